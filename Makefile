@@ -1,0 +1,60 @@
+# What can be made; `make help` lists it.
+
+.DEFAULT_GOAL := help
+.PHONY: help tools sim test lint lint-rtl lint-rust format soak bench regs clean distclean
+
+# Only `tools` may use the network.
+OFFLINE := CARGO_NET_OFFLINE=true
+CARGO := $(OFFLINE) cargo
+OUT ?= out
+SEEDS ?= 10
+
+help: ## this list
+	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
+
+tools: .tools/stamp ## install the locked tools into .tools/ (the only step that needs the network)
+
+.tools/stamp: tools/requirements.lock tools/install.sh
+	tools/install.sh
+
+sim: .tools/stamp ## run the papers' experiments on the RTL: paper / ours / difference, a report and waves in out/
+	$(CARGO) run --quiet -- repro cenju3 --backend both --out $(OUT)
+	$(CARGO) run --quiet -- wave cenju3/one-word --out $(OUT)/waves
+
+test: .tools/stamp lint ## lint, unit co-simulation, whole paths, paper criteria
+	$(CARGO) test --workspace
+
+lint: lint-rtl lint-rust ## all linters, warnings as errors
+
+lint-rtl: .tools/stamp ## Verible lint and format, Verilator -Wall, Yosys check over every unit
+	$(CARGO) run --quiet --package rtl-lint
+
+lint-rust: .tools/stamp ## rustfmt, clippy, rustdoc
+	cargo fmt --all --check
+	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --workspace --no-deps
+
+format: .tools/stamp ## rewrite the sources in their formatters' format
+	cargo fmt --all
+	$(CARGO) run --quiet --package rtl-lint -- --fix
+
+soak: .tools/stamp ## the tests again under SEEDS=10 fresh seeds, each printed
+	@for i in $$(seq $(SEEDS)); do \
+	    seed=$$(od -An -N6 -tu8 /dev/urandom | tr -d ' '); \
+	    echo "soak $$i of $(SEEDS): TSUNAGI_SEED=$$seed PROPTEST_RNG_SEED=$$seed cargo test --workspace"; \
+	    TSUNAGI_SEED=$$seed PROPTEST_RNG_SEED=$$seed $(CARGO) test --quiet --workspace || exit 1; \
+	done
+
+bench: .tools/stamp ## how fast the simulation is, against hand-written C++ on the same models
+	$(CARGO) run --quiet -- bench
+	$(CARGO) run --quiet --package drive-bench
+
+regs: .tools/stamp ## write what is generated from rtl/*/regs.toml
+	$(CARGO) run --quiet --package regs-gen
+
+clean: ## remove what was built and measured
+	cargo clean
+	rm -rf $(OUT)
+
+distclean: clean ## clean, and the tools too
+	rm -rf .tools

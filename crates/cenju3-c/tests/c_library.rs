@@ -1,0 +1,151 @@
+//! C programs on the simulated machine: the example, compiled by the system's `cc` against the header and the static library, and misuse.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The static library that cargo built for this test: the newest beside it.
+fn library() -> PathBuf {
+    let test = env::current_exe().expect("a test has a path");
+    let folder = test.parent().expect("a folder").read_dir().expect("readable");
+    let libraries = folder.filter_map(|entry| {
+        let entry = entry.ok()?;
+        let name = entry.file_name().into_string().ok()?;
+        let ours = name.starts_with("libtsunagi_cenju3") && name.ends_with(".a");
+        Some((entry.metadata().ok()?.modified().ok()?, entry.path())).filter(|_| ours)
+    });
+    libraries.max().expect("cargo builds the static library").1
+}
+
+fn compile(source: &Path, folder: &Path) -> PathBuf {
+    let program = folder.join("program");
+    let mut cc = Command::new("cc");
+    cc.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-I"])
+        .arg(root().join("include"))
+        .arg("-o")
+        .arg(&program);
+    cc.arg(source)
+        .arg(library())
+        .args(["-lstdc++", "-lm", "-lpthread", "-ldl"]);
+    let out = cc.output().expect("cc runs");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    program
+}
+
+fn run(program: &Path, args: &[&str]) -> Output {
+    Command::new(program).args(args).output().expect("the program runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn the_example_runs_on_both_backends_and_always_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(&root().join("examples/c/alltoall.c"), folder.path());
+    for backend in ["model", "rtl"] {
+        for (pes, block) in [("8", "1000"), ("3", "33"), ("2", "20000")] {
+            let [first, second] = [(), ()].map(|()| run(&program, &[pes, block, backend]));
+            let said = text(&first.stdout);
+            assert!(first.status.success(), "{said}{}", text(&first.stderr));
+            assert_eq!(said, text(&second.stdout));
+            assert!(said.contains("every byte is right"), "{said}");
+            let there_and_back = said
+                .split("there and back: ")
+                .nth(1)
+                .and_then(|s| s.split(' ').next())
+                .unwrap();
+            let us: f64 = there_and_back.parse().unwrap();
+            assert!((62.0..70.0).contains(&us), "{said}");
+        }
+    }
+    for (args, why) in [
+        (
+            ["1", "4", "model"],
+            "CJrun: parameter `pes` = 1 PEs is outside 2 to 256",
+        ),
+        (
+            ["2", "4", "paper"],
+            "CJbackend: unknown backend `paper`; known are: model, rtl",
+        ),
+    ] {
+        let out = run(&program, &args);
+        assert_eq!(out.status.code(), Some(1));
+        assert!(text(&out.stderr).contains(why), "{}", text(&out.stderr));
+    }
+}
+
+const MISUSE: &str = r#"
+#include <stdio.h>
+#include <tsunagi_cenju3.h>
+
+static void say(int result) {
+    printf("%d %s\n", result, result == -1 ? CJerror() : "");
+}
+
+static void misuse(void *arg) {
+    int *word = CJalloc(4), local = 0;
+    (void)arg;
+    if (CJpe() != 0) return;
+    say(CJrmwrite(word, 2, word, 4));
+    say(CJrmwrite(word, -1, word, 4));
+    say(CJrmwrite(word, 1, word, 0));
+    say(CJrmwrite(word, 1, word, -4));
+    say(CJrmwrite(word, 1, word, 2000000000));
+    say(CJrmwrite(&local, 1, word, 4));
+    say(CJrmwrite(word, 1, &local, 4));
+    say(CJalloc(1 << 30) ? 1 : -1);
+    say(CJwait(-1));
+}
+
+static void stuck(void *arg) {
+    CJwaitword(CJalloc(4), *(int *)arg);
+}
+
+int main(void) {
+    int zero = 0;
+    say(CJpe());
+    say(CJset("mem_byte=1"));
+    say(CJset("mem_bytes=1048576"));
+    say(CJrun(2, misuse, NULL));
+    say(CJrun(2, stuck, &zero));
+    return 0;
+}
+"#;
+
+#[test]
+fn misuse_and_hangs_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("misuse.c");
+    std::fs::write(&source, MISUSE).unwrap();
+    let out = run(&compile(&source, folder.path()), &[]);
+    let said = text(&out.stdout);
+    let expected = [
+        "-1 CJpe: called outside a program of CJrun",
+        "-1 CJset: unknown parameter `mem_byte`; known are: ",
+        "0 ",
+        "-1 CJrmwrite: no PE 2: the machine has 2 PEs",
+        "-1 CJrmwrite: no PE -1: the machine has 2 PEs",
+        "-1 CJrmwrite: a remote write of 0 bytes",
+        "-1 CJrmwrite: a remote write of -4 bytes",
+        "-1 CJrmwrite: the source of 2000000000 bytes at 0x00000000 leaves the user's memory of 393216 bytes",
+        "-1 CJrmwrite: the source 0x",
+        "-1 CJrmwrite: the destination 0x",
+        "-1 CJalloc: 1073741824 B asked for, 393184 B left; set mem_bytes",
+        "-1 CJwait: -1 us is not a time",
+        "0 ",
+        "-1 CJrun: the machine hangs at ",
+        "program of PE 0 waits for something new in its memory",
+    ];
+    let mut lines = said.lines();
+    for start in expected {
+        let line = lines.next().unwrap_or_default();
+        assert!(line.starts_with(start), "`{line}` instead of `{start}` in\n{said}");
+    }
+    assert!(out.status.success());
+}

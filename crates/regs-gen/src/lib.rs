@@ -1,0 +1,116 @@
+//! One TOML file per machine (`rtl/*/regs.toml`) says what its registers, packets and constants look like; from it come the
+//! SystemVerilog package, the Rust constants, the C header and the documentation table, so that no two can disagree.
+
+mod emit;
+mod spec;
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+pub use spec::{Block, Constants, Field, Machine, Output, Value, Word};
+
+/// What can go wrong while reading an origin or writing its faces.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{path}: {source}")]
+    Io { path: PathBuf, source: io::Error },
+    #[error("{path}: {source}")]
+    Syntax {
+        path: PathBuf,
+        source: Box<toml::de::Error>,
+    },
+    #[error("{path}: {what}")]
+    Meaning { path: PathBuf, what: String },
+    #[error("stale, run `cargo run -p regs-gen`: {}", list(.0))]
+    Stale(Vec<PathBuf>),
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    paths
+        .iter()
+        .map(|p| p.display().to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Reads one origin and checks that its fields fit their words and do not overlap.
+pub fn load(path: &Path) -> Result<Machine, Error> {
+    let text = fs::read_to_string(path).map_err(|source| Error::Io {
+        path: path.into(),
+        source,
+    })?;
+    let machine: Machine = toml::from_str(&text).map_err(|source| Error::Syntax {
+        path: path.into(),
+        source: source.into(),
+    })?;
+    machine.check().map_err(|what| Error::Meaning {
+        path: path.into(),
+        what,
+    })?;
+    Ok(machine)
+}
+
+/// The generated files of every machine under `root`: path relative to `root`, contents.
+pub fn generate(root: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
+    let mut files = Vec::new();
+    for origin in origins(root)? {
+        let machine = load(&root.join(&origin))?;
+        let from = origin.display().to_string();
+        files.push((machine.output.sv.clone(), emit::sv(&machine, &from)));
+        files.push((machine.output.rust.clone(), emit::rust(&machine, &from)));
+        files.push((machine.output.c.clone(), emit::c(&machine, &from)));
+        files.push((machine.output.docs.clone(), emit::docs(&machine, &from)));
+    }
+    Ok(files)
+}
+
+/// Writes the generated files that differ; returns their paths.
+pub fn write(root: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut written = Vec::new();
+    for (path, text) in stale(root)? {
+        let to = root.join(&path);
+        let io = |source| Error::Io {
+            path: to.clone(),
+            source,
+        };
+        fs::create_dir_all(to.parent().expect("an output is a file below the root")).map_err(io)?;
+        fs::write(&to, text).map_err(io)?;
+        written.push(path);
+    }
+    Ok(written)
+}
+
+/// Fails with [`Error::Stale`], naming the files, when a generated file is missing or not what its origin gives.
+pub fn check(root: &Path) -> Result<(), Error> {
+    let paths: Vec<PathBuf> = stale(root)?.into_iter().map(|(path, _)| path).collect();
+    if paths.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Stale(paths))
+    }
+}
+
+fn stale(root: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
+    let mut files = generate(root)?;
+    files.retain(|(path, text)| fs::read_to_string(root.join(path)).ok().as_deref() != Some(text));
+    Ok(files)
+}
+
+/// `rtl/<machine>/regs.toml` under `root`, sorted.
+fn origins(root: &Path) -> Result<Vec<PathBuf>, Error> {
+    let rtl = root.join("rtl");
+    let io = |source| Error::Io {
+        path: rtl.clone(),
+        source,
+    };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&rtl).map_err(io)? {
+        let dir = entry.map_err(io)?.file_name();
+        let origin = Path::new("rtl").join(dir).join("regs.toml");
+        if root.join(&origin).is_file() {
+            found.push(origin);
+        }
+    }
+    found.sort();
+    Ok(found)
+}

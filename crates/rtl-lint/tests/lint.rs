@@ -1,0 +1,90 @@
+//! Each tool of the lint finds what it is there for, in a module that is otherwise clean.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use verilated_build::Toolchain;
+
+const CLEAN: &str = "// A register.
+module block (
+    input logic clk_i,
+    input logic [3:0] data_i,
+    output logic [3:0] data_o
+);
+  logic [3:0] data_q;
+  always_ff @(posedge clk_i) data_q <= data_i;
+  assign data_o = data_q;
+endmodule
+";
+
+fn lint(source: &str) -> Output {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap();
+    let set = |name| env::var_os(name);
+    let tools = Toolchain::find_in(
+        set("VERILATOR_ROOT").as_deref(),
+        Some(&workspace),
+        set("PATH").as_deref(),
+    );
+    // Not in the system's temporary folder, which YoWASP shadows with its own.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::create_dir(folder.path().join("rtl")).unwrap();
+    fs::write(folder.path().join("rtl/block.sv"), source).unwrap();
+    let units = "library = [\"rtl\"]\n[[unit]]\nname = \"block\"\ngroup = \"bench\"\nclocks = [\"clk_i\"]\n";
+    fs::write(folder.path().join("units.toml"), units).unwrap();
+    Command::new(env!("CARGO_BIN_EXE_rtl-lint"))
+        .args(["--units", "units.toml", "--bin"])
+        .arg(workspace.join(".tools/venv/bin"))
+        .env("VERILATOR_ROOT", tools.unwrap_or_else(|e| panic!("{e}")).root())
+        .current_dir(folder.path())
+        .output()
+        .unwrap()
+}
+
+/// What the lint says of the clean module with one line changed.
+fn finding(line: &str, twin: &str) -> String {
+    assert!(CLEAN.contains(line));
+    let output = lint(&CLEAN.replace(line, twin));
+    assert_eq!(output.status.code(), Some(1));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_clean_module_passes() {
+    let output = lint(CLEAN);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn verilator_names_file_and_line() {
+    let said = finding("data_q <= data_i", "data_q <= data_i[2:0]");
+    assert!(
+        said.contains("verilator -Wall over block") && said.contains("rtl/block.sv:8"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_latch_is_found() {
+    let said = finding(
+        "always_ff @(posedge clk_i) data_q <= data_i",
+        "always_latch if (clk_i) data_q <= data_i",
+    );
+    assert!(said.contains("yosys check -assert over block"), "{said}");
+}
+
+#[test]
+fn a_loop_is_found() {
+    let said = finding("assign data_o = data_q", "assign data_o = data_q & ~data_o");
+    assert!(said.contains("yosys check -assert over block"), "{said}");
+}
+
+#[test]
+fn a_format_that_is_not_veribles_is_found_and_can_be_mended() {
+    let said = finding("  assign data_o", "      assign  data_o");
+    assert!(said.contains("--fix"), "{said}");
+}

@@ -1,0 +1,394 @@
+//! The texts that are written: the C++ shim and its header, and the Rust structs.
+
+use std::fmt::Write;
+
+use crate::model::{Job, Model, snake};
+use crate::ports::Port;
+
+/// Marks the table of port offsets in an object file.
+pub const LAYOUT_MARK: [u32; 4] = [0x7665_7269, 0x6c61_7465, 0x645f_6c61, 0x796f_7574];
+
+/// Whether the wrapper's `eval_step` does, after the first call, nothing but what the shim does itself.
+fn can_skip_wrapper(wrapper: &str, class: &str) -> bool {
+    let Some((_, rest)) = wrapper.split_once(&format!("void {class}::eval_step() {{\n")) else {
+        return false;
+    };
+    let Some((body, _)) = rest.split_once("\n}\n") else {
+        return false;
+    };
+    let root = format!("{class}___024root___eval");
+    let known = [
+        "#ifdef VL_DEBUG".to_string(),
+        format!("{root}_debug_assertions(&(vlSymsp->TOP));"),
+        "#endif  // VL_DEBUG".into(),
+        "vlSymsp->__Vm_activity = true;".into(),
+        "vlSymsp->__Vm_deleter.deleteAll();".into(),
+        "if (VL_UNLIKELY(!vlSymsp->__Vm_didInit)) {".into(),
+        format!("{root}_static(&(vlSymsp->TOP));"),
+        format!("{root}_initial(&(vlSymsp->TOP));"),
+        format!("{root}_settle(&(vlSymsp->TOP));"),
+        "vlSymsp->__Vm_didInit = true;".into(),
+        "}".into(),
+        format!("{root}(&(vlSymsp->TOP));"),
+        "Verilated::endOfEval(vlSymsp->__Vm_evalMsgQp);".into(),
+    ];
+    let lines = body
+        .lines()
+        .map(str::trim)
+        .filter(|l| !l.starts_with("VL_DEBUG_IF(") && !l.starts_with("//"));
+    lines.eq(known.iter().map(String::as_str))
+}
+
+/// The C++ end of a unit; `wrapper` is the text of the class Verilator wrote, `None` if it is not as expected. After the
+/// first time, which is here, the shim evaluates the generated root itself, past the wrapper, if that is known to be the same: what is
+/// skipped is the deletion of class objects and a queue for other threads, and synthesizable RTL has neither.
+pub fn shim(job: &Job, ports: &[Port], wrapper: &str) -> Option<String> {
+    let (class, symbol) = (&job.class, &job.symbol);
+    let mark = LAYOUT_MARK.map(|n| format!("{n}u, ")).concat();
+    let offsets: String = ports
+        .iter()
+        .map(|p| format!("offsetof({class}___024root, {}), ", p.name))
+        .collect();
+    // How many codes the model needs in a wave file.
+    let (_, after) = wrapper.split_once("addInitCb(&trace_init, &(vlSymsp->TOP), name(), false, ")?;
+    let codes = after.split_once(')')?.0.parse::<u32>().ok()?;
+    let eval = if can_skip_wrapper(wrapper, class) {
+        format!(
+            "auto* const root = static_cast<{class}___024root*>(self);
+        root->vlSymsp->__Vm_activity = true;
+        {class}___024root___eval(root);"
+        )
+    } else {
+        format!("static_cast<{class}___024root*>(self)->vlSymsp->__Vm_modelp->eval();")
+    };
+    let inputs = ports.iter().filter(|p| !p.output);
+    let zero: String = inputs
+        .map(|p| format!("\n        std::memset(&root.{0}, 0, sizeof(root.{0}));", p.name))
+        .collect();
+    let save = if job.savable {
+        format!(
+            "void {symbol}_save(void* self, void* saver) {{
+    {symbol}_guard([=] {{ *static_cast<VerilatedSerialize*>(saver) << *static_cast<{class}*>(self); }});
+}}
+void {symbol}_restore(void* self, void* loader) {{
+    {symbol}_guard([=] {{ *static_cast<VerilatedDeserialize*>(loader) >> *static_cast<{class}*>(self); }});
+}}
+"
+        )
+    } else {
+        String::new()
+    };
+    let decl_types = format!("{class}___024root__trace_decl_types");
+    Some(format!(
+        r#"
+#include <cstring>
+#include "{class}__Syms.h"
+// A fatal error, recorded by the runtime's hook already, ends the call and not the process.
+template <class Body>
+static void {symbol}_guard(Body body) {{
+    try {{
+        body();
+    }} catch (int) {{
+    }}
+}}
+template <class Tracer>
+static void {symbol}_declare(void* self, Tracer* tracer, uint32_t code) {{
+    auto* const root = static_cast<{class}___024root*>(self);
+    root->vlSymsp->__Vm_baseCode = code;
+    tracer->pushPrefix(root->vlSymsp->name(), VerilatedTracePrefixType::SCOPE_MODULE);
+    {decl_types}(tracer);
+    {class}___024root__trace_init_top(root, tracer);
+    tracer->popPrefix();
+}}
+template <class Tracer, class File>
+static void {symbol}_trace_into({class}* model, File* file) {{
+    file->spTrace()->addModel(model);
+    file->spTrace()->addInitCb(&{symbol}_declare<Tracer>, model->rootp, model->name(), false, {codes});
+    {class}___024root__trace_register(model->rootp, file->spTrace());
+}}
+extern "C" {{
+extern const uint32_t {symbol}_layout[];
+__attribute__((used)) const uint32_t {symbol}_layout[] = {{{mark}{offsets}}};
+void* {symbol}_new(void* context, const char* name) {{
+    {class}* model = nullptr;
+    {symbol}_guard([&] {{
+        model = new {class}{{static_cast<VerilatedContext*>(context), name}};
+        auto& root = *model->rootp;{zero}
+        model->eval();  // the first one only notes where the clocks are: without it the first edge would be lost
+    }});
+    return model;
+}}
+void* {symbol}_root(void* self) {{ return static_cast<{class}*>(self)->rootp; }}
+void {symbol}_free(void* self) {{
+    {symbol}_guard([=] {{ static_cast<{class}*>(self)->final(); }});
+    delete static_cast<{class}*>(self);
+}}
+void {symbol}_eval(void* self) {{
+    {symbol}_guard([=] {{
+        {eval}
+    }});
+}}
+void {symbol}_trace(void* self, void* file, int fst) {{
+    auto* const model = static_cast<{class}*>(self);
+    {symbol}_guard([=] {{
+        if (fst) {{
+            {symbol}_trace_into<VerilatedFst>(model, static_cast<VerilatedFstC*>(file));
+        }} else {{
+            {symbol}_trace_into<VerilatedVcd>(model, static_cast<VerilatedVcdC*>(file));
+        }}
+    }});
+}}
+{save}}}
+"#
+    ))
+}
+
+/// The C header of all units, for bindgen.
+pub fn header(jobs: &[Job]) -> String {
+    let mut text = String::from("#pragma once\n");
+    for job in jobs {
+        let symbol = &job.symbol;
+        writeln!(
+            text,
+            "void* {symbol}_new(void* context, const char* name);
+void* {symbol}_root(void* self);
+void {symbol}_free(void* self);
+void {symbol}_eval(void* root);
+void {symbol}_trace(void* self, void* file, int fst);"
+        )
+        .expect("a String takes everything");
+        if job.savable {
+            writeln!(
+                text,
+                "void {symbol}_save(void* self, void* saver);\nvoid {symbol}_restore(void* self, void* loader);"
+            )
+            .expect("a String takes everything");
+        }
+    }
+    text
+}
+
+/// The Rust module of one unit.
+pub fn unit_rs(job: &Job, ports: &[Port], offsets: &[usize]) -> String {
+    let (name, module, symbol, top) = (&job.name, &job.module, &job.symbol, &job.top);
+    let set: Vec<String> = job
+        .params
+        .iter()
+        .map(|(param, value)| format!("{param} = {value}"))
+        .collect();
+    let with = if set.is_empty() {
+        String::new()
+    } else {
+        format!(" with {}", set.join(", "))
+    };
+    let mut consts = String::new();
+    for (param, value) in &job.params {
+        let (kind, value) = match value {
+            toml::Value::Integer(n) if *n >= 0 => ("usize", n.to_string()),
+            toml::Value::Integer(n) => ("i64", n.to_string()),
+            toml::Value::Boolean(b) => ("bool", b.to_string()),
+            other => ("&'static str", format!("{:?}", other.as_str().unwrap_or(""))),
+        };
+        let upper = snake(param).to_ascii_uppercase();
+        writeln!(
+            consts,
+            "        /// Parameter `{param}`.\n        pub const {upper}: {kind} = {value};"
+        )
+        .expect("String");
+    }
+    let mut order: Vec<usize> = (0..ports.len()).collect();
+    order.sort_by_key(|&i| offsets[i]);
+    let (mut fields, mut checks, mut end) = (String::new(), String::new(), 0);
+    for i in order {
+        let (port, offset) = (&ports[i], offsets[i]);
+        if offset > end {
+            writeln!(fields, "        _pad{end}: ::verilated::Pad<{}>,", offset - end).expect("String");
+        }
+        let kind = if port.output { "Out" } else { "In" };
+        let rust = field(&port.name);
+        let bits = port.width;
+        let way = if port.output { "Output" } else { "Input" };
+        writeln!(
+            fields,
+            "        /// {way} of {bits} bit{}.",
+            if bits == 1 { "" } else { "s" }
+        )
+        .expect("String");
+        writeln!(
+            fields,
+            "        pub {rust}: ::verilated::{kind}<{}, {bits}>,",
+            port.word()
+        )
+        .expect("String");
+        writeln!(
+            checks,
+            "    const _: () = assert!(::core::mem::offset_of!(Ports, {rust}) == {offset});"
+        )
+        .expect("String");
+        end = offset + port.bytes();
+    }
+    let mut infos = String::new();
+    for (port, offset) in ports.iter().zip(offsets) {
+        writeln!(
+            infos,
+            "        ::verilated::PortInfo {{ name: {:?}, output: {}, width: {}, offset: {offset}, bytes: {} }},",
+            port.name,
+            port.output,
+            port.width,
+            port.bytes()
+        )
+        .expect("String");
+    }
+    let clocks = &job.clocks;
+    let (save, restore) = match job.savable {
+        true => (
+            format!("Some(ffi::{symbol}_save)"),
+            format!("Some(ffi::{symbol}_restore)"),
+        ),
+        false => ("None".into(), "None".into()),
+    };
+    format!(
+        r#"/// The unit `{top}`{with}.
+pub mod {module} {{
+    use super::ffi;
+
+    /// `{top}`{with}. The ports are fields.
+    pub struct {name} {{
+        core: ::verilated::Core,
+    }}
+
+    impl {name} {{
+{consts}
+        /// An instance in the context, called after its module; its inputs are zero.
+        pub fn new(context: &::verilated::Context) -> Self {{
+            Self::named(context, {top:?})
+        }}
+
+        /// An instance of this name, which is its scope in waves.
+        pub fn named(context: &::verilated::Context, name: &str) -> Self {{
+            // SAFETY: `UNIT` describes the functions and ports of this very model.
+            Self {{ core: unsafe {{ ::verilated::Core::new(context, name, &UNIT) }} }}
+        }}
+
+        /// Lets the model settle on its inputs. Panics, with file and line, when an assertion of the RTL fails.
+        #[inline(always)]
+        pub fn eval(&self) {{
+            // SAFETY: the root belongs to this model, which lives as long as `core`.
+            unsafe {{ ffi::{symbol}_eval(self.core.root()) }};
+            self.core.check();
+        }}
+    }}
+
+    impl ::core::ops::Deref for {name} {{
+        type Target = Ports;
+
+        #[inline(always)]
+        fn deref(&self) -> &Ports {{
+            // SAFETY: `Ports` lies over the model's root, as the offsets from its own compiler say.
+            unsafe {{ &*self.core.root().cast() }}
+        }}
+    }}
+
+    impl ::verilated::Verilated for {name} {{
+        #[inline(always)]
+        fn core(&self) -> &::verilated::Core {{
+            &self.core
+        }}
+
+        #[inline(always)]
+        fn eval(&self) {{
+            self.eval();
+        }}
+    }}
+
+    impl ::verilated::Unit for {name} {{
+        fn named(context: &::verilated::Context, name: &str) -> Self {{
+            Self::named(context, name)
+        }}
+    }}
+
+    /// The ports, where the model keeps them.
+    #[repr(C)]
+    pub struct Ports {{
+{fields}    }}
+
+{checks}
+    static UNIT: ::verilated::UnitInfo = ::verilated::UnitInfo {{
+        top: {top:?},
+        ports: &PORTS,
+        clocks: &{clocks:?},
+        new: ffi::{symbol}_new,
+        root: ffi::{symbol}_root,
+        free: ffi::{symbol}_free,
+        eval: ffi::{symbol}_eval,
+        trace: ffi::{symbol}_trace,
+        save: {save},
+        restore: {restore},
+    }};
+
+    static PORTS: [::verilated::PortInfo; {count}] = [
+{infos}    ];
+}}
+pub use {module}::{name};
+
+"#,
+        count = ports.len()
+    )
+}
+
+/// A Verilog name that is a word of Rust's is written raw.
+fn field(name: &str) -> String {
+    const WORDS: [&str; 18] = [
+        "as", "async", "await", "fn", "in", "impl", "let", "loop", "match", "mod", "move", "mut", "pub", "ref",
+        "trait", "type", "use", "where",
+    ];
+    if WORDS.contains(&name) {
+        format!("r#{name}")
+    } else {
+        name.to_string()
+    }
+}
+
+/// The file the crate includes.
+pub fn units_rs(models: &[Model]) -> String {
+    let mut text: String = models.iter().map(|m| m.rust.as_str()).collect();
+    text.push_str(
+        "#[allow(clippy::all, non_snake_case, unused)]\nmod ffi {\n    include!(concat!(env!(\"OUT_DIR\"), \"/units_ffi.rs\"));\n}\n",
+    );
+    text
+}
+
+/// One unit for other programs: top, parameters, clocks and ports.
+pub fn unit_json(job: &Job, ports: &[Port]) -> String {
+    let params: Vec<String> = job
+        .params
+        .iter()
+        .map(|(param, value)| format!("{param:?}: {value}"))
+        .collect();
+    let ports: Vec<String> = ports
+        .iter()
+        .map(|p| {
+            format!(
+                "{{\"name\": {:?}, \"output\": {}, \"width\": {}}}",
+                p.name, p.output, p.width
+            )
+        })
+        .collect();
+    format!(
+        "  {{\"name\": {:?}, \"top\": {:?}, \"params\": {{{}}}, \"clocks\": {:?}, \"savable\": {},\n   \"ports\": [{}]}}",
+        job.name,
+        job.top,
+        params.join(", "),
+        job.clocks,
+        job.savable,
+        ports.join(", ")
+    )
+}
+
+/// All units, for other programs.
+pub fn units_json(models: &[Model]) -> String {
+    format!(
+        "[\n{}\n]\n",
+        models.iter().map(|m| m.json.as_str()).collect::<Vec<_>>().join(",\n")
+    )
+}

@@ -1,0 +1,43 @@
+//! What can go wrong in a build, in words for the person who runs it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(
+        "Verilator was not found by VERILATOR_ROOT, in .tools/ of the checkout, or on PATH: run `make tools` once to install it"
+    )]
+    ToolMissing,
+    #[error("Verilator {found} in {} is too old: {wanted} or newer is needed; run `make tools` once to install it", path.display())]
+    ToolTooOld {
+        found: String,
+        wanted: String,
+        path: PathBuf,
+    },
+    #[error("the version of the Verilator in {} cannot be told: run `make tools` once to install one that can", path.display())]
+    ToolUnknown { path: PathBuf },
+    #[error(
+        "libclang was not found by LIBCLANG_PATH, beside Verilator, in .tools/ of the checkout, or on the system: run `make tools` once to install it"
+    )]
+    NoLibclang,
+    #[error("{}: {message}", path.display())]
+    List { path: PathBuf, message: String },
+    #[error("unit `{unit}`: {message}")]
+    Unit { unit: String, message: String },
+    #[error("unit `{unit}`: Verilator stopped\n{log}")]
+    Verilator { unit: String, log: String },
+    #[error("unit `{unit}`: the C++ compiler stopped: {message}")]
+    Compiler { unit: String, message: String },
+    #[error("{}: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+}
+
+impl Error {
+    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io {
+            path: path.to_path_buf(),
+            source,
+        }
+    }
+}

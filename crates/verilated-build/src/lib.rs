@@ -1,0 +1,203 @@
+//! From `build.rs`: runs Verilator over a list of units, compiles them, and gives one typed Rust struct for each.
+//!
+//! ```text
+//! verilated_build::Builder::from_toml("rtl/units.toml").groups(&["machine"]).build();
+//! ```
+//!
+//! and, in the crate: `include!(concat!(env!("OUT_DIR"), "/units.rs"));`. The list's format is described in [`Units`].
+//! Exactly what changed is built again: each unit keeps the hashes of the files Verilator itself says it read.
+
+mod emit;
+mod error;
+mod model;
+mod ports;
+mod stamp;
+mod toolchain;
+mod units;
+
+use std::env;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+pub use error::Error;
+pub use toolchain::Toolchain;
+pub use units::{Set, Unit, Units};
+
+/// One run of the build script.
+pub struct Builder {
+    toml: PathBuf,
+    groups: Option<Vec<String>>,
+}
+
+impl Builder {
+    /// The list of units, relative to the package.
+    pub fn from_toml(path: impl Into<PathBuf>) -> Self {
+        Self {
+            toml: path.into(),
+            groups: None,
+        }
+    }
+
+    /// Builds only the units of these groups; without it, all.
+    pub fn groups(mut self, groups: &[&str]) -> Self {
+        self.groups = Some(groups.iter().map(|g| g.to_string()).collect());
+        self
+    }
+
+    /// Builds, or ends the build script with the error as cargo shows it.
+    pub fn build(self) {
+        println!("cargo::rerun-if-changed=build.rs");
+        match self.try_build(&out_dir()) {
+            Ok(built) => {
+                for file in &built.inputs {
+                    println!("cargo::rerun-if-changed={}", file.display());
+                }
+            }
+            Err(error) => stop(&error),
+        }
+    }
+
+    /// Builds into `out`: the static library, `units.rs` and `units.json`.
+    pub fn try_build(&self, out: &Path) -> Result<Built, Error> {
+        // Named before anything can fail, so that the next run after a mended error is not skipped.
+        println!("cargo::rerun-if-changed={}", self.toml.display());
+        let units = Units::read(&self.toml)?;
+        let tools = Toolchain::find()?;
+        let package = env::var("CARGO_PKG_NAME")
+            .unwrap_or_else(|_| "units".into())
+            .replace('-', "_");
+        let jobs = model::jobs(&units, self.groups.as_deref(), &package, out)?;
+        for file in jobs.iter().flat_map(|job| &job.files) {
+            println!("cargo::rerun-if-changed={}", file.display());
+        }
+        let done = run(&jobs, &tools);
+        let mut models = Vec::new();
+        for result in done {
+            models.push(result?);
+        }
+        if !models.is_empty() {
+            let mut archive = cpp(&tools);
+            archive.objects(models.iter().map(|m| &m.object));
+            archive.compile(&format!("verilated_{package}"));
+        }
+        let header = out.join("units.h");
+        write_if_changed(&header, &emit::header(&jobs))?;
+        bind(&tools, &header, &format!("{package}_.*"), "units_ffi.rs")?;
+        write_if_changed(&out.join("units.rs"), &emit::units_rs(&models))?;
+        write_if_changed(&out.join("units.json"), &emit::units_json(&models))?;
+        let mut inputs: Vec<PathBuf> = models.iter().flat_map(|m| m.inputs.clone()).collect();
+        inputs.sort();
+        inputs.dedup();
+        let rebuilt = models.iter().filter(|m| m.rebuilt).map(|m| m.name.clone()).collect();
+        Ok(Built { inputs, rebuilt })
+    }
+}
+
+/// What a build did.
+#[derive(Debug)]
+pub struct Built {
+    /// Every file Verilator read.
+    pub inputs: Vec<PathBuf>,
+    /// The structs whose model was made again in this run.
+    pub rebuilt: Vec<String>,
+}
+
+/// As many at a time as cargo allows; the results are in the order of the jobs.
+fn run(jobs: &[model::Job], tools: &Toolchain) -> Vec<Result<model::Model, Error>> {
+    let workers = env::var("NUM_JOBS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(1usize)
+        .clamp(1, jobs.len().max(1));
+    let next = Mutex::new(0..jobs.len());
+    let results: Vec<Mutex<Option<Result<model::Model, Error>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let Some(index) = next.lock().expect("no worker panics with the lock").next() else {
+                        break;
+                    };
+                    let result = jobs[index].make(tools);
+                    *results[index].lock().expect("each slot has one writer") = Some(result);
+                }
+            });
+        }
+    });
+    results
+        .into_iter()
+        .map(|slot| slot.into_inner().expect("written once").expect("every job ran"))
+        .collect()
+}
+
+/// The compiler for everything C++ here, with the flags that make a model driven from Rust as fast as from C++: not
+/// `cc`'s profile-following level, and code for executables only, which costs less than code for shared libraries.
+pub fn cpp(tools: &Toolchain) -> cc::Build {
+    let mut build = cc::Build::new();
+    build
+        .cpp(true)
+        .std("c++17")
+        .opt_level(3)
+        .debug(false)
+        .warnings(false)
+        .pic(false)
+        .flag("-fPIE")
+        .flag("-fno-semantic-interposition")
+        .flag("-fvisibility=hidden")
+        .flag_if_supported("-Wno-invalid-offsetof")
+        .cargo_warnings(false)
+        .define("VL_TIME_CONTEXT", None)
+        .define("VERILATOR", "1")
+        .define("VM_COVERAGE", "0")
+        .define("VM_SC", "0")
+        .define("VM_TIMING", "0")
+        .define("VM_TRACE", "1")
+        .define("VM_TRACE_VCD", "1")
+        .define("VM_TRACE_FST", "1")
+        .include(tools.include())
+        .include(tools.include().join("vltstd"));
+    build
+}
+
+/// Binds a plain C header into `OUT_DIR/<file>`, only the names that match `allow`.
+pub fn bind(tools: &Toolchain, header: &Path, allow: &str, file: &str) -> Result<(), Error> {
+    if let Some(path) = tools.libclang() {
+        // SAFETY: no other thread of this build script is running.
+        unsafe { env::set_var("LIBCLANG_PATH", path) };
+    }
+    let builder = bindgen::Builder::default()
+        .header(header.to_str().expect("build paths are UTF-8"))
+        .allowlist_item(allow)
+        .merge_extern_blocks(true)
+        .layout_tests(false)
+        .use_core()
+        .rust_target(bindgen::RustTarget::stable(85, 0).unwrap_or_default())
+        .rust_edition(bindgen::RustEdition::Edition2024);
+    // bindgen panics when it finds no libclang.
+    let bindings = catch_unwind(AssertUnwindSafe(|| builder.generate())).map_err(|_| Error::NoLibclang)?;
+    let bindings = bindings.unwrap_or_else(|e| panic!("{}: {e}", header.display()));
+    let path = out_dir().join(file);
+    bindings.write_to_file(&path).map_err(|e| Error::io(&path, e))
+}
+
+/// Ends the build script with the error as cargo shows it.
+pub fn stop(error: &Error) -> ! {
+    for line in error.to_string().lines() {
+        println!("cargo::error={line}");
+    }
+    std::process::exit(1)
+}
+
+fn out_dir() -> PathBuf {
+    PathBuf::from(env::var_os("OUT_DIR").expect("cargo gives build scripts OUT_DIR"))
+}
+
+/// Leaves a file that is already right alone, so that its time does not make cargo compile again.
+fn write_if_changed(path: &Path, text: &str) -> Result<(), Error> {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    fs::write(path, text).map_err(|e| Error::io(path, e))
+}

@@ -1,0 +1,324 @@
+//! One unit with one parameter set: from SystemVerilog to an object file and the Rust text that drives it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Toolchain, Units, cpp, emit, ports, stamp, units};
+
+/// What has to be made.
+#[derive(Debug)]
+pub struct Job {
+    /// The unit in the list, for messages.
+    pub unit: String,
+    /// The Rust struct.
+    pub name: String,
+    /// The Rust module, and the folder.
+    pub module: String,
+    /// Prefix of the C names: the package and the module, so that two packages can be linked together.
+    pub symbol: String,
+    /// The Verilator class.
+    pub class: String,
+    pub top: String,
+    pub files: Vec<PathBuf>,
+    pub params: Vec<(String, toml::Value)>,
+    pub clocks: Vec<String>,
+    pub savable: bool,
+    arguments: Vec<String>,
+    folder: PathBuf,
+}
+
+/// What was made of it.
+#[derive(Debug)]
+pub struct Model {
+    pub name: String,
+    pub object: PathBuf,
+    pub inputs: Vec<PathBuf>,
+    pub rebuilt: bool,
+    /// The Rust text of the unit.
+    pub rust: String,
+    /// The unit's entry in `units.json`.
+    pub json: String,
+}
+
+/// The jobs of the chosen groups, in the order of the list.
+pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, out: &Path) -> Result<Vec<Job>, Error> {
+    let mut jobs = Vec::new();
+    let mut names = BTreeSet::new();
+    for unit in &units.units {
+        let sets = if unit.sets.is_empty() {
+            vec![units::Set::default()]
+        } else {
+            unit.sets.clone()
+        };
+        let wanted =
+            |set: &units::Set| groups.is_none_or(|groups| groups.contains(set.group.as_ref().unwrap_or(&unit.group)));
+        if !sets.iter().any(wanted) {
+            continue;
+        }
+        let files = units.files(unit)?;
+        for set in sets.iter().filter(|set| wanted(set)) {
+            let fail = |message: String| Error::Unit {
+                unit: unit.name.clone(),
+                message,
+            };
+            let name = set.name.clone().unwrap_or_else(|| default_name(&unit.name, set));
+            if !units::is_identifier(&name) {
+                return Err(fail(format!(
+                    "`{name}` is not a name for a Rust struct: give the set a `name`"
+                )));
+            }
+            let module = snake(&name);
+            if !names.insert(module.clone()) {
+                return Err(fail(format!(
+                    "two sets give the Rust module `{module}`: give one of them a `name`"
+                )));
+            }
+            let symbol = format!("{package}_{module}");
+            let class = format!("V{symbol}");
+            let top = unit.top.clone().unwrap_or_else(|| unit.name.clone());
+            let group = set.group.as_ref().unwrap_or(&unit.group);
+            let random = set.random.or(unit.random).unwrap_or(group != "machine");
+            let savable = set.savable.unwrap_or(unit.savable);
+            let mut arguments: Vec<String> = ["--cc", "-O3", "--assert", "--trace-vcd", "--quiet"]
+                .map(String::from)
+                .into();
+            arguments.extend(["--timescale-override".into(), "1ps/1ps".into()]);
+            let start = if random { "unique" } else { "fast" };
+            arguments.extend(["--x-assign".into(), start.into(), "--x-initial".into(), start.into()]);
+            if savable {
+                arguments.push("--savable".into());
+            }
+            arguments.extend(["--prefix".into(), class.clone(), "--top-module".into(), top.clone()]);
+            arguments.extend(
+                [&units.defines, &unit.defines, &set.defines]
+                    .into_iter()
+                    .flatten()
+                    .map(|d| format!("-D{d}")),
+            );
+            arguments.extend(units.include.iter().map(|i| format!("-I{}", units.path(i).display())));
+            for library in &units.library {
+                arguments.extend(["-y".into(), units.path(library).display().to_string()]);
+            }
+            for (param, value) in &set.params {
+                let text = match value {
+                    toml::Value::Integer(n) => n.to_string(),
+                    toml::Value::Boolean(b) => u8::from(*b).to_string(),
+                    toml::Value::String(s) => format!("\"{s}\""),
+                    _ => {
+                        return Err(fail(format!(
+                            "parameter `{param}` must be a number, a string or true or false"
+                        )));
+                    }
+                };
+                arguments.push(format!("-G{param}={text}"));
+            }
+            arguments.extend(files.iter().map(|f| f.display().to_string()));
+            jobs.push(Job {
+                unit: unit.name.clone(),
+                folder: out.join(&module),
+                files: files.clone(),
+                params: set.params.clone().into_iter().collect(),
+                clocks: unit.clocks.clone(),
+                savable,
+                name,
+                module,
+                symbol,
+                class,
+                top,
+                arguments,
+            });
+        }
+    }
+    Ok(jobs)
+}
+
+impl Job {
+    /// Makes the model unless what is there is up to date.
+    pub fn make(&self, tools: &Toolchain) -> Result<Model, Error> {
+        let stamp_file = self.folder.join("stamp");
+        let (object, rust, json) = (
+            self.folder.join("model.o"),
+            self.folder.join("unit.rs"),
+            self.folder.join("unit.json"),
+        );
+        // The generated text depends on these crates too.
+        let own = concat!(
+            include_str!("emit.rs"),
+            include_str!("model.rs"),
+            include_str!("lib.rs")
+        );
+        let command = format!("{} {:?} {:?} {own}", tools.version(), self.arguments, self.clocks);
+        let mut rebuilt = false;
+        let inputs = match stamp::fresh(&stamp_file, &command).filter(|_| object.is_file()) {
+            Some(inputs) => inputs,
+            None => {
+                rebuilt = true;
+                let _ = fs::remove_dir_all(&self.folder);
+                let inputs = self.verilate(tools)?;
+                let ports = self.ports()?;
+                self.compile(tools, &ports, &object)?;
+                let offsets = self.offsets(&object, ports.len())?;
+                self.write(&rust, &emit::unit_rs(self, &ports, &offsets))?;
+                self.write(&json, &emit::unit_json(self, &ports))?;
+                let text = stamp::text(&command, &inputs).ok_or_else(|| self.fail("a source file vanished"))?;
+                self.write(&stamp_file, &text)?;
+                inputs
+            }
+        };
+        let read = |path: &Path| fs::read_to_string(path).map_err(|e| Error::io(path, e));
+        Ok(Model {
+            name: self.name.clone(),
+            inputs,
+            rebuilt,
+            rust: read(&rust)?,
+            json: read(&json)?,
+            object,
+        })
+    }
+
+    fn fail(&self, message: impl Into<String>) -> Error {
+        Error::Unit {
+            unit: self.unit.clone(),
+            message: message.into(),
+        }
+    }
+
+    fn write(&self, path: &Path, text: &str) -> Result<(), Error> {
+        fs::write(path, text).map_err(|e| Error::io(path, e))
+    }
+
+    fn generated(&self, suffix: &str) -> PathBuf {
+        self.folder.join("generated").join(format!("{}{suffix}", self.class))
+    }
+
+    fn read(&self, path: &Path) -> Result<String, Error> {
+        fs::read_to_string(path).map_err(|e| Error::io(path, e))
+    }
+
+    /// Runs Verilator and gives the files it read.
+    fn verilate(&self, tools: &Toolchain) -> Result<Vec<PathBuf>, Error> {
+        let generated = self.folder.join("generated");
+        fs::create_dir_all(&generated).map_err(|e| Error::io(&generated, e))?;
+        let mut command = tools.verilator();
+        command.args(&self.arguments).arg("-Mdir").arg(&generated);
+        let output = command.output().map_err(|e| Error::io(tools.root(), e))?;
+        if !output.status.success() {
+            let log = String::from_utf8_lossy(&output.stderr).trim_end().to_string();
+            return Err(Error::Verilator {
+                unit: self.name.clone(),
+                log,
+            });
+        }
+        let rule = self.read(&self.generated("__ver.d"))?;
+        Ok(stamp::dependencies(&rule)
+            .into_iter()
+            .filter(|path| !path.starts_with(tools.root()))
+            .collect())
+    }
+
+    fn ports(&self) -> Result<Vec<ports::Port>, Error> {
+        let ports = ports::parse(&self.read(&self.generated(".h"))?).map_err(|m| self.fail(m))?;
+        for clock in &self.clocks {
+            if !ports.iter().any(|p| p.name == *clock && p.width == 1 && !p.output) {
+                return Err(self.fail(format!("the clock `{clock}` is not an input of one bit")));
+            }
+        }
+        Ok(ports)
+    }
+
+    /// Compiles everything Verilator wrote, with our shim, as one file.
+    fn compile(&self, tools: &Toolchain, ports: &[ports::Port], object: &Path) -> Result<(), Error> {
+        let folder = self.folder.join("generated");
+        let mut sources: Vec<PathBuf> = fs::read_dir(&folder)
+            .map_err(|e| Error::io(&folder, e))?
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|e| e == "cpp"))
+            .collect();
+        sources.sort();
+        let mut text = String::new();
+        let mut traces = String::new();
+        for source in &sources {
+            let part = self.read(source)?;
+            text.push_str(&part);
+            // A model carries the code for one wave format; the other's differs only in the writer's type, and overloads.
+            if source.to_string_lossy().contains("__Trace") {
+                traces.push_str(
+                    &part
+                        .replace("VerilatedVcd", "VerilatedFst")
+                        .replace("verilated_vcd_c", "verilated_fst_c"),
+                );
+            }
+        }
+        let wrapper = self.read(&self.generated(".cpp"))?;
+        text.push_str(&traces);
+        let shim = emit::shim(self, ports, &wrapper);
+        text.push_str(
+            &shim
+                .ok_or_else(|| self.fail("this Verilator writes models that are not known here: use the locked one"))?,
+        );
+        let one = self.folder.join("model.cpp");
+        self.write(&one, &text)?;
+        let mut build = cpp(tools);
+        build
+            .include(&folder)
+            .file(&one)
+            .out_dir(&self.folder)
+            .cargo_metadata(false);
+        let failed = |message: String| Error::Compiler {
+            unit: self.name.clone(),
+            message,
+        };
+        let objects = build.try_compile_intermediates().map_err(|e| failed(e.to_string()))?;
+        fs::rename(&objects[0], object).map_err(|e| Error::io(object, e))
+    }
+
+    /// The offsets of the ports in the model's root, from the table the shim leaves in the object file.
+    fn offsets(&self, object: &Path, count: usize) -> Result<Vec<usize>, Error> {
+        let bytes = fs::read(object).map_err(|e| Error::io(object, e))?;
+        let mark: Vec<u8> = emit::LAYOUT_MARK.iter().flat_map(|n: &u32| n.to_ne_bytes()).collect();
+        let start = bytes.windows(mark.len()).position(|w| w == mark);
+        let table = start.map(|s| &bytes[s + mark.len()..]).filter(|t| t.len() >= 4 * count);
+        let table = table.ok_or_else(|| self.fail("the object file has no table of ports"))?;
+        Ok(table
+            .chunks_exact(4)
+            .take(count)
+            .map(|c| u32::from_ne_bytes(c.try_into().expect("four bytes")) as usize)
+            .collect())
+    }
+}
+
+/// `fifo` with W = 8, Depth = 4 is `FifoDepth4W8`.
+fn default_name(unit: &str, set: &units::Set) -> String {
+    let mut name = camel(unit);
+    for (param, value) in &set.params {
+        let value: String = value.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+        name.push_str(&camel(param));
+        name.push_str(&camel(&value));
+    }
+    name
+}
+
+fn camel(name: &str) -> String {
+    let mut out = String::new();
+    for part in name.split('_').filter(|p| !p.is_empty()) {
+        out.push_str(&part[..1].to_ascii_uppercase());
+        out.push_str(&part[1..]);
+    }
+    out
+}
+
+/// `FifoW8D4` is `fifo_w8_d4`, and `BufFlits` is `buf_flits`.
+pub fn snake(name: &str) -> String {
+    let mut out = String::new();
+    let mut before = '_';
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && before != '_' && !before.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+        before = c;
+    }
+    out
+}

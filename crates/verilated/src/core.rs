@@ -1,0 +1,253 @@
+//! What every verilated instance has: its model, its context, and how a stop of the model reaches Rust.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::fmt;
+use std::ptr::{self, NonNull};
+use std::rc::Rc;
+
+use crate::{Context, ffi};
+
+/// A port, for code that works by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortInfo {
+    pub name: &'static str,
+    pub output: bool,
+    /// Bits.
+    pub width: usize,
+    /// Where the model keeps it, in bytes from its root.
+    pub offset: usize,
+    pub bytes: usize,
+}
+
+/// The functions and ports of a unit. Made by `verilated-build` only.
+pub struct UnitInfo {
+    pub top: &'static str,
+    pub ports: &'static [PortInfo],
+    pub clocks: &'static [&'static str],
+    pub new: unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void,
+    pub root: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
+    pub free: unsafe extern "C" fn(*mut c_void),
+    pub eval: unsafe extern "C" fn(*mut c_void),
+    pub trace: unsafe extern "C" fn(*mut c_void, *mut c_void, c_int),
+    pub save: Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
+    pub restore: Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
+}
+
+/// The RTL stopped the simulation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {message} in {instance} at {time} ps")]
+pub struct Failure {
+    /// The source file, as named in the list of units.
+    pub file: String,
+    pub line: u32,
+    pub message: String,
+    pub instance: String,
+    pub time: u64,
+}
+
+/// The instance behind a typed struct.
+pub struct Core {
+    root: NonNull<c_void>,
+    status: NonNull<ffi::rt_status>,
+    pub(crate) owner: Rc<Owner>,
+}
+
+/// Owns the C++ model; waves keep it alive.
+pub(crate) struct Owner {
+    pub(crate) model: NonNull<c_void>,
+    pub(crate) unit: &'static UnitInfo,
+    pub(crate) context: Context,
+    pub(crate) name: String,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // SAFETY: made by `new` of the same unit, and nobody else has it.
+        unsafe { (self.unit.free)(self.model.as_ptr()) }
+    }
+}
+
+impl Core {
+    /// An instance of the unit in the context.
+    ///
+    /// # Safety
+    /// `unit` must be what `verilated-build` wrote for a model linked into this program.
+    pub unsafe fn new(context: &Context, name: &str, unit: &'static UnitInfo) -> Self {
+        let c_name = CString::new(name).expect("an instance's name has no NUL");
+        // SAFETY: the context is alive, and is kept so by `Owner`; the name is copied by the model.
+        let model = context.at_time_zero(|| unsafe { (unit.new)(context.raw().cast(), c_name.as_ptr()) });
+        let Some(model) = NonNull::new(model) else {
+            panic!("{name} cannot be made: {:?}", context.take_failure(name))
+        };
+        // SAFETY: the model was just made by the same unit.
+        let root = NonNull::new(unsafe { (unit.root)(model.as_ptr()) }).expect("a model has a root");
+        let owner = Rc::new(Owner {
+            model,
+            unit,
+            context: context.clone(),
+            name: name.to_string(),
+        });
+        Self {
+            root,
+            status: context.status(),
+            owner,
+        }
+    }
+
+    /// The model's memory, where the ports are.
+    #[inline(always)]
+    pub fn root(&self) -> *mut c_void {
+        self.root.as_ptr()
+    }
+
+    /// The bytes of an input as they lie in the model.
+    pub(crate) fn input(&self, port: &PortInfo) -> &[u8] {
+        assert!(!port.output, "{} is no input", port.name);
+        // SAFETY: the offsets are the model's own, and a model does not write its inputs; the caller copies at once.
+        unsafe { std::slice::from_raw_parts(self.root().cast::<u8>().add(port.offset), port.bytes) }
+    }
+
+    /// Puts back bytes that came from [`input`](Self::input) of the same unit.
+    pub(crate) fn set_input(&self, port: &PortInfo, bytes: &[u8]) {
+        assert!(
+            !port.output && bytes.len() == port.bytes,
+            "{} is no such input",
+            port.name
+        );
+        // SAFETY: as above; no reference into the ports is ever kept.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.root().cast::<u8>().add(port.offset), port.bytes) }
+    }
+
+    /// Panics when the RTL stopped in the `eval` just done.
+    #[inline(always)]
+    pub fn check(&self) {
+        if let Err(failure) = self.outcome() {
+            panic!("{failure}");
+        }
+    }
+
+    /// Whether the RTL stopped in the `eval` just done. `$finish` is not a failure: it is noted in the context.
+    #[inline(always)]
+    pub(crate) fn outcome(&self) -> Result<(), Failure> {
+        // SAFETY: the status lives as long as this thread, which `Core` cannot leave.
+        if unsafe { (*self.status.as_ptr()).kind } == 0 {
+            return Ok(());
+        }
+        self.owner.context.take_failure(&self.owner.name)
+    }
+}
+
+impl fmt::Debug for Core {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.owner.name, self.owner.unit.top)
+    }
+}
+
+/// A unit with no checkpoints (`savable = false` in the list of units), or a checkpoint of another unit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CheckpointError {
+    #[error("the unit `{0}` has no checkpoints: write `savable = true` in the list of units")]
+    NotSavable(&'static str),
+    #[error("the checkpoint is of another unit than `{0}`")]
+    OtherUnit(&'static str),
+}
+
+/// The state of one instance.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    unit: *const UnitInfo,
+    bytes: Vec<u8>,
+}
+
+impl Checkpoint {
+    /// Size of the state in bytes.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// What code over any unit can do with an instance.
+pub trait Verilated {
+    fn core(&self) -> &Core;
+
+    /// Lets the model settle on its inputs. Panics, with file and line, when an assertion of the RTL fails.
+    fn eval(&self);
+
+    /// The same, with the failure as a value.
+    fn try_eval(&self) -> Result<(), Failure> {
+        let core = self.core();
+        // SAFETY: the root belongs to this model, which is alive.
+        unsafe { (core.owner.unit.eval)(core.root()) };
+        core.outcome()
+    }
+
+    fn name(&self) -> &str {
+        &self.core().owner.name
+    }
+
+    fn context(&self) -> &Context {
+        &self.core().owner.context
+    }
+
+    fn ports(&self) -> &'static [PortInfo] {
+        self.core().owner.unit.ports
+    }
+
+    /// The names of the clock inputs, as the list of units gives them.
+    fn clocks(&self) -> &'static [&'static str] {
+        self.core().owner.unit.clocks
+    }
+
+    /// A port's value by name as 32-bit words, least significant first; `None` when there is no such port.
+    fn peek(&self, name: &str) -> Option<Vec<u32>> {
+        let port = self.ports().iter().find(|port| port.name == name)?;
+        let mut words = vec![0u32; port.bytes.div_ceil(4)];
+        // SAFETY: the offsets are the model's own; a port narrower than a word fills its low bytes (little-endian, below).
+        unsafe {
+            let from = self.core().root().cast::<u8>().add(port.offset);
+            ptr::copy_nonoverlapping(from, words.as_mut_ptr().cast(), port.bytes);
+        }
+        const { assert!(cfg!(target_endian = "little")) };
+        Some(words)
+    }
+
+    /// The state, without the context's time and random numbers.
+    fn save(&self) -> Result<Checkpoint, CheckpointError> {
+        let owner = &self.core().owner;
+        let save = owner.unit.save.ok_or(CheckpointError::NotSavable(owner.unit.top))?;
+        let mut size = 0;
+        // SAFETY: the saver is this thread's, and its bytes are copied before its next use.
+        let bytes = unsafe {
+            save(owner.model.as_ptr(), ffi::rt_saver_begin());
+            let bytes = ffi::rt_saver_end(&mut size);
+            std::slice::from_raw_parts(bytes, size as usize).to_vec()
+        };
+        Ok(Checkpoint {
+            unit: owner.unit,
+            bytes,
+        })
+    }
+
+    /// Goes back to a state of this or another instance of the same unit.
+    fn restore(&self, checkpoint: &Checkpoint) -> Result<(), CheckpointError> {
+        let owner = &self.core().owner;
+        let restore = owner.unit.restore.ok_or(CheckpointError::NotSavable(owner.unit.top))?;
+        if !ptr::eq(checkpoint.unit, owner.unit) {
+            return Err(CheckpointError::OtherUnit(owner.unit.top));
+        }
+        // SAFETY: the bytes were written by the same unit's `save`.
+        unsafe {
+            let loader = ffi::rt_loader_begin(checkpoint.bytes.as_ptr(), checkpoint.bytes.len() as u64);
+            restore(owner.model.as_ptr(), loader);
+        }
+        // The bytes hold the context's time as well, which is the caller's.
+        owner.context.set_time(owner.context.time());
+        self.core().check();
+        Ok(())
+    }
+}
+
+/// A [`Verilated`] that generic code can make.
+pub trait Unit: Verilated + Sized {
+    fn named(context: &Context, name: &str) -> Self;
+}

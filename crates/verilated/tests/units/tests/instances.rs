@@ -1,0 +1,159 @@
+//! Ports, clocks and stops of verilated instances.
+
+use verilated::{Clocks, Context, Verilated};
+use verilated_tests::{Mixer, MixerDepth3W24, Stopper};
+
+fn reset(dut: &Mixer) {
+    dut.rst_i.set(1);
+    for _ in 0..2 {
+        dut.a_clk_i.set(1);
+        dut.b_clk_i.set(1);
+        dut.eval();
+        dut.a_clk_i.set(0);
+        dut.b_clk_i.set(0);
+        dut.eval();
+    }
+    dut.rst_i.set(0);
+}
+
+#[test]
+fn ports_of_every_size_carry_their_values() {
+    let context = Context::new();
+    let dut = Mixer::new(&context);
+    reset(&dut);
+    dut.half_i.set(0x1233);
+    dut.long_i.set(0xab_cdef_0123);
+    for (i, value) in [1u64 << 49 | 3, 0x1_2345_6789_abcd, 77].into_iter().enumerate() {
+        dut.wide_i.set_bits(50 * i, 50, value);
+    }
+    dut.a_clk_i.set(1);
+    dut.eval();
+    assert_eq!(dut.half_o.get(), 0x1234);
+    assert_eq!(dut.long_o.get(), 0xab_cdef_0123);
+    let wide: Vec<u64> = (0..3).map(|i| dut.wide_o.get_bits(50 * i, 50)).collect();
+    assert_eq!(wide, [0x1_2345_6789_abcd, 77, 1 << 49 | 3]);
+    assert_eq!(dut.peek("half_o").expect("a port"), [0x1234]);
+    assert_eq!(dut.peek("wide_o").expect("a port"), dut.wide_o.get());
+    assert_eq!(dut.clocks(), ["a_clk_i", "b_clk_i"]);
+    assert_eq!((MixerDepth3W24::W, MixerDepth3W24::DEPTH), (24, 3));
+    let narrow: u32 = MixerDepth3W24::new(&context).data_o.get();
+    assert_eq!(narrow >> 24, 0);
+}
+
+#[test]
+#[should_panic(expected = "the value is wider than the port")]
+fn a_value_that_does_not_fit_is_refused() {
+    Mixer::new(&Context::new()).long_i.set(1 << 40);
+}
+
+#[test]
+fn edges_come_in_order_of_time_and_together_when_they_coincide() {
+    let context = Context::new();
+    let dut = Mixer::new(&context);
+    reset(&dut);
+    let mut clocks = Clocks::new();
+    let (a, b) = (clocks.add(40_000, 0), clocks.add(50_000, 10_000));
+    let mut last = 0;
+    let mut together = 0;
+    while clocks.next_at().is_some_and(|at| at <= 1_000_000) {
+        let edges = clocks.step(&context);
+        assert!(edges.at > last || last == 0);
+        last = edges.at;
+        together += u32::from(edges.rises(a) && edges.rises(b));
+        if edges.rises(a) || edges.falls(a) {
+            dut.a_clk_i.set_bool(edges.rises(a));
+        }
+        if edges.rises(b) || edges.falls(b) {
+            dut.b_clk_i.set_bool(edges.rises(b));
+        }
+        dut.eval();
+    }
+    // 40, 80, … 1000 ns; 60, 110, … 960 ns; together at 160, 360, … 960 ns.
+    assert_eq!((dut.a_count_o.get(), dut.b_count_o.get(), together), (25, 19, 5));
+}
+
+#[test]
+fn a_failed_assertion_names_file_line_instance_and_time() {
+    let context = Context::new();
+    let dut = Stopper::named(&context, "left");
+    dut.eval();
+    dut.data_i.set(77);
+    dut.clk_i.set(1);
+    context.set_time(1250);
+    let failure = dut.try_eval().expect_err("the assertion fails");
+    assert_eq!(
+        failure.to_string(),
+        "rtl/stopper.sv:11: assertion failed (or $stop) in left at 1250 ps"
+    );
+    dut.clk_i.set(0);
+    dut.data_i.set(1);
+    assert_eq!(dut.try_eval(), Ok(()), "the instance lives on");
+}
+
+#[test]
+#[should_panic(expected = "rtl/stopper.sv:11: assertion failed (or $stop) in stopper at 0 ps")]
+fn eval_panics_on_a_failed_assertion() {
+    let dut = Stopper::new(&Context::new());
+    dut.data_i.set(77);
+    dut.eval();
+    dut.clk_i.set(1);
+    dut.eval();
+}
+
+#[test]
+fn finish_is_noted_in_the_context_and_is_no_failure() {
+    let context = Context::new();
+    let dut = Stopper::new(&context);
+    dut.eval();
+    dut.finish_i.set(1);
+    assert!(!context.finished());
+    dut.clk_i.set(1);
+    dut.eval();
+    assert!(context.finished());
+}
+
+#[test]
+fn a_model_that_does_not_settle_is_a_failure_and_not_the_end_of_the_process() {
+    let dut = Stopper::new(&Context::new());
+    dut.loop_i.set(1);
+    let failure = dut.try_eval().expect_err("it oscillates");
+    assert!(failure.to_string().contains("converge"), "{failure}");
+}
+
+#[test]
+fn unreset_registers_follow_the_seed() {
+    let start = |context: Context| {
+        let dut = Mixer::new(&context);
+        dut.eval();
+        dut.unreset_o.get()
+    };
+    assert_eq!(start(Context::new()), 0);
+    assert_eq!(start(Context::random(1)), start(Context::random(1)));
+    assert_ne!(start(Context::random(1)), start(Context::random(2)));
+}
+
+#[test]
+fn chance_in_one_thread_is_not_disturbed_by_another() {
+    let draw = || {
+        let dut = Mixer::new(&Context::random(4));
+        let cycles = (0..2000).map(|_| {
+            dut.a_clk_i.set(1);
+            dut.eval();
+            dut.a_clk_i.set(0);
+            dut.eval();
+            dut.random_o.get()
+        });
+        cycles.collect::<Vec<u32>>()
+    };
+    let alone = draw();
+    assert_ne!(alone[0], alone[1]);
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (0..3).map(|_| scope.spawn(draw)).collect();
+        for _ in 0..200 {
+            drop(Context::random(7));
+        }
+        for other in others {
+            assert_eq!(other.join().expect("it draws"), alone);
+        }
+    });
+}

@@ -1,0 +1,183 @@
+//! Wave files and checkpoints.
+
+use std::path::Path;
+
+use verilated::{CheckpointError, Context, Recorded, Verilated, Wave};
+use verilated_tests::{Mixer, MixerDepth3W24, Stopper};
+use wellen::simple;
+
+/// Drives both clocks and the inputs from a counter, and dumps after each edge.
+fn run(
+    context: &Context,
+    dut: &Mixer,
+    cycles: std::ops::Range<u64>,
+    mut wave: Option<&mut Wave>,
+) -> Vec<(u8, u32, [u32; 5])> {
+    let mut seen = Vec::new();
+    for cycle in cycles {
+        dut.rst_i.set_bool(cycle < 2);
+        dut.load_i.set_bool(cycle % 3 == 0);
+        dut.data_i.set((cycle * 37) as u8);
+        dut.wide_i
+            .set_bits((cycle % 3) as usize * 50, 50, cycle * 0x12_3456_789a);
+        for level in [1, 0] {
+            context.set_time(cycle * 10_000 + 5_000 * (1 - level));
+            dut.a_clk_i.set(level as u8);
+            dut.b_clk_i.set((cycle % 2) as u8);
+            dut.eval();
+            if let Some(wave) = &mut wave {
+                wave.dump();
+            }
+        }
+        seen.push((dut.data_o.get(), dut.random_o.get(), dut.wide_o.get()));
+    }
+    seen
+}
+
+/// Every signal's changes: full name, and (time, value) pairs.
+fn changes(path: &Path) -> Vec<(String, Vec<(u64, String)>)> {
+    let mut wave = simple::read(path).expect("a wave that wellen reads");
+    let unit = wave.hierarchy().timescale().expect("a timescale");
+    assert_eq!((unit.factor, unit.unit), (1, wellen::TimescaleUnit::PicoSeconds));
+    let vars: Vec<_> = {
+        let all = wave.hierarchy();
+        all.all_vars()
+            .map(|v| (all[v].full_name(all), all[v].signal_ref()))
+            .collect()
+    };
+    let signals: Vec<_> = vars.iter().map(|(_, signal)| *signal).collect();
+    wave.load_signals(&signals);
+    let mut all = Vec::new();
+    for (name, signal) in vars {
+        let signal = wave.get_signal(signal).expect("loaded");
+        let times = wave.time_table();
+        let values = signal
+            .iter_changes()
+            .map(|(at, value)| (times[at as usize], value.to_string()))
+            .collect();
+        all.push((name, values));
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn vcd_and_fst_of_two_instances_agree_in_every_signal() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let context = Context::random(3);
+    let (left, right) = (Mixer::named(&context, "left"), MixerDepth3W24::named(&context, "right"));
+    let mut files = Vec::new();
+    for name in ["a.vcd", "a.fst"] {
+        let path = folder.path().join(name);
+        let (start, random) = (left.save().expect("savable"), context.save_random());
+        let mut wave = Wave::create(&path, &[&left, &right]).expect("a wave file");
+        run(&context, &left, 0..50, Some(&mut wave));
+        drop(wave);
+        left.restore(&start).expect("its own checkpoint");
+        context.restore_random(&random);
+        files.push(changes(&path));
+    }
+    assert_eq!(files[0], files[1]);
+    let signals: Vec<&str> = files[0].iter().map(|(name, _)| name.as_str()).collect();
+    for name in [
+        "left.mixer.u_count.count_o",
+        "right.mixer.memory_q.[2]",
+        "left.mixer.wide_o",
+    ] {
+        assert!(signals.contains(&name), "{name} is not among {signals:?}");
+    }
+    let count = &files[0]
+        .iter()
+        .find(|(name, _)| name == "left.mixer.a_count_o")
+        .expect("a port")
+        .1;
+    assert_eq!(count.len(), 49, "0 in reset, then a change in each of 48 cycles");
+}
+
+#[test]
+fn a_restored_instance_goes_on_as_the_straight_run() {
+    let context = Context::random(5);
+    let dut = Mixer::new(&context);
+    run(&context, &dut, 0..20, None);
+    let (state, random) = (dut.save().expect("savable"), context.save_random());
+    assert!(state.size() > 40);
+    let straight = run(&context, &dut, 20..60, None);
+    context.restore_random(&random);
+    dut.restore(&state).expect("its own checkpoint");
+    assert_eq!(run(&context, &dut, 20..60, None), straight);
+    let other = Mixer::new(&context);
+    other.eval();
+    context.restore_random(&random);
+    other.restore(&state).expect("the same unit");
+    assert_eq!(run(&context, &other, 20..60, None), straight, "in another instance too");
+}
+
+#[test]
+fn a_checkpoint_is_refused_by_other_units() {
+    let context = Context::new();
+    let state = Mixer::new(&context).save().expect("savable");
+    assert_eq!(
+        MixerDepth3W24::new(&context).restore(&state),
+        Err(CheckpointError::OtherUnit("mixer"))
+    );
+    assert_eq!(
+        Stopper::new(&context).save().err(),
+        Some(CheckpointError::NotSavable("stopper"))
+    );
+}
+
+#[test]
+fn a_wave_that_cannot_be_made_is_an_error() {
+    let dut = Mixer::new(&Context::new());
+    let error = Wave::create("/no/such/folder/a.vcd", &[&dut])
+        .err()
+        .expect("there is no such folder");
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+}
+
+#[test]
+fn a_wave_outlives_its_instance() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let context = Context::new();
+    let dut = Mixer::new(&context);
+    let mut wave = Wave::create(folder.path().join("a.vcd"), &[&dut]).expect("a wave file");
+    run(&context, &dut, 0..5, Some(&mut wave));
+    drop(dut);
+    context.set_time(90_000);
+    wave.dump();
+}
+
+#[test]
+fn a_panic_leaves_a_wave_of_the_last_cycles_that_agrees_with_the_run() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("last.fst");
+    let seen = std::sync::Mutex::new(Vec::new());
+    let failed = std::panic::catch_unwind(|| {
+        let context = Context::random(9);
+        let dut = Recorded::new(Mixer::named(&context, "left"), &path, 20);
+        for cycle in 0..53u64 {
+            dut.rst_i.set_bool(cycle < 2);
+            dut.half_i.set((cycle * 321) as u16);
+            for level in [1, 0] {
+                context.set_time(cycle * 10_000 + 5_000 * (1 - u64::from(level)));
+                dut.a_clk_i.set(level);
+                dut.eval();
+                if level == 1 {
+                    let now = (context.time(), dut.random_o.get());
+                    seen.lock().expect("one thread").push(now);
+                }
+            }
+        }
+        panic!("the test's own");
+    });
+    assert!(failed.is_err());
+    let all = changes(&path);
+    let random = &all.iter().find(|(name, _)| name == "left.random_o").expect("a port").1;
+    // 106 evaluations, checkpoints after 80 and 100: the wave starts at the 81st, which is the rising edge of cycle 40.
+    let seen = seen.into_inner().expect("one thread");
+    let last: Vec<(u64, String)> = seen[40..]
+        .iter()
+        .map(|(at, value)| (*at, format!("{value:032b}")))
+        .collect();
+    assert_eq!(*random, last);
+}

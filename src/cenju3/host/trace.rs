@@ -1,0 +1,79 @@
+//! What the host software reports besides results: instants of its stages, and faults the interface raised.
+
+use std::cell::{Cell, RefCell};
+
+use crate::{NodeId, Picos};
+
+/// A point in the life of a transfer, as the software sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The user program calls the library.
+    Call,
+    /// The system call has reached the kernel (not with user-level access).
+    Kernel,
+    /// The write of a Header Queue Pointer is over: the Sender has work.
+    Started { queue: usize },
+    /// The library returns to the user program.
+    Return,
+    /// The kernel has recognised an interrupt.
+    Recognised,
+    /// Post-invalidation, or the invalidation a request message asked for, begins.
+    Invalidate { bytes: u32 },
+    /// The Receiver was restarted after a halt.
+    Restarted,
+    /// The handler gives the CPU back: the user program can see what came.
+    Served,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    pub at: Picos,
+    pub node: NodeId,
+    pub stage: Stage,
+}
+
+/// An error interrupt's cause, as the kernel of `node` read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub at: Picos,
+    pub node: NodeId,
+    pub kind: FaultKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A header or body ring was full; it was emptied and the Receiver goes on, with nothing lost.
+    Overflow,
+    /// A packet was dropped for its header, given by its word 0.
+    BadHeader { word0: u32 },
+    /// Memory refused a write of the Receiver.
+    BusError,
+    /// A packet had fewer body bytes than its length.
+    Truncated { word0: u32 },
+    /// A packet had more.
+    Overlong { word0: u32 },
+    /// The Sender refused a parcel (codes: `regs::STATUS_*`) and skipped it.
+    Send { queue: usize, status: u32 },
+    /// A system message of a type the kernel does not know, or for memory that is not there.
+    BadMessage { src: NodeId, kind: u32 },
+}
+
+/// Collects both for all PEs of a machine. Stamps only while switched on; faults always.
+#[derive(Default)]
+pub(super) struct Trace {
+    pub on: Cell<bool>,
+    pub stamps: RefCell<Vec<Stamp>>,
+    pub faults: RefCell<Vec<Fault>>,
+}
+
+impl Trace {
+    pub fn stamp(&self, at: Picos, node: NodeId, stage: Stage) {
+        if self.on.get() {
+            self.stamps.borrow_mut().push(Stamp { at, node, stage });
+        }
+    }
+
+    pub fn fault(&self, at: Picos, node: NodeId, kind: FaultKind) {
+        self.faults.borrow_mut().push(Fault { at, node, kind });
+    }
+}

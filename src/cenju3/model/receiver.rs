@@ -1,0 +1,246 @@
+//! The Receiver of a PE: from the FIFO to memory, with rings, interrupts and halts.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use super::bus::Writer;
+use super::{Due, Flight, ModelMachine};
+use crate::Addr;
+use crate::cenju3::packet::{HEAD_FLITS, PacketHeader, header_bytes, to_bytes};
+use crate::cenju3::recv_state::{Cause, RecvRegs, RingId, Verdict, header_word0};
+use crate::cenju3::regs::*;
+
+/// IO cycles from the network clock to the IO clock.
+pub(super) const CROSSING_CYCLES: u64 = 7;
+/// IO cycles from a packet's header in the Receiver to its write command.
+const PARSE_CYCLES: u64 = 8;
+/// Bursts that may wait for the bus; further body stays in the FIFO.
+const WAITING_BURSTS: usize = 2;
+
+/// The packet whose body is being taken.
+struct Current {
+    packet: Rc<Flight>,
+    body_at: Addr,
+    /// Body bytes there are: what came, at most what the header says.
+    bytes: u32,
+    /// Body bytes taken from the FIFO, and of these those commanded to be written.
+    taken: u32,
+    commanded: u32,
+}
+
+/// A packet begun and not complete.
+struct Open {
+    header: PacketHeader,
+    word0: Option<u32>,
+    slots: Vec<(RingId, u32)>,
+    unanswered: u32,
+    all_commanded: bool,
+    arrival_due: bool,
+    fault: Option<Cause>,
+    bus_error: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Receiver {
+    current: Option<Current>,
+    open: VecDeque<Open>,
+    /// Packets that left `open`.
+    closed: u64,
+    /// The rest of a dropped packet is thrown away.
+    draining: bool,
+}
+
+impl Receiver {
+    /// What it does, unless idle.
+    pub fn state(&self, regs: &RecvRegs) -> Option<String> {
+        let what = match (regs.halted, self.open.len()) {
+            (true, open) => format!("halted with {open} packets open, causes {:#x} pending", regs.pending),
+            (false, 0) => return None,
+            (false, open) => format!("busy with {open} packets"),
+        };
+        Some(what)
+    }
+
+    /// The ring entry last taken by a packet under way that may still be delivered.
+    fn last_slot(&self, ring: RingId) -> Option<u32> {
+        let alive = self.open.iter().rev().filter(|p| p.fault.is_none() && !p.bus_error);
+        alive
+            .flat_map(|p| &p.slots)
+            .find(|(id, _)| *id == ring)
+            .map(|(_, index)| *index)
+    }
+}
+
+impl ModelMachine {
+    /// Lets the Receiver take what it can.
+    pub(super) fn receiver(&mut self, node: usize) {
+        while let Some(chunk) = self.network.fifos[node].chunks.front()
+            && chunk.ready <= self.now
+        {
+            let went_on = if self.nodes[node].receiver.draining {
+                self.nodes[node].receiver.draining = !self.fifo_taken(node).last;
+                true
+            } else if self.nodes[node].receiver.current.is_some() {
+                self.take_body(node)
+            } else {
+                self.begin_reception(node)
+            };
+            if !went_on {
+                return;
+            }
+        }
+    }
+
+    /// Looks at the header in front; false if it must wait.
+    fn begin_reception(&mut self, node: usize) -> bool {
+        let n = &mut self.nodes[node];
+        let halting =
+            |p: &Open| p.header.end && p.fault.is_none() && !p.bus_error && n.regs.halts_at_end(p.header.kind);
+        if n.regs.ctrl & R_CTRL_RUN_MASK == 0 || n.regs.halted || n.receiver.open.iter().any(halting) {
+            return false;
+        }
+        let packet = self.network.fifos[node].chunks[0].packet.clone();
+        let verdict = Verdict::of(&packet.flits, n.regs.node);
+        let Some((header, body)) = verdict.stored() else {
+            n.regs.drop_packet(header_word0(&packet.flits));
+            self.raise(node, verdict.fault().expect("not to be stored"));
+            self.nodes[node].receiver.draining = !self.fifo_taken(node).last;
+            return true;
+        };
+        let (head_ring, body_ring) = RingId::of(header.kind);
+        let rings = [Some(head_ring), body_ring].into_iter().flatten();
+        let entry = |id: RingId| Some((id, n.regs.rings[id as usize].entry(n.receiver.last_slot(id))?));
+        let Some(slots) = rings.map(entry).collect::<Option<Vec<_>>>() else {
+            n.regs.halted = true;
+            self.raise(node, Cause::Overflow);
+            return false;
+        };
+        let place =
+            |&(id, index): &(RingId, u32)| Addr(n.regs.rings[id as usize].base).offset(index * id.entry_bytes());
+        let head_at = place(&slots[0]);
+        let body_at = slots.get(1).map_or(Addr(header.dest), place);
+        let number = n.receiver.closed + n.receiver.open.len() as u64;
+        n.receiver.open.push_back(Open {
+            header: *header,
+            word0: header_word0(&packet.flits),
+            slots,
+            unanswered: 1,
+            all_commanded: false,
+            arrival_due: header.arr,
+            fault: verdict.fault(),
+            bus_error: false,
+        });
+        let head = header_bytes(&packet.flits).expect("stored").to_vec();
+        let (bytes, packet) = (body.len() as u32, packet.clone());
+        n.receiver.current = Some(Current {
+            packet,
+            body_at,
+            bytes,
+            taken: 0,
+            commanded: 0,
+        });
+        self.command_write(node, head_at, head, Writer::Packet { packet: number }, PARSE_CYCLES);
+        if self.fifo_taken(node).last {
+            self.end_body(node);
+        }
+        true
+    }
+
+    /// Takes a chunk of body; false if it must wait.
+    fn take_body(&mut self, node: usize) -> bool {
+        let n = &mut self.nodes[node];
+        let arriving = n.receiver.open.back().is_some_and(|p| p.arrival_due);
+        if arriving || n.regs.halted || n.bus.waiting_writes() >= WAITING_BURSTS {
+            return false;
+        }
+        let chunk = self.fifo_taken(node);
+        let burst = self.config.bus_bytes * self.config.burst_beats;
+        let n = &mut self.nodes[node];
+        let number = n.receiver.closed + n.receiver.open.len() as u64 - 1;
+        let current = n.receiver.current.as_mut().expect("a packet is being taken");
+        current.taken = (current.taken + 2 * chunk.flits).min(current.bytes);
+        let mut writes = Vec::new();
+        loop {
+            let at = current.body_at.offset(current.commanded);
+            let size = (current.bytes - current.commanded).min(burst - at.0 % burst);
+            if size == 0 || current.commanded + size > current.taken {
+                break;
+            }
+            let from = HEAD_FLITS + current.commanded as usize / 2;
+            let mut data = to_bytes(&current.packet.flits[from..from + size.div_ceil(2) as usize]);
+            data.truncate(size as usize);
+            current.commanded += size;
+            writes.push((at, data));
+        }
+        n.receiver.open.back_mut().expect("its packet").unanswered += writes.len() as u32;
+        for (at, data) in writes {
+            self.command_write(node, at, data, Writer::Packet { packet: number }, 1);
+        }
+        if chunk.last {
+            self.end_body(node);
+        }
+        true
+    }
+
+    /// All writes of the packet are commanded.
+    fn end_body(&mut self, node: usize) {
+        let receiver = &mut self.nodes[node].receiver;
+        receiver.current = None;
+        receiver.open.back_mut().expect("its packet").all_commanded = true;
+        self.complete(node);
+    }
+
+    /// A write of a packet is answered.
+    pub(super) fn packet_written(&mut self, node: usize, packet: u64, ok: bool) {
+        let n = &mut self.nodes[node];
+        let index = (packet - n.receiver.closed) as usize;
+        let open = &mut n.receiver.open[index];
+        open.unanswered -= 1;
+        open.bus_error |= !ok;
+        if open.arrival_due {
+            open.arrival_due = false;
+            if ok {
+                n.regs.halted |= n.regs.ctrl & R_CTRL_HALT_ARRIVAL_MASK != 0;
+                self.raise(node, Cause::Arrival);
+            }
+        }
+        self.complete(node);
+        self.at(self.now, Due::Receiver(node));
+    }
+
+    /// Publishes, in order, the packets that are complete in memory.
+    fn complete(&mut self, node: usize) {
+        loop {
+            let n = &mut self.nodes[node];
+            if !n
+                .receiver
+                .open
+                .front()
+                .is_some_and(|p| p.all_commanded && p.unanswered == 0)
+            {
+                return;
+            }
+            let open = n.receiver.open.pop_front().expect("looked at");
+            n.receiver.closed += 1;
+            let fault = if open.bus_error {
+                Some(Cause::BusError)
+            } else {
+                open.fault
+            };
+            if let Some(fault) = fault {
+                n.regs.drop_packet(open.word0);
+                self.raise(node, fault);
+                continue;
+            }
+            for (id, index) in open.slots {
+                let ring = &mut n.regs.rings[id as usize];
+                ring.put = ring.after(index);
+            }
+            if open.header.end {
+                n.regs.halted |= n.regs.halts_at_end(open.header.kind);
+                self.raise(node, Cause::End);
+            }
+            self.at(self.now, Due::Receiver(node));
+        }
+    }
+}

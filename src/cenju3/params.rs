@@ -1,0 +1,364 @@
+//! The parameters of the Cenju-3 reproduction: one table with the origin of every number, and [`Config`], the same numbers as typed fields.
+//!
+//! The table is also what decides whether a reported row is a prediction: a row may only be called so if none of its parameters was measured
+//! or fitted at the place of the paper the row reproduces ([`Param::measured_on`]), nor derived from one that was ([`Param::derived_from`]).
+//! Source: Hirose et al., IPSJ journal 1996; section and figure numbers are the paper's. MB = 10^6 B, so 1 MB/s = 1 B/us; KB = 1024 B.
+
+use crate::Picos;
+
+/// Where a number comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Stated by the paper.
+    Paper,
+    /// Stated by another public source.
+    Public,
+    /// General knowledge of the parts used; less certain.
+    Known,
+    /// Arithmetic on other numbers.
+    Derived,
+    /// Our choice; nothing says.
+    Design,
+    /// Chosen so that a reported value comes out; `measured_on` says which.
+    Calibrated,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Param {
+    /// The name of the [`Config`] field and of `--set name=value`.
+    pub name: &'static str,
+    /// The value of [`Config::paper`], in `unit`; a flag is 0 or 1.
+    pub value: f64,
+    pub unit: &'static str,
+    /// Least and greatest value that [`Config::set`] takes.
+    pub range: (f64, f64),
+    pub origin: Origin,
+    /// The places of the paper where this value was measured or fitted: a figure (`fig11`), one item of it (`fig7.header_read`), or a section
+    /// (`sec6.1`). Empty for a number that is stated as a property of the machine, or is our own choice.
+    pub measured_on: &'static [&'static str],
+    /// Names of the parameters it was worked out from.
+    pub derived_from: &'static [&'static str],
+    pub note: &'static str,
+}
+
+/// Why a parameter could not be set.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ParamError {
+    #[error("unknown parameter `{name}`; known are: {}", names().collect::<Vec<_>>().join(", "))]
+    Unknown { name: String },
+    #[error("parameter `{name}` = {value} {unit} is outside {min} to {max}")]
+    OutOfRange {
+        name: &'static str,
+        value: f64,
+        unit: &'static str,
+        min: f64,
+        max: f64,
+    },
+    #[error("parameter `{name}` = {value} {unit} must be a whole number")]
+    NotWhole {
+        name: &'static str,
+        value: f64,
+        unit: &'static str,
+    },
+    #[error("`{text}` is not `name=value` with a number (or true, false) as value")]
+    NotAnAssignment { text: String },
+}
+
+/// A field type of [`Config`], made from a number in the table's unit.
+trait Quantity: Copy {
+    const WHOLE: bool;
+    fn of(value: f64, unit: &str) -> Self;
+    fn number(self, unit: &str) -> f64;
+}
+
+impl Quantity for u32 {
+    const WHOLE: bool = true;
+    fn of(value: f64, _: &str) -> u32 {
+        value as u32
+    }
+    fn number(self, _: &str) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Quantity for f64 {
+    const WHOLE: bool = false;
+    fn of(value: f64, _: &str) -> f64 {
+        value
+    }
+    fn number(self, _: &str) -> f64 {
+        self
+    }
+}
+
+impl Quantity for bool {
+    const WHOLE: bool = true;
+    fn of(value: f64, _: &str) -> bool {
+        value != 0.0
+    }
+    fn number(self, _: &str) -> f64 {
+        f64::from(u8::from(self))
+    }
+}
+
+impl Quantity for Picos {
+    const WHOLE: bool = false;
+    fn of(value: f64, unit: &str) -> Picos {
+        Picos::from_us(value * us_per(unit))
+    }
+    fn number(self, unit: &str) -> f64 {
+        self.as_us() / us_per(unit)
+    }
+}
+
+fn us_per(unit: &str) -> f64 {
+    match unit {
+        "us" => 1.0,
+        "ns" => 1e-3,
+        _ => panic!("a time has unit us or ns, not {unit}"),
+    }
+}
+
+/// Writes the table and the struct from one list.
+macro_rules! parameters {
+    ($($name:ident: $ty:ty = $value:literal, $unit:literal, $min:literal ..= $max:literal, $origin:ident,
+       on [$($on:literal),*], from [$($from:ident),*], $note:literal;)*) => {
+        /// Every parameter of the table, in its order.
+        pub const PARAMS: &[Param] = &[$(Param {
+            name: stringify!($name),
+            value: $value as f64,
+            unit: $unit,
+            range: ($min as f64, $max as f64),
+            origin: Origin::$origin,
+            measured_on: &[$($on),*],
+            derived_from: &[$(stringify!($from)),*],
+            note: $note,
+        }),*];
+
+        /// One machine and its software, as both backends and the host programs use it.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Config {
+            $(#[doc = $note] #[doc = concat!("\n\nUnit: ", $unit, ".")] pub $name: $ty,)*
+        }
+
+        impl Config {
+            /// The machine of the paper.
+            pub fn paper() -> Config {
+                Config { $($name: Quantity::of($value as f64, $unit)),* }
+            }
+
+            /// Sets one parameter by its name, `value` in the table's unit.
+            ///
+            /// # Errors
+            /// An unknown name, a value outside the parameter's range, or a fraction where a count is needed; nothing changes then.
+            pub fn set(&mut self, name: &str, value: f64) -> Result<(), ParamError> {
+                let p = param(name)?;
+                let (min, max) = p.range;
+                if !(min..=max).contains(&value) {
+                    return Err(ParamError::OutOfRange { name: p.name, value, unit: p.unit, min, max });
+                }
+                let whole = match p.name { $(stringify!($name) => <$ty as Quantity>::WHOLE,)* _ => unreachable!() };
+                if whole && value.fract() != 0.0 {
+                    return Err(ParamError::NotWhole { name: p.name, value, unit: p.unit });
+                }
+                match p.name { $(stringify!($name) => self.$name = Quantity::of(value, p.unit),)* _ => unreachable!() }
+                Ok(())
+            }
+
+            /// The value of one parameter in the table's unit.
+            ///
+            /// # Errors
+            /// An unknown name.
+            pub fn get(&self, name: &str) -> Result<f64, ParamError> {
+                let p = param(name)?;
+                Ok(match p.name { $(stringify!($name) => self.$name.number(p.unit),)* _ => unreachable!() })
+            }
+        }
+    };
+}
+
+parameters! {
+    // The machine.
+    pes: u32 = 2, "PEs", 2 ..= 256, Paper, on [], from [], "Processing elements; the paper's measurements use 2, the machine has up to 256.";
+    stages: u32 = 4, "stages", 1 ..= 4, Paper, on [], from [], "Stages of 4x4 switches between any two PEs (sec. 2).";
+    mem_bytes: u32 = 4194304, "B", 65536 ..= 67108864, Design, on [], from [],
+        "Main memory simulated per PE; the machine had up to 64 MB, the experiments need less.";
+    io_period: Picos = 40, "ns", 1 ..= 1000, Paper, on [], from [], "IO bus clock period: 25 MHz (sec. 2).";
+    io_phase: Picos = 0, "ns", 0 ..= 1000, Design, on [], from [], "First rising edge of the IO clock is at period + phase.";
+    bus_bytes: u32 = 4, "B", 4 ..= 8, Paper, on [], from [], "IO bus width: 32 bit (sec. 2).";
+    net_period: Picos = 50, "ns", 1 ..= 1000, Paper, on [], from [], "Network clock period: 20 MHz (sec. 6.1).";
+    net_phase: Picos = 0, "ns", 0 ..= 1000, Design, on [], from [], "First rising edge of the network clock is at period + phase.";
+    link_bytes: u32 = 2, "B", 2 ..= 2, Paper, on [], from [], "Network link width: 16 bit (sec. 6.1); the wire format is made of such flits.";
+
+    // Packets.
+    packet_bytes: u32 = 512, "B", 512 ..= 512, Paper, on [], from [], "Most body bytes of one packet; the paper says about 512 (sec. 3.1).";
+    header_bytes: u32 = 18, "B", 18 ..= 18, Derived, on ["sec6.1"], from [link_bytes, net_period, packet_bytes],
+        "Wire header: 38.6 of 40 MB/s leaves 16 to 20 B; nine flits.";
+    parcel_max: u32 = 131072, "B", 512 ..= 131072, Paper, on [], from [], "Longest parcel: 128 KB (sec. 3.1).";
+    queue_headers: u32 = 255, "headers", 1 ..= 255, Paper, on [], from [], "Parcel headers a queue holds (sec. 3.1).";
+    message_max: u32 = 512, "B", 512 ..= 512, Design, on [], from [packet_bytes], "Longest message: one packet, so that packets of two senders cannot mix in one buffer.";
+
+    // Network timing.
+    sync_cycles: u32 = 5, "net cycles", 5 ..= 5, Calibrated, on ["fig7.sync"], from [stages, net_period],
+        "Synchronisation delay of one stage: 4 x 5 cycles = 1 us (sec. 5.1).";
+    switch_cycles: u32 = 5, "net cycles", 5 ..= 5, Calibrated, on ["fig7.switch"], from [stages, net_period],
+        "Switching delay of one stage: 4 x 5 cycles = 1 us (sec. 5.1).";
+    sync_idle: u32 = 5, "net cycles", 0 ..= 255, Calibrated, on ["sec6.1"], from [header_bytes],
+        "Idle cycles of a switch output after each packet: \"a little under 38 MB/s\" (sec. 6.1).";
+    s_gap: u32 = 19, "net cycles", 0 ..= 255, Calibrated, on ["fig10", "fig11", "fig12", "sec6.1"], from [header_bytes],
+        "Idle cycles of the Sender's link after each packet (register S_GAP): 265 + 19 cycles a packet give the measured 36 MB/s. The switches' 5 idle cycles pass inside this gap.";
+    buf_flits: u32 = 32, "flits", 16 ..= 1024, Design, on [], from [], "Input buffer of a switch: what full rate needs and a little more.";
+
+    // Network interface.
+    burst_beats: u32 = 8, "bus words", 8 ..= 8, Design, on [], from [], "Longest memory burst: one cache line on the 32-bit bus.";
+    outstanding: u32 = 4, "bursts", 4 ..= 4, Design, on [], from [], "Memory bursts in flight per direction.";
+    fifo_words: u32 = 512, "bus words", 512 ..= 512, Design, on [], from [], "Receive FIFO between network and Receiver: 2 KB on the 32-bit bus.";
+    r_thresh: u32 = 352, "bus words", 8 ..= 496, Calibrated, on ["fig11"], from [s_gap, postinval_rate, irq_recognition, handler, buf_flits],
+        "Fill of the receive FIFO at which the network is stopped (register R_THRESH): with the switches' buffers about 1.6 KB of body wait there, which puts the peak of the not pipelined curve between 6 and 8 KB (sec. 6.3).";
+
+    // Memory behind the IO bus.
+    mem_read_latency: u32 = 14, "io cycles", 0 ..= 1000, Calibrated, on ["fig7.header_read", "fig7.body_read"], from [io_period],
+        "Read command to first data, bridge and DRAM: with the interface's own cycles a read takes about 1 us (sec. 5.1).";
+    mem_write_latency: u32 = 10, "io cycles", 0 ..= 1000, Calibrated, on ["fig7.header_write"], from [io_period],
+        "Last word of a write burst to its response: with the interface's own cycles the header write takes about 1 us (sec. 5.1).";
+    mem_overhead: u32 = 8, "io cycles", 0 ..= 100, Calibrated, on ["fig11", "fig12"], from [io_period, bus_bytes, burst_beats],
+        "Cycles the bus is taken after each burst: a packet is stored in 268 cycles, the Receiver's 48 MB/s that the authors fitted (sec. 6.3).";
+    mem_rate_limit: f64 = 144, "MB/s", 0 ..= 10000, Paper, on ["sec7.2"], from [], "Memory access rate, the middle of the paper's 128 to 160 (sec. 7.2); 0 is no limit.";
+
+    // CPU and kernel.
+    ext_access: Picos = 1, "us", 0 ..= 100, Calibrated, on ["fig7.pointer_write"], from [], "One access of the CPU to a register of the interface (sec. 5.1).";
+    syscall: Picos = 5, "us", 0 ..= 100, Calibrated, on ["fig8"], from [], "User call to kernel; back-calculated by the authors (sec. 5.2).";
+    check_translate: Picos = 4, "us", 0 ..= 100, Calibrated, on ["sec7.1"], from [syscall],
+        "Argument check and address translation: what user-level access saves, about 9 us, less the system call (sec. 7.1).";
+    kernel_send: Picos = 3, "us", 0 ..= 100, Calibrated, on ["fig8"], from [check_translate, ext_access],
+        "Rest of the 8 us from kernel entry to Sender start: less check, translation and the pointer write (sec. 5.2).";
+    irq_recognition: Picos = 5, "us", 0 ..= 100, Calibrated, on ["fig7.irq", "fig8", "fig11", "fig13"], from [], "Interrupt line to recognition by the kernel (sec. 5.1).";
+    handler: Picos = 4, "us", 0 ..= 100, Calibrated, on ["fig11", "fig13"], from [irq_recognition],
+        "Handler without the work asked for, its register accesses and the restart included: the rest of the 9 us that the authors fitted to their simulation, where the restart takes no time (sec. 6.3).";
+    receive_kernel: Picos = 4, "us", 0 ..= 100, Calibrated, on ["fig8"], from [handler],
+        "Rest of the 8 us of the receiving kernel for a message (sec. 5.2).";
+    copy_rate: f64 = 100, "MB/s", 1 ..= 100000, Design, on [], from [], "CPU copy between message buffer and user memory.";
+    writeback_rate: f64 = 150, "MB/s", 1 ..= 100000, Design, on [], from [], "CPU write-back of the source lines; anything above 40 is hidden by the Sender.";
+    postinval_rate: f64 = 200, "MB/s", 1 ..= 100000, Calibrated, on ["fig11", "fig12"], from [],
+        "CPU invalidation after a DMA, reading the packet headers; the authors' fit (sec. 6.3).";
+    preinval_rate: f64 = 200, "MB/s", 1 ..= 100000, Design, on [], from [postinval_rate], "CPU invalidation before a DMA: taken equal.";
+
+    // CJrmwrite.
+    cache_line: u32 = 32, "B", 16 ..= 128, Design, on [], from [], "Lines at whose borders a transfer is split between message and DMA; the CPU allows 16 to 128.";
+    chunk_bytes: u32 = 8192, "B", 512 ..= 131072, Paper, on [], from [], "Cut of the user-level library; fig. 9 was measured with it (sec. 6.3).";
+    piece_bytes: u32 = 512, "B", 512 ..= 131072, Design, on [], from [packet_bytes], "DMA piece that is invalidated while the next is stored: one packet.";
+    request_bytes: u32 = 64, "B", 16 ..= 512, Design, on [], from [], "Body of the request message for pre-invalidation.";
+    pipelined: bool = 1, "flag", 0 ..= 1, Paper, on [], from [], "Post-invalidation overlaps the storing of the next piece (sec. 6.2).";
+    user_level: bool = 0, "flag", 0 ..= 1, Paper, on [], from [], "User-level access: no system call, no checks (sec. 7.1).";
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    PARAMS.iter().map(|p| p.name)
+}
+
+/// The table's row of that name.
+///
+/// # Errors
+/// An unknown name; the message lists the known ones.
+pub fn param(name: &str) -> Result<&'static Param, ParamError> {
+    PARAMS
+        .iter()
+        .find(|p| p.name == name)
+        .ok_or_else(|| ParamError::Unknown { name: name.into() })
+}
+
+impl Config {
+    /// Sets one parameter from `name=value`, as `--set` gives it.
+    ///
+    /// # Errors
+    /// As [`Config::set`], or a text of another shape.
+    pub fn set_assignment(&mut self, text: &str) -> Result<(), ParamError> {
+        let not = || ParamError::NotAnAssignment { text: text.into() };
+        let (name, value) = text.split_once('=').ok_or_else(not)?;
+        let value = match value.trim() {
+            "true" => 1.0,
+            "false" => 0.0,
+            number => number.parse().map_err(|_| not())?,
+        };
+        self.set(name.trim(), value)
+    }
+
+    /// Head latency of one switch stage, in net cycles.
+    pub fn stage_cycles(&self) -> u32 {
+        self.sync_cycles + self.switch_cycles
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_sound() {
+        let paper = Config::paper();
+        for p in PARAMS {
+            assert!(
+                (p.range.0..=p.range.1).contains(&p.value),
+                "{}: default outside its own range",
+                p.name
+            );
+            assert_eq!(paper.get(p.name), Ok(p.value), "{}: table and struct differ", p.name);
+            assert_eq!(names().filter(|n| *n == p.name).count(), 1, "{}: twice", p.name);
+            assert!(!p.note.is_empty() && !p.unit.is_empty());
+            for from in p.derived_from {
+                assert!(
+                    param(from).is_ok_and(|f| f.name != p.name),
+                    "{}: derived from {from}",
+                    p.name
+                );
+            }
+            assert!(
+                p.origin != Origin::Calibrated || !p.measured_on.is_empty(),
+                "{}: calibrated on what?",
+                p.name
+            );
+        }
+    }
+
+    #[test]
+    fn set_changes_that_field_only_and_says_what_is_wrong() {
+        let mut c = Config::paper();
+        c.set("mem_read_latency", 30.0).unwrap();
+        c.set_assignment("io_period = 20").unwrap();
+        c.set_assignment("user_level=true").unwrap();
+        assert_eq!(
+            (c.mem_read_latency, c.io_period, c.user_level),
+            (30, Picos::from_ns(20), true)
+        );
+        let ours = Config {
+            mem_read_latency: Config::paper().mem_read_latency,
+            io_period: Picos::from_ns(40),
+            user_level: false,
+            ..c.clone()
+        };
+        assert_eq!(ours, Config::paper());
+
+        let before = c.clone();
+        let unknown = c.set("mem_latency", 1.0).unwrap_err();
+        assert!(unknown.to_string().contains("mem_read_latency"), "{unknown}");
+        assert!(matches!(
+            c.set("pes", 257.0),
+            Err(ParamError::OutOfRange { name: "pes", .. })
+        ));
+        assert!(matches!(c.set("pes", f64::NAN), Err(ParamError::OutOfRange { .. })));
+        assert!(matches!(
+            c.set("pes", 2.5),
+            Err(ParamError::NotWhole { name: "pes", .. })
+        ));
+        assert!(matches!(
+            c.set_assignment("pes"),
+            Err(ParamError::NotAnAssignment { .. })
+        ));
+        assert!(matches!(
+            c.set_assignment("pes=two"),
+            Err(ParamError::NotAnAssignment { .. })
+        ));
+        assert_eq!(c, before);
+    }
+}

@@ -1,0 +1,289 @@
+//! A machine of any size, composed of verilated NICs and switches.
+
+use std::io;
+use std::path::Path;
+
+use verilated::{Context, Verilated, Wave};
+
+use super::RtlMachine;
+use super::ports::{BusIn, BusOut, Edges, Hardware, LinkCount, LinkMonitor};
+use super::unit::{Clocked, NicUnit};
+use crate::cenju3::params::Config;
+use crate::harness::backend::EventKind;
+use crate::net::fabric::Fabric;
+use crate::net::topology::Omega;
+use crate::net::units::cenju3_switch;
+use crate::rtl::Cenju3Switch;
+use crate::{NodeId, Picos};
+
+/// The configuration asks for RTL that was not built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotBuilt {
+    #[error("{pes} PEs do not fit {stages} stages of 4x4 switches, which connect {ports}")]
+    TooManyPes { pes: u32, stages: u32, ports: usize },
+    #[error("parameter `{name}` = {value}: the RTL was built with {built}")]
+    Parameter { name: &'static str, value: u32, built: u32 },
+}
+
+impl NotBuilt {
+    /// A parameter that is wired into the RTL.
+    pub(super) fn check(name: &'static str, value: u32, built: u32) -> Result<(), NotBuilt> {
+        if value == built {
+            Ok(())
+        } else {
+            Err(NotBuilt::Parameter { name, value, built })
+        }
+    }
+}
+
+/// NICs of type `N` on an omega network of verilated switches.
+pub struct Composed<N> {
+    context: Context,
+    nics: Vec<N>,
+    fabric: Fabric<Cenju3Switch>,
+    tx: Vec<LinkMonitor>,
+    rx: Vec<LinkMonitor>,
+    /// Nodes whose receive side is replaced by one that takes everything.
+    sinks: Vec<bool>,
+    wave: Option<Wave>,
+}
+
+impl<N: NicUnit> RtlMachine<Composed<N>> {
+    /// The machine of `config`, reset, at time 0.
+    ///
+    /// # Errors
+    /// The configuration asks for RTL that was not built.
+    pub fn build(config: &Config) -> Result<RtlMachine<Composed<N>>, NotBuilt> {
+        Ok(RtlMachine::new(Composed::new(config)?, config))
+    }
+}
+
+impl<N: NicUnit> Composed<N> {
+    /// The hardware of `config`.
+    ///
+    /// # Errors
+    /// The configuration asks for RTL that was not built.
+    pub fn new(config: &Config) -> Result<Composed<N>, NotBuilt> {
+        check(config, N::BUS_BYTES)?;
+        let context = Context::new();
+        let shape = Omega::new(4, config.stages as usize);
+        let pes = config.pes as usize;
+        let fabric = Fabric::new(shape, pes, |at, digit| {
+            cenju3_switch(&context, at, digit, config.sync_idle as u8)
+        });
+        Ok(Composed {
+            nics: (0..pes).map(|at| N::named(&context, &format!("nic_{at}"))).collect(),
+            context,
+            fabric,
+            tx: vec![LinkMonitor::outgoing(); pes],
+            rx: vec![LinkMonitor::incoming(); pes],
+            sinks: vec![false; pes],
+            wave: None,
+        })
+    }
+
+    /// Replaces the receive side of `node` by a sink that takes every flit at once, for good: fig. 9's "without receiving PE".
+    pub fn sink(&mut self, node: NodeId) {
+        self.sinks[node.index()] = true;
+        self.fabric.accept(node.index(), true);
+    }
+
+    /// The network, for its statistics.
+    pub fn fabric(&self) -> &Fabric<Cenju3Switch> {
+        &self.fabric
+    }
+
+    fn exchange(&mut self, awake: &[bool], event: &mut impl FnMut(usize, EventKind)) {
+        for (at, nic) in self.nics.iter().enumerate() {
+            let shown = self.fabric.output(at);
+            if awake[at] {
+                let ready = self.fabric.ready(at);
+                nic.set_tx_ready(ready);
+                if let Some(flit) = nic.tx() {
+                    self.fabric.inject(at, flit);
+                    self.tx[at].pass(flit, ready, |kind| event(at, kind));
+                }
+                if !self.sinks[at] {
+                    self.fabric.accept(at, nic.rx_ready());
+                    nic.set_rx(shown);
+                }
+            }
+            if let Some(flit) = shown {
+                let taken = self.sinks[at] || nic.rx_ready();
+                self.rx[at].pass(flit, taken, |kind| event(at, kind));
+            }
+        }
+    }
+}
+
+impl<N: NicUnit> Composed<N> {
+    /// In an open wave, the clocks of `edges` are high now. The fabric leaves its switches with their clocks low: they are
+    /// lifted for the wave only. One with nothing to do, which it does not evaluate, shows a still clock.
+    fn show_high_clocks(&mut self, edges: Edges) {
+        let Some(wave) = &mut self.wave else { return };
+        let lift = |level| {
+            let switches = self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at));
+            switches.for_each(|switch| switch.clk_i.set_bool(level));
+        };
+        lift(edges.net);
+        wave.dump();
+        lift(false);
+    }
+
+    /// In an open wave, clocks that rise at `next` have been low since half way from the last edge.
+    fn show_low_clocks(&mut self, next: Picos) {
+        let Some(wave) = &mut self.wave else { return };
+        self.nics.iter().for_each(Clocked::fall);
+        let switches = self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at));
+        switches.for_each(Cenju3Switch::eval);
+        self.context.set_time(self.context.time().midpoint(next.0));
+        wave.dump();
+    }
+}
+
+/// Whether the RTL that `config` asks for was built.
+fn check(config: &Config, bus_bytes: u32) -> Result<(), NotBuilt> {
+    let ports = 4_usize.pow(config.stages);
+    if config.pes as usize > ports {
+        return Err(NotBuilt::TooManyPes {
+            pes: config.pes,
+            stages: config.stages,
+            ports,
+        });
+    }
+    NotBuilt::check("bus_bytes", config.bus_bytes, bus_bytes)?;
+    NotBuilt::check("buf_flits", config.buf_flits, Cenju3Switch::BUF_FLITS as u32)
+}
+
+impl<N: NicUnit> Hardware for Composed<N> {
+    fn bus_bytes(&self) -> u32 {
+        N::BUS_BYTES
+    }
+
+    fn nodes(&self) -> usize {
+        self.nics.len()
+    }
+
+    fn reset(&mut self) {
+        for nic in &self.nics {
+            reset(nic);
+        }
+    }
+
+    #[inline]
+    fn stirs(&self, node: usize) -> bool {
+        self.nics[node].busy() || (!self.sinks[node] && self.fabric.output(node).is_some())
+    }
+
+    fn network_stirs(&self) -> bool {
+        self.fabric.busy()
+    }
+
+    #[inline]
+    fn bus_out(&self, node: usize) -> BusOut {
+        self.nics[node].bus_out()
+    }
+
+    #[inline]
+    fn set_bus_in(&mut self, node: usize, bus: &BusIn) {
+        self.nics[node].set_bus_in(bus);
+    }
+
+    #[inline]
+    fn irq(&self, node: usize) -> bool {
+        self.nics[node].irq()
+    }
+
+    fn edge(&mut self, at: Picos, edges: Edges, awake: &[bool], event: &mut impl FnMut(usize, EventKind)) {
+        self.show_low_clocks(at);
+        self.context.set_time(at.0);
+        if edges.net {
+            self.exchange(awake, event);
+        }
+        for (nic, _) in self.nics.iter().zip(awake).filter(|(_, awake)| **awake) {
+            nic.rise(edges);
+        }
+        if edges.net {
+            self.fabric.edge();
+        }
+        self.show_high_clocks(edges);
+    }
+
+    fn links(&self, node: usize) -> (LinkCount, LinkCount) {
+        (self.tx[node].count(), self.rx[node].count())
+    }
+
+    fn stage_flits(&self) -> Vec<u64> {
+        let mut stages = vec![0; self.fabric.shape().stages()];
+        for at in self.fabric.switches() {
+            stages[at.stage] += self.fabric.held(*at).unwrap_or(0);
+        }
+        stages
+    }
+
+    fn report(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (at, nic) in self.nics.iter().enumerate() {
+            let node = NodeId(at as u16);
+            if nic.busy() {
+                lines.push(format!("{node}: the NIC is busy"));
+            }
+            if nic.tx().is_some() && !self.fabric.ready(at) {
+                lines.push(format!("{node}: a flit waits for the network"));
+            }
+            if self.fabric.output(at).is_some() && !nic.rx_ready() {
+                lines.push(format!(
+                    "{node}: a flit waits for the NIC's receive side, which is full or halted"
+                ));
+            }
+        }
+        for at in self.fabric.switches() {
+            let held = self.fabric.held(*at).unwrap_or(0);
+            if held > 0 {
+                lines.push(format!(
+                    "switch of stage {}, row {}: {held} flits inside",
+                    at.stage, at.row
+                ));
+            }
+        }
+        lines
+    }
+
+    fn open_wave(&mut self, path: &Path, only: Option<&[NodeId]>) -> io::Result<()> {
+        let wanted = |at: usize| only.is_none_or(|nodes| nodes.iter().any(|node| node.index() == at));
+        let nics = self.nics.iter().enumerate().filter(|(at, _)| wanted(*at));
+        let mut units: Vec<&dyn Verilated> = nics.map(|(_, nic)| nic as &dyn Verilated).collect();
+        if only.is_none() {
+            let switches = self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at));
+            units.extend(switches.map(|switch| switch as &dyn Verilated));
+        }
+        self.wave = Some(Wave::create(path, &units)?);
+        Ok(())
+    }
+
+    fn close_wave(&mut self) {
+        self.wave = None;
+    }
+
+    fn wave_is_open(&self) -> bool {
+        self.wave.is_some()
+    }
+}
+
+/// Resets both clock domains and runs until the NIC is at rest.
+pub(super) fn reset(nic: &impl NicUnit) {
+    let both = Edges { io: true, net: true };
+    nic.set_bus_in(&BusIn::default());
+    nic.set_rx(None);
+    nic.set_tx_ready(false);
+    nic.set_reset(true);
+    (0..8).for_each(|_| nic.rise(both));
+    nic.set_reset(false);
+    for _ in 0..1024 {
+        nic.rise(both);
+        if !nic.busy() {
+            return;
+        }
+    }
+    panic!("a NIC is busy 1024 cycles after its reset");
+}

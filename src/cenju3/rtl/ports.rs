@@ -1,0 +1,227 @@
+//! The ports of one node as the machine drives them, whichever RTL is behind them, and the traits of that RTL.
+
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::harness::backend::{EventKind, HostReq, HostRsp};
+use crate::harness::memory::{MemPortsIn, MemPortsOut};
+use crate::net::fabric::Flit;
+use crate::{NodeId, Picos};
+
+/// What drives a NIC's IO-clock side before an edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BusIn {
+    pub req_valid: bool,
+    pub req_write: bool,
+    pub req_addr: u8,
+    pub req_wdata: u32,
+    pub req_wstrb: u8,
+    pub rsp_ready: bool,
+    pub mem: MemPortsOut,
+}
+
+/// What a NIC's IO-clock side drives before an edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BusOut {
+    pub req_ready: bool,
+    pub rsp_valid: bool,
+    pub rsp_rdata: u32,
+    pub rsp_err: bool,
+    pub mem: MemPortsIn,
+}
+
+/// Which clocks rise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edges {
+    pub io: bool,
+    pub net: bool,
+}
+
+/// Flits and whole packets that passed a port of a node, and net cycles in which a flit waited there, since reset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LinkCount {
+    pub flits: u64,
+    pub packets: u64,
+    pub stalled: u64,
+}
+
+/// Follows the flits of one direction of a node's link, packet by packet.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkMonitor {
+    count: LinkCount,
+    /// Flits of the packet under way.
+    flits: u32,
+    outgoing: bool,
+}
+
+impl LinkMonitor {
+    /// From the NIC into the network.
+    pub fn outgoing() -> LinkMonitor {
+        LinkMonitor {
+            count: LinkCount::default(),
+            flits: 0,
+            outgoing: true,
+        }
+    }
+
+    /// From the network into the NIC.
+    pub fn incoming() -> LinkMonitor {
+        LinkMonitor {
+            outgoing: false,
+            ..LinkMonitor::outgoing()
+        }
+    }
+
+    pub fn count(&self) -> LinkCount {
+        self.count
+    }
+
+    /// A flit stands on the link before an edge, and is `taken` or not; tells of the first and the last of a packet.
+    #[inline]
+    pub fn pass(&mut self, flit: Flit, taken: bool, mut event: impl FnMut(EventKind)) {
+        if !taken {
+            self.count.stalled += 1;
+            return;
+        }
+        self.count.flits += 1;
+        self.flits += 1;
+        if self.flits == 1 {
+            let head = flit.word as u16;
+            event(if self.outgoing {
+                EventKind::TxFirst { head }
+            } else {
+                EventKind::RxFirst { head }
+            });
+        }
+        if flit.last {
+            let flits = std::mem::take(&mut self.flits);
+            self.count.packets += 1;
+            event(if self.outgoing {
+                EventKind::TxLast { flits }
+            } else {
+                EventKind::RxLast { flits }
+            });
+        }
+    }
+}
+
+/// The RTL of a whole machine: all nodes and the network between them, with the host and memory ports of each node open.
+pub trait Hardware {
+    /// Bytes of a bus word.
+    fn bus_bytes(&self) -> u32;
+
+    fn nodes(&self) -> usize;
+
+    /// Holds all resets and lets both clocks run until everything has settled.
+    fn reset(&mut self);
+
+    /// The node's NIC says it is busy, or something valid stands at its link: its next edges count.
+    fn stirs(&self, node: usize) -> bool;
+
+    /// Something in the network outside the NICs may change at the next net edge.
+    fn network_stirs(&self) -> bool;
+
+    fn bus_out(&self, node: usize) -> BusOut;
+
+    fn set_bus_in(&mut self, node: usize, bus: &BusIn);
+
+    fn irq(&self, node: usize) -> bool;
+
+    /// The instant `at`, at which the clocks of `edges` rise. Nodes with `awake` false may be left out. `event` is told, by node, of the flits that
+    /// the edge commits, where the RTL shows them.
+    fn edge(&mut self, at: Picos, edges: Edges, awake: &[bool], event: &mut impl FnMut(usize, EventKind));
+
+    /// The node's outgoing and incoming link.
+    fn links(&self, node: usize) -> (LinkCount, LinkCount);
+
+    /// Flits inside the switches of each stage, where the RTL shows them.
+    fn stage_flits(&self) -> Vec<u64>;
+
+    /// One line for each node or link that is not idle.
+    fn report(&self) -> Vec<String>;
+
+    /// Opens a wave of the whole machine, or of the NICs of some nodes only.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    fn open_wave(&mut self, path: &Path, only: Option<&[NodeId]>) -> io::Result<()>;
+
+    fn close_wave(&mut self);
+
+    /// A wave is open: every edge is shown, so none is left out.
+    fn wave_is_open(&self) -> bool;
+}
+
+/// One access at a time on a NIC's host port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HostPort {
+    #[default]
+    Idle,
+    /// Offered, not yet taken.
+    Asking(HostReq),
+    /// Taken, not yet answered.
+    Waiting(HostReq),
+    Answered(HostRsp),
+}
+
+impl HostPort {
+    pub fn start(&mut self, req: HostReq) {
+        assert_eq!(
+            *self,
+            HostPort::Idle,
+            "a second register access before the answer of the first was taken"
+        );
+        *self = HostPort::Asking(req);
+    }
+
+    pub fn take(&mut self) -> Option<HostRsp> {
+        let HostPort::Answered(rsp) = *self else { return None };
+        *self = HostPort::Idle;
+        Some(rsp)
+    }
+
+    /// The port's edges count.
+    pub fn stirs(&self) -> bool {
+        matches!(self, HostPort::Asking(_) | HostPort::Waiting(_))
+    }
+
+    pub fn drive(&self, bus: &mut BusIn) {
+        bus.rsp_ready = true;
+        bus.req_valid = false;
+        if let HostPort::Asking(req) = *self {
+            bus.req_valid = true;
+            match req {
+                HostReq::Read { offset } => (bus.req_write, bus.req_addr) = (false, register(offset)),
+                HostReq::Write { offset, value } => {
+                    (bus.req_write, bus.req_addr) = (true, register(offset));
+                    (bus.req_wdata, bus.req_wstrb) = (value, 0xf);
+                }
+            }
+        }
+    }
+
+    /// An IO edge, with what the NIC drove before it.
+    pub fn step(&mut self, from: &BusOut, event: &mut impl FnMut(EventKind)) {
+        match *self {
+            HostPort::Asking(req) if from.req_ready => {
+                if let HostReq::Write { offset, value } = req {
+                    event(EventKind::RegWrite { offset, value });
+                }
+                *self = HostPort::Waiting(req);
+            }
+            HostPort::Waiting(_) if from.rsp_valid => {
+                *self = HostPort::Answered(HostRsp {
+                    value: from.rsp_rdata,
+                    error: from.rsp_err,
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+fn register(offset: u32) -> u8 {
+    u8::try_from(offset).unwrap_or_else(|_| panic!("register offset {offset:#x}: a NIC has 256 bytes of registers"))
+}

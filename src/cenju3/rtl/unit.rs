@@ -1,0 +1,181 @@
+//! The verilated units, as the machine drives them.
+
+use verilated::{Unit, Verilated};
+
+use super::ports::{BusIn, BusOut, Edges};
+use crate::harness::memory::MemPortsIn;
+use crate::net::fabric::Flit;
+use crate::rtl::{Cenju3Nic, Cenju3NicWide};
+
+/// A verilated unit with the machine's two clocks.
+pub trait Clocked: Verilated {
+    /// Which clocks are high.
+    fn high(&self) -> Edges;
+
+    fn set_clocks(&self, high: Edges);
+
+    /// The rising edges of these clocks. They stay high until the next call or [`fall`](Clocked::fall): a clock falls while the other rises,
+    /// for which the model is evaluated once and not twice.
+    #[inline]
+    fn rise(&self, edges: Edges) {
+        let high = self.high();
+        if (high.io && edges.io) || (high.net && edges.net) {
+            self.fall();
+        }
+        self.set_clocks(edges);
+        self.eval();
+    }
+
+    /// Both clocks low.
+    fn fall(&self) {
+        self.set_clocks(Edges { io: false, net: false });
+        self.eval();
+    }
+}
+
+/// Implements [`Clocked`] for a verilated unit with ports `io_clk_i` and `net_clk_i`.
+#[macro_export]
+macro_rules! clocked {
+    ($unit:ty) => {
+        impl $crate::cenju3::rtl::Clocked for $unit {
+            #[inline]
+            fn high(&self) -> $crate::cenju3::rtl::ports::Edges {
+                $crate::cenju3::rtl::ports::Edges {
+                    io: self.io_clk_i.get() != 0,
+                    net: self.net_clk_i.get() != 0,
+                }
+            }
+
+            #[inline]
+            fn set_clocks(&self, high: $crate::cenju3::rtl::ports::Edges) {
+                self.io_clk_i.set_bool(high.io);
+                self.net_clk_i.set_bool(high.net);
+            }
+        }
+    };
+}
+
+clocked!(Cenju3Nic);
+clocked!(Cenju3NicWide);
+
+/// A verilated NIC of some bus width.
+pub trait NicUnit: Clocked + Unit {
+    /// Bytes of a bus word.
+    const BUS_BYTES: u32;
+
+    fn bus_out(&self) -> BusOut;
+
+    fn set_bus_in(&self, bus: &BusIn);
+
+    fn irq(&self) -> bool;
+
+    fn busy(&self) -> bool;
+
+    /// What the NIC shows its outgoing link.
+    fn tx(&self) -> Option<Flit>;
+
+    fn set_tx_ready(&self, ready: bool);
+
+    fn rx_ready(&self) -> bool;
+
+    /// What the incoming link shows the NIC.
+    fn set_rx(&self, flit: Option<Flit>);
+
+    fn set_reset(&self, reset: bool);
+}
+
+macro_rules! nic_unit {
+    ($unit:ty, $bytes:literal, $word:ty) => {
+        impl NicUnit for $unit {
+            const BUS_BYTES: u32 = $bytes;
+
+            #[inline]
+            fn bus_out(&self) -> BusOut {
+                BusOut {
+                    req_ready: self.host_req_ready_o.is_set(),
+                    rsp_valid: self.host_rsp_valid_o.is_set(),
+                    rsp_rdata: self.host_rsp_rdata_o.get(),
+                    rsp_err: self.host_rsp_err_o.is_set(),
+                    mem: MemPortsIn {
+                        rd_cmd_valid: self.mem_rd_cmd_valid_o.is_set(),
+                        rd_cmd_addr: self.mem_rd_cmd_addr_o.get(),
+                        rd_cmd_len: self.mem_rd_cmd_len_o.get(),
+                        rd_data_ready: self.mem_rd_data_ready_o.is_set(),
+                        wr_cmd_valid: self.mem_wr_cmd_valid_o.is_set(),
+                        wr_cmd_addr: self.mem_wr_cmd_addr_o.get(),
+                        wr_cmd_len: self.mem_wr_cmd_len_o.get(),
+                        wr_data_valid: self.mem_wr_data_valid_o.is_set(),
+                        wr_data_data: self.mem_wr_data_data_o.get().into(),
+                        wr_data_strb: self.mem_wr_data_strb_o.get(),
+                        wr_data_last: self.mem_wr_data_last_o.is_set(),
+                        wr_rsp_ready: self.mem_wr_rsp_ready_o.is_set(),
+                    },
+                }
+            }
+
+            #[inline]
+            fn set_bus_in(&self, bus: &BusIn) {
+                self.host_req_valid_i.set_bool(bus.req_valid);
+                self.host_req_write_i.set_bool(bus.req_write);
+                self.host_req_addr_i.set(bus.req_addr);
+                self.host_req_wdata_i.set(bus.req_wdata);
+                self.host_req_wstrb_i.set(bus.req_wstrb);
+                self.host_rsp_ready_i.set_bool(bus.rsp_ready);
+                self.mem_rd_cmd_ready_i.set_bool(bus.mem.rd_cmd_ready);
+                self.mem_rd_data_valid_i.set_bool(bus.mem.rd_data_valid);
+                self.mem_rd_data_data_i.set(bus.mem.rd_data_data as $word);
+                self.mem_rd_data_last_i.set_bool(bus.mem.rd_data_last);
+                self.mem_rd_data_err_i.set_bool(bus.mem.rd_data_err);
+                self.mem_wr_cmd_ready_i.set_bool(bus.mem.wr_cmd_ready);
+                self.mem_wr_data_ready_i.set_bool(bus.mem.wr_data_ready);
+                self.mem_wr_rsp_valid_i.set_bool(bus.mem.wr_rsp_valid);
+                self.mem_wr_rsp_err_i.set_bool(bus.mem.wr_rsp_err);
+            }
+
+            #[inline]
+            fn irq(&self) -> bool {
+                self.irq_o.is_set()
+            }
+
+            #[inline]
+            fn busy(&self) -> bool {
+                self.io_busy_o.is_set() || self.net_busy_o.is_set()
+            }
+
+            #[inline]
+            fn tx(&self) -> Option<Flit> {
+                self.tx_valid_o.is_set().then(|| Flit {
+                    word: self.tx_data_o.get().into(),
+                    last: self.tx_last_o.is_set(),
+                })
+            }
+
+            #[inline]
+            fn set_tx_ready(&self, ready: bool) {
+                self.tx_ready_i.set_bool(ready);
+            }
+
+            #[inline]
+            fn rx_ready(&self) -> bool {
+                self.rx_ready_o.is_set()
+            }
+
+            #[inline]
+            fn set_rx(&self, flit: Option<Flit>) {
+                self.rx_valid_i.set_bool(flit.is_some());
+                if let Some(flit) = flit {
+                    self.rx_data_i.set(flit.word as u16);
+                    self.rx_last_i.set_bool(flit.last);
+                }
+            }
+
+            fn set_reset(&self, reset: bool) {
+                self.io_rst_i.set_bool(reset);
+                self.net_rst_i.set_bool(reset);
+            }
+        }
+    };
+}
+
+nic_unit!(Cenju3Nic, 4, u32);
+nic_unit!(Cenju3NicWide, 8, u64);

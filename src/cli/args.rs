@@ -1,0 +1,278 @@
+//! What can be written on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::CliError;
+use crate::cenju3::params::Config;
+use crate::repro::cenju3 as experiments;
+use crate::repro::row::BackendKind;
+
+/// Parallel computers of the 1990s, their message hardware as verified RTL, measured against their papers.
+#[derive(Parser)]
+#[command(version, after_help = EXAMPLES)]
+pub struct Tsunagi {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tsunagi list                                    machines, experiments, waves, parameters
+  tsunagi repro cenju3                            every experiment of the paper on the RTL
+  tsunagi repro cenju3 --experiment E7 --json     one of them, as JSON
+  tsunagi send FILE --machine cenju3 --pes 64 --from 0 --to 63
+  tsunagi wave cenju3/one-word                    a wave and signal lists for GTKWave and Surfer
+
+Exit codes: 0 done; 1 a check failed; 2 wrong usage; 3 a file cannot be read or written; 4 the simulated machine hangs or loses data.";
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Shows machines, experiments, waves and parameters with their origins
+    List(ListArgs),
+    /// Runs one small scenario and prints what was measured
+    #[command(
+        after_help = "Examples:\n  tsunagi run cenju3 one-word\n  tsunagi run cenju3 rmwrite --bytes 8192 --set chunk_bytes=2048\n  \
+        tsunagi run cenju3 stream --bytes 8192 --at-end stopped --backend model"
+    )]
+    Run(RunArgs),
+    /// Runs a paper's experiments and prints paper, ours and the difference
+    #[command(
+        after_help = "Examples:\n  tsunagi repro cenju3\n  tsunagi repro cenju3 --experiment E7 --backend both\n  \
+        tsunagi repro cenju3 --json --out out\n  tsunagi repro cenju3 --experiment E10 --set r_thresh=256\n\n\
+        With --out the folder gets rows.json and report.html. The exit code is 1 when a row misses its bounds."
+    )]
+    Repro(ReproArgs),
+    /// Sends a real file through the machine and compares SHA-256 at both ends
+    #[command(
+        after_help = "Example:\n  tsunagi send README.md --machine cenju3 --pes 64 --from 0 --to 63\n\n\
+        The file goes through PE memories in windows; the receiver's memory is poisoned first, and the second hash is of what is \
+        read back from it."
+    )]
+    Send(SendArgs),
+    /// Runs a scenario on the RTL and leaves a wave with signal lists for GTKWave and Surfer
+    #[command(
+        after_help = "Examples:\n  tsunagi wave cenju3/one-word\n  tsunagi wave cenju3/rmwrite --format vcd --out waves"
+    )]
+    Wave(WaveArgs),
+    /// Runs the experiments and writes the HTML report only
+    #[command(after_help = "Example:\n  tsunagi report cenju3 --backend both --out out/report.html")]
+    Report(ReportArgs),
+    /// Measures how fast the simulation itself is
+    Bench(BenchArgs),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Machine {
+    /// NEC Cenju-3
+    Cenju3,
+}
+
+impl Machine {
+    pub fn name(self) -> &'static str {
+        match self {
+            Machine::Cenju3 => "cenju3",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Backends {
+    /// Verilated RTL
+    Rtl,
+    /// The timed golden model
+    Model,
+    Both,
+}
+
+impl Backends {
+    pub fn kinds(self) -> &'static [BackendKind] {
+        match self {
+            Backends::Rtl => &[BackendKind::Rtl],
+            Backends::Model => &[BackendKind::Model],
+            Backends::Both => &[BackendKind::Rtl, BackendKind::Model],
+        }
+    }
+}
+
+/// One backend where two make no sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// Verilated RTL
+    Rtl,
+    /// The timed golden model
+    Model,
+}
+
+impl Backend {
+    pub fn kind(self) -> BackendKind {
+        match self {
+            Backend::Rtl => BackendKind::Rtl,
+            Backend::Model => BackendKind::Model,
+        }
+    }
+}
+
+/// Changes to the parameter table.
+#[derive(Args)]
+pub struct Settings {
+    /// Set a parameter to another value; `tsunagi list` shows them
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    settings: Vec<String>,
+}
+
+impl Settings {
+    pub fn config(&self) -> Result<Config, CliError> {
+        let mut config = Config::paper();
+        for text in &self.settings {
+            config.set_assignment(text)?;
+        }
+        Ok(config)
+    }
+}
+
+#[derive(Args)]
+pub struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScenarioName {
+    /// One word as a bare message
+    OneWord,
+    /// One word by CJrmwrite to and fro
+    PingPong,
+    /// CJrmwrite, one call after the other
+    Rmwrite,
+    /// DMA parcels one after the other
+    Stream,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AtEnd {
+    /// The hardware alone
+    Nothing,
+    /// The Receiver stands while the kernel invalidates
+    Stopped,
+    /// One piece is invalidated while the next is stored
+    Pieces,
+}
+
+#[derive(Args)]
+pub struct RunArgs {
+    pub machine: Machine,
+    pub scenario: ScenarioName,
+    /// Bytes of a transfer
+    #[arg(long, default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..=131_072))]
+    pub bytes: u32,
+    /// Transfers, calls or rounds
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub count: u32,
+    /// What the receiving kernel does at the end of a transfer of `stream`
+    #[arg(long, value_enum, default_value_t = AtEnd::Nothing)]
+    pub at_end: AtEnd,
+    #[arg(long, value_enum, default_value_t = Backend::Rtl)]
+    pub backend: Backend,
+    #[command(flatten)]
+    pub settings: Settings,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// An experiment's id, in either case.
+fn experiment(text: &str) -> Result<&'static str, String> {
+    let found = experiments::experiments().find(|e| e.id.eq_ignore_ascii_case(text));
+    let known = || experiments::experiments().map(|e| e.id).collect::<Vec<_>>().join(", ");
+    found
+        .map(|e| e.id)
+        .ok_or_else(|| format!("unknown experiment; known are {}", known()))
+}
+
+#[derive(Args)]
+pub struct ReproArgs {
+    pub machine: Machine,
+    /// Only this experiment; can be given several times
+    #[arg(long = "experiment", value_name = "ID", value_parser = experiment)]
+    pub experiments: Vec<&'static str>,
+    #[arg(long, value_enum, default_value_t = Backends::Rtl)]
+    pub backend: Backends,
+    #[command(flatten)]
+    pub settings: Settings,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Leave rows.json and report.html in this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct ReportArgs {
+    pub machine: Machine,
+    /// Only this experiment; can be given several times
+    #[arg(long = "experiment", value_name = "ID", value_parser = experiment)]
+    pub experiments: Vec<&'static str>,
+    #[arg(long, value_enum, default_value_t = Backends::Both)]
+    pub backend: Backends,
+    #[command(flatten)]
+    pub settings: Settings,
+    #[arg(long, value_name = "FILE", default_value = "out/report.html")]
+    pub out: PathBuf,
+}
+
+#[derive(Args)]
+pub struct SendArgs {
+    pub file: PathBuf,
+    #[arg(long, value_enum, default_value_t = Machine::Cenju3)]
+    pub machine: Machine,
+    /// Processing elements of the machine
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(2..=256))]
+    pub pes: u16,
+    /// The sending PE
+    #[arg(long, default_value_t = 0)]
+    pub from: u16,
+    /// The receiving PE
+    #[arg(long, default_value_t = 1)]
+    pub to: u16,
+    #[arg(long, value_enum, default_value_t = Backend::Rtl)]
+    pub backend: Backend,
+    #[command(flatten)]
+    pub settings: Settings,
+    /// Flip this bit of the data before the receiver's memory is read: the comparison must fail
+    #[arg(long, hide = true, value_name = "BIT")]
+    pub flip_bit: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WaveFormat {
+    Vcd,
+    Fst,
+}
+
+#[derive(Args)]
+pub struct WaveArgs {
+    /// `<machine>/<scenario>`; `tsunagi list` shows them
+    pub wave: String,
+    #[arg(long, value_enum, default_value_t = WaveFormat::Fst)]
+    pub format: WaveFormat,
+    #[command(flatten)]
+    pub settings: Settings,
+    #[arg(long, value_name = "DIR", default_value = "out/waves")]
+    pub out: PathBuf,
+}
+
+#[derive(Args)]
+pub struct BenchArgs {
+    #[arg(value_enum, default_value_t = Machine::Cenju3)]
+    pub machine: Machine,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,86 @@
+//! The `tsunagi` command.
+
+mod args;
+mod bench;
+mod list;
+mod progress;
+mod repro;
+mod run;
+mod send;
+mod table;
+mod wave;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+use thiserror::Error;
+
+use crate::cenju3::host::BootError;
+use crate::cenju3::params::ParamError;
+use crate::repro::cenju3::MeasureError;
+use args::{Command, Tsunagi};
+
+/// Why the command fails, and with which exit code.
+#[derive(Debug, Error)]
+pub enum CliError {
+    /// What was asked for was done and did not come out as it must.
+    #[error("{0}")]
+    Failed(String),
+    /// What was asked for does not exist or makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    #[error("cannot {doing} {}: {source}", path.display())]
+    File {
+        doing: &'static str,
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    /// The simulated machine hangs, refuses, or loses data.
+    #[error("{0}")]
+    Machine(#[from] MeasureError),
+}
+
+impl CliError {
+    fn code(&self) -> u8 {
+        match self {
+            CliError::Failed(_) => 1,
+            CliError::Usage(_) | CliError::Param(_) => 2,
+            // Settings that are each in range, and together no machine.
+            CliError::Machine(MeasureError::NotBuilt(_) | MeasureError::Boot(BootError::MemoryTooSmall { .. })) => 2,
+            CliError::File { .. } => 3,
+            CliError::Machine(_) => 4,
+        }
+    }
+
+    fn file<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(std::io::Error) -> CliError + 'a {
+        move |source| CliError::File {
+            doing,
+            path: path.into(),
+            source,
+        }
+    }
+}
+
+/// Runs the command line. Exit codes: 0 done; 1 a check failed; 2 wrong usage; 3 a file cannot be read or written; 4 the simulated machine
+/// hangs or loses data.
+pub fn main() -> ExitCode {
+    let done = match Tsunagi::parse().command {
+        Command::List(args) => list::list(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Repro(args) => repro::repro(&args),
+        Command::Send(args) => send::send(&args),
+        Command::Wave(args) => wave::wave(&args),
+        Command::Report(args) => repro::report(&args),
+        Command::Bench(args) => bench::bench(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("tsunagi: {error}");
+            ExitCode::from(error.code())
+        }
+    }
+}

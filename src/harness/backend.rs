@@ -1,0 +1,108 @@
+//! One machine as host software and experiments see it, whichever way it is made: verilated RTL or golden model.
+
+use crate::harness::memory::Memory;
+use crate::{Addr, NodeId, Picos};
+
+/// A host's access to its NIC's registers. Offsets are bytes, 4-aligned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostReq {
+    Read { offset: u32 },
+    Write { offset: u32, value: u32 },
+}
+
+/// The answer to a [`HostReq`]; `value` is 0 for a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostRsp {
+    pub value: u32,
+    /// The register does not exist or cannot be written.
+    pub error: bool,
+}
+
+/// Something that was committed at a port of a node, with the instant of the clock edge (or model event) that committed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub at: Picos,
+    pub node: NodeId,
+    pub kind: EventKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// The NIC took a register write.
+    RegWrite {
+        offset: u32,
+        value: u32,
+    },
+    /// The NIC's read command was taken by the memory.
+    MemRead {
+        addr: Addr,
+        bytes: u32,
+    },
+    /// The first word of a read burst reached the NIC.
+    MemReadData {
+        addr: Addr,
+    },
+    /// The NIC's write command was taken by the memory.
+    MemWrite {
+        addr: Addr,
+        bytes: u32,
+    },
+    /// A write burst is in memory and its response reached the NIC.
+    MemWritten {
+        addr: Addr,
+        bytes: u32,
+    },
+    /// First flit of a packet on the NIC's outgoing link.
+    TxFirst {
+        head: u16,
+    },
+    /// Last flit of a packet on the NIC's outgoing link; `flits` in the whole packet.
+    TxLast {
+        flits: u32,
+    },
+    /// First flit of a packet taken by the NIC's receive side.
+    RxFirst {
+        head: u16,
+    },
+    RxLast {
+        flits: u32,
+    },
+    /// The interrupt line changed.
+    Irq {
+        level: bool,
+    },
+}
+
+/// A machine on simulated time. It moves only in [`advance`](Backend::advance).
+pub trait Backend {
+    fn now(&self) -> Picos;
+
+    fn nodes(&self) -> usize;
+
+    /// The next instant, later than `now`, at which the hardware may change by itself or answer; `None` when it is quiescent.
+    fn next_event(&self) -> Option<Picos>;
+
+    /// Runs the hardware up to and including `to`, which is at most `next_event()` when there is one.
+    fn advance(&mut self, to: Picos);
+
+    /// Starts a register access at `now`. One at a time per node: starting a second before the answer is taken is a bug of the caller.
+    fn host_start(&mut self, node: NodeId, req: HostReq);
+
+    /// Takes the answer of the access in flight, once there is one.
+    fn host_take(&mut self, node: NodeId) -> Option<HostRsp>;
+
+    /// The interrupt line of the node.
+    fn irq(&self, node: NodeId) -> bool;
+
+    /// The node's main memory (untimed: the caller charges the CPU's time).
+    fn memory(&mut self, node: NodeId) -> &mut Memory;
+
+    /// Starts or stops recording events; off at first.
+    fn record(&mut self, on: bool);
+
+    /// Takes the events recorded so far, in time order.
+    fn take_events(&mut self) -> Vec<Event>;
+
+    /// What is still in flight, for a hang report: one line per node or link that is not idle.
+    fn hang_report(&self) -> String;
+}

@@ -1,0 +1,595 @@
+//! Host programs: async Rust functions on simulated time, over any [`Backend`].
+//!
+//! One thread, no chance, no wall clock: tasks run in the order they became ready, timers in the order of their instants and then of
+//! their making, so the same programs on the same backend give the same run. Time stands still while a task runs; it moves only when
+//! every task waits, straight to the next instant at which a timer or the hardware can change anything.
+
+use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+
+use thiserror::Error;
+
+use super::backend::{Backend, HostReq, HostRsp};
+use super::memory::Memory;
+use super::sync::Wait;
+use crate::{NodeId, Picos};
+
+/// Why a run ended before its programs did.
+#[derive(Clone, Debug, Error)]
+pub enum SimError {
+    /// Programs wait for what does not come.
+    #[error("the machine hangs at {at}: {cause}\n{}\n{hardware}", first_lines(waiting))]
+    Hang {
+        at: Picos,
+        cause: HangCause,
+        /// One line per task that is not done, programs before daemons: its name and what it waits for.
+        waiting: Vec<String>,
+        /// The backend's own account of what is in flight.
+        hardware: String,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HangCause {
+    /// The hardware is idle, no timer runs, and every program waits.
+    NothingCanHappen,
+    /// The deadline given to [`Sim::run`] passed.
+    DeadlinePassed,
+}
+
+impl fmt::Display for HangCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            HangCause::NothingCanHappen => "nothing can happen any more",
+            HangCause::DeadlinePassed => "the time allowed is over",
+        })
+    }
+}
+
+/// A big machine's list is the same line over and over.
+fn first_lines(lines: &[String]) -> String {
+    const SHOWN: usize = 24;
+    let mut text = lines.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("\n");
+    if lines.len() > SHOWN {
+        text += &format!("\nand {} more", lines.len() - SHOWN);
+    }
+    text
+}
+
+/// A register that does not exist, or that cannot be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{node}: the NIC refused {req:?}")]
+pub struct RegError {
+    pub node: NodeId,
+    pub req: HostReq,
+}
+
+/// A backend with host programs on it.
+pub struct Sim<B: Backend + 'static> {
+    backend: Rc<RefCell<B>>,
+    core: Rc<Core>,
+}
+
+impl<B: Backend + 'static> Sim<B> {
+    pub fn new(backend: B) -> Sim<B> {
+        let backend = Rc::new(RefCell::new(backend));
+        let nodes = backend.borrow().nodes();
+        let core = Core {
+            now: Cell::new(backend.borrow().now()),
+            backend: backend.clone(),
+            tasks: RefCell::default(),
+            ready: Arc::default(),
+            timers: RefCell::default(),
+            ports: RefCell::new((0..nodes).map(|_| VecDeque::new()).collect()),
+            accesses: Cell::new(0),
+            irqs: RefCell::default(),
+            conditions: RefCell::default(),
+            serial: Cell::new(0),
+            programs: Cell::new(0),
+        };
+        Sim {
+            backend,
+            core: Rc::new(core),
+        }
+    }
+
+    pub fn now(&self) -> Picos {
+        self.core.now.get()
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.core.ports.borrow().len()
+    }
+
+    /// The backend, between runs.
+    pub fn backend(&self) -> Ref<'_, B> {
+        self.backend.borrow()
+    }
+
+    pub fn backend_mut(&mut self) -> RefMut<'_, B> {
+        self.backend.borrow_mut()
+    }
+
+    /// The handle a program of `node` works with.
+    pub fn host(&self, node: NodeId) -> Host {
+        assert!(node.index() < self.nodes(), "{node} of {}", self.nodes());
+        Host {
+            core: self.core.clone(),
+            node,
+        }
+    }
+
+    /// Runs until every program (not: every daemon) is done. Can be called again after more were spawned, and after an error: what still
+    /// waits then waits on.
+    pub fn run(&mut self, deadline: Picos) -> Result<(), SimError> {
+        loop {
+            self.core.run_ready();
+            self.core.ask_hardware();
+            if !self.core.ready.is_empty() {
+                continue;
+            }
+            if self.core.programs.get() == 0 {
+                return Ok(());
+            }
+            let timer = self.core.timers.borrow().keys().next().map(|&(at, _)| at);
+            let hardware = self.backend.borrow().next_event();
+            match timer.into_iter().chain(hardware).min() {
+                None => return Err(self.hang(HangCause::NothingCanHappen)),
+                Some(next) if next > deadline => return Err(self.hang(HangCause::DeadlinePassed)),
+                Some(next) => self.core.move_to(next),
+            }
+        }
+    }
+
+    fn hang(&self, cause: HangCause) -> SimError {
+        let tasks = self.core.tasks.borrow();
+        SimError::Hang {
+            at: self.now(),
+            cause,
+            waiting: [false, true]
+                .iter()
+                .flat_map(|&daemon| {
+                    tasks
+                        .iter()
+                        .flatten()
+                        .filter(move |t| t.daemon == daemon)
+                        .map(Task::describe)
+                })
+                .collect(),
+            hardware: self.backend.borrow().hang_report(),
+        }
+    }
+}
+
+impl<B: Backend + 'static> Drop for Sim<B> {
+    /// The tasks hold the core that holds them.
+    fn drop(&mut self) {
+        drop(self.core.tasks.take());
+    }
+}
+
+/// One node's processor as a program sees it: cheap to clone.
+#[derive(Clone)]
+pub struct Host {
+    core: Rc<Core>,
+    node: NodeId,
+}
+
+impl Host {
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.core.ports.borrow().len()
+    }
+
+    pub fn now(&self) -> Picos {
+        self.core.now.get()
+    }
+
+    /// Lets `span` pass. Zero does not yield.
+    pub async fn delay(&self, span: Picos) {
+        self.delay_until(self.now() + span).await;
+    }
+
+    /// Waits for an instant; one that is over does not yield.
+    pub async fn delay_until(&self, at: Picos) {
+        let key = (at, self.core.next_serial());
+        let _cancel = OnDrop(|| drop(self.core.timers.borrow_mut().remove(&key)));
+        poll_fn(|cx| {
+            if self.now() >= at {
+                return Poll::Ready(());
+            }
+            self.core.timers.borrow_mut().insert(key, cx.waker().clone());
+            Wait::Until(at).note();
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Reads a NIC register at byte `offset`. Accesses of one node queue in the order they were asked for.
+    pub async fn reg_read(&self, offset: u32) -> Result<u32, RegError> {
+        self.access(HostReq::Read { offset }).await
+    }
+
+    /// Writes a NIC register; done when the NIC has answered.
+    pub async fn reg_write(&self, offset: u32, value: u32) -> Result<(), RegError> {
+        self.access(HostReq::Write { offset, value }).await.map(drop)
+    }
+
+    async fn access(&self, req: HostReq) -> Result<u32, RegError> {
+        let access = Rc::new(RefCell::new(Access {
+            req,
+            answer: None,
+            waker: None,
+        }));
+        self.core.enqueue(self.node, access.clone());
+        let rsp = poll_fn(|cx| {
+            let mut access = access.borrow_mut();
+            if let Some(rsp) = access.answer {
+                return Poll::Ready(rsp);
+            }
+            access.waker = Some(cx.waker().clone());
+            Wait::Register(self.node, req).note();
+            Poll::Pending
+        })
+        .await;
+        if rsp.error {
+            Err(RegError { node: self.node, req })
+        } else {
+            Ok(rsp.value)
+        }
+    }
+
+    /// Waits until the interrupt line is high.
+    pub async fn irq(&self) {
+        let serial = self.core.next_serial();
+        let _cancel = OnDrop(|| self.core.irqs.borrow_mut().retain(|wait| wait.serial != serial));
+        poll_fn(|cx| {
+            if self.irq_level() {
+                return Poll::Ready(());
+            }
+            let mut irqs = self.core.irqs.borrow_mut();
+            if irqs.iter().all(|wait| wait.serial != serial) {
+                irqs.push(IrqWait {
+                    serial,
+                    node: self.node,
+                    waker: cx.waker().clone(),
+                });
+            }
+            Wait::Irq(self.node).note();
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Whether it is high now.
+    pub fn irq_level(&self) -> bool {
+        self.core.backend.borrow().irq(self.node)
+    }
+
+    /// Waits until `met` holds for the node's memory; looked at whenever the hardware or a program has done something. `what` names it in
+    /// a hang report. Costs no simulated time: charge the polling separately.
+    pub async fn watch(&self, what: &'static str, mut met: impl FnMut(&Memory) -> bool + 'static) {
+        let node = self.node;
+        let test: Test = Box::new(move |b| met(b.memory(node)));
+        let serial = self.core.next_serial();
+        let condition = Rc::new(RefCell::new(Condition {
+            test,
+            met: false,
+            waker: None,
+        }));
+        self.core.conditions.borrow_mut().insert(serial, condition.clone());
+        let _cancel = OnDrop(|| drop(self.core.conditions.borrow_mut().remove(&serial)));
+        poll_fn(|cx| {
+            let mut condition = condition.borrow_mut();
+            if condition.met || (condition.test)(&mut *self.core.backend.borrow_mut()) {
+                return Poll::Ready(());
+            }
+            condition.waker = Some(cx.waker().clone());
+            Wait::Memory(node, what).note();
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Reads or writes the node's memory, in no time: the caller charges the CPU for it. Not to be nested.
+    pub fn memory<R>(&self, f: impl FnOnce(&mut Memory) -> R) -> R {
+        f(self.core.backend.borrow_mut().memory(self.node))
+    }
+
+    /// Starts a program: [`Sim::run`] waits for it.
+    pub fn spawn<T: 'static>(&self, name: impl Into<String>, program: impl Future<Output = T> + 'static) -> Join<T> {
+        self.core.programs.set(self.core.programs.get() + 1);
+        let core = self.core.clone();
+        self.core.spawn(name.into(), false, async move {
+            let result = program.await;
+            core.programs.set(core.programs.get() - 1);
+            result
+        })
+    }
+
+    /// Starts a task that [`Sim::run`] does not wait for, a kernel for example.
+    pub fn spawn_daemon<T: 'static>(&self, name: impl Into<String>, f: impl Future<Output = T> + 'static) -> Join<T> {
+        self.core.spawn(name.into(), true, f)
+    }
+}
+
+/// The result to come of a spawned task. Await it in another task, or [`take`](Join::take) it after the run. Dropping it detaches the task.
+pub struct Join<T> {
+    name: Rc<str>,
+    state: Rc<RefCell<(Option<T>, Option<Waker>)>>,
+}
+
+impl<T> Join<T> {
+    /// The result, once; `None` before the task is done.
+    pub fn take(&mut self) -> Option<T> {
+        self.state.borrow_mut().0.take()
+    }
+}
+
+impl<T> Future for Join<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        let mut state = self.state.borrow_mut();
+        match state.0.take() {
+            Some(result) => Poll::Ready(result),
+            None => {
+                state.1 = Some(cx.waker().clone());
+                Wait::Task(self.name.clone()).note();
+                Poll::Pending
+            }
+        }
+    }
+}
+
+/// What [`race`] was won by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First<A, B> {
+    Left(A),
+    Right(B),
+}
+
+/// The first of two futures to be done; the other is dropped. `left` wins a tie.
+pub async fn race<A, B>(left: impl Future<Output = A>, right: impl Future<Output = B>) -> First<A, B> {
+    let mut left = pin!(left);
+    let mut right = pin!(right);
+    poll_fn(|cx| {
+        if let Poll::Ready(a) = left.as_mut().poll(cx) {
+            return Poll::Ready(First::Left(a));
+        }
+        right.as_mut().poll(cx).map(First::Right)
+    })
+    .await
+}
+
+type Test = Box<dyn FnMut(&mut dyn Backend) -> bool>;
+
+/// A task that waits for an interrupt. Kept apart from other conditions because every kernel has one, and all are looked at whenever the
+/// hardware moved.
+struct IrqWait {
+    serial: u64,
+    node: NodeId,
+    waker: Waker,
+}
+
+struct Condition {
+    test: Test,
+    met: bool,
+    waker: Option<Waker>,
+}
+
+struct Access {
+    req: HostReq,
+    answer: Option<HostRsp>,
+    waker: Option<Waker>,
+}
+
+struct Task {
+    name: Rc<str>,
+    daemon: bool,
+    future: Option<Pin<Box<dyn Future<Output = ()>>>>,
+    waker: Waker,
+    waits: Vec<Wait>,
+}
+
+impl Task {
+    fn describe(&self) -> String {
+        let waits: Vec<String> = self.waits.iter().map(Wait::to_string).collect();
+        let waits = if waits.is_empty() {
+            "something outside the simulation".into()
+        } else {
+            waits.join(" or ")
+        };
+        format!("{} waits for {waits}", self.name)
+    }
+}
+
+/// The tasks to be polled next, in order; the only part wakers reach.
+#[derive(Default)]
+struct Ready(Mutex<VecDeque<usize>>);
+
+impl Ready {
+    fn pop(&self) -> Option<usize> {
+        self.0.lock().expect("no panic under this lock").pop_front()
+    }
+
+    fn push(&self, task: usize) {
+        let mut queue = self.0.lock().expect("no panic under this lock");
+        if !queue.contains(&task) {
+            queue.push_back(task);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.lock().expect("no panic under this lock").is_empty()
+    }
+}
+
+struct TaskWaker {
+    task: usize,
+    ready: Arc<Ready>,
+}
+
+impl Wake for TaskWaker {
+    fn wake(self: Arc<Self>) {
+        self.ready.push(self.task);
+    }
+}
+
+struct Core {
+    now: Cell<Picos>,
+    backend: Rc<RefCell<dyn Backend>>,
+    /// By task number; `None` once done.
+    tasks: RefCell<Vec<Option<Task>>>,
+    ready: Arc<Ready>,
+    timers: RefCell<BTreeMap<(Picos, u64), Waker>>,
+    /// Register accesses per node; the first is in flight.
+    ports: RefCell<Vec<VecDeque<Rc<RefCell<Access>>>>>,
+    /// How many accesses there are in all of `ports`.
+    accesses: Cell<usize>,
+    irqs: RefCell<Vec<IrqWait>>,
+    conditions: RefCell<BTreeMap<u64, Rc<RefCell<Condition>>>>,
+    serial: Cell<u64>,
+    /// Programs not yet done.
+    programs: Cell<usize>,
+}
+
+impl Core {
+    fn next_serial(&self) -> u64 {
+        self.serial.replace(self.serial.get() + 1)
+    }
+
+    fn spawn<T: 'static>(&self, name: String, daemon: bool, f: impl Future<Output = T> + 'static) -> Join<T> {
+        let name: Rc<str> = name.into();
+        let state: Rc<RefCell<(Option<T>, Option<Waker>)>> = Rc::new(RefCell::new((None, None)));
+        let join = Join {
+            name: name.clone(),
+            state: state.clone(),
+        };
+        let future = Box::pin(async move {
+            let result = f.await;
+            let mut state = state.borrow_mut();
+            state.0 = Some(result);
+            if let Some(waker) = state.1.take() {
+                waker.wake();
+            }
+        });
+        let mut tasks = self.tasks.borrow_mut();
+        let number = tasks.len();
+        let waker = Waker::from(Arc::new(TaskWaker {
+            task: number,
+            ready: self.ready.clone(),
+        }));
+        tasks.push(Some(Task {
+            name,
+            daemon,
+            future: Some(future),
+            waker,
+            waits: Vec::new(),
+        }));
+        self.ready.push(number);
+        join
+    }
+
+    fn run_ready(&self) {
+        while let Some(number) = self.ready.pop() {
+            // Out of the table while it runs: it may spawn.
+            let taken = self.tasks.borrow_mut()[number]
+                .as_mut()
+                .and_then(|t| Some((t.future.take()?, t.waker.clone())));
+            let Some((mut future, waker)) = taken else { continue };
+            Wait::clear();
+            let done = future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
+            let slot = &mut self.tasks.borrow_mut()[number];
+            if done {
+                *slot = None;
+            } else if let Some(task) = slot {
+                task.future = Some(future);
+                Wait::take_into(&mut task.waits);
+            }
+        }
+    }
+
+    fn enqueue(&self, node: NodeId, access: Rc<RefCell<Access>>) {
+        let port = &mut self.ports.borrow_mut()[node.index()];
+        if port.is_empty() {
+            self.backend.borrow_mut().host_start(node, access.borrow().req);
+        }
+        port.push_back(access);
+        self.accesses.set(self.accesses.get() + 1);
+    }
+
+    /// Takes answers of registers, and looks at interrupt lines and watched memory.
+    fn ask_hardware(&self) {
+        if self.accesses.get() > 0 {
+            self.take_answers();
+        }
+        let mut backend = self.backend.borrow_mut();
+        self.irqs.borrow_mut().retain(|wait| {
+            let high = backend.irq(wait.node);
+            if high {
+                wait.waker.wake_by_ref();
+            }
+            !high
+        });
+        for condition in self.conditions.borrow().values() {
+            let mut condition = condition.borrow_mut();
+            if !condition.met && (condition.test)(&mut *backend) {
+                condition.met = true;
+                if let Some(waker) = condition.waker.take() {
+                    waker.wake();
+                }
+            }
+        }
+    }
+
+    fn take_answers(&self) {
+        let mut backend = self.backend.borrow_mut();
+        for (node, port) in self.ports.borrow_mut().iter_mut().enumerate() {
+            let node = NodeId(node as u16);
+            while !port.is_empty()
+                && let Some(rsp) = backend.host_take(node)
+            {
+                let done = port.pop_front().expect("not empty");
+                self.accesses.set(self.accesses.get() - 1);
+                let mut done = done.borrow_mut();
+                done.answer = Some(rsp);
+                if let Some(waker) = done.waker.take() {
+                    waker.wake();
+                }
+                if let Some(next) = port.front() {
+                    backend.host_start(node, next.borrow().req);
+                }
+            }
+        }
+    }
+
+    /// Runs the hardware to `at` and wakes the timers that are due.
+    fn move_to(&self, at: Picos) {
+        self.backend.borrow_mut().advance(at);
+        self.now.set(at);
+        let mut timers = self.timers.borrow_mut();
+        while let Some(entry) = timers.first_entry()
+            && entry.key().0 <= at
+        {
+            entry.remove().wake();
+        }
+    }
+}
+
+struct OnDrop<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}

@@ -1,0 +1,10 @@
+//! What drives any machine: simulated memory, streams, checkers, host programs on simulated time.
+
+pub mod backend;
+pub mod check;
+pub mod exec;
+pub mod memory;
+pub mod seed;
+pub mod stream;
+pub mod sync;
+pub mod wave;

@@ -1,0 +1,216 @@
+//! Chance and replay: every random choice of a test comes from one printed seed, and a failure prints the line that repeats it.
+
+use std::fmt::{self, Display};
+use std::path::Path;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng};
+use verilated::{Context, Verilated, Wave};
+
+use super::wave::{Probe, WaveRequest, with_waves};
+use crate::Picos;
+
+/// The seed of a run. `TSUNAGI_SEED` (decimal, or hexadecimal with `0x`) overrides the one that is always used otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seed(pub u64);
+
+impl Seed {
+    /// Panics when `TSUNAGI_SEED` is not a number.
+    pub fn get() -> Seed {
+        match std::env::var("TSUNAGI_SEED") {
+            Err(_) => Seed(1),
+            Ok(text) => {
+                Seed::parse(&text).unwrap_or_else(|| panic!("TSUNAGI_SEED is `{text}`: it must be a 64-bit number"))
+            }
+        }
+    }
+
+    fn parse(text: &str) -> Option<Seed> {
+        match text.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).ok().map(Seed),
+            None => text.parse().ok().map(Seed),
+        }
+    }
+
+    /// An independent stream of chance for the thing of this name.
+    pub fn stream(self, name: &str) -> Rng {
+        // FNV-1a: a fixed hash, so that a replay does not depend on the library's version.
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
+            (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)
+        });
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&self.0.to_le_bytes());
+        key[8..16].copy_from_slice(&hash.to_le_bytes());
+        Rng(ChaCha8Rng::from_seed(key))
+    }
+}
+
+impl Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// A stream of random values.
+#[derive(Clone, Debug)]
+pub struct Rng(ChaCha8Rng);
+
+impl Rng {
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// Uniform in `0..n`; `n` at least 1.
+    pub fn below(&mut self, n: u64) -> u64 {
+        assert!(n > 0, "there is no number below 0");
+        ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// Uniform in `low..=high`.
+    pub fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.below(high - low + 1)
+    }
+
+    /// True `n` times in `of`.
+    pub fn chance(&mut self, n: u64, of: u64) -> bool {
+        self.below(of) < n
+    }
+
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        self.0.fill_bytes(bytes);
+    }
+}
+
+/// One run of one test: its name, what it was run with, and its seed.
+#[derive(Clone, Debug)]
+pub struct Case {
+    target: &'static str,
+    test: &'static str,
+    params: String,
+    seed: Seed,
+}
+
+impl Case {
+    /// `target` is the test target, `test` the test function's name, `params` whatever tells this case from its others.
+    pub fn new(target: &'static str, test: &'static str, params: impl Display) -> Case {
+        Case {
+            target,
+            test,
+            params: params.to_string(),
+            seed: Seed::get(),
+        }
+    }
+
+    /// What this case was run with.
+    pub fn params(&self) -> &str {
+        &self.params
+    }
+
+    /// An independent stream of chance, for this case and name only.
+    pub fn rng(&self, name: &str) -> Rng {
+        self.seed.stream(&format!("{}/{}/{name}", self.test, self.params))
+    }
+
+    /// A simulation in which all that is not reset starts at random.
+    pub fn context(&self) -> Context {
+        Context::random(self.rng("context").bits())
+    }
+
+    /// The one line that repeats this case.
+    pub fn replay(&self) -> String {
+        let Case {
+            target,
+            test,
+            params,
+            seed,
+        } = self;
+        format!("TSUNAGI_SEED={seed} cargo test -p testbenches --test {target} -- --exact {test}   # {params}")
+    }
+
+    /// Runs the body; when it fails, by its result or by a panic, a wave of its end and the replay line are left behind. See
+    /// [`with_waves`].
+    pub fn run<E: Display>(&self, body: impl Fn(&Probe) -> Result<(), E>) {
+        let clean: String = self
+            .params
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .collect();
+        let name = format!("{}-{}-{clean}-{}", self.target, self.test.replace("::", "-"), self.seed);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("out/waves");
+        with_waves(&folder, &name, &self.replay(), |probe| {
+            body(probe).unwrap_or_else(|error| panic!("{error}"))
+        });
+    }
+}
+
+/// The wave of a testbench, if one was asked for.
+pub struct Recorder<'a> {
+    probe: &'a Probe,
+    wave: Option<Wave>,
+}
+
+impl<'a> Recorder<'a> {
+    /// Panics when the file cannot be made.
+    pub fn new(probe: &'a Probe, instances: &[&dyn Verilated]) -> Recorder<'a> {
+        let create = |request: &WaveRequest| {
+            Wave::create(&request.path, instances)
+                .unwrap_or_else(|e| panic!("cannot make {}: {e}", request.path.display()))
+        };
+        Recorder {
+            probe,
+            wave: probe.request().map(create),
+        }
+    }
+
+    /// The run has come to `now` (picoseconds); to be called after each evaluation.
+    #[inline]
+    pub fn tick(&mut self, now: u64) {
+        self.probe.reach(Picos(now));
+        if let (Some(wave), Some(request)) = (&mut self.wave, self.probe.request())
+            && now >= request.from.0
+        {
+            wave.dump();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_repeat_and_differ_by_name_and_seed() {
+        let first = |seed: u64, name: &str| Seed(seed).stream(name).bits();
+        assert_eq!(first(1, "source"), first(1, "source"));
+        assert_ne!(first(1, "source"), first(1, "sink"));
+        assert_ne!(first(1, "source"), first(2, "source"));
+    }
+
+    #[test]
+    fn numbers_stay_in_range() {
+        let mut rng = Seed(7).stream("range");
+        let mut seen = [0; 5];
+        for _ in 0..1000 {
+            seen[rng.between(3, 7) as usize - 3] += 1;
+        }
+        assert!(seen.iter().all(|&n| n > 100), "{seen:?}");
+    }
+
+    #[test]
+    fn seeds_are_read_in_both_bases() {
+        assert_eq!(Seed::parse("12"), Some(Seed(12)));
+        assert_eq!(Seed::parse("0x1f"), Some(Seed(31)));
+        assert_eq!(Seed::parse("one"), None);
+    }
+
+    #[test]
+    fn a_case_says_how_to_repeat_it() {
+        let case = Case::new("common", "fifo", "Depth 3");
+        let line = case.replay();
+        assert!(line.starts_with("TSUNAGI_SEED="), "{line}");
+        assert!(
+            line.ends_with("cargo test -p testbenches --test common -- --exact fifo   # Depth 3"),
+            "{line}"
+        );
+    }
+}

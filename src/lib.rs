@@ -1,0 +1,12 @@
+//! Tsunagi: RTL for the message hardware of five Japanese parallel computers, and the harness that proves it.
+
+pub mod cenju3;
+pub mod cli;
+pub mod harness;
+mod ids;
+pub mod net;
+pub mod report;
+pub mod repro;
+pub mod rtl;
+
+pub use ids::{Addr, ByteLen, Cycle, NodeId, Picos};

@@ -1,0 +1,91 @@
+//! How fast a network of RTL switches runs: uniform one-word packets at a given offered load.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use verilated::Context;
+
+use crate::net::fabric::{Fabric, Flit};
+use crate::net::topology::Omega;
+use crate::net::units;
+
+/// What a run gave.
+#[derive(Clone, Copy, Debug)]
+pub struct NetworkRun {
+    pub cycles: u64,
+    /// Packets that wanted to start, a cycle and port.
+    pub offered: f64,
+    /// Packets that arrived, a cycle and port.
+    pub accepted: f64,
+    /// CPU time of the run, traffic included.
+    pub cpu: Duration,
+}
+
+impl NetworkRun {
+    pub fn cycles_per_second(&self) -> f64 {
+        self.cycles as f64 / self.cpu.as_secs_f64()
+    }
+}
+
+/// 256 ports, four columns of 4x4 crossbars of 16 bits: `cycles` cycles in which each port, with probability `load`, wishes
+/// to send a word to a port drawn uniformly; wishes wait in an unbounded queue. Panics where a word arrives at another port
+/// than it names.
+pub fn uniform(load: f64, cycles: u64, seed: u64) -> NetworkRun {
+    const PORTS: usize = 256;
+    let context = Context::new();
+    let mut fabric = Fabric::new(Omega::new(4, 4), PORTS, |at, digit| {
+        units::crossbar(&context, at, digit)
+    });
+    (0..PORTS).for_each(|port| fabric.accept(port, true));
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let threshold = (load * f64::from(1 << 24)) as u32;
+    let mut waiting: Vec<VecDeque<u8>> = vec![VecDeque::new(); PORTS];
+    let (mut offered, mut accepted) = (0, 0);
+    let start = cpu_time();
+    for _ in 0..cycles {
+        for (port, queue) in waiting.iter_mut().enumerate() {
+            let draw = random.next_u32();
+            if draw >> 8 < threshold {
+                offered += 1;
+                queue.push_back(draw as u8);
+            }
+            if let Some(to) = queue.front() {
+                fabric.inject(
+                    port,
+                    Flit {
+                        word: u64::from(*to),
+                        last: true,
+                    },
+                );
+                if fabric.ready(port) {
+                    queue.pop_front();
+                }
+            }
+        }
+        for port in fabric.shown() {
+            let word = fabric.output(*port).expect("a shown word is there").word;
+            assert_eq!(word & 0xFF, *port as u64, "a word for another port");
+            accepted += 1;
+        }
+        fabric.edge();
+    }
+    let per_port = |n: u64| n as f64 / (cycles as f64 * PORTS as f64);
+    NetworkRun {
+        cycles,
+        offered: per_port(offered),
+        accepted: per_port(accepted),
+        cpu: cpu_time() - start,
+    }
+}
+
+/// CPU time of this thread, where the system tells it; else time on the wall.
+fn cpu_time() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let told = fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanos = told.and_then(|text| text.split(' ').next()?.parse().ok());
+    nanos.map_or_else(|| START.get_or_init(Instant::now).elapsed(), Duration::from_nanos)
+}

@@ -1,0 +1,7 @@
+//! Golden switches, topologies and routing; fabrics composed of verilated switches.
+
+pub mod bench;
+pub mod fabric;
+pub mod switch;
+pub mod topology;
+pub mod units;

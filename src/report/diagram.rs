@@ -1,0 +1,430 @@
+//! Diagrams drawn by hand: a latency taken apart, the way of a packet through time and space, what link and FIFO hold.
+
+use maud::{Markup, html};
+
+use crate::harness::backend::{Event, EventKind};
+use crate::repro::{Breakdown, Trace};
+use crate::{NodeId, Picos};
+
+const WIDTH: f64 = 1000.0;
+const LEFT: f64 = 150.0;
+const RIGHT: f64 = 20.0;
+const COLOURS: [&str; 7] = [
+    "#1f5fb4", "#cc5500", "#228b54", "#943fa0", "#b4283c", "#5a6473", "#b9a14a",
+];
+const INK: &str = "#1c2330";
+const SOFT: &str = "#5b6676";
+
+/// The paper's bar above ours, each item in its colour, and the items' values under them.
+pub fn breakdown(b: &Breakdown) -> Markup {
+    let total = |of: fn(&crate::repro::Item) -> f64| b.items.iter().map(of).sum::<f64>();
+    let (paper, ours) = (total(|i| i.paper), total(|i| i.ours_us));
+    let scale = (WIDTH - LEFT - 90.0) / paper.max(ours).max(1e-9);
+    let lines = b.items.len() as f64;
+    let height = 120.0 + 20.0 * lines;
+    html! {
+        svg viewBox=(format!("0 0 {WIDTH} {height}")) role="img" font-family="sans-serif" font-size="13" {
+            (title(&b.title))
+            (bar(b, "paper", 36.0, scale, 0.55, |i| i.paper))
+            (bar(b, "ours", 66.0, scale, 1.0, |i| i.ours_us))
+            @for (n, item) in b.items.iter().enumerate() {
+                @let y = 116.0 + 20.0 * n as f64;
+                rect x=(LEFT) y=(y - 10.0) width="12" height="12" fill=(COLOURS[n % COLOURS.len()]) {}
+                text x=(LEFT + 20.0) y=(y) fill=(INK) { (item.name) }
+                text x="620" y=(y) fill=(SOFT) text-anchor="end" { (format!("{:.2} us", item.paper)) }
+                text x="720" y=(y) fill=(INK) text-anchor="end" { (format!("{:.2} us", item.ours_us)) }
+            }
+        }
+    }
+}
+
+fn bar(b: &Breakdown, name: &str, y: f64, scale: f64, opacity: f64, of: fn(&crate::repro::Item) -> f64) -> Markup {
+    let starts = b.items.iter().scan(0.0, |at, item| {
+        let start = *at;
+        *at += of(item);
+        Some(start)
+    });
+    let total: f64 = b.items.iter().map(of).sum();
+    html! {
+        text x=(LEFT - 12.0) y=(y + 15.0) text-anchor="end" fill=(SOFT) { (name) }
+        @for (n, (start, item)) in starts.zip(&b.items).enumerate() {
+            rect x=(px(LEFT + start * scale)) y=(y) width=(px(of(item) * scale)) height="22" fill=(COLOURS[n % COLOURS.len()])
+                fill-opacity=(opacity) stroke="white" {}
+        }
+        text x=(px(LEFT + total * scale + 8.0)) y=(y + 15.0) fill=(INK) { (format!("{total:.2} us")) }
+    }
+}
+
+fn title(text: &str) -> Markup {
+    html! { text x="4" y="18" font-size="16" font-weight="600" fill=(INK) { (text) } }
+}
+
+fn px(v: f64) -> String {
+    format!("{v:.1}")
+}
+
+/// Time to the right, from `from` to `to`.
+struct Scale {
+    from: Picos,
+    us_to_px: f64,
+}
+
+impl Scale {
+    fn of(t: &Trace) -> Scale {
+        Scale {
+            from: t.from,
+            us_to_px: (WIDTH - LEFT - RIGHT) / (t.to.saturating_sub(t.from)).as_us().max(1e-6),
+        }
+    }
+
+    fn x(&self, at: Picos) -> f64 {
+        (LEFT + at.saturating_sub(self.from).as_us() * self.us_to_px).min(WIDTH - RIGHT)
+    }
+
+    /// Ticks at a round distance, about ten of them.
+    fn axis(&self, t: &Trace, y: f64) -> Markup {
+        let span = t.to.saturating_sub(t.from).as_us();
+        let step = [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
+        let step = step.into_iter().find(|s| span / s <= 14.0).unwrap_or(span);
+        let ticks = (0..).map(|n| f64::from(n) * step).take_while(|at| *at <= span);
+        html! {
+            line x1=(LEFT) y1=(y) x2=(WIDTH - RIGHT) y2=(y) stroke=(SOFT) {}
+            @for at in ticks {
+                @let x = px(LEFT + at * self.us_to_px);
+                line x1=(x) y1=(y) x2=(x) y2=(y + 5.0) stroke=(SOFT) {}
+                text x=(x) y=(y + 19.0) text-anchor="middle" fill=(SOFT) { (at) }
+            }
+            text x=(LEFT - 12.0) y=(y + 19.0) text-anchor="end" fill=(SOFT) { "us" }
+        }
+    }
+}
+
+/// A stretch of time in which something was under way.
+#[derive(Clone, Copy)]
+struct Span {
+    from: Picos,
+    to: Picos,
+}
+
+/// From each event of one node that `first` knows to the next one that `last` knows by the same key, in order.
+fn spans(events: &[Event], node: NodeId, first: Key, last: Key) -> Vec<Span> {
+    let ours: Vec<&Event> = events.iter().filter(|e| e.node == node).collect();
+    let mut taken = vec![false; ours.len()];
+    let mut spans = Vec::new();
+    for (at, begin) in ours.iter().enumerate() {
+        let Some(key) = first(begin.kind) else { continue };
+        if let Some(end) = (at..ours.len()).find(|n| !taken[*n] && last(ours[*n].kind) == Some(key)) {
+            taken[end] = true;
+            spans.push(Span {
+                from: begin.at,
+                to: ours[end].at,
+            });
+        }
+    }
+    spans
+}
+
+/// What a begin and its end have in common; `None` for other events.
+type Key = fn(EventKind) -> Option<u32>;
+
+struct Lane {
+    name: String,
+    colour: &'static str,
+    spans: Vec<Span>,
+}
+
+/// The lanes a packet goes through from PE 0 to PE 1.
+fn lanes(t: &Trace) -> Vec<Lane> {
+    use EventKind::*;
+    let (from, to) = (NodeId(0), NodeId(1));
+    let lane = |name: &str, colour, spans| Lane {
+        name: name.into(),
+        colour,
+        spans,
+    };
+    let instants = |node, test: fn(EventKind) -> bool| {
+        t.events
+            .iter()
+            .filter(|e| e.node == node && test(e.kind))
+            .map(|e| Span { from: e.at, to: e.at })
+            .collect()
+    };
+    let between = |node, first: Key, last: Key| spans(&t.events, node, first, last);
+    let read: (Key, Key) = (
+        |k| {
+            if let MemRead { addr, .. } = k {
+                Some(addr.0)
+            } else {
+                None
+            }
+        },
+        |k| {
+            if let MemReadData { addr } = k {
+                Some(addr.0)
+            } else {
+                None
+            }
+        },
+    );
+    let write: (Key, Key) = (
+        |k| {
+            if let MemWrite { addr, .. } = k {
+                Some(addr.0)
+            } else {
+                None
+            }
+        },
+        |k| {
+            if let MemWritten { addr, .. } = k {
+                Some(addr.0)
+            } else {
+                None
+            }
+        },
+    );
+    let sent: (Key, Key) = (
+        |k| matches!(k, TxFirst { .. }).then_some(0),
+        |k| matches!(k, TxLast { .. }).then_some(0),
+    );
+    let received: (Key, Key) = (
+        |k| matches!(k, RxFirst { .. }).then_some(0),
+        |k| matches!(k, RxLast { .. }).then_some(0),
+    );
+    vec![
+        lane(
+            "CPU 0: registers",
+            COLOURS[5],
+            instants(from, |k| matches!(k, RegWrite { .. })),
+        ),
+        lane("memory 0: reads", COLOURS[0], between(from, read.0, read.1)),
+        lane("link from PE 0", COLOURS[2], between(from, sent.0, sent.1)),
+        lane("link to PE 1", COLOURS[2], between(to, received.0, received.1)),
+        lane("memory 1: writes", COLOURS[1], between(to, write.0, write.1)),
+        lane(
+            "CPU 1: interrupt",
+            COLOURS[4],
+            instants(to, |k| matches!(k, Irq { level: true })),
+        ),
+    ]
+}
+
+/// Where a packet was when: one lane for each place, slanted lines where it crosses the network.
+pub fn time_space(t: &Trace) -> Markup {
+    let scale = Scale::of(t);
+    let lanes = lanes(t);
+    let pitch = 38.0;
+    let y_of = |n: usize| 40.0 + pitch * n as f64;
+    let bottom = y_of(lanes.len()) + 4.0;
+    html! {
+        svg viewBox=(format!("0 0 {WIDTH} {}", bottom + 30.0)) role="img" font-family="sans-serif" font-size="13" {
+            (title(&t.title))
+            @for (n, lane) in lanes.iter().enumerate() {
+                @let y = y_of(n);
+                text x=(LEFT - 12.0) y=(y + 15.0) text-anchor="end" fill=(INK) { (lane.name) }
+                line x1=(LEFT) y1=(y + 11.0) x2=(WIDTH - RIGHT) y2=(y + 11.0) stroke="#e8ecf1" {}
+                @for s in within(&lane.spans, t) {
+                    rect x=(px(scale.x(s.from))) y=(y) width=(px((scale.x(s.to) - scale.x(s.from)).max(2.5))) height="22"
+                        fill=(lane.colour) fill-opacity="0.75" {}
+                }
+            }
+            // Heads and tails through the network.
+            @for (out, into) in lanes[2].spans.iter().zip(&lanes[3].spans) {
+                @for (a, b) in [(out.from, into.from), (out.to, into.to)] {
+                    @if a >= t.from && b <= t.to {
+                        line x1=(px(scale.x(a))) y1=(y_of(2) + 22.0) x2=(px(scale.x(b))) y2=(y_of(3)) stroke=(COLOURS[2]) stroke-dasharray="3 3" {}
+                    }
+                }
+            }
+            (scale.axis(t, bottom))
+        }
+    }
+}
+
+fn within<'a>(spans: &'a [Span], t: &'a Trace) -> impl Iterator<Item = &'a Span> {
+    spans.iter().filter(|s| s.to >= t.from && s.from <= t.to)
+}
+
+/// What the links carry and what waits between PE 1's link and its memory, over the same time.
+pub fn occupancy(t: &Trace) -> Markup {
+    let scale = Scale::of(t);
+    let lanes = lanes(t);
+    let levels = fifo_levels(t);
+    let top = levels.iter().map(|l| l.1).fold(1.0, f64::max);
+    let (y0, area) = (110.0, 120.0);
+    let y = |bytes: f64| y0 + area * (1.0 - bytes / top);
+    let line: Vec<String> = levels
+        .iter()
+        .map(|(at, bytes)| format!("{:.1},{:.1}", scale.x(*at), y(*bytes)))
+        .collect();
+    let outline = format!(
+        "{:.1},{:.1} {} {:.1},{:.1}",
+        scale.x(t.from),
+        y(0.0),
+        line.join(" "),
+        scale.x(t.to),
+        y(0.0)
+    );
+    html! {
+        svg viewBox=(format!("0 0 {WIDTH} {}", y0 + area + 30.0)) role="img" font-family="sans-serif" font-size="13" {
+            (title("Occupancy of the links, and bytes waiting in PE 1 between link and memory"))
+            @for (n, lane) in lanes[2..4].iter().enumerate() {
+                @let y = 34.0 + 34.0 * n as f64;
+                @let busy: f64 = within(&lane.spans, t).map(|s| s.to.min(t.to).saturating_sub(s.from.max(t.from)).as_us()).sum();
+                @let share = 100.0 * busy / t.to.saturating_sub(t.from).as_us().max(1e-6);
+                text x=(LEFT - 12.0) y=(y + 17.0) text-anchor="end" fill=(INK) { (lane.name) (format!(", {share:.0} %")) }
+                @for s in within(&lane.spans, t) {
+                    rect x=(px(scale.x(s.from))) y=(y) width=(px((scale.x(s.to) - scale.x(s.from)).max(1.0))) height="24" fill=(lane.colour)
+                        fill-opacity="0.75" {}
+                }
+            }
+            polygon points=(outline) fill="#cc5500" fill-opacity="0.25" stroke="#cc5500" {}
+            text x=(LEFT - 12.0) y=(y(top) + 10.0) text-anchor="end" fill=(SOFT) { (format!("{top:.0} B")) }
+            text x=(LEFT - 12.0) y=(y(0.0)) text-anchor="end" fill=(SOFT) { "0 B" }
+            (scale.axis(t, y0 + area))
+        }
+    }
+}
+
+/// Bytes taken from PE 1's link and not yet commanded into its memory, as corners of a line within the trace's time. A packet comes in
+/// evenly from its first to its last flit, less its routing flit, which is not stored; a burst goes out when its command is taken.
+fn fifo_levels(t: &Trace) -> Vec<(Picos, f64)> {
+    let node = NodeId(1);
+    let mut level = 0.0;
+    let mut arriving: Option<Picos> = None;
+    let mut corners: Vec<(Picos, f64)> = Vec::new();
+    for e in t.events.iter().filter(|e| e.node == node) {
+        match e.kind {
+            EventKind::RxFirst { .. } => {
+                arriving = Some(e.at);
+                corners.push((e.at, level));
+            }
+            EventKind::RxLast { flits } => {
+                let bytes = f64::from(flits * 2 - 2);
+                // Corners since the packet's first flit were set as if nothing came: lift them.
+                if let Some(first) = arriving.take() {
+                    let whole = e.at.saturating_sub(first).as_us().max(1e-6);
+                    for corner in corners.iter_mut().filter(|c| c.0 > first) {
+                        corner.1 += bytes * corner.0.saturating_sub(first).as_us() / whole;
+                    }
+                }
+                level += bytes;
+                corners.push((e.at, level));
+            }
+            EventKind::MemWrite { bytes, .. } => {
+                corners.push((e.at, level));
+                level -= f64::from(bytes);
+                corners.push((e.at, level));
+            }
+            _ => {}
+        }
+    }
+    corners.retain(|c| c.0 >= t.from && c.0 <= t.to);
+    corners.iter_mut().for_each(|c| c.1 = c.1.max(0.0));
+    corners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(us: f64, node: u16, kind: EventKind) -> Event {
+        Event {
+            at: Picos::from_us(us),
+            node: NodeId(node),
+            kind,
+        }
+    }
+
+    fn trace(events: Vec<Event>) -> Trace {
+        Trace {
+            title: "t".into(),
+            from: Picos::ZERO,
+            to: Picos::from_us(10.0),
+            events,
+        }
+    }
+
+    #[test]
+    fn the_fifo_fills_as_a_packet_comes_and_empties_as_bursts_go() {
+        let t = trace(vec![
+            event(1.0, 1, EventKind::RxFirst { head: 1 }),
+            event(
+                2.0,
+                1,
+                EventKind::MemWrite {
+                    addr: crate::Addr(0),
+                    bytes: 10,
+                },
+            ),
+            event(3.0, 1, EventKind::RxLast { flits: 21 }),
+            event(
+                4.0,
+                1,
+                EventKind::MemWrite {
+                    addr: crate::Addr(0),
+                    bytes: 30,
+                },
+            ),
+            event(4.0, 0, EventKind::RxLast { flits: 9 }),
+        ]);
+        let bytes: Vec<f64> = fifo_levels(&t).into_iter().map(|l| l.1).collect();
+        assert_eq!(bytes, [0.0, 20.0, 10.0, 30.0, 30.0, 0.0]);
+    }
+
+    #[test]
+    fn a_span_goes_from_a_begin_to_the_end_of_the_same_thing() {
+        let tx = |us, kind| event(us, 0, kind);
+        let key: (Key, Key) = (
+            |k| {
+                if let EventKind::MemRead { addr, .. } = k {
+                    Some(addr.0)
+                } else {
+                    None
+                }
+            },
+            |k| {
+                if let EventKind::MemReadData { addr } = k {
+                    Some(addr.0)
+                } else {
+                    None
+                }
+            },
+        );
+        let read = |addr| EventKind::MemRead {
+            addr: crate::Addr(addr),
+            bytes: 32,
+        };
+        let data = |addr| EventKind::MemReadData {
+            addr: crate::Addr(addr),
+        };
+        // The first end belongs to a begin before the trace.
+        let events = [
+            tx(1.0, data(0)),
+            tx(2.0, read(32)),
+            tx(3.0, read(64)),
+            tx(4.0, data(32)),
+            tx(5.0, data(64)),
+            tx(6.0, read(96)),
+        ];
+        let spans: Vec<(f64, f64)> = spans(&events, NodeId(0), key.0, key.1)
+            .iter()
+            .map(|s| (s.from.as_us(), s.to.as_us()))
+            .collect();
+        assert_eq!(spans, [(2.0, 4.0), (3.0, 5.0)]);
+    }
+
+    #[test]
+    fn a_diagram_of_nothing_is_still_a_diagram() {
+        let t = trace(vec![]);
+        assert!(time_space(&t).into_string().contains("<svg"));
+        assert!(occupancy(&t).into_string().contains("<svg"));
+        assert!(
+            breakdown(&Breakdown {
+                title: "b".into(),
+                items: vec![]
+            })
+            .into_string()
+            .contains("<svg")
+        );
+    }
+}

@@ -1,0 +1,238 @@
+//! The report: one HTML file with everything in it, nothing fetched from anywhere.
+
+mod diagram;
+mod plot;
+mod table;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::repro::row::{BackendKind, Kind};
+use crate::repro::{Experiment, Outcome, Plot};
+
+/// What the report says of one machine.
+pub struct Page<'a> {
+    pub machine: &'a str,
+    /// The paper, as one cites it.
+    pub paper: &'a str,
+    /// By experiment, then by backend.
+    pub outcomes: &'a [Outcome],
+    pub params: Vec<ParamLine>,
+}
+
+/// One parameter, as it is printed.
+pub struct ParamLine {
+    pub name: &'static str,
+    pub value: String,
+    pub unit: &'static str,
+    pub origin: String,
+    pub measured_on: String,
+    pub note: &'static str,
+}
+
+/// The whole file.
+pub fn render(page: &Page<'_>) -> String {
+    let title = format!("Tsunagi: {} reproduced", page.machine);
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                style { (PreEscaped(include_str!("report.css"))) }
+            }
+            body {
+                h1 { (title) }
+                p.cite { (page.paper) }
+                (summary(page.outcomes))
+                nav { @for e in experiments(page.outcomes) { a href={ "#" (e.id) } { (e.id) " " span { (e.figure) } } } }
+                @for e in experiments(page.outcomes) { (section(e, page.outcomes)) }
+                (parameters(&page.params))
+            }
+        }
+    }
+    .into_string()
+}
+
+/// The experiments in their order, each once.
+fn experiments(outcomes: &[Outcome]) -> Vec<Experiment> {
+    let mut found: Vec<Experiment> = Vec::new();
+    for outcome in outcomes {
+        if !found.contains(&outcome.experiment) {
+            found.push(outcome.experiment);
+        }
+    }
+    found
+}
+
+fn summary(outcomes: &[Outcome]) -> Markup {
+    let backends = [BackendKind::Rtl, BackendKind::Model];
+    let count = |backend: BackendKind, test: &dyn Fn(&crate::repro::row::Row) -> bool| {
+        outcomes
+            .iter()
+            .filter(|o| o.backend == backend)
+            .flat_map(|o| &o.rows)
+            .filter(|r| test(r))
+            .count()
+    };
+    html! {
+        table.summary {
+            tr { th { "measured on" } th { "checks met" } th { "predictions" } th { "calibrated" } th { "criteria" } th { "curve points" } }
+            @for backend in backends {
+                @let checked = count(backend, &|r| r.pass.is_some());
+                @let met = count(backend, &|r| r.pass == Some(true));
+                @let of = |kind| count(backend, &|r| r.kind == kind && r.pass.is_some());
+                @if count(backend, &|_| true) > 0 {
+                    tr {
+                        td { (backend_name(backend)) }
+                        td.ok[met == checked].bad[met != checked] { (met) " of " (checked) }
+                        td { (of(Kind::Prediction)) } td { (of(Kind::Calibrated)) } td { (of(Kind::Criterion)) }
+                        td { (count(backend, &|r| r.pass.is_none())) }
+                    }
+                }
+            }
+        }
+        p.legend {
+            "A row is a " b { "prediction" } " only if no parameter it depends on was measured or fitted on that row or figure of the paper, or derived from one that was; "
+            "otherwise it is " b { "calibrated" } ". A " b { "criterion" } " checks a statement for which the paper gives no number. MB = 10" sup { "6" } " B, KB = 1024 B."
+        }
+    }
+}
+
+fn backend_name(backend: BackendKind) -> &'static str {
+    match backend {
+        BackendKind::Rtl => "verilated RTL",
+        BackendKind::Model => "timed golden model",
+    }
+}
+
+fn section(experiment: Experiment, outcomes: &[Outcome]) -> Markup {
+    let ours: Vec<&Outcome> = outcomes.iter().filter(|o| o.experiment == experiment).collect();
+    // Diagrams of one run: of the RTL where there is one.
+    let shown = ours.iter().find(|o| o.backend == BackendKind::Rtl).or(ours.first());
+    html! {
+        section id=(experiment.id) {
+            h2 { (experiment.id) ". " (experiment.title) " " span { (experiment.figure) } }
+            @for id in plot_ids(&ours) { figure { (PreEscaped(plot::draw(&same_plot(&ours, id)))) } }
+            @if let Some(outcome) = shown {
+                @for b in &outcome.breakdowns { figure { (diagram::breakdown(b)) } }
+                @for t in &outcome.traces { figure { (diagram::time_space(t)) } figure { (diagram::occupancy(t)) } }
+            }
+            (table::rows(&ours))
+        }
+    }
+}
+
+fn plot_ids(outcomes: &[&Outcome]) -> Vec<&'static str> {
+    let mut ids: Vec<&'static str> = Vec::new();
+    for plot in outcomes.iter().flat_map(|o| &o.plots) {
+        if !ids.contains(&plot.id) {
+            ids.push(plot.id);
+        }
+    }
+    ids
+}
+
+fn same_plot<'a>(outcomes: &[&'a Outcome], id: &str) -> Vec<(BackendKind, &'a Plot)> {
+    let all = outcomes.iter().flat_map(|o| o.plots.iter().map(|p| (o.backend, p)));
+    all.filter(|(_, p)| p.id == id).collect()
+}
+
+fn parameters(params: &[ParamLine]) -> Markup {
+    html! {
+        section id="parameters" {
+            h2 { "Parameters" }
+            table {
+                tr { th { "name" } th { "value" } th { "unit" } th { "origin" } th { "measured or fitted on" } th { "what it is" } }
+                @for p in params {
+                    tr {
+                        td { code { (p.name) } } td.n { (p.value) } td { (p.unit) } td { (p.origin) } td { (p.measured_on) } td.note { (p.note) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repro::row::{Provenance, Source, Spec};
+    use crate::repro::{Curve, Mark};
+
+    const E7: Experiment = Experiment {
+        id: "E7",
+        figure: "Fig. 11",
+        title: "Post-invalidation <&>",
+    };
+
+    fn outcome(backend: BackendKind, ours: f64) -> Outcome {
+        let table = [Provenance {
+            name: "s_gap",
+            measured_on: &["fig11"],
+            derived_from: &[],
+        }];
+        let mut outcome = Outcome::new(E7, backend);
+        let spec = Spec::new("fig11.peak", "size of the peak", "KB")
+            .paper(7.0)
+            .within(6.0, 8.0)
+            .depends(&["s_gap"]);
+        outcome.rows.push(spec.measured(
+            ours,
+            Source {
+                machine: "cenju3",
+                experiment: E7.id,
+                backend,
+            },
+            &table,
+        ));
+        outcome.plots.push(Plot {
+            id: "fig11",
+            title: "Fig. 11".into(),
+            curves: vec![Curve {
+                name: "not pipelined".into(),
+                points: vec![(0.5, 20.0), (8.0, ours)],
+            }],
+            marks: vec![
+                Mark::Level {
+                    mb_s: 31.0,
+                    says: "about 31",
+                },
+                Mark::Window {
+                    from_kb: 6.0,
+                    to_kb: 8.0,
+                    says: "peak",
+                },
+            ],
+        });
+        outcome
+    }
+
+    fn page(outcomes: &[Outcome]) -> String {
+        render(&Page {
+            machine: "Cenju-3",
+            paper: "a paper",
+            outcomes,
+            params: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn both_backends_share_one_plot_and_one_table() {
+        let html = page(&[outcome(BackendKind::Rtl, 7.0), outcome(BackendKind::Model, 9.0)]);
+        assert_eq!(html.matches("<svg").count(), 1);
+        assert!(html.contains("Fig. 11 (RTL solid, golden model dashed)"));
+        assert_eq!(html.matches("not pipelined").count(), 1, "one line of the key");
+        assert!(html.contains("paper: about 31"));
+        assert!(html.contains("Post-invalidation &lt;&amp;&gt;"));
+        assert!(html.contains("1 of 1") && html.contains("0 of 1"));
+    }
+
+    #[test]
+    fn nothing_is_fetched_from_anywhere() {
+        let html = page(&[outcome(BackendKind::Rtl, 7.0)]).replace("http://www.w3.org/2000/svg", "");
+        for link in ["http:", "https:", "src=", "<link", "@import", "url("] {
+            assert!(!html.contains(link), "{link} in the report");
+        }
+    }
+}

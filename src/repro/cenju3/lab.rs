@@ -1,0 +1,249 @@
+//! Where experiments are measured. An experiment is a function that asks a [`Lab`] for measurements and gives rows back. It runs twice:
+//! once to write down what it will ask for, so that all machines can run side by side, and once with the answers.
+
+use std::cell::RefCell;
+
+use crate::cenju3::params::{Config, PARAMS};
+use crate::harness::backend::Event;
+use crate::repro::row::{BackendKind, Provenance, Row, Source, Spec};
+use crate::repro::{Curve, Experiment, Outcome, Trace};
+use crate::{NodeId, Picos};
+
+/// Transfer sizes of every throughput curve, KB.
+pub const SIZES_KB: [f64; 13] = [0.5, 1.0, 2.0, 4.0, 6.0, 6.5, 7.0, 7.5, 8.0, 16.0, 32.0, 64.0, 128.0];
+
+/// What is done on a machine of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// One message of one word as a bare parcel, PE 0 to PE 1.
+    OneWord,
+    /// One word by `CJrmwrite` to and fro `rounds` times.
+    PingPong { rounds: u32 },
+    /// `calls` of `CJrmwrite` one after the other. Without a receiver, PE 1 takes everything at wire speed and its CPU does nothing.
+    Rmwrite { bytes: u32, calls: u32, receiver: bool },
+    /// `transfers` by DMA parcels that are queued as fast as they go, with what PE 1's kernel does at the end of each.
+    Stream { bytes: u32, transfers: u32, at_end: AtEnd },
+}
+
+/// What the receiving kernel does when a DMA transfer is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtEnd {
+    /// Nothing: the hardware alone.
+    Nothing,
+    /// The Receiver stands while the kernel invalidates the whole transfer.
+    InvalidateStopped,
+    /// The transfer is cut into pieces; one is invalidated while the next is stored.
+    InvalidatePieces,
+}
+
+/// One machine and what is done on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    pub backend: BackendKind,
+    pub config: Config,
+    pub what: What,
+}
+
+impl Scenario {
+    /// About how long it takes to simulate, so that the long ones begin first.
+    pub fn cost(&self) -> u64 {
+        let bytes = match self.what {
+            What::OneWord => 64,
+            What::PingPong { rounds } => 512 * u64::from(rounds),
+            What::Rmwrite { bytes, calls, .. } => u64::from(bytes) * u64::from(calls),
+            What::Stream { bytes, transfers, .. } => u64::from(bytes) * u64::from(transfers),
+        };
+        match self.backend {
+            BackendKind::Rtl => bytes * 50,
+            BackendKind::Model => bytes,
+        }
+    }
+}
+
+/// What came out of a scenario, from time stamps of that run.
+#[derive(Clone, Debug, Default)]
+pub struct Measurement {
+    /// Times in us and rates in MB/s, by name.
+    pub values: Vec<(&'static str, f64)>,
+    pub trace: Vec<Event>,
+}
+
+impl Measurement {
+    /// A value by name; NaN where it was not measured, which meets no check.
+    pub fn get(&self, name: &str) -> f64 {
+        self.values.iter().find(|v| v.0 == name).map_or(f64::NAN, |v| v.1)
+    }
+}
+
+/// The parameter table as the kind of a row needs it.
+pub fn provenance() -> Vec<Provenance> {
+    PARAMS
+        .iter()
+        .map(|p| Provenance {
+            name: p.name,
+            measured_on: p.measured_on,
+            derived_from: p.derived_from,
+        })
+        .collect()
+}
+
+enum Bench<'a> {
+    Planning(RefCell<Vec<Scenario>>),
+    Measured(&'a [(Scenario, Measurement)]),
+}
+
+/// One experiment on one backend, under way.
+pub struct Lab<'a> {
+    base: &'a Config,
+    bench: Bench<'a>,
+    table: Vec<Provenance>,
+    pub outcome: Outcome,
+}
+
+impl<'a> Lab<'a> {
+    /// Gives back what the experiment will ask for.
+    pub fn plan(
+        experiment: Experiment,
+        backend: BackendKind,
+        base: &'a Config,
+        run: fn(&mut Lab<'_>),
+    ) -> Vec<Scenario> {
+        let mut lab = Lab::new(experiment, backend, base, Bench::Planning(RefCell::default()));
+        run(&mut lab);
+        match lab.bench {
+            Bench::Planning(asked) => asked.into_inner(),
+            Bench::Measured(_) => unreachable!("made as planning above"),
+        }
+    }
+
+    /// Gives back what the experiment finds in the measurements, which hold all it plans.
+    pub fn judge(
+        experiment: Experiment,
+        backend: BackendKind,
+        base: &'a Config,
+        measured: &'a [(Scenario, Measurement)],
+        run: fn(&mut Lab<'_>),
+    ) -> Outcome {
+        let mut lab = Lab::new(experiment, backend, base, Bench::Measured(measured));
+        run(&mut lab);
+        lab.outcome
+    }
+
+    fn new(experiment: Experiment, backend: BackendKind, base: &'a Config, bench: Bench<'a>) -> Lab<'a> {
+        Lab {
+            base,
+            bench,
+            table: provenance(),
+            outcome: Outcome::new(experiment, backend),
+        }
+    }
+
+    /// The machine as the user set it; a starting point for another.
+    pub fn config(&self) -> Config {
+        self.base.clone()
+    }
+
+    /// The value of a parameter of the machine as the user set it.
+    pub fn value(&self, name: &str) -> f64 {
+        self.base
+            .get(name)
+            .expect("an experiment names parameters of the table")
+    }
+
+    /// The machine with some parameters otherwise.
+    pub fn with(&self, changes: &[(&str, f64)]) -> Config {
+        let mut config = self.config();
+        for (name, value) in changes {
+            config
+                .set(name, *value)
+                .expect("an experiment sets parameters within their range");
+        }
+        config
+    }
+
+    pub fn backend(&self) -> BackendKind {
+        self.outcome.backend
+    }
+
+    pub fn measure(&self, config: &Config, what: What) -> Measurement {
+        self.measure_on(self.backend(), config, what)
+    }
+
+    pub fn measure_on(&self, backend: BackendKind, config: &Config, what: What) -> Measurement {
+        let scenario = Scenario {
+            backend,
+            config: config.clone(),
+            what,
+        };
+        match &self.bench {
+            Bench::Planning(asked) => {
+                asked.borrow_mut().push(scenario);
+                Measurement::default()
+            }
+            Bench::Measured(all) => {
+                let found = all.iter().find(|(s, _)| *s == scenario);
+                found
+                    .unwrap_or_else(|| panic!("{scenario:?} was not planned"))
+                    .1
+                    .clone()
+            }
+        }
+    }
+
+    /// A curve over all sizes: `point` says what is measured for a size in bytes, `value` which value of it is drawn.
+    pub fn curve(&self, name: &str, config: &Config, value: &str, point: impl Fn(u32) -> What) -> Curve {
+        self.curve_on(self.backend(), name, config, value, point)
+    }
+
+    pub fn curve_on(
+        &self,
+        backend: BackendKind,
+        name: &str,
+        config: &Config,
+        value: &str,
+        point: impl Fn(u32) -> What,
+    ) -> Curve {
+        let at = |kb: f64| self.measure_on(backend, config, point((kb * 1024.0) as u32)).get(value);
+        Curve {
+            name: name.into(),
+            points: SIZES_KB.iter().map(|&kb| (kb, at(kb))).collect(),
+        }
+    }
+
+    pub fn row(&mut self, spec: Spec, ours: f64) {
+        let of = Source {
+            machine: "cenju3",
+            experiment: self.outcome.experiment.id,
+            backend: self.backend(),
+        };
+        let row: Row = spec.measured(ours, of, &self.table);
+        self.outcome.rows.push(row);
+    }
+
+    /// A row for each point of a curve, without a number of the paper: its figures' points are lost.
+    pub fn point_rows(&mut self, prefix: &str, curve: &Curve, depends_on: &[&'static str]) {
+        for (kb, mb_s) in &curve.points {
+            let quantity = format!("{}, {kb} KB", curve.name);
+            self.row(
+                Spec::new(format!("{prefix}.{kb}KB"), quantity, "MB/s").depends(depends_on),
+                *mb_s,
+            );
+        }
+    }
+
+    /// Keeps the events of a measurement, from PE 0's first to PE 1's last, for the report.
+    pub fn trace(&mut self, title: &str, measurement: &Measurement) {
+        let events = measurement.trace.clone();
+        let first = events
+            .iter()
+            .find(|e| e.node == NodeId(0))
+            .map_or(Picos::ZERO, |e| e.at);
+        let last = events.last().map_or(first, |e| e.at);
+        self.outcome.traces.push(Trace {
+            title: title.into(),
+            from: first,
+            to: last,
+            events,
+        });
+    }
+}

@@ -1,0 +1,117 @@
+//! The experiments of the Cenju-3 paper: E2 to E12, each on verilated RTL and on the timed golden model.
+
+mod lab;
+mod latency;
+mod measure;
+mod sweeps;
+mod throughput;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::cenju3::params::Config;
+use crate::repro::row::BackendKind;
+use crate::repro::{Experiment, Outcome, pool};
+use lab::Lab;
+pub use lab::{AtEnd, Measurement, Scenario, What};
+pub use measure::{MeasureError, machine, measure, measure_with_wave};
+
+pub const PAPER: &str = "T. Hirose, T. Hosomi, T. Maruyama, Y. Kano: The Inter-Processor Communication of Cenju-3 and Its Evaluation, \
+    Transactions of the Information Processing Society of Japan, 1996 (in Japanese)";
+
+/// An experiment and the function that is it.
+type Entry = (Experiment, fn(&mut Lab<'_>));
+
+const fn entry(id: &'static str, figure: &'static str, title: &'static str, run: fn(&mut Lab<'_>)) -> Entry {
+    (Experiment { id, figure, title }, run)
+}
+
+const ENTRIES: [Entry; 11] = [
+    entry("E2", "Fig. 7", "Latency of the hardware", latency::e2),
+    entry("E3", "Fig. 8", "Latency of CJrmwrite", latency::e3),
+    entry("E4", "Fig. 9", "Throughput of CJrmwrite", throughput::e4),
+    entry(
+        "E5",
+        "section 6.1",
+        "From the link's raw rate to what is left",
+        throughput::e5,
+    ),
+    entry("E6", "Fig. 10", "Throughput of the hardware", throughput::e6),
+    entry(
+        "E7",
+        "Fig. 11",
+        "Invalidation after the transfer, pipelined and not",
+        throughput::e7,
+    ),
+    entry(
+        "E8",
+        "Fig. 12",
+        "Rates of network, Receiver and invalidation varied",
+        sweeps::e8,
+    ),
+    entry("E9", "Fig. 13", "Interrupt delay varied", sweeps::e9),
+    entry(
+        "E10",
+        "Fig. 14",
+        "CJrmwrite as one DMA, invalidated before and after",
+        throughput::e10,
+    ),
+    entry("E11", "section 7.1", "User-level access", latency::e11),
+    entry(
+        "E12",
+        "section 7.2",
+        "What if everything but the memory were fast",
+        throughput::e12,
+    ),
+];
+
+/// All experiments, in the order of the paper.
+pub fn experiments() -> impl Iterator<Item = Experiment> {
+    ENTRIES.iter().map(|e| e.0)
+}
+
+/// What to run.
+pub struct Request<'a> {
+    /// Ids; empty for all.
+    pub experiments: &'a [&'a str],
+    pub backends: &'a [BackendKind],
+    /// The machine from which the experiments start.
+    pub config: &'a Config,
+    /// How many machines are simulated side by side. Results do not depend on it.
+    pub threads: usize,
+}
+
+/// Runs experiments. `done` is told how many of how many machines have been simulated, weighed by how long they take.
+///
+/// # Errors
+/// The first machine that does not boot, hangs, or loses data.
+pub fn run(request: &Request<'_>, done: impl Fn(u64, u64) + Sync) -> Result<Vec<Outcome>, MeasureError> {
+    let wanted = |e: &&Entry| request.experiments.is_empty() || request.experiments.contains(&e.0.id);
+    let entries: Vec<&Entry> = ENTRIES.iter().filter(wanted).collect();
+    let cases = || {
+        entries
+            .iter()
+            .flat_map(|e| request.backends.iter().map(move |b| (e.0, e.1, *b)))
+    };
+
+    let mut scenarios: Vec<Scenario> = Vec::new();
+    for (experiment, function, backend) in cases() {
+        for scenario in Lab::plan(experiment, backend, request.config, function) {
+            if !scenarios.contains(&scenario) {
+                scenarios.push(scenario);
+            }
+        }
+    }
+    scenarios.sort_by_key(|s| std::cmp::Reverse(s.cost()));
+    let total = scenarios.iter().map(Scenario::cost).sum();
+    let so_far = AtomicU64::new(0);
+    let job = |s: &Scenario| {
+        let result = measure(s);
+        done(so_far.fetch_add(s.cost(), Ordering::Relaxed) + s.cost(), total);
+        result
+    };
+    let measured = pool::run(&scenarios, request.threads, job)?;
+    let measured: Vec<_> = scenarios.into_iter().zip(measured).collect();
+    Ok(cases()
+        .map(|(e, function, backend)| Lab::judge(e, backend, request.config, &measured, function))
+        .collect())
+}

@@ -1,0 +1,187 @@
+//! E8 and E9: what each rate and delay of the receive side does to the curve of Fig. 11, not pipelined.
+
+use super::lab::{AtEnd, Lab};
+use super::throughput::{AFTER, HIDE, READ, STORE, WIRE, stream};
+use crate::repro::row::Spec;
+use crate::repro::{Curve, Plot, greatest, least};
+
+fn depends() -> Vec<&'static str> {
+    [&WIRE[..], &STORE, &HIDE, &AFTER, &READ].concat()
+}
+
+fn sweep(lab: &Lab<'_>, name: &str, changes: &[(&str, f64)]) -> Curve {
+    lab.curve(name, &lab.with(changes), "steady_rate", |bytes| {
+        stream(bytes, AtEnd::InvalidateStopped)
+    })
+}
+
+/// The change from one curve to another, by size.
+fn change(from: &Curve, to: &Curve) -> Curve {
+    let points = from
+        .points
+        .iter()
+        .zip(&to.points)
+        .map(|(a, b)| (a.0, b.1 - a.1))
+        .collect();
+    Curve {
+        name: "change".into(),
+        points,
+    }
+}
+
+/// A curve's name as a part of a row's.
+fn slug(name: &str) -> String {
+    name.split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|w| !w.is_empty())
+        .collect::<Vec<_>>()
+        .join("_")
+}
+
+fn peak(curve: &Curve) -> f64 {
+    curve.at(curve.argmax())
+}
+
+/// Fig. 12. Rates of network, Receiver and invalidation varied one by one. A rate of the network is set by its clock, the Receiver's by the
+/// cycles the bus is taken after each burst.
+pub fn e8(lab: &mut Lab<'_>) {
+    let base = sweep(lab, "as fitted (36, 48, 200)", &[]);
+    let slow_net = sweep(lab, "network 30", &[("net_period", 60.0)]);
+    let fast_net = sweep(lab, "network 42", &[("net_period", 43.0)]);
+    let slow_receiver = sweep(lab, "Receiver 38", &[("mem_overhead", 12.0)]);
+    let fast_receiver = sweep(lab, "Receiver 59", &[("mem_overhead", 5.0)]);
+    let slow_inval = sweep(lab, "invalidation 100", &[("postinval_rate", 100.0)]);
+    let fast_inval = sweep(lab, "invalidation 300", &[("postinval_rate", 300.0)]);
+    let net = change(&slow_net, &fast_net);
+    let receiver = change(&slow_receiver, &fast_receiver);
+    let inval = change(&slow_inval, &fast_inval);
+    let depends = depends();
+    let mut row = |name: &str, what: &str, low: f64, high: f64, ours: f64| {
+        let spec = Spec::new(format!("fig12.{name}"), what, "MB/s")
+            .within(low, high)
+            .depends(&depends);
+        lab.row(spec, ours);
+    };
+    let any = f64::INFINITY;
+    row(
+        "network_large",
+        "network 30 to 42: gain at 128 KB",
+        4.0,
+        any,
+        net.at(128.0),
+    );
+    row(
+        "network_small",
+        "network 30 to 42: change at 1 KB",
+        -1.0,
+        1.0,
+        net.at(1.0),
+    );
+    row(
+        "receiver_small",
+        "Receiver 38 to 59: gain at 1 KB",
+        4.0,
+        any,
+        receiver.at(1.0),
+    );
+    row(
+        "receiver_peak",
+        "Receiver 38 to 59: gain of the peak",
+        1.0,
+        any,
+        peak(&fast_receiver) - peak(&slow_receiver),
+    );
+    row(
+        "receiver_large",
+        "Receiver 38 to 59: change at 128 KB",
+        -0.5,
+        0.5,
+        receiver.at(128.0),
+    );
+    let everywhere = least(inval.points.iter().map(|p| p.1));
+    row(
+        "invalidation_all",
+        "invalidation 100 to 300: least gain over all sizes",
+        0.5,
+        any,
+        everywhere,
+    );
+    let curves = vec![
+        base,
+        slow_net,
+        fast_net,
+        slow_receiver,
+        fast_receiver,
+        slow_inval,
+        fast_inval,
+    ];
+    for curve in &curves {
+        lab.point_rows(&format!("fig12.{}", slug(&curve.name)), curve, &depends);
+    }
+    let title = "Fig. 12: rates of network, Receiver and invalidation varied".into();
+    lab.outcome.plots.push(Plot {
+        id: "fig12",
+        title,
+        curves,
+        marks: Vec::new(),
+    });
+}
+
+/// Throughput in MB/s of transfers of `bytes` small enough for the FIFO, by the authors' rates: 36 of the network, 48 of the Receiver, 200 of
+/// invalidation, with the Receiver standing for `delay` us before it. The paper's own points are lost, so this is what the curves of Fig. 13
+/// are held against.
+fn by_formula(bytes: f64, delay: f64) -> f64 {
+    bytes / (delay + bytes / 200.0 + bytes / 48.0).max(bytes / 36.0)
+}
+
+/// Fig. 13. The delay from the end of the store to the start of invalidation varied: 0, the paper's 9 us, 20 us.
+pub fn e9(lab: &mut Lab<'_>) {
+    let delays = [
+        (
+            "no delay",
+            &[("irq_recognition", 0.0), ("handler", 0.0), ("ext_access", 0.0)][..],
+        ),
+        ("9 us", &[]),
+        ("20 us", &[("irq_recognition", 16.0)]),
+    ];
+    let curves: Vec<Curve> = delays.iter().map(|(name, changes)| sweep(lab, name, changes)).collect();
+    let loss = change(&curves[2], &curves[0]);
+    let depends = depends();
+    let mut row = |name: &str, what: &str, low: f64, high: f64, ours: f64| {
+        let spec = Spec::new(format!("fig13.{name}"), what, "MB/s")
+            .within(low, high)
+            .depends(&depends);
+        lab.row(spec, ours);
+    };
+    for ((name, what, delay), curve) in [
+        ("no_delay", "1 KB without delay", 0.0),
+        ("delay_9us", "1 KB with 9 us", 9.0),
+        ("delay_20us", "1 KB with 20 us", 20.0),
+    ]
+    .into_iter()
+    .zip(&curves)
+    {
+        let expected = by_formula(1024.0, delay);
+        row(name, what, expected * 0.95, expected * 1.05, curve.at(1.0));
+    }
+    // Near the peak the FIFO hides more or less of the delay: look at sizes away from it.
+    let sizes = [1.0, 4.0, 16.0, 128.0];
+    let falls = greatest(sizes.windows(2).map(|w| loss.at(w[1]) - loss.at(w[0])));
+    row(
+        "small_most",
+        "loss of 20 us: greatest step from 1 to 4 to 16 to 128 KB",
+        f64::NEG_INFINITY,
+        -0.5,
+        falls,
+    );
+    row("large_least", "loss of 20 us at 128 KB", -0.2, 0.2, loss.at(128.0));
+    for curve in &curves {
+        lab.point_rows(&format!("fig13.{}", slug(&curve.name)), curve, &depends);
+    }
+    let title = "Fig. 13: delay from the end of the store to the start of invalidation".into();
+    lab.outcome.plots.push(Plot {
+        id: "fig13",
+        title,
+        curves,
+        marks: Vec::new(),
+    });
+}

@@ -1,0 +1,382 @@
+//! E4 to E7, E10, E12: throughput over transfer size, of the user's call and of the hardware.
+
+use super::lab::{AtEnd, Lab, SIZES_KB, What};
+use crate::repro::row::{BackendKind, Spec};
+use crate::repro::{Curve, Mark, Plot, greatest, least};
+
+/// What the rate of the wire depends on.
+pub const WIRE: [&str; 6] = [
+    "link_bytes",
+    "net_period",
+    "packet_bytes",
+    "header_bytes",
+    "s_gap",
+    "sync_idle",
+];
+/// What the rate at which the Receiver stores depends on.
+pub const STORE: [&str; 5] = [
+    "io_period",
+    "bus_bytes",
+    "burst_beats",
+    "mem_overhead",
+    "mem_write_latency",
+];
+/// What hides the receiving CPU's work.
+pub const HIDE: [&str; 4] = ["fifo_words", "r_thresh", "buf_flits", "stages"];
+/// What the receiving CPU does after a DMA.
+pub const AFTER: [&str; 4] = ["irq_recognition", "handler", "postinval_rate", "ext_access"];
+const CALL: [&str; 10] = [
+    "syscall",
+    "check_translate",
+    "kernel_send",
+    "writeback_rate",
+    "receive_kernel",
+    "preinval_rate",
+    "cache_line",
+    "piece_bytes",
+    "request_bytes",
+    "pipelined",
+];
+pub const READ: [&str; 2] = ["mem_read_latency", "outstanding"];
+
+/// A smaller share of the FIFO, which every row that lives on it must feel.
+const HOLD: (&str, f64) = ("r_thresh", 128.0);
+
+/// Enough transfers that the first ones, which find the FIFO empty, can be left out.
+pub fn stream(bytes: u32, at_end: AtEnd) -> What {
+    What::Stream {
+        bytes,
+        transfers: (64 * 1024 / bytes).clamp(3, 16),
+        at_end,
+    }
+}
+
+fn rmwrite(bytes: u32, receiver: bool) -> What {
+    What::Rmwrite {
+        bytes,
+        calls: (64 * 1024 / bytes).clamp(3, 16),
+        receiver,
+    }
+}
+
+fn transfer(bytes: u32) -> What {
+    What::Stream {
+        bytes,
+        transfers: 1,
+        at_end: AtEnd::Nothing,
+    }
+}
+
+fn plot(id: &'static str, title: &str, curves: Vec<Curve>, marks: Vec<Mark>) -> Plot {
+    Plot {
+        id,
+        title: title.into(),
+        curves,
+        marks,
+    }
+}
+
+fn level(mb_s: f64, says: &'static str) -> Mark {
+    Mark::Level { mb_s, says }
+}
+
+/// Fig. 9. `CJrmwrite` as the user calls it, cut at 8 KB by the library, and the same without the receiving PE.
+pub fn e4(lab: &mut Lab<'_>) {
+    let config = lab.config();
+    let with = lab.curve("CJrmwrite", &config, "steady_rate", |bytes| rmwrite(bytes, true));
+    let without = lab.curve("without receiving PE", &config, "steady_rate", |bytes| {
+        rmwrite(bytes, false)
+    });
+    let call = |spec: Spec| {
+        spec.depends(&CALL)
+            .depends(&WIRE)
+            .depends(&STORE)
+            .depends(&HIDE)
+            .depends(&AFTER)
+            .depends(&READ)
+            .depends(&["chunk_bytes"])
+    };
+    for kb in SIZES_KB.into_iter().filter(|kb| *kb >= 8.0) {
+        let spec = Spec::new(format!("fig9.plateau.{kb}KB"), format!("CJrmwrite of {kb} KB"), "MB/s");
+        lab.row(
+            call(spec.paper(34.7).within(34.3, 35.1)).moves_with(HOLD.0, HOLD.1),
+            with.at(kb),
+        );
+    }
+    let margin = least(with.points.iter().zip(&without.points).map(|(a, b)| b.1 - a.1));
+    lab.row(
+        call(
+            Spec::new(
+                "fig9.receiver_limits",
+                "least gain without the receiving PE, over all sizes",
+                "MB/s",
+            )
+            .within(-0.1, f64::INFINITY),
+        ),
+        margin,
+    );
+    let most = greatest(without.points.iter().map(|p| p.1));
+    lab.row(
+        Spec::new("fig9.below_network", "most without the receiving PE", "MB/s")
+            .within(f64::NEG_INFINITY, 38.0)
+            .depends(&WIRE)
+            .depends(&READ),
+        most,
+    );
+    let depends: Vec<&'static str> = [&CALL[..], &WIRE, &STORE, &HIDE, &AFTER, &READ, &["chunk_bytes"]].concat();
+    lab.point_rows("fig9.CJrmwrite", &with, &depends);
+    lab.point_rows("fig9.without", &without, &depends);
+    lab.outcome.plots.push(plot(
+        "fig9",
+        "Fig. 9: throughput of CJrmwrite",
+        vec![with, without],
+        vec![level(34.7, "34.7 from 8 KB up")],
+    ));
+}
+
+/// Section 6.1. From the link's raw rate to what is left, one cause after the other.
+pub fn e5(lab: &mut Lab<'_>) {
+    let ideal = [
+        ("s_gap", 0.0),
+        ("sync_idle", 0.0),
+        ("mem_read_latency", 0.0),
+        ("mem_write_latency", 0.0),
+        ("mem_overhead", 0.0),
+        ("mem_rate_limit", 0.0),
+    ];
+    let bare = lab.measure(&lab.with(&ideal), transfer(32 * 1024));
+    let sync = lab.value("sync_idle");
+    let synced = lab.measure(
+        &lab.with(&[&ideal[..], &[("sync_idle", sync)]].concat()),
+        transfer(32 * 1024),
+    );
+    let whole = lab.measure(&lab.config(), transfer(32 * 1024));
+    let row = |name: &str, what: &str, paper: f64, within: (f64, f64)| {
+        Spec::new(format!("sec6.1.{name}"), what, "MB/s")
+            .paper(paper)
+            .within(within.0, within.1)
+    };
+    let link = ["link_bytes", "net_period"];
+    let headers = ["link_bytes", "net_period", "packet_bytes", "header_bytes"];
+    lab.row(
+        row("raw", "the link, headers included", 40.0, (39.8, 40.2))
+            .depends(&link)
+            .moves_with("net_period", 60.0),
+        bare.get("link_rate"),
+    );
+    lab.row(
+        row("after_headers", "less packet headers", 38.6, (38.4, 38.8))
+            .depends(&headers)
+            .moves_with("net_period", 60.0),
+        bare.get("steady_rate"),
+    );
+    lab.row(
+        row(
+            "after_sync",
+            "less synchronisation between switches (a little under 38)",
+            38.0,
+            (37.5, 38.0),
+        )
+        .depends(&headers)
+        .depends(&["sync_idle"])
+        .moves_with("sync_idle", 10.0),
+        synced.get("steady_rate"),
+    );
+    lab.row(
+        row(
+            "memory_ends",
+            "less memory read and write at the ends",
+            36.0,
+            (35.5, 36.5),
+        )
+        .depends(&WIRE)
+        .depends(&STORE)
+        .depends(&READ),
+        whole.get("steady_rate"),
+    );
+}
+
+/// Fig. 10. One DMA transfer by the hardware alone, from Sender start to its last byte in memory.
+pub fn e6(lab: &mut Lab<'_>) {
+    let curve = lab.curve("hardware", &lab.config(), "transfer_rate", transfer);
+    let depends: Vec<&'static str> = [&WIRE[..], &STORE, &READ, &["stages"]].concat();
+    lab.row(
+        Spec::new("fig10.large", "hardware, 128 KB", "MB/s")
+            .paper(36.0)
+            .within(35.5, 36.5)
+            .also_at(&["sec6.1"])
+            .depends(&depends),
+        curve.at(128.0),
+    );
+    lab.row(
+        Spec::new("fig10.rises", "least step from one size to the next", "MB/s")
+            .within(0.0, f64::INFINITY)
+            .depends(&depends),
+        curve.least_step(0.0),
+    );
+    lab.point_rows("fig10.hardware", &curve, &depends);
+    lab.outcome.plots.push(plot(
+        "fig10",
+        "Fig. 10: throughput of the hardware",
+        vec![curve],
+        vec![level(36.0, "about 36")],
+    ));
+}
+
+/// Fig. 11. Invalidation after each transfer, while the next is stored and while the Receiver stands.
+pub fn e7(lab: &mut Lab<'_>) {
+    let config = lab.config();
+    let pipelined = lab.curve("pipelined", &config, "steady_rate", |bytes| {
+        stream(bytes, AtEnd::InvalidatePieces)
+    });
+    let stopped = lab.curve("not pipelined", &config, "steady_rate", |bytes| {
+        stream(bytes, AtEnd::InvalidateStopped)
+    });
+    let hardware = lab.curve("hardware", &config, "transfer_rate", transfer);
+    let depends: Vec<&'static str> = [&WIRE[..], &STORE, &HIDE, &AFTER, &READ].concat();
+    let spec = |name: &str, what: &str, unit| Spec::new(format!("fig11.{name}"), what, unit).depends(&depends);
+    let piped = spec("pipelined", "pipelined, 128 KB", "MB/s")
+        .paper(36.0)
+        .within(35.5, 36.5)
+        .depends(&["piece_bytes"]);
+    lab.row(piped, pipelined.at(128.0));
+    let same = spec("as_hardware", "pipelined less Fig. 10, 128 KB", "MB/s")
+        .within(-0.5, 0.5)
+        .depends(&["piece_bytes"]);
+    lab.row(same, pipelined.at(128.0) - hardware.at(128.0));
+    let peak = spec("peak", "size of the peak, not pipelined (6 to 8)", "KB")
+        .paper(7.0)
+        .within(6.0, 8.0);
+    lab.row(peak.moves_with(HOLD.0, HOLD.1), stopped.argmax());
+    let large = spec("large", "not pipelined, 128 KB", "MB/s")
+        .paper(31.0)
+        .within(30.5, 31.5);
+    lab.row(large, stopped.at(128.0));
+    let falls = spec("falls", "greatest step past 8 KB, not pipelined", "MB/s").within(f64::NEG_INFINITY, -0.001);
+    lab.row(falls, stopped.greatest_step(8.0));
+    lab.point_rows(
+        "fig11.pipelined",
+        &pipelined,
+        &[&depends[..], &["piece_bytes"]].concat(),
+    );
+    lab.point_rows("fig11.not_pipelined", &stopped, &depends);
+    lab.trace(
+        "Not pipelined, transfers of 8 KB: PE 1 stands, invalidates and drains",
+        &lab.measure(&config, stream(8192, AtEnd::InvalidateStopped)),
+    );
+    let marks = vec![
+        level(36.0, "pipelined about 36"),
+        level(31.0, "not pipelined falls to about 31"),
+        Mark::Window {
+            from_kb: 6.0,
+            to_kb: 8.0,
+            says: "peak at 6 to 8 KB",
+        },
+    ];
+    lab.outcome.plots.push(plot(
+        "fig11",
+        "Fig. 11: invalidation after the transfer",
+        vec![pipelined, stopped],
+        marks,
+    ));
+}
+
+/// Fig. 14. `CJrmwrite` as one DMA, invalidation before and after, no cut at 8 KB.
+pub fn e10(lab: &mut Lab<'_>) {
+    let config = lab.with(&[("chunk_bytes", 131_072.0)]);
+    let curve = lab.curve("CJrmwrite, one DMA", &config, "steady_rate", |bytes| {
+        rmwrite(bytes, true)
+    });
+    let depends: Vec<&'static str> = [&CALL[..], &WIRE, &STORE, &HIDE, &AFTER, &READ].concat();
+    let spec = |name: &str, what: &str, unit| Spec::new(format!("fig14.{name}"), what, unit).depends(&depends);
+    lab.row(
+        spec("peak", "size of the peak (near 8)", "KB")
+            .paper(8.0)
+            .within(6.0, 8.5)
+            .moves_with(HOLD.0, HOLD.1),
+        curve.argmax(),
+    );
+    let value = spec("value", "one DMA of 8 KB, against the plateau of Fig. 9", "MB/s")
+        .paper(34.7)
+        .within(34.2, 35.2);
+    lab.row(value.moves_with(HOLD.0, HOLD.1), curve.at(8.0));
+    if lab.backend() == BackendKind::Rtl {
+        let model = lab.curve_on(BackendKind::Model, "model", &config, "steady_rate", |bytes| {
+            rmwrite(bytes, true)
+        });
+        let pairs = curve.points.iter().zip(&model.points);
+        let off = greatest(pairs.map(|(a, b)| (b.1 / a.1 - 1.0).abs() * 100.0));
+        lab.row(
+            spec("model_agrees", "greatest difference of the golden model from RTL", "%").within(0.0, 2.0),
+            off,
+        );
+    }
+    lab.point_rows("fig14.one_dma", &curve, &depends);
+    let marks = vec![
+        level(34.7, "34.7 at 8 KB (Fig. 9)"),
+        Mark::Window {
+            from_kb: 7.5,
+            to_kb: 8.5,
+            says: "peak near 8 KB",
+        },
+    ];
+    lab.outcome.plots.push(plot(
+        "fig14",
+        "Fig. 14: CJrmwrite as one DMA, invalidated before and after",
+        vec![curve],
+        marks,
+    ));
+}
+
+/// Section 7.2. What if network, Receiver, CPU and IO bus were fast: the memory is the first bottleneck on the way to 200 MB/s.
+pub fn e12(lab: &mut Lab<'_>) {
+    let fast = [
+        ("net_period", 5.0),
+        ("s_gap", 0.0),
+        ("sync_idle", 0.0),
+        ("mem_overhead", 0.0),
+        ("postinval_rate", 100_000.0),
+    ];
+    let wide = [&fast[..], &[("bus_bytes", 8.0), ("io_period", 20.0)]].concat();
+    let free = [&wide[..], &[("mem_rate_limit", 0.0)]].concat();
+    let rate = |changes: &[(&str, f64)]| lab.measure(&lab.with(changes), transfer(64 * 1024)).get("steady_rate");
+    let (narrow, limited, unlimited) = (rate(&fast), rate(&wide), rate(&free));
+    let depends = [
+        "mem_rate_limit",
+        "bus_bytes",
+        "io_period",
+        "net_period",
+        "burst_beats",
+        "mem_overhead",
+    ];
+    lab.row(
+        Spec::new(
+            "sec7.2.memory_limits",
+            "all else fast: the memory's own rate (128 to 160)",
+            "MB/s",
+        )
+        .paper(144.0)
+        .within(128.0, 160.0)
+        .depends(&depends)
+        .moves_with("mem_rate_limit", 60.0),
+        limited,
+    );
+    lab.row(
+        Spec::new(
+            "sec7.2.beyond",
+            "the same with a memory without limit: 200 is reached",
+            "MB/s",
+        )
+        .within(200.0, f64::INFINITY)
+        .depends(&depends)
+        .moves_with("mem_read_latency", 100.0),
+        unlimited,
+    );
+    lab.row(
+        Spec::new("sec7.2.bus_limits", "the same on the 32-bit bus of 25 MHz", "MB/s")
+            .within(0.0, 100.0)
+            .depends(&depends)
+            .moves_with("mem_rate_limit", 60.0),
+        narrow,
+    );
+}

@@ -1,0 +1,185 @@
+//! The tables and figures of the papers: what an experiment gives back, one folder each machine.
+
+pub mod cenju3;
+pub mod machine;
+pub mod pool;
+pub mod row;
+
+use crate::Picos;
+use crate::harness::backend::Event;
+use row::{BackendKind, Row};
+
+/// One experiment, as `tsunagi list` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Experiment {
+    /// `E7`.
+    pub id: &'static str,
+    /// Where the paper shows it: `Fig. 11`.
+    pub figure: &'static str,
+    pub title: &'static str,
+}
+
+/// What one experiment found on one backend.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub experiment: Experiment,
+    pub backend: BackendKind,
+    pub rows: Vec<Row>,
+    pub plots: Vec<Plot>,
+    pub breakdowns: Vec<Breakdown>,
+    pub traces: Vec<Trace>,
+}
+
+impl Outcome {
+    pub fn new(experiment: Experiment, backend: BackendKind) -> Outcome {
+        Outcome {
+            experiment,
+            backend,
+            rows: Vec::new(),
+            plots: Vec::new(),
+            breakdowns: Vec::new(),
+            traces: Vec::new(),
+        }
+    }
+}
+
+/// One figure: curves of throughput over transfer size, and what the paper's text says of them.
+#[derive(Clone, Debug)]
+pub struct Plot {
+    /// `fig11`; plots of the same name from two backends are drawn into one.
+    pub id: &'static str,
+    pub title: String,
+    pub curves: Vec<Curve>,
+    pub marks: Vec<Mark>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Curve {
+    pub name: String,
+    /// Transfer size in KB (1024 B), throughput in MB/s (10^6 B/s); by rising size.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Curve {
+    /// The size of the peak: the greatest of those within 0.1 % of the greatest throughput, so the end of a flat top. NaN without points.
+    pub fn argmax(&self) -> f64 {
+        let top = greatest(self.points.iter().map(|p| p.1));
+        self.points
+            .iter()
+            .rev()
+            .find(|p| p.1 >= top * 0.999)
+            .map_or(f64::NAN, |p| p.0)
+    }
+
+    /// The throughput at a size that was measured, or NaN.
+    pub fn at(&self, kb: f64) -> f64 {
+        self.points.iter().find(|p| p.0 == kb).map_or(f64::NAN, |p| p.1)
+    }
+
+    /// The least step from one point to the next, from `from_kb` on: positive means rising everywhere.
+    pub fn least_step(&self, from_kb: f64) -> f64 {
+        least(self.steps(from_kb))
+    }
+
+    /// The greatest step from one point to the next, from `from_kb` on: negative means falling everywhere.
+    pub fn greatest_step(&self, from_kb: f64) -> f64 {
+        greatest(self.steps(from_kb))
+    }
+
+    fn steps(&self, from_kb: f64) -> impl Iterator<Item = f64> {
+        let from = self
+            .points
+            .iter()
+            .position(|p| p.0 >= from_kb)
+            .unwrap_or(self.points.len());
+        self.points[from..].windows(2).map(|w| w[1].1 - w[0].1)
+    }
+}
+
+/// The least of some values; NaN where one is, or where there is none: what was not measured meets no check.
+pub fn least(values: impl Iterator<Item = f64>) -> f64 {
+    values
+        .reduce(|a, b| if a.is_nan() || a < b { a } else { b })
+        .unwrap_or(f64::NAN)
+}
+
+/// The greatest of some values, with the same care.
+pub fn greatest(values: impl Iterator<Item = f64>) -> f64 {
+    -least(values.map(|v| -v))
+}
+
+/// A statement of the paper, as it is drawn into a plot.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mark {
+    /// A throughput in MB/s.
+    Level { mb_s: f64, says: &'static str },
+    /// A range of sizes in KB.
+    Window {
+        from_kb: f64,
+        to_kb: f64,
+        says: &'static str,
+    },
+}
+
+/// A latency taken apart: bars in the order they happen.
+#[derive(Clone, Debug)]
+pub struct Breakdown {
+    pub title: String,
+    pub items: Vec<Item>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Item {
+    pub name: &'static str,
+    /// The paper's value, us.
+    pub paper: f64,
+    pub ours_us: f64,
+}
+
+/// The committed events of a short run, for the time-space diagram and the occupancy of link and FIFO.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    pub title: String,
+    pub from: Picos,
+    pub to: Picos,
+    pub events: Vec<Event>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_measured_is_neither_least_nor_lost() {
+        for values in [[1.0, f64::NAN, 3.0], [f64::NAN, 1.0, 3.0], [1.0, 3.0, f64::NAN]] {
+            assert!(least(values.into_iter()).is_nan() && greatest(values.into_iter()).is_nan());
+        }
+        assert!(least(std::iter::empty()).is_nan());
+        assert_eq!(
+            (least([2.0, 1.0].into_iter()), greatest([2.0, 3.0].into_iter())),
+            (1.0, 3.0)
+        );
+    }
+
+    #[test]
+    fn a_curve_knows_its_peak_and_its_steps() {
+        let c = Curve {
+            name: "x".into(),
+            points: vec![(1.0, 10.0), (2.0, 30.0), (4.0, 30.0), (8.0, 25.0)],
+        };
+        assert_eq!(c.argmax(), 4.0, "the end of the flat top");
+        assert_eq!(c.at(8.0), 25.0);
+        assert!(c.at(3.0).is_nan());
+        assert_eq!(c.least_step(0.0), -5.0);
+        assert_eq!(c.greatest_step(2.0), 0.0);
+        assert_eq!(c.greatest_step(4.0), -5.0);
+        assert!(
+            Curve {
+                name: String::new(),
+                points: vec![]
+            }
+            .argmax()
+            .is_nan()
+        );
+    }
+}

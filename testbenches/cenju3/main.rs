@@ -1,0 +1,19 @@
+//! Cenju-3's Sender, Receiver and NIC, each alone: memory, host and links are the testbench.
+
+mod loopback;
+mod nic;
+mod receiver;
+mod rig;
+mod sender;
+mod twins;
+
+use tsunagi::harness::seed::Case;
+use verilated::Context;
+
+/// Each check of a unit is run from two random states of what is not reset.
+const STARTS: [&str; 2] = ["start 1", "start 2"];
+
+/// A simulation from the random state of this name.
+fn started(case: &Case, start: &str) -> Context {
+    Context::random(case.rng(start).bits())
+}

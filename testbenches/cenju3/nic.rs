@@ -1,0 +1,377 @@
+//! The whole NIC: registers, clocks, the link's rate and its back-pressure, refused writes, activity gating.
+
+use std::fmt::Debug;
+
+use testbenches::rtl::{Cenju3NicRandom, Cenju3NicWideRandom};
+use tsunagi::cenju3::packet::{Kind, Packet, PacketHeader, ParcelHeader, Route};
+use tsunagi::cenju3::regs::*;
+use tsunagi::harness::backend::HostReq;
+use tsunagi::harness::memory::MemoryTiming;
+use tsunagi::harness::seed::{Case, Rng};
+use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
+use tsunagi::{Addr, Cycle};
+use verilated::Context;
+
+use crate::loopback::{BODIES, DEST, DMAS, MESSAGES, QUEUE0, QUEUE1, SOURCE, dma, program, start};
+use crate::rig::{Event, Flit, Nic, Rig, SLOW, Setup};
+
+const OPEN: Setup = Setup {
+    io: (40_000, 0),
+    net: (50_000, 0),
+    timing: SLOW,
+    looped: false,
+    gated: false,
+};
+
+#[test]
+fn registers_answer_as_documented() {
+    let mut rig = Rig::<Cenju3Nic>::new(Context::new(), OPEN);
+    assert_eq!(rig.read(ID), ID_VALUE);
+    assert_eq!(rig.read(R_THRESH), 512 - 16);
+    assert_eq!(rig.read(S_STAT), S_STAT_EMPTY0_MASK | S_STAT_EMPTY1_MASK);
+    let kept = [
+        (SQ0_BASE, !31),
+        (SQ1_BASE, !31),
+        (MHB_BASE, !15),
+        (DHB_BASE, !15),
+        (MBB0_BASE, !31),
+        (MBB1_BASE, !31),
+        (MHB_SIZE, 0x1_ffff),
+        (DHB_SIZE, 0x1_ffff),
+        (MBB0_SIZE, 0x1_ffff),
+        (MBB1_SIZE, 0x1_ffff),
+        (MHB_GET, 0xffff),
+        (DHB_GET, 0xffff),
+        (MBB0_GET, 0xffff),
+        (MBB1_GET, 0xffff),
+        (R_CTRL, 0xf1d),
+        (NODE_ID, 0xff),
+        (S_GAP, 0xff),
+        (R_THRESH, 0xffff),
+    ];
+    for value in [0xa5a5_a5a5, 0x5a5a_5a5a] {
+        for (offset, mask) in kept {
+            rig.write(offset, value);
+            assert_eq!(rig.read(offset), value & mask, "register {offset:#x}");
+        }
+    }
+    // A new size empties its ring.
+    rig.write(MBB0_SIZE, 4);
+    assert_eq!((rig.read(MBB0_PUT), rig.read(MBB0_GET)), (0, 0));
+    let read_only = [
+        SQ0_GET, SQ1_GET, S_STAT, MHB_PUT, DHB_PUT, MBB0_PUT, MBB1_PUT, R_DROP, R_ERR, ID,
+    ];
+    for offset in read_only {
+        let before = rig.read(offset);
+        assert!(
+            rig.access(HostReq::Write { offset, value: !before }).error,
+            "register {offset:#x}"
+        );
+        assert_eq!(rig.read(offset), before);
+    }
+    for offset in [0x01, 0x06, 0x7f, 0x80, 0xfc] {
+        assert!(rig.access(HostReq::Read { offset }).error, "offset {offset:#x}");
+        assert!(
+            rig.access(HostReq::Write { offset, value: 0 }).error,
+            "offset {offset:#x}"
+        );
+    }
+    for strobes in [0, 1, 7, 14] {
+        rig.strobes = strobes;
+        assert!(
+            rig.access(HostReq::Write {
+                offset: NODE_ID,
+                value: 1
+            })
+            .error
+        );
+        assert_eq!(rig.read(NODE_ID), 0x5a);
+    }
+}
+
+/// Parcels of both queues looped back and checked; the events at the ports.
+fn traffic<N: Nic>(rig: &mut Rig<N>, rng: &mut Rng) -> Vec<Event> {
+    let (mut expected, mut messages) = (Vec::new(), [Vec::new(), Vec::new()]);
+    let (mut source, mut dest, mut dmas) = (SOURCE, DEST, 0);
+    for i in 0..24 {
+        let kind = Kind::ALL[rng.below(3) as usize];
+        let longest = if kind == Kind::Dma { 3_000 } else { 512 };
+        let bytes = if rng.chance(1, 3) {
+            rng.between(1, 40)
+        } else {
+            rng.between(1, longest)
+        } as u32;
+        let mut body = vec![0; bytes as usize];
+        rng.fill(&mut body);
+        assert!(rig.memory.write(Addr(source), &body));
+        let parcel = ParcelHeader {
+            kind,
+            arr: rng.chance(1, 3),
+            end: rng.chance(1, 2),
+            dst: 5,
+            bytes,
+            body: Addr(source),
+            dest: Addr(dest),
+            soft: [i, 0],
+        };
+        source += bytes.next_multiple_of(32);
+        let q = i % 2;
+        assert!(
+            rig.memory
+                .write(Addr([QUEUE0, QUEUE1][q as usize] + i / 2 * 32), &parcel.encode())
+        );
+        match kind.buffer() {
+            Some(buffer) => messages[buffer].push((q, body)),
+            None => {
+                expected.push((dest, body));
+                dest += bytes.next_multiple_of(32);
+                dmas += bytes.div_ceil(512);
+            }
+        }
+    }
+    for k in 1..=12 {
+        rig.write(SQ1_PUT, k);
+        if k % 3 == 0 {
+            rig.write(SQ0_PUT, k);
+        }
+    }
+    let count = messages[0].len() + messages[1].len();
+    rig.run("rest", 3_000, |rig| !rig.dut.busy());
+    assert_eq!(
+        rig.read(S_STAT),
+        S_STAT_EMPTY0_MASK | S_STAT_EMPTY1_MASK | 24 << S_STAT_SENT_SHIFT
+    );
+    assert_eq!(rig.read(DHB_PUT), dmas);
+    assert_eq!(rig.read(MHB_PUT), count as u32);
+    assert_eq!(rig.read(R_DROP), 0);
+    for (at, body) in expected {
+        assert_eq!(rig.memory.read(Addr(at), body.len()).unwrap(), body, "DMA to {at:#x}");
+    }
+    for (buffer, bodies) in messages.iter().enumerate() {
+        let base = BODIES + buffer as u32 * 0x4000;
+        // Queues overtake each other, so each body is in some slot of its buffer.
+        let mut slots: Vec<u32> = (0..bodies.len() as u32).collect();
+        for (q, body) in bodies {
+            let at = |slot: &u32| rig.memory.read(Addr(base + slot * 512), body.len()).unwrap() == body;
+            let found = slots
+                .iter()
+                .position(at)
+                .unwrap_or_else(|| panic!("a message of queue {q} is lost"));
+            slots.remove(found);
+        }
+    }
+    std::mem::take(&mut rig.events)
+}
+
+fn at_clocks<N: Nic>(test: &'static str, clocks: impl Debug, io: u64, net: u64, timing: MemoryTiming) {
+    let case = Case::new("cenju3", test, format!("{} {clocks:?}", N::BUS_BYTES));
+    case.run(|_| {
+        let mut rng = case.rng("traffic");
+        let setup = Setup {
+            io: (io, rng.below(io)),
+            net: (net, rng.below(net)),
+            timing,
+            ..Setup::default()
+        };
+        let mut rig = start::<N>(case.context(), setup);
+        traffic(&mut rig, &mut rng);
+        Ok::<(), String>(())
+    });
+}
+
+#[test]
+fn right_at_any_ratio_and_phase() {
+    let test = "nic::right_at_any_ratio_and_phase";
+    for (io, net) in [
+        (40_000, 50_000),
+        (50_000, 40_000),
+        (40_000, 40_000),
+        (37_000, 53_000),
+        (20_000, 5_000),
+        (11_000, 40_000),
+    ] {
+        for run in 0..2 {
+            at_clocks::<Cenju3NicRandom>(test, (io, net, run), io, net, SLOW);
+            at_clocks::<Cenju3NicWideRandom>(test, (io, net, run), io, net, MemoryTiming::IDEAL);
+        }
+    }
+}
+
+#[test]
+fn leaving_out_idle_edges_changes_nothing() {
+    let case = Case::new("cenju3", "nic::leaving_out_idle_edges_changes_nothing", "");
+    let run = |gated| {
+        let mut rig = start::<Cenju3Nic>(
+            Context::new(),
+            Setup {
+                timing: SLOW,
+                gated,
+                ..Setup::default()
+            },
+        );
+        rig.write(S_GAP, 100);
+        traffic(&mut rig, &mut case.rng("traffic"))
+    };
+    let (all, some) = (run(false), run(true));
+    assert!(all.len() > 500);
+    assert_eq!(all, some);
+}
+
+#[test]
+fn back_to_back_parcels_fill_the_link() {
+    for gap in [0, 14] {
+        let mut rig = start::<Cenju3Nic>(Context::new(), OPEN);
+        rig.write(S_GAP, gap);
+        for i in 0..100 {
+            assert!(rig.memory.write(Addr(QUEUE0 + 32 * i), &dma(512).encode()));
+        }
+        rig.write(SQ0_PUT, 100);
+        rig.run("rest", 3_000, |rig| !rig.dut.busy());
+        let (first, last) = rig.sent_span.expect("sent");
+        assert_eq!(rig.sent.len(), 100 * 265);
+        assert_eq!(
+            last - first + 1,
+            100 * 265 + 99 * u64::from(gap),
+            "net cycles from the first flit to the last"
+        );
+    }
+}
+
+/// A DMA packet of `bytes` equal bytes.
+fn packet(seq: u8, dest: u32, bytes: u32, end: bool) -> Packet {
+    let route = Route {
+        dst: 5,
+        priority: false,
+        kind: Kind::Dma,
+        arr: false,
+        end,
+    };
+    let header = PacketHeader {
+        kind: Kind::Dma,
+        arr: false,
+        end,
+        last: true,
+        priority: false,
+        src: 1,
+        seq,
+        bytes,
+        index: 0,
+        queue: 1,
+        dest,
+        soft1: 0,
+    };
+    Packet {
+        route,
+        header,
+        body: vec![seq; bytes as usize],
+    }
+}
+
+fn offer<N: Nic>(rig: &mut Rig<N>, packet: &Packet) {
+    let flits = packet.flits();
+    let last = flits.len() - 1;
+    rig.to_nic.extend(
+        flits
+            .into_iter()
+            .enumerate()
+            .map(|(i, data)| Flit { data, last: i == last }),
+    );
+}
+
+#[test]
+fn the_threshold_stops_the_link_and_nothing_is_lost() {
+    let mut rig = start::<Cenju3Nic>(Context::new(), OPEN);
+    rig.write(R_CTRL, 0);
+    rig.write(R_THRESH, 64);
+    for seq in 0..8 {
+        offer(&mut rig, &packet(seq, DEST + 512 * u32::from(seq), 512, false));
+    }
+    let all = rig.to_nic.len();
+    let end = rig.net_edges + 2_000;
+    rig.run("2000 net cycles", 1_000, |rig| rig.net_edges > end);
+    let level = rig.read(R_STAT) >> R_STAT_LEVEL_SHIFT;
+    assert!((64..=67).contains(&level), "level {level} at threshold 64");
+    // What is past the receive FIFO: 16 words of the crossing.
+    let inside = (all - rig.to_nic.len()).div_ceil(2);
+    assert!(inside <= 67 + 16 + 2, "{inside} words inside");
+    rig.write(R_CTRL, R_CTRL_RUN_MASK);
+    rig.run("rest", 1_000, |rig| rig.to_nic.is_empty() && !rig.dut.busy());
+    assert_eq!((rig.read(DHB_PUT), rig.read(R_DROP)), (8, 0));
+    for seq in 0..8 {
+        let at = Addr(DEST + 512 * seq);
+        assert_eq!(rig.memory.read(at, 512).unwrap(), [seq as u8; 512]);
+    }
+    assert_eq!(rig.read(R_STAT), 0);
+}
+
+#[test]
+fn a_refused_body_gives_its_header_slot_to_the_next_packet() {
+    let late = MemoryTiming {
+        write_latency: Cycle(60),
+        ..MemoryTiming::IDEAL
+    };
+    let mut rig = start::<Cenju3NicWide>(
+        Context::new(),
+        Setup {
+            timing: late,
+            net: (5_000, 0),
+            ..OPEN
+        },
+    );
+    rig.write(R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_ERROR_MASK);
+    rig.memory.inject_fault(DEST + 0x1000..DEST + 0x1010);
+    let packets = [
+        (DEST, 64),
+        (DEST + 0x1000, 48),
+        (DEST + 0x2000, 256),
+        (DEST + 0x3000, 16),
+    ];
+    let packets: Vec<_> = packets
+        .iter()
+        .zip(1..)
+        .map(|(&(dest, bytes), seq)| packet(seq, dest, bytes, false))
+        .collect();
+    packets.iter().for_each(|packet| offer(&mut rig, packet));
+    rig.run("rest", 100, |rig| rig.to_nic.is_empty() && !rig.dut.busy());
+    assert!(rig.dut.irq());
+    assert_eq!(rig.read(R_STAT), R_STAT_BUS_ERROR_MASK);
+    assert_eq!((rig.read(R_DROP), rig.read(DHB_PUT)), (1, 3));
+    assert_eq!(rig.read(R_ERR).to_le_bytes(), packets[1].header.encode()[..4]);
+    for (slot, packet) in [0, 2, 3]
+        .into_iter()
+        .enumerate()
+        .map(|(slot, i)| (slot as u32, &packets[i]))
+    {
+        assert_eq!(
+            rig.memory.read(Addr(DMAS + 16 * slot), 16).unwrap(),
+            packet.header.encode()
+        );
+        let body = rig.memory.read(Addr(packet.header.dest), packet.body.len()).unwrap();
+        assert_eq!(body, packet.body);
+    }
+    rig.write(R_STAT, R_STAT_BUS_ERROR_MASK);
+    rig.run("interrupt line low", 1, |rig| !rig.dut.irq());
+}
+
+#[test]
+fn reset_in_mid_flight_leaves_nothing_behind() {
+    for us in [7, 31, 200] {
+        let mut rig = start::<Cenju3Nic>(
+            Context::new(),
+            Setup {
+                timing: SLOW,
+                ..Setup::default()
+            },
+        );
+        assert!(rig.memory.write(Addr(QUEUE0), &dma(PARCEL_BODY_MAX).encode()));
+        rig.write(SQ0_PUT, 1);
+        let end = rig.now() + us * 1_000_000;
+        rig.run("some time", 1_000, |rig| rig.now() >= end);
+        rig.reset();
+        assert_eq!(rig.read(S_STAT), S_STAT_EMPTY0_MASK | S_STAT_EMPTY1_MASK);
+        program(&mut rig);
+        let case = Case::new("cenju3", "nic::reset_in_mid_flight_leaves_nothing_behind", us);
+        traffic(&mut rig, &mut case.rng("traffic"));
+        assert_ne!(rig.memory.read(Addr(MESSAGES), 16).unwrap(), [0; 16]);
+    }
+}

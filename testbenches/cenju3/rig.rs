@@ -1,0 +1,365 @@
+//! One NIC with a memory, a host port, and links that are looped back or open.
+
+use std::collections::VecDeque;
+
+use testbenches::rtl::{Cenju3NicRandom, Cenju3NicWideRandom};
+use tsunagi::Cycle;
+use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, HostPort};
+use tsunagi::harness::backend::{EventKind, HostReq, HostRsp};
+use tsunagi::harness::memory::{MemPortsIn, Memory, MemoryAgent, MemoryTiming};
+use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
+use verilated::{Clock, Clocks, Context, Unit};
+
+/// A flit on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flit {
+    pub data: u16,
+    pub last: bool,
+}
+
+/// A verilated NIC of some bus width.
+pub trait Nic: Unit {
+    const BUS_BYTES: u32;
+    fn bus_out(&self) -> BusOut;
+    fn set_bus(&self, bus: &BusIn);
+    fn irq(&self) -> bool;
+    fn busy(&self) -> bool;
+    fn tx(&self) -> Option<Flit>;
+    fn set_tx_ready(&self, ready: bool);
+    fn rx_ready(&self) -> bool;
+    fn set_rx(&self, flit: Option<Flit>);
+    fn set_reset(&self, io: bool, net: bool);
+    fn set_clocks(&self, io: Option<bool>, net: Option<bool>);
+}
+
+macro_rules! nic {
+    ($unit:ty, $bytes:literal, $word:ty) => {
+        impl Nic for $unit {
+            const BUS_BYTES: u32 = $bytes;
+
+            fn bus_out(&self) -> BusOut {
+                BusOut {
+                    req_ready: self.host_req_ready_o.is_set(),
+                    rsp_valid: self.host_rsp_valid_o.is_set(),
+                    rsp_rdata: self.host_rsp_rdata_o.get(),
+                    rsp_err: self.host_rsp_err_o.is_set(),
+                    mem: MemPortsIn {
+                        rd_cmd_valid: self.mem_rd_cmd_valid_o.is_set(),
+                        rd_cmd_addr: self.mem_rd_cmd_addr_o.get(),
+                        rd_cmd_len: self.mem_rd_cmd_len_o.get(),
+                        rd_data_ready: self.mem_rd_data_ready_o.is_set(),
+                        wr_cmd_valid: self.mem_wr_cmd_valid_o.is_set(),
+                        wr_cmd_addr: self.mem_wr_cmd_addr_o.get(),
+                        wr_cmd_len: self.mem_wr_cmd_len_o.get(),
+                        wr_data_valid: self.mem_wr_data_valid_o.is_set(),
+                        wr_data_data: self.mem_wr_data_data_o.get().into(),
+                        wr_data_strb: self.mem_wr_data_strb_o.get(),
+                        wr_data_last: self.mem_wr_data_last_o.is_set(),
+                        wr_rsp_ready: self.mem_wr_rsp_ready_o.is_set(),
+                    },
+                }
+            }
+
+            fn set_bus(&self, bus: &BusIn) {
+                self.host_req_valid_i.set_bool(bus.req_valid);
+                self.host_req_write_i.set_bool(bus.req_write);
+                self.host_req_addr_i.set(bus.req_addr);
+                self.host_req_wdata_i.set(bus.req_wdata);
+                self.host_req_wstrb_i.set(bus.req_wstrb);
+                self.host_rsp_ready_i.set_bool(bus.rsp_ready);
+                self.mem_rd_cmd_ready_i.set_bool(bus.mem.rd_cmd_ready);
+                self.mem_rd_data_valid_i.set_bool(bus.mem.rd_data_valid);
+                self.mem_rd_data_data_i.set(bus.mem.rd_data_data as $word);
+                self.mem_rd_data_last_i.set_bool(bus.mem.rd_data_last);
+                self.mem_rd_data_err_i.set_bool(bus.mem.rd_data_err);
+                self.mem_wr_cmd_ready_i.set_bool(bus.mem.wr_cmd_ready);
+                self.mem_wr_data_ready_i.set_bool(bus.mem.wr_data_ready);
+                self.mem_wr_rsp_valid_i.set_bool(bus.mem.wr_rsp_valid);
+                self.mem_wr_rsp_err_i.set_bool(bus.mem.wr_rsp_err);
+            }
+
+            fn irq(&self) -> bool {
+                self.irq_o.is_set()
+            }
+
+            fn busy(&self) -> bool {
+                self.io_busy_o.is_set() || self.net_busy_o.is_set()
+            }
+
+            fn tx(&self) -> Option<Flit> {
+                let (data, last) = (self.tx_data_o.get(), self.tx_last_o.is_set());
+                self.tx_valid_o.is_set().then_some(Flit { data, last })
+            }
+
+            fn set_tx_ready(&self, ready: bool) {
+                self.tx_ready_i.set_bool(ready);
+            }
+
+            fn rx_ready(&self) -> bool {
+                self.rx_ready_o.is_set()
+            }
+
+            fn set_rx(&self, flit: Option<Flit>) {
+                self.rx_valid_i.set_bool(flit.is_some());
+                self.rx_data_i.set(flit.map_or(0, |f| f.data));
+                self.rx_last_i.set_bool(flit.is_some_and(|f| f.last));
+            }
+
+            fn set_reset(&self, io: bool, net: bool) {
+                self.io_rst_i.set_bool(io);
+                self.net_rst_i.set_bool(net);
+            }
+
+            fn set_clocks(&self, io: Option<bool>, net: Option<bool>) {
+                io.into_iter().for_each(|level| self.io_clk_i.set_bool(level));
+                net.into_iter().for_each(|level| self.net_clk_i.set_bool(level));
+            }
+        }
+    };
+}
+
+nic!(Cenju3Nic, 4, u32);
+nic!(Cenju3NicWide, 8, u64);
+nic!(Cenju3NicRandom, 4, u32);
+nic!(Cenju3NicWideRandom, 8, u64);
+
+/// What happened at a port, at an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub at: u64,
+    pub kind: EventKind,
+}
+
+/// How a rig is set up.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// Period and phase in ps.
+    pub io: (u64, u64),
+    pub net: (u64, u64),
+    pub timing: MemoryTiming,
+    pub looped: bool,
+    /// Leave out edges at which the NIC says nothing changes.
+    pub gated: bool,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup {
+            io: (40_000, 0),
+            net: (50_000, 0),
+            timing: MemoryTiming::IDEAL,
+            looped: true,
+            gated: false,
+        }
+    }
+}
+
+/// The machine's memory: about 1 us to the first word, 8 cycles between bursts, one bus.
+pub const SLOW: MemoryTiming = MemoryTiming {
+    read_latency: Cycle(25),
+    write_latency: Cycle(20),
+    overhead: Cycle(8),
+    shared_bus: true,
+    byte_time: 0,
+};
+
+pub const MEMORY: usize = 1 << 20;
+
+pub struct Rig<N> {
+    pub dut: N,
+    context: Context,
+    clocks: Clocks,
+    io: Clock,
+    net: Clock,
+    setup: Setup,
+    pub memory: Memory,
+    agent: MemoryAgent,
+    host: HostPort,
+    /// IO and network edges so far.
+    pub io_edges: u64,
+    pub net_edges: u64,
+    /// Flits to be offered to the NIC; used when the links are open.
+    pub to_nic: VecDeque<Flit>,
+    /// Flits the NIC sent, and the network edges of the first and the last.
+    pub sent: Vec<Flit>,
+    pub sent_span: Option<(u64, u64)>,
+    /// Byte strobes of register writes.
+    pub strobes: u8,
+    pub events: Vec<Event>,
+    irq: bool,
+    /// In reset: what the NIC drives means nothing.
+    held: bool,
+}
+
+impl<N: Nic> Rig<N> {
+    pub fn new(context: Context, setup: Setup) -> Rig<N> {
+        let mut clocks = Clocks::new();
+        let io = clocks.add(setup.io.0, setup.io.1);
+        let net = clocks.add(setup.net.0, setup.net.1);
+        let mut rig = Rig {
+            dut: N::named(&context, "nic"),
+            context,
+            clocks,
+            io,
+            net,
+            setup,
+            memory: Memory::new(MEMORY),
+            agent: MemoryAgent::new(setup.timing, N::BUS_BYTES),
+            host: HostPort::Idle,
+            io_edges: 0,
+            net_edges: 0,
+            to_nic: VecDeque::new(),
+            sent: Vec::new(),
+            sent_span: None,
+            strobes: 0xf,
+            events: Vec::new(),
+            irq: false,
+            held: true,
+        };
+        rig.reset();
+        rig
+    }
+
+    /// Resets both domains and the memory's streams, and waits until the NIC is at rest.
+    pub fn reset(&mut self) {
+        self.dut.set_reset(true, true);
+        self.held = true;
+        self.dut.set_bus(&BusIn::default());
+        self.dut.set_rx(None);
+        self.agent.reset();
+        self.host = HostPort::Idle;
+        let (io, net) = (self.io_edges, self.net_edges);
+        while self.io_edges < io + 4 || self.net_edges < net + 4 {
+            self.step();
+        }
+        self.dut.set_reset(false, false);
+        self.held = false;
+        self.run("rest after reset", 1_000, |rig| !rig.dut.busy());
+    }
+
+    pub fn now(&self) -> u64 {
+        self.context.time()
+    }
+
+    fn note(&mut self, kind: EventKind) {
+        let at = self.context.time();
+        self.events.push(Event { at, kind });
+    }
+
+    /// One instant with an edge.
+    pub fn step(&mut self) {
+        let edges = self.clocks.step(&self.context);
+        let (io, net) = (edges.rises(self.io), edges.rises(self.net));
+        let quiet = !self.held
+            && !self.dut.busy()
+            && self.agent.is_idle()
+            && matches!(self.host, HostPort::Idle | HostPort::Answered(_))
+            && (self.setup.looped || self.to_nic.is_empty());
+        if io {
+            self.io_edge();
+        }
+        if net {
+            self.net_edge();
+        }
+        let level = |clock| match (edges.rises(clock), edges.falls(clock)) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        };
+        let (io_level, net_level) = (level(self.io), level(self.net));
+        let skip = self.setup.gated && quiet;
+        self.dut.set_clocks(
+            io_level.filter(|up| !(*up && skip)),
+            net_level.filter(|up| !(*up && skip)),
+        );
+        self.dut.eval();
+        if io && self.dut.irq() != self.irq {
+            self.irq = self.dut.irq();
+            self.note(EventKind::Irq { level: self.irq });
+        }
+    }
+
+    fn io_edge(&mut self) {
+        self.io_edges += 1;
+        if self.held {
+            return;
+        }
+        let mut bus = BusIn {
+            mem: *self.agent.ports(),
+            ..BusIn::default()
+        };
+        self.host.drive(&mut bus);
+        bus.req_wstrb &= self.strobes;
+        self.dut.set_bus(&bus);
+        let out = self.dut.bus_out();
+        let mut kinds = Vec::new();
+        self.host.step(&out, &mut |kind| kinds.push(kind));
+        self.agent
+            .step(Cycle(self.io_edges), &mut self.memory, &out.mem, |kind| {
+                kinds.push(kind)
+            });
+        kinds.into_iter().for_each(|kind| self.note(kind));
+    }
+
+    fn net_edge(&mut self) {
+        self.net_edges += 1;
+        if self.held {
+            return;
+        }
+        let (out, ready) = (self.dut.tx(), self.dut.rx_ready());
+        let taken = if self.setup.looped {
+            self.dut.set_rx(out);
+            self.dut.set_tx_ready(ready);
+            out.filter(|_| ready)
+        } else {
+            self.dut.set_rx(self.to_nic.front().copied());
+            self.dut.set_tx_ready(true);
+            if ready {
+                self.to_nic.pop_front();
+            }
+            out
+        };
+        if let Some(flit) = taken {
+            self.sent.push(flit);
+            self.sent_span = Some((
+                self.sent_span.map_or(self.net_edges, |(first, _)| first),
+                self.net_edges,
+            ));
+        }
+    }
+
+    /// Runs until `done`, at most `us` microseconds.
+    pub fn run(&mut self, what: &str, us: u64, done: impl Fn(&Rig<N>) -> bool) {
+        let limit = self.now() + us * 1_000_000;
+        while !done(self) {
+            assert!(
+                self.now() < limit,
+                "no {what} within {us} us; memory: {:?}",
+                self.agent.report()
+            );
+            self.step();
+        }
+    }
+
+    /// A register access, waiting for its answer.
+    pub fn access(&mut self, req: HostReq) -> HostRsp {
+        self.host.start(req);
+        self.run("answer of a register", 100, |rig| {
+            matches!(rig.host, HostPort::Answered(_))
+        });
+        self.host.take().expect("answered")
+    }
+
+    pub fn write(&mut self, offset: u32, value: u32) {
+        assert!(
+            !self.access(HostReq::Write { offset, value }).error,
+            "write of {value:#x} to {offset:#x} refused"
+        );
+    }
+
+    pub fn read(&mut self, offset: u32) -> u32 {
+        let rsp = self.access(HostReq::Read { offset });
+        assert!(!rsp.error, "read of {offset:#x} refused");
+        rsp.value
+    }
+}

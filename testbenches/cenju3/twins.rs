@@ -1,0 +1,175 @@
+//! Broken twins of the Sender and the Receiver: each differs from its unit in one line, is caught by its own check, and passes all
+//! the others.
+
+use std::path::Path;
+
+use testbenches::rtl::*;
+use tsunagi::Cycle;
+use tsunagi::cenju3::lockstep::Mismatch;
+use tsunagi::cenju3::regs::PARCEL_BODY_MAX;
+use tsunagi::harness::memory::MemoryTiming;
+use tsunagi::harness::seed::Case;
+use tsunagi::harness::stream::Gaps;
+use tsunagi::harness::wave::Probe;
+
+use crate::receiver::{Faults, HALTS, Receiver, fault};
+use crate::rig::SLOW;
+use crate::sender::Sender;
+use crate::{STARTS, receiver, sender};
+
+/// Each twin: the unit's folder and name, and what is wrong.
+const TWINS: [(&str, &str, &str); 10] = [
+    ("common", "dma_splitter", "dest"),
+    ("common", "dma_splitter", "flags"),
+    ("cenju3", "cenju3_receiver", "arrival"),
+    ("cenju3", "cenju3_receiver", "end"),
+    ("cenju3", "cenju3_receiver", "halted"),
+    ("cenju3", "cenju3_receiver", "publish"),
+    ("cenju3", "cenju3_receiver", "truncated"),
+    ("cenju3", "cenju3_send_queue", "status"),
+    ("cenju3", "cenju3_sender", "priority"),
+    ("cenju3", "cenju3_sender", "rate"),
+];
+
+#[test]
+fn each_twin_differs_in_one_line() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: String| std::fs::read_to_string(root.join(&path)).unwrap_or_else(|e| panic!("{path}: {e}"));
+    for (folder, unit, twin) in TWINS {
+        let good = read(format!("../rtl/{folder}/{unit}.sv"));
+        let bad = read(format!("cenju3/twins/{unit}_{twin}.sv"));
+        let differ = good.lines().zip(bad.lines()).filter(|(good, bad)| good != bad).count();
+        let same_length = good.lines().count() == bad.lines().count();
+        assert!(
+            same_length && differ == 1,
+            "{unit}_{twin} differs in {differ} lines: bring it up to date with {unit}"
+        );
+    }
+    let files = std::fs::read_dir(root.join("cenju3/twins")).expect("the folder of twins");
+    assert_eq!(files.count(), TWINS.len(), "every twin is in the list");
+}
+
+/// What each check says of a unit.
+type Found = Vec<Result<(), Mismatch>>;
+
+/// One word per cycle, or else.
+fn full_rate((words, cycles): (u64, u64)) -> Result<(), Mismatch> {
+    if words == cycles {
+        Ok(())
+    } else {
+        Err(fault(
+            "rate",
+            "one word per cycle",
+            format!("{words} words in {cycles} cycles"),
+        ))
+    }
+}
+
+/// The checks of a Sender: good parcels, parcels to be refused, two queues, rate.
+fn of_sender<U: Sender>() -> Found {
+    let case = |name: String| Case::new("cenju3", "twins::each_sender_twin_is_caught_by_its_own_check", name);
+    let mut found = Found::new();
+    for gaps in [Gaps::None, Gaps::Both] {
+        for timing in [MemoryTiming::IDEAL, SLOW] {
+            for faulty in [false, true] {
+                let plan = sender::Plan {
+                    timing,
+                    gaps,
+                    faulty,
+                    reset_at: None,
+                };
+                let case = case(format!("{plan:?}"));
+                found.push(sender::follows::<U>(&case, STARTS[0], &Probe::default(), plan));
+            }
+        }
+    }
+    found.push(sender::overtakes::<U>(
+        &case("overtakes".into()),
+        STARTS[0],
+        &Probe::default(),
+    ));
+    let rate = sender::stream::<U>(&case("rate".into()), STARTS[0], &Probe::default(), 1, PARCEL_BODY_MAX);
+    found.push(rate.and_then(full_rate));
+    found
+}
+
+/// The checks of a Receiver: good packets without and with halts, bad ones, refused writes, rate.
+fn of_receiver<U: Receiver>() -> Found {
+    let case = |name: String| Case::new("cenju3", "twins::each_receiver_twin_is_caught_by_its_own_check", name);
+    let mut found = Found::new();
+    for gaps in [Gaps::None, Gaps::Both] {
+        for timing in [MemoryTiming::IDEAL, SLOW] {
+            for (faults, halts) in [
+                (Faults::None, 0),
+                (Faults::None, HALTS),
+                (Faults::Packets, 0),
+                (Faults::Memory, HALTS),
+            ] {
+                let plan = receiver::Plan {
+                    timing,
+                    gaps,
+                    faults,
+                    halts,
+                    reset_at: None,
+                };
+                let case = case(format!("{plan:?}"));
+                found.push(receiver::follows::<U>(&case, STARTS[0], &Probe::default(), plan));
+            }
+        }
+    }
+    let late = MemoryTiming {
+        write_latency: Cycle(20),
+        ..MemoryTiming::IDEAL
+    };
+    let rate = receiver::stream::<U>(&case("rate".into()), STARTS[0], &Probe::default(), late, 64);
+    found.push(rate.and_then(full_rate));
+    found
+}
+
+/// Something was found, and nothing but this: a mismatch of `field` that tells of `what`.
+fn caught(found: Found, field: &str, what: &str) {
+    let faults: Vec<Mismatch> = found.into_iter().filter_map(Result::err).collect();
+    assert!(!faults.is_empty(), "nobody says {field} {what}");
+    for fault in faults {
+        assert!(
+            fault.field == field && fault.got.contains(what),
+            "{fault}: not {field} {what}"
+        );
+    }
+}
+
+/// The units themselves pass.
+#[test]
+fn the_units_pass_what_their_twins_do_not() {
+    for fault in [of_sender::<Cenju3Sender>(), of_receiver::<Cenju3Receiver>()].concat() {
+        fault.unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
+#[test]
+fn each_sender_twin_is_caught_by_its_own_check() {
+    // ARR and END on every packet of a parcel.
+    caught(of_sender::<TwinSenderFlags>(), "route flit", "");
+    // All packets of a parcel to the address of the first.
+    caught(of_sender::<TwinSenderDest>(), "packet header", "");
+    // Queue 1 before queue 0.
+    caught(of_sender::<TwinSenderPriority>(), "priority", "");
+    // The status of a refused parcel not in its own header.
+    caught(of_sender::<TwinSenderStatus>(), "write", "");
+    // The next packet asked for only when the one before is out.
+    caught(of_sender::<TwinSenderRate>(), "rate", "");
+}
+
+#[test]
+fn each_receiver_twin_is_caught_by_its_own_check() {
+    // The body written before the arrival interrupt.
+    caught(of_receiver::<TwinReceiverArrival>(), "write", "");
+    // The end interrupt before the last response.
+    caught(of_receiver::<TwinReceiverEnd>(), "inside", "Raised(End)");
+    // PUT moved when the header is in memory, not the body.
+    caught(of_receiver::<TwinReceiverPublish>(), "inside", "Put");
+    // A further packet taken while halted.
+    caught(of_receiver::<TwinReceiverHalted>(), "halt", "");
+    // A truncated packet published.
+    caught(of_receiver::<TwinReceiverTruncated>(), "inside", "Put");
+}

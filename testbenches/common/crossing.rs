@@ -1,0 +1,396 @@
+//! Clock crossings: the asynchronous FIFO at several clock ratios, random phase and jitter, and under every order of resets; the
+//! synchroniser by itself.
+
+use std::collections::VecDeque;
+
+use testbenches::rtl::*;
+use tsunagi::harness::seed::{Case, Recorder, Rng};
+use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
+use tsunagi::harness::wave::Probe;
+use verilated::{Clock, Clocks, Context, Unit};
+
+use crate::bench::{Each, Start, must_pass, name};
+
+pub trait Ports: Unit {
+    fn set_clks(&self, input: bool, output: bool);
+    fn set_in(&self, rst: bool, word: Option<u32>);
+    fn set_out(&self, rst: bool, ready: bool);
+    fn in_ready(&self) -> bool;
+    fn offered(&self) -> Option<u32>;
+}
+
+macro_rules! ports {
+    ($($unit:ident)+) => {$(
+        impl Ports for $unit {
+            fn set_clks(&self, input: bool, output: bool) {
+                self.in_clk_i.set_bool(input);
+                self.out_clk_i.set_bool(output);
+            }
+
+            fn set_in(&self, rst: bool, word: Option<u32>) {
+                self.in_rst_i.set_bool(rst);
+                self.in_valid_i.set_bool(word.is_some());
+                self.in_data_i.set(word.unwrap_or(0xdead_beef));
+            }
+
+            fn set_out(&self, rst: bool, ready: bool) {
+                self.out_rst_i.set_bool(rst);
+                self.out_ready_i.set_bool(ready);
+            }
+
+            fn in_ready(&self) -> bool {
+                self.in_ready_o.is_set()
+            }
+
+            fn offered(&self) -> Option<u32> {
+                self.out_valid_o.is_set().then(|| self.out_data_o.get())
+            }
+        }
+    )+};
+}
+
+ports!(AsyncFifoD2Jitter AsyncFifoD8S3Jitter AsyncFifoD16
+       TwinAsyncFifoGray TwinAsyncFifoGrayJitter TwinAsyncFifoWithdraws TwinAsyncFifoReset);
+
+/// Periods of the two clocks, picoseconds: the machine's (25 and 20 MHz) both ways, equal, coprime, and far apart.
+const PERIODS: [(u64, u64); 6] = [
+    (40_000, 50_000),
+    (50_000, 40_000),
+    (40_000, 40_000),
+    (37_003, 10_007),
+    (10_007, 37_003),
+    (5_000, 50_000),
+];
+
+/// A FIFO between a source and a sink, each with its own clock.
+struct Rig<'a, U> {
+    dut: U,
+    context: Context,
+    clocks: Clocks,
+    clks: [Clock; 2],
+    levels: [bool; 2],
+    source: Source<u32>,
+    sink: Sink<u32>,
+    /// Cycles that each side's reset goes on, and whether it is driven now.
+    resets: [u64; 2],
+    driven: [bool; 2],
+    /// Whether the offer's stability is watched.
+    watch: bool,
+    put: Vec<u32>,
+    got: Vec<u32>,
+    edges: [u64; 2],
+    wave: Recorder<'a>,
+}
+
+impl<'a, U: Ports> Rig<'a, U> {
+    fn new(case: &Case, start: Start, periods: (u64, u64), gaps: Gaps, words: u32, probe: &'a Probe) -> Rig<'a, U> {
+        let context = start.context(case);
+        let dut = U::named(&context, "dut");
+        let mut phase = case.rng("phase");
+        let mut clocks = Clocks::new();
+        let clks = [periods.0, periods.1].map(|period| clocks.add(period, phase.below(period)));
+        dut.set_in(true, None);
+        dut.set_out(true, false);
+        let wave = Recorder::new(probe, &[&dut]);
+        Rig {
+            dut,
+            context,
+            clocks,
+            clks,
+            levels: [false; 2],
+            source: Source::new(0..words, Pacer::new(gaps.at_source(), case.rng("source"))),
+            sink: Sink::new(Pacer::new(gaps.at_sink(), case.rng("sink"))),
+            resets: [0; 2],
+            driven: [true; 2],
+            watch: true,
+            put: Vec::new(),
+            got: Vec::new(),
+            edges: [0; 2],
+            wave,
+        }
+    }
+
+    /// One instant with edges.
+    fn step(&mut self) -> Result<(), String> {
+        let edges = self.clocks.step(&self.context);
+        let rises = self.clks.map(|clk| edges.rises(clk));
+        for (level, &clk) in self.levels.iter_mut().zip(&self.clks) {
+            *level = (*level || edges.rises(clk)) && !edges.falls(clk);
+        }
+        // What is decided at an edge is decided by the values just before it.
+        let (ready, offered) = (self.dut.in_ready(), self.dut.offered());
+        self.dut.set_clks(self.levels[0], self.levels[1]);
+        self.dut.eval();
+        self.wave.tick(edges.at);
+        if rises[0] {
+            self.edges[0] += 1;
+            if self.driven[0] {
+                self.source.reset();
+            } else {
+                self.put.extend(self.source.step(ready));
+            }
+            self.next_reset(0);
+            let word = self.source.offer().copied();
+            self.dut.set_in(self.driven[0], word);
+        }
+        if rises[1] {
+            self.edges[1] += 1;
+            if self.driven[1] || !self.watch {
+                self.sink.reset();
+            }
+            if !self.driven[1] {
+                self.got.extend(
+                    self.sink
+                        .step(offered)
+                        .map_err(|e| format!("Protocol: {e} at {} ps", edges.at))?,
+                );
+            }
+            self.next_reset(1);
+            let ready = self.sink.ready();
+            self.dut.set_out(self.driven[1], ready);
+        }
+        Ok(())
+    }
+
+    fn next_reset(&mut self, side: usize) {
+        self.driven[side] = self.resets[side] > 0;
+        self.resets[side] = self.resets[side].saturating_sub(1);
+    }
+
+    /// So many cycles of each clock.
+    fn cycles(&mut self, n: u64) -> Result<(), String> {
+        let until = self.edges.map(|edges| edges + n);
+        while self.edges.iter().zip(until).any(|(&now, until)| now < until) {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Resets one side for so many of its cycles, from its next edge but one.
+    fn reset(&mut self, side: usize, cycles: u64) {
+        self.resets[side] = cycles;
+    }
+
+    /// Both sides are in reset from the start and leave it one after the other; what comes before that means nothing.
+    fn power_up(&mut self, rng: &mut Rng) -> Result<(), String> {
+        let source = std::mem::replace(&mut self.source, Source::new([], Pacer::steady()));
+        let watch = std::mem::replace(&mut self.watch, false);
+        let first = rng.below(2) as usize;
+        self.reset(first, rng.between(1, 4));
+        self.reset(1 - first, rng.between(1, 12));
+        self.cycles(SETTLE)?;
+        (self.source, self.watch, self.got) = (source, watch, Vec::new());
+        Ok(())
+    }
+
+    /// Until everything was taken, then on for a while: what came is exactly what was put.
+    fn finish(&mut self, words: usize) -> Result<(), String> {
+        for _ in 0..400 * words + 4000 {
+            if self.got.len() >= words && self.source.is_empty() {
+                break;
+            }
+            self.step()?;
+        }
+        self.cycles(SETTLE)?;
+        if self.got == self.put && self.put.len() == words {
+            return Ok(());
+        }
+        let at = self
+            .got
+            .iter()
+            .zip(&self.put)
+            .take_while(|(got, put)| got == put)
+            .count();
+        let (got, put) = (self.got.len(), self.put.len());
+        Err(format!(
+            "Order: of {words} words {put} were put and {got} came; they differ from word {at} on"
+        ))
+    }
+}
+
+/// More cycles of each clock than any reset or crossing takes at the ratios used.
+const SETTLE: u64 = 40;
+const WORDS: u32 = 150;
+
+/// Order and protocol at every clock ratio and gap pattern.
+pub fn traffic<U: Ports>(watch: bool, each: Each) {
+    for (i, periods) in PERIODS.into_iter().enumerate() {
+        for (j, gaps) in Gaps::ALL.into_iter().enumerate() {
+            let start = Start::ALL[(i + j) % 3];
+            let case = Case::new(
+                "common",
+                "crossing::traffic_at_every_ratio",
+                format!("{} {periods:?} {gaps:?} {start:?}", name::<U>()),
+            );
+            each(&case, &|probe| {
+                let mut rig = Rig::<U>::new(&case, start, periods, gaps, WORDS, probe);
+                rig.watch = watch;
+                rig.power_up(&mut case.rng("power up"))?;
+                rig.finish(WORDS as usize)
+            });
+        }
+    }
+}
+
+/// Either side's reset empties the FIFO, at rest and under traffic, whatever the order and length of resets; afterwards it works.
+pub fn resets<U: Ports>(each: Each) {
+    for periods in PERIODS {
+        for (k, sides) in [&[0][..], &[1], &[0, 1], &[1, 0]].into_iter().enumerate() {
+            for traffic in [false, true] {
+                let start = Start::ALL[k % 3];
+                let params = format!("{} {periods:?} {sides:?} traffic {traffic} {start:?}", name::<U>());
+                let case = Case::new("common", "crossing::resets_in_any_order", params);
+                each(&case, &|probe| {
+                    reset_run::<U>(&case, start, periods, sides, traffic, probe)
+                });
+            }
+        }
+    }
+}
+
+fn reset_run<U: Ports>(
+    case: &Case,
+    start: Start,
+    periods: (u64, u64),
+    sides: &[usize],
+    traffic: bool,
+    probe: &Probe,
+) -> Result<(), String> {
+    let mut rng = case.rng("reset");
+    // At rest: words are put and nobody takes them. Under traffic: both sides go on all the time.
+    let gaps = if traffic { Gaps::Both } else { Gaps::None };
+    let mut rig = Rig::<U>::new(case, start, periods, gaps, if traffic { 4000 } else { 2 }, probe);
+    rig.power_up(&mut case.rng("power up"))?;
+    if !traffic {
+        rig.sink = Sink::new(Pacer::stopped());
+    }
+    rig.cycles(rng.between(12, 60))?;
+    rig.watch = false;
+    for &side in sides {
+        rig.reset(side, rng.between(1, 4));
+        rig.cycles(rng.below(12))?;
+    }
+    rig.source.stop();
+    rig.cycles(SETTLE)?;
+    let growing = rig.got.windows(2).all(|pair| pair[0] < pair[1]);
+    let known = rig.got.iter().all(|word| rig.put.contains(word));
+    if !growing || !known {
+        return Err(format!("Reset: words out of order, twice or made up: {:?}", rig.got));
+    }
+    let before = rig.got.len();
+    rig.sink = Sink::new(Pacer::steady());
+    rig.cycles(SETTLE)?;
+    if !traffic && rig.got.len() != before {
+        return Err(format!("Reset: {} words came after the reset", rig.got.len() - before));
+    }
+    (rig.put, rig.got, rig.watch) = (Vec::new(), Vec::new(), true);
+    rig.source = Source::new(10_000..10_000 + WORDS, Pacer::steady());
+    rig.finish(WORDS as usize)
+        .map_err(|what| format!("Reset: afterwards: {what}"))
+}
+
+#[test]
+fn traffic_at_every_ratio() {
+    traffic::<AsyncFifoD2Jitter>(true, &mut must_pass);
+    traffic::<AsyncFifoD8S3Jitter>(true, &mut must_pass);
+    traffic::<AsyncFifoD16>(true, &mut must_pass);
+}
+
+#[test]
+fn resets_in_any_order() {
+    resets::<AsyncFifoD2Jitter>(&mut must_pass);
+    resets::<AsyncFifoD8S3Jitter>(&mut must_pass);
+    resets::<AsyncFifoD16>(&mut must_pass);
+}
+
+/// With room for the round trip, one word per cycle of the slower clock.
+#[test]
+fn full_rate() {
+    for periods in [(40_000, 50_000), (50_000, 40_000), (40_000, 40_000)] {
+        let case = Case::new("common", "crossing::full_rate", format!("{periods:?}"));
+        case.run(|probe| {
+            let mut rig = Rig::<AsyncFifoD16>::new(&case, Start::Zero, periods, Gaps::None, 1000, probe);
+            rig.power_up(&mut case.rng("power up"))?;
+            let begin = rig.edges;
+            while rig.got.len() < 1000 {
+                rig.step()?;
+            }
+            let slower = if periods.0 > periods.1 { 0 } else { 1 };
+            let cycles = rig.edges[slower] - begin[slower];
+            if cycles < 1010 {
+                Ok(())
+            } else {
+                Err(format!("Rate: 1000 words took {cycles} cycles"))
+            }
+        });
+    }
+}
+
+/// Without jitter a change takes exactly Stages cycles; with it one more at times, and each bit by itself.
+#[test]
+fn synchroniser() {
+    let case = Case::new("common", "crossing::synchroniser", "");
+    case.run(|probe| {
+        let context = case.context();
+        let dut = CdcSyncS3::new(&context);
+        let mut wave = Recorder::new(probe, &[&dut]);
+        let mut past = VecDeque::from([0; 3]);
+        let mut rng = case.rng("data");
+        for cycle in 0..200 {
+            let data = rng.below(16) as u8;
+            for clk in [false, true] {
+                dut.data_i.set(data);
+                dut.clk_i.set_bool(clk);
+                context.set_time(10_000 * cycle + if clk { 5_000 } else { 0 });
+                dut.eval();
+                wave.tick(context.time());
+            }
+            past.push_back(data);
+            past.pop_front();
+            let settled = past[0];
+            if cycle > 3 && dut.data_o.get() != settled {
+                return Err(format!("cycle {cycle}: {} came, not {settled}", dut.data_o.get()));
+            }
+        }
+        Ok(())
+    });
+    case.run(|probe| {
+        let context = case.context();
+        let dut = CdcSyncJitter::new(&context);
+        let mut wave = Recorder::new(probe, &[&dut]);
+        let (mut early, mut late, mut now) = (0, 0, 0);
+        let mut edge = |data: u8| {
+            for clk in [false, true] {
+                now += 5_000;
+                dut.data_i.set(data);
+                dut.clk_i.set_bool(clk);
+                context.set_time(now);
+                dut.eval();
+                wave.tick(now);
+            }
+            dut.data_o.get()
+        };
+        for step in 0..200u8 {
+            let (old, new) = (gray(step), gray(step.wrapping_add(1)));
+            for _ in 0..4 {
+                edge(old);
+            }
+            let seen = [edge(new), edge(new), edge(new)];
+            match seen {
+                [a, b, c] if a == old && b == new && c == new => early += 1,
+                [a, b, c] if a == old && b == old && c == new => late += 1,
+                _ => return Err(format!("{old} to {new} came as {seen:?}")),
+            }
+        }
+        if early > 50 && late > 50 {
+            Ok(())
+        } else {
+            Err(format!("{early} changes came at once, {late} a cycle late"))
+        }
+    });
+}
+
+fn gray(count: u8) -> u8 {
+    let count = count & 15;
+    count ^ count >> 1
+}

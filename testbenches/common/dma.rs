@@ -1,0 +1,196 @@
+//! What the two DMA testbenches share: commands, how they must be cut, and clocking beside a memory.
+
+use std::collections::VecDeque;
+
+use proptest::strategy::Strategy;
+use proptest::test_runner::{
+    Config, FileFailurePersistence, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner,
+};
+use tsunagi::harness::backend::EventKind;
+use tsunagi::harness::memory::{Memory, MemoryAgent, MemoryTiming};
+use tsunagi::harness::seed::{Case, Rng, Seed};
+use tsunagi::harness::stream::Gaps;
+use tsunagi::harness::wave::Probe;
+use tsunagi::{Addr, Cycle};
+
+/// Bytes of the memory; commands stay in it.
+pub const SIZE: u32 = 1 << 16;
+
+/// {address, bytes}, as the engines take them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    pub addr: u32,
+    pub bytes: u32,
+}
+
+/// A memory burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    pub addr: u32,
+    pub bytes: u32,
+}
+
+/// Whole words from `addr`, cut where the address is a multiple of the longest burst.
+pub fn cut(addr: u32, words: u32, word: u32, beats: u32) -> Vec<Burst> {
+    let (mut at, end, block) = (addr, addr + words * word, beats * word);
+    let mut bursts = Vec::new();
+    while at < end {
+        let stop = ((at / block + 1) * block).min(end);
+        bursts.push(Burst {
+            addr: at,
+            bytes: stop - at,
+        });
+        at = stop;
+    }
+    bursts
+}
+
+/// How a run's memory and streams behave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hardship {
+    pub gaps: Gaps,
+    pub memory: Slowness,
+    /// Some bytes answer with bus errors.
+    pub faults: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slowness {
+    /// A word per cycle, no latency.
+    Ideal,
+    /// Long latency, pauses between bursts and words.
+    Slow,
+}
+
+impl Hardship {
+    /// Everything, as cases of one test.
+    pub fn all() -> impl Iterator<Item = Hardship> {
+        Gaps::ALL.into_iter().flat_map(|gaps| {
+            [Slowness::Ideal, Slowness::Slow].into_iter().flat_map(move |memory| {
+                [false, true]
+                    .into_iter()
+                    .map(move |faults| Hardship { gaps, memory, faults })
+            })
+        })
+    }
+
+    pub fn agent(self, seed: u64, word: u32) -> MemoryAgent {
+        match self.memory {
+            Slowness::Ideal => MemoryAgent::new(MemoryTiming::IDEAL, word),
+            Slowness::Slow => {
+                let timing = MemoryTiming {
+                    read_latency: Cycle(9),
+                    write_latency: Cycle(7),
+                    overhead: Cycle(2),
+                    ..MemoryTiming::IDEAL
+                };
+                MemoryAgent::new(timing, word).with_jitter(seed, Cycle(12), Cycle(2))
+            }
+        }
+    }
+
+    /// Memory with random bytes, and faults if there are to be.
+    pub fn filled(self, rng: &mut Rng) -> Memory {
+        let mut bytes = vec![0; SIZE as usize];
+        rng.fill(&mut bytes);
+        let mut memory = Memory::new(SIZE as usize);
+        assert!(memory.write(Addr(0), &bytes), "the memory is as large as its bytes");
+        if self.faults {
+            for _ in 0..SIZE / 512 {
+                let at = rng.below(SIZE.into()) as u32;
+                memory.inject_fault(at..at + 1 + rng.below(40) as u32);
+            }
+        }
+        memory
+    }
+}
+
+/// What a model is told: a rule that was broken, in words that begin with its name.
+pub fn rule(without: &[&str], name: &str, holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds || without.contains(&name) {
+        Ok(())
+    } else {
+        Err(format!("{name}: {}", what()))
+    }
+}
+
+/// Checks each burst against those that must come, in order.
+pub struct Bursts {
+    pub due: VecDeque<Burst>,
+    pub seen: usize,
+}
+
+impl Bursts {
+    pub fn new() -> Bursts {
+        Bursts {
+            due: VecDeque::new(),
+            seen: 0,
+        }
+    }
+
+    /// Whether no more are to come, as far as that is checked.
+    pub fn is_done(&self, without: &[&str]) -> bool {
+        self.due.is_empty() || without.contains(&"Bursts")
+    }
+
+    pub fn take(&mut self, without: &[&str], event: &EventKind) -> Result<(), String> {
+        let (EventKind::MemRead { addr, bytes } | EventKind::MemWrite { addr, bytes }) = *event else {
+            return Ok(());
+        };
+        let got = Burst { addr: addr.0, bytes };
+        let want = self.due.pop_front();
+        self.seen += 1;
+        rule(without, "Bursts", want == Some(got), || {
+            format!("{got:x?}, not {want:x?}")
+        })
+    }
+}
+
+/// Random word-aligned commands of 1 to about 300 bytes.
+pub fn commands(rng: &mut Rng, count: usize, word: u32) -> Vec<Command> {
+    let one = |_| {
+        let bytes = if rng.chance(1, 3) {
+            rng.between(1, 2 * u64::from(word))
+        } else {
+            rng.between(1, 300)
+        } as u32;
+        Command {
+            addr: rng.below(u64::from((SIZE - 512) / word)) as u32 * word,
+            bytes,
+        }
+    };
+    (0..count).map(one).collect()
+}
+
+/// Runs the property on 40 generated values; a failing one is shrunk, written to the regression file, and run once more as a case,
+/// which leaves its wave and replay line.
+pub fn property<S: Strategy>(
+    test: &'static str,
+    regressions: &'static str,
+    strategy: S,
+    run: impl Fn(&Case, &S::Value, &Probe) -> Result<(), String>,
+) where
+    S::Value: Clone,
+{
+    let persistence = FileFailurePersistence::Direct(regressions);
+    let config = Config {
+        cases: 40,
+        failure_persistence: Some(Box::new(persistence)),
+        ..Config::default()
+    };
+    let mut key = [0; 32];
+    Seed::get().stream(test).fill(&mut key);
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &key));
+    let case = |value: &S::Value| Case::new("common", test, format!("{value:?}"));
+    let outcome = runner.run(&strategy, |value| {
+        run(&case(&value), &value, &Probe::default()).map_err(TestCaseError::fail)
+    });
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(why, value)) => {
+            case(&value).run(|probe| run(&case(&value), &value, probe));
+            panic!("{test}: failed once with {why}, then passed with {value:?}");
+        }
+        Err(TestError::Abort(why)) => panic!("{test}: {why}"),
+    }
+}

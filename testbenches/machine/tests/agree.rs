@@ -1,0 +1,92 @@
+//! The composed machine and the machine as one RTL top do the same in every clock cycle.
+
+#[path = "../../../tests/machine_driver/mod.rs"]
+mod machine_driver;
+
+use machine_driver::{Driver, FREE, pattern, replayable};
+use testbenches_machine::SingleTop;
+use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::params::Config;
+use tsunagi::cenju3::regs::{R_CTRL_IE_ARRIVAL_MASK, R_CTRL_IE_END_MASK, ROUTE_DST_MASK};
+use tsunagi::cenju3::rtl::ports::Hardware;
+use tsunagi::cenju3::rtl::{Composed, RtlMachine};
+use tsunagi::harness::backend::{Backend, Event};
+use tsunagi::harness::check::{holds, same_events, same_packets};
+use tsunagi::rtl::Cenju3Nic;
+use tsunagi::{Addr, Cycle, NodeId, Picos};
+
+const SLOT: u32 = 0x1000;
+const DEST: u32 = FREE + 16 * SLOT;
+
+/// Every PE sends to every other: DMA of up to 4 KB through one queue, messages of both kinds through the other, all at once, with
+/// memories of random latency. Gives the events.
+fn traffic<H: Hardware>(machine: RtlMachine<H>, config: &Config) -> Vec<Event> {
+    let machine = machine.with_memory_jitter(5, Cycle(40), Cycle(1));
+    let mut driver = Driver::new(machine, config, R_CTRL_IE_ARRIVAL_MASK | R_CTRL_IE_END_MASK);
+    driver.machine.record(true);
+    let nodes: Vec<NodeId> = driver.nodes().collect();
+    let length = |from: NodeId, to: NodeId| 1 + (u32::from(from.0) * 997 + u32::from(to.0) * 331) % SLOT;
+    for &from in &nodes {
+        for &to in nodes.iter().filter(|to| **to != from) {
+            let bytes = length(from, to);
+            let body = Addr(FREE + u32::from(to.0) * SLOT);
+            assert!(
+                driver
+                    .machine
+                    .memory(from)
+                    .write(body, &pattern(from, to, bytes as usize))
+            );
+            let parcel = ParcelHeader {
+                kind: Kind::Dma,
+                arr: to.0 % 3 == 0,
+                end: to.0 % 2 == 0,
+                dst: to.0 as u8,
+                bytes,
+                body,
+                dest: Addr(DEST + u32::from(from.0) * SLOT),
+                soft: [1, 2],
+            };
+            driver.queue(from, 1, &parcel);
+            let message = ParcelHeader {
+                kind: if from.0 % 2 == 0 { Kind::Msg0 } else { Kind::Msg1 },
+                bytes: bytes.min(512),
+                ..parcel
+            };
+            driver.queue(from, 0, &message);
+        }
+    }
+    driver.start(&nodes, 1);
+    driver.start(&nodes, 0);
+    driver.settle(Picos::from_us(50_000.0));
+    for &to in &nodes {
+        for &from in nodes.iter().filter(|from| **from != to) {
+            let want = pattern(from, to, length(from, to) as usize);
+            holds(driver.machine.memory(to), Addr(DEST + u32::from(from.0) * SLOT), &want).unwrap();
+        }
+    }
+    driver.machine.take_events()
+}
+
+#[test]
+fn the_composed_machine_agrees_with_the_single_top_in_every_event() {
+    for (net_ns, phase_ns) in [(50, 0), (37, 11)] {
+        let config = Config {
+            pes: SingleTop::NODES as u32,
+            stages: SingleTop::STAGES as u32,
+            net_period: Picos::from_ns(net_ns),
+            net_phase: Picos::from_ns(phase_ns),
+            s_gap: 3,
+            ..Config::paper()
+        };
+        replayable(
+            "the_composed_machine_agrees_with_the_single_top_in_every_event",
+            |probe| {
+                let composed = RtlMachine::<Composed<Cenju3Nic>>::build(&config).expect("the RTL is built");
+                let composed = traffic(composed.with_probe(probe), &config);
+                let single = traffic(RtlMachine::new(SingleTop::new(&config), &config), &config);
+                same_events(&composed, &single).unwrap();
+                same_packets(&single, |head| NodeId(head & ROUTE_DST_MASK as u16)).unwrap();
+            },
+        );
+    }
+}

@@ -1,0 +1,272 @@
+//! One switch in lock step with the golden switch.
+
+use std::ops::Deref;
+
+use testbenches::rtl;
+use tsunagi::harness::seed::{Recorder, Rng};
+use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
+use tsunagi::net::fabric::{Flit, SwitchUnit};
+use tsunagi::net::switch::GoldenSwitch;
+use tsunagi::switch_unit;
+use verilated::{Context, Verilated};
+
+/// Clock period in waves, ps.
+const PERIOD: u64 = 10_000;
+
+/// A verilated switch as a testbench sees it.
+pub trait Switch: SwitchUnit {
+    /// Bits of a word.
+    const WIDTH: usize;
+
+    fn named(context: &Context) -> Self;
+
+    fn unit(&self) -> &dyn Verilated;
+
+    fn set_digit(&self, digit: usize);
+
+    /// Idle cycles after each packet on an output link, where the unit has them.
+    fn set_idle(&self, idle: u8);
+
+    /// The input that the word on show at an output came from, where the unit tells.
+    fn source(&self, output: usize) -> Option<usize>;
+}
+
+/// The unit of the same name as a [`Switch`].
+macro_rules! switch {
+    ($unit:ident, $radix:literal, $width:literal, $idle:expr, $source:expr) => {
+        pub struct $unit(rtl::$unit);
+
+        impl Deref for $unit {
+            type Target = rtl::$unit;
+
+            fn deref(&self) -> &rtl::$unit {
+                &self.0
+            }
+        }
+
+        switch_unit!($unit, $radix, $width);
+
+        impl Switch for $unit {
+            const WIDTH: usize = $width;
+
+            fn named(context: &Context) -> $unit {
+                $unit(rtl::$unit::named(context, "switch"))
+            }
+
+            fn unit(&self) -> &dyn Verilated {
+                &self.0
+            }
+
+            fn set_digit(&self, digit: usize) {
+                self.digit_i.set(digit as u8);
+            }
+
+            fn set_idle(&self, idle: u8) {
+                let set: fn(&rtl::$unit, u8) = $idle;
+                set(&self.0, idle);
+            }
+
+            fn source(&self, output: usize) -> Option<usize> {
+                let source: fn(&rtl::$unit, usize) -> Option<usize> = $source;
+                source(&self.0, output)
+            }
+        }
+    };
+}
+
+/// A crossbar, which tells the source in fields of so many bits.
+macro_rules! crossbar {
+    ($unit:ident, $radix:literal, $width:literal, $bits:literal) => {
+        switch!($unit, $radix, $width, |_, _| (), |unit, output| Some(
+            unit.out_source_o.get_bits(output * $bits, $bits) as usize
+        ));
+    };
+}
+
+/// A switch of Cenju-3, which does not tell the source.
+macro_rules! cenju3_switch {
+    ($unit:ident) => {
+        switch!($unit, 4, 16, |unit, idle| unit.idle_i.set(idle), |_, _| None);
+    };
+}
+
+crossbar!(CrossbarN2W16, 2, 16, 1);
+crossbar!(CrossbarN2W64, 2, 64, 1);
+crossbar!(CrossbarN3W16D2, 3, 16, 2);
+crossbar!(CrossbarN4W64, 4, 64, 2);
+crossbar!(CrossbarN8W16, 8, 16, 3);
+crossbar!(TwinCrossbarRoute, 4, 16, 2);
+crossbar!(TwinCrossbarWord, 4, 16, 2);
+crossbar!(TwinCrossbarMixed, 4, 16, 2);
+crossbar!(TwinCrossbarUnfair, 4, 16, 2);
+crossbar!(TwinCrossbarWithdraws, 4, 16, 2);
+crossbar!(TwinCrossbarRest, 4, 16, 2);
+crossbar!(TwinCrossbarBubble, 4, 16, 2);
+crossbar!(TwinCrossbarUnroutable, 3, 16, 2);
+cenju3_switch!(Cenju3SwitchRandom);
+cenju3_switch!(TwinCenju3SwitchIdle);
+
+/// A switch just reset, with nothing random, that routes by the lowest digit.
+pub fn fresh<U: Switch>(idle: u8) -> U {
+    let mut unit = U::named(&Context::new());
+    unit.set_digit(0);
+    unit.set_idle(idle);
+    unit.reset();
+    unit
+}
+
+/// Two switches get the same traffic, bursts with long silences; one is clocked only when it is busy or offered something.
+/// Both must look the same in every cycle.
+pub fn gating<U: Switch>(mut rng: Rng) -> Result<(), String> {
+    let (mut always, mut gated) = (fresh::<U>(5), fresh::<U>(5));
+    let all = (1 << U::RADIX) - 1;
+    let mut left = vec![0; U::RADIX];
+    let mut skipped = 0;
+    for cycle in 0..20_000 {
+        let (mut valid, mut last) = (0, 0);
+        let mut words = vec![0; U::RADIX];
+        for (input, left) in left.iter_mut().enumerate() {
+            if *left == 0 && cycle % 400 < 60 && rng.chance(1, 8) {
+                *left = rng.between(1, 20);
+            }
+            if *left > 0 {
+                words[input] = *left + 7 * input as u64 + cycle / 400;
+                valid |= 1 << input;
+                last |= u32::from(*left == 1) << input;
+            }
+        }
+        let taken = valid & always.in_ready();
+        let ready = if rng.chance(3, 4) { all } else { 1 };
+        always.edge(&words, valid, last, ready);
+        if gated.busy() || valid != 0 {
+            gated.edge(&words, valid, last, ready);
+        } else {
+            skipped += 1;
+        }
+        // What `busy_o` is itself shows in what follows from it.
+        let outputs = always
+            .unit()
+            .ports()
+            .iter()
+            .filter(|port| port.output && port.name != "busy_o");
+        for port in outputs {
+            if always.unit().peek(port.name) != gated.unit().peek(port.name) {
+                return Err(format!("cycle {cycle}: gated and ungated differ in {}", port.name));
+            }
+        }
+        for (input, left) in left.iter_mut().enumerate() {
+            *left -= u64::from(taken >> input & 1);
+        }
+    }
+    if skipped > 10_000 {
+        Ok(())
+    } else {
+        Err(format!("only {skipped} edges skipped"))
+    }
+}
+
+/// What is done to a switch.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub gaps: Gaps,
+    /// The digit the switch routes by.
+    pub digit: usize,
+    /// Packets an input.
+    pub packets: usize,
+    /// Words of the longest packet.
+    pub longest: u64,
+    /// How many packets may pass a waiting one; see [`GoldenSwitch::new`].
+    pub bound: u64,
+    /// Leave off in mid-flight after so many cycles.
+    pub stop: Option<u64>,
+}
+
+/// The input a word came from is in its upper four bits, so that words of different inputs differ.
+fn word(input: usize, width: usize, rng: &mut Rng) -> u64 {
+    rng.bits() >> (64 - width) & !(0xF << (width - 4)) | (input as u64) << (width - 4)
+}
+
+fn packets<U: Switch>(input: usize, plan: &Plan, rng: &mut Rng) -> Vec<Flit> {
+    let mut flits = Vec::new();
+    for _ in 0..plan.packets {
+        let length = if rng.chance(1, 3) {
+            1
+        } else {
+            rng.between(1, plan.longest)
+        };
+        for left in (0..length).rev() {
+            flits.push(Flit {
+                word: word(input, U::WIDTH, rng),
+                last: left == 0,
+            });
+        }
+    }
+    flits
+}
+
+/// Sends random packets through a switch that was just reset, in lock step with the golden switch.
+pub fn exercise<U: Switch>(
+    unit: &mut U,
+    plan: &Plan,
+    rng: impl Fn(&str) -> Rng,
+    recorder: &mut Recorder,
+) -> Result<(), String> {
+    unit.set_digit(plan.digit);
+    let start = unit.unit().context().time();
+    let mut golden = GoldenSwitch::new(U::RADIX, plan.digit, plan.bound);
+    let pacer = |pauses, name: String| Pacer::new(pauses, rng(&name));
+    let mut sources: Vec<_> = (0..U::RADIX)
+        .map(|i| {
+            let flits = packets::<U>(i, plan, &mut rng(&format!("packets {i}")));
+            Source::new(flits, pacer(plan.gaps.at_source(), format!("source {i}")))
+        })
+        .collect();
+    let mut sinks: Vec<_> = (0..U::RADIX)
+        .map(|o| Sink::new(pacer(plan.gaps.at_sink(), format!("sink {o}"))))
+        .collect();
+    let limit = 2000 + 4 * sources.iter().map(|source| source.len() as u64).sum::<u64>();
+    let mut quiet = 0;
+    for cycle in 0..limit {
+        if plan.stop == Some(cycle) {
+            return Ok(());
+        }
+        let fault = |what: &dyn ToString| format!("cycle {cycle}: {}", what.to_string());
+        let mut words = vec![0; U::RADIX];
+        let (mut valid, mut last, mut ready) = (0, 0, 0);
+        let (in_ready, out_valid, out_last) = (unit.in_ready(), unit.out_valid(), unit.out_last());
+        for (o, sink) in sinks.iter_mut().enumerate() {
+            ready |= u32::from(sink.ready()) << o;
+            let shown = (out_valid >> o & 1 == 1).then(|| Flit {
+                word: unit.out_word(o),
+                last: out_last >> o & 1 == 1,
+            });
+            if let Some(flit) = sink.step(shown).map_err(|e| fault(&e))? {
+                let source = unit.source(o).unwrap_or((flit.word >> (U::WIDTH - 4)) as usize);
+                golden.sent(o, source, flit.word, flit.last).map_err(|e| fault(&e))?;
+            }
+        }
+        for (i, source) in sources.iter_mut().enumerate() {
+            if let Some(flit) = source.offer() {
+                words[i] = flit.word;
+                valid |= 1 << i;
+                last |= u32::from(flit.last) << i;
+            }
+            if let Some(flit) = source.step(in_ready >> i & 1 == 1) {
+                golden.took(i, flit.word, flit.last);
+            }
+        }
+        unit.unit().context().set_time(start + (cycle + 1) * PERIOD);
+        unit.edge(&words, valid, last, ready);
+        recorder.tick(unit.unit().context().time());
+        let done = sources.iter().all(Source::is_empty) && golden.finish(unit.unroutable()).is_ok();
+        quiet = if done { quiet + 1 } else { 0 };
+        if quiet > 60 {
+            return if unit.busy() { Err(fault(&"still busy")) } else { Ok(()) };
+        }
+    }
+    Err(format!(
+        "hung after {limit} cycles, {} words not taken: {:?}",
+        sources.iter().map(Source::len).sum::<usize>(),
+        golden.finish(unit.unroutable())
+    ))
+}

@@ -1,0 +1,209 @@
+//! The crossbar: contract under all gap patterns, reset, full outputs, latency and rate.
+
+use tsunagi::harness::seed::{Case, Recorder, Seed};
+use tsunagi::harness::stream::Gaps;
+use tsunagi::harness::wave::Probe;
+use tsunagi::net::fabric::SwitchUnit;
+
+use crate::bench::{
+    CrossbarN2W16, CrossbarN3W16D2, CrossbarN4W64, CrossbarN8W16, Plan, Switch, exercise, fresh, gating,
+};
+
+/// Packets that may pass a waiting one. The arbiter lets N - 1 pass; the words on their way from a grant to the output port,
+/// three, and what waits in the output when its sink pauses, 16, were chosen before.
+pub fn bound(radix: usize, gaps: Gaps) -> u64 {
+    radix as u64 - 1 + 3 + if gaps.at_sink() { 16 } else { 0 }
+}
+
+/// Random traffic under one gap pattern, in lock step with the golden switch: into the middle of it, reset, and again.
+pub fn contract<U: Switch>(case: &Case, plan: &Plan, idle: u8, probe: &Probe) -> Result<(), String> {
+    let mut unit = U::named(&case.context());
+    let mut recorder = Recorder::new(probe, &[unit.unit()]);
+    unit.set_idle(idle);
+    unit.reset();
+    let stopped = Plan {
+        stop: Some(50),
+        ..plan.clone()
+    };
+    exercise(
+        &mut unit,
+        &stopped,
+        |name| case.rng(&format!("first {name}")),
+        &mut recorder,
+    )?;
+    unit.reset();
+    exercise(&mut unit, plan, |name| case.rng(name), &mut recorder)
+}
+
+pub fn plan(radix: usize, gaps: Gaps, digit: usize, packets: usize) -> Plan {
+    Plan {
+        gaps,
+        digit,
+        packets,
+        longest: 30,
+        bound: bound(radix, gaps),
+        stop: None,
+    }
+}
+
+fn contracts<U: Switch>(test: &'static str, digits: usize, packets: usize) {
+    for (gaps, digit) in Gaps::ALL
+        .into_iter()
+        .flat_map(|gaps| (0..digits).map(move |digit| (gaps, digit)))
+    {
+        for start in 0..2 {
+            let case = Case::new("net", test, format!("gaps {gaps:?} digit {digit} start {start}"));
+            case.run(|probe| contract::<U>(&case, &plan(U::RADIX, gaps, digit, packets), 0, probe));
+        }
+    }
+}
+
+#[test]
+fn radix_2_keeps_the_contract() {
+    contracts::<CrossbarN2W16>("crossbar::radix_2_keeps_the_contract", 1, 1000);
+}
+
+/// A quarter of the packets names no output.
+#[test]
+fn radix_3_keeps_the_contract() {
+    contracts::<CrossbarN3W16D2>("crossbar::radix_3_keeps_the_contract", 2, 500);
+}
+
+#[test]
+fn radix_4_keeps_the_contract() {
+    contracts::<CrossbarN4W64>("crossbar::radix_4_keeps_the_contract", 1, 1000);
+}
+
+#[test]
+fn radix_8_keeps_the_contract() {
+    contracts::<CrossbarN8W16>("crossbar::radix_8_keeps_the_contract", 1, 500);
+}
+
+/// Words out of each output, and the first cycle in which it showed one.
+type Streamed = (Vec<u64>, Vec<Option<u64>>);
+
+/// One-word packets to `to` on each input (none where it is `None`) for some cycles.
+fn stream<U: Switch>(unit: &mut U, cycles: u64, mut to: impl FnMut(usize) -> Option<u64>) -> Streamed {
+    let all = (1 << U::RADIX) - 1;
+    let mut held: Vec<Option<u64>> = vec![None; U::RADIX];
+    let (mut words, mut first) = (vec![0; U::RADIX], vec![None; U::RADIX]);
+    for cycle in 0..cycles {
+        let mut valid = 0;
+        for (input, held) in held.iter_mut().enumerate() {
+            *held = held.or_else(|| to(input));
+            valid |= u32::from(held.is_some()) << input;
+        }
+        let ready = unit.in_ready();
+        for o in 0..U::RADIX {
+            if unit.out_valid() >> o & 1 == 1 {
+                words[o] += 1;
+                first[o].get_or_insert(cycle);
+            }
+        }
+        let offered: Vec<u64> = held.iter().map(|word| word.unwrap_or_default()).collect();
+        unit.edge(&offered, valid, all, all);
+        for (input, held) in held.iter_mut().enumerate() {
+            *held = held.filter(|_| ready >> input & 1 == 0);
+        }
+    }
+    (words, first)
+}
+
+/// The first word appears four cycles after it was offered.
+pub fn latency<U: Switch>() -> Result<(), String> {
+    let mut once = Some(0);
+    let (words, first) = stream(
+        &mut fresh::<U>(0),
+        20,
+        |input| if input == 1 { once.take() } else { None },
+    );
+    if (words[0], first[0]) == (1, Some(4)) {
+        Ok(())
+    } else {
+        Err(format!("latency: {words:?} words, first at {first:?}"))
+    }
+}
+
+/// A thousand words in a thousand cycles and the latency, whatever the pattern.
+pub fn rate<U: Switch>() -> Result<(), String> {
+    let radix = U::RADIX as u64;
+    let full = |what: &str, (words, _): Streamed, busy: &[u64]| {
+        if words == busy {
+            Ok(())
+        } else {
+            Err(format!("rate: {what}: {words:?} words in 1000 cycles"))
+        }
+    };
+    let mut alone = vec![0; U::RADIX];
+    alone[0] = 1000;
+    let all = vec![1000; U::RADIX];
+    let one = stream(&mut fresh::<U>(0), 1004, |input| (input == 1).then_some(0));
+    full("one input to one output", one, &alone)?;
+    let two = stream(&mut fresh::<U>(0), 1004, |input| (input < 2).then_some(0));
+    full("two inputs to one output", two, &alone)?;
+    let permuted = stream(&mut fresh::<U>(0), 1004, |input| Some((input as u64 + 1) % radix));
+    full("a permutation", permuted, &all)?;
+    let mut turn = vec![0; U::RADIX];
+    let rotating = stream(&mut fresh::<U>(0), 1004, |input| {
+        turn[input] += 1;
+        Some((input as u64 + turn[input]) % radix)
+    });
+    full("a permutation that changes with each word", rotating, &all)?;
+    // The bound of inputs with one queue each is 0.655 for four ports, 0.683 for three.
+    let mut rng = Seed(1).stream("saturation");
+    let (words, _) = stream(&mut fresh::<U>(0), 20_000, |_| Some(rng.below(radix)));
+    let rate = words.iter().sum::<u64>() as f64 / (20_000 * radix) as f64;
+    if rate >= 0.65 {
+        Ok(())
+    } else {
+        Err(format!("rate: {rate:.4} words a cycle and port at saturation"))
+    }
+}
+
+#[test]
+fn a_word_takes_four_cycles() {
+    latency::<CrossbarN4W64>().unwrap();
+    latency::<CrossbarN2W16>().unwrap();
+}
+
+#[test]
+fn words_flow_without_a_bubble_and_saturation_reaches_065() {
+    rate::<CrossbarN4W64>().unwrap();
+    rate::<CrossbarN3W16D2>().unwrap();
+}
+
+#[test]
+fn gated_and_ungated_agree() {
+    gating::<CrossbarN4W64>(Seed::get().stream("gating 4")).unwrap();
+    gating::<CrossbarN3W16D2>(Seed::get().stream("gating 3")).unwrap();
+}
+
+/// Outputs that nobody empties fill up and stop the inputs; what was taken is all there afterwards.
+#[test]
+fn full_outputs_hold_and_lose_nothing() {
+    let mut unit = fresh::<CrossbarN4W64>(0);
+    let mut taken = 0;
+    for _ in 0..100 {
+        taken += u64::from(unit.in_ready().count_ones());
+        unit.edge(&[0, 1, 2, 3], 0xF, 0xF, 0);
+    }
+    assert_eq!(unit.in_ready(), 0);
+    assert!((4 * 14..=4 * 19).contains(&taken), "{taken} words inside");
+    let (words, _) = stream(&mut unit, 100, |_| None);
+    assert_eq!(words, [taken / 4; 4]);
+}
+
+/// A full output stops its own packets only.
+#[test]
+fn a_full_output_leaves_others_alone() {
+    let mut unit = fresh::<CrossbarN4W64>(0);
+    for _ in 0..100 {
+        unit.edge(&[3, 0, 0, 0], 0b0001, 0xF, 0b0111);
+    }
+    let mut words = 0;
+    for _ in 0..104 {
+        words += unit.out_valid() >> 2 & 1;
+        unit.edge(&[3, 2, 0, 0], 0b0011, 0xF, 0b0111);
+    }
+    assert_eq!(words, 100);
+}

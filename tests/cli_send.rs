@@ -1,0 +1,72 @@
+//! `tsunagi send`: files of awkward sizes through the machine, and a flipped bit that must not pass.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use common::tsunagi;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// A file of `bytes` bytes that repeats nothing soon, and its hash.
+fn file(folder: &tempfile::TempDir, bytes: usize) -> (PathBuf, String) {
+    let data: Vec<u8> = (0..bytes as u32)
+        .map(|n| (n.wrapping_mul(0x9e37_79b1) >> 23) as u8)
+        .collect();
+    let path = folder.path().join(format!("{bytes}.bin"));
+    fs::write(&path, &data).unwrap();
+    let hash = Sha256::digest(&data).iter().map(|b| format!("{b:02x}")).collect();
+    (path, hash)
+}
+
+fn send(path: &std::path::Path, args: &[&str]) -> (i32, Value) {
+    let (code, text, error) = tsunagi(&[&["send", path.to_str().unwrap(), "--json"], args].concat());
+    (code, serde_json::from_str(&text).unwrap_or_else(|_| panic!("{error}")))
+}
+
+#[test]
+fn any_size_arrives_with_its_hash() {
+    let folder = tempfile::tempdir().unwrap();
+    // Nothing, less than a line, a line and a byte, odd, and more than a window.
+    for bytes in [0, 1, 31, 33, 8191, 1_300_001] {
+        let (path, hash) = file(&folder, bytes);
+        let (code, sent) = send(&path, &["--backend", "model"]);
+        assert_eq!(code, 0, "{sent}");
+        assert_eq!(sent["bytes"], bytes);
+        assert_eq!(sent["sha256_sent"], hash.as_str());
+        assert_eq!(sent["sha256_received"], hash.as_str());
+        assert_eq!(sent["equal"], true);
+    }
+}
+
+#[test]
+fn the_rtl_of_64_pes_carries_it_from_end_to_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, hash) = file(&folder, 20_001);
+    let (code, sent) = send(
+        &path,
+        &["--machine", "cenju3", "--pes", "64", "--from", "0", "--to", "63"],
+    );
+    assert_eq!(code, 0, "{sent}");
+    assert_eq!(
+        (sent["backend"].as_str(), sent["sha256_received"].as_str()),
+        (Some("rtl"), Some(hash.as_str()))
+    );
+    assert!((10.0..36.5).contains(&sent["mb_s"].as_f64().unwrap()), "{sent}");
+}
+
+#[test]
+fn one_flipped_bit_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, hash) = file(&folder, 1_200_000);
+    // The last bit, behind the first window.
+    let (code, sent) = send(&path, &["--backend", "model", "--flip-bit", "9599999"]);
+    assert_eq!(code, 1, "{sent}");
+    assert_eq!(
+        (sent["equal"].as_bool(), sent["sha256_sent"].as_str()),
+        (Some(false), Some(hash.as_str()))
+    );
+    // A bit that the file does not have changes nothing.
+    assert_eq!(send(&path, &["--backend", "model", "--flip-bit", "9600000"]).0, 0);
+}

@@ -1,0 +1,159 @@
+//! Waves of the composed machine: they change nothing, show what the events say, and are left behind by a run that fails.
+
+mod machine_driver;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use machine_driver::{Driver, FREE, pattern};
+use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::params::Config;
+use tsunagi::cenju3::rtl::{Composed, RtlMachine};
+use tsunagi::harness::backend::{Backend, Event, EventKind};
+use tsunagi::harness::check::same_events;
+use tsunagi::harness::wave::{Probe, WaveRequest, with_waves};
+use tsunagi::rtl::Cenju3Nic;
+use tsunagi::{Addr, NodeId, Picos};
+use wellen::simple;
+
+const A: NodeId = NodeId(0);
+const B: NodeId = NodeId(1);
+
+/// A parcel of three packets from A to B.
+fn run(probe: &Probe) -> Vec<Event> {
+    let config = Config::paper();
+    let machine = RtlMachine::<Composed<Cenju3Nic>>::build(&config)
+        .expect("the RTL is built")
+        .with_probe(probe);
+    let mut driver = Driver::new(machine, &config, 0);
+    assert!(driver.machine.memory(A).write(Addr(FREE), &pattern(A, B, 1500)));
+    let parcel = ParcelHeader {
+        kind: Kind::Dma,
+        arr: false,
+        end: false,
+        dst: 1,
+        bytes: 1500,
+        body: Addr(FREE),
+        dest: Addr(FREE),
+        soft: [0; 2],
+    };
+    driver.queue(A, 0, &parcel);
+    driver.machine.record(true);
+    driver.start(&[A], 0);
+    driver.settle(Picos::from_us(1000.0));
+    driver.machine.take_events()
+}
+
+/// The changes of each signal asked for.
+fn changes(path: &Path, names: &[&str]) -> BTreeMap<String, Vec<(u64, String)>> {
+    let mut wave = simple::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let wanted: Vec<_> = {
+        let all = wave.hierarchy();
+        let vars = all
+            .all_vars()
+            .map(|var| (all[var].full_name(all), all[var].signal_ref()));
+        vars.filter(|(name, _)| names.contains(&name.as_str())).collect()
+    };
+    wave.load_signals(&wanted.iter().map(|(_, signal)| *signal).collect::<Vec<_>>());
+    let found = wanted.into_iter().map(|(name, signal)| {
+        let signal = wave.get_signal(signal).expect("loaded");
+        let times = wave.time_table();
+        let values = signal
+            .iter_changes()
+            .map(|(at, value)| (times[at as usize], value.to_string()));
+        (name, values.collect())
+    });
+    found.collect()
+}
+
+fn last_before(changes: &[(u64, String)], at: Picos) -> &str {
+    let before = changes.iter().take_while(|(time, _)| *time < at.0);
+    before.last().map_or("none", |(_, value)| value)
+}
+
+const SIGNALS: [&str; 5] = [
+    "nic_0.tx_valid_o",
+    "nic_0.io_clk_i",
+    "nic_1.rx_valid_i",
+    "nic_1.mem_wr_rsp_valid_i",
+    "switch_0_0.clk_i",
+];
+
+#[test]
+fn a_wave_changes_no_event_and_shows_what_the_events_say_in_both_formats() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = run(&Probe::default());
+    let mut shown = Vec::new();
+    for name in ["run.vcd", "run.fst"] {
+        let path = folder.path().join(name);
+        let request = WaveRequest {
+            path: path.clone(),
+            from: Picos::ZERO,
+            to: None,
+        };
+        same_events(&plain, &run(&Probe::new(request))).unwrap();
+        let found = changes(&path, &SIGNALS);
+        assert_eq!(found.len(), SIGNALS.len(), "{:?}", found.keys());
+        for event in &plain {
+            let signal = match event.kind {
+                EventKind::TxFirst { .. } => "nic_0.tx_valid_o",
+                EventKind::MemWritten { .. } if event.node == B => "nic_1.mem_wr_rsp_valid_i",
+                _ => continue,
+            };
+            let shown_before = last_before(&found[signal], event.at);
+            // An output stands before the edge that takes it; an input is given at the edge.
+            let at_edge = last_before(&found[signal], event.at + Picos(1));
+            assert!(shown_before == "1" || at_edge == "1", "{signal} at {event:?}");
+        }
+        for clock in ["nic_0.io_clk_i", "switch_0_0.clk_i"] {
+            let edges = &found[clock];
+            assert!(edges.len() > 100, "{clock} changes {} times", edges.len());
+            assert!(edges.windows(2).all(|pair| pair[0].1 != pair[1].1));
+        }
+        shown.push(found);
+    }
+    assert_eq!(shown[0], shown[1], "VCD and FST agree");
+}
+
+#[test]
+fn a_wave_of_a_span_begins_and_ends_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("part.fst");
+    let (from, to) = (Picos::from_us(20.0), Picos::from_us(25.0));
+    let request = WaveRequest {
+        path: path.clone(),
+        from,
+        to: Some(to),
+    };
+    run(&Probe::new(request));
+    let found = changes(&path, &["nic_0.io_clk_i"]);
+    let times: Vec<u64> = found["nic_0.io_clk_i"].iter().map(|(at, _)| *at).collect();
+    assert!(times[0].abs_diff(from.0) < 100_000, "{times:?}");
+    assert!(
+        *times.last().unwrap() <= to.0 && *times.last().unwrap() > to.0 - 100_000,
+        "{times:?}"
+    );
+}
+
+#[test]
+fn a_failing_run_leaves_a_wave_of_its_last_microseconds() {
+    let folder = tempfile::tempdir().unwrap();
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        with_waves(
+            folder.path(),
+            "twin",
+            "cargo test -p tsunagi --test machine_wave",
+            |probe| {
+                run(probe);
+                panic!("found wrong");
+            },
+        )
+    }));
+    assert_eq!(outcome.unwrap_err().downcast_ref::<&str>(), Some(&"found wrong"));
+    let files: Vec<_> = fs::read_dir(folder.path().join("twin")).unwrap().flatten().collect();
+    assert_eq!(files.len(), 1);
+    let found = changes(&files[0].path(), &["nic_1.rx_valid_i"]);
+    assert_eq!(found.len(), 1);
+}

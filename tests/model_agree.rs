@@ -1,0 +1,124 @@
+//! The timed golden model and the RTL machine, under the same host.
+
+mod model_driver;
+
+use model_driver::{Driver, SOURCE, all_to_all, dma, rmwrite_throughput, throughput};
+use tsunagi::Picos;
+use tsunagi::cenju3::model::ModelMachine;
+use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::params::Config;
+use tsunagi::cenju3::regs::*;
+use tsunagi::cenju3::rtl::{Composed, RtlMachine};
+use tsunagi::harness::backend::{Backend, Event};
+use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
+
+fn rtl(config: &Config) -> RtlMachine<Composed<Cenju3Nic>> {
+    RtlMachine::<Composed<Cenju3Nic>>::build(config).expect("the RTL is built")
+}
+
+fn latency<B: Backend>(machine: B, config: &Config, kind: Kind) -> Vec<Event> {
+    let mut d = Driver::new(machine, config);
+    d.fill(0, SOURCE, 64, 1);
+    d.write(1, R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_END_MASK);
+    d.settle();
+    d.machine.record(true);
+    d.send(0, &[ParcelHeader { kind, ..dma(1, 32, 0) }]);
+    d.interrupt(1);
+    d.machine.take_events()
+}
+
+#[test]
+fn one_packet_takes_the_same_way_at_the_same_times() {
+    let config = Config::paper();
+    for kind in [Kind::Msg0, Kind::Dma] {
+        let (model, rtl) = (
+            latency(ModelMachine::new(&config), &config, kind),
+            latency(rtl(&config), &config, kind),
+        );
+        let kinds = |events: &[Event]| events.iter().map(|e| (e.node, e.kind)).collect::<Vec<_>>();
+        assert_eq!(kinds(&model), kinds(&rtl));
+        for (m, r) in model.iter().zip(&rtl) {
+            let (m_at, r_at) = ((m.at - model[0].at).as_us(), (r.at - rtl[0].at).as_us());
+            assert!(
+                (m_at - r_at).abs() <= 0.15,
+                "{:?}: model {m_at} us, RTL {r_at} us",
+                m.kind
+            );
+        }
+    }
+}
+
+fn agree(what: &str, model: f64, rtl: f64, percent: f64) {
+    println!("{what}: model {model:.2}, RTL {rtl:.2} MB/s");
+    assert!(
+        (model / rtl - 1.0).abs() * 100.0 <= percent,
+        "{what}: model {model:.2}, RTL {rtl:.2} MB/s"
+    );
+}
+
+#[test]
+fn throughput_agrees() {
+    let config = Config::paper();
+    for size in [1024, 7168, 8192, 16384] {
+        let model = throughput(ModelMachine::new, &config, size, Some(200.0), 9.0);
+        let rtl = throughput(rtl, &config, size, Some(200.0), 9.0);
+        agree(&format!("{size} B not pipelined"), model, rtl, 1.0);
+    }
+    let (size, rate, delay) = (16384, None, 0.0);
+    let model = throughput(ModelMachine::new, &config, size, rate, delay);
+    agree(
+        "16 KB running on",
+        model,
+        throughput(rtl, &config, size, rate, delay),
+        0.1,
+    );
+}
+
+#[test]
+fn rmwrite_agrees() {
+    let config = Config::paper();
+    for size in [2048, 8192] {
+        let model = rmwrite_throughput(ModelMachine::new, &config, size);
+        agree(
+            &format!("{size} B written"),
+            model,
+            rmwrite_throughput(rtl, &config, size),
+            1.0,
+        );
+    }
+}
+
+#[test]
+fn a_wide_and_fast_machine_agrees() {
+    let config = Config {
+        io_period: Picos::from_ns(20),
+        bus_bytes: 8,
+        net_period: Picos::from_ns(5),
+        s_gap: 0,
+        mem_overhead: 0,
+        r_thresh: 496,
+        ..Config::paper()
+    };
+    for mem_rate_limit in [0.0, 144.0] {
+        let config = Config {
+            mem_rate_limit,
+            ..config.clone()
+        };
+        let wide = |config: &Config| RtlMachine::<Composed<Cenju3NicWide>>::build(config).expect("the RTL is built");
+        let model = throughput(ModelMachine::new, &config, 16384, None, 0.0);
+        let rtl = throughput(wide, &config, 16384, None, 0.0);
+        agree(&format!("memory of {mem_rate_limit} MB/s"), model, rtl, 1.0);
+    }
+}
+
+#[test]
+fn contention_agrees() {
+    for (pes, bytes) in [(4, 2048), (16, 700)] {
+        let (model, rtl) = (
+            all_to_all(ModelMachine::new, pes, bytes).1,
+            all_to_all(rtl, pes, bytes).1,
+        );
+        println!("{pes} PEs, {bytes} B to each other: model {model}, RTL {rtl}");
+        assert!((model.as_us() / rtl.as_us() - 1.0).abs() < 0.01);
+    }
+}

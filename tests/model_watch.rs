@@ -1,0 +1,233 @@
+//! The lock-step models watch whole machines, the timed model and the RTL alike, through the events at their ports: random parcels of all kinds,
+//! both queues, both ways at once.
+
+mod model_driver;
+
+use std::collections::VecDeque;
+
+use model_driver::{DEST, Driver, RING, SOURCE};
+use proptest::prelude::*;
+use proptest::test_runner::{Config as Runs, RngSeed, TestRunner};
+use tsunagi::cenju3::model::ModelMachine;
+use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::params::Config;
+use tsunagi::cenju3::recv::{Inside, RecvEvent, RecvModel};
+use tsunagi::cenju3::regs::*;
+use tsunagi::cenju3::rtl::{Composed, RtlMachine};
+use tsunagi::cenju3::send::{SendEvent, SendModel, Window};
+use tsunagi::harness::backend::{Backend, Event, EventKind};
+use tsunagi::harness::memory::Memory;
+use tsunagi::harness::seed::Seed;
+use tsunagi::rtl::Cenju3Nic;
+use tsunagi::{Addr, NodeId};
+
+/// The models of one PE.
+struct Watch {
+    send: SendModel,
+    recv: RecvModel,
+    /// Bytes of the read commands whose first word has not come.
+    reads: VecDeque<(Addr, u32)>,
+    writes: VecDeque<Addr>,
+    /// Flits of the packet on the outgoing link.
+    leaving: Vec<u16>,
+    /// Packets on their way here.
+    coming: VecDeque<Vec<u16>>,
+    memory: Memory,
+}
+
+impl Watch {
+    fn new(node: u8, config: &Config, memory: Memory) -> Watch {
+        Watch {
+            send: SendModel::new(node, config.bus_bytes, Window::LINK),
+            recv: RecvModel::new(config.bus_bytes, config.burst_beats, Inside::Assumed, memory.clone()),
+            reads: VecDeque::new(),
+            writes: VecDeque::new(),
+            leaving: Vec::new(),
+            coming: VecDeque::new(),
+            memory,
+        }
+    }
+}
+
+/// Shows all events to the models.
+fn watch(watches: &mut [Watch; 2], events: &[Event]) {
+    for event in events {
+        let node = event.node.index();
+        let w = &mut watches[node];
+        let checked = match event.kind {
+            EventKind::RegWrite { offset, value } => w
+                .send
+                .observe(SendEvent::Register { offset, value }, &w.memory)
+                .and_then(|()| w.recv.observe(RecvEvent::Register { offset, value })),
+            EventKind::MemRead { addr, bytes } => {
+                w.reads.push_back((addr, bytes));
+                Ok(())
+            }
+            EventKind::MemReadData { addr } => {
+                let (at, bytes) = w.reads.pop_front().expect("a command before its data");
+                assert_eq!(at, addr);
+                w.send.observe(SendEvent::Read { addr, bytes }, &w.memory)
+            }
+            EventKind::MemWrite { addr, bytes } => {
+                w.writes.push_back(addr);
+                w.recv.observe(RecvEvent::Write { addr, bytes })
+            }
+            EventKind::MemWritten { addr, bytes } => {
+                assert_eq!(w.writes.pop_front(), Some(addr), "responses in order");
+                let ok = w.memory.bus_ok(addr, bytes);
+                w.recv.observe(RecvEvent::Written { ok })
+            }
+            EventKind::TxFirst { head } => {
+                let queue = usize::from(u32::from(head) & ROUTE_PRIORITY_MASK == 0);
+                let packet = w.send.next_packets(&w.memory)[queue]
+                    .clone()
+                    .expect("that queue has a packet");
+                w.leaving = packet.flits();
+                assert_eq!(w.leaving[0], head);
+                let flits = w.leaving.clone();
+                watches[1 - node].coming.push_back(flits);
+                Ok(())
+            }
+            EventKind::TxLast { flits } => {
+                assert_eq!(w.leaving.len() as u32, flits);
+                w.send.observe(
+                    SendEvent::Packet {
+                        flits: w.leaving.clone(),
+                    },
+                    &w.memory,
+                )
+            }
+            EventKind::RxFirst { head } => {
+                let flits = w.coming.pop_front().expect("it was sent");
+                assert_eq!(flits[0], head);
+                w.recv.observe(RecvEvent::Arrives { flits })
+            }
+            EventKind::RxLast { .. } | EventKind::Irq { .. } => Ok(()),
+        };
+        checked.unwrap_or_else(|mismatch| panic!("{}, {}: {mismatch}", event.at, event.node));
+    }
+}
+
+/// Sends `parcels` (sender, queue, parcel) to memories that refuse the 32 bytes at `faults`, and checks everything.
+fn scenario<B: Backend>(machine: B, config: &Config, parcels: &[(usize, usize, ParcelHeader)], faults: &[u32]) {
+    let mut d = Driver::new(machine, config);
+    let mut puts = [[0u8; 2]; 2];
+    for node in 0..2 {
+        d.fill(node, SOURCE, 0x1_0000, node as u32);
+        d.fill(node, DEST, 0x1_0000, !0);
+        for &at in faults {
+            d.machine.memory(NodeId(node as u16)).inject_fault(at..at + 32);
+        }
+    }
+    for &(from, queue, parcel) in parcels {
+        let put = &mut puts[from][queue];
+        let at = Addr(RING[queue] + 32 * u32::from(*put));
+        assert!(d.machine.memory(NodeId(from as u16)).write(at, &parcel.encode()));
+        *put += 1;
+    }
+    d.settle();
+    let mut watches = [0, 1].map(|node| Watch::new(node, config, d.machine.memory(NodeId(node.into())).clone()));
+    let rings = [
+        (SQ0_BASE, RING[0]),
+        (SQ1_BASE, RING[1]),
+        (S_GAP, config.s_gap),
+        (MHB_BASE, model_driver::HEADERS[0]),
+        (MHB_SIZE, 64),
+        (DHB_BASE, model_driver::HEADERS[1]),
+        (DHB_SIZE, model_driver::DMA_HEADERS),
+        (MBB0_BASE, model_driver::BODIES),
+        (MBB0_SIZE, 64),
+        (MBB1_BASE, model_driver::BODIES + 0x8000),
+        (MBB1_SIZE, 64),
+        (R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_END_MASK),
+    ];
+    d.machine.record(true);
+    for node in 0..2 {
+        d.write(node, NODE_ID, node as u32);
+        for (offset, value) in rings {
+            d.write(node, offset, value);
+        }
+    }
+    for (node, queues) in puts.iter().enumerate() {
+        for (offset, put) in [SQ1_PUT, SQ0_PUT].into_iter().zip([queues[1], queues[0]]) {
+            d.write(node, offset, put.into());
+        }
+    }
+    d.settle();
+    watch(&mut watches, &d.machine.take_events());
+    for (node, w) in watches.iter_mut().enumerate() {
+        for (queue, &put) in puts[node].iter().enumerate() {
+            for value in 1..=put {
+                w.send.observe(SendEvent::Get { queue, value }, &w.memory).unwrap();
+            }
+        }
+        w.send.finished().unwrap();
+        w.recv.finished().unwrap();
+        w.recv.check_memory(d.machine.memory(NodeId(node as u16))).unwrap();
+        assert_eq!(d.read(node, S_STAT), w.send.stat());
+        for offset in [MHB_PUT, DHB_PUT, MBB0_PUT, MBB1_PUT, R_DROP, R_STAT] {
+            assert_eq!(
+                Some(d.read(node, offset)),
+                w.recv.regs.read(offset),
+                "register {offset:#x}"
+            );
+        }
+        assert_eq!(d.machine.irq(NodeId(node as u16)), w.recv.regs.irq());
+    }
+}
+
+prop_compose! {
+    fn any_parcel()(
+        from in 0..2usize, queue in 0..2usize, kind in proptest::sample::select(&Kind::ALL[..]),
+        long in 1..2600u32, short in 1..80u32, is_short: bool, at in 0..1024u32, arr: bool, end: bool, soft: [u32; 2],
+    ) -> (usize, usize, ParcelHeader) {
+        let len = if is_short { short } else { long };
+        let bytes = if kind == Kind::Dma { len } else { len.min(512) };
+        let (body, dest) = (Addr(SOURCE + 32 * at), Addr(DEST + 32 * (1023 - at)));
+        (from, queue, ParcelHeader { kind, arr, end, dst: 1 - from as u8, bytes, body, dest, soft })
+    }
+}
+
+fn random<B: Backend>(cases: u32, most_faults: usize, make: impl Fn(&Config) -> B) {
+    let config = Config {
+        mem_bytes: 1 << 22,
+        stages: 2,
+        ..Config::paper()
+    };
+    let mut runner = TestRunner::new(Runs {
+        cases,
+        rng_seed: RngSeed::Fixed(Seed::get().0),
+        ..Runs::with_source_file(file!())
+    });
+    let parcels = prop::collection::vec(any_parcel(), 1..16);
+    let faults = prop::collection::vec((0..1100u32).prop_map(|at| DEST + 32 * at), 0..=most_faults);
+    let result = runner.run(&(parcels, faults), |(parcels, faults)| {
+        scenario(make(&config), &config, &parcels, &faults);
+        Ok(())
+    });
+    result.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+fn rtl(config: &Config) -> RtlMachine<Composed<Cenju3Nic>> {
+    RtlMachine::<Composed<Cenju3Nic>>::build(config).expect("the RTL is built")
+}
+
+#[test]
+fn timed_model_is_legal() {
+    random(64, 0, ModelMachine::new);
+}
+
+#[test]
+fn timed_model_is_legal_when_memory_refuses() {
+    random(64, 100, ModelMachine::new);
+}
+
+#[test]
+fn rtl_is_legal() {
+    random(24, 0, rtl);
+}
+
+#[test]
+fn rtl_is_legal_when_memory_refuses() {
+    random(24, 100, rtl);
+}

@@ -144,6 +144,9 @@ sender!(TwinSenderPriority, 4, u32);
 sender!(TwinSenderRate, 4, u32);
 sender!(TwinSenderStatus, 4, u32);
 
+/// A Parcel Header, and the part of its body where the bus errs.
+type Queued = ([u8; 32], Option<Range<u32>>);
+
 struct Bench<'a, U> {
     dut: U,
     recorder: Recorder<'a>,
@@ -170,7 +173,7 @@ struct Bench<'a, U> {
     span: Option<(u64, u64)>,
     parcels: u32,
     /// By queue: the parcel to be queued, and whether the last one queued must be alone.
-    next: [Option<([u8; 32], Option<Range<u32>>)>; 2],
+    next: [Option<Queued>; 2],
     alone: [bool; 2],
 }
 

@@ -6,6 +6,7 @@
 //!
 //! and, in the crate: `include!(concat!(env!("OUT_DIR"), "/units.rs"));`. The list's format is described in [`Units`].
 //! Exactly what changed is built again: each unit keeps the hashes of the files Verilator itself says it read.
+//! Models lie in `target/<profile>/verilated`, so that all cargo commands share them.
 
 mod emit;
 mod error;
@@ -68,7 +69,7 @@ impl Builder {
         let package = env::var("CARGO_PKG_NAME")
             .unwrap_or_else(|_| "units".into())
             .replace('-', "_");
-        let jobs = model::jobs(&units, self.groups.as_deref(), &package, out)?;
+        let jobs = model::jobs(&units, self.groups.as_deref(), &package, &models(out, &package))?;
         for file in jobs.iter().flat_map(|job| &job.files) {
             println!("cargo::rerun-if-changed={}", file.display());
         }
@@ -188,6 +189,13 @@ pub fn stop(error: &Error) -> ! {
         println!("cargo::error={line}");
     }
     std::process::exit(1)
+}
+
+/// Where models are kept: beside cargo's `build` folder, since cargo gives one package several `OUT_DIR`s (`cargo clippy`, `cargo test` and
+/// `cargo run` differ), which may share what is the same.
+fn models(out: &Path, package: &str) -> PathBuf {
+    let build = out.ancestors().find(|folder| folder.ends_with("build"));
+    build.map_or(out.into(), |build| build.with_file_name("verilated").join(package))
 }
 
 fn out_dir() -> PathBuf {

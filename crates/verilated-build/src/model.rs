@@ -42,7 +42,7 @@ pub struct Model {
 }
 
 /// The jobs of the chosen groups, in the order of the list.
-pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, out: &Path) -> Result<Vec<Job>, Error> {
+pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Path) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
     let mut names = BTreeSet::new();
     for unit in &units.units {
@@ -116,7 +116,7 @@ pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, out: &Path)
             arguments.extend(files.iter().map(|f| f.display().to_string()));
             jobs.push(Job {
                 unit: unit.name.clone(),
-                folder: out.join(&module),
+                folder: models.join(&module),
                 files: files.clone(),
                 params: set.params.clone().into_iter().collect(),
                 clocks: unit.clocks.clone(),
@@ -136,6 +136,7 @@ pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, out: &Path)
 impl Job {
     /// Makes the model unless what is there is up to date.
     pub fn make(&self, tools: &Toolchain) -> Result<Model, Error> {
+        let _alone = self.lock()?;
         let stamp_file = self.folder.join("stamp");
         let (object, rust, json) = (
             self.folder.join("model.o"),
@@ -175,6 +176,16 @@ impl Job {
             json: read(&json)?,
             object,
         })
+    }
+
+    /// Two build scripts may want the same model at the same time; the lock ends with the file.
+    fn lock(&self) -> Result<fs::File, Error> {
+        let path = self.folder.with_extension("lock");
+        let folder = path.parent().expect("a file has a folder");
+        fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        let file = fs::File::create(&path).map_err(|e| Error::io(&path, e))?;
+        file.lock().map_err(|e| Error::io(&path, e))?;
+        Ok(file)
     }
 
     fn fail(&self, message: impl Into<String>) -> Error {

@@ -27,7 +27,7 @@ test: .tools/stamp lint ## lint, unit co-simulation, whole paths, paper criteria
 lint: lint-rtl lint-rust ## all linters, warnings as errors
 
 lint-rtl: .tools/stamp ## Verible lint and format, Verilator -Wall, Yosys check over every unit
-	$(CARGO) run --quiet --package rtl-lint
+	$(CARGO) run --quiet --package rtl-flow -- lint
 
 lint-rust: .tools/stamp ## rustfmt, clippy, rustdoc
 	cargo fmt --all --check
@@ -36,7 +36,7 @@ lint-rust: .tools/stamp ## rustfmt, clippy, rustdoc
 
 format: .tools/stamp ## rewrite the sources in their formatters' format
 	cargo fmt --all
-	$(CARGO) run --quiet --package rtl-lint -- --fix
+	$(CARGO) run --quiet --package rtl-flow -- lint --fix
 
 soak: .tools/stamp ## the tests again under SEEDS=10 fresh seeds, each printed
 	@for i in $$(seq $(SEEDS)); do \

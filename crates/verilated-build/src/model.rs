@@ -62,7 +62,7 @@ pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Pa
                 unit: unit.name.clone(),
                 message,
             };
-            let name = set.name.clone().unwrap_or_else(|| default_name(&unit.name, set));
+            let name = unit.struct_name(set);
             if !units::is_identifier(&name) {
                 return Err(fail(format!(
                     "`{name}` is not a name for a Rust struct: give the set a `name`"
@@ -100,19 +100,8 @@ pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Pa
             for library in &units.library {
                 arguments.extend(["-y".into(), units.path(library).display().to_string()]);
             }
-            for (param, value) in &set.params {
-                let text = match value {
-                    toml::Value::Integer(n) => n.to_string(),
-                    toml::Value::Boolean(b) => u8::from(*b).to_string(),
-                    toml::Value::String(s) => format!("\"{s}\""),
-                    _ => {
-                        return Err(fail(format!(
-                            "parameter `{param}` must be a number, a string or true or false"
-                        )));
-                    }
-                };
-                arguments.push(format!("-G{param}={text}"));
-            }
+            let values = unit.values(set)?;
+            arguments.extend(values.iter().map(|(param, value)| format!("-G{param}={value}")));
             arguments.extend(files.iter().map(|f| f.display().to_string()));
             jobs.push(Job {
                 unit: unit.name.clone(),
@@ -298,26 +287,6 @@ impl Job {
             .map(|c| u32::from_ne_bytes(c.try_into().expect("four bytes")) as usize)
             .collect())
     }
-}
-
-/// `fifo` with W = 8, Depth = 4 is `FifoDepth4W8`.
-fn default_name(unit: &str, set: &units::Set) -> String {
-    let mut name = camel(unit);
-    for (param, value) in &set.params {
-        let value: String = value.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
-        name.push_str(&camel(param));
-        name.push_str(&camel(&value));
-    }
-    name
-}
-
-fn camel(name: &str) -> String {
-    let mut out = String::new();
-    for part in name.split('_').filter(|p| !p.is_empty()) {
-        out.push_str(&part[..1].to_ascii_uppercase());
-        out.push_str(&part[1..]);
-    }
-    out
 }
 
 /// `FifoW8D4` is `fifo_w8_d4`, and `BufFlits` is `buf_flits`.

@@ -148,6 +148,50 @@ impl Units {
     }
 }
 
+impl Unit {
+    /// The Rust struct of a set: its own name, or from the parameters, so that `fifo` with W = 8, Depth = 4 is `FifoDepth4W8`.
+    pub fn struct_name(&self, set: &Set) -> String {
+        let from_params = || {
+            let mut name = camel(&self.name);
+            for (param, value) in &set.params {
+                let value: String = value.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+                name.push_str(&camel(param));
+                name.push_str(&camel(&value));
+            }
+            name
+        };
+        set.name.clone().unwrap_or_else(from_params)
+    }
+
+    /// A set's parameters and their values as Verilog writes them.
+    pub fn values(&self, set: &Set) -> Result<Vec<(String, String)>, Error> {
+        let value = |(param, value): (&String, &toml::Value)| {
+            let text = match value {
+                toml::Value::Integer(n) => n.to_string(),
+                toml::Value::Boolean(b) => u8::from(*b).to_string(),
+                toml::Value::String(s) => format!("\"{s}\""),
+                _ => {
+                    return Err(Error::Unit {
+                        unit: self.name.clone(),
+                        message: format!("parameter `{param}` must be a number, a string or true or false"),
+                    });
+                }
+            };
+            Ok((param.clone(), text))
+        };
+        set.params.iter().map(value).collect()
+    }
+}
+
+fn camel(name: &str) -> String {
+    let mut out = String::new();
+    for part in name.split('_').filter(|p| !p.is_empty()) {
+        out.push_str(&part[..1].to_ascii_uppercase());
+        out.push_str(&part[1..]);
+    }
+    out
+}
+
 pub(crate) fn is_identifier(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

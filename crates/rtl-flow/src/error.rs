@@ -1,0 +1,47 @@
+//! What can go wrong, in words for the person who runs it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum FlowError {
+    #[error(transparent)]
+    Units(#[from] verilated_build::Error),
+    #[error("cannot run {program} ({source}); `make tools` installs it")]
+    Program { program: String, source: io::Error },
+    #[error("{}: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error("{}: {message}", path.display())]
+    List { path: PathBuf, message: String },
+    #[error("no design has such a name; `rtl-flow synth` without --unit shows them")]
+    NoDesign,
+    #[error("{what} is more than 10 % worse than in {}: {message}; if it is to be so, `rtl-flow synth --record`", table.display())]
+    Worse {
+        what: String,
+        table: PathBuf,
+        message: String,
+    },
+    /// A tool stopped, or found something: `what` is the unit and its parameters.
+    #[error("{tool} over {what}:\n{text}")]
+    Finding {
+        tool: &'static str,
+        what: String,
+        text: String,
+    },
+}
+
+impl FlowError {
+    pub fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io {
+            path: path.to_path_buf(),
+            source,
+        }
+    }
+}
+
+/// One problem where a part reports a list of them.
+impl From<FlowError> for Vec<FlowError> {
+    fn from(error: FlowError) -> Self {
+        vec![error]
+    }
+}

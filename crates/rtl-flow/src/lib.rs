@@ -1,0 +1,37 @@
+//! What is done to the RTL outside its simulation. Each part is a module here and a subcommand of `rtl-flow`; all of them take what
+//! there is from [`Flow::entries`] and run programs through [`Tools`].
+
+pub mod entries;
+pub mod error;
+mod kept;
+pub mod lint;
+mod pool;
+pub mod synth;
+pub mod tools;
+pub mod yosys;
+
+use std::path::Path;
+
+pub use entries::Entry;
+pub use error::FlowError;
+pub use tools::Tools;
+use verilated_build::Units;
+
+/// What every part works on: the list of units, and the tools.
+pub struct Flow {
+    pub units: Units,
+    pub tools: Tools,
+}
+
+impl Flow {
+    /// `units`: the list, as `rtl/units.toml`; `bin`: the folder of the tools' programs, as `.tools/venv/bin`.
+    pub fn new(units: &Path, bin: &Path) -> Result<Self, FlowError> {
+        Ok(Self {
+            units: Units::read(units)?,
+            tools: Tools::new(bin),
+        })
+    }
+}
+
+/// What a part says at its end: a line for the user, or everything that was found.
+pub type Outcome = Result<String, Vec<FlowError>>;

@@ -1,0 +1,81 @@
+//! Verible's lint and format over every file, Verilator's -Wall and Yosys's structural check over every design.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use verilated_build::Toolchain;
+
+use crate::{Entry, Flow, FlowError, Outcome, tools, yosys};
+
+/// Lint the RTL: Verible, Verilator, Yosys
+#[derive(clap::Args)]
+pub struct Args {
+    /// Rewrite files in Verible's format instead of checking it
+    #[arg(long)]
+    fix: bool,
+}
+
+/// Everything that was found, not only the first.
+pub fn run(flow: &Flow, args: &Args) -> Outcome {
+    let files = flow.sources()?;
+    let designs = flow.designs()?;
+    let mut errors = Vec::new();
+    errors.extend(verible(flow, args, &files).err());
+    let variable = |name| env::var_os(name);
+    let verilator = Toolchain::find_in(
+        variable("VERILATOR_ROOT").as_deref(),
+        Some(Path::new(".")),
+        variable("PATH").as_deref(),
+    );
+    match verilator {
+        Ok(verilator) => errors.extend(designs.iter().filter_map(|d| wall(&verilator, flow, d).err())),
+        Err(e) => errors.push(e.into()),
+    }
+    errors.extend(structure(flow, &files, &designs).err());
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    Ok(format!(
+        "rtl-flow lint: {} files, {} designs: clean under Verible, Verilator and Yosys",
+        files.len(),
+        designs.len()
+    ))
+}
+
+fn verible(flow: &Flow, args: &Args, files: &[PathBuf]) -> Result<(), FlowError> {
+    let format = if args.fix { "--verify=false" } else { "--verify" };
+    let mut command = flow.tools.command("verible-verilog-format");
+    let output = tools::output(command.args(["--column_limit=120", "--inplace", format]).args(files))?;
+    tools::clean(
+        "verible-verilog-format (`cargo run -p rtl-flow -- lint --fix` mends it)",
+        "rtl",
+        &output,
+    )?;
+    let mut command = flow.tools.command("verible-verilog-lint");
+    // 120 columns; parameters are UpperCamelCase without a mandatory explicit storage type for the derived ones.
+    let rules = "--rules=line-length=length:120,-explicit-parameter-storage-type";
+    let output = tools::output(command.arg(rules).args(files))?;
+    tools::clean("verible-verilog-lint", "rtl", &output)
+}
+
+fn wall(verilator: &Toolchain, flow: &Flow, design: &Entry) -> Result<(), FlowError> {
+    let mut command = verilator.verilator();
+    command.args(["--lint-only", "-Wall", "--top-module", &design.top]);
+    command.args(design.defines.iter().map(|define| format!("+define+{define}")));
+    for folder in flow.units.library.iter().chain(&flow.units.include) {
+        command.arg("-y").arg(flow.units.path(folder));
+    }
+    command.args(design.params.iter().map(|(name, value)| format!("-G{name}={value}")));
+    command.args(&design.files);
+    tools::clean("verilator -Wall", design.to_string(), &tools::output(&mut command)?)
+}
+
+fn structure(flow: &Flow, files: &[PathBuf], designs: &[Entry]) -> Result<(), FlowError> {
+    let mut script = flow.read(files) + "design -save sources\n";
+    for design in designs {
+        script += "design -load sources\n";
+        script += &yosys::elaborate(design);
+        script += yosys::CHECK;
+    }
+    flow.yosys("yosys check -assert", "lint", &script)
+}

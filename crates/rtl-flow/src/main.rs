@@ -1,0 +1,50 @@
+//! The command. Exit status 1: something was found, or a tool could not be run.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use rtl_flow::{Flow, Outcome, lint, synth};
+
+/// What is done to the RTL outside its simulation
+#[derive(Parser)]
+struct Args {
+    /// The list of units
+    #[arg(long, global = true, default_value = "rtl/units.toml")]
+    units: PathBuf,
+    /// Where the tools' programs are, if not on PATH
+    #[arg(long, global = true, default_value = ".tools/venv/bin")]
+    bin: PathBuf,
+    #[command(subcommand)]
+    part: Part,
+}
+
+#[derive(Subcommand)]
+enum Part {
+    Lint(lint::Args),
+    Synth(synth::Args),
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(&args) {
+        Ok(summary) => {
+            println!("{summary}");
+            ExitCode::SUCCESS
+        }
+        Err(errors) => {
+            for error in &errors {
+                eprintln!("rtl-flow: {error}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Outcome {
+    let flow = Flow::new(&args.units, &args.bin)?;
+    match &args.part {
+        Part::Lint(part) => lint::run(&flow, part),
+        Part::Synth(part) => synth::run(&flow, part),
+    }
+}

@@ -1,0 +1,59 @@
+//! Running the programs of `.tools/venv/bin`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::FlowError;
+
+/// Where the programs are. Those that are not there are looked for on PATH.
+///
+/// The YoWASP programs (`yowasp-*`: Yosys, nextpnr, sby) run in a sandbox that shows the file system at its own paths, but for `/tmp`,
+/// where it has a folder of its own: files are given as paths relative to the current folder, and never lie in `/tmp`.
+pub struct Tools {
+    bin: PathBuf,
+}
+
+impl Tools {
+    pub fn new(bin: &Path) -> Self {
+        Self { bin: bin.to_path_buf() }
+    }
+
+    /// The folder of the programs.
+    pub fn bin(&self) -> &Path {
+        &self.bin
+    }
+
+    /// A command that runs the program of this name.
+    pub fn command(&self, name: &str) -> Command {
+        let own = self.bin.join(name);
+        let mut command = Command::new(if own.is_file() { own } else { PathBuf::from(name) });
+        if name.starts_with("yowasp-") && std::env::var_os("YOWASP_CACHE_DIR").is_none() {
+            // The first run of each compiles it; the result stays with the tools, not in the user's home.
+            command.env("YOWASP_CACHE_DIR", self.bin.join("../../yowasp"));
+        }
+        command
+    }
+}
+
+/// Runs to the end, whatever the program thinks of its input.
+pub fn output(command: &mut Command) -> Result<Output, FlowError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    command
+        .output()
+        .map_err(|source| FlowError::Program { program, source })
+}
+
+/// An exit status other than zero is a finding of `tool` over `what`, with all that it printed.
+pub fn clean(tool: &'static str, what: impl Into<String>, output: &Output) -> Result<(), FlowError> {
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = [&output.stdout, &output.stderr]
+        .map(|t| String::from_utf8_lossy(t).trim().to_owned())
+        .join("\n");
+    Err(FlowError::Finding {
+        tool,
+        what: what.into(),
+        text,
+    })
+}

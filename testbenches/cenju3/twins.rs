@@ -1,8 +1,6 @@
 //! Broken twins of the Sender and the Receiver: each differs from its unit in one line, is caught by its own check, and passes all
 //! the others.
 
-use std::path::Path;
-
 use testbenches::rtl::*;
 use tsunagi::Cycle;
 use tsunagi::cenju3::lockstep::Mismatch;
@@ -16,38 +14,6 @@ use crate::receiver::{Faults, HALTS, Receiver, fault};
 use crate::rig::SLOW;
 use crate::sender::Sender;
 use crate::{STARTS, receiver, sender};
-
-/// Each twin: the unit's folder and name, and what is wrong.
-const TWINS: [(&str, &str, &str); 10] = [
-    ("common", "dma_splitter", "dest"),
-    ("common", "dma_splitter", "flags"),
-    ("cenju3", "cenju3_receiver", "arrival"),
-    ("cenju3", "cenju3_receiver", "end"),
-    ("cenju3", "cenju3_receiver", "halted"),
-    ("cenju3", "cenju3_receiver", "publish"),
-    ("cenju3", "cenju3_receiver", "truncated"),
-    ("cenju3", "cenju3_send_queue", "status"),
-    ("cenju3", "cenju3_sender", "priority"),
-    ("cenju3", "cenju3_sender", "rate"),
-];
-
-#[test]
-fn each_twin_differs_in_one_line() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = |path: String| std::fs::read_to_string(root.join(&path)).unwrap_or_else(|e| panic!("{path}: {e}"));
-    for (folder, unit, twin) in TWINS {
-        let good = read(format!("../rtl/{folder}/{unit}.sv"));
-        let bad = read(format!("cenju3/twins/{unit}_{twin}.sv"));
-        let differ = good.lines().zip(bad.lines()).filter(|(good, bad)| good != bad).count();
-        let same_length = good.lines().count() == bad.lines().count();
-        assert!(
-            same_length && differ == 1,
-            "{unit}_{twin} differs in {differ} lines: bring it up to date with {unit}"
-        );
-    }
-    let files = std::fs::read_dir(root.join("cenju3/twins")).expect("the folder of twins");
-    assert_eq!(files.count(), TWINS.len(), "every twin is in the list");
-}
 
 /// What each check says of a unit.
 type Found = Vec<Result<(), Mismatch>>;

@@ -1,58 +1,9 @@
 //! A broken twin of a unit for each checker: it differs in one line, is caught by its own check, and passes all the others.
 
-use std::path::Path;
-
 use testbenches::rtl::*;
 
 use crate::bench::{Each, failures};
 use crate::{arbiter, crossing, dma_read, dma_write, fifo, models, splitter, width};
-
-/// Each unit and what is wrong with its twin: `twins/<unit>_<what>.sv`.
-const TWINS: [(&str, &str); 21] = [
-    ("arbiter_rr", "fair"),
-    ("arbiter_rr", "hold"),
-    ("arbiter_rr", "legal"),
-    ("async_fifo", "gray"),
-    ("async_fifo", "reset"),
-    ("async_fifo", "withdraws"),
-    ("dma_read", "align"),
-    ("dma_read", "bubble"),
-    ("dma_read", "error"),
-    ("dma_splitter", "bubble"),
-    ("dma_splitter", "flags"),
-    ("dma_write", "beyond"),
-    ("dma_write", "bubble"),
-    ("dma_write", "code"),
-    ("dma_write", "forgets"),
-    ("fifo", "level"),
-    ("fifo", "order"),
-    ("fifo", "reset"),
-    ("stream_down", "bubble"),
-    ("stream_gap", "short"),
-    ("stream_up", "flush"),
-];
-
-#[test]
-fn each_twin_differs_in_one_line() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = |path: String| std::fs::read_to_string(root.join(&path)).unwrap_or_else(|e| panic!("{path}: {e}"));
-    for (unit, twin) in TWINS {
-        let (good, bad) = (
-            read(format!("../rtl/common/{unit}.sv")),
-            read(format!("common/twins/{unit}_{twin}.sv")),
-        );
-        let differ = good.lines().zip(bad.lines()).filter(|(good, bad)| good != bad).count();
-        let same_length = good.lines().count() == bad.lines().count();
-        assert!(
-            same_length && differ == 1,
-            "{unit}_{twin} differs in {differ} lines: bring it up to date with {unit}"
-        );
-    }
-    let files = std::fs::read_dir(root.join("common/twins"))
-        .expect("the folder of twins")
-        .count();
-    assert_eq!(files, TWINS.len(), "every twin is in the list");
-}
 
 /// The check of this name finds the twin broken, and says so in its own words.
 fn caught(rule: &str, own: impl FnOnce(Each)) {

@@ -1,7 +1,5 @@
 //! A broken twin for each check: it differs from its unit in one line, is caught by its own check, and passes all the others.
 
-use std::path::Path;
-
 use tsunagi::harness::seed::{Case, Seed};
 use tsunagi::harness::stream::Gaps;
 use tsunagi::harness::wave::Probe;
@@ -9,37 +7,6 @@ use tsunagi::harness::wave::Probe;
 use crate::bench::*;
 use crate::crossbar::{contract, latency, plan, rate};
 use crate::switch::{switch_plan, timing};
-
-/// Each twin: the unit's folder and name, and what is wrong.
-const TWINS: [(&str, &str, &str); 9] = [
-    ("cenju3", "cenju3_switch", "idle"),
-    ("net", "crossbar", "bubble"),
-    ("net", "crossbar", "mixed"),
-    ("net", "crossbar", "rest"),
-    ("net", "crossbar", "route"),
-    ("net", "crossbar", "unfair"),
-    ("net", "crossbar", "unroutable"),
-    ("net", "crossbar", "withdraws"),
-    ("net", "crossbar", "word"),
-];
-
-#[test]
-fn each_twin_differs_in_one_line() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = |path: String| std::fs::read_to_string(root.join(&path)).unwrap_or_else(|e| panic!("{path}: {e}"));
-    for (folder, unit, twin) in TWINS {
-        let good = read(format!("../rtl/{folder}/{unit}.sv"));
-        let bad = read(format!("net/twins/{unit}_{twin}.sv"));
-        let differ = good.lines().zip(bad.lines()).filter(|(good, bad)| good != bad).count();
-        let same_length = good.lines().count() == bad.lines().count();
-        assert!(
-            same_length && differ == 1,
-            "{unit}_{twin} differs in {differ} lines: bring it up to date with {unit}"
-        );
-    }
-    let files = std::fs::read_dir(root.join("net/twins")).expect("the folder of twins");
-    assert_eq!(files.count(), TWINS.len(), "every twin is in the list");
-}
 
 /// What each check says of a unit.
 type Found = Vec<Result<(), String>>;

@@ -39,10 +39,10 @@ impl fmt::Display for Entry {
 }
 
 impl Flow {
-    /// All entries in the order of the list, broken twins left out. A unit without sets is one entry with its own parameters.
+    /// All entries in the order of the list; a unit without sets is one entry with its own parameters. Broken twins are none.
     pub fn entries(&self) -> Result<Vec<Entry>, FlowError> {
         let mut entries = Vec::new();
-        for unit in self.units.units.iter().filter(|unit| !is_twin(unit)) {
+        for unit in &self.units.units {
             let own = [Set::default()];
             let sets = if unit.sets.is_empty() { &own[..] } else { &unit.sets };
             for set in sets {
@@ -123,9 +123,4 @@ fn entry(units: &Units, unit: &Unit, set: &Set) -> Result<Entry, FlowError> {
         files: units.files(unit)?,
         clocks: unit.clocks.clone(),
     })
-}
-
-/// A broken twin lies with its test, outside the list's folder, and is wrong on purpose.
-fn is_twin(unit: &Unit) -> bool {
-    unit.files.iter().any(|file| file.starts_with("../"))
 }

@@ -14,6 +14,7 @@ mod model;
 mod ports;
 mod stamp;
 mod toolchain;
+mod twin;
 mod units;
 
 use std::env;
@@ -24,7 +25,7 @@ use std::sync::Mutex;
 
 pub use error::Error;
 pub use toolchain::Toolchain;
-pub use units::{Set, Unit, Units};
+pub use units::{Set, Twin, Unit, Units};
 
 /// One run of the build script.
 pub struct Builder {

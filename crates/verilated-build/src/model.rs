@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Error, Toolchain, Units, cpp, emit, ports, stamp, units};
+use crate::twin::Patch;
+use crate::{Error, Set, Toolchain, Twin, Unit, Units, cpp, emit, ports, stamp, units};
 
 /// What has to be made.
 #[derive(Debug)]
@@ -20,12 +21,14 @@ pub struct Job {
     /// The Verilator class.
     pub class: String,
     pub top: String,
+    /// Every file the list names for it.
     pub files: Vec<PathBuf>,
     pub params: Vec<(String, toml::Value)>,
     pub clocks: Vec<String>,
     pub savable: bool,
     arguments: Vec<String>,
     folder: PathBuf,
+    patch: Option<Patch>,
 }
 
 /// What was made of it.
@@ -45,81 +48,125 @@ pub struct Model {
 pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Path) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
     let mut names = BTreeSet::new();
+    for Named { name, unit, set, twin } in named(units)? {
+        let group = set.group.as_ref().unwrap_or(&unit.group);
+        if groups.is_some_and(|groups| !groups.contains(group)) {
+            continue;
+        }
+        let listed = twin.map_or(&unit.name, |twin| &twin.name);
+        let fail = |message: String| Error::Unit {
+            unit: listed.clone(),
+            message,
+        };
+        if !units::is_identifier(&name) {
+            return Err(fail(format!(
+                "`{name}` is not a name for a Rust struct: give the set a `name`"
+            )));
+        }
+        let module = snake(&name);
+        let folder = models.join(&module);
+        if !names.insert(module.clone()) {
+            return Err(fail(format!(
+                "two sets give the Rust module `{module}`: give one of them a `name`"
+            )));
+        }
+        let symbol = format!("{package}_{module}");
+        let class = format!("V{symbol}");
+        let top = unit.top.clone().unwrap_or_else(|| unit.name.clone());
+        let random = set.random.or(unit.random).unwrap_or(group != "machine");
+        let savable = set.savable.unwrap_or(unit.savable);
+        let mut arguments: Vec<String> = ["--cc", "-O3", "--assert", "--trace-vcd", "--quiet"]
+            .map(String::from)
+            .into();
+        arguments.extend(["--timescale-override".into(), "1ps/1ps".into()]);
+        let start = if random { "unique" } else { "fast" };
+        arguments.extend(["--x-assign".into(), start.into(), "--x-initial".into(), start.into()]);
+        if savable {
+            arguments.push("--savable".into());
+        }
+        arguments.extend(["--prefix".into(), class.clone(), "--top-module".into(), top.clone()]);
+        arguments.extend(
+            [&units.defines, &unit.defines, &set.defines]
+                .into_iter()
+                .flatten()
+                .filter(|define| twin.is_none_or(|twin| !twin.without.contains(define)))
+                .map(|d| format!("-D{d}")),
+        );
+        let mut files = units.files(unit)?;
+        let mut read = files.clone();
+        let patch = twin.map(|twin| Patch::new(twin, units.path(&twin.file), &folder));
+        if let Some(patch) = &patch {
+            arguments.extend(["-y".into(), patch.folder().display().to_string()]);
+            read.iter_mut()
+                .filter(|f| **f == patch.file)
+                .for_each(|f| f.clone_from(&patch.copy));
+            files.push(patch.file.clone());
+        }
+        arguments.extend(units.include.iter().map(|i| format!("-I{}", units.path(i).display())));
+        for library in &units.library {
+            arguments.extend(["-y".into(), units.path(library).display().to_string()]);
+        }
+        let values = unit.values(&set)?;
+        arguments.extend(values.iter().map(|(param, value)| format!("-G{param}={value}")));
+        arguments.extend(read.iter().map(|f| f.display().to_string()));
+        jobs.push(Job {
+            unit: listed.clone(),
+            folder,
+            files,
+            patch,
+            params: set.params.into_iter().collect(),
+            clocks: unit.clocks.clone(),
+            savable,
+            name,
+            module,
+            symbol,
+            class,
+            top,
+            arguments,
+        });
+    }
+    Ok(jobs)
+}
+
+/// A set with the name of its struct; a twin's is that of the set it is of.
+struct Named<'a> {
+    name: String,
+    unit: &'a Unit,
+    set: Set,
+    twin: Option<&'a Twin>,
+}
+
+/// All sets, then all twins.
+fn named(units: &Units) -> Result<Vec<Named<'_>>, Error> {
+    let mut all = Vec::new();
     for unit in &units.units {
         let sets = if unit.sets.is_empty() {
-            vec![units::Set::default()]
+            vec![Set::default()]
         } else {
             unit.sets.clone()
         };
-        let wanted =
-            |set: &units::Set| groups.is_none_or(|groups| groups.contains(set.group.as_ref().unwrap_or(&unit.group)));
-        if !sets.iter().any(wanted) {
-            continue;
-        }
-        let files = units.files(unit)?;
-        for set in sets.iter().filter(|set| wanted(set)) {
-            let fail = |message: String| Error::Unit {
-                unit: unit.name.clone(),
-                message,
-            };
-            let name = unit.struct_name(set);
-            if !units::is_identifier(&name) {
-                return Err(fail(format!(
-                    "`{name}` is not a name for a Rust struct: give the set a `name`"
-                )));
-            }
-            let module = snake(&name);
-            if !names.insert(module.clone()) {
-                return Err(fail(format!(
-                    "two sets give the Rust module `{module}`: give one of them a `name`"
-                )));
-            }
-            let symbol = format!("{package}_{module}");
-            let class = format!("V{symbol}");
-            let top = unit.top.clone().unwrap_or_else(|| unit.name.clone());
-            let group = set.group.as_ref().unwrap_or(&unit.group);
-            let random = set.random.or(unit.random).unwrap_or(group != "machine");
-            let savable = set.savable.unwrap_or(unit.savable);
-            let mut arguments: Vec<String> = ["--cc", "-O3", "--assert", "--trace-vcd", "--quiet"]
-                .map(String::from)
-                .into();
-            arguments.extend(["--timescale-override".into(), "1ps/1ps".into()]);
-            let start = if random { "unique" } else { "fast" };
-            arguments.extend(["--x-assign".into(), start.into(), "--x-initial".into(), start.into()]);
-            if savable {
-                arguments.push("--savable".into());
-            }
-            arguments.extend(["--prefix".into(), class.clone(), "--top-module".into(), top.clone()]);
-            arguments.extend(
-                [&units.defines, &unit.defines, &set.defines]
-                    .into_iter()
-                    .flatten()
-                    .map(|d| format!("-D{d}")),
-            );
-            arguments.extend(units.include.iter().map(|i| format!("-I{}", units.path(i).display())));
-            for library in &units.library {
-                arguments.extend(["-y".into(), units.path(library).display().to_string()]);
-            }
-            let values = unit.values(set)?;
-            arguments.extend(values.iter().map(|(param, value)| format!("-G{param}={value}")));
-            arguments.extend(files.iter().map(|f| f.display().to_string()));
-            jobs.push(Job {
-                unit: unit.name.clone(),
-                folder: models.join(&module),
-                files: files.clone(),
-                params: set.params.clone().into_iter().collect(),
-                clocks: unit.clocks.clone(),
-                savable,
-                name,
-                module,
-                symbol,
-                class,
-                top,
-                arguments,
-            });
-        }
+        all.extend(sets.into_iter().map(|set| Named {
+            name: unit.struct_name(&set),
+            unit,
+            set,
+            twin: None,
+        }));
     }
-    Ok(jobs)
+    let sets = all.len();
+    for twin in &units.twins {
+        let of = all[..sets].iter().find(|set| set.name == twin.of);
+        let of = of.ok_or_else(|| Error::Unit {
+            unit: twin.name.clone(),
+            message: format!("there is no set `{}` for it to be a twin of", twin.of),
+        })?;
+        all.push(Named {
+            name: twin.name.clone(),
+            unit: of.unit,
+            set: of.set.clone(),
+            twin: Some(twin),
+        });
+    }
+    Ok(all)
 }
 
 impl Job {
@@ -136,9 +183,16 @@ impl Job {
         let own = concat!(
             include_str!("emit.rs"),
             include_str!("model.rs"),
-            include_str!("lib.rs")
+            include_str!("lib.rs"),
+            include_str!("twin.rs")
         );
-        let command = format!("{} {:?} {:?} {own}", tools.version(), self.arguments, self.clocks);
+        let twin = self.patch.as_ref().map(|patch| &patch.twin);
+        let command = format!(
+            "{} {:?} {:?} {twin:?} {own}",
+            tools.version(),
+            self.arguments,
+            self.clocks
+        );
         let mut rebuilt = false;
         let inputs = match stamp::fresh(&stamp_file, &command).filter(|_| object.is_file()) {
             Some(inputs) => inputs,
@@ -200,6 +254,7 @@ impl Job {
     fn verilate(&self, tools: &Toolchain) -> Result<Vec<PathBuf>, Error> {
         let generated = self.folder.join("generated");
         fs::create_dir_all(&generated).map_err(|e| Error::io(&generated, e))?;
+        self.patch.as_ref().map_or(Ok(()), Patch::write)?;
         let mut command = tools.verilator();
         command.args(&self.arguments).arg("-Mdir").arg(&generated);
         let output = command.output().map_err(|e| Error::io(tools.root(), e))?;
@@ -211,10 +266,14 @@ impl Job {
             });
         }
         let rule = self.read(&self.generated("__ver.d"))?;
-        Ok(stamp::dependencies(&rule)
-            .into_iter()
-            .filter(|path| !path.starts_with(tools.root()))
-            .collect())
+        let mut inputs = stamp::dependencies(&rule);
+        inputs.retain(|path| !path.starts_with(tools.root()));
+        if let Some(Patch { file, copy, .. }) = &self.patch {
+            let input = inputs.iter_mut().find(|input| *input == copy);
+            let unread = || self.fail(format!("`{}` does not use {}", self.top, file.display()));
+            input.ok_or_else(unread)?.clone_from(file);
+        }
+        Ok(inputs)
     }
 
     fn ports(&self) -> Result<Vec<ports::Port>, Error> {
@@ -261,6 +320,10 @@ impl Job {
         let one = self.folder.join("model.cpp");
         self.write(&one, &text)?;
         let mut build = cpp(tools);
+        if self.patch.is_some() {
+            // Run once and briefly: its time is that of the compiler.
+            build.opt_level(1);
+        }
         build
             .include(&folder)
             .file(&one)

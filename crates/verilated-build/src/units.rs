@@ -29,6 +29,14 @@ use crate::Error;
 /// name = "FifoW8D4"              # default: the unit's name and each parameter with its value
 /// params = { W = 8, Depth = 4 }
 /// defines = ["MY_JITTER"]        # added to the unit's; `group`, `savable`, `random` may be overridden here too
+///
+/// [[twin]]                       # what a check must catch: a set with one line of one of its files broken
+/// name = "TwinFifoOrder"
+/// of = "FifoW8D4"                # the set; everything but the line is its own
+/// file = "common/fifo.sv"
+/// line = "if (push) mem_q[wr_q] <= in_data_i;"   # stands in the file exactly once; blanks may differ
+/// broken = "if (push) mem_q[0] <= in_data_i;"    # stands there instead
+/// without = ["MY_ASSERT"]        # defines left out: an assertion of the RTL would speak before the check
 /// ```
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,6 +49,8 @@ pub struct Units {
     pub include: Vec<String>,
     #[serde(default, rename = "unit")]
     pub units: Vec<Unit>,
+    #[serde(default, rename = "twin")]
+    pub twins: Vec<Twin>,
     /// The folder of the list.
     #[serde(skip)]
     pub folder: PathBuf,
@@ -78,6 +88,19 @@ pub struct Set {
     pub group: Option<String>,
     pub savable: Option<bool>,
     pub random: Option<bool>,
+}
+
+/// A set with one line broken: one Rust struct.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Twin {
+    pub name: String,
+    pub of: String,
+    pub file: String,
+    pub line: String,
+    pub broken: String,
+    #[serde(default)]
+    pub without: Vec<String>,
 }
 
 impl Units {

@@ -90,25 +90,22 @@ impl Package {
 
     /// Builds, and gives the modules made again.
     fn rebuilt(&self) -> Vec<String> {
-        let before = self.marks();
         let output = self.build();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        // What was made again has no mark left: its folder is a new one.
-        let after = self.marks();
-        let made = ["leaf_w4", "other"]
-            .into_iter()
-            .filter(|name| !after.contains(&name.to_string()));
-        let made: Vec<String> = made.map(String::from).collect();
-        assert!(before.len() + made.len() >= 2);
-        for name in &made {
-            fs::write(self.folder.path().join("out").join(name).join("mark"), "").expect("its folder is there");
+        let mut made = Vec::new();
+        for entry in fs::read_dir(self.folder.path().join("out"))
+            .expect("it was written")
+            .flatten()
+        {
+            // What was made again has no mark left: its folder is a new one.
+            let (stamp, mark) = (entry.path().join("stamp"), entry.path().join("mark"));
+            if stamp.is_file() && !mark.is_file() {
+                fs::write(mark, "").expect("its folder is there");
+                made.push(entry.file_name().into_string().expect("ASCII"));
+            }
         }
+        made.sort();
         made
-    }
-
-    fn marks(&self) -> Vec<String> {
-        let has = |name: &&str| self.folder.path().join("out").join(name).join("mark").is_file();
-        ["leaf_w4", "other"].into_iter().filter(has).map(String::from).collect()
     }
 
     /// The errors that cargo shows.
@@ -152,6 +149,105 @@ fn exactly_what_changed_is_built_again() {
         json.contains(r#"{"name": "a_i", "output": false, "width": 4}"#),
         "{json}"
     );
+}
+
+/// A twin of `of`, with `line` of `file` broken.
+fn twin(of: &str, file: &str, line: &str, broken: &str) -> String {
+    format!("\n[[twin]]\nname = \"Twin\"\nof = \"{of}\"\nfile = \"{file}\"\nline = '{line}'\nbroken = '{broken}'\n")
+}
+
+#[test]
+fn a_twin_is_its_set_with_one_line_broken() {
+    let package = Package::new();
+    let list = |line| LIST.to_string() + &twin("LeafW4", "leaf.sv", line, "always_ff @(posedge clk_i) a_o <= a_i;");
+    let line = "always_ff @(posedge clk_i) a_o <= a_i + STEP;";
+    package.write("units.toml", &list(line));
+    assert_eq!(package.rebuilt(), ["leaf_w4", "other", "twin"]);
+    let read = |path| fs::read_to_string(package.folder.path().join(path)).expect("it is there");
+    assert_eq!(
+        read("out/twin/twin/leaf.sv"),
+        LEAF.replace(" + STEP", ""),
+        "the rest is as it was"
+    );
+    let set = r#"{"name": "Twin", "top": "leaf", "params": {"W": 4}, "clocks": ["clk_i"]"#;
+    assert!(read("out/units.json").contains(set), "{}", read("out/units.json"));
+    let wide = LEAF.replace("int W = 4", "int W = 5");
+    package.write("leaf.sv", &wide);
+    assert_eq!(package.rebuilt(), ["leaf_w4", "twin"], "the file counts for both");
+    assert_eq!(read("out/twin/twin/leaf.sv"), wide.replace(" + STEP", ""));
+    package.write("units.toml", &list("`include \"step.svh\""));
+    assert!(package.errors().contains("STEP"), "the list counts");
+    // A file that is looked for, not listed.
+    let step = "localparam logic [W-1:0] STEP = 1;";
+    package.write(
+        "units.toml",
+        &(LIST.to_string() + &twin("LeafW4", "include/step.svh", step, &step.replace('1', "2"))),
+    );
+    assert_eq!(package.rebuilt(), ["twin"]);
+    package.write("include/step.svh", &format!("{step}\n\n"));
+    assert_eq!(package.rebuilt(), ["leaf_w4", "twin"]);
+}
+
+/// What would stop the simulation before the bench can speak is left out.
+#[test]
+fn a_twin_may_leave_a_define_out() {
+    let package = Package::new();
+    package.write(
+        "other.sv",
+        &OTHER.replace("endmodule", "`ifdef CHECK\n  absent u_absent ();\n`endif\nendmodule"),
+    );
+    let list = format!(
+        "defines = [\"CHECK\"]\n{}",
+        LIST.replace("name = \"other\"", "name = \"other\"\ndefines = [\"ELSE\"]")
+    );
+    let twin = twin("Other", "other.sv", "assign a_o = ~a_i;", "assign a_o = a_i;");
+    package.write("units.toml", &format!("{list}{twin}without = [\"CHECK\"]\n"));
+    let errors = package.errors();
+    assert!(errors.contains("unit `Other`") && errors.contains("absent"), "{errors}");
+    assert!(!errors.contains("`Twin`"), "{errors}");
+    let stamps = package.folder.path().join("out/twin/stamp");
+    assert!(stamps.is_file(), "the twin is made");
+}
+
+#[test]
+fn a_twin_that_is_out_of_date_stops_the_build() {
+    let package = Package::new();
+    let (line, broken) = ("assign a_o = ~a_i;", "assign a_o = a_i;");
+    for (twin, told) in [
+        (
+            twin("Other", "other.sv", "assign a_o = !a_i;", broken),
+            "unit `Twin`: no line of rtl/other.sv is `assign a_o = !a_i;`: bring the twin up to date with the file",
+        ),
+        (
+            twin("Other", "twice.sv", line, broken),
+            "unit `Twin`: 2 lines of rtl/twice.sv are `assign a_o = ~a_i;`: break one that stands there once",
+        ),
+        (
+            twin("Other", "no.sv", line, broken),
+            "unit `Twin`: rtl/no.sv: No such file",
+        ),
+        (
+            twin("Other", "other.sv", line, line),
+            "unit `Twin`: `broken` must be one line, and another than `line`",
+        ),
+        (
+            twin("Other", "other.sv", line, "assign\na_o = a_i;").replace('\'', "'''"),
+            "unit `Twin`: `broken` must be one line, and another than `line`",
+        ),
+        (
+            twin("Other", "leaf.sv", "endmodule", "endmodule // leaf"),
+            "unit `Twin`: `other` does not use rtl/leaf.sv",
+        ),
+        (
+            twin("other", "other.sv", line, broken),
+            "unit `Twin`: there is no set `other` for it to be a twin of",
+        ),
+    ] {
+        package.write("twice.sv", &format!("{OTHER}{line}\n"));
+        package.write("units.toml", &(LIST.to_string() + &twin));
+        let errors = package.errors();
+        assert!(errors.contains(told), "`{told}` is not in: {errors}");
+    }
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub struct Job {
     pub clocks: Vec<String>,
     pub savable: bool,
     arguments: Vec<String>,
+    /// The C++ compiler's `-O`.
+    optimize: u32,
     folder: PathBuf,
     patch: Option<Patch>,
 }
@@ -123,6 +125,7 @@ pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Pa
             class,
             top,
             arguments,
+            optimize: units.optimize.get(group).copied().unwrap_or(3),
         });
     }
     Ok(jobs)
@@ -188,10 +191,11 @@ impl Job {
         );
         let twin = self.patch.as_ref().map(|patch| &patch.twin);
         let command = format!(
-            "{} {:?} {:?} {twin:?} {own}",
+            "{} {:?} {:?} {} {twin:?} {own}",
             tools.version(),
             self.arguments,
-            self.clocks
+            self.clocks,
+            self.optimize
         );
         let mut rebuilt = false;
         let inputs = match stamp::fresh(&stamp_file, &command).filter(|_| object.is_file()) {
@@ -325,6 +329,7 @@ impl Job {
             build.opt_level(1);
         }
         build
+            .opt_level(self.optimize)
             .include(&folder)
             .file(&one)
             .out_dir(&self.folder)

@@ -14,6 +14,7 @@ use crate::Error;
 /// defines = ["MY_ASSERT"]        # for every unit
 /// library = ["common"]           # folders where a module that is not in `files` is looked for, by file name
 /// include = ["include"]          # folders of `include files
+/// optimize = { bench = 1 }       # the C++ compiler's -O by group: 1 compiles in half the time and runs slower; default 3
 ///
 /// [[unit]]
 /// name = "fifo"                  # gives the Rust names
@@ -47,6 +48,8 @@ pub struct Units {
     pub library: Vec<String>,
     #[serde(default)]
     pub include: Vec<String>,
+    #[serde(default)]
+    pub optimize: BTreeMap<String, u32>,
     #[serde(default, rename = "unit")]
     pub units: Vec<Unit>,
     #[serde(default, rename = "twin")]

@@ -23,6 +23,7 @@ sim: .tools/stamp ## run the papers' experiments on the RTL: paper / ours / diff
 
 test: .tools/stamp lint ## lint, unit co-simulation, whole paths, paper criteria
 	$(CARGO) test --workspace
+	@echo "make test: lint clean, every test passed"
 
 lint: lint-rtl lint-rust ## all linters, warnings as errors
 

@@ -4,8 +4,8 @@
 //            header is on its way while the present parcel is sent. Its words come back on `hdr_*`, never stalled.
 // Packets    one read command per packet with the 16-byte packet header and the route flit to send before its body; the
 //            END and ARR flags only on the last packet of the parcel. 1 packet per cycle.
-// Retire     `cmd_done_i` for each fetch or packet that is through; `parcel_done_i` with the last packet of a parcel, which
-//            moves GET; `abort_i` instead of it when memory refused the body.
+// Retire     `pkt_done_i` for each packet that is through; `parcel_done_i` with the last packet of a parcel, which moves
+//            GET; `abort_i` instead of it when memory refused the body.
 // Error      an illegal parcel waits until those before it are out; after an abort the rest of the parcel and what was
 //            read ahead is dropped (`drop_o`: throw away this queue's packets that are still on their way). Then the
 //            status is written into the header, and only when it is in memory `halted_o` rises, with a pulse of
@@ -29,7 +29,7 @@ module cenju3_send_queue #(
     output logic [3:0] error_o,
     output logic failed_o,
     output logic active_o,  // something is under way
-    output logic waiting_o,  // a legal parcel is here: its next packet comes now or in a few cycles
+    output logic waiting_o,  // a parcel is here: its next packet comes now or in a few cycles
 
     output logic fetch_valid_o,
     input logic fetch_ready_i,
@@ -47,7 +47,7 @@ module cenju3_send_queue #(
     output logic [127:0] pkt_header_o,
     output logic pkt_last_o,
 
-    input  logic cmd_done_i,
+    input  logic pkt_done_i,
     input  logic parcel_done_i,
     input  logic abort_i,
     output logic drop_o,
@@ -88,7 +88,7 @@ module cenju3_send_queue #(
     if (hdr_valid_i) begin
       slot_q[32'(beat_q)*BusW+:BusW] <= hdr_data_i;
       beat_q <= hdr_last_i ? '0 : beat_q + BeatW'(1);
-      slot_err_q <= hdr_err_i;
+      slot_err_q <= hdr_err_i || (slot_err_q && beat_q != '0);
     end
     if (rst_i) beat_q <= '0;
   end
@@ -187,7 +187,7 @@ module cenju3_send_queue #(
   end
 
   // ----------------------------------------------------------------------------------------------------------- control
-  logic [3:0] inflight_q;  // fetches and packets asked for, not through
+  logic [1:0] inflight_q;  // packets asked for, not through
   logic [2:0] uncut_q;  // parcels loaded whose last packet is not asked for
   logic [3:0] error_q;
   logic bad;
@@ -198,7 +198,7 @@ module cenju3_send_queue #(
     failed_o <= 1'b0;
     parcels_q <= abort_i ? '0 : parcels_q + 4'(load) - 4'(parcel_done_i);
     uncut_q <= abort_i ? '0 : uncut_q + 3'(load) - 3'(pkt_valid_o && pkt_ready_i && pkt_last_o);
-    inflight_q <= inflight_q + 4'(fetch_valid_o && fetch_ready_i) + 4'(pkt_valid_o && pkt_ready_i) - 4'(cmd_done_i);
+    inflight_q <= inflight_q + 2'(pkt_valid_o && pkt_ready_i) - 2'(pkt_done_i);
     if (fetch_valid_o && fetch_ready_i) begin
       fetching_q <= 1'b1;
       fetch_q <= fetch_q + 8'd1;
@@ -214,7 +214,7 @@ module cenju3_send_queue #(
         error_q <= code;
       end
       Flush:
-      if (parcels_q == '0 && inflight_q == '0) begin
+      if (parcels_q == '0 && inflight_q == '0 && !fetching_q) begin
         state_q <= Status;
         slot_valid_q <= 1'b0;
       end
@@ -258,8 +258,8 @@ module cenju3_send_queue #(
   assign halted_o = state_q == Halted;
   assign error_o = halted_o ? error_q : '0;
   assign active_o = state_q == Flush || state_q == Status || state_q == Settle || parcels_q != '0 ||
-                    inflight_q != '0 || (state_q == Run && (slot_valid_q || fetch_q != put_i));
-  assign waiting_o = uncut_q != '0 || (state_q == Run && slot_valid_q && !bad);
+                    inflight_q != '0 || fetching_q || (state_q == Run && (slot_valid_q || fetch_q != put_i));
+  assign waiting_o = uncut_q != '0 || (state_q == Run && slot_valid_q);
   assign drop_o = stale_q;
   assign status_valid_o = state_q == Status;
   assign status_addr_o = base_i + {19'b0, get_q, 5'b0} + 32'(cenju3_pkg::ParcelStatus);
@@ -269,7 +269,7 @@ module cenju3_send_queue #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       assert (!hdr_valid_i || (fetching_q && !slot_valid_q));
-      assert (!cmd_done_i || inflight_q != '0);
+      assert (!pkt_done_i || inflight_q != '0);
       assert (!parcel_done_i || parcels_q != '0);
     end
   end

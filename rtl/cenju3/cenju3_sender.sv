@@ -1,8 +1,9 @@
 // Cenju-3 Sender: two queues of parcels in memory become packets on the way to the network, without the CPU.
 //
-// Order      commands to the one read engine: header fetches first, then a packet of queue 0, then one of queue 1; so the
-//            next header is known before the present body ends, and queue 0 waits for packets already asked for only.
-//            At most two packets are under way: one going out, one being read.
+// Order      a header is fetched between two bursts of the body being read. Which queue's packet is read next is decided when
+//            the last burst of the packet before is about to be asked of the memory, as late as keeps the memory busy:
+//            queue 0 if it has one or will in a few cycles. At most two packets are under way, one going out and one
+//            being read, so queue 0 waits for what is asked for already: one packet and what the reader is ahead.
 // Output     bus words {data, keep = 16-bit units - 1, last}: the route flit alone, the 16-byte header, the body, zero
 //            beyond its last byte. A packet starts when the first word of its body is here. 1 word per cycle with an
 //            ideal memory, no bubble between packets.
@@ -11,8 +12,8 @@
 // Source     paper section 3.1 (Fig 3); two priorities and switching at packets are our reading of its "x 2".
 module cenju3_sender #(
     parameter int BusW = 32,  // bits of a bus word, 32 or 64
-    parameter int BurstBeats = 8,  // words in the longest burst
-    parameter int Outstanding = 4,  // bursts that may await data
+    parameter int BurstBeats = 8,  // words in the longest burst of a body; a header is always one burst
+    parameter int Outstanding = 4,  // bursts of bodies that may await data; and a header of each queue
     localparam int KeepW = $clog2(BusW / 16)
 ) (
     input  logic clk_i,
@@ -59,8 +60,8 @@ module cenju3_sender #(
 
   localparam int HeadBeats = cenju3_pkg::PacketHeaderBytes * 8 / BusW;
   localparam int HeadW = $clog2(HeadBeats);
-  localparam int TagDepth = 4;  // two packets, a fetch of each queue
-  localparam int TagW = 2 + 1 + 16 + 128;
+  localparam int TagW = 2 + 16 + 128;
+  localparam int FetchBeats = cenju3_pkg::ParcelHeaderBytes * 8 / BusW;
 
   // ------------------------------------------------------------------------------------------------------- two queues
   logic [1:0] fetch_valid, fetch_ready, hdr_valid;
@@ -69,7 +70,7 @@ module cenju3_sender #(
   logic [1:0][  9:0] pkt_bytes;
   logic [1:0][ 15:0] pkt_route;
   logic [1:0][127:0] pkt_header;
-  logic [1:0] cmd_done, parcel_done, abort, drop, active, waiting;
+  logic [1:0] pkt_done, parcel_done, abort, drop, active, waiting;
   logic [1:0] status_valid, status_ready, status_done;
   logic [1:0][31:0] status_addr, status_data;
 
@@ -98,9 +99,9 @@ module cenju3_sender #(
         .fetch_ready_i(fetch_ready[q]),
         .fetch_addr_o(fetch_addr[q]),
         .hdr_valid_i(hdr_valid[q]),
-        .hdr_data_i(rd_data),
-        .hdr_last_i(rd_last),
-        .hdr_err_i(rd_err),
+        .hdr_data_i(mem_data_data_i),
+        .hdr_last_i(mem_data_last_i),
+        .hdr_err_i(mem_data_err_i),
         .pkt_valid_o(pkt_valid[q]),
         .pkt_ready_i(pkt_ready[q]),
         .pkt_addr_o(pkt_addr[q]),
@@ -108,7 +109,7 @@ module cenju3_sender #(
         .pkt_route_o(pkt_route[q]),
         .pkt_header_o(pkt_header[q]),
         .pkt_last_o(pkt_last[q]),
-        .cmd_done_i(cmd_done[q]),
+        .pkt_done_i(pkt_done[q]),
         .parcel_done_i(parcel_done[q]),
         .abort_i(abort[q]),
         .drop_o(drop[q]),
@@ -143,58 +144,45 @@ module cenju3_sender #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------------- who reads next
-  logic tag_ready, cmd_free, cmd_valid_q, cmd_ready, go_fetch, go_pkt, pick;
-  logic [31:0] cmd_addr_q;
-  logic [9:0] cmd_bytes_q;
-  logic [TagW-1:0] tag;
-  logic [1:0] packets_q;  // packets asked for and not through
+  // ------------------------------------------------------------------------------------------- which packet is next
+  logic rd_next, go, pick, done, dropping, leaving, tag_queue, tag_last;
+  logic cmd_ready, tag_ready;
+  logic [ 15:0] tag_route;
+  logic [127:0] tag_header;
+  logic [  1:0] packets_q;  // packets asked for that have not left
 
-  assign cmd_free = tag_ready && (!cmd_valid_q || cmd_ready);
-  assign go_fetch = |fetch_valid;
   // Queue 1 yields also while queue 0's next packet is only a few cycles away.
-  assign pick = go_fetch ? !fetch_valid[0] : !waiting[0];
-  assign go_pkt = !go_fetch && pkt_valid[pick] && !packets_q[1];
-  for (genvar q = 0; q < 2; q++) begin : g_ready
-    assign fetch_ready[q] = cmd_free && pick == (q == 1);
-    assign pkt_ready[q]   = cmd_free && go_pkt && pick == (q == 1);
-  end
-  assign tag = {pick, go_fetch, pkt_last[pick], pkt_route[pick], pkt_header[pick]};
+  assign pick = !waiting[0];
+  assign go = pkt_valid[pick] && rd_next && !packets_q[1];
+  assign pkt_ready = {go && pick, go && !pick};
 
   always_ff @(posedge clk_i) begin
-    if (cmd_free) begin
-      cmd_valid_q <= go_fetch || go_pkt;
-      cmd_addr_q  <= go_fetch ? fetch_addr[pick] : pkt_addr[pick];
-      cmd_bytes_q <= go_fetch ? 10'(cenju3_pkg::ParcelHeaderBytes) : pkt_bytes[pick];
-    end else if (cmd_ready) cmd_valid_q <= 1'b0;
-    packets_q <= packets_q + 2'(cmd_free && go_pkt) - 2'(done && !tag_fetch);
-    if (rst_i) begin
-      cmd_valid_q <= 1'b0;
-      packets_q   <= '0;
-    end
+    packets_q <= packets_q + 2'(go) - 2'(leaving) - 2'(done && dropping);
+    if (rst_i) packets_q <= '0;
   end
 
-  logic tag_valid, tag_pop, tag_queue, tag_fetch, tag_last;
-  logic [15:0] tag_route;
-  logic [127:0] tag_header;
-  logic [$clog2(TagDepth + 1)-1:0] tag_level;
+  logic tag_valid;
+  logic [1:0] unused_level;
   fifo #(
       .W(TagW),
-      .Depth(TagDepth)
+      .Depth(2)
   ) u_tags (
       .clk_i,
       .rst_i,
-      .in_valid_i(cmd_free && (go_fetch || go_pkt)),
+      .in_valid_i(go),
       .in_ready_o(tag_ready),
-      .in_data_i(tag),
+      .in_data_i({pick, pkt_last[pick], pkt_route[pick], pkt_header[pick]}),
       .out_valid_o(tag_valid),
-      .out_ready_i(tag_pop),
-      .out_data_o({tag_queue, tag_fetch, tag_last, tag_route, tag_header}),
-      .level_o(tag_level)
+      .out_ready_i(done),
+      .out_data_o({tag_queue, tag_last, tag_route, tag_header}),
+      .level_o(unused_level)
   );
 
-  logic rd_take, rd_busy;
+  logic rd_take, rd_busy, rd_cmd_valid, rd_cmd_ready, rd_data_ready;
+  logic [31:0] rd_cmd_addr;
+  logic [7:0] rd_cmd_len;
   logic [KeepW:0] rd_keep;  // bytes, minus 1
+  logic data_valid, data_fetch, data_queue;  // whose data come next
   dma_read #(
       .DataW(BusW),
       .LenW(10),
@@ -204,16 +192,17 @@ module cenju3_sender #(
       .clk_i,
       .rst_i,
       .busy_o(rd_busy),
-      .cmd_valid_i(cmd_valid_q),
+      .cmd_valid_i(go),
       .cmd_ready_o(cmd_ready),
-      .cmd_addr_i(cmd_addr_q),
-      .cmd_bytes_i(cmd_bytes_q),
-      .mem_cmd_valid_o,
-      .mem_cmd_ready_i,
-      .mem_cmd_addr_o,
-      .mem_cmd_len_o,
-      .mem_data_valid_i,
-      .mem_data_ready_o,
+      .next_o(rd_next),
+      .cmd_addr_i(pkt_addr[pick]),
+      .cmd_bytes_i(pkt_bytes[pick]),
+      .mem_cmd_valid_o(rd_cmd_valid),
+      .mem_cmd_ready_i(rd_cmd_ready),
+      .mem_cmd_addr_o(rd_cmd_addr),
+      .mem_cmd_len_o(rd_cmd_len),
+      .mem_data_valid_i(mem_data_valid_i && !data_fetch),
+      .mem_data_ready_o(rd_data_ready),
       .mem_data_data_i,
       .mem_data_last_i,
       .mem_data_err_i,
@@ -225,6 +214,40 @@ module cenju3_sender #(
       .out_err_o(rd_err)
   );
 
+  // ------------------------------------------------------------------------------------- headers and bodies, one memory
+  logic cmd_free, offer, order_ready;
+  assign cmd_free = !mem_cmd_valid_o || mem_cmd_ready_i;
+  assign fetch_ready = {cmd_free && !fetch_valid[0], cmd_free};
+  assign rd_cmd_ready = cmd_free && fetch_valid == '0;
+  assign offer = cmd_free && (fetch_valid != '0 || rd_cmd_valid);
+
+  always_ff @(posedge clk_i) begin
+    if (cmd_free) begin
+      mem_cmd_valid_o <= offer;
+      mem_cmd_addr_o  <= fetch_valid[0] ? fetch_addr[0] : fetch_valid[1] ? fetch_addr[1] : rd_cmd_addr;
+      mem_cmd_len_o   <= (|fetch_valid) ? 8'(FetchBeats - 1) : rd_cmd_len;
+    end
+    if (rst_i) mem_cmd_valid_o <= 1'b0;
+  end
+
+  logic [$clog2(Outstanding + 3)-1:0] unused_order_level;
+  fifo #(
+      .W(2),
+      .Depth(Outstanding + 2)
+  ) u_order (
+      .clk_i,
+      .rst_i,
+      .in_valid_i(offer),
+      .in_ready_o(order_ready),
+      .in_data_i({|fetch_valid, !fetch_valid[0]}),
+      .out_valid_o(data_valid),
+      .out_ready_i(mem_data_valid_i && mem_data_ready_o && mem_data_last_i),
+      .out_data_o({data_fetch, data_queue}),
+      .level_o(unused_order_level)
+  );
+  assign mem_data_ready_o = data_valid && (data_fetch || rd_data_ready);
+  assign hdr_valid = {2{mem_data_valid_i && data_valid && data_fetch}} & {data_queue, !data_queue};
+
   // ------------------------------------------------------------------------------------------------ packet assembly
   typedef enum logic [1:0] {
     Route,
@@ -233,15 +256,15 @@ module cenju3_sender #(
   } state_e;
   state_e state_q;
   logic [HeadW-1:0] beat_q;
-  logic dropping, sending, push, push_last, failing, done;
+  logic sending, push, push_last, failing;
   logic [BusW-1:0] push_data, body_mask;
   logic [KeepW-1:0] push_keep;
-  logic hold_valid_q, hold_last_q, hold_free;
+  logic hold_valid_q, hold_last_q, hold_queue_q, hold_parcel_q, hold_free;
   logic [ BusW-1:0] hold_data_q;
   logic [KeepW-1:0] hold_keep_q;
 
-  assign dropping = tag_valid && !tag_fetch && drop[tag_queue] && state_q == Route;
-  assign sending = tag_valid && rd_valid && !tag_fetch && !dropping;
+  assign dropping = tag_valid && drop[tag_queue] && state_q == Route;
+  assign sending = tag_valid && rd_valid && !dropping;
   assign failing = sending && state_q == Body && rd_err;  // no word of its own: ends the packet at the word held back
   assign push = sending && !failing;
   assign push_last = state_q == Body && rd_last;
@@ -269,25 +292,26 @@ module cenju3_sender #(
   assign out_keep_o = hold_keep_q;
   assign out_last_o = hold_last_q || failing;
   assign hold_free = !hold_valid_q || (out_valid_o && out_ready_i);
+  assign leaving = out_valid_o && out_ready_i && out_last_o;
 
-  assign rd_take = tag_valid && (tag_fetch || dropping || (state_q == Body && hold_free));
+  assign rd_take = tag_valid && (dropping || (state_q == Body && hold_free));
   assign done = rd_valid && rd_take && rd_last;
-  assign tag_pop = done;
   for (genvar q = 0; q < 2; q++) begin : g_done
-    logic mine;
-    assign mine = tag_queue == (q == 1);
-    assign hdr_valid[q] = tag_valid && tag_fetch && rd_valid && mine;
-    assign cmd_done[q] = done && mine;
-    assign parcel_done[q] = done && mine && sending && !failing && tag_last;
-    assign abort[q] = done && mine && failing;
+    logic left;
+    assign left = leaving && hold_queue_q == (q == 1);
+    assign pkt_done[q] = left || (done && dropping && tag_queue == (q == 1));
+    assign parcel_done[q] = left && !failing && hold_parcel_q;
+    assign abort[q] = left && failing;
   end
 
   always_ff @(posedge clk_i) begin
     if (hold_free) begin
-      hold_valid_q <= push;
-      hold_last_q  <= push_last;
-      hold_data_q  <= push_data;
-      hold_keep_q  <= push_keep;
+      hold_valid_q  <= push;
+      hold_last_q   <= push_last;
+      hold_data_q   <= push_data;
+      hold_keep_q   <= push_keep;
+      hold_queue_q  <= tag_queue;
+      hold_parcel_q <= tag_last;
       if (sending) begin
         beat_q <= (state_q == Head) ? beat_q + HeadW'(1) : '0;
         case (state_q)
@@ -305,5 +329,14 @@ module cenju3_sender #(
     end
   end
 
-  assign busy_o = |active || rd_busy || cmd_valid_q || tag_level != '0 || hold_valid_q || status_wait_q;
+  assign busy_o = |active || rd_busy || packets_q != '0 || status_wait_q;
+
+`ifdef TSUNAGI_ASSERT
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      assert (!offer || order_ready);
+      assert (!go || (cmd_ready && tag_ready));
+    end
+  end
+`endif
 endmodule

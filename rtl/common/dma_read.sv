@@ -10,6 +10,8 @@
 // Latency    3 cycles from command to memory command, 1 from memory data to output. 1 word per cycle, no bubble between
 //            commands, one-word ones included, as far as memory latency <= (Outstanding - 1) bursts.
 // Full       two commands wait while a third is cut; then `cmd_ready_o` is low.
+// next_o     a command given now is cut next: all given before are asked of the memory, but for at most one burst. Whoever
+//            has a choice of commands makes it no earlier than that.
 // Reset      drops everything; the memory must forget the bursts asked for, too.
 // busy_o     low when nothing is inside or outstanding.
 // Source     common practice; buffer-before-request because sender and receiver of a NIC share one bus.
@@ -26,6 +28,7 @@ module dma_read #(
     output logic busy_o,
     input logic cmd_valid_i,
     output logic cmd_ready_o,
+    output logic next_o,
     input logic [AddrW-1:0] cmd_addr_i,
     input logic [LenW-1:0] cmd_bytes_i,
     output logic mem_cmd_valid_o,
@@ -98,6 +101,7 @@ module dma_read #(
   assign len = final_burst ? 8'(left_q) : to_edge;
   assign issue = active_q && room && note_ready && (!mem_cmd_valid_o || mem_cmd_ready_i);
   assign load = !active_q || (issue && final_burst);
+  assign next_o = cmd_level == '0 && (!active_q || final_burst);
 
   always_ff @(posedge clk_i) begin
     if (load) begin

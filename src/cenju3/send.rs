@@ -42,13 +42,16 @@ pub struct Window {
 }
 
 impl Window {
-    /// Packets seen at the Sender's own output.
+    /// Packets seen at the Sender's own output. Two are under way at most, one going out and one being read; one of queue 1 asked for in
+    /// the very cycle that completes queue 0's header is among them, and from the next on queue 1 yields. Three parcels: one for each
+    /// packet under way, and the next. GET moves with the last word.
     pub const UNIT: Window = Window {
         packets: 2,
         headers: 3,
         gets: 0,
     };
-    /// Packets seen on the link: a dozen of the shortest may stand between memory and link.
+    /// Packets seen on the link. Between memory and link stand at most 20 bus words of the RTL's (FIFO, width converter, gap), 48 of the
+    /// timed model's; the shortest packet has 5 (10 flits), and two more may be asked for while a header comes, which is told by its first word.
     pub const LINK: Window = Window {
         packets: 14,
         headers: 16,

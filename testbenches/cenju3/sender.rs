@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use testbenches::rtl::{
-    Cenju3Sender, Cenju3SenderWide, TwinSenderDest, TwinSenderFlags, TwinSenderPriority, TwinSenderRate,
-    TwinSenderStatus,
+    Cenju3Sender, Cenju3SenderWide, TwinSenderDest, TwinSenderEarly, TwinSenderFlags, TwinSenderPriority,
+    TwinSenderRate, TwinSenderStatus,
 };
 use tsunagi::cenju3::lockstep::Mismatch;
 use tsunagi::cenju3::packet::{Kind, ParcelHeader};
@@ -18,6 +18,7 @@ use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, Cycle};
 use verilated::{Context, Unit};
 
+use crate::receiver::fault;
 use crate::rig::SLOW;
 use crate::{STARTS, started};
 
@@ -25,20 +26,14 @@ const NODE: u8 = 9;
 const QUEUES: [u32; 2] = [0, 0x2000];
 const BODIES: u32 = 0x1_0000;
 const MEMORY: usize = 1 << 20;
-/// What the unit may have inside. Packets of queue 1 after a header of queue 0: one held back at the output, two under way whose words
-/// the header waits behind in the reader, and the two asked for as those complete. Headers: three parcels, and one more in the packet held.
-const WINDOW: Window = Window {
-    packets: 5,
-    headers: 4,
-    gets: 1,
-};
-
 /// A word of the output: data, 16-bit units, last.
 pub type Word = (u64, u32, bool);
 
 /// A verilated Sender of some bus width.
 pub trait Sender: Unit {
     const BUS_BYTES: u32;
+    /// Words of the longest burst; bursts in flight.
+    const READER: [u64; 2];
     fn clock(&self, level: bool);
     fn reset(&self, on: bool);
     fn mem_out(&self) -> MemPortsIn;
@@ -55,9 +50,10 @@ pub trait Sender: Unit {
 }
 
 macro_rules! sender {
-    ($unit:ty, $bytes:literal, $word:ty) => {
+    ($unit:ty, $bytes:literal, $word:ty, $reader:expr) => {
         impl Sender for $unit {
             const BUS_BYTES: u32 = $bytes;
+            const READER: [u64; 2] = $reader;
 
             fn clock(&self, level: bool) {
                 self.clk_i.set_bool(level);
@@ -136,13 +132,14 @@ macro_rules! sender {
     };
 }
 
-sender!(Cenju3Sender, 4, u32);
-sender!(Cenju3SenderWide, 8, u64);
-sender!(TwinSenderFlags, 4, u32);
-sender!(TwinSenderDest, 4, u32);
-sender!(TwinSenderPriority, 4, u32);
-sender!(TwinSenderRate, 4, u32);
-sender!(TwinSenderStatus, 4, u32);
+sender!(Cenju3Sender, 4, u32, [8, 4]);
+sender!(Cenju3SenderWide, 8, u64, [4, 2]);
+sender!(TwinSenderFlags, 4, u32, [8, 4]);
+sender!(TwinSenderDest, 4, u32, [8, 4]);
+sender!(TwinSenderEarly, 4, u32, [8, 4]);
+sender!(TwinSenderPriority, 4, u32, [8, 4]);
+sender!(TwinSenderRate, 4, u32, [8, 4]);
+sender!(TwinSenderStatus, 4, u32, [8, 4]);
 
 /// A Parcel Header, and the part of its body where the bus errs.
 type Queued = ([u8; 32], Option<Range<u32>>);
@@ -171,6 +168,9 @@ struct Bench<'a, U> {
     /// Output words, and the cycles of the first and the last.
     words: u64,
     span: Option<(u64, u64)>,
+    /// When the last header of queue 0 came back, until its packet starts; the longest such wait.
+    header_at: Option<u64>,
+    longest_wait: u64,
     parcels: u32,
     /// By queue: the parcel to be queued, and whether the last one queued must be alone.
     next: [Option<Queued>; 2],
@@ -189,7 +189,7 @@ impl<'a, U: Sender> Bench<'a, U> {
             recorder: Recorder::new(probe, &[&dut]),
             dut,
             context,
-            model: SendModel::new(NODE, U::BUS_BYTES, WINDOW),
+            model: SendModel::new(NODE, U::BUS_BYTES, Window::UNIT),
             memory: Memory::new(MEMORY),
             agent,
             sink: Pacer::new(gaps.at_sink(), case.rng("sink")),
@@ -205,6 +205,8 @@ impl<'a, U: Sender> Bench<'a, U> {
             halted: 0,
             words: 0,
             span: None,
+            header_at: None,
+            longest_wait: 0,
             parcels: 0,
             next: [None, None],
             alone: [false; 2],
@@ -225,7 +227,7 @@ impl<'a, U: Sender> Bench<'a, U> {
             self.dut.clock(true);
         }
         self.dut.reset(false);
-        self.model = SendModel::new(NODE, U::BUS_BYTES, WINDOW);
+        self.model = SendModel::new(NODE, U::BUS_BYTES, Window::UNIT);
         (self.put, self.get, self.halted, self.status) = ([0; 2], [0; 2], 0, None);
         (self.next, self.alone) = ([None, None], [false; 2]);
         self.reads.clear();
@@ -260,6 +262,9 @@ impl<'a, U: Sender> Bench<'a, U> {
             if ports.rd_data_last {
                 self.reads.pop_front();
             }
+            if (QUEUES[0]..QUEUES[1]).contains(&addr.0) {
+                self.header_at = Some(self.cycle);
+            }
             if !told && !self.faulty.iter().any(|body| body.contains(&addr.0)) {
                 self.tell(SendEvent::Read { addr, bytes })?;
             }
@@ -271,6 +276,12 @@ impl<'a, U: Sender> Bench<'a, U> {
         if let (true, Some((data, units, last))) = (ready, self.dut.word()) {
             self.words += 1;
             self.span = Some((self.span.map_or(self.cycle, |(first, _)| first), self.cycle));
+            if self.flits.is_empty()
+                && data as u32 & ROUTE_PRIORITY_MASK != 0
+                && let Some(at) = self.header_at.take()
+            {
+                self.longest_wait = self.longest_wait.max(self.cycle - at);
+            }
             self.flits.extend((0..units).map(|u| (data >> (16 * u)) as u16));
             if last {
                 let flits = std::mem::take(&mut self.flits);
@@ -559,6 +570,46 @@ pub fn overtakes<U: Sender>(case: &Case, start: &str, probe: &Probe) -> Result<(
     bench.finish(200_000)
 }
 
+/// One-word parcels for queue 0 at every phase of queue 1's packets, and an ideal memory: from the return of its header each waits for
+/// the words the reader has asked for and the burst it is about to ask for, and for one whole packet, if that was chosen in time.
+pub fn waits<U: Sender>(case: &Case, start: &str, probe: &Probe) -> Result<(), Mismatch> {
+    const PIPELINE: u64 = 3;
+    let mut bench = Bench::<U>::new(case, start, probe, MemoryTiming::IDEAL, Gaps::None);
+    let parcel = |bytes| ParcelHeader {
+        kind: Kind::Dma,
+        arr: false,
+        end: true,
+        dst: 1,
+        bytes,
+        body: Addr(BODIES),
+        dest: Addr(0),
+        soft: [0; 2],
+    };
+    let packet = u64::from(1 + (PACKET_HEADER_BYTES + PACKET_BODY_MAX) / U::BUS_BYTES);
+    for _ in 0..2 {
+        bench.enqueue(1, &parcel(PARCEL_BODY_MAX).encode())?;
+    }
+    for _ in 0..packet {
+        // No further header before the packet has gone, and each a few words later in queue 1's packets.
+        for _ in 0..3 * packet + 1 {
+            bench.cycle()?;
+        }
+        bench.enqueue(0, &parcel(1).encode())?;
+    }
+    bench.finish(200_000)?;
+    let [burst, outstanding] = U::READER;
+    let most = burst * (outstanding + 1) + packet + PIPELINE;
+    let waited = bench.longest_wait;
+    if waited <= most {
+        return Ok(());
+    }
+    Err(fault(
+        "wait",
+        &format!("at most {most} cycles"),
+        format!("{waited} cycles"),
+    ))
+}
+
 /// [`stream`] from both starts, which must take the same time.
 fn rate<U: Sender>(test: &'static str, parcels: u32, bytes: u32) -> (u64, u64) {
     let rates = STARTS.map(|start| {
@@ -590,6 +641,19 @@ fn queue_0_overtakes_queue_1() {
         let case = Case::new("cenju3", "sender::queue_0_overtakes_queue_1", start);
         case.run(|probe| overtakes::<Cenju3Sender>(&case, start, probe));
         case.run(|probe| overtakes::<Cenju3SenderWide>(&case, start, probe));
+    }
+}
+
+#[test]
+fn queue_0_waits_for_one_packet_and_the_read_ahead() {
+    for start in STARTS {
+        let case = Case::new(
+            "cenju3",
+            "sender::queue_0_waits_for_one_packet_and_the_read_ahead",
+            start,
+        );
+        case.run(|probe| waits::<Cenju3Sender>(&case, start, probe));
+        case.run(|probe| waits::<Cenju3SenderWide>(&case, start, probe));
     }
 }
 

@@ -54,6 +54,7 @@ fn of_sender<U: Sender>() -> Found {
         STARTS[0],
         &Probe::default(),
     ));
+    found.push(sender::waits::<U>(&case("waits".into()), STARTS[0], &Probe::default()));
     let rate = sender::stream::<U>(&case("rate".into()), STARTS[0], &Probe::default(), 1, PARCEL_BODY_MAX);
     found.push(rate.and_then(full_rate));
     found
@@ -120,6 +121,8 @@ fn each_sender_twin_is_caught_by_its_own_check() {
     caught(of_sender::<TwinSenderDest>(), "packet header", "");
     // Queue 1 before queue 0.
     caught(of_sender::<TwinSenderPriority>(), "priority", "");
+    // The next packet chosen when there is room for its command, not when the reader comes to it.
+    caught(of_sender::<TwinSenderEarly>(), "wait", "");
     // The status of a refused parcel not in its own header.
     caught(of_sender::<TwinSenderStatus>(), "write", "");
     // The next packet asked for only when the one before is out.

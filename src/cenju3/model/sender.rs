@@ -12,9 +12,9 @@ use crate::cenju3::recv_state::Cause;
 use crate::cenju3::regs::*;
 
 /// IO cycles from the pointer's write to the command of the header read.
-pub(super) const START_CYCLES: u64 = 5;
+pub(super) const START_CYCLES: u64 = 2;
 /// IO cycles from a header's first word to the command of the first body read.
-const DECODE_CYCLES: u64 = 15;
+const DECODE_CYCLES: u64 = 14;
 /// IO cycles from a body burst's first word to the crossing.
 const PIPE_CYCLES: u64 = 5;
 /// Bus words that may wait between memory and link.

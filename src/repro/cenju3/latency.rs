@@ -224,7 +224,8 @@ pub fn e11(lab: &mut Lab<'_>) {
             .paper(9.0)
             .within(8.0, 10.0)
             .depends(&["syscall", "check_translate", "user_level", "io_period"])
-            .moves_with("io_period", 1000.0),
+            // Of which the 9 us are no multiple.
+            .moves_with("io_period", 700.0),
         call - user,
     );
     lab.row(

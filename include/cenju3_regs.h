@@ -60,7 +60,7 @@
 /* Registers: Entries of the ring, 2 to 65536 (it holds one less); a write resets its PUT and GET to 0 */
 #define CENJU3_MHB_SIZE 0x24u
 
-/* Registers: Receiver's index: the next entry to be filled; advances when the packet is complete in memory */
+/* Registers: Receiver's index: the next entry to be filled; advances when the packet is complete in memory; one that fails leaves its entry to the next */
 #define CENJU3_MHB_PUT 0x28u
 
 /* Registers: Host's index: the oldest entry still in use */

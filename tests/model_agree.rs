@@ -2,15 +2,15 @@
 
 mod model_driver;
 
-use model_driver::{Driver, SOURCE, all_to_all, dma, rmwrite_throughput, throughput};
-use tsunagi::Picos;
+use model_driver::{DEST, Driver, HEADERS, SOURCE, all_to_all, dma, rmwrite_throughput, throughput};
 use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::cenju3::rtl::{Composed, RtlMachine};
-use tsunagi::harness::backend::{Backend, Event};
+use tsunagi::harness::backend::{Backend, Event, EventKind};
 use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
+use tsunagi::{NodeId, Picos};
 
 fn rtl(config: &Config) -> RtlMachine<Composed<Cenju3Nic>> {
     RtlMachine::<Composed<Cenju3Nic>>::build(config).expect("the RTL is built")
@@ -45,6 +45,74 @@ fn one_packet_takes_the_same_way_at_the_same_times() {
                 m.kind
             );
         }
+    }
+}
+
+/// Writes of PE 1 and their responses, where it is sent these one after the other without a pause, to a memory that answers late and refuses
+/// one byte; and what its registers say in the end.
+fn writes<B: Backend>(
+    machine: B,
+    config: &Config,
+    parcels: &[ParcelHeader],
+    refused: Option<u32>,
+) -> (Vec<Event>, Vec<u32>) {
+    let mut d = Driver::new(machine, config);
+    d.fill(0, SOURCE, 4096, 1);
+    if let Some(at) = refused {
+        d.machine.memory(NodeId(1)).inject_fault(at..at + 1);
+    }
+    d.settle();
+    d.machine.record(true);
+    d.send(0, parcels);
+    d.settle();
+    let is_write = |e: &Event| matches!(e.kind, EventKind::MemWrite { .. } | EventKind::MemWritten { .. });
+    let events = d.machine.take_events().into_iter();
+    let writes = events.filter(|e| e.node == NodeId(1) && is_write(e)).collect();
+    let registers = [DHB_PUT, MHB_PUT, MBB0_PUT, R_STAT, R_DROP, R_ERR];
+    (writes, registers.map(|offset| d.read(1, offset)).into())
+}
+
+#[test]
+fn what_is_written_behind_a_late_or_refused_packet_agrees() {
+    let config = Config {
+        s_gap: 0,
+        sync_idle: 0,
+        mem_write_latency: 60,
+        ..Config::paper()
+    };
+    let message = ParcelHeader {
+        kind: Kind::Msg0,
+        ..dma(1, 64, 0)
+    };
+    let four = [0, 1, 2, 3].map(|i| dma(1, 64 + 32 * i, 512 * i));
+    let mixed = [four[0], message, four[1], message, four[2], four[3]];
+    for (parcels, refused, again) in [
+        (&four[..], None, 0),
+        (&four, Some(DEST), 1),
+        (&four, Some(DEST + 512), 1),
+        (&four, Some(HEADERS[1] + 16), 2),
+        (&mixed, None, 0),
+        (&mixed, Some(DEST + 1024), 1),
+    ] {
+        let (model, rtl) = (
+            writes(ModelMachine::new(&config), &config, parcels, refused),
+            writes(rtl(&config), &config, parcels, refused),
+        );
+        assert_eq!(model.1, rtl.1, "registers, with {refused:x?} refused");
+        let kinds = |events: &[Event]| events.iter().map(|e| e.kind).collect::<Vec<_>>();
+        assert_eq!(kinds(&model.0), kinds(&rtl.0), "with {refused:x?} refused");
+        for (m, r) in model.0.iter().zip(&rtl.0) {
+            let (m_at, r_at) = ((m.at - model.0[0].at).as_us(), (r.at - rtl.0[0].at).as_us());
+            // The RTL's commands may be ahead of the bus; the model has both at once.
+            let command = matches!(m.kind, EventKind::MemWrite { .. });
+            assert!(
+                (m_at - r_at).abs() <= if command { 1.0 } else { 0.4 },
+                "{:x?}: model {m_at} us, RTL {r_at} us, with {refused:x?} refused",
+                m.kind
+            );
+        }
+        let header = |e: &&Event| matches!(e.kind, EventKind::MemWrite { bytes: 16, .. });
+        assert_eq!(model.0.iter().filter(header).count(), parcels.len() + again);
     }
 }
 

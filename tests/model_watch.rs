@@ -2,12 +2,13 @@
 //! both queues, both ways at once.
 
 mod model_driver;
+mod property;
 
 use std::collections::VecDeque;
 
 use model_driver::{DEST, Driver, RING, SOURCE};
+use property::holds;
 use proptest::prelude::*;
-use proptest::test_runner::{Config as Runs, RngSeed, TestRunner};
 use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
@@ -17,7 +18,7 @@ use tsunagi::cenju3::rtl::{Composed, RtlMachine};
 use tsunagi::cenju3::send::{SendEvent, SendModel, Window};
 use tsunagi::harness::backend::{Backend, Event, EventKind};
 use tsunagi::harness::memory::Memory;
-use tsunagi::harness::seed::Seed;
+use tsunagi::harness::wave::Probe;
 use tsunagi::rtl::Cenju3Nic;
 use tsunagi::{Addr, NodeId};
 
@@ -188,46 +189,53 @@ prop_compose! {
     }
 }
 
-fn random<B: Backend>(cases: u32, most_faults: usize, make: impl Fn(&Config) -> B) {
+fn random<B: Backend>(test: &'static str, cases: u32, most_faults: usize, make: impl Fn(&Config, &Probe) -> B) {
     let config = Config {
         mem_bytes: 1 << 22,
         stages: 2,
         ..Config::paper()
     };
-    let mut runner = TestRunner::new(Runs {
-        cases,
-        rng_seed: RngSeed::Fixed(Seed::get().0),
-        ..Runs::with_source_file(file!())
-    });
     let parcels = prop::collection::vec(any_parcel(), 1..16);
     let faults = prop::collection::vec((0..1100u32).prop_map(|at| DEST + 32 * at), 0..=most_faults);
-    let result = runner.run(&(parcels, faults), |(parcels, faults)| {
-        scenario(make(&config), &config, &parcels, &faults);
-        Ok(())
-    });
-    result.unwrap_or_else(|failure| panic!("{failure}"));
+    let strategy = (parcels, faults);
+    holds(
+        test,
+        "tests/regressions/model_watch.txt",
+        cases,
+        strategy,
+        |_, (parcels, faults), probe| {
+            scenario(make(&config, probe), &config, parcels, faults);
+            Ok(())
+        },
+    );
 }
 
-fn rtl(config: &Config) -> RtlMachine<Composed<Cenju3Nic>> {
-    RtlMachine::<Composed<Cenju3Nic>>::build(config).expect("the RTL is built")
+fn model(config: &Config, _: &Probe) -> ModelMachine {
+    ModelMachine::new(config)
+}
+
+fn rtl(config: &Config, probe: &Probe) -> RtlMachine<Composed<Cenju3Nic>> {
+    RtlMachine::<Composed<Cenju3Nic>>::build(config)
+        .expect("the RTL is built")
+        .with_probe(probe)
 }
 
 #[test]
 fn timed_model_is_legal() {
-    random(64, 0, ModelMachine::new);
+    random("timed_model_is_legal", 64, 0, model);
 }
 
 #[test]
 fn timed_model_is_legal_when_memory_refuses() {
-    random(64, 100, ModelMachine::new);
+    random("timed_model_is_legal_when_memory_refuses", 64, 100, model);
 }
 
 #[test]
 fn rtl_is_legal() {
-    random(24, 0, rtl);
+    random("rtl_is_legal", 24, 0, rtl);
 }
 
 #[test]
 fn rtl_is_legal_when_memory_refuses() {
-    random(24, 100, rtl);
+    random("rtl_is_legal_when_memory_refuses", 24, 100, rtl);
 }

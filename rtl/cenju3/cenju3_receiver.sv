@@ -330,7 +330,7 @@ module cenju3_receiver #(
   always_comb begin
     if (done_body) errs = done_err | {2'b0, head_err_q};
     else if (oldest_empty) errs = {1'b0, 1'b1, done_err[0]};
-    else errs = body_err_q | done_err;
+    else errs = body_err_q | done_err | {2'b0, head_err_q};
   end
   assign ok = errs == '0;
   // The oldest fails, and the next one's header is on its way to the slot after.

@@ -2,12 +2,19 @@
 //!
 //! What it knows (sec. 3.2, 3.3 of the paper): the header goes to the message or the DMA header buffer, the body to a message body buffer or
 //! to the address in the header; the arrival interrupt comes before the body is stored, the end interrupt after; after an interrupt the
-//! Receiver may stop until it is restarted. Rings, halts and errors are our choice: see the register table.
+//! Receiver may stop until it is restarted. Rings, halts and errors are our choice (see the register table), and so is what follows.
+//!
+//! Under way are at most two packets. The second is a DMA packet with a body and without ARR, behind one for which the Receiver cannot halt;
+//! any other is begun, dropped or stopped by a full ring when nothing is under way. A packet is written to its end also where memory refuses a
+//! part of it. If it fails, its entries go to the next one: where that one's header is in the entry behind already, it is written once more when
+//! its body has been commanded.
+//!
+//! One thing is the hardware's choice: how soon it knows of a refusal. The packet that had arrived by then may still be begun as if behind.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::lockstep::{History, Mismatch};
-use super::packet::header_bytes;
+use super::packet::{Kind, PacketHeader, header_bytes};
 use super::recv_state::{Cause, RecvRegs, RingId, Verdict, header_word0};
 use super::regs::*;
 use crate::Addr;
@@ -59,62 +66,69 @@ pub enum Inside {
     Assumed,
 }
 
-/// A packet whose header write was seen, or that is being dropped.
+/// A packet under way: the write of its header was seen.
 #[derive(Clone, Debug)]
 struct Open {
-    verdict: Verdict,
-    word0: Option<u32>,
+    header: PacketHeader,
+    /// Its header as memory is to hold it, and the entry of the header ring where that was written last.
+    head: [u8; PACKET_HEADER_BYTES as usize],
+    entry: u32,
+    /// As much body as is to be stored, and where.
+    body: Vec<u8>,
     body_at: Addr,
+    /// What is wrong with the packet itself.
+    fault: Option<Cause>,
+    /// Memory refused a write of it.
+    refused: bool,
     /// Body bytes for which a write command was seen.
     commanded: u32,
     /// Writes without response.
     unanswered: u32,
     arrival_due: bool,
-    bus_error: bool,
-    head: [u8; PACKET_HEADER_BYTES as usize],
-    /// The ring entries it fills and has not published.
-    slots: Vec<(RingId, u32)>,
-    end_due: bool,
+    /// The rings whose PUT it has not moved.
+    rings: Vec<RingId>,
 }
 
 impl Open {
-    /// All writes it needs were commanded.
+    fn header_ring(&self) -> RingId {
+        RingId::of(self.header.kind).0
+    }
+
     fn all_commanded(&self) -> bool {
-        self.bus_error
-            || self
-                .verdict
-                .stored()
-                .is_none_or(|(_, body)| self.commanded as usize >= body.len())
+        self.commanded as usize >= self.body.len()
     }
 
-    fn written(&self) -> bool {
-        self.all_commanded() && self.unanswered == 0
-    }
-
-    fn faults(&self) -> impl Iterator<Item = Cause> {
-        self.bus_error
-            .then_some(Cause::BusError)
-            .into_iter()
-            .chain(self.verdict.fault())
+    /// Why it is not delivered; of several causes the bus error is told.
+    fn failure(&self) -> Option<Cause> {
+        if self.refused {
+            Some(Cause::BusError)
+        } else {
+            self.fault
+        }
     }
 }
 
-/// A packet that may be begun, and where it goes.
-#[derive(Clone, Debug)]
-struct Next {
-    head_at: Addr,
-    head: [u8; PACKET_HEADER_BYTES as usize],
-    body_at: Addr,
-    slots: Vec<(RingId, u32)>,
+/// What a write is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// The header of a packet not begun, into this entry.
+    Header { entry: u32 },
+    /// The header of the packet in front, into the entry that became free.
+    HeaderAgain,
+    /// The next burst of the body of the packet begun last.
+    Body,
 }
+
+/// A write that may come: what, where, bytes.
+type Due = (Part, Addr, u32);
 
 /// A write without response.
 #[derive(Clone, Debug)]
 struct Pending {
     addr: Addr,
     data: Vec<u8>,
-    /// Packets begun before its packet; none for what follows a bus error.
-    packet: Option<u64>,
+    /// Packets begun before its packet.
+    packet: u64,
 }
 
 /// See the module's description.
@@ -129,16 +143,12 @@ pub struct RecvModel {
     /// Packets that left `open`.
     closed: u64,
     writes: VecDeque<Pending>,
-    /// After a bus error: the rest of that packet's body, which may be written or not.
-    tail: Option<(Addr, u32)>,
-    /// The last ring entries whose packet memory refused, until they are taken again or passed over.
-    refused: [Option<u32>; 4],
+    /// The packet next to be begun may have been begun behind one that memory refused, before the hardware knew.
+    late: bool,
     halt_due: bool,
-    /// The overflow of the packet that waits was raised.
-    overflowed: bool,
     image: Memory,
-    /// Bytes whose content a bus error left open.
-    unknown: Vec<(Addr, usize)>,
+    /// What memory may hold instead of the image's bytes: it may have taken a part of what it refused.
+    perhaps: BTreeMap<u32, Vec<u8>>,
     history: History,
 }
 
@@ -154,12 +164,10 @@ impl RecvModel {
             open: VecDeque::new(),
             closed: 0,
             writes: VecDeque::new(),
-            tail: None,
-            refused: [None; 4],
+            late: false,
             halt_due: false,
-            overflowed: false,
             image: memory,
-            unknown: Vec::new(),
+            perhaps: BTreeMap::new(),
             history: History::new("Receiver"),
         }
     }
@@ -174,7 +182,6 @@ impl RecvModel {
             RecvEvent::Register { offset, value } => {
                 if self.regs.write(offset, value) {
                     self.regs.halted = false;
-                    self.overflowed = false;
                 }
             }
             RecvEvent::Arrives { flits } => self.arrived.push_back(flits),
@@ -196,51 +203,30 @@ impl RecvModel {
         Ok(())
     }
 
-    /// The write that must come next, if one may: address, and the most bytes it may have. [`Internal`] events may come before it.
-    pub fn expected_write(&self) -> Option<(Addr, u32)> {
-        self.next_body()
-            .or_else(|| Some((self.next_packet(false).ok()??.head_at, PACKET_HEADER_BYTES)))
-    }
-
     /// The internal events that may come next. At the end there are none.
     pub fn possible(&self) -> Vec<Internal> {
         let mut events = Vec::new();
         if self.halt_due {
             events.push(Internal::Halted);
         }
-        if let Some(front) = self.open.front().filter(|p| p.written()) {
-            let done = front.faults().next().is_none();
-            if done && !front.slots.is_empty() {
-                let puts = front.slots.iter().map(|&(ring, index)| self.put_after(ring, index));
-                events.extend(puts);
-            } else if done && front.end_due {
-                events.push(Internal::Raised(Cause::End));
-            }
-            if !front.arrival_due {
-                events.extend(front.faults().map(Internal::Raised));
+        if let Some(front) = self.open.front() {
+            let written = front.all_commanded() && front.unanswered == 0;
+            match front.failure() {
+                // A packet with ARR has nothing before it.
+                _ if front.arrival_due && front.unanswered == 0 => events.push(Internal::Raised(Cause::Arrival)),
+                _ if !written || self.is_misplaced(front) => {}
+                Some(cause) => events.push(Internal::Raised(cause)),
+                None if front.rings.is_empty() => events.push(Internal::Raised(Cause::End)),
+                None => events.extend(front.rings.iter().map(|&ring| self.put(ring))),
             }
         }
-        if let (1, Some(p)) = (self.open.len(), self.open.back())
-            && p.arrival_due
-            && p.unanswered == 0
-            && !p.bus_error
-        {
-            events.push(Internal::Raised(Cause::Arrival));
-        }
-        if self.may_begin() {
-            match self
-                .arrived
-                .front()
-                .map(|flits| (flits, Verdict::of(flits, self.regs.node)))
-            {
-                Some((_, verdict)) if verdict.stored().is_none() => {
-                    events.extend(verdict.fault().map(Internal::Raised))
-                }
-                Some(_) if matches!(self.next_packet(false), Ok(None)) && !self.overflowed => {
-                    events.push(Internal::Raised(Cause::Overflow))
-                }
-                _ => {}
+        match self.next_packet() {
+            Ok(Verdict::Short) => events.push(Internal::Raised(Cause::Truncated)),
+            Ok(Verdict::Bad) => events.push(Internal::Raised(Cause::BadHeader)),
+            Ok(verdict) if self.open.is_empty() && self.entries(&verdict).is_empty() => {
+                events.push(Internal::Raised(Cause::Overflow));
             }
+            _ => {}
         }
         events
     }
@@ -253,11 +239,7 @@ impl RecvModel {
         let h = &self.history;
         h.same("internal events at the end", Vec::new(), self.possible())?;
         h.same("writes without response at the end", 0, self.writes.len())?;
-        h.same(
-            "write at the end",
-            None,
-            self.expected_write().filter(|_| !self.regs.halted),
-        )
+        h.same("write at the end", None, self.next_writes().ok())
     }
 
     /// Compares the whole memory with what it must hold.
@@ -266,15 +248,9 @@ impl RecvModel {
     /// The first byte that differs.
     pub fn check_memory(&self, memory: &Memory) -> Result<(), Mismatch> {
         let all = |m: &Memory| m.read(Addr(0), m.size()).expect("all of it").to_vec();
-        let (mut expected, got) = (all(&self.image), all(memory));
-        for &(addr, len) in &self.unknown {
-            let at = addr.0 as usize;
-            let end = (at + len).min(got.len());
-            if at < end {
-                expected[at..end].copy_from_slice(&got[at..end]);
-            }
-        }
-        match (0..got.len()).find(|&i| expected[i] != got[i]) {
+        let (expected, got) = (all(&self.image), all(memory));
+        let may_be = |at: usize| self.perhaps.get(&(at as u32)).is_some_and(|b| b.contains(&got[at]));
+        match (0..got.len()).find(|&i| expected[i] != got[i] && !may_be(i)) {
             Some(i) => Err(self
                 .history
                 .differs("memory", (Addr(i as u32), expected[i]), (Addr(i as u32), got[i]))),
@@ -287,200 +263,166 @@ impl RecvModel {
         &mut self.image
     }
 
-    fn put_after(&self, ring: RingId, index: u32) -> Internal {
-        let value = self.regs.rings[ring as usize].after(index);
+    fn put(&self, ring: RingId) -> Internal {
+        let at = self.regs.rings[ring as usize];
+        let value = at.after(at.put);
         Internal::Put { ring, value }
     }
 
-    /// The next packet may be begun.
-    fn may_begin(&self) -> bool {
-        let halting = |p: &Open| {
-            p.end_due
-                && p.verdict.fault().is_none()
-                && !p.bus_error
-                && p.verdict.stored().is_some_and(|(h, _)| self.regs.halts_at_end(h.kind))
-        };
-        self.regs.ctrl & R_CTRL_RUN_MASK != 0
-            && !self.regs.halted
-            && !self.halt_due
-            && self.open.back().is_none_or(|p| p.all_commanded() && !p.arrival_due)
-            && !self.open.iter().any(halting)
+    /// Whether the header of the packet in front must be written once more: the one before it has left PUT where it was.
+    fn is_misplaced(&self, front: &Open) -> bool {
+        let ring = front.header_ring();
+        front.rings.contains(&ring) && front.entry != self.regs.rings[ring as usize].put
     }
 
-    /// The entry the next packet takes in a ring, beyond those of packets under way that may still be delivered; `None` if the ring is full.
-    /// If `late`, the hardware had taken it before it knew that the packet in front of it was refused by memory.
-    fn next_slot(&self, id: RingId, late: bool) -> Option<u32> {
-        let sound = |p: &&Open| p.verdict.fault().is_none() && (late || !p.bus_error);
-        let index = |p: &Open| p.slots.iter().find(|(ring, _)| *ring == id).map(|(_, index)| *index);
-        let last = self.open.iter().rev().filter(sound).find_map(index);
-        self.regs.rings[id as usize].entry(last.or(self.refused[id as usize].filter(|_| late)))
-    }
-
-    /// The next packet that is to be stored, with its ring entries; `None` if a ring is full.
+    /// The next packet, where it may be begun or dropped now, as far as rings have room.
     ///
     /// # Errors
-    /// Why no packet may be begun now.
-    fn next_packet(&self, late: bool) -> Result<Option<Next>, &'static str> {
-        if !self.may_begin() {
-            return Err("no new packet now");
+    /// Why it may not.
+    fn next_packet(&self) -> Result<Verdict, &'static str> {
+        if self.regs.ctrl & R_CTRL_RUN_MASK == 0 || self.regs.halted || self.halt_due {
+            return Err("the Receiver does not run");
         }
-        let node = self.regs.node;
-        let flits = self.arrived.iter().find(|f| Verdict::of(f, node).stored().is_some());
-        let flits = flits.ok_or("no new packet has arrived")?;
-        let verdict = Verdict::of(flits, node);
-        let (header, _) = verdict.stored().expect("found so");
-        let (head_ring, body_ring) = RingId::of(header.kind);
-        let rings = [Some(head_ring), body_ring].into_iter().flatten();
-        let slots: Option<Vec<_>> = rings.map(|id| Some((id, self.next_slot(id, late)?))).collect();
-        Ok(slots.map(|slots| {
-            let at =
-                |&(id, index): &(RingId, u32)| Addr(self.regs.rings[id as usize].base).offset(index * id.entry_bytes());
-            Next {
-                head_at: at(&slots[0]),
-                head: header_bytes(flits).expect("not short"),
-                body_at: slots.get(1).map_or(Addr(header.dest), at),
-                slots,
+        let flits = self.arrived.front().ok_or("no packet has arrived")?;
+        let verdict = Verdict::of(flits, self.regs.node);
+        let free = match (self.open.len(), self.open.back()) {
+            (1, Some(p)) => {
+                verdict.may_follow()
+                    && p.all_commanded()
+                    && !p.arrival_due
+                    && !self.regs.may_halt(&p.header)
+                    && !self.is_misplaced(p)
             }
-        }))
+            (under_way, _) => under_way == 0,
+        };
+        if free {
+            Ok(verdict)
+        } else {
+            Err("what is under way comes first")
+        }
     }
 
-    /// Address and most bytes of the next body write of the packet begun last.
-    fn next_body(&self) -> Option<(Addr, u32)> {
-        let p = self.open.back()?;
-        let (header, _) = p.verdict.stored()?;
-        let end = header.bytes.next_multiple_of(self.bus_bytes);
-        if p.commanded >= end || p.arrival_due || self.regs.halted || self.halt_due {
-            return None;
+    /// The entries of its header ring where the header of the next packet may go; none if a ring is full.
+    fn entries(&self, next: &Verdict) -> Vec<u32> {
+        let Some((header, _)) = next.stored() else {
+            return Vec::new();
+        };
+        let behind = self
+            .open
+            .back()
+            .is_some_and(|p| p.header.kind == Kind::Dma && p.fault.is_none());
+        let mut entries: Vec<_> = self.regs.header_entry(header.kind, behind).into_iter().collect();
+        if self.late {
+            entries.extend(self.regs.header_entry(header.kind, true));
         }
-        let addr = p.body_at.offset(p.commanded);
-        Some((
-            addr,
-            (end - p.commanded).min(self.burst_bytes - addr.0 % self.burst_bytes),
-        ))
+        entries
+    }
+
+    /// The writes that may come next: one, or one in either of two places.
+    ///
+    /// # Errors
+    /// Why none may.
+    fn next_writes(&self) -> Result<Vec<Due>, &'static str> {
+        if let Some(p) = self.open.back()
+            && !p.all_commanded()
+        {
+            if p.arrival_due || self.halt_due || self.regs.halted {
+                return Err("the arrival interrupt, and a halt for it, come before the body");
+            }
+            let (at, end) = (
+                p.body_at.offset(p.commanded),
+                (p.body.len() as u32).next_multiple_of(self.bus_bytes),
+            );
+            let bytes = (end - p.commanded).min(self.burst_bytes - at.0 % self.burst_bytes);
+            return Ok(vec![(Part::Body, at, bytes)]);
+        }
+        if let Some(p) = self.open.front().filter(|p| self.is_misplaced(p)) {
+            let ring = p.header_ring();
+            let at = self.regs.entry_at(ring, self.regs.rings[ring as usize].put);
+            return Ok(vec![(Part::HeaderAgain, at, PACKET_HEADER_BYTES)]);
+        }
+        let next = self.next_packet()?;
+        let (header, _) = next.stored().ok_or("the next packet is to be dropped")?;
+        let ring = RingId::of(header.kind).0;
+        let write = |entry| {
+            (
+                Part::Header { entry },
+                self.regs.entry_at(ring, entry),
+                PACKET_HEADER_BYTES,
+            )
+        };
+        let writes: Vec<_> = self.entries(&next).into_iter().map(write).collect();
+        if writes.is_empty() {
+            Err("a ring is full")
+        } else {
+            Ok(writes)
+        }
     }
 
     fn write(&mut self, addr: Addr, bytes: u32) -> Result<(), Mismatch> {
-        let whole = bytes > 0 && bytes.is_multiple_of(self.bus_bytes);
-        let packet = self.closed + self.open.len() as u64;
-        let body = self.next_body();
-        if let Some((at, most)) = body
-            && at == addr
-            && whole
-            && bytes <= most
-        {
-            let p = self.open.back_mut().expect("next_body has a packet");
-            let (_, data) = p.verdict.stored().expect("next_body has a body");
-            let from = (p.commanded as usize).min(data.len());
-            let to = ((p.commanded + bytes) as usize).min(data.len());
-            self.writes.push_back(Pending {
-                addr,
-                data: data[from..to].to_vec(),
-                packet: Some(packet - 1),
-            });
-            p.commanded += bytes;
-            p.unanswered += 1;
-            return Ok(());
-        }
-        if let Some((at, left)) = self.tail
-            && at == addr
-            && whole
-            && bytes <= left
-        {
-            self.tail = Some((addr.offset(bytes), left - bytes));
-            self.writes.push_back(Pending {
-                addr,
-                data: Vec::new(),
-                packet: None,
-            });
-            self.unknown.push((addr, bytes as usize));
-            return Ok(());
-        }
-        if self.moves(addr, bytes) {
-            return Ok(());
-        }
-        let next = match self.next_packet(false) {
-            Ok(Some(next)) => next,
-            Ok(None) => return Err(self.history.differs("write", "none: a ring is full", (addr, bytes))),
-            Err(why) => {
-                return Err(self
-                    .history
-                    .differs("write", format!("body {body:x?}; {why}"), (addr, bytes)));
+        let due = self.next_writes();
+        let found = due.iter().flatten().find(|&&(_, at, len)| (at, len) == (addr, bytes));
+        let Some(&(part, ..)) = found else {
+            return Err(self.history.differs("write", due, (addr, bytes)));
+        };
+        let (p, data) = match part {
+            Part::Header { entry } => {
+                self.begin(entry);
+                let p = self.open.back_mut().expect("just begun");
+                let head = p.head.to_vec();
+                (p, head)
+            }
+            Part::HeaderAgain => {
+                let p = self.open.front_mut().expect("a header goes with a packet");
+                p.entry = self.regs.rings[p.header_ring() as usize].put;
+                let head = p.head.to_vec();
+                (p, head)
+            }
+            Part::Body => {
+                let p = self.open.back_mut().expect("a body goes with a packet");
+                let from = p.commanded as usize;
+                p.commanded += bytes;
+                let to = p.body.len().min(p.commanded as usize);
+                let data = p.body[from..to].to_vec();
+                (p, data)
             }
         };
-        let late = self.next_packet(true).ok().flatten();
-        let fits = |next: &Next| (next.head_at, PACKET_HEADER_BYTES) == (addr, bytes);
-        let expected = format!("header at {}, or body {body:x?}", next.head_at);
-        let Some(next) = [Some(next), late].into_iter().flatten().find(fits) else {
-            return Err(self.history.differs("write", expected, (addr, bytes)));
+        p.unanswered += 1;
+        let index = if part == Part::HeaderAgain {
+            0
+        } else {
+            self.open.len() - 1
         };
-        self.begin(next);
+        self.writes.push_back(Pending {
+            addr,
+            data,
+            packet: self.closed + index as u64,
+        });
         Ok(())
     }
 
-    /// A header that was written behind one whose packet memory refused may be written again, in the place of that one.
-    fn moves(&mut self, addr: Addr, bytes: u32) -> bool {
-        let packet = self.closed + self.open.len() as u64;
-        let Some((p, before)) = self.open.make_contiguous().split_last_mut() else {
-            return false;
-        };
-        let Some(&(id, index)) = p.slots.first() else {
-            return false;
-        };
-        let mut sound = before.iter().rev().filter(|b| b.faults().next().is_none());
-        let last = sound.find_map(|b| b.slots.iter().find(|(ring, _)| *ring == id));
-        let ring = self.regs.rings[id as usize];
-        let Some(place) = ring
-            .entry(last.map(|(_, index)| *index))
-            .filter(|&place| place != index)
-        else {
-            return false;
-        };
-        let at = Addr(ring.base).offset(place * id.entry_bytes());
-        if (at, PACKET_HEADER_BYTES) != (addr, bytes) || !p.all_commanded() {
-            return false;
-        }
-        p.slots[0].1 = place;
-        p.unanswered += 1;
-        self.writes.push_back(Pending {
-            addr,
-            data: p.head.to_vec(),
-            packet: Some(packet - 1),
+    /// Opens the next packet, its header in this entry of its ring.
+    fn begin(&mut self, entry: u32) {
+        self.late = false;
+        let flits = self.arrived.pop_front().expect("the next packet has arrived");
+        let verdict = Verdict::of(&flits, self.regs.node);
+        let (header, body) = verdict.stored().expect("a packet that is stored");
+        let (head_ring, body_ring) = RingId::of(header.kind);
+        self.open.push_back(Open {
+            header: *header,
+            head: header_bytes(&flits).expect("not short"),
+            entry,
+            body: body.to_vec(),
+            body_at: body_ring.map_or(Addr(header.dest), |id| {
+                self.regs.entry_at(id, self.regs.rings[id as usize].put)
+            }),
+            fault: verdict.fault(),
+            refused: false,
+            commanded: 0,
+            unanswered: 0,
+            arrival_due: header.arr,
+            rings: [Some(head_ring), body_ring].into_iter().flatten().collect(),
         });
-        true
-    }
-
-    /// Opens the next packet that is stored, and those before it that are dropped.
-    fn begin(&mut self, next: Next) {
-        self.tail = None;
-        for (ring, _) in &next.slots {
-            self.refused[*ring as usize] = None;
-        }
-        loop {
-            let flits = self.arrived.pop_front().expect("the next packet has arrived");
-            let verdict = Verdict::of(&flits, self.regs.node);
-            let stored = verdict.stored().map(|(header, _)| *header);
-            self.open.push_back(Open {
-                word0: header_word0(&flits),
-                head: next.head,
-                body_at: next.body_at,
-                commanded: 0,
-                unanswered: u32::from(stored.is_some()),
-                arrival_due: stored.is_some_and(|h| h.arr),
-                bus_error: false,
-                slots: stored.map_or(Vec::new(), |_| next.slots.clone()),
-                end_due: stored.is_some_and(|h| h.end),
-                verdict,
-            });
-            if stored.is_some() {
-                let packet = Some(self.closed + self.open.len() as u64 - 1);
-                self.writes.push_back(Pending {
-                    addr: next.head_at,
-                    data: next.head.to_vec(),
-                    packet,
-                });
-                return;
-            }
-        }
     }
 
     fn written(&mut self, ok: bool) -> Result<(), Mismatch> {
@@ -488,18 +430,19 @@ impl RecvModel {
             .writes
             .pop_front()
             .ok_or_else(|| self.history.differs("write response", "none outstanding", ok))?;
-        let Some(packet) = write.packet else { return Ok(()) };
-        let p = &mut self.open[(packet - self.closed) as usize];
+        let p = &mut self.open[(write.packet - self.closed) as usize];
         p.unanswered -= 1;
-        p.bus_error |= !ok;
+        p.refused |= !ok;
         p.arrival_due &= ok;
+        let bytes = (write.addr.0..).zip(&write.data);
         if ok {
+            bytes.for_each(|(at, _)| drop(self.perhaps.remove(&at)));
             assert!(
                 self.image.write(write.addr, &write.data),
                 "memory answered for bytes it does not have"
             );
         } else {
-            self.unknown.push((write.addr, write.data.len()));
+            bytes.for_each(|(at, byte)| self.perhaps.entry(at).or_default().push(*byte));
         }
         Ok(())
     }
@@ -509,75 +452,54 @@ impl RecvModel {
             Internal::Halted => {
                 self.halt_due = false;
                 self.regs.halted = true;
-                return;
             }
             Internal::Put { ring, value } => {
                 self.regs.rings[ring as usize].put = value;
                 let front = self.open.front_mut().expect("a PUT has a packet");
-                front.slots.retain(|(r, _)| *r != ring);
-                if !front.slots.is_empty() || front.end_due {
-                    return;
+                front.rings.retain(|r| *r != ring);
+                if front.rings.is_empty() && !front.header.end {
+                    self.close();
                 }
             }
-            Internal::Raised(cause) => {
-                self.regs.raise(cause);
-                if !self.raised(cause) {
-                    return;
-                }
-            }
+            Internal::Raised(cause) => self.raised(cause),
         }
-        let p = self.open.pop_front().expect("closed by its event");
-        if p.bus_error
-            && let Some((header, _)) = p.verdict.stored()
-        {
-            let end = header.bytes.next_multiple_of(self.bus_bytes);
-            self.tail = Some((p.body_at.offset(p.commanded), end.saturating_sub(p.commanded)));
-            for (ring, index) in p.slots {
-                self.refused[ring as usize] = Some(index);
-            }
-        }
-        self.closed += 1;
-        self.history.packet += 1;
     }
 
-    /// The consequences of a cause; true if it closes the packet in front.
-    fn raised(&mut self, cause: Cause) -> bool {
+    fn raised(&mut self, cause: Cause) {
+        self.regs.raise(cause);
         match cause {
             Cause::Arrival => {
-                self.open.back_mut().expect("an arrival has a packet").arrival_due = false;
+                self.open.front_mut().expect("an arrival has a packet").arrival_due = false;
                 self.halt_due = self.regs.ctrl & R_CTRL_HALT_ARRIVAL_MASK != 0;
-                false
             }
-            Cause::Overflow => {
-                self.halt_due = true;
-                self.overflowed = true;
-                false
-            }
+            Cause::Overflow => self.halt_due = true,
             Cause::End => {
-                let front = self.open.front().expect("an end has a packet");
-                let (header, _) = front.verdict.stored().expect("delivered");
-                self.halt_due = self.regs.halts_at_end(header.kind);
-                true
+                let ended = self.close();
+                self.halt_due = self.regs.halts_at_end(ended.header.kind);
             }
-            _ => match self
-                .open
-                .front()
-                .filter(|p| p.written() && p.faults().any(|f| f == cause))
-            {
-                Some(front) => {
-                    self.regs.drop_packet(front.word0);
-                    true
-                }
-                None => {
-                    let flits = self
-                        .arrived
-                        .pop_front()
-                        .expect("a packet that is dropped before it was begun");
-                    self.regs.drop_packet(header_word0(&flits));
-                    self.history.packet += 1;
-                    false
-                }
-            },
+            _ if self.open.is_empty() => {
+                let flits = self.arrived.pop_front().expect("a packet that is dropped");
+                self.late = false;
+                self.regs.drop_packet(header_word0(&flits));
+                self.history.packet += 1;
+            }
+            _ => {
+                let failed = self.close();
+                let word0 = u32::from_le_bytes(failed.head[..4].try_into().expect("4 bytes"));
+                self.regs.drop_packet(Some(word0));
+                let node = self.regs.node;
+                self.late = self.open.is_empty()
+                    && (failed.header.kind, failed.fault) == (Kind::Dma, None)
+                    && !self.regs.may_halt(&failed.header)
+                    && self.arrived.front().is_some_and(|f| Verdict::of(f, node).may_follow());
+            }
         }
+    }
+
+    /// The packet in front is dealt with.
+    fn close(&mut self) -> Open {
+        self.closed += 1;
+        self.history.packet += 1;
+        self.open.pop_front().expect("a packet is under way")
     }
 }

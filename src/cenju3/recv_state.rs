@@ -3,6 +3,7 @@
 
 use super::packet::{HEAD_FLITS, Kind, PacketHeader, get, header_bytes, put, to_bytes, word};
 use super::regs::*;
+use crate::Addr;
 
 /// What a packet is to a Receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,12 @@ impl Verdict {
             | Verdict::Overlong { header, body } => Some((header, body)),
             Verdict::Short | Verdict::Bad => None,
         }
+    }
+
+    /// Whether it may be begun while the packet before it is still being written; any other waits until nothing is under way.
+    pub fn may_follow(&self) -> bool {
+        self.stored()
+            .is_some_and(|(header, body)| header.kind == Kind::Dma && !header.arr && !body.is_empty())
     }
 
     /// Why it is not delivered.
@@ -269,6 +276,25 @@ impl RecvRegs {
             R_CTRL_HALT_END_MSG_MASK
         };
         self.ctrl & mask != 0
+    }
+
+    /// Whether the Receiver may halt for a packet with this header; then nothing is begun before it is complete.
+    pub fn may_halt(&self, header: &PacketHeader) -> bool {
+        let at_arrival = header.arr && self.ctrl & R_CTRL_HALT_ARRIVAL_MASK != 0;
+        at_arrival || (header.end && self.halts_at_end(header.kind))
+    }
+
+    /// The header ring's entry for the next packet of this kind, or for the one after that if `behind`; `None` if one of its rings is full.
+    pub fn header_entry(&self, kind: Kind, behind: bool) -> Option<u32> {
+        let (head, body) = RingId::of(kind);
+        let ring = self.rings[head as usize];
+        let room = body.is_none_or(|id| self.rings[id as usize].entry(None).is_some());
+        ring.entry(behind.then_some(ring.put)).filter(|_| room)
+    }
+
+    /// Address of an entry of a ring.
+    pub fn entry_at(&self, id: RingId, index: u32) -> Addr {
+        Addr(self.rings[id as usize].base).offset(index * id.entry_bytes())
     }
 
     /// Counts a packet that is not delivered; `word0` of its header where it came that far.

@@ -88,7 +88,7 @@ pub const MHB_BASE: u32 = 0x20;
 /// Registers: Entries of the ring, 2 to 65536 (it holds one less); a write resets its PUT and GET to 0.
 pub const MHB_SIZE: u32 = 0x24;
 
-/// Registers: Receiver's index: the next entry to be filled; advances when the packet is complete in memory.
+/// Registers: Receiver's index: the next entry to be filled; advances when the packet is complete in memory; one that fails leaves its entry to the next.
 pub const MHB_PUT: u32 = 0x28;
 
 /// Registers: Host's index: the oldest entry still in use.

@@ -84,20 +84,38 @@ impl Rng {
 /// One run of one test: its name, what it was run with, and its seed.
 #[derive(Clone, Debug)]
 pub struct Case {
+    package: &'static str,
     target: &'static str,
     test: &'static str,
     params: String,
+    /// The seed of the run, and that of this case's chance.
     seed: Seed,
+    chance: Seed,
 }
 
 impl Case {
-    /// `target` is the test target, `test` the test function's name, `params` whatever tells this case from its others.
+    /// `target` is the test target of the testbenches, `test` the test function's name, `params` whatever tells this case from its others.
     pub fn new(target: &'static str, test: &'static str, params: impl Display) -> Case {
+        let seed = Seed::get();
         Case {
+            package: "testbenches",
             target,
             test,
             params: params.to_string(),
+            seed,
+            chance: seed,
+        }
+    }
+
+    /// A case of a property, whose `chance` was generated like its value: it is the same under any seed of the run.
+    pub fn generated(package: &'static str, target: &'static str, test: &'static str, chance: Seed) -> Case {
+        Case {
+            package,
+            target,
+            test,
+            params: format!("chance {chance}"),
             seed: Seed::get(),
+            chance,
         }
     }
 
@@ -108,7 +126,7 @@ impl Case {
 
     /// An independent stream of chance, for this case and name only.
     pub fn rng(&self, name: &str) -> Rng {
-        self.seed.stream(&format!("{}/{}/{name}", self.test, self.params))
+        self.chance.stream(&format!("{}/{}/{name}", self.test, self.params))
     }
 
     /// A simulation in which all that is not reset starts at random.
@@ -119,12 +137,14 @@ impl Case {
     /// The one line that repeats this case.
     pub fn replay(&self) -> String {
         let Case {
+            package,
             target,
             test,
             params,
             seed,
+            ..
         } = self;
-        format!("TSUNAGI_SEED={seed} cargo test -p testbenches --test {target} -- --exact {test}   # {params}")
+        format!("TSUNAGI_SEED={seed} cargo test -p {package} --test {target} -- --exact {test}   # {params}")
     }
 
     /// Runs the body; when it fails, by its result or by a panic, a wave of its end and the replay line are left behind. See
@@ -201,6 +221,17 @@ mod tests {
         assert_eq!(Seed::parse("12"), Some(Seed(12)));
         assert_eq!(Seed::parse("0x1f"), Some(Seed(31)));
         assert_eq!(Seed::parse("one"), None);
+    }
+
+    #[test]
+    fn a_generated_case_has_its_own_chance() {
+        let first = |chance| {
+            Case::generated("tsunagi", "model", "agrees", Seed(chance))
+                .rng("source")
+                .bits()
+        };
+        assert_eq!(first(5), first(5));
+        assert_ne!(first(5), first(6));
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 
 use thiserror::Error;
 
+use super::topology::Omega;
+
 /// A word that a switch committed against its contract.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum SwitchError {
@@ -80,7 +82,8 @@ struct Output {
 pub struct GoldenSwitch {
     radix: usize,
     shift: usize,
-    mask: u64,
+    /// The output that each value of the digit names.
+    routes: Vec<Option<usize>>,
     bound: u64,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
@@ -93,11 +96,27 @@ impl GoldenSwitch {
     /// A switch of `radix` ports that routes by digit `digit` of a packet's first word. A packet at the head of its input
     /// may be passed over by `bound` packets of other inputs, those that the output had already chosen included.
     pub fn new(radix: usize, digit: usize, bound: u64) -> GoldenSwitch {
-        let bits = radix.next_power_of_two().trailing_zeros() as usize;
+        let values = radix.next_power_of_two();
+        let routes = (0..values).map(|value| (value < radix).then_some(value)).collect();
+        let bits = values.trailing_zeros() as usize;
+        GoldenSwitch::routed(radix, digit * bits, routes, bound)
+    }
+
+    /// A whole network as one switch of all its ports, of which nothing is said on fairness.
+    pub fn network(shape: Omega) -> GoldenSwitch {
+        let mut routes = vec![None; 1 << (shape.stages() * shape.digit_bits())];
+        for port in 0..shape.ports() {
+            routes[shape.tag(port) as usize] = Some(port);
+        }
+        GoldenSwitch::routed(shape.ports(), 0, routes, u64::MAX)
+    }
+
+    /// `routes` has a power of two of entries.
+    fn routed(radix: usize, shift: usize, routes: Vec<Option<usize>>, bound: u64) -> GoldenSwitch {
         GoldenSwitch {
             radix,
-            shift: digit * bits,
-            mask: (1 << bits) - 1,
+            shift,
+            routes,
             bound,
             inputs: vec![
                 Input {
@@ -114,10 +133,8 @@ impl GoldenSwitch {
 
     /// Input `input` took a word.
     pub fn took(&mut self, input: usize, word: u64, last: bool) {
-        let named = (word >> self.shift & self.mask) as usize;
-        let output = self.inputs[input]
-            .taking
-            .unwrap_or((named < self.radix).then_some(named));
+        let named = (word >> self.shift) as usize & (self.routes.len() - 1);
+        let output = self.inputs[input].taking.unwrap_or(self.routes[named]);
         self.inputs[input].taking = (!last).then_some(output);
         match output {
             Some(output) => {
@@ -222,6 +239,16 @@ mod tests {
         assert_eq!(golden.sent(1, 0, 0x10, true), Ok(()));
         assert_eq!(golden.sent(1, 1, 0x21, true), Ok(()));
         assert_eq!(golden.finish(0), Ok(()));
+    }
+
+    #[test]
+    fn a_network_routes_by_whole_tags() {
+        let shape = Omega::new(3, 2);
+        let mut golden = GoldenSwitch::network(shape);
+        golden.took(8, 0xF0 | shape.tag(5), true);
+        golden.took(8, 0xF0 | 0b11_00, true);
+        assert_eq!(golden.sent(5, 8, 0xF0 | shape.tag(5), true), Ok(()));
+        assert_eq!(golden.finish(1), Ok(()));
     }
 
     #[test]

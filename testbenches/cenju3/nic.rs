@@ -1,13 +1,12 @@
 //! The whole NIC: registers, clocks, the link's rate and its back-pressure, refused writes, activity gating.
 
-use std::fmt::Debug;
-
 use testbenches::rtl::{Cenju3NicRandom, Cenju3NicWideRandom};
 use tsunagi::cenju3::packet::{Kind, Packet, PacketHeader, ParcelHeader, Route};
 use tsunagi::cenju3::regs::*;
 use tsunagi::harness::backend::HostReq;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
+use tsunagi::harness::stream::Gaps;
 use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
 use tsunagi::{Addr, Cycle};
 use verilated::Context;
@@ -136,7 +135,7 @@ fn traffic<N: Nic>(rig: &mut Rig<N>, rng: &mut Rng) -> Vec<Event> {
         }
     }
     let count = messages[0].len() + messages[1].len();
-    rig.run("rest", 3_000, |rig| !rig.dut.busy());
+    rig.run("rest", 3_000, |rig| rig.to_nic.is_empty() && !rig.dut.busy());
     assert_eq!(
         rig.read(S_STAT),
         S_STAT_EMPTY0_MASK | S_STAT_EMPTY1_MASK | 24 << S_STAT_SENT_SHIFT
@@ -163,8 +162,10 @@ fn traffic<N: Nic>(rig: &mut Rig<N>, rng: &mut Rng) -> Vec<Event> {
     std::mem::take(&mut rig.events)
 }
 
-fn at_clocks<N: Nic>(test: &'static str, clocks: impl Debug, io: u64, net: u64, timing: MemoryTiming) {
-    let case = Case::new("cenju3", test, format!("{} {clocks:?}", N::BUS_BYTES));
+/// Traffic at these clock periods with random phase, the links pausing so.
+fn at_clocks<N: Nic>(test: &'static str, run: u32, (io, net): (u64, u64), gaps: Gaps, timing: MemoryTiming) {
+    let params = format!("{} {io} {net} {gaps:?} run {run}", N::BUS_BYTES);
+    let case = Case::new("cenju3", test, params);
     case.run(|_| {
         let mut rng = case.rng("traffic");
         let setup = Setup {
@@ -174,6 +175,7 @@ fn at_clocks<N: Nic>(test: &'static str, clocks: impl Debug, io: u64, net: u64, 
             ..Setup::default()
         };
         let mut rig = start::<N>(case.context(), setup);
+        rig.pause(gaps, |name| case.rng(name));
         traffic(&mut rig, &mut rng);
         Ok::<(), String>(())
     });
@@ -182,7 +184,7 @@ fn at_clocks<N: Nic>(test: &'static str, clocks: impl Debug, io: u64, net: u64, 
 #[test]
 fn right_at_any_ratio_and_phase() {
     let test = "nic::right_at_any_ratio_and_phase";
-    for (io, net) in [
+    for periods in [
         (40_000, 50_000),
         (50_000, 40_000),
         (40_000, 40_000),
@@ -191,8 +193,19 @@ fn right_at_any_ratio_and_phase() {
         (11_000, 40_000),
     ] {
         for run in 0..2 {
-            at_clocks::<Cenju3NicRandom>(test, (io, net, run), io, net, SLOW);
-            at_clocks::<Cenju3NicWideRandom>(test, (io, net, run), io, net, MemoryTiming::IDEAL);
+            at_clocks::<Cenju3NicRandom>(test, run, periods, Gaps::None, SLOW);
+            at_clocks::<Cenju3NicWideRandom>(test, run, periods, Gaps::None, MemoryTiming::IDEAL);
+        }
+    }
+}
+
+#[test]
+fn right_under_all_gaps() {
+    let test = "nic::right_under_all_gaps";
+    for gaps in Gaps::ALL {
+        for run in 0..2 {
+            at_clocks::<Cenju3NicRandom>(test, run, (40_000, 50_000), gaps, SLOW);
+            at_clocks::<Cenju3NicWideRandom>(test, run, (40_000, 50_000), gaps, MemoryTiming::IDEAL);
         }
     }
 }
@@ -270,12 +283,9 @@ fn packet(seq: u8, dest: u32, bytes: u32, end: bool) -> Packet {
 fn offer<N: Nic>(rig: &mut Rig<N>, packet: &Packet) {
     let flits = packet.flits();
     let last = flits.len() - 1;
-    rig.to_nic.extend(
-        flits
-            .into_iter()
-            .enumerate()
-            .map(|(i, data)| Flit { data, last: i == last }),
-    );
+    for (i, data) in flits.into_iter().enumerate() {
+        rig.to_nic.push(Flit { data, last: i == last });
+    }
 }
 
 #[test]
@@ -355,14 +365,20 @@ fn a_refused_body_gives_its_header_slot_to_the_next_packet() {
 
 #[test]
 fn reset_in_mid_flight_leaves_nothing_behind() {
-    for us in [7, 31, 200] {
-        let mut rig = start::<Cenju3Nic>(
-            Context::new(),
+    for (us, gaps) in [7, 31, 200]
+        .into_iter()
+        .flat_map(|us| [(us, Gaps::None), (us, Gaps::Both)])
+    {
+        let test = "nic::reset_in_mid_flight_leaves_nothing_behind";
+        let case = Case::new("cenju3", test, format!("{us} {gaps:?}"));
+        let mut rig = start::<Cenju3NicRandom>(
+            case.context(),
             Setup {
                 timing: SLOW,
                 ..Setup::default()
             },
         );
+        rig.pause(gaps, |name| case.rng(name));
         assert!(rig.memory.write(Addr(QUEUE0), &dma(PARCEL_BODY_MAX).encode()));
         rig.write(SQ0_PUT, 1);
         let end = rig.now() + us * 1_000_000;
@@ -370,7 +386,6 @@ fn reset_in_mid_flight_leaves_nothing_behind() {
         rig.reset();
         assert_eq!(rig.read(S_STAT), S_STAT_EMPTY0_MASK | S_STAT_EMPTY1_MASK);
         program(&mut rig);
-        let case = Case::new("cenju3", "nic::reset_in_mid_flight_leaves_nothing_behind", us);
         traffic(&mut rig, &mut case.rng("traffic"));
         assert_ne!(rig.memory.read(Addr(MESSAGES), 16).unwrap(), [0; 16]);
     }

@@ -1,12 +1,12 @@
 //! One NIC with a memory, a host port, and links that are looped back or open.
 
-use std::collections::VecDeque;
-
 use testbenches::rtl::{Cenju3NicRandom, Cenju3NicWideRandom};
 use tsunagi::Cycle;
 use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, HostPort};
 use tsunagi::harness::backend::{EventKind, HostReq, HostRsp};
 use tsunagi::harness::memory::{MemPortsIn, Memory, MemoryAgent, MemoryTiming};
+use tsunagi::harness::seed::Rng;
+use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
 use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
 use verilated::{Clock, Clocks, Context, Unit};
 
@@ -178,8 +178,11 @@ pub struct Rig<N> {
     /// IO and network edges so far.
     pub io_edges: u64,
     pub net_edges: u64,
-    /// Flits to be offered to the NIC; used when the links are open.
-    pub to_nic: VecDeque<Flit>,
+    /// Flits to be offered to the NIC, and who takes those it sends; not used while the links are tied together.
+    pub to_nic: Source<Flit>,
+    from_nic: Sink<Flit>,
+    /// A looped link is not a wire but pauses, and holds what is on its way.
+    pauses: bool,
     /// Flits the NIC sent, and the network edges of the first and the last.
     pub sent: Vec<Flit>,
     pub sent_span: Option<(u64, u64)>,
@@ -208,7 +211,9 @@ impl<N: Nic> Rig<N> {
             host: HostPort::Idle,
             io_edges: 0,
             net_edges: 0,
-            to_nic: VecDeque::new(),
+            to_nic: Source::new([], Pacer::steady()),
+            from_nic: Sink::new(Pacer::steady()),
+            pauses: false,
             sent: Vec::new(),
             sent_span: None,
             strobes: 0xf,
@@ -227,6 +232,9 @@ impl<N: Nic> Rig<N> {
         self.dut.set_bus(&BusIn::default());
         self.dut.set_rx(None);
         self.agent.reset();
+        self.to_nic.reset();
+        self.to_nic.stop();
+        self.from_nic.reset();
         self.host = HostPort::Idle;
         let (io, net) = (self.io_edges, self.net_edges);
         while self.io_edges < io + 4 || self.net_edges < net + 4 {
@@ -235,6 +243,19 @@ impl<N: Nic> Rig<N> {
         self.dut.set_reset(false, false);
         self.held = false;
         self.run("rest after reset", 1_000, |rig| !rig.dut.busy());
+    }
+
+    /// From now on the links pause so, and memory is late at random.
+    pub fn pause(&mut self, gaps: Gaps, rng: impl Fn(&str) -> Rng) {
+        self.to_nic = Source::new([], Pacer::new(gaps.at_source(), rng("to the NIC")));
+        self.from_nic = Sink::new(Pacer::new(gaps.at_sink(), rng("from the NIC")));
+        self.pauses = gaps != Gaps::None;
+        let (latency, gap) = if self.pauses { (30, 6) } else { (0, 0) };
+        self.agent = MemoryAgent::new(self.setup.timing, N::BUS_BYTES).with_jitter(
+            rng("memory").bits(),
+            Cycle(latency),
+            Cycle(gap),
+        );
     }
 
     pub fn now(&self) -> u64 {
@@ -254,7 +275,7 @@ impl<N: Nic> Rig<N> {
             && !self.dut.busy()
             && self.agent.is_idle()
             && matches!(self.host, HostPort::Idle | HostPort::Answered(_))
-            && (self.setup.looped || self.to_nic.is_empty());
+            && self.to_nic.is_empty();
         if io {
             self.io_edge();
         }
@@ -307,17 +328,20 @@ impl<N: Nic> Rig<N> {
             return;
         }
         let (out, ready) = (self.dut.tx(), self.dut.rx_ready());
-        let taken = if self.setup.looped {
+        let taken = if self.setup.looped && !self.pauses {
             self.dut.set_rx(out);
             self.dut.set_tx_ready(ready);
             out.filter(|_| ready)
         } else {
-            self.dut.set_rx(self.to_nic.front().copied());
-            self.dut.set_tx_ready(true);
-            if ready {
-                self.to_nic.pop_front();
-            }
-            out
+            self.dut.set_rx(self.to_nic.offer().copied());
+            self.dut.set_tx_ready(self.from_nic.ready());
+            self.to_nic.step(ready);
+            let taken = self.from_nic.step(out).unwrap_or_else(|e| panic!("outgoing link: {e}"));
+            taken
+                .filter(|_| self.setup.looped)
+                .into_iter()
+                .for_each(|flit| self.to_nic.push(flit));
+            taken
         };
         if let Some(flit) = taken {
             self.sent.push(flit);

@@ -70,6 +70,7 @@ fn of_receiver<U: Receiver>() -> Found {
                 (Faults::None, 0),
                 (Faults::None, HALTS),
                 (Faults::Packets, 0),
+                (Faults::Memory, 0),
                 (Faults::Memory, HALTS),
             ] {
                 let plan = receiver::Plan {
@@ -88,6 +89,8 @@ fn of_receiver<U: Receiver>() -> Found {
         write_latency: Cycle(20),
         ..MemoryTiming::IDEAL
     };
+    let again = receiver::refused_twice::<U>(&case("refused twice".into()), STARTS[0], &Probe::default());
+    found.push(again);
     let rate = receiver::stream::<U>(&case("rate".into()), STARTS[0], &Probe::default(), late, 64);
     found.push(rate.and_then(full_rate));
     found
@@ -141,4 +144,8 @@ fn each_receiver_twin_is_caught_by_its_own_check() {
     caught(of_receiver::<TwinReceiverHalted>(), "halt", "");
     // A truncated packet published.
     caught(of_receiver::<TwinReceiverTruncated>(), "inside", "Put");
+    // The header behind a refused packet written once more where it was.
+    caught(of_receiver::<TwinReceiverAgain>(), "write", "");
+    // A refused header forgotten when it is written once more.
+    caught(of_receiver::<TwinReceiverRefused>(), "inside", "Put");
 }

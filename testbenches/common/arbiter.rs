@@ -2,6 +2,7 @@
 
 use testbenches::rtl::*;
 use tsunagi::harness::seed::{Case, Recorder};
+use tsunagi::harness::stream::Gaps;
 use tsunagi::harness::wave::Probe;
 use verilated::Unit;
 
@@ -33,7 +34,7 @@ macro_rules! ports {
     )+};
 }
 
-ports!(ArbiterN1 ArbiterN3 ArbiterN4 TwinArbiterLegal TwinArbiterHold TwinArbiterFair);
+ports!(ArbiterN1 ArbiterN2 ArbiterN3 ArbiterN4 TwinArbiterLegal TwinArbiterHold TwinArbiterFair);
 
 /// What is checked; a message begins with the name of the rule that was broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +102,8 @@ impl Model {
     }
 }
 
-fn run<U: Ports>(case: &Case, start: Start, without: Option<Rule>, probe: &Probe) -> Result<(), String> {
+/// `gaps.at_source()`: requests come at times, else all the time; `gaps.at_sink()`: the grant stands for a while, else for one cycle.
+fn run<U: Ports>(case: &Case, start: Start, gaps: Gaps, without: Option<Rule>, probe: &Probe) -> Result<(), String> {
     let context = start.context(case);
     let dut = U::named(&context, "dut");
     let mut wave = Recorder::new(probe, &[&dut]);
@@ -114,9 +116,9 @@ fn run<U: Ports>(case: &Case, start: Start, without: Option<Rule>, probe: &Probe
     let (mut req, all) = (0u8, (1u8 << U::N) - 1);
     for cycle in 0..2000u64 {
         let rst = cycle < 2 || rng.chance(1, 200);
-        let advance = rng.chance(1, 3);
+        let advance = !gaps.at_sink() || rng.chance(1, 3);
         // Requests stand until granted; how eager they are changes now and then.
-        let eager = 1 + cycle / 100 % 4;
+        let eager = if gaps.at_source() { 1 + cycle / 100 % 4 } else { 8 };
         req |= (0..U::N).fold(0, |bits, i| bits | u8::from(rng.chance(eager, 8)) << i) & all;
         for clk in [false, true] {
             dut.set(clk, rst, req, advance);
@@ -133,15 +135,20 @@ fn run<U: Ports>(case: &Case, start: Start, without: Option<Rule>, probe: &Probe
 }
 
 pub fn checks<U: Ports>(without: Option<Rule>, each: Each) {
-    for start in Start::ALL {
-        let case = Case::new("common", "arbiter::arbiter", format!("{} {start:?}", name::<U>()));
-        each(&case, &|probe| run::<U>(&case, start, without, probe));
+    for (start, gaps) in Start::ALL
+        .into_iter()
+        .flat_map(|start| Gaps::ALL.map(|gaps| (start, gaps)))
+    {
+        let params = format!("{} {gaps:?} {start:?}", name::<U>());
+        let case = Case::new("common", "arbiter::arbiter", params);
+        each(&case, &|probe| run::<U>(&case, start, gaps, without, probe));
     }
 }
 
 #[test]
 fn arbiter() {
     checks::<ArbiterN1>(None, &mut must_pass);
+    checks::<ArbiterN2>(None, &mut must_pass);
     checks::<ArbiterN3>(None, &mut must_pass);
     checks::<ArbiterN4>(None, &mut must_pass);
 }

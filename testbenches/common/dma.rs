@@ -2,15 +2,10 @@
 
 use std::collections::VecDeque;
 
-use proptest::strategy::Strategy;
-use proptest::test_runner::{
-    Config, FileFailurePersistence, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner,
-};
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::{Memory, MemoryAgent, MemoryTiming};
-use tsunagi::harness::seed::{Case, Rng, Seed};
+use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::Gaps;
-use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, Cycle};
 
 /// Bytes of the memory; commands stay in it.
@@ -160,37 +155,4 @@ pub fn commands(rng: &mut Rng, count: usize, word: u32) -> Vec<Command> {
         }
     };
     (0..count).map(one).collect()
-}
-
-/// Runs the property on 40 generated values; a failing one is shrunk, written to the regression file, and run once more as a case,
-/// which leaves its wave and replay line.
-pub fn property<S: Strategy>(
-    test: &'static str,
-    regressions: &'static str,
-    strategy: S,
-    run: impl Fn(&Case, &S::Value, &Probe) -> Result<(), String>,
-) where
-    S::Value: Clone,
-{
-    let persistence = FileFailurePersistence::Direct(regressions);
-    let config = Config {
-        cases: 40,
-        failure_persistence: Some(Box::new(persistence)),
-        ..Config::default()
-    };
-    let mut key = [0; 32];
-    Seed::get().stream(test).fill(&mut key);
-    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &key));
-    let case = |value: &S::Value| Case::new("common", test, format!("{value:?}"));
-    let outcome = runner.run(&strategy, |value| {
-        run(&case(&value), &value, &Probe::default()).map_err(TestCaseError::fail)
-    });
-    match outcome {
-        Ok(()) => {}
-        Err(TestError::Fail(why, value)) => {
-            case(&value).run(|probe| run(&case(&value), &value, probe));
-            panic!("{test}: failed once with {why}, then passed with {value:?}");
-        }
-        Err(TestError::Abort(why)) => panic!("{test}: {why}"),
-    }
 }

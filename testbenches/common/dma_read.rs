@@ -12,7 +12,8 @@ use tsunagi::{Addr, Cycle};
 use verilated::Unit;
 
 use crate::bench::{Each, PERIOD, Start, must_pass, name};
-use crate::dma::{Bursts, Command, Hardship, SIZE, Slowness, commands, cut, property, rule};
+use crate::dma::{Bursts, Command, Hardship, SIZE, Slowness, commands, cut, rule};
+use crate::property::holds;
 
 /// A word of the output stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -293,9 +294,10 @@ fn one_word_per_cycle() {
 fn any_commands() {
     let command = (0..(SIZE - 2048) / 4, 1..2000u32).prop_map(|(word, bytes)| Command { addr: word * 4, bytes });
     let strategy = (proptest::collection::vec(command, 1..12), 0..16usize);
-    property(
+    holds(
         "dma_read::any_commands",
         "common/regressions/dma_read.txt",
+        40,
         strategy,
         |case, (list, kind), probe| {
             let hardship = Hardship::all().nth(*kind).expect("16 kinds");

@@ -6,7 +6,7 @@ use tsunagi::harness::seed::Rng;
 use crate::bench::{Each, Ports, gap_cases, must_pass, ports, reset_cases};
 use crate::models::{Queue, Rule};
 
-ports!(FifoD1 FifoD2 FifoD3 FifoD16 FifoBramD1 FifoBramD5 DelayD1 DelayD2 DelayD5
+ports!(FifoD1 FifoD2 FifoD3 FifoD16 FifoBramD1 FifoBramD2 FifoBramD5 DelayD1 DelayD2 DelayD5
        TwinFifoOrder TwinFifoLevel TwinFifoReset: u32 => u32,
     put |dut, word| { dut.in_data_i.set(word) }, junk 0xdead_beef,
     get |dut| dut.out_data_o.get(), level |dut| Some(dut.level_o.get().into()));
@@ -69,6 +69,7 @@ fn fifo_lut_ram() {
 #[test]
 fn fifo_block_ram() {
     queue::<FifoBramD1>("fifo::fifo_block_ram", 1, 2);
+    queue::<FifoBramD2>("fifo::fifo_block_ram", 2, 2);
     queue::<FifoBramD5>("fifo::fifo_block_ram", 5, 2);
 }
 

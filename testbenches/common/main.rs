@@ -9,6 +9,8 @@ mod dma_read;
 mod dma_write;
 mod fifo;
 mod models;
+#[path = "../../tests/property/mod.rs"]
+mod property;
 mod splitter;
 mod twins;
 mod width;

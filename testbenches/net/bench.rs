@@ -11,7 +11,7 @@ use tsunagi::switch_unit;
 use verilated::{Context, Verilated};
 
 /// Clock period in waves, ps.
-const PERIOD: u64 = 10_000;
+pub const PERIOD: u64 = 10_000;
 
 /// A verilated switch as a testbench sees it.
 pub trait Switch: SwitchUnit {
@@ -93,8 +93,9 @@ macro_rules! cenju3_switch {
 crossbar!(CrossbarN2W16, 2, 16, 1);
 crossbar!(CrossbarN2W64, 2, 64, 1);
 crossbar!(CrossbarN3W16D2, 3, 16, 2);
+crossbar!(CrossbarN3W64, 3, 64, 2);
 crossbar!(CrossbarN4W64, 4, 64, 2);
-crossbar!(CrossbarN8W16, 8, 16, 3);
+crossbar!(CrossbarN8W64, 8, 64, 3);
 crossbar!(TwinCrossbarRoute, 4, 64, 2);
 crossbar!(TwinCrossbarWord, 4, 64, 2);
 crossbar!(TwinCrossbarMixed, 4, 64, 2);
@@ -104,6 +105,7 @@ crossbar!(TwinCrossbarRest, 4, 64, 2);
 crossbar!(TwinCrossbarBubble, 4, 64, 2);
 crossbar!(TwinCrossbarUnroutable, 3, 16, 2);
 cenju3_switch!(Cenju3SwitchRandom);
+cenju3_switch!(Cenju3SwitchB9);
 cenju3_switch!(TwinCenju3SwitchIdle);
 
 /// A switch just reset, with nothing random, that routes by the lowest digit.
@@ -165,16 +167,63 @@ pub fn gating<U: Switch>(mut rng: Rng) -> Result<(), String> {
     }
 }
 
+/// A packet to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    pub input: usize,
+    /// What its first word has where its way is read from.
+    pub to: u64,
+    pub words: u64,
+}
+
+/// What is sent.
+#[derive(Clone, Debug)]
+pub enum Traffic {
+    /// So many packets of each input, a third of them of one word, the others of up to so many, to anywhere.
+    Random { packets: usize, longest: u64 },
+    /// Those of each input in this order.
+    These(Vec<Packet>),
+}
+
+impl Traffic {
+    /// The flits of one input. The way is read from `bits` bits of a first word, from bit `shift` on.
+    pub fn flits(&self, input: usize, width: usize, (shift, bits): (usize, usize), rng: &mut Rng) -> Vec<Flit> {
+        let mut flits = Vec::new();
+        let mut packet = |to: Option<u64>, words: u64, rng: &mut Rng| {
+            let first = flits.len();
+            flits.extend((0..words).rev().map(|left| Flit {
+                word: word(input, width, rng),
+                last: left == 0,
+            }));
+            if let Some(to) = to {
+                let way = ((1 << bits) - 1) << shift;
+                flits[first].word = flits[first].word & !way | to << shift;
+            }
+        };
+        match self {
+            Traffic::Random { packets, longest } => {
+                for _ in 0..*packets {
+                    let words = if rng.chance(1, 3) { 1 } else { rng.between(1, *longest) };
+                    packet(None, words, rng);
+                }
+            }
+            Traffic::These(list) => {
+                for p in list.iter().filter(|p| p.input == input) {
+                    packet(Some(p.to), p.words, rng);
+                }
+            }
+        }
+        flits
+    }
+}
+
 /// What is done to a switch.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub gaps: Gaps,
     /// The digit the switch routes by.
     pub digit: usize,
-    /// Packets an input.
-    pub packets: usize,
-    /// Words of the longest packet.
-    pub longest: u64,
+    pub traffic: Traffic,
     /// How many packets may pass a waiting one; see [`GoldenSwitch::new`].
     pub bound: u64,
     /// Leave off in mid-flight after so many cycles.
@@ -186,25 +235,7 @@ fn word(input: usize, width: usize, rng: &mut Rng) -> u64 {
     rng.bits() >> (64 - width) & !(0xF << (width - 4)) | (input as u64) << (width - 4)
 }
 
-fn packets<U: Switch>(input: usize, plan: &Plan, rng: &mut Rng) -> Vec<Flit> {
-    let mut flits = Vec::new();
-    for _ in 0..plan.packets {
-        let length = if rng.chance(1, 3) {
-            1
-        } else {
-            rng.between(1, plan.longest)
-        };
-        for left in (0..length).rev() {
-            flits.push(Flit {
-                word: word(input, U::WIDTH, rng),
-                last: left == 0,
-            });
-        }
-    }
-    flits
-}
-
-/// Sends random packets through a switch that was just reset, in lock step with the golden switch.
+/// Sends packets through a switch that was just reset, in lock step with the golden switch.
 pub fn exercise<U: Switch>(
     unit: &mut U,
     plan: &Plan,
@@ -217,7 +248,9 @@ pub fn exercise<U: Switch>(
     let pacer = |pauses, name: String| Pacer::new(pauses, rng(&name));
     let mut sources: Vec<_> = (0..U::RADIX)
         .map(|i| {
-            let flits = packets::<U>(i, plan, &mut rng(&format!("packets {i}")));
+            let bits = U::RADIX.next_power_of_two().trailing_zeros() as usize;
+            let mut words = rng(&format!("packets {i}"));
+            let flits = plan.traffic.flits(i, U::WIDTH, (plan.digit * bits, bits), &mut words);
             Source::new(flits, pacer(plan.gaps.at_source(), format!("source {i}")))
         })
         .collect();

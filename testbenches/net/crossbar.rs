@@ -6,7 +6,8 @@ use tsunagi::harness::wave::Probe;
 use tsunagi::net::fabric::SwitchUnit;
 
 use crate::bench::{
-    CrossbarN2W16, CrossbarN3W16D2, CrossbarN4W64, CrossbarN8W16, Plan, Switch, exercise, fresh, gating,
+    CrossbarN2W16, CrossbarN3W16D2, CrossbarN3W64, CrossbarN4W64, CrossbarN8W64, Plan, Switch, Traffic, exercise,
+    fresh, gating,
 };
 
 /// Packets that may pass a waiting one. The arbiter lets N - 1 pass; the words on their way from a grant to the output port,
@@ -39,8 +40,7 @@ pub fn plan(radix: usize, gaps: Gaps, digit: usize, packets: usize) -> Plan {
     Plan {
         gaps,
         digit,
-        packets,
-        longest: 30,
+        traffic: Traffic::Random { packets, longest: 30 },
         bound: bound(radix, gaps),
         stop: None,
     }
@@ -52,7 +52,11 @@ fn contracts<U: Switch>(test: &'static str, digits: usize, packets: usize) {
         .flat_map(|gaps| (0..digits).map(move |digit| (gaps, digit)))
     {
         for start in 0..2 {
-            let case = Case::new("net", test, format!("gaps {gaps:?} digit {digit} start {start}"));
+            let case = Case::new(
+                "net",
+                test,
+                format!("W {} gaps {gaps:?} digit {digit} start {start}", U::WIDTH),
+            );
             case.run(|probe| contract::<U>(&case, &plan(U::RADIX, gaps, digit, packets), 0, probe));
         }
     }
@@ -67,6 +71,7 @@ fn radix_2_keeps_the_contract() {
 #[test]
 fn radix_3_keeps_the_contract() {
     contracts::<CrossbarN3W16D2>("crossbar::radix_3_keeps_the_contract", 2, 500);
+    contracts::<CrossbarN3W64>("crossbar::radix_3_keeps_the_contract", 1, 500);
 }
 
 #[test]
@@ -76,14 +81,14 @@ fn radix_4_keeps_the_contract() {
 
 #[test]
 fn radix_8_keeps_the_contract() {
-    contracts::<CrossbarN8W16>("crossbar::radix_8_keeps_the_contract", 1, 500);
+    contracts::<CrossbarN8W64>("crossbar::radix_8_keeps_the_contract", 1, 500);
 }
 
 /// Words out of each output, and the first cycle in which it showed one.
 type Streamed = (Vec<u64>, Vec<Option<u64>>);
 
 /// One-word packets to `to` on each input (none where it is `None`) for some cycles.
-fn stream<U: Switch>(unit: &mut U, cycles: u64, mut to: impl FnMut(usize) -> Option<u64>) -> Streamed {
+pub fn stream<U: Switch>(unit: &mut U, cycles: u64, mut to: impl FnMut(usize) -> Option<u64>) -> Streamed {
     let all = (1 << U::RADIX) - 1;
     let mut held: Vec<Option<u64>> = vec![None; U::RADIX];
     let (mut words, mut first) = (vec![0; U::RADIX], vec![None; U::RADIX]);

@@ -3,8 +3,8 @@
 use tsunagi::harness::seed::{Case, Seed};
 use tsunagi::harness::stream::Gaps;
 
-use crate::bench::{Cenju3SwitchRandom, Plan, Switch, fresh, gating};
-use crate::crossbar::{bound, contract, plan};
+use crate::bench::{Cenju3SwitchB9, Cenju3SwitchRandom, Plan, Switch, fresh, gating};
+use crate::crossbar::{bound, contract, plan, stream};
 
 /// Two more words are in the output stage, and idle time fills the crossbar's outputs as a pausing sink does.
 pub fn switch_plan(gaps: Gaps, digit: usize) -> Plan {
@@ -14,15 +14,49 @@ pub fn switch_plan(gaps: Gaps, digit: usize) -> Plan {
     }
 }
 
-#[test]
-fn switch_keeps_the_contract() {
+fn contracts<U: Switch>(test: &'static str) {
     for gaps in Gaps::ALL {
         for (start, (digit, idle)) in [(0, 0), (1, 5), (3, 1)].into_iter().enumerate() {
             let params = format!("gaps {gaps:?} digit {digit} idle {idle} start {start}");
-            let case = Case::new("net", "switch::switch_keeps_the_contract", params);
-            case.run(|probe| contract::<Cenju3SwitchRandom>(&case, &switch_plan(gaps, digit), idle, probe));
+            let case = Case::new("net", test, params);
+            case.run(|probe| contract::<U>(&case, &switch_plan(gaps, digit), idle, probe));
         }
     }
+}
+
+#[test]
+fn switch_keeps_the_contract() {
+    contracts::<Cenju3SwitchRandom>("switch::switch_keeps_the_contract");
+}
+
+#[test]
+fn switch_with_small_buffers_keeps_the_contract() {
+    contracts::<Cenju3SwitchB9>("switch::switch_with_small_buffers_keeps_the_contract");
+}
+
+/// Links that nobody takes from fill up and stop the inputs; what was taken is all there afterwards.
+fn full<U: Switch>(buffer: u64) {
+    let mut unit = fresh::<U>(0);
+    let mut taken = 0;
+    for _ in 0..200 {
+        taken += u64::from(unit.in_ready().count_ones());
+        unit.edge(&[0, 1, 2, 3], 0xF, 0xF, 0);
+    }
+    assert_eq!(unit.in_ready(), 0);
+    let inside = 4 * (buffer + 16)..=4 * (buffer + 24);
+    assert!(inside.contains(&taken), "{taken} flits inside, not {inside:?}");
+    // One more of each input is offered and has to stay so.
+    let mut offered = [true; 4];
+    let (flits, _) = stream(&mut unit, 200, |input| {
+        std::mem::take(&mut offered[input]).then_some(input as u64)
+    });
+    assert_eq!(flits, [taken / 4 + 1; 4]);
+}
+
+#[test]
+fn full_links_hold_and_lose_nothing() {
+    full::<Cenju3SwitchRandom>(32);
+    full::<Cenju3SwitchB9>(9);
 }
 
 /// Input 2 sends packets of `length` flits to output 1 without a pause: the head takes ten cycles, and the link idles for

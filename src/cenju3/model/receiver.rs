@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::bus::Writer;
 use super::{Due, Flight, ModelMachine};
 use crate::Addr;
-use crate::cenju3::packet::{HEAD_FLITS, PacketHeader, header_bytes, to_bytes};
+use crate::cenju3::packet::{HEAD_FLITS, Kind, PacketHeader, header_bytes, to_bytes};
 use crate::cenju3::recv_state::{Cause, RecvRegs, RingId, Verdict, header_word0};
 use crate::cenju3::regs::*;
 
@@ -14,6 +14,8 @@ use crate::cenju3::regs::*;
 pub(super) const CROSSING_CYCLES: u64 = 7;
 /// IO cycles from a packet's header in the Receiver to its write command.
 const PARSE_CYCLES: u64 = 8;
+/// IO cycles from the end of a packet that failed to the command that writes the header of the one behind it once more.
+const AGAIN_CYCLES: u64 = 8;
 /// Bursts that may wait for the bus; further body stays in the FIFO.
 const WAITING_BURSTS: usize = 2;
 
@@ -30,9 +32,10 @@ struct Current {
 
 /// A packet begun and not complete.
 struct Open {
+    packet: Rc<Flight>,
     header: PacketHeader,
-    word0: Option<u32>,
-    slots: Vec<(RingId, u32)>,
+    /// The entry of the header ring where its header was written last.
+    entry: u32,
     unanswered: u32,
     all_commanded: bool,
     arrival_due: bool,
@@ -60,15 +63,6 @@ impl Receiver {
         };
         Some(what)
     }
-
-    /// The ring entry last taken by a packet under way that may still be delivered.
-    fn last_slot(&self, ring: RingId) -> Option<u32> {
-        let alive = self.open.iter().rev().filter(|p| p.fault.is_none() && !p.bus_error);
-        alive
-            .flat_map(|p| &p.slots)
-            .find(|(id, _)| *id == ring)
-            .map(|(_, index)| *index)
-    }
 }
 
 impl ModelMachine {
@@ -94,56 +88,69 @@ impl ModelMachine {
     /// Looks at the header in front; false if it must wait.
     fn begin_reception(&mut self, node: usize) -> bool {
         let n = &mut self.nodes[node];
-        let halting =
-            |p: &Open| p.header.end && p.fault.is_none() && !p.bus_error && n.regs.halts_at_end(p.header.kind);
-        if n.regs.ctrl & R_CTRL_RUN_MASK == 0 || n.regs.halted || n.receiver.open.iter().any(halting) {
+        if n.regs.ctrl & R_CTRL_RUN_MASK == 0 || n.regs.halted {
             return false;
         }
         let packet = self.network.fifos[node].chunks[0].packet.clone();
         let verdict = Verdict::of(&packet.flits, n.regs.node);
+        let open = &n.receiver.open;
+        let behind = match open.back() {
+            None => false,
+            Some(p) if open.len() == 1 && verdict.may_follow() && !n.regs.may_halt(&p.header) => {
+                p.header.kind == Kind::Dma && p.fault.is_none()
+            }
+            Some(_) => return false,
+        };
         let Some((header, body)) = verdict.stored() else {
             n.regs.drop_packet(header_word0(&packet.flits));
             self.raise(node, verdict.fault().expect("not to be stored"));
             self.nodes[node].receiver.draining = !self.fifo_taken(node).last;
             return true;
         };
-        let (head_ring, body_ring) = RingId::of(header.kind);
-        let rings = [Some(head_ring), body_ring].into_iter().flatten();
-        let entry = |id: RingId| Some((id, n.regs.rings[id as usize].entry(n.receiver.last_slot(id))?));
-        let Some(slots) = rings.map(entry).collect::<Option<Vec<_>>>() else {
-            n.regs.halted = true;
-            self.raise(node, Cause::Overflow);
+        let Some(entry) = n.regs.header_entry(header.kind, behind) else {
+            if open.is_empty() {
+                n.regs.halted = true;
+                self.raise(node, Cause::Overflow);
+            }
             return false;
         };
-        let place =
-            |&(id, index): &(RingId, u32)| Addr(n.regs.rings[id as usize].base).offset(index * id.entry_bytes());
-        let head_at = place(&slots[0]);
-        let body_at = slots.get(1).map_or(Addr(header.dest), place);
-        let number = n.receiver.closed + n.receiver.open.len() as u64;
+        let body_at = RingId::of(header.kind).1.map_or(Addr(header.dest), |id| {
+            n.regs.entry_at(id, n.regs.rings[id as usize].put)
+        });
         n.receiver.open.push_back(Open {
+            packet: packet.clone(),
             header: *header,
-            word0: header_word0(&packet.flits),
-            slots,
-            unanswered: 1,
+            entry,
+            unanswered: 0,
             all_commanded: false,
             arrival_due: header.arr,
             fault: verdict.fault(),
             bus_error: false,
         });
-        let head = header_bytes(&packet.flits).expect("stored").to_vec();
-        let (bytes, packet) = (body.len() as u32, packet.clone());
         n.receiver.current = Some(Current {
             packet,
             body_at,
-            bytes,
+            bytes: body.len() as u32,
             taken: 0,
             commanded: 0,
         });
-        self.command_write(node, head_at, head, Writer::Packet { packet: number }, PARSE_CYCLES);
+        let index = n.receiver.open.len() - 1;
+        self.command_header(node, index, PARSE_CYCLES);
         if self.fifo_taken(node).last {
             self.end_body(node);
         }
         true
+    }
+
+    /// Writes the header of a packet under way into its entry, `pipe` IO cycles from now.
+    fn command_header(&mut self, node: usize, index: usize, pipe: u64) {
+        let n = &mut self.nodes[node];
+        let open = &mut n.receiver.open[index];
+        open.unanswered += 1;
+        let at = n.regs.entry_at(RingId::of(open.header.kind).0, open.entry);
+        let head = header_bytes(&open.packet.flits).expect("stored").to_vec();
+        let packet = n.receiver.closed + index as u64;
+        self.command_write(node, at, head, Writer::Packet { packet }, pipe);
     }
 
     /// Takes a chunk of body; false if it must wait.
@@ -208,16 +215,22 @@ impl ModelMachine {
         self.at(self.now, Due::Receiver(node));
     }
 
-    /// Publishes, in order, the packets that are complete in memory.
+    /// Publishes, in order, the packets that are complete in memory. The header of one that was begun behind a packet that then failed is
+    /// written once more, into the entry that this one has left free.
     fn complete(&mut self, node: usize) {
         loop {
             let n = &mut self.nodes[node];
-            if !n
-                .receiver
-                .open
-                .front()
-                .is_some_and(|p| p.all_commanded && p.unanswered == 0)
-            {
+            let Some(front) = n.receiver.open.front_mut().filter(|p| p.all_commanded) else {
+                return;
+            };
+            let (head_ring, body_ring) = RingId::of(front.header.kind);
+            let put = n.regs.rings[head_ring as usize].put;
+            if front.entry != put {
+                front.entry = put;
+                self.command_header(node, 0, AGAIN_CYCLES);
+                return;
+            }
+            if front.unanswered > 0 {
                 return;
             }
             let open = n.receiver.open.pop_front().expect("looked at");
@@ -228,13 +241,13 @@ impl ModelMachine {
                 open.fault
             };
             if let Some(fault) = fault {
-                n.regs.drop_packet(open.word0);
+                n.regs.drop_packet(header_word0(&open.packet.flits));
                 self.raise(node, fault);
                 continue;
             }
-            for (id, index) in open.slots {
+            for id in [Some(head_ring), body_ring].into_iter().flatten() {
                 let ring = &mut n.regs.rings[id as usize];
-                ring.put = ring.after(index);
+                ring.put = ring.after(ring.put);
             }
             if open.header.end {
                 n.regs.halted |= n.regs.halts_at_end(open.header.kind);

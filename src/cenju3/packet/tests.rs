@@ -1,25 +1,6 @@
-//! Round trips, cutting, and what is refused.
-
-use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
+//! Cutting, and what is refused. Round trips of any values are in `tests/packets.rs`.
 
 use super::*;
-use crate::harness::seed::Seed;
-
-fn any_kind() -> impl Strategy<Value = Kind> {
-    proptest::sample::select(&Kind::ALL[..])
-}
-
-prop_compose! {
-    /// A parcel the Sender takes.
-    fn any_parcel()(
-        kind in any_kind(), arr: bool, end: bool, dst: u8, len in 1..=PARCEL_BODY_MAX, short in 1..=PACKET_BODY_MAX,
-        body in 0..1024u32, dest in 0..1u32 << 20, soft: [u32; 2],
-    ) -> ParcelHeader {
-        let bytes = if kind == Kind::Dma { len } else { short };
-        ParcelHeader { kind, arr, end, dst, bytes, body: Addr(body * ALIGN_BYTES), dest: Addr(dest * ALIGN_BYTES), soft }
-    }
-}
 
 fn packets(parcel: ParcelHeader) -> Vec<PacketPlan> {
     split(parcel, 9, 1, 77).collect()
@@ -168,52 +149,4 @@ fn illegal_packets_are_refused_with_the_reason() {
         Packet::from_flits(&[&good[..], &[0]].concat()),
         Err(FormatError::Overlong { flits: 5, bytes: 7 })
     );
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(Seed::get().0), ..ProptestConfig::with_source_file(file!()) })]
-
-    #[test]
-    fn parcel_headers_come_back(parcel in any_parcel()) {
-        prop_assert_eq!(ParcelHeader::decode(&parcel.encode()), Ok(parcel));
-    }
-
-    #[test]
-    fn packets_come_back(parcel in any_parcel(), src: u8, queue in 0..2u8, index: u8, seed: u8) {
-        for plan in split(parcel, src, queue, index).take(2) {
-            let body: Vec<u8> = (0..plan.header.bytes).map(|i| (i as u8).wrapping_mul(seed)).collect();
-            let packet = plan.with_body(&body);
-            let flits = packet.flits();
-            prop_assert_eq!(flits.len(), HEAD_FLITS + body_flits(plan.header.bytes));
-            prop_assert_eq!(Packet::from_flits(&flits), Ok(packet));
-        }
-    }
-
-    #[test]
-    fn any_header_bytes_decode_or_say_why(mut bytes: [u8; 16]) {
-        bytes[0] &= 3;
-        bytes[5] &= 3;
-        bytes[8] &= 0x30;
-        if let Ok(header) = PacketHeader::decode(&bytes) {
-            prop_assert_eq!(PacketHeader::decode(&header.encode()), Ok(header));
-        }
-    }
-
-    #[test]
-    fn split_covers_every_byte_once(parcel in any_parcel()) {
-        let mut at = 0;
-        let all = packets(parcel);
-        for (k, p) in all.iter().enumerate() {
-            prop_assert_eq!(p.body, parcel.body.offset(at));
-            prop_assert!((1..=PACKET_BODY_MAX).contains(&p.header.bytes));
-            if parcel.kind == Kind::Dma {
-                prop_assert_eq!(p.header.dest, parcel.dest.0 + at);
-            }
-            let last = k + 1 == all.len();
-            prop_assert_eq!((p.header.last, p.header.end), (last, last && parcel.end));
-            prop_assert_eq!(p.header.seq, k as u8);
-            at += p.header.bytes;
-        }
-        prop_assert_eq!(at, parcel.bytes);
-    }
 }

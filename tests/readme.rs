@@ -10,7 +10,10 @@ fn blocks() -> Vec<String> {
 }
 
 fn tsunagi(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_tsunagi")).args(arguments).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_tsunagi"))
+        .args(arguments)
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -31,7 +34,11 @@ fn commands_print_what_is_shown() {
     for block in blocks().iter().filter(|b| b.starts_with("$ cargo run -- ")) {
         let (command, shown) = block.split_once('\n').unwrap();
         let arguments: Vec<&str> = command["$ cargo run -- ".len()..].split(' ').collect();
-        assert_eq!(not_printed(shown, &tsunagi(&arguments)), Vec::<&str>::new(), "{command}");
+        assert_eq!(
+            not_printed(shown, &tsunagi(&arguments)),
+            Vec::<&str>::new(),
+            "{command}"
+        );
         commands += 1;
     }
     assert!(commands > 0, "the README shows commands");
@@ -41,7 +48,16 @@ fn commands_print_what_is_shown() {
 fn tables_are_what_is_shown() {
     let tables: Vec<String> = blocks().into_iter().filter(|b| b.starts_with("E2 ")).collect();
     assert_eq!(tables.len(), 1, "the README shows tables of make sim");
-    let printed = tsunagi(&["repro", "cenju3", "--backend", "rtl", "--experiment", "E2", "--experiment", "E4"]);
+    let printed = tsunagi(&[
+        "repro",
+        "cenju3",
+        "--backend",
+        "rtl",
+        "--experiment",
+        "E2",
+        "--experiment",
+        "E4",
+    ]);
     assert_eq!(not_printed(&tables[0], &printed), Vec::<&str>::new());
 }
 

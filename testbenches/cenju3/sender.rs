@@ -133,7 +133,7 @@ macro_rules! sender {
 }
 
 sender!(Cenju3Sender, 4, u32, [8, 4]);
-sender!(Cenju3SenderWide, 8, u64, [4, 2]);
+sender!(Cenju3SenderWide, 8, u64, [4, 3]);
 sender!(TwinSenderFlags, 4, u32, [8, 4]);
 sender!(TwinSenderDest, 4, u32, [8, 4]);
 sender!(TwinSenderEarly, 4, u32, [8, 4]);

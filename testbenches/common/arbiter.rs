@@ -1,12 +1,13 @@
 //! The arbiter: told which request it granted, the model says whether that was legal, held, and fair.
 
+use testbenches::name;
 use testbenches::rtl::*;
 use tsunagi::harness::seed::{Case, Recorder};
 use tsunagi::harness::stream::Gaps;
 use tsunagi::harness::wave::Probe;
 use verilated::Unit;
 
-use crate::bench::{Each, PERIOD, Start, must_pass, name};
+use crate::bench::{Each, PERIOD, Start, must_pass};
 
 pub trait Ports: Unit {
     const N: usize;

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use testbenches::name;
 use tsunagi::harness::seed::{Case, Recorder, Rng};
 use tsunagi::harness::stream::{Exercise, Gaps, Golden, Pipe, Seen};
 use tsunagi::harness::wave::Probe;
@@ -240,10 +241,4 @@ fn one<U: Ports, G: Golden<In = U::In, Out = U::Out>>(
     let items = words(case, word);
     let mut wave = Recorder::new(probe, &[&bench.dut]);
     exercise.run(&mut bench, &mut model(), items, |name| case.rng(name), &mut wave)
-}
-
-/// A type's name without its path.
-pub fn name<T>() -> &'static str {
-    let path = std::any::type_name::<T>();
-    path.rsplit("::").next().unwrap_or(path)
 }

@@ -3,13 +3,14 @@
 
 use std::collections::VecDeque;
 
+use testbenches::name;
 use testbenches::rtl::*;
 use tsunagi::harness::seed::{Case, Recorder, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
 use tsunagi::harness::wave::Probe;
 use verilated::{Clock, Clocks, Context, Unit};
 
-use crate::bench::{Each, Start, must_pass, name};
+use crate::bench::{Each, Start, must_pass};
 
 pub trait Ports: Unit {
     fn set_clks(&self, input: bool, output: bool);

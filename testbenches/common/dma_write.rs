@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
+use testbenches::name;
 use testbenches::rtl::*;
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory};
@@ -12,7 +13,7 @@ use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, Cycle};
 use verilated::Unit;
 
-use crate::bench::{Each, PERIOD, Start, must_pass, name};
+use crate::bench::{Each, PERIOD, Start, must_pass};
 use crate::dma::{Bursts, Command, Hardship, SIZE, Slowness, commands, cut, rule};
 use crate::property::holds;
 

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use testbenches::rtl::*;
-use tsunagi::Cycle;
 use tsunagi::cenju3::lockstep::Mismatch;
 use tsunagi::cenju3::recv::{Inside, Internal, RecvEvent, RecvModel};
 use tsunagi::cenju3::recv_state::{Cause, RingId};
@@ -15,11 +14,8 @@ use tsunagi::harness::stream::{Gaps, Pacer};
 use tsunagi::harness::wave::Probe;
 use verilated::{Context, Unit};
 
-use crate::started;
-
-mod tests;
-
-pub use tests::{Faults, HALTS, Plan, follows, refused_twice, stream};
+use crate::rig::SLOW;
+use crate::{STARTS, fault, started};
 
 const NODE: u8 = 9;
 const BASES: [u32; 4] = [0x1000, 0x2000, 0x4000, 0x8000];
@@ -179,20 +175,12 @@ receiver!(TwinReceiverEnd, 4, 8, u32);
 receiver!(TwinReceiverPublish, 4, 8, u32);
 receiver!(TwinReceiverHalted, 4, 8, u32);
 receiver!(TwinReceiverTruncated, 4, 8, u32);
-receiver!(TwinReceiverAgain, 4, 8, u32);
-receiver!(TwinReceiverRefused, 4, 8, u32);
-
-/// What the bench finds by itself.
-pub fn fault(field: &'static str, expected: &str, got: String) -> Mismatch {
-    Mismatch {
-        model: "bench",
-        packet: 0,
-        field,
-        expected: expected.into(),
-        got,
-        last: Vec::new(),
-    }
-}
+receiver!(TwinReceiverBody, 4, 8, u32);
+receiver!(TwinReceiverRate, 4, 8, u32);
+receiver!(TwinReceiverDrops, 4, 8, u32);
+receiver!(TwinReceiverHead, 4, 8, u32);
+receiver!(TwinReceiverRun, 4, 8, u32);
+receiver!(TwinReceiverStuck, 4, 8, u32);
 
 /// A packet as bus words: the route flit alone, then full words.
 fn words(flits: &[u16], bus_bytes: u32) -> Vec<Word> {
@@ -389,12 +377,306 @@ impl<'a, U: Receiver> Bench<'a, U> {
     }
 
     fn check(&self) -> Result<(), Mismatch> {
-        assert_eq!(self.drops, self.model.regs.drops, "packets not delivered");
-        assert_eq!(
-            self.drop_head, self.model.regs.error_word,
-            "head of the last packet not delivered"
-        );
+        let (got, want) = (self.drops, self.model.regs.drops);
+        if got != want {
+            return Err(fault("packets dropped", &want.to_string(), got.to_string()));
+        }
+        let (got, want) = (self.drop_head, self.model.regs.error_word);
+        if got != want {
+            return Err(fault(
+                "head of the last dropped",
+                &format!("{want:x}"),
+                format!("{got:x}"),
+            ));
+        }
         self.model.finished()?;
         self.model.check_memory(&self.memory)
     }
+}
+
+/// What may be wrong with packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Faults {
+    None,
+    Packets,
+    /// Memory refuses writes; then every packet waits for the one before it, so that which slot is used again is certain.
+    Memory,
+}
+
+fn packet(rng: &mut Rng, faults: Faults, next: &mut u32) -> Vec<u16> {
+    let kind = Kind::ALL[rng.below(3) as usize];
+    let bytes = if rng.chance(1, 2) {
+        rng.between(1, 40)
+    } else {
+        rng.between(1, 512)
+    } as u32;
+    let arr = rng.chance(1, 4) || (faults == Faults::Memory && kind == Kind::Dma);
+    let end = rng.chance(1, 2);
+    let dest = Addr(DEST + *next);
+    *next = (*next + bytes.next_multiple_of(32)) % 0x2_0000;
+    let mut body = vec![0; bytes as usize];
+    rng.fill(&mut body);
+    let route = Route {
+        dst: NODE,
+        priority: rng.chance(1, 2),
+        kind,
+        arr,
+        end,
+    };
+    let header = PacketHeader {
+        kind,
+        arr,
+        end,
+        last: rng.chance(1, 2),
+        priority: route.priority,
+        src: rng.below(256) as u8,
+        seq: rng.below(256) as u8,
+        bytes,
+        index: rng.below(256) as u8,
+        queue: u8::from(!route.priority),
+        dest: if kind == Kind::Dma { dest.0 } else { rng.bits() as u32 },
+        soft1: rng.bits() as u32,
+    };
+    let mut flits = Packet { route, header, body }.flits();
+    if faults == Faults::Packets && rng.chance(1, 3) {
+        match rng.below(9) {
+            0 => flits[0] |= 3 << ROUTE_KIND_SHIFT,
+            1 => flits[0] ^= 1 << rng.below(8),
+            2 => flits[1] |= 3,
+            3 => flits[3] = 0,
+            4 => flits[3] = 513,
+            5 => flits[5] |= 16,
+            6 => flits.truncate(rng.between(1, 9) as usize),
+            7 => flits.truncate(rng.between(1, flits.len() as u64) as usize),
+            _ => flits.extend((0..rng.between(1, 40)).map(|i| i as u16)),
+        }
+        // Route and header must tell the same kind, or it is bad for that.
+        if flits.len() > 1 && flits[1] & 0xff != flits[0] >> ROUTE_KIND_SHIFT & 3 {
+            flits[0] |= 3 << ROUTE_KIND_SHIFT;
+        }
+    }
+    flits
+}
+
+/// What is done to a Receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    pub timing: MemoryTiming,
+    pub gaps: Gaps,
+    pub faults: Faults,
+    /// When it halts, besides full rings.
+    pub halts: u32,
+    pub reset_at: Option<u64>,
+}
+
+/// Random packets, in lock step with the golden model.
+pub fn follows<U: Receiver>(case: &Case, start: &str, probe: &Probe, plan: Plan) -> Result<(), Mismatch> {
+    let Plan { faults, .. } = plan;
+    let mut bench = Bench::<U>::new(case, start, probe, plan.timing, plan.gaps);
+    let mut rng = case.rng("packets");
+    let mut next = 0;
+    if let Some(at) = plan.reset_at {
+        bench
+            .packets
+            .extend((0..60).map(|_| packet(&mut rng, faults, &mut next)));
+        bench.control(R_CTRL_RUN_MASK);
+        while bench.cycle < at {
+            bench.cycle()?;
+        }
+        bench.reset();
+    }
+    if faults == Faults::Memory {
+        for _ in 0..12 {
+            let at = DEST + rng.below(0x1_0000) as u32;
+            bench.memory.inject_fault(at..at + 4);
+        }
+        bench.memory.inject_fault(BASES[2] + 600..BASES[2] + 601);
+        bench.memory.inject_fault(BASES[0] + 36..BASES[0] + 37);
+    }
+    bench
+        .packets
+        .extend((0..80).map(|_| packet(&mut rng, faults, &mut next)));
+    // Nothing is taken before the Receiver runs.
+    let taken = bench.taken;
+    for _ in 0..50 {
+        bench.cycle()?;
+        if bench.taken != taken {
+            return Err(fault("run", "nothing taken before it is set", "a word taken".into()));
+        }
+    }
+    bench.control(R_CTRL_RUN_MASK | plan.halts);
+    let mut waited = 0;
+    while !bench.at_rest() || bench.halted {
+        if bench.halted && rng.chance(1, 60) {
+            let free = rng.chance(3, 4);
+            bench.serve(free);
+        }
+        bench.cycle()?;
+        waited += 1;
+        if waited == 400_000 {
+            return Err(fault("rest", "to come", format!("none after {waited} cycles")));
+        }
+    }
+    bench.check()
+}
+
+fn lockstep<U: Receiver>(
+    test: &'static str,
+    timing: MemoryTiming,
+    gaps: Gaps,
+    faults: Faults,
+    halts: u32,
+    reset_at: Option<u64>,
+) {
+    for start in STARTS {
+        let latency = timing.write_latency.0;
+        let params = format!(
+            "{} {gaps:?} {faults:?} {latency} {halts:x} {reset_at:?} {start}",
+            U::BUS_BYTES
+        );
+        let case = Case::new("cenju3", test, params);
+        let plan = Plan {
+            timing,
+            gaps,
+            faults,
+            halts,
+            reset_at,
+        };
+        case.run(|probe| follows::<U>(&case, start, probe, plan));
+    }
+}
+
+fn all_gaps<U: Receiver>(test: &'static str, faults: Faults, halts: u32) {
+    for gaps in Gaps::ALL {
+        for timing in [MemoryTiming::IDEAL, SLOW] {
+            lockstep::<U>(test, timing, gaps, faults, halts, None);
+        }
+    }
+}
+
+#[test]
+fn follows_the_model_under_all_gaps() {
+    let test = "receiver::follows_the_model_under_all_gaps";
+    all_gaps::<Cenju3Receiver>(test, Faults::None, 0);
+    all_gaps::<Cenju3ReceiverWide>(test, Faults::None, 0);
+}
+
+#[test]
+fn halts_and_restarts() {
+    let test = "receiver::halts_and_restarts";
+    for halts in [
+        R_CTRL_HALT_ARRIVAL_MASK,
+        R_CTRL_HALT_END_MSG_MASK,
+        R_CTRL_HALT_END_DMA_MASK,
+        HALTS,
+    ] {
+        lockstep::<Cenju3Receiver>(test, SLOW, Gaps::Both, Faults::None, halts, None);
+        lockstep::<Cenju3ReceiverWide>(test, MemoryTiming::IDEAL, Gaps::None, Faults::None, halts, None);
+    }
+}
+
+#[test]
+fn bad_packets_leave_no_trace() {
+    let test = "receiver::bad_packets_leave_no_trace";
+    all_gaps::<Cenju3Receiver>(test, Faults::Packets, 0);
+    all_gaps::<Cenju3ReceiverWide>(test, Faults::Packets, HALTS);
+}
+
+#[test]
+fn refused_writes_are_told_and_not_published() {
+    let test = "receiver::refused_writes_are_told_and_not_published";
+    all_gaps::<Cenju3Receiver>(test, Faults::Memory, 0);
+    all_gaps::<Cenju3ReceiverWide>(test, Faults::Memory, HALTS);
+}
+
+#[test]
+fn reset_in_mid_flight_leaves_nothing_behind() {
+    let test = "receiver::reset_in_mid_flight_leaves_nothing_behind";
+    for reset_at in [20, 150, 333, 900] {
+        lockstep::<Cenju3Receiver>(test, SLOW, Gaps::Both, Faults::Packets, HALTS, Some(reset_at));
+        lockstep::<Cenju3ReceiverWide>(test, MemoryTiming::IDEAL, Gaps::None, Faults::None, 0, Some(reset_at));
+    }
+}
+
+/// Words and cycles from the first word taken to the last, of `count` DMA packets of 512 bytes; the rings are emptied as they fill.
+pub fn stream<U: Receiver>(
+    case: &Case,
+    start: &str,
+    probe: &Probe,
+    timing: MemoryTiming,
+    count: u32,
+) -> Result<(u64, u64), Mismatch> {
+    let mut bench = Bench::<U>::new(case, start, probe, timing, Gaps::None);
+    let route = Route {
+        dst: NODE,
+        priority: false,
+        kind: Kind::Dma,
+        arr: false,
+        end: false,
+    };
+    for seq in 0..count {
+        let header = PacketHeader {
+            kind: Kind::Dma,
+            arr: false,
+            end: false,
+            last: false,
+            priority: false,
+            src: 1,
+            seq: seq as u8,
+            bytes: 512,
+            index: 0,
+            queue: 1,
+            dest: DEST + 512 * seq,
+            soft1: 0,
+        };
+        bench.packets.push_back(
+            Packet {
+                route,
+                header,
+                body: vec![seq as u8; 512],
+            }
+            .flits(),
+        );
+    }
+    bench.control(R_CTRL_RUN_MASK);
+    while !bench.at_rest() {
+        bench.cycle()?;
+        if bench.regs.get[1] != bench.regs.put[1] {
+            bench.regs.get[1] = bench.regs.put[1];
+            bench.tell_register(DHB_GET, bench.regs.get[1]);
+        }
+    }
+    bench.check()?;
+    let (first, last) = bench.span.expect("something was taken");
+    Ok((bench.taken, last - first + 1))
+}
+
+/// [`stream`] from both starts, which must take the same time.
+fn rate<U: Receiver>(test: &'static str, timing: MemoryTiming, count: u32) -> (u64, u64) {
+    let rates = STARTS.map(|start| {
+        let params = format!("{} {} {start}", U::BUS_BYTES, timing.write_latency.0);
+        let case = Case::new("cenju3", test, params);
+        let result = Cell::new((0, 0));
+        case.run(|probe| stream::<U>(&case, start, probe, timing, count).map(|rate| result.set(rate)));
+        result.get()
+    });
+    assert_eq!(rates[0], rates[1], "the rate depends on what is not reset");
+    rates[0]
+}
+
+#[test]
+fn one_bus_word_per_cycle() {
+    let test = "receiver::one_bus_word_per_cycle";
+    // Route, header and body words, without a bubble, also while responses take 20 cycles.
+    let late = MemoryTiming {
+        write_latency: Cycle(20),
+        ..MemoryTiming::IDEAL
+    };
+    for timing in [MemoryTiming::IDEAL, late] {
+        assert_eq!(rate::<Cenju3Receiver>(test, timing, 64), (64 * 133, 64 * 133));
+    }
+    assert_eq!(
+        rate::<Cenju3ReceiverWide>(test, MemoryTiming::IDEAL, 64),
+        (64 * 67, 64 * 67)
+    );
 }

@@ -1,6 +1,8 @@
 //! One NIC with a memory, a host port, and links that are looped back or open.
 
-use testbenches::rtl::{Cenju3NicRandom, Cenju3NicWideRandom};
+use std::collections::VecDeque;
+
+use testbenches::rtl::*;
 use tsunagi::Cycle;
 use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, HostPort};
 use tsunagi::harness::backend::{EventKind, HostReq, HostRsp};
@@ -122,6 +124,12 @@ nic!(Cenju3Nic, 4, u32);
 nic!(Cenju3NicWide, 8, u64);
 nic!(Cenju3NicRandom, 4, u32);
 nic!(Cenju3NicWideRandom, 8, u64);
+nic!(TwinNicRegisters, 4, u32);
+nic!(TwinNicSent, 4, u32);
+nic!(TwinNicArrival, 4, u32);
+nic!(TwinNicThreshold, 4, u32);
+nic!(TwinNicGap, 4, u32);
+nic!(TwinNicRest, 4, u32);
 
 /// What happened at a port, at an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -324,10 +324,6 @@ impl Job {
         let one = self.folder.join("model.cpp");
         self.write(&one, &text)?;
         let mut build = cpp(tools);
-        if self.patch.is_some() {
-            // Run once and briefly: its time is that of the compiler.
-            build.opt_level(1);
-        }
         build
             .opt_level(self.optimize)
             .include(&folder)

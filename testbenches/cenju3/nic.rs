@@ -332,6 +332,11 @@ pub fn threshold<N: Nic>() {
     rig.run("2000 net cycles", 1_000, |rig| rig.net_edges > end);
     let level = rig.read(R_STAT) >> R_STAT_LEVEL_SHIFT;
     assert!((64..=67).contains(&level), "level {level} at threshold 64");
+    assert_eq!(
+        u32::from(rig.dut.rx_level_o.get()),
+        level,
+        "the port shows what the register reads"
+    );
     // What is past the receive FIFO: 16 words of the crossing.
     let inside = (all - rig.to_nic.len()).div_ceil(2);
     assert!(inside <= 67 + 16 + 2, "{inside} words inside");

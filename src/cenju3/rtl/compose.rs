@@ -6,7 +6,7 @@ use std::path::Path;
 use verilated::{Context, Verilated, Wave};
 
 use super::RtlMachine;
-use super::ports::{BusIn, BusOut, Edges, Hardware, LinkCount, LinkMonitor};
+use super::ports::{BusIn, BusOut, Edges, Hardware, LinkMonitor};
 use super::unit::{Clocked, NicUnit};
 use crate::cenju3::params::Config;
 use crate::harness::backend::EventKind;
@@ -101,16 +101,19 @@ impl<N: NicUnit> Composed<N> {
                 nic.set_tx_ready(ready);
                 if let Some(flit) = nic.tx() {
                     self.fabric.inject(at, flit);
-                    self.tx[at].pass(flit, ready, |kind| event(at, kind));
+                    if ready {
+                        self.tx[at].pass(flit, |kind| event(at, kind));
+                    }
                 }
                 if !self.sinks[at] {
                     self.fabric.accept(at, nic.rx_ready());
                     nic.set_rx(shown);
                 }
             }
-            if let Some(flit) = shown {
-                let taken = self.sinks[at] || nic.rx_ready();
-                self.rx[at].pass(flit, taken, |kind| event(at, kind));
+            if let Some(flit) = shown
+                && (self.sinks[at] || nic.rx_ready())
+            {
+                self.rx[at].pass(flit, |kind| event(at, kind));
             }
         }
     }
@@ -209,16 +212,8 @@ impl<N: NicUnit> Hardware for Composed<N> {
         self.show_high_clocks(edges);
     }
 
-    fn links(&self, node: usize) -> (LinkCount, LinkCount) {
-        (self.tx[node].count(), self.rx[node].count())
-    }
-
-    fn stage_flits(&self) -> Vec<u64> {
-        let mut stages = vec![0; self.fabric.shape().stages()];
-        for at in self.fabric.switches() {
-            stages[at.stage] += self.fabric.held(*at).unwrap_or(0);
-        }
-        stages
+    fn fifo_words(&self, node: usize) -> u32 {
+        self.nics[node].fifo_words()
     }
 
     fn report(&self) -> Vec<String> {

@@ -78,6 +78,9 @@ pub trait NicUnit: Clocked + Unit {
 
     fn rx_ready(&self) -> bool;
 
+    /// Words in the receive FIFO.
+    fn fifo_words(&self) -> u32;
+
     /// What the incoming link shows the NIC.
     fn set_rx(&self, flit: Option<Flit>);
 
@@ -158,6 +161,10 @@ macro_rules! nic_unit {
             #[inline]
             fn rx_ready(&self) -> bool {
                 self.rx_ready_o.is_set()
+            }
+
+            fn fifo_words(&self) -> u32 {
+                self.rx_level_o.get().into()
             }
 
             #[inline]

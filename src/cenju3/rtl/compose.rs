@@ -120,25 +120,15 @@ impl<N: NicUnit> Composed<N> {
 }
 
 impl<N: NicUnit> Composed<N> {
-    /// In an open wave, the clocks of `edges` are high now. The fabric leaves its switches with their clocks low: they are
-    /// lifted for the wave only. One with nothing to do, which it does not evaluate, shows a still clock.
-    fn show_high_clocks(&mut self, edges: Edges) {
-        let Some(wave) = &mut self.wave else { return };
-        let lift = |level| {
-            let switches = self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at));
-            switches.for_each(|switch| switch.clk_i.set_bool(level));
-        };
-        lift(edges.net);
-        wave.dump();
-        lift(false);
-    }
-
-    /// In an open wave, clocks that rise at `next` have been low since half way from the last edge.
+    /// In an open wave, clocks that rise at `next` have been low since half way from the last edge. A unit with nothing to do, which is left
+    /// out at that edge, shows a still clock.
     fn show_low_clocks(&mut self, next: Picos) {
         let Some(wave) = &mut self.wave else { return };
         self.nics.iter().for_each(Clocked::fall);
-        let switches = self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at));
-        switches.for_each(Cenju3Switch::eval);
+        for switch in self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at)) {
+            switch.clk_i.set(0);
+            switch.eval();
+        }
         self.context.set_time(self.context.time().midpoint(next.0));
         wave.dump();
     }
@@ -209,7 +199,9 @@ impl<N: NicUnit> Hardware for Composed<N> {
         if edges.net {
             self.fabric.edge();
         }
-        self.show_high_clocks(edges);
+        if let Some(wave) = &mut self.wave {
+            wave.dump();
+        }
     }
 
     fn fifo_words(&self, node: usize) -> u32 {

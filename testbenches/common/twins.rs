@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use testbenches::rtl::*;
 
 use crate::bench::{Each, failures};
-use crate::{arbiter, crossing, dma_read, dma_write, fifo, models, splitter, width};
+use crate::{arbiter, axi_master, axi_slave, crossing, dma_read, dma_write, fifo, models, splitter, width};
 
 /// A twin: the rule that it breaks, the rules that are broken with it, and the checks of its bench without some rules.
 type Twin<'a, R> = (R, &'a [R], &'a dyn Fn(&[R], Each));
@@ -168,4 +168,76 @@ fn dma_writes() {
             (Hang, &[], &checks::<TwinDmaWriteHang>),
         ],
     );
+}
+
+#[test]
+fn axi_masters() {
+    caught("Hold", |each| axi_master::reads::<TwinAxiReadWithdraws>(&[], each));
+    passes(|each| axi_master::read_rate::<TwinAxiReadWithdraws>(each));
+    caught("Legal", |each| axi_master::reads::<TwinAxiReadBoundary>(&[], each));
+    passes(|each| axi_master::reads::<TwinAxiReadBoundary>(&["Legal", "Bursts"], each));
+    caught("Reset", |each| axi_master::reads::<TwinAxiReadReset>(&[], each));
+    passes(|each| axi_master::read_rate::<TwinAxiReadReset>(each));
+    caught("Outstanding", |each| {
+        axi_master::reads::<TwinAxiReadOutstanding>(&[], each)
+    });
+    passes(|each| axi_master::reads::<TwinAxiReadOutstanding>(&["Outstanding"], each));
+    caught("Rate", |each| axi_master::read_rate::<TwinAxiReadBubble>(each));
+    passes(|each| axi_master::reads::<TwinAxiReadBubble>(&[], each));
+    // `last` with the first of the two bursts of a command that is cut.
+    caught("Content", |each| axi_master::reads::<TwinAxiReadLast>(&[], each));
+    passes(|each| axi_master::reads::<TwinAxiReadLast>(&["Content"], each));
+    caught("Content", |each| axi_master::reads::<TwinAxiReadDecerr>(&[], each));
+    passes(|each| axi_master::reads::<TwinAxiReadDecerr>(&["Content"], each));
+    caught("WriteLast", |each| axi_master::writes::<TwinAxiWriteLast>(&[], each));
+    // A narrow burst is also one of fewer bytes.
+    caught("Lanes", |each| {
+        axi_master::writes::<TwinAxiWriteLanes>(&["Bursts"], each)
+    });
+    // A byte that is not enabled may also be one that is refused.
+    caught("Memory", |each| {
+        axi_master::writes::<TwinAxiWriteStrobes>(&["Response"], each)
+    });
+    passes(|each| axi_master::writes::<TwinAxiWriteStrobes>(&["Memory", "Response"], each));
+    caught("Response", |each| axi_master::writes::<TwinAxiWriteForgets>(&[], each));
+    passes(|each| axi_master::writes::<TwinAxiWriteForgets>(&["Response"], each));
+    // A response with the first of the two bursts, which may have gone well when the second does not.
+    caught("Early", |each| {
+        axi_master::writes::<TwinAxiWriteEarly>(&["Response"], each)
+    });
+    // Data that wait for their address, at a slave that waits for the data.
+    caught("Hang", |each| axi_master::writes::<TwinAxiWriteWaits>(&[], each));
+}
+
+#[test]
+fn axi_slaves() {
+    caught("Request", |each| axi_slave::content::<TwinAxiSlaveWrap>(&[], each));
+    passes(|each| axi_slave::content::<TwinAxiSlaveWrap>(&["Request"], each));
+    caught("Request", |each| axi_slave::content::<TwinAxiSlaveExclusive>(&[], each));
+    caught("Rate", |each| axi_slave::rate::<TwinAxiSlaveBubble>(&[], each));
+    passes(|each| axi_slave::content::<TwinAxiSlaveBubble>(&[], each));
+    // An answer for each beat of a write: for beats that are to come, and for writes that are.
+    caught("Response", |each| axi_slave::rate::<TwinAxiSlaveEnd>(&[], each));
+    caught("WriteEnd", |each| {
+        axi_slave::rate::<TwinAxiSlaveEnd>(&["Response"], each)
+    });
+    caught("ReadLast", |each| axi_slave::content::<TwinAxiSlaveReadLast>(&[], each));
+    passes(|each| axi_slave::content::<TwinAxiSlaveReadLast>(&["ReadLast", "Content"], each));
+    caught("ReadData", |each| {
+        axi_slave::content::<TwinAxiSlaveId>(&["Content", "ReadLast"], each)
+    });
+    caught("Hold", |each| {
+        axi_slave::content::<TwinAxiSlaveChanges>(&["Content"], each)
+    });
+    passes(|each| axi_slave::content::<TwinAxiSlaveChanges>(&["Hold", "Content"], each));
+    caught("Response", |each| axi_slave::content::<TwinAxiSlaveForgets>(&[], each));
+    passes(|each| axi_slave::content::<TwinAxiSlaveForgets>(&["Response"], each));
+    caught("Turns", |each| axi_slave::turns::<TwinAxiSlaveTurns>(each));
+    passes(|each| axi_slave::content::<TwinAxiSlaveTurns>(&[], each));
+    caught("Hang", |each| axi_slave::independence::<TwinAxiSlaveHolds>(each));
+    passes(|each| axi_slave::content::<TwinAxiSlaveHolds>(&[], each));
+    caught("Content", |each| {
+        axi_slave::content::<TwinAxilSlaveError>(&["Response"], each)
+    });
+    passes(|each| axi_slave::content::<TwinAxilSlaveError>(&["Content", "Response"], each));
 }

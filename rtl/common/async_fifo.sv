@@ -41,6 +41,14 @@ module async_fifo #(
   logic [AddrW-1:0] wr, rd;
   logic [W-1:0] mem_q[Depth];
 
+  // Input side. `*_clear_q` asks the other side to empty, `*_ack_q` answers its request. A reset that comes while the answer
+  // to the last request still stands waits in `*_again_q`: only an answer that begins after the request is an answer to it.
+  logic [PtrW-1:0] wr_q, wr_d, wr_gray_q, wr_gray_d, rd_gray_in;
+  logic in_ready_q, in_again, in_again_q, in_clear_q, in_ack_q, out_clear_in, out_ack_in, in_shut, push;
+  // Output side.
+  logic [PtrW-1:0] rd_q, rd_d, rd_gray_q, rd_gray_d, wr_gray_out;
+  logic out_valid_q, out_again, out_again_q, out_clear_q, out_ack_q, in_clear_out, in_ack_out, out_shut, pop;
+
   cdc_sync #(
       .W(AddrW + 3),
       .Stages(SyncStages)
@@ -91,17 +99,68 @@ module async_fifo #(
       .ack_i  (in_seen[AddrW+1])
   );
 
-  always_ff @(posedge in_clk_i) if (in_ready_o) mem_q[wr] <= in_data_i;  // a free place may hold anything
-  assign out_data_o = mem_q[rd];
+  assign push = in_valid_i && in_ready_q;
+  assign wr_d = wr_q + PtrW'(push);
+  assign wr_gray_d = gray(wr_d);
+  assign in_again = in_rst_i || in_again_q;
+  assign in_shut = in_again_q || in_clear_q || in_ack_q || out_clear_in || out_ack_in;
+
+  always_ff @(posedge in_clk_i) begin
+    if (push) mem_q[wr_q[AddrW-1:0]] <= in_data_i;
+    in_ack_q   <= out_clear_in;
+    in_again_q <= in_again && !in_clear_q && out_ack_in;
+    in_clear_q <= in_clear_q ? in_rst_i || !(out_ack_in && wr_q == '0) : in_again && !out_ack_in;
+    if (in_rst_i || in_shut) begin
+      in_ready_q <= 1'b0;
+      // The count jumps back only while the other side does not look.
+      if (out_ack_in || out_clear_in) begin
+        wr_q <= '0;
+        wr_gray_q <= '0;
+      end
+    end else begin
+      wr_q <= wr_d;
+      wr_gray_q <= wr_gray_d;
+      // Full: the write pointer is Depth ahead.
+      in_ready_q <= gray(wr_d ^ PtrW'(Depth)) != rd_gray_in;
+    end
+  end
+
+  assign pop = out_ready_i && out_valid_q;
+  assign rd_d = rd_q + PtrW'(pop);
+  assign rd_gray_d = gray(rd_d);
+  assign out_again = out_rst_i || out_again_q;
+  assign out_shut = out_again_q || out_clear_q || out_ack_q || in_clear_out || in_ack_out;
+
+  always_ff @(posedge out_clk_i) begin
+    out_ack_q   <= in_clear_out;
+    out_again_q <= out_again && !out_clear_q && in_ack_out;
+    out_clear_q <= out_clear_q ? out_rst_i || !(in_ack_out && rd_q == '0) : out_again && !in_ack_out;
+    if (out_rst_i || out_shut) begin
+      out_valid_q <= 1'b0;
+      if (in_ack_out || in_clear_out) begin
+        rd_q <= '0;
+        rd_gray_q <= '0;
+      end
+    end else begin
+      rd_q <= rd_d;
+      rd_gray_q <= rd_gray_d;
+      out_valid_q <= rd_gray_d != wr_gray_out;
+    end
+  end
+
+  assign in_ready_o  = in_ready_q;
+  assign out_valid_o = out_valid_q;
+  assign out_data_o  = mem_q[rd_q[AddrW-1:0]];
 
 `ifdef TSUNAGI_ASSERT
-  logic waiting_q;
-  logic [W-1:0] offer_q;  // not $past: a simulator may sample it before inputs that change with the clock
-  always_ff @(posedge in_clk_i) begin
-    waiting_q <= in_valid_i && !in_ready_o && !in_rst_i;
-    offer_q   <= in_data_i;
-    // The source holds its offer until it is taken.
-    if (!in_rst_i) assert (!waiting_q || (in_valid_i && in_data_i == offer_q));
-  end
+  stream_rules #(
+      .W(W)
+  ) u_source (
+      .clk_i  (in_clk_i),
+      .rst_i  (in_rst_i),
+      .valid_i(in_valid_i),
+      .ready_i(in_ready_q),
+      .data_i (in_data_i)
+  );
 `endif
 endmodule

@@ -76,16 +76,19 @@ module fifo_bram #(
   assign level_o     = level_q;
 
 `ifdef TSUNAGI_ASSERT
-  logic waiting_q;
-  logic [W-1:0] offer_q;  // not $past: a simulator may sample it before inputs that change with the clock
+  stream_rules #(
+      .W(W)
+  ) u_source (
+      .clk_i,
+      .rst_i,
+      .valid_i(in_valid_i),
+      .ready_i(ready_q),
+      .data_i (in_data_i)
+  );
   always_ff @(posedge clk_i) begin
-    waiting_q <= in_valid_i && !ready_q && !rst_i;
-    offer_q   <= in_data_i;
     if (!rst_i) begin
       assert (ready_q == (level_q != LevelW'(Depth)));
-      assert (level_q > LevelW'(1) ? stored_q : level_q[0] == (stored_q != out_valid_q) && (level_q[0] || !stored_q));
-      // The source holds its offer until it is taken.
-      assert (!waiting_q || (in_valid_i && in_data_i == offer_q));
+      assert (level_q == stored_q + LevelW'(out_valid_q));
     end
   end
 `endif

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use testbenches::rtl::*;
 
 use crate::bench::{Each, failures};
-use crate::{arbiter, axi_master, axi_slave, crossing, dma_read, dma_write, fifo, models, splitter, width};
+use crate::{arbiter, crossing, dma_read, dma_write, fifo, mem, models, reset, splitter, width};
 
 /// A twin: the rule that it breaks, the rules that are broken with it, and the checks of its bench without some rules.
 type Twin<'a, R> = (R, &'a [R], &'a dyn Fn(&[R], Each));
@@ -240,4 +240,20 @@ fn axi_slaves() {
         axi_slave::content::<TwinAxilSlaveError>(&["Response"], each)
     });
     passes(|each| axi_slave::content::<TwinAxilSlaveError>(&["Content", "Response"], each));
+}
+
+#[test]
+fn memories() {
+    caught("Content", |each| mem::content::<TwinMemStrobe>(each));
+    passes(|each| mem::rate::<TwinMemStrobe>(each));
+    caught("Response", |each| mem::content::<TwinMemForgets>(each));
+    passes(|each| mem::rate::<TwinMemForgets>(each));
+    caught("Rate", |each| mem::rate::<TwinMemBubble>(each));
+    passes(|each| mem::content::<TwinMemBubble>(each));
+}
+
+#[test]
+fn reset_bridges() {
+    caught("Up", |each| reset::resets::<TwinResetSyncClocked>(each));
+    caught("Down", |each| reset::resets::<TwinResetSyncEarly>(each));
 }

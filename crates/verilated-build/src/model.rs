@@ -48,7 +48,13 @@ pub struct Model {
 }
 
 /// The jobs of the chosen groups, in the order of the list.
-pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Path) -> Result<Vec<Job>, Error> {
+pub fn jobs(
+    units: &Units,
+    groups: Option<&[String]>,
+    netlists: Option<&Path>,
+    package: &str,
+    models: &Path,
+) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
     let mut names = BTreeSet::new();
     for Named { name, unit, set, twin } in named(units)? {
@@ -109,8 +115,19 @@ pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Pa
         for library in &units.library {
             arguments.extend(["-y".into(), units.path(library).display().to_string()]);
         }
-        let values = unit.values(&set)?;
-        arguments.extend(values.iter().map(|(param, value)| format!("-G{param}={value}")));
+        let netlist = netlists
+            .filter(|_| twin.is_none())
+            .map(|folder| folder.join(format!("{name}.v")))
+            .filter(|file| file.is_file());
+        if let Some(netlist) = netlist {
+            // What a tool wrote is not linted.
+            arguments.push("-Wno-fatal".into());
+            files = vec![netlist];
+            read.clone_from(&files);
+        } else {
+            let values = unit.values(&set)?;
+            arguments.extend(values.iter().map(|(param, value)| format!("-G{param}={value}")));
+        }
         arguments.extend(read.iter().map(|f| f.display().to_string()));
         jobs.push(Job {
             unit: listed.clone(),

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-const TARGETS: [&str; 9] = ["sim", "test", "lint", "format", "gate", "fpga", "soak", "bench", "regs"];
+const TARGETS: [&str; 7] = ["sim", "test", "lint", "format", "soak", "bench", "regs"];
 
 /// Fresh stamps, so that `make -n` shows no tool installation.
 fn recipe(target: &str) -> String {

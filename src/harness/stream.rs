@@ -343,7 +343,7 @@ impl Exercise {
             }
         }
         Err(format!(
-            "Hang: {} words not taken, model done: {}, after {} cycles",
+            "hung: {} words not taken, model done: {}, after {} cycles",
             source.len(),
             model.is_done(),
             self.limit

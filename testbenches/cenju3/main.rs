@@ -2,13 +2,11 @@
 
 mod loopback;
 mod nic;
-mod nic_axi;
 mod receiver;
 mod rig;
 mod sender;
 mod twins;
 
-use tsunagi::cenju3::lockstep::Mismatch;
 use tsunagi::harness::seed::Case;
 use verilated::Context;
 
@@ -18,16 +16,4 @@ const STARTS: [&str; 2] = ["start 1", "start 2"];
 /// A simulation from the random state of this name.
 fn started(case: &Case, start: &str) -> Context {
     Context::random(case.rng(start).bits())
-}
-
-/// What the bench finds by itself.
-fn fault(field: &'static str, expected: &str, got: String) -> Mismatch {
-    Mismatch {
-        model: "bench",
-        packet: 0,
-        field,
-        expected: expected.into(),
-        got,
-        last: Vec::new(),
-    }
 }

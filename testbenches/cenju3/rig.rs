@@ -1,8 +1,6 @@
-//! One NIC with a memory, a host, and links that are looped back or open.
+//! One NIC with a memory, a host port, and links that are looped back or open.
 
-use std::collections::VecDeque;
-
-use testbenches::rtl::*;
+use testbenches::rtl::{Cenju3NicRandom, Cenju3NicWideRandom};
 use tsunagi::Cycle;
 use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, HostPort};
 use tsunagi::harness::backend::{EventKind, HostReq, HostRsp};
@@ -19,26 +17,11 @@ pub struct Flit {
     pub last: bool,
 }
 
-/// What serves a NIC's IO-clock side: its memory, and a host that makes one access at a time.
-pub trait Side<N> {
-    fn new(setup: &Setup) -> Self;
-    /// Nothing is driven, everything in flight is forgotten.
-    fn reset(&mut self, dut: &N);
-    /// The edge: drives the NIC and takes what it drove. `event` is told what was committed.
-    fn edge(&mut self, dut: &N, cycle: Cycle, memory: &mut Memory, event: &mut impl FnMut(EventKind));
-    /// Nothing is in flight.
-    fn is_idle(&self) -> bool;
-    /// Starts a register access with these byte strobes.
-    fn start(&mut self, req: HostReq, strobes: u8);
-    fn is_answered(&self) -> bool;
-    fn take(&mut self) -> Option<HostRsp>;
-    fn report(&self) -> String;
-}
-
 /// A verilated NIC of some bus width.
 pub trait Nic: Unit {
     const BUS_BYTES: u32;
-    type Side: Side<Self>;
+    fn bus_out(&self) -> BusOut;
+    fn set_bus(&self, bus: &BusIn);
     fn irq(&self) -> bool;
     fn busy(&self) -> bool;
     fn tx(&self) -> Option<Flit>;
@@ -49,76 +32,11 @@ pub trait Nic: Unit {
     fn set_clocks(&self, io: Option<bool>, net: Option<bool>);
 }
 
-/// A NIC whose memory streams and host port are its ports.
-pub trait Bare: Nic {
-    fn bus_out(&self) -> BusOut;
-    fn set_bus(&self, bus: &BusIn);
-}
+macro_rules! nic {
+    ($unit:ty, $bytes:literal, $word:ty) => {
+        impl Nic for $unit {
+            const BUS_BYTES: u32 = $bytes;
 
-/// Serves a [`Bare`] NIC.
-pub struct BareSide {
-    agent: MemoryAgent,
-    host: HostPort,
-    strobes: u8,
-}
-
-impl<N: Bare> Side<N> for BareSide {
-    fn new(setup: &Setup) -> BareSide {
-        let agent = MemoryAgent::new(setup.timing, N::BUS_BYTES);
-        BareSide {
-            agent: match setup.stalls {
-                Some(seed) => agent.with_jitter(seed, Cycle(12), Cycle(2)),
-                None => agent,
-            },
-            host: HostPort::Idle,
-            strobes: 0xf,
-        }
-    }
-
-    fn reset(&mut self, dut: &N) {
-        dut.set_bus(&BusIn::default());
-        self.agent.reset();
-        self.host = HostPort::Idle;
-    }
-
-    fn edge(&mut self, dut: &N, cycle: Cycle, memory: &mut Memory, event: &mut impl FnMut(EventKind)) {
-        let mut bus = BusIn {
-            mem: *self.agent.ports(),
-            ..BusIn::default()
-        };
-        self.host.drive(&mut bus);
-        bus.req_wstrb &= self.strobes;
-        dut.set_bus(&bus);
-        let out = dut.bus_out();
-        self.host.step(&out, event);
-        self.agent.step(cycle, memory, &out.mem, event);
-    }
-
-    fn is_idle(&self) -> bool {
-        self.agent.is_idle() && !self.host.stirs()
-    }
-
-    fn start(&mut self, req: HostReq, strobes: u8) {
-        self.strobes = strobes;
-        self.host.start(req);
-    }
-
-    fn is_answered(&self) -> bool {
-        matches!(self.host, HostPort::Answered(_))
-    }
-
-    fn take(&mut self) -> Option<HostRsp> {
-        self.host.take()
-    }
-
-    fn report(&self) -> String {
-        self.agent.report().join("; ")
-    }
-}
-
-macro_rules! bare {
-    ($unit:ty, $word:ty) => {
-        impl Bare for $unit {
             fn bus_out(&self) -> BusOut {
                 BusOut {
                     req_ready: self.host_req_ready_o.is_set(),
@@ -159,11 +77,6 @@ macro_rules! bare {
                 self.mem_wr_rsp_valid_i.set_bool(bus.mem.wr_rsp_valid);
                 self.mem_wr_rsp_err_i.set_bool(bus.mem.wr_rsp_err);
             }
-        }
-
-        impl Nic for $unit {
-            const BUS_BYTES: u32 = <$word>::BITS / 8;
-            type Side = BareSide;
 
             fn irq(&self) -> bool {
                 self.irq_o.is_set()
@@ -205,10 +118,10 @@ macro_rules! bare {
     };
 }
 
-bare!(Cenju3Nic, u32);
-bare!(Cenju3NicWide, u64);
-bare!(Cenju3NicRandom, u32);
-bare!(Cenju3NicWideRandom, u64);
+nic!(Cenju3Nic, 4, u32);
+nic!(Cenju3NicWide, 8, u64);
+nic!(Cenju3NicRandom, 4, u32);
+nic!(Cenju3NicWideRandom, 8, u64);
 
 /// What happened at a port, at an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,8 +137,6 @@ pub struct Setup {
     pub io: (u64, u64),
     pub net: (u64, u64),
     pub timing: MemoryTiming,
-    /// Memory and host pause at random, from this seed.
-    pub stalls: Option<u64>,
     pub looped: bool,
     /// Leave out edges at which the NIC says nothing changes.
     pub gated: bool,
@@ -237,7 +148,6 @@ impl Default for Setup {
             io: (40_000, 0),
             net: (50_000, 0),
             timing: MemoryTiming::IDEAL,
-            stalls: None,
             looped: true,
             gated: false,
         }
@@ -255,7 +165,7 @@ pub const SLOW: MemoryTiming = MemoryTiming {
 
 pub const MEMORY: usize = 1 << 20;
 
-pub struct Rig<N: Nic> {
+pub struct Rig<N> {
     pub dut: N,
     context: Context,
     clocks: Clocks,
@@ -263,7 +173,8 @@ pub struct Rig<N: Nic> {
     net: Clock,
     setup: Setup,
     pub memory: Memory,
-    pub side: N::Side,
+    agent: MemoryAgent,
+    host: HostPort,
     /// IO and network edges so far.
     pub io_edges: u64,
     pub net_edges: u64,
@@ -296,7 +207,8 @@ impl<N: Nic> Rig<N> {
             net,
             setup,
             memory: Memory::new(MEMORY),
-            side: N::Side::new(&setup),
+            agent: MemoryAgent::new(setup.timing, N::BUS_BYTES),
+            host: HostPort::Idle,
             io_edges: 0,
             net_edges: 0,
             to_nic: Source::new([], Pacer::steady()),
@@ -317,8 +229,13 @@ impl<N: Nic> Rig<N> {
     pub fn reset(&mut self) {
         self.dut.set_reset(true, true);
         self.held = true;
-        self.side.reset(&self.dut);
+        self.dut.set_bus(&BusIn::default());
         self.dut.set_rx(None);
+        self.agent.reset();
+        self.to_nic.reset();
+        self.to_nic.stop();
+        self.from_nic.reset();
+        self.host = HostPort::Idle;
         let (io, net) = (self.io_edges, self.net_edges);
         while self.io_edges < io + 4 || self.net_edges < net + 4 {
             self.step();
@@ -354,8 +271,11 @@ impl<N: Nic> Rig<N> {
     pub fn step(&mut self) {
         let edges = self.clocks.step(&self.context);
         let (io, net) = (edges.rises(self.io), edges.rises(self.net));
-        let quiet =
-            !self.held && !self.dut.busy() && self.side.is_idle() && (self.setup.looped || self.to_nic.is_empty());
+        let quiet = !self.held
+            && !self.dut.busy()
+            && self.agent.is_idle()
+            && matches!(self.host, HostPort::Idle | HostPort::Answered(_))
+            && self.to_nic.is_empty();
         if io {
             self.io_edge();
         }
@@ -385,9 +305,18 @@ impl<N: Nic> Rig<N> {
         if self.held {
             return;
         }
+        let mut bus = BusIn {
+            mem: *self.agent.ports(),
+            ..BusIn::default()
+        };
+        self.host.drive(&mut bus);
+        bus.req_wstrb &= self.strobes;
+        self.dut.set_bus(&bus);
+        let out = self.dut.bus_out();
         let mut kinds = Vec::new();
-        self.side
-            .edge(&self.dut, Cycle(self.io_edges), &mut self.memory, &mut |kind| {
+        self.host.step(&out, &mut |kind| kinds.push(kind));
+        self.agent
+            .step(Cycle(self.io_edges), &mut self.memory, &out.mem, |kind| {
                 kinds.push(kind)
             });
         kinds.into_iter().for_each(|kind| self.note(kind));
@@ -429,8 +358,8 @@ impl<N: Nic> Rig<N> {
         while !done(self) {
             assert!(
                 self.now() < limit,
-                "no {what} within {us} us; memory: {}",
-                self.side.report()
+                "no {what} within {us} us; memory: {:?}",
+                self.agent.report()
             );
             self.step();
         }
@@ -438,9 +367,11 @@ impl<N: Nic> Rig<N> {
 
     /// A register access, waiting for its answer.
     pub fn access(&mut self, req: HostReq) -> HostRsp {
-        self.side.start(req, self.strobes);
-        self.run("answer of a register", 100, |rig| rig.side.is_answered());
-        self.side.take().expect("answered")
+        self.host.start(req);
+        self.run("answer of a register", 100, |rig| {
+            matches!(rig.host, HostPort::Answered(_))
+        });
+        self.host.take().expect("answered")
     }
 
     pub fn write(&mut self, offset: u32, value: u32) {

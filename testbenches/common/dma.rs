@@ -100,6 +100,15 @@ impl Hardship {
     }
 }
 
+/// What a model is told: a rule that was broken, in words that begin with its name.
+pub fn rule(without: &[&str], name: &str, holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds || without.contains(&name) {
+        Ok(())
+    } else {
+        Err(format!("{name}: {}", what()))
+    }
+}
+
 /// Checks each burst against those that must come, in order.
 pub struct Bursts {
     pub due: VecDeque<Burst>,
@@ -114,13 +123,21 @@ impl Bursts {
         }
     }
 
-    /// A burst that came, and the one that was due.
-    pub fn take(&mut self, event: &EventKind) -> Option<(Burst, Option<Burst>)> {
+    /// Whether no more are to come, as far as that is checked.
+    pub fn is_done(&self, without: &[&str]) -> bool {
+        self.due.is_empty() || without.contains(&"Bursts")
+    }
+
+    pub fn take(&mut self, without: &[&str], event: &EventKind) -> Result<(), String> {
         let (EventKind::MemRead { addr, bytes } | EventKind::MemWrite { addr, bytes }) = *event else {
-            return None;
+            return Ok(());
         };
+        let got = Burst { addr: addr.0, bytes };
+        let want = self.due.pop_front();
         self.seen += 1;
-        Some((Burst { addr: addr.0, bytes }, self.due.pop_front()))
+        rule(without, "Bursts", want == Some(got), || {
+            format!("{got:x?}, not {want:x?}")
+        })
     }
 }
 

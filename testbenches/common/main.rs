@@ -2,19 +2,15 @@
 //! mid-flight; and a broken twin for each checker.
 
 mod arbiter;
-mod axi_master;
-mod axi_slave;
 mod bench;
 mod crossing;
 mod dma;
 mod dma_read;
 mod dma_write;
 mod fifo;
-mod mem;
 mod models;
 #[path = "../../tests/property/mod.rs"]
 mod property;
-mod reset;
 mod splitter;
 mod twins;
 mod width;

@@ -1,4 +1,4 @@
-//! The crossbars: contract under all gap patterns, reset, full outputs, latency and rate.
+//! The crossbar: contract under all gap patterns, reset, full outputs, latency and rate.
 
 use tsunagi::harness::seed::{Case, Recorder, Seed};
 use tsunagi::harness::stream::Gaps;
@@ -6,8 +6,8 @@ use tsunagi::harness::wave::Probe;
 use tsunagi::net::fabric::SwitchUnit;
 
 use crate::bench::{
-    BufferedN3W16D2, BufferedN4W64, CrossbarN2W16, CrossbarN3W16D2, CrossbarN4W64, CrossbarN8W64, Plan, Switch,
-    exercise, fresh, gating,
+    CrossbarN2W16, CrossbarN3W16D2, CrossbarN3W64, CrossbarN4W64, CrossbarN8W64, Plan, Switch, Traffic, exercise,
+    fresh, gating,
 };
 
 /// Packets that may pass a waiting one. The arbiter lets N - 1 pass; the words on their way from a grant to the output port,
@@ -17,7 +17,7 @@ pub fn bound(radix: usize, gaps: Gaps) -> u64 {
 }
 
 /// Random traffic under one gap pattern, in lock step with the golden switch: into the middle of it, reset, and again.
-pub fn contract<U: Switch>(case: &Case, plan: &Plan, idle: u8, probe: &Probe) -> Result<(), Fault> {
+pub fn contract<U: Switch>(case: &Case, plan: &Plan, idle: u8, probe: &Probe) -> Result<(), String> {
     let mut unit = U::named(&case.context());
     let mut recorder = Recorder::new(probe, &[unit.unit()]);
     unit.set_idle(idle);
@@ -84,18 +84,6 @@ fn radix_8_keeps_the_contract() {
     contracts::<CrossbarN8W64>("crossbar::radix_8_keeps_the_contract", 1, 500);
 }
 
-/// Packets of up to twice a queue's length, or nothing would be seen of packets that wait for each other.
-#[test]
-fn buffered_radix_4_keeps_the_contract() {
-    contracts::<BufferedN4W64>("crossbar::buffered_radix_4_keeps_the_contract", 1, 1000);
-}
-
-/// A quarter of the packets names no output.
-#[test]
-fn buffered_radix_3_keeps_the_contract() {
-    contracts::<BufferedN3W16D2>("crossbar::buffered_radix_3_keeps_the_contract", 2, 500);
-}
-
 /// Words out of each output, and the first cycle in which it showed one.
 type Streamed = (Vec<u64>, Vec<Option<u64>>);
 
@@ -127,24 +115,29 @@ pub fn stream<U: Switch>(unit: &mut U, cycles: u64, mut to: impl FnMut(usize) ->
 }
 
 /// The first word appears four cycles after it was offered.
-pub fn latency<U: Switch>() -> Result<(), Fault> {
+pub fn latency<U: Switch>() -> Result<(), String> {
     let mut once = Some(0);
     let (words, first) = stream(
         &mut fresh::<U>(0),
         20,
         |input| if input == 1 { once.take() } else { None },
     );
-    Check::Latency.holds((words[0], first[0]) == (1, Some(4)), || {
-        format!("{words:?} words, first at {first:?}")
-    })
+    if (words[0], first[0]) == (1, Some(4)) {
+        Ok(())
+    } else {
+        Err(format!("latency: {words:?} words, first at {first:?}"))
+    }
 }
 
-/// A thousand words in a thousand cycles and the latency, whatever the pattern; and so many a cycle and port when all inputs have
-/// one-word packets for outputs drawn uniformly. Gives this last figure.
-pub fn rate<U: Switch>(saturation: f64) -> Result<f64, String> {
+/// A thousand words in a thousand cycles and the latency, whatever the pattern.
+pub fn rate<U: Switch>() -> Result<(), String> {
     let radix = U::RADIX as u64;
     let full = |what: &str, (words, _): Streamed, busy: &[u64]| {
-        Check::Rate.holds(words == busy, || format!("{what}: {words:?} words in 1000 cycles"))
+        if words == busy {
+            Ok(())
+        } else {
+            Err(format!("rate: {what}: {words:?} words in 1000 cycles"))
+        }
     };
     let mut alone = vec![0; U::RADIX];
     alone[0] = 1000;
@@ -161,11 +154,12 @@ pub fn rate<U: Switch>(saturation: f64) -> Result<f64, String> {
         Some((input as u64 + turn[input]) % radix)
     });
     full("a permutation that changes with each word", rotating, &all)?;
+    // The bound of inputs with one queue each is 0.655 for four ports, 0.683 for three.
     let mut rng = Seed(1).stream("saturation");
     let (words, _) = stream(&mut fresh::<U>(0), 20_000, |_| Some(rng.below(radix)));
     let rate = words.iter().sum::<u64>() as f64 / (20_000 * radix) as f64;
-    if rate >= saturation {
-        Ok(rate)
+    if rate >= 0.65 {
+        Ok(())
     } else {
         Err(format!("rate: {rate:.4} words a cycle and port at saturation"))
     }
@@ -175,24 +169,18 @@ pub fn rate<U: Switch>(saturation: f64) -> Result<f64, String> {
 fn a_word_takes_four_cycles() {
     latency::<CrossbarN4W64>().unwrap();
     latency::<CrossbarN2W16>().unwrap();
-    latency::<BufferedN4W64>().unwrap();
 }
 
 #[test]
-fn words_flow_without_a_bubble_and_saturation_is_what_queues_allow() {
-    let told = |name: &str, rate: Result<f64, String>| println!("{name}: {:.3} words a cycle and port", rate.unwrap());
-    // Inputs with one queue each reach 0.683, 0.655 and 0.618 for three, four and eight ports: the first word blocks.
-    told("crossbar 3x3", rate::<CrossbarN3W16D2>(0.68));
-    told("crossbar 4x4", rate::<CrossbarN4W64>(0.65));
-    told("crossbar 8x8", rate::<CrossbarN8W64>(0.61));
-    told("buffered crossbar 4x4", rate::<BufferedN4W64>(0.95));
+fn words_flow_without_a_bubble_and_saturation_reaches_065() {
+    rate::<CrossbarN4W64>().unwrap();
+    rate::<CrossbarN3W16D2>().unwrap();
 }
 
 #[test]
 fn gated_and_ungated_agree() {
     gating::<CrossbarN4W64>(Seed::get().stream("gating 4")).unwrap();
     gating::<CrossbarN3W16D2>(Seed::get().stream("gating 3")).unwrap();
-    gating::<BufferedN4W64>(Seed::get().stream("gating buffered")).unwrap();
 }
 
 /// Outputs that nobody empties fill up and stop the inputs; what was taken is all there afterwards.
@@ -213,12 +201,7 @@ fn full_outputs_hold_and_lose_nothing() {
 /// A full output stops its own packets only.
 #[test]
 fn a_full_output_leaves_others_alone() {
-    full_output::<CrossbarN4W64>();
-    full_output::<BufferedN4W64>();
-}
-
-fn full_output<U: Switch>() {
-    let mut unit = fresh::<U>(0);
+    let mut unit = fresh::<CrossbarN4W64>(0);
     for _ in 0..100 {
         unit.edge(&[3, 0, 0, 0], 0b0001, 0xF, 0b0111);
     }

@@ -2,8 +2,9 @@
 //! the golden network. The composed one clocks only what has something to do, so this also shows that gating changes nothing.
 
 use testbenches::rtl::{OmegaR2S1W64, OmegaR3S2W16, OmegaR4S2W16};
-use tsunagi::harness::seed::{Case, Rng, Seed};
-use tsunagi::harness::stream::{Gaps, Pacer};
+use tsunagi::harness::seed::{Case, Recorder, Rng};
+use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
+use tsunagi::harness::wave::Probe;
 use tsunagi::net::fabric::{Fabric, Flit, SwitchUnit};
 use tsunagi::net::switch::GoldenSwitch;
 use tsunagi::net::topology::Omega;
@@ -11,7 +12,7 @@ use tsunagi::net::units;
 use tsunagi::rtl::Crossbar4;
 use verilated::{Context, Unit, Verilated};
 
-use crate::bench::{Check, CrossbarN2W64, CrossbarN3W16D2, Fault, Switch};
+use crate::bench::{CrossbarN2W64, CrossbarN3W16D2, PERIOD, Switch, Traffic};
 
 /// An omega top by its ports, whatever their widths.
 pub trait Top: Verilated + Unit {
@@ -69,9 +70,6 @@ macro_rules! top {
 top!(OmegaR4S2W16, 16);
 top!(OmegaR3S2W16, 16);
 top!(OmegaR2S1W64, 64);
-top!(TwinOmegaShuffle, 16);
-top!(TwinOmegaCount, 16);
-top!(TwinOmegaBusy, 16);
 
 /// A network to be tested: the one top, and the same network composed of switches.
 pub trait Network {
@@ -102,73 +100,215 @@ impl Network for Radix4 {
     }
 }
 
-/// The network as one top and composed of switches do the same in every cycle, under one gap pattern.
-pub fn agrees<T: Top, S: SwitchUnit>(
-    case: &Case,
-    gaps: Gaps,
-    shape: Omega,
-    width: usize,
-    make: impl Fn(&Context, usize) -> S,
-) -> Result<(), Fault> {
-    let ports = shape.ports();
-    let context = case.context();
-    let top = T::named(&context, "omega");
-    top.drive(&vec![None; ports], &vec![false; ports]);
-    (0..4).for_each(|_| top.clock(true));
-    let mut fabric = Fabric::new(shape, ports, |_, digit| make(&context, digit));
-    let mut talkers: Vec<Talker> = (0..ports)
-        .map(|port| Talker {
-            rng: case.rng(&format!("words {port}")),
-            pacer: Pacer::new(gaps.at_source(), case.rng(&format!("source {port}"))),
-            left: 0,
-            offer: None,
-        })
-        .collect();
-    let mut listeners: Vec<Pacer> = (0..ports)
-        .map(|port| Pacer::new(gaps.at_sink(), case.rng(&format!("sink {port}"))))
-        .collect();
-    let (mut arrived, mut rests) = (0, 0);
-    for cycle in 0..6000 {
-        let silent = cycle % 1000 >= 500;
-        let offers: Vec<_> = talkers.iter_mut().map(|t| t.offer(width, silent)).collect();
-        let ready: Vec<_> = listeners.iter_mut().map(Pacer::step).collect();
-        for port in 0..ports {
-            let same = (top.ready(port), top.output(port)) == (fabric.ready(port), fabric.output(port));
-            Check::Agree.holds(same, || {
-                format!(
-                    "cycle {cycle}, port {port}: {:?} and {:?}",
-                    (top.ready(port), top.output(port)),
-                    (fabric.ready(port), fabric.output(port))
-                )
-            })?;
-            arrived += u64::from(ready[port] && fabric.output(port).is_some());
-            if fabric.ready(port) {
-                talkers[port].offer = None;
-            }
-            fabric.accept(port, ready[port]);
-            if let Some(flit) = offers[port] {
-                fabric.inject(port, flit);
-            }
-        }
-        rests += u64::from(!fabric.busy());
-        top.drive(&offers, &ready);
-        top.clock(false);
-        fabric.edge();
+impl Network for Radix3 {
+    type Top = OmegaR3S2W16;
+    type Switch = CrossbarN3W16D2;
+    const WIDTH: usize = 16;
+
+    fn shape() -> Omega {
+        Omega::new(3, 2)
     }
-    let counted = (top.unroutable(), fabric.unroutable());
-    let some = !shape.radix().is_power_of_two();
-    Check::Unroutable.holds(counted.0 == counted.1 && (counted.0 > 0) == some, || {
-        format!("{counted:?} packets unroutable")
-    })?;
-    let rested = !top.busy() && !fabric.busy() && rests >= 500;
-    Check::Rest.holds(rested, || format!("at rest in {rests} cycles, and not at the end"))?;
-    Check::Hang.holds(arrived >= 1000, || format!("{arrived} words arrived"))
+
+    fn switch(context: &Context, digit: usize) -> CrossbarN3W16D2 {
+        let mut unit = CrossbarN3W16D2::named(context);
+        unit.set_digit(digit);
+        unit.reset();
+        unit
+    }
 }
 
-fn agree<T: Top, S: SwitchUnit>(test: &'static str, shape: Omega, width: usize, make: impl Fn(&Context, usize) -> S) {
-    for gaps in Gaps::ALL {
-        let case = Case::new("net", test, format!("gaps {gaps:?}"));
-        case.run(|_| agrees::<T, S>(&case, gaps, shape, width, &make));
+impl Network for OneSwitch {
+    type Top = OmegaR2S1W64;
+    type Switch = CrossbarN2W64;
+    const WIDTH: usize = 64;
+
+    fn shape() -> Omega {
+        Omega::new(2, 1)
+    }
+
+    fn switch(context: &Context, _: usize) -> CrossbarN2W64 {
+        let mut unit = CrossbarN2W64::named(context);
+        unit.reset();
+        unit
+    }
+}
+
+/// Both networks and the golden one, which tells that every packet comes whole and in order to the port it names.
+struct Bench<'a, N: Network> {
+    context: Context,
+    top: N::Top,
+    fabric: Fabric<N::Switch>,
+    golden: GoldenSwitch,
+    sources: Vec<Source<Flit>>,
+    sinks: Vec<Sink<Flit>>,
+    recorder: Recorder<'a>,
+    cycle: u64,
+    /// Words that came, and cycles in which the composed network was at rest.
+    arrived: u64,
+    rests: u64,
+}
+
+impl<'a, N: Network> Bench<'a, N> {
+    fn new(case: &Case, gaps: Gaps, probe: &'a Probe) -> Bench<'a, N> {
+        let context = case.context();
+        let top = N::Top::named(&context, "omega");
+        let pacer = |pauses, name: String| Pacer::new(pauses, case.rng(&name));
+        let ports = N::shape().ports();
+        let mut bench = Bench {
+            recorder: Recorder::new(probe, &[&top]),
+            fabric: composed::<N>(&context),
+            context,
+            top,
+            golden: GoldenSwitch::network(N::shape()),
+            sources: (0..ports)
+                .map(|port| Source::new([], pacer(gaps.at_source(), format!("source {port}"))))
+                .collect(),
+            sinks: (0..ports)
+                .map(|port| Sink::new(pacer(gaps.at_sink(), format!("sink {port}"))))
+                .collect(),
+            cycle: 0,
+            arrived: 0,
+            rests: 0,
+        };
+        bench.reset();
+        bench
+    }
+
+    /// Both networks are reset, and what is inside is forgotten; words not taken are offered again.
+    fn reset(&mut self) {
+        let ports = N::shape().ports();
+        self.top.drive(&vec![None; ports], &vec![false; ports]);
+        (0..4).for_each(|_| self.top.clock(true));
+        self.fabric = composed::<N>(&self.context);
+        self.golden = GoldenSwitch::network(N::shape());
+        self.sources.iter_mut().for_each(Source::reset);
+        self.sinks.iter_mut().for_each(Sink::reset);
+    }
+
+    /// Gives every source more to send.
+    fn send(&mut self, traffic: &Traffic, rng: impl Fn(&str) -> Rng) {
+        let way = (0, N::shape().stages() * N::shape().digit_bits());
+        for (port, source) in self.sources.iter_mut().enumerate() {
+            let flits = traffic.flits(port, N::WIDTH, way, &mut rng(&format!("words {port}")));
+            flits.into_iter().for_each(|flit| source.push(flit));
+        }
+    }
+
+    fn cycle(&mut self) -> Result<(), String> {
+        self.cycle += 1;
+        let fault = |what: String| format!("cycle {}: {what}", self.cycle);
+        let ready: Vec<_> = self.sinks.iter_mut().map(Sink::ready).collect();
+        let offers: Vec<_> = self.sources.iter_mut().map(|source| source.offer().copied()).collect();
+        for (port, sink) in self.sinks.iter_mut().enumerate() {
+            let top = (self.top.ready(port), self.top.output(port));
+            let composed = (self.fabric.ready(port), self.fabric.output(port));
+            if top != composed {
+                return Err(fault(format!("port {port}: {top:x?} and {composed:x?} differ")));
+            }
+            if let Some(flit) = sink.step(top.1).map_err(|e| fault(e.to_string()))? {
+                self.arrived += 1;
+                let source = (flit.word >> (N::WIDTH - 4)) as usize;
+                let sent = self.golden.sent(port, source, flit.word, flit.last);
+                sent.map_err(|e| fault(e.to_string()))?;
+            }
+            self.fabric.accept(port, ready[port]);
+            if let Some(flit) = offers[port] {
+                self.fabric.inject(port, flit);
+            }
+        }
+        for (port, source) in self.sources.iter_mut().enumerate() {
+            if let Some(flit) = source.step(self.top.ready(port)) {
+                self.golden.took(port, flit.word, flit.last);
+            }
+        }
+        self.rests += u64::from(!self.fabric.busy());
+        self.top.drive(&offers, &ready);
+        self.top.clock(false);
+        self.fabric.edge();
+        self.context.set_time(self.cycle * PERIOD);
+        self.recorder.tick(self.context.time());
+        Ok(())
+    }
+
+    /// Until all that was sent came, and both are at rest.
+    fn finish(&mut self) -> Result<(), String> {
+        let words: usize = self.sources.iter().map(Source::len).sum();
+        let (limit, mut quiet) = (self.cycle + 2000 + 4 * words as u64, 0);
+        while quiet < 60 {
+            self.cycle()?;
+            let counted = (self.top.unroutable(), self.fabric.unroutable());
+            if counted.0 != counted.1 {
+                return Err(format!("{counted:?} packets unroutable"));
+            }
+            let done = self.golden.finish(counted.0);
+            let left = self.sources.iter().map(Source::len).sum::<usize>();
+            quiet = if done.is_ok() && left == 0 { quiet + 1 } else { 0 };
+            if self.cycle > limit {
+                return Err(format!("hung with {left} words not taken: {done:?}"));
+            }
+        }
+        if self.top.busy() || self.fabric.busy() {
+            return Err("still busy".into());
+        }
+        Ok(())
+    }
+}
+
+fn composed<N: Network>(context: &Context) -> Fabric<N::Switch> {
+    let shape = N::shape();
+    Fabric::new(shape, shape.ports(), |_, digit| N::switch(context, digit))
+}
+
+/// A list of packets, into the middle of it a reset, and the rest.
+pub fn carries<N: Network>(
+    case: &Case,
+    gaps: Gaps,
+    traffic: &Traffic,
+    reset: Option<u64>,
+    probe: &Probe,
+) -> Result<(), String> {
+    let mut bench = Bench::<N>::new(case, gaps, probe);
+    if let Some(at) = reset {
+        bench.send(traffic, |name| case.rng(&format!("first {name}")));
+        (0..at).try_for_each(|_| bench.cycle())?;
+        bench.reset();
+        bench.sources.iter_mut().for_each(Source::stop);
+        bench.finish()?;
+    }
+    bench.send(traffic, |name| case.rng(name));
+    bench.finish()
+}
+
+/// Bursts of random packets with silences in which the composed network comes to rest, and a reset in the middle of the third.
+fn agree<N: Network>(test: &'static str) {
+    for (gaps, start) in Gaps::ALL.into_iter().flat_map(|gaps| [(gaps, 1), (gaps, 2)]) {
+        let case = Case::new("net", test, format!("gaps {gaps:?} start {start}"));
+        case.run(|probe| {
+            let mut bench = Bench::<N>::new(&case, gaps, probe);
+            let traffic = Traffic::Random {
+                packets: 30,
+                longest: 12,
+            };
+            for burst in 0..5 {
+                bench.send(&traffic, |name| case.rng(&format!("burst {burst} {name}")));
+                if burst == 2 {
+                    (0..40).try_for_each(|_| bench.cycle())?;
+                    bench.reset();
+                }
+                bench.finish()?;
+            }
+            if bench.arrived < 300 || bench.rests < 200 {
+                return Err(format!(
+                    "{} words came, at rest in {} cycles",
+                    bench.arrived, bench.rests
+                ));
+            }
+            let lost = bench.top.unroutable();
+            if (lost > 0) == N::shape().radix().is_power_of_two() {
+                return Err(format!("{lost} packets unroutable"));
+            }
+            Ok(())
+        });
     }
 }
 
@@ -177,18 +317,9 @@ fn radix_4_two_stages_agree() {
     agree::<Radix4>("omega::radix_4_two_stages_agree");
 }
 
-/// A crossbar of the composed network of radix 3.
-pub fn crossbar_3(context: &Context, digit: usize) -> CrossbarN3W16D2 {
-    let mut unit = CrossbarN3W16D2::named(context);
-    unit.set_digit(digit);
-    unit.reset();
-    unit
-}
-
-/// Radix 3 has digits that name no output: packets are lost only where both networks count them.
 #[test]
 fn radix_3_two_stages_agree() {
-    agree::<OmegaR3S2W16, _>("omega::radix_3_two_stages_agree", Omega::new(3, 2), 16, crossbar_3);
+    agree::<Radix3>("omega::radix_3_two_stages_agree");
 }
 
 #[test]
@@ -218,39 +349,6 @@ fn a_full_network_holds_and_loses_nothing() {
         bench.sinks.fill_with(|| Sink::new(Pacer::steady()));
         bench.finish()
     });
-}
-
-/// All inputs have one-word packets for outputs drawn uniformly. Without queues a column of 4x4 switches that is offered p words a
-/// cycle and port passes 1 - (1 - p/4)^4: 0.684 of the first and 0.528 of both. With one queue an input, columns that did not
-/// hinder each other would pass what one switch does, 0.655.
-#[test]
-fn saturation_is_between_the_theories_of_banyan_networks() {
-    let top = OmegaR4S2W16::named(&Context::new(), "omega");
-    top.drive(&[None; 16], &[true; 16]);
-    (0..4).for_each(|_| top.clock(true));
-    let mut rng = Seed(1).stream("saturation");
-    let mut offers = [None; 16];
-    let mut words = 0;
-    const CYCLES: u64 = 20_000;
-    for _ in 0..CYCLES {
-        for (port, offer) in offers.iter_mut().enumerate() {
-            words += u64::from(top.output(port).is_some());
-            let word = || Omega::new(4, 2).tag(rng.below(16) as usize);
-            *offer = Some(offer.unwrap_or_else(|| Flit {
-                word: word(),
-                last: true,
-            }));
-        }
-        let ready: Vec<bool> = (0..16).map(|port| top.ready(port)).collect();
-        top.drive(&offers, &[true; 16]);
-        top.clock(false);
-        for (offer, ready) in offers.iter_mut().zip(ready) {
-            *offer = offer.filter(|_| !ready);
-        }
-    }
-    let rate = words as f64 / (16 * CYCLES) as f64;
-    println!("omega 16x16 of 4x4: {rate:.3} words a cycle and port");
-    assert!((0.528..0.655).contains(&rate), "{rate}");
 }
 
 /// Every pair of the 16 ports: a packet arrives where its tag says, unchanged.

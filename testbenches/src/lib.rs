@@ -1,12 +1,4 @@
-//! The verilated units that only testbenches need, and what their test targets share. One test target per machine stands in `tests/`.
-
-pub mod axi;
-
-/// A unit's name: its type's without the path.
-pub fn name<T>() -> &'static str {
-    let path = std::any::type_name::<T>();
-    path.rsplit("::").next().unwrap_or(path)
-}
+//! The verilated units that only testbenches need. One test target per machine stands in `tests/`.
 
 /// The group "bench" of `rtl/units.toml`: one struct for each unit and parameter set.
 pub mod rtl {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use verilated_build::{Set, Unit, Units};
 
-use crate::{Flow, FlowError, tools};
+use crate::{Flow, FlowError};
 
 /// One parameter set of one unit of `units.toml`: what is checked, synthesised, proved and simulated as gates.
 #[derive(Clone, Debug)]
@@ -63,8 +63,14 @@ impl Flow {
     /// The RTL that is meant for synthesis: every `.sv` of the library folders, packages first.
     pub fn sources(&self) -> Result<Vec<PathBuf>, FlowError> {
         let mut files = Vec::new();
-        for folder in &self.units.library {
-            files.extend(tools::files(&self.units.path(folder), "sv")?);
+        for folder in self.units.library.iter().map(|folder| self.units.path(folder)) {
+            let found = fs::read_dir(&folder).map_err(|source| FlowError::io(&folder, source))?;
+            files.extend(
+                found
+                    .flatten()
+                    .map(|file| file.path())
+                    .filter(|path| path.extension().is_some_and(|x| x == "sv")),
+            );
         }
         files.sort_by_key(|path| (!path.to_string_lossy().ends_with("_pkg.sv"), path.clone()));
         Ok(files)

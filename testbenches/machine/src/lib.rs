@@ -14,7 +14,7 @@ use verilated::{Context, Wave};
 use rtl::Cenju3Machine;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::rtl::Clocked;
-use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, Edges, Hardware, LinkMonitor};
+use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, Edges, Hardware, LinkCount, LinkMonitor};
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::MemPortsIn;
 use tsunagi::net::fabric::Flit;
@@ -64,19 +64,19 @@ impl SingleTop {
     fn watch_links(&mut self, event: &mut impl FnMut(usize, EventKind)) {
         let u = &self.unit;
         for at in 0..Self::NODES {
-            if u.tx_valid_o.bit(at) && u.tx_ready_o.bit(at) {
+            if u.tx_valid_o.bit(at) {
                 let flit = Flit {
                     word: u.tx_data_o.get_bits(16 * at, 16),
                     last: u.tx_last_o.bit(at),
                 };
-                self.tx[at].pass(flit, |kind| event(at, kind));
+                self.tx[at].pass(flit, u.tx_ready_o.bit(at), |kind| event(at, kind));
             }
-            if u.rx_valid_o.bit(at) && u.rx_ready_o.bit(at) {
+            if u.rx_valid_o.bit(at) {
                 let flit = Flit {
                     word: u.rx_data_o.get_bits(16 * at, 16),
                     last: u.rx_last_o.bit(at),
                 };
-                self.rx[at].pass(flit, |kind| event(at, kind));
+                self.rx[at].pass(flit, u.rx_ready_o.bit(at), |kind| event(at, kind));
             }
         }
     }
@@ -177,8 +177,13 @@ impl Hardware for SingleTop {
         }
     }
 
-    fn fifo_words(&self, node: usize) -> u32 {
-        self.unit.rx_level_o.get_bits(16 * node, 16) as u32
+    fn links(&self, node: usize) -> (LinkCount, LinkCount) {
+        (self.tx[node].count(), self.rx[node].count())
+    }
+
+    /// The top does not show them.
+    fn stage_flits(&self) -> Vec<u64> {
+        Vec::new()
     }
 
     fn report(&self) -> Vec<String> {

@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use regex::Regex;
 
 use crate::{Entry, Flow, FlowError, Outcome, pool};
-pub(crate) use blocks::Blocks;
+use blocks::Blocks;
 use measure::{Route, Work};
 use table::{Line, Row, Rows};
 
@@ -83,7 +83,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
             let old = landed.remove(name);
             let mut row = row.clone();
             if let Some(old) = old.filter(|_| args.quick) {
-                row.fmax = old.fmax;
+                (row.fmax, row.critical) = (old.fmax, old.critical);
             }
             landed.insert(name.clone(), row);
         }

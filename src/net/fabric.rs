@@ -2,6 +2,9 @@
 //!
 //! Every output of a switch is a function of its flip-flops, so at a clock edge all switches see what stood on the links
 //! before it, in whatever order they are evaluated: what a switch shows after the edge goes into the links of the next.
+//!
+//! What is done for each switch and edge has few branches: under load which ports carry a word is chance, and a branch on it
+//! costs more than what it saves.
 
 use crate::net::topology::{Hop, Omega, SwitchAt};
 
@@ -29,6 +32,7 @@ pub trait SwitchUnit {
 
     fn out_last(&self) -> u32;
 
+    /// Anything where nothing is valid.
     fn out_word(&self, output: usize) -> u64;
 
     /// False: further edges change nothing while no input is valid.
@@ -50,10 +54,8 @@ pub struct LinkStats {
 /// Where a switch's output goes.
 #[derive(Clone, Copy)]
 enum Target {
-    Switch {
-        unit: usize,
-        input: usize,
-    },
+    /// An input of a switch, by `unit * radix + input`.
+    Switch(usize),
     Port(usize),
     /// Ports that are not live lie behind it: packets are counted as unroutable.
     Nowhere,
@@ -99,11 +101,15 @@ impl Side {
         self.active[unit / 64] |= 1 << (unit % 64);
     }
 
-    fn put(&mut self, radix: usize, unit: usize, input: usize, flit: Flit) {
-        self.words[unit * radix + input] = flit.word;
-        self.offers[unit].valid |= 1 << input;
-        self.offers[unit].last |= u32::from(flit.last) << input;
-        self.wake(unit);
+    /// What stands on input `at` = `unit * radix + input`: `valid` and `last` are 0 or 1.
+    #[inline(always)]
+    fn put(&mut self, radix: usize, at: usize, word: u64, valid: u32, last: u32) {
+        let (unit, input) = (at / radix, at % radix);
+        self.words[at] = word;
+        let offer = &mut self.offers[unit];
+        offer.valid |= valid << input;
+        offer.last |= (valid & last) << input;
+        self.active[unit / 64] |= u64::from(valid) << (unit % 64);
     }
 }
 
@@ -125,15 +131,17 @@ pub struct Fabric<S> {
     targets: Vec<Target>,
     sources: Vec<Source>,
     links: Vec<LinkStats>,
-    /// By unit: words taken and not sent.
-    held: Vec<u64>,
-    /// By live port.
-    entries: Vec<(usize, usize)>,
+    /// By unit: its outputs that lead nowhere, and the words that left there.
+    nowhere: Vec<u32>,
+    lost: Vec<u64>,
+    /// By live port: the input it leads to, by `unit * radix + input`; unit and output that lead to it.
+    entries: Vec<usize>,
     exits: Vec<(usize, usize)>,
     outputs: Vec<Option<Flit>>,
     shown: Vec<usize>,
     exit_links: Vec<LinkStats>,
-    nowhere: u64,
+    /// Packets that left at outputs that lead nowhere.
+    lost_packets: u64,
     cycles: u64,
 }
 
@@ -164,7 +172,7 @@ impl<S: SwitchUnit> Fabric<S> {
                     Hop::Switch(next, input) => match index(next) {
                         Some(next) => {
                             sources[next * radix + input] = Source::Switch { unit, output };
-                            Target::Switch { unit: next, input }
+                            Target::Switch(next * radix + input)
                         }
                         None => Target::Nowhere,
                     },
@@ -174,7 +182,7 @@ impl<S: SwitchUnit> Fabric<S> {
         }
         let entry = |port| {
             let (at, input) = shape.entry(port);
-            (index(at).expect("a live port's switch is reachable"), input)
+            index(at).expect("a live port's switch is reachable") * radix + input
         };
         let units: Vec<S> = places
             .iter()
@@ -191,13 +199,14 @@ impl<S: SwitchUnit> Fabric<S> {
             targets,
             sources,
             links: vec![LinkStats::default(); count * radix],
-            held: vec![0; count],
+            nowhere: vec![0; count],
+            lost: vec![0; count],
             entries: (0..live).map(entry).collect(),
             exits,
             outputs: vec![None; live],
             shown: Vec::with_capacity(live),
             exit_links: vec![LinkStats::default(); live],
-            nowhere: 0,
+            lost_packets: 0,
             cycles: 0,
             units,
             places,
@@ -205,6 +214,7 @@ impl<S: SwitchUnit> Fabric<S> {
         for (at, target) in fabric.targets.iter().enumerate() {
             if matches!(target, Target::Nowhere) {
                 fabric.out_ready[at / radix] |= 1 << (at % radix);
+                fabric.nowhere[at / radix] |= 1 << (at % radix);
             }
         }
         for unit in 0..count {
@@ -230,15 +240,15 @@ impl<S: SwitchUnit> Fabric<S> {
 
     /// Whether the network takes what stands on input `port` at the coming edge.
     pub fn ready(&self, port: usize) -> bool {
-        let (unit, input) = self.entries[port];
-        self.in_ready[unit] >> input & 1 == 1
+        let at = self.entries[port];
+        self.in_ready[at / S::RADIX] >> (at % S::RADIX) & 1 == 1
     }
 
     /// Puts a word on input `port` for the coming edge. A word not taken ([`ready`](Fabric::ready) is false) must be put there again
     /// for the next.
     pub fn inject(&mut self, port: usize, flit: Flit) {
-        let (unit, input) = self.entries[port];
-        self.now.put(S::RADIX, unit, input, flit);
+        self.now
+            .put(S::RADIX, self.entries[port], flit.word, 1, u32::from(flit.last));
     }
 
     /// What the network shows at output `port`.
@@ -284,19 +294,20 @@ impl<S: SwitchUnit> Fabric<S> {
     }
 
     /// The edge at one switch.
+    #[inline]
     fn step(&mut self, unit: usize) {
         let offer = std::mem::take(&mut self.now.offers[unit]);
         let base = unit * S::RADIX;
         let ready = self.in_ready[unit];
-        for input in bits(offer.valid) {
-            count(&mut self.links[base + input], ready >> input & 1 == 1);
+        for (input, link) in self.links[base..base + S::RADIX].iter_mut().enumerate() {
+            link.words += u64::from((offer.valid & ready) >> input & 1);
+            link.stalls += u64::from((offer.valid & !ready) >> input & 1);
         }
         let switch = &mut self.units[unit];
-        let sent = switch.out_valid() & self.out_ready[unit];
-        self.held[unit] += u64::from((offer.valid & ready).count_ones());
-        self.held[unit] -= u64::from(sent.count_ones());
-        for output in bits(sent & switch.out_last()) {
-            self.nowhere += u64::from(matches!(self.targets[base + output], Target::Nowhere));
+        let lost = switch.out_valid() & self.nowhere[unit];
+        if lost != 0 {
+            self.lost[unit] += u64::from(lost.count_ones());
+            self.lost_packets += u64::from((lost & switch.out_last()).count_ones());
         }
         switch.edge(
             &self.now.words[base..base + S::RADIX],
@@ -310,19 +321,19 @@ impl<S: SwitchUnit> Fabric<S> {
         if switch.busy() {
             self.next.wake(unit);
         }
-        let last = switch.out_last();
-        for output in bits(switch.out_valid()) {
-            let flit = Flit {
-                word: switch.out_word(output),
-                last: last >> output & 1 == 1,
-            };
-            match self.targets[base + output] {
-                Target::Switch { unit, input } => self.next.put(S::RADIX, unit, input, flit),
-                Target::Port(port) => {
-                    self.outputs[port] = Some(flit);
+        let (valid, last) = (switch.out_valid(), switch.out_last());
+        for (output, target) in self.targets[base..base + S::RADIX].iter().enumerate() {
+            let (valid, last) = (valid >> output & 1, last >> output & 1);
+            match *target {
+                Target::Switch(at) => self.next.put(S::RADIX, at, switch.out_word(output), valid, last),
+                Target::Port(port) if valid == 1 => {
+                    self.outputs[port] = Some(Flit {
+                        word: switch.out_word(output),
+                        last: last == 1,
+                    });
                     self.shown.push(port);
                 }
-                Target::Nowhere => {}
+                Target::Port(_) | Target::Nowhere => {}
             }
         }
     }
@@ -339,7 +350,7 @@ impl<S: SwitchUnit> Fabric<S> {
 
     /// Packets that reached no live port: drained by a switch, or addressed to a port that is not live.
     pub fn unroutable(&self) -> u64 {
-        self.nowhere + self.units.iter().map(S::unroutable).sum::<u64>()
+        self.lost_packets + self.units.iter().map(S::unroutable).sum::<u64>()
     }
 
     /// The switches in use, by stage and row.
@@ -364,7 +375,16 @@ impl<S: SwitchUnit> Fabric<S> {
 
     /// Words inside a switch in use: what it took and has not sent (what it drained as unroutable counts as inside).
     pub fn held(&self, at: SwitchAt) -> Option<u64> {
-        self.index(at).map(|unit| self.held[unit])
+        self.index(at).map(|unit| {
+            let base = unit * S::RADIX;
+            let taken: u64 = self.links[base..base + S::RADIX].iter().map(|link| link.words).sum();
+            let sent = self.targets[base..base + S::RADIX].iter().map(|target| match *target {
+                Target::Switch(at) => self.links[at].words,
+                Target::Port(port) => self.exit_links[port].words,
+                Target::Nowhere => 0,
+            });
+            taken - sent.sum::<u64>() - self.lost[unit]
+        })
     }
 
     fn index(&self, at: SwitchAt) -> Option<usize> {
@@ -462,7 +482,7 @@ mod tests {
         }
 
         fn out_word(&self, output: usize) -> u64 {
-            self.outputs[output].unwrap().word
+            self.outputs[output].map_or(0, |flit| flit.word)
         }
 
         fn busy(&self) -> bool {

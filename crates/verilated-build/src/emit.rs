@@ -39,27 +39,73 @@ fn can_skip_wrapper(wrapper: &str, class: &str) -> bool {
     lines.eq(known.iter().map(String::as_str))
 }
 
-/// The C++ end of a unit; `wrapper` is the text of the class Verilator wrote, `None` if it is not as expected. After the
-/// first time, which is here, the shim evaluates the generated root itself, past the wrapper, if that is known to be the same: what is
-/// skipped is the deletion of class objects and a queue for other threads, and synthesizable RTL has neither.
-pub fn shim(job: &Job, ports: &[Port], wrapper: &str) -> Option<String> {
+/// Whether all that the model does with its clocks is to look for their rising edges, each against the value it saw last: then an edge
+/// needs no evaluation with the clock low before it.
+fn only_rises(generated: &Generated, clocks: &[String]) -> bool {
+    let mut text = generated.sources.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut triggers = 0;
+    for clock in clocks {
+        let (now, then) = (format!("vlSelfRef.{clock}"), format!("vlSelfRef.{}", previous(clock)));
+        let rising = format!("((IData)({now}) & (~ (IData)({then})))");
+        triggers += text.matches(&rising).count();
+        for known in [rising, format!("{then} = {now};"), format!("({now} & 0xfeU)")] {
+            text = text.replace(&known, "");
+        }
+        let is_other = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        if text.split(&now).skip(1).any(is_other) {
+            return false;
+        }
+    }
+    // One for each clock, and nothing else that is compared with what it was.
+    triggers == clocks.len() && generated.header.matches("__Vtrigprevexpr").count() == triggers
+}
+
+/// Where the root keeps what a clock was at the last evaluation.
+fn previous(clock: &str) -> String {
+    format!("__Vtrigprevexpr___TOP__{clock}__0")
+}
+
+/// What Verilator wrote of a unit.
+pub struct Generated {
+    /// The class around the root.
+    pub wrapper: String,
+    /// The root's header.
+    pub header: String,
+    /// The root's code, without what is for waves.
+    pub sources: String,
+}
+
+/// The C++ end of a unit; `None` if the class is not as expected. After the first time, which is here, the shim evaluates the generated root
+/// itself, past the class, if that is known to be the same: what is skipped is the deletion of class objects and a queue for other threads,
+/// and synthesizable RTL has neither.
+pub fn shim(job: &Job, ports: &[Port], generated: &Generated) -> Option<String> {
     let (class, symbol) = (&job.class, &job.symbol);
     let mark = LAYOUT_MARK.map(|n| format!("{n}u, ")).concat();
     let offsets: String = ports
         .iter()
         .map(|p| format!("offsetof({class}___024root, {}), ", p.name))
         .collect();
-    // How many codes the model needs in a wave file.
-    let (_, after) = wrapper.split_once("addInitCb(&trace_init, &(vlSymsp->TOP), name(), false, ")?;
-    let codes = after.split_once(')')?.0.parse::<u32>().ok()?;
-    let eval = if can_skip_wrapper(wrapper, class) {
-        format!(
-            "auto* const root = static_cast<{class}___024root*>(self);
-        root->vlSymsp->__Vm_activity = true;
-        {class}___024root___eval(root);"
-        )
+    let eval = if can_skip_wrapper(&generated.wrapper, class) {
+        format!("root->vlSymsp->__Vm_activity = true;\n        {class}___024root___eval(root);")
     } else {
-        format!("static_cast<{class}___024root*>(self)->vlSymsp->__Vm_modelp->eval();")
+        "root->vlSymsp->__Vm_modelp->eval();".into()
+    };
+    let clocks = || job.clocks.iter().enumerate();
+    let rise: String = if only_rises(generated, &job.clocks) {
+        clocks()
+            .map(|(i, clock)| {
+                let previous = previous(clock);
+                format!("\n        if (clocks >> {i} & 1) root->{previous} = 0, root->{clock} = 1;")
+            })
+            .collect()
+    } else {
+        let low = clocks().map(|(i, clock)| format!("\n        if (clocks >> {i} & 1) root->{clock} = 0;"));
+        let high = clocks().map(|(i, clock)| format!("\n        if (clocks >> {i} & 1) root->{clock} = 1;"));
+        format!(
+            "{}\n        {eval}{}",
+            low.collect::<String>(),
+            high.collect::<String>()
+        )
     };
     let inputs = ports.iter().filter(|p| !p.output);
     let zero: String = inputs
@@ -78,35 +124,9 @@ void {symbol}_restore(void* self, void* loader) {{
     } else {
         String::new()
     };
-    let decl_types = format!("{class}___024root__trace_decl_types");
+    let guard = guard(job);
     Some(format!(
-        r#"
-#include <cstring>
-#include "{class}__Syms.h"
-// A fatal error, recorded by the runtime's hook already, ends the call and not the process.
-template <class Body>
-static void {symbol}_guard(Body body) {{
-    try {{
-        body();
-    }} catch (int) {{
-    }}
-}}
-template <class Tracer>
-static void {symbol}_declare(void* self, Tracer* tracer, uint32_t code) {{
-    auto* const root = static_cast<{class}___024root*>(self);
-    root->vlSymsp->__Vm_baseCode = code;
-    tracer->pushPrefix(root->vlSymsp->name(), VerilatedTracePrefixType::SCOPE_MODULE);
-    {decl_types}(tracer);
-    {class}___024root__trace_init_top(root, tracer);
-    tracer->popPrefix();
-}}
-template <class Tracer, class File>
-static void {symbol}_trace_into({class}* model, File* file) {{
-    file->spTrace()->addModel(model);
-    file->spTrace()->addInitCb(&{symbol}_declare<Tracer>, model->rootp, model->name(), false, {codes});
-    {class}___024root__trace_register(model->rootp, file->spTrace());
-}}
-extern "C" {{
+        r#"{guard}extern "C" {{
 extern const uint32_t {symbol}_layout[];
 __attribute__((used)) const uint32_t {symbol}_layout[] = {{{mark}{offsets}}};
 void* {symbol}_new(void* context, const char* name) {{
@@ -125,10 +145,47 @@ void {symbol}_free(void* self) {{
 }}
 void {symbol}_eval(void* self) {{
     {symbol}_guard([=] {{
+        auto* const root = static_cast<{class}___024root*>(self);
         {eval}
     }});
 }}
-void {symbol}_trace(void* self, void* file, int fst) {{
+void {symbol}_rise(void* self, uint64_t clocks) {{
+    {symbol}_guard([=] {{
+        auto* const root = static_cast<{class}___024root*>(self);{rise}
+        {eval}
+    }});
+}}
+{save}}}
+"#
+    ))
+}
+
+/// The part of the C++ end that is for waves; `None` if the class is not as expected.
+pub fn wave_shim(job: &Job, generated: &Generated) -> Option<String> {
+    let (class, symbol) = (&job.class, &job.symbol);
+    // How many codes the model needs in a wave file.
+    let wrapper = &generated.wrapper;
+    let (_, after) = wrapper.split_once("addInitCb(&trace_init, &(vlSymsp->TOP), name(), false, ")?;
+    let codes = after.split_once(')')?.0.parse::<u32>().ok()?;
+    let decl_types = format!("{class}___024root__trace_decl_types");
+    let guard = guard(job);
+    Some(format!(
+        r#"{guard}template <class Tracer>
+static void {symbol}_declare(void* self, Tracer* tracer, uint32_t code) {{
+    auto* const root = static_cast<{class}___024root*>(self);
+    root->vlSymsp->__Vm_baseCode = code;
+    tracer->pushPrefix(root->vlSymsp->name(), VerilatedTracePrefixType::SCOPE_MODULE);
+    {decl_types}(tracer);
+    {class}___024root__trace_init_top(root, tracer);
+    tracer->popPrefix();
+}}
+template <class Tracer, class File>
+static void {symbol}_trace_into({class}* model, File* file) {{
+    file->spTrace()->addModel(model);
+    file->spTrace()->addInitCb(&{symbol}_declare<Tracer>, model->rootp, model->name(), false, {codes});
+    {class}___024root__trace_register(model->rootp, file->spTrace());
+}}
+extern "C" void {symbol}_trace(void* self, void* file, int fst) {{
     auto* const model = static_cast<{class}*>(self);
     {symbol}_guard([=] {{
         if (fst) {{
@@ -138,14 +195,32 @@ void {symbol}_trace(void* self, void* file, int fst) {{
         }}
     }});
 }}
-{save}}}
 "#
     ))
 }
 
+/// What both parts begin with.
+fn guard(job: &Job) -> String {
+    let (class, symbol) = (&job.class, &job.symbol);
+    format!(
+        r#"
+#include <cstring>
+#include "{class}__Syms.h"
+// A fatal error, recorded by the runtime's hook already, ends the call and not the process.
+template <class Body>
+static void {symbol}_guard(Body body) {{
+    try {{
+        body();
+    }} catch (int) {{
+    }}
+}}
+"#
+    )
+}
+
 /// The C header of all units, for bindgen.
 pub fn header(jobs: &[Job]) -> String {
-    let mut text = String::from("#pragma once\n");
+    let mut text = String::from("#pragma once\n#include <stdint.h>\n");
     for job in jobs {
         let symbol = &job.symbol;
         writeln!(
@@ -154,6 +229,7 @@ pub fn header(jobs: &[Job]) -> String {
 void* {symbol}_root(void* self);
 void {symbol}_free(void* self);
 void {symbol}_eval(void* root);
+void {symbol}_rise(void* root, uint64_t clocks);
 void {symbol}_trace(void* self, void* file, int fst);"
         )
         .expect("a String takes everything");
@@ -277,6 +353,15 @@ pub mod {module} {{
             unsafe {{ ffi::{symbol}_eval(self.core.root()) }};
             self.core.check();
         }}
+
+        /// The rising edges of these clocks, bit `i` for number `i` of `clocks()`, with the inputs as they are; they are high after it. The same as an
+        /// evaluation with them low and one with them high, but a single one where the unit looks at nothing of its clocks but their rise.
+        #[inline(always)]
+        pub fn rise(&self, clocks: u64) {{
+            // SAFETY: as in `eval`.
+            unsafe {{ ffi::{symbol}_rise(self.core.root(), clocks) }};
+            self.core.check();
+        }}
     }}
 
     impl ::core::ops::Deref for {name} {{
@@ -298,6 +383,11 @@ pub mod {module} {{
         #[inline(always)]
         fn eval(&self) {{
             self.eval();
+        }}
+
+        #[inline(always)]
+        fn rise(&self, clocks: u64) {{
+            self.rise(clocks);
         }}
     }}
 

@@ -8,6 +8,7 @@
 //! Exactly what changed is built again: each unit keeps the hashes of the files Verilator itself says it read.
 //! Models lie in `target/<profile>/verilated`, so that all cargo commands share them.
 
+mod compiler;
 mod emit;
 mod error;
 mod model;
@@ -23,6 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+pub use compiler::cpp;
 pub use error::Error;
 pub use toolchain::Toolchain;
 pub use units::{Set, Twin, Unit, Units};
@@ -70,18 +72,20 @@ impl Builder {
         let package = env::var("CARGO_PKG_NAME")
             .unwrap_or_else(|_| "units".into())
             .replace('-', "_");
-        let jobs = model::jobs(&units, self.groups.as_deref(), &package, &models(out, &package))?;
+        let models = store(out).map_or(out.into(), |store| store.join(&package));
+        let jobs = model::jobs(&units, self.groups.as_deref(), &package, &models)?;
         for file in jobs.iter().flat_map(|job| &job.files) {
             println!("cargo::rerun-if-changed={}", file.display());
         }
-        let done = run(&jobs, &tools);
+        let compiler = compiler::Compiler::new(&tools, store(out).as_deref());
+        let done = run(&jobs, &tools, &compiler);
         let mut models = Vec::new();
         for result in done {
             models.push(result?);
         }
         if !models.is_empty() {
             let mut archive = cpp(&tools);
-            archive.objects(models.iter().map(|m| &m.object));
+            archive.objects(models.iter().flat_map(|m| &m.objects));
             archive.compile(&format!("verilated_{package}"));
         }
         let header = out.join("units.h");
@@ -107,7 +111,7 @@ pub struct Built {
 }
 
 /// As many at a time as cargo allows; the results are in the order of the jobs.
-fn run(jobs: &[model::Job], tools: &Toolchain) -> Vec<Result<model::Model, Error>> {
+fn run(jobs: &[model::Job], tools: &Toolchain, compiler: &compiler::Compiler) -> Vec<Result<model::Model, Error>> {
     let workers = env::var("NUM_JOBS")
         .ok()
         .and_then(|n| n.parse().ok())
@@ -122,7 +126,7 @@ fn run(jobs: &[model::Job], tools: &Toolchain) -> Vec<Result<model::Model, Error
                     let Some(index) = next.lock().expect("no worker panics with the lock").next() else {
                         break;
                     };
-                    let result = jobs[index].make(tools);
+                    let result = jobs[index].make(tools, compiler);
                     *results[index].lock().expect("each slot has one writer") = Some(result);
                 }
             });
@@ -132,35 +136,6 @@ fn run(jobs: &[model::Job], tools: &Toolchain) -> Vec<Result<model::Model, Error
         .into_iter()
         .map(|slot| slot.into_inner().expect("written once").expect("every job ran"))
         .collect()
-}
-
-/// The compiler for everything C++ here, with the flags that make a model driven from Rust as fast as from C++: not
-/// `cc`'s profile-following level, and code for executables only, which costs less than code for shared libraries.
-pub fn cpp(tools: &Toolchain) -> cc::Build {
-    let mut build = cc::Build::new();
-    build
-        .cpp(true)
-        .std("c++17")
-        .opt_level(3)
-        .debug(false)
-        .warnings(false)
-        .pic(false)
-        .flag("-fPIE")
-        .flag("-fno-semantic-interposition")
-        .flag("-fvisibility=hidden")
-        .flag_if_supported("-Wno-invalid-offsetof")
-        .cargo_warnings(false)
-        .define("VL_TIME_CONTEXT", None)
-        .define("VERILATOR", "1")
-        .define("VM_COVERAGE", "0")
-        .define("VM_SC", "0")
-        .define("VM_TIMING", "0")
-        .define("VM_TRACE", "1")
-        .define("VM_TRACE_VCD", "1")
-        .define("VM_TRACE_FST", "1")
-        .include(tools.include())
-        .include(tools.include().join("vltstd"));
-    build
 }
 
 /// Binds a plain C header into `OUT_DIR/<file>`, only the names that match `allow`.
@@ -193,10 +168,10 @@ pub fn stop(error: &Error) -> ! {
 }
 
 /// Where models are kept: beside cargo's `build` folder, since cargo gives one package several `OUT_DIR`s (`cargo clippy`, `cargo test` and
-/// `cargo run` differ), which may share what is the same.
-fn models(out: &Path, package: &str) -> PathBuf {
+/// `cargo run` differ), which may share what is the same. `None` outside of cargo.
+fn store(out: &Path) -> Option<PathBuf> {
     let build = out.ancestors().find(|folder| folder.ends_with("build"));
-    build.map_or(out.into(), |build| build.with_file_name("verilated").join(package))
+    build.map(|build| build.with_file_name("verilated"))
 }
 
 fn out_dir() -> PathBuf {

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::compiler::Compiler;
 use crate::twin::Patch;
-use crate::{Error, Set, Toolchain, Twin, Unit, Units, cpp, emit, ports, stamp, units};
+use crate::{Error, Set, Toolchain, Twin, Unit, Units, emit, ports, stamp, units};
 
 /// What has to be made.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ pub struct Job {
 #[derive(Debug)]
 pub struct Model {
     pub name: String,
-    pub object: PathBuf,
+    pub objects: [PathBuf; 2],
     pub inputs: Vec<PathBuf>,
     pub rebuilt: bool,
     /// The Rust text of the unit.
@@ -125,7 +126,11 @@ pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Pa
             class,
             top,
             arguments,
-            optimize: units.optimize.get(group).copied().unwrap_or(3),
+            optimize: match twin {
+                // Run once and briefly: its time is that of the compiler.
+                Some(_) => 1,
+                None => units.optimize.get(group).copied().unwrap_or(3),
+            },
         });
     }
     Ok(jobs)
@@ -174,19 +179,16 @@ fn named(units: &Units) -> Result<Vec<Named<'_>>, Error> {
 
 impl Job {
     /// Makes the model unless what is there is up to date.
-    pub fn make(&self, tools: &Toolchain) -> Result<Model, Error> {
+    pub fn make(&self, tools: &Toolchain, compiler: &Compiler) -> Result<Model, Error> {
         let _alone = self.lock()?;
         let stamp_file = self.folder.join("stamp");
-        let (object, rust, json) = (
-            self.folder.join("model.o"),
-            self.folder.join("unit.rs"),
-            self.folder.join("unit.json"),
-        );
+        let objects = ["model.o", "rest.o"].map(|name| self.folder.join(name));
+        let (rust, json) = (self.folder.join("unit.rs"), self.folder.join("unit.json"));
         // The generated text depends on these crates too.
         let own = concat!(
             include_str!("emit.rs"),
             include_str!("model.rs"),
-            include_str!("lib.rs"),
+            include_str!("compiler.rs"),
             include_str!("twin.rs")
         );
         let twin = self.patch.as_ref().map(|patch| &patch.twin);
@@ -198,15 +200,16 @@ impl Job {
             self.optimize
         );
         let mut rebuilt = false;
-        let inputs = match stamp::fresh(&stamp_file, &command).filter(|_| object.is_file()) {
+        let inputs = match stamp::fresh(&stamp_file, &command).filter(|_| objects.iter().all(|object| object.is_file()))
+        {
             Some(inputs) => inputs,
             None => {
                 rebuilt = true;
                 let _ = fs::remove_dir_all(&self.folder);
                 let inputs = self.verilate(tools)?;
                 let ports = self.ports()?;
-                self.compile(tools, &ports, &object)?;
-                let offsets = self.offsets(&object, ports.len())?;
+                self.compile(compiler, &ports, &objects)?;
+                let offsets = self.offsets(&objects[0], ports.len())?;
                 self.write(&rust, &emit::unit_rs(self, &ports, &offsets))?;
                 self.write(&json, &emit::unit_json(self, &ports))?;
                 let text = stamp::text(&command, &inputs).ok_or_else(|| self.fail("a source file vanished"))?;
@@ -221,7 +224,7 @@ impl Job {
             rebuilt,
             rust: read(&rust)?,
             json: read(&json)?,
-            object,
+            objects,
         })
     }
 
@@ -290,8 +293,9 @@ impl Job {
         Ok(ports)
     }
 
-    /// Compiles everything Verilator wrote, with our shim, as one file.
-    fn compile(&self, tools: &Toolchain, ports: &[ports::Port], object: &Path) -> Result<(), Error> {
+    /// Compiles what Verilator wrote, with our shim, as two files: what runs at each evaluation, and the rest, which is most of the text and
+    /// whose speed hardly counts.
+    fn compile(&self, compiler: &Compiler, ports: &[ports::Port], objects: &[PathBuf; 2]) -> Result<(), Error> {
         let folder = self.folder.join("generated");
         let mut sources: Vec<PathBuf> = fs::read_dir(&folder)
             .map_err(|e| Error::io(&folder, e))?
@@ -300,46 +304,46 @@ impl Job {
             .filter(|path| path.extension().is_some_and(|e| e == "cpp"))
             .collect();
         sources.sort();
-        let mut text = String::new();
-        let mut traces = String::new();
+        let [mut run, mut rest, mut vcd, mut fst] = [const { String::new() }; 4];
         for source in &sources {
-            let part = self.read(source)?;
-            text.push_str(&part);
-            // A model carries the code for one wave format; the other's differs only in the writer's type, and overloads.
-            if source.to_string_lossy().contains("__Trace") {
-                traces.push_str(
+            let (name, part) = (source.to_string_lossy(), self.read(source)?);
+            if name.contains("__Trace") {
+                vcd.push_str(&part);
+                // A model carries the code for one wave format; the other's differs only in the writer's type, and overloads.
+                fst.push_str(
                     &part
                         .replace("VerilatedVcd", "VerilatedFst")
                         .replace("verilated_vcd_c", "verilated_fst_c"),
                 );
+            } else if name.contains("__Slow") && !name.contains("__ConstPool") {
+                rest.push_str(&part);
+            } else {
+                run.push_str(&part);
             }
         }
-        let wrapper = self.read(&self.generated(".cpp"))?;
-        text.push_str(&traces);
-        let shim = emit::shim(self, ports, &wrapper);
-        text.push_str(
-            &shim
-                .ok_or_else(|| self.fail("this Verilator writes models that are not known here: use the locked one"))?,
-        );
-        let one = self.folder.join("model.cpp");
-        self.write(&one, &text)?;
-        let mut build = cpp(tools);
-        if self.patch.is_some() {
-            // Run once and briefly: its time is that of the compiler.
-            build.opt_level(1);
-        }
-        build
-            .opt_level(self.optimize)
-            .include(&folder)
-            .file(&one)
-            .out_dir(&self.folder)
-            .cargo_metadata(false);
-        let failed = |message: String| Error::Compiler {
-            unit: self.name.clone(),
-            message,
+        let generated = emit::Generated {
+            wrapper: self.read(&self.generated(".cpp"))?,
+            header: self.read(&self.generated("___024root.h"))?,
+            sources: format!("{run}{rest}"),
         };
-        let objects = build.try_compile_intermediates().map_err(|e| failed(e.to_string()))?;
-        fs::rename(&objects[0], object).map_err(|e| Error::io(object, e))
+        let unknown = || self.fail("this Verilator writes models that are not known here: use the locked one");
+        run.push_str(&emit::shim(self, ports, &generated).ok_or_else(unknown)?);
+        rest.extend([vcd, fst]);
+        rest.push_str(&emit::wave_shim(self, &generated).ok_or_else(unknown)?);
+        let files = [("model.cpp", run, self.optimize), ("rest.cpp", rest, 0)];
+        for ((name, text, optimize), object) in files.into_iter().zip(objects) {
+            let file = self.folder.join(name);
+            self.write(&file, &text)?;
+            let failed = |message: String| Error::Compiler {
+                unit: self.name.clone(),
+                message,
+            };
+            let mut build = compiler.build(optimize)?;
+            build.include(&folder).file(&file).out_dir(&self.folder);
+            let made = build.try_compile_intermediates().map_err(|e| failed(e.to_string()))?;
+            fs::rename(&made[0], object).map_err(|e| Error::io(object, e))?;
+        }
+        Ok(())
     }
 
     /// The offsets of the ports in the model's root, from the table the shim leaves in the object file.

@@ -37,7 +37,7 @@ use crate::Error;
 /// file = "common/fifo.sv"
 /// line = "if (push) mem_q[wr_q] <= in_data_i;"   # stands in the file exactly once; blanks may differ
 /// broken = "if (push) mem_q[0] <= in_data_i;"    # stands there instead
-/// without = ["MY_ASSERT"]        # defines left out: an assertion of the RTL would speak before the check
+/// without = ["MY_ASSERT"]        # defines left out, such as of assertions, which would speak before the check
 /// ```
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -181,6 +181,19 @@ pub trait Verilated {
         core.outcome()
     }
 
+    /// The rising edges of these clocks, bit `i` for number `i` of [`clocks`](Self::clocks), with the inputs as they are: an evaluation with them
+    /// low and one with them high, which they stay. Panics as `eval`.
+    fn rise(&self, clocks: u64) {
+        let names = self.clocks();
+        for level in [0, 1] {
+            for (_, name) in names.iter().enumerate().filter(|(i, _)| clocks >> i & 1 == 1) {
+                let port = self.ports().iter().find(|port| port.name == *name);
+                self.core().set_input(port.expect("a clock is a port"), &[level]);
+            }
+            self.eval();
+        }
+    }
+
     fn name(&self) -> &str {
         &self.core().owner.name
     }

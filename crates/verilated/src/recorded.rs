@@ -62,6 +62,11 @@ impl<T: Unit> Recorded<T> {
         }
     }
 
+    /// As the instance's own, always as two evaluations.
+    pub fn rise(&self, clocks: u64) {
+        Verilated::rise(self, clocks);
+    }
+
     fn checkpoint(&self) {
         let start = self.dut.save().unwrap_or_else(|e| panic!("{e}"));
         let random = self.dut.context().save_random();

@@ -6,7 +6,7 @@ use std::path::Path;
 use verilated::{Context, Verilated, Wave};
 
 use super::RtlMachine;
-use super::ports::{BusIn, BusOut, Edges, Hardware, LinkCount, LinkMonitor};
+use super::ports::{BusIn, BusOut, Edges, Hardware, LinkMonitor};
 use super::unit::{Clocked, NicUnit};
 use crate::cenju3::params::Config;
 use crate::harness::backend::EventKind;
@@ -101,41 +101,34 @@ impl<N: NicUnit> Composed<N> {
                 nic.set_tx_ready(ready);
                 if let Some(flit) = nic.tx() {
                     self.fabric.inject(at, flit);
-                    self.tx[at].pass(flit, ready, |kind| event(at, kind));
+                    if ready {
+                        self.tx[at].pass(flit, |kind| event(at, kind));
+                    }
                 }
                 if !self.sinks[at] {
                     self.fabric.accept(at, nic.rx_ready());
                     nic.set_rx(shown);
                 }
             }
-            if let Some(flit) = shown {
-                let taken = self.sinks[at] || nic.rx_ready();
-                self.rx[at].pass(flit, taken, |kind| event(at, kind));
+            if let Some(flit) = shown
+                && (self.sinks[at] || nic.rx_ready())
+            {
+                self.rx[at].pass(flit, |kind| event(at, kind));
             }
         }
     }
 }
 
 impl<N: NicUnit> Composed<N> {
-    /// In an open wave, the clocks of `edges` are high now. The fabric leaves its switches with their clocks low: they are
-    /// lifted for the wave only. One with nothing to do, which it does not evaluate, shows a still clock.
-    fn show_high_clocks(&mut self, edges: Edges) {
-        let Some(wave) = &mut self.wave else { return };
-        let lift = |level| {
-            let switches = self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at));
-            switches.for_each(|switch| switch.clk_i.set_bool(level));
-        };
-        lift(edges.net);
-        wave.dump();
-        lift(false);
-    }
-
-    /// In an open wave, clocks that rise at `next` have been low since half way from the last edge.
+    /// In an open wave, clocks that rise at `next` have been low since half way from the last edge. A unit with nothing to do, which is left
+    /// out at that edge, shows a still clock.
     fn show_low_clocks(&mut self, next: Picos) {
         let Some(wave) = &mut self.wave else { return };
         self.nics.iter().for_each(Clocked::fall);
-        let switches = self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at));
-        switches.for_each(Cenju3Switch::eval);
+        for switch in self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at)) {
+            switch.clk_i.set(0);
+            switch.eval();
+        }
         self.context.set_time(self.context.time().midpoint(next.0));
         wave.dump();
     }
@@ -201,24 +194,18 @@ impl<N: NicUnit> Hardware for Composed<N> {
             self.exchange(awake, event);
         }
         for (nic, _) in self.nics.iter().zip(awake).filter(|(_, awake)| **awake) {
-            nic.rise(edges);
+            nic.tick(edges);
         }
         if edges.net {
             self.fabric.edge();
         }
-        self.show_high_clocks(edges);
-    }
-
-    fn links(&self, node: usize) -> (LinkCount, LinkCount) {
-        (self.tx[node].count(), self.rx[node].count())
-    }
-
-    fn stage_flits(&self) -> Vec<u64> {
-        let mut stages = vec![0; self.fabric.shape().stages()];
-        for at in self.fabric.switches() {
-            stages[at.stage] += self.fabric.held(*at).unwrap_or(0);
+        if let Some(wave) = &mut self.wave {
+            wave.dump();
         }
-        stages
+    }
+
+    fn fifo_words(&self, node: usize) -> u32 {
+        self.nics[node].fifo_words()
     }
 
     fn report(&self) -> Vec<String> {
@@ -277,10 +264,10 @@ pub(super) fn reset(nic: &impl NicUnit) {
     nic.set_rx(None);
     nic.set_tx_ready(false);
     nic.set_reset(true);
-    (0..8).for_each(|_| nic.rise(both));
+    (0..8).for_each(|_| nic.tick(both));
     nic.set_reset(false);
     for _ in 0..1024 {
-        nic.rise(both);
+        nic.tick(both);
         if !nic.busy() {
             return;
         }

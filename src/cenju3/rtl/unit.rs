@@ -9,47 +9,27 @@ use crate::rtl::{Cenju3Nic, Cenju3NicWide};
 
 /// A verilated unit with the machine's two clocks.
 pub trait Clocked: Verilated {
-    /// Which clocks are high.
-    fn high(&self) -> Edges;
-
-    fn set_clocks(&self, high: Edges);
-
-    /// The rising edges of these clocks. They stay high until the next call or [`fall`](Clocked::fall): a clock falls while the other rises,
-    /// for which the model is evaluated once and not twice.
-    #[inline]
-    fn rise(&self, edges: Edges) {
-        let high = self.high();
-        if (high.io && edges.io) || (high.net && edges.net) {
-            self.fall();
-        }
-        self.set_clocks(edges);
-        self.eval();
-    }
+    /// The rising edges of these clocks. Clocks stay high until [`fall`](Clocked::fall), which only waves need.
+    fn tick(&self, edges: Edges);
 
     /// Both clocks low.
-    fn fall(&self) {
-        self.set_clocks(Edges { io: false, net: false });
-        self.eval();
-    }
+    fn fall(&self);
 }
 
-/// Implements [`Clocked`] for a verilated unit with ports `io_clk_i` and `net_clk_i`.
+/// Implements [`Clocked`] for a verilated unit with the clocks `io_clk_i` and `net_clk_i`, in this order.
 #[macro_export]
 macro_rules! clocked {
     ($unit:ty) => {
         impl $crate::cenju3::rtl::Clocked for $unit {
             #[inline]
-            fn high(&self) -> $crate::cenju3::rtl::ports::Edges {
-                $crate::cenju3::rtl::ports::Edges {
-                    io: self.io_clk_i.get() != 0,
-                    net: self.net_clk_i.get() != 0,
-                }
+            fn tick(&self, edges: $crate::cenju3::rtl::ports::Edges) {
+                <$unit>::rise(self, u64::from(edges.io) | u64::from(edges.net) << 1);
             }
 
-            #[inline]
-            fn set_clocks(&self, high: $crate::cenju3::rtl::ports::Edges) {
-                self.io_clk_i.set_bool(high.io);
-                self.net_clk_i.set_bool(high.net);
+            fn fall(&self) {
+                self.io_clk_i.set(0);
+                self.net_clk_i.set(0);
+                self.eval();
             }
         }
     };
@@ -77,6 +57,9 @@ pub trait NicUnit: Clocked + Unit {
     fn set_tx_ready(&self, ready: bool);
 
     fn rx_ready(&self) -> bool;
+
+    /// Words in the receive FIFO.
+    fn fifo_words(&self) -> u32;
 
     /// What the incoming link shows the NIC.
     fn set_rx(&self, flit: Option<Flit>);
@@ -158,6 +141,10 @@ macro_rules! nic_unit {
             #[inline]
             fn rx_ready(&self) -> bool {
                 self.rx_ready_o.is_set()
+            }
+
+            fn fifo_words(&self) -> u32 {
+                self.rx_level_o.get().into()
             }
 
             #[inline]

@@ -14,7 +14,7 @@ use verilated::{Context, Wave};
 use rtl::Cenju3Machine;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::rtl::Clocked;
-use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, Edges, Hardware, LinkCount, LinkMonitor};
+use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, Edges, Hardware, LinkMonitor};
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::MemPortsIn;
 use tsunagi::net::fabric::Flit;
@@ -64,19 +64,19 @@ impl SingleTop {
     fn watch_links(&mut self, event: &mut impl FnMut(usize, EventKind)) {
         let u = &self.unit;
         for at in 0..Self::NODES {
-            if u.tx_valid_o.bit(at) {
+            if u.tx_valid_o.bit(at) && u.tx_ready_o.bit(at) {
                 let flit = Flit {
                     word: u.tx_data_o.get_bits(16 * at, 16),
                     last: u.tx_last_o.bit(at),
                 };
-                self.tx[at].pass(flit, u.tx_ready_o.bit(at), |kind| event(at, kind));
+                self.tx[at].pass(flit, |kind| event(at, kind));
             }
-            if u.rx_valid_o.bit(at) {
+            if u.rx_valid_o.bit(at) && u.rx_ready_o.bit(at) {
                 let flit = Flit {
                     word: u.rx_data_o.get_bits(16 * at, 16),
                     last: u.rx_last_o.bit(at),
                 };
-                self.rx[at].pass(flit, u.rx_ready_o.bit(at), |kind| event(at, kind));
+                self.rx[at].pass(flit, |kind| event(at, kind));
             }
         }
     }
@@ -95,10 +95,10 @@ impl Hardware for SingleTop {
         let both = Edges { io: true, net: true };
         (0..Self::NODES).for_each(|node| self.set_bus_in(node, &BusIn::default()));
         self.set_reset(true);
-        (0..8).for_each(|_| self.unit.rise(both));
+        (0..8).for_each(|_| self.unit.tick(both));
         self.set_reset(false);
         for _ in 0..1024 {
-            self.unit.rise(both);
+            self.unit.tick(both);
             if !self.busy() {
                 return;
             }
@@ -171,19 +171,14 @@ impl Hardware for SingleTop {
         if edges.net {
             self.watch_links(event);
         }
-        self.unit.rise(edges);
+        self.unit.tick(edges);
         if let Some(wave) = &mut self.wave {
             wave.dump();
         }
     }
 
-    fn links(&self, node: usize) -> (LinkCount, LinkCount) {
-        (self.tx[node].count(), self.rx[node].count())
-    }
-
-    /// The top does not show them.
-    fn stage_flits(&self) -> Vec<u64> {
-        Vec::new()
+    fn fifo_words(&self, node: usize) -> u32 {
+        self.unit.rx_level_o.get_bits(16 * node, 16) as u32
     }
 
     fn report(&self) -> Vec<String> {

@@ -132,6 +132,9 @@ fn exactly_what_changed_is_built_again() {
     assert_eq!(package.rebuilt(), ["other"]);
     package.write("include/step.svh", "localparam logic [W-1:0] STEP = 2;\n");
     assert_eq!(package.rebuilt(), ["leaf_w4"], "an include counts");
+    // A rising edge is one evaluation, the clock being looked at for nothing else.
+    let model = fs::read_to_string(package.folder.path().join("out/leaf_w4/model.cpp")).expect("written");
+    assert!(model.contains("root->__Vtrigprevexpr___TOP__clk_i__0 = 0, root->clk_i = 1;"));
     package.write("units.toml", &LIST.replace("clocks = [\"clk_i\"]", "clocks = []"));
     assert_eq!(package.rebuilt(), ["leaf_w4"], "the list counts");
     let output = String::from_utf8(package.build().stdout).expect("UTF-8");

@@ -1,7 +1,7 @@
 //! Ports, clocks and stops of verilated instances.
 
 use verilated::{Clocks, Context, Verilated};
-use verilated_tests::{Mixer, MixerDepth3W24, Stopper};
+use verilated_tests::{Mixer, MixerDepth3W24, Slopes, Stopper};
 
 fn reset(dut: &Mixer) {
     dut.rst_i.set(1);
@@ -70,6 +70,57 @@ fn edges_come_in_order_of_time_and_together_when_they_coincide() {
     }
     // 40, 80, … 1000 ns; 60, 110, … 960 ns; together at 160, 360, … 960 ns.
     assert_eq!((dut.a_count_o.get(), dut.b_count_o.get(), together), (25, 19, 5));
+}
+
+/// [`Verilated::rise`] as it is described, by name.
+fn rise_in_two(dut: &Mixer, clocks: u64) {
+    for level in [false, true] {
+        for (clock, port) in [&dut.a_clk_i, &dut.b_clk_i].into_iter().enumerate() {
+            if clocks >> clock & 1 == 1 {
+                port.set_bool(level);
+            }
+        }
+        dut.eval();
+    }
+}
+
+#[test]
+fn a_rise_is_an_evaluation_low_and_one_high() {
+    let context = Context::random(3);
+    let (one, two) = (Mixer::new(&context), Mixer::new(&context));
+    let mut random = 0x9e37_79b9_7f4a_7c15u64;
+    for step in 0..2_000 {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        for dut in [&one, &two] {
+            dut.rst_i.set_bool(step < 3);
+            dut.load_i.set_bool(random & 4 == 4);
+            dut.data_i.set((random >> 8) as u8);
+            dut.half_i.set((random >> 16) as u16);
+            dut.wide_i.set_bits(100, 50, random >> 14);
+        }
+        one.rise(random & 3);
+        rise_in_two(&two, random & 3);
+        // All outputs but that of $urandom, which the two share.
+        for port in one.ports().iter().filter(|port| port.output && port.name != "random_o") {
+            assert_eq!(one.peek(port.name), two.peek(port.name), "{} in step {step}", port.name);
+        }
+    }
+}
+
+#[test]
+fn a_rise_does_not_lose_the_fall_before_it() {
+    let dut = Slopes::new(&Context::new());
+    for rises in 1..10 {
+        dut.rise(1);
+        assert_eq!((dut.rises_o.get(), dut.falls_o.get()), (rises, rises - 1));
+    }
+    dut.clk_i.set(0);
+    dut.eval();
+    dut.rise(1);
+    assert_eq!((dut.rises_o.get(), dut.falls_o.get()), (10, 9));
+    assert!(dut.level_o.is_set());
 }
 
 #[test]

@@ -180,6 +180,14 @@ fn receiver_twins_are_refused() {
     refused("internal events at the end", |e| {
         e.pop();
     });
+    refused("writes without response at the end", |e| {
+        let last = e.iter().rposition(|w| matches!(w, RecvEvent::Written { .. }));
+        e.truncate(last.expect("the stream has such an event"));
+    });
+    refused("write at the end", |e| {
+        let last = e.iter().rposition(is_write);
+        e.truncate(last.expect("the stream has such an event"));
+    });
     refused("inside", |e| {
         let at = position(e, is_raised(Cause::End));
         e.remove(at);

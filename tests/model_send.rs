@@ -174,6 +174,10 @@ fn sender_twins_are_refused() {
     refused("queue 1 at the end", &|e| {
         e.pop();
     });
+    refused("queue 0 at the end", &|e| {
+        let last = |event: &SendEvent| matches!(event, SendEvent::Get { queue: 0, value: 2 });
+        e.retain(|event| !last(event));
+    });
 }
 
 #[test]
@@ -253,6 +257,17 @@ fn a_bad_parcel_stops_its_queue_only() {
     refused(&|e| {
         e.swap(5, 6);
     });
+
+    // The host goes on although the parcel before the bad one has not left.
+    let memory = queued([&[good, bad], &[]]);
+    let mut early = sender_setup([&[good, bad], &[]]);
+    early.extend([header(0), header(1)]);
+    early.push(SendEvent::Write {
+        addr: Addr(56),
+        value: STATUS_DEST_MISALIGNED,
+    });
+    early.extend([SendEvent::Error, resumed[resumed.len() - 5].clone()]);
+    assert_eq!(watch(early, &memory).expect_err("not yet").field, "halt");
 }
 
 #[test]

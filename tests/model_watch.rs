@@ -205,7 +205,7 @@ fn random<B: Backend>(test: &'static str, cases: u32, most_faults: usize, make: 
         strategy,
         |_, (parcels, faults), probe| {
             scenario(make(&config, probe), &config, parcels, faults);
-            Ok(())
+            Ok::<(), String>(())
         },
     );
 }

@@ -58,7 +58,7 @@ fn packets_come_back() {
                 same("flits", flits.len(), HEAD_FLITS + body_flits(plan.header.bytes))?;
                 same("packet", Packet::from_flits(&flits), Ok(packet))?;
             }
-            Ok(())
+            Ok::<(), String>(())
         },
     );
 }

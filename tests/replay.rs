@@ -21,7 +21,7 @@ fn planted() {
         // A fault that needs two things of the value, and one of chance.
         let large = list.iter().filter(|&&n| n >= 700).count();
         if large >= 2 && case.rng("order").chance(1, 4) {
-            Err("two large numbers".into())
+            Err("two large numbers")
         } else {
             Ok(())
         }

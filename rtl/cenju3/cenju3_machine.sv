@@ -67,6 +67,7 @@ module cenju3_machine #(
     output logic [Nodes-1:0] rx_ready_o,
     output logic [Nodes-1:0][LinkW-1:0] rx_data_o,
     output logic [Nodes-1:0] rx_last_o,
+    output logic [Nodes-1:0][15:0] rx_level_o,
 
     output logic [Nodes-1:0] io_busy_o,
     output logic [Nodes-1:0] net_busy_o,
@@ -146,6 +147,7 @@ module cenju3_machine #(
           .rx_ready_o(rx_ready_o[n]),
           .rx_data_i(data[Stages][n]),
           .rx_last_i(last[Stages][n]),
+          .rx_level_o(rx_level_o[n]),
           .io_busy_o(io_busy_o[n]),
           .net_busy_o(net_busy_o[n])
       );

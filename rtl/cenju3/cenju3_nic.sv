@@ -7,6 +7,7 @@
 //            flip-flop or the AND of two, or a memory addressed by flip-flops.
 // Clocks     `io_clk_i` (25 MHz on the machine) and `net_clk_i` (20 MHz), any ratio and phase; a reset for each, synchronous
 //            to it; both are to be reset together (in any order) for no packet to be cut.
+// level      `rx_level_o`: words in the receive FIFO as R_STAT.LEVEL gives them, in the IO domain, some cycles late.
 // busy       `io_busy_o`, `net_busy_o`: when both are low, and no input is valid, no clock edge changes anything.
 // Source     paper sections 2 and 3 (Fig 2, 3, 4).
 module cenju3_nic #(
@@ -64,6 +65,7 @@ module cenju3_nic #(
     output logic rx_ready_o,
     input logic [LinkW-1:0] rx_data_i,
     input logic rx_last_i,
+    output logic [15:0] rx_level_o,
 
     output logic io_busy_o,
     output logic net_busy_o
@@ -286,4 +288,5 @@ module cenju3_nic #(
       .busy_o(io_busy_o)
   );
   assign net_busy_o = tx_busy || rx_busy;
+  assign rx_level_o = level;
 endmodule

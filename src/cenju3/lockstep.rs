@@ -15,6 +15,7 @@ pub struct Mismatch {
     pub model: &'static str,
     /// Packets completed before, counted from 0.
     pub packet: u64,
+    /// One of the model's `FIELDS`.
     pub field: &'static str,
     pub expected: String,
     pub got: String,
@@ -26,14 +27,16 @@ pub struct Mismatch {
 #[derive(Clone, Debug)]
 pub(super) struct History {
     model: &'static str,
+    fields: &'static [&'static str],
     pub packet: u64,
     last: VecDeque<String>,
 }
 
 impl History {
-    pub fn new(model: &'static str) -> History {
+    pub fn new(model: &'static str, fields: &'static [&'static str]) -> History {
         History {
             model,
+            fields,
             packet: 0,
             last: VecDeque::new(),
         }
@@ -48,6 +51,7 @@ impl History {
 
     /// A mismatch of `field`.
     pub fn differs(&self, field: &'static str, expected: impl Debug, got: impl Debug) -> Mismatch {
+        assert!(self.fields.contains(&field), "{field} is not in the list of fields");
         Mismatch {
             model: self.model,
             packet: self.packet,

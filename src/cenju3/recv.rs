@@ -153,6 +153,17 @@ pub struct RecvModel {
 }
 
 impl RecvModel {
+    /// What a [`Mismatch`] may be in.
+    pub const FIELDS: [&str; 7] = [
+        "inside",
+        "write",
+        "write response",
+        "memory",
+        "internal events at the end",
+        "writes without response at the end",
+        "write at the end",
+    ];
+
     /// A Receiver after reset, on a bus of `bus_bytes` with bursts of at most `burst_beats`; `memory` is what the node's memory holds.
     pub fn new(bus_bytes: u32, burst_beats: u32, inside: Inside, memory: Memory) -> RecvModel {
         RecvModel {
@@ -168,7 +179,7 @@ impl RecvModel {
             halt_due: false,
             image: memory,
             perhaps: BTreeMap::new(),
-            history: History::new("Receiver"),
+            history: History::new("Receiver", &RecvModel::FIELDS),
         }
     }
 

@@ -115,6 +115,25 @@ pub struct SendModel {
 }
 
 impl SendModel {
+    /// What a [`Mismatch`] may be in.
+    pub const FIELDS: [&str; 15] = [
+        "read",
+        "packet",
+        "priority",
+        "route flit",
+        "packet header",
+        "packet length in flits",
+        "body",
+        "length of a packet cut by a bus error",
+        "write",
+        "status",
+        "interrupt",
+        "halt",
+        "GET",
+        "queue 0 at the end",
+        "queue 1 at the end",
+    ];
+
     /// The Sender of PE `node`, on a bus of `bus_bytes`, after reset.
     pub fn new(node: u8, bus_bytes: u32, window: Window) -> SendModel {
         SendModel {
@@ -124,7 +143,7 @@ impl SendModel {
             queues: Default::default(),
             passed: 0,
             sent: 0,
-            history: History::new("Sender"),
+            history: History::new("Sender", &SendModel::FIELDS),
         }
     }
 

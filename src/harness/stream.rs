@@ -343,7 +343,7 @@ impl Exercise {
             }
         }
         Err(format!(
-            "hung: {} words not taken, model done: {}, after {} cycles",
+            "Hang: {} words not taken, model done: {}, after {} cycles",
             source.len(),
             model.is_done(),
             self.limit

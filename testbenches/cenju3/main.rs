@@ -7,6 +7,7 @@ mod rig;
 mod sender;
 mod twins;
 
+use tsunagi::cenju3::lockstep::Mismatch;
 use tsunagi::harness::seed::Case;
 use verilated::Context;
 
@@ -16,4 +17,16 @@ const STARTS: [&str; 2] = ["start 1", "start 2"];
 /// A simulation from the random state of this name.
 fn started(case: &Case, start: &str) -> Context {
     Context::random(case.rng(start).bits())
+}
+
+/// What the bench finds by itself.
+fn fault(field: &'static str, expected: &str, got: String) -> Mismatch {
+    Mismatch {
+        model: "bench",
+        packet: 0,
+        field,
+        expected: expected.into(),
+        got,
+        last: Vec::new(),
+    }
 }

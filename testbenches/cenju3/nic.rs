@@ -22,9 +22,9 @@ const OPEN: Setup = Setup {
     gated: false,
 };
 
-#[test]
-fn registers_answer_as_documented() {
-    let mut rig = Rig::<Cenju3Nic>::new(Context::new(), OPEN);
+/// Registers keep what they should, and refuse what they should.
+pub fn registers<N: Nic>() {
+    let mut rig = Rig::<N>::new(Context::new(), OPEN);
     assert_eq!(rig.read(ID), ID_VALUE);
     assert_eq!(rig.read(R_THRESH), 512 - 16);
     assert_eq!(rig.read(S_STAT), S_STAT_EMPTY0_MASK | S_STAT_EMPTY1_MASK);
@@ -86,6 +86,11 @@ fn registers_answer_as_documented() {
         );
         assert_eq!(rig.read(NODE_ID), 0x5a);
     }
+}
+
+#[test]
+fn registers_answer_as_documented() {
+    registers::<Cenju3Nic>();
 }
 
 /// Parcels of both queues looped back and checked; the events at the ports.
@@ -210,11 +215,20 @@ fn right_under_all_gaps() {
     }
 }
 
-#[test]
-fn leaving_out_idle_edges_changes_nothing() {
+/// What is looped back arrives.
+pub fn carries<N: Nic>() {
+    let case = Case::new("cenju3", "nic::carries", N::BUS_BYTES);
+    traffic(
+        &mut start::<N>(Context::new(), Setup::default()),
+        &mut case.rng("traffic"),
+    );
+}
+
+/// Traffic, a rest that is shorter than the gap behind it, and one more parcel.
+pub fn gating<N: Nic>() {
     let case = Case::new("cenju3", "nic::leaving_out_idle_edges_changes_nothing", "");
     let run = |gated| {
-        let mut rig = start::<Cenju3Nic>(
+        let mut rig = start::<N>(
             Context::new(),
             Setup {
                 timing: SLOW,
@@ -222,8 +236,15 @@ fn leaving_out_idle_edges_changes_nothing() {
                 ..Setup::default()
             },
         );
-        rig.write(S_GAP, 100);
-        traffic(&mut rig, &mut case.rng("traffic"))
+        rig.write(S_GAP, 200);
+        let mut events = traffic(&mut rig, &mut case.rng("traffic"));
+        let end = rig.now() + 2_000_000;
+        rig.run("2 us", 3, |rig| rig.now() > end);
+        assert!(rig.memory.write(Addr(QUEUE0 + 32 * 12), &dma(8).encode()));
+        rig.write(SQ0_PUT, 13);
+        rig.run("rest", 100, |rig| !rig.dut.busy());
+        events.append(&mut rig.events);
+        events
     };
     let (all, some) = (run(false), run(true));
     assert!(all.len() > 500);
@@ -231,9 +252,14 @@ fn leaving_out_idle_edges_changes_nothing() {
 }
 
 #[test]
-fn back_to_back_parcels_fill_the_link() {
+fn leaving_out_idle_edges_changes_nothing() {
+    gating::<Cenju3Nic>();
+}
+
+/// Packets follow each other with exactly the gap between them.
+pub fn gap<N: Nic>() {
     for gap in [0, 14] {
-        let mut rig = start::<Cenju3Nic>(Context::new(), OPEN);
+        let mut rig = start::<N>(Context::new(), OPEN);
         rig.write(S_GAP, gap);
         for i in 0..100 {
             assert!(rig.memory.write(Addr(QUEUE0 + 32 * i), &dma(512).encode()));
@@ -248,6 +274,11 @@ fn back_to_back_parcels_fill_the_link() {
             "net cycles from the first flit to the last"
         );
     }
+}
+
+#[test]
+fn back_to_back_parcels_fill_the_link() {
+    gap::<Cenju3Nic>();
 }
 
 /// A DMA packet of `bytes` equal bytes.
@@ -288,9 +319,9 @@ fn offer<N: Nic>(rig: &mut Rig<N>, packet: &Packet) {
     }
 }
 
-#[test]
-fn the_threshold_stops_the_link_and_nothing_is_lost() {
-    let mut rig = start::<Cenju3Nic>(Context::new(), OPEN);
+/// A receive FIFO filled to its threshold stops the link, and nothing is lost.
+pub fn threshold<N: Nic>() {
+    let mut rig = start::<N>(Context::new(), OPEN);
     rig.write(R_CTRL, 0);
     rig.write(R_THRESH, 64);
     for seq in 0..8 {
@@ -301,6 +332,7 @@ fn the_threshold_stops_the_link_and_nothing_is_lost() {
     rig.run("2000 net cycles", 1_000, |rig| rig.net_edges > end);
     let level = rig.read(R_STAT) >> R_STAT_LEVEL_SHIFT;
     assert!((64..=67).contains(&level), "level {level} at threshold 64");
+    assert_eq!(rig.dut.rx_level(), level, "the port shows what the register reads");
     // What is past the receive FIFO: 16 words of the crossing.
     let inside = (all - rig.to_nic.len()).div_ceil(2);
     assert!(inside <= 67 + 16 + 2, "{inside} words inside");
@@ -312,6 +344,48 @@ fn the_threshold_stops_the_link_and_nothing_is_lost() {
         assert_eq!(rig.memory.read(at, 512).unwrap(), [seq as u8; 512]);
     }
     assert_eq!(rig.read(R_STAT), 0);
+}
+
+#[test]
+fn the_threshold_stops_the_link_and_nothing_is_lost() {
+    threshold::<Cenju3Nic>();
+}
+
+/// Each kind of cause pulls the line while it is enabled, and only then.
+pub fn interrupts<N: Nic>() {
+    let mut rig = start::<N>(Context::new(), OPEN);
+    rig.write(R_CTRL, R_CTRL_RUN_MASK);
+    let mut arrives = packet(1, DEST, 16, true);
+    (arrives.route.arr, arrives.header.arr) = (true, true);
+    offer(&mut rig, &arrives);
+    // To another PE, and so a bad header.
+    let mut strays = packet(2, DEST, 16, false);
+    strays.route.dst = 6;
+    offer(&mut rig, &strays);
+    assert!(rig.memory.write(Addr(QUEUE0), &dma(0).encode()));
+    rig.write(SQ0_PUT, 1);
+    rig.run("rest", 100, |rig| rig.to_nic.is_empty() && !rig.dut.busy());
+    let causes = [
+        (R_STAT_ARRIVAL_MASK, R_CTRL_IE_ARRIVAL_MASK),
+        (R_STAT_END_MASK, R_CTRL_IE_END_MASK),
+        (R_STAT_BAD_HEADER_MASK, R_CTRL_IE_ERROR_MASK),
+        (R_STAT_SEND_ERROR_MASK, R_CTRL_IE_SEND_MASK),
+    ];
+    assert_eq!(rig.read(R_STAT), causes.iter().fold(0, |all, (cause, _)| all | cause));
+    assert!(!rig.dut.irq(), "nothing is enabled");
+    for (cause, enable) in causes {
+        rig.write(R_CTRL, R_CTRL_RUN_MASK | enable);
+        rig.run("its interrupt", 1, |rig| rig.dut.irq());
+        rig.write(R_STAT, cause);
+        rig.run("no interrupt of the others", 1, |rig| !rig.dut.irq());
+    }
+    assert_eq!(rig.read(R_STAT), 0);
+}
+
+#[test]
+fn interrupts_follow_their_enables() {
+    interrupts::<Cenju3Nic>();
+    interrupts::<Cenju3NicWide>();
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! One NIC with a memory, a host port, and links that are looped back or open.
 
-use testbenches::rtl::{Cenju3NicRandom, Cenju3NicWideRandom};
+use testbenches::rtl::*;
 use tsunagi::Cycle;
 use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, HostPort};
 use tsunagi::harness::backend::{EventKind, HostReq, HostRsp};
@@ -27,6 +27,8 @@ pub trait Nic: Unit {
     fn tx(&self) -> Option<Flit>;
     fn set_tx_ready(&self, ready: bool);
     fn rx_ready(&self) -> bool;
+    /// Words in the receive FIFO.
+    fn rx_level(&self) -> u32;
     fn set_rx(&self, flit: Option<Flit>);
     fn set_reset(&self, io: bool, net: bool);
     fn set_clocks(&self, io: Option<bool>, net: Option<bool>);
@@ -99,6 +101,10 @@ macro_rules! nic {
                 self.rx_ready_o.is_set()
             }
 
+            fn rx_level(&self) -> u32 {
+                self.rx_level_o.get().into()
+            }
+
             fn set_rx(&self, flit: Option<Flit>) {
                 self.rx_valid_i.set_bool(flit.is_some());
                 self.rx_data_i.set(flit.map_or(0, |f| f.data));
@@ -122,6 +128,12 @@ nic!(Cenju3Nic, 4, u32);
 nic!(Cenju3NicWide, 8, u64);
 nic!(Cenju3NicRandom, 4, u32);
 nic!(Cenju3NicWideRandom, 8, u64);
+nic!(TwinNicRegisters, 4, u32);
+nic!(TwinNicSent, 4, u32);
+nic!(TwinNicArrival, 4, u32);
+nic!(TwinNicThreshold, 4, u32);
+nic!(TwinNicGap, 4, u32);
+nic!(TwinNicRest, 4, u32);
 
 /// What happened at a port, at an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,12 +3,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use testbenches::rtl::{
-    Cenju3Sender, Cenju3SenderWide, TwinSenderDest, TwinSenderEarly, TwinSenderFlags, TwinSenderPriority,
-    TwinSenderRate, TwinSenderStatus,
-};
+use testbenches::rtl::*;
 use tsunagi::cenju3::lockstep::Mismatch;
-use tsunagi::cenju3::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::regs::*;
 use tsunagi::cenju3::send::{SendEvent, SendModel, Window};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
@@ -18,14 +14,18 @@ use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, Cycle};
 use verilated::{Context, Unit};
 
-use crate::receiver::fault;
-use crate::rig::SLOW;
-use crate::{STARTS, started};
+use crate::{fault, started};
+
+mod tests;
+
+pub use tests::{Plan, follows, overtakes, stream, waits};
 
 const NODE: u8 = 9;
 const QUEUES: [u32; 2] = [0, 0x2000];
 const BODIES: u32 = 0x1_0000;
 const MEMORY: usize = 1 << 20;
+/// Cycles after which a run that has not ended never will.
+const LONGEST: u64 = 1_000_000;
 /// A word of the output: data, 16-bit units, last.
 pub type Word = (u64, u32, bool);
 
@@ -134,12 +134,23 @@ macro_rules! sender {
 
 sender!(Cenju3Sender, 4, u32, [8, 4]);
 sender!(Cenju3SenderWide, 8, u64, [4, 3]);
+sender!(Cenju3SenderSmall, 4, u32, [4, 1]);
 sender!(TwinSenderFlags, 4, u32, [8, 4]);
 sender!(TwinSenderDest, 4, u32, [8, 4]);
-sender!(TwinSenderEarly, 4, u32, [8, 4]);
 sender!(TwinSenderPriority, 4, u32, [8, 4]);
 sender!(TwinSenderRate, 4, u32, [8, 4]);
 sender!(TwinSenderStatus, 4, u32, [8, 4]);
+sender!(TwinSenderLength, 4, u32, [8, 4]);
+sender!(TwinSenderBody, 4, u32, [8, 4]);
+sender!(TwinSenderKeep, 4, u32, [8, 4]);
+sender!(TwinSenderCut, 4, u32, [8, 4]);
+sender!(TwinSenderCode, 4, u32, [8, 4]);
+sender!(TwinSenderAlarm, 4, u32, [8, 4]);
+sender!(TwinSenderGet, 4, u32, [8, 4]);
+sender!(TwinSenderEarly, 4, u32, [8, 4]);
+sender!(TwinSenderSilent, 4, u32, [8, 4]);
+sender!(TwinSenderSent, 4, u32, [8, 4]);
+sender!(TwinSenderDrop, 4, u32, [8, 4]);
 
 /// A Parcel Header, and the part of its body where the bus errs.
 type Queued = ([u8; 32], Option<Range<u32>>);
@@ -244,6 +255,9 @@ impl<'a, U: Sender> Bench<'a, U> {
     }
 
     fn cycle(&mut self) -> Result<(), Mismatch> {
+        if self.cycle > LONGEST {
+            return Err(fault("rest", "to come", format!("none after {LONGEST} cycles")));
+        }
         self.cycle += 1;
         let ready = self.sink.step();
         let status_ready = self.status.is_none() && self.sink.step();
@@ -349,337 +363,15 @@ impl<'a, U: Sender> Bench<'a, U> {
     fn finish(&mut self, limit: u64) -> Result<(), Mismatch> {
         let end = self.cycle + limit;
         while !self.at_rest() {
-            assert!(self.cycle < end, "the Sender is not at rest after {limit} cycles");
+            if self.cycle >= end {
+                return Err(fault("rest", "to come", format!("none after {limit} cycles")));
+            }
             self.cycle()?;
         }
-        assert_eq!(self.model.sent(), self.parcels as u16, "parcels sent");
+        let (model, unit) = (self.model.sent(), self.parcels as u16);
+        if model != unit {
+            return Err(fault("parcels sent", &model.to_string(), unit.to_string()));
+        }
         self.model.finished()
-    }
-}
-
-/// Bodies one after another, so that a fault hits one parcel only.
-struct Maker {
-    next: u32,
-    faulty: bool,
-}
-
-impl Maker {
-    /// A parcel header, now and then one that the Sender must refuse, with its body and faults in memory; the body, where it has a bus error.
-    fn parcel(&mut self, rng: &mut Rng, memory: &mut Memory, header_at: Addr) -> ([u8; 32], Option<Range<u32>>) {
-        let kind = Kind::ALL[rng.below(3) as usize];
-        let longest = match (kind, rng.below(8)) {
-            (Kind::Dma, 0) => 2_500,
-            (Kind::Dma, _) => 700,
-            _ => PACKET_BODY_MAX,
-        };
-        let bytes = if rng.chance(1, 2) {
-            rng.between(1, 40)
-        } else {
-            rng.between(1, longest.into())
-        } as u32;
-        let body = Addr(self.next);
-        self.next += bytes.next_multiple_of(ALIGN_BYTES);
-        let mut data = vec![0; bytes as usize];
-        rng.fill(&mut data);
-        assert!(memory.write(body, &data), "bodies fit");
-        let parcel = ParcelHeader {
-            kind,
-            arr: rng.chance(1, 2),
-            end: rng.chance(1, 2),
-            dst: rng.below(256) as u8,
-            bytes,
-            body,
-            dest: Addr(rng.below(1 << 20) as u32 & !31),
-            soft: [rng.bits() as u32, rng.bits() as u32],
-        };
-        let mut header = parcel.encode();
-        if self.faulty && rng.chance(1, 5) {
-            match rng.below(8) {
-                0 => header[PARCEL_HEAD as usize] = rng.between(3, 255) as u8,
-                1 => header[4..8].copy_from_slice(&0u32.to_le_bytes()),
-                2 => header[4..8].copy_from_slice(&(PARCEL_BODY_MAX + 1).to_le_bytes()),
-                3 if kind != Kind::Dma => header[4..8].copy_from_slice(&(PACKET_BODY_MAX + 1).to_le_bytes()),
-                4 => header[PARCEL_BODY as usize] |= 4,
-                5 => header[PARCEL_DEST as usize] |= 16,
-                3 | 6 => memory.inject_fault(header_at.0..header_at.0 + 8),
-                _ => {
-                    let at = body.0 + rng.below(bytes.into()) as u32;
-                    memory.inject_fault(at..at + 1);
-                    return (header, Some(body.0..self.next));
-                }
-            }
-        }
-        (header, None)
-    }
-}
-
-/// What is done to a Sender.
-#[derive(Clone, Copy, Debug)]
-pub struct Plan {
-    pub timing: MemoryTiming,
-    pub gaps: Gaps,
-    /// Some parcels must be refused.
-    pub faulty: bool,
-    pub reset_at: Option<u64>,
-}
-
-/// Random parcels in both queues, in lock step with the golden model.
-pub fn follows<U: Sender>(case: &Case, start: &str, probe: &Probe, plan: Plan) -> Result<(), Mismatch> {
-    let mut bench = Bench::<U>::new(case, start, probe, plan.timing, plan.gaps);
-    let mut rng = case.rng("parcels");
-    if let Some(at) = plan.reset_at {
-        let mut maker = Maker {
-            next: BODIES,
-            faulty: false,
-        };
-        while bench.cycle < at {
-            traffic(&mut bench, &mut maker, &mut rng, &mut 40)?;
-        }
-        bench.reset();
-        bench.parcels = 0;
-    }
-    let mut maker = Maker {
-        next: BODIES + 0x4_0000,
-        faulty: plan.faulty,
-    };
-    let mut left = 60;
-    while left > 0 {
-        traffic(&mut bench, &mut maker, &mut rng, &mut left)?;
-    }
-    for _ in 0..200_000 {
-        if bench.at_rest() {
-            break;
-        }
-        traffic(&mut bench, &mut maker, &mut rng, &mut 0)?;
-    }
-    bench.finish(1)
-}
-
-fn lockstep<U: Sender>(test: &'static str, timing: MemoryTiming, gaps: Gaps, faulty: bool, reset_at: Option<u64>) {
-    for start in STARTS {
-        let latency = timing.read_latency.0;
-        let params = format!("{} {gaps:?} {faulty} {latency} {reset_at:?} {start}", U::BUS_BYTES);
-        let case = Case::new("cenju3", test, params);
-        let plan = Plan {
-            timing,
-            gaps,
-            faulty,
-            reset_at,
-        };
-        case.run(|probe| follows::<U>(&case, start, probe, plan));
-    }
-}
-
-/// One cycle, perhaps after queueing a parcel or resuming a queue.
-fn traffic<U: Sender>(bench: &mut Bench<U>, maker: &mut Maker, rng: &mut Rng, left: &mut u32) -> Result<(), Mismatch> {
-    let q = rng.below(2) as usize;
-    if *left > 0 && bench.next[q].is_none() && rng.chance(1, 30) {
-        *left -= 1;
-        let at = Addr(QUEUES[q]).offset(u32::from(bench.put[q]) * PARCEL_HEADER_BYTES);
-        bench.next[q] = Some(maker.parcel(rng, &mut bench.memory, at));
-    }
-    // The model does not follow what was read ahead and is dropped when a body fails: such a parcel goes alone.
-    let empty = bench.get[q] == bench.put[q];
-    if let Some((header, fault)) = bench.next[q].take_if(|(_, fault)| empty || (fault.is_none() && !bench.alone[q])) {
-        bench.alone[q] = fault.is_some();
-        bench.faulty.extend(fault);
-        bench.enqueue(q, &header)?;
-    }
-    if bench.halted >> q & 1 == 1 && rng.chance(1, 20) {
-        bench.resume(q)?;
-    }
-    bench.cycle()
-}
-
-#[test]
-fn follows_the_model_under_all_gaps() {
-    for gaps in Gaps::ALL {
-        for timing in [MemoryTiming::IDEAL, SLOW] {
-            lockstep::<Cenju3Sender>("sender::follows_the_model_under_all_gaps", timing, gaps, false, None);
-            lockstep::<Cenju3SenderWide>("sender::follows_the_model_under_all_gaps", timing, gaps, false, None);
-        }
-    }
-}
-
-#[test]
-fn bad_parcels_halt_their_queue_only() {
-    for gaps in Gaps::ALL {
-        for timing in [MemoryTiming::IDEAL, SLOW] {
-            lockstep::<Cenju3Sender>("sender::bad_parcels_halt_their_queue_only", timing, gaps, true, None);
-            lockstep::<Cenju3SenderWide>("sender::bad_parcels_halt_their_queue_only", timing, gaps, true, None);
-        }
-    }
-}
-
-#[test]
-fn reset_in_mid_flight_leaves_nothing_behind() {
-    for reset_at in [50, 333, 700, 1_501] {
-        let test = "sender::reset_in_mid_flight_leaves_nothing_behind";
-        lockstep::<Cenju3Sender>(test, SLOW, Gaps::Both, true, Some(reset_at));
-        lockstep::<Cenju3SenderWide>(test, MemoryTiming::IDEAL, Gaps::Sink, true, Some(reset_at));
-    }
-}
-
-/// `parcels` in queue 0; output words and the cycles from the first to the last.
-pub fn stream<U: Sender>(
-    case: &Case,
-    start: &str,
-    probe: &Probe,
-    parcels: u32,
-    bytes: u32,
-) -> Result<(u64, u64), Mismatch> {
-    let mut bench = Bench::<U>::new(case, start, probe, MemoryTiming::IDEAL, Gaps::None);
-    let parcel = ParcelHeader {
-        kind: Kind::Dma,
-        arr: true,
-        end: true,
-        dst: 1,
-        bytes,
-        body: Addr(BODIES),
-        dest: Addr(0),
-        soft: [0; 2],
-    };
-    for _ in 0..parcels {
-        bench.enqueue(0, &parcel.encode())?;
-    }
-    bench.finish(200_000)?;
-    let (first, last) = bench.span.expect("something was sent");
-    Ok((bench.words, last - first + 1))
-}
-
-/// Parcels for queue 0 while queue 1 is at a parcel of 256 packets: the model knows how many of these may pass.
-pub fn overtakes<U: Sender>(case: &Case, start: &str, probe: &Probe) -> Result<(), Mismatch> {
-    let mut bench = Bench::<U>::new(case, start, probe, MemoryTiming::IDEAL, Gaps::None);
-    let parcel = |bytes| ParcelHeader {
-        kind: Kind::Dma,
-        arr: false,
-        end: true,
-        dst: 1,
-        bytes,
-        body: Addr(BODIES),
-        dest: Addr(0),
-        soft: [0; 2],
-    };
-    bench.enqueue(1, &parcel(PARCEL_BODY_MAX).encode())?;
-    for bytes in [1, 40, 512, 700] {
-        for _ in 0..1_000 {
-            bench.cycle()?;
-        }
-        bench.enqueue(0, &parcel(bytes).encode())?;
-    }
-    bench.finish(200_000)
-}
-
-/// One-word parcels for queue 0 at every phase of queue 1's packets, and an ideal memory: from the return of its header each waits for
-/// the words the reader has asked for and the burst it is about to ask for, and for one whole packet, if that was chosen in time.
-pub fn waits<U: Sender>(case: &Case, start: &str, probe: &Probe) -> Result<(), Mismatch> {
-    const PIPELINE: u64 = 3;
-    let mut bench = Bench::<U>::new(case, start, probe, MemoryTiming::IDEAL, Gaps::None);
-    let parcel = |bytes| ParcelHeader {
-        kind: Kind::Dma,
-        arr: false,
-        end: true,
-        dst: 1,
-        bytes,
-        body: Addr(BODIES),
-        dest: Addr(0),
-        soft: [0; 2],
-    };
-    let packet = u64::from(1 + (PACKET_HEADER_BYTES + PACKET_BODY_MAX) / U::BUS_BYTES);
-    for _ in 0..2 {
-        bench.enqueue(1, &parcel(PARCEL_BODY_MAX).encode())?;
-    }
-    for _ in 0..packet {
-        // No further header before the packet has gone, and each a few words later in queue 1's packets.
-        for _ in 0..3 * packet + 1 {
-            bench.cycle()?;
-        }
-        bench.enqueue(0, &parcel(1).encode())?;
-    }
-    bench.finish(200_000)?;
-    let [burst, outstanding] = U::READER;
-    let most = burst * (outstanding + 1) + packet + PIPELINE;
-    let waited = bench.longest_wait;
-    if waited <= most {
-        return Ok(());
-    }
-    Err(fault(
-        "wait",
-        &format!("at most {most} cycles"),
-        format!("{waited} cycles"),
-    ))
-}
-
-/// [`stream`] from both starts, which must take the same time.
-fn rate<U: Sender>(test: &'static str, parcels: u32, bytes: u32) -> (u64, u64) {
-    let rates = STARTS.map(|start| {
-        let case = Case::new("cenju3", test, format!("{} {bytes} {start}", U::BUS_BYTES));
-        let result = std::cell::Cell::new((0, 0));
-        case.run(|probe| stream::<U>(&case, start, probe, parcels, bytes).map(|rate| result.set(rate)));
-        result.get()
-    });
-    assert_eq!(rates[0], rates[1], "the rate depends on what is not reset");
-    rates[0]
-}
-
-#[test]
-fn one_bus_word_per_cycle() {
-    let test = "sender::one_bus_word_per_cycle";
-    // 256 packets of route, header and body words, without a bubble.
-    let (words, cycles) = rate::<Cenju3Sender>(test, 1, PARCEL_BODY_MAX);
-    assert_eq!((words, cycles), (256 * (1 + 4 + 128), 256 * (1 + 4 + 128)));
-    let (words, cycles) = rate::<Cenju3SenderWide>(test, 1, PARCEL_BODY_MAX);
-    assert_eq!((words, cycles), (256 * (1 + 2 + 64), 256 * (1 + 2 + 64)));
-    // Parcels of one packet: the 8 words of each parcel header come on the same way as the bodies.
-    let (words, cycles) = rate::<Cenju3Sender>(test, 100, PACKET_BODY_MAX);
-    assert!(cycles * 133 <= words * (133 + 8), "{words} words in {cycles} cycles");
-}
-
-#[test]
-fn queue_0_overtakes_queue_1() {
-    for start in STARTS {
-        let case = Case::new("cenju3", "sender::queue_0_overtakes_queue_1", start);
-        case.run(|probe| overtakes::<Cenju3Sender>(&case, start, probe));
-        case.run(|probe| overtakes::<Cenju3SenderWide>(&case, start, probe));
-    }
-}
-
-#[test]
-fn queue_0_waits_for_one_packet_and_the_read_ahead() {
-    for start in STARTS {
-        let case = Case::new(
-            "cenju3",
-            "sender::queue_0_waits_for_one_packet_and_the_read_ahead",
-            start,
-        );
-        case.run(|probe| waits::<Cenju3Sender>(&case, start, probe));
-        case.run(|probe| waits::<Cenju3SenderWide>(&case, start, probe));
-    }
-}
-
-#[test]
-fn a_queue_holds_255_headers_and_wraps() {
-    let test = "sender::a_queue_holds_255_headers_and_wraps";
-    let (words, _) = rate::<Cenju3Sender>(test, 255, 4);
-    assert_eq!(words, 255 * 6);
-    for start in STARTS {
-        let case = Case::new("cenju3", test, format!("wrap {start}"));
-        case.run(|probe| {
-            let mut bench = Bench::<Cenju3Sender>::new(&case, start, probe, MemoryTiming::IDEAL, Gaps::None);
-            let mut maker = Maker {
-                next: BODIES,
-                faulty: false,
-            };
-            let mut rng = case.rng("parcels");
-            for _ in 0..3 {
-                for _ in 0..200 {
-                    let (header, _) = maker.parcel(&mut rng, &mut bench.memory, Addr(0));
-                    bench.enqueue(1, &header)?;
-                }
-                bench.finish(200_000)?;
-            }
-            assert_eq!(bench.get[1], 600_u32 as u8);
-            Ok::<(), Mismatch>(())
-        });
     }
 }

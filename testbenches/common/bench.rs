@@ -2,10 +2,13 @@
 
 use std::fmt::Debug;
 
+use testbenches::name;
 use tsunagi::harness::seed::{Case, Recorder, Rng};
 use tsunagi::harness::stream::{Exercise, Gaps, Golden, Pipe, Seen};
 use tsunagi::harness::wave::Probe;
 use verilated::{Context, Unit};
+
+use crate::models::Rule;
 
 /// Clock period, picoseconds.
 pub const PERIOD: u64 = 10_000;
@@ -101,7 +104,7 @@ impl<U: Ports> Pipe for Bench<U> {
         self.dut.set_ready(ready);
         self.eval(false);
         let seen = self.dut.seen();
-        assert_eq!(before, seen, "an input reaches an output within the cycle");
+        assert_eq!(before, seen, "Path: an input reaches an output within the cycle");
         seen
     }
 
@@ -136,6 +139,35 @@ impl Start {
 
 /// A case and how to run it: run by a test with [`Case::run`], by a twin's test directly.
 pub type Run<'a> = &'a dyn Fn(&Probe) -> Result<(), String>;
+
+/// The rules of a bench. What breaks one is told in words that begin with its name, and each has a broken twin.
+macro_rules! rules {
+    ($($(#[$doc:meta])* $rule:ident)+) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Rule {
+            $($(#[$doc])* $rule,)+
+        }
+
+        impl Rule {
+            pub const ALL: &[Rule] = &[$(Rule::$rule,)+];
+        }
+    };
+}
+pub(crate) use rules;
+
+/// The rule is kept, or is one of those that are not checked.
+pub fn holds<R: Debug + PartialEq>(
+    without: &[R],
+    rule: R,
+    kept: bool,
+    what: impl FnOnce() -> String,
+) -> Result<(), String> {
+    if kept || without.contains(&rule) {
+        Ok(())
+    } else {
+        Err(format!("{rule:?}: {}", what()))
+    }
+}
 
 /// What is done with each case.
 pub type Each<'a> = &'a mut dyn FnMut(&Case, Run);
@@ -207,6 +239,7 @@ pub fn rate_case<U: Ports, G: Golden<In = U::In, Out = U::Out>>(
     model: impl Fn() -> G,
     word: impl Fn(&mut Rng, usize) -> U::In,
     last: impl Fn(&[U::In]) -> u64,
+    without: &[Rule],
     each: Each,
 ) {
     let case = Case::new("common", test, format!("{} rate", name::<U>()));
@@ -214,11 +247,9 @@ pub fn rate_case<U: Ports, G: Golden<In = U::In, Out = U::Out>>(
     each(&case, &|probe| {
         let got = one(&case, Start::Zero, &exercise, |_: &U| {}, &model, &word, probe)?;
         let want = last(&words(&case, &word));
-        if got == want {
-            Ok(())
-        } else {
-            Err(format!("Rate: the last word came in cycle {got}, not {want}"))
-        }
+        holds(without, Rule::Rate, got == want, || {
+            format!("the last word came in cycle {got}, not {want}")
+        })
     });
 }
 
@@ -240,10 +271,4 @@ fn one<U: Ports, G: Golden<In = U::In, Out = U::Out>>(
     let items = words(case, word);
     let mut wave = Recorder::new(probe, &[&bench.dut]);
     exercise.run(&mut bench, &mut model(), items, |name| case.rng(name), &mut wave)
-}
-
-/// A type's name without its path.
-pub fn name<T>() -> &'static str {
-    let path = std::any::type_name::<T>();
-    path.rsplit("::").next().unwrap_or(path)
 }

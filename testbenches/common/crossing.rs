@@ -3,15 +3,37 @@
 
 use std::collections::VecDeque;
 
+use testbenches::name;
 use testbenches::rtl::*;
 use tsunagi::harness::seed::{Case, Recorder, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
 use tsunagi::harness::wave::Probe;
 use verilated::{Clock, Clocks, Context, Unit};
 
-use crate::bench::{Each, Start, must_pass, name};
+use crate::bench::{Each, Start, holds, must_pass, rules};
+
+rules!(
+    /// Of the FIFO: what comes is what was put, in order.
+    Order
+    /// An offer holds until it is taken.
+    Protocol
+    /// A reset of either side empties it, and it works afterwards.
+    Reset
+    /// A word comes when the synchroniser lets it, no sooner and no later.
+    Latency
+    /// A word per cycle of the slower clock.
+    Rate
+    /// Of the synchroniser: a change takes its stages.
+    Stages
+    /// With jitter, at times one more.
+    Jitter
+);
 
 pub trait Ports: Unit {
+    const STAGES: u64;
+    /// Whether its synchronisers may miss a change once.
+    const JITTER: bool;
+
     fn set_clks(&self, input: bool, output: bool);
     fn set_in(&self, rst: bool, word: Option<u32>);
     fn set_out(&self, rst: bool, ready: bool);
@@ -20,8 +42,11 @@ pub trait Ports: Unit {
 }
 
 macro_rules! ports {
-    ($($unit:ident)+) => {$(
+    ($($unit:ident: $stages:literal, $jitter:literal;)+) => {$(
         impl Ports for $unit {
+            const STAGES: u64 = $stages;
+            const JITTER: bool = $jitter;
+
             fn set_clks(&self, input: bool, output: bool) {
                 self.in_clk_i.set_bool(input);
                 self.out_clk_i.set_bool(output);
@@ -49,8 +74,18 @@ macro_rules! ports {
     )+};
 }
 
-ports!(AsyncFifoD2Jitter AsyncFifoD8S3Jitter AsyncFifoD16
-       TwinAsyncFifoGray TwinAsyncFifoGrayJitter TwinAsyncFifoWithdraws TwinAsyncFifoReset);
+ports!(
+    AsyncFifoD2Jitter: 2, true;
+    AsyncFifoD8S3Jitter: 3, true;
+    AsyncFifoD16: 2, false;
+    TwinAsyncFifoOrder: 2, false;
+    TwinAsyncFifoGray: 2, false;
+    TwinAsyncFifoGrayJitter: 3, true;
+    TwinAsyncFifoWithdraws: 2, false;
+    TwinAsyncFifoReset: 2, false;
+    TwinAsyncFifoStages: 3, true;
+    TwinAsyncFifoHalf: 2, false;
+);
 
 /// Periods of the two clocks, picoseconds: the machine's (25 and 20 MHz) both ways, equal, coprime, and far apart.
 const PERIODS: [(u64, u64); 6] = [
@@ -152,6 +187,17 @@ impl<'a, U: Ports> Rig<'a, U> {
         Ok(())
     }
 
+    /// Goes on until it is done.
+    fn until(&mut self, done: impl Fn(&Self) -> bool) -> Result<(), String> {
+        for _ in 0..50_000 {
+            if done(self) {
+                return Ok(());
+            }
+            self.step()?;
+        }
+        Err("Order: nothing goes or nothing comes".into())
+    }
+
     fn next_reset(&mut self, side: usize) {
         self.driven[side] = self.resets[side] > 0;
         self.resets[side] = self.resets[side].saturating_sub(1);
@@ -213,7 +259,7 @@ const SETTLE: u64 = 40;
 const WORDS: u32 = 150;
 
 /// Order and protocol at every clock ratio and gap pattern.
-pub fn traffic<U: Ports>(watch: bool, each: Each) {
+pub fn traffic<U: Ports>(without: &[Rule], each: Each) {
     for (i, periods) in PERIODS.into_iter().enumerate() {
         for (j, gaps) in Gaps::ALL.into_iter().enumerate() {
             let start = Start::ALL[(i + j) % 3];
@@ -224,7 +270,7 @@ pub fn traffic<U: Ports>(watch: bool, each: Each) {
             );
             each(&case, &|probe| {
                 let mut rig = Rig::<U>::new(&case, start, periods, gaps, WORDS, probe);
-                rig.watch = watch;
+                rig.watch = !without.contains(&Rule::Protocol);
                 rig.power_up(&mut case.rng("power up"))?;
                 rig.finish(WORDS as usize)
             });
@@ -233,7 +279,7 @@ pub fn traffic<U: Ports>(watch: bool, each: Each) {
 }
 
 /// Either side's reset empties the FIFO, at rest and under traffic, whatever the order and length of resets; afterwards it works.
-pub fn resets<U: Ports>(each: Each) {
+pub fn resets<U: Ports>(without: &[Rule], each: Each) {
     for periods in PERIODS {
         for (k, sides) in [&[0][..], &[1], &[0, 1], &[1, 0]].into_iter().enumerate() {
             for traffic in [false, true] {
@@ -241,7 +287,7 @@ pub fn resets<U: Ports>(each: Each) {
                 let params = format!("{} {periods:?} {sides:?} traffic {traffic} {start:?}", name::<U>());
                 let case = Case::new("common", "crossing::resets_in_any_order", params);
                 each(&case, &|probe| {
-                    reset_run::<U>(&case, start, periods, sides, traffic, probe)
+                    reset_run::<U>(&case, start, periods, sides, traffic, without, probe)
                 });
             }
         }
@@ -254,6 +300,7 @@ fn reset_run<U: Ports>(
     periods: (u64, u64),
     sides: &[usize],
     traffic: bool,
+    without: &[Rule],
     probe: &Probe,
 ) -> Result<(), String> {
     let mut rng = case.rng("reset");
@@ -283,117 +330,203 @@ fn reset_run<U: Ports>(
     if !traffic && rig.got.len() != before {
         return Err(format!("Reset: {} words came after the reset", rig.got.len() - before));
     }
-    (rig.put, rig.got, rig.watch) = (Vec::new(), Vec::new(), true);
+    (rig.put, rig.got, rig.watch) = (Vec::new(), Vec::new(), !without.contains(&Rule::Protocol));
     rig.source = Source::new(10_000..10_000 + WORDS, Pacer::steady());
     rig.finish(WORDS as usize)
         .map_err(|what| format!("Reset: afterwards: {what}"))
 }
 
-#[test]
-fn traffic_at_every_ratio() {
-    traffic::<AsyncFifoD2Jitter>(true, &mut must_pass);
-    traffic::<AsyncFifoD8S3Jitter>(true, &mut must_pass);
-    traffic::<AsyncFifoD16>(true, &mut must_pass);
-}
-
-#[test]
-fn resets_in_any_order() {
-    resets::<AsyncFifoD2Jitter>(&mut must_pass);
-    resets::<AsyncFifoD8S3Jitter>(&mut must_pass);
-    resets::<AsyncFifoD16>(&mut must_pass);
-}
-
-/// With room for the round trip, one word per cycle of the slower clock.
-#[test]
-fn full_rate() {
-    for periods in [(40_000, 50_000), (50_000, 40_000), (40_000, 40_000)] {
-        let case = Case::new("common", "crossing::full_rate", format!("{periods:?}"));
-        case.run(|probe| {
-            let mut rig = Rig::<AsyncFifoD16>::new(&case, Start::Zero, periods, Gaps::None, 1000, probe);
+/// Single words: each is offered SyncStages + 1 output edges after the input edge that takes it, one more with jitter.
+pub fn latency<U: Ports>(without: &[Rule], each: Each) {
+    for periods in PERIODS {
+        let params = format!("{} {periods:?}", name::<U>());
+        let case = Case::new("common", "crossing::a_word_takes_its_stages_and_one_edge", params);
+        each(&case, &|probe| {
+            let mut rig = Rig::<U>::new(&case, Start::Random1, periods, Gaps::None, 0, probe);
             rig.power_up(&mut case.rng("power up"))?;
-            let begin = rig.edges;
-            while rig.got.len() < 1000 {
-                rig.step()?;
+            let mut rng = case.rng("pauses");
+            for word in 0..30 {
+                rig.source.push(word);
+                rig.until(|rig| rig.put.len() > word as usize)?;
+                let put = rig.edges[1];
+                rig.until(|rig| rig.dut.offered().is_some())?;
+                let (took, least) = (rig.edges[1] - put, U::STAGES + 1);
+                holds(
+                    without,
+                    Rule::Latency,
+                    (least..=least + u64::from(U::JITTER)).contains(&took),
+                    || format!("word {word} took {took} edges with {} stages", U::STAGES),
+                )?;
+                rig.cycles(SETTLE + rng.below(5))?;
             }
-            let slower = if periods.0 > periods.1 { 0 } else { 1 };
-            let cycles = rig.edges[slower] - begin[slower];
-            if cycles < 1010 {
-                Ok(())
-            } else {
-                Err(format!("Rate: 1000 words took {cycles} cycles"))
-            }
+            Ok(())
         });
     }
 }
 
-/// Without jitter a change takes exactly Stages cycles; with it one more at times, and each bit by itself.
+/// With room for the round trip, one word per cycle of the slower clock.
+pub fn rate<U: Ports>(without: &[Rule], each: Each) {
+    for periods in [(40_000, 50_000), (50_000, 40_000), (40_000, 40_000)] {
+        let params = format!("{} {periods:?}", name::<U>());
+        let case = Case::new("common", "crossing::full_rate", params);
+        each(&case, &|probe| {
+            let mut rig = Rig::<U>::new(&case, Start::Zero, periods, Gaps::None, 1000, probe);
+            rig.watch = !without.contains(&Rule::Protocol);
+            rig.power_up(&mut case.rng("power up"))?;
+            let begin = rig.edges;
+            rig.until(|rig| rig.got.len() == 1000)?;
+            let slower = if periods.0 > periods.1 { 0 } else { 1 };
+            let cycles = rig.edges[slower] - begin[slower];
+            holds(without, Rule::Rate, cycles < 1010, || {
+                format!("1000 words took {cycles} cycles")
+            })
+        });
+    }
+}
+
+/// All checks of a FIFO with room for the round trip.
+pub fn checks<U: Ports>(without: &[Rule], each: Each) {
+    traffic::<U>(without, each);
+    resets::<U>(without, each);
+    latency::<U>(without, each);
+    rate::<U>(without, each);
+}
+
+#[test]
+fn traffic_at_every_ratio() {
+    traffic::<AsyncFifoD2Jitter>(&[], &mut must_pass);
+    traffic::<AsyncFifoD8S3Jitter>(&[], &mut must_pass);
+    traffic::<AsyncFifoD16>(&[], &mut must_pass);
+}
+
+#[test]
+fn resets_in_any_order() {
+    resets::<AsyncFifoD2Jitter>(&[], &mut must_pass);
+    resets::<AsyncFifoD8S3Jitter>(&[], &mut must_pass);
+    resets::<AsyncFifoD16>(&[], &mut must_pass);
+}
+
+#[test]
+fn a_word_takes_its_stages_and_one_edge() {
+    latency::<AsyncFifoD2Jitter>(&[], &mut must_pass);
+    latency::<AsyncFifoD8S3Jitter>(&[], &mut must_pass);
+    latency::<AsyncFifoD16>(&[], &mut must_pass);
+}
+
+#[test]
+fn full_rate() {
+    rate::<AsyncFifoD16>(&[], &mut must_pass);
+}
+
+/// A synchroniser of four bits.
+pub trait Synchroniser: Unit {
+    const STAGES: usize;
+
+    fn set(&self, clk: bool, data: u8);
+    fn shown(&self) -> u8;
+}
+
+macro_rules! synchronisers {
+    ($($unit:ident: $stages:literal;)+) => {$(
+        impl Synchroniser for $unit {
+            const STAGES: usize = $stages;
+
+            fn set(&self, clk: bool, data: u8) {
+                self.clk_i.set_bool(clk);
+                self.data_i.set(data);
+            }
+
+            fn shown(&self) -> u8 {
+                self.data_o.get()
+            }
+        }
+    )+};
+}
+
+synchronisers!(
+    CdcSyncS3: 3;
+    CdcSyncJitter: 2;
+    TwinCdcSyncStages: 3;
+    TwinCdcSyncSure: 2;
+);
+
+/// What is shown after an edge with these data.
+fn edge<U: Synchroniser>(dut: &U, wave: &mut Recorder, data: u8) -> u8 {
+    for clk in [false, true] {
+        let now = dut.context().time() + 5_000;
+        dut.set(clk, data);
+        dut.context().set_time(now);
+        dut.eval();
+        wave.tick(now);
+    }
+    dut.shown()
+}
+
+/// Without jitter whatever comes is shown after exactly its stages.
+pub fn steady<U: Synchroniser>(without: &[Rule], each: Each) {
+    for start in 1..=2 {
+        let case = Case::new(
+            "common",
+            "crossing::synchroniser",
+            format!("{} start {start}", name::<U>()),
+        );
+        each(&case, &|probe| {
+            let dut = U::named(&case.context(), "dut");
+            let mut wave = Recorder::new(probe, &[&dut]);
+            let mut rng = case.rng("data");
+            let mut past = VecDeque::new();
+            for _ in 0..200 {
+                past.push_back(rng.below(16) as u8);
+                let shown = edge(&dut, &mut wave, past[past.len() - 1]);
+                if past.len() == U::STAGES {
+                    let settled = past.pop_front();
+                    holds(without, Rule::Stages, settled == Some(shown), || {
+                        format!("{shown} came, not {settled:?}")
+                    })?;
+                }
+            }
+            Ok(())
+        });
+    }
+}
+
+/// With jitter a step of a Gray count is shown after its stages or one more, each about as often.
+pub fn jittery<U: Synchroniser>(without: &[Rule], each: Each) {
+    for start in 1..=2 {
+        let case = Case::new(
+            "common",
+            "crossing::synchroniser",
+            format!("{} start {start}", name::<U>()),
+        );
+        each(&case, &|probe| {
+            let dut = U::named(&case.context(), "dut");
+            let mut wave = Recorder::new(probe, &[&dut]);
+            let mut late = 0;
+            for step in 0..200u8 {
+                let (old, new) = (gray(step), gray(step.wrapping_add(1)));
+                for _ in 0..U::STAGES + 2 {
+                    edge(&dut, &mut wave, old);
+                }
+                let seen: Vec<u8> = (0..=U::STAGES).map(|_| edge(&dut, &mut wave, new)).collect();
+                let waited = seen.iter().take_while(|&&shown| shown == old).count();
+                let settled =
+                    (U::STAGES - 1..=U::STAGES).contains(&waited) && seen[waited..].iter().all(|&shown| shown == new);
+                holds(without, Rule::Stages, settled, || {
+                    format!("{old} to {new} came as {seen:?}")
+                })?;
+                late += usize::from(waited == U::STAGES);
+            }
+            holds(without, Rule::Jitter, (50..150).contains(&late), || {
+                format!("{late} of 200 changes came a cycle late")
+            })
+        });
+    }
+}
+
 #[test]
 fn synchroniser() {
-    for start in 1..=2 {
-        let case = Case::new("common", "crossing::synchroniser", format!("start {start}"));
-        case.run(|probe| without_jitter(&case, probe));
-        case.run(|probe| with_jitter(&case, probe));
-    }
-}
-
-fn without_jitter(case: &Case, probe: &Probe) -> Result<(), String> {
-    let context = case.context();
-    let dut = CdcSyncS3::new(&context);
-    let mut wave = Recorder::new(probe, &[&dut]);
-    let mut past = VecDeque::from([0; 3]);
-    let mut rng = case.rng("data");
-    for cycle in 0..200 {
-        let data = rng.below(16) as u8;
-        for clk in [false, true] {
-            dut.data_i.set(data);
-            dut.clk_i.set_bool(clk);
-            context.set_time(10_000 * cycle + if clk { 5_000 } else { 0 });
-            dut.eval();
-            wave.tick(context.time());
-        }
-        past.push_back(data);
-        past.pop_front();
-        let settled = past[0];
-        if cycle > 3 && dut.data_o.get() != settled {
-            return Err(format!("cycle {cycle}: {} came, not {settled}", dut.data_o.get()));
-        }
-    }
-    Ok(())
-}
-
-fn with_jitter(case: &Case, probe: &Probe) -> Result<(), String> {
-    let context = case.context();
-    let dut = CdcSyncJitter::new(&context);
-    let mut wave = Recorder::new(probe, &[&dut]);
-    let (mut early, mut late, mut now) = (0, 0, 0);
-    let mut edge = |data: u8| {
-        for clk in [false, true] {
-            now += 5_000;
-            dut.data_i.set(data);
-            dut.clk_i.set_bool(clk);
-            context.set_time(now);
-            dut.eval();
-            wave.tick(now);
-        }
-        dut.data_o.get()
-    };
-    for step in 0..200u8 {
-        let (old, new) = (gray(step), gray(step.wrapping_add(1)));
-        for _ in 0..4 {
-            edge(old);
-        }
-        let seen = [edge(new), edge(new), edge(new)];
-        match seen {
-            [a, b, c] if a == old && b == new && c == new => early += 1,
-            [a, b, c] if a == old && b == old && c == new => late += 1,
-            _ => return Err(format!("{old} to {new} came as {seen:?}")),
-        }
-    }
-    if early > 50 && late > 50 {
-        Ok(())
-    } else {
-        Err(format!("{early} changes came at once, {late} a cycle late"))
-    }
+    steady::<CdcSyncS3>(&[], &mut must_pass);
+    jittery::<CdcSyncJitter>(&[], &mut must_pass);
 }
 
 fn gray(count: u8) -> u8 {

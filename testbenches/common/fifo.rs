@@ -7,18 +7,18 @@ use crate::bench::{Each, Ports, gap_cases, must_pass, ports, reset_cases};
 use crate::models::{Queue, Rule};
 
 ports!(FifoD1 FifoD2 FifoD3 FifoD16 FifoBramD1 FifoBramD2 FifoBramD5 DelayD1 DelayD2 DelayD5
-       TwinFifoOrder TwinFifoLevel TwinFifoReset: u32 => u32,
+       TwinFifoOrder TwinFifoLevel TwinFifoReset TwinFifoBramHalf TwinDelayReady TwinDelayEarly: u32 => u32,
     put |dut, word| { dut.in_data_i.set(word) }, junk 0xdead_beef,
     get |dut| dut.out_data_o.get(), level |dut| Some(dut.level_o.get().into()));
 
-ports!(Skid: u32 => u32,
+ports!(Skid TwinSkidOrder TwinSkidPath: u32 => u32,
     put |dut, word| { dut.in_data_i.set(word) }, junk 0xdead_beef,
     get |dut| dut.out_data_o.get(), level |_dut| None);
 
 /// Data and `last`.
 pub type Beat = (u16, bool);
 
-ports!(StreamGap TwinStreamGapShort: Beat => Beat,
+ports!(StreamGap TwinStreamGapShort TwinStreamGapWithdraws: Beat => Beat,
     put |dut, word| { dut.in_data_i.set(word.0); dut.in_last_i.set_bool(word.1) }, junk (0xdead, true),
     get |dut| (dut.out_data_o.get(), dut.out_last_o.is_set()), level |_dut| None);
 
@@ -30,63 +30,74 @@ fn beat(rng: &mut Rng, _: usize) -> Beat {
     (rng.bits() as u16, rng.chance(1, 3))
 }
 
-fn model(depth: usize, latency: u64, without: Option<Rule>) -> impl Fn() -> Queue<u32> {
+/// The checks of a queue unit, without and with a reset in mid-flight.
+pub fn queue<U: Ports<In = u32, Out = u32>>(
+    test: &'static str,
+    depth: usize,
+    latency: u64,
+    without: &[Rule],
+    each: Each,
+) {
+    queue_gaps::<U>(test, depth, latency, without, each);
+    queue_resets::<U>(test, depth, latency, without, each);
+}
+
+fn model<'a>(depth: usize, latency: u64, without: &'a [Rule]) -> impl Fn() -> Queue<'a, u32> {
     move || Queue {
         without,
         ..Queue::new(depth, latency)
     }
 }
 
-/// Every check of a queue unit but one rule, without resets.
 pub fn queue_gaps<U: Ports<In = u32, Out = u32>>(
     test: &'static str,
     depth: usize,
     latency: u64,
-    without: Option<Rule>,
+    without: &[Rule],
     each: Each,
 ) {
     gap_cases::<U, _>(test, |_| {}, model(depth, latency, without), word, each);
 }
 
-/// Every check, with a reset in mid-flight.
-pub fn queue_resets<U: Ports<In = u32, Out = u32>>(test: &'static str, depth: usize, latency: u64, each: Each) {
-    reset_cases::<U, _>(test, |_| {}, model(depth, latency, None), word, each);
-}
-
-fn queue<U: Ports<In = u32, Out = u32>>(test: &'static str, depth: usize, latency: u64) {
-    queue_gaps::<U>(test, depth, latency, None, &mut must_pass);
-    queue_resets::<U>(test, depth, latency, &mut must_pass);
+pub fn queue_resets<U: Ports<In = u32, Out = u32>>(
+    test: &'static str,
+    depth: usize,
+    latency: u64,
+    without: &[Rule],
+    each: Each,
+) {
+    reset_cases::<U, _>(test, |_| {}, model(depth, latency, without), word, each);
 }
 
 #[test]
 fn fifo_lut_ram() {
-    queue::<FifoD1>("fifo::fifo_lut_ram", 1, 1);
-    queue::<FifoD2>("fifo::fifo_lut_ram", 2, 1);
-    queue::<FifoD3>("fifo::fifo_lut_ram", 3, 1);
-    queue::<FifoD16>("fifo::fifo_lut_ram", 16, 1);
+    queue::<FifoD1>("fifo::fifo_lut_ram", 1, 1, &[], &mut must_pass);
+    queue::<FifoD2>("fifo::fifo_lut_ram", 2, 1, &[], &mut must_pass);
+    queue::<FifoD3>("fifo::fifo_lut_ram", 3, 1, &[], &mut must_pass);
+    queue::<FifoD16>("fifo::fifo_lut_ram", 16, 1, &[], &mut must_pass);
 }
 
 #[test]
 fn fifo_block_ram() {
-    queue::<FifoBramD1>("fifo::fifo_block_ram", 1, 2);
-    queue::<FifoBramD2>("fifo::fifo_block_ram", 2, 2);
-    queue::<FifoBramD5>("fifo::fifo_block_ram", 5, 2);
+    queue::<FifoBramD1>("fifo::fifo_block_ram", 1, 2, &[], &mut must_pass);
+    queue::<FifoBramD2>("fifo::fifo_block_ram", 2, 2, &[], &mut must_pass);
+    queue::<FifoBramD5>("fifo::fifo_block_ram", 5, 2, &[], &mut must_pass);
 }
 
 #[test]
 fn skid() {
-    queue::<Skid>("fifo::skid", 2, 1);
+    queue::<Skid>("fifo::skid", 2, 1, &[], &mut must_pass);
 }
 
 #[test]
 fn stream_delay() {
-    queue::<DelayD1>("fifo::stream_delay", 2, 1);
-    queue::<DelayD2>("fifo::stream_delay", 1, 2);
-    queue::<DelayD5>("fifo::stream_delay", 7, 5);
+    queue::<DelayD1>("fifo::stream_delay", 2, 1, &[], &mut must_pass);
+    queue::<DelayD2>("fifo::stream_delay", 1, 2, &[], &mut must_pass);
+    queue::<DelayD5>("fifo::stream_delay", 7, 5, &[], &mut must_pass);
 }
 
-/// The gap unit's checks but one rule, for gaps of 0, 1 and 9 cycles.
-pub fn gap_checks<U: Ports<In = Beat, Out = Beat>>(set_gap: fn(&U, u8), without: Option<Rule>, each: Each) {
+/// The checks of the gap unit, for gaps of 0, 1 and 9 cycles.
+pub fn gaps<U: Ports<In = Beat, Out = Beat>>(set_gap: fn(&U, u8), without: &[Rule], each: Each) {
     for gap in [0, 1, 9] {
         let setup = |dut: &U| set_gap(dut, gap);
         let model = || Queue {
@@ -102,5 +113,5 @@ pub fn gap_checks<U: Ports<In = Beat, Out = Beat>>(set_gap: fn(&U, u8), without:
 
 #[test]
 fn stream_gap() {
-    gap_checks::<StreamGap>(|dut, gap| dut.gap_i.set(gap), None, &mut must_pass);
+    gaps::<StreamGap>(|dut, gap| dut.gap_i.set(gap), &[], &mut must_pass);
 }

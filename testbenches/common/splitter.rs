@@ -4,7 +4,7 @@ use testbenches::rtl::*;
 use tsunagi::harness::seed::Rng;
 
 use crate::bench::{Each, Ports, gap_cases, must_pass, ports, rate_case, reset_cases};
-use crate::models::{Expand, Script};
+use crate::models::{Expand, Rule, Script};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parcel {
@@ -94,42 +94,21 @@ fn cut<const PACKET: u32, const SEQS: u32>() -> Expand<Parcel, Packet> {
 const LONGEST: u32 = 128 << 10;
 const LONGEST16: u32 = 2047;
 
-pub fn content<U: Ports<In = Parcel, Out = Packet>>(flags: u8, each: Each) {
+/// The checks of a splitter into packets of 512 bytes, of parcels with flags up to this.
+pub fn checks<U: Ports<In = Parcel, Out = Packet>>(flags: u8, without: &[Rule], each: Each) {
+    let model = || Script::new(cut::<512, 256>, without);
     let word = parcel(512, LONGEST, flags);
-    gap_cases::<U, _>(
-        "splitter::splitter",
-        |_| {},
-        || Script::new(cut::<512, 256>),
-        &word,
-        each,
-    );
-    reset_cases::<U, _>(
-        "splitter::splitter",
-        |_| {},
-        || Script::new(cut::<512, 256>),
-        &word,
-        each,
-    );
-}
-
-pub fn rate<U: Ports<In = Parcel, Out = Packet>>(each: Each) {
-    let packets = |parcels: &[Parcel]| parcels.iter().map(|p| u64::from(p.bytes.div_ceil(512))).sum::<u64>();
-    let word = parcel(512, LONGEST, 0);
-    rate_case::<U, _>(
-        "splitter::splitter",
-        || Script::new(cut::<512, 256>),
-        &word,
-        |p| packets(p) + 1,
-        each,
-    );
+    gap_cases::<U, _>("splitter::splitter", |_| {}, model, &word, each);
+    reset_cases::<U, _>("splitter::splitter", |_| {}, model, &word, each);
+    let packets = |parcels: &[Parcel]| parcels.iter().map(|p| u64::from(p.bytes.div_ceil(512))).sum::<u64>() + 1;
+    rate_case::<U, _>("splitter::splitter", model, &word, packets, without, each);
 }
 
 #[test]
 fn splitter() {
-    content::<Splitter>(3, &mut must_pass);
-    rate::<Splitter>(&mut must_pass);
+    checks::<Splitter>(3, &[], &mut must_pass);
     let word = parcel(16, LONGEST16, 1);
-    let model = || Script::new(cut::<16, 16>);
+    let model = || Script::new(cut::<16, 16>, &[]);
     gap_cases::<SplitterP16, _>("splitter::splitter", |_| {}, model, &word, &mut must_pass);
     reset_cases::<SplitterP16, _>("splitter::splitter", |_| {}, model, &word, &mut must_pass);
 }

@@ -4,7 +4,7 @@ use testbenches::rtl::*;
 use tsunagi::harness::seed::Rng;
 
 use crate::bench::{Each, Ports, gap_cases, must_pass, ports, rate_case, reset_cases};
-use crate::models::{Expand, Script};
+use crate::models::{Expand, Rule, Script};
 
 /// A narrow unit: data, flush (up only), last.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Wide {
     last: bool,
 }
 
-ports!(UpR1 UpR2 UpR3 TwinStreamUpFlush: Narrow => Wide,
+ports!(UpR1 UpR2 UpR3 TwinStreamUpFlush TwinStreamUpHang: Narrow => Wide,
     put |dut, unit| {
         dut.in_data_i.set(unit.data);
         dut.in_flush_i.set_bool(unit.flush);
@@ -95,7 +95,9 @@ fn unpack() -> Expand<Wide, Narrow> {
     })
 }
 
-pub fn up_content<U: Ports<In = Narrow, Out = Wide>, const RATIO: u8>(flush: bool, each: Each) {
+/// The checks of a converter to wide words, with flushes or without.
+pub fn up<U: Ports<In = Narrow, Out = Wide>, const RATIO: u8>(flush: bool, without: &[Rule], each: Each) {
+    let model = || Script::new(pack::<RATIO>, without);
     let word = |rng: &mut Rng, index| {
         let unit = narrow(rng, index);
         Narrow {
@@ -103,56 +105,35 @@ pub fn up_content<U: Ports<In = Narrow, Out = Wide>, const RATIO: u8>(flush: boo
             ..unit
         }
     };
-    gap_cases::<U, _>("width::up", |_| {}, || Script::new(pack::<RATIO>), word, each);
-    reset_cases::<U, _>("width::up", |_| {}, || Script::new(pack::<RATIO>), word, each);
-}
-
-pub fn up_rate<U: Ports<In = Narrow, Out = Wide>, const RATIO: u8>(each: Each) {
+    gap_cases::<U, _>("width::to_wide_words", |_| {}, model, word, each);
+    reset_cases::<U, _>("width::to_wide_words", |_| {}, model, word, each);
     let word = |rng: &mut Rng, index| Narrow {
         flush: false,
         ..narrow(rng, index)
     };
-    rate_case::<U, _>(
-        "width::up",
-        || Script::new(pack::<RATIO>),
-        word,
-        |units| units.len() as u64,
-        each,
-    );
+    let last = |units: &[Narrow]| units.len() as u64;
+    rate_case::<U, _>("width::to_wide_words", model, word, last, without, each);
 }
 
-pub fn down_content<U: Ports<In = Wide, Out = Narrow>>(ratio: u8, each: Each) {
-    gap_cases::<U, _>("width::down", |_| {}, || Script::new(unpack), wide(ratio), each);
-    reset_cases::<U, _>("width::down", |_| {}, || Script::new(unpack), wide(ratio), each);
-}
-
-pub fn down_rate<U: Ports<In = Wide, Out = Narrow>>(ratio: u8, each: Each) {
-    let units = |words: &[Wide]| words.iter().map(|word| u64::from(word.keep) + 1).sum::<u64>();
-    rate_case::<U, _>(
-        "width::down",
-        || Script::new(unpack),
-        wide(ratio),
-        |words| units(words) + 1,
-        each,
-    );
+/// The checks of a converter to narrow units.
+pub fn down<U: Ports<In = Wide, Out = Narrow>>(ratio: u8, without: &[Rule], each: Each) {
+    let model = || Script::new(unpack, without);
+    gap_cases::<U, _>("width::to_narrow_units", |_| {}, model, wide(ratio), each);
+    reset_cases::<U, _>("width::to_narrow_units", |_| {}, model, wide(ratio), each);
+    let last = |words: &[Wide]| words.iter().map(|word| u64::from(word.keep) + 1).sum::<u64>() + 1;
+    rate_case::<U, _>("width::to_narrow_units", model, wide(ratio), last, without, each);
 }
 
 #[test]
-fn up() {
-    up_content::<UpR1, 1>(true, &mut must_pass);
-    up_content::<UpR2, 2>(true, &mut must_pass);
-    up_content::<UpR3, 3>(true, &mut must_pass);
-    up_rate::<UpR1, 1>(&mut must_pass);
-    up_rate::<UpR2, 2>(&mut must_pass);
-    up_rate::<UpR3, 3>(&mut must_pass);
+fn to_wide_words() {
+    up::<UpR1, 1>(true, &[], &mut must_pass);
+    up::<UpR2, 2>(true, &[], &mut must_pass);
+    up::<UpR3, 3>(true, &[], &mut must_pass);
 }
 
 #[test]
-fn down() {
-    down_content::<DownR1>(1, &mut must_pass);
-    down_content::<DownR2>(2, &mut must_pass);
-    down_content::<DownR3>(3, &mut must_pass);
-    down_rate::<DownR1>(1, &mut must_pass);
-    down_rate::<DownR2>(2, &mut must_pass);
-    down_rate::<DownR3>(3, &mut must_pass);
+fn to_narrow_units() {
+    down::<DownR1>(1, &[], &mut must_pass);
+    down::<DownR2>(2, &[], &mut must_pass);
+    down::<DownR3>(3, &[], &mut must_pass);
 }

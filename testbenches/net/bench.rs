@@ -1,17 +1,122 @@
 //! One switch in lock step with the golden switch.
 
+use std::fmt::{self, Display, Formatter};
 use std::ops::Deref;
 
 use testbenches::rtl;
 use tsunagi::harness::seed::{Recorder, Rng};
-use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
+use tsunagi::harness::stream::{Gaps, Pacer, ProtocolError, Sink, Source};
 use tsunagi::net::fabric::{Flit, SwitchUnit};
-use tsunagi::net::switch::GoldenSwitch;
+use tsunagi::net::switch::{GoldenSwitch, SwitchError};
 use tsunagi::switch_unit;
 use verilated::{Context, Verilated};
 
 /// Clock period in waves, ps.
 pub const PERIOD: u64 = 10_000;
+
+/// What is checked of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// Of the golden switch: see [`SwitchError`].
+    Nothing,
+    Word,
+    Mixed,
+    Unfair,
+    Left,
+    Unroutable,
+    /// An offer holds until it is taken.
+    Protocol,
+    /// Everything offered is taken in the end.
+    Hang,
+    /// With nothing to do it says so.
+    Rest,
+    /// Edges left out at rest change nothing.
+    Gating,
+    /// The first word takes its cycles.
+    Latency,
+    /// A word a cycle.
+    Rate,
+    /// Each flit of Cenju-3's switch in its cycle, and links idle as long as set.
+    Timing,
+    /// The omega network as one top and composed of switches do the same.
+    Agree,
+}
+
+impl Check {
+    pub const ALL: [Check; 14] = [
+        Check::Nothing,
+        Check::Word,
+        Check::Mixed,
+        Check::Unfair,
+        Check::Left,
+        Check::Unroutable,
+        Check::Protocol,
+        Check::Hang,
+        Check::Rest,
+        Check::Gating,
+        Check::Latency,
+        Check::Rate,
+        Check::Timing,
+        Check::Agree,
+    ];
+
+    /// Holds, or is what is wrong, in these words.
+    pub fn holds(self, kept: bool, what: impl FnOnce() -> String) -> Result<(), Fault> {
+        if kept {
+            Ok(())
+        } else {
+            Err(Fault {
+                check: self,
+                what: what(),
+            })
+        }
+    }
+}
+
+/// What a check found.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    pub check: Check,
+    what: String,
+}
+
+impl Display for Fault {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        write!(f, "{:?}: {}", self.check, self.what)
+    }
+}
+
+impl Fault {
+    pub fn at(self, cycle: u64) -> Fault {
+        let what = format!("cycle {cycle}: {}", self.what);
+        Fault { what, ..self }
+    }
+}
+
+impl From<SwitchError> for Fault {
+    fn from(error: SwitchError) -> Fault {
+        let check = match error {
+            SwitchError::Nothing { .. } => Check::Nothing,
+            SwitchError::Word { .. } => Check::Word,
+            SwitchError::Mixed { .. } => Check::Mixed,
+            SwitchError::Unfair { .. } => Check::Unfair,
+            SwitchError::Left { .. } => Check::Left,
+            SwitchError::Unroutable { .. } => Check::Unroutable,
+        };
+        let what = error.to_string();
+        Fault { check, what }
+    }
+}
+
+impl From<ProtocolError> for Fault {
+    fn from(error: ProtocolError) -> Fault {
+        let what = error.to_string();
+        Fault {
+            check: Check::Protocol,
+            what,
+        }
+    }
+}
 
 /// A verilated switch as a testbench sees it.
 pub trait Switch: SwitchUnit {
@@ -103,10 +208,15 @@ crossbar!(TwinCrossbarUnfair, 4, 64, 2);
 crossbar!(TwinCrossbarWithdraws, 4, 64, 2);
 crossbar!(TwinCrossbarRest, 4, 64, 2);
 crossbar!(TwinCrossbarBubble, 4, 64, 2);
+crossbar!(TwinCrossbarLeft, 4, 64, 2);
+crossbar!(TwinCrossbarBusy, 4, 64, 2);
+crossbar!(TwinCrossbarLate, 4, 64, 2);
 crossbar!(TwinCrossbarUnroutable, 3, 16, 2);
+crossbar!(TwinCrossbarJams, 3, 16, 2);
 cenju3_switch!(Cenju3SwitchRandom);
 cenju3_switch!(Cenju3SwitchB9);
 cenju3_switch!(TwinCenju3SwitchIdle);
+cenju3_switch!(TwinCenju3SwitchSync);
 
 /// A switch just reset, with nothing random, that routes by the lowest digit.
 pub fn fresh<U: Switch>(idle: u8) -> U {
@@ -119,7 +229,7 @@ pub fn fresh<U: Switch>(idle: u8) -> U {
 
 /// Two switches get the same traffic, bursts with long silences; one is clocked only when it is busy or offered something.
 /// Both must look the same in every cycle.
-pub fn gating<U: Switch>(mut rng: Rng) -> Result<(), String> {
+pub fn gating<U: Switch>(mut rng: Rng) -> Result<(), Fault> {
     let (mut always, mut gated) = (fresh::<U>(5), fresh::<U>(5));
     let all = (1 << U::RADIX) - 1;
     let mut left = vec![0; U::RADIX];
@@ -152,19 +262,16 @@ pub fn gating<U: Switch>(mut rng: Rng) -> Result<(), String> {
             .iter()
             .filter(|port| port.output && port.name != "busy_o");
         for port in outputs {
-            if always.unit().peek(port.name) != gated.unit().peek(port.name) {
-                return Err(format!("cycle {cycle}: gated and ungated differ in {}", port.name));
-            }
+            let same = always.unit().peek(port.name) == gated.unit().peek(port.name);
+            Check::Gating.holds(same, || {
+                format!("cycle {cycle}: gated and ungated differ in {}", port.name)
+            })?;
         }
         for (input, left) in left.iter_mut().enumerate() {
             *left -= u64::from(taken >> input & 1);
         }
     }
-    if skipped > 10_000 {
-        Ok(())
-    } else {
-        Err(format!("only {skipped} edges skipped"))
-    }
+    Check::Rest.holds(skipped > 10_000, || format!("only {skipped} edges skipped"))
 }
 
 /// A packet to be sent.
@@ -241,7 +348,7 @@ pub fn exercise<U: Switch>(
     plan: &Plan,
     rng: impl Fn(&str) -> Rng,
     recorder: &mut Recorder,
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     unit.set_digit(plan.digit);
     let start = unit.unit().context().time();
     let mut golden = GoldenSwitch::new(U::RADIX, plan.digit, plan.bound);
@@ -263,7 +370,6 @@ pub fn exercise<U: Switch>(
         if plan.stop == Some(cycle) {
             return Ok(());
         }
-        let fault = |what: &dyn ToString| format!("cycle {cycle}: {}", what.to_string());
         let mut words = vec![0; U::RADIX];
         let (mut valid, mut last, mut ready) = (0, 0, 0);
         let (in_ready, out_valid, out_last) = (unit.in_ready(), unit.out_valid(), unit.out_last());
@@ -273,9 +379,11 @@ pub fn exercise<U: Switch>(
                 word: unit.out_word(o),
                 last: out_last >> o & 1 == 1,
             });
-            if let Some(flit) = sink.step(shown).map_err(|e| fault(&e))? {
+            if let Some(flit) = sink.step(shown).map_err(|e| Fault::from(e).at(cycle))? {
                 let source = unit.source(o).unwrap_or((flit.word >> (U::WIDTH - 4)) as usize);
-                golden.sent(o, source, flit.word, flit.last).map_err(|e| fault(&e))?;
+                golden
+                    .sent(o, source, flit.word, flit.last)
+                    .map_err(|e| Fault::from(e).at(cycle))?;
             }
         }
         for (i, source) in sources.iter_mut().enumerate() {
@@ -294,12 +402,10 @@ pub fn exercise<U: Switch>(
         let done = sources.iter().all(Source::is_empty) && golden.finish(unit.unroutable()).is_ok();
         quiet = if done { quiet + 1 } else { 0 };
         if quiet > 60 {
-            return if unit.busy() { Err(fault(&"still busy")) } else { Ok(()) };
+            return Check::Rest.holds(!unit.busy(), || format!("cycle {cycle}: still busy"));
         }
     }
-    Err(format!(
-        "hung after {limit} cycles, {} words not taken: {:?}",
-        sources.iter().map(Source::len).sum::<usize>(),
-        golden.finish(unit.unroutable())
-    ))
+    let left: usize = sources.iter().map(Source::len).sum();
+    Check::Hang.holds(left == 0, || format!("after {limit} cycles {left} words are not taken"))?;
+    golden.finish(unit.unroutable()).map_err(|e| Fault::from(e).at(limit))
 }

@@ -6,8 +6,8 @@ use tsunagi::harness::wave::Probe;
 use tsunagi::net::fabric::SwitchUnit;
 
 use crate::bench::{
-    CrossbarN2W16, CrossbarN3W16D2, CrossbarN3W64, CrossbarN4W64, CrossbarN8W64, Plan, Switch, Traffic, exercise,
-    fresh, gating,
+    Check, CrossbarN2W16, CrossbarN3W16D2, CrossbarN3W64, CrossbarN4W64, CrossbarN8W64, Fault, Plan, Switch, Traffic,
+    exercise, fresh, gating,
 };
 
 /// Packets that may pass a waiting one. The arbiter lets N - 1 pass; the words on their way from a grant to the output port,
@@ -17,7 +17,7 @@ pub fn bound(radix: usize, gaps: Gaps) -> u64 {
 }
 
 /// Random traffic under one gap pattern, in lock step with the golden switch: into the middle of it, reset, and again.
-pub fn contract<U: Switch>(case: &Case, plan: &Plan, idle: u8, probe: &Probe) -> Result<(), String> {
+pub fn contract<U: Switch>(case: &Case, plan: &Plan, idle: u8, probe: &Probe) -> Result<(), Fault> {
     let mut unit = U::named(&case.context());
     let mut recorder = Recorder::new(probe, &[unit.unit()]);
     unit.set_idle(idle);
@@ -115,29 +115,23 @@ pub fn stream<U: Switch>(unit: &mut U, cycles: u64, mut to: impl FnMut(usize) ->
 }
 
 /// The first word appears four cycles after it was offered.
-pub fn latency<U: Switch>() -> Result<(), String> {
+pub fn latency<U: Switch>() -> Result<(), Fault> {
     let mut once = Some(0);
     let (words, first) = stream(
         &mut fresh::<U>(0),
         20,
         |input| if input == 1 { once.take() } else { None },
     );
-    if (words[0], first[0]) == (1, Some(4)) {
-        Ok(())
-    } else {
-        Err(format!("latency: {words:?} words, first at {first:?}"))
-    }
+    Check::Latency.holds((words[0], first[0]) == (1, Some(4)), || {
+        format!("{words:?} words, first at {first:?}")
+    })
 }
 
 /// A thousand words in a thousand cycles and the latency, whatever the pattern.
-pub fn rate<U: Switch>() -> Result<(), String> {
+pub fn rate<U: Switch>() -> Result<(), Fault> {
     let radix = U::RADIX as u64;
     let full = |what: &str, (words, _): Streamed, busy: &[u64]| {
-        if words == busy {
-            Ok(())
-        } else {
-            Err(format!("rate: {what}: {words:?} words in 1000 cycles"))
-        }
+        Check::Rate.holds(words == busy, || format!("{what}: {words:?} words in 1000 cycles"))
     };
     let mut alone = vec![0; U::RADIX];
     alone[0] = 1000;
@@ -158,11 +152,9 @@ pub fn rate<U: Switch>() -> Result<(), String> {
     let mut rng = Seed(1).stream("saturation");
     let (words, _) = stream(&mut fresh::<U>(0), 20_000, |_| Some(rng.below(radix)));
     let rate = words.iter().sum::<u64>() as f64 / (20_000 * radix) as f64;
-    if rate >= 0.65 {
-        Ok(())
-    } else {
-        Err(format!("rate: {rate:.4} words a cycle and port at saturation"))
-    }
+    Check::Rate.holds(rate >= 0.65, || {
+        format!("{rate:.4} words a cycle and port at saturation")
+    })
 }
 
 #[test]

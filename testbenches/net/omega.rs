@@ -1,7 +1,9 @@
 //! The omega network as one RTL top against the same network composed of verilated crossbars, cycle by cycle, and both against
 //! the golden network. The composed one clocks only what has something to do, so this also shows that gating changes nothing.
 
-use testbenches::rtl::{OmegaR2S1W64, OmegaR3S2W16, OmegaR4S2W16};
+use std::marker::PhantomData;
+
+use testbenches::rtl::{OmegaR2S1W64, OmegaR3S2W16, OmegaR4S2W16, TwinOmegaBusy, TwinOmegaCount, TwinOmegaShuffle};
 use tsunagi::harness::seed::{Case, Recorder, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
 use tsunagi::harness::wave::Probe;
@@ -12,7 +14,7 @@ use tsunagi::net::units;
 use tsunagi::rtl::Crossbar4;
 use verilated::{Context, Unit, Verilated};
 
-use crate::bench::{CrossbarN2W64, CrossbarN3W16D2, PERIOD, Switch, Traffic};
+use crate::bench::{Check, CrossbarN2W64, CrossbarN3W16D2, Fault, PERIOD, Switch, Traffic};
 
 /// An omega top by its ports, whatever their widths.
 pub trait Top: Verilated + Unit {
@@ -70,6 +72,9 @@ macro_rules! top {
 top!(OmegaR4S2W16, 16);
 top!(OmegaR3S2W16, 16);
 top!(OmegaR2S1W64, 64);
+top!(TwinOmegaShuffle, 16);
+top!(TwinOmegaCount, 16);
+top!(TwinOmegaBusy, 16);
 
 /// A network to be tested: the one top, and the same network composed of switches.
 pub trait Network {
@@ -82,7 +87,7 @@ pub trait Network {
 
 pub struct Radix4;
 /// Radix 3 has digits that name no output: packets are lost only where both networks count them.
-pub struct Radix3;
+pub struct Radix3<T = OmegaR3S2W16>(PhantomData<T>);
 /// One switch is the smallest network.
 pub struct OneSwitch;
 
@@ -100,8 +105,8 @@ impl Network for Radix4 {
     }
 }
 
-impl Network for Radix3 {
-    type Top = OmegaR3S2W16;
+impl<T: Top> Network for Radix3<T> {
+    type Top = T;
     type Switch = CrossbarN3W16D2;
     const WIDTH: usize = 16;
 
@@ -194,22 +199,23 @@ impl<'a, N: Network> Bench<'a, N> {
         }
     }
 
-    fn cycle(&mut self) -> Result<(), String> {
+    fn cycle(&mut self) -> Result<(), Fault> {
         self.cycle += 1;
-        let fault = |what: String| format!("cycle {}: {what}", self.cycle);
+        let fault = |fault: Fault| fault.at(self.cycle);
         let ready: Vec<_> = self.sinks.iter_mut().map(Sink::ready).collect();
         let offers: Vec<_> = self.sources.iter_mut().map(|source| source.offer().copied()).collect();
         for (port, sink) in self.sinks.iter_mut().enumerate() {
             let top = (self.top.ready(port), self.top.output(port));
             let composed = (self.fabric.ready(port), self.fabric.output(port));
-            if top != composed {
-                return Err(fault(format!("port {port}: {top:x?} and {composed:x?} differ")));
-            }
-            if let Some(flit) = sink.step(top.1).map_err(|e| fault(e.to_string()))? {
+            let same = Check::Agree.holds(top == composed, || {
+                format!("port {port}: {top:x?} and {composed:x?} differ")
+            });
+            same.map_err(fault)?;
+            if let Some(flit) = sink.step(top.1).map_err(|e| fault(e.into()))? {
                 self.arrived += 1;
                 let source = (flit.word >> (N::WIDTH - 4)) as usize;
                 let sent = self.golden.sent(port, source, flit.word, flit.last);
-                sent.map_err(|e| fault(e.to_string()))?;
+                sent.map_err(|e| fault(e.into()))?;
             }
             self.fabric.accept(port, ready[port]);
             if let Some(flit) = offers[port] {
@@ -231,26 +237,21 @@ impl<'a, N: Network> Bench<'a, N> {
     }
 
     /// Until all that was sent came, and both are at rest.
-    fn finish(&mut self) -> Result<(), String> {
+    fn finish(&mut self) -> Result<(), Fault> {
         let words: usize = self.sources.iter().map(Source::len).sum();
         let (limit, mut quiet) = (self.cycle + 2000 + 4 * words as u64, 0);
         while quiet < 60 {
             self.cycle()?;
             let counted = (self.top.unroutable(), self.fabric.unroutable());
-            if counted.0 != counted.1 {
-                return Err(format!("{counted:?} packets unroutable"));
-            }
+            Check::Unroutable.holds(counted.0 == counted.1, || format!("{counted:?} packets unroutable"))?;
             let done = self.golden.finish(counted.0);
             let left = self.sources.iter().map(Source::len).sum::<usize>();
             quiet = if done.is_ok() && left == 0 { quiet + 1 } else { 0 };
-            if self.cycle > limit {
-                return Err(format!("hung with {left} words not taken: {done:?}"));
-            }
+            Check::Hang.holds(self.cycle <= limit, || {
+                format!("{left} words not taken after {limit} cycles: {done:?}")
+            })?;
         }
-        if self.top.busy() || self.fabric.busy() {
-            return Err("still busy".into());
-        }
-        Ok(())
+        Check::Rest.holds(!self.top.busy() && !self.fabric.busy(), || "still busy".into())
     }
 }
 
@@ -266,7 +267,7 @@ pub fn carries<N: Network>(
     traffic: &Traffic,
     reset: Option<u64>,
     probe: &Probe,
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     let mut bench = Bench::<N>::new(case, gaps, probe);
     if let Some(at) = reset {
         bench.send(traffic, |name| case.rng(&format!("first {name}")));
@@ -280,35 +281,32 @@ pub fn carries<N: Network>(
 }
 
 /// Bursts of random packets with silences in which the composed network comes to rest, and a reset in the middle of the third.
+pub fn agrees<N: Network>(case: &Case, gaps: Gaps, probe: &Probe) -> Result<(), Fault> {
+    let mut bench = Bench::<N>::new(case, gaps, probe);
+    let traffic = Traffic::Random {
+        packets: 30,
+        longest: 12,
+    };
+    for burst in 0..5 {
+        bench.send(&traffic, |name| case.rng(&format!("burst {burst} {name}")));
+        if burst == 2 {
+            (0..40).try_for_each(|_| bench.cycle())?;
+            bench.reset();
+        }
+        bench.finish()?;
+    }
+    Check::Rest.holds(bench.rests >= 200, || format!("at rest in {} cycles", bench.rests))?;
+    Check::Hang.holds(bench.arrived >= 300, || format!("{} words came", bench.arrived))?;
+    let lost = bench.top.unroutable();
+    Check::Unroutable.holds((lost == 0) == N::shape().radix().is_power_of_two(), || {
+        format!("{lost} packets unroutable")
+    })
+}
+
 fn agree<N: Network>(test: &'static str) {
     for (gaps, start) in Gaps::ALL.into_iter().flat_map(|gaps| [(gaps, 1), (gaps, 2)]) {
         let case = Case::new("net", test, format!("gaps {gaps:?} start {start}"));
-        case.run(|probe| {
-            let mut bench = Bench::<N>::new(&case, gaps, probe);
-            let traffic = Traffic::Random {
-                packets: 30,
-                longest: 12,
-            };
-            for burst in 0..5 {
-                bench.send(&traffic, |name| case.rng(&format!("burst {burst} {name}")));
-                if burst == 2 {
-                    (0..40).try_for_each(|_| bench.cycle())?;
-                    bench.reset();
-                }
-                bench.finish()?;
-            }
-            if bench.arrived < 300 || bench.rests < 200 {
-                return Err(format!(
-                    "{} words came, at rest in {} cycles",
-                    bench.arrived, bench.rests
-                ));
-            }
-            let lost = bench.top.unroutable();
-            if (lost > 0) == N::shape().radix().is_power_of_two() {
-                return Err(format!("{lost} packets unroutable"));
-            }
-            Ok(())
-        });
+        case.run(|probe| agrees::<N>(&case, gaps, probe));
     }
 }
 
@@ -343,9 +341,9 @@ fn a_full_network_holds_and_loses_nothing() {
         let left = |bench: &Bench<Radix4>| bench.sources.iter().map(Source::len).sum::<usize>();
         let full = left(&bench);
         (0..200).try_for_each(|_| bench.cycle())?;
-        if full == 0 || left(&bench) != full {
-            return Err(format!("full with {full} words left, then {}", left(&bench)));
-        }
+        Check::Hang.holds(full != 0 && left(&bench) == full, || {
+            format!("full with {full} words left, then {}", left(&bench))
+        })?;
         bench.sinks.fill_with(|| Sink::new(Pacer::steady()));
         bench.finish()
     });

@@ -3,7 +3,7 @@
 use tsunagi::harness::seed::{Case, Seed};
 use tsunagi::harness::stream::Gaps;
 
-use crate::bench::{Cenju3SwitchB9, Cenju3SwitchRandom, Plan, Switch, fresh, gating};
+use crate::bench::{Cenju3SwitchB9, Cenju3SwitchRandom, Check, Fault, Plan, Switch, fresh, gating};
 use crate::crossbar::{bound, contract, plan, stream};
 
 /// Two more words are in the output stage, and idle time fills the crossbar's outputs as a pausing sink does.
@@ -61,7 +61,7 @@ fn full_links_hold_and_lose_nothing() {
 
 /// Input 2 sends packets of `length` flits to output 1 without a pause: the head takes ten cycles, and the link idles for
 /// exactly the set time after each packet.
-pub fn timing<U: Switch>(length: u64, idle: u8) -> Result<(), String> {
+pub fn timing<U: Switch>(length: u64, idle: u8) -> Result<(), Fault> {
     const CYCLES: u64 = 3000;
     let mut unit = fresh::<U>(idle);
     let (mut sent, mut shown) = (0, Vec::new());
@@ -77,12 +77,9 @@ pub fn timing<U: Switch>(length: u64, idle: u8) -> Result<(), String> {
         .map(|n| 10 + n + n / length * u64::from(idle))
         .take_while(|cycle| *cycle < CYCLES);
     let differ = expected.zip(&shown).find(|(expected, shown)| expected != *shown);
-    match differ {
-        None => Ok(()),
-        Some((expected, shown)) => Err(format!(
-            "timing: packets of {length}, idle {idle}: a flit at {shown}, not {expected}"
-        )),
-    }
+    Check::Timing.holds(differ.is_none(), || {
+        format!("packets of {length}, idle {idle}: cycles of a flit (expected, shown): {differ:?}")
+    })
 }
 
 #[test]

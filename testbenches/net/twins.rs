@@ -1,15 +1,17 @@
-//! A broken twin for each check: it differs from its unit in one line, is caught by its own check, and passes all the others.
+//! Every check of a switch and of a network has a broken twin: one line broken (`rtl/units.toml`), found by its own check and no other.
 
+use testbenches::rtl::{TwinOmegaBusy, TwinOmegaCount, TwinOmegaShuffle};
 use tsunagi::harness::seed::{Case, Seed};
 use tsunagi::harness::stream::Gaps;
 use tsunagi::harness::wave::Probe;
 
-use crate::bench::*;
+use crate::bench::{Check::*, *};
 use crate::crossbar::{contract, latency, plan, rate};
+use crate::omega::{Radix3, Top, agrees};
 use crate::switch::{switch_plan, timing};
 
 /// What each check says of a unit.
-type Found = Vec<Result<(), String>>;
+type Found = Vec<Result<(), Fault>>;
 
 /// The golden switch under all gap patterns.
 fn contracts<U: Switch>(idle: u8, plan: impl Fn(Gaps) -> Plan) -> Found {
@@ -26,42 +28,68 @@ fn crossbar<U: Switch>() -> Found {
     found
 }
 
-/// Something was found, and nothing but this.
-fn caught(found: Found, own: &[&str]) {
-    let faults: Vec<String> = found.into_iter().filter_map(Result::err).collect();
-    assert!(!faults.is_empty(), "nobody says {own:?}");
-    for fault in faults {
-        assert!(own.iter().any(|own| fault.contains(own)), "{fault}: not {own:?}");
+fn switch<U: Switch>() -> Found {
+    let mut found = contracts::<U>(5, |gaps| switch_plan(gaps, 0));
+    found.extend([timing::<U>(9, 0), timing::<U>(9, 5)]);
+    found.push(gating::<U>(Seed(1).stream("gating")));
+    found
+}
+
+fn omega<T: Top>() -> Found {
+    let run = |gaps: Gaps| {
+        let case = Case::new("net", "twins", format!("gaps {gaps:?}"));
+        agrees::<Radix3<T>>(&case, gaps, &Probe::default())
+    };
+    Gaps::ALL.map(run).into()
+}
+
+/// All checks of a twin, its own check, and those that find it, too.
+type Twin = (fn() -> Found, Check, &'static [Check]);
+
+const TWINS: [Twin; 17] = [
+    // A word at the wrong output is one too many, or stands where another is expected.
+    (crossbar::<TwinCrossbarRoute>, Nothing, &[Word, Latency, Rate]),
+    (crossbar::<TwinCrossbarWord>, Word, &[]),
+    (crossbar::<TwinCrossbarMixed>, Mixed, &[]),
+    (crossbar::<TwinCrossbarUnfair>, Unfair, &[]),
+    (crossbar::<TwinCrossbarLeft>, Left, &[]),
+    (crossbar::<TwinCrossbarUnroutable>, Unroutable, &[]),
+    // An offer that comes and goes by itself is no rest either.
+    (crossbar::<TwinCrossbarWithdraws>, Protocol, &[Gating]),
+    // What is stuck is never at rest.
+    (crossbar::<TwinCrossbarJams>, Hang, &[Rest]),
+    (crossbar::<TwinCrossbarBusy>, Rest, &[]),
+    (crossbar::<TwinCrossbarRest>, Gating, &[]),
+    // The cycles of a thousand words begin with the first one's, and what is late is taken for rest.
+    (crossbar::<TwinCrossbarLate>, Latency, &[Rate, Gating]),
+    (crossbar::<TwinCrossbarBubble>, Rate, &[]),
+    (switch::<TwinCenju3SwitchIdle>, Timing, &[]),
+    (switch::<TwinCenju3SwitchSync>, Timing, &[]),
+    (omega::<TwinOmegaShuffle>, Agree, &[]),
+    (omega::<TwinOmegaCount>, Unroutable, &[]),
+    (omega::<TwinOmegaBusy>, Rest, &[]),
+];
+
+#[test]
+fn each_check_has_a_twin() {
+    for check in Check::ALL {
+        assert!(TWINS.iter().any(|(_, own, _)| *own == check), "{check:?} has no twin");
     }
 }
 
 #[test]
-fn each_crossbar_twin_is_caught_by_its_own_check() {
-    caught(crossbar::<TwinCrossbarBubble>(), &["rate:"]);
-    caught(crossbar::<TwinCrossbarMixed>(), &["inside a packet of input"]);
-    caught(crossbar::<TwinCrossbarRest>(), &["gated and ungated differ"]);
-    // A word at the wrong output is one too many, or stands where another is expected.
-    caught(
-        crossbar::<TwinCrossbarRoute>(),
-        &["nothing for this output", "expected", "latency:", "rate:"],
-    );
-    caught(crossbar::<TwinCrossbarUnfair>(), &["was passed over"]);
-    caught(crossbar::<TwinCrossbarUnroutable>(), &["counted"]);
-    // An offer that comes and goes by itself is no rest either.
-    caught(
-        crossbar::<TwinCrossbarWithdraws>(),
-        &["valid fell", "gated and ungated differ"],
-    );
-    caught(crossbar::<TwinCrossbarWord>(), &["expected"]);
-}
-
-#[test]
-fn the_switch_twin_is_caught_by_its_timing() {
-    let mut found = contracts::<TwinCenju3SwitchIdle>(5, |gaps| switch_plan(gaps, 0));
-    found.extend([
-        timing::<TwinCenju3SwitchIdle>(9, 0),
-        timing::<TwinCenju3SwitchIdle>(9, 5),
-    ]);
-    found.push(gating::<TwinCenju3SwitchIdle>(Seed(1).stream("gating")));
-    caught(found, &["timing:"]);
+fn each_twin_is_caught_by_its_own_check() {
+    for (checks, own, with) in TWINS {
+        let faults: Vec<Fault> = checks().into_iter().filter_map(Result::err).collect();
+        assert!(
+            faults.iter().any(|fault| fault.check == own),
+            "{own:?} does not catch its twin: {faults:?}"
+        );
+        for fault in faults {
+            assert!(
+                fault.check == own || with.contains(&fault.check),
+                "{own:?} should say this, not: {fault}"
+            );
+        }
+    }
 }

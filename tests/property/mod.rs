@@ -3,6 +3,7 @@
 //! What a run needs of chance besides its value comes from a number generated with the value, so that the file alone repeats a failure, under
 //! any `TSUNAGI_SEED`.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -18,12 +19,12 @@ const SHRINKING: u32 = 2000;
 ///
 /// # Panics
 /// When a value fails; when there is no file of seeds (an empty one will do).
-pub fn holds<S: Strategy>(
+pub fn holds<S: Strategy, E: Display>(
     test: &'static str,
     regressions: &str,
     cases: u32,
     strategy: S,
-    run: impl Fn(&Case, &S::Value, &Probe) -> Result<(), String>,
+    run: impl Fn(&Case, &S::Value, &Probe) -> Result<(), E>,
 ) where
     S::Value: Clone,
 {
@@ -41,7 +42,7 @@ pub fn holds<S: Strategy>(
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &key));
     let case = |chance| Case::generated(env!("CARGO_PKG_NAME"), env!("CARGO_CRATE_NAME"), test, Seed(chance));
     let outcome = runner.run(&(any::<u64>().no_shrink(), strategy), |(chance, value)| {
-        run(&case(chance), &value, &Probe::default()).map_err(TestCaseError::fail)
+        run(&case(chance), &value, &Probe::default()).map_err(|e| TestCaseError::fail(e.to_string()))
     });
     match outcome {
         Ok(()) => {}

@@ -29,7 +29,7 @@ int CJset(const char *assignment);
 int CJlimit(double us);
 
 /* Runs `program` on PEs 0 to pes - 1 (2 to 256) of a new machine until all have returned. 0, or -1: a bad number of PEs, or a hang, whose
- * state CJerror tells; the programs of a hung machine stay where they are for ever. */
+ * state CJerror tells after the first call that was refused, if any; the programs of a hung machine stay where they are for ever. */
 int CJrun(int pes, void (*program)(void *arg), void *arg);
 
 /* Within a program. */

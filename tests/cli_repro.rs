@@ -150,3 +150,47 @@ fn run_prints_what_it_measured() {
         "{values}"
     );
 }
+
+/// Values within their ranges that are no multiples of anything, and shorter parcels, pieces and queues than a transfer needs.
+#[test]
+fn odd_values_within_range_give_rows() {
+    for settings in [
+        "parcel_max=65536",
+        "parcel_max=1000",
+        "piece_bytes=1000",
+        "queue_headers=1",
+        "chunk_bytes=1000",
+        "cache_line=100",
+    ] {
+        let args = [
+            "repro",
+            "cenju3",
+            "--experiment",
+            "E4",
+            "--experiment",
+            "E7",
+            "--backend",
+            "model",
+            "--json",
+            "--set",
+            settings,
+        ];
+        let (code, text, error) = tsunagi(&args);
+        assert!(code <= 1, "{settings}: {error}");
+        let rows: Vec<Value> = serde_json::from_str(&text).unwrap();
+        // Chunks of 992 bytes leave 32 by message, which nobody copies where the receiving PE is taken out.
+        let open = |r: &Value| settings.starts_with("chunk") && r["row"].to_string().contains("fig9");
+        let measured = |r: &Value| r["ours"].is_f64() || open(r);
+        assert!(rows.len() > 50 && rows.iter().all(measured), "{settings}");
+    }
+}
+
+#[test]
+fn run_says_what_it_did_and_what_each_number_is() {
+    let (code, text, error) = tsunagi(&["run", "cenju3", "rmwrite", "--count", "1", "--backend", "model"]);
+    assert_eq!(code, 0, "{error}");
+    assert!(text.contains("1 x CJrmwrite of 8192 B on the model"), "{text}");
+    assert!(text.contains("from Sender start to the last byte in memory"), "{text}");
+    // One call has no steady state.
+    assert!(!text.contains("steady"), "{text}");
+}

@@ -41,6 +41,19 @@ fn any_size_arrives_with_its_hash() {
 }
 
 #[test]
+fn the_least_memory_carries_it_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, hash) = file(&folder, 5_001);
+    let (code, sent) = send(&path, &["--backend", "model", "--set", "mem_bytes=655872"]);
+    assert_eq!(
+        (code, sent["sha256_received"].as_str()),
+        (0, Some(hash.as_str())),
+        "{sent}"
+    );
+    assert_eq!(sent["bytes"], 5_001);
+}
+
+#[test]
 fn the_rtl_of_64_pes_carries_it_from_end_to_end() {
     let folder = tempfile::tempdir().unwrap();
     let (path, hash) = file(&folder, 20_001);

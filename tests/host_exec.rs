@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use tsunagi::harness::backend::{Backend, Event, HostReq, HostRsp};
-use tsunagi::harness::exec::{First, HangCause, Host, Sim, SimError, race};
+use tsunagi::harness::exec::{First, HangCause, Host, RegError, Sim, SimError, race};
 use tsunagi::harness::memory::Memory;
 use tsunagi::harness::sync::{Queue, Signal};
 use tsunagi::{Addr, NodeId, Picos};
@@ -101,6 +101,10 @@ impl Backend for Toy {
 
     fn irq(&self, node: NodeId) -> bool {
         self.nodes[node.index()].regs[1] != 0
+    }
+
+    fn fifo_bytes(&self, node: NodeId) -> u32 {
+        self.nodes[node.index()].regs[3]
     }
 
     fn memory(&mut self, node: NodeId) -> &mut Memory {
@@ -252,7 +256,10 @@ fn a_hang_says_who_waits_for_what() {
         cause,
         waiting,
         hardware,
-    } = sim.run(BOUND).unwrap_err();
+    } = sim.run(BOUND).unwrap_err()
+    else {
+        panic!("no program gives up")
+    };
     assert_eq!(
         (at, cause, hardware.as_str()),
         (us(2), HangCause::NothingCanHappen, "toy: idle")
@@ -273,12 +280,82 @@ fn a_deadline_ends_a_run_and_the_next_run_goes_on() {
         host.now()
     });
     let error = sim.run(us(20)).unwrap_err();
-    let SimError::Hang { at, cause, .. } = &error;
-    assert_eq!((*at, *cause), (Picos::ZERO, HangCause::DeadlinePassed));
+    assert!(
+        matches!(
+            error,
+            SimError::Hang {
+                at: Picos::ZERO,
+                cause: HangCause::DeadlinePassed,
+                ..
+            }
+        ),
+        "{error}"
+    );
     assert!(
         error.to_string().contains("slow waits for the instant 30.000 us"),
         "{error}"
     );
     sim.run(us(30)).unwrap();
     assert_eq!(end.take(), Some(us(30)));
+}
+
+#[test]
+fn a_program_that_gives_up_ends_the_run_as_itself() {
+    let machine = || {
+        let sim = Sim::new(Toy::new(2));
+        let host = sim.host(NodeId(1));
+        let reader = host.clone();
+        host.spawn("reader", async move { reader.irq().await });
+        sim
+    };
+    let refused = |host: Host| async move {
+        host.delay(us(2)).await;
+        host.reg_write(16, 1).await
+    };
+    let mut sim = machine();
+    let host = sim.host(NodeId(0));
+    host.spawn_checked("writer", refused(host.clone()));
+    let error = sim.run(BOUND).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "writer, at 2.040 us: PE 0: the NIC refused Write { offset: 16, value: 1 }"
+    );
+    let SimError::Failed { error, .. } = error else {
+        panic!("{error}")
+    };
+    assert!(error.is::<RegError>());
+    // It is told once; who waited for it waits on.
+    assert!(matches!(sim.run(BOUND), Err(SimError::Hang { .. })));
+
+    // The same program, its error left to whoever takes its result: the reader's hang comes first.
+    let mut sim = machine();
+    let host = sim.host(NodeId(0));
+    let mut left = host.spawn("writer", refused(host.clone()));
+    assert!(matches!(sim.run(BOUND), Err(SimError::Hang { .. })));
+    assert!(left.take().unwrap().is_err());
+}
+
+#[test]
+fn the_receive_fifos_are_sampled_once_a_period_in_which_anything_happens() {
+    let mut sim = Sim::new(Toy::new(2));
+    let host = sim.host(NodeId(1));
+    sim.sample_each(us(10));
+    host.clone().spawn("filler", async move {
+        for bytes in 1..=5 {
+            host.reg_write(12, bytes).await.unwrap();
+            host.delay(us(4)).await;
+        }
+        host.delay(us(1000)).await;
+    });
+    sim.run(us(2000)).unwrap();
+    let samples: Vec<_> = sim.take_samples().into_iter().map(|s| (s.at, s.bytes)).collect();
+    // Writes at 0, 4.04, 8.08 … us: the first that is over in a period is seen, and nothing where time is skipped.
+    let seen = [
+        (ANSWER, 1),
+        (us(12) + ANSWER * 3, 3),
+        (us(20) + ANSWER * 5, 5),
+        (us(1020) + ANSWER * 5, 5),
+    ];
+    assert_eq!(samples, seen.map(|(at, bytes)| (at, vec![0, bytes])));
+    assert!(sim.take_samples().is_empty());
 }

@@ -2,7 +2,9 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use tsunagi::cenju3::host::{Cenju3Sim, FaultKind, Parcel, Pe, Priority, RmwriteOptions, Stage};
+use tsunagi::cenju3::host::{
+    Cenju3Sim, FaultKind, Parcel, Pe, Priority, RmwriteError, RmwriteOptions, SendError, Stage,
+};
 use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs;
@@ -267,6 +269,55 @@ fn memory_that_refuses_is_told_at_both_ends<B: Backend + 'static>(make: impl Fn(
     assert_eq!(again(&mut sim), []);
 }
 
+/// An address that no memory answers to is a bus error, at the Sender for the body and at the Receiver for the destination.
+fn addresses_out_of_range_are_told_and_the_next_transfer_is_unharmed<B: Backend + 'static>(
+    make: impl Fn(&Config) -> B,
+) {
+    let config = config();
+    let beyond = Addr(config.mem_bytes);
+    let mut sim = boot(make, &config);
+    let status = regs::STATUS_BODY_BUS_ERROR;
+    for (body, to, told) in [
+        (beyond, Addr(0), (HERE, FaultKind::Send { queue: 1, status })),
+        (Addr(0), beyond, (THERE, FaultKind::BusError)),
+    ] {
+        let header = Parcel::dma(THERE, body, to, 64).header();
+        sim.spawn(HERE, async move |pe| {
+            pe.send_unchecked(Priority::Normal, header).await;
+            pe.write(Addr(0), &body.0.to_le_bytes());
+            pe.rmwrite(Addr(0), THERE, Addr(64), 4).await.unwrap();
+            pe.fence().await;
+        });
+        sim.run(BOUND).unwrap();
+        let faults = sim.take_faults();
+        assert!(faults.iter().any(|f| (f.node, f.kind) == told), "{faults:?}");
+        assert_eq!(sim.pe(THERE).read(Addr(64), 4), body.0.to_le_bytes());
+    }
+}
+
+/// 255 parcels wait; the 256th is refused, and PUT does not come round to GET, which would read as an empty queue.
+fn the_256th_parcel_is_refused<B: Backend + 'static>(make: impl Fn(&Config) -> B) {
+    let mut sim = boot(make, &config());
+    let mut refused = sim.spawn(HERE, async |pe| {
+        let parcels = [Parcel::dma(THERE, Addr(0), Addr(0), 65_536); 255];
+        pe.send_parcels(Priority::Normal, &parcels).await.unwrap();
+        let refused = pe.send_parcels(Priority::Normal, &parcels[..1]).await.unwrap_err();
+        let (put, get) = (
+            pe.host().reg_read(regs::SQ1_PUT).await,
+            pe.host().reg_read(regs::SQ1_GET).await,
+        );
+        (refused, put, get)
+    });
+    sim.run(BOUND).unwrap();
+    let full = SendError::QueueFull {
+        queue: 1,
+        queued: 255,
+        wanted: 1,
+        max: 255,
+    };
+    assert_eq!(refused.take(), Some((full, Ok(255), Ok(0))));
+}
+
 fn an_interrupt_that_is_never_served_is_a_hang<B: Backend + 'static>(make: impl Fn(&Config) -> B) {
     let mut sim = boot(make, &config());
     sim.spawn(THERE, async |pe| {
@@ -278,7 +329,9 @@ fn an_interrupt_that_is_never_served_is_a_hang<B: Backend + 'static>(make: impl 
         pe.fence().await;
     });
     let error = sim.run(Picos::from_us(1000.0)).unwrap_err();
-    let SimError::Hang { at, .. } = &error;
+    let SimError::Hang { at, .. } = &error else {
+        panic!("{error}")
+    };
     assert!(*at <= Picos::from_us(1100.0));
     let text = error.to_string();
     assert!(
@@ -286,6 +339,42 @@ fn an_interrupt_that_is_never_served_is_a_hang<B: Backend + 'static>(make: impl 
         "{text}"
     );
     assert!(text.contains("kernel of PE 1 waits for an interrupt of PE 1"), "{text}");
+}
+
+/// What PE 0 was refused is reported, not that PE 1 waits for it; and where only the hardware refuses, the hang says so.
+fn a_refusal_is_reported_and_not_hidden_by_who_waits_for_it<B: Backend + 'static>(make: impl Fn(&Config) -> B) {
+    let machine = || {
+        let sim = boot(&make, &config());
+        sim.spawn(THERE, async |pe| pe.wait_for_change(Addr(0), 0).await);
+        sim
+    };
+    let mut sim = machine();
+    sim.spawn_checked(HERE, async |pe| {
+        pe.rmwrite(Addr(0), THERE, Addr(pe.memory_end()), 4).await.map(drop)
+    });
+    let error = sim.run(BOUND).unwrap_err();
+    assert!(
+        matches!(&error, SimError::Failed { error, .. } if error.is::<RmwriteError>()),
+        "{error}"
+    );
+    let text = error.to_string();
+    assert!(
+        text.starts_with("program of PE 0, at ") && text.contains("the destination of 4 bytes"),
+        "{text}"
+    );
+
+    let mut sim = machine();
+    let mut header = Parcel::dma(THERE, Addr(64), Addr(0), 32).header();
+    header[1] = 131_073;
+    sim.spawn(HERE, async move |pe| pe.send_unchecked(Priority::Normal, header).await);
+    let text = sim.run(BOUND).unwrap_err().to_string();
+    for part in [
+        "PE 0 was told at ",
+        "the Sender refused a parcel of queue 1: longer than 128 KB",
+        "program of PE 1 waits for something new in its memory",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
 }
 
 macro_rules! on {
@@ -307,7 +396,10 @@ macro_rules! scenarios {
             throughput_is_that_of_figures_9_11_and_14,
             faults_of_the_sender_are_told_and_the_next_transfer_is_unharmed,
             memory_that_refuses_is_told_at_both_ends,
-            an_interrupt_that_is_never_served_is_a_hang);
+            addresses_out_of_range_are_told_and_the_next_transfer_is_unharmed,
+            the_256th_parcel_is_refused,
+            an_interrupt_that_is_never_served_is_a_hang,
+            a_refusal_is_reported_and_not_hidden_by_who_waits_for_it);
     };
 }
 

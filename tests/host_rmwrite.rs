@@ -483,7 +483,9 @@ fn an_interrupt_that_is_never_served_is_a_hang_with_its_state() {
         pe.fence().await;
     });
     let error = sim.run(BOUND).unwrap_err();
-    let SimError::Hang { cause, at, .. } = &error;
+    let SimError::Hang { cause, at, .. } = &error else {
+        panic!("{error}")
+    };
     assert_eq!(*cause, HangCause::NothingCanHappen);
     assert!(*at < Picos::from_us(200.0));
     let text = error.to_string();

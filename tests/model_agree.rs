@@ -9,6 +9,9 @@ use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::cenju3::rtl::{Composed, RtlMachine};
 use tsunagi::harness::backend::{Backend, Event, EventKind};
+use tsunagi::repro::Record;
+use tsunagi::repro::cenju3::{AtEnd, Scenario, What, measure};
+use tsunagi::repro::row::BackendKind;
 use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
 use tsunagi::{NodeId, Picos};
 
@@ -189,4 +192,35 @@ fn contention_agrees() {
         println!("{pes} PEs, {bytes} B to each other: model {model}, RTL {rtl}");
         assert!((model.as_us() / rtl.as_us() - 1.0).abs() < 0.01);
     }
+}
+
+/// Bytes in the receive FIFO `us` after the record begins.
+fn level(record: &Record, us: f64) -> f64 {
+    let begin = record.fifo[0].0;
+    let before = record.fifo.iter().rfind(|s| (s.0 - begin).as_us() <= us);
+    before.map_or(0.0, |s| f64::from(s.1))
+}
+
+#[test]
+fn the_receive_fifo_fills_and_empties_alike() {
+    let record = |backend| {
+        let what = What::Stream {
+            bytes: 8192,
+            transfers: 4,
+            at_end: AtEnd::InvalidateStopped,
+        };
+        let config = Config::paper();
+        measure(&Scenario { backend, config, what }).unwrap().record
+    };
+    let (model, rtl) = (record(BackendKind::Model), record(BackendKind::Rtl));
+    let (mut off, mut most) = (0.0, 0.0f64);
+    for tenths in 0..4600 {
+        let us = f64::from(tenths) / 10.0;
+        let (m, r) = (level(&model, us), level(&rtl, us));
+        (off, most) = (off + (m - r).abs(), most.max(r));
+    }
+    let off = off / 4600.0;
+    // The model moves in chunks of 32 B, and takes the crossing behind the FIFO, 64 B, for full.
+    println!("the FIFO holds up to {most} B on the RTL; the model is {off:.1} B off on average");
+    assert!((1400.0..1500.0).contains(&most) && off < 96.0, "{most} B, {off} B off");
 }

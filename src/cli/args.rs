@@ -19,17 +19,23 @@ pub struct Tsunagi {
 
 const EXAMPLES: &str = "\
 Examples:
-  tsunagi list                                    machines, experiments, waves, parameters
+  tsunagi list                                    machines, experiments, scenarios, waves, parameters
   tsunagi repro cenju3                            every experiment of the paper on the RTL
   tsunagi repro cenju3 --experiment E7 --json     one of them, as JSON
   tsunagi send FILE --machine cenju3 --pes 64 --from 0 --to 63
   tsunagi wave cenju3/one-word                    a wave and signal lists for GTKWave and Surfer
 
-Exit codes: 0 done; 1 a check failed; 2 wrong usage; 3 a file cannot be read or written; 4 the simulated machine hangs or loses data.";
+Exit codes:
+  0  done
+  1  a check failed
+  2  wrong usage, or settings that no machine has
+  3  a file cannot be read or written
+  4  the simulated machine hangs or loses data";
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Shows machines, experiments, waves and parameters with their origins
+    /// Shows machines, experiments, scenarios, waves and parameters with their origins
+    #[command(after_help = "Examples:\n  tsunagi list\n  tsunagi list --json")]
     List(ListArgs),
     /// Runs one small scenario and prints what was measured
     #[command(
@@ -60,6 +66,7 @@ pub enum Command {
     #[command(after_help = "Example:\n  tsunagi report cenju3 --backend both --out out/report.html")]
     Report(ReportArgs),
     /// Measures how fast the simulation itself is
+    #[command(after_help = "Examples:\n  tsunagi bench\n  tsunagi bench --json")]
     Bench(BenchArgs),
 }
 
@@ -83,6 +90,7 @@ pub enum Backends {
     Rtl,
     /// The timed golden model
     Model,
+    /// Each, side by side
     Both,
 }
 
@@ -163,17 +171,20 @@ pub enum AtEnd {
 
 #[derive(Args)]
 pub struct RunArgs {
+    /// The machine to run on
     pub machine: Machine,
+    /// What is done on it
     pub scenario: ScenarioName,
-    /// Bytes of a transfer
-    #[arg(long, default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..=131_072))]
-    pub bytes: u32,
-    /// Transfers, calls or rounds
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
-    pub count: u32,
-    /// What the receiving kernel does at the end of a transfer of `stream`
-    #[arg(long, value_enum, default_value_t = AtEnd::Nothing)]
-    pub at_end: AtEnd,
+    /// Bytes of a transfer of `rmwrite` and `stream`, 1 to 131072 [default: 8192]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=131_072))]
+    pub bytes: Option<u32>,
+    /// Calls of `rmwrite`, transfers of `stream`, 1 to 16, or rounds of `ping-pong`, 2 to 16 [default: 4]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub count: Option<u32>,
+    /// What the receiving kernel does at the end of a transfer of `stream` [default: nothing]
+    #[arg(long, value_enum)]
+    pub at_end: Option<AtEnd>,
+    /// The making of the machine to measure
     #[arg(long, value_enum, default_value_t = Backend::Rtl)]
     pub backend: Backend,
     #[command(flatten)]
@@ -194,10 +205,12 @@ fn experiment(text: &str) -> Result<&'static str, String> {
 
 #[derive(Args)]
 pub struct ReproArgs {
+    /// The machine whose paper is reproduced
     pub machine: Machine,
     /// Only this experiment; can be given several times
     #[arg(long = "experiment", value_name = "ID", value_parser = experiment)]
     pub experiments: Vec<&'static str>,
+    /// The making of the machine to measure
     #[arg(long, value_enum, default_value_t = Backends::Rtl)]
     pub backend: Backends,
     #[command(flatten)]
@@ -212,21 +225,26 @@ pub struct ReproArgs {
 
 #[derive(Args)]
 pub struct ReportArgs {
+    /// The machine whose paper is reproduced
     pub machine: Machine,
     /// Only this experiment; can be given several times
     #[arg(long = "experiment", value_name = "ID", value_parser = experiment)]
     pub experiments: Vec<&'static str>,
+    /// The making of the machine to measure
     #[arg(long, value_enum, default_value_t = Backends::Both)]
     pub backend: Backends,
     #[command(flatten)]
     pub settings: Settings,
+    /// The file to write
     #[arg(long, value_name = "FILE", default_value = "out/report.html")]
     pub out: PathBuf,
 }
 
 #[derive(Args)]
 pub struct SendArgs {
+    /// The file to send, of any size
     pub file: PathBuf,
+    /// The machine that carries it
     #[arg(long, value_enum, default_value_t = Machine::Cenju3)]
     pub machine: Machine,
     /// Processing elements of the machine
@@ -238,6 +256,7 @@ pub struct SendArgs {
     /// The receiving PE
     #[arg(long, default_value_t = 1)]
     pub to: u16,
+    /// The making of the machine that carries it
     #[arg(long, value_enum, default_value_t = Backend::Rtl)]
     pub backend: Backend,
     #[command(flatten)]
@@ -252,7 +271,9 @@ pub struct SendArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WaveFormat {
+    /// IEEE 1364: text that everything reads
     Vcd,
+    /// GTKWave's own: a tenth of the size
     Fst,
 }
 
@@ -260,16 +281,19 @@ pub enum WaveFormat {
 pub struct WaveArgs {
     /// `<machine>/<scenario>`; `tsunagi list` shows them
     pub wave: String,
+    /// The wave's format
     #[arg(long, value_enum, default_value_t = WaveFormat::Fst)]
     pub format: WaveFormat,
     #[command(flatten)]
     pub settings: Settings,
+    /// The folder for the wave and its signal lists
     #[arg(long, value_name = "DIR", default_value = "out/waves")]
     pub out: PathBuf,
 }
 
 #[derive(Args)]
 pub struct BenchArgs {
+    /// The machine to simulate
     #[arg(value_enum, default_value_t = Machine::Cenju3)]
     pub machine: Machine,
     /// Print JSON

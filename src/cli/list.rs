@@ -1,8 +1,9 @@
 //! `tsunagi list`.
 
+use clap::ValueEnum;
 use serde_json::json;
 
-use super::args::{ListArgs, Machine};
+use super::args::{ListArgs, Machine, ScenarioName};
 use super::{CliError, table, wave};
 use crate::cenju3::params::PARAMS;
 use crate::repro::cenju3 as experiments;
@@ -20,7 +21,7 @@ pub fn list(args: &ListArgs) -> Result<(), CliError> {
             })
             .collect();
         let machine = json!({"machine": Machine::Cenju3.name(), "title": "NEC Cenju-3", "paper": experiments::PAPER,
-            "experiments": experiments, "waves": wave::names().collect::<Vec<_>>(), "parameters": params});
+            "experiments": experiments, "scenarios": scenarios().collect::<Vec<_>>(), "waves": wave::names().collect::<Vec<_>>(), "parameters": params});
         table::print_json(&[machine]);
         return Ok(());
     }
@@ -32,10 +33,9 @@ pub fn list(args: &ListArgs) -> Result<(), CliError> {
     for e in experiments::experiments() {
         shown.add_row([e.id, e.figure, e.title]);
     }
-    table::print(format!(
-        "{shown}\n\nWaves: {}\n",
-        wave::names().collect::<Vec<_>>().join(", ")
-    ));
+    let waves = wave::names().collect::<Vec<_>>().join(", ");
+    let scenarios = scenarios().collect::<Vec<_>>().join(", ");
+    table::print(format!("{shown}\n\nScenarios for `run`: {scenarios}\nWaves: {waves}\n"));
     let mut shown = table::new(
         &["parameter", "value", "unit", "origin", "measured on", "what it is"],
         &[1],
@@ -53,6 +53,13 @@ pub fn list(args: &ListArgs) -> Result<(), CliError> {
     }
     table::print(shown.trim_fmt());
     Ok(())
+}
+
+fn scenarios() -> impl Iterator<Item = String> {
+    let names = ScenarioName::value_variants()
+        .iter()
+        .filter_map(ValueEnum::to_possible_value);
+    names.map(|name| name.get_name().to_owned())
 }
 
 /// The origin as it is printed: `derived`.

@@ -18,6 +18,7 @@ use thiserror::Error;
 
 use crate::cenju3::host::BootError;
 use crate::cenju3::params::ParamError;
+use crate::harness::exec::SimError;
 use crate::repro::cenju3::MeasureError;
 use args::{Command, Tsunagi};
 
@@ -48,8 +49,13 @@ impl CliError {
         match self {
             CliError::Failed(_) => 1,
             CliError::Usage(_) | CliError::Param(_) => 2,
-            // Settings that are each in range, and together no machine.
-            CliError::Machine(MeasureError::NotBuilt(_) | MeasureError::Boot(BootError::MemoryTooSmall { .. })) => 2,
+            // Settings that are each in range, and together no machine, or one that refuses what is asked of it.
+            CliError::Machine(
+                MeasureError::NotBuilt(_)
+                | MeasureError::Boot(BootError::MemoryTooSmall { .. })
+                | MeasureError::MemoryTooSmall { .. }
+                | MeasureError::Sim(SimError::Failed { .. }),
+            ) => 2,
             CliError::File { .. } => 3,
             CliError::Machine(_) => 4,
         }
@@ -64,8 +70,7 @@ impl CliError {
     }
 }
 
-/// Runs the command line. Exit codes: 0 done; 1 a check failed; 2 wrong usage; 3 a file cannot be read or written; 4 the simulated machine
-/// hangs or loses data.
+/// Runs the command line; `tsunagi --help` lists the exit codes.
 pub fn main() -> ExitCode {
     let done = match Tsunagi::parse().command {
         Command::List(args) => list::list(&args),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::args::{Backends, ReportArgs, ReproArgs, Settings};
+use super::args::{Backends, ReportArgs, ReproArgs};
 use super::progress::Progress;
 use super::{CliError, list, table};
 use crate::cenju3::params::{Config, PARAMS};
@@ -14,6 +14,9 @@ use crate::repro::{Outcome, pool};
 
 pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
     let config = args.settings.config()?;
+    if let Some(folder) = &args.out {
+        make_folder(folder)?;
+    }
     let outcomes = outcomes(&args.experiments, args.backend, &config)?;
     let rows: Vec<&Row> = outcomes.iter().flat_map(|o| &o.rows).collect();
     if args.json {
@@ -36,7 +39,8 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
 }
 
 pub fn report(args: &ReportArgs) -> Result<(), CliError> {
-    let config = Settings::config(&args.settings)?;
+    let config = args.settings.config()?;
+    make_folder(args.out.parent().unwrap_or(Path::new("")))?;
     let outcomes = outcomes(&args.experiments, args.backend, &config)?;
     write(&args.out, &page(&outcomes, &config))?;
     table::print(args.out.display());
@@ -54,10 +58,12 @@ fn outcomes(experiments: &[&str], backend: Backends, config: &Config) -> Result<
     Ok(run(&request, |done, total| progress.at(done, total))?)
 }
 
+/// Before the experiments: they take a while, and it may not be possible.
+fn make_folder(folder: &Path) -> Result<(), CliError> {
+    fs::create_dir_all(folder).map_err(CliError::file("make the folder", folder))
+}
+
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(CliError::file("make the folder", folder))?;
-    }
     fs::write(path, text).map_err(CliError::file("write", path))
 }
 
@@ -98,15 +104,14 @@ fn print(outcome: &Outcome) {
     let (rows, points): (Vec<&Row>, Vec<&Row>) = outcome.rows.iter().partition(|r| r.pass.is_some());
     for r in rows {
         let paper = r.paper.map_or(String::new(), |p| format!("{} {}", number(p), r.unit));
-        let difference = r.difference().map_or(String::new(), |d| format!("{d:+.1} %"));
         let verdict = if r.failed() { "MISSED" } else { "ok" };
         let ours = format!("{} {}", number(r.ours), r.unit);
         shown.add_row([
             &r.quantity,
             &paper,
             &ours,
-            &difference,
-            &bounds(r),
+            &r.difference_text(),
+            &r.bounds_text(),
             r.kind.name(),
             verdict,
         ]);
@@ -119,15 +124,6 @@ fn print(outcome: &Outcome) {
         ));
     }
     table::print("");
-}
-
-fn bounds(row: &Row) -> String {
-    match (row.low, row.high) {
-        (Some(low), Some(high)) => format!("{} to {}", number(low), number(high)),
-        (Some(low), None) => format!("from {}", number(low)),
-        (None, Some(high)) => format!("to {}", number(high)),
-        (None, None) => String::new(),
-    }
 }
 
 fn summary(rows: &[&Row]) -> String {

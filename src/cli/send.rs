@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 use super::args::SendArgs;
 use super::progress::Progress;
 use super::{CliError, table};
-use crate::cenju3::host::Cenju3Sim;
+use crate::cenju3::host::{Cenju3Sim, RmwriteError};
 use crate::cenju3::params::Config;
 use crate::harness::wave::Probe;
-use crate::repro::cenju3::{MeasureError, machine};
+use crate::repro::cenju3::{MeasureError, finish, machine};
 use crate::repro::machine::AnyBackend;
 use crate::{Addr, NodeId, Picos};
 
@@ -53,15 +53,17 @@ pub fn send(args: &SendArgs) -> Result<(), CliError> {
         }));
     } else {
         table::print(format!(
-            "{}: {} B from {} to {} of {}",
+            "{}: {} B from {} to {} of {} PEs ({})",
             args.file.display(),
             carried.bytes,
             NodeId(args.from),
             NodeId(args.to),
-            args.pes
+            args.pes,
+            args.backend.kind().name()
         ));
         table::print(format!("sent      {}", carried.sent));
-        table::print(format!("received  {}", carried.received));
+        let verdict = if equal { "equal" } else { "DIFFERENT" };
+        table::print(format!("received  {}  {verdict}", carried.received));
         table::print(format!("{:.1} us on the machine, {rate:.2} MB/s", carried.time.as_us()));
     }
     if equal {
@@ -78,7 +80,7 @@ fn carry(machine: AnyBackend, config: &Config, args: &SendArgs) -> Result<Carrie
     let mut sim = Cenju3Sim::new(machine, config.clone()).map_err(MeasureError::from)?;
     let (from, to) = (sim.pe(NodeId(args.from)), sim.pe(NodeId(args.to)));
     // The receiver's window lies behind the sender's, for a PE that sends to itself.
-    let window = WINDOW.min(from.memory_end() / 2 / 512 * 512);
+    let window = WINDOW.min(from.memory_end() / 2);
     let (source, target, dest) = (Addr(0), Addr(window), NodeId(args.to));
     let (mut sent, mut received) = (Sha256::new(), Sha256::new());
     let (mut bytes, begin) = (0u64, sim.now());
@@ -92,15 +94,12 @@ fn carry(machine: AnyBackend, config: &Config, args: &SendArgs) -> Result<Carrie
         let poison: Vec<u8> = data.iter().map(|b| !b).collect();
         from.write(source, &data);
         to.write(target, &poison);
-        let mut done = sim.spawn(NodeId(args.from), async move |pe| {
+        sim.spawn_checked(NodeId(args.from), async move |pe| {
             pe.rmwrite(source, dest, target, len).await?;
             pe.fence().await;
-            Ok::<_, crate::cenju3::host::RmwriteError>(())
+            Ok::<_, RmwriteError>(())
         });
-        // A tenth of a megabyte a second, or it hangs.
-        sim.run(Picos::from_us(10_000.0 + f64::from(len) * 10.0))
-            .map_err(MeasureError::from)?;
-        done.take().expect("the program is done").map_err(MeasureError::from)?;
+        finish(&mut sim, len)?;
         let mut got = to.read(target, len);
         if let Some(bit) = args.flip_bit.and_then(|bit| bit.checked_sub(bytes * 8))
             && let Some(byte) = got.get_mut((bit / 8) as usize)

@@ -94,6 +94,9 @@ pub trait Backend {
     /// The interrupt line of the node.
     fn irq(&self, node: NodeId) -> bool;
 
+    /// Bytes in the node's receive FIFO, between network and Receiver.
+    fn fifo_bytes(&self, node: NodeId) -> u32;
+
     /// The node's main memory (untimed: the caller charges the CPU's time).
     fn memory(&mut self, node: NodeId) -> &mut Memory;
 

@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::collections::{BTreeMap, VecDeque};
+use std::error::Error as StdError;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -32,6 +33,13 @@ pub enum SimError {
         waiting: Vec<String>,
         /// The backend's own account of what is in flight.
         hardware: String,
+    },
+    /// A program of [`Host::spawn_checked`] gave up; all others stand where they were.
+    #[error("{program}, at {at}: {error}")]
+    Failed {
+        at: Picos,
+        program: String,
+        error: Arc<dyn StdError + Send + Sync>,
     },
 }
 
@@ -70,6 +78,14 @@ pub struct RegError {
     pub req: HostReq,
 }
 
+/// How full the receive FIFOs were at an instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FifoSample {
+    pub at: Picos,
+    /// By node.
+    pub bytes: Vec<u32>,
+}
+
 /// A backend with host programs on it.
 pub struct Sim<B: Backend + 'static> {
     backend: Rc<RefCell<B>>,
@@ -92,6 +108,8 @@ impl<B: Backend + 'static> Sim<B> {
             conditions: RefCell::default(),
             serial: Cell::new(0),
             programs: Cell::new(0),
+            failed: RefCell::default(),
+            sampler: RefCell::default(),
         };
         Sim {
             backend,
@@ -116,6 +134,17 @@ impl<B: Backend + 'static> Sim<B> {
         self.backend.borrow_mut()
     }
 
+    /// From now on notes how full the receive FIFOs are, one sample each `period` in which anything happens.
+    pub fn sample_each(&mut self, period: Picos) {
+        assert!(period > Picos::ZERO, "samples are taken some time apart");
+        self.core.sampler.borrow_mut().period = Some(period);
+    }
+
+    /// Takes the samples so far, in time order.
+    pub fn take_samples(&mut self) -> Vec<FifoSample> {
+        std::mem::take(&mut self.core.sampler.borrow_mut().samples)
+    }
+
     /// The handle a program of `node` works with.
     pub fn host(&self, node: NodeId) -> Host {
         assert!(node.index() < self.nodes(), "{node} of {}", self.nodes());
@@ -127,9 +156,16 @@ impl<B: Backend + 'static> Sim<B> {
 
     /// Runs until every program (not: every daemon) is done. Can be called again after more were spawned, and after an error: what still
     /// waits then waits on.
+    ///
+    /// # Errors
+    /// The first program of [`Host::spawn_checked`] that gave up, at once: who waits for what it did not do is no hang. A hang, when nothing
+    /// can happen any more or `deadline` passes.
     pub fn run(&mut self, deadline: Picos) -> Result<(), SimError> {
         loop {
             self.core.run_ready();
+            if let Some(failure) = self.core.failed.take() {
+                return Err(failure);
+            }
             self.core.ask_hardware();
             if !self.core.ready.is_empty() {
                 continue;
@@ -316,6 +352,24 @@ impl Host {
         })
     }
 
+    /// Starts a program that may give up: its error ends [`Sim::run`] as [`SimError::Failed`].
+    pub fn spawn_checked<E: StdError + Send + Sync + 'static>(
+        &self,
+        name: impl Into<String>,
+        program: impl Future<Output = Result<(), E>> + 'static,
+    ) {
+        let (name, core) = (name.into(), self.core.clone());
+        self.spawn(name.clone(), async move {
+            if let Err(error) = program.await {
+                core.failed.borrow_mut().get_or_insert(SimError::Failed {
+                    at: core.now.get(),
+                    program: name,
+                    error: Arc::new(error),
+                });
+            }
+        });
+    }
+
     /// Starts a task that [`Sim::run`] does not wait for, a kernel for example.
     pub fn spawn_daemon<T: 'static>(&self, name: impl Into<String>, f: impl Future<Output = T> + 'static) -> Join<T> {
         self.core.spawn(name.into(), true, f)
@@ -461,6 +515,32 @@ struct Core {
     serial: Cell<u64>,
     /// Programs not yet done.
     programs: Cell<usize>,
+    /// The first program that gave up since last told.
+    failed: RefCell<Option<SimError>>,
+    sampler: RefCell<Sampler>,
+}
+
+/// Samples of the receive FIFOs, where a period is set.
+#[derive(Default)]
+struct Sampler {
+    period: Option<Picos>,
+    due: Picos,
+    samples: Vec<FifoSample>,
+}
+
+impl Sampler {
+    /// `backend` stands at `at`: takes a sample if one is due, the next one at the next multiple of the period.
+    fn look(&mut self, at: Picos, backend: &dyn Backend) {
+        let Some(period) = self.period.filter(|_| at >= self.due) else {
+            return;
+        };
+        self.due = period * (at.0 / period.0 + 1);
+        let bytes = (0..backend.nodes()).map(|node| backend.fifo_bytes(NodeId(node as u16)));
+        self.samples.push(FifoSample {
+            at,
+            bytes: bytes.collect(),
+        });
+    }
 }
 
 impl Core {
@@ -577,6 +657,7 @@ impl Core {
     fn move_to(&self, at: Picos) {
         self.backend.borrow_mut().advance(at);
         self.now.set(at);
+        self.sampler.borrow_mut().look(at, &*self.backend.borrow());
         let mut timers = self.timers.borrow_mut();
         while let Some(entry) = timers.first_entry()
             && entry.key().0 <= at

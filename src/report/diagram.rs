@@ -2,7 +2,9 @@
 
 use maud::{Markup, html};
 
+use super::plot;
 use crate::harness::backend::{Event, EventKind};
+use crate::repro::row::BackendKind;
 use crate::repro::{Breakdown, Trace};
 use crate::{NodeId, Picos};
 
@@ -64,6 +66,7 @@ fn px(v: f64) -> String {
 }
 
 /// Time to the right, from `from` to `to`.
+#[derive(Clone, Copy)]
 struct Scale {
     from: Picos,
     us_to_px: f64,
@@ -143,13 +146,14 @@ fn lanes(t: &Trace) -> Vec<Lane> {
         spans,
     };
     let instants = |node, test: fn(EventKind) -> bool| {
-        t.events
+        t.record
+            .events
             .iter()
             .filter(|e| e.node == node && test(e.kind))
             .map(|e| Span { from: e.at, to: e.at })
             .collect()
     };
-    let between = |node, first: Key, last: Key| spans(&t.events, node, first, last);
+    let between = |node, first: Key, last: Key| spans(&t.record.events, node, first, last);
     let read: (Key, Key) = (
         |k| {
             if let MemRead { addr, .. } = k {
@@ -244,88 +248,71 @@ fn within<'a>(spans: &'a [Span], t: &'a Trace) -> impl Iterator<Item = &'a Span>
     spans.iter().filter(|s| s.to >= t.from && s.from <= t.to)
 }
 
-/// What the links carry and what waits between PE 1's link and its memory, over the same time.
-pub fn occupancy(t: &Trace) -> Markup {
-    let scale = Scale::of(t);
-    let lanes = lanes(t);
-    let levels = fifo_levels(t);
-    let top = levels.iter().map(|l| l.1).fold(1.0, f64::max);
+/// What the links of a run carry, and what its receive FIFO holds; the same of the FIFO on other backends beside it.
+pub fn occupancy(runs: &[(BackendKind, &Trace)]) -> Markup {
+    let Some((_, first)) = runs.first() else {
+        return html! {};
+    };
+    let scale = Scale::of(first);
+    let lanes = lanes(first);
+    let bytes = runs.iter().flat_map(|(_, t)| &t.record.fifo).map(|s| s.1);
+    let top = f64::from(bytes.max().unwrap_or(0).max(1));
     let (y0, area) = (110.0, 120.0);
     let y = |bytes: f64| y0 + area * (1.0 - bytes / top);
-    let line: Vec<String> = levels
-        .iter()
-        .map(|(at, bytes)| format!("{:.1},{:.1}", scale.x(*at), y(*bytes)))
-        .collect();
-    let outline = format!(
-        "{:.1},{:.1} {} {:.1},{:.1}",
-        scale.x(t.from),
-        y(0.0),
-        line.join(" "),
-        scale.x(t.to),
-        y(0.0)
-    );
+    let floor = y(0.0);
     html! {
         svg viewBox=(format!("0 0 {WIDTH} {}", y0 + area + 30.0)) role="img" font-family="sans-serif" font-size="13" {
-            (title("Occupancy of the links, and bytes waiting in PE 1 between link and memory"))
+            (title(&format!("Occupancy of the links, and bytes in the receive FIFO of PE 1 ({})", plot::styles(runs))))
             @for (n, lane) in lanes[2..4].iter().enumerate() {
                 @let y = 34.0 + 34.0 * n as f64;
-                @let busy: f64 = within(&lane.spans, t).map(|s| s.to.min(t.to).saturating_sub(s.from.max(t.from)).as_us()).sum();
-                @let share = 100.0 * busy / t.to.saturating_sub(t.from).as_us().max(1e-6);
+                @let busy: f64 = within(&lane.spans, first).map(|s| s.to.min(first.to).saturating_sub(s.from.max(first.from)).as_us()).sum();
+                @let share = 100.0 * busy / first.to.saturating_sub(first.from).as_us().max(1e-6);
                 text x=(LEFT - 12.0) y=(y + 17.0) text-anchor="end" fill=(INK) { (lane.name) (format!(", {share:.0} %")) }
-                @for s in within(&lane.spans, t) {
+                @for s in within(&lane.spans, first) {
                     rect x=(px(scale.x(s.from))) y=(y) width=(px((scale.x(s.to) - scale.x(s.from)).max(1.0))) height="24" fill=(lane.colour)
                         fill-opacity="0.75" {}
                 }
             }
-            polygon points=(outline) fill="#cc5500" fill-opacity="0.25" stroke="#cc5500" {}
+            @for (backend, run) in runs {
+                @let own = Scale { from: run.from, ..scale };
+                @let line = points(&steps(run), |at| own.x(at), y);
+                @match backend {
+                    BackendKind::Rtl => {
+                        polygon points=(format!("{line} {:.1},{floor:.1} {:.1},{floor:.1}", own.x(run.to), own.x(run.from)))
+                            fill="#cc5500" fill-opacity="0.25" {}
+                        polyline points=(line) fill="none" stroke="#cc5500" {}
+                    }
+                    BackendKind::Model => polyline points=(line) fill="none" stroke=(INK) stroke-dasharray="5 3" {}
+                }
+            }
             text x=(LEFT - 12.0) y=(y(top) + 10.0) text-anchor="end" fill=(SOFT) { (format!("{top:.0} B")) }
-            text x=(LEFT - 12.0) y=(y(0.0)) text-anchor="end" fill=(SOFT) { "0 B" }
-            (scale.axis(t, y0 + area))
+            text x=(LEFT - 12.0) y=(floor) text-anchor="end" fill=(SOFT) { "0 B" }
+            (scale.axis(first, y0 + area))
         }
     }
 }
 
-/// Bytes taken from PE 1's link and not yet commanded into its memory, as corners of a line within the trace's time. A packet comes in
-/// evenly from its first to its last flit, less its routing flit, which is not stored; a burst goes out when its command is taken.
-fn fifo_levels(t: &Trace) -> Vec<(Picos, f64)> {
-    let node = NodeId(1);
+/// The corners of what the FIFO held: a level stays until the next sample.
+fn steps(t: &Trace) -> Vec<(Picos, f64)> {
+    let mut corners = Vec::new();
     let mut level = 0.0;
-    let mut arriving: Option<Picos> = None;
-    let mut corners: Vec<(Picos, f64)> = Vec::new();
-    for e in t.events.iter().filter(|e| e.node == node) {
-        match e.kind {
-            EventKind::RxFirst { .. } => {
-                arriving = Some(e.at);
-                corners.push((e.at, level));
-            }
-            EventKind::RxLast { flits } => {
-                let bytes = f64::from(flits * 2 - 2);
-                // Corners since the packet's first flit were set as if nothing came: lift them.
-                if let Some(first) = arriving.take() {
-                    let whole = e.at.saturating_sub(first).as_us().max(1e-6);
-                    for corner in corners.iter_mut().filter(|c| c.0 > first) {
-                        corner.1 += bytes * corner.0.saturating_sub(first).as_us() / whole;
-                    }
-                }
-                level += bytes;
-                corners.push((e.at, level));
-            }
-            EventKind::MemWrite { bytes, .. } => {
-                corners.push((e.at, level));
-                level -= f64::from(bytes);
-                corners.push((e.at, level));
-            }
-            _ => {}
-        }
+    for &(at, bytes) in &t.record.fifo {
+        corners.extend([(at, level), (at, f64::from(bytes))]);
+        level = f64::from(bytes);
     }
-    corners.retain(|c| c.0 >= t.from && c.0 <= t.to);
-    corners.iter_mut().for_each(|c| c.1 = c.1.max(0.0));
+    corners.push((t.to, level));
     corners
+}
+
+fn points(corners: &[(Picos, f64)], x: impl Fn(Picos) -> f64, y: impl Fn(f64) -> f64) -> String {
+    let point = |&(at, bytes): &(Picos, f64)| format!("{:.1},{:.1}", x(at), y(bytes));
+    corners.iter().map(point).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::repro::Record;
 
     fn event(us: f64, node: u16, kind: EventKind) -> Event {
         Event {
@@ -340,35 +327,42 @@ mod tests {
             title: "t".into(),
             from: Picos::ZERO,
             to: Picos::from_us(10.0),
-            events,
+            record: Record {
+                events,
+                fifo: Vec::new(),
+            },
         }
     }
 
     #[test]
-    fn the_fifo_fills_as_a_packet_comes_and_empties_as_bursts_go() {
-        let t = trace(vec![
-            event(1.0, 1, EventKind::RxFirst { head: 1 }),
-            event(
-                2.0,
-                1,
-                EventKind::MemWrite {
-                    addr: crate::Addr(0),
-                    bytes: 10,
-                },
-            ),
-            event(3.0, 1, EventKind::RxLast { flits: 21 }),
-            event(
-                4.0,
-                1,
-                EventKind::MemWrite {
-                    addr: crate::Addr(0),
-                    bytes: 30,
-                },
-            ),
-            event(4.0, 0, EventKind::RxLast { flits: 9 }),
-        ]);
-        let bytes: Vec<f64> = fifo_levels(&t).into_iter().map(|l| l.1).collect();
-        assert_eq!(bytes, [0.0, 20.0, 10.0, 30.0, 30.0, 0.0]);
+    fn a_level_stays_until_the_next_sample_and_the_model_is_drawn_beside_the_rtl() {
+        let run = |levels: &[(f64, u32)]| Trace {
+            record: Record {
+                events: Vec::new(),
+                fifo: levels.iter().map(|(us, bytes)| (Picos::from_us(*us), *bytes)).collect(),
+            },
+            ..trace(vec![])
+        };
+        let (rtl, model) = (run(&[(0.0, 40), (4.0, 80)]), run(&[(5.0, 60)]));
+        let us = |us: f64| Picos::from_us(us);
+        let corners = [
+            (us(0.0), 0.0),
+            (us(0.0), 40.0),
+            (us(4.0), 40.0),
+            (us(4.0), 80.0),
+            (us(10.0), 80.0),
+        ];
+        assert_eq!(steps(&rtl), corners);
+        let svg = occupancy(&[(BackendKind::Rtl, &rtl), (BackendKind::Model, &model)]).into_string();
+        assert_eq!(
+            (svg.matches("<polygon").count(), svg.matches("<polyline").count()),
+            (1, 2),
+            "{svg}"
+        );
+        assert!(
+            svg.contains("80 B") && svg.contains("(RTL solid, golden model dashed)"),
+            "{svg}"
+        );
     }
 
     #[test]
@@ -417,7 +411,7 @@ mod tests {
     fn a_diagram_of_nothing_is_still_a_diagram() {
         let t = trace(vec![]);
         assert!(time_space(&t).into_string().contains("<svg"));
-        assert!(occupancy(&t).into_string().contains("<svg"));
+        assert!(occupancy(&[(BackendKind::Rtl, &t)]).into_string().contains("<svg"));
         assert!(
             breakdown(&Breakdown {
                 title: "b".into(),

@@ -7,7 +7,7 @@ mod table;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::repro::row::{BackendKind, Kind};
-use crate::repro::{Experiment, Outcome, Plot};
+use crate::repro::{Experiment, Outcome, Plot, Trace};
 
 /// What the report says of one machine.
 pub struct Page<'a> {
@@ -116,7 +116,10 @@ fn section(experiment: Experiment, outcomes: &[Outcome]) -> Markup {
             @for id in plot_ids(&ours) { figure { (PreEscaped(plot::draw(&same_plot(&ours, id)))) } }
             @if let Some(outcome) = shown {
                 @for b in &outcome.breakdowns { figure { (diagram::breakdown(b)) } }
-                @for t in &outcome.traces { figure { (diagram::time_space(t)) } figure { (diagram::occupancy(t)) } }
+                @for (n, t) in outcome.traces.iter().enumerate() {
+                    figure { (diagram::time_space(t)) }
+                    figure { (diagram::occupancy(&same_run(&ours, n))) }
+                }
             }
             (table::rows(&ours))
         }
@@ -136,6 +139,14 @@ fn plot_ids(outcomes: &[&Outcome]) -> Vec<&'static str> {
 fn same_plot<'a>(outcomes: &[&'a Outcome], id: &str) -> Vec<(BackendKind, &'a Plot)> {
     let all = outcomes.iter().flat_map(|o| o.plots.iter().map(|p| (o.backend, p)));
     all.filter(|(_, p)| p.id == id).collect()
+}
+
+/// Trace `n` of each backend, the RTL's first.
+fn same_run<'a>(outcomes: &[&'a Outcome], n: usize) -> Vec<(BackendKind, &'a Trace)> {
+    let traces = outcomes.iter().filter_map(|o| Some((o.backend, o.traces.get(n)?)));
+    let mut runs: Vec<_> = traces.collect();
+    runs.sort_by_key(|(backend, _)| *backend);
+    runs
 }
 
 fn parameters(params: &[ParamLine]) -> Markup {

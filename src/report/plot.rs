@@ -132,12 +132,12 @@ fn paint(
 }
 
 /// How the lines of each backend are drawn.
-fn styles(plots: &[(BackendKind, &Plot)]) -> String {
-    let style = |(backend, _): &(BackendKind, &Plot)| match backend {
+pub fn styles<T>(drawn: &[(BackendKind, T)]) -> String {
+    let style = |(backend, _): &(BackendKind, T)| match backend {
         BackendKind::Rtl => "RTL solid",
         BackendKind::Model => "golden model dashed",
     };
-    plots.iter().map(style).collect::<Vec<_>>().join(", ")
+    drawn.iter().map(style).collect::<Vec<_>>().join(", ")
 }
 
 fn level(mark: &Mark) -> f64 {

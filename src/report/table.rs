@@ -29,7 +29,7 @@ fn table(outcomes: &[&Outcome], rows: &[&Row]) -> Markup {
                     td { (row.quantity) span.id { (row.row) } }
                     td.n { (row.paper.map_or("–".into(), |v| format!("{} {}", number(v), row.unit))) }
                     @for o in outcomes { (cells(o, &row.row)) }
-                    td.n { (bounds(row)) }
+                    td.n { (row.bounds_text()) }
                     td { span class={ "kind " (row.kind.name()) } { (row.kind.name()) } }
                     td.note { (depends(row)) }
                 }
@@ -44,7 +44,7 @@ fn cells(outcome: &Outcome, name: &str) -> Markup {
     };
     html! {
         td.n.ok[row.pass == Some(true)].bad[row.failed()] { (number(row.ours)) " " (row.unit) }
-        td.n { (row.difference().map_or(String::new(), |d| format!("{d:+.1} %"))) }
+        td.n { (row.difference_text()) }
     }
 }
 
@@ -53,14 +53,5 @@ fn depends(row: &Row) -> Markup {
     let names = row.depends_on.join(", ");
     html! {
         @if row.depends_on.len() <= 6 { (names) } @else { details { summary { (row.depends_on.len()) " parameters" } (names) } }
-    }
-}
-
-fn bounds(row: &Row) -> String {
-    match (row.low, row.high) {
-        (Some(low), Some(high)) => format!("{} … {}", number(low), number(high)),
-        (Some(low), None) => format!("≥ {}", number(low)),
-        (None, Some(high)) => format!("≤ {}", number(high)),
-        (None, None) => String::new(),
     }
 }

@@ -36,6 +36,10 @@ impl Backend for AnyBackend {
         (**self).irq(node)
     }
 
+    fn fifo_bytes(&self, node: NodeId) -> u32 {
+        (**self).fifo_bytes(node)
+    }
+
     fn memory(&mut self, node: NodeId) -> &mut Memory {
         (**self).memory(node)
     }

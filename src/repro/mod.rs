@@ -136,13 +136,22 @@ pub struct Item {
     pub ours_us: f64,
 }
 
-/// The committed events of a short run, for the time-space diagram and the occupancy of link and FIFO.
+/// What was noted of a stretch of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// What was committed.
+    pub events: Vec<Event>,
+    /// Bytes in PE 1's receive FIFO, from each instant on.
+    pub fifo: Vec<(Picos, u32)>,
+}
+
+/// A short run, for the time-space diagram and the occupancy of links and FIFO.
 #[derive(Clone, Debug)]
 pub struct Trace {
     pub title: String,
     pub from: Picos,
     pub to: Picos,
-    pub events: Vec<Event>,
+    pub record: Record,
 }
 
 #[cfg(test)]

@@ -214,6 +214,24 @@ impl Row {
     pub fn failed(&self) -> bool {
         self.pass == Some(false)
     }
+
+    /// `+1.2 %`; empty where there is nothing to compare with.
+    pub fn difference_text(&self) -> String {
+        // Adding zero turns -0 into 0.
+        let tenths = |d: f64| (d * 10.0).round() / 10.0 + 0.0;
+        self.difference()
+            .map_or(String::new(), |d| format!("{:+.1} %", tenths(d)))
+    }
+
+    /// `6.00 to 8.00`, `at least 6.00`; empty where nothing is checked.
+    pub fn bounds_text(&self) -> String {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => format!("{} to {}", number(low), number(high)),
+            (Some(low), None) => format!("at least {}", number(low)),
+            (None, Some(high)) => format!("at most {}", number(high)),
+            (None, None) => String::new(),
+        }
+    }
 }
 
 /// A value with as many places as its size asks for.
@@ -359,6 +377,19 @@ mod tests {
                 + r#""ours":7.7,"low":6.5,"high":7.5,"kind":"calibrated","depends_on":["header_read"],"pass":false,"backend":"rtl"}"#
         );
         assert!((row.difference().unwrap() - 10.0).abs() < 1e-9);
+        assert_eq!(
+            (row.difference_text(), row.bounds_text()),
+            ("+10.0 %".into(), "6.50 to 7.50".into())
+        );
+        let close = Row {
+            ours: 6.9999,
+            low: None,
+            ..row
+        };
+        assert_eq!(
+            (close.difference_text(), close.bounds_text()),
+            ("+0.0 %".into(), "at most 7.50".into())
+        );
     }
 
     #[test]

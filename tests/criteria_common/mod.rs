@@ -32,7 +32,7 @@ pub fn assert_every_check_is_met(outcomes: &[Outcome]) {
 }
 
 /// Every row comes out different when an RTL or memory parameter has another value: its own, where it names one, or one of the usual.
-/// A row that does not is no measurement.
+/// A row that does not is no measurement. And what moves it is in its list.
 pub fn assert_each_row_moves(backend: BackendKind, outcomes: &[Outcome]) {
     let mut changes: BTreeMap<(&str, u64), BTreeSet<&str>> = BTreeMap::new();
     for row in outcomes.iter().flat_map(|o| &o.rows) {
@@ -60,6 +60,7 @@ pub fn assert_each_row_moves(backend: BackendKind, outcomes: &[Outcome]) {
         for row in outcomes.iter().flat_map(|o| &o.rows) {
             let counts = row.moves_with.is_none_or(|own| own == (name, f64::from_bits(value)));
             if counts && others.get(row.row.as_str()).is_some_and(|other| *other != row.ours) {
+                assert!(row.depends_on.contains(&name), "{} moves with {name}", row.row);
                 moved.insert(&row.row);
             }
         }

@@ -17,7 +17,7 @@ use tsunagi::harness::backend::Backend;
 use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
 use tsunagi::{NodeId, Picos};
 
-use crate::programs::{Ask, Program, run, with_link};
+use crate::programs::{Ask, Program, Refusals, run, with_link};
 
 /// What the next [`CJrun`] of this thread is to be.
 struct Settings {
@@ -41,7 +41,8 @@ fn fail<T>(call: &str, why: impl ToString, returned: T) -> T {
 
 /// A call that only a program can make.
 fn in_program<T>(call: &str, failed: T, f: impl FnOnce(&programs::Link) -> Result<T, String>) -> T {
-    let result = with_link(f).unwrap_or_else(|| Err("called outside a program of CJrun".into()));
+    let result = with_link(|link| f(link).inspect_err(|why| link.refused(call, why)));
+    let result = result.unwrap_or_else(|| Err("called outside a program of CJrun".into()));
     result.unwrap_or_else(|why| fail(call, why, failed))
 }
 
@@ -127,8 +128,13 @@ fn verilated<N: NicUnit + 'static>(config: Config, limit: Picos, program: Progra
 
 fn simulate<B: Backend + 'static>(backend: B, config: Config, limit: Picos, program: Program) -> Result<(), String> {
     let mut sim = Cenju3Sim::new(backend, config).map_err(|e| e.to_string())?;
-    sim.spawn_all(|pe| run(pe, program));
-    sim.run(limit).map_err(|e| e.to_string())
+    let refusals = Refusals::default();
+    sim.spawn_all(|pe| run(pe, program, refusals.clone()));
+    // Who waits for what a refused call did not do hangs as a consequence: the first refusal comes first.
+    sim.run(limit).map_err(|hang| match refusals.first() {
+        Some(refusal) => format!("{refusal}; then {hang}"),
+        None => hang.to_string(),
+    })
 }
 
 #[unsafe(no_mangle)]

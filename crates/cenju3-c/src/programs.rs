@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use tsunagi::cenju3::host::Pe;
@@ -53,6 +54,17 @@ pub struct Link {
     now: Cell<Picos>,
     ask: Sender<Ask>,
     answer: Receiver<Answer>,
+    refusals: Refusals,
+}
+
+/// The first call of any program that was refused.
+#[derive(Clone, Default)]
+pub struct Refusals(Arc<OnceLock<String>>);
+
+impl Refusals {
+    pub fn first(&self) -> Option<&str> {
+        self.0.get().map(String::as_str)
+    }
 }
 
 // SAFETY: as for `Program`.
@@ -70,6 +82,11 @@ pub fn with_link<R>(f: impl FnOnce(&Link) -> R) -> Option<R> {
 impl Link {
     pub fn now(&self) -> Picos {
         self.now.get()
+    }
+
+    /// Notes that a call was refused.
+    pub fn refused(&self, call: &str, why: &str) {
+        let _ = self.refusals.0.set(format!("{}: {call}: {why}", self.pe));
     }
 
     /// Hands over to the simulation until it has the answer.
@@ -115,7 +132,7 @@ impl Link {
 }
 
 /// The simulation's end of one program: runs it on a thread of its own, and does on `pe` what it asks for until it returns.
-pub async fn run(pe: Pe, program: Program) {
+pub async fn run(pe: Pe, program: Program, refusals: Refusals) {
     let (ask, asked) = channel();
     let (answer, answered) = channel();
     let link = Link {
@@ -127,6 +144,7 @@ pub async fn run(pe: Pe, program: Program) {
         now: Cell::new(pe.now()),
         ask,
         answer: answered,
+        refusals,
     };
     let thread = thread::Builder::new().name(format!("{}", pe.id())).spawn(move || {
         let program = program;

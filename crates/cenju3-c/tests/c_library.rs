@@ -107,6 +107,13 @@ static void stuck(void *arg) {
     CJwaitword(CJalloc(4), *(int *)arg);
 }
 
+/* PE 0 is refused what PE 1 waits for, and does not look. */
+static void refused(void *arg) {
+    int *word = CJalloc(4);
+    if (CJpe() == 0) CJrmwrite(word, 7, word, 4);
+    else CJwaitword(word, *(int *)arg);
+}
+
 int main(void) {
     int zero = 0;
     say(CJpe());
@@ -114,6 +121,7 @@ int main(void) {
     say(CJset("mem_bytes=1048576"));
     say(CJrun(2, misuse, NULL));
     say(CJrun(2, stuck, &zero));
+    say(CJrun(2, refused, &zero));
     return 0;
 }
 "#;
@@ -142,6 +150,10 @@ fn misuse_and_hangs_are_told() {
         "-1 CJrun: the machine hangs at ",
         "program of PE 0 waits for something new in its memory",
     ];
+    assert!(
+        said.contains("\n-1 CJrun: PE 0: CJrmwrite: no PE 7: the machine has 2 PEs; then the machine hangs at "),
+        "{said}"
+    );
     let mut lines = said.lines();
     for start in expected {
         let line = lines.next().unwrap_or_default();

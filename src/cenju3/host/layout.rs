@@ -42,6 +42,11 @@ impl Layout {
         (user_end > 0).then_some(Layout { user_end })
     }
 
+    /// The least memory of a PE in which user programs have `user` bytes.
+    pub fn mem_bytes_for(user: u32) -> u32 {
+        user.next_multiple_of(BODY_SLOT_BYTES) + KERNEL_BYTES
+    }
+
     fn at(&self, offset: u32) -> Addr {
         Addr(self.user_end + offset)
     }

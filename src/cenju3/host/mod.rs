@@ -33,10 +33,9 @@ mod send;
 mod trace;
 
 use std::cell::RefMut;
+use std::error::Error;
 use std::future::Future;
 use std::rc::Rc;
-
-use thiserror::Error;
 
 use self::cpu::{Level, at_rate};
 use self::kernel::{Kernel, message};
@@ -48,12 +47,12 @@ use self::trace::Trace;
 pub use self::trace::{Fault, FaultKind, Stage, Stamp};
 use crate::cenju3::params::Config;
 use crate::harness::backend::Backend;
-use crate::harness::exec::{Host, Join, Sim, SimError};
+use crate::harness::exec::{FifoSample, Host, Join, Sim, SimError};
 use crate::harness::memory::Memory;
 use crate::{Addr, NodeId, Picos};
 
 /// Why a machine does not boot.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum BootError {
     #[error("mem_bytes = {bytes} B is too little: the kernel takes {KERNEL_BYTES} B at the top of each PE's memory")]
     MemoryTooSmall { bytes: u32 },
@@ -144,7 +143,18 @@ impl<B: Backend + 'static> Cenju3Sim<B> {
     ) -> Join<T> {
         let pe = self.pe(node);
         let host = pe.kernel.host.clone();
-        host.spawn(format!("program of {node}"), program(pe))
+        host.spawn(program_name(node), program(pe))
+    }
+
+    /// The same for a program that may give up: its error ends [`run`](Cenju3Sim::run).
+    pub fn spawn_checked<E: Error + Send + Sync + 'static, F: Future<Output = Result<(), E>> + 'static>(
+        &self,
+        node: NodeId,
+        program: impl FnOnce(Pe) -> F,
+    ) {
+        let pe = self.pe(node);
+        let host = pe.kernel.host.clone();
+        host.spawn_checked(program_name(node), program(pe));
     }
 
     /// Starts the same program on every PE.
@@ -157,14 +167,30 @@ impl<B: Backend + 'static> Cenju3Sim<B> {
     /// Runs until all user programs are done, for at most `bound` of simulated time from now.
     ///
     /// # Errors
-    /// [`SimError::Hang`] with what every program and kernel waits for.
+    /// [`SimError::Failed`] with the error of a program of [`spawn_checked`](Cenju3Sim::spawn_checked); [`SimError::Hang`] with the faults not
+    /// yet taken and with what every program and kernel waits for.
     pub fn run(&mut self, bound: Picos) -> Result<(), SimError> {
-        self.sim.run(self.sim.now() + bound)
+        let mut done = self.sim.run(self.sim.now() + bound);
+        if let Err(SimError::Hang { hardware, .. }) = &mut done {
+            let faults = self.trace.faults.borrow();
+            *hardware = faults.iter().map(|f| format!("{f}\n")).collect::<String>() + hardware;
+        }
+        done
     }
 
     /// The machine underneath, between runs: its events, its memories.
     pub fn backend_mut(&mut self) -> RefMut<'_, B> {
         self.sim.backend_mut()
+    }
+
+    /// As [`Sim::sample_each`].
+    pub fn sample_each(&mut self, period: Picos) {
+        self.sim.sample_each(period);
+    }
+
+    /// As [`Sim::take_samples`].
+    pub fn take_samples(&mut self) -> Vec<FifoSample> {
+        self.sim.take_samples()
     }
 
     /// Starts or stops the recording of [`Stamp`]s; off at first.
@@ -181,6 +207,10 @@ impl<B: Backend + 'static> Cenju3Sim<B> {
     pub fn take_faults(&mut self) -> Vec<Fault> {
         self.trace.faults.take()
     }
+}
+
+fn program_name(node: NodeId) -> String {
+    format!("program of {node}")
 }
 
 /// Setting up takes some 20 register writes per PE, all PEs at once.

@@ -141,8 +141,9 @@ impl Kernel {
         if head > 0 {
             self.data_message(&queue, src, dest, to, head).await;
         }
-        for at in (0..middle).step_by(self.config.parcel_max as usize) {
-            let part = self.config.parcel_max.min(middle - at);
+        let most = self.config.parcel_max / line * line;
+        for at in (0..middle).step_by(most as usize) {
+            let part = most.min(middle - at);
             self.dma(options, &queue, src.offset(head + at), dest, to.offset(head + at), part)
                 .await;
         }

@@ -75,15 +75,13 @@ impl Parcel {
         }
     }
 
-    /// A DMA parcel as several of at most `piece` bytes (a multiple of 32), each with the flags of the whole.
+    /// A DMA parcel as several of at most `piece` bytes (at least 32, counted in whole lines of 32), each with the flags of the whole.
     pub fn cut(&self, piece: u32) -> Vec<Parcel> {
         let Kind::Dma { to } = self.kind else {
             return vec![*self];
         };
-        assert!(
-            piece > 0 && piece.is_multiple_of(ALIGN_BYTES),
-            "a piece of {piece} bytes"
-        );
+        let piece = piece / ALIGN_BYTES * ALIGN_BYTES;
+        assert!(piece > 0, "a piece of less than {ALIGN_BYTES} bytes");
         let part = |at: u32| Parcel {
             kind: Kind::Dma { to: to.offset(at) },
             body: self.body.offset(at),

@@ -2,6 +2,9 @@
 
 use std::cell::{Cell, RefCell};
 
+use thiserror::Error;
+
+use crate::cenju3::packet::Status;
 use crate::{NodeId, Picos};
 
 /// A point in the life of a transfer, as the software sees it.
@@ -33,29 +36,41 @@ pub struct Stamp {
 }
 
 /// An error interrupt's cause, as the kernel of `node` read it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{node} was told at {at}: {kind}")]
 pub struct Fault {
     pub at: Picos,
     pub node: NodeId,
     pub kind: FaultKind,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FaultKind {
     /// A header or body ring was full; it was emptied and the Receiver goes on, with nothing lost.
+    #[error("a header or body ring was full")]
     Overflow,
     /// A packet was dropped for its header, given by its word 0.
+    #[error("a packet with the bad header {word0:#010x} was dropped")]
     BadHeader { word0: u32 },
     /// Memory refused a write of the Receiver.
+    #[error("memory refused a write of the Receiver")]
     BusError,
     /// A packet had fewer body bytes than its length.
+    #[error("the packet with header {word0:#010x} was shorter than its length")]
     Truncated { word0: u32 },
     /// A packet had more.
+    #[error("the packet with header {word0:#010x} was longer than its length")]
     Overlong { word0: u32 },
     /// The Sender refused a parcel (codes: `regs::STATUS_*`) and skipped it.
+    #[error("the Sender refused a parcel of queue {queue}: {}", said(*status))]
     Send { queue: usize, status: u32 },
     /// A system message of a type the kernel does not know, or for memory that is not there.
+    #[error("a message of {src} of type {kind} makes no sense")]
     BadMessage { src: NodeId, kind: u32 },
+}
+
+fn said(status: u32) -> String {
+    Status::from_code(status).map_or_else(|| format!("status {status}"), |s| s.to_string())
 }
 
 /// Collects both for all PEs of a machine. Stamps only while switched on; faults always.

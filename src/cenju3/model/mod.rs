@@ -367,6 +367,10 @@ impl Backend for ModelMachine {
         self.nodes[node.index()].irq
     }
 
+    fn fifo_bytes(&self, node: NodeId) -> u32 {
+        self.network.receive_level(node.index()) * self.config.bus_bytes
+    }
+
     fn memory(&mut self, node: NodeId) -> &mut Memory {
         &mut self.nodes[node.index()].memory
     }

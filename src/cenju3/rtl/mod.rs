@@ -6,7 +6,6 @@
 mod clock;
 mod compose;
 pub mod ports;
-mod sample;
 mod unit;
 
 use std::fmt::Write as _;
@@ -20,7 +19,6 @@ use super::params::Config;
 use clock::Clock;
 pub use compose::{Composed, NotBuilt};
 use ports::{BusIn, Edges, Hardware, HostPort};
-pub use sample::{NodeSample, Sample};
 pub use unit::{Clocked, NicUnit};
 
 /// What surrounds a NIC.
@@ -30,8 +28,6 @@ struct Node {
     host: HostPort,
     /// Interrupt line after the last edge.
     irq: bool,
-    /// Bytes that are in memory with their response taken.
-    written: u64,
     /// Edges of each clock since the node last stirred, up to [`SETTLE`].
     quiet: Quiet,
 }
@@ -60,7 +56,6 @@ pub struct RtlMachine<H> {
     gated: bool,
     probe: Probe,
     events: Option<Vec<Event>>,
-    sampler: Option<sample::Sampler>,
     /// Network clock edges that were evaluated.
     net_cycles: u64,
 }
@@ -77,7 +72,6 @@ impl<H: Hardware> RtlMachine<H> {
                 agent: MemoryAgent::new(timing, hardware.bus_bytes()),
                 host: HostPort::Idle,
                 irq: hardware.irq(node),
-                written: 0,
                 quiet: Quiet::default(),
             })
             .collect();
@@ -92,7 +86,6 @@ impl<H: Hardware> RtlMachine<H> {
             gated: true,
             probe: Probe::default(),
             events: None,
-            sampler: None,
             net_cycles: 0,
         };
         machine.look(Edges { io: false, net: false });
@@ -134,16 +127,6 @@ impl<H: Hardware> RtlMachine<H> {
     /// Network clock edges that were evaluated so far; skipped time does not count.
     pub fn net_cycles(&self) -> u64 {
         self.net_cycles
-    }
-
-    /// From now on notes each node's links and receive side each `period` while anything moves.
-    pub fn sample_each(&mut self, period: Picos) {
-        self.sampler = Some(sample::Sampler::new(period, self.now));
-    }
-
-    /// Takes the samples so far, in time order.
-    pub fn take_samples(&mut self) -> Vec<Sample> {
-        self.sampler.as_mut().map(sample::Sampler::take).unwrap_or_default()
     }
 
     /// The next edge of either clock; later than `now`.
@@ -215,12 +198,8 @@ impl<H: Hardware> RtlMachine<H> {
                 self.hardware.set_bus_in(at, &bus);
                 let out = self.hardware.bus_out(at);
                 node.host.step(&out, &mut |kind| note(at, kind));
-                node.agent.step(cycle, &mut node.memory, &out.mem, |kind| {
-                    if let EventKind::MemWritten { bytes, .. } = kind {
-                        node.written += u64::from(bytes);
-                    }
-                    note(at, kind);
-                });
+                node.agent
+                    .step(cycle, &mut node.memory, &out.mem, |kind| note(at, kind));
             }
         }
         self.hardware.edge(now, edges, &self.awake, &mut note);
@@ -239,25 +218,6 @@ impl<H: Hardware> RtlMachine<H> {
             self.net_cycles += 1;
         }
         self.look(edges);
-    }
-
-    fn sample(&mut self) {
-        let Some(sampler) = &mut self.sampler else { return };
-        if sampler.due(self.now) {
-            let nodes = self.nodes.iter().enumerate().map(|(at, node)| {
-                let (tx, rx) = self.hardware.links(at);
-                NodeSample {
-                    tx,
-                    rx,
-                    written: node.written,
-                }
-            });
-            sampler.push(Sample {
-                at: self.now,
-                nodes: nodes.collect(),
-                stages: self.hardware.stage_flits(),
-            });
-        }
     }
 }
 
@@ -296,7 +256,6 @@ impl<H: Hardware> Backend for RtlMachine<H> {
             self.now = self.next_edge();
             self.tend_wave();
             self.edge();
-            self.sample();
         }
         self.now = to;
         self.io.skip_to(to);
@@ -317,6 +276,10 @@ impl<H: Hardware> Backend for RtlMachine<H> {
 
     fn irq(&self, node: NodeId) -> bool {
         self.nodes[node.index()].irq
+    }
+
+    fn fifo_bytes(&self, node: NodeId) -> u32 {
+        self.hardware.fifo_words(node.index()) * self.hardware.bus_bytes()
     }
 
     fn memory(&mut self, node: NodeId) -> &mut Memory {

@@ -3,8 +3,6 @@
 use std::io;
 use std::path::Path;
 
-use serde::Serialize;
-
 use crate::harness::backend::{EventKind, HostReq, HostRsp};
 use crate::harness::memory::{MemPortsIn, MemPortsOut};
 use crate::net::fabric::Flit;
@@ -39,18 +37,9 @@ pub struct Edges {
     pub net: bool,
 }
 
-/// Flits and whole packets that passed a port of a node, and net cycles in which a flit waited there, since reset.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct LinkCount {
-    pub flits: u64,
-    pub packets: u64,
-    pub stalled: u64,
-}
-
 /// Follows the flits of one direction of a node's link, packet by packet.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkMonitor {
-    count: LinkCount,
     /// Flits of the packet under way.
     flits: u32,
     outgoing: bool,
@@ -60,7 +49,6 @@ impl LinkMonitor {
     /// From the NIC into the network.
     pub fn outgoing() -> LinkMonitor {
         LinkMonitor {
-            count: LinkCount::default(),
             flits: 0,
             outgoing: true,
         }
@@ -74,18 +62,9 @@ impl LinkMonitor {
         }
     }
 
-    pub fn count(&self) -> LinkCount {
-        self.count
-    }
-
-    /// A flit stands on the link before an edge, and is `taken` or not; tells of the first and the last of a packet.
+    /// A flit is taken at an edge; tells of the first and the last of a packet.
     #[inline]
-    pub fn pass(&mut self, flit: Flit, taken: bool, mut event: impl FnMut(EventKind)) {
-        if !taken {
-            self.count.stalled += 1;
-            return;
-        }
-        self.count.flits += 1;
+    pub fn pass(&mut self, flit: Flit, mut event: impl FnMut(EventKind)) {
         self.flits += 1;
         if self.flits == 1 {
             let head = flit.word as u16;
@@ -97,7 +76,6 @@ impl LinkMonitor {
         }
         if flit.last {
             let flits = std::mem::take(&mut self.flits);
-            self.count.packets += 1;
             event(if self.outgoing {
                 EventKind::TxLast { flits }
             } else {
@@ -133,11 +111,8 @@ pub trait Hardware {
     /// the edge commits, where the RTL shows them.
     fn edge(&mut self, at: Picos, edges: Edges, awake: &[bool], event: &mut impl FnMut(usize, EventKind));
 
-    /// The node's outgoing and incoming link.
-    fn links(&self, node: usize) -> (LinkCount, LinkCount);
-
-    /// Flits inside the switches of each stage, where the RTL shows them.
-    fn stage_flits(&self) -> Vec<u64>;
+    /// Words in the node's receive FIFO.
+    fn fifo_words(&self, node: usize) -> u32;
 
     /// One line for each node or link that is not idle.
     fn report(&self) -> Vec<String>;

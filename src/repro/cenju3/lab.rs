@@ -4,9 +4,8 @@
 use std::cell::RefCell;
 
 use crate::cenju3::params::{Config, PARAMS};
-use crate::harness::backend::Event;
 use crate::repro::row::{BackendKind, Provenance, Row, Source, Spec};
-use crate::repro::{Curve, Experiment, Outcome, Trace};
+use crate::repro::{Curve, Experiment, Outcome, Record, Trace};
 use crate::{NodeId, Picos};
 
 /// Transfer sizes of every throughput curve, KB.
@@ -60,12 +59,68 @@ impl Scenario {
     }
 }
 
+/// One of the values a scenario can give.
+#[derive(Debug)]
+pub struct Quantity {
+    pub name: &'static str,
+    pub what: &'static str,
+    pub unit: &'static str,
+}
+
+const fn us(name: &'static str, what: &'static str) -> Quantity {
+    Quantity { name, what, unit: "us" }
+}
+
+const fn mb_s(name: &'static str, what: &'static str) -> Quantity {
+    Quantity {
+        name,
+        what,
+        unit: "MB/s",
+    }
+}
+
+const QUANTITIES: [Quantity; 18] = [
+    us("pointer_write", "Header Queue Pointer written"),
+    us("header_read", "parcel header read"),
+    us("body_read", "parcel body read"),
+    us("sync", "network synchronisation"),
+    us("switch", "network switching"),
+    us("header_write", "packet header written"),
+    us("total", "Sender start to packet header in memory"),
+    us("recognised", "Sender start to interrupt recognised"),
+    us("round_trip", "one word to and fro"),
+    us("one_way", "one word one way"),
+    us("syscall", "user call to kernel"),
+    us("kernel_to_start", "kernel to Sender start"),
+    us("call_to_start", "user call to Sender start"),
+    us("start_to_kernel", "Sender start to interrupt recognised"),
+    us("receive_kernel", "interrupt recognised to data at the user"),
+    mb_s("steady_rate", "throughput in the steady state, without the first half"),
+    mb_s(
+        "transfer_rate",
+        "throughput from Sender start to the last byte in memory",
+    ),
+    mb_s("link_rate", "what PE 0's link carries, headers included"),
+];
+
+/// What the value of that name is.
+///
+/// # Panics
+/// No scenario gives a value of that name.
+pub fn quantity(name: &str) -> &'static Quantity {
+    QUANTITIES
+        .iter()
+        .find(|q| q.name == name)
+        .unwrap_or_else(|| panic!("no quantity `{name}`"))
+}
+
 /// What came out of a scenario, from time stamps of that run.
 #[derive(Clone, Debug, Default)]
 pub struct Measurement {
     /// Times in us and rates in MB/s, by name.
     pub values: Vec<(&'static str, f64)>,
-    pub trace: Vec<Event>,
+    /// Of a part that is worth a diagram; may be empty.
+    pub record: Record,
 }
 
 impl Measurement {
@@ -231,9 +286,10 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// Keeps the events of a measurement, from PE 0's first to PE 1's last, for the report.
+    /// Keeps what was noted in a measurement, from PE 0's first event to the last, for the report.
     pub fn trace(&mut self, title: &str, measurement: &Measurement) {
-        let events = measurement.trace.clone();
+        let record = measurement.record.clone();
+        let events = &record.events;
         let first = events
             .iter()
             .find(|e| e.node == NodeId(0))
@@ -243,7 +299,7 @@ impl<'a> Lab<'a> {
             title: title.into(),
             from: first,
             to: last,
-            events,
+            record,
         });
     }
 }

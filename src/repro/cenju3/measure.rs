@@ -3,14 +3,19 @@
 use thiserror::Error;
 
 use super::lab::{AtEnd, Measurement, Scenario, What};
-use crate::cenju3::host::{BootError, Cenju3Sim, Kind, Parcel, Pe, Priority, RmwriteError, SendError, Stage, Stamp};
+use crate::cenju3::host::layout::Layout;
+use crate::cenju3::host::{
+    BootError, Cenju3Sim, Fault, FaultKind, Kind, Parcel, Pe, Priority, RmwriteError, SendError, Stage, Stamp,
+};
 use crate::cenju3::model::ModelMachine;
 use crate::cenju3::params::Config;
 use crate::cenju3::regs;
 use crate::cenju3::rtl::{Composed, NotBuilt, RtlMachine};
 use crate::harness::backend::{Event, EventKind};
-use crate::harness::exec::SimError;
+use crate::harness::exec::{FifoSample, SimError};
+use crate::harness::memory::Memory;
 use crate::harness::wave::Probe;
+use crate::repro::Record;
 use crate::repro::machine::AnyBackend;
 use crate::repro::row::BackendKind;
 use crate::rtl::{Cenju3Nic, Cenju3NicWide};
@@ -20,12 +25,12 @@ type Sim = Cenju3Sim<AnyBackend>;
 
 const FROM: NodeId = NodeId(0);
 const TO: NodeId = NodeId(1);
-/// No scenario takes as long: beyond it the machine hangs.
-const BOUND: Picos = Picos::from_ns(200_000_000);
 /// What is still under way when the last byte is in memory, responses and interrupts, is over after this.
 const TAIL: Picos = Picos::from_ns(60_000);
-/// Transfers up to this size keep their events for the report.
-const TRACED_BYTES: u32 = 8192;
+/// What a Receiver without CPU still has to store when the Sender is done is stored after this.
+const SINK_TAIL: Picos = Picos::from_ns(10_000_000);
+/// Of transfers up to this size the last two are recorded for the report.
+const RECORDED_BYTES: u32 = 8192;
 
 #[derive(Debug, Error)]
 pub enum MeasureError {
@@ -36,9 +41,9 @@ pub enum MeasureError {
     #[error(transparent)]
     Sim(#[from] SimError),
     #[error(transparent)]
-    Send(#[from] SendError),
-    #[error(transparent)]
-    Rmwrite(#[from] RmwriteError),
+    Fault(#[from] Fault),
+    #[error("mem_bytes = {bytes} B is too little: {needed} B are needed, the kernel's included")]
+    MemoryTooSmall { bytes: u32, needed: u32 },
     #[error("{what}: PE 1 did not get what PE 0 sent; first wrong byte at {at}")]
     Corrupt { what: String, at: Addr },
 }
@@ -58,7 +63,8 @@ pub fn machine(backend: BackendKind, config: &Config, probe: &Probe) -> Result<A
 /// Runs the scenario.
 ///
 /// # Errors
-/// A machine that does not boot or hangs, a refused transfer, or data that did not arrive as they were sent.
+/// Memory too small for the transfers, a machine that does not boot or hangs, a refused transfer, a fault that interrupted, or data that did
+/// not arrive as they were sent.
 pub fn measure(scenario: &Scenario) -> Result<Measurement, MeasureError> {
     measure_with_wave(scenario, &Probe::default())
 }
@@ -82,7 +88,12 @@ pub fn measure_with_wave(scenario: &Scenario, probe: &Probe) -> Result<Measureme
                 for call in 0..calls {
                     pe.rmwrite(Addr(0), TO, Addr(call * bytes), bytes).await?;
                 }
-                Ok(())
+                if !receiver {
+                    // Nobody copies what comes by message, so the last byte may never be there to wait for.
+                    pe.sent(Priority::Normal).await;
+                    pe.host().delay(SINK_TAIL).await;
+                }
+                Ok::<_, RmwriteError>(())
             };
             transfers(&mut sim, &scenario.what, bytes, calls, send)
         }
@@ -91,10 +102,11 @@ pub fn measure_with_wave(scenario: &Scenario, probe: &Probe) -> Result<Measureme
             transfers: count,
             at_end,
         } => {
+            let whole = bytes.min(config.parcel_max);
             let piece = if at_end == AtEnd::InvalidatePieces {
-                config.piece_bytes
+                whole.min(config.piece_bytes)
             } else {
-                bytes
+                whole
             };
             let mut sim = boot(machine, config, at_end != AtEnd::Nothing)?;
             let parcels = (0..count).flat_map(move |n| Parcel::dma(TO, Addr(0), Addr(n * bytes), bytes).cut(piece));
@@ -119,9 +131,19 @@ fn pattern(n: u32) -> u8 {
     (n.wrapping_mul(0x9e37_79b1) >> 21) as u8
 }
 
+/// Runs all programs, which move `bytes`, to their end. At less than a hundredth of a megabyte a second the machine hangs.
+///
+/// # Errors
+/// A program that gave up, a hang, or a fault that interrupted and lost something.
+pub fn finish(sim: &mut Cenju3Sim<AnyBackend>, bytes: u32) -> Result<(), MeasureError> {
+    sim.run(Picos::from_us(100_000.0 + f64::from(bytes) * 100.0))?;
+    let lost = sim.take_faults().into_iter().find(|f| f.kind != FaultKind::Overflow);
+    lost.map_or(Ok(()), |fault| Err(fault.into()))
+}
+
 /// Keeps the Sender's queue from running empty.
-async fn queue_all(pe: &Pe, parcels: Vec<Parcel>) -> Result<(), MeasureError> {
-    for some in parcels.chunks(32) {
+async fn queue_all(pe: &Pe, parcels: Vec<Parcel>) -> Result<(), SendError> {
+    for some in parcels.chunks(pe.config().queue_headers.min(32) as usize) {
         loop {
             match pe.send_parcels(Priority::Normal, some).await {
                 Err(SendError::QueueFull { .. }) => pe.host().delay(Picos::from_us(20.0)).await,
@@ -133,31 +155,44 @@ async fn queue_all(pe: &Pe, parcels: Vec<Parcel>) -> Result<(), MeasureError> {
 }
 
 /// Runs `send` on PE 0 until `count` transfers of `bytes` lie one after the other in PE 1's memory.
-fn transfers(
+fn transfers<E: std::error::Error + Send + Sync + 'static>(
     sim: &mut Sim,
     what: &What,
     bytes: u32,
     count: u32,
-    send: impl AsyncFnOnce(Pe) -> Result<(), MeasureError> + 'static,
+    send: impl AsyncFnOnce(Pe) -> Result<(), E> + 'static,
 ) -> Result<Measurement, MeasureError> {
     let (source, total) = ((0..bytes).map(pattern).collect::<Vec<u8>>(), bytes * count);
     let (from, to) = (sim.pe(FROM), sim.pe(TO));
+    if total > to.memory_end() {
+        return Err(MeasureError::MemoryTooSmall {
+            bytes: to.config().mem_bytes,
+            needed: Layout::mem_bytes_for(total),
+        });
+    }
     let poison: Vec<u8> = source.iter().map(|b| !b).collect();
     from.write(Addr(0), &source);
     (0..count).for_each(|n| to.write(Addr(n * bytes), &poison));
 
-    let mut sent = sim.spawn(FROM, async move |pe| send(pe).await);
-    let last = source[source.len() - 1];
-    sim.spawn(TO, async move |pe| {
-        let there = move |m: &crate::harness::memory::Memory| m.read(Addr(total - 1), 1) == Some(&[last][..]);
-        pe.host().watch("the last byte", there).await;
-        pe.host().delay(TAIL).await;
-    });
-    sim.run(BOUND)?;
-    sent.take().expect("the program is done")?;
+    let recorded = count > 1 && bytes <= RECORDED_BYTES;
+    if recorded {
+        sim.sample_each(Picos::from_ns(500));
+    }
+    sim.spawn_checked(FROM, async move |pe| send(pe).await);
+    let copied = !matches!(what, What::Rmwrite { receiver: false, .. });
+    if copied {
+        let last = source[source.len() - 1];
+        sim.spawn(TO, async move |pe| {
+            let there = move |m: &Memory| m.read(Addr(total - 1), 1) == Some(&[last][..]);
+            pe.host().watch("the last byte", there).await;
+            pe.host().delay(TAIL).await;
+        });
+    }
+    finish(sim, total)?;
     for n in 0..count {
         let got = to.read(Addr(n * bytes), bytes);
-        if let Some(at) = got.iter().zip(&source).position(|(a, b)| a != b) {
+        let wrong = |n: usize| got[n] != source[n] && (copied || got[n] != poison[n]);
+        if let Some(at) = (0..source.len()).find(|n| wrong(*n)) {
             return Err(MeasureError::Corrupt {
                 what: format!("{what:?}"),
                 at: Addr(n * bytes + at as u32),
@@ -165,61 +200,76 @@ fn transfers(
         }
     }
     let events = sim.backend_mut().take_events();
-    Ok(rates(&events, to.memory_end(), bytes, count))
+    let stored = stored(&events, to.memory_end(), what, bytes, count);
+    let record = match stored.ends.as_slice() {
+        [.., from, _, to] if recorded => record(&events, &sim.take_samples(), *from, *to),
+        _ => Record::default(),
+    };
+    Ok(Measurement {
+        values: rates(&events, &stored, total),
+        record,
+    })
 }
 
-/// Rates of a run that stored `count` transfers of `bytes` in PE 1's user memory, which ends at `user_end`.
-fn rates(events: &[Event], user_end: u32, bytes: u32, count: u32) -> Measurement {
-    // One transfer is looked at packet by packet.
-    let (unit, units) = if count > 1 {
-        (bytes, count)
-    } else {
+/// What a run stored, part by part.
+struct Stored {
+    /// Bytes of a part, and how many there are.
+    unit: u32,
+    units: u32,
+    /// When each part was complete in PE 1's user memory.
+    ends: Vec<Picos>,
+}
+
+/// Looks at `count` transfers of `bytes` one by one, at one by the hardware alone packet by packet.
+fn stored(events: &[Event], user_end: u32, what: &What, bytes: u32, count: u32) -> Stored {
+    let alone = matches!(
+        what,
+        What::Stream {
+            transfers: 1,
+            at_end: AtEnd::Nothing,
+            ..
+        }
+    );
+    let (unit, units) = if alone {
         (bytes.min(512), bytes.div_ceil(512))
+    } else {
+        (bytes, count)
     };
-    let stored = ends_of_units(events, user_end, unit, units);
-    let warm = (units as usize / 2).max(1);
-    let mut values = Vec::new();
-    if stored.len() == units as usize && stored.len() > warm {
-        let (first, last) = (stored[warm - 1], stored[stored.len() - 1]);
-        values.push((
-            "steady_rate",
-            last.saturating_sub(first)
-                .rate_mb_s(u64::from(unit) * (stored.len() - warm) as u64),
-        ));
-    }
-    let start = events
-        .iter()
-        .find(|e| e.node == FROM && is_pointer_write(e.kind))
-        .map(|e| e.at);
-    if let (Some(start), Some(last)) = (start, stored.last()) {
-        values.push((
-            "transfer_rate",
-            last.saturating_sub(start)
-                .rate_mb_s(u64::from(bytes) * u64::from(count)),
-        ));
-    }
-    values.push(("link_rate", link_rate(events)));
-    let trace = match stored.len() {
-        n if n > 2 && count > 1 && bytes <= TRACED_BYTES => between(events, stored[n - 3], stored[n - 1]),
-        _ => Vec::new(),
-    };
-    Measurement { values, trace }
-}
-
-/// When each unit of bytes was complete in PE 1's user memory.
-fn ends_of_units(events: &[Event], user_end: u32, unit: u32, units: u32) -> Vec<Picos> {
-    let (mut stored, mut ends) = (0u64, Vec::new());
+    let (mut so_far, mut ends) = (0u64, Vec::new());
     for e in events.iter().filter(|e| e.node == TO) {
         if let EventKind::MemWritten { addr, bytes } = e.kind
             && addr.0 < user_end
         {
-            stored += u64::from(bytes);
-            while ends.len() < units as usize && stored >= u64::from(unit) * (ends.len() as u64 + 1) {
+            so_far += u64::from(bytes);
+            while ends.len() < units as usize && so_far >= u64::from(unit) * (ends.len() as u64 + 1) {
                 ends.push(e.at);
             }
         }
     }
-    ends
+    Stored { unit, units, ends }
+}
+
+/// Rates of a run. Without those of what was not stored through the ports: what comes by message is copied by the CPU.
+fn rates(events: &[Event], stored: &Stored, total: u32) -> Vec<(&'static str, f64)> {
+    let mut values = Vec::new();
+    let start = events
+        .iter()
+        .find(|e| e.node == FROM && is_pointer_write(e.kind))
+        .map(|e| e.at);
+    if let (Some(start), Some(&last)) = (start, stored.ends.last())
+        && stored.ends.len() == stored.units as usize
+    {
+        let warm = (stored.ends.len() / 2).max(1);
+        if stored.ends.len() > warm {
+            let bytes = u64::from(stored.unit) * (stored.ends.len() - warm) as u64;
+            let span = last.saturating_sub(stored.ends[warm - 1]);
+            values.push(("steady_rate", span.rate_mb_s(bytes)));
+        }
+        let span = last.saturating_sub(start);
+        values.push(("transfer_rate", span.rate_mb_s(total.into())));
+    }
+    values.push(("link_rate", link_rate(events)));
+    values
 }
 
 /// Bytes of all flits over the time from the first packet's head to the last one's, on PE 0's link; the first third left out.
@@ -257,42 +307,53 @@ fn is_pointer_write(kind: EventKind) -> bool {
     )
 }
 
-fn between(events: &[Event], from: Picos, to: Picos) -> Vec<Event> {
-    events.iter().filter(|e| e.at >= from && e.at <= to).copied().collect()
+/// What was noted from one instant to another.
+fn record(events: &[Event], samples: &[FifoSample], from: Picos, to: Picos) -> Record {
+    let within = |at: Picos| from <= at && at <= to;
+    let level = |s: &FifoSample| (s.at.max(from), s.bytes[TO.index()]);
+    let before = samples.iter().rfind(|s| s.at < from);
+    let fifo = before.into_iter().chain(samples.iter().filter(|s| within(s.at)));
+    Record {
+        events: events.iter().filter(|e| within(e.at)).copied().collect(),
+        fifo: fifo.map(level).collect(),
+    }
 }
 
 /// E2: a word as a bare message.
 fn one_word(sim: &mut Sim) -> Result<Measurement, MeasureError> {
-    let mut sent = sim.spawn(FROM, async |pe| {
+    sim.sample_each(Picos::from_ns(100));
+    sim.spawn_checked(FROM, async |pe| {
         pe.write(Addr(0), b"word");
         pe.send_parcels(Priority::Normal, &[Parcel::message(Kind::System, TO, Addr(0), 4)])
             .await
     });
     sim.spawn(TO, async |pe| pe.host().delay(TAIL).await);
-    sim.run(BOUND)?;
-    sent.take().expect("the program is done")?;
+    finish(sim, 4)?;
     let events = sim.backend_mut().take_events();
     let stamps = sim.take_stamps();
     let config = sim.pe(FROM).config().clone();
-    Ok(hardware_steps(&events, &stamps, &config))
+    Ok(hardware_steps(&events, &stamps, &sim.take_samples(), &config))
+}
+
+/// Microseconds from one instant to a later one; NaN where either did not happen.
+fn us_between(from: Option<Picos>, to: Option<Picos>) -> f64 {
+    let span = from.zip(to).filter(|(from, to)| from <= to);
+    span.map_or(f64::NAN, |(from, to)| (to - from).as_us())
 }
 
 /// The steps of one packet, from the time stamps of its events. A step that did not happen gives NaN.
-fn hardware_steps(events: &[Event], stamps: &[Stamp], config: &Config) -> Measurement {
+fn hardware_steps(events: &[Event], stamps: &[Stamp], samples: &[FifoSample], config: &Config) -> Measurement {
     let at = |node: NodeId, test: &dyn Fn(EventKind) -> bool| {
-        events
-            .iter()
-            .find(|e| e.node == node && test(e.kind))
-            .map_or(f64::NAN, |e| e.at.as_us())
+        let found = events.iter().find(|e| e.node == node && test(e.kind));
+        found.map(|e| e.at)
     };
     let stamp = |node: NodeId, test: &dyn Fn(Stage) -> bool| {
-        stamps
-            .iter()
-            .find(|s| s.node == node && test(s.stage))
-            .map_or(f64::NAN, |s| s.at.as_us())
+        let found = stamps.iter().find(|s| s.node == node && test(s.stage));
+        found.map(|s| s.at)
     };
     // The CPU's access begins so long before the kernel goes on.
-    let begin = stamp(FROM, &|s| matches!(s, Stage::Started { .. })) - config.ext_access.as_us();
+    let started = stamp(FROM, &|s| matches!(s, Stage::Started { .. }));
+    let begin = started.map(|at| at.saturating_sub(config.ext_access));
     let pointer = at(FROM, &is_pointer_write);
     // The header is read first, from the queue; then the body, from address 0. Each item ends where the next begins: with the command or
     // the flit that what was read leads to.
@@ -307,21 +368,21 @@ fn hardware_steps(events: &[Event], stamps: &[Stamp], config: &Config) -> Measur
     let written = at(TO, &|k| matches!(k, EventKind::MemWritten { .. }));
     let sync_share = f64::from(config.sync_cycles) / f64::from(config.stage_cycles());
     let values = vec![
-        ("pointer_write", pointer - begin),
-        ("header_read", body - header),
-        ("body_read", out - body),
-        ("sync", (into - out) * sync_share),
-        ("switch", (into - out) * (1.0 - sync_share)),
-        ("header_write", written - received),
-        ("total", written - begin),
-        ("recognised", stamp(TO, &|s| s == Stage::Recognised) - begin),
+        ("pointer_write", us_between(begin, pointer)),
+        ("header_read", us_between(header, body)),
+        ("body_read", us_between(body, out)),
+        ("sync", us_between(out, into) * sync_share),
+        ("switch", us_between(out, into) * (1.0 - sync_share)),
+        ("header_write", us_between(received, written)),
+        ("total", us_between(begin, written)),
+        ("recognised", us_between(begin, stamp(TO, &|s| s == Stage::Recognised))),
     ];
     // The interrupt ends the packet's way.
     let raised = events.iter().find(|e| e.kind == EventKind::Irq { level: true });
-    let trace = raised.map_or(Vec::new(), |last| {
-        between(events, Picos::from_us(begin.max(0.0)), last.at)
+    let record = raised.map_or(Record::default(), |last| {
+        record(events, samples, begin.unwrap_or(Picos::ZERO), last.at)
     });
-    Measurement { values, trace }
+    Measurement { values, record }
 }
 
 /// E3: a word to and fro between two user programs that poll for it.
@@ -341,11 +402,9 @@ fn ping_pong(sim: &mut Sim, rounds: u32) -> Result<Measurement, MeasureError> {
         }
         Ok(())
     }
-    let mut server = sim.spawn(FROM, move |pe| player(pe, TO, rounds, true));
-    let mut other = sim.spawn(TO, move |pe| player(pe, FROM, rounds, false));
-    sim.run(BOUND)?;
-    server.take().expect("the program is done")?;
-    other.take().expect("the program is done")?;
+    sim.spawn_checked(FROM, move |pe| player(pe, TO, rounds, true));
+    sim.spawn_checked(TO, move |pe| player(pe, FROM, rounds, false));
+    finish(sim, 8 * rounds)?;
     let events = sim.backend_mut().take_events();
     let stamps = sim.take_stamps();
     Ok(stages(&events, &stamps))
@@ -362,32 +421,32 @@ fn stages(events: &[Event], stamps: &[Stamp]) -> Measurement {
         return Measurement::default();
     };
     let after = |node: NodeId, stage: Stage| {
-        stamps
+        let found = stamps
             .iter()
-            .find(|s| s.at >= call && s.node == node && s.stage == stage)
-            .map_or(f64::NAN, |s| s.at.as_us())
+            .find(|s| s.at >= call && s.node == node && s.stage == stage);
+        found.map(|s| s.at)
     };
     let start = events
         .iter()
-        .find(|e| e.at >= call && e.node == FROM && is_pointer_write(e.kind));
-    let start = start.map_or(f64::NAN, |e| e.at.as_us());
+        .find(|e| e.at >= call && e.node == FROM && is_pointer_write(e.kind))
+        .map(|e| e.at);
     let (kernel, recognised, answer) = (
         after(FROM, Stage::Kernel),
         after(TO, Stage::Recognised),
         after(TO, Stage::Call),
     );
-    let call_us = call.as_us();
+    let call = Some(call);
     let values = vec![
-        ("round_trip", next.as_us() - call_us),
-        ("one_way", answer - call_us),
-        ("syscall", kernel - call_us),
-        ("kernel_to_start", start - kernel),
-        ("call_to_start", start - call_us),
-        ("start_to_kernel", recognised - start),
-        ("receive_kernel", answer - recognised),
+        ("round_trip", us_between(call, Some(next))),
+        ("one_way", us_between(call, answer)),
+        ("syscall", us_between(call, kernel)),
+        ("kernel_to_start", us_between(kernel, start)),
+        ("call_to_start", us_between(call, start)),
+        ("start_to_kernel", us_between(start, recognised)),
+        ("receive_kernel", us_between(recognised, answer)),
     ];
     Measurement {
         values,
-        trace: Vec::new(),
+        record: Record::default(),
     }
 }

@@ -1,5 +1,6 @@
 //! The experiments of the Cenju-3 paper: E2 to E12, each on verilated RTL and on the timed golden model.
 
+mod depends;
 mod lab;
 mod latency;
 mod measure;
@@ -12,8 +13,8 @@ use crate::cenju3::params::Config;
 use crate::repro::row::BackendKind;
 use crate::repro::{Experiment, Outcome, pool};
 use lab::Lab;
-pub use lab::{AtEnd, Measurement, Scenario, What};
-pub use measure::{MeasureError, machine, measure, measure_with_wave};
+pub use lab::{AtEnd, Measurement, Quantity, Scenario, What, quantity};
+pub use measure::{MeasureError, finish, machine, measure, measure_with_wave};
 
 pub const PAPER: &str = "T. Hirose, T. Hosomi, T. Maruyama, Y. Kano: The Inter-Processor Communication of Cenju-3 and Its Evaluation, \
     Transactions of the Information Processing Society of Japan, 1996 (in Japanese)";

@@ -1,31 +1,36 @@
 //! E8 and E9: what each rate and delay of the receive side does to the curve of Fig. 11, not pipelined.
 
+use super::depends::{all, but, stopped};
 use super::lab::{AtEnd, Lab};
-use super::throughput::{AFTER, HIDE, READ, STORE, WIRE, stream};
+use super::throughput::stream;
 use crate::repro::row::Spec;
 use crate::repro::{Curve, Plot, greatest, least};
 
-fn depends() -> Vec<&'static str> {
-    [&WIRE[..], &STORE, &HIDE, &AFTER, &READ].concat()
+/// A curve with some parameters set, and what it depends on: the others.
+struct Sweep {
+    curve: Curve,
+    depends: Vec<&'static str>,
 }
 
-fn sweep(lab: &Lab<'_>, name: &str, changes: &[(&str, f64)]) -> Curve {
-    lab.curve(name, &lab.with(changes), "steady_rate", |bytes| {
-        stream(bytes, AtEnd::InvalidateStopped)
-    })
+fn sweep(lab: &Lab<'_>, name: &str, changes: &[(&str, f64)]) -> Sweep {
+    let set: Vec<&str> = changes.iter().map(|c| c.0).collect();
+    Sweep {
+        curve: lab.curve(name, &lab.with(changes), "steady_rate", |bytes| {
+            stream(bytes, AtEnd::InvalidateStopped)
+        }),
+        depends: but(&stopped(), &set),
+    }
 }
 
 /// The change from one curve to another, by size.
-fn change(from: &Curve, to: &Curve) -> Curve {
-    let points = from
-        .points
-        .iter()
-        .zip(&to.points)
-        .map(|(a, b)| (a.0, b.1 - a.1))
-        .collect();
-    Curve {
-        name: "change".into(),
-        points,
+fn change(from: &Sweep, to: &Sweep) -> Sweep {
+    let pairs = from.curve.points.iter().zip(&to.curve.points);
+    Sweep {
+        curve: Curve {
+            name: "change".into(),
+            points: pairs.map(|(a, b)| (a.0, b.1 - a.1)).collect(),
+        },
+        depends: all(&[&from.depends, &to.depends]),
     }
 }
 
@@ -37,8 +42,8 @@ fn slug(name: &str) -> String {
         .join("_")
 }
 
-fn peak(curve: &Curve) -> f64 {
-    curve.at(curve.argmax())
+fn peak(sweep: &Sweep) -> f64 {
+    sweep.curve.at(sweep.curve.argmax())
 }
 
 /// Fig. 12. Rates of network, Receiver and invalidation varied one by one. A rate of the network is set by its clock, the Receiver's by the
@@ -54,11 +59,10 @@ pub fn e8(lab: &mut Lab<'_>) {
     let net = change(&slow_net, &fast_net);
     let receiver = change(&slow_receiver, &fast_receiver);
     let inval = change(&slow_inval, &fast_inval);
-    let depends = depends();
-    let mut row = |name: &str, what: &str, low: f64, high: f64, ours: f64| {
+    let mut row = |name: &str, what: &str, low: f64, high: f64, of: &Sweep, ours: f64| {
         let spec = Spec::new(format!("fig12.{name}"), what, "MB/s")
             .within(low, high)
-            .depends(&depends);
+            .depends(&of.depends);
         lab.row(spec, ours);
     };
     let any = f64::INFINITY;
@@ -67,27 +71,31 @@ pub fn e8(lab: &mut Lab<'_>) {
         "network 30 to 42: gain at 128 KB",
         4.0,
         any,
-        net.at(128.0),
+        &net,
+        net.curve.at(128.0),
     );
     row(
         "network_small",
         "network 30 to 42: change at 1 KB",
         -1.0,
         1.0,
-        net.at(1.0),
+        &net,
+        net.curve.at(1.0),
     );
     row(
         "receiver_small",
         "Receiver 38 to 59: gain at 1 KB",
         4.0,
         any,
-        receiver.at(1.0),
+        &receiver,
+        receiver.curve.at(1.0),
     );
     row(
         "receiver_peak",
         "Receiver 38 to 59: gain of the peak",
         1.0,
         any,
+        &receiver,
         peak(&fast_receiver) - peak(&slow_receiver),
     );
     row(
@@ -95,17 +103,19 @@ pub fn e8(lab: &mut Lab<'_>) {
         "Receiver 38 to 59: change at 128 KB",
         -0.5,
         0.5,
-        receiver.at(128.0),
+        &receiver,
+        receiver.curve.at(128.0),
     );
-    let everywhere = least(inval.points.iter().map(|p| p.1));
+    let everywhere = least(inval.curve.points.iter().map(|p| p.1));
     row(
         "invalidation_all",
         "invalidation 100 to 300: least gain over all sizes",
         0.5,
         any,
+        &inval,
         everywhere,
     );
-    let curves = vec![
+    let sweeps = [
         base,
         slow_net,
         fast_net,
@@ -114,14 +124,14 @@ pub fn e8(lab: &mut Lab<'_>) {
         slow_inval,
         fast_inval,
     ];
-    for curve in &curves {
-        lab.point_rows(&format!("fig12.{}", slug(&curve.name)), curve, &depends);
+    for Sweep { curve, depends } in &sweeps {
+        lab.point_rows(&format!("fig12.{}", slug(&curve.name)), curve, depends);
     }
     let title = "Fig. 12: rates of network, Receiver and invalidation varied".into();
     lab.outcome.plots.push(Plot {
         id: "fig12",
         title,
-        curves,
+        curves: sweeps.map(|s| s.curve).into(),
         marks: Vec::new(),
     });
 }
@@ -143,45 +153,46 @@ pub fn e9(lab: &mut Lab<'_>) {
         ("9 us", &[]),
         ("20 us", &[("irq_recognition", 16.0)]),
     ];
-    let curves: Vec<Curve> = delays.iter().map(|(name, changes)| sweep(lab, name, changes)).collect();
-    let loss = change(&curves[2], &curves[0]);
-    let depends = depends();
-    let mut row = |name: &str, what: &str, low: f64, high: f64, ours: f64| {
+    let sweeps = delays.map(|(name, changes)| sweep(lab, name, changes));
+    let loss = change(&sweeps[2], &sweeps[0]);
+    let mut row = |name: &str, what: &str, low: f64, high: f64, of: &Sweep, ours: f64| {
         let spec = Spec::new(format!("fig13.{name}"), what, "MB/s")
             .within(low, high)
-            .depends(&depends);
+            .depends(&of.depends);
         lab.row(spec, ours);
     };
-    for ((name, what, delay), curve) in [
+    for ((name, what, delay), of) in [
         ("no_delay", "1 KB without delay", 0.0),
         ("delay_9us", "1 KB with 9 us", 9.0),
         ("delay_20us", "1 KB with 20 us", 20.0),
     ]
     .into_iter()
-    .zip(&curves)
+    .zip(&sweeps)
     {
         let expected = by_formula(1024.0, delay);
-        row(name, what, expected * 0.95, expected * 1.05, curve.at(1.0));
+        row(name, what, expected * 0.95, expected * 1.05, of, of.curve.at(1.0));
     }
     // Near the peak the FIFO hides more or less of the delay: look at sizes away from it.
     let sizes = [1.0, 4.0, 16.0, 128.0];
-    let falls = greatest(sizes.windows(2).map(|w| loss.at(w[1]) - loss.at(w[0])));
+    let falls = greatest(sizes.windows(2).map(|w| loss.curve.at(w[1]) - loss.curve.at(w[0])));
     row(
         "small_most",
         "loss of 20 us: greatest step from 1 to 4 to 16 to 128 KB",
         f64::NEG_INFINITY,
         -0.5,
+        &loss,
         falls,
     );
-    row("large_least", "loss of 20 us at 128 KB", -0.2, 0.2, loss.at(128.0));
-    for curve in &curves {
-        lab.point_rows(&format!("fig13.{}", slug(&curve.name)), curve, &depends);
+    let large = loss.curve.at(128.0);
+    row("large_least", "loss of 20 us at 128 KB", -0.2, 0.2, &loss, large);
+    for Sweep { curve, depends } in &sweeps {
+        lab.point_rows(&format!("fig13.{}", slug(&curve.name)), curve, depends);
     }
     let title = "Fig. 13: delay from the end of the store to the start of invalidation".into();
     lab.outcome.plots.push(Plot {
         id: "fig13",
         title,
-        curves,
+        curves: sweeps.map(|s| s.curve).into(),
         marks: Vec::new(),
     });
 }

@@ -1,0 +1,142 @@
+//! An illegal parameter stops elaboration with a message that names it: every such check of `rtl/`, by a value it is there for.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use verilated_build::{Toolchain, Units};
+
+/// The message, and parameters that bring it up.
+const ILLEGAL: [(&str, &[&str]); 37] = [
+    ("arbiter_rr_N_must_be_at_least_1", &["N=0"]),
+    ("async_fifo_Depth_must_be_a_power_of_two_and_at_least_2", &["Depth=6"]),
+    ("async_fifo_W_must_be_at_least_1", &["W=0"]),
+    ("cdc_sync_Stages_must_be_at_least_2", &["Stages=1"]),
+    ("cdc_sync_W_must_be_at_least_1", &["W=0"]),
+    (
+        "cenju3_machine_Nodes_must_be_1_to_4_to_the_Stages",
+        &["Nodes=17", "Stages=2"],
+    ),
+    ("cenju3_machine_Stages_must_be_1_to_4", &["Stages=5"]),
+    ("cenju3_nic_LinkW_must_be_16", &["LinkW=8"]),
+    ("cenju3_receiver_BusW_must_be_32_or_64", &["BusW=128"]),
+    ("cenju3_regs_FifoWords_must_be_32_to_32768", &["FifoWords=31"]),
+    ("cenju3_sender_BusW_must_be_32_or_64", &["BusW=16"]),
+    ("cenju3_switch_BufFlits_must_be_at_least_8", &["BufFlits=7"]),
+    ("crossbar_N_must_be_at_least_2", &["N=1"]),
+    ("crossbar_W_must_hold_Digits_of_clog2_N_bits", &["W=7", "Digits=4"]),
+    (
+        "dma_read_BurstBeats_must_be_a_power_of_two_from_1_to_256",
+        &["BurstBeats=6"],
+    ),
+    ("dma_read_DataW_must_be_a_power_of_two_and_at_least_16", &["DataW=24"]),
+    ("dma_read_LenW_must_be_above_the_byte_bits_and_below_AddrW", &["LenW=2"]),
+    ("dma_read_Outstanding_must_be_at_least_1", &["Outstanding=0"]),
+    ("dma_splitter_LenW_and_AddrW_must_hold_PacketBytes", &["LenW=5"]),
+    (
+        "dma_splitter_PacketBytes_must_be_a_power_of_two_and_at_least_2",
+        &["PacketBytes=48"],
+    ),
+    (
+        "dma_write_BurstBeats_must_be_a_power_of_two_from_1_to_256",
+        &["BurstBeats=512"],
+    ),
+    ("dma_write_DataW_must_be_a_power_of_two_and_at_least_16", &["DataW=8"]),
+    (
+        "dma_write_LenW_must_be_above_the_byte_bits_and_below_AddrW",
+        &["LenW=32"],
+    ),
+    ("dma_write_Outstanding_must_be_at_least_1", &["Outstanding=0"]),
+    ("fifo_Depth_must_be_at_least_1", &["Depth=0"]),
+    ("fifo_W_must_be_at_least_1", &["W=0"]),
+    ("fifo_bram_Depth_must_be_at_least_1", &["Depth=0"]),
+    ("fifo_bram_W_must_be_at_least_1", &["W=0"]),
+    ("omega_Stages_must_be_at_least_1", &["Stages=0"]),
+    ("skid_W_must_be_at_least_1", &["W=0"]),
+    ("stream_delay_Delay_must_be_at_least_1", &["Delay=0"]),
+    ("stream_down_Ratio_must_be_at_least_1", &["Ratio=0"]),
+    ("stream_down_UnitW_must_be_at_least_1", &["UnitW=0"]),
+    ("stream_gap_GapW_must_be_at_least_1", &["GapW=0"]),
+    ("stream_up_Ratio_must_be_at_least_1", &["Ratio=0"]),
+    ("stream_up_UnitW_must_be_at_least_1", &["UnitW=0"]),
+    ("cenju3_regs_FifoWords_must_be_32_to_32768", &["FifoWords=32769"]),
+];
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+fn units() -> Units {
+    Units::read(&workspace().join("rtl/units.toml")).unwrap()
+}
+
+/// All source files of the list's library.
+fn sources() -> Vec<PathBuf> {
+    let units = units();
+    let files = |folder: &String| fs::read_dir(units.path(folder)).unwrap().map(|e| e.unwrap().path());
+    let mut all: Vec<PathBuf> = units.library.iter().flat_map(files).collect();
+    all.retain(|path| path.extension().is_some_and(|e| e == "sv"));
+    all.sort();
+    all
+}
+
+/// The messages of a source file: modules that are not there.
+fn messages(text: &str) -> Vec<String> {
+    let line = |line: &str| Some(line.trim().strip_suffix(" u_bad ();")?.to_owned());
+    text.lines().filter_map(line).collect()
+}
+
+/// What Verilator says of a module with these parameters.
+fn elaborate(module: &Path, params: &[&str]) -> (bool, String) {
+    let set = |name| env::var_os(name);
+    let tools = Toolchain::find_in(
+        set("VERILATOR_ROOT").as_deref(),
+        Some(&workspace()),
+        set("PATH").as_deref(),
+    );
+    let mut command = tools.unwrap_or_else(|e| panic!("{e}")).verilator();
+    command
+        .args(["--lint-only", "--top-module"])
+        .arg(module.file_stem().unwrap());
+    let units = units();
+    for folder in &units.library {
+        command.arg("-y").arg(units.path(folder));
+    }
+    command.args(params.iter().map(|p| format!("-G{p}")));
+    command.args(sources().iter().filter(|p| p.to_string_lossy().ends_with("_pkg.sv")));
+    let output = command.arg(module).output().unwrap();
+    (output.status.success(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn every_check_of_a_parameter_is_listed_here() {
+    let known: BTreeSet<String> = ILLEGAL.iter().map(|(message, _)| message.to_string()).collect();
+    let texts = sources().into_iter().map(|path| fs::read_to_string(path).unwrap());
+    let found: BTreeSet<String> = texts.flat_map(|text| messages(&text)).collect();
+    assert_eq!(found, known);
+}
+
+#[test]
+fn an_illegal_parameter_stops_elaboration_and_is_named() {
+    for path in sources() {
+        let text = fs::read_to_string(&path).unwrap();
+        let messages = messages(&text);
+        let cases = ILLEGAL
+            .iter()
+            .filter(|(message, _)| messages.iter().any(|m| m == message));
+        let mut checked = 0;
+        for (message, params) in cases {
+            let (passed, said) = elaborate(&path, params);
+            assert!(!passed && said.contains(&format!("'{message}'")), "{params:?}: {said}");
+            checked += 1;
+        }
+        if checked > 0 {
+            let (_, said) = elaborate(&path, &[]);
+            assert!(!said.contains("_must_"), "{} as it is: {said}", path.display());
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What rows depend on: parameters of the table that move them. `tests/depends.rs` changes every parameter and holds each row to its list.
+//!
+//! Latencies feel every clock and delay before them in hundredths of a microsecond: they decide where a step falls between two clock edges.
+
+/// The wire format, which no one can change.
+pub const FORMAT: [&str; 3] = ["link_bytes", "packet_bytes", "header_bytes"];
+const CLOCKS: [&str; 4] = ["io_period", "io_phase", "net_period", "net_phase"];
+/// Idle time between packets.
+const PACE: [&str; 2] = ["s_gap", "sync_idle"];
+/// The way through the switches.
+pub const PATH: [&str; 3] = ["stages", "sync_cycles", "switch_cycles"];
+const MEMORY: [&str; 3] = ["mem_read_latency", "mem_write_latency", "mem_overhead"];
+/// What the kernel needs to queue a parcel and start the Sender.
+pub const QUEUE: [&str; 2] = ["ext_access", "copy_rate"];
+/// What may wait before a Receiver that stands.
+const HIDE: [&str; 2] = ["r_thresh", "buf_flits"];
+/// What the receiving CPU does after a DMA.
+const AFTER: [&str; 3] = ["irq_recognition", "handler", "postinval_rate"];
+
+/// Lists put together; a name that is in two counts once.
+pub fn all(lists: &[&[&'static str]]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for name in lists.iter().copied().flatten() {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// A list without the parameters that an experiment sets itself.
+pub fn but(list: &[&'static str], set: &[&str]) -> Vec<&'static str> {
+    list.iter().copied().filter(|name| !set.contains(name)).collect()
+}
+
+/// One packet's way through the hardware.
+pub fn packet() -> Vec<&'static str> {
+    all(&[
+        &["link_bytes", "header_bytes", "bus_bytes"],
+        &CLOCKS,
+        &PATH,
+        &MEMORY,
+        &QUEUE,
+    ])
+}
+
+/// One word by `CJrmwrite`, from user to user.
+pub fn word() -> Vec<&'static str> {
+    let kernels = [
+        "syscall",
+        "check_translate",
+        "kernel_send",
+        "irq_recognition",
+        "handler",
+        "receive_kernel",
+    ];
+    all(&[&packet(), &kernels, &["user_level", "queue_headers"]])
+}
+
+/// DMA transfers with the Receiver standing while the kernel invalidates.
+pub fn stopped() -> Vec<&'static str> {
+    let bursts = ["bus_bytes", "burst_beats"];
+    let parcels = ["parcel_max", "queue_headers"];
+    all(&[
+        &FORMAT, &CLOCKS, &PACE, &PATH, &bursts, &MEMORY, &HIDE, &AFTER, &QUEUE, &parcels,
+    ])
+}
+
+/// DMA transfers that nothing holds up.
+pub fn flowing() -> Vec<&'static str> {
+    all(&[&FORMAT, &["net_period", "io_period", "mem_overhead"], &PACE])
+}
+
+/// One DMA transfer, from Sender start to its last byte.
+pub fn one_dma() -> Vec<&'static str> {
+    let others = ["burst_beats", "parcel_max", "copy_rate"];
+    all(&[&FORMAT, &but(&CLOCKS, &["io_phase"]), &PACE, &PATH, &MEMORY, &others])
+}
+
+/// What the sending CPU does for a `CJrmwrite`.
+const CALL: [&str; 5] = [
+    "syscall",
+    "check_translate",
+    "kernel_send",
+    "writeback_rate",
+    "request_bytes",
+];
+
+/// `CJrmwrite` one after the other, the receiving CPU invalidating before and after.
+pub fn rmwrite() -> Vec<&'static str> {
+    all(&[&stopped(), &CALL, &["preinval_rate", "piece_bytes", "pipelined"]])
+}
+
+/// The same without the receiving PE.
+pub fn sender() -> Vec<&'static str> {
+    let memory = ["mem_read_latency", "mem_overhead"];
+    let others = ["stages", "parcel_max", "queue_headers", "user_level"];
+    let clocks = but(&CLOCKS, &["io_phase"]);
+    all(&[&FORMAT, &clocks, &PACE, &memory, &QUEUE, &CALL, &others])
+}

@@ -1,5 +1,5 @@
 //! Builds the same model twice: for Rust as any crate would, and for a hand-written C++ main at its best: one file with the
-//! main in it, -O3, not position-independent, no wave support.
+//! main in it, -O3, not position-independent, no wave support; with the flags that the models for Rust get.
 
 use std::env;
 use std::fs;
@@ -61,6 +61,9 @@ fn main() {
         "-DVM_TRACE=0",
         "-pthread",
     ]);
+    if verilated_build::cpp(&tools).get_compiler().is_like_gnu() {
+        compile.args(verilated_build::FEW_BRANCHES);
+    }
     compile
         .arg("-I")
         .arg(&generated)

@@ -13,6 +13,12 @@ const COMMON: &str = r#"#include "verilated.h"
 #include <cstring>
 "#;
 
+/// For GCC: in RTL under load most conditions are chance, and computing both sides costs less than guessing wrong.
+pub const FEW_BRANCHES: [&str; 2] = [
+    "--param=max-rtl-if-conversion-unpredictable-cost=100",
+    "--param=max-rtl-if-conversion-predictable-cost=100",
+];
+
 /// For everything C++ here, with the flags that make a model driven from Rust as fast as from C++: not `cc`'s profile-following level, and
 /// code for executables only, which costs less than code for shared libraries.
 pub fn cpp(tools: &Toolchain) -> cc::Build {
@@ -76,10 +82,7 @@ impl Compiler {
         let mut build = self.base.clone();
         build.opt_level(optimize);
         if self.gnu && optimize >= 3 {
-            // In RTL under load most conditions are chance: computing both sides costs less than guessing wrong.
-            for kind in ["unpredictable", "predictable"] {
-                build.flag(format!("--param=max-rtl-if-conversion-{kind}-cost=100"));
-            }
+            build.flags(FEW_BRANCHES);
         }
         if let Some(store) = &self.store {
             let header = precompiled(&build, &store.join(format!("O{optimize}")))?;

@@ -24,7 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-pub use compiler::cpp;
+pub use compiler::{FEW_BRANCHES, cpp};
 pub use error::Error;
 pub use toolchain::Toolchain;
 pub use units::{Set, Twin, Unit, Units};

@@ -13,7 +13,7 @@ use tsunagi::repro::Record;
 use tsunagi::repro::cenju3::{AtEnd, Scenario, What, measure};
 use tsunagi::repro::row::BackendKind;
 use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
-use tsunagi::{NodeId, Picos};
+use tsunagi::{Addr, NodeId, Picos};
 
 fn rtl(config: &Config) -> RtlMachine<Composed<Cenju3Nic>> {
     RtlMachine::<Composed<Cenju3Nic>>::build(config).expect("the RTL is built")
@@ -116,6 +116,24 @@ fn what_is_written_behind_a_late_or_refused_packet_agrees() {
         }
         let header = |e: &&Event| matches!(e.kind, EventKind::MemWrite { bytes: 16, .. });
         assert_eq!(model.0.iter().filter(header).count(), parcels.len() + again);
+    }
+}
+
+#[test]
+fn addresses_far_beyond_memory_are_refused_alike() {
+    let (config, beyond) = (Config::paper(), Addr(0xf000_0000));
+    let (body, dest) = (dma(1, 64, 0), dma(1, 64, 0));
+    for parcel in [
+        ParcelHeader { body: beyond, ..body },
+        ParcelHeader { dest: beyond, ..dest },
+    ] {
+        let model = writes(ModelMachine::new(&config), &config, &[parcel], None);
+        let rtl = writes(rtl(&config), &config, &[parcel], None);
+        assert_eq!(model.1, rtl.1, "registers, {parcel:?}");
+        let [published, .., dropped, _] = model.1[..] else {
+            panic!("six registers")
+        };
+        assert_eq!((published, dropped), (0, 1), "{parcel:?}");
     }
 }
 

@@ -29,9 +29,9 @@ impl Memory {
         self.bytes.len()
     }
 
-    /// `len` bytes from `addr`, or `None` where they do not all exist.
+    /// `len` bytes from `addr`, or `None` where they do not all exist; no bytes exist anywhere.
     pub fn read(&self, addr: Addr, len: usize) -> Option<&[u8]> {
-        let at = addr.0 as usize;
+        let at = if len == 0 { 0 } else { addr.0 as usize };
         self.bytes.get(at..at.checked_add(len)?)
     }
 

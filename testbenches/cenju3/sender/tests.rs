@@ -152,28 +152,25 @@ fn traffic<U: Sender>(bench: &mut Bench<U>, maker: &mut Maker, rng: &mut Rng, le
     bench.cycle()
 }
 
-#[test]
-fn follows_the_model_under_all_gaps() {
-    let test = "sender::tests::follows_the_model_under_all_gaps";
+/// Every unit under every gap pattern, with the fastest memory and a slow one.
+fn all_gaps(test: &'static str, faulty: bool) {
     for gaps in Gaps::ALL {
         for timing in [MemoryTiming::IDEAL, SLOW] {
-            lockstep::<Cenju3Sender>(test, timing, gaps, false, None);
-            lockstep::<Cenju3SenderWide>(test, timing, gaps, false, None);
-            lockstep::<Cenju3SenderSmall>(test, timing, gaps, false, None);
+            lockstep::<Cenju3Sender>(test, timing, gaps, faulty, None);
+            lockstep::<Cenju3SenderWide>(test, timing, gaps, faulty, None);
+            lockstep::<Cenju3SenderSmall>(test, timing, gaps, faulty, None);
         }
     }
 }
 
 #[test]
+fn follows_the_model_under_all_gaps() {
+    all_gaps("sender::tests::follows_the_model_under_all_gaps", false);
+}
+
+#[test]
 fn bad_parcels_halt_their_queue_only() {
-    let test = "sender::tests::bad_parcels_halt_their_queue_only";
-    for gaps in Gaps::ALL {
-        for timing in [MemoryTiming::IDEAL, SLOW] {
-            lockstep::<Cenju3Sender>(test, timing, gaps, true, None);
-            lockstep::<Cenju3SenderWide>(test, timing, gaps, true, None);
-            lockstep::<Cenju3SenderSmall>(test, timing, gaps, true, None);
-        }
-    }
+    all_gaps("sender::tests::bad_parcels_halt_their_queue_only", true);
 }
 
 #[test]

@@ -28,7 +28,6 @@ module async_fifo #(
     output logic [W-1:0] out_data_o
 );
   localparam int AddrW = $clog2(Depth);
-  localparam int PtrW = AddrW + 1;
 
   if (W < 1) begin : gen_bad_w
     async_fifo_W_must_be_at_least_1 u_bad ();
@@ -37,110 +36,73 @@ module async_fifo #(
     async_fifo_Depth_must_be_a_power_of_two_and_at_least_2 u_bad ();
   end
 
+  // {clear, ack, pointer} of each side, and the same as the other side sees it.
+  logic [AddrW+2:0] in_state, in_seen, out_state, out_seen;
+  logic [AddrW-1:0] wr, rd;
   logic [W-1:0] mem_q[Depth];
 
-  // Input side. `*_clear_q` asks the other side to empty, `*_ack_q` answers its request.
-  logic [PtrW-1:0] wr_q, wr_d, wr_gray_q, wr_gray_d, rd_gray_in;
-  logic in_ready_q, in_clear_q, in_ack_q, out_clear_in, out_ack_in, in_shut, push;
-  // Output side.
-  logic [PtrW-1:0] rd_q, rd_d, rd_gray_q, rd_gray_d, wr_gray_out;
-  logic out_valid_q, out_clear_q, out_ack_q, in_clear_out, in_ack_out, out_shut, pop;
-
   cdc_sync #(
-      .W(PtrW),
+      .W(AddrW + 3),
       .Stages(SyncStages)
-  ) u_wr (
+  ) u_to_out (
       .clk_i (out_clk_i),
-      .data_i(wr_gray_q),
-      .data_o(wr_gray_out)
+      .data_i(in_state),
+      .data_o(in_seen)
   );
   cdc_sync #(
-      .W(PtrW),
+      .W(AddrW + 3),
       .Stages(SyncStages)
-  ) u_rd (
+  ) u_to_in (
       .clk_i (in_clk_i),
-      .data_i(rd_gray_q),
-      .data_o(rd_gray_in)
-  );
-  cdc_sync #(
-      .W(2),
-      .Stages(SyncStages)
-  ) u_in_reset (
-      .clk_i (out_clk_i),
-      .data_i({in_clear_q, in_ack_q}),
-      .data_o({in_clear_out, in_ack_out})
-  );
-  cdc_sync #(
-      .W(2),
-      .Stages(SyncStages)
-  ) u_out_reset (
-      .clk_i (in_clk_i),
-      .data_i({out_clear_q, out_ack_q}),
-      .data_o({out_clear_in, out_ack_in})
+      .data_i(out_state),
+      .data_o(out_seen)
   );
 
-  // One bit changes per step, so a synchroniser sees the old or the new count, nothing else.
-  function automatic logic [PtrW-1:0] gray(input logic [PtrW-1:0] count);
-    gray = count ^ (count >> 1);
-  endfunction
+  async_fifo_side #(
+      .AddrW  (AddrW),
+      .IsInput(1'b1)
+  ) u_in (
+      .clk_i  (in_clk_i),
+      .rst_i  (in_rst_i),
+      .take_i (in_valid_i),
+      .open_o (in_ready_o),
+      .addr_o (wr),
+      .gray_o (in_state[AddrW:0]),
+      .clear_o(in_state[AddrW+2]),
+      .ack_o  (in_state[AddrW+1]),
+      .other_i(out_seen[AddrW:0]),
+      .clear_i(out_seen[AddrW+2]),
+      .ack_i  (out_seen[AddrW+1])
+  );
+  async_fifo_side #(
+      .AddrW  (AddrW),
+      .IsInput(1'b0)
+  ) u_out (
+      .clk_i  (out_clk_i),
+      .rst_i  (out_rst_i),
+      .take_i (out_ready_i),
+      .open_o (out_valid_o),
+      .addr_o (rd),
+      .gray_o (out_state[AddrW:0]),
+      .clear_o(out_state[AddrW+2]),
+      .ack_o  (out_state[AddrW+1]),
+      .other_i(in_seen[AddrW:0]),
+      .clear_i(in_seen[AddrW+2]),
+      .ack_i  (in_seen[AddrW+1])
+  );
 
-  assign push = in_valid_i && in_ready_q;
-  assign wr_d = wr_q + PtrW'(push);
-  assign wr_gray_d = gray(wr_d);
-  assign in_shut = in_clear_q || in_ack_q || out_clear_in || out_ack_in;
-
-  always_ff @(posedge in_clk_i) begin
-    if (push) mem_q[wr_q[AddrW-1:0]] <= in_data_i;
-    in_ack_q   <= out_clear_in;
-    in_clear_q <= in_rst_i || (in_clear_q && !(out_ack_in && wr_q == '0));
-    if (in_rst_i || in_shut) begin
-      in_ready_q <= 1'b0;
-      // The count jumps back only while the other side does not look.
-      if (out_ack_in || out_clear_in) begin
-        wr_q <= '0;
-        wr_gray_q <= '0;
-      end
-    end else begin
-      wr_q <= wr_d;
-      wr_gray_q <= wr_gray_d;
-      // Full: the write pointer is Depth ahead.
-      in_ready_q <= gray(wr_d ^ PtrW'(Depth)) != rd_gray_in;
-    end
-  end
-
-  assign pop = out_ready_i && out_valid_q;
-  assign rd_d = rd_q + PtrW'(pop);
-  assign rd_gray_d = gray(rd_d);
-  assign out_shut = out_clear_q || out_ack_q || in_clear_out || in_ack_out;
-
-  always_ff @(posedge out_clk_i) begin
-    out_ack_q   <= in_clear_out;
-    out_clear_q <= out_rst_i || (out_clear_q && !(in_ack_out && rd_q == '0));
-    if (out_rst_i || out_shut) begin
-      out_valid_q <= 1'b0;
-      if (in_ack_out || in_clear_out) begin
-        rd_q <= '0;
-        rd_gray_q <= '0;
-      end
-    end else begin
-      rd_q <= rd_d;
-      rd_gray_q <= rd_gray_d;
-      out_valid_q <= rd_gray_d != wr_gray_out;
-    end
-  end
-
-  assign in_ready_o  = in_ready_q;
-  assign out_valid_o = out_valid_q;
-  assign out_data_o  = mem_q[rd_q[AddrW-1:0]];
+  always_ff @(posedge in_clk_i) if (in_ready_o) mem_q[wr] <= in_data_i;  // a free place may hold anything
+  assign out_data_o = mem_q[rd];
 
 `ifdef TSUNAGI_ASSERT
-  logic waiting_q;
-  logic [W-1:0] offer_q;  // not $past: a simulator may sample it before inputs that change with the clock
-  always_ff @(posedge in_clk_i) begin
-    waiting_q <= in_valid_i && !in_ready_q && !in_rst_i;
-    offer_q   <= in_data_i;
-    // The source holds its offer until it is taken.
-    if (!in_rst_i) assert (!waiting_q || (in_valid_i && in_data_i == offer_q));
-  end
+  stream_rules #(
+      .W(W)
+  ) u_source (
+      .clk_i  (in_clk_i),
+      .rst_i  (in_rst_i),
+      .valid_i(in_valid_i),
+      .ready_i(in_ready_o),
+      .data_i (in_data_i)
+  );
 `endif
 endmodule

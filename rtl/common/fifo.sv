@@ -34,22 +34,25 @@ module fifo #(
   end
 
   logic [W-1:0] mem_q[Depth];
-  logic [PtrW-1:0] wr_q, rd_q;
-  logic [LevelW-1:0] level_q, level_d;
+  logic [PtrW-1:0] wr_q;
+  (* init = 0 *) logic [PtrW-1:0] rd_q;  // or Yosys copies it into the memory, with LUTs of its own
+  logic [LevelW-1:0] level_q;
   logic ready_q, valid_q;
-  logic push, pop;
+  logic push, pop, some, near;
 
   assign push = in_valid_i && ready_q;
   assign pop  = out_ready_i && valid_q;
+  // Two words or more; at most one free place. The flags below are worked out from these and not from the next level.
+  assign some = LevelW'(level_q >> 1) != '0;
+  assign near = !ready_q || level_q == LevelW'(Depth - 1);
 
-  always_comb begin
-    level_d = level_q;
-    if (push && !pop) level_d = level_q + LevelW'(1);
-    if (pop && !push) level_d = level_q - LevelW'(1);
-  end
+  function automatic logic [PtrW-1:0] next(input logic [PtrW-1:0] pointer);
+    next = (Depth != 2 ** PtrW && pointer == PtrW'(Depth - 1)) ? '0 : pointer + PtrW'(1);
+  endfunction
 
   always_ff @(posedge clk_i) begin
-    if (push) mem_q[wr_q] <= in_data_i;
+    // A free place may hold anything.
+    if (ready_q) mem_q[wr_q] <= in_data_i;
     if (rst_i) begin
       wr_q <= '0;
       rd_q <= '0;
@@ -57,11 +60,11 @@ module fifo #(
       ready_q <= 1'b1;
       valid_q <= 1'b0;
     end else begin
-      if (push) wr_q <= (wr_q == PtrW'(Depth - 1)) ? '0 : wr_q + PtrW'(1);
-      if (pop) rd_q <= (rd_q == PtrW'(Depth - 1)) ? '0 : rd_q + PtrW'(1);
-      level_q <= level_d;
-      ready_q <= level_d != LevelW'(Depth);
-      valid_q <= level_d != '0;
+      if (push) wr_q <= next(wr_q);
+      if (pop) rd_q <= next(rd_q);
+      if (push != pop) level_q <= level_q + (pop ? '1 : LevelW'(1));
+      ready_q <= !near || pop || (ready_q && !in_valid_i);
+      valid_q <= push || some || (valid_q && !out_ready_i);
     end
   end
 
@@ -71,16 +74,19 @@ module fifo #(
   assign level_o     = level_q;
 
 `ifdef TSUNAGI_ASSERT
-  logic waiting_q;
-  logic [W-1:0] offer_q;  // not $past: a simulator may sample it before inputs that change with the clock
+  stream_rules #(
+      .W(W)
+  ) u_source (
+      .clk_i,
+      .rst_i,
+      .valid_i(in_valid_i),
+      .ready_i(ready_q),
+      .data_i (in_data_i)
+  );
   always_ff @(posedge clk_i) begin
-    waiting_q <= in_valid_i && !ready_q && !rst_i;
-    offer_q   <= in_data_i;
     if (!rst_i) begin
       assert (valid_q == (level_q != '0));
       assert (ready_q == (level_q != LevelW'(Depth)));
-      // The source holds its offer until it is taken.
-      assert (!waiting_q || (in_valid_i && in_data_i == offer_q));
     end
   end
 `endif

@@ -31,46 +31,44 @@ module fifo_bram #(
     fifo_bram_Depth_must_be_at_least_1 u_bad ();
   end
 
-  logic [W-1:0] mem_q[Depth];
+  (* no_rw_check *) logic [W-1:0] mem_q[Depth];  // a place is never read in the cycle it is written
   logic [W-1:0] out_data_q;
   logic [PtrW-1:0] wr_q, rd_q;
-  logic [LevelW-1:0] level_q, level_d;  // in the memory and prefetched
-  logic [LevelW-1:0] stored_q, stored_d;  // in the memory only
-  logic ready_q, stored_valid_q, out_valid_q;
-  logic push, pop, fetch;
+  logic [LevelW-1:0] level_q;  // in the memory and prefetched
+  logic ready_q, stored_q, out_valid_q;  // stored: in the memory
+  logic push, pop, fetch, near, two;
+  logic [1:0] low;
 
   assign push  = in_valid_i && ready_q;
   assign pop   = out_ready_i && out_valid_q;
-  assign fetch = stored_valid_q && (pop || !out_valid_q);
+  assign fetch = stored_q && (pop || !out_valid_q);
+  // At most one free place; two words or more in the memory.
+  assign near  = !ready_q || level_q == LevelW'(Depth - 1);
+  assign low   = 2'(level_q);
+  assign two   = LevelW'(level_q >> 2) != '0 || (low[1] && (low[0] || !out_valid_q));
 
-  always_comb begin
-    level_d = level_q;
-    if (push && !pop) level_d = level_q + LevelW'(1);
-    if (pop && !push) level_d = level_q - LevelW'(1);
-    stored_d = stored_q;
-    if (push && !fetch) stored_d = stored_q + LevelW'(1);
-    if (fetch && !push) stored_d = stored_q - LevelW'(1);
-  end
+  function automatic logic [PtrW-1:0] next(input logic [PtrW-1:0] pointer);
+    next = (Depth != 2 ** PtrW && pointer == PtrW'(Depth - 1)) ? '0 : pointer + PtrW'(1);
+  endfunction
 
   always_ff @(posedge clk_i) begin
-    if (push) mem_q[wr_q] <= in_data_i;
+    // A free place may hold anything.
+    if (ready_q) mem_q[wr_q] <= in_data_i;
     if (fetch) out_data_q <= mem_q[rd_q];
     if (rst_i) begin
       wr_q <= '0;
       rd_q <= '0;
       level_q <= '0;
-      stored_q <= '0;
       ready_q <= 1'b1;
-      stored_valid_q <= 1'b0;
+      stored_q <= 1'b0;
       out_valid_q <= 1'b0;
     end else begin
-      if (push) wr_q <= (wr_q == PtrW'(Depth - 1)) ? '0 : wr_q + PtrW'(1);
-      if (fetch) rd_q <= (rd_q == PtrW'(Depth - 1)) ? '0 : rd_q + PtrW'(1);
-      level_q <= level_d;
-      stored_q <= stored_d;
-      ready_q <= level_d != LevelW'(Depth);
-      stored_valid_q <= stored_d != '0;
-      out_valid_q <= fetch || (out_valid_q && !pop);
+      if (push) wr_q <= next(wr_q);
+      if (fetch) rd_q <= next(rd_q);
+      if (push != pop) level_q <= level_q + (pop ? '1 : LevelW'(1));
+      ready_q <= !near || pop || (ready_q && !in_valid_i);
+      stored_q <= push || two || (stored_q && !fetch);
+      out_valid_q <= stored_q || (out_valid_q && !out_ready_i);
     end
   end
 
@@ -80,16 +78,21 @@ module fifo_bram #(
   assign level_o     = level_q;
 
 `ifdef TSUNAGI_ASSERT
-  logic waiting_q;
-  logic [W-1:0] offer_q;  // not $past: a simulator may sample it before inputs that change with the clock
+  stream_rules #(
+      .W(W)
+  ) u_source (
+      .clk_i,
+      .rst_i,
+      .valid_i(in_valid_i),
+      .ready_i(ready_q),
+      .data_i (in_data_i)
+  );
   always_ff @(posedge clk_i) begin
-    waiting_q <= in_valid_i && !ready_q && !rst_i;
-    offer_q   <= in_data_i;
     if (!rst_i) begin
       assert (ready_q == (level_q != LevelW'(Depth)));
-      assert (level_q == stored_q + LevelW'(out_valid_q));
-      // The source holds its offer until it is taken.
-      assert (!waiting_q || (in_valid_i && in_data_i == offer_q));
+      assert (LevelW'(level_q >> 1) == '0 || stored_q);
+      assert (LevelW'(level_q >> 1) != '0 || level_q[0] == (stored_q != out_valid_q));
+      assert (LevelW'(level_q >> 1) != '0 || level_q[0] || !stored_q);
     end
   end
 `endif

@@ -45,15 +45,18 @@ module skid #(
   assign out_data_o  = data_q;
 
 `ifdef TSUNAGI_ASSERT
-  logic waiting_q;
-  logic [W-1:0] offer_q;  // not $past: a simulator may sample it before inputs that change with the clock
+  stream_rules #(
+      .W(W)
+  ) u_source (
+      .clk_i,
+      .rst_i,
+      .valid_i(in_valid_i),
+      .ready_i(ready_q),
+      .data_i (in_data_i)
+  );
   always_ff @(posedge clk_i) begin
-    waiting_q <= in_valid_i && !ready_q && !rst_i;
-    offer_q   <= in_data_i;
     if (!rst_i) begin
       assert (ready_q || valid_q);
-      // The source holds its offer until it is taken.
-      assert (!waiting_q || (in_valid_i && in_data_i == offer_q));
     end
   end
 `endif

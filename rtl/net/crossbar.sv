@@ -46,32 +46,15 @@ module crossbar #(
     crossbar_W_must_hold_Digits_of_clog2_N_bits u_bad ();
   end
 
-  localparam int OutDepth = 16;  // one LUT RAM
-
-  // Per input, over outputs: what its head word asks for, what it is granted, whether it is inside a packet there, and
-  // that with room. Row i of the `_any` chains is the OR over the first i inputs.
-  logic [N-1:0][N-1:0] request_q  /*verilator split_var*/;
-  logic [N-1:0][N-1:0] grant_d  /*verilator split_var*/;
-  logic [N-1:0][N-1:0] grant_q  /*verilator split_var*/;
-  logic [N:0][N-1:0] grant_any  /*verilator split_var*/;
-  logic [N:0][N-1:0] lock_any  /*verilator split_var*/;
-  // older[j*N+i], over outputs: j was served longer ago than i.
-  logic [N*N-1:0][N-1:0] older  /*verilator split_var*/;
-  // blocked[i*(N+1)+j], over outputs: one of the first j inputs asks and is older than i.
-  logic [N*(N+1)-1:0][N-1:0] blocked  /*verilator split_var*/;
-  // crossed[o*(N+1)+i]: {source, last, data} at the first i crosspoints of output o, ORed.
-  logic [N*(N+1)-1:0][W+DigitW:0] crossed  /*verilator split_var*/;
-  // Over outputs: has room; has room and is not inside a packet.
-  logic [N-1:0] room, open_q;
-
+  // Per input, over outputs: what its head word asks for; what it is granted, now and in the cycle before; the end of its packet.
+  logic [N-1:0][N-1:0] request_q, grant, granted_q, lasts;
+  logic [N-1:0][N-1:0] granted_to;  // per output, over inputs
   // Over inputs.
   logic [N-1:0] head_valid_q, head_last_q, drop, ready_q;
   logic [N-1:0][W:0] word  /*verilator split_var*/;  // {last, data} of the word granted in the cycle before
-  // Over outputs: a word is in its crosspoints; a word is on show.
-  logic [N-1:0] cross_valid_q, out_valid_q;
+  logic [N-1:0] room, busy;  // over outputs
 
-  assign in_ready_o  = ready_q;
-  assign out_valid_o = out_valid_q;
+  assign in_ready_o = ready_q;
 
   // {last, request} of a word at an input: mid-packet it asks for what the word taken before it asked for.
   function automatic logic [N:0] asked(input logic last, input logic [DigitW-1:0] digit, input logic [N:0] previous);
@@ -91,7 +74,8 @@ module crossbar #(
     logic [N:0] next_q;  // {last, request} of the last word taken in, whether or not that word is still the next
     logic pop, popped_q;
     logic [W:0] words_q[4];
-    logic [1:0] write_q, read_q;
+    logic [1:0] write_q;
+    (* init = 0 *) logic [1:0] read_q;  // or Yosys copies it into the memory, with LUTs of its own
 
     if (Digits > 1) begin : gen_digit
       assign digit = in_data_i[i][digit_i*DigitW+:DigitW];
@@ -105,7 +89,8 @@ module crossbar #(
     end else begin : gen_some_unroutable
       assign drop[i] = head_valid_q[i] && request_q[i] == '0;
     end
-    assign pop = grant_d[i] != '0 || drop[i];
+    assign pop = grant[i] != '0 || drop[i];
+    assign lasts[i] = {N{head_last_q[i]}};
     assign word[i] = words_q[read_q];
 
     always_ff @(posedge clk_i) begin
@@ -132,105 +117,51 @@ module crossbar #(
         ready_q[i] <= pop || !head_valid_q[i] || (ready_q[i] && !in_valid_i[i]);
         if (in_valid_i[i] && ready_q[i]) begin
           next_q  <= asked(in_last_i[i], digit, next_q);
-          write_q <= write_q + 2'd1;
+          write_q <= {write_q[0], !write_q[1]};
         end
         popped_q <= pop;
-        if (popped_q) read_q <= read_q + 2'd1;
+        if (popped_q) read_q <= {read_q[0], !read_q[1]};
       end
     end
   end
 
-  // Arbiters, all outputs at once: a granted input becomes the youngest.
-  assign grant_any[0] = '0;
-  assign lock_any[0]  = '0;
-  for (genvar i = 0; i < N; i++) begin : gen_arbiter
-    logic [N-1:0] lock_d, lock_q, hold_q;
+  crossbar_arbiter #(
+      .N(N)
+  ) u_arbiter (
+      .clk_i    (clk_i),
+      .rst_i    (rst_i),
+      .request_i(request_q),
+      .last_i   (lasts),
+      .room_i   (room),
+      .grant_o  (grant),
+      .granted_o(granted_q)
+  );
 
-    assign blocked[i*(N+1)] = '0;
-    for (genvar j = 0; j < N; j++) begin : gen_rival
-      if (j < i) begin : gen_pair
-        logic [N-1:0] older_q;
-        always_ff @(posedge clk_i) begin
-          if (rst_i) older_q <= '1;
-          else older_q <= (older_q & ~grant_d[j]) | grant_d[i];
-        end
-        assign older[j*N+i] = older_q;
-        assign older[i*N+j] = ~older_q;
-      end else if (j == i) begin : gen_self
-        assign older[i*N+i] = '0;
-      end
-      assign blocked[i*(N+1)+j+1] = blocked[i*(N+1)+j] | (request_q[j] & older[j*N+i]);
+  for (genvar o = 0; o < N; o++) begin : gen_out
+    for (genvar i = 0; i < N; i++) begin : gen_from
+      assign granted_to[o][i] = granted_q[i][o];
     end
-
-    assign grant_d[i] = request_q[i] & (hold_q | (open_q & ~blocked[i*(N+1)+N]));
-    assign lock_d = (grant_d[i] & {N{!head_last_q[i]}}) | (lock_q & ~grant_d[i]);
-    assign grant_any[i+1] = grant_any[i] | grant_q[i];
-    assign lock_any[i+1] = lock_any[i] | lock_d;
-
-    always_ff @(posedge clk_i) begin
-      if (rst_i) begin
-        grant_q[i] <= '0;
-        lock_q <= '0;
-        hold_q <= '0;
-      end else begin
-        grant_q[i] <= grant_d[i];
-        lock_q <= lock_d;
-        hold_q <= lock_d & room;
-      end
-    end
+    crossbar_output #(
+        .N(N),
+        .W(W)
+    ) u_output (
+        .clk_i    (clk_i),
+        .rst_i    (rst_i),
+        .granted_i(granted_to[o]),
+        .word_i   (word),
+        .room_o   (room[o]),
+        .valid_o  (out_valid_o[o]),
+        .ready_i  (out_ready_i[o]),
+        .data_o   (out_data_o[o]),
+        .last_o   (out_last_o[o]),
+        .source_o (out_source_o[o]),
+        .busy_o   (busy[o])
+    );
   end
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      open_q <= '0;
-      cross_valid_q <= '0;
-      busy_o <= 1'b1;
-    end else begin
-      open_q <= room & ~lock_any[N];
-      cross_valid_q <= grant_any[N];
-      busy_o <= (in_valid_i | head_valid_q | grant_any[N] | cross_valid_q | out_valid_q) != '0;
-    end
-  end
-
-  // Crosspoints and outputs.
-  for (genvar o = 0; o < N; o++) begin : gen_out
-    logic [W+DigitW:0] words_q[OutDepth];
-    logic [3:0] write_q, read_q;
-    logic [4:0] level_q;
-    logic take;
-
-    assign crossed[o*(N+1)] = '0;
-    for (genvar i = 0; i < N; i++) begin : gen_cross
-      logic [W+DigitW:0] cross_q;
-      always_ff @(posedge clk_i) begin
-        if (!grant_q[i][o]) cross_q <= '0;
-        else cross_q <= {DigitW'(i), word[i]};
-      end
-      assign crossed[o*(N+1)+i+1] = crossed[o*(N+1)+i] | cross_q;
-    end
-
-    assign take = out_valid_q[o] && out_ready_i[o];
-    // Three more grants may be under way when the level is seen.
-    assign room[o] = !(level_q[4] || (level_q[3] && level_q[2]));
-    assign {out_source_o[o], out_last_o[o], out_data_o[o]} = words_q[read_q];
-
-    always_ff @(posedge clk_i) begin
-      words_q[write_q] <= crossed[o*(N+1)+N];
-      if (rst_i) begin
-        write_q <= '0;
-        read_q <= '0;
-        level_q <= '0;
-        out_valid_q[o] <= 1'b0;
-      end else begin
-        if (cross_valid_q[o]) write_q <= write_q + 4'd1;
-        if (take) read_q <= read_q + 4'd1;
-        if (cross_valid_q[o] != take) level_q <= level_q + {{4{take}}, 1'b1};
-        out_valid_q[o] <= cross_valid_q[o] || level_q[4:1] != '0 || (level_q[0] && !take);
-      end
-`ifdef TSUNAGI_ASSERT
-      if (!rst_i) assert (level_q <= 5'd16);
-`endif
-    end
+    if (rst_i) busy_o <= 1'b1;
+    else busy_o <= (in_valid_i | head_valid_q | busy) != '0;
   end
 
   // Packets that no output takes, counted at their last word.

@@ -35,10 +35,10 @@ pub trait Ports: Unit {
     const JITTER: bool;
 
     fn set_clks(&self, input: bool, output: bool);
-    fn set_in(&self, rst: bool, word: Option<u32>);
+    fn set_in(&self, rst: bool, word: Option<u64>);
     fn set_out(&self, rst: bool, ready: bool);
     fn in_ready(&self) -> bool;
-    fn offered(&self) -> Option<u32>;
+    fn offered(&self) -> Option<u64>;
 }
 
 macro_rules! ports {
@@ -52,10 +52,10 @@ macro_rules! ports {
                 self.out_clk_i.set_bool(output);
             }
 
-            fn set_in(&self, rst: bool, word: Option<u32>) {
+            fn set_in(&self, rst: bool, word: Option<u64>) {
                 self.in_rst_i.set_bool(rst);
                 self.in_valid_i.set_bool(word.is_some());
-                self.in_data_i.set(word.unwrap_or(0xdead_beef));
+                self.in_data_i.set(word.unwrap_or(0xdead_beef_dead_beef));
             }
 
             fn set_out(&self, rst: bool, ready: bool) {
@@ -67,7 +67,7 @@ macro_rules! ports {
                 self.in_ready_o.is_set()
             }
 
-            fn offered(&self) -> Option<u32> {
+            fn offered(&self) -> Option<u64> {
                 self.out_valid_o.is_set().then(|| self.out_data_o.get())
             }
         }
@@ -80,7 +80,6 @@ ports!(
     AsyncFifoD16: 2, false;
     TwinAsyncFifoOrder: 2, false;
     TwinAsyncFifoGray: 2, false;
-    TwinAsyncFifoGrayJitter: 3, true;
     TwinAsyncFifoWithdraws: 2, false;
     TwinAsyncFifoReset: 2, false;
     TwinAsyncFifoStages: 3, true;
@@ -104,21 +103,21 @@ struct Rig<'a, U> {
     clocks: Clocks,
     clks: [Clock; 2],
     levels: [bool; 2],
-    source: Source<u32>,
-    sink: Sink<u32>,
+    source: Source<u64>,
+    sink: Sink<u64>,
     /// Cycles that each side's reset goes on, and whether it is driven now.
     resets: [u64; 2],
     driven: [bool; 2],
     /// Whether the offer's stability is watched.
     watch: bool,
-    put: Vec<u32>,
-    got: Vec<u32>,
+    put: Vec<u64>,
+    got: Vec<u64>,
     edges: [u64; 2],
     wave: Recorder<'a>,
 }
 
 impl<'a, U: Ports> Rig<'a, U> {
-    fn new(case: &Case, start: Start, periods: (u64, u64), gaps: Gaps, words: u32, probe: &'a Probe) -> Rig<'a, U> {
+    fn new(case: &Case, start: Start, periods: (u64, u64), gaps: Gaps, words: u64, probe: &'a Probe) -> Rig<'a, U> {
         let context = start.context(case);
         let dut = U::named(&context, "dut");
         let mut phase = case.rng("phase");
@@ -256,7 +255,7 @@ impl<'a, U: Ports> Rig<'a, U> {
 
 /// More cycles of each clock than any reset or crossing takes at the ratios used.
 const SETTLE: u64 = 40;
-const WORDS: u32 = 150;
+const WORDS: u64 = 150;
 
 /// Order and protocol at every clock ratio and gap pattern.
 pub fn traffic<U: Ports>(without: &[Rule], each: Each) {

@@ -6,13 +6,13 @@ use tsunagi::harness::seed::Rng;
 use crate::bench::{Each, Ports, gap_cases, must_pass, ports, reset_cases};
 use crate::models::{Queue, Rule};
 
-ports!(FifoD1 FifoD2 FifoD3 FifoD16 FifoBramD1 FifoBramD2 FifoBramD5 DelayD1 DelayD2 DelayD5
-       TwinFifoOrder TwinFifoLevel TwinFifoReset TwinFifoBramHalf TwinDelayReady TwinDelayEarly: u32 => u32,
-    put |dut, word| { dut.in_data_i.set(word) }, junk 0xdead_beef,
+ports!(FifoD1 FifoD2 FifoD3 FifoD16 FifoBramD1 FifoBramD2 FifoBramD5 FifoBramD512 DelayD1 DelayD2 DelayD5
+       TwinFifoOrder TwinFifoLevel TwinFifoReset TwinFifoBramLone TwinDelayReady TwinDelayEarly: u64 => u64,
+    put |dut, word| { dut.in_data_i.set(word) }, junk 0xdead_beef_dead_beef,
     get |dut| dut.out_data_o.get(), level |dut| Some(dut.level_o.get().into()));
 
-ports!(Skid TwinSkidOrder TwinSkidPath: u32 => u32,
-    put |dut, word| { dut.in_data_i.set(word) }, junk 0xdead_beef,
+ports!(Skid TwinSkidOrder TwinSkidPath: u64 => u64,
+    put |dut, word| { dut.in_data_i.set(word) }, junk 0xdead_beef_dead_beef,
     get |dut| dut.out_data_o.get(), level |_dut| None);
 
 /// Data and `last`.
@@ -22,8 +22,8 @@ ports!(StreamGap TwinStreamGapShort TwinStreamGapWithdraws: Beat => Beat,
     put |dut, word| { dut.in_data_i.set(word.0); dut.in_last_i.set_bool(word.1) }, junk (0xdead, true),
     get |dut| (dut.out_data_o.get(), dut.out_last_o.is_set()), level |_dut| None);
 
-fn word(rng: &mut Rng, _: usize) -> u32 {
-    rng.bits() as u32
+fn word(rng: &mut Rng, _: usize) -> u64 {
+    rng.bits()
 }
 
 fn beat(rng: &mut Rng, _: usize) -> Beat {
@@ -31,7 +31,7 @@ fn beat(rng: &mut Rng, _: usize) -> Beat {
 }
 
 /// The checks of a queue unit, without and with a reset in mid-flight.
-pub fn queue<U: Ports<In = u32, Out = u32>>(
+pub fn queue<U: Ports<In = u64, Out = u64>>(
     test: &'static str,
     depth: usize,
     latency: u64,
@@ -42,14 +42,14 @@ pub fn queue<U: Ports<In = u32, Out = u32>>(
     queue_resets::<U>(test, depth, latency, without, each);
 }
 
-fn model<'a>(depth: usize, latency: u64, without: &'a [Rule]) -> impl Fn() -> Queue<'a, u32> {
+fn model<'a>(depth: usize, latency: u64, without: &'a [Rule]) -> impl Fn() -> Queue<'a, u64> {
     move || Queue {
         without,
         ..Queue::new(depth, latency)
     }
 }
 
-pub fn queue_gaps<U: Ports<In = u32, Out = u32>>(
+pub fn queue_gaps<U: Ports<In = u64, Out = u64>>(
     test: &'static str,
     depth: usize,
     latency: u64,
@@ -59,7 +59,7 @@ pub fn queue_gaps<U: Ports<In = u32, Out = u32>>(
     gap_cases::<U, _>(test, |_| {}, model(depth, latency, without), word, each);
 }
 
-pub fn queue_resets<U: Ports<In = u32, Out = u32>>(
+pub fn queue_resets<U: Ports<In = u64, Out = u64>>(
     test: &'static str,
     depth: usize,
     latency: u64,
@@ -82,6 +82,7 @@ fn fifo_block_ram() {
     queue::<FifoBramD1>("fifo::fifo_block_ram", 1, 2, &[], &mut must_pass);
     queue::<FifoBramD2>("fifo::fifo_block_ram", 2, 2, &[], &mut must_pass);
     queue::<FifoBramD5>("fifo::fifo_block_ram", 5, 2, &[], &mut must_pass);
+    queue::<FifoBramD512>("fifo::fifo_block_ram", 512, 2, &[], &mut must_pass);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use tsunagi::harness::stream::Gaps;
 use tsunagi::harness::wave::Probe;
 
 use crate::bench::{Check::*, *};
-use crate::crossbar::{contract, latency, plan, rate};
+use crate::crossbar::{contract, crossed, latency, plan, rate};
 use crate::omega::{Radix3, Top, agrees};
 use crate::switch::{switch_plan, timing};
 
@@ -24,7 +24,18 @@ fn contracts<U: Switch>(idle: u8, plan: impl Fn(Gaps) -> Plan) -> Found {
 
 fn crossbar<U: Switch>() -> Found {
     let mut found = contracts::<U>(0, |gaps| plan(U::RADIX, gaps, 0, 300));
-    found.extend([latency::<U>(), rate::<U>(), gating::<U>(Seed(1).stream("gating"))]);
+    found.extend([
+        latency::<U>(),
+        rate::<U>(0.65).map(drop),
+        gating::<U>(Seed(1).stream("gating")),
+    ]);
+    found
+}
+
+fn buffered<U: Switch>() -> Found {
+    let mut found = crossbar::<U>();
+    let case = Case::new("net", "twins", "crossed");
+    found.push(crossed::<U>(&case, &Probe::default()));
     found
 }
 
@@ -46,7 +57,7 @@ fn omega<T: Top>() -> Found {
 /// All checks of a twin, its own check, and those that find it, too.
 type Twin = (fn() -> Found, Check, &'static [Check]);
 
-const TWINS: [Twin; 17] = [
+const TWINS: [Twin; 21] = [
     // A word at the wrong output is one too many, or stands where another is expected.
     (crossbar::<TwinCrossbarRoute>, Nothing, &[Word, Latency, Rate]),
     (crossbar::<TwinCrossbarWord>, Word, &[]),
@@ -63,6 +74,12 @@ const TWINS: [Twin; 17] = [
     // The cycles of a thousand words begin with the first one's, and what is late is taken for rest.
     (crossbar::<TwinCrossbarLate>, Latency, &[Rate, Gating]),
     (crossbar::<TwinCrossbarBubble>, Rate, &[]),
+    // Packets that hold outputs wait for each other.
+    (buffered::<TwinBufferedDeadlock>, Hang, &[]),
+    // A queue that takes more than it holds gives other words in their place.
+    (crossbar::<TwinBufferedFull>, Word, &[Nothing, Mixed, Hang, Rest]),
+    (crossbar::<TwinBufferedRest>, Gating, &[]),
+    (crossbar::<TwinBufferedUnroutable>, Unroutable, &[]),
     (switch::<TwinCenju3SwitchIdle>, Timing, &[]),
     (switch::<TwinCenju3SwitchSync>, Timing, &[]),
     (omega::<TwinOmegaShuffle>, Agree, &[]),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use verilated_build::{Toolchain, Units};
 
 /// The message, and parameters that bring it up.
-const ILLEGAL: [(&str, &[&str]); 37] = [
+const ILLEGAL: [(&str, &[&str]); 40] = [
     ("arbiter_rr_N_must_be_at_least_1", &["N=0"]),
     ("async_fifo_Depth_must_be_a_power_of_two_and_at_least_2", &["Depth=6"]),
     ("async_fifo_W_must_be_at_least_1", &["W=0"]),
@@ -26,6 +26,11 @@ const ILLEGAL: [(&str, &[&str]); 37] = [
     ("cenju3_switch_BufFlits_must_be_at_least_8", &["BufFlits=7"]),
     ("crossbar_N_must_be_at_least_2", &["N=1"]),
     ("crossbar_W_must_hold_Digits_of_clog2_N_bits", &["W=7", "Digits=4"]),
+    ("crossbar_buffered_N_must_be_at_least_2", &["N=1"]),
+    (
+        "crossbar_buffered_W_must_hold_Digits_of_clog2_N_bits",
+        &["W=7", "Digits=4"],
+    ),
     (
         "dma_read_BurstBeats_must_be_a_power_of_two_from_1_to_256",
         &["BurstBeats=6"],
@@ -58,6 +63,7 @@ const ILLEGAL: [(&str, &[&str]); 37] = [
     ("stream_down_Ratio_must_be_at_least_1", &["Ratio=0"]),
     ("stream_down_UnitW_must_be_at_least_1", &["UnitW=0"]),
     ("stream_gap_GapW_must_be_at_least_1", &["GapW=0"]),
+    ("stream_rules_W_must_be_at_least_1", &["W=0"]),
     ("stream_up_Ratio_must_be_at_least_1", &["Ratio=0"]),
     ("stream_up_UnitW_must_be_at_least_1", &["UnitW=0"]),
     ("cenju3_regs_FifoWords_must_be_32_to_32768", &["FifoWords=32769"]),

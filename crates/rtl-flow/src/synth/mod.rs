@@ -83,7 +83,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
             let old = landed.remove(name);
             let mut row = row.clone();
             if let Some(old) = old.filter(|_| args.quick) {
-                (row.fmax, row.critical) = (old.fmax, old.critical);
+                row.fmax = old.fmax;
             }
             landed.insert(name.clone(), row);
         }

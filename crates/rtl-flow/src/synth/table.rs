@@ -30,8 +30,8 @@ pub struct Row {
     /// MHz of each clock, by seed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fmax: BTreeMap<String, Vec<f64>>,
-    /// The slowest path of each clock in the run that gave the median.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    /// The slowest path of each clock in the run that gave the median: for a message, as its names change with any run.
+    #[serde(skip)]
     pub critical: BTreeMap<String, String>,
 }
 
@@ -114,6 +114,12 @@ impl Row {
                 beside.push("Fmax");
             }
         }
+        // The quick form has no clock to speak of.
+        let area = if block.fmax.is_some() && self.fmax.is_empty() {
+            " in area"
+        } else {
+            ""
+        };
         let aims = [
             block.fmax.and_then(|t| t.aim),
             block.lut_eq.and_then(|t| t.aim),
@@ -124,11 +130,11 @@ impl Row {
         } else if block.fmax.is_none() && block.lut_eq.is_none() && block.ff.is_none() {
             String::new()
         } else if !beside.is_empty() {
-            format!("met; aim not in {}", beside.join(", "))
+            format!("met{area}; aim not in {}", beside.join(", "))
         } else if aims.iter().any(Option::is_some) {
-            "met, aim too".into()
+            format!("met{area}, aim too")
         } else {
-            "met".into()
+            format!("met{area}")
         }
     }
 }
@@ -153,6 +159,8 @@ pub fn read(path: &Path) -> Result<Rows, FlowError> {
 }
 
 pub fn write(path: &Path, rows: &Rows) -> Result<(), FlowError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|e| FlowError::io(folder, e))?;
     let text = serde_json::to_string_pretty(rows).expect("rows are plain data") + "\n";
     fs::write(path, text).map_err(|e| FlowError::io(path, e))
 }

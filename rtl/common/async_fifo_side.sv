@@ -1,0 +1,86 @@
+// One side of an asynchronous FIFO: its pointer, its view of the other side's, and its half of the reset.
+//
+// Purpose    The input side claims free places and offers them with `open_o` (the FIFO's ready); the output side claims words
+//            and offers them (the FIFO's valid). What is claimed is taken when `take_i` is high; then the pointer moves on.
+// Pointers   count in Gray code, one bit more than an address. `gray_o` is the place on offer, or the next to be claimed: what
+//            the other side may know of. Ahead: how far the other side's pointer is ahead where nothing can be claimed: Depth
+//            places (the input: full) or none (the output: empty).
+// Latency    open_o follows other_i by one edge; every output is a flip-flop, or the XOR of two (addr_o).
+// Reset      `clear_o` asks the other side to empty, `ack_o` answers its request; pointers jump back only while the other side
+//            does not look, and have been 0 for a cycle before the request ends.
+// Source     Gray pointers are common practice; claiming ahead, which takes the comparison out of the loop of the pointer, and the
+//            reset handshake are ours.
+module async_fifo_side #(
+    parameter int AddrW   = 4,    // bits of an address, >= 1
+    parameter bit IsInput = 1'b0  // 1: claims free places; 0: claims words
+) (
+    input logic clk_i,
+    input logic rst_i,
+    input logic take_i,
+    output logic open_o,
+    output logic [AddrW-1:0] addr_o,
+    output logic [AddrW:0] gray_o,
+    output logic clear_o,
+    output logic ack_o,
+    input logic [AddrW:0] other_i,  // the other side's gray_o, clear_o and ack_o, through synchronisers
+    input logic clear_i,
+    input logic ack_i
+);
+  // A lap ahead in Gray code: the two top bits are other ones.
+  localparam logic [AddrW:0] Lap = IsInput ? (AddrW + 1)'(3) << (AddrW - 1) : '0;
+
+  logic [AddrW:0] ahead_q;  // the place to be claimed next
+  logic before_q;  // its bit 0 a step ago
+  logic open_q, clear_q, ack_q, home_q;
+  logic go, claim, home, shut;
+
+  // The next code: bit 0 changes in every other step; else it is the bit above the lowest 1, or the top bit.
+  function automatic logic [AddrW:0] next(input logic [AddrW:0] code, input logic prior);
+    logic done;
+    done = code[0] == prior;
+    next[0] = code[0] ^ done;
+    for (int i = 1; i <= AddrW; i++) begin
+      next[i] = code[i] ^ (!done && (code[i-1] || i == AddrW));
+      done = done || code[i-1];
+    end
+  endfunction
+
+  assign home  = clear_i || ack_i;
+  assign shut  = rst_i || clear_q || ack_q || home;
+  assign go    = !rst_i && !clear_q && !ack_q && (take_i || !open_q);
+  assign claim = (ahead_q ^ Lap) != other_i;
+
+  always_ff @(posedge clk_i) begin
+    ack_q   <= clear_i;
+    home_q  <= home;
+    clear_q <= rst_i || (clear_q && !(ack_i && home_q));
+    if (shut) open_q <= 1'b0;
+    else if (go) open_q <= claim;
+    if (home) begin
+      ahead_q  <= '0;
+      before_q <= 1'b0;
+      gray_o   <= '0;
+    end else if (go) begin
+      gray_o <= ahead_q;
+      if (claim) begin
+        ahead_q  <= next(ahead_q, before_q);
+        before_q <= ahead_q[0];
+      end
+    end
+  end
+
+`ifdef TSUNAGI_ASSERT
+  logic sound_q;  // from the first reset on
+  initial sound_q = 1'b0;
+  always_ff @(posedge clk_i) begin
+    sound_q <= sound_q || home;
+    // One bit at a time, or the other side may see a place that neither was nor is.
+    if (sound_q && go && !home) assert (((gray_o ^ ahead_q) & ((gray_o ^ ahead_q) - (AddrW + 1)'(1))) == '0);
+  end
+`endif
+
+  assign open_o  = open_q;
+  assign addr_o  = gray_o[AddrW-1:0] ^ (AddrW'(gray_o[AddrW]) << (AddrW - 1));
+  assign clear_o = clear_q;
+  assign ack_o   = ack_q;
+endmodule

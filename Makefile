@@ -1,7 +1,7 @@
 # What can be made; `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools sim test lint lint-rtl lint-rust format soak bench regs clean distclean
+.PHONY: help tools sim test synth formal lint lint-rtl lint-rust format soak bench regs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
@@ -21,9 +21,18 @@ sim: .tools/stamp ## run the papers' experiments on the RTL: paper / ours / diff
 	$(CARGO) run --quiet -- repro cenju3 --backend both --out $(OUT)
 	$(CARGO) run --quiet -- wave cenju3/one-word --out $(OUT)/waves
 
-test: .tools/stamp lint ## lint, unit co-simulation, whole paths, paper criteria
+test: .tools/stamp lint ## lint, synthesis, proofs, unit co-simulation, whole paths, paper criteria
+	$(CARGO) run --quiet --package rtl-flow -- synth --quick
+	$(CARGO) run --quiet --package rtl-flow -- formal --quick
 	$(CARGO) test --workspace
 	@echo "make test: lint clean, every test passed"
+
+synth: .tools/stamp ## area and speed of every unit, against the figures to reach and those that landed last
+	$(CARGO) run --quiet --package rtl-flow -- synth --json $(OUT)/synth.json
+
+formal: .tools/stamp ## properties of the RTL proved, and each shown to fail on a broken line
+	$(CARGO) run --quiet --package rtl-flow -- formal
+	$(CARGO) run --quiet --package rtl-flow -- formal --twins
 
 lint: lint-rtl lint-rust ## all linters, warnings as errors
 

@@ -15,6 +15,8 @@ pub enum FlowError {
     List { path: PathBuf, message: String },
     #[error("no design has such a name; `rtl-flow synth` without --unit shows them")]
     NoDesign,
+    #[error("no proof has such a name; the list is formal/proofs.toml")]
+    NoProof,
     #[error("{what} is more than 10 % worse than in {}: {message}; if it is to be so, `rtl-flow synth --record`", table.display())]
     Worse {
         what: String,

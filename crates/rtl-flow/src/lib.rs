@@ -3,6 +3,7 @@
 
 pub mod entries;
 pub mod error;
+pub mod formal;
 mod kept;
 pub mod lint;
 mod pool;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use rtl_flow::{Flow, Outcome, lint, synth};
+use rtl_flow::{Flow, Outcome, formal, lint, synth};
 
 /// What is done to the RTL outside its simulation
 #[derive(Parser)]
@@ -23,6 +23,7 @@ struct Args {
 enum Part {
     Lint(lint::Args),
     Synth(synth::Args),
+    Formal(formal::Args),
 }
 
 fn main() -> ExitCode {
@@ -46,5 +47,6 @@ fn run(args: &Args) -> Outcome {
     match &args.part {
         Part::Lint(part) => lint::run(&flow, part),
         Part::Synth(part) => synth::run(&flow, part),
+        Part::Formal(part) => formal::run(&flow, part),
     }
 }

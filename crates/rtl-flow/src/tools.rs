@@ -1,5 +1,8 @@
 //! Running the programs of `.tools/venv/bin`.
 
+use std::env;
+use std::ffi::OsString;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -23,11 +26,19 @@ impl Tools {
         &self.bin
     }
 
+    /// PATH with the folder in front, for programs that start others.
+    pub fn path(&self) -> OsString {
+        let bin = self.bin.canonicalize().unwrap_or_else(|_| self.bin.clone());
+        let rest = env::var_os("PATH").unwrap_or_default();
+        let folders = iter::once(bin).chain(env::split_paths(&rest));
+        env::join_paths(folders).unwrap_or(rest)
+    }
+
     /// A command that runs the program of this name.
     pub fn command(&self, name: &str) -> Command {
         let own = self.bin.join(name);
         let mut command = Command::new(if own.is_file() { own } else { PathBuf::from(name) });
-        if name.starts_with("yowasp-") && std::env::var_os("YOWASP_CACHE_DIR").is_none() {
+        if name.starts_with("yowasp-") && env::var_os("YOWASP_CACHE_DIR").is_none() {
             // The first run of each compiles it; the result stays with the tools, not in the user's home.
             command.env("YOWASP_CACHE_DIR", self.bin.join("../../yowasp"));
         }

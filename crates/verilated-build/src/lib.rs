@@ -27,6 +27,7 @@ use std::sync::Mutex;
 pub use compiler::{FEW_BRANCHES, cpp};
 pub use error::Error;
 pub use toolchain::Toolchain;
+pub use twin::Patch;
 pub use units::{Set, Twin, Unit, Units};
 
 /// One run of the build script.

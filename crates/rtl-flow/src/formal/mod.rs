@@ -1,0 +1,228 @@
+//! Proofs over the RTL with Yosys and an SMT solver, and broken twins that show that each property can fail.
+
+mod proofs;
+mod smt;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::thread;
+
+use comfy_table::{CellAlignment, Table, presets};
+use regex::Regex;
+
+use crate::{Entry, Flow, FlowError, Outcome, pool};
+use proofs::{Broken, Mode, Proof, Proofs};
+use smt::{Answer, Break, Problem, Question, leaf};
+
+/// Prove properties of the RTL
+#[derive(clap::Args)]
+pub struct Args {
+    /// Only the proofs whose name fits
+    #[arg(long, value_name = "REGEX")]
+    proof: Option<Regex>,
+    /// Only the quick sets of each proof
+    #[arg(long)]
+    quick: bool,
+    /// Instead, show that each property fails on a broken line
+    #[arg(long)]
+    twins: bool,
+    /// The list of proofs
+    #[arg(long, default_value = "formal/proofs.toml")]
+    proofs: PathBuf,
+    /// How many solvers run at a time; default: one a core
+    #[arg(long)]
+    jobs: Option<usize>,
+}
+
+/// A line of the table.
+struct Row {
+    cells: [String; 5],
+    answer: Answer,
+}
+
+pub fn run(flow: &Flow, args: &Args) -> Outcome {
+    let list = Proofs::read(&args.proofs)?;
+    let chosen = list.proofs.iter();
+    let chosen = chosen.filter(|proof| args.proof.as_ref().is_none_or(|regex| regex.is_match(&proof.name)));
+    let jobs = args
+        .jobs
+        .unwrap_or_else(|| thread::available_parallelism().map_or(1, |n| n.get()));
+    let results = if args.twins {
+        let twins = chosen
+            .clone()
+            .flat_map(|proof| proof.twins.iter().map(move |twin| (proof, Some(twin))));
+        let all = chosen.clone().map(|proof| (proof, None)).chain(twins);
+        pool::each(jobs, all.collect(), |(proof, twin)| match twin {
+            Some(twin) => break_one(flow, &list, proof, twin).map(|row| vec![row]),
+            None => none_missing(flow, &list, proof).map(|()| Vec::new()),
+        })
+    } else {
+        let sets = |proof: &Proof| if args.quick { proof.quick } else { proof.sets.len() };
+        let all = chosen.flat_map(|proof| (0..sets(proof)).map(move |set| (proof, set)));
+        pool::each(jobs, all.collect(), |(proof, set)| prove(flow, &list, proof, set))
+    };
+    let mut rows = Vec::new();
+    let mut errors = Vec::new();
+    for result in results {
+        match result {
+            Ok(more) => rows.extend(more),
+            Err(error) => errors.push(error),
+        }
+    }
+    if rows.is_empty() && errors.is_empty() {
+        return Err(FlowError::NoProof.into());
+    }
+    println!("{}", table(&rows));
+    errors.extend(rows.iter().filter(|row| row.answer.passed == args.twins).map(failure));
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let what = if args.twins {
+        "broken twins, each caught"
+    } else {
+        "proofs and covers, none failed"
+    };
+    Ok(format!("rtl-flow formal: {} {what}", rows.len()))
+}
+
+fn prove(flow: &Flow, list: &Proofs, proof: &Proof, set: usize) -> Result<Vec<Row>, FlowError> {
+    let entry = list.entry(flow, proof, set)?;
+    let problem = Problem::new(flow, &entry, proof.two_clocks, None)?;
+    let row = |engine: &str, depth: u32, answer: Answer| {
+        let good = if engine == "cover" { "reached" } else { "holds" };
+        let result = if answer.passed {
+            good.to_owned()
+        } else {
+            leaves(&answer).join(" ")
+        };
+        Row {
+            cells: [
+                proof.name.clone(),
+                parameters(&entry),
+                engine.into(),
+                depth.to_string(),
+                result,
+            ],
+            answer,
+        }
+    };
+    let engine = match proof.mode {
+        Mode::Induction => "k-induction",
+        Mode::Bounded => "bmc",
+    };
+    let mut rows = vec![row(engine, proof.depth, problem.prove(proof.mode, proof.depth)?)];
+    if problem.covers > 0 {
+        rows.push(row("cover", proof.cover, problem.ask(Question::Cover(proof.cover))?));
+    }
+    Ok(rows)
+}
+
+/// A twin's row passes if one of the assertions it should break holds.
+fn break_one(flow: &Flow, list: &Proofs, proof: &Proof, broken: &Broken) -> Result<Row, FlowError> {
+    let entry = list.entry(flow, proof, broken.set)?;
+    let change = Break {
+        twin: broken.twin(flow)?,
+        only: &broken.fails,
+    };
+    let problem = Problem::new(flow, &entry, proof.two_clocks, Some(&change))?;
+    let steps = proof.cover.max(proof.depth);
+    let mut answer = problem.ask(Question::All(steps))?;
+    let failed = |name: &String| {
+        answer
+            .names
+            .iter()
+            .any(|n| n == name || n.ends_with(&format!(".{name}")))
+    };
+    let holds: Vec<&str> = broken
+        .fails
+        .iter()
+        .filter(|name| !failed(name))
+        .map(String::as_str)
+        .collect();
+    let result = match holds.is_empty() {
+        true => format!("fails: {}", broken.fails.join(" ")),
+        false => format!("HOLDS: {}", holds.join(" ")),
+    };
+    answer.passed = !holds.is_empty();
+    Ok(Row {
+        cells: [
+            proof.name.clone(),
+            parameters(&entry),
+            broken.name.clone(),
+            steps.to_string(),
+            result,
+        ],
+        answer,
+    })
+}
+
+/// Every assertion of the proof is broken by a twin or listed as a lemma.
+fn none_missing(flow: &Flow, list: &Proofs, proof: &Proof) -> Result<(), FlowError> {
+    let mut entry = list.entry(flow, proof, 0)?;
+    entry.name += "-names";
+    entry.defines.clear();
+    let problem = Problem::new(flow, &entry, proof.two_clocks, None)?;
+    let all: BTreeSet<&str> = problem.assertions.iter().map(|name| leaf(name)).collect();
+    let known = proof.twins.iter().flat_map(|twin| &twin.fails).chain(&proof.lemmas);
+    let known: BTreeSet<&str> = known.map(|name| leaf(name)).collect();
+    let mut text: Vec<String> = Vec::new();
+    text.extend(all.difference(&known).map(|name| format!("no twin breaks `{name}`")));
+    text.extend(
+        known
+            .difference(&all)
+            .map(|name| format!("no assertion is called `{name}`")),
+    );
+    if text.is_empty() {
+        return Ok(());
+    }
+    Err(FlowError::Finding {
+        tool: "the list of twins",
+        what: entry.top,
+        text: text.join("\n"),
+    })
+}
+
+/// What failed, each once.
+fn leaves(answer: &Answer) -> Vec<&str> {
+    let names: BTreeSet<&str> = answer.names.iter().map(|name| leaf(name)).collect();
+    names.into_iter().collect()
+}
+
+fn parameters(entry: &Entry) -> String {
+    let params = entry.params.iter().map(|(name, value)| format!("{name}={value}"));
+    params.collect::<Vec<_>>().join(" ")
+}
+
+fn failure(row: &Row) -> FlowError {
+    let [proof, parameters, engine, depth, result] = &row.cells;
+    let trace = row.answer.trace.as_ref();
+    FlowError::Finding {
+        tool: "a proof",
+        what: format!("{proof} {parameters}"),
+        text: match trace {
+            Some(trace) if engine == "k-induction" && trace.ends_with("step.vcd") => format!(
+                "{result} can fail after {depth} steps in which all held, though perhaps from a state that is never reached: {}",
+                trace.display()
+            ),
+            Some(trace) => format!("{engine}, {depth} steps: {result}: {}", trace.display()),
+            None => format!("{engine}, {depth} steps: {result}"),
+        },
+    }
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["proof", "parameters", "engine", "depth", "result", "s"]);
+    for row in rows {
+        let seconds = format!("{:.1}", row.answer.seconds);
+        table.add_row(row.cells.iter().cloned().chain([seconds]));
+    }
+    for column in [3, 5] {
+        table
+            .column_mut(column)
+            .expect("it has six")
+            .set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}

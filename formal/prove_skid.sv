@@ -1,0 +1,74 @@
+// `skid`: order and content, two words deep, exact flags.
+module prove_skid #(
+    parameter int W = 2
+) (
+    input logic clk_i,
+    input logic rst_i,
+    input logic in_valid_i,
+    input logic [W-1:0] in_data_i,
+    input logic out_ready_i,
+    input logic mark_i
+);
+  logic in_ready, out_valid, follow;
+  logic [W-1:0] out_data, word;
+  logic [1:0] count, ahead;
+
+  skid #(
+      .W(W)
+  ) dut (
+      .clk_i,
+      .rst_i,
+      .in_valid_i,
+      .in_ready_o (in_ready),
+      .in_data_i,
+      .out_valid_o(out_valid),
+      .out_ready_i,
+      .out_data_o (out_data)
+  );
+
+  power_up u_power_up (.*);
+  stream_rules #(
+      .W(W),
+      .Assume(1'b1)
+  ) u_source (
+      .clk_i,
+      .rst_i,
+      .valid_i(in_valid_i),
+      .ready_i(in_ready),
+      .data_i (in_data_i)
+  );
+  stream_rules #(
+      .W(W)
+  ) u_sink (
+      .clk_i,
+      .rst_i,
+      .valid_i(out_valid),
+      .ready_i(out_ready_i),
+      .data_i (out_data)
+  );
+  stream_track #(
+      .W(W),
+      .Capacity(2)
+  ) u_track (
+      .clk_i,
+      .rst_i,
+      .mark_i,
+      .push_i(in_valid_i && in_ready),
+      .in_data_i,
+      .pop_i(out_valid && out_ready_i),
+      .out_data_i(out_data),
+      .inside_o(count),
+      .follow_o(follow),
+      .ahead_o(ahead),
+      .word_o(word)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      offers_unless_empty : assert (out_valid == (count != '0));
+      takes_unless_full : assert (in_ready == (count != 2'd2));
+      // What makes it inductive.
+      stored : assert (!follow || (ahead == '0 ? dut.data_q : dut.spare_q) == word);
+    end
+  end
+endmodule

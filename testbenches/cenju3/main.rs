@@ -2,7 +2,6 @@
 
 mod loopback;
 mod nic;
-mod nic_axi;
 mod receiver;
 mod rig;
 mod sender;

@@ -1,6 +1,4 @@
-//! The verilated units that only testbenches need, and what their test targets share.
-
-pub mod axi;
+//! The verilated units that only testbenches need. One test target per machine stands in `tests/`.
 
 /// A unit's name: its type's without the path.
 pub fn name<T>() -> &'static str {

@@ -182,6 +182,20 @@ fn reset_in_mid_flight_leaves_nothing_behind() {
     }
 }
 
+/// The header of a DMA parcel of so many bytes.
+fn dma(bytes: u32) -> ParcelHeader {
+    ParcelHeader {
+        kind: Kind::Dma,
+        arr: false,
+        end: true,
+        dst: 1,
+        bytes,
+        body: Addr(BODIES),
+        dest: Addr(0),
+        soft: [0; 2],
+    }
+}
+
 /// `parcels` in queue 0; output words and the cycles from the first to the last.
 pub fn stream<U: Sender>(
     case: &Case,
@@ -192,14 +206,8 @@ pub fn stream<U: Sender>(
 ) -> Result<(u64, u64), Mismatch> {
     let mut bench = Bench::<U>::new(case, start, probe, MemoryTiming::IDEAL, Gaps::None);
     let parcel = ParcelHeader {
-        kind: Kind::Dma,
         arr: true,
-        end: true,
-        dst: 1,
-        bytes,
-        body: Addr(BODIES),
-        dest: Addr(0),
-        soft: [0; 2],
+        ..dma(bytes)
     };
     for _ in 0..parcels {
         bench.enqueue(0, &parcel.encode())?;
@@ -212,22 +220,12 @@ pub fn stream<U: Sender>(
 /// Parcels for queue 0 while queue 1 is at a parcel of 256 packets: the model knows how many of these may pass.
 pub fn overtakes<U: Sender>(case: &Case, start: &str, probe: &Probe) -> Result<(), Mismatch> {
     let mut bench = Bench::<U>::new(case, start, probe, MemoryTiming::IDEAL, Gaps::None);
-    let parcel = |bytes| ParcelHeader {
-        kind: Kind::Dma,
-        arr: false,
-        end: true,
-        dst: 1,
-        bytes,
-        body: Addr(BODIES),
-        dest: Addr(0),
-        soft: [0; 2],
-    };
-    bench.enqueue(1, &parcel(PARCEL_BODY_MAX).encode())?;
+    bench.enqueue(1, &dma(PARCEL_BODY_MAX).encode())?;
     for bytes in [1, 40, 512, 700] {
         for _ in 0..1_000 {
             bench.cycle()?;
         }
-        bench.enqueue(0, &parcel(bytes).encode())?;
+        bench.enqueue(0, &dma(bytes).encode())?;
     }
     bench.finish(200_000)
 }
@@ -237,26 +235,16 @@ pub fn overtakes<U: Sender>(case: &Case, start: &str, probe: &Probe) -> Result<(
 pub fn waits<U: Sender>(case: &Case, start: &str, probe: &Probe) -> Result<(), Mismatch> {
     const PIPELINE: u64 = 3;
     let mut bench = Bench::<U>::new(case, start, probe, MemoryTiming::IDEAL, Gaps::None);
-    let parcel = |bytes| ParcelHeader {
-        kind: Kind::Dma,
-        arr: false,
-        end: true,
-        dst: 1,
-        bytes,
-        body: Addr(BODIES),
-        dest: Addr(0),
-        soft: [0; 2],
-    };
     let packet = u64::from(1 + (PACKET_HEADER_BYTES + PACKET_BODY_MAX) / U::BUS_BYTES);
     for _ in 0..2 {
-        bench.enqueue(1, &parcel(PARCEL_BODY_MAX).encode())?;
+        bench.enqueue(1, &dma(PARCEL_BODY_MAX).encode())?;
     }
     for _ in 0..packet {
         // No further header before the packet has gone, and each a few words later in queue 1's packets.
         for _ in 0..3 * packet + 1 {
             bench.cycle()?;
         }
-        bench.enqueue(0, &parcel(1).encode())?;
+        bench.enqueue(0, &dma(1).encode())?;
     }
     bench.finish(200_000)?;
     let [burst, outstanding] = U::READER;

@@ -240,7 +240,10 @@ module prove_crossbar #(
 
   // Every output: what is in its queue, on the way there, and may be granted now, fits.
   for (genvar o = 0; o < N; o++) begin : gen_room
-    logic granted_here, may_grant;
+    logic granted_here, may_grant, crossing;
+    logic [3:0] queued;
+    assign crossing = dut.gen_out[o].u_output.cross_valid_q;
+    assign queued   = dut.gen_out[o].u_output.level_q;
     always_comb begin
       granted_here = 1'b0;
       may_grant = dut.u_arbiter.open_q[o];
@@ -251,10 +254,8 @@ module prove_crossbar #(
     end
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
-        offers_unless_empty : assert (out_valid[o] == (dut.gen_out[o].u_output.level_q != '0));
-        room :
-        assert (int'(dut.gen_out[o].u_output.level_q) + int'(dut.gen_out[o].u_output.cross_valid_q) + int'(granted_here) + int'(may_grant) <=
-                Queued);
+        offers_unless_empty : assert (out_valid[o] == (queued != '0));
+        room : assert (int'(queued) + int'(crossing) + int'(granted_here) + int'(may_grant) <= Queued);
       end
     end
   end
@@ -319,14 +320,13 @@ module prove_crossbar #(
     if (!rst_i) begin
       // No deadlock: a head goes if its output is idle and inside no other's packet, and shows three edges later.
       grants_when_idle : assert (!idle_q || (asks & (locks == '0 ? '1 : locks)) == '0 || grant != '0);
-      shows : assert (crossing_q == '0 || dut.gen_out[Dst].u_output.cross_valid_q);
+      shows : assert (crossing_q == '0 || arrives);
       one_grant : assert ((grant & (grant - N'(1))) == '0 && (grant & ~asks) == '0);
       // What makes these inductive.
       order : assert (found == count && (!follow || in_place));
       ownership : assert (unmixed && owned == (locks != '0) && (!owned || (int'(owner) < N && locks[owner])));
       none_after_reset : assert (!reset_q || crossing_q == '0);
-      one_crossing :
-      assert ((crossing_q & (crossing_q - N'(1))) == '0 && dut.gen_out[Dst].u_output.cross_valid_q == (crossing_q != '0));
+      one_crossing : assert ((crossing_q & (crossing_q - N'(1))) == '0 && arrives == (crossing_q != '0));
       one_from_here : assert ((granted & (granted - N'(1))) == '0);
       one_lock : assert ((locks & (locks - N'(1))) == '0);
       open_is_unlocked : assert (!open || locks == '0);

@@ -153,8 +153,10 @@ module prove_dma_splitter #(
   // What makes these inductive: what the registers hold of the present parcel, and the FIFO of those after it.
   localparam logic [LenW:0] Step = (LenW + 1)'(PacketBytes);
   logic [LenW:0] left, at;
+  logic [ParcelW-1:0] held;
   assign left = {1'b0, dut.left_q};
-  assign at   = sent_q % Step;
+  assign at = sent_q % Step;
+  assign held = {dut.src_q - AddrW'(sent_q), dut.dst_q - AddrW'(sent_q), LenW'(left + sent_q), dut.flags_q, dut.user_q};
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       queue_level : assert (count == 3'(dut.u_fifo.level_q) + 3'(valid));
@@ -168,9 +170,7 @@ module prove_dma_splitter #(
       end
       if (follow) begin
         if (valid && ahead == '0) begin
-          present :
-          assert ({dut.src_q - AddrW'(sent_q), dut.dst_q - AddrW'(sent_q), LenW'(left + sent_q), dut.flags_q, dut.user_q} ==
-                  parcel);
+          present : assert (held == parcel);
         end else begin
           waiting : assert (dut.u_fifo.mem_q[dut.u_fifo.rd_q^1'(ahead-3'(valid))] == parcel);
         end

@@ -3,7 +3,7 @@
 // Handshake  valid/ready/data/last streams; input in the network domain, output in the IO domain; `rx_ready_o` is the AND
 //            of two flip-flops.
 // Output     the route flit is a word of its own; every other word is full but the last of a packet.
-// Threshold  the link is stopped while the FIFO holds `thresh_i` words or more: at most 3 words later nothing more comes in.
+// Threshold  the link is stopped while the FIFO holds `thresh_i` words or more: at most 2 words later nothing more comes in.
 //            The FIFO never overflows, whatever the threshold. `level_o` is its level in the IO domain, some cycles late.
 // Crossing   asynchronous FIFO of 16 words behind the receive FIFO; the level as Gray code; `thresh_i` is quasi-static (see
 //            cenju3_regs).

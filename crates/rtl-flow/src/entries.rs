@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use verilated_build::{Set, Unit, Units};
 
@@ -63,14 +63,8 @@ impl Flow {
     /// The RTL that is meant for synthesis: every `.sv` of the library folders, packages first.
     pub fn sources(&self) -> Result<Vec<PathBuf>, FlowError> {
         let mut files = Vec::new();
-        for folder in self.units.library.iter().map(|folder| self.units.path(folder)) {
-            let found = fs::read_dir(&folder).map_err(|source| FlowError::io(&folder, source))?;
-            files.extend(
-                found
-                    .flatten()
-                    .map(|file| file.path())
-                    .filter(|path| path.extension().is_some_and(|x| x == "sv")),
-            );
+        for folder in &self.units.library {
+            files.extend(sv_files(&self.units.path(folder))?);
         }
         files.sort_by_key(|path| (!path.to_string_lossy().ends_with("_pkg.sv"), path.clone()));
         Ok(files)
@@ -123,4 +117,15 @@ fn entry(units: &Units, unit: &Unit, set: &Set) -> Result<Entry, FlowError> {
         files: units.files(unit)?,
         clocks: unit.clocks.clone(),
     })
+}
+
+/// The SystemVerilog files of a folder, sorted.
+pub fn sv_files(folder: &Path) -> Result<Vec<PathBuf>, FlowError> {
+    let found = fs::read_dir(folder).map_err(|source| FlowError::io(folder, source))?;
+    let paths = found.flatten().map(|file| file.path());
+    let mut files: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|x| x == "sv"))
+        .collect();
+    files.sort();
+    Ok(files)
 }

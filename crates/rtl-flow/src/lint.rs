@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use verilated_build::Toolchain;
 
+use crate::entries::sv_files;
 use crate::{Entry, Flow, FlowError, Outcome, tools, yosys};
 
 /// Lint the RTL: Verible, Verilator, Yosys
@@ -13,6 +14,9 @@ pub struct Args {
     /// Rewrite files in Verible's format instead of checking it
     #[arg(long)]
     fix: bool,
+    /// The folder of the proofs, whose files only Verible looks at: the others do so when they are proved
+    #[arg(long, default_value = "formal")]
+    proofs: PathBuf,
 }
 
 /// Everything that was found, not only the first.
@@ -20,7 +24,11 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let files = flow.sources()?;
     let designs = flow.designs()?;
     let mut errors = Vec::new();
-    errors.extend(verible(flow, args, &files).err());
+    let mut written = files.clone();
+    for folder in [args.proofs.clone(), args.proofs.join("model")] {
+        written.extend(sv_files(&folder)?);
+    }
+    errors.extend(verible(flow, args, &written).err());
     let variable = |name| env::var_os(name);
     let verilator = Toolchain::find_in(
         variable("VERILATOR_ROOT").as_deref(),
@@ -37,7 +45,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     }
     Ok(format!(
         "rtl-flow lint: {} files, {} designs: clean under Verible, Verilator and Yosys",
-        files.len(),
+        written.len(),
         designs.len()
     ))
 }

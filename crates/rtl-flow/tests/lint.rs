@@ -19,7 +19,15 @@ module block (
 endmodule
 ";
 
-fn lint(source: &str) -> Output {
+const PROOF: &str = "// A proof.
+module prove_block (
+    input logic clk_i
+);
+  block dut (.clk_i);
+endmodule
+";
+
+fn lint(source: &str, proof: &str) -> Output {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize()
@@ -34,6 +42,8 @@ fn lint(source: &str) -> Output {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::create_dir(folder.path().join("rtl")).unwrap();
     fs::write(folder.path().join("rtl/block.sv"), source).unwrap();
+    fs::create_dir_all(folder.path().join("formal/model")).unwrap();
+    fs::write(folder.path().join("formal/prove_block.sv"), proof).unwrap();
     let units = "library = [\"rtl\"]\n[[unit]]\nname = \"block\"\ngroup = \"bench\"\nclocks = [\"clk_i\"]\n";
     fs::write(folder.path().join("units.toml"), units).unwrap();
     Command::new(env!("CARGO_BIN_EXE_rtl-flow"))
@@ -48,14 +58,14 @@ fn lint(source: &str) -> Output {
 /// What the lint says of the clean module with one line changed.
 fn finding(line: &str, twin: &str) -> String {
     assert!(CLEAN.contains(line));
-    let output = lint(&CLEAN.replace(line, twin));
+    let output = lint(&CLEAN.replace(line, twin), PROOF);
     assert_eq!(output.status.code(), Some(1));
     String::from_utf8(output.stderr).unwrap()
 }
 
 #[test]
 fn a_clean_module_passes() {
-    let output = lint(CLEAN);
+    let output = lint(CLEAN, PROOF);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -87,4 +97,14 @@ fn a_loop_is_found() {
 fn a_format_that_is_not_veribles_is_found_and_can_be_mended() {
     let said = finding("  assign data_o", "      assign  data_o");
     assert!(said.contains("--fix"), "{said}");
+}
+
+#[test]
+fn a_proof_is_looked_at_too() {
+    let output = lint(CLEAN, &PROOF.replace("  block", "   block"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.code() == Some(1) && said.contains("prove_block.sv"),
+        "{said}"
+    );
 }

@@ -158,11 +158,14 @@ fn break_one(flow: &Flow, list: &Proofs, proof: &Proof, broken: &Broken) -> Resu
 
 /// Every assertion of the proof is broken by a twin or listed as a lemma.
 fn none_missing(flow: &Flow, list: &Proofs, proof: &Proof) -> Result<(), FlowError> {
-    let mut entry = list.entry(flow, proof, 0)?;
-    entry.name += "-names";
-    entry.defines.clear();
-    let problem = Problem::new(flow, &entry, proof.two_clocks, None)?;
-    let all: BTreeSet<&str> = problem.assertions.iter().map(|name| leaf(name)).collect();
+    let mut names = Vec::new();
+    for set in 0..proof.sets.len() {
+        let mut entry = list.entry(flow, proof, set)?;
+        entry.name += "-names";
+        entry.defines.clear();
+        names.extend(Problem::new(flow, &entry, proof.two_clocks, None)?.assertions);
+    }
+    let all: BTreeSet<&str> = names.iter().map(|name| leaf(name)).collect();
     let known = proof.twins.iter().flat_map(|twin| &twin.fails).chain(&proof.lemmas);
     let known: BTreeSet<&str> = known.map(|name| leaf(name)).collect();
     let mut text: Vec<String> = Vec::new();
@@ -177,7 +180,7 @@ fn none_missing(flow: &Flow, list: &Proofs, proof: &Proof) -> Result<(), FlowErr
     }
     Err(FlowError::Finding {
         tool: "the list of twins",
-        what: entry.top,
+        what: format!("proof `{}`", proof.name),
         text: text.join("\n"),
     })
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use verilated_build::Twin;
 
+use crate::entries::sv_files;
 use crate::{Entry, Flow, FlowError};
 
 /// The list. What a field means is told at its head.
@@ -34,6 +35,9 @@ pub struct Proof {
     pub cover: u32,
     #[serde(default)]
     pub two_clocks: bool,
+    /// Modules of `model/` that stand for those of the RTL.
+    #[serde(default)]
+    models: Vec<String>,
     /// How many of the sets, from the first, are in the quick form.
     #[serde(default)]
     pub quick: usize,
@@ -91,17 +95,12 @@ impl Proofs {
 
     /// Modules that proofs share: those in the folder that are no proofs.
     fn shared(&self) -> Result<Vec<PathBuf>, FlowError> {
-        let found = fs::read_dir(&self.folder).map_err(|e| FlowError::io(&self.folder, e))?;
-        let paths = found.flatten().map(|file| file.path());
-        let mut shared: Vec<PathBuf> = paths
-            .filter(|path| path.extension().is_some_and(|x| x == "sv"))
-            .filter(|path| {
-                !path
-                    .file_name()
-                    .is_some_and(|name| name.to_string_lossy().starts_with("prove_"))
-            })
-            .collect();
-        shared.sort();
+        let mut shared = sv_files(&self.folder)?;
+        shared.retain(|path| {
+            !path
+                .file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with("prove_"))
+        });
         Ok(shared)
     }
 
@@ -119,9 +118,8 @@ impl Proofs {
         let top = format!("prove_{}", proof.name);
         let mut files = vec![self.folder.join(format!("{top}.sv"))];
         files.extend(self.shared()?);
-        if proof.two_clocks {
-            files.push(self.folder.join("model/cdc_sync.sv"));
-        }
+        let model = |name| self.folder.join(format!("model/{name}.sv"));
+        files.extend(proof.models.iter().map(model));
         files.extend(of.files);
         Ok(Entry {
             name: format!("{}-{set}", proof.name),

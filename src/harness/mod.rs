@@ -1,5 +1,6 @@
 //! What drives any machine: simulated memory, streams, checkers, host programs on simulated time.
 
+pub mod axi;
 pub mod backend;
 pub mod check;
 pub mod exec;

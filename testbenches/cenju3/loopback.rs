@@ -56,7 +56,7 @@ pub fn dma(bytes: u32) -> ParcelHeader {
     }
 }
 
-fn send<N: Nic>(setup: Setup, bytes: u32) -> Rig<N> {
+pub fn send<N: Nic>(setup: Setup, bytes: u32) -> Rig<N> {
     let mut rig = start::<N>(Context::new(), setup);
     let body: Vec<u8> = (0..bytes).map(|i| (i * 7 + i / 251) as u8 | 1).collect();
     assert!(rig.memory.write(Addr(SOURCE), &body));

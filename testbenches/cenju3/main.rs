@@ -2,6 +2,7 @@
 
 mod loopback;
 mod nic;
+mod nic_axi;
 mod receiver;
 mod rig;
 mod sender;

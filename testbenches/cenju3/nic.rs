@@ -168,7 +168,7 @@ fn traffic<N: Nic>(rig: &mut Rig<N>, rng: &mut Rng) -> Vec<Event> {
 }
 
 /// Traffic at these clock periods with random phase, the links pausing so.
-fn at_clocks<N: Nic>(test: &'static str, run: u32, (io, net): (u64, u64), gaps: Gaps, timing: MemoryTiming) {
+pub fn at_clocks<N: Nic>(test: &'static str, run: u32, (io, net): (u64, u64), gaps: Gaps, timing: MemoryTiming) {
     let params = format!("{} {io} {net} {gaps:?} run {run}", N::BUS_BYTES);
     let case = Case::new("cenju3", test, params);
     case.run(|_| {
@@ -437,15 +437,14 @@ fn a_refused_body_gives_its_header_slot_to_the_next_packet() {
     rig.run("interrupt line low", 1, |rig| !rig.dut.irq());
 }
 
-#[test]
-fn reset_in_mid_flight_leaves_nothing_behind() {
+/// A reset in mid-flight leaves nothing behind.
+pub fn resets<N: Nic>(test: &'static str) {
     for (us, gaps) in [7, 31, 200]
         .into_iter()
         .flat_map(|us| [(us, Gaps::None), (us, Gaps::Both)])
     {
-        let test = "nic::reset_in_mid_flight_leaves_nothing_behind";
         let case = Case::new("cenju3", test, format!("{us} {gaps:?}"));
-        let mut rig = start::<Cenju3NicRandom>(
+        let mut rig = start::<N>(
             case.context(),
             Setup {
                 timing: SLOW,
@@ -463,4 +462,9 @@ fn reset_in_mid_flight_leaves_nothing_behind() {
         traffic(&mut rig, &mut case.rng("traffic"));
         assert_ne!(rig.memory.read(Addr(MESSAGES), 16).unwrap(), [0; 16]);
     }
+}
+
+#[test]
+fn reset_in_mid_flight_leaves_nothing_behind() {
+    resets::<Cenju3NicRandom>("nic::reset_in_mid_flight_leaves_nothing_behind");
 }

@@ -1,4 +1,4 @@
-//! One NIC with a memory, a host port, and links that are looped back or open.
+//! One NIC with a memory, a host, and links that are looped back or open.
 
 use testbenches::rtl::*;
 use tsunagi::Cycle;
@@ -17,11 +17,28 @@ pub struct Flit {
     pub last: bool,
 }
 
+/// What serves a NIC's IO-clock side: its memory, and a host that makes one access at a time.
+pub trait Side<N> {
+    fn new(setup: &Setup) -> Self;
+    /// From now on pauses at random, or not.
+    fn pause(&mut self, setup: &Setup, pauses: bool, rng: &dyn Fn(&str) -> Rng);
+    /// Nothing is driven, everything in flight is forgotten.
+    fn reset(&mut self, dut: &N);
+    /// The edge: drives the NIC and takes what it drove. `event` is told what was committed.
+    fn edge(&mut self, dut: &N, cycle: Cycle, memory: &mut Memory, event: &mut impl FnMut(EventKind));
+    /// Nothing is in flight.
+    fn is_idle(&self) -> bool;
+    /// Starts a register access with these byte strobes.
+    fn start(&mut self, req: HostReq, strobes: u8);
+    fn is_answered(&self) -> bool;
+    fn take(&mut self) -> Option<HostRsp>;
+    fn report(&self) -> String;
+}
+
 /// A verilated NIC of some bus width.
 pub trait Nic: Unit {
     const BUS_BYTES: u32;
-    fn bus_out(&self) -> BusOut;
-    fn set_bus(&self, bus: &BusIn);
+    type Side: Side<Self>;
     fn irq(&self) -> bool;
     fn busy(&self) -> bool;
     fn tx(&self) -> Option<Flit>;
@@ -34,11 +51,78 @@ pub trait Nic: Unit {
     fn set_clocks(&self, io: Option<bool>, net: Option<bool>);
 }
 
-macro_rules! nic {
-    ($unit:ty, $bytes:literal, $word:ty) => {
-        impl Nic for $unit {
-            const BUS_BYTES: u32 = $bytes;
+/// A NIC whose memory streams and host port are its ports.
+pub trait Bare: Nic {
+    fn bus_out(&self) -> BusOut;
+    fn set_bus(&self, bus: &BusIn);
+}
 
+/// Serves a [`Bare`] NIC.
+pub struct BareSide {
+    agent: MemoryAgent,
+    host: HostPort,
+    strobes: u8,
+}
+
+impl<N: Bare> Side<N> for BareSide {
+    fn new(setup: &Setup) -> BareSide {
+        BareSide {
+            agent: MemoryAgent::new(setup.timing, N::BUS_BYTES),
+            host: HostPort::Idle,
+            strobes: 0xf,
+        }
+    }
+
+    fn pause(&mut self, setup: &Setup, pauses: bool, rng: &dyn Fn(&str) -> Rng) {
+        let (latency, gap) = if pauses { (30, 6) } else { (0, 0) };
+        self.agent =
+            MemoryAgent::new(setup.timing, N::BUS_BYTES).with_jitter(rng("memory").bits(), Cycle(latency), Cycle(gap));
+    }
+
+    fn reset(&mut self, dut: &N) {
+        dut.set_bus(&BusIn::default());
+        self.agent.reset();
+        self.host = HostPort::Idle;
+    }
+
+    fn edge(&mut self, dut: &N, cycle: Cycle, memory: &mut Memory, event: &mut impl FnMut(EventKind)) {
+        let mut bus = BusIn {
+            mem: *self.agent.ports(),
+            ..BusIn::default()
+        };
+        self.host.drive(&mut bus);
+        bus.req_wstrb &= self.strobes;
+        dut.set_bus(&bus);
+        let out = dut.bus_out();
+        self.host.step(&out, event);
+        self.agent.step(cycle, memory, &out.mem, event);
+    }
+
+    fn is_idle(&self) -> bool {
+        self.agent.is_idle() && matches!(self.host, HostPort::Idle | HostPort::Answered(_))
+    }
+
+    fn start(&mut self, req: HostReq, strobes: u8) {
+        self.strobes = strobes;
+        self.host.start(req);
+    }
+
+    fn is_answered(&self) -> bool {
+        matches!(self.host, HostPort::Answered(_))
+    }
+
+    fn take(&mut self) -> Option<HostRsp> {
+        self.host.take()
+    }
+
+    fn report(&self) -> String {
+        self.agent.report().join("; ")
+    }
+}
+
+macro_rules! bare {
+    ($unit:ty, $word:ty) => {
+        impl Bare for $unit {
             fn bus_out(&self) -> BusOut {
                 BusOut {
                     req_ready: self.host_req_ready_o.is_set(),
@@ -79,6 +163,11 @@ macro_rules! nic {
                 self.mem_wr_rsp_valid_i.set_bool(bus.mem.wr_rsp_valid);
                 self.mem_wr_rsp_err_i.set_bool(bus.mem.wr_rsp_err);
             }
+        }
+
+        impl Nic for $unit {
+            const BUS_BYTES: u32 = <$word>::BITS / 8;
+            type Side = BareSide;
 
             fn irq(&self) -> bool {
                 self.irq_o.is_set()
@@ -124,16 +213,16 @@ macro_rules! nic {
     };
 }
 
-nic!(Cenju3Nic, 4, u32);
-nic!(Cenju3NicWide, 8, u64);
-nic!(Cenju3NicRandom, 4, u32);
-nic!(Cenju3NicWideRandom, 8, u64);
-nic!(TwinNicRegisters, 4, u32);
-nic!(TwinNicSent, 4, u32);
-nic!(TwinNicArrival, 4, u32);
-nic!(TwinNicThreshold, 4, u32);
-nic!(TwinNicGap, 4, u32);
-nic!(TwinNicRest, 4, u32);
+bare!(Cenju3Nic, u32);
+bare!(Cenju3NicWide, u64);
+bare!(Cenju3NicRandom, u32);
+bare!(Cenju3NicWideRandom, u64);
+bare!(TwinNicRegisters, u32);
+bare!(TwinNicSent, u32);
+bare!(TwinNicArrival, u32);
+bare!(TwinNicThreshold, u32);
+bare!(TwinNicGap, u32);
+bare!(TwinNicRest, u32);
 
 /// What happened at a port, at an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +266,7 @@ pub const SLOW: MemoryTiming = MemoryTiming {
 
 pub const MEMORY: usize = 1 << 20;
 
-pub struct Rig<N> {
+pub struct Rig<N: Nic> {
     pub dut: N,
     context: Context,
     clocks: Clocks,
@@ -185,8 +274,7 @@ pub struct Rig<N> {
     net: Clock,
     setup: Setup,
     pub memory: Memory,
-    agent: MemoryAgent,
-    host: HostPort,
+    pub side: N::Side,
     /// IO and network edges so far.
     pub io_edges: u64,
     pub net_edges: u64,
@@ -219,8 +307,7 @@ impl<N: Nic> Rig<N> {
             net,
             setup,
             memory: Memory::new(MEMORY),
-            agent: MemoryAgent::new(setup.timing, N::BUS_BYTES),
-            host: HostPort::Idle,
+            side: N::Side::new(&setup),
             io_edges: 0,
             net_edges: 0,
             to_nic: Source::new([], Pacer::steady()),
@@ -241,13 +328,11 @@ impl<N: Nic> Rig<N> {
     pub fn reset(&mut self) {
         self.dut.set_reset(true, true);
         self.held = true;
-        self.dut.set_bus(&BusIn::default());
+        self.side.reset(&self.dut);
         self.dut.set_rx(None);
-        self.agent.reset();
         self.to_nic.reset();
         self.to_nic.stop();
         self.from_nic.reset();
-        self.host = HostPort::Idle;
         let (io, net) = (self.io_edges, self.net_edges);
         while self.io_edges < io + 4 || self.net_edges < net + 4 {
             self.step();
@@ -257,17 +342,12 @@ impl<N: Nic> Rig<N> {
         self.run("rest after reset", 1_000, |rig| !rig.dut.busy());
     }
 
-    /// From now on the links pause so, and memory is late at random.
+    /// From now on the links pause so, and memory and host at random.
     pub fn pause(&mut self, gaps: Gaps, rng: impl Fn(&str) -> Rng) {
         self.to_nic = Source::new([], Pacer::new(gaps.at_source(), rng("to the NIC")));
         self.from_nic = Sink::new(Pacer::new(gaps.at_sink(), rng("from the NIC")));
         self.pauses = gaps != Gaps::None;
-        let (latency, gap) = if self.pauses { (30, 6) } else { (0, 0) };
-        self.agent = MemoryAgent::new(self.setup.timing, N::BUS_BYTES).with_jitter(
-            rng("memory").bits(),
-            Cycle(latency),
-            Cycle(gap),
-        );
+        self.side.pause(&self.setup, self.pauses, &rng);
     }
 
     pub fn now(&self) -> u64 {
@@ -283,11 +363,7 @@ impl<N: Nic> Rig<N> {
     pub fn step(&mut self) {
         let edges = self.clocks.step(&self.context);
         let (io, net) = (edges.rises(self.io), edges.rises(self.net));
-        let quiet = !self.held
-            && !self.dut.busy()
-            && self.agent.is_idle()
-            && matches!(self.host, HostPort::Idle | HostPort::Answered(_))
-            && self.to_nic.is_empty();
+        let quiet = !self.held && !self.dut.busy() && self.side.is_idle() && self.to_nic.is_empty();
         if io {
             self.io_edge();
         }
@@ -317,20 +393,10 @@ impl<N: Nic> Rig<N> {
         if self.held {
             return;
         }
-        let mut bus = BusIn {
-            mem: *self.agent.ports(),
-            ..BusIn::default()
-        };
-        self.host.drive(&mut bus);
-        bus.req_wstrb &= self.strobes;
-        self.dut.set_bus(&bus);
-        let out = self.dut.bus_out();
         let mut kinds = Vec::new();
-        self.host.step(&out, &mut |kind| kinds.push(kind));
-        self.agent
-            .step(Cycle(self.io_edges), &mut self.memory, &out.mem, |kind| {
-                kinds.push(kind)
-            });
+        let cycle = Cycle(self.io_edges);
+        self.side
+            .edge(&self.dut, cycle, &mut self.memory, &mut |kind| kinds.push(kind));
         kinds.into_iter().for_each(|kind| self.note(kind));
     }
 
@@ -370,8 +436,8 @@ impl<N: Nic> Rig<N> {
         while !done(self) {
             assert!(
                 self.now() < limit,
-                "no {what} within {us} us; memory: {:?}",
-                self.agent.report()
+                "no {what} within {us} us; memory: {}",
+                self.side.report()
             );
             self.step();
         }
@@ -379,11 +445,9 @@ impl<N: Nic> Rig<N> {
 
     /// A register access, waiting for its answer.
     pub fn access(&mut self, req: HostReq) -> HostRsp {
-        self.host.start(req);
-        self.run("answer of a register", 100, |rig| {
-            matches!(rig.host, HostPort::Answered(_))
-        });
-        self.host.take().expect("answered")
+        self.side.start(req, self.strobes);
+        self.run("answer of a register", 100, |rig| rig.side.is_answered());
+        self.side.take().expect("answered")
     }
 
     pub fn write(&mut self, offset: u32, value: u32) {

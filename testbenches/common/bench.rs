@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use testbenches::name;
+use tsunagi::harness::axi;
 use tsunagi::harness::seed::{Case, Recorder, Rng};
 use tsunagi::harness::stream::{Exercise, Gaps, Golden, Pipe, Seen};
 use tsunagi::harness::wave::Probe;
@@ -167,6 +168,12 @@ pub fn holds<R: Debug + PartialEq>(
     } else {
         Err(format!("{rule:?}: {}", what()))
     }
+}
+
+/// The rules of the AXI protocol that are not checked: a bench has them among its own, under the same names.
+pub fn axi_rules<R: Debug>(without: &[R]) -> Vec<axi::Rule> {
+    let is_left_out = |rule: &axi::Rule| without.iter().any(|own| format!("{own:?}") == format!("{rule:?}"));
+    axi::Rule::ALL.into_iter().filter(is_left_out).collect()
 }
 
 /// What is done with each case.

@@ -2,6 +2,8 @@
 //! mid-flight; and a broken twin for each checker.
 
 mod arbiter;
+mod axi_master;
+mod axi_slave;
 mod bench;
 mod crossing;
 mod dma;

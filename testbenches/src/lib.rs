@@ -1,4 +1,6 @@
-//! The verilated units that only testbenches need. One test target per machine stands in `tests/`.
+//! The verilated units that only testbenches need, and what their test targets share.
+
+pub mod axi;
 
 /// A unit's name: its type's without the path.
 pub fn name<T>() -> &'static str {

@@ -8,10 +8,20 @@ use std::path::{Path, PathBuf};
 use verilated_build::{Toolchain, Units};
 
 /// The message, and parameters that bring it up.
-const ILLEGAL: [(&str, &[&str]); 40] = [
+const ILLEGAL: [(&str, &[&str]); 50] = [
     ("arbiter_rr_N_must_be_at_least_1", &["N=0"]),
     ("async_fifo_Depth_must_be_a_power_of_two_and_at_least_2", &["Depth=6"]),
     ("async_fifo_W_must_be_at_least_1", &["W=0"]),
+    ("axi_beats_AddrW_must_be_at_least_12", &["AddrW=11"]),
+    ("axi_beats_DataW_must_be_32_or_64_or_128", &["DataW=16"]),
+    ("axi_burst_cut_AddrW_must_be_above_12", &["AddrW=12"]),
+    ("axi_burst_cut_DataW_must_be_32_or_64_or_128", &["DataW=256"]),
+    ("axi_burst_cut_Outstanding_must_be_at_least_1", &["Outstanding=0"]),
+    ("axi_read_master_IdW_must_be_at_least_1", &["IdW=0"]),
+    ("axi_window_IdW_must_be_at_least_1", &["IdW=0"]),
+    ("axi_window_Outstanding_must_be_at_least_1", &["Outstanding=0"]),
+    ("axi_write_master_IdW_must_be_at_least_1", &["IdW=0"]),
+    ("axil_slave_DataW_must_be_32_or_64", &["DataW=128"]),
     ("cdc_sync_Stages_must_be_at_least_2", &["Stages=1"]),
     ("cdc_sync_W_must_be_at_least_1", &["W=0"]),
     (

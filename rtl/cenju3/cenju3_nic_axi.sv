@@ -1,0 +1,296 @@
+// Cenju-3 network interface behind AXI: the top to instantiate in a design of one's own.
+//
+//   s_axil (registers) ── axil_slave ─────────┐
+//   m_axi  (memory)    ── axi_read_master ────┼── cenju3_nic ──> m_axis (link out)
+//                      ── axi_write_master ───┘             <── s_axis (link in)
+//
+// Clocks     `aclk` for registers and memory, `link_aclk` for the links, any ratio and phase; the crossing is inside.
+// Reset      `aresetn`, `link_aresetn`: active low, each to be released with its clock; hold both for 4 cycles of the slower
+//            clock, and reset what is connected to `m_axi` and the links with them.
+// Registers  AXI4-Lite, 256 bytes, layout in docs/machines/cenju3-registers.md; what the NIC refuses is answered with SLVERR.
+// Memory     AXI4 of BusW bits, INCR bursts of at most BurstBeats words that never cross 4 KB, up to Outstanding each way, ID 0.
+//            SLVERR and DECERR reach the NIC's status registers, as the bus errors they are.
+// Links      AXI4-Stream, one flit a beat, TLAST with the last of a packet; no TKEEP: every byte counts.
+// irq        high while an enabled cause is pending.
+// level      `rx_level`: words in the receive FIFO as R_STAT.LEVEL gives them, of aclk. May be left open.
+// busy       `busy` (of aclk), `link_busy` (of link_aclk): when both are low, and no input is valid, no clock edge changes
+//            anything. May be left open.
+// Latency    the bridges add 2 cycles to an address, 1 to read data, write data and a response each.
+// Rate       that of cenju3_nic, as far as the memory answers within Outstanding * BurstBeats - 20 cycles.
+module cenju3_nic_axi #(
+    parameter int BusW = 32,  // bits of a memory word, 32 or 64
+    parameter int LinkW = 16,  // bits of a flit, 16
+    parameter int FifoWords = 512,  // depth of the receive FIFO in memory words, 32 to 32768
+    parameter int BurstBeats = 8,  // words in the longest burst, power of two, 1..256
+    parameter int Outstanding = 4,  // bursts that may await data or response, each way, >= 1
+    parameter int IdW = 1  // bits of an ID, >= 1
+) (
+    input logic aclk,
+    input logic aresetn,
+    input logic link_aclk,
+    input logic link_aresetn,
+    output logic irq,
+    output logic [15:0] rx_level,
+    output logic busy,
+    output logic link_busy,
+
+    input logic [7:0] s_axil_awaddr,
+    input logic [2:0] s_axil_awprot,
+    input logic s_axil_awvalid,
+    output logic s_axil_awready,
+    input logic [31:0] s_axil_wdata,
+    input logic [3:0] s_axil_wstrb,
+    input logic s_axil_wvalid,
+    output logic s_axil_wready,
+    output logic [1:0] s_axil_bresp,
+    output logic s_axil_bvalid,
+    input logic s_axil_bready,
+    input logic [7:0] s_axil_araddr,
+    input logic [2:0] s_axil_arprot,
+    input logic s_axil_arvalid,
+    output logic s_axil_arready,
+    output logic [31:0] s_axil_rdata,
+    output logic [1:0] s_axil_rresp,
+    output logic s_axil_rvalid,
+    input logic s_axil_rready,
+
+    output logic [IdW-1:0] m_axi_awid,
+    output logic [31:0] m_axi_awaddr,
+    output logic [7:0] m_axi_awlen,
+    output logic [2:0] m_axi_awsize,
+    output logic [1:0] m_axi_awburst,
+    output logic m_axi_awlock,
+    output logic [3:0] m_axi_awcache,
+    output logic [2:0] m_axi_awprot,
+    output logic [3:0] m_axi_awqos,
+    output logic m_axi_awvalid,
+    input logic m_axi_awready,
+    output logic [BusW-1:0] m_axi_wdata,
+    output logic [BusW/8-1:0] m_axi_wstrb,
+    output logic m_axi_wlast,
+    output logic m_axi_wvalid,
+    input logic m_axi_wready,
+    input logic [IdW-1:0] m_axi_bid,
+    input logic [1:0] m_axi_bresp,
+    input logic m_axi_bvalid,
+    output logic m_axi_bready,
+    output logic [IdW-1:0] m_axi_arid,
+    output logic [31:0] m_axi_araddr,
+    output logic [7:0] m_axi_arlen,
+    output logic [2:0] m_axi_arsize,
+    output logic [1:0] m_axi_arburst,
+    output logic m_axi_arlock,
+    output logic [3:0] m_axi_arcache,
+    output logic [2:0] m_axi_arprot,
+    output logic [3:0] m_axi_arqos,
+    output logic m_axi_arvalid,
+    input logic m_axi_arready,
+    input logic [IdW-1:0] m_axi_rid,
+    input logic [BusW-1:0] m_axi_rdata,
+    input logic [1:0] m_axi_rresp,
+    input logic m_axi_rlast,
+    input logic m_axi_rvalid,
+    output logic m_axi_rready,
+
+    output logic [LinkW-1:0] m_axis_tdata,
+    output logic m_axis_tvalid,
+    input logic m_axis_tready,
+    output logic m_axis_tlast,
+    input logic [LinkW-1:0] s_axis_tdata,
+    input logic s_axis_tvalid,
+    output logic s_axis_tready,
+    input logic s_axis_tlast
+);
+  // One flip-flop, so that the design's reset tree ends here; it starts set, so that nothing runs before its first reset.
+  logic rst_q, link_rst_q;
+  initial {rst_q, link_rst_q} = '1;
+  always_ff @(posedge aclk) rst_q <= !aresetn;
+  always_ff @(posedge link_aclk) link_rst_q <= !link_aresetn;
+
+  logic host_busy, read_busy, write_busy, nic_busy;
+  assign busy = host_busy || read_busy || write_busy || nic_busy;
+
+  // ------------------------------------------------------------------------------------------------------- registers
+  logic req_valid, req_ready, req_write, rsp_valid, rsp_ready, rsp_err;
+  logic [7:0] req_addr;
+  logic [31:0] req_wdata, rsp_rdata;
+  logic [3:0] req_wstrb;
+
+  axil_slave u_host (
+      .clk_i(aclk),
+      .rst_i(rst_q),
+      .busy_o(host_busy),
+      .s_axil_awaddr,
+      .s_axil_awprot,
+      .s_axil_awvalid,
+      .s_axil_awready,
+      .s_axil_wdata,
+      .s_axil_wstrb,
+      .s_axil_wvalid,
+      .s_axil_wready,
+      .s_axil_bresp,
+      .s_axil_bvalid,
+      .s_axil_bready,
+      .s_axil_araddr,
+      .s_axil_arprot,
+      .s_axil_arvalid,
+      .s_axil_arready,
+      .s_axil_rdata,
+      .s_axil_rresp,
+      .s_axil_rvalid,
+      .s_axil_rready,
+      .host_req_valid_o(req_valid),
+      .host_req_ready_i(req_ready),
+      .host_req_write_o(req_write),
+      .host_req_addr_o(req_addr),
+      .host_req_wdata_o(req_wdata),
+      .host_req_wstrb_o(req_wstrb),
+      .host_rsp_valid_i(rsp_valid),
+      .host_rsp_ready_o(rsp_ready),
+      .host_rsp_rdata_i(rsp_rdata),
+      .host_rsp_err_i(rsp_err)
+  );
+
+  // ---------------------------------------------------------------------------------------------------------- memory
+  logic rd_cmd_valid, rd_cmd_ready, rd_valid, rd_ready, rd_last, rd_err;
+  logic wr_cmd_valid, wr_cmd_ready, wr_valid, wr_ready, wr_last, done_valid, done_ready, done_err;
+  logic [31:0] rd_cmd_addr, wr_cmd_addr;
+  logic [7:0] rd_cmd_len, wr_cmd_len;
+  logic [BusW-1:0] rd_data, wr_data;
+  logic [BusW/8-1:0] wr_strb;
+
+  axi_read_master #(
+      .DataW(BusW),
+      .IdW(IdW),
+      .Outstanding(Outstanding)
+  ) u_read (
+      .clk_i(aclk),
+      .rst_i(rst_q),
+      .busy_o(read_busy),
+      .mem_cmd_valid_i(rd_cmd_valid),
+      .mem_cmd_ready_o(rd_cmd_ready),
+      .mem_cmd_addr_i(rd_cmd_addr),
+      .mem_cmd_len_i(rd_cmd_len),
+      .mem_data_valid_o(rd_valid),
+      .mem_data_ready_i(rd_ready),
+      .mem_data_data_o(rd_data),
+      .mem_data_last_o(rd_last),
+      .mem_data_err_o(rd_err),
+      .m_axi_arid,
+      .m_axi_araddr,
+      .m_axi_arlen,
+      .m_axi_arsize,
+      .m_axi_arburst,
+      .m_axi_arlock,
+      .m_axi_arcache,
+      .m_axi_arprot,
+      .m_axi_arqos,
+      .m_axi_arvalid,
+      .m_axi_arready,
+      .m_axi_rid,
+      .m_axi_rdata,
+      .m_axi_rresp,
+      .m_axi_rlast,
+      .m_axi_rvalid,
+      .m_axi_rready
+  );
+
+  axi_write_master #(
+      .DataW(BusW),
+      .IdW(IdW),
+      .Outstanding(Outstanding)
+  ) u_write (
+      .clk_i(aclk),
+      .rst_i(rst_q),
+      .busy_o(write_busy),
+      .mem_cmd_valid_i(wr_cmd_valid),
+      .mem_cmd_ready_o(wr_cmd_ready),
+      .mem_cmd_addr_i(wr_cmd_addr),
+      .mem_cmd_len_i(wr_cmd_len),
+      .mem_data_valid_i(wr_valid),
+      .mem_data_ready_o(wr_ready),
+      .mem_data_data_i(wr_data),
+      .mem_data_strb_i(wr_strb),
+      .mem_data_last_i(wr_last),
+      .mem_rsp_valid_o(done_valid),
+      .mem_rsp_ready_i(done_ready),
+      .mem_rsp_err_o(done_err),
+      .m_axi_awid,
+      .m_axi_awaddr,
+      .m_axi_awlen,
+      .m_axi_awsize,
+      .m_axi_awburst,
+      .m_axi_awlock,
+      .m_axi_awcache,
+      .m_axi_awprot,
+      .m_axi_awqos,
+      .m_axi_awvalid,
+      .m_axi_awready,
+      .m_axi_wdata,
+      .m_axi_wstrb,
+      .m_axi_wlast,
+      .m_axi_wvalid,
+      .m_axi_wready,
+      .m_axi_bid,
+      .m_axi_bresp,
+      .m_axi_bvalid,
+      .m_axi_bready
+  );
+
+  // ------------------------------------------------------------------------------------------------------------- NIC
+  cenju3_nic #(
+      .BusW(BusW),
+      .LinkW(LinkW),
+      .FifoWords(FifoWords),
+      .BurstBeats(BurstBeats),
+      .Outstanding(Outstanding)
+  ) u_nic (
+      .io_clk_i(aclk),
+      .io_rst_i(rst_q),
+      .net_clk_i(link_aclk),
+      .net_rst_i(link_rst_q),
+      .host_req_valid_i(req_valid),
+      .host_req_ready_o(req_ready),
+      .host_req_write_i(req_write),
+      .host_req_addr_i(req_addr),
+      .host_req_wdata_i(req_wdata),
+      .host_req_wstrb_i(req_wstrb),
+      .host_rsp_valid_o(rsp_valid),
+      .host_rsp_ready_i(rsp_ready),
+      .host_rsp_rdata_o(rsp_rdata),
+      .host_rsp_err_o(rsp_err),
+      .irq_o(irq),
+      .rx_level_o(rx_level),
+      .mem_rd_cmd_valid_o(rd_cmd_valid),
+      .mem_rd_cmd_ready_i(rd_cmd_ready),
+      .mem_rd_cmd_addr_o(rd_cmd_addr),
+      .mem_rd_cmd_len_o(rd_cmd_len),
+      .mem_rd_data_valid_i(rd_valid),
+      .mem_rd_data_ready_o(rd_ready),
+      .mem_rd_data_data_i(rd_data),
+      .mem_rd_data_last_i(rd_last),
+      .mem_rd_data_err_i(rd_err),
+      .mem_wr_cmd_valid_o(wr_cmd_valid),
+      .mem_wr_cmd_ready_i(wr_cmd_ready),
+      .mem_wr_cmd_addr_o(wr_cmd_addr),
+      .mem_wr_cmd_len_o(wr_cmd_len),
+      .mem_wr_data_valid_o(wr_valid),
+      .mem_wr_data_ready_i(wr_ready),
+      .mem_wr_data_data_o(wr_data),
+      .mem_wr_data_strb_o(wr_strb),
+      .mem_wr_data_last_o(wr_last),
+      .mem_wr_rsp_valid_i(done_valid),
+      .mem_wr_rsp_ready_o(done_ready),
+      .mem_wr_rsp_err_i(done_err),
+      .tx_valid_o(m_axis_tvalid),
+      .tx_ready_i(m_axis_tready),
+      .tx_data_o(m_axis_tdata),
+      .tx_last_o(m_axis_tlast),
+      .rx_valid_i(s_axis_tvalid),
+      .rx_ready_o(s_axis_tready),
+      .rx_data_i(s_axis_tdata),
+      .rx_last_i(s_axis_tlast),
+      .io_busy_o(nic_busy),
+      .net_busy_o(link_busy)
+  );
+endmodule

@@ -1,0 +1,146 @@
+//! The standard AXI ports of a verilated unit, as [`tsunagi::harness::axi`] speaks of them.
+
+/// The word that a channel offers, made of the ports of these names.
+#[macro_export]
+macro_rules! axi_burst {
+    ($dut:expr, $valid:ident, $id:ident, $addr:ident, $len:ident, $size:ident, $burst:ident, $lock:ident) => {
+        $dut.$valid.is_set().then(|| ::tsunagi::harness::axi::Burst {
+            id: $dut.$id.get().into(),
+            addr: $dut.$addr.get().into(),
+            len: $dut.$len.get(),
+            size: $dut.$size.get(),
+            kind: ::tsunagi::harness::axi::Kind::from_bits($dut.$burst.get()),
+            lock: $dut.$lock.is_set(),
+        })
+    };
+}
+
+/// What a unit's `m_axi_ar*` offer.
+#[macro_export]
+macro_rules! m_axi_ar {
+    ($dut:expr) => {
+        $crate::axi_burst!(
+            $dut,
+            m_axi_arvalid,
+            m_axi_arid,
+            m_axi_araddr,
+            m_axi_arlen,
+            m_axi_arsize,
+            m_axi_arburst,
+            m_axi_arlock
+        )
+    };
+}
+
+/// What a unit's `m_axi_aw*` offer.
+#[macro_export]
+macro_rules! m_axi_aw {
+    ($dut:expr) => {
+        $crate::axi_burst!(
+            $dut,
+            m_axi_awvalid,
+            m_axi_awid,
+            m_axi_awaddr,
+            m_axi_awlen,
+            m_axi_awsize,
+            m_axi_awburst,
+            m_axi_awlock
+        )
+    };
+}
+
+/// What a unit's `m_axi_w*` offer.
+#[macro_export]
+macro_rules! m_axi_w {
+    ($dut:expr) => {
+        $dut.m_axi_wvalid.is_set().then(|| ::tsunagi::harness::axi::WriteBeat {
+            data: $dut.m_axi_wdata.get().into(),
+            strb: $dut.m_axi_wstrb.get(),
+            last: $dut.m_axi_wlast.is_set(),
+        })
+    };
+}
+
+/// Drives a unit's `m_axi_r*` and `m_axi_arready`; junk where nothing is valid.
+#[macro_export]
+macro_rules! set_m_axi_r {
+    ($dut:expr, $slave:expr) => {
+        let (slave, junk) = (
+            $slave,
+            ::tsunagi::harness::axi::ReadBeat {
+                id: 1,
+                data: 0xbad0_bad1_bad2_bad3,
+                resp: ::tsunagi::harness::axi::Resp::DecErr,
+                last: true,
+            },
+        );
+        let beat = slave.r.unwrap_or(junk);
+        $dut.m_axi_arready.set_bool(slave.ar_ready);
+        $dut.m_axi_rvalid.set_bool(slave.r.is_some());
+        $dut.m_axi_rid.set(beat.id as _);
+        $dut.m_axi_rdata.set(beat.data as _);
+        $dut.m_axi_rresp.set(beat.resp.bits());
+        $dut.m_axi_rlast.set_bool(beat.last);
+    };
+}
+
+/// Drives a unit's `m_axi_b*`, `m_axi_awready` and `m_axi_wready`; junk where nothing is valid.
+#[macro_export]
+macro_rules! set_m_axi_b {
+    ($dut:expr, $slave:expr) => {
+        let (slave, junk) = (
+            $slave,
+            ::tsunagi::harness::axi::WriteEnd {
+                id: 1,
+                resp: ::tsunagi::harness::axi::Resp::DecErr,
+            },
+        );
+        let end = slave.b.unwrap_or(junk);
+        $dut.m_axi_awready.set_bool(slave.aw_ready);
+        $dut.m_axi_wready.set_bool(slave.w_ready);
+        $dut.m_axi_bvalid.set_bool(slave.b.is_some());
+        $dut.m_axi_bid.set(end.id as _);
+        $dut.m_axi_bresp.set(end.resp.bits());
+    };
+}
+
+/// Drives a unit's `s_axil_*`; junk where nothing is valid.
+#[macro_export]
+macro_rules! set_s_axil {
+    ($dut:expr, $master:expr) => {
+        let master: &::tsunagi::harness::axi::FromMaster = $master;
+        $dut.s_axil_awvalid.set_bool(master.aw.is_some());
+        $dut.s_axil_awaddr.set(master.aw.map_or(0x5a, |burst| burst.addr) as _);
+        $dut.s_axil_awprot.set(0);
+        $dut.s_axil_wvalid.set_bool(master.w.is_some());
+        $dut.s_axil_wdata.set(master.w.map_or(0xbad0, |beat| beat.data) as _);
+        $dut.s_axil_wstrb.set(master.w.map_or(0xf, |beat| beat.strb));
+        $dut.s_axil_bready.set_bool(master.b_ready);
+        $dut.s_axil_arvalid.set_bool(master.ar.is_some());
+        $dut.s_axil_araddr.set(master.ar.map_or(0xa5, |burst| burst.addr) as _);
+        $dut.s_axil_arprot.set(0);
+        $dut.s_axil_rready.set_bool(master.r_ready);
+    };
+}
+
+/// What a unit's `s_axil_*` drive.
+#[macro_export]
+macro_rules! s_axil {
+    ($dut:expr) => {
+        ::tsunagi::harness::axi::FromSlave {
+            aw_ready: $dut.s_axil_awready.is_set(),
+            w_ready: $dut.s_axil_wready.is_set(),
+            b: $dut.s_axil_bvalid.is_set().then(|| ::tsunagi::harness::axi::WriteEnd {
+                id: 0,
+                resp: ::tsunagi::harness::axi::Resp::from_bits($dut.s_axil_bresp.get()),
+            }),
+            ar_ready: $dut.s_axil_arready.is_set(),
+            r: $dut.s_axil_rvalid.is_set().then(|| ::tsunagi::harness::axi::ReadBeat {
+                id: 0,
+                data: $dut.s_axil_rdata.get().into(),
+                resp: ::tsunagi::harness::axi::Resp::from_bits($dut.s_axil_rresp.get()),
+                last: true,
+            }),
+        }
+    };
+}

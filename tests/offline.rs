@@ -2,7 +2,9 @@
 
 use std::process::Command;
 
-const TARGETS: [&str; 7] = ["sim", "test", "lint", "format", "soak", "bench", "regs"];
+const TARGETS: [&str; 10] = [
+    "sim", "test", "synth", "formal", "fpga", "lint", "format", "soak", "bench", "regs",
+];
 
 /// Fresh stamps, so that `make -n` shows no tool installation.
 fn recipe(target: &str) -> String {

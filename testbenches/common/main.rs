@@ -10,9 +10,11 @@ mod dma;
 mod dma_read;
 mod dma_write;
 mod fifo;
+mod mem;
 mod models;
 #[path = "../../tests/property/mod.rs"]
 mod property;
+mod reset;
 mod splitter;
 mod twins;
 mod width;

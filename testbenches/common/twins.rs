@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use testbenches::rtl::*;
 
 use crate::bench::{Each, failures};
-use crate::{arbiter, axi_master, axi_slave, crossing, dma_read, dma_write, fifo, models, splitter, width};
+use crate::{arbiter, axi_master, axi_slave, crossing, dma_read, dma_write, fifo, mem, models, reset, splitter, width};
 
 /// A twin: the rule that it breaks, the rules that are broken with it, and the checks of its bench without some rules.
 type Twin<'a, R> = (R, &'a [R], &'a dyn Fn(&[R], Each));
@@ -259,6 +259,37 @@ fn axi_slaves() {
                 ],
                 &checks::<TwinAxiSlaveReset>,
             ),
+        ],
+    );
+}
+
+#[test]
+fn memories() {
+    use mem::{Rule::*, checks};
+    each_is_caught(
+        mem::Rule::ALL,
+        &[
+            (Content, &[], &checks::<TwinMemStrobe>),
+            (Response, &[], &checks::<TwinMemForgets>),
+            (Path, &[], &checks::<TwinMemPath>),
+            // A word that is withdrawn is lost.
+            (Protocol, &[], &checks::<TwinMemWithdraws>),
+            (Rate, &[], &checks::<TwinMemBubble>),
+            // The response that does not come is taken for that of the next write.
+            (Hang, &[Response], &checks::<TwinMemHang>),
+        ],
+    );
+}
+
+#[test]
+fn reset_bridges() {
+    use reset::{Rule::*, checks};
+    each_is_caught(
+        reset::Rule::ALL,
+        &[
+            // What never went up is not there when it should go down.
+            (Up, &[Down], &checks::<TwinResetSyncClocked>),
+            (Down, &[], &checks::<TwinResetSyncEarly>),
         ],
     );
 }

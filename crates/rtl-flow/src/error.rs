@@ -17,6 +17,8 @@ pub enum FlowError {
     NoDesign,
     #[error("no proof has such a name; the list is formal/proofs.toml")]
     NoProof,
+    #[error("there is no board `{board}`; there are: {there}")]
+    NoBoard { board: String, there: String },
     #[error("{what} is more than 10 % worse than in {}: {message}; if it is to be so, `rtl-flow synth --record`", table.display())]
     Worse {
         what: String,

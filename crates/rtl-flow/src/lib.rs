@@ -4,6 +4,7 @@
 pub mod entries;
 pub mod error;
 pub mod formal;
+pub mod fpga;
 mod kept;
 pub mod lint;
 mod pool;

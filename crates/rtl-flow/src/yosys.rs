@@ -9,14 +9,20 @@ use crate::{Entry, Flow, FlowError, tools};
 pub const FOLDER: &str = "target/rtl-flow";
 
 impl Flow {
-    /// Reads RTL, not yet elaborated, without assertions.
+    /// Reads RTL, not yet elaborated, without assertions; cells that Yosys brings with it as boxes.
     pub fn read(&self, files: &[PathBuf]) -> String {
         let include = self.units.include.iter();
         let include: String = include
             .map(|i| format!(" -I{}", self.units.path(i).display()))
             .collect();
-        let list: String = files.iter().map(|f| format!(" {}", f.display())).collect();
-        format!("read_verilog -sv -defer{include}{list}\n")
+        let (mut cells, mut list) = (String::new(), String::new());
+        for file in files.iter().map(|file| file.to_string_lossy()) {
+            match file.split_once(tools::YOSYS_SHARE) {
+                Some((_, name)) => cells += &format!("read_verilog -lib +{name}\n"),
+                None => list += &format!(" {file}"),
+            }
+        }
+        format!("{cells}read_verilog -sv -defer{include}{list}\n")
     }
 
     /// Runs a script as `FOLDER/name.ys`. What it prints with `log -stdout == …` names the place where it stopped.

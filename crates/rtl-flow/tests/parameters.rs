@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use verilated_build::{Toolchain, Units};
 
 /// The message, and parameters that bring it up.
-const ILLEGAL: [(&str, &[&str]); 50] = [
+const ILLEGAL: [(&str, &[&str]); 53] = [
     ("arbiter_rr_N_must_be_at_least_1", &["N=0"]),
     ("async_fifo_Depth_must_be_a_power_of_two_and_at_least_2", &["Depth=6"]),
     ("async_fifo_W_must_be_at_least_1", &["W=0"]),
@@ -67,7 +67,10 @@ const ILLEGAL: [(&str, &[&str]); 50] = [
     ("fifo_W_must_be_at_least_1", &["W=0"]),
     ("fifo_bram_Depth_must_be_at_least_1", &["Depth=0"]),
     ("fifo_bram_W_must_be_at_least_1", &["W=0"]),
+    ("mem_bram_DataW_must_be_a_power_of_two_and_at_least_16", &["DataW=24"]),
+    ("mem_bram_Words_must_be_a_power_of_two_and_at_least_2", &["Words=12"]),
     ("omega_Stages_must_be_at_least_1", &["Stages=0"]),
+    ("reset_sync_Stages_must_be_at_least_2", &["Stages=1"]),
     ("skid_W_must_be_at_least_1", &["W=0"]),
     ("stream_delay_Delay_must_be_at_least_1", &["Delay=0"]),
     ("stream_down_Ratio_must_be_at_least_1", &["Ratio=0"]),

@@ -100,6 +100,10 @@ module prove_async_fifo #(
   function automatic logic low(input logic [PtrW-1:0] n);
     low = n[0] ^ n[1];
   endfunction
+  // The step from here changes a bit of the code above bit 2.
+  function automatic logic high(input logic [PtrW-1:0] n);
+    high = PtrW >= 3 && (n | ~PtrW'(7)) == '1;
+  endfunction
   // What is known of each pointer further and further down its synchroniser, newest first: the pointer, as it was a step
   // before, then each stage. Kept here as plain binary, and as a distance from where the output reads.
   localparam int Seen = SyncStages + 2;
@@ -162,6 +166,7 @@ module prove_async_fifo #(
       starts_open : assume (open && !in_ready && !out_valid);
       starts_empty : assume ({wr, rd, above_q, below_q} == '0);
       nothing_claimed : assume ({dut.u_in.ahead_q, dut.u_in.before_q, dut.u_out.ahead_q, dut.u_out.before_q} == '0);
+      no_step_yet : assume ({dut.u_in.high_q, dut.u_out.high_q} == '0);
       nothing_known :
       assume ({dut.u_to_out.before_q, dut.u_to_out.stage_q, dut.u_to_in.before_q, dut.u_to_in.stage_q} == '0);
       checkers_start : assume ({u_source.waiting_q, u_sink.waiting_q} == '0);
@@ -196,6 +201,12 @@ module prove_async_fifo #(
           wr[0] - ptr_t'(!in_ready)
       ) && dut.u_out.before_q == low(
           rd[0] - ptr_t'(!out_valid)
+      ));
+      claimed_high :
+      assert (dut.u_in.high_q == high(
+          wr[0] + ptr_t'(in_ready)
+      ) && dut.u_out.high_q == high(
+          rd[0] + ptr_t'(out_valid)
       ));
       step_before :
       assert (dut.u_to_out.before_q[AddrW:0] == gray(wr[1]) && dut.u_to_in.before_q[AddrW:0] == gray(rd[1]));

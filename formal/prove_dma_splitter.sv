@@ -7,6 +7,7 @@ module prove_dma_splitter #(
     parameter int FlagsW = 1,
     parameter int UserW = 1,
     parameter int SeqW = 1,
+    parameter bit Early = 1'b0,
     localparam int BytesW = $clog2(PacketBytes) + 1
 ) (
     input logic clk_i,
@@ -28,7 +29,7 @@ module prove_dma_splitter #(
     logic [UserW-1:0]  user;
   } parcel_t;
   localparam int ParcelW = $bits(parcel_t);
-  localparam int Capacity = 3;
+  localparam int Capacity = Early ? 2 : 3;
 
   logic in_ready, valid, first, last, push, pop, follow;
   logic [AddrW-1:0] src, dst;
@@ -45,7 +46,8 @@ module prove_dma_splitter #(
       .PacketBytes(PacketBytes),
       .FlagsW(FlagsW),
       .UserW(UserW),
-      .SeqW(SeqW)
+      .SeqW(SeqW),
+      .Early(Early)
   ) dut (
       .clk_i,
       .rst_i,
@@ -154,13 +156,25 @@ module prove_dma_splitter #(
   localparam logic [LenW:0] Step = (LenW + 1)'(PacketBytes);
   logic [LenW:0] left, at;
   logic [ParcelW-1:0] held;
+  logic [1:0] queued;
+  logic in_place;
+  logic [ParcelW-1:0] queued_parcel;
+  if (Early) begin : gen_early
+    assign queued = 2'(!dut.u_queue.gen_early.ready_q);
+    assign in_place = 1'b1;
+    assign queued_parcel = dut.u_queue.gen_early.spare_q;
+  end else begin : gen_fifo
+    assign queued = dut.u_queue.gen_fifo.u_fifo.level_q;
+    assign in_place = dut.u_queue.gen_fifo.u_fifo.wr_q == (dut.u_queue.gen_fifo.u_fifo.rd_q ^ queued[0]);
+    assign queued_parcel = dut.u_queue.gen_fifo.u_fifo.mem_q[dut.u_queue.gen_fifo.u_fifo.rd_q^1'(ahead-3'(valid))];
+  end
   assign left = {1'b0, dut.left_q};
   assign at = sent_q % Step;
   assign held = {dut.src_q - AddrW'(sent_q), dut.dst_q - AddrW'(sent_q), LenW'(left + sent_q), dut.flags_q, dut.user_q};
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      queue_level : assert (count == 3'(dut.u_fifo.level_q) + 3'(valid));
-      queue_pointers : assert (dut.u_fifo.wr_q == (dut.u_fifo.rd_q ^ dut.u_fifo.level_q[0]));
+      queue_level : assert (count == 3'(queued) + 3'(valid));
+      queue_pointers : assert (in_place);
       nothing_sent : assert (valid || sent_q == '0);
       steps : assert (at == '0 && packets_q == sent_q / Step);
       if (valid) begin
@@ -172,7 +186,7 @@ module prove_dma_splitter #(
         if (valid && ahead == '0) begin
           present : assert (held == parcel);
         end else begin
-          waiting : assert (dut.u_fifo.mem_q[dut.u_fifo.rd_q^1'(ahead-3'(valid))] == parcel);
+          waiting : assert (queued_parcel == parcel);
         end
       end
     end

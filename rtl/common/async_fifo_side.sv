@@ -31,40 +31,44 @@ module async_fifo_side #(
 
   logic [AddrW:0] ahead_q;  // the place to be claimed next
   logic before_q;  // its bit 0 a step ago
+  logic high_q;  // the next step changes a bit above bit 2, worked out a step ago
   logic open_q, clear_q, ack_q, home_q;
-  logic go, claim, home, shut;
+  logic stop, go, claim, step, home;
 
   // The next code: bit 0 changes in every other step; else it is the bit above the lowest 1, or the top bit.
-  function automatic logic [AddrW:0] next(input logic [AddrW:0] code, input logic prior);
+  function automatic logic [AddrW:0] next(input logic [AddrW:0] code, input logic prior, input logic high);
     logic done;
     done = code[0] == prior;
     next[0] = code[0] ^ done;
     for (int i = 1; i <= AddrW; i++) begin
       next[i] = code[i] ^ (!done && (code[i-1] || i == AddrW));
-      done = done || code[i-1];
+      done = (i == 2) ? !high : done || code[i-1];
     end
   endfunction
 
   assign home  = clear_i || ack_i;
-  assign shut  = rst_i || clear_q || ack_q || home;
-  assign go    = !rst_i && !clear_q && !ack_q && (take_i || !open_q);
+  assign stop  = rst_i || clear_q || ack_q;
+  assign go    = !stop && (take_i || !open_q);
   assign claim = (ahead_q ^ Lap) != other_i;
+  assign step  = go && claim;
 
   always_ff @(posedge clk_i) begin
     ack_q   <= clear_i;
     home_q  <= home;
     clear_q <= rst_i || (clear_q && !(ack_i && home_q));
-    if (shut) open_q <= 1'b0;
-    else if (go) open_q <= claim;
+    if (home) open_q <= 1'b0;
+    else open_q <= step || (open_q && !take_i && !stop);
     if (home) begin
       ahead_q  <= '0;
+      high_q   <= 1'b0;
       before_q <= 1'b0;
       gray_o   <= '0;
     end else if (go) begin
       gray_o <= ahead_q;
-      if (claim) begin
-        ahead_q  <= next(ahead_q, before_q);
+      if (step) begin
+        ahead_q  <= next(ahead_q, before_q, high_q);
         before_q <= ahead_q[0];
+        high_q   <= ahead_q[0] && before_q && !ahead_q[1];
       end
     end
   end

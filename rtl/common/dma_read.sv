@@ -7,9 +7,10 @@
 // Output     words with `keep` (bytes in the word, minus 1; all but in the last word), `last`, `err`.
 // Bus error  the word of a beat with `mem_data_err_i` goes out with `err` and `last`; the rest of that command is still
 //            read and thrown away; the next command is not affected.
-// Latency    3 cycles from command to memory command, 1 from memory data to output. 1 word per cycle, no bubble between
+// Latency    3 cycles from command to memory command, 1 with Early, where `mem_cmd_*_o` are worked out from flip-flops instead
+//            of being some; 1 from memory data to output. 1 word per cycle, no bubble between
 //            commands, one-word ones included, as far as memory latency <= (Outstanding - 1) bursts.
-// Full       two commands wait while a third is cut; then `cmd_ready_o` is low.
+// Full       two commands (with Early, one) wait while another is cut; then `cmd_ready_o` is low.
 // next_o     a command given now is cut next: all given before are asked of the memory, but for at most one burst. Whoever
 //            has a choice of commands makes it no earlier than that.
 // Reset      drops everything; the memory must forget the bursts asked for, too.
@@ -21,6 +22,7 @@ module dma_read #(
     parameter int LenW = 20,  // bits of a command's length in bytes
     parameter int BurstBeats = 8,  // words in the longest burst, power of two, 1..256
     parameter int Outstanding = 4,  // bursts that may await data, >= 1
+    parameter bit Early = 1'b0,  // a command given when none waits is cut at once, and asked for right after
     localparam int KeepW = $clog2(DataW / 8)
 ) (
     input logic clk_i,
@@ -69,14 +71,13 @@ module dma_read #(
   assign unused_addr = cmd_addr_i[KeepW-1:0];
 
   // Commands wait as {first word, words - 1, bytes in the last word - 1}.
-  logic next_valid, load;
+  logic next_valid, load, waits;
   logic [WordW-1:0] next_word;
-  logic [LenW-1:0] next_bytes_m1;
-  logic [1:0] cmd_level;
+  logic [ LenW-1:0] next_bytes_m1;
 
-  fifo #(
+  command_queue #(
       .W(WordW + LenW),
-      .Depth(2)
+      .Early(Early)
   ) u_cmd (
       .clk_i,
       .rst_i,
@@ -86,43 +87,62 @@ module dma_read #(
       .out_valid_o(next_valid),
       .out_ready_i(load),
       .out_data_o ({next_word, next_bytes_m1}),
-      .level_o    (cmd_level)
+      .waits_o    (waits)
   );
 
-  // The command being cut.
-  logic active_q, issue, room, note_ready, final_burst;
-  logic [ WordW-1:0] word_q;
-  logic [CountW-1:0] left_q;  // words left, minus 1
-  logic [ KeepW-1:0] keep_q;
-  logic [7:0] to_edge, len;  // beats minus 1: up to the alignment; of the burst
+  // The command being cut, and its next burst, worked out a cycle ahead.
+  logic active_q, issue, room, note_ready, final_q, final_d;
+  logic [WordW-1:0] word_q;
+  logic [CountW-1:0] left_q, left_d;  // words left, minus 1
+  logic [KeepW-1:0] keep_q;
+  logic [7:0] low_d, edge_d, len_q;  // beats minus 1: left, within a burst; up to the alignment; of the burst
 
-  assign to_edge = ~word_q[7:0] & 8'(BurstBeats - 1);
-  assign final_burst = 32'(left_q) <= 32'(to_edge);
-  assign len = final_burst ? 8'(left_q) : to_edge;
-  assign issue = active_q && room && note_ready && (!mem_cmd_valid_o || mem_cmd_ready_i);
-  assign load = !active_q || (issue && final_burst);
-  assign next_o = cmd_level == '0 && (!active_q || final_burst);
+  assign left_d = load ? next_bytes_m1[LenW-1:KeepW] : left_q - CountW'(len_q) - CountW'(1);
+  // All bursts but a command's first begin at an aligned word.
+  assign edge_d = (load ? ~next_word[7:0] : '1) & 8'(BurstBeats - 1);
+  assign low_d = 8'(left_d) & 8'(BurstBeats - 1);
+  assign final_d = CountW'(left_d >> $clog2(BurstBeats)) == '0 && low_d <= edge_d;
+  assign load = !active_q || (issue && final_q);
+  assign next_o = !waits && (!active_q || final_q);
 
   always_ff @(posedge clk_i) begin
+    if (load || issue) begin
+      left_q  <= left_d;
+      final_q <= final_d;
+      len_q   <= final_d ? low_d : edge_d;
+    end
     if (load) begin
       word_q <= next_word;
-      left_q <= next_bytes_m1[LenW-1:KeepW];
       keep_q <= next_bytes_m1[KeepW-1:0];
     end else if (issue) begin
-      word_q <= word_q + WordW'(len) + WordW'(1);
-      left_q <= left_q - CountW'(len) - CountW'(1);
+      word_q <= word_q + WordW'(len_q) + WordW'(1);
     end
-    if (issue) begin
-      mem_cmd_addr_o <= {word_q, KeepW'(0)};
-      mem_cmd_len_o  <= len;
+    if (rst_i) active_q <= 1'b0;
+    else if (load) active_q <= next_valid;
+  end
+
+  if (Early) begin : gen_direct
+    assign mem_cmd_valid_o = active_q && room && note_ready;
+    assign mem_cmd_addr_o = {word_q, KeepW'(0)};
+    assign mem_cmd_len_o = len_q;
+    assign issue = mem_cmd_valid_o && mem_cmd_ready_i;
+  end else begin : gen_registered
+    logic valid_q;
+    logic [WordW-1:0] addr_q;
+    logic [7:0] asked_q;
+
+    assign issue = active_q && room && note_ready && (!valid_q || mem_cmd_ready_i);
+    always_ff @(posedge clk_i) begin
+      if (issue) begin
+        addr_q  <= word_q;
+        asked_q <= len_q;
+      end
+      if (rst_i) valid_q <= 1'b0;
+      else valid_q <= issue || (valid_q && !mem_cmd_ready_i);
     end
-    if (rst_i) begin
-      active_q <= 1'b0;
-      mem_cmd_valid_o <= 1'b0;
-    end else begin
-      if (load) active_q <= next_valid;
-      mem_cmd_valid_o <= issue || (mem_cmd_valid_o && !mem_cmd_ready_i);
-    end
+    assign mem_cmd_valid_o = valid_q;
+    assign mem_cmd_addr_o  = {addr_q, KeepW'(0)};
+    assign mem_cmd_len_o   = asked_q;
   end
 
   // One note per burst that awaits data: does it end its command, and with how many bytes.
@@ -138,7 +158,7 @@ module dma_read #(
       .rst_i,
       .in_valid_i (issue),
       .in_ready_o (note_ready),
-      .in_data_i  ({final_burst, keep_q}),
+      .in_data_i  ({final_q, keep_q}),
       .out_valid_o(note_valid),
       .out_ready_i(mem_take && mem_data_last_i),
       .out_data_o ({note_final, note_keep}),
@@ -178,7 +198,7 @@ module dma_read #(
       room_q  <= RoomW'(BufWords);
       drain_q <= 1'b0;
     end else begin
-      room_q <= room_q - (issue ? RoomW'(len) + RoomW'(1) : '0) + RoomW'(buf_pop);
+      room_q <= room_q - (issue ? RoomW'(len_q) + RoomW'(1) : '0) + RoomW'(buf_pop);
       if (buf_pop) drain_q <= !buf_end && (buf_err || drain_q);
     end
   end
@@ -187,7 +207,7 @@ module dma_read #(
   assign out_keep_o = buf_keep;
   assign out_last_o = buf_end || buf_err;
   assign out_err_o = buf_err;
-  assign busy_o = cmd_level != '0 || active_q || mem_cmd_valid_o || note_level != '0 || buf_level != '0;
+  assign busy_o = waits || active_q || mem_cmd_valid_o || note_level != '0 || buf_level != '0;
 
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin

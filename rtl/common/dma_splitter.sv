@@ -4,8 +4,8 @@
 // Packets    number k takes bytes [k*PacketBytes, (k+1)*PacketBytes) of the parcel: source and destination both advance, so a
 //            packet's addresses are aligned exactly as the parcel's. `out_flags_o` is zero but on the last packet; `user` is
 //            copied to each; `out_seq_o` counts packets from 0 within the parcel, modulo 2**SeqW.
-// Latency    2 cycles to the first packet; then 1 packet per cycle, no bubble between parcels.
-// Full       two parcels wait while a third is cut; then `in_ready_o` is low.
+// Latency    2 cycles to the first packet, 1 with Early; then 1 packet per cycle, no bubble between parcels.
+// Full       two parcels (with Early, one) wait while another is cut; then `in_ready_o` is low.
 // Misuse     a parcel of 0 bytes gives one packet of 0 bytes, first and last; the caller checks lengths.
 // Reset      drops what is inside, in mid-flight too.
 // Source     Cenju-3's Sender cuts parcels of up to 128 KB into 512-byte packets; the block is our own.
@@ -16,6 +16,7 @@ module dma_splitter #(
     parameter int FlagsW = 2,  // bits shown on the last packet only, >= 1
     parameter int UserW = 8,  // bits copied to each packet, >= 1
     parameter int SeqW = 8,  // bits of the packet number, >= 1
+    parameter bit Early = 1'b0,  // a parcel given when none waits is cut at once
     localparam int BytesW = $clog2(PacketBytes) + 1
 ) (
     input logic clk_i,
@@ -45,19 +46,18 @@ module dma_splitter #(
     dma_splitter_LenW_and_AddrW_must_hold_PacketBytes u_bad ();
   end
 
-  logic next_valid, load, step;
+  logic next_valid, load, step, unused_waits;
   logic [AddrW-1:0] next_src, next_dst, src_q, dst_q;
   logic [LenW-1:0] next_left, left_q, left_d;  // bytes of this packet and those after it
   logic [FlagsW-1:0] next_flags, flags_q;
   logic [UserW-1:0] next_user, user_q;
   logic [SeqW-1:0] seq_q;
-  logic [1:0] unused_level;
   logic valid_q, first_q, last_q;
 
-  fifo #(
+  command_queue #(
       .W(2 * AddrW + LenW + FlagsW + UserW),
-      .Depth(2)
-  ) u_fifo (
+      .Early(Early)
+  ) u_queue (
       .clk_i,
       .rst_i,
       .in_valid_i,
@@ -66,7 +66,7 @@ module dma_splitter #(
       .out_valid_o(next_valid),
       .out_ready_i(load),
       .out_data_o({next_src, next_dst, next_left, next_flags, next_user}),
-      .level_o(unused_level)
+      .waits_o(unused_waits)
   );
 
   assign step   = valid_q && out_ready_i && !last_q;

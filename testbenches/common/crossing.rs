@@ -111,6 +111,8 @@ struct Rig<'a, U> {
     /// Whether the offer's stability is watched.
     watch: bool,
     put: Vec<u64>,
+    /// How many were put when the input was last reset.
+    since: usize,
     got: Vec<u64>,
     edges: [u64; 2],
     wave: Recorder<'a>,
@@ -138,6 +140,7 @@ impl<'a, U: Ports> Rig<'a, U> {
             driven: [true; 2],
             watch: true,
             put: Vec::new(),
+            since: 0,
             got: Vec::new(),
             edges: [0; 2],
             wave,
@@ -160,6 +163,7 @@ impl<'a, U: Ports> Rig<'a, U> {
             self.edges[0] += 1;
             if self.driven[0] {
                 self.source.reset();
+                self.since = self.put.len();
             } else {
                 self.put.extend(self.source.step(ready));
             }
@@ -328,6 +332,11 @@ fn reset_run<U: Ports>(
     rig.cycles(SETTLE)?;
     if !traffic && rig.got.len() != before {
         return Err(format!("Reset: {} words came after the reset", rig.got.len() - before));
+    }
+    // Its own reset over, the input takes nothing that is emptied with what was before.
+    if sides == [0] && !rig.got.ends_with(&rig.put[rig.since..]) {
+        let put = &rig.put[rig.since..];
+        return Err(format!("Reset: {put:?} were taken after it, and {:?} came", rig.got));
     }
     (rig.put, rig.got, rig.watch) = (Vec::new(), Vec::new(), !without.contains(&Rule::Protocol));
     rig.source = Source::new(10_000..10_000 + WORDS, Pacer::steady());

@@ -7,6 +7,7 @@ mod axi_slave;
 mod bench;
 mod crossing;
 mod dma;
+mod dma_copy;
 mod dma_read;
 mod dma_write;
 mod fifo;

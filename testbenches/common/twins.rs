@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use testbenches::rtl::*;
 
 use crate::bench::{Each, failures};
-use crate::{arbiter, axi_master, axi_slave, crossing, dma_read, dma_write, fifo, mem, models, reset, splitter, width};
+use crate::{arbiter, axi_master, axi_slave, crossing, dma_copy, dma_read, dma_write, fifo, mem, models, reset, splitter, width};
 
 /// A twin: the rule that it breaks, the rules that are broken with it, and the checks of its bench without some rules.
 type Twin<'a, R> = (R, &'a [R], &'a dyn Fn(&[R], Each));
@@ -290,6 +290,27 @@ fn reset_bridges() {
             // What never went up is not there when it should go down.
             (Up, &[Down], &checks::<TwinResetSyncClocked>),
             (Down, &[], &checks::<TwinResetSyncEarly>),
+        ],
+    );
+}
+
+#[test]
+fn dma_copies() {
+    use dma_copy::{Rule::*, checks};
+    each_is_caught(
+        dma_copy::Rule::ALL,
+        &[
+            (Memory, &[], &checks::<TwinDmaCopyMemory>),
+            (Code, &[], &checks::<TwinDmaCopyCode>),
+            // Told with the first of its packets, a command does not know of the others' errors.
+            (Early, &[Code], &checks::<TwinDmaCopyEarly>),
+            (Bursts, &[], &checks::<TwinDmaCopyBursts>),
+            (Outstanding, &[], &checks::<TwinDmaCopyOutstanding>),
+            (Path, &[], &checks::<TwinDmaCopyPath>),
+            (Protocol, &[], &checks::<TwinDmaCopyWithdraws>),
+            (Rate, &[], &checks::<TwinDmaCopyBubble>),
+            (Latency, &[], &checks::<TwinDmaCopyLate>),
+            (Hang, &[], &checks::<TwinDmaCopyHang>),
         ],
     );
 }

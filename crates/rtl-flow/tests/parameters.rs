@@ -41,6 +41,7 @@ const ILLEGAL: [(&str, &[&str]); 53] = [
         "crossbar_buffered_W_must_hold_Digits_of_clog2_N_bits",
         &["W=7", "Digits=4"],
     ),
+    ("dma_copy_PacketBytes_must_be_at_least_a_word", &["PacketBytes=4"]),
     (
         "dma_read_BurstBeats_must_be_a_power_of_two_from_1_to_256",
         &["BurstBeats=6"],

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use verilated_build::{Toolchain, Units};
 
 /// The message, and parameters that bring it up.
-const ILLEGAL: [(&str, &[&str]); 53] = [
+const ILLEGAL: &[(&str, &[&str])] = &[
     ("arbiter_rr_N_must_be_at_least_1", &["N=0"]),
     ("async_fifo_Depth_must_be_a_power_of_two_and_at_least_2", &["Depth=6"]),
     ("async_fifo_W_must_be_at_least_1", &["W=0"]),

@@ -203,11 +203,7 @@ module prove_async_fifo #(
           rd[0] - ptr_t'(!out_valid)
       ));
       claimed_high :
-      assert (dut.u_in.high_q == high(
-          wr[0] + ptr_t'(in_ready)
-      ) && dut.u_out.high_q == high(
-          rd[0] + ptr_t'(out_valid)
-      ));
+      assert (dut.u_in.high_q == high(wr[0] + ptr_t'(in_ready)) && dut.u_out.high_q == high(rd[0] + ptr_t'(out_valid)));
       step_before :
       assert (dut.u_to_out.before_q[AddrW:0] == gray(wr[1]) && dut.u_to_in.before_q[AddrW:0] == gray(rd[1]));
       newest : assert (above_q[0] - above_q[1] <= count_t'(1) && below_q[1] <= count_t'(1));

@@ -5,7 +5,9 @@ use std::fmt::Debug;
 use testbenches::rtl::*;
 
 use crate::bench::{Each, failures};
-use crate::{arbiter, axi_master, axi_slave, crossing, dma_copy, dma_read, dma_write, fifo, mem, models, reset, splitter, width};
+use crate::{
+    arbiter, axi_master, axi_slave, crossing, dma_copy, dma_read, dma_write, fifo, mem, models, reset, splitter, width,
+};
 
 /// A twin: the rule that it breaks, the rules that are broken with it, and the checks of its bench without some rules.
 type Twin<'a, R> = (R, &'a [R], &'a dyn Fn(&[R], Each));

@@ -146,7 +146,7 @@ module dma_read #(
   end
 
   // One note per burst that awaits data: does it end its command, and with how many bytes.
-  logic note_valid, note_final;
+  logic note_valid, note_final, mem_take;
   logic [KeepW-1:0] note_keep;
   logic [$clog2(Outstanding + 1)-1:0] note_level;
 
@@ -167,7 +167,7 @@ module dma_read #(
 
   // Data buffer; a burst is asked for only when all its words have room. `drain_q`: after a bus error the rest of the command
   // is thrown away.
-  logic buf_valid, buf_ready, buf_pop, buf_end, buf_err, in_end, drain_q, mem_take;
+  logic buf_valid, buf_ready, buf_pop, buf_end, buf_err, in_end, drain_q;
   logic [KeepW-1:0] buf_keep;
   logic [RoomW-1:0] buf_level, room_q;
 
@@ -213,9 +213,21 @@ module dma_read #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       assert (!cmd_valid_i || cmd_bytes_i != '0);
-      // Data only for bursts that were asked for, and then always with room.
+      // There is always room for what was asked for.
       assert (!mem_data_valid_i || mem_data_ready_o);
     end
   end
+  mem_read_rules #(
+      .Outstanding(Outstanding)
+  ) u_memory (
+      .clk_i,
+      .rst_i,
+      .cmd_valid_i (mem_cmd_valid_o),
+      .cmd_ready_i (mem_cmd_ready_i),
+      .cmd_len_i   (mem_cmd_len_o),
+      .data_valid_i(mem_data_valid_i),
+      .data_ready_i(mem_data_ready_o),
+      .data_last_i (mem_data_last_i)
+  );
 `endif
 endmodule

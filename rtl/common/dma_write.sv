@@ -251,10 +251,18 @@ module dma_write #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       assert (!cmd_valid_i || cmd_bytes_i != '0);
-      // Responses only to bursts that were announced; data only while a burst is announced.
-      assert (!mem_rsp_valid_i || note_valid);
+      // Data only while a burst is announced.
       assert (data_go == (announced_q != '0));
     end
   end
+  mem_write_rules u_memory (
+      .clk_i,
+      .rst_i,
+      .data_valid_i(mem_data_valid_o),
+      .data_ready_i(mem_data_ready_i),
+      .data_last_i (mem_data_last_o),
+      .rsp_valid_i (mem_rsp_valid_i),
+      .rsp_ready_i (mem_rsp_ready_o)
+  );
 `endif
 endmodule

@@ -70,6 +70,7 @@ const ILLEGAL: &[(&str, &[&str])] = &[
     ("fifo_bram_W_must_be_at_least_1", &["W=0"]),
     ("mem_bram_DataW_must_be_a_power_of_two_and_at_least_16", &["DataW=24"]),
     ("mem_bram_Words_must_be_a_power_of_two_and_at_least_2", &["Words=12"]),
+    ("mem_read_rules_Outstanding_must_be_at_least_1", &["Outstanding=0"]),
     ("omega_Stages_must_be_at_least_1", &["Stages=0"]),
     ("reset_sync_Stages_must_be_at_least_2", &["Stages=1"]),
     ("skid_W_must_be_at_least_1", &["W=0"]),

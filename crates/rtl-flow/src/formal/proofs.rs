@@ -116,10 +116,11 @@ impl Proofs {
             ),
         })?;
         let top = format!("prove_{}", proof.name);
-        let mut files = vec![self.folder.join(format!("{top}.sv"))];
-        files.extend(self.shared()?);
+        // Models first: what they define is not looked for in the library.
         let model = |name| self.folder.join(format!("model/{name}.sv"));
-        files.extend(proof.models.iter().map(model));
+        let mut files: Vec<_> = proof.models.iter().map(model).collect();
+        files.push(self.folder.join(format!("{top}.sv")));
+        files.extend(self.shared()?);
         files.extend(of.files);
         Ok(Entry {
             name: format!("{}-{set}", proof.name),

@@ -1,7 +1,7 @@
 # What can be made; `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools sim test synth formal fpga lint lint-rtl lint-rust format soak axi-peer bench regs clean distclean
+.PHONY: help tools sim test synth formal gate fpga lint lint-rtl lint-rust format soak axi-peer bench regs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
@@ -48,6 +48,9 @@ lint-rust: .tools/stamp ## rustfmt, clippy, rustdoc
 format: .tools/stamp ## rewrite the sources in their formatters' format
 	cargo fmt --all
 	$(CARGO) run --quiet --package rtl-flow -- lint --fix
+
+gate: .tools/stamp ## the testbenches on netlists: generic gates, then ECP5 cells (ARGS='--unit REGEX' for some units)
+	$(CARGO) run --quiet --package rtl-flow -- gate $(ARGS)
 
 fpga: .tools/stamp ## a bitstream for BOARD=ulx3s, which must meet its clocks
 	$(CARGO) run --quiet --package rtl-flow -- fpga $(BOARD)

@@ -16,6 +16,8 @@ pub struct Entry {
     pub name: String,
     /// The unit's name in the list.
     pub unit: String,
+    /// Who runs it; a group of its own, or `synth`: nothing does.
+    pub group: String,
     /// The top module.
     pub top: String,
     /// Parameters of the top and their values as Verilog writes them.
@@ -111,6 +113,7 @@ fn entry(units: &Units, unit: &Unit, set: &Set) -> Result<Entry, FlowError> {
     Ok(Entry {
         name: unit.struct_name(set),
         unit: unit.name.clone(),
+        group: set.group.as_ref().unwrap_or(&unit.group).clone(),
         top: unit.top.as_ref().unwrap_or(&unit.name).clone(),
         params: unit.values(set)?,
         defines: defines.into_iter().flatten().cloned().collect(),

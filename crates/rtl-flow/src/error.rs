@@ -13,7 +13,7 @@ pub enum FlowError {
     Io { path: PathBuf, source: io::Error },
     #[error("{}: {message}", path.display())]
     List { path: PathBuf, message: String },
-    #[error("no design has such a name; `rtl-flow synth` without --unit shows them")]
+    #[error("no design has such a name; those that there are stand in the list of units")]
     NoDesign,
     #[error("no proof has such a name; the list is formal/proofs.toml")]
     NoProof,

@@ -92,6 +92,7 @@ impl Board {
         Ok(Entry {
             name: self.top.clone(),
             unit: self.top.clone(),
+            group: "fpga".into(),
             top: self.top.clone(),
             params: Vec::new(),
             defines: flow.units.defines.clone(),

@@ -5,6 +5,7 @@ pub mod entries;
 pub mod error;
 pub mod formal;
 pub mod fpga;
+pub mod gate;
 mod kept;
 pub mod lint;
 mod pool;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use rtl_flow::{Flow, Outcome, formal, fpga, lint, synth};
+use rtl_flow::{Flow, Outcome, formal, fpga, gate, lint, synth};
 
 /// What is done to the RTL outside its simulation
 #[derive(Parser)]
@@ -25,6 +25,7 @@ enum Part {
     Synth(synth::Args),
     Formal(formal::Args),
     Fpga(fpga::Args),
+    Gate(gate::Args),
 }
 
 fn main() -> ExitCode {
@@ -50,5 +51,6 @@ fn run(args: &Args) -> Outcome {
         Part::Synth(part) => synth::run(&flow, part),
         Part::Formal(part) => formal::run(&flow, part),
         Part::Fpga(part) => fpga::run(&flow, part),
+        Part::Gate(part) => gate::run(&flow, part),
     }
 }

@@ -34,6 +34,7 @@ pub use units::{Set, Twin, Unit, Units};
 pub struct Builder {
     toml: PathBuf,
     groups: Option<Vec<String>>,
+    netlists: Option<PathBuf>,
 }
 
 impl Builder {
@@ -42,6 +43,7 @@ impl Builder {
         Self {
             toml: path.into(),
             groups: None,
+            netlists: None,
         }
     }
 
@@ -51,9 +53,20 @@ impl Builder {
         self
     }
 
-    /// Builds, or ends the build script with the error as cargo shows it.
-    pub fn build(self) {
+    /// A folder of netlists. Where it has a file `<struct>.v`, that is verilated instead of the set's files: a module of the same name and
+    /// ports, without parameters; defines and library folders stay. Twins have no netlists.
+    pub fn netlists(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.netlists = Some(folder.into());
+        self
+    }
+
+    /// Builds, or ends the build script with the error as cargo shows it. `VERILATED_NETLISTS` names a folder as [`Self::netlists`] does.
+    pub fn build(mut self) {
         println!("cargo::rerun-if-changed=build.rs");
+        println!("cargo::rerun-if-env-changed=VERILATED_NETLISTS");
+        if let Some(folder) = env::var_os("VERILATED_NETLISTS") {
+            self = self.netlists(folder);
+        }
         match self.try_build(&out_dir()) {
             Ok(built) => {
                 for file in &built.inputs {
@@ -67,14 +80,28 @@ impl Builder {
     /// Builds into `out`: the static library, `units.rs` and `units.json`.
     pub fn try_build(&self, out: &Path) -> Result<Built, Error> {
         // Named before anything can fail, so that the next run after a mended error is not skipped.
-        println!("cargo::rerun-if-changed={}", self.toml.display());
+        for path in self.netlists.iter().chain([&self.toml]) {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
         let units = Units::read(&self.toml)?;
         let tools = Toolchain::find()?;
         let package = env::var("CARGO_PKG_NAME")
             .unwrap_or_else(|_| "units".into())
             .replace('-', "_");
         let models = store(out).map_or(out.into(), |store| store.join(&package));
-        let jobs = model::jobs(&units, self.groups.as_deref(), &package, &models)?;
+        let mut jobs = model::jobs(&units, self.groups.as_deref(), &package, &models)?;
+        if let Some(folder) = &self.netlists {
+            let folder = std::path::absolute(folder).map_err(|e| Error::io(folder, e))?;
+            let netlists = units.netlists(&folder);
+            // The RTL's own models stay, for the next build without netlists.
+            let made = model::jobs(&netlists, None, &package, &models.join("netlists"))?;
+            for mut netlist in made {
+                if let Some(job) = jobs.iter_mut().find(|job| job.name == netlist.name) {
+                    netlist.params = std::mem::take(&mut job.params);
+                    *job = netlist;
+                }
+            }
+        }
         for file in jobs.iter().flat_map(|job| &job.files) {
             println!("cargo::rerun-if-changed={}", file.display());
         }

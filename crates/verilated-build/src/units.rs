@@ -60,7 +60,7 @@ pub struct Units {
 }
 
 /// One module.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unit {
     pub name: String,
@@ -125,6 +125,40 @@ impl Units {
             }
         }
         Ok(units)
+    }
+
+    /// The list of the sets that have a netlist `<struct>.v` in a folder, without twins: each a unit with that file alone, and no parameters.
+    pub(crate) fn netlists(&self, folder: &Path) -> Units {
+        let mut units = Vec::new();
+        for unit in &self.units {
+            let own = [Set::default()];
+            let sets = if unit.sets.is_empty() { &own[..] } else { &unit.sets };
+            for set in sets {
+                let name = unit.struct_name(set);
+                let file = folder.join(format!("{name}.v"));
+                if file.is_file() {
+                    units.push(Unit {
+                        top: Some(unit.top.as_ref().unwrap_or(&unit.name).clone()),
+                        files: vec![file.to_string_lossy().into_owned()],
+                        sets: vec![Set {
+                            name: Some(name),
+                            params: BTreeMap::new(),
+                            ..set.clone()
+                        }],
+                        ..unit.clone()
+                    });
+                }
+            }
+        }
+        Units {
+            defines: self.defines.clone(),
+            library: self.library.clone(),
+            include: self.include.clone(),
+            optimize: self.optimize.clone(),
+            units,
+            twins: Vec::new(),
+            folder: self.folder.clone(),
+        }
     }
 
     /// A path of the list as seen from the package.

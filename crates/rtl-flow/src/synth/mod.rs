@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use regex::Regex;
 
 use crate::{Entry, Flow, FlowError, Outcome, pool};
-use blocks::Blocks;
+pub use blocks::Blocks;
 use measure::{Route, Work};
 use table::{Line, Row, Rows};
 

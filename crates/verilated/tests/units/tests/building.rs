@@ -346,6 +346,38 @@ fn missing_tools_are_one_sentence_that_names_the_mend() {
 }
 
 #[test]
+fn a_netlist_takes_the_place_of_the_sources() {
+    let package = Package::new();
+    package.rebuilt();
+    package.write(
+        "../netlists/LeafW4.v",
+        "module leaf(clk_i, a_i, a_o);\n  input clk_i;\n  input [3:0] a_i;\n  output [3:0] a_o;\n  assign a_o = a_i;\nendmodule\n",
+    );
+    assert!(package.rebuilt().is_empty(), "nobody asked for netlists");
+    let netlists = package.folder.path().join("netlists");
+    let build = || {
+        let output = package.command().env("VERILATED_NETLISTS", &netlists).output();
+        output.expect("the build script starts")
+    };
+    let output = build();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let read = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        read.contains("netlists/LeafW4.v\n") && !read.contains("leaf.sv\n"),
+        "{read}"
+    );
+    assert!(read.contains("other.sv\n"), "{read}");
+    package.write("../netlists/LeafW4.v", "module leaf(clk_i);\n  broken\nendmodule\n");
+    let message = errors(&build());
+    assert!(message.contains("netlists/LeafW4.v:3"), "{message}");
+    // Without the variable the sources are what counts, and their model is still there.
+    let output = package.build();
+    let read = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && read.contains("leaf.sv\n"), "{read}");
+    assert!(package.rebuilt().is_empty());
+}
+
+#[test]
 fn a_verilator_that_is_too_old_is_refused() {
     let package = Package::new();
     let root = package.folder.path().join("old/verilator");

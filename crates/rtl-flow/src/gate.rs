@@ -1,0 +1,288 @@
+//! The testbenches, unchanged, on what Yosys makes of the RTL: generic gates, or the cells of an ECP5.
+//!
+//! A netlist takes the place of a set's RTL in the build scripts (`VERILATED_NETLISTS`, see `verilated-build`), with the same ports and so
+//! the same Rust struct. There are no assertions in it, and what has no reset starts at random where it does in RTL. Broken twins stay RTL:
+//! they are there for the checks, not for synthesis.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use regex::Regex;
+use serde::Deserialize;
+
+use crate::synth::Blocks;
+use crate::{Entry, Flow, FlowError, Outcome, kept, pool, yosys};
+
+/// Run the testbenches on netlists
+#[derive(clap::Args)]
+pub struct Args {
+    /// The cells; both kinds when none is named
+    #[arg(value_enum)]
+    cells: Vec<Cells>,
+    /// Only the designs whose struct's name fits; the others stay RTL
+    #[arg(long, value_name = "REGEX")]
+    unit: Option<Regex>,
+    /// Only make the netlists
+    #[arg(long)]
+    netlists: bool,
+    /// The packages whose tests are run
+    #[arg(long = "package", value_name = "NAME", default_values = ["testbenches", "testbenches-machine"])]
+    packages: Vec<String>,
+    /// How many netlists are made at a time
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+    /// Options for `cargo test`, as `-- --test net crossbar`; without, all of the packages' tests
+    #[arg(last = true)]
+    cargo: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Cells {
+    /// Gates of two inputs, multiplexers and flip-flops: every entry of the list of units
+    Generic,
+    /// LUTs, carry chains, LUT RAM and block RAM: the entries that synth.toml has figures for
+    Ecp5,
+}
+
+impl Cells {
+    const ALL: [Cells; 2] = [Cells::Generic, Cells::Ecp5];
+}
+
+impl fmt::Display for Cells {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Cells::Generic => "generic",
+            Cells::Ecp5 => "ecp5",
+        })
+    }
+}
+
+/// The macro that adds jitter to synchronisers, which only a simulation can, and the module that has it. In a set with the macro this
+/// module stays RTL, so that the gates around it meet the jitter.
+const JITTER: (&str, &str) = ("TSUNAGI_CDC_JITTER", "cdc_sync");
+
+/// Memories of so many words or more stay memories among generic gates, as a RAM macro would.
+const RAM_WORDS: u32 = 256;
+
+/// The group of entries that nothing runs.
+const NOT_RUN: &str = "synth";
+
+/// `gate.toml` beside the list of units.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Exceptions {
+    /// Sets that stay RTL, each with why.
+    rtl: BTreeMap<String, String>,
+}
+
+impl Exceptions {
+    /// None where there is no file; every set it names must be one of `entries`.
+    fn read(path: &Path, entries: &[Entry]) -> Result<Self, FlowError> {
+        if !path.is_file() {
+            return Ok(Self::default());
+        }
+        let text = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
+        let wrong = |message: String| FlowError::List {
+            path: path.to_path_buf(),
+            message,
+        };
+        let read: Self = toml::from_str(&text).map_err(|e| wrong(e.to_string().trim_end().to_owned()))?;
+        match read.rtl.keys().find(|name| !entries.iter().any(|e| e.name == **name)) {
+            Some(name) => Err(wrong(format!("no set of the list of units is called `{name}`"))),
+            None => Ok(read),
+        }
+    }
+}
+
+pub fn run(flow: &Flow, args: &Args) -> Outcome {
+    let kinds = if args.cells.is_empty() {
+        &Cells::ALL[..]
+    } else {
+        &args.cells
+    };
+    let mut lines = Vec::new();
+    for &cells in kinds {
+        let started = Instant::now();
+        let (netlists, rtl) = chosen(flow, args, cells)?;
+        if netlists.is_empty() && kinds.len() > 1 {
+            continue;
+        } else if netlists.is_empty() {
+            return Err(FlowError::NoDesign.into());
+        }
+        let made = pool::each(args.jobs, netlists, |entry| netlist(flow, cells, &entry));
+        let (mut files, mut errors) = (Vec::new(), Vec::new());
+        for result in made {
+            match result {
+                Ok(file) => files.push(file),
+                Err(error) => errors.push(error),
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let mut line = format!("rtl-flow gate: {cells}: {} netlists", files.len());
+        for (name, why) in rtl {
+            line += &format!("; {name} stays RTL: {why}");
+        }
+        if !args.netlists {
+            let passed = test(cells, args, &files)?;
+            line += &format!("; {passed} tests passed");
+        }
+        lines.push(format!("{line}; {} s", started.elapsed().as_secs()));
+    }
+    if lines.is_empty() {
+        return Err(FlowError::NoDesign.into());
+    }
+    Ok(lines.join("\n"))
+}
+
+/// The entries whose netlists are wished for, and the sets that stay RTL, each with why.
+fn chosen(flow: &Flow, args: &Args, cells: Cells) -> Result<(Vec<Entry>, BTreeMap<String, String>), FlowError> {
+    let mut entries = flow.entries()?;
+    let Exceptions { mut rtl } = Exceptions::read(&flow.units.path("gate.toml"), &entries)?;
+    let table = flow.units.path("synth.toml");
+    let blocks = match cells {
+        Cells::Ecp5 if table.is_file() => Blocks::read(&table, &entries)?,
+        _ => Blocks::default(),
+    };
+    entries.retain(|entry| {
+        entry.group != NOT_RUN
+            && args.unit.as_ref().is_none_or(|regex| regex.is_match(&entry.name))
+            && (cells == Cells::Generic || blocks.of(entry).is_some())
+    });
+    rtl.retain(|name, _| entries.iter().any(|entry| entry.name == *name));
+    entries.retain(|entry| !rtl.contains_key(&entry.name));
+    Ok((entries, rtl))
+}
+
+/// Where everything of this part is.
+fn folder() -> PathBuf {
+    Path::new(yosys::FOLDER).join("gate")
+}
+
+/// Makes one netlist, if it is not what it would become.
+fn netlist(flow: &Flow, cells: Cells, entry: &Entry) -> Result<PathBuf, FlowError> {
+    let (mut read, mut library) = (flow.needs(entry)?, Vec::new());
+    if entry.defines.iter().any(|define| define == JITTER.0) {
+        let is_jittery = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == JITTER.1);
+        (library, read) = read.into_iter().partition(is_jittery);
+    }
+    let name = format!("gate/{cells}/{}", entry.name);
+    let path = Path::new(yosys::FOLDER).join(format!("{name}.v"));
+    let mut script = flow.read(&read);
+    for file in &library {
+        script += &format!("read_verilog -sv -lib {}\n", file.display());
+    }
+    script += &(yosys::elaborate(entry) + yosys::CHECK);
+    script += &match cells {
+        Cells::Generic => format!(
+            "synth -run coarse:fine\nopt -fast -full\nmemory_map t:$mem_v2 r:SIZE<{RAM_WORDS} %i\nopt -undriven -fine\ntechmap\n\
+             opt -fast\nabc -g simple\nopt_clean -purge\n"
+        ),
+        Cells::Ecp5 => format!("synth_ecp5 -top {}\n", entry.top),
+    };
+    // One variable a bit: a simulator sees no loop where a vector's bits follow from one another.
+    script += &format!("check -assert\nsplitnets\nwrite_verilog -noattr {}\n", path.display());
+    let models = match cells {
+        Cells::Generic => String::new(),
+        Cells::Ecp5 => ecp5_models(flow)?,
+    };
+    let mut parts = vec![script.clone(), models.clone()];
+    for file in read.iter().chain(&library) {
+        parts.push(fs::read_to_string(file).map_err(|e| FlowError::io(file, e))?);
+    }
+    let key = kept::key(&parts.iter().map(String::as_str).collect::<Vec<_>>());
+    let mark = format!("// {key}\n");
+    if fs::read_to_string(&path).is_ok_and(|text| text.starts_with(&mark)) {
+        return Ok(path);
+    }
+    println!("yosys: {entry} to {}", path.display());
+    flow.yosys("yosys", &name, &script)?;
+    let text = fs::read_to_string(&path).map_err(|e| FlowError::io(&path, e))?;
+    fs::write(&path, mark + &models + &text).map_err(|e| FlowError::io(&path, e))?;
+    Ok(path)
+}
+
+/// The ECP5's cells as Yosys's own models describe them, and ours of its block RAM, of which Yosys has none.
+fn ecp5_models(flow: &Flow) -> Result<String, FlowError> {
+    let share = flow.tools.yosys_share()?;
+    let mut text = String::from("`define NO_INCLUDES\n");
+    // Neither these models nor what Yosys writes is meant for Verilator's lint.
+    for warning in ["INITIALDLY", "PINMISSING", "SPECIFYIGN", "WIDTHEXPAND"] {
+        text += &format!("// verilator lint_off {warning}\n");
+    }
+    for file in [
+        share.join("ecp5/common_sim.vh"),
+        share.join("ecp5/ccu2c_sim.vh"),
+        PathBuf::from("fpga/ecp5/DP16KD.v"),
+    ] {
+        text += &fs::read_to_string(&file).map_err(|e| FlowError::io(&file, e))?;
+    }
+    Ok(text)
+}
+
+/// Runs the tests with these netlists and no others, and says how many passed.
+fn test(cells: Cells, args: &Args, netlists: &[PathBuf]) -> Result<u32, FlowError> {
+    let run = folder().join("run");
+    if run.is_dir() {
+        fs::remove_dir_all(&run).map_err(|e| FlowError::io(&run, e))?;
+    }
+    fs::create_dir_all(&run).map_err(|e| FlowError::io(&run, e))?;
+    for file in netlists {
+        let copy = run.join(file.file_name().unwrap_or_default());
+        fs::copy(file, copy).map_err(|e| FlowError::io(file, e))?;
+    }
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.args(["test", "--no-fail-fast"]);
+    command.args(args.packages.iter().map(|package| format!("--package={package}")));
+    command.args(&args.cargo).stdout(Stdio::piped());
+    let absolute = std::path::absolute(&run).map_err(|e| FlowError::io(&run, e))?;
+    command.env("VERILATED_NETLISTS", absolute);
+    let broken = |source| FlowError::Program {
+        program: "cargo".into(),
+        source,
+    };
+    let mut child = command.spawn().map_err(broken)?;
+    let mut passed = 0;
+    for line in BufReader::new(child.stdout.take().expect("it is piped")).lines() {
+        let line = line.map_err(broken)?;
+        passed += passed_in(&line);
+        println!("{line}");
+    }
+    let status = child.wait().map_err(broken)?;
+    if !status.success() || passed == 0 {
+        return Err(FlowError::Finding {
+            tool: "cargo test",
+            what: format!("{cells} netlists"),
+            text: format!("{passed} tests passed, {status}"),
+        });
+    }
+    Ok(passed)
+}
+
+/// How many tests a line of `cargo test` says have passed.
+fn passed_in(line: &str) -> u32 {
+    let count = line
+        .strip_prefix("test result: ")
+        .and_then(|rest| rest.split_once(". "))
+        .and_then(|(_, rest)| rest.split_once(" passed"));
+    count.and_then(|(n, _)| n.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passed_tests_are_counted() {
+        let line = "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.61s";
+        assert_eq!(passed_in(line), 12);
+        assert_eq!(passed_in("test fifo::fifo_lut_ram ... ok"), 0);
+    }
+}

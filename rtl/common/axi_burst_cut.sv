@@ -46,9 +46,6 @@ module axi_burst_cut #(
     axi_burst_cut_Outstanding_must_be_at_least_1 u_bad ();
   end
 
-  logic unused;
-  assign unused = &{1'b0, in_addr_i[LaneW-1:0], end_word[EdgeW-1:7]};
-
   logic head_valid, take_head;
   logic [AddrW-13:0] head_page;
   logic [EdgeW-1:0] head_word;
@@ -101,6 +98,9 @@ module axi_burst_cut #(
     end
   end
   assign out_addr_o = {page_q, word_q, LaneW'(0)};
+
+  logic unused;
+  assign unused = &{1'b0, in_addr_i[LaneW-1:0], end_word[EdgeW-1:7]};
 
   logic [$clog2(Outstanding + 1)-1:0] note_level;
   fifo #(

@@ -60,11 +60,11 @@ module axi_read_master #(
   assign m_axi_arprot = 3'b000;
   assign m_axi_arqos = 4'b0000;
 
-  logic unused;
-  assign unused = &{1'b0, m_axi_rid, m_axi_rresp[0], open_valid, unused_new, unused_new_len};
-
   logic open_valid, open_final, data_end, unused_new;
   logic [7:0] unused_new_len;
+
+  logic unused;
+  assign unused = &{1'b0, m_axi_rid, m_axi_rresp[0], open_valid, unused_new, unused_new_len};
 
   axi_burst_cut #(
       .AddrW(AddrW),

@@ -69,9 +69,6 @@ module axi_write_master #(
   assign m_axi_awprot = 3'b000;
   assign m_axi_awqos = 4'b0000;
 
-  logic unused;
-  assign unused = &{1'b0, m_axi_bid, m_axi_bresp[0], mem_data_last_i, open_valid, len_ready, unused_level};
-
   logic new_burst, open_valid, open_final, end_valid, end_take, end_err;
   logic [7:0] new_len;
 
@@ -164,6 +161,9 @@ module axi_write_master #(
     if (rst_i) err_q <= 1'b0;
     else if (end_valid && end_take) err_q <= !open_final && end_err;
   end
+
+  logic unused;
+  assign unused = &{1'b0, m_axi_bid, m_axi_bresp[0], mem_data_last_i, open_valid, len_ready, unused_level};
 
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin

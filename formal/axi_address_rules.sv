@@ -1,0 +1,56 @@
+// Rules of an address channel of AXI4: what is offered holds, and is a burst that the standard allows.
+//
+// Purpose    the source's side of AR or AW: proved of a master (Assume = 0), taken as given in the proof of a slave (Assume = 1).
+//            In simulation harness::axi::Rules holds both sides to the same rules, in every run.
+// Source     AXI4 (IHI 0022), A3.2.1 and A3.4.1.
+module axi_address_rules #(
+    parameter int AddrW  = 13,   // bits of a byte address, > 12
+    parameter int DataW  = 32,   // bits of a word
+    parameter bit Assume = 1'b0
+) (
+    input logic clk_i,
+    input logic rst_i,
+    input logic valid_i,
+    input logic ready_i,
+    input logic [AddrW-1:0] addr_i,
+    input logic [7:0] len_i,
+    input logic [2:0] size_i,
+    input logic [1:0] burst_i
+);
+  logic aligned, legal;
+  logic [12:0] first, bytes;  // where the burst's aligned part begins within 4 KB; how long it is, less one beat
+  assign aligned = (addr_i[11:0] >> size_i << size_i) == addr_i[11:0];
+  assign first   = {1'b0, addr_i[11:0] >> size_i << size_i};
+  assign bytes   = 13'(len_i) << size_i;
+  always_comb begin
+    case (burst_i)
+      2'b00:   legal = len_i < 8'd16;
+      2'b01:   legal = first + bytes < 13'd4096;
+      2'b10:   legal = aligned && (len_i == 8'd1 || len_i == 8'd3 || len_i == 8'd7 || len_i == 8'd15);
+      default: legal = 1'b0;
+    endcase
+    if (DataW >> size_i < 8) legal = 1'b0;
+  end
+
+  stream_rules #(
+      .W(AddrW + 8 + 3 + 2),
+      .Assume(Assume)
+  ) u_offer (
+      .clk_i,
+      .rst_i,
+      .valid_i,
+      .ready_i,
+      .data_i({addr_i, len_i, size_i, burst_i})
+  );
+  if (Assume) begin : gen_assume
+    always_ff @(posedge clk_i)
+      if (!rst_i) begin
+        legal_burst : assume (!valid_i || legal);
+      end
+  end else begin : gen_assert
+    always_ff @(posedge clk_i)
+      if (!rst_i) begin
+        legal_burst : assert (!valid_i || legal);
+      end
+  end
+endmodule

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-const TARGETS: [&str; 10] = [
+const TARGETS: &[&str] = &[
     "sim", "test", "synth", "formal", "gate", "fpga", "lint", "format", "soak", "bench", "regs",
 ];
 

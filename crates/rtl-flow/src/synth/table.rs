@@ -114,6 +114,9 @@ impl Row {
                 beside.push("Fmax");
             }
         }
+        if block.fmax.is_some() && !block.route {
+            missed.push("not routed".into());
+        }
         // The quick form has no clock to speak of.
         let area = if block.fmax.is_some() && self.fmax.is_empty() {
             " in area"

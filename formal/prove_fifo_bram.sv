@@ -32,41 +32,23 @@ module prove_fifo_bram #(
       .level_o(level)
   );
 
-  power_up u_power_up (.*);
-  stream_rules #(
-      .W(W),
-      .Assume(1'b1)
-  ) u_source (
-      .clk_i,
-      .rst_i,
-      .valid_i(in_valid_i),
-      .ready_i(in_ready),
-      .data_i (in_data_i)
-  );
-  stream_rules #(
-      .W(W)
-  ) u_sink (
-      .clk_i,
-      .rst_i,
-      .valid_i(out_valid),
-      .ready_i(out_ready_i),
-      .data_i (out_data)
-  );
-  stream_track #(
+  queue_rules #(
       .W(W),
       .Capacity(Depth)
-  ) u_track (
+  ) u_rules (
       .clk_i,
       .rst_i,
       .mark_i,
-      .push_i(in_valid_i && in_ready),
+      .in_valid_i,
+      .in_ready_i (in_ready),
       .in_data_i,
-      .pop_i(out_valid && out_ready_i),
-      .out_data_i(out_data),
-      .inside_o(count),
-      .follow_o(follow),
-      .ahead_o(ahead),
-      .word_o(word)
+      .out_valid_i(out_valid),
+      .out_ready_i,
+      .out_data_i (out_data),
+      .inside_o   (count),
+      .follow_o   (follow),
+      .ahead_o    (ahead),
+      .word_o     (word)
   );
 
   // The n-th word inside: the prefetched one, then those in the memory.

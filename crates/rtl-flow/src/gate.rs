@@ -66,8 +66,12 @@ impl fmt::Display for Cells {
 /// module stays RTL, so that the gates around it meet the jitter.
 const JITTER: (&str, &str) = ("TSUNAGI_CDC_JITTER", "cdc_sync");
 
-/// Memories of so many words or more stay memories among generic gates, as a RAM macro would.
-const RAM_WORDS: u32 = 256;
+/// Memories of so many words or more stay memories among generic gates, as a RAM macro would: made of gates, those of the queues would
+/// be nine tenths of a switch. Among an ECP5's cells they are LUT RAM and block RAM.
+const RAM_WORDS: u32 = 16;
+
+/// A net between gates that is in no wave need not be kept, and is most of what there would be to compile.
+const NO_WAVES: &str = "// verilator tracing_off\n";
 
 /// The group of entries that nothing runs.
 const NOT_RUN: &str = "synth";
@@ -192,7 +196,7 @@ fn netlist(flow: &Flow, cells: Cells, entry: &Entry) -> Result<PathBuf, FlowErro
         Cells::Generic => String::new(),
         Cells::Ecp5 => ecp5_models(flow)?,
     };
-    let mut parts = vec![script.clone(), models.clone()];
+    let mut parts = vec![NO_WAVES.to_owned(), script.clone(), models.clone()];
     for file in read.iter().chain(&library) {
         parts.push(fs::read_to_string(file).map_err(|e| FlowError::io(file, e))?);
     }
@@ -204,7 +208,7 @@ fn netlist(flow: &Flow, cells: Cells, entry: &Entry) -> Result<PathBuf, FlowErro
     println!("yosys: {entry} to {}", path.display());
     flow.yosys("yosys", &name, &script)?;
     let text = fs::read_to_string(&path).map_err(|e| FlowError::io(&path, e))?;
-    fs::write(&path, mark + &models + &text).map_err(|e| FlowError::io(&path, e))?;
+    fs::write(&path, mark + NO_WAVES + &models + &text).map_err(|e| FlowError::io(&path, e))?;
     Ok(path)
 }
 

@@ -37,7 +37,8 @@ module prove_cenju3_regs
   logic [1:0] sq_resume, halt_end;
   logic [3:0][31:0] ring_base;
   logic [3:0][16:0] ring_size;
-  logic [3:0][15:0] ring_put, ring_get;
+  logic [3:0][15:0] ring_put, ring_put1, ring_get;
+  logic [15:0] dma_put2;
   logic [7:0] node_id, s_gap;
   logic [15:0] thresh;
 
@@ -70,6 +71,8 @@ module prove_cenju3_regs
       .ring_base_o(ring_base),
       .ring_size_o(ring_size),
       .ring_put_o(ring_put),
+      .ring_put1_o(ring_put1),
+      .dma_put2_o(dma_put2),
       .ring_get_o(ring_get),
       .ring_publish_i,
       .run_o(run),
@@ -252,9 +255,11 @@ module prove_cenju3_regs
   for (genvar g = 0; g < 4; g++) begin : gen_ring
     localparam logic [7:0] Base = MhbBase + 8'(16 * g);
     logic [16:0] size_q;
-    logic [15:0] put_q, get_q;
+    logic [15:0] put_q, get_q, put1, put2;
+    assign put1 = (17'(put_q) + 17'd1 == size_q) ? '0 : put_q + 16'd1;
+    assign put2 = (17'(put1) + 17'd1 == size_q) ? '0 : put1 + 16'd1;
     always_ff @(posedge clk_i) begin
-      if (ring_publish_i[g]) put_q <= (17'(put_q) + 17'd1 == size_q) ? '0 : put_q + 16'd1;
+      if (ring_publish_i[g]) put_q <= put1;
       if (write && req_addr_i == Base + 8'd12) get_q <= req_wdata_i[15:0];
       if (write && req_addr_i == Base + 8'd4) begin
         size_q <= req_wdata_i[16:0];
@@ -270,7 +275,8 @@ module prove_cenju3_regs
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
         ring_as_told : assert (ring_size[g] == size_q && ring_get[g] == get_q);
-        ring_goes_round : assert (ring_put[g] == put_q);
+        ring_goes_round : assert ({ring_put[g], ring_put1[g]} == {put_q, put1} && (g != 1 || dma_put2 == put2));
+        places_after : assert (dut.put2_q[g] == put2);
         round : cover (ring_publish_i[g] && put_q == 16'd2 && size_q == 17'd3);
       end
     end

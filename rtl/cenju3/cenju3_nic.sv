@@ -82,8 +82,9 @@ module cenju3_nic #(
   logic s_busy;
   logic [3:0][31:0] ring_base;
   logic [3:0][16:0] ring_size;
-  logic [3:0][15:0] ring_put, ring_get;
-  logic [3:0] ring_publish;
+  logic [3:0][15:0] ring_put, ring_put1, ring_get;
+  logic [15:0] dma_put2;
+  logic [ 3:0] ring_publish;
   logic run, restart, halt_arrival, halted, drop, drop_known;
   logic [ 1:0] halt_end;
   logic [ 6:0] cause;
@@ -120,6 +121,8 @@ module cenju3_nic #(
       .ring_base_o(ring_base),
       .ring_size_o(ring_size),
       .ring_put_o(ring_put),
+      .ring_put1_o(ring_put1),
+      .dma_put2_o(dma_put2),
       .ring_get_o(ring_get),
       .ring_publish_i(ring_publish),
       .run_o(run),
@@ -254,6 +257,8 @@ module cenju3_nic #(
       .ring_base_i(ring_base),
       .ring_size_i(ring_size),
       .ring_put_i(ring_put),
+      .ring_put1_i(ring_put1),
+      .dma_put2_i(dma_put2),
       .ring_get_i(ring_get),
       .ring_publish_o(ring_publish),
       .in_valid_i(in_valid),

@@ -108,9 +108,10 @@ module cenju3_parse #(
 
   // ------------------------------------------------------------------------------------------------------------ body
   logic exact, body_go;
-  assign body_go = state_q == Check && job_ready_i && !bad && !short_q && !empty_q;
+  // Of a bad one too the first word is taken with the job, and thrown away: what is bad is known too late to refuse it.
+  assign body_go = state_q == Check && job_ready_i && !empty_q;
   assign exact = word_q == 10'(bytes_m1[9:0] >> (KeepW + 1)) && in_keep_i == bytes_m1[KeepW:1];
-  assign body_valid_o = in_valid_i && (state_q == Body || body_go);
+  assign body_valid_o = in_valid_i && (state_q == Body || (body_go && !bad));
   assign body_data_o = in_data_i;
   assign body_keep_o = (in_last_i && exact) ? bytes_m1[KeepW:0] : {in_keep_i, 1'b1};
   assign body_last_o = in_last_i;
@@ -147,9 +148,8 @@ module cenju3_parse #(
       end
       Check:
       if (job_ready_i) begin
-        if (empty_q) state_q <= Route;
-        else if (bad) state_q <= Drain;
-        else state_q <= (take && in_last_i) ? Route : Body;
+        if (empty_q || (take && in_last_i)) state_q <= Route;
+        else state_q <= bad ? Drain : Body;
         stop_q <= job_stop_o;
         if (empty_q && !short_q && !bad) spoilt_q <= 1'b1;
       end

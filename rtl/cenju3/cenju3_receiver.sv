@@ -34,6 +34,8 @@ module cenju3_receiver #(
     input logic [3:0][31:0] ring_base_i,
     input logic [3:0][16:0] ring_size_i,
     input logic [3:0][15:0] ring_put_i,
+    input logic [3:0][15:0] ring_put1_i,  // PUT + 1, around the ring
+    input logic [15:0] dma_put2_i,  // of ring 1: PUT + 2
     input logic [3:0][15:0] ring_get_i,
     output logic [3:0] ring_publish_o,  // pulses
 
@@ -166,26 +168,28 @@ module cenju3_receiver #(
 
   // --------------------------------------------------------------------------------------------------- where it goes
   logic dma, behind, full;
-  logic [1:0] body_ring;
+  logic [1:0] head_ring, body_ring;
   logic [1:0] open;  // packets begun and not complete: 0 to 2
   logic last_dma_q;  // the last one begun is DMA
-  logic [15:0] slot, after_slot;
-  logic [3:0][15:0] after;  // PUT + 1, around the ring
-  logic [16:0] slot_sum;
+  // Of each place that may be asked for the address, for which one it is is known late.
+  logic [3:0][31:0] at_put;
+  logic [31:0] at_after;
+  assign at_after = ring_base_i[1] + {12'b0, ring_put1_i[1], 4'b0};
+  logic [3:0] last_free;  // per ring: nothing is free after the place at PUT
   assign dma = kind == 2'(cenju3_pkg::KindDma);
+  assign head_ring = {1'b0, dma};
   assign body_ring = {1'b1, kind[0]};
-  for (genvar g = 0; g < 4; g++) begin : g_after
-    logic [16:0] sum;
-    assign sum = {1'b0, ring_put_i[g]} + 17'd1;
-    assign after[g] = (sum == ring_size_i[g]) ? 16'b0 : sum[15:0];
+  for (genvar g = 0; g < 4; g++) begin : g_ring
+    localparam int PlaceBits = (g < 2) ? 4 : 9;
+    assign at_put[g] = ring_base_i[g] + (32'(ring_put_i[g]) << PlaceBits);
+    assign last_free[g] = ring_size_i[g] < 17'd2 || ring_put1_i[g] == ring_get_i[g];
   end
   // The packet before is not complete, and keeps the slot at PUT as far as is known.
   assign behind = open == 2'd1 && last_dma_q && dma && !after_bad;
-  assign slot = behind ? after[dma] : ring_put_i[dma];
-  assign slot_sum = {1'b0, slot} + 17'd1;
-  assign after_slot = (slot_sum == ring_size_i[dma]) ? 16'b0 : slot_sum[15:0];
-  assign full = ring_size_i[dma] < 17'd2 || after_slot == ring_get_i[dma] ||
-                (!dma && (ring_size_i[body_ring] < 17'd2 || after[body_ring] == ring_get_i[body_ring]));
+  always_comb begin
+    full = last_free[head_ring] || (!dma && last_free[body_ring]);
+    if (behind) full = ring_size_i[1] < 17'd2 || dma_put2_i == ring_get_i[1];
+  end
 
   // ---------------------------------------------------------------------------------------------------------- control
   typedef enum logic [2:0] {
@@ -218,12 +222,10 @@ module cenju3_receiver #(
 
   assign store_valid = state_q == Head || state_q == Body || state_q == Again;
   always_comb begin
-    // In Again the packet before is gone, so `slot` would be right but for this packet itself being open.
-    store_addr = ring_base_i[dma] + {12'b0, (state_q == Again) ? ring_put_i[1] : slot, 4'b0};
-    if (state_q == Body) begin
-      store_addr = header[8*cenju3_pkg::PacketDest+:32];
-      if (!dma) store_addr = ring_base_i[body_ring] + {7'b0, ring_put_i[body_ring], 9'b0};
-    end
+    store_addr = at_put[head_ring];
+    // In Again the packet before is gone, and what is behind is this packet, behind itself.
+    if (behind && state_q != Again) store_addr = at_after;
+    if (state_q == Body) store_addr = dma ? header[8*cenju3_pkg::PacketDest+:32] : at_put[body_ring];
   end
 
   always_ff @(posedge clk_i) begin

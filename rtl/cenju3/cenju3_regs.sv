@@ -42,6 +42,8 @@ module cenju3_regs #(
     output logic [3:0][31:0] ring_base_o,
     output logic [3:0][16:0] ring_size_o,
     output logic [3:0][15:0] ring_put_o,
+    output logic [3:0][15:0] ring_put1_o,  // PUT + 1, around the ring
+    output logic [15:0] dma_put2_o,  // of ring 1: PUT + 2
     output logic [3:0][15:0] ring_get_o,
     input logic [3:0] ring_publish_i,  // pulse: PUT + 1
 
@@ -211,24 +213,35 @@ module cenju3_regs #(
   end
 
   // ---------------------------------------------------------------------------------------------------------- rings
+  // The places after PUT are kept, so that who is shown them need not add.
+  logic [3:0][15:0] put2_q;
+  assign dma_put2_o = put2_q[1];
   for (genvar g = 0; g < 4; g++) begin : g_ring
     localparam int Align = (g < 2) ? 4 : 5;
-    logic [16:0] next;
-    assign next = {1'b0, ring_put_o[g]} + 17'd1;
+    logic [16:0] put3;
+    assign put3 = {1'b0, put2_q[g]} + 17'd1;
     always_ff @(posedge clk_i) begin
       if (write && addr == RingBase[8*g+:8]) ring_base_o[g] <= {wdata[31:Align], Align'(0)};
       if (write && addr == RingGet[8*g+:8]) ring_get_o[g] <= wdata[15:0];
-      if (ring_publish_i[g]) ring_put_o[g] <= (next == ring_size_o[g]) ? 16'b0 : next[15:0];
+      if (ring_publish_i[g]) begin
+        ring_put_o[g] <= ring_put1_o[g];
+        ring_put1_o[g] <= put2_q[g];
+        put2_q[g] <= (put3 == ring_size_o[g]) ? 16'b0 : put3[15:0];
+      end
       if (write && addr == RingSize[8*g+:8]) begin
         ring_size_o[g] <= wdata[16:0];
-        ring_put_o[g]  <= '0;
-        ring_get_o[g]  <= '0;
+        ring_put_o[g] <= '0;
+        ring_put1_o[g] <= (wdata[16:0] == 17'd1) ? 16'd0 : 16'd1;
+        put2_q[g] <= (wdata[16:0] == 17'd1 || wdata[16:0] == 17'd2) ? 16'd0 : 16'd2;
+        ring_get_o[g] <= '0;
       end
       if (rst_i) begin
         ring_base_o[g] <= '0;
         ring_size_o[g] <= '0;
-        ring_put_o[g]  <= '0;
-        ring_get_o[g]  <= '0;
+        ring_put_o[g] <= '0;
+        ring_put1_o[g] <= 16'd1;
+        put2_q[g] <= 16'd2;
+        ring_get_o[g] <= '0;
       end
     end
   end

@@ -4,7 +4,8 @@
 // Output     `out_addr_o` of a burst's first beat is as given, that of the others a multiple of the beat's size;
 //            `out_lanes_o` has a bit for each byte of the word that the beat may touch; `out_last_o` with the last.
 // Refused    `out_refuse_o` with every beat of a burst that is exclusive, wider than the word, of a reserved kind, wrapping over
-//            other than 2, 4, 8 or 16 beats, or running across 4 KB: to be answered with an error, and not to be carried out.
+//            other than 2, 4, 8 or 16 beats or from an unaligned address, longer than 16 beats at one address, or running
+//            across 4 KB: to be answered with an error, and not to be carried out.
 // Latency    1 cycle; 1 beat per cycle, no bubble between bursts.
 // Reset      drops the burst under way.
 // Source     AXI4, A3.4.1. Exclusive accesses: what lies behind has no monitor, and a store that is made although the lock failed
@@ -43,12 +44,14 @@ module axi_beats #(
   end
 
   // How far a burst reaches beyond its first aligned byte; one that is too wide is refused whatever this says.
-  logic fixed, wrap, good_wrap;
+  logic fixed, wrap, good_wrap, good_fixed;
   logic [11:0] low, reach;
   logic [12:0] last_byte;
   assign fixed = in_burst_i == 2'b00;
   assign wrap = in_burst_i == 2'b10;
-  assign good_wrap = in_len_i == 8'd1 || in_len_i == 8'd3 || in_len_i == 8'd7 || in_len_i == 8'd15;
+  assign good_fixed = in_len_i[7:4] == '0;
+  assign good_wrap = (in_len_i == 8'd1 || in_len_i == 8'd3 || in_len_i == 8'd7 || in_len_i == 8'd15) &&
+                     (in_addr_i[11:0] & low) == '0;
   assign low = 12'((13'd1 << in_size_i) - 13'd1);
   assign reach = (12'(in_len_i) << in_size_i) | low;
   assign last_byte = {1'b0, in_addr_i[11:0] & ~low} + 13'(reach);
@@ -77,7 +80,7 @@ module axi_beats #(
       moves_q <= fixed ? '0 : wrap ? reach : '1;
       out_last_o <= in_len_i == '0;
       out_refuse_o <= in_lock_i || in_size_i > 3'(LaneW) || in_burst_i == 2'b11 || (wrap && !good_wrap)
-          || (in_burst_i == 2'b01 && last_byte[12]);
+          || (fixed && !good_fixed) || (in_burst_i == 2'b01 && last_byte[12]);
     end else if (step) begin
       out_addr_o[11:0] <= (out_addr_o[11:0] & ~moves_q) | (next & moves_q);
       left_q <= left_q - 8'd1;

@@ -69,6 +69,11 @@ pub trait Receiver: Unit {
 /// A word of the input: data, 16-bit units, last.
 pub type Word = (u64, u32, bool);
 
+/// The place after `place` in a ring of `size` places.
+fn following(place: u32, size: u32) -> u32 {
+    (place + 1) % size
+}
+
 /// Elements of a packed array as its 32-bit words.
 fn packed<const N: usize>(values: [u32; 4], width: usize) -> [u32; N] {
     let mut words = [0; N];
@@ -113,6 +118,9 @@ macro_rules! receiver {
                     u64::from(high) << 32 | u64::from(low)
                 };
                 self.ring_put_i.set(pairs(regs.put));
+                let next = std::array::from_fn(|ring| following(regs.put[ring], SIZES[ring]));
+                self.ring_put1_i.set(pairs(next));
+                self.dma_put2_i.set(following(next[1], SIZES[1]) as u16);
                 self.ring_get_i.set(pairs(regs.get));
             }
 
@@ -348,8 +356,7 @@ impl<'a, U: Receiver> Bench<'a, U> {
         }
         let (causes, publish) = (self.dut.causes(), self.dut.publish());
         for ring in (0..4).filter(|ring| publish >> ring & 1 == 1) {
-            let next = self.regs.put[ring] + 1;
-            self.regs.put[ring] = if next == SIZES[ring] { 0 } else { next };
+            self.regs.put[ring] = following(self.regs.put[ring], SIZES[ring]);
             self.published[ring] += 1;
             self.inside(Internal::Put {
                 ring: RingId::ALL[ring],

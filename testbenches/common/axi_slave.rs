@@ -617,6 +617,18 @@ fn burst<U: Bridge>(rng: &mut Rng) -> Burst {
             len: 15,
             ..legal
         },
+        5 => Burst {
+            kind: Kind::Wrap,
+            size: 1,
+            len: 3,
+            addr: legal.addr | 1,
+            ..legal
+        },
+        6 => Burst {
+            kind: Kind::Fixed,
+            len: 16 + rng.below(16) as u8,
+            ..legal
+        },
         _ => legal,
     }
 }

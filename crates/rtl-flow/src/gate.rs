@@ -70,8 +70,9 @@ const JITTER: (&str, &str) = ("TSUNAGI_CDC_JITTER", "cdc_sync");
 /// be nine tenths of a switch. Among an ECP5's cells they are LUT RAM and block RAM.
 const RAM_WORDS: u32 = 16;
 
-/// A net between gates that is in no wave need not be kept, and is most of what there would be to compile.
-const NO_WAVES: &str = "// verilator tracing_off\n";
+/// A net between gates that is in no wave need not be kept, and is most of what there would be to compile. Bits of a port that follow
+/// from one another look like a loop; Yosys has checked that there is none.
+const FOR_VERILATOR: &str = "// verilator tracing_off\n// verilator lint_off UNOPTFLAT\n";
 
 /// The group of entries that nothing runs.
 const NOT_RUN: &str = "synth";
@@ -196,7 +197,7 @@ fn netlist(flow: &Flow, cells: Cells, entry: &Entry) -> Result<PathBuf, FlowErro
         Cells::Generic => String::new(),
         Cells::Ecp5 => ecp5_models(flow)?,
     };
-    let mut parts = vec![NO_WAVES.to_owned(), script.clone(), models.clone()];
+    let mut parts = vec![FOR_VERILATOR.to_owned(), script.clone(), models.clone()];
     for file in read.iter().chain(&library) {
         parts.push(fs::read_to_string(file).map_err(|e| FlowError::io(file, e))?);
     }
@@ -208,7 +209,7 @@ fn netlist(flow: &Flow, cells: Cells, entry: &Entry) -> Result<PathBuf, FlowErro
     println!("yosys: {entry} to {}", path.display());
     flow.yosys("yosys", &name, &script)?;
     let text = fs::read_to_string(&path).map_err(|e| FlowError::io(&path, e))?;
-    fs::write(&path, mark + NO_WAVES + &models + &text).map_err(|e| FlowError::io(&path, e))?;
+    fs::write(&path, mark + FOR_VERILATOR + &models + &text).map_err(|e| FlowError::io(&path, e))?;
     Ok(path)
 }
 

@@ -111,7 +111,7 @@ fn prove(flow: &Flow, list: &Proofs, proof: &Proof, set: usize) -> Result<Vec<Ro
         Mode::Bounded => "bmc",
     };
     let mut rows = vec![row(engine, proof.depth, problem.prove(proof.mode, proof.depth)?)];
-    if problem.covers > 0 {
+    if problem.covers > 0 && proof.covers.is_none_or(|sets| set < sets) {
         rows.push(row("cover", proof.cover, problem.ask(Question::Cover(proof.cover))?));
     }
     Ok(rows)
@@ -125,7 +125,7 @@ fn break_one(flow: &Flow, list: &Proofs, proof: &Proof, broken: &Broken) -> Resu
         only: &broken.fails,
     };
     let problem = Problem::new(flow, &entry, proof.two_clocks, Some(&change))?;
-    let steps = proof.cover.max(proof.depth);
+    let steps = broken.steps.unwrap_or(proof.cover.max(proof.depth));
     let mut answer = problem.ask(Question::All(steps))?;
     let failed = |name: &String| {
         answer

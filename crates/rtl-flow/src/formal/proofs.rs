@@ -33,6 +33,8 @@ pub struct Proof {
     pub depth: u32,
     /// Steps within which every cover goal is reached.
     pub cover: u32,
+    /// How many of the sets, from the first, have their cover goals looked for; default: all.
+    pub covers: Option<usize>,
     #[serde(default)]
     pub two_clocks: bool,
     /// Modules of `model/` that stand for those of the RTL.
@@ -68,6 +70,8 @@ pub struct Broken {
     line: Option<String>,
     broken: Option<String>,
     pub fails: Vec<String>,
+    /// Steps within which they fail; default: the longer of the proof's `depth` and `cover`.
+    pub steps: Option<u32>,
     /// Which set shows it, from 0.
     #[serde(default)]
     pub set: usize,

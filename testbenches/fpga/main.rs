@@ -38,7 +38,8 @@ macro_rules! selftest {
     )+};
 }
 
-selftest!(Cenju3Selftest TwinSelftestSilent TwinSelftestRefused TwinSelftestIndex TwinSelftestMemory TwinSelftestByte);
+selftest!(Cenju3Selftest TwinSelftestSilent TwinSelftestRefused TwinSelftestIndex TwinSelftestMemory TwinSelftestByte
+          TwinSelftestLast TwinSelftestEarly);
 
 /// A self-test with its clocks.
 struct Board<'a, U> {
@@ -195,4 +196,23 @@ fn each_broken_board_shows_why() {
     fails::<TwinSelftestMemory>("memory", 4);
     // A word is always written whole.
     fails::<TwinSelftestByte>("byte", 5);
+}
+
+/// What a broken memory does is told by the engines' own rules, where it happens.
+fn breaks_a_rule<U: SelfTest>(twin: &'static str) {
+    let case = Case::new("fpga", "breaks_a_rule", twin);
+    let shown = Board::<U>::new(&case, BOARD, &Probe::default()).rounds(20);
+    panic!("{twin}: no rule is broken, {shown:?}");
+}
+
+#[test]
+#[should_panic(expected = "mem_read_rules.sv")]
+fn a_memory_ends_its_bursts_too_soon() {
+    breaks_a_rule::<TwinSelftestLast>("last");
+}
+
+#[test]
+#[should_panic(expected = "mem_write_rules.sv")]
+fn a_memory_answers_before_the_data() {
+    breaks_a_rule::<TwinSelftestEarly>("early");
 }

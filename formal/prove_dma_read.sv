@@ -8,6 +8,7 @@ module prove_dma_read #(
     parameter  int LenW        = 4,
     parameter  int BurstBeats  = 2,
     parameter  int Outstanding = 2,
+    parameter  bit Early       = 1'b0,
     localparam int KeepW       = $clog2(DataW / 8)
 ) (
     input logic clk_i,
@@ -38,7 +39,8 @@ module prove_dma_read #(
       .DataW(DataW),
       .LenW(LenW),
       .BurstBeats(BurstBeats),
-      .Outstanding(Outstanding)
+      .Outstanding(Outstanding),
+      .Early(Early)
   ) dut (
       .clk_i,
       .rst_i,
@@ -220,18 +222,27 @@ module prove_dma_read #(
   end
 
   // ------------------------------------------------------------------------------------------------------ its registers
-  logic active, drain, last_asked;
+  logic active, drain, apart, last_asked;
   logic [1:0] cmd_level;
   logic [2:0] present;  // the place among those waiting of the command that is being cut
   logic [LenW-KeepW-1:0] issued;  // words of it
   assign active = dut.active_q;
   assign drain = dut.drain_q;
-  assign cmd_level = dut.u_cmd.gen_fifo.u_fifo.level_q;
-  assign last_asked = mem_cmd_valid && ask_end;
+  assign apart = !Early && mem_cmd_valid;  // a burst on offer, apart from the command that is being cut
+  assign last_asked = apart && ask_end;
   assign present = 3'(last_asked);
   always_comb begin
     issued = last_asked ? '0 : asked_q;
-    if (mem_cmd_valid && !ask_end) issued = asked_q + (LenW - KeepW)'(mem_cmd_len) + (LenW - KeepW)'(1);
+    if (apart && !ask_end) issued = asked_q + (LenW - KeepW)'(mem_cmd_len) + (LenW - KeepW)'(1);
+  end
+
+  logic [1:0][WordW+LenW-1:0] waits;  // commands that are not being cut
+  if (Early) begin : gen_early
+    assign cmd_level = 2'(!dut.u_cmd.gen_early.ready_q);
+    assign waits = {(WordW + LenW)'(0), dut.u_cmd.gen_early.spare_q};
+  end else begin : gen_fifo
+    assign cmd_level = dut.u_cmd.gen_fifo.u_fifo.level_q;
+    assign waits = dut.u_cmd.gen_fifo.u_fifo.mem_q;
   end
 
   // The n-th command that waits, the n-th burst that awaits data, the n-th word and note of the engine.
@@ -260,11 +271,11 @@ module prove_dma_read #(
               present + 3'(active) + 3'(n)
           ) [AddrW+LenW-1:LenW+KeepW], command(
               present + 3'(active) + 3'(n)
-          ) [LenW-1:0]} != dut.u_cmd.gen_fifo.u_fifo.mem_q[n])
+          ) [LenW-1:0]} != waits[n])
         same_commands = 1'b0;
     end
     same_bursts = 1'b1;
-    reserved = mem_cmd_valid ? int'(mem_cmd_len) + 1 : 0;
+    reserved = apart ? int'(mem_cmd_len) + 1 : 0;
     for (int n = 0; n < Outstanding; n++) begin
       if (n < int'(due)) begin
         reserved = reserved + int'(len(n)) + 1;
@@ -272,7 +283,7 @@ module prove_dma_read #(
       end
     end
     reserved = reserved - int'(u_memory.beat_q);
-    if (mem_cmd_valid && note(int'(due)) != {ask_end, bytes_m1[KeepW-1:0]}) same_bursts = 1'b0;
+    if (apart && note(int'(due)) != {ask_end, bytes_m1[KeepW-1:0]}) same_bursts = 1'b0;
   end
 
   // Words of the buffer that are shown, and whether the followed one is in its place; at the end, whether the last command
@@ -320,7 +331,7 @@ module prove_dma_read #(
         burst_known : assert (dut.final_q == last_burst && dut.len_q == (last_burst ? 8'(dut.left_q) : edge_ahead));
         keep_kept : assert (dut.keep_q == cut[KeepW-1:0]);
       end
-      bursts_counted : assert (int'(dut.note_level) == int'(due) + int'(mem_cmd_valid));
+      bursts_counted : assert (int'(dut.note_level) == int'(due) + int'(apart));
       bursts_possible : assert (int'(dut.note_level) <= Outstanding);
       bursts_kept : assert (same_bursts);
       beats_of_it : assert (due == '0 ? u_memory.beat_q == '0 : u_memory.beat_q <= len(0));

@@ -6,8 +6,6 @@
 // Handshake  As crossbar. Latency: Stages times crossbar's when nothing is in the way.
 // When full  Back-pressure from column to column; nothing is lost. Packets only move forward: no routing deadlock.
 // Misused    A digit of Radix or more: drained and counted in unroutable_o, the sum over all crossbars, saturating.
-// Reset      Each crossbar has a flip-flop of the reset of its own, for one net over a chip full of them would set the pace:
-//            a cycle later than rst_i, and in that cycle no port takes or shows a word.
 // busy_o     0 when every crossbar is at rest.
 // Source     Perfect-shuffle wiring and destination tags are textbook; which digit goes first is our own choice.
 module omega #(
@@ -44,20 +42,18 @@ module omega #(
   // The same after column s's shuffle.
   logic [Stages-1:0][Ports-1:0] in_valid, in_ready, in_last;
   logic [Stages-1:0][Ports-1:0][W-1:0] in_data;
-  (* keep *) logic [Stages-1:0][Rows-1:0] reset_q;  // they are all the same, and not to become one
   logic [Stages-1:0][Rows-1:0] busy;
   logic [Stages-1:0][Rows-1:0][15:0] unroutable;
 
   assign valid[0] = in_valid_i;
   assign data[0] = in_data_i;
   assign last[0] = in_last_i;
+  assign in_ready_o = ready[0];
+  assign out_valid_o = valid[Stages];
   assign out_data_o = data[Stages];
   assign out_last_o = last[Stages];
   assign ready[Stages] = out_ready_i;
-  assign busy_o = {busy, reset_q} != '0;
-
-  initial reset_q = '1;  // what is inside at power-up is not to be believed
-  always_ff @(posedge clk_i) reset_q <= {(Stages * Rows) {rst_i}};
+  assign busy_o = busy != '0;
 
   for (genvar s = 0; s < Stages; s++) begin : gen_stage
     for (genvar p = 0; p < Ports; p++) begin : gen_shuffle
@@ -67,9 +63,6 @@ module omega #(
       assign in_data[s][To] = data[s][p];
       assign in_last[s][To] = last[s][p];
       assign ready[s][p] = in_ready[s][To];
-      if (s == 0) begin : gen_in
-        assign in_ready_o[p] = ready[0][p] && !reset_q[0][To/Radix];
-      end
     end
     for (genvar r = 0; r < Rows; r++) begin : gen_row
       logic [Radix*$clog2(Radix)-1:0] unused_source;
@@ -79,7 +72,7 @@ module omega #(
           .Digits(Stages)
       ) u_crossbar (
           .clk_i       (clk_i),
-          .rst_i       (reset_q[s][r]),
+          .rst_i       (rst_i),
           .digit_i     (SelectW'(Stages - 1 - s)),
           .in_valid_i  (in_valid[s][r*Radix+:Radix]),
           .in_ready_o  (in_ready[s][r*Radix+:Radix]),
@@ -94,9 +87,6 @@ module omega #(
           .unroutable_o(unroutable[s][r])
       );
     end
-  end
-  for (genvar p = 0; p < Ports; p++) begin : gen_out
-    assign out_valid_o[p] = valid[Stages][p] && !reset_q[Stages-1][p/Radix];
   end
 
   logic [SumW-1:0] sum;

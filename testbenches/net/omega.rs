@@ -3,10 +3,7 @@
 
 use std::marker::PhantomData;
 
-use testbenches::rtl::{
-    OmegaR2S1W64, OmegaR3S2W16, OmegaR4S2W16, TwinOmegaBusy, TwinOmegaCount, TwinOmegaReset, TwinOmegaShown,
-    TwinOmegaShuffle,
-};
+use testbenches::rtl::{OmegaR2S1W64, OmegaR3S2W16, OmegaR4S2W16, TwinOmegaBusy, TwinOmegaCount, TwinOmegaShuffle};
 use tsunagi::harness::seed::{Case, Recorder, Rng, Seed};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
 use tsunagi::harness::wave::Probe;
@@ -78,22 +75,6 @@ top!(OmegaR2S1W64, 64);
 top!(TwinOmegaShuffle, 16);
 top!(TwinOmegaCount, 16);
 top!(TwinOmegaBusy, 16);
-top!(TwinOmegaReset, 16);
-top!(TwinOmegaShown, 16);
-
-/// One cycle of reset, and the one after it, in which no port takes or shows a word.
-fn reset<T: Top>(top: &T, ports: usize) -> Result<(), Fault> {
-    top.drive(&vec![None; ports], &vec![false; ports]);
-    top.clock(true);
-    for port in 0..ports {
-        let seen = (top.ready(port), top.output(port));
-        Check::Agree.holds(seen == (false, None), || {
-            format!("port {port} after a reset: {seen:x?}")
-        })?;
-    }
-    top.clock(false);
-    Ok(())
-}
 
 /// A network to be tested: the one top, and the same network composed of switches.
 pub trait Network {
@@ -173,7 +154,7 @@ struct Bench<'a, N: Network> {
 }
 
 impl<'a, N: Network> Bench<'a, N> {
-    fn new(case: &Case, gaps: Gaps, probe: &'a Probe) -> Result<Bench<'a, N>, Fault> {
+    fn new(case: &Case, gaps: Gaps, probe: &'a Probe) -> Bench<'a, N> {
         let context = case.context();
         let top = N::Top::named(&context, "omega");
         let pacer = |pauses, name: String| Pacer::new(pauses, case.rng(&name));
@@ -194,18 +175,19 @@ impl<'a, N: Network> Bench<'a, N> {
             arrived: 0,
             rests: 0,
         };
-        bench.reset()?;
-        Ok(bench)
+        bench.reset();
+        bench
     }
 
     /// Both networks are reset, and what is inside is forgotten; words not taken are offered again.
-    fn reset(&mut self) -> Result<(), Fault> {
-        reset(&self.top, N::shape().ports())?;
+    fn reset(&mut self) {
+        let ports = N::shape().ports();
+        self.top.drive(&vec![None; ports], &vec![false; ports]);
+        (0..4).for_each(|_| self.top.clock(true));
         self.fabric = composed::<N>(&self.context);
         self.golden = GoldenSwitch::network(N::shape());
         self.sources.iter_mut().for_each(Source::reset);
         self.sinks.iter_mut().for_each(Sink::reset);
-        Ok(())
     }
 
     /// Gives every source more to send.
@@ -286,11 +268,11 @@ pub fn carries<N: Network>(
     reset: Option<u64>,
     probe: &Probe,
 ) -> Result<(), Fault> {
-    let mut bench = Bench::<N>::new(case, gaps, probe)?;
+    let mut bench = Bench::<N>::new(case, gaps, probe);
     if let Some(at) = reset {
         bench.send(traffic, |name| case.rng(&format!("first {name}")));
         (0..at).try_for_each(|_| bench.cycle())?;
-        bench.reset()?;
+        bench.reset();
         bench.sources.iter_mut().for_each(Source::stop);
         bench.finish()?;
     }
@@ -300,7 +282,7 @@ pub fn carries<N: Network>(
 
 /// Bursts of random packets with silences in which the composed network comes to rest, and a reset in the middle of the third.
 pub fn agrees<N: Network>(case: &Case, gaps: Gaps, probe: &Probe) -> Result<(), Fault> {
-    let mut bench = Bench::<N>::new(case, gaps, probe)?;
+    let mut bench = Bench::<N>::new(case, gaps, probe);
     let traffic = Traffic::Random {
         packets: 30,
         longest: 12,
@@ -309,7 +291,7 @@ pub fn agrees<N: Network>(case: &Case, gaps: Gaps, probe: &Probe) -> Result<(), 
         bench.send(&traffic, |name| case.rng(&format!("burst {burst} {name}")));
         if burst == 2 {
             (0..40).try_for_each(|_| bench.cycle())?;
-            bench.reset()?;
+            bench.reset();
         }
         bench.finish()?;
     }
@@ -348,7 +330,7 @@ fn one_switch_agrees() {
 fn a_full_network_holds_and_loses_nothing() {
     let case = Case::new("net", "omega::a_full_network_holds_and_loses_nothing", "");
     case.run(|probe| {
-        let mut bench = Bench::<Radix4>::new(&case, Gaps::None, probe)?;
+        let mut bench = Bench::<Radix4>::new(&case, Gaps::None, probe);
         bench.sinks.fill_with(|| Sink::new(Pacer::stopped()));
         let traffic = Traffic::Random {
             packets: 100,
@@ -373,7 +355,8 @@ fn a_full_network_holds_and_loses_nothing() {
 #[test]
 fn saturation_is_between_the_theories_of_banyan_networks() {
     let top = OmegaR4S2W16::named(&Context::new(), "omega");
-    reset(&top, 16).expect("it is silent after a reset");
+    top.drive(&[None; 16], &[true; 16]);
+    (0..4).for_each(|_| top.clock(true));
     let mut rng = Seed(1).stream("saturation");
     let mut offers = [None; 16];
     let mut words = 0;
@@ -402,7 +385,8 @@ fn saturation_is_between_the_theories_of_banyan_networks() {
 #[test]
 fn every_pair_is_connected() {
     let top = OmegaR4S2W16::named(&Context::new(), "omega");
-    reset(&top, 16).expect("it is silent after a reset");
+    top.drive(&[None; 16], &[true; 16]);
+    (0..4).for_each(|_| top.clock(true));
     for (from, to) in (0..16).flat_map(|from| (0..16).map(move |to| (from, to))) {
         let flit = Flit {
             word: Omega::new(4, 2).tag(to) | (from as u64) << 8,

@@ -300,7 +300,8 @@ module cenju3_sender #(
     logic left;
     assign left = leaving && hold_queue_q == (q == 1);
     assign pkt_done[q] = left || (done && dropping && tag_queue == (q == 1));
-    assign parcel_done[q] = left && !failing && hold_parcel_q;
+    // Whatever follows: a packet's last word waits for nothing, and what fails is a body.
+    assign parcel_done[q] = hold_valid_q && hold_last_q && out_ready_i && hold_parcel_q && hold_queue_q == (q == 1);
     assign abort[q] = left && failing;
   end
 

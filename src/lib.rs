@@ -1,5 +1,6 @@
 //! Tsunagi: RTL for the message hardware of five Japanese parallel computers, and the harness that proves it.
 
+pub mod ap1000p;
 pub mod cenju3;
 pub mod cli;
 pub mod harness;

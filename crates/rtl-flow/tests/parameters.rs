@@ -9,6 +9,20 @@ use verilated_build::{Toolchain, Units};
 
 /// The message, and parameters that bring it up.
 const ILLEGAL: &[(&str, &[&str])] = &[
+    ("ap1000p_acks_W_must_be_at_least_1", &["W=0"]),
+    ("ap1000p_creg_W_must_be_at_least_1", &["W=0"]),
+    ("ap1000p_creg_Words_must_be_a_power_of_two_and_at_least_2", &["Words=6"]),
+    ("ap1000p_mmu_DataW_must_be_32_or_64", &["DataW=128"]),
+    ("ap1000p_mmu_MemW_must_be_24_to_32", &["MemW=23"]),
+    ("ap1000p_wtp_CellW_must_be_at_least_1", &["CellW=0"]),
+    (
+        "ap1000p_wtp_Entries_must_be_a_power_of_two_and_at_least_2",
+        &["Entries=6"],
+    ),
+    (
+        "ap1000p_wtp_LocalW_must_be_above_the_local_cache_and_at_most_32",
+        &["LocalW=21"],
+    ),
     ("arbiter_rr_N_must_be_at_least_1", &["N=0"]),
     ("async_fifo_Depth_must_be_a_power_of_two_and_at_least_2", &["Depth=6"]),
     ("async_fifo_W_must_be_at_least_1", &["W=0"]),

@@ -1,0 +1,41 @@
+// AP1000+, acknowledge counter: remote stores issued and not acknowledged. 0 says that all are performed.
+//
+// Handshake  none: `issue_i` and `ack_i` each count in every cycle in which they are high.
+// Count      +1 for an issue, -1 for an acknowledgement, unchanged for both.
+// Latency    1 cycle.
+// Full       `full_o`: the count is at its greatest; who issues must wait. An issue then, without an acknowledgement, is not counted.
+// Misuse     such an issue, and an acknowledgement at 0, which no store can have asked for and which is not counted either, not even
+//            beside an issue, are told by a pulse, `over_o` and `under_o`. The count never wraps. After `over_o` it says too little.
+// Reset      0.
+// Source     the counter and its two steps: paper 2.2.6. What happens at its ends: own guess.
+module ap1000p_acks #(
+    parameter int W = 16  // bits of the count
+) (
+    input logic clk_i,
+    input logic rst_i,
+    input logic issue_i,
+    input logic ack_i,
+    output logic [W-1:0] count_o,
+    output logic full_o,
+    output logic over_o,
+    output logic under_o
+);
+  if (W < 1) begin : gen_bad_w
+    ap1000p_acks_W_must_be_at_least_1 u_bad ();
+  end
+
+  logic none, over, under, up, down;
+  assign none = count_o == '0;
+  assign full_o = count_o == '1;
+  assign under = ack_i && none;
+  assign over = issue_i && full_o && !ack_i;
+  assign up = issue_i && !over;
+  assign down = ack_i && !under;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) count_o <= '0;
+    else if (up != down) count_o <= count_o + (down ? '1 : W'(1));
+    over_o  <= over && !rst_i;
+    under_o <= under && !rst_i;
+  end
+endmodule

@@ -1,0 +1,50 @@
+//! Communication registers: words with a present bit.
+
+/// Words of the machine.
+pub const WORDS: usize = 128;
+
+/// A read, or a write of this word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Below [`WORDS`].
+    pub addr: u8,
+    pub write: Option<u32>,
+}
+
+/// A write to a full word, or a read of an empty one: it waits, or is an exception.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conflict;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cregs {
+    words: [Option<u32>; WORDS],
+}
+
+impl Default for Cregs {
+    fn default() -> Cregs {
+        Cregs { words: [None; WORDS] }
+    }
+}
+
+impl Cregs {
+    /// The word that was read, if one was.
+    ///
+    /// # Errors
+    /// A conflict; nothing has changed.
+    pub fn access(&mut self, access: Access) -> Result<Option<u32>, Conflict> {
+        let word = &mut self.words[usize::from(access.addr)];
+        match access.write {
+            Some(_) if word.is_some() => Err(Conflict),
+            Some(data) => {
+                *word = Some(data);
+                Ok(None)
+            }
+            None => word.take().map(Some).ok_or(Conflict),
+        }
+    }
+
+    /// The present bits.
+    pub fn present(&self) -> [bool; WORDS] {
+        self.words.map(|word| word.is_some())
+    }
+}

@@ -1,0 +1,26 @@
+//! The AP1000+'s cell, block by block: memory, host and network are the testbench.
+
+mod mc;
+
+use tsunagi::harness::seed::Case;
+use verilated::Context;
+
+/// Clock period, picoseconds.
+const PERIOD: u64 = 10_000;
+
+/// Each check is run from two random states of what is not reset.
+const STARTS: [&str; 2] = ["start 1", "start 2"];
+
+/// A simulation from the random state of this name.
+fn started(case: &Case, start: &str) -> Context {
+    Context::random(case.rng(start).bits())
+}
+
+/// The rule is kept, or else: what breaks it is told in words that begin with its name.
+fn holds<R: std::fmt::Debug>(rule: R, kept: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if kept {
+        Ok(())
+    } else {
+        Err(format!("{rule:?}: {}", what()))
+    }
+}

@@ -1,7 +1,9 @@
 //! Golden switches, topologies and routing; fabrics composed of verilated switches.
 
 pub mod bench;
+pub mod dependencies;
 pub mod fabric;
 pub mod switch;
 pub mod topology;
+pub mod torus;
 pub mod units;

@@ -1,14 +1,15 @@
 //! Golden wormhole switch: told what its ports committed and which input won, it says whether that was allowed.
 //!
 //! The contract, not the gates: a packet leaves whole, unmixed, in its input's order, by the output that its first word
-//! names; an output serves its inputs fairly; a packet that names no output is counted. When it leaves is not the model's
-//! business.
+//! names, or by each of several; an output serves its inputs fairly; a packet that names no output is counted. When it leaves
+//! is not the model's business.
 
 use std::collections::VecDeque;
 
 use thiserror::Error;
 
 use super::topology::Omega;
+use super::torus::{Cell, Class, Header, Port, Torus, VCS, Way};
 
 /// A word that a switch committed against its contract.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -63,9 +64,9 @@ struct Waiting {
 
 #[derive(Clone, Debug)]
 struct Input {
-    /// Output of the packet being taken in, `None` between packets.
-    taking: Option<Option<usize>>,
-    /// Words of this input inside the switch.
+    /// Outputs of the packet being taken in, `None` between packets.
+    taking: Option<Vec<usize>>,
+    /// Words of this input inside the switch, one for each output they are for.
     inside: usize,
 }
 
@@ -77,13 +78,58 @@ struct Output {
     finished: u64,
 }
 
+/// What a packet's first word says of its outputs.
+#[derive(Clone, Debug)]
+enum Routes {
+    /// Bits from `shift` on name one of these.
+    Digit { shift: usize, outputs: Vec<Option<usize>> },
+    /// It is a [`Header`], at the router of a cell.
+    Router(Torus, Cell),
+    /// It is a [`Header`], in the whole torus.
+    Torus(Torus),
+}
+
+impl Routes {
+    fn outputs(&self, input: usize, word: u64) -> Vec<usize> {
+        let header = Header::of(word);
+        match self {
+            Routes::Digit { shift, outputs } => {
+                let named = (word >> shift) as usize & (outputs.len() - 1);
+                outputs[named].into_iter().collect()
+            }
+            Routes::Router(torus, at) => {
+                let ways = torus.route(*at, Port::ALL[input / VCS], input % VCS, header);
+                let output = |way: &Way| way.port as usize * VCS + header.class.vc(way.lane);
+                ways.iter().map(output).collect()
+            }
+            Routes::Torus(torus) => {
+                let to = torus.receivers(torus.cell(input / NETWORK_INPUTS), header);
+                to.iter()
+                    .map(|cell| network_output(torus.number(*cell), header.class))
+                    .collect()
+            }
+        }
+    }
+}
+
+/// Inputs a cell has in [`GoldenSwitch::torus`]: only what has the same class and is for one cell, or is the same kind of broadcast, stays in order.
+const NETWORK_INPUTS: usize = 8;
+
+/// The input of [`GoldenSwitch::torus`] by which cell `number` sends a packet with this header.
+pub fn network_input(number: usize, header: Header) -> usize {
+    number * NETWORK_INPUTS + header.class.vc(0) * 2 + header.cast as usize
+}
+
+/// The output of [`GoldenSwitch::torus`] by which cell `number` gets packets of this class.
+pub fn network_output(number: usize, class: Class) -> usize {
+    number * NETWORK_INPUTS + class as usize
+}
+
 /// One switch.
 #[derive(Clone, Debug)]
 pub struct GoldenSwitch {
     radix: usize,
-    shift: usize,
-    /// The output that each value of the digit names.
-    routes: Vec<Option<usize>>,
+    routes: Routes,
     bound: u64,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
@@ -99,7 +145,7 @@ impl GoldenSwitch {
         let values = radix.next_power_of_two();
         let routes = (0..values).map(|value| (value < radix).then_some(value)).collect();
         let bits = values.trailing_zeros() as usize;
-        GoldenSwitch::routed(radix, digit * bits, routes, bound)
+        GoldenSwitch::by_digit(radix, digit * bits, routes, bound)
     }
 
     /// A whole network as one switch of all its ports, of which nothing is said on fairness.
@@ -108,14 +154,27 @@ impl GoldenSwitch {
         for port in 0..shape.ports() {
             routes[shape.tag(port) as usize] = Some(port);
         }
-        GoldenSwitch::routed(shape.ports(), 0, routes, u64::MAX)
+        GoldenSwitch::by_digit(shape.ports(), 0, routes, u64::MAX)
     }
 
-    /// `routes` has a power of two of entries.
-    fn routed(radix: usize, shift: usize, routes: Vec<Option<usize>>, bound: u64) -> GoldenSwitch {
+    /// The router of cell `at`: input and output `port * VCS + vc` for each virtual channel of each port. See [`GoldenSwitch::new`].
+    pub fn router(torus: Torus, at: Cell, bound: u64) -> GoldenSwitch {
+        GoldenSwitch::routed(Port::ALL.len() * VCS, Routes::Router(torus, at), bound)
+    }
+
+    /// A whole torus as one switch, with [`network_input`] and [`network_output`], of which nothing is said on fairness.
+    pub fn torus(torus: Torus) -> GoldenSwitch {
+        GoldenSwitch::routed(torus.cells() * NETWORK_INPUTS, Routes::Torus(torus), u64::MAX)
+    }
+
+    /// `outputs` has a power of two of entries.
+    fn by_digit(radix: usize, shift: usize, outputs: Vec<Option<usize>>, bound: u64) -> GoldenSwitch {
+        GoldenSwitch::routed(radix, Routes::Digit { shift, outputs }, bound)
+    }
+
+    fn routed(radix: usize, routes: Routes, bound: u64) -> GoldenSwitch {
         GoldenSwitch {
             radix,
-            shift,
             routes,
             bound,
             inputs: vec![
@@ -133,17 +192,15 @@ impl GoldenSwitch {
 
     /// Input `input` took a word.
     pub fn took(&mut self, input: usize, word: u64, last: bool) {
-        let named = (word >> self.shift) as usize & (self.routes.len() - 1);
-        let output = self.inputs[input].taking.unwrap_or(self.routes[named]);
-        self.inputs[input].taking = (!last).then_some(output);
-        match output {
-            Some(output) => {
-                let since = self.outputs[output].finished;
-                self.queues[input * self.radix + output].push_back(Waiting { word, last, since });
-                self.inputs[input].inside += 1;
-            }
-            None => self.unroutable += u64::from(last),
+        let outputs = self.inputs[input].taking.take();
+        let outputs = outputs.unwrap_or_else(|| self.routes.outputs(input, word));
+        self.unroutable += u64::from(last && outputs.is_empty());
+        for &output in &outputs {
+            let since = self.outputs[output].finished;
+            self.queues[input * self.radix + output].push_back(Waiting { word, last, since });
+            self.inputs[input].inside += 1;
         }
+        self.inputs[input].taking = (!last).then_some(outputs);
     }
 
     /// Output `output` sent a word that it took from input `source`.
@@ -228,6 +285,7 @@ impl GoldenSwitch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::torus::Cast;
 
     #[test]
     fn an_orderly_switch_passes() {
@@ -248,6 +306,44 @@ mod tests {
         golden.took(8, 0xF0 | shape.tag(5), true);
         golden.took(8, 0xF0 | 0b11_00, true);
         assert_eq!(golden.sent(5, 8, 0xF0 | shape.tag(5), true), Ok(()));
+        assert_eq!(golden.finish(1), Ok(()));
+    }
+
+    /// A broadcast along X that sweeps by (1, 0) leaves a copy there, goes on in order, and waits for neither.
+    #[test]
+    fn a_router_copies() {
+        let torus = Torus::new(4, 4);
+        let mut golden = GoldenSwitch::router(torus, torus.cell(1), u64::MAX);
+        let input = Port::XMinus as usize * VCS + 1;
+        let head = Header::broadcast(Cast::X).word();
+        let (up, local) = (Port::XPlus as usize * VCS + 1, 0);
+        golden.took(input, head, false);
+        golden.took(input, 7, true);
+        assert_eq!(golden.sent(local, input, head, false), Ok(()));
+        assert_eq!(golden.sent(up, input, head, false), Ok(()));
+        assert_eq!(golden.sent(up, input, 7, true), Ok(()));
+        assert!(matches!(golden.finish(0), Err(SwitchError::Left { words: 1, .. })));
+        assert_eq!(golden.sent(local, input, 7, true), Ok(()));
+        // One that came the wrong way is drained.
+        golden.took(Port::XPlus as usize * VCS, head, true);
+        assert_eq!(golden.finish(1), Ok(()));
+    }
+
+    #[test]
+    fn a_torus_delivers_by_what_is_said() {
+        let torus = Torus::new(2, 2);
+        let mut golden = GoldenSwitch::torus(torus);
+        let all = Header::broadcast(Cast::X);
+        let input = network_input(3, all);
+        golden.took(input, all.word(), true);
+        for cell in 2..4 {
+            assert_eq!(
+                golden.sent(network_output(cell, Class::Request), input, all.word(), true),
+                Ok(())
+            );
+        }
+        let nobody = Header::to(Cell { x: 0, y: 2 }, Class::Request);
+        golden.took(network_input(0, nobody), nobody.word(), true);
         assert_eq!(golden.finish(1), Ok(()));
     }
 

@@ -1,0 +1,370 @@
+//! Who waits for whom: the resources of a network, and the proof that no packets can wait for each other in a circle.
+//!
+//! A packet that has come in asks for *holds* of the channels it goes out by, in their order, and keeps each until its last word is
+//! through it; each of its words needs *room* beyond all of them. So whoever waits for a channel's hold waits for whatever its holder may
+//! wait for, and room in a buffer comes when the packet at its head goes on. With one way on from each router this is the
+//! channel-dependency graph of Dally and Seitz; with several (copies of a broadcast) it says what a channel's name alone does not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Display, Formatter};
+
+use crate::net::topology::{Omega, SwitchAt};
+use crate::net::torus::{Cast, Cell, Class, Header, Port, Torus, Way};
+
+/// What something can wait for in a network with channels `C`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Resource<C> {
+    /// That a channel's holder lets go of it.
+    Hold(C),
+    /// Room for a word in the buffer beyond a channel.
+    Room(C),
+    /// Room in the queue of replies of the cell of this number.
+    Replies(usize),
+    /// The memory of the cell of this number: what arrives is written there, and queues spill to it.
+    Memory(usize),
+}
+
+/// Edges from what waits to what it waits for.
+#[derive(Clone, Debug)]
+pub struct Dependencies<R>(BTreeMap<R, BTreeSet<R>>);
+
+/// Resources of which each waits for the next, and the last for the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cycle<R>(pub Vec<R>);
+
+impl<R: Display> Display for Cycle<R> {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        for resource in &self.0 {
+            write!(f, "{resource}\n  waits for ")?;
+        }
+        self.0.first().map_or(Ok(()), |first| first.fmt(f))
+    }
+}
+
+impl<R: Display + std::fmt::Debug> std::error::Error for Cycle<R> {}
+
+impl<C: Display> Display for Resource<C> {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        match self {
+            Resource::Hold(channel) => write!(f, "the hold of {channel}"),
+            Resource::Room(channel) => write!(f, "room beyond {channel}"),
+            Resource::Replies(cell) => write!(f, "the reply queue of cell {cell}"),
+            Resource::Memory(cell) => write!(f, "the memory of cell {cell}"),
+        }
+    }
+}
+
+impl<R> Default for Dependencies<R> {
+    fn default() -> Dependencies<R> {
+        Dependencies(BTreeMap::new())
+    }
+}
+
+impl<R: Copy + Ord> Dependencies<R> {
+    pub fn wait(&mut self, waits: R, on: R) {
+        self.0.entry(waits).or_default().insert(on);
+    }
+
+    /// Pairs of what waits and what it waits for.
+    pub fn len(&self) -> usize {
+        self.0.values().map(BTreeSet::len).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A circle of resources, if there is one.
+    pub fn acyclic(&self) -> Result<(), Cycle<R>> {
+        let mut left = BTreeSet::new();
+        for start in self.0.keys() {
+            // What the search came by, and what each has not looked at yet.
+            let mut path = vec![*start];
+            let mut on_path = BTreeSet::from([*start]);
+            let mut open = vec![self.after(start)];
+            while let Some(next) = open.last_mut() {
+                match next.next() {
+                    Some(next) if on_path.contains(next) => {
+                        let at = path.iter().position(|r| r == next).expect("it is on the path");
+                        return Err(Cycle(path.split_off(at)));
+                    }
+                    Some(next) if left.contains(next) => {}
+                    Some(next) => {
+                        path.push(*next);
+                        on_path.insert(*next);
+                        open.push(self.after(next));
+                    }
+                    None => {
+                        let done = path.pop().expect("as long as what is open");
+                        on_path.remove(&done);
+                        left.insert(done);
+                        open.pop();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn after(&self, resource: &R) -> std::vec::IntoIter<&R> {
+        self.0.get(resource).map(Vec::from_iter).unwrap_or_default().into_iter()
+    }
+}
+
+impl<C: Copy + Ord> Dependencies<Resource<C>> {
+    /// A packet that stands beyond channel `from` goes on by `ways`, whose holds it takes in this order. The words behind its first come
+    /// only as they go `behind`, too; the holds of those marked it may not have yet.
+    fn goes_on(&mut self, from: Resource<C>, ways: &[C], behind: &[(C, bool)]) {
+        for (i, way) in ways.iter().enumerate() {
+            let hold = Resource::Hold(*way);
+            self.wait(from, hold);
+            self.wait(from, Resource::Room(*way));
+            for later in &ways[i + 1..] {
+                self.wait(hold, Resource::Hold(*later));
+            }
+            for any in ways.iter().chain(behind.iter().map(|(other, _)| other)) {
+                self.wait(hold, Resource::Room(*any));
+            }
+            for (other, _) in behind.iter().filter(|(_, later)| *later) {
+                self.wait(hold, Resource::Hold(*other));
+            }
+        }
+    }
+}
+
+/// A virtual channel of a torus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TorusChannel {
+    pub at: Cell,
+    /// `None`: from the cell into its router.
+    pub way: Option<Way>,
+    pub class: Class,
+}
+
+impl Display for TorusChannel {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let TorusChannel { at, way, class } = self;
+        match way {
+            None => write!(f, "{at} into the network, {class:?}"),
+            Some(Way { port: Port::Local, .. }) => write!(f, "{at} out of the network, {class:?}"),
+            Some(Way { port, lane }) => write!(f, "{at} {port} lane {lane}, {class:?}"),
+        }
+    }
+}
+
+/// How cells with a message controller use a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protocol {
+    /// Class of what answers a request.
+    pub reply: Class,
+    /// A router sends a broadcast's words on before it gives them to its cell.
+    pub cell_last: bool,
+    /// A cell's memory is held while what it sends waits for the network.
+    pub memory_held_by_sending: bool,
+}
+
+impl Protocol {
+    /// The rule: replies have their own class, and memory is only asked for what there is room for.
+    pub const SOUND: Protocol = Protocol {
+        reply: Class::Reply,
+        cell_last: false,
+        memory_held_by_sending: false,
+    };
+}
+
+/// All dependencies of a torus, of requests that are answered from their cell's reply queue, and of replies and spilt
+/// commands that go to memory. `fold` maps each channel to the one that it is in a network with fewer.
+pub fn of_torus(
+    torus: Torus,
+    protocol: Protocol,
+    fold: impl Fn(TorusChannel) -> TorusChannel,
+) -> Dependencies<Resource<TorusChannel>> {
+    let mut all = Dependencies::default();
+    let cells = || (0..torus.cells()).map(|n| torus.cell(n));
+    let one = |class| {
+        // A cell beyond each end stands for all that are not there.
+        let (xs, ys) = (0..=torus.x().min(255), 0..=torus.y().min(255));
+        let to = xs.flat_map(move |x| ys.clone().map(move |y| Header::to(Cell { x, y }, class)));
+        to.chain([Cast::X, Cast::Y, Cast::Xy].map(|cast| Header {
+            class,
+            ..Header::broadcast(cast)
+        }))
+    };
+    for (from, class) in cells().flat_map(|cell| Class::ALL.map(|class| (cell, class))) {
+        for header in one(class) {
+            torus.walk(from, header, |hop| {
+                let at = hop.at;
+                let channel = |at, way| fold(TorusChannel { at, way, class });
+                let before = match torus.link(at, hop.from) {
+                    None => channel(at, None),
+                    Some((at, port)) => channel(at, Some(Way { port, lane: hop.lane })),
+                };
+                let mut ways: Vec<_> = hop.ways.iter().map(|way| channel(at, Some(*way))).collect();
+                if protocol.cell_last {
+                    ways.reverse();
+                }
+                let other = |(at, way, later): &(_, _, _)| (channel(*at, Some(*way)), *later != protocol.cell_last);
+                let behind: Vec<_> = hop.behind.iter().map(other).collect();
+                all.goes_on(Resource::Room(before), &ways, &behind);
+            });
+        }
+    }
+    for (number, at) in cells().enumerate() {
+        let eject = |class| {
+            let way = Some(Way {
+                port: Port::Local,
+                lane: 0,
+            });
+            Resource::Room(fold(TorusChannel { at, way, class }))
+        };
+        let answer = fold(TorusChannel {
+            at,
+            way: None,
+            class: protocol.reply,
+        });
+        let (replies, memory) = (Resource::Replies(number), Resource::Memory(number));
+        all.wait(eject(Class::Request), replies);
+        all.wait(eject(Class::Request), memory);
+        all.wait(eject(Class::Reply), memory);
+        all.wait(replies, memory);
+        all.goes_on(replies, &[answer], &[]);
+        if protocol.memory_held_by_sending {
+            all.wait(memory, Resource::Room(answer));
+        }
+    }
+    all
+}
+
+/// A channel of an omega network: an input of the network, or an output of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OmegaChannel {
+    In(usize),
+    Out(SwitchAt, usize),
+}
+
+impl Display for OmegaChannel {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        match self {
+            OmegaChannel::In(port) => write!(f, "input {port}"),
+            OmegaChannel::Out(SwitchAt { stage, row }, output) => write!(f, "stage {stage} row {row} output {output}"),
+        }
+    }
+}
+
+/// All dependencies of an omega network; of one stage, of a crossbar.
+pub fn of_omega(shape: Omega) -> Dependencies<Resource<OmegaChannel>> {
+    let mut all = Dependencies::default();
+    for (from, to) in (0..shape.ports()).flat_map(|from| (0..shape.ports()).map(move |to| (from, to))) {
+        let mut before = OmegaChannel::In(from);
+        for step in shape.path(from, to) {
+            let way = OmegaChannel::Out(step.switch, step.output);
+            all.goes_on(Resource::Room(before), &[way], &[]);
+            before = way;
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::torus::tests::SHAPES;
+
+    fn torus(x: usize, y: usize, protocol: Protocol) -> Result<(), Cycle<Resource<TorusChannel>>> {
+        of_torus(Torus::new(x, y), protocol, |channel| channel).acyclic()
+    }
+
+    #[test]
+    fn no_shipped_topology_has_a_cycle() {
+        for (x, y) in SHAPES {
+            torus(x, y, Protocol::SOUND).unwrap_or_else(|cycle| panic!("{x} x {y}:\n{cycle}"));
+        }
+        for (radix, stages) in [(2, 1), (4, 1), (8, 1), (2, 3), (3, 2), (4, 2), (4, 3), (4, 4)] {
+            let all = of_omega(Omega::new(radix, stages));
+            all.acyclic()
+                .unwrap_or_else(|cycle| panic!("{radix} to the {stages}:\n{cycle}"));
+        }
+    }
+
+    /// Each hop of the printed circle is a dependency, and the last leads back.
+    fn rejected(all: &Dependencies<Resource<TorusChannel>>, says: &[&str]) {
+        let cycle = all.acyclic().expect_err("a cycle was planted");
+        let hops = &cycle.0;
+        for (i, hop) in hops.iter().enumerate() {
+            assert!(all.0[hop].contains(&hops[(i + 1) % hops.len()]), "{cycle}");
+        }
+        let text = cycle.to_string();
+        assert_eq!(text.lines().count(), hops.len() + 1, "{text}");
+        for word in says {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+    }
+
+    /// Without a second lane the rings are rings.
+    #[test]
+    fn one_lane_is_rejected_hop_by_hop() {
+        let one_lane = |mut channel: TorusChannel| {
+            if let Some(way) = &mut channel.way {
+                way.lane = 0;
+            }
+            channel
+        };
+        let all = of_torus(Torus::new(4, 1), Protocol::SOUND, one_lane);
+        rejected(&all, &["(0, 0) +X", "(1, 0) +X", "(2, 0) +X", "(3, 0) +X"]);
+    }
+
+    #[test]
+    fn replies_among_requests_are_rejected() {
+        let reply = Class::Request;
+        let all = of_torus(
+            Torus::new(2, 2),
+            Protocol {
+                reply,
+                ..Protocol::SOUND
+            },
+            |c| c,
+        );
+        rejected(
+            &all,
+            &[
+                "the reply queue of cell",
+                "into the network, Request",
+                "out of the network, Request",
+            ],
+        );
+    }
+
+    /// One class for both is the same mistake in the router.
+    #[test]
+    fn one_class_is_rejected() {
+        let fold = |channel| TorusChannel {
+            class: Class::Request,
+            ..channel
+        };
+        rejected(
+            &of_torus(Torus::new(4, 4), Protocol::SOUND, fold),
+            &["the reply queue of cell"],
+        );
+    }
+
+    /// A broadcast that has gone on holds channels that others need before they leave the cell free.
+    #[test]
+    fn the_cell_after_the_link_is_rejected() {
+        let protocol = Protocol {
+            cell_last: true,
+            ..Protocol::SOUND
+        };
+        let all = of_torus(Torus::new(4, 4), protocol, |c| c);
+        rejected(&all, &["the hold of", "out of the network, Request"]);
+    }
+
+    #[test]
+    fn a_memory_that_waits_for_the_network_is_rejected() {
+        let protocol = Protocol {
+            memory_held_by_sending: true,
+            ..Protocol::SOUND
+        };
+        let all = of_torus(Torus::new(2, 2), protocol, |c| c);
+        rejected(&all, &["the memory of cell", "into the network, Reply"]);
+    }
+}

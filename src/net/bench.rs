@@ -11,7 +11,10 @@ use verilated::Context;
 
 use crate::net::fabric::{Fabric, Flit};
 use crate::net::topology::Omega;
+use crate::net::torus::{Class, Header, Torus};
+use crate::net::torus_fabric::TorusFabric;
 use crate::net::units;
+use crate::rtl::TorusRouter;
 
 /// What a run gave.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +82,68 @@ pub fn uniform(load: f64, cycles: u64, seed: u64) -> NetworkRun {
         offered: per_port(offered),
         accepted: per_port(accepted),
         cpu: cpu_time() - start,
+    }
+}
+
+/// What a run of a torus gave.
+#[derive(Clone, Copy, Debug)]
+pub struct TorusRun {
+    pub network: NetworkRun,
+    /// Mean cycles from the wish to send a word to its arrival.
+    pub latency: f64,
+}
+
+/// A torus of full-speed routers of 64 bits, traffic as in [`uniform`]; throughput and latency are of what happens in the second half of the
+/// `cycles`. Panics where a word arrives at another cell than it names.
+pub fn torus_uniform(torus: Torus, load: f64, cycles: u64, seed: u64) -> TorusRun {
+    let context = Context::new();
+    let cells = torus.cells();
+    let mut fabric = TorusFabric::new(torus, |at| {
+        TorusRouter::named(&context, &format!("router_{}_{}", at.x, at.y))
+    });
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let threshold = (load * f64::from(1 << 24)) as u32;
+    let mut waiting: Vec<VecDeque<u64>> = vec![VecDeque::new(); cells];
+    let (mut offered, mut accepted, mut delays) = (0, 0, 0);
+    let start = cpu_time();
+    for cycle in 0..cycles {
+        let counts = u64::from(cycle >= cycles / 2);
+        for (n, queue) in waiting.iter_mut().enumerate() {
+            let draw = random.next_u32();
+            // Anyone but itself.
+            let to = torus.cell((n + 1 + random.next_u32() as usize % (cells - 1)) % cells);
+            if draw >> 8 < threshold {
+                offered += counts;
+                queue.push_back(cycle << Header::BITS | Header::to(to, Class::Request).word());
+            }
+            if let Some(sent) = fabric.output(n) {
+                let (word, at) = (sent.flit.word, torus.cell(n));
+                assert_eq!(
+                    Header::of(word),
+                    Header::to(at, Class::Request),
+                    "a word for another cell"
+                );
+                accepted += counts;
+                delays += counts * (cycle - (word >> Header::BITS));
+                fabric.give_back(n, Class::Request);
+            }
+            if fabric.has_place(n, Class::Request)
+                && let Some(word) = queue.pop_front()
+            {
+                fabric.inject(n, Class::Request, Flit { word, last: true });
+            }
+        }
+        fabric.edge();
+    }
+    let per_cell = |n: u64| n as f64 / ((cycles - cycles / 2) as f64 * cells as f64);
+    TorusRun {
+        network: NetworkRun {
+            cycles,
+            offered: per_cell(offered),
+            accepted: per_cell(accepted),
+            cpu: cpu_time() - start,
+        },
+        latency: delays as f64 / accepted as f64,
     }
 }
 

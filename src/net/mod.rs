@@ -6,4 +6,5 @@ pub mod fabric;
 pub mod switch;
 pub mod topology;
 pub mod torus;
+pub mod torus_fabric;
 pub mod units;

@@ -1,4 +1,4 @@
-//! Crossbar, omega network and Cenju-3's switch against the golden switch.
+//! Crossbar, omega network, Cenju-3's switch and the torus's router against the golden switch.
 
 mod any;
 mod bench;
@@ -7,4 +7,5 @@ mod omega;
 #[path = "../../tests/property/mod.rs"]
 mod property;
 mod switch;
+mod torus;
 mod twins;

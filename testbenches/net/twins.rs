@@ -9,6 +9,8 @@ use crate::bench::{Check::*, *};
 use crate::crossbar::{contract, crossed, latency, plan, rate};
 use crate::omega::{Radix3, Top, agrees};
 use crate::switch::{switch_plan, timing};
+use crate::torus::{self, Router, TwinTorusLane, TwinTorusMixed, TwinTorusUnfair, TwinTorusWord, all_to_all};
+use tsunagi::net::torus::Torus;
 
 /// What each check says of a unit.
 type Found = Vec<Result<(), Fault>>;
@@ -54,10 +56,27 @@ fn omega<T: Top>() -> Found {
     Gaps::ALL.map(run).into()
 }
 
+fn router<U: Router>() -> Found {
+    let run = |plan: torus::Plan| {
+        let case = Case::new("net", "twins", format!("{:?} at {}", plan.torus, plan.at));
+        torus::contract::<U>(&case, &plan, &Probe::default())
+    };
+    let mut found: Found = torus::plans(60).map(run).collect();
+    found.extend([torus::latency::<U>(), torus::rate::<U>(), torus::fair::<U>()]);
+    found.push(torus::gating::<U>(Seed(1).stream("gating")));
+    found
+}
+
+/// Only the way a packet takes is wrong: what its own router says is not asked.
+fn ring<U: Router>() -> Found {
+    let case = Case::new("net", "twins", "ring");
+    vec![all_to_all::<U>(&case, Torus::new(8, 1))]
+}
+
 /// All checks of a twin, its own check, and those that find it, too.
 type Twin = (fn() -> Found, Check, &'static [Check]);
 
-const TWINS: [Twin; 21] = [
+const TWINS: [Twin; 26] = [
     // A word at the wrong output is one too many, or stands where another is expected.
     (crossbar::<TwinCrossbarRoute>, Nothing, &[Word, Latency, Rate]),
     (crossbar::<TwinCrossbarWord>, Word, &[]),
@@ -82,6 +101,13 @@ const TWINS: [Twin; 21] = [
     (crossbar::<TwinBufferedUnroutable>, Unroutable, &[]),
     (switch::<TwinCenju3SwitchIdle>, Timing, &[]),
     (switch::<TwinCenju3SwitchSync>, Timing, &[]),
+    // On another channel nothing is expected.
+    (router::<TwinTorusLane>, Nothing, &[]),
+    // And in a ring, all wait for each other.
+    (ring::<TwinTorusLane>, Hang, &[]),
+    (router::<TwinTorusWord>, Word, &[]),
+    (router::<TwinTorusMixed>, Mixed, &[]),
+    (router::<TwinTorusUnfair>, Unfair, &[]),
     (omega::<TwinOmegaShuffle>, Agree, &[]),
     (omega::<TwinOmegaCount>, Unroutable, &[]),
     (omega::<TwinOmegaBusy>, Rest, &[]),

@@ -95,6 +95,9 @@ const ILLEGAL: &[(&str, &[&str])] = &[
     ("stream_rules_W_must_be_at_least_1", &["W=0"]),
     ("stream_up_Ratio_must_be_at_least_1", &["Ratio=0"]),
     ("stream_up_UnitW_must_be_at_least_1", &["UnitW=0"]),
+    ("torus_router_CoordW_must_be_1_to_8", &["CoordW=9"]),
+    ("torus_router_CyclesPerWord_must_be_at_least_1", &["CyclesPerWord=0"]),
+    ("torus_router_W_must_be_at_least_19", &["W=18"]),
     ("cenju3_regs_FifoWords_must_be_32_to_32768", &["FifoWords=32769"]),
 ];
 

@@ -1,0 +1,238 @@
+// One input of a torus's router: 16 words in four virtual channels, and the one of them that asks for an output.
+//
+// Handshake  In: a word with valid_i goes to its channel's queue of four, whose room the sender counts: credit_o pulses in the
+//            cycle after a word has left. Out: request_o names the output (one at most) that a word asks for, on vc_o; grant_i says
+//            in the same cycle that it goes there; word_o is that word in the cycle after.
+//            A word with two outputs asks for one after the other: the cell, then onward.
+// Turns      With other channels waiting, each word is another channel's turn. One that did not go sits out until
+//            retry_i while others may: what is stuck hardly slows down what is not.
+// Latency    a word that comes to an empty input asks in the next cycle. 1 word a cycle.
+// Misused    A word without room is lost. One that names no output is drained; drained_o pulses at its packet's last word.
+// busy_o     a word is inside, or a credit on its way.
+// Source     own. The words wait in LUT RAM, {channel, pointer} its address; where each goes, in a second one beside it, read a word ahead,
+//            so that a word that goes is followed by the next of its channel at once.
+module torus_input #(
+    parameter int Port   = 0,   // 0 the cell, 1 +X, 2 -X, 3 +Y, 4 -Y
+    parameter int W      = 64,  // bits a word, 19 or more
+    parameter int CoordW = 5    // bits of a coordinate
+) (
+    input  logic              clk_i,
+    input  logic              rst_i,
+    input  logic [CoordW-1:0] x_i,
+    input  logic [CoordW-1:0] y_i,
+    input  logic [CoordW-1:0] far_x_i,
+    input  logic [CoordW-1:0] far_y_i,
+    input  logic [       1:0] at_first_i,
+    input  logic [       1:0] at_last_i,
+    input  logic [       1:0] before_i,
+    input  logic              valid_i,
+    input  logic [       1:0] vc_i,
+    input  logic [     W-1:0] data_i,
+    input  logic              last_i,
+    output logic [       3:0] credit_o,
+    output logic [       4:0] request_o,
+    output logic [       1:0] vc_o,
+    output logic              head_o,
+    output logic              last_o,
+    input  logic [       4:0] grant_i,
+    output logic [       W:0] word_o,      // {last, data}
+    input  logic              retry_i,
+    output logic              drained_o,
+    output logic              busy_o
+);
+  // Broadcasts that come by these ports go to the cell and onward.
+  localparam bit Copies = Port == 2 || Port == 4;
+  localparam int Onward = Port == 2 ? 1 : 3;
+
+  // What is known of a word: it ends its packet, begins one, where it goes.
+  typedef struct packed {
+    logic last;
+    logic head;
+    logic lane;
+    logic [4:0] outs;
+  } info_t;
+
+  logic [W-1:0] words_q [16];
+  logic [  7:0] infos_q [16];
+  logic [  5:0] routes_q[ 4];  // of the packet that comes in
+
+  // The word that asks: whose turn_q it is, even without a word.
+  info_t now_q, now_d, ahead, arrival;
+  logic idle_d, idle_q, drop;  // it has none; it goes nowhere
+  logic [3:0] turn_q, turn_d;
+  logic [3:0] came;  // one-hot
+  (* init = 0 *) logic [3:0] address_q, read_q;  // of that word; of the one before
+  logic [3:0] address_d, ahead_at, write_at;
+  logic last_q;
+
+  // Over channels: has a word, has two; its packet that comes in has begun; did not go last time; where its first word is and
+  // where the next goes; the cell's copy of its first word went.
+  logic [3:0] some, two, begun, stuck;
+  logic [3:0][1:0] first, free;
+  logic [3:0] done;
+
+  logic [4:0] outs;
+  logic lane;
+  logic go, pop, final_copy, direct, switch, follow;
+  logic [3:0] pool, pick;
+
+  // One of four addresses after the other, with an inverter for a counter.
+  function automatic logic [1:0] next(input logic [1:0] address);
+    next = {address[0], !address[1]};
+  endfunction
+
+  assign came = {3'b0, valid_i} << vc_i;
+
+  // In.
+  torus_route #(
+      .Port  (Port),
+      .CoordW(CoordW)
+  ) u_route (
+      .x_i     (x_i),
+      .y_i     (y_i),
+      .far_x_i (far_x_i),
+      .far_y_i (far_y_i),
+      .first_i (at_first_i),
+      .last_i  (at_last_i),
+      .before_i(before_i),
+      .word_i  (data_i[18:0]),
+      .vc_i    (vc_i),
+      .outs_o  (outs),
+      .lane_o  (lane)
+  );
+  assign arrival.last = last_i;
+  assign arrival.head = !begun[vc_i];
+  assign {arrival.lane, arrival.outs} = begun[vc_i] ? routes_q[vc_i] : {lane, outs};
+  assign write_at = {vc_i, free[vc_i]};
+  always_ff @(posedge clk_i) begin
+    if (valid_i) begin
+      words_q[write_at] <= data_i;
+      infos_q[write_at] <= arrival;
+      routes_q[vc_i] <= {arrival.lane, arrival.outs};
+    end
+  end
+
+  // Out. Of two outputs, the cell is first.
+  assign request_o = idle_q ? '0 : now_q.outs[0] ? 5'b00001 : now_q.outs;
+  assign drop = !idle_q && now_q.outs == '0;
+  assign vc_o = {address_q[3], now_q.lane};
+  assign head_o = now_q.head;
+  assign last_o = now_q.last;
+  assign word_o = {last_q, words_q[read_q]};
+  assign go = grant_i != '0;
+  assign final_copy = !Copies || !now_q.outs[0] || now_q.outs[Onward] == 1'b0;
+  assign pop = drop || (go && final_copy);
+
+  // Whose turn_q is next: known without knowing what is granted.
+  assign pool = some & ~turn_q & (~stuck | {4{idle_q}});
+  for (genvar v = 0; v < 4; v++) begin : gen_pick
+    localparam int A = (v + 1) % 4, B = (v + 2) % 4, C = (v + 3) % 4;
+    assign pick[v] = pool[v] && (turn_q[C] || (!pool[C] && (turn_q[B] || (!pool[B] && turn_q[A]))));
+  end
+  assign switch = pool != '0;
+  assign direct = !switch && idle_q && valid_i;  // a word for an input that has none
+  assign turn_d = switch ? pick : direct ? came : turn_q;
+
+  // The first word of another channel, or the second of this one.
+  always_comb begin
+    ahead_at = '0;
+    for (int v = 0; v < 4; v++) begin
+      if (switch ? pick[v] : turn_q[v]) ahead_at = ahead_at | {2'(v), turn_q[v] ? next(first[v]) : first[v]};
+    end
+    ahead = infos_q[ahead_at];
+    if (Copies && (done & pick) != '0) ahead.outs[0] = 1'b0;
+  end
+
+  // What may follow the word that asks, and whether it does.
+  assign follow = switch || direct || pop;
+  assign idle_d = !switch && !direct && (pop ? ((two | came) & turn_q) == '0 : idle_q);
+  always_comb begin
+    now_d = now_q;
+    address_d = address_q;
+    if (Copies && go) now_d.outs[0] = 1'b0;
+    if (follow) begin
+      now_d = arrival;
+      address_d = write_at;
+      if (switch || (two & turn_q) != '0) begin
+        now_d = ahead;
+        address_d = ahead_at;
+      end
+    end
+  end
+
+  for (genvar v = 0; v < 4; v++) begin : gen_channel
+    if (Port == 0 && v % 2 == 1) begin : gen_none
+      assign some[v] = 1'b0;
+      assign two[v] = 1'b0;
+      assign stuck[v] = 1'b0;
+      assign begun[v] = 1'b0;
+      assign first[v] = '0;
+      assign free[v] = '0;
+      assign credit_o[v] = 1'b0;
+    end else begin : gen_some
+      logic one_q, two_q, three_q, four_q;  // words, at least so many
+      logic begun_q, stuck_q, credit_q, push, gone;
+      (* init = 0 *) logic [1:0] first_q, free_q;  // or Yosys copies them into the memory, with LUTs of its own
+      assign push = came[v];
+      assign gone = pop && turn_q[v];
+      assign some[v] = one_q;
+      assign two[v] = two_q;
+      assign stuck[v] = stuck_q;
+      assign begun[v] = begun_q;
+      assign first[v] = first_q;
+      assign free[v] = free_q;
+      assign credit_o[v] = credit_q;
+      always_ff @(posedge clk_i) begin
+        if (rst_i) begin
+          {four_q, three_q, two_q, one_q} <= '0;
+          first_q <= '0;
+          free_q <= '0;
+          begun_q <= 1'b0;
+          stuck_q <= 1'b0;
+          credit_q <= 1'b0;
+        end else begin
+          if (push != gone) begin
+            {four_q, three_q, two_q, one_q} <= push ? {three_q, two_q, one_q, 1'b1} : {1'b0, four_q, three_q, two_q};
+          end
+          if (push) free_q <= next(free_q);
+          if (push) begun_q <= !last_i;
+          if (gone) first_q <= next(first_q);
+          stuck_q  <= !retry_i && (turn_q[v] ? !go && !drop : stuck_q);
+          credit_q <= gone;
+        end
+`ifdef TSUNAGI_ASSERT
+        if (!rst_i) assert (!(push && four_q));
+`endif
+      end
+    end
+    // Broadcasts are requests.
+    if (Copies && v < 2) begin : gen_copies
+      logic done_q;
+      always_ff @(posedge clk_i) begin
+        if (rst_i) done_q <= 1'b0;
+        else if (go && turn_q[v]) done_q <= !final_copy;
+      end
+      assign done[v] = done_q;
+    end else begin : gen_no_copies
+      assign done[v] = 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    now_q <= now_d;
+    address_q <= address_d;
+    read_q <= address_q;
+    last_q <= now_q.last;
+    if (rst_i) begin
+      idle_q <= 1'b1;
+      turn_q <= 4'b0001;
+      drained_o <= 1'b0;
+    end else begin
+      idle_q <= idle_d;
+      turn_q <= turn_d;
+      drained_o <= drop && now_q.last;
+    end
+  end
+
+  assign busy_o = (some | credit_o) != '0 || drained_o;
+endmodule

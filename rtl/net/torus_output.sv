@@ -1,0 +1,165 @@
+// One output of a torus's router: who may use its link's virtual channels, who sends next, and the words on their way there.
+//
+// Handshake  request_i[i]: input i has a word for this output, on vc_i[i], that begins (head_i)
+//            or ends (last_i) a packet. grant_o (one at most) says in the same cycle that the word
+//            goes; word_i has it in the next cycle. Out: a word with valid_o, on vc_o; credit_i gives back a
+//            place, which may be used in the same cycle. The link is a function of flip-flops: data of some that are ORed.
+// Channels   A packet holds its channel from its first word to its last; in between, others use the link on others.
+// Fairness   the least recently served input of those that may go.
+// Latency    granted at one edge, on show after the next: 1 word a cycle, or one in CyclesPerWord.
+// busy_o     a word is on its way, or the link has to pause.
+// Source     own. Each crosspoint is a flip-flop with its own reset, as in crossbar_output. Places are counted a cycle late, and two are
+//            as good as one and nothing sent, which leaves one LUT between a credit and the channel's use.
+module torus_output #(
+    parameter int Port = 0,  // 0 the cell, 1 +X, 2 -X, 3 +Y, 4 -Y
+    parameter int W = 64,  // bits a word
+    parameter int CyclesPerWord = 1
+) (
+    input  logic              clk_i,
+    input  logic              rst_i,
+    input  logic [  4:0]      request_i,
+    input  logic [  4:0][1:0] vc_i,
+    input  logic [  4:0]      head_i,
+    input  logic [  4:0]      last_i,
+    output logic [  4:0]      grant_o,
+    input  logic [  4:0][W:0] word_i,     // {last, data}
+    output logic              valid_o,
+    output logic [  1:0]      vc_o,
+    output logic [W-1:0]      data_o,
+    output logic              last_o,
+    input  logic [  3:0]      credit_i,
+    output logic              busy_o
+);
+  // Inputs from which routes lead here.
+  localparam logic [4:0] From = Port == 0 ? 5'b11110 : Port == 1 ? 5'b00101 : Port == 2 ? 5'b00011 :
+      Port == 3 ? 5'b10111 : 5'b01111;
+  localparam bit ToCell = Port == 0;  // has lane 0 only
+
+  logic [4:0] want;  // it may go, but for rivals
+  logic [4:0][1:0] vc;
+  logic [4:0][4:0] beaten  /*verilator split_var*/;  // beaten[i][j]: by j, which wants to go and was served longer ago
+  logic [5:0][W:0] crossed  /*verilator split_var*/;  // {last, data} at the first i crosspoints, ORed
+  logic open_q;
+  // The word that goes, and of the one before: whether there is one, its channel, the end of its packet.
+  logic go, sent_q, ends;
+  logic [1:0] goes, sent_vc_q;
+  logic [3:0] room, free;  // over channels: has room; nobody's
+
+  assign crossed[0] = '0;
+  for (genvar i = 0; i < 5; i++) begin : gen_from
+    assign grant_o[i] = want[i] && beaten[i] == '0;
+    if (From[i]) begin : gen_input
+      logic usable;  // its channel has room and is nobody's, or its own
+      logic granted_q;
+      logic [W:0] cross_q;
+      assign vc[i]   = {vc_i[i][1], !ToCell && vc_i[i][0]};
+      assign usable  = open_q && room[vc[i]] && (!head_i[i] || free[vc[i]]);
+      assign want[i] = request_i[i] && usable;
+      for (genvar j = 0; j < 5; j++) begin : gen_rival
+        if (From[j] && j < i) begin : gen_pair
+          logic older_q;
+          always_ff @(posedge clk_i) begin
+            if (rst_i) older_q <= 1'b1;
+            else older_q <= (older_q && !grant_o[j]) || grant_o[i];
+          end
+          assign beaten[i][j] = want[j] && older_q;
+          assign beaten[j][i] = want[i] && !older_q;
+        end else if (!From[j] || j == i) begin : gen_none
+          assign beaten[i][j] = 1'b0;
+        end
+      end
+      always_ff @(posedge clk_i) begin
+        if (rst_i) granted_q <= 1'b0;
+        else granted_q <= grant_o[i];
+        if (!granted_q) cross_q <= '0;
+        else cross_q <= word_i[i];
+      end
+      assign crossed[i+1] = crossed[i] | cross_q;
+    end else begin : gen_never
+      logic unused;
+      assign unused  = &{1'b0, request_i[i], vc_i[i], head_i[i], last_i[i], word_i[i]};
+      assign want[i] = 1'b0;
+      assign vc[i]   = '0;
+      for (genvar j = 0; j < 5; j++) begin : gen_rival
+        assign beaten[i][j] = 1'b0;
+      end
+      assign crossed[i+1] = crossed[i];
+    end
+  end
+
+  assign go = grant_o != '0;
+  always_comb begin
+    goes = '0;
+    ends = 1'b0;
+    for (int i = 0; i < 5; i++) begin
+      if (grant_o[i]) begin
+        goes = goes | vc[i];
+        ends = ends | last_i[i];
+      end
+    end
+  end
+
+  for (genvar v = 0; v < 4; v++) begin : gen_channel
+    if (ToCell && v % 2 == 1) begin : gen_none
+      logic unused;
+      assign unused  = credit_i[v];
+      assign room[v] = 1'b0;
+      assign free[v] = 1'b0;
+    end else begin : gen_some
+      logic one_q, two_q, three_q, four_q;  // places, at least so many
+      logic free_q, used;
+      assign used = sent_q && sent_vc_q == 2'(v);
+      assign room[v] = two_q || (one_q && !sent_q) || credit_i[v];
+      assign free[v] = free_q;
+      always_ff @(posedge clk_i) begin
+        if (rst_i) begin
+          {four_q, three_q, two_q, one_q} <= '1;
+          free_q <= 1'b1;
+        end else begin
+          if (credit_i[v] != used) begin
+            {four_q, three_q, two_q, one_q} <= used ? {1'b0, four_q, three_q, two_q} : {three_q, two_q, one_q, 1'b1};
+          end
+          if (go && goes == 2'(v)) free_q <= ends;
+        end
+`ifdef TSUNAGI_ASSERT
+        if (!rst_i) assert (credit_i[v] == used || (used ? one_q : !four_q));
+`endif
+      end
+    end
+  end
+
+  // The pause after a word.
+  if (CyclesPerWord == 1) begin : gen_full_speed
+    assign open_q = 1'b1;
+  end else begin : gen_paced
+    localparam int PauseW = $clog2(CyclesPerWord);
+    logic [PauseW-1:0] pause_q;
+    always_ff @(posedge clk_i) begin
+      if (rst_i) begin
+        open_q  <= 1'b1;
+        pause_q <= '0;
+      end else if (go) begin
+        open_q  <= 1'b0;
+        pause_q <= PauseW'(CyclesPerWord - 1);
+      end else if (!open_q) begin
+        open_q  <= pause_q == PauseW'(1);
+        pause_q <= pause_q - PauseW'(1);
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    sent_vc_q <= goes;
+    vc_o <= sent_vc_q;
+    if (rst_i) begin
+      sent_q  <= 1'b0;
+      valid_o <= 1'b0;
+    end else begin
+      sent_q  <= go;
+      valid_o <= sent_q;
+    end
+  end
+
+  assign {last_o, data_o} = crossed[5];
+  assign busy_o = sent_q || valid_o || credit_i != '0 || !open_q;
+endmodule

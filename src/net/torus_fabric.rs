@@ -1,0 +1,252 @@
+//! A torus composed of verilated routers, cycle exact, in which a router with nothing to do costs nothing.
+//!
+//! Every output of a router is a function of its flip-flops, so at a clock edge all routers see what stood on the links before it, in
+//! whatever order they are evaluated.
+
+use crate::net::fabric::Flit;
+use crate::net::torus::{Cell, Class, Port, Torus};
+
+/// A word on a link, and its virtual channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    pub vc: usize,
+    pub flit: Flit,
+}
+
+/// What a router sees at a clock edge, by port: words, and in bit `vc` that a place beyond became free.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Links {
+    pub words: [Option<Sent>; 5],
+    pub credits: [u8; 5],
+}
+
+impl Links {
+    pub fn is_quiet(&self) -> bool {
+        self.credits == [0; 5] && self.words.iter().all(Option::is_none)
+    }
+}
+
+/// A verilated router as the fabric drives it.
+pub trait RouterUnit {
+    /// Some edges under reset, as the router of `at`.
+    fn reset(&mut self, torus: Torus, at: Cell);
+
+    /// One clock edge.
+    fn edge(&mut self, links: &Links);
+
+    /// What stands on its own side of the links.
+    fn shows(&self) -> Links;
+
+    /// False: further edges change nothing while its links are quiet.
+    fn busy(&self) -> bool;
+
+    /// Packets drained.
+    fn drained(&self) -> u64;
+}
+
+/// Words that a virtual channel of a link can have under way or waiting at its end.
+pub const PLACES: u8 = 4;
+
+/// The network. Between edges: [`inject`](TorusFabric::inject), look at [`output`](TorusFabric::output),
+/// [`give_back`](TorusFabric::give_back) places for what came; then [`edge`](TorusFabric::edge).
+pub struct TorusFabric<R> {
+    torus: Torus,
+    units: Vec<R>,
+    now: Vec<Links>,
+    next: Vec<Links>,
+    /// By cell and port: cell and port at the other end.
+    ends: Vec<[Option<(usize, usize)>; 5]>,
+    outputs: Vec<Option<Sent>>,
+    /// By cell and class: places for words that enter.
+    places: Vec<[u8; 2]>,
+    cycles: u64,
+    words: u64,
+}
+
+impl<R: RouterUnit> TorusFabric<R> {
+    /// All routers, reset.
+    pub fn new(torus: Torus, mut make: impl FnMut(Cell) -> R) -> TorusFabric<R> {
+        let cells = torus.cells();
+        let end = |cell, port| {
+            torus
+                .link(cell, port)
+                .map(|(cell, port)| (torus.number(cell), port as usize))
+        };
+        let mut fabric = TorusFabric {
+            torus,
+            units: (0..cells).map(|n| make(torus.cell(n))).collect(),
+            now: vec![],
+            next: vec![],
+            ends: (0..cells)
+                .map(|n| Port::ALL.map(|port| end(torus.cell(n), port)))
+                .collect(),
+            outputs: vec![],
+            places: vec![],
+            cycles: 0,
+            words: 0,
+        };
+        fabric.reset();
+        fabric
+    }
+
+    /// Resets all routers: whatever was inside is gone, and all places are free.
+    pub fn reset(&mut self) {
+        let cells = self.torus.cells();
+        for (n, unit) in self.units.iter_mut().enumerate() {
+            unit.reset(self.torus, self.torus.cell(n));
+        }
+        self.now = vec![Links::default(); cells];
+        self.next = vec![Links::default(); cells];
+        self.outputs = vec![None; cells];
+        self.places = vec![[PLACES; 2]; cells];
+    }
+
+    pub fn torus(&self) -> Torus {
+        self.torus
+    }
+
+    /// Clock edges so far.
+    pub fn cycles(&self) -> u64 {
+        self.cycles
+    }
+
+    /// Words that crossed links between routers so far.
+    pub fn link_words(&self) -> u64 {
+        self.words
+    }
+
+    /// Whether cell `number` may put a word of this class on its link for the coming edge.
+    pub fn has_place(&self, number: usize, class: Class) -> bool {
+        self.now[number].words[0].is_none() && self.places[number][class as usize] > 0
+    }
+
+    /// Puts a word on the link from cell `number`, for the coming edge; there must be a [place](TorusFabric::has_place).
+    pub fn inject(&mut self, number: usize, class: Class, flit: Flit) {
+        assert!(
+            self.has_place(number, class),
+            "cell {number} has no place for a {class:?}"
+        );
+        self.places[number][class as usize] -= 1;
+        self.now[number].words[0] = Some(Sent { vc: class.vc(0), flit });
+    }
+
+    /// The word that has just come to cell `number`: there for one edge.
+    pub fn output(&self, number: usize) -> Option<Sent> {
+        self.outputs[number]
+    }
+
+    /// Cell `number` has room for one more word of this class, at the coming edge; it had room for [`PLACES`] at first.
+    pub fn give_back(&mut self, number: usize, class: Class) {
+        self.now[number].credits[0] |= 1 << class.vc(0);
+    }
+
+    /// One edge of the network's clock.
+    pub fn edge(&mut self) {
+        self.cycles += 1;
+        for n in 0..self.units.len() {
+            let unit = &mut self.units[n];
+            self.outputs[n] = None;
+            if !unit.busy() && self.now[n].is_quiet() {
+                continue;
+            }
+            unit.edge(&std::mem::take(&mut self.now[n]));
+            let shows = unit.shows();
+            for (port, (word, credits)) in shows.words.into_iter().zip(shows.credits).enumerate() {
+                match self.ends[n][port] {
+                    Some((to, port)) => {
+                        self.words += u64::from(word.is_some());
+                        self.next[to].words[port] = word;
+                        self.next[to].credits[port] = credits;
+                    }
+                    None => {
+                        self.outputs[n] = word;
+                        for class in Class::ALL {
+                            self.places[n][class as usize] += credits >> class.vc(0) & 1;
+                        }
+                    }
+                }
+            }
+        }
+        std::mem::swap(&mut self.now, &mut self.next);
+    }
+
+    /// False: edges change nothing until something is injected or given back.
+    pub fn busy(&self) -> bool {
+        self.units.iter().any(R::busy) || self.now.iter().any(|links| !links.is_quiet())
+    }
+
+    /// Packets drained by all routers.
+    pub fn drained(&self) -> u64 {
+        self.units.iter().map(R::drained).sum()
+    }
+}
+
+/// Implements `RouterUnit` for a verilated `torus_router`: the type, its bits a word (64 at most).
+#[macro_export]
+macro_rules! router_unit {
+    ($unit:ty, $width:literal) => {
+        impl $crate::net::torus_fabric::RouterUnit for $unit {
+            fn reset(&mut self, torus: $crate::net::torus::Torus, at: $crate::net::torus::Cell) {
+                self.x_i.set(at.x as u8);
+                self.y_i.set(at.y as u8);
+                self.last_x_i.set((torus.x() - 1) as u8);
+                self.last_y_i.set((torus.y() - 1) as u8);
+                self.rst_i.set(1);
+                for _ in 0..2 {
+                    self.edge(&Default::default());
+                }
+                self.rst_i.set(0);
+            }
+
+            #[inline]
+            fn edge(&mut self, links: &$crate::net::torus_fabric::Links) {
+                let (mut valid, mut last, mut vcs, mut credits) = (0, 0, 0, 0);
+                for (port, word) in links.words.iter().enumerate() {
+                    credits |= u32::from(links.credits[port]) << (4 * port);
+                    if let Some(sent) = word {
+                        valid |= 1 << port;
+                        last |= u8::from(sent.flit.last) << port;
+                        vcs |= (sent.vc as u16) << (2 * port);
+                        self.in_data_i.set_bits(port * $width, $width, sent.flit.word);
+                    }
+                }
+                self.in_valid_i.set(valid);
+                self.in_last_i.set(last);
+                self.in_vc_i.set(vcs);
+                self.out_credit_i.set(credits);
+                self.rise(1);
+            }
+
+            #[inline]
+            fn shows(&self) -> $crate::net::torus_fabric::Links {
+                let mut links = $crate::net::torus_fabric::Links::default();
+                let (valid, last) = (self.out_valid_o.get(), self.out_last_o.get());
+                let (vcs, credits) = (self.out_vc_o.get(), self.in_credit_o.get());
+                for port in 0..5 {
+                    links.credits[port] = (credits >> (4 * port) & 15) as u8;
+                    if valid >> port & 1 == 1 {
+                        links.words[port] = Some($crate::net::torus_fabric::Sent {
+                            vc: (vcs >> (2 * port) & 3) as usize,
+                            flit: $crate::net::fabric::Flit {
+                                word: self.out_data_o.get_bits(port * $width, $width),
+                                last: last >> port & 1 == 1,
+                            },
+                        });
+                    }
+                }
+                links
+            }
+
+            #[inline]
+            fn busy(&self) -> bool {
+                self.busy_o.is_set()
+            }
+
+            fn drained(&self) -> u64 {
+                self.drained_o.get().into()
+            }
+        }
+    };
+}
+
+router_unit!(crate::rtl::TorusRouter, 64);

@@ -10,6 +10,76 @@
 #define AP1000P_TABLE_PAGE_SHIFT 8 /* of a page: bits 35:12 of its physical address; of a table: bits 35:12, with those below in 7:2 */
 #define AP1000P_TABLE_PAGE_MASK 0xFFFFFF00u
 
+/* Page code: what a store means */
+#define AP1000P_PAGE_KIND_SHIFT 0 /* command kind; of a direct page, the queue's page number */
+#define AP1000P_PAGE_KIND_MASK 0x7u
+#define AP1000P_PAGE_AS_SEND_SHIFT 4 /* the address on the sending side is a communication register's */
+#define AP1000P_PAGE_AS_SEND_MASK 0x10u
+#define AP1000P_PAGE_AS_RECEIVE_SHIFT 5 /* the address on the receiving side is a communication register's */
+#define AP1000P_PAGE_AS_RECEIVE_MASK 0x20u
+#define AP1000P_PAGE_SEND_SHIFT 6 /* a message into a ring buffer; kind PUT */
+#define AP1000P_PAGE_SEND_MASK 0x40u
+#define AP1000P_PAGE_ROW_SHIFT 9 /* broadcast along X */
+#define AP1000P_PAGE_ROW_MASK 0x200u
+#define AP1000P_PAGE_COLUMN_SHIFT 10 /* broadcast along Y */
+#define AP1000P_PAGE_COLUMN_MASK 0x400u
+#define AP1000P_PAGE_SYSTEM_SHIFT 13 /* system queue */
+#define AP1000P_PAGE_SYSTEM_MASK 0x2000u
+#define AP1000P_PAGE_END_SHIFT 14 /* of a direct page: the word ends its message */
+#define AP1000P_PAGE_END_MASK 0x4000u
+#define AP1000P_PAGE_DIRECT_SHIFT 15 /* direct page: the word goes to a queue as it is */
+#define AP1000P_PAGE_DIRECT_MASK 0x8000u
+
+/* Command: what and to whom; the cell is relative to the own one, each part signed; the host writes the kind as zero */
+#define AP1000P_COMMAND_HEAD 0x00u
+#define AP1000P_COMMAND_HEAD_DY_SHIFT 0 /* cells along Y, signed */
+#define AP1000P_COMMAND_HEAD_DY_MASK 0xFFu
+#define AP1000P_COMMAND_HEAD_DX_SHIFT 8 /* cells along X, signed */
+#define AP1000P_COMMAND_HEAD_DX_MASK 0xFF00u
+#define AP1000P_COMMAND_HEAD_KIND_SHIFT 16 /* page code, put by the hardware */
+#define AP1000P_COMMAND_HEAD_KIND_MASK 0xFFFF0000u
+
+/* Command: how much, for whom; the host writes the context as zero */
+#define AP1000P_COMMAND_LENGTH 0x04u
+#define AP1000P_COMMAND_LENGTH_WORDS_SHIFT 0 /* words to transfer */
+#define AP1000P_COMMAND_LENGTH_WORDS_MASK 0xFFFFFu
+#define AP1000P_COMMAND_LENGTH_CONTEXT_SHIFT 20 /* context of the issuing process, put by the hardware */
+#define AP1000P_COMMAND_LENGTH_CONTEXT_MASK 0xFFF00000u
+
+/* Command: PUT: destination address; GET: the requester's receive address; SEND: receive flag; CSI and FOP: address of the result */
+#define AP1000P_COMMAND_DEST 0x08u
+
+/* Command: its stride; SEND: send flag */
+#define AP1000P_COMMAND_DEST_STRIDE 0x0Cu
+
+/* Command: its flag, 0 for none; SEND: source address */
+#define AP1000P_COMMAND_DEST_FLAG 0x10u
+
+/* Command: flag of the side that sends the data, 0 for none; SEND: source stride; CSI and FOP: remote address */
+#define AP1000P_COMMAND_SOURCE_FLAG 0x14u
+
+/* Command: address of the data; SEND: header word 0; CSI: value to compare; FOP: AND mask */
+#define AP1000P_COMMAND_SOURCE 0x18u
+
+/* Command: its stride; SEND: header word 1; CSI: value to store; FOP: OR mask */
+#define AP1000P_COMMAND_SOURCE_STRIDE 0x1Cu
+
+/* Spill element: which word this is; what was not written, or is not what was written, does not match */
+#define AP1000P_SPILL_TAG 0x00u
+#define AP1000P_SPILL_TAG_END_SHIFT 0 /* the word ends its message */
+#define AP1000P_SPILL_TAG_END_MASK 0x1u
+#define AP1000P_SPILL_TAG_INDEX_SHIFT 1 /* place of the word in its message */
+#define AP1000P_SPILL_TAG_INDEX_MASK 0x1Eu
+#define AP1000P_SPILL_TAG_POSITION_SHIFT 5 /* place of the element in the region */
+#define AP1000P_SPILL_TAG_POSITION_MASK 0x1FFFE0u
+#define AP1000P_SPILL_TAG_LAP_SHIFT 21 /* how often the region has wrapped, modulo 8 */
+#define AP1000P_SPILL_TAG_LAP_MASK 0xE00000u
+#define AP1000P_SPILL_TAG_QUEUE_SHIFT 24 /* queue, one-hot */
+#define AP1000P_SPILL_TAG_QUEUE_MASK 0x1F000000u
+
+/* Spill element: the word */
+#define AP1000P_SPILL_DATA 0x04u
+
 /* What a word of a page table is */
 #define AP1000P_ENTRY_NONE 0u /* nothing */
 #define AP1000P_ENTRY_TABLE 1u /* the next table; bits 35:6 of its physical address stand in 31:2 */
@@ -32,5 +102,39 @@
 #define AP1000P_UPDATE_LINE 2u /* the line is not there */
 #define AP1000P_UPDATE_PAGE 3u /* no line of the page is there */
 #define AP1000P_UPDATE_ALL 4u /* nothing is there */
+
+/* Command kinds */
+#define AP1000P_KIND_PUT 0u /* own memory to the destination's */
+#define AP1000P_KIND_GET 1u /* the destination's memory to the own */
+#define AP1000P_KIND_CSI 4u /* compare and swap */
+#define AP1000P_KIND_FOP 5u /* fetch, AND and OR */
+
+/* Queues */
+#define AP1000P_QUEUE_SYSTEM 0u /* commands of the system */
+#define AP1000P_QUEUE_ACCESS 1u /* remote loads and stores */
+#define AP1000P_QUEUE_USER 2u /* commands of users */
+#define AP1000P_QUEUE_REMOTE_REPLY 3u /* answers to remote loads and stores */
+#define AP1000P_QUEUE_GET_REPLY 4u /* answers to GETs */
+
+/* Numbers of the queues in a direct page */
+#define AP1000P_DIRECT_SYSTEM 0u /* queue 0 */
+#define AP1000P_DIRECT_USER 1u /* queue 2 */
+#define AP1000P_DIRECT_ACCESS 2u /* queue 1 */
+#define AP1000P_DIRECT_GET_REPLY 3u /* queue 4 */
+#define AP1000P_DIRECT_REMOTE_REPLY 4u /* queue 3 */
+
+/* Why a store or a command was refused */
+#define AP1000P_REFUSED_PAGE 0u /* no such page code; the word is dropped */
+#define AP1000P_REFUSED_CHANGE 1u /* a store to another page of the class came before the last word; the open command is dropped, the word begins the next */
+#define AP1000P_REFUSED_CELL 2u /* not a cell of the torus, or for a user one outside the range, or a broadcast that leaves it */
+#define AP1000P_REFUSED_LENGTH 3u /* more than 20 bits of length */
+
+/* Sizes */
+#define AP1000P_QUEUES 5u /* queues */
+#define AP1000P_COMMAND_WORDS 8u /* words of a command */
+#define AP1000P_MESSAGE_WORDS 16u /* words of a message in a queue, at most */
+#define AP1000P_SPILL_BYTES 8u /* bytes of a spill element */
+#define AP1000P_SPILL_UNIT 1024u /* elements of the unit of the limit, 8 KB, and of the red zone */
+#define AP1000P_SPILL_UNITS 64u /* units of the largest region, 512 KB */
 
 #endif

@@ -11,6 +11,76 @@ package ap1000p_pkg;
   localparam int TablePageLsb = 8;
   localparam int TablePageW = 24;
 
+  // Page code: what a store means
+  localparam int PageKindLsb = 0;
+  localparam int PageKindW = 3;
+  localparam int PageAsSendLsb = 4;
+  localparam int PageAsSendW = 1;
+  localparam int PageAsReceiveLsb = 5;
+  localparam int PageAsReceiveW = 1;
+  localparam int PageSendLsb = 6;
+  localparam int PageSendW = 1;
+  localparam int PageRowLsb = 9;
+  localparam int PageRowW = 1;
+  localparam int PageColumnLsb = 10;
+  localparam int PageColumnW = 1;
+  localparam int PageSystemLsb = 13;
+  localparam int PageSystemW = 1;
+  localparam int PageEndLsb = 14;
+  localparam int PageEndW = 1;
+  localparam int PageDirectLsb = 15;
+  localparam int PageDirectW = 1;
+
+  // Command: what and to whom
+  localparam bit [7:0] CommandHead = 8'h00;
+  localparam int CommandHeadDyLsb = 0;
+  localparam int CommandHeadDyW = 8;
+  localparam int CommandHeadDxLsb = 8;
+  localparam int CommandHeadDxW = 8;
+  localparam int CommandHeadKindLsb = 16;
+  localparam int CommandHeadKindW = 16;
+
+  // Command: how much, for whom
+  localparam bit [7:0] CommandLength = 8'h04;
+  localparam int CommandLengthWordsLsb = 0;
+  localparam int CommandLengthWordsW = 20;
+  localparam int CommandLengthContextLsb = 20;
+  localparam int CommandLengthContextW = 12;
+
+  // Command: PUT: destination address
+  localparam bit [7:0] CommandDest = 8'h08;
+
+  // Command: its stride
+  localparam bit [7:0] CommandDestStride = 8'h0C;
+
+  // Command: its flag, 0 for none
+  localparam bit [7:0] CommandDestFlag = 8'h10;
+
+  // Command: flag of the side that sends the data, 0 for none
+  localparam bit [7:0] CommandSourceFlag = 8'h14;
+
+  // Command: address of the data
+  localparam bit [7:0] CommandSource = 8'h18;
+
+  // Command: its stride
+  localparam bit [7:0] CommandSourceStride = 8'h1C;
+
+  // Spill element: which word this is
+  localparam bit [7:0] SpillTag = 8'h00;
+  localparam int SpillTagEndLsb = 0;
+  localparam int SpillTagEndW = 1;
+  localparam int SpillTagIndexLsb = 1;
+  localparam int SpillTagIndexW = 4;
+  localparam int SpillTagPositionLsb = 5;
+  localparam int SpillTagPositionW = 16;
+  localparam int SpillTagLapLsb = 21;
+  localparam int SpillTagLapW = 3;
+  localparam int SpillTagQueueLsb = 24;
+  localparam int SpillTagQueueW = 5;
+
+  // Spill element: the word
+  localparam bit [7:0] SpillData = 8'h04;
+
   // What a word of a page table is
   localparam int EntryNone = 0;
   localparam int EntryTable = 1;
@@ -33,6 +103,40 @@ package ap1000p_pkg;
   localparam int UpdateLine = 2;
   localparam int UpdatePage = 3;
   localparam int UpdateAll = 4;
+
+  // Command kinds
+  localparam int KindPut = 0;
+  localparam int KindGet = 1;
+  localparam int KindCsi = 4;
+  localparam int KindFop = 5;
+
+  // Queues
+  localparam int QueueSystem = 0;
+  localparam int QueueAccess = 1;
+  localparam int QueueUser = 2;
+  localparam int QueueRemoteReply = 3;
+  localparam int QueueGetReply = 4;
+
+  // Numbers of the queues in a direct page
+  localparam int DirectSystem = 0;
+  localparam int DirectUser = 1;
+  localparam int DirectAccess = 2;
+  localparam int DirectGetReply = 3;
+  localparam int DirectRemoteReply = 4;
+
+  // Why a store or a command was refused
+  localparam int RefusedPage = 0;
+  localparam int RefusedChange = 1;
+  localparam int RefusedCell = 2;
+  localparam int RefusedLength = 3;
+
+  // Sizes
+  localparam int Queues = 5;
+  localparam int CommandWords = 8;
+  localparam int MessageWords = 16;
+  localparam int SpillBytes = 8;
+  localparam int SpillUnit = 1024;
+  localparam int SpillUnits = 64;
 
   /* verilator lint_on UNUSEDPARAM */
 endpackage

@@ -1,7 +1,59 @@
 //! Fujitsu AP1000+: golden models.
 
 pub mod acks;
+pub mod command;
 pub mod creg;
 pub mod mmu;
+pub mod page;
+pub mod queues;
 pub mod regs;
 pub mod wtp;
+
+use regs::*;
+
+/// A queue of messages to be sent, numbered as in a spill element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Queue {
+    System = QUEUE_SYSTEM as u8,
+    Access = QUEUE_ACCESS as u8,
+    User = QUEUE_USER as u8,
+    RemoteReply = QUEUE_REMOTE_REPLY as u8,
+    GetReply = QUEUE_GET_REPLY as u8,
+}
+
+impl Queue {
+    /// By number.
+    pub const ALL: [Queue; QUEUES as usize] = [
+        Queue::System,
+        Queue::Access,
+        Queue::User,
+        Queue::RemoteReply,
+        Queue::GetReply,
+    ];
+    /// The first is served first.
+    pub const BY_PRIORITY: [Queue; QUEUES as usize] = [
+        Queue::RemoteReply,
+        Queue::Access,
+        Queue::System,
+        Queue::GetReply,
+        Queue::User,
+    ];
+
+    /// From one-hot.
+    pub fn from_bit(bits: u8) -> Option<Queue> {
+        Queue::ALL.into_iter().find(|queue| queue.bit() == bits)
+    }
+
+    pub fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// A word of a message on its way to the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    pub data: u32,
+    /// The last one of its message.
+    pub end: bool,
+}

@@ -15,6 +15,113 @@ pub const TABLE_PAGE_SHIFT: u32 = 8;
 /// Bits 31:8 in place.
 pub const TABLE_PAGE_MASK: u32 = 0xffffff00;
 
+/// command kind; of a direct page, the queue's page number.
+pub const PAGE_KIND_SHIFT: u32 = 0;
+/// Bits 2:0 in place.
+pub const PAGE_KIND_MASK: u32 = 0x7;
+/// the address on the sending side is a communication register's.
+pub const PAGE_AS_SEND_SHIFT: u32 = 4;
+/// Bits 4 in place.
+pub const PAGE_AS_SEND_MASK: u32 = 0x10;
+/// the address on the receiving side is a communication register's.
+pub const PAGE_AS_RECEIVE_SHIFT: u32 = 5;
+/// Bits 5 in place.
+pub const PAGE_AS_RECEIVE_MASK: u32 = 0x20;
+/// a message into a ring buffer; kind PUT.
+pub const PAGE_SEND_SHIFT: u32 = 6;
+/// Bits 6 in place.
+pub const PAGE_SEND_MASK: u32 = 0x40;
+/// broadcast along X.
+pub const PAGE_ROW_SHIFT: u32 = 9;
+/// Bits 9 in place.
+pub const PAGE_ROW_MASK: u32 = 0x200;
+/// broadcast along Y.
+pub const PAGE_COLUMN_SHIFT: u32 = 10;
+/// Bits 10 in place.
+pub const PAGE_COLUMN_MASK: u32 = 0x400;
+/// system queue.
+pub const PAGE_SYSTEM_SHIFT: u32 = 13;
+/// Bits 13 in place.
+pub const PAGE_SYSTEM_MASK: u32 = 0x2000;
+/// of a direct page: the word ends its message.
+pub const PAGE_END_SHIFT: u32 = 14;
+/// Bits 14 in place.
+pub const PAGE_END_MASK: u32 = 0x4000;
+/// direct page: the word goes to a queue as it is.
+pub const PAGE_DIRECT_SHIFT: u32 = 15;
+/// Bits 15 in place.
+pub const PAGE_DIRECT_MASK: u32 = 0x8000;
+
+/// Command: what and to whom; the cell is relative to the own one, each part signed; the host writes the kind as zero.
+pub const COMMAND_HEAD: u32 = 0x00;
+/// cells along Y, signed.
+pub const COMMAND_HEAD_DY_SHIFT: u32 = 0;
+/// Bits 7:0 in place.
+pub const COMMAND_HEAD_DY_MASK: u32 = 0xff;
+/// cells along X, signed.
+pub const COMMAND_HEAD_DX_SHIFT: u32 = 8;
+/// Bits 15:8 in place.
+pub const COMMAND_HEAD_DX_MASK: u32 = 0xff00;
+/// page code, put by the hardware.
+pub const COMMAND_HEAD_KIND_SHIFT: u32 = 16;
+/// Bits 31:16 in place.
+pub const COMMAND_HEAD_KIND_MASK: u32 = 0xffff0000;
+
+/// Command: how much, for whom; the host writes the context as zero.
+pub const COMMAND_LENGTH: u32 = 0x04;
+/// words to transfer.
+pub const COMMAND_LENGTH_WORDS_SHIFT: u32 = 0;
+/// Bits 19:0 in place.
+pub const COMMAND_LENGTH_WORDS_MASK: u32 = 0xfffff;
+/// context of the issuing process, put by the hardware.
+pub const COMMAND_LENGTH_CONTEXT_SHIFT: u32 = 20;
+/// Bits 31:20 in place.
+pub const COMMAND_LENGTH_CONTEXT_MASK: u32 = 0xfff00000;
+
+/// Command: PUT: destination address; GET: the requester's receive address; SEND: receive flag; CSI and FOP: address of the result.
+pub const COMMAND_DEST: u32 = 0x08;
+
+/// Command: its stride; SEND: send flag.
+pub const COMMAND_DEST_STRIDE: u32 = 0x0c;
+
+/// Command: its flag, 0 for none; SEND: source address.
+pub const COMMAND_DEST_FLAG: u32 = 0x10;
+
+/// Command: flag of the side that sends the data, 0 for none; SEND: source stride; CSI and FOP: remote address.
+pub const COMMAND_SOURCE_FLAG: u32 = 0x14;
+
+/// Command: address of the data; SEND: header word 0; CSI: value to compare; FOP: AND mask.
+pub const COMMAND_SOURCE: u32 = 0x18;
+
+/// Command: its stride; SEND: header word 1; CSI: value to store; FOP: OR mask.
+pub const COMMAND_SOURCE_STRIDE: u32 = 0x1c;
+
+/// Spill element: which word this is; what was not written, or is not what was written, does not match.
+pub const SPILL_TAG: u32 = 0x00;
+/// the word ends its message.
+pub const SPILL_TAG_END_SHIFT: u32 = 0;
+/// Bits 0 in place.
+pub const SPILL_TAG_END_MASK: u32 = 0x1;
+/// place of the word in its message.
+pub const SPILL_TAG_INDEX_SHIFT: u32 = 1;
+/// Bits 4:1 in place.
+pub const SPILL_TAG_INDEX_MASK: u32 = 0x1e;
+/// place of the element in the region.
+pub const SPILL_TAG_POSITION_SHIFT: u32 = 5;
+/// Bits 20:5 in place.
+pub const SPILL_TAG_POSITION_MASK: u32 = 0x1fffe0;
+/// how often the region has wrapped, modulo 8.
+pub const SPILL_TAG_LAP_SHIFT: u32 = 21;
+/// Bits 23:21 in place.
+pub const SPILL_TAG_LAP_MASK: u32 = 0xe00000;
+/// queue, one-hot.
+pub const SPILL_TAG_QUEUE_SHIFT: u32 = 24;
+/// Bits 28:24 in place.
+pub const SPILL_TAG_QUEUE_MASK: u32 = 0x1f000000;
+
+/// Spill element: the word.
+pub const SPILL_DATA: u32 = 0x04;
+
 /// What a word of a page table is: nothing.
 pub const ENTRY_NONE: u32 = 0;
 /// What a word of a page table is: the next table; bits 35:6 of its physical address stand in 31:2.
@@ -48,3 +155,56 @@ pub const UPDATE_LINE: u32 = 2;
 pub const UPDATE_PAGE: u32 = 3;
 /// Updates of Write Through Page tags: nothing is there.
 pub const UPDATE_ALL: u32 = 4;
+
+/// Command kinds: own memory to the destination's.
+pub const KIND_PUT: u32 = 0;
+/// Command kinds: the destination's memory to the own.
+pub const KIND_GET: u32 = 1;
+/// Command kinds: compare and swap.
+pub const KIND_CSI: u32 = 4;
+/// Command kinds: fetch, AND and OR.
+pub const KIND_FOP: u32 = 5;
+
+/// Queues: commands of the system.
+pub const QUEUE_SYSTEM: u32 = 0;
+/// Queues: remote loads and stores.
+pub const QUEUE_ACCESS: u32 = 1;
+/// Queues: commands of users.
+pub const QUEUE_USER: u32 = 2;
+/// Queues: answers to remote loads and stores.
+pub const QUEUE_REMOTE_REPLY: u32 = 3;
+/// Queues: answers to GETs.
+pub const QUEUE_GET_REPLY: u32 = 4;
+
+/// Numbers of the queues in a direct page: queue 0.
+pub const DIRECT_SYSTEM: u32 = 0;
+/// Numbers of the queues in a direct page: queue 2.
+pub const DIRECT_USER: u32 = 1;
+/// Numbers of the queues in a direct page: queue 1.
+pub const DIRECT_ACCESS: u32 = 2;
+/// Numbers of the queues in a direct page: queue 4.
+pub const DIRECT_GET_REPLY: u32 = 3;
+/// Numbers of the queues in a direct page: queue 3.
+pub const DIRECT_REMOTE_REPLY: u32 = 4;
+
+/// Why a store or a command was refused: no such page code; the word is dropped.
+pub const REFUSED_PAGE: u32 = 0;
+/// Why a store or a command was refused: a store to another page of the class came before the last word; the open command is dropped, the word begins the next.
+pub const REFUSED_CHANGE: u32 = 1;
+/// Why a store or a command was refused: not a cell of the torus, or for a user one outside the range, or a broadcast that leaves it.
+pub const REFUSED_CELL: u32 = 2;
+/// Why a store or a command was refused: more than 20 bits of length.
+pub const REFUSED_LENGTH: u32 = 3;
+
+/// Sizes: queues.
+pub const QUEUES: u32 = 5;
+/// Sizes: words of a command.
+pub const COMMAND_WORDS: u32 = 8;
+/// Sizes: words of a message in a queue, at most.
+pub const MESSAGE_WORDS: u32 = 16;
+/// Sizes: bytes of a spill element.
+pub const SPILL_BYTES: u32 = 8;
+/// Sizes: elements of the unit of the limit, 8 KB, and of the red zone.
+pub const SPILL_UNIT: u32 = 1024;
+/// Sizes: units of the largest region, 512 KB.
+pub const SPILL_UNITS: u32 = 64;

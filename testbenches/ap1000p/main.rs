@@ -1,6 +1,10 @@
 //! The AP1000+'s cell, block by block: memory, host and network are the testbench.
 
+mod command;
+mod conformance;
 mod mc;
+mod queues;
+mod twins;
 
 use tsunagi::harness::seed::Case;
 use verilated::Context;

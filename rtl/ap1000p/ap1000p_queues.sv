@@ -1,0 +1,382 @@
+// The five queues of messages to be sent, with spill to cell memory.
+//
+// In         a writer for each queue (regs.toml: 0 system, 1 remote access, 2 user, 3 remote reply, 4 GET reply), each a stream of
+//            words with `end` on a message's last one. `in_ready_o` depends on flip-flops only.
+// Direct     words for any queue, as the host writes them to direct pages: {queue one-hot, end, word}.
+// Out        one stream of whole messages {queue one-hot, end, word}, in the order of `ap1000p_choose`.
+// Spill      a word that finds its queue full goes to the spill region, and so do all later ones of its queue until it has none
+//            there: order is kept. The region is a ring of `limit_i` x 8 KB from `base_i` x 512 KB, shared by the queues.
+// Refill     with HardwareRefill the elements come back by themselves, in the order in which they were spilled. Without it
+//            `fill_o` asks software for it: in through mode direct words go to their queue's RAM whatever was spilled (or wait for
+//            room); elements that software has read are given up by `release`.
+// Latency    3 cycles from a message's last word to its first one offered, if nothing was spilled. 1 word per cycle in, all writers
+//            together, and 1 per cycle out.
+// Full       with a full queue, and no room in the region or `block_i`, that queue's writer waits, and nobody else. Nothing is lost.
+//            `full_o`: 8 KB or less of the region are left (the red zone).
+// Modes      `pause_i`: no writer begins a message; `stable_o`: none is within one, what was spilled is in memory, no direct word waits. `block_i`:
+//            nothing more is spilled of a queue that has nothing spilled. `through_i`: see Refill. Each acts a cycle later.
+// Misuse     a message of more than 16 words is dropped: `broken_o`. Base and limit act when the region is next empty.
+// Memory     a refused write: `spill_error_o`. An element that cannot be read back as it was written: `lost_o`. Of each queue the
+//            messages that miss a word are dropped (`broken_o`), the others are as if nothing had happened.
+// Reset      empties all, the region too; the memory must forget the bursts it was told of.
+// busy_o     low: without a valid input nothing changes.
+// Source     queues, automatic spill, the processor not stopped: paper 2.2.5, 2.2.10. Sizes, numbers, element, region, modes: the
+//            machine's Linux port. Ring, hardware refill, what an error costs, what the modes mean exactly: own guess.
+module ap1000p_queues #(
+    parameter int DataW = 64,  // bits of a bus word, 32 or 64
+    parameter bit HardwareRefill = 1'b1,
+    // words of each queue, a power of two and at least 32, 256 together
+    parameter int System = 64,
+    parameter int Access = 32,
+    parameter int User = 64,
+    parameter int RemoteReply = 32,
+    parameter int GetReply = 64,
+    parameter int AgeCap = 16  // messages that may pass over one, 1 to 255
+) (
+    input  logic clk_i,
+    input  logic rst_i,
+    output logic busy_o,
+
+    input logic [7:0] base_i,  // 512 KB
+    input logic [6:0] limit_i,  // 8 KB, 0 (no region) to 64
+    input logic pause_i,
+    input logic through_i,
+    input logic block_i,
+    input logic release_valid_i,
+    input logic [16:0] release_count_i,  // elements
+    output logic stable_o,
+    output logic fill_o,
+    output logic full_o,
+    output logic [4:0] spilled_o,  // queues with words in the region
+    output logic [16:0] held_o,  // elements in the region, or on the way there
+    output logic [15:0] position_o,  // of the next element
+    output logic spill_error_o,  // pulses
+    output logic lost_o,
+    output logic broken_o,
+
+    input logic [4:0] in_valid_i,
+    output logic [4:0] in_ready_o,
+    input logic [4:0] in_end_i,
+    input logic [4:0][31:0] in_data_i,
+    input logic direct_valid_i,
+    output logic direct_ready_o,
+    input logic [4:0] direct_queue_i,
+    input logic direct_end_i,
+    input logic [31:0] direct_data_i,
+    output logic out_valid_o,
+    input logic out_ready_i,
+    output logic [4:0] out_queue_o,
+    output logic out_end_o,
+    output logic [31:0] out_data_o,
+
+    output logic mem_wr_cmd_valid_o,
+    input logic mem_wr_cmd_ready_i,
+    output logic [31:0] mem_wr_cmd_addr_o,
+    output logic [7:0] mem_wr_cmd_len_o,
+    output logic mem_wr_data_valid_o,
+    input logic mem_wr_data_ready_i,
+    output logic [DataW-1:0] mem_wr_data_data_o,
+    output logic [DataW/8-1:0] mem_wr_data_strb_o,
+    output logic mem_wr_data_last_o,
+    input logic mem_wr_rsp_valid_i,
+    output logic mem_wr_rsp_ready_o,
+    input logic mem_wr_rsp_err_i,
+    output logic mem_rd_cmd_valid_o,
+    input logic mem_rd_cmd_ready_i,
+    output logic [31:0] mem_rd_cmd_addr_o,
+    output logic [7:0] mem_rd_cmd_len_o,
+    input logic mem_rd_data_valid_i,
+    output logic mem_rd_data_ready_o,
+    input logic [DataW-1:0] mem_rd_data_data_i,
+    input logic mem_rd_data_last_i,
+    input logic mem_rd_data_err_i
+);
+  localparam int TagW = ap1000p_pkg::SpillTagLapW + ap1000p_pkg::SpillTagPositionW;
+
+  logic pause_q, through_q, block_q;
+  always_ff @(posedge clk_i) {pause_q, through_q, block_q} <= {pause_i, through_i, block_i};
+
+  // ------------------------------------------------------------------------------------------------- who may put a word
+  logic direct_valid, direct_end;
+  logic [ 4:0] direct_queue;
+  logic [31:0] direct_data;
+  skid #(
+      .W(38)
+  ) u_direct (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (direct_valid_i),
+      .in_ready_o (direct_ready_o),
+      .in_data_i  ({direct_queue_i, direct_end_i, direct_data_i}),
+      .out_valid_o(direct_valid),
+      .out_ready_i(take[5]),
+      .out_data_o ({direct_queue, direct_end, direct_data})
+  );
+
+  logic refill_valid, refill_lost, refill_end;
+  logic [4:0] refill_queue;
+  logic [3:0] refill_index;
+  logic [TagW-1:0] refill_tag;
+  logic [31:0] refill_data;
+
+  logic [4:0] full, away_q, may, midway_q;  // away: has words in the region; midway: the writer is within a message
+  logic [4:0][3:0] index_q;  // place of the writer's next word in its message
+  logic [4:0][4:0] open;
+  logic room_q;  // to spill a word
+  logic [6:0] asks, asks_q, grant, take;
+
+  for (genvar q = 0; q < 5; q++) begin : gen_writer
+    assign may[q] = full[q] || away_q[q] ? room_q && (away_q[q] || !block_q) : 1'b1;
+    assign in_ready_o[q] = grant[q] && may[q] && (midway_q[q] || !pause_q);
+    assign asks[q] = in_valid_i[q] && may[q] && (midway_q[q] || !pause_q);
+  end
+  assign asks[5] = direct_valid && (direct_queue & (through_q ? ~full : may)) != '0;
+  assign asks[6] = refill_valid && (refill_lost || (refill_queue & full) == '0);
+  assign take = grant & asks;
+  // The arbiter sees who asked a cycle ago: who no longer does is passed by.
+  always_ff @(posedge clk_i) asks_q <= rst_i ? '0 : asks;
+
+  arbiter_rr #(
+      .N(7)
+  ) u_turn (
+      .clk_i,
+      .rst_i,
+      .req_i(asks_q),
+      .advance_i(1'b1),
+      .grant_o(grant)
+  );
+
+  // ------------------------------------------------------------------------------------------------------------ the word
+  logic through, refill, leaves, taken, diverted, word_end;  // leaves: for the region
+  logic [ 4:0] queue;
+  logic [ 3:0] index;
+  logic [31:0] word;
+
+  // Of the one whose turn it is, taken or not: what it is put to is known early.
+  assign through = grant[5] && through_q;
+  always_comb begin
+    queue = grant[4:0];
+    if (grant[5]) queue = direct_queue;
+    if (grant[6]) queue = refill_queue;
+    word = '0;
+    word_end = 1'b0;
+    index = '0;
+    for (int q = 0; q < 5; q++) begin
+      if (grant[q]) word = word | in_data_i[q];
+      if (grant[q]) word_end = word_end | in_end_i[q];
+      if (queue[q]) index = index | (through ? open[q][3:0] : index_q[q]);
+    end
+    if (grant[5]) {word_end, word} = {direct_end, direct_data};
+    if (grant[6]) {word_end, index, word} = {refill_end, refill_index, refill_data};
+  end
+  assign leaves = !through && !grant[6] && (queue & (full | away_q)) != '0;
+  assign taken = take != '0;
+  assign diverted = taken && leaves;
+  assign refill = take[6];
+
+  always_ff @(posedge clk_i) begin
+    for (int q = 0; q < 5; q++) begin
+      if (rst_i) begin
+        index_q[q]  <= '0;
+        midway_q[q] <= 1'b0;
+      end else if (taken && queue[q] && !through && !grant[6]) begin
+        midway_q[q] <= !word_end;
+        if (word_end) index_q[q] <= '0;
+        else if (index_q[q] != '1) index_q[q] <= index_q[q] + 4'd1;
+      end
+    end
+  end
+
+  logic ram_busy;
+  logic [4:0] more;
+  ap1000p_queue_ram #(
+      .System(System),
+      .Access(Access),
+      .User(User),
+      .RemoteReply(RemoteReply),
+      .GetReply(GetReply),
+      .AgeCap(AgeCap)
+  ) u_ram (
+      .clk_i,
+      .rst_i,
+      .busy_o(ram_busy),
+      .put_valid_i(taken && !leaves && !(grant[6] && refill_lost)),
+      .put_queue_i(queue),
+      .put_index_i(index),
+      .put_end_i(word_end),
+      .put_data_i(word),
+      .broken_o,
+      .full_o(full),
+      .open_o(open),
+      .more_o(more),
+      .out_valid_o,
+      .out_ready_i,
+      .out_queue_o,
+      .out_end_o,
+      .out_data_o
+  );
+
+  // ----------------------------------------------------------------------------------------------------------- the region
+  logic spill_ready, spill_room, spill_busy, empty, stored_valid, spill_error;
+  logic [2:0] stored_count;
+  logic [16:0] held_q, gone;
+  logic signed [18:0] left;
+  logic [7:0] base;
+  logic [6:0] limit;
+  logic [TagW-1:0] tag;
+
+  assign empty = held_q == '0;
+  assign left  = $signed({2'b0, limit, 10'b0}) - $signed({2'b0, held_q});
+  always_comb begin
+    gone = '0;
+    if (HardwareRefill) gone = 17'(refill);
+    else if (release_valid_i) gone = release_count_i < held_q ? release_count_i : held_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      held_q <= '0;
+      room_q <= 1'b0;
+      full_o <= 1'b0;
+    end else begin
+      held_q <= held_q + 17'(diverted) - gone;
+      room_q <= left >= 19'sd2 && spill_room;  // a word may be on its way in
+      full_o <= !empty && left <= 19'sd1024;
+    end
+  end
+
+  ap1000p_spill #(
+      .DataW(DataW)
+  ) u_spill (
+      .clk_i,
+      .rst_i,
+      .busy_o(spill_busy),
+      .base_i,
+      .limit_i,
+      .empty_i(empty),
+      .base_o(base),
+      .limit_o(limit),
+      .tag_o(tag),
+      .in_valid_i(diverted),
+      .in_ready_o(spill_ready),
+      .in_room_o(spill_room),
+      .in_queue_i(queue),
+      .in_index_i(index),
+      .in_end_i(word_end),
+      .in_data_i(word),
+      .mem_cmd_valid_o(mem_wr_cmd_valid_o),
+      .mem_cmd_ready_i(mem_wr_cmd_ready_i),
+      .mem_cmd_addr_o(mem_wr_cmd_addr_o),
+      .mem_cmd_len_o(mem_wr_cmd_len_o),
+      .mem_data_valid_o(mem_wr_data_valid_o),
+      .mem_data_ready_i(mem_wr_data_ready_i),
+      .mem_data_data_o(mem_wr_data_data_o),
+      .mem_data_strb_o(mem_wr_data_strb_o),
+      .mem_data_last_o(mem_wr_data_last_o),
+      .mem_rsp_valid_i(mem_wr_rsp_valid_i),
+      .mem_rsp_ready_o(mem_wr_rsp_ready_o),
+      .mem_rsp_err_i(mem_wr_rsp_err_i),
+      .stored_valid_o(stored_valid),
+      .stored_count_o(stored_count),
+      .error_o(spill_error)
+  );
+
+  // A queue has nothing more in the region when the last element that was spilled of it is back, or the region is empty.
+  logic [4:0] back;
+  if (HardwareRefill) begin : gen_refill
+    logic [TagW-1:0] last_q[8];  // of each queue's last element
+    logic [2:0] put_number, get_number;
+    always_comb begin
+      put_number = '0;
+      get_number = '0;
+      for (int q = 0; q < 5; q++) begin
+        if (queue[q]) put_number = put_number | 3'(q);
+        if (refill_queue[q]) get_number = get_number | 3'(q);
+      end
+    end
+    always_ff @(posedge clk_i) if (diverted) last_q[put_number] <= tag;
+    assign back = refill && !refill_lost && last_q[get_number] == refill_tag ? refill_queue : '0;
+
+    logic busy;
+    ap1000p_refill #(
+        .DataW(DataW)
+    ) u_refill (
+        .clk_i,
+        .rst_i,
+        .busy_o(busy),
+        .base_i(base),
+        .limit_i(limit),
+        .empty_i(empty),
+        .tag_i(tag),
+        .stored_valid_i(stored_valid),
+        .stored_count_i(stored_count),
+        .mem_cmd_valid_o(mem_rd_cmd_valid_o),
+        .mem_cmd_ready_i(mem_rd_cmd_ready_i),
+        .mem_cmd_addr_o(mem_rd_cmd_addr_o),
+        .mem_cmd_len_o(mem_rd_cmd_len_o),
+        .mem_data_valid_i(mem_rd_data_valid_i),
+        .mem_data_ready_o(mem_rd_data_ready_o),
+        .mem_data_data_i(mem_rd_data_data_i),
+        .mem_data_last_i(mem_rd_data_last_i),
+        .mem_data_err_i(mem_rd_data_err_i),
+        .out_valid_o(refill_valid),
+        .out_ready_i(refill),
+        .out_lost_o(refill_lost),
+        .out_queue_o(refill_queue),
+        .out_index_o(refill_index),
+        .out_end_o(refill_end),
+        .out_tag_o(refill_tag),
+        .out_data_o(refill_data)
+    );
+    logic unused;
+    assign unused = busy || release_valid_i || release_count_i != '0;
+  end else begin : gen_software
+    assign back = '0;
+    assign {refill_valid, refill_lost, refill_end, refill_queue, refill_index, refill_tag, refill_data} = '0;
+    assign {mem_rd_cmd_valid_o, mem_rd_cmd_addr_o, mem_rd_cmd_len_o, mem_rd_data_ready_o} = '0;
+    logic unused;
+    assign unused = ^{base, tag[TagW-1:16], stored_valid, stored_count, refill_tag, mem_rd_cmd_ready_i,
+                      mem_rd_data_valid_i, mem_rd_data_data_i, mem_rd_data_last_i, mem_rd_data_err_i};
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      away_q <= '0;
+      fill_o <= 1'b0;
+      stable_o <= 1'b0;
+      spill_error_o <= 1'b0;
+      lost_o <= 1'b0;
+    end else begin
+      away_q <= ((empty ? '0 : away_q) & ~back) | (diverted ? queue : '0);
+      fill_o <= !HardwareRefill && (away_q & ~more) != '0;
+      stable_o <= pause_q && midway_q == '0 && take == '0 && !direct_valid && !spill_busy;
+      spill_error_o <= spill_error;
+      lost_o <= refill && refill_lost;
+    end
+  end
+
+  assign spilled_o = away_q;
+  assign held_o = held_q;
+  assign position_o = tag[15:0];
+
+  // Flags settle a few cycles after the last movement.
+  logic [2:0] tail_q;
+  always_ff @(posedge clk_i) begin
+    if (rst_i || in_valid_i != '0 || direct_valid || ram_busy || spill_busy || !empty || grant != '0) tail_q <= '1;
+    else if (tail_q != '0) tail_q <= tail_q - 3'd1;
+  end
+  assign busy_o = tail_q != '0;
+
+`ifdef TSUNAGI_ASSERT
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      // At most one word per cycle; what is spilled has room.
+      assert ((grant & (grant - 7'd1)) == '0);
+      assert (!diverted || spill_ready);
+    end
+  end
+`else
+  logic unused_ready;
+  assign unused_ready = spill_ready;
+`endif
+endmodule

@@ -1,0 +1,70 @@
+//! What a store to a page means, from the page code alone.
+
+use super::Queue;
+use super::regs::*;
+
+/// Whose command it is: each class has a queue and an open command of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    User,
+    System,
+}
+
+impl Class {
+    pub const ALL: [Class; 2] = [Class::User, Class::System];
+
+    pub fn queue(self) -> Queue {
+        match self {
+            Class::User => Queue::User,
+            Class::System => Queue::System,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    /// A word of a command of this class; broadcast along X, along Y.
+    Command { class: Class, broadcast: [bool; 2] },
+    /// A word for a queue, as it is.
+    Direct { queue: Queue, end: bool },
+}
+
+impl Page {
+    /// `None`: there is no such page.
+    pub fn decode(code: u16) -> Option<Page> {
+        let bits = |mask: u32| code & mask as u16;
+        let has = |mask: u32| bits(mask) != 0;
+        let kind = u32::from(bits(PAGE_KIND_MASK));
+        if has(PAGE_DIRECT_MASK) {
+            let queue = match kind {
+                DIRECT_SYSTEM => Queue::System,
+                DIRECT_USER => Queue::User,
+                DIRECT_ACCESS => Queue::Access,
+                DIRECT_GET_REPLY => Queue::GetReply,
+                DIRECT_REMOTE_REPLY => Queue::RemoteReply,
+                _ => return None,
+            };
+            let named = PAGE_DIRECT_MASK | PAGE_END_MASK | PAGE_KIND_MASK;
+            let end = has(PAGE_END_MASK);
+            return (bits(!named) == 0).then_some(Page::Direct { queue, end });
+        }
+        // What goes with each kind, besides the class.
+        let spaces = PAGE_AS_SEND_MASK | PAGE_AS_RECEIVE_MASK;
+        let broadcast = PAGE_ROW_MASK | PAGE_COLUMN_MASK;
+        let with = match kind {
+            // A ring buffer is no communication register.
+            KIND_PUT if has(PAGE_SEND_MASK) => PAGE_SEND_MASK | PAGE_AS_SEND_MASK | broadcast,
+            KIND_PUT => spaces | broadcast,
+            KIND_GET => spaces,
+            KIND_CSI | KIND_FOP => 0,
+            _ => return None,
+        };
+        let class = if has(PAGE_SYSTEM_MASK) {
+            Class::System
+        } else {
+            Class::User
+        };
+        let broadcast = [has(PAGE_ROW_MASK), has(PAGE_COLUMN_MASK)];
+        (bits(!(with | PAGE_SYSTEM_MASK | PAGE_KIND_MASK)) == 0).then_some(Page::Command { class, broadcast })
+    }
+}

@@ -1,0 +1,321 @@
+//! Golden model of the five queues: what must come out, in which order, and what may be spilled.
+
+use std::collections::VecDeque;
+
+use super::regs::*;
+use super::{Queue, Word};
+
+/// What a model checks. What breaks one is told in words that begin with its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The words of a queue come out as they went in, none lost, doubled or overtaken.
+    Order,
+    /// A message is given as a whole.
+    Whole,
+    /// Not before it is in.
+    Early,
+    /// The next message is that of the queue whose turn it is.
+    Choice,
+    /// A spill element is a word that went in, in the order of all, in its form and its place.
+    Element,
+    /// A message that lost a word to the memory is not given.
+    Lost,
+}
+
+/// The hardware did what the model does not allow.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{rule:?}: {what}")]
+pub struct Broken {
+    pub rule: Rule,
+    pub what: String,
+}
+
+fn holds(rule: Rule, kept: bool, what: impl FnOnce() -> String) -> Result<(), Broken> {
+    if kept {
+        Ok(())
+    } else {
+        Err(Broken { rule, what: what() })
+    }
+}
+
+/// The spill region, as set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// 512 KB each.
+    pub base: u8,
+    /// 8 KB each, 0 to 64.
+    pub limit: u8,
+}
+
+impl Region {
+    pub fn addr(&self) -> u32 {
+        u32::from(self.base) << 19
+    }
+
+    pub fn elements(&self) -> u32 {
+        u32::from(self.limit) * SPILL_UNIT
+    }
+}
+
+/// A spill element: which word of which queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element {
+    pub queue: Queue,
+    pub index: u8,
+    pub position: u16,
+    pub lap: u8,
+    pub word: Word,
+}
+
+impl Element {
+    /// From its two words; `None`: no queue, or more than one, or bits that must be zero.
+    pub fn decode(tag: u32, data: u32) -> Option<Element> {
+        let named = SPILL_TAG_QUEUE_MASK
+            | SPILL_TAG_LAP_MASK
+            | SPILL_TAG_POSITION_MASK
+            | SPILL_TAG_INDEX_MASK
+            | SPILL_TAG_END_MASK;
+        let field = |mask: u32, shift: u32| (tag & mask) >> shift;
+        let queue = Queue::from_bit(field(SPILL_TAG_QUEUE_MASK, SPILL_TAG_QUEUE_SHIFT) as u8)?;
+        (tag & !named == 0).then_some(Element {
+            queue,
+            index: field(SPILL_TAG_INDEX_MASK, SPILL_TAG_INDEX_SHIFT) as u8,
+            position: field(SPILL_TAG_POSITION_MASK, SPILL_TAG_POSITION_SHIFT) as u16,
+            lap: field(SPILL_TAG_LAP_MASK, SPILL_TAG_LAP_SHIFT) as u8,
+            word: Word {
+                data,
+                end: tag & SPILL_TAG_END_MASK != 0,
+            },
+        })
+    }
+}
+
+/// A word inside.
+#[derive(Clone, Copy, Debug)]
+struct Inside {
+    word: Word,
+    index: u8,
+    /// Which word of all this was.
+    number: u64,
+    /// The cycle in which it came.
+    cycle: u64,
+    spilled: bool,
+    lost: bool,
+}
+
+/// Steps per word in, word out, and element written. Words of direct pages in through mode are no words in: they were told before.
+#[derive(Clone, Debug)]
+pub struct QueuesModel {
+    region: Region,
+    age_cap: u32,
+    /// Told so: nothing is spilled, so that the choice is known to the cycle.
+    exact: bool,
+    inside: [VecDeque<Inside>; QUEUES as usize],
+    /// Place of the next word in its message.
+    index: [u8; QUEUES as usize],
+    words: u64,
+    /// The next element's place, and the number of the last word that was spilled.
+    spilled: u64,
+    last_spilled: Option<u64>,
+    lap: u8,
+    next_position: Option<u16>,
+    /// The message under way.
+    giving: Option<Queue>,
+    passed: [u32; QUEUES as usize],
+    /// The cycle in which the last word of the last message was first offered.
+    end_offered: Option<u64>,
+}
+
+impl QueuesModel {
+    pub fn new(region: Region, age_cap: u32) -> QueuesModel {
+        QueuesModel {
+            region,
+            age_cap,
+            exact: region.limit == 0,
+            inside: Default::default(),
+            index: [0; QUEUES as usize],
+            words: 0,
+            spilled: 0,
+            last_spilled: None,
+            lap: 0,
+            next_position: None,
+            giving: None,
+            passed: [0; QUEUES as usize],
+            end_offered: None,
+        }
+    }
+
+    /// A queue took a word at the end of this cycle.
+    pub fn put(&mut self, cycle: u64, queue: Queue, word: Word) {
+        let q = queue as usize;
+        self.inside[q].push_back(Inside {
+            word,
+            index: self.index[q],
+            number: self.words,
+            cycle,
+            spilled: false,
+            lost: false,
+        });
+        self.words += 1;
+        self.index[q] = if word.end {
+            0
+        } else {
+            (self.index[q] + 1).min(MESSAGE_WORDS as u8 - 1)
+        };
+    }
+
+    /// An element was written at this address; not `kept` if the memory refused it.
+    pub fn spill(&mut self, addr: u32, tag: u32, data: u32, kept: bool) -> Result<(), Broken> {
+        let place = (addr.wrapping_sub(self.region.addr()) / SPILL_BYTES) as u16;
+        let told = || format!("{tag:#010x} {data:#010x} at {addr:#x}");
+        let element = Element::decode(tag, data);
+        let fits = |e: &Element| {
+            addr >= self.region.addr()
+                && u32::from(place) < self.region.elements()
+                && e.position == place
+                && (place == 0 || self.next_position == Some(place))
+        };
+        holds(Rule::Element, element.is_some_and(|e| fits(&e)), told)?;
+        let element = element.expect("checked");
+        // A new lap begins with the first place.
+        if place == 0 && self.spilled > 0 {
+            self.lap = (self.lap + 1) & (SPILL_TAG_LAP_MASK >> SPILL_TAG_LAP_SHIFT) as u8;
+        }
+        holds(Rule::Element, element.lap == self.lap, || {
+            format!("{}, not of lap {}", told(), self.lap)
+        })?;
+        self.next_position = Some(place.wrapping_add(1));
+        let last = self.last_spilled;
+        let found = self.inside[element.queue as usize].iter_mut().find(|inside| {
+            !inside.spilled
+                && last.is_none_or(|last| inside.number > last)
+                && inside.word == element.word
+                && inside.index == element.index
+        });
+        let Some(inside) = found else {
+            return holds(Rule::Element, false, || format!("{}: no such word waits", told()));
+        };
+        inside.spilled = true;
+        inside.lost = !kept;
+        self.last_spilled = Some(inside.number);
+        self.spilled += 1;
+        Ok(())
+    }
+
+    /// The element of this word was read back with an error.
+    pub fn unreadable(&mut self, data: u32) {
+        for inside in self.inside.iter_mut().flatten() {
+            if inside.spilled && inside.word.data == data {
+                inside.lost = true;
+            }
+        }
+    }
+
+    /// Words of the next message of this queue, if it is complete.
+    fn message(&self, queue: Queue) -> Option<usize> {
+        let end = self.inside[queue as usize].iter().position(|inside| inside.word.end)?;
+        Some(end + 1)
+    }
+
+    /// Whether a message of this queue could be chosen in this cycle.
+    fn has(&self, queue: Queue, cycle: u64) -> bool {
+        self.message(queue)
+            .is_some_and(|words| self.inside[queue as usize][words - 1].cycle < cycle)
+    }
+
+    /// Whose turn it is in this cycle.
+    fn turn(&self, cycle: u64) -> Option<Queue> {
+        let waiting = || Queue::BY_PRIORITY.into_iter().filter(|&queue| self.has(queue, cycle));
+        let old = waiting().find(|&queue| self.passed[queue as usize] >= self.age_cap);
+        old.or_else(|| waiting().next())
+    }
+
+    fn choose(&mut self, queue: Queue) -> Result<(), Broken> {
+        // In the cycle before the last word of the message before was offered, or as soon as there was one.
+        let ends = |queue: Queue| {
+            self.message(queue)
+                .map(|words| self.inside[queue as usize][words - 1].cycle)
+        };
+        let first = Queue::ALL
+            .into_iter()
+            .filter_map(ends)
+            .min()
+            .map_or(0, |cycle| cycle + 1);
+        let at = self.end_offered.map_or(first, |end| first.max(end - 1));
+        let turn = self.turn(at);
+        holds(Rule::Choice, turn == Some(queue), || {
+            format!(
+                "{queue:?}, but it is the turn of {turn:?}; passed over {:?}",
+                self.passed
+            )
+        })?;
+        for other in Queue::ALL {
+            if self.has(other, at) {
+                self.passed[other as usize] += 1;
+            }
+        }
+        self.passed[queue as usize] = 0;
+        Ok(())
+    }
+
+    /// A word was given that was first offered in the cycle `offered`.
+    pub fn give(&mut self, offered: u64, queue: Queue, word: Word) -> Result<(), Broken> {
+        match self.giving {
+            Some(giving) => holds(Rule::Whole, giving == queue, || {
+                format!("{queue:?} within a message of {giving:?}")
+            })?,
+            None => {
+                while let Some(words) = self.message(queue)
+                    && self.inside[queue as usize].iter().take(words).any(|inside| inside.lost)
+                {
+                    let first = self.inside[queue as usize].drain(..words).next().expect("a word");
+                    holds(Rule::Lost, first.word != word, || {
+                        format!("{queue:?} gave {word:x?} of a message that lost a word")
+                    })?;
+                }
+                holds(Rule::Early, self.message(queue).is_some(), || {
+                    format!("{queue:?} gave {word:x?} of a message that is not in")
+                })?;
+                if self.exact {
+                    self.choose(queue)?;
+                }
+            }
+        }
+        let want = self.inside[queue as usize].pop_front();
+        let number = want.map_or(0, |want| want.number);
+        let want = want.map(|want| want.word);
+        holds(Rule::Order, want == Some(word), || {
+            format!("{queue:?} gave {word:x?}, not {want:x?}, word {number}")
+        })?;
+        self.giving = (!word.end).then_some(queue);
+        self.end_offered = word.end.then_some(offered).or(self.end_offered);
+        Ok(())
+    }
+
+    /// Elements written so far.
+    pub fn spilled(&self) -> u64 {
+        self.spilled
+    }
+
+    /// Words of whole messages that are still to come; those that lost a word are not.
+    pub fn waiting(&self) -> usize {
+        let of = |queue: Queue| {
+            let words = &self.inside[queue as usize];
+            let mut messages = VecDeque::from([(0, false)]);
+            for inside in words {
+                let (count, lost) = messages.back_mut().expect("never empty");
+                *count += 1;
+                *lost |= inside.lost;
+                if inside.word.end {
+                    messages.push_back((0, false));
+                }
+            }
+            messages
+                .iter()
+                .filter(|(_, lost)| !lost)
+                .map(|(count, _)| count)
+                .sum::<usize>()
+        };
+        Queue::ALL.into_iter().map(of).sum()
+    }
+}

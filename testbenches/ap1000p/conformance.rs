@@ -1,0 +1,524 @@
+//! The conformance list of the machine, as far as the command window and the queues go: both units, one behind the other.
+
+use testbenches::rtl::*;
+use tsunagi::ap1000p::command::{CommandModel, Refused, Setup};
+use tsunagi::ap1000p::page::{Class, Page};
+use tsunagi::ap1000p::queues::Region;
+use tsunagi::ap1000p::regs::*;
+use tsunagi::ap1000p::{Queue, Word};
+use tsunagi::harness::memory::MemoryTiming;
+use tsunagi::harness::seed::{Case, Rng};
+use tsunagi::harness::stream::{Gaps, Pacer, Source};
+use tsunagi::harness::wave::Probe;
+use verilated::Context;
+
+use crate::command::{self, Ports as _, SETUP, Store, pages};
+use crate::queues::{self, Plan, Ports as _, SLOW};
+use crate::{PERIOD, STARTS, started};
+
+/// A command window before five queues, with a host that stores words.
+struct Cell<'a> {
+    window: Ap1000pCommand,
+    context: Context,
+    queues: queues::Bench<'a, Ap1000pQueues>,
+    stores: Source<Store>,
+    /// Cycles between two stores.
+    pace: u64,
+    stalls: u64,
+    stored: u64,
+    last_stored: u64,
+    model: CommandModel,
+    /// What the model says must come of each class, in order.
+    due: [Vec<Word>; 2],
+    refused: Vec<(Refused, u16)>,
+    told: Vec<(u8, u16)>,
+}
+
+impl<'a> Cell<'a> {
+    fn new(case: &Case, region: Region, timing: MemoryTiming, probe: &'a Probe) -> Cell<'a> {
+        let context = started(case, STARTS[1]);
+        let window = Ap1000pCommand::named(&context, "window");
+        let plan = Plan {
+            gaps: Gaps::None,
+            timing,
+            region,
+        };
+        window.set_up(&SETUP);
+        window.set_open(0, 0);
+        window.set(None, [false; 3]);
+        for clk in [false, true, false, true, false, true] {
+            window.set_clk(clk, true);
+            window.eval();
+        }
+        Cell {
+            window,
+            context,
+            queues: queues::Bench::new(case, STARTS[0], plan, probe),
+            stores: Source::new([], Pacer::steady()),
+            pace: 1,
+            stalls: 0,
+            stored: 0,
+            last_stored: 0,
+            model: CommandModel::default(),
+            due: Default::default(),
+            refused: Vec::new(),
+            told: Vec::new(),
+        }
+    }
+
+    fn store(&mut self, stores: &[Store]) {
+        stores.iter().for_each(|&store| self.stores.push(store));
+    }
+
+    fn cycle(&mut self) -> Result<(), String> {
+        let seen = self.window.seen();
+        // What the window offers is what the queue's writer offers.
+        for (queue, word) in [(Queue::System, seen.system), (Queue::User, seen.user)] {
+            if let Some(word) = word
+                && self.queues.writers[queue as usize].is_empty()
+            {
+                self.queues.writers[queue as usize].push(word);
+            }
+        }
+        let ready = self.queues.dut.seen().ready;
+        let takes = |queue: Queue| ready >> queue as u8 & 1 == 1;
+        let pause = self.stored > 0 && self.queues.cycle < self.last_stored + self.pace;
+        let store = if pause { None } else { self.stores.offer().copied() };
+        self.window
+            .set(store.as_ref(), [takes(Queue::System), takes(Queue::User), false]);
+        self.told.extend(seen.refused);
+        self.queues.cycle()?;
+        for clk in [false, true] {
+            self.window.set_clk(clk, false);
+            self.context
+                .set_time(self.queues.cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
+            self.window.eval();
+        }
+        if pause {
+            return Ok(());
+        }
+        self.stalls += u64::from(store.is_some() && !seen.ready);
+        if let Some(store) = self.stores.step(seen.ready) {
+            self.stored += 1;
+            self.last_stored = self.queues.cycle - 1;
+            let outcome = self.model.store(&SETUP, store.page, store.data);
+            self.refused.extend(outcome.refused);
+            if let Some((queue, words)) = outcome.words {
+                self.due[usize::from(queue == Queue::System)].extend(words);
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, cycles: u64) -> Result<(), String> {
+        (0..cycles).try_for_each(|_| self.cycle())
+    }
+
+    /// Until all is stored and given; each class's words came in order.
+    fn finish(&mut self, limit: u64) -> Result<(), String> {
+        let end = self.queues.cycle + limit;
+        while !self.stores.is_empty() || self.window.busy() || self.queues.left() > 0 || self.queues.dut.busy() {
+            self.cycle()?;
+            assert!(self.queues.cycle < end, "no end after {limit} cycles");
+        }
+        for class in Class::ALL {
+            let of = |given: &&(u64, Queue, Word)| given.1 == class.queue();
+            let given: Vec<Word> = self.queues.given.iter().filter(of).map(|given| given.2).collect();
+            assert_eq!(given, self.due[class as usize], "{class:?}");
+        }
+        let told: Vec<(u8, u16)> = self.refused.iter().map(|&(why, page)| (why as u8, page)).collect();
+        assert_eq!(self.told, told);
+        Ok(())
+    }
+}
+
+const REGION: Region = Region { base: 1, limit: 9 };
+
+fn case(test: &'static str) -> Case {
+    Case::new("ap1000p", test, "")
+}
+
+fn put(class: Class, rng: &mut Rng) -> Vec<Store> {
+    let page = if class == Class::System { PAGE_SYSTEM_MASK } else { 0 };
+    let length = rng.below(1 << 20) as u32;
+    command::command(page as u16, 0x0001, length, rng)
+}
+
+#[test]
+fn c2_a_command_starts_with_its_last_word() {
+    let case = case("conformance::c2_a_command_starts_with_its_last_word");
+    case.run(|probe| {
+        let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
+        let stores = put(Class::User, &mut case.rng("stores"));
+        cell.store(&stores[..7]);
+        cell.run(200)?;
+        assert_eq!((cell.stored, cell.queues.given.len()), (7, 0), "7 words start nothing");
+        cell.store(&stores[7..]);
+        cell.run(40)?;
+        assert_eq!(cell.queues.given.len(), 8, "8 words start the command");
+        cell.finish(100)
+    });
+}
+
+#[test]
+fn c3_commands_of_one_stream_of_stores_come_in_order() {
+    let case = case("conformance::c3_commands_of_one_stream_of_stores_come_in_order");
+    case.run(|probe| {
+        let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
+        let mut rng = case.rng("stores");
+        for _ in 0..100 {
+            cell.store(&put(Class::User, &mut rng));
+        }
+        cell.finish(2_000)?;
+        let span = cell.queues.given.last().expect("given").0 - cell.queues.given[0].0 + 1;
+        assert_eq!((cell.stalls, cell.queues.given.len(), span), (0, 800, 800), "no bubble");
+        Ok::<(), String>(())
+    });
+}
+
+#[test]
+fn c4_a_system_command_within_a_users() {
+    let case = case("conformance::c4_a_system_command_within_a_users");
+    case.run(|probe| {
+        for split in 1..8 {
+            let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
+            let mut rng = case.rng("stores");
+            let user = put(Class::User, &mut rng);
+            cell.store(&user[..split]);
+            cell.store(&put(Class::System, &mut rng));
+            cell.run(60)?;
+            assert_eq!(
+                cell.queues.given.len(),
+                8,
+                "the system's command is out, after {split} words of the user's"
+            );
+            cell.store(&user[split..]);
+            cell.finish(200)?;
+            assert_eq!(cell.queues.given.len(), 16);
+        }
+        Ok::<(), String>(())
+    });
+}
+
+/// The page codes that the machine's software uses.
+#[test]
+fn c5_pages_of_the_machine() {
+    let command = |class, row, column| {
+        Some(Page::Command {
+            class,
+            broadcast: [row, column],
+        })
+    };
+    let direct = |queue, end| Some(Page::Direct { queue, end });
+    let (user, system) = (Class::User, Class::System);
+    for (code, page) in [
+        (0x0000, command(user, false, false)),
+        (0x0001, command(user, false, false)),
+        (0x2000, command(system, false, false)),
+        (0x2020, command(system, false, false)),
+        (0x2021, command(system, false, false)),
+        (0x0040, command(user, false, false)),
+        (0x0240, command(user, true, false)),
+        (0x0440, command(user, false, true)),
+        (0x0640, command(user, true, true)),
+        (0x0600, command(user, true, true)),
+        (0x2004, command(system, false, false)),
+        (0x2005, command(system, false, false)),
+        (0x8000, direct(Queue::System, false)),
+        (0x8001, direct(Queue::User, false)),
+        (0xc002, direct(Queue::Access, true)),
+        (0xc003, direct(Queue::GetReply, true)),
+        (0xc004, direct(Queue::RemoteReply, true)),
+        (0x0002, None),
+        (0x4000, None),
+        (0x8005, None),
+        (0x0041, None),
+        (0x0201, None),
+        (0x0024, None),
+        (0xa000, None),
+    ] {
+        assert_eq!(Page::decode(code), page, "{code:#06x}");
+    }
+}
+
+#[test]
+fn c5_every_page_code() {
+    let case = case("conformance::c5_every_page_code");
+    case.run(|probe| {
+        let mut bench = command::Bench::<Ap1000pCommand>::new(&case, STARTS[0], Gaps::None, probe);
+        // Broadcasts of users need the whole torus.
+        bench.setup = Setup {
+            low: [-4, -2],
+            high: [3, 1],
+            ..SETUP
+        };
+        bench.dut.set_up(&bench.setup);
+        bench.cycle()?;
+        let mut rng = case.rng("stores");
+        for code in 0..=u16::MAX {
+            match Page::decode(code) {
+                Some(Page::Command { .. }) => bench.store(command::command(code, 0x0102, 3, &mut rng)),
+                _ => bench.store([Store {
+                    page: code,
+                    data: rng.bits() as u32,
+                }]),
+            }
+        }
+        bench.finish(100_000)?;
+        let commands = pages().len() as u64;
+        assert_eq!((commands, bench.given), (60, [8 * 30, 8 * 30, 10]));
+        Ok::<(), String>(())
+    });
+}
+
+#[test]
+fn wrong_word_counts() {
+    let case = case("conformance::wrong_word_counts");
+    case.run(|probe| {
+        let mut rng = case.rng("stores");
+        for words in 1..8 {
+            let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
+            // Too few, then another page: the next command is whole. One too many: it is the first of the next.
+            cell.store(&put(Class::User, &mut rng)[..words]);
+            cell.store(&command::command(1, 0x0001, 5, &mut rng));
+            cell.store(&put(Class::User, &mut rng));
+            cell.store(&put(Class::User, &mut rng)[..1]);
+            cell.run(100)?;
+            cell.finish(200)?;
+            assert_eq!(cell.refused, [(Refused::Change, 0)]);
+            assert_eq!(cell.queues.given.len(), 16);
+            assert_eq!(cell.model.open(Class::User).1.len(), 1);
+        }
+        Ok::<(), String>(())
+    });
+}
+
+/// 1000 PUTs at the bus's rate of a word in two cycles, and nobody takes them.
+#[test]
+fn c23_overflow_does_not_stop_the_processor() {
+    let case = case("conformance::c23_overflow_does_not_stop_the_processor");
+    case.run(|probe| {
+        let mut cell = Cell::new(&case, REGION, SLOW, probe);
+        cell.pace = 2;
+        cell.queues.take(Pacer::stopped());
+        let mut rng = case.rng("stores");
+        for _ in 0..1000 {
+            cell.store(&put(Class::User, &mut rng));
+        }
+        while !cell.stores.is_empty() {
+            cell.cycle()?;
+        }
+        cell.run(100)?;
+        assert_eq!((cell.stored, cell.stalls), (8000, 0), "the processor never waits");
+        // 63 or 64 are in the queue, the first word is on offer; the spill elements' form is the model's business.
+        assert!(
+            (7_930..=7_940).contains(&cell.queues.seen.held),
+            "{:x?}",
+            cell.queues.seen
+        );
+        assert!(
+            !cell.queues.seen.full,
+            "{} elements are outside the red zone",
+            cell.queues.seen.held
+        );
+        cell.store(
+            &[put(Class::User, &mut rng), put(Class::User, &mut rng)]
+                .concat()
+                .repeat(33),
+        );
+        cell.run(1_200)?;
+        assert!(
+            cell.queues.seen.full,
+            "{} elements are in the red zone",
+            cell.queues.seen.held
+        );
+        cell.queues.take(Pacer::steady());
+        cell.finish(200_000)?;
+        assert_eq!((cell.stalls, cell.queues.given.len()), (0, 8 * 1066));
+        Ok::<(), String>(())
+    });
+}
+
+#[test]
+fn c23_overflow_of_each_queue() {
+    for queue in Queue::ALL {
+        let case = Case::new(
+            "ap1000p",
+            "conformance::c23_overflow_of_each_queue",
+            format!("{queue:?}"),
+        );
+        case.run(|probe| queues::overflow::<Ap1000pQueues>(&case, queue, probe));
+    }
+}
+
+/// 100 GETs arrive, and their replies are not taken; then the system software refills.
+#[test]
+fn c23_replies_refilled_by_software() {
+    let case = case("conformance::c23_replies_refilled_by_software");
+    case.run(|probe| {
+        let plan = Plan {
+            gaps: Gaps::None,
+            timing: SLOW,
+            region: REGION,
+        };
+        let mut bench = queues::Bench::<Ap1000pQueuesSoftware>::new(&case, STARTS[0], plan, probe);
+        bench.take(Pacer::stopped());
+        for reply in 0..100 {
+            let words: Vec<u32> = (0..8).map(|word| reply << 8 | word).collect();
+            bench.write(Queue::GetReply, &words);
+        }
+        bench.run(4_000)?;
+        assert!(
+            bench.elements[Queue::GetReply as usize] >= 800 - 128 - 1,
+            "{:?}",
+            bench.elements
+        );
+        assert_eq!(bench.writers[Queue::GetReply as usize].len(), 0);
+        bench.take(Pacer::steady());
+        bench.finish(60_000)?;
+        assert_eq!(bench.given.len(), 800);
+        Ok::<(), String>(())
+    });
+}
+
+/// Users have filled their queue and the region behind it: a system command comes as soon as without them, but for one message.
+#[test]
+fn c24_a_users_overflow_does_not_delay_the_system() {
+    let case = case("conformance::c24_a_users_overflow_does_not_delay_the_system");
+    case.run(|probe| {
+        let mut took = Vec::new();
+        for users in [0, 60, 400] {
+            let mut cell = Cell::new(&case, REGION, SLOW, probe);
+            let mut rng = case.rng("stores");
+            cell.queues.take(Pacer::stopped());
+            for _ in 0..users {
+                cell.store(&put(Class::User, &mut rng));
+            }
+            cell.pace = 2;
+            while !cell.stores.is_empty() {
+                cell.cycle()?;
+            }
+            cell.run(100)?;
+            assert_eq!((cell.stalls, cell.queues.seen.spilled != 0), (0, users > 8));
+            // A word in four cycles goes to the network.
+            let begun = cell.queues.cycle;
+            cell.store(&put(Class::System, &mut rng));
+            while !cell.queues.given.iter().any(|given| given.1 == Queue::System) {
+                let open = (cell.queues.cycle - begun) % 4 == 0;
+                cell.queues.take(if open { Pacer::steady() } else { Pacer::stopped() });
+                cell.cycle()?;
+                assert!(cell.queues.cycle < begun + 1_000, "the system's command does not come");
+            }
+            took.push(cell.queues.cycle - begun);
+            cell.queues.take(Pacer::steady());
+            cell.finish(100_000)?;
+        }
+        assert!(took[1] <= took[0] + 4 * 16 && took[2] <= took[1], "{took:?}");
+        Ok::<(), String>(())
+    });
+}
+
+/// The context is the register's, whatever is stored.
+#[test]
+fn c25_a_context_cannot_be_forged() {
+    let case = case("conformance::c25_a_context_cannot_be_forged");
+    case.run(|probe| {
+        for class in Class::ALL {
+            let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
+            let mut rng = case.rng("stores");
+            for bit in 0..12 {
+                let mut stores = put(class, &mut rng);
+                stores[1].data |= 1 << (COMMAND_LENGTH_CONTEXT_SHIFT + bit);
+                cell.store(&stores);
+                let mut stores = put(class, &mut rng);
+                stores[0].data |= 1 << (COMMAND_HEAD_KIND_SHIFT + bit);
+                cell.store(&stores);
+                cell.store(&put(class, &mut rng));
+            }
+            cell.finish(1_000)?;
+            assert_eq!(cell.refused.len(), 24);
+            let given: Vec<Word> = cell.queues.given.iter().map(|given| given.2).collect();
+            assert_eq!(given.len(), 12 * 8);
+            for command in given.chunks(8) {
+                assert_eq!(command[0].data >> COMMAND_HEAD_KIND_SHIFT & PAGE_KIND_MASK, KIND_PUT);
+                assert_eq!(
+                    command[1].data >> COMMAND_LENGTH_CONTEXT_SHIFT,
+                    u32::from(SETUP.context)
+                );
+            }
+        }
+        Ok::<(), String>(())
+    });
+}
+
+/// Every distance along each axis, in tori and ranges of many sizes: users reach the range, the system the torus.
+#[test]
+fn c25_cells_outside_the_range() {
+    let case = case("conformance::c25_cells_outside_the_range");
+    case.run(|probe| {
+        let mut bench = command::Bench::<Ap1000pCommand>::new(&case, STARTS[0], Gaps::None, probe);
+        let mut rng = case.rng("stores");
+        for (size, low, high) in [
+            ([8, 4], [-1, -1], [1, 1]),
+            ([1, 128], [0, -64], [0, 63]),
+            ([16, 16], [0, 0], [0, 0]),
+            ([5, 7], [2, -3], [4, -1]),
+            ([32, 32], [-31, 31], [31, -31]),
+        ] {
+            bench.setup = Setup {
+                size,
+                low,
+                high,
+                ..SETUP
+            };
+            bench.dut.set_up(&bench.setup);
+            bench.cycle()?;
+            for distance in 0..=255 {
+                for head in [distance << 8, distance, distance << 8 | distance] {
+                    for class in Class::ALL {
+                        let mut stores = put(class, &mut rng);
+                        stores[0].data = head;
+                        bench.store(stores);
+                    }
+                }
+            }
+            bench.finish(20_000)?;
+        }
+        Ok::<(), String>(())
+    });
+}
+
+/// An operating system saves a half-written command of each length, lets another user send, and puts the first one's back.
+#[test]
+fn a_half_written_command_survives_a_switch_of_users() {
+    let case = case("conformance::a_half_written_command_survives_a_switch_of_users");
+    case.run(|probe| {
+        for words in 1..8 {
+            let mut bench = command::Bench::<Ap1000pCommand>::new(&case, STARTS[0], Gaps::None, probe);
+            let mut rng = case.rng("stores");
+            let first = put(Class::User, &mut rng);
+            bench.store(first[..words].iter().copied());
+            bench.finish(100)?;
+            let (page, saved) = bench.model.open(Class::User);
+            let saved: Vec<Store> = saved
+                .iter()
+                .enumerate()
+                .map(|(i, &word)| {
+                    let mask = [!COMMAND_HEAD_KIND_MASK, COMMAND_LENGTH_WORDS_MASK];
+                    let data = word & mask.get(i).copied().unwrap_or(u32::MAX);
+                    Store { page, data }
+                })
+                .collect();
+            assert_eq!(saved, first[..words], "what is kept is what was stored");
+            bench.drop(Class::User);
+            bench.is_open()?;
+            bench.store(put(Class::User, &mut rng));
+            bench.finish(100)?;
+            bench.store(saved);
+            bench.store(first[words..].iter().copied());
+            bench.finish(100)?;
+            assert_eq!(bench.given[1], 16);
+        }
+        Ok::<(), String>(())
+    });
+}

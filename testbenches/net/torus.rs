@@ -67,6 +67,15 @@ macro_rules! router {
 
 router!(TorusW64, 64, 1);
 router!(TorusW32Pace8, 32, 8);
+router!(TwinTorusCopy, 64, 1);
+router!(TwinTorusDrained, 64, 1);
+router!(TwinTorusCredit, 64, 1);
+router!(TwinTorusJams, 64, 1);
+router!(TwinTorusBusy, 64, 1);
+router!(TwinTorusRest, 64, 1);
+router!(TwinTorusLate, 64, 1);
+router!(TwinTorusBubble, 64, 1);
+router!(TwinTorusPace, 32, 8);
 router!(TwinTorusLane, 64, 1);
 router!(TwinTorusWord, 64, 1);
 router!(TwinTorusMixed, 64, 1);
@@ -297,15 +306,20 @@ struct Stream {
 /// Words out of each port, the first cycle of one, and words that each stream could send.
 type Streamed = ([u64; 5], [Option<u64>; 5], Vec<u64>);
 
-/// Streams that never pause, into sinks that give places back at once, but for those stuck.
+/// Streams that never pause, into sinks that give places back as fast as a router, two cycles later, but for those stuck.
 fn stream<U: Router>(unit: &mut U, cycles: u64, streams: &[Stream], stuck: &[usize]) -> Streamed {
     let (mut words, mut first) = ([0; 5], [None; 5]);
     let mut places = [PLACES; INPUTS];
     let mut sent = vec![0_u64; streams.len()];
+    let mut back = [[0_u8; 5]; 2];
     let mut turn = 0;
     for cycle in 0..cycles {
         let shows = unit.shows();
-        let mut links = Links::default();
+        let mut links = Links {
+            credits: back[0],
+            ..Links::default()
+        };
+        back = [back[1], [0; 5]];
         for port in 0..5 {
             for vc in 0..VCS {
                 places[port * VCS + vc] += shows.credits[port] >> vc & 1;
@@ -314,7 +328,7 @@ fn stream<U: Router>(unit: &mut U, cycles: u64, streams: &[Stream], stuck: &[usi
                 words[port] += 1;
                 first[port].get_or_insert(cycle);
                 if !stuck.contains(&(port * VCS + vc)) {
-                    links.credits[port] |= 1 << vc;
+                    back[1][port] |= 1 << vc;
                 }
             }
         }

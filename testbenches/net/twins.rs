@@ -9,7 +9,11 @@ use crate::bench::{Check::*, *};
 use crate::crossbar::{contract, crossed, latency, plan, rate};
 use crate::omega::{Radix3, Top, agrees};
 use crate::switch::{switch_plan, timing};
-use crate::torus::{self, Router, TwinTorusLane, TwinTorusMixed, TwinTorusUnfair, TwinTorusWord, all_to_all};
+use crate::torus::{
+    self, Router, TwinTorusBubble, TwinTorusBusy, TwinTorusCopy, TwinTorusCredit, TwinTorusDrained, TwinTorusJams,
+    TwinTorusLane, TwinTorusLate, TwinTorusMixed, TwinTorusPace, TwinTorusRest, TwinTorusUnfair, TwinTorusWord,
+    all_to_all, pace,
+};
 use tsunagi::net::torus::Torus;
 
 /// What each check says of a unit.
@@ -76,7 +80,7 @@ fn ring<U: Router>() -> Found {
 /// All checks of a twin, its own check, and those that find it, too.
 type Twin = (fn() -> Found, Check, &'static [Check]);
 
-const TWINS: [Twin; 26] = [
+const TWINS: [Twin; 35] = [
     // A word at the wrong output is one too many, or stands where another is expected.
     (crossbar::<TwinCrossbarRoute>, Nothing, &[Word, Latency, Rate]),
     (crossbar::<TwinCrossbarWord>, Word, &[]),
@@ -108,6 +112,17 @@ const TWINS: [Twin; 26] = [
     (router::<TwinTorusWord>, Word, &[]),
     (router::<TwinTorusMixed>, Mixed, &[]),
     (router::<TwinTorusUnfair>, Unfair, &[]),
+    // The next packet stands where the copy is expected; a copy that goes nowhere else is a packet drained.
+    (router::<TwinTorusCopy>, Word, &[Left, Unroutable]),
+    (router::<TwinTorusDrained>, Unroutable, &[]),
+    (router::<TwinTorusCredit>, Protocol, &[]),
+    (router::<TwinTorusJams>, Hang, &[Rest]),
+    (router::<TwinTorusBusy>, Rest, &[]),
+    // What is stuck is not tried again at rest.
+    (router::<TwinTorusRest>, Gating, &[Hang, Left]),
+    (router::<TwinTorusLate>, Latency, &[Rate]),
+    (router::<TwinTorusBubble>, Rate, &[]),
+    (|| vec![pace::<TwinTorusPace>()], Timing, &[]),
     (omega::<TwinOmegaShuffle>, Agree, &[]),
     (omega::<TwinOmegaCount>, Unroutable, &[]),
     (omega::<TwinOmegaBusy>, Rest, &[]),

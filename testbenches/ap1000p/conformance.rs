@@ -404,7 +404,7 @@ fn c24_a_users_overflow_does_not_delay_the_system() {
             let begun = cell.queues.cycle;
             cell.store(&put(Class::System, &mut rng));
             while !cell.queues.given.iter().any(|given| given.1 == Queue::System) {
-                let open = (cell.queues.cycle - begun) % 4 == 0;
+                let open = (cell.queues.cycle - begun).is_multiple_of(4);
                 cell.queues.take(if open { Pacer::steady() } else { Pacer::stopped() });
                 cell.cycle()?;
                 assert!(cell.queues.cycle < begun + 1_000, "the system's command does not come");

@@ -50,10 +50,10 @@ fn of_queues<U: queues::Ports>() -> Vec<String> {
     found
 }
 
-/// Each rule has a twin; its own rule is among what is found, and nothing is that is not one of those that go `with` it.
 /// A twin: the rule that finds it, those that may as well, and the checks of its bench.
 type Twin<'a> = (&'a str, &'a [&'a str], fn() -> Vec<String>);
 
+/// Each rule has a twin; its own rule is among what is found, and nothing is that is not one of those that go `with` it.
 fn each_is_caught(rules: &[String], twins: &[Twin]) {
     for rule in rules {
         assert!(twins.iter().any(|(own, ..)| own == rule), "{rule} has no twin");

@@ -12,6 +12,7 @@ mod dma_read;
 mod dma_write;
 mod fifo;
 mod mem;
+mod mem_clients;
 mod models;
 #[path = "../../tests/property/mod.rs"]
 mod property;

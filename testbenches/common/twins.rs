@@ -6,7 +6,8 @@ use testbenches::rtl::*;
 
 use crate::bench::{Each, failures};
 use crate::{
-    arbiter, axi_master, axi_slave, crossing, dma_copy, dma_read, dma_write, fifo, mem, models, reset, splitter, width,
+    arbiter, axi_master, axi_slave, crossing, dma_copy, dma_read, dma_write, fifo, mem, mem_clients, models, reset,
+    splitter, width,
 };
 
 /// A twin: the rule that it breaks, the rules that are broken with it, and the checks of its bench without some rules.
@@ -279,6 +280,37 @@ fn memories() {
             (Rate, &[], &checks::<TwinMemBubble>),
             // The response that does not come is taken for that of the next write.
             (Hang, &[Response], &checks::<TwinMemHang>),
+        ],
+    );
+}
+
+#[test]
+fn clients_of_a_memory() {
+    use mem_clients::{Rule::*, checks};
+    each_is_caught(
+        mem_clients::Rule::ALL,
+        &[
+            (Answers, &[], &checks::<TwinMemReadMuxError>),
+            (Answers, &[], &checks::<TwinMemReadWideLane>),
+            // Whoever is not answered waits for ever.
+            (Answers, &[Outstanding, Rest, Hang], &checks::<TwinMemWriteMuxWhose>),
+            // A byte that is not the client's may also be one that answers with a bus error.
+            (Memory, &[Answers], &checks::<TwinMemWriteMuxOthers>),
+            (Memory, &[Answers], &checks::<TwinMemWriteWideStrobes>),
+            // Other bursts have other words.
+            (Bursts, &[Answers], &checks::<TwinMemReadMuxAddress>),
+            (Bursts, &[Answers, Hang], &checks::<TwinMemReadWideBeats>),
+            (Fair, &[], &checks::<TwinMemReadMuxFair>),
+            (Outstanding, &[], &checks::<TwinMemReadMuxOutstanding>),
+            (Path, &[], &checks::<TwinMemReadMuxPath>),
+            (Protocol, &[], &checks::<TwinMemReadMuxWithdraws>),
+            (Rest, &[], &checks::<TwinMemReadMuxRests>),
+            (Rest, &[], &checks::<TwinMemWriteMuxRests>),
+            (Rest, &[], &checks::<TwinMemReadWideRests>),
+            (Rate, &[], &checks::<TwinMemReadMuxBubble>),
+            (Rate, &[], &checks::<TwinMemWriteWideBubble>),
+            // Whoever is served once is served alone.
+            (Hang, &[Fair, Rate], &checks::<TwinMemReadMuxHang>),
         ],
     );
 }

@@ -1,0 +1,135 @@
+// N clients read one memory.
+//
+// Client     read commands {addr, len = beats - 1}, each answered with its words in order, `last` with its last one, `err` as the memory
+//            says. `data_data_o`, `data_last_o` and `data_err_o` are the same wires for all: `data_valid_o` tells whose word it is.
+// Memory     the commands as they are, one after another, and their data in that order; at most Outstanding of them are not
+//            answered to their last word.
+// Fairness   the client whose last command is longest ago goes first: a command that is its client's first is passed over by at most N
+//            others.
+// Latency    1 cycle from command to memory command, 1 from memory data to data. 1 word per cycle, no bubble between bursts,
+//            one-word ones included, whatever clients they are of, as far as memory latency <= Outstanding - 2 bursts.
+// Full       each client has one command waiting, then its `cmd_ready_o` is low.
+// Misuse     a client that does not take its data holds up all the others: reserve the room before asking, as `dma_read` does.
+// Reset      drops everything; the memory must forget the bursts asked for, too.
+// busy_o     low when nothing is inside or outstanding.
+// Source     common practice.
+module mem_read_mux #(
+    parameter int N = 4,  // clients, >= 1
+    parameter int AddrW = 32,  // bits of a byte address
+    parameter int DataW = 32,  // bits of a word
+    parameter int Outstanding = 8,  // bursts that may await data, >= 1
+    localparam int IndexW = (N > 1) ? $clog2(N) : 1
+) (
+    input logic clk_i,
+    input logic rst_i,
+    output logic busy_o,
+    input logic [N-1:0] cmd_valid_i,
+    output logic [N-1:0] cmd_ready_o,
+    input logic [N-1:0][AddrW-1:0] cmd_addr_i,
+    input logic [N-1:0][7:0] cmd_len_i,
+    output logic [N-1:0] data_valid_o,
+    input logic [N-1:0] data_ready_i,
+    output logic [DataW-1:0] data_data_o,
+    output logic data_last_o,
+    output logic data_err_o,
+    output logic mem_cmd_valid_o,
+    input logic mem_cmd_ready_i,
+    output logic [AddrW-1:0] mem_cmd_addr_o,
+    output logic [7:0] mem_cmd_len_o,
+    input logic mem_data_valid_i,
+    output logic mem_data_ready_o,
+    input logic [DataW-1:0] mem_data_data_i,
+    input logic mem_data_last_i,
+    input logic mem_data_err_i
+);
+  if (N < 1) begin : gen_bad_n
+    mem_read_mux_N_must_be_at_least_1 u_bad ();
+  end
+  if (Outstanding < 1) begin : gen_bad_outstanding
+    mem_read_mux_Outstanding_must_be_at_least_1 u_bad ();
+  end
+
+  logic [N-1:0][AddrW+7:0] cmd;
+  for (genvar i = 0; i < N; i++) begin : gen_cmd
+    assign cmd[i] = {cmd_addr_i[i], cmd_len_i[i]};
+  end
+
+  logic cmds_busy, next_valid, note_ready, ask, unused_last;
+  logic [IndexW-1:0] next_index;
+
+  stream_merge #(
+      .N(N),
+      .W(AddrW + 8)
+  ) u_cmd (
+      .clk_i,
+      .rst_i,
+      .busy_o     (cmds_busy),
+      .in_valid_i (cmd_valid_i),
+      .in_ready_o (cmd_ready_o),
+      .in_data_i  (cmd),
+      .in_last_i  ({N{1'b1}}),
+      .out_valid_o(next_valid),
+      .out_ready_i(mem_cmd_ready_i && note_ready),
+      .out_data_o ({mem_cmd_addr_o, mem_cmd_len_o}),
+      .out_last_o (unused_last),
+      .out_index_o(next_index)
+  );
+  assign mem_cmd_valid_o = next_valid && note_ready;
+  assign ask = mem_cmd_valid_o && mem_cmd_ready_i;
+
+  // Whose the bursts are that are not answered.
+  logic note_valid, take;
+  logic [IndexW-1:0] owner;
+  logic [$clog2(Outstanding + 1)-1:0] note_level;
+
+  fifo #(
+      .W(IndexW),
+      .Depth(Outstanding)
+  ) u_note (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (ask),
+      .in_ready_o (note_ready),
+      .in_data_i  (next_index),
+      .out_valid_o(note_valid),
+      .out_ready_i(take && data_last_o),
+      .out_data_o (owner),
+      .level_o    (note_level)
+  );
+
+  logic valid;
+
+  skid #(
+      .W(DataW + 2)
+  ) u_data (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (mem_data_valid_i),
+      .in_ready_o (mem_data_ready_o),
+      .in_data_i  ({mem_data_err_i, mem_data_last_i, mem_data_data_i}),
+      .out_valid_o(valid),
+      .out_ready_i(take),
+      .out_data_o ({data_err_o, data_last_o, data_data_o})
+  );
+
+  for (genvar i = 0; i < N; i++) begin : gen_data
+    assign data_valid_o[i] = valid && note_valid && owner == IndexW'(i);
+  end
+  assign take   = (data_valid_o & data_ready_i) != '0;
+  assign busy_o = cmds_busy || note_level != '0;
+
+`ifdef TSUNAGI_ASSERT
+  mem_read_rules #(
+      .Outstanding(Outstanding)
+  ) u_memory (
+      .clk_i,
+      .rst_i,
+      .cmd_valid_i (mem_cmd_valid_o),
+      .cmd_ready_i (mem_cmd_ready_i),
+      .cmd_len_i   (mem_cmd_len_o),
+      .data_valid_i(mem_data_valid_i),
+      .data_ready_i(mem_data_ready_o),
+      .data_last_i (mem_data_last_i)
+  );
+`endif
+endmodule

@@ -1,0 +1,187 @@
+// N clients write one memory.
+//
+// Client     write commands {addr, len = beats - 1}; the words of a burst, with a strobe for each byte, follow its command, `last` with
+//            the last one; one response per command, in order. `rsp_err_o` is the same wire for all: `rsp_valid_o` tells whose
+//            response it is.
+// Memory     the commands as they are, one after another; their words and responses in that order, no word before its command; at
+//            most Outstanding of them are not answered.
+// Fairness   the client whose last command is longest ago goes first: a command that is its client's first is passed over by at most N
+//            others.
+// Latency    1 cycle from command to memory command, 2 from there to its first word, 1 of data, 1 of a response. 1 word per
+//            cycle, no bubble between bursts, one-word ones included, whatever clients they are of, as far as the memory answers
+//            within Outstanding - 2 bursts.
+// Full       each client has one command waiting, then its `cmd_ready_o` is low. Words are taken in the commands' order.
+// Misuse     a client whose words come late, or that does not take its responses, holds up all the others: collect a burst before
+//            announcing it, as `dma_write` does. A burst ends with `data_last_i`, whatever its command said.
+// Reset      drops everything; the memory must forget the bursts it was told of, too.
+// busy_o     low when nothing is inside or outstanding.
+// Source     common practice.
+module mem_write_mux #(
+    parameter int N = 4,  // clients, >= 1
+    parameter int AddrW = 32,  // bits of a byte address
+    parameter int DataW = 32,  // bits of a word, multiple of 8
+    parameter int Outstanding = 8,  // bursts that may await their response, >= 1
+    localparam int IndexW = (N > 1) ? $clog2(N) : 1,
+    localparam int StrbW = DataW / 8
+) (
+    input logic clk_i,
+    input logic rst_i,
+    output logic busy_o,
+    input logic [N-1:0] cmd_valid_i,
+    output logic [N-1:0] cmd_ready_o,
+    input logic [N-1:0][AddrW-1:0] cmd_addr_i,
+    input logic [N-1:0][7:0] cmd_len_i,
+    input logic [N-1:0] data_valid_i,
+    output logic [N-1:0] data_ready_o,
+    input logic [N-1:0][DataW-1:0] data_data_i,
+    input logic [N-1:0][StrbW-1:0] data_strb_i,
+    input logic [N-1:0] data_last_i,
+    output logic [N-1:0] rsp_valid_o,
+    input logic [N-1:0] rsp_ready_i,
+    output logic rsp_err_o,
+    output logic mem_cmd_valid_o,
+    input logic mem_cmd_ready_i,
+    output logic [AddrW-1:0] mem_cmd_addr_o,
+    output logic [7:0] mem_cmd_len_o,
+    output logic mem_data_valid_o,
+    input logic mem_data_ready_i,
+    output logic [DataW-1:0] mem_data_data_o,
+    output logic [StrbW-1:0] mem_data_strb_o,
+    output logic mem_data_last_o,
+    input logic mem_rsp_valid_i,
+    output logic mem_rsp_ready_o,
+    input logic mem_rsp_err_i
+);
+  localparam int WordW = DataW + StrbW + 1;  // {last, strobes, data}
+
+  if (N < 1) begin : gen_bad_n
+    mem_write_mux_N_must_be_at_least_1 u_bad ();
+  end
+  if (Outstanding < 1) begin : gen_bad_outstanding
+    mem_write_mux_Outstanding_must_be_at_least_1 u_bad ();
+  end
+
+  logic [N-1:0][AddrW+7:0] cmd;
+  logic [N-1:0][WordW-1:0] word;
+  for (genvar i = 0; i < N; i++) begin : gen_pack
+    assign cmd[i]  = {cmd_addr_i[i], cmd_len_i[i]};
+    assign word[i] = {data_last_i[i], data_strb_i[i], data_data_i[i]};
+  end
+
+  logic cmds_busy, next_valid, note_ready, ask, unused_last;
+  logic [IndexW-1:0] next_index;
+
+  stream_merge #(
+      .N(N),
+      .W(AddrW + 8)
+  ) u_cmd (
+      .clk_i,
+      .rst_i,
+      .busy_o     (cmds_busy),
+      .in_valid_i (cmd_valid_i),
+      .in_ready_o (cmd_ready_o),
+      .in_data_i  (cmd),
+      .in_last_i  ({N{1'b1}}),
+      .out_valid_o(next_valid),
+      .out_ready_i(mem_cmd_ready_i && note_ready),
+      .out_data_o ({mem_cmd_addr_o, mem_cmd_len_o}),
+      .out_last_o (unused_last),
+      .out_index_o(next_index)
+  );
+  assign mem_cmd_valid_o = next_valid && note_ready;
+  assign ask = mem_cmd_valid_o && mem_cmd_ready_i;
+
+  // Whose the bursts are that are not all in; no more than await their response, so there is always room.
+  logic writer_valid, give, word_ready, unused_writer_ready;
+  logic [IndexW-1:0] writer;
+  logic [WordW-1:0] given;
+  logic [$clog2(Outstanding + 1)-1:0] unused_level;
+
+  fifo #(
+      .W(IndexW),
+      .Depth(Outstanding)
+  ) u_writer (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (ask),
+      .in_ready_o (unused_writer_ready),
+      .in_data_i  (next_index),
+      .out_valid_o(writer_valid),
+      .out_ready_i(give && given[WordW-1]),
+      .out_data_o (writer),
+      .level_o    (unused_level)
+  );
+
+  for (genvar i = 0; i < N; i++) begin : gen_data
+    assign data_ready_o[i] = writer_valid && word_ready && writer == IndexW'(i);
+  end
+  always_comb begin
+    given = '0;
+    for (int i = 0; i < N; i++) given |= word[i] & {WordW{writer == IndexW'(i)}};
+  end
+  assign give = (data_valid_i & data_ready_o) != '0;
+
+  skid #(
+      .W(WordW)
+  ) u_data (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (give),
+      .in_ready_o (word_ready),
+      .in_data_i  (given),
+      .out_valid_o(mem_data_valid_o),
+      .out_ready_i(mem_data_ready_i),
+      .out_data_o ({mem_data_last_o, mem_data_strb_o, mem_data_data_o})
+  );
+
+  // Whose the bursts are that are not answered.
+  logic note_valid, rsp_valid, take;
+  logic [IndexW-1:0] owner;
+  logic [$clog2(Outstanding + 1)-1:0] note_level;
+
+  fifo #(
+      .W(IndexW),
+      .Depth(Outstanding)
+  ) u_note (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (ask),
+      .in_ready_o (note_ready),
+      .in_data_i  (next_index),
+      .out_valid_o(note_valid),
+      .out_ready_i(take),
+      .out_data_o (owner),
+      .level_o    (note_level)
+  );
+
+  skid #(
+      .W(1)
+  ) u_rsp (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (mem_rsp_valid_i),
+      .in_ready_o (mem_rsp_ready_o),
+      .in_data_i  (mem_rsp_err_i),
+      .out_valid_o(rsp_valid),
+      .out_ready_i(take),
+      .out_data_o (rsp_err_o)
+  );
+
+  for (genvar i = 0; i < N; i++) begin : gen_rsp
+    assign rsp_valid_o[i] = rsp_valid && note_valid && owner == IndexW'(i);
+  end
+  assign take   = (rsp_valid_o & rsp_ready_i) != '0;
+  assign busy_o = cmds_busy || note_level != '0;
+
+`ifdef TSUNAGI_ASSERT
+  mem_write_rules u_memory (
+      .clk_i,
+      .rst_i,
+      .data_valid_i(mem_data_valid_o),
+      .data_ready_i(mem_data_ready_i),
+      .data_last_i (mem_data_last_o),
+      .rsp_valid_i (mem_rsp_valid_i),
+      .rsp_ready_i (mem_rsp_ready_o)
+  );
+`endif
+endmodule

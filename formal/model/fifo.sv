@@ -2,7 +2,7 @@
 // pointers, the oldest word first, which leaves a solver far fewer states to tell apart. With no word inside the output is any.
 module fifo #(
     parameter int W = 32,
-    parameter int Depth = 16,  // >= 2
+    parameter int Depth = 16,  // >= 1
     localparam int LevelW = $clog2(Depth + 1)
 ) (
     input logic clk_i,

@@ -11,7 +11,7 @@
 // Latency    1 cycle from a beat to the window's request, 1 from its response to the answer; 1 beat per cycle.
 // Full       answers for Outstanding beats of reads, or for Outstanding writes, await the window or the master; or twice as many
 //            beats the window: then `*_ready_o` is low.
-// Misuse     a window that never answers is waited for; a response nobody asked for is an assertion.
+// Misuse     a window that never answers is waited for; a response to what it was not asked in a cycle before is an assertion.
 // Reset      drops everything; the window must be reset, too.
 // busy_o     low when nothing is inside or outstanding.
 // Source     ours.
@@ -197,10 +197,18 @@ module axi_window #(
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (!win_rsp_valid_i || note_valid);
       assert (r_room_left || !(done && !note_write));
       assert (b_room_left || !(done && note_write && note_last));
     end
   end
+  mem_write_rules u_win (
+      .clk_i,
+      .rst_i,
+      .data_valid_i(win_req_valid_o),
+      .data_ready_i(win_req_ready_i),
+      .data_last_i (1'b1),
+      .rsp_valid_i (win_rsp_valid_i),
+      .rsp_ready_i (win_rsp_ready_o)
+  );
 `endif
 endmodule

@@ -1,7 +1,8 @@
 // Rules of a memory that is written: a response only for a burst whose data are all there. A checker, it drives nothing.
 //
 // Purpose    A block that writes states with it, under TSUNAGI_ASSERT, what it expects of the memory. A proof (formal/) takes the
-//            same rule as an assumption about the memory (Assume = 1).
+//            same rule as an assumption about the memory (Assume = 1). `axi_window` does so of its window, to whom each access is a
+//            burst of one word.
 // Handshake  watches data beats and responses.
 // Latency    a response that should not be is reported at the edge at which it is offered.
 // Reset      forgets what was written; nothing is checked while `rst_i` is high.

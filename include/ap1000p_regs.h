@@ -23,6 +23,8 @@
 #define AP1000P_PAGE_ROW_MASK 0x200u
 #define AP1000P_PAGE_COLUMN_SHIFT 10 /* broadcast along Y */
 #define AP1000P_PAGE_COLUMN_MASK 0x400u
+#define AP1000P_PAGE_SIZE_SHIFT 11 /* of a remote load or store: its bytes as a power of two; no page has it */
+#define AP1000P_PAGE_SIZE_MASK 0x1800u
 #define AP1000P_PAGE_SYSTEM_SHIFT 13 /* system queue */
 #define AP1000P_PAGE_SYSTEM_MASK 0x2000u
 #define AP1000P_PAGE_END_SHIFT 14 /* of a direct page: the word ends its message */
@@ -64,6 +66,26 @@
 /* Command: its stride; SEND: header word 1; CSI: value to store; FOP: OR mask */
 #define AP1000P_COMMAND_SOURCE_STRIDE 0x1Cu
 
+/* Message: to whom */
+#define AP1000P_MESSAGE_ROUTE 0x00u
+#define AP1000P_MESSAGE_ROUTE_X_SHIFT 0 /* cell */
+#define AP1000P_MESSAGE_ROUTE_X_MASK 0xFFu
+#define AP1000P_MESSAGE_ROUTE_Y_SHIFT 8 /* cell */
+#define AP1000P_MESSAGE_ROUTE_Y_MASK 0xFF00u
+#define AP1000P_MESSAGE_ROUTE_SCOPE_SHIFT 16 /* 0 that cell, 1 the row, 2 the column */
+#define AP1000P_MESSAGE_ROUTE_SCOPE_MASK 0x30000u
+#define AP1000P_MESSAGE_ROUTE_REPLY_SHIFT 18 /* class: an answer, not a request */
+#define AP1000P_MESSAGE_ROUTE_REPLY_MASK 0x40000u
+
+/* Message: what, from whom */
+#define AP1000P_MESSAGE_WHAT 0x04u
+#define AP1000P_MESSAGE_WHAT_X_SHIFT 0 /* sender */
+#define AP1000P_MESSAGE_WHAT_X_MASK 0xFFu
+#define AP1000P_MESSAGE_WHAT_Y_SHIFT 8 /* sender */
+#define AP1000P_MESSAGE_WHAT_Y_MASK 0xFF00u
+#define AP1000P_MESSAGE_WHAT_KIND_SHIFT 16 /* page code; with DIRECT set, a message no page writes */
+#define AP1000P_MESSAGE_WHAT_KIND_MASK 0xFFFF0000u
+
 /* Spill element: which word this is; what was not written, or is not what was written, does not match */
 #define AP1000P_SPILL_TAG 0x00u
 #define AP1000P_SPILL_TAG_END_SHIFT 0 /* the word ends its message */
@@ -92,6 +114,7 @@
 #define AP1000P_FAULT_OUTSIDE 3u /* page or table lies outside cell memory */
 #define AP1000P_FAULT_TABLE 4u /* a word that cannot stand in its table */
 #define AP1000P_FAULT_BUS 5u /* the memory reported an error while a table was read */
+#define AP1000P_FAULT_ALIGN 6u /* not the address of a word */
 
 /* Memory controller */
 #define AP1000P_CELL_SPACE 8u /* bits 35:32 of a physical address in cell memory */
@@ -108,6 +131,14 @@
 #define AP1000P_KIND_GET 1u /* the destination's memory to the own */
 #define AP1000P_KIND_CSI 4u /* compare and swap */
 #define AP1000P_KIND_FOP 5u /* fetch, AND and OR */
+
+/* Kinds of messages that the hardware makes, where the page code says DIRECT */
+#define AP1000P_MADE_GET_REPLY 0u /* the data of a GET, as a PUT has them */
+#define AP1000P_MADE_ATOMIC_REPLY 1u /* the old word of a CSI or FOP, as a PUT of one word has it */
+#define AP1000P_MADE_LOAD 2u /* remote load */
+#define AP1000P_MADE_STORE 3u /* remote store */
+#define AP1000P_MADE_LOAD_REPLY 4u /* what was loaded */
+#define AP1000P_MADE_STORE_ACK 5u /* a remote store is done */
 
 /* Queues */
 #define AP1000P_QUEUE_SYSTEM 0u /* commands of the system */

@@ -24,6 +24,8 @@ package ap1000p_pkg;
   localparam int PageRowW = 1;
   localparam int PageColumnLsb = 10;
   localparam int PageColumnW = 1;
+  localparam int PageSizeLsb = 11;
+  localparam int PageSizeW = 2;
   localparam int PageSystemLsb = 13;
   localparam int PageSystemW = 1;
   localparam int PageEndLsb = 14;
@@ -65,6 +67,26 @@ package ap1000p_pkg;
   // Command: its stride
   localparam bit [7:0] CommandSourceStride = 8'h1C;
 
+  // Message: to whom
+  localparam bit [7:0] MessageRoute = 8'h00;
+  localparam int MessageRouteXLsb = 0;
+  localparam int MessageRouteXW = 8;
+  localparam int MessageRouteYLsb = 8;
+  localparam int MessageRouteYW = 8;
+  localparam int MessageRouteScopeLsb = 16;
+  localparam int MessageRouteScopeW = 2;
+  localparam int MessageRouteReplyLsb = 18;
+  localparam int MessageRouteReplyW = 1;
+
+  // Message: what, from whom
+  localparam bit [7:0] MessageWhat = 8'h04;
+  localparam int MessageWhatXLsb = 0;
+  localparam int MessageWhatXW = 8;
+  localparam int MessageWhatYLsb = 8;
+  localparam int MessageWhatYW = 8;
+  localparam int MessageWhatKindLsb = 16;
+  localparam int MessageWhatKindW = 16;
+
   // Spill element: which word this is
   localparam bit [7:0] SpillTag = 8'h00;
   localparam int SpillTagEndLsb = 0;
@@ -93,6 +115,7 @@ package ap1000p_pkg;
   localparam int FaultOutside = 3;
   localparam int FaultTable = 4;
   localparam int FaultBus = 5;
+  localparam int FaultAlign = 6;
 
   // Memory controller
   localparam int CellSpace = 8;
@@ -109,6 +132,14 @@ package ap1000p_pkg;
   localparam int KindGet = 1;
   localparam int KindCsi = 4;
   localparam int KindFop = 5;
+
+  // Kinds of messages that the hardware makes, where the page code says DIRECT
+  localparam int MadeGetReply = 0;
+  localparam int MadeAtomicReply = 1;
+  localparam int MadeLoad = 2;
+  localparam int MadeStore = 3;
+  localparam int MadeLoadReply = 4;
+  localparam int MadeStoreAck = 5;
 
   // Queues
   localparam int QueueSystem = 0;

@@ -39,6 +39,10 @@ pub const PAGE_ROW_MASK: u32 = 0x200;
 pub const PAGE_COLUMN_SHIFT: u32 = 10;
 /// Bits 10 in place.
 pub const PAGE_COLUMN_MASK: u32 = 0x400;
+/// of a remote load or store: its bytes as a power of two; no page has it.
+pub const PAGE_SIZE_SHIFT: u32 = 11;
+/// Bits 12:11 in place.
+pub const PAGE_SIZE_MASK: u32 = 0x1800;
 /// system queue.
 pub const PAGE_SYSTEM_SHIFT: u32 = 13;
 /// Bits 13 in place.
@@ -96,6 +100,40 @@ pub const COMMAND_SOURCE: u32 = 0x18;
 /// Command: its stride; SEND: header word 1; CSI: value to store; FOP: OR mask.
 pub const COMMAND_SOURCE_STRIDE: u32 = 0x1c;
 
+/// Message: to whom.
+pub const MESSAGE_ROUTE: u32 = 0x00;
+/// cell.
+pub const MESSAGE_ROUTE_X_SHIFT: u32 = 0;
+/// Bits 7:0 in place.
+pub const MESSAGE_ROUTE_X_MASK: u32 = 0xff;
+/// cell.
+pub const MESSAGE_ROUTE_Y_SHIFT: u32 = 8;
+/// Bits 15:8 in place.
+pub const MESSAGE_ROUTE_Y_MASK: u32 = 0xff00;
+/// 0 that cell, 1 the row, 2 the column.
+pub const MESSAGE_ROUTE_SCOPE_SHIFT: u32 = 16;
+/// Bits 17:16 in place.
+pub const MESSAGE_ROUTE_SCOPE_MASK: u32 = 0x30000;
+/// class: an answer, not a request.
+pub const MESSAGE_ROUTE_REPLY_SHIFT: u32 = 18;
+/// Bits 18 in place.
+pub const MESSAGE_ROUTE_REPLY_MASK: u32 = 0x40000;
+
+/// Message: what, from whom.
+pub const MESSAGE_WHAT: u32 = 0x04;
+/// sender.
+pub const MESSAGE_WHAT_X_SHIFT: u32 = 0;
+/// Bits 7:0 in place.
+pub const MESSAGE_WHAT_X_MASK: u32 = 0xff;
+/// sender.
+pub const MESSAGE_WHAT_Y_SHIFT: u32 = 8;
+/// Bits 15:8 in place.
+pub const MESSAGE_WHAT_Y_MASK: u32 = 0xff00;
+/// page code; with DIRECT set, a message no page writes.
+pub const MESSAGE_WHAT_KIND_SHIFT: u32 = 16;
+/// Bits 31:16 in place.
+pub const MESSAGE_WHAT_KIND_MASK: u32 = 0xffff0000;
+
 /// Spill element: which word this is; what was not written, or is not what was written, does not match.
 pub const SPILL_TAG: u32 = 0x00;
 /// the word ends its message.
@@ -141,6 +179,8 @@ pub const FAULT_OUTSIDE: u32 = 3;
 pub const FAULT_TABLE: u32 = 4;
 /// Why an address has no translation: the memory reported an error while a table was read.
 pub const FAULT_BUS: u32 = 5;
+/// Why an address has no translation: not the address of a word.
+pub const FAULT_ALIGN: u32 = 6;
 
 /// Memory controller: bits 35:32 of a physical address in cell memory.
 pub const CELL_SPACE: u32 = 8;
@@ -164,6 +204,19 @@ pub const KIND_GET: u32 = 1;
 pub const KIND_CSI: u32 = 4;
 /// Command kinds: fetch, AND and OR.
 pub const KIND_FOP: u32 = 5;
+
+/// Kinds of messages that the hardware makes, where the page code says DIRECT: the data of a GET, as a PUT has them.
+pub const MADE_GET_REPLY: u32 = 0;
+/// Kinds of messages that the hardware makes, where the page code says DIRECT: the old word of a CSI or FOP, as a PUT of one word has it.
+pub const MADE_ATOMIC_REPLY: u32 = 1;
+/// Kinds of messages that the hardware makes, where the page code says DIRECT: remote load.
+pub const MADE_LOAD: u32 = 2;
+/// Kinds of messages that the hardware makes, where the page code says DIRECT: remote store.
+pub const MADE_STORE: u32 = 3;
+/// Kinds of messages that the hardware makes, where the page code says DIRECT: what was loaded.
+pub const MADE_LOAD_REPLY: u32 = 4;
+/// Kinds of messages that the hardware makes, where the page code says DIRECT: a remote store is done.
+pub const MADE_STORE_ACK: u32 = 5;
 
 /// Queues: commands of the system.
 pub const QUEUE_SYSTEM: u32 = 0;

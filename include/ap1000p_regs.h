@@ -140,6 +140,25 @@
 #define AP1000P_MADE_LOAD_REPLY 4u /* what was loaded */
 #define AP1000P_MADE_STORE_ACK 5u /* a remote store is done */
 
+/* What is done with one word of memory */
+#define AP1000P_WORD_READ 0u /* read */
+#define AP1000P_WORD_WRITE 1u /* its bytes that are enabled are written */
+#define AP1000P_WORD_INC 2u /* 1 is added: a flag counts */
+#define AP1000P_WORD_FOP 3u /* AND with one operand, OR with the other */
+#define AP1000P_WORD_CSI 4u /* becomes one operand if it was the other */
+
+/* What became of a message that was not executed as it says */
+#define AP1000P_BROKEN_NONE 0u /* it was executed */
+#define AP1000P_BROKEN_CLASS 1u /* a reply among the requests, or a request among the replies */
+#define AP1000P_BROKEN_KIND 2u /* nothing known, or nothing of its class */
+#define AP1000P_BROKEN_SHORT 3u /* it ended early; data that came are written */
+#define AP1000P_BROKEN_LONG 4u /* it went on; data as far as it says are written */
+#define AP1000P_BROKEN_ADDRESS 5u /* a remote access outside the cell's memory or not at a multiple of its size; no communication register */
+#define AP1000P_BROKEN_GIVEN_UP 6u /* a fault was given up; data before are written */
+#define AP1000P_BROKEN_BUS 7u /* the memory reported an error */
+#define AP1000P_BROKEN_REGISTER 8u /* a communication register was full, or empty, and does not wait */
+#define AP1000P_BROKEN_RING 9u /* no ring buffer takes it */
+
 /* Queues */
 #define AP1000P_QUEUE_SYSTEM 0u /* commands of the system */
 #define AP1000P_QUEUE_ACCESS 1u /* remote loads and stores */

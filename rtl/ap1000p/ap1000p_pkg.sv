@@ -141,6 +141,25 @@ package ap1000p_pkg;
   localparam int MadeLoadReply = 4;
   localparam int MadeStoreAck = 5;
 
+  // What is done with one word of memory
+  localparam int WordRead = 0;
+  localparam int WordWrite = 1;
+  localparam int WordInc = 2;
+  localparam int WordFop = 3;
+  localparam int WordCsi = 4;
+
+  // What became of a message that was not executed as it says
+  localparam int BrokenNone = 0;
+  localparam int BrokenClass = 1;
+  localparam int BrokenKind = 2;
+  localparam int BrokenShort = 3;
+  localparam int BrokenLong = 4;
+  localparam int BrokenAddress = 5;
+  localparam int BrokenGivenUp = 6;
+  localparam int BrokenBus = 7;
+  localparam int BrokenRegister = 8;
+  localparam int BrokenRing = 9;
+
   // Queues
   localparam int QueueSystem = 0;
   localparam int QueueAccess = 1;

@@ -218,6 +218,38 @@ pub const MADE_LOAD_REPLY: u32 = 4;
 /// Kinds of messages that the hardware makes, where the page code says DIRECT: a remote store is done.
 pub const MADE_STORE_ACK: u32 = 5;
 
+/// What is done with one word of memory: read.
+pub const WORD_READ: u32 = 0;
+/// What is done with one word of memory: its bytes that are enabled are written.
+pub const WORD_WRITE: u32 = 1;
+/// What is done with one word of memory: 1 is added: a flag counts.
+pub const WORD_INC: u32 = 2;
+/// What is done with one word of memory: AND with one operand, OR with the other.
+pub const WORD_FOP: u32 = 3;
+/// What is done with one word of memory: becomes one operand if it was the other.
+pub const WORD_CSI: u32 = 4;
+
+/// What became of a message that was not executed as it says: it was executed.
+pub const BROKEN_NONE: u32 = 0;
+/// What became of a message that was not executed as it says: a reply among the requests, or a request among the replies.
+pub const BROKEN_CLASS: u32 = 1;
+/// What became of a message that was not executed as it says: nothing known, or nothing of its class.
+pub const BROKEN_KIND: u32 = 2;
+/// What became of a message that was not executed as it says: it ended early; data that came are written.
+pub const BROKEN_SHORT: u32 = 3;
+/// What became of a message that was not executed as it says: it went on; data as far as it says are written.
+pub const BROKEN_LONG: u32 = 4;
+/// What became of a message that was not executed as it says: a remote access outside the cell's memory or not at a multiple of its size; no communication register.
+pub const BROKEN_ADDRESS: u32 = 5;
+/// What became of a message that was not executed as it says: a fault was given up; data before are written.
+pub const BROKEN_GIVEN_UP: u32 = 6;
+/// What became of a message that was not executed as it says: the memory reported an error.
+pub const BROKEN_BUS: u32 = 7;
+/// What became of a message that was not executed as it says: a communication register was full, or empty, and does not wait.
+pub const BROKEN_REGISTER: u32 = 8;
+/// What became of a message that was not executed as it says: no ring buffer takes it.
+pub const BROKEN_RING: u32 = 9;
+
 /// Queues: commands of the system.
 pub const QUEUE_SYSTEM: u32 = 0;
 /// Queues: remote loads and stores.

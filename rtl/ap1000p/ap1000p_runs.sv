@@ -7,6 +7,7 @@
 // Lookup     a client of ap1000p_mmu: once for each page entered, and again after `forget_i`.
 // Fault      `fault_valid_o` holds, with why (for whom and where: `req_*_o`), until `retry_i` (asks again) or `abort_i` (the job ends with a run of 0
 //            words, last). An address that is not a word's is a fault, FAULT_ALIGN. Both are ignored at other times.
+// stop_i     while high, the job inside is aborted as soon as no run of it is on show and no lookup on its way.
 // Latency    1 cycle from job to request, 1 from the page's place to the run. A run per 2 cycles within a page; a job takes one more.
 // forget_i   pulse: what was translated is not used for runs not on show yet.
 // Reset      drops everything; the MMU must forget the request, too.
@@ -29,6 +30,7 @@ module ap1000p_runs #(
     input logic [31:0] job_stride_i,
     input logic [19:0] job_words_i,
     input logic forget_i,
+    input logic stop_i,
 
     output logic req_valid_o,
     input logic req_ready_i,
@@ -54,7 +56,7 @@ module ap1000p_runs #(
 );
   typedef enum logic [2:0] {
     Idle,
-    Cut,  // the next run; asks for its page if that is another
+    Cut,    // the next run; asks for its page if that is another
     Await,
     Give,
     Fault
@@ -82,7 +84,7 @@ module ap1000p_runs #(
   assign here = physical_q || (known_q && page_q == word_q[29:10]);
 
   assign job_ready_o = state_q == Idle;
-  assign req_valid_o = state_q == Cut && !here && !odd_q;
+  assign req_valid_o = state_q == Cut && !here && !odd_q && !stop_i;
   assign req_context_o = context_q;
   assign req_addr_o = {word_q, 2'b00};
   assign req_write_o = Write;
@@ -118,6 +120,7 @@ module ap1000p_runs #(
         page_q <= word_q[29:10];
         if (physical_q) place_q <= word_q[29:10];
         reason_q <= 3'(ap1000p_pkg::FaultAlign);
+        if (stop_i) {run_q, last_q} <= 12'd1;
       end
       Await: begin
         place_q  <= rsp_addr_i[31:12];
@@ -133,7 +136,7 @@ module ap1000p_runs #(
         end
       end
       default: begin
-        if (abort_i) {run_q, last_q} <= 12'd1;
+        if (abort_i || stop_i) {run_q, last_q} <= 12'd1;
       end
     endcase
 
@@ -147,7 +150,8 @@ module ap1000p_runs #(
       case (state_q)
         Idle: if (job_valid_i) state_q <= Cut;
         Cut:
-        if (odd_q) state_q <= Fault;
+        if (stop_i) state_q <= Give;
+        else if (odd_q) state_q <= Fault;
         else if (here) state_q <= Give;
         else if (req_ready_i) state_q <= Await;
         Await:
@@ -157,7 +161,7 @@ module ap1000p_runs #(
         end
         Give: if (run_ready_i) state_q <= last_q ? Idle : Cut;
         default:
-        if (abort_i) state_q <= Give;
+        if (abort_i || stop_i) state_q <= Give;
         else if (retry_i) state_q <= Cut;
       endcase
     end

@@ -7,6 +7,8 @@ pub mod mmu;
 pub mod page;
 pub mod queues;
 pub mod regs;
+pub mod send;
+pub mod stride;
 pub mod wtp;
 
 use regs::*;

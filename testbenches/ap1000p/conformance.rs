@@ -13,8 +13,8 @@ use tsunagi::harness::wave::Probe;
 use verilated::Context;
 
 use crate::command::{self, Ports as _, SETUP, Store, pages};
-use crate::queues::{self, Plan, Ports as _, SLOW};
-use crate::{PERIOD, STARTS, started};
+use crate::queues::{self, Plan, Ports as _};
+use crate::{PERIOD, SLOW, STARTS, started};
 
 /// A command window before five queues, with a host that stores words.
 struct Cell<'a> {

@@ -4,13 +4,27 @@ mod command;
 mod conformance;
 mod mc;
 mod queues;
+mod rig;
+mod send;
+mod space;
 mod twins;
 
+use tsunagi::Cycle;
+use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Case;
 use verilated::Context;
 
 /// Clock period, picoseconds.
 const PERIOD: u64 = 10_000;
+
+/// About the machine's memory.
+pub const SLOW: MemoryTiming = MemoryTiming {
+    read_latency: Cycle(12),
+    write_latency: Cycle(9),
+    overhead: Cycle(3),
+    shared_bus: true,
+    byte_time: 0,
+};
 
 /// Each check is run from two random states of what is not reset.
 const STARTS: [&str; 2] = ["start 1", "start 2"];

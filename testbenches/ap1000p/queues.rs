@@ -16,7 +16,7 @@ use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, Cycle};
 use verilated::{Context, Unit};
 
-use crate::{PERIOD, STARTS, holds, started};
+use crate::{PERIOD, SLOW, STARTS, holds, started};
 
 /// What is checked besides the rules of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,15 +198,6 @@ pub const AGE_CAP: u32 = 16;
 pub const REGION: Region = Region { base: 1, limit: 2 };
 
 const MEMORY: usize = 2 << 20;
-
-/// About the machine's memory.
-pub const SLOW: MemoryTiming = MemoryTiming {
-    read_latency: Cycle(12),
-    write_latency: Cycle(9),
-    overhead: Cycle(3),
-    shared_bus: true,
-    byte_time: 0,
-};
 
 /// How a run is done.
 #[derive(Clone, Copy, Debug)]

@@ -10,8 +10,8 @@ use tsunagi::harness::seed::Case;
 use tsunagi::harness::stream::Gaps;
 use tsunagi::harness::wave::Probe;
 
-use crate::queues::{Plan, REGION, SLOW};
-use crate::{STARTS, command, queues};
+use crate::queues::{Plan, REGION};
+use crate::{SLOW, STARTS, command, queues};
 
 /// What the checks of a window say.
 fn of_command<U: command::Ports>() -> Vec<String> {

@@ -5,7 +5,7 @@ use tsunagi::ap1000p::acks::{Acks, Refused};
 use tsunagi::harness::seed::Case;
 use tsunagi::harness::wave::Probe;
 
-use super::{Ports, Rig, Twin, each_is_caught};
+use crate::rig::{Ports, Rig, Twin, each_is_caught};
 use crate::{STARTS, holds};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

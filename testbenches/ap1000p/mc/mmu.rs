@@ -10,7 +10,7 @@ use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};
 use tsunagi::harness::wave::Probe;
 
-use super::{Common, Ports, Rig, Twin, each_is_caught};
+use crate::rig::{Common, Ports, Rig, Twin, each_is_caught};
 use crate::{STARTS, holds};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,440 @@
+// AP1000+ MSC+, send controller of one class: messages of the queues become messages on the network, with data from cell memory.
+//
+// In         whole messages {end, word} of queues 0 to 2 (with Reply: 3 and 4), word 0 with the kind as the command window put it.
+// Out        {data, last} and `out_local_o`: to the cell itself. Formats: docs/machines/ap1000p.md, "Messages on the network".
+// Data       of PUT, SEND and GET_REPLY: ap1000p_runs says where, dma_read reads. The next message's addresses are translated and its
+//            data asked for while this one's go out. A word goes out when it is known whether it is the last one.
+// Flag       valid/ready, for ap1000p_word: the send flag, when the last word has been taken from `out`. Not for a message that was
+//            cut short, nor for address 0.
+// Latency    6 cycles from a command's last word to the memory's address, if its translation takes the MMU's 3; from its first
+//            word to the route's on show 3. One word per cycle out, messages one after the other without a bubble.
+// Error      memory error, or a fault that was aborted: the message ends with the word before, `error_o`. What was asked for is thrown away.
+// Misuse     kinds of the other class or none: dropped, `bad_o`. Commands of fewer than 8 words go out as short as they are, of more are cut, `bad_o`.
+//            A cell that is not in the torus leads where the sum leads; the router drains it.
+// Reset      drops everything; memory and MMU must forget what they were asked, too.
+// busy_o     low when nothing is inside.
+// Source     send controller with header generator and memory access sequencer: paper 2.2; flag after the last word: paper 3.1, 3.2. A
+//            controller for each class, so that answers never wait for a request; cut messages; what is held back: own guess.
+module ap1000p_send #(
+    parameter bit Reply = 1'b0,
+    parameter int CoordW = 5  // bits of a coordinate, 1 to 8
+) (
+    input  logic clk_i,
+    input  logic rst_i,
+    output logic busy_o,
+    output logic bad_o,   // pulses
+    output logic error_o,
+
+    input logic [CoordW-1:0] x_i,
+    input logic [CoordW-1:0] y_i,
+    input logic [CoordW-1:0] last_x_i,
+    input logic [CoordW-1:0] last_y_i,
+
+    input logic in_valid_i,
+    output logic in_ready_o,
+    input logic in_end_i,
+    input logic [31:0] in_data_i,
+
+    output logic req_valid_o,
+    input logic req_ready_i,
+    output logic [11:0] req_context_o,
+    output logic [31:0] req_addr_o,
+    output logic req_system_o,
+    input logic rsp_valid_i,
+    output logic rsp_ready_o,
+    input logic [31:0] rsp_addr_i,
+    input logic [2:0] rsp_fault_i,
+    input logic forget_i,
+    output logic fault_valid_o,
+    output logic [2:0] fault_reason_o,
+    input logic retry_i,
+    input logic abort_i,
+
+    output logic mem_cmd_valid_o,
+    input logic mem_cmd_ready_i,
+    output logic [31:0] mem_cmd_addr_o,
+    output logic [7:0] mem_cmd_len_o,
+    input logic mem_data_valid_i,
+    output logic mem_data_ready_o,
+    input logic [31:0] mem_data_data_i,
+    input logic mem_data_last_i,
+    input logic mem_data_err_i,
+
+    output logic flag_valid_o,
+    input logic flag_ready_i,
+    output logic [11:0] flag_context_o,
+    output logic flag_system_o,
+    output logic [31:0] flag_addr_o,
+
+    output logic out_valid_o,
+    input logic out_ready_i,
+    output logic out_local_o,
+    output logic out_last_o,
+    output logic [31:0] out_data_o
+);
+  if (CoordW < 1 || CoordW > 8) begin : gen_bad_coord
+    ap1000p_send_CoordW_must_be_1_to_8 u_bad ();
+  end
+
+  // The coordinate a distance away.
+  function automatic logic [CoordW-1:0] away(input logic [CoordW-1:0] here, input logic [7:0] distance,
+                                             input logic [CoordW-1:0] last);
+    logic signed [9:0] sum, size;
+    size = 10'(last) + 10'sd1;
+    sum  = $signed(10'(here)) + 10'($signed(distance));
+    if (sum < 0) sum = sum + size;
+    else if (sum >= size) sum = sum - size;
+    away = CoordW'(sum);
+  endfunction
+
+  // --------------------------------------------------------------------------- messages in: header, addresses, send flag
+  logic [2:0] index_q;  // of the next word, 7 for all beyond
+  logic
+      over_q,
+      first,
+      take,
+      known,
+      drop,
+      drop_q,
+      has_data,
+      data,
+      command,
+      head_ready,
+      job_ready,
+      note_ready,
+      job_due,
+      ends;
+  logic head_put, skips;
+  logic [15:0] kind_q, kind;
+  logic [31:0] length_q, addr_q, stride_q, flag_q, held_q, head_word;
+  logic is_send;
+  logic [CoordW-1:0] to_x, to_y;
+
+  assign first = index_q == '0;
+  assign kind = first ? in_data_i[ap1000p_pkg::CommandHeadKindLsb+:16] : kind_q;
+  assign is_send = kind[ap1000p_pkg::PageSendLsb];
+
+  always_comb begin
+    known = 1'b0;
+    command = !kind[ap1000p_pkg::PageDirectLsb];
+    has_data = 1'b0;
+    case ({
+      kind[ap1000p_pkg::PageDirectLsb], kind[ap1000p_pkg::PageKindLsb+:3]
+    })
+      4'(ap1000p_pkg::KindPut): {known, has_data} = {2{!Reply}};
+      4'(ap1000p_pkg::KindGet), 4'(ap1000p_pkg::KindCsi), 4'(ap1000p_pkg::KindFop): known = !Reply;
+      4'(8 + ap1000p_pkg::MadeLoad), 4'(8 + ap1000p_pkg::MadeStore): known = !Reply;
+      4'(8 + ap1000p_pkg::MadeGetReply): {known, has_data, command} = {Reply, Reply, 1'b1};
+      4'(8 + ap1000p_pkg::MadeAtomicReply), 4'(8 + ap1000p_pkg::MadeLoadReply), 4'(8 + ap1000p_pkg::MadeStoreAck):
+      known = Reply;
+      default: known = 1'b0;
+    endcase
+  end
+  assign drop = first ? !known : drop_q;
+  assign data = has_data && length_q[ap1000p_pkg::CommandLengthWordsLsb+:20] != '0;
+
+  assign to_x = away(x_i, in_data_i[ap1000p_pkg::CommandHeadDxLsb+:8], last_x_i);
+  assign to_y = away(y_i, in_data_i[ap1000p_pkg::CommandHeadDyLsb+:8], last_y_i);
+
+  // The header leaves out what is this side's own. Its last word is put with the command's, which says that the command is whole.
+  assign ends = in_end_i || index_q == 3'd7;
+  assign skips = has_data && !ends && (is_send ? index_q >= 3'd3 && index_q < 3'd6 : index_q >= 3'd4);
+  assign head_put = take && !drop && !over_q && !skips;
+  always_comb begin
+    head_word = in_data_i;
+    if (first) head_word = {kind, 8'(to_y), 8'(to_x)};
+    else if (has_data && !is_send && index_q > 3'd4) head_word = held_q;
+  end
+
+  assign in_ready_o = head_ready && note_ready && (job_ready || index_q != 3'd7);
+  assign take = in_valid_i && in_ready_o;
+  assign job_due = take && index_q == 3'd7 && !over_q && data && !drop;
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      kind_q <= kind;
+      drop_q <= drop;
+      if (index_q == 3'd1) length_q <= in_data_i;
+      if (index_q == (is_send ? 3'd3 : 3'd5)) flag_q <= in_data_i;
+      if (index_q == (is_send ? 3'd4 : 3'd6)) addr_q <= in_data_i;
+      if (index_q == 3'd5) stride_q <= in_data_i;
+      if (index_q == 3'd4) held_q <= in_data_i;
+    end
+    bad_o <= take && in_end_i && (drop || over_q || (command && index_q != 3'd7));
+    if (rst_i) begin
+      index_q <= '0;
+      over_q  <= 1'b0;
+    end else if (take) begin
+      index_q <= in_end_i ? '0 : (index_q == 3'd7) ? 3'd7 : index_q + 3'd1;
+      over_q  <= !in_end_i && index_q == 3'd7;
+    end
+  end
+
+  // {data follow, end of the header, word}; the first word's is {kind, y, x}.
+  logic head_valid, head_pop, head_data, head_end;
+  logic [31:0] head;
+  logic [ 4:0] head_level;
+  fifo #(
+      .W(34),
+      .Depth(16)
+  ) u_head (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (head_put),
+      .in_ready_o (head_ready),
+      .in_data_i  ({data && index_q == 3'd7, ends, head_word}),
+      .out_valid_o(head_valid),
+      .out_ready_i(head_pop),
+      .out_data_o ({head_data, head_end, head}),
+      .level_o    (head_level)
+  );
+
+  // ------------------------------------------------------------------------------------------------------ data: reads
+  logic runs_busy, run_valid, run_ready, run_last, run_none, run_stop, unused_write;
+  logic [31:0] run_addr;
+  logic [10:0] run_words;
+  ap1000p_runs #(
+      .Write(1'b0)
+  ) u_runs (
+      .clk_i,
+      .rst_i,
+      .busy_o(runs_busy),
+      .job_valid_i(job_due),
+      .job_ready_o(job_ready),
+      .job_context_i(length_q[ap1000p_pkg::CommandLengthContextLsb+:12]),
+      .job_system_i(kind_q[ap1000p_pkg::PageSystemLsb]),
+      .job_physical_i(1'b0),
+      .job_addr_i(addr_q),
+      .job_stride_i(is_send ? stride_q : in_data_i),
+      .job_words_i(length_q[ap1000p_pkg::CommandLengthWordsLsb+:20]),
+      .forget_i,
+      .stop_i(run_stop),
+      .req_valid_o,
+      .req_ready_i,
+      .req_context_o,
+      .req_addr_o,
+      .req_write_o(unused_write),
+      .req_system_o,
+      .rsp_valid_i,
+      .rsp_ready_o,
+      .rsp_addr_i,
+      .rsp_fault_i,
+      .run_valid_o(run_valid),
+      .run_ready_i(run_ready),
+      .run_addr_o(run_addr),
+      .run_words_o(run_words),
+      .run_last_o(run_last),
+      .fault_valid_o,
+      .fault_reason_o,
+      .retry_i,
+      .abort_i
+  );
+  assign run_none = run_words == '0;
+
+  logic read_busy, read_ready, read_valid, read_pop, read_last, read_err, unused_next;
+  logic [31:0] read_data;
+  logic [ 1:0] unused_keep;
+  dma_read #(
+      .LenW (13),
+      .Early(1'b1)
+  ) u_read (
+      .clk_i,
+      .rst_i,
+      .busy_o(read_busy),
+      .cmd_valid_i(run_valid && !run_none && mark_ready),
+      .cmd_ready_o(read_ready),
+      .next_o(unused_next),
+      .cmd_addr_i(run_addr),
+      .cmd_bytes_i({run_words, 2'b00}),
+      .mem_cmd_valid_o,
+      .mem_cmd_ready_i,
+      .mem_cmd_addr_o,
+      .mem_cmd_len_o,
+      .mem_data_valid_i,
+      .mem_data_ready_o,
+      .mem_data_data_i,
+      .mem_data_last_i,
+      .mem_data_err_i,
+      .out_valid_o(read_valid),
+      .out_ready_i(read_pop),
+      .out_data_o(read_data),
+      .out_keep_o(unused_keep),
+      .out_last_o(read_last),
+      .out_err_o(read_err)
+  );
+
+  // A mark for each run that is read: {no data: the message ends before it, the message's last}.
+  logic mark_ready, mark_valid, mark_pop, mark_none, mark_last, mark_put;
+  logic [3:0] mark_level, lasts_q;  // marks of a message's last run
+  assign run_ready = mark_ready && (run_none || read_ready);
+  assign mark_put  = run_valid && run_ready;
+  fifo #(
+      .W(2),
+      .Depth(8)
+  ) u_marks (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (mark_put),
+      .in_ready_o (mark_ready),
+      .in_data_i  ({run_none, run_last}),
+      .out_valid_o(mark_valid),
+      .out_ready_i(mark_pop),
+      .out_data_o ({mark_none, mark_last}),
+      .level_o    (mark_level)
+  );
+  always_ff @(posedge clk_i) begin
+    if (rst_i) lasts_q <= '0;
+    else lasts_q <= lasts_q + 4'(mark_put && run_last) - 4'(mark_pop && mark_last);
+  end
+
+  // ----------------------------------------------------------------------------------------------------- messages out
+  typedef enum logic [2:0] {
+    Route,
+    What,
+    Rest,
+    Data,
+    Drain   // what was read for a message that was cut short
+  } phase_e;
+  phase_e phase_q;
+
+  // The next word; the one held until it is known whether it is the last; the way out.
+  logic next_valid, next_last, next_sure, load, cut, data_next, go, skid_ready;
+  logic hold_valid_q, hold_last_q, hold_sure_q, hold_local_q;
+  logic [31:0] next, hold_q;
+  logic reads, broadcast;
+
+  assign reads = phase_q == Data && mark_valid && !mark_none && read_valid;
+  assign data_next = reads && !read_err;
+  assign cut = phase_q == Data && mark_valid && (mark_none || (read_valid && read_err)) && skid_ready;
+  assign go = hold_valid_q && skid_ready && (hold_sure_q || data_next || cut);
+  assign load = next_valid && (!hold_valid_q || go);
+  assign broadcast = head[16+ap1000p_pkg::PageRowLsb] || head[16+ap1000p_pkg::PageColumnLsb];
+
+  always_comb begin
+    next_last  = head_end && !head_data;
+    next_sure  = !head_end || !head_data;
+    next_valid = head_valid;
+    case (phase_q)
+      Route: begin
+        next = '0;
+        next[ap1000p_pkg::MessageRouteXLsb+:16] = head[15:0];
+        next[ap1000p_pkg::MessageRouteScopeLsb+:2] = {
+          head[16+ap1000p_pkg::PageColumnLsb], head[16+ap1000p_pkg::PageRowLsb]
+        };
+        next[ap1000p_pkg::MessageRouteReplyLsb] = Reply;
+        next_last = 1'b0;
+        next_sure = 1'b1;
+      end
+      What: next = {head[31:16], 8'(y_i), 8'(x_i)};
+      Rest: next = head;
+      default: begin
+        next = read_data;
+        next_last = read_last && mark_last;
+        next_sure = next_last;
+        next_valid = data_next;
+      end
+    endcase
+  end
+  assign head_pop = load && (phase_q == What || phase_q == Rest);
+  assign read_pop = mark_valid && !mark_none && (phase_q == Drain || cut || (load && phase_q == Data));
+  always_comb begin
+    mark_pop = mark_valid && read_valid && read_pop && read_last;
+    if (mark_valid && mark_none && (cut || phase_q == Drain)) mark_pop = 1'b1;
+  end
+  assign run_stop = phase_q == Drain && lasts_q == '0;
+
+  always_ff @(posedge clk_i) begin
+    if (load) begin
+      hold_q <= next;
+      hold_last_q <= next_last;
+      hold_sure_q <= next_sure;
+      if (phase_q == Route) hold_local_q <= !broadcast && head[15:0] == {8'(y_i), 8'(x_i)};
+    end
+    error_o <= cut;
+    if (rst_i) begin
+      phase_q <= Route;
+      hold_valid_q <= 1'b0;
+    end else begin
+      hold_valid_q <= load || (hold_valid_q && !go);
+      case (phase_q)
+        Route: if (load) phase_q <= What;
+        What, Rest: if (load) phase_q <= !head_end ? Rest : head_data ? Data : Route;
+        Data: begin
+          if (cut) phase_q <= (mark_pop && mark_last) ? Route : Drain;
+          else if (load && next_last) phase_q <= Route;
+        end
+        default: if (mark_pop && mark_last) phase_q <= Route;
+      endcase
+    end
+  end
+
+  logic out_cut;
+  skid #(
+      .W(35)
+  ) u_out (
+      .clk_i,
+      .rst_i,
+      .in_valid_i(go),
+      .in_ready_o(skid_ready),
+      .in_data_i ({cut, hold_local_q, hold_last_q || cut, hold_q}),
+      .out_valid_o,
+      .out_ready_i,
+      .out_data_o({out_cut, out_local_o, out_last_o, out_data_o})
+  );
+
+  // -------------------------------------------------------------------------------------------------------- send flags
+  // A note for each message, with its flag; when the message has gone, whether it was cut short.
+  logic note_valid, note_pop, gone_valid, gone_cut, gone_put, unused_gone;
+  logic [2:0] note_level, gone_level;
+  logic note_put;
+  assign note_put = head_put && ends;
+  fifo #(
+      .W(45),
+      .Depth(4)
+  ) u_notes (
+      .clk_i,
+      .rst_i,
+      .in_valid_i(note_put),
+      .in_ready_o(note_ready),
+      .in_data_i({
+        length_q[ap1000p_pkg::CommandLengthContextLsb+:12],
+        kind[ap1000p_pkg::PageSystemLsb],
+        has_data && index_q == 3'd7 ? flag_q : 32'd0
+      }),
+      .out_valid_o(note_valid),
+      .out_ready_i(note_pop),
+      .out_data_o({flag_context_o, flag_system_o, flag_addr_o}),
+      .level_o(note_level)
+  );
+  assign gone_put = out_valid_o && out_ready_i && out_last_o;
+  fifo #(
+      .W(1),
+      .Depth(4)
+  ) u_gone (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (gone_put),
+      .in_ready_o (unused_gone),
+      .in_data_i  (out_cut),
+      .out_valid_o(gone_valid),
+      .out_ready_i(note_pop),
+      .out_data_o (gone_cut),
+      .level_o    (gone_level)
+  );
+  assign flag_valid_o = gone_valid && !gone_cut && flag_addr_o != '0;
+  assign note_pop = gone_valid && (!flag_valid_o || flag_ready_i);
+
+  assign busy_o = head_level != '0 || index_q != '0 || runs_busy || read_busy || mark_level != '0 || hold_valid_q
+      || out_valid_o || note_level != '0 || gone_level != '0;
+
+`ifdef TSUNAGI_ASSERT
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      assert (!gone_put || unused_gone);
+      assert (!gone_valid || note_valid);
+      // What is cut short has a word to be cut after.
+      assert (!cut || hold_valid_q);
+    end
+  end
+`endif
+endmodule

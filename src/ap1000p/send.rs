@@ -1,0 +1,148 @@
+//! Golden model of the send controller: a message of a queue becomes words on the network, a send flag, or nothing.
+
+use super::regs::*;
+use super::stride::places;
+
+/// Message classes: answers never wait for requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traffic {
+    Request,
+    Reply,
+}
+
+/// What a message is, by its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A command with data of the sender's memory: PUT, or the reply of a GET.
+    Put,
+    /// The same into a ring buffer.
+    Send,
+    /// A command whose words go as they are.
+    Command,
+    /// Any words, as they are.
+    Raw,
+}
+
+/// The shape of a kind, and the class it goes by; `None`: there is no such message.
+pub fn shape(kind: u16) -> Option<(Shape, Traffic)> {
+    let has = |mask: u32| u32::from(kind) & mask != 0;
+    let number = u32::from(kind) & PAGE_KIND_MASK;
+    Some(if has(PAGE_DIRECT_MASK) {
+        match number {
+            MADE_GET_REPLY => (Shape::Put, Traffic::Reply),
+            MADE_ATOMIC_REPLY | MADE_LOAD_REPLY | MADE_STORE_ACK => (Shape::Raw, Traffic::Reply),
+            MADE_LOAD | MADE_STORE => (Shape::Raw, Traffic::Request),
+            _ => return None,
+        }
+    } else {
+        match number {
+            KIND_PUT if has(PAGE_SEND_MASK) => (Shape::Send, Traffic::Request),
+            KIND_PUT => (Shape::Put, Traffic::Request),
+            KIND_GET | KIND_CSI | KIND_FOP => (Shape::Command, Traffic::Request),
+            _ => return None,
+        }
+    })
+}
+
+/// A cell of a torus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub at: [u8; 2],
+    /// Cells along X and Y, 1 or more.
+    pub size: [u8; 2],
+}
+
+impl Place {
+    /// The cell so far away, with the distances modulo the torus.
+    pub fn away(&self, distance: [i8; 2]) -> [u8; 2] {
+        [0, 1].map(|axis| (i16::from(self.at[axis]) + i16::from(distance[axis])).rem_euclid(i16::from(self.size[axis])) as u8)
+    }
+
+    /// The first word of a message.
+    pub fn route(&self, to: [u8; 2], scope: u32, class: Traffic) -> u32 {
+        u32::from(to[0]) << MESSAGE_ROUTE_X_SHIFT
+            | u32::from(to[1]) << MESSAGE_ROUTE_Y_SHIFT
+            | scope << MESSAGE_ROUTE_SCOPE_SHIFT
+            | u32::from(class == Traffic::Reply) << MESSAGE_ROUTE_REPLY_SHIFT
+    }
+
+    /// The second one.
+    pub fn what(&self, kind: u16) -> u32 {
+        u32::from(self.at[0]) << MESSAGE_WHAT_X_SHIFT
+            | u32::from(self.at[1]) << MESSAGE_WHAT_Y_SHIFT
+            | u32::from(kind) << MESSAGE_WHAT_KIND_SHIFT
+    }
+}
+
+/// Whose address space, with whose rights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// 12 bits.
+    pub context: u16,
+    pub system: bool,
+}
+
+/// What becomes of a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// On the network; none if the message was dropped.
+    pub words: Vec<u32>,
+    /// To the cell itself, not over the network.
+    pub local: bool,
+    /// Logical address of the flag that counts when the last word has gone.
+    pub flag: Option<(Owner, u32)>,
+    /// Of no kind of this class, or not eight words where that is said.
+    pub bad: bool,
+    /// The data could not be read to their end.
+    pub cut: bool,
+}
+
+impl Owner {
+    pub fn of(kind: u16, length: u32) -> Owner {
+        Owner {
+            context: (length >> COMMAND_LENGTH_CONTEXT_SHIFT) as u16,
+            system: u32::from(kind) & PAGE_SYSTEM_MASK != 0,
+        }
+    }
+}
+
+/// Sends a message of at least one word; `read` gives a word of an address space, or `None` if it cannot be read.
+pub fn send(message: &[u32], class: Traffic, place: Place, mut read: impl FnMut(Owner, u32) -> Option<u32>) -> Sent {
+    let head = message[0];
+    let kind = (head >> COMMAND_HEAD_KIND_SHIFT) as u16;
+    let Some((shape, _)) = shape(kind).filter(|&(_, of)| of == class) else {
+        return Sent { bad: true, ..Sent::default() };
+    };
+    let whole = message.len() == COMMAND_WORDS as usize;
+    let taken = &message[..message.len().min(COMMAND_WORDS as usize)];
+    let scope = u32::from(kind) / PAGE_ROW_MASK & 3;
+    let to = place.away([(head >> COMMAND_HEAD_DX_SHIFT) as i8, (head >> COMMAND_HEAD_DY_SHIFT) as i8]);
+    let mut sent = Sent {
+        words: vec![place.route(to, scope, class), place.what(kind)],
+        local: scope == 0 && to == place.at,
+        bad: message.len() > COMMAND_WORDS as usize || (shape != Shape::Raw && !whole),
+        ..Sent::default()
+    };
+    // What is the sender's own does not go with it.
+    let own = match shape {
+        Shape::Put => 5..8,
+        Shape::Send => 3..6,
+        Shape::Command | Shape::Raw => 8..8,
+    };
+    sent.words.extend((1..taken.len()).filter(|i| !own.contains(i)).map(|i| taken[i]));
+    if !own.is_empty() && taken.len() == COMMAND_WORDS as usize {
+        let [flag, addr, stride] = if shape == Shape::Put { [5, 6, 7] } else { [3, 4, 5] }.map(|i| taken[i]);
+        let owner = Owner::of(kind, taken[1]);
+        for at in places(addr, stride, taken[1] & COMMAND_LENGTH_WORDS_MASK) {
+            match read(owner, at) {
+                Some(word) => sent.words.push(word),
+                None => {
+                    sent.cut = true;
+                    return sent;
+                }
+            }
+        }
+        sent.flag = (flag != 0).then_some((owner, flag));
+    }
+    sent
+}

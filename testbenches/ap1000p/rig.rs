@@ -1,0 +1,97 @@
+//! What the benches of units with one clock share.
+
+use std::fmt::Debug;
+
+use tsunagi::harness::seed::{Case, Recorder};
+use tsunagi::harness::wave::Probe;
+use verilated::{Context, Unit};
+
+use crate::{PERIOD, holds, started};
+
+/// What every bench checks besides its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Common {
+    /// No output follows an input within the cycle.
+    Path,
+    /// An offer holds until it is taken.
+    Protocol,
+}
+
+/// The ports of a unit with one clock.
+pub trait Ports: Unit {
+    type In;
+    type Out: PartialEq + Debug;
+
+    fn set_clk(&self, clk: bool, rst: bool);
+    fn set(&self, inputs: &Self::In);
+    fn seen(&self) -> Self::Out;
+}
+
+/// An instance with its clock.
+pub struct Rig<'a, U> {
+    dut: U,
+    context: Context,
+    recorder: Recorder<'a>,
+    pub cycle: u64,
+}
+
+impl<'a, U: Ports> Rig<'a, U> {
+    pub fn new(case: &Case, start: &str, probe: &'a Probe) -> Self {
+        let context = started(case, start);
+        let dut = U::named(&context, "dut");
+        Rig {
+            recorder: Recorder::new(probe, &[&dut]),
+            dut,
+            context,
+            cycle: 0,
+        }
+    }
+
+    fn eval(&mut self, clk: bool, rst: bool) {
+        self.dut.set_clk(clk, rst);
+        self.context
+            .set_time(self.cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
+        self.dut.eval();
+        self.recorder.tick(self.context.time());
+    }
+
+    /// A cycle with these inputs, and what the outputs were in it.
+    pub fn step(&mut self, inputs: &U::In, rst: bool) -> Result<U::Out, String> {
+        let before = self.dut.seen();
+        self.dut.set(inputs);
+        self.eval(false, rst);
+        let seen = self.dut.seen();
+        // Before the first edge anything may be.
+        holds(Common::Path, self.cycle == 0 || before == seen, || {
+            format!("cycle {}: {before:x?} becomes {seen:x?}", self.cycle)
+        })?;
+        self.eval(true, rst);
+        self.cycle += 1;
+        Ok(seen)
+    }
+
+    /// The outputs as they are.
+    pub fn seen(&self) -> U::Out {
+        self.dut.seen()
+    }
+}
+
+/// A twin: the rule that finds it, and the checks of its bench.
+pub type Twin<'a> = (&'static str, &'a dyn Fn() -> Vec<Result<(), String>>);
+
+/// Each rule has a twin that it finds, and the twin breaks no other.
+pub fn each_is_caught<R: Debug>(rules: &[R], twins: &[Twin]) {
+    for rule in rules.iter().map(|rule| format!("{rule:?}")) {
+        assert!(twins.iter().any(|(own, _)| *own == rule), "{rule} has no twin");
+    }
+    let mut wrong = Vec::new();
+    for (number, (own, checks)) in twins.iter().enumerate() {
+        let found: Vec<String> = checks().into_iter().filter_map(Result::err).collect();
+        if found.is_empty() {
+            wrong.push(format!("twin {number}: {own} finds nothing"));
+        }
+        let others = found.into_iter().filter(|what| !what.starts_with(&format!("{own}:")));
+        wrong.extend(others.map(|what| format!("twin {number}: {own} should find it, not {what}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,584 @@
+//! The send controller against its model: every word on the network, every send flag, whatever fails under way.
+
+use std::collections::VecDeque;
+
+use testbenches::rtl::*;
+use tsunagi::ap1000p::Word;
+use tsunagi::ap1000p::command::message;
+use tsunagi::ap1000p::regs::*;
+use tsunagi::ap1000p::send::{Owner, Place, Sent, Traffic, send};
+use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
+use tsunagi::harness::seed::{Case, Rng};
+use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Sink, Source};
+use tsunagi::harness::wave::Probe;
+use tsunagi::{Addr, Cycle};
+
+use crate::rig::{Common, Ports, Rig, Twin, each_is_caught};
+use crate::space::{MEMORY, Mmu, Request, Space};
+use crate::{SLOW, STARTS, holds};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// The words on the network are the model's.
+    Words,
+    /// The flags are, and none counts before its message has gone.
+    Flags,
+    /// Bad and cut messages are told, once each.
+    Told,
+    /// A word per cycle, from one message to the next.
+    Rate,
+    /// Six cycles to the memory, three to the network.
+    Latency,
+    Protocol,
+    Path,
+    Hang,
+    Rest,
+}
+
+const RULES: [Rule; 9] = [
+    Rule::Words,
+    Rule::Flags,
+    Rule::Told,
+    Rule::Rate,
+    Rule::Latency,
+    Rule::Protocol,
+    Rule::Path,
+    Rule::Hang,
+    Rule::Rest,
+];
+
+/// A word on the network: {to the cell itself, last, word}.
+type Out = (bool, bool, u32);
+
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    word: Option<Word>,
+    answer: Option<Result<u32, u8>>,
+    mmu_ready: bool,
+    forget: bool,
+    /// Whether to try again after a fault.
+    served: Option<bool>,
+    mem: MemPortsOut,
+    flag_ready: bool,
+    ready: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outputs {
+    ready: bool,
+    request: Option<Request>,
+    takes_answer: bool,
+    fault: Option<(u8, Request)>,
+    mem: MemPortsIn,
+    flag: Option<(Owner, u32)>,
+    out: Option<Out>,
+    bad: bool,
+    error: bool,
+    busy: bool,
+}
+
+const PLACE: Place = Place { at: [3, 1], size: [5, 4] };
+
+macro_rules! ports {
+    ($($unit:ident)+) => {$(
+        impl Ports for $unit {
+            type In = Inputs;
+            type Out = Outputs;
+
+            fn set_clk(&self, clk: bool, rst: bool) {
+                self.clk_i.set_bool(clk);
+                self.rst_i.set_bool(rst);
+            }
+
+            fn set(&self, inputs: &Inputs) {
+                self.x_i.set(PLACE.at[0]);
+                self.y_i.set(PLACE.at[1]);
+                self.last_x_i.set(PLACE.size[0] - 1);
+                self.last_y_i.set(PLACE.size[1] - 1);
+                self.in_valid_i.set_bool(inputs.word.is_some());
+                self.in_end_i.set_bool(inputs.word.is_none_or(|word| word.end));
+                self.in_data_i.set(inputs.word.map_or(0xdead_beef, |word| word.data));
+                self.req_ready_i.set_bool(inputs.mmu_ready);
+                self.rsp_valid_i.set_bool(inputs.answer.is_some());
+                self.rsp_addr_i.set(inputs.answer.and_then(Result::ok).unwrap_or(0xfeed_f00c));
+                self.rsp_fault_i.set(inputs.answer.and_then(Result::err).unwrap_or(0));
+                self.forget_i.set_bool(inputs.forget);
+                self.retry_i.set_bool(inputs.served == Some(true));
+                self.abort_i.set_bool(inputs.served == Some(false));
+                self.mem_cmd_ready_i.set_bool(inputs.mem.rd_cmd_ready);
+                self.mem_data_valid_i.set_bool(inputs.mem.rd_data_valid);
+                self.mem_data_data_i.set(inputs.mem.rd_data_data as u32);
+                self.mem_data_last_i.set_bool(inputs.mem.rd_data_last);
+                self.mem_data_err_i.set_bool(inputs.mem.rd_data_err);
+                self.flag_ready_i.set_bool(inputs.flag_ready);
+                self.out_ready_i.set_bool(inputs.ready);
+            }
+
+            fn seen(&self) -> Outputs {
+                let request = || Request {
+                    owner: Owner { context: self.req_context_o.get(), system: self.req_system_o.is_set() },
+                    addr: self.req_addr_o.get(),
+                    write: false,
+                };
+                Outputs {
+                    ready: self.in_ready_o.is_set(),
+                    request: self.req_valid_o.is_set().then(request),
+                    takes_answer: self.rsp_ready_o.is_set(),
+                    fault: self.fault_valid_o.is_set().then(|| (self.fault_reason_o.get(), request())),
+                    mem: MemPortsIn {
+                        rd_cmd_valid: self.mem_cmd_valid_o.is_set(),
+                        rd_cmd_addr: self.mem_cmd_addr_o.get(),
+                        rd_cmd_len: self.mem_cmd_len_o.get(),
+                        rd_data_ready: self.mem_data_ready_o.is_set(),
+                        ..MemPortsIn::default()
+                    },
+                    flag: self.flag_valid_o.is_set().then(|| {
+                        let context = self.flag_context_o.get();
+                        (Owner { context, system: self.flag_system_o.is_set() }, self.flag_addr_o.get())
+                    }),
+                    out: self.out_valid_o.is_set().then(|| {
+                        (self.out_local_o.is_set(), self.out_last_o.is_set(), self.out_data_o.get())
+                    }),
+                    bad: self.bad_o.is_set(),
+                    error: self.error_o.is_set(),
+                    busy: self.busy_o.is_set(),
+                }
+            }
+        }
+    )+};
+}
+
+ports!(Ap1000pSend Ap1000pSendReply
+       TwinSendStride TwinSendFlag TwinSendTold TwinSendBubble TwinSendLate TwinSendWithdraws TwinSendPath TwinSendStuck TwinSendRest);
+
+struct Bench<'a, U> {
+    rig: Rig<'a, U>,
+    class: Traffic,
+    space: Space,
+    memory: Memory,
+    agent: MemoryAgent,
+    mmu: Mmu,
+    rng: Option<Rng>,
+    source: Source<Word>,
+    sink: Sink<Out>,
+    flags: Sink<(Owner, u32)>,
+    requests: [Monitor<(u32, u8)>; 2],
+    /// What the model says of the messages given, in order; cut and bad ones.
+    due: VecDeque<Sent>,
+    told: [u32; 2],
+    want: [u32; 2],
+    /// Words that have come of the message under way.
+    came: usize,
+    flags_due: VecDeque<(Owner, u32)>,
+    /// Until when the fault is served.
+    serving: Option<u64>,
+    /// First cycle: of a command's last word, of the memory's command, of the first word, of the route; of the last word out.
+    marks: [Option<u64>; 4],
+    taken: u64,
+    last_out: u64,
+    served: [u32; 2],
+}
+
+impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
+    fn new(case: &Case, start: &str, class: Traffic, gaps: Gaps, timing: MemoryTiming, probe: &'a Probe) -> Result<Self, String> {
+        let pacer = |pauses, name: &str| Pacer::new(pauses, case.rng(name));
+        let mut memory = Memory::new(MEMORY as usize);
+        memory.poison(0..MEMORY);
+        let jitter = if gaps == Gaps::None { 0 } else { 6 };
+        let mut bench = Bench {
+            rig: Rig::new(case, start, probe),
+            class,
+            space: Space::default(),
+            memory,
+            agent: MemoryAgent::new(timing, 4).with_jitter(case.rng("memory").bits(), Cycle(jitter), Cycle(jitter)),
+            mmu: Mmu::default(),
+            rng: (gaps != Gaps::None).then(|| case.rng("delays")),
+            source: Source::new([], pacer(gaps.at_source(), "source")),
+            sink: Sink::new(pacer(gaps.at_sink(), "sink")),
+            flags: Sink::new(pacer(gaps.at_sink(), "flags")),
+            requests: Default::default(),
+            due: VecDeque::new(),
+            told: [0; 2],
+            want: [0; 2],
+            came: 0,
+            flags_due: VecDeque::new(),
+            serving: None,
+            marks: [None; 4],
+            taken: 0,
+            last_out: 0,
+            served: [0; 2],
+        };
+        bench.reset()?;
+        Ok(bench)
+    }
+
+    fn reset(&mut self) -> Result<(), String> {
+        for _ in 0..2 {
+            self.rig.step(&Inputs::default(), true)?;
+        }
+        self.agent.reset();
+        self.mmu.reset();
+        self.source.reset();
+        self.source.stop();
+        self.sink.reset();
+        self.flags.reset();
+        self.requests.iter_mut().for_each(Monitor::reset);
+        self.due.clear();
+        self.flags_due.clear();
+        self.came = 0;
+        self.told = [0; 2];
+        self.want = [0; 2];
+        Ok(())
+    }
+
+    fn give(&mut self, words: &[u32]) {
+        for word in message(words) {
+            self.source.push(word);
+        }
+        let (space, memory) = (&self.space, &self.memory);
+        let sent = send(words, self.class, PLACE, |owner, addr| {
+            let at = Addr(space.place(owner, addr)?);
+            let word = memory.read(at, 4).filter(|_| memory.bus_ok(at, 4))?;
+            Some(u32::from_le_bytes(word.try_into().expect("four bytes")))
+        });
+        self.want[0] += u32::from(sent.bad);
+        self.want[1] += u32::from(sent.cut);
+        if !sent.words.is_empty() {
+            self.due.push_back(sent);
+        }
+    }
+
+    fn cycle(&mut self) -> Result<(), String> {
+        let now = self.rig.cycle;
+        let told = |what: String| format!("cycle {now}: {what}");
+        let before = self.rig.seen();
+        let served = match (before.fault, self.serving) {
+            (Some((_, request)), Some(at)) if at <= now => Some(self.space.serve(request)),
+            _ => None,
+        };
+        let word = self.source.offer().copied();
+        let inputs = Inputs {
+            word,
+            answer: self.mmu.answer(&self.space, now),
+            mmu_ready: self.mmu.ready(),
+            forget: self.rng.as_mut().is_some_and(|rng| rng.chance(1, 30)),
+            served,
+            mem: *self.agent.ports(),
+            flag_ready: self.flags.ready(),
+            ready: self.sink.ready(),
+        };
+        let seen = self.rig.step(&inputs, false)?;
+
+        let protocol = |e| format!("{:?}: {e}", Common::Protocol);
+        self.requests[0]
+            .step(seen.mem.rd_cmd_valid.then_some((seen.mem.rd_cmd_addr, seen.mem.rd_cmd_len)).as_ref(), inputs.mem.rd_cmd_ready)
+            .map_err(protocol)?;
+        let resting = !seen.busy && self.mmu.ready() && seen.request.is_none() && word.is_none();
+        holds(Rule::Rest, seen.busy || (seen.out.is_none() && seen.flag.is_none() && !seen.mem.rd_cmd_valid), || {
+            told("not busy".into())
+        })?;
+        holds(Rule::Rest, !resting || self.came == 0, || told("not busy within a message".into()))?;
+
+        self.told[0] += u32::from(seen.bad);
+        self.told[1] += u32::from(seen.error);
+        if let Some((reason, request)) = seen.fault {
+            let align = !request.addr.is_multiple_of(4) || reason == FAULT_ALIGN as u8;
+            holds(Rule::Told, align || self.space.lookup(request) == Err(reason), || {
+                told(format!("fault {reason} at {request:x?}"))
+            })?;
+            match self.serving {
+                None => self.serving = Some(now + 1 + self.rng.as_mut().map_or(0, |rng| rng.below(50))),
+                Some(_) if served.is_some() => {
+                    self.serving = None;
+                    self.served[usize::from(served == Some(true))] += 1;
+                }
+                Some(_) => {}
+            }
+        }
+        self.mmu.step(seen.request, inputs.answer.is_some() && seen.takes_answer, now, self.rng.as_mut());
+        self.agent.step(Cycle(now), &mut self.memory, &seen.mem, |_| {});
+
+        let flag = self.flags.step(seen.flag).map_err(protocol)?;
+        if seen.flag.is_some() || flag.is_some() {
+            holds(Rule::Flags, self.flags_due.front() == seen.flag.as_ref(), || {
+                told(format!("flag {:x?}, not {:x?}", seen.flag, self.flags_due.front()))
+            })?;
+        }
+        if flag.is_some() {
+            self.flags_due.pop_front();
+        }
+        if let Some(out) = self.sink.step(seen.out).map_err(protocol)? {
+            let Some(sent) = self.due.front() else {
+                return holds(Rule::Words, false, || told(format!("{out:x?} of no message")));
+            };
+            let last = self.came + 1 == sent.words.len();
+            let want = (sent.local, last, sent.words[self.came]);
+            holds(Rule::Words, out == want, || told(format!("word {}: {out:x?}, not {want:x?}", self.came)))?;
+            self.came += 1;
+            self.last_out = now;
+            if last {
+                self.flags_due.extend(sent.flag);
+                self.due.pop_front();
+                self.came = 0;
+            }
+        }
+        let mut mark = |at: usize, is: bool| {
+            if is && self.marks[at].is_none() {
+                self.marks[at] = Some(now);
+            }
+        };
+        mark(1, seen.mem.rd_cmd_valid);
+        mark(3, seen.out.is_some());
+        if let Some(word) = self.source.step(seen.ready) {
+            mark(0, word.end);
+            mark(2, true);
+            self.taken += 1;
+        }
+        Ok(())
+    }
+
+    fn left(&self) -> usize {
+        self.source.len() + self.due.len() + self.flags_due.len()
+    }
+
+    fn finish(&mut self, limit: u64) -> Result<(), String> {
+        let end = self.rig.cycle + limit;
+        let mut calm = 0;
+        while calm < 30 {
+            self.cycle()?;
+            calm = if self.left() == 0 && !self.rig.seen().busy { calm + 1 } else { 0 };
+            holds(Rule::Hang, self.rig.cycle < end, || {
+                format!("{} words and messages left after {limit} cycles: {:x?}", self.left(), self.rig.seen())
+            })?;
+        }
+        holds(Rule::Told, self.told == self.want, || {
+            format!("bad and cut: {:?}, not {:?}", self.told, self.want)
+        })
+    }
+}
+
+/// A command or another message of random content; mostly of the class.
+fn any(rng: &mut Rng, class: Traffic) -> Vec<u32> {
+    let made = PAGE_DIRECT_MASK;
+    let kinds: &[u32] = match class {
+        Traffic::Request => &[
+            KIND_PUT,
+            KIND_PUT,
+            KIND_PUT | PAGE_SYSTEM_MASK,
+            KIND_PUT | PAGE_ROW_MASK,
+            KIND_PUT | PAGE_COLUMN_MASK | PAGE_AS_RECEIVE_MASK,
+            KIND_PUT | PAGE_SEND_MASK,
+            KIND_PUT | PAGE_SEND_MASK | PAGE_ROW_MASK | PAGE_SYSTEM_MASK,
+            KIND_GET,
+            KIND_CSI,
+            KIND_FOP,
+            made | MADE_LOAD,
+            made | MADE_STORE,
+        ],
+        Traffic::Reply => &[
+            made | MADE_GET_REPLY,
+            made | MADE_GET_REPLY,
+            made | MADE_GET_REPLY | PAGE_SYSTEM_MASK,
+            made | MADE_ATOMIC_REPLY,
+            made | MADE_LOAD_REPLY,
+            made | MADE_STORE_ACK,
+        ],
+    };
+    let kind = match rng.below(12) {
+        0 => rng.bits() as u32 & 0xffff,
+        _ => kinds[rng.below(kinds.len() as u64) as usize],
+    };
+    let raw = kind & made != 0 && kind & PAGE_KIND_MASK != MADE_GET_REPLY;
+    let count = match rng.below(20) {
+        0 => rng.between(1, u64::from(MESSAGE_WORDS)),
+        _ if raw => rng.between(1, 4),
+        _ => u64::from(COMMAND_WORDS),
+    };
+    let cell = [0, 1].map(|axis| {
+        let size = i64::from(PLACE.size[axis]);
+        rng.between(0, 2 * size as u64 - 2) as i64 - (size - 1)
+    });
+    let words = match rng.below(8) {
+        0 => 0,
+        1 => rng.between(1, 2500),
+        _ => rng.between(1, 40),
+    };
+    let stride = |rng: &mut Rng| match rng.below(3) {
+        0 => 0,
+        1 => (rng.below(5) << 24 | rng.below(9)) as u32,
+        _ => (rng.below(256) << 24) as u32 | (rng.below(4000) as u32).wrapping_sub(2000) & 0xff_ffff,
+    };
+    let addr = |rng: &mut Rng| {
+        let odd = if rng.chance(1, 40) { rng.below(4) as u32 } else { 0 };
+        (rng.below(1 << 20) as u32) << 2 | odd
+    };
+    let flag = |rng: &mut Rng| if rng.chance(1, 3) { 0 } else { rng.bits() as u32 & !3 };
+    let at_send = kind & PAGE_SEND_MASK != 0 && kind & made == 0;
+    let head = kind << 16 | (cell[0] as u32 & 0xff) << COMMAND_HEAD_DX_SHIFT | cell[1] as u32 & 0xff;
+    let length = (rng.below(4096) << 20) as u32 | words as u32;
+    let mut message = vec![head, length];
+    message.extend(match at_send {
+        false => [addr(rng), stride(rng), flag(rng), flag(rng), addr(rng), stride(rng)],
+        true => [flag(rng), flag(rng), addr(rng), stride(rng), rng.bits() as u32, rng.bits() as u32],
+    });
+    message.resize_with(count as usize, || rng.bits() as u32);
+    message
+}
+
+const CLASSES: [Traffic; 2] = [Traffic::Request, Traffic::Reply];
+
+/// Random messages; with faults and errors if `ill`.
+fn follows<U: Ports<In = Inputs, Out = Outputs>>(
+    case: &Case,
+    start: &str,
+    class: Traffic,
+    gaps: Gaps,
+    ill: bool,
+    messages: u32,
+    probe: &Probe,
+) -> Result<(), String> {
+    let timing = if gaps == Gaps::None { MemoryTiming::IDEAL } else { SLOW };
+    let mut bench = Bench::<U>::new(case, start, class, gaps, timing, probe)?;
+    let mut rng = case.rng("messages");
+    bench.space.faults = ill;
+    if ill {
+        for _ in 0..40 {
+            let at = rng.below(u64::from(MEMORY) / 4) as u32 * 4;
+            bench.memory.inject_fault(at..at + 4);
+        }
+    }
+    for _ in 0..messages {
+        bench.give(&any(&mut rng, class));
+    }
+    bench.finish(u64::from(messages) * 20_000)?;
+    if ill && messages >= 100 {
+        assert!(bench.served.iter().all(|&n| n > 0), "faults served: {:?}", bench.served);
+    }
+    Ok(())
+}
+
+/// A PUT of so many words from an aligned address, to another cell.
+fn put(words: u32, number: u32) -> [u32; 8] {
+    [0x0100, words, 0x1000 + number, 0, 0x200, 0x300, 0x8000 + number * 64, 0]
+}
+
+/// The stated rates and latencies, with a memory and an MMU that never wait.
+fn rate<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Result<(), String> {
+    let bench = || Bench::<U>::new(case, STARTS[0], Traffic::Request, Gaps::None, MemoryTiming::IDEAL, probe);
+    let mut first = bench()?;
+    first.give(&put(1, 0));
+    first.finish(500)?;
+    let [end, memory, begin, route] = first.marks.map(|mark| mark.expect("happened"));
+    holds(Rule::Latency, memory - end <= 6 && route - begin <= 3, || {
+        format!("{} cycles to the memory, {} to the network", memory - end, route - begin)
+    })?;
+
+    let mut many = bench()?;
+    const COUNT: u32 = 50;
+    for number in 0..COUNT {
+        many.give(&put(8, number));
+    }
+    many.finish(20_000)?;
+    let took = many.last_out - many.marks[3].expect("came") + 1;
+    let words = u64::from(COUNT) * 14;
+    holds(Rule::Rate, took == words, || format!("{words} words took {took} cycles"))?;
+
+    let mut long = bench()?;
+    long.give(&put(5000, 1));
+    long.finish(20_000)?;
+    let took = long.last_out - long.marks[3].expect("came") + 1;
+    // The first word of data waits for the memory, and each further page for its translation.
+    holds(Rule::Rate, took <= 5006 + 16, || format!("5006 words took {took} cycles"))
+}
+
+#[test]
+fn follows_the_model() {
+    for start in STARTS {
+        for gaps in Gaps::ALL {
+            for ill in [false, true] {
+                let case = |class| Case::new("ap1000p", "send::follows_the_model", format!("{start}, {gaps:?}, {ill}, {class:?}"));
+                case(CLASSES[0]).run(|probe| {
+                    follows::<Ap1000pSend>(&case(CLASSES[0]), start, CLASSES[0], gaps, ill, 300, probe)
+                });
+                case(CLASSES[1]).run(|probe| {
+                    follows::<Ap1000pSendReply>(&case(CLASSES[1]), start, CLASSES[1], gaps, ill, 300, probe)
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn rates_and_latencies() {
+    let case = Case::new("ap1000p", "send::rates_and_latencies", "");
+    case.run(|probe| rate::<Ap1000pSend>(&case, probe));
+}
+
+/// C6: item sizes and gaps, the word 0 being no stride at all.
+#[test]
+fn c6_strides() {
+    let case = Case::new("ap1000p", "send::c6_strides", "");
+    case.run(|probe| {
+        let mut bench = Bench::<Ap1000pSend>::new(&case, STARTS[0], Traffic::Request, Gaps::None, MemoryTiming::IDEAL, probe)?;
+        for item in [1, 3, 255, 0] {
+            for gap in [0, 1, 5000] {
+                for words in [1, 2, 255, 256, 257, 1000] {
+                    let mut command = put(words, item);
+                    command[7] = item << 24 | gap;
+                    bench.give(&command);
+                }
+            }
+        }
+        bench.finish(2_000_000)
+    });
+}
+
+/// A reset in mid-flight leaves nothing behind.
+#[test]
+fn reset_in_flight() {
+    let case = Case::new("ap1000p", "send::reset_in_flight", "");
+    case.run(|probe| {
+        let mut rng = case.rng("messages");
+        let class = Traffic::Request;
+        let mut bench = Bench::<Ap1000pSend>::new(&case, STARTS[1], class, Gaps::Both, SLOW, probe)?;
+        for _ in 0..40 {
+            for _ in 0..10 {
+                bench.give(&any(&mut rng, class));
+            }
+            for _ in 0..rng.below(400) {
+                bench.cycle()?;
+            }
+            bench.reset()?;
+        }
+        bench.give(&put(100, 1));
+        bench.finish(5_000)
+    });
+}
+
+fn checks<U: Ports<In = Inputs, Out = Outputs>>() -> Vec<Result<(), String>> {
+    let case = |what: &str| Case::new("ap1000p", "send::each_twin_is_caught", what);
+    let probe = Probe::default();
+    let mut found = vec![rate::<U>(&case("rate"), &probe)];
+    for gaps in [Gaps::None, Gaps::Both] {
+        for ill in [false, true] {
+            found.push(follows::<U>(&case("random"), STARTS[0], CLASSES[0], gaps, ill, 150, &probe));
+        }
+    }
+    found
+}
+
+#[test]
+fn each_twin_is_caught() {
+    let twins: [Twin; 9] = [
+        ("Words", &checks::<TwinSendStride>),
+        ("Flags", &checks::<TwinSendFlag>),
+        ("Told", &checks::<TwinSendTold>),
+        ("Rate", &checks::<TwinSendBubble>),
+        ("Latency", &checks::<TwinSendLate>),
+        ("Protocol", &checks::<TwinSendWithdraws>),
+        ("Path", &checks::<TwinSendPath>),
+        ("Hang", &checks::<TwinSendStuck>),
+        ("Rest", &checks::<TwinSendRest>),
+    ];
+    each_is_caught(&RULES, &twins);
+}

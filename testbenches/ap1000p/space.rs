@@ -1,0 +1,109 @@
+//! Logical addresses for the units that ask the MMU: a stand-in of the memory controller, and the software that serves faults.
+
+use std::collections::BTreeSet;
+
+use tsunagi::ap1000p::regs::*;
+use tsunagi::ap1000p::send::Owner;
+use tsunagi::harness::seed::Rng;
+
+/// Bytes of the memory that pages lie in.
+pub const MEMORY: u32 = 1 << 20;
+const PAGE: u32 = 4096;
+
+/// What is asked of the MMU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub owner: Owner,
+    pub addr: u32,
+    pub write: bool,
+}
+
+/// What becomes of a page that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    There,
+    /// Comes when software has served the first fault.
+    Away,
+    /// Never comes.
+    Lost,
+}
+
+/// The address spaces of all contexts: each page of each lies somewhere, by a fixed rule.
+#[derive(Clone, Debug, Default)]
+pub struct Space {
+    /// Whether pages are missing at all.
+    pub faults: bool,
+    fetched: BTreeSet<(u16, u32)>,
+}
+
+impl Space {
+    fn mix(owner: Owner, page: u32) -> u32 {
+        (u32::from(owner.context) * 0x51 + page).wrapping_mul(0x9e37_79b1) >> 8
+    }
+
+    pub fn page(&self, owner: Owner, addr: u32) -> Page {
+        match Space::mix(owner, addr / PAGE) >> 12 & 15 {
+            0 if self.faults => Page::Lost,
+            1 | 2 if self.faults => Page::Away,
+            _ => Page::There,
+        }
+    }
+
+    /// Where a word lies that is there in the end.
+    pub fn place(&self, owner: Owner, addr: u32) -> Option<u32> {
+        let there = addr.is_multiple_of(4) && self.page(owner, addr) != Page::Lost;
+        there.then(|| Space::mix(owner, addr / PAGE) % (MEMORY / PAGE) * PAGE + addr % PAGE)
+    }
+
+    /// The MMU's answer, or its fault.
+    pub fn lookup(&self, request: Request) -> Result<u32, u8> {
+        let missing = match self.page(request.owner, request.addr) {
+            Page::There => false,
+            Page::Away => !self.fetched.contains(&(request.owner.context, request.addr / PAGE)),
+            Page::Lost => true,
+        };
+        match self.place(request.owner, request.addr) {
+            Some(at) if !missing => Ok(at),
+            _ => Err(FAULT_PAGE as u8),
+        }
+    }
+
+    /// Software serves a fault: whether to try again.
+    pub fn serve(&mut self, request: Request) -> bool {
+        self.fetched.insert((request.owner.context, request.addr / PAGE));
+        self.place(request.owner, request.addr).is_some()
+    }
+}
+
+/// A client's side of the MMU: an answer some cycles after each request.
+#[derive(Clone, Debug, Default)]
+pub struct Mmu {
+    open: Option<(Request, u64)>,
+}
+
+impl Mmu {
+    pub fn ready(&self) -> bool {
+        self.open.is_none()
+    }
+
+    /// The answer on show in this cycle.
+    pub fn answer(&self, space: &Space, now: u64) -> Option<Result<u32, u8>> {
+        self.open.filter(|&(_, due)| due <= now).map(|(request, _)| space.lookup(request))
+    }
+
+    /// The edge.
+    pub fn step(&mut self, request: Option<Request>, taken: bool, now: u64, rng: Option<&mut Rng>) {
+        if taken {
+            self.open = None;
+        } else if self.open.is_none()
+            && let Some(request) = request
+        {
+            let more = rng.map_or(0, |rng| if rng.chance(1, 4) { rng.below(20) } else { 0 });
+            self.open = Some((request, now + 3 + more));
+        }
+    }
+
+    pub fn reset(&mut self) {
+        self.open = None;
+    }
+}

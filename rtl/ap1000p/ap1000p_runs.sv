@@ -64,7 +64,8 @@ module ap1000p_runs #(
   state_e state_q;
 
   logic [11:0] context_q;
-  logic system_q, physical_q, strided_q, odd_q;
+  logic system_q, physical_q, strided_q;
+  logic [1:0] odd_q;  // not zero: not a word's address
   logic [29:0] word_q, item_at_q, pitch_q;  // addresses of words: of the run, of its item; from item to item
   logic [8:0] item_q, item_left_q;
   logic [19:0] left_q;
@@ -84,9 +85,9 @@ module ap1000p_runs #(
   assign here = physical_q || (known_q && page_q == word_q[29:10]);
 
   assign job_ready_o = state_q == Idle;
-  assign req_valid_o = state_q == Cut && !here && !odd_q && !stop_i;
+  assign req_valid_o = state_q == Cut && !here && odd_q == '0 && !stop_i;
   assign req_context_o = context_q;
-  assign req_addr_o = {word_q, 2'b00};
+  assign req_addr_o = {word_q, odd_q};
   assign req_write_o = Write;
   assign req_system_o = system_q;
   assign rsp_ready_o = state_q == Await;
@@ -106,7 +107,7 @@ module ap1000p_runs #(
         physical_q <= job_physical_i;
         word_q <= job_addr_i[31:2];
         item_at_q <= job_addr_i[31:2];
-        odd_q <= job_addr_i[1:0] != '0;
+        odd_q <= job_addr_i[1:0];
         strided_q <= job_stride_i[23:0] != '0;
         pitch_q <= {{6{job_stride_i[23]}}, job_stride_i[23:0]} + 30'(item);
         item_q <= item;
@@ -141,7 +142,7 @@ module ap1000p_runs #(
     endcase
 
     if (state_q == Cut) known_q <= here && !forget_i;
-    else if (state_q == Await) known_q <= !stale_q && !forget_i;
+    else if (state_q == Await) known_q <= rsp_fault_i == 3'(ap1000p_pkg::FaultNone) && !stale_q && !forget_i;
     else if (forget_i || state_q == Idle) known_q <= 1'b0;
     stale_q <= state_q == Await && (stale_q || forget_i);
 
@@ -151,7 +152,7 @@ module ap1000p_runs #(
         Idle: if (job_valid_i) state_q <= Cut;
         Cut:
         if (stop_i) state_q <= Give;
-        else if (odd_q) state_q <= Fault;
+        else if (odd_q != '0) state_q <= Fault;
         else if (here) state_q <= Give;
         else if (req_ready_i) state_q <= Await;
         Await:

@@ -112,7 +112,7 @@ module ap1000p_send #(
 
   assign first = index_q == '0;
   assign kind = first ? in_data_i[ap1000p_pkg::CommandHeadKindLsb+:16] : kind_q;
-  assign is_send = kind[ap1000p_pkg::PageSendLsb];
+  assign is_send = kind[ap1000p_pkg::PageSendLsb] && !kind[ap1000p_pkg::PageDirectLsb];
 
   always_comb begin
     known = 1'b0;

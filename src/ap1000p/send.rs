@@ -123,13 +123,13 @@ pub fn send(message: &[u32], class: Traffic, place: Place, mut read: impl FnMut(
         bad: message.len() > COMMAND_WORDS as usize || (shape != Shape::Raw && !whole),
         ..Sent::default()
     };
-    // What is the sender's own does not go with it.
+    // What is the sender's own does not go with it; but of a SEND that ends within it, the last word.
     let own = match shape {
         Shape::Put => 5..8,
         Shape::Send => 3..6,
         Shape::Command | Shape::Raw => 8..8,
     };
-    sent.words.extend((1..taken.len()).filter(|i| !own.contains(i)).map(|i| taken[i]));
+    sent.words.extend((1..taken.len()).filter(|i| !own.contains(i) || (shape == Shape::Send && i + 1 == taken.len())).map(|i| taken[i]));
     if !own.is_empty() && taken.len() == COMMAND_WORDS as usize {
         let [flag, addr, stride] = if shape == Shape::Put { [5, 6, 7] } else { [3, 4, 5] }.map(|i| taken[i]);
         let owner = Owner::of(kind, taken[1]);

@@ -2,6 +2,268 @@
 #ifndef AP1000P_REGS_H
 #define AP1000P_REGS_H
 
+/* Registers: This cell's place in the torus */
+#define AP1000P_CELL 0x00u
+#define AP1000P_CELL_X_SHIFT 0 /* column */
+#define AP1000P_CELL_X_MASK 0xFFu
+#define AP1000P_CELL_Y_SHIFT 8 /* row */
+#define AP1000P_CELL_Y_MASK 0xFF00u
+
+/* Registers: Cells along X and Y, 1 to 128 */
+#define AP1000P_SIZE 0x04u
+#define AP1000P_SIZE_X_SHIFT 0 /* columns */
+#define AP1000P_SIZE_X_MASK 0xFFu
+#define AP1000P_SIZE_Y_SHIFT 8 /* rows */
+#define AP1000P_SIZE_Y_MASK 0xFF00u
+
+/* Registers: Context of the process that issues commands */
+#define AP1000P_CONTEXT 0x08u
+#define AP1000P_CONTEXT_NUMBER_SHIFT 0 /* put into each command */
+#define AP1000P_CONTEXT_NUMBER_MASK 0xFFFu
+
+/* Registers: Relative cells a user may send to, signed */
+#define AP1000P_RANGE 0x0Cu
+#define AP1000P_RANGE_LOW_X_SHIFT 0 /* bound */
+#define AP1000P_RANGE_LOW_X_MASK 0xFFu
+#define AP1000P_RANGE_HIGH_X_SHIFT 8 /* bound */
+#define AP1000P_RANGE_HIGH_X_MASK 0xFF00u
+#define AP1000P_RANGE_LOW_Y_SHIFT 16 /* bound */
+#define AP1000P_RANGE_LOW_Y_MASK 0xFF0000u
+#define AP1000P_RANGE_HIGH_Y_SHIFT 24 /* bound */
+#define AP1000P_RANGE_HIGH_Y_MASK 0xFF000000u
+
+/* Registers: Address of the context table in cell memory, a multiple of 16 KB; demap everything after a change */
+#define AP1000P_CONTEXT_TABLE 0x10u
+
+/* Registers: Region of cell memory for what overflows the queues; acts when the region is next empty */
+#define AP1000P_SPILL_REGION 0x14u
+#define AP1000P_SPILL_REGION_BASE_SHIFT 0 /* multiple of 512 KB */
+#define AP1000P_SPILL_REGION_BASE_MASK 0xFFu
+#define AP1000P_SPILL_REGION_LIMIT_SHIFT 8 /* 8 KB, 0 (none) to 64 */
+#define AP1000P_SPILL_REGION_LIMIT_MASK 0x7F00u
+
+/* Registers: Modes of the queues, and what conflicts at communication registers do */
+#define AP1000P_MODE 0x18u
+#define AP1000P_MODE_PAUSE_SHIFT 0 /* no writer begins a message */
+#define AP1000P_MODE_PAUSE_MASK 0x1u
+#define AP1000P_MODE_THROUGH_SHIFT 1 /* direct words pass what is spilled */
+#define AP1000P_MODE_THROUGH_MASK 0x2u
+#define AP1000P_MODE_BLOCK_SHIFT 2 /* nothing more is spilled */
+#define AP1000P_MODE_BLOCK_MASK 0x4u
+#define AP1000P_MODE_FAULT_HOST_SHIFT 4 /* a conflict of the host's is a fault; otherwise it waits */
+#define AP1000P_MODE_FAULT_HOST_MASK 0x10u
+#define AP1000P_MODE_FAULT_NET_SHIFT 5 /* a conflict of the network's is a fault */
+#define AP1000P_MODE_FAULT_NET_MASK 0x20u
+
+/* Registers: What is */
+#define AP1000P_STATUS 0x1Cu
+#define AP1000P_STATUS_STABLE_SHIFT 0 /* no message half written, all that is spilled is in memory */
+#define AP1000P_STATUS_STABLE_MASK 0x1u
+#define AP1000P_STATUS_FILL_SHIFT 1 /* a queue waits for its spilled words */
+#define AP1000P_STATUS_FILL_MASK 0x2u
+#define AP1000P_STATUS_FULL_SHIFT 2 /* 8 KB or less of the region are left */
+#define AP1000P_STATUS_FULL_MASK 0x4u
+#define AP1000P_STATUS_BUSY_SHIFT 3 /* something is under way */
+#define AP1000P_STATUS_BUSY_MASK 0x8u
+#define AP1000P_STATUS_DEMAP_SHIFT 4 /* a demap is not done */
+#define AP1000P_STATUS_DEMAP_MASK 0x10u
+#define AP1000P_STATUS_SPILLED_SHIFT 8 /* queues with words in the region */
+#define AP1000P_STATUS_SPILLED_MASK 0x1F00u
+
+/* Registers: Pending causes of the interrupt; write 1 to clear. FAULT, FILL and FULL come again while they last */
+#define AP1000P_CAUSE 0x20u
+#define AP1000P_CAUSE_FAULT_SHIFT 0 /* a transfer has no translation: FAULTS */
+#define AP1000P_CAUSE_FAULT_MASK 0x1u
+#define AP1000P_CAUSE_FILL_SHIFT 1 /* as in STATUS */
+#define AP1000P_CAUSE_FILL_MASK 0x2u
+#define AP1000P_CAUSE_FULL_SHIFT 2 /* as in STATUS */
+#define AP1000P_CAUSE_FULL_MASK 0x4u
+#define AP1000P_CAUSE_REFUSED_SHIFT 3 /* a store or command was refused */
+#define AP1000P_CAUSE_REFUSED_MASK 0x8u
+#define AP1000P_CAUSE_BROKEN_SHIFT 4 /* a message that came was not executed */
+#define AP1000P_CAUSE_BROKEN_MASK 0x10u
+#define AP1000P_CAUSE_BAD_SHIFT 5 /* a message in a queue was none */
+#define AP1000P_CAUSE_BAD_MASK 0x20u
+#define AP1000P_CAUSE_CUT_SHIFT 6 /* a message could not be read to its end */
+#define AP1000P_CAUSE_CUT_MASK 0x40u
+#define AP1000P_CAUSE_WORD_SHIFT 7 /* a flag or atomic was given up, or its memory reported an error */
+#define AP1000P_CAUSE_WORD_MASK 0x80u
+#define AP1000P_CAUSE_QUEUE_SHIFT 8 /* spilled words were lost, or a message was too long */
+#define AP1000P_CAUSE_QUEUE_MASK 0x100u
+#define AP1000P_CAUSE_ACK_SHIFT 9 /* an acknowledgement of nothing */
+#define AP1000P_CAUSE_ACK_MASK 0x200u
+
+/* Registers: Causes that interrupt, as in CAUSE */
+#define AP1000P_ENABLE 0x24u
+#define AP1000P_ENABLE_CAUSES_SHIFT 0 /* a bit each */
+#define AP1000P_ENABLE_CAUSES_MASK 0x3FFu
+
+/* Registers: Who waits for software; the numbers are those of RETRY and ABORT */
+#define AP1000P_FAULTS 0x28u
+#define AP1000P_FAULTS_WHO_SHIFT 0 /* bit 0 requests sent, 1 replies sent, 2 requests received, 3 replies received, 4 words and flags */
+#define AP1000P_FAULTS_WHO_MASK 0x1Fu
+
+/* Registers: Ends faults; reads 0 */
+#define AP1000P_SERVE 0x2Cu
+#define AP1000P_SERVE_RETRY_SHIFT 0 /* look up again */
+#define AP1000P_SERVE_RETRY_MASK 0x1Fu
+#define AP1000P_SERVE_ABORT_SHIFT 8 /* give up: the message ends, no flag counts */
+#define AP1000P_SERVE_ABORT_MASK 0x1F00u
+
+/* Registers: Forgets the translations of this address */
+#define AP1000P_DEMAP 0x30u
+
+/* Registers: Forgets all translations */
+#define AP1000P_DEMAP_ALL 0x34u
+
+/* Registers: Remote stores not acknowledged */
+#define AP1000P_ACKS 0x38u
+#define AP1000P_ACKS_COUNT_SHIFT 0 /* 0: all are performed */
+#define AP1000P_ACKS_COUNT_MASK 0xFFFFu
+
+/* Registers: Of a fault of: requests sent */
+#define AP1000P_WHY0 0x40u
+#define AP1000P_WHY0_REASON_SHIFT 0 /* FAULT_... */
+#define AP1000P_WHY0_REASON_MASK 0x7u
+#define AP1000P_WHY0_WRITE_SHIFT 3 /* it would write */
+#define AP1000P_WHY0_WRITE_MASK 0x8u
+#define AP1000P_WHY0_SYSTEM_SHIFT 4 /* with the system's rights */
+#define AP1000P_WHY0_SYSTEM_MASK 0x10u
+#define AP1000P_WHY0_CONTEXT_SHIFT 20 /* whose address */
+#define AP1000P_WHY0_CONTEXT_MASK 0xFFF00000u
+
+/* Registers: Logical address of that fault */
+#define AP1000P_WHERE0 0x44u
+
+/* Registers: Of a fault of: replies sent */
+#define AP1000P_WHY1 0x48u
+#define AP1000P_WHY1_REASON_SHIFT 0 /* FAULT_... */
+#define AP1000P_WHY1_REASON_MASK 0x7u
+#define AP1000P_WHY1_WRITE_SHIFT 3 /* it would write */
+#define AP1000P_WHY1_WRITE_MASK 0x8u
+#define AP1000P_WHY1_SYSTEM_SHIFT 4 /* with the system's rights */
+#define AP1000P_WHY1_SYSTEM_MASK 0x10u
+#define AP1000P_WHY1_CONTEXT_SHIFT 20 /* whose address */
+#define AP1000P_WHY1_CONTEXT_MASK 0xFFF00000u
+
+/* Registers: Logical address of that fault */
+#define AP1000P_WHERE1 0x4Cu
+
+/* Registers: Of a fault of: requests received */
+#define AP1000P_WHY2 0x50u
+#define AP1000P_WHY2_REASON_SHIFT 0 /* FAULT_... */
+#define AP1000P_WHY2_REASON_MASK 0x7u
+#define AP1000P_WHY2_WRITE_SHIFT 3 /* it would write */
+#define AP1000P_WHY2_WRITE_MASK 0x8u
+#define AP1000P_WHY2_SYSTEM_SHIFT 4 /* with the system's rights */
+#define AP1000P_WHY2_SYSTEM_MASK 0x10u
+#define AP1000P_WHY2_CONTEXT_SHIFT 20 /* whose address */
+#define AP1000P_WHY2_CONTEXT_MASK 0xFFF00000u
+
+/* Registers: Logical address of that fault */
+#define AP1000P_WHERE2 0x54u
+
+/* Registers: Of a fault of: replies received */
+#define AP1000P_WHY3 0x58u
+#define AP1000P_WHY3_REASON_SHIFT 0 /* FAULT_... */
+#define AP1000P_WHY3_REASON_MASK 0x7u
+#define AP1000P_WHY3_WRITE_SHIFT 3 /* it would write */
+#define AP1000P_WHY3_WRITE_MASK 0x8u
+#define AP1000P_WHY3_SYSTEM_SHIFT 4 /* with the system's rights */
+#define AP1000P_WHY3_SYSTEM_MASK 0x10u
+#define AP1000P_WHY3_CONTEXT_SHIFT 20 /* whose address */
+#define AP1000P_WHY3_CONTEXT_MASK 0xFFF00000u
+
+/* Registers: Logical address of that fault */
+#define AP1000P_WHERE3 0x5Cu
+
+/* Registers: Of a fault of: words and flags */
+#define AP1000P_WHY4 0x60u
+#define AP1000P_WHY4_REASON_SHIFT 0 /* FAULT_... */
+#define AP1000P_WHY4_REASON_MASK 0x7u
+#define AP1000P_WHY4_WRITE_SHIFT 3 /* it would write */
+#define AP1000P_WHY4_WRITE_MASK 0x8u
+#define AP1000P_WHY4_SYSTEM_SHIFT 4 /* with the system's rights */
+#define AP1000P_WHY4_SYSTEM_MASK 0x10u
+#define AP1000P_WHY4_CONTEXT_SHIFT 20 /* whose address */
+#define AP1000P_WHY4_CONTEXT_MASK 0xFFF00000u
+
+/* Registers: Logical address of that fault */
+#define AP1000P_WHERE4 0x64u
+
+/* Registers: What the command window refused */
+#define AP1000P_REFUSED_COUNT 0x70u
+#define AP1000P_REFUSED_COUNT_COUNT_SHIFT 0 /* up to 65535 */
+#define AP1000P_REFUSED_COUNT_COUNT_MASK 0xFFFFu
+#define AP1000P_REFUSED_COUNT_PAGE_SHIFT 16 /* the last one's page code */
+#define AP1000P_REFUSED_COUNT_PAGE_MASK 0xFFFF0000u
+
+/* Registers: Messages that came and were not executed */
+#define AP1000P_BROKEN_COUNT 0x74u
+#define AP1000P_BROKEN_COUNT_REQUESTS_SHIFT 0 /* up to 65535 */
+#define AP1000P_BROKEN_COUNT_REQUESTS_MASK 0xFFFFu
+#define AP1000P_BROKEN_COUNT_REPLIES_SHIFT 16 /* up to 65535 */
+#define AP1000P_BROKEN_COUNT_REPLIES_MASK 0xFFFF0000u
+
+/* Registers: The last one: its sender and kind, as in WHAT */
+#define AP1000P_BROKEN_WHAT 0x78u
+#define AP1000P_BROKEN_WHAT_X_SHIFT 0 /* sender */
+#define AP1000P_BROKEN_WHAT_X_MASK 0xFFu
+#define AP1000P_BROKEN_WHAT_Y_SHIFT 8 /* sender */
+#define AP1000P_BROKEN_WHAT_Y_MASK 0xFF00u
+#define AP1000P_BROKEN_WHAT_KIND_SHIFT 16 /* kind */
+#define AP1000P_BROKEN_WHAT_KIND_MASK 0xFFFF0000u
+
+/* Registers: Words stored of open commands */
+#define AP1000P_OPEN 0x7Cu
+#define AP1000P_OPEN_USER_SHIFT 0 /* words */
+#define AP1000P_OPEN_USER_MASK 0x7u
+#define AP1000P_OPEN_SYSTEM_SHIFT 4 /* words */
+#define AP1000P_OPEN_SYSTEM_MASK 0x70u
+#define AP1000P_OPEN_WHY_SHIFT 8 /* BROKEN_... of BROKEN_WHAT */
+#define AP1000P_OPEN_WHY_MASK 0xF00u
+#define AP1000P_OPEN_CAUSE_SHIFT 12 /* REFUSED_... of REFUSED */
+#define AP1000P_OPEN_CAUSE_MASK 0x3000u
+
+/* Registers: Their pages */
+#define AP1000P_OPEN_PAGE 0x80u
+#define AP1000P_OPEN_PAGE_USER_SHIFT 0 /* page code */
+#define AP1000P_OPEN_PAGE_USER_MASK 0xFFFFu
+#define AP1000P_OPEN_PAGE_SYSTEM_SHIFT 16 /* page code */
+#define AP1000P_OPEN_PAGE_SYSTEM_MASK 0xFFFF0000u
+
+/* Registers: Forgets open commands */
+#define AP1000P_DROP 0x84u
+#define AP1000P_DROP_USER_SHIFT 0 /* the user's */
+#define AP1000P_DROP_USER_MASK 0x1u
+#define AP1000P_DROP_SYSTEM_SHIFT 1 /* the system's */
+#define AP1000P_DROP_SYSTEM_MASK 0x2u
+
+/* Registers: Write: which word of an open command; read, not in the next two cycles: that word */
+#define AP1000P_PEEK 0x88u
+#define AP1000P_PEEK_WORD_SHIFT 0 /* word */
+#define AP1000P_PEEK_WORD_MASK 0x7u
+#define AP1000P_PEEK_SYSTEM_SHIFT 3 /* the system's */
+#define AP1000P_PEEK_SYSTEM_MASK 0x8u
+
+/* Registers: Elements in the spill region */
+#define AP1000P_HELD 0x8Cu
+#define AP1000P_HELD_COUNT_SHIFT 0 /* elements */
+#define AP1000P_HELD_COUNT_MASK 0x1FFFFu
+
+/* Registers: Place of the next element */
+#define AP1000P_POSITION 0x90u
+#define AP1000P_POSITION_ELEMENT_SHIFT 0 /* 8 bytes */
+#define AP1000P_POSITION_ELEMENT_MASK 0xFFFFu
+
+/* Registers: Gives up elements that software has read */
+#define AP1000P_RELEASE 0x94u
+#define AP1000P_RELEASE_COUNT_SHIFT 0 /* elements */
+#define AP1000P_RELEASE_COUNT_MASK 0x1FFFFu
+
+/* Registers: Constant 0x54415001 */
+#define AP1000P_ID 0xFCu
+
 /* Word of a page table: a page, or the next table */
 #define AP1000P_TABLE_TYPE_SHIFT 0 /* what it is */
 #define AP1000P_TABLE_TYPE_MASK 0x3u
@@ -180,6 +442,7 @@
 #define AP1000P_REFUSED_LENGTH 3u /* more than 20 bits of length */
 
 /* Sizes */
+#define AP1000P_ID_VALUE 1413566465u /* what register ID reads */
 #define AP1000P_QUEUES 5u /* queues */
 #define AP1000P_COMMAND_WORDS 8u /* words of a command */
 #define AP1000P_MESSAGE_WORDS 16u /* words of a message in a queue, at most */

@@ -1,10 +1,10 @@
 // AP1000+ MC, communication registers: words with a present bit, read when there is one, written when there is none.
 //
-// Handshake  two sources (0 host, 1 network), each a request (valid/ready), then its answer (valid until taken), then the next request.
+// Handshake  sources (0 host, the others the network's), each a request (valid/ready), then its answer (valid until taken), then the next request.
 // Meaning    a write to an empty word fills it, a read of a full one empties it. The other two are conflicts: with `fault_i` of the
-//            source low, the request waits until the word is as it wants it, and the other source goes on; high, it is answered with
+//            source low, the request waits until the word is as it wants it, and the other sources go on; high, it is answered with
 //            `rsp_fault_o` and nothing changes. A request that waits when `fault_i` rises is answered so.
-// Order      one access a cycle; where both sources could go, the host does, and the network in the next cycle.
+// Order      one access a cycle; where several sources could go, the one of the lowest number does, and the others in the next cycles.
 // Latency    3 cycles from request to answer. A request per 4 cycles and source.
 // Misuse     a wait nobody ends lasts until reset or until `fault_i` rises. `rsp_data_o` of a write or a fault means nothing.
 // Reset      all words are empty, requests are forgotten.
@@ -14,21 +14,22 @@
 module ap1000p_creg #(
     parameter int Words = 128,  // power of two, at least 2
     parameter int W = 32,  // bits of a word
+    parameter int Sources = 2,  // 1 to 3
     localparam int AddrW = $clog2(Words)
 ) (
     input logic clk_i,
     input logic rst_i,
     output logic busy_o,
-    input logic [1:0] fault_i,
-    input logic [1:0] req_valid_i,
-    output logic [1:0] req_ready_o,
-    input logic [1:0][AddrW-1:0] req_addr_i,
-    input logic [1:0] req_write_i,
-    input logic [1:0][W-1:0] req_data_i,
-    output logic [1:0] rsp_valid_o,
-    input logic [1:0] rsp_ready_i,
-    output logic [1:0] rsp_fault_o,
-    output logic [1:0][W-1:0] rsp_data_o,
+    input logic [Sources-1:0] fault_i,
+    input logic [Sources-1:0] req_valid_i,
+    output logic [Sources-1:0] req_ready_o,
+    input logic [Sources-1:0][AddrW-1:0] req_addr_i,
+    input logic [Sources-1:0] req_write_i,
+    input logic [Sources-1:0][W-1:0] req_data_i,
+    output logic [Sources-1:0] rsp_valid_o,
+    input logic [Sources-1:0] rsp_ready_i,
+    output logic [Sources-1:0] rsp_fault_o,
+    output logic [Sources-1:0][W-1:0] rsp_data_o,
     output logic [Words-1:0] present_o
 );
   if (Words < 2 || (1 << AddrW) != Words) begin : gen_bad_words
@@ -38,32 +39,40 @@ module ap1000p_creg #(
     ap1000p_creg_W_must_be_at_least_1 u_bad ();
   end
 
-  logic [1:0] taken_q;  // a request without a taken answer
-  logic [1:0] new_q;  // of these: taken in the cycle before, so that `full_q` is not known
-  logic [1:0] todo_q;  // of these: without an answer
-  logic [1:0][AddrW-1:0] addr_q;
-  logic [1:0][W-1:0] data_q;
-  logic [1:0] write_q;
-  logic [1:0] full_q;  // the word is
-  logic [1:0] fits, can, go;
+  if (Sources < 1 || Sources > 3) begin : gen_bad_sources
+    ap1000p_creg_Sources_must_be_1_to_3 u_bad ();
+  end
+
+  logic [Sources-1:0] taken_q;  // a request without a taken answer
+  logic [Sources-1:0] new_q;  // of these: taken in the cycle before, so that `full_q` is not known
+  logic [Sources-1:0] todo_q;  // of these: without an answer
+  logic [Sources-1:0][AddrW-1:0] addr_q;
+  logic [Sources-1:0][W-1:0] data_q;
+  logic [Sources-1:0] write_q;
+  logic [Sources-1:0] full_q;  // the word is
+  logic [Sources-1:0] fits, can, go;
   logic [AddrW-1:0] addr;  // of the one that goes
+  logic [W-1:0] data;
   logic changes, write;
 
   assign req_ready_o = ~taken_q;
   assign fits = full_q ^ write_q;
   assign can = todo_q & ~new_q & (fits | fault_i);
-  // Who has gone needs three cycles to be back: so the network waits for one access of the host at most.
-  assign go = {can[1] && !can[0], can[0]};
+  // Who has gone needs three cycles to be back: so who can go waits for one access of each other at most.
+  assign go = can & (~can + Sources'(1));
   assign changes = (go & fits) != '0;
-  assign {write, addr} = go[1] ? {write_q[1], addr_q[1]} : {write_q[0], addr_q[0]};
+  always_comb begin
+    {write, addr, data} = {write_q[0], addr_q[0], data_q[0]};
+    for (int p = 1; p < Sources; p++) if (go[p]) {write, addr, data} = {write_q[p], addr_q[p], data_q[p]};
+  end
 
   // A word in block RAM with a read port for each source; none is read as it is written.
   (* no_rw_check *) logic [W-1:0] mem_q[Words];
 
   always_ff @(posedge clk_i) begin
-    if (changes && write) mem_q[addr] <= go[1] ? data_q[1] : data_q[0];
+    if (changes && write) mem_q[addr] <= data;
     if (changes) present_o[addr] <= write;
-    for (int p = 0; p < 2; p++) begin
+    for (int p = 0; p < Sources; p++) begin
       if (!taken_q[p]) begin
         addr_q[p]  <= req_addr_i[p];
         write_q[p] <= req_write_i[p];

@@ -43,7 +43,7 @@ module ap1000p_link (
   logic [1:0][32:0] net_word;
   logic turn_q;  // who goes if both could
 
-  assign wants = net_valid & room;
+  assign wants   = net_valid & room;
   assign net_pop = (wants == '1) ? {turn_q, !turn_q} : wants;
   always_ff @(posedge clk_i) begin
     tx_vc_o <= {net_pop[1], 1'b0};

@@ -3,6 +3,268 @@ package ap1000p_pkg;
   // No one module needs them all.
   /* verilator lint_off UNUSEDPARAM */
 
+  // Registers: This cell's place in the torus
+  localparam bit [7:0] Cell = 8'h00;
+  localparam int CellXLsb = 0;
+  localparam int CellXW = 8;
+  localparam int CellYLsb = 8;
+  localparam int CellYW = 8;
+
+  // Registers: Cells along X and Y, 1 to 128
+  localparam bit [7:0] Size = 8'h04;
+  localparam int SizeXLsb = 0;
+  localparam int SizeXW = 8;
+  localparam int SizeYLsb = 8;
+  localparam int SizeYW = 8;
+
+  // Registers: Context of the process that issues commands
+  localparam bit [7:0] Context = 8'h08;
+  localparam int ContextNumberLsb = 0;
+  localparam int ContextNumberW = 12;
+
+  // Registers: Relative cells a user may send to, signed
+  localparam bit [7:0] Range = 8'h0C;
+  localparam int RangeLowXLsb = 0;
+  localparam int RangeLowXW = 8;
+  localparam int RangeHighXLsb = 8;
+  localparam int RangeHighXW = 8;
+  localparam int RangeLowYLsb = 16;
+  localparam int RangeLowYW = 8;
+  localparam int RangeHighYLsb = 24;
+  localparam int RangeHighYW = 8;
+
+  // Registers: Address of the context table in cell memory, a multiple of 16 KB
+  localparam bit [7:0] ContextTable = 8'h10;
+
+  // Registers: Region of cell memory for what overflows the queues
+  localparam bit [7:0] SpillRegion = 8'h14;
+  localparam int SpillRegionBaseLsb = 0;
+  localparam int SpillRegionBaseW = 8;
+  localparam int SpillRegionLimitLsb = 8;
+  localparam int SpillRegionLimitW = 7;
+
+  // Registers: Modes of the queues, and what conflicts at communication registers do
+  localparam bit [7:0] Mode = 8'h18;
+  localparam int ModePauseLsb = 0;
+  localparam int ModePauseW = 1;
+  localparam int ModeThroughLsb = 1;
+  localparam int ModeThroughW = 1;
+  localparam int ModeBlockLsb = 2;
+  localparam int ModeBlockW = 1;
+  localparam int ModeFaultHostLsb = 4;
+  localparam int ModeFaultHostW = 1;
+  localparam int ModeFaultNetLsb = 5;
+  localparam int ModeFaultNetW = 1;
+
+  // Registers: What is
+  localparam bit [7:0] Status = 8'h1C;
+  localparam int StatusStableLsb = 0;
+  localparam int StatusStableW = 1;
+  localparam int StatusFillLsb = 1;
+  localparam int StatusFillW = 1;
+  localparam int StatusFullLsb = 2;
+  localparam int StatusFullW = 1;
+  localparam int StatusBusyLsb = 3;
+  localparam int StatusBusyW = 1;
+  localparam int StatusDemapLsb = 4;
+  localparam int StatusDemapW = 1;
+  localparam int StatusSpilledLsb = 8;
+  localparam int StatusSpilledW = 5;
+
+  // Registers: Pending causes of the interrupt
+  localparam bit [7:0] Cause = 8'h20;
+  localparam int CauseFaultLsb = 0;
+  localparam int CauseFaultW = 1;
+  localparam int CauseFillLsb = 1;
+  localparam int CauseFillW = 1;
+  localparam int CauseFullLsb = 2;
+  localparam int CauseFullW = 1;
+  localparam int CauseRefusedLsb = 3;
+  localparam int CauseRefusedW = 1;
+  localparam int CauseBrokenLsb = 4;
+  localparam int CauseBrokenW = 1;
+  localparam int CauseBadLsb = 5;
+  localparam int CauseBadW = 1;
+  localparam int CauseCutLsb = 6;
+  localparam int CauseCutW = 1;
+  localparam int CauseWordLsb = 7;
+  localparam int CauseWordW = 1;
+  localparam int CauseQueueLsb = 8;
+  localparam int CauseQueueW = 1;
+  localparam int CauseAckLsb = 9;
+  localparam int CauseAckW = 1;
+
+  // Registers: Causes that interrupt, as in CAUSE
+  localparam bit [7:0] Enable = 8'h24;
+  localparam int EnableCausesLsb = 0;
+  localparam int EnableCausesW = 10;
+
+  // Registers: Who waits for software
+  localparam bit [7:0] Faults = 8'h28;
+  localparam int FaultsWhoLsb = 0;
+  localparam int FaultsWhoW = 5;
+
+  // Registers: Ends faults
+  localparam bit [7:0] Serve = 8'h2C;
+  localparam int ServeRetryLsb = 0;
+  localparam int ServeRetryW = 5;
+  localparam int ServeAbortLsb = 8;
+  localparam int ServeAbortW = 5;
+
+  // Registers: Forgets the translations of this address
+  localparam bit [7:0] Demap = 8'h30;
+
+  // Registers: Forgets all translations
+  localparam bit [7:0] DemapAll = 8'h34;
+
+  // Registers: Remote stores not acknowledged
+  localparam bit [7:0] Acks = 8'h38;
+  localparam int AcksCountLsb = 0;
+  localparam int AcksCountW = 16;
+
+  // Registers: Of a fault of: requests sent
+  localparam bit [7:0] Why0 = 8'h40;
+  localparam int Why0ReasonLsb = 0;
+  localparam int Why0ReasonW = 3;
+  localparam int Why0WriteLsb = 3;
+  localparam int Why0WriteW = 1;
+  localparam int Why0SystemLsb = 4;
+  localparam int Why0SystemW = 1;
+  localparam int Why0ContextLsb = 20;
+  localparam int Why0ContextW = 12;
+
+  // Registers: Logical address of that fault
+  localparam bit [7:0] Where0 = 8'h44;
+
+  // Registers: Of a fault of: replies sent
+  localparam bit [7:0] Why1 = 8'h48;
+  localparam int Why1ReasonLsb = 0;
+  localparam int Why1ReasonW = 3;
+  localparam int Why1WriteLsb = 3;
+  localparam int Why1WriteW = 1;
+  localparam int Why1SystemLsb = 4;
+  localparam int Why1SystemW = 1;
+  localparam int Why1ContextLsb = 20;
+  localparam int Why1ContextW = 12;
+
+  // Registers: Logical address of that fault
+  localparam bit [7:0] Where1 = 8'h4C;
+
+  // Registers: Of a fault of: requests received
+  localparam bit [7:0] Why2 = 8'h50;
+  localparam int Why2ReasonLsb = 0;
+  localparam int Why2ReasonW = 3;
+  localparam int Why2WriteLsb = 3;
+  localparam int Why2WriteW = 1;
+  localparam int Why2SystemLsb = 4;
+  localparam int Why2SystemW = 1;
+  localparam int Why2ContextLsb = 20;
+  localparam int Why2ContextW = 12;
+
+  // Registers: Logical address of that fault
+  localparam bit [7:0] Where2 = 8'h54;
+
+  // Registers: Of a fault of: replies received
+  localparam bit [7:0] Why3 = 8'h58;
+  localparam int Why3ReasonLsb = 0;
+  localparam int Why3ReasonW = 3;
+  localparam int Why3WriteLsb = 3;
+  localparam int Why3WriteW = 1;
+  localparam int Why3SystemLsb = 4;
+  localparam int Why3SystemW = 1;
+  localparam int Why3ContextLsb = 20;
+  localparam int Why3ContextW = 12;
+
+  // Registers: Logical address of that fault
+  localparam bit [7:0] Where3 = 8'h5C;
+
+  // Registers: Of a fault of: words and flags
+  localparam bit [7:0] Why4 = 8'h60;
+  localparam int Why4ReasonLsb = 0;
+  localparam int Why4ReasonW = 3;
+  localparam int Why4WriteLsb = 3;
+  localparam int Why4WriteW = 1;
+  localparam int Why4SystemLsb = 4;
+  localparam int Why4SystemW = 1;
+  localparam int Why4ContextLsb = 20;
+  localparam int Why4ContextW = 12;
+
+  // Registers: Logical address of that fault
+  localparam bit [7:0] Where4 = 8'h64;
+
+  // Registers: What the command window refused
+  localparam bit [7:0] RefusedCount = 8'h70;
+  localparam int RefusedCountCountLsb = 0;
+  localparam int RefusedCountCountW = 16;
+  localparam int RefusedCountPageLsb = 16;
+  localparam int RefusedCountPageW = 16;
+
+  // Registers: Messages that came and were not executed
+  localparam bit [7:0] BrokenCount = 8'h74;
+  localparam int BrokenCountRequestsLsb = 0;
+  localparam int BrokenCountRequestsW = 16;
+  localparam int BrokenCountRepliesLsb = 16;
+  localparam int BrokenCountRepliesW = 16;
+
+  // Registers: The last one: its sender and kind, as in WHAT
+  localparam bit [7:0] BrokenWhat = 8'h78;
+  localparam int BrokenWhatXLsb = 0;
+  localparam int BrokenWhatXW = 8;
+  localparam int BrokenWhatYLsb = 8;
+  localparam int BrokenWhatYW = 8;
+  localparam int BrokenWhatKindLsb = 16;
+  localparam int BrokenWhatKindW = 16;
+
+  // Registers: Words stored of open commands
+  localparam bit [7:0] Open = 8'h7C;
+  localparam int OpenUserLsb = 0;
+  localparam int OpenUserW = 3;
+  localparam int OpenSystemLsb = 4;
+  localparam int OpenSystemW = 3;
+  localparam int OpenWhyLsb = 8;
+  localparam int OpenWhyW = 4;
+  localparam int OpenCauseLsb = 12;
+  localparam int OpenCauseW = 2;
+
+  // Registers: Their pages
+  localparam bit [7:0] OpenPage = 8'h80;
+  localparam int OpenPageUserLsb = 0;
+  localparam int OpenPageUserW = 16;
+  localparam int OpenPageSystemLsb = 16;
+  localparam int OpenPageSystemW = 16;
+
+  // Registers: Forgets open commands
+  localparam bit [7:0] Drop = 8'h84;
+  localparam int DropUserLsb = 0;
+  localparam int DropUserW = 1;
+  localparam int DropSystemLsb = 1;
+  localparam int DropSystemW = 1;
+
+  // Registers: Write: which word of an open command
+  localparam bit [7:0] Peek = 8'h88;
+  localparam int PeekWordLsb = 0;
+  localparam int PeekWordW = 3;
+  localparam int PeekSystemLsb = 3;
+  localparam int PeekSystemW = 1;
+
+  // Registers: Elements in the spill region
+  localparam bit [7:0] Held = 8'h8C;
+  localparam int HeldCountLsb = 0;
+  localparam int HeldCountW = 17;
+
+  // Registers: Place of the next element
+  localparam bit [7:0] Position = 8'h90;
+  localparam int PositionElementLsb = 0;
+  localparam int PositionElementW = 16;
+
+  // Registers: Gives up elements that software has read
+  localparam bit [7:0] Release = 8'h94;
+  localparam int ReleaseCountLsb = 0;
+  localparam int ReleaseCountW = 17;
+
+  // Registers: Constant 0x54415001
+  localparam bit [7:0] Id = 8'hFC;
+
   // Word of a page table: a page, or the next table
   localparam int TableTypeLsb = 0;
   localparam int TableTypeW = 2;
@@ -181,6 +443,7 @@ package ap1000p_pkg;
   localparam int RefusedLength = 3;
 
   // Sizes
+  localparam int IdValue = 1413566465;
   localparam int Queues = 5;
   localparam int CommandWords = 8;
   localparam int MessageWords = 16;

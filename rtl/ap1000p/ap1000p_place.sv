@@ -108,6 +108,7 @@ module ap1000p_place (
       .job_stride_i,
       .job_words_i,
       .forget_i,
+      .stop_i(1'b0),
       .req_valid_o(mmu_req_valid_o),
       .req_ready_i(mmu_req_ready_i),
       .req_context_o(mmu_req_context_o),

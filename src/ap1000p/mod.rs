@@ -3,6 +3,7 @@
 pub mod acks;
 pub mod command;
 pub mod creg;
+pub mod machine;
 pub mod mmu;
 pub mod page;
 pub mod queues;

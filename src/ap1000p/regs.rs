@@ -2,6 +2,422 @@
 //!
 //! A word's constant is its byte offset in its block; a field has a `_SHIFT` and a `_MASK` in place.
 
+/// Registers: This cell's place in the torus.
+pub const CELL: u32 = 0x00;
+/// column.
+pub const CELL_X_SHIFT: u32 = 0;
+/// Bits 7:0 in place.
+pub const CELL_X_MASK: u32 = 0xff;
+/// row.
+pub const CELL_Y_SHIFT: u32 = 8;
+/// Bits 15:8 in place.
+pub const CELL_Y_MASK: u32 = 0xff00;
+
+/// Registers: Cells along X and Y, 1 to 128.
+pub const SIZE: u32 = 0x04;
+/// columns.
+pub const SIZE_X_SHIFT: u32 = 0;
+/// Bits 7:0 in place.
+pub const SIZE_X_MASK: u32 = 0xff;
+/// rows.
+pub const SIZE_Y_SHIFT: u32 = 8;
+/// Bits 15:8 in place.
+pub const SIZE_Y_MASK: u32 = 0xff00;
+
+/// Registers: Context of the process that issues commands.
+pub const CONTEXT: u32 = 0x08;
+/// put into each command.
+pub const CONTEXT_NUMBER_SHIFT: u32 = 0;
+/// Bits 11:0 in place.
+pub const CONTEXT_NUMBER_MASK: u32 = 0xfff;
+
+/// Registers: Relative cells a user may send to, signed.
+pub const RANGE: u32 = 0x0c;
+/// bound.
+pub const RANGE_LOW_X_SHIFT: u32 = 0;
+/// Bits 7:0 in place.
+pub const RANGE_LOW_X_MASK: u32 = 0xff;
+/// bound.
+pub const RANGE_HIGH_X_SHIFT: u32 = 8;
+/// Bits 15:8 in place.
+pub const RANGE_HIGH_X_MASK: u32 = 0xff00;
+/// bound.
+pub const RANGE_LOW_Y_SHIFT: u32 = 16;
+/// Bits 23:16 in place.
+pub const RANGE_LOW_Y_MASK: u32 = 0xff0000;
+/// bound.
+pub const RANGE_HIGH_Y_SHIFT: u32 = 24;
+/// Bits 31:24 in place.
+pub const RANGE_HIGH_Y_MASK: u32 = 0xff000000;
+
+/// Registers: Address of the context table in cell memory, a multiple of 16 KB; demap everything after a change.
+pub const CONTEXT_TABLE: u32 = 0x10;
+
+/// Registers: Region of cell memory for what overflows the queues; acts when the region is next empty.
+pub const SPILL_REGION: u32 = 0x14;
+/// multiple of 512 KB.
+pub const SPILL_REGION_BASE_SHIFT: u32 = 0;
+/// Bits 7:0 in place.
+pub const SPILL_REGION_BASE_MASK: u32 = 0xff;
+/// 8 KB, 0 (none) to 64.
+pub const SPILL_REGION_LIMIT_SHIFT: u32 = 8;
+/// Bits 14:8 in place.
+pub const SPILL_REGION_LIMIT_MASK: u32 = 0x7f00;
+
+/// Registers: Modes of the queues, and what conflicts at communication registers do.
+pub const MODE: u32 = 0x18;
+/// no writer begins a message.
+pub const MODE_PAUSE_SHIFT: u32 = 0;
+/// Bits 0 in place.
+pub const MODE_PAUSE_MASK: u32 = 0x1;
+/// direct words pass what is spilled.
+pub const MODE_THROUGH_SHIFT: u32 = 1;
+/// Bits 1 in place.
+pub const MODE_THROUGH_MASK: u32 = 0x2;
+/// nothing more is spilled.
+pub const MODE_BLOCK_SHIFT: u32 = 2;
+/// Bits 2 in place.
+pub const MODE_BLOCK_MASK: u32 = 0x4;
+/// a conflict of the host's is a fault; otherwise it waits.
+pub const MODE_FAULT_HOST_SHIFT: u32 = 4;
+/// Bits 4 in place.
+pub const MODE_FAULT_HOST_MASK: u32 = 0x10;
+/// a conflict of the network's is a fault.
+pub const MODE_FAULT_NET_SHIFT: u32 = 5;
+/// Bits 5 in place.
+pub const MODE_FAULT_NET_MASK: u32 = 0x20;
+
+/// Registers: What is.
+pub const STATUS: u32 = 0x1c;
+/// no message half written, all that is spilled is in memory.
+pub const STATUS_STABLE_SHIFT: u32 = 0;
+/// Bits 0 in place.
+pub const STATUS_STABLE_MASK: u32 = 0x1;
+/// a queue waits for its spilled words.
+pub const STATUS_FILL_SHIFT: u32 = 1;
+/// Bits 1 in place.
+pub const STATUS_FILL_MASK: u32 = 0x2;
+/// 8 KB or less of the region are left.
+pub const STATUS_FULL_SHIFT: u32 = 2;
+/// Bits 2 in place.
+pub const STATUS_FULL_MASK: u32 = 0x4;
+/// something is under way.
+pub const STATUS_BUSY_SHIFT: u32 = 3;
+/// Bits 3 in place.
+pub const STATUS_BUSY_MASK: u32 = 0x8;
+/// a demap is not done.
+pub const STATUS_DEMAP_SHIFT: u32 = 4;
+/// Bits 4 in place.
+pub const STATUS_DEMAP_MASK: u32 = 0x10;
+/// queues with words in the region.
+pub const STATUS_SPILLED_SHIFT: u32 = 8;
+/// Bits 12:8 in place.
+pub const STATUS_SPILLED_MASK: u32 = 0x1f00;
+
+/// Registers: Pending causes of the interrupt; write 1 to clear. FAULT, FILL and FULL come again while they last.
+pub const CAUSE: u32 = 0x20;
+/// a transfer has no translation: FAULTS.
+pub const CAUSE_FAULT_SHIFT: u32 = 0;
+/// Bits 0 in place.
+pub const CAUSE_FAULT_MASK: u32 = 0x1;
+/// as in STATUS.
+pub const CAUSE_FILL_SHIFT: u32 = 1;
+/// Bits 1 in place.
+pub const CAUSE_FILL_MASK: u32 = 0x2;
+/// as in STATUS.
+pub const CAUSE_FULL_SHIFT: u32 = 2;
+/// Bits 2 in place.
+pub const CAUSE_FULL_MASK: u32 = 0x4;
+/// a store or command was refused.
+pub const CAUSE_REFUSED_SHIFT: u32 = 3;
+/// Bits 3 in place.
+pub const CAUSE_REFUSED_MASK: u32 = 0x8;
+/// a message that came was not executed.
+pub const CAUSE_BROKEN_SHIFT: u32 = 4;
+/// Bits 4 in place.
+pub const CAUSE_BROKEN_MASK: u32 = 0x10;
+/// a message in a queue was none.
+pub const CAUSE_BAD_SHIFT: u32 = 5;
+/// Bits 5 in place.
+pub const CAUSE_BAD_MASK: u32 = 0x20;
+/// a message could not be read to its end.
+pub const CAUSE_CUT_SHIFT: u32 = 6;
+/// Bits 6 in place.
+pub const CAUSE_CUT_MASK: u32 = 0x40;
+/// a flag or atomic was given up, or its memory reported an error.
+pub const CAUSE_WORD_SHIFT: u32 = 7;
+/// Bits 7 in place.
+pub const CAUSE_WORD_MASK: u32 = 0x80;
+/// spilled words were lost, or a message was too long.
+pub const CAUSE_QUEUE_SHIFT: u32 = 8;
+/// Bits 8 in place.
+pub const CAUSE_QUEUE_MASK: u32 = 0x100;
+/// an acknowledgement of nothing.
+pub const CAUSE_ACK_SHIFT: u32 = 9;
+/// Bits 9 in place.
+pub const CAUSE_ACK_MASK: u32 = 0x200;
+
+/// Registers: Causes that interrupt, as in CAUSE.
+pub const ENABLE: u32 = 0x24;
+/// a bit each.
+pub const ENABLE_CAUSES_SHIFT: u32 = 0;
+/// Bits 9:0 in place.
+pub const ENABLE_CAUSES_MASK: u32 = 0x3ff;
+
+/// Registers: Who waits for software; the numbers are those of RETRY and ABORT.
+pub const FAULTS: u32 = 0x28;
+/// bit 0 requests sent, 1 replies sent, 2 requests received, 3 replies received, 4 words and flags.
+pub const FAULTS_WHO_SHIFT: u32 = 0;
+/// Bits 4:0 in place.
+pub const FAULTS_WHO_MASK: u32 = 0x1f;
+
+/// Registers: Ends faults; reads 0.
+pub const SERVE: u32 = 0x2c;
+/// look up again.
+pub const SERVE_RETRY_SHIFT: u32 = 0;
+/// Bits 4:0 in place.
+pub const SERVE_RETRY_MASK: u32 = 0x1f;
+/// give up: the message ends, no flag counts.
+pub const SERVE_ABORT_SHIFT: u32 = 8;
+/// Bits 12:8 in place.
+pub const SERVE_ABORT_MASK: u32 = 0x1f00;
+
+/// Registers: Forgets the translations of this address.
+pub const DEMAP: u32 = 0x30;
+
+/// Registers: Forgets all translations.
+pub const DEMAP_ALL: u32 = 0x34;
+
+/// Registers: Remote stores not acknowledged.
+pub const ACKS: u32 = 0x38;
+/// 0: all are performed.
+pub const ACKS_COUNT_SHIFT: u32 = 0;
+/// Bits 15:0 in place.
+pub const ACKS_COUNT_MASK: u32 = 0xffff;
+
+/// Registers: Of a fault of: requests sent.
+pub const WHY0: u32 = 0x40;
+/// FAULT_....
+pub const WHY0_REASON_SHIFT: u32 = 0;
+/// Bits 2:0 in place.
+pub const WHY0_REASON_MASK: u32 = 0x7;
+/// it would write.
+pub const WHY0_WRITE_SHIFT: u32 = 3;
+/// Bits 3 in place.
+pub const WHY0_WRITE_MASK: u32 = 0x8;
+/// with the system's rights.
+pub const WHY0_SYSTEM_SHIFT: u32 = 4;
+/// Bits 4 in place.
+pub const WHY0_SYSTEM_MASK: u32 = 0x10;
+/// whose address.
+pub const WHY0_CONTEXT_SHIFT: u32 = 20;
+/// Bits 31:20 in place.
+pub const WHY0_CONTEXT_MASK: u32 = 0xfff00000;
+
+/// Registers: Logical address of that fault.
+pub const WHERE0: u32 = 0x44;
+
+/// Registers: Of a fault of: replies sent.
+pub const WHY1: u32 = 0x48;
+/// FAULT_....
+pub const WHY1_REASON_SHIFT: u32 = 0;
+/// Bits 2:0 in place.
+pub const WHY1_REASON_MASK: u32 = 0x7;
+/// it would write.
+pub const WHY1_WRITE_SHIFT: u32 = 3;
+/// Bits 3 in place.
+pub const WHY1_WRITE_MASK: u32 = 0x8;
+/// with the system's rights.
+pub const WHY1_SYSTEM_SHIFT: u32 = 4;
+/// Bits 4 in place.
+pub const WHY1_SYSTEM_MASK: u32 = 0x10;
+/// whose address.
+pub const WHY1_CONTEXT_SHIFT: u32 = 20;
+/// Bits 31:20 in place.
+pub const WHY1_CONTEXT_MASK: u32 = 0xfff00000;
+
+/// Registers: Logical address of that fault.
+pub const WHERE1: u32 = 0x4c;
+
+/// Registers: Of a fault of: requests received.
+pub const WHY2: u32 = 0x50;
+/// FAULT_....
+pub const WHY2_REASON_SHIFT: u32 = 0;
+/// Bits 2:0 in place.
+pub const WHY2_REASON_MASK: u32 = 0x7;
+/// it would write.
+pub const WHY2_WRITE_SHIFT: u32 = 3;
+/// Bits 3 in place.
+pub const WHY2_WRITE_MASK: u32 = 0x8;
+/// with the system's rights.
+pub const WHY2_SYSTEM_SHIFT: u32 = 4;
+/// Bits 4 in place.
+pub const WHY2_SYSTEM_MASK: u32 = 0x10;
+/// whose address.
+pub const WHY2_CONTEXT_SHIFT: u32 = 20;
+/// Bits 31:20 in place.
+pub const WHY2_CONTEXT_MASK: u32 = 0xfff00000;
+
+/// Registers: Logical address of that fault.
+pub const WHERE2: u32 = 0x54;
+
+/// Registers: Of a fault of: replies received.
+pub const WHY3: u32 = 0x58;
+/// FAULT_....
+pub const WHY3_REASON_SHIFT: u32 = 0;
+/// Bits 2:0 in place.
+pub const WHY3_REASON_MASK: u32 = 0x7;
+/// it would write.
+pub const WHY3_WRITE_SHIFT: u32 = 3;
+/// Bits 3 in place.
+pub const WHY3_WRITE_MASK: u32 = 0x8;
+/// with the system's rights.
+pub const WHY3_SYSTEM_SHIFT: u32 = 4;
+/// Bits 4 in place.
+pub const WHY3_SYSTEM_MASK: u32 = 0x10;
+/// whose address.
+pub const WHY3_CONTEXT_SHIFT: u32 = 20;
+/// Bits 31:20 in place.
+pub const WHY3_CONTEXT_MASK: u32 = 0xfff00000;
+
+/// Registers: Logical address of that fault.
+pub const WHERE3: u32 = 0x5c;
+
+/// Registers: Of a fault of: words and flags.
+pub const WHY4: u32 = 0x60;
+/// FAULT_....
+pub const WHY4_REASON_SHIFT: u32 = 0;
+/// Bits 2:0 in place.
+pub const WHY4_REASON_MASK: u32 = 0x7;
+/// it would write.
+pub const WHY4_WRITE_SHIFT: u32 = 3;
+/// Bits 3 in place.
+pub const WHY4_WRITE_MASK: u32 = 0x8;
+/// with the system's rights.
+pub const WHY4_SYSTEM_SHIFT: u32 = 4;
+/// Bits 4 in place.
+pub const WHY4_SYSTEM_MASK: u32 = 0x10;
+/// whose address.
+pub const WHY4_CONTEXT_SHIFT: u32 = 20;
+/// Bits 31:20 in place.
+pub const WHY4_CONTEXT_MASK: u32 = 0xfff00000;
+
+/// Registers: Logical address of that fault.
+pub const WHERE4: u32 = 0x64;
+
+/// Registers: What the command window refused.
+pub const REFUSED_COUNT: u32 = 0x70;
+/// up to 65535.
+pub const REFUSED_COUNT_COUNT_SHIFT: u32 = 0;
+/// Bits 15:0 in place.
+pub const REFUSED_COUNT_COUNT_MASK: u32 = 0xffff;
+/// the last one's page code.
+pub const REFUSED_COUNT_PAGE_SHIFT: u32 = 16;
+/// Bits 31:16 in place.
+pub const REFUSED_COUNT_PAGE_MASK: u32 = 0xffff0000;
+
+/// Registers: Messages that came and were not executed.
+pub const BROKEN_COUNT: u32 = 0x74;
+/// up to 65535.
+pub const BROKEN_COUNT_REQUESTS_SHIFT: u32 = 0;
+/// Bits 15:0 in place.
+pub const BROKEN_COUNT_REQUESTS_MASK: u32 = 0xffff;
+/// up to 65535.
+pub const BROKEN_COUNT_REPLIES_SHIFT: u32 = 16;
+/// Bits 31:16 in place.
+pub const BROKEN_COUNT_REPLIES_MASK: u32 = 0xffff0000;
+
+/// Registers: The last one: its sender and kind, as in WHAT.
+pub const BROKEN_WHAT: u32 = 0x78;
+/// sender.
+pub const BROKEN_WHAT_X_SHIFT: u32 = 0;
+/// Bits 7:0 in place.
+pub const BROKEN_WHAT_X_MASK: u32 = 0xff;
+/// sender.
+pub const BROKEN_WHAT_Y_SHIFT: u32 = 8;
+/// Bits 15:8 in place.
+pub const BROKEN_WHAT_Y_MASK: u32 = 0xff00;
+/// kind.
+pub const BROKEN_WHAT_KIND_SHIFT: u32 = 16;
+/// Bits 31:16 in place.
+pub const BROKEN_WHAT_KIND_MASK: u32 = 0xffff0000;
+
+/// Registers: Words stored of open commands.
+pub const OPEN: u32 = 0x7c;
+/// words.
+pub const OPEN_USER_SHIFT: u32 = 0;
+/// Bits 2:0 in place.
+pub const OPEN_USER_MASK: u32 = 0x7;
+/// words.
+pub const OPEN_SYSTEM_SHIFT: u32 = 4;
+/// Bits 6:4 in place.
+pub const OPEN_SYSTEM_MASK: u32 = 0x70;
+/// BROKEN_... of BROKEN_WHAT.
+pub const OPEN_WHY_SHIFT: u32 = 8;
+/// Bits 11:8 in place.
+pub const OPEN_WHY_MASK: u32 = 0xf00;
+/// REFUSED_... of REFUSED.
+pub const OPEN_CAUSE_SHIFT: u32 = 12;
+/// Bits 13:12 in place.
+pub const OPEN_CAUSE_MASK: u32 = 0x3000;
+
+/// Registers: Their pages.
+pub const OPEN_PAGE: u32 = 0x80;
+/// page code.
+pub const OPEN_PAGE_USER_SHIFT: u32 = 0;
+/// Bits 15:0 in place.
+pub const OPEN_PAGE_USER_MASK: u32 = 0xffff;
+/// page code.
+pub const OPEN_PAGE_SYSTEM_SHIFT: u32 = 16;
+/// Bits 31:16 in place.
+pub const OPEN_PAGE_SYSTEM_MASK: u32 = 0xffff0000;
+
+/// Registers: Forgets open commands.
+pub const DROP: u32 = 0x84;
+/// the user's.
+pub const DROP_USER_SHIFT: u32 = 0;
+/// Bits 0 in place.
+pub const DROP_USER_MASK: u32 = 0x1;
+/// the system's.
+pub const DROP_SYSTEM_SHIFT: u32 = 1;
+/// Bits 1 in place.
+pub const DROP_SYSTEM_MASK: u32 = 0x2;
+
+/// Registers: Write: which word of an open command; read, not in the next two cycles: that word.
+pub const PEEK: u32 = 0x88;
+/// word.
+pub const PEEK_WORD_SHIFT: u32 = 0;
+/// Bits 2:0 in place.
+pub const PEEK_WORD_MASK: u32 = 0x7;
+/// the system's.
+pub const PEEK_SYSTEM_SHIFT: u32 = 3;
+/// Bits 3 in place.
+pub const PEEK_SYSTEM_MASK: u32 = 0x8;
+
+/// Registers: Elements in the spill region.
+pub const HELD: u32 = 0x8c;
+/// elements.
+pub const HELD_COUNT_SHIFT: u32 = 0;
+/// Bits 16:0 in place.
+pub const HELD_COUNT_MASK: u32 = 0x1ffff;
+
+/// Registers: Place of the next element.
+pub const POSITION: u32 = 0x90;
+/// 8 bytes.
+pub const POSITION_ELEMENT_SHIFT: u32 = 0;
+/// Bits 15:0 in place.
+pub const POSITION_ELEMENT_MASK: u32 = 0xffff;
+
+/// Registers: Gives up elements that software has read.
+pub const RELEASE: u32 = 0x94;
+/// elements.
+pub const RELEASE_COUNT_SHIFT: u32 = 0;
+/// Bits 16:0 in place.
+pub const RELEASE_COUNT_MASK: u32 = 0x1ffff;
+
+/// Registers: Constant 0x54415001.
+pub const ID: u32 = 0xfc;
+
 /// what it is.
 pub const TABLE_TYPE_SHIFT: u32 = 0;
 /// Bits 1:0 in place.
@@ -281,6 +697,8 @@ pub const REFUSED_CELL: u32 = 2;
 /// Why a store or a command was refused: more than 20 bits of length.
 pub const REFUSED_LENGTH: u32 = 3;
 
+/// Sizes: what register ID reads.
+pub const ID_VALUE: u32 = 1413566465;
 /// Sizes: queues.
 pub const QUEUES: u32 = 5;
 /// Sizes: words of a command.

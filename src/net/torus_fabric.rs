@@ -57,6 +57,8 @@ pub struct TorusFabric<R> {
     /// By cell and port: cell and port at the other end.
     ends: Vec<[Option<(usize, usize)>; 5]>,
     outputs: Vec<Option<Sent>>,
+    /// By cell: channels of which a place has just become free.
+    returned: Vec<u8>,
     /// By cell and class: places for words that enter.
     places: Vec<[u8; 2]>,
     cycles: u64,
@@ -81,6 +83,7 @@ impl<R: RouterUnit> TorusFabric<R> {
                 .map(|n| Port::ALL.map(|port| end(torus.cell(n), port)))
                 .collect(),
             outputs: vec![],
+            returned: vec![],
             places: vec![],
             cycles: 0,
             words: 0,
@@ -98,6 +101,7 @@ impl<R: RouterUnit> TorusFabric<R> {
         self.now = vec![Links::default(); cells];
         self.next = vec![Links::default(); cells];
         self.outputs = vec![None; cells];
+        self.returned = vec![0; cells];
         self.places = vec![[PLACES; 2]; cells];
     }
 
@@ -135,6 +139,11 @@ impl<R: RouterUnit> TorusFabric<R> {
         self.outputs[number]
     }
 
+    /// In bit `vc`: cell `number` may put one more word there than before; for one edge, for who counts by himself.
+    pub fn returned(&self, number: usize) -> u8 {
+        self.returned[number]
+    }
+
     /// Cell `number` has room for one more word of this class, at the coming edge; it had room for [`PLACES`] at first.
     pub fn give_back(&mut self, number: usize, class: Class) {
         self.now[number].credits[0] |= 1 << class.vc(0);
@@ -146,6 +155,7 @@ impl<R: RouterUnit> TorusFabric<R> {
         for n in 0..self.units.len() {
             let unit = &mut self.units[n];
             self.outputs[n] = None;
+            self.returned[n] = 0;
             if !unit.busy() && self.now[n].is_quiet() {
                 continue;
             }
@@ -160,6 +170,7 @@ impl<R: RouterUnit> TorusFabric<R> {
                     }
                     None => {
                         self.outputs[n] = word;
+                        self.returned[n] = credits;
                         for class in Class::ALL {
                             self.places[n][class as usize] += credits >> class.vc(0) & 1;
                         }
@@ -250,3 +261,4 @@ macro_rules! router_unit {
 }
 
 router_unit!(crate::rtl::TorusRouter, 64);
+router_unit!(crate::rtl::Ap1000pRouter, 32);

@@ -1,0 +1,57 @@
+// AP1000+ MC, clients of one side of the MMU: several ask, one at a time is answered.
+//
+// Handshake  as ap1000p_mmu's towards each client and towards the MMU. Who asks is passed on in the same cycle; the answer goes back to whose
+//            request was taken last.
+// Fairness   in turn: a client is passed over by at most one request of each other.
+// Latency    none.
+// Reset      nobody asks; the MMU must forget, too.
+// Source     own guess.
+module ap1000p_asks #(
+    parameter int Clients = 3  // at least 1
+) (
+    input logic clk_i,
+    input logic rst_i,
+    input logic [Clients-1:0] req_valid_i,
+    output logic [Clients-1:0] req_ready_o,
+    input logic [Clients-1:0][45:0] req_i,  // {context, address, write, system}
+    output logic [Clients-1:0] rsp_valid_o,
+    input logic [Clients-1:0] rsp_ready_i,
+
+    output logic mmu_valid_o,
+    input logic mmu_ready_i,
+    output logic [45:0] mmu_req_o,
+    input logic mmu_rsp_valid_i,
+    output logic mmu_rsp_ready_o
+);
+  if (Clients < 1) begin : gen_bad_clients
+    ap1000p_asks_Clients_must_be_at_least_1 u_bad ();
+  end
+
+  logic [Clients-1:0] turn_q, after, chosen, pick, offered_q, owner_q;
+  logic offers_q;  // `offered_q` was not taken: it stays
+
+  // The first from `turn_q` on, which is one-hot.
+  assign after  = req_valid_i & ~(turn_q - Clients'(1));
+  assign chosen = (after != '0) ? after : req_valid_i;
+  assign pick   = offers_q ? offered_q : chosen & (~chosen + Clients'(1));
+  always_comb begin
+    mmu_req_o = '0;
+    for (int c = 0; c < Clients; c++) if (pick[c]) mmu_req_o |= req_i[c];
+  end
+  assign mmu_valid_o = pick != '0;
+  assign req_ready_o = mmu_ready_i ? pick : '0;
+  assign rsp_valid_o = mmu_rsp_valid_i ? owner_q : '0;
+  assign mmu_rsp_ready_o = (owner_q & rsp_ready_i) != '0;
+
+  always_ff @(posedge clk_i) begin
+    offered_q <= pick;
+    if (mmu_valid_o && mmu_ready_i) owner_q <= pick;
+    if (rst_i) begin
+      offers_q <= 1'b0;
+      turn_q   <= Clients'(1);
+    end else begin
+      offers_q <= mmu_valid_o && !mmu_ready_i;
+      if (mmu_valid_o && mmu_ready_i) turn_q <= pick[Clients-1] ? Clients'(1) : pick << 1;
+    end
+  end
+endmodule

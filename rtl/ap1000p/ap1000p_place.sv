@@ -206,8 +206,9 @@ module ap1000p_place (
     else if (part_load) active_q <= part_valid;
   end
 
-  logic done_valid, done_ready, write_busy;
-  logic [2:0] done_err;
+  logic written_valid, done_valid, done_ready, done_bus, write_busy, unused_done_ready;
+  logic [2:0] written_err;
+  logic [4:0] done_level;
   dma_write #(
       .AddrW(32),
       .DataW(32),
@@ -237,9 +238,24 @@ module ap1000p_place (
       .mem_rsp_valid_i,
       .mem_rsp_ready_o,
       .mem_rsp_err_i,
-      .done_valid_o(done_valid),
-      .done_ready_i(done_ready),
-      .done_err_o(done_err)
+      .done_valid_o(written_valid),
+      .done_ready_i(1'b1),
+      .done_err_o(written_err)
+  );
+  // With room for all runs that are noted: the memory, which others share, never waits for a flag.
+  fifo #(
+      .W(1),
+      .Depth(16)
+  ) u_done (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (written_valid),
+      .in_ready_o (unused_done_ready),
+      .in_data_i  (written_err[0]),
+      .out_valid_o(done_valid),
+      .out_ready_i(done_ready),
+      .out_data_o (done_bus),
+      .level_o    (done_level)
   );
 
   // ------------------------------------------------------------------------------------------------------ what is done
@@ -299,7 +315,7 @@ module ap1000p_place (
   assign note_pop = (state_q == Judge && !counts) || (state_q == Count && flag_ready_i);
 
   always_ff @(posedge clk_i) begin
-    if (ran_pop) {bus_q, given_up_q} <= {bus_q || (ran_waits && done_err[0]), given_up_q || ran_given_up};
+    if (ran_pop) {bus_q, given_up_q} <= {bus_q || (ran_waits && done_bus), given_up_q || ran_given_up};
     if (rst_i || note_pop) {bus_q, given_up_q} <= '0;
     if (rst_i) begin
       state_q <= Gather;
@@ -319,6 +335,6 @@ module ap1000p_place (
   assign flag_system_o = told_kind_o[ap1000p_pkg::PageSystemLsb];
   assign busy_o = !idle_o || runs_busy || write_busy || word_level != '0 || part_level != '0 || active_q;
 
-  logic [11:0] unused;
-  assign unused = {ran_level, note_level, done_err[2:1], write_busy, flag_open_q};
+  logic [17:0] unused;
+  assign unused = {ran_level, note_level, written_err[2:1], done_level, unused_done_ready, write_busy, flag_open_q};
 endmodule

@@ -69,8 +69,8 @@ pub struct Node {
     answer: Option<Answer>,
     /// Words put on the network.
     pub sent: u64,
+    /// Places that became free at the router.
     credits: u8,
-    /// Highest words written at once: bytes of the memory the cell wrote, for who watches.
     idle: bool,
 }
 
@@ -183,7 +183,10 @@ impl Machine {
     /// [`answer`](Machine::answer).
     pub fn access(&mut self, number: usize, access: Access, cycles: u64) -> Option<Answer> {
         let node = &mut self.nodes[number];
-        assert!(node.access.is_none(), "cell {number}: an access of a communication register is under way");
+        assert!(
+            node.access.is_none(),
+            "cell {number}: an access of a communication register is under way"
+        );
         node.access = Some((access, false));
         self.answer(number, cycles)
     }

@@ -55,7 +55,9 @@ pub struct Place {
 impl Place {
     /// The cell so far away, with the distances modulo the torus.
     pub fn away(&self, distance: [i8; 2]) -> [u8; 2] {
-        [0, 1].map(|axis| (i16::from(self.at[axis]) + i16::from(distance[axis])).rem_euclid(i16::from(self.size[axis])) as u8)
+        [0, 1].map(|axis| {
+            (i16::from(self.at[axis]) + i16::from(distance[axis])).rem_euclid(i16::from(self.size[axis])) as u8
+        })
     }
 
     /// The first word of a message.
@@ -111,12 +113,18 @@ pub fn send(message: &[u32], class: Traffic, place: Place, mut read: impl FnMut(
     let head = message[0];
     let kind = (head >> COMMAND_HEAD_KIND_SHIFT) as u16;
     let Some((shape, _)) = shape(kind).filter(|&(_, of)| of == class) else {
-        return Sent { bad: true, ..Sent::default() };
+        return Sent {
+            bad: true,
+            ..Sent::default()
+        };
     };
     let whole = message.len() == COMMAND_WORDS as usize;
     let taken = &message[..message.len().min(COMMAND_WORDS as usize)];
-    let scope = u32::from(kind) / PAGE_ROW_MASK & 3;
-    let to = place.away([(head >> COMMAND_HEAD_DX_SHIFT) as i8, (head >> COMMAND_HEAD_DY_SHIFT) as i8]);
+    let scope = (u32::from(kind) / PAGE_ROW_MASK) & 3;
+    let to = place.away([
+        (head >> COMMAND_HEAD_DX_SHIFT) as i8,
+        (head >> COMMAND_HEAD_DY_SHIFT) as i8,
+    ]);
     let mut sent = Sent {
         words: vec![place.route(to, scope, class), place.what(kind)],
         local: scope == 0 && to == place.at,
@@ -129,7 +137,11 @@ pub fn send(message: &[u32], class: Traffic, place: Place, mut read: impl FnMut(
         Shape::Send => 3..6,
         Shape::Command | Shape::Raw => 8..8,
     };
-    sent.words.extend((1..taken.len()).filter(|i| !own.contains(i) || (shape == Shape::Send && i + 1 == taken.len())).map(|i| taken[i]));
+    sent.words.extend(
+        (1..taken.len())
+            .filter(|i| !own.contains(i) || (shape == Shape::Send && i + 1 == taken.len()))
+            .map(|i| taken[i]),
+    );
     if !own.is_empty() && taken.len() == COMMAND_WORDS as usize {
         let [flag, addr, stride] = if shape == Shape::Put { [5, 6, 7] } else { [3, 4, 5] }.map(|i| taken[i]);
         let owner = Owner::of(kind, taken[1]);

@@ -2,6 +2,7 @@
 
 mod command;
 mod conformance;
+mod machine;
 mod mc;
 mod queues;
 mod rig;

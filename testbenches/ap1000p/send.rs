@@ -77,7 +77,10 @@ pub struct Outputs {
     busy: bool,
 }
 
-const PLACE: Place = Place { at: [3, 1], size: [5, 4] };
+const PLACE: Place = Place {
+    at: [3, 1],
+    size: [5, 4],
+};
 
 macro_rules! ports {
     ($($unit:ident)+) => {$(
@@ -182,7 +185,14 @@ struct Bench<'a, U> {
 }
 
 impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
-    fn new(case: &Case, start: &str, class: Traffic, gaps: Gaps, timing: MemoryTiming, probe: &'a Probe) -> Result<Self, String> {
+    fn new(
+        case: &Case,
+        start: &str,
+        class: Traffic,
+        gaps: Gaps,
+        timing: MemoryTiming,
+        probe: &'a Probe,
+    ) -> Result<Self, String> {
         let pacer = |pauses, name: &str| Pacer::new(pauses, case.rng(name));
         let mut memory = Memory::new(MEMORY as usize);
         memory.poison(0..MEMORY);
@@ -274,13 +284,23 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
 
         let protocol = |e| format!("{:?}: {e}", Common::Protocol);
         self.requests[0]
-            .step(seen.mem.rd_cmd_valid.then_some((seen.mem.rd_cmd_addr, seen.mem.rd_cmd_len)).as_ref(), inputs.mem.rd_cmd_ready)
+            .step(
+                seen.mem
+                    .rd_cmd_valid
+                    .then_some((seen.mem.rd_cmd_addr, seen.mem.rd_cmd_len))
+                    .as_ref(),
+                inputs.mem.rd_cmd_ready,
+            )
             .map_err(protocol)?;
         let resting = !seen.busy && self.mmu.ready() && seen.request.is_none() && word.is_none();
-        holds(Rule::Rest, seen.busy || (seen.out.is_none() && seen.flag.is_none() && !seen.mem.rd_cmd_valid), || {
-            told("not busy".into())
+        holds(
+            Rule::Rest,
+            seen.busy || (seen.out.is_none() && seen.flag.is_none() && !seen.mem.rd_cmd_valid),
+            || told("not busy".into()),
+        )?;
+        holds(Rule::Rest, !resting || self.came == 0, || {
+            told("not busy within a message".into())
         })?;
-        holds(Rule::Rest, !resting || self.came == 0, || told("not busy within a message".into()))?;
 
         self.told[0] += u32::from(seen.bad);
         self.told[1] += u32::from(seen.error);
@@ -292,7 +312,9 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             };
             match self.serving {
                 None => {
-                    holds(Rule::Told, why == Err(reason), || told(format!("fault {reason} at {request:x?}")))?;
+                    holds(Rule::Told, why == Err(reason), || {
+                        told(format!("fault {reason} at {request:x?}"))
+                    })?;
                     self.serving = Some(now + 1 + self.rng.as_mut().map_or(0, |rng| rng.below(50)));
                 }
                 Some(_) if served.is_some() => {
@@ -302,7 +324,12 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
                 Some(_) => {}
             }
         }
-        self.mmu.step(seen.request, inputs.answer.is_some() && seen.takes_answer, now, self.rng.as_mut());
+        self.mmu.step(
+            seen.request,
+            inputs.answer.is_some() && seen.takes_answer,
+            now,
+            self.rng.as_mut(),
+        );
         self.agent.step(Cycle(now), &mut self.memory, &seen.mem, |_| {});
 
         let flag = self.flags.step(seen.flag).map_err(protocol)?;
@@ -320,7 +347,9 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             };
             let last = self.came + 1 == sent.words.len();
             let want = (sent.local, last, sent.words[self.came]);
-            holds(Rule::Words, out == want, || told(format!("word {}: {out:x?}, not {want:x?}", self.came)))?;
+            holds(Rule::Words, out == want, || {
+                told(format!("word {}: {out:x?}, not {want:x?}", self.came))
+            })?;
             self.came += 1;
             self.last_out = now;
             if last {
@@ -342,7 +371,6 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
         if let Some(word) = self.source.step(seen.ready) {
             mark(0, word.end);
             mark(2, true);
-
         }
         Ok(())
     }
@@ -356,9 +384,17 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
         let mut calm = 0;
         while calm < 30 {
             self.cycle()?;
-            calm = if self.left() == 0 && !self.rig.seen().busy { calm + 1 } else { 0 };
+            calm = if self.left() == 0 && !self.rig.seen().busy {
+                calm + 1
+            } else {
+                0
+            };
             holds(Rule::Hang, self.rig.cycle < end, || {
-                format!("{} words and messages left after {limit} cycles: {:x?}", self.left(), self.rig.seen())
+                format!(
+                    "{} words and messages left after {limit} cycles: {:x?}",
+                    self.left(),
+                    self.rig.seen()
+                )
             })?;
         }
         holds(Rule::Told, self.told == self.want, || {
@@ -429,7 +465,14 @@ fn any(rng: &mut Rng, class: Traffic) -> Vec<u32> {
     let mut message = vec![head, length];
     message.extend(match at_send {
         false => [addr(rng), stride(rng), flag(rng), flag(rng), addr(rng), stride(rng)],
-        true => [flag(rng), flag(rng), addr(rng), stride(rng), rng.bits() as u32, rng.bits() as u32],
+        true => [
+            flag(rng),
+            flag(rng),
+            addr(rng),
+            stride(rng),
+            rng.bits() as u32,
+            rng.bits() as u32,
+        ],
     });
     message.resize_with(count as usize, || rng.bits() as u32);
     message
@@ -474,13 +517,26 @@ fn put(words: u32, number: u32) -> [u32; 8] {
 
 /// The stated rates and latencies, with a memory and an MMU that never wait.
 fn rate<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Result<(), String> {
-    let bench = || Bench::<U>::new(case, STARTS[0], Traffic::Request, Gaps::None, MemoryTiming::IDEAL, probe);
+    let bench = || {
+        Bench::<U>::new(
+            case,
+            STARTS[0],
+            Traffic::Request,
+            Gaps::None,
+            MemoryTiming::IDEAL,
+            probe,
+        )
+    };
     let mut first = bench()?;
     first.give(&put(1, 0));
     first.finish(500)?;
     let [end, memory, begin, route] = first.marks.map(|mark| mark.expect("happened"));
     holds(Rule::Latency, memory - end <= 6 && route - begin <= 3, || {
-        format!("{} cycles to the memory, {} to the network", memory - end, route - begin)
+        format!(
+            "{} cycles to the memory, {} to the network",
+            memory - end,
+            route - begin
+        )
     })?;
 
     let mut many = bench()?;
@@ -491,14 +547,18 @@ fn rate<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Res
     many.finish(20_000)?;
     let took = many.last_out - many.first_out;
     let words = u64::from(COUNT) * 14;
-    holds(Rule::Rate, took == words, || format!("{words} words took {took} cycles"))?;
+    holds(Rule::Rate, took == words, || {
+        format!("{words} words took {took} cycles")
+    })?;
 
     let mut long = bench()?;
     long.give(&put(5000, 1));
     long.finish(20_000)?;
     let took = long.last_out - long.marks[3].expect("came") + 1;
     // The first word of data waits for the memory, and each further page for its translation.
-    holds(Rule::Rate, took <= 5006 + 16, || format!("5006 words took {took} cycles"))
+    holds(Rule::Rate, took <= 5006 + 16, || {
+        format!("5006 words took {took} cycles")
+    })
 }
 
 #[test]
@@ -506,10 +566,15 @@ fn follows_the_model() {
     for start in STARTS {
         for gaps in Gaps::ALL {
             for ill in [false, true] {
-                let case = |class| Case::new("ap1000p", "send::follows_the_model", format!("{start}, {gaps:?}, {ill}, {class:?}"));
-                case(CLASSES[0]).run(|probe| {
-                    follows::<Ap1000pSend>(&case(CLASSES[0]), start, CLASSES[0], gaps, ill, 300, probe)
-                });
+                let case = |class| {
+                    Case::new(
+                        "ap1000p",
+                        "send::follows_the_model",
+                        format!("{start}, {gaps:?}, {ill}, {class:?}"),
+                    )
+                };
+                case(CLASSES[0])
+                    .run(|probe| follows::<Ap1000pSend>(&case(CLASSES[0]), start, CLASSES[0], gaps, ill, 300, probe));
                 case(CLASSES[1]).run(|probe| {
                     follows::<Ap1000pSendReply>(&case(CLASSES[1]), start, CLASSES[1], gaps, ill, 300, probe)
                 });
@@ -529,7 +594,14 @@ fn rates_and_latencies() {
 fn c6_strides() {
     let case = Case::new("ap1000p", "send::c6_strides", "");
     case.run(|probe| {
-        let mut bench = Bench::<Ap1000pSend>::new(&case, STARTS[0], Traffic::Request, Gaps::None, MemoryTiming::IDEAL, probe)?;
+        let mut bench = Bench::<Ap1000pSend>::new(
+            &case,
+            STARTS[0],
+            Traffic::Request,
+            Gaps::None,
+            MemoryTiming::IDEAL,
+            probe,
+        )?;
         for item in [1, 3, 255, 0] {
             for gap in [0, 1, 5000] {
                 for words in [1, 2, 255, 256, 257, 1000] {

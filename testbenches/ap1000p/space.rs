@@ -88,7 +88,9 @@ impl Mmu {
 
     /// The answer on show in this cycle.
     pub fn answer(&self, space: &Space, now: u64) -> Option<Result<u32, u8>> {
-        self.open.filter(|&(_, due)| due <= now).map(|(request, _)| space.lookup(request))
+        self.open
+            .filter(|&(_, due)| due <= now)
+            .map(|(request, _)| space.lookup(request))
     }
 
     /// The edge.

@@ -11,6 +11,7 @@ use verilated_build::{Toolchain, Units};
 const ILLEGAL: &[(&str, &[&str])] = &[
     ("ap1000p_acks_W_must_be_at_least_1", &["W=0"]),
     ("ap1000p_asks_Clients_must_be_at_least_1", &["Clients=0"]),
+    ("ap1000p_cell_CoordW_must_be_1_to_7", &["CoordW=8"]),
     ("ap1000p_creg_Sources_must_be_1_to_3", &["Sources=4"]),
     ("ap1000p_creg_W_must_be_at_least_1", &["W=0"]),
     ("ap1000p_creg_Words_must_be_a_power_of_two_and_at_least_2", &["Words=6"]),

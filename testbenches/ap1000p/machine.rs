@@ -1,0 +1,467 @@
+//! Whole machines: verilated cells on a verilated torus, with real data in their memories.
+
+use tsunagi::ap1000p::machine::{Access, Config, Machine};
+use tsunagi::ap1000p::regs::*;
+use tsunagi::ap1000p::stride::places;
+use tsunagi::harness::memory::{Memory, MemoryTiming};
+use tsunagi::harness::seed::{Case, Rng};
+use tsunagi::net::torus::Torus;
+use tsunagi::{Addr, Cycle};
+use verilated::Context;
+
+/// Bytes of a cell's memory.
+const MEMORY: u32 = 1 << 20;
+/// Where the tables are, and where the queues overflow to.
+const TABLES: u32 = 0x7_0000;
+const SPILL: u32 = 1;
+/// The context of the only process, which sees the cell's memory as it is.
+const CONTEXT: u16 = 5;
+
+/// A physical address in cell memory, as a word of a page table has it.
+fn entry(addr: u32, shift: u32, kind: u32) -> u32 {
+    let physical = u64::from(CELL_SPACE) << 32 | u64::from(addr);
+    (physical >> shift) as u32 & !3 | kind
+}
+
+fn put_word(memory: &mut Memory, addr: u32, word: u32) {
+    assert!(memory.write(Addr(addr), &word.to_le_bytes()), "{addr:#x} is in memory");
+}
+
+fn word(machine: &Machine, cell: usize, addr: u32) -> u32 {
+    let bytes = machine.nodes[cell].memory.read(Addr(addr), 4).expect("in memory");
+    u32::from_le_bytes(bytes.try_into().expect("four bytes"))
+}
+
+/// A machine whose cells have one process that sees all of its cell's memory, and words everywhere that differ.
+fn machine(x: usize, y: usize, timing: MemoryTiming) -> Machine {
+    let config = Config {
+        torus: Torus::new(x, y),
+        memory: MEMORY,
+        timing,
+        store_cycles: 2,
+    };
+    let mut machine = Machine::new(config, Context::new());
+    for cell in 0..x * y {
+        let memory = &mut machine.nodes[cell].memory;
+        for at in (0..TABLES).step_by(4) {
+            put_word(memory, at, at.wrapping_mul(0x9e37_79b1) ^ cell as u32);
+        }
+        let first = TABLES + 0x4000;
+        put_word(memory, TABLES + 4 * u32::from(CONTEXT), entry(first, 4, ENTRY_TABLE));
+        // A page of 16 MB that everybody may read and write.
+        put_word(memory, first, entry(0, 4, ENTRY_PAGE) | 3 << TABLE_ACCESS_SHIFT);
+        for (offset, value) in [
+            (CONTEXT_TABLE, TABLES),
+            (tsunagi::ap1000p::regs::CONTEXT, CONTEXT.into()),
+            (SPILL_REGION, SPILL | 64 << SPILL_REGION_LIMIT_SHIFT),
+            // Everywhere.
+            (RANGE, 0x7f81_7f81),
+            (ENABLE, 0x3ff),
+        ] {
+            machine.write(cell, offset, value);
+        }
+    }
+    machine
+}
+
+const SLOW: MemoryTiming = MemoryTiming {
+    read_latency: Cycle(12),
+    write_latency: Cycle(9),
+    overhead: Cycle(1),
+    shared_bus: true,
+    byte_time: 0,
+};
+
+/// What the parameters of PUT and GET say, in the paper's words.
+#[derive(Clone, Copy, Debug, Default)]
+struct Transfer {
+    words: u32,
+    dest: u32,
+    dest_stride: u32,
+    dest_flag: u32,
+    source_flag: u32,
+    source: u32,
+    source_stride: u32,
+}
+
+impl Transfer {
+    fn words(self, machine: &Machine, from: usize, to: usize) -> [u32; 8] {
+        [
+            machine.relative(from, to),
+            self.words,
+            self.dest,
+            self.dest_stride,
+            self.dest_flag,
+            self.source_flag,
+            self.source,
+            self.source_stride,
+        ]
+    }
+}
+
+/// Ends when nothing moves any more; nobody was interrupted.
+fn settle(machine: &mut Machine, cycles: u64) {
+    assert!(machine.settle(cycles), "{}", report(machine));
+    for cell in 0..machine.nodes.len() {
+        assert!(!machine.irq(cell), "cell {cell} interrupts: {}", report(machine));
+    }
+}
+
+fn report(machine: &mut Machine) -> String {
+    let mut text = format!("cycle {}", machine.cycle());
+    for cell in 0..machine.nodes.len() {
+        let [status, cause, faults, why, at, held, position] =
+            [STATUS, CAUSE, FAULTS, BROKEN_WHAT, OPEN, HELD, POSITION].map(|offset| machine.read(cell, offset));
+        text += &format!(
+            "\ncell {cell}: status {status:x}, causes {cause:x}, faults {faults:x}, broken {why:x}, open {at:x}, held {held}, position {position}, words {:x}",
+            word(machine, 0, 0x6_0000)
+        );
+    }
+    text
+}
+
+/// The words of a transfer, as they were at the source.
+fn expect(machine: &Machine, cell: usize, transfer: Transfer) -> Vec<u32> {
+    let at = places(transfer.source, transfer.source_stride, transfer.words);
+    at.map(|at| word(machine, cell, at)).collect()
+}
+
+fn arrived(machine: &Machine, cell: usize, transfer: Transfer, want: &[u32]) {
+    let at = places(transfer.dest, transfer.dest_stride, transfer.words);
+    let got: Vec<u32> = at.map(|at| word(machine, cell, at)).collect();
+    assert_eq!(got, want, "cell {cell}: {transfer:x?}");
+}
+
+/// C1, C9: PUTs of these lengths to each cell, the own one included: data exact, each flag counts once, none without an address.
+#[test]
+fn c1_put() {
+    for timing in [MemoryTiming::IDEAL, SLOW] {
+        let mut machine = machine(2, 2, timing);
+        for to in 0..4 {
+            for (number, words) in [0, 1, 2, 255, 256, 257, 1000].into_iter().enumerate() {
+                let flag = 0x6_0000 + 8 * number as u32;
+                for flagged in [true, false] {
+                    let transfer = Transfer {
+                        words,
+                        dest: 0x3_0000 + 0x40 * words,
+                        dest_flag: if flagged { flag } else { 0 },
+                        source_flag: if flagged { flag + 4 } else { 0 },
+                        source: 0x1_0004 + 0x2000 * number as u32,
+                        ..Transfer::default()
+                    };
+                    let want = expect(&machine, 1, transfer);
+                    let flags = |machine: &Machine| {
+                        [
+                            word(machine, to, flag),
+                            word(machine, 1, flag + 4),
+                            word(machine, to, 0),
+                            word(machine, 1, 0),
+                        ]
+                    };
+                    let before = flags(&machine);
+                    let command = transfer.words(&machine, 1, to);
+                    machine.store(1, KIND_PUT, &command);
+                    settle(&mut machine, 20_000);
+                    arrived(&machine, to, transfer, &want);
+                    let counts = flags(&machine)
+                        .into_iter()
+                        .zip(before)
+                        .map(|(now, was)| now.wrapping_sub(was));
+                    let one = u32::from(flagged);
+                    assert_eq!(counts.collect::<Vec<_>>(), [one, one, 0, 0]);
+                }
+            }
+        }
+    }
+}
+
+/// C13: what goes to the own cell does not go over the network.
+#[test]
+fn c13_own_cell() {
+    let mut machine = machine(2, 1, MemoryTiming::IDEAL);
+    let transfer = Transfer {
+        words: 100,
+        dest: 0x2_0000,
+        source: 0x1_0000,
+        ..Transfer::default()
+    };
+    let want = expect(&machine, 0, transfer);
+    let command = transfer.words(&machine, 0, 0);
+    machine.store(0, KIND_PUT, &command);
+    machine.store(
+        0,
+        KIND_GET,
+        &Transfer {
+            dest: 0x3_0000,
+            ..transfer
+        }
+        .words(&machine, 0, 0),
+    );
+    settle(&mut machine, 5_000);
+    arrived(&machine, 0, transfer, &want);
+    arrived(
+        &machine,
+        0,
+        Transfer {
+            dest: 0x3_0000,
+            ..transfer
+        },
+        &want,
+    );
+    assert_eq!(machine.nodes[0].sent, 0);
+}
+
+/// C10: a GET with strides on both sides; the cell that is asked has nothing to do.
+#[test]
+fn c10_get() {
+    let mut machine = machine(3, 2, SLOW);
+    for to in 0..6 {
+        let transfer = Transfer {
+            words: 300,
+            dest: 0x2_0000,
+            dest_stride: 7 << 24 | 3,
+            dest_flag: 0x6_0000,
+            source_flag: 0x6_0010,
+            source: 0x1_0000,
+            source_stride: 16 << 24 | 48,
+        };
+        let want = expect(&machine, to, transfer);
+        let flags = |machine: &Machine| [word(machine, 4, 0x6_0000), word(machine, to, 0x6_0010)];
+        let before = flags(&machine);
+        let command = transfer.words(&machine, 4, to);
+        machine.store(4, KIND_GET, &command);
+        settle(&mut machine, 20_000);
+        arrived(&machine, 4, transfer, &want);
+        assert_eq!(flags(&machine), before.map(|was| was.wrapping_add(1)));
+    }
+}
+
+/// C8, C12: N PUTs from each cell that share one flag end with +N; those of one pair of cells are done in order.
+#[test]
+fn c8_shared_flag() {
+    let mut machine = machine(3, 3, SLOW);
+    const EACH: u32 = 12;
+    let before = word(&machine, 0, 0x6_0000);
+    for round in 0..EACH {
+        for cell in 0..9 {
+            // Each PUT of a cell writes over the last one's words.
+            let transfer = Transfer {
+                words: 9,
+                dest: 0x2_0000 + 0x100 * cell as u32,
+                dest_flag: 0x6_0000,
+                source: 0x1_0000 + 0x100 * round,
+                ..Transfer::default()
+            };
+            let command = transfer.words(&machine, cell, 0);
+            machine.store(cell, KIND_PUT, &command);
+        }
+    }
+    settle(&mut machine, 100_000);
+    assert_eq!(word(&machine, 0, 0x6_0000), before.wrapping_add(9 * EACH));
+    for cell in 0..9 {
+        let last = Transfer {
+            words: 9,
+            dest: 0x2_0000 + 0x100 * cell as u32,
+            source: 0x1_0000 + 0x100 * (EACH - 1),
+            ..Transfer::default()
+        };
+        let want = expect(&machine, cell, last);
+        arrived(&machine, 0, last, &want);
+    }
+}
+
+/// C11: the flag of a GET of no words says that the PUT before it is in memory.
+#[test]
+fn c11_acknowledge() {
+    let case = Case::new("ap1000p", "machine::c11_acknowledge", "");
+    let mut rng: Rng = case.rng("transfers");
+    let mut machine = machine(2, 2, SLOW);
+    for round in 0..200 {
+        // Others are busy with the same cell.
+        for other in [1, 2] {
+            let noise = Transfer {
+                words: rng.between(1, 60) as u32,
+                dest: 0x4_0000 + 0x1000 * other as u32,
+                source: 0x1_0000,
+                ..Transfer::default()
+            };
+            let command = noise.words(&machine, other, 3);
+            machine.store(other, KIND_PUT, &command);
+        }
+        let transfer = Transfer {
+            words: rng.between(1, 100) as u32,
+            dest: 0x2_0000,
+            source: 0x1_0000 + 4 * rng.below(4096) as u32,
+            ..Transfer::default()
+        };
+        let want = expect(&machine, 0, transfer);
+        let flag = word(&machine, 0, 0x6_0000);
+        let acknowledge = Transfer {
+            dest_flag: 0x6_0000,
+            ..Transfer::default()
+        };
+        let [put, get] = [transfer, acknowledge].map(|t| t.words(&machine, 0, 3));
+        machine.store(0, KIND_PUT, &put);
+        machine.store(0, KIND_GET, &get);
+        let mut waited = 0;
+        while word(&machine, 0, 0x6_0000) == flag {
+            machine.edge();
+            waited += 1;
+            assert!(waited < 20_000, "round {round}: {}", report(&mut machine));
+        }
+        arrived(&machine, 3, transfer, &want);
+    }
+}
+
+/// C22: fetch-and-or and compare-and-swap of all cells on one word: each bit is seen unset by one cell, the counter is exact.
+#[test]
+fn c22_atomics() {
+    let mut machine = machine(4, 4, SLOW);
+    let before = word(&machine, 5, 0x6_0000) & 0xffff_0000;
+    put_word(&mut machine.nodes[5].memory, 0x6_0000, before);
+    put_word(&mut machine.nodes[5].memory, 0x6_0004, 0);
+    for cell in 0..16 {
+        let head = machine.relative(cell, 5);
+        machine.store(
+            cell,
+            KIND_FOP,
+            &[head, 1, 0x2_0000, 0, 0x6_0010, 0x6_0000, !0, 1 << cell],
+        );
+    }
+    settle(&mut machine, 20_000);
+    assert_eq!(word(&machine, 5, 0x6_0000), before | 0xffff);
+    // What each saw is a chain of bits, one more each.
+    let mut seen: Vec<u32> = (0..16).map(|cell| word(&machine, cell, 0x2_0000) & 0xffff).collect();
+    seen.sort_by_key(|bits| bits.count_ones());
+    for (n, bits) in seen.iter().enumerate() {
+        assert_eq!(bits.count_ones() as usize, n, "{seen:x?}");
+        assert!(n == 0 || bits & seen[n - 1] == seen[n - 1], "{seen:x?}");
+    }
+
+    // Each cell counts to the number of all rounds, by compare and swap until it succeeds.
+    const ROUNDS: u32 = 3;
+    let (mut left, mut tried): (Vec<u32>, Vec<u32>) = (vec![ROUNDS; 16], vec![0; 16]);
+    while left.iter().any(|&left| left > 0) {
+        for cell in 0..16 {
+            let head = machine.relative(cell, 5);
+            if left[cell] > 0 {
+                machine.store(
+                    cell,
+                    KIND_CSI,
+                    &[head, 1, 0x2_0000, 0, 0, 0x6_0004, tried[cell], tried[cell] + 1],
+                );
+            }
+        }
+        settle(&mut machine, 20_000);
+        let winners = (0..16)
+            .filter(|&cell| left[cell] > 0 && word(&machine, cell, 0x2_0000) == tried[cell])
+            .collect::<Vec<_>>();
+        for cell in winners {
+            left[cell] -= 1;
+        }
+        tried.fill(word(&machine, 5, 0x6_0004));
+    }
+    assert_eq!(word(&machine, 5, 0x6_0004), 16 * ROUNDS);
+}
+
+/// C28, rows and columns: a broadcast is in each cell of them, once, and nowhere else.
+#[test]
+fn c28_broadcast() {
+    let mut machine = machine(4, 3, SLOW);
+    for (number, axis) in [PAGE_ROW_MASK, PAGE_COLUMN_MASK].into_iter().enumerate() {
+        let from = 6;
+        let flag = 0x6_0000 + 4 * number as u32;
+        let transfer = Transfer {
+            words: 40,
+            dest: 0x2_0000 + 0x1000 * number as u32,
+            dest_flag: flag,
+            source: 0x1_0000,
+            ..Transfer::default()
+        };
+        let want = expect(&machine, from, transfer);
+        let before: Vec<u32> = (0..12).map(|cell| word(&machine, cell, flag)).collect();
+        let command = transfer.words(&machine, from, from);
+        machine.store(from, KIND_PUT | axis, &command);
+        settle(&mut machine, 20_000);
+        for (cell, &before) in before.iter().enumerate() {
+            let in_it = if number == 0 {
+                cell / 4 == from / 4
+            } else {
+                cell % 4 == from % 4
+            };
+            let counted = word(&machine, cell, flag).wrapping_sub(before);
+            assert_eq!(counted, u32::from(in_it), "cell {cell}, {axis:x}");
+            if in_it {
+                arrived(&machine, cell, transfer, &want);
+            }
+        }
+    }
+}
+
+/// C29, on 16 cells: each asks all for much at once; everything comes.
+#[test]
+fn c29_all_get() {
+    let mut machine = machine(4, 4, SLOW);
+    let transfer = |from: u32, to: u32| Transfer {
+        words: 64,
+        dest: 0x2_0000 + 0x100 * to,
+        dest_flag: 0x6_0000,
+        source: 0x1_0000 + 0x100 * from,
+        ..Transfer::default()
+    };
+    let before: Vec<u32> = (0..16).map(|cell| word(&machine, cell, 0x6_0000)).collect();
+    for to in 0..16 {
+        for from in 0..16 {
+            let command = transfer(from, to).words(&machine, from as usize, to as usize);
+            machine.store(from as usize, KIND_GET, &command);
+        }
+    }
+    settle(&mut machine, 400_000);
+    for from in 0..16_u32 {
+        for to in 0..16_u32 {
+            let want = expect(&machine, to as usize, transfer(from, to));
+            arrived(&machine, from as usize, transfer(from, to), &want);
+        }
+        assert_eq!(
+            word(&machine, from as usize, 0x6_0000),
+            before[from as usize].wrapping_add(16)
+        );
+    }
+}
+
+/// C20, remote: a PUT to communication registers fills them, and waits for one that is full.
+#[test]
+fn c20_registers_from_afar() {
+    let mut machine = machine(2, 1, MemoryTiming::IDEAL);
+    let transfer = Transfer {
+        words: 4,
+        dest: 8 * 4,
+        dest_flag: 0x6_0000,
+        source: 0x1_0000,
+        ..Transfer::default()
+    };
+    let want = expect(&machine, 0, transfer);
+    let before = word(&machine, 1, 0x6_0000);
+    let write = Access {
+        register: 10,
+        write: Some(77),
+    };
+    assert!(
+        matches!(machine.access(1, write, 20), Some(Some(_))),
+        "an empty one is written"
+    );
+    let command = transfer.words(&machine, 0, 1);
+    machine.store(0, KIND_PUT | PAGE_AS_RECEIVE_MASK, &command);
+    machine.run(500);
+    assert_eq!(word(&machine, 1, 0x6_0000), before, "register 10 is full");
+    let read = |machine: &mut Machine, register| machine.access(1, Access { register, write: None }, 200);
+    assert_eq!(read(&mut machine, 10), Some(Some(77)));
+    for register in 8..12 {
+        assert_eq!(
+            read(&mut machine, register),
+            Some(Some(want[usize::from(register) - 8]))
+        );
+    }
+    settle(&mut machine, 500);
+    assert_eq!(word(&machine, 1, 0x6_0000), before.wrapping_add(1));
+}

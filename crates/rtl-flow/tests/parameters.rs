@@ -10,6 +10,7 @@ use verilated_build::{Toolchain, Units};
 /// The message, and parameters that bring it up.
 const ILLEGAL: &[(&str, &[&str])] = &[
     ("ap1000p_acks_W_must_be_at_least_1", &["W=0"]),
+    ("ap1000p_answer_MemW_must_be_9_to_31", &["MemW=8"]),
     ("ap1000p_asks_Clients_must_be_at_least_1", &["Clients=0"]),
     ("ap1000p_cell_CoordW_must_be_1_to_7", &["CoordW=8"]),
     ("ap1000p_creg_Sources_must_be_1_to_3", &["Sources=4"]),
@@ -17,6 +18,7 @@ const ILLEGAL: &[(&str, &[&str])] = &[
     ("ap1000p_creg_Words_must_be_a_power_of_two_and_at_least_2", &["Words=6"]),
     ("ap1000p_mmu_DataW_must_be_32_or_64", &["DataW=128"]),
     ("ap1000p_mmu_MemW_must_be_24_to_32", &["MemW=23"]),
+    ("ap1000p_word_Clients_must_be_at_least_1", &["Clients=0"]),
     ("ap1000p_wtp_CellW_must_be_at_least_1", &["CellW=0"]),
     (
         "ap1000p_wtp_Entries_must_be_a_power_of_two_and_at_least_2",

@@ -17,20 +17,17 @@ module axi_address_rules #(
     input logic [2:0] size_i,
     input logic [1:0] burst_i
 );
-  logic aligned, legal;
-  logic [12:0] first, bytes;  // where the burst's aligned part begins within 4 KB; how long it is, less one beat
-  assign aligned = (addr_i[11:0] >> size_i << size_i) == addr_i[11:0];
-  assign first   = {1'b0, addr_i[11:0] >> size_i << size_i};
-  assign bytes   = 13'(len_i) << size_i;
-  always_comb begin
-    case (burst_i)
-      2'b00:   legal = len_i < 8'd16;
-      2'b01:   legal = first + bytes < 13'd4096;
-      2'b10:   legal = aligned && (len_i == 8'd1 || len_i == 8'd3 || len_i == 8'd7 || len_i == 8'd15);
-      default: legal = 1'b0;
-    endcase
-    if (DataW >> size_i < 8) legal = 1'b0;
-  end
+  logic legal;
+  axi_legal #(
+      .AddrW(AddrW),
+      .DataW(DataW)
+  ) u_legal (
+      .addr_i,
+      .len_i,
+      .size_i,
+      .burst_i,
+      .legal_o(legal)
+  );
 
   stream_rules #(
       .W(AddrW + 8 + 3 + 2),

@@ -134,6 +134,7 @@ module prove_axil_slave #(
   logic [1:0][ AskedW-1:0] rsp_ahead;
   logic [1:0][AnswerW-1:0] back_word;
   for (genvar d = 0; d < 2; d++) begin : gen_direction
+    logic tag;
     stream_rules #(
         .W(AddrW),
         .Assume(1'b1)
@@ -177,19 +178,22 @@ module prove_axil_slave #(
         .clk_i,
         .rst_i,
         .mark_i(mark_i[2+d]),
-        .ask_i(ask),
-        .mine_i(req_write == d),
+        .ask_i(ask && req_write == d),
+        .tag_i(1'b0),
+        .refuse_i(1'b0),
         .asked_i(asked),
         .rsp_i(rsp),
         .rsp_data_i({rsp_err_i, d == 0 ? rsp_data_i : DataW'(0)}),
         .valid_i(answer_offered[d]),
         .taken_i(answer_taken[d]),
+        .answer_tag_i(1'b0),
         .data_i(answer[d]),
         .open_o(open[d]),
         .follow_o(back_follow[d]),
         .ahead_o(back_ahead[d]),
         .rsp_ahead_o(rsp_ahead[d]),
         .told_o(told[d]),
+        .tag_o(tag),
         .word_o(back_word[d])
     );
   end
@@ -288,6 +292,11 @@ module prove_axil_slave #(
         .ahead_i (ahead[d]),
         .word_i  (word[d])
     );
+    always_ff @(posedge clk_i) begin
+      if (!rst_i) begin
+        never_refused : assert (!back_follow[d] || {gen_direction[d].u_back.refused_q, gen_direction[d].tag} == '0);
+      end
+    end
     // Answers, then what was asked for and has no response: the first `asked` notes. What a note says here is its place.
     logic [Outstanding+Notes-1:0][AnswerW:0] back;
     for (genvar i = 0; i < Outstanding + Notes; i++) begin : gen_place

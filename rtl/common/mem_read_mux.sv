@@ -2,13 +2,14 @@
 //
 // Client     read commands {addr, len = beats - 1}, each answered with its words in order, `last` with its last one, `err` as the memory
 //            says. `data_data_o`, `data_last_o` and `data_err_o` are the same wires for all: `data_valid_o` tells whose word it is.
-// Memory     the commands as they are, one after another, and their data in that order; at most Outstanding of them are not
-//            answered to their last word.
-// Fairness   the client whose last command is longest ago goes first: a command that is its client's first is passed over by at most N
-//            others.
-// Latency    1 cycle from command to memory command, 1 from memory data to data. 1 word per cycle, no bubble between bursts,
-//            one-word ones included, whatever clients they are of, as far as memory latency <= Outstanding - 2 bursts.
-// Full       each client has one command waiting, then its `cmd_ready_o` is low.
+// Memory     the commands as they are, one after another, and their data in that order; at most Outstanding of them await their last
+//            word.
+// Fairness   the client whose last command is longest ago goes first: a command that is its client's first is passed over by at most
+//            N - 1 others, and by two that are inside already.
+// Latency    2 cycles from command to memory command, 1 for the client that was served last; 1 from memory data to data. 1 word per
+//            cycle, no bubble between bursts, one-word ones included, whatever clients they are of, as far as memory latency <=
+//            Outstanding - 1 bursts.
+// Full       two commands wait inside, then `cmd_ready_o` is low.
 // Misuse     a client that does not take its data holds up all the others: reserve the room before asking, as `dma_read` does.
 // Reset      drops everything; the memory must forget the bursts asked for, too.
 // busy_o     low when nothing is inside or outstanding.
@@ -17,8 +18,7 @@ module mem_read_mux #(
     parameter int N = 4,  // clients, >= 1
     parameter int AddrW = 32,  // bits of a byte address
     parameter int DataW = 32,  // bits of a word
-    parameter int Outstanding = 8,  // bursts that may await data, >= 1
-    localparam int IndexW = (N > 1) ? $clog2(N) : 1
+    parameter int Outstanding = 8  // bursts that may await data, >= 1
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -55,11 +55,12 @@ module mem_read_mux #(
   end
 
   logic cmds_busy, next_valid, note_ready, ask, unused_last;
-  logic [IndexW-1:0] next_index;
+  logic [N-1:0] next;
 
   stream_merge #(
       .N(N),
-      .W(AddrW + 8)
+      .W(AddrW + 8),
+      .Packets(1'b0)
   ) u_cmd (
       .clk_i,
       .rst_i,
@@ -72,51 +73,50 @@ module mem_read_mux #(
       .out_ready_i(mem_cmd_ready_i && note_ready),
       .out_data_o ({mem_cmd_addr_o, mem_cmd_len_o}),
       .out_last_o (unused_last),
-      .out_index_o(next_index)
+      .out_from_o (next)
   );
   assign mem_cmd_valid_o = next_valid && note_ready;
   assign ask = mem_cmd_valid_o && mem_cmd_ready_i;
 
-  // Whose the bursts are that are not answered.
-  logic note_valid, take;
-  logic [IndexW-1:0] owner;
+  // Whose the bursts are that await data, one-hot.
+  logic unused_valid;
+  logic [N-1:0] whose;
   logic [$clog2(Outstanding + 1)-1:0] note_level;
 
   fifo #(
-      .W(IndexW),
+      .W(N),
       .Depth(Outstanding)
   ) u_note (
       .clk_i,
       .rst_i,
       .in_valid_i (ask),
       .in_ready_o (note_ready),
-      .in_data_i  (next_index),
-      .out_valid_o(note_valid),
-      .out_ready_i(take && data_last_o),
-      .out_data_o (owner),
+      .in_data_i  (next),
+      .out_valid_o(unused_valid),
+      .out_ready_i(mem_data_valid_i && mem_data_ready_o && mem_data_last_i),
+      .out_data_o (whose),
       .level_o    (note_level)
   );
 
-  logic valid;
+  logic valid, take;
+  logic [N-1:0] to;
 
   skid #(
-      .W(DataW + 2)
+      .W(N + DataW + 2)
   ) u_data (
       .clk_i,
       .rst_i,
       .in_valid_i (mem_data_valid_i),
       .in_ready_o (mem_data_ready_o),
-      .in_data_i  ({mem_data_err_i, mem_data_last_i, mem_data_data_i}),
+      .in_data_i  ({whose, mem_data_err_i, mem_data_last_i, mem_data_data_i}),
       .out_valid_o(valid),
       .out_ready_i(take),
-      .out_data_o ({data_err_o, data_last_o, data_data_o})
+      .out_data_o ({to, data_err_o, data_last_o, data_data_o})
   );
 
-  for (genvar i = 0; i < N; i++) begin : gen_data
-    assign data_valid_o[i] = valid && note_valid && owner == IndexW'(i);
-  end
-  assign take   = (data_valid_o & data_ready_i) != '0;
-  assign busy_o = cmds_busy || note_level != '0;
+  assign data_valid_o = {N{valid}} & to;
+  assign take = (to & data_ready_i) != '0;
+  assign busy_o = cmds_busy || note_level != '0 || valid;
 
 `ifdef TSUNAGI_ASSERT
   mem_read_rules #(

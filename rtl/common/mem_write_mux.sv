@@ -4,13 +4,13 @@
 //            the last one; one response per command, in order. `rsp_err_o` is the same wire for all: `rsp_valid_o` tells whose
 //            response it is.
 // Memory     the commands as they are, one after another; their words and responses in that order, no word before its command; at
-//            most Outstanding of them are not answered.
-// Fairness   the client whose last command is longest ago goes first: a command that is its client's first is passed over by at most N
-//            others.
-// Latency    1 cycle from command to memory command, 2 from there to its first word, 1 of data, 1 of a response. 1 word per
-//            cycle, no bubble between bursts, one-word ones included, whatever clients they are of, as far as the memory answers
-//            within Outstanding - 2 bursts.
-// Full       each client has one command waiting, then its `cmd_ready_o` is low. Words are taken in the commands' order.
+//            most Outstanding of them await their response.
+// Fairness   the client whose last command is longest ago goes first: a command that is its client's first is passed over by at most
+//            N - 1 others, and by two that are inside already.
+// Latency    2 cycles from command to memory command, 1 for the client that was served last; 3 from there to its first word, 1 of
+//            data, 1 of a response. 1 word per cycle, no bubble between bursts, one-word ones included, whatever clients they are of,
+//            as far as the memory answers within Outstanding - 3 bursts.
+// Full       two commands wait inside, then `cmd_ready_o` is low. Words are taken in the commands' order.
 // Misuse     a client whose words come late, or that does not take its responses, holds up all the others: collect a burst before
 //            announcing it, as `dma_write` does. A burst ends with `data_last_i`, whatever its command said.
 // Reset      drops everything; the memory must forget the bursts it was told of, too.
@@ -21,7 +21,6 @@ module mem_write_mux #(
     parameter int AddrW = 32,  // bits of a byte address
     parameter int DataW = 32,  // bits of a word, multiple of 8
     parameter int Outstanding = 8,  // bursts that may await their response, >= 1
-    localparam int IndexW = (N > 1) ? $clog2(N) : 1,
     localparam int StrbW = DataW / 8
 ) (
     input logic clk_i,
@@ -69,11 +68,12 @@ module mem_write_mux #(
   end
 
   logic cmds_busy, next_valid, note_ready, ask, unused_last;
-  logic [IndexW-1:0] next_index;
+  logic [N-1:0] next;
 
   stream_merge #(
       .N(N),
-      .W(AddrW + 8)
+      .W(AddrW + 8),
+      .Packets(1'b0)
   ) u_cmd (
       .clk_i,
       .rst_i,
@@ -86,40 +86,45 @@ module mem_write_mux #(
       .out_ready_i(mem_cmd_ready_i && note_ready),
       .out_data_o ({mem_cmd_addr_o, mem_cmd_len_o}),
       .out_last_o (unused_last),
-      .out_index_o(next_index)
+      .out_from_o (next)
   );
   assign mem_cmd_valid_o = next_valid && note_ready;
   assign ask = mem_cmd_valid_o && mem_cmd_ready_i;
 
-  // Whose the bursts are that are not all in; no more than await their response, so there is always room.
-  logic writer_valid, give, word_ready, unused_writer_ready;
-  logic [IndexW-1:0] writer;
+  // Whose words are next, one-hot: in flip-flops of the burst that comes in; of later ones, no more than await their response, so
+  // there is always room.
+  logic later_valid, give, load, word_ready, unused_later_ready;
+  logic [N-1:0] later, writer_q;
   logic [WordW-1:0] given;
   logic [$clog2(Outstanding + 1)-1:0] unused_level;
 
   fifo #(
-      .W(IndexW),
+      .W(N),
       .Depth(Outstanding)
-  ) u_writer (
+  ) u_later (
       .clk_i,
       .rst_i,
       .in_valid_i (ask),
-      .in_ready_o (unused_writer_ready),
-      .in_data_i  (next_index),
-      .out_valid_o(writer_valid),
-      .out_ready_i(give && given[WordW-1]),
-      .out_data_o (writer),
+      .in_ready_o (unused_later_ready),
+      .in_data_i  (next),
+      .out_valid_o(later_valid),
+      .out_ready_i(load),
+      .out_data_o (later),
       .level_o    (unused_level)
   );
 
-  for (genvar i = 0; i < N; i++) begin : gen_data
-    assign data_ready_o[i] = writer_valid && word_ready && writer == IndexW'(i);
-  end
+  assign data_ready_o = {N{word_ready}} & writer_q;
+  assign give = (data_ready_o & data_valid_i) != '0;
+  assign load = writer_q == '0 || (give && (writer_q & data_last_i) != '0);
   always_comb begin
     given = '0;
-    for (int i = 0; i < N; i++) given |= word[i] & {WordW{writer == IndexW'(i)}};
+    for (int i = 0; i < N; i++) given |= word[i] & {WordW{writer_q[i]}};
   end
-  assign give = (data_valid_i & data_ready_o) != '0;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) writer_q <= '0;
+    else if (load) writer_q <= later & {N{later_valid}};
+  end
 
   skid #(
       .W(WordW)
@@ -134,44 +139,42 @@ module mem_write_mux #(
       .out_data_o ({mem_data_last_o, mem_data_strb_o, mem_data_data_o})
   );
 
-  // Whose the bursts are that are not answered.
-  logic note_valid, rsp_valid, take;
-  logic [IndexW-1:0] owner;
+  // Whose the bursts are that await their response, one-hot.
+  logic rsp_valid, take, unused_valid;
+  logic [N-1:0] whose, to;
   logic [$clog2(Outstanding + 1)-1:0] note_level;
 
   fifo #(
-      .W(IndexW),
+      .W(N),
       .Depth(Outstanding)
   ) u_note (
       .clk_i,
       .rst_i,
       .in_valid_i (ask),
       .in_ready_o (note_ready),
-      .in_data_i  (next_index),
-      .out_valid_o(note_valid),
-      .out_ready_i(take),
-      .out_data_o (owner),
+      .in_data_i  (next),
+      .out_valid_o(unused_valid),
+      .out_ready_i(mem_rsp_valid_i && mem_rsp_ready_o),
+      .out_data_o (whose),
       .level_o    (note_level)
   );
 
   skid #(
-      .W(1)
+      .W(N + 1)
   ) u_rsp (
       .clk_i,
       .rst_i,
       .in_valid_i (mem_rsp_valid_i),
       .in_ready_o (mem_rsp_ready_o),
-      .in_data_i  (mem_rsp_err_i),
+      .in_data_i  ({whose, mem_rsp_err_i}),
       .out_valid_o(rsp_valid),
       .out_ready_i(take),
-      .out_data_o (rsp_err_o)
+      .out_data_o ({to, rsp_err_o})
   );
 
-  for (genvar i = 0; i < N; i++) begin : gen_rsp
-    assign rsp_valid_o[i] = rsp_valid && note_valid && owner == IndexW'(i);
-  end
-  assign take   = (rsp_valid_o & rsp_ready_i) != '0;
-  assign busy_o = cmds_busy || note_level != '0;
+  assign rsp_valid_o = {N{rsp_valid}} & to;
+  assign take = (to & rsp_ready_i) != '0;
+  assign busy_o = cmds_busy || note_level != '0 || rsp_valid;
 
 `ifdef TSUNAGI_ASSERT
   mem_write_rules u_memory (

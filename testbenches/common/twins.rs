@@ -292,25 +292,25 @@ fn clients_of_a_memory() {
         &[
             (Answers, &[], &checks::<TwinMemReadMuxError>),
             (Answers, &[], &checks::<TwinMemReadWideLane>),
-            // Whoever is not answered waits for ever.
-            (Answers, &[Outstanding, Rest, Hang], &checks::<TwinMemWriteMuxWhose>),
+            // Whoever is not answered waits for ever; whoever should not be may see it vanish.
+            (Answers, &[Protocol, Rest, Hang], &checks::<TwinMemWriteMuxWhose>),
             // A byte that is not the client's may also be one that answers with a bus error.
             (Memory, &[Answers], &checks::<TwinMemWriteMuxOthers>),
             (Memory, &[Answers], &checks::<TwinMemWriteWideStrobes>),
             // Other bursts have other words.
             (Bursts, &[Answers], &checks::<TwinMemReadMuxAddress>),
             (Bursts, &[Answers, Hang], &checks::<TwinMemReadWideBeats>),
-            (Fair, &[], &checks::<TwinMemReadMuxFair>),
+            // The last one's words come after a pause.
+            (Fair, &[Rate], &checks::<TwinMemReadMuxFair>),
             (Outstanding, &[], &checks::<TwinMemReadMuxOutstanding>),
             (Path, &[], &checks::<TwinMemReadMuxPath>),
-            (Protocol, &[], &checks::<TwinMemReadMuxWithdraws>),
+            (Protocol, &[Answers], &checks::<TwinMemReadWideChanges>),
             (Rest, &[], &checks::<TwinMemReadMuxRests>),
             (Rest, &[], &checks::<TwinMemWriteMuxRests>),
             (Rest, &[], &checks::<TwinMemReadWideRests>),
-            (Rate, &[], &checks::<TwinMemReadMuxBubble>),
             (Rate, &[], &checks::<TwinMemWriteWideBubble>),
             // Whoever is served once is served alone.
-            (Hang, &[Fair, Rate], &checks::<TwinMemReadMuxHang>),
+            (Hang, &[Rate], &checks::<TwinMemReadMuxHang>),
         ],
     );
 }

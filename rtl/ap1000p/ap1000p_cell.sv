@@ -3,7 +3,7 @@
 // Store      words to command pages: ap1000p_command.
 // Registers  ap1000p_regs; `irq_o` is its interrupt.
 // Creg       the processor's port of the communication registers: ap1000p_creg, source 0.
-// Access     whole messages {end, word} for the queue of remote accesses; `load_*_o` and ACKS answer them.
+// Dsm        the processor's loads and stores to other cells' memory: ap1000p_access. Register ACKS says when the stores are done.
 // Network    a port of torus_router: ap1000p_link.
 // Memory     read and write streams of 32-bit words, shared by all inside: mem_read_mux, mem_write_mux. What is asked for has its room.
 // The path   command ─► queues ─► send ─► link ─► router ... link ─► receive ─► memory, flag: each block's header says what it does. Requests
@@ -48,15 +48,18 @@ module ap1000p_cell #(
     output logic creg_rsp_fault_o,
     output logic [31:0] creg_rsp_data_o,
 
-    input logic access_valid_i,
-    output logic access_ready_o,
-    input logic access_end_i,
-    input logic [31:0] access_data_i,
-    input logic access_issue_i,  // pulse: a remote store is among them
-    output logic load_valid_o,
-    input logic load_ready_i,
-    output logic load_err_o,
-    output logic [63:0] load_data_o,
+    input logic dsm_req_valid_i,
+    output logic dsm_req_ready_o,
+    input logic dsm_req_write_i,
+    input logic dsm_req_registers_i,
+    input logic [2*CoordW-1:0] dsm_req_cell_i,
+    input logic [31:0] dsm_req_addr_i,
+    input logic [1:0] dsm_req_size_i,
+    input logic [63:0] dsm_req_data_i,
+    output logic dsm_rsp_valid_o,
+    input logic dsm_rsp_ready_i,
+    output logic dsm_rsp_err_o,
+    output logic [63:0] dsm_rsp_data_o,
 
     output logic tx_valid_o,
     output logic [1:0] tx_vc_o,
@@ -110,7 +113,7 @@ module ap1000p_cell #(
   logic [3:0] peek;
   logic [16:0] release_count, held;
   logic [15:0] position, acks, refused_count, refused_page;
-  logic demap_valid, demap_ready, demap_all, forget, refused, ack_under;
+  logic demap_valid, demap_ready, demap_all, forget, refused, dsm_refused, ack_under;
   logic [31:0] demap_addr, peek_data;
   logic [4:0] fault, fault_write, fault_system, retry, abort, spilled;
   logic [4:0][ 2:0] fault_reason;
@@ -182,7 +185,7 @@ module ap1000p_cell #(
         cut != '0,
         bad != '0,
         broken != '0,
-        refused
+        refused || dsm_refused
       }),
       .refused_count_i(refused_count),
       .refused_page_i(refused_page),
@@ -244,10 +247,43 @@ module ap1000p_cell #(
       .direct_data_o(direct_data)
   );
 
-  assign put[ap1000p_pkg::QueueAccess] = access_valid_i;
-  assign put_end[ap1000p_pkg::QueueAccess] = access_end_i;
-  assign put_data[ap1000p_pkg::QueueAccess] = access_data_i;
-  assign access_ready_o = put_ready[ap1000p_pkg::QueueAccess];
+  logic [1:0] ack, load, load_err;
+  logic [1:0][63:0] load_data;
+  logic access_busy, issue, acks_full, load_ready;
+  ap1000p_access #(
+      .CoordW(CoordW)
+  ) u_access (
+      .clk_i,
+      .rst_i,
+      .busy_o(access_busy),
+      .x_i(at[0][CoordW-1:0]),
+      .y_i(at[1][CoordW-1:0]),
+      .last_x_i(last[0][CoordW-1:0]),
+      .last_y_i(last[1][CoordW-1:0]),
+      .acks_full_i(acks_full),
+      .dsm_req_valid_i,
+      .dsm_req_ready_o,
+      .dsm_req_write_i,
+      .dsm_req_registers_i,
+      .dsm_req_cell_i,
+      .dsm_req_addr_i,
+      .dsm_req_size_i,
+      .dsm_req_data_i,
+      .dsm_rsp_valid_o,
+      .dsm_rsp_ready_i,
+      .dsm_rsp_err_o,
+      .dsm_rsp_data_o,
+      .issue_o(issue),
+      .refused_o(dsm_refused),
+      .out_valid_o(put[ap1000p_pkg::QueueAccess]),
+      .out_ready_i(put_ready[ap1000p_pkg::QueueAccess]),
+      .out_end_o(put_end[ap1000p_pkg::QueueAccess]),
+      .out_data_o(put_data[ap1000p_pkg::QueueAccess]),
+      .load_valid_i(load[1]),
+      .load_ready_o(load_ready),
+      .load_err_i(load_err[1]),
+      .load_data_i(load_data[1])
+  );
 
   // Memory's clients: reads of the queues' refill, the MMU, both senders, the word unit; writes of the queues' spill, both receivers,
   // the word unit.
@@ -433,8 +469,6 @@ module ap1000p_cell #(
   logic [2:0] creg, creg_ready, creg_write, creg_rsp, creg_rsp_ready, creg_rsp_fault;
   logic [2:0][6:0] creg_addr;
   logic [2:0][31:0] creg_data, creg_rsp_data;
-  logic [1:0] ack, load, load_err;
-  logic [1:0][63:0] load_data;
   logic [1:0][1:0] reply, reply_ready;
   logic [1:0] reply_end;
   logic [1:0][31:0] reply_data;
@@ -514,7 +548,7 @@ module ap1000p_cell #(
         .queue_end_o(reply_end[c]),
         .queue_data_o(reply_data[c]),
         .load_valid_o(load[c]),
-        .load_ready_i,
+        .load_ready_i(load_ready),
         .load_err_o(load_err[c]),
         .load_data_o(load_data[c]),
         .ack_o(ack[c]),
@@ -534,23 +568,22 @@ module ap1000p_cell #(
   assign put_end[4:3] = {2{reply_end[0]}};
   assign put_data[4:3] = {2{reply_data[0]}};
   assign reply_ready = {2'b00, put_ready[4:3]};
-  assign {load_valid_o, load_err_o, load_data_o} = {load[1], load_err[1], load_data[1]};
   logic unused_of_class;
   assign unused_of_class = ^{op_done[1:0], ack[0], load[0], load_err[0], load_data[0]};
   logic unused_answers;
   assign unused_answers = ^{reply[1], reply_end[1], reply_data[1]};
 
+  logic unused_over;
   ap1000p_acks u_acks (
       .clk_i,
       .rst_i,
-      .issue_i(access_issue_i),
+      .issue_i(issue),
       .ack_i  (ack[1]),
       .count_o(acks),
-      .full_o (unused_acks[0]),
-      .over_o (unused_acks[1]),
+      .full_o (acks_full),
+      .over_o (unused_over),
       .under_o(ack_under)
   );
-  logic [1:0] unused_acks;
 
   // ------------------------------------------------------------------------------------- memory controller's parts
   assign {creg[0], creg_write[0], creg_addr[0], creg_data[0]} = {
@@ -791,7 +824,7 @@ module ap1000p_cell #(
       .mem_rsp_err_i(mem_wr_rsp_err_i)
   );
 
-  assign any_busy = command_busy || queues_busy || link_busy || word_busy || creg_busy || mmu_busy
+  assign any_busy = access_busy || command_busy || queues_busy || link_busy || word_busy || creg_busy || mmu_busy
       || read_busy || write_busy || send_busy != '0 || receive_busy != '0;
   assign busy_o = any_busy || regs_busy || host_rsp_valid_o;
 endmodule

@@ -146,7 +146,10 @@ module ap1000p_send #(
     else if (has_data && !is_send && index_q > 3'd4) head_word = held_q;
   end
 
-  assign in_ready_o = head_ready && note_ready && (job_ready || index_q != 3'd7);
+  // One message goes out and one is read ahead: what comes later, but goes first, waits for no more.
+  logic [1:0] inside_q;  // messages
+  logic gone_put;
+  assign in_ready_o = head_ready && note_ready && (first ? !inside_q[1] : job_ready || index_q != 3'd7);
   assign take = in_valid_i && in_ready_o;
   assign job_due = take && index_q == 3'd7 && !over_q && data && !drop;
 
@@ -162,11 +165,15 @@ module ap1000p_send #(
     end
     bad_o <= take && in_end_i && (drop || over_q || (command && index_q != 3'd7));
     if (rst_i) begin
-      index_q <= '0;
-      over_q  <= 1'b0;
-    end else if (take) begin
-      index_q <= in_end_i ? '0 : (index_q == 3'd7) ? 3'd7 : index_q + 3'd1;
-      over_q  <= !in_end_i && index_q == 3'd7;
+      index_q  <= '0;
+      over_q   <= 1'b0;
+      inside_q <= '0;
+    end else begin
+      inside_q <= inside_q + 2'(take && first && known) - 2'(gone_put);
+      if (take) begin
+        index_q <= in_end_i ? '0 : (index_q == 3'd7) ? 3'd7 : index_q + 3'd1;
+        over_q  <= !in_end_i && index_q == 3'd7;
+      end
     end
   end
 
@@ -384,7 +391,7 @@ module ap1000p_send #(
 
   // -------------------------------------------------------------------------------------------------------- send flags
   // A note for each message, with its flag; when the message has gone, whether it was cut short.
-  logic note_valid, note_pop, gone_valid, gone_cut, gone_put, unused_gone;
+  logic note_valid, note_pop, gone_valid, gone_cut, unused_gone;
   logic [2:0] note_level, gone_level;
   logic note_put;
   assign note_put = head_put && ends;

@@ -1,6 +1,7 @@
 //! A machine of verilated cells on a verilated torus, driven cycle by cycle; processors are the caller.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use verilated::Context;
 
@@ -45,6 +46,22 @@ pub struct Access {
 /// What became of one: the word read, or `None` on a fault.
 pub type Answer = Option<u32>;
 
+/// An access of the processor to another cell's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remote {
+    pub cell: usize,
+    /// In that cell's memory, or of one of its communication registers: 4 x its number.
+    pub addr: u32,
+    pub registers: bool,
+    /// Bytes, as a power of two: 0 to 3.
+    pub size: u8,
+    /// The bytes to store in their lanes of the word, or a load.
+    pub write: Option<u64>,
+}
+
+/// What became of one: the word, or two for 8 bytes; `None`: it was refused, here or there. A store's answer says only that it is on its way.
+pub type RemoteAnswer = Option<u64>;
+
 /// A register access, and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Host {
@@ -55,6 +72,8 @@ struct Host {
 
 pub struct Node {
     unit: Ap1000pCell,
+    /// Of all cells, {y, x}, as remote accesses name them.
+    names: Rc<[u16]>,
     pub memory: Memory,
     agent: MemoryAgent,
     /// Words the processor has yet to store.
@@ -67,6 +86,8 @@ pub struct Node {
     host_answer: Option<(u32, bool)>,
     access: Option<(Access, bool)>,
     answer: Option<Answer>,
+    remote: Option<(Remote, bool)>,
+    remote_answer: Option<RemoteAnswer>,
     /// Words put on the network.
     pub sent: u64,
     /// Places that became free at the router.
@@ -86,7 +107,10 @@ impl Machine {
     /// All cells reset, told their place, with one process's context 0 and no translation.
     pub fn new(config: Config, context: Context) -> Machine {
         let torus = config.torus;
+        let named = |number: usize| (torus.cell(number).y << 5 | torus.cell(number).x) as u16;
+        let names: Rc<[u16]> = (0..torus.cells()).map(named).collect();
         let node = |number: usize| Node {
+            names: names.clone(),
             unit: Ap1000pCell::named(&context, &format!("cell{number}")),
             memory: Memory::new(config.memory as usize),
             agent: MemoryAgent::new(config.timing, 4),
@@ -97,6 +121,8 @@ impl Machine {
             host_answer: None,
             access: None,
             answer: None,
+            remote: None,
+            remote_answer: None,
             sent: 0,
             credits: 0,
             idle: false,
@@ -202,6 +228,26 @@ impl Machine {
         None
     }
 
+    /// Loads from or stores to another cell; `None` if that is not done within so many cycles. It goes on then: ask again with
+    /// [`remote_answer`](Machine::remote_answer).
+    pub fn remote(&mut self, number: usize, remote: Remote, cycles: u64) -> Option<RemoteAnswer> {
+        let node = &mut self.nodes[number];
+        assert!(node.remote.is_none(), "cell {number}: a remote access is under way");
+        node.remote = Some((remote, false));
+        self.remote_answer(number, cycles)
+    }
+
+    /// The end of the remote access under way, if it comes within so many cycles.
+    pub fn remote_answer(&mut self, number: usize, cycles: u64) -> Option<RemoteAnswer> {
+        for _ in 0..cycles {
+            self.edge();
+            if let Some(answer) = self.nodes[number].remote_answer.take() {
+                return Some(answer);
+            }
+        }
+        None
+    }
+
     /// Whether the interrupt of a cell is up.
     pub fn irq(&self, number: usize) -> bool {
         self.nodes[number].unit.irq_o.is_set()
@@ -290,9 +336,17 @@ impl Node {
             unit.creg_req_data_i.set(access.write.unwrap_or(0));
         }
         unit.creg_rsp_ready_i.set_bool(true);
-        unit.access_valid_i.set_bool(false);
-        unit.access_issue_i.set_bool(false);
-        unit.load_ready_i.set_bool(true);
+        let remote = self.remote.filter(|(_, taken)| !taken);
+        unit.dsm_req_valid_i.set_bool(remote.is_some());
+        if let Some((remote, _)) = remote {
+            unit.dsm_req_write_i.set_bool(remote.write.is_some());
+            unit.dsm_req_registers_i.set_bool(remote.registers);
+            unit.dsm_req_cell_i.set(self.names[remote.cell]);
+            unit.dsm_req_addr_i.set(remote.addr);
+            unit.dsm_req_size_i.set(remote.size);
+            unit.dsm_req_data_i.set(remote.write.unwrap_or(0));
+        }
+        unit.dsm_rsp_ready_i.set_bool(true);
         unit.tx_credit_i.set(self.credits);
         unit.rx_valid_i.set_bool(came.is_some());
         if let Some((vc, flit)) = came {
@@ -350,6 +404,21 @@ impl Node {
             && unit.creg_req_ready_o.is_set()
         {
             *taken = true;
+        }
+        if unit.dsm_rsp_valid_o.is_set() {
+            let words = unit.dsm_rsp_data_o.get();
+            self.remote_answer = Some((!unit.dsm_rsp_err_o.is_set()).then_some(words));
+            self.remote = None;
+        }
+        if let Some((remote, taken)) = &mut self.remote
+            && !*taken
+            && unit.dsm_req_ready_o.is_set()
+        {
+            *taken = true;
+            if remote.write.is_some() {
+                self.remote_answer = Some(Some(0));
+                self.remote = None;
+            }
         }
         let mem = MemPortsIn {
             rd_cmd_valid: unit.mem_rd_cmd_valid_o.is_set(),

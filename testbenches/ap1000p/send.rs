@@ -654,7 +654,6 @@ fn checks<U: Ports<In = Inputs, Out = Outputs>>() -> Vec<Result<(), String>> {
 fn each_twin_is_caught() {
     let twins: [Twin; 10] = [
         ("Words", &checks::<TwinSendStride>),
-        ("Words", &checks::<TwinSendDrain>),
         ("Flags", &checks::<TwinSendFlag>),
         ("Told", &checks::<TwinSendTold>),
         ("Rate", &checks::<TwinSendBubble>),
@@ -662,6 +661,7 @@ fn each_twin_is_caught() {
         ("Protocol", &checks::<TwinSendWithdraws>),
         ("Path", &checks::<TwinSendPath>),
         ("Hang", &checks::<TwinSendStuck>),
+        ("Hang", &checks::<TwinSendDrain>),
         ("Rest", &checks::<TwinSendRest>),
     ];
     each_is_caught(&RULES, &twins);

@@ -88,7 +88,7 @@ module ap1000p_place (
   localparam logic [3:0] None = 4'(ap1000p_pkg::BrokenNone);
 
   // ---------------------------------------------------------------------------------------------------------- places
-  logic run_valid, run_ready, run_last, drop, runs_busy;
+  logic run_valid, run_ready, run_last, runs_busy;
   logic [31:0] run_addr;
   logic [10:0] run_words;
 
@@ -96,8 +96,7 @@ module ap1000p_place (
       .Write(1'b1)
   ) u_runs (
       .clk_i,
-      // On show there is a run, so no lookup is under way: the rest of the job can be forgotten.
-      .rst_i(rst_i || drop),
+      .rst_i,
       .busy_o(runs_busy),
       .job_valid_i,
       .job_ready_o,
@@ -108,7 +107,7 @@ module ap1000p_place (
       .job_stride_i,
       .job_words_i,
       .forget_i,
-      .stop_i(1'b0),
+      .stop_i(none && !fault_valid_o),  // software has to do with a fault that is on show
       .req_valid_o(mmu_req_valid_o),
       .req_ready_i(mmu_req_ready_i),
       .req_context_o(mmu_req_context_o),
@@ -133,15 +132,16 @@ module ap1000p_place (
   // Words of the job that came, beyond those that have a place: a run is taken when its first word is there, so that none is
   // begun for which no word comes. (Thrown away words are counted, too, but then nobody asks.)
   logic [11:0] beyond_q;
-  logic some, short_q, given_up, issue, over, fits, job_take, data_take;
+  logic some, none, short_q, given_up, issue, drop, over, fits, job_take, data_take;
   assign job_take = job_valid_i && job_ready_o;
   assign data_take = data_valid_i && data_ready_o;
   assign some = !beyond_q[11] && beyond_q != '0;
+  assign none = short_q && !some;  // will come
   assign given_up = run_words == '0;
   assign issue = run_valid && fits && some && !given_up;
-  assign drop = run_valid && fits && !some && short_q && !given_up;
+  assign drop = run_valid && fits && none && !given_up;
   assign over = run_valid && fits && given_up;
-  assign run_ready = fits && (given_up || some);
+  assign run_ready = fits && (given_up || some || none);
 
   always_ff @(posedge clk_i) begin
     beyond_q <= (job_take ? 12'd0 : beyond_q) + 12'(data_take) - (issue ? 12'(run_words) : 12'd0);
@@ -268,9 +268,9 @@ module ap1000p_place (
   ) u_ran (
       .clk_i,
       .rst_i,
-      .in_valid_i (issue || drop || over),
+      .in_valid_i (issue || over || (drop && run_last)),
       .in_ready_o (run_note_ready),
-      .in_data_i  ({issue, !issue || run_last, over}),
+      .in_data_i  ({issue, run_last, over}),
       .out_valid_o(ran_valid),
       .out_ready_i(ran_pop),
       .out_data_o ({ran_waits, ran_ends, ran_given_up}),
@@ -333,8 +333,9 @@ module ap1000p_place (
   end
   assign flag_valid_o = state_q == Count;
   assign flag_system_o = told_kind_o[ap1000p_pkg::PageSystemLsb];
-  assign busy_o = !idle_o || runs_busy || write_busy || word_level != '0 || part_level != '0 || active_q;
+  assign busy_o = state_q != Gather || note_valid || ran_valid || flag_open_q || runs_busy || write_busy || word_level != '0 ||
+                  part_level != '0 || active_q;
 
-  logic [17:0] unused;
-  assign unused = {ran_level, note_level, written_err[2:1], done_level, unused_done_ready, write_busy, flag_open_q};
+  logic [15:0] unused;
+  assign unused = {ran_level, note_level, written_err[2:1], done_level, unused_done_ready};
 endmodule

@@ -169,7 +169,7 @@ module ap1000p_take #(
     if (class_q) judged = Class;
     else if (count_q >= 4'd2 && what_q == Unknown) judged = Kind;
     else if (ended_q && ((count_q < need && !refused_load) || brings || count_q < 4'd2)) judged = Short;
-    else if (!ended_q && !brings) judged = Long;
+    else if ((!ended_q || count_q > need) && !brings) judged = Long;
     else if (what_q == Ring) judged = NoRing;
     else if (what_q == Data && registers && !none_q && !range) judged = Address;
   end

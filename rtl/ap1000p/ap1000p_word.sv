@@ -2,9 +2,9 @@
 // another half done.
 //
 // Request    of each client valid/ready: {what (regs.toml, "What is done with one word of memory"), for whom, where, bytes, operands}.
-//            READ and CSI, FOP and INC are of whole words; WRITE writes the bytes of `req_strb_i` of operand a, each in its lane.
+//            WRITE writes the bytes of `req_strb_i` of operand a, each in its lane; the others are of whole words.
 //            FOP: (old AND a) OR b. CSI: b, if the old word is a. INC: old + 1, modulo 2^32.
-//            `req_physical_i`: the address is one of cell memory and is not looked up. Otherwise the page must allow a write, unless
+//            What an operation does not use means nothing, and need not hold. `req_physical_i`: the address is one of cell memory and is not looked up. Otherwise the page must allow a write, unless
 //            the request is a READ.
 // Answer     a pulse for each request, `rsp_valid_o` of its client: done, and in memory if the memory said so. `rsp_old_o` the word before (of a WRITE:
 //            nothing), `rsp_fault_o` it was given up, `rsp_err_o` the memory reported an error. Who asks can always take it.

@@ -7,9 +7,11 @@ pub mod machine;
 pub mod mmu;
 pub mod page;
 pub mod queues;
+pub mod receive;
 pub mod regs;
 pub mod send;
 pub mod stride;
+pub mod word;
 pub mod wtp;
 
 use regs::*;

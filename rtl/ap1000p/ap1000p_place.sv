@@ -333,8 +333,8 @@ module ap1000p_place (
   end
   assign flag_valid_o = state_q == Count;
   assign flag_system_o = told_kind_o[ap1000p_pkg::PageSystemLsb];
-  assign busy_o = state_q != Gather || note_valid || ran_valid || flag_open_q || runs_busy || write_busy || word_level != '0 ||
-                  part_level != '0 || active_q;
+  assign busy_o = state_q != Gather || note_valid || ran_valid || flag_open_q || runs_busy || write_busy ||
+                  word_level != '0 || part_level != '0 || active_q;
 
   logic [15:0] unused;
   assign unused = {ran_level, note_level, written_err[2:1], done_level, unused_done_ready};

@@ -388,13 +388,7 @@ impl Receiver {
         Ok(())
     }
 
-    fn load(
-        &self,
-        what: What,
-        addr: u32,
-        cell: &mut impl Cell,
-        effects: &mut Vec<Effect>,
-    ) -> Result<Vec<u32>, Why> {
+    fn load(&self, what: What, addr: u32, cell: &mut impl Cell, effects: &mut Vec<Effect>) -> Result<Vec<u32>, Why> {
         if what.registers() {
             let word = register(what, addr, None, cell, effects)?;
             return Ok(vec![word.expect("a read gives a word")]);
@@ -498,7 +492,9 @@ fn into_memory(what: What, data: &Data, cell: &mut impl Cell, effects: &mut Vec<
         if !addr.is_multiple_of(4) {
             return Err(Why::GivenUp);
         }
-        let at = cell.place(data.context, what.system(), true, addr).ok_or(Why::GivenUp)?;
+        let at = cell
+            .place(data.context, what.system(), true, addr)
+            .ok_or(Why::GivenUp)?;
         match cell.write(at, word, 0xf) {
             Ok(()) => effects.push(Effect::Written { addr: at, data: word }),
             Err(bus) => failed = Err(bus.into()),

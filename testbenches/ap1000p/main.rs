@@ -4,11 +4,14 @@ mod command;
 mod conformance;
 mod machine;
 mod mc;
+mod pages;
 mod queues;
+mod receive;
 mod rig;
 mod send;
 mod space;
 mod twins;
+mod word;
 
 use tsunagi::Cycle;
 use tsunagi::harness::memory::MemoryTiming;

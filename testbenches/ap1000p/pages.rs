@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use tsunagi::Addr;
 use tsunagi::ap1000p::creg::{Access, Conflict, Cregs};
 use tsunagi::ap1000p::mmu::Lookup;
 use tsunagi::ap1000p::regs::*;
@@ -9,7 +10,6 @@ use tsunagi::ap1000p::word::{Cell, Failed};
 use tsunagi::harness::memory::Memory;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::Pacer;
-use tsunagi::Addr;
 
 /// Bits of an address in cell memory.
 pub const MEM_BITS: u32 = 16;

@@ -431,7 +431,11 @@ impl<'a, U: Receive> Bench<'a, U> {
         holds(Rule::Early, whole(want) == whole(&self.real), || {
             let differs = |at: &u32| want.word(*at) != self.real.word(*at);
             let at = (0..1 << MEM_BITS).step_by(4).find(differs).expect("they differ");
-            format!("cycle {now}: after message {n} {at:#x} is {:#x}, not {:#x}", self.real.word(at), want.word(at))
+            format!(
+                "cycle {now}: after message {n} {at:#x} is {:#x}, not {:#x}",
+                self.real.word(at),
+                want.word(at)
+            )
         })?;
         holds(Rule::Early, want.registers == self.real.registers, || {
             let differs = |reg: &usize| want.registers.present()[*reg] != self.real.registers.present()[*reg];
@@ -481,7 +485,9 @@ impl<'a, U: Receive> Bench<'a, U> {
             forget: self.slow && !self.forgets.step() && self.rng.chance(1, 4),
             mmu_ready: self.mmu.ready,
             mmu_rsp,
-            service: self.software.step(before.fault.map(|(_, lookup)| lookup), &mut self.mmu),
+            service: self
+                .software
+                .step(before.fault.map(|(_, lookup)| lookup), &mut self.mmu),
             mem,
             unit_ready: self.unit_accepts.step() && self.unit.is_none(),
             unit_rsp: unit.map(|(_, request)| perform(&mut self.real, &request)),
@@ -492,10 +498,16 @@ impl<'a, U: Receive> Bench<'a, U> {
         };
         let seen = self.rig.step(&inputs, false)?;
 
-        self.lookups.step(seen.lookup.as_ref(), inputs.mmu_ready).map_err(wrong)?;
+        self.lookups
+            .step(seen.lookup.as_ref(), inputs.mmu_ready)
+            .map_err(wrong)?;
         if let Some((reason, lookup)) = seen.fault {
             let align = !lookup.addr.is_multiple_of(4);
-            let want = if align { Some((FAULT_ALIGN as u8, lookup)) } else { self.fault };
+            let want = if align {
+                Some((FAULT_ALIGN as u8, lookup))
+            } else {
+                self.fault
+            };
             holds(Rule::Fault, want == Some((reason, lookup)), || {
                 told(format!("{reason} for {lookup:x?}, not {want:x?}"))
             })?;
@@ -525,9 +537,11 @@ impl<'a, U: Receive> Bench<'a, U> {
         self.told(&seen, &inputs, now)?;
         self.agent.step(Cycle(now), &mut self.real.memory, &taken, |_| {});
         // What is not taken yet keeps nobody busy.
-        holds(Rule::Rest, seen.busy || self.source.len() > 0 || self.left() == 0, || {
-            told(format!("not busy, and {} to do", self.left()))
-        })?;
+        holds(
+            Rule::Rest,
+            seen.busy || !self.source.is_empty() || self.left() == 0,
+            || told(format!("not busy, and {} to do", self.left())),
+        )?;
         if self.source.step(seen.ready).is_some() {
             self.taken.push(now);
         }
@@ -565,7 +579,9 @@ impl<'a, U: Receive> Bench<'a, U> {
 
     fn communication(&mut self, seen: &Out, inputs: &In, now: u64) -> Result<(), String> {
         let wrong = |e| format!("{:?}: cycle {now}: {e}", Common::Protocol);
-        self.accessed.step(seen.creg.as_ref(), inputs.creg_ready).map_err(wrong)?;
+        self.accessed
+            .step(seen.creg.as_ref(), inputs.creg_ready)
+            .map_err(wrong)?;
         if inputs.creg_rsp.is_some() && seen.creg_taken {
             self.creg = None;
         }
@@ -585,13 +601,17 @@ impl<'a, U: Receive> Bench<'a, U> {
 
     fn queues(&mut self, seen: &Out, inputs: &In, now: u64) -> Result<(), String> {
         let wrong = |e| format!("{:?}: cycle {now}: {e}", Common::Protocol);
-        holds(Rule::Answer, seen.queues != 3, || format!("cycle {now}: a word for two queues"))?;
+        holds(Rule::Answer, seen.queues != 3, || {
+            format!("cycle {now}: a word for two queues")
+        })?;
         holds(Rule::Pause, seen.queues != 0 || self.writing.is_empty(), || {
             format!("cycle {now}: a pause after {:x?}", self.writing)
         })?;
         for q in 0..2 {
             let word = (seen.queues >> q & 1 != 0).then_some(seen.queue);
-            self.queued[q].step(word.as_ref(), inputs.queues_ready[q]).map_err(wrong)?;
+            self.queued[q]
+                .step(word.as_ref(), inputs.queues_ready[q])
+                .map_err(wrong)?;
             if word.is_some()
                 && self.writing.is_empty()
                 && let Some(&(n, _)) = self.answers[q].front()
@@ -604,12 +624,17 @@ impl<'a, U: Receive> Bench<'a, U> {
             };
             self.writing.push(word.data);
             let Some((n, want)) = self.answers[q].front().cloned() else {
-                return holds(Rule::Answer, false, || format!("cycle {now}: {word:x?} for queue {}", 3 + q));
+                return holds(Rule::Answer, false, || {
+                    format!("cycle {now}: {word:x?} for queue {}", 3 + q)
+                });
             };
             let so_far = self.writing.len();
             let fits = want.starts_with(&self.writing) && word.end == (so_far == want.len());
             holds(Rule::Answer, fits, || {
-                format!("cycle {now}: {:x?} {word:x?}, not {want:x?} of message {n}", self.writing)
+                format!(
+                    "cycle {now}: {:x?} {word:x?}, not {want:x?} of message {n}",
+                    self.writing
+                )
             })?;
             self.due[n].begun = true;
             if word.end {
@@ -633,7 +658,10 @@ impl<'a, U: Receive> Bench<'a, U> {
                 (None, None) => true,
                 (Some(words), Some((failed, data))) => {
                     failed == words.is_empty()
-                        && words.iter().enumerate().all(|(i, &word)| (data >> (32 * i)) as u32 == word)
+                        && words
+                            .iter()
+                            .enumerate()
+                            .all(|(i, &word)| (data >> (32 * i)) as u32 == word)
                 }
                 _ => false,
             });
@@ -670,7 +698,9 @@ impl<'a, U: Receive> Bench<'a, U> {
     fn finish(&mut self) -> Result<(), String> {
         let end = self.rig.cycle + 60_000;
         while self.left() > 0 || self.rig.seen().busy {
-            holds(Rule::Rest, self.rig.cycle < end || self.left() > 0, || "busy for ever".into())?;
+            holds(Rule::Rest, self.rig.cycle < end || self.left() > 0, || {
+                "busy for ever".into()
+            })?;
             holds(Rule::Hang, self.rig.cycle < end, || {
                 format!(
                     "{} words to come; {:x?} {:x?} {:x?} {:x?} {:x?}",
@@ -688,13 +718,18 @@ impl<'a, U: Receive> Bench<'a, U> {
         let Some(last) = self.due.len().checked_sub(1) else {
             return Ok(());
         };
-        self.is_as(last, now).map_err(|what| what.replacen("Early", "Memory", 1))
+        self.is_as(last, now)
+            .map_err(|what| what.replacen("Early", "Memory", 1))
     }
 }
 
 /// The first two words.
 fn head(class: Class, kind: u32, rng: &mut Rng) -> Vec<u32> {
-    let reply = if class == Class::Reply { MESSAGE_ROUTE_REPLY_MASK } else { 0 };
+    let reply = if class == Class::Reply {
+        MESSAGE_ROUTE_REPLY_MASK
+    } else {
+        0
+    };
     let from = rng.bits() as u32 & (MESSAGE_WHAT_X_MASK | MESSAGE_WHAT_Y_MASK);
     vec![
         reply | u32::from(OWN[1]) << MESSAGE_ROUTE_Y_SHIFT | u32::from(OWN[0]),
@@ -715,7 +750,7 @@ fn flag(rng: &mut Rng) -> u32 {
         0 => 0,
         1 => 7 << 12,
         2 => FLAGS << 12 | 2,
-        _ => (FLAGS + rng.below(3) as u32) << 12 | rng.below(4) as u32 * 4,
+        _ => (FLAGS + rng.below(3) as u32) << 12 | (rng.below(4) as u32 * 4),
     }
 }
 
@@ -739,10 +774,14 @@ fn data(rng: &mut Rng, most: u64) -> [u32; 3] {
         let odd = u32::from(rng.chance(1, 40));
         // Near the end of a page as often as not.
         let page = (rng.below(FLAGS.into()) as u32) << 12;
-        let at = if rng.chance(1, 2) { 0xfc0 } else { rng.below(0x400) as u32 * 4 };
+        let at = if rng.chance(1, 2) {
+            0xfc0
+        } else {
+            rng.below(0x400) as u32 * 4
+        };
         let dest = page | at | odd;
         let mut pages = places(dest, stride, words).map(|addr| addr >> 12);
-        if pages.all(|page| page < FLAGS || page >= PAGES) {
+        if pages.all(|page| !(FLAGS..PAGES).contains(&page)) {
             return [words, dest, stride];
         }
     }
@@ -767,9 +806,21 @@ fn whole(rng: &mut Rng, class: Class, most: u64) -> Vec<u32> {
         (true, 0) => rng.below(1024) as u32,
         (true, _) => rng.below(12) as u32 * 4,
     };
-    let as_word = if registers && !rng.chance(1, 8) { 2 << PAGE_SIZE_SHIFT } else { size };
-    let as_register = if registers { PAGE_AS_RECEIVE_MASK | as_word } else { size };
-    let doubled = if registers { u32::from(as_word == PAGE_SIZE_MASK) } else { double };
+    let as_word = if registers && !rng.chance(1, 8) {
+        2 << PAGE_SIZE_SHIFT
+    } else {
+        size
+    };
+    let as_register = if registers {
+        PAGE_AS_RECEIVE_MASK | as_word
+    } else {
+        size
+    };
+    let doubled = if registers {
+        u32::from(as_word == PAGE_SIZE_MASK)
+    } else {
+        double
+    };
     let kind = rng.below(if class == Class::Request { 8 } else { 5 });
     let (kind, rest) = match (class, kind) {
         (Class::Request, 0..=2) | (Class::Reply, 0 | 1) => {
@@ -780,7 +831,11 @@ fn whole(rng: &mut Rng, class: Class, most: u64) -> Vec<u32> {
             let [mut length, mut dest, stride] = data(rng, most);
             if spaces & PAGE_AS_RECEIVE_MASK != 0 {
                 length = length.min(6);
-                dest = if rng.chance(1, 8) { 4 * 126 + rng.below(12) as u32 } else { 4 * rng.below(40) as u32 };
+                dest = if rng.chance(1, 8) {
+                    4 * 126 + rng.below(12) as u32
+                } else {
+                    4 * rng.below(40) as u32
+                };
             }
             let rest = [vec![context(rng) | length, dest, stride, flag(rng)], words(rng, length)].concat();
             (kind | spaces, rest)
@@ -791,9 +846,23 @@ fn whole(rng: &mut Rng, class: Class, most: u64) -> Vec<u32> {
         }
         (Class::Request, 4) => {
             let kind = if rng.chance(1, 2) { KIND_CSI } else { KIND_FOP };
-            let addr = (rng.below(PAGES.into()) as u32) << 12 | rng.below(4) as u32 * 4;
-            let few = |rng: &mut Rng| if rng.chance(1, 2) { rng.below(2) as u32 } else { rng.bits() as u32 };
-            let rest = [context(rng) | rng.below(3) as u32, flag(rng), 0, flag(rng), addr, few(rng), few(rng)];
+            let addr = (rng.below(PAGES.into()) as u32) << 12 | (rng.below(4) as u32 * 4);
+            let few = |rng: &mut Rng| {
+                if rng.chance(1, 2) {
+                    rng.below(2) as u32
+                } else {
+                    rng.bits() as u32
+                }
+            };
+            let rest = [
+                context(rng) | rng.below(3) as u32,
+                flag(rng),
+                0,
+                flag(rng),
+                addr,
+                few(rng),
+                few(rng),
+            ];
             (kind, rest.to_vec())
         }
         (Class::Request, 5) => (PAGE_DIRECT_MASK | MADE_LOAD | as_register, vec![access]),
@@ -845,7 +914,8 @@ fn broken(rng: &mut Rng, class: Class) -> Vec<u32> {
         return message;
     };
     let length = head & COMMAND_LENGTH_WORDS_MASK;
-    let hits = places(dest, stride, length.min(message.len() as u32)).any(|addr| (FLAGS..PAGES).contains(&(addr >> 12)));
+    let hits =
+        places(dest, stride, length.min(message.len() as u32)).any(|addr| (FLAGS..PAGES).contains(&(addr >> 12)));
     if hits { vec![message[0]] } else { message }
 }
 
@@ -875,8 +945,13 @@ fn follows<U: Receive>(case: &Case, start: &str, gaps: Gaps, count: usize, probe
     let served = bench.software.retries > 0 && bench.software.aborts > 0;
     assert!(served, "the messages make no faults: the check sees nothing");
     let shown = Why::ALL.into_iter().filter(|why| !whys.contains(why));
-    let missing: Vec<Why> = shown.filter(|&why| U::CLASS == Class::Request || why != Why::Ring).collect();
-    assert!(missing.is_empty(), "no message is broken by {missing:?}: the check sees nothing");
+    let missing: Vec<Why> = shown
+        .filter(|&why| U::CLASS == Class::Request || why != Why::Ring)
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "no message is broken by {missing:?}: the check sees nothing"
+    );
     Ok(())
 }
 
@@ -910,7 +985,12 @@ fn rate<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
         for i in 0..count {
             let dest = 0x40 * i;
             let words = words(&mut rng, length);
-            bench.send(&put(U::CLASS, [1 << 20 | length, dest, stride, FLAGS << 12], &words, &mut rng));
+            bench.send(&put(
+                U::CLASS,
+                [1 << 20 | length, dest, stride, FLAGS << 12],
+                &words,
+                &mut rng,
+            ));
         }
         bench.finish()?;
         let (first, last) = (bench.taken[0], bench.taken[bench.taken.len() - 1]);
@@ -935,7 +1015,12 @@ fn forged_length<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
         let rest = [1 << 20 | COMMAND_LENGTH_WORDS_MASK, 0x100, 4 << 24 | 1, FLAGS << 12];
         bench.send(&put(U::CLASS, rest, &forged, &mut rng));
         let next = words(&mut rng, 8);
-        bench.send(&put(U::CLASS, [1 << 20 | 8, 0x1000, 0, FLAGS << 12 | 4], &next, &mut rng));
+        bench.send(&put(
+            U::CLASS,
+            [1 << 20 | 8, 0x1000, 0, FLAGS << 12 | 4],
+            &next,
+            &mut rng,
+        ));
     }
     bench.finish()?;
     holds(Rule::Rate, bench.rig.cycle < 200, || {

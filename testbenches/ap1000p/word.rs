@@ -263,7 +263,9 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
         };
         let seen = self.rig.step(&inputs, false)?;
         let from = seen.mem;
-        self.lookups.step(seen.lookup.as_ref(), inputs.mmu_ready).map_err(wrong)?;
+        self.lookups
+            .step(seen.lookup.as_ref(), inputs.mmu_ready)
+            .map_err(wrong)?;
         let command = from.rd_cmd_valid.then_some((from.rd_cmd_addr, from.rd_cmd_len));
         self.reads.step(command.as_ref(), mem.rd_cmd_ready).map_err(wrong)?;
         let command = from.wr_cmd_valid.then_some((from.wr_cmd_addr, from.wr_cmd_len));
@@ -346,9 +348,14 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
                 told(format!("{request:x?}: {answer:x?}, not {old:#x}"))
             })?;
         }
-        let (all, have) = (self.model.memory.read(Addr(0), 1 << MEM_BITS), self.real.memory.read(Addr(0), 1 << MEM_BITS));
+        let (all, have) = (
+            self.model.memory.read(Addr(0), 1 << MEM_BITS),
+            self.real.memory.read(Addr(0), 1 << MEM_BITS),
+        );
         holds(Rule::Memory, all == have, || {
-            let place = (0..1 << MEM_BITS).step_by(4).find(|&at| self.model.word(at) != self.real.word(at));
+            let place = (0..1 << MEM_BITS)
+                .step_by(4)
+                .find(|&at| self.model.word(at) != self.real.word(at));
             let at = place.expect("they differ");
             told(format!(
                 "{request:x?}: {at:#x} is {:#x}, not {:#x}",
@@ -365,14 +372,22 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
             holds(Rule::Hang, self.rig.cycle < end, || format!("{:x?}", self.open))?;
         }
         self.cycle()?;
-        holds(Rule::Rest, !self.rig.seen().busy, || "busy after the last answer".into())
+        holds(Rule::Rest, !self.rig.seen().busy, || {
+            "busy after the last answer".into()
+        })
     }
 }
 
 /// Few words, so that requests meet.
 fn request(rng: &mut Rng) -> Request {
     let op = Op::ALL[rng.below(5) as usize];
-    let word = |rng: &mut Rng| if rng.chance(1, 2) { rng.below(3) as u32 } else { rng.bits() as u32 };
+    let word = |rng: &mut Rng| {
+        if rng.chance(1, 2) {
+            rng.below(3) as u32
+        } else {
+            rng.bits() as u32
+        }
+    };
     let page = match rng.below(12) {
         page @ 0..=10 => page as u32,
         _ => FLAGS,
@@ -382,7 +397,7 @@ fn request(rng: &mut Rng) -> Request {
         0 => rng.bits() as u32,
         1 => 0x8100 + 4 * rng.below(3) as u32,
         2 => page << 12 | 0x100 | rng.below(4) as u32,
-        _ => page << 12 | 0x100 + 4 * rng.below(3) as u32,
+        _ => (page << 12) + 0x100 + 4 * rng.below(3) as u32,
     };
     Request {
         op,
@@ -419,9 +434,11 @@ fn follows<U: Ports<In = In, Out = Out>>(case: &Case, start: &str, gaps: Gaps, p
             bench.finish()?;
         }
     }
-    holds(Rule::Fault, bench.software.retries > 0 && bench.software.aborts > 0, || {
-        "the requests make no faults: the check sees nothing".into()
-    })
+    holds(
+        Rule::Fault,
+        bench.software.retries > 0 && bench.software.aborts > 0,
+        || "the requests make no faults: the check sees nothing".into(),
+    )
 }
 
 /// A compare-and-swap that is left as it is and one that is not; every lane; a counter at its end.
@@ -445,9 +462,22 @@ fn corners<U: Ports<In = In, Out = Out>>(case: &Case, probe: &Probe) -> Result<(
     let others = [
         base,
         Request { op: Op::Inc, ..base },
-        Request { op: Op::Csi, a: 1, ..base },
-        Request { op: Op::Csi, a: 0, ..base },
-        Request { op: Op::Fop, a: 4, b: 2, ..base },
+        Request {
+            op: Op::Csi,
+            a: 1,
+            ..base
+        },
+        Request {
+            op: Op::Csi,
+            a: 0,
+            ..base
+        },
+        Request {
+            op: Op::Fop,
+            a: 4,
+            b: 2,
+            ..base
+        },
         Request { op: Op::Read, ..base },
     ];
     for request in lanes.chain(others) {

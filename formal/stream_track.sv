@@ -8,6 +8,7 @@
 module stream_track #(
     parameter int W = 4,  // bits of a word
     parameter int Capacity = 4,  // words that the block holds at most
+    parameter bit Fills = 1'b1,  // a cover goal: so many are inside
     localparam int CountW = $clog2(Capacity + 2)
 ) (
     input logic clk_i,
@@ -50,12 +51,18 @@ module stream_track #(
       order_and_content : assert (!leave || out_data_i == word_q);
       capacity : assert (inside_q <= CountW'(Capacity));
       inside_is_counted : assert (!follow_q || ahead_q < inside_q);
-      // Not in vain: a followed word leaves, and the block fills up.
+      // Not in vain: a followed word leaves, and (below) the block fills up.
       left : cover (leave);
-      full : cover (inside_q == CountW'(Capacity));
     end
   end
-  if (Capacity > 1) begin : gen_waited
+  if (Fills) begin : gen_full
+    always_ff @(posedge clk_i) begin
+      if (!rst_i) begin
+        full : cover (inside_q == CountW'(Capacity));
+      end
+    end
+  end
+  if (Fills && Capacity > 1) begin : gen_waited
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
         // As the last of a full block, so that every place was passed.

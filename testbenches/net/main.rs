@@ -1,7 +1,8 @@
-//! Crossbar, omega network, Cenju-3's switch and the torus's router against the golden switch.
+//! Crossbar, omega network, Cenju-3's switch and the torus's router against the golden switch; barrier tree and broadcast bus against theirs.
 
 mod any;
 mod bench;
+mod cells;
 mod crossbar;
 mod omega;
 #[path = "../../tests/property/mod.rs"]

@@ -1,11 +1,15 @@
 //! Every check of a switch and of a network has a broken twin: one line broken (`rtl/units.toml`), found by its own check and no other.
 
-use testbenches::rtl::{TwinOmegaBusy, TwinOmegaCount, TwinOmegaShuffle};
+use testbenches::rtl::{
+    TwinBusBubble, TwinBusMixed, TwinBusRests, TwinBusStays, TwinBusTwice, TwinBusUnfair, TwinOmegaBusy,
+    TwinOmegaCount, TwinOmegaShuffle, TwinSyncEarly, TwinSyncMask, TwinSyncRests, TwinSyncStranger,
+};
 use tsunagi::harness::seed::{Case, Seed};
 use tsunagi::harness::stream::Gaps;
 use tsunagi::harness::wave::Probe;
 
 use crate::bench::{Check::*, *};
+use crate::cells::{Barrier, Bus, barriers, bus_contract, bus_rate};
 use crate::crossbar::{contract, crossed, latency, plan, rate};
 use crate::omega::{Radix3, Top, agrees};
 use crate::switch::{switch_plan, timing};
@@ -77,10 +81,25 @@ fn ring<U: Router>() -> Found {
     vec![all_to_all::<U>(&case, Torus::new(8, 1))]
 }
 
+fn barrier<U: Barrier>() -> Found {
+    let run = |start| {
+        let case = Case::new("net", "twins", format!("barriers {start}"));
+        barriers::<U>(&case, 5_000, &Probe::default())
+    };
+    (0..3).map(run).collect()
+}
+
+fn bus<U: Bus>() -> Found {
+    let mut found = Found::new();
+    bus_contract::<U>("twins", 20, |_, run| found.push(run(&Probe::default())));
+    found.push(bus_rate::<U>());
+    found
+}
+
 /// All checks of a twin, its own check, and those that find it, too.
 type Twin = (fn() -> Found, Check, &'static [Check]);
 
-const TWINS: [Twin; 35] = [
+const TWINS: [Twin; 45] = [
     // A word at the wrong output is one too many, or stands where another is expected.
     (crossbar::<TwinCrossbarRoute>, Nothing, &[Word, Latency, Rate]),
     (crossbar::<TwinCrossbarWord>, Word, &[]),
@@ -126,6 +145,17 @@ const TWINS: [Twin; 35] = [
     (omega::<TwinOmegaShuffle>, Agree, &[]),
     (omega::<TwinOmegaCount>, Unroutable, &[]),
     (omega::<TwinOmegaBusy>, Rest, &[]),
+    (barrier::<TwinSyncEarly>, Nothing, &[]),
+    // Whoever waits for a stranger waits for ever.
+    (barrier::<TwinSyncMask>, Latency, &[Hang]),
+    (barrier::<TwinSyncStranger>, Word, &[]),
+    (barrier::<TwinSyncRests>, Gating, &[]),
+    (bus::<TwinBusTwice>, Word, &[]),
+    (bus::<TwinBusMixed>, Mixed, &[]),
+    (bus::<TwinBusUnfair>, Unfair, &[]),
+    (bus::<TwinBusStays>, Left, &[]),
+    (bus::<TwinBusBubble>, Rate, &[]),
+    (bus::<TwinBusRests>, Gating, &[]),
 ];
 
 #[test]

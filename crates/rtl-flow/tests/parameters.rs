@@ -51,6 +51,11 @@ const ILLEGAL: &[(&str, &[&str])] = &[
     ("axi_window_Outstanding_must_be_at_least_1", &["Outstanding=0"]),
     ("axi_write_master_IdW_must_be_at_least_1", &["IdW=0"]),
     ("axil_slave_DataW_must_be_32_or_64", &["DataW=128"]),
+    ("broadcast_bus_Cells_must_be_at_least_1", &["Cells=0"]),
+    (
+        "broadcast_bus_Radix_must_be_a_power_of_two_and_at_least_2",
+        &["Radix=3"],
+    ),
     ("cdc_sync_Stages_must_be_at_least_2", &["Stages=1"]),
     ("cdc_sync_W_must_be_at_least_1", &["W=0"]),
     (
@@ -122,6 +127,9 @@ const ILLEGAL: &[(&str, &[&str])] = &[
     ("stream_rules_W_must_be_at_least_1", &["W=0"]),
     ("stream_up_Ratio_must_be_at_least_1", &["Ratio=0"]),
     ("stream_up_UnitW_must_be_at_least_1", &["UnitW=0"]),
+    ("sync_tree_Cells_must_be_at_least_1", &["Cells=0"]),
+    ("sync_tree_Groups_must_be_at_least_1", &["Groups=0"]),
+    ("sync_tree_Radix_must_be_a_power_of_two_and_at_least_2", &["Radix=3"]),
     ("torus_router_CoordW_must_be_1_to_8", &["CoordW=9"]),
     ("torus_router_CyclesPerWord_must_be_at_least_1", &["CyclesPerWord=0"]),
     ("torus_router_W_must_be_at_least_19", &["W=18"]),

@@ -1,0 +1,103 @@
+// One bus of many cells: packets of one cell at a time to all cells, itself included, each exactly once and in the same order
+// everywhere.
+//
+// Purpose    A tree of `stream_merge` gathers the cells' packets, the root's words go to all.
+// Handshake  valid/ready/data/last streams, one in and one out per cell. A packet stays whole.
+// Fairness   at each node of the tree the child that was served longest ago goes first: with Levels nodes on its way a packet that is
+//            first in its stream is passed over by at most (Radix + 2) ^ Levels others.
+// Latency    from a cell to all: 1 cycle, and 1 or 2 a level. 1 word per cycle, no bubble between packets that wait.
+// Full       a cell that does not take its words stops the bus after two: every cell must take broadcasts whatever else it waits for.
+// Misuse     a cell that pauses inside its packet holds up the bus.
+// Reset      empties it, in mid-packet too.
+// busy_o     low when nothing is inside.
+// Source     AP1000's B-net is a common bus and a ring; this gives the same words, not the same timing.
+module broadcast_bus #(
+    parameter int Cells = 16,  // >= 1
+    parameter int W = 32,  // bits of a word, >= 1
+    parameter int Radix = 4  // children of a node, power of two, >= 2
+) (
+    input logic clk_i,
+    input logic rst_i,
+    output logic busy_o,
+    input logic [Cells-1:0] in_valid_i,
+    output logic [Cells-1:0] in_ready_o,
+    input logic [Cells-1:0][W-1:0] in_data_i,
+    input logic [Cells-1:0] in_last_i,
+    output logic [Cells-1:0] out_valid_o,
+    input logic [Cells-1:0] out_ready_i,
+    output logic [Cells-1:0][W-1:0] out_data_o,
+    output logic [Cells-1:0] out_last_o
+);
+  // Numbered from the root, the children of p are Radix * p + 1 and those after it; the cells come last.
+  localparam int RadixW = $clog2(Radix);
+  localparam int Levels = (Cells > 1) ? ($clog2(Cells) + RadixW - 1) / RadixW : 1;
+  localparam int Leaves = Radix ** Levels;
+  localparam int Inner = (Leaves - 1) / (Radix - 1);
+
+  if (Cells < 1) begin : gen_bad_cells
+    broadcast_bus_Cells_must_be_at_least_1 u_bad ();
+  end
+  if (Radix < 2 || (1 << RadixW) != Radix) begin : gen_bad_radix
+    broadcast_bus_Radix_must_be_a_power_of_two_and_at_least_2 u_bad ();
+  end
+
+  logic [Inner+Leaves-1:0] valid, ready, last;
+  logic [Inner+Leaves-1:0][W-1:0] data;
+  logic [Inner-1:0] busy;
+
+  for (genvar p = 0; p < Inner; p++) begin : gen_node
+    logic [Radix-1:0] unused_from;
+
+    stream_merge #(
+        .N(Radix),
+        .W(W)
+    ) u_merge (
+        .clk_i,
+        .rst_i,
+        .busy_o     (busy[p]),
+        .in_valid_i (valid[Radix*p+1+:Radix]),
+        .in_ready_o (ready[Radix*p+1+:Radix]),
+        .in_data_i  (data[Radix*p+1+:Radix]),
+        .in_last_i  (last[Radix*p+1+:Radix]),
+        .out_valid_o(valid[p]),
+        .out_ready_i(ready[p]),
+        .out_data_o (data[p]),
+        .out_last_o (last[p]),
+        .out_from_o (unused_from)
+    );
+  end
+
+  assign valid[Inner+:Cells] = in_valid_i;
+  assign data[Inner+:Cells] = in_data_i;
+  assign last[Inner+:Cells] = in_last_i;
+  assign in_ready_o = ready[Inner+:Cells];
+  if (Leaves > Cells) begin : gen_none
+    logic unused;
+    assign unused = ready[Inner+Cells+:Leaves-Cells] != '0;
+    assign valid[Inner+Cells+:Leaves-Cells] = '0;
+    assign data[Inner+Cells+:Leaves-Cells] = '0;
+    assign last[Inner+Cells+:Leaves-Cells] = '0;
+  end
+
+  // All cells take the bus's word in the same cycle.
+  logic [Cells-1:0] room;
+  logic move;
+  assign ready[0] = room == '1;
+  assign move = valid[0] && ready[0];
+
+  for (genvar i = 0; i < Cells; i++) begin : gen_out
+    skid #(
+        .W(W + 1)
+    ) u_out (
+        .clk_i,
+        .rst_i,
+        .in_valid_i (move),
+        .in_ready_o (room[i]),
+        .in_data_i  ({last[0], data[0]}),
+        .out_valid_o(out_valid_o[i]),
+        .out_ready_i(out_ready_i[i]),
+        .out_data_o ({out_last_o[i], out_data_o[i]})
+    );
+  end
+  assign busy_o = busy != '0 || out_valid_o != '0;
+endmodule

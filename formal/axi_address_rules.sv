@@ -1,12 +1,11 @@
 // Rules of an address channel of AXI4: what is offered holds, and is a burst that the standard allows.
 //
-// Purpose    the source's side of AR or AW: proved of a master (Assume = 0), taken as given in the proof of a slave (Assume = 1).
-//            In simulation harness::axi::Rules holds both sides to the same rules, in every run.
+// Purpose    the source's side of AR or AW, proved of a master. In simulation harness::axi::Rules holds both sides to the same rules,
+//            in every run. A slave's proof takes any burst (burst_track).
 // Source     AXI4 (IHI 0022), A3.2.1 and A3.4.1.
 module axi_address_rules #(
-    parameter int AddrW  = 13,   // bits of a byte address, > 12
-    parameter int DataW  = 32,   // bits of a word
-    parameter bit Assume = 1'b0
+    parameter int AddrW = 13,  // bits of a byte address, > 12
+    parameter int DataW = 32   // bits of a word
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -30,8 +29,7 @@ module axi_address_rules #(
   );
 
   stream_rules #(
-      .W(AddrW + 8 + 3 + 2),
-      .Assume(Assume)
+      .W(AddrW + 8 + 3 + 2)
   ) u_offer (
       .clk_i,
       .rst_i,
@@ -39,15 +37,8 @@ module axi_address_rules #(
       .ready_i,
       .data_i({addr_i, len_i, size_i, burst_i})
   );
-  if (Assume) begin : gen_assume
-    always_ff @(posedge clk_i)
-      if (!rst_i) begin
-        legal_burst : assume (!valid_i || legal);
-      end
-  end else begin : gen_assert
-    always_ff @(posedge clk_i)
-      if (!rst_i) begin
-        legal_burst : assert (!valid_i || legal);
-      end
-  end
+  always_ff @(posedge clk_i)
+    if (!rst_i) begin
+      legal_burst : assert (!valid_i || legal);
+    end
 endmodule

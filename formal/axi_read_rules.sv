@@ -1,13 +1,12 @@
 // Rules of the data of AXI4 reads, for one ID: what is offered holds, was asked for, and ends with its burst.
 //
-// Purpose    the slave's side of R: taken as given in the proof of a master (Assume = 1), proved of a slave (Assume = 0). In
-//            simulation harness::axi::Rules holds both sides to the same rules, in every run.
+// Purpose    the slave's side of R, taken as given in the proof of a master. In simulation harness::axi::Rules holds both sides to
+//            the same rules, in every run. What is proved of our slaves goes further (burst_track, answer_track).
 // Outputs    `open_o`: bursts whose address was taken and whose last beat was not.
 // Source     AXI4 (IHI 0022), A3.2.1, A3.3.1 and A5.3.
 module axi_read_rules #(
     parameter int DataW = 32,  // bits of a word
     parameter int Open = 3,  // bursts that may be open, >= 2
-    parameter bit Assume = 1'b0,
     localparam int OpenW = $clog2(Open + 1)
 ) (
     input logic clk_i,
@@ -46,7 +45,7 @@ module axi_read_rules #(
 
   stream_rules #(
       .W(DataW + 3),
-      .Assume(Assume)
+      .Assume(1'b1)
   ) u_offer (
       .clk_i,
       .rst_i,
@@ -54,17 +53,9 @@ module axi_read_rules #(
       .ready_i(r_ready_i),
       .data_i ({r_data_i, r_resp_i, r_last_i})
   );
-  if (Assume) begin : gen_assume
-    always_ff @(posedge clk_i)
-      if (!rst_i) begin
-        data_was_asked : assume (!r_valid_i || open_o != '0);
-        last_is_last : assume (!r_valid_i || r_last_i == (beat_q == len));
-      end
-  end else begin : gen_assert
-    always_ff @(posedge clk_i)
-      if (!rst_i) begin
-        data_was_asked : assert (!r_valid_i || open_o != '0);
-        last_is_last : assert (!r_valid_i || r_last_i == (beat_q == len));
-      end
-  end
+  always_ff @(posedge clk_i)
+    if (!rst_i) begin
+      data_was_asked : assume (!r_valid_i || open_o != '0);
+      last_is_last : assume (!r_valid_i || r_last_i == (beat_q == len));
+    end
 endmodule

@@ -1,15 +1,14 @@
 // Rules of the data and the answers of AXI4 writes, for one ID: what is offered holds, data are as long as their address says,
 // and an answer comes after both.
 //
-// Purpose    the master's side of W and the slave's side of B: in the proof of a master W is proved and B taken as given
-//            (OfMaster = 1), in that of a slave the other way round. In simulation harness::axi::Rules holds both sides to the
-//            same rules, in every run.
+// Purpose    the master's side of W and the slave's side of B: in the proof of a master W is proved and B taken as given. In
+//            simulation harness::axi::Rules holds both sides to the same rules, in every run. What is proved of our slaves goes
+//            further (burst_track, prove_axi_window).
 // Outputs    `open_o`: bursts whose address was taken and whose answer was not.
 // Source     AXI4 (IHI 0022), A3.2.1, A3.3.1 and A3.4.1.
 module axi_write_rules #(
     parameter int DataW = 32,  // bits of a word
     parameter int Open = 3,  // bursts that may be open, >= 2
-    parameter bit OfMaster = 1'b1,
     localparam int OpenW = $clog2(Open + 1)
 ) (
     input logic clk_i,
@@ -70,8 +69,7 @@ module axi_write_rules #(
   end
 
   stream_rules #(
-      .W(DataW + DataW / 8 + 1),
-      .Assume(!OfMaster)
+      .W(DataW + DataW / 8 + 1)
   ) u_w (
       .clk_i,
       .rst_i,
@@ -81,7 +79,7 @@ module axi_write_rules #(
   );
   stream_rules #(
       .W(2),
-      .Assume(OfMaster)
+      .Assume(1'b1)
   ) u_b (
       .clk_i,
       .rst_i,
@@ -89,17 +87,9 @@ module axi_write_rules #(
       .ready_i(b_ready_i),
       .data_i (b_resp_i)
   );
-  if (OfMaster) begin : gen_master
-    always_ff @(posedge clk_i)
-      if (!rst_i) begin
-        as_long_as_said : assert (!pair || data_len == address_len);
-        answer_was_due : assume (!b_valid_i || landed_q != '0);
-      end
-  end else begin : gen_slave
-    always_ff @(posedge clk_i)
-      if (!rst_i) begin
-        as_long_as_said : assume (!pair || data_len == address_len);
-        answer_was_due : assert (!b_valid_i || landed_q != '0);
-      end
-  end
+  always_ff @(posedge clk_i)
+    if (!rst_i) begin
+      as_long_as_said : assert (!pair || data_len == address_len);
+      answer_was_due : assume (!b_valid_i || landed_q != '0);
+    end
 endmodule

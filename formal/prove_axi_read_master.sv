@@ -100,9 +100,8 @@ module prove_axi_read_master #(
   );
   logic [$clog2(Open + 1)-1:0] open;
   axi_read_rules #(
-      .DataW (DataW),
-      .Open  (Open),
-      .Assume(1'b1)
+      .DataW(DataW),
+      .Open (Open)
   ) u_r (
       .clk_i,
       .rst_i,

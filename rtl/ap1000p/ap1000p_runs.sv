@@ -81,7 +81,8 @@ module ap1000p_runs #(
   assign room = 11'd1024 - {1'b0, word_q[9:0]};
   assign item_ends = strided_q && {2'b0, item_left_q} <= room;
   assign run_d = item_ends ? {2'b0, item_left_q} : room;
-  assign job_ends = left_q <= {9'd0, run_d};
+  // Both are asked at once, not one after the other.
+  assign job_ends = left_q <= {9'd0, room} && (!strided_q || left_q <= {11'd0, item_left_q});
   assign here = physical_q || (known_q && page_q == word_q[29:10]);
 
   assign job_ready_o = state_q == Idle;

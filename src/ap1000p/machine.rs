@@ -1,31 +1,75 @@
-//! A machine of verilated cells on a verilated torus, driven cycle by cycle; processors are the caller.
+//! The verilated AP1000+: cells on a torus, with their memories, on simulated time. Processors are the caller, either cycle by cycle or as
+//! host programs through [`Backend`].
+//!
+//! Every output is registered, so cells and routers are evaluated in any order. Cells without anything to do are left out, and when there is nothing at
+//! all, time is skipped.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use verilated::Context;
 
+use super::params::Config;
 use super::regs::*;
 use super::send::Place;
-use crate::Cycle;
-use crate::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
+use super::window::Window;
+use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
+use crate::harness::clock::Clock;
+use crate::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent};
 use crate::net::fabric::Flit;
-use crate::net::torus::{Class, Torus};
-use crate::net::torus_fabric::TorusFabric;
-use crate::rtl::{Ap1000pCell, Ap1000pRouter};
+use crate::net::link::LinkMonitor;
+use crate::net::torus::{Cell, Class, Torus};
+use crate::net::torus_fabric::{Links, RouterUnit, TorusFabric};
+use crate::rtl::{Ap1000pCell, Ap1000pRouter, Ap1000pRouterPaced};
+use crate::{Cycle, NodeId, Picos};
 
-/// Clock period, picoseconds: the machine's 50 MHz.
-pub const PERIOD: u64 = 20_000;
+/// The configuration asks for RTL that was not built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("link_cycles = {cycles}: routers are built for 8, the machine's rate, and 1, full speed")]
+pub struct NotBuilt {
+    pub cycles: u32,
+}
 
-/// What a machine is made of.
-#[derive(Clone, Copy, Debug)]
-pub struct Config {
-    pub torus: Torus,
-    /// Bytes of each cell's memory.
-    pub memory: u32,
-    pub timing: MemoryTiming,
-    /// Cycles from one store of the processor to the next, at least 1.
-    pub store_cycles: u64,
+/// The router of either rate.
+enum Router {
+    Full(Ap1000pRouter),
+    Paced(Ap1000pRouterPaced),
+}
+
+/// Does the same with either.
+macro_rules! either {
+    ($router:expr, $unit:ident => $do:expr) => {
+        match $router {
+            Router::Full($unit) => $do,
+            Router::Paced($unit) => $do,
+        }
+    };
+}
+
+impl RouterUnit for Router {
+    fn reset(&mut self, torus: Torus, at: Cell) {
+        either!(self, unit => unit.reset(torus, at));
+    }
+
+    #[inline]
+    fn edge(&mut self, links: &Links) {
+        either!(self, unit => unit.edge(links));
+    }
+
+    #[inline]
+    fn shows(&self) -> Links {
+        either!(self, unit => unit.shows())
+    }
+
+    #[inline]
+    fn busy(&self) -> bool {
+        either!(self, unit => unit.busy())
+    }
+
+    fn drained(&self) -> u64 {
+        either!(self, unit => unit.drained())
+    }
 }
 
 /// A word of a command, for the page of this code.
@@ -70,6 +114,16 @@ struct Host {
     taken: bool,
 }
 
+/// What a program's access waits for.
+#[derive(Clone, Copy, Debug)]
+enum Port {
+    Register,
+    Creg,
+    Page,
+    /// There is nothing at its offset, or it cannot be done there.
+    Refused,
+}
+
 pub struct Node {
     unit: Ap1000pCell,
     /// Of all cells, {y, x}, as remote accesses name them.
@@ -88,32 +142,56 @@ pub struct Node {
     answer: Option<Answer>,
     remote: Option<(Remote, bool)>,
     remote_answer: Option<RemoteAnswer>,
+    /// The access of a host program, with what it asked.
+    port: Option<(Port, HostReq)>,
     /// Words put on the network.
     pub sent: u64,
     /// Places that became free at the router.
     credits: u8,
-    idle: bool,
+    /// Interrupt line after the last edge.
+    pub irq: bool,
+    /// Packets leaving and coming, by class.
+    leaving: [LinkMonitor; 2],
+    coming: [LinkMonitor; 2],
+    /// Edges since something was last under way, up to [`SETTLE`].
+    quiet: u8,
 }
 
+/// Edges that a quiet cell is given before it is left out: what its outputs showed last is then over.
+const SETTLE: u8 = 6;
+
+/// A [`Backend`] of real RTL.
 pub struct Machine {
-    config: Config,
+    torus: Torus,
+    store_cycles: u64,
     pub nodes: Vec<Node>,
-    fabric: TorusFabric<Ap1000pRouter>,
+    fabric: TorusFabric<Router>,
     context: Context,
-    cycle: u64,
+    clock: Clock,
+    now: Picos,
+    gated: bool,
+    events: Option<Vec<Event>>,
 }
 
 impl Machine {
     /// All cells reset, told their place, with one process's context 0 and no translation.
-    pub fn new(config: Config, context: Context) -> Machine {
-        let torus = config.torus;
+    ///
+    /// # Errors
+    /// Links of a rate that was not built.
+    pub fn new(config: &Config) -> Result<Machine, NotBuilt> {
+        let (torus, context) = (config.torus(), Context::new());
+        if ![1, 8].contains(&config.link_cycles) {
+            return Err(NotBuilt {
+                cycles: config.link_cycles,
+            });
+        }
         let named = |number: usize| (torus.cell(number).y << 5 | torus.cell(number).x) as u16;
         let names: Rc<[u16]> = (0..torus.cells()).map(named).collect();
         let node = |number: usize| Node {
             names: names.clone(),
             unit: Ap1000pCell::named(&context, &format!("cell{number}")),
-            memory: Memory::new(config.memory as usize),
-            agent: MemoryAgent::new(config.timing, 4),
+            memory: Memory::new(config.mem_bytes as usize),
+            agent: MemoryAgent::new(config.timing(), 4),
             stores: VecDeque::new(),
             store_at: 0,
             stalls: 0,
@@ -123,18 +201,32 @@ impl Machine {
             answer: None,
             remote: None,
             remote_answer: None,
+            port: None,
             sent: 0,
             credits: 0,
-            idle: false,
+            irq: false,
+            leaving: [LinkMonitor::outgoing(); 2],
+            coming: [LinkMonitor::incoming(); 2],
+            quiet: 0,
+        };
+        let router = |at: Cell| {
+            let name = format!("router{}x{}", at.x, at.y);
+            if config.link_cycles == 1 {
+                Router::Full(Ap1000pRouter::named(&context, &name))
+            } else {
+                Router::Paced(Ap1000pRouterPaced::named(&context, &name))
+            }
         };
         let mut machine = Machine {
-            config,
+            torus,
+            store_cycles: config.store_cycles.into(),
             nodes: (0..torus.cells()).map(node).collect(),
-            fabric: TorusFabric::new(torus, |at| {
-                Ap1000pRouter::named(&context, &format!("router{}x{}", at.x, at.y))
-            }),
+            fabric: TorusFabric::new(torus, router),
             context,
-            cycle: 0,
+            clock: Clock::new(config.period, Picos::ZERO),
+            now: Picos::ZERO,
+            gated: true,
+            events: None,
         };
         for node in &mut machine.nodes {
             node.unit.rst_i.set_bool(true);
@@ -151,24 +243,31 @@ impl Machine {
             machine.write(number, CELL, at.x as u32 | (at.y as u32) << CELL_Y_SHIFT);
             machine.write(number, SIZE, torus.x() as u32 | (torus.y() as u32) << SIZE_Y_SHIFT);
         }
-        machine
+        Ok(machine)
     }
 
+    /// The same machine with every cell evaluated at every edge: slower, and the same in every observable way (tests compare).
+    pub fn ungated(mut self) -> Machine {
+        self.gated = false;
+        self
+    }
+
+    /// Clock edges so far.
     pub fn cycle(&self) -> u64 {
-        self.cycle
+        self.clock.index().0 - 1
     }
 
     pub fn place(&self, number: usize) -> Place {
-        let at = self.config.torus.cell(number);
+        let at = self.torus.cell(number);
         Place {
             at: [at.x as u8, at.y as u8],
-            size: [self.config.torus.x() as u8, self.config.torus.y() as u8],
+            size: [self.torus.x() as u8, self.torus.y() as u8],
         }
     }
 
     /// Relative address of a cell, as commands have it.
     pub fn relative(&self, from: usize, to: usize) -> u32 {
-        let (from, to) = (self.config.torus.cell(from), self.config.torus.cell(to));
+        let (from, to) = (self.torus.cell(from), self.torus.cell(to));
         let part = |from: usize, to: usize| (to as i32 - from as i32) as u32 & 0xff;
         part(from.x, to.x) << COMMAND_HEAD_DX_SHIFT | part(from.y, to.y) << COMMAND_HEAD_DY_SHIFT
     }
@@ -248,11 +347,6 @@ impl Machine {
         None
     }
 
-    /// Whether the interrupt of a cell is up.
-    pub fn irq(&self, number: usize) -> bool {
-        self.nodes[number].unit.irq_o.is_set()
-    }
-
     pub fn run(&mut self, cycles: u64) {
         for _ in 0..cycles {
             self.edge();
@@ -261,8 +355,7 @@ impl Machine {
 
     /// Whether nothing is under way any more.
     pub fn at_rest(&self) -> bool {
-        let rests = |node: &Node| node.idle && node.stores.is_empty() && node.agent.is_idle();
-        self.nodes.iter().all(rests) && !self.fabric.busy()
+        self.nodes.iter().all(|node| node.quiet > 0) && !self.moves()
     }
 
     /// Runs until nothing is under way; false if something still is after so many cycles.
@@ -279,11 +372,29 @@ impl Machine {
 
     /// One clock edge of everything.
     pub fn edge(&mut self) {
-        let now = Cycle(self.cycle);
+        self.now = self.clock.next();
+        let (now, cycle) = (self.now, self.clock.index());
+        self.context.set_time(now.0);
+        let events = &mut self.events;
         for (number, node) in self.nodes.iter_mut().enumerate() {
+            let mut note = |kind| {
+                if let Some(events) = events {
+                    let node = NodeId(number as u16);
+                    events.push(Event { at: now, node, kind });
+                }
+            };
             node.credits = self.fabric.returned(number);
             let came = self.fabric.output(number);
-            node.drive(came.map(|sent| (sent.vc, sent.flit)), self.cycle);
+            if node.stirs() || came.is_some() {
+                node.quiet = 0;
+            }
+            if self.gated && node.quiet == SETTLE {
+                continue;
+            }
+            if let Some(sent) = came {
+                node.coming[sent.vc >> 1].pass(sent.flit, &mut note);
+            }
+            node.drive(came.map(|sent| (sent.vc, sent.flit)), cycle.0);
             let unit = &node.unit;
             // What stands on the links before the edge goes into the network with it.
             if unit.tx_valid_o.is_set() {
@@ -293,6 +404,7 @@ impl Machine {
                 };
                 let class = Class::ALL[usize::from(unit.tx_vc_o.get() >> 1)];
                 self.fabric.inject(number, class, flit);
+                node.leaving[class as usize].pass(flit, &mut note);
                 node.sent += 1;
             }
             let back = unit.rx_credit_o.get();
@@ -301,15 +413,147 @@ impl Machine {
                     self.fabric.give_back(number, class);
                 }
             }
-            node.edge(now, self.config.store_cycles);
-            self.context.set_time(self.cycle * PERIOD);
+            node.edge(cycle, self.store_cycles, &mut note);
         }
         self.fabric.edge();
-        self.cycle += 1;
+        self.clock.advance();
+    }
+
+    /// Something is in the network or has just left it.
+    fn moves(&self) -> bool {
+        let comes = |number| self.fabric.output(number).is_some() || self.fabric.returned(number) != 0;
+        self.fabric.busy() || (0..self.nodes.len()).any(comes)
+    }
+
+    /// Something can change at the next edge.
+    fn active(&self) -> bool {
+        let stirs = |node: &Node| node.quiet < SETTLE || node.stirs();
+        !self.gated || self.nodes.iter().any(stirs) || self.moves()
+    }
+}
+
+impl Backend for Machine {
+    fn now(&self) -> Picos {
+        self.now
+    }
+
+    fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn next_event(&self) -> Option<Picos> {
+        self.active().then(|| self.clock.next())
+    }
+
+    fn advance(&mut self, to: Picos) {
+        assert!(to >= self.now, "time runs forward: {to} is before {}", self.now);
+        while self.clock.next() <= to && self.active() {
+            self.edge();
+        }
+        self.now = to;
+        self.clock.skip_to(to);
+    }
+
+    fn host_start(&mut self, node: NodeId, req: HostReq) {
+        let (offset, write) = match req {
+            HostReq::Read { offset } => (offset, None),
+            HostReq::Write { offset, value } => (offset, Some(value)),
+        };
+        let node = &mut self.nodes[node.index()];
+        assert!(node.port.is_none(), "an access is under way: {:?}", node.port);
+        let port = match (Window::of(offset), write) {
+            (Some(Window::Register(offset)), write) => {
+                let taken = false;
+                node.host = Some(Host { offset, write, taken });
+                Port::Register
+            }
+            (Some(Window::Creg(register)), write) => {
+                node.access = Some((Access { register, write }, false));
+                Port::Creg
+            }
+            (Some(Window::Page(page)), Some(data)) => {
+                node.stores.push_back(Store { page, data });
+                Port::Page
+            }
+            (Some(Window::Page(_)) | None, _) => Port::Refused,
+        };
+        node.port = Some((port, req));
+    }
+
+    fn host_take(&mut self, node: NodeId) -> Option<HostRsp> {
+        let node = &mut self.nodes[node.index()];
+        let (port, req) = node.port?;
+        let (value, error) = match port {
+            Port::Register => node.host_answer.take()?,
+            Port::Creg => node
+                .answer
+                .take()
+                .map(|word| (word.unwrap_or_default(), word.is_none()))?,
+            Port::Page if node.stores.is_empty() => (0, false),
+            Port::Page => return None,
+            Port::Refused => (0, true),
+        };
+        node.port = None;
+        let reads = matches!(req, HostReq::Read { .. }) && !error;
+        Some(HostRsp {
+            value: if reads { value } else { 0 },
+            error,
+        })
+    }
+
+    fn irq(&self, node: NodeId) -> bool {
+        self.nodes[node.index()].irq
+    }
+
+    /// There is no such FIFO: what comes waits in the network.
+    fn fifo_bytes(&self, _: NodeId) -> u32 {
+        0
+    }
+
+    fn memory(&mut self, node: NodeId) -> &mut Memory {
+        &mut self.nodes[node.index()].memory
+    }
+
+    fn record(&mut self, on: bool) {
+        self.events = on.then(Vec::new);
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        self.events.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn hang_report(&self) -> String {
+        let mut text = String::new();
+        for (at, node) in self.nodes.iter().enumerate() {
+            let mut parts = Vec::new();
+            if node.irq {
+                parts.push("interrupt line high, not served".to_string());
+            }
+            if let Some((_, req)) = node.port {
+                parts.push(format!("{req:x?} not answered"));
+            }
+            if node.unit.busy_o.is_set() {
+                parts.push("busy".to_string());
+            }
+            parts.extend(node.agent.report());
+            if !parts.is_empty() {
+                let _ = writeln!(text, "{}: {}", NodeId(at as u16), parts.join("; "));
+            }
+        }
+        if self.fabric.busy() {
+            text += "words are in the network\n";
+        }
+        text
     }
 }
 
 impl Node {
+    /// Something may change at the next edge, whatever the network does; of the unit, what it shows after the last one.
+    fn stirs(&self) -> bool {
+        let asks = !self.stores.is_empty() || self.host.is_some() || self.access.is_some() || self.remote.is_some();
+        asks || self.credits != 0 || !self.agent.is_idle() || self.unit.busy_o.is_set()
+    }
+
     /// The inputs before an edge.
     fn drive(&mut self, came: Option<(usize, Flit)>, cycle: u64) {
         let unit = &self.unit;
@@ -376,7 +620,7 @@ impl Node {
         unit.mem_wr_rsp_err_i.set_bool(wr_rsp_err);
     }
 
-    fn edge(&mut self, now: Cycle, store_cycles: u64) {
+    fn edge(&mut self, now: Cycle, store_cycles: u64, note: &mut impl FnMut(EventKind)) {
         let unit = &self.unit;
         if self.stores.front().is_some() && self.store_at <= now.0 {
             if unit.store_ready_o.is_set() {
@@ -394,6 +638,10 @@ impl Node {
             && unit.host_req_ready_o.is_set()
         {
             host.taken = true;
+            if let Some(value) = host.write {
+                let offset = host.offset;
+                note(EventKind::RegWrite { offset, value });
+            }
         }
         if unit.creg_rsp_valid_o.is_set() {
             let word = unit.creg_rsp_data_o.get();
@@ -434,8 +682,14 @@ impl Node {
             wr_data_last: unit.mem_wr_data_last_o.is_set(),
             wr_rsp_ready: unit.mem_wr_rsp_ready_o.is_set(),
         };
-        self.agent.step(now, &mut self.memory, &mem, |_| {});
+        self.agent.step(now, &mut self.memory, &mem, &mut *note);
         self.unit.rise(1);
-        self.idle = !self.unit.busy_o.is_set();
+        let level = self.unit.irq_o.is_set();
+        if level != self.irq {
+            self.irq = level;
+            note(EventKind::Irq { level });
+        }
+        self.credits = 0;
+        self.quiet = if self.stirs() { 0 } else { (self.quiet + 1).min(SETTLE) };
     }
 }

@@ -1,16 +1,19 @@
-//! Fujitsu AP1000+: golden models.
+//! Fujitsu AP1000+: golden models of its parts, the machine on RTL, its host software.
 
 pub mod acks;
 pub mod command;
 pub mod creg;
+pub mod host;
 pub mod machine;
 pub mod mmu;
 pub mod page;
+pub mod params;
 pub mod queues;
 pub mod receive;
 pub mod regs;
 pub mod send;
 pub mod stride;
+pub mod window;
 pub mod word;
 pub mod wtp;
 

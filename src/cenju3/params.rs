@@ -5,178 +5,8 @@
 //! Source: Hirose et al., IPSJ journal 1996; section and figure numbers are the paper's. MB = 10^6 B, so 1 MB/s = 1 B/us; KB = 1024 B.
 
 use crate::Picos;
-
-/// Where a number comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// Stated by the paper.
-    Paper,
-    /// Stated by another public source.
-    Public,
-    /// General knowledge of the parts used; less certain.
-    Known,
-    /// Arithmetic on other numbers.
-    Derived,
-    /// Our choice; nothing says.
-    Design,
-    /// Chosen so that a reported value comes out; `measured_on` says which.
-    Calibrated,
-}
-
-/// One row of the table.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Param {
-    /// The name of the [`Config`] field and of `--set name=value`.
-    pub name: &'static str,
-    /// The value of [`Config::paper`], in `unit`; a flag is 0 or 1.
-    pub value: f64,
-    pub unit: &'static str,
-    /// Least and greatest value that [`Config::set`] takes.
-    pub range: (f64, f64),
-    pub origin: Origin,
-    /// The places of the paper where this value was measured or fitted: a figure (`fig11`), one item of it (`fig7.header_read`), or a section
-    /// (`sec6.1`). Empty for a number that is stated as a property of the machine, or is our own choice.
-    pub measured_on: &'static [&'static str],
-    /// Names of the parameters it was worked out from.
-    pub derived_from: &'static [&'static str],
-    pub note: &'static str,
-}
-
-/// Why a parameter could not be set.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ParamError {
-    #[error("unknown parameter `{name}`; known are: {}", names().collect::<Vec<_>>().join(", "))]
-    Unknown { name: String },
-    #[error("parameter `{name}` = {value} {unit} is outside {min} to {max}")]
-    OutOfRange {
-        name: &'static str,
-        value: f64,
-        unit: &'static str,
-        min: f64,
-        max: f64,
-    },
-    #[error("parameter `{name}` = {value} {unit} must be a whole number")]
-    NotWhole {
-        name: &'static str,
-        value: f64,
-        unit: &'static str,
-    },
-    #[error("`{text}` is not `name=value` with a number (or true, false) as value")]
-    NotAnAssignment { text: String },
-}
-
-/// A field type of [`Config`], made from a number in the table's unit.
-trait Quantity: Copy {
-    const WHOLE: bool;
-    fn of(value: f64, unit: &str) -> Self;
-    fn number(self, unit: &str) -> f64;
-}
-
-impl Quantity for u32 {
-    const WHOLE: bool = true;
-    fn of(value: f64, _: &str) -> u32 {
-        value as u32
-    }
-    fn number(self, _: &str) -> f64 {
-        f64::from(self)
-    }
-}
-
-impl Quantity for f64 {
-    const WHOLE: bool = false;
-    fn of(value: f64, _: &str) -> f64 {
-        value
-    }
-    fn number(self, _: &str) -> f64 {
-        self
-    }
-}
-
-impl Quantity for bool {
-    const WHOLE: bool = true;
-    fn of(value: f64, _: &str) -> bool {
-        value != 0.0
-    }
-    fn number(self, _: &str) -> f64 {
-        f64::from(u8::from(self))
-    }
-}
-
-impl Quantity for Picos {
-    const WHOLE: bool = false;
-    fn of(value: f64, unit: &str) -> Picos {
-        Picos::from_us(value * us_per(unit))
-    }
-    fn number(self, unit: &str) -> f64 {
-        self.as_us() / us_per(unit)
-    }
-}
-
-fn us_per(unit: &str) -> f64 {
-    match unit {
-        "us" => 1.0,
-        "ns" => 1e-3,
-        _ => panic!("a time has unit us or ns, not {unit}"),
-    }
-}
-
-/// Writes the table and the struct from one list.
-macro_rules! parameters {
-    ($($name:ident: $ty:ty = $value:literal, $unit:literal, $min:literal ..= $max:literal, $origin:ident,
-       on [$($on:literal),*], from [$($from:ident),*], $note:literal;)*) => {
-        /// Every parameter of the table, in its order.
-        pub const PARAMS: &[Param] = &[$(Param {
-            name: stringify!($name),
-            value: $value as f64,
-            unit: $unit,
-            range: ($min as f64, $max as f64),
-            origin: Origin::$origin,
-            measured_on: &[$($on),*],
-            derived_from: &[$(stringify!($from)),*],
-            note: $note,
-        }),*];
-
-        /// One machine and its software, as both backends and the host programs use it.
-        #[derive(Clone, Debug, PartialEq)]
-        pub struct Config {
-            $(#[doc = $note] #[doc = concat!("\n\nUnit: ", $unit, ".")] pub $name: $ty,)*
-        }
-
-        impl Config {
-            /// The machine of the paper.
-            pub fn paper() -> Config {
-                Config { $($name: Quantity::of($value as f64, $unit)),* }
-            }
-
-            /// Sets one parameter by its name, `value` in the table's unit.
-            ///
-            /// # Errors
-            /// An unknown name, a value outside the parameter's range, or a fraction where a count is needed; nothing changes then.
-            pub fn set(&mut self, name: &str, value: f64) -> Result<(), ParamError> {
-                let p = param(name)?;
-                let (min, max) = p.range;
-                if !(min..=max).contains(&value) {
-                    return Err(ParamError::OutOfRange { name: p.name, value, unit: p.unit, min, max });
-                }
-                let whole = match p.name { $(stringify!($name) => <$ty as Quantity>::WHOLE,)* _ => unreachable!() };
-                if whole && value.fract() != 0.0 {
-                    return Err(ParamError::NotWhole { name: p.name, value, unit: p.unit });
-                }
-                match p.name { $(stringify!($name) => self.$name = Quantity::of(value, p.unit),)* _ => unreachable!() }
-                Ok(())
-            }
-
-            /// The value of one parameter in the table's unit.
-            ///
-            /// # Errors
-            /// An unknown name.
-            pub fn get(&self, name: &str) -> Result<f64, ParamError> {
-                let p = param(name)?;
-                Ok(match p.name { $(stringify!($name) => self.$name.number(p.unit),)* _ => unreachable!() })
-            }
-        }
-    };
-}
+use crate::harness::params::parameters;
+pub use crate::harness::params::{Origin, Param, ParamError};
 
 parameters! {
     // The machine.
@@ -253,37 +83,7 @@ parameters! {
     user_level: bool = 0, "flag", 0 ..= 1, Paper, on [], from [], "User-level access: no system call, no checks (sec. 7.1).";
 }
 
-fn names() -> impl Iterator<Item = &'static str> {
-    PARAMS.iter().map(|p| p.name)
-}
-
-/// The table's row of that name.
-///
-/// # Errors
-/// An unknown name; the message lists the known ones.
-pub fn param(name: &str) -> Result<&'static Param, ParamError> {
-    PARAMS
-        .iter()
-        .find(|p| p.name == name)
-        .ok_or_else(|| ParamError::Unknown { name: name.into() })
-}
-
 impl Config {
-    /// Sets one parameter from `name=value`, as `--set` gives it.
-    ///
-    /// # Errors
-    /// As [`Config::set`], or a text of another shape.
-    pub fn set_assignment(&mut self, text: &str) -> Result<(), ParamError> {
-        let not = || ParamError::NotAnAssignment { text: text.into() };
-        let (name, value) = text.split_once('=').ok_or_else(not)?;
-        let value = match value.trim() {
-            "true" => 1.0,
-            "false" => 0.0,
-            number => number.parse().map_err(|_| not())?,
-        };
-        self.set(name.trim(), value)
-    }
-
     /// Head latency of one switch stage, in net cycles.
     pub fn stage_cycles(&self) -> u32 {
         self.sync_cycles + self.switch_cycles
@@ -293,32 +93,11 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::params::assert_sound;
 
     #[test]
     fn every_row_is_sound() {
-        let paper = Config::paper();
-        for p in PARAMS {
-            assert!(
-                (p.range.0..=p.range.1).contains(&p.value),
-                "{}: default outside its own range",
-                p.name
-            );
-            assert_eq!(paper.get(p.name), Ok(p.value), "{}: table and struct differ", p.name);
-            assert_eq!(names().filter(|n| *n == p.name).count(), 1, "{}: twice", p.name);
-            assert!(!p.note.is_empty() && !p.unit.is_empty());
-            for from in p.derived_from {
-                assert!(
-                    param(from).is_ok_and(|f| f.name != p.name),
-                    "{}: derived from {from}",
-                    p.name
-                );
-            }
-            assert!(
-                p.origin != Origin::Calibrated || !p.measured_on.is_empty(),
-                "{}: calibrated on what?",
-                p.name
-            );
-        }
+        assert_sound(PARAMS, |name| Config::paper().get(name));
     }
 
     #[test]

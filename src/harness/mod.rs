@@ -3,8 +3,11 @@
 pub mod axi;
 pub mod backend;
 pub mod check;
+pub mod clock;
+pub mod cpu;
 pub mod exec;
 pub mod memory;
+pub mod params;
 pub mod seed;
 pub mod stream;
 pub mod sync;

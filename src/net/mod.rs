@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod dependencies;
 pub mod fabric;
+pub mod link;
 pub mod switch;
 pub mod topology;
 pub mod torus;

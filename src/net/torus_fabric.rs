@@ -262,3 +262,4 @@ macro_rules! router_unit {
 
 router_unit!(crate::rtl::TorusRouter, 64);
 router_unit!(crate::rtl::Ap1000pRouter, 32);
+router_unit!(crate::rtl::Ap1000pRouterPaced, 32);

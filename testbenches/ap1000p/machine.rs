@@ -1,13 +1,12 @@
 //! Whole machines: verilated cells on a verilated torus, with real data in their memories.
 
-use tsunagi::ap1000p::machine::{Access, Config, Machine, Remote};
+use tsunagi::ap1000p::machine::{Access, Machine, Remote};
+use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::stride::places;
 use tsunagi::harness::memory::{Memory, MemoryTiming};
 use tsunagi::harness::seed::{Case, Rng};
-use tsunagi::net::torus::Torus;
 use tsunagi::{Addr, Cycle};
-use verilated::Context;
 
 /// Bytes of a cell's memory.
 const MEMORY: u32 = 1 << 20;
@@ -35,12 +34,17 @@ fn word(machine: &Machine, cell: usize, addr: u32) -> u32 {
 /// A machine whose cells have one process that sees all of its cell's memory, and words everywhere that differ.
 fn machine(x: usize, y: usize, timing: MemoryTiming) -> Machine {
     let config = Config {
-        torus: Torus::new(x, y),
-        memory: MEMORY,
-        timing,
-        store_cycles: 2,
+        columns: x as u32,
+        rows: y as u32,
+        mem_bytes: MEMORY,
+        link_cycles: 1,
+        mem_read_latency: timing.read_latency.0 as u32,
+        mem_write_latency: timing.write_latency.0 as u32,
+        mem_overhead: timing.overhead.0 as u32,
+        mem_shared: timing.shared_bus,
+        ..Config::paper()
     };
-    let mut machine = Machine::new(config, Context::new());
+    let mut machine = Machine::new(&config).expect("built at full speed");
     for cell in 0..x * y {
         let memory = &mut machine.nodes[cell].memory;
         for at in (0..TABLES).step_by(4) {
@@ -103,7 +107,7 @@ impl Transfer {
 fn settle(machine: &mut Machine, cycles: u64) {
     assert!(machine.settle(cycles), "{}", report(machine));
     for cell in 0..machine.nodes.len() {
-        assert!(!machine.irq(cell), "cell {cell} interrupts: {}", report(machine));
+        assert!(!machine.nodes[cell].irq, "cell {cell} interrupts: {}", report(machine));
     }
 }
 
@@ -589,7 +593,7 @@ fn refused_accesses() {
         assert_eq!(machine.remote(0, store, 500), Some(Some(0)), "{store:x?}");
         machine.run(300);
         assert_eq!(machine.read(0, ACKS), 0, "{store:x?}");
-        assert!(machine.irq(0) || machine.irq(3), "{remote:x?} is told");
+        assert!(machine.nodes[0].irq || machine.nodes[3].irq, "{remote:x?} is told");
         for cell in [0, 3] {
             machine.write(cell, CAUSE, 0x3ff);
             machine.run(4);

@@ -4,12 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::cpu::{Cpu, Level, at_rate};
 use super::layout::{BODY_SLOTS, DMA_HEADERS, Layout, MESSAGE_HEADERS};
 use super::send::{Kind, Priority, SendQueue};
 use super::trace::{FaultKind, Stage, Trace};
 use crate::cenju3::params::Config;
 use crate::cenju3::regs;
+use crate::harness::cpu::{Cpu, Level, at_rate};
 use crate::harness::exec::Host;
 use crate::harness::sync::{Queue, Signal};
 use crate::{Addr, NodeId, Picos};
@@ -103,7 +103,7 @@ pub(super) struct Kernel {
 impl Kernel {
     pub fn new(host: Host, config: Rc<Config>, layout: Layout, trace: Rc<Trace>) -> Kernel {
         Kernel {
-            cpu: Cpu::new(host.clone(), &config),
+            cpu: Cpu::new(host.clone(), config.ext_access, config.io_period * 3),
             queues: [SendQueue::new(), SendQueue::new()],
             headers: Ring::new(MESSAGE_HEADERS, regs::MHB_GET),
             dma_headers: Ring::new(DMA_HEADERS, regs::DHB_GET),

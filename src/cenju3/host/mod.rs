@@ -25,7 +25,6 @@
 //! Costs are those of [`Config`]; registers are reached and data moved through the backend. What user programs see is what the machine's saw:
 //! a program that polls memory goes on when the kernel has dealt with the interrupt, which is when its cache no longer hides the new data.
 
-mod cpu;
 mod kernel;
 pub mod layout;
 mod rmwrite;
@@ -37,7 +36,6 @@ use std::error::Error;
 use std::future::Future;
 use std::rc::Rc;
 
-use self::cpu::{Level, at_rate};
 use self::kernel::{Kernel, message};
 pub use self::kernel::{Message, Role};
 use self::layout::{KERNEL_BYTES, Layout};
@@ -47,6 +45,7 @@ use self::trace::Trace;
 pub use self::trace::{Fault, FaultKind, Stage, Stamp};
 use crate::cenju3::params::Config;
 use crate::harness::backend::Backend;
+use crate::harness::cpu::{Level, at_rate};
 use crate::harness::exec::{FifoSample, Host, Join, Sim, SimError};
 use crate::harness::memory::Memory;
 use crate::{Addr, NodeId, Picos};

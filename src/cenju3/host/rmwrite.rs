@@ -17,13 +17,13 @@
 
 use thiserror::Error;
 
-use super::cpu::{Level, at_rate};
 use super::kernel::{Kernel, message};
 use super::layout::BOUNCE_BYTES;
 use super::send::{Kind, Parcel, Priority, QueueCall};
 use super::trace::Stage;
 use crate::cenju3::params::Config;
 use crate::cenju3::regs::ALIGN_BYTES;
+use crate::harness::cpu::{Level, at_rate};
 use crate::{Addr, NodeId};
 
 /// Why a remote write was refused; nothing was sent then.

@@ -5,10 +5,10 @@ use std::cell::Cell;
 
 use thiserror::Error;
 
-use super::cpu::{Level, at_rate};
 use super::kernel::Kernel;
 use super::trace::Stage;
 use crate::cenju3::regs::{self, ALIGN_BYTES, PARCEL_HEADER_BYTES, SEND_RING};
+use crate::harness::cpu::{Level, at_rate};
 use crate::harness::sync::{Held, Lock};
 use crate::{Addr, NodeId};
 

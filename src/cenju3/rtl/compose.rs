@@ -6,11 +6,12 @@ use std::path::Path;
 use verilated::{Context, Verilated, Wave};
 
 use super::RtlMachine;
-use super::ports::{BusIn, BusOut, Edges, Hardware, LinkMonitor};
+use super::ports::{BusIn, BusOut, Edges, Hardware};
 use super::unit::{Clocked, NicUnit};
 use crate::cenju3::params::Config;
 use crate::harness::backend::EventKind;
 use crate::net::fabric::Fabric;
+use crate::net::link::LinkMonitor;
 use crate::net::topology::Omega;
 use crate::net::units::cenju3_switch;
 use crate::rtl::Cenju3Switch;

@@ -3,7 +3,6 @@
 //! Everything has a registered boundary, so at an instant all ports are read first and all units evaluated after, in any order. Units
 //! that are fixed points of their clocks are left out, and when all are, time is skipped.
 
-mod clock;
 mod compose;
 pub mod ports;
 mod unit;
@@ -11,12 +10,12 @@ mod unit;
 use std::fmt::Write as _;
 
 use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
+use crate::harness::clock::Clock;
 use crate::harness::memory::{Memory, MemoryAgent, MemoryTiming};
 use crate::harness::wave::Probe;
 use crate::{Cycle, NodeId, Picos};
 
 use super::params::Config;
-use clock::Clock;
 pub use compose::{Composed, NotBuilt};
 use ports::{BusIn, Edges, Hardware, HostPort};
 pub use unit::{Clocked, NicUnit};

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::harness::backend::{EventKind, HostReq, HostRsp};
 use crate::harness::memory::{MemPortsIn, MemPortsOut};
-use crate::net::fabric::Flit;
 use crate::{NodeId, Picos};
 
 /// What drives a NIC's IO-clock side before an edge.
@@ -35,54 +34,6 @@ pub struct BusOut {
 pub struct Edges {
     pub io: bool,
     pub net: bool,
-}
-
-/// Follows the flits of one direction of a node's link, packet by packet.
-#[derive(Clone, Copy, Debug)]
-pub struct LinkMonitor {
-    /// Flits of the packet under way.
-    flits: u32,
-    outgoing: bool,
-}
-
-impl LinkMonitor {
-    /// From the NIC into the network.
-    pub fn outgoing() -> LinkMonitor {
-        LinkMonitor {
-            flits: 0,
-            outgoing: true,
-        }
-    }
-
-    /// From the network into the NIC.
-    pub fn incoming() -> LinkMonitor {
-        LinkMonitor {
-            outgoing: false,
-            ..LinkMonitor::outgoing()
-        }
-    }
-
-    /// A flit is taken at an edge; tells of the first and the last of a packet.
-    #[inline]
-    pub fn pass(&mut self, flit: Flit, mut event: impl FnMut(EventKind)) {
-        self.flits += 1;
-        if self.flits == 1 {
-            let head = flit.word as u16;
-            event(if self.outgoing {
-                EventKind::TxFirst { head }
-            } else {
-                EventKind::RxFirst { head }
-            });
-        }
-        if flit.last {
-            let flits = std::mem::take(&mut self.flits);
-            event(if self.outgoing {
-                EventKind::TxLast { flits }
-            } else {
-                EventKind::RxLast { flits }
-            });
-        }
-    }
 }
 
 /// The RTL of a whole machine: all nodes and the network between them, with the host and memory ports of each node open.

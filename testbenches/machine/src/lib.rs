@@ -14,10 +14,11 @@ use verilated::{Context, Wave};
 use rtl::Cenju3Machine;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::rtl::Clocked;
-use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, Edges, Hardware, LinkMonitor};
+use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, Edges, Hardware};
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::MemPortsIn;
 use tsunagi::net::fabric::Flit;
+use tsunagi::net::link::LinkMonitor;
 use tsunagi::{NodeId, Picos};
 
 tsunagi::clocked!(Cenju3Machine);

@@ -4,19 +4,18 @@
 use std::cell::Cell;
 
 use crate::Picos;
-use crate::cenju3::params::Config;
 use crate::harness::exec::{First, Host, race};
 use crate::harness::sync::{Lock, Signal};
 
 /// On whose behalf the CPU works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
+pub enum Level {
     /// The user program, or the kernel called by it: suspended while a handler runs.
     User,
     Handler,
 }
 
-pub(super) struct Cpu {
+pub struct Cpu {
     pub host: Host,
     /// Time of one register access.
     access: Picos,
@@ -28,11 +27,12 @@ pub(super) struct Cpu {
 }
 
 impl Cpu {
-    pub fn new(host: Host, config: &Config) -> Cpu {
+    /// A register access takes `access`, the last `answer` of it for the NIC to answer in.
+    pub fn new(host: Host, access: Picos, answer: Picos) -> Cpu {
         Cpu {
             host,
-            access: config.ext_access,
-            answer: config.io_period * 3,
+            access,
+            answer,
             handling: Cell::new(false),
             changed: Signal::new("the CPU, taken by an interrupt handler"),
             user: Lock::new("the CPU, taken by another program"),
@@ -92,6 +92,6 @@ impl Cpu {
 }
 
 /// The time `bytes` take at `mb_s` (10^6 B/s).
-pub(super) fn at_rate(bytes: u32, mb_s: f64) -> Picos {
+pub fn at_rate(bytes: u32, mb_s: f64) -> Picos {
     Picos::from_us(f64::from(bytes) / mb_s)
 }

@@ -1,0 +1,321 @@
+//! Commands: what is transferred, and the eight stores that say so.
+
+use thiserror::Error;
+
+use super::Cell;
+use crate::ap1000p::creg;
+use crate::ap1000p::regs::*;
+use crate::ap1000p::window::{self, Command};
+use crate::harness::cpu::Level;
+use crate::harness::exec::RegError;
+use crate::{Addr, NodeId};
+
+/// Why a command is not issued, or an access not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum CommandError {
+    #[error("cell {} is not in the torus: it has {cells} cells, numbered from 0", cell.0)]
+    NoCell { cell: NodeId, cells: usize },
+    #[error("{words} words are more than a command can transfer, {COMMAND_LENGTH_WORDS_MASK}")]
+    TooLong { words: u32 },
+    #[error("address {addr} is not a multiple of 4 bytes")]
+    Unaligned { addr: Addr },
+    #[error("a flag cannot be at address 0: to the hardware that is none")]
+    FlagAtZero,
+    #[error("an item of {words} words: 1 to 256 are possible")]
+    Item { words: u32 },
+    #[error("a gap of {words} words: {} to {} are possible", -(1 << 23), (1 << 23) - 1)]
+    Gap { words: i32 },
+    #[error("there is no communication register {register}, only {}", creg::WORDS)]
+    NoRegister { register: u8 },
+    #[error(transparent)]
+    Refused(#[from] RegError),
+}
+
+/// Where the words of a transfer are, besides its address: `item` words, then `gap` words left out (or stepped back), and so on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stride {
+    /// 1 to 256.
+    pub item: u32,
+    /// 24 bits, signed.
+    pub gap: i32,
+}
+
+impl Stride {
+    /// One word after the other.
+    pub const NONE: Stride = Stride { item: 256, gap: 0 };
+
+    /// As a command has it.
+    ///
+    /// # Errors
+    /// An item or a gap that the word cannot say.
+    pub fn word(self) -> Result<u32, CommandError> {
+        if !(1..=256).contains(&self.item) {
+            return Err(CommandError::Item { words: self.item });
+        }
+        if !(-(1 << 23)..1 << 23).contains(&self.gap) {
+            return Err(CommandError::Gap { words: self.gap });
+        }
+        Ok((self.item & 0xff) << 24 | self.gap as u32 & 0xff_ffff)
+    }
+}
+
+/// What a PUT or a GET transfers: logical addresses of both sides, `source` where the data are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// 32-bit words; 0 is legal and counts the flags.
+    pub words: u32,
+    pub source: Addr,
+    pub source_stride: Stride,
+    /// Counts up when the last word has been read.
+    pub source_flag: Option<Addr>,
+    pub dest: Addr,
+    pub dest_stride: Stride,
+    /// Counts up when the last word is written.
+    pub dest_flag: Option<Addr>,
+}
+
+impl Default for Transfer {
+    fn default() -> Transfer {
+        Transfer {
+            words: 0,
+            source: Addr(0),
+            source_stride: Stride::NONE,
+            source_flag: None,
+            dest: Addr(0),
+            dest_stride: Stride::NONE,
+            dest_flag: None,
+        }
+    }
+}
+
+/// Who issues: each has a queue of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    User,
+    /// With a system call's cost and the system's rights.
+    System,
+}
+
+/// Along which ring of the own cell a broadcast goes; the own cell is included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Along {
+    Row,
+    Column,
+}
+
+fn aligned(addr: Addr) -> Result<u32, CommandError> {
+    if addr.0.is_multiple_of(4) {
+        Ok(addr.0)
+    } else {
+        Err(CommandError::Unaligned { addr })
+    }
+}
+
+pub(super) fn flag_word(flag: Option<Addr>) -> Result<u32, CommandError> {
+    match flag {
+        None => Ok(0),
+        Some(Addr(0)) => Err(CommandError::FlagAtZero),
+        Some(addr) => aligned(addr),
+    }
+}
+
+impl Cell {
+    /// Word 0 of a command to this cell: it is said relative to the own one.
+    fn head(&self, to: NodeId) -> Result<u32, CommandError> {
+        let (torus, cells) = (self.torus(), self.cells());
+        if to.index() >= cells {
+            return Err(CommandError::NoCell { cell: to, cells });
+        }
+        let (from, to) = (torus.cell(self.id().index()), torus.cell(to.index()));
+        let part = |from: usize, to: usize| (to as i32 - from as i32) as u32 & 0xff;
+        Ok(part(from.x, to.x) << COMMAND_HEAD_DX_SHIFT | part(from.y, to.y) << COMMAND_HEAD_DY_SHIFT)
+    }
+
+    fn command(&self, to: NodeId, transfer: &Transfer) -> Result<Command, CommandError> {
+        if transfer.words > COMMAND_LENGTH_WORDS_MASK {
+            return Err(CommandError::TooLong { words: transfer.words });
+        }
+        Ok([
+            self.head(to)?,
+            transfer.words,
+            aligned(transfer.dest)?,
+            transfer.dest_stride.word()?,
+            flag_word(transfer.dest_flag)?,
+            flag_word(transfer.source_flag)?,
+            aligned(transfer.source)?,
+            transfer.source_stride.word()?,
+        ])
+    }
+
+    /// The command of an atomic operation on `addr` of another cell: its old value goes to `result`, whose flag counts.
+    pub(super) fn atomic(
+        &self,
+        to: NodeId,
+        addr: Addr,
+        [result, flag]: [Addr; 2],
+        operands: [u32; 2],
+    ) -> Result<Command, CommandError> {
+        let [a, b] = operands;
+        Ok([self.head(to)?, 1, result.0, 0, flag.0, aligned(addr)?, a, b])
+    }
+
+    /// Stores a command's words to a page: the last one starts it. Programs of one cell take turns.
+    pub(super) async fn issue(&self, by: By, page: u32, words: Command) -> Result<(), CommandError> {
+        let (kernel, config) = (&self.kernel, &self.kernel.config);
+        let page = match by {
+            By::User => page,
+            By::System => {
+                kernel.cpu.work(Level::User, config.system_call).await;
+                page | PAGE_SYSTEM_MASK
+            }
+        };
+        kernel.cpu.work(Level::User, config.call).await;
+        let _turn = self.library.stores.hold().await;
+        for word in words {
+            // An interrupt handler may come between two stores.
+            kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
+            kernel.host.reg_write(window::page(page), word).await?;
+        }
+        Ok(())
+    }
+
+    /// `put()` of the paper: `size` words from the own memory into another cell's; neither flag is needed.
+    ///
+    /// # Errors
+    /// No such cell, more than 2^20 - 1 words, an address that is no word's, a flag at 0.
+    pub async fn put(
+        &self,
+        dest_cell: NodeId,
+        source: Addr,
+        size: u32,
+        dest: Addr,
+        dest_flag: Option<Addr>,
+        source_flag: Option<Addr>,
+    ) -> Result<(), CommandError> {
+        let transfer = Transfer {
+            words: size,
+            source,
+            source_flag,
+            dest,
+            dest_flag,
+            ..Transfer::default()
+        };
+        self.put_stride(dest_cell, &transfer).await
+    }
+
+    /// The same with a stride on either side.
+    ///
+    /// # Errors
+    /// As [`put`](Cell::put); a stride that a command cannot say.
+    pub async fn put_stride(&self, dest_cell: NodeId, transfer: &Transfer) -> Result<(), CommandError> {
+        self.put_by(By::User, dest_cell, transfer).await
+    }
+
+    /// The same, by the user or by the system.
+    ///
+    /// # Errors
+    /// As [`put_stride`](Cell::put_stride).
+    pub async fn put_by(&self, by: By, dest_cell: NodeId, transfer: &Transfer) -> Result<(), CommandError> {
+        self.issue(by, KIND_PUT, self.command(dest_cell, transfer)?).await
+    }
+
+    /// A PUT to each cell of the own row or column, the own cell included.
+    ///
+    /// # Errors
+    /// As [`put_stride`](Cell::put_stride).
+    pub async fn broadcast(&self, along: Along, transfer: &Transfer) -> Result<(), CommandError> {
+        let page = match along {
+            Along::Row => PAGE_ROW_MASK,
+            Along::Column => PAGE_COLUMN_MASK,
+        };
+        let command = self.command(self.id(), transfer)?;
+        self.issue(By::User, KIND_PUT | page, command).await
+    }
+
+    /// `size` words from another cell's memory into the own.
+    ///
+    /// # Errors
+    /// As [`put`](Cell::put).
+    pub async fn get(
+        &self,
+        source_cell: NodeId,
+        source: Addr,
+        size: u32,
+        dest: Addr,
+        dest_flag: Option<Addr>,
+        source_flag: Option<Addr>,
+    ) -> Result<(), CommandError> {
+        let transfer = Transfer {
+            words: size,
+            source,
+            source_flag,
+            dest,
+            dest_flag,
+            ..Transfer::default()
+        };
+        self.get_stride(source_cell, &transfer).await
+    }
+
+    /// The same with a stride on either side.
+    ///
+    /// # Errors
+    /// As [`put_stride`](Cell::put_stride).
+    pub async fn get_stride(&self, source_cell: NodeId, transfer: &Transfer) -> Result<(), CommandError> {
+        let command = self.command(source_cell, transfer)?;
+        self.issue(By::User, KIND_GET, command).await
+    }
+
+    /// Words from the own memory into another cell's communication registers; each waits there until its register is empty.
+    ///
+    /// # Errors
+    /// As [`put`](Cell::put); not so many registers.
+    pub async fn put_registers(
+        &self,
+        dest_cell: NodeId,
+        source: Addr,
+        size: u32,
+        register: u8,
+        source_flag: Option<Addr>,
+    ) -> Result<(), CommandError> {
+        if u32::from(register) + size > creg::WORDS as u32 {
+            return Err(CommandError::NoRegister { register });
+        }
+        let transfer = Transfer {
+            words: size,
+            source,
+            source_flag,
+            dest: Addr(4 * u32::from(register)),
+            ..Transfer::default()
+        };
+        let command = self.command(dest_cell, &transfer)?;
+        self.issue(By::User, KIND_PUT | PAGE_AS_RECEIVE_MASK, command).await
+    }
+
+    /// Takes the word of an own communication register. The processor waits until there is one, and serves no interrupt meanwhile.
+    ///
+    /// # Errors
+    /// No such register; it is empty and registers are set to fault.
+    pub async fn register_read(&self, register: u8) -> Result<u32, CommandError> {
+        let offset = register_offset(register)?;
+        self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
+        Ok(self.kernel.host.reg_read(offset).await?)
+    }
+
+    /// Fills an own communication register. The processor waits until it is empty, and serves no interrupt meanwhile.
+    ///
+    /// # Errors
+    /// No such register; it is full and registers are set to fault.
+    pub async fn register_write(&self, register: u8, word: u32) -> Result<(), CommandError> {
+        let offset = register_offset(register)?;
+        self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
+        Ok(self.kernel.host.reg_write(offset, word).await?)
+    }
+}
+
+fn register_offset(register: u8) -> Result<u32, CommandError> {
+    if usize::from(register) < creg::WORDS {
+        Ok(window::creg(register))
+    } else {
+        Err(CommandError::NoRegister { register })
+    }
+}

@@ -1,0 +1,226 @@
+//! What cells do together: flags, acknowledged PUTs, atomic operations, locks, barriers, reductions.
+
+use std::cell::Cell as Count;
+
+use thiserror::Error;
+
+use super::command::{Along, By, CommandError, Transfer, flag_word};
+use super::{Cell, Layout};
+use crate::ap1000p::regs::*;
+use crate::harness::cpu::Level;
+use crate::harness::sync::Lock;
+use crate::{Addr, NodeId};
+
+/// The library's words, by number in [`Layout::word`].
+const ACKNOWLEDGED: u32 = 0;
+const ATOMIC_RESULT: u32 = 1;
+const ATOMIC_FLAG: u32 = 2;
+const ARRIVED: u32 = 3;
+const ROW_RELEASED: u32 = 4;
+const RELEASED: u32 = 5;
+/// Values on their way to a partner: a word for each step of each bank.
+const PARTIAL: u32 = 16;
+
+/// Communication registers of the library: those below are the user's.
+pub const LIBRARY_REGISTERS: u8 = 96;
+/// Registers of a bank: one for each step of a reduction over up to 2^16 cells.
+const BANK: u8 = 16;
+
+/// Why a reduction is not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum CollectiveError {
+    #[error(
+        "a reduction by communication registers needs a power of two of cells, not {cells}; `barrier_by_flags` takes any number"
+    )]
+    NotAPowerOfTwo { cells: usize },
+    #[error(transparent)]
+    Command(#[from] CommandError),
+}
+
+/// How two values become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combine {
+    /// Modulo 2^32.
+    Sum,
+    Min,
+    Max,
+    And,
+    Or,
+}
+
+impl Combine {
+    pub fn apply(self, a: u32, b: u32) -> u32 {
+        match self {
+            Combine::Sum => a.wrapping_add(b),
+            Combine::Min => a.min(b),
+            Combine::Max => a.max(b),
+            Combine::And => a & b,
+            Combine::Or => a | b,
+        }
+    }
+}
+
+/// What the library of one cell remembers from call to call.
+pub(super) struct Library {
+    /// One command is stored at a time.
+    pub stores: Lock,
+    /// One atomic operation is under way at a time: its result has one place.
+    atomics: Lock,
+    /// PUTs to be acknowledged so far, atomic operations, barriers, reductions.
+    puts: Count<u32>,
+    atomic: Count<u32>,
+    barriers: Count<u32>,
+    reductions: Count<u32>,
+}
+
+impl Library {
+    pub fn new() -> Library {
+        Library {
+            stores: Lock::new("another program's command"),
+            atomics: Lock::new("another program's atomic operation"),
+            puts: Count::new(0),
+            atomic: Count::new(0),
+            barriers: Count::new(0),
+            reductions: Count::new(0),
+        }
+    }
+}
+
+fn next(count: &Count<u32>) -> u32 {
+    count.set(count.get().wrapping_add(1));
+    count.get()
+}
+
+impl Cell {
+    fn layout(&self) -> &Layout {
+        &self.kernel.layout
+    }
+
+    /// Waits until the own flag at `addr` has counted to `value` or further.
+    ///
+    /// # Errors
+    /// A flag at 0 or at no word's address.
+    pub async fn wait_flag(&self, addr: Addr, value: u32) -> Result<(), CommandError> {
+        flag_word(Some(addr))?;
+        let reached = move |memory: &crate::harness::memory::Memory| {
+            let bytes = memory.read(addr, 4).expect("a flag is in memory");
+            let count = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
+            count.wrapping_sub(value) as i32 >= 0
+        };
+        self.kernel.host.watch("a flag", reached).await;
+        self.kernel.cpu.work(Level::User, self.kernel.config.flag_test).await;
+        Ok(())
+    }
+
+    /// A PUT that is in the other cell's memory when this returns: a GET of no words follows it, and its flag is waited for.
+    ///
+    /// # Errors
+    /// As [`put_stride`](Cell::put_stride).
+    pub async fn ack_put(&self, dest_cell: NodeId, transfer: &Transfer) -> Result<(), CommandError> {
+        self.put_stride(dest_cell, transfer).await?;
+        let flag = self.layout().word(ACKNOWLEDGED);
+        let count = next(&self.library.puts);
+        self.get(dest_cell, Addr(0), 0, Addr(0), Some(flag), None).await?;
+        self.wait_flag(flag, count).await
+    }
+
+    async fn atomic_on(&self, page: u32, cell: NodeId, addr: Addr, operands: [u32; 2]) -> Result<u32, CommandError> {
+        let place = [ATOMIC_RESULT, ATOMIC_FLAG].map(|word| self.layout().word(word));
+        let command = self.atomic(cell, addr, place, operands)?;
+        let _turn = self.library.atomics.hold().await;
+        let count = next(&self.library.atomic);
+        self.issue(By::User, page, command).await?;
+        self.wait_flag(place[1], count).await?;
+        Ok(self.word(place[0]))
+    }
+
+    /// ANDs a word of a cell's memory with one mask and ORs another into it; gives what it was.
+    ///
+    /// # Errors
+    /// No such cell, an address that is no word's.
+    pub async fn fetch_op(&self, cell: NodeId, addr: Addr, and: u32, or: u32) -> Result<u32, CommandError> {
+        self.atomic_on(KIND_FOP, cell, addr, [and, or]).await
+    }
+
+    /// Puts `new` into a word of a cell's memory if it is `old`; gives what it was.
+    ///
+    /// # Errors
+    /// As [`fetch_op`](Cell::fetch_op).
+    pub async fn compare_swap(&self, cell: NodeId, addr: Addr, old: u32, new: u32) -> Result<u32, CommandError> {
+        self.atomic_on(KIND_CSI, cell, addr, [old, new]).await
+    }
+
+    /// Takes the lock in a word of a cell's memory, 0 when it is free; tries until it has it.
+    ///
+    /// # Errors
+    /// As [`fetch_op`](Cell::fetch_op).
+    pub async fn lock(&self, cell: NodeId, addr: Addr) -> Result<(), CommandError> {
+        while self.compare_swap(cell, addr, 0, 1).await? != 0 {}
+        Ok(())
+    }
+
+    /// Gives it back. What the holder has PUT must be acknowledged before.
+    ///
+    /// # Errors
+    /// As [`fetch_op`](Cell::fetch_op).
+    pub async fn unlock(&self, cell: NodeId, addr: Addr) -> Result<(), CommandError> {
+        self.fetch_op(cell, addr, 0, 0).await.map(drop)
+    }
+
+    /// Waits for all cells, with PUTs of no words: all count cell 0's flag, which tells its row, which tells the columns.
+    ///
+    /// # Errors
+    /// The machine refuses a store.
+    pub async fn barrier_by_flags(&self) -> Result<(), CommandError> {
+        const ROOT: NodeId = NodeId(0);
+        let [arrived, row, released] = [ARRIVED, ROW_RELEASED, RELEASED].map(|word| self.layout().word(word));
+        let count = next(&self.library.barriers);
+        let tell = |flag| Transfer {
+            dest_flag: Some(flag),
+            ..Transfer::default()
+        };
+        self.put_stride(ROOT, &tell(arrived)).await?;
+        if self.id() == ROOT {
+            self.wait_flag(arrived, count.wrapping_mul(self.cells() as u32)).await?;
+            self.broadcast(Along::Row, &tell(row)).await?;
+        }
+        if self.torus().cell(self.id().index()).y == 0 {
+            self.wait_flag(row, count).await?;
+            self.broadcast(Along::Column, &tell(released)).await?;
+        }
+        self.wait_flag(released, count).await
+    }
+
+    /// Combines a value of each cell, with communication registers: in each step half of what is missing comes from one partner. All cells
+    /// must call it, and get the same.
+    ///
+    /// # Errors
+    /// Not a power of two of cells.
+    pub async fn reduce(&self, combine: Combine, value: u32) -> Result<u32, CollectiveError> {
+        let (me, cells) = (self.id().0, self.cells());
+        if !cells.is_power_of_two() {
+            return Err(CollectiveError::NotAPowerOfTwo { cells });
+        }
+        // Banks take turns: who is a call ahead does not write into registers that are still to be read.
+        let bank = (next(&self.library.reductions) & 1) as u8;
+        let mut sum = value;
+        for step in 0..cells.trailing_zeros() as u8 {
+            let number = bank * BANK + step;
+            let partial = self.layout().word(PARTIAL + u32::from(number));
+            self.set_word(partial, sum);
+            let partner = NodeId(me ^ 1 << step);
+            let register = LIBRARY_REGISTERS + number;
+            self.put_registers(partner, partial, 1, register, None).await?;
+            sum = combine.apply(sum, self.register_read(register).await?);
+        }
+        Ok(sum)
+    }
+
+    /// Waits for all cells, with communication registers.
+    ///
+    /// # Errors
+    /// As [`reduce`](Cell::reduce).
+    pub async fn barrier(&self) -> Result<(), CollectiveError> {
+        self.reduce(Combine::Or, 0).await.map(drop)
+    }
+}

@@ -1,0 +1,81 @@
+//! The parameters of the AP1000+ reproduction: one table with the origin of every number, and [`Config`], the same numbers as typed fields.
+//!
+//! The paper (Koyanagi et al., SWoPP '94) reports no measurement. The only ones known are two of PUT (Shiraki et al., JSPP '95, as the Cenju-3 paper
+//! quotes them), here `m1` (by the user) and `m2` (by a system call): a latency of 5.1 and 8.6 us + 0.040 us/B. MB = 10^6 B.
+
+use crate::harness::memory::MemoryTiming;
+use crate::harness::params::parameters;
+pub use crate::harness::params::{Origin, Param, ParamError};
+use crate::net::torus::Torus;
+use crate::{Cycle, Picos};
+
+parameters! {
+    // The machine.
+    columns: u32 = 2, "cells", 1 ..= 32, Design, on [], from [], "Cells along X; the machine had 16 to 1024 cells.";
+    rows: u32 = 2, "cells", 1 ..= 32, Design, on [], from [], "Cells along Y.";
+    mem_bytes: u32 = 1048576, "B", 1048576 ..= 67108864, Design, on [], from [],
+        "Memory simulated per cell; the machine had up to 64 MB, the experiments need less.";
+    period: Picos = 20, "ns", 1 ..= 1000, Paper, on [], from [], "Clock period: 50 MHz (sec. 1), taken for processor, bus, MSC+ and MC.";
+
+    // T-net.
+    link_rate: f64 = 25, "MB/s", 1 ..= 10000, Public, on [], from [], "Rate of a channel of the T-net (IPSJ computer museum; netlib).";
+    link_cycles: u32 = 8, "cycles", 1 ..= 8, Derived, on [], from [link_rate, period],
+        "Cycles of a 32-bit word on a link between cells: 160 ns at 25 MB/s. Built are 8 and 1, the RTL's full speed.";
+
+    // Memory.
+    mem_read_latency: u32 = 12, "cycles", 0 ..= 1000, Design, on [], from [], "Read command to first data.";
+    mem_write_latency: u32 = 12, "cycles", 0 ..= 1000, Design, on [], from [], "Last word of a write burst to its response.";
+    mem_overhead: u32 = 1, "cycles", 0 ..= 100, Design, on [], from [], "Cycles the memory's bus is taken after each burst.";
+    mem_shared: bool = 1, "flag", 0 ..= 1, Design, on [], from [], "Reads and writes share the memory's bus.";
+
+    // Processor and its software.
+    store_cycles: u32 = 2, "cycles", 1 ..= 100, Design, on [], from [], "A store of the processor to a command page: address and data.";
+    flag_test: Picos = 600, "ns", 0 ..= 100000, Design, on [], from [],
+        "A flag that counted to the program that polls it: line invalidated, read again, tested, 30 cycles.";
+    call: Picos = 1720, "ns", 0 ..= 100000, Calibrated, on ["m1.user"], from [store_cycles, flag_test, link_cycles, mem_read_latency, mem_write_latency],
+        "Library call of a PUT or GET beyond its stores, and all that the machine's own chips took longer than this RTL: what is left of 5.1 us.";
+    system_call: Picos = 3500, "ns", 0 ..= 100000, Calibrated, on ["m2.system"], from [call],
+        "User call to the system and back, checks included, for a PUT that the system issues: 8.6 less 5.1 us.";
+    interrupt: Picos = 2000, "ns", 0 ..= 100000, Design, on [], from [], "Interrupt line to the handler's first instruction: 100 cycles.";
+    page_service: Picos = 10000, "ns", 0 ..= 1000000, Design, on [], from [], "The system's work to map a page that was not there.";
+}
+
+impl Config {
+    pub fn torus(&self) -> Torus {
+        Torus::new(self.columns as usize, self.rows as usize)
+    }
+
+    pub fn cells(&self) -> usize {
+        self.torus().cells()
+    }
+
+    pub fn timing(&self) -> MemoryTiming {
+        MemoryTiming {
+            read_latency: Cycle(self.mem_read_latency.into()),
+            write_latency: Cycle(self.mem_write_latency.into()),
+            overhead: Cycle(self.mem_overhead.into()),
+            shared_bus: self.mem_shared,
+            byte_time: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::params::assert_sound;
+
+    #[test]
+    fn every_row_is_sound() {
+        assert_sound(PARAMS, |name| Config::paper().get(name));
+    }
+
+    #[test]
+    fn a_link_has_the_rate_it_says() {
+        let paper = Config::paper();
+        assert_eq!(
+            (paper.period * u64::from(paper.link_cycles)).rate_mb_s(4),
+            paper.link_rate
+        );
+    }
+}

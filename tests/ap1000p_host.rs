@@ -1,0 +1,471 @@
+//! The host software of AP1000+ on the RTL: transfers, flags, acknowledged PUTs, atomics, locks, barriers, reductions, pages on demand, bad
+//! input.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use tsunagi::ap1000p::host::layout::DEMAND;
+use tsunagi::ap1000p::host::{
+    Along, Ap1000pSim, BootError, By, CollectiveError, Combine, CommandError, FaultKind, Stride, Transfer,
+};
+use tsunagi::ap1000p::machine::Machine;
+use tsunagi::ap1000p::params::Config;
+use tsunagi::ap1000p::regs::*;
+use tsunagi::ap1000p::stride::places;
+use tsunagi::ap1000p::window;
+use tsunagi::harness::backend::Backend;
+use tsunagi::harness::exec::SimError;
+use tsunagi::{Addr, NodeId, Picos};
+
+const BOUND: Picos = Picos::from_ns(20_000_000);
+const FLAG: Addr = Addr(0x6_0000);
+const OTHER_FLAG: Addr = Addr(0x6_0004);
+
+fn config(columns: u32, rows: u32) -> Config {
+    Config {
+        columns,
+        rows,
+        link_cycles: 1,
+        ..Config::paper()
+    }
+}
+
+fn boot(config: Config) -> Ap1000pSim<Machine> {
+    let machine = Machine::new(&config).expect("built");
+    Ap1000pSim::new(machine, config).expect("boots")
+}
+
+fn quiet(sim: &mut Ap1000pSim<Machine>) {
+    assert_eq!(sim.take_faults(), []);
+}
+
+fn data(seed: u64, words: u32) -> Vec<u32> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    (0..words).map(|_| rng.next_u32()).collect()
+}
+
+#[test]
+fn put_and_get_with_strides_and_flags() {
+    let mut sim = boot(config(3, 2));
+    let words = data(1, 4096);
+    let (here, there) = (NodeId(1), NodeId(5));
+    sim.cell(here).set_words(Addr(0), &words);
+    let transfer = Transfer {
+        words: 100,
+        source: Addr(0x40),
+        source_stride: Stride { item: 3, gap: 2 },
+        source_flag: Some(OTHER_FLAG),
+        dest: Addr(0x2_0000),
+        dest_stride: Stride { item: 7, gap: 1 },
+        dest_flag: Some(FLAG),
+    };
+    sim.spawn_checked(here, async move |cell| {
+        cell.put_stride(there, &transfer).await?;
+        cell.wait_flag(OTHER_FLAG, 1).await
+    });
+    sim.spawn_checked(there, async move |cell| cell.wait_flag(FLAG, 1).await);
+    sim.run(BOUND).unwrap();
+    let at = |addr: Addr, stride: Stride| places(addr.0, stride.word().unwrap(), transfer.words);
+    let expected: Vec<u32> = at(transfer.source, transfer.source_stride)
+        .map(|a| words[a as usize / 4])
+        .collect();
+    let got = |sim: &Ap1000pSim<Machine>, cell, addr, stride| -> Vec<u32> {
+        at(addr, stride).map(|a| sim.cell(cell).word(Addr(a))).collect()
+    };
+    assert_eq!(got(&sim, there, transfer.dest, transfer.dest_stride), expected);
+
+    // And back, to another place.
+    let back = Transfer {
+        source: transfer.dest,
+        source_stride: transfer.dest_stride,
+        dest: Addr(0x3_0000),
+        ..transfer
+    };
+    sim.spawn_checked(here, async move |cell| {
+        cell.get_stride(there, &back).await?;
+        cell.wait_flag(FLAG, 1).await
+    });
+    sim.run(BOUND).unwrap();
+    assert_eq!(got(&sim, here, back.dest, back.dest_stride), expected);
+    assert_eq!(sim.cell(there).word(OTHER_FLAG), 1, "the flag of the side that sent");
+    quiet(&mut sim);
+}
+
+#[test]
+fn an_acknowledged_put_is_in_memory_whatever_others_do() {
+    let mut sim = boot(config(2, 2));
+    let target = NodeId(3);
+    for noisy in [1, 2] {
+        sim.spawn_checked(NodeId(noisy), async move |cell| {
+            for round in 0..30 {
+                let dest = Addr(0x4_0000 + 0x4000 * u32::from(noisy));
+                cell.put(target, Addr(0), 20 + 13 * round % 40, dest, None, None)
+                    .await?;
+            }
+            Ok::<_, CommandError>(())
+        });
+    }
+    let words = data(2, 64);
+    let expected = words.clone();
+    let watched = sim.cell(target);
+    sim.spawn_checked(NodeId(0), async move |cell| {
+        for round in 0..40_u32 {
+            let length = 1 + round * 7 % 60;
+            cell.set_words(Addr(0), &words[..length as usize]);
+            watched.set_words(Addr(0x2_0000), &[0; 64]);
+            let transfer = Transfer {
+                words: length,
+                dest: Addr(0x2_0000),
+                ..Transfer::default()
+            };
+            cell.ack_put(target, &transfer).await?;
+            let got = watched.words(Addr(0x2_0000), length);
+            assert_eq!(got, expected[..length as usize], "round {round}");
+        }
+        Ok::<_, CommandError>(())
+    });
+    sim.run(BOUND).unwrap();
+    quiet(&mut sim);
+}
+
+#[test]
+fn barriers_hold_everybody_back() {
+    for (columns, rows) in [(2, 1), (2, 2), (4, 4)] {
+        for by_flags in [false, true] {
+            let mut sim = boot(config(columns, rows));
+            let cells = sim.cells();
+            let done = std::rc::Rc::new(std::cell::RefCell::new(vec![0_u32; cells]));
+            let counts = done.clone();
+            let joins = sim.spawn_all(move |cell| {
+                let counts = counts.clone();
+                async move {
+                    let me = cell.id().index();
+                    for round in 1..=6_u32 {
+                        // Each is late in turn.
+                        cell.host()
+                            .delay(Picos::from_ns(3000 * ((me as u64 + u64::from(round)) % 3)))
+                            .await;
+                        counts.borrow_mut()[me] = round;
+                        if by_flags {
+                            cell.barrier_by_flags().await.unwrap();
+                        } else {
+                            cell.barrier().await.unwrap();
+                        }
+                        let least = *counts.borrow().iter().min().expect("there are cells");
+                        assert!(
+                            least >= round,
+                            "cell {me} left barrier {round} before a cell came to it"
+                        );
+                    }
+                }
+            });
+            sim.run(BOUND).unwrap();
+            drop(joins);
+            assert_eq!(*done.borrow(), vec![6; cells]);
+            quiet(&mut sim);
+        }
+    }
+}
+
+#[test]
+fn a_barrier_by_flags_takes_any_number_of_cells() {
+    let mut sim = boot(config(3, 2));
+    sim.spawn_all(async |cell| {
+        for _ in 0..3 {
+            cell.barrier_by_flags().await.unwrap();
+        }
+        let refused = cell.reduce(Combine::Sum, 1).await;
+        assert_eq!(refused, Err(CollectiveError::NotAPowerOfTwo { cells: 6 }));
+    });
+    sim.run(BOUND).unwrap();
+    quiet(&mut sim);
+}
+
+#[test]
+fn reductions_lose_and_double_nothing() {
+    let mut sim = boot(config(4, 2));
+    let values: Vec<Vec<u32>> = (0..8).map(|cell| data(cell, 20)).collect();
+    let all = values.clone();
+    let joins = sim.spawn_all(move |cell| {
+        let mine = values[cell.id().index()].clone();
+        async move {
+            let mut results = Vec::new();
+            for (round, value) in mine.into_iter().enumerate() {
+                let combine = [Combine::Sum, Combine::Max, Combine::Min, Combine::And, Combine::Or][round % 5];
+                results.push(cell.reduce(combine, value).await.unwrap());
+            }
+            results
+        }
+    });
+    sim.run(BOUND).unwrap();
+    let expected: Vec<u32> = (0..20)
+        .map(|round| {
+            let of = all.iter().map(|values| values[round]);
+            match round % 5 {
+                0 => of.fold(0, u32::wrapping_add),
+                1 => of.max().unwrap(),
+                2 => of.min().unwrap(),
+                3 => of.fold(!0, |a, b| a & b),
+                _ => of.fold(0, |a, b| a | b),
+            }
+        })
+        .collect();
+    for mut join in joins {
+        assert_eq!(join.take(), Some(expected.clone()));
+    }
+    quiet(&mut sim);
+}
+
+#[test]
+fn a_lock_has_one_holder() {
+    let mut sim = boot(config(2, 2));
+    let (home, lock, counter) = (NodeId(2), FLAG, Addr(0x5_0000));
+    sim.spawn_all(move |cell| async move {
+        for _ in 0..5 {
+            cell.lock(home, lock).await.unwrap();
+            // Read, add, write: only a lock makes this a count.
+            cell.get(home, counter, 1, Addr(0x100), Some(OTHER_FLAG), None)
+                .await
+                .unwrap();
+            let turn = cell.word(Addr(0x200)) + 1;
+            cell.set_word(Addr(0x200), turn);
+            cell.wait_flag(OTHER_FLAG, turn).await.unwrap();
+            cell.set_word(Addr(0x100), cell.word(Addr(0x100)) + 1);
+            let transfer = Transfer {
+                words: 1,
+                source: Addr(0x100),
+                dest: counter,
+                ..Transfer::default()
+            };
+            cell.ack_put(home, &transfer).await.unwrap();
+            cell.unlock(home, lock).await.unwrap();
+        }
+    });
+    sim.run(BOUND).unwrap();
+    assert_eq!(sim.cell(home).word(counter), 20);
+    quiet(&mut sim);
+}
+
+#[test]
+fn a_broadcast_reaches_a_row_or_a_column() {
+    let mut sim = boot(config(3, 3));
+    sim.cell(NodeId(4)).set_words(Addr(0), &[7, 8]);
+    sim.spawn_checked(NodeId(4), async |cell| {
+        for (along, flag) in [(Along::Row, FLAG), (Along::Column, OTHER_FLAG)] {
+            let transfer = Transfer {
+                words: 2,
+                dest: Addr(0x2_0000),
+                dest_flag: Some(flag),
+                ..Transfer::default()
+            };
+            cell.broadcast(along, &transfer).await?;
+        }
+        Ok::<_, CommandError>(())
+    });
+    sim.run(BOUND).unwrap();
+    sim.pass(Picos::from_us(20.0)).unwrap();
+    for number in 0..9 {
+        let cell = sim.cell(NodeId(number));
+        let (row, column) = (u32::from(number / 3 == 1), u32::from(number % 3 == 1));
+        assert_eq!((cell.word(FLAG), cell.word(OTHER_FLAG)), (row, column), "{number}");
+        let got = cell.words(Addr(0x2_0000), 2);
+        assert_eq!(got == [7, 8], row + column > 0, "{number}");
+    }
+    quiet(&mut sim);
+}
+
+#[test]
+fn pages_are_mapped_when_they_are_used_on_both_sides() {
+    let mut sim = boot(config(2, 1));
+    let words = data(3, 3000);
+    sim.cell(NodeId(0)).set_words(Addr(0x1_0ff0), &words);
+    sim.spawn_checked(NodeId(0), async |cell| {
+        let transfer = Transfer {
+            words: 3000,
+            source: Addr(DEMAND + 0x1_0ff0),
+            dest: Addr(DEMAND + 0x2_0100),
+            dest_flag: Some(FLAG),
+            ..Transfer::default()
+        };
+        cell.put_stride(NodeId(1), &transfer).await
+    });
+    sim.spawn_checked(NodeId(1), async |cell| cell.wait_flag(FLAG, 1).await);
+    sim.run(BOUND).unwrap();
+    assert_eq!(sim.cell(NodeId(1)).words(Addr(0x2_0100), 3000), words);
+    quiet(&mut sim);
+}
+
+#[test]
+fn an_address_without_a_page_is_a_fault_and_harms_nobody() {
+    let mut sim = boot(config(2, 1));
+    let nowhere = Addr(0x2000_0000);
+    sim.spawn_checked(NodeId(0), async move |cell| {
+        cell.put(NodeId(1), Addr(0), 4, nowhere, Some(FLAG), None).await?;
+        cell.put(NodeId(1), Addr(0), 4, Addr(0x2_0000), Some(OTHER_FLAG), None)
+            .await
+    });
+    sim.spawn_checked(NodeId(1), async |cell| cell.wait_flag(OTHER_FLAG, 1).await);
+    sim.run(BOUND).unwrap();
+    assert_eq!(sim.cell(NodeId(1)).word(FLAG), 0);
+    let faults = sim.take_faults();
+    let addr = |kind| matches!(kind, FaultKind::Address { reason: FAULT_PAGE, addr, .. } if addr == nowhere.0);
+    assert!(faults.iter().any(|f| f.node == NodeId(1) && addr(f.kind)), "{faults:?}");
+    // The one that was given up is told as broken too.
+    assert!(faults.iter().all(|f| f.node == NodeId(1)), "{faults:?}");
+}
+
+#[test]
+fn the_system_sends_between_words_of_the_user() {
+    let mut sim = boot(config(2, 1));
+    sim.cell(NodeId(0)).set_words(Addr(0), &[5, 6]);
+    sim.spawn_checked(NodeId(0), async |cell| {
+        let half = [1 << COMMAND_HEAD_DX_SHIFT, 1, 0x2_0000, 0, FLAG.0, 0, 4, 0];
+        for word in &half[..5] {
+            cell.host().reg_write(window::page(KIND_PUT), *word).await?;
+        }
+        let transfer = Transfer {
+            words: 1,
+            dest: Addr(0x2_0004),
+            dest_flag: Some(FLAG),
+            ..Transfer::default()
+        };
+        cell.put_by(By::System, NodeId(1), &transfer).await?;
+        for word in &half[5..] {
+            cell.host().reg_write(window::page(KIND_PUT), *word).await?;
+        }
+        Ok::<_, CommandError>(())
+    });
+    sim.spawn_checked(NodeId(1), async |cell| cell.wait_flag(FLAG, 2).await);
+    sim.run(BOUND).unwrap();
+    assert_eq!(sim.cell(NodeId(1)).words(Addr(0x2_0000), 2), [6, 5]);
+    quiet(&mut sim);
+}
+
+/// Leaving out what has nothing to do changes nothing: the same events at the same instants.
+#[test]
+fn idle_cells_cost_nothing_and_change_nothing() {
+    let run = |gated: bool| {
+        let config = config(3, 2);
+        let machine = Machine::new(&config).expect("built");
+        let mut machine = if gated { machine } else { machine.ungated() };
+        machine.record(true);
+        let mut sim = Ap1000pSim::new(machine, config).expect("boots");
+        sim.spawn_checked(NodeId(1), async |cell| {
+            cell.host().delay(Picos::from_us(7.013)).await;
+            cell.put(NodeId(5), Addr(0), 300, Addr(DEMAND + 0xff0), Some(FLAG), None)
+                .await?;
+            cell.get(NodeId(3), Addr(0), 40, Addr(0x1000), Some(FLAG), None).await?;
+            cell.wait_flag(FLAG, 1).await
+        });
+        sim.spawn_checked(NodeId(5), async |cell| cell.wait_flag(FLAG, 1).await);
+        sim.run(BOUND).unwrap();
+        sim.pass(Picos::from_us(5.0)).unwrap();
+        let events = sim.backend_mut().take_events();
+        (sim.now(), events)
+    };
+    let (gated, all) = (run(true), run(false));
+    assert!(gated.1.len() > 100, "{}", gated.1.len());
+    assert_eq!(gated, all);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_name() {
+    let mut sim = boot(config(2, 2));
+    sim.spawn_checked(NodeId(0), async |cell| {
+        let put = |to, words, dest| Transfer {
+            words,
+            dest: Addr(dest),
+            source_flag: (to == NodeId(1)).then_some(Addr(0)),
+            ..Transfer::default()
+        };
+        let refused = async |to, words, dest| cell.put_stride(to, &put(to, words, dest)).await.unwrap_err();
+        let outside = refused(NodeId(4), 1, 0).await;
+        assert_eq!(
+            outside,
+            CommandError::NoCell {
+                cell: NodeId(4),
+                cells: 4
+            }
+        );
+        assert_eq!(
+            outside.to_string(),
+            "cell 4 is not in the torus: it has 4 cells, numbered from 0"
+        );
+        assert_eq!(
+            refused(NodeId(0), 1 << 20, 0).await,
+            CommandError::TooLong { words: 1 << 20 }
+        );
+        assert_eq!(
+            refused(NodeId(0), 1, 2).await,
+            CommandError::Unaligned { addr: Addr(2) }
+        );
+        assert_eq!(refused(NodeId(1), 1, 0).await, CommandError::FlagAtZero);
+        let stride = |item, gap| Stride { item, gap }.word();
+        assert_eq!(stride(0, 0), Err(CommandError::Item { words: 0 }));
+        assert_eq!(stride(257, 0), Err(CommandError::Item { words: 257 }));
+        assert_eq!(stride(1, 1 << 23), Err(CommandError::Gap { words: 1 << 23 }));
+        assert_eq!(Stride::NONE.word(), Ok(0));
+        assert_eq!(
+            cell.register_read(128).await,
+            Err(CommandError::NoRegister { register: 128 })
+        );
+        let far = cell.put_registers(NodeId(1), Addr(0), 2, 127, None).await;
+        assert_eq!(far, Err(CommandError::NoRegister { register: 127 }));
+        for offset in [0x100, window::CREGS_END, window::page(0) - 4, 0x9000_0000] {
+            assert!(cell.host().reg_read(offset).await.is_err(), "{offset:#x}");
+        }
+        assert!(
+            cell.host().reg_read(window::page(0)).await.is_err(),
+            "pages cannot be read"
+        );
+        Ok::<_, CommandError>(())
+    });
+    sim.run(BOUND).unwrap();
+    quiet(&mut sim);
+}
+
+#[test]
+fn an_unknown_page_is_told_to_the_system() {
+    let mut sim = boot(config(2, 1));
+    sim.spawn_checked(NodeId(0), async |cell| cell.host().reg_write(window::page(3), 1).await);
+    sim.run(BOUND).unwrap();
+    sim.pass(Picos::from_us(10.0)).unwrap();
+    let kinds: Vec<FaultKind> = sim.take_faults().into_iter().map(|f| f.kind).collect();
+    let refused = FaultKind::Refused {
+        count: 1,
+        page: 3,
+        cause: REFUSED_PAGE,
+    };
+    assert_eq!(kinds, [refused]);
+}
+
+#[test]
+fn a_word_that_never_comes_is_a_bounded_hang() {
+    let mut sim = boot(config(2, 1));
+    sim.spawn_checked(NodeId(0), async |cell| cell.register_read(5).await.map(drop));
+    let hang = sim.run(Picos::from_us(50.0)).unwrap_err();
+    assert!(matches!(hang, SimError::Hang { .. }));
+    assert!(
+        hang.to_string().contains("0x1014") || hang.to_string().contains("1014"),
+        "{hang}"
+    );
+}
+
+#[test]
+fn settings_that_are_no_machine_are_refused() {
+    let odd = Config {
+        link_cycles: 3,
+        ..Config::paper()
+    };
+    let error = Machine::new(&odd).err().expect("not built");
+    assert!(error.to_string().contains("link_cycles = 3"), "{error}");
+    let small = Config {
+        mem_bytes: 1_048_576 + 4096,
+        ..Config::paper()
+    };
+    let refused = Ap1000pSim::new(Machine::new(&small).unwrap(), small)
+        .err()
+        .expect("no such memory");
+    assert!(matches!(refused, BootError::Memory { bytes: 1_052_672 }), "{refused}");
+    let other = Ap1000pSim::new(Machine::new(&Config::paper()).unwrap(), config(3, 1));
+    assert!(matches!(other.err(), Some(BootError::Cells { cells: 4, .. })));
+}

@@ -245,10 +245,13 @@ module ap1000p_command (
   logic refuse;
   assign refuse = (valid_q && !known_q) || (put != '0 && (change || (last && bad)));
   always_ff @(posedge clk_i) begin
-    refused_page_o <= change && known_q ? open_page_q[class_] : page_q;
-    if (!known_q) refused_cause_o <= 2'(ap1000p_pkg::RefusedPage);
-    else if (change) refused_cause_o <= 2'(ap1000p_pkg::RefusedChange);
-    else refused_cause_o <= bad_where ? 2'(ap1000p_pkg::RefusedCell) : 2'(ap1000p_pkg::RefusedLength);
+    // Kept: the register block shows the last ones.
+    if (refuse) begin
+      refused_page_o <= change && known_q ? open_page_q[class_] : page_q;
+      if (!known_q) refused_cause_o <= 2'(ap1000p_pkg::RefusedPage);
+      else if (change) refused_cause_o <= 2'(ap1000p_pkg::RefusedChange);
+      else refused_cause_o <= bad_where ? 2'(ap1000p_pkg::RefusedCell) : 2'(ap1000p_pkg::RefusedLength);
+    end
     if (rst_i) begin
       refused_valid_o <= 1'b0;
       refused_count_o <= '0;

@@ -6,6 +6,7 @@ pub mod creg;
 pub mod host;
 pub mod machine;
 pub mod mmu;
+pub mod model;
 pub mod page;
 pub mod params;
 pub mod queues;

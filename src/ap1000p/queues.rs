@@ -90,6 +90,13 @@ impl Element {
     }
 }
 
+/// Whose message is next: of those that have one the first by priority, but before it one that was passed over `age_cap` times.
+pub fn turn(has: impl Fn(Queue) -> bool, passed: &[u32; QUEUES as usize], age_cap: u32) -> Option<Queue> {
+    let waiting = || Queue::BY_PRIORITY.into_iter().filter(|&queue| has(queue));
+    let old = waiting().find(|&queue| passed[queue as usize] >= age_cap);
+    old.or_else(|| waiting().next())
+}
+
 /// A word inside.
 #[derive(Clone, Copy, Debug)]
 struct Inside {
@@ -225,9 +232,7 @@ impl QueuesModel {
 
     /// Whose turn it is in this cycle.
     fn turn(&self, cycle: u64) -> Option<Queue> {
-        let waiting = || Queue::BY_PRIORITY.into_iter().filter(|&queue| self.has(queue, cycle));
-        let old = waiting().find(|&queue| self.passed[queue as usize] >= self.age_cap);
-        old.or_else(|| waiting().next())
+        turn(|queue| self.has(queue, cycle), &self.passed, self.age_cap)
     }
 
     fn choose(&mut self, queue: Queue) -> Result<(), Broken> {

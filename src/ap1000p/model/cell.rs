@@ -1,0 +1,382 @@
+//! A cell of the model: its registers and queues, as software sees them.
+
+use std::collections::VecDeque;
+
+use super::replay::{Job, Parts, Wait};
+use super::{Access, Fault, Unit};
+use crate::ap1000p::acks::Acks;
+use crate::ap1000p::command::{CommandModel, Setup};
+use crate::ap1000p::page::Class as Issuer;
+use crate::ap1000p::queues::turn;
+use crate::ap1000p::receive::{What, Why};
+use crate::ap1000p::regs::*;
+use crate::ap1000p::send::{Place, Traffic};
+use crate::ap1000p::word::Request;
+use crate::ap1000p::{Queue, Word};
+
+/// Remote stores that can be counted: 16 bits.
+const ACKS_MOST: u32 = ACKS_COUNT_MASK;
+/// A message that was passed over so often goes first.
+const AGE_CAP: u32 = 16;
+/// Events are counted up to this.
+const COUNT_MOST: u32 = 0xffff;
+/// All causes.
+const CAUSES: u32 = ENABLE_CAUSES_MASK;
+
+/// A field of a register.
+fn field(value: u32, mask: u32) -> u32 {
+    (value & mask) >> mask.trailing_zeros()
+}
+
+/// What is kept in registers.
+#[derive(Default)]
+pub(super) struct Registers {
+    pub cell: u32,
+    pub size: u32,
+    pub context: u32,
+    pub range: u32,
+    pub spill_region: u32,
+    pub mode: u32,
+    pub cause: u32,
+    pub enable: u32,
+    pub peek: u32,
+    /// How many, the last one's page and why.
+    pub refused: (u32, u16, u32),
+    /// Requests and replies.
+    pub broken: [u32; 2],
+    /// The last one.
+    pub broken_what: u32,
+    pub broken_why: u32,
+}
+
+impl Registers {
+    pub fn setup(&self) -> Setup {
+        let bound = |mask: u32| field(self.range, mask) as u8 as i8;
+        Setup {
+            context: self.context as u16,
+            size: self.place().size,
+            low: [bound(RANGE_LOW_X_MASK), bound(RANGE_LOW_Y_MASK)],
+            high: [bound(RANGE_HIGH_X_MASK), bound(RANGE_HIGH_Y_MASK)],
+        }
+    }
+
+    pub fn place(&self) -> Place {
+        Place {
+            at: [CELL_X_MASK, CELL_Y_MASK].map(|mask| field(self.cell, mask) as u8),
+            size: [SIZE_X_MASK, SIZE_Y_MASK].map(|mask| field(self.size, mask).max(1) as u8),
+        }
+    }
+
+    pub fn has_mode(&self, mask: u32) -> bool {
+        self.mode & mask != 0
+    }
+
+    pub fn irq(&self) -> bool {
+        self.cause & self.enable != 0
+    }
+
+    /// A message of this class was not executed.
+    pub fn break_message(&mut self, class: usize, why: Why, what: What) {
+        self.broken[class] = (self.broken[class] + 1).min(COUNT_MOST);
+        self.broken_what = u32::from(what.x) << BROKEN_WHAT_X_SHIFT
+            | u32::from(what.y) << BROKEN_WHAT_Y_SHIFT
+            | u32::from(what.kind) << BROKEN_WHAT_KIND_SHIFT;
+        self.broken_why = why as u32;
+        self.cause |= CAUSE_BROKEN_MASK;
+    }
+}
+
+/// The five queues, without bound: nothing is ever spilled.
+#[derive(Default)]
+pub(super) struct Queues {
+    messages: [VecDeque<Vec<u32>>; QUEUES as usize],
+    /// Words of direct pages, of messages that are not complete.
+    direct: [Vec<u32>; QUEUES as usize],
+    passed: [u32; QUEUES as usize],
+    /// What may not begin while the queues pause.
+    paused: VecDeque<(Queue, Vec<u32>)>,
+}
+
+/// By which controller a queue's messages go.
+pub(super) fn traffic(queue: Queue) -> Traffic {
+    match queue {
+        Queue::RemoteReply | Queue::GetReply => Traffic::Reply,
+        Queue::System | Queue::Access | Queue::User => Traffic::Request,
+    }
+}
+
+impl Queues {
+    /// The next message of a class.
+    fn next(&mut self, class: Traffic) -> Option<Vec<u32>> {
+        let has = |queue: Queue| !self.messages[queue as usize].is_empty();
+        let queue = turn(|queue| traffic(queue) == class && has(queue), &self.passed, AGE_CAP)?;
+        for other in Queue::ALL.into_iter().filter(|&other| has(other)) {
+            self.passed[other as usize] += 1;
+        }
+        self.passed[queue as usize] = 0;
+        self.messages[queue as usize].pop_front()
+    }
+
+    /// No message is half written. Not said unless no other may begin.
+    fn stable(&self) -> bool {
+        self.direct.iter().all(Vec::is_empty)
+    }
+
+    fn waiting(&self) -> usize {
+        self.messages.iter().map(VecDeque::len).sum::<usize>() + self.paused.len()
+    }
+}
+
+pub(super) struct Node {
+    pub parts: Parts,
+    pub regs: Registers,
+    pub commands: CommandModel,
+    pub queues: Queues,
+    pub acks: Acks,
+    /// By [`Unit`].
+    pub jobs: [Option<Job>; 5],
+    /// Messages that came, [requests, replies].
+    pub inbox: [VecDeque<Vec<u32>>; 2],
+    /// Send flags that are to count.
+    pub flags: VecDeque<Request>,
+    /// Whose fault holds the word unit.
+    pub word_held: Option<Unit>,
+    /// From which cycle on: the send controllers, the link to the router, the way to the cell itself.
+    pub send_free: [u64; 2],
+    pub link_free: u64,
+    pub local_free: u64,
+    /// Messages that are being handed over to the network, and those under way to this cell.
+    pub sending: u32,
+    pub coming: u32,
+    pub host: Option<Access>,
+    pub irq: bool,
+}
+
+impl Node {
+    pub fn new(parts: Parts) -> Node {
+        Node {
+            parts,
+            regs: Registers {
+                size: 1 << SIZE_X_SHIFT | 1 << SIZE_Y_SHIFT,
+                ..Registers::default()
+            },
+            commands: CommandModel::default(),
+            queues: Queues::default(),
+            acks: Acks::new(ACKS_MOST),
+            jobs: Default::default(),
+            inbox: Default::default(),
+            flags: VecDeque::new(),
+            word_held: None,
+            send_free: [0; 2],
+            link_free: 0,
+            local_free: 0,
+            sending: 0,
+            coming: 0,
+            host: None,
+            irq: false,
+        }
+    }
+
+    /// A message begins, unless the queues pause.
+    pub fn enter(&mut self, queue: Queue, words: Vec<u32>) {
+        if self.regs.has_mode(MODE_PAUSE_MASK) {
+            self.queues.paused.push_back((queue, words));
+        } else {
+            self.queues.messages[queue as usize].push_back(words);
+        }
+    }
+
+    pub fn next_message(&mut self, class: Traffic) -> Option<Vec<u32>> {
+        self.queues.next(class)
+    }
+
+    /// A word is stored to a page.
+    pub fn store(&mut self, page: u16, data: u32) {
+        let outcome = self.commands.store(&self.regs.setup(), page, data);
+        if let Some((why, page)) = outcome.refused {
+            let (count, ..) = self.regs.refused;
+            self.regs.refused = ((count + 1).min(COUNT_MOST), page, why as u32);
+            self.regs.cause |= CAUSE_REFUSED_MASK;
+        }
+        match outcome.words {
+            Some((queue, words)) if u32::from(page) & PAGE_DIRECT_MASK != 0 => {
+                words.into_iter().for_each(|word| self.direct(queue, word));
+            }
+            Some((queue, words)) => self.enter(queue, words.iter().map(|word| word.data).collect()),
+            None => {}
+        }
+    }
+
+    fn direct(&mut self, queue: Queue, word: Word) {
+        let open = &mut self.queues.direct[queue as usize];
+        open.push(word.data);
+        if word.end {
+            let words = std::mem::take(open);
+            if words.len() > MESSAGE_WORDS as usize {
+                self.regs.cause |= CAUSE_QUEUE_MASK;
+            } else {
+                self.queues.messages[queue as usize].push_back(words);
+            }
+        }
+    }
+
+    /// The faults that wait for software, by the unit that shows them, and whose execution waits.
+    pub fn faults(&self) -> [Option<(Unit, Fault)>; 5] {
+        let mut faults = [None; 5];
+        for (unit, job) in Unit::ALL.into_iter().zip(&self.jobs) {
+            if let Some(Wait::Fault(fault)) = job.as_ref().and_then(|job| job.wait) {
+                faults[fault.unit as usize] = Some((unit, fault));
+            }
+        }
+        faults
+    }
+
+    /// A bit for each.
+    pub fn who(&self) -> u32 {
+        let shown = self.faults().map(|fault| u32::from(fault.is_some()));
+        shown.iter().enumerate().map(|(unit, bit)| bit << unit).sum()
+    }
+
+    /// FAULT comes again while it lasts.
+    pub fn renew_causes(&mut self) {
+        if self.who() != 0 {
+            self.regs.cause |= CAUSE_FAULT_MASK;
+        }
+    }
+
+    pub fn busy(&self) -> bool {
+        self.queues.waiting() > 0
+            || self.jobs.iter().any(Option::is_some)
+            || self.inbox.iter().any(|inbox| !inbox.is_empty())
+            || !self.flags.is_empty()
+            || self.sending + self.coming > 0
+    }
+
+    /// What a register reads; `None` where there is none.
+    pub fn read(&self, offset: u32) -> Option<u32> {
+        let regs = &self.regs;
+        let [user, system] = Issuer::ALL.map(|class| self.commands.open(class));
+        Some(match offset {
+            CELL => regs.cell,
+            SIZE => regs.size,
+            CONTEXT => regs.context,
+            RANGE => regs.range,
+            CONTEXT_TABLE => self.parts.mmu.table,
+            SPILL_REGION => regs.spill_region,
+            MODE => regs.mode,
+            STATUS => {
+                let stable = regs.has_mode(MODE_PAUSE_MASK) && self.queues.stable();
+                u32::from(stable) << STATUS_STABLE_SHIFT | u32::from(self.busy()) << STATUS_BUSY_SHIFT
+            }
+            CAUSE => regs.cause,
+            ENABLE => regs.enable,
+            FAULTS => self.who(),
+            SERVE | DEMAP | DEMAP_ALL | DROP | RELEASE => 0,
+            ACKS => self.acks.count(),
+            WHY0..=WHERE4 if offset.is_multiple_of(4) => {
+                let unit = (offset - WHY0) / (WHY1 - WHY0);
+                let fault = self.faults()[unit as usize].map(|(_, fault)| fault);
+                match fault {
+                    None => 0,
+                    Some(fault) if (offset - WHY0).is_multiple_of(WHY1 - WHY0) => fault.why(),
+                    Some(fault) => fault.lookup.addr,
+                }
+            }
+            REFUSED_COUNT => regs.refused.0 | u32::from(regs.refused.1) << REFUSED_COUNT_PAGE_SHIFT,
+            BROKEN_COUNT => regs.broken[0] | regs.broken[1] << BROKEN_COUNT_REPLIES_SHIFT,
+            BROKEN_WHAT => regs.broken_what,
+            OPEN => {
+                (user.1.len() as u32) << OPEN_USER_SHIFT
+                    | (system.1.len() as u32) << OPEN_SYSTEM_SHIFT
+                    | regs.broken_why << OPEN_WHY_SHIFT
+                    | regs.refused.2 << OPEN_CAUSE_SHIFT
+            }
+            OPEN_PAGE => u32::from(user.0) | u32::from(system.0) << OPEN_PAGE_SYSTEM_SHIFT,
+            PEEK => {
+                let of_system = regs.peek & PEEK_SYSTEM_MASK != 0;
+                let (_, words) = if of_system { system } else { user };
+                let word = words.get(field(regs.peek, PEEK_WORD_MASK) as usize);
+                word.copied().unwrap_or(0)
+            }
+            HELD | POSITION => 0,
+            ID => ID_VALUE,
+            _ => return None,
+        })
+    }
+
+    /// Writes a register; false where it cannot be written. SERVE is not done here.
+    pub fn write(&mut self, offset: u32, value: u32) -> bool {
+        let regs = &mut self.regs;
+        match offset {
+            CELL => regs.cell = value & (CELL_X_MASK | CELL_Y_MASK),
+            SIZE => regs.size = value & (SIZE_X_MASK | SIZE_Y_MASK),
+            CONTEXT => regs.context = value & CONTEXT_NUMBER_MASK,
+            RANGE => regs.range = value,
+            CONTEXT_TABLE => self.parts.mmu.table = value & !0x3fff,
+            SPILL_REGION => regs.spill_region = value & (SPILL_REGION_BASE_MASK | SPILL_REGION_LIMIT_MASK),
+            MODE => {
+                let queues = MODE_PAUSE_MASK | MODE_THROUGH_MASK | MODE_BLOCK_MASK;
+                regs.mode = value & (queues | MODE_FAULT_HOST_MASK | MODE_FAULT_NET_MASK);
+                for (queue, words) in std::mem::take(&mut self.queues.paused) {
+                    self.enter(queue, words);
+                }
+            }
+            CAUSE => regs.cause &= !value,
+            ENABLE => regs.enable = value & CAUSES,
+            DEMAP => self.parts.mmu.demap(value),
+            DEMAP_ALL => self.parts.mmu.demap_all(),
+            DROP => {
+                for class in Issuer::ALL {
+                    let bit = match class {
+                        Issuer::User => DROP_USER_MASK,
+                        Issuer::System => DROP_SYSTEM_MASK,
+                    };
+                    if value & bit != 0 {
+                        self.commands.drop(class);
+                    }
+                }
+            }
+            PEEK => regs.peek = value & (PEEK_WORD_MASK | PEEK_SYSTEM_MASK),
+            // There is nothing to release.
+            RELEASE | SERVE => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// What is under way, for a hang report; `None` if nothing is.
+    pub fn state(&self) -> Option<String> {
+        let waits = |job: &Job| match job.wait {
+            Some(Wait::Fault(fault)) => format!(
+                "waits for software: no translation of {:#x} (WHY {:#x}); write SERVE",
+                fault.lookup.addr,
+                fault.why()
+            ),
+            Some(Wait::Word) => "waits for the word unit".into(),
+            Some(Wait::Register) => "waits for a communication register".into(),
+            Some(Wait::Until(_)) | None => "works".into(),
+        };
+        let jobs = Unit::ALL.into_iter().zip(&self.jobs);
+        let mut parts: Vec<String> = jobs
+            .filter_map(|(unit, job)| job.as_ref().map(|job| format!("{unit:?} {}", waits(job))))
+            .collect();
+        let counted = [
+            (self.queues.waiting(), "messages to be sent"),
+            (self.inbox[0].len() + self.inbox[1].len(), "messages to be received"),
+            (self.flags.len(), "flags to be counted"),
+        ];
+        parts.extend(
+            counted
+                .iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, what)| format!("{count} {what}")),
+        );
+        if matches!(self.host, Some(Access::Waiting(_))) {
+            parts.push("the host waits for a communication register".into());
+        }
+        if self.irq {
+            parts.push("interrupt line up".into());
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}

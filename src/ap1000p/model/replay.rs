@@ -1,0 +1,241 @@
+//! Executions that can stop on the way. The pure functions (`send`, `Receiver::execute`, `perform`) handle a whole message at once, but a page fault, a full
+//! communication register or the time a table takes stops it in the middle. So each answer of the cell is kept: an execution that stopped is later begun again,
+//! is given the same answers without a second effect, and goes on live where it stopped.
+
+use super::{Fault, Timing, Unit};
+use crate::Addr;
+use crate::ap1000p::creg::{Access, Conflict, Cregs};
+use crate::ap1000p::mmu::{Lookup, Mmu, ReadError};
+use crate::ap1000p::regs::FAULT_ALIGN;
+use crate::ap1000p::send::Owner;
+use crate::ap1000p::word::{Cell, Failed};
+use crate::harness::memory::Memory;
+
+/// What an execution reaches.
+pub(super) struct Parts {
+    pub memory: Memory,
+    pub mmu: Mmu,
+    pub cregs: Cregs,
+}
+
+/// A word of memory, unless the bus has an error.
+fn word(memory: &Memory, addr: u32) -> Option<u32> {
+    let bytes = memory.read(Addr(addr), 4).filter(|_| memory.bus_ok(Addr(addr), 4))?;
+    Some(u32::from_le_bytes(bytes.try_into().expect("four bytes")))
+}
+
+/// The bytes of `strb`; false, and nothing written, on an error.
+fn set_word(memory: &mut Memory, addr: u32, data: u32, strb: u8) -> bool {
+    let mut lanes = (0..4).filter(|lane| strb >> lane & 1 == 1);
+    memory.bus_ok(Addr(addr), 4)
+        && lanes.all(|lane| memory.write(Addr(addr + lane), &data.to_le_bytes()[lane as usize..][..1]))
+}
+
+/// Why an execution does not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// For this cycle.
+    Until(u64),
+    /// For software.
+    Fault(Fault),
+    /// For software to serve somebody else's fault in the word unit.
+    Word,
+    /// For a communication register.
+    Register,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Failure {
+    GivenUp,
+    Bus,
+    Conflict,
+    /// No answer: the execution will be begun again.
+    Stopped,
+}
+
+/// Where, or the word.
+type Answer = Result<u32, Failure>;
+
+/// A message, and how far its execution has come.
+#[derive(Default)]
+pub(super) struct Job {
+    pub words: Vec<u32>,
+    pub wait: Option<Wait>,
+    /// Software gives up the fault that is waited for.
+    pub abort: bool,
+    answers: Vec<Answer>,
+}
+
+impl Job {
+    pub fn new(words: Vec<u32>) -> Job {
+        Job {
+            words,
+            ..Job::default()
+        }
+    }
+
+    pub fn ready(&self, now: u64) -> bool {
+        self.wait
+            .is_none_or(|wait| matches!(wait, Wait::Until(at) if at <= now))
+    }
+}
+
+/// One run of an execution.
+pub(super) struct Run<'a> {
+    pub parts: &'a mut Parts,
+    pub job: &'a mut Job,
+    pub timing: &'a Timing,
+    pub now: u64,
+    pub unit: Unit,
+    /// How many addresses are the unit's own; those after them are the word unit's.
+    pub own: usize,
+    /// Cycles that its first own address takes.
+    pub first: u64,
+    /// The word unit is held by somebody else's fault.
+    pub word_held: bool,
+    /// A conflict at a communication register is a fault.
+    pub conflicts_fault: bool,
+    /// Set where it stopped.
+    pub stopped: Option<Wait>,
+    /// The word unit gave up, or had an error.
+    pub word_failed: bool,
+    /// A communication register changed.
+    pub touched: bool,
+    pub asked: usize,
+    pub places: usize,
+}
+
+impl Run<'_> {
+    /// The answer of before, or that of `live` with the cycles it takes.
+    fn ask(&mut self, live: impl FnOnce(&mut Self) -> Result<(Answer, u64), Wait>) -> Answer {
+        if self.stopped.is_some() {
+            return Err(Failure::Stopped);
+        }
+        let asked = self.asked;
+        self.asked += 1;
+        if let Some(&answer) = self.job.answers.get(asked) {
+            return answer;
+        }
+        match live(self) {
+            Ok((answer, 0)) => {
+                self.job.answers.push(answer);
+                answer
+            }
+            Ok((answer, cycles)) => {
+                self.job.answers.push(answer);
+                self.stopped = Some(Wait::Until(self.now + cycles));
+                Err(Failure::Stopped)
+            }
+            Err(wait) => {
+                self.stopped = Some(wait);
+                Err(Failure::Stopped)
+            }
+        }
+    }
+
+    /// The word that is accessed next is no data of the message: a flag, an atomic or a remote access.
+    fn of_word_unit(&self) -> bool {
+        self.own == 0 || self.places > self.own
+    }
+
+    /// A fault, unless software has given it up.
+    fn fault(&mut self, unit: Unit, lookup: Lookup, reason: u8) -> Result<(Answer, u64), Wait> {
+        if unit == Unit::Word && self.word_held {
+            Err(Wait::Word)
+        } else if std::mem::take(&mut self.job.abort) {
+            Ok((Err(Failure::GivenUp), 0))
+        } else {
+            Err(Wait::Fault(Fault { unit, lookup, reason }))
+        }
+    }
+
+    /// An address that is none of a word: software can only give it up. The pure functions do so without asking.
+    pub fn misaligned(&mut self, unit: Unit, lookup: Lookup) {
+        let answer = self.ask(|run| run.fault(unit, lookup, FAULT_ALIGN as u8));
+        self.word_failed |= unit == Unit::Word && answer == Err(Failure::GivenUp);
+    }
+
+    /// A word of an address space, for a sender.
+    pub fn fetch(&mut self, owner: Owner, addr: u32) -> Option<u32> {
+        let Owner { context, system } = owner;
+        if !addr.is_multiple_of(4) {
+            let write = false;
+            let lookup = Lookup {
+                context,
+                addr,
+                write,
+                system,
+            };
+            self.misaligned(self.unit, lookup);
+            return None;
+        }
+        let at = self.place(context, system, false, addr)?;
+        self.read(at).ok()
+    }
+}
+
+impl Cell for Run<'_> {
+    fn place(&mut self, context: u16, system: bool, write: bool, addr: u32) -> Option<u32> {
+        let own = self.places < self.own;
+        let takes = match (own, self.places) {
+            (false, _) => self.timing.atomic,
+            (true, 0) => self.first,
+            _ => 0,
+        };
+        self.places += 1;
+        let lookup = Lookup {
+            context,
+            addr,
+            write,
+            system,
+        };
+        let answer = self.ask(|run| {
+            let unit = if own { run.unit } else { Unit::Word };
+            if run.job.abort || (!own && run.word_held) {
+                return run.fault(unit, lookup, 0);
+            }
+            let Parts { mmu, memory, .. } = &mut *run.parts;
+            let mut words = 0;
+            let found = mmu.lookup(&lookup, |at| {
+                words += 1;
+                word(memory, at).ok_or(ReadError)
+            });
+            match found {
+                Ok(at) => Ok((Ok(at), takes + words * run.timing.walk)),
+                Err(reason) => run.fault(unit, lookup, reason as u8),
+            }
+        });
+        self.word_failed |= !own && answer == Err(Failure::GivenUp);
+        answer.ok()
+    }
+
+    fn read(&mut self, addr: u32) -> Result<u32, Failed> {
+        let answer = self.ask(|run| Ok((word(&run.parts.memory, addr).ok_or(Failure::Bus), 0)));
+        self.word_failed |= self.of_word_unit() && answer == Err(Failure::Bus);
+        answer.map_err(|_| Failed::Bus)
+    }
+
+    fn write(&mut self, addr: u32, data: u32, strb: u8) -> Result<(), Failed> {
+        let answer = self.ask(|run| {
+            let done = set_word(&mut run.parts.memory, addr, data, strb);
+            Ok((if done { Ok(0) } else { Err(Failure::Bus) }, 0))
+        });
+        self.word_failed |= self.of_word_unit() && answer == Err(Failure::Bus);
+        answer.map(|_| ()).map_err(|_| Failed::Bus)
+    }
+
+    fn register(&mut self, access: Access) -> Result<Option<u32>, Conflict> {
+        let answer = self.ask(|run| match run.parts.cregs.access(access) {
+            Ok(word) => {
+                run.touched = true;
+                Ok((Ok(word.unwrap_or(0)), 0))
+            }
+            Err(Conflict) if run.conflicts_fault => Ok((Err(Failure::Conflict), 0)),
+            Err(Conflict) => Err(Wait::Register),
+        });
+        match answer {
+            Ok(word) => Ok(access.write.is_none().then_some(word)),
+            Err(_) => Err(Conflict),
+        }
+    }
+}

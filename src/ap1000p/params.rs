@@ -32,7 +32,7 @@ parameters! {
     store_cycles: u32 = 2, "cycles", 1 ..= 100, Design, on [], from [], "A store of the processor to a command page: address and data.";
     flag_test: Picos = 600, "ns", 0 ..= 100000, Design, on [], from [],
         "A flag that counted to the program that polls it: line invalidated, read again, tested, 30 cycles.";
-    call: Picos = 1720, "ns", 0 ..= 100000, Calibrated, on ["m1.user"], from [store_cycles, flag_test, link_cycles, mem_read_latency, mem_write_latency],
+    call: Picos = 1500, "ns", 0 ..= 100000, Calibrated, on ["m1.user"], from [store_cycles, flag_test, link_cycles, mem_read_latency, mem_write_latency],
         "Library call of a PUT or GET beyond its stores, and all that the machine's own chips took longer than this RTL: what is left of 5.1 us.";
     system_call: Picos = 3500, "ns", 0 ..= 100000, Calibrated, on ["m2.system"], from [call],
         "User call to the system and back, checks included, for a PUT that the system issues: 8.6 less 5.1 us.";

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::CliError;
+use crate::ap1000p;
 use crate::cenju3::params::Config;
-use crate::repro::cenju3 as experiments;
+use crate::harness::params::Param;
 use crate::repro::row::BackendKind;
+use crate::repro::{self, Experiment};
 
 /// Parallel computers of the 1990s, their message hardware as verified RTL, measured against their papers.
 #[derive(Parser)]
@@ -22,6 +24,7 @@ Examples:
   tsunagi list                                    machines, experiments, scenarios, waves, parameters
   tsunagi repro cenju3                            every experiment of the paper on the RTL
   tsunagi repro cenju3 --experiment E7 --json     one of them, as JSON
+  tsunagi repro ap1000p                           what the second machine's paper says it does
   tsunagi send FILE --machine cenju3 --pes 64 --from 0 --to 63
   tsunagi wave cenju3/one-word                    a wave and signal lists for GTKWave and Surfer
 
@@ -47,7 +50,7 @@ pub enum Command {
     #[command(
         after_help = "Examples:\n  tsunagi repro cenju3\n  tsunagi repro cenju3 --experiment E7 --backend both\n  \
         tsunagi repro cenju3 --json --out out\n  tsunagi repro cenju3 --experiment E10 --set r_thresh=256\n\n\
-        With --out the folder gets rows.json and report.html. The exit code is 1 when a row misses its bounds."
+        With --out the folder gets rows.json and report.html; without a machine, a report of each. The exit code is 1 when a row misses its bounds."
     )]
     Repro(ReproArgs),
     /// Sends a real file through the machine and compares SHA-256 at both ends
@@ -70,6 +73,7 @@ pub enum Command {
     Bench(BenchArgs),
 }
 
+/// A machine whose scenarios run, which sends files and makes waves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Machine {
     /// NEC Cenju-3
@@ -79,7 +83,55 @@ pub enum Machine {
 impl Machine {
     pub fn name(self) -> &'static str {
         match self {
-            Machine::Cenju3 => "cenju3",
+            Machine::Cenju3 => Reproduced::Cenju3.name(),
+        }
+    }
+}
+
+/// A machine whose papers are reproduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Reproduced {
+    /// NEC Cenju-3
+    Cenju3,
+    /// Fujitsu AP1000+
+    Ap1000p,
+}
+
+impl Reproduced {
+    pub const ALL: &'static [Reproduced] = &[Reproduced::Cenju3, Reproduced::Ap1000p];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Reproduced::Cenju3 => "cenju3",
+            Reproduced::Ap1000p => "ap1000p",
+        }
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Reproduced::Cenju3 => "NEC Cenju-3",
+            Reproduced::Ap1000p => "Fujitsu AP1000+",
+        }
+    }
+
+    pub fn paper(self) -> &'static str {
+        match self {
+            Reproduced::Cenju3 => repro::cenju3::PAPER,
+            Reproduced::Ap1000p => repro::ap1000p::PAPER,
+        }
+    }
+
+    pub fn experiments(self) -> Vec<Experiment> {
+        match self {
+            Reproduced::Cenju3 => repro::cenju3::experiments().collect(),
+            Reproduced::Ap1000p => repro::ap1000p::experiments().collect(),
+        }
+    }
+
+    pub fn params(self) -> &'static [Param] {
+        match self {
+            Reproduced::Cenju3 => crate::cenju3::params::PARAMS,
+            Reproduced::Ap1000p => crate::ap1000p::params::PARAMS,
         }
     }
 }
@@ -137,6 +189,19 @@ impl Settings {
             config.set_assignment(text)?;
         }
         Ok(config)
+    }
+
+    /// Of AP1000+.
+    pub fn ap1000p(&self) -> Result<ap1000p::params::Config, CliError> {
+        let mut config = ap1000p::params::Config::paper();
+        for text in &self.settings {
+            config.set_assignment(text)?;
+        }
+        Ok(config)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.settings.is_empty()
     }
 }
 
@@ -196,17 +261,21 @@ pub struct RunArgs {
 
 /// An experiment's id, in either case.
 fn experiment(text: &str) -> Result<&'static str, String> {
-    let found = experiments::experiments().find(|e| e.id.eq_ignore_ascii_case(text));
-    let known = || experiments::experiments().map(|e| e.id).collect::<Vec<_>>().join(", ");
-    found
-        .map(|e| e.id)
+    let ids = |machine: &Reproduced| machine.experiments().into_iter().map(|e| e.id);
+    let known = || {
+        let of =
+            |machine: &Reproduced| format!("{} of {}", ids(machine).collect::<Vec<_>>().join(", "), machine.name());
+        Reproduced::ALL.iter().map(of).collect::<Vec<_>>().join("; ")
+    };
+    let mut all = Reproduced::ALL.iter().flat_map(ids);
+    all.find(|id| id.eq_ignore_ascii_case(text))
         .ok_or_else(|| format!("unknown experiment; known are {}", known()))
 }
 
 #[derive(Args)]
 pub struct ReproArgs {
-    /// The machine whose paper is reproduced
-    pub machine: Machine,
+    /// The machine whose paper is reproduced [default: each, one after the other]
+    pub machine: Option<Reproduced>,
     /// Only this experiment; can be given several times
     #[arg(long = "experiment", value_name = "ID", value_parser = experiment)]
     pub experiments: Vec<&'static str>,
@@ -226,7 +295,7 @@ pub struct ReproArgs {
 #[derive(Args)]
 pub struct ReportArgs {
     /// The machine whose paper is reproduced
-    pub machine: Machine,
+    pub machine: Reproduced,
     /// Only this experiment; can be given several times
     #[arg(long = "experiment", value_name = "ID", value_parser = experiment)]
     pub experiments: Vec<&'static str>,

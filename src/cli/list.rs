@@ -3,56 +3,84 @@
 use clap::ValueEnum;
 use serde_json::json;
 
-use super::args::{ListArgs, Machine, ScenarioName};
+use super::args::{ListArgs, Reproduced, ScenarioName};
 use super::{CliError, table, wave};
-use crate::cenju3::params::PARAMS;
-use crate::repro::cenju3 as experiments;
+use crate::harness::params::Param;
 
 pub fn list(args: &ListArgs) -> Result<(), CliError> {
     if args.json {
-        let experiments: Vec<_> = experiments::experiments()
-            .map(|e| json!({"id": e.id, "figure": e.figure, "title": e.title}))
-            .collect();
-        let params: Vec<_> = PARAMS
-            .iter()
-            .map(|p| {
-                json!({"name": p.name, "value": p.value, "unit": p.unit, "range": [p.range.0, p.range.1], "origin": origin(p),
-                    "measured_on": p.measured_on, "derived_from": p.derived_from, "note": p.note})
-            })
-            .collect();
-        let machine = json!({"machine": Machine::Cenju3.name(), "title": "NEC Cenju-3", "paper": experiments::PAPER,
-            "experiments": experiments, "scenarios": scenarios().collect::<Vec<_>>(), "waves": wave::names().collect::<Vec<_>>(), "parameters": params});
-        table::print_json(&[machine]);
-        return Ok(());
+        table::print_json(&Reproduced::ALL.iter().copied().map(json_of).collect::<Vec<_>>());
+    } else {
+        Reproduced::ALL.iter().copied().for_each(print);
     }
+    Ok(())
+}
+
+fn json_of(machine: Reproduced) -> serde_json::Value {
+    let experiments: Vec<_> = machine
+        .experiments()
+        .iter()
+        .map(|e| json!({"id": e.id, "figure": e.figure, "title": e.title}))
+        .collect();
+    let params: Vec<_> = machine
+        .params()
+        .iter()
+        .map(|p| {
+            json!({"name": p.name, "value": p.value, "unit": p.unit, "range": [p.range.0, p.range.1], "origin": origin(p),
+                "measured_on": p.measured_on, "derived_from": p.derived_from, "note": p.note})
+        })
+        .collect();
+    let (scenarios, waves) = runs(machine);
+    json!({"machine": machine.name(), "title": machine.title(), "paper": machine.paper(),
+        "experiments": experiments, "scenarios": scenarios, "waves": waves, "parameters": params})
+}
+
+fn print(machine: Reproduced) {
     table::print(format!(
-        "Machine cenju3: NEC Cenju-3, up to 256 PEs\n  {}\n",
-        experiments::PAPER
+        "Machine {}: {}\n  {}\n",
+        machine.name(),
+        machine.title(),
+        machine.paper()
     ));
     let mut shown = table::new(&["experiment", "where", "what"], &[]);
-    for e in experiments::experiments() {
+    for e in machine.experiments() {
         shown.add_row([e.id, e.figure, e.title]);
     }
-    let waves = wave::names().collect::<Vec<_>>().join(", ");
-    let scenarios = scenarios().collect::<Vec<_>>().join(", ");
-    table::print(format!("{shown}\n\nScenarios for `run`: {scenarios}\nWaves: {waves}\n"));
+    table::print(format!("{shown}\n"));
+    let (scenarios, waves) = runs(machine);
+    if !scenarios.is_empty() {
+        table::print(format!(
+            "Scenarios for `run`: {}\nWaves: {}\n",
+            scenarios.join(", "),
+            waves.join(", ")
+        ));
+    }
     let mut shown = table::new(
         &["parameter", "value", "unit", "origin", "measured on", "what it is"],
         &[1],
     );
-    for p in PARAMS {
-        let origin = origin(p);
+    for p in machine.params() {
         shown.add_row([
             p.name,
             &p.value.to_string(),
             p.unit,
-            &origin,
+            &origin(p),
             &p.measured_on.join(", "),
             p.note,
         ]);
     }
-    table::print(shown.trim_fmt());
-    Ok(())
+    table::print(format!("{}\n", shown.trim_fmt()));
+}
+
+/// Names of the machine's scenarios and waves.
+fn runs(machine: Reproduced) -> (Vec<String>, Vec<String>) {
+    match machine {
+        Reproduced::Cenju3 => (
+            scenarios().collect(),
+            wave::names().map(|name| name.to_string()).collect(),
+        ),
+        Reproduced::Ap1000p => (Vec::new(), Vec::new()),
+    }
 }
 
 fn scenarios() -> impl Iterator<Item = String> {
@@ -63,6 +91,6 @@ fn scenarios() -> impl Iterator<Item = String> {
 }
 
 /// The origin as it is printed: `derived`.
-pub fn origin(param: &crate::cenju3::params::Param) -> String {
+pub fn origin(param: &Param) -> String {
     format!("{:?}", param.origin).to_lowercase()
 }

@@ -17,8 +17,9 @@ use clap::Parser;
 use thiserror::Error;
 
 use crate::cenju3::host::BootError;
-use crate::cenju3::params::ParamError;
 use crate::harness::exec::SimError;
+use crate::harness::params::ParamError;
+use crate::repro::ap1000p;
 use crate::repro::cenju3::MeasureError;
 use args::{Command, Tsunagi};
 
@@ -42,6 +43,9 @@ pub enum CliError {
     /// The simulated machine hangs, refuses, or loses data.
     #[error("{0}")]
     Machine(#[from] MeasureError),
+    /// The same of AP1000+.
+    #[error("{0}")]
+    Ap1000p(#[from] ap1000p::MeasureError),
 }
 
 impl CliError {
@@ -56,8 +60,11 @@ impl CliError {
                 | MeasureError::MemoryTooSmall { .. }
                 | MeasureError::Sim(SimError::Failed { .. }),
             ) => 2,
+            CliError::Ap1000p(
+                ap1000p::MeasureError::NotBuilt(_) | ap1000p::MeasureError::NoModel | ap1000p::MeasureError::Boot(_),
+            ) => 2,
             CliError::File { .. } => 3,
-            CliError::Machine(_) => 4,
+            CliError::Machine(_) | CliError::Ap1000p(_) => 4,
         }
     }
 

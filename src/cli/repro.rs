@@ -3,32 +3,57 @@
 use std::fs;
 use std::path::Path;
 
-use super::args::{Backends, ReportArgs, ReproArgs};
+use super::args::{Backends, ReportArgs, ReproArgs, Reproduced, Settings};
 use super::progress::Progress;
 use super::{CliError, list, table};
-use crate::cenju3::params::{Config, PARAMS};
 use crate::report::{Page, ParamLine, render};
-use crate::repro::cenju3::{PAPER, Request, run};
 use crate::repro::row::{Row, number};
-use crate::repro::{Outcome, pool};
+use crate::repro::{Outcome, ap1000p, cenju3, pool};
+
+/// A machine, the values of its parameters, and what its experiments found.
+struct Results {
+    machine: Reproduced,
+    values: Vec<f64>,
+    outcomes: Vec<Outcome>,
+}
 
 pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
-    let config = args.settings.config()?;
+    let machines = args.machine.as_ref().map_or(Reproduced::ALL, std::slice::from_ref);
+    if args.machine.is_none() && !args.settings.is_empty() {
+        let text = "--set changes a parameter of one machine: name it, `tsunagi repro cenju3 --set …`";
+        return Err(CliError::Usage(text.into()));
+    }
     if let Some(folder) = &args.out {
         make_folder(folder)?;
     }
-    let outcomes = outcomes(&args.experiments, args.backend, &config)?;
-    let rows: Vec<&Row> = outcomes.iter().flat_map(|o| &o.rows).collect();
+    let mut all = Vec::new();
+    for &machine in machines {
+        let experiments = of_machine(machine, &args.experiments, args.machine.is_some())?;
+        if experiments.is_some() {
+            let experiments = experiments.unwrap_or_default();
+            all.push(results(machine, &experiments, args.backend, &args.settings)?);
+        }
+    }
+    let rows: Vec<&Row> = all.iter().flat_map(|r| &r.outcomes).flat_map(|o| &o.rows).collect();
     if args.json {
         table::print_json(&rows);
     } else {
-        outcomes.iter().for_each(print);
-        table::print(summary(&rows));
+        for results in &all {
+            results.outcomes.iter().for_each(print);
+            let rows: Vec<&Row> = results.outcomes.iter().flat_map(|o| &o.rows).collect();
+            table::print(format!("{}: {}", results.machine.title(), summary(&rows)));
+        }
     }
     if let Some(folder) = &args.out {
         let json = serde_json::to_string_pretty(&rows).expect("rows can be written as JSON");
         write(&folder.join("rows.json"), &json)?;
-        write(&folder.join("report.html"), &page(&outcomes, &config))?;
+        for results in &all {
+            let name = match args.machine {
+                Some(_) => "report.html".into(),
+                None => format!("report-{}.html", results.machine.name()),
+            };
+            write(&folder.join(name), &page(results))?;
+        }
     }
     let failed: Vec<&str> = rows.iter().filter(|r| r.failed()).map(|r| r.row.as_str()).collect();
     if failed.is_empty() {
@@ -39,23 +64,72 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
 }
 
 pub fn report(args: &ReportArgs) -> Result<(), CliError> {
-    let config = args.settings.config()?;
     make_folder(args.out.parent().unwrap_or(Path::new("")))?;
-    let outcomes = outcomes(&args.experiments, args.backend, &config)?;
-    write(&args.out, &page(&outcomes, &config))?;
+    let experiments = of_machine(args.machine, &args.experiments, true)?.unwrap_or_default();
+    let results = results(args.machine, &experiments, args.backend, &args.settings)?;
+    write(&args.out, &page(&results))?;
     table::print(args.out.display());
     Ok(())
 }
 
-fn outcomes(experiments: &[&str], backend: Backends, config: &Config) -> Result<Vec<Outcome>, CliError> {
+/// Those of the experiments asked for that are this machine's, empty for all; `None` if none is. `named`: the machine was, so all must be.
+fn of_machine(machine: Reproduced, asked: &[&'static str], named: bool) -> Result<Option<Vec<&'static str>>, CliError> {
+    let known = machine.experiments();
+    let (own, others): (Vec<_>, Vec<_>) = asked.iter().copied().partition(|id| known.iter().any(|e| e.id == *id));
+    match others.first() {
+        Some(id) if named => Err(CliError::Usage(format!(
+            "{} has no experiment {id}; `tsunagi list` shows them",
+            machine.name()
+        ))),
+        _ => Ok((asked.is_empty() || !own.is_empty()).then_some(own)),
+    }
+}
+
+fn results(
+    machine: Reproduced,
+    experiments: &[&str],
+    backend: Backends,
+    settings: &Settings,
+) -> Result<Results, CliError> {
     let progress = Progress::new("experiments");
-    let request = Request {
-        experiments,
-        backends: backend.kinds(),
-        config,
-        threads: pool::threads(),
-    };
-    Ok(run(&request, |done, total| progress.at(done, total))?)
+    let (threads, done) = (pool::threads(), |done, total| progress.at(done, total));
+    let values = |get: &dyn Fn(&str) -> f64| machine.params().iter().map(|p| get(p.name)).collect();
+    match machine {
+        Reproduced::Cenju3 => {
+            let config = settings.config()?;
+            let backends = backend.kinds();
+            let request = cenju3::Request {
+                experiments,
+                backends,
+                config: &config,
+                threads,
+            };
+            Ok(Results {
+                machine,
+                values: values(&|name| config.get(name).expect("a name of the table")),
+                outcomes: cenju3::run(&request, done)?,
+            })
+        }
+        Reproduced::Ap1000p => {
+            let config = settings.ap1000p()?;
+            let there = |kind: &&crate::repro::row::BackendKind| ap1000p::BACKENDS.contains(kind);
+            let backends: Vec<_> = backend.kinds().iter().filter(there).copied().collect();
+            if backends.is_empty() {
+                return Err(ap1000p::MeasureError::NoModel.into());
+            }
+            let request = ap1000p::Request {
+                experiments,
+                backends: &backends,
+                config: &config,
+                threads,
+            };
+            Ok(Results {
+                machine,
+                values: values(&|name| config.get(name).expect("a name of the table")),
+                outcomes: ap1000p::run(&request, done)?,
+            })
+        }
+    }
 }
 
 /// Before the experiments: they take a while, and it may not be possible.
@@ -67,23 +141,28 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
     fs::write(path, text).map_err(CliError::file("write", path))
 }
 
-fn page(outcomes: &[Outcome], config: &Config) -> String {
-    let params = PARAMS
+fn page(results: &Results) -> String {
+    let machine = results.machine;
+    let params = machine
+        .params()
         .iter()
-        .map(|p| ParamLine {
+        .zip(&results.values)
+        .map(|(p, value)| ParamLine {
             name: p.name,
-            value: config.get(p.name).expect("a name of the table").to_string(),
+            value: value.to_string(),
             unit: p.unit,
             origin: list::origin(p),
             measured_on: p.measured_on.join(", "),
             note: p.note,
-        })
-        .collect();
+        });
     render(&Page {
-        machine: "Cenju-3",
-        paper: PAPER,
-        outcomes,
-        params,
+        machine: machine
+            .title()
+            .split_once(' ')
+            .map_or(machine.title(), |(_, name)| name),
+        paper: machine.paper(),
+        outcomes: &results.outcomes,
+        params: params.collect(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! The tables and figures of the papers: what an experiment gives back, one folder each machine.
 
+pub mod ap1000p;
 pub mod cenju3;
 pub mod machine;
 pub mod pool;

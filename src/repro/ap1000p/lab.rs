@@ -1,0 +1,182 @@
+//! Where experiments boot machines and give rows.
+
+use thiserror::Error;
+
+use crate::ap1000p::host::{Ap1000pSim, BootError, Cell, Fault};
+use crate::ap1000p::machine::{Machine, NotBuilt};
+use crate::ap1000p::params::{Config, PARAMS, ParamError};
+use crate::harness::backend::Backend;
+use crate::harness::exec::SimError;
+use crate::repro::machine::AnyBackend;
+use crate::repro::row::{BackendKind, Provenance, Source, Spec};
+use crate::repro::{Experiment, Outcome};
+use crate::{Addr, NodeId, Picos};
+
+pub type Sim = Ap1000pSim<AnyBackend>;
+
+#[derive(Debug, Error)]
+pub enum MeasureError {
+    #[error(transparent)]
+    NotBuilt(#[from] NotBuilt),
+    #[error("there is no golden model of ap1000p yet: its experiments run with `--backend rtl`")]
+    NoModel,
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    #[error(transparent)]
+    Boot(#[from] BootError),
+    #[error(transparent)]
+    Sim(#[from] SimError),
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// No program of an experiment takes longer.
+pub const BOUND: Picos = Picos::from_ns(50_000_000);
+/// Flags of experiments, from here on, below the system's memory.
+pub const FLAGS: u32 = 0x6_c000;
+
+/// What every criterion depends on.
+pub const HARDWARE: [&str; 6] = [
+    "period",
+    "link_cycles",
+    "mem_read_latency",
+    "mem_write_latency",
+    "mem_overhead",
+    "mem_shared",
+];
+
+/// The machine of a configuration.
+///
+/// # Errors
+/// It is not built.
+pub fn machine(backend: BackendKind, config: &Config) -> Result<AnyBackend, MeasureError> {
+    match backend {
+        BackendKind::Rtl => Ok(Box::new(Machine::new(config)?)),
+        BackendKind::Model => Err(MeasureError::NoModel),
+    }
+}
+
+/// One experiment on one backend, under way.
+pub struct Lab<'a> {
+    base: &'a Config,
+    table: Vec<Provenance>,
+    pub outcome: Outcome,
+}
+
+impl<'a> Lab<'a> {
+    pub fn new(experiment: Experiment, backend: BackendKind, base: &'a Config) -> Lab<'a> {
+        let provenance = |p: &crate::ap1000p::params::Param| Provenance {
+            name: p.name,
+            measured_on: p.measured_on,
+            derived_from: p.derived_from,
+        };
+        Lab {
+            base,
+            table: PARAMS.iter().map(provenance).collect(),
+            outcome: Outcome::new(experiment, backend),
+        }
+    }
+
+    pub fn config(&self) -> &Config {
+        self.base
+    }
+
+    /// A machine of so many cells, otherwise as the user set it, whose memories hold words that all differ up to [`FLAGS`].
+    pub fn boot(&self, columns: u32, rows: u32) -> Result<Sim, MeasureError> {
+        self.boot_with(columns, rows, |_| ())
+    }
+
+    /// The same with other changes.
+    pub fn boot_with(&self, columns: u32, rows: u32, change: impl Fn(&mut Config)) -> Result<Sim, MeasureError> {
+        let mut config = Config {
+            columns,
+            rows,
+            ..self.base.clone()
+        };
+        change(&mut config);
+        let mut backend = machine(self.outcome.backend, &config)?;
+        backend.record(true);
+        let sim = Ap1000pSim::new(backend, config)?;
+        for number in 0..sim.cells() {
+            let words: Vec<u32> = (0..FLAGS / 4).map(|at| pattern(number, 4 * at)).collect();
+            sim.cell(NodeId(number as u16)).set_words(Addr(0), &words);
+        }
+        Ok(sim)
+    }
+
+    /// A row without a number of the paper: passes within bounds.
+    pub fn check(&mut self, name: &str, quantity: &str, unit: &'static str, (low, high): (f64, f64), ours: u32) {
+        let spec = Spec::new(name, quantity, unit).within(low, high).depends(&HARDWARE);
+        self.row(spec, f64::from(ours));
+    }
+
+    /// How often something went wrong: passes at 0.
+    pub fn none(&mut self, name: &str, quantity: &str, unit: &'static str, ours: u32) {
+        self.check(name, quantity, unit, (0.0, 0.0), ours);
+    }
+
+    /// How much was tried: passes from `least` on.
+    pub fn tried(&mut self, name: &str, quantity: &str, unit: &'static str, least: u32, ours: u32) {
+        self.check(name, quantity, unit, (f64::from(least), f64::INFINITY), ours);
+    }
+
+    pub fn row(&mut self, spec: Spec, ours: f64) {
+        let of = Source {
+            machine: "ap1000p",
+            experiment: self.outcome.experiment.id,
+            backend: self.outcome.backend,
+        };
+        self.outcome.rows.push(spec.measured(ours, of, &self.table));
+    }
+}
+
+/// What a word of a cell's memory is at first.
+pub fn pattern(cell: usize, addr: u32) -> u32 {
+    addr.wrapping_mul(0x9e37_79b1) ^ (cell as u32) << 20
+}
+
+pub fn node(number: usize) -> NodeId {
+    NodeId(number as u16)
+}
+
+pub fn flag(number: u32) -> Addr {
+    Addr(FLAGS + 4 * number)
+}
+
+/// Runs all programs, and then until nothing is under way; nothing may have gone wrong.
+///
+/// # Errors
+/// A hang, a program that gave up, a fault.
+pub fn finish(sim: &mut Sim) -> Result<(), MeasureError> {
+    settle(sim)?;
+    match sim.take_faults().first() {
+        Some(fault) => Err((*fault).into()),
+        None => Ok(()),
+    }
+}
+
+/// The same, with faults left where they are.
+pub fn settle(sim: &mut Sim) -> Result<(), MeasureError> {
+    sim.run(BOUND)?;
+    let mut left = BOUND;
+    while sim.backend_mut().next_event().is_some() {
+        let step = Picos::from_ns(5_000);
+        sim.pass(step)?;
+        left = left.saturating_sub(step);
+        if left == Picos::ZERO {
+            // Programs are done, the hardware is not.
+            let host = sim.cell(NodeId(0)).host().clone();
+            sim.spawn(NodeId(0), |_| async move {
+                host.watch("the end of what the hardware does", |_| false).await
+            });
+            sim.run(step)?;
+        }
+    }
+    Ok(())
+}
+
+/// How many of these words are not as they should be.
+pub fn wrong(cell: &Cell, at: Addr, expected: &[u32]) -> u32 {
+    let got = cell.words(at, expected.len() as u32);
+    got.iter().zip(expected).filter(|(a, b)| a != b).count() as u32
+}

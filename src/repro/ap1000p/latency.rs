@@ -1,0 +1,116 @@
+//! M1 and M2: latency of PUT, from the call to the flag's test at the other cell.
+
+use std::cell::Cell as Count;
+use std::rc::Rc;
+
+use super::lab::{HARDWARE, Lab, MeasureError, finish, flag, node, pattern, wrong};
+use crate::ap1000p::host::{By, Transfer};
+use crate::repro::row::Spec;
+use crate::{Addr, Picos};
+
+/// Bytes of the PUTs.
+const SIZES: [u32; 7] = [4, 16, 64, 256, 1024, 4096, 16384];
+
+/// Latency in us of a PUT of each size, and how many words came wrong.
+fn latencies(lab: &Lab<'_>, by: By) -> Result<(Vec<f64>, u32), MeasureError> {
+    let (mut times, mut bad) = (Vec::new(), 0);
+    let mut sim = lab.boot(2, 1)?;
+    for (count, bytes) in (1..).zip([SIZES[0]].into_iter().chain(SIZES)) {
+        let (source, dest) = (Addr(0x1_0000), Addr(0x3_0000));
+        let called = Rc::new(Count::new(Picos::ZERO));
+        let start = called.clone();
+        let transfer = Transfer {
+            words: bytes / 4,
+            source,
+            dest,
+            dest_flag: Some(flag(0)),
+            ..Transfer::default()
+        };
+        sim.spawn_checked(node(0), async move |cell| {
+            start.set(cell.now());
+            cell.put_by(by, node(1), &transfer).await
+        });
+        let seen = Rc::new(Count::new(Picos::ZERO));
+        let end = seen.clone();
+        sim.spawn_checked(node(1), async move |cell| {
+            cell.wait_flag(flag(0), count).await?;
+            end.set(cell.now());
+            Ok::<_, crate::ap1000p::host::CommandError>(())
+        });
+        finish(&mut sim)?;
+        let expected: Vec<u32> = (0..bytes / 4).map(|n| pattern(0, source.0 + 4 * n)).collect();
+        bad += wrong(&sim.cell(node(1)), dest, &expected);
+        // The first one finds no translations kept.
+        if count > 1 {
+            times.push((seen.get() - called.get()).as_us());
+        }
+    }
+    Ok((times, bad))
+}
+
+/// Intercept and slope of the line through the points, by least squares.
+fn line(points: &[(f64, f64)]) -> (f64, f64) {
+    let n = points.len() as f64;
+    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
+    let (x, y) = (mean(&|p| p.0), mean(&|p| p.1));
+    let slope = mean(&|p| (p.0 - x) * (p.1 - y)) / mean(&|p| (p.0 - x) * (p.0 - x));
+    (y - slope * x, slope)
+}
+
+/// The rows of a PUT; gives the latency of no bytes.
+fn rows(lab: &mut Lab<'_>, by: By) -> Result<f64, MeasureError> {
+    let (name, who, paper) = match by {
+        By::User => ("m1", "by the user", 5.1),
+        By::System => ("m2", "by system call", 8.6),
+    };
+    let software: &[&'static str] = match by {
+        By::User => &["store_cycles", "flag_test", "call"],
+        By::System => &["store_cycles", "flag_test", "call", "system_call"],
+    };
+    let (times, bad) = latencies(lab, by)?;
+    let points: Vec<(f64, f64)> = SIZES.iter().map(|&bytes| f64::from(bytes)).zip(times).collect();
+    let (intercept, slope) = line(&points);
+    let spec = |row: &str, what: &str, unit| {
+        Spec::new(format!("{name}.{row}"), format!("PUT {who}: {what}"), unit).depends(&HARDWARE)
+    };
+    lab.none(
+        &format!("{name}.data"),
+        "words that are not as they were sent",
+        "words",
+        bad,
+    );
+    let byte = spec("slope", "latency of a byte more", "ns")
+        .paper(40.0)
+        .within(39.0, 41.0);
+    lab.row(byte, slope * 1000.0);
+    let none = spec("intercept", "latency of no bytes", "us")
+        .paper(paper)
+        .within(paper * 0.9, paper * 1.1);
+    lab.row(none.depends(software), intercept);
+    if by == By::User {
+        let half = spec("half", "size of half the link's rate", "B").paper(127.5);
+        lab.row(half.within(114.75, 140.25).depends(software), intercept / slope);
+    }
+    for (bytes, us) in points {
+        lab.row(
+            spec(&format!("{bytes}B"), &format!("{bytes} B"), "us").depends(software),
+            us,
+        );
+    }
+    Ok(intercept)
+}
+
+pub fn m1(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    rows(lab, By::User).map(drop)
+}
+
+pub fn m2(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    let system = rows(lab, By::System)?;
+    let (times, _) = latencies(lab, By::User)?;
+    let points: Vec<(f64, f64)> = SIZES.iter().map(|&bytes| f64::from(bytes)).zip(times).collect();
+    let more = Spec::new("m2.more", "what a system call adds", "us")
+        .paper(3.5)
+        .within(3.4, 3.6);
+    lab.row(more.depends(&["system_call"]), system - line(&points).0);
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! What is the memory controller's: communication registers, translation, page faults.
+
+use std::cell::Cell as Count;
+use std::rc::Rc;
+
+use super::lab::{Lab, MeasureError, finish, flag, node, pattern, wrong};
+use crate::ap1000p::creg;
+use crate::ap1000p::host::layout::{DEMAND, Layout};
+use crate::ap1000p::host::{CommandError, LIBRARY_REGISTERS, Transfer};
+use crate::ap1000p::params::Config;
+use crate::ap1000p::regs::*;
+use crate::ap1000p::window;
+use crate::harness::backend::EventKind;
+use crate::{Addr, Picos};
+
+pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    let mut sim = lab.boot(2, 1)?;
+    let bad = Rc::new(Count::new(0));
+    let tried = Rc::new(Count::new(0));
+    let (wrongs, accesses) = (bad.clone(), tried.clone());
+    sim.spawn_checked(node(1), async move |cell| {
+        let host = cell.host();
+        host.reg_write(MODE, MODE_FAULT_HOST_MASK).await?;
+        for register in 0..creg::WORDS as u8 {
+            let (at, word) = (window::creg(register), 0x1234_0000 + u32::from(register));
+            // Empty, filled, full, emptied, empty.
+            let steps = [
+                host.reg_read(at).await.is_err(),
+                host.reg_write(at, word).await.is_ok(),
+                host.reg_write(at, !word).await.is_err(),
+                host.reg_read(at).await == Ok(word),
+                host.reg_read(at).await.is_err(),
+            ];
+            wrongs.set(wrongs.get() + steps.iter().filter(|&&as_it_must| !as_it_must).count() as u32);
+            accesses.set(accesses.get() + steps.len() as u32);
+        }
+        host.reg_write(MODE, 0).await
+    });
+    finish(&mut sim)?;
+    lab.none("c20.bits", "accesses against the present bits", "accesses", bad.get());
+    lab.check(
+        "c20.tried",
+        "accesses of the 128 registers",
+        "accesses",
+        (640.0, 640.0),
+        tried.get(),
+    );
+
+    // From afar: each waits for the other; a register that is full holds the words back.
+    let count = u32::from(LIBRARY_REGISTERS);
+    let got = Rc::new(Count::new((0, 0)));
+    let (late, target) = (got.clone(), sim.cell(node(1)));
+    sim.spawn_checked(node(0), async move |cell| {
+        for round in 0..2 {
+            cell.put_registers(node(1), Addr(0x1000 * round), count, 0, Some(flag(0)))
+                .await?;
+        }
+        Ok::<_, CommandError>(())
+    });
+    sim.spawn_checked(node(1), async move |cell| {
+        for round in 0..2 {
+            for register in 0..LIBRARY_REGISTERS {
+                let word = cell.register_read(register).await?;
+                let (reads, bad) = late.get();
+                let expected = pattern(0, 0x1000 * round + 4 * u32::from(register));
+                late.set((reads + 1, bad + u32::from(word != expected)));
+            }
+            // The next ones wait in the network meanwhile.
+            target.host().delay(Picos::from_ns(3000)).await;
+        }
+        Ok::<_, CommandError>(())
+    });
+    finish(&mut sim)?;
+    let (reads, bad) = got.get();
+    lab.none(
+        "c20.remote",
+        "words from the other cell that are not as they were sent",
+        "words",
+        bad,
+    );
+    let all = f64::from(2 * count);
+    lab.check(
+        "c20.read",
+        "words read as they came, processor and network waiting for each other",
+        "words",
+        (all, all),
+        reads,
+    );
+    Ok(())
+}
+
+pub fn c26(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    const BYTES: u32 = 4 << 20;
+    let mut sim = lab.boot_with(2, 1, |config| config.mem_bytes = BYTES)?;
+    let layout = Layout::new(&Config {
+        mem_bytes: BYTES,
+        ..lab.config().clone()
+    });
+    let layout = layout.expect("a multiple of 512 KB");
+    // Two pages that share a place among the 256 of 4 KB, the one behind the first, and the page of 16 MB.
+    let (first, rival) = (Addr(DEMAND + 0x1_0000), Addr(DEMAND + 0x11_0000));
+    let next = Addr(first.0 + 0x1000);
+    for addr in [first, rival, next] {
+        sim.cell(node(0))
+            .memory(|memory| assert!(layout.map(memory, addr.0), "user memory"));
+    }
+    let mut reads = Vec::new();
+    let (mut bad, mut number) = (0, 0);
+    let steps = [
+        (first, 8),
+        (first, 8),
+        (rival, 8),
+        (first, 8),
+        (Addr(first.0 + 0xff0), 8),
+        (Addr(0x1000), 8),
+        (Addr(0x2000), 8),
+    ];
+    for (source, words) in steps {
+        sim.backend_mut().take_events();
+        sim.spawn_checked(node(0), async move |cell| {
+            cell.put(node(1), source, words, Addr(0x3_0000), Some(flag(0)), None)
+                .await
+        });
+        finish(&mut sim)?;
+        number += 1;
+        let events = sim.backend_mut().take_events();
+        let of_tables =
+            |kind| matches!(kind, EventKind::MemRead { addr, .. } if (layout.tables..layout.words).contains(&addr.0));
+        let walks = events.iter().filter(|e| e.node == node(0) && of_tables(e.kind));
+        reads.push(walks.count() as u32);
+        let from = source.0 % DEMAND;
+        let expected = sim.cell(node(0)).words(Addr(from), words);
+        let there = sim.cell(node(1));
+        bad += wrong(&there, Addr(0x3_0000), &expected) + u32::from(there.word(flag(0)) != number);
+    }
+    let row = |lab: &mut Lab<'_>, name, what, least, most, n: usize| {
+        lab.check(name, what, "reads", (f64::from(least), f64::from(most)), reads[n]);
+    };
+    row(
+        lab,
+        "c26.miss",
+        "table words read for a page of 4 KB seen first: context and three levels",
+        3,
+        4,
+        0,
+    );
+    row(lab, "c26.hit", "for the same page again", 0, 0, 1);
+    row(
+        lab,
+        "c26.rival",
+        "for the page 256 further, which takes its place",
+        3,
+        3,
+        2,
+    );
+    row(lab, "c26.evicted", "for the first page again", 3, 3, 3);
+    row(lab, "c26.crossing", "for words that go on in the next page", 3, 3, 4);
+    row(lab, "c26.large", "for a page of 256 KB seen first", 1, 1, 5);
+    row(lab, "c26.large_hit", "for the same again", 0, 0, 6);
+    lab.none("c26.data", "words that are not as they were sent", "words", bad);
+    Ok(())
+}
+
+pub fn c27(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    const WORDS: u32 = 3000;
+    let mut sim = lab.boot(2, 1)?;
+    sim.backend_mut().take_events();
+    sim.spawn_checked(node(0), async |cell| {
+        let transfer = Transfer {
+            words: WORDS,
+            source: Addr(DEMAND + 0x1_0ff0),
+            source_flag: Some(Addr(DEMAND + flag(1).0)),
+            dest: Addr(DEMAND + 0x3_0100),
+            dest_flag: Some(Addr(DEMAND + flag(0).0)),
+            ..Transfer::default()
+        };
+        cell.put_stride(node(1), &transfer).await
+    });
+    finish(&mut sim)?;
+    let events = sim.backend_mut().take_events();
+    let faults = |number| {
+        let up =
+            |e: &&crate::harness::backend::Event| e.node == node(number) && e.kind == EventKind::Irq { level: true };
+        events.iter().filter(up).count() as u32
+    };
+    let expected: Vec<u32> = (0..WORDS).map(|n| pattern(0, 0x1_0ff0 + 4 * n)).collect();
+    let bad = wrong(&sim.cell(node(1)), Addr(0x3_0100), &expected);
+    lab.none("c27.data", "words that are not as they were sent", "words", bad);
+    let flags = sim.cell(node(1)).word(flag(0)) + 0x100 * sim.cell(node(0)).word(flag(1));
+    lab.check(
+        "c27.flags",
+        "flags counted once each, behind faults of their own",
+        "sum",
+        (257.0, 257.0),
+        flags,
+    );
+    lab.tried("c27.sender", "interrupts of the sender", "interrupts", 4, faults(0));
+    lab.tried("c27.receiver", "interrupts of the receiver", "interrupts", 4, faults(1));
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! The experiments of AP1000+: the paper reports none, so they are checks of what it says the hardware does (C), and the two measurements
+//! of PUT that others report (M). Those of [`ENTRIES`] run; what is missing there needs parts that the machine does not have yet.
+
+mod lab;
+mod latency;
+mod memory;
+mod messages;
+mod together;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::ap1000p::params::Config;
+use crate::repro::row::BackendKind;
+use crate::repro::{Experiment, Outcome, pool};
+use lab::Lab;
+pub use lab::MeasureError;
+
+pub const PAPER: &str = "J. Koyanagi, O. Shiraki, N. Imamura, K. Hayashi, T. Shimizu, T. Horie, H. Ishihata: AP1000+: Message Handling Mechanism (I) - \
+    User Level Interface, SWoPP '94 (in Japanese)";
+
+/// An experiment, and the function that is it.
+type Entry = (Experiment, fn(&mut Lab<'_>) -> Result<(), MeasureError>);
+
+const fn entry(
+    id: &'static str,
+    figure: &'static str,
+    title: &'static str,
+    run: fn(&mut Lab<'_>) -> Result<(), MeasureError>,
+) -> Entry {
+    (Experiment { id, figure, title }, run)
+}
+
+const ENTRIES: [Entry; 21] = [
+    entry("C1", "section 2.2", "PUT of any length", messages::c1),
+    entry(
+        "C2",
+        "section 2.2.1",
+        "A command starts with its last word",
+        messages::c2,
+    ),
+    entry(
+        "C3",
+        "section 2.2.1",
+        "Commands without a pause between them",
+        messages::c3,
+    ),
+    entry(
+        "C4",
+        "section 2.2.1",
+        "The system sends amid a user's command",
+        messages::c4,
+    ),
+    entry("C5", "Fig. 3", "Pages select what is done", messages::c5),
+    entry("C6", "Fig. 5", "Strides", messages::c6),
+    entry("C8", "section 2.2.3", "PUTs that share a flag", messages::c8),
+    entry("C9", "section 2.2.3", "A flag at address 0 is none", messages::c9),
+    entry("C10", "section 2.2.4", "GET without the other processor", messages::c10),
+    entry(
+        "C11",
+        "section 2.2.4",
+        "A GET of no words acknowledges a PUT",
+        messages::c11,
+    ),
+    entry(
+        "C12",
+        "section 2.2.4",
+        "No message overtakes another of its pair",
+        messages::c12,
+    ),
+    entry("C13", "section 2.2", "A PUT to the own cell", messages::c13),
+    entry("C20", "section 2.2.8", "Communication registers", memory::c20),
+    entry("C21", "section 2.2.8", "Barriers and sums", together::c21),
+    entry("C22", "section 2.2.9", "Atomic operations", together::c22),
+    entry("C26", "section 2.2.6", "Address translation", memory::c26),
+    entry("C27", "section 2.2.6", "Page faults on both sides", memory::c27),
+    entry("C28", "section 2.1", "Broadcasts along rows and columns", messages::c28),
+    entry("C29", "section 2.1", "All cells GET from all", together::c29),
+    entry("M1", "JSPP '95", "Latency of a PUT by the user", latency::m1),
+    entry("M2", "JSPP '95", "Latency of a PUT by system call", latency::m2),
+];
+
+/// All experiments, in the order of their numbers.
+pub fn experiments() -> impl Iterator<Item = Experiment> {
+    ENTRIES.iter().map(|e| e.0)
+}
+
+/// Backends that there are.
+pub const BACKENDS: &[BackendKind] = &[BackendKind::Rtl];
+
+/// What to run.
+pub struct Request<'a> {
+    /// Ids; empty for all.
+    pub experiments: &'a [&'a str],
+    /// Of [`BACKENDS`].
+    pub backends: &'a [BackendKind],
+    /// The machine from which the experiments start: each takes as many cells as it needs.
+    pub config: &'a Config,
+    /// How many experiments run side by side. Results do not depend on it.
+    pub threads: usize,
+}
+
+/// Runs experiments. `done` is told how many of how many are done.
+///
+/// # Errors
+/// The first machine that is not built, does not boot, hangs, or reports a fault.
+pub fn run(request: &Request<'_>, done: impl Fn(u64, u64) + Sync) -> Result<Vec<Outcome>, MeasureError> {
+    let wanted = |e: &&Entry| request.experiments.is_empty() || request.experiments.contains(&e.0.id);
+    let cases: Vec<(&Entry, BackendKind)> = ENTRIES
+        .iter()
+        .filter(wanted)
+        .flat_map(|entry| request.backends.iter().map(move |backend| (entry, *backend)))
+        .collect();
+    let (so_far, total) = (AtomicU64::new(0), cases.len() as u64);
+    let job = |(entry, backend): &(&Entry, BackendKind)| {
+        let mut lab = Lab::new(entry.0, *backend, request.config);
+        let result = (entry.1)(&mut lab).map(|()| lab.outcome);
+        done(so_far.fetch_add(1, Ordering::Relaxed) + 1, total);
+        result
+    };
+    pool::run(&cases, request.threads, job)
+}

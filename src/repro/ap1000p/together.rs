@@ -1,0 +1,182 @@
+//! What many cells do together.
+
+use std::cell::{Cell as Count, RefCell};
+use std::rc::Rc;
+
+use super::lab::{Lab, MeasureError, finish, flag, node, pattern, wrong};
+use crate::ap1000p::host::{Combine, CommandError};
+use crate::harness::seed::Seed;
+use crate::{Addr, Picos};
+
+pub fn c21(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    const ROUNDS: u32 = 25;
+    for (columns, rows, name, counted) in [
+        (2, 1, "c21.2", "c21.2_rounds"),
+        (2, 2, "c21.4", "c21.4_rounds"),
+        (4, 4, "c21.16", "c21.16_rounds"),
+    ] {
+        let mut sim = lab.boot(columns, rows)?;
+        let cells = sim.cells() as u32;
+        let reached = Rc::new(RefCell::new(vec![0_u32; sim.cells()]));
+        let bad = Rc::new(Count::new(0));
+        let done = Rc::new(Count::new(0));
+        for number in 0..sim.cells() {
+            let (reached, bad, done) = (reached.clone(), bad.clone(), done.clone());
+            let mut rng = Seed::get().stream(&format!("ap1000p C21 cell {number}"));
+            let delays: Vec<u64> = (0..ROUNDS).map(|_| 20 * rng.below(200)).collect();
+            sim.spawn(node(number), async move |cell| {
+                for (round, delay) in (1..).zip(delays) {
+                    cell.host().delay(Picos::from_ns(delay)).await;
+                    // Of a value of each cell: the sum is what it would be in one place.
+                    let value = |number: u32| round * (number * number + 1);
+                    let sum = cell.reduce(Combine::Sum, value(number as u32)).await;
+                    bad.set(bad.get() + u32::from(sum != Ok((0..cells).map(value).sum())));
+                    reached.borrow_mut()[number] = round;
+                    let passed = cell.barrier().await;
+                    let early = reached.borrow().iter().any(|&r| r < round);
+                    bad.set(bad.get() + u32::from(early || passed.is_err()));
+                    done.set(done.get() + 1);
+                }
+            });
+        }
+        finish(&mut sim)?;
+        let what = format!("{cells} cells: wrong sums, and barriers passed before a cell came to them");
+        lab.none(name, &what, "times", bad.get());
+        let all = f64::from(ROUNDS * cells);
+        lab.check(
+            counted,
+            &format!("{cells} cells: rounds, of all cells"),
+            "rounds",
+            (all, all),
+            done.get(),
+        );
+    }
+    Ok(())
+}
+
+pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    const CELLS: usize = 16;
+    const ROUNDS: u32 = 4;
+    let (home, word, counter, lock, shared) = (node(5), flag(0), flag(1), flag(2), flag(3));
+    let mut sim = lab.boot(4, 4)?;
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let swaps = Rc::new(Count::new(0));
+    for number in 0..CELLS {
+        let (seen, swaps) = (seen.clone(), swaps.clone());
+        sim.spawn_checked(node(number), async move |cell| {
+            let old = cell.fetch_op(home, word, !0, 1 << number).await?;
+            seen.borrow_mut().push(old);
+            // Counting by compare and swap.
+            let mut guess = 0;
+            for _ in 0..ROUNDS {
+                loop {
+                    let old = cell.compare_swap(home, counter, guess, guess + 1).await?;
+                    swaps.set(swaps.get() + 1);
+                    if old == guess {
+                        guess += 1;
+                        break;
+                    }
+                    guess = old;
+                }
+            }
+            // Counting under a lock.
+            cell.lock(home, lock).await?;
+            cell.get(home, shared, 1, Addr(0x100), Some(flag(4)), None).await?;
+            cell.wait_flag(flag(4), 1).await?;
+            cell.set_word(Addr(0x100), cell.word(Addr(0x100)) + 1);
+            let transfer = crate::ap1000p::host::Transfer {
+                words: 1,
+                source: Addr(0x100),
+                dest: shared,
+                ..Default::default()
+            };
+            cell.ack_put(home, &transfer).await?;
+            cell.unlock(home, lock).await
+        });
+    }
+    finish(&mut sim)?;
+    // What the cells saw is a chain, one bit more each: one order of all operations explains it.
+    let mut seen = seen.take();
+    seen.sort_by_key(|bits: &u32| bits.count_ones());
+    let mut chain = (0..).zip(&seen);
+    let broken = chain.clone().filter(|(n, bits)| bits.count_ones() != *n).count();
+    let jumps = chain
+        .by_ref()
+        .skip(1)
+        .filter(|(n, bits)| *bits & seen[*n as usize - 1] != seen[*n as usize - 1]);
+    lab.none(
+        "c22.chain",
+        "values of fetch-and-or that no order of the 16 explains",
+        "values",
+        (broken + jumps.count()) as u32,
+    );
+    let cell = sim.cell(home);
+    lab.check(
+        "c22.or",
+        "bits set by fetch-and-or",
+        "bits",
+        (16.0, 16.0),
+        cell.word(word).count_ones(),
+    );
+    let all = f64::from(CELLS as u32 * ROUNDS);
+    lab.check(
+        "c22.count",
+        "what 16 cells counted by compare-and-swap",
+        "counts",
+        (all, all),
+        cell.word(counter),
+    );
+    lab.tried(
+        "c22.tries",
+        "compare-and-swap tried",
+        "tries",
+        CELLS as u32 * ROUNDS + 1,
+        swaps.get(),
+    );
+    lab.check(
+        "c22.lock",
+        "what 16 cells counted under a lock",
+        "counts",
+        (16.0, 16.0),
+        cell.word(shared),
+    );
+    Ok(())
+}
+
+pub fn c29(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    const WORDS: u32 = 16;
+    for (side, name, counted) in [(4, "c29.4x4", "c29.4x4_gets"), (8, "c29.8x8", "c29.8x8_gets")] {
+        let mut sim = lab.boot(side, side)?;
+        let cells = sim.cells();
+        let source = |asks: usize| Addr(0x1_0000 + 0x40 * asks as u32);
+        let dest = |asked: usize| Addr(0x3_0000 + 0x40 * asked as u32);
+        for asks in 0..cells {
+            sim.spawn_checked(node(asks), async move |cell| {
+                for asked in 0..cells {
+                    cell.get(node(asked), source(asks), WORDS, dest(asked), Some(flag(0)), None)
+                        .await?;
+                }
+                Ok::<_, CommandError>(())
+            });
+        }
+        finish(&mut sim)?;
+        let (mut bad, mut gets) = (0, 0);
+        for asks in 0..cells {
+            let cell = sim.cell(node(asks));
+            for asked in 0..cells {
+                let expected: Vec<u32> = (0..WORDS).map(|n| pattern(asked, source(asks).0 + 4 * n)).collect();
+                bad += wrong(&cell, dest(asked), &expected);
+            }
+            gets += cell.word(flag(0));
+        }
+        lab.none(
+            name,
+            &format!("{side}x{side}: words that are not as they were asked for"),
+            "words",
+            bad,
+        );
+        let all = (cells * cells) as f64;
+        lab.check(counted, &format!("{side}x{side}: GETs done"), "GETs", (all, all), gets);
+    }
+    Ok(())
+}

@@ -112,14 +112,10 @@ fn results(
         }
         Reproduced::Ap1000p => {
             let config = settings.ap1000p()?;
-            let there = |kind: &&crate::repro::row::BackendKind| ap1000p::BACKENDS.contains(kind);
-            let backends: Vec<_> = backend.kinds().iter().filter(there).copied().collect();
-            if backends.is_empty() {
-                return Err(ap1000p::MeasureError::NoModel.into());
-            }
+            let backends = backend.kinds();
             let request = ap1000p::Request {
                 experiments,
-                backends: &backends,
+                backends,
                 config: &config,
                 threads,
             };

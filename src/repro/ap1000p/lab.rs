@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::ap1000p::host::{Ap1000pSim, BootError, Cell, Fault};
 use crate::ap1000p::machine::{Machine, NotBuilt};
+use crate::ap1000p::model::ModelMachine;
 use crate::ap1000p::params::{Config, PARAMS, ParamError};
 use crate::harness::backend::Backend;
 use crate::harness::exec::SimError;
@@ -18,8 +19,8 @@ pub type Sim = Ap1000pSim<AnyBackend>;
 pub enum MeasureError {
     #[error(transparent)]
     NotBuilt(#[from] NotBuilt),
-    #[error("there is no golden model of ap1000p yet: its experiments run with `--backend rtl`")]
-    NoModel,
+    #[error("the golden model of ap1000p cannot do this experiment yet: it runs with `--backend rtl`")]
+    OnRtlOnly,
     #[error(transparent)]
     Param(#[from] ParamError),
     #[error(transparent)]
@@ -52,7 +53,7 @@ pub const HARDWARE: [&str; 6] = [
 pub fn machine(backend: BackendKind, config: &Config) -> Result<AnyBackend, MeasureError> {
     match backend {
         BackendKind::Rtl => Ok(Box::new(Machine::new(config)?)),
-        BackendKind::Model => Err(MeasureError::NoModel),
+        BackendKind::Model => Ok(Box::new(ModelMachine::new(config))),
     }
 }
 

@@ -18,8 +18,12 @@ pub use lab::MeasureError;
 pub const PAPER: &str = "J. Koyanagi, O. Shiraki, N. Imamura, K. Hayashi, T. Shimizu, T. Horie, H. Ishihata: AP1000+: Message Handling Mechanism (I) - \
     User Level Interface, SWoPP '94 (in Japanese)";
 
-/// An experiment, and the function that is it.
-type Entry = (Experiment, fn(&mut Lab<'_>) -> Result<(), MeasureError>);
+/// An experiment, the function that is it, and the backends it runs on.
+type Entry = (
+    Experiment,
+    fn(&mut Lab<'_>) -> Result<(), MeasureError>,
+    &'static [BackendKind],
+);
 
 const fn entry(
     id: &'static str,
@@ -27,7 +31,16 @@ const fn entry(
     title: &'static str,
     run: fn(&mut Lab<'_>) -> Result<(), MeasureError>,
 ) -> Entry {
-    (Experiment { id, figure, title }, run)
+    (
+        Experiment { id, figure, title },
+        run,
+        &[BackendKind::Rtl, BackendKind::Model],
+    )
+}
+
+/// An experiment that the golden model cannot do yet.
+const fn on_rtl(entry: Entry) -> Entry {
+    (entry.0, entry.1, &[BackendKind::Rtl])
 }
 
 const ENTRIES: [Entry; 21] = [
@@ -55,12 +68,12 @@ const ENTRIES: [Entry; 21] = [
     entry("C8", "section 2.2.3", "PUTs that share a flag", messages::c8),
     entry("C9", "section 2.2.3", "A flag at address 0 is none", messages::c9),
     entry("C10", "section 2.2.4", "GET without the other processor", messages::c10),
-    entry(
+    on_rtl(entry(
         "C11",
         "section 2.2.4",
         "A GET of no words acknowledges a PUT",
         messages::c11,
-    ),
+    )),
     entry(
         "C12",
         "section 2.2.4",
@@ -71,8 +84,8 @@ const ENTRIES: [Entry; 21] = [
     entry("C20", "section 2.2.8", "Communication registers", memory::c20),
     entry("C21", "section 2.2.8", "Barriers and sums", together::c21),
     entry("C22", "section 2.2.9", "Atomic operations", together::c22),
-    entry("C26", "section 2.2.6", "Address translation", memory::c26),
-    entry("C27", "section 2.2.6", "Page faults on both sides", memory::c27),
+    on_rtl(entry("C26", "section 2.2.6", "Address translation", memory::c26)),
+    on_rtl(entry("C27", "section 2.2.6", "Page faults on both sides", memory::c27)),
     entry("C28", "section 2.1", "Broadcasts along rows and columns", messages::c28),
     entry("C29", "section 2.1", "All cells GET from all", together::c29),
     entry("M1", "JSPP '95", "Latency of a PUT by the user", latency::m1),
@@ -84,14 +97,11 @@ pub fn experiments() -> impl Iterator<Item = Experiment> {
     ENTRIES.iter().map(|e| e.0)
 }
 
-/// Backends that there are.
-pub const BACKENDS: &[BackendKind] = &[BackendKind::Rtl];
-
 /// What to run.
 pub struct Request<'a> {
     /// Ids; empty for all.
     pub experiments: &'a [&'a str],
-    /// Of [`BACKENDS`].
+    /// An experiment runs on those of them that can do it.
     pub backends: &'a [BackendKind],
     /// The machine from which the experiments start: each takes as many cells as it needs.
     pub config: &'a Config,
@@ -109,7 +119,11 @@ pub fn run(request: &Request<'_>, done: impl Fn(u64, u64) + Sync) -> Result<Vec<
         .iter()
         .filter(wanted)
         .flat_map(|entry| request.backends.iter().map(move |backend| (entry, *backend)))
+        .filter(|(entry, backend)| entry.2.contains(backend))
         .collect();
+    if cases.is_empty() {
+        return Err(MeasureError::OnRtlOnly);
+    }
     let (so_far, total) = (AtomicU64::new(0), cases.len() as u64);
     let job = |(entry, backend): &(&Entry, BackendKind)| {
         let mut lab = Lab::new(entry.0, *backend, request.config);

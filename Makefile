@@ -7,6 +7,7 @@
 OFFLINE := CARGO_NET_OFFLINE=true
 CARGO := $(OFFLINE) cargo
 OUT ?= out
+MACHINE ?=
 SEEDS ?= 10
 BOARD ?= ulx3s
 
@@ -18,8 +19,8 @@ tools: .tools/stamp ## install the locked tools into .tools/ (the only step that
 .tools/stamp: tools/requirements.lock tools/install.sh
 	tools/install.sh
 
-sim: .tools/stamp ## run the papers' experiments on the RTL: paper / ours / difference, a report and waves in out/
-	$(CARGO) run --quiet -- repro cenju3 --backend both --out $(OUT)
+sim: .tools/stamp ## run the papers' experiments (of MACHINE=cenju3 or ap1000p, or all) on the RTL: paper / ours / difference, reports and waves in out/
+	$(CARGO) run --quiet -- repro $(MACHINE) --backend both --out $(OUT)
 	$(CARGO) run --quiet -- wave cenju3/one-word --out $(OUT)/waves
 
 test: .tools/stamp lint ## lint, synthesis, proofs, unit co-simulation, whole paths, paper criteria

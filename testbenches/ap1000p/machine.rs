@@ -621,7 +621,7 @@ fn enter(machine: &mut Machine, cell: usize, there: bool) {
 fn faulted(machine: &mut Machine, cell: usize) -> u32 {
     for _ in 0..200 {
         machine.run(10);
-        if machine.irq(cell) {
+        if machine.nodes[cell].irq {
             return machine.read(cell, FAULTS);
         }
     }
@@ -693,7 +693,7 @@ fn c27_page_faults() {
             for cell in 0..2 {
                 machine.write(cell, CAUSE, 0x3ff);
                 machine.run(4);
-                assert!(!machine.irq(cell), "{}", report(&mut machine));
+                assert!(!machine.nodes[cell].irq, "{}", report(&mut machine));
                 enter(&mut machine, cell, false);
             }
             // The next one is unharmed.

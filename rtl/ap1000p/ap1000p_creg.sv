@@ -59,7 +59,9 @@ module ap1000p_creg #(
   assign fits = full_q ^ write_q;
   assign can = todo_q & ~new_q & (fits | fault_i);
   // Who has gone needs three cycles to be back: so who can go waits for one access of each other at most.
-  assign go = can & (~can + Sources'(1));
+  always_comb begin
+    for (int p = 0; p < Sources; p++) go[p] = can[p] && (can & ((Sources'(1) << p) - Sources'(1))) == '0;
+  end
   assign changes = (go & fits) != '0;
   always_comb begin
     {write, addr, data} = {write_q[0], addr_q[0], data_q[0]};

@@ -8,7 +8,7 @@
 // Memory     read and write streams of 32-bit words, shared by all inside: mem_read_mux, mem_write_mux. What is asked for has its room.
 // The path   command ─► queues ─► send ─► link ─► router ... link ─► receive ─► memory, flag: each block's header says what it does. Requests
 //            and replies have a controller each on both sides, so that no reply waits for a request.
-// Latency    of the blocks; a command's last word to the memory's address of its data 19 cycles (8 of them: the command enters its queue whole).
+// Latency    of the blocks; a command enters its queue when its last word is stored, 8 words then, and the memory's mux adds up to 2 cycles.
 // Reset      everything; memory and router must be reset with it.
 // busy_o     low: without an input nothing changes.
 // Source     paper 2.1, Fig 2. One controller a class, the memory's port: own guess.

@@ -1,5 +1,5 @@
 //! The experiments of AP1000+: the paper reports none, so they are checks of what it says the hardware does (C), and the two measurements
-//! of PUT that others report (M). Those of [`ENTRIES`] run; what is missing there needs parts that the machine does not have yet.
+//! of PUT that others report (M). Those of [`experiments`] run; what is missing there needs parts that the machine does not have yet.
 
 mod lab;
 mod latency;

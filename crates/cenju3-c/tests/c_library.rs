@@ -1,56 +1,21 @@
 //! C programs on the simulated machine: the example, compiled by the system's `cc` against the header and the static library, and misuse.
 
-use std::env;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+#[path = "../../c-programs/tests/compile/mod.rs"]
+mod compile;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use std::fs;
 
-/// The static library that cargo built for this test: the newest beside it.
-fn library() -> PathBuf {
-    let test = env::current_exe().expect("a test has a path");
-    let folder = test.parent().expect("a folder").read_dir().expect("readable");
-    let libraries = folder.filter_map(|entry| {
-        let entry = entry.ok()?;
-        let name = entry.file_name().into_string().ok()?;
-        let ours = name.starts_with("libtsunagi_cenju3") && name.ends_with(".a");
-        Some((entry.metadata().ok()?.modified().ok()?, entry.path())).filter(|_| ours)
-    });
-    libraries.max().expect("cargo builds the static library").1
-}
+use compile::{Program, root, text};
 
-fn compile(source: &Path, folder: &Path) -> PathBuf {
-    let program = folder.join("program");
-    let mut cc = Command::new("cc");
-    cc.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-I"])
-        .arg(root().join("include"))
-        .arg("-o")
-        .arg(&program);
-    cc.arg(source)
-        .arg(library())
-        .args(["-lstdc++", "-lm", "-lpthread", "-ldl"]);
-    let out = cc.output().expect("cc runs");
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-    program
-}
-
-fn run(program: &Path, args: &[&str]) -> Output {
-    Command::new(program).args(args).output().expect("the program runs")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+const LIBRARY: &str = "tsunagi_cenju3";
 
 #[test]
 fn the_example_runs_on_both_backends_and_always_the_same() {
-    let folder = tempfile::tempdir().unwrap();
-    let program = compile(&root().join("examples/c/alltoall.c"), folder.path());
+    let source = fs::read_to_string(root().join("examples/c/alltoall.c")).unwrap();
+    let program = Program::new(&source, LIBRARY);
     for backend in ["model", "rtl"] {
         for (pes, block) in [("8", "1000"), ("3", "33"), ("2", "20000")] {
-            let [first, second] = [(), ()].map(|()| run(&program, &[pes, block, backend]));
+            let [first, second] = [(), ()].map(|()| program.run(&[pes, block, backend]));
             let said = text(&first.stdout);
             assert!(first.status.success(), "{said}{}", text(&first.stderr));
             assert_eq!(said, text(&second.stdout));
@@ -74,7 +39,7 @@ fn the_example_runs_on_both_backends_and_always_the_same() {
             "CJbackend: unknown backend `paper`; known are: model, rtl",
         ),
     ] {
-        let out = run(&program, &args);
+        let out = program.run(&args);
         assert_eq!(out.status.code(), Some(1));
         assert!(text(&out.stderr).contains(why), "{}", text(&out.stderr));
     }
@@ -128,10 +93,7 @@ int main(void) {
 
 #[test]
 fn misuse_and_hangs_are_told() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = folder.path().join("misuse.c");
-    std::fs::write(&source, MISUSE).unwrap();
-    let out = run(&compile(&source, folder.path()), &[]);
+    let out = Program::new(MISUSE, LIBRARY).run(&[]);
     let said = text(&out.stdout);
     let expected = [
         "-1 CJpe: called outside a program of CJrun",

@@ -45,6 +45,7 @@ use self::sync::Library;
 pub use self::sync::{CollectiveError, Combine, LIBRARY_REGISTERS};
 use crate::ap1000p::params::Config;
 use crate::harness::backend::Backend;
+use crate::harness::cpu::Level;
 use crate::harness::exec::{Host, Join, RegError, Sim, SimError};
 use crate::harness::memory::Memory;
 use crate::net::torus::Torus;
@@ -220,6 +221,11 @@ impl Cell {
     /// User memory is `[0, memory_end)`, the same in every cell.
     pub fn memory_end(&self) -> u32 {
         self.kernel.layout.user_end
+    }
+
+    /// Computes for `span` of the processor's time; interrupts make it take longer.
+    pub async fn compute(&self, span: Picos) {
+        self.kernel.cpu.work(Level::User, span).await;
     }
 
     /// The bare processor: memory watches, registers, stores to pages, delays without its cost.

@@ -1,0 +1,83 @@
+//! What a call returns that fails: the codes of the header, and why.
+
+use std::ffi::c_int;
+use std::fmt;
+
+use c_programs::Outside;
+use tsunagi::ap1000p::host::{CollectiveError, CommandError};
+
+/// `AP_OK` and the errors of the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Code {
+    Ok = 0,
+    Outside = -1,
+    Setting = -2,
+    Pointer = -3,
+    Align = -4,
+    Cell = -5,
+    Size = -6,
+    Stride = -7,
+    Register = -8,
+    Operation = -9,
+    Refused = -10,
+    Hang = -11,
+}
+
+impl Code {
+    pub fn why(self, why: impl ToString) -> Error {
+        Error {
+            code: self,
+            why: why.to_string(),
+        }
+    }
+}
+
+pub struct Error {
+    pub code: Code,
+    why: String,
+}
+
+/// What a call returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// As C gets it.
+pub fn code(result: Result<()>) -> c_int {
+    result.map_or_else(|error| error.code, |()| Code::Ok) as c_int
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl From<Outside> for Error {
+    fn from(outside: Outside) -> Error {
+        Code::Outside.why(String::from(outside))
+    }
+}
+
+impl From<CommandError> for Error {
+    fn from(error: CommandError) -> Error {
+        let code = match error {
+            CommandError::NoCell { .. } => Code::Cell,
+            CommandError::TooLong { .. } => Code::Size,
+            CommandError::Unaligned { .. } => Code::Align,
+            CommandError::FlagAtZero => Code::Pointer,
+            CommandError::Item { .. } | CommandError::Gap { .. } => Code::Stride,
+            CommandError::NoRegister { .. } => Code::Register,
+            CommandError::Refused(_) => Code::Refused,
+        };
+        code.why(error)
+    }
+}
+
+impl From<CollectiveError> for Error {
+    fn from(error: CollectiveError) -> Error {
+        match error {
+            CollectiveError::Command(error) => error.into(),
+            CollectiveError::NotAPowerOfTwo { .. } => Code::Operation.why(error),
+        }
+    }
+}

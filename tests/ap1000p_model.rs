@@ -153,7 +153,7 @@ impl<B: Backend> Rig for Driven<B> {
             },
         );
         let rsp = self.answer(cell).expect("a register access is answered");
-        (rsp.value, rsp.error)
+        (rsp.value as u32, rsp.error)
     }
 
     fn creg(&mut self, cell: usize, register: u8, write: Option<u32>) -> Option<Option<u32>> {
@@ -170,7 +170,7 @@ impl<B: Backend> Rig for Driven<B> {
 
     fn creg_answer(&mut self, cell: usize) -> Option<Option<u32>> {
         let rsp = self.answer(cell)?;
-        Some((!rsp.error).then_some(rsp.value))
+        Some((!rsp.error).then_some(rsp.value as u32))
     }
 
     fn memory(&mut self, cell: usize) -> &mut Memory {

@@ -94,7 +94,7 @@ fn the_model_is_within_the_same_bounds() {
     let rows = rows(&["--backend", "model"]);
     let mut ids: Vec<&str> = rows.iter().map(|r| r["experiment"].as_str().unwrap()).collect();
     ids.dedup();
-    assert_eq!(ids.len(), 18, "{ids:?}");
+    assert_eq!(ids.len(), 23, "{ids:?}");
     assert!(
         rows.iter()
             .all(|r| r["backend"] == "model" && r["pass"] != Value::Bool(false))

@@ -75,6 +75,7 @@ impl Backend for Toy {
         let (offset, write) = match req {
             HostReq::Read { offset } => (offset, None),
             HostReq::Write { offset, value } => (offset, Some(value)),
+            HostReq::Load { .. } | HostReq::Store { .. } => panic!("this node has registers only"),
         };
         let error = offset / 4 >= REGISTERS;
         let mut value = 0;
@@ -88,7 +89,13 @@ impl Backend for Toy {
                 node.stores.insert(self.now + Picos::from_ns(1000), v);
             }
         }
-        node.in_flight = Some((self.now + ANSWER, HostRsp { value, error }));
+        node.in_flight = Some((
+            self.now + ANSWER,
+            HostRsp {
+                value: value.into(),
+                error,
+            },
+        ));
     }
 
     fn host_take(&mut self, node: NodeId) -> Option<HostRsp> {

@@ -6,10 +6,10 @@
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
-use std::rc::Rc;
 
 use verilated::Context;
 
+use super::dsm;
 use super::params::Config;
 use super::regs::*;
 use super::send::Place;
@@ -103,6 +103,13 @@ pub struct Remote {
     pub write: Option<u64>,
 }
 
+/// The same as the cell is asked for it.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    access: dsm::Access,
+    registers: bool,
+}
+
 /// What became of one: the word, or two for 8 bytes; `None`: it was refused, here or there. A store's answer says only that it is on its way.
 pub type RemoteAnswer = Option<u64>;
 
@@ -120,14 +127,13 @@ enum Port {
     Register,
     Creg,
     Page,
+    Shared(dsm::Access),
     /// There is nothing at its offset, or it cannot be done there.
     Refused,
 }
 
 pub struct Node {
     unit: Ap1000pCell,
-    /// Of all cells, {y, x}, as remote accesses name them.
-    names: Rc<[u16]>,
     pub memory: Memory,
     agent: MemoryAgent,
     /// Words the processor has yet to store.
@@ -140,7 +146,7 @@ pub struct Node {
     host_answer: Option<(u32, bool)>,
     access: Option<(Access, bool)>,
     answer: Option<Answer>,
-    remote: Option<(Remote, bool)>,
+    remote: Option<(Asked, bool)>,
     remote_answer: Option<RemoteAnswer>,
     /// The access of a host program, with what it asked.
     port: Option<(Port, HostReq)>,
@@ -185,10 +191,7 @@ impl Machine {
                 cycles: config.link_cycles,
             });
         }
-        let named = |number: usize| (torus.cell(number).y << 5 | torus.cell(number).x) as u16;
-        let names: Rc<[u16]> = (0..torus.cells()).map(named).collect();
         let node = |number: usize| Node {
-            names: names.clone(),
             unit: Ap1000pCell::named(&context, &format!("cell{number}")),
             memory: Memory::new(config.mem_bytes as usize),
             agent: MemoryAgent::new(config.timing(), 4),
@@ -330,9 +333,17 @@ impl Machine {
     /// Loads from or stores to another cell; `None` if that is not done within so many cycles. It goes on then: ask again with
     /// [`remote_answer`](Machine::remote_answer).
     pub fn remote(&mut self, number: usize, remote: Remote, cycles: u64) -> Option<RemoteAnswer> {
+        let to = self.torus.cell(remote.cell);
+        let access = dsm::Access {
+            cell: [to.x as u8, to.y as u8],
+            addr: remote.addr,
+            size: remote.size,
+            write: remote.write,
+        };
         let node = &mut self.nodes[number];
         assert!(node.remote.is_none(), "cell {number}: a remote access is under way");
-        node.remote = Some((remote, false));
+        let registers = remote.registers;
+        node.remote = Some((Asked { access, registers }, false));
         self.remote_answer(number, cycles)
     }
 
@@ -455,12 +466,24 @@ impl Backend for Machine {
     }
 
     fn host_start(&mut self, node: NodeId, req: HostReq) {
+        let node = &mut self.nodes[node.index()];
+        assert!(node.port.is_none(), "an access is under way: {:?}", node.port);
         let (offset, write) = match req {
             HostReq::Read { offset } => (offset, None),
             HostReq::Write { offset, value } => (offset, Some(value)),
+            HostReq::Load { .. } | HostReq::Store { .. } => {
+                let port = match dsm::Access::of(req) {
+                    Some(access) => {
+                        let registers = false;
+                        node.remote = Some((Asked { access, registers }, false));
+                        Port::Shared(access)
+                    }
+                    None => Port::Refused,
+                };
+                node.port = Some((port, req));
+                return;
+            }
         };
-        let node = &mut self.nodes[node.index()];
-        assert!(node.port.is_none(), "an access is under way: {:?}", node.port);
         let port = match (Window::of(offset), write) {
             (Some(Window::Register(offset)), write) => {
                 let taken = false;
@@ -484,17 +507,24 @@ impl Backend for Machine {
         let node = &mut self.nodes[node.index()];
         let (port, req) = node.port?;
         let (value, error) = match port {
-            Port::Register => node.host_answer.take()?,
-            Port::Creg => node
-                .answer
-                .take()
-                .map(|word| (word.unwrap_or_default(), word.is_none()))?,
+            Port::Register => {
+                let (value, error) = node.host_answer.take()?;
+                (value.into(), error)
+            }
+            Port::Creg => {
+                let word = node.answer.take()?;
+                (word.unwrap_or_default().into(), word.is_none())
+            }
+            Port::Shared(access) => {
+                let words = node.remote_answer.take()?;
+                (access.value(words.unwrap_or_default()), words.is_none())
+            }
             Port::Page if node.stores.is_empty() => (0, false),
             Port::Page => return None,
             Port::Refused => (0, true),
         };
         node.port = None;
-        let reads = matches!(req, HostReq::Read { .. }) && !error;
+        let reads = matches!(req, HostReq::Read { .. } | HostReq::Load { .. }) && !error;
         Some(HostRsp {
             value: if reads { value } else { 0 },
             error,
@@ -582,13 +612,13 @@ impl Node {
         unit.creg_rsp_ready_i.set_bool(true);
         let remote = self.remote.filter(|(_, taken)| !taken);
         unit.dsm_req_valid_i.set_bool(remote.is_some());
-        if let Some((remote, _)) = remote {
-            unit.dsm_req_write_i.set_bool(remote.write.is_some());
-            unit.dsm_req_registers_i.set_bool(remote.registers);
-            unit.dsm_req_cell_i.set(self.names[remote.cell]);
-            unit.dsm_req_addr_i.set(remote.addr);
-            unit.dsm_req_size_i.set(remote.size);
-            unit.dsm_req_data_i.set(remote.write.unwrap_or(0));
+        if let Some((Asked { access, registers }, _)) = remote {
+            unit.dsm_req_write_i.set_bool(access.write.is_some());
+            unit.dsm_req_registers_i.set_bool(registers);
+            unit.dsm_req_cell_i.set(access.name());
+            unit.dsm_req_addr_i.set(access.addr);
+            unit.dsm_req_size_i.set(access.size);
+            unit.dsm_req_data_i.set(access.write.unwrap_or(0));
         }
         unit.dsm_rsp_ready_i.set_bool(true);
         unit.tx_credit_i.set(self.credits);
@@ -658,12 +688,12 @@ impl Node {
             self.remote_answer = Some((!unit.dsm_rsp_err_o.is_set()).then_some(words));
             self.remote = None;
         }
-        if let Some((remote, taken)) = &mut self.remote
+        if let Some((asked, taken)) = &mut self.remote
             && !*taken
             && unit.dsm_req_ready_o.is_set()
         {
             *taken = true;
-            if remote.write.is_some() {
+            if asked.access.write.is_some() {
                 self.remote_answer = Some(Some(0));
                 self.remote = None;
             }

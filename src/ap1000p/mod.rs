@@ -3,6 +3,7 @@
 pub mod acks;
 pub mod command;
 pub mod creg;
+pub mod dsm;
 pub mod host;
 pub mod machine;
 pub mod mmu;

@@ -1,4 +1,5 @@
 //! What a processor reaches of its cell, by the offset of a [`HostReq`](crate::harness::backend::HostReq): both backends understand the same.
+//! Loads and stores name a physical address: those of the shared space are in [`dsm`](super::dsm).
 
 use super::regs::{COMMAND_WORDS, ID};
 

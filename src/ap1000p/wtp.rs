@@ -2,8 +2,9 @@
 
 use super::regs::*;
 
-/// Bits of an address within a cell, and pages and bytes of the local cache.
+/// Bits of an address within a cell in the shared space: 32 MB of each.
 pub const LOCAL_BITS: u32 = 25;
+/// Pages of the local cache.
 pub const ENTRIES: usize = 512;
 const PAGE: u32 = 4096;
 const LINE: u32 = 1024;

@@ -3,18 +3,25 @@
 use crate::harness::memory::Memory;
 use crate::{Addr, NodeId, Picos};
 
-/// A host's access to its NIC's registers. Offsets are bytes, 4-aligned.
+/// What a host asks of its node's hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostReq {
+    /// Reads a register; the offset is in bytes, 4-aligned.
     Read { offset: u32 },
+    /// Writes a register.
     Write { offset: u32, value: u32 },
+    /// The processor's load of 1, 2, 4 or 8 bytes at a physical address that is not its own memory's. Machines without such addresses refuse it.
+    Load { addr: u64, bytes: u8 },
+    /// Likewise a store, of the value's lowest bytes.
+    Store { addr: u64, bytes: u8, value: u64 },
 }
 
-/// The answer to a [`HostReq`]; `value` is 0 for a write.
+/// The answer to a [`HostReq`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostRsp {
-    pub value: u32,
-    /// The register does not exist or cannot be written.
+    /// What was read, a register's 32 bits or the bytes loaded; 0 for a write or a store.
+    pub value: u64,
+    /// The register does not exist or cannot be written; a load ends with an access exception.
     pub error: bool,
 }
 

@@ -70,7 +70,7 @@ fn first_lines(lines: &[String]) -> String {
     text
 }
 
-/// A register that does not exist, or that cannot be written.
+/// A register that does not exist, or that cannot be written; a load or store that ends with an exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{node}: the NIC refused {req:?}")]
 pub struct RegError {
@@ -252,7 +252,8 @@ impl Host {
 
     /// Reads a NIC register at byte `offset`. Accesses of one node queue in the order they were asked for.
     pub async fn reg_read(&self, offset: u32) -> Result<u32, RegError> {
-        self.access(HostReq::Read { offset }).await
+        // A register has 32 bits.
+        self.access(HostReq::Read { offset }).await.map(|value| value as u32)
     }
 
     /// Writes a NIC register; done when the NIC has answered.
@@ -260,7 +261,17 @@ impl Host {
         self.access(HostReq::Write { offset, value }).await.map(drop)
     }
 
-    async fn access(&self, req: HostReq) -> Result<u32, RegError> {
+    /// Loads 1, 2, 4 or 8 bytes from a physical address outside the node's own memory.
+    pub async fn load(&self, addr: u64, bytes: u8) -> Result<u64, RegError> {
+        self.access(HostReq::Load { addr, bytes }).await
+    }
+
+    /// Stores the lowest 1, 2, 4 or 8 bytes of `value` at such an address; done when the hardware has taken them.
+    pub async fn store(&self, addr: u64, bytes: u8, value: u64) -> Result<(), RegError> {
+        self.access(HostReq::Store { addr, bytes, value }).await.map(drop)
+    }
+
+    async fn access(&self, req: HostReq) -> Result<u64, RegError> {
         let access = Rc::new(RefCell::new(Access {
             req,
             answer: None,

@@ -104,7 +104,7 @@ impl<N: Axi> Side<N> for AxiSide {
             self.asked = None;
         }
         let answer = |value: u64, resp| HostRsp {
-            value: value as u32,
+            value,
             error: match resp {
                 Resp::Okay => false,
                 Resp::SlvErr => true,
@@ -132,6 +132,7 @@ impl<N: Axi> Side<N> for AxiSide {
                 };
                 self.host.write(Burst::words(offset, 1, 4), [beat]);
             }
+            HostReq::Load { .. } | HostReq::Store { .. } => panic!("a NIC has registers only"),
         }
     }
 

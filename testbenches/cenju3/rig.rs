@@ -460,6 +460,6 @@ impl<N: Nic> Rig<N> {
     pub fn read(&mut self, offset: u32) -> u32 {
         let rsp = self.access(HostReq::Read { offset });
         assert!(!rsp.error, "read of {offset:#x} refused");
-        rsp.value
+        rsp.value as u32
     }
 }

@@ -315,7 +315,9 @@ impl Backend for FakeMachine {
                 self.receive(node.index());
                 0
             }
+            HostReq::Load { .. } | HostReq::Store { .. } => panic!("this NIC has registers only"),
         };
+        let value = value.into();
         self.nics[node.index()].answer = Some((self.now + ANSWER, HostRsp { value, error: false }));
     }
 

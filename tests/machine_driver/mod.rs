@@ -97,7 +97,7 @@ impl<B: Backend> Driver<B> {
         self.machine.host_start(node, HostReq::Read { offset });
         let answer = self.answer(node);
         assert!(!answer.error, "{node}: read of {offset:#x} refused");
-        answer.value
+        answer.value as u32
     }
 
     /// Writes a parcel header into the queue's ring, without telling the Sender.

@@ -57,7 +57,7 @@ impl<B: Backend> Driver<B> {
             self.machine.advance(next);
             if let Some(rsp) = self.machine.host_take(node) {
                 assert!(!rsp.error, "{req:?}");
-                return rsp.value;
+                return rsp.value as u32;
             }
         }
     }

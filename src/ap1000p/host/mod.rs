@@ -28,6 +28,7 @@
 //! are first used. Costs of the processor are those of [`Config`]; commands, registers and flags go through the backend.
 
 mod command;
+mod dsm;
 mod kernel;
 pub mod layout;
 mod sync;
@@ -38,6 +39,7 @@ use std::future::Future;
 use std::rc::Rc;
 
 pub use self::command::{Along, By, CommandError, Stride, Transfer};
+pub use self::dsm::{DsmError, Shared};
 pub use self::kernel::{Fault, FaultKind};
 use self::kernel::{Faults, Kernel};
 use self::layout::{Layout, SYSTEM_BYTES};

@@ -64,6 +64,8 @@ impl Combine {
 pub(super) struct Library {
     /// One command is stored at a time.
     pub stores: Lock,
+    /// The processor makes one access of the shared space at a time, and waits for it.
+    pub accesses: Lock,
     /// One atomic operation is under way at a time: its result has one place.
     atomics: Lock,
     /// PUTs to be acknowledged so far, atomic operations, barriers, reductions.
@@ -77,6 +79,7 @@ impl Library {
     pub fn new() -> Library {
         Library {
             stores: Lock::new("another program's command"),
+            accesses: Lock::new("another program's access of the shared space"),
             atomics: Lock::new("another program's atomic operation"),
             puts: Count::new(0),
             atomic: Count::new(0),

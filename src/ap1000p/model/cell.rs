@@ -6,6 +6,7 @@ use super::replay::{Job, Parts, Wait};
 use super::{Access, Fault, Unit};
 use crate::ap1000p::acks::Acks;
 use crate::ap1000p::command::{CommandModel, Setup};
+use crate::ap1000p::dsm;
 use crate::ap1000p::page::Class as Issuer;
 use crate::ap1000p::queues::turn;
 use crate::ap1000p::receive::{What, Why};
@@ -13,6 +14,7 @@ use crate::ap1000p::regs::*;
 use crate::ap1000p::send::{Place, Traffic};
 use crate::ap1000p::word::Request;
 use crate::ap1000p::{Queue, Word};
+use crate::harness::backend::HostReq;
 
 /// Remote stores that can be counted: 16 bits.
 const ACKS_MOST: u32 = ACKS_COUNT_MASK;
@@ -371,8 +373,14 @@ impl Node {
                 .filter(|(count, _)| *count > 0)
                 .map(|(count, what)| format!("{count} {what}")),
         );
-        if matches!(self.host, Some(Access::Waiting(_))) {
-            parts.push("the host waits for a communication register".into());
+        match self.host {
+            Some(Access::Waiting(HostReq::Store { .. })) => parts.push("the host waits to count a remote store".into()),
+            Some(Access::Waiting(_)) => parts.push("the host waits for a communication register".into()),
+            Some(Access::Loading(access)) => {
+                let dsm::Access { cell, addr, .. } = access;
+                parts.push(format!("the host waits for a load of {addr:#x} of cell {cell:?}"));
+            }
+            Some(Access::Started(_) | Access::Answered(_)) | None => {}
         }
         if self.irq {
             parts.push("interrupt line up".into());

@@ -19,7 +19,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt::Write as _;
 
+use super::Queue;
 use super::creg::{Access as Creg, Conflict, Cregs};
+use super::dsm;
 use super::mmu::{Lookup, Mmu};
 use super::params::Config;
 use super::receive::{Body, Class, Effect, Message, Receiver};
@@ -155,8 +157,10 @@ impl Fault {
 #[derive(Clone, Copy, Debug)]
 enum Access {
     Started(HostReq),
-    /// For a communication register.
+    /// For a communication register; a store, for an acknowledgement that makes room.
     Waiting(HostReq),
+    /// For a remote load's answer.
+    Loading(dsm::Access),
     Answered(HostRsp),
 }
 
@@ -322,6 +326,10 @@ impl ModelMachine {
         let (offset, write) = match req {
             HostReq::Read { offset } => (offset, None),
             HostReq::Write { offset, value } => (offset, Some(value)),
+            HostReq::Load { .. } | HostReq::Store { .. } => {
+                self.nodes[n].host = Some(self.shared(n, req));
+                return self.run_senders(n);
+            }
         };
         let window = Window::of(offset).filter(|_| offset.is_multiple_of(4));
         let value = match (window, write) {
@@ -342,7 +350,7 @@ impl ModelMachine {
             (Some(Window::Page(_)) | None, _) => None,
         };
         self.nodes[n].host = Some(Access::Answered(HostRsp {
-            value: value.unwrap_or(0),
+            value: value.unwrap_or(0).into(),
             error: value.is_none(),
         }));
         if let Some(value) = write.filter(|_| value.is_some()) {
@@ -353,6 +361,44 @@ impl ModelMachine {
             Some(_) if write.is_some() => self.run_senders(n),
             _ => {}
         }
+    }
+
+    /// A load or store of the shared space begins: what the processor has of it.
+    fn shared(&mut self, n: usize, req: HostReq) -> Access {
+        let node = &mut self.nodes[n];
+        let answered = |error| Access::Answered(HostRsp { value: 0, error });
+        let Some(access) = dsm::Access::of(req) else {
+            return answered(true);
+        };
+        let stores = access.write.is_some();
+        if stores && node.acks.count() == ACKS_COUNT_MASK {
+            return Access::Waiting(req);
+        }
+        let Some(words) = access.message(node.regs.place()) else {
+            node.regs.cause |= CAUSE_REFUSED_MASK;
+            // A store is not waited for.
+            return answered(!stores);
+        };
+        node.enter(Queue::Access, words);
+        if stores {
+            node.acks.step(true, false);
+            answered(false)
+        } else {
+            Access::Loading(access)
+        }
+    }
+
+    /// The answer of a load, without words if it could not be loaded. That nobody waits for is dropped.
+    fn loaded(&mut self, n: usize, words: &[u32]) {
+        let node = &mut self.nodes[n];
+        let Some(Access::Loading(access)) = node.host else {
+            return;
+        };
+        let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));
+        node.host = Some(Access::Answered(HostRsp {
+            value: access.value(word(0) | word(1) << 32),
+            error: words.is_empty(),
+        }));
     }
 
     /// Writes a register; false where it cannot be written.
@@ -619,6 +665,7 @@ impl ModelMachine {
         if let Some((why, what)) = outcome.told {
             node.regs.break_message(class as usize, why, what);
         }
+        let (mut loaded, mut acknowledged) = (None, false);
         for effect in outcome.effects {
             match effect {
                 Effect::Queue(queue, words) => node.enter(queue, words),
@@ -626,10 +673,18 @@ impl ModelMachine {
                     if node.acks.step(false, true).under {
                         node.regs.cause |= CAUSE_ACK_MASK;
                     }
+                    acknowledged = true;
                 }
-                // Done already; and for what was loaded there is no window.
-                Effect::Written { .. } | Effect::Word(_) | Effect::Register(_) | Effect::Loaded(_) => {}
+                Effect::Loaded(words) => loaded = Some(words),
+                // Done already.
+                Effect::Written { .. } | Effect::Word(_) | Effect::Register(_) => {}
             }
+        }
+        if let Some(words) = loaded {
+            self.loaded(n, &words);
+        }
+        if acknowledged && matches!(self.nodes[n].host, Some(Access::Waiting(HostReq::Store { .. }))) {
+            self.at(self.cycle, n, Due::Host);
         }
         self.run_senders(n);
         self.at(self.cycle, n, Due::Run(unit));
@@ -707,12 +762,10 @@ impl Backend for ModelMachine {
             "cell {n}: an access before the last one's answer was taken"
         );
         self.nodes[n].host = Some(Access::Started(req));
-        let offset = match req {
-            HostReq::Read { offset } | HostReq::Write { offset, .. } => offset,
-        };
-        let takes = match Window::of(offset) {
-            Some(Window::Page(_)) => self.timing.store,
-            _ => self.timing.host,
+        let takes = match req {
+            HostReq::Write { offset, .. } if matches!(Window::of(offset), Some(Window::Page(_))) => self.timing.store,
+            HostReq::Read { .. } | HostReq::Write { .. } => self.timing.host,
+            HostReq::Load { .. } | HostReq::Store { .. } => self.timing.store,
         };
         let edge = self.now.0.div_ceil(self.period.0);
         self.at(edge + takes, n, Due::Host);

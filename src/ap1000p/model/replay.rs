@@ -138,6 +138,11 @@ impl Run<'_> {
         self.own == 0 || self.places > self.own
     }
 
+    /// The word that is accessed next is a remote access', whose address was not looked up: nothing has charged its time yet.
+    fn is_physical(&self) -> bool {
+        self.own == 0 && self.places == 0
+    }
+
     /// A fault, unless software has given it up.
     fn fault(&mut self, unit: Unit, lookup: Lookup, reason: u8) -> Result<(Answer, u64), Wait> {
         if unit == Unit::Word && self.word_held {
@@ -210,15 +215,17 @@ impl Cell for Run<'_> {
     }
 
     fn read(&mut self, addr: u32) -> Result<u32, Failed> {
-        let answer = self.ask(|run| Ok((word(&run.parts.memory, addr).ok_or(Failure::Bus), 0)));
+        let takes = if self.is_physical() { self.timing.read } else { 0 };
+        let answer = self.ask(|run| Ok((word(&run.parts.memory, addr).ok_or(Failure::Bus), takes)));
         self.word_failed |= self.of_word_unit() && answer == Err(Failure::Bus);
         answer.map_err(|_| Failed::Bus)
     }
 
     fn write(&mut self, addr: u32, data: u32, strb: u8) -> Result<(), Failed> {
+        let takes = if self.is_physical() { self.timing.write } else { 0 };
         let answer = self.ask(|run| {
             let done = set_word(&mut run.parts.memory, addr, data, strb);
-            Ok((if done { Ok(0) } else { Err(Failure::Bus) }, 0))
+            Ok((if done { Ok(0) } else { Err(Failure::Bus) }, takes))
         });
         self.word_failed |= self.of_word_unit() && answer == Err(Failure::Bus);
         answer.map(|_| ()).map_err(|_| Failed::Bus)

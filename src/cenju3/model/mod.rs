@@ -254,9 +254,10 @@ impl ModelMachine {
         let value = match req {
             HostReq::Read { offset } => self.register_read(node, offset),
             HostReq::Write { offset, value } => self.register_write(node, offset, value).then_some(0),
+            HostReq::Load { .. } | HostReq::Store { .. } => None,
         };
         let rsp = HostRsp {
-            value: value.unwrap_or(0),
+            value: value.unwrap_or(0).into(),
             error: value.is_none(),
         };
         self.nodes[node].host = Some(Access::Answered(rsp));

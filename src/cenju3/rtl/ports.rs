@@ -99,7 +99,11 @@ impl HostPort {
             HostPort::Idle,
             "a second register access before the answer of the first was taken"
         );
-        *self = HostPort::Asking(req);
+        *self = match req {
+            HostReq::Read { .. } | HostReq::Write { .. } => HostPort::Asking(req),
+            // There are registers only.
+            HostReq::Load { .. } | HostReq::Store { .. } => HostPort::Answered(HostRsp { value: 0, error: true }),
+        };
     }
 
     pub fn take(&mut self) -> Option<HostRsp> {
@@ -124,6 +128,7 @@ impl HostPort {
                     (bus.req_write, bus.req_addr) = (true, register(offset));
                     (bus.req_wdata, bus.req_wstrb) = (value, 0xf);
                 }
+                HostReq::Load { .. } | HostReq::Store { .. } => unreachable!("refused at the start"),
             }
         }
     }
@@ -139,7 +144,7 @@ impl HostPort {
             }
             HostPort::Waiting(_) if from.rsp_valid => {
                 *self = HostPort::Answered(HostRsp {
-                    value: from.rsp_rdata,
+                    value: from.rsp_rdata.into(),
                     error: from.rsp_err,
                 });
             }

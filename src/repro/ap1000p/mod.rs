@@ -1,6 +1,7 @@
 //! The experiments of AP1000+: the paper reports none, so they are checks of what it says the hardware does (C), and the two measurements
 //! of PUT that others report (M). Those of [`experiments`] run; what is missing there needs parts that the machine does not have yet.
 
+mod dsm;
 mod lab;
 mod latency;
 mod memory;
@@ -43,7 +44,7 @@ const fn on_rtl(entry: Entry) -> Entry {
     (entry.0, entry.1, &[BackendKind::Rtl])
 }
 
-const ENTRIES: [Entry; 21] = [
+const ENTRIES: [Entry; 26] = [
     entry("C1", "section 2.2", "PUT of any length", messages::c1),
     entry(
         "C2",
@@ -81,6 +82,10 @@ const ENTRIES: [Entry; 21] = [
         messages::c12,
     ),
     entry("C13", "section 2.2", "A PUT to the own cell", messages::c13),
+    entry("C15", "section 2.2.5", "Remote loads and stores", dsm::c15),
+    entry("C16", "section 2.2.5", "Accesses of every size", dsm::c16),
+    entry("C17", "section 2.2.5", "A load goes before queued PUTs", dsm::c17),
+    entry("C18", "section 2.2.6", "The counter of acknowledgements", dsm::c18),
     entry("C20", "section 2.2.8", "Communication registers", memory::c20),
     entry("C21", "section 2.2.8", "Barriers and sums", together::c21),
     entry("C22", "section 2.2.9", "Atomic operations", together::c22),
@@ -90,6 +95,7 @@ const ENTRIES: [Entry; 21] = [
     entry("C29", "section 2.1", "All cells GET from all", together::c29),
     entry("M1", "JSPP '95", "Latency of a PUT by the user", latency::m1),
     entry("M2", "JSPP '95", "Latency of a PUT by system call", latency::m2),
+    entry("M3", "section 2.2.5", "Latency of a remote load", dsm::m3),
 ];
 
 /// All experiments, in the order of their numbers.

@@ -1,0 +1,138 @@
+//! Distributed shared memory of AP1000+ from programs, on the RTL and on the golden model.
+
+use tsunagi::ap1000p::dsm::place;
+use tsunagi::ap1000p::host::{Ap1000pSim, DsmError, FaultKind, Shared};
+use tsunagi::ap1000p::machine::Machine;
+use tsunagi::ap1000p::model::ModelMachine;
+use tsunagi::ap1000p::params::Config;
+use tsunagi::ap1000p::regs::*;
+use tsunagi::harness::seed::Case;
+use tsunagi::repro::machine::AnyBackend;
+use tsunagi::{Addr, NodeId, Picos};
+
+type Sim = Ap1000pSim<AnyBackend>;
+
+const BOUND: Picos = Picos::from_ns(50_000_000);
+
+/// The machine in both its makings.
+fn both(columns: u32, rows: u32, change: impl Fn(&mut Config)) -> [Sim; 2] {
+    let mut config = Config {
+        columns,
+        rows,
+        link_cycles: 1,
+        ..Config::paper()
+    };
+    change(&mut config);
+    let backends: [AnyBackend; 2] = [
+        Box::new(Machine::new(&config).expect("built")),
+        Box::new(ModelMachine::new(&config)),
+    ];
+    backends.map(|backend| Ap1000pSim::new(backend, config.clone()).expect("boots"))
+}
+
+fn shared(cell: u16, addr: u32) -> Shared {
+    Shared {
+        cell: NodeId(cell),
+        addr: Addr(addr),
+    }
+}
+
+/// Loads and stores of all sizes by all cells at once, each to bytes of its own in every memory: each load finds what was stored last.
+#[test]
+fn loads_and_stores_of_all_sizes_do_what_a_memory_does() {
+    const BYTES: u32 = 64;
+    for mut sim in both(3, 2, |_| ()) {
+        let cells = sim.cells() as u16;
+        for from in 0..cells {
+            let mut rng = Case::new("ap1000p", "loads_and_stores_of_all_sizes", "").rng(&format!("cell {from}"));
+            let base = 0x1_0000 + BYTES * u32::from(from);
+            sim.spawn_checked(NodeId(from), async move |cell| {
+                let mut memory = vec![[0_u8; BYTES as usize]; cells.into()];
+                for _ in 0..60 {
+                    let to = rng.below(cells.into()) as u16;
+                    let bytes = 1 << rng.below(4);
+                    let at = rng.below((BYTES / bytes).into()) as u32 * bytes;
+                    let there = &mut memory[usize::from(to)][at as usize..(at + bytes) as usize];
+                    let place = shared(to, base + at);
+                    if rng.chance(1, 2) {
+                        let value = rng.bits();
+                        there.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+                        cell.store(place, bytes as u8, value).await?;
+                    } else {
+                        let mut want = [0; 8];
+                        want[..bytes as usize].copy_from_slice(there);
+                        let got = cell.load(place, bytes as u8).await?;
+                        assert_eq!(got, u64::from_le_bytes(want), "{place:?}, {bytes} bytes");
+                    }
+                }
+                cell.fence().await;
+                for (to, want) in (0..).zip(&memory) {
+                    for (at, &byte) in (0..).zip(want) {
+                        assert_eq!(cell.load(shared(to, base + at), 1).await?, u64::from(byte));
+                    }
+                }
+                Ok::<_, DsmError>(())
+            });
+        }
+        sim.run(BOUND).unwrap();
+        assert_eq!(sim.take_faults(), []);
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_name() {
+    for mut sim in both(2, 1, |_| ()) {
+        let cells = 2;
+        sim.spawn(NodeId(0), async move |cell| {
+            let load = async |at, bytes| cell.load(at, bytes).await.unwrap_err();
+            let far = shared(2, 0);
+            assert_eq!(load(far, 4).await, DsmError::NoCell { cell: NodeId(2), cells });
+            let addr = Addr(1 << 25);
+            assert_eq!(load(shared(1, addr.0), 4).await, DsmError::NotShared { addr });
+            assert_eq!(load(shared(1, 0), 3).await, DsmError::Size { bytes: 3 });
+            let addr = Addr(0x104);
+            let askew = DsmError::Unaligned { addr, bytes: 8 };
+            assert_eq!(load(shared(1, addr.0), 8).await, askew);
+            assert_eq!(cell.store(shared(1, addr.0), 8, 0).await, Err(askew));
+
+            // What only a program past the library can ask.
+            let host = cell.host();
+            let there = place(cell.torus().cell(1), 0x100);
+            assert!(host.load(1 << 35, 4).await.is_err(), "not the space");
+            assert!(host.load(there, 5).await.is_err(), "no size");
+            assert!(host.store(there, 0, 1).await.is_err(), "no size");
+        });
+        sim.run(BOUND).unwrap();
+        assert_eq!(sim.take_faults(), [], "none of it reached the hardware");
+    }
+}
+
+/// What the hardware refuses is told to the system, here or there; a load ends with an exception, a store is acknowledged, and all goes on.
+#[test]
+fn what_cannot_be_done_is_told_and_harms_nobody() {
+    for mut sim in both(2, 1, |_| ()) {
+        let memory = sim.cell(NodeId(0)).config().mem_bytes;
+        sim.cell(NodeId(1)).set_word(Addr(0x100), 77);
+        sim.spawn_checked(NodeId(0), async move |cell| {
+            let (host, no_cell) = (cell.host(), place(tsunagi::net::torus::Cell { x: 2, y: 0 }, 0));
+            assert!(host.load(no_cell, 4).await.is_err());
+            assert!(host.store(no_cell, 4, 0).await.is_ok(), "a store is not waited for");
+            let beyond = shared(1, memory);
+            assert_eq!(
+                cell.load(beyond, 4).await,
+                Err(DsmError::Exception { at: beyond, bytes: 4 })
+            );
+            cell.store(beyond, 4, 0).await?;
+            cell.fence().await;
+            assert_eq!(cell.load(shared(1, 0x100), 4).await?, 77);
+            Ok::<_, DsmError>(())
+        });
+        sim.run(BOUND).unwrap();
+        sim.pass(Picos::from_ns(100_000)).unwrap();
+        let faults = sim.take_faults();
+        let here = faults.iter().filter(|f| f.node == NodeId(0));
+        assert!(here.clone().count() > 0 && here.clone().all(|f| matches!(f.kind, FaultKind::Refused { .. })));
+        let there = |f: &&_| matches!(f, tsunagi::ap1000p::host::Fault { node: NodeId(1), kind: FaultKind::Broken { why, .. }, .. } if *why == BROKEN_BUS);
+        assert!(faults.iter().any(|f| there(&f)), "{faults:?}");
+    }
+}

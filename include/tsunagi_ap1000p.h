@@ -27,9 +27,9 @@ enum {
     AP_OUTSIDE = -1,    /* called outside a program of APrun */
     AP_SETTING = -2,    /* no such backend, parameter, number of cells, program or time, or what they make is no machine */
     AP_POINTER = -3,    /* not in memory of APalloc, or not all of what is to be transferred is; none left for APalloc */
-    AP_ALIGN = -4,      /* not at a multiple of 4 bytes */
+    AP_ALIGN = -4,      /* not at a multiple of 4 bytes, or of those that are loaded or stored */
     AP_CELL = -5,       /* no such cell */
-    AP_SIZE = -6,       /* more words than a command can transfer, or fewer than none */
+    AP_SIZE = -6,       /* more words than a command can transfer, or fewer than none; no size of a load or store */
     AP_STRIDE = -7,     /* an item or a gap that a command cannot say */
     AP_REGISTER = -8,   /* no communication register of the program's */
     AP_OPERATION = -9,  /* no such operation or direction, or not with this number of cells */
@@ -102,6 +102,12 @@ int APcompare_swap(int dest_cell, int *dest_addr, unsigned from, unsigned to, un
  * back. */
 int APlock(int lock_cell, int *lock);
 int APunlock(int lock_cell, int *lock);
+
+/* (t) The processor's load and store of 1, 2, 4 or 8 bytes, at a multiple of their number, on any cell: a load waits until it has them in
+ * `*value`, unless NULL; a store is on its way on return, and APfence waits until all of this cell's stores are in place. */
+int APload(int source_cell, const void *source_addr, int bytes, unsigned long long *value);
+int APstore(int dest_cell, void *dest_addr, int bytes, unsigned long long value);
+int APfence(void);
 
 /* (t) Communication registers 0 to 95: a word each, that is taken when it is read, so that a write waits until it is empty and a read until
  * it is full. APput_registers writes another cell's from register `first` on. */

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::fmt;
 
 use c_programs::Outside;
-use tsunagi::ap1000p::host::{CollectiveError, CommandError};
+use tsunagi::ap1000p::host::{CollectiveError, CommandError, DsmError};
 
 /// `AP_OK` and the errors of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,5 +79,18 @@ impl From<CollectiveError> for Error {
             CollectiveError::Command(error) => error.into(),
             CollectiveError::NotAPowerOfTwo { .. } => Code::Operation.why(error),
         }
+    }
+}
+
+impl From<DsmError> for Error {
+    fn from(error: DsmError) -> Error {
+        let code = match error {
+            DsmError::NoCell { .. } => Code::Cell,
+            DsmError::NotShared { .. } => Code::Pointer,
+            DsmError::Size { .. } => Code::Size,
+            DsmError::Unaligned { .. } => Code::Align,
+            DsmError::Exception { .. } => Code::Refused,
+        };
+        code.why(error)
     }
 }

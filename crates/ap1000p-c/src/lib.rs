@@ -4,12 +4,12 @@ mod error;
 mod transfer;
 
 use std::cell::RefCell;
-use std::ffi::{c_char, c_double, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_double, c_int, c_uint, c_ulonglong, c_void};
 use std::ptr;
 use std::thread::LocalKey;
 
 use c_programs::{Program, Refusals, Settings, fail, in_program, run, span, text};
-use tsunagi::ap1000p::host::{Along, Ap1000pSim, By, Cell, Combine, CommandError, LIBRARY_REGISTERS, Transfer};
+use tsunagi::ap1000p::host::{Along, Ap1000pSim, By, Cell, Combine, CommandError, LIBRARY_REGISTERS, Shared, Transfer};
 use tsunagi::ap1000p::machine::Machine;
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
@@ -151,7 +151,7 @@ fn transfers<F: Future<Output = std::result::Result<(), CommandError>> + 'static
 ///
 /// # Safety
 /// `to` is NULL or good for a write.
-unsafe fn gives(name: &str, to: *mut c_uint, f: impl FnOnce(&Link) -> Result<u32>) -> c_int {
+unsafe fn gives<T>(name: &str, to: *mut T, f: impl FnOnce(&Link) -> Result<T>) -> c_int {
     call(name, |link| {
         let value = f(link)?;
         if !to.is_null() {
@@ -410,6 +410,47 @@ pub extern "C" fn APput_registers(
             cell.put_registers(to, source.source, words, first, flag).await
         };
         Ok(link.ask(put)?)
+    })
+}
+
+/// A byte of any cell's memory of which so many are accessed.
+fn shared(link: &Link, number: c_int, addr: *const c_void, bytes: c_int) -> Result<(Shared, u8)> {
+    let at = link.address("place", addr).map_err(|e| Code::Pointer.why(e))?;
+    let cell = cell(number)?;
+    // The library refuses other sizes and places; what is aligned and begins in the memory ends there.
+    Ok((Shared { cell, addr: at }, u8::try_from(bytes).unwrap_or(0)))
+}
+
+/// # Safety
+/// `value` is NULL or good for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn APload(
+    source_cell: c_int,
+    source_addr: *const c_void,
+    bytes: c_int,
+    value: *mut c_ulonglong,
+) -> c_int {
+    let f = |link: &Link| {
+        let (at, bytes) = shared(link, source_cell, source_addr, bytes)?;
+        Ok(link.ask(move |cell| async move { cell.load(at, bytes).await })?)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { gives("APload", value, f) }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn APstore(dest_cell: c_int, dest_addr: *mut c_void, bytes: c_int, value: c_ulonglong) -> c_int {
+    call("APstore", |link| {
+        let (at, bytes) = shared(link, dest_cell, dest_addr, bytes)?;
+        Ok(link.ask(move |cell| async move { cell.store(at, bytes, value).await })?)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn APfence() -> c_int {
+    call("APfence", |link| {
+        link.ask(|cell| async move { cell.fence().await });
+        Ok(())
     })
 }
 

@@ -132,6 +132,18 @@ static void program(void *arg) {
     OK(APbarrier());
     MUST(*word == 7);
 
+    for (int bytes = 1; bytes <= 8; bytes *= 2) {
+        unsigned char *place = (unsigned char *)(to + 40) + 8 * bytes;
+        unsigned long long stored = 0x1122334455667788ull + me, loaded, mask = ~0ull >> (64 - 8 * bytes);
+        OK(APstore(next, place, bytes, stored));
+        OK(APfence());
+        OK(APload(next, place, bytes, &loaded));
+        MUST(loaded == (stored & mask));
+        OK(APload(next, place, bytes, NULL));
+    }
+    OK(APbarrier());
+    MUST(((unsigned char *)(to + 40))[8] == 0x88 + previous && ((unsigned char *)(to + 40))[9] == 0xff);
+
     OK(APput_registers(next, from + 3, 2, 94, NULL));
     OK(APregister_read(94, &value));
     MUST(value == 1000u * previous + 3);
@@ -189,6 +201,7 @@ static void misuse(void *arg) {
     int *word = APalloc(64), *end, local = 0;
     const APstride none = {0, 0}, wide = {257, 0}, far = {1, 1 << 23}, back = {1, -2}, out = {1, 1 << 20};
     unsigned value;
+    unsigned long long loaded;
     (void)arg;
     if (APcell() != 0) return;
     end = (int *)((char *)word + (458752 - 32) - 4); /* the last word of 1 MB less 576 KB */
@@ -229,6 +242,15 @@ static void misuse(void *arg) {
     TOLD(APlock(4, word), AP_CELL, "APlock: cell 4");
     TOLD(APlock(1, &local), AP_POINTER, "APlock: the lock 0x");
     TOLD(APunlock(-4, word), AP_CELL, "APunlock: cell -4");
+    TOLD(APload(4, word, 4, &loaded), AP_CELL, "APload: cell 4");
+    TOLD(APload(1, &local, 4, &loaded), AP_POINTER, "APload: the place 0x");
+    TOLD(APload(1, word, 3, &loaded), AP_SIZE, "APload: 3 bytes");
+    TOLD(APload(1, word, 260, &loaded), AP_SIZE, "APload: ");
+    TOLD(APload(1, (char *)word + 4, 8, &loaded), AP_ALIGN, "APload: ");
+    TOLD(APstore(-1, word, 4, 0), AP_CELL, "APstore: cell -1");
+    TOLD(APstore(1, &local, 4, 0), AP_POINTER, "APstore: the place 0x");
+    TOLD(APstore(1, word, -4, 0), AP_SIZE, "APstore: ");
+    TOLD(APstore(1, (char *)word + 2, 4, 0), AP_ALIGN, "APstore: ");
     TOLD(APput_registers(1, word, 2, 95, NULL), AP_REGISTER, "communication register 96: 0 to 95");
     TOLD(APput_registers(1, word, 1, -1, NULL), AP_REGISTER, "communication register -1");
     TOLD(APput_registers(1, &local, 1, 0, NULL), AP_POINTER, "APput_registers: the source");
@@ -266,6 +288,7 @@ int main(int argc, char **argv) {
     TOLD(APcells(), AP_OUTSIDE, "APcells: ");
     TOLD(APtime() < 0 ? AP_OUTSIDE : AP_OK, AP_OUTSIDE, "APtime: ");
     TOLD(APput(0, NULL, 0, NULL, NULL, NULL), AP_OUTSIDE, "APput: ");
+    TOLD(APfence(), AP_OUTSIDE, "APfence: ");
     TOLD(APalloc(4) ? AP_OK : AP_OUTSIDE, AP_OUTSIDE, "APalloc: ");
     TOLD(APbackend("paper"), AP_SETTING, "APbackend: unknown backend `paper`; known are: model, rtl");
     TOLD(APbackend(NULL), AP_SETTING, "APbackend: no text");

@@ -283,7 +283,7 @@
 #define AP1000P_PAGE_SEND_MASK 0x40u
 #define AP1000P_PAGE_ROW_SHIFT 9 /* broadcast along X */
 #define AP1000P_PAGE_ROW_MASK 0x200u
-#define AP1000P_PAGE_COLUMN_SHIFT 10 /* broadcast along Y */
+#define AP1000P_PAGE_COLUMN_SHIFT 10 /* broadcast along Y, in the column of the cell named; with ROW to all cells */
 #define AP1000P_PAGE_COLUMN_MASK 0x400u
 #define AP1000P_PAGE_SIZE_SHIFT 11 /* of a remote load or store: its bytes as a power of two; no page has it */
 #define AP1000P_PAGE_SIZE_MASK 0x1800u
@@ -334,7 +334,7 @@
 #define AP1000P_MESSAGE_ROUTE_X_MASK 0xFFu
 #define AP1000P_MESSAGE_ROUTE_Y_SHIFT 8 /* cell */
 #define AP1000P_MESSAGE_ROUTE_Y_MASK 0xFF00u
-#define AP1000P_MESSAGE_ROUTE_SCOPE_SHIFT 16 /* 0 that cell, 1 the row, 2 the column */
+#define AP1000P_MESSAGE_ROUTE_SCOPE_SHIFT 16 /* 0 that cell, 1 the row, 2 column X */
 #define AP1000P_MESSAGE_ROUTE_SCOPE_MASK 0x30000u
 #define AP1000P_MESSAGE_ROUTE_REPLY_SHIFT 18 /* class: an answer, not a request */
 #define AP1000P_MESSAGE_ROUTE_REPLY_MASK 0x40000u

@@ -246,15 +246,17 @@ fn a_lock_has_one_holder() {
 }
 
 #[test]
-fn a_broadcast_reaches_a_row_or_a_column() {
+fn a_broadcast_reaches_a_row_a_column_or_all() {
     let mut sim = boot(config(3, 3));
     sim.cell(NodeId(4)).set_words(Addr(0), &[7, 8]);
     sim.spawn_checked(NodeId(4), async |cell| {
-        for (along, flag) in [(Along::Row, FLAG), (Along::Column, OTHER_FLAG)] {
+        let kinds = [(Along::Row, 0), (Along::Column, 4), (Along::All, 8)];
+        for (along, offset) in kinds {
             let transfer = Transfer {
                 words: 2,
-                dest: Addr(0x2_0000),
-                dest_flag: Some(flag),
+                source_flag: Some(Addr(FLAG.0 + 0x10)),
+                dest: Addr(0x2_0000 + 2 * offset),
+                dest_flag: Some(Addr(FLAG.0 + offset)),
                 ..Transfer::default()
             };
             cell.broadcast(along, &transfer).await?;
@@ -265,11 +267,14 @@ fn a_broadcast_reaches_a_row_or_a_column() {
     sim.pass(Picos::from_us(20.0)).unwrap();
     for number in 0..9 {
         let cell = sim.cell(NodeId(number));
-        let (row, column) = (u32::from(number / 3 == 1), u32::from(number % 3 == 1));
-        assert_eq!((cell.word(FLAG), cell.word(OTHER_FLAG)), (row, column), "{number}");
-        let got = cell.words(Addr(0x2_0000), 2);
-        assert_eq!(got == [7, 8], row + column > 0, "{number}");
+        for (offset, is_in) in [(0, number / 3 == 1), (4, number % 3 == 1), (8, true)] {
+            assert_eq!(cell.word(Addr(FLAG.0 + offset)), u32::from(is_in), "{number}, {offset}");
+            let got = cell.words(Addr(0x2_0000 + 2 * offset), 2);
+            assert_eq!(got == [7, 8], is_in, "{number}, {offset}");
+        }
     }
+    // The sender's flag counts once for each.
+    assert_eq!(sim.cell(NodeId(4)).word(Addr(FLAG.0 + 0x10)), 3);
     quiet(&mut sim);
 }
 

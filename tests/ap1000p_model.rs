@@ -479,9 +479,17 @@ fn to_the_own_cell() {
 }
 
 #[test]
-fn broadcasts_of_rows_and_columns() {
+fn broadcasts() {
+    let all = PAGE_ROW_MASK | PAGE_COLUMN_MASK;
+    // The last, to another column than the own.
+    let kinds = [
+        (PAGE_ROW_MASK, 0),
+        (PAGE_COLUMN_MASK, 0),
+        (all, 0),
+        (PAGE_COLUMN_MASK, 1),
+    ];
     both(4, 3, |rig| {
-        for (number, axis) in [PAGE_ROW_MASK, PAGE_COLUMN_MASK].into_iter().enumerate() {
+        for (number, (axis, away)) in kinds.into_iter().enumerate() {
             let transfer = Transfer {
                 words: 40,
                 dest: 0x2_0000 + 0x1000 * number as u32,
@@ -489,13 +497,12 @@ fn broadcasts_of_rows_and_columns() {
                 source: 0x1_0000,
                 ..Transfer::default()
             };
-            rig.store(6, KIND_PUT | axis, &transfer.to([0, 0]));
+            rig.store(6, KIND_PUT | axis, &transfer.to([away, 0]));
             rig.settle();
         }
     });
 }
 
-/// Of the model alone: the RTL's cells do not yet send on what is for all.
 #[test]
 fn a_broadcast_to_all_reaches_each_cell_once() {
     let mut rig = model(&config(4, 3));

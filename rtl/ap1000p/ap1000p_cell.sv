@@ -6,7 +6,7 @@
 // Dsm        the processor's loads and stores to other cells' memory: ap1000p_access. Register ACKS says when the stores are done.
 // Network    a port of torus_router: ap1000p_link.
 // Memory     read and write streams of 32-bit words, shared by all inside: mem_read_mux, mem_write_mux. What is asked for has its room.
-// The path   command ─► queues ─► send ─► link ─► router ... link ─► receive ─► memory, flag: each block's header says what it does. Requests
+// The path   command ─► queues ─► (requests: spread) ─► send ─► link ─► router ... link ─► receive ─► memory, flag: each block's header says what it does. Requests
 //            and replies have a controller each on both sides, so that no reply waits for a request.
 // Latency    of the blocks; a command enters its queue when its last word is stored, 8 words then, and the memory's mux adds up to 2 cycles.
 // Reset      everything; memory and router must be reset with it.
@@ -364,13 +364,32 @@ module ap1000p_cell #(
   logic [1:0][31:0] found;
   logic [1:0][ 2:0] found_fault;
   logic [1:0] send_busy, send_in, send_ready, flag, flag_ready, flag_system;
-  logic [1:0] go, go_ready, go_local, go_last, come, come_ready, come_last;
+  logic [1:0] send_end, go, go_ready, go_local, go_last, come, come_ready, come_last;
   logic [1:0][11:0] flag_context;
-  logic [1:0][31:0] flag_addr, go_data, come_data;
+  logic [1:0][31:0] send_data, flag_addr, go_data, come_data;
+  logic spread_busy, spread_in, spread_ready;
 
   // A message goes to the controller of its class.
-  assign send_in   = {2{out_valid}} & {|out_queue[4:3], |out_queue[2:0]};
-  assign out_ready = |out_queue[4:3] ? send_ready[1] : send_ready[0];
+  assign spread_in = out_valid && |out_queue[2:0];
+  assign {send_in[1], send_end[1], send_data[1]} = {out_valid && |out_queue[4:3], out_end, out_data};
+  assign out_ready = |out_queue[4:3] ? send_ready[1] : spread_ready;
+
+  ap1000p_spread #(
+      .CoordW(CoordW)
+  ) u_spread (
+      .clk_i,
+      .rst_i,
+      .busy_o(spread_busy),
+      .last_x_i(last[0][CoordW-1:0]),
+      .in_valid_i(spread_in),
+      .in_ready_o(spread_ready),
+      .in_end_i(out_end),
+      .in_data_i(out_data),
+      .out_valid_o(send_in[0]),
+      .out_ready_i(send_ready[0]),
+      .out_end_o(send_end[0]),
+      .out_data_o(send_data[0])
+  );
 
   for (genvar c = 0; c < 2; c++) begin : gen_send
     logic [11:0] context_c;
@@ -391,8 +410,8 @@ module ap1000p_cell #(
         .last_y_i(last[1][CoordW-1:0]),
         .in_valid_i(send_in[c]),
         .in_ready_o(send_ready[c]),
-        .in_end_i(out_end),
-        .in_data_i(out_data),
+        .in_end_i(send_end[c]),
+        .in_data_i(send_data[c]),
         .req_valid_o(ask[c]),
         .req_ready_i(ask_ready[c]),
         .req_context_o(context_c),
@@ -824,7 +843,7 @@ module ap1000p_cell #(
       .mem_rsp_err_i(mem_wr_rsp_err_i)
   );
 
-  assign any_busy = access_busy || command_busy || queues_busy || link_busy || word_busy || creg_busy || mmu_busy
-      || read_busy || write_busy || send_busy != '0 || receive_busy != '0;
+  assign any_busy = access_busy || command_busy || queues_busy || spread_busy || link_busy || word_busy || creg_busy
+      || mmu_busy || read_busy || write_busy || send_busy != '0 || receive_busy != '0;
   assign busy_o = any_busy || regs_busy || host_rsp_valid_o;
 endmodule

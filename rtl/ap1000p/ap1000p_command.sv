@@ -67,16 +67,18 @@ module ap1000p_command (
   // There is such a page.
   function automatic logic exists(input logic [15:0] page);
     logic [2:0] kind_of;
-    logic send, broadcast, spaces;
+    logic send, broadcast, all, spaces;
     kind_of = page[ap1000p_pkg::PageKindLsb+:3];
     send = page[ap1000p_pkg::PageSendLsb];
     broadcast = page[ap1000p_pkg::PageRowLsb] || page[ap1000p_pkg::PageColumnLsb];
+    all = page[ap1000p_pkg::PageRowLsb] && page[ap1000p_pkg::PageColumnLsb];
     spaces = page[ap1000p_pkg::PageAsSendLsb] || page[ap1000p_pkg::PageAsReceiveLsb];
     exists = 1'b0;
     if (page[ap1000p_pkg::PageDirectLsb]) exists = page[13:3] == '0 && kind_of <= 3'(ap1000p_pkg::DirectRemoteReply);
     else if ((page & 16'h5988) == '0) begin  // bits without a meaning, and the end bit of direct pages
       case (kind_of)
-        3'(ap1000p_pkg::KindPut): exists = !(send && page[ap1000p_pkg::PageAsReceiveLsb]);
+        3'(ap1000p_pkg::KindPut):
+        exists = !(send && page[ap1000p_pkg::PageAsReceiveLsb]) && !(all && page[ap1000p_pkg::PageAsSendLsb]);
         3'(ap1000p_pkg::KindGet): exists = !send && !broadcast;
         3'(ap1000p_pkg::KindCsi), 3'(ap1000p_pkg::KindFop): exists = !send && !broadcast && !spaces;
         default: exists = 1'b0;

@@ -27,11 +27,10 @@ module torus_route #(
   localparam bit Up = Port == 2 || Port == 4;  // moves in + direction
 
   logic [7:0] to_x, to_y;
-  logic to_row, to_column, mark, sweeps;
+  logic row, column, sweeps;
   logic above_x, above_y, here_x, here_y, up_x, up_y, beyond_x, beyond_y, wrong;
 
-  assign {mark, to_row, to_y, to_x} = word_i[17:0];
-  assign to_column = mark && !to_row;
+  assign {column, row, to_y, to_x} = word_i[17:0];
   // a > b, in LUTs: shorter than a carry chain for so few bits.
   function automatic logic above(input logic [7:0] a, input logic [7:0] b);
     above = 1'b0;
@@ -44,7 +43,7 @@ module torus_route #(
   assign here_y   = to_y == 8'(y_i);
   assign beyond_x = above_x && last_i[0];
   assign beyond_y = above_y && last_i[1];
-  assign sweeps   = (AlongX || AlongY) && (vc_i[0] || first_i[AlongY]);
+  assign sweeps   = (AlongX ? row : AlongY) && (vc_i[0] || first_i[AlongY]);
 
   if (AlongX) begin : gen_keeps_x
     logic unused;
@@ -67,11 +66,10 @@ module torus_route #(
 
   // By a port or in a class in which it never should have come.
   always_comb begin
-    wrong = word_i[18] != vc_i[1] || (vc_i[1] && (to_row || to_column));
-    if (Port == 1 || Port == 3) wrong = wrong || to_row || to_column;
-    if (Port == 2) wrong = wrong || to_column;
-    if (Port == 4) wrong = wrong || to_row;
-    if (AlongY) wrong = wrong || (!to_row && !to_column && !here_x);
+    wrong = word_i[18] != vc_i[1] || (vc_i[1] && (row || column)) || (row && column);
+    if (Port == 1 || AlongY) wrong = wrong || row;
+    if (Port == 3) wrong = wrong || column;
+    if (AlongY) wrong = wrong || !here_x;
   end
 
   always_comb begin
@@ -79,10 +77,10 @@ module torus_route #(
     lane_o = 1'b0;
     if (wrong) begin
       outs_o = '0;
-    end else if (to_row || to_column) begin
+    end else if (row || (column && here_x)) begin
       outs_o[0] = sweeps;
-      outs_o[1] = to_row && !(sweeps && last_i[0]);
-      outs_o[3] = to_column && !(sweeps && last_i[1]);
+      outs_o[1] = row && !(sweeps && last_i[0]);
+      outs_o[3] = column && !(sweeps && last_i[1]);
       lane_o = sweeps;
     end else if (!AlongY && !here_x) begin
       outs_o[1] = !beyond_x && up_x;

@@ -2,9 +2,8 @@
 //
 // Purpose    Carries packets (words up to and including `last`) by their first word, X before Y, in the shorter direction (+ where
 //            both are equally short). First word: [7:0] x and [15:8] y of the destination, [17:16] who gets it (0 that cell;
-//            1 each cell of the sender's row, 2 of its column, the sender included; 3 as 1, with the receivers to send it on as 2
-//            instead of keeping it), [18] class (0 requests, 1 replies and acknowledges); the rest, and x and y of a broadcast,
-//            are the sender's own.
+//            1 each cell of the sender's row, the sender included; 2 each cell of column x), [18] class (0 requests, 1 replies and
+//            acknowledges); the rest, y of a column and x and y of a row are the sender's own.
 // Ports      0 the cell, 1 +X, 2 -X, 3 +Y, 4 -Y: port 1 of (x, y) joins port 2 of (x + 1, y), port 3 port 4 of (x, y + 1).
 //            Virtual channel: {class, lane}. On lane 0 a packet has yet to cross the link from its ring's last cell to cell 0,
 //            or back; on lane 1 not. To and from the cell there is lane 0 only.
@@ -17,12 +16,12 @@
 //            link, from one channel or several, without a bubble between packets; an input and an output each carry one
 //            word a cycle. Where a broadcast forks, each word takes two cycles: one for each copy.
 //            With CyclesPerWord above 1 each of the four links carries a word in as many cycles.
-// Order      Two packets of one cell to another of one class, or two broadcasts of one kind, do not overtake each other.
-// Broadcast  goes in + direction to cell 0 of the ring (lane 0, no copies), all round if it starts there, and then to the last (lane 1,
+// Order      Two packets of one cell to another of one class, or two broadcasts to one row or column, do not overtake each other.
+// Broadcast  of a column goes along X to it. On its ring each goes in + direction to cell 0 of the ring (lane 0, no copies), all round if it starts there, and then to the last (lane 1,
 //            a copy at each cell, taken before it goes on). No word goes to two links: a tree of them deadlocks.
 // When full  Nothing leaves that has no place beyond; nothing is lost. Why no packets wait for each other in a circle, with
 //            copies and replies: docs/machines/torus.md; src/net/dependencies.rs checks it over the same routing function.
-// Misused    A packet to its own cell is drained (a cell copies by itself), and so is a broadcast that is a reply. A coordinate above last_x_i or last_y_i leads to the end of its ring; there, and where a packet comes by a port or a
+// Misused    A packet to its own cell is drained (a cell copies by itself), and so is a broadcast that is a reply, and one to a row and a column. A coordinate above last_x_i or last_y_i leads to the end of its ring; there, and where a packet comes by a port or a
 //            class it never should, it is drained and counted in drained_o, which saturates. A word without a place is lost.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no in_valid_i or out_credit_i is set.
 // Source     Dimension order and two lanes a ring: Dally and Seitz, 1987. The machine's own router is known by its rate only

@@ -14,6 +14,7 @@ pub mod queues;
 pub mod receive;
 pub mod regs;
 pub mod send;
+pub mod spread;
 pub mod stride;
 pub mod window;
 pub mod word;

@@ -51,10 +51,16 @@ impl Page {
         // What goes with each kind, besides the class.
         let spaces = PAGE_AS_SEND_MASK | PAGE_AS_RECEIVE_MASK;
         let broadcast = PAGE_ROW_MASK | PAGE_COLUMN_MASK;
+        // To all, a message is sent for each column, and the first would empty the registers.
+        let from = if bits(broadcast) == broadcast as u16 {
+            0
+        } else {
+            PAGE_AS_SEND_MASK
+        };
         let with = match kind {
             // A ring buffer is no communication register.
-            KIND_PUT if has(PAGE_SEND_MASK) => PAGE_SEND_MASK | PAGE_AS_SEND_MASK | broadcast,
-            KIND_PUT => spaces | broadcast,
+            KIND_PUT if has(PAGE_SEND_MASK) => PAGE_SEND_MASK | from | broadcast,
+            KIND_PUT => from | PAGE_AS_RECEIVE_MASK | broadcast,
             KIND_GET => spaces,
             KIND_CSI | KIND_FOP => 0,
             _ => return None,

@@ -451,7 +451,7 @@ pub const PAGE_SEND_MASK: u32 = 0x40;
 pub const PAGE_ROW_SHIFT: u32 = 9;
 /// Bits 9 in place.
 pub const PAGE_ROW_MASK: u32 = 0x200;
-/// broadcast along Y.
+/// broadcast along Y, in the column of the cell named; with ROW to all cells.
 pub const PAGE_COLUMN_SHIFT: u32 = 10;
 /// Bits 10 in place.
 pub const PAGE_COLUMN_MASK: u32 = 0x400;
@@ -526,7 +526,7 @@ pub const MESSAGE_ROUTE_X_MASK: u32 = 0xff;
 pub const MESSAGE_ROUTE_Y_SHIFT: u32 = 8;
 /// Bits 15:8 in place.
 pub const MESSAGE_ROUTE_Y_MASK: u32 = 0xff00;
-/// 0 that cell, 1 the row, 2 the column.
+/// 0 that cell, 1 the row, 2 column X.
 pub const MESSAGE_ROUTE_SCOPE_SHIFT: u32 = 16;
 /// Bits 17:16 in place.
 pub const MESSAGE_ROUTE_SCOPE_MASK: u32 = 0x30000;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
 
 use crate::net::topology::{Omega, SwitchAt};
-use crate::net::torus::{Cast, Cell, Class, Header, Port, Torus, Way};
+use crate::net::torus::{Cell, Class, Header, Port, Torus, Way};
 
 /// What something can wait for in a network with channels `C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -185,10 +185,12 @@ pub fn of_torus(
         // A cell beyond each end stands for all that are not there.
         let (xs, ys) = (0..=torus.x().min(255), 0..=torus.y().min(255));
         let to = xs.flat_map(move |x| ys.clone().map(move |y| Header::to(Cell { x, y }, class)));
-        to.chain([Cast::X, Cast::Y, Cast::Xy].map(|cast| Header {
-            class,
-            ..Header::broadcast(cast)
-        }))
+        let columns = (0..=torus.x().min(255)).map(Header::column);
+        to.chain(
+            columns
+                .chain([Header::row()])
+                .map(move |header| Header { class, ..header }),
+        )
     };
     for (from, class) in cells().flat_map(|cell| Class::ALL.map(|class| (cell, class))) {
         for header in one(class) {

@@ -285,7 +285,6 @@ impl GoldenSwitch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::torus::Cast;
 
     #[test]
     fn an_orderly_switch_passes() {
@@ -315,7 +314,7 @@ mod tests {
         let torus = Torus::new(4, 4);
         let mut golden = GoldenSwitch::router(torus, torus.cell(1), u64::MAX);
         let input = Port::XMinus as usize * VCS + 1;
-        let head = Header::broadcast(Cast::X).word();
+        let head = Header::row().word();
         let (up, local) = (Port::XPlus as usize * VCS + 1, 0);
         golden.took(input, head, false);
         golden.took(input, 7, true);
@@ -333,7 +332,7 @@ mod tests {
     fn a_torus_delivers_by_what_is_said() {
         let torus = Torus::new(2, 2);
         let mut golden = GoldenSwitch::torus(torus);
-        let all = Header::broadcast(Cast::X);
+        let all = Header::row();
         let input = network_input(3, all);
         golden.took(input, all.word(), true);
         for cell in 2..4 {

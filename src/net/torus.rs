@@ -6,9 +6,9 @@
 //! on lane 1 otherwise (Dally and Seitz), so lane and direction follow from place and destination.
 //!
 //! Broadcasts sweep a ring in + direction on lane 1, from cell 0 to the last, and leave a copy at each cell they pass; to reach
-//! cell 0 they go in + direction on lane 0, round the ring if they start there. So a cell that holds up a sweep's copy holds up nothing
-//! but cells of higher X, or of higher Y in its column: why there is no deadlock (`docs/machines/torus.md`). No router sends a word to
-//! two links; a broadcast to all is sent on by the cells of a row.
+//! cell 0 they go in + direction on lane 0, round the ring if they start there. To the ring of another column they go along X first, as a packet
+//! for one cell does. So a cell that holds up a sweep's copy holds up nothing but cells of higher X, or of higher Y in its column: why there is
+//! no deadlock (`docs/machines/torus.md`). No router sends a word to two links; a broadcast to all is a packet for each column.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -43,10 +43,10 @@ pub enum Cast {
     One,
     /// Each cell of the sender's row, the sender included.
     X,
-    /// Each cell of the sender's column, the sender included.
+    /// Each cell of the column that is named; of the sender's, the sender included.
     Y,
-    /// As `X`, but those who get it do not keep it: each sends it on as `Y`, once it has all of it. So it reaches each cell once.
-    Xy,
+    /// Drained.
+    Nobody,
 }
 
 /// Replies and acknowledges never wait for requests.
@@ -59,7 +59,7 @@ pub enum Class {
 /// What a packet's first word says in its low bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Of the destination; without meaning in a broadcast. A packet to its own cell is drained; a coordinate that the torus does not have leads to the end of its
+    /// Of the destination; of a column's, `x` alone, and of a row's neither. A packet to its own cell is drained; a coordinate that the torus does not have leads to the end of its
     /// ring and is drained there.
     pub x: u8,
     pub y: u8,
@@ -92,7 +92,7 @@ impl Class {
 }
 
 impl Cast {
-    pub const ALL: [Cast; 4] = [Cast::One, Cast::X, Cast::Y, Cast::Xy];
+    pub const ALL: [Cast; 4] = [Cast::One, Cast::X, Cast::Y, Cast::Nobody];
 }
 
 impl Header {
@@ -106,9 +106,18 @@ impl Header {
         Header { x, y, cast, class }
     }
 
-    /// For a row, a column or all: a request, always.
-    pub fn broadcast(cast: Cast) -> Header {
-        let (x, y, class) = (0, 0, Class::Request);
+    /// For the sender's row: a request, always.
+    pub fn row() -> Header {
+        let cast = Cast::X;
+        Header {
+            cast,
+            ..Header::column(0)
+        }
+    }
+
+    /// For column `x`: a request, always.
+    pub fn column(x: usize) -> Header {
+        let (x, y, cast, class) = (x as u8, 0, Cast::Y, Class::Request);
         Header { x, y, cast, class }
     }
 
@@ -182,12 +191,14 @@ impl Torus {
         let lane = vc % 2;
         let here_x = usize::from(header.x) == at.x;
         let astray = match (from, header.cast) {
+            (_, Cast::Nobody) => true,
             (Port::YPlus | Port::YMinus, Cast::One) => !here_x,
-            // Broadcasts move in + direction, along their own dimension.
-            (Port::XPlus | Port::YPlus, cast) => cast != Cast::One,
-            (Port::XMinus, cast) => cast == Cast::Y,
-            (Port::YMinus, cast) => cast != Cast::Y,
-            (Port::Local, _) => false,
+            // Sweeps move in + direction.
+            (Port::XPlus | Port::YPlus | Port::YMinus, Cast::X) => true,
+            (Port::YPlus, Cast::Y) => true,
+            (Port::YMinus, Cast::Y) => !here_x,
+            (Port::Local | Port::XPlus | Port::XMinus, Cast::One | Cast::Y) => false,
+            (Port::Local | Port::XMinus, Cast::X) => false,
         };
         let classless = header.class == Class::Reply && header.cast != Cast::One;
         if astray || classless || vc / 2 != header.class as usize {
@@ -195,9 +206,9 @@ impl Torus {
         }
         let mut ways = Vec::new();
         let rings = match header.cast {
-            Cast::One => None,
-            Cast::X | Cast::Xy => Some((self.x, at.x, Port::XPlus, Port::XMinus)),
-            Cast::Y => Some((self.y, at.y, Port::YPlus, Port::YMinus)),
+            Cast::X => Some((self.x, at.x, Port::XPlus, Port::XMinus)),
+            Cast::Y if here_x => Some((self.y, at.y, Port::YPlus, Port::YMinus)),
+            Cast::One | Cast::Y | Cast::Nobody => None,
         };
         if let Some((length, here, port, minus)) = rings {
             let sweeps = from == minus && (lane == 1 || here == 0);
@@ -234,8 +245,9 @@ impl Torus {
         let gets = |cell: &Cell| match header.cast {
             _ if header.class == Class::Reply && header.cast != Cast::One => false,
             Cast::One => *cell != from && (cell.x, cell.y) == (header.x.into(), header.y.into()),
-            Cast::X | Cast::Xy => cell.y == from.y,
-            Cast::Y => cell.x == from.x,
+            Cast::X => cell.y == from.y,
+            Cast::Y => cell.x == usize::from(header.x),
+            Cast::Nobody => false,
         };
         all.filter(gets).collect()
     }
@@ -380,18 +392,15 @@ pub(crate) mod tests {
     fn broadcasts_reach_each_cell_exactly_once() {
         for (x, y) in SHAPES {
             let torus = Torus::new(x, y);
-            for (n, cast) in (0..torus.cells()).flat_map(|n| Cast::ALL.map(|cast| (n, cast))) {
-                let from = torus.cell(n);
-                let header = Header {
-                    cast,
-                    ..Header::to(torus.cell(n / 2), Class::Request)
-                };
+            let all = || (0..x).map(Header::column).chain([Header::row()]);
+            for (n, header) in (0..torus.cells()).flat_map(|n| all().map(move |header| (n, header))) {
+                let (from, cast) = (torus.cell(n), header.cast);
                 let mut copies = BTreeMap::new();
                 let mut hops = 0;
                 torus.walk(from, header, |Hop { at, ways, .. }| {
                     hops += 1;
                     *copies.entry(*at).or_insert(0) += ways.iter().filter(|way| **way == EJECT).count();
-                    assert!(hops <= 2 * x.max(y), "{cast:?} goes on and on");
+                    assert!(hops <= x / 2 + 2 * x.max(y), "{cast:?} goes on and on");
                 });
                 copies.retain(|_, copies| *copies != 0);
                 let expected = torus.receivers(from, header);
@@ -411,16 +420,10 @@ pub(crate) mod tests {
             let torus = Torus::new(x, y);
             for n in 0..torus.cells() {
                 let from = torus.cell(n);
-                for (to_x, to_y) in [(x, 0), (255, 0), (from.x, y), (from.x, 255), (0, y), (x + 1, y + 1)] {
-                    if to_x < x && to_y < y {
-                        continue;
-                    }
-                    let header = Header {
-                        x: to_x as u8,
-                        y: to_y as u8,
-                        cast: Cast::One,
-                        class: Class::Reply,
-                    };
+                let beyond = [(x, 0), (255, 0), (from.x, y), (from.x, 255), (0, y), (x + 1, y + 1)];
+                let beyond = beyond.map(|(x, y)| Header::to(Cell { x, y }, Class::Reply));
+                let columns = [x, x + 1, 255].map(Header::column);
+                for header in beyond.into_iter().chain(columns) {
                     let (mut drained, mut hops) = (0, 0);
                     torus.walk(from, header, |Hop { ways, .. }| {
                         drained += usize::from(ways.is_empty());

@@ -368,11 +368,12 @@ fn c22_atomics() {
     assert_eq!(word(&machine, 5, 0x6_0004), 16 * ROUNDS);
 }
 
-/// C28, rows and columns: a broadcast is in each cell of them, once, and nowhere else.
+/// C28, rows, columns, all: a broadcast is in each cell of them, once, and nowhere else.
 #[test]
 fn c28_broadcast() {
     let mut machine = machine(4, 3, SLOW);
-    for (number, axis) in [PAGE_ROW_MASK, PAGE_COLUMN_MASK].into_iter().enumerate() {
+    let kinds = [PAGE_ROW_MASK, PAGE_COLUMN_MASK, PAGE_ROW_MASK | PAGE_COLUMN_MASK];
+    for (number, axis) in kinds.into_iter().enumerate() {
         let from = 6;
         let flag = 0x6_0000 + 4 * number as u32;
         let transfer = Transfer {
@@ -388,11 +389,7 @@ fn c28_broadcast() {
         machine.store(from, KIND_PUT | axis, &command);
         settle(&mut machine, 20_000);
         for (cell, &before) in before.iter().enumerate() {
-            let in_it = if number == 0 {
-                cell / 4 == from / 4
-            } else {
-                cell % 4 == from % 4
-            };
+            let in_it = [cell / 4 == from / 4, cell % 4 == from % 4, true][number];
             let counted = word(&machine, cell, flag).wrapping_sub(before);
             assert_eq!(counted, u32::from(in_it), "cell {cell}, {axis:x}");
             if in_it {

@@ -10,6 +10,7 @@ mod receive;
 mod rig;
 mod send;
 mod space;
+mod spread;
 mod twins;
 mod word;
 

@@ -115,7 +115,10 @@ fn packets(plan: &Plan, input: usize, width: usize, rng: &mut Rng) -> VecDeque<F
                 class,
                 ..Header::of(rng.bits())
             },
-            2 | 3 => Header::broadcast(Cast::ALL[rng.between(1, 3) as usize]),
+            2 | 3 => Header {
+                cast: Cast::ALL[rng.between(1, 3) as usize],
+                ..Header::to(cell, Class::Request)
+            },
             _ => Header::to(cell, class),
         };
         for left in (0..words).rev() {
@@ -559,9 +562,9 @@ struct Network<U> {
     waiting: Vec<[u8; 2]>,
     /// Requests are taken only while fewer replies wait.
     replies: Option<usize>,
-    /// Words that came, and by cell, packets that it keeps.
+    /// Words that came, and by cell, packets that it got.
     came: u64,
-    kept: Vec<u64>,
+    got: Vec<u64>,
 }
 
 impl<U: Router> Network<U> {
@@ -575,7 +578,7 @@ impl<U: Router> Network<U> {
             waiting: vec![[0; 2]; cells],
             replies: None,
             came: 0,
-            kept: vec![0; cells],
+            got: vec![0; cells],
         }
     }
 
@@ -606,13 +609,7 @@ impl<U: Router> Network<U> {
                     .map_err(|e| Fault::from(e).at(cycle))?;
                 self.came += 1;
                 self.waiting[n][vc / 2] += 1;
-                // The sender's number for the golden torus says the kind.
-                let for_all = source % 4 == Cast::Xy as usize;
-                self.kept[n] += u64::from(flit.last && !for_all);
-                if flit.last && for_all {
-                    let header = Header::broadcast(Cast::Y);
-                    self.send(n, &Packet { header, words: 7 }, rng);
-                }
+                self.got[n] += u64::from(flit.last);
                 if self.replies.is_some() && class == Class::Request && flit.last {
                     let header = Header::to(torus.cell(source / 8), Class::Reply);
                     self.send(n, &Packet { header, words: 9 }, rng);
@@ -672,7 +669,10 @@ pub fn carries<U: Router>(case: &Case, torus: Torus, gaps: Gaps, packets: usize)
         let cell = torus.cell(rng.below(torus.cells() as u64) as usize);
         let class = Class::ALL[rng.below(2) as usize];
         let header = match rng.below(16) {
-            0 => Header::broadcast(Cast::ALL[rng.between(1, 3) as usize]),
+            0 => Header {
+                cast: Cast::ALL[rng.between(1, 3) as usize],
+                ..Header::to(cell, class)
+            },
             1 => Header {
                 class,
                 cast: Cast::One,
@@ -701,15 +701,14 @@ fn tori_carry_random_packets() {
     }
 }
 
-/// All cells send long broadcasts of all kinds at once, so that copies hold each other up: none does so for ever, and each cell gets each
-/// exactly once.
+/// All cells send long broadcasts at once, along their row and to each column, so that copies hold each other up: none does so for ever, and each
+/// cell gets each exactly once.
 pub fn broadcasts<U: Router>(case: &Case, torus: Torus) -> Result<(), Fault> {
     let sinks = |n| Pacer::new(true, case.rng(&format!("sink {n}")));
     let mut net = Network::<U>::new(torus, &case.context(), sinks);
     let mut rng = case.rng("packets");
     for n in 0..torus.cells() {
-        for cast in [Cast::X, Cast::Xy, Cast::Y] {
-            let header = Header::broadcast(cast);
+        for header in (0..torus.x()).map(Header::column).chain([Header::row()]) {
             let words = rng.between(1, 40);
             net.send(n, &Packet { header, words }, &mut rng);
             let header = Header::to(torus.cell(torus.cells() - 1 - n), Class::Request);
@@ -717,12 +716,12 @@ pub fn broadcasts<U: Router>(case: &Case, torus: Torus) -> Result<(), Fault> {
         }
     }
     net.finish(&mut rng)?;
-    // From each cell of its row, each of its column, and each cell; and three from the cell opposite, unless that is itself.
+    // One from each cell, and one from each of its row; and as many as there are from the cell opposite, unless that is itself.
     for n in 0..torus.cells() {
-        let opposite = 3 * usize::from(torus.cells() - 1 - n != n);
-        let expected = torus.x() + torus.y() + torus.cells() + opposite;
-        Check::Left.holds(net.kept[n] == expected as u64, || {
-            format!("cell {n} kept {} packets of {expected}", net.kept[n])
+        let opposite = (torus.x() + 1) * usize::from(torus.cells() - 1 - n != n);
+        let expected = torus.cells() + torus.x() + opposite;
+        Check::Left.holds(net.got[n] == expected as u64, || {
+            format!("cell {n} got {} packets of {expected}", net.got[n])
         })?;
     }
     Ok(())

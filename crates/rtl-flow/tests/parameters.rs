@@ -38,6 +38,7 @@ const ILLEGAL: &[(&str, &[&str])] = &[
     ("ap1000p_refill_DataW_must_be_32_or_64", &["DataW=128"]),
     ("ap1000p_send_CoordW_must_be_1_to_8", &["CoordW=9"]),
     ("ap1000p_spill_DataW_must_be_32_or_64", &["DataW=16"]),
+    ("ap1000p_spread_CoordW_must_be_1_to_7", &["CoordW=8"]),
     ("arbiter_rr_N_must_be_at_least_1", &["N=0"]),
     ("async_fifo_Depth_must_be_a_power_of_two_and_at_least_2", &["Depth=6"]),
     ("async_fifo_W_must_be_at_least_1", &["W=0"]),

@@ -96,11 +96,12 @@ pub enum By {
     System,
 }
 
-/// Along which ring of the own cell a broadcast goes; the own cell is included.
+/// Where a broadcast goes: the own cell's row or column, or all cells; the own one is included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
     Row,
     Column,
+    All,
 }
 
 fn aligned(addr: Addr) -> Result<u32, CommandError> {
@@ -219,7 +220,7 @@ impl Cell {
         self.issue(by, KIND_PUT, self.command(dest_cell, transfer)?).await
     }
 
-    /// A PUT to each cell of the own row or column, the own cell included.
+    /// A PUT to each cell of the own row or column, or to all; the own cell is included.
     ///
     /// # Errors
     /// As [`put_stride`](Cell::put_stride).
@@ -227,6 +228,7 @@ impl Cell {
         let page = match along {
             Along::Row => PAGE_ROW_MASK,
             Along::Column => PAGE_COLUMN_MASK,
+            Along::All => PAGE_ROW_MASK | PAGE_COLUMN_MASK,
         };
         let command = self.command(self.id(), transfer)?;
         self.issue(By::User, KIND_PUT | page, command).await

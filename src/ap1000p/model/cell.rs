@@ -12,6 +12,7 @@ use crate::ap1000p::queues::turn;
 use crate::ap1000p::receive::{What, Why};
 use crate::ap1000p::regs::*;
 use crate::ap1000p::send::{Place, Traffic};
+use crate::ap1000p::spread::spread;
 use crate::ap1000p::word::Request;
 use crate::ap1000p::{Queue, Word};
 use crate::harness::backend::HostReq;
@@ -95,6 +96,8 @@ pub(super) struct Queues {
     /// Words of direct pages, of messages that are not complete.
     direct: [Vec<u32>; QUEUES as usize],
     passed: [u32; QUEUES as usize],
+    /// Of a message to all cells, what is still to be sent.
+    spread: VecDeque<Vec<u32>>,
     /// What may not begin while the queues pause.
     paused: VecDeque<(Queue, Vec<u32>)>,
 }
@@ -125,7 +128,7 @@ impl Queues {
     }
 
     fn waiting(&self) -> usize {
-        self.messages.iter().map(VecDeque::len).sum::<usize>() + self.paused.len()
+        self.messages.iter().map(VecDeque::len).sum::<usize>() + self.spread.len() + self.paused.len()
     }
 }
 
@@ -189,7 +192,14 @@ impl Node {
     }
 
     pub fn next_message(&mut self, class: Traffic) -> Option<Vec<u32>> {
-        self.queues.next(class)
+        if class == Traffic::Reply {
+            return self.queues.next(class);
+        }
+        if self.queues.spread.is_empty() {
+            let message = self.queues.next(class)?;
+            self.queues.spread = spread(&message, self.regs.place().size[0]).into();
+        }
+        self.queues.spread.pop_front()
     }
 
     /// A word is stored to a page.

@@ -9,7 +9,6 @@
 //! - **Messages** that wait at a cell (a fault not served, a full register) wait there without bound; they do not hold up the network, nor their sender's flag.
 //! - **A message's data** are read when it is sent, but for faults and table reads on the way, and written 1 write latency after its last word came.
 //! - **The word unit** does what it is asked without waiting for others, unless a fault holds it.
-//! - **A broadcast to all** is sent on along the columns by the cells of the row, as docs/machines/torus.md has it.
 
 mod cell;
 mod network;
@@ -31,7 +30,7 @@ use super::window::Window;
 use super::word::{Op, Request, perform};
 use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
 use crate::harness::memory::Memory;
-use crate::net::torus::{Cast, Header, Torus};
+use crate::net::torus::{Header, Torus};
 use crate::{NodeId, Picos};
 
 use cell::Node;
@@ -173,8 +172,6 @@ enum Due {
     Sent(Option<Request>),
     /// A message is in.
     Arrived(Class, Vec<u32>),
-    /// A broadcast to all has reached a cell of the row, which sends it on.
-    SendOn(Vec<u32>),
     Note(EventKind),
 }
 
@@ -296,11 +293,6 @@ impl ModelMachine {
                 node.coming -= 1;
                 node.inbox[class as usize].push_back(words);
                 self.run(n, Unit::receives(class));
-            }
-            Due::SendOn(words) => {
-                self.nodes[n].coming -= 1;
-                let start = self.cycle.max(self.nodes[n].link_free);
-                self.inject(n, words, start);
             }
             Due::Note(kind) => self.note(self.cycle, n, kind),
         }
@@ -592,16 +584,7 @@ impl ModelMachine {
             self.note(arrival.first, to, EventKind::RxFirst { head });
             self.note(arrival.last, to, EventKind::RxLast { flits: count as u32 });
             let at = arrival.last + self.timing.receive;
-            if header.cast == Cast::Xy {
-                let column = Header::broadcast(Cast::Y).word() as u32;
-                self.at(
-                    at + self.timing.write,
-                    to,
-                    Due::SendOn([&[column], &words[1..]].concat()),
-                );
-            } else {
-                self.at(at, to, Due::Arrived(CLASSES[header.class as usize], words));
-            }
+            self.at(at, to, Due::Arrived(CLASSES[header.class as usize], words));
         }
         end
     }

@@ -563,12 +563,12 @@ pub fn c28(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let dest = |number: usize, along: u32| Addr(0x2_0000 + 0x1_0000 * along + 0x400 * number as u32);
     for from in 0..cells {
         sim.spawn_checked(node(from), async move |cell| {
-            for (number, along) in (0..).zip([Along::Row, Along::Column]) {
+            for (number, along) in (0..).zip([Along::Row, Along::Column, Along::All]) {
                 let transfer = Transfer {
                     words: 40,
                     source: Addr(0x1_0000),
                     dest: dest(from, number),
-                    dest_flag: Some(flag(2 * from as u32 + number)),
+                    dest_flag: Some(flag(3 * from as u32 + number)),
                     ..Transfer::default()
                 };
                 cell.broadcast(along, &transfer).await?;
@@ -581,9 +581,9 @@ pub fn c28(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     for from in 0..cells {
         for to in 0..cells {
             let cell = sim.cell(node(to));
-            let same = [from / 4 == to / 4, from % 4 == to % 4];
-            for (along, same) in (0..2).zip(same) {
-                let count = cell.word(flag(2 * from as u32 + along));
+            let same = [from / 4 == to / 4, from % 4 == to % 4, true];
+            for (along, same) in (0..).zip(same) {
+                let count = cell.word(flag(3 * from as u32 + along));
                 counted += u32::from(count != u32::from(same));
                 copies += count;
                 let at = dest(from, along);
@@ -598,12 +598,12 @@ pub fn c28(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     }
     lab.none(
         "c28.once",
-        "cells that did not get it exactly once, or are not of the row or column and got it",
+        "cells that did not get it exactly once, or are not of the row or column and got one",
         "cells",
         counted,
     );
     lab.none("c28.data", "words that are not as they were sent", "words", bad);
-    let all = f64::from(12 * (4 + 3));
-    lab.check("c28.copies", "copies of 24 broadcasts", "copies", (all, all), copies);
+    let all = f64::from(12 * (4 + 3 + 12));
+    lab.check("c28.copies", "copies of 36 broadcasts", "copies", (all, all), copies);
     Ok(())
 }

@@ -91,7 +91,12 @@ const ENTRIES: [Entry; 26] = [
     entry("C22", "section 2.2.9", "Atomic operations", together::c22),
     on_rtl(entry("C26", "section 2.2.6", "Address translation", memory::c26)),
     on_rtl(entry("C27", "section 2.2.6", "Page faults on both sides", memory::c27)),
-    entry("C28", "section 2.1", "Broadcasts along rows and columns", messages::c28),
+    entry(
+        "C28",
+        "section 2.1",
+        "Broadcasts along rows, along columns, to all",
+        messages::c28,
+    ),
     entry("C29", "section 2.1", "All cells GET from all", together::c29),
     entry("M1", "JSPP '95", "Latency of a PUT by the user", latency::m1),
     entry("M2", "JSPP '95", "Latency of a PUT by system call", latency::m2),

@@ -1,0 +1,100 @@
+// AP1000+ MSC+, before the send controller of requests: a PUT or SEND to all cells becomes one for each column of the torus.
+//
+// In, out    whole messages {end, word} of queues 0 to 2, valid/ready; others pass as they are.
+// To all     kind PUT with ROW and COLUMN: the message comes out last_x_i + 1 times, for the columns 0, 1, ... further along X than the own. Word 0 says
+//            so, without ROW; the send flag's address is 0 in all but the last, so that it counts once, after all.
+// Latency    1 cycle. A word per cycle, but no word is taken in while one is repeated.
+// Full       `in_ready_o` is low; it is a function of flip-flops, as all outputs are.
+// Misuse     a message of more than 16 words to all cells is repeated wrongly (asserted); the queues have none.
+// Reset      drops everything.
+// busy_o     low when nothing is inside.
+// Source     that there is a broadcast to all: page codes of the machine's Linux port. How it goes: own guess; docs/machines/torus.md.
+module ap1000p_spread #(
+    parameter int CoordW = 5  // bits of a coordinate, 1 to 7
+) (
+    input  logic clk_i,
+    input  logic rst_i,
+    output logic busy_o,
+
+    input logic [CoordW-1:0] last_x_i,
+
+    input logic in_valid_i,
+    output logic in_ready_o,
+    input logic in_end_i,
+    input logic [31:0] in_data_i,
+    output logic out_valid_o,
+    input logic out_ready_i,
+    output logic out_end_o,
+    output logic [31:0] out_data_o
+);
+  if (CoordW < 1 || CoordW > 7) begin : gen_bad_coord
+    ap1000p_spread_CoordW_must_be_1_to_7 u_bad ();
+  end
+
+  logic [32:0] kept_q[16];  // the message
+  logic [3:0] index_q;  // of the word that goes
+  logic [7:0] column_q;  // of the message that it is of
+  logic again_q;  // which comes from `kept_q`
+  logic all_q, send_q, all, first, final_, valid, move, ready, ends, flag;
+  logic [31:0] word, data;
+  logic [15:0] kind;
+
+  assign first = index_q == '0;
+  assign final_ = column_q == 8'(last_x_i);
+  assign valid = again_q || in_valid_i;
+  assign move = valid && ready;
+  assign {ends, word} = again_q ? kept_q[index_q] : {in_end_i, in_data_i};
+  assign kind = word[ap1000p_pkg::CommandHeadKindLsb+:16];
+  assign in_ready_o = ready && !again_q;
+
+  always_comb begin
+    all = all_q;
+    if (first) begin
+      all = !kind[ap1000p_pkg::PageDirectLsb] && kind[ap1000p_pkg::PageKindLsb+:3] == 3'(ap1000p_pkg::KindPut)
+          && kind[ap1000p_pkg::PageRowLsb] && kind[ap1000p_pkg::PageColumnLsb];
+    end
+    flag = index_q == (send_q ? 4'd3 : 4'd5);
+    data = word;
+    if (all && first) begin
+      data[ap1000p_pkg::CommandHeadDxLsb+:8] = column_q;
+      data[ap1000p_pkg::CommandHeadKindLsb+ap1000p_pkg::PageRowLsb] = 1'b0;
+    end
+    if (all && flag && !final_) data = '0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (move && !again_q) kept_q[index_q] <= {ends, word};
+    if (move && first) send_q <= kind[ap1000p_pkg::PageSendLsb];
+    if (rst_i) begin
+      index_q <= '0;
+      column_q <= '0;
+      again_q <= 1'b0;
+      all_q <= 1'b0;
+    end else if (move) begin
+      index_q <= ends ? '0 : index_q + 4'd1;
+      all_q   <= all;
+      if (ends) begin
+        again_q  <= all && !final_;
+        column_q <= all && !final_ ? column_q + 8'd1 : '0;
+      end
+    end
+`ifdef TSUNAGI_ASSERT
+    if (!rst_i && move) assert (!all || ends || index_q != '1);
+`endif
+  end
+
+  skid #(
+      .W(33)
+  ) u_out (
+      .clk_i,
+      .rst_i,
+      .in_valid_i(valid),
+      .in_ready_o(ready),
+      .in_data_i ({ends, data}),
+      .out_valid_o,
+      .out_ready_i,
+      .out_data_o({out_end_o, out_data_o})
+  );
+
+  assign busy_o = index_q != '0 || again_q || out_valid_o;
+endmodule

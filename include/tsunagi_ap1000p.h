@@ -86,8 +86,8 @@ int APget_stride(int source_cell, const void *source_addr, const APstride *sourc
 /* (t) APput that returns when the words are written. */
 int APack_put(int dest_cell, const void *source_addr, int size, void *dest_addr, int *dest_flag, int *source_flag);
 
-/* (t) APput to every cell of this one's row or column, itself included. */
-enum { AP_ROW, AP_COLUMN };
+/* (t) APput to every cell of this one's row or column, or to all, itself included. */
+enum { AP_ROW, AP_COLUMN, AP_ALL };
 int APbroadcast(int along, const void *source_addr, int size, void *dest_addr, int *dest_flag, int *source_flag);
 
 /* (t) Waits until `*flag`, here, has counted to `value` or further. */

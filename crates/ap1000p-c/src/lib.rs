@@ -324,7 +324,8 @@ pub extern "C" fn APbroadcast(
         let along = match along {
             0 => Along::Row,
             1 => Along::Column,
-            _ => return Err(Code::Operation.why(format!("{along} is neither AP_ROW nor AP_COLUMN"))),
+            2 => Along::All,
+            _ => return Err(Code::Operation.why(format!("{along} is neither AP_ROW, AP_COLUMN nor AP_ALL"))),
         };
         let transfer = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag).transfer(link)?;
         Ok(link.ask(move |cell| async move { cell.broadcast(along, &transfer).await })?)

@@ -109,10 +109,11 @@ static void program(void *arg) {
     if (me == 0) {
         OK(APbroadcast(AP_ROW, from + 5, 1, to + 90, flag, NULL));
         OK(APbroadcast(AP_COLUMN, from + 6, 1, to + 91, flag, NULL));
+        OK(APbroadcast(AP_ALL, from + 8, 1, to + 92, flag, NULL));
     }
-    if (me < 3) OK(APwait_flag(flag, me == 0 ? 9 : 8));
+    OK(APwait_flag(flag, me == 0 ? 10 : me < 3 ? 9 : 8));
     OK(APbarrier());
-    MUST((to[90] == 5) == (me < 2) && (to[91] == 6) == (me % 2 == 0));
+    MUST((to[90] == 5) == (me < 2) && (to[91] == 6) == (me % 2 == 0) && to[92] == 8);
 
     for (int i = 0; i < 5; i++) {
         OK(APlock(0, lock));
@@ -231,7 +232,7 @@ static void misuse(void *arg) {
     TOLD(APput_system(9, word, 1, word, NULL, NULL), AP_CELL, "APput_system: cell 9");
     TOLD(APget(9, word, 1, word, NULL, NULL), AP_CELL, "APget: cell 9");
     TOLD(APack_put(9, word, 1, word, NULL, NULL), AP_CELL, "APack_put: cell 9");
-    TOLD(APbroadcast(2, word, 1, word, NULL, NULL), AP_OPERATION, "2 is neither AP_ROW nor AP_COLUMN");
+    TOLD(APbroadcast(3, word, 1, word, NULL, NULL), AP_OPERATION, "3 is neither AP_ROW, AP_COLUMN nor AP_ALL");
     TOLD(APbroadcast(AP_ROW, &local, 1, word, NULL, NULL), AP_POINTER, "APbroadcast: the source");
     TOLD(APwait_flag(&local, 1), AP_POINTER, "APwait_flag: the flag 0x");
     TOLD(APwait_flag((int *)((char *)word + 1), 1), AP_ALIGN, "is not a multiple of 4 bytes");

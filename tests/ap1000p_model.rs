@@ -18,7 +18,7 @@ use tsunagi::{Addr, NodeId, Picos};
 const LONG: u64 = 400_000;
 /// Where the tables are; below it each word differs.
 const TABLES: u32 = 0x7_0000;
-/// Where the queues overflow to: the model's never do.
+/// Where the queues overflow to.
 const SPILL: u32 = 1 << 19;
 const USER: u32 = 5;
 /// Logical addresses from here on are pages of 4 KB: see [`map`].
@@ -917,6 +917,103 @@ fn a_pause() {
         rig.settle();
         assert_eq!(rig.word(1, FLAG), before.wrapping_add(1), "{}", rig.report());
     });
+}
+
+/// PUTs of a word each behind one that waits for its page, so that they overflow the queue.
+const BEHIND: u32 = 30;
+
+fn behind(number: u32) -> Transfer {
+    Transfer {
+        words: 1,
+        dest: 0x2_0000 + 4 * number,
+        dest_flag: FLAG,
+        source: 0x1_0000 + 4 * number,
+        ..Transfer::default()
+    }
+}
+
+/// Stores them in cell 0, has `spoil` done to its memory before and after, then lets all go. Says which of them came to cell 1.
+fn overflow(rig: &mut dyn Rig, spoil: [fn(&mut Memory); 2]) -> Vec<u32> {
+    let held = Transfer {
+        words: 1,
+        dest: 0x3_0000,
+        source: SMALL + 0x1000,
+        ..Transfer::default()
+    };
+    rig.store(0, KIND_PUT, &held.to([1, 0]));
+    rig.pass(500);
+    spoil[0](rig.memory(0));
+    for number in 0..BEHIND {
+        rig.store(0, KIND_PUT, &behind(number).to([1, 0]));
+    }
+    rig.pass(20_000);
+    let status = rig.read(0, STATUS);
+    let spilled = 1 << QUEUE_USER << STATUS_SPILLED_SHIFT;
+    assert_eq!(
+        status & (STATUS_SPILLED_MASK | STATUS_FULL_MASK | STATUS_FILL_MASK),
+        spilled
+    );
+    let elements = rig.read(0, HELD);
+    // What the controller has read ahead is its own matter.
+    assert!((160..=178).contains(&elements), "{elements} elements");
+    assert_eq!(rig.read(0, POSITION), elements);
+    spoil[1](rig.memory(0));
+    let before = rig.word(1, FLAG);
+    serve(rig, 0, 0, FAULT_PAGE, held.source, Service::Map);
+    rig.settle();
+    assert_eq!((rig.read(0, HELD), rig.read(0, STATUS) & STATUS_SPILLED_MASK), (0, 0));
+    let came = |rig: &mut dyn Rig, number: &u32| {
+        let put = behind(*number);
+        rig.word(1, put.dest) == rig.word(0, put.source)
+    };
+    let came: Vec<u32> = (0..BEHIND).filter(|number| came(rig, number)).collect();
+    assert_eq!(rig.word(1, FLAG), before.wrapping_add(came.len() as u32));
+    came
+}
+
+#[test]
+fn what_overflows_the_queues_comes_back() {
+    both(2, 1, |rig| {
+        assert_eq!(overflow(rig, [|_| (), |_| ()]), (0..BEHIND).collect::<Vec<_>>());
+    });
+}
+
+/// Eight elements are lost: where they stand in their messages depends on what the queue itself took, so they are of two messages at most. All others come.
+#[test]
+fn messages_that_lose_words_to_the_memory_are_lost_alone() {
+    const LOST: u32 = SPILL + 40 * SPILL_BYTES;
+    const END: u32 = LOST + 8 * SPILL_BYTES;
+    // It refuses them; it cannot read them; it has something else there.
+    let spoils: [[fn(&mut Memory); 2]; 3] = [
+        [|memory| memory.inject_fault(LOST..END), |memory| memory.clear_faults()],
+        [|_| (), |memory| memory.inject_fault(LOST..END)],
+        [
+            |_| (),
+            |memory| {
+                for at in (LOST..END).step_by(SPILL_BYTES as usize) {
+                    assert!(memory.write(Addr(at), &[0; 4]));
+                }
+            },
+        ],
+    ];
+    for spoil in spoils {
+        for rig in [
+            &mut model(&config(2, 1)) as &mut dyn Rig,
+            &mut rtl(&config(2, 1)) as &mut dyn Rig,
+        ] {
+            let came = overflow(rig, spoil);
+            assert!((BEHIND - 2..BEHIND).contains(&(came.len() as u32)), "{came:?}");
+            assert_eq!(rig.read(0, CAUSE), CAUSE_QUEUE_MASK);
+            // And the next one is none the worse.
+            rig.memory(0).clear_faults();
+            rig.write(0, CAUSE, CAUSE_QUEUE_MASK);
+            let (put, before) = (behind(BEHIND), rig.word(1, FLAG));
+            rig.store(0, KIND_PUT, &put.to([1, 0]));
+            rig.settle();
+            assert_eq!(rig.word(1, FLAG), before.wrapping_add(1));
+            assert_eq!(rig.word(1, put.dest), rig.word(0, put.source));
+        }
+    }
 }
 
 /// Registers that there are not, and those that cannot be written.

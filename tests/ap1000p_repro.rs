@@ -67,10 +67,6 @@ fn what_there_is_not_is_refused_by_name() {
         &["repro", "cenju3", "--experiment", "C1"],
         "cenju3 has no experiment C1",
     );
-    refused(
-        &["repro", "ap1000p", "--experiment", "C26", "--backend", "model"],
-        "the golden model of ap1000p cannot do this",
-    );
     refused(&["repro", "ap1000p", "--set", "link_cycles=3"], "link_cycles = 3");
     refused(&["repro", "ap1000p", "--set", "s_gap=3"], "unknown parameter `s_gap`");
     refused(&["repro", "--set", "call=1"], "name it");
@@ -88,13 +84,16 @@ fn without_a_machine_the_experiment_says_which() {
     assert!(text.find("E2 Fig. 7") < text.find("C2 section"), "{text}");
 }
 
-/// The golden model gives the same verdicts, where it runs: all but C11, C26 and C27.
+/// The golden model gives the same verdicts.
 #[test]
 fn the_model_is_within_the_same_bounds() {
     let rows = rows(&["--backend", "model"]);
     let mut ids: Vec<&str> = rows.iter().map(|r| r["experiment"].as_str().unwrap()).collect();
     ids.dedup();
-    assert_eq!(ids.len(), 23, "{ids:?}");
+    assert_eq!(
+        ids,
+        tsunagi::repro::ap1000p::experiments().map(|e| e.id).collect::<Vec<_>>()
+    );
     assert!(
         rows.iter()
             .all(|r| r["backend"] == "model" && r["pass"] != Value::Bool(false))

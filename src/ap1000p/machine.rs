@@ -21,7 +21,7 @@ use crate::net::fabric::Flit;
 use crate::net::link::LinkMonitor;
 use crate::net::torus::{Cell, Class, Torus};
 use crate::net::torus_fabric::{Links, RouterUnit, TorusFabric};
-use crate::rtl::{Ap1000pCell, Ap1000pRouter, Ap1000pRouterPaced};
+use crate::rtl::{Ap1000pCell, Ap1000pCellSoftware, Ap1000pRouter, Ap1000pRouterPaced};
 use crate::{Cycle, NodeId, Picos};
 
 /// The configuration asks for RTL that was not built.
@@ -31,18 +31,24 @@ pub struct NotBuilt {
     pub cycles: u32,
 }
 
-/// The router of either rate.
-enum Router {
-    Full(Ap1000pRouter),
-    Paced(Ap1000pRouterPaced),
+/// RTL of two sets of parameters.
+enum Either<A, B> {
+    One(A),
+    Other(B),
 }
+
+/// At full speed, and at the machine's rate.
+type Router = Either<Ap1000pRouter, Ap1000pRouterPaced>;
+
+/// What overflowed the queues comes back by itself, or by software.
+type Unit = Either<Ap1000pCell, Ap1000pCellSoftware>;
 
 /// Does the same with either.
 macro_rules! either {
-    ($router:expr, $unit:ident => $do:expr) => {
-        match $router {
-            Router::Full($unit) => $do,
-            Router::Paced($unit) => $do,
+    ($either:expr, $unit:ident => $do:expr) => {
+        match $either {
+            Either::One($unit) => $do,
+            Either::Other($unit) => $do,
         }
     };
 }
@@ -133,7 +139,7 @@ enum Port {
 }
 
 pub struct Node {
-    unit: Ap1000pCell,
+    unit: Unit,
     pub memory: Memory,
     agent: MemoryAgent,
     /// Words the processor has yet to store.
@@ -191,8 +197,15 @@ impl Machine {
                 cycles: config.link_cycles,
             });
         }
+        let cell = |name: &str| {
+            if config.hardware_refill {
+                Either::One(Ap1000pCell::named(&context, name))
+            } else {
+                Either::Other(Ap1000pCellSoftware::named(&context, name))
+            }
+        };
         let node = |number: usize| Node {
-            unit: Ap1000pCell::named(&context, &format!("cell{number}")),
+            unit: cell(&format!("cell{number}")),
             memory: Memory::new(config.mem_bytes as usize),
             agent: MemoryAgent::new(config.timing(), 4),
             stores: VecDeque::new(),
@@ -215,9 +228,9 @@ impl Machine {
         let router = |at: Cell| {
             let name = format!("router{}x{}", at.x, at.y);
             if config.link_cycles == 1 {
-                Router::Full(Ap1000pRouter::named(&context, &name))
+                Either::One(Ap1000pRouter::named(&context, &name))
             } else {
-                Router::Paced(Ap1000pRouterPaced::named(&context, &name))
+                Either::Other(Ap1000pRouterPaced::named(&context, &name))
             }
         };
         let mut machine = Machine {
@@ -232,13 +245,13 @@ impl Machine {
             events: None,
         };
         for node in &mut machine.nodes {
-            node.unit.rst_i.set_bool(true);
+            either!(&node.unit, unit => unit.rst_i.set_bool(true));
         }
         for _ in 0..3 {
             machine.edge();
         }
         for node in &mut machine.nodes {
-            node.unit.rst_i.set_bool(false);
+            either!(&node.unit, unit => unit.rst_i.set_bool(false));
         }
         machine.fabric.reset();
         for number in 0..torus.cells() {
@@ -406,7 +419,7 @@ impl Machine {
                 node.coming[sent.vc >> 1].pass(sent.flit, &mut note);
             }
             node.drive(came.map(|sent| (sent.vc, sent.flit)), cycle.0);
-            let unit = &node.unit;
+            either!(&node.unit, unit => {
             // What stands on the links before the edge goes into the network with it.
             if unit.tx_valid_o.is_set() {
                 let flit = Flit {
@@ -424,6 +437,7 @@ impl Machine {
                     self.fabric.give_back(number, class);
                 }
             }
+            });
             node.edge(cycle, self.store_cycles, &mut note);
         }
         self.fabric.edge();
@@ -562,7 +576,7 @@ impl Backend for Machine {
             if let Some((_, req)) = node.port {
                 parts.push(format!("{req:x?} not answered"));
             }
-            if node.unit.busy_o.is_set() {
+            if node.is_busy() {
                 parts.push("busy".to_string());
             }
             parts.extend(node.agent.report());
@@ -578,15 +592,19 @@ impl Backend for Machine {
 }
 
 impl Node {
+    fn is_busy(&self) -> bool {
+        either!(&self.unit, unit => unit.busy_o.is_set())
+    }
+
     /// Something may change at the next edge, whatever the network does; of the unit, what it shows after the last one.
     fn stirs(&self) -> bool {
         let asks = !self.stores.is_empty() || self.host.is_some() || self.access.is_some() || self.remote.is_some();
-        asks || self.credits != 0 || !self.agent.is_idle() || self.unit.busy_o.is_set()
+        asks || self.credits != 0 || !self.agent.is_idle() || self.is_busy()
     }
 
     /// The inputs before an edge.
     fn drive(&mut self, came: Option<(usize, Flit)>, cycle: u64) {
-        let unit = &self.unit;
+        either!(&self.unit, unit => {
         let store = self.stores.front().filter(|_| self.store_at <= cycle);
         unit.store_valid_i.set_bool(store.is_some());
         if let Some(store) = store {
@@ -648,10 +666,11 @@ impl Node {
         unit.mem_wr_data_ready_i.set_bool(wr_data_ready);
         unit.mem_wr_rsp_valid_i.set_bool(wr_rsp_valid);
         unit.mem_wr_rsp_err_i.set_bool(wr_rsp_err);
+        });
     }
 
     fn edge(&mut self, now: Cycle, store_cycles: u64, note: &mut impl FnMut(EventKind)) {
-        let unit = &self.unit;
+        let level = either!(&self.unit, unit => {
         if self.stores.front().is_some() && self.store_at <= now.0 {
             if unit.store_ready_o.is_set() {
                 self.stores.pop_front();
@@ -713,8 +732,9 @@ impl Node {
             wr_rsp_ready: unit.mem_wr_rsp_ready_o.is_set(),
         };
         self.agent.step(now, &mut self.memory, &mem, &mut *note);
-        self.unit.rise(1);
-        let level = self.unit.irq_o.is_set();
+            unit.rise(1);
+            unit.irq_o.is_set()
+        });
         if level != self.irq {
             self.irq = level;
             note(EventKind::Irq { level });

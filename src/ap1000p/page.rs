@@ -29,6 +29,18 @@ pub enum Page {
     Direct { queue: Queue, end: bool },
 }
 
+/// The page code for a word of this queue.
+pub fn direct(queue: Queue, end: bool) -> u32 {
+    let number = match queue {
+        Queue::System => DIRECT_SYSTEM,
+        Queue::User => DIRECT_USER,
+        Queue::Access => DIRECT_ACCESS,
+        Queue::GetReply => DIRECT_GET_REPLY,
+        Queue::RemoteReply => DIRECT_REMOTE_REPLY,
+    };
+    PAGE_DIRECT_MASK | number | if end { PAGE_END_MASK } else { 0 }
+}
+
 impl Page {
     /// `None`: there is no such page.
     pub fn decode(code: u16) -> Option<Page> {

@@ -28,6 +28,10 @@ parameters! {
     mem_overhead: u32 = 1, "cycles", 0 ..= 100, Design, on [], from [], "Cycles the memory's bus is taken after each burst.";
     mem_shared: bool = 1, "flag", 0 ..= 1, Design, on [], from [], "Reads and writes share the memory's bus.";
 
+    // Queues.
+    hardware_refill: bool = 1, "flag", 0 ..= 1, Design, on [], from [],
+        "What overflowed the queues comes back by itself; 0: by the system's software, as in the machine.";
+
     // Processor and its software.
     store_cycles: u32 = 2, "cycles", 1 ..= 100, Design, on [], from [], "A store of the processor to a command page: address and data.";
     flag_test: Picos = 600, "ns", 0 ..= 100000, Design, on [], from [],
@@ -37,6 +41,8 @@ parameters! {
     system_call: Picos = 3500, "ns", 0 ..= 100000, Calibrated, on ["m2.system"], from [call],
         "User call to the system and back, checks included, for a PUT that the system issues: 8.6 less 5.1 us.";
     interrupt: Picos = 2000, "ns", 0 ..= 100000, Design, on [], from [], "Interrupt line to the handler's first instruction: 100 cycles.";
+    refill_word: Picos = 200, "ns", 0 ..= 100000, Design, on [], from [],
+        "The system's work to copy a word back from the spill region, beside its store: two loads from memory and the page's choice, 10 cycles.";
     page_service: Picos = 10000, "ns", 0 ..= 1000000, Design, on [], from [], "The system's work to map a page that was not there.";
 }
 

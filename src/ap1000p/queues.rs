@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 use super::regs::*;
 use super::{Queue, Word};
 
+/// Words of each queue.
+pub const SIZES: [u32; QUEUES as usize] = [64, 32, 64, 32, 64];
+
 /// What a model checks. What breaks one is told in words that begin with its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
@@ -68,6 +71,16 @@ pub struct Element {
 }
 
 impl Element {
+    /// Its two words.
+    pub fn encode(&self) -> (u32, u32) {
+        let tag = u32::from(self.queue.bit()) << SPILL_TAG_QUEUE_SHIFT
+            | u32::from(self.lap) << SPILL_TAG_LAP_SHIFT
+            | u32::from(self.position) << SPILL_TAG_POSITION_SHIFT
+            | u32::from(self.index) << SPILL_TAG_INDEX_SHIFT
+            | u32::from(self.word.end) << SPILL_TAG_END_SHIFT;
+        (tag, self.word.data)
+    }
+
     /// From its two words; `None`: no queue, or more than one, or bits that must be zero.
     pub fn decode(tag: u32, data: u32) -> Option<Element> {
         let named = SPILL_TAG_QUEUE_MASK

@@ -60,9 +60,7 @@ impl CliError {
                 | MeasureError::MemoryTooSmall { .. }
                 | MeasureError::Sim(SimError::Failed { .. }),
             ) => 2,
-            CliError::Ap1000p(
-                ap1000p::MeasureError::NotBuilt(_) | ap1000p::MeasureError::OnRtlOnly | ap1000p::MeasureError::Boot(_),
-            ) => 2,
+            CliError::Ap1000p(ap1000p::MeasureError::NotBuilt(_) | ap1000p::MeasureError::Boot(_)) => 2,
             CliError::File { .. } => 3,
             CliError::Machine(_) | CliError::Ap1000p(_) => 4,
         }

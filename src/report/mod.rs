@@ -169,7 +169,7 @@ fn parameters(params: &[ParamLine]) -> Markup {
 mod tests {
     use super::*;
     use crate::repro::row::{Provenance, Source, Spec};
-    use crate::repro::{Curve, Mark};
+    use crate::repro::{Curve, Mark, THROUGHPUT};
 
     const E7: Experiment = Experiment {
         id: "E7",
@@ -200,6 +200,7 @@ mod tests {
         outcome.plots.push(Plot {
             id: "fig11",
             title: "Fig. 11".into(),
+            axes: THROUGHPUT,
             curves: vec![Curve {
                 name: "not pipelined".into(),
                 points: vec![(0.5, 20.0), (8.0, ours)],

@@ -1,4 +1,4 @@
-//! Throughput over transfer size, with what the paper says of it drawn in.
+//! Curves, with what the paper says of them drawn in.
 
 use plotters::prelude::*;
 
@@ -44,6 +44,7 @@ fn paint(
     if x1 <= 0.0 {
         return Ok(());
     }
+    let digits = usize::from(top < 10.0);
     area.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(area)
         .caption(
@@ -58,10 +59,10 @@ fn paint(
     let label = ("sans-serif", 14).into_font().color(&RGBColor(91, 102, 118));
     chart
         .configure_mesh()
-        .x_desc("transfer size, KB")
-        .y_desc("MB/s")
+        .x_desc(first.axes[0])
+        .y_desc(first.axes[1])
         .x_label_formatter(&|kb| format!("{kb}"))
-        .y_label_formatter(&|v| format!("{v:.0}"))
+        .y_label_formatter(&|v| format!("{v:.digits$}"))
         .light_line_style(WHITE)
         .bold_line_style(RGBColor(232, 236, 241))
         .axis_style(RGBColor(150, 160, 172))

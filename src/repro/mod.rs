@@ -44,12 +44,17 @@ impl Outcome {
     }
 }
 
-/// One figure: curves of throughput over transfer size, and what the paper's text says of them.
+/// Axes of a plot of throughput.
+pub const THROUGHPUT: [&str; 2] = ["transfer size, KB", "MB/s"];
+
+/// One figure: curves, of throughput over transfer size or of something else, and what the paper's text says of them.
 #[derive(Clone, Debug)]
 pub struct Plot {
     /// `fig11`; plots of the same name from two backends are drawn into one.
     pub id: &'static str,
     pub title: String,
+    /// What x and y are, with units; x is drawn to base 2.
+    pub axes: [&'static str; 2],
     pub curves: Vec<Curve>,
     pub marks: Vec<Mark>,
 }
@@ -57,7 +62,7 @@ pub struct Plot {
 #[derive(Clone, Debug)]
 pub struct Curve {
     pub name: String,
-    /// Transfer size in KB (1024 B), throughput in MB/s (10^6 B/s); by rising size.
+    /// In the units of the plot's axes, KB (1024 B) and MB/s (10^6 B/s) for throughput; by rising x.
     pub points: Vec<(f64, f64)>,
 }
 

@@ -173,11 +173,18 @@ impl Cell {
         kernel.cpu.work(Level::User, config.call).await;
         let _turn = self.library.stores.hold().await;
         for word in words {
-            // An interrupt handler may come between two stores.
-            kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
-            kernel.host.reg_write(window::page(page), word).await?;
+            self.store_to_page(page, word).await?;
         }
         Ok(())
+    }
+
+    /// Stores a word to a page, with no cost but the store's. An interrupt handler may come between two stores.
+    ///
+    /// # Errors
+    /// The machine refuses it.
+    pub async fn store_to_page(&self, page: u32, word: u32) -> Result<(), RegError> {
+        self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
+        self.kernel.host.reg_write(window::page(page), word).await
     }
 
     /// `put()` of the paper: `size` words from the own memory into another cell's; neither flag is needed.

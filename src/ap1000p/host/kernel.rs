@@ -1,5 +1,5 @@
 //! The system on a cell: sets the registers at the start, then serves interrupts. A page that is to be mapped on demand is, and the transfer
-//! goes on; everything else is noted as a fault, and a transfer that waits for it is given up.
+//! goes on; what overflowed the queues is copied back, if the hardware does not; everything else is noted as a fault, and a transfer that waits for it is given up.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,11 +7,15 @@ use std::rc::Rc;
 use thiserror::Error;
 
 use super::layout::{Layout, PROCESS};
+use crate::ap1000p::page::direct;
 use crate::ap1000p::params::Config;
+use crate::ap1000p::queues::{Element, Region, SIZES};
 use crate::ap1000p::regs::*;
+use crate::ap1000p::window;
 use crate::harness::cpu::{Cpu, Level};
 use crate::harness::exec::{Host, RegError};
-use crate::{NodeId, Picos};
+use crate::harness::memory::Memory;
+use crate::{Addr, NodeId, Picos};
 
 /// All of the torus, as a range of relative cells.
 const EVERYWHERE: u32 = 0x7f81_7f81;
@@ -66,6 +70,13 @@ fn field(word: u32, mask: u32) -> u32 {
     (word & mask) >> mask.trailing_zeros()
 }
 
+/// What was spilled to this address; `None`: the memory reports an error, or it is no element.
+fn element(memory: &Memory, at: u32) -> Option<Element> {
+    let words = memory.read(Addr(at), 8).filter(|_| memory.bus_ok(Addr(at), 8))?;
+    let word = |at: usize| u32::from_le_bytes(words[at..at + 4].try_into().expect("four bytes"));
+    Element::decode(word(0), word(4))
+}
+
 impl Kernel {
     pub fn new(host: Host, config: Rc<Config>, layout: Layout, faults: Rc<Faults>) -> Kernel {
         Kernel {
@@ -107,8 +118,12 @@ impl Kernel {
         self.cpu.read(Level::Handler, offset).await
     }
 
+    async fn write(&self, offset: u32, value: u32) {
+        self.cpu.write(Level::Handler, offset, value).await;
+    }
+
     async fn serve(&self) {
-        let cause = self.read(CAUSE).await;
+        let cause = self.read(CAUSE).await & self.read(ENABLE).await;
         if cause & CAUSE_FAULT_MASK != 0 {
             self.serve_addresses().await;
         }
@@ -131,13 +146,20 @@ impl Kernel {
                 why: field(open, OPEN_WHY_MASK),
             });
         }
+        if cause & CAUSE_FILL_MASK != 0 {
+            self.refill().await;
+        }
+        if cause & CAUSE_FULL_MASK != 0 {
+            // It lasts: told once.
+            self.write(ENABLE, ALL_CAUSES & !CAUSE_FULL_MASK).await;
+        }
         for bit in 0..32 {
             let one = cause & 1 << bit;
-            if one & !(CAUSE_FAULT_MASK | CAUSE_REFUSED_MASK | CAUSE_BROKEN_MASK) != 0 {
+            if one & !(CAUSE_FAULT_MASK | CAUSE_FILL_MASK | CAUSE_REFUSED_MASK | CAUSE_BROKEN_MASK) != 0 {
                 self.note(FaultKind::Other { cause: one });
             }
         }
-        self.cpu.write(Level::Handler, CAUSE, cause).await;
+        self.write(CAUSE, cause).await;
     }
 
     async fn serve_addresses(&self) {
@@ -167,7 +189,56 @@ impl Kernel {
                 serve |= 1 << unit << SERVE_ABORT_SHIFT;
             }
         }
-        self.cpu.write(Level::Handler, SERVE, serve).await;
+        self.write(SERVE, serve).await;
+    }
+
+    /// Copies back what overflowed the queues, in its order and as much as a queue without messages has room for. A word of another queue may have to wait for room:
+    /// the processor waits with it, and serves addresses meanwhile.
+    async fn refill(&self) {
+        let mode = self.read(MODE).await;
+        self.write(MODE, mode | MODE_PAUSE_MASK).await;
+        self.stable().await;
+        self.write(MODE, mode | MODE_PAUSE_MASK | MODE_THROUGH_MASK).await;
+        let region = self.read(SPILL_REGION).await;
+        let region = Region {
+            base: field(region, SPILL_REGION_BASE_MASK) as u8,
+            limit: field(region, SPILL_REGION_LIMIT_MASK) as u8,
+        };
+        let (held, next) = (self.read(HELD).await, self.read(POSITION).await);
+        let mut room = SIZES.map(|words| words - MESSAGE_WORDS);
+        let mut copied = 0;
+        while copied < held {
+            let place = (next + region.elements() - held + copied) % region.elements();
+            let at = region.addr() + SPILL_BYTES * place;
+            self.host.delay(self.config.refill_word).await;
+            match self.host.memory(|memory| element(memory, at)) {
+                Some(Element { queue, word, .. }) => {
+                    let room = &mut room[queue as usize];
+                    if *room == 0 {
+                        break;
+                    }
+                    *room -= 1;
+                    self.write(window::page(direct(queue, word.end)), word.data).await;
+                    self.stable().await;
+                }
+                // Its message comes without it, and is no command then.
+                None => self.note(FaultKind::Other {
+                    cause: CAUSE_QUEUE_MASK,
+                }),
+            }
+            copied += 1;
+        }
+        self.write(RELEASE, copied).await;
+        self.write(MODE, mode).await;
+    }
+
+    /// Waits until no word is on its way into a queue or into memory.
+    async fn stable(&self) {
+        while self.read(STATUS).await & STATUS_STABLE_MASK == 0 {
+            if self.read(FAULTS).await != 0 {
+                self.serve_addresses().await;
+            }
+        }
     }
 
     fn note(&self, kind: FaultKind) {

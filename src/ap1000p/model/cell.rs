@@ -2,25 +2,22 @@
 
 use std::collections::VecDeque;
 
+use super::network::Outgoing;
+use super::queues::{Queues, Setting};
 use super::replay::{Job, Parts, Wait};
-use super::{Access, Fault, Unit};
+use super::{Access, Fault, Timing, Unit};
 use crate::ap1000p::acks::Acks;
 use crate::ap1000p::command::{CommandModel, Setup};
 use crate::ap1000p::dsm;
 use crate::ap1000p::page::Class as Issuer;
-use crate::ap1000p::queues::turn;
+use crate::ap1000p::queues::Region;
 use crate::ap1000p::receive::{What, Why};
 use crate::ap1000p::regs::*;
 use crate::ap1000p::send::{Place, Traffic};
-use crate::ap1000p::spread::spread;
 use crate::ap1000p::word::Request;
-use crate::ap1000p::{Queue, Word};
-use crate::harness::backend::HostReq;
 
 /// Remote stores that can be counted: 16 bits.
 const ACKS_MOST: u32 = ACKS_COUNT_MASK;
-/// A message that was passed over so often goes first.
-const AGE_CAP: u32 = 16;
 /// Events are counted up to this.
 const COUNT_MOST: u32 = 0xffff;
 /// All causes.
@@ -63,6 +60,14 @@ impl Registers {
         }
     }
 
+    /// For what overflows the queues.
+    pub fn region(&self) -> Region {
+        Region {
+            base: field(self.spill_region, SPILL_REGION_BASE_MASK) as u8,
+            limit: field(self.spill_region, SPILL_REGION_LIMIT_MASK).min(SPILL_UNITS) as u8,
+        }
+    }
+
     pub fn place(&self) -> Place {
         Place {
             at: [CELL_X_MASK, CELL_Y_MASK].map(|mask| field(self.cell, mask) as u8),
@@ -89,49 +94,6 @@ impl Registers {
     }
 }
 
-/// The five queues, without bound: nothing is ever spilled.
-#[derive(Default)]
-pub(super) struct Queues {
-    messages: [VecDeque<Vec<u32>>; QUEUES as usize],
-    /// Words of direct pages, of messages that are not complete.
-    direct: [Vec<u32>; QUEUES as usize],
-    passed: [u32; QUEUES as usize],
-    /// Of a message to all cells, what is still to be sent.
-    spread: VecDeque<Vec<u32>>,
-    /// What may not begin while the queues pause.
-    paused: VecDeque<(Queue, Vec<u32>)>,
-}
-
-/// By which controller a queue's messages go.
-pub(super) fn traffic(queue: Queue) -> Traffic {
-    match queue {
-        Queue::RemoteReply | Queue::GetReply => Traffic::Reply,
-        Queue::System | Queue::Access | Queue::User => Traffic::Request,
-    }
-}
-
-impl Queues {
-    /// The next message of a class.
-    fn next(&mut self, class: Traffic) -> Option<Vec<u32>> {
-        let has = |queue: Queue| !self.messages[queue as usize].is_empty();
-        let queue = turn(|queue| traffic(queue) == class && has(queue), &self.passed, AGE_CAP)?;
-        for other in Queue::ALL.into_iter().filter(|&other| has(other)) {
-            self.passed[other as usize] += 1;
-        }
-        self.passed[queue as usize] = 0;
-        self.messages[queue as usize].pop_front()
-    }
-
-    /// No message is half written. Not said unless no other may begin.
-    fn stable(&self) -> bool {
-        self.direct.iter().all(Vec::is_empty)
-    }
-
-    fn waiting(&self) -> usize {
-        self.messages.iter().map(VecDeque::len).sum::<usize>() + self.spread.len() + self.paused.len()
-    }
-}
-
 pub(super) struct Node {
     pub parts: Parts,
     pub regs: Registers,
@@ -150,15 +112,19 @@ pub(super) struct Node {
     pub send_free: [u64; 2],
     pub link_free: u64,
     pub local_free: u64,
-    /// Messages that are being handed over to the network, and those under way to this cell.
+    /// Messages that wait for the way to the router, or to the cell itself.
+    pub outgoing: VecDeque<Outgoing>,
+    /// Messages that are being handed over to the network, and those that come out of it.
     pub sending: u32,
     pub coming: u32,
+    /// Messages that come and that wait here, by class.
+    pub expected: [u32; 2],
     pub host: Option<Access>,
     pub irq: bool,
 }
 
 impl Node {
-    pub fn new(parts: Parts) -> Node {
+    pub fn new(parts: Parts, hardware_refill: bool) -> Node {
         Node {
             parts,
             regs: Registers {
@@ -166,7 +132,7 @@ impl Node {
                 ..Registers::default()
             },
             commands: CommandModel::default(),
-            queues: Queues::default(),
+            queues: Queues::new(hardware_refill),
             acks: Acks::new(ACKS_MOST),
             jobs: Default::default(),
             inbox: Default::default(),
@@ -175,31 +141,13 @@ impl Node {
             send_free: [0; 2],
             link_free: 0,
             local_free: 0,
+            outgoing: VecDeque::new(),
             sending: 0,
             coming: 0,
+            expected: [0; 2],
             host: None,
             irq: false,
         }
-    }
-
-    /// A message begins, unless the queues pause.
-    pub fn enter(&mut self, queue: Queue, words: Vec<u32>) {
-        if self.regs.has_mode(MODE_PAUSE_MASK) {
-            self.queues.paused.push_back((queue, words));
-        } else {
-            self.queues.messages[queue as usize].push_back(words);
-        }
-    }
-
-    pub fn next_message(&mut self, class: Traffic) -> Option<Vec<u32>> {
-        if class == Traffic::Reply {
-            return self.queues.next(class);
-        }
-        if self.queues.spread.is_empty() {
-            let message = self.queues.next(class)?;
-            self.queues.spread = spread(&message, self.regs.place().size[0]).into();
-        }
-        self.queues.spread.pop_front()
     }
 
     /// A word is stored to a page.
@@ -212,24 +160,28 @@ impl Node {
         }
         match outcome.words {
             Some((queue, words)) if u32::from(page) & PAGE_DIRECT_MASK != 0 => {
-                words.into_iter().for_each(|word| self.direct(queue, word));
+                words.into_iter().for_each(|word| self.queues.direct(queue, word));
             }
-            Some((queue, words)) => self.enter(queue, words.iter().map(|word| word.data).collect()),
+            Some((queue, words)) => {
+                let words: Vec<u32> = words.iter().map(|word| word.data).collect();
+                self.queues.enter(queue, &words);
+            }
             None => {}
         }
     }
 
-    fn direct(&mut self, queue: Queue, word: Word) {
-        let open = &mut self.queues.direct[queue as usize];
-        open.push(word.data);
-        if word.end {
-            let words = std::mem::take(open);
-            if words.len() > MESSAGE_WORDS as usize {
-                self.regs.cause |= CAUSE_QUEUE_MASK;
-            } else {
-                self.queues.messages[queue as usize].push_back(words);
-            }
-        }
+    pub fn next_message(&mut self, class: Traffic) -> Option<Vec<u32>> {
+        let [columns, _] = self.regs.place().size;
+        self.queues.next(class, columns)
+    }
+
+    /// What waits for room in the queues goes on as far as it can; whether any did.
+    pub fn flow(&mut self, now: u64, timing: &Timing) -> bool {
+        let setting = Setting {
+            mode: self.regs.mode,
+            region: self.regs.region(),
+        };
+        self.queues.flow(now, setting, &mut self.parts.memory, timing)
     }
 
     /// The faults that wait for software, by the unit that shows them, and whose execution waits.
@@ -249,23 +201,29 @@ impl Node {
         shown.iter().enumerate().map(|(unit, bit)| bit << unit).sum()
     }
 
-    /// FAULT comes again while it lasts.
+    /// FAULT, FILL and FULL come again while they last.
     pub fn renew_causes(&mut self) {
-        if self.who() != 0 {
-            self.regs.cause |= CAUSE_FAULT_MASK;
+        let lost = std::mem::take(&mut self.queues.lost);
+        for (mask, lasts) in [
+            (CAUSE_FAULT_MASK, self.who() != 0),
+            (CAUSE_FILL_MASK, self.queues.fill()),
+            (CAUSE_FULL_MASK, self.queues.full()),
+            (CAUSE_QUEUE_MASK, lost),
+        ] {
+            self.regs.cause |= if lasts { mask } else { 0 };
         }
     }
 
     pub fn busy(&self) -> bool {
-        self.queues.waiting() > 0
+        self.queues.words() > 0
             || self.jobs.iter().any(Option::is_some)
             || self.inbox.iter().any(|inbox| !inbox.is_empty())
             || !self.flags.is_empty()
             || self.sending + self.coming > 0
     }
 
-    /// What a register reads; `None` where there is none.
-    pub fn read(&self, offset: u32) -> Option<u32> {
+    /// What a register reads in this cycle; `None` where there is none.
+    pub fn read(&self, offset: u32, now: u64) -> Option<u32> {
         let regs = &self.regs;
         let [user, system] = Issuer::ALL.map(|class| self.commands.open(class));
         Some(match offset {
@@ -277,8 +235,15 @@ impl Node {
             SPILL_REGION => regs.spill_region,
             MODE => regs.mode,
             STATUS => {
-                let stable = regs.has_mode(MODE_PAUSE_MASK) && self.queues.stable();
-                u32::from(stable) << STATUS_STABLE_SHIFT | u32::from(self.busy()) << STATUS_BUSY_SHIFT
+                let stable = regs.has_mode(MODE_PAUSE_MASK) && self.queues.stable(now);
+                let bits = [
+                    (STATUS_STABLE_SHIFT, stable),
+                    (STATUS_FILL_SHIFT, self.queues.fill()),
+                    (STATUS_FULL_SHIFT, self.queues.full()),
+                    (STATUS_BUSY_SHIFT, self.busy()),
+                ];
+                let bits: u32 = bits.iter().map(|&(shift, bit)| u32::from(bit) << shift).sum();
+                bits | self.queues.spilled() << STATUS_SPILLED_SHIFT
             }
             CAUSE => regs.cause,
             ENABLE => regs.enable,
@@ -310,7 +275,8 @@ impl Node {
                 let word = words.get(field(regs.peek, PEEK_WORD_MASK) as usize);
                 word.copied().unwrap_or(0)
             }
-            HELD | POSITION => 0,
+            HELD => self.queues.held(),
+            POSITION => self.queues.position(),
             ID => ID_VALUE,
             _ => return None,
         })
@@ -329,9 +295,6 @@ impl Node {
             MODE => {
                 let queues = MODE_PAUSE_MASK | MODE_THROUGH_MASK | MODE_BLOCK_MASK;
                 regs.mode = value & (queues | MODE_FAULT_HOST_MASK | MODE_FAULT_NET_MASK);
-                for (queue, words) in std::mem::take(&mut self.queues.paused) {
-                    self.enter(queue, words);
-                }
             }
             CAUSE => regs.cause &= !value,
             ENABLE => regs.enable = value & CAUSES,
@@ -349,8 +312,8 @@ impl Node {
                 }
             }
             PEEK => regs.peek = value & (PEEK_WORD_MASK | PEEK_SYSTEM_MASK),
-            // There is nothing to release.
-            RELEASE | SERVE => {}
+            RELEASE => self.queues.release(value & RELEASE_COUNT_MASK),
+            SERVE => {}
             _ => return false,
         }
         true
@@ -373,7 +336,7 @@ impl Node {
             .filter_map(|(unit, job)| job.as_ref().map(|job| format!("{unit:?} {}", waits(job))))
             .collect();
         let counted = [
-            (self.queues.waiting(), "messages to be sent"),
+            (self.queues.words(), "words in queues"),
             (self.inbox[0].len() + self.inbox[1].len(), "messages to be received"),
             (self.flags.len(), "flags to be counted"),
         ];
@@ -384,8 +347,7 @@ impl Node {
                 .map(|(count, what)| format!("{count} {what}")),
         );
         match self.host {
-            Some(Access::Waiting(HostReq::Store { .. })) => parts.push("the host waits to count a remote store".into()),
-            Some(Access::Waiting(_)) => parts.push("the host waits for a communication register".into()),
+            Some(Access::Waiting(req)) => parts.push(format!("{req:x?} waits")),
             Some(Access::Loading(access)) => {
                 let dsm::Access { cell, addr, .. } = access;
                 parts.push(format!("the host waits for a load of {addr:#x} of cell {cell:?}"));

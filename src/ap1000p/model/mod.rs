@@ -4,18 +4,18 @@
 //! torus's routing function); nothing here is taken from the RTL. This module says when: [`Timing`].
 //!
 //! What is coarser than the machine, and what software sees of it:
-//! - **Queues** have no bound, so nothing is spilled: HELD, POSITION, FILL, FULL and SPILLED stay 0, MODE's THROUGH and BLOCK change nothing, and no store waits.
-//!   PAUSE is kept: what begins meanwhile enters when it ends.
-//! - **Messages** that wait at a cell (a fault not served, a full register) wait there without bound; they do not hold up the network, nor their sender's flag.
+//! - **Queues** take a message at once, and lose one at once: no cycle sees it half way, but for one that waits for room. An element that is spilled is in memory one write
+//!   latency later, and comes back one read latency after that at the earliest; elements come back one after the other.
+//! - **Messages** go through the network as a whole, each router's input has room for two of each class and lane, and so has a cell for those that wait for a fault to be
+//!   served or a register to be emptied: what is behind waits in the network, and then at its sender.
 //! - **A message's data** are read when it is sent, but for faults and table reads on the way, and written 1 write latency after its last word came.
 //! - **The word unit** does what it is asked without waiting for others, unless a fault holds it.
 
 mod cell;
 mod network;
+mod queues;
 mod replay;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::fmt::Write as _;
 
 use super::Queue;
@@ -28,13 +28,14 @@ use super::regs::*;
 use super::send::{Traffic, send};
 use super::window::Window;
 use super::word::{Op, Request, perform};
+use crate::harness::agenda::Agenda;
 use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
 use crate::harness::memory::Memory;
-use crate::net::torus::{Header, Torus};
-use crate::{NodeId, Picos};
+use crate::net::torus::{Port, Torus};
+use crate::{Addr, NodeId, Picos};
 
 use cell::Node;
-use network::Network;
+use network::{Network, Outgoing};
 use replay::{Job, Parts, Run, Wait};
 
 /// Bits of an address in cell memory: 64 MB.
@@ -71,6 +72,8 @@ pub struct Timing {
     pub write: u64,
     /// A word that is read and changed: a flag, an atomic, 20 (budget).
     pub atomic: u64,
+    /// An element that comes back from the spill region, 4: two words over the bus, and the share of a burst of eight (own guess).
+    pub refill: u64,
 }
 
 impl Timing {
@@ -95,6 +98,7 @@ impl Timing {
             receive: 8,
             write,
             atomic: 20,
+            refill: 4,
         }
     }
 }
@@ -156,7 +160,7 @@ impl Fault {
 #[derive(Clone, Copy, Debug)]
 enum Access {
     Started(HostReq),
-    /// For a communication register; a store, for an acknowledgement that makes room.
+    /// For a communication register, for room in a queue, or to count a remote store.
     Waiting(HostReq),
     /// For a remote load's answer.
     Loading(dsm::Access),
@@ -172,41 +176,15 @@ enum Due {
     Sent(Option<Request>),
     /// A message is in.
     Arrived(Class, Vec<u32>),
+    /// The cell's way to its router, or to itself, may be free.
+    Inject,
+    /// An element may come back from the spill region.
+    Refill,
+    /// A link out of the cell's router may be given.
+    Link(Port),
+    /// The last word of a message that came by this port and virtual channel has left the router.
+    Left(Port, usize),
     Note(EventKind),
-}
-
-/// Entry of the event queue: in order of time, then of scheduling.
-struct Entry {
-    cycle: u64,
-    order: u64,
-    node: usize,
-    due: Due,
-}
-
-impl Entry {
-    fn key(&self) -> (u64, u64) {
-        (self.cycle, self.order)
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Entry) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Entry) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Entry) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
 }
 
 /// A [`Backend`] that is the golden model of the machine. Hosts reach [`Window`]s.
@@ -217,8 +195,7 @@ pub struct ModelMachine {
     now: Picos,
     /// Cycles of the event that happens.
     cycle: u64,
-    order: u64,
-    queue: BinaryHeap<Reverse<Entry>>,
+    agenda: Agenda<u64, (usize, Due)>,
     nodes: Vec<Node>,
     network: Network,
     events: Option<Vec<Event>>,
@@ -229,11 +206,14 @@ impl ModelMachine {
     pub fn new(config: &Config) -> ModelMachine {
         let (torus, timing) = (config.torus(), Timing::of(config));
         let node = |number| {
-            let mut node = Node::new(Parts {
-                memory: Memory::new(config.mem_bytes as usize),
-                mmu: Mmu::new(0, MEM_BITS),
-                cregs: Cregs::default(),
-            });
+            let mut node = Node::new(
+                Parts {
+                    memory: Memory::new(config.mem_bytes as usize),
+                    mmu: Mmu::new(0, MEM_BITS),
+                    cregs: Cregs::default(),
+                },
+                config.hardware_refill,
+            );
             let at = torus.cell(number);
             node.regs.cell = (at.x as u32) << CELL_X_SHIFT | (at.y as u32) << CELL_Y_SHIFT;
             node.regs.size = (torus.x() as u32) << SIZE_X_SHIFT | (torus.y() as u32) << SIZE_Y_SHIFT;
@@ -245,8 +225,7 @@ impl ModelMachine {
             period: config.period,
             now: Picos::ZERO,
             cycle: 0,
-            order: 0,
-            queue: BinaryHeap::new(),
+            agenda: Agenda::default(),
             nodes: (0..torus.cells()).map(node).collect(),
             network: Network::new(torus, &timing),
             events: None,
@@ -255,13 +234,7 @@ impl ModelMachine {
 
     fn at(&mut self, cycle: u64, node: usize, due: Due) {
         assert!(cycle >= self.cycle, "{due:?} scheduled in the past");
-        self.order += 1;
-        self.queue.push(Reverse(Entry {
-            cycle,
-            order: self.order,
-            node,
-            due,
-        }));
+        self.agenda.put(cycle, (node, due));
     }
 
     /// Records an event at a cycle that may lie ahead.
@@ -294,6 +267,13 @@ impl ModelMachine {
                 node.inbox[class as usize].push_back(words);
                 self.run(n, Unit::receives(class));
             }
+            Due::Inject => self.inject(n),
+            Due::Refill => {
+                self.nodes[n].queues.refills = false;
+                self.refill(n);
+            }
+            Due::Link(port) => self.link(n, port),
+            Due::Left(from, vc) => self.left(n, from, vc),
             Due::Note(kind) => self.note(self.cycle, n, kind),
         }
         self.drive_irq(n);
@@ -320,6 +300,7 @@ impl ModelMachine {
             HostReq::Write { offset, value } => (offset, Some(value)),
             HostReq::Load { .. } | HostReq::Store { .. } => {
                 self.nodes[n].host = Some(self.shared(n, req));
+                self.flow(n);
                 return self.run_senders(n);
             }
         };
@@ -333,8 +314,12 @@ impl ModelMachine {
                     return;
                 }
             },
-            (Some(Window::Register(offset)), None) => self.nodes[n].read(offset),
+            (Some(Window::Register(offset)), None) => self.nodes[n].read(offset, self.cycle),
             (Some(Window::Register(offset)), Some(value)) => self.write(n, offset, value).then_some(0),
+            (Some(Window::Page(page)), Some(_)) if !self.nodes[n].queues.takes(page) => {
+                self.nodes[n].host = Some(Access::Waiting(req));
+                return;
+            }
             (Some(Window::Page(page)), Some(data)) => {
                 self.nodes[n].store(page, data);
                 Some(0)
@@ -350,7 +335,10 @@ impl ModelMachine {
         }
         match window {
             Some(Window::Creg(_)) => self.registers_changed(n),
-            Some(_) if write.is_some() => self.run_senders(n),
+            Some(_) if write.is_some() => {
+                self.flow(n);
+                self.run_senders(n);
+            }
             _ => {}
         }
     }
@@ -371,7 +359,10 @@ impl ModelMachine {
             // A store is not waited for.
             return answered(!stores);
         };
-        node.enter(Queue::Access, words);
+        if !node.queues.is_free(Queue::Access) {
+            return Access::Waiting(req);
+        }
+        node.queues.enter(Queue::Access, &words);
         if stores {
             node.acks.step(true, false);
             answered(false)
@@ -444,8 +435,6 @@ impl ModelMachine {
         self.wake(n, Wait::Register);
     }
 
-    // ------------------------------------------------------------------------------------------------------------- execution
-
     fn run(&mut self, n: usize, unit: Unit) {
         match unit {
             Unit::SendRequests => self.send(n, Traffic::Request),
@@ -460,6 +449,39 @@ impl ModelMachine {
         self.run(n, Unit::SendRequests);
         self.run(n, Unit::SendReplies);
     }
+
+    // ------------------------------------------------------------------------------------------------------------- queues
+
+    /// What waits for room in the queues goes on, and then who waited for that.
+    fn flow(&mut self, n: usize) {
+        if self.nodes[n].flow(self.cycle, &self.timing) {
+            for unit in [Unit::SendRequests, Unit::SendReplies, Unit::ReceiveRequests] {
+                self.at(self.cycle, n, Due::Run(unit));
+            }
+            if matches!(self.nodes[n].host, Some(Access::Waiting(_))) {
+                self.at(self.cycle, n, Due::Host);
+            }
+        }
+        self.refill(n);
+    }
+
+    /// An element comes back from the spill region, or will.
+    fn refill(&mut self, n: usize) {
+        let node = &mut self.nodes[n];
+        let Some(at) = node.queues.next_refill().filter(|_| !node.queues.refills) else {
+            return;
+        };
+        if at > self.cycle {
+            node.queues.refills = true;
+            self.at(at, n, Due::Refill);
+            return;
+        }
+        node.queues.bring_back(self.cycle, &node.parts.memory, &self.timing);
+        self.flow(n);
+        self.run_senders(n);
+    }
+
+    // ------------------------------------------------------------------------------------------------------------- execution
 
     /// Executes what the unit has, as far as it goes; `None` if it stopped.
     fn execute<T>(&mut self, n: usize, unit: Unit, own: usize, body: impl FnOnce(&mut Run) -> T) -> Option<T> {
@@ -479,11 +501,13 @@ impl ModelMachine {
             stopped: None,
             word_failed: false,
             touched: false,
+            walked: Vec::new(),
             asked: 0,
             places: 0,
         };
         let result = body(&mut run);
         let (stopped, word_failed, touched) = (run.stopped, run.word_failed, run.touched);
+        let walked = run.walked;
         if let Some(wait) = stopped {
             job.wait = Some(wait);
             node.jobs[unit as usize] = Some(job);
@@ -494,6 +518,13 @@ impl ModelMachine {
             }
         } else if word_failed {
             node.regs.cause |= CAUSE_WORD_MASK;
+        }
+        for (words, addr) in (0..).zip(walked) {
+            let read = EventKind::MemRead {
+                addr: Addr(addr),
+                bytes: 4,
+            };
+            self.note(self.cycle + words * self.timing.walk, n, read);
         }
         if touched {
             self.registers_changed(n);
@@ -517,6 +548,7 @@ impl ModelMachine {
             job.wait = Some(Wait::Until(at));
             self.nodes[n].jobs[unit as usize] = Some(job);
             self.at(at, n, Due::Run(unit));
+            self.flow(n);
         }
         if !self.is_ready(n, unit) {
             return;
@@ -547,56 +579,30 @@ impl ModelMachine {
             a: 0,
             b: 0,
         });
-        let end = if sent.local {
-            let start = self.cycle.max(node.local_free);
-            let end = start + sent.words.len() as u64 * self.timing.local;
-            node.local_free = end;
-            node.coming += 1;
-            let class = CLASSES[class as usize];
-            self.at(end + self.timing.receive, n, Due::Arrived(class, sent.words));
-            end
-        } else {
-            let start = self.cycle.max(node.link_free);
-            self.inject(n, sent.words, start)
-        };
-        // The next message is prepared while this one's last words go out.
-        let startup = self.timing.queue + self.timing.decode + self.timing.read;
-        let free = end.saturating_sub(startup).max(self.cycle);
         let node = &mut self.nodes[n];
         node.sending += 1;
-        node.send_free[class as usize] = free;
-        self.at(end, n, Due::Sent(flag));
-        self.at(free, n, Due::Run(unit));
-    }
-
-    /// Puts a message on the network; when its last word has gone.
-    fn inject(&mut self, n: usize, words: Vec<u32>, start: u64) -> u64 {
-        let count = words.len() as u64;
-        let end = start + count * self.timing.word;
-        self.nodes[n].link_free = end;
-        let header = Header::of(words[0].into());
-        let head = words[0] as u16;
-        self.note(start, n, EventKind::TxFirst { head });
-        self.note(end, n, EventKind::TxLast { flits: count as u32 });
-        for arrival in self.network.send(n, header, count, start) {
-            let (to, words) = (arrival.cell, words.clone());
-            self.nodes[to].coming += 1;
-            self.note(arrival.first, to, EventKind::RxFirst { head });
-            self.note(arrival.last, to, EventKind::RxLast { flits: count as u32 });
-            let at = arrival.last + self.timing.receive;
-            self.at(at, to, Due::Arrived(CLASSES[header.class as usize], words));
-        }
-        end
+        // Until it goes.
+        node.send_free[class as usize] = u64::MAX;
+        node.outgoing.push_back(Outgoing {
+            words: sent.words,
+            local: sent.local,
+            by: (class, flag),
+        });
+        self.inject(n);
     }
 
     fn receive(&mut self, n: usize, class: Class) {
         let unit = Unit::receives(class);
         let node = &mut self.nodes[n];
         if node.jobs[unit as usize].is_none() {
+            if class == Class::Request && !node.queues.takes_replies() {
+                return;
+            }
             let Some(words) = node.inbox[class as usize].pop_front() else {
                 return;
             };
             node.jobs[unit as usize] = Some(Job::new(words));
+            self.take(n, class as usize);
         }
         if !self.is_ready(n, unit) {
             return;
@@ -651,7 +657,7 @@ impl ModelMachine {
         let (mut loaded, mut acknowledged) = (None, false);
         for effect in outcome.effects {
             match effect {
-                Effect::Queue(queue, words) => node.enter(queue, words),
+                Effect::Queue(queue, words) => node.queues.enter(queue, &words),
                 Effect::Acknowledged => {
                     if node.acks.step(false, true).under {
                         node.regs.cause |= CAUSE_ACK_MASK;
@@ -669,6 +675,7 @@ impl ModelMachine {
         if acknowledged && matches!(self.nodes[n].host, Some(Access::Waiting(HostReq::Store { .. }))) {
             self.at(self.cycle, n, Due::Host);
         }
+        self.flow(n);
         self.run_senders(n);
         self.at(self.cycle, n, Due::Run(unit));
     }
@@ -723,17 +730,14 @@ impl Backend for ModelMachine {
     }
 
     fn next_event(&self) -> Option<Picos> {
-        self.queue.peek().map(|Reverse(entry)| self.period * entry.cycle)
+        self.agenda.next().map(|cycle| self.period * cycle)
     }
 
     fn advance(&mut self, to: Picos) {
         assert!(to >= self.now, "time does not run backwards");
-        while let Some(Reverse(entry)) = self.queue.peek()
-            && self.period * entry.cycle <= to
-        {
-            let Reverse(entry) = self.queue.pop().expect("peeked");
-            self.cycle = entry.cycle;
-            self.happen(entry.node, entry.due);
+        while let Some((cycle, (n, due))) = self.agenda.take(to.0 / self.period.0) {
+            self.cycle = cycle;
+            self.happen(n, due);
         }
         self.now = to;
     }
@@ -791,6 +795,10 @@ impl Backend for ModelMachine {
                 let at = self.torus.cell(number);
                 writeln!(report, "cell {number} at {at}: {state}").expect("to a string");
             }
+        }
+        match self.network.messages() {
+            0 => {}
+            messages => writeln!(report, "{messages} messages in the network").expect("to a string"),
         }
         report
     }

@@ -19,13 +19,13 @@ pub(super) struct Parts {
 }
 
 /// A word of memory, unless the bus has an error.
-fn word(memory: &Memory, addr: u32) -> Option<u32> {
+pub(super) fn word(memory: &Memory, addr: u32) -> Option<u32> {
     let bytes = memory.read(Addr(addr), 4).filter(|_| memory.bus_ok(Addr(addr), 4))?;
     Some(u32::from_le_bytes(bytes.try_into().expect("four bytes")))
 }
 
 /// The bytes of `strb`; false, and nothing written, on an error.
-fn set_word(memory: &mut Memory, addr: u32, data: u32, strb: u8) -> bool {
+pub(super) fn set_word(memory: &mut Memory, addr: u32, data: u32, strb: u8) -> bool {
     let mut lanes = (0..4).filter(|lane| strb >> lane & 1 == 1);
     memory.bus_ok(Addr(addr), 4)
         && lanes.all(|lane| memory.write(Addr(addr + lane), &data.to_le_bytes()[lane as usize..][..1]))
@@ -101,6 +101,8 @@ pub(super) struct Run<'a> {
     pub word_failed: bool,
     /// A communication register changed.
     pub touched: bool,
+    /// Addresses of words of page tables that were read.
+    pub walked: Vec<u32>,
     pub asked: usize,
     pub places: usize,
 }
@@ -200,11 +202,12 @@ impl Cell for Run<'_> {
                 return run.fault(unit, lookup, 0);
             }
             let Parts { mmu, memory, .. } = &mut *run.parts;
-            let mut words = 0;
+            let before = run.walked.len();
             let found = mmu.lookup(&lookup, |at| {
-                words += 1;
+                run.walked.push(at);
                 word(memory, at).ok_or(ReadError)
             });
+            let words = (run.walked.len() - before) as u64;
             match found {
                 Ok(at) => Ok((Ok(at), takes + words * run.timing.walk)),
                 Err(reason) => run.fault(unit, lookup, reason as u8),

@@ -10,8 +10,6 @@ mod network;
 mod receiver;
 mod sender;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -19,6 +17,7 @@ use super::packet::get;
 use super::params::Config;
 use super::recv_state::{Cause, RecvRegs};
 use super::regs::*;
+use crate::harness::agenda::Agenda;
 use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
 use crate::harness::memory::Memory;
 use crate::{NodeId, Picos};
@@ -55,39 +54,6 @@ enum Due {
     },
     /// An event to record.
     Note(Event),
-}
-
-/// Entry of the event queue: in order of time, then of scheduling.
-struct Entry {
-    at: Picos,
-    order: u64,
-    due: Due,
-}
-
-impl Entry {
-    fn key(&self) -> (Picos, u64) {
-        (self.at, self.order)
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Entry) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Entry) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Entry) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
 }
 
 /// A register access of a host.
@@ -137,8 +103,7 @@ struct Chunk {
 pub struct ModelMachine {
     config: Config,
     now: Picos,
-    order: u64,
-    queue: BinaryHeap<Reverse<Entry>>,
+    agenda: Agenda<Picos, Due>,
     nodes: Vec<Node>,
     network: Network,
     events: Option<Vec<Event>>,
@@ -163,8 +128,7 @@ impl ModelMachine {
         ModelMachine {
             config: config.clone(),
             now: Picos::ZERO,
-            order: 0,
-            queue: BinaryHeap::new(),
+            agenda: Agenda::default(),
             nodes,
             network: Network::new(config),
             events: None,
@@ -173,12 +137,7 @@ impl ModelMachine {
 
     fn at(&mut self, at: Picos, due: Due) {
         assert!(at >= self.now, "{due:?} scheduled in the past");
-        self.order += 1;
-        self.queue.push(Reverse(Entry {
-            at,
-            order: self.order,
-            due,
-        }));
+        self.agenda.put(at, due);
     }
 
     fn io_cycles(&self, cycles: u64) -> Picos {
@@ -330,17 +289,14 @@ impl Backend for ModelMachine {
     }
 
     fn next_event(&self) -> Option<Picos> {
-        self.queue.peek().map(|Reverse(entry)| entry.at)
+        self.agenda.next()
     }
 
     fn advance(&mut self, to: Picos) {
         assert!(to >= self.now, "time does not run backwards");
-        while let Some(Reverse(entry)) = self.queue.peek()
-            && entry.at <= to
-        {
-            let Reverse(entry) = self.queue.pop().expect("peeked");
-            self.now = entry.at;
-            self.happen(entry.due);
+        while let Some((at, due)) = self.agenda.take(to) {
+            self.now = at;
+            self.happen(due);
         }
         self.now = to;
     }

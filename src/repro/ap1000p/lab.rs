@@ -19,8 +19,6 @@ pub type Sim = Ap1000pSim<AnyBackend>;
 pub enum MeasureError {
     #[error(transparent)]
     NotBuilt(#[from] NotBuilt),
-    #[error("the golden model of ap1000p cannot do this experiment yet: it runs with `--backend rtl`")]
-    OnRtlOnly,
     #[error(transparent)]
     Param(#[from] ParamError),
     #[error(transparent)]
@@ -160,7 +158,7 @@ pub fn finish(sim: &mut Sim) -> Result<(), MeasureError> {
 pub fn settle(sim: &mut Sim) -> Result<(), MeasureError> {
     sim.run(BOUND)?;
     let mut left = BOUND;
-    while sim.backend_mut().next_event().is_some() {
+    while moves(sim) {
         let step = Picos::from_ns(5_000);
         sim.pass(step)?;
         left = left.saturating_sub(step);
@@ -174,6 +172,12 @@ pub fn settle(sim: &mut Sim) -> Result<(), MeasureError> {
         }
     }
     Ok(())
+}
+
+/// The hardware goes on by itself, or when a system has served its interrupt.
+fn moves(sim: &mut Sim) -> bool {
+    let backend = sim.backend_mut();
+    backend.next_event().is_some() || (0..backend.nodes()).any(|number| backend.irq(node(number)))
 }
 
 /// How many of these words are not as they should be.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::lab::{Lab, MeasureError, finish, flag, node, pattern, wrong};
 use crate::ap1000p::host::{Combine, CommandError};
+use crate::harness::linear::{Call, Unexplained, explain};
 use crate::harness::seed::Seed;
 use crate::{Addr, Picos};
 
@@ -59,19 +60,31 @@ pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     const ROUNDS: u32 = 4;
     let (home, word, counter, lock, shared) = (node(5), flag(0), flag(1), flag(2), flag(3));
     let mut sim = lab.boot(4, 4)?;
-    let seen = Rc::new(RefCell::new(Vec::new()));
-    let swaps = Rc::new(Count::new(0));
+    let ops = Rc::new(RefCell::new(Vec::new()));
+    let swaps = Rc::new(RefCell::new(Vec::new()));
     for number in 0..CELLS {
-        let (seen, swaps) = (seen.clone(), swaps.clone());
+        let (ops, swaps) = (ops.clone(), swaps.clone());
         sim.spawn_checked(node(number), async move |cell| {
-            let old = cell.fetch_op(home, word, !0, 1 << number).await?;
-            seen.borrow_mut().push(old);
+            let note = |list: &RefCell<Vec<Call<[u32; 2]>>>, called, operation, saw| {
+                let (caller, returned) = (number, cell.now());
+                list.borrow_mut().push(Call {
+                    caller,
+                    called,
+                    returned,
+                    operation,
+                    saw,
+                });
+            };
+            let (called, masks) = (cell.now(), [!0, 1 << number]);
+            let old = cell.fetch_op(home, word, masks[0], masks[1]).await?;
+            note(&ops, called, masks, old);
             // Counting by compare and swap.
             let mut guess = 0;
             for _ in 0..ROUNDS {
                 loop {
-                    let old = cell.compare_swap(home, counter, guess, guess + 1).await?;
-                    swaps.set(swaps.get() + 1);
+                    let (called, swap) = (cell.now(), [guess, guess + 1]);
+                    let old = cell.compare_swap(home, counter, swap[0], swap[1]).await?;
+                    note(&swaps, called, swap, old);
                     if old == guess {
                         guess += 1;
                         break;
@@ -95,22 +108,23 @@ pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         });
     }
     finish(&mut sim)?;
-    // What the cells saw is a chain, one bit more each: one order of all operations explains it.
-    let mut seen = seen.take();
-    seen.sort_by_key(|bits: &u32| bits.count_ones());
-    let mut chain = (0..).zip(&seen);
-    let broken = chain.clone().filter(|(n, bits)| bits.count_ones() != *n).count();
-    let jumps = chain
-        .by_ref()
-        .skip(1)
-        .filter(|(n, bits)| *bits & seen[*n as usize - 1] != seen[*n as usize - 1]);
+    let cell = sim.cell(home);
+    let left =
+        |explained: Result<(), Unexplained>| explained.map_or_else(|why| why.calls - why.explained, |()| 0) as u32;
+    let (ops, swaps) = (ops.take(), swaps.take());
     lab.none(
         "c22.chain",
-        "values of fetch-and-or that no order of the 16 explains",
-        "values",
-        (broken + jumps.count()) as u32,
+        "fetch-and-or that no order of all explains",
+        "operations",
+        left(explain(&ops, 0, cell.word(word), |[and, or], word| word & and | or)),
     );
-    let cell = sim.cell(home);
+    let swap = |&[old, new]: &[u32; 2], word| if word == old { new } else { word };
+    lab.none(
+        "c22.swaps",
+        "compare-and-swap that no order of all explains",
+        "operations",
+        left(explain(&swaps, 0, cell.word(counter), swap)),
+    );
     lab.check(
         "c22.or",
         "bits set by fetch-and-or",
@@ -131,7 +145,7 @@ pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "compare-and-swap tried",
         "tries",
         CELLS as u32 * ROUNDS + 1,
-        swaps.get(),
+        swaps.len() as u32,
     );
     lab.check(
         "c22.lock",

@@ -4,7 +4,7 @@ use super::depends::{all, but, stopped};
 use super::lab::{AtEnd, Lab};
 use super::throughput::stream;
 use crate::repro::row::Spec;
-use crate::repro::{Curve, Plot, greatest, least};
+use crate::repro::{Curve, Plot, THROUGHPUT, greatest, least};
 
 /// A curve with some parameters set, and what it depends on: the others.
 struct Sweep {
@@ -131,6 +131,7 @@ pub fn e8(lab: &mut Lab<'_>) {
     lab.outcome.plots.push(Plot {
         id: "fig12",
         title,
+        axes: THROUGHPUT,
         curves: sweeps.map(|s| s.curve).into(),
         marks: Vec::new(),
     });
@@ -192,6 +193,7 @@ pub fn e9(lab: &mut Lab<'_>) {
     lab.outcome.plots.push(Plot {
         id: "fig13",
         title,
+        axes: THROUGHPUT,
         curves: sweeps.map(|s| s.curve).into(),
         marks: Vec::new(),
     });

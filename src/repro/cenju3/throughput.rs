@@ -3,7 +3,7 @@
 use super::depends::{self, all};
 use super::lab::{AtEnd, Lab, SIZES_KB, What};
 use crate::repro::row::{BackendKind, Spec};
-use crate::repro::{Curve, Mark, Plot, greatest, least};
+use crate::repro::{Curve, Mark, Plot, THROUGHPUT, greatest, least};
 
 /// A smaller share of the FIFO, which every row that lives on it must feel.
 const HOLD: (&str, f64) = ("r_thresh", 128.0);
@@ -42,6 +42,7 @@ fn plot(id: &'static str, title: &str, curves: Vec<Curve>, marks: Vec<Mark>) -> 
     Plot {
         id,
         title: title.into(),
+        axes: THROUGHPUT,
         curves,
         marks,
     }

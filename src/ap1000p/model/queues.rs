@@ -1,0 +1,352 @@
+//! The five queues of a cell: bounded, with what overflows them in cell memory.
+
+use std::collections::VecDeque;
+
+use super::Timing;
+use super::replay::{set_word, word};
+use crate::ap1000p::command::message;
+use crate::ap1000p::page::Page;
+use crate::ap1000p::queues::{Element, Region, SIZES, turn};
+use crate::ap1000p::regs::*;
+use crate::ap1000p::send::Traffic;
+use crate::ap1000p::spread::spread;
+use crate::ap1000p::{Queue, Word};
+use crate::harness::memory::Memory;
+
+/// A message that was passed over so often goes first.
+const AGE_CAP: u32 = 16;
+/// Direct words that wait for room before the processor's store does.
+const DIRECT_WORDS: usize = 2;
+
+/// What the registers say.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    /// As in MODE.
+    pub mode: u32,
+    pub region: Region,
+}
+
+/// A queue's own words. Messages leave whole.
+#[derive(Default)]
+struct Ram {
+    words: VecDeque<Word>,
+    messages: usize,
+    /// Words of the message that is coming, those that were not kept too.
+    open: usize,
+    /// One of them was lost.
+    misses: bool,
+}
+
+impl Ram {
+    fn has_room(&self, queue: Queue) -> bool {
+        self.words.len() < SIZES[queue as usize] as usize
+    }
+
+    /// `None`: the word was lost. False: so is a message.
+    fn put(&mut self, word: Option<Word>, end: bool) -> bool {
+        self.open += 1;
+        self.misses |= word.is_none();
+        let broken = self.misses || self.open > MESSAGE_WORDS as usize;
+        if let Some(word) = word.filter(|_| !broken) {
+            self.words.push_back(word);
+        }
+        if broken {
+            // What there is of it.
+            let whole = self.words.iter().rposition(|word| word.end).map_or(0, |last| last + 1);
+            self.words.truncate(whole);
+        }
+        if end {
+            self.messages += usize::from(!broken);
+            (self.open, self.misses) = (0, false);
+        }
+        !(broken && end)
+    }
+
+    fn take(&mut self) -> Option<Vec<u32>> {
+        let end = self.words.iter().position(|word| word.end)?;
+        self.messages -= 1;
+        Some(self.words.drain(..=end).map(|word| word.data).collect())
+    }
+}
+
+/// By which controller a queue's messages go.
+pub(super) fn traffic(queue: Queue) -> Traffic {
+    match queue {
+        Queue::RemoteReply | Queue::GetReply => Traffic::Reply,
+        Queue::System | Queue::Access | Queue::User => Traffic::Request,
+    }
+}
+
+pub(super) struct Queues {
+    /// What was spilled comes back by itself.
+    hardware: bool,
+    rams: [Ram; QUEUES as usize],
+    /// Words of messages whose writers wait for room or for the end of a pause.
+    waiting: [VecDeque<Word>; QUEUES as usize],
+    /// Place of each writer's next word in its message.
+    index: [u8; QUEUES as usize],
+    direct: VecDeque<(Queue, Word)>,
+    passed: [u32; QUEUES as usize],
+    /// Of a message to all cells, what is still to be sent.
+    spread: VecDeque<Vec<u32>>,
+    /// In use.
+    region: Region,
+    /// Elements in it, and from which cycle on each can be read.
+    held: VecDeque<(Element, u64)>,
+    /// Queues with words there, and how many.
+    away: [bool; QUEUES as usize],
+    of: [u32; QUEUES as usize],
+    position: u16,
+    lap: u8,
+    /// From which cycle on all is in memory, and the next element can come back.
+    stored: u64,
+    refill: u64,
+    /// An event for that is under way.
+    pub refills: bool,
+    /// A message was lost.
+    pub lost: bool,
+}
+
+impl Queues {
+    pub fn new(hardware: bool) -> Queues {
+        Queues {
+            hardware,
+            rams: Default::default(),
+            waiting: Default::default(),
+            index: [0; QUEUES as usize],
+            direct: VecDeque::new(),
+            passed: [0; QUEUES as usize],
+            spread: VecDeque::new(),
+            region: Region { base: 0, limit: 0 },
+            held: VecDeque::new(),
+            away: [false; QUEUES as usize],
+            of: [0; QUEUES as usize],
+            position: 0,
+            lap: 0,
+            stored: 0,
+            refill: 0,
+            refills: false,
+            lost: false,
+        }
+    }
+
+    /// A message begins.
+    pub fn enter(&mut self, queue: Queue, words: &[u32]) {
+        self.waiting[queue as usize].extend(message(words));
+    }
+
+    pub fn direct(&mut self, queue: Queue, word: Word) {
+        self.direct.push_back((queue, word));
+    }
+
+    /// Whether no message waits for this queue: the next one can be put.
+    pub fn is_free(&self, queue: Queue) -> bool {
+        self.waiting[queue as usize].is_empty()
+    }
+
+    /// Whether a store to a page does not wait.
+    pub fn takes(&self, page: u16) -> bool {
+        match Page::decode(page) {
+            Some(Page::Command { class, .. }) => self.is_free(class.queue()),
+            Some(Page::Direct { .. }) => self.direct.len() < DIRECT_WORDS,
+            None => true,
+        }
+    }
+
+    /// Whether a message received could be answered.
+    pub fn takes_replies(&self) -> bool {
+        Queue::ALL
+            .into_iter()
+            .all(|queue| traffic(queue) == Traffic::Request || self.is_free(queue))
+    }
+
+    /// What waits goes on as far as there is room; whether any did.
+    pub fn flow(&mut self, now: u64, setting: Setting, memory: &mut Memory, timing: &Timing) -> bool {
+        let mut moved = false;
+        while let Some(&(queue, word)) = self.direct.front() {
+            let through = setting.mode & MODE_THROUGH_MASK != 0;
+            let took = if through {
+                let room = self.rams[queue as usize].has_room(queue);
+                self.lost |= room && !self.rams[queue as usize].put(Some(word), word.end);
+                room
+            } else {
+                self.put(now, queue, word, setting, memory, timing)
+            };
+            if !took {
+                break;
+            }
+            self.direct.pop_front();
+            moved = true;
+        }
+        for queue in Queue::ALL {
+            while let Some(&word) = self.waiting[queue as usize].front() {
+                let pauses = setting.mode & MODE_PAUSE_MASK != 0 && self.index[queue as usize] == 0;
+                if pauses || !self.put(now, queue, word, setting, memory, timing) {
+                    break;
+                }
+                self.waiting[queue as usize].pop_front();
+                moved = true;
+            }
+        }
+        moved
+    }
+
+    /// A word into its queue, or behind what was spilled of it; false: it waits.
+    fn put(
+        &mut self,
+        now: u64,
+        queue: Queue,
+        word: Word,
+        setting: Setting,
+        memory: &mut Memory,
+        timing: &Timing,
+    ) -> bool {
+        let q = queue as usize;
+        if self.held.is_empty() {
+            self.region = setting.region;
+        }
+        if !self.away[q] && self.rams[q].has_room(queue) {
+            self.lost |= !self.rams[q].put(Some(word), word.end);
+        } else if self.held.len() < self.region.elements() as usize
+            && (self.away[q] || setting.mode & MODE_BLOCK_MASK == 0)
+        {
+            let element = Element {
+                queue,
+                index: self.index[q],
+                position: self.position,
+                lap: self.lap,
+                word,
+            };
+            let (tag, data) = element.encode();
+            let at = self.region.addr() + SPILL_BYTES * u32::from(self.position);
+            self.lost |= !(set_word(memory, at, tag, 0xf) && set_word(memory, at + 4, data, 0xf));
+            self.stored = now + timing.write;
+            self.held.push_back((element, self.stored + timing.read));
+            self.away[q] = true;
+            self.of[q] += 1;
+            self.position += 1;
+            if u32::from(self.position) == self.region.elements() {
+                self.turn_back();
+            }
+        } else {
+            return false;
+        }
+        self.index[q] = if word.end {
+            0
+        } else {
+            (self.index[q] + 1).min(MESSAGE_WORDS as u8 - 1)
+        };
+        true
+    }
+
+    /// The next element is the region's first.
+    fn turn_back(&mut self) {
+        self.position = 0;
+        self.lap = (self.lap + 1) & (SPILL_TAG_LAP_MASK >> SPILL_TAG_LAP_SHIFT) as u8;
+    }
+
+    /// The region is empty: what was spilled is back.
+    fn rest(&mut self) {
+        if self.held.is_empty() {
+            self.away = [false; QUEUES as usize];
+            if self.position != 0 {
+                self.turn_back();
+            }
+        }
+    }
+
+    /// When the hardware can bring the next element back; `None`: there is none, or its queue has no room.
+    pub fn next_refill(&self) -> Option<u64> {
+        let (element, ready) = self.held.front().filter(|_| self.hardware)?;
+        let q = element.queue as usize;
+        self.rams[q].has_room(element.queue).then_some(self.refill.max(*ready))
+    }
+
+    /// The next element comes back.
+    pub fn bring_back(&mut self, now: u64, memory: &Memory, timing: &Timing) {
+        let (element, _) = self.held.pop_front().expect("there is one");
+        self.refill = now + timing.refill;
+        let q = element.queue as usize;
+        let at = self.region.addr() + SPILL_BYTES * u32::from(element.position);
+        let read = word(memory, at).zip(word(memory, at + 4));
+        // What is not as it was written is lost.
+        let read = read.and_then(|(tag, data)| Element::decode(tag, data));
+        let same = |read: &Element| (read.lap, read.position) == (element.lap, element.position);
+        let word = read.filter(same).map(|read| read.word);
+        self.lost |= word.is_none();
+        self.lost |= !self.rams[q].put(word, element.word.end);
+        self.of[q] -= 1;
+        self.away[q] = self.of[q] > 0;
+        self.rest();
+    }
+
+    /// Software gives up elements.
+    pub fn release(&mut self, count: u32) {
+        if !self.hardware {
+            let count = self.held.len().min(count as usize);
+            for (element, _) in self.held.drain(..count) {
+                self.of[element.queue as usize] -= 1;
+            }
+            self.rest();
+        }
+    }
+
+    /// The next message of a class that is to be sent, on a torus of so many columns.
+    pub fn next(&mut self, class: Traffic, columns: u8) -> Option<Vec<u32>> {
+        if class == Traffic::Reply {
+            return self.choose(class);
+        }
+        if self.spread.is_empty() {
+            self.spread = spread(&self.choose(class)?, columns).into();
+        }
+        self.spread.pop_front()
+    }
+
+    fn choose(&mut self, class: Traffic) -> Option<Vec<u32>> {
+        let has = |queue: Queue| self.rams[queue as usize].messages > 0;
+        let queue = turn(|queue| traffic(queue) == class && has(queue), &self.passed, AGE_CAP)?;
+        for other in Queue::ALL.into_iter().filter(|&other| has(other)) {
+            self.passed[other as usize] += 1;
+        }
+        self.passed[queue as usize] = 0;
+        self.rams[queue as usize].take()
+    }
+
+    /// While the queues pause: no writer is within a message, what was spilled is in memory, no direct word waits.
+    pub fn stable(&self, now: u64) -> bool {
+        let midway = |q: usize| self.index[q] != 0 && !self.waiting[q].is_empty();
+        !(0..QUEUES as usize).any(midway) && self.direct.is_empty() && self.stored <= now
+    }
+
+    /// A queue with words in the region has no message left, and waits for software.
+    pub fn fill(&self) -> bool {
+        !self.hardware && (0..QUEUES as usize).any(|q| self.away[q] && self.rams[q].messages == 0)
+    }
+
+    /// The red zone.
+    pub fn full(&self) -> bool {
+        !self.held.is_empty() && self.region.elements() <= self.held.len() as u32 + SPILL_UNIT
+    }
+
+    /// A bit for each queue with words in the region.
+    pub fn spilled(&self) -> u32 {
+        let bits = self.away.iter().enumerate();
+        bits.map(|(q, &away)| u32::from(away) << q).sum()
+    }
+
+    pub fn held(&self) -> u32 {
+        self.held.len() as u32
+    }
+
+    pub fn position(&self) -> u32 {
+        self.position.into()
+    }
+
+    /// Words in it.
+    pub fn words(&self) -> usize {
+        let own: usize = self.rams.iter().map(|ram| ram.words.len()).sum();
+        let waiting: usize = self.waiting.iter().map(VecDeque::len).sum();
+        let spread: usize = self.spread.iter().map(Vec::len).sum();
+        own + waiting + spread + self.direct.len() + self.held.len()
+    }
+}

@@ -827,6 +827,100 @@ fn communication_registers() {
     });
 }
 
+/// A PUT or GET of registers waits for the last one, and nothing of it is seen before; not of registers alone, or of one that is empty and may
+/// not wait, it ends early.
+#[test]
+fn registers_as_the_source() {
+    both(2, 1, |rig| {
+        let transfer = Transfer {
+            words: 5,
+            dest: 0x2_0000,
+            dest_flag: FLAG,
+            source_flag: FLAG + 4,
+            source: 8 * 4,
+            source_stride: 1 << 24 | 3,
+            ..Transfer::default()
+        };
+        let value = |register: u8| 0x0101_0101 * u32::from(register);
+        let fill = |rig: &mut dyn Rig, cell, registers: &[u8]| {
+            for &register in registers {
+                assert_eq!(rig.creg(cell, register, Some(value(register))), Some(Some(0)));
+            }
+        };
+        // A PUT of cell 0's, a GET of cell 1's to registers of cell 0.
+        for (page, from, to) in [(KIND_PUT, 0, 1), (KIND_GET, 1, 0)] {
+            fill(rig, from, &[8, 9, 11, 12]);
+            let before = rig.word(to, FLAG);
+            rig.store(0, page | PAGE_AS_SEND_MASK, &transfer.to([1, 0]));
+            rig.pass(2000);
+            assert_eq!(rig.word(to, FLAG), before, "register 10 is empty");
+            fill(rig, from, &[10]);
+            rig.settle();
+            assert_eq!(rig.word(to, FLAG), before.wrapping_add(1), "{}", rig.report());
+            let want: Vec<u32> = (8..13).map(value).collect();
+            assert_eq!(transfer.at_dest(rig, to), want);
+        }
+        let spaces = PAGE_AS_SEND_MASK | PAGE_AS_RECEIVE_MASK;
+        fill(rig, 1, &[20, 21, 22, 23, 24]);
+        let between = Transfer {
+            source: 20 * 4,
+            dest: 60 * 4,
+            ..transfer
+        };
+        rig.store(0, KIND_GET | spaces, &between.to([1, 0]));
+        rig.settle();
+        // Nothing of registers, not of registers alone.
+        for (words, source) in [(0, 200 * 4), (5, 124 * 4), (1, 2), (129, 0)] {
+            let wrong = Transfer {
+                words,
+                source,
+                ..transfer
+            };
+            rig.store(0, KIND_PUT | PAGE_AS_SEND_MASK, &wrong.to([1, 0]));
+            rig.settle();
+            rig.store(0, KIND_GET | PAGE_AS_SEND_MASK, &wrong.to([1, 0]));
+            rig.settle();
+        }
+        // Where a conflict is a fault.
+        fill(rig, 0, &[8, 9]);
+        rig.write(0, MODE, MODE_FAULT_NET_MASK);
+        rig.pass(10);
+        rig.store(0, KIND_PUT | PAGE_AS_SEND_MASK, &transfer.to([1, 0]));
+        rig.settle();
+    });
+}
+
+/// As many words as a length can say: a stride that comes back to where it was has them in 256.
+#[test]
+fn the_longest_put() {
+    let mut rig = model(&config(2, 1));
+    let back = 256_u32.wrapping_neg() & 0xff_ffff;
+    let transfer = Transfer {
+        words: COMMAND_LENGTH_WORDS_MASK,
+        dest: 0x2_0000,
+        dest_stride: back,
+        dest_flag: FLAG,
+        source_flag: FLAG + 4,
+        source: 0x1_0000,
+        source_stride: back,
+    };
+    let want = Transfer { words: 256, ..transfer }.at_source(&mut rig, 0);
+    let flags = [(1, FLAG), (0, FLAG + 4)];
+    let before = flags.map(|(cell, at)| rig.word(cell, at));
+    rig.store(0, KIND_PUT, &transfer.to([1, 0]));
+    let words = u64::from(transfer.words);
+    while !rig.at_rest() {
+        assert!(rig.cycle() < 16 * words, "{}", rig.report());
+        rig.step();
+    }
+    assert!(rig.cycle() > 8 * words, "a word takes 8 cycles on a link");
+    assert_eq!(Transfer { words: 256, ..transfer }.at_dest(&mut rig, 1), want);
+    assert_eq!(
+        flags.map(|(cell, at)| rig.word(cell, at)),
+        before.map(|was| was.wrapping_add(1))
+    );
+}
+
 #[test]
 fn stores_and_messages_that_are_refused() {
     both(2, 2, |rig| {

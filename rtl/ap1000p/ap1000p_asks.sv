@@ -1,30 +1,34 @@
-// AP1000+ MC, clients of one side of the MMU: several ask, one at a time is answered.
+// AP1000+ MC, clients of one side of the MMU, or of a port of the communication registers: several ask, one at a time is answered.
 //
-// Handshake  as ap1000p_mmu's towards each client and towards the MMU. Who asks is passed on in the same cycle; the answer goes back to whose
-//            request was taken last.
+// Handshake  as ap1000p_mmu's towards each client and towards the MMU, called so here. Who asks is passed on in the same cycle; the answer goes
+//            back to whose request was taken last.
 // Fairness   in turn: a client is passed over by at most one request of each other.
 // Latency    none.
 // Reset      nobody asks; the MMU must forget, too.
 // Source     own guess.
 module ap1000p_asks #(
-    parameter int Clients = 3  // at least 1
+    parameter int Clients = 3,  // at least 1
+    parameter int W = 46  // bits of a request, at least 1; of the MMU {context, address, write, system}
 ) (
     input logic clk_i,
     input logic rst_i,
     input logic [Clients-1:0] req_valid_i,
     output logic [Clients-1:0] req_ready_o,
-    input logic [Clients-1:0][45:0] req_i,  // {context, address, write, system}
+    input logic [Clients-1:0][W-1:0] req_i,
     output logic [Clients-1:0] rsp_valid_o,
     input logic [Clients-1:0] rsp_ready_i,
 
     output logic mmu_valid_o,
     input logic mmu_ready_i,
-    output logic [45:0] mmu_req_o,
+    output logic [W-1:0] mmu_req_o,
     input logic mmu_rsp_valid_i,
     output logic mmu_rsp_ready_o
 );
   if (Clients < 1) begin : gen_bad_clients
     ap1000p_asks_Clients_must_be_at_least_1 u_bad ();
+  end
+  if (W < 1) begin : gen_bad_w
+    ap1000p_asks_W_must_be_at_least_1 u_bad ();
   end
 
   logic [Clients-1:0] turn_q, after, chosen, pick, offered_q, owner_q;

@@ -2,7 +2,7 @@
 //
 // Store      words to command pages: ap1000p_command.
 // Registers  ap1000p_regs; `irq_o` is its interrupt.
-// Creg       the processor's port of the communication registers: ap1000p_creg, source 0.
+// Creg       the processor's port of the communication registers: ap1000p_creg, source 0. Receivers and senders are the others.
 // Dsm        the processor's loads and stores to other cells' memory: ap1000p_access. Register ACKS says when the stores are done.
 // Network    a port of torus_router: ap1000p_link.
 // Memory     read and write streams of 32-bit words, shared by all inside: mem_read_mux, mem_write_mux. What is asked for has its room.
@@ -368,6 +368,12 @@ module ap1000p_cell #(
   logic [1:0][11:0] flag_context;
   logic [1:0][31:0] send_data, flag_addr, go_data, come_data;
   logic spread_busy, spread_in, spread_ready;
+  // Communication registers: [0] the processor, [1], [2] the receivers, [3] both senders.
+  logic [3:0] creg, creg_ready, creg_write, creg_rsp, creg_rsp_ready, creg_rsp_fault;
+  logic [3:0][6:0] creg_addr;
+  logic [3:0][31:0] creg_data, creg_rsp_data;
+  logic [1:0] fetch, fetch_ready, fetch_rsp, fetch_rsp_ready;
+  logic [1:0][6:0] fetch_addr;
 
   // A message goes to the controller of its class.
   assign spread_in = out_valid && |out_queue[2:0];
@@ -435,6 +441,14 @@ module ap1000p_cell #(
         .mem_data_data_i(rd_word),
         .mem_data_last_i(rd_last),
         .mem_data_err_i(rd_err),
+        .creg_wait_i(!creg_fault[1]),
+        .creg_valid_o(fetch[c]),
+        .creg_ready_i(fetch_ready[c]),
+        .creg_addr_o(fetch_addr[c]),
+        .creg_rsp_valid_i(fetch_rsp[c]),
+        .creg_rsp_ready_o(fetch_rsp_ready[c]),
+        .creg_rsp_fault_i(creg_rsp_fault[3]),
+        .creg_rsp_data_i(creg_rsp_data[3]),
         .flag_valid_o(flag[c]),
         .flag_ready_i(flag_ready[c]),
         .flag_context_o(flag_context[c]),
@@ -485,9 +499,6 @@ module ap1000p_cell #(
   logic [3:0][3:0] op_strb;
   logic [31:0] op_old;
   logic op_fault, op_err;
-  logic [2:0] creg, creg_ready, creg_write, creg_rsp, creg_rsp_ready, creg_rsp_fault;
-  logic [2:0][6:0] creg_addr;
-  logic [2:0][31:0] creg_data, creg_rsp_data;
   logic [1:0][1:0] reply, reply_ready;
   logic [1:0] reply_end;
   logic [1:0][31:0] reply_data;
@@ -613,15 +624,34 @@ module ap1000p_cell #(
   assign creg_rsp_valid_o = creg_rsp[0];
   assign creg_rsp_fault_o = creg_rsp_fault[0];
   assign creg_rsp_data_o = creg_rsp_data[0];
+  assign {creg_write[3], creg_data[3]} = '0;
+  ap1000p_asks #(
+      .Clients(2),
+      .W(7)
+  ) u_fetches (
+      .clk_i,
+      .rst_i,
+      .req_valid_i(fetch),
+      .req_ready_o(fetch_ready),
+      .req_i(fetch_addr),
+      .rsp_valid_o(fetch_rsp),
+      .rsp_ready_i(fetch_rsp_ready),
+      .mmu_valid_o(creg[3]),
+      .mmu_ready_i(creg_ready[3]),
+      .mmu_req_o(creg_addr[3]),
+      .mmu_rsp_valid_i(creg_rsp[3]),
+      .mmu_rsp_ready_o(creg_rsp_ready[3])
+  );
   logic creg_busy;
   logic [127:0] unused_present;
   ap1000p_creg #(
-      .Sources(3)
+      .Sources(4)
   ) u_creg (
       .clk_i,
       .rst_i,
       .busy_o(creg_busy),
-      .fault_i({creg_fault[1], creg_fault}),
+      // Senders ask again themselves: the two of them share a source, and neither may hold the other.
+      .fault_i({1'b1, creg_fault[1], creg_fault}),
       .req_valid_i(creg),
       .req_ready_o(creg_ready),
       .req_addr_i(creg_addr),

@@ -14,7 +14,7 @@
 module ap1000p_creg #(
     parameter int Words = 128,  // power of two, at least 2
     parameter int W = 32,  // bits of a word
-    parameter int Sources = 2,  // 1 to 3
+    parameter int Sources = 2,  // 1 to 4
     localparam int AddrW = $clog2(Words)
 ) (
     input logic clk_i,
@@ -39,8 +39,8 @@ module ap1000p_creg #(
     ap1000p_creg_W_must_be_at_least_1 u_bad ();
   end
 
-  if (Sources < 1 || Sources > 3) begin : gen_bad_sources
-    ap1000p_creg_Sources_must_be_1_to_3 u_bad ();
+  if (Sources < 1 || Sources > 4) begin : gen_bad_sources
+    ap1000p_creg_Sources_must_be_1_to_4 u_bad ();
   end
 
   logic [Sources-1:0] taken_q;  // a request without a taken answer

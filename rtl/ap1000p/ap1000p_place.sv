@@ -338,4 +338,13 @@ module ap1000p_place (
 
   logic [15:0] unused;
   assign unused = {ran_level, note_level, written_err[2:1], done_level, unused_done_ready};
+
+`ifdef TSUNAGI_ASSERT
+  // A flag counts when all runs up to its message's last one are in memory: paper 2.2.4. Runs that are, less those that have been noted so.
+  logic signed [5:0] ahead_q;
+  always_ff @(posedge clk_i) begin
+    ahead_q <= rst_i ? '0 : ahead_q + 6'(written_valid) - 6'(ran_pop && ran_waits);
+    if (!rst_i) assert (!flag_valid_o || ahead_q >= 0);
+  end
+`endif
 endmodule

@@ -4,11 +4,14 @@
 // Out        {data, last} and `out_local_o`: to the cell itself. Formats: docs/machines/ap1000p.md, "Messages on the network".
 // Data       of PUT, SEND and GET_REPLY: ap1000p_runs says where, dma_read reads. The next message's addresses are translated and its
 //            data asked for while this one's go out. A word goes out when it is known whether it is the last one.
+// Registers  with AS_SEND data are those of communication registers, `creg`: ap1000p_fetch. Nothing of such a message goes out before all are
+//            read: one that waits for a register to be filled, with `creg_wait_i`, holds this controller and no link.
 // Flag       valid/ready, for ap1000p_word: the send flag, when the last word has been taken from `out`. Not for a message that was
 //            cut short, nor for address 0.
 // Latency    6 cycles from a command's last word to the memory's address, if its translation takes the MMU's 3; from its first
 //            word to the route's on show 3. One word per cycle out, messages one after the other without a bubble.
-// Error      memory error, or a fault that was aborted: the message ends with the word before, `error_o`. What was asked for is thrown away.
+// Error      memory error, a fault that was aborted, a register that is empty and does not wait, or none: the message ends with the word
+//            before, `error_o`. What was asked for is thrown away.
 // Misuse     kinds of the other class or none: dropped, `bad_o`. Commands of fewer than 8 words go out as short as they are, of more are cut, `bad_o`.
 //            A cell that is not in the torus leads where the sum leads; the router drains it.
 // Reset      drops everything; memory and MMU must forget what they were asked, too.
@@ -60,6 +63,15 @@ module ap1000p_send #(
     input logic mem_data_last_i,
     input logic mem_data_err_i,
 
+    input logic creg_wait_i,
+    output logic creg_valid_o,
+    input logic creg_ready_i,
+    output logic [6:0] creg_addr_o,
+    input logic creg_rsp_valid_i,
+    output logic creg_rsp_ready_o,
+    input logic creg_rsp_fault_i,
+    input logic [31:0] creg_rsp_data_i,
+
     output logic flag_valid_o,
     input logic flag_ready_i,
     output logic [11:0] flag_context_o,
@@ -98,6 +110,7 @@ module ap1000p_send #(
       drop_q,
       has_data,
       data,
+      registers,
       command,
       head_ready,
       job_ready,
@@ -132,6 +145,7 @@ module ap1000p_send #(
   end
   assign drop = first ? !known : drop_q;
   assign data = has_data && length_q[ap1000p_pkg::CommandLengthWordsLsb+:20] != '0;
+  assign registers = has_data && kind[ap1000p_pkg::PageAsSendLsb];
 
   assign to_x = away(x_i, in_data_i[ap1000p_pkg::CommandHeadDxLsb+:8], last_x_i);
   assign to_y = away(y_i, in_data_i[ap1000p_pkg::CommandHeadDyLsb+:8], last_y_i);
@@ -148,10 +162,11 @@ module ap1000p_send #(
 
   // One message goes out and one is read ahead: what comes later, but goes first, waits for no more.
   logic [1:0] inside_q;  // messages
-  logic gone_put;
-  assign in_ready_o = head_ready && note_ready && (first ? !inside_q[1] : job_ready || index_q != 3'd7);
+  logic gone_put, note_put, fetch_mark_q, rest_ready;
+  assign rest_ready = (job_ready && !fetch_mark_q) || index_q != 3'd7;
+  assign in_ready_o = head_ready && note_ready && (first ? !inside_q[1] : rest_ready);
   assign take = in_valid_i && in_ready_o;
-  assign job_due = take && index_q == 3'd7 && !over_q && data && !drop;
+  assign job_due = take && index_q == 3'd7 && !over_q && data && !registers && !drop;
 
   always_ff @(posedge clk_i) begin
     if (take) begin
@@ -177,22 +192,22 @@ module ap1000p_send #(
     end
   end
 
-  // {data follow, end of the header, word}; the first word's is {kind, y, x}.
-  logic head_valid, head_pop, head_data, head_end;
+  // {of registers, data follow, end of the header, word}; the first word's is {kind, y, x}.
+  logic head_valid, head_pop, head_registers, head_data, head_end;
   logic [31:0] head;
   logic [ 4:0] head_level;
   fifo #(
-      .W(34),
+      .W(35),
       .Depth(16)
   ) u_head (
       .clk_i,
       .rst_i,
       .in_valid_i (head_put),
       .in_ready_o (head_ready),
-      .in_data_i  ({data && index_q == 3'd7, ends, head_word}),
+      .in_data_i  ({registers, data && index_q == 3'd7, ends, head_word}),
       .out_valid_o(head_valid),
       .out_ready_i(head_pop),
-      .out_data_o ({head_data, head_end, head}),
+      .out_data_o ({head_registers, head_data, head_end, head}),
       .level_o    (head_level)
   );
 
@@ -270,28 +285,62 @@ module ap1000p_send #(
       .out_err_o(read_err)
   );
 
-  // A mark for each run that is read: {no data: the message ends before it, the message's last}.
-  logic mark_ready, mark_valid, mark_pop, mark_none, mark_last, mark_put;
+  // Of each message with registers, when it has been taken: how many, none too.
+  logic fetch_busy, fetch_done, fetch_valid, fetch_pop, fetch_err, fetch_last;
+  logic [31:0] fetch_data;
+  logic [19:0] fetch_words;
+  logic [ 1:0] fetched_q;  // messages whose registers are read, and that have not begun to go out
+  assign fetch_words = (data && index_q == 3'd7) ? length_q[ap1000p_pkg::CommandLengthWordsLsb+:20] : 20'd0;
+  ap1000p_fetch u_fetch (
+      .clk_i,
+      .rst_i,
+      .busy_o(fetch_busy),
+      .wait_i(creg_wait_i),
+      .job_valid_i(note_put && registers),
+      .job_addr_i(addr_q),
+      .job_words_i(fetch_words),
+      .done_o(fetch_done),
+      .creg_valid_o,
+      .creg_ready_i,
+      .creg_addr_o,
+      .creg_rsp_valid_i,
+      .creg_rsp_ready_o,
+      .creg_rsp_fault_i,
+      .creg_rsp_data_i,
+      .out_valid_o(fetch_valid),
+      .out_ready_i(fetch_pop),
+      .out_err_o(fetch_err),
+      .out_last_o(fetch_last),
+      .out_data_o(fetch_data)
+  );
+
+  // A mark for each run that is read: {of registers, no data: the message ends before it, the message's last}.
+  logic mark_ready, mark_valid, mark_pop, mark_registers, mark_none, mark_last, mark_put;
   logic [3:0] mark_level, lasts_q;  // marks of a message's last run
   assign run_ready = mark_ready && (run_none || read_ready);
-  assign mark_put  = run_valid && run_ready;
+  assign mark_put  = (run_valid && run_ready) || (fetch_mark_q && mark_ready);
   fifo #(
-      .W(2),
+      .W(3),
       .Depth(8)
   ) u_marks (
       .clk_i,
       .rst_i,
       .in_valid_i (mark_put),
       .in_ready_o (mark_ready),
-      .in_data_i  ({run_none, run_last}),
+      .in_data_i  (fetch_mark_q ? 3'b101 : {1'b0, run_none, run_last}),
       .out_valid_o(mark_valid),
       .out_ready_i(mark_pop),
-      .out_data_o ({mark_none, mark_last}),
+      .out_data_o ({mark_registers, mark_none, mark_last}),
       .level_o    (mark_level)
   );
   always_ff @(posedge clk_i) begin
-    if (rst_i) lasts_q <= '0;
-    else lasts_q <= lasts_q + 4'(mark_put && run_last) - 4'(mark_pop && mark_last);
+    if (rst_i) begin
+      lasts_q <= '0;
+      fetch_mark_q <= 1'b0;
+    end else begin
+      lasts_q <= lasts_q + 4'(mark_put && (fetch_mark_q || run_last)) - 4'(mark_pop && mark_last);
+      fetch_mark_q <= (note_put && registers && fetch_words != '0) || (fetch_mark_q && !mark_ready);
+    end
   end
 
   // ----------------------------------------------------------------------------------------------------- messages out
@@ -308,11 +357,18 @@ module ap1000p_send #(
   logic next_valid, next_last, next_sure, load, cut, data_next, go, skid_ready;
   logic hold_valid_q, hold_last_q, hold_sure_q, hold_local_q;
   logic [31:0] next, hold_q;
-  logic reads, broadcast;
+  logic broadcast;
 
-  assign reads = phase_q == Data && mark_valid && !mark_none && read_valid;
-  assign data_next = reads && !read_err;
-  assign cut = phase_q == Data && mark_valid && (mark_none || (read_valid && read_err)) && skid_ready;
+  // Data from memory or from registers.
+  logic data_valid, data_err, data_last, data_pop;
+  logic [31:0] data_word;
+  assign {data_valid, data_err, data_last, data_word} = mark_registers ?
+      {fetch_valid, fetch_err, fetch_last, fetch_data} : {read_valid, read_err, read_last, read_data};
+  assign fetch_pop = data_pop && mark_registers;
+  assign read_pop = data_pop && !mark_registers;
+
+  assign data_next = phase_q == Data && mark_valid && !mark_none && data_valid && !data_err;
+  assign cut = phase_q == Data && mark_valid && (mark_none || (data_valid && data_err)) && skid_ready;
   assign go = hold_valid_q && skid_ready && (hold_sure_q || data_next || cut);
   assign load = next_valid && (!hold_valid_q || go);
   assign broadcast = head[16+ap1000p_pkg::PageRowLsb] || head[16+ap1000p_pkg::PageColumnLsb];
@@ -323,6 +379,7 @@ module ap1000p_send #(
     next_valid = head_valid;
     case (phase_q)
       Route: begin
+        next_valid = head_valid && (!head_registers || fetched_q != '0);
         next = '0;
         next[ap1000p_pkg::MessageRouteXLsb+:16] = head[15:0];
         next[ap1000p_pkg::MessageRouteScopeLsb+:2] = {
@@ -335,17 +392,17 @@ module ap1000p_send #(
       What: next = {head[31:16], 8'(y_i), 8'(x_i)};
       Rest: next = head;
       default: begin
-        next = read_data;
-        next_last = read_last && mark_last;
+        next = data_word;
+        next_last = data_last && mark_last;
         next_sure = next_last;
         next_valid = data_next;
       end
     endcase
   end
   assign head_pop = load && (phase_q == What || phase_q == Rest);
-  assign read_pop = mark_valid && !mark_none && (phase_q == Drain || cut || (load && phase_q == Data));
+  assign data_pop = mark_valid && !mark_none && (phase_q == Drain || cut || (load && phase_q == Data));
   always_comb begin
-    mark_pop = mark_valid && read_valid && read_pop && read_last;
+    mark_pop = mark_valid && data_valid && data_pop && data_last;
     if (mark_valid && mark_none && (cut || phase_q == Drain)) mark_pop = 1'b1;
   end
   assign run_stop = phase_q == Drain && lasts_q == '0;
@@ -361,7 +418,9 @@ module ap1000p_send #(
     if (rst_i) begin
       phase_q <= Route;
       hold_valid_q <= 1'b0;
+      fetched_q <= '0;
     end else begin
+      fetched_q <= fetched_q + 2'(fetch_done) - 2'(load && phase_q == Route && head_registers);
       hold_valid_q <= load || (hold_valid_q && !go);
       case (phase_q)
         Route: if (load) phase_q <= What;
@@ -393,7 +452,6 @@ module ap1000p_send #(
   // A note for each message, with its flag; when the message has gone, whether it was cut short.
   logic note_valid, note_pop, gone_valid, gone_cut, unused_gone;
   logic [2:0] note_level, gone_level;
-  logic note_put;
   assign note_put = head_put && ends;
   fifo #(
       .W(45),
@@ -431,12 +489,19 @@ module ap1000p_send #(
   assign flag_valid_o = gone_valid && !gone_cut && flag_addr_o != '0;
   assign note_pop = gone_valid && (!flag_valid_o || flag_ready_i);
 
-  assign busy_o = head_level != '0 || index_q != '0 || runs_busy || read_busy || mark_level != '0 || hold_valid_q
+  assign busy_o = head_level != '0 || index_q != '0 || runs_busy || read_busy || fetch_busy || mark_level != '0
+      || hold_valid_q
       || out_valid_o || note_level != '0 || gone_level != '0;
 
 `ifdef TSUNAGI_ASSERT
+  // Messages that have gone with their last word, and those whose flag was due.
+  logic [2:0] went_q, noted_q;
   always_ff @(posedge clk_i) begin
+    went_q  <= rst_i ? '0 : went_q + 3'(gone_put);
+    noted_q <= rst_i ? '0 : noted_q + 3'(note_pop);
     if (!rst_i) begin
+      assert (!flag_valid_o || went_q != noted_q);
+      assert (!fetch_mark_q || !run_valid);
       assert (!gone_put || unused_gone);
       assert (!gone_valid || note_valid);
       // What is cut short has a word to be cut after.

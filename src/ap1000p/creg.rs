@@ -1,5 +1,7 @@
 //! Communication registers: words with a present bit.
 
+use std::ops::Range;
+
 /// Words of the machine.
 pub const WORDS: usize = 128;
 
@@ -9,6 +11,13 @@ pub struct Access {
     /// Below [`WORDS`].
     pub addr: u8,
     pub write: Option<u32>,
+}
+
+/// The registers of a transfer of so many words, from an address on that is 4 x a register's number; `None`: not all of them are registers.
+pub fn range(addr: u32, words: u32) -> Option<Range<u8>> {
+    let first = addr / 4;
+    let end = first.checked_add(words).filter(|&end| end <= WORDS as u32)?;
+    addr.is_multiple_of(4).then_some(first as u8..end as u8)
 }
 
 /// A write to a full word, or a read of an empty one: it waits, or is an exception.

@@ -1,7 +1,7 @@
 //! Golden model of the receive controller: whole messages, executed one after the other.
 
 use super::Queue;
-use super::creg::{Access, WORDS};
+use super::creg::{self, Access, WORDS};
 use super::page::Page;
 use super::regs::*;
 use super::stride::places;
@@ -260,8 +260,7 @@ impl Message {
             said: said as u32,
             words: came[..said.min(came.len())].to_vec(),
         };
-        let beyond = |addr: u32| !addr.is_multiple_of(4) || addr as usize / 4 + said > WORDS;
-        if what.registers() && said > 0 && beyond(data.dest) {
+        if what.registers() && said > 0 && creg::range(data.dest, data.said).is_none() {
             return broken(Why::Address, None);
         }
         let body = Body::Data(data);

@@ -1,5 +1,6 @@
 //! Golden model of the send controller: a message of a queue becomes words on the network, a send flag, or nothing.
 
+use super::creg;
 use super::regs::*;
 use super::stride::places;
 
@@ -13,7 +14,7 @@ pub enum Traffic {
 /// What a message is, by its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A command with data of the sender's memory: PUT, or the reply of a GET.
+    /// A command with data of the sender's: PUT, or the reply of a GET.
     Put,
     /// The same into a ring buffer.
     Send,
@@ -84,6 +85,15 @@ pub struct Owner {
     pub system: bool,
 }
 
+/// Where a word of a message's data is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// At this address of an address space.
+    Memory(Owner, u32),
+    /// In this communication register, which is empty when it has been read. Strides mean nothing there.
+    Register(u8),
+}
+
 /// What becomes of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
@@ -108,8 +118,8 @@ impl Owner {
     }
 }
 
-/// Sends a message of at least one word; `read` gives a word of an address space, or `None` if it cannot be read.
-pub fn send(message: &[u32], class: Traffic, place: Place, mut read: impl FnMut(Owner, u32) -> Option<u32>) -> Sent {
+/// Sends a message of at least one word; `read` gives a word, or `None` if it cannot be read.
+pub fn send(message: &[u32], class: Traffic, place: Place, mut read: impl FnMut(Origin) -> Option<u32>) -> Sent {
     let head = message[0];
     let kind = (head >> COMMAND_HEAD_KIND_SHIFT) as u16;
     let Some((shape, _)) = shape(kind).filter(|&(_, of)| of == class) else {
@@ -144,9 +154,14 @@ pub fn send(message: &[u32], class: Traffic, place: Place, mut read: impl FnMut(
     );
     if !own.is_empty() && taken.len() == COMMAND_WORDS as usize {
         let [flag, addr, stride] = if shape == Shape::Put { [5, 6, 7] } else { [3, 4, 5] }.map(|i| taken[i]);
-        let owner = Owner::of(kind, taken[1]);
-        for at in places(addr, stride, taken[1] & COMMAND_LENGTH_WORDS_MASK) {
-            match read(owner, at) {
+        let (owner, words) = (Owner::of(kind, taken[1]), taken[1] & COMMAND_LENGTH_WORDS_MASK);
+        let registers = (u32::from(kind) & PAGE_AS_SEND_MASK != 0).then(|| creg::range(addr, words));
+        for (n, at) in places(addr, stride, words).enumerate() {
+            let origin = match &registers {
+                None => Some(Origin::Memory(owner, at)),
+                Some(range) => range.as_ref().map(|range| Origin::Register(range.start + n as u8)),
+            };
+            match origin.and_then(&mut read) {
                 Some(word) => sent.words.push(word),
                 None => {
                     sent.cut = true;

@@ -9,30 +9,30 @@ use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::{Addr, Cycle};
 
 /// Bytes of a cell's memory.
-const MEMORY: u32 = 1 << 20;
+pub const MEMORY: u32 = 1 << 20;
 /// Where the tables are, and where the queues overflow to.
-const TABLES: u32 = 0x7_0000;
-const SPILL: u32 = 1;
+pub const TABLES: u32 = 0x7_0000;
+pub const SPILL: u32 = 1;
 /// The context of the only process, which sees the cell's memory as it is.
-const CONTEXT: u16 = 5;
+pub const CONTEXT: u16 = 5;
 
 /// A physical address in cell memory, as a word of a page table has it.
-fn entry(addr: u32, shift: u32, kind: u32) -> u32 {
+pub fn entry(addr: u32, shift: u32, kind: u32) -> u32 {
     let physical = u64::from(CELL_SPACE) << 32 | u64::from(addr);
     (physical >> shift) as u32 & !3 | kind
 }
 
-fn put_word(memory: &mut Memory, addr: u32, word: u32) {
+pub fn put_word(memory: &mut Memory, addr: u32, word: u32) {
     assert!(memory.write(Addr(addr), &word.to_le_bytes()), "{addr:#x} is in memory");
 }
 
-fn word(machine: &Machine, cell: usize, addr: u32) -> u32 {
+pub fn word(machine: &Machine, cell: usize, addr: u32) -> u32 {
     let bytes = machine.nodes[cell].memory.read(Addr(addr), 4).expect("in memory");
     u32::from_le_bytes(bytes.try_into().expect("four bytes"))
 }
 
 /// A machine whose cells have one process that sees all of its cell's memory, and words everywhere that differ.
-fn machine(x: usize, y: usize, timing: MemoryTiming) -> Machine {
+pub fn machine(x: usize, y: usize, timing: MemoryTiming) -> Machine {
     let config = Config {
         columns: x as u32,
         rows: y as u32,
@@ -68,7 +68,7 @@ fn machine(x: usize, y: usize, timing: MemoryTiming) -> Machine {
     machine
 }
 
-const SLOW: MemoryTiming = MemoryTiming {
+pub const SLOW: MemoryTiming = MemoryTiming {
     read_latency: Cycle(12),
     write_latency: Cycle(9),
     overhead: Cycle(1),
@@ -78,18 +78,18 @@ const SLOW: MemoryTiming = MemoryTiming {
 
 /// What the parameters of PUT and GET say, in the paper's words.
 #[derive(Clone, Copy, Debug, Default)]
-struct Transfer {
-    words: u32,
-    dest: u32,
-    dest_stride: u32,
-    dest_flag: u32,
-    source_flag: u32,
-    source: u32,
-    source_stride: u32,
+pub struct Transfer {
+    pub words: u32,
+    pub dest: u32,
+    pub dest_stride: u32,
+    pub dest_flag: u32,
+    pub source_flag: u32,
+    pub source: u32,
+    pub source_stride: u32,
 }
 
 impl Transfer {
-    fn words(self, machine: &Machine, from: usize, to: usize) -> [u32; 8] {
+    pub fn words(self, machine: &Machine, from: usize, to: usize) -> [u32; 8] {
         [
             machine.relative(from, to),
             self.words,
@@ -104,14 +104,14 @@ impl Transfer {
 }
 
 /// Ends when nothing moves any more; nobody was interrupted.
-fn settle(machine: &mut Machine, cycles: u64) {
+pub fn settle(machine: &mut Machine, cycles: u64) {
     assert!(machine.settle(cycles), "{}", report(machine));
     for cell in 0..machine.nodes.len() {
         assert!(!machine.nodes[cell].irq, "cell {cell} interrupts: {}", report(machine));
     }
 }
 
-fn report(machine: &mut Machine) -> String {
+pub fn report(machine: &mut Machine) -> String {
     let mut text = format!("cycle {}", machine.cycle());
     for cell in 0..machine.nodes.len() {
         let [status, cause, faults, why, at, held, position] =
@@ -125,12 +125,12 @@ fn report(machine: &mut Machine) -> String {
 }
 
 /// The words of a transfer, as they were at the source.
-fn expect(machine: &Machine, cell: usize, transfer: Transfer) -> Vec<u32> {
+pub fn expect(machine: &Machine, cell: usize, transfer: Transfer) -> Vec<u32> {
     let at = places(transfer.source, transfer.source_stride, transfer.words);
     at.map(|at| word(machine, cell, at)).collect()
 }
 
-fn arrived(machine: &Machine, cell: usize, transfer: Transfer, want: &[u32]) {
+pub fn arrived(machine: &Machine, cell: usize, transfer: Transfer, want: &[u32]) {
     let at = places(transfer.dest, transfer.dest_stride, transfer.words);
     let got: Vec<u32> = at.map(|at| word(machine, cell, at)).collect();
     assert_eq!(got, want, "cell {cell}: {transfer:x?}");
@@ -603,10 +603,10 @@ fn refused_accesses() {
 }
 
 /// Logical address of 16 MB of which there is a page only when software has entered it.
-const AWAY: u32 = 0x0100_0000;
+pub const AWAY: u32 = 0x0100_0000;
 
 /// Enters that page, or takes it away; the MMU is told.
-fn enter(machine: &mut Machine, cell: usize, there: bool) {
+pub fn enter(machine: &mut Machine, cell: usize, there: bool) {
     let page = entry(0, 4, ENTRY_PAGE) | 3 << TABLE_ACCESS_SHIFT;
     let at = TABLES + 0x4000 + 4 * (AWAY >> 24);
     put_word(&mut machine.nodes[cell].memory, at, if there { page } else { 0 });
@@ -615,8 +615,8 @@ fn enter(machine: &mut Machine, cell: usize, there: bool) {
 }
 
 /// Who waits for software in a cell, once someone does.
-fn faulted(machine: &mut Machine, cell: usize) -> u32 {
-    for _ in 0..200 {
+pub fn faulted(machine: &mut Machine, cell: usize) -> u32 {
+    for _ in 0..500 {
         machine.run(10);
         if machine.nodes[cell].irq {
             return machine.read(cell, FAULTS);
@@ -773,4 +773,206 @@ fn c25_protection() {
     assert!(machine.settle(5_000), "{}", report(&mut machine));
     // Neither is in the own column, and nobody writes a context.
     assert_eq!(machine.read(0, REFUSED_COUNT) & 0xffff, before + 3);
+}
+
+fn fill(machine: &mut Machine, cell: usize, register: u8, word: u32) {
+    let write = Some(word);
+    let answer = machine.access(cell, Access { register, write }, 50);
+    assert!(matches!(answer, Some(Some(_))), "{register} is empty");
+}
+
+/// These registers are empty, and stay so.
+fn empty(machine: &mut Machine, cell: usize, registers: std::ops::Range<u8>) {
+    for register in registers {
+        fill(machine, cell, register, 7);
+        assert_eq!(
+            machine.access(cell, Access { register, write: None }, 50),
+            Some(Some(7)),
+            "{register}"
+        );
+    }
+}
+
+/// C20, as the source: a PUT of registers goes when the last one is full, and not a word of it before; the registers are empty then.
+/// Replies pass meanwhile.
+#[test]
+fn c20_registers_as_the_source() {
+    let mut machine = machine(2, 1, SLOW);
+    let transfer = Transfer {
+        words: 6,
+        dest: 0x2_0000,
+        // Not a stride, here.
+        source_stride: 2 << 24 | 9,
+        dest_flag: 0x6_0000,
+        source_flag: 0x6_0004,
+        source: 8 * 4,
+        ..Transfer::default()
+    };
+    let value = |register: u8| 0x1111 * u32::from(register);
+    let flags = |machine: &Machine| [word(machine, 1, 0x6_0000), word(machine, 0, 0x6_0004)];
+    let before = flags(&machine);
+    for register in [8, 9, 11, 12, 13] {
+        fill(&mut machine, 0, register, value(register));
+    }
+    let command = transfer.words(&machine, 0, 1);
+    machine.store(0, KIND_PUT | PAGE_AS_SEND_MASK, &command);
+    machine.run(500);
+    assert_eq!(
+        (machine.nodes[0].sent, flags(&machine)),
+        (0, before),
+        "register 10 is empty"
+    );
+    // What is asked of this cell is answered.
+    let get = Transfer {
+        words: 10,
+        dest: 0x3_0000,
+        source: 0x1_0000,
+        ..Transfer::default()
+    };
+    let want = expect(&machine, 0, get);
+    let ask = get.words(&machine, 1, 0);
+    machine.store(1, KIND_GET, &ask);
+    machine.run(500);
+    arrived(&machine, 1, get, &want);
+    fill(&mut machine, 0, 10, value(10));
+    settle(&mut machine, 1000);
+    let want: Vec<u32> = (8..14).map(value).collect();
+    arrived(&machine, 1, transfer, &want);
+    assert_eq!(flags(&machine), before.map(|was| was.wrapping_add(1)));
+    empty(&mut machine, 0, 8..14);
+
+    // Of all 128, and from registers to registers; of the cell that is asked, a GET.
+    for register in 0..128 {
+        fill(&mut machine, 1, register, value(register));
+    }
+    let all = Transfer {
+        words: 128,
+        dest: 0,
+        source: 0,
+        ..transfer
+    };
+    let spaces = PAGE_AS_SEND_MASK | PAGE_AS_RECEIVE_MASK;
+    let command = all.words(&machine, 0, 1);
+    machine.store(0, KIND_GET | spaces, &command);
+    settle(&mut machine, 5000);
+    empty(&mut machine, 1, 0..128);
+    let back = Transfer { dest: 0x2_1000, ..all };
+    let command = back.words(&machine, 0, 0);
+    machine.store(0, KIND_PUT | PAGE_AS_SEND_MASK, &command);
+    settle(&mut machine, 5000);
+    arrived(&machine, 0, back, &(0..128).map(value).collect::<Vec<_>>());
+    empty(&mut machine, 0, 0..128);
+}
+
+/// Registers that there are not, and one that is empty where that is a fault: told on both sides, no flag counts, the next transfer is
+/// unharmed.
+#[test]
+fn c20_registers_that_cannot_be_sent() {
+    let mut machine = machine(2, 1, SLOW);
+    let transfer = Transfer {
+        words: 4,
+        dest: 0x2_0000,
+        dest_flag: 0x6_0000,
+        source_flag: 0x6_0004,
+        source: 20 * 4,
+        ..Transfer::default()
+    };
+    let flags = |machine: &Machine| [word(machine, 1, 0x6_0000), word(machine, 0, 0x6_0004)];
+    let before = flags(&machine);
+    let old = expect(
+        &machine,
+        1,
+        Transfer {
+            source: 0x2_0000,
+            ..transfer
+        },
+    );
+    for (number, (words, source)) in [(4, 125 * 4), (4, 20 * 4 + 2), (129, 0), (1, 0x1_0000), (4, 20 * 4)]
+        .into_iter()
+        .enumerate()
+    {
+        let faults = number == 4;
+        if faults {
+            // Begins to wait, and then may not.
+            fill(&mut machine, 0, 20, 1);
+            fill(&mut machine, 0, 21, 2);
+        }
+        let wrong = Transfer {
+            words,
+            source,
+            ..transfer
+        };
+        let command = wrong.words(&machine, 0, 1);
+        machine.store(0, KIND_PUT | PAGE_AS_SEND_MASK, &command);
+        if faults {
+            machine.run(300);
+            assert_ne!(machine.read(0, STATUS) & STATUS_BUSY_MASK, 0);
+            machine.write(0, MODE, MODE_FAULT_NET_MASK);
+        }
+        assert!(machine.settle(2000), "{}", report(&mut machine));
+        assert_eq!(machine.read(0, CAUSE), CAUSE_CUT_MASK, "{wrong:x?}");
+        assert_eq!(machine.read(1, CAUSE), CAUSE_BROKEN_MASK, "{wrong:x?}");
+        assert_eq!(machine.read(1, OPEN) >> OPEN_WHY_SHIFT & 0xf, BROKEN_SHORT);
+        assert_eq!(machine.read(1, BROKEN_COUNT) & 0xffff, number as u32 + 1);
+        assert_eq!(flags(&machine), before);
+        for cell in 0..2 {
+            machine.write(cell, CAUSE, 0x3ff);
+        }
+    }
+    // What was there of the last one has come, and nothing of the others.
+    arrived(&machine, 1, transfer, &[1, 2, old[2], old[3]]);
+    for register in 20..24 {
+        fill(&mut machine, 0, register, register.into());
+    }
+    let command = transfer.words(&machine, 0, 1);
+    machine.store(0, KIND_PUT | PAGE_AS_SEND_MASK, &command);
+    settle(&mut machine, 1000);
+    arrived(&machine, 1, transfer, &[20, 21, 22, 23]);
+    assert_eq!(flags(&machine), before.map(|was| was.wrapping_add(1)));
+}
+
+/// MODE.BLOCK: a full queue stops the processor and nothing is spilled. Without it the same is spilled.
+#[test]
+fn block_mode_spills_nothing() {
+    const COMMANDS: u32 = 40;
+    for block in [true, false] {
+        let mut machine = machine(2, 1, SLOW);
+        machine.write(0, MODE, if block { MODE_BLOCK_MASK } else { 0 });
+        let count = word(&machine, 1, 0x6_0000);
+        let put = Transfer {
+            words: 1,
+            dest: 0x2_0000,
+            dest_flag: 0x6_0000,
+            ..Transfer::default()
+        };
+        // Register 0 is empty: this one holds the sender.
+        let command = put.words(&machine, 0, 1);
+        machine.store(0, KIND_PUT | PAGE_AS_SEND_MASK, &command);
+        let command = Transfer {
+            source: 0x1_0000,
+            ..put
+        }
+        .words(&machine, 0, 1);
+        for _ in 0..COMMANDS {
+            machine.store(0, KIND_PUT, &command);
+        }
+        machine.run(3000);
+        let status = machine.read(0, STATUS);
+        let [spilled, told] = [STATUS_SPILLED_MASK, STATUS_FILL_MASK | STATUS_FULL_MASK].map(|mask| status & mask);
+        let held = machine.read(0, HELD);
+        // 64 words fit, and those of the commands that are in the sender and before it.
+        assert_eq!((held == 0, spilled == 0), (block, block), "{status:x}");
+        let stalls = machine.nodes[0].stalls;
+        machine.run(100);
+        let waits = machine.nodes[0].stalls - stalls;
+        assert_eq!(waits, if block { 100 } else { 0 });
+        assert!(block || held >= COMMANDS * 8 - 64 - 3 * 8, "{held}");
+        assert_eq!((told, machine.nodes[0].irq), (0, false), "{status:x}");
+        // All is sent at last, and nothing is left of it.
+        fill(&mut machine, 0, 0, 5);
+        settle(&mut machine, 50_000);
+        assert_eq!(word(&machine, 1, 0x6_0000), count.wrapping_add(COMMANDS + 1));
+        assert_eq!(machine.read(0, STATUS), 0);
+        assert_eq!(machine.read(0, HELD), 0);
+    }
 }

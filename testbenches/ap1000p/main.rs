@@ -8,6 +8,7 @@ mod pages;
 mod queues;
 mod receive;
 mod rig;
+mod security;
 mod send;
 mod space;
 mod spread;

@@ -31,6 +31,8 @@ pub enum Rule {
     Latency,
     /// A writer waits only while its queue is full and the region, too.
     Waits,
+    /// What block mode stops is not spilled.
+    Blocks,
     /// Interrupts and counters say what is.
     Told,
     /// Everything comes, and then there is rest.
@@ -38,12 +40,13 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Rule; 7] = [
+    pub const ALL: [Rule; 8] = [
         Rule::Protocol,
         Rule::Path,
         Rule::Rate,
         Rule::Latency,
         Rule::Waits,
+        Rule::Blocks,
         Rule::Told,
         Rule::Hang,
     ];
@@ -189,6 +192,7 @@ ports!(
     TwinQueuesLate: u64, true;
     TwinQueuesWaits: u64, true;
     TwinQueuesTold: u64, true;
+    TwinQueuesBlocks: u64, true;
     TwinQueuesHang: u64, true;
 );
 
@@ -705,6 +709,56 @@ pub fn region_full<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
     bench.finish(200_000)
 }
 
+/// Block mode: of a queue that has nothing spilled nothing is, its writer waits, and nobody else; one that has goes on.
+pub fn blocked<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
+    let plan = Plan {
+        gaps: Gaps::None,
+        timing: MemoryTiming::IDEAL,
+        region: REGION,
+    };
+    let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
+    bench.take(Pacer::stopped());
+    bench.modes.block = true;
+    bench.run(2)?;
+    let fill = |bench: &mut Bench<U>, queue| {
+        for words in messages(&mut case.rng("messages"), queue, 100) {
+            bench.write(queue, &words);
+        }
+    };
+    let state = |bench: &Bench<U>| {
+        let left = [Queue::User, Queue::System].map(|queue| !bench.writers[queue as usize].is_empty());
+        (bench.seen.held > 0, bench.seen.spilled, left)
+    };
+    fill(&mut bench, Queue::User);
+    bench.run(1_000)?;
+    holds(Rule::Blocks, state(&bench) == (false, 0, [true, false]), || {
+        format!("blocked: {:x?}, left {:?}", bench.seen, state(&bench).2)
+    })?;
+    // Others have room.
+    bench.write(Queue::GetReply, &[1, 2, 3, 4]);
+    bench.run(20)?;
+    holds(Rule::Waits, bench.taken[Queue::GetReply as usize] == 4, || {
+        "an answer waits for a user".into()
+    })?;
+    // The user's may be spilled for some cycles, and then goes on; the system's may not begin.
+    bench.modes.block = false;
+    bench.run(20)?;
+    bench.modes.block = true;
+    bench.run(2)?;
+    fill(&mut bench, Queue::System);
+    bench.run(4_000)?;
+    let want = (true, Queue::User.bit(), [false, true]);
+    holds(Rule::Blocks, state(&bench) == want, || {
+        format!(
+            "blocked but for the user: {:x?}, left {:?}",
+            bench.seen,
+            state(&bench).2
+        )
+    })?;
+    bench.take(Pacer::steady());
+    bench.finish(200_000)
+}
+
 /// Memory that refuses writes, that does not give back what was written, and both: messages that lost a word are gone, no other is.
 pub fn memory_errors<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
     let plan = Plan {
@@ -843,4 +897,11 @@ fn a_full_region_stops_its_writers_and_nobody_else() {
     let case = Case::new("ap1000p", "queues::a_full_region_stops_its_writers_and_nobody_else", "");
     case.run(|probe| region_full::<Ap1000pQueues>(&case, probe));
     case.run(|probe| region_full::<Ap1000pQueuesNarrow>(&case, probe));
+}
+
+#[test]
+fn block_mode_stops_what_would_be_spilled() {
+    let case = Case::new("ap1000p", "queues::block_mode_stops_what_would_be_spilled", "");
+    case.run(|probe| blocked::<Ap1000pQueues>(&case, probe));
+    case.run(|probe| blocked::<Ap1000pQueuesNarrow>(&case, probe));
 }

@@ -18,7 +18,7 @@ use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, Cycle};
 
 use crate::pages::{Around, FLAGS, MEM_BITS, Mmu, PAGES, Service, Software};
-use crate::rig::{Common, Ports, Rig, Twin, each_is_caught};
+use crate::rig::{Common, Ports, Rig, Twin, each_is_caught, fails};
 use crate::{SLOW, STARTS, holds};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,7 +224,7 @@ macro_rules! ports {
 ports!(Class::Request; Ap1000pReceive
        TwinReceiveStride TwinReceiveIdle TwinReceiveCounts TwinReceiveSystem TwinReceiveRegister TwinReceiveDistance TwinReceiveFailed TwinReceivePause
        TwinReceiveCount TwinReceiveStale TwinReceiveFault TwinReceiveBubble TwinReceiveWithdraws TwinReceivePath TwinReceiveWaits
-       TwinReceiveRest);
+       TwinReceiveRest TwinReceiveHasty);
 ports!(Class::Reply; Ap1000pReceiveReplies TwinReceiveLoad);
 
 /// A range with bus errors.
@@ -1108,4 +1108,11 @@ fn each_twin_is_caught() {
         ("Rest", &checks::<TwinReceiveRest>),
     ];
     each_is_caught(&RULES, twins);
+}
+
+/// C7: that a flag counts before the last word is in memory is found by the RTL's own assertion.
+#[test]
+fn c7_an_early_flag_is_asserted() {
+    let found = fails(checks::<TwinReceiveHasty>);
+    assert!(found.contains("ap1000p_place.sv"), "{found}");
 }

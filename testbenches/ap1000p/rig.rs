@@ -1,6 +1,7 @@
 //! What the benches of units with one clock share.
 
 use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tsunagi::harness::seed::{Case, Recorder};
 use tsunagi::harness::wave::Probe;
@@ -94,4 +95,11 @@ pub fn each_is_caught<R: Debug>(rules: &[R], twins: &[Twin]) {
         wrong.extend(others.map(|what| format!("twin {number}: {own} should find it, not {what}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What the RTL's own assertions say of a run, in which one must fail.
+pub fn fails<T>(run: impl FnOnce() -> T) -> String {
+    let outcome = catch_unwind(AssertUnwindSafe(run));
+    let said = outcome.err().expect("no assertion failed");
+    *said.downcast::<String>().expect("a failure is told in words")
 }

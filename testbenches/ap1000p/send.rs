@@ -5,15 +5,16 @@ use std::collections::VecDeque;
 use testbenches::rtl::*;
 use tsunagi::ap1000p::Word;
 use tsunagi::ap1000p::command::message;
+use tsunagi::ap1000p::creg;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::send::{Owner, Place, Sent, Traffic, send};
+use tsunagi::ap1000p::send::{Origin, Owner, Place, Sent, Traffic, send};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Sink, Source};
 use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, Cycle};
 
-use crate::rig::{Common, Ports, Rig, Twin, each_is_caught};
+use crate::rig::{Common, Ports, Rig, Twin, each_is_caught, fails};
 use crate::space::{MEMORY, Mmu, Request, Space};
 use crate::{SLOW, STARTS, holds};
 
@@ -23,6 +24,8 @@ enum Rule {
     Words,
     /// The flags are, and none counts before its message has gone.
     Flags,
+    /// A message with registers begins when they are read.
+    Opens,
     /// Bad and cut messages are told, once each.
     Told,
     /// A word per cycle, from one message to the next.
@@ -35,9 +38,10 @@ enum Rule {
     Rest,
 }
 
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 10] = [
     Rule::Words,
     Rule::Flags,
+    Rule::Opens,
     Rule::Told,
     Rule::Rate,
     Rule::Latency,
@@ -59,6 +63,11 @@ pub struct Inputs {
     /// Whether to try again after a fault.
     served: Option<bool>,
     mem: MemPortsOut,
+    register_ready: bool,
+    /// What a register has, if it is not empty.
+    register: Option<Option<u32>>,
+    /// An empty one waits.
+    wait: bool,
     flag_ready: bool,
     ready: bool,
 }
@@ -70,6 +79,8 @@ pub struct Outputs {
     takes_answer: bool,
     fault: Option<(u8, Request)>,
     mem: MemPortsIn,
+    register: Option<u8>,
+    takes_register: bool,
     flag: Option<(Owner, u32)>,
     out: Option<Out>,
     bad: bool,
@@ -113,6 +124,11 @@ macro_rules! ports {
                 self.mem_data_data_i.set(inputs.mem.rd_data_data as u32);
                 self.mem_data_last_i.set_bool(inputs.mem.rd_data_last);
                 self.mem_data_err_i.set_bool(inputs.mem.rd_data_err);
+                self.creg_wait_i.set_bool(inputs.wait);
+                self.creg_ready_i.set_bool(inputs.register_ready);
+                self.creg_rsp_valid_i.set_bool(inputs.register.is_some());
+                self.creg_rsp_fault_i.set_bool(inputs.register == Some(None));
+                self.creg_rsp_data_i.set(inputs.register.flatten().unwrap_or(0xbad_cafe));
                 self.flag_ready_i.set_bool(inputs.flag_ready);
                 self.out_ready_i.set_bool(inputs.ready);
             }
@@ -135,6 +151,8 @@ macro_rules! ports {
                         rd_data_ready: self.mem_data_ready_o.is_set(),
                         ..MemPortsIn::default()
                     },
+                    register: self.creg_valid_o.is_set().then(|| self.creg_addr_o.get()),
+                    takes_register: self.creg_rsp_ready_o.is_set(),
                     flag: self.flag_valid_o.is_set().then(|| {
                         let context = self.flag_context_o.get();
                         (Owner { context, system: self.flag_system_o.is_set() }, self.flag_addr_o.get())
@@ -152,12 +170,74 @@ macro_rules! ports {
 }
 
 ports!(Ap1000pSend Ap1000pSendReply
-       TwinSendStride TwinSendFlag TwinSendTold TwinSendBubble TwinSendLate TwinSendWithdraws TwinSendPath TwinSendDrain TwinSendStuck TwinSendRest);
+       TwinSendStride TwinSendFlag TwinSendTold TwinSendBubble TwinSendLate TwinSendWithdraws TwinSendPath TwinSendDrain TwinSendStuck TwinSendRest
+       TwinSendRegister TwinSendEmpty TwinSendOpens TwinSendHasty);
+
+/// Communication registers whose every read gives another word.
+struct Registers {
+    /// One that is empty waits: it is filled in the end. Otherwise some reads fail.
+    wait: bool,
+    /// Reads so far of each, as the model counts them and as they were done.
+    planned: [u32; creg::WORDS],
+    read: [u32; creg::WORDS],
+    /// All reads.
+    total: [u64; 2],
+    /// The one that is asked for, empty or not, and from when on the answer is there.
+    open: Option<(u8, bool, u64)>,
+}
+
+impl Registers {
+    fn new() -> Registers {
+        Registers {
+            wait: true,
+            planned: [0; creg::WORDS],
+            read: [0; creg::WORDS],
+            total: [0; 2],
+            open: None,
+        }
+    }
+
+    /// What this read of a register gives.
+    fn word(&self, register: u8, read: u32) -> Option<u32> {
+        let word = (u32::from(register) << 16 | read).wrapping_mul(0x9e37_79b1);
+        (self.wait || word >> 8 & 0xf != 0).then_some(word)
+    }
+
+    /// What the model reads.
+    fn plan(&mut self, register: u8) -> Option<u32> {
+        let planned = &mut self.planned[usize::from(register)];
+        *planned += 1;
+        self.total[0] += 1;
+        let read = *planned;
+        self.word(register, read)
+    }
+
+    fn answer(&self, now: u64) -> Option<Option<u32>> {
+        let (register, empty, _) = self.open.filter(|&(.., due)| due <= now)?;
+        Some(
+            self.word(register, self.read[usize::from(register)] + 1)
+                .filter(|_| !empty),
+        )
+    }
+
+    /// The edge.
+    fn step(&mut self, asked: Option<u8>, taken: bool, now: u64, mut rng: Option<&mut Rng>) {
+        if taken && let Some((register, empty, _)) = self.open.take() {
+            self.read[usize::from(register)] += u32::from(!empty);
+            self.total[1] += u64::from(!empty);
+        } else if let (None, Some(register)) = (self.open, asked) {
+            let mut one_in = |n| rng.as_mut().is_some_and(|rng| rng.chance(1, n));
+            let (empty, late) = (one_in(3) && self.wait, one_in(4));
+            self.open = Some((register, empty, now + 3 + 9 * u64::from(late)));
+        }
+    }
+}
 
 struct Bench<'a, U> {
     rig: Rig<'a, U>,
     class: Traffic,
     space: Space,
+    registers: Registers,
     memory: Memory,
     agent: MemoryAgent,
     mmu: Mmu,
@@ -166,8 +246,9 @@ struct Bench<'a, U> {
     sink: Sink<Out>,
     flags: Sink<(Owner, u32)>,
     requests: [Monitor<(u32, u8)>; 2],
-    /// What the model says of the messages given, in order; cut and bad ones.
-    due: VecDeque<Sent>,
+    reads: Monitor<u8>,
+    /// What the model says of the messages given, in order, with the registers read until then; cut and bad ones.
+    due: VecDeque<(Sent, u64)>,
     told: [u32; 2],
     want: [u32; 2],
     /// Words that have come of the message under way.
@@ -201,6 +282,7 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             rig: Rig::new(case, start, probe),
             class,
             space: Space::default(),
+            registers: Registers::new(),
             memory,
             agent: MemoryAgent::new(timing, 4).with_jitter(case.rng("memory").bits(), Cycle(jitter), Cycle(jitter)),
             mmu: Mmu::default(),
@@ -209,6 +291,7 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             sink: Sink::new(pacer(gaps.at_sink(), "sink")),
             flags: Sink::new(pacer(gaps.at_sink(), "flags")),
             requests: Default::default(),
+            reads: Monitor::default(),
             due: VecDeque::new(),
             told: [0; 2],
             want: [0; 2],
@@ -236,6 +319,11 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
         self.sink.reset();
         self.flags.reset();
         self.requests.iter_mut().for_each(Monitor::reset);
+        self.reads.reset();
+        self.registers = Registers {
+            wait: self.registers.wait,
+            ..Registers::new()
+        };
         self.due.clear();
         self.flags_due.clear();
         self.came = 0;
@@ -249,15 +337,19 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             self.source.push(word);
         }
         let (space, memory) = (&self.space, &self.memory);
-        let sent = send(words, self.class, PLACE, |owner, addr| {
-            let at = Addr(space.place(owner, addr)?);
-            let word = memory.read(at, 4).filter(|_| memory.bus_ok(at, 4))?;
-            Some(u32::from_le_bytes(word.try_into().expect("four bytes")))
+        let registers = &mut self.registers;
+        let sent = send(words, self.class, PLACE, |origin| match origin {
+            Origin::Memory(owner, addr) => {
+                let at = Addr(space.place(owner, addr)?);
+                let word = memory.read(at, 4).filter(|_| memory.bus_ok(at, 4))?;
+                Some(u32::from_le_bytes(word.try_into().expect("four bytes")))
+            }
+            Origin::Register(register) => registers.plan(register),
         });
         self.want[0] += u32::from(sent.bad);
         self.want[1] += u32::from(sent.cut);
         if !sent.words.is_empty() {
-            self.due.push_back(sent);
+            self.due.push_back((sent, self.registers.total[0]));
         }
     }
 
@@ -277,6 +369,9 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             forget: self.rng.as_mut().is_some_and(|rng| rng.chance(1, 30)),
             served,
             mem: *self.agent.ports(),
+            register_ready: self.registers.open.is_none(),
+            register: self.registers.answer(now),
+            wait: self.registers.wait,
             flag_ready: self.flags.ready(),
             ready: self.sink.ready(),
         };
@@ -292,12 +387,13 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
                 inputs.mem.rd_cmd_ready,
             )
             .map_err(protocol)?;
-        let resting = !seen.busy && self.mmu.ready() && seen.request.is_none() && word.is_none();
-        holds(
-            Rule::Rest,
-            seen.busy || (seen.out.is_none() && seen.flag.is_none() && !seen.mem.rd_cmd_valid),
-            || told("not busy".into()),
-        )?;
+        self.reads
+            .step(seen.register.as_ref(), inputs.register_ready)
+            .map_err(protocol)?;
+        let idle = self.mmu.ready() && self.registers.open.is_none();
+        let resting = !seen.busy && idle && seen.request.is_none() && word.is_none();
+        let offers = seen.out.is_some() || seen.flag.is_some() || seen.mem.rd_cmd_valid || seen.register.is_some();
+        holds(Rule::Rest, seen.busy || !offers, || told("not busy".into()))?;
         holds(Rule::Rest, !resting || self.came == 0, || {
             told("not busy within a message".into())
         })?;
@@ -330,6 +426,12 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             now,
             self.rng.as_mut(),
         );
+        self.registers.step(
+            seen.register,
+            inputs.register.is_some() && seen.takes_register,
+            now,
+            self.rng.as_mut(),
+        );
         self.agent.step(Cycle(now), &mut self.memory, &seen.mem, |_| {});
 
         let flag = self.flags.step(seen.flag).map_err(protocol)?;
@@ -342,9 +444,13 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             self.flags_due.pop_front();
         }
         if let Some(out) = self.sink.step(seen.out).map_err(protocol)? {
-            let Some(sent) = self.due.front() else {
+            let Some((sent, registers)) = self.due.front() else {
                 return holds(Rule::Words, false, || told(format!("{out:x?} of no message")));
             };
+            let read = self.registers.total[1];
+            holds(Rule::Opens, read >= *registers, || {
+                told(format!("{out:x?} when {read} of {registers} registers are read"))
+            })?;
             let last = self.came + 1 == sent.words.len();
             let want = (sent.local, last, sent.words[self.came]);
             holds(Rule::Words, out == want, || {
@@ -413,6 +519,9 @@ fn any(rng: &mut Rng, class: Traffic) -> Vec<u32> {
             KIND_PUT | PAGE_SYSTEM_MASK,
             KIND_PUT | PAGE_ROW_MASK,
             KIND_PUT | PAGE_COLUMN_MASK | PAGE_AS_RECEIVE_MASK,
+            KIND_PUT | PAGE_AS_SEND_MASK,
+            KIND_PUT | PAGE_AS_SEND_MASK | PAGE_ROW_MASK,
+            KIND_PUT | PAGE_AS_SEND_MASK | PAGE_SEND_MASK,
             KIND_PUT | PAGE_SEND_MASK,
             KIND_PUT | PAGE_SEND_MASK | PAGE_ROW_MASK | PAGE_SYSTEM_MASK,
             KIND_GET,
@@ -425,6 +534,7 @@ fn any(rng: &mut Rng, class: Traffic) -> Vec<u32> {
             made | MADE_GET_REPLY,
             made | MADE_GET_REPLY,
             made | MADE_GET_REPLY | PAGE_SYSTEM_MASK,
+            made | MADE_GET_REPLY | PAGE_AS_SEND_MASK,
             made | MADE_ATOMIC_REPLY,
             made | MADE_LOAD_REPLY,
             made | MADE_STORE_ACK,
@@ -444,8 +554,10 @@ fn any(rng: &mut Rng, class: Traffic) -> Vec<u32> {
         let size = i64::from(PLACE.size[axis]);
         rng.between(0, 2 * size as u64 - 2) as i64 - (size - 1)
     });
+    let registers = kind & PAGE_AS_SEND_MASK != 0;
     let words = match rng.below(8) {
         0 => 0,
+        1 if registers => rng.between(100, 300),
         1 => rng.between(1, 2500),
         _ => rng.between(1, 40),
     };
@@ -456,7 +568,9 @@ fn any(rng: &mut Rng, class: Traffic) -> Vec<u32> {
     };
     let addr = |rng: &mut Rng| {
         let odd = if rng.chance(1, 40) { rng.below(4) as u32 } else { 0 };
-        (rng.below(1 << 20) as u32) << 2 | odd
+        // Sometimes where no registers are.
+        let most = if registers && !rng.chance(1, 20) { 100 } else { 1 << 20 };
+        (rng.below(most) as u32) << 2 | odd
     };
     let flag = |rng: &mut Rng| if rng.chance(1, 3) { 0 } else { rng.bits() as u32 & !3 };
     let at_send = kind & PAGE_SEND_MASK != 0 && kind & made == 0;
@@ -494,6 +608,7 @@ fn follows<U: Ports<In = Inputs, Out = Outputs>>(
     let mut bench = Bench::<U>::new(case, start, class, gaps, timing, probe)?;
     let mut rng = case.rng("messages");
     bench.space.faults = ill;
+    bench.registers.wait = !ill;
     if ill {
         for _ in 0..400 {
             let at = rng.below(u64::from(MEMORY) / 4) as u32 * 4;
@@ -558,6 +673,17 @@ fn rate<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Res
     // The first word of data waits for the memory, and each further page for its translation.
     holds(Rule::Rate, took <= 5006 + 16, || {
         format!("5006 words took {took} cycles")
+    })?;
+
+    let mut registers = bench()?;
+    let mut command = put(128, 1);
+    command[0] |= PAGE_AS_SEND_MASK << COMMAND_HEAD_KIND_SHIFT;
+    command[6] = 0;
+    registers.give(&command);
+    registers.finish(2_000)?;
+    let took = registers.last_out - registers.marks[0].expect("came");
+    holds(Rule::Rate, took <= 4 * 128 + 134 + 16, || {
+        format!("128 registers took {took} cycles")
     })
 }
 
@@ -652,9 +778,14 @@ fn checks<U: Ports<In = Inputs, Out = Outputs>>() -> Vec<Result<(), String>> {
 
 #[test]
 fn each_twin_is_caught() {
-    let twins: [Twin; 10] = [
+    let twins: [Twin; 13] = [
         ("Words", &checks::<TwinSendStride>),
         ("Flags", &checks::<TwinSendFlag>),
+        // Odd registers for even ones.
+        ("Words", &checks::<TwinSendRegister>),
+        // An empty register is a word.
+        ("Words", &checks::<TwinSendEmpty>),
+        ("Opens", &checks::<TwinSendOpens>),
         ("Told", &checks::<TwinSendTold>),
         ("Rate", &checks::<TwinSendBubble>),
         ("Latency", &checks::<TwinSendLate>),
@@ -665,4 +796,11 @@ fn each_twin_is_caught() {
         ("Rest", &checks::<TwinSendRest>),
     ];
     each_is_caught(&RULES, &twins);
+}
+
+/// C7: that a flag counts before its message has gone is found by the RTL's own assertion.
+#[test]
+fn c7_an_early_flag_is_asserted() {
+    let found = fails(checks::<TwinSendHasty>);
+    assert!(found.contains("ap1000p_send.sv"), "{found}");
 }

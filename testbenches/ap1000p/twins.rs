@@ -47,6 +47,7 @@ fn of_queues<U: queues::Ports>() -> Vec<String> {
     found.extend(queues::region_full::<U>(&case("full".into()), &probe).err());
     found.extend(queues::memory_errors::<U>(&case("errors".into()), &probe).err());
     found.extend(queues::too_long::<U>(&case("long".into()), &probe).err());
+    found.extend(queues::blocked::<U>(&case("block".into()), &probe).err());
     found
 }
 
@@ -172,7 +173,9 @@ fn each_queues_twin_is_caught() {
             // A message is seen a cycle late.
             ("Latency", &["Rate", "Choice"], of_queues::<TwinQueuesLate>),
             // A full queue stops its writer.
-            ("Waits", &["Told"], of_queues::<TwinQueuesWaits>),
+            ("Waits", &["Told", "Blocks"], of_queues::<TwinQueuesWaits>),
+            // There is no block mode.
+            ("Blocks", &[], of_queues::<TwinQueuesBlocks>),
             // The red zone is 4 KB.
             ("Told", &[], of_queues::<TwinQueuesTold>),
             // What is stored is not fetched.

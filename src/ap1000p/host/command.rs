@@ -25,7 +25,10 @@ pub enum CommandError {
     Item { words: u32 },
     #[error("a gap of {words} words: {} to {} are possible", -(1 << 23), (1 << 23) - 1)]
     Gap { words: i32 },
-    #[error("there is no communication register {register}, only {}", creg::WORDS)]
+    #[error(
+        "there are not so many communication registers from {register} on, only {}",
+        creg::WORDS
+    )]
     NoRegister { register: u8 },
     #[error(transparent)]
     Refused(#[from] RegError),
@@ -286,18 +289,63 @@ impl Cell {
         register: u8,
         source_flag: Option<Addr>,
     ) -> Result<(), CommandError> {
-        if u32::from(register) + size > creg::WORDS as u32 {
-            return Err(CommandError::NoRegister { register });
-        }
         let transfer = Transfer {
             words: size,
             source,
             source_flag,
-            dest: Addr(4 * u32::from(register)),
+            dest: registers(register, size)?,
             ..Transfer::default()
         };
         let command = self.command(dest_cell, &transfer)?;
         self.issue(By::User, KIND_PUT | PAGE_AS_RECEIVE_MASK, command).await
+    }
+
+    /// The words of own communication registers into another cell's memory; they go when each register was full. Meanwhile no other command of
+    /// this cell does.
+    ///
+    /// # Errors
+    /// As [`put_registers`](Cell::put_registers).
+    pub async fn put_from_registers(
+        &self,
+        dest_cell: NodeId,
+        register: u8,
+        size: u32,
+        dest: Addr,
+        dest_flag: Option<Addr>,
+    ) -> Result<(), CommandError> {
+        let transfer = Transfer {
+            words: size,
+            source: registers(register, size)?,
+            dest,
+            dest_flag,
+            ..Transfer::default()
+        };
+        let command = self.command(dest_cell, &transfer)?;
+        self.issue(By::User, KIND_PUT | PAGE_AS_SEND_MASK, command).await
+    }
+
+    /// The words of another cell's communication registers into the own memory; they come when each register was full. Meanwhile that cell answers
+    /// nobody else.
+    ///
+    /// # Errors
+    /// As [`put_registers`](Cell::put_registers).
+    pub async fn get_registers(
+        &self,
+        source_cell: NodeId,
+        register: u8,
+        size: u32,
+        dest: Addr,
+        dest_flag: Option<Addr>,
+    ) -> Result<(), CommandError> {
+        let transfer = Transfer {
+            words: size,
+            source: registers(register, size)?,
+            dest,
+            dest_flag,
+            ..Transfer::default()
+        };
+        let command = self.command(source_cell, &transfer)?;
+        self.issue(By::User, KIND_GET | PAGE_AS_SEND_MASK, command).await
     }
 
     /// Takes the word of an own communication register. The processor waits until there is one, and serves no interrupt meanwhile.
@@ -318,6 +366,15 @@ impl Cell {
         let offset = register_offset(register)?;
         self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
         Ok(self.kernel.host.reg_write(offset, word).await?)
+    }
+}
+
+/// As the address of a transfer.
+fn registers(register: u8, size: u32) -> Result<Addr, CommandError> {
+    let addr = 4 * u32::from(register);
+    match creg::range(addr, size) {
+        Some(_) => Ok(Addr(addr)),
+        None => Err(CommandError::NoRegister { register }),
     }
 }
 

@@ -57,6 +57,11 @@ impl Layout {
         Addr(self.words + 4 * number)
     }
 
+    /// The word of the context table for this context, 12 bits.
+    pub fn context(&self, number: u32) -> Addr {
+        Addr(self.tables + 4 * number)
+    }
+
     fn first(&self) -> u32 {
         self.tables + 0x4000
     }
@@ -75,7 +80,7 @@ impl Layout {
     pub fn write_tables(&self, memory: &mut Memory) {
         let mut put =
             |at: u32, word: u32| assert!(memory.write(Addr(at), &word.to_le_bytes()), "the tables are in memory");
-        put(self.tables + 4 * u32::from(PROCESS), entry(self.first(), ENTRY_TABLE));
+        put(self.context(PROCESS.into()).0, entry(self.first(), ENTRY_TABLE));
         for large in 0..4 {
             let page = entry(large << 24, ENTRY_PAGE) | EVERYTHING << TABLE_ACCESS_SHIFT;
             put(self.first() + 4 * large, page);

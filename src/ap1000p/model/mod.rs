@@ -556,7 +556,7 @@ impl ModelMachine {
         let place = self.nodes[n].regs.place();
         let body = |run: &mut Run| {
             let words = std::mem::take(&mut run.job.words);
-            let sent = send(&words, class, place, |owner, addr| run.fetch(owner, addr));
+            let sent = send(&words, class, place, |origin| run.fetch(origin));
             run.job.words = words;
             sent
         };

@@ -7,7 +7,7 @@ use crate::Addr;
 use crate::ap1000p::creg::{Access, Conflict, Cregs};
 use crate::ap1000p::mmu::{Lookup, Mmu, ReadError};
 use crate::ap1000p::regs::FAULT_ALIGN;
-use crate::ap1000p::send::Owner;
+use crate::ap1000p::send::{Origin, Owner};
 use crate::ap1000p::word::{Cell, Failed};
 use crate::harness::memory::Memory;
 
@@ -162,9 +162,12 @@ impl Run<'_> {
         self.word_failed |= unit == Unit::Word && answer == Err(Failure::GivenUp);
     }
 
-    /// A word of an address space, for a sender.
-    pub fn fetch(&mut self, owner: Owner, addr: u32) -> Option<u32> {
-        let Owner { context, system } = owner;
+    /// A word of a message's data, for a sender.
+    pub fn fetch(&mut self, origin: Origin) -> Option<u32> {
+        let (Owner { context, system }, addr) = match origin {
+            Origin::Memory(owner, addr) => (owner, addr),
+            Origin::Register(addr) => return self.register(Access { addr, write: None }).ok().flatten(),
+        };
         if !addr.is_multiple_of(4) {
             let write = false;
             let lookup = Lookup {

@@ -3,10 +3,10 @@
 use std::cell::Cell as Count;
 use std::rc::Rc;
 
-use super::lab::{Lab, MeasureError, finish, flag, node, pattern, wrong};
+use super::lab::{Lab, MeasureError, Sim, finish, flag, node, pattern, settle, wrong};
 use crate::ap1000p::creg;
-use crate::ap1000p::host::layout::{DEMAND, Layout};
-use crate::ap1000p::host::{CommandError, LIBRARY_REGISTERS, Transfer};
+use crate::ap1000p::host::layout::{DEMAND, Layout, PROCESS};
+use crate::ap1000p::host::{CommandError, Fault, FaultKind, LIBRARY_REGISTERS, Transfer};
 use crate::ap1000p::params::Config;
 use crate::ap1000p::regs::*;
 use crate::ap1000p::window;
@@ -86,6 +86,170 @@ pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         (all, all),
         reads,
     );
+
+    // As the source: of a PUT, of a GET, both before the words are there.
+    sim.spawn_checked(node(0), async move |cell| {
+        cell.put_from_registers(node(1), 0, count, Addr(0x3_0000), Some(flag(1)))
+            .await?;
+        cell.get_registers(node(1), 0, count, Addr(0x3_1000), Some(flag(1)))
+            .await
+    });
+    for number in 0..2 {
+        sim.spawn_checked(node(number), async move |cell| {
+            cell.host().delay(Picos::from_ns(20_000)).await;
+            for register in 0..LIBRARY_REGISTERS {
+                let word = pattern(number, u32::from(register));
+                cell.register_write(register, word).await?;
+            }
+            Ok::<_, CommandError>(())
+        });
+    }
+    finish(&mut sim)?;
+    let mut bad = 0;
+    for (from, to, at) in [(0, 1, 0x3_0000), (1, 0, 0x3_1000)] {
+        let expected: Vec<u32> = (0..count).map(|register| pattern(from, register)).collect();
+        bad += wrong(&sim.cell(node(to)), Addr(at), &expected);
+    }
+    lab.none(
+        "c20.source",
+        "words of registers that a PUT or a GET did not bring as they were written",
+        "words",
+        bad,
+    );
+    let flags = [0, 1].map(|number| sim.cell(node(number)).word(flag(1)));
+    lab.check(
+        "c20.sent",
+        "PUTs and GETs of registers counted",
+        "transfers",
+        (2.0, 2.0),
+        flags.iter().sum(),
+    );
+    Ok(())
+}
+
+pub fn c25(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    const STRANGER: u32 = 9;
+    const WORDS: u32 = 200;
+    const DEST: Addr = Addr(0x3_0000);
+    let mut sim = lab.boot(2, 2)?;
+    let layout = Layout::new(lab.config()).expect("the system booted");
+    let put = |sim: &Sim, from: usize, dest: Addr| {
+        sim.spawn_checked(node(from), async move |cell| {
+            let (source, counts) = (Addr(0x1_0000), Some(flag(from as u32)));
+            cell.put(node(3), source, WORDS, dest, counts, counts).await
+        });
+    };
+    // A context that has no tables sends from cell 0; then it has some there, and none where its words go. Others send to the same cell.
+    let (mut changed, mut others, mut counts) = (0, 0, 0);
+    let mut told = Vec::new();
+    let place = |from: usize| Addr(DEST.0 + 0x1000 * from as u32);
+    for side in 0..2 {
+        let host = sim.cell(node(0)).host().clone();
+        sim.spawn_checked(node(0), async move |_| host.reg_write(CONTEXT, STRANGER).await);
+        settle(&mut sim)?;
+        for from in 0..3 {
+            put(&sim, from, place(from));
+        }
+        settle(&mut sim)?;
+        // The systems serve what they are told meanwhile.
+        sim.pass(Picos::from_ns(20_000))?;
+        settle(&mut sim)?;
+        told.extend(sim.take_faults());
+        let target = sim.cell(node(3));
+        let old: Vec<u32> = (0..WORDS).map(|n| pattern(3, DEST.0 + 4 * n)).collect();
+        changed += wrong(&target, DEST, &old);
+        for from in 1..3 {
+            let expected: Vec<u32> = (0..WORDS).map(|n| pattern(from, 0x1_0000 + 4 * n)).collect();
+            others += wrong(&target, place(from), &expected);
+            counts += target.word(flag(from as u32));
+            target.set_words(place(from), &[0; WORDS as usize]);
+        }
+        counts += 0x100 * target.word(flag(0));
+        if side == 0 {
+            let own = sim.cell(node(0)).word(layout.context(PROCESS.into()));
+            sim.cell(node(0)).set_word(layout.context(STRANGER), own);
+        }
+    }
+    let of_stranger = |unit: usize, at: usize| {
+        let is = |fault: &&Fault| {
+            let address = matches!(fault.kind, FaultKind::Address { unit: by, context: STRANGER, .. } if by == unit);
+            fault.node == node(at) && address
+        };
+        told.iter().filter(is).count() as u32
+    };
+    lab.none(
+        "c25.changed",
+        "words changed by a context without tables",
+        "words",
+        changed,
+    );
+    lab.check(
+        "c25.sender",
+        "faults of that context told where it sends",
+        "faults",
+        (1.0, 1.0),
+        of_stranger(0, 0),
+    );
+    lab.check(
+        "c25.receiver",
+        "faults of that context told where it would have written",
+        "faults",
+        (1.0, 1.0),
+        of_stranger(2, 3),
+    );
+    lab.none(
+        "c25.others",
+        "words of other contexts that are not as they were sent",
+        "words",
+        others,
+    );
+    lab.check(
+        "c25.counts",
+        "flags counted, of others and of that context",
+        "counts",
+        (6.0, 6.0),
+        counts,
+    );
+
+    // What only hardware writes, and cells that a user may not reach.
+    let bare = |head: u32, length: u32| [head, length, DEST.0, 0, flag(3).0, 0, 0x1_0000, 0];
+    let mut wrongs: Vec<window::Command> = (0..12)
+        .map(|bit| bare(0, 1 | 1 << (COMMAND_LENGTH_CONTEXT_SHIFT + bit)))
+        .collect();
+    wrongs.extend((0..16).map(|bit| bare(1 << (COMMAND_HEAD_KIND_SHIFT + bit), 1)));
+    // Of the range that follows only the own cell is in.
+    wrongs.extend([(1, 0), (0, 1), (1, 1), (-1, 0)].map(|(dx, dy): (i32, i32)| {
+        let part = |distance: i32, shift: u32| (distance as u32 & 0xff) << shift;
+        bare(part(dx, COMMAND_HEAD_DX_SHIFT) | part(dy, COMMAND_HEAD_DY_SHIFT), 1)
+    }));
+    let refused = wrongs.len() as u32;
+    let count = Rc::new(Count::new(0));
+    let counted = count.clone();
+    sim.spawn_checked(node(0), async move |cell| {
+        let host = cell.host();
+        host.reg_write(CONTEXT, PROCESS.into()).await?;
+        host.reg_write(ENABLE, 0).await?;
+        host.reg_write(RANGE, 0).await?;
+        for word in wrongs.into_iter().chain([bare(0, 1)]).flatten() {
+            host.reg_write(window::page(KIND_PUT), word).await?;
+        }
+        host.delay(Picos::from_ns(2000)).await;
+        counted.set(host.reg_read(REFUSED_COUNT).await? & REFUSED_COUNT_COUNT_MASK);
+        host.reg_write(CAUSE, u32::MAX).await
+    });
+    finish(&mut sim)?;
+    let all = f64::from(refused);
+    lab.check(
+        "c25.refused",
+        "commands refused: a forged context, a forged kind, a cell outside the range",
+        "commands",
+        (all, all),
+        count.get(),
+    );
+    let reached: u32 = (1..4).map(|number| sim.cell(node(number)).word(flag(3))).sum();
+    lab.none("c25.reached", "of these, done", "commands", reached);
+    let own = sim.cell(node(0)).word(flag(3));
+    lab.check("c25.own", "commands to the own cell, done", "commands", (1.0, 1.0), own);
     Ok(())
 }
 

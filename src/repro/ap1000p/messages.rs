@@ -310,6 +310,65 @@ pub fn c6(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     Ok(())
 }
 
+/// A wait until a flag has counted once, to the very event.
+async fn counted(cell: &Cell, at: Addr) {
+    let once = move |memory: &Memory| memory.read(at, 4).is_some_and(|bytes| bytes == 1_u32.to_le_bytes());
+    cell.host().watch("a flag", once).await;
+}
+
+pub fn c7(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    const LENGTHS: [u32; 6] = [1, 2, 100, 256, 1000, 3000];
+    const SOURCE: u32 = 0x1_0000;
+    const DEST: u32 = 0x4_0000;
+    let early = Rc::new(Count::new(0));
+    let (mut kept, mut flags) = (0, 0);
+    let mut sim = lab.boot(2, 1)?;
+    // A PUT sends from the cell that stores the command, a GET from the other one.
+    let transfers: Vec<(u32, bool)> = LENGTHS.iter().flat_map(|&n| [(n, false), (n, true)]).collect();
+    for (number, (length, is_get)) in (0..).zip(transfers) {
+        let (sends, receives) = (flag(2 * number), flag(2 * number + 1));
+        let (from, to) = if is_get { (1, 0) } else { (0, 1) };
+        let expected = words(from, SOURCE, length);
+        let [source, dest] = [from, to].map(|number| sim.cell(node(number)));
+        source.set_words(Addr(SOURCE), &expected);
+        dest.set_words(Addr(DEST), &vec![!0; length as usize]);
+        sim.spawn_checked(node(0), async move |cell| {
+            let (dest, receives, sends) = (Addr(DEST), Some(receives), Some(sends));
+            if is_get {
+                cell.get(node(1), Addr(SOURCE), length, dest, receives, sends).await
+            } else {
+                cell.put(node(1), Addr(SOURCE), length, dest, receives, sends).await
+            }
+        });
+        sim.spawn(node(from), async move |cell: Cell| {
+            counted(&cell, sends).await;
+            cell.set_words(Addr(SOURCE), &vec![0xdead_dead; length as usize]);
+        });
+        let (late, came) = (early.clone(), expected.clone());
+        sim.spawn(node(to), async move |cell: Cell| {
+            counted(&cell, receives).await;
+            late.set(late.get() + wrong(&cell, Addr(DEST), &came));
+        });
+        finish(&mut sim)?;
+        kept += wrong(&dest, Addr(DEST), &expected);
+        flags += source.word(sends) + dest.word(receives);
+    }
+    lab.none(
+        "c7.send",
+        "words that came as they were written over when the send flag had counted",
+        "words",
+        kept,
+    );
+    lab.none(
+        "c7.receive",
+        "words that were not in memory when the receive flag counted",
+        "words",
+        early.get(),
+    );
+    lab.check("c7.flags", "flags of 12 PUTs and GETs", "flags", (24.0, 24.0), flags);
+    Ok(())
+}
+
 pub fn c8(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     const EACH: u32 = 12;
     let mut sim = lab.boot(3, 3)?;

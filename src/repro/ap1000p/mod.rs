@@ -54,6 +54,12 @@ const ENTRIES: &[Entry] = &[
     ),
     entry("C5", "Fig. 3", "Pages select what is done", messages::c5),
     entry("C6", "Fig. 5", "Strides", messages::c6),
+    entry(
+        "C7",
+        "sections 2.2.3, 3.1",
+        "Flags count after the last word",
+        messages::c7,
+    ),
     entry("C8", "section 2.2.3", "PUTs that share a flag", messages::c8),
     entry("C9", "section 2.2.3", "A flag at address 0 is none", messages::c9),
     entry("C10", "section 2.2.4", "GET without the other processor", messages::c10),
@@ -84,6 +90,7 @@ const ENTRIES: &[Entry] = &[
         "A user's overflow and the system's commands",
         queues::c24,
     ),
+    entry("C25", "section 2.2.6", "Protection of contexts and cells", memory::c25),
     entry("C26", "section 2.2.6", "Address translation", memory::c26),
     entry("C27", "section 2.2.6", "Page faults on both sides", memory::c27),
     entry(

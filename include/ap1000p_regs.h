@@ -160,7 +160,7 @@
 #define AP1000P_WHY2_CONTEXT_SHIFT 20 /* whose address */
 #define AP1000P_WHY2_CONTEXT_MASK 0xFFF00000u
 
-/* Registers: Logical address of that fault */
+/* Registers: Logical address of that fault; of FAULT_RING, what is needed */
 #define AP1000P_WHERE2 0x54u
 
 /* Registers: Of a fault of: replies received */
@@ -260,6 +260,69 @@
 #define AP1000P_RELEASE 0x94u
 #define AP1000P_RELEASE_COUNT_SHIFT 0 /* elements */
 #define AP1000P_RELEASE_COUNT_MASK 0x1FFFFu
+
+/* Registers: Ring buffer 0: where the next message goes; written only while MODE says neither ON nor BUSY, or while the receiver waits for a ring buffer */
+#define AP1000P_RING0_WRITE 0xC0u
+#define AP1000P_RING0_WRITE_SLOT_SHIFT 0 /* its address in cell memory, in slots of 32 B; the part above the ring's size is the ring's base */
+#define AP1000P_RING0_WRITE_SLOT_MASK 0x7FFFFFFu
+
+/* Registers: Ring buffer 0: whose it is */
+#define AP1000P_RING0_MODE 0xC4u
+#define AP1000P_RING0_MODE_SIZE_SHIFT 0 /* RING_... */
+#define AP1000P_RING0_MODE_SIZE_MASK 0x3u
+#define AP1000P_RING0_MODE_ON_SHIFT 2 /* it takes messages */
+#define AP1000P_RING0_MODE_ON_MASK 0x4u
+#define AP1000P_RING0_MODE_BUSY_SHIFT 3 /* read only: a message is being written into it, and the next slot will move */
+#define AP1000P_RING0_MODE_BUSY_MASK 0x8u
+#define AP1000P_RING0_MODE_CONTEXT_SHIFT 20 /* of this context; of several the first ring's */
+#define AP1000P_RING0_MODE_CONTEXT_MASK 0xFFF00000u
+
+/* Registers: Ring buffer 0: the oldest slot that is still to be read */
+#define AP1000P_RING0_READ 0xC8u
+#define AP1000P_RING0_READ_SLOT_SHIFT 0 /* its place in the ring, in slots; of a smaller ring the lower bits. Where the next message goes: the ring is empty */
+#define AP1000P_RING0_READ_SLOT_MASK 0x3FFFFu
+
+/* Registers: Ring buffer 1: where the next message goes; written only while MODE says neither ON nor BUSY, or while the receiver waits for a ring buffer */
+#define AP1000P_RING1_WRITE 0xD0u
+#define AP1000P_RING1_WRITE_SLOT_SHIFT 0 /* its address in cell memory, in slots of 32 B; the part above the ring's size is the ring's base */
+#define AP1000P_RING1_WRITE_SLOT_MASK 0x7FFFFFFu
+
+/* Registers: Ring buffer 1: whose it is */
+#define AP1000P_RING1_MODE 0xD4u
+#define AP1000P_RING1_MODE_SIZE_SHIFT 0 /* RING_... */
+#define AP1000P_RING1_MODE_SIZE_MASK 0x3u
+#define AP1000P_RING1_MODE_ON_SHIFT 2 /* it takes messages */
+#define AP1000P_RING1_MODE_ON_MASK 0x4u
+#define AP1000P_RING1_MODE_BUSY_SHIFT 3 /* read only: a message is being written into it, and the next slot will move */
+#define AP1000P_RING1_MODE_BUSY_MASK 0x8u
+#define AP1000P_RING1_MODE_CONTEXT_SHIFT 20 /* of this context; of several the first ring's */
+#define AP1000P_RING1_MODE_CONTEXT_MASK 0xFFF00000u
+
+/* Registers: Ring buffer 1: the oldest slot that is still to be read */
+#define AP1000P_RING1_READ 0xD8u
+#define AP1000P_RING1_READ_SLOT_SHIFT 0 /* its place in the ring, in slots; of a smaller ring the lower bits. Where the next message goes: the ring is empty */
+#define AP1000P_RING1_READ_SLOT_MASK 0x3FFFFu
+
+/* Registers: Ring buffer 2: where the next message goes; written only while MODE says neither ON nor BUSY, or while the receiver waits for a ring buffer */
+#define AP1000P_RING2_WRITE 0xE0u
+#define AP1000P_RING2_WRITE_SLOT_SHIFT 0 /* its address in cell memory, in slots of 32 B; the part above the ring's size is the ring's base */
+#define AP1000P_RING2_WRITE_SLOT_MASK 0x7FFFFFFu
+
+/* Registers: Ring buffer 2: whose it is */
+#define AP1000P_RING2_MODE 0xE4u
+#define AP1000P_RING2_MODE_SIZE_SHIFT 0 /* RING_... */
+#define AP1000P_RING2_MODE_SIZE_MASK 0x3u
+#define AP1000P_RING2_MODE_ON_SHIFT 2 /* it takes messages */
+#define AP1000P_RING2_MODE_ON_MASK 0x4u
+#define AP1000P_RING2_MODE_BUSY_SHIFT 3 /* read only: a message is being written into it, and the next slot will move */
+#define AP1000P_RING2_MODE_BUSY_MASK 0x8u
+#define AP1000P_RING2_MODE_CONTEXT_SHIFT 20 /* of this context; of several the first ring's */
+#define AP1000P_RING2_MODE_CONTEXT_MASK 0xFFF00000u
+
+/* Registers: Ring buffer 2: the oldest slot that is still to be read */
+#define AP1000P_RING2_READ 0xE8u
+#define AP1000P_RING2_READ_SLOT_SHIFT 0 /* its place in the ring, in slots; of a smaller ring the lower bits. Where the next message goes: the ring is empty */
+#define AP1000P_RING2_READ_SLOT_MASK 0x3FFFFu
 
 /* Registers: Constant 0x54415001 */
 #define AP1000P_ID 0xFCu
@@ -364,6 +427,21 @@
 /* Spill element: the word */
 #define AP1000P_SPILL_DATA 0x04u
 
+/* Message that no ring buffer takes: what it needs */
+#define AP1000P_WANT_SET_SHIFT 0 /* the ring buffer of its context, which is full; 3: none is of its context */
+#define AP1000P_WANT_SET_MASK 0x3u
+#define AP1000P_WANT_SLOTS_SHIFT 5 /* slots of 32 B */
+#define AP1000P_WANT_SLOTS_MASK 0x7FFFE0u
+
+/* Message in a ring buffer: word 6 of the command */
+#define AP1000P_SLOT_HEADER0 0x00u
+
+/* Message in a ring buffer: word 7 of the command */
+#define AP1000P_SLOT_HEADER1 0x04u
+
+/* Message in a ring buffer: the first word of data, if there are any */
+#define AP1000P_SLOT_DATA 0x08u
+
 /* What a word of a page table is */
 #define AP1000P_ENTRY_NONE 0u /* nothing */
 #define AP1000P_ENTRY_TABLE 1u /* the next table; bits 35:6 of its physical address stand in 31:2 */
@@ -377,6 +455,7 @@
 #define AP1000P_FAULT_TABLE 4u /* a word that cannot stand in its table */
 #define AP1000P_FAULT_BUS 5u /* the memory reported an error while a table was read */
 #define AP1000P_FAULT_ALIGN 6u /* not the address of a word */
+#define AP1000P_FAULT_RING 7u /* of a message received: no ring buffer takes it now; WHERE2 is no address but says which, as below */
 
 /* Memory controller */
 #define AP1000P_CELL_SPACE 8u /* bits 35:32 of a physical address in cell memory */
@@ -387,6 +466,14 @@
 #define AP1000P_UPDATE_LINE 2u /* the line is not there */
 #define AP1000P_UPDATE_PAGE 3u /* no line of the page is there */
 #define AP1000P_UPDATE_ALL 4u /* nothing is there */
+
+/* Ring buffers */
+#define AP1000P_RING_SETS 3u /* register sets */
+#define AP1000P_RING_BYTES 32u /* bytes of a slot */
+#define AP1000P_RING_SIZE_128K 0u /* 4096 slots; the base is a multiple of the size */
+#define AP1000P_RING_SIZE_512K 1u /* 16384 slots */
+#define AP1000P_RING_SIZE_2M 2u /* 65536 slots */
+#define AP1000P_RING_SIZE_8M 3u /* 262144 slots */
 
 /* Command kinds */
 #define AP1000P_KIND_PUT 0u /* own memory to the destination's */
@@ -419,7 +506,8 @@
 #define AP1000P_BROKEN_GIVEN_UP 6u /* a fault was given up; data before are written */
 #define AP1000P_BROKEN_BUS 7u /* the memory reported an error */
 #define AP1000P_BROKEN_REGISTER 8u /* a communication register was full, or empty, and does not wait */
-#define AP1000P_BROKEN_RING 9u /* no ring buffer takes it */
+#define AP1000P_BROKEN_RING 9u /* no ring buffer took it, and software gave up */
+#define AP1000P_BROKEN_RING_SIZE 10u /* longer than its ring buffer, or than 2^20 - 3 words */
 
 /* Queues */
 #define AP1000P_QUEUE_SYSTEM 0u /* commands of the system */

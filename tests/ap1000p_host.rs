@@ -1,6 +1,9 @@
 //! The host software of AP1000+ on the RTL: transfers, flags, acknowledged PUTs, atomics, locks, barriers, reductions, pages on demand, bad
 //! input.
 
+#[path = "ap1000p_host/ring.rs"]
+mod ring;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use tsunagi::ap1000p::host::layout::DEMAND;

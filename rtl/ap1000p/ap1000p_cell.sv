@@ -125,6 +125,13 @@ module ap1000p_cell #(
   logic [1:0][7:0] broken_x, broken_y;
   logic [1:0][2:0] open_count;
   logic word_given_up, word_error, spill_error, lost, too_long;
+  logic [2:0] ring_on, ring_set;
+  logic [2:0][1:0] ring_size;
+  logic [2:0][11:0] ring_context;
+  logic [2:0][17:0] ring_read;
+  logic [26:0] ring_at;
+  logic [1:0][2:0][26:0] ring_write;
+  logic [1:0][2:0] ring_busy;
 
   ap1000p_regs u_regs (
       .clk_i,
@@ -162,6 +169,14 @@ module ap1000p_cell #(
       .demap_all_o(demap_all),
       .demap_addr_o(demap_addr),
       .forget_o(forget),
+      .ring_on_o(ring_on),
+      .ring_size_o(ring_size),
+      .ring_context_o(ring_context),
+      .ring_read_o(ring_read),
+      .ring_set_o(ring_set),
+      .ring_at_o(ring_at),
+      .ring_write_i(ring_write[0]),
+      .ring_busy_i(ring_busy[0]),
       .fault_i(fault),
       .fault_reason_i(fault_reason),
       .fault_write_i(fault_write),
@@ -517,6 +532,14 @@ module ap1000p_cell #(
         .cell_x_i(at[0]),
         .cell_y_i(at[1]),
         .forget_i(forget),
+        .ring_on_i(ring_on),
+        .ring_size_i(ring_size),
+        .ring_context_i(ring_context),
+        .ring_read_i(ring_read),
+        .ring_set_i(ring_set),
+        .ring_at_i(ring_at),
+        .ring_write_o(ring_write[c]),
+        .ring_busy_o(ring_busy[c]),
         .in_valid_i(come[c]),
         .in_ready_o(come_ready[c]),
         .in_data_i(come_data[c]),
@@ -599,7 +622,7 @@ module ap1000p_cell #(
   assign put_data[4:3] = {2{reply_data[0]}};
   assign reply_ready = {2'b00, put_ready[4:3]};
   logic unused_of_class;
-  assign unused_of_class = ^{op_done[1:0], ack[0], load[0], load_err[0], load_data[0]};
+  assign unused_of_class = ^{op_done[1:0], ack[0], load[0], load_err[0], load_data[0], ring_write[1], ring_busy[1]};
   logic unused_answers;
   assign unused_answers = ^{reply[1], reply_end[1], reply_data[1]};
 

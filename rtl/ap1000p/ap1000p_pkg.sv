@@ -262,6 +262,69 @@ package ap1000p_pkg;
   localparam int ReleaseCountLsb = 0;
   localparam int ReleaseCountW = 17;
 
+  // Registers: Ring buffer 0: where the next message goes
+  localparam bit [7:0] Ring0Write = 8'hC0;
+  localparam int Ring0WriteSlotLsb = 0;
+  localparam int Ring0WriteSlotW = 27;
+
+  // Registers: Ring buffer 0: whose it is
+  localparam bit [7:0] Ring0Mode = 8'hC4;
+  localparam int Ring0ModeSizeLsb = 0;
+  localparam int Ring0ModeSizeW = 2;
+  localparam int Ring0ModeOnLsb = 2;
+  localparam int Ring0ModeOnW = 1;
+  localparam int Ring0ModeBusyLsb = 3;
+  localparam int Ring0ModeBusyW = 1;
+  localparam int Ring0ModeContextLsb = 20;
+  localparam int Ring0ModeContextW = 12;
+
+  // Registers: Ring buffer 0: the oldest slot that is still to be read
+  localparam bit [7:0] Ring0Read = 8'hC8;
+  localparam int Ring0ReadSlotLsb = 0;
+  localparam int Ring0ReadSlotW = 18;
+
+  // Registers: Ring buffer 1: where the next message goes
+  localparam bit [7:0] Ring1Write = 8'hD0;
+  localparam int Ring1WriteSlotLsb = 0;
+  localparam int Ring1WriteSlotW = 27;
+
+  // Registers: Ring buffer 1: whose it is
+  localparam bit [7:0] Ring1Mode = 8'hD4;
+  localparam int Ring1ModeSizeLsb = 0;
+  localparam int Ring1ModeSizeW = 2;
+  localparam int Ring1ModeOnLsb = 2;
+  localparam int Ring1ModeOnW = 1;
+  localparam int Ring1ModeBusyLsb = 3;
+  localparam int Ring1ModeBusyW = 1;
+  localparam int Ring1ModeContextLsb = 20;
+  localparam int Ring1ModeContextW = 12;
+
+  // Registers: Ring buffer 1: the oldest slot that is still to be read
+  localparam bit [7:0] Ring1Read = 8'hD8;
+  localparam int Ring1ReadSlotLsb = 0;
+  localparam int Ring1ReadSlotW = 18;
+
+  // Registers: Ring buffer 2: where the next message goes
+  localparam bit [7:0] Ring2Write = 8'hE0;
+  localparam int Ring2WriteSlotLsb = 0;
+  localparam int Ring2WriteSlotW = 27;
+
+  // Registers: Ring buffer 2: whose it is
+  localparam bit [7:0] Ring2Mode = 8'hE4;
+  localparam int Ring2ModeSizeLsb = 0;
+  localparam int Ring2ModeSizeW = 2;
+  localparam int Ring2ModeOnLsb = 2;
+  localparam int Ring2ModeOnW = 1;
+  localparam int Ring2ModeBusyLsb = 3;
+  localparam int Ring2ModeBusyW = 1;
+  localparam int Ring2ModeContextLsb = 20;
+  localparam int Ring2ModeContextW = 12;
+
+  // Registers: Ring buffer 2: the oldest slot that is still to be read
+  localparam bit [7:0] Ring2Read = 8'hE8;
+  localparam int Ring2ReadSlotLsb = 0;
+  localparam int Ring2ReadSlotW = 18;
+
   // Registers: Constant 0x54415001
   localparam bit [7:0] Id = 8'hFC;
 
@@ -365,6 +428,21 @@ package ap1000p_pkg;
   // Spill element: the word
   localparam bit [7:0] SpillData = 8'h04;
 
+  // Message that no ring buffer takes: what it needs
+  localparam int WantSetLsb = 0;
+  localparam int WantSetW = 2;
+  localparam int WantSlotsLsb = 5;
+  localparam int WantSlotsW = 18;
+
+  // Message in a ring buffer: word 6 of the command
+  localparam bit [7:0] SlotHeader0 = 8'h00;
+
+  // Message in a ring buffer: word 7 of the command
+  localparam bit [7:0] SlotHeader1 = 8'h04;
+
+  // Message in a ring buffer: the first word of data, if there are any
+  localparam bit [7:0] SlotData = 8'h08;
+
   // What a word of a page table is
   localparam int EntryNone = 0;
   localparam int EntryTable = 1;
@@ -378,6 +456,7 @@ package ap1000p_pkg;
   localparam int FaultTable = 4;
   localparam int FaultBus = 5;
   localparam int FaultAlign = 6;
+  localparam int FaultRing = 7;
 
   // Memory controller
   localparam int CellSpace = 8;
@@ -388,6 +467,14 @@ package ap1000p_pkg;
   localparam int UpdateLine = 2;
   localparam int UpdatePage = 3;
   localparam int UpdateAll = 4;
+
+  // Ring buffers
+  localparam int RingSets = 3;
+  localparam int RingBytes = 32;
+  localparam int RingSize128k = 0;
+  localparam int RingSize512k = 1;
+  localparam int RingSize2m = 2;
+  localparam int RingSize8m = 3;
 
   // Command kinds
   localparam int KindPut = 0;
@@ -421,6 +508,7 @@ package ap1000p_pkg;
   localparam int BrokenBus = 7;
   localparam int BrokenRegister = 8;
   localparam int BrokenRing = 9;
+  localparam int BrokenRingSize = 10;
 
   // Queues
   localparam int QueueSystem = 0;

@@ -2,6 +2,8 @@
 //
 // Job        valid/ready: for whom, where, with which stride, how many words (>= 1); then its words (`data_*_i`), the last one marked, `data_short_i` with
 //            it if it is not the last of the job. The next job is taken when all of the present one's words have been given a place.
+//            `job_ring_i`: the address is a place in a ring buffer of cell memory, of a multiple of its size (`job_size_i`: 128 KB, 512 KB, 2 MB, 8 MB);
+//            behind its end comes its beginning. Such a job begins and ends with nobody else's: `over_o`, a pulse when it is done, `whole_o` if all went well.
 // Note       of each message, in order: what became of it, whether it was a job, whether and which flag counts.
 // Flag       asked of the word unit (INC) when all words of the message and of those before are in memory, if all went well. Address 0: none.
 // Told       `told_valid_o`, a pulse: a message was not executed as it says, why (regs.toml, "BROKEN"), of whom, which.
@@ -27,6 +29,8 @@ module ap1000p_place (
     input logic [31:0] job_addr_i,
     input logic [31:0] job_stride_i,
     input logic [19:0] job_words_i,
+    input logic job_ring_i,
+    input logic [1:0] job_size_i,
     input logic data_valid_i,
     output logic data_ready_o,
     input logic data_end_i,
@@ -79,6 +83,9 @@ module ap1000p_place (
     output logic [31:0] flag_addr_o,
     input logic flag_done_i,
 
+    output logic over_o,
+    output logic whole_o,
+
     output logic told_valid_o,
     output logic [3:0] told_reason_o,
     output logic [15:0] told_kind_o,
@@ -102,7 +109,7 @@ module ap1000p_place (
       .job_ready_o,
       .job_context_i,
       .job_system_i,
-      .job_physical_i(1'b0),
+      .job_physical_i(job_ring_i),
       .job_addr_i,
       .job_stride_i,
       .job_words_i,
@@ -142,6 +149,22 @@ module ap1000p_place (
   assign drop = run_valid && fits && none && !given_up;
   assign over = run_valid && fits && given_up;
   assign run_ready = fits && (given_up || some || none);
+
+  // What a ring's place has above the ring's size does not count on.
+  logic ring_q;
+  logic [1:0] size_q;
+  logic [31:17] base_q;
+  logic [31:0] place;
+  always_ff @(posedge clk_i) if (job_take) {ring_q, size_q, base_q} <= {job_ring_i, job_size_i, job_addr_i[31:17]};
+  always_comb begin
+    place = run_addr;
+    if (ring_q) begin
+      if (size_q == 2'd0) place[18:17] = base_q[18:17];
+      if (!size_q[1]) place[20:19] = base_q[20:19];
+      if (size_q != 2'd3) place[22:21] = base_q[22:21];
+      place[31:23] = base_q[31:23];
+    end
+  end
 
   always_ff @(posedge clk_i) begin
     beyond_q <= (job_take ? 12'd0 : beyond_q) + 12'(data_take) - (issue ? 12'(run_words) : 12'd0);
@@ -219,7 +242,7 @@ module ap1000p_place (
       .busy_o(write_busy),
       .cmd_valid_i(issue),
       .cmd_ready_o(cmd_ready),
-      .cmd_addr_i(run_addr),
+      .cmd_addr_i(place),
       .cmd_bytes_i({run_words, 2'b00}),
       .in_valid_i(word_valid && active_q && !away_q),
       .in_ready_o(write_ready),
@@ -311,6 +334,8 @@ module ap1000p_place (
   assign told_reason_o = (note_reason != None) ? note_reason : given_up_q ? 4'(ap1000p_pkg::BrokenGivenUp) :
                          bus_q ? 4'(ap1000p_pkg::BrokenBus) : None;
   assign told_valid_o = state_q == Judge && told_reason_o != None;
+  assign over_o = state_q == Judge && note_job && told_kind_o[ap1000p_pkg::PageSendLsb];
+  assign whole_o = told_reason_o == None;
   assign counts = note_flag && told_reason_o == None && flag_addr_o != '0;
   assign note_pop = (state_q == Judge && !counts) || (state_q == Count && flag_ready_i);
 

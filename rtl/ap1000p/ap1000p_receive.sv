@@ -10,8 +10,10 @@
 //            message before counts. So a GET's answer says that what came before it is in memory.
 // Broken     what is not executed as it says is told in the order of the messages: `broken_valid_o`, a pulse with why, kind and sender (regs.toml,
 //            "BROKEN"), and counted up to 65535. Its words are taken to the last; no flag counts; the next message is not affected.
-//            Messages for ring buffers are told so, too: there are no ring buffers.
-// Fault      `fault_valid_o` holds, with why, for whom and where (always a write), until `retry_i` or `abort_i`. Faults of the word unit are its own.
+// SEND       when all before is done: header and data into the ring buffer of its context (ap1000p_ring), which then goes on behind it; then the
+//            flag. What ends early, or meets an error, leaves the ring as it was. Requests only.
+// Fault      `fault_valid_o` holds, with why, for whom and where (always a write), until `retry_i` or `abort_i`; with FAULT_RING the address says which ring
+//            buffer, and how much room. Faults of the word unit are its own.
 // Rate       1 word per cycle, also over the ends of messages with data; 2 cycles per run of words (ap1000p_runs).
 // Latency    5 cycles and the lookup from the first word of data to the write engine (2 more to the memory).
 // Full       requests wait for their queues; replies for nothing but memory, MMU, word unit, communication registers and `load_ready_i`.
@@ -27,6 +29,15 @@ module ap1000p_receive #(
     input logic [7:0] cell_x_i,  // this cell
     input logic [7:0] cell_y_i,
     input logic forget_i,  // ap1000p_runs: a page has been demapped
+
+    input logic [2:0] ring_on_i,  // ap1000p_ring
+    input logic [2:0][1:0] ring_size_i,
+    input logic [2:0][11:0] ring_context_i,
+    input logic [2:0][17:0] ring_read_i,
+    input logic [2:0] ring_set_i,
+    input logic [26:0] ring_at_i,
+    output logic [2:0][26:0] ring_write_o,
+    output logic [2:0] ring_busy_o,
 
     input logic in_valid_i,
     output logic in_ready_o,
@@ -133,6 +144,13 @@ module ap1000p_receive #(
   logic [31:0] length;
   logic [2:0][31:0] word;
   logic job_valid, job_ready, data_valid, data_ready, data_end, data_short;
+  logic [31:0] data;
+  logic ring_ask, ring_done, to_ring, over, whole, ring_fault, place_fault;
+  logic [ 3:0] ring_reason;
+  logic [26:0] ring_at;
+  logic [ 1:0] ring_size;
+  logic [31:0] ring_what;
+  logic [ 2:0] place_reason;
   logic head_put, op_valid, op_done, note_valid, note_ready, note_job, note_flag;
   logic [3:0] head_index, op_reason, note_reason;
   logic [2:0] op;
@@ -159,6 +177,10 @@ module ap1000p_receive #(
       .data_ready_i(data_ready),
       .data_end_o(data_end),
       .data_short_o(data_short),
+      .data_o(data),
+      .ring_valid_o(ring_ask),
+      .ring_done_i(ring_done),
+      .ring_reason_i(ring_reason),
       .head_put_o(head_put),
       .head_index_o(head_index),
       .op_valid_o(op_valid),
@@ -177,6 +199,42 @@ module ap1000p_receive #(
       .note_flag_o(note_flag)
   );
 
+  if (Reply) begin : gen_no_ring
+    assign {ring_done, ring_reason, ring_at, ring_size, ring_fault, ring_what} = '0;
+    assign {ring_write_o, ring_busy_o} = '0;
+    assign to_ring = 1'b0;
+    logic unused_ring;
+    assign unused_ring = ^{ring_on_i, ring_size_i, ring_context_i, ring_read_i, ring_set_i, ring_at_i, ring_ask, over,
+                           whole};
+  end else begin : gen_ring
+    assign to_ring = kind[ap1000p_pkg::PageSendLsb];
+    ap1000p_ring u_ring (
+        .clk_i,
+        .rst_i,
+        .on_i(ring_on_i),
+        .size_i(ring_size_i),
+        .context_i(ring_context_i),
+        .read_i(ring_read_i),
+        .set_i(ring_set_i),
+        .set_at_i(ring_at_i),
+        .write_o(ring_write_o),
+        .busy_o(ring_busy_o),
+        .ask_valid_i(ring_ask && idle),
+        .ask_context_i(length[31:20]),
+        .ask_words_i(length[19:0]),
+        .ask_done_o(ring_done),
+        .ask_reason_o(ring_reason),
+        .at_o(ring_at),
+        .size_o(ring_size),
+        .fault_valid_o(ring_fault),
+        .fault_what_o(ring_what),
+        .retry_i,
+        .abort_i,
+        .over_i(over),
+        .whole_i(whole)
+    );
+  end
+
   logic flag_valid, flag_system;
   logic [11:0] flag_context;
   logic [31:0] flag_addr;
@@ -190,14 +248,16 @@ module ap1000p_receive #(
       .job_ready_o(job_ready),
       .job_context_i(length[31:20]),
       .job_system_i(kind[ap1000p_pkg::PageSystemLsb]),
-      .job_addr_i(word[2]),
-      .job_stride_i(word[1]),
-      .job_words_i(length[19:0]),
+      .job_addr_i(to_ring ? {ring_at, 5'd0} : word[2]),
+      .job_stride_i(to_ring ? 32'd0 : word[1]),
+      .job_words_i(length[19:0] + {18'd0, to_ring, 1'b0}),
+      .job_ring_i(to_ring),
+      .job_size_i(ring_size),
       .data_valid_i(data_valid),
       .data_ready_o(data_ready),
       .data_end_i(data_end),
       .data_short_i(data_short),
-      .data_i(in_data),
+      .data_i(data),
       .note_valid_i(note_valid),
       .note_ready_o(note_ready),
       .note_reason_i(note_reason),
@@ -218,8 +278,8 @@ module ap1000p_receive #(
       .mmu_rsp_ready_o,
       .mmu_rsp_addr_i,
       .mmu_rsp_fault_i,
-      .fault_valid_o,
-      .fault_reason_o,
+      .fault_valid_o(place_fault),
+      .fault_reason_o(place_reason),
       .retry_i,
       .abort_i,
       .mem_cmd_valid_o,
@@ -240,16 +300,20 @@ module ap1000p_receive #(
       .flag_system_o(flag_system),
       .flag_addr_o(flag_addr),
       .flag_done_i(word_done_i),
+      .over_o(over),
+      .whole_o(whole),
       .told_valid_o(broken_valid_o),
       .told_reason_o(broken_reason_o),
       .told_kind_o(broken_kind_o),
       .told_x_o(broken_x_o),
       .told_y_o(broken_y_o)
   );
-  // The lookup's, which hold during a fault.
-  assign fault_context_o = mmu_req_context_o;
-  assign fault_addr_o = mmu_req_addr_o;
-  assign fault_system_o = mmu_req_system_o;
+  // The lookup's, which hold during a fault; or a ring's, which is asked when nothing is looked up.
+  assign fault_valid_o = place_fault || ring_fault;
+  assign fault_reason_o = ring_fault ? 3'(ap1000p_pkg::FaultRing) : place_reason;
+  assign fault_context_o = ring_fault ? length[31:20] : mmu_req_context_o;
+  assign fault_addr_o = ring_fault ? ring_what : mmu_req_addr_o;
+  assign fault_system_o = ring_fault ? kind[ap1000p_pkg::PageSystemLsb] : mmu_req_system_o;
 
   logic ask_valid, ask_physical;
   logic [ 2:0] ask_op;

@@ -5,6 +5,7 @@
 // Registers  docs/machines/ap1000p-formats.md, "Registers" (generated from regs.toml).
 // Causes     are kept until written with 1; FAULT, FILL and FULL are set again while they last. `irq_o` is high while an enabled one is kept.
 // Faults     of five units, shown as they are; SERVE gives `retry_o`, `abort_o` pulses.
+// Rings      what software sets of the ring buffers; where the next message goes is ap1000p_ring's, set by a pulse.
 // Demap      is handed to the MMU; `forget_o`, a pulse, when it is taken, for who keeps translations. One asked for while another is not
 //            done replaces it (STATUS says whether).
 // Latency    1 cycle from request to response; inputs are seen 1 cycle late.
@@ -51,6 +52,15 @@ module ap1000p_regs (
     output logic [31:0] demap_addr_o,
     output logic forget_o,
 
+    output logic [2:0] ring_on_o,  // ap1000p_ring
+    output logic [2:0][1:0] ring_size_o,
+    output logic [2:0][11:0] ring_context_o,
+    output logic [2:0][17:0] ring_read_o,
+    output logic [2:0] ring_set_o,
+    output logic [26:0] ring_at_o,
+    input logic [2:0][26:0] ring_write_i,
+    input logic [2:0] ring_busy_i,
+
     // 0 requests sent, 1 replies sent, 2 requests received, 3 replies received, 4 words and flags
     input logic [4:0] fault_i,
     input logic [4:0][2:0] fault_reason_i,
@@ -95,6 +105,12 @@ module ap1000p_regs (
   logic [ 3:0] why_q;
   logic [ 4:0] mode_q;
   logic demap_q, demap;
+  logic [2:0] ring_write_at, ring_mode_at, ring_read_at;
+  for (genvar i = 0; i < 3; i++) begin : gen_ring_at
+    assign ring_write_at[i] = addr == ap1000p_pkg::Ring0Write + 8'(16 * i);
+    assign ring_mode_at[i]  = addr == ap1000p_pkg::Ring0Mode + 8'(16 * i);
+    assign ring_read_at[i]  = addr == ap1000p_pkg::Ring0Read + 8'(16 * i);
+  end
 
   always_comb begin
     known = 1'b1;
@@ -139,6 +155,13 @@ module ap1000p_regs (
       end
       if (addr == ap1000p_pkg::Where0 + 8'(8 * i)) {known, rdata} = {1'b1, fault_addr_i[i]};
     end
+    for (int i = 0; i < 3; i++) begin
+      if (ring_write_at[i]) {known, writable, rdata} = {2'b11, 5'b0, ring_write_i[i]};
+      if (ring_mode_at[i]) begin
+        {known, writable, rdata} = {2'b11, ring_context_o[i], 16'b0, ring_busy_i[i], ring_on_o[i], ring_size_o[i]};
+      end
+      if (ring_read_at[i]) {known, writable, rdata} = {2'b11, 14'b0, ring_read_o[i]};
+    end
   end
 
   assign host_req_ready_o = !rsp_valid_q;
@@ -169,8 +192,13 @@ module ap1000p_regs (
         default: ;
       endcase
     end
+    for (int i = 0; i < 3; i++) begin
+      if (write && ring_mode_at[i]) {ring_context_o[i], ring_on_o[i], ring_size_o[i]} <= {wdata[31:20], wdata[2:0]};
+      if (write && ring_read_at[i]) ring_read_o[i] <= wdata[17:0];
+    end
     for (int axis = 0; axis < 2; axis++) last_o[axis] <= size_o[axis] - 8'd1;
     release_count_o <= wdata[16:0];
+    ring_at_o <= wdata[26:0];
     if (demap) begin
       demap_addr_o <= wdata;
       demap_all_o  <= addr == ap1000p_pkg::DemapAll;
@@ -185,6 +213,7 @@ module ap1000p_regs (
       mode_q <= '0;
       enable_q <= '0;
       peek_o <= '0;
+      {ring_on_o, ring_size_o, ring_context_o, ring_read_o} <= '0;
     end
   end
 
@@ -194,7 +223,7 @@ module ap1000p_regs (
   assign serve = write && addr == ap1000p_pkg::Serve;
   assign clear = write && addr == ap1000p_pkg::Cause;
   assign demap_valid_o = demap_q;
-  assign busy_o = demap_q || retry_o != '0 || abort_o != '0 || release_valid_o || drop_o != '0;
+  assign busy_o = demap_q || retry_o != '0 || abort_o != '0 || release_valid_o || drop_o != '0 || ring_set_o != '0;
 
   always_ff @(posedge clk_i) begin
     if (broken_valid_i != '0) begin
@@ -207,6 +236,7 @@ module ap1000p_regs (
       abort_o <= '0;
       drop_o <= '0;
       release_valid_o <= 1'b0;
+      ring_set_o <= '0;
       demap_q <= 1'b0;
       forget_o <= 1'b0;
       pending_q <= '0;
@@ -216,6 +246,7 @@ module ap1000p_regs (
       abort_o <= serve ? wdata[ap1000p_pkg::ServeAbortLsb+:5] : '0;
       drop_o <= (write && addr == ap1000p_pkg::Drop) ? wdata[1:0] : '0;
       release_valid_o <= write && addr == ap1000p_pkg::Release;
+      ring_set_o <= {3{write}} & ring_write_at;
       demap_q <= demap || (demap_q && !demap_ready_i);
       forget_o <= demap_q && demap_ready_i;
       pending_q <= (pending_q & ~(clear ? wdata[9:0] : 10'd0)) | {pulse_i, full_i, fill_i, fault_i != '0};

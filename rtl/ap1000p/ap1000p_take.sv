@@ -3,12 +3,14 @@
 // Input      whole messages of one class, route word first.
 // Data       of a message that brings some: a job (for whom, where, with which stride, how many: `length_o`, `word_o`), and from then on its words;
 //            `data_end_o` with the last one that came or was announced, `data_short_o` if more were.
+// Ring       of a message for a ring buffer a place is asked for, `ring_valid_o` until `ring_done_i`, with `ring_reason_i` if there is none. Then it is
+//            a job, whose first two words are the header, from here; the flag's address has taken its last word's place in `word_o`.
 // Operation  of what else is done here, `op_valid_o`, held until `op_done_i`, with `op_reason_i` if it was not done. Its operands hold; the words
 //            of the head from the third on have been put to `head_*_o`. Words for communication registers are operations, too.
 // Note       of each message, in order, after its last word and its operation: what became of it (regs.toml, "BROKEN"), whether a job
 //            was given, whether a flag counts (its address: `word_o[0]`).
 // Latency    data go through in the same cycle. A message with data costs no cycle beyond its words, one without, one more, and the time of
-//            its operation.
+//            its operation; one for a ring buffer two more, and the time until it has its place.
 // Full       `in_ready_o` is low while an operation is under way, the job before has runs left, or nobody takes data or notes.
 // Reset      drops everything; the next word is a route.
 // Source     kinds and words: docs/machines/ap1000p.md. Order and checks: own guess.
@@ -31,11 +33,16 @@ module ap1000p_take #(
     output logic [2:0][31:0] word_o,  // the last words of its head, the very last in [0]
 
     output logic job_valid_o,
-    input  logic job_ready_i,
+    input logic job_ready_i,
     output logic data_valid_o,
-    input  logic data_ready_i,
+    input logic data_ready_i,
     output logic data_end_o,
     output logic data_short_o,
+    output logic [31:0] data_o,
+
+    output logic ring_valid_o,
+    input logic ring_done_i,
+    input logic [3:0] ring_reason_i,
 
     output logic head_put_o,
     output logic [3:0] head_index_o,
@@ -69,12 +76,14 @@ module ap1000p_take #(
   } what_e;
   localparam logic [2:0] OpRegister = 3'd4;
 
-  typedef enum logic [2:0] {
+  typedef enum logic [3:0] {
     Route,
     What,
     Head,
     Body,  // data for memory
     Judge,
+    Place,  // in a ring buffer
+    Header,  // into it
     Word,  // for a communication register
     Operate,
     Drain
@@ -87,7 +96,6 @@ module ap1000p_take #(
   localparam logic [3:0] Short = 4'(ap1000p_pkg::BrokenShort);
   localparam logic [3:0] Long = 4'(ap1000p_pkg::BrokenLong);
   localparam logic [3:0] Address = 4'(ap1000p_pkg::BrokenAddress);
-  localparam logic [3:0] NoRing = 4'(ap1000p_pkg::BrokenRing);
 
   // -------------------------------------------------------------------------------------------- what a page code says here
   localparam logic [15:0] Spaces = 16'd1 << ap1000p_pkg::PageAsSendLsb | 16'd1 << ap1000p_pkg::PageAsReceiveLsb;
@@ -170,7 +178,6 @@ module ap1000p_take #(
     else if (count_q >= 4'd2 && what_q == Unknown) judged = Kind;
     else if (ended_q && ((count_q < need && !refused_load) || brings || count_q < 4'd2)) judged = Short;
     else if ((!ended_q || count_q > need) && !brings) judged = Long;
-    else if (what_q == Ring) judged = NoRing;
     else if (what_q == Data && registers && !none_q && !range) judged = Address;
   end
 
@@ -186,14 +193,18 @@ module ap1000p_take #(
   end
   assign more = what_q == Data && op_reason_i == None && !over_q && !ended_q;
 
+  // Data come after their job, or with it.
+  logic given, header_take, second_q;
+  assign given = !job_valid_o || job_ready_i;
+  assign header_take = state_q == Header && given && data_ready_i;
+
   assign take = in_valid_i && in_ready_o;
   assign ends = in_last_i || final_q;
   always_comb begin
     case (state_q)
       Route:   in_ready_o = !end_q || note_ready_i;
-      Body:    in_ready_o = data_ready_i && (!job_valid_o || job_ready_i);
-      Judge:   in_ready_o = 1'b0;
-      Operate: in_ready_o = 1'b0;
+      Body:    in_ready_o = data_ready_i && given;
+      Judge, Place, Header, Operate: in_ready_o = 1'b0;
       default: in_ready_o = 1'b1;
     endcase
   end
@@ -235,6 +246,8 @@ module ap1000p_take #(
       end
     end
     if (state_q == Operate && op_done_i) word_o[2][8:2] <= word_o[2][8:2] + 7'd1;
+    if (header_take && !second_q) word_o <= {word_o[1:0], word_o[2]};
+    if (state_q == Place || header_take) second_q <= header_take;
 
     if (rst_i) begin
       state_q <= Route;
@@ -280,8 +293,25 @@ module ap1000p_take #(
             end_q   <= 1'b1;
             ack_o   <= what_q == Stored;
           end else begin
-            state_q <= (what_q == Data) ? Word : Operate;
+            state_q <= (what_q == Data) ? Word : (what_q == Ring) ? Place : Operate;
           end
+        end
+        Place:
+        if (ring_done_i) begin
+          reason_q <= ring_reason_i;
+          if (ring_reason_i == None) begin
+            state_q <= Header;
+            job_valid_o <= 1'b1;
+            job_q <= 1'b1;
+          end else begin
+            state_q <= ended_q ? Route : Drain;
+            end_q   <= ended_q;
+          end
+        end
+        Header:
+        if (header_take && second_q) begin
+          state_q <= none_q ? Route : Body;
+          end_q   <= none_q;
         end
         Word:  if (take) state_q <= Operate;
         Operate:
@@ -299,9 +329,11 @@ module ap1000p_take #(
     end
   end
 
-  assign data_valid_o = in_valid_i && state_q == Body && (!job_valid_o || job_ready_i);
-  assign data_end_o = ends;
-  assign data_short_o = in_last_i && !final_q;
+  assign data_valid_o = (in_valid_i && state_q == Body || state_q == Header) && given;
+  assign data_end_o = (state_q == Header) ? second_q && none_q : ends;
+  assign data_short_o = state_q == Body && in_last_i && !final_q;
+  assign data_o = (state_q == Header) ? word_o[1] : in_data_i;
+  assign ring_valid_o = state_q == Place;
   assign head_put_o = state_q == Head;
   assign head_index_o = count_q;
   assign op_valid_o = state_q == Operate && what_q != Loaded;
@@ -312,6 +344,6 @@ module ap1000p_take #(
   assign note_valid_o = end_q;
   assign note_reason_o = reason_q;
   assign note_job_o = job_q;
-  assign note_flag_o = what_q == Data;
+  assign note_flag_o = what_q == Data || what_q == Ring;
   assign busy_o = state_q != Route || end_q;
 endmodule

@@ -13,6 +13,7 @@ pub mod params;
 pub mod queues;
 pub mod receive;
 pub mod regs;
+pub mod ring;
 pub mod send;
 pub mod spread;
 pub mod stride;

@@ -1,9 +1,12 @@
 //! Golden model of the receive controller: whole messages, executed one after the other.
 
+use std::cmp::Ordering;
+
 use super::Queue;
 use super::creg::{self, Access, WORDS};
 use super::page::Page;
 use super::regs::*;
+use super::ring::{HEADER_WORDS, NoRoom, Place};
 use super::stride::places;
 use super::word::{Cell, Failed, Op, Request, perform};
 
@@ -71,10 +74,21 @@ pub struct Data {
     pub words: Vec<u32>,
 }
 
+/// A message for a ring buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Send {
+    pub context: u16,
+    pub flag: u32,
+    /// How many words of data it says.
+    pub said: u32,
+    /// Its header, and the data that came.
+    pub words: Vec<u32>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
     Data(Data),
-    Ring,
+    Ring(Send),
     /// The words from the length on.
     Get([u32; 7]),
     /// Likewise: a compare-and-swap, or a fetch-and-op.
@@ -111,10 +125,11 @@ pub enum Why {
     Bus = BROKEN_BUS as u8,
     Register = BROKEN_REGISTER as u8,
     Ring = BROKEN_RING as u8,
+    RingSize = BROKEN_RING_SIZE as u8,
 }
 
 impl Why {
-    pub const ALL: [Why; 9] = [
+    pub const ALL: [Why; 10] = [
         Why::Class,
         Why::Kind,
         Why::Short,
@@ -124,6 +139,7 @@ impl Why {
         Why::Bus,
         Why::Register,
         Why::Ring,
+        Why::RingSize,
     ];
 }
 
@@ -132,6 +148,15 @@ impl From<Failed> for Why {
         match failed {
             Failed::GivenUp => Why::GivenUp,
             Failed::Bus => Why::Bus,
+        }
+    }
+}
+
+impl From<NoRoom> for Why {
+    fn from(none: NoRoom) -> Why {
+        match none {
+            NoRoom::Miss | NoRoom::Full(_) => Why::Ring,
+            NoRoom::TooLong => Why::RingSize,
         }
     }
 }
@@ -249,11 +274,18 @@ impl Message {
         if said == 0 && !came.is_empty() {
             return broken(Why::Long, None);
         }
+        let context = (head[0] >> COMMAND_LENGTH_CONTEXT_SHIFT) as u16;
         if shape == Shape::Ring {
-            return Ok(Message { what, body: Body::Ring });
+            let body = Body::Ring(Send {
+                context,
+                flag: head[1],
+                said: said as u32,
+                words: [&head[2..], &came[..said.min(came.len())]].concat(),
+            });
+            return Message::came(what, body, came.len(), said);
         }
         let data = Data {
-            context: (head[0] >> COMMAND_LENGTH_CONTEXT_SHIFT) as u16,
+            context,
             dest: head[1],
             stride: head[2],
             flag: head[3],
@@ -263,12 +295,18 @@ impl Message {
         if what.registers() && said > 0 && creg::range(data.dest, data.said).is_none() {
             return broken(Why::Address, None);
         }
-        let body = Body::Data(data);
-        match came.len() {
-            came if came < said => broken(Why::Short, Some(body)),
-            came if came > said => broken(Why::Long, Some(body)),
-            _ => Ok(Message { what, body }),
-        }
+        Message::came(what, Body::Data(data), came.len(), said)
+    }
+
+    /// So many words of data, of so many.
+    fn came(what: What, body: Body, came: usize, said: usize) -> Result<Message, Broken> {
+        let why = match came.cmp(&said) {
+            Ordering::Less => Why::Short,
+            Ordering::Greater => Why::Long,
+            Ordering::Equal => return Ok(Message { what, body }),
+        };
+        let came = Some(body);
+        Err(Broken { why, what, came })
     }
 }
 
@@ -281,6 +319,8 @@ pub enum Effect {
     Word(Request),
     /// A communication register was asked.
     Register(Access),
+    /// A message with so many words of data is in a ring buffer, and the next one goes behind it.
+    Ringed { place: Place, words: u32 },
     /// A message for a queue.
     Queue(Queue, Vec<u32>),
     /// A load is over: its words, or none if it could not be loaded.
@@ -313,8 +353,9 @@ impl Receiver {
             Ok(Message { what, body }) => (self.body(what, &body, true, cell, &mut effects).err(), what),
             Err(Broken { why, what, came }) => {
                 let worse = came.and_then(|came| self.body(what, &came, false, cell, &mut effects).err());
-                // What does not fit a register ends a message before it ends itself.
-                (Some(worse.filter(|&worse| worse == Why::Register).unwrap_or(why)), what)
+                // What does not fit a register or a ring ends a message before it ends itself.
+                let first = |worse: &Why| matches!(worse, Why::Register | Why::Ring | Why::RingSize);
+                (Some(worse.filter(first).unwrap_or(why)), what)
             }
         };
         Outcome {
@@ -339,14 +380,16 @@ impl Receiver {
                 } else {
                     into_memory(what, data, cell, effects)?;
                 }
-                if whole && data.flag != 0 {
-                    let flag = request(Op::Inc, what, data.context, data.flag);
-                    effects.push(Effect::Word(flag));
-                    // What goes wrong with a flag is told by the word unit.
-                    let _ = perform(cell, &flag);
+                if whole {
+                    count(what, data.context, data.flag, cell, effects);
                 }
             }
-            Body::Ring => return Err(Why::Ring),
+            Body::Ring(send) => {
+                into_ring(what, send, whole, cell, effects)?;
+                if whole {
+                    count(what, send.context, send.flag, cell, effects);
+                }
+            }
             Body::Get(words) => {
                 let head = what.answer(MADE_GET_REPLY, self.own);
                 effects.push(Effect::Queue(Queue::GetReply, [&[head], &words[..]].concat()));
@@ -454,6 +497,16 @@ fn request(op: Op, what: What, context: u16, addr: u32) -> Request {
     }
 }
 
+/// A flag counts, if there is one.
+fn count(what: What, context: u16, addr: u32, cell: &mut impl Cell, effects: &mut Vec<Effect>) {
+    if addr != 0 {
+        let flag = request(Op::Inc, what, context, addr);
+        effects.push(Effect::Word(flag));
+        // What goes wrong with a flag is told by the word unit.
+        let _ = perform(cell, &flag);
+    }
+}
+
 /// A remote access to a communication register.
 fn register(
     what: What,
@@ -499,5 +552,21 @@ fn into_memory(what: What, data: &Data, cell: &mut impl Cell, effects: &mut Vec<
             Err(bus) => failed = Err(bus.into()),
         }
     }
+    failed
+}
+
+/// A message that is not `whole` leaves its words where the next one goes.
+fn into_ring(what: What, send: &Send, whole: bool, cell: &mut impl Cell, effects: &mut Vec<Effect>) -> Result<(), Why> {
+    let place = cell.ring(send.context, what.system(), send.said)?;
+    let mut failed = Ok(());
+    for (addr, &word) in place.words(send.said + HEADER_WORDS).zip(&send.words) {
+        match cell.write(addr, word, 0xf) {
+            Ok(()) => effects.push(Effect::Written { addr, data: word }),
+            Err(bus) => failed = Err(bus.into()),
+        }
+    }
+    let words = (whole && failed.is_ok()).then_some(send.said);
+    cell.ringed(place, words);
+    effects.extend(words.map(|words| Effect::Ringed { place, words }));
     failed
 }

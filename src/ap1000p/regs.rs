@@ -258,7 +258,7 @@ pub const WHY2_CONTEXT_SHIFT: u32 = 20;
 /// Bits 31:20 in place.
 pub const WHY2_CONTEXT_MASK: u32 = 0xfff00000;
 
-/// Registers: Logical address of that fault.
+/// Registers: Logical address of that fault; of FAULT_RING, what is needed.
 pub const WHERE2: u32 = 0x54;
 
 /// Registers: Of a fault of: replies received.
@@ -414,6 +414,105 @@ pub const RELEASE: u32 = 0x94;
 pub const RELEASE_COUNT_SHIFT: u32 = 0;
 /// Bits 16:0 in place.
 pub const RELEASE_COUNT_MASK: u32 = 0x1ffff;
+
+/// Registers: Ring buffer 0: where the next message goes; written only while MODE says neither ON nor BUSY, or while the receiver waits for a ring buffer.
+pub const RING0_WRITE: u32 = 0xc0;
+/// its address in cell memory, in slots of 32 B; the part above the ring's size is the ring's base.
+pub const RING0_WRITE_SLOT_SHIFT: u32 = 0;
+/// Bits 26:0 in place.
+pub const RING0_WRITE_SLOT_MASK: u32 = 0x7ffffff;
+
+/// Registers: Ring buffer 0: whose it is.
+pub const RING0_MODE: u32 = 0xc4;
+/// RING_....
+pub const RING0_MODE_SIZE_SHIFT: u32 = 0;
+/// Bits 1:0 in place.
+pub const RING0_MODE_SIZE_MASK: u32 = 0x3;
+/// it takes messages.
+pub const RING0_MODE_ON_SHIFT: u32 = 2;
+/// Bits 2 in place.
+pub const RING0_MODE_ON_MASK: u32 = 0x4;
+/// read only: a message is being written into it, and the next slot will move.
+pub const RING0_MODE_BUSY_SHIFT: u32 = 3;
+/// Bits 3 in place.
+pub const RING0_MODE_BUSY_MASK: u32 = 0x8;
+/// of this context; of several the first ring's.
+pub const RING0_MODE_CONTEXT_SHIFT: u32 = 20;
+/// Bits 31:20 in place.
+pub const RING0_MODE_CONTEXT_MASK: u32 = 0xfff00000;
+
+/// Registers: Ring buffer 0: the oldest slot that is still to be read.
+pub const RING0_READ: u32 = 0xc8;
+/// its place in the ring, in slots; of a smaller ring the lower bits. Where the next message goes: the ring is empty.
+pub const RING0_READ_SLOT_SHIFT: u32 = 0;
+/// Bits 17:0 in place.
+pub const RING0_READ_SLOT_MASK: u32 = 0x3ffff;
+
+/// Registers: Ring buffer 1: where the next message goes; written only while MODE says neither ON nor BUSY, or while the receiver waits for a ring buffer.
+pub const RING1_WRITE: u32 = 0xd0;
+/// its address in cell memory, in slots of 32 B; the part above the ring's size is the ring's base.
+pub const RING1_WRITE_SLOT_SHIFT: u32 = 0;
+/// Bits 26:0 in place.
+pub const RING1_WRITE_SLOT_MASK: u32 = 0x7ffffff;
+
+/// Registers: Ring buffer 1: whose it is.
+pub const RING1_MODE: u32 = 0xd4;
+/// RING_....
+pub const RING1_MODE_SIZE_SHIFT: u32 = 0;
+/// Bits 1:0 in place.
+pub const RING1_MODE_SIZE_MASK: u32 = 0x3;
+/// it takes messages.
+pub const RING1_MODE_ON_SHIFT: u32 = 2;
+/// Bits 2 in place.
+pub const RING1_MODE_ON_MASK: u32 = 0x4;
+/// read only: a message is being written into it, and the next slot will move.
+pub const RING1_MODE_BUSY_SHIFT: u32 = 3;
+/// Bits 3 in place.
+pub const RING1_MODE_BUSY_MASK: u32 = 0x8;
+/// of this context; of several the first ring's.
+pub const RING1_MODE_CONTEXT_SHIFT: u32 = 20;
+/// Bits 31:20 in place.
+pub const RING1_MODE_CONTEXT_MASK: u32 = 0xfff00000;
+
+/// Registers: Ring buffer 1: the oldest slot that is still to be read.
+pub const RING1_READ: u32 = 0xd8;
+/// its place in the ring, in slots; of a smaller ring the lower bits. Where the next message goes: the ring is empty.
+pub const RING1_READ_SLOT_SHIFT: u32 = 0;
+/// Bits 17:0 in place.
+pub const RING1_READ_SLOT_MASK: u32 = 0x3ffff;
+
+/// Registers: Ring buffer 2: where the next message goes; written only while MODE says neither ON nor BUSY, or while the receiver waits for a ring buffer.
+pub const RING2_WRITE: u32 = 0xe0;
+/// its address in cell memory, in slots of 32 B; the part above the ring's size is the ring's base.
+pub const RING2_WRITE_SLOT_SHIFT: u32 = 0;
+/// Bits 26:0 in place.
+pub const RING2_WRITE_SLOT_MASK: u32 = 0x7ffffff;
+
+/// Registers: Ring buffer 2: whose it is.
+pub const RING2_MODE: u32 = 0xe4;
+/// RING_....
+pub const RING2_MODE_SIZE_SHIFT: u32 = 0;
+/// Bits 1:0 in place.
+pub const RING2_MODE_SIZE_MASK: u32 = 0x3;
+/// it takes messages.
+pub const RING2_MODE_ON_SHIFT: u32 = 2;
+/// Bits 2 in place.
+pub const RING2_MODE_ON_MASK: u32 = 0x4;
+/// read only: a message is being written into it, and the next slot will move.
+pub const RING2_MODE_BUSY_SHIFT: u32 = 3;
+/// Bits 3 in place.
+pub const RING2_MODE_BUSY_MASK: u32 = 0x8;
+/// of this context; of several the first ring's.
+pub const RING2_MODE_CONTEXT_SHIFT: u32 = 20;
+/// Bits 31:20 in place.
+pub const RING2_MODE_CONTEXT_MASK: u32 = 0xfff00000;
+
+/// Registers: Ring buffer 2: the oldest slot that is still to be read.
+pub const RING2_READ: u32 = 0xe8;
+/// its place in the ring, in slots; of a smaller ring the lower bits. Where the next message goes: the ring is empty.
+pub const RING2_READ_SLOT_SHIFT: u32 = 0;
+/// Bits 17:0 in place.
+pub const RING2_READ_SLOT_MASK: u32 = 0x3ffff;
 
 /// Registers: Constant 0x54415001.
 pub const ID: u32 = 0xfc;
@@ -576,6 +675,24 @@ pub const SPILL_TAG_QUEUE_MASK: u32 = 0x1f000000;
 /// Spill element: the word.
 pub const SPILL_DATA: u32 = 0x04;
 
+/// the ring buffer of its context, which is full; 3: none is of its context.
+pub const WANT_SET_SHIFT: u32 = 0;
+/// Bits 1:0 in place.
+pub const WANT_SET_MASK: u32 = 0x3;
+/// slots of 32 B.
+pub const WANT_SLOTS_SHIFT: u32 = 5;
+/// Bits 22:5 in place.
+pub const WANT_SLOTS_MASK: u32 = 0x7fffe0;
+
+/// Message in a ring buffer: word 6 of the command.
+pub const SLOT_HEADER0: u32 = 0x00;
+
+/// Message in a ring buffer: word 7 of the command.
+pub const SLOT_HEADER1: u32 = 0x04;
+
+/// Message in a ring buffer: the first word of data, if there are any.
+pub const SLOT_DATA: u32 = 0x08;
+
 /// What a word of a page table is: nothing.
 pub const ENTRY_NONE: u32 = 0;
 /// What a word of a page table is: the next table; bits 35:6 of its physical address stand in 31:2.
@@ -597,6 +714,8 @@ pub const FAULT_TABLE: u32 = 4;
 pub const FAULT_BUS: u32 = 5;
 /// Why an address has no translation: not the address of a word.
 pub const FAULT_ALIGN: u32 = 6;
+/// Why an address has no translation: of a message received: no ring buffer takes it now; WHERE2 is no address but says which, as below.
+pub const FAULT_RING: u32 = 7;
 
 /// Memory controller: bits 35:32 of a physical address in cell memory.
 pub const CELL_SPACE: u32 = 8;
@@ -611,6 +730,19 @@ pub const UPDATE_LINE: u32 = 2;
 pub const UPDATE_PAGE: u32 = 3;
 /// Updates of Write Through Page tags: nothing is there.
 pub const UPDATE_ALL: u32 = 4;
+
+/// Ring buffers: register sets.
+pub const RING_SETS: u32 = 3;
+/// Ring buffers: bytes of a slot.
+pub const RING_BYTES: u32 = 32;
+/// Ring buffers: 4096 slots; the base is a multiple of the size.
+pub const RING_SIZE_128K: u32 = 0;
+/// Ring buffers: 16384 slots.
+pub const RING_SIZE_512K: u32 = 1;
+/// Ring buffers: 65536 slots.
+pub const RING_SIZE_2M: u32 = 2;
+/// Ring buffers: 262144 slots.
+pub const RING_SIZE_8M: u32 = 3;
 
 /// Command kinds: own memory to the destination's.
 pub const KIND_PUT: u32 = 0;
@@ -663,8 +795,10 @@ pub const BROKEN_GIVEN_UP: u32 = 6;
 pub const BROKEN_BUS: u32 = 7;
 /// What became of a message that was not executed as it says: a communication register was full, or empty, and does not wait.
 pub const BROKEN_REGISTER: u32 = 8;
-/// What became of a message that was not executed as it says: no ring buffer takes it.
+/// What became of a message that was not executed as it says: no ring buffer took it, and software gave up.
 pub const BROKEN_RING: u32 = 9;
+/// What became of a message that was not executed as it says: longer than its ring buffer, or than 2^20 - 3 words.
+pub const BROKEN_RING_SIZE: u32 = 10;
 
 /// Queues: commands of the system.
 pub const QUEUE_SYSTEM: u32 = 0;

@@ -2,6 +2,7 @@
 
 use super::creg::{Access, Conflict};
 use super::regs::*;
+use super::ring::{NoRoom, Place};
 
 /// What is done; the hardware's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,15 @@ pub trait Cell {
     /// # Errors
     /// A conflict that does not wait.
     fn register(&mut self, access: Access) -> Result<Option<u32>, Conflict>;
+
+    /// A place in the ring buffer of a context, for a message with so many words of data.
+    ///
+    /// # Errors
+    /// There is none, and software gives up; or there never can be one.
+    fn ring(&mut self, context: u16, system: bool, words: u32) -> Result<Place, NoRoom>;
+
+    /// What was given a place is over; with its words of data if all are there: the next message goes behind it.
+    fn ringed(&mut self, place: Place, words: Option<u32>);
 }
 
 /// Executes a request. The word before; of a write, 0.

@@ -6,6 +6,7 @@ use tsunagi::Addr;
 use tsunagi::ap1000p::creg::{Access, Conflict, Cregs};
 use tsunagi::ap1000p::mmu::Lookup;
 use tsunagi::ap1000p::regs::*;
+use tsunagi::ap1000p::ring::{NoRoom, Place, Ring, Rings};
 use tsunagi::ap1000p::word::{Cell, Failed};
 use tsunagi::harness::memory::Memory;
 use tsunagi::harness::seed::{Case, Rng};
@@ -156,19 +157,53 @@ impl Software {
 #[derive(Clone)]
 pub struct Around {
     pub memory: Memory,
+    /// Of the memory.
+    pub bytes: u32,
     pub registers: Cregs,
+    pub rings: Rings,
+    /// Software's rings that are in no set, and whose turn it is to leave one.
+    pub shelf: Vec<Ring>,
+    turn: usize,
+    /// What no ring took at first: each is told as a fault.
+    pub ring_faults: Vec<Lookup>,
 }
 
 impl Around {
     /// Memory in which nothing is 0, some of it with bus errors.
     pub fn new(bad: &[std::ops::Range<u32>]) -> Around {
-        let mut memory = Memory::new(1 << MEM_BITS);
-        memory.poison(0..1 << MEM_BITS);
+        Around::of_bytes(1 << MEM_BITS, bad)
+    }
+
+    pub fn of_bytes(bytes: u32, bad: &[std::ops::Range<u32>]) -> Around {
+        let mut memory = Memory::new(bytes as usize);
+        memory.poison(0..bytes);
         bad.iter().for_each(|range| memory.inject_fault(range.clone()));
         Around {
             memory,
+            bytes,
             registers: Cregs::default(),
+            rings: Rings::default(),
+            shelf: Vec::new(),
+            turn: 0,
+            ring_faults: Vec::new(),
         }
+    }
+
+    /// What software does about a message that no ring takes, as WHERE2 tells it: reads half of what is in a full ring; gives the context's ring a set,
+    /// from another one. False: it gives up, for there is none.
+    pub fn serve(&mut self, want: Lookup) -> bool {
+        let set = (want.addr & WANT_SET_MASK) >> WANT_SET_SHIFT;
+        if let Some(ring) = self.rings.sets.get_mut(set as usize) {
+            ring.read = (ring.read + ring.used().div_ceil(2)) & RING0_READ_SLOT_MASK;
+            return true;
+        }
+        let is_its = |ring: &Ring| ring.on && ring.context == want.context;
+        let Some(at) = self.shelf.iter().position(is_its) else {
+            return false;
+        };
+        std::mem::swap(&mut self.shelf[at], &mut self.rings.sets[self.turn]);
+        self.turn = (self.turn + 1) % self.rings.sets.len();
+        true
     }
 
     pub fn word(&self, addr: u32) -> u32 {
@@ -211,5 +246,30 @@ impl Cell for Around {
 
     fn register(&mut self, access: Access) -> Result<Option<u32>, Conflict> {
         self.registers.access(access)
+    }
+
+    fn ring(&mut self, context: u16, system: bool, words: u32) -> Result<Place, NoRoom> {
+        loop {
+            let none = match self.rings.place(context, words) {
+                Err(none @ (NoRoom::Miss | NoRoom::Full(_))) => none,
+                place => return place,
+            };
+            let want = Lookup {
+                context,
+                addr: none.want(words),
+                write: true,
+                system,
+            };
+            self.ring_faults.push(want);
+            if !self.serve(want) {
+                return Err(none);
+            }
+        }
+    }
+
+    fn ringed(&mut self, place: Place, words: Option<u32>) {
+        if let Some(words) = words {
+            self.rings.advance(place, words);
+        }
     }
 }

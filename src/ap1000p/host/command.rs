@@ -107,7 +107,7 @@ pub enum Along {
     All,
 }
 
-fn aligned(addr: Addr) -> Result<u32, CommandError> {
+pub(super) fn aligned(addr: Addr) -> Result<u32, CommandError> {
     if addr.0.is_multiple_of(4) {
         Ok(addr.0)
     } else {
@@ -125,7 +125,7 @@ pub(super) fn flag_word(flag: Option<Addr>) -> Result<u32, CommandError> {
 
 impl Cell {
     /// Word 0 of a command to this cell: it is said relative to the own one.
-    fn head(&self, to: NodeId) -> Result<u32, CommandError> {
+    pub(super) fn head(&self, to: NodeId) -> Result<u32, CommandError> {
         let (torus, cells) = (self.torus(), self.cells());
         if to.index() >= cells {
             return Err(CommandError::NoCell { cell: to, cells });

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use thiserror::Error;
 
 use super::layout::{Layout, PROCESS};
+use super::ring::Rings;
 use crate::ap1000p::page::direct;
 use crate::ap1000p::params::Config;
 use crate::ap1000p::queues::{Element, Region, SIZES};
@@ -43,6 +44,9 @@ pub enum FaultKind {
         context: u32,
         addr: u32,
     },
+    /// A message was sent to a context that has no ring buffer; it was given up.
+    #[error("a message of {slots} slots for context {context}, which has no ring buffer, was given up")]
+    NoRing { context: u32, slots: u32 },
     /// A store or a command was refused (cause: `REFUSED_…`).
     #[error("{count} stores or commands were refused, the last one's page code {page:#06x}, cause {cause}")]
     Refused { count: u32, page: u32, cause: u32 },
@@ -63,6 +67,7 @@ pub(super) struct Kernel {
     pub cpu: Cpu,
     pub config: Rc<Config>,
     pub layout: Layout,
+    pub rings: Rings,
     faults: Rc<Faults>,
 }
 
@@ -85,6 +90,7 @@ impl Kernel {
             host,
             config,
             layout,
+            rings: Rings::new(),
             faults,
         }
     }
@@ -173,6 +179,15 @@ impl Kernel {
             let why = self.read(WHY0 + at).await;
             let addr = self.read(WHERE0 + at).await;
             let (reason, context) = (field(why, WHY0_REASON_MASK), field(why, WHY0_CONTEXT_MASK));
+            if reason == FAULT_RING {
+                let served = self.serve_ring(context as u16, addr).await;
+                if !served {
+                    let slots = field(addr, WANT_SLOTS_MASK);
+                    self.note(FaultKind::NoRing { context, slots });
+                }
+                serve |= 1 << unit << if served { SERVE_RETRY_SHIFT } else { SERVE_ABORT_SHIFT };
+                continue;
+            }
             let mapped = reason == FAULT_PAGE
                 && context == u32::from(PROCESS)
                 && self.host.memory(|memory| self.layout.map(memory, addr));

@@ -31,6 +31,7 @@ mod command;
 mod dsm;
 mod kernel;
 pub mod layout;
+mod ring;
 mod sync;
 
 use std::cell::RefMut;
@@ -43,6 +44,7 @@ pub use self::dsm::{DsmError, Shared};
 pub use self::kernel::{Fault, FaultKind};
 use self::kernel::{Faults, Kernel};
 use self::layout::{Layout, SYSTEM_BYTES};
+pub use self::ring::{Received, RingError, RingSize, Served};
 use self::sync::Library;
 pub use self::sync::{CollectiveError, Combine, LIBRARY_REGISTERS};
 use crate::ap1000p::params::Config;

@@ -18,6 +18,7 @@ const ATOMIC_FLAG: u32 = 2;
 const ARRIVED: u32 = 3;
 const ROW_RELEASED: u32 = 4;
 const RELEASED: u32 = 5;
+pub(super) const RECEIVED: u32 = 6;
 /// Values on their way to a partner: a word for each step of each bank.
 const PARTIAL: u32 = 16;
 
@@ -73,6 +74,8 @@ pub(super) struct Library {
     atomic: Count<u32>,
     barriers: Count<u32>,
     reductions: Count<u32>,
+    /// Messages that programs wait for, or have.
+    pub received: Count<u32>,
 }
 
 impl Library {
@@ -85,11 +88,12 @@ impl Library {
             atomic: Count::new(0),
             barriers: Count::new(0),
             reductions: Count::new(0),
+            received: Count::new(0),
         }
     }
 }
 
-fn next(count: &Count<u32>) -> u32 {
+pub(super) fn next(count: &Count<u32>) -> u32 {
     count.set(count.get().wrapping_add(1));
     count.get()
 }

@@ -23,6 +23,16 @@ const COUNT_MOST: u32 = 0xffff;
 /// All causes.
 const CAUSES: u32 = ENABLE_CAUSES_MASK;
 
+/// Behind the registers of the rings.
+const RINGS_END: u32 = RING2_READ + 4;
+
+/// Of which ring a register is, and which of the first one's it is like.
+fn of_ring(offset: u32) -> (usize, u32) {
+    let each = RING1_WRITE - RING0_WRITE;
+    let at = offset - RING0_WRITE;
+    ((at / each) as usize, RING0_WRITE + at % each)
+}
+
 /// A field of a register.
 fn field(value: u32, mask: u32) -> u32 {
     (value & mask) >> mask.trailing_zeros()
@@ -277,9 +287,34 @@ impl Node {
             }
             HELD => self.queues.held(),
             POSITION => self.queues.position(),
+            RING0_WRITE..RINGS_END => self.read_ring(offset)?,
             ID => ID_VALUE,
             _ => return None,
         })
+    }
+
+    fn read_ring(&self, offset: u32) -> Option<u32> {
+        let (set, offset) = of_ring(offset);
+        let rings = &self.parts.rings;
+        let ring = &rings.sets[set];
+        Some(match offset {
+            RING0_WRITE => ring.write,
+            RING0_MODE => ring.mode() | u32::from(rings.busy == Some(set)) << RING0_MODE_BUSY_SHIFT,
+            RING0_READ => ring.read,
+            _ => return None,
+        })
+    }
+
+    fn write_ring(&mut self, offset: u32, value: u32) -> bool {
+        let (set, offset) = of_ring(offset);
+        let ring = &mut self.parts.rings.sets[set];
+        match offset {
+            RING0_WRITE => ring.write = value & RING0_WRITE_SLOT_MASK,
+            RING0_MODE => ring.set_mode(value),
+            RING0_READ => ring.read = value & RING0_READ_SLOT_MASK,
+            _ => return false,
+        }
+        true
     }
 
     /// Writes a register; false where it cannot be written. SERVE is not done here.
@@ -312,6 +347,7 @@ impl Node {
                 }
             }
             PEEK => regs.peek = value & (PEEK_WORD_MASK | PEEK_SYSTEM_MASK),
+            RING0_WRITE..RINGS_END => return self.write_ring(offset, value),
             RELEASE => self.queues.release(value & RELEASE_COUNT_MASK),
             SERVE => {}
             _ => return false,
@@ -322,6 +358,11 @@ impl Node {
     /// What is under way, for a hang report; `None` if nothing is.
     pub fn state(&self) -> Option<String> {
         let waits = |job: &Job| match job.wait {
+            Some(Wait::Fault(fault)) if u32::from(fault.reason) == FAULT_RING => format!(
+                "waits for software: no ring buffer of context {} takes {} slots; write SERVE",
+                fault.lookup.context,
+                field(fault.lookup.addr, WANT_SLOTS_MASK)
+            ),
             Some(Wait::Fault(fault)) => format!(
                 "waits for software: no translation of {:#x} (WHY {:#x}); write SERVE",
                 fault.lookup.addr,

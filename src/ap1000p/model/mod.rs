@@ -25,6 +25,7 @@ use super::mmu::{Lookup, Mmu};
 use super::params::Config;
 use super::receive::{Body, Class, Effect, Message, Receiver};
 use super::regs::*;
+use super::ring::Rings;
 use super::send::{Traffic, send};
 use super::window::Window;
 use super::word::{Op, Request, perform};
@@ -211,6 +212,7 @@ impl ModelMachine {
                     memory: Memory::new(config.mem_bytes as usize),
                     mmu: Mmu::new(0, MEM_BITS),
                     cregs: Cregs::default(),
+                    rings: Rings::default(),
                 },
                 config.hardware_refill,
             );
@@ -504,6 +506,7 @@ impl ModelMachine {
             walked: Vec::new(),
             asked: 0,
             places: 0,
+            in_ring: false,
         };
         let result = body(&mut run);
         let (stopped, word_failed, touched) = (run.stopped, run.word_failed, run.touched);
@@ -666,7 +669,7 @@ impl ModelMachine {
                 }
                 Effect::Loaded(words) => loaded = Some(words),
                 // Done already.
-                Effect::Written { .. } | Effect::Word(_) | Effect::Register(_) => {}
+                Effect::Written { .. } | Effect::Word(_) | Effect::Register(_) | Effect::Ringed { .. } => {}
             }
         }
         if let Some(words) = loaded {

@@ -6,7 +6,8 @@ use super::{Fault, Timing, Unit};
 use crate::Addr;
 use crate::ap1000p::creg::{Access, Conflict, Cregs};
 use crate::ap1000p::mmu::{Lookup, Mmu, ReadError};
-use crate::ap1000p::regs::FAULT_ALIGN;
+use crate::ap1000p::regs::{FAULT_ALIGN, FAULT_RING, RING0_WRITE_SLOT_MASK};
+use crate::ap1000p::ring::{NoRoom, Place, Rings};
 use crate::ap1000p::send::{Origin, Owner};
 use crate::ap1000p::word::{Cell, Failed};
 use crate::harness::memory::Memory;
@@ -16,6 +17,7 @@ pub(super) struct Parts {
     pub memory: Memory,
     pub mmu: Mmu,
     pub cregs: Cregs,
+    pub rings: Rings,
 }
 
 /// A word of memory, unless the bus has an error.
@@ -49,6 +51,7 @@ enum Failure {
     GivenUp,
     Bus,
     Conflict,
+    TooLong,
     /// No answer: the execution will be begun again.
     Stopped,
 }
@@ -105,6 +108,8 @@ pub(super) struct Run<'a> {
     pub walked: Vec<u32>,
     pub asked: usize,
     pub places: usize,
+    /// What is written goes into a ring buffer.
+    pub in_ring: bool,
 }
 
 impl Run<'_> {
@@ -137,7 +142,7 @@ impl Run<'_> {
 
     /// The word that is accessed next is no data of the message: a flag, an atomic or a remote access.
     fn of_word_unit(&self) -> bool {
-        self.own == 0 || self.places > self.own
+        !self.in_ring && (self.own == 0 || self.places > self.own)
     }
 
     /// The word that is accessed next is a remote access', whose address was not looked up: nothing has charged its time yet.
@@ -250,5 +255,49 @@ impl Cell for Run<'_> {
             Ok(word) => Ok(access.write.is_none().then_some(word)),
             Err(_) => Err(Conflict),
         }
+    }
+
+    fn ring(&mut self, context: u16, system: bool, words: u32) -> Result<Place, NoRoom> {
+        let answer = self.ask(|run| {
+            let none = match run.parts.rings.place(context, words) {
+                Ok(place) if !run.job.abort => {
+                    run.parts.rings.busy = Some(place.set);
+                    let Place { set, slot, size } = place;
+                    return Ok((Ok(size << 29 | (set as u32) << 27 | slot), run.first));
+                }
+                Err(NoRoom::TooLong) if !run.job.abort => return Ok((Err(Failure::TooLong), 0)),
+                Ok(_) => NoRoom::Miss,
+                Err(none) => none,
+            };
+            let lookup = Lookup {
+                context,
+                // In place of an address.
+                addr: none.want(words),
+                write: true,
+                system,
+            };
+            run.fault(run.unit, lookup, FAULT_RING as u8)
+        });
+        self.in_ring = true;
+        match answer {
+            Ok(place) => Ok(Place {
+                size: place >> 29,
+                set: (place >> 27 & 3) as usize,
+                slot: place & RING0_WRITE_SLOT_MASK,
+            }),
+            Err(Failure::TooLong) => Err(NoRoom::TooLong),
+            Err(_) => Err(NoRoom::Miss),
+        }
+    }
+
+    fn ringed(&mut self, place: Place, words: Option<u32>) {
+        self.in_ring = false;
+        let _ = self.ask(|run| {
+            run.parts.rings.busy = None;
+            if let Some(words) = words {
+                run.parts.rings.advance(place, words);
+            }
+            Ok((Ok(0), 0))
+        });
     }
 }

@@ -7,6 +7,7 @@ mod latency;
 mod memory;
 mod messages;
 mod queues;
+mod rings;
 mod together;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,6 +77,7 @@ const ENTRIES: &[Entry] = &[
         messages::c12,
     ),
     entry("C13", "section 2.2", "A PUT to the own cell", messages::c13),
+    entry("C14", "section 2.2.4", "Messages through ring buffers", rings::c14),
     entry("C15", "section 2.2.5", "Remote loads and stores", dsm::c15),
     entry("C16", "section 2.2.5", "Accesses of every size", dsm::c16),
     entry("C17", "section 2.2.5", "A load goes before queued PUTs", dsm::c17),

@@ -139,7 +139,7 @@ module ap1000p_place (
   // Words of the job that came, beyond those that have a place: a run is taken when its first word is there, so that none is
   // begun for which no word comes. (Thrown away words are counted, too, but then nobody asks.)
   logic [11:0] beyond_q;
-  logic some, none, short_q, given_up, issue, drop, over, fits, job_take, data_take;
+  logic some, none, known, short_q, given_up, issue, drop, over, fits, job_take, data_take;
   assign job_take = job_valid_i && job_ready_o;
   assign data_take = data_valid_i && data_ready_o;
   assign some = !beyond_q[11] && beyond_q != '0;
@@ -147,8 +147,10 @@ module ap1000p_place (
   assign given_up = run_words == '0;
   assign issue = run_valid && fits && some && !given_up;
   assign drop = run_valid && fits && none && !given_up;
-  assign over = run_valid && fits && given_up;
-  assign run_ready = fits && (given_up || some || none);
+  // Whether a message ends before what is given up is known when all words of the runs before have come, or its end.
+  assign known = !beyond_q[11] || short_q;
+  assign over = run_valid && fits && given_up && known;
+  assign run_ready = fits && (given_up ? known : some || none);
 
   // What a ring's place has above the ring's size does not count on.
   logic ring_q;

@@ -115,13 +115,14 @@ int APput_registers(int dest_cell, const void *source_addr, int size, int first,
 int APregister_read(int number, unsigned *value);
 int APregister_write(int number, unsigned value);
 
-/* (t) Combines the values of all cells, which must all call it: `*result`, unless NULL, is the same on each. A power of two of cells. */
+/* (t) Combines the values of all cells, which must all call it: `*result`, unless NULL, is the same on each. */
 enum { AP_SUM, AP_MIN, AP_MAX, AP_AND, AP_OR };
 int APreduce(int operation, unsigned value, unsigned *result);
 
-/* (t) Waits until every cell has called it: by communication registers, a power of two of cells; by flags, any number. */
+/* (t) Waits until every cell has called it: by communication registers, by flags, by the network for barriers. */
 int APbarrier(void);
 int APbarrier_by_flags(void);
+int APbarrier_by_snet(void);
 
 /* (t) Computes for so many us. */
 int APwait(double us);

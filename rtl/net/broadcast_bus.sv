@@ -2,11 +2,12 @@
 // everywhere.
 //
 // Purpose    A tree of `stream_merge` gathers the cells' packets, the root's words go to all.
-// Handshake  valid/ready/data/last streams, one in and one out per cell. A packet stays whole.
+// Handshake  valid/ready/data/last streams, one in and one out per cell; what comes out is the same word for all who have yet to
+//            take it. A packet stays whole.
 // Fairness   at each node of the tree the child that was served longest ago goes first: with Levels nodes on its way a packet that is
 //            first in its stream is passed over by at most (Radix + 2) ^ Levels others.
-// Latency    from a cell to all: 1 cycle, and 1 or 2 a level. 1 word per cycle, no bubble between packets that wait.
-// Full       a cell that does not take its words stops the bus after two: every cell must take broadcasts whatever else it waits for.
+// Latency    from a cell to all: 1 cycle, and 1 or 2 a level. 1 word per CyclesPerWord, no bubble between packets that wait.
+// Full       a cell that does not take its words stops the bus: every cell must take broadcasts whatever else it waits for.
 // Misuse     a cell that pauses inside its packet holds up the bus.
 // Reset      empties it, in mid-packet too.
 // busy_o     low when nothing is inside.
@@ -14,7 +15,8 @@
 module broadcast_bus #(
     parameter int Cells = 16,  // >= 1
     parameter int W = 32,  // bits of a word, >= 1
-    parameter int Radix = 4  // children of a node, power of two, >= 2
+    parameter int Radix = 4,  // children of a node, power of two, >= 2
+    parameter int CyclesPerWord = 1  // of the bus, >= 1
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -25,8 +27,8 @@ module broadcast_bus #(
     input logic [Cells-1:0] in_last_i,
     output logic [Cells-1:0] out_valid_o,
     input logic [Cells-1:0] out_ready_i,
-    output logic [Cells-1:0][W-1:0] out_data_o,
-    output logic [Cells-1:0] out_last_o
+    output logic [W-1:0] out_data_o,
+    output logic out_last_o
 );
   // Numbered from the root, the children of p are Radix * p + 1 and those after it; the cells come last.
   localparam int RadixW = $clog2(Radix);
@@ -39,6 +41,9 @@ module broadcast_bus #(
   end
   if (Radix < 2 || (1 << RadixW) != Radix) begin : gen_bad_radix
     broadcast_bus_Radix_must_be_a_power_of_two_and_at_least_2 u_bad ();
+  end
+  if (CyclesPerWord < 1) begin : gen_bad_pace
+    broadcast_bus_CyclesPerWord_must_be_at_least_1 u_bad ();
   end
 
   logic [Inner+Leaves-1:0] valid, ready, last;
@@ -79,25 +84,31 @@ module broadcast_bus #(
     assign last[Inner+Cells+:Leaves-Cells] = '0;
   end
 
-  // All cells take the bus's word in the same cycle.
-  logic [Cells-1:0] room;
-  logic move;
-  assign ready[0] = room == '1;
+  // The word on the bus, and who has yet to take it. The next one comes in the cycle in which the last of them does.
+  logic [Cells-1:0] left_q, left;
+  logic move, pause;
+  assign left = left_q & ~out_ready_i;
+  assign ready[0] = left == '0 && !pause;
   assign move = valid[0] && ready[0];
-
-  for (genvar i = 0; i < Cells; i++) begin : gen_out
-    skid #(
-        .W(W + 1)
-    ) u_out (
-        .clk_i,
-        .rst_i,
-        .in_valid_i (move),
-        .in_ready_o (room[i]),
-        .in_data_i  ({last[0], data[0]}),
-        .out_valid_o(out_valid_o[i]),
-        .out_ready_i(out_ready_i[i]),
-        .out_data_o ({out_last_o[i], out_data_o[i]})
-    );
+  always_ff @(posedge clk_i) begin
+    if (move) {out_last_o, out_data_o} <= {last[0], data[0]};
+    if (rst_i) left_q <= '0;
+    else left_q <= move ? '1 : left;
   end
-  assign busy_o = busy != '0 || out_valid_o != '0;
+  assign out_valid_o = left_q;
+
+  if (CyclesPerWord > 1) begin : gen_pace
+    localparam int PauseW = $clog2(CyclesPerWord);
+    logic [PauseW-1:0] pause_q;
+    assign pause = pause_q != '0;
+    always_ff @(posedge clk_i) begin
+      if (rst_i) pause_q <= '0;
+      else if (move) pause_q <= PauseW'(CyclesPerWord - 1);
+      else if (pause) pause_q <= pause_q - PauseW'(1);
+    end
+  end else begin : gen_full
+    assign pause = 1'b0;
+  end
+
+  assign busy_o = busy != '0 || out_valid_o != '0 || pause;
 endmodule

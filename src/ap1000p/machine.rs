@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use verilated::Context;
 
 use super::dsm;
+use super::nets::{self, Nets};
 use super::params::Config;
 use super::regs::*;
 use super::send::Place;
@@ -26,9 +27,14 @@ use crate::{Cycle, NodeId, Picos};
 
 /// The configuration asks for RTL that was not built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("link_cycles = {cycles}: routers are built for 8, the machine's rate, and 1, full speed")]
-pub struct NotBuilt {
-    pub cycles: u32,
+pub enum NotBuilt {
+    #[error("link_cycles = {cycles}: routers are built for 8, the machine's rate, and 1, full speed")]
+    Rate { cycles: u32 },
+    #[error(
+        "columns x rows = {cells} cells: S-net and B-net are built for {}; the golden model takes more",
+        nets::MOST
+    )]
+    Cells { cells: usize },
 }
 
 /// RTL of two sets of parameters.
@@ -131,6 +137,7 @@ struct Host {
 #[derive(Clone, Copy, Debug)]
 enum Port {
     Register,
+    Net,
     Creg,
     Page,
     Shared(dsm::Access),
@@ -178,6 +185,7 @@ pub struct Machine {
     store_cycles: u64,
     pub nodes: Vec<Node>,
     fabric: TorusFabric<Router>,
+    nets: Nets,
     context: Context,
     clock: Clock,
     now: Picos,
@@ -189,13 +197,16 @@ impl Machine {
     /// All cells reset, told their place, with one process's context 0 and no translation.
     ///
     /// # Errors
-    /// Links of a rate that was not built.
+    /// Links of a rate, or more cells, than were built.
     pub fn new(config: &Config) -> Result<Machine, NotBuilt> {
         let (torus, context) = (config.torus(), Context::new());
         if ![1, 8].contains(&config.link_cycles) {
-            return Err(NotBuilt {
+            return Err(NotBuilt::Rate {
                 cycles: config.link_cycles,
             });
+        }
+        if torus.cells() > nets::MOST {
+            return Err(NotBuilt::Cells { cells: torus.cells() });
         }
         let cell = |name: &str| {
             if config.hardware_refill {
@@ -238,6 +249,7 @@ impl Machine {
             store_cycles: config.store_cycles.into(),
             nodes: (0..torus.cells()).map(node).collect(),
             fabric: TorusFabric::new(torus, router),
+            nets: Nets::new(&context, torus.cells()),
             context,
             clock: Clock::new(config.period, Picos::ZERO),
             now: Picos::ZERO,
@@ -441,13 +453,16 @@ impl Machine {
             node.edge(cycle, self.store_cycles, &mut note);
         }
         self.fabric.edge();
+        if !self.gated || self.nets.busy() {
+            self.nets.edge(self.gated);
+        }
         self.clock.advance();
     }
 
-    /// Something is in the network or has just left it.
+    /// Something is in a network or has just left it.
     fn moves(&self) -> bool {
         let comes = |number| self.fabric.output(number).is_some() || self.fabric.returned(number) != 0;
-        self.fabric.busy() || (0..self.nodes.len()).any(comes)
+        self.fabric.busy() || self.nets.busy() || (0..self.nodes.len()).any(comes)
     }
 
     /// Something can change at the next edge.
@@ -480,7 +495,8 @@ impl Backend for Machine {
     }
 
     fn host_start(&mut self, node: NodeId, req: HostReq) {
-        let node = &mut self.nodes[node.index()];
+        let number = node.index();
+        let node = &mut self.nodes[number];
         assert!(node.port.is_none(), "an access is under way: {:?}", node.port);
         let (offset, write) = match req {
             HostReq::Read { offset } => (offset, None),
@@ -504,6 +520,10 @@ impl Backend for Machine {
                 node.host = Some(Host { offset, write, taken });
                 Port::Register
             }
+            (Some(Window::Net(offset)), write) => {
+                self.nets.start(number, offset, write);
+                Port::Net
+            }
             (Some(Window::Creg(register)), write) => {
                 node.access = Some((Access { register, write }, false));
                 Port::Creg
@@ -518,7 +538,8 @@ impl Backend for Machine {
     }
 
     fn host_take(&mut self, node: NodeId) -> Option<HostRsp> {
-        let node = &mut self.nodes[node.index()];
+        let number = node.index();
+        let node = &mut self.nodes[number];
         let (port, req) = node.port?;
         let (value, error) = match port {
             Port::Register => {
@@ -532,6 +553,10 @@ impl Backend for Machine {
             Port::Shared(access) => {
                 let words = node.remote_answer.take()?;
                 (access.value(words.unwrap_or_default()), words.is_none())
+            }
+            Port::Net => {
+                let (value, error) = self.nets.take(number)?;
+                (value.into(), error)
             }
             Port::Page if node.stores.is_empty() => (0, false),
             Port::Page => return None,
@@ -586,6 +611,9 @@ impl Backend for Machine {
         }
         if self.fabric.busy() {
             text += "words are in the network\n";
+        }
+        if let Some(nets) = self.nets.report() {
+            let _ = writeln!(text, "{nets}");
         }
         text
     }

@@ -1,6 +1,7 @@
 //! Fujitsu AP1000+: golden models of its parts, the machine on RTL, its host software.
 
 pub mod acks;
+pub mod bif;
 pub mod command;
 pub mod creg;
 pub mod dsm;
@@ -8,6 +9,7 @@ pub mod host;
 pub mod machine;
 pub mod mmu;
 pub mod model;
+pub mod nets;
 pub mod page;
 pub mod params;
 pub mod queues;

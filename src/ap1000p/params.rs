@@ -22,6 +22,11 @@ parameters! {
     link_cycles: u32 = 8, "cycles", 1 ..= 8, Derived, on [], from [link_rate, period],
         "Cycles of a 32-bit word on a link between cells: 160 ns at 25 MB/s. Built are 8 and 1, the RTL's full speed.";
 
+    // S-net and B-net.
+    bus_rate: f64 = 50, "MB/s", 1 ..= 10000, Public, on [], from [], "Rate of the B-net (ANU; netlib).";
+    bus_cycles: u32 = 4, "cycles", 4 ..= 4, Derived, on [], from [bus_rate, period],
+        "Cycles of a 32-bit word on the B-net: 80 ns at 50 MB/s. Only this one is built.";
+
     // Memory.
     mem_read_latency: u32 = 12, "cycles", 0 ..= 1000, Design, on [], from [], "Read command to first data.";
     mem_write_latency: u32 = 12, "cycles", 0 ..= 1000, Design, on [], from [], "Last word of a write burst to its response.";
@@ -36,6 +41,8 @@ parameters! {
     store_cycles: u32 = 2, "cycles", 1 ..= 100, Design, on [], from [], "A store of the processor to a command page: address and data.";
     flag_test: Picos = 600, "ns", 0 ..= 100000, Design, on [], from [],
         "A flag that counted to the program that polls it: line invalidated, read again, tested, 30 cycles.";
+    register_poll: Picos = 200, "ns", 20 ..= 100000, Design, on [], from [],
+        "A turn of a loop that polls a register, beyond the access: 10 cycles.";
     call: Picos = 1500, "ns", 0 ..= 100000, Calibrated, on ["m1.user"], from [store_cycles, flag_test, link_cycles, mem_read_latency, mem_write_latency],
         "Library call of a PUT or GET beyond its stores, and all that the machine's own chips took longer than this RTL: what is left of 5.1 us.";
     system_call: Picos = 3500, "ns", 0 ..= 100000, Calibrated, on ["m2.system"], from [call],
@@ -82,6 +89,10 @@ mod tests {
         assert_eq!(
             (paper.period * u64::from(paper.link_cycles)).rate_mb_s(4),
             paper.link_rate
+        );
+        assert_eq!(
+            (paper.period * u64::from(paper.bus_cycles)).rate_mb_s(4),
+            paper.bus_rate
         );
     }
 }

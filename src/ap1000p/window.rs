@@ -1,10 +1,15 @@
 //! What a processor reaches of its cell, by the offset of a [`HostReq`](crate::harness::backend::HostReq): both backends understand the same.
 //! Loads and stores name a physical address: those of the shared space are in [`dsm`](super::dsm).
 
+use super::bif::regs::BIF_RECEIVE;
 use super::regs::{COMMAND_WORDS, ID};
 
 /// Registers of MSC+ and MC, from offset 0.
 pub const REGISTERS_END: u32 = ID + 4;
+/// Registers of S-net and B-net, from their offset 0.
+pub const NETS: u32 = 0x200;
+/// Their end.
+pub const NETS_END: u32 = NETS + BIF_RECEIVE + 4;
 /// Communication register 0.
 pub const CREGS: u32 = 0x1000;
 /// Communication registers, a word each.
@@ -17,6 +22,8 @@ pub const PAGES: u32 = 0x8000_0000;
 pub enum Window {
     /// A register's own offset.
     Register(u32),
+    /// A register's own offset in the interface to S-net and B-net.
+    Net(u32),
     /// A communication register's number.
     Creg(u8),
     /// A page code: a store there is a word of a command.
@@ -28,6 +35,8 @@ impl Window {
     pub fn of(offset: u32) -> Option<Window> {
         if offset < REGISTERS_END {
             Some(Window::Register(offset))
+        } else if (NETS..NETS_END).contains(&offset) {
+            Some(Window::Net(offset - NETS))
         } else if (CREGS..CREGS_END).contains(&offset) {
             Some(Window::Creg(((offset - CREGS) / 4) as u8))
         } else if (PAGES..PAGES + (1 << 28)).contains(&offset) {
@@ -62,6 +71,8 @@ mod tests {
     fn an_offset_names_one_place() {
         assert_eq!(Window::of(0xfc), Some(Window::Register(0xfc)));
         assert_eq!(Window::of(0x100), None);
+        assert_eq!(Window::of(NETS + BIF_RECEIVE), Some(Window::Net(BIF_RECEIVE)));
+        assert_eq!(Window::of(NETS_END), None);
         assert_eq!(Window::of(creg(127)), Some(Window::Creg(127)));
         assert_eq!(Window::of(CREGS_END), None);
         assert_eq!(Window::of(page(0xffff)), Some(Window::Page(0xffff)));

@@ -1,5 +1,6 @@
 //! The AP1000+'s cell, block by block: memory, host and network are the testbench.
 
+mod bif;
 mod command;
 mod conformance;
 mod machine;

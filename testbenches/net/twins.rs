@@ -1,7 +1,7 @@
 //! Every check of a switch and of a network has a broken twin: one line broken (`rtl/units.toml`), found by its own check and no other.
 
 use testbenches::rtl::{
-    TwinBusBubble, TwinBusMixed, TwinBusRests, TwinBusStays, TwinBusTwice, TwinBusUnfair, TwinOmegaBusy,
+    TwinBusBubble, TwinBusMixed, TwinBusPace, TwinBusRests, TwinBusStays, TwinBusTwice, TwinBusUnfair, TwinOmegaBusy,
     TwinOmegaCount, TwinOmegaShuffle, TwinSyncEarly, TwinSyncMask, TwinSyncRests, TwinSyncStranger,
 };
 use tsunagi::harness::seed::{Case, Seed};
@@ -99,7 +99,7 @@ fn bus<U: Bus>() -> Found {
 /// All checks of a twin, its own check, and those that find it, too.
 type Twin = (fn() -> Found, Check, &'static [Check]);
 
-const TWINS: [Twin; 45] = [
+const TWINS: [Twin; 46] = [
     // A word at the wrong output is one too many, or stands where another is expected.
     (crossbar::<TwinCrossbarRoute>, Nothing, &[Word, Latency, Rate]),
     (crossbar::<TwinCrossbarWord>, Word, &[]),
@@ -155,6 +155,7 @@ const TWINS: [Twin; 45] = [
     (bus::<TwinBusUnfair>, Unfair, &[]),
     (bus::<TwinBusStays>, Left, &[]),
     (bus::<TwinBusBubble>, Rate, &[]),
+    (bus::<TwinBusPace>, Rate, &[]),
     (bus::<TwinBusRests>, Gating, &[]),
 ];
 

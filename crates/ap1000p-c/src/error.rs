@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::fmt;
 
 use c_programs::Outside;
-use tsunagi::ap1000p::host::{CollectiveError, CommandError, DsmError};
+use tsunagi::ap1000p::host::{CommandError, DsmError};
 
 /// `AP_OK` and the errors of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,15 +70,6 @@ impl From<CommandError> for Error {
             CommandError::Refused(_) => Code::Refused,
         };
         code.why(error)
-    }
-}
-
-impl From<CollectiveError> for Error {
-    fn from(error: CollectiveError) -> Error {
-        match error {
-            CollectiveError::Command(error) => error.into(),
-            CollectiveError::NotAPowerOfTwo { .. } => Code::Operation.why(error),
-        }
     }
 }
 

@@ -509,6 +509,14 @@ pub extern "C" fn APbarrier_by_flags() -> c_int {
 }
 
 #[unsafe(no_mangle)]
+pub extern "C" fn APbarrier_by_snet() -> c_int {
+    call("APbarrier_by_snet", |link| {
+        let done = link.ask(|cell| async move { cell.barrier_by_snet().await });
+        Ok(done.map_err(CommandError::from)?)
+    })
+}
+
+#[unsafe(no_mangle)]
 pub extern "C" fn APwait(us: c_double) -> c_int {
     call("APwait", |link| {
         let span = span(us).map_err(|e| Code::Setting.why(e))?;

@@ -1,4 +1,4 @@
-//! One TOML file per machine (`rtl/*/regs.toml`) says what its registers, packets and constants look like; from it come the
+//! One TOML file per machine (`rtl/*/regs.toml`; a chip of its own may have another) says what its registers, packets and constants look like; from it come the
 //! SystemVerilog package, the Rust constants, the C header and the documentation table, so that no two can disagree.
 
 mod emit;
@@ -96,7 +96,7 @@ fn stale(root: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
     Ok(files)
 }
 
-/// `rtl/<machine>/regs.toml` under `root`, sorted.
+/// Files `rtl/<machine>/*regs.toml` under `root`, sorted.
 fn origins(root: &Path) -> Result<Vec<PathBuf>, Error> {
     let rtl = root.join("rtl");
     let io = |source| Error::Io {
@@ -105,10 +105,15 @@ fn origins(root: &Path) -> Result<Vec<PathBuf>, Error> {
     };
     let mut found = Vec::new();
     for entry in fs::read_dir(&rtl).map_err(io)? {
-        let dir = entry.map_err(io)?.file_name();
-        let origin = Path::new("rtl").join(dir).join("regs.toml");
-        if root.join(&origin).is_file() {
-            found.push(origin);
+        let dir = entry.map_err(io)?;
+        if !dir.path().is_dir() {
+            continue;
+        }
+        for entry in fs::read_dir(dir.path()).map_err(io)? {
+            let name = entry.map_err(io)?.file_name();
+            if name.to_string_lossy().ends_with("regs.toml") {
+                found.push(Path::new("rtl").join(dir.file_name()).join(name));
+            }
         }
     }
     found.sort();

@@ -8,11 +8,14 @@ use thiserror::Error;
 
 use super::layout::{Layout, PROCESS};
 use super::ring::Rings;
+use crate::ap1000p::bif::regs::{
+    BIF_MEMBER, BIF_MEMBER_SYSTEM_MASK, BIF_MEMBER_USER_MASK, BIF_MODE, BIF_MODE_LISTEN_MASK,
+};
 use crate::ap1000p::page::direct;
 use crate::ap1000p::params::Config;
 use crate::ap1000p::queues::{Element, Region, SIZES};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::window;
+use crate::ap1000p::window::{self, NETS};
 use crate::harness::cpu::{Cpu, Level};
 use crate::harness::exec::{Host, RegError};
 use crate::harness::memory::Memory;
@@ -104,6 +107,8 @@ impl Kernel {
             (SPILL_REGION, region | SPILL_UNITS << SPILL_REGION_LIMIT_SHIFT),
             (RANGE, EVERYWHERE),
             (ENABLE, ALL_CAUSES),
+            (NETS + BIF_MEMBER, BIF_MEMBER_SYSTEM_MASK | BIF_MEMBER_USER_MASK),
+            (NETS + BIF_MODE, BIF_MODE_LISTEN_MASK),
         ] {
             self.host.reg_write(offset, value).await?;
         }

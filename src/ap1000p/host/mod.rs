@@ -32,6 +32,7 @@ mod dsm;
 mod kernel;
 pub mod layout;
 mod ring;
+mod nets;
 mod sync;
 
 use std::cell::RefMut;
@@ -45,8 +46,9 @@ pub use self::kernel::{Fault, FaultKind};
 use self::kernel::{Faults, Kernel};
 use self::layout::{Layout, SYSTEM_BYTES};
 pub use self::ring::{Received, RingError, RingSize, Served};
+pub use self::nets::BusError;
 use self::sync::Library;
-pub use self::sync::{CollectiveError, Combine, LIBRARY_REGISTERS};
+pub use self::sync::{Combine, LIBRARY_REGISTERS};
 use crate::ap1000p::params::Config;
 use crate::harness::backend::Backend;
 use crate::harness::cpu::Level;

@@ -2,9 +2,8 @@
 
 use std::cell::Cell as Count;
 
-use thiserror::Error;
-
 use super::command::{Along, By, CommandError, Transfer, flag_word};
+use super::nets::Bus;
 use super::{Cell, Layout};
 use crate::ap1000p::regs::*;
 use crate::harness::cpu::Level;
@@ -24,19 +23,11 @@ const PARTIAL: u32 = 16;
 
 /// Communication registers of the library: those below are the user's.
 pub const LIBRARY_REGISTERS: u8 = 96;
-/// Registers of a bank: one for each step of a reduction over up to 2^16 cells.
+/// Registers of a bank: one for each step of a reduction over up to 2^14 cells, and two more.
 const BANK: u8 = 16;
-
-/// Why a reduction is not made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum CollectiveError {
-    #[error(
-        "a reduction by communication registers needs a power of two of cells, not {cells}; `barrier_by_flags` takes any number"
-    )]
-    NotAPowerOfTwo { cells: usize },
-    #[error(transparent)]
-    Command(#[from] CommandError),
-}
+/// Of a bank: the value of a cell that takes part through another, and the result back to it.
+const EXTRA: u8 = 14;
+const RESULT: u8 = 15;
 
 /// How two values become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +58,7 @@ pub(super) struct Library {
     pub stores: Lock,
     /// The processor makes one access of the shared space at a time, and waits for it.
     pub accesses: Lock,
+    pub bus: Bus,
     /// One atomic operation is under way at a time: its result has one place.
     atomics: Lock,
     /// PUTs to be acknowledged so far, atomic operations, barriers, reductions.
@@ -83,6 +75,7 @@ impl Library {
         Library {
             stores: Lock::new("another program's command"),
             accesses: Lock::new("another program's access of the shared space"),
+            bus: Bus::new(),
             atomics: Lock::new("another program's atomic operation"),
             puts: Count::new(0),
             atomic: Count::new(0),
@@ -198,27 +191,45 @@ impl Cell {
         self.wait_flag(released, count).await
     }
 
-    /// Combines a value of each cell, with communication registers: in each step half of what is missing comes from one partner. All cells
-    /// must call it, and get the same.
+    /// Puts a value into a library register of another cell.
+    async fn hand(&self, to: u16, number: u8, value: u32) -> Result<(), CommandError> {
+        let partial = self.layout().word(PARTIAL + u32::from(number));
+        self.set_word(partial, value);
+        self.put_registers(NodeId(to), partial, 1, LIBRARY_REGISTERS + number, None)
+            .await
+    }
+
+    /// Takes the value that another cell puts into the own one.
+    async fn take(&self, number: u8) -> Result<u32, CommandError> {
+        self.register_read(LIBRARY_REGISTERS + number).await
+    }
+
+    /// Combines a value of each cell, with communication registers: in each step half of what is missing comes from one partner. Cells beyond
+    /// the largest power of two have one of the others take part for them. All cells must call it, and get the same.
     ///
     /// # Errors
-    /// Not a power of two of cells.
-    pub async fn reduce(&self, combine: Combine, value: u32) -> Result<u32, CollectiveError> {
-        let (me, cells) = (self.id().0, self.cells());
-        if !cells.is_power_of_two() {
-            return Err(CollectiveError::NotAPowerOfTwo { cells });
-        }
+    /// The machine refuses a store.
+    pub async fn reduce(&self, combine: Combine, value: u32) -> Result<u32, CommandError> {
+        let (me, cells) = (self.id().0, self.cells() as u16);
+        let steps = cells.ilog2() as u8;
+        let pairs = 1 << steps;
         // Banks take turns: who is a call ahead does not write into registers that are still to be read.
-        let bank = (next(&self.library.reductions) & 1) as u8;
+        let bank = BANK * (next(&self.library.reductions) & 1) as u8;
+        if me >= pairs {
+            self.hand(me - pairs, bank + EXTRA, value).await?;
+            return self.take(bank + RESULT).await;
+        }
         let mut sum = value;
-        for step in 0..cells.trailing_zeros() as u8 {
-            let number = bank * BANK + step;
-            let partial = self.layout().word(PARTIAL + u32::from(number));
-            self.set_word(partial, sum);
-            let partner = NodeId(me ^ 1 << step);
-            let register = LIBRARY_REGISTERS + number;
-            self.put_registers(partner, partial, 1, register, None).await?;
-            sum = combine.apply(sum, self.register_read(register).await?);
+        let has_extra = me + pairs < cells;
+        if has_extra {
+            sum = combine.apply(sum, self.take(bank + EXTRA).await?);
+        }
+        for step in 0..steps {
+            self.hand(me ^ 1 << step, bank + step, sum).await?;
+            sum = combine.apply(sum, self.take(bank + step).await?);
+        }
+        if has_extra {
+            self.hand(me + pairs, bank + RESULT, sum).await?;
         }
         Ok(sum)
     }
@@ -227,7 +238,7 @@ impl Cell {
     ///
     /// # Errors
     /// As [`reduce`](Cell::reduce).
-    pub async fn barrier(&self) -> Result<(), CollectiveError> {
+    pub async fn barrier(&self) -> Result<(), CommandError> {
         self.reduce(Combine::Or, 0).await.map(drop)
     }
 }

@@ -10,8 +10,10 @@
 //!   served or a register to be emptied: what is behind waits in the network, and then at its sender.
 //! - **A message's data** are read when it is sent, but for faults and table reads on the way, and written 1 write latency after its last word came.
 //! - **The word unit** does what it is asked without waiting for others, unless a fault holds it.
+//! - **The S-net** opens a barrier, and **the B-net** carries a word, in fixed times; the bus takes packets in the order in which they became complete.
 
 mod cell;
+mod nets;
 mod network;
 mod queues;
 mod replay;
@@ -19,6 +21,7 @@ mod replay;
 use std::fmt::Write as _;
 
 use super::Queue;
+use super::bif::regs::BIF_SEND_LAST;
 use super::creg::{Access as Creg, Conflict, Cregs};
 use super::dsm;
 use super::mmu::{Lookup, Mmu};
@@ -36,6 +39,7 @@ use crate::net::torus::{Port, Torus};
 use crate::{Addr, NodeId, Picos};
 
 use cell::Node;
+use nets::Nets;
 use network::{Network, Outgoing};
 use replay::{Job, Parts, Run, Wait};
 
@@ -75,6 +79,12 @@ pub struct Timing {
     pub atomic: u64,
     /// An element that comes back from the spill region, 4: two words over the bus, and the share of a burst of eight (own guess).
     pub refill: u64,
+    /// The last arrival at a barrier of the S-net to its release, 12: four levels of 1 cycle up and down, and the interfaces (own guess).
+    pub barrier: u64,
+    /// A packet to be first on the B-net, 8 (own guess).
+    pub bus: u64,
+    /// A word on the B-net, 4: 50 MB/s (public).
+    pub bus_word: u64,
 }
 
 impl Timing {
@@ -100,6 +110,9 @@ impl Timing {
             write,
             atomic: 20,
             refill: 4,
+            barrier: 12,
+            bus: 8,
+            bus_word: config.bus_cycles.into(),
         }
     }
 }
@@ -185,6 +198,10 @@ enum Due {
     Link(Port),
     /// The last word of a message that came by this port and virtual channel has left the router.
     Left(Port, usize),
+    /// The barrier of a group opens.
+    Opens(usize),
+    /// The B-net looks what it can do.
+    Bus,
     Note(EventKind),
 }
 
@@ -199,6 +216,7 @@ pub struct ModelMachine {
     agenda: Agenda<u64, (usize, Due)>,
     nodes: Vec<Node>,
     network: Network,
+    nets: Nets,
     events: Option<Vec<Event>>,
 }
 
@@ -230,6 +248,7 @@ impl ModelMachine {
             agenda: Agenda::default(),
             nodes: (0..torus.cells()).map(node).collect(),
             network: Network::new(torus, &timing),
+            nets: Nets::new(torus.cells()),
             events: None,
         }
     }
@@ -276,6 +295,12 @@ impl ModelMachine {
             }
             Due::Link(port) => self.link(n, port),
             Due::Left(from, vc) => self.left(n, from, vc),
+            Due::Opens(group) => self.nets.open(group),
+            Due::Bus => {
+                if self.nets.run() {
+                    self.at(self.cycle + self.timing.bus_word, n, Due::Bus);
+                }
+            }
             Due::Note(kind) => self.note(self.cycle, n, kind),
         }
         self.drive_irq(n);
@@ -316,6 +341,7 @@ impl ModelMachine {
                     return;
                 }
             },
+            (Some(Window::Net(offset)), write) => self.net(n, offset, write),
             (Some(Window::Register(offset)), None) => self.nodes[n].read(offset, self.cycle),
             (Some(Window::Register(offset)), Some(value)) => self.write(n, offset, value).then_some(0),
             (Some(Window::Page(page)), Some(_)) if !self.nodes[n].queues.takes(page) => {
@@ -384,6 +410,27 @@ impl ModelMachine {
             value: access.value(word(0) | word(1) << 32),
             error: words.is_empty(),
         }));
+    }
+
+    /// An access of the registers of S-net and B-net; `None` if it is refused.
+    fn net(&mut self, n: usize, offset: u32, write: Option<u32>) -> Option<u32> {
+        let bif = &mut self.nets.bifs[n];
+        let done = match write {
+            Some(value) => bif.write(offset, value).map(|_| 0),
+            None => bif.read(offset),
+        };
+        if done.is_ok() && offset == BIF_SEND_LAST && write.is_some() {
+            self.nets.queue(n);
+        }
+        if write.is_some() {
+            for group in self.nets.complete() {
+                self.at(self.cycle + self.timing.barrier, n, Due::Opens(group));
+            }
+        }
+        if self.nets.wakes() {
+            self.at(self.cycle + self.timing.bus, n, Due::Bus);
+        }
+        done.ok()
     }
 
     /// Writes a register; false where it cannot be written.
@@ -802,6 +849,9 @@ impl Backend for ModelMachine {
         match self.network.messages() {
             0 => {}
             messages => writeln!(report, "{messages} messages in the network").expect("to a string"),
+        }
+        if let Some(state) = self.nets.state() {
+            writeln!(report, "{state}").expect("to a string");
         }
         report
     }

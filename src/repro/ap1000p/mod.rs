@@ -102,6 +102,12 @@ const ENTRIES: &[Entry] = &[
         messages::c28,
     ),
     entry("C29", "section 2.1", "All cells GET from all", together::c29),
+    entry(
+        "C30",
+        "section 2.1",
+        "Barriers by the S-net, packets over the B-net",
+        together::c30,
+    ),
     entry("M1", "JSPP '95", "Latency of a PUT by the user", latency::m1),
     entry("M2", "JSPP '95", "Latency of a PUT by system call", latency::m2),
     entry("M3", "section 2.2.5", "Latency of a remote load", dsm::m3),

@@ -4,7 +4,9 @@ use std::cell::{Cell as Count, RefCell};
 use std::rc::Rc;
 
 use super::lab::{Lab, MeasureError, finish, flag, node, pattern, wrong};
-use crate::ap1000p::host::{Combine, CommandError};
+use crate::ap1000p::bif::regs::BIF_WORDS;
+use crate::ap1000p::host::{BusError, Combine, CommandError};
+use crate::harness::exec::RegError;
 use crate::harness::linear::{Call, Unexplained, explain};
 use crate::harness::seed::Seed;
 use crate::{Addr, Picos};
@@ -192,5 +194,113 @@ pub fn c29(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         let all = (cells * cells) as f64;
         lab.check(counted, &format!("{side}x{side}: GETs done"), "GETs", (all, all), gets);
     }
+    Ok(())
+}
+
+pub fn c30(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    snet(lab)?;
+    bnet(lab)
+}
+
+/// Cells that come at random times, round after round.
+fn snet(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    const ROUNDS: u32 = 100;
+    let mut sim = lab.boot(8, 8)?;
+    let cells = sim.cells();
+    let reached = Rc::new(RefCell::new(vec![0_u32; cells]));
+    let [early, done] = [(); 2].map(|()| Rc::new(Count::new(0)));
+    for number in 0..cells {
+        let (reached, early, done) = (reached.clone(), early.clone(), done.clone());
+        let mut rng = Seed::get().stream(&format!("ap1000p C30 cell {number}"));
+        sim.spawn_checked(node(number), async move |cell| {
+            for round in 1..=ROUNDS {
+                cell.host().delay(Picos::from_ns(20 * rng.below(200))).await;
+                reached.borrow_mut()[number] = round;
+                cell.barrier_by_snet().await?;
+                let passed = reached.borrow().iter().any(|&r| r < round);
+                early.set(early.get() + u32::from(passed));
+                done.set(done.get() + 1);
+            }
+            Ok::<_, RegError>(())
+        });
+    }
+    finish(&mut sim)?;
+    let what = format!("{cells} cells: barriers of the S-net passed before a cell came to them");
+    lab.none("c30.snet", &what, "times", early.get());
+    let all = f64::from(ROUNDS * cells as u32);
+    lab.check(
+        "c30.snet_rounds",
+        &format!("{cells} cells: barriers passed, of all cells"),
+        "times",
+        (all, all),
+        done.get(),
+    );
+    Ok(())
+}
+
+/// All send packets of any length at once, and receive all.
+fn bnet(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    const PACKETS: usize = 8;
+    let mut sim = lab.boot(4, 4)?;
+    let cells = sim.cells();
+    // The first word is nobody else's.
+    let packet = |cell: usize, number: usize| -> Vec<u32> {
+        let mut rng = Seed::get().stream(&format!("ap1000p C30 packet {number} of {cell}"));
+        let words = rng.between(0, u64::from(BIF_WORDS) - 1);
+        let first = (cell * PACKETS + number) as u32;
+        std::iter::once(first)
+            .chain((0..words).map(|_| rng.bits() as u32))
+            .collect()
+    };
+    let heard = Rc::new(RefCell::new(vec![Vec::new(); cells]));
+    for number in 0..cells {
+        let packets: Vec<_> = (0..PACKETS).map(|n| packet(number, n)).collect();
+        sim.spawn_checked(node(number), async move |cell| {
+            for packet in packets {
+                cell.bus_send(&packet).await?;
+            }
+            Ok::<_, BusError>(())
+        });
+        let heard = heard.clone();
+        sim.spawn_checked(node(number), async move |cell| {
+            for _ in 0..PACKETS * cells {
+                let words = cell.bus_receive().await?;
+                heard.borrow_mut()[number].push(words);
+            }
+            Ok::<_, BusError>(())
+        });
+    }
+    finish(&mut sim)?;
+    let heard = heard.borrow();
+    let mut sent: Vec<_> = (0..cells)
+        .flat_map(|c| (0..PACKETS).map(move |n| (c, n)))
+        .map(|(c, n)| packet(c, n))
+        .collect();
+    sent.sort();
+    let others = |packets: &Vec<Vec<u32>>| {
+        let mut got = packets.clone();
+        got.sort();
+        got.iter().zip(&sent).filter(|(got, sent)| got != sent).count()
+    };
+    lab.none(
+        "c30.bnet",
+        "packets over the B-net that did not come once and whole, of all cells",
+        "packets",
+        heard.iter().map(others).sum::<usize>() as u32,
+    );
+    lab.none(
+        "c30.order",
+        "cells to which they came in another order than to cell 0",
+        "cells",
+        heard.iter().filter(|other| **other != heard[0]).count() as u32,
+    );
+    let all = (PACKETS * cells * cells) as f64;
+    lab.check(
+        "c30.packets",
+        &format!("packets received by {cells} cells that all send at once"),
+        "packets",
+        (all, all),
+        heard.iter().map(Vec::len).sum::<usize>() as u32,
+    );
     Ok(())
 }

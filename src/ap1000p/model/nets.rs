@@ -1,0 +1,84 @@
+//! S-net and B-net of the model: barriers open some cycles after their last arrival; complete packets go over the bus one after the other.
+
+use std::collections::VecDeque;
+
+use crate::ap1000p::bif::Bif;
+
+/// Groups of the S-net.
+const GROUPS: usize = 2;
+
+#[derive(Default)]
+pub(super) struct Nets {
+    /// By cell.
+    pub bifs: Vec<Bif>,
+    /// By group: the barrier is about to open.
+    opens: [bool; GROUPS],
+    /// Cells with packets, in the order in which these became complete; the first one's goes.
+    turns: VecDeque<usize>,
+    /// The bus is about to look again.
+    runs: bool,
+}
+
+impl Nets {
+    pub fn new(cells: usize) -> Nets {
+        Nets {
+            bifs: vec![Bif::default(); cells],
+            ..Nets::default()
+        }
+    }
+
+    /// Groups all of whose members have come, and which were not told before.
+    pub fn complete(&mut self) -> Vec<usize> {
+        let group_is = |group: usize| {
+            let bit = 1 << group;
+            let mut members = self.bifs.iter().filter(|bif| bif.member() & bit != 0).peekable();
+            members.peek().is_some() && members.all(|bif| bif.waiting() & bit != 0)
+        };
+        let complete: Vec<usize> = (0..GROUPS).filter(|&g| group_is(g) && !self.opens[g]).collect();
+        complete.iter().for_each(|&g| self.opens[g] = true);
+        complete
+    }
+
+    /// A barrier opens.
+    pub fn open(&mut self, group: usize) {
+        self.opens[group] = false;
+        self.bifs.iter_mut().for_each(|bif| bif.release(1 << group));
+    }
+
+    /// A packet of this cell is complete.
+    pub fn queue(&mut self, cell: usize) {
+        self.turns.push_back(cell);
+    }
+
+    /// Whether the bus must be told to look, because it does not do so by itself.
+    pub fn wakes(&mut self) -> bool {
+        let wakes = !self.runs && !self.turns.is_empty();
+        self.runs |= wakes;
+        wakes
+    }
+
+    /// The bus looks: a word goes to all, if all have room. Whether there may be another one after it.
+    pub fn run(&mut self) -> bool {
+        self.runs = false;
+        let Some(&from) = self.turns.front() else { return false };
+        let word = self.bifs[from].offered().expect("a complete packet");
+        // Every cell is asked: the first word decides for each whether it listens.
+        let room = self.bifs.iter_mut().map(Bif::offer).fold(true, |all, room| all && room);
+        if !room {
+            return false;
+        }
+        self.bifs[from].sent();
+        self.bifs.iter_mut().for_each(|bif| bif.hear(word));
+        if word.1 {
+            self.turns.pop_front();
+        }
+        self.runs = !self.turns.is_empty();
+        self.runs
+    }
+
+    /// What is under way, for a hang report.
+    pub fn state(&self) -> Option<String> {
+        let from = self.turns.front()?;
+        Some(format!("a packet of cell {from} waits for the B-net"))
+    }
+}

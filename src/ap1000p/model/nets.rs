@@ -63,8 +63,8 @@ impl Nets {
         let Some(&from) = self.turns.front() else { return false };
         let word = self.bifs[from].offered().expect("a complete packet");
         // Every cell is asked: the first word decides for each whether it listens.
-        let room = self.bifs.iter_mut().map(Bif::offer).fold(true, |all, room| all && room);
-        if !room {
+        let full = self.bifs.iter_mut().map(Bif::offer).filter(|room| !room).count();
+        if full > 0 {
             return false;
         }
         self.bifs[from].sent();

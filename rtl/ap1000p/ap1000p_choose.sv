@@ -3,11 +3,12 @@
 // Handshake  `pick_o` (one-hot, or zero without a request) is what is chosen of `more_i` now; with `take_i` it is.
 // Latency    none: combinational from `more_i`, which the caller derives from flip-flops.
 // Order      remote reply, remote access, system, GET reply, user. A queue that was passed over AgeCap times while it had a
-//            message goes before those that were not, so that none is passed over more than AgeCap + 4 times.
+//            message goes before those that were not, so that none is passed over more than AgeCap + 4 times. (With an AgeCap
+//            below 4 one that was chosen would be old again before the other old ones had their turn.)
 // Reset      forgets who was passed over.
 // Source     order and cap: own guess; from the paper only that remote accesses go before PUT and GET (2.2.5).
 module ap1000p_choose #(
-    parameter int AgeCap = 16  // messages, 1 to 255
+    parameter int AgeCap = 16  // messages, 4 to 255
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -17,8 +18,8 @@ module ap1000p_choose #(
 );
   localparam int AgeW = $clog2(AgeCap + 1);
 
-  if (AgeCap < 1 || AgeCap > 255) begin : gen_bad_cap
-    ap1000p_choose_AgeCap_must_be_1_to_255 u_bad ();
+  if (AgeCap < 4 || AgeCap > 255) begin : gen_bad_cap
+    ap1000p_choose_AgeCap_must_be_4_to_255 u_bad ();
   end
 
   logic [4:0] old_q, from;

@@ -31,7 +31,7 @@ module ap1000p_queues #(
     parameter int User = 64,
     parameter int RemoteReply = 32,
     parameter int GetReply = 64,
-    parameter int AgeCap = 16  // messages that may pass over one, 1 to 255
+    parameter int AgeCap = 16  // messages that may pass over one, 4 to 255
 ) (
     input  logic clk_i,
     input  logic rst_i,
@@ -97,6 +97,7 @@ module ap1000p_queues #(
   always_ff @(posedge clk_i) {pause_q, through_q, block_q} <= {pause_i, through_i, block_i};
 
   // ------------------------------------------------------------------------------------------------- who may put a word
+  logic [6:0] asks, asks_q, grant, take;
   logic direct_valid, direct_end;
   logic [ 4:0] direct_queue;
   logic [31:0] direct_data;
@@ -123,7 +124,6 @@ module ap1000p_queues #(
   logic [4:0][3:0] index_q;  // place of the writer's next word in its message
   logic [4:0][4:0] open;
   logic room_q;  // to spill a word
-  logic [6:0] asks, asks_q, grant, take;
 
   for (genvar q = 0; q < 5; q++) begin : gen_writer
     assign may[q] = full[q] || away_q[q] ? room_q && (away_q[q] || !block_q) : 1'b1;
@@ -240,7 +240,8 @@ module ap1000p_queues #(
       full_o <= 1'b0;
     end else begin
       held_q <= held_q + 17'(diverted) - gone;
-      room_q <= left >= 19'sd2 && spill_room;  // a word may be on its way in
+      // A word may be on its way in; an empty region can be gone in the next cycle.
+      room_q <= left >= 19'sd2 && spill_room && !(empty && limit_i == '0);
       full_o <= !empty && left <= 19'sd1024;
     end
   end

@@ -34,7 +34,7 @@ const ILLEGAL: &[(&str, &[&str])] = &[
         "ap1000p_wtp_LocalW_must_be_above_the_local_cache_and_at_most_32",
         &["LocalW=21"],
     ),
-    ("ap1000p_choose_AgeCap_must_be_1_to_255", &["AgeCap=0"]),
+    ("ap1000p_choose_AgeCap_must_be_4_to_255", &["AgeCap=3"]),
     (
         "ap1000p_queue_ram_each_queue_must_be_a_power_of_two_and_at_least_32",
         &["User=48"],

@@ -1,0 +1,287 @@
+// `ap1000p_queues` between its writers and its RAM, through the region: of one queue, any: each word is put into the RAM once, in order, with
+// its place in its message, whether it goes straight or through the region; with an error of the memory it is lost, which is told. No queue is
+// overfilled, none but the queue's words are put into it, the region holds no more than it may, and who has room waits for a turn only.
+//
+// Direct words are words of their queue: of the followed one they come with `through_i` low (Direct), or not at all.
+// RAM, spill and refill are models, with proofs of their own; the memory is a list of 8 elements at most, any part of which is in it.
+module prove_ap1000p_queues #(
+    parameter int Which  = 0,    // the queue that is followed
+    parameter bit Direct = 1'b1
+) (
+    input logic clk_i,
+    input logic rst_i,
+    input logic mark_i,
+    input logic [7:0] base_i,
+    input logic [6:0] limit_i,
+    input logic pause_i,
+    input logic through_i,
+    input logic block_i,
+    input logic [4:0] in_valid_i,
+    input logic [4:0] in_end_i,
+    input logic [4:0][31:0] in_data_i,
+    input logic direct_valid_i,
+    input logic [4:0] direct_queue_i,
+    input logic direct_end_i,
+    input logic [31:0] direct_data_i,
+    input logic out_ready_i,
+    input logic takes_i,  // the memory
+    input logic gives_i,
+    input logic err_i
+);
+  localparam int Places = 8;
+  localparam int ElementW = 64;
+
+  logic busy, stable, fill, red, spill_error, lost, broken, direct_ready, out_valid, out_end;
+  logic [4:0] spilled, in_ready, out_queue;
+  logic [16:0] held;
+  logic [15:0] position;
+  logic [31:0] out_data, wr_addr, rd_addr;
+  logic wr_cmd, wr_valid, wr_ready, wr_last, wr_rsp, rd_cmd, rd_valid, rd_ready, kept;
+  logic [7:0] wr_len, rd_len, wr_strb;
+  logic [ElementW-1:0] wr_element, rd_element;
+  logic [3:0] level;
+
+  ap1000p_queues #(
+      .System(32),
+      .User(32),
+      .GetReply(32)
+  ) dut (
+      .clk_i,
+      .rst_i,
+      .busy_o(busy),
+      .base_i,
+      .limit_i,
+      .pause_i,
+      .through_i,
+      .block_i,
+      .release_valid_i(1'b0),
+      .release_count_i('0),
+      .stable_o(stable),
+      .fill_o(fill),
+      .full_o(red),
+      .spilled_o(spilled),
+      .held_o(held),
+      .position_o(position),
+      .spill_error_o(spill_error),
+      .lost_o(lost),
+      .broken_o(broken),
+      .in_valid_i,
+      .in_ready_o(in_ready),
+      .in_end_i,
+      .in_data_i,
+      .direct_valid_i,
+      .direct_ready_o(direct_ready),
+      .direct_queue_i,
+      .direct_end_i,
+      .direct_data_i,
+      .out_valid_o(out_valid),
+      .out_ready_i,
+      .out_queue_o(out_queue),
+      .out_end_o(out_end),
+      .out_data_o(out_data),
+      .mem_wr_cmd_valid_o(wr_cmd),
+      .mem_wr_cmd_ready_i(takes_i && level <= 4'(Places - 2)),
+      .mem_wr_cmd_addr_o(wr_addr),
+      .mem_wr_cmd_len_o(wr_len),
+      .mem_wr_data_valid_o(wr_valid),
+      .mem_wr_data_ready_i(wr_ready),
+      .mem_wr_data_data_o(wr_element),
+      .mem_wr_data_strb_o(wr_strb),
+      .mem_wr_data_last_o(wr_last),
+      .mem_wr_rsp_valid_i(1'b0),
+      .mem_wr_rsp_ready_o(wr_rsp),
+      .mem_wr_rsp_err_i(1'b0),
+      .mem_rd_cmd_valid_o(rd_cmd),
+      .mem_rd_cmd_ready_i(1'b0),
+      .mem_rd_cmd_addr_o(rd_addr),
+      .mem_rd_cmd_len_o(rd_len),
+      .mem_rd_data_valid_i(rd_valid),
+      .mem_rd_data_ready_o(rd_ready),
+      .mem_rd_data_data_i(rd_element),
+      .mem_rd_data_last_i(1'b1),
+      .mem_rd_data_err_i(err_i)
+  );
+  fifo #(
+      .W(ElementW),
+      .Depth(Places)
+  ) u_region (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (wr_valid),
+      .in_ready_o (wr_ready),
+      .in_data_i  (wr_element),
+      .out_valid_o(kept),
+      .out_ready_i(rd_ready && gives_i),
+      .out_data_o (rd_element),
+      .level_o    (level)
+  );
+  assign rd_valid = kept && gives_i;
+
+  power_up u_power_up (.*);
+  for (genvar q = 0; q < 5; q++) begin : gen_writer
+    stream_rules #(
+        .W(33),
+        .Assume(1'b1)
+    ) u_writer (
+        .clk_i,
+        .rst_i,
+        .valid_i(in_valid_i[q]),
+        .ready_i(in_ready[q]),
+        .data_i ({in_end_i[q], in_data_i[q]})
+    );
+  end
+  stream_rules #(
+      .W(38),
+      .Assume(1'b1)
+  ) u_direct (
+      .clk_i,
+      .rst_i,
+      .valid_i(direct_valid_i),
+      .ready_i(direct_ready),
+      .data_i ({direct_queue_i, direct_end_i, direct_data_i})
+  );
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      direct_for_one :
+      assume (!direct_valid_i || (direct_queue_i != '0 && (direct_queue_i & (direct_queue_i - 5'd1)) == '0));
+      direct_of_others : assume (Direct || !direct_valid_i || !direct_queue_i[Which]);
+    end
+    direct_in_order : assume (!Direct || !through_i);
+  end
+
+  // --------------------------------------------------------------------------------------------------- what happens to words
+  // A word of the queue's, from its writer or a direct one, where it is taken; what is put into the RAM; elements to and from the region.
+  logic enters, direct, word_end, put, out, back, came, gone;
+  logic [31:0] word;
+  logic [ 3:0] index_q;
+  assign direct = dut.take[5] && dut.direct_queue[Which];
+  assign enters = (in_valid_i[Which] && in_ready[Which]) || direct;
+  assign {word_end, word} = direct ? {dut.direct_end, dut.direct_data} : {in_end_i[Which], in_data_i[Which]};
+  assign put = dut.u_ram.put_valid_i && dut.u_ram.put_queue_i[Which];
+  assign out = wr_valid && wr_ready;
+  assign back = rd_valid && rd_ready;
+
+  localparam int QueueLsb = ap1000p_pkg::SpillTagQueueLsb;
+  localparam int IndexLsb = ap1000p_pkg::SpillTagIndexLsb;
+  localparam int TagLsb = ap1000p_pkg::SpillTagPositionLsb;
+  localparam int TagW = ap1000p_pkg::SpillTagLapW + ap1000p_pkg::SpillTagPositionW;
+  // {word, place, end} of an element
+  function automatic logic [36:0] content(input logic [ElementW-1:0] element);
+    content = {element[63:32], element[IndexLsb+:4], element[0]};
+  endfunction
+  assign came = out && wr_element[QueueLsb+Which];
+  assign gone = back && rd_element[QueueLsb+Which];
+
+  // Words of the queue in the region; of these, before the followed one.
+  logic [3:0] away_q, ahead_q;
+  logic follow_q, follow, leaves, told_q;
+  logic [36:0] followed_q, entering, putting;
+  assign entering = {word, index_q, word_end};
+  assign putting  = {dut.u_ram.put_data_i, dut.u_ram.put_index_i, dut.u_ram.put_end_i};
+  assign follow   = enters && came && mark_i && !follow_q;
+  assign leaves   = gone && follow_q && ahead_q == '0;
+
+  // Cycles in a row in which the writer could go on.
+  int   waits_q;
+  logic can;
+  assign can = in_valid_i[Which] && !dut.full[Which] && !spilled[Which] && (!dut.pause_q || dut.midway_q[Which]);
+
+  always_ff @(posedge clk_i) begin
+    if (enters) index_q <= word_end ? '0 : index_q == '1 ? '1 : index_q + 4'd1;
+    away_q <= away_q + 4'(came) - 4'(gone);
+    if (follow) begin
+      follow_q <= 1'b1;
+      followed_q <= entering;
+      ahead_q <= away_q - 4'(gone);
+    end else if (gone && follow_q) begin
+      follow_q <= ahead_q != '0;
+      ahead_q  <= ahead_q - 4'd1;
+    end
+    told_q  <= back && err_i;
+    waits_q <= can && !in_ready[Which] ? waits_q + 1 : 0;
+    if (rst_i) begin
+      index_q  <= '0;
+      away_q   <= '0;
+      follow_q <= 1'b0;
+      told_q   <= 1'b0;
+      waits_q  <= 0;
+    end
+    if (!rst_i) begin
+      once : assert (!enters || (put != came));
+      unchanged : assert (!enters || (put ? putting : content(wr_element)) == entering);
+      none_overtaken : assert (!(enters && put) || away_q == '0);
+      nothing_invented : assert (!put || enters || (gone && !err_i));
+      nothing_kept_back : assert (!came || enters);
+      none_lost : assert (!gone || err_i || (put && !enters));
+      order_and_content : assert (!leaves || err_i || putting == followed_q);
+      loss_is_told : assert (lost == told_q);
+      region_has_room : assert (!out || 20'(held) < {3'b0, dut.limit, 10'b0});
+      waits_for_turns : assert (waits_q <= 8);
+      through_region : cover (leaves && !err_i && ahead_q == '0 && away_q > 4'd2);
+      straight_again : cover (enters && put && followed_q != '0);
+    end
+  end
+
+  // ------------------------------------------------------------------------------------------------ what makes it inductive
+  logic [Places-1:0][ElementW-1:0] list;
+  logic [3:0] count, at, last;  // of the queue's: how many, where the followed one stands, and the last one
+  logic tags;
+  for (genvar n = 0; n < Places; n++) begin : gen_place
+    assign list[n] = u_region.mem_q[n];
+  end
+  logic [TagW-1:0] next_tag;
+  assign next_tag = dut.tag;
+  always_comb begin
+    {count, last} = '0;
+    at = 4'(Places);
+    tags = 1'b1;
+    for (int n = 0; n < Places; n++) begin
+      if (n < int'(level)) begin
+        if (list[n][QueueLsb+Which]) begin
+          if (count == ahead_q) at = 4'(n);
+          count = count + 4'd1;
+          last  = 4'(n);
+        end
+        if (list[n][TagLsb+:TagW] != next_tag - TagW'(level) + TagW'(n)) tags = 1'b0;
+        if (list[n][QueueLsb+:5] == '0 || (list[n][QueueLsb+:5] & (list[n][QueueLsb+:5] - 5'd1)) != '0) tags = 1'b0;
+      end
+    end
+  end
+  logic [TagW-1:0] last_tag;
+  assign last_tag = dut.gen_refill.last_q[Which];
+
+  // Turns before the writer's.
+  int above, distance;
+  always_comb begin
+    above = 0;
+    for (int n = 0; n < 7; n++) if (dut.u_turn.after_q[n]) above = above + 1;
+    distance = (Which + above) % 7;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      held_is_counted : assert (held == 17'(level) && away_q == count);
+      all_tagged : assert (tags);
+      room_known : assert (!dut.room_q || level < 4'(Places));
+      direct_one :
+      assert ((!dut.direct_valid || $onehot(
+          dut.direct_queue
+      )) && (dut.u_direct.ready_q || $onehot(
+          dut.u_direct.spare_q[37:33]
+      )));
+      direct_kind :
+      assert (Direct ? !dut.through_q
+                     : !(dut.direct_valid && dut.direct_queue[Which]) &&
+                       (dut.u_direct.ready_q || !dut.u_direct.spare_q[33+Which]));
+      place_known : assert (index_q == dut.index_q[Which]);
+      away_known : assert (away_q == '0 || (spilled[Which] && last_tag == list[last[2:0]][TagLsb+:TagW]));
+      followed_there :
+      assert (!follow_q || (ahead_q < away_q && at < 4'(Places) && content(list[at[2:0]]) == followed_q));
+      within_limit : assert (20'(held) + 20'(dut.room_q) <= {3'b0, dut.limit, 10'b0});
+      turns : assert ((~dut.u_turn.after_q & (~dut.u_turn.after_q + 7'd1)) == '0);
+      waits_counted :
+      assert (waits_q >= 0 && (waits_q < 1 || dut.asks_q[Which]) &&
+              (waits_q < 2 || dut.grant[Which] || waits_q + distance <= 7));
+    end
+  end
+endmodule

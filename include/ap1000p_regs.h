@@ -86,7 +86,7 @@
 #define AP1000P_CAUSE_BAD_MASK 0x20u
 #define AP1000P_CAUSE_CUT_SHIFT 6 /* a message could not be read to its end */
 #define AP1000P_CAUSE_CUT_MASK 0x40u
-#define AP1000P_CAUSE_WORD_SHIFT 7 /* a flag or atomic was given up, or its memory reported an error */
+#define AP1000P_CAUSE_WORD_SHIFT 7 /* a flag or atomic was given up, or its memory reported an error; a copy in the local cache could not be changed */
 #define AP1000P_CAUSE_WORD_MASK 0x80u
 #define AP1000P_CAUSE_QUEUE_SHIFT 8 /* spilled words were lost, or a message was too long */
 #define AP1000P_CAUSE_QUEUE_MASK 0x100u
@@ -260,6 +260,28 @@
 #define AP1000P_RELEASE 0x94u
 #define AP1000P_RELEASE_COUNT_SHIFT 0 /* elements */
 #define AP1000P_RELEASE_COUNT_MASK 0x1FFFFu
+
+/* Registers: Address of the local cache in cell memory, a multiple of its size, 2 MB */
+#define AP1000P_WTP_CACHE 0xA0u
+
+/* Registers: Write Through Pages: which pages of 4 KB of each cell's memory, for the loads and stores of this one; none if LOW is not below HIGH */
+#define AP1000P_WTP_PAGES 0xA4u
+#define AP1000P_WTP_PAGES_LOW_SHIFT 0 /* the first */
+#define AP1000P_WTP_PAGES_LOW_MASK 0xFFFFu
+#define AP1000P_WTP_PAGES_HIGH_SHIFT 16 /* the one behind the last */
+#define AP1000P_WTP_PAGES_HIGH_MASK 0xFFFF0000u
+
+/* Registers: Changes the tags of the local cache; answered when that is done */
+#define AP1000P_WTP_UPDATE 0xA8u
+#define AP1000P_WTP_UPDATE_LINE_SHIFT 0 /* which kilobyte: bits 34:10 of its address in the shared space */
+#define AP1000P_WTP_UPDATE_LINE_MASK 0x1FFFFFFu
+#define AP1000P_WTP_UPDATE_KIND_SHIFT 28 /* UPDATE_... */
+#define AP1000P_WTP_UPDATE_KIND_MASK 0x70000000u
+
+/* Registers: The last load of the shared space */
+#define AP1000P_LOADED 0xACu
+#define AP1000P_LOADED_WHY_SHIFT 0 /* ACCESS_... */
+#define AP1000P_LOADED_WHY_MASK 0x3u
 
 /* Registers: Ring buffer 0: where the next message goes; written only while MODE says neither ON nor BUSY, or while the receiver waits for a ring buffer */
 #define AP1000P_RING0_WRITE 0xC0u
@@ -508,6 +530,12 @@
 #define AP1000P_BROKEN_REGISTER 8u /* a communication register was full, or empty, and does not wait */
 #define AP1000P_BROKEN_RING 9u /* no ring buffer took it, and software gave up */
 #define AP1000P_BROKEN_RING_SIZE 10u /* longer than its ring buffer, or than 2^20 - 3 words */
+
+/* How a load of the shared space ended */
+#define AP1000P_ACCESS_DONE 0u /* with what is there */
+#define AP1000P_ACCESS_MISS 1u /* of a Write Through Page, and there is no copy */
+#define AP1000P_ACCESS_REFUSED 2u /* no such cell, or not at a multiple of its size */
+#define AP1000P_ACCESS_FAILED 3u /* the other cell could not, or the memory of the copy reported an error */
 
 /* Queues */
 #define AP1000P_QUEUE_SYSTEM 0u /* commands of the system */

@@ -37,11 +37,36 @@ fn shared(cell: u16, addr: u32) -> Shared {
     }
 }
 
+/// Room for a local cache at its own size.
+const MEMORY: u32 = 8 << 20;
+const CACHE: Addr = Addr(2 << 20);
+/// The bytes of Write Through Pages.
+const THROUGH: std::ops::Range<u32> = 0x1_0000..0x2_0000;
+
+fn write_through(sim: &mut Sim) {
+    for number in 0..sim.cells() as u16 {
+        sim.spawn_checked(NodeId(number), async |cell| cell.write_through(CACHE, THROUGH).await);
+    }
+    sim.run(BOUND).unwrap();
+}
+
 /// Loads and stores of all sizes by all cells at once, each to bytes of its own in every memory: each load finds what was stored last.
 #[test]
 fn loads_and_stores_of_all_sizes_do_what_a_memory_does() {
+    does_what_a_memory_does(both(3, 2, |_| ()));
+}
+
+/// So it is where each cell works on copies of kilobytes in which all others store, too.
+#[test]
+fn so_they_do_with_copies() {
+    let mut sims = both(3, 2, |config| config.mem_bytes = MEMORY);
+    sims.iter_mut().for_each(write_through);
+    does_what_a_memory_does(sims);
+}
+
+fn does_what_a_memory_does(sims: [Sim; 2]) {
     const BYTES: u32 = 64;
-    for mut sim in both(3, 2, |_| ()) {
+    for mut sim in sims {
         let cells = sim.cells() as u16;
         for from in 0..cells {
             let mut rng = Case::new("ap1000p", "loads_and_stores_of_all_sizes", "").rng(&format!("cell {from}"));
@@ -79,11 +104,48 @@ fn loads_and_stores_of_all_sizes_do_what_a_memory_does() {
     }
 }
 
+/// A copy whose memory has errors: a load of it ends with an exception, a store to it is told; the other cell has what was stored.
+#[test]
+fn errors_of_the_local_cache_are_told() {
+    for mut sim in both(2, 1, |config| config.mem_bytes = MEMORY) {
+        write_through(&mut sim);
+        let place = shared(1, 0x1_0400);
+        sim.cell(NodeId(1)).set_word(place.addr, 5);
+        sim.spawn_checked(NodeId(0), async move |cell| {
+            assert_eq!(cell.load(place, 4).await?, 5);
+            cell.memory(|memory| memory.inject_fault(CACHE.0 + 0x1_0400..CACHE.0 + 0x1_0500));
+            let failed = DsmError::Exception { at: place, bytes: 4 };
+            assert_eq!(cell.load(place, 4).await, Err(failed));
+            cell.store(place, 4, 6).await?;
+            cell.fence().await;
+            Ok::<_, DsmError>(())
+        });
+        sim.run(BOUND).unwrap();
+        sim.pass(Picos::from_ns(100_000)).unwrap();
+        assert_eq!(sim.cell(NodeId(1)).word(place.addr), 6);
+        let faults = sim.take_faults();
+        let told = FaultKind::Other { cause: CAUSE_WORD_MASK };
+        assert!(
+            faults.len() == 1 && faults[0].kind == told && faults[0].node == NodeId(0),
+            "{faults:?}"
+        );
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_by_name() {
-    for mut sim in both(2, 1, |_| ()) {
+    for mut sim in both(2, 1, |config| config.mem_bytes = MEMORY) {
         let cells = 2;
         sim.spawn(NodeId(0), async move |cell| {
+            let user_end = cell.memory_end();
+            for addr in [Addr(1 << 20), Addr(6 << 20), Addr(0xffe0_0000)] {
+                let refused = Err(DsmError::Cache { addr, user_end });
+                assert_eq!(cell.write_through(addr, 0..0x1000).await, refused);
+            }
+            for (start, end) in [(0x800, 0x1000), (0, 0x1001), (0, (1 << 25) + 0x1000)] {
+                let refused = Err(DsmError::Pages { start, end });
+                assert_eq!(cell.write_through(CACHE, start..end).await, refused);
+            }
             let load = async |at, bytes| cell.load(at, bytes).await.unwrap_err();
             let far = shared(2, 0);
             assert_eq!(load(far, 4).await, DsmError::NoCell { cell: NodeId(2), cells });

@@ -1,19 +1,27 @@
-// AP1000+ MSC+, remote access generator: loads and stores of the processor to other cells' memory become messages for the queue of
-// remote accesses, which goes before PUT and GET.
+// AP1000+ MSC+ and MC, remote access generator: loads and stores of the processor to other cells' memory become messages for the queue of
+// remote accesses, which goes before PUT and GET; those to a Write Through Page reach the local cache.
 //
 // Request    valid/ready: {write, cell {y, x}, address in its memory, size as a power of two of bytes (0 to 3), data}. A store's bytes are in
 //            their lanes of the word; of 8 bytes, the lower word comes first. `dsm_req_registers_i`: the address is one of a communication register.
-// Answer     of a load: valid until taken, the word or words, or `dsm_rsp_err_o`. The next request is taken after it. Stores have no answer.
+// Answer     of a load: valid until taken, the word or words, or `dsm_rsp_err_o`, and `why_o`, which stays, says why (ACCESS_...). The next request
+//            is taken after it. Stores have no answer.
 // Issue      `issue_o`, for ap1000p_acks, in the very cycle in which a store is taken: who looks at the count after that sees it.
+// Pages      [low_i, high_i) of each cell's memory, 4 KB each, are Write Through Pages; the tags (ap1000p_wtp) are asked of each access there. A load
+//            reads the copy, without a message, or is an error if there is none; a store is a message always, and then changes the copy, too. The
+//            tags' answer is taken when the copy has been accessed: until then none is forgotten.
 // Refused    a cell that is not there, an address that is no multiple of the size: `refused_o`, a pulse; a load is answered with an error.
-// Latency    1 cycle from the request to the message's first word. A store takes 4 cycles (5 of 8 bytes).
+// Latency    1 cycle from the request to the message's first word. A store takes 4 cycles (5 of 8 bytes), in a Write Through Page 4 more, and
+//            those of memory if there is a copy. A load there takes 6 cycles and those of memory, or 6 to its error.
 // Full       a store waits while `acks_full_i`, any access while its queue takes no words.
 // Misuse     an answer that no load waits for is dropped. A load to a cell that never answers waits until reset.
-// Reset      forgets what is under way; an answer that comes later must not (reset the network, too).
-// Source     access-sized GET or PUT, queue of its own with priority, a counter of acknowledges: paper 2.2.5, 2.2.6. Cell's number as {y, x},
-//            refusals: own guess.
+// Errors     of memory: a load of a copy is answered with an error; of a store that could not change its copy `stale_o` tells, a pulse: software
+//            must forget the line.
+// Reset      forgets what is under way; an answer that comes later must not (reset the network and the tags, too).
+// Source     access-sized GET or PUT, queue of its own with priority, a counter of acknowledges: paper 2.2.5, 2.2.6. Local cache: paper 4. Cell's
+//            number as {y, x}, refusals, which pages are Write Through: own guess.
 module ap1000p_access #(
-    parameter int CoordW = 5  // bits of a coordinate, 1 to 7
+    parameter int CoordW = 5,  // bits of a coordinate, 1 to 7
+    parameter int LocalW = 25  // bits of an address that Write Through Pages can have, 13 to 28
 ) (
     input  logic clk_i,
     input  logic rst_i,
@@ -23,6 +31,8 @@ module ap1000p_access #(
     input logic [CoordW-1:0] y_i,
     input logic [CoordW-1:0] last_x_i,
     input logic [CoordW-1:0] last_y_i,
+    input logic [15:0] low_i,
+    input logic [15:0] high_i,
     input logic acks_full_i,
 
     input logic dsm_req_valid_i,
@@ -37,8 +47,10 @@ module ap1000p_access #(
     input logic dsm_rsp_ready_i,
     output logic dsm_rsp_err_o,
     output logic [63:0] dsm_rsp_data_o,
+    output logic [1:0] why_o,
     output logic issue_o,
     output logic refused_o,
+    output logic stale_o,
 
     output logic out_valid_o,
     input logic out_ready_i,
@@ -47,31 +59,76 @@ module ap1000p_access #(
     input logic load_valid_i,
     output logic load_ready_o,
     input logic load_err_i,
-    input logic [63:0] load_data_i
+    input logic [63:0] load_data_i,
+
+    output logic tag_req_valid_o,
+    input logic tag_req_ready_i,
+    output logic [2*CoordW-1:0] tag_req_cell_o,
+    output logic [LocalW-1:0] tag_req_addr_o,
+    input logic tag_rsp_valid_i,
+    output logic tag_rsp_ready_o,
+    input logic tag_hit_i,
+    input logic [31:0] tag_local_i,
+
+    output logic mem_rd_cmd_valid_o,
+    input logic mem_rd_cmd_ready_i,
+    output logic [31:0] mem_rd_cmd_addr_o,
+    output logic [7:0] mem_rd_cmd_len_o,
+    input logic mem_rd_data_valid_i,
+    output logic mem_rd_data_ready_o,
+    input logic [31:0] mem_rd_data_data_i,
+    input logic mem_rd_data_last_i,
+    input logic mem_rd_data_err_i,
+    output logic mem_wr_cmd_valid_o,
+    input logic mem_wr_cmd_ready_i,
+    output logic [31:0] mem_wr_cmd_addr_o,
+    output logic [7:0] mem_wr_cmd_len_o,
+    output logic mem_wr_data_valid_o,
+    input logic mem_wr_data_ready_i,
+    output logic [31:0] mem_wr_data_data_o,
+    output logic [3:0] mem_wr_data_strb_o,
+    output logic mem_wr_data_last_o,
+    input logic mem_wr_rsp_valid_i,
+    output logic mem_wr_rsp_ready_o,
+    input logic mem_wr_rsp_err_i
 );
   if (CoordW < 1 || CoordW > 7) begin : gen_bad_coord
     ap1000p_access_CoordW_must_be_1_to_7 u_bad ();
   end
+  if (LocalW < 13 || LocalW > 28) begin : gen_bad_local
+    ap1000p_access_LocalW_must_be_13_to_28 u_bad ();
+  end
 
-  typedef enum logic [2:0] {
+  typedef enum logic [3:0] {
     Idle,
     Head,
     Addr,
-    Low,    // data
+    Low,      // data
     High,
     Await,
+    Ask,      // the tags
+    Judge,
+    Command,  // to memory, for the copy
+    Copy,     // its words
+    Written,
+    Release,  // the tags' answer is taken
     Answer
   } state_e;
   state_e state_q;
 
-  logic write_q, registers_q, bad, aligned, accept, sends;
+  // ----------------------------------------------------------------------------------------------------------- request
+  logic write_q, registers_q, through_q, bad, aligned, through, accept, sends;
   logic [1:0] size_q;
+  logic [2*CoordW-1:0] cell_q;
   logic [CoordW-1:0] to_x, to_y;
   logic [7:0] dx_q, dy_q;
+  logic [15:0] page;
   logic [31:0] addr_q;
   logic [63:0] data_q;
   assign {to_y, to_x} = dsm_req_cell_i;
   assign bad = to_x > last_x_i || to_y > last_y_i || !aligned;
+  assign page = dsm_req_addr_i[27:12];
+  assign through = !dsm_req_registers_i && dsm_req_addr_i[31:LocalW] == '0 && page >= low_i && page < high_i;
   assign accept = dsm_req_valid_i && dsm_req_ready_o;
   assign sends = state_q == Head || state_q == Addr || state_q == Low || state_q == High;
 
@@ -84,6 +141,14 @@ module ap1000p_access #(
     endcase
   end
 
+  assign dsm_req_ready_o = state_q == Idle && !acks_full_i;
+  assign issue_o = accept && dsm_req_write_i && !bad;
+  assign load_ready_o = 1'b1;
+  assign dsm_rsp_valid_o = state_q == Answer;
+  assign dsm_rsp_data_o = data_q;
+  assign busy_o = state_q != Idle;
+
+  // ----------------------------------------------------------------------------------------------------------- message
   always_comb begin
     out_data_o = '0;
     case (state_q)
@@ -101,39 +166,92 @@ module ap1000p_access #(
     endcase
   end
   assign out_valid_o = sends;
-  assign out_end_o = (state_q == Addr && !write_q) || (state_q == Low && size_q != 2'd3) || state_q == High;
+  assign out_end_o   = (state_q == Addr && !write_q) || (state_q == Low && size_q != 2'd3) || state_q == High;
 
-  assign dsm_req_ready_o = state_q == Idle && !acks_full_i;
-  assign issue_o = accept && dsm_req_write_i && !bad;
-  assign load_ready_o = 1'b1;
-  assign dsm_rsp_valid_o = state_q == Answer;
-  assign dsm_rsp_data_o = data_q;
-  assign busy_o = state_q != Idle;
+  // -------------------------------------------------------------------------------------------------------------- copy
+  logic double, second_q, beat, last;  // the second word of eight bytes
+  logic [ 3:0] lanes;
+  logic [31:0] local_q;
+  assign double = size_q == 2'd3;
+  always_comb begin
+    case (size_q)
+      2'd0: lanes = 4'b0001 << addr_q[1:0];
+      2'd1: lanes = addr_q[1] ? 4'b1100 : 4'b0011;
+      default: lanes = '1;
+    endcase
+  end
+  assign tag_req_valid_o = state_q == Ask;
+  assign tag_req_cell_o = cell_q;
+  assign tag_req_addr_o = addr_q[LocalW-1:0];
+  assign tag_rsp_ready_o = state_q == Release;
+  assign mem_rd_cmd_valid_o = state_q == Command && !write_q;
+  assign mem_wr_cmd_valid_o = state_q == Command && write_q;
+  assign mem_rd_cmd_addr_o = local_q;
+  assign mem_wr_cmd_addr_o = local_q;
+  assign mem_rd_cmd_len_o = 8'(double);
+  assign mem_wr_cmd_len_o = 8'(double);
+  assign mem_rd_data_ready_o = state_q == Copy && !write_q;
+  assign mem_wr_data_valid_o = state_q == Copy && write_q;
+  assign mem_wr_data_data_o = second_q ? data_q[63:32] : data_q[31:0];
+  assign mem_wr_data_strb_o = lanes;
+  assign mem_wr_data_last_o = second_q || !double;
+  assign mem_wr_rsp_ready_o = state_q == Written;
+  assign beat = state_q == Copy && (write_q ? mem_wr_data_ready_i : mem_rd_data_valid_i);
+  assign last = write_q ? mem_wr_data_last_o : mem_rd_data_last_i;
 
   always_ff @(posedge clk_i) begin
     if (state_q == Idle) begin
-      {write_q, registers_q, size_q} <= {dsm_req_write_i, dsm_req_registers_i, dsm_req_size_i};
-      {addr_q, data_q} <= {dsm_req_addr_i, dsm_req_data_i};
+      {write_q, registers_q, through_q, size_q} <= {dsm_req_write_i, dsm_req_registers_i, through, dsm_req_size_i};
+      {cell_q, addr_q, data_q} <= {dsm_req_cell_i, dsm_req_addr_i, dsm_req_data_i};
       dx_q <= 8'(to_x) - 8'(x_i);
       dy_q <= 8'(to_y) - 8'(y_i);
-      dsm_rsp_err_o <= 1'b1;
     end
+    if (accept && !dsm_req_write_i) why_o <= bad ? 2'(ap1000p_pkg::AccessRefused) : 2'(ap1000p_pkg::AccessDone);
     if (state_q == Await && load_valid_i) begin
-      dsm_rsp_err_o <= load_err_i;
-      data_q <= size_q == 2'd3 ? load_data_i : {32'd0, load_data_i[31:0]};
+      if (load_err_i) why_o <= 2'(ap1000p_pkg::AccessFailed);
+      data_q <= double ? load_data_i : {32'd0, load_data_i[31:0]};
+    end
+    if (state_q == Judge) begin
+      local_q  <= {tag_local_i[31:2], 2'b00};
+      second_q <= 1'b0;
+      if (tag_rsp_valid_i && !tag_hit_i && !write_q) why_o <= 2'(ap1000p_pkg::AccessMiss);
+    end
+    if (beat) begin
+      second_q <= 1'b1;
+      if (!write_q) begin
+        if (second_q) data_q[63:32] <= mem_rd_data_data_i;
+        else data_q <= {32'd0, mem_rd_data_data_i};
+        if (mem_rd_data_err_i) why_o <= 2'(ap1000p_pkg::AccessFailed);
+      end
     end
     refused_o <= accept && bad && !rst_i;
-    if (rst_i) state_q <= Idle;
-    else begin
+    stale_o   <= state_q == Written && mem_wr_rsp_valid_i && mem_wr_rsp_err_i && !rst_i;
+    if (rst_i) begin
+      state_q <= Idle;
+      why_o   <= 2'(ap1000p_pkg::AccessDone);
+    end else begin
       case (state_q)
-        Idle: if (accept && !(bad && dsm_req_write_i)) state_q <= bad ? Answer : Head;
+        Idle:
+        if (accept && !(bad && dsm_req_write_i)) begin
+          state_q <= bad ? Answer : (through && !dsm_req_write_i) ? Ask : Head;
+        end
         Head: if (out_ready_i) state_q <= Addr;
         Addr: if (out_ready_i) state_q <= write_q ? Low : Await;
-        Low: if (out_ready_i) state_q <= size_q == 2'd3 ? High : Idle;
-        High: if (out_ready_i) state_q <= Idle;
+        Low: if (out_ready_i) state_q <= double ? High : through_q ? Ask : Idle;
+        High: if (out_ready_i) state_q <= through_q ? Ask : Idle;
         Await: if (load_valid_i) state_q <= Answer;
+        Ask: if (tag_req_ready_i) state_q <= Judge;
+        Judge: if (tag_rsp_valid_i) state_q <= tag_hit_i ? Command : Release;
+        Command: if (write_q ? mem_wr_cmd_ready_i : mem_rd_cmd_ready_i) state_q <= Copy;
+        Copy: if (beat && last) state_q <= write_q ? Written : Release;
+        Written: if (mem_wr_rsp_valid_i) state_q <= Release;
+        Release: state_q <= write_q ? Idle : Answer;
         default: if (dsm_rsp_ready_i) state_q <= Idle;
       endcase
     end
   end
+  assign dsm_rsp_err_o = why_o != 2'(ap1000p_pkg::AccessDone);
+
+  logic [1:0] unused;
+  assign unused = tag_local_i[1:0];
 endmodule

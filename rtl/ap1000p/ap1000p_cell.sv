@@ -3,7 +3,8 @@
 // Store      words to command pages: ap1000p_command.
 // Registers  ap1000p_regs; `irq_o` is its interrupt.
 // Creg       the processor's port of the communication registers: ap1000p_creg, source 0. Receivers and senders are the others.
-// Dsm        the processor's loads and stores to other cells' memory: ap1000p_access. Register ACKS says when the stores are done.
+// Dsm        the processor's loads and stores to other cells' memory, and to copies of it: ap1000p_access, ap1000p_wtp. Register ACKS says when the
+//            stores are done.
 // Network    a port of torus_router: ap1000p_link.
 // Memory     read and write streams of 32-bit words, shared by all inside: mem_read_mux, mem_write_mux. What is asked for has its room.
 // The path   command ─► queues ─► (requests: spread) ─► send ─► link ─► router ... link ─► receive ─► memory, flag: each block's header says what it does. Requests
@@ -98,6 +99,7 @@ module ap1000p_cell #(
     ap1000p_cell_CoordW_must_be_1_to_7 u_bad ();
   end
 
+  localparam int LocalW = 25;  // bits of an address in a cell's memory that the shared space has
   // Of both classes: [0] requests, [1] replies. Of the five that look addresses up: those sent, those received, the word unit.
   localparam int Word = 4;
 
@@ -124,7 +126,6 @@ module ap1000p_cell #(
   logic [1:0][15:0] broken_kind, broken_count, open_page;
   logic [1:0][7:0] broken_x, broken_y;
   logic [1:0][2:0] open_count;
-  logic word_given_up, word_error, spill_error, lost, too_long;
   logic [2:0] ring_on, ring_set;
   logic [2:0][1:0] ring_size;
   logic [2:0][11:0] ring_context;
@@ -132,6 +133,13 @@ module ap1000p_cell #(
   logic [26:0] ring_at;
   logic [1:0][2:0][26:0] ring_write;
   logic [1:0][2:0] ring_busy;
+  logic word_given_up, word_error, spill_error, lost, too_long, stale;
+  logic [31:0] cache;
+  logic [15:0] low_page, high_page;
+  logic upd_valid, upd_ready;
+  logic [ 2:0] upd_kind;
+  logic [24:0] upd_line;
+  logic [ 1:0] loaded;
 
   ap1000p_regs u_regs (
       .clk_i,
@@ -164,6 +172,14 @@ module ap1000p_cell #(
       .peek_o(peek),
       .release_valid_o(release_valid),
       .release_count_o(release_count),
+      .cache_o(cache),
+      .low_o(low_page),
+      .high_o(high_page),
+      .upd_valid_o(upd_valid),
+      .upd_ready_i(upd_ready),
+      .upd_kind_o(upd_kind),
+      .upd_line_o(upd_line),
+      .loaded_i(loaded),
       .demap_valid_o(demap_valid),
       .demap_ready_i(demap_ready),
       .demap_all_o(demap_all),
@@ -196,7 +212,7 @@ module ap1000p_cell #(
       .pulse_i({
         ack_under,
         spill_error || lost || too_long,
-        word_given_up || word_error,
+        word_given_up || word_error || stale,
         cut != '0,
         bad != '0,
         broken != '0,
@@ -265,8 +281,13 @@ module ap1000p_cell #(
   logic [1:0] ack, load, load_err;
   logic [1:0][63:0] load_data;
   logic access_busy, issue, acks_full, load_ready;
+  logic wtp_busy, tag_req, tag_req_ready, tag_rsp, tag_rsp_ready, tag_hit;
+  logic [2*CoordW-1:0] tag_cell;
+  logic [LocalW-1:0] tag_addr;
+  logic [31:0] tag_local;
   ap1000p_access #(
-      .CoordW(CoordW)
+      .CoordW(CoordW),
+      .LocalW(LocalW)
   ) u_access (
       .clk_i,
       .rst_i,
@@ -275,6 +296,8 @@ module ap1000p_cell #(
       .y_i(at[1][CoordW-1:0]),
       .last_x_i(last[0][CoordW-1:0]),
       .last_y_i(last[1][CoordW-1:0]),
+      .low_i(low_page),
+      .high_i(high_page),
       .acks_full_i(acks_full),
       .dsm_req_valid_i,
       .dsm_req_ready_o,
@@ -288,8 +311,10 @@ module ap1000p_cell #(
       .dsm_rsp_ready_i,
       .dsm_rsp_err_o,
       .dsm_rsp_data_o,
+      .why_o(loaded),
       .issue_o(issue),
       .refused_o(dsm_refused),
+      .stale_o(stale),
       .out_valid_o(put[ap1000p_pkg::QueueAccess]),
       .out_ready_i(put_ready[ap1000p_pkg::QueueAccess]),
       .out_end_o(put_end[ap1000p_pkg::QueueAccess]),
@@ -297,20 +322,71 @@ module ap1000p_cell #(
       .load_valid_i(load[1]),
       .load_ready_o(load_ready),
       .load_err_i(load_err[1]),
-      .load_data_i(load_data[1])
+      .load_data_i(load_data[1]),
+      .tag_req_valid_o(tag_req),
+      .tag_req_ready_i(tag_req_ready),
+      .tag_req_cell_o(tag_cell),
+      .tag_req_addr_o(tag_addr),
+      .tag_rsp_valid_i(tag_rsp),
+      .tag_rsp_ready_o(tag_rsp_ready),
+      .tag_hit_i(tag_hit),
+      .tag_local_i(tag_local),
+      .mem_rd_cmd_valid_o(rd_cmd[5]),
+      .mem_rd_cmd_ready_i(rd_cmd_ready[5]),
+      .mem_rd_cmd_addr_o(rd_addr[5]),
+      .mem_rd_cmd_len_o(rd_len[5]),
+      .mem_rd_data_valid_i(rd_data[5]),
+      .mem_rd_data_ready_o(rd_data_ready[5]),
+      .mem_rd_data_data_i(rd_word),
+      .mem_rd_data_last_i(rd_last),
+      .mem_rd_data_err_i(rd_err),
+      .mem_wr_cmd_valid_o(wr_cmd[4]),
+      .mem_wr_cmd_ready_i(wr_cmd_ready[4]),
+      .mem_wr_cmd_addr_o(wr_addr[4]),
+      .mem_wr_cmd_len_o(wr_len[4]),
+      .mem_wr_data_valid_o(wr_data[4]),
+      .mem_wr_data_ready_i(wr_data_ready[4]),
+      .mem_wr_data_data_o(wr_word[4]),
+      .mem_wr_data_strb_o(wr_strb[4]),
+      .mem_wr_data_last_o(wr_last[4]),
+      .mem_wr_rsp_valid_i(wr_rsp[4]),
+      .mem_wr_rsp_ready_o(wr_rsp_ready[4]),
+      .mem_wr_rsp_err_i(wr_err)
+  );
+  ap1000p_wtp #(
+      .LocalW(LocalW),
+      .CellW (2 * CoordW)
+  ) u_wtp (
+      .clk_i,
+      .rst_i,
+      .busy_o(wtp_busy),
+      .base_i(cache),
+      .req_valid_i(tag_req),
+      .req_ready_o(tag_req_ready),
+      .req_cell_i(tag_cell),
+      .req_addr_i(tag_addr),
+      .rsp_valid_o(tag_rsp),
+      .rsp_ready_i(tag_rsp_ready),
+      .hit_o(tag_hit),
+      .local_o(tag_local),
+      .upd_valid_i(upd_valid),
+      .upd_ready_o(upd_ready),
+      .upd_kind_i(upd_kind),
+      .upd_cell_i((2 * CoordW)'(upd_line[24:15])),
+      .upd_addr_i({upd_line[14:0], 10'b0})
   );
 
-  // Memory's clients: reads of the queues' refill, the MMU, both senders, the word unit; writes of the queues' spill, both receivers,
-  // the word unit.
-  logic [4:0] rd_cmd, rd_cmd_ready, rd_data, rd_data_ready;
-  logic [4:0][31:0] rd_addr;
-  logic [4:0][7:0] rd_len;
+  // Memory's clients: reads of the queues' refill, the MMU, both senders, the word unit, the local cache; writes of the queues' spill,
+  // both receivers, the word unit, the local cache.
+  logic [5:0] rd_cmd, rd_cmd_ready, rd_data, rd_data_ready;
+  logic [5:0][31:0] rd_addr;
+  logic [5:0][7:0] rd_len;
   logic [31:0] rd_word;
   logic rd_last, rd_err;
-  logic [3:0] wr_cmd, wr_cmd_ready, wr_data, wr_data_ready, wr_last, wr_rsp, wr_rsp_ready;
-  logic [3:0][31:0] wr_addr, wr_word;
-  logic [3:0][7:0] wr_len;
-  logic [3:0][3:0] wr_strb;
+  logic [4:0] wr_cmd, wr_cmd_ready, wr_data, wr_data_ready, wr_last, wr_rsp, wr_rsp_ready;
+  logic [4:0][31:0] wr_addr, wr_word;
+  logic [4:0][7:0] wr_len;
+  logic [4:0][3:0] wr_strb;
   logic wr_err;
 
   ap1000p_queues #(
@@ -840,7 +916,7 @@ module ap1000p_cell #(
   // ---------------------------------------------------------------------------------------------------------- memory
   logic read_busy, write_busy;
   mem_read_mux #(
-      .N(5)
+      .N(6)
   ) u_reads (
       .clk_i,
       .rst_i,
@@ -865,7 +941,7 @@ module ap1000p_cell #(
       .mem_data_err_i(mem_rd_data_err_i)
   );
   mem_write_mux #(
-      .N(4)
+      .N(5)
   ) u_writes (
       .clk_i,
       .rst_i,
@@ -896,7 +972,7 @@ module ap1000p_cell #(
       .mem_rsp_err_i(mem_wr_rsp_err_i)
   );
 
-  assign any_busy = access_busy || command_busy || queues_busy || spread_busy || link_busy || word_busy || creg_busy
-      || mmu_busy || read_busy || write_busy || send_busy != '0 || receive_busy != '0;
+  assign any_busy = wtp_busy || access_busy || command_busy || queues_busy || spread_busy || link_busy || word_busy
+      || creg_busy || mmu_busy || read_busy || write_busy || send_busy != '0 || receive_busy != '0;
   assign busy_o = any_busy || regs_busy || host_rsp_valid_o;
 endmodule

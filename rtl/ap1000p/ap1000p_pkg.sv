@@ -262,6 +262,28 @@ package ap1000p_pkg;
   localparam int ReleaseCountLsb = 0;
   localparam int ReleaseCountW = 17;
 
+  // Registers: Address of the local cache in cell memory, a multiple of its size, 2 MB
+  localparam bit [7:0] WtpCache = 8'hA0;
+
+  // Registers: Write Through Pages: which pages of 4 KB of each cell's memory, for the loads and stores of this one
+  localparam bit [7:0] WtpPages = 8'hA4;
+  localparam int WtpPagesLowLsb = 0;
+  localparam int WtpPagesLowW = 16;
+  localparam int WtpPagesHighLsb = 16;
+  localparam int WtpPagesHighW = 16;
+
+  // Registers: Changes the tags of the local cache
+  localparam bit [7:0] WtpUpdate = 8'hA8;
+  localparam int WtpUpdateLineLsb = 0;
+  localparam int WtpUpdateLineW = 25;
+  localparam int WtpUpdateKindLsb = 28;
+  localparam int WtpUpdateKindW = 3;
+
+  // Registers: The last load of the shared space
+  localparam bit [7:0] Loaded = 8'hAC;
+  localparam int LoadedWhyLsb = 0;
+  localparam int LoadedWhyW = 2;
+
   // Registers: Ring buffer 0: where the next message goes
   localparam bit [7:0] Ring0Write = 8'hC0;
   localparam int Ring0WriteSlotLsb = 0;
@@ -509,6 +531,12 @@ package ap1000p_pkg;
   localparam int BrokenRegister = 8;
   localparam int BrokenRing = 9;
   localparam int BrokenRingSize = 10;
+
+  // How a load of the shared space ended
+  localparam int AccessDone = 0;
+  localparam int AccessMiss = 1;
+  localparam int AccessRefused = 2;
+  localparam int AccessFailed = 3;
 
   // Queues
   localparam int QueueSystem = 0;

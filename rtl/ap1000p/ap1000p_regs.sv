@@ -8,6 +8,7 @@
 // Rings      what software sets of the ring buffers; where the next message goes is ap1000p_ring's, set by a pulse.
 // Demap      is handed to the MMU; `forget_o`, a pulse, when it is taken, for who keeps translations. One asked for while another is not
 //            done replaces it (STATUS says whether).
+// Tags       a write of WTP_UPDATE is handed to the Write Through Pages' tags, and answered when they have it.
 // Latency    1 cycle from request to response; inputs are seen 1 cycle late.
 // Reset      defaults: one cell at (0, 0), no region, no cause enabled.
 // busy_o     low: nothing to be done but to answer.
@@ -45,6 +46,15 @@ module ap1000p_regs (
     output logic [3:0] peek_o,
     output logic release_valid_o,
     output logic [16:0] release_count_o,
+
+    output logic [31:0] cache_o,
+    output logic [15:0] low_o,
+    output logic [15:0] high_o,
+    output logic upd_valid_o,
+    input logic upd_ready_i,
+    output logic [2:0] upd_kind_o,
+    output logic [24:0] upd_line_o,
+    input logic [1:0] loaded_i,
 
     output logic demap_valid_o,
     input logic demap_ready_i,
@@ -92,7 +102,7 @@ module ap1000p_regs (
     input logic [31:0] peek_data_i
 );
   // ------------------------------------------------------------------------------------------------ write and read
-  logic accept, write, known, writable, rsp_valid_q;
+  logic accept, write, update, known, writable, rsp_valid_q;
   logic [7:0] addr;
   logic [31:0] wdata, rdata;
   assign accept = host_req_valid_i && host_req_ready_o;
@@ -146,6 +156,10 @@ module ap1000p_regs (
       ap1000p_pkg::Peek: {writable, rdata} = {1'b1, peek_data_i};
       ap1000p_pkg::Held: rdata[16:0] = held_i;
       ap1000p_pkg::Position: rdata[15:0] = position_i;
+      ap1000p_pkg::WtpCache: {writable, rdata} = {1'b1, cache_o};
+      ap1000p_pkg::WtpPages: {writable, rdata} = {1'b1, high_o, low_o};
+      ap1000p_pkg::WtpUpdate: writable = 1'b1;
+      ap1000p_pkg::Loaded: rdata[1:0] = loaded_i;
       ap1000p_pkg::Id: rdata = ap1000p_pkg::IdValue;
       default: known = 1'b0;
     endcase
@@ -164,15 +178,23 @@ module ap1000p_regs (
     end
   end
 
-  assign host_req_ready_o = !rsp_valid_q;
+  assign update = write && addr == ap1000p_pkg::WtpUpdate;
+  assign host_req_ready_o = !rsp_valid_q && !upd_valid_o;
   assign host_rsp_valid_o = rsp_valid_q;
   always_ff @(posedge clk_i) begin
     if (accept) begin
       host_rsp_rdata_o <= host_req_write_i ? 32'b0 : rdata;
       host_rsp_err_o   <= !known || (host_req_write_i && !(writable && host_req_wstrb_i == 4'hF));
     end
-    if (rst_i) rsp_valid_q <= 1'b0;
-    else rsp_valid_q <= accept || (rsp_valid_q && !host_rsp_ready_i);
+    if (update) begin
+      upd_kind_o <= wdata[ap1000p_pkg::WtpUpdateKindLsb+:3];
+      upd_line_o <= wdata[24:0];
+    end
+    if (rst_i) {rsp_valid_q, upd_valid_o} <= '0;
+    else begin
+      upd_valid_o <= update || (upd_valid_o && !upd_ready_i);
+      rsp_valid_q <= (accept && !update) || (upd_valid_o && upd_ready_i) || (rsp_valid_q && !host_rsp_ready_i);
+    end
   end
 
   // ---------------------------------------------------------------------------------------------- control registers
@@ -189,6 +211,8 @@ module ap1000p_regs (
         ap1000p_pkg::Mode: mode_q <= {wdata[ap1000p_pkg::ModeFaultHostLsb+:2], wdata[ap1000p_pkg::ModePauseLsb+:3]};
         ap1000p_pkg::Enable: enable_q <= wdata[9:0];
         ap1000p_pkg::Peek: peek_o <= wdata[3:0];
+        ap1000p_pkg::WtpCache: cache_o <= {wdata[31:21], 21'b0};
+        ap1000p_pkg::WtpPages: {high_o, low_o} <= wdata;
         default: ;
       endcase
     end
@@ -214,6 +238,7 @@ module ap1000p_regs (
       enable_q <= '0;
       peek_o <= '0;
       {ring_on_o, ring_size_o, ring_context_o, ring_read_o} <= '0;
+      {cache_o, high_o, low_o} <= '0;
     end
   end
 
@@ -223,7 +248,7 @@ module ap1000p_regs (
   assign serve = write && addr == ap1000p_pkg::Serve;
   assign clear = write && addr == ap1000p_pkg::Cause;
   assign demap_valid_o = demap_q;
-  assign busy_o = demap_q || retry_o != '0 || abort_o != '0 || release_valid_o || drop_o != '0 || ring_set_o != '0;
+  assign busy_o = upd_valid_o || demap_q || retry_o != '0 || abort_o != '0 || release_valid_o || drop_o != '0 || ring_set_o != '0;
 
   always_ff @(posedge clk_i) begin
     if (broken_valid_i != '0) begin

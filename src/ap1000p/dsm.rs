@@ -5,7 +5,7 @@
 
 use super::regs::*;
 use super::send::Place;
-use super::wtp::LOCAL_BITS;
+use super::wtp::{LOCAL_BITS, Remote, Tags};
 use crate::harness::backend::HostReq;
 use crate::net::torus::Cell;
 
@@ -107,6 +107,69 @@ impl Access {
     }
 }
 
+/// Which pages of 4 KB of each cell's memory are Write Through Pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pages {
+    pub low: u16,
+    /// Behind the last.
+    pub high: u16,
+}
+
+impl Pages {
+    /// As register WTP_PAGES has them.
+    pub fn of(register: u32) -> Pages {
+        Pages {
+            low: (register >> WTP_PAGES_LOW_SHIFT) as u16,
+            high: (register >> WTP_PAGES_HIGH_SHIFT) as u16,
+        }
+    }
+
+    /// Whether one of them has the byte.
+    pub fn have(&self, addr: u32) -> bool {
+        addr >> LOCAL_BITS == 0 && (u32::from(self.low)..self.high.into()).contains(&(addr >> 12))
+    }
+}
+
+/// What becomes of an access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Course {
+    /// It is told; a load ends with an exception.
+    Refused,
+    /// A message to the other cell; a load waits for its answer.
+    Message(Vec<u32>),
+    /// A store to the other cell, and to the copy at this address in the local cache.
+    Both(Vec<u32>, u32),
+    /// A load of the copy at this address.
+    Copy(u32),
+    /// A load of a Write Through Page of which there is no copy: an exception.
+    Miss,
+}
+
+impl Access {
+    /// By the tags, in the pages where they count.
+    pub fn course(&self, from: Place, pages: Pages, tags: &mut Tags) -> Course {
+        let Some(message) = self.message(from) else {
+            return Course::Refused;
+        };
+        if !pages.have(self.addr) {
+            return Course::Message(message);
+        }
+        let (cell, addr) = (self.name(), self.addr);
+        match (tags.lookup(Remote { cell, addr }), self.write) {
+            ((true, copy), None) => Course::Copy(copy),
+            ((true, copy), Some(_)) => Course::Both(message, copy),
+            ((false, _), None) => Course::Miss,
+            ((false, _), Some(_)) => Course::Message(message),
+        }
+    }
+
+    /// The bytes of a store.
+    pub fn bytes(&self) -> Vec<u8> {
+        let value = self.value(self.write.expect("a store"));
+        value.to_le_bytes()[..1 << self.size].to_vec()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,6 +200,50 @@ mod tests {
         assert_eq!(write(6, 2), Some(0x2211_0000));
         assert_eq!(write(4, 4), Some(0x4433_2211));
         assert_eq!(write(8, 8), Some(0x8877_6655_4433_2211));
+    }
+
+    #[test]
+    fn pages_end_where_they_say() {
+        let pages = Pages::of(0x0012_0010);
+        let have = |addr| pages.have(addr);
+        assert_eq!(
+            [0xffff, 0x1_0000, 0x1_1fff, 0x1_2000].map(have),
+            [false, true, true, false]
+        );
+        assert!(!Pages::of(0x0010_0010).have(0x1_0000) && !Pages::of(0x0010_0012).have(0x1_1000));
+        assert!(!Pages::of(0xffff_0000).have(1 << LOCAL_BITS), "beyond the space");
+    }
+
+    #[test]
+    fn the_tags_count_in_write_through_pages_only() {
+        use crate::ap1000p::wtp::Update;
+        let from = Place {
+            at: [0, 0],
+            size: [2, 1],
+        };
+        let pages = Pages { low: 1, high: 2 };
+        let mut tags = Tags::new(0x20_0000);
+        let access = |addr, write| Access {
+            cell: [1, 0],
+            addr,
+            size: 2,
+            write,
+        };
+        let message = |access: Access| access.message(from).unwrap();
+        let (load, store) = (access(0x1400, None), access(0x1400, Some(9)));
+        assert_eq!(load.course(from, pages, &mut tags), Course::Miss);
+        assert_eq!(store.course(from, pages, &mut tags), Course::Message(message(store)));
+        for addr in [0x1400, 0x2400] {
+            tags.update(Update::Set, Remote { cell: 1, addr });
+        }
+        assert_eq!(load.course(from, pages, &mut tags), Course::Copy(0x20_1400));
+        assert_eq!(
+            store.course(from, pages, &mut tags),
+            Course::Both(message(store), 0x20_1400)
+        );
+        let other = access(0x2400, None);
+        assert_eq!(other.course(from, pages, &mut tags), Course::Message(message(other)));
+        assert_eq!(access(0x1402, None).course(from, pages, &mut tags), Course::Refused);
     }
 
     #[test]

@@ -50,6 +50,8 @@ parameters! {
     interrupt: Picos = 2000, "ns", 0 ..= 100000, Design, on [], from [], "Interrupt line to the handler's first instruction: 100 cycles.";
     refill_word: Picos = 200, "ns", 0 ..= 100000, Design, on [], from [],
         "The system's work to copy a word back from the spill region, beside its store: two loads from memory and the page's choice, 10 cycles.";
+    trap: Picos = 2000, "ns", 0 ..= 100000, Design, on [], from [],
+        "An access exception to its handler's first instruction, and from its last to the access begun again: 100 cycles.";
     page_service: Picos = 10000, "ns", 0 ..= 1000000, Design, on [], from [], "The system's work to map a page that was not there.";
 }
 

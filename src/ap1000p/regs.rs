@@ -144,7 +144,7 @@ pub const CAUSE_BAD_MASK: u32 = 0x20;
 pub const CAUSE_CUT_SHIFT: u32 = 6;
 /// Bits 6 in place.
 pub const CAUSE_CUT_MASK: u32 = 0x40;
-/// a flag or atomic was given up, or its memory reported an error.
+/// a flag or atomic was given up, or its memory reported an error; a copy in the local cache could not be changed.
 pub const CAUSE_WORD_SHIFT: u32 = 7;
 /// Bits 7 in place.
 pub const CAUSE_WORD_MASK: u32 = 0x80;
@@ -414,6 +414,38 @@ pub const RELEASE: u32 = 0x94;
 pub const RELEASE_COUNT_SHIFT: u32 = 0;
 /// Bits 16:0 in place.
 pub const RELEASE_COUNT_MASK: u32 = 0x1ffff;
+
+/// Registers: Address of the local cache in cell memory, a multiple of its size, 2 MB.
+pub const WTP_CACHE: u32 = 0xa0;
+
+/// Registers: Write Through Pages: which pages of 4 KB of each cell's memory, for the loads and stores of this one; none if LOW is not below HIGH.
+pub const WTP_PAGES: u32 = 0xa4;
+/// the first.
+pub const WTP_PAGES_LOW_SHIFT: u32 = 0;
+/// Bits 15:0 in place.
+pub const WTP_PAGES_LOW_MASK: u32 = 0xffff;
+/// the one behind the last.
+pub const WTP_PAGES_HIGH_SHIFT: u32 = 16;
+/// Bits 31:16 in place.
+pub const WTP_PAGES_HIGH_MASK: u32 = 0xffff0000;
+
+/// Registers: Changes the tags of the local cache; answered when that is done.
+pub const WTP_UPDATE: u32 = 0xa8;
+/// which kilobyte: bits 34:10 of its address in the shared space.
+pub const WTP_UPDATE_LINE_SHIFT: u32 = 0;
+/// Bits 24:0 in place.
+pub const WTP_UPDATE_LINE_MASK: u32 = 0x1ffffff;
+/// UPDATE_....
+pub const WTP_UPDATE_KIND_SHIFT: u32 = 28;
+/// Bits 30:28 in place.
+pub const WTP_UPDATE_KIND_MASK: u32 = 0x70000000;
+
+/// Registers: The last load of the shared space.
+pub const LOADED: u32 = 0xac;
+/// ACCESS_....
+pub const LOADED_WHY_SHIFT: u32 = 0;
+/// Bits 1:0 in place.
+pub const LOADED_WHY_MASK: u32 = 0x3;
 
 /// Registers: Ring buffer 0: where the next message goes; written only while MODE says neither ON nor BUSY, or while the receiver waits for a ring buffer.
 pub const RING0_WRITE: u32 = 0xc0;
@@ -799,6 +831,15 @@ pub const BROKEN_REGISTER: u32 = 8;
 pub const BROKEN_RING: u32 = 9;
 /// What became of a message that was not executed as it says: longer than its ring buffer, or than 2^20 - 3 words.
 pub const BROKEN_RING_SIZE: u32 = 10;
+
+/// How a load of the shared space ended: with what is there.
+pub const ACCESS_DONE: u32 = 0;
+/// How a load of the shared space ended: of a Write Through Page, and there is no copy.
+pub const ACCESS_MISS: u32 = 1;
+/// How a load of the shared space ended: no such cell, or not at a multiple of its size.
+pub const ACCESS_REFUSED: u32 = 2;
+/// How a load of the shared space ended: the other cell could not, or the memory of the copy reported an error.
+pub const ACCESS_FAILED: u32 = 3;
 
 /// Queues: commands of the system.
 pub const QUEUE_SYSTEM: u32 = 0;

@@ -7,7 +7,10 @@ pub const LOCAL_BITS: u32 = 25;
 /// Pages of the local cache.
 pub const ENTRIES: usize = 512;
 const PAGE: u32 = 4096;
-const LINE: u32 = 1024;
+/// Bytes of the local cache.
+pub const CACHE: u32 = ENTRIES as u32 * PAGE;
+/// Bytes that are copied at once.
+pub const LINE: u32 = 1024;
 
 /// A byte of a cell, 10 and 25 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +41,26 @@ pub enum Update {
 
 impl Update {
     pub const ALL: [Update; 5] = [Update::Claim, Update::Set, Update::Line, Update::Page, Update::All];
+
+    /// The word of register WTP_UPDATE that makes it, of the kilobyte with this byte.
+    pub fn word(self, remote: Remote) -> u32 {
+        (self as u32) << WTP_UPDATE_KIND_SHIFT
+            | u32::from(remote.cell) << (LOCAL_BITS - LINE.ilog2())
+            | (remote.addr / LINE)
+    }
+
+    /// Of that word; `None`: there is no such kind.
+    pub fn of(word: u32) -> Option<(Update, Remote)> {
+        let kind = (word & WTP_UPDATE_KIND_MASK) >> WTP_UPDATE_KIND_SHIFT;
+        let update = Update::ALL.into_iter().find(|update| *update as u32 == kind)?;
+        let line = word & WTP_UPDATE_LINE_MASK;
+        let lines = 1 << (LOCAL_BITS - LINE.ilog2());
+        let remote = Remote {
+            cell: (line / lines) as u16,
+            addr: line % lines * LINE,
+        };
+        Some((update, remote))
+    }
 }
 
 /// A place: whose page, and which of its lines are there.
@@ -67,7 +90,7 @@ impl Tags {
         let hit = self
             .place(remote)
             .is_some_and(|(page, lines)| page == remote.page() && lines[remote.line()]);
-        (hit, self.base + remote.addr % (ENTRIES as u32 * PAGE))
+        (hit, self.base + remote.addr % CACHE)
     }
 
     pub fn update(&mut self, update: Update, remote: Remote) {

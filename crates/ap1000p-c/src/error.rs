@@ -80,7 +80,9 @@ impl From<DsmError> for Error {
             DsmError::NotShared { .. } => Code::Pointer,
             DsmError::Size { .. } => Code::Size,
             DsmError::Unaligned { .. } => Code::Align,
-            DsmError::Exception { .. } => Code::Refused,
+            DsmError::Cache { .. } | DsmError::Pages { .. } => Code::Pointer,
+            DsmError::Exception { .. } | DsmError::Refused(_) => Code::Refused,
+            DsmError::Command(error) => return error.into(),
         };
         code.why(error)
     }

@@ -10,6 +10,7 @@ use verilated_build::{Toolchain, Units};
 /// The message, and parameters that bring it up.
 const ILLEGAL: &[(&str, &[&str])] = &[
     ("ap1000p_access_CoordW_must_be_1_to_7", &["CoordW=8"]),
+    ("ap1000p_access_LocalW_must_be_13_to_28", &["LocalW=29"]),
     ("ap1000p_acks_W_must_be_at_least_1", &["W=0"]),
     ("ap1000p_answer_MemW_must_be_9_to_31", &["MemW=8"]),
     ("ap1000p_asks_Clients_must_be_at_least_1", &["Clients=0"]),

@@ -8,6 +8,7 @@ use crate::ap1000p::regs::*;
 use crate::ap1000p::window::{self, Command};
 use crate::harness::cpu::Level;
 use crate::harness::exec::RegError;
+use crate::net::torus::Torus;
 use crate::{Addr, NodeId};
 
 /// Why a command is not issued, or an access not made.
@@ -123,16 +124,21 @@ pub(super) fn flag_word(flag: Option<Addr>) -> Result<u32, CommandError> {
     }
 }
 
+/// A cell of the torus seen from another, as word 0 of a command says it.
+pub(super) fn relative(torus: Torus, from: NodeId, to: NodeId) -> u32 {
+    let (from, to) = (torus.cell(from.index()), torus.cell(to.index()));
+    let part = |from: usize, to: usize| (to as i32 - from as i32) as u32 & 0xff;
+    part(from.x, to.x) << COMMAND_HEAD_DX_SHIFT | part(from.y, to.y) << COMMAND_HEAD_DY_SHIFT
+}
+
 impl Cell {
     /// Word 0 of a command to this cell: it is said relative to the own one.
     pub(super) fn head(&self, to: NodeId) -> Result<u32, CommandError> {
-        let (torus, cells) = (self.torus(), self.cells());
+        let cells = self.cells();
         if to.index() >= cells {
             return Err(CommandError::NoCell { cell: to, cells });
         }
-        let (from, to) = (torus.cell(self.id().index()), torus.cell(to.index()));
-        let part = |from: usize, to: usize| (to as i32 - from as i32) as u32 & 0xff;
-        Ok(part(from.x, to.x) << COMMAND_HEAD_DX_SHIFT | part(from.y, to.y) << COMMAND_HEAD_DY_SHIFT)
+        Ok(relative(self.torus(), self.id(), to))
     }
 
     fn command(&self, to: NodeId, transfer: &Transfer) -> Result<Command, CommandError> {
@@ -166,13 +172,10 @@ impl Cell {
     /// Stores a command's words to a page: the last one starts it. Programs of one cell take turns.
     pub(super) async fn issue(&self, by: By, page: u32, words: Command) -> Result<(), CommandError> {
         let (kernel, config) = (&self.kernel, &self.kernel.config);
-        let page = match by {
-            By::User => page,
-            By::System => {
-                kernel.cpu.work(Level::User, config.system_call).await;
-                page | PAGE_SYSTEM_MASK
-            }
-        };
+        if by == By::System {
+            kernel.cpu.work(Level::User, config.system_call + config.call).await;
+            return Ok(kernel.issue(page, words).await?);
+        }
         kernel.cpu.work(Level::User, config.call).await;
         let _turn = self.library.stores.hold().await;
         for word in words {

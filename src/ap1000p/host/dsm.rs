@@ -1,13 +1,39 @@
-//! Distributed shared memory: the processor's loads and stores to any cell's memory, and when they are done.
+//! Distributed shared memory: the processor's loads and stores to any cell's memory, when they are done, and copies in the local cache.
+//!
+//! Copies follow the paper's section 4: a load of a Write Through Page that has no copy traps to a handler that GETs the kilobyte; a synchronising write makes
+//! all cells forget their copies of what was written. The system of a cell that holds copies is asked by a PUT into its memory; in the machine a message
+//! into its ring buffer would interrupt it, so it is charged as much.
+
+use std::ops::Range;
+use std::rc::Rc;
 
 use thiserror::Error;
 
-use super::Cell;
+use super::command::relative;
+use super::kernel::Kernel;
+use super::{Cell, CommandError};
 use crate::ap1000p::dsm;
 use crate::ap1000p::regs::*;
-use crate::ap1000p::wtp::LOCAL_BITS;
+use crate::ap1000p::wtp::{CACHE, LINE, LOCAL_BITS, Remote, Update};
 use crate::harness::cpu::Level;
+use crate::harness::exec::RegError;
+use crate::harness::memory::Memory;
 use crate::{Addr, NodeId, Picos};
+
+/// The library's words: copies fetched; requests to forget one; those of this cell that were done; the request under way.
+const FETCHED: u32 = 8;
+const ASKED: u32 = 9;
+const FORGOTTEN: u32 = 10;
+const REQUEST: u32 = 11;
+/// What each cell asks to be forgotten, by its number: a word of WTP_UPDATE, 0 for nothing.
+const REQUESTS: u32 = 0x400;
+/// Bytes of a page whose loads and stores are Write Through, or not.
+const PAGE: u32 = 4096;
+
+fn word(memory: &Memory, addr: Addr) -> u32 {
+    let bytes = memory.read(addr, 4).expect("the library's words are in memory");
+    u32::from_le_bytes(bytes.try_into().expect("four bytes"))
+}
 
 /// A byte of the shared space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +57,16 @@ pub enum DsmError {
     Unaligned { addr: Addr, bytes: u8 },
     #[error("a load of {bytes} bytes at {} of cell {} ended with an exception", at.addr, at.cell.0)]
     Exception { at: Shared, bytes: u8 },
+    #[error(
+        "a local cache at {addr}: it is a multiple of 2 MB, and 2 MB of user memory, of which there are {user_end} bytes"
+    )]
+    Cache { addr: Addr, user_end: u32 },
+    #[error("pages from {start:#x} to {end:#x}: multiples of 4 KB of the 32 MB that are shared")]
+    Pages { start: u32, end: u32 },
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    #[error(transparent)]
+    Refused(#[from] RegError),
 }
 
 impl Cell {
@@ -53,17 +89,116 @@ impl Cell {
         Ok(dsm::place(self.torus().cell(cell.index()), addr.0))
     }
 
-    /// Loads 1, 2, 4 or 8 bytes of any cell's memory. The processor waits, and serves no interrupt meanwhile.
+    /// The kilobyte of a place, as tags know it.
+    fn kilobyte(&self, at: Shared) -> Result<Remote, DsmError> {
+        let place = self.physical(at, 1)?;
+        Ok(Remote {
+            cell: (place >> LOCAL_BITS) as u16,
+            addr: at.addr.0 & !(LINE - 1),
+        })
+    }
+
+    /// Loads 1, 2, 4 or 8 bytes of any cell's memory. The processor waits, and serves no interrupt meanwhile, but that it fetches a copy of a Write
+    /// Through Page.
     ///
     /// # Errors
     /// No such place, an address that is no multiple of the size; the other cell could not read it.
     pub async fn load(&self, at: Shared, bytes: u8) -> Result<u64, DsmError> {
         let addr = self.physical(at, bytes)?;
         let _turn = self.library.accesses.hold().await;
-        // An interrupt handler goes first.
-        self.kernel.cpu.work(Level::User, Picos::ZERO).await;
-        let loaded = self.kernel.host.load(addr, bytes).await;
-        loaded.map_err(|_| DsmError::Exception { at, bytes })
+        let cpu = &self.kernel.cpu;
+        loop {
+            // An interrupt handler goes first.
+            cpu.work(Level::User, Picos::ZERO).await;
+            if let Ok(value) = self.kernel.host.load(addr, bytes).await {
+                return Ok(value);
+            }
+            cpu.work(Level::User, self.kernel.config.trap).await;
+            let why = cpu.read(Level::User, LOADED).await & LOADED_WHY_MASK;
+            if why != ACCESS_MISS {
+                return Err(DsmError::Exception { at, bytes });
+            }
+            self.fetch(at).await?;
+        }
+    }
+
+    /// The handler of a load that missed: a GET of the kilobyte into the local cache. Whoever wants it forgotten meanwhile is served after that.
+    async fn fetch(&self, at: Shared) -> Result<(), DsmError> {
+        let (kernel, kilobyte) = (&self.kernel, self.kilobyte(at)?);
+        let _turn = kernel.copies.hold().await;
+        let update = async |update: Update| kernel.cpu.write(Level::User, WTP_UPDATE, update.word(kilobyte)).await;
+        // What the place had is overwritten from now on.
+        update(Update::Claim).await;
+        let cache = kernel.cpu.read(Level::User, WTP_CACHE).await;
+        let (flag, fetches) = (self.layout().word(FETCHED), &self.library.fetches);
+        fetches.set(fetches.get().wrapping_add(1));
+        let copy = cache + kilobyte.addr % CACHE;
+        let head = relative(self.torus(), self.id(), at.cell);
+        kernel.cpu.work(Level::User, kernel.config.call).await;
+        let get = [head, LINE / 4, copy, 0, flag.0, 0, kilobyte.addr, 0];
+        kernel.issue(KIND_GET, get).await?;
+        self.wait_flag(flag, fetches.get()).await?;
+        update(Update::Set).await;
+        Ok(())
+    }
+
+    /// From now on the bytes `shared` of each cell's memory are in Write Through Pages for this cell's loads and stores: what it loads of them is copied,
+    /// a kilobyte at a time, into the local cache of 2 MB at `cache`. No page, with an empty range. Other cells may choose otherwise.
+    ///
+    /// # Errors
+    /// No place for the cache, no pages.
+    pub async fn write_through(&self, cache: Addr, shared: Range<u32>) -> Result<(), DsmError> {
+        let user_end = self.memory_end();
+        if !cache.0.is_multiple_of(CACHE) || cache.0.checked_add(CACHE).is_none_or(|end| end > user_end) {
+            return Err(DsmError::Cache { addr: cache, user_end });
+        }
+        let Range { start, end } = shared;
+        let page = |addr: u32| addr.is_multiple_of(PAGE) && addr <= 1 << LOCAL_BITS;
+        if !page(start) || !page(end) {
+            return Err(DsmError::Pages { start, end });
+        }
+        let _turn = self.library.accesses.hold().await;
+        let _copies = self.kernel.copies.hold().await;
+        let none = Remote { cell: 0, addr: 0 };
+        for (offset, value) in [
+            (WTP_PAGES, 0),
+            (WTP_UPDATE, Update::All.word(none)),
+            (WTP_CACHE, cache.0),
+            (
+                WTP_PAGES,
+                (start / PAGE) << WTP_PAGES_LOW_SHIFT | (end / PAGE) << WTP_PAGES_HIGH_SHIFT,
+            ),
+        ] {
+            self.kernel.cpu.write(Level::User, offset, value).await;
+        }
+        if !self.kernel.forgets.replace(true) {
+            let (host, kernel) = (self.host(), self.kernel.clone());
+            host.spawn_daemon(format!("copies of {}", self.id()), kernel.forget());
+        }
+        Ok(())
+    }
+
+    /// A synchronising write: when it returns, this cell's stores are in their memories, and none of `holders` has an older copy of the kilobytes in which
+    /// `written` are. Those must have Write Through Pages (else this waits for ever).
+    ///
+    /// # Errors
+    /// No such place, no such cell.
+    pub async fn sync_write(&self, written: &[Shared], holders: &[NodeId]) -> Result<(), DsmError> {
+        let _turn = self.library.syncs.hold().await;
+        // Before any copy is forgotten: who fetches it again must find what was stored.
+        self.fence().await;
+        let [asked, forgotten, request] = [ASKED, FORGOTTEN, REQUEST].map(|number| self.layout().word(number));
+        let slot = self.layout().word(REQUESTS + u32::from(self.id().0));
+        let count = &self.library.forgotten;
+        for &at in written {
+            self.set_word(request, Update::Line.word(self.kilobyte(at)?));
+            for &holder in holders.iter().filter(|&&holder| holder != self.id()) {
+                self.put(holder, request, 1, slot, Some(asked), None).await?;
+                count.set(count.get().wrapping_add(1));
+            }
+            self.wait_flag(forgotten, count.get()).await?;
+        }
+        Ok(())
     }
 
     /// Stores the lowest 1, 2, 4 or 8 bytes of `value` to any cell's memory. They are on their way when this returns: see [`fence`](Cell::fence).
@@ -81,5 +216,38 @@ impl Cell {
     /// Waits until all stores of this cell are in their memories.
     pub async fn fence(&self) {
         while self.kernel.cpu.read(Level::User, ACKS).await & ACKS_COUNT_MASK != 0 {}
+    }
+}
+
+impl Kernel {
+    /// Forgets copies when other cells ask for it, and tells them.
+    async fn forget(self: Rc<Kernel>) {
+        let asked = self.layout.word(ASKED);
+        let mut done = 0_u32;
+        loop {
+            let more = move |memory: &Memory| word(memory, asked).wrapping_sub(done) as i32 > 0;
+            self.host.watch("a request to forget a copy", more).await;
+            let _copies = self.copies.hold().await;
+            let _turn = self.handlers.hold().await;
+            self.cpu.enter();
+            self.host.delay(self.config.interrupt).await;
+            for from in 0..self.host.nodes() as u16 {
+                let slot = self.layout.word(REQUESTS + u32::from(from));
+                let request = self.host.memory(|memory| {
+                    let request = word(memory, slot);
+                    assert!(memory.write(slot, &[0; 4]), "the library's words are in memory");
+                    request
+                });
+                if request == 0 {
+                    continue;
+                }
+                self.cpu.write(Level::Handler, WTP_UPDATE, request).await;
+                let head = relative(self.config.torus(), self.host.node(), NodeId(from));
+                let tell = [head, 0, 0, 0, self.layout.word(FORGOTTEN).0, 0, 0, 0];
+                self.issue(KIND_PUT, tell).await.expect("a page of the system's");
+                done = done.wrapping_add(1);
+            }
+            self.cpu.leave();
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The system on a cell: sets the registers at the start, then serves interrupts. A page that is to be mapped on demand is, and the transfer
 //! goes on; what overflowed the queues is copied back, if the hardware does not; everything else is noted as a fault, and a transfer that waits for it is given up.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use thiserror::Error;
@@ -15,10 +15,11 @@ use crate::ap1000p::page::direct;
 use crate::ap1000p::params::Config;
 use crate::ap1000p::queues::{Element, Region, SIZES};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::window::{self, NETS};
+use crate::ap1000p::window::{self, Command, NETS};
 use crate::harness::cpu::{Cpu, Level};
 use crate::harness::exec::{Host, RegError};
 use crate::harness::memory::Memory;
+use crate::harness::sync::Lock;
 use crate::{Addr, NodeId, Picos};
 
 /// All of the torus, as a range of relative cells.
@@ -71,6 +72,14 @@ pub(super) struct Kernel {
     pub config: Rc<Config>,
     pub layout: Layout,
     pub rings: Rings,
+    /// One handler runs at a time.
+    pub handlers: Lock,
+    /// A command of the system is stored at a time.
+    commands: Lock,
+    /// Who fetches a copy, or forgets copies.
+    pub copies: Lock,
+    /// Requests to forget copies are served.
+    pub forgets: Cell<bool>,
     faults: Rc<Faults>,
 }
 
@@ -94,6 +103,10 @@ impl Kernel {
             config,
             layout,
             rings: Rings::new(),
+            handlers: Lock::new("another handler"),
+            commands: Lock::new("another command of the system"),
+            copies: Lock::new("another change of the local cache"),
+            forgets: Cell::new(false),
             faults,
         }
     }
@@ -118,6 +131,7 @@ impl Kernel {
     pub async fn run(self: Rc<Kernel>) {
         loop {
             self.host.irq().await;
+            let _turn = self.handlers.hold().await;
             self.cpu.enter();
             self.host.delay(self.config.interrupt).await;
             self.serve().await;
@@ -131,6 +145,15 @@ impl Kernel {
 
     async fn write(&self, offset: u32, value: u32) {
         self.cpu.write(Level::Handler, offset, value).await;
+    }
+
+    /// Stores a command of the system's. No handler comes between its words, so that nobody waits for one who was interrupted.
+    pub async fn issue(&self, page: u32, words: Command) -> Result<(), RegError> {
+        let _turn = self.commands.hold().await;
+        for word in words {
+            self.host.reg_write(window::page(page | PAGE_SYSTEM_MASK), word).await?;
+        }
+        Ok(())
     }
 
     async fn serve(&self) {

@@ -59,6 +59,8 @@ pub(super) struct Library {
     /// The processor makes one access of the shared space at a time, and waits for it.
     pub accesses: Lock,
     pub bus: Bus,
+    /// One synchronising write at a time.
+    pub syncs: Lock,
     /// One atomic operation is under way at a time: its result has one place.
     atomics: Lock,
     /// PUTs to be acknowledged so far, atomic operations, barriers, reductions.
@@ -68,6 +70,9 @@ pub(super) struct Library {
     reductions: Count<u32>,
     /// Messages that programs wait for, or have.
     pub received: Count<u32>,
+    /// Copies fetched, and copies of others that were forgotten.
+    pub fetches: Count<u32>,
+    pub forgotten: Count<u32>,
 }
 
 impl Library {
@@ -76,12 +81,15 @@ impl Library {
             stores: Lock::new("another program's command"),
             accesses: Lock::new("another program's access of the shared space"),
             bus: Bus::new(),
+            syncs: Lock::new("another program's synchronising write"),
             atomics: Lock::new("another program's atomic operation"),
             puts: Count::new(0),
             atomic: Count::new(0),
             barriers: Count::new(0),
             reductions: Count::new(0),
             received: Count::new(0),
+            fetches: Count::new(0),
+            forgotten: Count::new(0),
         }
     }
 }
@@ -92,7 +100,7 @@ pub(super) fn next(count: &Count<u32>) -> u32 {
 }
 
 impl Cell {
-    fn layout(&self) -> &Layout {
+    pub(super) fn layout(&self) -> &Layout {
         &self.kernel.layout
     }
 

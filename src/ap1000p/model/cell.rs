@@ -15,6 +15,7 @@ use crate::ap1000p::receive::{What, Why};
 use crate::ap1000p::regs::*;
 use crate::ap1000p::send::{Place, Traffic};
 use crate::ap1000p::word::Request;
+use crate::ap1000p::wtp::{CACHE, Tags, Update};
 
 /// Remote stores that can be counted: 16 bits.
 const ACKS_MOST: u32 = ACKS_COUNT_MASK;
@@ -50,6 +51,9 @@ pub(super) struct Registers {
     pub cause: u32,
     pub enable: u32,
     pub peek: u32,
+    pub wtp_pages: u32,
+    /// `ACCESS_...` of the last load.
+    pub loaded: u32,
     /// How many, the last one's page and why.
     pub refused: (u32, u16, u32),
     /// Requests and replies.
@@ -110,6 +114,7 @@ pub(super) struct Node {
     pub commands: CommandModel,
     pub queues: Queues,
     pub acks: Acks,
+    pub tags: Tags,
     /// By [`Unit`].
     pub jobs: [Option<Job>; 5],
     /// Messages that came, [requests, replies].
@@ -144,6 +149,7 @@ impl Node {
             commands: CommandModel::default(),
             queues: Queues::new(hardware_refill),
             acks: Acks::new(ACKS_MOST),
+            tags: Tags::new(0),
             jobs: Default::default(),
             inbox: Default::default(),
             flags: VecDeque::new(),
@@ -258,7 +264,10 @@ impl Node {
             CAUSE => regs.cause,
             ENABLE => regs.enable,
             FAULTS => self.who(),
-            SERVE | DEMAP | DEMAP_ALL | DROP | RELEASE => 0,
+            SERVE | DEMAP | DEMAP_ALL | DROP | RELEASE | WTP_UPDATE => 0,
+            WTP_CACHE => self.tags.base,
+            WTP_PAGES => regs.wtp_pages,
+            LOADED => regs.loaded,
             ACKS => self.acks.count(),
             WHY0..=WHERE4 if offset.is_multiple_of(4) => {
                 let unit = (offset - WHY0) / (WHY1 - WHY0);
@@ -346,6 +355,13 @@ impl Node {
                     }
                 }
             }
+            WTP_CACHE => self.tags.base = value & !(CACHE - 1),
+            WTP_PAGES => regs.wtp_pages = value,
+            WTP_UPDATE => {
+                if let Some((update, remote)) = Update::of(value) {
+                    self.tags.update(update, remote);
+                }
+            }
             PEEK => regs.peek = value & (PEEK_WORD_MASK | PEEK_SYSTEM_MASK),
             RING0_WRITE..RINGS_END => return self.write_ring(offset, value),
             RELEASE => self.queues.release(value & RELEASE_COUNT_MASK),
@@ -393,7 +409,7 @@ impl Node {
                 let dsm::Access { cell, addr, .. } = access;
                 parts.push(format!("the host waits for a load of {addr:#x} of cell {cell:?}"));
             }
-            Some(Access::Started(_) | Access::Answered(_)) | None => {}
+            Some(Access::Started(_) | Access::Copying | Access::Answered(_)) | None => {}
         }
         if self.irq {
             parts.push("interrupt line up".into());

@@ -9,6 +9,7 @@
 //! - **Messages** go through the network as a whole, each router's input has room for two of each class and lane, and so has a cell for those that wait for a fault to be
 //!   served or a register to be emptied: what is behind waits in the network, and then at its sender.
 //! - **A message's data** are read when it is sent, but for faults and table reads on the way, and written 1 write latency after its last word came.
+//! - **The local cache** is changed when a store to it begins, and takes no time of the next access.
 //! - **The word unit** does what it is asked without waiting for others, unless a fault holds it.
 //! - **The S-net** opens a barrier, and **the B-net** carries a word, in fixed times; the bus takes packets in the order in which they became complete.
 
@@ -23,7 +24,7 @@ use std::fmt::Write as _;
 use super::Queue;
 use super::bif::regs::BIF_SEND_LAST;
 use super::creg::{Access as Creg, Conflict, Cregs};
-use super::dsm;
+use super::dsm::{self, Course};
 use super::mmu::{Lookup, Mmu};
 use super::params::Config;
 use super::receive::{Body, Class, Effect, Message, Receiver};
@@ -178,6 +179,8 @@ enum Access {
     Waiting(HostReq),
     /// For a remote load's answer.
     Loading(dsm::Access),
+    /// For a copy in the local cache.
+    Copying,
     Answered(HostRsp),
 }
 
@@ -185,6 +188,8 @@ enum Access {
 #[derive(Debug)]
 enum Due {
     Host,
+    /// A load of a copy is over.
+    Copied(HostRsp),
     Run(Unit),
     /// The last word of a message has left its send controller; its flag counts.
     Sent(Option<Request>),
@@ -275,6 +280,7 @@ impl ModelMachine {
     fn happen(&mut self, n: usize, due: Due) {
         match due {
             Due::Host => self.host(n),
+            Due::Copied(rsp) => self.nodes[n].host = Some(Access::Answered(rsp)),
             Due::Run(unit) => self.run(n, unit),
             Due::Sent(flag) => {
                 let node = &mut self.nodes[n];
@@ -382,15 +388,47 @@ impl ModelMachine {
         if stores && node.acks.count() == ACKS_COUNT_MASK {
             return Access::Waiting(req);
         }
-        let Some(words) = access.message(node.regs.place()) else {
-            node.regs.cause |= CAUSE_REFUSED_MASK;
-            // A store is not waited for.
-            return answered(!stores);
-        };
-        if !node.queues.is_free(Queue::Access) {
+        if !stores {
+            node.regs.loaded = ACCESS_DONE;
+        }
+        let Node { regs, tags, .. } = &mut *node;
+        let course = access.course(regs.place(), dsm::Pages::of(regs.wtp_pages), tags);
+        if matches!(course, Course::Message(_) | Course::Both(..)) && !node.queues.is_free(Queue::Access) {
             return Access::Waiting(req);
         }
-        node.queues.enter(Queue::Access, &words);
+        match course {
+            Course::Refused => {
+                node.regs.cause |= CAUSE_REFUSED_MASK;
+                if !stores {
+                    node.regs.loaded = ACCESS_REFUSED;
+                }
+                // A store is not waited for.
+                return answered(!stores);
+            }
+            Course::Miss => {
+                node.regs.loaded = ACCESS_MISS;
+                return answered(true);
+            }
+            Course::Copy(at) => {
+                let words = node.parts.read(at & !3, 1 << access.size.max(2));
+                if words.is_none() {
+                    node.regs.loaded = ACCESS_FAILED;
+                }
+                let rsp = HostRsp {
+                    value: words.map_or(0, |words| access.value(words)),
+                    error: words.is_none(),
+                };
+                self.at(self.cycle + self.timing.read, n, Due::Copied(rsp));
+                return Access::Copying;
+            }
+            Course::Both(words, at) => {
+                if !node.parts.write(at, &access.bytes()) {
+                    node.regs.cause |= CAUSE_WORD_MASK;
+                }
+                node.queues.enter(Queue::Access, &words);
+            }
+            Course::Message(words) => node.queues.enter(Queue::Access, &words),
+        }
         if stores {
             node.acks.step(true, false);
             answered(false)
@@ -406,6 +444,9 @@ impl ModelMachine {
             return;
         };
         let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));
+        if words.is_empty() {
+            node.regs.loaded = ACCESS_FAILED;
+        }
         node.host = Some(Access::Answered(HostRsp {
             value: access.value(word(0) | word(1) << 32),
             error: words.is_empty(),

@@ -20,6 +20,19 @@ pub(super) struct Parts {
     pub rings: Rings,
 }
 
+impl Parts {
+    /// 4 or 8 bytes of the local cache, unless the bus has an error.
+    pub fn read(&self, addr: u32, bytes: u32) -> Option<u64> {
+        let high = if bytes == 8 { word(&self.memory, addr + 4)? } else { 0 };
+        Some(u64::from(word(&self.memory, addr)?) | u64::from(high) << 32)
+    }
+
+    /// Bytes of the local cache; false, and nothing written, on an error.
+    pub fn write(&mut self, addr: u32, bytes: &[u8]) -> bool {
+        self.memory.bus_ok(Addr(addr), bytes.len() as u32) && self.memory.write(Addr(addr), bytes)
+    }
+}
+
 /// A word of memory, unless the bus has an error.
 pub(super) fn word(memory: &Memory, addr: u32) -> Option<u32> {
     let bytes = memory.read(Addr(addr), 4).filter(|_| memory.bus_ok(Addr(addr), 4))?;

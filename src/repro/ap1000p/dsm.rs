@@ -1,14 +1,17 @@
-//! Distributed shared memory: remote loads and stores, and when they are done.
+//! Distributed shared memory: remote loads and stores, when they are done, and copies in Write Through Pages.
 
 use std::cell::{Cell as Count, RefCell};
 use std::rc::Rc;
 
-use super::lab::{HARDWARE, Lab, MeasureError, finish, flag, node, pattern};
+use super::lab::{HARDWARE, Lab, MeasureError, Sim, finish, flag, node, pattern};
 use crate::ap1000p::host::{DsmError, Shared};
 use crate::ap1000p::regs::*;
+use crate::ap1000p::wtp::{LOCAL_BITS, Remote, Update};
+use crate::harness::backend::EventKind;
 use crate::harness::seed::Seed;
 use crate::repro::row::Spec;
-use crate::{Addr, Picos};
+use crate::repro::{Curve, Plot};
+use crate::{Addr, NodeId, Picos};
 
 fn shared(cell: usize, addr: u32) -> Shared {
     Shared {
@@ -382,5 +385,334 @@ pub fn m3(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             double,
         );
     }
+    Ok(())
+}
+
+/// Memory with room for a local cache, at its own size.
+const BYTES: u32 = 8 << 20;
+const CACHE: Addr = Addr(2 << 20);
+/// The bytes of Write Through Pages: as many as the local cache has, and as many again.
+const THROUGH: std::ops::Range<u32> = 0..4 << 20;
+
+/// Requests and answers of 256 words and more that a cell sent and got since last asked.
+fn fetches(sim: &mut Sim, cell: usize) -> (u32, u32) {
+    let events = sim.backend_mut().take_events();
+    let own = events.iter().filter(|e| e.node == node(cell));
+    let (mut sent, mut whole) = (0, 0);
+    for event in own {
+        match event.kind {
+            EventKind::TxFirst { .. } => sent += 1,
+            EventKind::RxLast { flits } if flits == 256 + 6 => whole += 1,
+            _ => {}
+        }
+    }
+    (sent, whole)
+}
+
+/// A machine whose cells have Write Through Pages.
+fn boot_through(lab: &Lab<'_>, columns: u32, rows: u32) -> Result<Sim, MeasureError> {
+    let mut sim = lab.boot_with(columns, rows, |config| config.mem_bytes = BYTES)?;
+    for number in 0..sim.cells() {
+        sim.spawn_checked(node(number), async |cell| cell.write_through(CACHE, THROUGH).await);
+    }
+    finish(&mut sim)?;
+    Ok(sim)
+}
+
+/// What a cell loads from these places; nothing may go wrong.
+fn loads(sim: &mut Sim, from: usize, places: &[(usize, u32)]) -> Result<Vec<u64>, MeasureError> {
+    let got = Rc::new(RefCell::new(Vec::new()));
+    let (values, places) = (got.clone(), places.to_vec());
+    sim.spawn_checked(node(from), async move |cell| {
+        for (to, addr) in places {
+            let value = cell.load(shared(to, addr), 4).await?;
+            values.borrow_mut().push(value);
+        }
+        Ok::<_, DsmError>(())
+    });
+    finish(sim)?;
+    Ok(got.take())
+}
+
+pub fn c19(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    let mut sim = boot_through(lab, 2, 1)?;
+    let mut bad = 0;
+    let word = |addr: u32| u64::from(pattern(1, addr));
+    let row = |lab: &mut Lab<'_>, name: &str, what: &str, (sent, whole): (u32, u32), want: u32| {
+        let want = f64::from(want);
+        lab.check(
+            &format!("c19.{name}_sent"),
+            &format!("{what}: messages sent"),
+            "messages",
+            (want, want),
+            sent,
+        );
+        lab.check(
+            &format!("c19.{name}_came"),
+            &format!("{what}: kilobytes that came"),
+            "kilobytes",
+            (want, want),
+            whole,
+        );
+    };
+    fetches(&mut sim, 0);
+    // A miss, then hits of the same kilobyte, then the page's other ones.
+    bad += u32::from(loads(&mut sim, 0, &[(1, 0x1_0404)])? != [word(0x1_0404)]);
+    let seen = fetches(&mut sim, 0);
+    row(lab, "miss", "a load that misses", seen, 1);
+    let places: Vec<(usize, u32)> = (0..256).map(|n| (1, 0x1_0400 + 4 * n)).collect();
+    bad += u32::from(loads(&mut sim, 0, &places)? != (0..256).map(|n| word(0x1_0400 + 4 * n)).collect::<Vec<_>>());
+    let seen = fetches(&mut sim, 0);
+    row(lab, "hit", "loads of all of that kilobyte", seen, 0);
+    let lines = [0x1_0000, 0x1_07fc, 0x1_0800, 0x1_0c00];
+    bad += u32::from(loads(&mut sim, 0, &lines.map(|addr| (1, addr)))? != lines.map(word));
+    let seen = fetches(&mut sim, 0);
+    row(lab, "lines", "loads of the page's three others", seen, 3);
+    // Another page at the same place, and the first again.
+    let rival = 0x1_0000 + (2 << 20);
+    sim.cell(node(1)).set_word(Addr(rival), 0x1234);
+    let got = loads(&mut sim, 0, &[(1, rival), (1, 0x1_0000), (0, 0x1_0000)])?;
+    bad += u32::from(got != [0x1234, word(0x1_0000), u64::from(pattern(0, 0x1_0000))]);
+    let events = fetches(&mut sim, 0);
+    // The third is the own cell's: its GET does not leave it.
+    row(
+        lab,
+        "rival",
+        "a page 2 MB further, the first again, that page of the own cell",
+        events,
+        2,
+    );
+
+    // Stores: to a copy, and where there is none.
+    sim.spawn_checked(node(0), async |cell| {
+        cell.store(shared(0, 0x1_0000), 4, 0xabcd).await?;
+        cell.store(shared(1, 0x2_0000), 1, 0x5a).await?;
+        cell.load(shared(1, 0x3_0000), 4).await?;
+        cell.store(shared(1, 0x3_0002), 2, 0xbeef).await?;
+        cell.store(shared(1, 0x3_0008), 8, 0x1122_3344_5566_7788).await?;
+        cell.fence().await;
+        Ok::<_, DsmError>(())
+    });
+    finish(&mut sim)?;
+    let copy = |addr: u32| Addr(CACHE.0 + addr % (2 << 20));
+    let (here, there) = (sim.cell(node(0)), sim.cell(node(1)));
+    let half = pattern(1, 0x3_0000) & 0xffff | 0xbeef_0000;
+    let hits = [
+        (here.word(Addr(0x1_0000)), 0xabcd),
+        (here.word(copy(0x1_0000)), 0xabcd),
+        (there.word(Addr(0x3_0000)), half),
+        (here.word(copy(0x3_0000)), half),
+        (there.word(Addr(0x3_0008)), 0x5566_7788),
+        (there.word(Addr(0x3_000c)), 0x1122_3344),
+        (here.word(copy(0x3_0008)), 0x5566_7788),
+        (here.word(copy(0x3_000c)), 0x1122_3344),
+    ];
+    let wrong = |words: &[(u32, u32)]| words.iter().filter(|(got, want)| got != want).count() as u32;
+    lab.none(
+        "c19.store_hit",
+        "of 8 words stored to where there is a copy, wrong there or in the copy",
+        "words",
+        wrong(&hits),
+    );
+    let misses = [
+        (there.word(Addr(0x2_0000)), pattern(1, 0x2_0000) & !0xff | 0x5a),
+        (here.word(copy(0x2_0000)), 0),
+    ];
+    lab.none(
+        "c19.store_miss",
+        "a store where there is none: wrong there, or a copy made",
+        "words",
+        wrong(&misses),
+    );
+
+    // All places of the local cache, each with a page; the copies are made by software at once.
+    const PLACES: u32 = 512;
+    let places: Vec<(usize, u32)> = (0..PLACES)
+        .map(|n| (1, 4096 * n + 1024 * (n % 4) + 4 * (n % 256)))
+        .collect();
+    let copies: Vec<u32> = (0..PLACES).map(|n| n.wrapping_mul(0x9e37_79b1)).collect();
+    for (&(_, addr), &value) in places.iter().zip(&copies) {
+        sim.cell(node(0)).set_word(copy(addr), value);
+    }
+    let set = places.clone();
+    sim.spawn_checked(node(0), async move |cell| {
+        for (to, addr) in set {
+            let cell_name = (crate::ap1000p::dsm::place(cell.torus().cell(to), 0) >> LOCAL_BITS) as u16;
+            let remote = Remote { cell: cell_name, addr };
+            cell.host().reg_write(WTP_UPDATE, Update::Set.word(remote)).await?;
+        }
+        Ok::<_, crate::harness::exec::RegError>(())
+    });
+    finish(&mut sim)?;
+    fetches(&mut sim, 0);
+    let got = loads(&mut sim, 0, &places)?;
+    let missing = got
+        .iter()
+        .zip(&copies)
+        .filter(|(got, want)| **got != u64::from(**want))
+        .count();
+    lab.none(
+        "c19.places",
+        "of 512 pages at 512 places, not found in the local cache",
+        "pages",
+        missing as u32,
+    );
+    let seen = fetches(&mut sim, 0);
+    row(lab, "places", "loads of all of them", seen, 0);
+    lab.none("c19.data", "loads that did not give what is there", "runs", bad);
+    no_copy_is_stale(lab)
+}
+
+/// All cells keep copies of a kilobyte of each; in turn one changes it, and all load after its synchronising write.
+fn no_copy_is_stale(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    const ROUNDS: u32 = 6;
+    let mut sim = boot_through(lab, 2, 2)?;
+    let cells = sim.cells();
+    let stale = Rc::new(Count::new(0));
+    let loaded = Rc::new(Count::new(0));
+    let holders: Vec<NodeId> = (0..cells).map(node).collect();
+    for number in 0..cells {
+        let (stale, loaded, holders) = (stale.clone(), loaded.clone(), holders.clone());
+        sim.spawn(node(number), async move |cell| {
+            let mut rng = Seed::get().stream(&format!("ap1000p C19 cell {number}"));
+            for round in 1..=ROUNDS {
+                let (writer, home) = (round as usize % cells, (round as usize / 2) % cells);
+                let place = shared(home, 0x2_0000 + 4 * (round % 3));
+                // All have a copy, or are about to.
+                let before = cell.load(place, 4).await;
+                cell.host().delay(Picos::from_ns(20 * rng.below(2000))).await;
+                let mut failed = before.is_err();
+                if number == writer {
+                    failed |= cell.store(place, 4, round.into()).await.is_err();
+                    failed |= cell.sync_write(&[place], &holders).await.is_err();
+                }
+                failed |= cell.barrier_by_flags().await.is_err();
+                let after = cell.load(place, 4).await;
+                stale.set(stale.get() + u32::from(failed || after != Ok(round.into())));
+                loaded.set(loaded.get() + 1);
+                failed = cell.barrier_by_flags().await.is_err();
+                stale.set(stale.get() + u32::from(failed));
+            }
+        });
+    }
+    finish(&mut sim)?;
+    lab.none(
+        "c19.stale",
+        "loads after a synchronising write that found an old copy",
+        "loads",
+        stale.get(),
+    );
+    let all = f64::from(ROUNDS * cells as u32);
+    lab.check(
+        "c19.loads",
+        "loads after it, of all cells",
+        "loads",
+        (all, all),
+        loaded.get(),
+    );
+    Ok(())
+}
+
+/// M4: the time of a load by how often a kilobyte is read before it is written again, with a Write Through Page and without.
+pub fn m4(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    const COUNTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+    let mut depends = HARDWARE.to_vec();
+    depends.extend(["store_cycles", "trap", "call", "flag_test"]);
+    let mut curves = Vec::new();
+    let mut bad = 0;
+    for through in [false, true] {
+        let mut sim = if through {
+            boot_through(lab, 2, 1)?
+        } else {
+            lab.boot_with(2, 1, |config| config.mem_bytes = BYTES)?
+        };
+        let mut points = Vec::new();
+        for (n, count) in (0..).zip(COUNTS) {
+            let base = 0x1_0000 + 0x400 * n;
+            let took = Rc::new(Count::new((Picos::ZERO, 0)));
+            let time = took.clone();
+            sim.spawn_checked(node(0), async move |cell| {
+                let (start, mut wrong) = (cell.now(), 0);
+                for at in 0..count {
+                    let addr = base + 4 * at;
+                    let got = cell.load(shared(1, addr), 4).await?;
+                    wrong += u32::from(got != u64::from(pattern(1, addr)));
+                }
+                time.set((cell.now() - start, wrong));
+                Ok::<_, DsmError>(())
+            });
+            finish(&mut sim)?;
+            let (time, wrong) = took.get();
+            bad += wrong;
+            points.push((f64::from(count), time.as_us() / f64::from(count)));
+        }
+        let name = if through { "Write Through Page" } else { "remote loads" };
+        curves.push(Curve {
+            name: name.into(),
+            points,
+        });
+    }
+    let (remote, through) = (&curves[0], &curves[1]);
+    // Both times of all loads are lines over their number, through the first and the last point.
+    let line = |curve: &Curve| {
+        let (one, all) = (curve.at(1.0), 256.0 * curve.at(256.0));
+        let slope = (all - one) / 255.0;
+        (one - slope, slope)
+    };
+    let ((at_remote, per_remote), (at_through, per_through)) = (line(remote), line(through));
+    let even = (at_through - at_remote) / (per_remote - per_through);
+    let spec = |name: &str, what: &str, unit| Spec::new(format!("m4.{name}"), what, unit).depends(&depends);
+    lab.none("m4.data", "loads that did not give what is there", "loads", bad);
+    lab.row(
+        spec(
+            "gain",
+            "256 loads of a kilobyte: remote loads take so many times as long as with a Write Through Page",
+            "",
+        )
+        .within(1.0, f64::INFINITY),
+        remote.at(256.0) / through.at(256.0),
+    );
+    lab.row(
+        spec("once", "a single load: the copy costs so many times a remote load", "").within(1.0, f64::INFINITY),
+        through.at(1.0) / remote.at(1.0),
+    );
+    lab.row(
+        spec(
+            "even",
+            "loads of a kilobyte before it is written from which the copy pays (compared with a budget, 47 over 2.3 us, without trap, library and the time of hits)",
+            "loads",
+        )
+        .paper(21.0),
+        even,
+    );
+    lab.row(
+        spec(
+            "miss",
+            "a load that fetches the copy: trap, GET of 256 words, tags",
+            "us",
+        ),
+        through.at(1.0),
+    );
+    lab.row(spec("hit", "a load of the copy", "us"), per_through);
+    for curve in &curves {
+        for &(count, us) in &curve.points {
+            let name = curve.name.to_lowercase().replace(' ', "_");
+            lab.row(
+                spec(
+                    &format!("{name}.{count}"),
+                    &format!("{}, {count} loads: each", curve.name),
+                    "us",
+                ),
+                us,
+            );
+        }
+    }
+    lab.outcome.plots.push(Plot {
+        id: "wtp",
+        title: "Time of a load by loads of a kilobyte before it is written again".into(),
+        axes: ["loads of the kilobyte", "us per load"],
+        curves,
+        marks: Vec::new(),
+    });
     Ok(())
 }

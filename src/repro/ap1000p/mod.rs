@@ -82,6 +82,7 @@ const ENTRIES: &[Entry] = &[
     entry("C16", "section 2.2.5", "Accesses of every size", dsm::c16),
     entry("C17", "section 2.2.5", "A load goes before queued PUTs", dsm::c17),
     entry("C18", "section 2.2.6", "The counter of acknowledgements", dsm::c18),
+    entry("C19", "section 4", "Write Through Pages", dsm::c19),
     entry("C20", "section 2.2.8", "Communication registers", memory::c20),
     entry("C21", "section 2.2.8", "Barriers and sums", together::c21),
     entry("C22", "section 2.2.9", "Atomic operations", together::c22),
@@ -111,6 +112,7 @@ const ENTRIES: &[Entry] = &[
     entry("M1", "JSPP '95", "Latency of a PUT by the user", latency::m1),
     entry("M2", "JSPP '95", "Latency of a PUT by system call", latency::m2),
     entry("M3", "section 2.2.5", "Latency of a remote load", dsm::m3),
+    entry("M4", "section 4", "What a Write Through Page gains", dsm::m4),
     entry("Q1", "section 2.2.10", "The cost of spill", queues::q1),
 ];
 

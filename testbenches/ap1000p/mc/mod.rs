@@ -1,5 +1,6 @@
 //! The memory controller: translation, communication registers, tags of the local cache, acknowledgements.
 
+mod access;
 mod acks;
 mod creg;
 mod mmu;

@@ -31,6 +31,27 @@ pub fn word(machine: &Machine, cell: usize, addr: u32) -> u32 {
     u32::from_le_bytes(bytes.try_into().expect("four bytes"))
 }
 
+/// One process that sees all of the memory, and words everywhere that differ.
+pub fn fill(memory: &mut Memory, cell: usize) {
+    for at in (0..TABLES).step_by(4) {
+        put_word(memory, at, at.wrapping_mul(0x9e37_79b1) ^ cell as u32);
+    }
+    let first = TABLES + 0x4000;
+    put_word(memory, TABLES + 4 * u32::from(CONTEXT), entry(first, 4, ENTRY_TABLE));
+    // A page of 16 MB that everybody may read and write.
+    put_word(memory, first, entry(0, 4, ENTRY_PAGE) | 3 << TABLE_ACCESS_SHIFT);
+}
+
+/// The registers for that process.
+pub const SETTINGS: [(u32, u32); 5] = [
+    (CONTEXT_TABLE, TABLES),
+    (tsunagi::ap1000p::regs::CONTEXT, CONTEXT as u32),
+    (SPILL_REGION, SPILL | 64 << SPILL_REGION_LIMIT_SHIFT),
+    // Everywhere.
+    (RANGE, 0x7f81_7f81),
+    (ENABLE, 0x3ff),
+];
+
 /// A machine whose cells have one process that sees all of its cell's memory, and words everywhere that differ.
 pub fn machine(x: usize, y: usize, timing: MemoryTiming) -> Machine {
     let config = Config {
@@ -46,22 +67,8 @@ pub fn machine(x: usize, y: usize, timing: MemoryTiming) -> Machine {
     };
     let mut machine = Machine::new(&config).expect("built at full speed");
     for cell in 0..x * y {
-        let memory = &mut machine.nodes[cell].memory;
-        for at in (0..TABLES).step_by(4) {
-            put_word(memory, at, at.wrapping_mul(0x9e37_79b1) ^ cell as u32);
-        }
-        let first = TABLES + 0x4000;
-        put_word(memory, TABLES + 4 * u32::from(CONTEXT), entry(first, 4, ENTRY_TABLE));
-        // A page of 16 MB that everybody may read and write.
-        put_word(memory, first, entry(0, 4, ENTRY_PAGE) | 3 << TABLE_ACCESS_SHIFT);
-        for (offset, value) in [
-            (CONTEXT_TABLE, TABLES),
-            (tsunagi::ap1000p::regs::CONTEXT, CONTEXT.into()),
-            (SPILL_REGION, SPILL | 64 << SPILL_REGION_LIMIT_SHIFT),
-            // Everywhere.
-            (RANGE, 0x7f81_7f81),
-            (ENABLE, 0x3ff),
-        ] {
+        fill(&mut machine.nodes[cell].memory, cell);
+        for (offset, value) in SETTINGS {
             machine.write(cell, offset, value);
         }
     }

@@ -1,6 +1,7 @@
 //! The AP1000+'s cell, block by block: memory, host and network are the testbench.
 
 mod bif;
+mod cell_axi;
 mod command;
 mod conformance;
 mod machine;
@@ -14,6 +15,7 @@ mod send;
 mod space;
 mod spread;
 mod twins;
+mod window;
 mod word;
 
 use tsunagi::Cycle;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use testbenches::name;
 use testbenches::rtl::*;
-use testbenches::{s_axil, set_s_axil};
+use testbenches::{s_axi, s_axil, set_s_axi, set_s_axil};
 use tsunagi::harness::axi::{
     self, AxiMaster, Burst, FromMaster, FromSlave, Kind, ReadBeat, Resp, Rules, WriteBeat, WriteEnd,
 };
@@ -104,30 +104,7 @@ macro_rules! axi {
             }
 
             fn set(&self, master: &FromMaster, window: &FromWindow) {
-                let junk = Burst { id: 1, addr: 0xbad, len: 9, size: 1, kind: Kind::Wrap, lock: true };
-                let aw = master.aw.unwrap_or(junk);
-                self.s_axi_awvalid.set_bool(master.aw.is_some());
-                self.s_axi_awid.set(aw.id as _);
-                self.s_axi_awaddr.set(aw.addr);
-                self.s_axi_awlen.set(aw.len);
-                self.s_axi_awsize.set(aw.size);
-                self.s_axi_awburst.set(aw.kind.bits());
-                self.s_axi_awlock.set_bool(aw.lock);
-                let ar = master.ar.unwrap_or(junk);
-                self.s_axi_arvalid.set_bool(master.ar.is_some());
-                self.s_axi_arid.set(ar.id as _);
-                self.s_axi_araddr.set(ar.addr);
-                self.s_axi_arlen.set(ar.len);
-                self.s_axi_arsize.set(ar.size);
-                self.s_axi_arburst.set(ar.kind.bits());
-                self.s_axi_arlock.set_bool(ar.lock);
-                let w = master.w.unwrap_or(WriteBeat { data: 0xbad, strb: 3, last: true });
-                self.s_axi_wvalid.set_bool(master.w.is_some());
-                self.s_axi_wdata.set(w.data as _);
-                self.s_axi_wstrb.set(w.strb);
-                self.s_axi_wlast.set_bool(w.last);
-                self.s_axi_bready.set_bool(master.b_ready);
-                self.s_axi_rready.set_bool(master.r_ready);
+                set_s_axi!(self, master, 0);
                 let response = window.response.unwrap_or(Response { data: 0xbad, err: true });
                 self.win_req_ready_i.set_bool(window.req_ready);
                 self.win_rsp_valid_i.set_bool(window.response.is_some());
@@ -138,21 +115,7 @@ macro_rules! axi {
             fn seen(&self) -> Seen {
                 let write = self.win_req_write_o.is_set();
                 Seen {
-                    axi: FromSlave {
-                        aw_ready: self.s_axi_awready.is_set(),
-                        w_ready: self.s_axi_wready.is_set(),
-                        b: self.s_axi_bvalid.is_set().then(|| WriteEnd {
-                            id: self.s_axi_bid.get().into(),
-                            resp: Resp::from_bits(self.s_axi_bresp.get()),
-                        }),
-                        ar_ready: self.s_axi_arready.is_set(),
-                        r: self.s_axi_rvalid.is_set().then(|| ReadBeat {
-                            id: self.s_axi_rid.get().into(),
-                            data: self.s_axi_rdata.get().into(),
-                            resp: Resp::from_bits(self.s_axi_rresp.get()),
-                            last: self.s_axi_rlast.is_set(),
-                        }),
-                    },
+                    axi: s_axi!(self),
                     request: self.win_req_valid_o.is_set().then(|| Request {
                         write,
                         addr: self.win_req_addr_o.get(),

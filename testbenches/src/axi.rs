@@ -144,3 +144,68 @@ macro_rules! s_axil {
         }
     };
 }
+
+/// Drives a unit's `s_axi_*`, at addresses from `$base` on; junk where nothing is valid.
+#[macro_export]
+macro_rules! set_s_axi {
+    ($dut:expr, $master:expr, $base:expr) => {
+        let (master, base): (&::tsunagi::harness::axi::FromMaster, u64) = ($master, $base);
+        let junk = ::tsunagi::harness::axi::Burst {
+            id: 1,
+            addr: 0xbad,
+            len: 9,
+            size: 1,
+            kind: ::tsunagi::harness::axi::Kind::Wrap,
+            lock: true,
+        };
+        let aw = master.aw.unwrap_or(junk);
+        $dut.s_axi_awvalid.set_bool(master.aw.is_some());
+        $dut.s_axi_awid.set(aw.id as _);
+        $dut.s_axi_awaddr.set((base + u64::from(aw.addr)) as _);
+        $dut.s_axi_awlen.set(aw.len);
+        $dut.s_axi_awsize.set(aw.size);
+        $dut.s_axi_awburst.set(aw.kind.bits());
+        $dut.s_axi_awlock.set_bool(aw.lock);
+        let ar = master.ar.unwrap_or(junk);
+        $dut.s_axi_arvalid.set_bool(master.ar.is_some());
+        $dut.s_axi_arid.set(ar.id as _);
+        $dut.s_axi_araddr.set((base + u64::from(ar.addr)) as _);
+        $dut.s_axi_arlen.set(ar.len);
+        $dut.s_axi_arsize.set(ar.size);
+        $dut.s_axi_arburst.set(ar.kind.bits());
+        $dut.s_axi_arlock.set_bool(ar.lock);
+        let w = master.w.unwrap_or(::tsunagi::harness::axi::WriteBeat {
+            data: 0xbad,
+            strb: 3,
+            last: true,
+        });
+        $dut.s_axi_wvalid.set_bool(master.w.is_some());
+        $dut.s_axi_wdata.set(w.data as _);
+        $dut.s_axi_wstrb.set(w.strb);
+        $dut.s_axi_wlast.set_bool(w.last);
+        $dut.s_axi_bready.set_bool(master.b_ready);
+        $dut.s_axi_rready.set_bool(master.r_ready);
+    };
+}
+
+/// What a unit's `s_axi_*` drive.
+#[macro_export]
+macro_rules! s_axi {
+    ($dut:expr) => {
+        ::tsunagi::harness::axi::FromSlave {
+            aw_ready: $dut.s_axi_awready.is_set(),
+            w_ready: $dut.s_axi_wready.is_set(),
+            b: $dut.s_axi_bvalid.is_set().then(|| ::tsunagi::harness::axi::WriteEnd {
+                id: $dut.s_axi_bid.get().into(),
+                resp: ::tsunagi::harness::axi::Resp::from_bits($dut.s_axi_bresp.get()),
+            }),
+            ar_ready: $dut.s_axi_arready.is_set(),
+            r: $dut.s_axi_rvalid.is_set().then(|| ::tsunagi::harness::axi::ReadBeat {
+                id: $dut.s_axi_rid.get().into(),
+                data: $dut.s_axi_rdata.get().into(),
+                resp: ::tsunagi::harness::axi::Resp::from_bits($dut.s_axi_rresp.get()),
+                last: $dut.s_axi_rlast.is_set(),
+            }),
+        }
+    };
+}

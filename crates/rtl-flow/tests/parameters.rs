@@ -25,6 +25,7 @@ const ILLEGAL: &[(&str, &[&str])] = &[
     ("ap1000p_creg_Words_must_be_a_power_of_two_and_at_least_2", &["Words=6"]),
     ("ap1000p_mmu_DataW_must_be_32_or_64", &["DataW=128"]),
     ("ap1000p_mmu_MemW_must_be_24_to_32", &["MemW=23"]),
+    ("ap1000p_window_CoordW_must_be_2_to_7", &["CoordW=1"]),
     ("ap1000p_word_Clients_must_be_at_least_1", &["Clients=0"]),
     ("ap1000p_wtp_CellW_must_be_at_least_1", &["CellW=0"]),
     (

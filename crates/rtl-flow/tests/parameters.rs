@@ -14,11 +14,8 @@ const ILLEGAL: &[(&str, &[&str])] = &[
     ("ap1000p_acks_W_must_be_at_least_1", &["W=0"]),
     ("ap1000p_answer_MemW_must_be_9_to_31", &["MemW=8"]),
     ("ap1000p_asks_Clients_must_be_at_least_1", &["Clients=0"]),
-<<<<<<< HEAD
     ("ap1000p_asks_W_must_be_at_least_1", &["W=0"]),
-=======
     ("ap1000p_bif_Words_must_be_a_power_of_two_2_to_32", &["Words=6"]),
->>>>>>> 61a7315 (S-net and B-net joined to cells: BIF, on the RTL and in the model; reductions of any number of cells; 64 and 256 cells)
     ("ap1000p_cell_CoordW_must_be_1_to_7", &["CoordW=8"]),
     ("ap1000p_creg_Sources_must_be_1_to_4", &["Sources=5"]),
     ("ap1000p_creg_W_must_be_at_least_1", &["W=0"]),

@@ -782,7 +782,7 @@ fn c25_protection() {
     assert_eq!(machine.read(0, REFUSED_COUNT) & 0xffff, before + 3);
 }
 
-fn fill(machine: &mut Machine, cell: usize, register: u8, word: u32) {
+fn fill_register(machine: &mut Machine, cell: usize, register: u8, word: u32) {
     let write = Some(word);
     let answer = machine.access(cell, Access { register, write }, 50);
     assert!(matches!(answer, Some(Some(_))), "{register} is empty");
@@ -791,7 +791,7 @@ fn fill(machine: &mut Machine, cell: usize, register: u8, word: u32) {
 /// These registers are empty, and stay so.
 fn empty(machine: &mut Machine, cell: usize, registers: std::ops::Range<u8>) {
     for register in registers {
-        fill(machine, cell, register, 7);
+        fill_register(machine, cell, register, 7);
         assert_eq!(
             machine.access(cell, Access { register, write: None }, 50),
             Some(Some(7)),
@@ -819,7 +819,7 @@ fn c20_registers_as_the_source() {
     let flags = |machine: &Machine| [word(machine, 1, 0x6_0000), word(machine, 0, 0x6_0004)];
     let before = flags(&machine);
     for register in [8, 9, 11, 12, 13] {
-        fill(&mut machine, 0, register, value(register));
+        fill_register(&mut machine, 0, register, value(register));
     }
     let command = transfer.words(&machine, 0, 1);
     machine.store(0, KIND_PUT | PAGE_AS_SEND_MASK, &command);
@@ -841,7 +841,7 @@ fn c20_registers_as_the_source() {
     machine.store(1, KIND_GET, &ask);
     machine.run(500);
     arrived(&machine, 1, get, &want);
-    fill(&mut machine, 0, 10, value(10));
+    fill_register(&mut machine, 0, 10, value(10));
     settle(&mut machine, 1000);
     let want: Vec<u32> = (8..14).map(value).collect();
     arrived(&machine, 1, transfer, &want);
@@ -850,7 +850,7 @@ fn c20_registers_as_the_source() {
 
     // Of all 128, and from registers to registers; of the cell that is asked, a GET.
     for register in 0..128 {
-        fill(&mut machine, 1, register, value(register));
+        fill_register(&mut machine, 1, register, value(register));
     }
     let all = Transfer {
         words: 128,
@@ -901,8 +901,8 @@ fn c20_registers_that_cannot_be_sent() {
         let faults = number == 4;
         if faults {
             // Begins to wait, and then may not.
-            fill(&mut machine, 0, 20, 1);
-            fill(&mut machine, 0, 21, 2);
+            fill_register(&mut machine, 0, 20, 1);
+            fill_register(&mut machine, 0, 21, 2);
         }
         let wrong = Transfer {
             words,
@@ -929,7 +929,7 @@ fn c20_registers_that_cannot_be_sent() {
     // What was there of the last one has come, and nothing of the others.
     arrived(&machine, 1, transfer, &[1, 2, old[2], old[3]]);
     for register in 20..24 {
-        fill(&mut machine, 0, register, register.into());
+        fill_register(&mut machine, 0, register, register.into());
     }
     let command = transfer.words(&machine, 0, 1);
     machine.store(0, KIND_PUT | PAGE_AS_SEND_MASK, &command);
@@ -976,7 +976,7 @@ fn block_mode_spills_nothing() {
         assert!(block || held >= COMMANDS * 8 - 64 - 3 * 8, "{held}");
         assert_eq!((told, machine.nodes[0].irq), (0, false), "{status:x}");
         // All is sent at last, and nothing is left of it.
-        fill(&mut machine, 0, 0, 5);
+        fill_register(&mut machine, 0, 0, 5);
         settle(&mut machine, 50_000);
         assert_eq!(word(&machine, 1, 0x6_0000), count.wrapping_add(COMMANDS + 1));
         assert_eq!(machine.read(0, STATUS), 0);

@@ -141,6 +141,17 @@ module ap1000p_cell #(
   logic [24:0] upd_line;
   logic [ 1:0] loaded;
 
+  logic [6:0] pulse;
+  assign pulse = {
+    ack_under,
+    spill_error || lost || too_long,
+    word_given_up || word_error || stale,
+    cut != '0,
+    bad != '0,
+    broken != '0,
+    refused || dsm_refused
+  };
+
   ap1000p_regs u_regs (
       .clk_i,
       .rst_i,
@@ -209,15 +220,7 @@ module ap1000p_cell #(
       .held_i(held),
       .position_i(position),
       .acks_i(acks),
-      .pulse_i({
-        ack_under,
-        spill_error || lost || too_long,
-        word_given_up || word_error || stale,
-        cut != '0,
-        bad != '0,
-        broken != '0,
-        refused || dsm_refused
-      }),
+      .pulse_i(pulse),
       .refused_count_i(refused_count),
       .refused_page_i(refused_page),
       .refused_cause_i(refused_cause),

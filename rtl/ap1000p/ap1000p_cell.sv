@@ -141,7 +141,7 @@ module ap1000p_cell #(
   logic [24:0] upd_line;
   logic [ 1:0] loaded;
 
-  logic [6:0] pulse;
+  logic [ 6:0] pulse;
   assign pulse = {
     ack_under,
     spill_error || lost || too_long,

@@ -243,12 +243,13 @@ module ap1000p_regs (
   end
 
   // ----------------------------------------------------------------------------------------- pulses, demap, interrupt
-  logic serve, clear;
+  logic serve, clear, pulses;
   assign demap = write && (addr == ap1000p_pkg::Demap || addr == ap1000p_pkg::DemapAll);
   assign serve = write && addr == ap1000p_pkg::Serve;
   assign clear = write && addr == ap1000p_pkg::Cause;
   assign demap_valid_o = demap_q;
-  assign busy_o = upd_valid_o || demap_q || retry_o != '0 || abort_o != '0 || release_valid_o || drop_o != '0 || ring_set_o != '0;
+  assign pulses = retry_o != '0 || abort_o != '0 || drop_o != '0 || ring_set_o != '0;
+  assign busy_o = pulses || upd_valid_o || demap_q || release_valid_o;
 
   always_ff @(posedge clk_i) begin
     if (broken_valid_i != '0) begin

@@ -31,7 +31,7 @@ pub struct Ring {
 impl Ring {
     /// Slots of a ring of this size, `RING_SIZE_...`.
     pub const fn slots_of(size: u32) -> u32 {
-        (128 << 10) / RING_BYTES << (2 * size)
+        ((128 << 10) / RING_BYTES) << (2 * size)
     }
 
     pub fn slots(&self) -> u32 {

@@ -1126,11 +1126,20 @@ fn registers_that_refuse() {
     ] {
         for offset in (0..0x100).step_by(4) {
             let ring = matches!(offset, RING0_WRITE..0xec) && offset % 16 != 12;
-            let reads = ring || !matches!(offset, 0x3c | 0x68 | 0x6c | 0x98..ID);
+            let reads = ring || !matches!(offset, 0x3c | 0x68 | 0x6c | 0x98 | 0x9c | 0xb0..ID);
             let writes = ring
                 || matches!(
                     offset,
-                    CELL..=MODE | CAUSE | ENABLE | SERVE | DEMAP | DEMAP_ALL | DROP | PEEK | RELEASE
+                    CELL..=MODE
+                        | CAUSE
+                        | ENABLE
+                        | SERVE
+                        | DEMAP
+                        | DEMAP_ALL
+                        | DROP
+                        | PEEK
+                        | RELEASE
+                        | WTP_CACHE..=WTP_UPDATE
                 );
             assert_eq!(rig.host(0, offset, None).1, !reads, "reading {offset:#x}");
             assert_eq!(rig.host(0, offset, Some(0)).1, !writes, "writing {offset:#x}");

@@ -102,6 +102,7 @@ module ap1000p_take #(
   localparam logic [15:0] Registers = 16'd1 << ap1000p_pkg::PageAsReceiveLsb;
   localparam logic [15:0] ToRing = 16'd1 << ap1000p_pkg::PageAsSendLsb | 16'd1 << ap1000p_pkg::PageSendLsb;
   localparam logic [15:0] Broadcast = 16'd1 << ap1000p_pkg::PageRowLsb | 16'd1 << ap1000p_pkg::PageColumnLsb;
+  localparam logic [15:0] AsSend = 16'd1 << ap1000p_pkg::PageAsSendLsb;
   localparam logic [15:0] Size = 16'd3 << ap1000p_pkg::PageSizeLsb;
   // What may always be.
   localparam logic [15:0] Always = 16'h8007 | 16'd1 << ap1000p_pkg::PageSystemLsb;
@@ -121,6 +122,8 @@ module ap1000p_take #(
       if (!Reply) begin
         what = is_ring ? Ring : Data;
         may  = Always | Broadcast | (is_ring ? ToRing : Spaces);
+        // To all, and from registers: there is no such page.
+        if ((~in_data_i[31:16] & Broadcast) == '0) may = may & ~AsSend;
       end
       4'(ap1000p_pkg::KindGet):
       if (!Reply) begin

@@ -408,7 +408,7 @@ pub fn q1(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             format!("{says}: rate lost to spill, 256 commands against 8"),
             "%",
         );
-        let spec = if hardware && link_cycles == 8 {
+        let spec = if hardware {
             spec.within(-5.0, 5.0)
         } else {
             spec

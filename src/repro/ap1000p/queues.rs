@@ -408,11 +408,7 @@ pub fn q1(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             format!("{says}: rate lost to spill, 256 commands against 8"),
             "%",
         );
-        let spec = if hardware {
-            spec.within(-5.0, 5.0)
-        } else {
-            spec
-        };
+        let spec = if hardware { spec.within(-5.0, 5.0) } else { spec };
         lab.row(spec.depends(&HARDWARE).depends(software), cost);
         let spec = Spec::new(
             format!("q1.{name}_store"),

@@ -439,7 +439,7 @@ fn accesses<U: Cell>(case: &Case, pauses: bool, probe: &Probe) -> Result<(), Str
         }
     }
     for register in [0, 1, 126, 127] {
-        let (own, other) = (CREGS + 4 * register, OTHER_CREGS | 1 << 9 | 4 * register);
+        let (own, other) = (CREGS + 4 * register, OTHER_CREGS | (1 << 9) | (4 * register));
         told(
             "a register is filled",
             pair.store(0, own, Kind::Incr, 4, &[7 + register]),

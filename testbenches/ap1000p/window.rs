@@ -347,7 +347,7 @@ fn follows<U: Ports<In = In, Out = Out>>(
 fn rate<U: Ports<In = In, Out = Out>>(case: &Case, probe: &Probe) -> Result<(), String> {
     let store = |i: u64| Access {
         write: true,
-        addr: u64::from(SPACE_PAGES) << 32 | 4 * (i % 8),
+        addr: (u64::from(SPACE_PAGES) << 32) | (4 * (i % 8)),
         data: i << 32 | i,
         strobes: 0x0f << (4 * (i % 2)),
     };

@@ -96,7 +96,7 @@ fn wraps<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
         // The second half of the memory. What a read pointer has beyond the ring's size is nothing.
         let ring = Ring {
             size,
-            ..ring(9, 2 * slots - 3, slots - 3 | !(slots - 1) & RING0_READ_SLOT_MASK)
+            ..ring(9, 2 * slots - 3, (slots - 3) | !(slots - 1) & RING0_READ_SLOT_MASK)
         };
         let mut sets = [Ring::default(); 3];
         sets[size as usize % 3] = ring;

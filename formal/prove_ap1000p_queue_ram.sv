@@ -5,32 +5,26 @@
 // Nothing is assumed of the words that are put but that they are of one queue, which is not full: their places in a message are any.
 module prove_ap1000p_queue_ram #(
     parameter int Which = 0,  // the queue that is followed
-    parameter int System = 32,
-    parameter int Access = 32,
-    parameter int User = 32,
-    parameter int RemoteReply = 32,
-    parameter int GetReply = 32
+    parameter int Words = 32  // of each of the three
 ) (
     input logic clk_i,
     input logic rst_i,
     input logic mark_i,
     input logic put_valid_i,
-    input logic [4:0] put_queue_i,
+    input logic [2:0] put_queue_i,
     input logic [3:0] put_index_i,
     input logic put_end_i,
     input logic [31:0] put_data_i,
     input logic out_ready_i
 );
   logic busy, broken, out_valid, out_end;
-  logic [4:0] full, more, out_queue;
-  logic [4:0][4:0] open;
+  logic [2:0] full, more, out_queue;
+  logic [2:0][4:0] open;
   logic [31:0] out_data;
   ap1000p_queue_ram #(
-      .System(System),
-      .Access(Access),
-      .User(User),
-      .RemoteReply(RemoteReply),
-      .GetReply(GetReply),
+      .First (Words),
+      .Second(Words),
+      .Third (Words),
       .AgeCap(4)
   ) dut (
       .clk_i,
@@ -53,7 +47,7 @@ module prove_ap1000p_queue_ram #(
   );
   power_up u_power_up (.*);
   stream_rules #(
-      .W(38)
+      .W(36)
   ) u_out (
       .clk_i,
       .rst_i,
@@ -63,7 +57,7 @@ module prove_ap1000p_queue_ram #(
   );
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      one_queue : assume (!put_valid_i || (put_queue_i != '0 && (put_queue_i & (put_queue_i - 5'd1)) == '0));
+      one_queue : assume (!put_valid_i || (put_queue_i != '0 && (put_queue_i & (put_queue_i - 3'd1)) == '0));
       has_room : assume (!put_valid_i || (put_queue_i & full) == '0);
     end
   end
@@ -89,7 +83,7 @@ module prove_ap1000p_queue_ram #(
   assign forgotten = put && follow_q && !sure_q && (!fits || put_index_i == '0);
 
   logic midway_q;  // the last word that left did not end its message
-  logic [4:0] from_q;
+  logic [2:0] from_q;
   int idle_q;  // cycles with a message held and nothing offered
   always_ff @(posedge clk_i) begin
     if (put) open_count_q <= (!fits || put_end_i) ? '0 : open_count;
@@ -124,7 +118,7 @@ module prove_ap1000p_queue_ram #(
       order_and_content :
       assert (!(pop && follow_q && sure_q && ahead_q == '0) || {out_end, out_data} == {end_q, word_q});
       whole_messages : assert (!(out_valid && midway_q) || out_queue == from_q);
-      one_of_five : assert (!out_valid || (out_queue != '0 && (out_queue & (out_queue - 5'd1)) == '0));
+      one_of_three : assert (!out_valid || (out_queue != '0 && (out_queue & (out_queue - 3'd1)) == '0));
       told_if_dropped : assert (!dropped_q || broken);
       full_can_leave : assert (!full[Which] || inside_q != '0);
       open_told : assert (open[Which] == open_count_q);

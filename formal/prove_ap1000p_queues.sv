@@ -23,7 +23,7 @@ module prove_ap1000p_queues #(
     input logic [4:0] direct_queue_i,
     input logic direct_end_i,
     input logic [31:0] direct_data_i,
-    input logic out_ready_i,
+    input logic [1:0] out_ready_i,
     input logic takes_i,  // the memory
     input logic gives_i,
     input logic err_i
@@ -31,11 +31,13 @@ module prove_ap1000p_queues #(
   localparam int Places = 8;
   localparam int ElementW = 64;
 
-  logic busy, stable, fill, red, spill_error, lost, broken, direct_ready, out_valid, out_end;
+  logic busy, stable, fill, red, spill_error, lost, broken, direct_ready;
+  logic [1:0] out_valid, out_end;
   logic [4:0] spilled, in_ready, out_queue;
   logic [16:0] held;
   logic [15:0] position;
-  logic [31:0] out_data, wr_addr, rd_addr;
+  logic [1:0][31:0] out_data;
+  logic [31:0] wr_addr, rd_addr;
   logic wr_cmd, wr_valid, wr_ready, wr_last, wr_rsp, rd_cmd, rd_valid, rd_ready, kept;
   logic [7:0] wr_len, rd_len, wr_strb;
   logic [ElementW-1:0] wr_element, rd_element;
@@ -157,7 +159,7 @@ module prove_ap1000p_queues #(
   assign direct = dut.take[5] && dut.direct_queue[Which];
   assign enters = (in_valid_i[Which] && in_ready[Which]) || direct;
   assign {word_end, word} = direct ? {dut.direct_end, dut.direct_data} : {in_end_i[Which], in_data_i[Which]};
-  assign put = dut.u_ram.put_valid_i && dut.u_ram.put_queue_i[Which];
+  assign put = dut.put && dut.queue[Which];
   assign out = wr_valid && wr_ready;
   assign back = rd_valid && rd_ready;
 
@@ -177,7 +179,7 @@ module prove_ap1000p_queues #(
   logic follow_q, follow, leaves, told_q;
   logic [36:0] followed_q, entering, putting;
   assign entering = {word, index_q, word_end};
-  assign putting  = {dut.u_ram.put_data_i, dut.u_ram.put_index_i, dut.u_ram.put_end_i};
+  assign putting  = {dut.word, dut.index, dut.word_end};
   assign follow   = enters && came && mark_i && !follow_q;
   assign leaves   = gone && follow_q && ahead_q == '0;
 

@@ -1,35 +1,34 @@
 // `ap1000p_queue_ram` as the proof of `ap1000p_queues` sees it: which queues are full, what is inside and what leaves is any. That what is put
 // leaves in order is the RAM's own proof, which expects of its source what stands here.
 module ap1000p_queue_ram #(
-    // words of each queue, a power of two and at least 32, 256 together
-    parameter int System = 64,
-    parameter int Access = 32,
-    parameter int User = 64,
-    parameter int RemoteReply = 32,
-    parameter int GetReply = 64,
-    parameter int AgeCap = 16  // messages that may pass over one
+    // words of each queue, a power of two and at least 32, 256 together at most; without a third one: 0
+    parameter int First = 32,
+    parameter int Second = 64,
+    parameter int Third = 64,
+    parameter int AgeCap = 16,  // messages that may pass over one
+    localparam int N = Third == 0 ? 2 : 3
 ) (
     input logic clk_i,
     input logic rst_i,
     output logic busy_o,
     input logic put_valid_i,
-    input logic [4:0] put_queue_i,
+    input logic [N-1:0] put_queue_i,
     input logic [3:0] put_index_i,
     input logic put_end_i,
     input logic [31:0] put_data_i,
     output logic broken_o,
-    output logic [4:0] full_o,
-    output logic [4:0][4:0] open_o,
-    output logic [4:0] more_o,
+    output logic [N-1:0] full_o,
+    output logic [N-1:0][4:0] open_o,
+    output logic [N-1:0] more_o,
     output logic out_valid_o,
     input logic out_ready_i,
-    output logic [4:0] out_queue_o,
+    output logic [N-1:0] out_queue_o,
     output logic out_end_o,
     output logic [31:0] out_data_o
 );
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      one_queue : assert (!put_valid_i || (put_queue_i != '0 && (put_queue_i & (put_queue_i - 5'd1)) == '0));
+      one_queue : assert (!put_valid_i || (put_queue_i != '0 && (put_queue_i & (put_queue_i - N'(1))) == '0));
       has_room : assert (!put_valid_i || (put_queue_i & full_o) == '0);
     end
   end

@@ -238,9 +238,11 @@ module ap1000p_cell #(
   logic [4:0] put, put_ready, put_end;
   logic [4:0][31:0] put_data;
   logic direct_valid, direct_ready, direct_end;
-  logic [4:0] direct_queue, out_queue;
-  logic [31:0] direct_data, out_data;
-  logic out_valid, out_ready, out_end;
+  logic [ 4:0] direct_queue;
+  logic [31:0] direct_data;
+  logic [1:0] out_valid, out_ready, out_end;
+  logic [1:0][31:0] out_data;
+  logic [4:0] unused_queue;
 
   ap1000p_command u_command (
       .clk_i,
@@ -426,7 +428,7 @@ module ap1000p_cell #(
       .direct_data_i(direct_data),
       .out_valid_o(out_valid),
       .out_ready_i(out_ready),
-      .out_queue_o(out_queue),
+      .out_queue_o(unused_queue),
       .out_end_o(out_end),
       .out_data_o(out_data),
       .mem_wr_cmd_valid_o(wr_cmd[0]),
@@ -458,10 +460,10 @@ module ap1000p_cell #(
   logic [1:0][31:0] found;
   logic [1:0][ 2:0] found_fault;
   logic [1:0] send_busy, send_in, send_ready, flag, flag_ready, flag_system;
-  logic [1:0] send_end, send_more, go, go_ready, go_local, go_last, come, come_ready, come_last;
+  logic [1:0] send_end, go, go_ready, go_local, go_last, come, come_ready, come_last;
   logic [1:0][11:0] flag_context;
   logic [1:0][31:0] send_data, flag_addr, go_data, come_data;
-  logic spread_busy, spread_in, spread_ready;
+  logic spread_busy, spread_ready;
   // Communication registers: [0] the processor, [1], [2] the receivers, [3] both senders.
   logic [3:0] creg, creg_ready, creg_write, creg_rsp, creg_rsp_ready, creg_rsp_fault;
   logic [3:0][6:0] creg_addr;
@@ -469,12 +471,8 @@ module ap1000p_cell #(
   logic [1:0] fetch, fetch_ready, fetch_rsp, fetch_rsp_ready;
   logic [1:0][6:0] fetch_addr;
 
-  // A message goes to the controller of its class.
-  assign spread_in = out_valid && |out_queue[2:0];
-  assign {send_in[1], send_end[1], send_more[1], send_data[1]} = {
-    out_valid && |out_queue[4:3], out_end, 1'b0, out_data
-  };
-  assign out_ready = |out_queue[4:3] ? send_ready[1] : spread_ready;
+  assign {send_in[1], send_end[1], send_data[1]} = {out_valid[1], out_end[1], out_data[1]};
+  assign out_ready = {send_ready[1], spread_ready};
 
   ap1000p_spread #(
       .CoordW(CoordW)
@@ -483,14 +481,13 @@ module ap1000p_cell #(
       .rst_i,
       .busy_o(spread_busy),
       .last_x_i(last[0][CoordW-1:0]),
-      .in_valid_i(spread_in),
+      .in_valid_i(out_valid[0]),
       .in_ready_o(spread_ready),
-      .in_end_i(out_end),
-      .in_data_i(out_data),
+      .in_end_i(out_end[0]),
+      .in_data_i(out_data[0]),
       .out_valid_o(send_in[0]),
       .out_ready_i(send_ready[0]),
       .out_end_o(send_end[0]),
-      .out_more_o(send_more[0]),
       .out_data_o(send_data[0])
   );
 
@@ -514,7 +511,6 @@ module ap1000p_cell #(
         .in_valid_i(send_in[c]),
         .in_ready_o(send_ready[c]),
         .in_end_i(send_end[c]),
-        .in_more_i(send_more[c]),
         .in_data_i(send_data[c]),
         .req_valid_o(ask[c]),
         .req_ready_i(ask_ready[c]),

@@ -1,20 +1,21 @@
-// Which queue gives the next message: the order of the machine, with a cap on how often a queue is passed over.
+// Which queue of a class gives the next message: in their order, with a cap on how often a queue is passed over.
 //
 // Handshake  `pick_o` (one-hot, or zero without a request) is what is chosen of `more_i` now; with `take_i` it is.
 // Latency    none: combinational from `more_i`, which the caller derives from flip-flops.
-// Order      remote reply, remote access, system, GET reply, user. A queue that was passed over AgeCap times while it had a
-//            message goes before those that were not, so that none is passed over more than AgeCap + 4 times. (With an AgeCap
-//            below 4 one that was chosen would be old again before the other old ones had their turn.)
+// Order      from bit 0 on. A queue that was passed over AgeCap times while it had a message goes before those that were not, so that
+//            none is passed over more than AgeCap + N - 1 times. (With an AgeCap below N - 1 one that was chosen would be old again
+//            before the other old ones had their turn.)
 // Reset      forgets who was passed over.
-// Source     order and cap: own guess; from the paper only that remote accesses go before PUT and GET (2.2.5).
+// Source     cap: own guess.
 module ap1000p_choose #(
+    parameter int N = 3,  // queues, 2 to 5
     parameter int AgeCap = 16  // messages, 4 to 255
 ) (
     input logic clk_i,
     input logic rst_i,
-    input logic [4:0] more_i,
+    input logic [N-1:0] more_i,
     input logic take_i,
-    output logic [4:0] pick_o
+    output logic [N-1:0] pick_o
 );
   localparam int AgeW = $clog2(AgeCap + 1);
 
@@ -22,19 +23,11 @@ module ap1000p_choose #(
     ap1000p_choose_AgeCap_must_be_4_to_255 u_bad ();
   end
 
-  logic [4:0] old_q, from;
-  assign from = (more_i & old_q) != '0 ? more_i & old_q : more_i;
+  logic [N-1:0] old_q, from;
+  assign from   = (more_i & old_q) != '0 ? more_i & old_q : more_i;
+  assign pick_o = from & (~from + N'(1));
 
-  always_comb begin
-    pick_o = '0;
-    if (from[ap1000p_pkg::QueueRemoteReply]) pick_o[ap1000p_pkg::QueueRemoteReply] = 1'b1;
-    else if (from[ap1000p_pkg::QueueAccess]) pick_o[ap1000p_pkg::QueueAccess] = 1'b1;
-    else if (from[ap1000p_pkg::QueueSystem]) pick_o[ap1000p_pkg::QueueSystem] = 1'b1;
-    else if (from[ap1000p_pkg::QueueGetReply]) pick_o[ap1000p_pkg::QueueGetReply] = 1'b1;
-    else pick_o[ap1000p_pkg::QueueUser] = from[ap1000p_pkg::QueueUser];
-  end
-
-  for (genvar q = 0; q < 5; q++) begin : gen_age
+  for (genvar q = 0; q < N; q++) begin : gen_age
     logic [AgeW-1:0] left_q;  // how often it may still be passed over
     assign old_q[q] = left_q == '0;
     always_ff @(posedge clk_i) begin

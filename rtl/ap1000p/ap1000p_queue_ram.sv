@@ -1,4 +1,4 @@
-// The five queues in one RAM: words in, whole messages out.
+// The queues of one class in a RAM of their own: words in, whole messages out. Queues are numbered in the order in which they have their turn.
 //
 // Put        with `put_valid_i` a word of `put_queue_i` (one-hot), with its place in its message, not of a queue that is full. The word must be the next of its queue's open message, or a first one. Another one is dropped, and so are
 //            the words of the open message: the message has lost words, or has more than MessageWords. `broken_o` says so.
@@ -9,65 +9,62 @@
 // Reset      empties it.
 // open_o     words of the open message of each queue.
 // more_o     the queue has a message, and it is not being given.
-// Source     five queues in a RAM of 256 words, 64/32/64/32/64: the machine's Linux port; pointers as an inner position of whole
-//            messages and a count of the open one's words: ours.
+// Source     queues in a RAM of 256 words: the machine's Linux port; a RAM for each class, so that none waits for the other's sender;
+//            pointers as an inner position of whole messages and a count of the open one's words: ours.
 module ap1000p_queue_ram #(
-    // words of each queue, a power of two and at least 32, 256 together
-    parameter int System = 64,
-    parameter int Access = 32,
-    parameter int User = 64,
-    parameter int RemoteReply = 32,
-    parameter int GetReply = 64,
-    parameter int AgeCap = 16  // messages that may pass over one
+    // words of each queue, a power of two and at least 32, 256 together at most; without a third one: 0
+    parameter int First = 32,
+    parameter int Second = 64,
+    parameter int Third = 64,
+    parameter int AgeCap = 16,  // messages that may pass over one
+    localparam int N = Third == 0 ? 2 : 3
 ) (
     input logic clk_i,
     input logic rst_i,
     output logic busy_o,
     input logic put_valid_i,
-    input logic [4:0] put_queue_i,
+    input logic [N-1:0] put_queue_i,
     input logic [3:0] put_index_i,
     input logic put_end_i,
     input logic [31:0] put_data_i,
     output logic broken_o,
-    output logic [4:0] full_o,
-    output logic [4:0][4:0] open_o,
-    output logic [4:0] more_o,
+    output logic [N-1:0] full_o,
+    output logic [N-1:0][4:0] open_o,
+    output logic [N-1:0] more_o,
     output logic out_valid_o,
     input logic out_ready_i,
-    output logic [4:0] out_queue_o,
+    output logic [N-1:0] out_queue_o,
     output logic out_end_o,
     output logic [31:0] out_data_o
 );
   function automatic int words(input int queue);
     case (queue)
-      ap1000p_pkg::QueueSystem: words = System;
-      ap1000p_pkg::QueueAccess: words = Access;
-      ap1000p_pkg::QueueUser: words = User;
-      ap1000p_pkg::QueueRemoteReply: words = RemoteReply;
-      default: words = GetReply;
+      0: words = First;
+      1: words = Second;
+      default: words = Third;
     endcase
   endfunction
 
   // The larger ones first: so each begins at a multiple of its size.
   function automatic int base(input int queue);
     base = 0;
-    for (int q = 0; q < 5; q++) begin
+    for (int q = 0; q < N; q++) begin
       if (words(q) > words(queue) || (words(q) == words(queue) && q < queue)) base = base + words(q);
     end
   endfunction
 
-  if (System + Access + User + RemoteReply + GetReply > 256) begin : gen_bad_sum
+  if (First + Second + Third > 256) begin : gen_bad_sum
     ap1000p_queue_ram_queues_must_be_256_words_or_less u_bad ();
   end
-  for (genvar q = 0; q < 5; q++) begin : gen_check
+  for (genvar q = 0; q < N; q++) begin : gen_check
     if (words(q) < 32 || (words(q) & (words(q) - 1)) != 0) begin : gen_bad_size
       ap1000p_queue_ram_each_queue_must_be_a_power_of_two_and_at_least_32 u_bad ();
     end
   end
 
-  logic [4:0][7:0] whole_q, rd_q;  // where whole messages end, and where the next word to be read is
-  logic [4:0][4:0] open_q;  // words behind whole_q
-  logic [4:0][7:0] whole_addr, next_addr, rd_addr;
+  logic [N-1:0][7:0] whole_q, rd_q;  // where whole messages end, and where the next word to be read is
+  logic [N-1:0][4:0] open_q;  // words behind whole_q
+  logic [N-1:0][7:0] whole_addr, next_addr, rd_addr;
 
   // ------------------------------------------------------------------------------------------------------------- put
   logic [7:0] put_whole, put_next;
@@ -78,7 +75,7 @@ module ap1000p_queue_ram #(
     put_whole = '0;
     put_next  = '0;
     expected  = '0;
-    for (int q = 0; q < 5; q++) begin
+    for (int q = 0; q < N; q++) begin
       if (put_queue_i[q]) begin
         put_whole = put_whole | whole_addr[q];
         put_next  = put_next | next_addr[q];
@@ -91,13 +88,14 @@ module ap1000p_queue_ram #(
 
   // ----------------------------------------------------------------------------------------------------------- reader
   logic run_q, fetch, ends, choose;
-  logic [4:0] sel_q, pick, more_q;
+  logic [N-1:0] sel_q, pick, more_q;
   logic [7:0] addr_q, addr_pick, addr_next;
 
   assign fetch  = run_q && (!out_valid_o || out_ready_i);
   assign choose = !run_q || (fetch && ends);
 
   ap1000p_choose #(
+      .N(N),
       .AgeCap(AgeCap)
   ) u_choose (
       .clk_i,
@@ -110,13 +108,13 @@ module ap1000p_queue_ram #(
   always_comb begin
     addr_pick = '0;
     addr_next = '0;
-    for (int q = 0; q < 5; q++) begin
+    for (int q = 0; q < N; q++) begin
       if (pick[q]) addr_pick = addr_pick | rd_addr[q];
       if (sel_q[q]) addr_next = addr_next | rd_addr[q];
     end
   end
 
-  for (genvar q = 0; q < 5; q++) begin : gen_queue
+  for (genvar q = 0; q < N; q++) begin : gen_queue
     localparam bit [7:0] Size = 8'(words(q));
     localparam bit [7:0] Base = 8'(base(q));
     localparam bit [7:0] Mask = Size - 8'd1;
@@ -198,9 +196,9 @@ module ap1000p_queue_ram #(
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (!put_valid_i || (put_queue_i != '0 && (put_queue_i & (put_queue_i - 5'd1)) == '0));
+      assert (!put_valid_i || (put_queue_i != '0 && (put_queue_i & (put_queue_i - N'(1))) == '0));
       assert (!put_valid_i || (put_queue_i & full_o) == '0);
-      assert ((sel_q & (sel_q - 5'd1)) == '0);
+      assert ((sel_q & (sel_q - N'(1))) == '0);
     end
   end
 `endif

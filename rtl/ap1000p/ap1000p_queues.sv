@@ -3,14 +3,16 @@
 // In         a writer for each queue (regs.toml: 0 system, 1 remote access, 2 user, 3 remote reply, 4 GET reply), each a stream of
 //            words with `end` on a message's last one. `in_ready_o` depends on flip-flops only.
 // Direct     words for any queue, as the host writes them to direct pages: {queue one-hot, end, word}.
-// Out        one stream of whole messages {queue one-hot, end, word}, in the order of `ap1000p_choose`.
+// Out        a stream of whole messages {end, word} for each send controller, [0] requests of queues 0 to 2, [1] replies of 3 and 4. `out_queue_o`
+//            says of which queue: a bit of [2:0] and one of [4:3]. No message waits for one of the other class.
+// Order      remote access, system, user; remote reply, GET reply. A message that was passed over AgeCap times goes first: `ap1000p_choose`.
 // Spill      a word that finds its queue full goes to the spill region, and so do all later ones of its queue until it has none
 //            there: order is kept. The region is a ring of `limit_i` x 8 KB from `base_i` x 512 KB, shared by the queues.
 // Refill     with HardwareRefill the elements come back by themselves, in the order in which they were spilled. Without it
 //            `fill_o` asks software for it: in through mode direct words go to their queue's RAM whatever was spilled (or wait for
 //            room); elements that software has read are given up by `release`.
 // Latency    3 cycles from a message's last word to its first one offered, if nothing was spilled. 1 word per cycle in, all writers
-//            together, and 1 per cycle out.
+//            together, and 1 per cycle out of each class.
 // Full       with a full queue, and no room in the region or `block_i`, that queue's writer waits, and nobody else. Nothing is lost.
 //            `full_o`: 8 KB or less of the region are left (the red zone).
 // Modes      `pause_i`: no writer begins a message; `stable_o`: none is within one, what was spilled is in memory, no direct word waits. `block_i`:
@@ -21,11 +23,11 @@
 // Reset      empties all, the region too; the memory must forget the bursts it was told of.
 // busy_o     low: without a valid input nothing changes.
 // Source     queues, automatic spill, the processor not stopped: paper 2.2.5, 2.2.10. Sizes, numbers, element, region, modes: the
-//            machine's Linux port. Ring, hardware refill, what an error costs, what the modes mean exactly: own guess.
+//            machine's Linux port; from the paper only that remote accesses go before PUT and GET (2.2.5). Order, an output for each class, ring, hardware refill, what an error costs, what the modes mean exactly: own guess.
 module ap1000p_queues #(
     parameter int DataW = 64,  // bits of a bus word, 32 or 64
     parameter bit HardwareRefill = 1'b1,
-    // words of each queue, a power of two and at least 32, 256 together
+    // words of each queue, a power of two and at least 32, those of a class 256 together at most
     parameter int System = 64,
     parameter int Access = 32,
     parameter int User = 64,
@@ -63,11 +65,11 @@ module ap1000p_queues #(
     input logic [4:0] direct_queue_i,
     input logic direct_end_i,
     input logic [31:0] direct_data_i,
-    output logic out_valid_o,
-    input logic out_ready_i,
+    output logic [1:0] out_valid_o,
+    input logic [1:0] out_ready_i,
     output logic [4:0] out_queue_o,
-    output logic out_end_o,
-    output logic [31:0] out_data_o,
+    output logic [1:0] out_end_o,
+    output logic [1:0][31:0] out_data_o,
 
     output logic mem_wr_cmd_valid_o,
     input logic mem_wr_cmd_ready_i,
@@ -187,33 +189,60 @@ module ap1000p_queues #(
     end
   end
 
-  logic ram_busy;
+  // Remote accesses have their turn before the system.
+  logic put;
+  logic [1:0] put_class, ram_busy, broken;
   logic [4:0] more;
+  assign put = taken && !leaves && !(grant[6] && refill_lost);
+  assign put_class = {put && queue[4:3] != '0, put && queue[2:0] != '0};
+  assign broken_o = broken != '0;
   ap1000p_queue_ram #(
-      .System(System),
-      .Access(Access),
-      .User(User),
-      .RemoteReply(RemoteReply),
-      .GetReply(GetReply),
+      .First (Access),
+      .Second(System),
+      .Third (User),
       .AgeCap(AgeCap)
-  ) u_ram (
+  ) u_requests (
       .clk_i,
       .rst_i,
-      .busy_o(ram_busy),
-      .put_valid_i(taken && !leaves && !(grant[6] && refill_lost)),
-      .put_queue_i(queue),
+      .busy_o(ram_busy[0]),
+      .put_valid_i(put_class[0]),
+      .put_queue_i({queue[2], queue[0], queue[1]}),
       .put_index_i(index),
       .put_end_i(word_end),
       .put_data_i(word),
-      .broken_o,
-      .full_o(full),
-      .open_o(open),
-      .more_o(more),
-      .out_valid_o,
-      .out_ready_i,
-      .out_queue_o,
-      .out_end_o,
-      .out_data_o
+      .broken_o(broken[0]),
+      .full_o({full[2], full[0], full[1]}),
+      .open_o({open[2], open[0], open[1]}),
+      .more_o({more[2], more[0], more[1]}),
+      .out_valid_o(out_valid_o[0]),
+      .out_ready_i(out_ready_i[0]),
+      .out_queue_o({out_queue_o[2], out_queue_o[0], out_queue_o[1]}),
+      .out_end_o(out_end_o[0]),
+      .out_data_o(out_data_o[0])
+  );
+  ap1000p_queue_ram #(
+      .First (RemoteReply),
+      .Second(GetReply),
+      .Third (0),
+      .AgeCap(AgeCap)
+  ) u_replies (
+      .clk_i,
+      .rst_i,
+      .busy_o(ram_busy[1]),
+      .put_valid_i(put_class[1]),
+      .put_queue_i(queue[4:3]),
+      .put_index_i(index),
+      .put_end_i(word_end),
+      .put_data_i(word),
+      .broken_o(broken[1]),
+      .full_o(full[4:3]),
+      .open_o(open[4:3]),
+      .more_o(more[4:3]),
+      .out_valid_o(out_valid_o[1]),
+      .out_ready_i(out_ready_i[1]),
+      .out_queue_o(out_queue_o[4:3]),
+      .out_end_o(out_end_o[1]),
+      .out_data_o(out_data_o[1])
   );
 
   // ----------------------------------------------------------------------------------------------------------- the region
@@ -363,7 +392,8 @@ module ap1000p_queues #(
   // Flags settle a few cycles after the last movement.
   logic [2:0] tail_q;
   always_ff @(posedge clk_i) begin
-    if (rst_i || in_valid_i != '0 || direct_valid || ram_busy || spill_busy || !empty || grant != '0) tail_q <= '1;
+    if (rst_i || in_valid_i != '0 || direct_valid || ram_busy != '0 || spill_busy || !empty || grant != '0)
+      tail_q <= '1;
     else if (tail_q != '0) tail_q <= tail_q - 3'd1;
   end
   assign busy_o = tail_q != '0;

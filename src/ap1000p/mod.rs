@@ -24,6 +24,7 @@ pub mod word;
 pub mod wtp;
 
 use regs::*;
+use send::Traffic;
 
 /// A queue of messages to be sent, numbered as in a spill element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,6 +62,14 @@ impl Queue {
 
     pub fn bit(self) -> u8 {
         1 << self as u8
+    }
+
+    /// By which send controller its messages go.
+    pub fn traffic(self) -> Traffic {
+        match self {
+            Queue::RemoteReply | Queue::GetReply => Traffic::Reply,
+            Queue::System | Queue::Access | Queue::User => Traffic::Request,
+        }
     }
 }
 

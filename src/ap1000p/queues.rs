@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::regs::*;
+use super::send::Traffic;
 use super::{Queue, Word};
 
 /// Words of each queue.
@@ -13,11 +14,11 @@ pub const SIZES: [u32; QUEUES as usize] = [64, 32, 64, 32, 64];
 pub enum Rule {
     /// The words of a queue come out as they went in, none lost, doubled or overtaken.
     Order,
-    /// A message is given as a whole.
+    /// A message is given as a whole, by the output of its class.
     Whole,
     /// Not before it is in.
     Early,
-    /// The next message is that of the queue whose turn it is.
+    /// The next message of a class is that of the queue whose turn it is.
     Choice,
     /// A spill element is a word that went in, in the order of all, in its form and its place.
     Element,
@@ -123,6 +124,15 @@ struct Inside {
     lost: bool,
 }
 
+/// What is given to the send controller of a class.
+#[derive(Clone, Copy, Debug, Default)]
+struct Output {
+    /// The message under way.
+    giving: Option<Queue>,
+    /// The cycle in which the last word of the last message was first offered.
+    end_offered: Option<u64>,
+}
+
 /// Steps per word in, word out, and element written. Words of direct pages in through mode are no words in: they were told before.
 #[derive(Clone, Debug)]
 pub struct QueuesModel {
@@ -139,11 +149,8 @@ pub struct QueuesModel {
     last_spilled: Option<u64>,
     lap: u8,
     next_position: Option<u16>,
-    /// The message under way.
-    giving: Option<Queue>,
     passed: [u32; QUEUES as usize],
-    /// The cycle in which the last word of the last message was first offered.
-    end_offered: Option<u64>,
+    outputs: [Output; 2],
 }
 
 impl QueuesModel {
@@ -159,9 +166,8 @@ impl QueuesModel {
             last_spilled: None,
             lap: 0,
             next_position: None,
-            giving: None,
             passed: [0; QUEUES as usize],
-            end_offered: None,
+            outputs: Default::default(),
         }
     }
 
@@ -243,31 +249,29 @@ impl QueuesModel {
             .is_some_and(|words| self.inside[queue as usize][words - 1].cycle < cycle)
     }
 
-    /// Whose turn it is in this cycle.
-    fn turn(&self, cycle: u64) -> Option<Queue> {
-        turn(|queue| self.has(queue, cycle), &self.passed, self.age_cap)
-    }
-
     fn choose(&mut self, queue: Queue) -> Result<(), Broken> {
+        let of_class = || {
+            Queue::ALL
+                .into_iter()
+                .filter(|other| other.traffic() == queue.traffic())
+        };
         // In the cycle before the last word of the message before was offered, or as soon as there was one.
         let ends = |queue: Queue| {
             self.message(queue)
                 .map(|words| self.inside[queue as usize][words - 1].cycle)
         };
-        let first = Queue::ALL
-            .into_iter()
-            .filter_map(ends)
-            .min()
-            .map_or(0, |cycle| cycle + 1);
-        let at = self.end_offered.map_or(first, |end| first.max(end - 1));
-        let turn = self.turn(at);
+        let first = of_class().filter_map(ends).min().map_or(0, |cycle| cycle + 1);
+        let end = self.outputs[queue.traffic() as usize].end_offered;
+        let at = end.map_or(first, |end| first.max(end - 1));
+        let has = |other: Queue| other.traffic() == queue.traffic() && self.has(other, at);
+        let turn = turn(has, &self.passed, self.age_cap);
         holds(Rule::Choice, turn == Some(queue), || {
             format!(
                 "{queue:?}, but it is the turn of {turn:?}; passed over {:?}",
                 self.passed
             )
         })?;
-        for other in Queue::ALL {
+        for other in of_class() {
             if self.has(other, at) {
                 self.passed[other as usize] += 1;
             }
@@ -276,9 +280,12 @@ impl QueuesModel {
         Ok(())
     }
 
-    /// A word was given that was first offered in the cycle `offered`.
-    pub fn give(&mut self, offered: u64, queue: Queue, word: Word) -> Result<(), Broken> {
-        match self.giving {
+    /// The output of a class gave a word that was first offered in the cycle `offered`.
+    pub fn give(&mut self, offered: u64, class: Traffic, queue: Queue, word: Word) -> Result<(), Broken> {
+        holds(Rule::Whole, queue.traffic() == class, || {
+            format!("{queue:?} gave {word:x?} as {class:?}")
+        })?;
+        match self.outputs[class as usize].giving {
             Some(giving) => holds(Rule::Whole, giving == queue, || {
                 format!("{queue:?} within a message of {giving:?}")
             })?,
@@ -305,8 +312,9 @@ impl QueuesModel {
         holds(Rule::Order, want == Some(word), || {
             format!("{queue:?} gave {word:x?}, not {want:x?}, word {number}")
         })?;
-        self.giving = (!word.end).then_some(queue);
-        self.end_offered = word.end.then_some(offered).or(self.end_offered);
+        let output = &mut self.outputs[class as usize];
+        output.giving = (!word.end).then_some(queue);
+        output.end_offered = word.end.then_some(offered).or(output.end_offered);
         Ok(())
     }
 

@@ -161,6 +161,8 @@ pub struct Protocol {
     pub cell_last: bool,
     /// A cell's memory is held while what it sends waits for the network.
     pub memory_held_by_sending: bool,
+    /// In its cell a reply stands behind requests on their way into the network: in one queue with them, or at one output.
+    pub replies_behind_requests: bool,
 }
 
 impl Protocol {
@@ -169,6 +171,7 @@ impl Protocol {
         reply: Class::Reply,
         cell_last: false,
         memory_held_by_sending: false,
+        replies_behind_requests: false,
     };
 }
 
@@ -230,6 +233,14 @@ pub fn of_torus(
         all.wait(eject(Class::Reply), memory);
         all.wait(replies, memory);
         all.goes_on(replies, &[answer], &[]);
+        if protocol.replies_behind_requests {
+            let request = fold(TorusChannel {
+                at,
+                way: None,
+                class: Class::Request,
+            });
+            all.goes_on(replies, &[request], &[]);
+        }
         if protocol.memory_held_by_sending {
             all.wait(memory, Resource::Room(answer));
         }
@@ -358,6 +369,23 @@ mod tests {
         };
         let all = of_torus(Torus::new(4, 4), protocol, |c| c);
         rejected(&all, &["the hold of", "out of the network, Request"]);
+    }
+
+    #[test]
+    fn replies_behind_requests_are_rejected() {
+        let protocol = Protocol {
+            replies_behind_requests: true,
+            ..Protocol::SOUND
+        };
+        let all = of_torus(Torus::new(2, 1), protocol, |c| c);
+        rejected(
+            &all,
+            &[
+                "the reply queue of cell 0",
+                "(0, 0) into the network, Request",
+                "(0, 0) out of the network, Request",
+            ],
+        );
     }
 
     #[test]

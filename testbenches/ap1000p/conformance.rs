@@ -302,7 +302,7 @@ fn c23_overflow_does_not_stop_the_processor() {
     case.run(|probe| {
         let mut cell = Cell::new(&case, REGION, SLOW, probe);
         cell.pace = 2;
-        cell.queues.take(Pacer::stopped());
+        cell.queues.take(Pacer::stopped);
         let mut rng = case.rng("stores");
         for _ in 0..1000 {
             cell.store(&put(Class::User, &mut rng));
@@ -334,7 +334,7 @@ fn c23_overflow_does_not_stop_the_processor() {
             "{} elements are in the red zone",
             cell.queues.seen.held
         );
-        cell.queues.take(Pacer::steady());
+        cell.queues.take(Pacer::steady);
         cell.finish(200_000)?;
         assert_eq!((cell.stalls, cell.queues.given.len()), (0, 8 * 1066));
         Ok::<(), String>(())
@@ -364,7 +364,7 @@ fn c23_replies_refilled_by_software() {
             region: REGION,
         };
         let mut bench = queues::Bench::<Ap1000pQueuesSoftware>::new(&case, STARTS[0], plan, probe);
-        bench.take(Pacer::stopped());
+        bench.take(Pacer::stopped);
         for reply in 0..100 {
             let words: Vec<u32> = (0..8).map(|word| reply << 8 | word).collect();
             bench.write(Queue::GetReply, &words);
@@ -376,7 +376,7 @@ fn c23_replies_refilled_by_software() {
             bench.elements
         );
         assert_eq!(bench.writers[Queue::GetReply as usize].len(), 0);
-        bench.take(Pacer::steady());
+        bench.take(Pacer::steady);
         bench.finish(60_000)?;
         assert_eq!(bench.given.len(), 800);
         Ok::<(), String>(())
@@ -392,7 +392,7 @@ fn c24_a_users_overflow_does_not_delay_the_system() {
         for users in [0, 60, 400] {
             let mut cell = Cell::new(&case, REGION, SLOW, probe);
             let mut rng = case.rng("stores");
-            cell.queues.take(Pacer::stopped());
+            cell.queues.take(Pacer::stopped);
             for _ in 0..users {
                 cell.store(&put(Class::User, &mut rng));
             }
@@ -407,12 +407,12 @@ fn c24_a_users_overflow_does_not_delay_the_system() {
             cell.store(&put(Class::System, &mut rng));
             while !cell.queues.given.iter().any(|given| given.1 == Queue::System) {
                 let open = (cell.queues.cycle - begun).is_multiple_of(4);
-                cell.queues.take(if open { Pacer::steady() } else { Pacer::stopped() });
+                cell.queues.take(if open { Pacer::steady } else { Pacer::stopped });
                 cell.cycle()?;
                 assert!(cell.queues.cycle < begun + 1_000, "the system's command does not come");
             }
             took.push(cell.queues.cycle - begun);
-            cell.queues.take(Pacer::steady());
+            cell.queues.take(Pacer::steady);
             cell.finish(100_000)?;
         }
         assert!(took[1] <= took[0] + 4 * 16 && took[2] <= took[1], "{took:?}");

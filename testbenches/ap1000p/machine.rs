@@ -984,3 +984,91 @@ fn block_mode_spills_nothing() {
         assert_eq!(machine.read(0, HELD), 0);
     }
 }
+
+/// Without a spill region: two cells ask each other for more than their queues hold, so that requests stand in both of them and the
+/// receivers wait for room to answer. All is answered.
+#[test]
+fn all_is_answered_without_a_region() {
+    const GETS: u32 = 60;
+    let mut machine = machine(2, 1, SLOW);
+    let get = |number: u32| Transfer {
+        words: 40,
+        dest: 0x2_0000 + 0x100 * number,
+        dest_flag: 0x6_0000,
+        source: 0x1_0000 + 0x100 * number,
+        ..Transfer::default()
+    };
+    let before = [0, 1].map(|cell| word(&machine, cell, 0x6_0000));
+    for cell in 0..2 {
+        machine.write(cell, SPILL_REGION, SPILL);
+        for number in 0..GETS {
+            let command = get(number).words(&machine, cell, 1 - cell);
+            machine.store(cell, KIND_GET, &command);
+        }
+    }
+    settle(&mut machine, 200_000);
+    for (cell, before) in before.into_iter().enumerate() {
+        for number in 0..GETS {
+            let want = expect(&machine, 1 - cell, get(number));
+            arrived(&machine, cell, get(number), &want);
+        }
+        assert_eq!(word(&machine, cell, 0x6_0000), before.wrapping_add(GETS));
+    }
+}
+
+/// A cell whose sender is held by a page fault that nobody serves, with requests behind it up to the processor and nothing spilled,
+/// answers GETs and loads as ever.
+#[test]
+fn a_fault_holds_no_reply() {
+    const PUTS: u32 = 20;
+    let mut machine = machine(2, 1, SLOW);
+    enter(&mut machine, 0, false);
+    machine.write(0, SPILL_REGION, SPILL);
+    let put = Transfer {
+        words: 1,
+        dest: 0x2_0000,
+        dest_flag: 0x6_0000,
+        source: AWAY | 0x1_0000,
+        ..Transfer::default()
+    };
+    let before = word(&machine, 1, 0x6_0000);
+    let command = put.words(&machine, 0, 1);
+    for _ in 0..PUTS {
+        machine.store(0, KIND_PUT, &command);
+    }
+    assert_eq!(faulted(&mut machine, 0), 1);
+    machine.run(1000);
+    let stalls = machine.nodes[0].stalls;
+    machine.run(100);
+    assert_eq!(machine.nodes[0].stalls - stalls, 100, "the user's queue is full");
+
+    for number in 0..20 {
+        let get = Transfer {
+            words: 30,
+            dest: 0x3_0000 + 0x100 * number,
+            source: 0x1_0000 + 0x100 * number,
+            ..Transfer::default()
+        };
+        let want = expect(&machine, 0, get);
+        let command = get.words(&machine, 1, 0);
+        machine.store(1, KIND_GET, &command);
+        machine.run(500);
+        arrived(&machine, 1, get, &want);
+    }
+    let load = Remote {
+        cell: 0,
+        addr: 0x1_0000,
+        registers: false,
+        size: 2,
+        write: None,
+    };
+    assert_eq!(
+        machine.remote(1, load, 500),
+        Some(Some(word(&machine, 0, 0x1_0000).into()))
+    );
+
+    enter(&mut machine, 0, true);
+    machine.write(0, SERVE, 1 << SERVE_RETRY_SHIFT);
+    assert!(machine.settle(20_000), "{}", report(&mut machine));
+    assert_eq!(word(&machine, 1, 0x6_0000), before.wrapping_add(PUTS));
+}

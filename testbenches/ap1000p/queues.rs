@@ -7,6 +7,7 @@ use testbenches::rtl::*;
 use tsunagi::ap1000p::command::message;
 use tsunagi::ap1000p::queues::{Element, QueuesModel, Region};
 use tsunagi::ap1000p::regs::*;
+use tsunagi::ap1000p::send::Traffic;
 use tsunagi::ap1000p::{Queue, Word};
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
@@ -25,11 +26,11 @@ pub enum Rule {
     Protocol,
     /// No output follows an input within the cycle.
     Path,
-    /// A word per cycle in, and out.
+    /// A word per cycle in, and out of each class.
     Rate,
     /// Three cycles from a message's last word in to its first out.
     Latency,
-    /// A writer waits only while its queue is full and the region, too.
+    /// A writer waits only while its queue is full and the region, too, and no message for one of the other class.
     Waits,
     /// What block mode stops is not spilled.
     Blocks,
@@ -66,7 +67,8 @@ pub struct Modes {
 pub struct Seen {
     pub ready: u8,
     pub direct_ready: bool,
-    pub out: Option<(u8, Word)>,
+    /// For each class a word, and of which of its queues.
+    pub out: [Option<(u8, Word)>; 2],
     pub mem: MemPortsIn,
     pub stable: bool,
     pub fill: bool,
@@ -85,7 +87,7 @@ pub trait Ports: Unit {
 
     fn set_clk(&self, clk: bool, rst: bool);
     fn set_up(&self, region: Region, modes: Modes);
-    fn set(&self, words: [Option<Word>; 5], direct: Option<(u8, Word)>, ready: bool, mem: &MemPortsOut);
+    fn set(&self, words: [Option<Word>; 5], direct: Option<(u8, Word)>, ready: [bool; 2], mem: &MemPortsOut);
     fn seen(&self) -> Seen;
     fn busy(&self) -> bool;
 }
@@ -111,7 +113,7 @@ macro_rules! ports {
                 self.release_count_i.set(modes.release.unwrap_or(0x1_2345));
             }
 
-            fn set(&self, words: [Option<Word>; 5], direct: Option<(u8, Word)>, ready: bool, mem: &MemPortsOut) {
+            fn set(&self, words: [Option<Word>; 5], direct: Option<(u8, Word)>, ready: [bool; 2], mem: &MemPortsOut) {
                 let bits = |bit: &dyn Fn(&Option<Word>) -> bool| {
                     words.iter().enumerate().map(|(q, word)| u8::from(bit(word)) << q).sum::<u8>()
                 };
@@ -122,7 +124,7 @@ macro_rules! ports {
                 self.direct_queue_i.set(direct.map_or(0x1f, |(queue, _)| queue));
                 self.direct_end_i.set_bool(direct.is_none_or(|(_, word)| word.end));
                 self.direct_data_i.set(direct.map_or(0xdead_beef, |(_, word)| word.data));
-                self.out_ready_i.set_bool(ready);
+                self.out_ready_i.set(u8::from(ready[0]) | u8::from(ready[1]) << 1);
                 self.mem_wr_cmd_ready_i.set_bool(mem.wr_cmd_ready);
                 self.mem_wr_data_ready_i.set_bool(mem.wr_data_ready);
                 self.mem_wr_rsp_valid_i.set_bool(mem.wr_rsp_valid);
@@ -135,11 +137,18 @@ macro_rules! ports {
             }
 
             fn seen(&self) -> Seen {
-                let word = || Word { data: self.out_data_o.get(), end: self.out_end_o.is_set() };
+                let bit = |bits: u8, class: usize| bits >> class & 1 == 1;
+                let out = |class: usize| {
+                    let queues = Queue::ALL.into_iter().filter(|queue| queue.traffic() as usize == class);
+                    let queues: u8 = queues.map(Queue::bit).sum();
+                    let data = (self.out_data_o.get() >> (32 * class)) as u32;
+                    let word = Word { data, end: bit(self.out_end_o.get(), class) };
+                    bit(self.out_valid_o.get(), class).then(|| (self.out_queue_o.get() & queues, word))
+                };
                 Seen {
                     ready: self.in_ready_o.get(),
                     direct_ready: self.direct_ready_o.is_set(),
-                    out: self.out_valid_o.is_set().then(|| (self.out_queue_o.get(), word())),
+                    out: [0, 1].map(out),
                     mem: MemPortsIn {
                         rd_cmd_valid: self.mem_rd_cmd_valid_o.is_set(),
                         rd_cmd_addr: self.mem_rd_cmd_addr_o.get(),
@@ -194,6 +203,7 @@ ports!(
     TwinQueuesTold: u64, true;
     TwinQueuesBlocks: u64, true;
     TwinQueuesHang: u64, true;
+    TwinQueuesClasses: u64, true;
 );
 
 pub const AGE_CAP: u32 = 16;
@@ -222,13 +232,13 @@ pub struct Bench<'a, U: Ports> {
     agent: MemoryAgent,
     pub writers: [Source<Word>; 5],
     pub direct: Source<(Queue, Word)>,
-    sink: Sink<(u8, Word)>,
+    sinks: [Sink<(u8, Word)>; 2],
     commands: [Monitor<(u32, u8)>; 2],
     data: Monitor<(u64, bool)>,
     pub model: QueuesModel,
-    /// When the word offered now was first offered.
-    offered: u64,
-    fresh: bool,
+    /// When each word offered now was first offered.
+    offered: [u64; 2],
+    fresh: [bool; 2],
     /// Elements announced to the memory, with their addresses.
     announced: VecDeque<u32>,
     /// The first half of an element on a narrow bus.
@@ -282,12 +292,12 @@ impl<'a, U: Ports> Bench<'a, U> {
             ),
             writers: [0, 1, 2, 3, 4].map(|q| Source::new([], pacer(plan.gaps.at_source(), &format!("writer {q}")))),
             direct: Source::new([], Pacer::steady()),
-            sink: Sink::new(pacer(plan.gaps.at_sink(), "sink")),
+            sinks: ["requests", "replies"].map(|class| Sink::new(pacer(plan.gaps.at_sink(), class))),
             commands: Default::default(),
             data: Monitor::default(),
             model: QueuesModel::new(plan.region, AGE_CAP),
-            offered: 0,
-            fresh: true,
+            offered: [0; 2],
+            fresh: [true; 2],
             announced: VecDeque::new(),
             half: None,
             seen: Seen::default(),
@@ -305,7 +315,7 @@ impl<'a, U: Ports> Bench<'a, U> {
     /// All inside is forgotten, and so is what the memory had to do.
     pub fn reset(&mut self) {
         self.modes = Modes::default();
-        self.dut.set([None; 5], None, false, &MemPortsOut::default());
+        self.dut.set([None; 5], None, [false; 2], &MemPortsOut::default());
         self.dut.set_up(self.region, self.modes);
         for _ in 0..3 {
             self.phase(false, true);
@@ -314,7 +324,7 @@ impl<'a, U: Ports> Bench<'a, U> {
         }
         self.model = QueuesModel::new(self.region, AGE_CAP);
         self.agent.reset();
-        self.sink.reset();
+        self.sinks.iter_mut().for_each(Sink::reset);
         self.commands.iter_mut().for_each(Monitor::reset);
         self.data.reset();
         for writer in &mut self.writers {
@@ -323,7 +333,7 @@ impl<'a, U: Ports> Bench<'a, U> {
         }
         self.direct.reset();
         self.direct.stop();
-        (self.fresh, self.half, self.refused, self.told) = (true, None, 0, [0; 3]);
+        (self.fresh, self.half, self.refused, self.told) = ([true; 2], None, 0, [0; 3]);
         self.announced.clear();
         self.given.clear();
         self.software = Software::Idle;
@@ -337,9 +347,9 @@ impl<'a, U: Ports> Bench<'a, U> {
         self.recorder.tick(self.context.time());
     }
 
-    /// From now on the output is taken so.
-    pub fn take(&mut self, pacer: Pacer) {
-        self.sink = Sink::new(pacer);
+    /// From now on the outputs are taken so.
+    pub fn take(&mut self, pacer: impl Fn() -> Pacer) {
+        self.sinks = [(); 2].map(|()| Sink::new(pacer()));
     }
 
     pub fn write(&mut self, queue: Queue, words: &[u32]) {
@@ -352,7 +362,7 @@ impl<'a, U: Ports> Bench<'a, U> {
         let before = self.dut.seen();
         let words: [Option<Word>; 5] = std::array::from_fn(|q| self.writers[q].offer().copied());
         let direct = self.direct.offer().map(|&(queue, word)| (queue.bit(), word));
-        let ready = self.sink.ready();
+        let ready = [0, 1].map(|class: usize| self.sinks[class].ready());
         let ports = *self.agent.ports();
         self.dut.set_up(self.region, self.modes);
         self.modes.release = None;
@@ -388,14 +398,17 @@ impl<'a, U: Ports> Bench<'a, U> {
         self.data.step(beat.as_ref(), ports.wr_data_ready).map_err(wrong)?;
 
         // What comes out was in before this cycle.
-        if before.out.is_some() && self.fresh {
-            self.offered = cycle;
-        }
-        self.fresh = before.out.is_none() || ready;
-        if let Some((bit, word)) = self.sink.step(before.out).map_err(wrong)? {
-            let queue = Queue::from_bit(bit).ok_or_else(|| fault(&format!("Order: a word of queue {bit:#b}")))?;
-            self.model.give(self.offered, queue, word).map_err(broken)?;
-            self.given.push((cycle, queue, word));
+        for class in [Traffic::Request, Traffic::Reply] {
+            let (c, out) = (class as usize, before.out[class as usize]);
+            if out.is_some() && self.fresh[c] {
+                self.offered[c] = cycle;
+            }
+            self.fresh[c] = out.is_none() || ready[c];
+            if let Some((bit, word)) = self.sinks[c].step(out).map_err(wrong)? {
+                let queue = Queue::from_bit(bit).ok_or_else(|| fault(&format!("Order: a word of queue {bit:#b}")))?;
+                self.model.give(self.offered[c], class, queue, word).map_err(broken)?;
+                self.given.push((cycle, queue, word));
+            }
         }
         for queue in Queue::ALL {
             let q = queue as usize;
@@ -587,40 +600,56 @@ pub fn follows<U: Ports>(case: &Case, start: &str, plan: Plan, count: usize, pro
     })
 }
 
+/// So many words of these queues came, one in each cycle.
+fn without_bubble<U: Ports>(bench: &Bench<U>, words: usize, of: impl Fn(Queue) -> bool) -> Result<(), String> {
+    let given: Vec<u64> = bench
+        .given
+        .iter()
+        .filter(|given| of(given.1))
+        .map(|given| given.0)
+        .collect();
+    let cycles = given.last().map_or(0, |last| last - given[0] + 1);
+    holds(Rule::Rate, given.len() == words && cycles == words as u64, || {
+        format!("{} of {words} words came in {cycles} cycles", given.len())
+    })
+}
+
 /// One word in and one out per cycle; the way through takes three cycles.
 pub fn rate<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
+    /// Of 8 words: as many as fit into each queue.
+    const MESSAGES: u32 = 3;
     let plan = Plan {
         gaps: Gaps::None,
         timing: MemoryTiming::IDEAL,
         region: REGION,
     };
-    // One writer, and all of them.
-    for queues in [vec![Queue::User], Queue::ALL.to_vec()] {
+    // One writer.
+    for queue in Queue::ALL {
         let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
         for round in 0..60 {
-            for &queue in &queues {
-                bench.write(queue, &[round; 8]);
-            }
+            bench.write(queue, &[round; 8]);
         }
-        let words = 60 * 8 * queues.len() as u64;
-        while (bench.given.len() as u64) < words && bench.cycle < 2 * words + 100 {
+        while bench.given.len() < 60 * 8 && bench.cycle < 2 * 60 * 8 + 100 {
             bench.cycle()?;
         }
-        let (first, last) = (
-            bench.given.first().map_or(0, |g| g.0),
-            bench.given.last().map_or(0, |g| g.0),
-        );
-        holds(
-            Rule::Rate,
-            bench.given.len() as u64 == words && last - first + 1 == words,
-            || {
-                format!(
-                    "{} of {words} words came in {} cycles",
-                    bench.given.len(),
-                    last - first + 1
-                )
-            },
-        )?;
+        without_bubble(&bench, 60 * 8, |_| true)?;
+    }
+    // All of them, and then all takers at once.
+    let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
+    bench.take(Pacer::stopped);
+    for round in 0..MESSAGES {
+        for queue in Queue::ALL {
+            bench.write(queue, &[round; 8]);
+        }
+    }
+    bench.run(5 * 8 * u64::from(MESSAGES) + 20)?;
+    bench.take(Pacer::steady);
+    bench.run(3 * 8 * u64::from(MESSAGES) + 20)?;
+    for class in [Traffic::Request, Traffic::Reply] {
+        let queues = Queue::ALL.into_iter().filter(|queue| queue.traffic() == class);
+        without_bubble(&bench, queues.count() * 8 * MESSAGES as usize, |queue| {
+            queue.traffic() == class
+        })?;
     }
     for queue in Queue::ALL {
         let mut bench = Bench::<U>::new(case, STARTS[1], plan, probe);
@@ -647,7 +676,7 @@ pub fn overflow<U: Ports>(case: &Case, queue: Queue, probe: &Probe) -> Result<()
         region,
     };
     let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
-    bench.take(Pacer::stopped());
+    bench.take(Pacer::stopped);
     let mut rng = case.rng("messages");
     // As far as the red zone, and some words into it.
     let elements = region.elements() - SPILL_UNIT;
@@ -676,7 +705,7 @@ pub fn overflow<U: Ports>(case: &Case, queue: Queue, probe: &Probe) -> Result<()
     holds(Rule::Told, bench.seen.spilled == queue.bit(), || {
         format!("spilled queues {:#b}", bench.seen.spilled)
     })?;
-    bench.take(Pacer::steady());
+    bench.take(Pacer::steady);
     bench.finish(200_000)
 }
 
@@ -689,7 +718,7 @@ pub fn region_full<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
         region,
     };
     let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
-    bench.take(Pacer::stopped());
+    bench.take(Pacer::stopped);
     for words in messages(&mut case.rng("messages"), Queue::User, 400) {
         bench.write(Queue::User, &words);
     }
@@ -705,8 +734,44 @@ pub fn region_full<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
     holds(Rule::Waits, bench.taken[Queue::System as usize] == 4, || {
         "the system waits for a user".into()
     })?;
-    bench.take(Pacer::steady());
+    bench.take(Pacer::steady);
     bench.finish(200_000)
+}
+
+/// The taker of one class stops, in the middle of its messages: those of the other class go on as if nothing were.
+pub fn classes<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
+    const MESSAGES: usize = 30;
+    let plan = Plan {
+        gaps: Gaps::None,
+        timing: MemoryTiming::IDEAL,
+        region: Region { limit: 0, ..REGION },
+    };
+    for stopped in [Traffic::Request, Traffic::Reply] {
+        for goes in Queue::ALL.into_iter().filter(|queue| queue.traffic() != stopped) {
+            let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
+            bench.sinks[stopped as usize] = Sink::new(Pacer::stopped());
+            bench.sinks[1 - stopped as usize] = Sink::new(Pacer::steady());
+            for queue in Queue::ALL {
+                let writes = queue == goes || queue.traffic() == stopped;
+                for words in messages(&mut case.rng(&format!("{queue:?}")), queue, MESSAGES)
+                    .iter()
+                    .filter(|_| writes)
+                {
+                    bench.write(queue, words);
+                }
+            }
+            let words = bench.writers[goes as usize].len();
+            // Its turn comes among four writers at most, so every fourth cycle.
+            bench.run(4 * words as u64 + 20)?;
+            let given = bench.given.iter().filter(|given| given.1 == goes).count();
+            holds(Rule::Waits, given == words && bench.given.len() == words, || {
+                format!("{given} of {words} words of {goes:?} came while {stopped:?} stood")
+            })?;
+            bench.take(Pacer::steady);
+            bench.finish(20_000)?;
+        }
+    }
+    Ok(())
 }
 
 /// Block mode: of a queue that has nothing spilled nothing is, its writer waits, and nobody else; one that has goes on.
@@ -717,7 +782,7 @@ pub fn blocked<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
         region: REGION,
     };
     let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
-    bench.take(Pacer::stopped());
+    bench.take(Pacer::stopped);
     bench.modes.block = true;
     bench.run(2)?;
     let fill = |bench: &mut Bench<U>, queue| {
@@ -755,7 +820,7 @@ pub fn blocked<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
             state(&bench).2
         )
     })?;
-    bench.take(Pacer::steady());
+    bench.take(Pacer::steady);
     bench.finish(200_000)
 }
 
@@ -769,7 +834,7 @@ pub fn memory_errors<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String>
     let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
     let mut rng = case.rng("errors");
     for (round, errors) in ["none", "write", "read", "both", "none"].into_iter().enumerate() {
-        bench.take(Pacer::stopped());
+        bench.take(Pacer::stopped);
         let bad = |bench: &mut Bench<U>, rng: &mut Rng| {
             for _ in 0..4 {
                 let at = REGION.addr() + rng.between(30, 500) as u32 * SPILL_BYTES;
@@ -792,7 +857,7 @@ pub fn memory_errors<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String>
             bad(&mut bench, &mut rng);
         }
         let before = bench.told;
-        bench.take(Pacer::steady());
+        bench.take(Pacer::steady);
         bench.finish(100_000)?;
         bench.memory.clear_faults();
         let lost = bench.told[1] - before[1];
@@ -897,6 +962,13 @@ fn a_full_region_stops_its_writers_and_nobody_else() {
     let case = Case::new("ap1000p", "queues::a_full_region_stops_its_writers_and_nobody_else", "");
     case.run(|probe| region_full::<Ap1000pQueues>(&case, probe));
     case.run(|probe| region_full::<Ap1000pQueuesNarrow>(&case, probe));
+}
+
+#[test]
+fn no_class_waits_for_the_other() {
+    let case = Case::new("ap1000p", "queues::no_class_waits_for_the_other", "");
+    case.run(|probe| classes::<Ap1000pQueues>(&case, probe));
+    case.run(|probe| classes::<Ap1000pQueuesSoftware>(&case, probe));
 }
 
 #[test]

@@ -45,8 +45,7 @@ pub struct Inputs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outputs {
     ready: bool,
-    /// A word, and whether its message comes once more.
-    out: Option<(Word, bool)>,
+    out: Option<Word>,
     busy: bool,
 }
 
@@ -70,10 +69,7 @@ macro_rules! ports {
             }
 
             fn seen(&self) -> Outputs {
-                let word = || {
-                    let word = Word { data: self.out_data_o.get(), end: self.out_end_o.is_set() };
-                    (word, self.out_more_o.is_set())
-                };
+                let word = || Word { data: self.out_data_o.get(), end: self.out_end_o.is_set() };
                 Outputs {
                     ready: self.in_ready_o.is_set(),
                     out: self.out_valid_o.is_set().then(word),
@@ -84,15 +80,15 @@ macro_rules! ports {
     )+};
 }
 
-ports!(Ap1000pSpread TwinSpreadRow TwinSpreadMore TwinSpreadColumns TwinSpreadStuck TwinSpreadBubble TwinSpreadPath
+ports!(Ap1000pSpread TwinSpreadRow TwinSpreadFlag TwinSpreadColumns TwinSpreadStuck TwinSpreadBubble TwinSpreadPath
        TwinSpreadRest TwinSpreadWithdraws);
 
 struct Bench<'a, U> {
     rig: Rig<'a, U>,
     columns: u8,
     source: Source<Word>,
-    sink: Sink<(Word, bool)>,
-    due: VecDeque<(Word, bool)>,
+    sink: Sink<Word>,
+    due: VecDeque<Word>,
 }
 
 impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
@@ -127,11 +123,8 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
 
     fn give(&mut self, words: &[u32]) {
         message(words).into_iter().for_each(|word| self.source.push(word));
-        let parts = spread(words, self.columns);
-        for (i, part) in parts.iter().enumerate() {
-            let more = i + 1 < parts.len();
-            self.due.extend(message(part).into_iter().map(|word| (word, more)));
-        }
+        self.due
+            .extend(spread(words, self.columns).iter().flat_map(|words| message(words)));
     }
 
     fn cycle(&mut self) -> Result<(), String> {
@@ -265,7 +258,7 @@ fn checks<U: Ports<In = Inputs, Out = Outputs>>() -> Vec<Result<(), String>> {
 fn each_twin_is_caught() {
     let twins: [Twin; 8] = [
         ("Words", &checks::<TwinSpreadRow>),
-        ("Words", &checks::<TwinSpreadMore>),
+        ("Words", &checks::<TwinSpreadFlag>),
         ("Words", &checks::<TwinSpreadColumns>),
         ("Rate", &checks::<TwinSpreadBubble>),
         ("Hang", &checks::<TwinSpreadStuck>),

@@ -44,6 +44,7 @@ fn of_queues<U: queues::Ports>() -> Vec<String> {
     }
     found.extend(queues::rate::<U>(&case("rate".into()), &probe).err());
     found.extend(queues::overflow::<U>(&case("overflow".into()), Queue::User, &probe).err());
+    found.extend(queues::classes::<U>(&case("classes".into()), &probe).err());
     found.extend(queues::region_full::<U>(&case("full".into()), &probe).err());
     found.extend(queues::memory_errors::<U>(&case("errors".into()), &probe).err());
     found.extend(queues::too_long::<U>(&case("long".into()), &probe).err());
@@ -141,7 +142,7 @@ fn each_queues_twin_is_caught() {
             // Another queue's turn after each word.
             (
                 "Whole",
-                &["Hang", "Rate", "Choice", "Order", "Early", "Told"],
+                &["Hang", "Rate", "Choice", "Order", "Early", "Told", "Waits"],
                 of_queues::<TwinQueuesWhole>,
             ),
             // A message is there with its first word.
@@ -150,7 +151,7 @@ fn each_queues_twin_is_caught() {
                 &["Hang", "Order", "Choice", "Rate", "Latency", "Told"],
                 of_queues::<TwinQueuesEarly>,
             ),
-            // GET replies before the system.
+            // Users before the system.
             ("Choice", &[], of_queues::<TwinQueuesChoice>),
             // No cap.
             ("Choice", &[], of_queues::<TwinQueuesAge>),
@@ -174,6 +175,12 @@ fn each_queues_twin_is_caught() {
             ("Latency", &["Rate", "Choice"], of_queues::<TwinQueuesLate>),
             // A full queue stops its writer.
             ("Waits", &["Told", "Blocks"], of_queues::<TwinQueuesWaits>),
+            // One full queue stops all writers.
+            (
+                "Waits",
+                &["Rate", "Told", "Blocks", "Hang"],
+                of_queues::<TwinQueuesClasses>,
+            ),
             // There is no block mode.
             ("Blocks", &[], of_queues::<TwinQueuesBlocks>),
             // The red zone is 4 KB.

@@ -36,9 +36,9 @@ const ILLEGAL: &[(&str, &[&str])] = &[
     ("ap1000p_choose_AgeCap_must_be_4_to_255", &["AgeCap=3"]),
     (
         "ap1000p_queue_ram_each_queue_must_be_a_power_of_two_and_at_least_32",
-        &["User=48"],
+        &["Second=48"],
     ),
-    ("ap1000p_queue_ram_queues_must_be_256_words_or_less", &["User=128"]),
+    ("ap1000p_queue_ram_queues_must_be_256_words_or_less", &["Third=256"]),
     ("ap1000p_refill_DataW_must_be_32_or_64", &["DataW=128"]),
     ("ap1000p_send_CoordW_must_be_1_to_8", &["CoordW=9"]),
     ("ap1000p_spill_DataW_must_be_32_or_64", &["DataW=16"]),

@@ -660,11 +660,7 @@ impl ModelMachine {
             self.at(self.cycle, n, Due::Run(unit));
             return;
         }
-        // Of a command to all cells, the flag counts when all columns' messages went whole.
-        let more = node.queues.more(class);
-        let cut = sent.cut || node.cut[class as usize];
-        node.cut[class as usize] = more && cut;
-        let flag = sent.flag.filter(|_| !cut && !more).map(|(owner, addr)| Request {
+        let flag = sent.flag.map(|(owner, addr)| Request {
             op: Op::Inc,
             context: owner.context,
             system: owner.system,

@@ -69,14 +69,6 @@ impl Ram {
     }
 }
 
-/// By which controller a queue's messages go.
-pub(super) fn traffic(queue: Queue) -> Traffic {
-    match queue {
-        Queue::RemoteReply | Queue::GetReply => Traffic::Reply,
-        Queue::System | Queue::Access | Queue::User => Traffic::Request,
-    }
-}
-
 pub(super) struct Queues {
     /// What was spilled comes back by itself.
     hardware: bool,
@@ -157,7 +149,7 @@ impl Queues {
     pub fn takes_replies(&self) -> bool {
         Queue::ALL
             .into_iter()
-            .all(|queue| traffic(queue) == Traffic::Request || self.is_free(queue))
+            .all(|queue| queue.traffic() == Traffic::Request || self.is_free(queue))
     }
 
     /// What waits goes on as far as there is room; whether any did.
@@ -303,18 +295,13 @@ impl Queues {
     }
 
     fn choose(&mut self, class: Traffic) -> Option<Vec<u32>> {
-        let has = |queue: Queue| self.rams[queue as usize].messages > 0;
-        let queue = turn(|queue| traffic(queue) == class && has(queue), &self.passed, AGE_CAP)?;
+        let has = |queue: Queue| queue.traffic() == class && self.rams[queue as usize].messages > 0;
+        let queue = turn(has, &self.passed, AGE_CAP)?;
         for other in Queue::ALL.into_iter().filter(|&other| has(other)) {
             self.passed[other as usize] += 1;
         }
         self.passed[queue as usize] = 0;
         self.rams[queue as usize].take()
-    }
-
-    /// The message that was given last comes once more, for another column.
-    pub fn more(&self, class: Traffic) -> bool {
-        class == Traffic::Request && !self.spread.is_empty()
     }
 
     /// While the queues pause: no writer is within a message, what was spilled is in memory, no direct word waits.

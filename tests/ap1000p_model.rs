@@ -708,6 +708,37 @@ fn faults_are_served_or_given_up() {
     }
 }
 
+/// A broadcast to all whose first column's data have no page, but whose others' do: those get them, and the send flag stands.
+#[test]
+fn the_flag_of_a_broadcast_counts_for_all_columns_or_not() {
+    for services in [[Service::GiveUp, Service::Map], [Service::Map, Service::Map]] {
+        both(3, 1, |rig| {
+            let transfer = Transfer {
+                words: 4,
+                dest: 0x2_0000,
+                dest_flag: FLAG,
+                source_flag: FLAG + 4,
+                source: SMALL + 0x1000,
+                ..Transfer::default()
+            };
+            let given_up = services[0] == Service::GiveUp;
+            let before: Vec<u32> = (0..3).map(|cell| rig.word(cell, FLAG)).collect();
+            let sent = rig.word(0, FLAG + 4);
+            rig.store(0, KIND_PUT | PAGE_ROW_MASK | PAGE_COLUMN_MASK, &transfer.to([0, 0]));
+            for &service in &services[..1 + usize::from(given_up)] {
+                serve(rig, 0, 0, FAULT_PAGE, SMALL + 0x1000, service);
+            }
+            rig.settle();
+            for (cell, before) in before.into_iter().enumerate() {
+                let came = u32::from(!given_up || cell > 0);
+                assert_eq!(rig.word(cell, FLAG), before.wrapping_add(came), "cell {cell}");
+            }
+            let counts = u32::from(!given_up);
+            assert_eq!(rig.word(0, FLAG + 4), sent.wrapping_add(counts));
+        });
+    }
+}
+
 /// Addresses that are none of a word's can only be given up.
 #[test]
 fn addresses_that_are_not_of_words() {

@@ -460,7 +460,7 @@ module ap1000p_cell #(
   logic [1:0][31:0] found;
   logic [1:0][ 2:0] found_fault;
   logic [1:0] send_busy, send_in, send_ready, flag, flag_ready, flag_system;
-  logic [1:0] send_end, go, go_ready, go_local, go_last, come, come_ready, come_last;
+  logic [1:0] send_end, send_more, go, go_ready, go_local, go_last, come, come_ready, come_last;
   logic [1:0][11:0] flag_context;
   logic [1:0][31:0] send_data, flag_addr, go_data, come_data;
   logic spread_busy, spread_ready;
@@ -471,7 +471,7 @@ module ap1000p_cell #(
   logic [1:0] fetch, fetch_ready, fetch_rsp, fetch_rsp_ready;
   logic [1:0][6:0] fetch_addr;
 
-  assign {send_in[1], send_end[1], send_data[1]} = {out_valid[1], out_end[1], out_data[1]};
+  assign {send_in[1], send_end[1], send_more[1], send_data[1]} = {out_valid[1], out_end[1], 1'b0, out_data[1]};
   assign out_ready = {send_ready[1], spread_ready};
 
   ap1000p_spread #(
@@ -488,6 +488,7 @@ module ap1000p_cell #(
       .out_valid_o(send_in[0]),
       .out_ready_i(send_ready[0]),
       .out_end_o(send_end[0]),
+      .out_more_o(send_more[0]),
       .out_data_o(send_data[0])
   );
 
@@ -511,6 +512,7 @@ module ap1000p_cell #(
         .in_valid_i(send_in[c]),
         .in_ready_o(send_ready[c]),
         .in_end_i(send_end[c]),
+        .in_more_i(send_more[c]),
         .in_data_i(send_data[c]),
         .req_valid_o(ask[c]),
         .req_ready_i(ask_ready[c]),

@@ -6,7 +6,7 @@
 // Out        valid/ready, the words with `last`; in place of one that cannot be had `out_err_o`, and the job ends. So does one that is not of
 //            registers alone, before its first word.
 // done_o     a pulse: all words of a job are in the buffer, or its error. What is sent then waits for nobody.
-// Latency    3 cycles from job to request; a word per 4 cycles with ap1000p_creg; 2 from the answer to `out`.
+// Latency    3 cycles from job to request; a word per 4 cycles with ap1000p_creg; 3 from the answer to `out`.
 // Full       128 words, the most that a job has, wait to be taken.
 // Reset      drops everything; who is asked must forget, too.
 // busy_o     low when nothing is inside.
@@ -105,6 +105,8 @@ module ap1000p_fetch (
     end
   end
 
+  logic waits, pass;
+  logic [33:0] next;
   fifo_bram #(
       .W(34),
       .Depth(128)
@@ -114,12 +116,25 @@ module ap1000p_fetch (
       .in_valid_i(put),
       .in_ready_o(room),
       .in_data_i ({err, last, creg_rsp_data_i}),
-      .out_valid_o,
-      .out_ready_i,
-      .out_data_o({out_err_o, out_last_o, out_data_o}),
+      .out_valid_o(waits),
+      .out_ready_i(pass),
+      .out_data_o(next),
       .level_o   (level)
   );
-  assign busy_o = state_q != Idle || job_level != '0 || level != '0 || done_o;
+  // A block RAM shows its word late in the cycle.
+  skid #(
+      .W(34)
+  ) u_out (
+      .clk_i,
+      .rst_i,
+      .in_valid_i(waits),
+      .in_ready_o(pass),
+      .in_data_i (next),
+      .out_valid_o,
+      .out_ready_i,
+      .out_data_o({out_err_o, out_last_o, out_data_o})
+  );
+  assign busy_o = state_q != Idle || job_level != '0 || level != '0 || out_valid_o || done_o;
 
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin

@@ -1,13 +1,14 @@
 // AP1000+ MSC+, send controller of one class: messages of the queues become messages on the network, with data from cell memory.
 //
 // In         whole messages {end, word} of queues 0 to 2 (with Reply: 3 and 4), word 0 with the kind as the command window put it.
+//            `in_more_i` with the last word: the next message is of the same command, see ap1000p_spread.
 // Out        {data, last} and `out_local_o`: to the cell itself. Formats: docs/machines/ap1000p.md, "Messages on the network".
 // Data       of PUT, SEND and GET_REPLY: ap1000p_runs says where, dma_read reads. The next message's addresses are translated and its
 //            data asked for while this one's go out. A word goes out when it is known whether it is the last one.
 // Registers  with AS_SEND data are those of communication registers, `creg`: ap1000p_fetch. Nothing of such a message goes out before all are
 //            read: one that waits for a register to be filled, with `creg_wait_i`, holds this controller and no link.
-// Flag       valid/ready, for ap1000p_word: the send flag, when the last word has been taken from `out`. Not for a message that was
-//            cut short, nor for address 0.
+// Flag       valid/ready, for ap1000p_word: the send flag, when the last word of a command's last message has been taken from `out`. Not for a
+//            command of which a message was cut short, nor for address 0.
 // Latency    6 cycles from a command's last word to the memory's address, if its translation takes the MMU's 3; from its first
 //            word to the route's on show 3. One word per cycle out, messages one after the other without a bubble.
 // Error      memory error, a fault that was aborted, a register that is empty and does not wait, or none: the message ends with the word
@@ -36,6 +37,7 @@ module ap1000p_send #(
     input logic in_valid_i,
     output logic in_ready_o,
     input logic in_end_i,
+    input logic in_more_i,
     input logic [31:0] in_data_i,
 
     output logic req_valid_o,
@@ -450,11 +452,11 @@ module ap1000p_send #(
 
   // -------------------------------------------------------------------------------------------------------- send flags
   // A note for each message, with its flag; when the message has gone, whether it was cut short.
-  logic note_valid, note_pop, gone_valid, gone_cut, unused_gone;
+  logic note_valid, note_more, note_pop, gone_valid, gone_cut, cut_q, whole, unused_gone;  // cut_q: of this command
   logic [2:0] note_level, gone_level;
   assign note_put = head_put && ends;
   fifo #(
-      .W(45),
+      .W(46),
       .Depth(4)
   ) u_notes (
       .clk_i,
@@ -462,13 +464,14 @@ module ap1000p_send #(
       .in_valid_i(note_put),
       .in_ready_o(note_ready),
       .in_data_i({
+        in_more_i,
         length_q[ap1000p_pkg::CommandLengthContextLsb+:12],
         kind[ap1000p_pkg::PageSystemLsb],
         has_data && index_q == 3'd7 ? flag_q : 32'd0
       }),
       .out_valid_o(note_valid),
       .out_ready_i(note_pop),
-      .out_data_o({flag_context_o, flag_system_o, flag_addr_o}),
+      .out_data_o({note_more, flag_context_o, flag_system_o, flag_addr_o}),
       .level_o(note_level)
   );
   assign gone_put = out_valid_o && out_ready_i && out_last_o;
@@ -486,8 +489,13 @@ module ap1000p_send #(
       .out_data_o (gone_cut),
       .level_o    (gone_level)
   );
-  assign flag_valid_o = gone_valid && !gone_cut && flag_addr_o != '0;
+  assign whole = !gone_cut && !cut_q;
+  assign flag_valid_o = gone_valid && whole && !note_more && flag_addr_o != '0;
   assign note_pop = gone_valid && (!flag_valid_o || flag_ready_i);
+  always_ff @(posedge clk_i) begin
+    if (rst_i) cut_q <= 1'b0;
+    else if (note_pop) cut_q <= note_more && !whole;
+  end
 
   assign busy_o = head_level != '0 || index_q != '0 || runs_busy || read_busy || fetch_busy || mark_level != '0
       || hold_valid_q

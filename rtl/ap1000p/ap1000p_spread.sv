@@ -2,7 +2,7 @@
 //
 // In, out    whole messages {end, word} of queues 0 to 2, valid/ready; others pass as they are.
 // To all     kind PUT with ROW and COLUMN: the message comes out last_x_i + 1 times, for the columns 0, 1, ... further along X than the own. Word 0 says
-//            so, without ROW; the send flag's address is 0 in all but the last, so that it counts once, after all.
+//            so, without ROW. `out_more_o`, with each of its words: the same comes once more.
 // Latency    1 cycle. A word per cycle, but no word is taken in while one is repeated.
 // Full       `in_ready_o` is low; it is a function of flip-flops, as all outputs are.
 // Misuse     a message of more than 16 words to all cells is repeated wrongly (asserted); the queues have none.
@@ -25,6 +25,7 @@ module ap1000p_spread #(
     output logic out_valid_o,
     input logic out_ready_i,
     output logic out_end_o,
+    output logic out_more_o,
     output logic [31:0] out_data_o
 );
   if (CoordW < 1 || CoordW > 7) begin : gen_bad_coord
@@ -35,12 +36,11 @@ module ap1000p_spread #(
   logic [3:0] index_q;  // of the word that goes
   logic [7:0] column_q;  // of the message that it is of
   logic again_q;  // which comes from `kept_q`
-  logic all_q, send_q, all, first, final_, valid, move, ready, ends, flag;
+  logic all_q, all, first, more, valid, move, ready, ends;
   logic [31:0] word, data;
   logic [15:0] kind;
 
   assign first = index_q == '0;
-  assign final_ = column_q == 8'(last_x_i);
   assign valid = again_q || in_valid_i;
   assign move = valid && ready;
   assign {ends, word} = again_q ? kept_q[index_q] : {in_end_i, in_data_i};
@@ -53,18 +53,16 @@ module ap1000p_spread #(
       all = !kind[ap1000p_pkg::PageDirectLsb] && kind[ap1000p_pkg::PageKindLsb+:3] == 3'(ap1000p_pkg::KindPut)
           && kind[ap1000p_pkg::PageRowLsb] && kind[ap1000p_pkg::PageColumnLsb];
     end
-    flag = index_q == (send_q ? 4'd3 : 4'd5);
     data = word;
     if (all && first) begin
       data[ap1000p_pkg::CommandHeadDxLsb+:8] = column_q;
       data[ap1000p_pkg::CommandHeadKindLsb+ap1000p_pkg::PageRowLsb] = 1'b0;
     end
-    if (all && flag && !final_) data = '0;
   end
+  assign more = all && column_q != 8'(last_x_i);
 
   always_ff @(posedge clk_i) begin
     if (move && !again_q) kept_q[index_q] <= {ends, word};
-    if (move && first) send_q <= kind[ap1000p_pkg::PageSendLsb];
     if (rst_i) begin
       index_q <= '0;
       column_q <= '0;
@@ -74,8 +72,8 @@ module ap1000p_spread #(
       index_q <= ends ? '0 : index_q + 4'd1;
       all_q   <= all;
       if (ends) begin
-        again_q  <= all && !final_;
-        column_q <= all && !final_ ? column_q + 8'd1 : '0;
+        again_q  <= more;
+        column_q <= more ? column_q + 8'd1 : '0;
       end
     end
 `ifdef TSUNAGI_ASSERT
@@ -84,16 +82,16 @@ module ap1000p_spread #(
   end
 
   skid #(
-      .W(33)
+      .W(34)
   ) u_out (
       .clk_i,
       .rst_i,
       .in_valid_i(valid),
       .in_ready_o(ready),
-      .in_data_i ({ends, data}),
+      .in_data_i ({more, ends, data}),
       .out_valid_o,
       .out_ready_i,
-      .out_data_o({out_end_o, out_data_o})
+      .out_data_o({out_more_o, out_end_o, out_data_o})
   );
 
   assign busy_o = index_q != '0 || again_q || out_valid_o;

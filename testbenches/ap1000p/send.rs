@@ -56,7 +56,8 @@ type Out = (bool, bool, u32);
 
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
-    word: Option<Word>,
+    /// And whether the next message is of the same command.
+    word: Option<(Word, bool)>,
     answer: Option<Result<u32, u8>>,
     mmu_ready: bool,
     forget: bool,
@@ -110,8 +111,9 @@ macro_rules! ports {
                 self.last_x_i.set(PLACE.size[0] - 1);
                 self.last_y_i.set(PLACE.size[1] - 1);
                 self.in_valid_i.set_bool(inputs.word.is_some());
-                self.in_end_i.set_bool(inputs.word.is_none_or(|word| word.end));
-                self.in_data_i.set(inputs.word.map_or(0xdead_beef, |word| word.data));
+                self.in_end_i.set_bool(inputs.word.is_none_or(|(word, _)| word.end));
+                self.in_more_i.set_bool(inputs.word.is_none_or(|(_, more)| more));
+                self.in_data_i.set(inputs.word.map_or(0xdead_beef, |(word, _)| word.data));
                 self.req_ready_i.set_bool(inputs.mmu_ready);
                 self.rsp_valid_i.set_bool(inputs.answer.is_some());
                 self.rsp_addr_i.set(inputs.answer.and_then(Result::ok).unwrap_or(0xfeed_f00c));
@@ -171,7 +173,7 @@ macro_rules! ports {
 
 ports!(Ap1000pSend Ap1000pSendReply
        TwinSendStride TwinSendFlag TwinSendTold TwinSendBubble TwinSendLate TwinSendWithdraws TwinSendPath TwinSendDrain TwinSendStuck TwinSendRest
-       TwinSendRegister TwinSendEmpty TwinSendOpens TwinSendHasty);
+       TwinSendRegister TwinSendEmpty TwinSendOpens TwinSendHasty TwinSendMore);
 
 /// Communication registers whose every read gives another word.
 struct Registers {
@@ -242,7 +244,7 @@ struct Bench<'a, U> {
     agent: MemoryAgent,
     mmu: Mmu,
     rng: Option<Rng>,
-    source: Source<Word>,
+    source: Source<(Word, bool)>,
     sink: Sink<Out>,
     flags: Sink<(Owner, u32)>,
     requests: [Monitor<(u32, u8)>; 2],
@@ -251,6 +253,8 @@ struct Bench<'a, U> {
     due: VecDeque<(Sent, u64)>,
     told: [u32; 2],
     want: [u32; 2],
+    /// A message of the command that goes on was cut.
+    cut: bool,
     /// Words that have come of the message under way.
     came: usize,
     flags_due: VecDeque<(Owner, u32)>,
@@ -295,6 +299,7 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             due: VecDeque::new(),
             told: [0; 2],
             want: [0; 2],
+            cut: false,
             came: 0,
             flags_due: VecDeque::new(),
             serving: None,
@@ -329,16 +334,22 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
         self.came = 0;
         self.told = [0; 2];
         self.want = [0; 2];
+        self.cut = false;
         Ok(())
     }
 
     fn give(&mut self, words: &[u32]) {
+        self.give_part(words, false);
+    }
+
+    /// A message; the next one is `more` of the same command.
+    fn give_part(&mut self, words: &[u32], more: bool) {
         for word in message(words) {
-            self.source.push(word);
+            self.source.push((word, more));
         }
         let (space, memory) = (&self.space, &self.memory);
         let registers = &mut self.registers;
-        let sent = send(words, self.class, PLACE, |origin| match origin {
+        let mut sent = send(words, self.class, PLACE, |origin| match origin {
             Origin::Memory(owner, addr) => {
                 let at = Addr(space.place(owner, addr)?);
                 let word = memory.read(at, 4).filter(|_| memory.bus_ok(at, 4))?;
@@ -349,6 +360,9 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
         self.want[0] += u32::from(sent.bad);
         self.want[1] += u32::from(sent.cut);
         if !sent.words.is_empty() {
+            let cut = self.cut || sent.cut;
+            sent.flag = sent.flag.filter(|_| !cut && !more);
+            self.cut = more && cut;
             self.due.push_back((sent, self.registers.total[0]));
         }
     }
@@ -475,7 +489,7 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
         mark(1, seen.mem.rd_cmd_valid);
         mark(3, seen.out.is_some());
         if let Some(word) = self.source.step(seen.ready) {
-            mark(0, word.end);
+            mark(0, word.0.end);
             mark(2, true);
         }
         Ok(())
@@ -606,7 +620,7 @@ fn follows<U: Ports<In = Inputs, Out = Outputs>>(
 ) -> Result<(), String> {
     let timing = if gaps == Gaps::None { MemoryTiming::IDEAL } else { SLOW };
     let mut bench = Bench::<U>::new(case, start, class, gaps, timing, probe)?;
-    let mut rng = case.rng("messages");
+    let (mut rng, mut parts) = (case.rng("messages"), case.rng("parts"));
     bench.space.faults = ill;
     bench.registers.wait = !ill;
     if ill {
@@ -616,7 +630,7 @@ fn follows<U: Ports<In = Inputs, Out = Outputs>>(
         }
     }
     for _ in 0..messages {
-        bench.give(&any(&mut rng, class));
+        bench.give_part(&any(&mut rng, class), parts.chance(1, 2));
     }
     bench.finish(u64::from(messages) * 20_000)?;
     if ill && messages >= 100 {
@@ -778,9 +792,11 @@ fn checks<U: Ports<In = Inputs, Out = Outputs>>() -> Vec<Result<(), String>> {
 
 #[test]
 fn each_twin_is_caught() {
-    let twins: [Twin; 13] = [
+    let twins: [Twin; 14] = [
         ("Words", &checks::<TwinSendStride>),
         ("Flags", &checks::<TwinSendFlag>),
+        // Only the cut before last is remembered.
+        ("Flags", &checks::<TwinSendMore>),
         // Odd registers for even ones.
         ("Words", &checks::<TwinSendRegister>),
         // An empty register is a word.

@@ -45,7 +45,8 @@ pub struct Inputs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outputs {
     ready: bool,
-    out: Option<Word>,
+    /// A word, and whether its message comes once more.
+    out: Option<(Word, bool)>,
     busy: bool,
 }
 
@@ -69,7 +70,10 @@ macro_rules! ports {
             }
 
             fn seen(&self) -> Outputs {
-                let word = || Word { data: self.out_data_o.get(), end: self.out_end_o.is_set() };
+                let word = || {
+                    let word = Word { data: self.out_data_o.get(), end: self.out_end_o.is_set() };
+                    (word, self.out_more_o.is_set())
+                };
                 Outputs {
                     ready: self.in_ready_o.is_set(),
                     out: self.out_valid_o.is_set().then(word),
@@ -80,15 +84,15 @@ macro_rules! ports {
     )+};
 }
 
-ports!(Ap1000pSpread TwinSpreadRow TwinSpreadFlag TwinSpreadColumns TwinSpreadStuck TwinSpreadBubble TwinSpreadPath
+ports!(Ap1000pSpread TwinSpreadRow TwinSpreadMore TwinSpreadColumns TwinSpreadStuck TwinSpreadBubble TwinSpreadPath
        TwinSpreadRest TwinSpreadWithdraws);
 
 struct Bench<'a, U> {
     rig: Rig<'a, U>,
     columns: u8,
     source: Source<Word>,
-    sink: Sink<Word>,
-    due: VecDeque<Word>,
+    sink: Sink<(Word, bool)>,
+    due: VecDeque<(Word, bool)>,
 }
 
 impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
@@ -123,8 +127,11 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
 
     fn give(&mut self, words: &[u32]) {
         message(words).into_iter().for_each(|word| self.source.push(word));
-        self.due
-            .extend(spread(words, self.columns).iter().flat_map(|words| message(words)));
+        let parts = spread(words, self.columns);
+        for (i, part) in parts.iter().enumerate() {
+            let more = i + 1 < parts.len();
+            self.due.extend(message(part).into_iter().map(|word| (word, more)));
+        }
     }
 
     fn cycle(&mut self) -> Result<(), String> {
@@ -258,7 +265,7 @@ fn checks<U: Ports<In = Inputs, Out = Outputs>>() -> Vec<Result<(), String>> {
 fn each_twin_is_caught() {
     let twins: [Twin; 8] = [
         ("Words", &checks::<TwinSpreadRow>),
-        ("Words", &checks::<TwinSpreadFlag>),
+        ("Words", &checks::<TwinSpreadMore>),
         ("Words", &checks::<TwinSpreadColumns>),
         ("Rate", &checks::<TwinSpreadBubble>),
         ("Hang", &checks::<TwinSpreadStuck>),

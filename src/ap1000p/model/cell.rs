@@ -119,6 +119,8 @@ pub(super) struct Node {
     pub jobs: [Option<Job>; 5],
     /// Messages that came, [requests, replies].
     pub inbox: [VecDeque<Vec<u32>>; 2],
+    /// Of the command whose messages [requests, replies] go, one was cut short.
+    pub cut: [bool; 2],
     /// Send flags that are to count.
     pub flags: VecDeque<Request>,
     /// Whose fault holds the word unit.
@@ -152,6 +154,7 @@ impl Node {
             tags: Tags::new(0),
             jobs: Default::default(),
             inbox: Default::default(),
+            cut: [false; 2],
             flags: VecDeque::new(),
             word_held: None,
             send_free: [0; 2],

@@ -660,7 +660,11 @@ impl ModelMachine {
             self.at(self.cycle, n, Due::Run(unit));
             return;
         }
-        let flag = sent.flag.map(|(owner, addr)| Request {
+        // Of a command to all cells, the flag counts when all columns' messages went whole.
+        let more = node.queues.more(class);
+        let cut = sent.cut || node.cut[class as usize];
+        node.cut[class as usize] = more && cut;
+        let flag = sent.flag.filter(|_| !cut && !more).map(|(owner, addr)| Request {
             op: Op::Inc,
             context: owner.context,
             system: owner.system,

@@ -304,6 +304,11 @@ impl Queues {
         self.rams[queue as usize].take()
     }
 
+    /// The message that was given last comes once more, for another column.
+    pub fn more(&self, class: Traffic) -> bool {
+        class == Traffic::Request && !self.spread.is_empty()
+    }
+
     /// While the queues pause: no writer is within a message, what was spilled is in memory, no direct word waits.
     pub fn stable(&self, now: u64) -> bool {
         let midway = |q: usize| self.index[q] != 0 && !self.waiting[q].is_empty();

@@ -37,6 +37,14 @@ parameters! {
     hardware_refill: bool = 1, "flag", 0 ..= 1, Design, on [], from [],
         "What overflowed the queues comes back by itself; 0: by the system's software, as in the machine.";
 
+    // Messages.
+    rendezvous_words: u32 = 32, "words", 0 ..= 32758, Public, on [], from [],
+        "A message of more words goes as a descriptor, and the receiver GETs them: over 128 bytes in the machine's Linux. The smallest ring buffer holds 32758.";
+    overflow_bytes: u32 = 262144, "B", 0 ..= 393216, Design, on [], from [],
+        "Cell memory for what the system takes out of full ring buffers, from the 512 KB that queues spill to otherwise.";
+    overflow_slot: Picos = 400, "ns", 0 ..= 100000, Design, on [], from [],
+        "The system's work to copy a slot of 32 bytes out of a full ring buffer: a line of the cache read and written through, 20 cycles.";
+
     // Processor and its software.
     store_cycles: u32 = 2, "cycles", 1 ..= 100, Design, on [], from [], "A store of the processor to a command page: address and data.";
     flag_test: Picos = 600, "ns", 0 ..= 100000, Design, on [], from [],

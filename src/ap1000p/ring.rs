@@ -9,6 +9,9 @@ pub const HEADER_WORDS: u32 = 2;
 /// Words of data that a message for a ring buffer has at most, however large that is.
 pub const WORDS_MOST: u32 = COMMAND_LENGTH_WORDS_MASK - HEADER_WORDS;
 
+/// Words of data that a ring buffer of any size takes.
+pub const WORDS_MOST_IN_ANY: u32 = (Ring::slots_of(RING_SIZE_128K) - 1) * SLOT_WORDS - HEADER_WORDS;
+
 /// Slots of a message with so many words of data.
 pub fn slots(words: u32) -> u32 {
     (words + HEADER_WORDS).div_ceil(SLOT_WORDS)

@@ -284,6 +284,9 @@ pub struct ReproArgs {
     pub backend: Backends,
     #[command(flatten)]
     pub settings: Settings,
+    /// As many trials as the machine's list of checks names, where fewer are run to save time (ap1000p: C11, C21; long on the RTL)
+    #[arg(long)]
+    pub full: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

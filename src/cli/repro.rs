@@ -23,6 +23,10 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
         let text = "--set changes a parameter of one machine: name it, `tsunagi repro cenju3 --set …`";
         return Err(CliError::Usage(text.into()));
     }
+    if args.machine == Some(Reproduced::Cenju3) && args.full {
+        let text = "--full is for ap1000p: cenju3's experiments are whole already";
+        return Err(CliError::Usage(text.into()));
+    }
     if let Some(folder) = &args.out {
         make_folder(folder)?;
     }
@@ -31,7 +35,7 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
         let experiments = of_machine(machine, &args.experiments, args.machine.is_some())?;
         if experiments.is_some() {
             let experiments = experiments.unwrap_or_default();
-            all.push(results(machine, &experiments, args.backend, &args.settings)?);
+            all.push(results(machine, &experiments, args.backend, &args.settings, args.full)?);
         }
     }
     let rows: Vec<&Row> = all.iter().flat_map(|r| &r.outcomes).flat_map(|o| &o.rows).collect();
@@ -66,7 +70,7 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
 pub fn report(args: &ReportArgs) -> Result<(), CliError> {
     make_folder(args.out.parent().unwrap_or(Path::new("")))?;
     let experiments = of_machine(args.machine, &args.experiments, true)?.unwrap_or_default();
-    let results = results(args.machine, &experiments, args.backend, &args.settings)?;
+    let results = results(args.machine, &experiments, args.backend, &args.settings, false)?;
     write(&args.out, &page(&results))?;
     table::print(args.out.display());
     Ok(())
@@ -90,6 +94,7 @@ fn results(
     experiments: &[&str],
     backend: Backends,
     settings: &Settings,
+    full: bool,
 ) -> Result<Results, CliError> {
     let progress = Progress::new("experiments");
     let (threads, done) = (pool::threads(), |done, total| progress.at(done, total));
@@ -117,6 +122,7 @@ fn results(
                 experiments,
                 backends,
                 config: &config,
+                full,
                 threads,
             };
             Ok(Results {

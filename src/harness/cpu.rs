@@ -61,6 +61,11 @@ impl Cpu {
         }
     }
 
+    /// Whether a handler has it.
+    pub fn handling(&self) -> bool {
+        self.handling.get()
+    }
+
     /// The handler takes the CPU.
     pub fn enter(&self) {
         assert!(!self.handling.replace(true), "handlers do not nest");

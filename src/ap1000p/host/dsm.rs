@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use super::command::relative;
 use super::kernel::Kernel;
+use super::layout::{ASKED, FETCHED, FORGOTTEN, REQUEST, REQUESTS};
 use super::{Cell, CommandError};
 use crate::ap1000p::dsm;
 use crate::ap1000p::regs::*;
@@ -20,13 +21,6 @@ use crate::harness::exec::RegError;
 use crate::harness::memory::Memory;
 use crate::{Addr, NodeId, Picos};
 
-/// The library's words: copies fetched; requests to forget one; those of this cell that were done; the request under way.
-const FETCHED: u32 = 8;
-const ASKED: u32 = 9;
-const FORGOTTEN: u32 = 10;
-const REQUEST: u32 = 11;
-/// What each cell asks to be forgotten, by its number: a word of WTP_UPDATE, 0 for nothing.
-const REQUESTS: u32 = 0x400;
 /// Bytes of a page whose loads and stores are Write Through, or not.
 const PAGE: u32 = 4096;
 
@@ -187,8 +181,8 @@ impl Cell {
         let _turn = self.library.syncs.hold().await;
         // Before any copy is forgotten: who fetches it again must find what was stored.
         self.fence().await;
-        let [asked, forgotten, request] = [ASKED, FORGOTTEN, REQUEST].map(|number| self.layout().word(number));
-        let slot = self.layout().word(REQUESTS + u32::from(self.id().0));
+        let [asked, forgotten, request] = [ASKED, FORGOTTEN, REQUEST].map(|part| self.layout().word(part));
+        let slot = self.layout().word_of(REQUESTS, self.id().0.into());
         let count = &self.library.forgotten;
         for &at in written {
             self.set_word(request, Update::Line.word(self.kilobyte(at)?));
@@ -232,7 +226,7 @@ impl Kernel {
             self.cpu.enter();
             self.host.delay(self.config.interrupt).await;
             for from in 0..self.host.nodes() as u16 {
-                let slot = self.layout.word(REQUESTS + u32::from(from));
+                let slot = self.layout.word_of(REQUESTS, from.into());
                 let request = self.host.memory(|memory| {
                     let request = word(memory, slot);
                     assert!(memory.write(slot, &[0; 4]), "the library's words are in memory");

@@ -51,6 +51,12 @@ pub enum FaultKind {
     /// A message was sent to a context that has no ring buffer; it was given up.
     #[error("a message of {slots} slots for context {context}, which has no ring buffer, was given up")]
     NoRing { context: u32, slots: u32 },
+    /// A message found its ring buffer full, and the system's memory for such, too; it was given up.
+    #[error(
+        "a message of {slots} slots for context {context}, whose ring buffer is full, was given up: the system has no memory left for what is in it; receive \
+         sooner, or set overflow_bytes higher"
+    )]
+    RingFull { context: u32, slots: u32 },
     /// A store or a command was refused (cause: `REFUSED_…`).
     #[error("{count} stores or commands were refused, the last one's page code {page:#06x}, cause {cause}")]
     Refused { count: u32, page: u32, cause: u32 },
@@ -83,7 +89,7 @@ pub(super) struct Kernel {
     faults: Rc<Faults>,
 }
 
-fn field(word: u32, mask: u32) -> u32 {
+pub(super) fn field(word: u32, mask: u32) -> u32 {
     (word & mask) >> mask.trailing_zeros()
 }
 
@@ -102,7 +108,7 @@ impl Kernel {
             host,
             config,
             layout,
-            rings: Rings::new(),
+            rings: Rings::new(&layout),
             handlers: Lock::new("another handler"),
             commands: Lock::new("another command of the system"),
             copies: Lock::new("another change of the local cache"),
@@ -117,7 +123,10 @@ impl Kernel {
         for (offset, value) in [
             (CONTEXT_TABLE, self.layout.tables),
             (CONTEXT, PROCESS.into()),
-            (SPILL_REGION, region | SPILL_UNITS << SPILL_REGION_LIMIT_SHIFT),
+            (
+                SPILL_REGION,
+                region | self.layout.spill_units << SPILL_REGION_LIMIT_SHIFT,
+            ),
             (RANGE, EVERYWHERE),
             (ENABLE, ALL_CAUSES),
             (NETS + BIF_MEMBER, BIF_MEMBER_SYSTEM_MASK | BIF_MEMBER_USER_MASK),
@@ -126,6 +135,11 @@ impl Kernel {
             self.host.reg_write(offset, value).await?;
         }
         Ok(())
+    }
+
+    /// Whether a handler runs.
+    pub fn handles(&self) -> bool {
+        self.cpu.handling()
     }
 
     pub async fn run(self: Rc<Kernel>) {
@@ -209,11 +223,16 @@ impl Kernel {
             let (reason, context) = (field(why, WHY0_REASON_MASK), field(why, WHY0_CONTEXT_MASK));
             if reason == FAULT_RING {
                 let served = self.serve_ring(context as u16, addr).await;
-                if !served {
-                    let slots = field(addr, WANT_SLOTS_MASK);
-                    self.note(FaultKind::NoRing { context, slots });
+                serve |= 1
+                    << unit
+                    << if served.is_ok() {
+                        SERVE_RETRY_SHIFT
+                    } else {
+                        SERVE_ABORT_SHIFT
+                    };
+                if let Err(kind) = served {
+                    self.note(kind);
                 }
-                serve |= 1 << unit << if served { SERVE_RETRY_SHIFT } else { SERVE_ABORT_SHIFT };
                 continue;
             }
             let mapped = reason == FAULT_PAGE

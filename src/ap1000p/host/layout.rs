@@ -1,11 +1,12 @@
-//! What the system keeps at the top of each cell's memory, and the page tables there.
+//! What the system keeps at the top of each cell's memory, the page tables there, and which words and communication registers are the library's.
 
 use crate::Addr;
+use crate::ap1000p::creg;
 use crate::ap1000p::params::Config;
 use crate::ap1000p::regs::*;
 use crate::harness::memory::Memory;
 
-/// Bytes of the system at the top: spill region, tables, the library's words.
+/// Bytes of the system at the top: spill region, what full ring buffers held, tables, the library's words.
 pub const SYSTEM_BYTES: u32 = SPILL_BYTES_MAX + TABLES_BYTES;
 /// Logical addresses whose pages are mapped when they are first used: the first one is the cell's byte 0.
 pub const DEMAND: u32 = 0x1000_0000;
@@ -19,6 +20,113 @@ const TABLES_BYTES: u32 = 0x1_0000;
 /// A page's access field: user and system may read and write.
 const EVERYTHING: u32 = 3;
 
+/// Consecutive numbers, of words in memory or of registers.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    first: u32,
+    count: u32,
+}
+
+impl Part {
+    /// The number of one of them.
+    pub fn at(self, index: u32) -> u32 {
+        assert!(index < self.count, "{index} of {}", self.count);
+        self.first + index
+    }
+
+    pub const fn first(self) -> u32 {
+        self.first
+    }
+
+    pub const fn count(self) -> u32 {
+        self.count
+    }
+}
+
+/// Whether each part ends before the next one of the list begins, and the last one at `end` at most.
+const fn apart(parts: &[Part], end: u32) -> bool {
+    let (mut at, mut from) = (0, 0);
+    while at < parts.len() {
+        if parts[at].first < from || parts[at].count == 0 {
+            return false;
+        }
+        from = parts[at].first + parts[at].count;
+        at += 1;
+    }
+    from <= end
+}
+
+/// A table of parts, in the order of their numbers: none meets another, or this does not compile.
+macro_rules! parts {
+    ($end:expr; $($(#[$doc:meta])* $name:ident: $first:expr, $count:expr;)+) => {
+        $($(#[$doc])* pub(super) const $name: Part = Part { first: $first, count: $count };)+
+        const _: () = assert!(apart(&[$($name),+], $end), "parts that meet, or are not in order");
+    };
+}
+
+// The library's words, by number in `Layout::word`.
+parts! {
+    WORDS;
+    /// Counts PUTs that are acknowledged.
+    ACKNOWLEDGED: 0, 1;
+    /// What the word of an atomic operation was, and how many are done.
+    ATOMIC_RESULT: 1, 1;
+    ATOMIC_FLAG: 2, 1;
+    /// Flags of a barrier by flags.
+    ARRIVED: 3, 1;
+    ROW_RELEASED: 4, 1;
+    RELEASED: 5, 1;
+    /// Counts messages in the process' ring buffer.
+    RECEIVED: 6, 1;
+    /// Counts GETs of large messages, and descriptors of such that are on their way.
+    PULLED: 7, 1;
+    /// Counts copies fetched for Write Through Pages.
+    FETCHED: 8, 1;
+    /// Requests to forget copies; those of this cell that were done; the one under way.
+    ASKED: 9, 1;
+    FORGOTTEN: 10, 1;
+    REQUEST: 11, 1;
+    DESCRIBED: 12, 1;
+    /// Values on their way to a partner's register: one for each of the library's.
+    PARTIAL: 16, BANKS.count;
+    /// Descriptors of large messages, from where they are sent.
+    DESCRIPTORS: 64, 16 * DESCRIPTOR_WORDS;
+    /// What each cell asks to be forgotten, by its number: a word of WTP_UPDATE, 0 for nothing.
+    REQUESTS: 0x400, 1024;
+    /// A piece of a large message, on its way to a program that has no place for it.
+    PIECE: 0x800, 0x800;
+}
+
+/// How many words the library may have.
+const WORDS: u32 = 0x1000;
+/// Where the words of a large message are, and the flag that counts when they have been read.
+pub(super) const DESCRIPTOR_WORDS: u32 = 2;
+
+// Communication registers: those that are the user's, and two banks that are the library's.
+parts! {
+    creg::WORDS as u32;
+    USERS: 0, 96;
+    BANKS: 96, 2 * BANK;
+}
+
+/// Registers of a bank.
+pub(super) const BANK: u32 = 16;
+
+// Of a bank: values of partners, one for each step of a reduction over up to 2^14 cells; of a cell that takes part through another; the result back to it.
+parts! {
+    BANK;
+    STEPS: 0, 14;
+    EXTRA: 14, 1;
+    RESULT: 15, 1;
+}
+
+/// Communication registers of the library: those below are the user's.
+pub const LIBRARY_REGISTERS: u8 = (USERS.first + USERS.count) as u8;
+const _: () = assert!(LIBRARY_REGISTERS as u32 == BANKS.first);
+
+/// Bytes of memory that the system gives at a time to what a full ring buffer held.
+pub(super) const BLOCK_BYTES: u32 = 1024;
+
 /// Addresses of the system's parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -26,6 +134,11 @@ pub struct Layout {
     pub user_end: u32,
     /// A multiple of 512 KB.
     pub spill: u32,
+    /// Units of the spill region, [`SPILL_UNIT`] elements each.
+    pub spill_units: u32,
+    /// Memory for what full ring buffers held, behind the spill region: its first block, and how many.
+    pub overflow: u32,
+    pub overflow_blocks: u32,
     /// Of the context table; the others follow.
     pub tables: u32,
     /// Words that the library counts and exchanges with.
@@ -43,18 +156,26 @@ impl Layout {
     pub fn new(config: &Config) -> Option<Layout> {
         let spill = config.mem_bytes.checked_sub(SPILL_BYTES_MAX)?;
         let tables = spill.checked_sub(TABLES_BYTES)?;
+        let spill_units = SPILL_UNITS - config.overflow_bytes.div_ceil(SPILL_UNIT * SPILL_BYTES);
         spill.is_multiple_of(SPILL_BYTES_MAX).then_some(Layout {
             user_end: tables,
             spill,
+            spill_units,
+            overflow: spill + spill_units * SPILL_UNIT * SPILL_BYTES,
+            overflow_blocks: config.overflow_bytes / BLOCK_BYTES,
             tables,
             words: tables + 0xc000,
         })
     }
 
-    /// A word of the library, by number.
-    pub fn word(&self, number: u32) -> Addr {
-        assert!(number < 0x1000);
-        Addr(self.words + 4 * number)
+    /// The only, or the first, word of a part of the library's.
+    pub(super) fn word(&self, part: Part) -> Addr {
+        self.word_of(part, 0)
+    }
+
+    /// A word of a part of the library's.
+    pub(super) fn word_of(&self, part: Part, index: u32) -> Addr {
+        Addr(self.words + 4 * part.at(index))
     }
 
     /// The word of the context table for this context, 12 bits.

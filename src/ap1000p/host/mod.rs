@@ -44,11 +44,12 @@ pub use self::command::{Along, By, CommandError, Stride, Transfer};
 pub use self::dsm::{DsmError, Shared};
 pub use self::kernel::{Fault, FaultKind};
 use self::kernel::{Faults, Kernel};
+pub use self::layout::LIBRARY_REGISTERS;
 use self::layout::{Layout, SYSTEM_BYTES};
 pub use self::nets::BusError;
-pub use self::ring::{Received, RingError, RingSize, Served};
+pub use self::ring::{Message, Received, RingError, RingSize, Served};
+pub use self::sync::Combine;
 use self::sync::Library;
-pub use self::sync::{Combine, LIBRARY_REGISTERS};
 use crate::ap1000p::params::Config;
 use crate::harness::backend::Backend;
 use crate::harness::cpu::Level;
@@ -173,6 +174,13 @@ impl<B: Backend + 'static> Ap1000pSim<B> {
             *hardware = faults.iter().map(|f| format!("{f}\n")).collect::<String>() + hardware;
         }
         done
+    }
+
+    /// Whether something goes on without a program: the hardware does, or a system serves an interrupt.
+    pub fn moves(&self) -> bool {
+        let backend = self.sim.backend();
+        let told = || (0..backend.nodes()).any(|number| backend.irq(NodeId(number as u16)));
+        backend.next_event().is_some() || told() || self.cells.iter().any(|cell| cell.kernel.handles())
     }
 
     /// Lets time pass, so that what the hardware still does is done.

@@ -1,7 +1,8 @@
 //! Messages through ring buffers: `send`, `recv`, and the system's part: it gives a set of registers to the ring that misses one, and takes what is in a ring that is
-//! full, so that no message is lost.
+//! full into blocks of the cell's memory, so that no message is lost while there are any.
 //!
-//! The library's header: word 0 has the sender's cell and the words of data, word 1 is the program's own.
+//! The library's header: word 0 has the sender's cell and the words of data, word 1 is the program's own. A message that is too large goes as a descriptor of one
+//! slot, and its receiver GETs the words (so does the machine's Linux; the descriptor is a guess). It is acknowledged by the sender's flag, which that GET counts.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -10,18 +11,24 @@ use thiserror::Error;
 
 use super::Cell;
 use super::command::{By, CommandError, aligned, flag_word};
-use super::kernel::Kernel;
-use super::layout::PROCESS;
-use super::sync::{RECEIVED, next};
+use super::kernel::{FaultKind, Kernel, field};
+use super::layout::{BLOCK_BYTES, DESCRIBED, DESCRIPTOR_WORDS, DESCRIPTORS, Layout, PIECE, PROCESS, PULLED, RECEIVED};
+use super::sync::next;
 use crate::ap1000p::regs::*;
 use crate::ap1000p::ring::{HEADER_WORDS, Ring, SLOT_WORDS, WORDS_MOST, slots};
 use crate::harness::cpu::Level;
 use crate::harness::exec::RegError;
+use crate::harness::memory::Memory;
 use crate::harness::sync::Lock;
 use crate::{Addr, NodeId};
 
-/// The sender's cell in word 0 of a header, above the words of data.
+/// Word 0 of a header: above the words of data the sender's cell, and whether they are to be fetched there.
 const FROM_SHIFT: u32 = 20;
+const FROM_MASK: u32 = 0x3ff << FROM_SHIFT;
+const LARGE_MASK: u32 = 1 << 31;
+/// Descriptors of large messages that a cell has on their way.
+const DESCRIPTORS_MOST: u32 = DESCRIPTORS.count() / DESCRIPTOR_WORDS;
+const BLOCK_SLOTS: u32 = BLOCK_BYTES / RING_BYTES;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RingSize {
@@ -60,6 +67,10 @@ pub enum RingError {
     Twice { context: u16 },
     #[error("context {context} has no ring buffer: open_ring first")]
     None { context: u16 },
+    #[error("the next message has {words} words, and there is room for {room}: it is left where it is")]
+    Room { words: u32, room: u32 },
+    #[error("no room for {words} words at {at}: user memory ends at {end:#x}")]
+    Place { at: Addr, words: u32, end: u32 },
     #[error(transparent)]
     Command(#[from] CommandError),
 }
@@ -79,31 +90,114 @@ pub struct Received {
     pub words: Vec<u32>,
 }
 
+/// A message whose words have been put into memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub from: NodeId,
+    /// What the sender gave with it.
+    pub tag: u32,
+    /// How many words.
+    pub words: u32,
+}
+
+/// A message out of a ring.
+struct Came {
+    message: Message,
+    data: Data,
+}
+
+enum Data {
+    Words(Vec<u32>),
+    /// They are still in the sender's memory: where, and a flag there.
+    There {
+        source: Addr,
+        flag: Option<Addr>,
+    },
+}
+
+/// What the system has taken out of a full ring: slots in blocks of the cell's memory, the oldest first.
+#[derive(Default)]
+struct Taken {
+    /// Addresses.
+    blocks: VecDeque<u32>,
+    /// Slots of the first block that are free again.
+    gone: u32,
+    slots: u32,
+}
+
+impl Taken {
+    /// The address of a slot.
+    fn at(&self, number: u32) -> u32 {
+        let place = self.gone + number;
+        self.blocks[(place / BLOCK_SLOTS) as usize] + place % BLOCK_SLOTS * RING_BYTES
+    }
+
+    /// The address of one slot more; `None`: there is no free block.
+    fn push(&mut self, free: &mut Vec<u32>) -> Option<u32> {
+        if (self.gone + self.slots) as usize == self.blocks.len() * BLOCK_SLOTS as usize {
+            self.blocks.push_back(free.pop()?);
+        }
+        self.slots += 1;
+        Some(self.at(self.slots - 1))
+    }
+
+    /// Gives up the oldest slots.
+    fn drop_first(&mut self, slots: u32, free: &mut Vec<u32>) {
+        self.slots -= slots;
+        self.gone += slots;
+        while self.gone >= BLOCK_SLOTS {
+            self.gone -= BLOCK_SLOTS;
+            free.extend(self.blocks.pop_front());
+        }
+        if self.slots == 0 {
+            self.gone = 0;
+            free.extend(self.blocks.drain(..));
+        }
+    }
+}
+
 /// A ring of a context.
 struct Owned {
     /// `write` is stale while it is in a set, `read` is not.
     ring: Ring,
     set: Option<usize>,
-    /// What the system has taken out of it because it was full: slots, before those that are in it.
-    taken: VecDeque<[u32; SLOT_WORDS as usize]>,
+    /// Before what is in the ring.
+    taken: Taken,
+}
+
+/// Bytes of a slot.
+fn slot_bytes(kernel: &Kernel, at: u32) -> [u8; RING_BYTES as usize] {
+    let read = |memory: &mut Memory| memory.read(Addr(at), RING_BYTES as usize).map(<[u8]>::to_vec);
+    let bytes = kernel.host.memory(read).expect("rings are in memory");
+    bytes.try_into().expect("a slot")
 }
 
 impl Owned {
-    fn slot(&self, kernel: &Kernel, number: u32) -> [u32; SLOT_WORDS as usize] {
+    /// The address of a slot in the ring.
+    fn at(&self, number: u32) -> u32 {
         let inner = self.ring.slots() - 1;
-        let at = (self.ring.write & !inner | number & inner) * RING_BYTES;
-        let bytes = kernel
-            .host
-            .memory(|memory| memory.read(Addr(at), RING_BYTES as usize).map(<[u8]>::to_vec));
-        let bytes = bytes.expect("rings are in memory");
-        let word = |n: usize| u32::from_le_bytes(bytes[4 * n..4 * n + 4].try_into().expect("four bytes"));
-        std::array::from_fn(word)
+        (self.ring.write & !inner | number & inner) * RING_BYTES
+    }
+
+    /// Moves the oldest slot that is in the ring behind those that were taken; false: there is none, or no memory for it.
+    fn empty(&mut self, kernel: &Kernel, free: &mut Vec<u32>) -> bool {
+        if self.ring.used() == 0 {
+            return false;
+        }
+        let Some(to) = self.taken.push(free) else { return false };
+        let bytes = slot_bytes(kernel, self.at(self.ring.read));
+        let written = kernel.host.memory(|memory| memory.write(Addr(to), &bytes));
+        assert!(written, "blocks are in memory");
+        self.ring.read = (self.ring.read + 1) & (self.ring.slots() - 1);
+        true
     }
 }
 
 /// The rings of a cell.
 pub(super) struct Rings {
     owned: RefCell<Vec<Owned>>,
+    /// Blocks of memory for what is taken out of full rings: addresses.
+    free: RefCell<Vec<u32>>,
     /// Whose set is taken next.
     turn: std::cell::Cell<usize>,
     /// Registers and `owned` are changed together: by handler and programs in turn.
@@ -121,9 +215,11 @@ pub struct Served {
 }
 
 impl Rings {
-    pub fn new() -> Rings {
+    pub fn new(layout: &Layout) -> Rings {
+        let block = |number: u32| layout.overflow + number * BLOCK_BYTES;
         Rings {
             owned: RefCell::default(),
+            free: RefCell::new((0..layout.overflow_blocks).rev().map(block).collect()),
             turn: std::cell::Cell::new(0),
             registers: Lock::new("another access of the ring buffers' registers"),
             served: std::cell::Cell::default(),
@@ -152,38 +248,54 @@ fn register(set: usize, of_first: u32) -> u32 {
 }
 
 impl Kernel {
-    /// A message has no place: of this context, with WHERE2. False: there is no ring for it.
-    pub async fn serve_ring(&self, context: u16, want: u32) -> bool {
+    /// A message has no place: of this context, with WHERE2.
+    ///
+    /// # Errors
+    /// It will have none.
+    pub async fn serve_ring(&self, context: u16, want: u32) -> Result<(), FaultKind> {
         let _turn = self.rings.registers.hold().await;
-        let set = ((want & WANT_SET_MASK) >> WANT_SET_SHIFT) as usize;
-        let served = if set < RING_SETS as usize {
-            self.empty(set).await
+        let (set, slots) = (field(want, WANT_SET_MASK) as usize, field(want, WANT_SLOTS_MASK));
+        let context_of = u32::from(context);
+        let (served, refused) = if set < RING_SETS as usize {
+            let kind = FaultKind::RingFull {
+                context: context_of,
+                slots,
+            };
+            (self.empty(set, slots).await, kind)
         } else {
-            self.load(context).await
+            (
+                self.load(context).await,
+                FaultKind::NoRing {
+                    context: context_of,
+                    slots,
+                },
+            )
         };
-        served.expect("registers of rings can be accessed")
+        let served = served.expect("registers of rings can be accessed");
+        served.then_some(()).ok_or(refused)
     }
 
-    /// The ring in this set is full: what is in it moves to the system's memory.
-    async fn empty(&self, set: usize) -> Result<bool, RegError> {
+    /// The ring in this set is full: what is in it, or as much as there is memory for, moves there. False: there is no room for so many slots even so.
+    async fn empty(&self, set: usize, slots: u32) -> Result<bool, RegError> {
         self.host.delay(self.config.page_service).await;
         let write = self.host.reg_read(register(set, RING0_WRITE)).await?;
-        let read = {
+        let (read, room, copied) = {
             let mut owned = self.rings.owned.borrow_mut();
             let Some(owner) = owned.iter_mut().find(|owner| owner.set == Some(set)) else {
                 return Ok(false);
             };
             owner.ring.write = write;
-            for n in 0..owner.ring.used() {
-                let slot = owner.slot(self, owner.ring.read + n);
-                owner.taken.push_back(slot);
+            let mut free = self.rings.free.borrow_mut();
+            let mut copied = 0;
+            while owner.empty(self, &mut free) {
+                copied += 1;
             }
-            owner.ring.read = write & (owner.ring.slots() - 1);
-            owner.ring.read
+            (owner.ring.read, owner.ring.room(), copied)
         };
+        self.host.delay(self.config.overflow_slot * copied).await;
         self.host.reg_write(register(set, RING0_READ), read).await?;
         self.rings.count(0, 1);
-        Ok(true)
+        Ok(room >= slots)
     }
 
     /// The ring of this context gets a set; one that has it longest leaves.
@@ -215,8 +327,8 @@ impl Kernel {
         Ok(true)
     }
 
-    /// Takes the next message out of a context's ring, if there is one.
-    async fn take(&self, context: u16) -> Result<Option<Received>, RingError> {
+    /// Takes the next message out of a context's ring, if there is one and it has no more words than there is room for.
+    async fn take(&self, context: u16, room: u32) -> Result<Option<Came>, RingError> {
         let _turn = self.rings.registers.hold().await;
         let at = self.rings.of(context)?;
         let set = self.rings.owned.borrow()[at].set;
@@ -224,45 +336,69 @@ impl Kernel {
             let write = self.host.reg_read(register(set, RING0_WRITE)).await?;
             self.rings.owned.borrow_mut()[at].ring.write = write;
         }
-        let (received, read) = {
+        let (came, read) = {
             let owner = &mut self.rings.owned.borrow_mut()[at];
-            let Some((received, count)) = owner.first(self) else {
+            let Some((came, count)) = owner.first(self) else {
                 return Ok(None);
             };
-            let old = count.min(owner.taken.len() as u32);
-            owner.taken.drain(..old as usize);
+            let words = came.message.words;
+            if words > room {
+                return Err(RingError::Room { words, room });
+            }
+            let old = count.min(owner.taken.slots);
+            owner.taken.drop_first(old, &mut self.rings.free.borrow_mut());
             owner.ring.read = (owner.ring.read + count - old) & (owner.ring.slots() - 1);
-            (received, owner.ring.read)
+            (came, owner.ring.read)
         };
         if let Some(set) = set {
             self.host.reg_write(register(set, RING0_READ), read).await?;
         }
-        Ok(Some(received))
+        Ok(Some(came))
     }
 }
 
 impl Owned {
+    /// The words of a slot, of all that are there: the oldest is 0.
+    fn slot(&self, kernel: &Kernel, number: u32) -> [u32; SLOT_WORDS as usize] {
+        let at = match number.checked_sub(self.taken.slots) {
+            None => self.taken.at(number),
+            Some(number) => self.at(self.ring.read + number),
+        };
+        let bytes = slot_bytes(kernel, at);
+        let word = |n: usize| u32::from_le_bytes(bytes[4 * n..4 * n + 4].try_into().expect("four bytes"));
+        std::array::from_fn(word)
+    }
+
     /// The oldest message and its slots.
-    fn first(&self, kernel: &Kernel) -> Option<(Received, u32)> {
-        let there = self.taken.len() as u32 + self.ring.used();
+    fn first(&self, kernel: &Kernel) -> Option<(Came, u32)> {
+        let there = self.taken.slots + self.ring.used();
         if there == 0 {
             return None;
         }
-        let slot = |n: u32| match self.taken.get(n as usize) {
-            Some(slot) => *slot,
-            None => self.slot(kernel, self.ring.read + n - self.taken.len() as u32),
-        };
-        let [first, tag, ..] = slot(0);
-        let length = first & COMMAND_LENGTH_WORDS_MASK;
-        // A header that is none of the library's.
+        let [first, tag, ..] = self.slot(kernel, 0);
+        let (words, large) = (first & COMMAND_LENGTH_WORDS_MASK, first & LARGE_MASK != 0);
+        let length = if large { DESCRIPTOR_WORDS } else { words };
+        // A header may be none of the library's.
         let count = slots(length.min(WORDS_MOST)).min(there);
-        let words: Vec<u32> = (0..count)
-            .flat_map(slot)
+        let data: Vec<u32> = (0..count)
+            .flat_map(|number| self.slot(kernel, number))
             .skip(HEADER_WORDS as usize)
             .take(length as usize)
             .collect();
-        let from = NodeId((first >> FROM_SHIFT) as u16);
-        Some((Received { from, tag, words }, count))
+        let words = if large { words } else { data.len() as u32 };
+        let message = Message {
+            from: NodeId(field(first, FROM_MASK) as u16),
+            tag,
+            words,
+        };
+        let data = match *data {
+            [source, flag] if large => Data::There {
+                source: Addr(source),
+                flag: Some(Addr(flag)).filter(|flag| flag.0 != 0),
+            },
+            _ => Data::Words(data),
+        };
+        Some((Came { message, data }, count))
     }
 }
 
@@ -301,16 +437,16 @@ impl Cell {
                 read: 0,
             },
             set: None,
-            taken: VecDeque::new(),
+            taken: Taken::default(),
         });
         Ok(())
     }
 
     /// Sends words of the own memory, and one word beside them, into the ring buffer of the same context in another cell. `source_flag` counts when they have been
-    /// read. What finds no ring there, or is longer than it, is told to that cell's system.
+    /// read: of more than `rendezvous_words` that is when the other cell receives them. What finds no ring there is told to that cell's system.
     ///
     /// # Errors
-    /// No such cell, more than 2^20 - 3 words, an address that is no word's, a flag at 0.
+    /// No such cell, more than 2^20 - 1 words, an address that is no word's, a flag at 0.
     pub async fn send(
         &self,
         to: NodeId,
@@ -319,41 +455,163 @@ impl Cell {
         words: u32,
         source_flag: Option<Addr>,
     ) -> Result<(), CommandError> {
-        if words > WORDS_MOST {
+        if words > COMMAND_LENGTH_WORDS_MASK {
             return Err(CommandError::TooLong { words });
         }
+        let (head, source, flag) = (self.head(to)?, aligned(source)?, flag_word(source_flag)?);
+        let page = KIND_PUT | PAGE_SEND_MASK;
+        let (layout, first) = (self.layout(), u32::from(self.id().0) << FROM_SHIFT | words);
+        let received = layout.word(RECEIVED).0;
+        if words <= self.config().rendezvous_words {
+            let command = [head, words, received, flag, source, 0, first, tag];
+            return self.issue(By::User, page, command).await;
+        }
+        let _turn = self.library.descriptors.hold().await;
+        let (read, count) = (layout.word(DESCRIBED), next(&self.library.described));
+        // The one that was in this place before is on its way.
+        self.wait_flag(read, count.wrapping_sub(DESCRIPTORS_MOST)).await?;
+        let at = layout.word_of(DESCRIPTORS, count % DESCRIPTORS_MOST * DESCRIPTOR_WORDS);
+        self.set_words(at, &[source, flag]);
         let command = [
-            self.head(to)?,
-            words,
-            self.kernel.layout.word(RECEIVED).0,
-            flag_word(source_flag)?,
-            aligned(source)?,
+            head,
+            DESCRIPTOR_WORDS,
+            received,
+            read.0,
+            at.0,
             0,
-            u32::from(self.id().0) << FROM_SHIFT | words,
+            first | LARGE_MASK,
             tag,
         ];
-        self.issue(By::User, KIND_PUT | PAGE_SEND_MASK, command).await
+        self.issue(By::User, page, command).await
+    }
+
+    /// The next message of the process, when it has come, if it has no more words than there is room for.
+    async fn arrived(&self, room: u32) -> Result<Came, RingError> {
+        let kernel = &self.kernel;
+        kernel.rings.of(PROCESS)?;
+        loop {
+            let count = self.library.received.get().wrapping_add(1);
+            self.wait_flag(kernel.layout.word(RECEIVED), count).await?;
+            if let Some(came) = self.taken(PROCESS, room).await? {
+                return Ok(came);
+            }
+            // Another program of this cell was faster.
+        }
+    }
+
+    /// Takes a message, and counts those of the process.
+    async fn taken(&self, context: u16, room: u32) -> Result<Option<Came>, RingError> {
+        self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
+        let came = self.kernel.take(context, room).await?;
+        if context == PROCESS && came.is_some() {
+            next(&self.library.received);
+        }
+        Ok(came)
+    }
+
+    /// GETs words of a large message; they are there when this returns.
+    async fn pull(
+        &self,
+        from: NodeId,
+        source: Addr,
+        words: u32,
+        dest: Addr,
+        flag: Option<Addr>,
+    ) -> Result<(), CommandError> {
+        let pulled = self.layout().word(PULLED);
+        self.get(from, source, words, dest, Some(pulled), flag).await?;
+        let count = next(&self.library.pulled);
+        self.wait_flag(pulled, count).await
+    }
+
+    /// A message with its words: those of a large one come in pieces.
+    async fn whole(&self, came: Came) -> Result<Received, RingError> {
+        let Message {
+            from,
+            tag,
+            words: length,
+        } = came.message;
+        let words = match came.data {
+            Data::Words(words) => words,
+            Data::There { source, flag } => {
+                let _turn = self.library.pulls.hold().await;
+                let piece = self.layout().word(PIECE);
+                let mut words = Vec::new();
+                while (words.len() as u32) < length {
+                    let done = words.len() as u32;
+                    let part = (length - done).min(PIECE.count());
+                    let last = flag.filter(|_| done + part == length);
+                    let source = Addr(source.0.wrapping_add(4 * done));
+                    self.pull(from, source, part, piece, last).await?;
+                    words.extend(self.words(piece, part));
+                }
+                words
+            }
+        };
+        Ok(Received { from, tag, words })
     }
 
     /// The next message that was sent to the process; waits for it.
     ///
     /// # Errors
-    /// It has no ring buffer.
+    /// It has no ring buffer; the message is none of the library's.
     pub async fn recv(&self) -> Result<Received, RingError> {
-        self.kernel.rings.of(PROCESS)?;
-        let count = next(&self.library.received);
-        self.wait_flag(self.kernel.layout.word(RECEIVED), count).await?;
-        let message = self.recv_of(PROCESS).await?;
-        Ok(message.expect("the flag has counted it"))
+        let came = self.arrived(u32::MAX).await?;
+        self.whole(came).await
     }
 
-    /// The next message in the ring buffer of a context, if there is one.
+    /// The same into the own memory from `dest` on, if there is room for all its words; a large message comes there at once.
     ///
     /// # Errors
-    /// It has no ring buffer.
+    /// As [`recv`](Cell::recv); a message of more words, which the next call finds again; no such room.
+    pub async fn recv_into(&self, dest: Addr, room: u32) -> Result<Message, RingError> {
+        self.place(dest, room)?;
+        let came = self.arrived(room).await?;
+        self.put_down(came, dest).await
+    }
+
+    /// The same, if a message has come.
+    ///
+    /// # Errors
+    /// As [`recv_into`](Cell::recv_into).
+    pub async fn try_recv_into(&self, dest: Addr, room: u32) -> Result<Option<Message>, RingError> {
+        self.place(dest, room)?;
+        match self.taken(PROCESS, room).await? {
+            Some(came) => self.put_down(came, dest).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether so many words can be put there.
+    fn place(&self, at: Addr, words: u32) -> Result<(), RingError> {
+        let end = self.memory_end();
+        if u64::from(aligned(at)?) + 4 * u64::from(words) > end.into() {
+            return Err(RingError::Place { at, words, end });
+        }
+        Ok(())
+    }
+
+    async fn put_down(&self, came: Came, dest: Addr) -> Result<Message, RingError> {
+        let Came { message, data } = came;
+        match data {
+            Data::Words(words) => self.set_words(dest, &words),
+            Data::There { source, flag } => {
+                let _turn = self.library.pulls.hold().await;
+                self.pull(message.from, source, message.words, dest, flag).await?;
+            }
+        }
+        Ok(message)
+    }
+
+    /// The next message in the ring buffer of a context, if there is one. The words of a large one are fetched in the context that the cell is in.
+    ///
+    /// # Errors
+    /// As [`recv`](Cell::recv).
     pub async fn recv_of(&self, context: u16) -> Result<Option<Received>, RingError> {
-        self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
-        self.kernel.take(context).await
+        match self.taken(context, u32::MAX).await? {
+            Some(came) => self.whole(came).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// How often the system had to find a place for a message.

@@ -3,31 +3,16 @@
 use std::cell::Cell as Count;
 
 use super::command::{Along, By, CommandError, Transfer, flag_word};
+use super::layout::{
+    ACKNOWLEDGED, ARRIVED, ATOMIC_FLAG, ATOMIC_RESULT, BANK, BANKS, EXTRA, PARTIAL, RELEASED, RESULT, ROW_RELEASED,
+    STEPS,
+};
 use super::nets::Bus;
 use super::{Cell, Layout};
 use crate::ap1000p::regs::*;
 use crate::harness::cpu::Level;
 use crate::harness::sync::Lock;
 use crate::{Addr, NodeId};
-
-/// The library's words, by number in [`Layout::word`].
-const ACKNOWLEDGED: u32 = 0;
-const ATOMIC_RESULT: u32 = 1;
-const ATOMIC_FLAG: u32 = 2;
-const ARRIVED: u32 = 3;
-const ROW_RELEASED: u32 = 4;
-const RELEASED: u32 = 5;
-pub(super) const RECEIVED: u32 = 6;
-/// Values on their way to a partner: a word for each step of each bank.
-const PARTIAL: u32 = 16;
-
-/// Communication registers of the library: those below are the user's.
-pub const LIBRARY_REGISTERS: u8 = 96;
-/// Registers of a bank: one for each step of a reduction over up to 2^14 cells, and two more.
-const BANK: u8 = 16;
-/// Of a bank: the value of a cell that takes part through another, and the result back to it.
-const EXTRA: u8 = 14;
-const RESULT: u8 = 15;
 
 /// How two values become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +53,13 @@ pub(super) struct Library {
     atomic: Count<u32>,
     barriers: Count<u32>,
     reductions: Count<u32>,
-    /// Messages that programs wait for, or have.
+    /// Messages that programs have.
     pub received: Count<u32>,
+    /// Large messages that were told, and GETs of their words: one of each at a time.
+    pub described: Count<u32>,
+    pub descriptors: Lock,
+    pub pulled: Count<u32>,
+    pub pulls: Lock,
     /// Copies fetched, and copies of others that were forgotten.
     pub fetches: Count<u32>,
     pub forgotten: Count<u32>,
@@ -88,6 +78,10 @@ impl Library {
             barriers: Count::new(0),
             reductions: Count::new(0),
             received: Count::new(0),
+            described: Count::new(0),
+            descriptors: Lock::new("another program's large message"),
+            pulled: Count::new(0),
+            pulls: Lock::new("another program that receives a large message"),
             fetches: Count::new(0),
             forgotten: Count::new(0),
         }
@@ -199,17 +193,17 @@ impl Cell {
         self.wait_flag(released, count).await
     }
 
-    /// Puts a value into a library register of another cell.
-    async fn hand(&self, to: u16, number: u8, value: u32) -> Result<(), CommandError> {
-        let partial = self.layout().word(PARTIAL + u32::from(number));
+    /// Puts a value into a library register of another cell: one of both banks, by its number there.
+    async fn hand(&self, to: u16, number: u32, value: u32) -> Result<(), CommandError> {
+        let partial = self.layout().word_of(PARTIAL, number);
         self.set_word(partial, value);
-        self.put_registers(NodeId(to), partial, 1, LIBRARY_REGISTERS + number, None)
+        self.put_registers(NodeId(to), partial, 1, BANKS.at(number) as u8, None)
             .await
     }
 
     /// Takes the value that another cell puts into the own one.
-    async fn take(&self, number: u8) -> Result<u32, CommandError> {
-        self.register_read(LIBRARY_REGISTERS + number).await
+    async fn take(&self, number: u32) -> Result<u32, CommandError> {
+        self.register_read(BANKS.at(number) as u8).await
     }
 
     /// Combines a value of each cell, with communication registers: in each step half of what is missing comes from one partner. Cells beyond
@@ -219,25 +213,25 @@ impl Cell {
     /// The machine refuses a store.
     pub async fn reduce(&self, combine: Combine, value: u32) -> Result<u32, CommandError> {
         let (me, cells) = (self.id().0, self.cells() as u16);
-        let steps = cells.ilog2() as u8;
+        let steps = cells.ilog2();
         let pairs = 1 << steps;
         // Banks take turns: who is a call ahead does not write into registers that are still to be read.
-        let bank = BANK * (next(&self.library.reductions) & 1) as u8;
+        let bank = BANK * (next(&self.library.reductions) & 1);
         if me >= pairs {
-            self.hand(me - pairs, bank + EXTRA, value).await?;
-            return self.take(bank + RESULT).await;
+            self.hand(me - pairs, bank + EXTRA.first(), value).await?;
+            return self.take(bank + RESULT.first()).await;
         }
         let mut sum = value;
         let has_extra = me + pairs < cells;
         if has_extra {
-            sum = combine.apply(sum, self.take(bank + EXTRA).await?);
+            sum = combine.apply(sum, self.take(bank + EXTRA.first()).await?);
         }
         for step in 0..steps {
-            self.hand(me ^ 1 << step, bank + step, sum).await?;
-            sum = combine.apply(sum, self.take(bank + step).await?);
+            self.hand(me ^ 1 << step, bank + STEPS.at(step), sum).await?;
+            sum = combine.apply(sum, self.take(bank + STEPS.at(step)).await?);
         }
         if has_extra {
-            self.hand(me + pairs, bank + RESULT, sum).await?;
+            self.hand(me + pairs, bank + RESULT.first(), sum).await?;
         }
         Ok(sum)
     }

@@ -58,12 +58,13 @@ pub fn machine(backend: BackendKind, config: &Config) -> Result<AnyBackend, Meas
 /// One experiment on one backend, under way.
 pub struct Lab<'a> {
     base: &'a Config,
+    full: bool,
     table: Vec<Provenance>,
     pub outcome: Outcome,
 }
 
 impl<'a> Lab<'a> {
-    pub fn new(experiment: Experiment, backend: BackendKind, base: &'a Config) -> Lab<'a> {
+    pub fn new(experiment: Experiment, backend: BackendKind, base: &'a Config, full: bool) -> Lab<'a> {
         let provenance = |p: &crate::ap1000p::params::Param| Provenance {
             name: p.name,
             measured_on: p.measured_on,
@@ -71,6 +72,7 @@ impl<'a> Lab<'a> {
         };
         Lab {
             base,
+            full,
             table: PARAMS.iter().map(provenance).collect(),
             outcome: Outcome::new(experiment, backend),
         }
@@ -78,6 +80,15 @@ impl<'a> Lab<'a> {
 
     pub fn config(&self) -> &Config {
         self.base
+    }
+
+    /// How often something is tried: on the RTL, on the model, and if all of it is asked for.
+    pub fn volume(&self, on_rtl: u32, on_model: u32, full: u32) -> u32 {
+        match self.outcome.backend {
+            _ if self.full => full,
+            BackendKind::Rtl => on_rtl,
+            BackendKind::Model => on_model,
+        }
     }
 
     /// A machine of so many cells, otherwise as the user set it, whose memories hold words that all differ up to [`FLAGS`].
@@ -142,7 +153,7 @@ pub fn flag(number: u32) -> Addr {
     Addr(FLAGS + 4 * number)
 }
 
-/// Runs all programs, and then until nothing is under way; nothing may have gone wrong.
+/// Runs all programs, and then until nothing is under way and no system serves an interrupt; nothing may have gone wrong.
 ///
 /// # Errors
 /// A hang, a program that gave up, a fault.
@@ -158,7 +169,7 @@ pub fn finish(sim: &mut Sim) -> Result<(), MeasureError> {
 pub fn settle(sim: &mut Sim) -> Result<(), MeasureError> {
     sim.run(BOUND)?;
     let mut left = BOUND;
-    while moves(sim) {
+    while sim.moves() {
         let step = Picos::from_ns(5_000);
         sim.pass(step)?;
         left = left.saturating_sub(step);
@@ -174,14 +185,27 @@ pub fn settle(sim: &mut Sim) -> Result<(), MeasureError> {
     Ok(())
 }
 
-/// The hardware goes on by itself, or when a system has served its interrupt.
-fn moves(sim: &mut Sim) -> bool {
-    let backend = sim.backend_mut();
-    backend.next_event().is_some() || (0..backend.nodes()).any(|number| backend.irq(node(number)))
-}
-
 /// How many of these words are not as they should be.
 pub fn wrong(cell: &Cell, at: Addr, expected: &[u32]) -> u32 {
     let got = cell.words(at, expected.len() as u32);
     got.iter().zip(expected).filter(|(a, b)| a != b).count() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_volume_is_the_same_on_both_backends() {
+        let config = Config::paper();
+        let experiment = Experiment {
+            id: "C11",
+            figure: "",
+            title: "",
+        };
+        let volume = |backend, full| Lab::new(experiment, backend, &config, full).volume(1, 2, 3);
+        let (rtl, model) = (BackendKind::Rtl, BackendKind::Model);
+        assert_eq!([volume(rtl, false), volume(model, false)], [1, 2]);
+        assert_eq!([volume(rtl, true), volume(model, true)], [3, 3]);
+    }
 }

@@ -151,9 +151,6 @@ pub fn c25(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             put(&sim, from, place(from));
         }
         settle(&mut sim)?;
-        // The systems serve what they are told meanwhile.
-        sim.pass(Picos::from_ns(20_000))?;
-        settle(&mut sim)?;
         told.extend(sim.take_faults());
         let target = sim.cell(node(3));
         let old: Vec<u32> = (0..WORDS).map(|n| pattern(3, DEST.0 + 4 * n)).collect();

@@ -12,7 +12,7 @@ use crate::ap1000p::window;
 use crate::harness::backend::EventKind;
 use crate::harness::memory::Memory;
 use crate::harness::seed::Seed;
-use crate::repro::row::{BackendKind, Spec};
+use crate::repro::row::Spec;
 use crate::{Addr, Picos};
 
 /// The words of a cell's memory as they were at first.
@@ -475,10 +475,7 @@ pub fn c11(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     const TRIALS: u32 = 250;
     /// PUTs beside them that a cell has under way.
     const AHEAD: u32 = 3;
-    let runs = match lab.outcome.backend {
-        BackendKind::Rtl => 1,
-        BackendKind::Model => 80,
-    };
+    let runs = lab.volume(1, 80, 400);
     let mut sim = lab.boot(2, 2)?;
     let bad = Rc::new(Count::new(0));
     let tried = Rc::new(Count::new(0));

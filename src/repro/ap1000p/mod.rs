@@ -128,6 +128,8 @@ pub struct Request<'a> {
     pub backends: &'a [BackendKind],
     /// The machine from which the experiments start: each takes as many cells as it needs.
     pub config: &'a Config,
+    /// As many trials as the list says, not as many as take little time.
+    pub full: bool,
     /// How many experiments run side by side. Results do not depend on it.
     pub threads: usize,
 }
@@ -145,7 +147,7 @@ pub fn run(request: &Request<'_>, done: impl Fn(u64, u64) + Sync) -> Result<Vec<
         .collect();
     let (so_far, total) = (AtomicU64::new(0), cases.len() as u64);
     let job = |(entry, backend): &(&Entry, BackendKind)| {
-        let mut lab = Lab::new(entry.0, *backend, request.config);
+        let mut lab = Lab::new(entry.0, *backend, request.config, request.full);
         let result = (entry.1)(&mut lab).map(|()| lab.outcome);
         done(so_far.fetch_add(1, Ordering::Relaxed) + 1, total);
         result

@@ -7,7 +7,7 @@ use super::lab::{Lab, MeasureError, Sim, finish, node, pattern, wrong};
 use crate::Addr;
 use crate::ap1000p::host::{CommandError, Received, RingError, RingSize};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::ring::slots;
+use crate::ap1000p::ring::{WORDS_MOST_IN_ANY, slots};
 
 /// Rings of 128 KB, from here on.
 const RINGS: u32 = 0x8_0000;
@@ -41,7 +41,11 @@ pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     const LONG: u32 = 1000;
     const EACH: u32 = 20;
     let (mut sent, mut came, mut bad, mut order) = (0, 0, 0, 0);
-    let mut sim = lab.boot_with(2, 2, |config| config.mem_bytes = config.mem_bytes.max(2 << 20))?;
+    let mut sim = lab.boot_with(2, 2, |config| {
+        config.mem_bytes = config.mem_bytes.max(2 << 20);
+        // Every message goes into the ring whole.
+        config.rendezvous_words = WORDS_MOST_IN_ANY;
+    })?;
     let open = |sim: &mut Sim, cell: usize, context: u16| {
         let at = Addr(RINGS + RING * u32::from(context - 1));
         sim.spawn_checked(node(cell), async move |cell| {

@@ -9,7 +9,6 @@ use crate::ap1000p::host::{BusError, Combine, CommandError};
 use crate::harness::exec::RegError;
 use crate::harness::linear::{Call, Unexplained, explain};
 use crate::harness::seed::Seed;
-use crate::repro::row::BackendKind;
 use crate::{Addr, Picos};
 
 pub fn c21(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
@@ -20,10 +19,7 @@ pub fn c21(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         (4, 4, "c21.16", "c21.16_rounds", 25, 1000),
         (8, 8, "c21.64", "c21.64_rounds", 4, 100),
     ] {
-        let rounds = match lab.outcome.backend {
-            BackendKind::Rtl => on_rtl,
-            BackendKind::Model => on_model,
-        };
+        let rounds = lab.volume(on_rtl, on_model, 1000);
         let mut sim = lab.boot(columns, rows)?;
         let cells = sim.cells() as u32;
         let reached = Rc::new(RefCell::new(vec![0_u32; sim.cells()]));

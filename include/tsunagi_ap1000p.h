@@ -29,12 +29,14 @@ enum {
     AP_POINTER = -3,    /* not in memory of APalloc, or not all of what is to be transferred is; none left for APalloc */
     AP_ALIGN = -4,      /* not at a multiple of 4 bytes, or of those that are loaded or stored */
     AP_CELL = -5,       /* no such cell */
-    AP_SIZE = -6,       /* more words than a command can transfer, or fewer than none; no size of a load or store */
+    AP_SIZE = -6,       /* more words than a command, a packet or a place can take, or fewer than none; no size of a load, store or ring buffer */
     AP_STRIDE = -7,     /* an item or a gap that a command cannot say */
     AP_REGISTER = -8,   /* no communication register of the program's */
     AP_OPERATION = -9,  /* no such operation or direction, or not with this number of cells */
     AP_REFUSED = -10,   /* the machine refused an access, or reported a fault that its system could not mend */
-    AP_HANG = -11       /* the time of APlimit was over: APerror gives the machine's state, after the first call that failed, if any */
+    AP_HANG = -11,      /* the time of APlimit was over: APerror gives the machine's state, after the first call that failed, if any */
+    AP_RING = -12,      /* no ring buffer, or a second one */
+    AP_NOTHING = -13    /* no message has come; this is no failure, and APerror does not tell of it */
 };
 
 /* Before APrun, from the thread that calls it. */
@@ -62,6 +64,9 @@ int APcells(void);
  * cell. NULL where there is no more. */
 void *APalloc(size_t bytes);
 
+/* The same at a multiple of `alignment`, a power of two: for ring buffers, for pages of 4 KB, for the local cache. */
+void *APalloc_aligned(size_t bytes, size_t alignment);
+
 /* (t) The paper's put(): writes `size` words from `source_addr` here to `dest_addr` on cell `dest_cell`. On return it is queued:
  * `*source_flag`, here, counts when the words are read, and `*dest_flag`, there, when they are written. */
 int APput(int dest_cell, const void *source_addr, int size, void *dest_addr, int *dest_flag, int *source_flag);
@@ -78,6 +83,9 @@ typedef struct {
 int APput_stride(int dest_cell, const void *source_addr, const APstride *source_stride, int size, void *dest_addr,
                  const APstride *dest_stride, int *dest_flag, int *source_flag);
 
+int APput_system_stride(int dest_cell, const void *source_addr, const APstride *source_stride, int size, void *dest_addr,
+                        const APstride *dest_stride, int *dest_flag, int *source_flag);
+
 /* (t) Reads `size` words at `source_addr` on cell `source_cell` to `dest_addr` here. `*source_flag` is there, `*dest_flag` here. */
 int APget(int source_cell, const void *source_addr, int size, void *dest_addr, int *dest_flag, int *source_flag);
 int APget_stride(int source_cell, const void *source_addr, const APstride *source_stride, int size, void *dest_addr,
@@ -85,10 +93,19 @@ int APget_stride(int source_cell, const void *source_addr, const APstride *sourc
 
 /* (t) APput that returns when the words are written. */
 int APack_put(int dest_cell, const void *source_addr, int size, void *dest_addr, int *dest_flag, int *source_flag);
+int APack_put_stride(int dest_cell, const void *source_addr, const APstride *source_stride, int size, void *dest_addr,
+                     const APstride *dest_stride, int *dest_flag, int *source_flag);
 
 /* (t) APput to every cell of this one's row or column, or to all, itself included. */
 enum { AP_ROW, AP_COLUMN, AP_ALL };
 int APbroadcast(int along, const void *source_addr, int size, void *dest_addr, int *dest_flag, int *source_flag);
+int APbroadcast_stride(int along, const void *source_addr, const APstride *source_stride, int size, void *dest_addr,
+                       const APstride *dest_stride, int *dest_flag, int *source_flag);
+
+/* From now on (`on` not 0) the words that this program's calls above and APsend transfer are named by pages of 4 KB, on both sides, that are
+ * mapped when a transfer first uses them: the hardware tells the system of the page fault, which maps the page, and the transfer goes on.
+ * Flags are not. Of the first 16 MB there are such pages. With 0 places are those of the start again, where all pages are mapped. */
+int APon_demand(int on);
 
 /* (t) Waits until `*flag`, here, has counted to `value` or further. */
 int APwait_flag(const int *flag, int value);
@@ -109,17 +126,57 @@ int APload(int source_cell, const void *source_addr, int bytes, unsigned long lo
 int APstore(int dest_cell, void *dest_addr, int bytes, unsigned long long value);
 int APfence(void);
 
+/* (t) Write Through Pages: from now on what this cell APloads from the `bytes` at `first` of any cell, whole pages of 4 KB, is copied into its
+ * local cache, 2 MB at a multiple of 2 MB that the program leaves alone from now on, a kilobyte at a time: a load that misses is an access
+ * exception, and its handler GETs the kilobyte. What it APstores there goes to both. 0 bytes: no such pages any more. */
+int APwrite_through(void *cache, const void *first, size_t bytes);
+
+/* (t) A synchronising write: on return all of this cell's stores are in place, and none of the `count` cells in `holders` has an older copy of
+ * the kilobytes of the `bytes` at `dest_addr` on cell `dest_cell`. Each of them must have called APwrite_through. */
+int APsync_write(int dest_cell, const void *dest_addr, size_t bytes, const int *holders, int count);
+
 /* (t) Communication registers 0 to 95: a word each, that is taken when it is read, so that a write waits until it is empty and a read until
  * it is full. APput_registers writes another cell's from register `first` on. */
 int APput_registers(int dest_cell, const void *source_addr, int size, int first, int *source_flag);
 int APregister_read(int number, unsigned *value);
 int APregister_write(int number, unsigned value);
 
+/* (t) The words of this cell's registers from `first` on to another cell's memory, and of another cell's to here. Each word goes when its
+ * register is full, and no other command of the cell whose registers they are goes before it. */
+int APput_from_registers(int dest_cell, int first, int size, void *dest_addr, int *dest_flag);
+int APget_registers(int source_cell, int first, int size, void *dest_addr, int *dest_flag);
+
+/* (t) Gives the program a ring buffer for what others APsend to it: 128 KB, 512 KB, 2 MB or 8 MB, at a multiple of that, which the program
+ * leaves alone from now on. One for each program. */
+int APopen_ring(void *ring, size_t bytes);
+
+/* (t) Sends words, and `tag` beside them, into the ring buffer of another cell, or the own one. On return it is queued: `*source_flag` counts
+ * when the words are read, which for more of them than the parameter rendezvous_words is when they are received. */
+int APsend(int dest_cell, int tag, const void *source_addr, int size, int *source_flag);
+
+/* (t) The next message, when there is one, into a place for `room` words; gives how many words it has. `*source_cell` and `*tag`, unless NULL,
+ * become whose it is. Messages of one cell come in their order. One that has more words than there is room for is AP_SIZE, and stays. APtry_recv
+ * does not wait: AP_NOTHING. */
+int APrecv(void *dest_addr, int room, int *source_cell, int *tag);
+int APtry_recv(void *dest_addr, int room, int *source_cell, int *tag);
+
+/* How often the system of this cell gave a ring its registers, and how often it emptied a full one into memory of its own. */
+int APrings_served(int *misses, int *full);
+
+/* (t) A packet of 1 to AP_BUS_WORDS words to all cells over the B-net, this one included, and the next one that came, into a place for so many:
+ * gives how many words it has. All cells must receive all packets, which come in the same order; a cell that does not stops the others. Here
+ * `words` may be any memory of the program. */
+enum { AP_BUS_WORDS = 32 };
+int APbus_send(const unsigned *words, int size);
+int APbus_receive(unsigned *words);
+
 /* (t) Combines the values of all cells, which must all call it: `*result`, unless NULL, is the same on each. */
 enum { AP_SUM, AP_MIN, AP_MAX, AP_AND, AP_OR };
 int APreduce(int operation, unsigned value, unsigned *result);
 
-/* (t) Waits until every cell has called it: by communication registers, by flags, by the network for barriers. */
+/* (t) Waits until every cell has called it: by communication registers, by flags, by the network for barriers. A cell that waits for a
+ * communication register serves no interrupt, so APbarrier, APreduce and APregister_read are not for when pages may have to be mapped on this
+ * cell, or messages may come to it that its ring buffer has no registers or no room for: the other two are. */
 int APbarrier(void);
 int APbarrier_by_flags(void);
 int APbarrier_by_snet(void);

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::fmt;
 
 use c_programs::Outside;
-use tsunagi::ap1000p::host::{CommandError, DsmError};
+use tsunagi::ap1000p::host::{BusError, CommandError, DsmError, RingError};
 
 /// `AP_OK` and the errors of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub enum Code {
     Operation = -9,
     Refused = -10,
     Hang = -11,
+    Ring = -12,
+    Nothing = -13,
 }
 
 impl Code {
@@ -83,6 +85,29 @@ impl From<DsmError> for Error {
             DsmError::Cache { .. } | DsmError::Pages { .. } => Code::Pointer,
             DsmError::Exception { .. } | DsmError::Refused(_) => Code::Refused,
             DsmError::Command(error) => return error.into(),
+        };
+        code.why(error)
+    }
+}
+
+impl From<RingError> for Error {
+    fn from(error: RingError) -> Error {
+        let code = match error {
+            RingError::Base { .. } => Code::Align,
+            RingError::Outside { .. } | RingError::Place { .. } => Code::Pointer,
+            RingError::Twice { .. } | RingError::None { .. } => Code::Ring,
+            RingError::Room { .. } => Code::Size,
+            RingError::Command(error) => return error.into(),
+        };
+        code.why(error)
+    }
+}
+
+impl From<BusError> for Error {
+    fn from(error: BusError) -> Error {
+        let code = match error {
+            BusError::Length { .. } => Code::Size,
+            BusError::Refused(_) => Code::Refused,
         };
         code.why(error)
     }

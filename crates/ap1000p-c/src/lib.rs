@@ -1,15 +1,17 @@
 //! `include/tsunagi_ap1000p.h`: C programs on a simulated AP1000+.
 
 mod error;
+mod messages;
+mod shared;
 mod transfer;
 
 use std::cell::RefCell;
-use std::ffi::{c_char, c_double, c_int, c_uint, c_ulonglong, c_void};
+use std::ffi::{c_char, c_double, c_int, c_uint, c_void};
 use std::ptr;
 use std::thread::LocalKey;
 
 use c_programs::{Program, Refusals, Settings, fail, in_program, run, span, text};
-use tsunagi::ap1000p::host::{Along, Ap1000pSim, By, Cell, Combine, CommandError, LIBRARY_REGISTERS, Shared, Transfer};
+use tsunagi::ap1000p::host::{Along, Ap1000pSim, By, Cell, Combine, CommandError, LIBRARY_REGISTERS, Transfer};
 use tsunagi::ap1000p::machine::Machine;
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
@@ -18,7 +20,7 @@ use tsunagi::harness::exec::Host;
 use tsunagi::{Addr, NodeId, Picos};
 
 use crate::error::{Code, Result, code};
-use crate::transfer::{Sides, Stride};
+use crate::transfer::{ON_DEMAND, Sides, Stride};
 
 struct Ap1000p;
 
@@ -210,6 +212,22 @@ pub extern "C" fn APalloc(bytes: usize) -> *mut c_void {
 }
 
 #[unsafe(no_mangle)]
+pub extern "C" fn APalloc_aligned(bytes: usize, alignment: usize) -> *mut c_void {
+    let given = in_program("APalloc_aligned", |link: &Link| {
+        link.alloc_aligned(bytes, alignment).map_err(|e| Code::Pointer.why(e))
+    });
+    given.map_or(ptr::null_mut(), <*mut u8>::cast)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn APon_demand(on: c_int) -> c_int {
+    call("APon_demand", |_| {
+        ON_DEMAND.set(on != 0);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
 pub extern "C" fn APput(
     dest_cell: c_int,
     source_addr: *const c_void,
@@ -311,6 +329,64 @@ pub extern "C" fn APack_put(
     })
 }
 
+/// # Safety
+/// Each stride is NULL or good for a read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn APput_system_stride(
+    dest_cell: c_int,
+    source_addr: *const c_void,
+    source_stride: *const Stride,
+    size: c_int,
+    dest_addr: *mut c_void,
+    dest_stride: *const Stride,
+    dest_flag: *mut c_int,
+    source_flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let strides = unsafe { (source_stride.as_ref(), dest_stride.as_ref()) };
+    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag).with(strides);
+    transfers(
+        "APput_system_stride",
+        dest_cell,
+        sides,
+        |cell, to, transfer| async move { cell.put_by(By::System, to, &transfer).await },
+    )
+}
+
+/// # Safety
+/// Each stride is NULL or good for a read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn APack_put_stride(
+    dest_cell: c_int,
+    source_addr: *const c_void,
+    source_stride: *const Stride,
+    size: c_int,
+    dest_addr: *mut c_void,
+    dest_stride: *const Stride,
+    dest_flag: *mut c_int,
+    source_flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let strides = unsafe { (source_stride.as_ref(), dest_stride.as_ref()) };
+    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag).with(strides);
+    transfers("APack_put_stride", dest_cell, sides, |cell, to, transfer| async move {
+        cell.ack_put(to, &transfer).await
+    })
+}
+
+fn broadcast(name: &str, along: c_int, sides: Sides) -> c_int {
+    call(name, |link| {
+        let along = match along {
+            0 => Along::Row,
+            1 => Along::Column,
+            2 => Along::All,
+            _ => return Err(Code::Operation.why(format!("{along} is neither AP_ROW, AP_COLUMN nor AP_ALL"))),
+        };
+        let transfer = sides.transfer(link)?;
+        Ok(link.ask(move |cell| async move { cell.broadcast(along, &transfer).await })?)
+    })
+}
+
 #[unsafe(no_mangle)]
 pub extern "C" fn APbroadcast(
     along: c_int,
@@ -320,16 +396,27 @@ pub extern "C" fn APbroadcast(
     dest_flag: *mut c_int,
     source_flag: *mut c_int,
 ) -> c_int {
-    call("APbroadcast", |link| {
-        let along = match along {
-            0 => Along::Row,
-            1 => Along::Column,
-            2 => Along::All,
-            _ => return Err(Code::Operation.why(format!("{along} is neither AP_ROW, AP_COLUMN nor AP_ALL"))),
-        };
-        let transfer = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag).transfer(link)?;
-        Ok(link.ask(move |cell| async move { cell.broadcast(along, &transfer).await })?)
-    })
+    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag);
+    broadcast("APbroadcast", along, sides)
+}
+
+/// # Safety
+/// Each stride is NULL or good for a read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn APbroadcast_stride(
+    along: c_int,
+    source_addr: *const c_void,
+    source_stride: *const Stride,
+    size: c_int,
+    dest_addr: *mut c_void,
+    dest_stride: *const Stride,
+    dest_flag: *mut c_int,
+    source_flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let strides = unsafe { (source_stride.as_ref(), dest_stride.as_ref()) };
+    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag).with(strides);
+    broadcast("APbroadcast_stride", along, sides)
 }
 
 #[unsafe(no_mangle)]
@@ -403,9 +490,7 @@ pub extern "C" fn APput_registers(
     call("APput_registers", |link| {
         let sides = Sides::plain(source_addr, size, ptr::null_mut(), ptr::null_mut(), source_flag);
         let (to, source) = (cell(dest_cell)?, sides.source(link)?);
-        // The last one is the program's, too.
-        let first = register(first)?;
-        register(c_int::from(first).saturating_add(size.saturating_sub(1)))?;
+        let first = registers(first, source.words)?;
         let put = move |cell: Cell| async move {
             let (words, flag) = (source.words, source.source_flag);
             cell.put_registers(to, source.source, words, first, flag).await
@@ -414,44 +499,51 @@ pub extern "C" fn APput_registers(
     })
 }
 
-/// A byte of any cell's memory of which so many are accessed.
-fn shared(link: &Link, number: c_int, addr: *const c_void, bytes: c_int) -> Result<(Shared, u8)> {
-    let at = link.address("place", addr).map_err(|e| Code::Pointer.why(e))?;
-    let cell = cell(number)?;
-    // The library refuses other sizes and places; what is aligned and begins in the memory ends there.
-    Ok((Shared { cell, addr: at }, u8::try_from(bytes).unwrap_or(0)))
+/// So many communication registers from `first` on: the last one is the program's, too.
+fn registers(first: c_int, words: u32) -> Result<u8> {
+    let number = register(first)?;
+    let last = i64::from(first) + i64::from(words).max(1) - 1;
+    register(c_int::try_from(last).unwrap_or(c_int::MAX))?;
+    Ok(number)
 }
 
-/// # Safety
-/// `value` is NULL or good for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn APload(
-    source_cell: c_int,
-    source_addr: *const c_void,
-    bytes: c_int,
-    value: *mut c_ulonglong,
+pub extern "C" fn APput_from_registers(
+    dest_cell: c_int,
+    first: c_int,
+    size: c_int,
+    dest_addr: *mut c_void,
+    dest_flag: *mut c_int,
 ) -> c_int {
-    let f = |link: &Link| {
-        let (at, bytes) = shared(link, source_cell, source_addr, bytes)?;
-        Ok(link.ask(move |cell| async move { cell.load(at, bytes).await })?)
-    };
-    // SAFETY: the caller's promise.
-    unsafe { gives("APload", value, f) }
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn APstore(dest_cell: c_int, dest_addr: *mut c_void, bytes: c_int, value: c_ulonglong) -> c_int {
-    call("APstore", |link| {
-        let (at, bytes) = shared(link, dest_cell, dest_addr, bytes)?;
-        Ok(link.ask(move |cell| async move { cell.store(at, bytes, value).await })?)
+    call("APput_from_registers", |link| {
+        let sides = Sides::plain(ptr::null(), size, dest_addr, dest_flag, ptr::null_mut());
+        let (to, dest) = (cell(dest_cell)?, sides.dest(link)?);
+        let first = registers(first, dest.words)?;
+        let put = move |cell: Cell| async move {
+            cell.put_from_registers(to, first, dest.words, dest.dest, dest.dest_flag)
+                .await
+        };
+        Ok(link.ask(put)?)
     })
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn APfence() -> c_int {
-    call("APfence", |link| {
-        link.ask(|cell| async move { cell.fence().await });
-        Ok(())
+pub extern "C" fn APget_registers(
+    source_cell: c_int,
+    first: c_int,
+    size: c_int,
+    dest_addr: *mut c_void,
+    dest_flag: *mut c_int,
+) -> c_int {
+    call("APget_registers", |link| {
+        let sides = Sides::plain(ptr::null(), size, dest_addr, dest_flag, ptr::null_mut());
+        let (from, dest) = (cell(source_cell)?, sides.dest(link)?);
+        let first = registers(first, dest.words)?;
+        let get = move |cell: Cell| async move {
+            cell.get_registers(from, first, dest.words, dest.dest, dest.dest_flag)
+                .await
+        };
+        Ok(link.ask(get)?)
     })
 }
 

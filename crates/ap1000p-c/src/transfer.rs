@@ -1,13 +1,20 @@
 //! What a program wants transferred, checked against its memory: the machine maps more than is the program's.
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 
 use tsunagi::Addr;
+use tsunagi::ap1000p::host::layout::{DEMAND, DEMAND_BYTES};
 use tsunagi::ap1000p::host::{CommandError, Stride as Words, Transfer};
 use tsunagi::ap1000p::regs::COMMAND_LENGTH_WORDS_MASK;
 
 use crate::error::{Code, Result};
 use crate::{Link, word};
+
+thread_local! {
+    /// Places that the program of this thread names are pages that are mapped when they are first used.
+    pub static ON_DEMAND: Cell<bool> = const { Cell::new(false) };
+}
 
 /// `APstride` of the header.
 #[derive(Clone, Copy)]
@@ -66,14 +73,20 @@ impl Sides {
         self
     }
 
-    /// The half of it that is in this cell, of a PUT to where there is no memory.
-    pub fn source(self, link: &Link) -> Result<Transfer> {
+    /// How many words.
+    pub fn words(self) -> Result<u32> {
         let Ok(words) = u32::try_from(self.size) else {
             return Err(Code::Size.why(format!("{} words to transfer", self.size)));
         };
         if words > COMMAND_LENGTH_WORDS_MASK {
             return Err(CommandError::TooLong { words }.into());
         }
+        Ok(words)
+    }
+
+    /// The half of it where words are read, of a transfer to where there is no memory.
+    pub fn source(self, link: &Link) -> Result<Transfer> {
+        let words = self.words()?;
         let (source, source_stride) = side(link, "source", self.source, words)?;
         Ok(Transfer {
             words,
@@ -84,15 +97,27 @@ impl Sides {
         })
     }
 
-    /// As the library takes it. Places are the same on every cell, so the other cell's are checked as if they were this one's.
-    pub fn transfer(self, link: &Link) -> Result<Transfer> {
-        let half = self.source(link)?;
-        let (dest, dest_stride) = side(link, "destination", self.dest, half.words)?;
+    /// The half where they are written.
+    pub fn dest(self, link: &Link) -> Result<Transfer> {
+        let words = self.words()?;
+        let (dest, dest_stride) = side(link, "destination", self.dest, words)?;
         Ok(Transfer {
+            words,
             dest,
             dest_stride,
             dest_flag: flag(link, "destination flag", self.dest_flag)?,
-            ..half
+            ..Transfer::default()
+        })
+    }
+
+    /// As the library takes it. Places are the same on every cell, so the other cell's are checked as if they were this one's.
+    pub fn transfer(self, link: &Link) -> Result<Transfer> {
+        let (source, dest) = (self.source(link)?, self.dest(link)?);
+        Ok(Transfer {
+            source: source.source,
+            source_stride: source.source_stride,
+            source_flag: source.source_flag,
+            ..dest
         })
     }
 }
@@ -114,11 +139,18 @@ fn side(link: &Link, what: &str, (pointer, stride): (*const c_void, Stride), wor
     let begin = |number: i64| i64::from(addr.0) + 4 * number * step;
     let end = |number: i64| begin(number) + 4 * item.min(i64::from(words) - number * item);
     let range = begin(0).min(begin(last))..end(0).max(end(last)).max(end((last - 1).max(0)));
-    if link.holds(range) {
-        Ok((addr, stride))
-    } else {
-        Err(Code::Pointer.why(format!(
+    if !link.holds(range.clone()) {
+        return Err(Code::Pointer.why(format!(
             "the {what} of {words} words at {pointer:p} leaves the memory of APalloc"
-        )))
+        )));
     }
+    if !ON_DEMAND.get() {
+        return Ok((addr, stride));
+    }
+    if range.end > DEMAND_BYTES.into() {
+        return Err(Code::Pointer.why(format!(
+            "the {what} of {words} words at {pointer:p} is not in the first {DEMAND_BYTES} B, of which there are pages on demand: APon_demand(0) before"
+        )));
+    }
+    Ok((Addr(DEMAND + addr.0), stride))
 }

@@ -9,13 +9,13 @@ use compile::{Program, root, text};
 
 const LIBRARY: &str = "tsunagi_ap1000p";
 
-fn stencil() -> String {
-    fs::read_to_string(root().join("examples/c/stencil.c")).unwrap()
+fn example(name: &str) -> String {
+    fs::read_to_string(root().join("examples/c").join(name)).unwrap()
 }
 
 #[test]
 fn the_example_is_right_on_both_backends_and_always_the_same() {
-    let program = Program::new(&stencil(), LIBRARY);
+    let program = Program::new(&example("stencil.c"), LIBRARY);
     for backend in ["model", "rtl"] {
         for (points, iterations) in [("16", "12"), ("5", "9"), ("1", "3")] {
             let [first, second] = [(), ()].map(|()| program.run(&[points, iterations, backend]));
@@ -32,12 +32,30 @@ fn the_example_is_right_on_both_backends_and_always_the_same() {
 }
 
 /// The example with one line otherwise.
-fn broken(line: &str, instead: &str) -> String {
-    let source = stencil();
+fn broken(name: &str, args: &[&str], line: &str, instead: &str) -> String {
+    let source = example(name);
     assert_eq!(source.matches(line).count(), 1, "{line}");
-    let out = Program::new(&source.replace(line, instead), LIBRARY).run(&["6", "5", "model"]);
+    let out = Program::new(&source.replace(line, instead), LIBRARY).run(args);
     assert_eq!(out.status.code(), Some(1), "{}", text(&out.stdout));
     text(&out.stdout)
+}
+
+#[test]
+fn the_example_of_messages_is_right_on_both_backends() {
+    let program = Program::new(&example("primes.c"), LIBRARY);
+    // Lists that are all short, and that are all long, beside those at the threshold.
+    for (limit, length, most) in [("3000", "70", 19), ("6000", "1500", 239), ("100", "7", 3)] {
+        for backend in ["model", "rtl"] {
+            let out = program.run(&[limit, length, backend]);
+            let said = text(&out.stdout);
+            assert!(out.status.success(), "{said}{}", text(&out.stderr));
+            assert!(said.contains("every number is right"), "{said}");
+            assert!(said.contains(&format!("at most {most} primes")), "{said}");
+        }
+    }
+    let [line, instead] = ["found[primes[i]]++;", "found[primes[0]]++;"];
+    let said = broken("primes.c", &["1000", "100", "model"], line, instead);
+    assert!(said.contains(" numbers are wrong"), "{said}");
 }
 
 #[test]
@@ -49,7 +67,7 @@ fn a_wrong_stride_and_a_halo_that_is_not_awaited_are_seen() {
             "check(APwait_flag(flags + WEST, count - 1));",
         ),
     ] {
-        let said = broken(line, instead);
+        let said = broken("stencil.c", &["6", "5", "model"], line, instead);
         assert!(said.contains(" points are wrong"), "{said}");
     }
 }
@@ -187,6 +205,175 @@ fn every_call_does_what_the_header_says() {
     }
 }
 
+/// Calls whose results are printed: what memory has, word for word, must be the same on both backends.
+const MORE: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsunagi_ap1000p.h>
+
+#define MUST(what) do { if (!(what)) { \
+    printf("cell %d, line %d: %s: %s\n", APcell(), __LINE__, #what, APerror()); exit(1); } } while (0)
+#define OK(call) MUST((call) == AP_OK)
+
+enum { LARGE = 5000, RING = 131072, PAGES = 8192, CACHE = 1 << 21 };
+
+/* In the order of the cells, so that what is printed does not depend on times. */
+static void show(const char *what, const int *words, int count) {
+    for (int cell = 0; cell < APcells(); cell++) {
+        if (cell == APcell()) {
+            printf("%s of cell %d:", what, cell);
+            for (int i = 0; i < count; i++) printf(" %d", words[i]);
+            printf("\n");
+        }
+        OK(APbarrier_by_snet());
+    }
+}
+
+static void program(void *arg) {
+    int me = APcell(), n = APcells(), next = (me + 1) % n, previous = (me + n - 1) % n;
+    int *from = APalloc(4 * LARGE), *to = APalloc(4 * LARGE), *flag = APalloc(64), from_cell, tag, misses, full;
+    void *ring = APalloc_aligned(RING, RING);
+    const APstride two = {2, 1};
+    unsigned packet[AP_BUS_WORDS];
+    (void)arg;
+    MUST(APalloc_aligned(1, 4096) != NULL);
+    for (int i = 0; i < LARGE; i++) from[i] = 100000 * me + i, to[i] = -1;
+    memset(flag, 0, 64);
+
+    /* Nothing, small, at the threshold and beyond it, large; with a wrong room first. */
+    static const int lengths[] = {0, 1, 31, 32, 33, LARGE};
+    OK(APopen_ring(ring, RING));
+    MUST(APtry_recv(to, LARGE, NULL, NULL) == AP_NOTHING);
+    OK(APbarrier_by_snet());
+    for (int i = 0; i < 6; i++) OK(APsend(next, -i, from + i, i == 5 ? LARGE - 5 : lengths[i], flag));
+    for (int i = 0; i < 6; i++) {
+        int words = i == 5 ? LARGE - 5 : lengths[i];
+        if (words > 0) MUST(APrecv(to, words - 1, NULL, NULL) == AP_SIZE);
+        MUST(APrecv(to, LARGE, &from_cell, &tag) == words);
+        MUST(from_cell == previous && tag == -i);
+        show("message", to, words < 40 ? words : 40);
+        for (int j = 0; j < words; j++) MUST(to[j] == 100000 * previous + i + j);
+    }
+    OK(APwait_flag(flag, 6));
+    OK(APsend(me, 7, from, 3, NULL));
+    while ((tag = APtry_recv(to, LARGE, &from_cell, NULL)) == AP_NOTHING) OK(APwait(1));
+    MUST(tag == 3 && from_cell == me && to[2] == from[2]);
+    OK(APrings_served(&misses, &full));
+    MUST(misses == 1 && full == 0);
+    OK(APrings_served(NULL, NULL));
+
+    /* Registers as source, here and there. */
+    for (int i = 0; i < 3; i++) OK(APregister_write(10 + i, 1000 * me + i));
+    OK(APput_from_registers(next, 10, 3, to, flag + 1));
+    OK(APwait_flag(flag + 1, 1));
+    show("from registers", to, 3);
+    for (int i = 0; i < 2; i++) OK(APregister_write(94 + i, 77 * me + i));
+    OK(APget_registers(next, 94, 2, to, flag + 1));
+    OK(APwait_flag(flag + 1, 2));
+    show("of registers", to, 2);
+    OK(APput_from_registers(next, 0, 0, NULL, flag + 1));
+    OK(APwait_flag(flag + 1, 3));
+
+    /* Pages on demand: each side maps its own. */
+    memset(to, 0, 4 * LARGE);
+    OK(APbarrier_by_snet());
+    OK(APon_demand(1));
+    OK(APput(next, from, LARGE, to, flag + 2, flag + 3));
+    OK(APwait_flag(flag + 2, 1));
+    OK(APwait_flag(flag + 3, 1));
+    for (int i = 0; i < LARGE; i++) MUST(to[i] == 100000 * previous + i);
+    OK(APget(previous, from + 9, 100, to, flag + 2, NULL));
+    OK(APwait_flag(flag + 2, 2));
+    OK(APsend(next, 1, from + 5, 300, NULL));
+    MUST(APrecv(to + 200, 300, NULL, NULL) == 300);
+    OK(APon_demand(0));
+    show("by demand", to + 195, 20);
+
+    /* With strides. */
+    memset(to, 0, 4 * LARGE);
+    OK(APbarrier_by_snet());
+    OK(APput_system_stride(next, from, &two, 5, to, NULL, flag + 4, NULL));
+    OK(APwait_flag(flag + 4, 1));
+    OK(APack_put_stride(next, from, NULL, 5, to + 10, &two, NULL, NULL));
+    OK(APbarrier_by_snet());
+    if (me == 0) OK(APbroadcast_stride(AP_ALL, from, &two, 4, to + 20, &two, flag + 4, NULL));
+    OK(APwait_flag(flag + 4, 2));
+    show("strides", to, 30);
+
+    /* The B-net: all hear the same. */
+    for (int i = 0; i < AP_BUS_WORDS; i++) packet[i] = 1000 * me + i;
+    OK(APbus_send(packet, me == 0 ? AP_BUS_WORDS : me));
+    int heard[AP_BUS_WORDS + 8], words = 0;
+    for (int i = 0; i < n; i++) {
+        int came = APbus_receive(packet);
+        MUST(came == (packet[0] == 0 ? AP_BUS_WORDS : (int)packet[0] / 1000));
+        MUST(packet[came - 1] == packet[0] + came - 1);
+        heard[words++] = packet[0];
+    }
+    OK(APbarrier_by_snet());
+    int all[3] = {heard[0] + heard[1] + heard[2] + heard[3], words, 0};
+    show("packets", all, 2);
+
+    /* Write Through Pages: cell 0's first page of two, read by all; its word is old until it is written so that they know. */
+    unsigned *shared = APalloc_aligned(PAGES, 4096);
+    void *cache = APalloc_aligned(CACHE, CACHE);
+    int others[] = {1, 2, 3};
+    unsigned long long loaded;
+    for (int i = 0; i < PAGES / 4; i++) shared[i] = 50 + i;
+    OK(APbarrier_by_snet());
+    OK(APwrite_through(cache, shared, PAGES));
+    for (int i = 0; i < 8; i++) {
+        OK(APload(0, shared + 200 * i, 4, &loaded));
+        MUST(loaded == 50u + 200 * i);
+    }
+    OK(APbarrier_by_snet());
+    if (me == 0) {
+        shared[400] = 7; /* behind everybody's back */
+        OK(APstore(0, shared + 600, 4, 8));
+        OK(APfence());
+    }
+    OK(APbarrier_by_snet());
+    if (me != 0) {
+        OK(APload(0, shared + 400, 4, &loaded));
+        MUST(loaded == 450); /* a copy */
+    }
+    OK(APbarrier_by_snet());
+    if (me == 0) OK(APsync_write(0, shared + 400, 804, others, 3));
+    OK(APbarrier_by_snet());
+    if (me != 0) {
+        OK(APload(0, shared + 400, 4, &loaded));
+        MUST(loaded == 7);
+        OK(APload(0, shared + 600, 4, &loaded));
+        MUST(loaded == 8);
+    }
+    OK(APsync_write(0, NULL, 0, NULL, 0));
+    OK(APwrite_through(cache, NULL, 0));
+    OK(APload(0, shared + 400, 4, &loaded));
+    MUST(loaded == 7);
+    OK(APbarrier_by_snet());
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    MUST(APset("link_cycles=1") == AP_OK);
+    MUST(APset("mem_bytes=8388608") == AP_OK);
+    OK(APbackend(argv[1]));
+    OK(APrun(2, 2, program, NULL));
+    printf("done\n");
+    return 0;
+}
+"#;
+
+#[test]
+fn every_call_gives_the_same_on_both_backends() {
+    let program = Program::new(MORE, LIBRARY);
+    let [model, rtl] = ["model", "rtl"].map(|backend| text(&program.run(&[backend]).stdout));
+    assert!(model.ends_with("done\n"), "model: {model}");
+    assert!(model.lines().count() > 40, "{model}");
+    assert_eq!(model, rtl);
+}
+
 const MISUSE: &str = r#"
 #include <stdio.h>
 #include <string.h>
@@ -258,9 +445,79 @@ static void misuse(void *arg) {
     TOLD(APput_registers(1, word, -1, 0, NULL), AP_SIZE, "APput_registers: -1 words");
     TOLD(APregister_read(96, &value), AP_REGISTER, "APregister_read: communication register 96");
     TOLD(APregister_write(300, 1), AP_REGISTER, "APregister_write: communication register 300");
+    TOLD(APput_from_registers(1, 95, 2, word, NULL), AP_REGISTER, "APput_from_registers: communication register 96");
+    TOLD(APput_from_registers(1, -1, 1, word, NULL), AP_REGISTER, "communication register -1");
+    TOLD(APput_from_registers(1, 0, -1, word, NULL), AP_SIZE, "-1 words");
+    TOLD(APput_from_registers(1, 0, 1, NULL, NULL), AP_POINTER, "the destination ");
+    TOLD(APput_from_registers(1, 0, 1, word, &local), AP_POINTER, "the destination flag 0x");
+    TOLD(APput_from_registers(4, 0, 1, word, NULL), AP_CELL, "APput_from_registers: cell 4");
+    TOLD(APget_registers(4, 0, 1, word, NULL), AP_CELL, "APget_registers: cell 4");
+    TOLD(APget_registers(1, 90, 1000000, end, NULL), AP_POINTER, "the destination of 1000000 words");
+    TOLD(APget_registers(1, 90, 7, word, NULL), AP_REGISTER, "communication register 96");
+    TOLD(APput_system_stride(1, word, &none, 1, word, NULL, NULL, NULL), AP_STRIDE, "APput_system_stride: an item");
+    TOLD(APack_put_stride(1, word, &none, 1, word, NULL, NULL, NULL), AP_STRIDE, "APack_put_stride: an item");
+    TOLD(APbroadcast_stride(9, word, NULL, 1, word, NULL, NULL, NULL), AP_OPERATION, "9 is neither AP_ROW");
+    TOLD(APrecv(word, 16, NULL, NULL), AP_RING, "APrecv: context 1 has no ring buffer: open_ring first");
+    TOLD(APtry_recv(word, 16, NULL, NULL), AP_RING, "APtry_recv: context 1 has no ring buffer");
+    TOLD(APopen_ring(word, 131072), AP_ALIGN, "APopen_ring: a ring buffer of 131072 B begins at a multiple of that");
+    TOLD(APopen_ring(word, 131071), AP_SIZE, "APopen_ring: a ring buffer of 131071 B: there are some of 128 KB");
+    TOLD(APopen_ring(NULL, 131072), AP_POINTER, "APopen_ring: the ring buffer ");
+    TOLD(APopen_ring((char *)word - 32 + 393216, 131072), AP_POINTER, "is not in user memory, which ends at 0x70000: a larger mem_bytes");
+    TOLD(APopen_ring((char *)word - 32 + 131072, 131072), AP_OK, "");
+    TOLD(APopen_ring((char *)word - 32 + 131072, 131072), AP_RING, "APopen_ring: context 1 has a ring buffer already");
+    TOLD(APtry_recv(word, 16, NULL, NULL), AP_NOTHING, "");
+    TOLD(APrecv(&local, 1, NULL, NULL), AP_POINTER, "APrecv: the destination 0x");
+    TOLD(APrecv(NULL, 1, NULL, NULL), AP_POINTER, "APrecv: the destination ");
+    TOLD(APrecv(word, -1, NULL, NULL), AP_SIZE, "APrecv: room for -1 words");
+    TOLD(APrecv(end, 2, NULL, NULL), AP_POINTER, "APrecv: no room for 2 words at 0x0006fffc: user memory ends at 0x70000");
+    TOLD(APtry_recv((char *)word + 1, 2, NULL, NULL), AP_ALIGN, "APtry_recv: ");
+    TOLD(APsend(4, 0, word, 1, NULL), AP_CELL, "APsend: cell 4");
+    TOLD(APsend(-1, 0, word, 1, NULL), AP_CELL, "APsend: cell -1");
+    TOLD(APsend(1, 0, word, -1, NULL), AP_SIZE, "APsend: -1 words");
+    TOLD(APsend(1, 0, word, 1 << 20, NULL), AP_SIZE, "APsend: 1048576 words");
+    TOLD(APsend(1, 0, &local, 1, NULL), AP_POINTER, "APsend: the source 0x");
+    TOLD(APsend(1, 0, end, 2, NULL), AP_POINTER, "APsend: the source of 2 words");
+    TOLD(APsend(1, 0, word, 1, &local), AP_POINTER, "APsend: the source flag 0x");
+    TOLD(APsend(0, 0, word, 8, NULL), AP_OK, "");
+    TOLD(APrecv(word, 7, NULL, NULL), AP_SIZE, "APrecv: the next message has 8 words, and there is room for 7");
+    TOLD(APrecv(NULL, 0, NULL, NULL), AP_SIZE, "and there is room for 0");
+    TOLD(APrecv(word, 8, NULL, NULL), 8, "");
+    TOLD(APbus_send((unsigned *)&local, 0), AP_SIZE, "APbus_send: a packet on the B-net has 1 to 32 words, not 0");
+    TOLD(APbus_send((unsigned *)&local, 33), AP_SIZE, "not 33");
+    TOLD(APbus_send((unsigned *)&local, -1), AP_SIZE, "not -1");
+    TOLD(APbus_send(NULL, 1), AP_POINTER, "APbus_send: no words");
+    TOLD(APbus_receive(NULL), AP_POINTER, "APbus_receive: no place for the 32 words");
+    TOLD(APwrite_through(word, word, 4096), AP_POINTER, "APwrite_through: the local cache of 2097152 B");
+    TOLD(APwrite_through(NULL, word, 4096), AP_POINTER, "APwrite_through: the local cache ");
+    TOLD(APsync_write(4, NULL, 0, NULL, 0), AP_CELL, "APsync_write: cell 4 is not in the torus");
+    TOLD(APsync_write(-1, word, 4, NULL, 0), AP_CELL, "APsync_write: cell -1");
+    TOLD(APsync_write(4, word, 4, NULL, 0), AP_CELL, "APsync_write: cell 4");
+    TOLD(APsync_write(1, &local, 4, NULL, 0), AP_POINTER, "APsync_write: the written place 0x");
+    TOLD(APsync_write(1, word, (size_t)-1, NULL, 0), AP_POINTER, "leaves the memory of APalloc");
+    TOLD(APsync_write(1, word, 4, NULL, 1), AP_POINTER, "APsync_write: no numbers of the cells");
+    TOLD(APsync_write(1, word, 4, &local, -1), AP_SIZE, "APsync_write: -1 cells");
+    TOLD(APsync_write(1, word, 4, &local, 5), AP_SIZE, "APsync_write: 5 cells that hold copies: there are 4 cells");
+    local = 4;
+    TOLD(APsync_write(1, word, 4, &local, 1), AP_CELL, "APsync_write: cell 4 is not in the torus");
+    TOLD(APalloc_aligned(4, 24) ? AP_OK : AP_POINTER, AP_POINTER, "APalloc_aligned: memory at a multiple of 24 B: a power of two");
+    TOLD(APalloc_aligned(4, 0) ? AP_OK : AP_POINTER, AP_POINTER, "at a multiple of 0 B");
+    TOLD(APalloc_aligned(4, (size_t)1 << 63) ? AP_OK : AP_POINTER, AP_POINTER, "4 B asked for, 0 B left; set mem_bytes");
+    TOLD(APalloc_aligned((size_t)-1, 64) ? AP_OK : AP_POINTER, AP_POINTER, "set mem_bytes");
     TOLD(APreduce(5, 1, &value), AP_OPERATION, "5 is no operation");
     TOLD(APwait(-1), AP_SETTING, "APwait: -1 us is not a time");
     TOLD(APalloc(1 << 30) ? AP_OK : AP_POINTER, AP_POINTER, "APalloc: 1073741824 B asked for, 458656 B left; set mem_bytes");
+}
+
+/* Pages on demand are of the first 16 MB. */
+static void far(void *arg) {
+    int *place = APalloc_aligned(64, 1 << 24);
+    (void)arg;
+    if (APcell() != 0) return;
+    TOLD(APon_demand(1), AP_OK, "");
+    TOLD(APput(1, place, 1, place, NULL, NULL), AP_POINTER, "is not in the first 16777216 B, of which there are pages on demand: APon_demand(0)");
+    TOLD(APput(1, place - 1, 2, place - 1, NULL, NULL), AP_POINTER, "is not in the first 16777216 B");
+    TOLD(APon_demand(0), AP_OK, "");
+    TOLD(APack_put(1, place, 1, place, NULL, NULL), AP_OK, "");
 }
 
 static void three(void *arg) {
@@ -291,6 +548,19 @@ int main(int argc, char **argv) {
     TOLD(APtime() < 0 ? AP_OUTSIDE : AP_OK, AP_OUTSIDE, "APtime: ");
     TOLD(APput(0, NULL, 0, NULL, NULL, NULL), AP_OUTSIDE, "APput: ");
     TOLD(APfence(), AP_OUTSIDE, "APfence: ");
+    TOLD(APon_demand(1), AP_OUTSIDE, "APon_demand: ");
+    TOLD(APopen_ring(NULL, 0), AP_OUTSIDE, "APopen_ring: ");
+    TOLD(APsend(0, 0, NULL, 0, NULL), AP_OUTSIDE, "APsend: ");
+    TOLD(APrecv(NULL, 0, NULL, NULL), AP_OUTSIDE, "APrecv: ");
+    TOLD(APtry_recv(NULL, 0, NULL, NULL), AP_OUTSIDE, "APtry_recv: ");
+    TOLD(APrings_served(NULL, NULL), AP_OUTSIDE, "APrings_served: ");
+    TOLD(APput_from_registers(0, 0, 0, NULL, NULL), AP_OUTSIDE, "APput_from_registers: ");
+    TOLD(APget_registers(0, 0, 0, NULL, NULL), AP_OUTSIDE, "APget_registers: ");
+    TOLD(APbus_send(NULL, 0), AP_OUTSIDE, "APbus_send: ");
+    TOLD(APbus_receive(NULL), AP_OUTSIDE, "APbus_receive: ");
+    TOLD(APwrite_through(NULL, NULL, 0), AP_OUTSIDE, "APwrite_through: ");
+    TOLD(APsync_write(0, NULL, 0, NULL, 0), AP_OUTSIDE, "APsync_write: ");
+    TOLD(APalloc_aligned(4, 4) ? AP_OK : AP_OUTSIDE, AP_OUTSIDE, "APalloc_aligned: ");
     TOLD(APalloc(4) ? AP_OK : AP_OUTSIDE, AP_OUTSIDE, "APalloc: ");
     TOLD(APbackend("paper"), AP_SETTING, "APbackend: unknown backend `paper`; known are: model, rtl");
     TOLD(APbackend(NULL), AP_SETTING, "APbackend: no text");
@@ -307,6 +577,9 @@ int main(int argc, char **argv) {
     TOLD(APrun(2, 2, misuse, NULL), AP_SETTING, "APrun: mem_bytes = 1048580 B: a cell's memory is a multiple of 512 KB");
     TOLD(APset("mem_bytes=1048576"), AP_OK, "");
     TOLD(APrun(2, 2, misuse, NULL), AP_OK, "");
+    TOLD(APset("mem_bytes=18874368"), AP_OK, "");
+    TOLD(APrun(2, 1, far, NULL), AP_OK, "");
+    TOLD(APset("mem_bytes=1048576"), AP_OK, "");
     TOLD(APrun(3, 1, three, NULL), AP_OK, "");
     TOLD(APrun(2, 1, stuck, &one), AP_HANG, "APrun: the machine hangs at ");
     TOLD(APrun(2, 1, refused, &one), AP_HANG, "APrun: cell 0: APput: cell 7 is not in the torus");

@@ -159,25 +159,46 @@ impl<M: Machine> Link<M> {
         }
     }
 
+    /// Where the program's memory ends.
+    pub fn end(&self) -> u32 {
+        self.end
+    }
+
     /// Whether the program's memory has all of these addresses.
     pub fn holds(&self, addresses: Range<i64>) -> bool {
         addresses.start >= self.start.into() && addresses.end <= self.end.into()
     }
 
-    /// The next `bytes` of the node's memory.
+    /// The next `bytes` of the node's memory, at a multiple of 32 bytes.
     ///
     /// # Errors
     /// There are not so many.
     pub fn alloc(&self, bytes: usize) -> Result<*mut u8, String> {
-        let start = self.allocated.get();
-        let left = self.end - start;
-        match u32::try_from(bytes) {
-            Ok(bytes) if bytes <= left => {
-                self.allocated.set((start + bytes).next_multiple_of(32).min(self.end));
+        self.alloc_aligned(bytes, 32)
+    }
+
+    /// The same at a multiple of `alignment` bytes, of the node's addresses.
+    ///
+    /// # Errors
+    /// There are not so many; no power of two.
+    pub fn alloc_aligned(&self, bytes: usize, alignment: usize) -> Result<*mut u8, String> {
+        if !alignment.is_power_of_two() {
+            return Err(format!(
+                "memory at a multiple of {alignment} B: a power of two is possible"
+            ));
+        }
+        let allocated = self.allocated.get();
+        let start = (allocated as usize).next_multiple_of(alignment.max(32));
+        match start.checked_add(bytes).and_then(|end| u32::try_from(end).ok()) {
+            Some(end) if end <= self.end => {
+                self.allocated.set(end.next_multiple_of(32).min(self.end));
                 // SAFETY: `start` is at most `end`, which lies within the allocation.
-                Ok(unsafe { self.memory.add(start as usize) })
+                Ok(unsafe { self.memory.add(start) })
             }
-            _ => Err(format!("{bytes} B asked for, {left} B left; set mem_bytes")),
+            _ => Err(format!(
+                "{bytes} B asked for, {} B left; set mem_bytes",
+                self.end.saturating_sub(u32::try_from(start).unwrap_or(self.end))
+            )),
         }
     }
 }

@@ -1,10 +1,16 @@
-// `ap1000p_mmu`: of one page of one context, any page of any context: an address that is answered for it was entered for it and has not
-// been forgotten since, by a demap of its place, of everything, or by a reset.
+// `ap1000p_mmu`: of one page of one context, any page of any context: an address that is answered for it is where the
+// tables put the page, as a walk read them and nothing has forgotten since, a demap of its place, of everything, or a
+// reset; and the page's rights, those of the same word, allow the access (a user's or the system's, read or write)
+// that was asked for. What is refused for its rights is not allowed by them. A walk reads the word of its context in
+// the context table, then in each table the word of its address; a table's word must say table and lie in cell
+// memory, so that no read leaves it; what is entered is a page's word in cell memory, without an error of memory.
 //
-// What is entered is read from the block's own registers: that it is what the tables say is for the bench, and so is that anything is
-// ever answered, since after a reset 256 cycles pass. Assumed: a demap holds until it is taken; the memory gives what it was asked for.
+// Assumed: a demap holds until it is taken; the memory gives what it was asked for. After a reset 256 cycles pass;
+// with `Late` time begins after them, with nothing asked, and nothing in the page's two places: for broken twins,
+// which are looked for from the beginning.
 module prove_ap1000p_mmu #(
-    parameter int MemW = 24
+    parameter int MemW = 24,
+    parameter bit Late = 1'b0
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -63,7 +69,9 @@ module prove_ap1000p_mmu #(
       .mem_data_last_i(1'b1),
       .mem_data_err_i
   );
-  power_up u_power_up (.*);
+  if (!Late) begin : gen_power_up
+    power_up u_power_up (.*);
+  end
   stream_rules #(
       .W(33),
       .Assume(1'b1)
@@ -95,6 +103,8 @@ module prove_ap1000p_mmu #(
   localparam int Idle = 2;
   localparam int Match = 3;
   localparam int Judge = 4;
+  localparam int Ask = 5;
+  localparam int Await = 6;
   localparam int Enter = 8;
   int state;
   assign state = int'(dut.state_q);
@@ -107,21 +117,70 @@ module prove_ap1000p_mmu #(
     page_q <= page_q;
   end
 
+  // The rights of a page: of a user or the system, to read or write.
+  function automatic logic allows(input logic [2:0] rights, input logic system, input logic write);
+    case (rights)
+      3'd0, 3'd2: allows = !write;  // all read (and execute)
+      3'd1, 3'd3: allows = 1'b1;  // all read and write (and execute)
+      3'd4: allows = 1'b0;  // all execute
+      3'd5: allows = system || !write;  // the system writes, too
+      3'd6: allows = system && !write;  // the system reads and executes
+      default: allows = system;  // the system only, all
+    endcase
+  endfunction
+
+  // The walk, as the memory sees it: of which table the next word is, 0 the context table; the word before, good if
+  // without error.
+  logic first, first_q, step, good_q, root_valid_q, root_of;
+  logic [1:0] level, next_q, read_level_q;
+  logic [31:0] last_q, table_q;
+  logic [11:0] root_context_q;
+  logic [31:0] root_q;
+  logic cell_memory;  // the word before says an address there
+  assign first = miss || first_q;
+  assign root_of = root_valid_q && root_context_q == dut.asked_context;
+  assign level = !first ? next_q : root_of ? 2'd1 : 2'd0;
+  assign step = mem_cmd_valid && mem_cmd_ready_i;
+  localparam int SpaceW = 36 - MemW;
+  assign cell_memory = last_q[31-:SpaceW] == {4'(ap1000p_pkg::CellSpace), {(SpaceW - 4) {1'b0}}};
+  always_ff @(posedge clk_i) begin
+    if (!mem_cmd_valid) table_q <= table_i;
+    first_q <= first && !step && !rst_i;
+    if (step) begin
+      next_q <= level + 2'd1;
+      read_level_q <= level;
+    end
+    if (mem_data_valid_i && mem_data_ready) begin
+      last_q <= mem_data_data_i;
+      good_q <= !mem_data_err_i;
+    end
+    // The first table of the context that was walked last.
+    if (step && level == 2'd1 && !root_of) begin
+      root_valid_q <= 1'b1;
+      root_context_q <= dut.asked_context;
+      root_q <= last_q;
+    end
+    if (rst_i || (demap_valid_i && demap_ready)) root_valid_q <= 1'b0;
+  end
+
   // What was entered for the page, and for the 256 KB it lies in, and not forgotten since.
   logic small_q, large_q, enters_small, enters_large, enters;
   logic [MemW-1:12] small_at_q;
   logic [MemW-1:18] large_at_q;
+  logic [2:0] small_rights_q, large_rights_q;
   assign enters = state == Enter && dut.asked_context == context_q;
   assign enters_small = enters && dut.level_q == 2'd3 && dut.asked[31:12] == page_q;
   assign enters_large = enters && dut.level_q != 2'd3 && dut.asked[31:18] == page_q[31:18];
   always_ff @(posedge clk_i) begin
     if (enters_small) begin
       small_q <= 1'b1;
-      small_at_q <= dut.word_q[MemW-5:8];
+      small_at_q <= last_q[MemW-5:8];
+      small_rights_q <= last_q[4:2];
     end
     if (enters_large) begin
       large_q <= 1'b1;
-      large_at_q <= dut.word_q[MemW-5:14];
+      large_at_q <= last_q[MemW-5:14];
+      large_rights_q <= last_q[4:2];
       if (dut.level_q == 2'd1) large_at_q[23:18] <= page_q[23:18];
     end
     if (demap_valid_i && demap_ready) begin
@@ -137,24 +196,32 @@ module prove_ap1000p_mmu #(
   localparam int RequestW = 46;  // {context, address, write, system}
   // Requests as they were taken, until they are answered.
   for (genvar c = 0; c < 2; c++) begin : gen_client
-    logic open_q, fresh, of_page;
+    logic open_q, fresh, of_page, small_at, large_at, small_allows, large_allows, asked_write_q, asked_system_q;
     logic [11:0] asked_context_q;
     logic [31:0] asked_q;
-    assign fresh   = rsp_valid[c] && open_q;
+    assign fresh = rsp_valid[c] && open_q;
     assign of_page = asked_context_q == context_q && asked_q[31:12] == page_q;
+    assign small_at = small_q && rsp_addr[c] == 32'({small_at_q, asked_q[11:0]});
+    assign large_at = large_q && rsp_addr[c] == 32'({large_at_q, asked_q[17:0]});
+    assign small_allows = allows(small_rights_q, asked_system_q, asked_write_q);
+    assign large_allows = allows(large_rights_q, asked_system_q, asked_write_q);
     always_ff @(posedge clk_i) begin
       open_q <= ((req_valid_i[c] && req_ready[c]) || (open_q && !rsp_valid[c])) && !rst_i;
       if (req_valid_i[c] && req_ready[c]) begin
         asked_context_q <= req_context_i[c];
         asked_q <= req_addr_i[c];
+        asked_write_q <= req_write_i[c];
+        asked_system_q <= req_system_i[c];
       end
       if (!rst_i) begin
-        entered_and_not_forgotten :
-        assert (!(fresh && of_page && rsp_fault[c] == '0) ||
-                (small_q && rsp_addr[c] == 32'({small_at_q, asked_q[11:0]})) ||
-                (large_q && rsp_addr[c] == 32'({large_at_q, asked_q[17:0]})));
+        entered_and_not_forgotten : assert (!(fresh && of_page && rsp_fault[c] == '0) || small_at || large_at);
+        allowed_by_its_rights :
+        assert (!(fresh && of_page && rsp_fault[c] == '0) || (small_at && small_allows) || (large_at && large_allows));
+        refused_by_its_rights :
+        assert (!(fresh && of_page && rsp_fault[c] == 3'(ap1000p_pkg::FaultAccess)) || (small_q && !small_allows) ||
+                (large_q && !large_allows));
         // What makes it inductive.
-        request : assert (!open_q || dut.kept_q[c][RequestW-1:2] == {asked_context_q, asked_q});
+        request : assert (!open_q || dut.kept_q[c] == {asked_context_q, asked_q, asked_write_q, asked_system_q});
         open : assert (open_q == (dut.taken_q[c] && (!rsp_valid[c] || fresh)));
         under_way :
         assert (!(state > Idle && dut.who_q == c[0]) || (dut.taken_q[c] && open_q && !rsp_valid[c] && !dut.new_q[c]));
@@ -163,6 +230,11 @@ module prove_ap1000p_mmu #(
       end
     end
   end
+
+  // The context's word was read, and its table is not asked for yet; a demap is under way that forgets the root.
+  logic root_in_time, forgets;
+  assign root_in_time = state == Ask && level == 2'd1 && !first;
+  assign forgets = state == Sweep || state == Forget || demap_ready;
 
   // What the TLBs hold of the page, when they have it.
   localparam int SmallW = MemW - 12;
@@ -178,10 +250,32 @@ module prove_ap1000p_mmu #(
   assign large_swept = state != Sweep || {2'b0, page_q[23:18]} < dut.sweep_q;
   assign small_clean = demap_all_i || demap_addr_i[19:12] == page_q[19:12];
   assign large_clean = demap_all_i || demap_addr_i[23:18] == page_q[23:18];
+  if (Late) begin : gen_late
+    logic begun_q = 1'b0;
+    always_ff @(posedge clk_i) begin
+      begun_q <= 1'b1;
+      if (!begun_q) begin
+        after_a_reset :
+        assume (!rst_i && state == Idle && !small_q && !large_q && !small_entry[27+SmallW] && !large_entry[23+LargeW] &&
+                !dut.root_valid_q && !root_valid_q && dut.taken_q == '0 && dut.new_q == '0 && rsp_valid == '0 &&
+                !demap_ready && !miss && !first_q && dut.sweep_q == '0 && u_read.asked_q == '0 && u_read.read_q == '0 &&
+                !gen_client[0].open_q && !gen_client[1].open_q && !u_demap.waiting_q);
+`ifdef TSUNAGI_ASSERT
+        same_rules_after_a_reset :
+        assume ({dut.u_memory.asked_q, dut.u_memory.read_q, dut.u_memory.len_q, dut.u_memory.beat_q} ==
+                {u_read.asked_q, u_read.read_q, u_read.len_q, u_read.beat_q});
+`endif
+      end
+    end
+  end
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      small_known : assert (!(small_has && small_swept) || (small_q && small_entry[SmallW-1:0] == small_at_q));
-      large_known : assert (!(large_has && large_swept) || (large_q && large_entry[LargeW-1:0] == large_at_q));
+      small_known :
+      assert (!(small_has && small_swept) || (small_q && small_entry[SmallW-1:0] == small_at_q &&
+                                                      small_entry[SmallW+24+:3] == small_rights_q));
+      large_known :
+      assert (!(large_has && large_swept) || (large_q && large_entry[LargeW-1:0] == large_at_q &&
+                                                      large_entry[LargeW+20+:3] == large_rights_q));
       swept_small : assert (!(state == Sweep && small_swept) || !small_entry[27+SmallW]);
       swept_large : assert (!(state == Sweep && large_swept) || !large_entry[23+LargeW]);
       sweep_starts : assert (state == Sweep || dut.sweep_q == '0);
@@ -195,12 +289,50 @@ module prove_ap1000p_mmu #(
                                         dut.large_read_q == dut.large_q[dut.asked[23:18]]));
       judged_small :
       assert (!(state == Judge && dut.small_hit && dut.asked_context == context_q && dut.asked[31:12] == page_q)
-                             || (small_has && dut.small_page_q == small_entry[SmallW-1:0]));
+                             || (small_has && dut.small_page_q == small_entry[SmallW-1:0] &&
+                                 dut.small_allows_q == allows(
+          small_entry[SmallW+24+:3], dut.asked_system, dut.asked_write
+      )));
       judged_large :
       assert (!(state == Judge && dut.large_hit && dut.asked_context == context_q &&
                                dut.asked[31:18] == page_q[31:18])
-                             || (large_has && dut.large_page_q == large_entry[LargeW-1:0]));
+                             || (large_has && dut.large_page_q == large_entry[LargeW-1:0] &&
+                                 dut.large_allows_q == allows(
+          large_entry[LargeW+20+:3], dut.asked_system, dut.asked_write
+      )));
+      // The walk.
+      walks_from_the_context :
+      assert (!(mem_cmd_valid && level == 2'd0) || mem_cmd_addr == {table_q[31:14], dut.asked_context, 2'b00});
+      walks_the_tables :
+      assert (!(mem_cmd_valid && level != 2'd0) || mem_cmd_addr == 32'(
+              level == 2'd1 ? {root_of ? root_q[MemW-5:6] : last_q[MemW-5:6], dut.asked[31:24], 2'b00} :
+              {last_q[MemW-5:4], level == 2'd2 ? dut.asked[23:18] : dut.asked[17:12], 2'b00}));
+      stays_in_the_tables :
+      assert (!(mem_cmd_valid && level != 2'd0 && !(level == 2'd1 && root_of)) ||
+              (good_q && cell_memory && last_q[1:0] == 2'(ap1000p_pkg::EntryTable)));
+      enters_a_page :
+      assert (state != Enter || (good_q && cell_memory && last_q[1:0] == 2'(ap1000p_pkg::EntryPage) &&
+ read_level_q != 2'd0));
+      // What makes it inductive.
       entered : assert (state != Enter || dut.level_q != 2'd0);
+      level_known : assert (state != Ask || dut.level_q == level);
+      reads_level :
+      assert (!(state > Ask && state <= Enter) || (dut.level_q == read_level_q && next_q == read_level_q + 2'd1));
+      word_known :
+      assert (!((state > Await && state <= Enter) || (state == Ask && !first)) ||
+ (dut.word_q == last_q && dut.err_q == !good_q));
+      root_known :
+      assert (!dut.root_valid_q || (root_in_time ?
+ dut.root_context_q == dut.asked_context && dut.root_q == last_q[MemW-5:4] :
+              root_valid_q && dut.root_context_q == root_context_q && dut.root_q == root_q[MemW-5:4]));
+      root_forgotten :
+      assert ((!forgets || !dut.root_valid_q) && (!root_in_time || dut.root_valid_q) &&
+ (!(state == Sweep && !dut.all_q) || !root_valid_q));
+      root_told : assert (!root_valid_q || root_in_time || dut.root_valid_q || forgets);
+      root_read : assert (!(root_in_time || (state > Ask && state <= Enter && read_level_q == 2'd0)) || !root_of);
+      first_asks : assert (!first || state == Ask);
+      asks_tell : assert (mem_cmd_valid == (state == Ask));
+      tables_known : assert (!mem_cmd_valid || first || level != 2'd0);
 `ifdef TSUNAGI_ASSERT
       // The block's own copy of the memory's rules.
       same_rules :

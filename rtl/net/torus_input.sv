@@ -40,26 +40,32 @@ module torus_input #(
     output logic              drained_o,
     output logic              busy_o
 );
+  // Of the five outputs, those that a word from here may have: the cell's first, unless it comes from there.
+  localparam int Ways = Port < 3 ? 4 : 2;
+  function automatic int out_of(input int way);
+    if (Port < 3) out_of = way < Port ? way : way + 1;
+    else out_of = way == 0 ? 0 : 7 - Port;
+  endfunction
   // Broadcasts that come by these ports go to the cell and onward.
   localparam bit Copies = Port == 2 || Port == 4;
-  localparam int Onward = Port == 2 ? 1 : 3;
 
   // What is known of a word: it ends its packet, begins one, where it goes.
   typedef struct packed {
     logic last;
     logic head;
     logic lane;
-    logic [4:0] outs;
+    logic [Ways-1:0] ways;
   } info_t;
 
-  logic [W-1:0] words_q [16];
-  logic [  7:0] infos_q [16];
-  logic [  5:0] routes_q[ 4];  // of the packet that comes in
+  logic [W-1:0] words_q[16];
+  logic [Ways+2:0] infos_q[16];
+  logic [Ways:0] routes_q[4];  // of the packet that comes in
 
   // The word that asks: whose turn_q it is, even without a word.
   info_t now_q, now_d, ahead, arrival;
   logic idle_d, idle_q, drop;  // it has none; it goes nowhere
   logic [3:0] turn_q, turn_d;
+  logic [1:0] turn;  // its number
   logic [3:0] came;  // one-hot
   (* init = 0 *) logic [3:0] address_q, read_q;  // of that word; of the one before
   logic [3:0] address_d, ahead_at, write_at;
@@ -72,6 +78,7 @@ module torus_input #(
   logic [3:0] done;
 
   logic [4:0] outs;
+  logic [Ways-1:0] ways;
   logic lane;
   logic go, pop, final_copy, direct, switch, follow;
   logic [3:0] pool, pick;
@@ -102,45 +109,52 @@ module torus_input #(
   );
   assign arrival.last = last_i;
   assign arrival.head = !begun[vc_i];
-  assign {arrival.lane, arrival.outs} = begun[vc_i] ? routes_q[vc_i] : {lane, outs};
+  assign {arrival.lane, arrival.ways} = begun[vc_i] ? routes_q[vc_i] : {lane, ways};
   assign write_at = {vc_i, free[vc_i]};
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
       words_q[write_at] <= data_i;
       infos_q[write_at] <= arrival;
-      routes_q[vc_i] <= {arrival.lane, arrival.outs};
+      routes_q[vc_i] <= {arrival.lane, arrival.ways};
     end
   end
 
   // Out. Of two outputs, the cell is first.
-  assign request_o = idle_q ? '0 : now_q.outs[0] ? 5'b00001 : now_q.outs;
-  assign drop = !idle_q && now_q.outs == '0;
+  always_comb begin
+    request_o = '0;
+    for (int w = 0; w < Ways; w++) begin
+      ways[w] = outs[out_of(w)];
+      request_o[out_of(w)] = !idle_q && now_q.ways[w] && !(Copies && w != 0 && now_q.ways[0]);
+    end
+  end
+  assign drop = !idle_q && now_q.ways == '0;
   assign vc_o = {address_q[3], now_q.lane};
   assign head_o = now_q.head;
   assign last_o = now_q.last;
   assign word_o = {last_q, words_q[read_q]};
   assign go = grant_i != '0;
-  assign final_copy = !Copies || !now_q.outs[0] || now_q.outs[Onward] == 1'b0;
+  assign final_copy = !Copies || !now_q.ways[0] || !now_q.ways[1];
   assign pop = drop || (go && final_copy);
 
   // Whose turn_q is next: known without knowing what is granted.
-  assign pool = some & ~turn_q & (~stuck | {4{idle_q}});
+  assign turn = address_q[3:2];
+  assign pool = some & (~stuck | {4{idle_q}});
   for (genvar v = 0; v < 4; v++) begin : gen_pick
-    localparam int A = (v + 1) % 4, B = (v + 2) % 4, C = (v + 3) % 4;
-    assign pick[v] = pool[v] && (turn_q[C] || (!pool[C] && (turn_q[B] || (!pool[B] && turn_q[A]))));
+    localparam int A = (v + 3) % 4, B = (v + 2) % 4;  // before it
+    assign pick[v] = pool[v] && turn != 2'(v) && (turn == 2'(A) || (!pool[A] && (turn == 2'(B) || !pool[B])));
   end
-  assign switch = pool != '0;
+  assign switch = (pool & ~turn_q) != '0;
   assign direct = !switch && idle_q && valid_i;  // a word for an input that has none
   assign turn_d = switch ? pick : direct ? came : turn_q;
 
   // The first word of another channel, or the second of this one.
   always_comb begin
-    ahead_at = '0;
+    ahead_at = switch ? '0 : {turn, next(address_q[1:0])};
     for (int v = 0; v < 4; v++) begin
-      if (switch ? pick[v] : turn_q[v]) ahead_at = ahead_at | {2'(v), turn_q[v] ? next(first[v]) : first[v]};
+      if (pick[v]) ahead_at = ahead_at | {2'(v), first[v]};
     end
     ahead = infos_q[ahead_at];
-    if (Copies && (done & pick) != '0) ahead.outs[0] = 1'b0;
+    if (Copies && (done & pick) != '0) ahead.ways[0] = 1'b0;
   end
 
   // What may follow the word that asks, and whether it does.
@@ -149,10 +163,10 @@ module torus_input #(
   always_comb begin
     now_d = now_q;
     address_d = address_q;
-    if (Copies && go) now_d.outs[0] = 1'b0;
+    if (Copies && go) now_d.ways[0] = 1'b0;
     if (follow) begin
       now_d = arrival;
-      address_d = write_at;
+      address_d = {direct ? vc_i : turn, free[vc_i]};
       if (switch || (two & turn_q) != '0) begin
         now_d = ahead;
         address_d = ahead_at;
@@ -219,17 +233,18 @@ module torus_input #(
   end
 
   always_ff @(posedge clk_i) begin
-    now_q <= now_d;
-    address_q <= address_d;
+    now_q  <= now_d;
     read_q <= address_q;
     last_q <= now_q.last;
     if (rst_i) begin
       idle_q <= 1'b1;
       turn_q <= 4'b0001;
+      address_q <= '0;
       drained_o <= 1'b0;
     end else begin
       idle_q <= idle_d;
       turn_q <= turn_d;
+      address_q <= address_d;
       drained_o <= drop && now_q.last;
     end
   end

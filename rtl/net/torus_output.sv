@@ -5,11 +5,13 @@
 //            goes; word_i has it in the next cycle. Out: a word with valid_o, on vc_o; credit_i gives back a
 //            place, which may be used in the same cycle. The link is a function of flip-flops: data of some that are ORed.
 // Channels   A packet holds its channel from its first word to its last; in between, others use the link on others.
-// Fairness   the least recently served input of those that may go.
+// Fairness   the least recently served input of those that may go; but what moves straight on along its ring has 16 words for one.
 // Latency    granted at one edge, on show after the next: 1 word a cycle, or one in CyclesPerWord.
 // busy_o     a word is on its way, or the link has to pause.
 // Source     own. Each crosspoint is a flip-flop with its own reset, as in crossbar_output. Places are counted a cycle late, and two are
-//            as good as one and nothing sent, which leaves one LUT between a credit and the channel's use.
+//            as good as one, which leaves half a LUT between a credit and the channel's use. The price: with no credit and nothing
+//            sent in the cycle before, a channel's last place waits for the next credit, so a receiver has to give places back
+//            before it has four words. A stream loses nothing: what it has just sent still counts, and then credits come.
 module torus_output #(
     parameter int Port = 0,  // 0 the cell, 1 +X, 2 -X, 3 +Y, 4 -Y
     parameter int W = 64,  // bits a word
@@ -33,17 +35,31 @@ module torus_output #(
   // Inputs from which routes lead here.
   localparam logic [4:0] From = Port == 0 ? 5'b11110 : Port == 1 ? 5'b00101 : Port == 2 ? 5'b00011 :
       Port == 3 ? 5'b10111 : 5'b01111;
+  // The input, opposite, of what moves straight on along its ring.
+  localparam int Straight = Port == 1 ? 2 : Port == 2 ? 1 : Port == 3 ? 4 : Port == 4 ? 3 : 5;
   localparam bit ToCell = Port == 0;  // has lane 0 only
 
   logic [4:0] want;  // it may go, but for rivals
   logic [4:0][1:0] vc;
   logic [4:0][4:0] beaten  /*verilator split_var*/;  // beaten[i][j]: by j, which wants to go and was served longer ago
   logic [5:0][W:0] crossed  /*verilator split_var*/;  // {last, data} at the first i crosspoints, ORed
-  logic open_q;
+  logic open_q, yields;
   // The word that goes, and of the one before: whether there is one, its channel, the end of its packet.
   logic go, sent_q, ends;
   logic [1:0] goes, sent_vc_q;
   logic [3:0] room, free;  // over channels: has room; nobody's
+
+  // What moves straight on yields to the others with each 16th word: with each, rings fill up and stand nearly still.
+  if (ToCell) begin : gen_turns
+    assign yields = 1'b1;
+  end else begin : gen_straight
+    logic [3:0] straight_q;
+    assign yields = straight_q == '1;
+    always_ff @(posedge clk_i) begin
+      if (rst_i) straight_q <= '0;
+      else if (grant_o[Straight]) straight_q <= straight_q + 4'd1;
+    end
+  end
 
   assign crossed[0] = '0;
   for (genvar i = 0; i < 5; i++) begin : gen_from
@@ -60,7 +76,9 @@ module torus_output #(
           logic older_q;
           always_ff @(posedge clk_i) begin
             if (rst_i) older_q <= 1'b1;
-            else older_q <= (older_q && !grant_o[j]) || grant_o[i];
+            else
+              older_q <= (older_q && !(grant_o[j] && (j != Straight || yields))) ||
+                (grant_o[i] && (i != Straight || yields));
           end
           assign beaten[i][j] = want[j] && older_q;
           assign beaten[j][i] = want[i] && !older_q;
@@ -107,22 +125,24 @@ module torus_output #(
       assign free[v] = 1'b0;
     end else begin : gen_some
       logic one_q, two_q, three_q, four_q;  // places, at least so many
-      logic free_q, used;
-      assign used = sent_q && sent_vc_q == 2'(v);
-      assign room[v] = two_q || (one_q && !sent_q) || credit_i[v];
+      logic free_q, uses, used_q;
+      assign uses = go && goes == 2'(v);
+      assign room[v] = two_q || credit_i[v];
       assign free[v] = free_q;
       always_ff @(posedge clk_i) begin
         if (rst_i) begin
           {four_q, three_q, two_q, one_q} <= '1;
           free_q <= 1'b1;
+          used_q <= 1'b0;
         end else begin
-          if (credit_i[v] != used) begin
-            {four_q, three_q, two_q, one_q} <= used ? {1'b0, four_q, three_q, two_q} : {three_q, two_q, one_q, 1'b1};
+          used_q <= uses;
+          if (credit_i[v] != used_q) begin
+            {four_q, three_q, two_q, one_q} <= used_q ? {1'b0, four_q, three_q, two_q} : {three_q, two_q, one_q, 1'b1};
           end
-          if (go && goes == 2'(v)) free_q <= ends;
+          if (uses) free_q <= ends;
         end
 `ifdef TSUNAGI_ASSERT
-        if (!rst_i) assert (credit_i[v] == used || (used ? one_q : !four_q));
+        if (!rst_i) assert (credit_i[v] == used_q || (used_q ? one_q : !four_q));
 `endif
       end
     end

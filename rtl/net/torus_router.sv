@@ -61,12 +61,13 @@ module torus_router #(
     torus_router_CyclesPerWord_must_be_at_least_1 u_bad ();
   end
 
-  // The last cell of a ring that a packet goes to in + direction: half way round, rounded down.
-  function automatic logic [CoordW-1:0] half_way(input logic [CoordW-1:0] here, input logic [CoordW-1:0] last);
-    logic [CoordW:0] size, far;
-    size = {1'b0, last} + (CoordW + 1)'(1);
-    far = {1'b0, here} + {1'b0, size[CoordW:1]};
-    half_way = CoordW'(far >= size ? far - size : far);
+  // The last cell of a ring that a packet goes to in + direction: half way round, rounded down; and that it is not below this one.
+  function automatic logic [CoordW:0] half_way(input logic [CoordW-1:0] here, input logic [CoordW-1:0] last);
+    logic [CoordW:0] far, beyond;  // beyond: from cell 0 on, negative if it is not
+    logic unused_half;
+    {far, unused_half} = {1'b0, here, 1'b1} + {2'b0, last};
+    beyond = far + {1'b1, ~last};
+    half_way = {beyond[CoordW], beyond[CoordW] ? far[CoordW-1:0] : beyond[CoordW-1:0]};
   endfunction
 
   // Per input, over outputs: what its word asks for; that it goes.
@@ -79,18 +80,18 @@ module torus_router #(
   logic [4:0] drained, in_busy, out_busy;
   // The place: see torus_route.
   logic [CoordW-1:0] far_x, far_y, far_x_q, far_y_q;
-  logic [1:0] at_first_q, at_last_q, before_q;
+  logic [1:0] at_first_q, at_last_q, above, before_q;
   logic retry;
   logic [4:0] retry_q;  // at no fixed interval, or what waits could miss its chance each time
 
-  assign far_x = half_way(x_i, last_x_i);
-  assign far_y = half_way(y_i, last_y_i);
+  assign {above[0], far_x} = half_way(x_i, last_x_i);
+  assign {above[1], far_y} = half_way(y_i, last_y_i);
   always_ff @(posedge clk_i) begin
     far_x_q <= far_x;
     far_y_q <= far_y;
     at_first_q <= {y_i == '0, x_i == '0};
     at_last_q <= {y_i == last_y_i, x_i == last_x_i};
-    before_q <= {y_i <= far_y, x_i <= far_x};
+    before_q <= above;
     if (rst_i) retry_q <= '1;
     else if (busy_o) retry_q <= {retry_q[3:0], retry_q[4] ^ retry_q[2]};
     if (rst_i) busy_o <= 1'b1;

@@ -80,6 +80,7 @@ router!(TwinTorusLane, 64, 1);
 router!(TwinTorusWord, 64, 1);
 router!(TwinTorusMixed, 64, 1);
 router!(TwinTorusUnfair, 64, 1);
+router!(TwinTorusGreedy, 64, 1);
 
 /// Inputs of one router, and of the golden one.
 const INPUTS: usize = 5 * VCS;
@@ -432,18 +433,29 @@ pub fn rate<U: Router>() -> Result<(), Fault> {
     full("beside what is stuck", words[1], 850)
 }
 
-/// Two inputs that want all of one output get half of it each.
+/// Inputs that want all of one output get as much of it each; but what moves straight on, 16 words for one of each other.
 pub fn fair<U: Router>() -> Result<(), Fault> {
-    let one = |port, lane| Stream {
+    let one = |port, lane, x, y| Stream {
         port,
         lane,
-        header: to(3, 1, Class::Request),
+        header: to(x, y, Class::Request),
         length: 1,
     };
-    let both = [one(Port::Local, 0), one(Port::XMinus, 1)];
-    let (_, _, sent) = stream(&mut fresh::<U>(), 1000, &both, &[]);
-    let (least, all) = (*sent.iter().min().expect("there are two"), sent.iter().sum::<u64>());
-    Check::Unfair.holds(least * 20 >= all * 9, || format!("{sent:?} words of two inputs"))
+    let turned = [one(Port::Local, 0, 1, 3), one(Port::XMinus, 1, 1, 3)];
+    let straight = [one(Port::Local, 0, 3, 1), one(Port::XMinus, 1, 3, 1)];
+    let all = [(Port::Local, 0), (Port::XPlus, 1), (Port::XMinus, 1), (Port::YMinus, 1)];
+    let all = all.map(|(port, lane)| one(port, lane, 1, 3));
+    let cases: [(&[Stream], &[u64]); 3] = [(&turned, &[48, 48]), (&straight, &[5, 90]), (&all, &[5, 5, 5, 80])];
+    for (streams, percent) in cases {
+        let (_, _, sent) = stream(&mut fresh::<U>(), 2000, streams, &[]);
+        let all: u64 = sent.iter().sum();
+        let fair = sent
+            .iter()
+            .zip(percent)
+            .all(|(sent, percent)| sent * 100 >= all * percent);
+        Check::Unfair.holds(fair, || format!("{sent:?} words, in percent at least {percent:?}"))?;
+    }
+    Ok(())
 }
 
 #[test]
@@ -766,10 +778,12 @@ fn all_ask_all_with_the_least_buffers() {
 }
 
 /// Uniform one-word requests. Half of them cross the middle, for which a torus of k x k has 4k links: 8 / k words a cycle and cell are the most, and one
-/// is what a cell's own link carries. Unhindered, a packet takes three cycles a router. Beyond saturation rings fill up, and less comes through.
+/// is what a cell's own link carries. Unhindered, a packet takes three cycles a router. Beyond saturation as much comes through, because what is in a ring
+/// leaves it before others enter: least is a tenth under what was measured at
+/// full offer (0.64, 0.42, 0.19).
 #[test]
 fn throughput_and_latency_are_what_theory_allows() {
-    for (k, cycles, least) in [(4, 3000, 0.5), (8, 2000, 0.25), (16, 1500, 0.1)] {
+    for (k, cycles, least) in [(4, 3000, 0.6), (8, 2000, 0.38), (16, 1500, 0.175)] {
         let torus = Torus::new(k, k);
         let most = (8.0 / k as f64).min(1.0);
         let hops = 2.0 * (0..k).map(|d| d.min(k - d)).sum::<usize>() as f64 / k as f64;
@@ -790,6 +804,10 @@ fn throughput_and_latency_are_what_theory_allows() {
             "{low:?}, not {unhindered}"
         );
         let saturated = runs.iter().map(|run| run.network.accepted).fold(0.0, f64::max);
-        assert!((least..most).contains(&saturated), "{saturated}, not {least} to {most}");
+        let flooded = runs[runs.len() - 1].network.accepted;
+        assert!(
+            flooded >= least && saturated < most,
+            "{flooded} to {saturated}, not {least} to {most}"
+        );
     }
 }

@@ -14,9 +14,9 @@ use crate::crossbar::{contract, crossed, latency, plan, rate};
 use crate::omega::{Radix3, Top, agrees};
 use crate::switch::{switch_plan, timing};
 use crate::torus::{
-    self, Router, TwinTorusBubble, TwinTorusBusy, TwinTorusCopy, TwinTorusCredit, TwinTorusDrained, TwinTorusJams,
-    TwinTorusLane, TwinTorusLate, TwinTorusMixed, TwinTorusPace, TwinTorusRest, TwinTorusUnfair, TwinTorusWord,
-    all_to_all, pace,
+    self, Router, TwinTorusBubble, TwinTorusBusy, TwinTorusCopy, TwinTorusCredit, TwinTorusDrained, TwinTorusGreedy,
+    TwinTorusJams, TwinTorusLane, TwinTorusLate, TwinTorusMixed, TwinTorusPace, TwinTorusRest, TwinTorusUnfair,
+    TwinTorusWord, all_to_all, pace,
 };
 use tsunagi::net::torus::Torus;
 
@@ -99,7 +99,7 @@ fn bus<U: Bus>() -> Found {
 /// All checks of a twin, its own check, and those that find it, too.
 type Twin = (fn() -> Found, Check, &'static [Check]);
 
-const TWINS: [Twin; 46] = [
+const TWINS: [Twin; 47] = [
     // A word at the wrong output is one too many, or stands where another is expected.
     (crossbar::<TwinCrossbarRoute>, Nothing, &[Word, Latency, Rate]),
     (crossbar::<TwinCrossbarWord>, Word, &[]),
@@ -131,6 +131,7 @@ const TWINS: [Twin; 46] = [
     (router::<TwinTorusWord>, Word, &[]),
     (router::<TwinTorusMixed>, Mixed, &[]),
     (router::<TwinTorusUnfair>, Unfair, &[]),
+    (router::<TwinTorusGreedy>, Unfair, &[]),
     // The next packet stands where the copy is expected; a copy that goes nowhere else is a packet drained.
     (router::<TwinTorusCopy>, Word, &[Left, Unroutable]),
     (router::<TwinTorusDrained>, Unroutable, &[]),
@@ -139,8 +140,10 @@ const TWINS: [Twin; 46] = [
     (router::<TwinTorusBusy>, Rest, &[]),
     // What is stuck is not tried again at rest.
     (router::<TwinTorusRest>, Gating, &[Hang, Left]),
-    (router::<TwinTorusLate>, Latency, &[Rate]),
-    (router::<TwinTorusBubble>, Rate, &[]),
+    // What comes every other cycle only has no rival.
+    (router::<TwinTorusLate>, Latency, &[Rate, Unfair]),
+    // Eight words in a row, too.
+    (router::<TwinTorusBubble>, Rate, &[Latency]),
     (|| vec![pace::<TwinTorusPace>()], Timing, &[]),
     (omega::<TwinOmegaShuffle>, Agree, &[]),
     (omega::<TwinOmegaCount>, Unroutable, &[]),

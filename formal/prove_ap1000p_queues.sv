@@ -1,6 +1,7 @@
 // `ap1000p_queues` between its writers and its RAM, through the region: of one queue, any: each word is put into the RAM once, in order, with
 // its place in its message, whether it goes straight or through the region; with an error of the memory it is lost, which is told. No queue is
-// overfilled, none but the queue's words are put into it, the region holds no more than it may, and who has room waits for a turn only.
+// overfilled, none but the queue's words are put into it, the region holds no more than it may, no reply stands in it behind a request, and
+// who has room waits for a turn only.
 //
 // Direct words are words of their queue: of the followed one they come with `through_i` low (Direct), or not at all.
 // RAM, spill and refill are models, with proofs of their own; the memory is a list of 8 elements at most, any part of which is in it.
@@ -183,6 +184,10 @@ module prove_ap1000p_queues #(
   assign follow   = enters && came && mark_i && !follow_q;
   assign leaves   = gone && follow_q && ahead_q == '0;
 
+  logic in_line;  // no reply behind a request
+  logic amid;  // a reply's writer is within a message of which a word is in the region, or was
+  assign amid = (spilled[4:3] & dut.midway_q[4:3]) != '0;
+
   // Cycles in a row in which the writer could go on.
   int   waits_q;
   logic can;
@@ -219,6 +224,8 @@ module prove_ap1000p_queues #(
       loss_is_told : assert (lost == told_q);
       region_has_room : assert (!out || 20'(held) < {3'b0, dut.limit, 10'b0});
       waits_for_turns : assert (waits_q <= 8);
+      replies_first : assert (in_line);
+      none_amid_a_reply : assert (!amid || spilled[2:0] == '0);
       through_region : cover (leaves && !err_i && ahead_q == '0 && away_q > 4'd2);
       straight_again : cover (enters && put && followed_q != '0);
     end
@@ -226,31 +233,52 @@ module prove_ap1000p_queues #(
 
   // ------------------------------------------------------------------------------------------------ what makes it inductive
   logic [Places-1:0][ElementW-1:0] list;
-  logic [3:0] count, at, last;  // of the queue's: how many, where the followed one stands, and the last one
+  logic [3:0] count, at;  // of the queue's: how many, and where the followed one stands
   logic tags;
+  logic requests, known;  // there is a request; each queue's last element is known
+  logic [4:0] users;
+  logic [4:0][3:0] last_of;
+  logic [4:0] there;
   for (genvar n = 0; n < Places; n++) begin : gen_place
     assign list[n] = u_region.mem_q[n];
   end
   logic [TagW-1:0] next_tag;
   assign next_tag = dut.tag;
   always_comb begin
-    {count, last} = '0;
+    count = '0;
     at = 4'(Places);
     tags = 1'b1;
+    in_line = 1'b1;
+    requests = 1'b0;
+    users = '0;
+    there = '0;
+    last_of = '0;
     for (int n = 0; n < Places; n++) begin
       if (n < int'(level)) begin
         if (list[n][QueueLsb+Which]) begin
           if (count == ahead_q) at = 4'(n);
           count = count + 4'd1;
-          last  = 4'(n);
+        end
+        if (requests && list[n][QueueLsb+3+:2] != '0) in_line = 1'b0;
+        if (list[n][QueueLsb+:3] != '0) requests = 1'b1;
+        users = users + 5'(list[n][QueueLsb+2]);
+        for (int q = 0; q < 5; q++) begin
+          if (list[n][QueueLsb+q]) begin
+            there[q]   = 1'b1;
+            last_of[q] = 4'(n);
+          end
         end
         if (list[n][TagLsb+:TagW] != next_tag - TagW'(level) + TagW'(n)) tags = 1'b0;
         if (list[n][QueueLsb+:5] == '0 || (list[n][QueueLsb+:5] & (list[n][QueueLsb+:5] - 5'd1)) != '0) tags = 1'b0;
       end
     end
   end
-  logic [TagW-1:0] last_tag;
-  assign last_tag = dut.gen_refill.last_q[Which];
+  always_comb begin
+    known = 1'b1;
+    for (int q = 0; q < 5; q++) begin
+      if (there[q] && !(spilled[q] && dut.gen_refill.last_q[q] == list[last_of[q][2:0]][TagLsb+:TagW])) known = 1'b0;
+    end
+  end
 
   // Turns before the writer's.
   int above, distance;
@@ -264,7 +292,11 @@ module prove_ap1000p_queues #(
     if (!rst_i) begin
       held_is_counted : assert (held == 17'(level) && away_q == count);
       all_tagged : assert (tags);
-      room_known : assert (!dut.room_q || level < 4'(Places));
+      room_known : assert (dut.room_q == '0 || level < 4'(Places));
+      room_of_replies : assert (!dut.room_q[2] || spilled[2:0] == '0);
+      room_of_requests : assert (dut.room_q[1:0] == '0 || !amid);
+      within_share :
+      assert (17'(users) <= dut.users_q && 20'(dut.users_q) + 20'(dut.room_q[1]) <= {4'b0, dut.limit, 9'b0});
       direct_one :
       assert ((!dut.direct_valid || $onehot(
           dut.direct_queue
@@ -276,10 +308,10 @@ module prove_ap1000p_queues #(
                      : !(dut.direct_valid && dut.direct_queue[Which]) &&
                        (dut.u_direct.ready_q || !dut.u_direct.spare_q[33+Which]));
       place_known : assert (index_q == dut.index_q[Which]);
-      away_known : assert (away_q == '0 || (spilled[Which] && last_tag == list[last[2:0]][TagLsb+:TagW]));
+      away_known : assert (known);
       followed_there :
       assert (!follow_q || (ahead_q < away_q && at < 4'(Places) && content(list[at[2:0]]) == followed_q));
-      within_limit : assert (20'(held) + 20'(dut.room_q) <= {3'b0, dut.limit, 10'b0});
+      within_limit : assert (20'(held) + 20'(dut.room_q != '0) <= {3'b0, dut.limit, 10'b0});
       turns : assert ((~dut.u_turn.after_q & (~dut.u_turn.after_q + 7'd1)) == '0);
       waits_counted :
       assert (waits_q >= 0 && (waits_q < 1 || dut.asks_q[Which]) &&

@@ -61,7 +61,7 @@
 #define AP1000P_STATUS_STABLE_MASK 0x1u
 #define AP1000P_STATUS_FILL_SHIFT 1 /* a queue waits for its spilled words */
 #define AP1000P_STATUS_FILL_MASK 0x2u
-#define AP1000P_STATUS_FULL_SHIFT 2 /* 8 KB or less of the region are left */
+#define AP1000P_STATUS_FULL_SHIFT 2 /* 8 KB or less of the region, or of the half of it that the user's queue may have, are left */
 #define AP1000P_STATUS_FULL_MASK 0x4u
 #define AP1000P_STATUS_BUSY_SHIFT 3 /* something is under way */
 #define AP1000P_STATUS_BUSY_MASK 0x8u

@@ -8,13 +8,15 @@
 // Order      remote access, system, user; remote reply, GET reply. A message that was passed over AgeCap times goes first: `ap1000p_choose`.
 // Spill      a word that finds its queue full goes to the spill region, and so do all later ones of its queue until it has none
 //            there: order is kept. The region is a ring of `limit_i` x 8 KB from `base_i` x 512 KB, shared by the queues.
+// Share      of the region the user's queue has half at most, and leaves the other half to the others. No word of a reply goes there while one of
+//            a request is there, and no request's amid a reply that goes: what comes back in order never keeps a reply behind a request.
 // Refill     with HardwareRefill the elements come back by themselves, in the order in which they were spilled. Without it
 //            `fill_o` asks software for it: in through mode direct words go to their queue's RAM whatever was spilled (or wait for
 //            room); elements that software has read are given up by `release`.
 // Latency    3 cycles from a message's last word to its first one offered, if nothing was spilled. 1 word per cycle in, all writers
 //            together, and 1 per cycle out of each class.
-// Full       with a full queue, and no room in the region or `block_i`, that queue's writer waits, and nobody else. Nothing is lost.
-//            `full_o`: 8 KB or less of the region are left (the red zone).
+// Full       with a full queue, and no room for it in the region or `block_i`, that queue's writer waits, and nobody else. Nothing is lost.
+//            `full_o`: 8 KB or less of the region, or of the user's half once it has words there, are left (the red zone).
 // Modes      `pause_i`: no writer begins a message; `stable_o`: none is within one, what was spilled is in memory, no direct word waits. `block_i`:
 //            nothing more is spilled of a queue that has nothing spilled. `through_i`: see Refill. Each acts a cycle later.
 // Misuse     a message of more than 16 words is dropped: `broken_o`. Base and limit act when the region is next empty.
@@ -125,10 +127,10 @@ module ap1000p_queues #(
   logic [4:0] full, away_q, may, midway_q;  // away: has words in the region; midway: the writer is within a message
   logic [4:0][3:0] index_q;  // place of the writer's next word in its message
   logic [4:0][4:0] open;
-  logic room_q;  // to spill a word
+  logic [4:0] room;  // to spill a word
 
   for (genvar q = 0; q < 5; q++) begin : gen_writer
-    assign may[q] = full[q] || away_q[q] ? room_q && (away_q[q] || !block_q) : 1'b1;
+    assign may[q] = full[q] || away_q[q] ? room[q] && (away_q[q] || !block_q) : 1'b1;
     assign in_ready_o[q] = grant[q] && may[q] && (midway_q[q] || !pause_q);
     assign asks[q] = in_valid_i[q] && may[q] && (midway_q[q] || !pause_q);
   end
@@ -248,15 +250,27 @@ module ap1000p_queues #(
   // ----------------------------------------------------------------------------------------------------------- the region
   logic spill_ready, spill_room, spill_busy, empty, stored_valid, spill_error;
   logic [2:0] stored_count;
-  logic [16:0] held_q, gone;
-  logic signed [18:0] left;
+  logic [16:0] held_q, gone, users_q;  // elements; users: of the user's queue, and lost ones until the region is empty
+  logic signed [18:0] left, users_left;
+  logic requests_away, requests_ask, reply_goes, any_room;
+  logic [2:0] room_q;  // replies, user, other requests
   logic [7:0] base;
   logic [6:0] limit;
   logic [TagW-1:0] tag;
 
   assign empty = held_q == '0;
-  assign left  = $signed({2'b0, limit, 10'b0}) - $signed({2'b0, held_q});
+  assign left = $signed({2'b0, limit, 10'b0}) - $signed({2'b0, held_q});
+  assign users_left = $signed({3'b0, limit, 9'b0}) - $signed({2'b0, users_q});
+  // A word may be on its way in; an empty region can be gone in the next cycle.
+  assign any_room = left >= 19'sd2 && spill_room && !(empty && limit_i == '0);
+  assign room = {{2{room_q[2]}}, room_q[1], {2{room_q[0]}}};
+  assign requests_away = away_q[2:0] != '0 || (diverted && queue[2:0] != '0);
+  assign requests_ask = (in_valid_i[2:0] & full[2:0]) != '0;  // before the next message of a reply
   always_comb begin
+    reply_goes = 1'b0;
+    for (int q = 3; q < 5; q++) begin
+      if (diverted && queue[q] ? !word_end : away_q[q] && midway_q[q]) reply_goes = 1'b1;
+    end
     gone = '0;
     if (HardwareRefill) gone = 17'(refill);
     else if (release_valid_i) gone = release_count_i < held_q ? release_count_i : held_q;
@@ -264,14 +278,20 @@ module ap1000p_queues #(
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      held_q <= '0;
-      room_q <= 1'b0;
-      full_o <= 1'b0;
+      held_q  <= '0;
+      users_q <= '0;
+      room_q  <= '0;
+      full_o  <= 1'b0;
     end else begin
       held_q <= held_q + 17'(diverted) - gone;
-      // A word may be on its way in; an empty region can be gone in the next cycle.
-      room_q <= left >= 19'sd2 && spill_room && !(empty && limit_i == '0);
-      full_o <= !empty && left <= 19'sd1024;
+      if (empty && !diverted) users_q <= '0;
+      else users_q <= users_q + 17'(diverted && queue[2]) - 17'(refill && !refill_lost && refill_queue[2]);
+      room_q <= {
+        any_room && !requests_away && (reply_goes || !requests_ask),
+        any_room && !reply_goes && users_left >= 19'sd2,
+        any_room && !reply_goes
+      };
+      full_o <= !empty && (left <= 19'sd1024 || (users_q != '0 && users_left <= 19'sd1024));
     end
   end
 

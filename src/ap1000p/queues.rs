@@ -24,6 +24,10 @@ pub enum Rule {
     Element,
     /// A message that lost a word to the memory is not given.
     Lost,
+    /// No reply's element comes behind a request's that is still in the region.
+    Behind,
+    /// The user's elements are at most half of the region.
+    Share,
 }
 
 /// The hardware did what the model does not allow.
@@ -147,6 +151,8 @@ pub struct QueuesModel {
     /// The next element's place, and the number of the last word that was spilled.
     spilled: u64,
     last_spilled: Option<u64>,
+    /// Of which queues the elements are that were written and not read back.
+    region_holds: VecDeque<Queue>,
     lap: u8,
     next_position: Option<u16>,
     passed: [u32; QUEUES as usize],
@@ -164,6 +170,7 @@ impl QueuesModel {
             words: 0,
             spilled: 0,
             last_spilled: None,
+            region_holds: VecDeque::new(),
             lap: 0,
             next_position: None,
             passed: [0; QUEUES as usize],
@@ -225,7 +232,24 @@ impl QueuesModel {
         inside.lost = !kept;
         self.last_spilled = Some(inside.number);
         self.spilled += 1;
-        Ok(())
+        self.region_holds.push_back(element.queue);
+        let count = |of: &dyn Fn(Queue) -> bool| self.region_holds.iter().filter(|&&queue| of(queue)).count();
+        let requests = count(&|queue| queue.traffic() == Traffic::Request);
+        holds(
+            Rule::Behind,
+            element.queue.traffic() == Traffic::Request || requests == 0,
+            || format!("{} behind {requests} of requests", told()),
+        )?;
+        let users = count(&|queue| queue == Queue::User);
+        holds(Rule::Share, users as u32 <= self.region.elements() / 2, || {
+            format!("{} is one of {users} of the user's", told())
+        })
+    }
+
+    /// So many elements were read back.
+    pub fn read_back(&mut self, elements: u32) {
+        self.region_holds
+            .drain(..self.region_holds.len().min(elements as usize));
     }
 
     /// The element of this word was read back with an error.

@@ -97,7 +97,7 @@ pub const STATUS_STABLE_MASK: u32 = 0x1;
 pub const STATUS_FILL_SHIFT: u32 = 1;
 /// Bits 1 in place.
 pub const STATUS_FILL_MASK: u32 = 0x2;
-/// 8 KB or less of the region are left.
+/// 8 KB or less of the region, or of the half of it that the user's queue may have, are left.
 pub const STATUS_FULL_SHIFT: u32 = 2;
 /// Bits 2 in place.
 pub const STATUS_FULL_MASK: u32 = 0x4;

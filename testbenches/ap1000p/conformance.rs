@@ -300,7 +300,12 @@ fn wrong_word_counts() {
 fn c23_overflow_does_not_stop_the_processor() {
     let case = case("conformance::c23_overflow_does_not_stop_the_processor");
     case.run(|probe| {
-        let mut cell = Cell::new(&case, REGION, SLOW, probe);
+        // The user's half of it.
+        let region = Region {
+            limit: 2 * REGION.limit,
+            ..REGION
+        };
+        let mut cell = Cell::new(&case, region, SLOW, probe);
         cell.pace = 2;
         cell.queues.take(Pacer::stopped);
         let mut rng = case.rng("stores");

@@ -1072,3 +1072,55 @@ fn a_fault_holds_no_reply() {
     assert!(machine.settle(20_000), "{}", report(&mut machine));
     assert_eq!(word(&machine, 1, 0x6_0000), before.wrapping_add(PUTS));
 }
+
+/// The same with a region, of which the user has stored its half full: the processor stands, is told so before, the other half is free,
+/// and 40 GETs at once are answered.
+#[test]
+fn a_users_overflow_holds_no_reply() {
+    const PUTS: u32 = 100;
+    let mut machine = machine(2, 1, SLOW);
+    enter(&mut machine, 0, false);
+    machine.write(0, SPILL_REGION, SPILL | 1 << SPILL_REGION_LIMIT_SHIFT);
+    let put = Transfer {
+        words: 1,
+        dest: 0x2_0000,
+        dest_flag: 0x6_0000,
+        source: AWAY | 0x1_0000,
+        ..Transfer::default()
+    };
+    let before = word(&machine, 1, 0x6_0000);
+    let command = put.words(&machine, 0, 1);
+    for _ in 0..PUTS {
+        machine.store(0, KIND_PUT, &command);
+    }
+    assert_eq!(faulted(&mut machine, 0), 1);
+    machine.run(5000);
+    let stalls = machine.nodes[0].stalls;
+    machine.run(100);
+    assert_eq!(machine.nodes[0].stalls - stalls, 100, "the user's half is full");
+    let held = machine.read(0, HELD);
+    assert!((SPILL_UNIT / 2 - 1..=SPILL_UNIT / 2).contains(&held), "{held} elements");
+    assert_ne!(machine.read(0, CAUSE) & CAUSE_FULL_MASK, 0);
+
+    let get = |number: u32| Transfer {
+        words: 30,
+        dest: 0x3_0000 + 0x100 * number,
+        source: 0x1_0000 + 0x100 * number,
+        ..Transfer::default()
+    };
+    for number in 0..40 {
+        let command = get(number).words(&machine, 1, 0);
+        machine.store(1, KIND_GET, &command);
+    }
+    machine.run(10_000);
+    for number in 0..40 {
+        let want = expect(&machine, 0, get(number));
+        arrived(&machine, 1, get(number), &want);
+    }
+    assert_eq!(machine.read(0, HELD), held);
+
+    enter(&mut machine, 0, true);
+    machine.write(0, SERVE, 1 << SERVE_RETRY_SHIFT);
+    assert!(machine.settle(50_000), "{}", report(&mut machine));
+    assert_eq!(word(&machine, 1, 0x6_0000), before.wrapping_add(PUTS));
+}

@@ -204,6 +204,8 @@ ports!(
     TwinQueuesBlocks: u64, true;
     TwinQueuesHang: u64, true;
     TwinQueuesClasses: u64, true;
+    TwinQueuesShare: u64, true;
+    TwinQueuesBehind: u64, true;
 );
 
 pub const AGE_CAP: u32 = 16;
@@ -461,6 +463,7 @@ impl<'a, U: Ports> Bench<'a, U> {
             }
         });
         if let Some((addr, bytes)) = read {
+            self.model.read_back(bytes / SPILL_BYTES);
             for at in (addr.0..addr.0 + bytes).step_by(SPILL_BYTES as usize) {
                 if !self.memory.bus_ok(Addr(at), SPILL_BYTES) {
                     let data = self.memory.read(Addr(at + 4), 4).expect("in the memory");
@@ -510,6 +513,7 @@ impl<'a, U: Ports> Bench<'a, U> {
             }
             Software::Writing { elements, calm: 4 } => {
                 self.modes.release = Some(elements);
+                self.model.read_back(elements);
                 self.software = Software::Released;
             }
             Software::Writing { elements, calm } => {
@@ -669,17 +673,19 @@ pub fn rate<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
 
 /// Nobody takes anything: what one writer gives at a word every other cycle is spilled, and it never waits.
 pub fn overflow<U: Ports>(case: &Case, queue: Queue, probe: &Probe) -> Result<(), String> {
-    let region = Region { base: 1, limit: 3 };
+    // Of the user's half of it the same is left as of all.
+    let units = 3;
+    let limit = if queue == Queue::User { 2 * units } else { units };
     let plan = Plan {
         gaps: Gaps::None,
         timing: SLOW,
-        region,
+        region: Region { base: 1, limit },
     };
     let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
     bench.take(Pacer::stopped);
     let mut rng = case.rng("messages");
     // As far as the red zone, and some words into it.
-    let elements = region.elements() - SPILL_UNIT;
+    let elements = (u32::from(units) - 1) * SPILL_UNIT;
     let (mut full_at, mut longest) = (None, 0);
     for words in messages(&mut rng, queue, 480) {
         for word in message(&words) {
@@ -709,33 +715,89 @@ pub fn overflow<U: Ports>(case: &Case, queue: Queue, probe: &Probe) -> Result<()
     bench.finish(200_000)
 }
 
-/// The region is full: its writer waits, the others do not, nothing is lost.
+/// The region is full, or the user's half of it: that writer waits, the others do not, nothing is lost.
 pub fn region_full<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
-    let region = Region { base: 1, limit: 1 };
+    for (queue, limit) in [(Queue::System, 1), (Queue::User, 2)] {
+        let plan = Plan {
+            gaps: Gaps::None,
+            timing: MemoryTiming::IDEAL,
+            region: Region { base: 1, limit },
+        };
+        let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
+        bench.take(Pacer::stopped);
+        for words in messages(&mut case.rng("messages"), queue, 400) {
+            bench.write(queue, &words);
+        }
+        bench.run(6_000)?;
+        let (held, left) = (bench.seen.held, bench.writers[queue as usize].len());
+        let is_full = (SPILL_UNIT - 1..=SPILL_UNIT).contains(&held);
+        holds(Rule::Told, bench.seen.full && is_full && left > 0, || {
+            format!("{held} elements and {left} words outside, full {}", bench.seen.full)
+        })?;
+        // A queue with room of its own goes on, and so does the system's overflow beside the user's.
+        let (other, words) = match queue {
+            Queue::User => (Queue::System, 400),
+            _ => (Queue::Access, 24),
+        };
+        for _ in 0..words / 8 {
+            bench.write(other, &[1, 2, 3, 4, 5, 6, 7, 8]);
+        }
+        // A word in three cycles: the memory's.
+        bench.run(3 * words)?;
+        holds(Rule::Waits, bench.taken[other as usize] == words, || {
+            format!(
+                "{:?} of {words} words of {other:?}: it waits for {queue:?}",
+                bench.taken
+            )
+        })?;
+        bench.take(Pacer::steady);
+        bench.finish(200_000)?;
+    }
+    Ok(())
+}
+
+/// Requests have overflowed and nobody takes them: replies go on, as many as come, and none stands behind them.
+pub fn behind<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
+    const MESSAGES: usize = 60;
     let plan = Plan {
         gaps: Gaps::None,
-        timing: MemoryTiming::IDEAL,
-        region,
+        timing: SLOW,
+        region: REGION,
     };
-    let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
-    bench.take(Pacer::stopped);
-    for words in messages(&mut case.rng("messages"), Queue::User, 400) {
-        bench.write(Queue::User, &words);
+    for first in [Queue::User, Queue::System] {
+        let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
+        bench.take(Pacer::stopped);
+        for words in messages(&mut case.rng("messages"), first, MESSAGES) {
+            bench.write(first, &words);
+        }
+        bench.run(2_000)?;
+        let held = bench.seen.held;
+        let replies = [Queue::RemoteReply, Queue::GetReply];
+        let mut words = 0;
+        for queue in replies {
+            for message in messages(&mut case.rng(&format!("{queue:?}")), queue, MESSAGES) {
+                words += message.len();
+                bench.write(queue, &message);
+            }
+        }
+        bench.run(1_000)?;
+        bench.sinks[Traffic::Reply as usize] = Sink::new(Pacer::steady());
+        bench.run(4 * words as u64)?;
+        holds(
+            Rule::Waits,
+            held > 0 && bench.seen.held == held && bench.given.len() == words,
+            || {
+                format!(
+                    "{} of {words} words of replies came, {held} and then {} elements",
+                    bench.given.len(),
+                    bench.seen.held
+                )
+            },
+        )?;
+        bench.take(Pacer::steady);
+        bench.finish(200_000)?;
     }
-    bench.run(6_000)?;
-    let (held, left) = (bench.seen.held, bench.writers[Queue::User as usize].len());
-    let is_full = (region.elements() - 1..=region.elements()).contains(&held);
-    holds(Rule::Told, bench.seen.full && is_full && left > 0, || {
-        format!("{held} elements and {left} words outside, full {}", bench.seen.full)
-    })?;
-    // A queue with room of its own goes on.
-    bench.write(Queue::System, &[1, 2, 3, 4]);
-    bench.run(20)?;
-    holds(Rule::Waits, bench.taken[Queue::System as usize] == 4, || {
-        "the system waits for a user".into()
-    })?;
-    bench.take(Pacer::steady);
-    bench.finish(200_000)
+    Ok(())
 }
 
 /// The taker of one class stops, in the middle of its messages: those of the other class go on as if nothing were.
@@ -844,7 +906,7 @@ pub fn memory_errors<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String>
         if errors == "write" || errors == "both" {
             bad(&mut bench, &mut rng);
         }
-        for queue in [Queue::User, Queue::GetReply] {
+        for queue in [Queue::User, Queue::System] {
             for words in messages(&mut case.rng(&format!("{queue:?} {round}")), queue, 90) {
                 bench.write(queue, &words);
             }
@@ -962,6 +1024,14 @@ fn a_full_region_stops_its_writers_and_nobody_else() {
     let case = Case::new("ap1000p", "queues::a_full_region_stops_its_writers_and_nobody_else", "");
     case.run(|probe| region_full::<Ap1000pQueues>(&case, probe));
     case.run(|probe| region_full::<Ap1000pQueuesNarrow>(&case, probe));
+}
+
+#[test]
+fn no_reply_stands_behind_a_spilled_request() {
+    let case = Case::new("ap1000p", "queues::no_reply_stands_behind_a_spilled_request", "");
+    case.run(|probe| behind::<Ap1000pQueues>(&case, probe));
+    case.run(|probe| behind::<Ap1000pQueuesNarrow>(&case, probe));
+    case.run(|probe| behind::<Ap1000pQueuesSoftware>(&case, probe));
 }
 
 #[test]

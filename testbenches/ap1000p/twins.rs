@@ -45,6 +45,7 @@ fn of_queues<U: queues::Ports>() -> Vec<String> {
     found.extend(queues::rate::<U>(&case("rate".into()), &probe).err());
     found.extend(queues::overflow::<U>(&case("overflow".into()), Queue::User, &probe).err());
     found.extend(queues::classes::<U>(&case("classes".into()), &probe).err());
+    found.extend(queues::behind::<U>(&case("behind".into()), &probe).err());
     found.extend(queues::region_full::<U>(&case("full".into()), &probe).err());
     found.extend(queues::memory_errors::<U>(&case("errors".into()), &probe).err());
     found.extend(queues::too_long::<U>(&case("long".into()), &probe).err());
@@ -129,6 +130,8 @@ fn each_queues_twin_is_caught() {
         Model::Choice,
         Model::Element,
         Model::Lost,
+        Model::Behind,
+        Model::Share,
     ];
     each_is_caught(
         &[names(&rules), names(&queues::Rule::ALL)].concat(),
@@ -163,6 +166,10 @@ fn each_queues_twin_is_caught() {
             ("Lost", &["Order", "Early", "Told", "Hang"], of_queues::<TwinQueuesLost>),
             // A message with a gap.
             ("Lost", &["Order", "Early", "Told", "Hang"], of_queues::<TwinQueuesGap>),
+            // Replies are spilled whatever is.
+            ("Behind", &["Waits", "Hang"], of_queues::<TwinQueuesBehind>),
+            // The user has all of the region.
+            ("Share", &["Waits", "Told"], of_queues::<TwinQueuesShare>),
             (
                 "Protocol",
                 &["Hang", "Order", "Whole", "Early", "Choice", "Rate", "Told"],

@@ -88,6 +88,8 @@ pub(super) struct Queues {
     /// Queues with words there, and how many.
     away: [bool; QUEUES as usize],
     of: [u32; QUEUES as usize],
+    /// How many are the user's; in a region that software empties, were since it was empty.
+    users: u32,
     position: u16,
     lap: u8,
     /// From which cycle on all is in memory, and the next element can come back.
@@ -113,6 +115,7 @@ impl Queues {
             held: VecDeque::new(),
             away: [false; QUEUES as usize],
             of: [0; QUEUES as usize],
+            users: 0,
             position: 0,
             lap: 0,
             stored: 0,
@@ -199,9 +202,7 @@ impl Queues {
         }
         if !self.away[q] && self.rams[q].has_room(queue) {
             self.lost |= !self.rams[q].put(Some(word), word.end);
-        } else if self.held.len() < self.region.elements() as usize
-            && (self.away[q] || setting.mode & MODE_BLOCK_MASK == 0)
-        {
+        } else if self.may_leave(queue) && (self.away[q] || setting.mode & MODE_BLOCK_MASK == 0) {
             let element = Element {
                 queue,
                 index: self.index[q],
@@ -216,6 +217,7 @@ impl Queues {
             self.held.push_back((element, self.stored + timing.read));
             self.away[q] = true;
             self.of[q] += 1;
+            self.users += u32::from(queue == Queue::User);
             self.position += 1;
             if u32::from(self.position) == self.region.elements() {
                 self.turn_back();
@@ -231,6 +233,23 @@ impl Queues {
         true
     }
 
+    /// Whether the region has room for a word of this queue: for the user's half of it, and for a reply only before all requests.
+    fn may_leave(&self, queue: Queue) -> bool {
+        let of = |class| move |q: &&Queue| q.traffic() == class;
+        let away = |q: &Queue| self.away[*q as usize];
+        let behind = match queue.traffic() {
+            Traffic::Reply => Queue::ALL.iter().filter(of(Traffic::Request)).any(away),
+            // Nor amid a reply.
+            Traffic::Request => Queue::ALL
+                .iter()
+                .filter(of(Traffic::Reply))
+                .any(|q| away(q) && self.index[*q as usize] != 0),
+        };
+        let elements = self.region.elements();
+        let share = queue != Queue::User || self.users < elements / 2;
+        self.held.len() < elements as usize && share && !behind
+    }
+
     /// The next element is the region's first.
     fn turn_back(&mut self) {
         self.position = 0;
@@ -241,6 +260,7 @@ impl Queues {
     fn rest(&mut self) {
         if self.held.is_empty() {
             self.away = [false; QUEUES as usize];
+            self.users = 0;
             if self.position != 0 {
                 self.turn_back();
             }
@@ -268,6 +288,7 @@ impl Queues {
         self.lost |= word.is_none();
         self.lost |= !self.rams[q].put(word, element.word.end);
         self.of[q] -= 1;
+        self.users -= u32::from(element.queue == Queue::User);
         self.away[q] = self.of[q] > 0;
         self.rest();
     }
@@ -322,7 +343,10 @@ impl Queues {
 
     /// The red zone.
     pub fn full(&self) -> bool {
-        !self.held.is_empty() && self.region.elements() <= self.held.len() as u32 + SPILL_UNIT
+        let elements = self.region.elements();
+        let all = elements <= self.held.len() as u32 + SPILL_UNIT;
+        let users = self.users > 0 && elements / 2 <= self.users + SPILL_UNIT;
+        !self.held.is_empty() && (all || users)
     }
 
     /// A bit for each queue with words in the region.

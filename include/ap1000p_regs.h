@@ -39,7 +39,7 @@
 #define AP1000P_SPILL_REGION 0x14u
 #define AP1000P_SPILL_REGION_BASE_SHIFT 0 /* multiple of 512 KB */
 #define AP1000P_SPILL_REGION_BASE_MASK 0xFFu
-#define AP1000P_SPILL_REGION_LIMIT_SHIFT 8 /* 8 KB, 0 (none) to 64 */
+#define AP1000P_SPILL_REGION_LIMIT_SHIFT 8 /* 8 KB, 0 (none) to 64; more is written as 64 */
 #define AP1000P_SPILL_REGION_LIMIT_MASK 0x7F00u
 
 /* Registers: Modes of the queues, and what conflicts at communication registers do */

@@ -231,7 +231,8 @@ fn prepare(rig: &mut dyn Rig, cells: usize) {
         for (offset, value) in [
             (CONTEXT_TABLE, TABLES),
             (CONTEXT, USER),
-            (SPILL_REGION, SPILL >> 19 | 64 << SPILL_REGION_LIMIT_SHIFT),
+            // More than there can be: it reads as the most, of model and RTL alike.
+            (SPILL_REGION, SPILL >> 19 | 100 << SPILL_REGION_LIMIT_SHIFT),
             (RANGE, 0x7f81_7f81),
             (ENABLE, ENABLE_CAUSES_MASK),
         ] {

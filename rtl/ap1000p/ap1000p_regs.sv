@@ -2,7 +2,8 @@
 //
 // Host       32-bit request (valid/ready), answered by valid/ready `host_rsp_*`; one at a time. An unknown offset, a write to a read-only
 //            register or with partial strobes gives `host_rsp_err_o` and changes nothing.
-// Registers  docs/machines/ap1000p-formats.md, "Registers" (generated from regs.toml).
+// Registers  docs/machines/ap1000p-formats.md, "Registers" (generated from regs.toml). A limit of more than 64 is written as 64. Of two
+//            messages not executed in one cycle the request is the last one.
 // Causes     are kept until written with 1; FAULT, FILL and FULL are set again while they last. `irq_o` is high while an enabled one is kept.
 // Faults     of five units, shown as they are; SERVE gives `retry_o`, `abort_o` pulses.
 // Rings      what software sets of the ring buffers; where the next message goes is ap1000p_ring's, set by a pulse.
@@ -207,7 +208,8 @@ module ap1000p_regs (
         ap1000p_pkg::Context: context_o <= wdata[11:0];
         ap1000p_pkg::Range: range_o <= wdata;
         ap1000p_pkg::ContextTable: table_o <= {wdata[31:14], 14'b0};
-        ap1000p_pkg::SpillRegion: {limit_o, base_o} <= wdata[14:0];
+        // From 64 on: 64.
+        ap1000p_pkg::SpillRegion: {limit_o, base_o} <= {wdata[14], wdata[13:8] & ~{6{wdata[14]}}, wdata[7:0]};
         ap1000p_pkg::Mode: mode_q <= {wdata[ap1000p_pkg::ModeFaultHostLsb+:2], wdata[ap1000p_pkg::ModePauseLsb+:3]};
         ap1000p_pkg::Enable: enable_q <= wdata[9:0];
         ap1000p_pkg::Peek: peek_o <= wdata[3:0];

@@ -59,7 +59,7 @@ pub const SPILL_REGION: u32 = 0x14;
 pub const SPILL_REGION_BASE_SHIFT: u32 = 0;
 /// Bits 7:0 in place.
 pub const SPILL_REGION_BASE_MASK: u32 = 0xff;
-/// 8 KB, 0 (none) to 64.
+/// 8 KB, 0 (none) to 64; more is written as 64.
 pub const SPILL_REGION_LIMIT_SHIFT: u32 = 8;
 /// Bits 14:8 in place.
 pub const SPILL_REGION_LIMIT_MASK: u32 = 0x7f00;

@@ -78,7 +78,7 @@ impl Registers {
     pub fn region(&self) -> Region {
         Region {
             base: field(self.spill_region, SPILL_REGION_BASE_MASK) as u8,
-            limit: field(self.spill_region, SPILL_REGION_LIMIT_MASK).min(SPILL_UNITS) as u8,
+            limit: field(self.spill_region, SPILL_REGION_LIMIT_MASK) as u8,
         }
     }
 
@@ -338,7 +338,10 @@ impl Node {
             CONTEXT => regs.context = value & CONTEXT_NUMBER_MASK,
             RANGE => regs.range = value,
             CONTEXT_TABLE => self.parts.mmu.table = value & !0x3fff,
-            SPILL_REGION => regs.spill_region = value & (SPILL_REGION_BASE_MASK | SPILL_REGION_LIMIT_MASK),
+            SPILL_REGION => {
+                let limit = field(value, SPILL_REGION_LIMIT_MASK).min(SPILL_UNITS);
+                regs.spill_region = value & SPILL_REGION_BASE_MASK | limit << SPILL_REGION_LIMIT_SHIFT;
+            }
             MODE => {
                 let queues = MODE_PAUSE_MASK | MODE_THROUGH_MASK | MODE_BLOCK_MASK;
                 regs.mode = value & (queues | MODE_FAULT_HOST_MASK | MODE_FAULT_NET_MASK);

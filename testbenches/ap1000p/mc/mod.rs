@@ -1,7 +1,8 @@
-//! The memory controller: translation, communication registers, tags of the local cache, acknowledgements.
+//! The memory controller: translation, communication registers, tags of the local cache, acknowledgements, and who asks.
 
 mod access;
 mod acks;
+mod asks;
 mod creg;
 mod mmu;
 mod wtp;

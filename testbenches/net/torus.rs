@@ -98,7 +98,7 @@ pub struct Plan {
 }
 
 /// How many packets may pass a waiting one on its way to a channel: what nine channels of five inputs send while it waits for its turns, of which it
-/// loses some to a packet that holds the channel just then. The most that was seen, with equal turns for what moves straight on, is 157.
+/// loses some to a packet that holds the channel just then. The most that was seen, before what moves straight on went first, is 157.
 const BOUND: u64 = 300;
 
 /// Words of a virtual channel's packets for a router: its number in the uppermost five bits, so that words of different ones differ.

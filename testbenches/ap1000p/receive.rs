@@ -14,7 +14,7 @@ use tsunagi::harness::wave::Probe;
 
 use self::bench::{Bench, OWN, RULES, Receive, Rule};
 use self::ring::NO_RING;
-use crate::pages::{FLAGS, MEM_BITS, PAGES};
+use crate::pages::{ABSENT, FLAGS, MEM_BITS, PAGES};
 use crate::rig::{Twin, each_is_caught, fails};
 use crate::{SLOW, STARTS, holds};
 
@@ -336,6 +336,31 @@ fn forged_length<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
     })
 }
 
+/// What says that it goes on in a page that is not there, which is given up while words of the page before still come, and then ends in that one: the words
+/// that are thrown away are its own.
+fn given_up<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
+    /// Words up to the end of the page before [`ABSENT`].
+    const BEFORE: u32 = 64;
+    let mut rng = case.rng("data");
+    let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::Source, MemoryTiming::IDEAL, probe)?;
+    for came in [1, 20, BEFORE - 1, BEFORE, BEFORE + 1, 100] {
+        let forged = words(&mut rng, came);
+        let dest = (ABSENT << 12) - 4 * BEFORE;
+        bench.send(&put(
+            U::CLASS,
+            [1 << 20 | 2000, dest, 0, FLAGS << 12],
+            &forged,
+            &mut rng,
+        ));
+        let next = words(&mut rng, 8);
+        let rest = [1 << 20 | 8, 0x1000 + 0x20 * came, 0, FLAGS << 12 | 4];
+        bench.send(&put(U::CLASS, rest, &next, &mut rng));
+    }
+    bench.finish()?;
+    assert!(bench.software.aborts > 0, "nothing is given up: the check sees nothing");
+    Ok(())
+}
+
 fn checks<U: Receive>() -> Vec<Result<(), String>> {
     let case = |what: &str| Case::new("ap1000p", "receive::each_twin_is_caught", what);
     let probe = Probe::default();
@@ -358,6 +383,11 @@ fn check_forged<U: Receive>() -> Vec<Result<(), String>> {
     vec![forged_length::<U>(&case, &Probe::default())]
 }
 
+fn check_given_up<U: Receive>() -> Vec<Result<(), String>> {
+    let case = Case::new("ap1000p", "receive::each_twin_is_caught", "given up");
+    vec![given_up::<U>(&case, &Probe::default())]
+}
+
 fn every_way<U: Receive>(test: &'static str) {
     for gaps in Gaps::ALL {
         for start in STARTS {
@@ -370,6 +400,8 @@ fn every_way<U: Receive>(test: &'static str) {
     rates.run(|probe| rate::<U>(&rates, probe));
     let forged = case("forged length");
     forged.run(|probe| forged_length::<U>(&forged, probe));
+    let gone = case("given up");
+    gone.run(|probe| given_up::<U>(&gone, probe));
     let data = case("quiet");
     data.run(|probe| quiet::<U>(&data, probe));
 }
@@ -421,6 +453,8 @@ fn each_twin_is_caught() {
         ("Rate", &checks::<TwinReceiveBubble>),
         ("Protocol", &checks::<TwinReceiveWithdraws>),
         ("Path", &checks::<TwinReceivePath>),
+        // Of a page that is given up early the words of the next message are thrown away.
+        ("Early", &check_given_up::<TwinReceiveTakes>),
         // Waits for words that do not come.
         ("Hang", &checks::<TwinReceiveWaits>),
         ("Rest", &checks::<TwinReceiveRest>),

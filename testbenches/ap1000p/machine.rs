@@ -1016,14 +1016,12 @@ fn all_is_answered_without_a_region() {
     }
 }
 
-/// A cell whose sender is held by a page fault that nobody serves, with requests behind it up to the processor and nothing spilled,
-/// answers GETs and loads as ever.
-#[test]
-fn a_fault_holds_no_reply() {
-    const PUTS: u32 = 20;
+/// Cell 0's sender is held by a page fault that nobody serves; its user has stored `puts` PUTs of a word to cell 1, has filled what there is
+/// of room with this spill region, and stands. And the flag that counts them, as it was.
+fn behind_a_fault(region: u32, puts: u32) -> (Machine, u32) {
     let mut machine = machine(2, 1, SLOW);
     enter(&mut machine, 0, false);
-    machine.write(0, SPILL_REGION, SPILL);
+    machine.write(0, SPILL_REGION, region);
     let put = Transfer {
         words: 1,
         dest: 0x2_0000,
@@ -1033,15 +1031,22 @@ fn a_fault_holds_no_reply() {
     };
     let before = word(&machine, 1, 0x6_0000);
     let command = put.words(&machine, 0, 1);
-    for _ in 0..PUTS {
+    for _ in 0..puts {
         machine.store(0, KIND_PUT, &command);
     }
     assert_eq!(faulted(&mut machine, 0), 1);
-    machine.run(1000);
+    machine.run(5000);
     let stalls = machine.nodes[0].stalls;
     machine.run(100);
-    assert_eq!(machine.nodes[0].stalls - stalls, 100, "the user's queue is full");
+    assert_eq!(machine.nodes[0].stalls - stalls, 100, "the user finds room");
+    (machine, before)
+}
 
+/// A cell whose sender is held by a fault, with requests behind it up to the processor and nothing spilled, answers GETs and loads as ever.
+#[test]
+fn a_fault_holds_no_reply() {
+    const PUTS: u32 = 20;
+    let (mut machine, before) = behind_a_fault(SPILL, PUTS);
     for number in 0..20 {
         let get = Transfer {
             words: 30,
@@ -1078,26 +1083,7 @@ fn a_fault_holds_no_reply() {
 #[test]
 fn a_users_overflow_holds_no_reply() {
     const PUTS: u32 = 100;
-    let mut machine = machine(2, 1, SLOW);
-    enter(&mut machine, 0, false);
-    machine.write(0, SPILL_REGION, SPILL | 1 << SPILL_REGION_LIMIT_SHIFT);
-    let put = Transfer {
-        words: 1,
-        dest: 0x2_0000,
-        dest_flag: 0x6_0000,
-        source: AWAY | 0x1_0000,
-        ..Transfer::default()
-    };
-    let before = word(&machine, 1, 0x6_0000);
-    let command = put.words(&machine, 0, 1);
-    for _ in 0..PUTS {
-        machine.store(0, KIND_PUT, &command);
-    }
-    assert_eq!(faulted(&mut machine, 0), 1);
-    machine.run(5000);
-    let stalls = machine.nodes[0].stalls;
-    machine.run(100);
-    assert_eq!(machine.nodes[0].stalls - stalls, 100, "the user's half is full");
+    let (mut machine, before) = behind_a_fault(SPILL | 1 << SPILL_REGION_LIMIT_SHIFT, PUTS);
     let held = machine.read(0, HELD);
     assert!((SPILL_UNIT / 2 - 1..=SPILL_UNIT / 2).contains(&held), "{held} elements");
     assert_ne!(machine.read(0, CAUSE) & CAUSE_FULL_MASK, 0);

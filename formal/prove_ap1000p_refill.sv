@@ -1,0 +1,265 @@
+// `ap1000p_refill`: what is announced is asked for, each element once, in order, at the place of its tag in the region, no more than was
+// announced and than there is room for; what the memory gives leaves, each element once, in order, with the tag that it must have, or as
+// lost: exactly if the memory told of an error, its tag is another, or its queue is not one. Nothing waits without cause.
+//
+// Assumed: what `ap1000p_spill` and `ap1000p_queues` keep: the region holds still while it is in use, its first tag is a place of it, and
+// no more is announced than the largest region holds; the memory's rules. What the memory gives is any.
+module prove_ap1000p_refill #(
+    parameter int DataW = 64
+) (
+    input logic clk_i,
+    input logic rst_i,
+    input logic mark_i,
+    input logic [7:0] base_i,
+    input logic [6:0] limit_i,
+    input logic empty_i,
+    input logic [ap1000p_pkg::SpillTagLapW+ap1000p_pkg::SpillTagPositionW-1:0] tag_i,
+    input logic stored_valid_i,
+    input logic [2:0] stored_count_i,
+    input logic cmd_ready_i,
+    input logic data_valid_i,
+    input logic [DataW-1:0] data_data_i,
+    input logic data_last_i,
+    input logic data_err_i,
+    input logic out_ready_i
+);
+  localparam int TagW = ap1000p_pkg::SpillTagLapW + ap1000p_pkg::SpillTagPositionW;
+  localparam int Beats = 64 / DataW;
+  localparam int Capacity = 18;
+  localparam int ElementW = 1 + 5 + 4 + 1 + TagW + 32;
+
+  logic busy, cmd_valid, data_ready, out_valid, out_lost, out_end;
+  logic [31:0] cmd_addr, out_data;
+  logic [7:0] cmd_len;
+  logic [4:0] out_queue;
+  logic [3:0] out_index;
+  logic [TagW-1:0] out_tag;
+  ap1000p_refill #(
+      .DataW(DataW)
+  ) dut (
+      .clk_i,
+      .rst_i,
+      .busy_o(busy),
+      .base_i,
+      .limit_i,
+      .empty_i,
+      .tag_i,
+      .stored_valid_i,
+      .stored_count_i,
+      .mem_cmd_valid_o(cmd_valid),
+      .mem_cmd_ready_i(cmd_ready_i),
+      .mem_cmd_addr_o(cmd_addr),
+      .mem_cmd_len_o(cmd_len),
+      .mem_data_valid_i(data_valid_i),
+      .mem_data_ready_o(data_ready),
+      .mem_data_data_i(data_data_i),
+      .mem_data_last_i(data_last_i),
+      .mem_data_err_i(data_err_i),
+      .out_valid_o(out_valid),
+      .out_ready_i,
+      .out_lost_o(out_lost),
+      .out_queue_o(out_queue),
+      .out_index_o(out_index),
+      .out_end_o(out_end),
+      .out_tag_o(out_tag),
+      .out_data_o(out_data)
+  );
+  power_up u_power_up (.*);
+  stream_rules #(
+      .W(40)
+  ) u_cmd (
+      .clk_i,
+      .rst_i,
+      .valid_i(cmd_valid),
+      .ready_i(cmd_ready_i),
+      .data_i ({cmd_addr, cmd_len})
+  );
+  stream_rules #(
+      .W(ElementW)
+  ) u_out (
+      .clk_i,
+      .rst_i,
+      .valid_i(out_valid),
+      .ready_i(out_ready_i),
+      .data_i ({out_lost, out_queue, out_index, out_end, out_tag, out_data})
+  );
+  mem_read_rules #(
+      .Outstanding(1),
+      .Assume(1'b1)
+  ) u_read (
+      .clk_i,
+      .rst_i,
+      .cmd_valid_i (cmd_valid),
+      .cmd_ready_i (cmd_ready_i),
+      .cmd_len_i   (cmd_len),
+      .data_valid_i(data_valid_i),
+      .data_ready_i(data_ready),
+      .data_last_i (data_last_i)
+  );
+
+  // ------------------------------------------------------------------------------------------------ the region, and what is asked of it
+  logic beat, element, half_q, err_q, burst_q, asks, pop;
+  logic [31:0] first_q;
+  logic [63:0] given;
+  logic [16:0] unasked_q, inside_q;  // announced: not asked for, not gone
+  logic [4:0] due_q, asked;  // elements: to come of the burst, of the command
+  logic [3:0] tells;
+  logic [TagW-1:0] tag_q;  // of the next element to come
+  logic fresh_q, after_q;
+  logic [14:0] region_q;
+  assign beat = data_valid_i && data_ready;
+  assign element = beat && (Beats == 1 || half_q);
+  if (Beats == 1) begin : gen_whole
+    assign given = data_data_i;
+  end else begin : gen_halves
+    assign given = {data_data_i, first_q};
+    always_ff @(posedge clk_i) begin
+      if (!rst_i) begin
+        first_known :
+        assert ((!dut.active_q || dut.half_q == half_q) &&
+                (!half_q || {err_q, first_q} == {dut.gen_halves.err_q, dut.gen_halves.first_q}));
+      end
+    end
+  end
+  assign tells = stored_valid_i ? 4'(stored_count_i) + 4'd1 : '0;
+  assign asked = 5'((9'(cmd_len) + 9'd1) >> (Beats - 1));
+  assign asks  = cmd_valid && cmd_ready_i;
+  assign pop   = out_valid && out_ready_i;
+
+  function automatic logic [TagW-1:0] next(input logic [TagW-1:0] tag, input logic [6:0] limit);
+    if (tag[9:0] == '1 && {1'b0, tag[15:10]} + 7'd1 == limit) return {tag[TagW-1:16] + 3'd1, 16'b0};
+    return {tag[TagW-1:16], tag[15:0] + 16'd1};
+  endfunction
+
+  // What must leave for an element of the memory. Of a lost one no more is said.
+  logic [4:0] queue;
+  logic lost;
+  logic [ElementW-1:0] must, does;
+  assign queue = given[28:24];
+  assign lost = data_err_i || (Beats == 2 && err_q) || given[23:5] != tag_q ||
+      !(queue == 5'd1 || queue == 5'd2 || queue == 5'd4 || queue == 5'd8 || queue == 5'd16);
+  assign must = lost ? {1'b1, (ElementW - 1)'(0)} : {1'b0, queue, given[4:1], given[0], tag_q, given[63:32]};
+  assign does = out_lost ? {1'b1, (ElementW - 1)'(0)} : {1'b0, out_queue, out_index, out_end, out_tag, out_data};
+
+  logic follow;
+  logic [4:0] held, ahead;
+  logic [ElementW-1:0] word;
+  stream_track #(
+      .W(ElementW),
+      .Capacity(Capacity),
+      .Fills(1'b0)
+  ) u_track (
+      .clk_i,
+      .rst_i,
+      .mark_i,
+      .push_i(element),
+      .in_data_i(must),
+      .pop_i(pop),
+      .out_data_i(does),
+      .inside_o(held),
+      .follow_o(follow),
+      .ahead_o(ahead),
+      .word_o(word)
+  );
+
+  // In the cycle before: something to be asked for with nothing in the way; an element inside, and none offered.
+  logic waits_q, idle_q;
+  always_ff @(posedge clk_i) begin
+    unasked_q <= unasked_q + 17'(tells) - (asks ? 17'(asked) : '0);
+    inside_q  <= inside_q + 17'(tells) - 17'(pop);
+    if (asks) due_q <= asked;
+    else if (element) due_q <= due_q - 5'd1;
+    burst_q <= asks || (burst_q && !(element && due_q == 5'd1));
+    if (beat) half_q <= !half_q && Beats == 2;
+    if (beat) {err_q, first_q} <= {data_err_i, data_data_i[31:0]};
+    if (empty_i) tag_q <= tag_i;
+    else if (element) tag_q <= next(tag_q, limit_i);
+    fresh_q  <= empty_i;
+    after_q  <= rst_i;
+    region_q <= {base_i, limit_i};
+    waits_q  <= unasked_q != '0 && !burst_q && !cmd_valid && held <= 5'd8;
+    idle_q   <= held != '0 && !out_valid;
+    if (rst_i) begin
+      unasked_q <= '0;
+      inside_q <= '0;
+      burst_q <= 1'b0;
+      half_q <= 1'b0;
+      due_q <= '0;
+      waits_q <= 1'b0;
+      idle_q <= 1'b0;
+    end
+    if (!rst_i) begin
+      empty_at_first : assume (!after_q || empty_i);
+      empty_is_empty : assume (!empty_i || (inside_q == '0 && !stored_valid_i));
+      in_use_holds : assume (fresh_q || region_q == {base_i, limit_i});
+      a_region : assume (empty_i || !fresh_q || ({1'b0, tag_q[15:10]} < limit_i && limit_i <= 7'd64));
+      no_more_than_fits : assume (inside_q + 17'(tells) <= 17'h10000);
+
+      asked_in_order : assert (!cmd_valid || cmd_addr == {5'b0, base_i, tag_q[15:0], 3'b0});
+      whole_elements : assert (!cmd_valid || (cmd_len < 8'(8 * Beats) && (Beats == 1 || cmd_len[0])));
+      within_eight : assert (!cmd_valid || 5'(cmd_addr[5:3]) + asked <= 5'd8);
+      within_region : assert (!cmd_valid || 18'(cmd_addr[18:3]) + 18'(asked) <= {1'b0, limit_i, 10'b0});
+      asked_if_there : assert (!cmd_valid || 17'(asked) <= unasked_q);
+      asked_if_room : assert (!cmd_valid || held + asked <= 5'(Capacity));
+      one_at_a_time : assert (!cmd_valid || !burst_q);
+      takes_what_it_asked_for : assert (!burst_q || data_ready);
+      none_but_asked_for : assert (!data_ready || burst_q);
+      asks_soon : assert (!waits_q || cmd_valid);
+      offers_soon : assert (!idle_q || out_valid);
+      busy_tells : assert (busy || inside_q == '0);
+      rests : assert (!busy || inside_q != '0);
+
+      loses : cover (pop && follow && ahead == '0 && out_lost);
+      goes_round : cover (element && !lost && tag_q[15:0] == '0 && !fresh_q && out_valid && !out_lost);
+      full_burst : cover (asks && asked == 5'd8 && held != '0);
+    end
+  end
+
+  // ------------------------------------------------------------------------------------------------ what makes it inductive
+  logic [Capacity-1:0] taken;
+  logic [Capacity-1:0][ElementW-1:0] place, plain;
+  assign taken = {16'((17'd1 << dut.level) - 17'd1), !dut.u_out.ready_q, out_valid};
+  assign plain = {dut.u_elements.mem_q, dut.u_out.spare_q, dut.u_out.data_q};
+  for (genvar n = 0; n < Capacity; n++) begin : gen_place
+    assign place[n] = plain[n][ElementW-1] ? {1'b1, (ElementW - 1)'(0)} : plain[n];
+  end
+  in_line #(
+      .W(ElementW),
+      .Places(Capacity),
+      .CountW(5)
+  ) u_line (
+      .clk_i,
+      .rst_i,
+      .taken_i (taken),
+      .place_i (place),
+      .inside_i(held),
+      .follow_i(follow),
+      .ahead_i (ahead),
+      .word_i  (word)
+  );
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      all_counted : assert (inside_q == unasked_q + 17'(due_q) + 17'(held));
+      possible : assert (inside_q <= 17'h10000 && dut.stored_q <= 17'h10000);
+      unasked_known : assert (unasked_q == dut.stored_q + (cmd_valid ? 17'(asked) : '0));
+      burst_known :
+      assert (dut.active_q == (cmd_valid || burst_q) && burst_q == (due_q != '0) &&
+              (!dut.active_q || 5'(dut.left_q) + 5'd1 == (burst_q ? due_q : asked)));
+      room_left : assert (!dut.active_q || dut.level + 5'(dut.left_q) + 5'd1 <= 5'd16);
+      tag_known : assert (after_q || dut.tag_q == tag_q);
+      position_known : assert (empty_i || fresh_q || ({1'b0, tag_q[15:10]} < limit_i && limit_i <= 7'd64));
+      stays_within_eight : assert (!burst_q || 5'(tag_q[2:0]) + due_q <= 5'd8);
+      halves : assert (!half_q || (Beats == 2 && burst_q));
+      few : assert (dut.level <= 5'd16 && due_q <= 5'd8 && (dut.u_out.ready_q || out_valid));
+      beats_known :
+      assert ((u_read.asked_q != u_read.read_q) == burst_q && (!burst_q ||
+              9'(u_read.len_q[u_read.read_q]) + 9'd1 == 9'(u_read.beat_q) + 9'(due_q) * 9'(Beats) - 9'(half_q)));
+      beats_start : assert (burst_q || u_read.beat_q == '0);
+`ifdef TSUNAGI_ASSERT
+      own_rules :
+      assert ({dut.u_memory.asked_q, dut.u_memory.read_q, dut.u_memory.beat_q, dut.u_memory.len_q} ==
+              {u_read.asked_q, u_read.read_q, u_read.beat_q, u_read.len_q});
+`endif
+    end
+  end
+endmodule

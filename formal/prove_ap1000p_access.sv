@@ -1,6 +1,6 @@
 // `ap1000p_access`: a load is answered once, after it was taken, and by what came for it: a remote one by the first
 // answer that comes once its message has left, whole; one of a Write Through Page by the copy, or with an error if
-// there is none; a refused one with an error. An answer that no load waits for changes nothing. An access is refused
+// there is none; a refused one with an error. An answer that no load waits for is told and changes nothing. An access is refused
 // if its cell is not there or its address no multiple of its size; of any other one message leaves, whole and once,
 // to its cell, with what was asked, and none of a load of a copy. A store is told to the counter of acknowledges as
 // it is taken, if its message leaves. The copy is accessed only after a hit, where the tags say, and only the bytes
@@ -49,7 +49,7 @@ module prove_ap1000p_access #(
     {low_q, high_q} <= {low_q, high_q};
   end
 
-  logic busy, req_ready, rsp_valid, rsp_err, issue, refused, stale, out_valid, out_end, load_ready;
+  logic busy, req_ready, rsp_valid, rsp_err, issue, refused, stale, stray, out_valid, out_end, load_ready;
   logic [63:0] rsp_data;
   logic [ 1:0] why;
   logic [31:0] out_data, rd_addr, wr_addr, wr_data;
@@ -96,6 +96,7 @@ module prove_ap1000p_access #(
       .load_ready_o       (load_ready),
       .load_err_i,
       .load_data_i,
+      .stray_o            (stray),
       .tag_req_valid_o    (tag_req_valid),
       .tag_req_ready_i,
       .tag_req_cell_o     (tag_cell),
@@ -199,9 +200,10 @@ module prove_ap1000p_access #(
   end
 
   // A load, until it is answered; what came for it.
-  logic open_q, came_q, err_q, remote;
+  logic open_q, came_q, err_q, remote, waits;
   logic [63:0] came_data_q;
   assign remote = open_q && !bad_q && !copied_q;
+  assign waits  = remote && sent_q == 3'd2 && !came_q;
   // The tags and the copy: asked, there was a hit, and how many words of memory.
   logic asked_q, judged_q, hit_q, asked_memory_q, tag_done_q;
   logic [1:0] beats_q, all_beats;
@@ -217,7 +219,7 @@ module prove_ap1000p_access #(
       came_data_q <= '0;
     end
     if (word) sent_q <= sent_q + 3'd1;
-    if (load_valid_i && remote && sent_q == 3'd2 && !came_q) begin
+    if (load_valid_i && waits) begin
       came_q <= 1'b1;
       err_q <= load_err_i;
       came_data_q <= size_q == 2'd3 ? load_data_i : {32'd0, load_data_i[31:0]};
@@ -239,7 +241,7 @@ module prove_ap1000p_access #(
     if (rst_i) {sent_q, asked_q, tag_done_q, asked_memory_q, beats_q} <= '0;
   end
 
-  logic refused_q, under_way;
+  logic refused_q, stray_q, under_way;
   logic [3:0] lanes;
   always_comb begin
     case (size_q)
@@ -262,6 +264,7 @@ module prove_ap1000p_access #(
   assign under_way = state >= Ask && state <= Release;
   always_ff @(posedge clk_i) begin
     refused_q <= accept && bad && !rst_i;
+    stray_q   <= load_valid_i && !waits && !rst_i;
     if (!rst_i) begin
       tags_were_asked : assume (!tag_rsp_valid_i || (asked_q && !tag_done_q));
       // Answers.
@@ -274,6 +277,7 @@ module prove_ap1000p_access #(
               (!hit_q || (beats_q == all_beats && rsp_data == came_data_q))));
       refused_has_an_error : assert (!(rsp_valid && bad_q) || (rsp_err && why == 2'(ap1000p_pkg::AccessRefused)));
       refused_told : assert (refused == refused_q);
+      stray_told : assert (stray == stray_q);
       // Messages.
       nothing_invented : assert (!out_valid || sent_q < to_send);
       as_asked : assert (!out_valid || (out_data == expected && out_end == last_word));

@@ -90,8 +90,8 @@
 #define AP1000P_CAUSE_WORD_MASK 0x80u
 #define AP1000P_CAUSE_QUEUE_SHIFT 8 /* spilled words were lost, or a message was too long */
 #define AP1000P_CAUSE_QUEUE_MASK 0x100u
-#define AP1000P_CAUSE_ACK_SHIFT 9 /* an acknowledgement of nothing */
-#define AP1000P_CAUSE_ACK_MASK 0x200u
+#define AP1000P_CAUSE_STRAY_SHIFT 9 /* an answer that nobody waits for: STRAY_COUNT */
+#define AP1000P_CAUSE_STRAY_MASK 0x200u
 
 /* Registers: Causes that interrupt, as in CAUSE */
 #define AP1000P_ENABLE 0x24u
@@ -120,6 +120,13 @@
 #define AP1000P_ACKS 0x38u
 #define AP1000P_ACKS_COUNT_SHIFT 0 /* 0: all are performed */
 #define AP1000P_ACKS_COUNT_MASK 0xFFFFu
+
+/* Registers: Answers that nobody waited for, dropped */
+#define AP1000P_STRAY_COUNT 0x3Cu
+#define AP1000P_STRAY_COUNT_ACKS_SHIFT 0 /* acknowledgements of no store, up to 65535 */
+#define AP1000P_STRAY_COUNT_ACKS_MASK 0xFFFFu
+#define AP1000P_STRAY_COUNT_LOADS_SHIFT 16 /* answers of loads, up to 65535 */
+#define AP1000P_STRAY_COUNT_LOADS_MASK 0xFFFF0000u
 
 /* Registers: Of a fault of: requests sent */
 #define AP1000P_WHY0 0x40u

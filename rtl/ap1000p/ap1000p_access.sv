@@ -13,7 +13,7 @@
 // Latency    1 cycle from the request to the message's first word. A store takes 4 cycles (5 of 8 bytes), in a Write Through Page 4 more, and
 //            those of memory if there is a copy. A load there takes 6 cycles and those of memory, or 6 to its error.
 // Full       a store waits while `acks_full_i`, any access while its queue takes no words.
-// Misuse     an answer that no load waits for is dropped. A load to a cell that never answers waits until reset.
+// Misuse     an answer that no load waits for is dropped, and told by `stray_o`, a pulse. A load to a cell that never answers waits until reset.
 // Errors     of memory: a load of a copy is answered with an error; of a store that could not change its copy `stale_o` tells, a pulse: software
 //            must forget the line.
 // Reset      forgets what is under way; an answer that comes later must not (reset the network and the tags, too).
@@ -60,6 +60,7 @@ module ap1000p_access #(
     output logic load_ready_o,
     input logic load_err_i,
     input logic [63:0] load_data_i,
+    output logic stray_o,
 
     output logic tag_req_valid_o,
     input logic tag_req_ready_i,
@@ -225,6 +226,7 @@ module ap1000p_access #(
       end
     end
     refused_o <= accept && bad && !rst_i;
+    stray_o   <= load_valid_i && state_q != Await && !rst_i;
     stale_o   <= state_q == Written && mem_wr_rsp_valid_i && mem_wr_rsp_err_i && !rst_i;
     if (rst_i) begin
       state_q <= Idle;

@@ -115,7 +115,7 @@ module ap1000p_cell #(
   logic [3:0] peek;
   logic [16:0] release_count, held;
   logic [15:0] position, acks, refused_count, refused_page;
-  logic demap_valid, demap_ready, demap_all, forget, refused, dsm_refused, ack_under;
+  logic demap_valid, demap_ready, demap_all, forget, refused, dsm_refused;
   logic [31:0] demap_addr, peek_data;
   logic [4:0] fault, fault_write, fault_system, retry, abort, spilled;
   logic [4:0][ 2:0] fault_reason;
@@ -139,11 +139,10 @@ module ap1000p_cell #(
   logic upd_valid, upd_ready;
   logic [ 2:0] upd_kind;
   logic [24:0] upd_line;
-  logic [ 1:0] loaded;
+  logic [1:0] loaded, stray;
 
-  logic [ 6:0] pulse;
+  logic [5:0] pulse;
   assign pulse = {
-    ack_under,
     spill_error || lost || too_long,
     word_given_up || word_error || stale,
     cut != '0,
@@ -221,6 +220,7 @@ module ap1000p_cell #(
       .position_i(position),
       .acks_i(acks),
       .pulse_i(pulse),
+      .stray_i(stray),
       .refused_count_i(refused_count),
       .refused_page_i(refused_page),
       .refused_cause_i(refused_cause),
@@ -328,6 +328,7 @@ module ap1000p_cell #(
       .load_ready_o(load_ready),
       .load_err_i(load_err[1]),
       .load_data_i(load_data[1]),
+      .stray_o(stray[1]),
       .tag_req_valid_o(tag_req),
       .tag_req_ready_i(tag_req_ready),
       .tag_req_cell_o(tag_cell),
@@ -716,7 +717,7 @@ module ap1000p_cell #(
       .count_o(acks),
       .full_o (acks_full),
       .over_o (unused_over),
-      .under_o(ack_under)
+      .under_o(stray[0])
   );
 
   // ------------------------------------------------------------------------------------- memory controller's parts

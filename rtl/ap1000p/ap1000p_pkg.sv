@@ -91,8 +91,8 @@ package ap1000p_pkg;
   localparam int CauseWordW = 1;
   localparam int CauseQueueLsb = 8;
   localparam int CauseQueueW = 1;
-  localparam int CauseAckLsb = 9;
-  localparam int CauseAckW = 1;
+  localparam int CauseStrayLsb = 9;
+  localparam int CauseStrayW = 1;
 
   // Registers: Causes that interrupt, as in CAUSE
   localparam bit [7:0] Enable = 8'h24;
@@ -121,6 +121,13 @@ package ap1000p_pkg;
   localparam bit [7:0] Acks = 8'h38;
   localparam int AcksCountLsb = 0;
   localparam int AcksCountW = 16;
+
+  // Registers: Answers that nobody waited for, dropped
+  localparam bit [7:0] StrayCount = 8'h3C;
+  localparam int StrayCountAcksLsb = 0;
+  localparam int StrayCountAcksW = 16;
+  localparam int StrayCountLoadsLsb = 16;
+  localparam int StrayCountLoadsW = 16;
 
   // Registers: Of a fault of: requests sent
   localparam bit [7:0] Why0 = 8'h40;

@@ -3,7 +3,7 @@
 // Host       32-bit request (valid/ready), answered by valid/ready `host_rsp_*`; one at a time. An unknown offset, a write to a read-only
 //            register or with partial strobes gives `host_rsp_err_o` and changes nothing.
 // Registers  docs/machines/ap1000p-formats.md, "Registers" (generated from regs.toml). A limit of more than 64 is written as 64. Of two
-//            messages not executed in one cycle the request is the last one.
+//            messages not executed in one cycle the request is the last one. Answers that nobody waited for are counted here, to 65535.
 // Causes     are kept until written with 1; FAULT, FILL and FULL are set again while they last. `irq_o` is high while an enabled one is kept.
 // Faults     of five units, shown as they are; SERVE gives `retry_o`, `abort_o` pulses.
 // Rings      what software sets of the ring buffers; where the next message goes is ap1000p_ring's, set by a pulse.
@@ -90,7 +90,8 @@ module ap1000p_regs (
     input logic [16:0] held_i,
     input logic [15:0] position_i,
     input logic [15:0] acks_i,
-    input logic [6:0] pulse_i,  // REFUSED to ACK, in the order of CAUSE
+    input logic [5:0] pulse_i,  // REFUSED to QUEUE, in the order of CAUSE
+    input logic [1:0] stray_i,  // pulses: an acknowledgement, a load's answer
     input logic [15:0] refused_count_i,
     input logic [15:0] refused_page_i,
     input logic [1:0] refused_cause_i,
@@ -112,9 +113,10 @@ module ap1000p_regs (
   assign write  = accept && host_req_write_i && host_req_wstrb_i == 4'hF;
 
   logic [9:0] pending_q, enable_q;
+  logic [1:0][15:0] stray_q;
   logic [31:0] what_q;
-  logic [ 3:0] why_q;
-  logic [ 4:0] mode_q;
+  logic [3:0] why_q;
+  logic [4:0] mode_q;
   logic demap_q, demap;
   logic [2:0] ring_write_at, ring_mode_at, ring_read_at;
   for (genvar i = 0; i < 3; i++) begin : gen_ring_at
@@ -149,6 +151,7 @@ module ap1000p_regs (
       ap1000p_pkg::Serve, ap1000p_pkg::Demap, ap1000p_pkg::DemapAll, ap1000p_pkg::Drop, ap1000p_pkg::Release:
       writable = 1'b1;
       ap1000p_pkg::Acks: rdata[15:0] = acks_i;
+      ap1000p_pkg::StrayCount: rdata = stray_q;
       ap1000p_pkg::RefusedCount: rdata = {refused_page_i, refused_count_i};
       ap1000p_pkg::BrokenCount: rdata = broken_count_i;
       ap1000p_pkg::BrokenWhat: rdata = what_q;
@@ -246,10 +249,12 @@ module ap1000p_regs (
 
   // ----------------------------------------------------------------------------------------- pulses, demap, interrupt
   logic serve, clear, pulses;
+  logic [9:0] causes;
   assign demap = write && (addr == ap1000p_pkg::Demap || addr == ap1000p_pkg::DemapAll);
   assign serve = write && addr == ap1000p_pkg::Serve;
   assign clear = write && addr == ap1000p_pkg::Cause;
   assign demap_valid_o = demap_q;
+  assign causes = {stray_i != '0, pulse_i, full_i, fill_i, fault_i != '0};
   assign pulses = retry_o != '0 || abort_o != '0 || drop_o != '0 || ring_set_o != '0;
   assign busy_o = pulses || upd_valid_o || demap_q || release_valid_o;
 
@@ -259,7 +264,7 @@ module ap1000p_regs (
       why_q  <= broken_valid_i[0] ? broken_reason_i[0] : broken_reason_i[1];
     end
     if (rst_i) begin
-      {what_q, why_q} <= '0;
+      {what_q, why_q, stray_q} <= '0;
       retry_o <= '0;
       abort_o <= '0;
       drop_o <= '0;
@@ -270,6 +275,7 @@ module ap1000p_regs (
       pending_q <= '0;
       irq_o <= 1'b0;
     end else begin
+      for (int i = 0; i < 2; i++) if (stray_i[i] && stray_q[i] != '1) stray_q[i] <= stray_q[i] + 16'd1;
       retry_o <= serve ? wdata[ap1000p_pkg::ServeRetryLsb+:5] : '0;
       abort_o <= serve ? wdata[ap1000p_pkg::ServeAbortLsb+:5] : '0;
       drop_o <= (write && addr == ap1000p_pkg::Drop) ? wdata[1:0] : '0;
@@ -277,7 +283,7 @@ module ap1000p_regs (
       ring_set_o <= {3{write}} & ring_write_at;
       demap_q <= demap || (demap_q && !demap_ready_i);
       forget_o <= demap_q && demap_ready_i;
-      pending_q <= (pending_q & ~(clear ? wdata[9:0] : 10'd0)) | {pulse_i, full_i, fill_i, fault_i != '0};
+      pending_q <= (pending_q & ~(clear ? wdata[9:0] : 10'd0)) | causes;
       irq_o <= (pending_q & enable_q) != '0;
     end
   end

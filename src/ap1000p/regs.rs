@@ -152,10 +152,10 @@ pub const CAUSE_WORD_MASK: u32 = 0x80;
 pub const CAUSE_QUEUE_SHIFT: u32 = 8;
 /// Bits 8 in place.
 pub const CAUSE_QUEUE_MASK: u32 = 0x100;
-/// an acknowledgement of nothing.
-pub const CAUSE_ACK_SHIFT: u32 = 9;
+/// an answer that nobody waits for: STRAY_COUNT.
+pub const CAUSE_STRAY_SHIFT: u32 = 9;
 /// Bits 9 in place.
-pub const CAUSE_ACK_MASK: u32 = 0x200;
+pub const CAUSE_STRAY_MASK: u32 = 0x200;
 
 /// Registers: Causes that interrupt, as in CAUSE.
 pub const ENABLE: u32 = 0x24;
@@ -194,6 +194,17 @@ pub const ACKS: u32 = 0x38;
 pub const ACKS_COUNT_SHIFT: u32 = 0;
 /// Bits 15:0 in place.
 pub const ACKS_COUNT_MASK: u32 = 0xffff;
+
+/// Registers: Answers that nobody waited for, dropped.
+pub const STRAY_COUNT: u32 = 0x3c;
+/// acknowledgements of no store, up to 65535.
+pub const STRAY_COUNT_ACKS_SHIFT: u32 = 0;
+/// Bits 15:0 in place.
+pub const STRAY_COUNT_ACKS_MASK: u32 = 0xffff;
+/// answers of loads, up to 65535.
+pub const STRAY_COUNT_LOADS_SHIFT: u32 = 16;
+/// Bits 31:16 in place.
+pub const STRAY_COUNT_LOADS_MASK: u32 = 0xffff0000;
 
 /// Registers: Of a fault of: requests sent.
 pub const WHY0: u32 = 0x40;

@@ -481,7 +481,7 @@ fn refusals<U: Cell>(case: &Case, probe: &Probe) -> Result<(), String> {
     told("ID", pair.read(0, ID), ID_VALUE)?;
     told("a write of ID", pair.register(0, ID, Some((0, 0xf))), None)?;
     told("half a register", pair.register(0, MODE, Some((0, 0x3))), None)?;
-    told("no register", pair.register(0, 0x3c, None), None)?;
+    told("no register", pair.register(0, 0x98, None), None)?;
     let incr = Kind::Incr;
     told("a read of a page", pair.load(0, PAGES, 4), None)?;
     told("8 bytes to a page", pair.store(0, PAGES, incr, 8, &[1]), None)?;

@@ -77,6 +77,7 @@ pub struct In {
     position: u16,
     acks: u16,
     pulse: u8,
+    stray: u8,
     refused_count: u16,
     refused_page: u16,
     refused_cause: u8,
@@ -194,6 +195,7 @@ macro_rules! ports {
                 self.position_i.set(inputs.position);
                 self.acks_i.set(inputs.acks);
                 self.pulse_i.set(inputs.pulse);
+                self.stray_i.set(inputs.stray);
                 self.refused_count_i.set(inputs.refused_count);
                 self.refused_page_i.set(inputs.refused_page);
                 self.refused_cause_i.set(inputs.refused_cause);
@@ -258,7 +260,7 @@ macro_rules! ports {
 }
 
 ports!(Ap1000pRegs TwinRegsRead TwinRegsPartial TwinRegsLast TwinRegsTable TwinRegsLimit TwinRegsForget TwinRegsCause
-       TwinRegsEnable TwinRegsUpdate TwinRegsRest TwinRegsPath);
+       TwinRegsStray TwinRegsEnable TwinRegsUpdate TwinRegsRest TwinRegsPath);
 
 /// A value of a word with these bits in place of a field's.
 fn at(value: impl Into<u64>, mask: u32) -> u32 {
@@ -296,6 +298,8 @@ struct Model {
     last: u16,
     pending: u32,
     irq: bool,
+    /// Acknowledgements and loads' answers.
+    stray: [u16; 2],
     what: u32,
     why: u8,
     pulses: Pulses,
@@ -317,6 +321,7 @@ impl Model {
             last: 0,
             pending: 0,
             irq: false,
+            stray: [0; 2],
             what: 0,
             why: 0,
             pulses: Pulses::default(),
@@ -330,7 +335,8 @@ impl Model {
     /// `last` follows the size all the time.
     fn reset(&mut self) {
         self.kept = BTreeMap::from([("SIZE".into(), 1 << SIZE_X_SHIFT | 1 << SIZE_Y_SHIFT)]);
-        (self.pending, self.irq, self.what, self.why) = (0, false, 0, 0);
+        (self.pending, self.irq, self.stray) = (0, false, [0; 2]);
+        (self.what, self.why) = (0, 0);
         (self.pulses, self.answer) = (Pulses::default(), None);
     }
 
@@ -390,6 +396,7 @@ impl Model {
             "CAUSE" => self.pending,
             "FAULTS" => at(inputs.fault, FAULTS_WHO_MASK),
             "ACKS" => at(inputs.acks, ACKS_COUNT_MASK),
+            "STRAY_COUNT" => at(self.stray[0], STRAY_COUNT_ACKS_MASK) | at(self.stray[1], STRAY_COUNT_LOADS_MASK),
             "REFUSED_COUNT" => {
                 at(inputs.refused_count, REFUSED_COUNT_COUNT_MASK) | at(inputs.refused_page, REFUSED_COUNT_PAGE_MASK)
             }
@@ -523,7 +530,11 @@ impl Model {
         self.pending |= bit(inputs.fault != 0, CAUSE_FAULT_MASK)
             | bit(inputs.fill, CAUSE_FILL_MASK)
             | bit(inputs.full, CAUSE_FULL_MASK)
-            | u32::from(inputs.pulse) << CAUSE_REFUSED_SHIFT;
+            | u32::from(inputs.pulse) << CAUSE_REFUSED_SHIFT
+            | bit(inputs.stray != 0, CAUSE_STRAY_MASK);
+        for (i, count) in self.stray.iter_mut().enumerate() {
+            *count = count.saturating_add((inputs.stray >> i & 1).into());
+        }
         if inputs.broken != 0 {
             let class = usize::from(inputs.broken & 1 == 0);
             self.what = inputs.broken_what[class];
@@ -574,7 +585,8 @@ fn any_inputs(rng: &mut Rng, quiet: bool) -> In {
         held: bits(17) as u32,
         position: bits(16) as u16,
         acks: bits(16) as u16,
-        pulse: (bits(7) & bits(7)) as u8,
+        pulse: (bits(6) & bits(6)) as u8,
+        stray: (bits(2) & bits(2)) as u8,
         refused_count: bits(16) as u16,
         refused_page: bits(16) as u16,
         refused_cause: bits(2) as u8,
@@ -588,7 +600,7 @@ fn any_inputs(rng: &mut Rng, quiet: bool) -> In {
         ..In::default()
     };
     if quiet {
-        (inputs.fault, inputs.fill, inputs.full, inputs.pulse) = (0, false, false, 0);
+        (inputs.fault, inputs.fill, inputs.full, inputs.pulse, inputs.stray) = (0, false, false, 0, 0);
     }
     inputs
 }
@@ -618,7 +630,10 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
         let asked = self.model.asked;
         let told = || format!("cycle {now}, register {asked:#04x}: {seen:x?}, not {want:x?}");
         let came = (seen.ready, seen.answer.is_some()) == (want.ready, want.answer.is_some());
-        let rule = if u32::from(asked) == CAUSE {
+        let values = [seen.answer, want.answer]
+            .iter()
+            .all(|answer| answer.flatten().is_some());
+        let rule = if u32::from(asked) == CAUSE && values {
             Rule::Interrupt
         } else {
             Rule::Answer
@@ -711,6 +726,28 @@ fn limits<U: Ports<In = In, Out = Out>>(case: &Case, probe: &Probe) -> Result<()
     Ok(())
 }
 
+/// Counters of stray answers end where they are full.
+fn strays<U: Ports<In = In, Out = Out>>(case: &Case, probe: &Probe) -> Result<(), String> {
+    let mut bench = Bench::<U>::new(case, STARTS[0], probe)?;
+    let read = Request {
+        write: false,
+        offset: STRAY_COUNT as u8,
+        data: 0,
+        strobes: 15,
+    };
+    let came = |stray| In { stray, ..In::default() };
+    // One acknowledgement less than loads' answers, then both on.
+    bench.cycle(&came(0b10), false)?;
+    for _ in 0..u16::MAX - 1 {
+        bench.cycle(&came(0b11), false)?;
+    }
+    for _ in 0..3 {
+        bench.access(read)?;
+        bench.cycle(&came(0b11), false)?;
+    }
+    Ok(())
+}
+
 /// Every offset that is none, and every register that cannot be written, is refused.
 fn refusals<U: Ports<In = In, Out = Out>>(case: &Case, probe: &Probe) -> Result<(), String> {
     let mut bench = Bench::<U>::new(case, STARTS[0], probe)?;
@@ -753,6 +790,12 @@ fn a_limit_above_64_is_64() {
 }
 
 #[test]
+fn stray_answers_are_counted_to_the_end() {
+    let case = Case::new("ap1000p", "registers::stray_answers_are_counted_to_the_end", "");
+    case.run(|probe| strays::<Ap1000pRegs>(&case, probe));
+}
+
+#[test]
 fn what_is_no_register_is_refused() {
     let case = Case::new("ap1000p", "registers::what_is_no_register_is_refused", "");
     case.run(|probe| refusals::<Ap1000pRegs>(&case, probe));
@@ -769,12 +812,19 @@ fn of_limits<U: Ports<In = In, Out = Out>>() -> Vec<Result<(), String>> {
     vec![limits::<U>(&case, &Probe::default())]
 }
 
+/// That what is counted is not counted anew.
+fn of_strays<U: Ports<In = In, Out = Out>>() -> Vec<Result<(), String>> {
+    let case = Case::new("ap1000p", "registers::each_twin_is_caught", "strays");
+    vec![strays::<U>(&case, &Probe::default())]
+}
+
 #[test]
 fn each_twin_is_caught() {
     let twins: &[Twin] = &[
         ("Answer", &checks::<TwinRegsRead>),
         ("Answer", &checks::<TwinRegsPartial>),
         ("Answer", &checks::<TwinRegsLast>),
+        ("Answer", &of_strays::<TwinRegsStray>),
         ("Control", &checks::<TwinRegsTable>),
         ("Limit", &checks::<TwinRegsLimit>),
         ("Limit", &of_limits::<TwinRegsLimit>),

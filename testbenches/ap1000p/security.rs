@@ -437,7 +437,7 @@ fn invalidation_in_flight() {
     }
 }
 
-/// Answers that nobody asked for: an acknowledgement and a load's are dropped, the first told; the reply of a GET or of an atomic is a PUT, with the
+/// Answers that nobody asked for: an acknowledgement and a load's are dropped, and counted; the reply of a GET or of an atomic is a PUT, with the
 /// rights of the context that it names. A load that waits for its own answer meanwhile has it.
 #[test]
 fn replies_to_nobody() {
@@ -455,13 +455,25 @@ fn replies_to_nobody() {
     let before = rest(&machine, 1, &[]);
     forge(&mut machine, DIRECT_REMOTE_REPLY, &[made(MADE_STORE_ACK | size)]);
     let told = (machine.read(1, CAUSE), machine.read(1, ACKS));
-    assert_eq!(told, (CAUSE_ACK_MASK, 0), "{}", report(&mut machine));
+    assert_eq!(told, (CAUSE_STRAY_MASK, 0), "{}", report(&mut machine));
+    let strays = |machine: &mut Machine| {
+        let count = machine.read(1, STRAY_COUNT);
+        [STRAY_COUNT_ACKS_MASK, STRAY_COUNT_LOADS_MASK].map(|mask| (count & mask) >> mask.trailing_zeros())
+    };
+    assert_eq!(strays(&mut machine), [1, 0]);
     machine.write(1, CAUSE, 0x3ff);
-    for words in [
+    for (number, words) in [
         &[made(MADE_LOAD_REPLY | size), 4711][..],
         &[made(MADE_LOAD_REPLY | size)],
-    ] {
+    ]
+    .into_iter()
+    .enumerate()
+    {
         forge(&mut machine, DIRECT_REMOTE_REPLY, words);
+        let told = (machine.read(1, CAUSE), machine.read(1, LOADED));
+        assert_eq!(told, (CAUSE_STRAY_MASK, ACCESS_DONE), "{}", report(&mut machine));
+        assert_eq!(strays(&mut machine), [1, 1 + number as u32]);
+        machine.write(1, CAUSE, 0x3ff);
     }
     // The next load has its own answer, and stores are counted as before.
     let load = Remote {
@@ -480,6 +492,7 @@ fn replies_to_nobody() {
     assert!(machine.settle(1_000), "{}", report(&mut machine));
     assert_eq!((machine.read(1, ACKS), word(&machine, 0, 0x2_0000)), (0, 1));
     assert_eq!(machine.read(1, CAUSE), 0);
+    assert_eq!(strays(&mut machine), [1, 2]);
     // In a context that the cell does not know nothing is written.
     for (queue, words) in [
         (

@@ -56,6 +56,8 @@ pub(super) struct Registers {
     pub loaded: u32,
     /// How many, the last one's page and why.
     pub refused: (u32, u16, u32),
+    /// Acknowledgements and loads' answers.
+    stray: [u32; 2],
     /// Requests and replies.
     pub broken: [u32; 2],
     /// The last one.
@@ -95,6 +97,12 @@ impl Registers {
 
     pub fn irq(&self) -> bool {
         self.cause & self.enable != 0
+    }
+
+    /// Nobody waited for an acknowledgement (0) or a load's answer (1).
+    pub fn stray(&mut self, kind: usize) {
+        self.stray[kind] = (self.stray[kind] + 1).min(COUNT_MOST);
+        self.cause |= CAUSE_STRAY_MASK;
     }
 
     /// A message of this class was not executed.
@@ -272,6 +280,7 @@ impl Node {
             WTP_PAGES => regs.wtp_pages,
             LOADED => regs.loaded,
             ACKS => self.acks.count(),
+            STRAY_COUNT => regs.stray[0] | regs.stray[1] << STRAY_COUNT_LOADS_SHIFT,
             WHY0..=WHERE4 if offset.is_multiple_of(4) => {
                 let unit = (offset - WHY0) / (WHY1 - WHY0);
                 let fault = self.faults()[unit as usize].map(|(_, fault)| fault);

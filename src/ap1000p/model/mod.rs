@@ -437,10 +437,11 @@ impl ModelMachine {
         }
     }
 
-    /// The answer of a load, without words if it could not be loaded. That nobody waits for is dropped.
+    /// The answer of a load, without words if it could not be loaded. One that nobody waits for is dropped, and told.
     fn loaded(&mut self, n: usize, words: &[u32]) {
         let node = &mut self.nodes[n];
         let Some(Access::Loading(access)) = node.host else {
+            node.regs.stray(1);
             return;
         };
         let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));
@@ -755,7 +756,7 @@ impl ModelMachine {
                 Effect::Queue(queue, words) => node.queues.enter(queue, &words),
                 Effect::Acknowledged => {
                     if node.acks.step(false, true).under {
-                        node.regs.cause |= CAUSE_ACK_MASK;
+                        node.regs.stray(0);
                     }
                     acknowledged = true;
                 }

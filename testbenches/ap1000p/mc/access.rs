@@ -24,7 +24,7 @@ enum Rule {
     Copy,
     /// The tags' answer is not taken before the copy has been accessed.
     Held,
-    /// A store is counted when it is taken; what is refused, or makes a copy stale, is told.
+    /// A store is counted when it is taken; what is refused, makes a copy stale or answers no load is told.
     Told,
     Protocol,
     Path,
@@ -52,7 +52,7 @@ const PAGES: Pages = Pages { low: 4, high: 8 };
 /// Of the local cache; its copies of the pages are the first 64 KB behind it.
 const CACHE: u32 = 0x20_0000;
 /// Bytes of memory whose accesses are answered with an error.
-const BAD: u32 = 0x5c00;
+const BAD: std::ops::Range<u32> = 0x5800..0x6000;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct In {
@@ -85,6 +85,7 @@ pub struct Out {
     issue: Issue,
     refused: bool,
     stale: bool,
+    stray: bool,
     out: Option<(u32, bool)>,
     tag_req: Option<Remote>,
     tag_taken: bool,
@@ -152,6 +153,7 @@ macro_rules! ports {
                     issue: Issue(self.issue_o.is_set()),
                     refused: self.refused_o.is_set(),
                     stale: self.stale_o.is_set(),
+                    stray: self.stray_o.is_set(),
                     out: self.out_valid_o.is_set().then(|| (self.out_data_o.get(), self.out_end_o.is_set())),
                     tag_req: self.tag_req_valid_o.is_set().then(|| Remote {
                         cell: self.tag_req_cell_o.get(),
@@ -180,8 +182,8 @@ macro_rules! ports {
 }
 
 ports!(Ap1000pAccess
-       TwinAccessLocal TwinAccessPages TwinAccessLanes TwinAccessMiss TwinAccessEarly TwinAccessIssue TwinAccessError TwinAccessProtocol
-       TwinAccessPath TwinAccessStuck TwinAccessRest);
+       TwinAccessLocal TwinAccessPages TwinAccessLanes TwinAccessMiss TwinAccessEarly TwinAccessIssue TwinAccessError TwinAccessStray
+       TwinAccessProtocol TwinAccessPath TwinAccessStuck TwinAccessRest);
 
 struct Bench<'a, U> {
     rig: Rig<'a, U>,
@@ -193,13 +195,16 @@ struct Bench<'a, U> {
     pacers: [Pacer; 5],
     words: Monitor<(u32, bool)>,
     answers: Monitor<(bool, u64)>,
+    /// In the last cycle there was an answer that nobody waited for.
+    stray: bool,
     rng: Rng,
+    forger: Rng,
 }
 
 fn memory() -> Memory {
     let mut memory = Memory::new(CACHE as usize + 0x1_0000);
     memory.poison(0..CACHE + 0x1_0000);
-    memory.inject_fault(CACHE + BAD..CACHE + BAD + 0x400);
+    memory.inject_fault(CACHE + BAD.start..CACHE + BAD.end);
     memory
 }
 
@@ -221,7 +226,9 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
             ],
             words: Monitor::default(),
             answers: Monitor::default(),
+            stray: false,
             rng: case.rng("accesses"),
+            forger: case.rng("forged answers"),
         };
         bench.rig.step(&In::default(), true)?;
         Ok(bench)
@@ -316,11 +323,14 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
         while quiet < 3 {
             holds(Rule::Hang, self.rig.cycle < end, || told("does not end".into()))?;
             let [take, out_ready, loads, lookups, tags] = self.pacers.each_mut().map(Pacer::step);
+            let awaited = (load && loads).then_some(answers.then_some(loaded));
+            // An answer that nobody waits for, often.
+            let forged = !load && self.forger.chance(1, 4);
             let inputs = In {
                 req: (!taken).then_some((access, registers)),
                 take,
                 out_ready,
-                load: (load && loads).then_some(answers.then_some(loaded)),
+                load: awaited.or(forged.then(|| self.forger.chance(1, 2).then(|| self.forger.bits()))),
                 tag_ready: lookups,
                 // An answer stays until it is taken.
                 tag: (asked && (tag || tags)).then(|| self.tags.lookup(remote)),
@@ -371,6 +381,10 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
                 })?;
                 answered = true;
             }
+            let before = std::mem::replace(&mut self.stray, forged);
+            holds(Rule::Told, seen.stray == before, || {
+                told(format!("a stray answer: {before}, told: {}", seen.stray))
+            })?;
             seen_refused += u32::from(seen.refused);
             seen_stale += u32::from(seen.stale);
             if inputs.req.is_some() && seen.ready {
@@ -458,6 +472,7 @@ fn each_twin_is_caught() {
         ("Held", &checks::<TwinAccessEarly>),
         ("Told", &checks::<TwinAccessIssue>),
         ("Told", &checks::<TwinAccessError>),
+        ("Told", &checks::<TwinAccessStray>),
         ("Protocol", &checks::<TwinAccessProtocol>),
         ("Path", &checks::<TwinAccessPath>),
         ("Hang", &checks::<TwinAccessStuck>),

@@ -63,7 +63,7 @@ soak: .tools/stamp ## the tests again under SEEDS=10 fresh seeds, each printed
 	    TSUNAGI_SEED=$$seed $(CARGO) test --quiet --workspace || exit 1; \
 	done
 
-axi-peer: .tools/stamp ## AXI that is not ours (cocotbext-axi) drives the NIC's AXI top; ARGS='--seed N' repeats a run
+axi-peer: .tools/stamp ## AXI that is not ours (cocotbext-axi) drives the AXI tops of the NIC and of the cell; ARGS='--seed N' repeats a run
 	.tools/venv/bin/python testbenches/axi_peer/run.py --out $(OUT)/axi-peer $(ARGS)
 
 bench: .tools/stamp ## how fast the simulation is, against hand-written C++ on the same models

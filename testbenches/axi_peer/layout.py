@@ -1,4 +1,4 @@
-"""Registers and formats of Cenju-3, from the one origin that everything else is generated from."""
+"""Registers and formats, from the one origin of each machine that everything else is generated from."""
 
 from pathlib import Path
 
@@ -7,42 +7,38 @@ try:
 except ImportError:  # Python 3.10
     import tomli as tomllib
 
-ORIGIN = Path(__file__).resolve().parent.parent.parent / "rtl" / "cenju3" / "regs.toml"
-_text = tomllib.loads(ORIGIN.read_text())
-_blocks = {block["name"]: {word["name"]: word for word in block["word"]} for block in _text["block"]}
-_constants = {values.get("prefix", ""): {v["name"]: v["value"] for v in values["value"]} for values in _text["constants"]}
-
-REG = {name: word["offset"] for name, word in _blocks["Registers"].items()}
-KIND = _constants["KIND"]
-STATUS = _constants["STATUS"]
-SIZE = _constants[""]
+RTL = Path(__file__).resolve().parent.parent.parent / "rtl"
 
 
-def _bits(word, field):
-    high, _, low = next(f["bits"] for f in word["field"] if f["name"] == field).partition(":")
-    return int(low or high), int(high)
+class Formats:
+    """What a machine's regs.toml says."""
 
+    def __init__(self, machine):
+        text = tomllib.loads((RTL / machine / "regs.toml").read_text())
+        self._blocks = {block["name"]: {word["name"]: word for word in block["word"]} for block in text["block"]}
+        self._constants = {}
+        for values in text["constants"]:
+            named = self._constants.setdefault(values.get("prefix", ""), {})
+            named.update({v["name"]: v["value"] for v in values["value"]})
 
-def put(block, word, **fields):
-    """The value of a word with these fields, the others zero."""
-    return sum(value << _bits(_blocks[block][word], name)[0] for name, value in fields.items())
+    def offsets(self, block):
+        """Of a block's words, bytes."""
+        return {name: word["offset"] for name, word in self._blocks[block].items()}
 
+    def values(self, prefix):
+        """The constants of a prefix."""
+        return self._constants[prefix]
 
-def get(block, word, field, value):
-    """A field of a word's value."""
-    low, high = _bits(_blocks[block][word], field)
-    return value >> low & ((1 << (high - low + 1)) - 1)
+    def _bits(self, block, word, field):
+        fields = self._blocks[block][word]["field"]
+        high, _, low = next(f["bits"] for f in fields if f["name"] == field).partition(":")
+        return int(low or high), int(high)
 
+    def put(self, block, word, **fields):
+        """The value of a word with these fields, the others zero."""
+        return sum(value << self._bits(block, word, name)[0] for name, value in fields.items())
 
-def parcel(kind, bytes_, body, dest, dst):
-    """A parcel header, as it stands in a send queue."""
-    words = [0] * 8
-    values = {
-        "HEAD": put("Parcel header", "HEAD", KIND=KIND[kind], END=1, DST=dst),
-        "BYTES": bytes_,
-        "BODY": body,
-        "DEST": dest,
-    }
-    for name, value in values.items():
-        words[_blocks["Parcel header"][name]["offset"] // 4] = value
-    return b"".join(word.to_bytes(4, "little") for word in words)
+    def get(self, block, word, field, value):
+        """A field of a word's value."""
+        low, high = self._bits(block, word, field)
+        return value >> low & ((1 << (high - low + 1)) - 1)

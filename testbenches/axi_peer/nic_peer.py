@@ -5,39 +5,34 @@ import itertools
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge, with_timeout
-from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiResp, AxiSlave, AxiStreamBus, AxiStreamSink, AxiStreamSource, MemoryRegion
+from cocotbext.axi import AxiBus, AxiLiteBus, AxiLiteMaster, AxiResp, AxiSlave, AxiStreamBus, AxiStreamSink, AxiStreamSource
 
-from layout import REG, SIZE, STATUS, get, parcel, put
-from peer import BYTES, pauses, rng, same, say
+from bus import Memory, channels, refuse_as, stall
+from layout import Formats
+from peer import BYTES, rng, same, say
 
+CENJU3 = Formats("cenju3")
+REG = CENJU3.offsets("Registers")
+STATUS, SIZE = CENJU3.values("STATUS"), CENJU3.values("")
+get, put = CENJU3.get, CENJU3.put
 MEMORY = 1 << 20
 PE = 5
 QUEUE, DMA_HEADERS, SOURCE, DEST = 0x0000, 0x4000, 0x10000, 0x80000
 RING = 512
 
 
-class Refused(Exception):
-    pass
-
-
-class Memory(MemoryRegion):
-    """Memory that refuses bytes of `bad`, and all beyond its end."""
-
-    def __init__(self):
-        super().__init__(MEMORY)
-        self.bad = range(0)
-
-    async def _read(self, address, length, **kwargs):
-        self._check(address, length)
-        return await super()._read(address, length, **kwargs)
-
-    async def _write(self, address, data, **kwargs):
-        self._check(address, len(data))
-        await super()._write(address, data, **kwargs)
-
-    def _check(self, address, length):
-        if address < self.bad.stop and self.bad.start < address + length:
-            raise Refused
+def parcel(kind, bytes_, body, dest, dst):
+    """A parcel header, as it stands in a send queue."""
+    words = [0] * 8
+    values = {
+        "HEAD": put("Parcel header", "HEAD", KIND=CENJU3.values("KIND")[kind], END=1, DST=dst),
+        "BYTES": bytes_,
+        "BODY": body,
+        "DEST": dest,
+    }
+    for name, value in values.items():
+        words[CENJU3.offsets("Parcel header")[name] // 4] = value
+    return b"".join(word.to_bytes(4, "little") for word in words)
 
 
 class Bench:
@@ -45,7 +40,7 @@ class Bench:
         self.dut = dut
         cocotb.start_soon(Clock(dut.aclk, 10, unit="ns").start())
         cocotb.start_soon(Clock(dut.link_aclk, 7, unit="ns").start())
-        self.memory = Memory()
+        self.memory = Memory(MEMORY)
         self.axi = AxiSlave(AxiBus.from_prefix(dut, "m_axi"), dut.aclk, dut.aresetn, target=self.memory, reset_active_level=False)
         self.host = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), dut.aclk, dut.aresetn, reset_active_level=False)
         out, back = AxiStreamBus.from_prefix(dut, "m_axis"), AxiStreamBus.from_prefix(dut, "s_axis")
@@ -54,44 +49,13 @@ class Bench:
         self.refusal = AxiResp.SLVERR
         self.put = 0
         self.strobes = {"full": 0, "partial": 0}
-        read, write = self.axi.read_if, self.axi.write_if
-        self.memory_channels = {
-            "AR": read.ar_channel,
-            "R": read.r_channel,
-            "AW": write.aw_channel,
-            "W": write.w_channel,
-            "B": write.b_channel,
-        }
-        self.other_channels = {
-            "host AR": self.host.read_if.ar_channel,
-            "host R": self.host.read_if.r_channel,
-            "host AW": self.host.write_if.aw_channel,
-            "host W": self.host.write_if.w_channel,
-            "host B": self.host.write_if.b_channel,
-            "link out": self.out,
-            "link back": self.back,
-        }
-        self._refuse(read.r_channel, "rresp")
-        self._refuse(write.b_channel, "bresp")
-
-    def _refuse(self, channel, field):
-        """cocotbext-axi refuses with SLVERR only; here it is what `refusal` says."""
-        send = channel.send
-
-        async def as_said(word):
-            if getattr(word, field) == AxiResp.SLVERR:
-                setattr(word, field, self.refusal)
-            await send(word)
-
-        channel.send = as_said
+        self.memory_channels = channels(self.axi)
+        self.other_channels = channels(self.host, "host") | {"link out": self.out, "link back": self.back}
+        refuse_as(self.axi, lambda: self.refusal)
 
     def stall(self, memory, others):
-        for on, channels in ((memory, self.memory_channels), (others, self.other_channels)):
-            for name, channel in channels.items():
-                channel.clear_pause_generator()
-                channel.pause = False
-                if on:
-                    channel.set_pause_generator(pauses(name))
+        stall(self.memory_channels, memory)
+        stall(self.other_channels, others)
 
     async def _loop_link(self):
         while True:

@@ -1,6 +1,7 @@
 """AXI that is not ours against the AXI that is: Verilator builds each top, cocotbext-axi drives it under cocotb.
 
-Prints the seed; --seed repeats a run. Last comes a twin of the NIC with one bit broken, which must fail. Exit status 0: all as it must be.
+Prints the seed; --seed repeats a run. Last come twins of the NIC and of the cell with one bit broken, which must fail. Exit status 0: all as it
+must be.
 """
 
 import argparse
@@ -20,16 +21,20 @@ RTL = HERE.parent.parent / "rtl"
 TOPS = {
     "nic32": ("cenju3_nic_axi", "nic", {"BusW": 32}),
     "nic64": ("cenju3_nic_axi", "nic", {"BusW": 64, "BurstBeats": 16, "Outstanding": 2, "IdW": 3}),
+    "cell": ("ap1000p_cell_axi", "cell", {"CoordW": 2, "MemW": 24}),
     "window32": ("axi_slave", "window", {"AddrW": 16, "DataW": 32}),
     "window64": ("axi_slave", "window", {"AddrW": 16, "DataW": 64}),
 }
 
-# A line of a file of the RTL, and what the twin has instead: bit 0 of the sixth word of each burst written.
-TWIN = (
-    "axi_write_master.sv",
-    "({data_end, mem_data_strb_i, mem_data_data_i})",
-    "({data_end, mem_data_strb_i, mem_data_data_i ^ DataW'(beat_q == 8'd5)})",
-)
+# A top, a part of a file of the RTL, and what its twin has instead: bit 0 of the sixth word, or third pair of them, of each burst written.
+TWINS = {
+    top: (
+        "axi_write_master.sv",
+        "({data_end, mem_data_strb_i, mem_data_data_i})",
+        f"({{data_end, mem_data_strb_i, mem_data_data_i ^ DataW'(beat_q == 8'd{beat})}})",
+    )
+    for top, beat in {"nic32": 5, "cell": 2}.items()
+}
 
 
 def prepare_tools(folder):
@@ -48,8 +53,9 @@ def prepare_tools(folder):
 def sources(top, twin_folder):
     """Packages, the top, and the folders where Verilator finds the rest; the twin's folder first."""
     folders = [twin_folder] if twin_folder else []
-    folders += [RTL / "common", RTL / "cenju3"]
-    files = [RTL / "cenju3" / "cenju3_pkg.sv"] if top.startswith("cenju3") else []
+    machine = RTL / top.partition("_")[0]
+    folders += [RTL / "common", machine]
+    files = list(machine.glob(f"{machine.name}_pkg.sv"))
     files.append(next(folder / f"{top}.sv" for folder in folders if (folder / f"{top}.sv").is_file()))
     return files, [arg for folder in folders for arg in ("-y", str(folder))]
 
@@ -94,12 +100,12 @@ def run(name, folder, args, twin_folder=None):
     return failures(results)
 
 
-def make_twin(folder):
+def make_twin(top, folder):
     """A folder with the one file that differs."""
-    file, good, bad = TWIN
+    file, good, bad = TWINS[top]
     text = (RTL / "common" / file).read_text()
     if text.count(good) != 1:
-        sys.exit(f"axi-peer: {file} has `{good}` {text.count(good)} times, not once: bring TWIN in {__file__} up to date with it")
+        sys.exit(f"axi-peer: {file} has `{good}` {text.count(good)} times, not once: bring TWINS in {__file__} up to date with it")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / file).write_text(text.replace(good, bad))
     return folder
@@ -110,7 +116,7 @@ def main():
     parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32), help="default: a fresh one")
     parser.add_argument("--bytes", type=int, default=64 * 1024, help="bytes through each top, at least (default %(default)s)")
     parser.add_argument("--out", type=Path, default=HERE.parent.parent / "out" / "axi-peer", help="where it works")
-    parser.add_argument("--only", choices=TOPS, help="one top, without the twin")
+    parser.add_argument("--only", choices=TOPS, help="one top, and its twin if it has one")
     args = parser.parse_args()
     print(f"axi-peer: seed {args.seed} (make axi-peer ARGS='--seed {args.seed}' repeats it)", flush=True)
     args.out = args.out.resolve()
@@ -121,10 +127,10 @@ def main():
         bad |= bool(texts) or count == 0
         for text in texts:
             print(f"{name}: FAILED: {text.strip()}", file=sys.stderr)
-    if not args.only:
-        texts, _ = run("nic32", args.out, args, make_twin(args.out / "twin"))
+    for name in [name for name in TWINS if args.only in (None, name)]:
+        texts, _ = run(name, args.out, args, make_twin(name, args.out / "twin" / name))
         caught = bool(texts) and all("differs" in text for text in texts)
-        print(f"nic32 (twin): {'fails, as it must' if caught else f'is not caught as it must be: {texts}'}", flush=True)
+        print(f"{name} (twin): {'fails, as it must' if caught else f'is not caught as it must be: {texts}'}", flush=True)
         bad |= not caught
     sys.exit(1 if bad else 0)
 

@@ -7,6 +7,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiBurstType, AxiBus, AxiLockType, AxiMaster, AxiResp
 
+from bus import channels, stall
 from peer import BYTES, pauses, rng, same, say
 
 SIZE = 1 << 15  # of the window; it refuses what is beyond
@@ -70,14 +71,7 @@ async def start(dut):
     dut.rst_i.value = 0
     await RisingEdge(dut.clk_i)
     cocotb.start_soon(window.run())
-    for name, channel in {
-        "AR": master.read_if.ar_channel,
-        "R": master.read_if.r_channel,
-        "AW": master.write_if.aw_channel,
-        "W": master.write_if.w_channel,
-        "B": master.write_if.b_channel,
-    }.items():
-        channel.set_pause_generator(pauses(name))
+    stall(channels(master), True)
     return window, master
 
 

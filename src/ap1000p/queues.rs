@@ -342,6 +342,11 @@ impl QueuesModel {
         Ok(())
     }
 
+    /// In which elements are written.
+    pub fn region(&self) -> Region {
+        self.region
+    }
+
     /// Elements written so far.
     pub fn spilled(&self) -> u64 {
         self.spilled

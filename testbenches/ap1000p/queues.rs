@@ -32,7 +32,7 @@ pub enum Rule {
     Latency,
     /// A writer waits only while its queue is full and the region, too, and no message for one of the other class.
     Waits,
-    /// What block mode stops is not spilled.
+    /// What block mode stops, or what there is no region for, is not spilled.
     Blocks,
     /// Interrupts and counters say what is.
     Told,
@@ -202,6 +202,7 @@ ports!(
     TwinQueuesWaits: u64, true;
     TwinQueuesTold: u64, true;
     TwinQueuesBlocks: u64, true;
+    TwinQueuesGone: u64, true;
     TwinQueuesHang: u64, true;
     TwinQueuesClasses: u64, true;
     TwinQueuesShare: u64, true;
@@ -495,11 +496,13 @@ impl<'a, U: Ports> Bench<'a, U> {
             }
             Software::Pausing if seen.stable => {
                 self.modes.through = true;
-                let size = self.region.elements();
+                // What is set may be another region already; what is in use is the model's.
+                let region = self.model.region();
+                let size = region.elements();
                 let elements = seen.held;
                 for back in (1..=elements).rev() {
                     let position = (u32::from(seen.position) + size - back) % size;
-                    let at = Addr(self.region.addr() + position * SPILL_BYTES);
+                    let at = Addr(region.addr() + position * SPILL_BYTES);
                     let bytes = self
                         .memory
                         .read(at, SPILL_BYTES as usize)
@@ -886,6 +889,59 @@ pub fn blocked<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
     bench.finish(200_000)
 }
 
+/// The region is there for some cycles, and then no more: unless a word is in it by then, none comes; otherwise it stays until it is empty.
+pub fn region_gone<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
+    let plan = Plan {
+        gaps: Gaps::None,
+        timing: MemoryTiming::IDEAL,
+        region: Region { base: 1, limit: 1 },
+    };
+    for queue in [Queue::User, Queue::System, Queue::GetReply] {
+        let mut kept = [0; 2];
+        for cycles in 1..12 {
+            let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
+            bench.take(Pacer::stopped);
+            bench.region.limit = 0;
+            bench.run(5)?;
+            for words in messages(&mut case.rng("messages"), queue, 40) {
+                bench.write(queue, &words);
+            }
+            bench.run(200)?;
+            bench.region.limit = 1;
+            bench.run(cycles)?;
+            bench.region.limit = 0;
+            // What is in, with what was taken in the cycle in which the limit came.
+            bench.run(2)?;
+            let is_kept = bench.seen.held > 0;
+            bench.run(1_000)?;
+            let (held, left) = (bench.seen.held, bench.writers[queue as usize].len());
+            let as_was = (held > 0, left > 0) == (is_kept, !is_kept);
+            holds(Rule::Blocks, as_was, || {
+                format!("{queue:?}, a region for {cycles} cycles, kept {is_kept}: {held} words in it, {left} outside")
+            })?;
+            kept[usize::from(is_kept)] += 1;
+            bench.take(Pacer::steady);
+            bench.finish(200_000)?;
+            // It was empty: now there is none.
+            bench.take(Pacer::stopped);
+            for words in messages(&mut case.rng("messages"), queue, 40) {
+                bench.write(queue, &words);
+            }
+            bench.run(400)?;
+            let (held, left) = (bench.seen.held, bench.writers[queue as usize].len());
+            holds(Rule::Blocks, held == 0 && left > 0, || {
+                format!("{queue:?}, the region is gone: {held} words in it, {left} outside")
+            })?;
+            bench.take(Pacer::steady);
+            bench.finish(200_000)?;
+        }
+        holds(Rule::Blocks, kept.iter().all(|&kept| kept > 0), || {
+            format!("{queue:?}: {kept:?} of the regions were without and with words: the case shows nothing")
+        })?;
+    }
+    Ok(())
+}
+
 /// Memory that refuses writes, that does not give back what was written, and both: messages that lost a word are gone, no other is.
 pub fn memory_errors<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
     let plan = Plan {
@@ -1046,4 +1102,12 @@ fn block_mode_stops_what_would_be_spilled() {
     let case = Case::new("ap1000p", "queues::block_mode_stops_what_would_be_spilled", "");
     case.run(|probe| blocked::<Ap1000pQueues>(&case, probe));
     case.run(|probe| blocked::<Ap1000pQueuesNarrow>(&case, probe));
+}
+
+#[test]
+fn nothing_is_spilled_when_the_region_is_gone() {
+    let case = Case::new("ap1000p", "queues::nothing_is_spilled_when_the_region_is_gone", "");
+    case.run(|probe| region_gone::<Ap1000pQueues>(&case, probe));
+    case.run(|probe| region_gone::<Ap1000pQueuesNarrow>(&case, probe));
+    case.run(|probe| region_gone::<Ap1000pQueuesSoftware>(&case, probe));
 }

@@ -50,6 +50,7 @@ fn of_queues<U: queues::Ports>() -> Vec<String> {
     found.extend(queues::memory_errors::<U>(&case("errors".into()), &probe).err());
     found.extend(queues::too_long::<U>(&case("long".into()), &probe).err());
     found.extend(queues::blocked::<U>(&case("block".into()), &probe).err());
+    found.extend(queues::region_gone::<U>(&case("gone".into()), &probe).err());
     found
 }
 
@@ -190,6 +191,8 @@ fn each_queues_twin_is_caught() {
             ),
             // There is no block mode.
             ("Blocks", &[], of_queues::<TwinQueuesBlocks>),
+            // A word more than there is a region for.
+            ("Blocks", &[], of_queues::<TwinQueuesGone>),
             // The red zone is 4 KB.
             ("Told", &[], of_queues::<TwinQueuesTold>),
             // What is stored is not fetched.

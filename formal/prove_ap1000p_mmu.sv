@@ -196,17 +196,17 @@ module prove_ap1000p_mmu #(
   localparam int RequestW = 46;  // {context, address, write, system}
   // Requests as they were taken, until they are answered.
   for (genvar c = 0; c < 2; c++) begin : gen_client
-    logic open_q, fresh, of_page, small_at, large_at, small_allows, large_allows, asked_write_q, asked_system_q;
+    logic open_q, answers, of_page, small_at, large_at, small_allows, large_allows, asked_write_q, asked_system_q;
     logic [11:0] asked_context_q;
     logic [31:0] asked_q;
-    assign fresh = rsp_valid[c] && open_q;
+    assign answers = rsp_valid[c] && of_page;
     assign of_page = asked_context_q == context_q && asked_q[31:12] == page_q;
     assign small_at = small_q && rsp_addr[c] == 32'({small_at_q, asked_q[11:0]});
     assign large_at = large_q && rsp_addr[c] == 32'({large_at_q, asked_q[17:0]});
     assign small_allows = allows(small_rights_q, asked_system_q, asked_write_q);
     assign large_allows = allows(large_rights_q, asked_system_q, asked_write_q);
     always_ff @(posedge clk_i) begin
-      open_q <= ((req_valid_i[c] && req_ready[c]) || (open_q && !rsp_valid[c])) && !rst_i;
+      open_q <= ((req_valid_i[c] && req_ready[c]) || (open_q && !(rsp_valid[c] && rsp_ready_i[c]))) && !rst_i;
       if (req_valid_i[c] && req_ready[c]) begin
         asked_context_q <= req_context_i[c];
         asked_q <= req_addr_i[c];
@@ -214,19 +214,17 @@ module prove_ap1000p_mmu #(
         asked_system_q <= req_system_i[c];
       end
       if (!rst_i) begin
-        entered_and_not_forgotten : assert (!(fresh && of_page && rsp_fault[c] == '0) || small_at || large_at);
+        entered_and_not_forgotten : assert (!(answers && rsp_fault[c] == '0) || small_at || large_at);
         allowed_by_its_rights :
-        assert (!(fresh && of_page && rsp_fault[c] == '0) || (small_at && small_allows) || (large_at && large_allows));
+        assert (!(answers && rsp_fault[c] == '0) || (small_at && small_allows) || (large_at && large_allows));
         refused_by_its_rights :
-        assert (!(fresh && of_page && rsp_fault[c] == 3'(ap1000p_pkg::FaultAccess)) || (small_q && !small_allows) ||
+        assert (!(answers && rsp_fault[c] == 3'(ap1000p_pkg::FaultAccess)) || (small_q && !small_allows) ||
                 (large_q && !large_allows));
         // What makes it inductive.
         request : assert (!open_q || dut.kept_q[c] == {asked_context_q, asked_q, asked_write_q, asked_system_q});
-        open : assert (open_q == (dut.taken_q[c] && (!rsp_valid[c] || fresh)));
-        under_way :
-        assert (!(state > Idle && dut.who_q == c[0]) || (dut.taken_q[c] && open_q && !rsp_valid[c] && !dut.new_q[c]));
-        answered : assert (!rsp_valid[c] || dut.taken_q[c]);
-        waiting : assert (!dut.new_q[c] || (dut.taken_q[c] && !rsp_valid[c]));
+        open : assert (open_q == dut.taken_q[c]);
+        under_way : assert (!(state > Idle && dut.who_q == c[0]) || (dut.taken_q[c] && !dut.new_q[c]));
+        waiting : assert (!dut.new_q[c] || dut.taken_q[c]);
       end
     end
   end
@@ -285,7 +283,7 @@ module prove_ap1000p_mmu #(
       told_small : assert (!(demap_ready && small_clean) || !small_entry[27+SmallW]);
       told_large : assert (!(demap_ready && large_clean) || !large_entry[23+LargeW]);
       read :
-      assert (state != Match || (dut.small_read_q == dut.small_q[dut.asked[19:12]] &&
+      assert (!(state == Match || state == Judge) || (dut.small_read_q == dut.small_q[dut.asked[19:12]] &&
                                         dut.large_read_q == dut.large_q[dut.asked[23:18]]));
       judged_small :
       assert (!(state == Judge && dut.small_hit && dut.asked_context == context_q && dut.asked[31:12] == page_q)

@@ -293,8 +293,8 @@ module prove_ap1000p_queues #(
       held_is_counted : assert (held == 17'(level) && away_q == count);
       all_tagged : assert (tags);
       room_known : assert (dut.room_q == '0 || level < 4'(Places));
-      room_of_replies : assert (!dut.room_q[2] || spilled[2:0] == '0);
-      room_of_requests : assert (dut.room_q[1:0] == '0 || !amid);
+      room_of_replies : assert (!dut.room_q[2] || dut.just_q[0] || spilled[2:0] == '0);
+      room_of_requests : assert (dut.room_q[1:0] == '0 || dut.just_q[1] || !amid);
       within_share :
       assert (17'(users) <= dut.users_q && 20'(dut.users_q) + 20'(dut.room_q[1]) <= {4'b0, dut.limit, 9'b0});
       direct_one :

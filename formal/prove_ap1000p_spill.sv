@@ -183,7 +183,7 @@ module prove_ap1000p_spill #(
       follow_q <= 1'b0;
     end
     if (!rst_i) begin
-      empty_is_empty : assume (!empty_i || untold_q == '0);
+      empty_is_empty : assume (!empty_i || (untold_q == '0 && !push));
       a_region : assume (!push || (limit != '0 && limit <= 7'd64));
       nothing_invented : assert (!element || words_q != '0);
       at_its_place : assert (!leaves || (at_q == address_q && written == element_q));

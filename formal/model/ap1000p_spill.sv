@@ -42,7 +42,7 @@ module ap1000p_spill #(
 );
   localparam int TagW = ap1000p_pkg::SpillTagLapW + ap1000p_pkg::SpillTagPositionW;
   always_ff @(posedge clk_i) begin
-    if (empty_i && !(in_valid_i && in_ready_o)) {base_o, limit_o} <= {base_i, limit_i};
+    if (empty_i) {base_o, limit_o} <= {base_i, limit_i};
     tag_o <= rst_i ? '0 : tag_o + TagW'(in_valid_i && in_ready_o);
   end
   assign in_ready_o = mem_data_ready_i;

@@ -167,7 +167,11 @@ module ap1000p_access #(
     endcase
   end
   assign out_valid_o = sends;
-  assign out_end_o   = (state_q == Addr && !write_q) || (state_q == Low && size_q != 2'd3) || state_q == High;
+  // A flip-flop: much hangs on it at the queues.
+  always_ff @(posedge clk_i) begin
+    if (!sends) out_end_o <= 1'b0;
+    else if (out_ready_i) out_end_o <= state_q == Head ? !write_q : state_q != Addr || size_q != 2'd3;
+  end
 
   // -------------------------------------------------------------------------------------------------------------- copy
   logic double, second_q, beat, last;  // the second word of eight bytes

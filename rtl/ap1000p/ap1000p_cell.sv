@@ -472,8 +472,22 @@ module ap1000p_cell #(
   logic [1:0] fetch, fetch_ready, fetch_rsp, fetch_rsp_ready;
   logic [1:0][6:0] fetch_addr;
 
-  assign {send_in[1], send_end[1], send_more[1], send_data[1]} = {out_valid[1], out_end[1], 1'b0, out_data[1]};
-  assign out_ready = {send_ready[1], spread_ready};
+  // A reply's words come from a block RAM late in the cycle; a request's pass the register of `u_spread`.
+  logic answers_ready;
+  skid #(
+      .W(33)
+  ) u_answers (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (out_valid[1]),
+      .in_ready_o (answers_ready),
+      .in_data_i  ({out_end[1], out_data[1]}),
+      .out_valid_o(send_in[1]),
+      .out_ready_i(send_ready[1]),
+      .out_data_o ({send_end[1], send_data[1]})
+  );
+  assign send_more[1] = 1'b0;
+  assign out_ready = {answers_ready, spread_ready};
 
   ap1000p_spread #(
       .CoordW(CoordW)
@@ -978,7 +992,7 @@ module ap1000p_cell #(
       .mem_rsp_err_i(mem_wr_rsp_err_i)
   );
 
-  assign any_busy = wtp_busy || access_busy || command_busy || queues_busy || spread_busy || link_busy || word_busy
-      || creg_busy || mmu_busy || read_busy || write_busy || send_busy != '0 || receive_busy != '0;
+  assign any_busy = wtp_busy || access_busy || command_busy || queues_busy || spread_busy || send_in[1] || link_busy
+      || word_busy || creg_busy || mmu_busy || read_busy || write_busy || send_busy != '0 || receive_busy != '0;
   assign busy_o = any_busy || regs_busy || host_rsp_valid_o;
 endmodule

@@ -62,6 +62,15 @@ module ap1000p_creg #(
   always_comb begin
     for (int p = 0; p < Sources; p++) go[p] = can[p] && (can & ((Sources'(1) << p) - Sources'(1))) == '0;
   end
+  // Whose present bit changed in the cycle before: it is set a cycle late, since many bits hang on one address.
+  logic changed_q, last_write_q;
+  logic [AddrW-1:0] last_addr_q;
+  logic [Words-1:0] present_q;
+  always_comb begin
+    present_o = present_q;
+    if (changed_q) present_o[last_addr_q] = last_write_q;
+  end
+
   assign changes = (go & fits) != '0;
   always_comb begin
     {write, addr, data} = {write_q[0], addr_q[0], data_q[0]};
@@ -73,14 +82,17 @@ module ap1000p_creg #(
 
   always_ff @(posedge clk_i) begin
     if (changes && write) mem_q[addr] <= data;
-    if (changes) present_o[addr] <= write;
+    if (changed_q) present_q[last_addr_q] <= last_write_q;
+    {last_write_q, last_addr_q} <= {write, addr};
     for (int p = 0; p < Sources; p++) begin
       if (!taken_q[p]) begin
         addr_q[p]  <= req_addr_i[p];
         write_q[p] <= req_write_i[p];
         data_q[p]  <= req_data_i[p];
       end
-      full_q[p] <= (changes && addr == addr_q[p]) ? write : present_o[addr_q[p]];
+      if (changes && addr == addr_q[p]) full_q[p] <= write;
+      else if (changed_q && last_addr_q == addr_q[p]) full_q[p] <= last_write_q;
+      else full_q[p] <= present_q[addr_q[p]];
       if (go[p]) begin
         rsp_data_o[p]  <= mem_q[addr_q[p]];
         rsp_fault_o[p] <= !fits[p];
@@ -91,8 +103,10 @@ module ap1000p_creg #(
       new_q <= '0;
       todo_q <= '0;
       rsp_valid_o <= '0;
-      present_o <= '0;
+      present_q <= '0;
+      changed_q <= 1'b0;
     end else begin
+      changed_q <= changes;
       taken_q <= (req_valid_i & ~taken_q) | (taken_q & ~(rsp_valid_o & rsp_ready_i));
       new_q <= req_valid_i & ~taken_q;
       todo_q <= (req_valid_i & ~taken_q) | (todo_q & ~go);

@@ -1,7 +1,8 @@
 // AP1000+ MC, memory management: a context's logical addresses to addresses of cell memory, through two TLBs and a table walker.
 //
 // Handshake  two clients (0 send, 1 receive), each a request (valid/ready), then its answer (valid until taken), then the next request.
-//            One lookup at a time; a client that waits is passed over by at most one of the other's.
+//            One lookup at a time; a client that waits is passed over by at most one of the other's. An answer that is not taken holds
+//            the next lookup, and a demap.
 // Answer     `rsp_fault_o` of 0: `rsp_addr_o` is where the byte lies. Otherwise why not (regs.toml); the address means nothing then.
 // TLBs       256 entries of 4 KB, at address[19:12]; 64 of 256 KB, at address[23:18]; direct-mapped, tagged with context and the rest
 //            of the address. Where both hit, the 4 KB page counts. A page of 16 MB is entered 256 KB at a time.
@@ -11,7 +12,7 @@
 // Demap      forgets the places of `demap_addr_i` in both TLBs, whoever's they are, or with `demap_all_i` everything, and the word kept.
 //            Begins between two lookups, ahead of those that wait; when `demap_ready_o` takes it, no lookup to come finds what was there.
 //            Between two demaps a lookup that waits has its turn.
-// Latency    3 cycles from request to answer on a hit. A walk adds for each read 3 cycles and what the memory takes more than one
+// Latency    3 cycles from request to answer on a hit; the request goes into flip-flops, the answer is there late in its cycle. A walk adds for each read 3 cycles and what the memory takes more than one
 //            from command to word, and 4 where a page is entered.
 // Memory     one word a command, one command at a time.
 // Reset      forgets everything: 256 cycles in which requests wait. The memory must forget what it was asked, too.
@@ -100,8 +101,8 @@ module ap1000p_mmu #(
   localparam int RequestW = 12 + 32 + 1 + 1;
   logic [1:0][RequestW-1:0] offered, kept_q;
   logic [1:0] taken_q;  // requests without a taken answer
-  logic [1:0] new_q, waits;  // of these, not begun; to begin, offered ones as well
-  logic who_q, who, begins, done, told_q;
+  logic [1:0] new_q;  // of these, not begun
+  logic who_q, who, begins, done, taken, told_q;
   logic [ 2:0] fault;
   logic [11:0] asked_context;
   logic [31:0] asked;  // address
@@ -110,11 +111,10 @@ module ap1000p_mmu #(
     assign offered[c] = {req_context_i[c], req_addr_i[c], req_write_i[c], req_system_i[c]};
   end
   assign req_ready_o = ~taken_q;
-  assign waits = new_q | (req_valid_i & ~taken_q);
   // Not the same client twice if the other waits.
-  assign who = (state_q == Idle && waits[!who_q]) ? !who_q : who_q;
-  assign {asked_context, asked, asked_write, asked_system} = taken_q[who] ? kept_q[who] : offered[who];
-  assign begins = state_q == Idle && waits != '0 && (!demap_valid_i || told_q);
+  assign who = (state_q == Idle && new_q[!who_q]) ? !who_q : who_q;
+  assign {asked_context, asked, asked_write, asked_system} = kept_q[who];
+  assign begins = state_q == Idle && new_q != '0 && (!demap_valid_i || told_q);
 
   // -------------------------------------------------------------------------------------------------------------- TLBs
   localparam int SmallW = MemW - 12;  // bits of a page's number in cell memory
@@ -140,9 +140,9 @@ module ap1000p_mmu #(
   assign {large_valid, large_access, large_tag, large_page} = large_read_q;
   assign small_want = {asked[31:20], asked_context};
   assign large_want = {asked[31:24], asked_context};
-  // Tags are compared in two cycles: two bits each, then all.
-  logic [11:0] small_same_q;
-  logic [ 9:0] large_same_q;
+  // Tags are compared in two cycles: four bits each, then all.
+  logic [5:0] small_same_q;
+  logic [4:0] large_same_q;
   logic small_valid_q, large_valid_q, small_allows_q, large_allows_q, small_hit, large_hit, allowed;
   logic [31:0] found;
   assign small_hit = small_valid_q && small_same_q == '1;
@@ -182,7 +182,13 @@ module ap1000p_mmu #(
     end
     if (state_q == Judge) fault = allowed ? None : 3'(ap1000p_pkg::FaultAccess);
   end
-  assign done = (state_q == Judge && (small_hit || large_hit)) || (state_q == Step && fault != None);
+  assign done  = (state_q == Judge && (small_hit || large_hit)) || (state_q == Step && fault != None);
+  assign taken = done && rsp_ready_i[who_q];
+  for (genvar c = 0; c < 2; c++) begin : gen_answer
+    assign rsp_valid_o[c] = done && who_q == c[0];
+    assign rsp_addr_o[c]  = found;
+    assign rsp_fault_o[c] = fault;
+  end
 
   // ------------------------------------------------------------------------------------------------- what is written where
   always_comb begin
@@ -209,11 +215,11 @@ module ap1000p_mmu #(
       small_read_q <= small_q[asked[19:12]];
       large_read_q <= large_q[asked[23:18]];
     end
-    for (int i = 0; i < 12; i++) begin
-      small_same_q[i] <= small_tag[2*i+:2] == small_want[2*i+:2];
+    for (int i = 0; i < 6; i++) begin
+      small_same_q[i] <= small_tag[4*i+:4] == small_want[4*i+:4];
     end
-    for (int i = 0; i < 10; i++) begin
-      large_same_q[i] <= large_tag[2*i+:2] == large_want[2*i+:2];
+    for (int i = 0; i < 5; i++) begin
+      large_same_q[i] <= large_tag[4*i+:4] == large_want[4*i+:4];
     end
     small_valid_q  <= small_valid;
     large_valid_q  <= large_valid;
@@ -227,18 +233,12 @@ module ap1000p_mmu #(
   always_ff @(posedge clk_i) begin
     for (int c = 0; c < 2; c++) begin
       if (!taken_q[c]) kept_q[c] <= offered[c];
-      if (done && who_q == c[0]) begin
-        rsp_addr_o[c]  <= found;
-        rsp_fault_o[c] <= fault;
-      end
       if (rst_i) begin
         taken_q[c] <= 1'b0;
-        new_q[c] <= 1'b0;
-        rsp_valid_o[c] <= 1'b0;
+        new_q[c]   <= 1'b0;
       end else begin
-        taken_q[c] <= taken_q[c] ? !(rsp_valid_o[c] && rsp_ready_i[c]) : req_valid_i[c];
-        new_q[c] <= waits[c] && !(begins && who == c[0]);
-        rsp_valid_o[c] <= (done && who_q == c[0]) || (rsp_valid_o[c] && !rsp_ready_i[c]);
+        taken_q[c] <= taken_q[c] ? !(taken && who_q == c[0]) : req_valid_i[c];
+        new_q[c]   <= taken_q[c] ? new_q[c] && !(begins && who == c[0]) : req_valid_i[c];
       end
     end
   end
@@ -271,8 +271,7 @@ module ap1000p_mmu #(
       end
       Match: state_q <= Judge;
       Judge:
-      if (small_hit || large_hit) state_q <= Idle;
-      else begin
+      if (!done) begin
         miss_o <= 1'b1;
         state_q <= Ask;
         level_q <= root_same ? 2'd1 : 2'd0;
@@ -287,8 +286,8 @@ module ap1000p_mmu #(
         state_q <= Step;
       end
       Step: begin
-        state_q <= fault != None ? Idle : enters ? Enter : Ask;
-        if (fault == None && !enters) begin
+        if (!done) state_q <= enters ? Enter : Ask;
+        if (!done && !enters) begin
           level_q <= level_q + 2'd1;
           case (level_q)
             2'd0: mem_cmd_addr_o <= 32'({next[MemW-1:10], asked[31:24], 2'b0});
@@ -305,6 +304,7 @@ module ap1000p_mmu #(
       Enter: state_q <= Again;
       default: state_q <= Match;
     endcase
+    if (taken) state_q <= Idle;
     if (rst_i) begin
       state_q <= Sweep;
       sweep_q <= '0;

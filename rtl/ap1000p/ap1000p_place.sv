@@ -114,7 +114,7 @@ module ap1000p_place (
       .job_stride_i,
       .job_words_i,
       .forget_i,
-      .stop_i(none && !fault_valid_o),  // software has to do with a fault that is on show
+      .stop_i(none_q && !fault_valid_o),  // software has to do with a fault that is on show
       .req_valid_o(mmu_req_valid_o),
       .req_ready_i(mmu_req_ready_i),
       .req_context_o(mmu_req_context_o),
@@ -139,7 +139,7 @@ module ap1000p_place (
   // Words of the job that came, beyond those that have a place: a run is taken when its first word is there, so that none is
   // begun for which no word comes. (Thrown away words are counted, too, but then nobody asks.)
   logic [11:0] beyond_q;
-  logic some, none, known, short_q, given_up, issue, drop, over, fits, job_take, data_take;
+  logic some, none, none_q, known, short_q, given_up, issue, drop, over, fits, job_take, data_take;
   assign job_take = job_valid_i && job_ready_o;
   assign data_take = data_valid_i && data_ready_o;
   assign some = !beyond_q[11] && beyond_q != '0;
@@ -171,6 +171,7 @@ module ap1000p_place (
   always_ff @(posedge clk_i) begin
     beyond_q <= (job_take ? 12'd0 : beyond_q) + 12'(data_take) - (issue ? 12'(run_words) : 12'd0);
     short_q  <= (short_q && !job_take) || (data_take && data_short_i);
+    none_q   <= none && !job_take;
     if (rst_i) begin
       beyond_q <= '0;
       short_q  <= 1'b0;
@@ -302,7 +303,8 @@ module ap1000p_place (
       .level_o    (ran_level)
   );
 
-  logic note_valid, note_pop, note_job, note_flag;
+  logic note_valid, note_pop, note_job, note_flag, note_counts;
+  assign note_counts = note_flag_i && note_addr_i != '0;
   logic [3:0] note_reason;
   logic [2:0] note_level;
   fifo #(
@@ -314,7 +316,7 @@ module ap1000p_place (
       .in_valid_i(note_valid_i),
       .in_ready_o(note_ready_o),
       .in_data_i({
-        note_reason_i, note_job_i, note_flag_i, note_addr_i, note_context_i, note_kind_i, note_y_i, note_x_i
+        note_reason_i, note_job_i, note_counts, note_addr_i, note_context_i, note_kind_i, note_y_i, note_x_i
       }),
       .out_valid_o(note_valid),
       .out_ready_i(note_pop),
@@ -338,7 +340,7 @@ module ap1000p_place (
   assign told_valid_o = state_q == Judge && told_reason_o != None;
   assign over_o = state_q == Judge && note_job && told_kind_o[ap1000p_pkg::PageSendLsb];
   assign whole_o = told_reason_o == None;
-  assign counts = note_flag && told_reason_o == None && flag_addr_o != '0;
+  assign counts = note_flag && told_reason_o == None;
   assign note_pop = (state_q == Judge && !counts) || (state_q == Count && flag_ready_i);
 
   always_ff @(posedge clk_i) begin

@@ -151,7 +151,8 @@ module ap1000p_queues #(
   );
 
   // ------------------------------------------------------------------------------------------------------------ the word
-  logic through, refill, leaves, taken, diverted, word_end;  // leaves: for the region
+  logic through, refill, taken, put, diverted, word_end;  // put: into a RAM; diverted: to the region
+  logic [ 6:0] away;  // whose words go there
   logic [ 4:0] queue;
   logic [ 3:0] index;
   logic [31:0] word;
@@ -173,9 +174,12 @@ module ap1000p_queues #(
     if (grant[5]) {word_end, word} = {direct_end, direct_data};
     if (grant[6]) {word_end, index, word} = {refill_end, refill_index, refill_data};
   end
-  assign leaves = !through && !grant[6] && (queue & (full | away_q)) != '0;
+  assign away[4:0] = full | away_q;
+  assign away[5] = !through_q && (direct_queue & away[4:0]) != '0;
+  assign away[6] = 1'b0;
   assign taken = take != '0;
-  assign diverted = taken && leaves;
+  assign diverted = (take & away) != '0;
+  assign put = (take & ~away) != '0 && !(grant[6] && refill_lost);
   assign refill = take[6];
 
   always_ff @(posedge clk_i) begin
@@ -192,12 +196,10 @@ module ap1000p_queues #(
   end
 
   // Remote accesses have their turn before the system.
-  logic put;
   logic [1:0] put_class, ram_busy, broken;
   logic [4:0] more;
-  assign put = taken && !leaves && !(grant[6] && refill_lost);
   assign put_class = {put && queue[4:3] != '0, put && queue[2:0] != '0};
-  assign broken_o = broken != '0;
+  assign broken_o  = broken != '0;
   ap1000p_queue_ram #(
       .First (Access),
       .Second(System),
@@ -252,25 +254,24 @@ module ap1000p_queues #(
   logic [2:0] stored_count;
   logic [16:0] held_q, gone, users_q;  // elements; users: of the user's queue, and lost ones until the region is empty
   logic signed [18:0] left, users_left;
-  logic requests_away, requests_ask, reply_goes, any_room;
+  logic quiet, requests_away, requests_ask, reply_goes, any_room;
   logic [2:0] room_q;  // replies, user, other requests
+  logic [1:0] just_q;  // a reply, a request went in the cycle before, which `room_q` does not know of
   logic [7:0] base;
   logic [6:0] limit;
   logic [TagW-1:0] tag;
 
   assign empty = held_q == '0;
+  assign quiet = empty && (grant & away) == '0;  // and nothing goes there now
   assign left = $signed({2'b0, limit, 10'b0}) - $signed({2'b0, held_q});
   assign users_left = $signed({3'b0, limit, 9'b0}) - $signed({2'b0, users_q});
   // A word may be on its way in; an empty region can be gone in the next cycle.
   assign any_room = left >= 19'sd2 && spill_room && !(empty && limit_i == '0);
-  assign room = {{2{room_q[2]}}, room_q[1], {2{room_q[0]}}};
-  assign requests_away = away_q[2:0] != '0 || (diverted && queue[2:0] != '0);
+  assign room = {{2{room_q[2] && !just_q[0]}}, {room_q[1], {2{room_q[0]}}} & {3{!just_q[1]}}};
+  assign requests_away = away_q[2:0] != '0;
   assign requests_ask = (in_valid_i[2:0] & full[2:0]) != '0;  // before the next message of a reply
   always_comb begin
-    reply_goes = 1'b0;
-    for (int q = 3; q < 5; q++) begin
-      if (diverted && queue[q] ? !word_end : away_q[q] && midway_q[q]) reply_goes = 1'b1;
-    end
+    reply_goes = (away_q[4:3] & midway_q[4:3]) != '0;
     gone = '0;
     if (HardwareRefill) gone = 17'(refill);
     else if (release_valid_i) gone = release_count_i < held_q ? release_count_i : held_q;
@@ -281,11 +282,13 @@ module ap1000p_queues #(
       held_q  <= '0;
       users_q <= '0;
       room_q  <= '0;
+      just_q  <= '0;
       full_o  <= 1'b0;
     end else begin
       held_q <= held_q + 17'(diverted) - gone;
       if (empty && !diverted) users_q <= '0;
       else users_q <= users_q + 17'(diverted && queue[2]) - 17'(refill && !refill_lost && refill_queue[2]);
+      just_q <= {diverted && queue[4:3] != '0, diverted && queue[2:0] != '0};
       room_q <= {
         any_room && !requests_away && (reply_goes || !requests_ask),
         any_room && !reply_goes && users_left >= 19'sd2,
@@ -303,7 +306,7 @@ module ap1000p_queues #(
       .busy_o(spill_busy),
       .base_i,
       .limit_i,
-      .empty_i(empty),
+      .empty_i(quiet),
       .base_o(base),
       .limit_o(limit),
       .tag_o(tag),

@@ -7,7 +7,7 @@
 // Lookup     a client of ap1000p_mmu: once for each page entered, and again after `forget_i`.
 // Fault      `fault_valid_o` holds, with why (for whom and where: `req_*_o`), until `retry_i` (asks again) or `abort_i` (the job ends with a run of 0
 //            words, last). An address that is not a word's is a fault, FAULT_ALIGN. Both are ignored at other times.
-// stop_i     while high, the job inside is aborted as soon as no run of it is on show and no lookup on its way.
+// stop_i     while high, the job inside is aborted as soon as no run of it is on show and no lookup on show or on its way.
 // Latency    1 cycle from job to request, 1 from the page's place to the run. A run per 2 cycles within a page; a job takes one more.
 // forget_i   pulse: what was translated is not used for runs not on show yet.
 // Reset      drops everything; the MMU must forget the request, too.
@@ -66,27 +66,31 @@ module ap1000p_runs #(
   logic [11:0] context_q;
   logic system_q, physical_q, strided_q;
   logic [1:0] odd_q;  // not zero: not a word's address
-  logic [29:0] word_q, item_at_q, pitch_q;  // addresses of words: of the run, of its item; from item to item
+  // Addresses of words: of the run, of its item, of the next item; from item to item.
+  logic [29:0] word_q, item_at_q, next_q, pitch_q;
   logic [8:0] item_q, item_left_q;
   logic [19:0] left_q;
-  logic known_q, stale_q;  // where the present page lies; the lookup on its way was asked before a `forget_i`
+  logic asked_q;  // a request is on show: it stays
+  logic known_q, same_q;  // where a page lies; which is the next run's, too
+  logic stale_q;  // the lookup on its way was asked before a `forget_i`
   logic [19:0] page_q, place_q;
   logic [2:0] reason_q;
 
   // The next run: as far as item, page and job go.
   logic [10:0] room, run_d, run_q;
   logic [8:0] item;
-  logic item_ends, job_ends, ends_q, last_q, here;
+  logic item_ends, job_ends, ends_q, last_q, here, stop;
   assign item = {job_stride_i[31:24] == '0, job_stride_i[31:24]};
   assign room = 11'd1024 - {1'b0, word_q[9:0]};
   assign item_ends = strided_q && {2'b0, item_left_q} <= room;
   assign run_d = item_ends ? {2'b0, item_left_q} : room;
   // Both are asked at once, not one after the other.
   assign job_ends = left_q <= {9'd0, room} && (!strided_q || left_q <= {11'd0, item_left_q});
-  assign here = physical_q || (known_q && page_q == word_q[29:10]);
+  assign here = physical_q || (known_q && same_q);
 
   assign job_ready_o = state_q == Idle;
-  assign req_valid_o = state_q == Cut && !here && odd_q == '0 && !stop_i;
+  assign stop = stop_i && !asked_q;
+  assign req_valid_o = state_q == Cut && !here && odd_q == '0 && !stop;
   assign req_context_o = context_q;
   assign req_addr_o = {word_q, odd_q};
   assign req_write_o = Write;
@@ -120,19 +124,22 @@ module ap1000p_runs #(
         last_q <= job_ends;
         ends_q <= item_ends;
         page_q <= word_q[29:10];
+        next_q <= item_at_q + pitch_q;
         if (physical_q) place_q <= word_q[29:10];
         reason_q <= 3'(ap1000p_pkg::FaultAlign);
-        if (stop_i) {run_q, last_q} <= 12'd1;
+        if (stop) {run_q, last_q} <= 12'd1;
       end
       Await: begin
         place_q  <= rsp_addr_i[31:12];
+        same_q   <= 1'b1;
         reason_q <= rsp_fault_i;
       end
       Give: begin
         if (run_ready_i) begin
           // What ends within an item ends at a page.
-          word_q <= ends_q ? item_at_q + pitch_q : {page_q + 20'd1, 10'd0};
-          if (ends_q) item_at_q <= item_at_q + pitch_q;
+          word_q <= ends_q ? next_q : {page_q + 20'd1, 10'd0};
+          same_q <= ends_q && next_q[29:10] == page_q;
+          if (ends_q) item_at_q <= next_q;
           item_left_q <= ends_q ? item_q : item_left_q - 9'(run_q);
           left_q <= left_q - 20'(run_q);
         end
@@ -146,13 +153,14 @@ module ap1000p_runs #(
     else if (state_q == Await) known_q <= rsp_fault_i == 3'(ap1000p_pkg::FaultNone) && !stale_q && !forget_i;
     else if (forget_i || state_q == Idle) known_q <= 1'b0;
     stale_q <= state_q == Await && (stale_q || forget_i);
+    asked_q <= req_valid_o && !req_ready_i && !rst_i;
 
     if (rst_i) state_q <= Idle;
     else begin
       case (state_q)
         Idle: if (job_valid_i) state_q <= Cut;
         Cut:
-        if (stop_i) state_q <= Give;
+        if (stop) state_q <= Give;
         else if (odd_q != '0) state_q <= Fault;
         else if (here) state_q <= Give;
         else if (req_ready_i) state_q <= Await;

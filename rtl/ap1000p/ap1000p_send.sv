@@ -292,7 +292,7 @@ module ap1000p_send #(
   logic [31:0] fetch_data;
   logic [19:0] fetch_words;
   logic [ 1:0] fetched_q;  // messages whose registers are read, and that have not begun to go out
-  assign fetch_words = (data && index_q == 3'd7) ? length_q[ap1000p_pkg::CommandLengthWordsLsb+:20] : 20'd0;
+  assign fetch_words = (index_q == 3'd7) ? length_q[ap1000p_pkg::CommandLengthWordsLsb+:20] : 20'd0;
   ap1000p_fetch u_fetch (
       .clk_i,
       .rst_i,
@@ -356,7 +356,7 @@ module ap1000p_send #(
   phase_e phase_q;
 
   // The next word; the one held until it is known whether it is the last; the way out.
-  logic next_valid, next_last, next_sure, load, cut, data_next, go, skid_ready;
+  logic next_valid, next_last, next_sure, load, cut, meets, go, skid_ready;
   logic hold_valid_q, hold_last_q, hold_sure_q, hold_local_q;
   logic [31:0] next, hold_q;
   logic broadcast;
@@ -369,9 +369,10 @@ module ap1000p_send #(
   assign fetch_pop = data_pop && mark_registers;
   assign read_pop = data_pop && !mark_registers;
 
-  assign data_next = phase_q == Data && mark_valid && !mark_none && data_valid && !data_err;
-  assign cut = phase_q == Data && mark_valid && (mark_none || (data_valid && data_err)) && skid_ready;
-  assign go = hold_valid_q && skid_ready && (hold_sure_q || data_next || cut);
+  // A word is held while data follow: it goes when the next is there, or will not come.
+  assign meets = phase_q == Data && mark_valid && (mark_none || data_valid) && skid_ready;
+  assign cut = meets && (mark_none || data_err);
+  assign go = hold_valid_q && (meets || (hold_sure_q && skid_ready));
   assign load = next_valid && (!hold_valid_q || go);
   assign broadcast = head[16+ap1000p_pkg::PageRowLsb] || head[16+ap1000p_pkg::PageColumnLsb];
 
@@ -397,12 +398,12 @@ module ap1000p_send #(
         next = data_word;
         next_last = data_last && mark_last;
         next_sure = next_last;
-        next_valid = data_next;
+        next_valid = meets && !cut;
       end
     endcase
   end
   assign head_pop = load && (phase_q == What || phase_q == Rest);
-  assign data_pop = mark_valid && !mark_none && (phase_q == Drain || cut || (load && phase_q == Data));
+  assign data_pop = mark_valid && !mark_none && (phase_q == Drain || (phase_q == Data && skid_ready));
   always_comb begin
     mark_pop = mark_valid && data_valid && data_pop && data_last;
     if (mark_valid && mark_none && (cut || phase_q == Drain)) mark_pop = 1'b1;
@@ -452,11 +453,13 @@ module ap1000p_send #(
 
   // -------------------------------------------------------------------------------------------------------- send flags
   // A note for each message, with its flag; when the message has gone, whether it was cut short.
-  logic note_valid, note_more, note_pop, gone_valid, gone_cut, cut_q, whole, unused_gone;  // cut_q: of this command
+  logic note_valid, note_more, note_flag, note_counts, note_pop, gone_valid, gone_cut, whole, unused_gone;
+  logic cut_q;  // of this command
   logic [2:0] note_level, gone_level;
   assign note_put = head_put && ends;
+  assign note_counts = has_data && index_q == 3'd7 && flag_q != '0;
   fifo #(
-      .W(46),
+      .W(47),
       .Depth(4)
   ) u_notes (
       .clk_i,
@@ -467,11 +470,12 @@ module ap1000p_send #(
         in_more_i,
         length_q[ap1000p_pkg::CommandLengthContextLsb+:12],
         kind[ap1000p_pkg::PageSystemLsb],
-        has_data && index_q == 3'd7 ? flag_q : 32'd0
+        note_counts,
+        flag_q
       }),
       .out_valid_o(note_valid),
       .out_ready_i(note_pop),
-      .out_data_o({note_more, flag_context_o, flag_system_o, flag_addr_o}),
+      .out_data_o({note_more, flag_context_o, flag_system_o, note_flag, flag_addr_o}),
       .level_o(note_level)
   );
   assign gone_put = out_valid_o && out_ready_i && out_last_o;
@@ -490,7 +494,7 @@ module ap1000p_send #(
       .level_o    (gone_level)
   );
   assign whole = !gone_cut && !cut_q;
-  assign flag_valid_o = gone_valid && whole && !note_more && flag_addr_o != '0;
+  assign flag_valid_o = gone_valid && whole && !note_more && note_flag;
   assign note_pop = gone_valid && (!flag_valid_o || flag_ready_i);
   always_ff @(posedge clk_i) begin
     if (rst_i) cut_q <= 1'b0;
@@ -512,8 +516,7 @@ module ap1000p_send #(
       assert (!fetch_mark_q || !run_valid);
       assert (!gone_put || unused_gone);
       assert (!gone_valid || note_valid);
-      // What is cut short has a word to be cut after.
-      assert (!cut || hold_valid_q);
+      assert (phase_q != Data || (hold_valid_q && !hold_sure_q));
     end
   end
 `endif

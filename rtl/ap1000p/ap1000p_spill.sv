@@ -4,7 +4,8 @@
 // Memory     write commands {addr, len = beats - 1}; an element is 8 bytes, tag word first (regs.toml). A burst is of what waits
 //            then, up to the next multiple of 8 elements; data follow their command. Up to four bursts await their response.
 // Region     `limit_i` units of 1024 elements from `base_i`, used as a ring. Base and limit are taken over, and the next element is
-//            the first of the region again, whenever `empty_i` says that nothing of the region is in use.
+//            the first of the region again, whenever `empty_i` says that nothing of the region is in use, and no word
+//            comes in now.
 // Stored     `stored_valid_o` with `stored_count_o` elements, minus 1, for each response. One that reports an error sets `error_o`,
 //            too: its elements cannot be told from those that were there before but by their tags.
 // Latency    3 cycles from a word to its element at the memory; with 64 bits 8 elements in 11 cycles, with 32 bits in 19.
@@ -60,19 +61,18 @@ module ap1000p_spill #(
   // ------------------------------------------------------------------------------------------------------------- tags
   logic [ap1000p_pkg::SpillTagLapW-1:0] lap_q;
   logic [ap1000p_pkg::SpillTagPositionW-1:0] position_q;
-  logic push, wraps, restart;
-  assign push = in_valid_i && in_ready_o;
+  logic push, wraps;
+  assign push  = in_valid_i && in_ready_o;
   assign wraps = position_q[9:0] == '1 && 7'(position_q[15:10]) + 7'd1 == limit_o;
-  assign restart = empty_i && !push;
   always_ff @(posedge clk_i) begin
-    if (restart) begin
+    if (empty_i) begin
       base_o  <= base_i;
       limit_o <= limit_i;
     end
     if (rst_i) begin
       lap_q <= '0;
       position_q <= '0;
-    end else if (push ? wraps : restart && position_q != '0) begin
+    end else if (push ? wraps : empty_i && position_q != '0) begin
       lap_q <= lap_q + ap1000p_pkg::SpillTagLapW'(1);
       position_q <= '0;
     end else if (push) begin
@@ -167,7 +167,10 @@ module ap1000p_spill #(
 
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin
-    if (!rst_i) assert (!active_q || valid);
+    if (!rst_i) begin
+      assert (!active_q || valid);
+      assert (!(empty_i && push));
+    end
   end
   mem_write_rules u_memory (
       .clk_i,

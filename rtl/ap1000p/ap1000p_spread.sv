@@ -1,7 +1,7 @@
 // AP1000+ MSC+, before the send controller of requests: a PUT or SEND to all cells becomes one for each column of the torus.
 //
 // In, out    whole messages {end, word} of queues 0 to 2, valid/ready; others pass as they are.
-// To all     kind PUT with ROW and COLUMN: the message comes out last_x_i + 1 times, for the columns 0, 1, ... further along X than the own. Word 0 says
+// To all     with ROW and COLUMN, which a PUT or SEND alone has (ap1000p_command): the message comes out last_x_i + 1 times, for the columns 0, 1, ... further along X than the own. Word 0 says
 //            so, without ROW. `out_more_o`, with each of its words: the same comes once more.
 // Latency    1 cycle. A word per cycle, but no word is taken in while one is repeated.
 // Full       `in_ready_o` is low; it is a function of flip-flops, as all outputs are.
@@ -32,31 +32,29 @@ module ap1000p_spread #(
     ap1000p_spread_CoordW_must_be_1_to_7 u_bad ();
   end
 
+  localparam int Head = ap1000p_pkg::CommandHeadKindLsb;
+
   logic [32:0] kept_q[16];  // the message
   logic [3:0] index_q;  // of the word that goes
   logic [7:0] column_q;  // of the message that it is of
   logic again_q;  // which comes from `kept_q`
   logic all_q, all, first, more, valid, move, ready, ends;
   logic [31:0] word, data;
-  logic [15:0] kind;
 
   assign first = index_q == '0;
   assign valid = again_q || in_valid_i;
   assign move = valid && ready;
   assign {ends, word} = again_q ? kept_q[index_q] : {in_end_i, in_data_i};
-  assign kind = word[ap1000p_pkg::CommandHeadKindLsb+:16];
   assign in_ready_o = ready && !again_q;
 
   always_comb begin
     all = all_q;
-    if (first) begin
-      all = !kind[ap1000p_pkg::PageDirectLsb] && kind[ap1000p_pkg::PageKindLsb+:3] == 3'(ap1000p_pkg::KindPut)
-          && kind[ap1000p_pkg::PageRowLsb] && kind[ap1000p_pkg::PageColumnLsb];
-    end
+    // Only those to all are repeated. The words come late in the cycle.
+    if (first && !again_q) all = in_data_i[Head+ap1000p_pkg::PageRowLsb] && in_data_i[Head+ap1000p_pkg::PageColumnLsb];
     data = word;
     if (all && first) begin
       data[ap1000p_pkg::CommandHeadDxLsb+:8] = column_q;
-      data[ap1000p_pkg::CommandHeadKindLsb+ap1000p_pkg::PageRowLsb] = 1'b0;
+      data[Head+ap1000p_pkg::PageRowLsb] = 1'b0;
     end
   end
   assign more = all && column_q != 8'(last_x_i);

@@ -248,7 +248,7 @@ impl Machine {
             torus,
             store_cycles: config.store_cycles.into(),
             nodes: (0..torus.cells()).map(node).collect(),
-            fabric: TorusFabric::new(torus, router),
+            fabric: TorusFabric::new(torus, router).with_places(config.lane_words as u8),
             nets: Nets::new(&context, torus.cells()),
             context,
             clock: Clock::new(config.period, Picos::ZERO),

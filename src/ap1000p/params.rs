@@ -21,6 +21,8 @@ parameters! {
     link_rate: f64 = 25, "MB/s", 1 ..= 10000, Public, on [], from [], "Rate of a channel of the T-net (IPSJ computer museum; netlib).";
     link_cycles: u32 = 8, "cycles", 1 ..= 8, Derived, on [], from [link_rate, period],
         "Cycles of a 32-bit word on a link between cells: 160 ns at 25 MB/s. Built are 8 and 1, the RTL's full speed.";
+    lane_words: u32 = 4, "words", 2 ..= 4, Design, on [], from [],
+        "Words of a virtual channel's buffer that are in use where it ends a link of a router; 4 are built, and of one alone the router makes no use. The golden model has room for 2 messages, and with fewer words for 1.";
 
     // S-net and B-net.
     bus_rate: f64 = 50, "MB/s", 1 ..= 10000, Public, on [], from [], "Rate of the B-net (ANU; netlib).";

@@ -61,8 +61,47 @@ pub struct TorusFabric<R> {
     returned: Vec<u8>,
     /// By cell and class: places for words that enter.
     places: Vec<[u8; 2]>,
+    given: Given,
     cycles: u64,
     words: u64,
+}
+
+/// Which places are given back to a router: all but the first of each channel, where fewer are to be in use. A cell gets all of
+/// its router's back: as long as it misses one, it is busy.
+struct Given {
+    /// In use, of each channel.
+    places: u8,
+    /// By router and port: places beyond that are still to be withheld; how many these are in all.
+    withheld: Vec<[[u8; 4]; 5]>,
+    left: usize,
+}
+
+impl Given {
+    fn new(places: u8, cells: usize) -> Given {
+        let each = PLACES - places;
+        Given {
+            places,
+            withheld: vec![[[each; 4]; 5]; cells],
+            left: usize::from(each) * 4 * 5 * cells,
+        }
+    }
+
+    /// Of these channels, in bits, those whose place is given back to this port of this router.
+    #[inline]
+    fn kept(&mut self, router: usize, port: usize, credits: u8) -> u8 {
+        if self.left == 0 {
+            return credits;
+        }
+        let mut kept = credits;
+        for (vc, withheld) in self.withheld[router][port].iter_mut().enumerate() {
+            if credits >> vc & 1 == 1 && *withheld > 0 {
+                *withheld -= 1;
+                self.left -= 1;
+                kept &= !(1 << vc);
+            }
+        }
+        kept
+    }
 }
 
 impl<R: RouterUnit> TorusFabric<R> {
@@ -85,11 +124,21 @@ impl<R: RouterUnit> TorusFabric<R> {
             outputs: vec![],
             returned: vec![],
             places: vec![],
+            given: Given::new(PLACES, 0),
             cycles: 0,
             words: 0,
         };
         fabric.reset();
         fabric
+    }
+
+    /// The same with fewer places in use of each channel from router to router or to a cell, 2 at least (of a last one alone
+    /// `torus_output` makes no use): the first ones that become free are not given back.
+    pub fn with_places(mut self, places: u8) -> TorusFabric<R> {
+        assert!((2..=PLACES).contains(&places), "{places} places");
+        self.given = Given::new(places, 0);
+        self.reset();
+        self
     }
 
     /// Resets all routers: whatever was inside is gone, and all places are free.
@@ -103,6 +152,7 @@ impl<R: RouterUnit> TorusFabric<R> {
         self.outputs = vec![None; cells];
         self.returned = vec![0; cells];
         self.places = vec![[PLACES; 2]; cells];
+        self.given = Given::new(self.given.places, cells);
     }
 
     pub fn torus(&self) -> Torus {
@@ -146,7 +196,7 @@ impl<R: RouterUnit> TorusFabric<R> {
 
     /// Cell `number` has room for one more word of this class, at the coming edge; it had room for [`PLACES`] at first.
     pub fn give_back(&mut self, number: usize, class: Class) {
-        self.now[number].credits[0] |= 1 << class.vc(0);
+        self.now[number].credits[0] |= self.given.kept(number, 0, 1 << class.vc(0));
     }
 
     /// One edge of the network's clock.
@@ -166,7 +216,7 @@ impl<R: RouterUnit> TorusFabric<R> {
                     Some((to, port)) => {
                         self.words += u64::from(word.is_some());
                         self.next[to].words[port] = word;
-                        self.next[to].credits[port] = credits;
+                        self.next[to].credits[port] = self.given.kept(to, port, credits);
                     }
                     None => {
                         self.outputs[n] = word;
@@ -263,3 +313,52 @@ macro_rules! router_unit {
 router_unit!(crate::rtl::TorusRouter, 64);
 router_unit!(crate::rtl::Ap1000pRouter, 32);
 router_unit!(crate::rtl::Ap1000pRouterPaced, 32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rtl::TorusRouter;
+    use verilated::Context;
+
+    /// Words that cell 0 can send to cell 1 when that takes no more, behind some that it took.
+    fn held(places: u8) -> usize {
+        let context = Context::new();
+        let torus = Torus::new(4, 2);
+        let mut fabric = TorusFabric::new(torus, |at| {
+            TorusRouter::named(&context, &format!("router{}x{}", at.x, at.y))
+        })
+        .with_places(places);
+        let mut taken = 0;
+        let mut sent = 0;
+        for edge in 0..400 {
+            let open = edge < 200;
+            if fabric.has_place(0, Class::Request) {
+                // To (1, 0), in packets of one word.
+                let flit = Flit { word: 1, last: true };
+                fabric.inject(0, Class::Request, flit);
+                sent += 1;
+            }
+            if fabric.output(1).is_some() {
+                taken += 1;
+                if open {
+                    fabric.give_back(1, Class::Request);
+                }
+            }
+            fabric.edge();
+        }
+        assert!(taken > 20, "{taken} words came");
+        // What has come after the end, and has not been given back, is in places of the cell's.
+        sent - taken + usize::from(places)
+    }
+
+    #[test]
+    fn fewer_places_hold_fewer_words() {
+        let [two, three, four] = [2, 3, 4].map(held);
+        // In the sender's router, where all are in use, in the receiver's, in the receiver.
+        assert_eq!(four, 4 + 4 + 4);
+        assert!(
+            two < three && three < four && two <= 4 + 2 + 2,
+            "{two}, {three}, {four}"
+        );
+    }
+}

@@ -452,6 +452,7 @@ fn each_twin_is_caught() {
         ("Fault", &checks::<TwinReceiveFault>),
         ("Rate", &checks::<TwinReceiveBubble>),
         ("Protocol", &checks::<TwinReceiveWithdraws>),
+        ("Protocol", &checks::<TwinReceiveTakesBack>),
         ("Path", &checks::<TwinReceivePath>),
         // Of a page that is given up early the words of the next message are thrown away.
         ("Early", &check_given_up::<TwinReceiveTakes>),

@@ -252,7 +252,7 @@ impl ModelMachine {
             cycle: 0,
             agenda: Agenda::default(),
             nodes: (0..torus.cells()).map(node).collect(),
-            network: Network::new(torus, &timing),
+            network: Network::new(torus, &timing, config.lane_words),
             nets: Nets::new(torus.cells()),
             events: None,
         }

@@ -2,7 +2,7 @@
 //!
 //! A message has each link of its way for all its words, one after the other, and goes on as soon as its first word is through a router. A link is given to those
 //! that wait for it in the order in which they came to the router, so two from one cell to another stay in order; who has no room ahead is passed by. Both classes
-//! share links, and no room. A router's input has room for [`PLACES`] messages of each class and lane, whatever their length, which is more than the machine has: a
+//! share links, and no room. A router's input has room for [`PLACES`] messages of each class and lane (or one, if few words of its buffers are in use), whatever their length, which is more than the machine has: a
 //! message that waits holds up those behind it, but no link.
 
 use std::collections::VecDeque;
@@ -12,6 +12,7 @@ use super::{CLASSES, Due, ModelMachine, Request, Timing, Unit};
 use crate::ap1000p::send::Traffic;
 use crate::harness::backend::EventKind;
 use crate::net::torus::{Class, Header, Port, Torus, VCS, Way};
+use crate::net::torus_fabric::PLACES as PLACES_BUILT;
 
 /// Of a router's input, for each virtual channel. With one, a link would stand from a message's first word to its last one's leaving the next router.
 const PLACES: u32 = 2;
@@ -53,6 +54,8 @@ pub(super) struct Network {
     torus: Torus,
     word: u64,
     hop: u64,
+    /// Messages at a router's input, of each virtual channel.
+    places: u32,
     taken: Vec<[u32; VCS]>,
     links: Vec<Link>,
 }
@@ -62,12 +65,14 @@ fn index(cell: usize, port: Port) -> usize {
 }
 
 impl Network {
-    pub fn new(torus: Torus, timing: &Timing) -> Network {
+    /// So many words of each buffer are in use.
+    pub fn new(torus: Torus, timing: &Timing, lane_words: u32) -> Network {
         let ports = torus.cells() * Port::ALL.len();
         Network {
             torus,
             word: timing.word,
             hop: timing.hop,
+            places: if lane_words < PLACES_BUILT.into() { 1 } else { PLACES },
             taken: vec![[0; VCS]; ports],
             links: (0..ports).map(|_| Link::default()).collect(),
         }
@@ -90,7 +95,7 @@ impl ModelMachine {
                     node.local_free <= self.cycle && node.expected[class as usize] < INBOX
                 } else {
                     let input = &self.network.taken[index(n, Port::Local)];
-                    node.link_free <= self.cycle && input[class.vc(0)] < PLACES
+                    node.link_free <= self.cycle && input[class.vc(0)] < self.network.places
                 }
             };
             let Some(first) = node.outgoing.iter().position(may_go) else {
@@ -172,9 +177,11 @@ impl ModelMachine {
 
     /// Whether there is room at the other end of a link.
     fn room(&self, n: usize, way: Way, header: Header) -> bool {
-        let Network { torus, taken, .. } = &self.network;
+        let Network {
+            torus, taken, places, ..
+        } = &self.network;
         match torus.link(torus.cell(n), way.port) {
-            Some((next, port)) => taken[index(torus.number(next), port)][header.class.vc(way.lane)] < PLACES,
+            Some((next, port)) => taken[index(torus.number(next), port)][header.class.vc(way.lane)] < *places,
             None => self.nodes[n].expected[header.class as usize] < INBOX,
         }
     }

@@ -475,7 +475,7 @@ pub fn c11(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     const TRIALS: u32 = 250;
     /// PUTs beside them that a cell has under way.
     const AHEAD: u32 = 3;
-    let runs = lab.volume(1, 80, 400);
+    let runs = lab.volume(2, 80, 400);
     let mut sim = lab.boot(2, 2)?;
     let bad = Rc::new(Count::new(0));
     let tried = Rc::new(Count::new(0));

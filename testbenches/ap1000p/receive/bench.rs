@@ -243,7 +243,7 @@ macro_rules! ports {
 ports!(Class::Request; Ap1000pReceive
        TwinReceiveStride TwinReceiveIdle TwinReceiveCounts TwinReceiveSystem TwinReceiveRegister TwinReceiveDistance TwinReceiveFailed TwinReceivePause
        TwinReceiveCount TwinReceiveStale TwinReceiveFault TwinReceiveBubble TwinReceiveWithdraws TwinReceivePath TwinReceiveWaits TwinReceiveTakes
-       TwinReceiveRest TwinReceiveHasty TwinRingBroken TwinRingBusy TwinRingWrap TwinRingRoom TwinRingSet);
+       TwinReceiveRest TwinReceiveTakesBack TwinReceiveHasty TwinRingBroken TwinRingBusy TwinRingWrap TwinRingRoom TwinRingSet);
 ports!(Class::Reply; Ap1000pReceiveReplies TwinReceiveLoad);
 
 /// A range with bus errors.

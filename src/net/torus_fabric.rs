@@ -316,7 +316,10 @@ router_unit!(crate::rtl::Ap1000pRouterPaced, 32);
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use super::*;
+    use crate::net::torus::Header;
     use crate::rtl::TorusRouter;
     use verilated::Context;
 
@@ -360,5 +363,90 @@ mod tests {
             two < three && three < four && two <= 4 + 2 + 2,
             "{two}, {three}, {four}"
         );
+    }
+
+    /// Beyond a first word's header: a packet's sender; that it asks; that it begins.
+    const SENDER: u32 = 20;
+    const ASKS: u64 = 1 << 32;
+    const BEGINS: u64 = 1 << 33;
+
+    /// A cell that asks each other one, and answers. Of what it is asked it takes nothing while an answer has yet to leave.
+    #[derive(Default)]
+    struct Asker {
+        /// By class: words in the cell's places, and those that wait to leave.
+        came: [VecDeque<Flit>; 2],
+        leaves: [VecDeque<Flit>; 2],
+        /// Cells asked, answers got.
+        asked: usize,
+        got: usize,
+    }
+
+    /// Answers got by the cells of an 8x8 torus when all have all, or when nothing has moved for 1000 edges.
+    fn exchange(places: u8, answers: Class) -> usize {
+        const WORDS: usize = 8;
+        let context = Context::new();
+        let torus = Torus::new(8, 8);
+        let cells = torus.cells();
+        let mut fabric = TorusFabric::new(torus, |at| {
+            TorusRouter::named(&context, &format!("router{}x{}", at.x, at.y))
+        });
+        fabric.given = Given::new(places, cells);
+        let packet = |from: usize, to: usize, class, asks| {
+            let head = Header::to(torus.cell(to), class).word() | (from as u64) << SENDER | asks | BEGINS;
+            (0..WORDS).map(move |n| Flit {
+                word: if n == 0 { head } else { asks },
+                last: n == WORDS - 1,
+            })
+        };
+        let mut askers: Vec<Asker> = (0..cells).map(|_| Asker::default()).collect();
+        let mut still = 0;
+        while still < 1000 && askers.iter().any(|asker| asker.got < cells - 1) {
+            still += 1;
+            for (n, asker) in askers.iter_mut().enumerate() {
+                if let Some(sent) = fabric.output(n) {
+                    asker.came[sent.vc >> 1].push_back(sent.flit);
+                    still = 0;
+                }
+                for class in Class::ALL {
+                    let Some(flit) = asker.came[class as usize].front() else {
+                        continue;
+                    };
+                    if flit.word & ASKS == 0 {
+                        asker.got += usize::from(flit.last);
+                    } else if flit.word & BEGINS != 0 {
+                        if !asker.leaves[answers as usize].is_empty() {
+                            continue;
+                        }
+                        let to = (flit.word >> SENDER) as usize % cells;
+                        asker.leaves[answers as usize].extend(packet(n, to, answers, 0));
+                    }
+                    asker.came[class as usize].pop_front();
+                    fabric.give_back(n, class);
+                }
+                if asker.leaves[Class::Request as usize].is_empty() && asker.asked < cells - 1 {
+                    asker.asked += 1;
+                    let to = (n + asker.asked) % cells;
+                    asker.leaves[Class::Request as usize].extend(packet(n, to, Class::Request, ASKS));
+                }
+                let may_go = |class: &Class| !asker.leaves[*class as usize].is_empty() && fabric.has_place(n, *class);
+                if let Some(class) = Class::ALL.into_iter().rev().find(may_go) {
+                    let flit = asker.leaves[class as usize].pop_front().expect("it waits");
+                    fabric.inject(n, class, flit);
+                    still = 0;
+                }
+            }
+            fabric.edge();
+        }
+        assert_eq!(fabric.drained(), 0);
+        askers.iter().map(|asker| asker.got).sum()
+    }
+
+    #[test]
+    fn all_ask_all_with_few_places() {
+        let all = 64 * 63;
+        assert_eq!([2, 3, 4].map(|places| exchange(places, Class::Reply)), [all; 3]);
+        // With one place routers stop for ever: why 2 are the least. And so do cells whose answers wait for what they are asked.
+        let stuck = [(1, Class::Reply), (2, Class::Request)].map(|(places, answers)| exchange(places, answers));
+        assert!(stuck.iter().all(|&got| got < all), "{stuck:?}");
     }
 }

@@ -136,8 +136,7 @@ impl<R: RouterUnit> TorusFabric<R> {
     /// `torus_output` makes no use): the first ones that become free are not given back.
     pub fn with_places(mut self, places: u8) -> TorusFabric<R> {
         assert!((2..=PLACES).contains(&places), "{places} places");
-        self.given = Given::new(places, 0);
-        self.reset();
+        self.given = Given::new(places, self.units.len());
         self
     }
 

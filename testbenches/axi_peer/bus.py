@@ -1,6 +1,6 @@
-"""What the benches of a bus share: a memory that refuses, and pauses on every channel."""
+"""What the benches of a bus share: a memory that refuses, a host that knows registers by name, and pauses on every channel."""
 
-from cocotbext.axi import AxiResp, MemoryRegion
+from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp, MemoryRegion
 
 from peer import pauses
 
@@ -27,6 +27,35 @@ class Memory(MemoryRegion):
     def _check(self, address, length):
         if address < self.bad.stop and self.bad.start < address + length:
             raise Refused
+
+
+class Host:
+    """A machine's registers over AXI4-Lite, by their names."""
+
+    def __init__(self, dut, formats):
+        self.axi = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), dut.aclk, dut.aresetn, reset_active_level=False)
+        self._offsets = formats.offsets("Registers")
+
+    async def write(self, register, value):
+        answer = await self.axi.write(self._offsets[register], value.to_bytes(4, "little"))
+        assert answer.resp == AxiResp.OKAY, f"{register} refuses {value:#x}"
+
+    async def read(self, register):
+        answer = await self.axi.read(self._offsets[register], 4)
+        assert answer.resp == AxiResp.OKAY, f"{register} refuses to be read"
+        return int.from_bytes(answer.data, "little")
+
+    async def is_refused(self, unknown, register, value):
+        """Unknown offsets, the read-only ID and a part of a register's word: SLVERR, and the register keeps its value. How many."""
+        for offset in unknown:
+            assert (await self.axi.read(offset, 4)).resp == AxiResp.SLVERR
+            assert (await self.axi.write(offset, bytes(4))).resp == AxiResp.SLVERR
+        parts = ((b"\1", 0), (b"\1\2", 0), (b"\1\2\3", 1), (b"\1", 3))
+        for data, at in parts:
+            assert (await self.axi.write(self._offsets[register] + at, data)).resp == AxiResp.SLVERR
+            assert await self.read(register) == value
+        assert (await self.axi.write(self._offsets["ID"], bytes(4))).resp == AxiResp.SLVERR
+        return 2 * len(unknown) + len(parts) + 1
 
 
 def refuse_as(slave, refusal):

@@ -22,6 +22,7 @@ tools: .tools/stamp ## install the locked tools into .tools/ (the only step that
 sim: .tools/stamp ## run the papers' experiments (of MACHINE=cenju3 or ap1000p, or all) on the RTL: paper / ours / difference, reports and waves in out/
 	$(CARGO) run --quiet -- repro $(MACHINE) --backend both --out $(OUT)
 	$(CARGO) run --quiet -- wave cenju3/one-word --out $(OUT)/waves
+	$(CARGO) run --quiet -- wave ap1000p/put --out $(OUT)/waves
 
 test: .tools/stamp lint ## lint, synthesis, proofs, unit co-simulation, whole paths, paper criteria
 	$(CARGO) run --quiet --package rtl-flow -- synth --quick

@@ -17,6 +17,7 @@ use tsunagi::ap1000p::window::{Window, page};
 use tsunagi::harness::backend::{Backend, Event, HostReq, HostRsp};
 use tsunagi::harness::linear::{Call, explain};
 use tsunagi::harness::memory::Memory;
+use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, NodeId, Picos};
 
 const CELLS: usize = 4;
@@ -249,7 +250,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn random<B: Backend + 'static>(test: &'static str, cases: u32, make: impl Fn(&Config) -> B) {
+fn random<B: Backend + 'static>(test: &'static str, cases: u32, make: impl Fn(&Config, &Probe) -> B) {
     let programs = prop::collection::vec(prop::collection::vec(any_step(), 0..32), CELLS);
     let strategy = (prop::sample::select(vec![1, 8]), any::<bool>(), programs);
     holds(
@@ -257,22 +258,22 @@ fn random<B: Backend + 'static>(test: &'static str, cases: u32, make: impl Fn(&C
         "tests/regressions/ap1000p_random.txt",
         cases,
         strategy,
-        |_, (link_cycles, hardware_refill, programs), _| {
+        |_, (link_cycles, hardware_refill, programs), probe| {
             let config = config(*link_cycles, *hardware_refill);
-            run(make(&config), &config, programs)
+            run(make(&config, probe), &config, programs)
         },
     );
 }
 
 #[test]
 fn random_programs_on_the_model() {
-    random("random_programs_on_the_model", 64, ModelMachine::new);
+    random("random_programs_on_the_model", 64, |config, _| ModelMachine::new(config));
 }
 
 #[test]
 fn random_programs_on_the_rtl() {
-    random("random_programs_on_the_rtl", 16, |config| {
-        Machine::new(config).expect("built")
+    random("random_programs_on_the_rtl", 16, |config, probe| {
+        Machine::new(config).expect("built").with_probe(probe)
     });
 }
 

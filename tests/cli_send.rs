@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use common::tsunagi;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 /// A file of `bytes` bytes that repeats nothing soon, and its hash.
@@ -29,15 +29,29 @@ fn send(path: &std::path::Path, args: &[&str]) -> (i32, Value) {
 fn any_size_arrives_with_its_hash() {
     let folder = tempfile::tempdir().unwrap();
     // Nothing, less than a line, a line and a byte, odd, and more than a window.
-    for bytes in [0, 1, 31, 33, 8191, 1_300_001] {
-        let (path, hash) = file(&folder, bytes);
-        let (code, sent) = send(&path, &["--backend", "model"]);
-        assert_eq!(code, 0, "{sent}");
-        assert_eq!(sent["bytes"], bytes);
-        assert_eq!(sent["sha256_sent"], hash.as_str());
-        assert_eq!(sent["sha256_received"], hash.as_str());
-        assert_eq!(sent["equal"], true);
+    for machine in ["cenju3", "ap1000p"] {
+        for bytes in [0, 1, 31, 33, 8191, 1_300_001] {
+            let (path, hash) = file(&folder, bytes);
+            let (code, sent) = send(&path, &["--machine", machine, "--backend", "model"]);
+            assert_eq!(code, 0, "{sent}");
+            assert_eq!((&sent["machine"], &sent["bytes"]), (&json!(machine), &json!(bytes)));
+            assert_eq!(sent["sha256_sent"], hash.as_str());
+            assert_eq!(sent["sha256_received"], hash.as_str());
+            assert_eq!(sent["equal"], true);
+        }
     }
+}
+
+#[test]
+fn a_cell_carries_it_to_itself_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, hash) = file(&folder, 5_001);
+    let (code, sent) = send(&path, &["--machine", "ap1000p", "--from", "1", "--to", "1"]);
+    assert_eq!(
+        (code, sent["sha256_received"].as_str()),
+        (0, Some(hash.as_str())),
+        "{sent}"
+    );
 }
 
 #[test]
@@ -57,16 +71,18 @@ fn the_least_memory_carries_it_too() {
 fn the_rtl_of_64_pes_carries_it_from_end_to_end() {
     let folder = tempfile::tempdir().unwrap();
     let (path, hash) = file(&folder, 20_001);
-    let (code, sent) = send(
-        &path,
-        &["--machine", "cenju3", "--pes", "64", "--from", "0", "--to", "63"],
-    );
-    assert_eq!(code, 0, "{sent}");
-    assert_eq!(
-        (sent["backend"].as_str(), sent["sha256_received"].as_str()),
-        (Some("rtl"), Some(hash.as_str()))
-    );
-    assert!((10.0..36.5).contains(&sent["mb_s"].as_f64().unwrap()), "{sent}");
+    for (machine, rate) in [("cenju3", 10.0..36.5), ("ap1000p", 20.0..25.0)] {
+        let (code, sent) = send(
+            &path,
+            &["--machine", machine, "--pes", "64", "--from", "0", "--to", "63"],
+        );
+        assert_eq!(code, 0, "{sent}");
+        assert_eq!(
+            (sent["backend"].as_str(), sent["sha256_received"].as_str()),
+            (Some("rtl"), Some(hash.as_str()))
+        );
+        assert!(rate.contains(&sent["mb_s"].as_f64().unwrap()), "{sent}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use common::tsunagi;
 /// Each with words its error must contain: the thing, and the mend.
 #[test]
 fn wrong_usage_names_the_thing_and_what_is_known() {
-    let cases: [(&[&str], &[&str]); 23] = [
+    let cases: [(&[&str], &[&str]); 30] = [
         (&["repro", "cenju4"], &["cenju4", "cenju3"]),
         (&["repro", "cenju3", "--experiment", "E99"], &["E99", "E2", "E12"]),
         (
@@ -67,7 +67,23 @@ fn wrong_usage_names_the_thing_and_what_is_known() {
         (&["send", "Cargo.toml", "--pes", "257"], &["257", "256"]),
         (
             &["wave", "cenju3/everything"],
-            &["cenju3/everything", "cenju3/one-word"],
+            &["cenju3/everything", "cenju3/one-word", "ap1000p/put"],
+        ),
+        (&["run", "cenju3", "put"], &["put", "cenju3", "rmwrite"]),
+        (&["run", "ap1000p", "rmwrite"], &["rmwrite", "ap1000p", "put", "ping-pong"]),
+        (&["run", "ap1000p", "put", "--bytes", "6"], &["--bytes 6", "multiple of 4"]),
+        (&["run", "ap1000p", "load", "--bytes", "4"], &["--bytes", "load"]),
+        (
+            &["run", "ap1000p", "get", "--bytes", "131072", "--count", "4"],
+            &["mem_bytes", "524544"],
+        ),
+        (
+            &["run", "ap1000p", "put", "--set", "columns=1", "--set", "rows=1"],
+            &["columns x rows", "neighbour"],
+        ),
+        (
+            &["send", "Cargo.toml", "--machine", "ap1000p", "--pes", "37"],
+            &["columns", "37", "32"],
         ),
     ];
     for (args, words) in cases {
@@ -126,6 +142,8 @@ fn list_shows_experiments_waves_and_parameters_with_origins() {
         "Fig. 14",
         "ping-pong",
         "cenju3/one-word",
+        "put, get, load",
+        "ap1000p/put",
         "r_thresh",
         "calibrated",
         "fig11",

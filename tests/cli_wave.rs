@@ -51,10 +51,23 @@ fn surfer_names(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// That a word comes to the second node.
+const CENJU3: &str = "nic_1.cenju3_nic.rx_valid_i";
+const AP1000P: &str = "cell1.ap1000p_cell.rx_valid_i";
+
 #[test]
 fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
     let folder = tempfile::tempdir().unwrap();
-    for scenario in ["cenju3/one-word", "cenju3/rmwrite", "cenju3/invalidate"] {
+    let scenarios = [
+        ("cenju3/one-word", CENJU3),
+        ("cenju3/rmwrite", CENJU3),
+        ("cenju3/invalidate", CENJU3),
+        ("ap1000p/put", AP1000P),
+        ("ap1000p/stream", AP1000P),
+        ("ap1000p/get", AP1000P),
+        ("ap1000p/load", AP1000P),
+    ];
+    for (scenario, arrives) in scenarios {
         let stem = folder.path().join(scenario.replace('/', "-"));
         make(scenario, "fst", folder.path());
         let fst = changes(&stem.with_extension("fst"));
@@ -73,10 +86,7 @@ fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
                 fst.keys().take(40).collect::<Vec<_>>()
             );
         }
-        assert!(
-            fst["nic_1.cenju3_nic.rx_valid_i"].len() > 2,
-            "nothing arrives in the wave of {scenario}"
-        );
+        assert!(fst[arrives].len() > 2, "nothing arrives in the wave of {scenario}");
         make(scenario, "vcd", folder.path());
         let vcd = changes(&stem.with_extension("vcd"));
         assert!(vcd.keys().eq(fst.keys()));

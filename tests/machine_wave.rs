@@ -1,4 +1,4 @@
-//! Waves of the composed machine: they change nothing, show what the events say, and are left behind by a run that fails.
+//! Waves of the composed machines: they change nothing, show what the events say, and are left behind by a run that fails.
 
 mod machine_driver;
 
@@ -8,6 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use machine_driver::{Driver, FREE, pattern};
+use tsunagi::ap1000p::host::Ap1000pSim;
+use tsunagi::ap1000p::machine::Machine;
 use tsunagi::cenju3::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::rtl::{Composed, RtlMachine};
@@ -15,7 +17,7 @@ use tsunagi::harness::backend::{Backend, Event, EventKind};
 use tsunagi::harness::check::same_events;
 use tsunagi::harness::wave::{Probe, WaveRequest, with_waves};
 use tsunagi::rtl::Cenju3Nic;
-use tsunagi::{Addr, NodeId, Picos};
+use tsunagi::{Addr, NodeId, Picos, ap1000p};
 use wellen::simple;
 
 const A: NodeId = NodeId(0);
@@ -46,6 +48,22 @@ fn run(probe: &Probe) -> Vec<Event> {
     driver.machine.take_events()
 }
 
+/// 300 words by PUT from one cell of AP1000+ to the other.
+fn run_ap1000p(probe: &Probe) -> Vec<Event> {
+    let mut config = ap1000p::params::Config::paper();
+    (config.columns, config.rows) = (2, 1);
+    let machine = Machine::new(&config).expect("the RTL is built").with_probe(probe);
+    let mut sim = Ap1000pSim::new(machine, config).expect("it boots");
+    sim.backend_mut().record(true);
+    let flag = Addr(4);
+    sim.spawn_checked(A, async move |cell| {
+        cell.put(B, Addr(0x100), 300, Addr(0x100), Some(flag), None).await
+    });
+    sim.spawn_checked(B, async move |cell| cell.wait_flag(flag, 1).await);
+    sim.run(Picos::from_us(1000.0)).expect("it ends");
+    sim.backend_mut().take_events()
+}
+
 /// The changes of each signal asked for.
 fn changes(path: &Path, names: &[&str]) -> BTreeMap<String, Vec<(u64, String)>> {
     let mut wave = simple::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -73,48 +91,75 @@ fn last_before(changes: &[(u64, String)], at: Picos) -> &str {
     before.last().map_or("none", |(_, value)| value)
 }
 
-const SIGNALS: [&str; 5] = [
-    "nic_0.tx_valid_o",
-    "nic_0.io_clk_i",
-    "nic_1.rx_valid_i",
-    "nic_1.mem_wr_rsp_valid_i",
-    "switch_0_0.clk_i",
+/// A machine of two nodes, and how its wave calls what is looked at.
+struct Shown {
+    run: fn(&Probe) -> Vec<Event>,
+    /// A sends a packet's first word; a write of B's memory is answered.
+    sends: &'static str,
+    written: &'static str,
+    clocks: [&'static str; 2],
+}
+
+const MACHINES: [Shown; 2] = [
+    Shown {
+        run,
+        sends: "nic_0.tx_valid_o",
+        written: "nic_1.mem_wr_rsp_valid_i",
+        clocks: ["nic_0.io_clk_i", "switch_0_0.clk_i"],
+    },
+    Shown {
+        run: run_ap1000p,
+        sends: "cell0.tx_valid_o",
+        written: "cell1.mem_wr_rsp_valid_i",
+        clocks: ["cell0.clk_i", "router1x0.clk_i"],
+    },
 ];
 
 #[test]
 fn a_wave_changes_no_event_and_shows_what_the_events_say_in_both_formats() {
-    let folder = tempfile::tempdir().unwrap();
-    let plain = run(&Probe::default());
-    let mut shown = Vec::new();
-    for name in ["run.vcd", "run.fst"] {
-        let path = folder.path().join(name);
-        let request = WaveRequest {
-            path: path.clone(),
-            from: Picos::ZERO,
-            to: None,
-        };
-        same_events(&plain, &run(&Probe::new(request))).unwrap();
-        let found = changes(&path, &SIGNALS);
-        assert_eq!(found.len(), SIGNALS.len(), "{:?}", found.keys());
-        for event in &plain {
-            let signal = match event.kind {
-                EventKind::TxFirst { .. } => "nic_0.tx_valid_o",
-                EventKind::MemWritten { .. } if event.node == B => "nic_1.mem_wr_rsp_valid_i",
-                _ => continue,
+    for Shown {
+        run,
+        sends,
+        written,
+        clocks,
+    } in MACHINES
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let plain = run(&Probe::default());
+        let signals = [&clocks[..], &[sends, written]].concat();
+        let (mut shown, mut checked) = (Vec::new(), BTreeMap::new());
+        for name in ["run.vcd", "run.fst"] {
+            let path = folder.path().join(name);
+            let request = WaveRequest {
+                path: path.clone(),
+                from: Picos::ZERO,
+                to: None,
             };
-            let shown_before = last_before(&found[signal], event.at);
-            // An output stands before the edge that takes it; an input is given at the edge.
-            let at_edge = last_before(&found[signal], event.at + Picos(1));
-            assert!(shown_before == "1" || at_edge == "1", "{signal} at {event:?}");
+            same_events(&plain, &run(&Probe::new(request))).unwrap();
+            let found = changes(&path, &signals);
+            assert_eq!(found.len(), signals.len(), "{:?}", found.keys());
+            for event in &plain {
+                let signal = match event.kind {
+                    EventKind::TxFirst { .. } if event.node == A => sends,
+                    EventKind::MemWritten { .. } if event.node == B => written,
+                    _ => continue,
+                };
+                *checked.entry(signal).or_insert(0) += 1;
+                let shown_before = last_before(&found[signal], event.at);
+                // An output stands before the edge that takes it; an input is given at the edge.
+                let at_edge = last_before(&found[signal], event.at + Picos(1));
+                assert!(shown_before == "1" || at_edge == "1", "{signal} at {event:?}");
+            }
+            for clock in clocks {
+                let edges = &found[clock];
+                assert!(edges.len() > 100, "{clock} changes {} times", edges.len());
+                assert!(edges.windows(2).all(|pair| pair[0].1 != pair[1].1));
+            }
+            shown.push(found);
         }
-        for clock in ["nic_0.io_clk_i", "switch_0_0.clk_i"] {
-            let edges = &found[clock];
-            assert!(edges.len() > 100, "{clock} changes {} times", edges.len());
-            assert!(edges.windows(2).all(|pair| pair[0].1 != pair[1].1));
-        }
-        shown.push(found);
+        assert_eq!(checked.len(), 2, "{checked:?}");
+        assert_eq!(shown[0], shown[1], "VCD and FST agree");
     }
-    assert_eq!(shown[0], shown[1], "VCD and FST agree");
 }
 
 #[test]

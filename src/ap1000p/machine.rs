@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use verilated::Context;
+use verilated::{Context, Verilated};
 
 use super::dsm;
 use super::nets::{self, Nets};
@@ -18,6 +18,7 @@ use super::window::Window;
 use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
 use crate::harness::clock::Clock;
 use crate::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent};
+use crate::harness::wave::{Probe, Trace};
 use crate::net::fabric::Flit;
 use crate::net::link::LinkMonitor;
 use crate::net::torus::{Cell, Class, Torus};
@@ -81,6 +82,10 @@ impl RouterUnit for Router {
 
     fn drained(&self) -> u64 {
         either!(self, unit => unit.drained())
+    }
+
+    fn verilated(&self) -> &dyn Verilated {
+        either!(self, unit => unit)
     }
 }
 
@@ -190,6 +195,7 @@ pub struct Machine {
     clock: Clock,
     now: Picos,
     gated: bool,
+    trace: Trace,
     events: Option<Vec<Event>>,
 }
 
@@ -254,6 +260,7 @@ impl Machine {
             clock: Clock::new(config.period, Picos::ZERO),
             now: Picos::ZERO,
             gated: true,
+            trace: Trace::default(),
             events: None,
         };
         for node in &mut machine.nodes {
@@ -277,6 +284,12 @@ impl Machine {
     /// The same machine with every cell evaluated at every edge: slower, and the same in every observable way (tests compare).
     pub fn ungated(mut self) -> Machine {
         self.gated = false;
+        self
+    }
+
+    /// The same machine writing the wave that `probe` asks for.
+    pub fn with_probe(mut self, probe: &Probe) -> Machine {
+        self.trace = Trace::new(probe);
         self
     }
 
@@ -410,7 +423,14 @@ impl Machine {
     pub fn edge(&mut self) {
         self.now = self.clock.next();
         let (now, cycle) = (self.now, self.clock.index());
+        let Machine { trace, nodes, fabric, nets, .. } = self;
+        trace.before(now, || {
+            let cells = nodes.iter().map(|node| either!(&node.unit, unit => unit as &dyn Verilated));
+            let routers = fabric.units().iter().map(RouterUnit::verilated);
+            cells.chain(routers).chain(nets.units()).collect()
+        });
         self.context.set_time(now.0);
+        let all = self.evaluates_all();
         let events = &mut self.events;
         for (number, node) in self.nodes.iter_mut().enumerate() {
             let mut note = |kind| {
@@ -424,7 +444,7 @@ impl Machine {
             if node.stirs() || came.is_some() {
                 node.quiet = 0;
             }
-            if self.gated && node.quiet == SETTLE {
+            if !all && node.quiet == SETTLE {
                 continue;
             }
             if let Some(sent) = came {
@@ -453,9 +473,10 @@ impl Machine {
             node.edge(cycle, self.store_cycles, &mut note);
         }
         self.fabric.edge();
-        if !self.gated || self.nets.busy() {
-            self.nets.edge(self.gated);
+        if all || self.nets.busy() {
+            self.nets.edge(!all);
         }
+        self.trace.after();
         self.clock.advance();
     }
 
@@ -468,7 +489,12 @@ impl Machine {
     /// Something can change at the next edge.
     fn active(&self) -> bool {
         let stirs = |node: &Node| node.quiet < SETTLE || node.stirs();
-        !self.gated || self.nodes.iter().any(stirs) || self.moves()
+        self.nodes.iter().any(stirs) || self.moves()
+    }
+
+    /// No unit and no edge is left out.
+    fn evaluates_all(&self) -> bool {
+        !self.gated || self.trace.is_open()
     }
 }
 
@@ -487,7 +513,7 @@ impl Backend for Machine {
 
     fn advance(&mut self, to: Picos) {
         assert!(to >= self.now, "time runs forward: {to} is before {}", self.now);
-        while self.clock.next() <= to && self.active() {
+        while self.clock.next() <= to && (self.active() || self.evaluates_all()) {
             self.edge();
         }
         self.now = to;

@@ -2,7 +2,7 @@
 //!
 //! All outputs are registered, so at an edge everything sees what stood before it; what has nothing to do is left out.
 
-use verilated::Context;
+use verilated::{Context, Verilated};
 
 use super::bif::BusWord;
 use crate::rtl::{Ap1000pBif, Ap1000pBus, Ap1000pSync};
@@ -67,6 +67,12 @@ impl Nets {
         nets
     }
 
+    /// For a wave.
+    pub fn units(&self) -> impl Iterator<Item = &dyn Verilated> {
+        let interfaces = self.interfaces.iter().map(|i| &i.unit as &dyn Verilated);
+        interfaces.chain([&self.tree as &dyn Verilated, &self.bus])
+    }
+
     /// A cell's processor reads or writes a register.
     pub fn start(&mut self, cell: usize, offset: u32, write: Option<u32>) {
         self.interfaces[cell].access = Some(Access { offset, write });
@@ -91,7 +97,7 @@ impl Nets {
         let on_bus = || -> BusWord { (bus.out_data_o.get(), bus.out_last_o.is_set()) };
         for (cell, interface) in interfaces.iter_mut().enumerate() {
             let unit = &interface.unit;
-            if interface.fresh {
+            if interface.fresh || !gated {
                 let barrier = (unit.member_o.get(), unit.arrive_o.get());
                 tree_stirs |= barrier != interface.barrier;
                 interface.barrier = barrier;
@@ -113,8 +119,8 @@ impl Nets {
             };
             let came = (words && bus.out_valid_o.bit(cell)).then(on_bus);
             let idle = interface.access.is_none() && !unit.busy_o.is_set() && release == 0 && came.is_none();
-            interface.fresh = !gated || !idle;
-            if !interface.fresh {
+            interface.fresh = !idle;
+            if gated && idle {
                 continue;
             }
             unit.host_req_valid_i.set_bool(interface.access.is_some());
@@ -139,7 +145,7 @@ impl Nets {
                 unit.in_last_i.set_bool(last);
             }
         }
-        for interface in interfaces.iter().filter(|interface| interface.fresh) {
+        for interface in interfaces.iter().filter(|interface| interface.fresh || !gated) {
             interface.unit.rise(1);
         }
         if tree_stirs {

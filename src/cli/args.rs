@@ -26,6 +26,7 @@ Examples:
   tsunagi repro cenju3 --experiment E7 --json     one of them, as JSON
   tsunagi repro ap1000p                           what the second machine's paper says it does
   tsunagi send FILE --machine cenju3 --pes 64 --from 0 --to 63
+  tsunagi send FILE --machine ap1000p --pes 16 --to 15
   tsunagi wave cenju3/one-word                    a wave and signal lists for GTKWave and Surfer
 
 Exit codes:
@@ -43,7 +44,7 @@ pub enum Command {
     /// Runs one small scenario and prints what was measured
     #[command(
         after_help = "Examples:\n  tsunagi run cenju3 one-word\n  tsunagi run cenju3 rmwrite --bytes 8192 --set chunk_bytes=2048\n  \
-        tsunagi run cenju3 stream --bytes 8192 --at-end stopped --backend model"
+        tsunagi run cenju3 stream --bytes 8192 --at-end stopped --backend model\n  tsunagi run ap1000p get --bytes 4096"
     )]
     Run(RunArgs),
     /// Runs a paper's experiments and prints paper, ours and the difference
@@ -55,83 +56,69 @@ pub enum Command {
     Repro(ReproArgs),
     /// Sends a real file through the machine and compares SHA-256 at both ends
     #[command(
-        after_help = "Example:\n  tsunagi send README.md --machine cenju3 --pes 64 --from 0 --to 63\n\n\
+        after_help = "Examples:\n  tsunagi send README.md --machine cenju3 --pes 64 --from 0 --to 63\n  \
+        tsunagi send README.md --machine ap1000p --pes 64 --from 0 --to 63\n\n\
         The file goes through PE memories in windows; the receiver's memory is poisoned first, and the second hash is of what is \
         read back from it."
     )]
     Send(SendArgs),
     /// Runs a scenario on the RTL and leaves a wave with signal lists for GTKWave and Surfer
     #[command(
-        after_help = "Examples:\n  tsunagi wave cenju3/one-word\n  tsunagi wave cenju3/rmwrite --format vcd --out waves"
+        after_help = "Examples:\n  tsunagi wave cenju3/one-word\n  tsunagi wave cenju3/rmwrite --format vcd --out waves\n  tsunagi wave ap1000p/put"
     )]
     Wave(WaveArgs),
     /// Runs the experiments and writes the HTML report only
     #[command(after_help = "Example:\n  tsunagi report cenju3 --backend both --out out/report.html")]
     Report(ReportArgs),
     /// Measures how fast the simulation itself is
-    #[command(after_help = "Examples:\n  tsunagi bench\n  tsunagi bench --json")]
+    #[command(after_help = "Examples:\n  tsunagi bench\n  tsunagi bench ap1000p --json")]
     Bench(BenchArgs),
 }
 
-/// A machine whose scenarios run, which sends files and makes waves.
+/// A machine whose paper is reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Machine {
-    /// NEC Cenju-3
-    Cenju3,
-}
-
-impl Machine {
-    pub fn name(self) -> &'static str {
-        match self {
-            Machine::Cenju3 => Reproduced::Cenju3.name(),
-        }
-    }
-}
-
-/// A machine whose papers are reproduced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Reproduced {
     /// NEC Cenju-3
     Cenju3,
     /// Fujitsu AP1000+
     Ap1000p,
 }
 
-impl Reproduced {
-    pub const ALL: &'static [Reproduced] = &[Reproduced::Cenju3, Reproduced::Ap1000p];
+impl Machine {
+    pub const ALL: &'static [Machine] = &[Machine::Cenju3, Machine::Ap1000p];
 
     pub fn name(self) -> &'static str {
         match self {
-            Reproduced::Cenju3 => "cenju3",
-            Reproduced::Ap1000p => "ap1000p",
+            Machine::Cenju3 => "cenju3",
+            Machine::Ap1000p => "ap1000p",
         }
     }
 
     pub fn title(self) -> &'static str {
         match self {
-            Reproduced::Cenju3 => "NEC Cenju-3",
-            Reproduced::Ap1000p => "Fujitsu AP1000+",
+            Machine::Cenju3 => "NEC Cenju-3",
+            Machine::Ap1000p => "Fujitsu AP1000+",
         }
     }
 
     pub fn paper(self) -> &'static str {
         match self {
-            Reproduced::Cenju3 => repro::cenju3::PAPER,
-            Reproduced::Ap1000p => repro::ap1000p::PAPER,
+            Machine::Cenju3 => repro::cenju3::PAPER,
+            Machine::Ap1000p => repro::ap1000p::PAPER,
         }
     }
 
     pub fn experiments(self) -> Vec<Experiment> {
         match self {
-            Reproduced::Cenju3 => repro::cenju3::experiments().collect(),
-            Reproduced::Ap1000p => repro::ap1000p::experiments().collect(),
+            Machine::Cenju3 => repro::cenju3::experiments().collect(),
+            Machine::Ap1000p => repro::ap1000p::experiments().collect(),
         }
     }
 
     pub fn params(self) -> &'static [Param] {
         match self {
-            Reproduced::Cenju3 => crate::cenju3::params::PARAMS,
-            Reproduced::Ap1000p => crate::ap1000p::params::PARAMS,
+            Machine::Cenju3 => crate::cenju3::params::PARAMS,
+            Machine::Ap1000p => crate::ap1000p::params::PARAMS,
         }
     }
 }
@@ -183,7 +170,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    pub fn config(&self) -> Result<Config, CliError> {
+    /// Cenju-3's parameters with them.
+    pub fn cenju3(&self) -> Result<Config, CliError> {
         let mut config = Config::paper();
         for text in &self.settings {
             config.set_assignment(text)?;
@@ -191,7 +179,7 @@ impl Settings {
         Ok(config)
     }
 
-    /// Of AP1000+.
+    /// The same of AP1000+.
     pub fn ap1000p(&self) -> Result<ap1000p::params::Config, CliError> {
         let mut config = ap1000p::params::Config::paper();
         for text in &self.settings {
@@ -216,12 +204,34 @@ pub struct ListArgs {
 pub enum ScenarioName {
     /// One word as a bare message
     OneWord,
-    /// One word by CJrmwrite to and fro
+    /// One word to and fro, by CJrmwrite or PUT
     PingPong,
     /// CJrmwrite, one call after the other
     Rmwrite,
     /// DMA parcels one after the other
     Stream,
+    /// PUTs, one call after the other
+    Put,
+    /// GETs, one call after the other
+    Get,
+    /// Loads of a word of another cell's memory, one after the other
+    Load,
+}
+
+impl ScenarioName {
+    /// Those that a machine has.
+    pub fn of(machine: Machine) -> &'static [ScenarioName] {
+        use ScenarioName::*;
+        match machine {
+            Machine::Cenju3 => &[OneWord, PingPong, Rmwrite, Stream],
+            Machine::Ap1000p => &[Put, Get, Load, PingPong],
+        }
+    }
+
+    pub fn name(self) -> String {
+        let value = self.to_possible_value().expect("every scenario has a name");
+        value.get_name().to_owned()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -238,12 +248,12 @@ pub enum AtEnd {
 pub struct RunArgs {
     /// The machine to run on
     pub machine: Machine,
-    /// What is done on it
+    /// What is done on it; `tsunagi list` shows what each machine has
     pub scenario: ScenarioName,
-    /// Bytes of a transfer of `rmwrite` and `stream`, 1 to 131072 [default: 8192]
+    /// Bytes of a transfer of `rmwrite`, `stream`, `put` and `get`, 1 to 131072 [default: 8192]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=131_072))]
     pub bytes: Option<u32>,
-    /// Calls of `rmwrite`, transfers of `stream`, 1 to 16, or rounds of `ping-pong`, 2 to 16 [default: 4]
+    /// Calls of `rmwrite`, `put` and `get`, transfers of `stream`, loads, 1 to 16, or rounds of `ping-pong`, 2 to 16 [default: 4]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub count: Option<u32>,
     /// What the receiving kernel does at the end of a transfer of `stream` [default: nothing]
@@ -261,13 +271,13 @@ pub struct RunArgs {
 
 /// An experiment's id, in either case.
 fn experiment(text: &str) -> Result<&'static str, String> {
-    let ids = |machine: &Reproduced| machine.experiments().into_iter().map(|e| e.id);
+    let ids = |machine: &Machine| machine.experiments().into_iter().map(|e| e.id);
     let known = || {
         let of =
-            |machine: &Reproduced| format!("{} of {}", ids(machine).collect::<Vec<_>>().join(", "), machine.name());
-        Reproduced::ALL.iter().map(of).collect::<Vec<_>>().join("; ")
+            |machine: &Machine| format!("{} of {}", ids(machine).collect::<Vec<_>>().join(", "), machine.name());
+        Machine::ALL.iter().map(of).collect::<Vec<_>>().join("; ")
     };
-    let mut all = Reproduced::ALL.iter().flat_map(ids);
+    let mut all = Machine::ALL.iter().flat_map(ids);
     all.find(|id| id.eq_ignore_ascii_case(text))
         .ok_or_else(|| format!("unknown experiment; known are {}", known()))
 }
@@ -275,7 +285,7 @@ fn experiment(text: &str) -> Result<&'static str, String> {
 #[derive(Args)]
 pub struct ReproArgs {
     /// The machine whose paper is reproduced [default: each, one after the other]
-    pub machine: Option<Reproduced>,
+    pub machine: Option<Machine>,
     /// Only this experiment; can be given several times
     #[arg(long = "experiment", value_name = "ID", value_parser = experiment)]
     pub experiments: Vec<&'static str>,
@@ -298,7 +308,7 @@ pub struct ReproArgs {
 #[derive(Args)]
 pub struct ReportArgs {
     /// The machine whose paper is reproduced
-    pub machine: Reproduced,
+    pub machine: Machine,
     /// Only this experiment; can be given several times
     #[arg(long = "experiment", value_name = "ID", value_parser = experiment)]
     pub experiments: Vec<&'static str>,
@@ -319,7 +329,7 @@ pub struct SendArgs {
     /// The machine that carries it
     #[arg(long, value_enum, default_value_t = Machine::Cenju3)]
     pub machine: Machine,
-    /// Processing elements of the machine
+    /// Processing elements of the machine; of ap1000p they are a torus as near to a square as their number goes
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(2..=256))]
     pub pes: u16,
     /// The sending PE

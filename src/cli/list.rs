@@ -1,22 +1,21 @@
 //! `tsunagi list`.
 
-use clap::ValueEnum;
 use serde_json::json;
 
-use super::args::{ListArgs, Reproduced, ScenarioName};
+use super::args::{ListArgs, Machine, ScenarioName};
 use super::{CliError, table, wave};
 use crate::harness::params::Param;
 
 pub fn list(args: &ListArgs) -> Result<(), CliError> {
     if args.json {
-        table::print_json(&Reproduced::ALL.iter().copied().map(json_of).collect::<Vec<_>>());
+        table::print_json(&Machine::ALL.iter().copied().map(json_of).collect::<Vec<_>>());
     } else {
-        Reproduced::ALL.iter().copied().for_each(print);
+        Machine::ALL.iter().copied().for_each(print);
     }
     Ok(())
 }
 
-fn json_of(machine: Reproduced) -> serde_json::Value {
+fn json_of(machine: Machine) -> serde_json::Value {
     let experiments: Vec<_> = machine
         .experiments()
         .iter()
@@ -30,12 +29,12 @@ fn json_of(machine: Reproduced) -> serde_json::Value {
                 "measured_on": p.measured_on, "derived_from": p.derived_from, "note": p.note})
         })
         .collect();
-    let (scenarios, waves) = runs(machine);
+    let (scenarios, waves) = (scenarios(machine), wave::names(machine));
     json!({"machine": machine.name(), "title": machine.title(), "paper": machine.paper(),
         "experiments": experiments, "scenarios": scenarios, "waves": waves, "parameters": params})
 }
 
-fn print(machine: Reproduced) {
+fn print(machine: Machine) {
     table::print(format!(
         "Machine {}: {}\n  {}\n",
         machine.name(),
@@ -47,14 +46,11 @@ fn print(machine: Reproduced) {
         shown.add_row([e.id, e.figure, e.title]);
     }
     table::print(format!("{shown}\n"));
-    let (scenarios, waves) = runs(machine);
-    if !scenarios.is_empty() {
-        table::print(format!(
-            "Scenarios for `run`: {}\nWaves: {}\n",
-            scenarios.join(", "),
-            waves.join(", ")
-        ));
-    }
+    table::print(format!(
+        "Scenarios for `run`: {}\nWaves: {}\n",
+        scenarios(machine).join(", "),
+        wave::names(machine).join(", ")
+    ));
     let mut shown = table::new(
         &["parameter", "value", "unit", "origin", "measured on", "what it is"],
         &[1],
@@ -72,22 +68,8 @@ fn print(machine: Reproduced) {
     table::print(format!("{}\n", shown.trim_fmt()));
 }
 
-/// Names of the machine's scenarios and waves.
-fn runs(machine: Reproduced) -> (Vec<String>, Vec<String>) {
-    match machine {
-        Reproduced::Cenju3 => (
-            scenarios().collect(),
-            wave::names().map(|name| name.to_string()).collect(),
-        ),
-        Reproduced::Ap1000p => (Vec::new(), Vec::new()),
-    }
-}
-
-fn scenarios() -> impl Iterator<Item = String> {
-    let names = ScenarioName::value_variants()
-        .iter()
-        .filter_map(ValueEnum::to_possible_value);
-    names.map(|name| name.get_name().to_owned())
+fn scenarios(machine: Machine) -> Vec<String> {
+    ScenarioName::of(machine).iter().map(|scenario| scenario.name()).collect()
 }
 
 /// The origin as it is printed: `derived`.

@@ -60,7 +60,12 @@ impl CliError {
                 | MeasureError::MemoryTooSmall { .. }
                 | MeasureError::Sim(SimError::Failed { .. }),
             ) => 2,
-            CliError::Ap1000p(ap1000p::MeasureError::NotBuilt(_) | ap1000p::MeasureError::Boot(_)) => 2,
+            CliError::Ap1000p(
+                ap1000p::MeasureError::NotBuilt(_)
+                | ap1000p::MeasureError::Boot(_)
+                | ap1000p::MeasureError::Alone
+                | ap1000p::MeasureError::Memory { .. },
+            ) => 2,
             CliError::File { .. } => 3,
             CliError::Machine(_) | CliError::Ap1000p(_) => 4,
         }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::args::{Backends, ReportArgs, ReproArgs, Reproduced, Settings};
+use super::args::{Backends, Machine, ReportArgs, ReproArgs, Settings};
 use super::progress::Progress;
 use super::{CliError, list, table};
 use crate::report::{Page, ParamLine, render};
@@ -12,18 +12,18 @@ use crate::repro::{Outcome, ap1000p, cenju3, pool};
 
 /// A machine, the values of its parameters, and what its experiments found.
 struct Results {
-    machine: Reproduced,
+    machine: Machine,
     values: Vec<f64>,
     outcomes: Vec<Outcome>,
 }
 
 pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
-    let machines = args.machine.as_ref().map_or(Reproduced::ALL, std::slice::from_ref);
+    let machines = args.machine.as_ref().map_or(Machine::ALL, std::slice::from_ref);
     if args.machine.is_none() && !args.settings.is_empty() {
         let text = "--set changes a parameter of one machine: name it, `tsunagi repro cenju3 --set …`";
         return Err(CliError::Usage(text.into()));
     }
-    if args.machine == Some(Reproduced::Cenju3) && args.full {
+    if args.machine == Some(Machine::Cenju3) && args.full {
         let text = "--full is for ap1000p: cenju3's experiments are whole already";
         return Err(CliError::Usage(text.into()));
     }
@@ -77,7 +77,7 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
 }
 
 /// Those of the experiments asked for that are this machine's, empty for all; `None` if none is. `named`: the machine was, so all must be.
-fn of_machine(machine: Reproduced, asked: &[&'static str], named: bool) -> Result<Option<Vec<&'static str>>, CliError> {
+fn of_machine(machine: Machine, asked: &[&'static str], named: bool) -> Result<Option<Vec<&'static str>>, CliError> {
     let known = machine.experiments();
     let (own, others): (Vec<_>, Vec<_>) = asked.iter().copied().partition(|id| known.iter().any(|e| e.id == *id));
     match others.first() {
@@ -90,7 +90,7 @@ fn of_machine(machine: Reproduced, asked: &[&'static str], named: bool) -> Resul
 }
 
 fn results(
-    machine: Reproduced,
+    machine: Machine,
     experiments: &[&str],
     backend: Backends,
     settings: &Settings,
@@ -100,8 +100,8 @@ fn results(
     let (threads, done) = (pool::threads(), |done, total| progress.at(done, total));
     let values = |get: &dyn Fn(&str) -> f64| machine.params().iter().map(|p| get(p.name)).collect();
     match machine {
-        Reproduced::Cenju3 => {
-            let config = settings.config()?;
+        Machine::Cenju3 => {
+            let config = settings.cenju3()?;
             let backends = backend.kinds();
             let request = cenju3::Request {
                 experiments,
@@ -115,7 +115,7 @@ fn results(
                 outcomes: cenju3::run(&request, done)?,
             })
         }
-        Reproduced::Ap1000p => {
+        Machine::Ap1000p => {
             let config = settings.ap1000p()?;
             let backends = backend.kinds();
             let request = ap1000p::Request {

@@ -2,86 +2,124 @@
 
 use std::collections::BTreeMap;
 
-use clap::ValueEnum;
-
-use super::args::{AtEnd, RunArgs, ScenarioName};
+use super::args::{AtEnd, Machine, RunArgs, ScenarioName};
 use super::{CliError, table};
-use crate::repro::cenju3::{self, Scenario, What, quantity};
+use crate::harness::wave::Probe;
+use crate::repro::cenju3::{self, quantity};
 use crate::repro::row::number;
+use crate::repro::{Quantity, ap1000p::scenario as ap1000p};
 
 pub fn run(args: &RunArgs) -> Result<(), CliError> {
-    let scenario = Scenario {
-        backend: args.backend.kind(),
-        config: args.settings.config()?,
-        what: what(args)?,
+    check(args)?;
+    let (done, measured) = match args.machine {
+        Machine::Cenju3 => on_cenju3(args)?,
+        Machine::Ap1000p => on_ap1000p(args)?,
     };
-    let measured = cenju3::measure(&scenario)?;
-    let values = || measured.values.iter().filter(|v| v.1.is_finite());
+    let values = || measured.iter().filter(|v| v.1.is_finite());
     if args.json {
-        table::print_json(&values().copied().collect::<BTreeMap<&str, f64>>());
+        table::print_json(&values().map(|(q, value)| (q.name, *value)).collect::<BTreeMap<&str, f64>>());
         return Ok(());
     }
     let mut shown = table::new(&["what was measured", "value", "unit", "in --json"], &[1]);
-    for (name, value) in values() {
-        let q = quantity(name);
+    for (q, value) in values() {
         shown.add_row([q.what, &number(*value), q.unit, q.name]);
     }
-    table::print(format!(
-        "{} on the {}",
-        described(&scenario.what),
-        scenario.backend.name()
-    ));
+    table::print(format!("{done} on the {}", args.backend.kind().name()));
     table::print(shown.trim_fmt());
     Ok(())
 }
 
-fn what(args: &RunArgs) -> Result<What, CliError> {
-    let (bytes, count) = (args.bytes.unwrap_or(8192), args.count.unwrap_or(4));
-    let refuse = |option: &str, why: &str| Err(CliError::Usage(format!("{option}: {why}")));
-    let scenario = args.scenario;
-    // An option that would be passed over is a mistake.
-    let unused = [
-        (
-            "--bytes",
-            args.bytes.is_some(),
-            matches!(scenario, ScenarioName::Rmwrite | ScenarioName::Stream),
+/// What was done, in words, and what was measured.
+type Done = (String, Vec<(&'static Quantity, f64)>);
+
+fn on_cenju3(args: &RunArgs) -> Result<Done, CliError> {
+    use cenju3::{Scenario, What};
+    let (bytes, count) = amounts(args);
+    let (done, what) = match args.scenario {
+        ScenarioName::PingPong => (
+            format!("One word by CJrmwrite to and fro, {count} rounds,"),
+            What::PingPong { rounds: count },
         ),
-        ("--count", args.count.is_some(), scenario != ScenarioName::OneWord),
-        ("--at-end", args.at_end.is_some(), scenario == ScenarioName::Stream),
-    ];
-    if let Some((option, ..)) = unused.iter().find(|(_, given, used)| *given && !used) {
-        let name = scenario.to_possible_value().expect("every scenario has a name");
-        return refuse(option, &format!("`{}` has no such thing", name.get_name()));
-    }
-    Ok(match scenario {
-        ScenarioName::OneWord => What::OneWord,
-        ScenarioName::PingPong if count < 2 => return refuse("--count 1", "a ping-pong has at least 2 rounds"),
-        ScenarioName::PingPong => What::PingPong { rounds: count },
-        ScenarioName::Rmwrite => What::Rmwrite {
-            bytes,
-            calls: count,
-            receiver: true,
-        },
-        ScenarioName::Stream if !bytes.is_multiple_of(32) => {
-            return refuse(&format!("--bytes {bytes}"), "a DMA is a multiple of 32 bytes");
-        }
-        ScenarioName::Stream => What::Stream {
-            bytes,
-            transfers: count,
-            at_end: match args.at_end.unwrap_or(AtEnd::Nothing) {
-                AtEnd::Nothing => cenju3::AtEnd::Nothing,
-                AtEnd::Stopped => cenju3::AtEnd::InvalidateStopped,
-                AtEnd::Pieces => cenju3::AtEnd::InvalidatePieces,
+        ScenarioName::Rmwrite => (
+            format!("{count} x CJrmwrite of {bytes} B"),
+            What::Rmwrite {
+                bytes,
+                calls: count,
+                receiver: true,
             },
-        },
-    })
+        ),
+        ScenarioName::Stream => (
+            format!("{count} x DMA of {bytes} B"),
+            What::Stream {
+                bytes,
+                transfers: count,
+                at_end: match args.at_end.unwrap_or(AtEnd::Nothing) {
+                    AtEnd::Nothing => cenju3::AtEnd::Nothing,
+                    AtEnd::Stopped => cenju3::AtEnd::InvalidateStopped,
+                    AtEnd::Pieces => cenju3::AtEnd::InvalidatePieces,
+                },
+            },
+        ),
+        _ => ("One word as a bare message".into(), What::OneWord),
+    };
+    let measured = cenju3::measure(&Scenario {
+        backend: args.backend.kind(),
+        config: args.settings.cenju3()?,
+        what,
+    })?;
+    let values = measured.values.iter().map(|(name, value)| (quantity(name), *value));
+    Ok((done, values.collect()))
 }
 
-fn described(what: &What) -> String {
-    match what {
-        What::OneWord => "One word as a bare message".into(),
-        What::PingPong { rounds } => format!("One word by CJrmwrite to and fro, {rounds} rounds,"),
-        What::Rmwrite { bytes, calls, .. } => format!("{calls} x CJrmwrite of {bytes} B"),
-        What::Stream { bytes, transfers, .. } => format!("{transfers} x DMA of {bytes} B"),
+fn on_ap1000p(args: &RunArgs) -> Result<Done, CliError> {
+    use ap1000p::{Scenario, What};
+    let (bytes, count) = amounts(args);
+    let (done, what) = match args.scenario {
+        ScenarioName::Put => (format!("{count} x PUT of {bytes} B"), What::Put { bytes, count }),
+        ScenarioName::Get => (format!("{count} x GET of {bytes} B"), What::Get { bytes, count }),
+        ScenarioName::Load => (format!("{count} x load of a neighbour's word"), What::Load { count }),
+        _ => (
+            format!("One word by PUT to and fro, {count} rounds,"),
+            What::PingPong { rounds: count },
+        ),
+    };
+    let scenario = Scenario {
+        backend: args.backend.kind(),
+        config: args.settings.ap1000p()?,
+        what,
+    };
+    Ok((done, ap1000p::measure(&scenario, &Probe::default())?))
+}
+
+/// Bytes, and how many times.
+fn amounts(args: &RunArgs) -> (u32, u32) {
+    (args.bytes.unwrap_or(8192), args.count.unwrap_or(4))
+}
+
+/// Whether the machine has the scenario, and that the options given.
+fn check(args: &RunArgs) -> Result<(), CliError> {
+    use ScenarioName::*;
+    let (scenario, (bytes, count)) = (args.scenario, amounts(args));
+    let refuse = |option: &str, why: &str| Err(CliError::Usage(format!("{option}: {why}")));
+    let known = ScenarioName::of(args.machine);
+    if !known.contains(&scenario) {
+        let known: Vec<String> = known.iter().map(|scenario| scenario.name()).collect();
+        let why = format!("{} has {}", args.machine.name(), known.join(", "));
+        return refuse(&scenario.name(), &why);
+    }
+    // An option that would be passed over is a mistake.
+    let unused = [
+        ("--bytes", args.bytes.is_some(), matches!(scenario, Rmwrite | Stream | Put | Get)),
+        ("--count", args.count.is_some(), scenario != OneWord),
+        ("--at-end", args.at_end.is_some(), scenario == Stream),
+    ];
+    if let Some((option, ..)) = unused.iter().find(|(_, given, used)| *given && !used) {
+        return refuse(option, &format!("`{}` has no such thing", scenario.name()));
+    }
+    match scenario {
+        PingPong if count < 2 => refuse("--count 1", "a ping-pong has at least 2 rounds"),
+        Stream if !bytes.is_multiple_of(32) => refuse(&format!("--bytes {bytes}"), "a DMA is a multiple of 32 bytes"),
+        Put | Get if !bytes.is_multiple_of(4) => refuse(&format!("--bytes {bytes}"), "a message is a multiple of 4 bytes"),
+        _ => Ok(()),
     }
 }

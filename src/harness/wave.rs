@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::{env, fs};
 
+use verilated::{Verilated, Wave};
+
 use crate::Picos;
 
 /// How much of a failing run its wave shows.
@@ -68,6 +70,56 @@ impl Probe {
     #[inline]
     pub fn reach(&self, now: Picos) {
         self.reached.set(now);
+    }
+}
+
+/// The wave of a machine, over the span that a [`Probe`] asks for.
+#[derive(Default)]
+pub struct Trace {
+    probe: Probe,
+    wave: Option<Wave>,
+}
+
+impl Trace {
+    pub fn new(probe: &Probe) -> Trace {
+        let probe = probe.clone();
+        Trace { probe, wave: None }
+    }
+
+    /// Every edge is shown, so none may be left out.
+    pub fn is_open(&self) -> bool {
+        self.wave.is_some()
+    }
+
+    /// Before clocks rise at `next`: opens the wave of `units`, which share a context, when its span begins, and closes it when that has
+    /// ended. In an open one, all clocks have been low since half way from the last edge; of a unit that is then left out they stay so.
+    ///
+    /// # Panics
+    /// The file cannot be made.
+    pub fn before<'a>(&mut self, next: Picos, units: impl FnOnce() -> Vec<&'a dyn Verilated>) {
+        self.probe.reach(next);
+        let Some(request) = self.probe.request() else { return };
+        if next < request.from || request.to.is_some_and(|to| next > to) {
+            self.wave = None;
+            return;
+        }
+        let units = units();
+        if let Some(wave) = &mut self.wave {
+            units.iter().for_each(|unit| unit.fall());
+            let context = units[0].context();
+            context.set_time(context.time().midpoint(next.0));
+            wave.dump();
+        } else {
+            let opened = Wave::create(&request.path, &units);
+            self.wave = Some(opened.unwrap_or_else(|error| panic!("{}: {error}", request.path.display())));
+        }
+    }
+
+    /// After that edge.
+    pub fn after(&mut self) {
+        if let Some(wave) = &mut self.wave {
+            wave.dump();
+        }
     }
 }
 

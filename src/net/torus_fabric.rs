@@ -3,6 +3,8 @@
 //! Every output of a router is a function of its flip-flops, so at a clock edge all routers see what stood on the links before it, in
 //! whatever order they are evaluated.
 
+use verilated::Verilated;
+
 use crate::net::fabric::Flit;
 use crate::net::torus::{Cell, Class, Port, Torus};
 
@@ -42,6 +44,9 @@ pub trait RouterUnit {
 
     /// Packets drained.
     fn drained(&self) -> u64;
+
+    /// For a wave.
+    fn verilated(&self) -> &dyn Verilated;
 }
 
 /// Words that a virtual channel of a link can have under way or waiting at its end.
@@ -235,6 +240,11 @@ impl<R: RouterUnit> TorusFabric<R> {
         self.units.iter().any(R::busy) || self.now.iter().any(|links| !links.is_quiet())
     }
 
+    /// The routers, by cell.
+    pub fn units(&self) -> &[R] {
+        &self.units
+    }
+
     /// Packets drained by all routers.
     pub fn drained(&self) -> u64 {
         self.units.iter().map(R::drained).sum()
@@ -304,6 +314,10 @@ macro_rules! router_unit {
 
             fn drained(&self) -> u64 {
                 self.drained_o.get().into()
+            }
+
+            fn verilated(&self) -> &dyn ::verilated::Verilated {
+                self
             }
         }
     };

@@ -20,6 +20,26 @@ pub struct Experiment {
     pub title: &'static str,
 }
 
+/// One of the values a scenario can give.
+#[derive(Debug)]
+pub struct Quantity {
+    pub name: &'static str,
+    pub what: &'static str,
+    pub unit: &'static str,
+}
+
+const fn us(name: &'static str, what: &'static str) -> Quantity {
+    Quantity { name, what, unit: "us" }
+}
+
+const fn mb_s(name: &'static str, what: &'static str) -> Quantity {
+    Quantity {
+        name,
+        what,
+        unit: "MB/s",
+    }
+}
+
 /// What one experiment found on one backend.
 #[derive(Clone, Debug)]
 pub struct Outcome {

@@ -194,6 +194,14 @@ pub trait Verilated {
         }
     }
 
+    /// All clocks low, which only waves need: [`rise`](Self::rise) leaves them high.
+    fn fall(&self) {
+        for port in self.ports().iter().filter(|port| self.clocks().contains(&port.name)) {
+            self.core().set_input(port, &[0]);
+        }
+        self.eval();
+    }
+
     fn name(&self) -> &str {
         &self.core().owner.name
     }

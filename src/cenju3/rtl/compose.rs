@@ -1,15 +1,13 @@
 //! A machine of any size, composed of verilated NICs and switches.
 
-use std::io;
-use std::path::Path;
-
-use verilated::{Context, Verilated, Wave};
+use verilated::{Context, Verilated};
 
 use super::RtlMachine;
 use super::ports::{BusIn, BusOut, Edges, Hardware};
-use super::unit::{Clocked, NicUnit};
+use super::unit::NicUnit;
 use crate::cenju3::params::Config;
 use crate::harness::backend::EventKind;
+use crate::harness::wave::Trace;
 use crate::net::fabric::Fabric;
 use crate::net::link::LinkMonitor;
 use crate::net::topology::Omega;
@@ -46,7 +44,7 @@ pub struct Composed<N> {
     rx: Vec<LinkMonitor>,
     /// Nodes whose receive side is replaced by one that takes everything.
     sinks: Vec<bool>,
-    wave: Option<Wave>,
+    trace: Trace,
 }
 
 impl<N: NicUnit> RtlMachine<Composed<N>> {
@@ -79,7 +77,7 @@ impl<N: NicUnit> Composed<N> {
             tx: vec![LinkMonitor::outgoing(); pes],
             rx: vec![LinkMonitor::incoming(); pes],
             sinks: vec![false; pes],
-            wave: None,
+            trace: Trace::default(),
         })
     }
 
@@ -117,21 +115,6 @@ impl<N: NicUnit> Composed<N> {
                 self.rx[at].pass(flit, |kind| event(at, kind));
             }
         }
-    }
-}
-
-impl<N: NicUnit> Composed<N> {
-    /// In an open wave, clocks that rise at `next` have been low since half way from the last edge. A unit with nothing to do, which is left
-    /// out at that edge, shows a still clock.
-    fn show_low_clocks(&mut self, next: Picos) {
-        let Some(wave) = &mut self.wave else { return };
-        self.nics.iter().for_each(Clocked::fall);
-        for switch in self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at)) {
-            switch.clk_i.set(0);
-            switch.eval();
-        }
-        self.context.set_time(self.context.time().midpoint(next.0));
-        wave.dump();
     }
 }
 
@@ -189,7 +172,12 @@ impl<N: NicUnit> Hardware for Composed<N> {
     }
 
     fn edge(&mut self, at: Picos, edges: Edges, awake: &[bool], event: &mut impl FnMut(usize, EventKind)) {
-        self.show_low_clocks(at);
+        let Composed { trace, nics, fabric, .. } = self;
+        trace.before(at, || {
+            let switches = fabric.switches().iter().filter_map(|at| fabric.switch(*at));
+            let nics = nics.iter().map(|nic| nic as &dyn Verilated);
+            nics.chain(switches.map(|switch| switch as &dyn Verilated)).collect()
+        });
         self.context.set_time(at.0);
         if edges.net {
             self.exchange(awake, event);
@@ -200,9 +188,7 @@ impl<N: NicUnit> Hardware for Composed<N> {
         if edges.net {
             self.fabric.edge();
         }
-        if let Some(wave) = &mut self.wave {
-            wave.dump();
-        }
+        self.trace.after();
     }
 
     fn fifo_words(&self, node: usize) -> u32 {
@@ -237,24 +223,12 @@ impl<N: NicUnit> Hardware for Composed<N> {
         lines
     }
 
-    fn open_wave(&mut self, path: &Path, only: Option<&[NodeId]>) -> io::Result<()> {
-        let wanted = |at: usize| only.is_none_or(|nodes| nodes.iter().any(|node| node.index() == at));
-        let nics = self.nics.iter().enumerate().filter(|(at, _)| wanted(*at));
-        let mut units: Vec<&dyn Verilated> = nics.map(|(_, nic)| nic as &dyn Verilated).collect();
-        if only.is_none() {
-            let switches = self.fabric.switches().iter().filter_map(|at| self.fabric.switch(*at));
-            units.extend(switches.map(|switch| switch as &dyn Verilated));
-        }
-        self.wave = Some(Wave::create(path, &units)?);
-        Ok(())
-    }
-
-    fn close_wave(&mut self) {
-        self.wave = None;
+    fn set_trace(&mut self, trace: Trace) {
+        self.trace = trace;
     }
 
     fn wave_is_open(&self) -> bool {
-        self.wave.is_some()
+        self.trace.is_open()
     }
 }
 

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
 use crate::harness::clock::Clock;
 use crate::harness::memory::{Memory, MemoryAgent, MemoryTiming};
-use crate::harness::wave::Probe;
+use crate::harness::wave::{Probe, Trace};
 use crate::{Cycle, NodeId, Picos};
 
 use super::params::Config;
@@ -53,7 +53,6 @@ pub struct RtlMachine<H> {
     /// Something can change at the next edge.
     active: bool,
     gated: bool,
-    probe: Probe,
     events: Option<Vec<Event>>,
     /// Network clock edges that were evaluated.
     net_cycles: u64,
@@ -83,7 +82,6 @@ impl<H: Hardware> RtlMachine<H> {
             now: Picos::ZERO,
             active: true,
             gated: true,
-            probe: Probe::default(),
             events: None,
             net_cycles: 0,
         };
@@ -100,7 +98,7 @@ impl<H: Hardware> RtlMachine<H> {
 
     /// The same machine writing the wave that `probe` asks for.
     pub fn with_probe(mut self, probe: &Probe) -> RtlMachine<H> {
-        self.probe = probe.clone();
+        self.hardware.set_trace(Trace::new(probe));
         self
     }
 
@@ -154,20 +152,6 @@ impl<H: Hardware> RtlMachine<H> {
     /// No unit and no edge is left out.
     fn evaluates_all(&self) -> bool {
         !self.gated || self.hardware.wave_is_open()
-    }
-
-    /// Opens and closes the wave that was asked for when its span begins and ends.
-    fn tend_wave(&mut self) {
-        self.probe.reach(self.now);
-        let Some(request) = self.probe.request() else { return };
-        let wanted = self.now >= request.from && request.to.is_none_or(|to| self.now <= to);
-        if wanted && !self.hardware.wave_is_open() {
-            let opened = self.hardware.open_wave(&request.path, None);
-            opened.unwrap_or_else(|error| panic!("{}: {error}", request.path.display()));
-            self.awake.fill(true);
-        } else if !wanted && self.hardware.wave_is_open() {
-            self.hardware.close_wave();
-        }
     }
 
     fn edge(&mut self) {
@@ -253,7 +237,6 @@ impl<H: Hardware> Backend for RtlMachine<H> {
         assert!(to >= self.now, "time runs forward: {to} is before {}", self.now);
         while (self.active || self.evaluates_all()) && self.next_edge() <= to {
             self.now = self.next_edge();
-            self.tend_wave();
             self.edge();
         }
         self.now = to;

@@ -1,11 +1,9 @@
 //! The ports of one node as the machine drives them, whichever RTL is behind them, and the traits of that RTL.
 
-use std::io;
-use std::path::Path;
-
 use crate::harness::backend::{EventKind, HostReq, HostRsp};
 use crate::harness::memory::{MemPortsIn, MemPortsOut};
-use crate::{NodeId, Picos};
+use crate::harness::wave::Trace;
+use crate::Picos;
 
 /// What drives a NIC's IO-clock side before an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,13 +66,8 @@ pub trait Hardware {
     /// One line for each node or link that is not idle.
     fn report(&self) -> Vec<String>;
 
-    /// Opens a wave of the whole machine, or of the NICs of some nodes only.
-    ///
-    /// # Errors
-    /// The file cannot be made.
-    fn open_wave(&mut self, path: &Path, only: Option<&[NodeId]>) -> io::Result<()>;
-
-    fn close_wave(&mut self);
+    /// From now on, shows itself in this trace.
+    fn set_trace(&mut self, trace: Trace);
 
     /// A wave is open: every edge is shown, so none is left out.
     fn wave_is_open(&self) -> bool;

@@ -9,11 +9,8 @@ use crate::rtl::{Cenju3Nic, Cenju3NicWide};
 
 /// A verilated unit with the machine's two clocks.
 pub trait Clocked: Verilated {
-    /// The rising edges of these clocks. Clocks stay high until [`fall`](Clocked::fall), which only waves need.
+    /// The rising edges of these clocks.
     fn tick(&self, edges: Edges);
-
-    /// Both clocks low.
-    fn fall(&self);
 }
 
 /// Implements [`Clocked`] for a verilated unit with the clocks `io_clk_i` and `net_clk_i`, in this order.
@@ -24,12 +21,6 @@ macro_rules! clocked {
             #[inline]
             fn tick(&self, edges: $crate::cenju3::rtl::ports::Edges) {
                 <$unit>::rise(self, u64::from(edges.io) | u64::from(edges.net) << 1);
-            }
-
-            fn fall(&self) {
-                self.io_clk_i.set(0);
-                self.net_clk_i.set(0);
-                self.eval();
             }
         }
     };

@@ -8,6 +8,7 @@ use crate::ap1000p::model::ModelMachine;
 use crate::ap1000p::params::{Config, PARAMS, ParamError};
 use crate::harness::backend::Backend;
 use crate::harness::exec::SimError;
+use crate::harness::wave::Probe;
 use crate::repro::machine::AnyBackend;
 use crate::repro::row::{BackendKind, Provenance, Source, Spec};
 use crate::repro::{Experiment, Outcome};
@@ -27,6 +28,12 @@ pub enum MeasureError {
     Sim(#[from] SimError),
     #[error(transparent)]
     Fault(#[from] Fault),
+    #[error("columns x rows = 1 cell, which has no neighbour: 2 are needed")]
+    Alone,
+    #[error("mem_bytes is too little: a program has {there} B of it, and {needed} B are needed")]
+    Memory { needed: u32, there: u32 },
+    #[error("{words} words did not arrive as they were sent")]
+    Corrupt { words: u32 },
 }
 
 /// No program of an experiment takes longer.
@@ -44,13 +51,13 @@ pub const HARDWARE: [&str; 6] = [
     "mem_shared",
 ];
 
-/// The machine of a configuration.
+/// The machine of a configuration; the RTL leaves the wave that `probe` asks for.
 ///
 /// # Errors
 /// It is not built.
-pub fn machine(backend: BackendKind, config: &Config) -> Result<AnyBackend, MeasureError> {
+pub fn machine(backend: BackendKind, config: &Config, probe: &Probe) -> Result<AnyBackend, MeasureError> {
     match backend {
-        BackendKind::Rtl => Ok(Box::new(Machine::new(config)?)),
+        BackendKind::Rtl => Ok(Box::new(Machine::new(config)?.with_probe(probe))),
         BackendKind::Model => Ok(Box::new(ModelMachine::new(config))),
     }
 }
@@ -104,7 +111,7 @@ impl<'a> Lab<'a> {
             ..self.base.clone()
         };
         change(&mut config);
-        let mut backend = machine(self.outcome.backend, &config)?;
+        let mut backend = machine(self.outcome.backend, &config, &Probe::default())?;
         backend.record(true);
         let sim = Ap1000pSim::new(backend, config)?;
         for number in 0..sim.cells() {

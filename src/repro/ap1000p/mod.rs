@@ -8,6 +8,7 @@ mod memory;
 mod messages;
 mod queues;
 mod rings;
+pub mod scenario;
 mod together;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +17,7 @@ use crate::ap1000p::params::Config;
 use crate::repro::row::BackendKind;
 use crate::repro::{Experiment, Outcome, pool};
 use lab::Lab;
-pub use lab::MeasureError;
+pub use lab::{MeasureError, Sim, finish, machine};
 
 pub const PAPER: &str = "J. Koyanagi, O. Shiraki, N. Imamura, K. Hayashi, T. Shimizu, T. Horie, H. Ishihata: AP1000+: Message Handling Mechanism (I) - \
     User Level Interface, SWoPP '94 (in Japanese)";

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use crate::cenju3::params::{Config, PARAMS};
 use crate::repro::row::{BackendKind, Provenance, Row, Source, Spec};
-use crate::repro::{Curve, Experiment, Outcome, Record, Trace};
+use crate::repro::{Curve, Experiment, Outcome, Quantity, Record, Trace, mb_s, us};
 use crate::{NodeId, Picos};
 
 /// Transfer sizes of every throughput curve, KB.
@@ -56,26 +56,6 @@ impl Scenario {
             BackendKind::Rtl => bytes * 50,
             BackendKind::Model => bytes,
         }
-    }
-}
-
-/// One of the values a scenario can give.
-#[derive(Debug)]
-pub struct Quantity {
-    pub name: &'static str,
-    pub what: &'static str,
-    pub unit: &'static str,
-}
-
-const fn us(name: &'static str, what: &'static str) -> Quantity {
-    Quantity { name, what, unit: "us" }
-}
-
-const fn mb_s(name: &'static str, what: &'static str) -> Quantity {
-    Quantity {
-        name,
-        what,
-        unit: "MB/s",
     }
 }
 

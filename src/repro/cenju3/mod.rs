@@ -13,7 +13,7 @@ use crate::cenju3::params::Config;
 use crate::repro::row::BackendKind;
 use crate::repro::{Experiment, Outcome, pool};
 use lab::Lab;
-pub use lab::{AtEnd, Measurement, Quantity, Scenario, What, quantity};
+pub use lab::{AtEnd, Measurement, Scenario, What, quantity};
 pub use measure::{MeasureError, finish, machine, measure, measure_with_wave};
 
 pub const PAPER: &str = "T. Hirose, T. Hosomi, T. Maruyama, Y. Kano: The Inter-Processor Communication of Cenju-3 and Its Evaluation, \

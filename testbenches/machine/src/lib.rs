@@ -6,10 +6,7 @@ pub mod rtl {
     include!(concat!(env!("OUT_DIR"), "/units.rs"));
 }
 
-use std::io;
-use std::path::Path;
-
-use verilated::{Context, Wave};
+use verilated::Context;
 
 use rtl::Cenju3Machine;
 use tsunagi::cenju3::params::Config;
@@ -17,6 +14,7 @@ use tsunagi::cenju3::rtl::Clocked;
 use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, Edges, Hardware};
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::MemPortsIn;
+use tsunagi::harness::wave::Trace;
 use tsunagi::net::fabric::Flit;
 use tsunagi::net::link::LinkMonitor;
 use tsunagi::{NodeId, Picos};
@@ -29,7 +27,7 @@ pub struct SingleTop {
     unit: Cenju3Machine,
     tx: Vec<LinkMonitor>,
     rx: Vec<LinkMonitor>,
-    wave: Option<Wave>,
+    trace: Trace,
 }
 
 impl SingleTop {
@@ -48,7 +46,7 @@ impl SingleTop {
             context,
             tx: vec![LinkMonitor::outgoing(); Self::NODES],
             rx: vec![LinkMonitor::incoming(); Self::NODES],
-            wave: None,
+            trace: Trace::default(),
         }
     }
 
@@ -163,19 +161,13 @@ impl Hardware for SingleTop {
     }
 
     fn edge(&mut self, at: Picos, edges: Edges, _awake: &[bool], event: &mut impl FnMut(usize, EventKind)) {
-        if let Some(wave) = &mut self.wave {
-            self.unit.fall();
-            self.context.set_time(self.context.time().midpoint(at.0));
-            wave.dump();
-        }
+        self.trace.before(at, || vec![&self.unit]);
         self.context.set_time(at.0);
         if edges.net {
             self.watch_links(event);
         }
         self.unit.tick(edges);
-        if let Some(wave) = &mut self.wave {
-            wave.dump();
-        }
+        self.trace.after();
     }
 
     fn fifo_words(&self, node: usize) -> u32 {
@@ -205,16 +197,11 @@ impl Hardware for SingleTop {
         lines
     }
 
-    fn open_wave(&mut self, path: &Path, _only: Option<&[NodeId]>) -> io::Result<()> {
-        self.wave = Some(Wave::create(path, &[&self.unit])?);
-        Ok(())
-    }
-
-    fn close_wave(&mut self) {
-        self.wave = None;
+    fn set_trace(&mut self, trace: Trace) {
+        self.trace = trace;
     }
 
     fn wave_is_open(&self) -> bool {
-        self.wave.is_some()
+        self.trace.is_open()
     }
 }

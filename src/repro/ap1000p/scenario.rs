@@ -1,0 +1,213 @@
+//! One thing done on a machine of a row of cells, from cell 0 to its neighbour: what `tsunagi run` measures and `tsunagi wave` shows.
+
+use std::cell::{Cell as Count, RefCell};
+use std::rc::Rc;
+
+use super::lab::{MeasureError, finish, machine, pattern, wrong};
+use crate::ap1000p::host::{Ap1000pSim, Cell, CommandError, DsmError, Shared};
+use crate::ap1000p::params::Config;
+use crate::harness::backend::{Event, EventKind};
+use crate::harness::wave::Probe;
+use crate::repro::row::BackendKind;
+use crate::repro::{Quantity, mb_s, us};
+use crate::{Addr, NodeId, Picos};
+
+/// What is done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// `count` PUTs of `bytes`, called one after the other.
+    Put { bytes: u32, count: u32 },
+    /// `count` GETs of `bytes`, called one after the other.
+    Get { bytes: u32, count: u32 },
+    /// `count` loads of a word, each when the one before is done.
+    Load { count: u32 },
+    /// A word by PUT to and fro `rounds` times.
+    PingPong { rounds: u32 },
+}
+
+/// A machine and what is done on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    pub backend: BackendKind,
+    pub config: Config,
+    pub what: What,
+}
+
+/// What can be measured, in the order in which it happens.
+const QUANTITIES: [Quantity; 9] = [
+    us("request_out", "call to the message's first word on the link"),
+    us("request_in", "from there to the other cell"),
+    us("reply_out", "from there to the answer's first word on the link"),
+    us("reply_in", "from there to the cell that asked"),
+    us("seen", "from there to the program that waits"),
+    us("latency", "call to the program that waits, the first time"),
+    us("later", "mean of all times but the first, which finds no translations kept"),
+    us("one_way", "one word one way, the mean"),
+    mb_s("rate", "throughput from the first call to the last byte announced"),
+];
+
+const FROM: NodeId = NodeId(0);
+const TO: NodeId = NodeId(1);
+/// Where words count that they came, and where data are, in every cell.
+const FLAG: Addr = Addr(4);
+const DATA: u32 = 0x100;
+
+/// Runs the scenario; the RTL leaves the wave that `probe` asks for. Gives what was measured: quantities, and their values.
+///
+/// # Errors
+/// A machine that is not built, does not boot or hangs, one without a neighbour or with too little memory, a fault, or data that did not arrive as they
+/// were sent.
+pub fn measure(scenario: &Scenario, probe: &Probe) -> Result<Vec<(&'static Quantity, f64)>, MeasureError> {
+    let config = scenario.config.clone();
+    let mut backend = machine(scenario.backend, &config, probe)?;
+    backend.record(true);
+    let mut sim = Ap1000pSim::new(backend, config)?;
+    if sim.cells() < 2 {
+        return Err(MeasureError::Alone);
+    }
+    sim.backend_mut().take_events();
+    let (bytes, count) = match scenario.what {
+        What::Put { bytes, count } | What::Get { bytes, count } => (bytes, count),
+        What::Load { .. } | What::PingPong { .. } => (4, 1),
+    };
+    let needed = DATA + bytes * count;
+    let (from, to) = (sim.cell(FROM), sim.cell(TO));
+    if needed > to.memory_end() {
+        return Err(MeasureError::Memory {
+            needed,
+            there: to.memory_end(),
+        });
+    }
+    let words: Vec<u32> = (0..bytes / 4).map(|n| pattern(1, DATA + 4 * n)).collect();
+    let is_get = matches!(scenario.what, What::Get { .. } | What::Load { .. });
+    let (source, (dest, waits)) = if is_get { (&to, (&from, FROM)) } else { (&from, (&to, TO)) };
+    source.set_words(Addr(DATA), &words);
+
+    let times = Rc::new(Times::default());
+    match scenario.what {
+        What::Put { .. } | What::Get { .. } => {
+            let (start, end) = (times.clone(), times.clone());
+            sim.spawn_checked(FROM, async move |cell| {
+                for n in 0..count {
+                    start.called(&cell);
+                    let (words, dest) = (bytes / 4, Addr(DATA + n * bytes));
+                    if is_get {
+                        cell.get(TO, Addr(DATA), words, dest, Some(FLAG), None).await?;
+                    } else {
+                        cell.put(TO, Addr(DATA), words, dest, Some(FLAG), None).await?;
+                    }
+                }
+                Ok::<_, CommandError>(())
+            });
+            sim.spawn_checked(waits, async move |cell| {
+                for n in 1..=count {
+                    cell.wait_flag(FLAG, n).await?;
+                    end.seen(&cell);
+                }
+                Ok::<_, CommandError>(())
+            });
+        }
+        What::Load { count } => {
+            let (times, want) = (times.clone(), u64::from(words[0]));
+            let at = Shared {
+                cell: TO,
+                addr: Addr(DATA),
+            };
+            sim.spawn_checked(FROM, async move |cell| {
+                for _ in 0..count {
+                    times.called(&cell);
+                    let got = cell.load(at, 4).await?;
+                    times.seen(&cell);
+                    times.wrong.set(times.wrong.get() + u32::from(got != want));
+                }
+                Ok::<_, DsmError>(())
+            });
+        }
+        What::PingPong { rounds } => {
+            let times = times.clone();
+            sim.spawn_checked(FROM, async move |cell| {
+                for n in 1..=rounds {
+                    times.called(&cell);
+                    cell.put(TO, Addr(DATA), 1, Addr(DATA), Some(FLAG), None).await?;
+                    cell.wait_flag(FLAG, n).await?;
+                    times.seen(&cell);
+                }
+                Ok::<_, CommandError>(())
+            });
+            sim.spawn_checked(TO, async move |cell| {
+                for n in 1..=rounds {
+                    cell.wait_flag(FLAG, n).await?;
+                    cell.put(FROM, Addr(DATA), 1, Addr(DATA), Some(FLAG), None).await?;
+                }
+                Ok::<_, CommandError>(())
+            });
+        }
+    }
+    finish(&mut sim)?;
+    let copies = if matches!(scenario.what, What::Load { .. }) { 0 } else { count };
+    let bad: u32 = (0..copies).map(|n| wrong(dest, Addr(DATA + n * bytes), &words)).sum();
+    if bad + times.wrong.get() > 0 {
+        return Err(MeasureError::Corrupt {
+            words: bad + times.wrong.get(),
+        });
+    }
+    let events = sim.backend_mut().take_events();
+    Ok(values(&scenario.what, &times, &events))
+}
+
+/// When calls began and when programs saw that they were done.
+#[derive(Default)]
+struct Times {
+    calls: RefCell<Vec<Picos>>,
+    seen: RefCell<Vec<Picos>>,
+    wrong: Count<u32>,
+}
+
+impl Times {
+    fn called(&self, cell: &Cell) {
+        self.calls.borrow_mut().push(cell.now());
+    }
+
+    fn seen(&self, cell: &Cell) {
+        self.seen.borrow_mut().push(cell.now());
+    }
+}
+
+fn values(what: &What, times: &Times, events: &[Event]) -> Vec<(&'static Quantity, f64)> {
+    let (calls, seen) = (times.calls.borrow(), times.seen.borrow());
+    let mut values: Vec<(&str, f64)> = Vec::new();
+    let us = |from: Picos, to: Picos| to.saturating_sub(from).as_us();
+    // The way of the first message, and of its answer.
+    let first = |node: NodeId, after: Picos, wanted: fn(EventKind) -> bool| {
+        let found = |e: &&Event| e.node == node && e.at > after && wanted(e.kind);
+        events.iter().find(found).map_or(Picos(u64::MAX), |e| e.at)
+    };
+    let leaves: fn(EventKind) -> bool = |kind| matches!(kind, EventKind::TxFirst { .. });
+    let comes: fn(EventKind) -> bool = |kind| matches!(kind, EventKind::RxFirst { .. });
+    let mut at = calls[0];
+    let mut steps = vec![("request_out", FROM, leaves), ("request_in", TO, comes)];
+    if matches!(what, What::Get { .. } | What::Load { .. }) {
+        steps.extend([("reply_out", TO, leaves), ("reply_in", FROM, comes)]);
+    }
+    if !matches!(what, What::PingPong { .. }) {
+        for (name, node, wanted) in steps {
+            let then = first(node, at, wanted);
+            values.push((name, us(at, then)));
+            at = then;
+        }
+        values.extend([("seen", us(at, seen[0])), ("latency", us(calls[0], seen[0]))]);
+    }
+    let spans: Vec<f64> = calls.iter().zip(seen.iter()).map(|(call, seen)| us(*call, *seen)).collect();
+    let mean = |spans: &[f64]| spans.iter().sum::<f64>() / spans.len() as f64;
+    match *what {
+        What::Put { bytes, count } | What::Get { bytes, count } => {
+            let span = seen[seen.len() - 1].saturating_sub(calls[0]);
+            values.push(("rate", span.rate_mb_s(u64::from(bytes) * u64::from(count))));
+        }
+        What::Load { count } if count > 1 => values.push(("later", mean(&spans[1..]))),
+        What::Load { .. } => (),
+        What::PingPong { .. } => values.push(("one_way", mean(&spans[1..]) / 2.0)),
+    }
+    let quantity = |name| QUANTITIES.iter().find(|q| q.name == name).expect("one of them");
+    values.into_iter().map(|(name, value)| (quantity(name), value)).collect()
+}

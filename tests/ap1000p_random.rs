@@ -267,7 +267,9 @@ fn random<B: Backend + 'static>(test: &'static str, cases: u32, make: impl Fn(&C
 
 #[test]
 fn random_programs_on_the_model() {
-    random("random_programs_on_the_model", 64, |config, _| ModelMachine::new(config));
+    random("random_programs_on_the_model", 64, |config, _| {
+        ModelMachine::new(config)
+    });
 }
 
 #[test]

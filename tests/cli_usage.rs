@@ -70,8 +70,14 @@ fn wrong_usage_names_the_thing_and_what_is_known() {
             &["cenju3/everything", "cenju3/one-word", "ap1000p/put"],
         ),
         (&["run", "cenju3", "put"], &["put", "cenju3", "rmwrite"]),
-        (&["run", "ap1000p", "rmwrite"], &["rmwrite", "ap1000p", "put", "ping-pong"]),
-        (&["run", "ap1000p", "put", "--bytes", "6"], &["--bytes 6", "multiple of 4"]),
+        (
+            &["run", "ap1000p", "rmwrite"],
+            &["rmwrite", "ap1000p", "put", "ping-pong"],
+        ),
+        (
+            &["run", "ap1000p", "put", "--bytes", "6"],
+            &["--bytes 6", "multiple of 4"],
+        ),
         (&["run", "ap1000p", "load", "--bytes", "4"], &["--bytes", "load"]),
         (
             &["run", "ap1000p", "get", "--bytes", "131072", "--count", "4"],

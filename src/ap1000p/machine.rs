@@ -423,9 +423,17 @@ impl Machine {
     pub fn edge(&mut self) {
         self.now = self.clock.next();
         let (now, cycle) = (self.now, self.clock.index());
-        let Machine { trace, nodes, fabric, nets, .. } = self;
+        let Machine {
+            trace,
+            nodes,
+            fabric,
+            nets,
+            ..
+        } = self;
         trace.before(now, || {
-            let cells = nodes.iter().map(|node| either!(&node.unit, unit => unit as &dyn Verilated));
+            let cells = nodes
+                .iter()
+                .map(|node| either!(&node.unit, unit => unit as &dyn Verilated));
             let routers = fabric.units().iter().map(RouterUnit::verilated);
             cells.chain(routers).chain(nets.units()).collect()
         });

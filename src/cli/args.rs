@@ -273,8 +273,7 @@ pub struct RunArgs {
 fn experiment(text: &str) -> Result<&'static str, String> {
     let ids = |machine: &Machine| machine.experiments().into_iter().map(|e| e.id);
     let known = || {
-        let of =
-            |machine: &Machine| format!("{} of {}", ids(machine).collect::<Vec<_>>().join(", "), machine.name());
+        let of = |machine: &Machine| format!("{} of {}", ids(machine).collect::<Vec<_>>().join(", "), machine.name());
         Machine::ALL.iter().map(of).collect::<Vec<_>>().join("; ")
     };
     let mut all = Machine::ALL.iter().flat_map(ids);

@@ -56,7 +56,11 @@ fn networks(machine: Machine) -> (&'static str, Vec<Network>) {
 }
 
 /// Names and makings of what goes through two nodes of a machine, in `count` transfers of `bytes`.
-fn workloads(machine: Machine, bytes: u32, count: u32) -> [(&'static str, Box<dyn Fn(BackendKind) -> Result<(), CliError>>); 2] {
+fn workloads(
+    machine: Machine,
+    bytes: u32,
+    count: u32,
+) -> [(&'static str, Box<dyn Fn(BackendKind) -> Result<(), CliError>>); 2] {
     match machine {
         Machine::Cenju3 => {
             let run = |what: cenju3::What| -> Box<dyn Fn(BackendKind) -> Result<(), CliError>> {

@@ -69,7 +69,10 @@ fn print(machine: Machine) {
 }
 
 fn scenarios(machine: Machine) -> Vec<String> {
-    ScenarioName::of(machine).iter().map(|scenario| scenario.name()).collect()
+    ScenarioName::of(machine)
+        .iter()
+        .map(|scenario| scenario.name())
+        .collect()
 }
 
 /// The origin as it is printed: `derived`.

@@ -17,7 +17,11 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     };
     let values = || measured.iter().filter(|v| v.1.is_finite());
     if args.json {
-        table::print_json(&values().map(|(q, value)| (q.name, *value)).collect::<BTreeMap<&str, f64>>());
+        table::print_json(
+            &values()
+                .map(|(q, value)| (q.name, *value))
+                .collect::<BTreeMap<&str, f64>>(),
+        );
         return Ok(());
     }
     let mut shown = table::new(&["what was measured", "value", "unit", "in --json"], &[1]);
@@ -109,7 +113,11 @@ fn check(args: &RunArgs) -> Result<(), CliError> {
     }
     // An option that would be passed over is a mistake.
     let unused = [
-        ("--bytes", args.bytes.is_some(), matches!(scenario, Rmwrite | Stream | Put | Get)),
+        (
+            "--bytes",
+            args.bytes.is_some(),
+            matches!(scenario, Rmwrite | Stream | Put | Get),
+        ),
         ("--count", args.count.is_some(), scenario != OneWord),
         ("--at-end", args.at_end.is_some(), scenario == Stream),
     ];
@@ -119,7 +127,9 @@ fn check(args: &RunArgs) -> Result<(), CliError> {
     match scenario {
         PingPong if count < 2 => refuse("--count 1", "a ping-pong has at least 2 rounds"),
         Stream if !bytes.is_multiple_of(32) => refuse(&format!("--bytes {bytes}"), "a DMA is a multiple of 32 bytes"),
-        Put | Get if !bytes.is_multiple_of(4) => refuse(&format!("--bytes {bytes}"), "a message is a multiple of 4 bytes"),
+        Put | Get if !bytes.is_multiple_of(4) => {
+            refuse(&format!("--bytes {bytes}"), "a message is a multiple of 4 bytes")
+        }
         _ => Ok(()),
     }
 }

@@ -180,7 +180,8 @@ impl Carrier for Ap1000p {
         self.windows += 1;
         let count = self.windows;
         self.sim.spawn_checked(self.from, async move |cell| {
-            cell.put(dest, Self::SOURCE, words, target, Some(Self::FLAG), None).await
+            cell.put(dest, Self::SOURCE, words, target, Some(Self::FLAG), None)
+                .await
         });
         let seen = async move |cell: crate::ap1000p::host::Cell| cell.wait_flag(Self::FLAG, count).await;
         self.sim.spawn_checked::<CommandError, _>(self.to, seen);

@@ -172,7 +172,9 @@ impl<N: NicUnit> Hardware for Composed<N> {
     }
 
     fn edge(&mut self, at: Picos, edges: Edges, awake: &[bool], event: &mut impl FnMut(usize, EventKind)) {
-        let Composed { trace, nics, fabric, .. } = self;
+        let Composed {
+            trace, nics, fabric, ..
+        } = self;
         trace.before(at, || {
             let switches = fabric.switches().iter().filter_map(|at| fabric.switch(*at));
             let nics = nics.iter().map(|nic| nic as &dyn Verilated);

@@ -1,9 +1,9 @@
 //! The ports of one node as the machine drives them, whichever RTL is behind them, and the traits of that RTL.
 
+use crate::Picos;
 use crate::harness::backend::{EventKind, HostReq, HostRsp};
 use crate::harness::memory::{MemPortsIn, MemPortsOut};
 use crate::harness::wave::Trace;
-use crate::Picos;
 
 /// What drives a NIC's IO-clock side before an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -41,7 +41,10 @@ const QUANTITIES: [Quantity; 9] = [
     us("reply_in", "from there to the cell that asked"),
     us("seen", "from there to the program that waits"),
     us("latency", "call to the program that waits, the first time"),
-    us("later", "mean of all times but the first, which finds no translations kept"),
+    us(
+        "later",
+        "mean of all times but the first, which finds no translations kept",
+    ),
     us("one_way", "one word one way, the mean"),
     mb_s("rate", "throughput from the first call to the last byte announced"),
 ];
@@ -80,7 +83,11 @@ pub fn measure(scenario: &Scenario, probe: &Probe) -> Result<Vec<(&'static Quant
     }
     let words: Vec<u32> = (0..bytes / 4).map(|n| pattern(1, DATA + 4 * n)).collect();
     let is_get = matches!(scenario.what, What::Get { .. } | What::Load { .. });
-    let (source, (dest, waits)) = if is_get { (&to, (&from, FROM)) } else { (&from, (&to, TO)) };
+    let (source, (dest, waits)) = if is_get {
+        (&to, (&from, FROM))
+    } else {
+        (&from, (&to, TO))
+    };
     source.set_words(Addr(DATA), &words);
 
     let times = Rc::new(Times::default());
@@ -144,7 +151,11 @@ pub fn measure(scenario: &Scenario, probe: &Probe) -> Result<Vec<(&'static Quant
         }
     }
     finish(&mut sim)?;
-    let copies = if matches!(scenario.what, What::Load { .. }) { 0 } else { count };
+    let copies = if matches!(scenario.what, What::Load { .. }) {
+        0
+    } else {
+        count
+    };
     let bad: u32 = (0..copies).map(|n| wrong(dest, Addr(DATA + n * bytes), &words)).sum();
     if bad + times.wrong.get() > 0 {
         return Err(MeasureError::Corrupt {
@@ -197,7 +208,11 @@ fn values(what: &What, times: &Times, events: &[Event]) -> Vec<(&'static Quantit
         }
         values.extend([("seen", us(at, seen[0])), ("latency", us(calls[0], seen[0]))]);
     }
-    let spans: Vec<f64> = calls.iter().zip(seen.iter()).map(|(call, seen)| us(*call, *seen)).collect();
+    let spans: Vec<f64> = calls
+        .iter()
+        .zip(seen.iter())
+        .map(|(call, seen)| us(*call, *seen))
+        .collect();
     let mean = |spans: &[f64]| spans.iter().sum::<f64>() / spans.len() as f64;
     match *what {
         What::Put { bytes, count } | What::Get { bytes, count } => {
@@ -209,5 +224,8 @@ fn values(what: &What, times: &Times, events: &[Event]) -> Vec<(&'static Quantit
         What::PingPong { .. } => values.push(("one_way", mean(&spans[1..]) / 2.0)),
     }
     let quantity = |name| QUANTITIES.iter().find(|q| q.name == name).expect("one of them");
-    values.into_iter().map(|(name, value)| (quantity(name), value)).collect()
+    values
+        .into_iter()
+        .map(|(name, value)| (quantity(name), value))
+        .collect()
 }

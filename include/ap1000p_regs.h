@@ -301,7 +301,7 @@
 #define AP1000P_RING0_MODE_SIZE_MASK 0x3u
 #define AP1000P_RING0_MODE_ON_SHIFT 2 /* it takes messages */
 #define AP1000P_RING0_MODE_ON_MASK 0x4u
-#define AP1000P_RING0_MODE_BUSY_SHIFT 3 /* read only: a message is being written into it, and the next slot will move */
+#define AP1000P_RING0_MODE_BUSY_SHIFT 3 /* read only: a message has it, or is asking it for a place, and the next slot may move */
 #define AP1000P_RING0_MODE_BUSY_MASK 0x8u
 #define AP1000P_RING0_MODE_CONTEXT_SHIFT 20 /* of this context; of several the first ring's */
 #define AP1000P_RING0_MODE_CONTEXT_MASK 0xFFF00000u
@@ -322,7 +322,7 @@
 #define AP1000P_RING1_MODE_SIZE_MASK 0x3u
 #define AP1000P_RING1_MODE_ON_SHIFT 2 /* it takes messages */
 #define AP1000P_RING1_MODE_ON_MASK 0x4u
-#define AP1000P_RING1_MODE_BUSY_SHIFT 3 /* read only: a message is being written into it, and the next slot will move */
+#define AP1000P_RING1_MODE_BUSY_SHIFT 3 /* read only: a message has it, or is asking it for a place, and the next slot may move */
 #define AP1000P_RING1_MODE_BUSY_MASK 0x8u
 #define AP1000P_RING1_MODE_CONTEXT_SHIFT 20 /* of this context; of several the first ring's */
 #define AP1000P_RING1_MODE_CONTEXT_MASK 0xFFF00000u
@@ -343,7 +343,7 @@
 #define AP1000P_RING2_MODE_SIZE_MASK 0x3u
 #define AP1000P_RING2_MODE_ON_SHIFT 2 /* it takes messages */
 #define AP1000P_RING2_MODE_ON_MASK 0x4u
-#define AP1000P_RING2_MODE_BUSY_SHIFT 3 /* read only: a message is being written into it, and the next slot will move */
+#define AP1000P_RING2_MODE_BUSY_SHIFT 3 /* read only: a message has it, or is asking it for a place, and the next slot may move */
 #define AP1000P_RING2_MODE_BUSY_MASK 0x8u
 #define AP1000P_RING2_MODE_CONTEXT_SHIFT 20 /* of this context; of several the first ring's */
 #define AP1000P_RING2_MODE_CONTEXT_MASK 0xFFF00000u

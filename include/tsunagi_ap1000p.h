@@ -141,8 +141,8 @@ int APput_registers(int dest_cell, const void *source_addr, int size, int first,
 int APregister_read(int number, unsigned *value);
 int APregister_write(int number, unsigned value);
 
-/* (t) The words of this cell's registers from `first` on to another cell's memory, and of another cell's to here. Each word goes when its
- * register is full, and no other command of the cell whose registers they are goes before it. */
+/* (t) The words of this cell's registers from `first` on to another cell's memory, and of another cell's to here. Each is taken when its
+ * register is full, and they go when all are taken; no other command of the cell whose registers they are goes before. */
 int APput_from_registers(int dest_cell, int first, int size, void *dest_addr, int *dest_flag);
 int APget_registers(int source_cell, int first, int size, void *dest_addr, int *dest_flag);
 
@@ -175,8 +175,8 @@ enum { AP_SUM, AP_MIN, AP_MAX, AP_AND, AP_OR };
 int APreduce(int operation, unsigned value, unsigned *result);
 
 /* (t) Waits until every cell has called it: by communication registers, by flags, by the network for barriers. A cell that waits for a
- * communication register serves no interrupt, so APbarrier, APreduce and APregister_read are not for when pages may have to be mapped on this
- * cell, or messages may come to it that its ring buffer has no registers or no room for: the other two are. */
+ * communication register or a load serves no interrupt, so APbarrier, APreduce, APregister_read and APload are not for when pages may have to be
+ * mapped on this cell, or messages may come to it that its ring buffer has no registers or no room for: the other two are. */
 int APbarrier(void);
 int APbarrier_by_flags(void);
 int APbarrier_by_snet(void);

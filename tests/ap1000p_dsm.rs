@@ -1,7 +1,7 @@
 //! Distributed shared memory of AP1000+ from programs, on the RTL and on the golden model.
 
 use tsunagi::ap1000p::dsm::place;
-use tsunagi::ap1000p::host::{Ap1000pSim, DsmError, FaultKind, Shared};
+use tsunagi::ap1000p::host::{Ap1000pSim, CommandError, DsmError, FaultKind, Shared};
 use tsunagi::ap1000p::machine::Machine;
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
@@ -132,6 +132,26 @@ fn errors_of_the_local_cache_are_told() {
     }
 }
 
+/// A synchronising write that names a holder twice is done, and one that names none of the machine's is refused before it has asked anybody.
+#[test]
+fn holders_are_asked_once_or_not_at_all() {
+    for mut sim in both(2, 2, |config| config.mem_bytes = MEMORY) {
+        write_through(&mut sim);
+        let place = shared(0, 0x1_0400);
+        sim.spawn_checked(NodeId(0), async move |cell| {
+            let [one, two, far] = [1, 2, 4].map(NodeId);
+            let none = DsmError::from(CommandError::NoCell { cell: far, cells: 4 });
+            for _ in 0..3 {
+                assert_eq!(cell.sync_write(&[place], &[one, far]).await, Err(none));
+                cell.sync_write(&[place, place], &[one, two, one, one]).await?;
+            }
+            Ok::<_, DsmError>(())
+        });
+        sim.run(BOUND).unwrap();
+        assert_eq!(sim.take_faults(), []);
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_by_name() {
     for mut sim in both(2, 1, |config| config.mem_bytes = MEMORY) {
@@ -142,8 +162,9 @@ fn what_makes_no_sense_is_refused_by_name() {
                 let refused = Err(DsmError::Cache { addr, user_end });
                 assert_eq!(cell.write_through(addr, 0..0x1000).await, refused);
             }
-            for (start, end) in [(0x800, 0x1000), (0, 0x1001), (0, (1 << 25) + 0x1000)] {
-                let refused = Err(DsmError::Pages { start, end });
+            for (start, end) in [(0x800, 0x1000), (0, 0x1001), (0, MEMORY + 0x1000), (0, (1 << 25) + 0x1000)] {
+                let shared = MEMORY;
+                let refused = Err(DsmError::Pages { start, end, shared });
                 assert_eq!(cell.write_through(CACHE, start..end).await, refused);
             }
             let load = async |at, bytes| cell.load(at, bytes).await.unwrap_err();

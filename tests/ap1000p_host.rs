@@ -7,7 +7,9 @@ mod ring;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use tsunagi::ap1000p::host::layout::DEMAND;
-use tsunagi::ap1000p::host::{Along, Ap1000pSim, BootError, By, Combine, CommandError, FaultKind, Stride, Transfer};
+use tsunagi::ap1000p::host::{
+    Along, Ap1000pSim, BootError, By, Combine, CommandError, DsmError, FaultKind, Shared, Stride, Transfer,
+};
 use tsunagi::ap1000p::machine::Machine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
@@ -123,6 +125,36 @@ fn an_acknowledged_put_is_in_memory_whatever_others_do() {
             assert_eq!(got, expected[..length as usize], "round {round}");
         }
         Ok::<_, CommandError>(())
+    });
+    sim.run(BOUND).unwrap();
+    quiet(&mut sim);
+}
+
+/// One program's PUT waits for a page there; another's, to another cell, is acknowledged meanwhile.
+#[test]
+fn an_acknowledgement_is_its_own_programs() {
+    let mut sim = boot(config(2, 2));
+    let (far, near) = (NodeId(3), NodeId(1));
+    sim.cell(NodeId(0)).set_words(Addr(0), &[7; 8]);
+    let there = sim.cell(far);
+    sim.spawn_checked(NodeId(0), async move |cell| {
+        let transfer = Transfer {
+            words: 8,
+            dest: Addr(DEMAND + 0x2_0000),
+            ..Transfer::default()
+        };
+        cell.ack_put(far, &transfer).await?;
+        assert_eq!(there.words(Addr(0x2_0000), 8), [7; 8]);
+        Ok::<_, CommandError>(())
+    });
+    sim.spawn_checked(NodeId(0), async move |cell| {
+        cell.host().delay(Picos::from_us(1.0)).await;
+        let transfer = Transfer {
+            words: 8,
+            dest: Addr(0x2_0000),
+            ..Transfer::default()
+        };
+        cell.ack_put(near, &transfer).await
     });
     sim.run(BOUND).unwrap();
     quiet(&mut sim);
@@ -403,6 +435,11 @@ fn what_makes_no_sense_is_refused_by_name() {
             CommandError::Unaligned { addr: Addr(2) }
         );
         assert_eq!(refused(NodeId(1), 1, 0).await, CommandError::FlagAtZero);
+        let end = cell.config().mem_bytes;
+        for addr in [Addr(end), Addr(0xffff_fffc)] {
+            let outside = CommandError::Outside { addr, end };
+            assert_eq!(cell.wait_flag(addr, 1).await, Err(outside));
+        }
         let stride = |item, gap| Stride { item, gap }.word();
         assert_eq!(stride(0, 0), Err(CommandError::Item { words: 0 }));
         assert_eq!(stride(257, 0), Err(CommandError::Item { words: 257 }));
@@ -440,6 +477,59 @@ fn an_unknown_page_is_told_to_the_system() {
         cause: REFUSED_PAGE,
     };
     assert_eq!(kinds, [refused]);
+}
+
+/// Of two messages that are refused one after the other, the last one is told of, whatever the system does when it comes.
+#[test]
+fn what_is_told_during_an_interrupt_is_told() {
+    let mut sim = boot(config(2, 1));
+    let beyond = Shared {
+        cell: NodeId(1),
+        addr: Addr(sim.cell(NodeId(1)).config().mem_bytes),
+    };
+    let mut between = 0;
+    // The interrupt takes 2 us to begin, and some registers are read.
+    for moment in 0..60 {
+        sim.spawn_checked(NodeId(0), async move |cell| {
+            cell.store(beyond, 4, 0).await?;
+            cell.host().delay(Picos::from_ns(1_400 + 20 * moment)).await;
+            // Registers 127 and 128.
+            let word = 1 << COMMAND_HEAD_DX_SHIFT;
+            for word in [word, 2, 4 * 127, 0, 0, 0, 0, 0] {
+                cell.store_to_page(KIND_PUT | PAGE_AS_RECEIVE_MASK, word).await?;
+            }
+            Ok::<_, DsmError>(())
+        });
+        sim.run(BOUND).unwrap();
+        sim.pass(Picos::from_us(20.0)).unwrap();
+        // The word unit tells of the first one, too.
+        let whys = sim.take_faults().into_iter().filter_map(|fault| match fault.kind {
+            FaultKind::Broken { why, .. } => Some(why),
+            _ => None,
+        });
+        let whys: Vec<u32> = whys.collect();
+        assert_eq!(whys.last(), Some(&BROKEN_ADDRESS), "{moment}: {whys:?}");
+        between += usize::from(whys.len() == 2);
+    }
+    assert!((1..60).contains(&between), "the moments are all alike: {between}");
+}
+
+/// Software that maps no page: the transfer waits, and so does who waits for it, but not for ever.
+#[test]
+fn a_fault_that_is_never_served_is_a_bounded_hang() {
+    for (deaf, source, dest) in [(0, DEMAND, 0x2_0000), (1, 0, DEMAND + 0x2_0000)] {
+        let mut sim = boot(config(2, 1));
+        let host = sim.cell(NodeId(deaf)).host().clone();
+        sim.spawn_checked(NodeId(deaf), async move |_| host.reg_write(ENABLE, 0).await);
+        sim.run(BOUND).unwrap();
+        sim.spawn_checked(NodeId(0), async move |cell| {
+            cell.put(NodeId(1), Addr(source), 4, Addr(dest), Some(FLAG), None).await
+        });
+        sim.spawn_checked(NodeId(1), async |cell| cell.wait_flag(FLAG, 1).await);
+        let hang = sim.run(Picos::from_us(200.0)).unwrap_err();
+        assert!(matches!(hang, SimError::Hang { .. }));
+        assert!(hang.to_string().contains(&format!("PE {deaf}: busy")), "{hang}");
+    }
 }
 
 #[test]

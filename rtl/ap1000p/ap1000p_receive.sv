@@ -7,7 +7,8 @@
 //            register, their answer to queue 0: of a load that failed without data, of a store always.
 // LOAD_REPLY to `load_*_o`; STORE_ACK a pulse, `ack_o`.
 // Order      a message has no effect before all messages before it are executed, but that data may be written before the flag of the
-//            message before counts. So a GET's answer says that what came before it is in memory.
+//            message before counts, and that LOAD_REPLY and STORE_ACK are told when they come. So a GET's answer says that what came before it is in
+//            memory.
 // Broken     what is not executed as it says is told in the order of the messages: `broken_valid_o`, a pulse with why, kind and sender (regs.toml,
 //            "BROKEN"), and counted up to 65535. Its words are taken to the last; no flag counts; the next message is not affected.
 // SEND       when all before is done: header and data into the ring buffer of its context (ap1000p_ring), which then goes on behind it; then the

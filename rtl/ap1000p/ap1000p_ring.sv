@@ -9,6 +9,8 @@
 //            room. `retry_i` looks again, `abort_i` gives up; both are ignored at other times.
 // Misuse     two rings of a context: the first one's. A read pointer that is none makes more or less room, inside the ring. `set_i` of a ring
 //            between ask and over is undone by over. A base outside the memory is the memory's to refuse.
+// busy_o     this ring may be the one of a message: from the cycle after it was found `on_i` until over, or until it has no room. So a ring that is off,
+//            and not busy in the cycle after that, is left alone.
 // Latency    4 cycles from ask to done.
 // Reset      all at slot 0, nothing asked.
 // Source     three sets, their registers, sizes, slots of 32 bytes, interrupts for miss and full: the machine's Linux port. Layout, one slot that
@@ -24,7 +26,7 @@ module ap1000p_ring (
     input logic [2:0] set_i,
     input logic [26:0] set_at_i,
     output logic [2:0][26:0] write_o,
-    output logic [2:0] busy_o,  // between ask and over
+    output logic [2:0] busy_o,
 
     input logic ask_valid_i,
     input logic [11:0] ask_context_i,
@@ -55,7 +57,7 @@ module ap1000p_ring (
   logic [1:0] set_q, set;  // 3: none
   logic [17:0] slots_q, read_q, room_q, next_q, inner;
   logic [20:0] padded;  // words, with header and the most that a slot can lack
-  logic too_long_q;
+  logic too_long_q, place;
 
   always_comb begin
     set = 2'd3;
@@ -64,6 +66,7 @@ module ap1000p_ring (
   // Bits of a slot's place in the ring.
   assign inner  = {{2{size_o == 2'd3}}, {2{size_o[1]}}, {2{size_o != 2'd0}}, 12'hfff};
   assign padded = {1'b0, ask_words_i} + 21'd9;
+  assign place  = !too_long_q && slots_q <= room_q;
 
   always_ff @(posedge clk_i) begin
     case (state_q)
@@ -87,7 +90,7 @@ module ap1000p_ring (
     for (int i = 0; i < 3; i++) begin
       if (over_i && whole_i && set_q == 2'(i)) write_o[i] <= {at_o[26:18], (next_q & inner) | (at_o[17:0] & ~inner)};
       else if (set_i[i]) write_o[i] <= set_at_i;
-      busy_o[i] <= !over_i && (busy_o[i] || (state_q == Done && set_q == 2'(i) && ask_reason_o == '0));
+      busy_o[i] <= !over_i && !(state_q == Judge && !place) && (busy_o[i] || (state_q == Find && set == 2'(i)));
     end
     if (rst_i) begin
       state_q <= Rest;

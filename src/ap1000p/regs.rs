@@ -475,7 +475,7 @@ pub const RING0_MODE_SIZE_MASK: u32 = 0x3;
 pub const RING0_MODE_ON_SHIFT: u32 = 2;
 /// Bits 2 in place.
 pub const RING0_MODE_ON_MASK: u32 = 0x4;
-/// read only: a message is being written into it, and the next slot will move.
+/// read only: a message has it, or is asking it for a place, and the next slot may move.
 pub const RING0_MODE_BUSY_SHIFT: u32 = 3;
 /// Bits 3 in place.
 pub const RING0_MODE_BUSY_MASK: u32 = 0x8;
@@ -508,7 +508,7 @@ pub const RING1_MODE_SIZE_MASK: u32 = 0x3;
 pub const RING1_MODE_ON_SHIFT: u32 = 2;
 /// Bits 2 in place.
 pub const RING1_MODE_ON_MASK: u32 = 0x4;
-/// read only: a message is being written into it, and the next slot will move.
+/// read only: a message has it, or is asking it for a place, and the next slot may move.
 pub const RING1_MODE_BUSY_SHIFT: u32 = 3;
 /// Bits 3 in place.
 pub const RING1_MODE_BUSY_MASK: u32 = 0x8;
@@ -541,7 +541,7 @@ pub const RING2_MODE_SIZE_MASK: u32 = 0x3;
 pub const RING2_MODE_ON_SHIFT: u32 = 2;
 /// Bits 2 in place.
 pub const RING2_MODE_ON_MASK: u32 = 0x4;
-/// read only: a message is being written into it, and the next slot will move.
+/// read only: a message has it, or is asking it for a place, and the next slot may move.
 pub const RING2_MODE_BUSY_SHIFT: u32 = 3;
 /// Bits 3 in place.
 pub const RING2_MODE_BUSY_MASK: u32 = 0x8;

@@ -443,6 +443,8 @@ fn each_twin_is_caught() {
         ("Ring", &ring::check_short::<TwinRingBroken>),
         // For ever.
         ("Ring", &ring::checks::<TwinRingBusy>),
+        // From when the message has its place on.
+        ("Ring", &ring::check_off::<TwinRingLate>),
         // Behind the end of the smallest ring comes what lies behind it: here no memory.
         ("Broken", &ring::check_wraps::<TwinRingWrap>),
         // A full ring is taken for an empty one.

@@ -66,7 +66,7 @@ impl From<CommandError> for Error {
             CommandError::NoCell { .. } => Code::Cell,
             CommandError::TooLong { .. } => Code::Size,
             CommandError::Unaligned { .. } => Code::Align,
-            CommandError::FlagAtZero => Code::Pointer,
+            CommandError::FlagAtZero | CommandError::Outside { .. } => Code::Pointer,
             CommandError::Item { .. } | CommandError::Gap { .. } => Code::Stride,
             CommandError::NoRegister { .. } => Code::Register,
             CommandError::Refused(_) => Code::Refused,

@@ -22,6 +22,8 @@ pub enum CommandError {
     Unaligned { addr: Addr },
     #[error("a flag cannot be at address 0: to the hardware that is none")]
     FlagAtZero,
+    #[error("a flag at {addr} cannot be waited for: the cell's memory ends at {end:#x}")]
+    Outside { addr: Addr, end: u32 },
     #[error("an item of {words} words: 1 to 256 are possible")]
     Item { words: u32 },
     #[error("a gap of {words} words: {} to {} are possible", -(1 << 23), (1 << 23) - 1)]

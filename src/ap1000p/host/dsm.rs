@@ -4,6 +4,7 @@
 //! all cells forget their copies of what was written. The system of a cell that holds copies is asked by a PUT into its memory; in the machine a message
 //! into its ring buffer would interrupt it, so it is charged as much.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -55,8 +56,8 @@ pub enum DsmError {
         "a local cache at {addr}: it is a multiple of 2 MB, and 2 MB of user memory, of which there are {user_end} bytes"
     )]
     Cache { addr: Addr, user_end: u32 },
-    #[error("pages from {start:#x} to {end:#x}: multiples of 4 KB of the 32 MB that are shared")]
-    Pages { start: u32, end: u32 },
+    #[error("pages from {start:#x} to {end:#x}: multiples of 4 KB of the first {shared:#x} bytes, that are shared and memory")]
+    Pages { start: u32, end: u32, shared: u32 },
     #[error(transparent)]
     Command(#[from] CommandError),
     #[error(transparent)]
@@ -147,9 +148,11 @@ impl Cell {
             return Err(DsmError::Cache { addr: cache, user_end });
         }
         let Range { start, end } = shared;
-        let page = |addr: u32| addr.is_multiple_of(PAGE) && addr <= 1 << LOCAL_BITS;
+        // A copy of what is no memory would never come.
+        let shared = self.config().mem_bytes.min(1 << LOCAL_BITS);
+        let page = |addr: u32| addr.is_multiple_of(PAGE) && addr <= shared;
         if !page(start) || !page(end) {
-            return Err(DsmError::Pages { start, end });
+            return Err(DsmError::Pages { start, end, shared });
         }
         let _turn = self.library.accesses.hold().await;
         let _copies = self.kernel.copies.hold().await;
@@ -178,15 +181,22 @@ impl Cell {
     /// # Errors
     /// No such place, no such cell.
     pub async fn sync_write(&self, written: &[Shared], holders: &[NodeId]) -> Result<(), DsmError> {
+        let lines = written.iter().map(|&at| self.kilobyte(at));
+        let lines = lines.collect::<Result<Vec<Remote>, DsmError>>()?;
+        // Each has one place for what this cell asks of it.
+        let holders: BTreeSet<NodeId> = holders.iter().copied().filter(|&holder| holder != self.id()).collect();
+        for &holder in &holders {
+            self.head(holder)?;
+        }
         let _turn = self.library.syncs.hold().await;
         // Before any copy is forgotten: who fetches it again must find what was stored.
         self.fence().await;
         let [asked, forgotten, request] = [ASKED, FORGOTTEN, REQUEST].map(|part| self.layout().word(part));
         let slot = self.layout().word_of(REQUESTS, self.id().0.into());
         let count = &self.library.forgotten;
-        for &at in written {
-            self.set_word(request, Update::Line.word(self.kilobyte(at)?));
-            for &holder in holders.iter().filter(|&&holder| holder != self.id()) {
+        for line in lines {
+            self.set_word(request, Update::Line.word(line));
+            for &holder in &holders {
                 self.put(holder, request, 1, slot, Some(asked), None).await?;
                 count.set(count.get().wrapping_add(1));
             }

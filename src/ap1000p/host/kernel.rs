@@ -26,6 +26,8 @@ use crate::{Addr, NodeId, Picos};
 const EVERYWHERE: u32 = 0x7f81_7f81;
 /// All causes interrupt.
 const ALL_CAUSES: u32 = ENABLE_CAUSES_MASK;
+/// Causes that come again while they last; each of the others tells of what has been.
+const LASTING: u32 = CAUSE_FAULT_MASK | CAUSE_FILL_MASK | CAUSE_FULL_MASK;
 
 /// What the hardware told the system of a cell and the system could not mend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -172,6 +174,8 @@ impl Kernel {
 
     async fn serve(&self) {
         let cause = self.read(CAUSE).await & self.read(ENABLE).await;
+        // Before what they tell of is looked at: what is told after that interrupts again.
+        self.clear(cause & !LASTING).await;
         if cause & CAUSE_FAULT_MASK != 0 {
             self.serve_addresses().await;
         }
@@ -207,7 +211,13 @@ impl Kernel {
                 self.note(FaultKind::Other { cause: one });
             }
         }
-        self.write(CAUSE, cause).await;
+        self.clear(cause & LASTING).await;
+    }
+
+    async fn clear(&self, causes: u32) {
+        if causes != 0 {
+            self.write(CAUSE, causes).await;
+        }
     }
 
     async fn serve_addresses(&self) {

@@ -46,6 +46,8 @@ pub(super) struct Library {
     pub bus: Bus,
     /// One synchronising write at a time.
     pub syncs: Lock,
+    /// One PUT is being acknowledged at a time: a later one's answer may come first.
+    acknowledgements: Lock,
     /// One atomic operation is under way at a time: its result has one place.
     atomics: Lock,
     /// PUTs to be acknowledged so far, atomic operations, barriers, reductions.
@@ -72,6 +74,7 @@ impl Library {
             accesses: Lock::new("another program's access of the shared space"),
             bus: Bus::new(),
             syncs: Lock::new("another program's synchronising write"),
+            acknowledgements: Lock::new("another program's acknowledged PUT"),
             atomics: Lock::new("another program's atomic operation"),
             puts: Count::new(0),
             atomic: Count::new(0),
@@ -101,9 +104,12 @@ impl Cell {
     /// Waits until the own flag at `addr` has counted to `value` or further.
     ///
     /// # Errors
-    /// A flag at 0 or at no word's address.
+    /// A flag at 0, at no word's address or not in the cell's memory.
     pub async fn wait_flag(&self, addr: Addr, value: u32) -> Result<(), CommandError> {
-        flag_word(Some(addr))?;
+        let (word, end) = (flag_word(Some(addr))?, self.config().mem_bytes);
+        if word >= end {
+            return Err(CommandError::Outside { addr, end });
+        }
         let reached = move |memory: &crate::harness::memory::Memory| {
             let bytes = memory.read(addr, 4).expect("a flag is in memory");
             let count = u32::from_le_bytes(bytes.try_into().expect("four bytes"));
@@ -121,6 +127,7 @@ impl Cell {
     pub async fn ack_put(&self, dest_cell: NodeId, transfer: &Transfer) -> Result<(), CommandError> {
         self.put_stride(dest_cell, transfer).await?;
         let flag = self.layout().word(ACKNOWLEDGED);
+        let _turn = self.library.acknowledgements.hold().await;
         let count = next(&self.library.puts);
         self.get(dest_cell, Addr(0), 0, Addr(0), Some(flag), None).await?;
         self.wait_flag(flag, count).await

@@ -243,7 +243,7 @@ macro_rules! ports {
 ports!(Class::Request; Ap1000pReceive
        TwinReceiveStride TwinReceiveIdle TwinReceiveCounts TwinReceiveSystem TwinReceiveRegister TwinReceiveDistance TwinReceiveFailed TwinReceivePause
        TwinReceiveCount TwinReceiveStale TwinReceiveFault TwinReceiveBubble TwinReceiveWithdraws TwinReceivePath TwinReceiveWaits TwinReceiveTakes
-       TwinReceiveRest TwinReceiveTakesBack TwinReceiveHasty TwinRingBroken TwinRingBusy TwinRingWrap TwinRingRoom TwinRingSet);
+       TwinReceiveRest TwinReceiveTakesBack TwinReceiveHasty TwinRingBroken TwinRingBusy TwinRingLate TwinRingWrap TwinRingRoom TwinRingSet);
 ports!(Class::Reply; Ap1000pReceiveReplies TwinReceiveLoad);
 
 /// A range with bus errors.
@@ -316,6 +316,8 @@ pub(super) struct Bench<'a, U> {
     /// Of rings: where the next message goes, as last seen; faults to come; what was given a place and is not over; what software sets.
     next: [u32; 3],
     ring_busy: u8,
+    /// Rings that were on in the cycle before.
+    rings_on: u8,
     ring_faults: Todo<Lookup>,
     ringed: Todo<(Place, u32)>,
     sets: VecDeque<(usize, u32)>,
@@ -392,6 +394,7 @@ impl<'a, U: Receive> Bench<'a, U> {
             writing: Vec::new(),
             next: [0; 3],
             ring_busy: 0,
+            rings_on: 0,
             ring_faults: VecDeque::new(),
             ringed: VecDeque::new(),
             sets: VecDeque::new(),
@@ -675,7 +678,14 @@ impl<'a, U: Receive> Bench<'a, U> {
         holds(Rule::Ring, busy.count_ones() <= u32::from(!waits), || {
             format!("cycle {now}: rings {busy:#b} are busy")
         })?;
+        // Software that has switched a ring off and sees it at rest may move it.
+        let begun = busy & !self.ring_busy;
+        holds(Rule::Ring, begun & !self.rings_on == 0, || {
+            format!("cycle {now}: ring {begun:#b} is busy, but was off")
+        })?;
         self.ring_busy = busy;
+        let on = inputs.rings.sets.iter().enumerate();
+        self.rings_on = on.map(|(set, ring)| u8::from(ring.on) << set).sum();
         Ok(())
     }
 
@@ -687,6 +697,13 @@ impl<'a, U: Receive> Bench<'a, U> {
             around.rings = rings;
             around.shelf = shelf.to_vec();
         }
+    }
+
+    /// Software switches a ring off; false when a message that finds none waits.
+    pub(super) fn without_ring(&mut self, set: usize) -> bool {
+        self.real.rings.sets[set].on = false;
+        let fault = self.rig.seen().fault;
+        fault.is_none_or(|(reason, _)| u32::from(reason) != FAULT_RING)
     }
 
     fn word_unit(&mut self, seen: &Out, inputs: &In, now: u64) -> Result<(), String> {
@@ -824,7 +841,7 @@ impl<'a, U: Receive> Bench<'a, U> {
         Ok(())
     }
 
-    fn left(&self) -> usize {
+    pub(super) fn left(&self) -> usize {
         let queues: usize = self.answers.iter().map(VecDeque::len).sum();
         self.source.len()
             + self.units.len()

@@ -146,6 +146,29 @@ fn short<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
     bench.finish()
 }
 
+/// A ring that is switched off as a message comes: it has the message, or is at rest at once.
+fn switched_off<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
+    let mut rng = case.rng("data");
+    let (mut with, mut without) = (0, 0);
+    for moment in 0..40 {
+        let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::None, MemoryTiming::IDEAL, probe)?;
+        let mut rings = Rings::default();
+        rings.sets[1] = ring(9, 0x100, 0x100);
+        bench.set_rings(rings, &[]);
+        let data = words(&mut rng, 3);
+        bench.send(&send(9, 0, &data, &mut rng));
+        for _ in 0..moment {
+            bench.cycle()?;
+        }
+        while bench.without_ring(1) && bench.left() > 0 {
+            bench.cycle()?;
+        }
+        *(if bench.left() > 0 { &mut without } else { &mut with }) += 1;
+    }
+    assert!(with > 0 && without > 0, "all is as if never switched off: the check sees nothing");
+    Ok(())
+}
+
 pub fn checks<U: Receive>() -> Vec<Result<(), String>> {
     let case = |what: &str| Case::new("ap1000p", "receive::each_twin_is_caught", what);
     let probe = Probe::default();
@@ -159,6 +182,11 @@ pub fn checks<U: Receive>() -> Vec<Result<(), String>> {
 pub fn check_short<U: Receive>() -> Vec<Result<(), String>> {
     let case = Case::new("ap1000p", "receive::each_twin_is_caught", "short");
     vec![short::<U>(&case, &Probe::default())]
+}
+
+pub fn check_off<U: Receive>() -> Vec<Result<(), String>> {
+    let case = Case::new("ap1000p", "receive::each_twin_is_caught", "off");
+    vec![switched_off::<U>(&case, &Probe::default())]
 }
 
 pub fn check_wraps<U: Receive>() -> Vec<Result<(), String>> {
@@ -179,6 +207,8 @@ fn rings_follow_the_model() {
     case.run(|probe| wraps::<Ap1000pReceive>(&case, probe));
     let case = Case::new("ap1000p", TEST, "longest");
     case.run(|probe| longest::<Ap1000pReceive>(&case, probe));
+    let case = Case::new("ap1000p", TEST, "off");
+    case.run(|probe| switched_off::<Ap1000pReceive>(&case, probe));
     let case = Case::new("ap1000p", TEST, "short");
     case.run(|probe| short::<Ap1000pReceive>(&case, probe));
 }

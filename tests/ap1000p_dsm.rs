@@ -132,6 +132,37 @@ fn errors_of_the_local_cache_are_told() {
     }
 }
 
+/// A kilobyte that cannot be read where it is, or not be written into the local cache, is no copy: the load ends with an exception, and the next one
+/// does not, when it can be.
+#[test]
+fn a_copy_that_does_not_come_is_an_exception() {
+    for (cell, error) in [(1, 0x1_0500), (0, CACHE.0 + 0x1_0500)] {
+        for mut sim in both(2, 1, |config| config.mem_bytes = MEMORY) {
+            write_through(&mut sim);
+            let place = shared(1, 0x1_0400);
+            let [here, there] = [0, 1].map(|cell| sim.cell(NodeId(cell)));
+            there.set_word(place.addr, 5);
+            let wrong = [&here, &there][cell].clone();
+            sim.spawn_checked(NodeId(0), async move |cell| {
+                let failed = DsmError::Exception { at: place, bytes: 4 };
+                for _ in 0..3 {
+                    wrong.memory(|memory| memory.inject_fault(error..error + 4));
+                    assert_eq!(cell.load(place, 4).await, Err(failed));
+                    wrong.memory(|memory| memory.clear_faults());
+                    assert_eq!(cell.load(place, 4).await?, 5);
+                    cell.write_through(CACHE, THROUGH).await?;
+                }
+                // No memory at all.
+                cell.write_through(CACHE, 0..2 * MEMORY).await?;
+                let at = shared(1, MEMORY + 0x400);
+                assert_eq!(cell.load(at, 4).await, Err(DsmError::Exception { at, bytes: 4 }));
+                Ok::<_, DsmError>(())
+            });
+            sim.run(BOUND).unwrap();
+        }
+    }
+}
+
 /// A synchronising write that names a holder twice is done, and one that names none of the machine's is refused before it has asked anybody.
 #[test]
 fn holders_are_asked_once_or_not_at_all() {
@@ -162,9 +193,8 @@ fn what_makes_no_sense_is_refused_by_name() {
                 let refused = Err(DsmError::Cache { addr, user_end });
                 assert_eq!(cell.write_through(addr, 0..0x1000).await, refused);
             }
-            for (start, end) in [(0x800, 0x1000), (0, 0x1001), (0, MEMORY + 0x1000), (0, (1 << 25) + 0x1000)] {
-                let shared = MEMORY;
-                let refused = Err(DsmError::Pages { start, end, shared });
+            for (start, end) in [(0x800, 0x1000), (0, 0x1001), (0, (1 << 25) + 0x1000)] {
+                let refused = Err(DsmError::Pages { start, end });
                 assert_eq!(cell.write_through(CACHE, start..end).await, refused);
             }
             let load = async |at, bytes| cell.load(at, bytes).await.unwrap_err();

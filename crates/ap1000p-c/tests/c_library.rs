@@ -318,7 +318,7 @@ static void program(void *arg) {
     /* Write Through Pages: cell 0's first page of two, read by all; its word is old until it is written so that they know. */
     unsigned *shared = APalloc_aligned(PAGES, 4096);
     void *cache = APalloc_aligned(CACHE, CACHE);
-    int others[] = {1, 2, 3};
+    int others[] = {1, 2, 3}, twice[] = {1, 1, 2, 1};
     unsigned long long loaded;
     for (int i = 0; i < PAGES / 4; i++) shared[i] = 50 + i;
     OK(APbarrier_by_snet());
@@ -347,6 +347,7 @@ static void program(void *arg) {
         OK(APload(0, shared + 600, 4, &loaded));
         MUST(loaded == 8);
     }
+    OK(APsync_write(0, shared + 400, 804, twice, 4));
     OK(APsync_write(0, NULL, 0, NULL, 0));
     OK(APwrite_through(cache, NULL, 0));
     OK(APload(0, shared + 400, 4, &loaded));

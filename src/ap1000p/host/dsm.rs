@@ -18,7 +18,7 @@ use crate::ap1000p::dsm;
 use crate::ap1000p::regs::*;
 use crate::ap1000p::wtp::{CACHE, LINE, LOCAL_BITS, Remote, Update};
 use crate::harness::cpu::Level;
-use crate::harness::exec::RegError;
+use crate::harness::exec::{First, RegError, race};
 use crate::harness::memory::Memory;
 use crate::{Addr, NodeId, Picos};
 
@@ -56,8 +56,8 @@ pub enum DsmError {
         "a local cache at {addr}: it is a multiple of 2 MB, and 2 MB of user memory, of which there are {user_end} bytes"
     )]
     Cache { addr: Addr, user_end: u32 },
-    #[error("pages from {start:#x} to {end:#x}: multiples of 4 KB of the first {shared:#x} bytes, that are shared and memory")]
-    Pages { start: u32, end: u32, shared: u32 },
+    #[error("pages from {start:#x} to {end:#x}: multiples of 4 KB of the 32 MB that are shared")]
+    Pages { start: u32, end: u32 },
     #[error(transparent)]
     Command(#[from] CommandError),
     #[error(transparent)]
@@ -110,15 +110,15 @@ impl Cell {
             }
             cpu.work(Level::User, self.kernel.config.trap).await;
             let why = cpu.read(Level::User, LOADED).await & LOADED_WHY_MASK;
-            if why != ACCESS_MISS {
+            if why != ACCESS_MISS || !self.fetch(at).await? {
                 return Err(DsmError::Exception { at, bytes });
             }
-            self.fetch(at).await?;
         }
     }
 
-    /// The handler of a load that missed: a GET of the kilobyte into the local cache. Whoever wants it forgotten meanwhile is served after that.
-    async fn fetch(&self, at: Shared) -> Result<(), DsmError> {
+    /// The handler of a load that missed: a GET of the kilobyte into the local cache. Whoever wants it forgotten meanwhile is served after that. False:
+    /// not all of it came, or could be written.
+    async fn fetch(&self, at: Shared) -> Result<bool, DsmError> {
         let (kernel, kilobyte) = (&self.kernel, self.kilobyte(at)?);
         let _turn = kernel.copies.hold().await;
         let update = async |update: Update| kernel.cpu.write(Level::User, WTP_UPDATE, update.word(kilobyte)).await;
@@ -132,9 +132,15 @@ impl Cell {
         kernel.cpu.work(Level::User, kernel.config.call).await;
         let get = [head, LINE / 4, copy, 0, flag.0, 0, kilobyte.addr, 0];
         kernel.issue(KIND_GET, get).await?;
-        self.wait_flag(flag, fetches.get()).await?;
+        match race(self.wait_flag(flag, fetches.get()), kernel.uncopied.changed()).await {
+            First::Left(came) => came?,
+            First::Right(()) => {
+                fetches.set(fetches.get().wrapping_sub(1));
+                return Ok(false);
+            }
+        }
         update(Update::Set).await;
-        Ok(())
+        Ok(true)
     }
 
     /// From now on the bytes `shared` of each cell's memory are in Write Through Pages for this cell's loads and stores: what it loads of them is copied,
@@ -148,11 +154,9 @@ impl Cell {
             return Err(DsmError::Cache { addr: cache, user_end });
         }
         let Range { start, end } = shared;
-        // A copy of what is no memory would never come.
-        let shared = self.config().mem_bytes.min(1 << LOCAL_BITS);
-        let page = |addr: u32| addr.is_multiple_of(PAGE) && addr <= shared;
+        let page = |addr: u32| addr.is_multiple_of(PAGE) && addr <= 1 << LOCAL_BITS;
         if !page(start) || !page(end) {
-            return Err(DsmError::Pages { start, end, shared });
+            return Err(DsmError::Pages { start, end });
         }
         let _turn = self.library.accesses.hold().await;
         let _copies = self.kernel.copies.hold().await;

@@ -19,7 +19,7 @@ use crate::ap1000p::window::{self, Command, NETS};
 use crate::harness::cpu::{Cpu, Level};
 use crate::harness::exec::{Host, RegError};
 use crate::harness::memory::Memory;
-use crate::harness::sync::Lock;
+use crate::harness::sync::{Lock, Signal};
 use crate::{Addr, NodeId, Picos};
 
 /// All of the torus, as a range of relative cells.
@@ -28,6 +28,9 @@ const EVERYWHERE: u32 = 0x7f81_7f81;
 const ALL_CAUSES: u32 = ENABLE_CAUSES_MASK;
 /// Causes that come again while they last; each of the others tells of what has been.
 const LASTING: u32 = CAUSE_FAULT_MASK | CAUSE_FILL_MASK | CAUSE_FULL_MASK;
+
+/// What a copy comes with: the system GETs nothing else.
+const COPY: u32 = PAGE_DIRECT_MASK | PAGE_SYSTEM_MASK | MADE_GET_REPLY;
 
 /// What the hardware told the system of a cell and the system could not mend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -86,8 +89,12 @@ pub(super) struct Kernel {
     commands: Lock,
     /// Who fetches a copy, or forgets copies.
     pub copies: Lock,
+    /// A copy that is fetched does not come.
+    pub uncopied: Signal,
     /// Requests to forget copies are served.
     pub forgets: Cell<bool>,
+    /// Replies that were not executed, as last seen.
+    broken_replies: Cell<u32>,
     faults: Rc<Faults>,
 }
 
@@ -114,7 +121,9 @@ impl Kernel {
             handlers: Lock::new("another handler"),
             commands: Lock::new("another command of the system"),
             copies: Lock::new("another change of the local cache"),
+            uncopied: Signal::new("the words of a copy"),
             forgets: Cell::new(false),
+            broken_replies: Cell::new(0),
             faults,
         }
     }
@@ -191,12 +200,18 @@ impl Kernel {
         if cause & CAUSE_BROKEN_MASK != 0 {
             let what = self.read(BROKEN_WHAT).await;
             let open = self.read(OPEN).await;
+            let kind = field(what, BROKEN_WHAT_KIND_MASK);
             self.note(FaultKind::Broken {
                 x: field(what, BROKEN_WHAT_X_MASK),
                 y: field(what, BROKEN_WHAT_Y_MASK),
-                kind: field(what, BROKEN_WHAT_KIND_MASK),
+                kind,
                 why: field(open, OPEN_WHY_MASK),
             });
+            let replies = field(self.read(BROKEN_COUNT).await, BROKEN_COUNT_REPLIES_MASK);
+            // The same one may be seen twice.
+            if self.broken_replies.replace(replies) != replies && kind == COPY {
+                self.uncopied.notify();
+            }
         }
         if cause & CAUSE_FILL_MASK != 0 {
             self.refill().await;

@@ -165,7 +165,10 @@ fn switched_off<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
         }
         *(if bench.left() > 0 { &mut without } else { &mut with }) += 1;
     }
-    assert!(with > 0 && without > 0, "all is as if never switched off: the check sees nothing");
+    assert!(
+        with > 0 && without > 0,
+        "all is as if never switched off: the check sees nothing"
+    );
     Ok(())
 }
 

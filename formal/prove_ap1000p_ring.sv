@@ -3,7 +3,8 @@
 // it a slot stays free, so that the pointers do not meet. Without a ring of the context, or without room, it is a
 // fault, which says which ring and how many slots, holds, looks again when told to, and is given up when told to;
 // longer than its ring is told at once. A ring's pointer moves by software, or, by as many slots as the message
-// takes, when all of it is in memory; then it stays inside its ring. `busy_o` from place to over.
+// takes, when all of it is in memory; then it stays inside its ring. `busy_o` from when the registers were looked at to
+// over, or until there is no place; so a ring that was off and is not busy stays so while it is off.
 //
 // Any slot is followed. Registers change when they like. What is asked is compared a cycle after the ask, or after
 // the retry. Assumed: an ask holds until done; over comes after done, once, if there was a place, and nothing is
@@ -122,9 +123,12 @@ module prove_ap1000p_ring (
 
   // Where the next message of each ring goes, and after which one.
   logic [2:0][26:0] write_q;
-  logic [2:0] busy_q;
+  logic [2:0] held, busy_q, on_q;
   logic [17:0] next_q, inner_q;
   logic aborted_q;
+  logic may_move;
+  assign may_move = placed_q || (done && reason == '0) || (found_q && (phase_q == 3'd2 || phase_q == 3'd3));
+  assign held = may_move ? 3'd1 << set_q : '0;
   always_ff @(posedge clk_i) begin
     slot_q <= slot_q;
     if (done) {next_q, inner_q} <= {at_q[17:0] + needs, inner};
@@ -133,13 +137,9 @@ module prove_ap1000p_ring (
       if (over_i && whole_i && set_q == 2'(i))
         write_q[i] <= {at_q[26:18], (next_q & inner_q) | (at_q[17:0] & ~inner_q)};
       else if (set_i[i]) write_q[i] <= set_at_i;
-      if (over_i) busy_q[i] <= 1'b0;
-      else if (done && reason == '0 && set_q == 2'(i)) busy_q[i] <= 1'b1;
     end
-    if (rst_i) begin
-      write_q <= '0;
-      busy_q  <= '0;
-    end
+    {on_q, busy_q} <= {on_i, busy};
+    if (rst_i) write_q <= '0;
     if (!rst_i) begin
       asked_before_over : assume (!over_i || placed_q);
       over_before_ask : assume (!(ask_valid_i && placed_q) || over_i);
@@ -158,7 +158,8 @@ module prove_ap1000p_ring (
       answered_in_time : assert ((done || fault) == answered);
       // The pointers.
       moves_when_whole : assert (write == write_q);
-      busy_until_over : assert (busy == busy_q);
+      busy_until_over : assert (busy == held);
+      off_is_final : assert ((busy & ~busy_q & ~on_q) == '0);
       // What makes it inductive.
       looks : assert (int'(dut.state_q) == (phase_q < 3'd4 ? int'(phase_q) : done ? 5 : 4));
       seen : assert (phase_q < 3'd2 || (dut.set_q == (found_q ? set_q : 2'd3) && (!found_q || set_q != 2'd3)));

@@ -104,7 +104,7 @@ fn does_what_a_memory_does(sims: [Sim; 2]) {
     }
 }
 
-/// A copy whose memory has errors: a load of it ends with an exception, a store to it is told; the other cell has what was stored.
+/// A copy whose memory has errors: a load of it ends with an exception, a store to it is told, and it is no copy any more; the other cell has what was stored.
 #[test]
 fn errors_of_the_local_cache_are_told() {
     for mut sim in both(2, 1, |config| config.mem_bytes = MEMORY) {
@@ -129,6 +129,12 @@ fn errors_of_the_local_cache_are_told() {
             faults.len() == 1 && faults[0].kind == told && faults[0].node == NodeId(0),
             "{faults:?}"
         );
+        sim.cell(NodeId(0)).memory(|memory| memory.clear_faults());
+        sim.spawn_checked(NodeId(0), async move |cell| {
+            assert_eq!(cell.load(place, 4).await?, 6);
+            Ok::<_, DsmError>(())
+        });
+        sim.run(BOUND).unwrap();
     }
 }
 

@@ -501,7 +501,7 @@ fn what_is_told_during_an_interrupt_is_told() {
             Ok::<_, DsmError>(())
         });
         sim.run(BOUND).unwrap();
-        sim.pass(Picos::from_us(20.0)).unwrap();
+        sim.pass(Picos::from_us(60.0)).unwrap();
         // The word unit tells of the first one, too.
         let whys = sim.take_faults().into_iter().filter_map(|fault| match fault.kind {
             FaultKind::Broken { why, .. } => Some(why),

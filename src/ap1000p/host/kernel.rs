@@ -16,6 +16,7 @@ use crate::ap1000p::params::Config;
 use crate::ap1000p::queues::{Element, Region, SIZES};
 use crate::ap1000p::regs::*;
 use crate::ap1000p::window::{self, Command, NETS};
+use crate::ap1000p::wtp::{Remote, Update};
 use crate::harness::cpu::{Cpu, Level};
 use crate::harness::exec::{Host, RegError};
 use crate::harness::memory::Memory;
@@ -212,6 +213,11 @@ impl Kernel {
             if self.broken_replies.replace(replies) != replies && kind == COPY {
                 self.uncopied.notify();
             }
+        }
+        if cause & CAUSE_WORD_MASK != 0 {
+            // Perhaps a copy could not be changed with its memory, any; none is newer than that.
+            self.write(WTP_UPDATE, Update::All.word(Remote { cell: 0, addr: 0 }))
+                .await;
         }
         if cause & CAUSE_FILL_MASK != 0 {
             self.refill().await;

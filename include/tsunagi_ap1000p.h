@@ -102,9 +102,9 @@ int APbroadcast(int along, const void *source_addr, int size, void *dest_addr, i
 int APbroadcast_stride(int along, const void *source_addr, const APstride *source_stride, int size, void *dest_addr,
                        const APstride *dest_stride, int *dest_flag, int *source_flag);
 
-/* From now on (`on` not 0) the words that this program's calls above, APsend and those for communication registers transfer are named by pages of
- * 4 KB, on both sides, that are mapped when a transfer first uses them: the hardware tells the system of the page fault, which maps the page, and the transfer goes on.
- * Flags are not. Of the first 16 MB there are such pages. With 0 places are those of the start again, where all pages are mapped. */
+/* From now on (`on` not 0) the words that this program's calls above, APsend and those for communication registers transfer are named by pages
+ * of 4 KB, on both sides, that are mapped when a transfer first uses them: the hardware tells the system of the page fault, which maps the page,
+ * and the transfer goes on. Flags are not. Of the first 16 MB there are such pages. With 0 places are those of the start again, where all pages are mapped. */
 int APon_demand(int on);
 
 /* (t) Waits until `*flag`, here, has counted to `value` or further. */

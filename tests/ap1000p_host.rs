@@ -11,12 +11,14 @@ use tsunagi::ap1000p::host::{
     Along, Ap1000pSim, BootError, By, Combine, CommandError, DsmError, FaultKind, Shared, Stride, Transfer,
 };
 use tsunagi::ap1000p::machine::Machine;
+use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::stride::places;
 use tsunagi::ap1000p::window;
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::SimError;
+use tsunagi::repro::machine::AnyBackend;
 use tsunagi::{Addr, NodeId, Picos};
 
 const BOUND: Picos = Picos::from_ns(20_000_000);
@@ -477,6 +479,43 @@ fn an_unknown_page_is_told_to_the_system() {
         cause: REFUSED_PAGE,
     };
     assert_eq!(kinds, [refused]);
+}
+
+/// A program stores commands faster than they go until its half of the spill region is full, which software empties: that needs the processor.
+#[test]
+fn a_full_region_does_not_stop_who_empties_it() {
+    const PUTS: u32 = 400;
+    // 8 KB each.
+    const LIMIT: u32 = 4;
+    let config = Config {
+        hardware_refill: false,
+        ..config(2, 1)
+    };
+    let backends: [AnyBackend; 2] = [
+        Box::new(Machine::new(&config).expect("built")),
+        Box::new(ModelMachine::new(&config)),
+    ];
+    for backend in backends {
+        let mut sim = Ap1000pSim::new(backend, config.clone()).expect("boots");
+        sim.spawn_checked(NodeId(0), async |cell| {
+            let region = cell.host().reg_read(SPILL_REGION).await? & SPILL_REGION_BASE_MASK;
+            let region = region | LIMIT << SPILL_REGION_LIMIT_SHIFT;
+            cell.host().reg_write(SPILL_REGION, region).await?;
+            for _ in 0..PUTS {
+                cell.put(NodeId(1), Addr(0), 400, Addr(0x2_0000), Some(FLAG), None)
+                    .await?;
+            }
+            Ok::<_, CommandError>(())
+        });
+        sim.spawn_checked(NodeId(1), async |cell| cell.wait_flag(FLAG, PUTS).await);
+        sim.run(Picos::from_us(100_000.0)).unwrap();
+        let full = FaultKind::Other { cause: CAUSE_FULL_MASK };
+        let faults = sim.take_faults();
+        assert!(
+            !faults.is_empty() && faults.iter().all(|fault| fault.kind == full),
+            "{faults:?}"
+        );
+    }
 }
 
 /// Of two messages that are refused one after the other, the last one is told of, whatever the system does when it comes.

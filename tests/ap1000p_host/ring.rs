@@ -5,9 +5,7 @@ use std::rc::Rc;
 
 use super::*;
 use tsunagi::ap1000p::host::{Cell, Message, Received, RingError, RingSize, Served};
-use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::ring::WORDS_MOST_IN_ANY;
-use tsunagi::repro::machine::AnyBackend;
 
 const RING: Addr = Addr(0x2_0000);
 

@@ -530,6 +530,16 @@ static void three(void *arg) {
     TOLD(APbarrier_by_snet(), AP_OK, "");
 }
 
+/* More commands than there is room for but in the processor's stores. */
+static void flood(void *arg) {
+    int *place = APalloc(400), *flag = APalloc(4);
+    (void)arg;
+    if (APcell() == 0)
+        for (int i = 0; i < 1450; i++) TOLD(APput(1, place, 40, place, flag, NULL), AP_OK, "");
+    else
+        TOLD(APwait_flag(flag, 1450), AP_OK, "");
+}
+
 static void stuck(void *arg) {
     APwait_flag(APalloc(4), *(int *)arg);
 }
@@ -582,6 +592,13 @@ int main(int argc, char **argv) {
     TOLD(APrun(2, 1, far, NULL), AP_OK, "");
     TOLD(APset("mem_bytes=1048576"), AP_OK, "");
     TOLD(APrun(3, 1, three, NULL), AP_OK, "");
+    TOLD(APset("overflow_bytes=393216"), AP_OK, "");
+    TOLD(APlimit(100000), AP_OK, "");
+    TOLD(APrun(2, 1, flood, NULL), AP_OK, "");
+    TOLD(APset("hardware_refill=0"), AP_OK, "");
+    TOLD(APrun(2, 1, flood, NULL), AP_OK, "");
+    TOLD(APset("hardware_refill=1"), AP_OK, "");
+    TOLD(APlimit(1000), AP_OK, "");
     TOLD(APrun(2, 1, stuck, &one), AP_HANG, "APrun: the machine hangs at ");
     TOLD(APrun(2, 1, refused, &one), AP_HANG, "APrun: cell 0: APput: cell 7 is not in the torus");
     TOLD(APrun(2, 1, refused, &one), AP_HANG, "; then the machine hangs at ");

@@ -180,6 +180,7 @@ impl Cell {
         }
         kernel.cpu.work(Level::User, config.call).await;
         let _turn = self.library.stores.hold().await;
+        kernel.room().await;
         for word in words {
             self.store_to_page(page, word).await?;
         }

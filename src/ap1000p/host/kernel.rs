@@ -92,6 +92,9 @@ pub(super) struct Kernel {
     pub copies: Lock,
     /// A copy that is fetched does not come.
     pub uncopied: Signal,
+    /// Only the system empties the spill region, and it is nearly full: whose store waited there would stop the system, too.
+    full: Cell<bool>,
+    emptied: Signal,
     /// Requests to forget copies are served.
     pub forgets: Cell<bool>,
     /// Replies that were not executed, as last seen.
@@ -123,6 +126,8 @@ impl Kernel {
             commands: Lock::new("another command of the system"),
             copies: Lock::new("another change of the local cache"),
             uncopied: Signal::new("the words of a copy"),
+            full: Cell::new(false),
+            emptied: Signal::new("the spill region, which is nearly full"),
             forgets: Cell::new(false),
             broken_replies: Cell::new(0),
             faults,
@@ -223,8 +228,12 @@ impl Kernel {
             self.refill().await;
         }
         if cause & CAUSE_FULL_MASK != 0 {
+            let software = !self.config.hardware_refill;
             // It lasts: told once.
-            self.write(ENABLE, ALL_CAUSES & !CAUSE_FULL_MASK).await;
+            if !software || self.read(STATUS).await & STATUS_FULL_MASK != 0 {
+                self.full.set(software);
+                self.write(ENABLE, ALL_CAUSES & !CAUSE_FULL_MASK).await;
+            }
         }
         for bit in 0..32 {
             let one = cause & 1 << bit;
@@ -323,6 +332,19 @@ impl Kernel {
         }
         self.write(RELEASE, copied).await;
         self.write(MODE, mode).await;
+        // The user's half is counted anew when all is back.
+        if copied == held && self.full.replace(false) {
+            self.write(CAUSE, CAUSE_FULL_MASK).await;
+            self.write(ENABLE, ALL_CAUSES).await;
+            self.emptied.notify();
+        }
+    }
+
+    /// Until the user's stores will not have to wait for room in the spill region.
+    pub async fn room(&self) {
+        while self.full.get() {
+            self.emptied.changed().await;
+        }
     }
 
     /// Waits until no word is on its way into a queue or into memory.

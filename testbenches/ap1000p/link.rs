@@ -114,7 +114,7 @@ macro_rules! ports {
     )+};
 }
 
-ports!(Ap1000pLink TwinLinkTwice TwinLinkLane TwinLinkMixed TwinLinkRoom TwinLinkCredit TwinLinkClasses TwinLinkOwn
+ports!(Ap1000pLink Ap1000pLinkMisused TwinLinkTwice TwinLinkLane TwinLinkMixed TwinLinkRoom TwinLinkCredit TwinLinkClasses TwinLinkOwn
        TwinLinkWaits TwinLinkSlow TwinLinkWithdraws TwinLinkRest TwinLinkPath);
 
 /// A word on its way, and the cycle in which it was taken.
@@ -492,7 +492,7 @@ fn misuse_is_told() {
     for vc in [0, 1] {
         fails(|| {
             let probe = Probe::default();
-            let mut bench = Bench::<Ap1000pLink>::new(&case, STARTS[0], Gaps::None, &probe).expect("it is reset");
+            let mut bench = Bench::<Ap1000pLinkMisused>::new(&case, STARTS[0], Gaps::None, &probe).expect("it is reset");
             let came = Some((vc, Word { data: 1, last: false }));
             for _ in 0..=PLACES {
                 let inputs = In { came, ..In::default() };

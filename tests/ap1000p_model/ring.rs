@@ -1,7 +1,12 @@
 //! Messages for ring buffers: into all sets, over an end, to whom there is no ring or no room, and what is wrong with them.
 
-use super::*;
+use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::ring::{Ring, slots};
+
+use crate::both;
+use crate::faults::{Service, serve};
+use crate::rig::*;
+use crate::transfers::Transfer;
 
 /// Rings of 128 KB in each cell.
 const HERE: u32 = 0x2_0000;

@@ -1,5 +1,5 @@
 //! What a program, or a message that somebody forged, may not do: each is refused and told, and harms nobody. (Foreign contexts and cells: C25, in
-//! `machine` and `conformance`; remote accesses: `machine::refused_accesses`; lengths that a message lies about: `receive`.)
+//! `machine` and `conformance`; remote accesses: `machine::remote::refused_accesses`; lengths that a message lies about: `receive`.)
 
 use std::slice::from_ref;
 
@@ -9,8 +9,9 @@ use tsunagi::ap1000p::stride::places;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Case;
 
+use crate::machine::faults::faulted;
 use crate::machine::{
-    CONTEXT, MEMORY, SLOW, TABLES, Transfer, arrived, entry, expect, faulted, machine, put_word, report, settle, word,
+    CONTEXT, MEMORY, SLOW, TABLES, Transfer, arrived, entry, expect, machine, put_word, report, settle, word,
 };
 
 const FLAG: u32 = 0x6_0000;

@@ -1,0 +1,181 @@
+//! Pages that are not there, and contexts that are not one's own.
+
+use tsunagi::ap1000p::machine::Machine;
+use tsunagi::ap1000p::regs::*;
+use tsunagi::ap1000p::stride::places;
+use tsunagi::harness::memory::MemoryTiming;
+
+use super::{CONTEXT, SLOW, TABLES, Transfer, arrived, entry, expect, machine, put_word, report, settle, word};
+
+/// Logical address of 16 MB of which there is a page only when software has entered it.
+pub const AWAY: u32 = 0x0100_0000;
+
+/// Enters that page, or takes it away; the MMU is told.
+pub fn enter(machine: &mut Machine, cell: usize, there: bool) {
+    let page = entry(0, 4, ENTRY_PAGE) | 3 << TABLE_ACCESS_SHIFT;
+    let at = TABLES + 0x4000 + 4 * (AWAY >> 24);
+    put_word(&mut machine.nodes[cell].memory, at, if there { page } else { 0 });
+    machine.write(cell, DEMAP_ALL, 0);
+    while machine.read(cell, STATUS) & STATUS_DEMAP_MASK != 0 {}
+}
+
+/// Who waits for software in a cell, once someone does.
+pub fn faulted(machine: &mut Machine, cell: usize) -> u32 {
+    for _ in 0..500 {
+        machine.run(10);
+        if machine.nodes[cell].irq {
+            return machine.read(cell, FAULTS);
+        }
+    }
+    panic!("no fault: {}", report(machine));
+}
+
+/// C27: a page that is not there, of the sender's and of the receiver's: told, served, and the data are exact; or given up, and nothing
+/// counts. What comes after is as if nothing had been.
+#[test]
+fn c27_page_faults() {
+    let mut machine = machine(2, 1, SLOW);
+    for cell in 0..2 {
+        enter(&mut machine, cell, false);
+    }
+    for (who, cell) in [(0, 0), (2, 1)] {
+        for give_up in [false, true] {
+            let mut transfer = Transfer {
+                words: 100,
+                dest: 0x2_0000,
+                dest_flag: 0x6_0000,
+                source_flag: 0x6_0004,
+                source: 0x1_0000,
+                ..Transfer::default()
+            };
+            for at in (transfer.dest..transfer.dest + 400).step_by(4) {
+                put_word(&mut machine.nodes[1].memory, at, 0x5555_5555);
+            }
+            let want = expect(&machine, 0, transfer);
+            let flags = |machine: &Machine| [word(machine, 1, 0x6_0000), word(machine, 0, 0x6_0004)];
+            let before = flags(&machine);
+            let moved = if who == 0 {
+                &mut transfer.source
+            } else {
+                &mut transfer.dest
+            };
+            *moved += AWAY;
+            let command = transfer.words(&machine, 0, 1);
+            machine.store(0, KIND_PUT, &command);
+            assert_eq!(faulted(&mut machine, cell), 1 << who);
+            let [why, at] = [WHY0, WHERE0].map(|offset| machine.read(cell, offset + 8 * who));
+            assert_eq!(why & WHY0_REASON_MASK, FAULT_PAGE);
+            assert_eq!(why >> WHY0_CONTEXT_SHIFT, u32::from(CONTEXT));
+            assert_eq!(at & !0xfff, AWAY | if who == 0 { 0x1_0000 } else { 0x2_0000 });
+            if give_up {
+                machine.write(cell, SERVE, 1 << (SERVE_ABORT_SHIFT + who));
+            } else {
+                enter(&mut machine, cell, true);
+                machine.write(cell, SERVE, 1 << (SERVE_RETRY_SHIFT + who));
+            }
+            assert!(machine.settle(20_000), "{}", report(&mut machine));
+            let place = Transfer {
+                dest: 0x2_0000,
+                ..transfer
+            };
+            let counts: Vec<u32> = flags(&machine)
+                .into_iter()
+                .zip(before)
+                .map(|(now, was)| now.wrapping_sub(was))
+                .collect();
+            if give_up {
+                arrived(&machine, 1, place, &[0x5555_5555; 100]);
+                // The sender has sent all if it is the receiver that gave up.
+                assert_eq!(counts, [0, u32::from(who == 2)]);
+                assert_ne!(machine.read(1, BROKEN_COUNT), 0);
+            } else {
+                arrived(&machine, 1, place, &want);
+                assert_eq!(counts, [1, 1]);
+            }
+            for cell in 0..2 {
+                machine.write(cell, CAUSE, 0x3ff);
+                machine.run(4);
+                assert!(!machine.nodes[cell].irq, "{}", report(&mut machine));
+                enter(&mut machine, cell, false);
+            }
+            // The next one is unharmed.
+            let next = Transfer {
+                dest: 0x2_1000,
+                source: 0x1_1000,
+                words: 30,
+                ..Transfer::default()
+            };
+            let want = expect(&machine, 0, next);
+            let command = next.words(&machine, 0, 1);
+            machine.store(0, KIND_PUT, &command);
+            settle(&mut machine, 20_000);
+            arrived(&machine, 1, next, &want);
+        }
+    }
+}
+
+/// C25: a context without tables sees nothing, on neither side; a user does not leave the range; others go on.
+#[test]
+fn c25_protection() {
+    let mut machine = machine(2, 2, MemoryTiming::IDEAL);
+    let context = tsunagi::ap1000p::regs::CONTEXT;
+    let transfer = Transfer {
+        words: 20,
+        dest: 0x2_0000,
+        source: 0x1_0000,
+        ..Transfer::default()
+    };
+    let old: Vec<u32> = places(transfer.dest, 0, 20).map(|at| word(&machine, 3, at)).collect();
+    machine.write(0, context, 9);
+    let command = transfer.words(&machine, 0, 3);
+    machine.store(0, KIND_PUT, &command);
+    assert_eq!(faulted(&mut machine, 0), 1);
+    assert_eq!(machine.read(0, WHY0) >> WHY0_CONTEXT_SHIFT, 9);
+    // Another context's commands wait behind it, but no other cell's, and none of the system's answers.
+    let other = Transfer {
+        dest: 0x2_2000,
+        ..transfer
+    };
+    let want = expect(&machine, 2, other);
+    let put = other.words(&machine, 2, 0);
+    machine.store(2, KIND_PUT, &put);
+    let get = Transfer {
+        dest: 0x2_4000,
+        ..transfer
+    };
+    let command = get.words(&machine, 1, 0);
+    machine.store(1, KIND_GET, &command);
+    machine.run(1000);
+    arrived(&machine, 0, other, &want);
+    let got = expect(&machine, 0, get);
+    arrived(&machine, 1, get, &got);
+    machine.write(0, SERVE, 1 << SERVE_ABORT_SHIFT);
+    assert!(machine.settle(5_000), "{}", report(&mut machine));
+    arrived(&machine, 3, transfer, &old);
+
+    // The context is the hardware's to say, and the range the system's.
+    for cell in 0..4 {
+        machine.write(cell, CAUSE, 0x3ff);
+    }
+    machine.write(0, context, CONTEXT.into());
+    machine.write(0, RANGE, 0x0100_0000);
+    let forged = [command[0] & 0xffff, 9 << 20 | 20];
+    let before = machine.read(0, REFUSED_COUNT) & 0xffff;
+    for (words, page) in [
+        ([forged[0], forged[1], 0, 0, 0, 0, 0, 0], KIND_PUT),
+        (transfer.words(&machine, 0, 3), KIND_PUT),
+        (
+            {
+                let mut words = transfer.words(&machine, 0, 3);
+                words[0] = 0xff00;
+                words
+            },
+            KIND_GET,
+        ),
+    ] {
+        machine.store(0, page, &words);
+    }
+    assert!(machine.settle(5_000), "{}", report(&mut machine));
+    // Neither is in the own column, and nobody writes a context.
+    assert_eq!(machine.read(0, REFUSED_COUNT) & 0xffff, before + 3);
+}

@@ -1,0 +1,197 @@
+//! What a host asks of its cell.
+
+use super::cell::Node;
+use super::replay::Wait;
+use super::{Access, Due, ModelMachine, Unit};
+use crate::ap1000p::Queue;
+use crate::ap1000p::bif::regs::BIF_SEND_LAST;
+use crate::ap1000p::creg::{Access as Creg, Conflict};
+use crate::ap1000p::dsm::{self, Course};
+use crate::ap1000p::regs::*;
+use crate::ap1000p::window::Window;
+use crate::harness::backend::{EventKind, HostReq, HostRsp};
+
+impl ModelMachine {
+    pub(super) fn host(&mut self, n: usize) {
+        let Some(Access::Started(req) | Access::Waiting(req)) = self.nodes[n].host else {
+            return;
+        };
+        let (offset, write) = match req {
+            HostReq::Read { offset } => (offset, None),
+            HostReq::Write { offset, value } => (offset, Some(value)),
+            HostReq::Load { .. } | HostReq::Store { .. } => {
+                self.nodes[n].host = Some(self.shared(n, req));
+                self.flow(n);
+                return self.run_senders(n);
+            }
+        };
+        let window = Window::of(offset).filter(|_| offset.is_multiple_of(4));
+        let value = match (window, write) {
+            (Some(Window::Creg(addr)), _) => match self.nodes[n].parts.cregs.access(Creg { addr, write }) {
+                Ok(word) => Some(word.unwrap_or(0)),
+                Err(Conflict) if self.nodes[n].regs.has_mode(MODE_FAULT_HOST_MASK) => None,
+                Err(Conflict) => {
+                    self.nodes[n].host = Some(Access::Waiting(req));
+                    return;
+                }
+            },
+            (Some(Window::Net(offset)), write) => self.net(n, offset, write),
+            (Some(Window::Register(offset)), None) => self.nodes[n].read(offset, self.cycle),
+            (Some(Window::Register(offset)), Some(value)) => self.write(n, offset, value).then_some(0),
+            (Some(Window::Page(page)), Some(_)) if !self.nodes[n].queues.takes(page) => {
+                self.nodes[n].host = Some(Access::Waiting(req));
+                return;
+            }
+            (Some(Window::Page(page)), Some(data)) => {
+                self.nodes[n].store(page, data);
+                Some(0)
+            }
+            (Some(Window::Page(_)) | None, _) => None,
+        };
+        self.nodes[n].host = Some(Access::Answered(HostRsp {
+            value: value.unwrap_or(0).into(),
+            error: value.is_none(),
+        }));
+        if let Some(value) = write.filter(|_| value.is_some()) {
+            self.note(self.cycle, n, EventKind::RegWrite { offset, value });
+        }
+        match window {
+            Some(Window::Creg(_)) => self.registers_changed(n),
+            Some(_) if write.is_some() => {
+                self.flow(n);
+                self.run_senders(n);
+            }
+            _ => {}
+        }
+    }
+
+    /// A load or store of the shared space begins: what the processor has of it.
+    fn shared(&mut self, n: usize, req: HostReq) -> Access {
+        let node = &mut self.nodes[n];
+        let answered = |error| Access::Answered(HostRsp { value: 0, error });
+        let Some(access) = dsm::Access::of(req) else {
+            return answered(true);
+        };
+        let stores = access.write.is_some();
+        if stores && node.acks.count() == ACKS_COUNT_MASK {
+            return Access::Waiting(req);
+        }
+        if !stores {
+            node.regs.loaded = ACCESS_DONE;
+        }
+        let Node { regs, tags, .. } = &mut *node;
+        let course = access.course(regs.place(), dsm::Pages::of(regs.wtp_pages), tags);
+        if matches!(course, Course::Message(_) | Course::Both(..)) && !node.queues.is_free(Queue::Access) {
+            return Access::Waiting(req);
+        }
+        match course {
+            Course::Refused => {
+                node.regs.cause |= CAUSE_REFUSED_MASK;
+                if !stores {
+                    node.regs.loaded = ACCESS_REFUSED;
+                }
+                // A store is not waited for.
+                return answered(!stores);
+            }
+            Course::Miss => {
+                node.regs.loaded = ACCESS_MISS;
+                return answered(true);
+            }
+            Course::Copy(at) => {
+                let words = node.parts.read(at & !3, 1 << access.size.max(2));
+                if words.is_none() {
+                    node.regs.loaded = ACCESS_FAILED;
+                }
+                let rsp = HostRsp {
+                    value: words.map_or(0, |words| access.value(words)),
+                    error: words.is_none(),
+                };
+                self.at(self.cycle + self.timing.read, n, Due::Copied(rsp));
+                return Access::Copying;
+            }
+            Course::Both(words, at) => {
+                if !node.parts.write(at, &access.bytes()) {
+                    node.regs.cause |= CAUSE_WORD_MASK;
+                }
+                node.queues.enter(Queue::Access, &words);
+            }
+            Course::Message(words) => node.queues.enter(Queue::Access, &words),
+        }
+        if stores {
+            node.acks.step(true, false);
+            answered(false)
+        } else {
+            Access::Loading(access)
+        }
+    }
+
+    /// The answer of a load, without words if it could not be loaded. One that nobody waits for is dropped, and told.
+    pub(super) fn loaded(&mut self, n: usize, words: &[u32]) {
+        let node = &mut self.nodes[n];
+        let Some(Access::Loading(access)) = node.host else {
+            node.regs.stray(1);
+            return;
+        };
+        let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));
+        if words.is_empty() {
+            node.regs.loaded = ACCESS_FAILED;
+        }
+        node.host = Some(Access::Answered(HostRsp {
+            value: access.value(word(0) | word(1) << 32),
+            error: words.is_empty(),
+        }));
+    }
+
+    /// An access of the registers of S-net and B-net; `None` if it is refused.
+    fn net(&mut self, n: usize, offset: u32, write: Option<u32>) -> Option<u32> {
+        let bif = &mut self.nets.bifs[n];
+        let done = match write {
+            Some(value) => bif.write(offset, value).map(|_| 0),
+            None => bif.read(offset),
+        };
+        if done.is_ok() && offset == BIF_SEND_LAST && write.is_some() {
+            self.nets.queue(n);
+        }
+        if write.is_some() {
+            for group in self.nets.complete() {
+                self.at(self.cycle + self.timing.barrier, n, Due::Opens(group));
+            }
+        }
+        if self.nets.wakes() {
+            self.at(self.cycle + self.timing.bus, n, Due::Bus);
+        }
+        done.ok()
+    }
+
+    /// Writes a register; false where it cannot be written.
+    fn write(&mut self, n: usize, offset: u32, value: u32) -> bool {
+        let done = self.nodes[n].write(offset, value);
+        match offset {
+            SERVE => self.serve(n, value),
+            // What waited may be a fault now.
+            MODE => self.registers_changed(n),
+            _ => {}
+        }
+        done
+    }
+
+    fn serve(&mut self, n: usize, value: u32) {
+        let faults = self.nodes[n].faults().into_iter().enumerate();
+        for (shown, (unit, _)) in faults.filter_map(|(shown, fault)| Some((shown, fault?))) {
+            let bit = |shift: u32| value >> shift >> shown & 1 == 1;
+            let [retry, abort] = [SERVE_RETRY_SHIFT, SERVE_ABORT_SHIFT].map(bit);
+            if !retry && !abort {
+                continue;
+            }
+            let job = self.nodes[n].jobs[unit as usize].as_mut().expect("it waits");
+            job.wait = None;
+            job.abort = abort;
+            self.at(self.cycle, n, Due::Run(unit));
+            if shown == Unit::Word as usize {
+                self.nodes[n].word_held = None;
+                self.wake(n, Wait::Word);
+                self.at(self.cycle, n, Due::Run(Unit::Word));
+            }
+        }
+    }
+}

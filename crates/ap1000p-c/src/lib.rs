@@ -232,149 +232,71 @@ pub extern "C" fn APon_demand(on: c_int) -> c_int {
     })
 }
 
-#[unsafe(no_mangle)]
-pub extern "C" fn APput(
-    dest_cell: c_int,
-    source_addr: *const c_void,
-    size: c_int,
-    dest_addr: *mut c_void,
-    dest_flag: *mut c_int,
-    source_flag: *mut c_int,
-) -> c_int {
-    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag);
-    transfers("APput", dest_cell, sides, |cell, to, transfer| async move {
+/// Calls with the parameters of PUT and GET behind one of their own, each without strides and with them.
+macro_rules! calls {
+    ($($plain:ident, $strided:ident($first:ident) => $call:expr;)+) => {$(
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $plain(
+            $first: c_int,
+            source_addr: *const c_void,
+            size: c_int,
+            dest_addr: *mut c_void,
+            dest_flag: *mut c_int,
+            source_flag: *mut c_int,
+        ) -> c_int {
+            let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag);
+            $call(stringify!($plain), $first, sides)
+        }
+
+        /// # Safety
+        /// Each stride is NULL or good for a read.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $strided(
+            $first: c_int,
+            source_addr: *const c_void,
+            source_stride: *const Stride,
+            size: c_int,
+            dest_addr: *mut c_void,
+            dest_stride: *const Stride,
+            dest_flag: *mut c_int,
+            source_flag: *mut c_int,
+        ) -> c_int {
+            // SAFETY: the caller's promise.
+            let strides = unsafe { (source_stride.as_ref(), dest_stride.as_ref()) };
+            let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag).with(strides);
+            $call(stringify!($strided), $first, sides)
+        }
+    )+};
+}
+
+calls! {
+    APput, APput_stride(dest_cell) => put;
+    APput_system, APput_system_stride(dest_cell) => put_system;
+    APget, APget_stride(source_cell) => get;
+    APack_put, APack_put_stride(dest_cell) => ack_put;
+    APbroadcast, APbroadcast_stride(along) => broadcast;
+}
+
+fn put(name: &str, to: c_int, sides: Sides) -> c_int {
+    transfers(name, to, sides, |cell, to, transfer| async move {
         cell.put_stride(to, &transfer).await
     })
 }
 
-#[unsafe(no_mangle)]
-pub extern "C" fn APput_system(
-    dest_cell: c_int,
-    source_addr: *const c_void,
-    size: c_int,
-    dest_addr: *mut c_void,
-    dest_flag: *mut c_int,
-    source_flag: *mut c_int,
-) -> c_int {
-    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag);
-    transfers("APput_system", dest_cell, sides, |cell, to, transfer| async move {
+fn put_system(name: &str, to: c_int, sides: Sides) -> c_int {
+    transfers(name, to, sides, |cell, to, transfer| async move {
         cell.put_by(By::System, to, &transfer).await
     })
 }
 
-/// # Safety
-/// Each stride is NULL or good for a read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn APput_stride(
-    dest_cell: c_int,
-    source_addr: *const c_void,
-    source_stride: *const Stride,
-    size: c_int,
-    dest_addr: *mut c_void,
-    dest_stride: *const Stride,
-    dest_flag: *mut c_int,
-    source_flag: *mut c_int,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let strides = unsafe { (source_stride.as_ref(), dest_stride.as_ref()) };
-    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag).with(strides);
-    transfers("APput_stride", dest_cell, sides, |cell, to, transfer| async move {
-        cell.put_stride(to, &transfer).await
-    })
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn APget(
-    source_cell: c_int,
-    source_addr: *const c_void,
-    size: c_int,
-    dest_addr: *mut c_void,
-    dest_flag: *mut c_int,
-    source_flag: *mut c_int,
-) -> c_int {
-    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag);
-    transfers("APget", source_cell, sides, |cell, from, transfer| async move {
+fn get(name: &str, from: c_int, sides: Sides) -> c_int {
+    transfers(name, from, sides, |cell, from, transfer| async move {
         cell.get_stride(from, &transfer).await
     })
 }
 
-/// # Safety
-/// Each stride is NULL or good for a read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn APget_stride(
-    source_cell: c_int,
-    source_addr: *const c_void,
-    source_stride: *const Stride,
-    size: c_int,
-    dest_addr: *mut c_void,
-    dest_stride: *const Stride,
-    dest_flag: *mut c_int,
-    source_flag: *mut c_int,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let strides = unsafe { (source_stride.as_ref(), dest_stride.as_ref()) };
-    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag).with(strides);
-    transfers("APget_stride", source_cell, sides, |cell, from, transfer| async move {
-        cell.get_stride(from, &transfer).await
-    })
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn APack_put(
-    dest_cell: c_int,
-    source_addr: *const c_void,
-    size: c_int,
-    dest_addr: *mut c_void,
-    dest_flag: *mut c_int,
-    source_flag: *mut c_int,
-) -> c_int {
-    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag);
-    transfers("APack_put", dest_cell, sides, |cell, to, transfer| async move {
-        cell.ack_put(to, &transfer).await
-    })
-}
-
-/// # Safety
-/// Each stride is NULL or good for a read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn APput_system_stride(
-    dest_cell: c_int,
-    source_addr: *const c_void,
-    source_stride: *const Stride,
-    size: c_int,
-    dest_addr: *mut c_void,
-    dest_stride: *const Stride,
-    dest_flag: *mut c_int,
-    source_flag: *mut c_int,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let strides = unsafe { (source_stride.as_ref(), dest_stride.as_ref()) };
-    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag).with(strides);
-    transfers(
-        "APput_system_stride",
-        dest_cell,
-        sides,
-        |cell, to, transfer| async move { cell.put_by(By::System, to, &transfer).await },
-    )
-}
-
-/// # Safety
-/// Each stride is NULL or good for a read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn APack_put_stride(
-    dest_cell: c_int,
-    source_addr: *const c_void,
-    source_stride: *const Stride,
-    size: c_int,
-    dest_addr: *mut c_void,
-    dest_stride: *const Stride,
-    dest_flag: *mut c_int,
-    source_flag: *mut c_int,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let strides = unsafe { (source_stride.as_ref(), dest_stride.as_ref()) };
-    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag).with(strides);
-    transfers("APack_put_stride", dest_cell, sides, |cell, to, transfer| async move {
+fn ack_put(name: &str, to: c_int, sides: Sides) -> c_int {
+    transfers(name, to, sides, |cell, to, transfer| async move {
         cell.ack_put(to, &transfer).await
     })
 }
@@ -390,38 +312,6 @@ fn broadcast(name: &str, along: c_int, sides: Sides) -> c_int {
         let transfer = sides.transfer(link)?;
         Ok(link.ask(move |cell| async move { cell.broadcast(along, &transfer).await })?)
     })
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn APbroadcast(
-    along: c_int,
-    source_addr: *const c_void,
-    size: c_int,
-    dest_addr: *mut c_void,
-    dest_flag: *mut c_int,
-    source_flag: *mut c_int,
-) -> c_int {
-    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag);
-    broadcast("APbroadcast", along, sides)
-}
-
-/// # Safety
-/// Each stride is NULL or good for a read.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn APbroadcast_stride(
-    along: c_int,
-    source_addr: *const c_void,
-    source_stride: *const Stride,
-    size: c_int,
-    dest_addr: *mut c_void,
-    dest_stride: *const Stride,
-    dest_flag: *mut c_int,
-    source_flag: *mut c_int,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let strides = unsafe { (source_stride.as_ref(), dest_stride.as_ref()) };
-    let sides = Sides::plain(source_addr, size, dest_addr, dest_flag, source_flag).with(strides);
-    broadcast("APbroadcast_stride", along, sides)
 }
 
 #[unsafe(no_mangle)]

@@ -17,7 +17,7 @@ use super::send::Place;
 use super::window::Window;
 use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
 use crate::harness::clock::Clock;
-use crate::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent};
+use crate::harness::memory::{Memory, MemoryAgent};
 use crate::harness::wave::{Probe, Trace};
 use crate::net::fabric::Flit;
 use crate::net::link::LinkMonitor;
@@ -708,26 +708,7 @@ impl Node {
             unit.rx_data_i.set(flit.word as u32);
             unit.rx_last_i.set_bool(flit.last);
         }
-        let MemPortsOut {
-            rd_cmd_ready,
-            rd_data_valid,
-            rd_data_data,
-            rd_data_last,
-            rd_data_err,
-            wr_cmd_ready,
-            wr_data_ready,
-            wr_rsp_valid,
-            wr_rsp_err,
-        } = *self.agent.ports();
-        unit.mem_rd_cmd_ready_i.set_bool(rd_cmd_ready);
-        unit.mem_rd_data_valid_i.set_bool(rd_data_valid);
-        unit.mem_rd_data_data_i.set(rd_data_data as u32);
-        unit.mem_rd_data_last_i.set_bool(rd_data_last);
-        unit.mem_rd_data_err_i.set_bool(rd_data_err);
-        unit.mem_wr_cmd_ready_i.set_bool(wr_cmd_ready);
-        unit.mem_wr_data_ready_i.set_bool(wr_data_ready);
-        unit.mem_wr_rsp_valid_i.set_bool(wr_rsp_valid);
-        unit.mem_wr_rsp_err_i.set_bool(wr_rsp_err);
+        crate::set_mem_ports!(unit, self.agent.ports());
         });
     }
 
@@ -779,20 +760,7 @@ impl Node {
                 self.remote = None;
             }
         }
-        let mem = MemPortsIn {
-            rd_cmd_valid: unit.mem_rd_cmd_valid_o.is_set(),
-            rd_cmd_addr: unit.mem_rd_cmd_addr_o.get(),
-            rd_cmd_len: unit.mem_rd_cmd_len_o.get(),
-            rd_data_ready: unit.mem_rd_data_ready_o.is_set(),
-            wr_cmd_valid: unit.mem_wr_cmd_valid_o.is_set(),
-            wr_cmd_addr: unit.mem_wr_cmd_addr_o.get(),
-            wr_cmd_len: unit.mem_wr_cmd_len_o.get(),
-            wr_data_valid: unit.mem_wr_data_valid_o.is_set(),
-            wr_data_data: unit.mem_wr_data_data_o.get().into(),
-            wr_data_strb: unit.mem_wr_data_strb_o.get(),
-            wr_data_last: unit.mem_wr_data_last_o.is_set(),
-            wr_rsp_ready: unit.mem_wr_rsp_ready_o.is_set(),
-        };
+        let mem = crate::mem_ports!(unit);
         self.agent.step(now, &mut self.memory, &mem, &mut *note);
             unit.rise(1);
             unit.irq_o.is_set()

@@ -187,6 +187,44 @@ pub struct MemPortsOut {
     pub wr_rsp_err: bool,
 }
 
+/// What a verilated unit drives on its memory ports `mem_rd_…` and `mem_wr_…`.
+#[macro_export]
+macro_rules! mem_ports {
+    ($unit:expr) => {
+        $crate::harness::memory::MemPortsIn {
+            rd_cmd_valid: $unit.mem_rd_cmd_valid_o.is_set(),
+            rd_cmd_addr: $unit.mem_rd_cmd_addr_o.get(),
+            rd_cmd_len: $unit.mem_rd_cmd_len_o.get(),
+            rd_data_ready: $unit.mem_rd_data_ready_o.is_set(),
+            wr_cmd_valid: $unit.mem_wr_cmd_valid_o.is_set(),
+            wr_cmd_addr: $unit.mem_wr_cmd_addr_o.get(),
+            wr_cmd_len: $unit.mem_wr_cmd_len_o.get(),
+            wr_data_valid: $unit.mem_wr_data_valid_o.is_set(),
+            wr_data_data: $unit.mem_wr_data_data_o.get().into(),
+            wr_data_strb: $unit.mem_wr_data_strb_o.get(),
+            wr_data_last: $unit.mem_wr_data_last_o.is_set(),
+            wr_rsp_ready: $unit.mem_wr_rsp_ready_o.is_set(),
+        }
+    };
+}
+
+/// Drives those ports as the memory does.
+#[macro_export]
+macro_rules! set_mem_ports {
+    ($unit:expr, $mem:expr) => {{
+        let mem: &$crate::harness::memory::MemPortsOut = $mem;
+        $unit.mem_rd_cmd_ready_i.set_bool(mem.rd_cmd_ready);
+        $unit.mem_rd_data_valid_i.set_bool(mem.rd_data_valid);
+        $unit.mem_rd_data_data_i.set(mem.rd_data_data as _);
+        $unit.mem_rd_data_last_i.set_bool(mem.rd_data_last);
+        $unit.mem_rd_data_err_i.set_bool(mem.rd_data_err);
+        $unit.mem_wr_cmd_ready_i.set_bool(mem.wr_cmd_ready);
+        $unit.mem_wr_data_ready_i.set_bool(mem.wr_data_ready);
+        $unit.mem_wr_rsp_valid_i.set_bool(mem.wr_rsp_valid);
+        $unit.mem_wr_rsp_err_i.set_bool(mem.wr_rsp_err);
+    }};
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Read {
     addr: Addr,

@@ -121,11 +121,7 @@ macro_rules! ports {
                 self.forget_i.set_bool(inputs.forget);
                 self.retry_i.set_bool(inputs.served == Some(true));
                 self.abort_i.set_bool(inputs.served == Some(false));
-                self.mem_cmd_ready_i.set_bool(inputs.mem.rd_cmd_ready);
-                self.mem_data_valid_i.set_bool(inputs.mem.rd_data_valid);
-                self.mem_data_data_i.set(inputs.mem.rd_data_data as u32);
-                self.mem_data_last_i.set_bool(inputs.mem.rd_data_last);
-                self.mem_data_err_i.set_bool(inputs.mem.rd_data_err);
+                testbenches::set_mem_read_ports!(self, &inputs.mem);
                 self.creg_wait_i.set_bool(inputs.wait);
                 self.creg_ready_i.set_bool(inputs.register_ready);
                 self.creg_rsp_valid_i.set_bool(inputs.register.is_some());
@@ -146,13 +142,7 @@ macro_rules! ports {
                     request: self.req_valid_o.is_set().then(request),
                     takes_answer: self.rsp_ready_o.is_set(),
                     fault: self.fault_valid_o.is_set().then(|| (self.fault_reason_o.get(), request())),
-                    mem: MemPortsIn {
-                        rd_cmd_valid: self.mem_cmd_valid_o.is_set(),
-                        rd_cmd_addr: self.mem_cmd_addr_o.get(),
-                        rd_cmd_len: self.mem_cmd_len_o.get(),
-                        rd_data_ready: self.mem_data_ready_o.is_set(),
-                        ..MemPortsIn::default()
-                    },
+                    mem: testbenches::mem_read_ports!(self),
                     register: self.creg_valid_o.is_set().then(|| self.creg_addr_o.get()),
                     takes_register: self.creg_rsp_ready_o.is_set(),
                     flag: self.flag_valid_o.is_set().then(|| {

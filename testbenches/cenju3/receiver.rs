@@ -137,24 +137,11 @@ macro_rules! receiver {
             }
 
             fn mem_out(&self) -> MemPortsIn {
-                MemPortsIn {
-                    wr_cmd_valid: self.mem_cmd_valid_o.is_set(),
-                    wr_cmd_addr: self.mem_cmd_addr_o.get(),
-                    wr_cmd_len: self.mem_cmd_len_o.get(),
-                    wr_data_valid: self.mem_data_valid_o.is_set(),
-                    wr_data_data: self.mem_data_data_o.get().into(),
-                    wr_data_strb: self.mem_data_strb_o.get(),
-                    wr_data_last: self.mem_data_last_o.is_set(),
-                    wr_rsp_ready: self.mem_rsp_ready_o.is_set(),
-                    ..MemPortsIn::default()
-                }
+                testbenches::mem_write_ports!(self)
             }
 
             fn set_mem(&self, mem: &MemPortsOut) {
-                self.mem_cmd_ready_i.set_bool(mem.wr_cmd_ready);
-                self.mem_data_ready_i.set_bool(mem.wr_data_ready);
-                self.mem_rsp_valid_i.set_bool(mem.wr_rsp_valid);
-                self.mem_rsp_err_i.set_bool(mem.wr_rsp_err);
+                testbenches::set_mem_write_ports!(self, mem);
             }
 
             fn causes(&self) -> u8 {

@@ -4,7 +4,7 @@ use testbenches::rtl::*;
 use tsunagi::Cycle;
 use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, HostPort};
 use tsunagi::harness::backend::{EventKind, HostReq, HostRsp};
-use tsunagi::harness::memory::{MemPortsIn, Memory, MemoryAgent, MemoryTiming};
+use tsunagi::harness::memory::{Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
 use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
@@ -129,20 +129,7 @@ macro_rules! bare {
                     rsp_valid: self.host_rsp_valid_o.is_set(),
                     rsp_rdata: self.host_rsp_rdata_o.get(),
                     rsp_err: self.host_rsp_err_o.is_set(),
-                    mem: MemPortsIn {
-                        rd_cmd_valid: self.mem_rd_cmd_valid_o.is_set(),
-                        rd_cmd_addr: self.mem_rd_cmd_addr_o.get(),
-                        rd_cmd_len: self.mem_rd_cmd_len_o.get(),
-                        rd_data_ready: self.mem_rd_data_ready_o.is_set(),
-                        wr_cmd_valid: self.mem_wr_cmd_valid_o.is_set(),
-                        wr_cmd_addr: self.mem_wr_cmd_addr_o.get(),
-                        wr_cmd_len: self.mem_wr_cmd_len_o.get(),
-                        wr_data_valid: self.mem_wr_data_valid_o.is_set(),
-                        wr_data_data: self.mem_wr_data_data_o.get().into(),
-                        wr_data_strb: self.mem_wr_data_strb_o.get(),
-                        wr_data_last: self.mem_wr_data_last_o.is_set(),
-                        wr_rsp_ready: self.mem_wr_rsp_ready_o.is_set(),
-                    },
+                    mem: tsunagi::mem_ports!(self),
                 }
             }
 
@@ -153,15 +140,7 @@ macro_rules! bare {
                 self.host_req_wdata_i.set(bus.req_wdata);
                 self.host_req_wstrb_i.set(bus.req_wstrb);
                 self.host_rsp_ready_i.set_bool(bus.rsp_ready);
-                self.mem_rd_cmd_ready_i.set_bool(bus.mem.rd_cmd_ready);
-                self.mem_rd_data_valid_i.set_bool(bus.mem.rd_data_valid);
-                self.mem_rd_data_data_i.set(bus.mem.rd_data_data as $word);
-                self.mem_rd_data_last_i.set_bool(bus.mem.rd_data_last);
-                self.mem_rd_data_err_i.set_bool(bus.mem.rd_data_err);
-                self.mem_wr_cmd_ready_i.set_bool(bus.mem.wr_cmd_ready);
-                self.mem_wr_data_ready_i.set_bool(bus.mem.wr_data_ready);
-                self.mem_wr_rsp_valid_i.set_bool(bus.mem.wr_rsp_valid);
-                self.mem_wr_rsp_err_i.set_bool(bus.mem.wr_rsp_err);
+                tsunagi::set_mem_ports!(self, &bus.mem);
             }
         }
 

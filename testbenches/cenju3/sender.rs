@@ -50,7 +50,7 @@ pub trait Sender: Unit {
 }
 
 macro_rules! sender {
-    ($unit:ty, $bytes:literal, $word:ty, $reader:expr) => {
+    ($unit:ty, $bytes:literal, $reader:expr) => {
         impl Sender for $unit {
             const BUS_BYTES: u32 = $bytes;
             const READER: [u64; 2] = $reader;
@@ -68,21 +68,11 @@ macro_rules! sender {
             }
 
             fn mem_out(&self) -> MemPortsIn {
-                MemPortsIn {
-                    rd_cmd_valid: self.mem_cmd_valid_o.is_set(),
-                    rd_cmd_addr: self.mem_cmd_addr_o.get(),
-                    rd_cmd_len: self.mem_cmd_len_o.get(),
-                    rd_data_ready: self.mem_data_ready_o.is_set(),
-                    ..MemPortsIn::default()
-                }
+                testbenches::mem_read_ports!(self)
             }
 
             fn set_mem(&self, mem: &MemPortsOut) {
-                self.mem_cmd_ready_i.set_bool(mem.rd_cmd_ready);
-                self.mem_data_valid_i.set_bool(mem.rd_data_valid);
-                self.mem_data_data_i.set(mem.rd_data_data as $word);
-                self.mem_data_last_i.set_bool(mem.rd_data_last);
-                self.mem_data_err_i.set_bool(mem.rd_data_err);
+                testbenches::set_mem_read_ports!(self, mem);
             }
 
             fn word(&self) -> Option<Word> {
@@ -132,25 +122,25 @@ macro_rules! sender {
     };
 }
 
-sender!(Cenju3Sender, 4, u32, [8, 4]);
-sender!(Cenju3SenderWide, 8, u64, [4, 3]);
-sender!(Cenju3SenderSmall, 4, u32, [4, 1]);
-sender!(TwinSenderFlags, 4, u32, [8, 4]);
-sender!(TwinSenderDest, 4, u32, [8, 4]);
-sender!(TwinSenderPriority, 4, u32, [8, 4]);
-sender!(TwinSenderRate, 4, u32, [8, 4]);
-sender!(TwinSenderStatus, 4, u32, [8, 4]);
-sender!(TwinSenderLength, 4, u32, [8, 4]);
-sender!(TwinSenderBody, 4, u32, [8, 4]);
-sender!(TwinSenderKeep, 4, u32, [8, 4]);
-sender!(TwinSenderCut, 4, u32, [8, 4]);
-sender!(TwinSenderCode, 4, u32, [8, 4]);
-sender!(TwinSenderAlarm, 4, u32, [8, 4]);
-sender!(TwinSenderGet, 4, u32, [8, 4]);
-sender!(TwinSenderEarly, 4, u32, [8, 4]);
-sender!(TwinSenderSilent, 4, u32, [8, 4]);
-sender!(TwinSenderSent, 4, u32, [8, 4]);
-sender!(TwinSenderDrop, 4, u32, [8, 4]);
+sender!(Cenju3Sender, 4, [8, 4]);
+sender!(Cenju3SenderWide, 8, [4, 3]);
+sender!(Cenju3SenderSmall, 4, [4, 1]);
+sender!(TwinSenderFlags, 4, [8, 4]);
+sender!(TwinSenderDest, 4, [8, 4]);
+sender!(TwinSenderPriority, 4, [8, 4]);
+sender!(TwinSenderRate, 4, [8, 4]);
+sender!(TwinSenderStatus, 4, [8, 4]);
+sender!(TwinSenderLength, 4, [8, 4]);
+sender!(TwinSenderBody, 4, [8, 4]);
+sender!(TwinSenderKeep, 4, [8, 4]);
+sender!(TwinSenderCut, 4, [8, 4]);
+sender!(TwinSenderCode, 4, [8, 4]);
+sender!(TwinSenderAlarm, 4, [8, 4]);
+sender!(TwinSenderGet, 4, [8, 4]);
+sender!(TwinSenderEarly, 4, [8, 4]);
+sender!(TwinSenderSilent, 4, [8, 4]);
+sender!(TwinSenderSent, 4, [8, 4]);
+sender!(TwinSenderDrop, 4, [8, 4]);
 
 /// A Parcel Header, and the part of its body where the bus errs.
 type Queued = ([u8; 32], Option<Range<u32>>);

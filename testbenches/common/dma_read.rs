@@ -74,11 +74,7 @@ macro_rules! ports {
                 self.cmd_valid_i.set_bool(cmd.is_some());
                 self.cmd_addr_i.set(cmd.map_or(0xdead, |cmd| cmd.addr));
                 self.cmd_bytes_i.set(cmd.map_or(0xbeef, |cmd| cmd.bytes));
-                self.mem_cmd_ready_i.set_bool(mem.rd_cmd_ready);
-                self.mem_data_valid_i.set_bool(mem.rd_data_valid);
-                self.mem_data_data_i.set(mem.rd_data_data as _);
-                self.mem_data_last_i.set_bool(mem.rd_data_last);
-                self.mem_data_err_i.set_bool(mem.rd_data_err);
+                testbenches::set_mem_read_ports!(self, mem);
                 self.out_ready_i.set_bool(ready);
             }
 
@@ -87,13 +83,7 @@ macro_rules! ports {
             }
 
             fn mem(&self) -> MemPortsIn {
-                MemPortsIn {
-                    rd_cmd_valid: self.mem_cmd_valid_o.is_set(),
-                    rd_cmd_addr: self.mem_cmd_addr_o.get(),
-                    rd_cmd_len: self.mem_cmd_len_o.get(),
-                    rd_data_ready: self.mem_data_ready_o.is_set(),
-                    ..MemPortsIn::default()
-                }
+                testbenches::mem_read_ports!(self)
             }
 
             fn offered(&self) -> Option<Word> {

@@ -88,10 +88,7 @@ macro_rules! ports {
                 self.in_data_i.set(word.map_or(0xdead, |word| word.data) as _);
                 self.in_keep_i.set(word.map_or(1, |word| word.keep));
                 self.in_last_i.set_bool(word.is_none_or(|word| word.last));
-                self.mem_cmd_ready_i.set_bool(mem.wr_cmd_ready);
-                self.mem_data_ready_i.set_bool(mem.wr_data_ready);
-                self.mem_rsp_valid_i.set_bool(mem.wr_rsp_valid);
-                self.mem_rsp_err_i.set_bool(mem.wr_rsp_err);
+                testbenches::set_mem_write_ports!(self, mem);
                 self.done_ready_i.set_bool(done_ready);
             }
 
@@ -104,17 +101,7 @@ macro_rules! ports {
             }
 
             fn mem(&self) -> MemPortsIn {
-                MemPortsIn {
-                    wr_cmd_valid: self.mem_cmd_valid_o.is_set(),
-                    wr_cmd_addr: self.mem_cmd_addr_o.get(),
-                    wr_cmd_len: self.mem_cmd_len_o.get(),
-                    wr_data_valid: self.mem_data_valid_o.is_set(),
-                    wr_data_data: self.mem_data_data_o.get() as u64,
-                    wr_data_strb: self.mem_data_strb_o.get(),
-                    wr_data_last: self.mem_data_last_o.is_set(),
-                    wr_rsp_ready: self.mem_rsp_ready_o.is_set(),
-                    ..MemPortsIn::default()
-                }
+                testbenches::mem_write_ports!(self)
             }
 
             fn done(&self) -> Option<u8> {

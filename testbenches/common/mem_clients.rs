@@ -128,11 +128,7 @@ macro_rules! reads {
             }
 
             fn set_memory(&self, mem: &MemPortsOut) {
-                self.mem_cmd_ready_i.set_bool(mem.rd_cmd_ready);
-                self.mem_data_valid_i.set_bool(mem.rd_data_valid);
-                self.mem_data_data_i.set(mem.rd_data_data as _);
-                self.mem_data_last_i.set_bool(mem.rd_data_last);
-                self.mem_data_err_i.set_bool(mem.rd_data_err);
+                testbenches::set_mem_read_ports!(self, mem);
             }
 
             fn client(&self, client: usize) -> Seen {
@@ -148,13 +144,7 @@ macro_rules! reads {
             }
 
             fn memory(&self) -> MemPortsIn {
-                MemPortsIn {
-                    rd_cmd_valid: self.mem_cmd_valid_o.is_set(),
-                    rd_cmd_addr: self.mem_cmd_addr_o.get(),
-                    rd_cmd_len: self.mem_cmd_len_o.get(),
-                    rd_data_ready: self.mem_data_ready_o.is_set(),
-                    ..MemPortsIn::default()
-                }
+                testbenches::mem_read_ports!(self)
             }
         }
     )+};
@@ -177,10 +167,7 @@ macro_rules! writes {
             }
 
             fn set_memory(&self, mem: &MemPortsOut) {
-                self.mem_cmd_ready_i.set_bool(mem.wr_cmd_ready);
-                self.mem_data_ready_i.set_bool(mem.wr_data_ready);
-                self.mem_rsp_valid_i.set_bool(mem.wr_rsp_valid);
-                self.mem_rsp_err_i.set_bool(mem.wr_rsp_err);
+                testbenches::set_mem_write_ports!(self, mem);
             }
 
             fn client(&self, client: usize) -> Seen {
@@ -195,17 +182,7 @@ macro_rules! writes {
             }
 
             fn memory(&self) -> MemPortsIn {
-                MemPortsIn {
-                    wr_cmd_valid: self.mem_cmd_valid_o.is_set(),
-                    wr_cmd_addr: self.mem_cmd_addr_o.get(),
-                    wr_cmd_len: self.mem_cmd_len_o.get(),
-                    wr_data_valid: self.mem_data_valid_o.is_set(),
-                    wr_data_data: self.mem_data_data_o.get().into(),
-                    wr_data_strb: self.mem_data_strb_o.get(),
-                    wr_data_last: self.mem_data_last_o.is_set(),
-                    wr_rsp_ready: self.mem_rsp_ready_o.is_set(),
-                    ..MemPortsIn::default()
-                }
+                testbenches::mem_write_ports!(self)
             }
         }
     )+};

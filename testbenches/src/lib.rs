@@ -1,6 +1,7 @@
 //! The verilated units that only testbenches need, and what their test targets share.
 
 pub mod axi;
+pub mod mem;
 
 /// A unit's name: its type's without the path.
 pub fn name<T>() -> &'static str {

@@ -3,7 +3,6 @@
 use verilated::{Unit, Verilated};
 
 use super::ports::{BusIn, BusOut, Edges};
-use crate::harness::memory::MemPortsIn;
 use crate::net::fabric::Flit;
 use crate::rtl::{Cenju3Nic, Cenju3NicWide};
 
@@ -59,7 +58,7 @@ pub trait NicUnit: Clocked + Unit {
 }
 
 macro_rules! nic_unit {
-    ($unit:ty, $bytes:literal, $word:ty) => {
+    ($unit:ty, $bytes:literal) => {
         impl NicUnit for $unit {
             const BUS_BYTES: u32 = $bytes;
 
@@ -70,20 +69,7 @@ macro_rules! nic_unit {
                     rsp_valid: self.host_rsp_valid_o.is_set(),
                     rsp_rdata: self.host_rsp_rdata_o.get(),
                     rsp_err: self.host_rsp_err_o.is_set(),
-                    mem: MemPortsIn {
-                        rd_cmd_valid: self.mem_rd_cmd_valid_o.is_set(),
-                        rd_cmd_addr: self.mem_rd_cmd_addr_o.get(),
-                        rd_cmd_len: self.mem_rd_cmd_len_o.get(),
-                        rd_data_ready: self.mem_rd_data_ready_o.is_set(),
-                        wr_cmd_valid: self.mem_wr_cmd_valid_o.is_set(),
-                        wr_cmd_addr: self.mem_wr_cmd_addr_o.get(),
-                        wr_cmd_len: self.mem_wr_cmd_len_o.get(),
-                        wr_data_valid: self.mem_wr_data_valid_o.is_set(),
-                        wr_data_data: self.mem_wr_data_data_o.get().into(),
-                        wr_data_strb: self.mem_wr_data_strb_o.get(),
-                        wr_data_last: self.mem_wr_data_last_o.is_set(),
-                        wr_rsp_ready: self.mem_wr_rsp_ready_o.is_set(),
-                    },
+                    mem: crate::mem_ports!(self),
                 }
             }
 
@@ -95,15 +81,7 @@ macro_rules! nic_unit {
                 self.host_req_wdata_i.set(bus.req_wdata);
                 self.host_req_wstrb_i.set(bus.req_wstrb);
                 self.host_rsp_ready_i.set_bool(bus.rsp_ready);
-                self.mem_rd_cmd_ready_i.set_bool(bus.mem.rd_cmd_ready);
-                self.mem_rd_data_valid_i.set_bool(bus.mem.rd_data_valid);
-                self.mem_rd_data_data_i.set(bus.mem.rd_data_data as $word);
-                self.mem_rd_data_last_i.set_bool(bus.mem.rd_data_last);
-                self.mem_rd_data_err_i.set_bool(bus.mem.rd_data_err);
-                self.mem_wr_cmd_ready_i.set_bool(bus.mem.wr_cmd_ready);
-                self.mem_wr_data_ready_i.set_bool(bus.mem.wr_data_ready);
-                self.mem_wr_rsp_valid_i.set_bool(bus.mem.wr_rsp_valid);
-                self.mem_wr_rsp_err_i.set_bool(bus.mem.wr_rsp_err);
+                crate::set_mem_ports!(self, &bus.mem);
             }
 
             #[inline]
@@ -155,5 +133,5 @@ macro_rules! nic_unit {
     };
 }
 
-nic_unit!(Cenju3Nic, 4, u32);
-nic_unit!(Cenju3NicWide, 8, u64);
+nic_unit!(Cenju3Nic, 4);
+nic_unit!(Cenju3NicWide, 8);

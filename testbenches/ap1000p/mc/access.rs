@@ -133,16 +133,7 @@ macro_rules! ports {
                 let (hit, local) = inputs.tag.unwrap_or((true, 0x1234));
                 self.tag_hit_i.set_bool(hit);
                 self.tag_local_i.set(local);
-                let mem = &inputs.mem;
-                self.mem_rd_cmd_ready_i.set_bool(mem.rd_cmd_ready);
-                self.mem_rd_data_valid_i.set_bool(mem.rd_data_valid);
-                self.mem_rd_data_data_i.set(mem.rd_data_data as u32);
-                self.mem_rd_data_last_i.set_bool(mem.rd_data_last);
-                self.mem_rd_data_err_i.set_bool(mem.rd_data_err);
-                self.mem_wr_cmd_ready_i.set_bool(mem.wr_cmd_ready);
-                self.mem_wr_data_ready_i.set_bool(mem.wr_data_ready);
-                self.mem_wr_rsp_valid_i.set_bool(mem.wr_rsp_valid);
-                self.mem_wr_rsp_err_i.set_bool(mem.wr_rsp_err);
+                tsunagi::set_mem_ports!(self, &inputs.mem);
             }
 
             fn seen(&self) -> Out {
@@ -160,20 +151,7 @@ macro_rules! ports {
                         addr: self.tag_req_addr_o.get(),
                     }),
                     tag_taken: self.tag_rsp_ready_o.is_set(),
-                    mem: MemPortsIn {
-                        rd_cmd_valid: self.mem_rd_cmd_valid_o.is_set(),
-                        rd_cmd_addr: self.mem_rd_cmd_addr_o.get(),
-                        rd_cmd_len: self.mem_rd_cmd_len_o.get(),
-                        rd_data_ready: self.mem_rd_data_ready_o.is_set(),
-                        wr_cmd_valid: self.mem_wr_cmd_valid_o.is_set(),
-                        wr_cmd_addr: self.mem_wr_cmd_addr_o.get(),
-                        wr_cmd_len: self.mem_wr_cmd_len_o.get(),
-                        wr_data_valid: self.mem_wr_data_valid_o.is_set(),
-                        wr_data_data: self.mem_wr_data_data_o.get().into(),
-                        wr_data_strb: self.mem_wr_data_strb_o.get(),
-                        wr_data_last: self.mem_wr_data_last_o.is_set(),
-                        wr_rsp_ready: self.mem_wr_rsp_ready_o.is_set(),
-                    },
+                    mem: tsunagi::mem_ports!(self),
                     busy: self.busy_o.is_set(),
                 }
             }

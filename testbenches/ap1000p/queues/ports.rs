@@ -78,15 +78,7 @@ macro_rules! ports {
                 self.direct_end_i.set_bool(direct.is_none_or(|(_, word)| word.end));
                 self.direct_data_i.set(direct.map_or(0xdead_beef, |(_, word)| word.data));
                 self.out_ready_i.set(u8::from(ready[0]) | u8::from(ready[1]) << 1);
-                self.mem_wr_cmd_ready_i.set_bool(mem.wr_cmd_ready);
-                self.mem_wr_data_ready_i.set_bool(mem.wr_data_ready);
-                self.mem_wr_rsp_valid_i.set_bool(mem.wr_rsp_valid);
-                self.mem_wr_rsp_err_i.set_bool(mem.wr_rsp_err);
-                self.mem_rd_cmd_ready_i.set_bool(mem.rd_cmd_ready);
-                self.mem_rd_data_valid_i.set_bool(mem.rd_data_valid);
-                self.mem_rd_data_data_i.set(mem.rd_data_data as $word);
-                self.mem_rd_data_last_i.set_bool(mem.rd_data_last);
-                self.mem_rd_data_err_i.set_bool(mem.rd_data_err);
+                tsunagi::set_mem_ports!(self, mem);
             }
 
             fn seen(&self) -> Seen {
@@ -102,20 +94,7 @@ macro_rules! ports {
                     ready: self.in_ready_o.get(),
                     direct_ready: self.direct_ready_o.is_set(),
                     out: [0, 1].map(out),
-                    mem: MemPortsIn {
-                        rd_cmd_valid: self.mem_rd_cmd_valid_o.is_set(),
-                        rd_cmd_addr: self.mem_rd_cmd_addr_o.get(),
-                        rd_cmd_len: self.mem_rd_cmd_len_o.get(),
-                        rd_data_ready: self.mem_rd_data_ready_o.is_set(),
-                        wr_cmd_valid: self.mem_wr_cmd_valid_o.is_set(),
-                        wr_cmd_addr: self.mem_wr_cmd_addr_o.get(),
-                        wr_cmd_len: self.mem_wr_cmd_len_o.get(),
-                        wr_data_valid: self.mem_wr_data_valid_o.is_set(),
-                        wr_data_data: self.mem_wr_data_data_o.get() as u64,
-                        wr_data_strb: self.mem_wr_data_strb_o.get(),
-                        wr_data_last: self.mem_wr_data_last_o.is_set(),
-                        wr_rsp_ready: self.mem_wr_rsp_ready_o.is_set(),
-                    },
+                    mem: tsunagi::mem_ports!(self),
                     stable: self.stable_o.is_set(),
                     fill: self.fill_o.is_set(),
                     full: self.full_o.is_set(),

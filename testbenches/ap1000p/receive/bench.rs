@@ -158,11 +158,7 @@ macro_rules! ports {
                 self.mmu_rsp_fault_i.set(rsp.err().unwrap_or(0));
                 self.retry_i.set_bool(inputs.service.retry);
                 self.abort_i.set_bool(inputs.service.abort);
-                let mem = &inputs.mem;
-                self.mem_cmd_ready_i.set_bool(mem.wr_cmd_ready);
-                self.mem_data_ready_i.set_bool(mem.wr_data_ready);
-                self.mem_rsp_valid_i.set_bool(mem.wr_rsp_valid);
-                self.mem_rsp_err_i.set_bool(mem.wr_rsp_err);
+                testbenches::set_mem_write_ports!(self, &inputs.mem);
                 self.word_ready_i.set_bool(inputs.unit_ready);
                 self.word_done_i.set_bool(inputs.unit_rsp.is_some());
                 let rsp = inputs.unit_rsp.unwrap_or(Ok(0x1234_5678));
@@ -195,17 +191,7 @@ macro_rules! ports {
                         write: true,
                         system: self.fault_system_o.is_set(),
                     })),
-                    mem: MemPortsIn {
-                        wr_cmd_valid: self.mem_cmd_valid_o.is_set(),
-                        wr_cmd_addr: self.mem_cmd_addr_o.get(),
-                        wr_cmd_len: self.mem_cmd_len_o.get(),
-                        wr_data_valid: self.mem_data_valid_o.is_set(),
-                        wr_data_data: self.mem_data_data_o.get().into(),
-                        wr_data_strb: self.mem_data_strb_o.get(),
-                        wr_data_last: self.mem_data_last_o.is_set(),
-                        wr_rsp_ready: self.mem_rsp_ready_o.is_set(),
-                        ..MemPortsIn::default()
-                    },
+                    mem: testbenches::mem_write_ports!(self),
                     unit: self.word_valid_o.is_set().then(|| Request {
                         op: Op::ALL[usize::from(self.word_op_o.get())],
                         context: self.word_context_o.get(),

@@ -83,10 +83,6 @@ impl RouterUnit for Router {
     fn drained(&self) -> u64 {
         either!(self, unit => unit.drained())
     }
-
-    fn verilated(&self) -> &dyn Verilated {
-        either!(self, unit => unit)
-    }
 }
 
 /// A word of a command, for the page of this code.
@@ -434,7 +430,10 @@ impl Machine {
             let cells = nodes
                 .iter()
                 .map(|node| either!(&node.unit, unit => unit as &dyn Verilated));
-            let routers = fabric.units().iter().map(RouterUnit::verilated);
+            let routers = fabric
+                .units()
+                .iter()
+                .map(|router| either!(router, unit => unit as &dyn Verilated));
             cells.chain(routers).chain(nets.units()).collect()
         });
         self.context.set_time(now.0);

@@ -55,15 +55,14 @@ fn networks(machine: Machine) -> (&'static str, Vec<Network>) {
     (name, runs.map(Network::from).into())
 }
 
-/// Names and makings of what goes through two nodes of a machine, in `count` transfers of `bytes`.
-fn workloads(
-    machine: Machine,
-    bytes: u32,
-    count: u32,
-) -> [(&'static str, Box<dyn Fn(BackendKind) -> Result<(), CliError>>); 2] {
+/// Simulates a workload.
+type Run = Box<dyn Fn(BackendKind) -> Result<(), CliError>>;
+
+/// What goes through two nodes of a machine, in `count` transfers of `bytes`: name and making.
+fn workloads(machine: Machine, bytes: u32, count: u32) -> [(&'static str, Run); 2] {
     match machine {
         Machine::Cenju3 => {
-            let run = |what: cenju3::What| -> Box<dyn Fn(BackendKind) -> Result<(), CliError>> {
+            let run = |what: cenju3::What| -> Run {
                 Box::new(move |backend| {
                     let (config, what) = (Cenju3Config::paper(), what.clone());
                     cenju3::measure(&cenju3::Scenario { backend, config, what })?;
@@ -89,7 +88,7 @@ fn workloads(
             ]
         }
         Machine::Ap1000p => {
-            let run = |what: ap1000p::What| -> Box<dyn Fn(BackendKind) -> Result<(), CliError>> {
+            let run = |what: ap1000p::What| -> Run {
                 Box::new(move |backend| {
                     let mut config = Ap1000pConfig::paper();
                     (config.columns, config.rows) = (2, 1);

@@ -3,8 +3,6 @@
 //! Every output of a router is a function of its flip-flops, so at a clock edge all routers see what stood on the links before it, in
 //! whatever order they are evaluated.
 
-use verilated::Verilated;
-
 use crate::net::fabric::Flit;
 use crate::net::torus::{Cell, Class, Port, Torus};
 
@@ -44,9 +42,6 @@ pub trait RouterUnit {
 
     /// Packets drained.
     fn drained(&self) -> u64;
-
-    /// For a wave.
-    fn verilated(&self) -> &dyn Verilated;
 }
 
 /// Words that a virtual channel of a link can have under way or waiting at its end.
@@ -314,10 +309,6 @@ macro_rules! router_unit {
 
             fn drained(&self) -> u64 {
                 self.drained_o.get().into()
-            }
-
-            fn verilated(&self) -> &dyn ::verilated::Verilated {
-                self
             }
         }
     };

@@ -492,7 +492,8 @@ fn misuse_is_told() {
     for vc in [0, 1] {
         fails(|| {
             let probe = Probe::default();
-            let mut bench = Bench::<Ap1000pLinkMisused>::new(&case, STARTS[0], Gaps::None, &probe).expect("it is reset");
+            let mut bench =
+                Bench::<Ap1000pLinkMisused>::new(&case, STARTS[0], Gaps::None, &probe).expect("it is reset");
             let came = Some((vc, Word { data: 1, last: false }));
             for _ in 0..=PLACES {
                 let inputs = In { came, ..In::default() };

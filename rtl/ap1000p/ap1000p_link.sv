@@ -10,7 +10,7 @@
 // Full       a class that cannot go waits; the other goes on.
 // Misuse     a word without a place, or on a lane other than 0: lost (asserted).
 // Reset      drops everything.
-// busy_o     low when nothing is inside.
+// busy_o     low when nothing is inside and the router has told all four places of both classes to be free.
 // Source     a transfer to the own cell does not use the network: paper 2.2.1. Link, turns: own guess.
 module ap1000p_link (
     input  logic clk_i,

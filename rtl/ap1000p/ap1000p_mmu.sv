@@ -12,8 +12,8 @@
 // Demap      forgets the places of `demap_addr_i` in both TLBs, whoever's they are, or with `demap_all_i` everything, and the word kept.
 //            Begins between two lookups, ahead of those that wait; when `demap_ready_o` takes it, no lookup to come finds what was there.
 //            Between two demaps a lookup that waits has its turn.
-// Latency    3 cycles from request to answer on a hit; the request goes into flip-flops, the answer is there late in its cycle. A walk adds for each read 3 cycles and what the memory takes more than one
-//            from command to word, and 4 where a page is entered.
+// Latency    3 cycles from request to answer on a hit; the request goes into flip-flops, the answer is there late in its cycle. A walk
+//            adds for each read 3 cycles and what the memory takes more than one from command to word, and 4 where a page is entered.
 // Memory     one word a command, one command at a time.
 // Reset      forgets everything: 256 cycles in which requests wait. The memory must forget what it was asked, too.
 // miss_o     pulse: a walk begins.

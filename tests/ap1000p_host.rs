@@ -481,6 +481,51 @@ fn an_unknown_page_is_told_to_the_system() {
     assert_eq!(kinds, [refused]);
 }
 
+/// A region taken away while words are in it: the system copies all of them back, from where they are.
+#[test]
+fn a_region_that_is_taken_away_is_refilled_by_software() {
+    let config = Config {
+        hardware_refill: false,
+        ..config(2, 1)
+    };
+    let mut sim = boot(config);
+    let words = data(2, 60);
+    sim.cell(NodeId(0)).set_words(Addr(0x1_0000), &words);
+    sim.spawn_checked(NodeId(0), async |cell| {
+        let host = cell.host();
+        // Nobody copies back before the region is taken away.
+        let enabled = host.reg_read(ENABLE).await?;
+        host.reg_write(ENABLE, 0).await?;
+        // It waits for its page, and all others for it.
+        let held = Transfer {
+            words: 1,
+            source: Addr(DEMAND),
+            dest: Addr(0x3_0000),
+            ..Transfer::default()
+        };
+        cell.put_stride(NodeId(1), &held).await?;
+        for number in 0..60 {
+            let transfer = Transfer {
+                words: 1,
+                source: Addr(0x1_0000 + 4 * number),
+                dest: Addr(0x2_0000 + 4 * number),
+                dest_flag: Some(FLAG),
+                ..Transfer::default()
+            };
+            cell.put_stride(NodeId(1), &transfer).await?;
+        }
+        assert_ne!(host.reg_read(HELD).await?, 0, "nothing was spilled");
+        let region = host.reg_read(SPILL_REGION).await? & SPILL_REGION_BASE_MASK;
+        host.reg_write(SPILL_REGION, region).await?;
+        host.reg_write(ENABLE, enabled).await?;
+        Ok::<_, CommandError>(())
+    });
+    sim.spawn_checked(NodeId(1), async |cell| cell.wait_flag(FLAG, 60).await);
+    sim.run(BOUND).unwrap();
+    assert_eq!(sim.cell(NodeId(1)).words(Addr(0x2_0000), 60), words);
+    quiet(&mut sim);
+}
+
 /// A program stores commands faster than they go until its half of the spill region is full, which software empties: that needs the processor.
 #[test]
 fn a_full_region_does_not_stop_who_empties_it() {

@@ -99,6 +99,8 @@ pub(super) struct Kernel {
     pub forgets: Cell<bool>,
     /// Replies that were not executed, as last seen.
     broken_replies: Cell<u32>,
+    /// The region that overflowing queues use, as the system last gave them one: taking it away (LIMIT 0) does not empty it.
+    region: Cell<Region>,
     faults: Rc<Faults>,
 }
 
@@ -130,19 +132,23 @@ impl Kernel {
             emptied: Signal::new("the spill region, which is nearly full"),
             forgets: Cell::new(false),
             broken_replies: Cell::new(0),
+            region: Cell::new(Region {
+                base: (layout.spill / (SPILL_UNITS * SPILL_UNIT * SPILL_BYTES)) as u8,
+                limit: layout.spill_units as u8,
+            }),
             faults,
         }
     }
 
     pub async fn boot(&self) -> Result<(), RegError> {
         self.host.memory(|memory| self.layout.write_tables(memory));
-        let region = self.layout.spill / (SPILL_UNITS * SPILL_UNIT * SPILL_BYTES);
+        let region = self.region.get();
         for (offset, value) in [
             (CONTEXT_TABLE, self.layout.tables),
             (CONTEXT, PROCESS.into()),
             (
                 SPILL_REGION,
-                region | self.layout.spill_units << SPILL_REGION_LIMIT_SHIFT,
+                u32::from(region.base) | u32::from(region.limit) << SPILL_REGION_LIMIT_SHIFT,
             ),
             (RANGE, EVERYWHERE),
             (ENABLE, ALL_CAUSES),
@@ -301,11 +307,15 @@ impl Kernel {
         self.write(MODE, mode | MODE_PAUSE_MASK).await;
         self.stable().await;
         self.write(MODE, mode | MODE_PAUSE_MASK | MODE_THROUGH_MASK).await;
-        let region = self.read(SPILL_REGION).await;
-        let region = Region {
-            base: field(region, SPILL_REGION_BASE_MASK) as u8,
-            limit: field(region, SPILL_REGION_LIMIT_MASK) as u8,
+        let given = self.read(SPILL_REGION).await;
+        let given = Region {
+            base: field(given, SPILL_REGION_BASE_MASK) as u8,
+            limit: field(given, SPILL_REGION_LIMIT_MASK) as u8,
         };
+        if given.limit != 0 {
+            self.region.set(given);
+        }
+        let region = self.region.get();
         let (held, next) = (self.read(HELD).await, self.read(POSITION).await);
         let mut room = SIZES.map(|words| words - MESSAGE_WORDS);
         let mut copied = 0;

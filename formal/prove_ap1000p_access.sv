@@ -1,5 +1,5 @@
 // `ap1000p_access`: a load is answered once, after it was taken, and by what came for it: a remote one by the first
-// answer that comes once its message has left, whole; one of a Write Through Page by the copy, or with an error if
+// answer of its cell that comes once its message has left, whole; one of a Write Through Page by the copy, or with an error if
 // there is none; a refused one with an error. An answer that no load waits for is told and changes nothing. An access is refused
 // if its cell is not there or its address no multiple of its size; of any other one message leaves, whole and once,
 // to its cell, with what was asked, and none of a load of a copy. A store is told to the counter of acknowledges as
@@ -25,6 +25,7 @@ module prove_ap1000p_access #(
     input logic rsp_ready_i,
     input logic out_ready_i,
     input logic load_valid_i,
+    input logic [1:0][7:0] load_cell_i,
     input logic load_err_i,
     input logic [63:0] load_data_i,
     input logic tag_req_ready_i,
@@ -94,6 +95,7 @@ module prove_ap1000p_access #(
       .out_data_o         (out_data),
       .load_valid_i,
       .load_ready_o       (load_ready),
+      .load_cell_i,
       .load_err_i,
       .load_data_i,
       .stray_o            (stray),
@@ -203,7 +205,8 @@ module prove_ap1000p_access #(
   logic open_q, came_q, err_q, remote, waits;
   logic [63:0] came_data_q;
   assign remote = open_q && !bad_q && !copied_q;
-  assign waits  = remote && sent_q == 3'd2 && !came_q;
+  assign waits  = remote && sent_q == 3'd2 && !came_q && load_cell_i[0] == 8'(cell_q[0+:CoordW]) &&
+                  load_cell_i[1] == 8'(cell_q[CoordW+:CoordW]);
   // The tags and the copy: asked, there was a hit, and how many words of memory.
   logic asked_q, judged_q, hit_q, asked_memory_q, tag_done_q;
   logic [1:0] beats_q, all_beats;

@@ -13,7 +13,8 @@
 // Latency    1 cycle from the request to the message's first word. A store takes 4 cycles (5 of 8 bytes), in a Write Through Page 4 more, and
 //            those of memory if there is a copy. A load there takes 6 cycles and those of memory, or 6 to its error.
 // Full       a store waits while `acks_full_i`, any access while its queue takes no words.
-// Misuse     an answer that no load waits for is dropped, and told by `stray_o`, a pulse. A load to a cell that never answers waits until reset.
+// Misuse     an answer that no load waits for, or not of the cell that it asked, is dropped, and told by `stray_o`, a pulse. A load to a cell that
+//            never answers waits until reset.
 // Errors     of memory: a load of a copy is answered with an error; of a store that could not change its copy `stale_o` tells, a pulse: software
 //            must forget the line.
 // Reset      forgets what is under way; an answer that comes later must not (reset the network and the tags, too).
@@ -58,6 +59,7 @@ module ap1000p_access #(
     output logic [31:0] out_data_o,
     input logic load_valid_i,
     output logic load_ready_o,
+    input logic [1:0][7:0] load_cell_i,  // that answers: {y, x}
     input logic load_err_i,
     input logic [63:0] load_data_i,
     output logic stray_o,
@@ -118,7 +120,7 @@ module ap1000p_access #(
   state_e state_q;
 
   // ----------------------------------------------------------------------------------------------------------- request
-  logic write_q, registers_q, through_q, bad, aligned, through, accept, sends;
+  logic write_q, registers_q, through_q, bad, aligned, through, accept, sends, loaded;
   logic [1:0] size_q;
   logic [2*CoordW-1:0] cell_q;
   logic [CoordW-1:0] to_x, to_y;
@@ -145,6 +147,7 @@ module ap1000p_access #(
   assign dsm_req_ready_o = state_q == Idle && !acks_full_i;
   assign issue_o = accept && dsm_req_write_i && !bad;
   assign load_ready_o = 1'b1;
+  assign loaded = load_valid_i && load_cell_i == {8'(cell_q[CoordW+:CoordW]), 8'(cell_q[0+:CoordW])};
   assign dsm_rsp_valid_o = state_q == Answer;
   assign dsm_rsp_data_o = data_q;
   assign busy_o = state_q != Idle;
@@ -212,7 +215,7 @@ module ap1000p_access #(
       dy_q <= 8'(to_y) - 8'(y_i);
     end
     if (accept && !dsm_req_write_i) why_o <= bad ? 2'(ap1000p_pkg::AccessRefused) : 2'(ap1000p_pkg::AccessDone);
-    if (state_q == Await && load_valid_i) begin
+    if (state_q == Await && loaded) begin
       if (load_err_i) why_o <= 2'(ap1000p_pkg::AccessFailed);
       data_q <= double ? load_data_i : {32'd0, load_data_i[31:0]};
     end
@@ -230,7 +233,7 @@ module ap1000p_access #(
       end
     end
     refused_o <= accept && bad && !rst_i;
-    stray_o   <= load_valid_i && state_q != Await && !rst_i;
+    stray_o   <= load_valid_i && !(state_q == Await && loaded) && !rst_i;
     stale_o   <= state_q == Written && mem_wr_rsp_valid_i && mem_wr_rsp_err_i && !rst_i;
     if (rst_i) begin
       state_q <= Idle;
@@ -245,7 +248,7 @@ module ap1000p_access #(
         Addr: if (out_ready_i) state_q <= write_q ? Low : Await;
         Low: if (out_ready_i) state_q <= double ? High : through_q ? Ask : Idle;
         High: if (out_ready_i) state_q <= through_q ? Ask : Idle;
-        Await: if (load_valid_i) state_q <= Answer;
+        Await: if (loaded) state_q <= Answer;
         Ask: if (tag_req_ready_i) state_q <= Judge;
         Judge: if (tag_rsp_valid_i) state_q <= tag_hit_i ? Command : Release;
         Command: if (write_q ? mem_wr_cmd_ready_i : mem_rd_cmd_ready_i) state_q <= Copy;

@@ -285,6 +285,7 @@ module ap1000p_cell #(
 
   logic [1:0] ack, load, load_err;
   logic [1:0][63:0] load_data;
+  logic [1:0][1:0][7:0] load_cell;
   logic access_busy, issue, acks_full, load_ready;
   logic wtp_busy, tag_req, tag_req_ready, tag_rsp, tag_rsp_ready, tag_hit;
   logic [2*CoordW-1:0] tag_cell;
@@ -326,6 +327,7 @@ module ap1000p_cell #(
       .out_data_o(put_data[ap1000p_pkg::QueueAccess]),
       .load_valid_i(load[1]),
       .load_ready_o(load_ready),
+      .load_cell_i(load_cell[1]),
       .load_err_i(load_err[1]),
       .load_data_i(load_data[1]),
       .stray_o(stray[1]),
@@ -699,6 +701,7 @@ module ap1000p_cell #(
         .load_valid_o(load[c]),
         .load_ready_i(load_ready),
         .load_err_o(load_err[c]),
+        .load_cell_o(load_cell[c]),
         .load_data_o(load_data[c]),
         .ack_o(ack[c]),
         .broken_valid_o(broken[c]),
@@ -718,7 +721,9 @@ module ap1000p_cell #(
   assign put_data[4:3] = {2{reply_data[0]}};
   assign reply_ready = {2'b00, put_ready[4:3]};
   logic unused_of_class;
-  assign unused_of_class = ^{op_done[1:0], ack[0], load[0], load_err[0], load_data[0], ring_write[1], ring_busy[1]};
+  assign unused_of_class = ^{
+    op_done[1:0], ack[0], load[0], load_err[0], load_data[0], load_cell[0], ring_write[1], ring_busy[1]
+  };
   logic unused_answers;
   assign unused_answers = ^{reply[1], reply_end[1], reply_data[1]};
 

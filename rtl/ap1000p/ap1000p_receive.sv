@@ -5,7 +5,7 @@
 //            (the stride means nothing there); then the flag counts, if the message was whole and nothing failed.
 // GET        to queue 1 as a GET_REPLY. CSI, FOP to the word unit, the old word to queue 0. LOAD, STORE to the word unit or a communication
 //            register, their answer to queue 0: of a load that failed without data, of a store always.
-// LOAD_REPLY to `load_*_o`; STORE_ACK a pulse, `ack_o`.
+// LOAD_REPLY to `load_*_o`, with its sender; STORE_ACK a pulse, `ack_o`.
 // Order      a message has no effect before all messages before it are executed, but that data may be written before the flag of the
 //            message before counts, and that LOAD_REPLY and STORE_ACK are told when they come. So a GET's answer says that what came before it is in
 //            memory.
@@ -114,6 +114,7 @@ module ap1000p_receive #(
     output logic load_valid_o,
     input logic load_ready_i,
     output logic load_err_o,
+    output logic [1:0][7:0] load_cell_o,  // that answers: {y, x}
     output logic [63:0] load_data_o,
     output logic ack_o,
 
@@ -142,6 +143,7 @@ module ap1000p_receive #(
 
   logic [15:0] kind;
   logic [7:0] x, y;
+  assign load_cell_o = {y, x};
   logic [31:0] length;
   logic [2:0][31:0] word;
   logic job_valid, job_ready, data_valid, data_ready, data_end, data_short;

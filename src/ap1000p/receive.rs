@@ -323,8 +323,8 @@ pub enum Effect {
     Ringed { place: Place, words: u32 },
     /// A message for a queue.
     Queue(Queue, Vec<u32>),
-    /// A load is over: its words, or none if it could not be loaded.
-    Loaded(Vec<u32>),
+    /// A load of this cell, {x, y}, is over: its words, or none if it could not be loaded.
+    Loaded([u8; 2], Vec<u32>),
     /// A store is.
     Acknowledged,
 }
@@ -424,7 +424,7 @@ impl Receiver {
                 effects.push(Effect::Queue(Queue::RemoteReply, vec![head]));
                 stored?;
             }
-            Body::Loaded(words) => effects.push(Effect::Loaded(words.clone())),
+            Body::Loaded(words) => effects.push(Effect::Loaded([what.x, what.y], words.clone())),
             Body::Stored => effects.push(Effect::Acknowledged),
         }
         Ok(())

@@ -3,7 +3,7 @@
 
 use std::slice::from_ref;
 
-use tsunagi::ap1000p::machine::{Machine, Remote};
+use tsunagi::ap1000p::machine::{Access, Machine, Remote};
 use tsunagi::ap1000p::regs::{CONTEXT as CONTEXT_REGISTER, *};
 use tsunagi::ap1000p::stride::places;
 use tsunagi::harness::memory::MemoryTiming;
@@ -520,6 +520,37 @@ fn replies_to_nobody() {
     }
     assert!(rest(&machine, 1, &[]) == before, "no word of the cell has changed");
     assert_eq!(machine.read(1, BROKEN_COUNT), 2 << BROKEN_COUNT_REPLIES_SHIFT);
+    unharmed(&mut machine);
+}
+
+/// A load that waits is answered by the cell that it asked: another's forged answer, with data or without, is dropped, told and counted.
+#[test]
+fn a_waiting_load_is_answered_by_its_cell() {
+    let mut machine = machine(3, 1, MemoryTiming::IDEAL);
+    prepare(&mut machine);
+    // Of a register that is empty.
+    let load = Remote {
+        cell: 0,
+        addr: 4 * 5,
+        registers: true,
+        size: 2,
+        write: None,
+    };
+    assert_eq!(machine.remote(1, load, 200), None);
+    let kind = PAGE_DIRECT_MASK | MADE_LOAD_REPLY | PAGE_AS_RECEIVE_MASK | 2 << PAGE_SIZE_SHIFT;
+    let head = kind << COMMAND_HEAD_KIND_SHIFT | machine.relative(2, 1);
+    machine.store(2, PAGE_DIRECT_MASK | DIRECT_REMOTE_REPLY, &[head]);
+    machine.store(2, PAGE_DIRECT_MASK | PAGE_END_MASK | DIRECT_REMOTE_REPLY, &[4711]);
+    machine.store(2, PAGE_DIRECT_MASK | PAGE_END_MASK | DIRECT_REMOTE_REPLY, &[head]);
+    assert_eq!(machine.remote_answer(1, 500), None, "answered by cell 2");
+    assert_eq!(machine.read(1, STRAY_COUNT), 2 << STRAY_COUNT_LOADS_SHIFT);
+    assert_eq!(machine.read(1, CAUSE), CAUSE_STRAY_MASK);
+    let fill = Access {
+        register: 5,
+        write: Some(42),
+    };
+    assert!(machine.access(0, fill, 200).is_some());
+    assert_eq!(machine.remote_answer(1, 500), Some(Some(42)));
     unharmed(&mut machine);
 }
 

@@ -198,13 +198,13 @@ impl ModelMachine {
                     }
                     acknowledged = true;
                 }
-                Effect::Loaded(words) => loaded = Some(words),
+                Effect::Loaded(cell, words) => loaded = Some((cell, words)),
                 // Done already.
                 Effect::Written { .. } | Effect::Word(_) | Effect::Register(_) | Effect::Ringed { .. } => {}
             }
         }
-        if let Some(words) = loaded {
-            self.loaded(n, &words);
+        if let Some((cell, words)) = loaded {
+            self.loaded(n, cell, &words);
         }
         if acknowledged && matches!(self.nodes[n].host, Some(Access::Waiting(HostReq::Store { .. }))) {
             self.at(self.cycle, n, Due::Host);

@@ -125,12 +125,15 @@ impl ModelMachine {
         }
     }
 
-    /// The answer of a load, without words if it could not be loaded. One that nobody waits for is dropped, and told.
-    pub(super) fn loaded(&mut self, n: usize, words: &[u32]) {
+    /// A cell's answer of a load, without words if it could not be loaded. One that nobody waits for, or not of that cell, is dropped, and told.
+    pub(super) fn loaded(&mut self, n: usize, cell: [u8; 2], words: &[u32]) {
         let node = &mut self.nodes[n];
-        let Some(Access::Loading(access)) = node.host else {
-            node.regs.stray(1);
-            return;
+        let access = match node.host {
+            Some(Access::Loading(access)) if access.cell == cell => access,
+            _ => {
+                node.regs.stray(1);
+                return;
+            }
         };
         let word = |at: usize| u64::from(words.get(at).copied().unwrap_or(0));
         if words.is_empty() {

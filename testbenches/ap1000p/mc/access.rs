@@ -61,6 +61,8 @@ pub struct In {
     out_ready: bool,
     /// The answer of a load: its words, or none.
     load: Option<Option<u64>>,
+    /// Whose answer it is: {x, y}.
+    load_cell: [u8; 2],
     tag_ready: bool,
     /// Hit, and where.
     tag: Option<(bool, u32)>,
@@ -127,6 +129,7 @@ macro_rules! ports {
                 self.load_valid_i.set_bool(inputs.load.is_some());
                 let load = inputs.load.flatten();
                 self.load_err_i.set_bool(load.is_none());
+                self.load_cell_i.set(u16::from_le_bytes(inputs.load_cell));
                 self.load_data_i.set(load.unwrap_or(0xaaaa_aaaa_aaaa_aaaa));
                 self.tag_req_ready_i.set_bool(inputs.tag_ready);
                 self.tag_rsp_valid_i.set_bool(inputs.tag.is_some());
@@ -161,7 +164,7 @@ macro_rules! ports {
 
 ports!(Ap1000pAccess
        TwinAccessLocal TwinAccessPages TwinAccessLanes TwinAccessMiss TwinAccessEarly TwinAccessIssue TwinAccessError TwinAccessStray
-       TwinAccessProtocol TwinAccessPath TwinAccessStuck TwinAccessRest);
+       TwinAccessCell TwinAccessProtocol TwinAccessPath TwinAccessStuck TwinAccessRest);
 
 struct Bench<'a, U> {
     rig: Rig<'a, U>,
@@ -302,13 +305,18 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
             holds(Rule::Hang, self.rig.cycle < end, || told("does not end".into()))?;
             let [take, out_ready, loads, lookups, tags] = self.pacers.each_mut().map(Pacer::step);
             let awaited = (load && loads).then_some(answers.then_some(loaded));
-            // An answer that nobody waits for, often.
-            let forged = !load && self.forger.chance(1, 4);
+            // An answer that nobody waits for, or not from this cell, often.
+            let forged = awaited.is_none() && self.forger.chance(1, 4);
+            let mut load_cell = access.cell;
+            if load && forged {
+                load_cell[self.forger.below(2) as usize] ^= 1 << self.forger.below(8);
+            }
             let inputs = In {
                 req: (!taken).then_some((access, registers)),
                 take,
                 out_ready,
                 load: awaited.or(forged.then(|| self.forger.chance(1, 2).then(|| self.forger.bits()))),
+                load_cell,
                 tag_ready: lookups,
                 // An answer stays until it is taken.
                 tag: (asked && (tag || tags)).then(|| self.tags.lookup(remote)),
@@ -316,6 +324,10 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
             };
             tag = inputs.tag.is_some();
             let seen = self.rig.step(&inputs, false)?;
+            let before = std::mem::replace(&mut self.stray, forged);
+            holds(Rule::Told, seen.stray == before, || {
+                told(format!("a stray answer: {before}, told: {}", seen.stray))
+            })?;
             self.words
                 .step(seen.out.as_ref(), out_ready)
                 .map_err(|e| format!("{:?}: {e}", Common::Protocol))?;
@@ -359,10 +371,6 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
                 })?;
                 answered = true;
             }
-            let before = std::mem::replace(&mut self.stray, forged);
-            holds(Rule::Told, seen.stray == before, || {
-                told(format!("a stray answer: {before}, told: {}", seen.stray))
-            })?;
             seen_refused += u32::from(seen.refused);
             seen_stale += u32::from(seen.stale);
             if inputs.req.is_some() && seen.ready {
@@ -451,6 +459,7 @@ fn each_twin_is_caught() {
         ("Told", &checks::<TwinAccessIssue>),
         ("Told", &checks::<TwinAccessError>),
         ("Told", &checks::<TwinAccessStray>),
+        ("Told", &checks::<TwinAccessCell>),
         ("Protocol", &checks::<TwinAccessProtocol>),
         ("Path", &checks::<TwinAccessPath>),
         ("Hang", &checks::<TwinAccessStuck>),

@@ -105,7 +105,8 @@ pub struct Out {
     queues: u8,
     queue: Word,
     /// Whether it failed.
-    load: Option<(bool, u64)>,
+    /// Error, data, and whose answer: {x, y}.
+    load: Option<(bool, u64, [u8; 2])>,
     ack: bool,
     broken: Option<(u8, What)>,
     count: u16,
@@ -209,7 +210,7 @@ macro_rules! ports {
                     creg_taken: self.creg_rsp_ready_o.is_set(),
                     queues: self.queue_valid_o.get(),
                     queue: Word { data: self.queue_data_o.get(), end: self.queue_end_o.is_set() },
-                    load: self.load_valid_o.is_set().then(|| (self.load_err_o.is_set(), self.load_data_o.get())),
+                    load: self.load_valid_o.is_set().then(|| (self.load_err_o.is_set(), self.load_data_o.get(), self.load_cell_o.get().to_le_bytes())),
                     ack: self.ack_o.is_set(),
                     broken: self.broken_valid_o.is_set().then(|| (self.broken_reason_o.get(), What {
                         kind: self.broken_kind_o.get(),
@@ -280,11 +281,11 @@ pub(super) struct Bench<'a, U> {
     asked: Monitor<Request>,
     accessed: Monitor<Access>,
     queued: [Monitor<Word>; 2],
-    loads: Monitor<(bool, u64)>,
+    loads: Monitor<(bool, u64, [u8; 2])>,
     units: Todo<Request>,
     registers: Todo<Access>,
     answers: [Todo<Vec<u32>>; 2],
-    replies: Todo<Option<Vec<u32>>>,
+    replies: Todo<Option<([u8; 2], Vec<u32>)>>,
     broken: Todo<(u8, What)>,
     told: u16,
     /// A request under way at the word unit, at the registers: from when on its answer is there.
@@ -448,7 +449,7 @@ impl<'a, U: Receive> Bench<'a, U> {
                     let q = usize::from(*queue == Queue::GetReply);
                     self.answers[q].push_back((number, words.clone()));
                 }
-                Effect::Loaded(words) => self.replies.push_back((number, Some(words.clone()))),
+                Effect::Loaded(cell, words) => self.replies.push_back((number, Some((*cell, words.clone())))),
                 Effect::Acknowledged => self.replies.push_back((number, None)),
                 Effect::Ringed { place, words } => self.ringed.push_back((number, (*place, *words))),
             }
@@ -800,8 +801,9 @@ impl<'a, U: Receive> Bench<'a, U> {
             let want = self.replies.pop_front();
             let fits = want.as_ref().is_some_and(|(_, want)| match (want, loaded) {
                 (None, None) => true,
-                (Some(words), Some((failed, data))) => {
+                (Some((cell, words)), Some((failed, data, from))) => {
                     failed == words.is_empty()
+                        && from == *cell
                         && words
                             .iter()
                             .enumerate()

@@ -7,8 +7,8 @@
 // Causes     are kept until written with 1; FAULT, FILL and FULL are set again while they last. `irq_o` is high while an enabled one is kept.
 // Faults     of five units, shown as they are; SERVE gives `retry_o`, `abort_o` pulses.
 // Rings      what software sets of the ring buffers; where the next message goes is ap1000p_ring's, set by a pulse.
-// Demap      is handed to the MMU; `forget_o`, a pulse, when it is taken, for who keeps translations. One asked for while another is not
-//            done replaces it (STATUS says whether).
+// Demap      is handed to the MMU; `forget_o`, a pulse, when it is taken, for who keeps translations. After those asked for while another
+//            is not done (STATUS says whether) comes one of everything.
 // Tags       a write of WTP_UPDATE is handed to the Write Through Pages' tags, and answered when they have it.
 // Latency    1 cycle from request to response; inputs are seen 1 cycle late.
 // Reset      defaults: one cell at (0, 0), no region, no cause enabled.
@@ -117,7 +117,7 @@ module ap1000p_regs (
   logic [31:0] what_q;
   logic [3:0] why_q;
   logic [4:0] mode_q;
-  logic demap_q, demap;
+  logic demap_q, again_q, demap;
   logic [2:0] ring_write_at, ring_mode_at, ring_read_at;
   for (genvar i = 0; i < 3; i++) begin : gen_ring_at
     assign ring_write_at[i] = addr == ap1000p_pkg::Ring0Write + 8'(16 * i);
@@ -228,9 +228,9 @@ module ap1000p_regs (
     for (int axis = 0; axis < 2; axis++) last_o[axis] <= size_o[axis] - 8'd1;
     release_count_o <= wdata[16:0];
     ring_at_o <= wdata[26:0];
-    if (demap) begin
+    if (!demap_q || demap_ready_i) begin
       demap_addr_o <= wdata;
-      demap_all_o  <= addr == ap1000p_pkg::DemapAll;
+      demap_all_o  <= again_q || addr == ap1000p_pkg::DemapAll;
     end
     if (rst_i) begin
       cell_o <= '0;
@@ -270,7 +270,7 @@ module ap1000p_regs (
       drop_o <= '0;
       release_valid_o <= 1'b0;
       ring_set_o <= '0;
-      demap_q <= 1'b0;
+      {demap_q, again_q} <= '0;
       forget_o <= 1'b0;
       pending_q <= '0;
       irq_o <= 1'b0;
@@ -281,7 +281,8 @@ module ap1000p_regs (
       drop_o <= (write && addr == ap1000p_pkg::Drop) ? wdata[1:0] : '0;
       release_valid_o <= write && addr == ap1000p_pkg::Release;
       ring_set_o <= {3{write}} & ring_write_at;
-      demap_q <= demap || (demap_q && !demap_ready_i);
+      demap_q <= demap || again_q || (demap_q && !demap_ready_i);
+      again_q <= demap_q && !demap_ready_i && (demap || again_q);
       forget_o <= demap_q && demap_ready_i;
       pending_q <= (pending_q & ~(clear ? wdata[9:0] : 10'd0)) | causes;
       irq_o <= (pending_q & enable_q) != '0;

@@ -128,6 +128,11 @@ struct Pulses {
     ring_set: Option<(u8, u32)>,
 }
 
+/// A demap; of everything it has no address.
+fn any_address((all, addr): (bool, u32)) -> (bool, u32) {
+    (all, if all { 0 } else { addr })
+}
+
 impl Pulses {
     fn is_work(&self) -> bool {
         Pulses { forget: false, ..*self } != Pulses::default()
@@ -248,7 +253,7 @@ macro_rules! ports {
                         update: valid(self.upd_valid_o.is_set())
                             .map(|()| (self.upd_kind_o.get(), self.upd_line_o.get())),
                         demap: valid(self.demap_valid_o.is_set())
-                            .map(|()| (self.demap_all_o.is_set(), self.demap_addr_o.get())),
+                            .map(|()| any_address((self.demap_all_o.is_set(), self.demap_addr_o.get()))),
                         forget: self.forget_o.is_set(),
                         ring_set: valid(self.ring_set_o.get() != 0)
                             .map(|()| (self.ring_set_o.get(), self.ring_at_o.get())),
@@ -259,7 +264,7 @@ macro_rules! ports {
     )+};
 }
 
-ports!(Ap1000pRegs TwinRegsRead TwinRegsPartial TwinRegsLast TwinRegsTable TwinRegsLimit TwinRegsForget TwinRegsCause
+ports!(Ap1000pRegs TwinRegsRead TwinRegsPartial TwinRegsLast TwinRegsTable TwinRegsLimit TwinRegsForget TwinRegsDemap TwinRegsCause
        TwinRegsStray TwinRegsEnable TwinRegsUpdate TwinRegsRest TwinRegsPath);
 
 /// A value of a word with these bits in place of a field's.
@@ -303,6 +308,8 @@ struct Model {
     what: u32,
     why: u8,
     pulses: Pulses,
+    /// A demap was asked for while another was not done.
+    again: bool,
     answer: Option<Option<u32>>,
     /// What is answered, for whose rule it is.
     asked: u8,
@@ -325,6 +332,7 @@ impl Model {
             what: 0,
             why: 0,
             pulses: Pulses::default(),
+            again: false,
             answer: None,
             asked: 0,
         };
@@ -337,7 +345,7 @@ impl Model {
         self.kept = BTreeMap::from([("SIZE".into(), 1 << SIZE_X_SHIFT | 1 << SIZE_Y_SHIFT)]);
         (self.pending, self.irq, self.stray) = (0, false, [0; 2]);
         (self.what, self.why) = (0, 0);
-        (self.pulses, self.answer) = (Pulses::default(), None);
+        (self.pulses, self.again, self.answer) = (Pulses::default(), false, None);
     }
 
     fn kept(&self, name: &str) -> u32 {
@@ -434,8 +442,11 @@ impl Model {
             }
             "DROP" => self.pulses.drop = (data & (DROP_USER_MASK | DROP_SYSTEM_MASK)) as u8,
             "RELEASE" => self.pulses.release = Some(kept),
-            "DEMAP" => self.pulses.demap = Some((false, data)),
-            "DEMAP_ALL" => self.pulses.demap = Some((true, data)),
+            "DEMAP" | "DEMAP_ALL" => {
+                self.again = self.again || self.pulses.demap.is_some();
+                let asked = any_address((name == "DEMAP_ALL", data));
+                self.pulses.demap.get_or_insert(asked);
+            }
             "WTP_UPDATE" => {
                 let kind = field(data, WTP_UPDATE_KIND_MASK) as u8;
                 self.pulses.update = Some((kind, field(data, WTP_UPDATE_LINE_MASK)));
@@ -517,6 +528,9 @@ impl Model {
         if let Some((offset, data)) = write {
             self.write(offset, data);
         }
+        if (before.demap.is_none() || inputs.demap_ready) && std::mem::take(&mut self.again) {
+            self.pulses.demap = Some((true, 0));
+        }
         if let Some(request) = request {
             self.asked = request.offset;
             // An update is answered when it is taken.
@@ -553,6 +567,8 @@ fn any_request(rng: &mut Rng, model: &Model) -> Request {
             0 => rng.bits() as u8,
             1 => CAUSE as u8,
             2 => ENABLE as u8,
+            // Often one while another is not done.
+            3 => [DEMAP, DEMAP_ALL][rng.below(2) as usize] as u8,
             _ => known,
         },
         data: match rng.below(4) {
@@ -829,6 +845,7 @@ fn each_twin_is_caught() {
         ("Limit", &checks::<TwinRegsLimit>),
         ("Limit", &of_limits::<TwinRegsLimit>),
         ("Pulse", &checks::<TwinRegsForget>),
+        ("Pulse", &checks::<TwinRegsDemap>),
         ("Interrupt", &checks::<TwinRegsCause>),
         ("Interrupt", &checks::<TwinRegsEnable>),
         ("Handshake", &checks::<TwinRegsUpdate>),

@@ -594,3 +594,41 @@ fn strides_that_overlap() {
     }
     unharmed(&mut machine);
 }
+
+/// A demap of everything, asked for right behind that of another page, makes the hardware forget everything.
+#[test]
+fn a_demap_behind_a_demap() {
+    for gap in 0..80 {
+        let mut machine = machine(2, 1, MemoryTiming::IDEAL);
+        prepare(&mut machine);
+        enter(
+            &mut machine,
+            0,
+            &[(of_page(5), page(0x2_0000)), (of_page(1), page(0x2_1000))],
+        );
+        let transfer = Transfer {
+            words: 4,
+            dest: 0x4_8000,
+            source: PAGES + 0x5000,
+            ..Transfer::default()
+        };
+        let command = transfer.words(&machine, 0, 1);
+        machine.store(0, KIND_PUT, &command);
+        assert!(machine.settle(5_000));
+        put_word(&mut machine.nodes[0].memory, of_page(5), page(0x3_0000));
+        // Demaps wait for a lookup that misses.
+        let other = Transfer {
+            source: PAGES + 0x1000,
+            ..transfer
+        };
+        let words = other.words(&machine, 0, 1);
+        machine.store(0, KIND_PUT, &words);
+        machine.run(gap);
+        machine.write(0, DEMAP, 0x0100_0000);
+        machine.write(0, DEMAP_ALL, 0);
+        while machine.read(0, STATUS) & STATUS_DEMAP_MASK != 0 {}
+        machine.store(0, KIND_PUT, &command);
+        assert!(machine.settle(5_000));
+        assert_eq!(word(&machine, 1, 0x4_8000), word(&machine, 0, 0x3_0000), "gap {gap}");
+    }
+}

@@ -71,7 +71,6 @@ fn what_there_is_not_is_refused_by_name() {
     refused(&["repro", "ap1000p", "--set", "s_gap=3"], "unknown parameter `s_gap`");
     refused(&["repro", "--set", "call=1"], "name it");
     refused(&["repro", "cenju3", "--full"], "--full is for ap1000p");
-    refused(&["send", "README.md", "--machine", "ap1000p"], "ap1000p");
 }
 
 #[test]

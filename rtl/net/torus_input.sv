@@ -7,7 +7,7 @@
 // Turns      With other channels waiting, each word is another channel's turn. One that did not go sits out until
 //            retry_i while others may: what is stuck hardly slows down what is not.
 // Latency    a word that comes to an empty input asks in the next cycle. 1 word a cycle.
-// Misused    A word without room is lost. One that names no output is drained; drained_o pulses at its packet's last word.
+// Misused    A word without room takes the place of the four that wait. One that names no output is drained; drained_o pulses at its packet's last word.
 // busy_o     a word is inside, or a credit on its way.
 // Source     own. The words wait in LUT RAM, {channel, pointer} its address; where each goes, in a second one beside it, read a word ahead,
 //            so that a word that goes is followed by the next of its channel at once.
@@ -71,8 +71,8 @@ module torus_input #(
   logic [3:0] address_d, ahead_at, write_at;
   logic last_q;
 
-  // Over channels: has a word, has two; its packet that comes in has begun; did not go last time; where its first word is and
-  // where the next goes; the cell's copy of its first word went.
+  // Over channels: has a word; if it has one, has two; its packet that comes in has begun; did not go last time; where its first
+  // word is and where the next goes; the cell's copy of its first word went.
   logic [3:0] some, two, begun, stuck;
   logic [3:0][1:0] first, free;
   logic [3:0] done;
@@ -80,7 +80,8 @@ module torus_input #(
   logic [4:0] outs;
   logic [Ways-1:0] ways;
   logic lane;
-  logic go, pop, final_copy, direct, switch, follow;
+  logic go, pop, direct, switch, follow;
+  logic again;  // when the cell has its copy, the same word asks once more
   logic [3:0] pool, pick;
 
   // One of four addresses after the other, with an inverter for a counter.
@@ -133,8 +134,8 @@ module torus_input #(
   assign last_o = now_q.last;
   assign word_o = {last_q, words_q[read_q]};
   assign go = grant_i != '0;
-  assign final_copy = !Copies || !now_q.ways[0] || !now_q.ways[1];
-  assign pop = drop || (go && final_copy);
+  assign again = Copies && !idle_q && now_q.ways[0] && now_q.ways[1];
+  assign pop = drop || (go && !again);
 
   // Whose turn_q is next: known without knowing what is granted.
   assign turn = address_q[3:2];
@@ -149,28 +150,23 @@ module torus_input #(
 
   // The first word of another channel, or the second of this one.
   always_comb begin
-    ahead_at = switch ? '0 : {turn, next(address_q[1:0])};
+    ahead_at = switch ? '0 : {turn, again ? address_q[1:0] : next(address_q[1:0])};
     for (int v = 0; v < 4; v++) begin
       if (pick[v]) ahead_at = ahead_at | {2'(v), first[v]};
     end
     ahead = infos_q[ahead_at];
-    if (Copies && (done & pick) != '0) ahead.ways[0] = 1'b0;
+    if (Copies && ((done & pick) != '0 || (!switch && again))) ahead.ways[0] = 1'b0;
   end
 
-  // What may follow the word that asks, and whether it does.
-  assign follow = switch || direct || pop;
-  assign idle_d = !switch && !direct && (pop ? ((two | came) & turn_q) == '0 : idle_q);
+  // What follows the word that asks, if it goes or gives way. A grant, which comes late, only decides whether.
+  assign follow = switch || direct || drop || go;
+  assign idle_d = !switch && !direct && !again && ((two | came) & turn_q) == '0;
   always_comb begin
-    now_d = now_q;
-    address_d = address_q;
-    if (Copies && go) now_d.ways[0] = 1'b0;
-    if (follow) begin
-      now_d = arrival;
-      address_d = {direct ? vc_i : turn, free[vc_i]};
-      if (switch || (two & turn_q) != '0) begin
-        now_d = ahead;
-        address_d = ahead_at;
-      end
+    now_d = arrival;
+    address_d = {direct ? vc_i : turn, free[vc_i]};
+    if (switch || again || (!idle_q && (two & turn_q) != '0)) begin
+      now_d = ahead;
+      address_d = ahead_at;
     end
   end
 
@@ -184,13 +180,12 @@ module torus_input #(
       assign free[v] = '0;
       assign credit_o[v] = 1'b0;
     end else begin : gen_some
-      logic one_q, two_q, three_q, four_q;  // words, at least so many
-      logic begun_q, stuck_q, credit_q, push, gone;
+      logic some_q, begun_q, stuck_q, credit_q, push, gone;
       (* init = 0 *) logic [1:0] first_q, free_q;  // or Yosys copies them into the memory, with LUTs of its own
       assign push = came[v];
       assign gone = pop && turn_q[v];
-      assign some[v] = one_q;
-      assign two[v] = two_q;
+      assign some[v] = some_q;
+      assign two[v] = free_q != next(first_q);
       assign stuck[v] = stuck_q;
       assign begun[v] = begun_q;
       assign first[v] = first_q;
@@ -198,16 +193,14 @@ module torus_input #(
       assign credit_o[v] = credit_q;
       always_ff @(posedge clk_i) begin
         if (rst_i) begin
-          {four_q, three_q, two_q, one_q} <= '0;
-          first_q <= '0;
-          free_q <= '0;
-          begun_q <= 1'b0;
-          stuck_q <= 1'b0;
+          some_q   <= 1'b0;
+          first_q  <= '0;
+          free_q   <= '0;
+          begun_q  <= 1'b0;
+          stuck_q  <= 1'b0;
           credit_q <= 1'b0;
         end else begin
-          if (push != gone) begin
-            {four_q, three_q, two_q, one_q} <= push ? {three_q, two_q, one_q, 1'b1} : {1'b0, four_q, three_q, two_q};
-          end
+          if (push != gone) some_q <= push || two[v];
           if (push) free_q <= next(free_q);
           if (push) begun_q <= !last_i;
           if (gone) first_q <= next(first_q);
@@ -215,7 +208,7 @@ module torus_input #(
           credit_q <= gone;
         end
 `ifdef TSUNAGI_ASSERT
-        if (!rst_i) assert (!(push && four_q));
+        if (!rst_i) assert (!(push && some_q && first_q == free_q));
 `endif
       end
     end
@@ -224,7 +217,7 @@ module torus_input #(
       logic done_q;
       always_ff @(posedge clk_i) begin
         if (rst_i) done_q <= 1'b0;
-        else if (go && turn_q[v]) done_q <= !final_copy;
+        else if (go && turn_q[v]) done_q <= again;
       end
       assign done[v] = done_q;
     end else begin : gen_no_copies
@@ -233,7 +226,7 @@ module torus_input #(
   end
 
   always_ff @(posedge clk_i) begin
-    now_q  <= now_d;
+    if (follow) now_q <= now_d;
     read_q <= address_q;
     last_q <= now_q.last;
     if (rst_i) begin
@@ -242,9 +235,11 @@ module torus_input #(
       address_q <= '0;
       drained_o <= 1'b0;
     end else begin
-      idle_q <= idle_d;
+      if (follow) begin
+        idle_q <= idle_d;
+        address_q <= address_d;
+      end
       turn_q <= turn_d;
-      address_q <= address_d;
       drained_o <= drop && now_q.last;
     end
   end

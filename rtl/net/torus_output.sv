@@ -124,25 +124,23 @@ module torus_output #(
       assign room[v] = 1'b0;
       assign free[v] = 1'b0;
     end else begin : gen_some
-      logic one_q, two_q, three_q, four_q;  // places, at least so many
+      logic [2:0] places_q;  // free ones plus 2, so that the highest bit says that there are two or more
       logic free_q, uses, used_q;
       assign uses = go && goes == 2'(v);
-      assign room[v] = two_q || credit_i[v];
+      assign room[v] = places_q[2] || credit_i[v];
       assign free[v] = free_q;
       always_ff @(posedge clk_i) begin
         if (rst_i) begin
-          {four_q, three_q, two_q, one_q} <= '1;
-          free_q <= 1'b1;
-          used_q <= 1'b0;
+          places_q <= 3'd6;
+          free_q   <= 1'b1;
+          used_q   <= 1'b0;
         end else begin
           used_q <= uses;
-          if (credit_i[v] != used_q) begin
-            {four_q, three_q, two_q, one_q} <= used_q ? {1'b0, four_q, three_q, two_q} : {three_q, two_q, one_q, 1'b1};
-          end
+          if (credit_i[v] != used_q) places_q <= places_q + (used_q ? 3'd7 : 3'd1);
           if (uses) free_q <= ends;
         end
 `ifdef TSUNAGI_ASSERT
-        if (!rst_i) assert (credit_i[v] == used_q || (used_q ? one_q : !four_q));
+        if (!rst_i) assert (credit_i[v] == used_q || places_q != (used_q ? 3'd2 : 3'd6));
 `endif
       end
     end

@@ -22,7 +22,7 @@
 // When full  Nothing leaves that has no place beyond; nothing is lost. Why no packets wait for each other in a circle, with
 //            copies and replies: docs/machines/torus.md; src/net/dependencies.rs checks it over the same routing function.
 // Misused    A packet to its own cell is drained (a cell copies by itself), and so is a broadcast that is a reply, and one to a row and a column. A coordinate above last_x_i or last_y_i leads to the end of its ring; there, and where a packet comes by a port or a
-//            class it never should, it is drained and counted in drained_o, which saturates. A word without a place is lost.
+//            class it never should, it is drained and counted in drained_o, which saturates. A word without a place: those that wait in its channel are lost.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no in_valid_i or out_credit_i is set.
 // Source     Dimension order and two lanes a ring: Dally and Seitz, 1987. The machine's own router is known by its rate only
 //            (25 MB/s a link: W = 32, CyclesPerWord = 8 at 50 MHz); organisation and broadcast paths are our own.

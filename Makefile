@@ -1,7 +1,7 @@
 # What can be made; `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools sim test synth formal gate fpga lint lint-rtl lint-rust format soak axi-peer bench regs clean distclean
+.PHONY: help tools sim test synth formal coverage gate fpga lint lint-rtl lint-rust format soak axi-peer bench regs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
@@ -53,6 +53,9 @@ format: .tools/stamp ## rewrite the sources in their formatters' format
 
 gate: .tools/stamp ## the testbenches on netlists: generic gates, then ECP5 cells (ARGS='--unit REGEX' for some units)
 	$(CARGO) run --quiet --package rtl-flow -- gate $(ARGS)
+
+coverage: .tools/stamp ## the branches of the RTL that no testbench takes (ARGS='--lcov FILE' for viewers)
+	$(CARGO) run --quiet --package rtl-flow -- coverage $(ARGS)
 
 fpga: .tools/stamp ## a bitstream for BOARD=ulx3s, which must meet its clocks
 	$(CARGO) run --quiet --package rtl-flow -- fpga $(BOARD)

@@ -326,7 +326,8 @@ impl MemoryAgent {
         }
     }
 
-    /// Adds up to `latency` random cycles to each command and up to `gap` before each word.
+    /// Adds up to `latency` random cycles to each command and up to `gap` before each word; with gaps of four or more, no command is taken
+    /// in some cycles.
     pub fn with_jitter(mut self, seed: u64, latency: Cycle, gap: Cycle) -> MemoryAgent {
         self.jitter = Some(Jitter {
             rng: ChaCha8Rng::seed_from_u64(seed),
@@ -345,7 +346,13 @@ impl MemoryAgent {
     /// Nothing is in flight: without a new command the ports will not change.
     #[inline]
     pub fn is_idle(&self) -> bool {
-        self.reads.is_empty() && self.writes.is_empty()
+        !self.has_taken() && self.ports.rd_cmd_ready && self.ports.wr_cmd_ready
+    }
+
+    /// A command is in flight.
+    #[inline]
+    pub fn has_taken(&self) -> bool {
+        !self.reads.is_empty() || !self.writes.is_empty()
     }
 
     /// What is in flight, for a hang report.
@@ -393,7 +400,8 @@ impl MemoryAgent {
     /// [`MemWrite`](EventKind::MemWrite) and [`MemWritten`](EventKind::MemWritten).
     #[inline]
     pub fn step(&mut self, cycle: Cycle, memory: &mut Memory, from: &MemPortsIn, event: impl FnMut(EventKind)) {
-        if !self.is_idle() || from.rd_cmd_valid || from.wr_cmd_valid {
+        // Whether it takes the next command is chance with jitter, at rest too.
+        if !self.is_idle() || from.rd_cmd_valid || from.wr_cmd_valid || self.jitter.is_some() {
             self.edge(cycle.0, memory, from, event);
         }
     }
@@ -555,7 +563,8 @@ impl MemoryAgent {
             self.ports.wr_rsp_valid = true;
             self.ports.wr_rsp_err = !ok;
         }
-        self.ports.rd_cmd_ready = self.reads.len() < COMMANDS;
-        self.ports.wr_cmd_ready = self.writes.len() < COMMANDS;
+        let [rd, wr] = [0, 1].map(|_| self.jitter.as_mut().is_none_or(|jitter| jitter.upto(jitter.gap) < 4));
+        self.ports.rd_cmd_ready = rd && self.reads.len() < COMMANDS;
+        self.ports.wr_cmd_ready = wr && self.writes.len() < COMMANDS;
     }
 }

@@ -373,7 +373,7 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             forget: self.rng.as_mut().is_some_and(|rng| rng.chance(1, 30)),
             served,
             mem: *self.agent.ports(),
-            register_ready: self.registers.open.is_none(),
+            register_ready: self.registers.open.is_none() && self.rng.as_mut().is_none_or(|rng| rng.chance(3, 4)),
             register: self.registers.answer(now),
             wait: self.registers.wait,
             flag_ready: self.flags.ready(),
@@ -431,7 +431,7 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             self.rng.as_mut(),
         );
         self.registers.step(
-            seen.register,
+            seen.register.filter(|_| inputs.register_ready),
             inputs.register.is_some() && seen.takes_register,
             now,
             self.rng.as_mut(),
@@ -627,6 +627,27 @@ fn follows<U: Ports<In = Inputs, Out = Outputs>>(
         assert!(bench.served.iter().all(|&n| n > 0), "faults served: {:?}", bench.served);
     }
     Ok(())
+}
+
+/// While hardly a word goes out, registers are read until there is no room for what they hold; then some that there are not.
+#[test]
+fn registers_wait_for_room() {
+    for words in [2, 20] {
+        let case = Case::new("ap1000p", "send::registers_wait_for_room", format!("{words} words"));
+        case.run(|probe| {
+            let mut bench = Bench::<Ap1000pSend>::new(&case, STARTS[0], Traffic::Request, Gaps::None, SLOW, probe)?;
+            bench.sink = Sink::new(Pacer::stopped());
+            for (first, words) in [(0, 128), (0, words), (126, 4)] {
+                let head = (KIND_PUT | PAGE_AS_SEND_MASK) << 16 | 1;
+                bench.give(&[head, words, first * 4, 0, 0, 0, 0x8000, 0]);
+            }
+            for _ in 0..2_000 {
+                bench.cycle()?;
+            }
+            bench.sink = Sink::new(Pacer::new(true, case.rng("sink")));
+            bench.finish(20_000)
+        });
+    }
 }
 
 /// A PUT of so many words from an aligned address, to another cell.

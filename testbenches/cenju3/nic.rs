@@ -351,6 +351,23 @@ fn the_threshold_stops_the_link_and_nothing_is_lost() {
     threshold::<Cenju3Nic>();
 }
 
+/// A ring of one entry has room for none: what would go there waits, and comes when the ring is larger.
+#[test]
+fn a_ring_of_one_entry_is_full() {
+    let mut rig = start::<Cenju3NicWide>(Context::new(), OPEN);
+    rig.write(DHB_SIZE, 1);
+    offer(&mut rig, &packet(1, DEST, 16, false));
+    rig.run("overflow", 100, |rig| rig.to_nic.is_empty() && !rig.dut.busy());
+    assert_eq!(rig.read(R_STAT) & R_STAT_OVERFLOW_MASK, R_STAT_OVERFLOW_MASK);
+    assert_eq!((rig.read(DHB_PUT), rig.read(R_DROP)), (0, 0));
+    rig.write(DHB_SIZE, 2);
+    rig.write(R_STAT, R_STAT_OVERFLOW_MASK);
+    rig.write(R_CTRL, R_CTRL_RUN_MASK | R_CTRL_RESTART_MASK);
+    rig.run("the packet", 100, |rig| !rig.dut.busy());
+    assert_eq!((rig.read(DHB_PUT), rig.read(R_DROP)), (1, 0));
+    assert_eq!(rig.memory.read(Addr(DEST), 16).unwrap(), [1; 16]);
+}
+
 /// Each kind of cause pulls the line while it is enabled, and only then.
 pub fn interrupts<N: Nic>() {
     let mut rig = start::<N>(Context::new(), OPEN);

@@ -192,6 +192,21 @@ pub fn rate<U: Switch>(saturation: f64) -> Result<f64, Fault> {
     Ok(rate)
 }
 
+/// The count of packets that name no output stays at its highest value.
+pub fn counts<U: Switch>() -> Result<(), Fault> {
+    let mut unit = fresh::<U>(0);
+    let radix = U::RADIX as u64;
+    stream(&mut unit, 0x1_0000 / radix + 100, |_| Some(radix));
+    let count = unit.unroutable();
+    Check::Unroutable.holds(count == 0xffff, || format!("{count} after 65536 and more"))
+}
+
+#[test]
+fn a_full_count_stays() {
+    counts::<CrossbarN3W16D2>().unwrap();
+    counts::<BufferedN3W16D2>().unwrap();
+}
+
 #[test]
 fn a_word_takes_four_cycles() {
     latency::<CrossbarN4W64>().unwrap();

@@ -69,6 +69,7 @@ router!(TorusW64, 64, 1);
 router!(TorusW32Pace8, 32, 8);
 router!(TwinTorusCopy, 64, 1);
 router!(TwinTorusDrained, 64, 1);
+router!(TwinTorusCount, 64, 1);
 router!(TwinTorusCredit, 64, 1);
 router!(TwinTorusJams, 64, 1);
 router!(TwinTorusBusy, 64, 1);
@@ -456,6 +457,25 @@ pub fn fair<U: Router>() -> Result<(), Fault> {
         Check::Unfair.holds(fair, || format!("{sent:?} words, in percent at least {percent:?}"))?;
     }
     Ok(())
+}
+
+/// The count of packets that nobody gets stays at its highest value.
+pub fn counts<U: Router>() -> Result<(), Fault> {
+    let mut unit = fresh::<U>();
+    let to_itself = Stream {
+        port: Port::Local,
+        lane: 0,
+        header: to(1, 1, Class::Request),
+        length: 1,
+    };
+    stream(&mut unit, 0x1_0000 + 100, &[to_itself], &[]);
+    let count = unit.drained();
+    Check::Unroutable.holds(count == 0xffff, || format!("{count} after 65536 and more"))
+}
+
+#[test]
+fn a_full_count_stays() {
+    counts::<TorusW64>().unwrap();
 }
 
 #[test]

@@ -10,13 +10,13 @@ use tsunagi::harness::wave::Probe;
 
 use crate::bench::{Check::*, *};
 use crate::cells::{Barrier, Bus, barriers, bus_contract, bus_rate};
-use crate::crossbar::{contract, crossed, latency, plan, rate};
+use crate::crossbar::{contract, counts, crossed, latency, plan, rate};
 use crate::omega::{Radix3, Top, agrees};
 use crate::switch::{switch_plan, timing};
 use crate::torus::{
-    self, Router, TwinTorusBubble, TwinTorusBusy, TwinTorusCopy, TwinTorusCredit, TwinTorusDrained, TwinTorusGreedy,
-    TwinTorusJams, TwinTorusLane, TwinTorusLate, TwinTorusMixed, TwinTorusPace, TwinTorusRest, TwinTorusUnfair,
-    TwinTorusWord, all_to_all, pace,
+    self, Router, TwinTorusBubble, TwinTorusBusy, TwinTorusCopy, TwinTorusCount, TwinTorusCredit, TwinTorusDrained,
+    TwinTorusGreedy, TwinTorusJams, TwinTorusLane, TwinTorusLate, TwinTorusMixed, TwinTorusPace, TwinTorusRest,
+    TwinTorusUnfair, TwinTorusWord, all_to_all, pace,
 };
 use tsunagi::net::torus::Torus;
 
@@ -40,6 +40,11 @@ fn crossbar<U: Switch>() -> Found {
         gating::<U>(Seed(1).stream("gating")),
     ]);
     found
+}
+
+/// Only a full count is wrong: what takes 65536 packets to see is asked of no other twin.
+fn count_of<U: Switch>() -> Found {
+    vec![counts::<U>()]
 }
 
 fn buffered<U: Switch>() -> Found {
@@ -99,7 +104,7 @@ fn bus<U: Bus>() -> Found {
 /// All checks of a twin, its own check, and those that find it, too.
 type Twin = (fn() -> Found, Check, &'static [Check]);
 
-const TWINS: [Twin; 47] = [
+const TWINS: [Twin; 50] = [
     // A word at the wrong output is one too many, or stands where another is expected.
     (crossbar::<TwinCrossbarRoute>, Nothing, &[Word, Latency, Rate]),
     (crossbar::<TwinCrossbarWord>, Word, &[]),
@@ -107,6 +112,7 @@ const TWINS: [Twin; 47] = [
     (crossbar::<TwinCrossbarUnfair>, Unfair, &[]),
     (crossbar::<TwinCrossbarLeft>, Left, &[]),
     (crossbar::<TwinCrossbarUnroutable>, Unroutable, &[]),
+    (count_of::<TwinCrossbarCount>, Unroutable, &[]),
     // An offer that comes and goes by itself is no rest either.
     (crossbar::<TwinCrossbarWithdraws>, Protocol, &[Gating]),
     // What is stuck is never at rest.
@@ -122,6 +128,7 @@ const TWINS: [Twin; 47] = [
     (crossbar::<TwinBufferedFull>, Word, &[Nothing, Mixed, Hang, Rest]),
     (crossbar::<TwinBufferedRest>, Gating, &[]),
     (crossbar::<TwinBufferedUnroutable>, Unroutable, &[]),
+    (count_of::<TwinBufferedCount>, Unroutable, &[]),
     (switch::<TwinCenju3SwitchIdle>, Timing, &[]),
     (switch::<TwinCenju3SwitchSync>, Timing, &[]),
     // On another channel nothing is expected.
@@ -135,6 +142,7 @@ const TWINS: [Twin; 47] = [
     // The next packet stands where the copy is expected; a copy that goes nowhere else is a packet drained.
     (router::<TwinTorusCopy>, Word, &[Left, Unroutable]),
     (router::<TwinTorusDrained>, Unroutable, &[]),
+    (|| vec![torus::counts::<TwinTorusCount>()], Unroutable, &[]),
     (router::<TwinTorusCredit>, Protocol, &[]),
     (router::<TwinTorusJams>, Hang, &[Rest]),
     (router::<TwinTorusBusy>, Rest, &[]),

@@ -7,14 +7,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use regex::Regex;
 use serde::Deserialize;
 
+use crate::cargo::Tests;
 use crate::synth::Blocks;
 use crate::{Entry, Flow, FlowError, Outcome, kept, pool, yosys};
 
@@ -30,15 +29,11 @@ pub struct Args {
     /// Only make the netlists
     #[arg(long)]
     netlists: bool,
-    /// The packages whose tests are run
-    #[arg(long = "package", value_name = "NAME", default_values = ["testbenches", "testbenches-machine"])]
-    packages: Vec<String>,
     /// How many netlists are made at a time
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// Options for `cargo test`, as `-- --test net crossbar`; without, all of the packages' tests
-    #[arg(last = true)]
-    cargo: Vec<String>,
+    #[command(flatten)]
+    tests: Tests,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -242,52 +237,5 @@ fn test(cells: Cells, args: &Args, netlists: &[PathBuf]) -> Result<u32, FlowErro
         let copy = run.join(file.file_name().unwrap_or_default());
         fs::copy(file, copy).map_err(|e| FlowError::io(file, e))?;
     }
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(program);
-    command.args(["test", "--no-fail-fast"]);
-    command.args(args.packages.iter().map(|package| format!("--package={package}")));
-    command.args(&args.cargo).stdout(Stdio::piped());
-    let absolute = std::path::absolute(&run).map_err(|e| FlowError::io(&run, e))?;
-    command.env("VERILATED_NETLISTS", absolute);
-    let broken = |source| FlowError::Program {
-        program: "cargo".into(),
-        source,
-    };
-    let mut child = command.spawn().map_err(broken)?;
-    let mut passed = 0;
-    for line in BufReader::new(child.stdout.take().expect("it is piped")).lines() {
-        let line = line.map_err(broken)?;
-        passed += passed_in(&line);
-        println!("{line}");
-    }
-    let status = child.wait().map_err(broken)?;
-    if !status.success() || passed == 0 {
-        return Err(FlowError::Finding {
-            tool: "cargo test",
-            what: format!("{cells} netlists"),
-            text: format!("{passed} tests passed, {status}"),
-        });
-    }
-    Ok(passed)
-}
-
-/// How many tests a line of `cargo test` says have passed.
-fn passed_in(line: &str) -> u32 {
-    let count = line
-        .strip_prefix("test result: ")
-        .and_then(|rest| rest.split_once(". "))
-        .and_then(|(_, rest)| rest.split_once(" passed"));
-    count.and_then(|(n, _)| n.parse().ok()).unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passed_tests_are_counted() {
-        let line = "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.61s";
-        assert_eq!(passed_in(line), 12);
-        assert_eq!(passed_in("test fifo::fifo_lut_ram ... ok"), 0);
-    }
+    args.tests.run(&format!("{cells} netlists"), "VERILATED_NETLISTS", &run)
 }

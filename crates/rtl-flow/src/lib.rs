@@ -1,6 +1,8 @@
 //! What is done to the RTL outside its simulation. Each part is a module here and a subcommand of `rtl-flow`; all of them take what
 //! there is from [`Flow::entries`] and run programs through [`Tools`].
 
+mod cargo;
+pub mod coverage;
 pub mod entries;
 pub mod error;
 pub mod formal;

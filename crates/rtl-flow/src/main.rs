@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use rtl_flow::{Flow, Outcome, formal, fpga, gate, lint, synth};
+use rtl_flow::{Flow, Outcome, coverage, formal, fpga, gate, lint, synth};
 
 /// What is done to the RTL outside its simulation
 #[derive(Parser)]
@@ -26,6 +26,7 @@ enum Part {
     Formal(formal::Args),
     Fpga(fpga::Args),
     Gate(gate::Args),
+    Coverage(coverage::Args),
 }
 
 fn main() -> ExitCode {
@@ -52,5 +53,6 @@ fn run(args: &Args) -> Outcome {
         Part::Formal(part) => formal::run(&flow, part),
         Part::Fpga(part) => fpga::run(&flow, part),
         Part::Gate(part) => gate::run(&flow, part),
+        Part::Coverage(part) => coverage::run(&flow, part),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::coverage;
 use crate::model::{Job, Model, snake};
 use crate::ports::Port;
 
@@ -73,6 +74,8 @@ pub struct Generated {
     pub header: String,
     /// The root's code, without what is for waves.
     pub sources: String,
+    /// What it counts.
+    pub points: Vec<coverage::Point>,
 }
 
 /// The C++ end of a unit; `None` if the class is not as expected. After the first time, which is here, the shim evaluates the generated root
@@ -125,22 +128,31 @@ void {symbol}_restore(void* self, void* loader) {{
         String::new()
     };
     let guard = guard(job);
+    let (counters, begin, end) = if generated.points.is_empty() {
+        Default::default()
+    } else {
+        (
+            coverage::shim(job, &generated.points),
+            format!("\n        {symbol}_covered.begin(root);"),
+            format!("\n    {symbol}_covered.end(*static_cast<{class}*>(self)->rootp);"),
+        )
+    };
     Some(format!(
-        r#"{guard}extern "C" {{
+        r#"{guard}{counters}extern "C" {{
 extern const uint32_t {symbol}_layout[];
 __attribute__((used)) const uint32_t {symbol}_layout[] = {{{mark}{offsets}}};
 void* {symbol}_new(void* context, const char* name) {{
     {class}* model = nullptr;
     {symbol}_guard([&] {{
         model = new {class}{{static_cast<VerilatedContext*>(context), name}};
-        auto& root = *model->rootp;{zero}
+        auto& root = *model->rootp;{begin}{zero}
         model->eval();  // the first one only notes where the clocks are: without it the first edge would be lost
     }});
     return model;
 }}
 void* {symbol}_root(void* self) {{ return static_cast<{class}*>(self)->rootp; }}
 void {symbol}_free(void* self) {{
-    {symbol}_guard([=] {{ static_cast<{class}*>(self)->final(); }});
+    {symbol}_guard([=] {{ static_cast<{class}*>(self)->final(); }});{end}
     delete static_cast<{class}*>(self);
 }}
 void {symbol}_eval(void* self) {{

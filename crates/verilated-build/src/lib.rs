@@ -9,6 +9,7 @@
 //! Models lie in `target/<profile>/verilated`, so that all cargo commands share them.
 
 mod compiler;
+mod coverage;
 mod emit;
 mod error;
 mod model;
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 pub use compiler::{FEW_BRANCHES, cpp};
+pub use coverage::VARIABLE as COVERAGE;
 pub use error::Error;
 pub use toolchain::Toolchain;
 pub use twin::Patch;
@@ -35,6 +37,7 @@ pub struct Builder {
     toml: PathBuf,
     groups: Option<Vec<String>>,
     netlists: Option<PathBuf>,
+    coverage: bool,
 }
 
 impl Builder {
@@ -44,6 +47,7 @@ impl Builder {
             toml: path.into(),
             groups: None,
             netlists: None,
+            coverage: false,
         }
     }
 
@@ -60,13 +64,22 @@ impl Builder {
         self
     }
 
-    /// Builds, or ends the build script with the error as cargo shows it. `VERILATED_NETLISTS` names a folder as [`Self::netlists`] does.
+    /// Counts which branches of the models are taken, but those of twins; see [`COVERAGE`].
+    pub fn coverage(mut self) -> Self {
+        self.coverage = true;
+        self
+    }
+
+    /// Builds, or ends the build script with the error as cargo shows it. `VERILATED_NETLISTS` names a folder as [`Self::netlists`] does,
+    /// and with [`COVERAGE`] set it is as after [`Self::coverage`].
     pub fn build(mut self) {
         println!("cargo::rerun-if-changed=build.rs");
         println!("cargo::rerun-if-env-changed=VERILATED_NETLISTS");
         if let Some(folder) = env::var_os("VERILATED_NETLISTS") {
             self = self.netlists(folder);
         }
+        println!("cargo::rerun-if-env-changed={COVERAGE}");
+        self.coverage |= env::var_os(COVERAGE).is_some();
         match self.try_build(&out_dir()) {
             Ok(built) => {
                 for file in &built.inputs {
@@ -89,12 +102,12 @@ impl Builder {
             .unwrap_or_else(|_| "units".into())
             .replace('-', "_");
         let models = store(out).map_or(out.into(), |store| store.join(&package));
-        let mut jobs = model::jobs(&units, self.groups.as_deref(), &package, &models)?;
+        let mut jobs = model::jobs(&units, self.groups.as_deref(), &package, &models, self.coverage)?;
         if let Some(folder) = &self.netlists {
             let folder = std::path::absolute(folder).map_err(|e| Error::io(folder, e))?;
             let netlists = units.netlists(&folder);
             // The RTL's own models stay, for the next build without netlists.
-            let made = model::jobs(&netlists, None, &package, &models.join("netlists"))?;
+            let made = model::jobs(&netlists, None, &package, &models.join("netlists"), false)?;
             for mut netlist in made {
                 if let Some(job) = jobs.iter_mut().find(|job| job.name == netlist.name) {
                     netlist.params = std::mem::take(&mut job.params);

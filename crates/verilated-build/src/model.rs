@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::compiler::Compiler;
 use crate::twin::Patch;
-use crate::{Error, Set, Toolchain, Twin, Unit, Units, emit, ports, stamp, units};
+use crate::{Error, Set, Toolchain, Twin, Unit, Units, coverage, emit, ports, stamp, units};
 
 /// What has to be made.
 #[derive(Debug)]
@@ -47,8 +47,15 @@ pub struct Model {
     pub json: String,
 }
 
-/// The jobs of the chosen groups, in the order of the list.
-pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Path) -> Result<Vec<Job>, Error> {
+/// The jobs of the chosen groups, in the order of the list. With `coverage`, the branches of all but twins are counted, in models of
+/// their own, so that the others stay for the next build without.
+pub fn jobs(
+    units: &Units,
+    groups: Option<&[String]>,
+    package: &str,
+    models: &Path,
+    coverage: bool,
+) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
     let mut names = BTreeSet::new();
     for Named { name, unit, set, twin } in named(units)? {
@@ -67,7 +74,14 @@ pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Pa
             )));
         }
         let module = snake(&name);
-        let folder = models.join(&module);
+        let savable = set.savable.unwrap_or(unit.savable);
+        // Verilator has no counters in a model with checkpoints.
+        let coverage = coverage && twin.is_none() && !savable;
+        let folder = if coverage {
+            models.join("coverage").join(&module)
+        } else {
+            models.join(&module)
+        };
         if !names.insert(module.clone()) {
             return Err(fail(format!(
                 "two sets give the Rust module `{module}`: give one of them a `name`"
@@ -77,7 +91,6 @@ pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Pa
         let class = format!("V{symbol}");
         let top = unit.top.clone().unwrap_or_else(|| unit.name.clone());
         let random = set.random.or(unit.random).unwrap_or(group != "machine");
-        let savable = set.savable.unwrap_or(unit.savable);
         let mut arguments: Vec<String> = ["--cc", "-O3", "--assert", "--trace-vcd", "--quiet"]
             .map(String::from)
             .into();
@@ -86,6 +99,9 @@ pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Pa
         arguments.extend(["--x-assign".into(), start.into(), "--x-initial".into(), start.into()]);
         if savable {
             arguments.push("--savable".into());
+        }
+        if coverage {
+            arguments.push("--coverage-line".into());
         }
         arguments.extend(["--prefix".into(), class.clone(), "--top-module".into(), top.clone()]);
         arguments.extend(
@@ -129,6 +145,7 @@ pub fn jobs(units: &Units, groups: Option<&[String]>, package: &str, models: &Pa
             optimize: match twin {
                 // Run once and briefly: its time is that of the compiler.
                 Some(_) => 1,
+                None if coverage => 1,
                 None => units.optimize.get(group).copied().unwrap_or(3),
             },
         });
@@ -189,6 +206,7 @@ impl Job {
             include_str!("emit.rs"),
             include_str!("model.rs"),
             include_str!("compiler.rs"),
+            include_str!("coverage.rs"),
             include_str!("twin.rs")
         );
         let twin = self.patch.as_ref().map(|patch| &patch.twin);
@@ -321,12 +339,14 @@ impl Job {
                 run.push_str(&part);
             }
         }
+        let unknown = || self.fail("this Verilator writes models that are not known here: use the locked one");
+        let points = coverage::points(&mut rest).ok_or_else(unknown)?;
         let generated = emit::Generated {
             wrapper: self.read(&self.generated(".cpp"))?,
             header: self.read(&self.generated("___024root.h"))?,
             sources: format!("{run}{rest}"),
+            points,
         };
-        let unknown = || self.fail("this Verilator writes models that are not known here: use the locked one");
         run.push_str(&emit::shim(self, ports, &generated).ok_or_else(unknown)?);
         rest.extend([vcd, fst]);
         rest.push_str(&emit::wave_shim(self, &generated).ok_or_else(unknown)?);

@@ -192,9 +192,10 @@ fn memory() -> Memory {
 impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
     fn new(case: &Case, start: &str, gaps: Gaps, timing: MemoryTiming, probe: &'a Probe) -> Result<Self, String> {
         let pacer = |pauses, name: &str| Pacer::new(pauses, case.rng(name));
+        let jitter = Cycle(if gaps == Gaps::None { 0 } else { 6 });
         let mut bench = Bench {
             rig: Rig::new(case, start, probe),
-            agent: MemoryAgent::new(timing, 4),
+            agent: MemoryAgent::new(timing, 4).with_jitter(case.rng("memory").bits(), jitter, jitter),
             memory: memory(),
             copies: memory(),
             tags: Tags::new(CACHE),
@@ -337,7 +338,7 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
             if load && loads {
                 load = false;
             }
-            let under_way = asked || !self.agent.is_idle() || seen.rsp.is_some() || seen.out.is_some();
+            let under_way = asked || self.agent.has_taken() || seen.rsp.is_some() || seen.out.is_some();
             holds(Rule::Rest, seen.busy || !under_way, || told("not busy".into()))?;
             let mem = &inputs.mem;
             self.agent

@@ -329,7 +329,7 @@ impl<'a, U: Ports> Bench<'a, U> {
         Ok(())
     }
 
-    /// The system software: at the interrupt everything that is in the region goes back by direct pages.
+    /// The system software: at the interrupt everything that is in the region goes back by direct pages, and is released in parts.
     fn refill(&mut self) -> Result<(), String> {
         let seen = self.seen;
         match self.software {
@@ -358,9 +358,13 @@ impl<'a, U: Ports> Bench<'a, U> {
                 self.software = Software::Writing { elements, calm: 0 };
             }
             Software::Writing { elements, calm: 4 } => {
-                self.modes.release = Some(elements);
-                self.model.read_back(elements);
-                self.software = Software::Released;
+                let part = elements.div_ceil(2);
+                self.modes.release = Some(part);
+                self.model.read_back(part);
+                self.software = match elements - part {
+                    0 => Software::Released,
+                    elements => Software::Writing { elements, calm: 4 },
+                };
             }
             Software::Writing { elements, calm } => {
                 let calm = if self.direct.is_empty() && seen.stable {

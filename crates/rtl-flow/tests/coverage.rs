@@ -1,0 +1,35 @@
+//! `rtl-flow coverage` names a branch that no test takes, and an exception that none needs.
+
+mod package;
+
+use package::Package;
+
+const LINE: &str = "end else if (count[W:1] != 0) begin";
+
+#[test]
+fn a_branch_that_is_never_taken_is_found() {
+    let never = "if (start && d == 0) remainder <= n;";
+    let package = Package::new(LINE, &format!("{never}\n    {LINE}"));
+    let run = |units, more: &[&str]| package.run(&["coverage"], units, more);
+    let (passed, said) = run("units.toml", &["--lcov", "divider.info"]);
+    assert!(passed && said.contains("in 1 files taken"), "{said}");
+    let lcov = package.read("divider.info");
+    assert!(
+        lcov.contains("SF:rtl/divider.v\n") && lcov.contains("DA:22,5\n"),
+        "{lcov}"
+    );
+
+    let (passed, said) = run("changed/units.toml", &[]);
+    let found = format!("coverage over changed/rtl/divider.v:26:5:\n`if` is never taken: {never}");
+    assert!(!passed && said.contains(&found), "{said}");
+    let excuse = |why| format!("[[exception]]\nfile = \"rtl/divider.v\"\nlines = [\"{never}\"]\nwhy = \"{why}\"\n");
+    package.write("changed/coverage.toml", &excuse(""));
+    let (passed, said) = run("changed/units.toml", &[]);
+    assert!(!passed && said.contains("say why"), "{said}");
+    package.write("changed/coverage.toml", &excuse("nobody divides by zero"));
+    let (passed, said) = run("changed/units.toml", &[]);
+    assert!(passed && said.contains("the others excused"), "{said}");
+    package.write("coverage.toml", &excuse("nobody divides by zero"));
+    let (passed, said) = run("units.toml", &[]);
+    assert!(!passed && said.contains("delete this exception"), "{said}");
+}

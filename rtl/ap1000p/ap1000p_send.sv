@@ -12,7 +12,7 @@
 // Latency    6 cycles from a command's last word to the memory's address, if its translation takes the MMU's 3; from its first
 //            word to the route's on show 3. One word per cycle out, messages one after the other without a bubble.
 // Error      memory error, a fault that was aborted, a register that is empty and does not wait, or none: the message ends with the word
-//            before, `error_o`. What was asked for is thrown away.
+//            before, `error_o`. What was asked for is thrown away; a fault on show waits for software all the same.
 // Misuse     kinds of the other class or none: dropped, `bad_o`. Commands of fewer than 8 words go out as short as they are, of more are cut, `bad_o`.
 //            A cell that is not in the torus leads where the sum leads; the router drains it.
 // Reset      drops everything; memory and MMU must forget what they were asked, too.
@@ -232,7 +232,7 @@ module ap1000p_send #(
       .job_stride_i(is_send ? stride_q : in_data_i),
       .job_words_i(length_q[ap1000p_pkg::CommandLengthWordsLsb+:20]),
       .forget_i,
-      .stop_i(run_stop),
+      .stop_i(run_stop && !fault_valid_o),  // software has to do with a fault that is on show
       .req_valid_o,
       .req_ready_i,
       .req_context_o,

@@ -15,7 +15,7 @@ use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, Cycle};
 
 use crate::rig::{Common, Ports, Rig, Twin, each_is_caught, fails};
-use crate::space::{MEMORY, Mmu, Request, Space};
+use crate::space::{MEMORY, Mmu, Page, Request, Space};
 use crate::{SLOW, STARTS, holds};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +162,7 @@ macro_rules! ports {
 }
 
 ports!(Ap1000pSend Ap1000pSendReply
-       TwinSendStride TwinSendFlag TwinSendTold TwinSendBubble TwinSendLate TwinSendWithdraws TwinSendPath TwinSendDrain TwinSendStuck TwinSendRest
+       TwinSendStride TwinSendFlag TwinSendTold TwinSendBubble TwinSendLate TwinSendWithdraws TwinSendPath TwinSendServes TwinSendDrain TwinSendStuck TwinSendRest
        TwinSendRegister TwinSendEmpty TwinSendOpens TwinSendHasty TwinSendMore);
 
 /// Communication registers whose every read gives another word.
@@ -248,8 +248,11 @@ struct Bench<'a, U> {
     /// Words that have come of the message under way.
     came: usize,
     flags_due: VecDeque<(Owner, u32)>,
-    /// Until when the fault is served.
+    /// Cycles that software has for a fault, at most, and when the one that waits is served.
+    service: u64,
     serving: Option<u64>,
+    /// The fault that waits for software.
+    shown: Option<(u8, Request)>,
     /// First cycle: of a command's last word, of the memory's command, of the first word, of the route; of the last word out.
     marks: [Option<u64>; 4],
 
@@ -292,7 +295,9 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             cut: false,
             came: 0,
             flags_due: VecDeque::new(),
+            service: 50,
             serving: None,
+            shown: None,
             marks: [None; 4],
 
             first_out: 0,
@@ -325,6 +330,8 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
         self.told = [0; 2];
         self.want = [0; 2];
         self.cut = false;
+        self.serving = None;
+        self.shown = None;
         Ok(())
     }
 
@@ -404,6 +411,10 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
 
         self.told[0] += u32::from(seen.bad);
         self.told[1] += u32::from(seen.error);
+        holds(Rule::Told, self.shown.is_none() || seen.fault == self.shown, || {
+            told(format!("fault {:x?} became {:x?}", self.shown, seen.fault))
+        })?;
+        self.shown = seen.fault.filter(|_| served.is_none());
         if let Some((reason, request)) = seen.fault {
             let why = if request.addr.is_multiple_of(4) {
                 self.space.lookup(request)
@@ -415,7 +426,7 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
                     holds(Rule::Told, why == Err(reason), || {
                         told(format!("fault {reason} at {request:x?}"))
                     })?;
-                    self.serving = Some(now + 1 + self.rng.as_mut().map_or(0, |rng| rng.below(50)));
+                    self.serving = Some(now + 1 + self.rng.as_mut().map_or(0, |rng| rng.below(self.service)));
                 }
                 Some(_) if served.is_some() => {
                     self.serving = None;
@@ -655,6 +666,38 @@ fn put(words: u32, number: u32) -> [u32; 8] {
     [0x0100, words, 0x1000 + number, 0, 0x200, 0x300, 0x8000 + number * 64, 0]
 }
 
+/// Messages whose memory fails while a page behind that is waited for: its fault is on show until software has served it.
+fn fails_before_a_fault<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Result<(), String> {
+    const MESSAGES: u16 = 60;
+    const PAGE: u32 = 4096;
+    // Of the first page.
+    const WORDS: u32 = 40;
+    let mut bench = Bench::<U>::new(case, STARTS[0], CLASSES[0], Gaps::Both, SLOW, probe)?;
+    bench.space.faults = true;
+    bench.service = 1_000;
+    let places = (0..).filter_map(|n: u32| {
+        let owner = Owner {
+            context: (n >> 4 & 0xfff) as u16,
+            system: false,
+        };
+        let end = (1 + (n & 15)) * PAGE;
+        let pages = [end - 4, end].map(|addr| bench.space.page(owner, addr));
+        (pages == [Page::There, Page::Away]).then_some((owner, end - 4 * WORDS))
+    });
+    let places: Vec<(Owner, u32)> = places.take(MESSAGES.into()).collect();
+    for (number, &(owner, addr)) in (0..).zip(&places) {
+        let at = bench.space.place(owner, addr + 4 * (number % WORDS)).expect("there");
+        bench.memory.inject_fault(at..at + 4);
+    }
+    for (owner, addr) in places {
+        let mut command = put(2 * WORDS, 0);
+        command[1] |= u32::from(owner.context) << COMMAND_LENGTH_CONTEXT_SHIFT;
+        command[6] = addr;
+        bench.give(&command);
+    }
+    bench.finish(200_000)
+}
+
 /// The stated rates and latencies, with a memory and an MMU that never wait.
 fn rate<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Result<(), String> {
     let bench = || {
@@ -740,6 +783,12 @@ fn rates_and_latencies() {
     case.run(|probe| rate::<Ap1000pSend>(&case, probe));
 }
 
+#[test]
+fn a_fault_stays_until_it_is_served() {
+    let case = Case::new("ap1000p", "send::a_fault_stays_until_it_is_served", "");
+    case.run(|probe| fails_before_a_fault::<Ap1000pSend>(&case, probe));
+}
+
 /// C6: item sizes and gaps, the word 0 being no stride at all.
 #[test]
 fn c6_strides() {
@@ -803,7 +852,7 @@ fn checks<U: Ports<In = Inputs, Out = Outputs>>() -> Vec<Result<(), String>> {
 
 #[test]
 fn each_twin_is_caught() {
-    let twins: [Twin; 14] = [
+    let twins: [Twin; 15] = [
         ("Words", &checks::<TwinSendStride>),
         ("Flags", &checks::<TwinSendFlag>),
         // Only the cut before last is remembered.
@@ -814,6 +863,11 @@ fn each_twin_is_caught() {
         ("Words", &checks::<TwinSendEmpty>),
         ("Opens", &checks::<TwinSendOpens>),
         ("Told", &checks::<TwinSendTold>),
+        // A fault goes before it is served.
+        ("Told", &|| {
+            let case = Case::new("ap1000p", "send::each_twin_is_caught", "fails before a fault");
+            vec![fails_before_a_fault::<TwinSendServes>(&case, &Probe::default())]
+        }),
         ("Rate", &checks::<TwinSendBubble>),
         ("Latency", &checks::<TwinSendLate>),
         ("Protocol", &checks::<TwinSendWithdraws>),

@@ -57,7 +57,7 @@
 
 /* Registers: What is */
 #define AP1000P_STATUS 0x1Cu
-#define AP1000P_STATUS_STABLE_SHIFT 0 /* paused, no message half written, all that is spilled is in memory; 0 without MODE.PAUSE */
+#define AP1000P_STATUS_STABLE_SHIFT 0 /* paused, no message half written (but for want of room in a region that software empties), all that is spilled is in memory; 0 without MODE.PAUSE */
 #define AP1000P_STATUS_STABLE_MASK 0x1u
 #define AP1000P_STATUS_FILL_SHIFT 1 /* a queue waits for its spilled words */
 #define AP1000P_STATUS_FILL_MASK 0x2u

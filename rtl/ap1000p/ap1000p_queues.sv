@@ -17,8 +17,8 @@
 //            together, and 1 per cycle out of each class.
 // Full       with a full queue, and no room for it in the region or `block_i`, that queue's writer waits, and nobody else. Nothing is lost.
 //            `full_o`: 8 KB or less of the region, or of the user's half once it has words there, are left (the red zone).
-// Modes      `pause_i`: no writer begins a message; `stable_o`: none is within one, what was spilled is in memory, no direct word waits. `block_i`:
-//            nothing more is spilled of a queue that has nothing spilled. `through_i`: see Refill. Each acts a cycle later.
+// Modes      `pause_i`: no writer begins a message; `stable_o`: none is within one (without HardwareRefill, but for one whose rest waits for
+//            room in the region), what was spilled is in memory, no direct word waits. `block_i`: nothing more is spilled of a queue that has nothing spilled. `through_i`: see Refill. Each acts a cycle later.
 // Misuse     a message of more than 16 words is dropped: `broken_o`. Base and limit act when the region is next empty.
 // Memory     a refused write: `spill_error_o`. An element that cannot be read back as it was written: `lost_o`. Of each queue the
 //            messages that miss a word are dropped (`broken_o`), the others are as if nothing had happened.
@@ -392,6 +392,10 @@ module ap1000p_queues #(
                       mem_rd_data_valid_i, mem_rd_data_data_i, mem_rd_data_last_i, mem_rd_data_err_i};
   end
 
+  // Within a message whose rest has no room in the region: only software makes some.
+  logic [4:0] stuck;
+  assign stuck = HardwareRefill ? '0 : away_q & ~room;
+
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       away_q <= '0;
@@ -402,7 +406,7 @@ module ap1000p_queues #(
     end else begin
       away_q <= ((empty ? '0 : away_q) & ~back) | (diverted ? queue : '0);
       fill_o <= !HardwareRefill && (away_q & ~more) != '0;
-      stable_o <= pause_q && midway_q == '0 && take == '0 && !direct_valid && !spill_busy;
+      stable_o <= pause_q && (midway_q & ~stuck) == '0 && take == '0 && !direct_valid && !spill_busy;
       spill_error_o <= spill_error;
       lost_o <= refill && refill_lost;
     end

@@ -89,7 +89,7 @@ pub const MODE_FAULT_NET_MASK: u32 = 0x20;
 
 /// Registers: What is.
 pub const STATUS: u32 = 0x1c;
-/// paused, no message half written, all that is spilled is in memory; 0 without MODE.PAUSE.
+/// paused, no message half written (but for want of room in a region that software empties), all that is spilled is in memory; 0 without MODE.PAUSE.
 pub const STATUS_STABLE_SHIFT: u32 = 0;
 /// Bits 0 in place.
 pub const STATUS_STABLE_MASK: u32 = 0x1;

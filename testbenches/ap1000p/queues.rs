@@ -530,6 +530,7 @@ fn a_full_region_stops_its_writers_and_nobody_else() {
     let case = Case::new("ap1000p", "queues::a_full_region_stops_its_writers_and_nobody_else", "");
     case.run(|probe| region_full::<Ap1000pQueues>(&case, probe));
     case.run(|probe| region_full::<Ap1000pQueuesNarrow>(&case, probe));
+    case.run(|probe| region_full::<Ap1000pQueuesSoftware>(&case, probe));
 }
 
 #[test]

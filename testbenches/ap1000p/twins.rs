@@ -195,6 +195,14 @@ fn each_queues_twin_is_caught() {
             ("Blocks", &[], of_queues::<TwinQueuesGone>),
             // The red zone is 4 KB.
             ("Told", &[], of_queues::<TwinQueuesTold>),
+            // Software waits for the end of a message that waits for room.
+            ("Hang", &[], || {
+                let case = Case::new("ap1000p", "twins::each_queues_twin_is_caught", "full, software");
+                queues::region_full::<TwinQueuesStable>(&case, &Probe::default())
+                    .err()
+                    .into_iter()
+                    .collect()
+            }),
             // What is stored is not fetched.
             ("Hang", &["Told"], of_queues::<TwinQueuesHang>),
         ],

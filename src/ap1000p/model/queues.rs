@@ -330,10 +330,15 @@ impl Queues {
         class == Traffic::Request && !self.spread.is_empty()
     }
 
-    /// While the queues pause: no writer is within a message, what was spilled is in memory, no direct word waits.
+    /// While the queues pause: no writer is within a message, but for want of room that only software makes, what was spilled is in memory, no direct word
+    /// waits.
     pub fn stable(&self, now: u64) -> bool {
-        let midway = |q: usize| self.index[q] != 0 && !self.waiting[q].is_empty();
-        !(0..QUEUES as usize).any(midway) && self.direct.is_empty() && self.stored <= now
+        let stuck = |queue: Queue| !self.hardware && self.away[queue as usize] && !self.may_leave(queue);
+        let midway = |queue: Queue| {
+            let q = queue as usize;
+            self.index[q] != 0 && !self.waiting[q].is_empty() && !stuck(queue)
+        };
+        !Queue::ALL.into_iter().any(midway) && self.direct.is_empty() && self.stored <= now
     }
 
     /// A queue with words in the region has no message left, and waits for software.

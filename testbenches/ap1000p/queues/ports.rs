@@ -139,4 +139,5 @@ ports!(
     TwinQueuesClasses: u64, true;
     TwinQueuesShare: u64, true;
     TwinQueuesBehind: u64, true;
+    TwinQueuesStable: u64, false;
 );

@@ -563,6 +563,140 @@ fn a_full_region_does_not_stop_who_empties_it() {
     }
 }
 
+/// So it is with commands by system calls, and with remote stores.
+#[test]
+fn no_program_fills_a_region_that_its_processor_empties() {
+    const PUTS: u32 = 400;
+    const STORES: u32 = 1000;
+    // 8 KB each.
+    const LIMIT: u32 = 2;
+    let config = Config {
+        columns: 2,
+        rows: 1,
+        hardware_refill: false,
+        ..Config::paper()
+    };
+    for stores in [false, true] {
+        let mut sim = boot(config.clone());
+        sim.spawn_checked(NodeId(0), async move |cell| {
+            let region = cell.host().reg_read(SPILL_REGION).await? & SPILL_REGION_BASE_MASK;
+            let region = region | LIMIT << SPILL_REGION_LIMIT_SHIFT;
+            cell.host().reg_write(SPILL_REGION, region).await?;
+            // All that follows waits for this register.
+            cell.put_from_registers(NodeId(1), 5, 1, Addr(0x3_0000), None).await?;
+            if stores {
+                let at = Shared {
+                    cell: NodeId(1),
+                    addr: FLAG,
+                };
+                for number in 1..=STORES {
+                    cell.store(at, 8, number.into()).await?;
+                }
+                cell.fence().await;
+            } else {
+                let put = Transfer {
+                    words: 400,
+                    dest: Addr(0x2_0000),
+                    dest_flag: Some(FLAG),
+                    ..Transfer::default()
+                };
+                for _ in 0..PUTS {
+                    cell.put_by(By::System, NodeId(1), &put).await?;
+                }
+            }
+            Ok::<_, DsmError>(())
+        });
+        let count = if stores { STORES } else { PUTS };
+        sim.spawn_checked(NodeId(1), async move |cell| {
+            cell.compute(Picos::from_us(5_000.0)).await;
+            cell.put_registers(NodeId(0), Addr(0), 1, 5, None).await?;
+            cell.wait_flag(FLAG, count).await
+        });
+        sim.run(Picos::from_us(100_000.0)).unwrap();
+        let full = FaultKind::Other { cause: CAUSE_FULL_MASK };
+        let faults = sim.take_faults();
+        assert!(
+            !faults.is_empty() && faults.iter().all(|fault| fault.kind == full),
+            "{faults:?}"
+        );
+    }
+}
+
+/// Remote stores fill their queue faster than they go, and what follows them is spilled. Only the processor could copy it back, and that waits for its load.
+#[test]
+fn a_load_does_not_wait_for_words_that_its_processor_copies_back() {
+    const STORES: u32 = 60;
+    let config = Config {
+        columns: 2,
+        rows: 1,
+        hardware_refill: false,
+        ..Config::paper()
+    };
+    let backends: [AnyBackend; 2] = [
+        Box::new(Machine::new(&config).expect("built")),
+        Box::new(ModelMachine::new(&config)),
+    ];
+    for backend in backends {
+        let mut sim = Ap1000pSim::new(backend, config.clone()).expect("boots");
+        sim.spawn_checked(NodeId(0), async |cell| {
+            let at = |number: u32| Shared {
+                cell: NodeId(1),
+                addr: Addr(0x2_0000 + 8 * number),
+            };
+            let mut spilled = 0;
+            for burst in 1..=STORES {
+                for number in 0..burst {
+                    cell.store(at(number), 8, u64::from(burst + number)).await?;
+                }
+                spilled |= cell.host().reg_read(STATUS).await? & STATUS_SPILLED_MASK;
+                let last = burst - 1;
+                assert_eq!(cell.load(at(last), 8).await?, u64::from(burst + last));
+            }
+            assert_ne!(spilled, 0, "nothing was spilled");
+            Ok::<_, DsmError>(())
+        });
+        sim.run(BOUND).unwrap();
+        assert_eq!(sim.take_faults(), []);
+    }
+}
+
+/// So many GETs come while a register holds their replies that these fill the spill region amid one. Software, which empties it, waits for no end of that.
+#[test]
+fn a_region_full_of_replies_is_emptied_by_software() {
+    const GETS: u32 = 1200;
+    // 8 KB each: 1024 replies.
+    const LIMIT: u32 = 1;
+    let config = Config {
+        hardware_refill: false,
+        ..config(2, 1)
+    };
+    let backends: [AnyBackend; 2] = [
+        Box::new(Machine::new(&config).expect("built")),
+        Box::new(ModelMachine::new(&config)),
+    ];
+    for backend in backends {
+        let mut sim = Ap1000pSim::new(backend, config.clone()).expect("boots");
+        sim.spawn_checked(NodeId(0), async |cell| {
+            cell.get_registers(NodeId(1), 5, 1, Addr(0x3_0000), None).await?;
+            for _ in 0..GETS {
+                cell.get(NodeId(1), Addr(0), 0, Addr(0), Some(FLAG), None).await?;
+            }
+            cell.wait_flag(FLAG, GETS).await?;
+            Ok::<_, CommandError>(())
+        });
+        sim.spawn_checked(NodeId(1), async |cell| {
+            let region = cell.host().reg_read(SPILL_REGION).await? & SPILL_REGION_BASE_MASK;
+            let region = region | LIMIT << SPILL_REGION_LIMIT_SHIFT;
+            cell.host().reg_write(SPILL_REGION, region).await?;
+            cell.compute(Picos::from_us(3_000.0)).await;
+            let held = cell.host().reg_read(HELD).await?;
+            assert!(held >= SPILL_UNIT - 1, "{held} elements");
+            cell.register_write(5, 1).await
+        });
+        sim.run(Picos::from_us(100_000.0)).unwrap();
+    }
+}
+
 /// Of two messages that are refused one after the other, the last one is told of, whatever the system does when it comes.
 #[test]
 fn what_is_told_during_an_interrupt_is_told() {

@@ -176,6 +176,7 @@ impl Cell {
         let (kernel, config) = (&self.kernel, &self.kernel.config);
         if by == By::System {
             kernel.cpu.work(Level::User, config.system_call + config.call).await;
+            kernel.room().await;
             return Ok(kernel.issue(page, words).await?);
         }
         kernel.cpu.work(Level::User, config.call).await;

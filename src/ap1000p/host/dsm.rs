@@ -22,6 +22,8 @@ use crate::harness::exec::{First, RegError, race};
 use crate::harness::memory::Memory;
 use crate::{Addr, NodeId, Picos};
 
+/// Stores that are not acknowledged, at most, for a load to have room in its queue behind them: they have 4 words, it has 2, and the queue 30 for sure.
+const STORES_BEFORE_LOAD: u32 = 7;
 /// Bytes of a page whose loads and stores are Write Through, or not.
 const PAGE: u32 = 4096;
 
@@ -105,6 +107,7 @@ impl Cell {
         loop {
             // An interrupt handler goes first.
             cpu.work(Level::User, Picos::ZERO).await;
+            self.kernel.unspilled().await;
             if let Ok(value) = self.kernel.host.load(addr, bytes).await {
                 return Ok(value);
             }
@@ -217,6 +220,7 @@ impl Cell {
         let addr = self.physical(at, bytes)?;
         let _turn = self.library.accesses.hold().await;
         self.kernel.cpu.work(Level::User, Picos::ZERO).await;
+        self.kernel.room().await;
         let stored = self.kernel.host.store(addr, bytes, value).await;
         stored.map_err(|_| DsmError::Exception { at, bytes })
     }
@@ -228,6 +232,17 @@ impl Cell {
 }
 
 impl Kernel {
+    /// Until a load will not be spilled: where software copies back what is, the processor that waits for the load could not.
+    async fn unspilled(&self) {
+        if self.config.hardware_refill {
+            return;
+        }
+        let spilled = STATUS_SPILLED_MASK & 1 << (STATUS_SPILLED_SHIFT + QUEUE_ACCESS);
+        while self.cpu.read(Level::User, STATUS).await & spilled != 0
+            || self.cpu.read(Level::User, ACKS).await & ACKS_COUNT_MASK > STORES_BEFORE_LOAD
+        {}
+    }
+
     /// Forgets copies when other cells ask for it, and tells them.
     async fn forget(self: Rc<Kernel>) {
         let asked = self.layout.word(ASKED);

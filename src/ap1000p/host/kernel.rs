@@ -350,7 +350,7 @@ impl Kernel {
         }
     }
 
-    /// Until the user's stores will not have to wait for room in the spill region.
+    /// Until a program's stores will not have to wait for room in the spill region.
     pub async fn room(&self) {
         while self.full.get() {
             self.emptied.changed().await;

@@ -81,8 +81,11 @@ impl Package {
             .current_dir(self.folder.path())
             .env("VERILATOR_ROOT", tools.unwrap_or_else(|e| panic!("{e}")).root())
             .env("CARGO_NET_OFFLINE", "true")
-            // What the package depends on is compiled once for all tests of a part.
-            .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join(part[0]))
+            // What the package depends on is compiled once.
+            .env(
+                "CARGO_TARGET_DIR",
+                Path::new(env!("CARGO_TARGET_TMPDIR")).join("package"),
+            )
             .output()
             .unwrap();
         let said = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());

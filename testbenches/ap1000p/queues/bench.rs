@@ -358,7 +358,8 @@ impl<'a, U: Ports> Bench<'a, U> {
                 self.software = Software::Writing { elements, calm: 0 };
             }
             Software::Writing { elements, calm: 4 } => {
-                let part = elements.div_ceil(2);
+                // A writer that waits for room goes on as soon as there is some.
+                let part = if seen.full { elements } else { elements.div_ceil(2) };
                 self.modes.release = Some(part);
                 self.model.read_back(part);
                 self.software = match elements - part {

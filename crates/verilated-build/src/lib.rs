@@ -102,7 +102,17 @@ impl Builder {
             .unwrap_or_else(|_| "units".into())
             .replace('-', "_");
         let models = store(out).map_or(out.into(), |store| store.join(&package));
-        let mut jobs = model::jobs(&units, self.groups.as_deref(), &package, &models, self.coverage)?;
+        let mut jobs = model::jobs(&units, self.groups.as_deref(), &package, &models, false)?;
+        if self.coverage {
+            // Their points name files by their whole paths: the same package elsewhere has others.
+            let here = env::current_dir().map_err(|e| Error::io(Path::new("."), e))?;
+            let models = models.join(format!("{:016x}", stamp::hash(here.as_os_str().as_encoded_bytes())));
+            let counted = model::jobs(&units, self.groups.as_deref(), &package, &models, true)?;
+            let is_twin = |name: &str| units.twins.iter().any(|twin| twin.name == name);
+            for (job, counted) in jobs.iter_mut().zip(counted).filter(|(job, _)| !is_twin(&job.name)) {
+                *job = counted;
+            }
+        }
         if let Some(folder) = &self.netlists {
             let folder = std::path::absolute(folder).map_err(|e| Error::io(folder, e))?;
             let netlists = units.netlists(&folder);

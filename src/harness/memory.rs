@@ -271,6 +271,14 @@ struct Jitter {
 }
 
 impl Jitter {
+    /// With gaps from so many cycles on, commands wait, too.
+    const REFUSED: u64 = 4;
+
+    /// Whether a command is taken is chance, at rest as well.
+    fn refuses(&self) -> bool {
+        self.gap >= Self::REFUSED
+    }
+
     fn upto(&mut self, max: u64) -> u64 {
         self.rng.next_u64() % (max + 1)
     }
@@ -346,7 +354,7 @@ impl MemoryAgent {
     /// Nothing is in flight: without a new command the ports will not change.
     #[inline]
     pub fn is_idle(&self) -> bool {
-        !self.has_taken() && self.ports.rd_cmd_ready && self.ports.wr_cmd_ready
+        !self.has_taken() && !self.jitter.as_ref().is_some_and(Jitter::refuses)
     }
 
     /// A command is in flight.
@@ -400,8 +408,7 @@ impl MemoryAgent {
     /// [`MemWrite`](EventKind::MemWrite) and [`MemWritten`](EventKind::MemWritten).
     #[inline]
     pub fn step(&mut self, cycle: Cycle, memory: &mut Memory, from: &MemPortsIn, event: impl FnMut(EventKind)) {
-        // Whether it takes the next command is chance with jitter, at rest too.
-        if !self.is_idle() || from.rd_cmd_valid || from.wr_cmd_valid || self.jitter.is_some() {
+        if !self.is_idle() || from.rd_cmd_valid || from.wr_cmd_valid {
             self.edge(cycle.0, memory, from, event);
         }
     }
@@ -563,7 +570,10 @@ impl MemoryAgent {
             self.ports.wr_rsp_valid = true;
             self.ports.wr_rsp_err = !ok;
         }
-        let [rd, wr] = [0, 1].map(|_| self.jitter.as_mut().is_none_or(|jitter| jitter.upto(jitter.gap) < 4));
+        let [rd, wr] = match &mut self.jitter {
+            Some(jitter) if jitter.refuses() => [0, 1].map(|_| jitter.upto(jitter.gap) < Jitter::REFUSED),
+            _ => [true; 2],
+        };
         self.ports.rd_cmd_ready = rd && self.reads.len() < COMMANDS;
         self.ports.wr_cmd_ready = wr && self.writes.len() < COMMANDS;
     }

@@ -320,7 +320,7 @@ fn run<U: Ports>(case: &Case, plan: &Plan, probe: &Probe) -> Result<Took, String
             .map_err(fault)?;
             took.all = cycle - first.unwrap_or(cycle) + 1;
         }
-        let done = next == plan.jobs.len() && due.is_empty() && !dut.busy() && agent.is_idle();
+        let done = next == plan.jobs.len() && due.is_empty() && !dut.busy() && !agent.has_taken();
         idle = if done { idle + 1 } else { 0 };
         if idle > 30 {
             let same = golden.compare(&memory);

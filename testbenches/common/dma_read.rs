@@ -235,7 +235,7 @@ fn run<U: Ports>(case: &Case, plan: &Plan, probe: &Probe) -> Result<u64, String>
         })
         .map_err(fault)?;
         let all_bursts = bursts.due.is_empty() || without.contains(&Rule::Bursts);
-        let done = source.is_empty() && due.is_empty() && all_bursts && !dut.busy() && agent.is_idle();
+        let done = source.is_empty() && due.is_empty() && all_bursts && !dut.busy() && !agent.has_taken();
         idle = if done { idle + 1 } else { 0 };
         if idle > 30 {
             return Ok(last - first.unwrap_or(last) + 1);

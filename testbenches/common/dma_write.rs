@@ -303,7 +303,7 @@ fn run<U: Ports>(case: &Case, plan: &Plan, probe: &Probe) -> Result<u64, String>
             })
             .map_err(fault)?;
         }
-        let done = next == plan.jobs.len() && words.is_empty() && due.is_empty() && !dut.busy() && agent.is_idle();
+        let done = next == plan.jobs.len() && words.is_empty() && due.is_empty() && !dut.busy() && !agent.has_taken();
         idle = if done { idle + 1 } else { 0 };
         if idle > 30 {
             let same = compare(&memory, &golden);

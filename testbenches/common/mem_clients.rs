@@ -522,7 +522,7 @@ fn run<U: Ports>(case: &Case, plan: &Plan, probe: &Probe) -> Result<Told, String
             let sent = client.commands.is_empty() && client.words.is_empty() && client.sent.is_empty();
             sent && client.open == 0 && client.due.is_empty()
         };
-        let done = clients.iter().all(over) && !dut.busy() && agent.is_idle();
+        let done = clients.iter().all(over) && !dut.busy() && !agent.has_taken();
         idle = if done { idle + 1 } else { 0 };
         if idle > 30 {
             let bytes = |memory: &Memory| memory.read(Addr(0), SIZE as usize).expect("all of it").to_vec();

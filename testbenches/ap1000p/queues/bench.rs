@@ -396,7 +396,7 @@ impl<'a, U: Ports> Bench<'a, U> {
     /// Until all is given and at rest.
     pub fn finish(&mut self, limit: u64) -> Result<(), String> {
         let end = self.cycle + limit;
-        while self.left() > 0 || self.dut.busy() || !self.agent.is_idle() || self.software != Software::Idle {
+        while self.left() > 0 || self.dut.busy() || self.agent.has_taken() || self.software != Software::Idle {
             self.cycle()?;
             holds(Rule::Hang, self.cycle < end, || {
                 format!(

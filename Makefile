@@ -16,7 +16,7 @@ help: ## this list
 
 tools: .tools/stamp ## install the locked tools into .tools/ (the only step that needs the network)
 
-.tools/stamp: tools/requirements.lock tools/install.sh
+.tools/stamp: tools/requirements.lock tools/install.sh Cargo.lock
 	tools/install.sh
 
 sim: .tools/stamp ## run the papers' experiments (of MACHINE=cenju3 or ap1000p, or all) on the RTL: paper / ours / difference, reports and waves in out/

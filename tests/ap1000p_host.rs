@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use tsunagi::ap1000p::host::layout::DEMAND;
 use tsunagi::ap1000p::host::{
-    Along, Ap1000pSim, BootError, By, Combine, CommandError, DsmError, FaultKind, Shared, Stride, Transfer,
+    Along, Ap1000pSim, BootError, By, Cell, Combine, CommandError, DsmError, FaultKind, Shared, Stride, Transfer,
 };
 use tsunagi::ap1000p::machine::Machine;
 use tsunagi::ap1000p::model::ModelMachine;
@@ -17,7 +17,7 @@ use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::stride::places;
 use tsunagi::ap1000p::window;
 use tsunagi::harness::backend::Backend;
-use tsunagi::harness::exec::SimError;
+use tsunagi::harness::exec::{RegError, SimError};
 use tsunagi::repro::machine::AnyBackend;
 use tsunagi::{Addr, NodeId, Picos};
 
@@ -37,6 +37,23 @@ fn config(columns: u32, rows: u32) -> Config {
 fn boot(config: Config) -> Ap1000pSim<Machine> {
     let machine = Machine::new(&config).expect("built");
     Ap1000pSim::new(machine, config).expect("boots")
+}
+
+/// The same on the RTL and on the model.
+fn both(config: &Config) -> [Ap1000pSim<AnyBackend>; 2] {
+    let backends: [AnyBackend; 2] = [
+        Box::new(Machine::new(config).expect("built")),
+        Box::new(ModelMachine::new(config)),
+    ];
+    backends.map(|backend| Ap1000pSim::new(backend, config.clone()).expect("boots"))
+}
+
+/// Leaves the spill region so many units of 8 KB.
+async fn limit_region(cell: &Cell, units: u32) -> Result<(), RegError> {
+    let region = cell.host().reg_read(SPILL_REGION).await? & SPILL_REGION_BASE_MASK;
+    cell.host()
+        .reg_write(SPILL_REGION, region | units << SPILL_REGION_LIMIT_SHIFT)
+        .await
 }
 
 fn quiet(sim: &mut Ap1000pSim<Machine>) {
@@ -515,8 +532,7 @@ fn a_region_that_is_taken_away_is_refilled_by_software() {
             cell.put_stride(NodeId(1), &transfer).await?;
         }
         assert_ne!(host.reg_read(HELD).await?, 0, "nothing was spilled");
-        let region = host.reg_read(SPILL_REGION).await? & SPILL_REGION_BASE_MASK;
-        host.reg_write(SPILL_REGION, region).await?;
+        limit_region(&cell, 0).await?;
         host.reg_write(ENABLE, enabled).await?;
         Ok::<_, CommandError>(())
     });
@@ -536,16 +552,9 @@ fn a_full_region_does_not_stop_who_empties_it() {
         hardware_refill: false,
         ..config(2, 1)
     };
-    let backends: [AnyBackend; 2] = [
-        Box::new(Machine::new(&config).expect("built")),
-        Box::new(ModelMachine::new(&config)),
-    ];
-    for backend in backends {
-        let mut sim = Ap1000pSim::new(backend, config.clone()).expect("boots");
+    for mut sim in both(&config) {
         sim.spawn_checked(NodeId(0), async |cell| {
-            let region = cell.host().reg_read(SPILL_REGION).await? & SPILL_REGION_BASE_MASK;
-            let region = region | LIMIT << SPILL_REGION_LIMIT_SHIFT;
-            cell.host().reg_write(SPILL_REGION, region).await?;
+            limit_region(&cell, LIMIT).await?;
             for _ in 0..PUTS {
                 cell.put(NodeId(1), Addr(0), 400, Addr(0x2_0000), Some(FLAG), None)
                     .await?;
@@ -579,9 +588,7 @@ fn no_program_fills_a_region_that_its_processor_empties() {
     for stores in [false, true] {
         let mut sim = boot(config.clone());
         sim.spawn_checked(NodeId(0), async move |cell| {
-            let region = cell.host().reg_read(SPILL_REGION).await? & SPILL_REGION_BASE_MASK;
-            let region = region | LIMIT << SPILL_REGION_LIMIT_SHIFT;
-            cell.host().reg_write(SPILL_REGION, region).await?;
+            limit_region(&cell, LIMIT).await?;
             // All that follows waits for this register.
             cell.put_from_registers(NodeId(1), 5, 1, Addr(0x3_0000), None).await?;
             if stores {
@@ -632,12 +639,7 @@ fn a_load_does_not_wait_for_words_that_its_processor_copies_back() {
         hardware_refill: false,
         ..Config::paper()
     };
-    let backends: [AnyBackend; 2] = [
-        Box::new(Machine::new(&config).expect("built")),
-        Box::new(ModelMachine::new(&config)),
-    ];
-    for backend in backends {
-        let mut sim = Ap1000pSim::new(backend, config.clone()).expect("boots");
+    for mut sim in both(&config) {
         sim.spawn_checked(NodeId(0), async |cell| {
             let at = |number: u32| Shared {
                 cell: NodeId(1),
@@ -670,12 +672,7 @@ fn a_region_full_of_replies_is_emptied_by_software() {
         hardware_refill: false,
         ..config(2, 1)
     };
-    let backends: [AnyBackend; 2] = [
-        Box::new(Machine::new(&config).expect("built")),
-        Box::new(ModelMachine::new(&config)),
-    ];
-    for backend in backends {
-        let mut sim = Ap1000pSim::new(backend, config.clone()).expect("boots");
+    for mut sim in both(&config) {
         sim.spawn_checked(NodeId(0), async |cell| {
             cell.get_registers(NodeId(1), 5, 1, Addr(0x3_0000), None).await?;
             for _ in 0..GETS {
@@ -685,9 +682,7 @@ fn a_region_full_of_replies_is_emptied_by_software() {
             Ok::<_, CommandError>(())
         });
         sim.spawn_checked(NodeId(1), async |cell| {
-            let region = cell.host().reg_read(SPILL_REGION).await? & SPILL_REGION_BASE_MASK;
-            let region = region | LIMIT << SPILL_REGION_LIMIT_SHIFT;
-            cell.host().reg_write(SPILL_REGION, region).await?;
+            limit_region(&cell, LIMIT).await?;
             cell.compute(Picos::from_us(3_000.0)).await;
             let held = cell.host().reg_read(HELD).await?;
             assert!(held >= SPILL_UNIT - 1, "{held} elements");

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::*;
-use tsunagi::ap1000p::host::{Cell, Message, Received, RingError, RingSize, Served};
+use tsunagi::ap1000p::host::{Message, Received, RingError, RingSize, Served};
 use tsunagi::ap1000p::ring::WORDS_MOST_IN_ANY;
 
 const RING: Addr = Addr(0x2_0000);
@@ -17,12 +17,7 @@ type Sim = Ap1000pSim<AnyBackend>;
 
 /// The test on the RTL and on the model: cells whose first 32 K words all differ.
 fn on_both(config: Config, test: impl Fn(&mut Sim)) {
-    let backends: [AnyBackend; 2] = [
-        Box::new(Machine::new(&config).expect("built")),
-        Box::new(ModelMachine::new(&config)),
-    ];
-    for backend in backends {
-        let mut sim = Ap1000pSim::new(backend, config.clone()).expect("boots");
+    for mut sim in super::both(&config) {
         for cell in 0..sim.cells() as u16 {
             let words: Vec<u32> = (0..0x8000).map(|at| word(cell, at)).collect();
             sim.cell(NodeId(cell)).set_words(Addr(0), &words);

@@ -10,7 +10,7 @@ use lcov::Record;
 use serde::Deserialize;
 
 use crate::cargo::Tests;
-use crate::{Flow, FlowError, Outcome, yosys};
+use crate::{Flow, FlowError, Outcome, lists, yosys};
 
 /// Run the testbenches and name the branches of the RTL that none of them takes
 #[derive(clap::Args)]
@@ -51,10 +51,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let list = flow.units.path("coverage.toml");
     let exceptions = read_exceptions(&list)?;
     let folder = Path::new(yosys::FOLDER).join("coverage");
-    if folder.is_dir() {
-        fs::remove_dir_all(&folder).map_err(|e| FlowError::io(&folder, e))?;
-    }
-    fs::create_dir_all(&folder).map_err(|e| FlowError::io(&folder, e))?;
+    lists::emptied(&folder)?;
     let passed = args
         .tests
         .run("models that count", verilated_build::COVERAGE, &folder)?;
@@ -97,13 +94,11 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     for exception in exceptions.iter().filter(|_| args.tests.all()) {
         for line in &exception.lines {
             if !excused.contains(&(&exception.file, line)) {
-                errors.push(FlowError::List {
-                    path: list.clone(),
-                    message: format!(
-                        "all of `{line}` in {} is taken, or there is no such line: delete this exception",
-                        exception.file
-                    ),
-                });
+                let message = format!(
+                    "all of `{line}` in {} is taken, or there is no such line: delete this exception",
+                    exception.file
+                );
+                errors.push(FlowError::list(&list, message));
             }
         }
     }
@@ -119,17 +114,12 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
 
 /// None where there is no file; each must say why.
 fn read_exceptions(path: &Path) -> Result<Vec<Exception>, FlowError> {
-    if !path.is_file() {
-        return Ok(Vec::new());
-    }
-    let text = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
-    let wrong = |message: String| FlowError::List {
-        path: path.to_path_buf(),
-        message,
-    };
-    let read: Exceptions = toml::from_str(&text).map_err(|e| wrong(e.to_string().trim_end().to_owned()))?;
+    let read: Exceptions = lists::read_or_none(path)?;
     match read.exceptions.iter().find(|e| e.why.trim().is_empty()) {
-        Some(e) => Err(wrong(format!("say why lines of {} need not be taken", e.file))),
+        Some(e) => Err(FlowError::list(
+            path,
+            format!("say why lines of {} need not be taken", e.file),
+        )),
         None => Ok(read.exceptions),
     }
 }
@@ -156,18 +146,13 @@ fn read_counts(folder: &Path) -> Result<Counts, FlowError> {
         let path = file.path();
         let text = fs::read_to_string(&path).map_err(|e| FlowError::io(&path, e))?;
         for line in text.lines() {
-            let (count, file, point) = parse(line).ok_or_else(|| FlowError::List {
-                path: path.clone(),
-                message: format!("`{line}` is no point with its count"),
-            })?;
-            *counts
-                .entry(from_here(Path::new(file)))
-                .or_default()
-                .entry(point)
-                .or_default() += count;
+            let (count, file, point) =
+                parse(line).ok_or_else(|| FlowError::list(&path, format!("`{line}` is no point with its count")))?;
+            *counts.entry(file.into()).or_default().entry(point).or_default() += count;
         }
     }
-    Ok(counts)
+    let short = |(file, points): (PathBuf, _)| (from_here(&file), points);
+    Ok(counts.into_iter().map(short).collect())
 }
 
 /// A line as `verilated_build::COVERAGE` describes it.

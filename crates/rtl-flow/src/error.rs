@@ -41,6 +41,13 @@ impl FlowError {
             source,
         }
     }
+
+    pub fn list(path: &Path, message: impl Into<String>) -> Self {
+        Self::List {
+            path: path.to_path_buf(),
+            message: message.into(),
+        }
+    }
 }
 
 /// One problem where a part reports a list of them.

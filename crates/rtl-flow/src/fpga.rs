@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::entries::sv_files;
-use crate::{Entry, Flow, FlowError, Outcome, tools, yosys};
+use crate::{Entry, Flow, FlowError, Outcome, lists, tools, yosys};
 
 /// Make a board's bitstream, which must meet its clocks
 #[derive(clap::Args)]
@@ -48,12 +48,7 @@ pub struct Board {
 impl Board {
     fn read(folder: &Path) -> Result<Self, FlowError> {
         let path = folder.join("board.toml");
-        let text = fs::read_to_string(&path).map_err(|e| FlowError::io(&path, e))?;
-        let wrong = |message: String| FlowError::List {
-            path: path.clone(),
-            message,
-        };
-        let mut board: Board = toml::from_str(&text).map_err(|e| wrong(e.to_string().trim_end().to_owned()))?;
+        let mut board: Board = lists::read(&path)?;
         board.folder = folder.to_path_buf();
         Ok(board)
     }
@@ -116,10 +111,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     })?;
     let out = Path::new(yosys::FOLDER).join("fpga").join(&args.board);
     // No bitstream of an earlier run is left where this one fails.
-    if out.is_dir() {
-        fs::remove_dir_all(&out).map_err(|e| FlowError::io(&out, e))?;
-    }
-    fs::create_dir_all(&out).map_err(|e| FlowError::io(&out, e))?;
+    lists::emptied(&out)?;
     let file = |name: &str| out.join(name);
     let finding = |tool, text| FlowError::Finding {
         tool,

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use crate::cargo::Tests;
 use crate::synth::Blocks;
-use crate::{Entry, Flow, FlowError, Outcome, kept, pool, yosys};
+use crate::{Entry, Flow, FlowError, Outcome, kept, lists, pool, yosys};
 
 /// Run the testbenches on netlists
 #[derive(clap::Args)]
@@ -83,17 +83,12 @@ struct Exceptions {
 impl Exceptions {
     /// None where there is no file; every set it names must be one of `entries`.
     fn read(path: &Path, entries: &[Entry]) -> Result<Self, FlowError> {
-        if !path.is_file() {
-            return Ok(Self::default());
-        }
-        let text = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
-        let wrong = |message: String| FlowError::List {
-            path: path.to_path_buf(),
-            message,
-        };
-        let read: Self = toml::from_str(&text).map_err(|e| wrong(e.to_string().trim_end().to_owned()))?;
+        let read: Self = lists::read_or_none(path)?;
         match read.rtl.keys().find(|name| !entries.iter().any(|e| e.name == **name)) {
-            Some(name) => Err(wrong(format!("no set of the list of units is called `{name}`"))),
+            Some(name) => Err(FlowError::list(
+                path,
+                format!("no set of the list of units is called `{name}`"),
+            )),
             None => Ok(read),
         }
     }
@@ -229,10 +224,7 @@ fn ecp5_models(flow: &Flow) -> Result<String, FlowError> {
 /// Runs the tests with these netlists and no others, and says how many passed.
 fn test(cells: Cells, args: &Args, netlists: &[PathBuf]) -> Result<u32, FlowError> {
     let run = folder().join("run");
-    if run.is_dir() {
-        fs::remove_dir_all(&run).map_err(|e| FlowError::io(&run, e))?;
-    }
-    fs::create_dir_all(&run).map_err(|e| FlowError::io(&run, e))?;
+    lists::emptied(&run)?;
     for file in netlists {
         let copy = run.join(file.file_name().unwrap_or_default());
         fs::copy(file, copy).map_err(|e| FlowError::io(file, e))?;

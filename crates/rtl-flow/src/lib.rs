@@ -10,6 +10,7 @@ pub mod fpga;
 pub mod gate;
 mod kept;
 pub mod lint;
+mod lists;
 mod pool;
 pub mod synth;
 pub mod tools;

@@ -1,14 +1,13 @@
 //! What is proved, as written in `formal/proofs.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use verilated_build::Twin;
 
 use crate::entries::sv_files;
-use crate::{Entry, Flow, FlowError};
+use crate::{Entry, Flow, FlowError, lists};
 
 /// The list. What a field means is told at its head.
 #[derive(Debug, Deserialize)]
@@ -79,19 +78,12 @@ pub struct Broken {
 
 impl Proofs {
     pub fn read(path: &Path) -> Result<Self, FlowError> {
-        let text = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
-        let wrong = |message: String| FlowError::List {
-            path: path.to_path_buf(),
-            message,
-        };
-        let mut proofs: Proofs = toml::from_str(&text).map_err(|e| wrong(e.to_string().trim_end().to_owned()))?;
+        let mut proofs: Proofs = lists::read(path)?;
         proofs.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         for proof in &proofs.proofs {
             if proof.sets.is_empty() || proof.twins.iter().any(|twin| twin.set >= proof.sets.len()) {
-                return Err(wrong(format!(
-                    "proof `{}` lacks a parameter set that it needs",
-                    proof.name
-                )));
+                let message = format!("proof `{}` lacks a parameter set that it needs", proof.name);
+                return Err(FlowError::list(path, message));
             }
         }
         Ok(proofs)

@@ -1,12 +1,11 @@
 //! The blocks that have figures to reach, as written in `synth.toml` beside the list of units.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::{Entry, FlowError};
+use crate::{Entry, FlowError, lists};
 
 /// The list.
 #[derive(Debug, Default, Deserialize)]
@@ -61,15 +60,13 @@ fn yes() -> bool {
 impl Blocks {
     /// Reads the list; every entry it names must be one of `entries`.
     pub fn read(path: &Path, entries: &[Entry]) -> Result<Self, FlowError> {
-        let text = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
-        let wrong = |message: String| FlowError::List {
-            path: path.to_path_buf(),
-            message,
-        };
-        let blocks: Blocks = toml::from_str(&text).map_err(|e| wrong(e.to_string().trim_end().to_owned()))?;
+        let blocks: Blocks = lists::read(path)?;
         for name in blocks.check_only.keys().chain(blocks.blocks.iter().map(|b| &b.entry)) {
             if !entries.iter().any(|entry| entry.name == *name) {
-                return Err(wrong(format!("no set of the list of units is called `{name}`")));
+                return Err(FlowError::list(
+                    path,
+                    format!("no set of the list of units is called `{name}`"),
+                ));
             }
         }
         Ok(blocks)

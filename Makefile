@@ -1,7 +1,7 @@
 # What can be made; `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools sim test synth formal coverage gate fpga lint lint-rtl lint-rust format soak axi-peer bench regs clean distclean
+.PHONY: help tools sim test synth formal coverage gate fpga lint lint-rtl lint-rust format soak axi-peer rails bench regs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
@@ -9,6 +9,7 @@ CARGO := $(OFFLINE) cargo
 OUT ?= out
 MACHINE ?=
 SEEDS ?= 10
+FIRST ?=
 BOARD ?= ulx3s
 
 help: ## this list
@@ -17,17 +18,17 @@ help: ## this list
 tools: .tools/stamp ## install the locked tools into .tools/ (the only step that needs the network)
 
 .tools/stamp: tools/requirements.lock tools/install.sh Cargo.lock
-	tools/install.sh
+	@tools/wait.sh 'installing tools' tools/install.sh
 
-sim: .tools/stamp ## run the papers' experiments (of MACHINE=cenju3 or ap1000p, or all) on the RTL: paper / ours / difference, reports and waves in out/
-	$(CARGO) run --quiet -- repro $(MACHINE) --backend both --out $(OUT)
-	$(CARGO) run --quiet -- wave cenju3/one-word --out $(OUT)/waves
-	$(CARGO) run --quiet -- wave ap1000p/put --out $(OUT)/waves
+sim: .tools/stamp ## run the papers' experiments (of MACHINE=cenju3 or ap1000p, or all) on RTL and model; reports and waves in out/ (ARGS=-v for tables)
+	@tools/wait.sh building env $(CARGO) build --package tsunagi
+	@$(CARGO) run --quiet -- repro $(MACHINE) --backend both --brief --waves --out $(OUT) $(ARGS)
 
 test: .tools/stamp lint ## lint, synthesis, proofs, unit co-simulation, whole paths, paper criteria
 	$(CARGO) run --quiet --package rtl-flow -- synth --quick
 	$(CARGO) run --quiet --package rtl-flow -- formal --quick
 	$(CARGO) test --workspace
+	@$(CARGO) run --quiet --package rtl-flow -- rails --check
 	@echo "make test: lint clean, every test passed"
 
 synth: .tools/stamp ## area and speed of every unit, against the figures to reach and those that landed last
@@ -60,15 +61,14 @@ coverage: .tools/stamp ## the branches of the RTL that no testbench takes (ARGS=
 fpga: .tools/stamp ## a bitstream for BOARD=ulx3s, which must meet its clocks
 	$(CARGO) run --quiet --package rtl-flow -- fpga $(BOARD)
 
-soak: .tools/stamp ## the tests again under SEEDS=10 fresh seeds, each printed
-	@for i in $$(seq $(SEEDS)); do \
-	    seed=$$(od -An -N6 -tu8 /dev/urandom | tr -d ' '); \
-	    echo "soak $$i of $(SEEDS): TSUNAGI_SEED=$$seed cargo test --workspace"; \
-	    TSUNAGI_SEED=$$seed $(CARGO) test --quiet --workspace || exit 1; \
-	done
+soak: .tools/stamp ## the tests that depend on the seed, under SEEDS=10 seeds, fresh ones or those from FIRST=n on; what fails is listed
+	$(OFFLINE) .tools/venv/bin/python tools/soak.py --seeds $(SEEDS) $(addprefix --first ,$(FIRST)) --out $(OUT)/soak
 
 axi-peer: .tools/stamp ## AXI that is not ours (cocotbext-axi) drives the AXI tops of the NIC and of the cell; ARGS='--seed N' repeats a run
 	.tools/venv/bin/python testbenches/axi_peer/run.py --out $(OUT)/axi-peer $(ARGS)
+
+rails: .tools/stamp ## all that is not in `test` (proofs, synth, gate, coverage, axi-peer, fpga, soak) on what is committed; results in rails.json (ARGS='--stale': what changed, '--rail NAME')
+	$(CARGO) run --quiet --package rtl-flow -- rails $(ARGS)
 
 bench: .tools/stamp ## how fast the simulation is, against hand-written C++ on the same models
 	$(CARGO) run --quiet -- bench

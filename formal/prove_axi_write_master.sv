@@ -4,7 +4,7 @@
 module prove_axi_write_master #(
     parameter int DataW = 32,
     parameter int Outstanding = 2,
-    localparam int AddrW = 13
+    localparam int AddrW = 15
 ) (
     input logic clk_i,
     input logic rst_i,

@@ -22,7 +22,7 @@ module prove_cenju3_rx #(
   localparam int WordW = BusW + KeepW + 1;
   localparam int Capacity = 2;  // whole words between the link and the FIFO
 
-  logic rx_ready, net_busy, out_valid, out_last;
+  logic rx_ready, net_active, out_valid, out_last;
   logic [BusW-1:0] out_data;
   logic [KeepW-1:0] out_keep;
   logic [15:0] told;
@@ -39,7 +39,7 @@ module prove_cenju3_rx #(
       .rx_ready_o(rx_ready),
       .rx_data_i,
       .rx_last_i,
-      .net_busy_o(net_busy),
+      .net_active_o(net_active),
       .io_clk_i(clk_i),
       .io_rst_i,
       .out_valid_o(out_valid),

@@ -215,6 +215,7 @@ module prove_dma_read #(
       never_holds_the_bus : assert (due == '0 || mem_data_ready);
       goes_on : assert (int'(stuck_q) <= Pause);
       rests_when_done : assert (busy || !some);
+      next_when_all_is_asked : assert (next || waiting != '0);
       cut_thrice : cover (ask && ask_end && int'(asked_q) > BurstBeats);
       error_within : cover (beat && erred_q && final_burst && mem_data_last_i);
       all_outstanding : cover (int'(due) == Outstanding);

@@ -359,7 +359,7 @@
 /* Word of a page table: a page, or the next table */
 #define AP1000P_TABLE_TYPE_SHIFT 0 /* what it is */
 #define AP1000P_TABLE_TYPE_MASK 0x3u
-#define AP1000P_TABLE_ACCESS_SHIFT 2 /* of a page: what is allowed */
+#define AP1000P_TABLE_ACCESS_SHIFT 2 /* of a page: what is allowed, RIGHTS_... */
 #define AP1000P_TABLE_ACCESS_MASK 0x1Cu
 #define AP1000P_TABLE_PAGE_SHIFT 8 /* of a page: bits 35:12 of its physical address; of a table: bits 35:12, with those below in 7:2 */
 #define AP1000P_TABLE_PAGE_MASK 0xFFFFFF00u
@@ -388,16 +388,16 @@
 
 /* Command: what and to whom; the cell is relative to the own one, each part signed; the host writes the kind as zero */
 #define AP1000P_COMMAND_HEAD 0x00u
-#define AP1000P_COMMAND_HEAD_DY_SHIFT 0 /* cells along Y, signed */
+#define AP1000P_COMMAND_HEAD_DY_SHIFT 0 /* cells along Y, signed: less than SIZE.Y either way */
 #define AP1000P_COMMAND_HEAD_DY_MASK 0xFFu
-#define AP1000P_COMMAND_HEAD_DX_SHIFT 8 /* cells along X, signed */
+#define AP1000P_COMMAND_HEAD_DX_SHIFT 8 /* cells along X, signed: less than SIZE.X either way */
 #define AP1000P_COMMAND_HEAD_DX_MASK 0xFF00u
 #define AP1000P_COMMAND_HEAD_KIND_SHIFT 16 /* page code, put by the hardware */
 #define AP1000P_COMMAND_HEAD_KIND_MASK 0xFFFF0000u
 
 /* Command: how much, for whom; the host writes the context as zero */
 #define AP1000P_COMMAND_LENGTH 0x04u
-#define AP1000P_COMMAND_LENGTH_WORDS_SHIFT 0 /* words to transfer */
+#define AP1000P_COMMAND_LENGTH_WORDS_SHIFT 0 /* words to transfer; CSI and FOP: any, one word comes back */
 #define AP1000P_COMMAND_LENGTH_WORDS_MASK 0xFFFFFu
 #define AP1000P_COMMAND_LENGTH_CONTEXT_SHIFT 20 /* context of the issuing process, put by the hardware */
 #define AP1000P_COMMAND_LENGTH_CONTEXT_MASK 0xFFF00000u
@@ -405,7 +405,7 @@
 /* Command: PUT: destination address; GET: the requester's receive address; SEND: receive flag; CSI and FOP: address of the result */
 #define AP1000P_COMMAND_DEST 0x08u
 
-/* Command: its stride; SEND: send flag */
+/* Command: its stride; SEND: send flag; CSI and FOP: any */
 #define AP1000P_COMMAND_DEST_STRIDE 0x0Cu
 
 /* Command: its flag, 0 for none; SEND: source address */
@@ -419,6 +419,12 @@
 
 /* Command: its stride; SEND: header word 1; CSI: value to store; FOP: OR mask */
 #define AP1000P_COMMAND_SOURCE_STRIDE 0x1Cu
+
+/* Stride word: so many words, then so many left out, and so on */
+#define AP1000P_STRIDE_GAP_SHIFT 0 /* words left out after each item, signed: a negative gap steps back; 0: no stride, one word after the other */
+#define AP1000P_STRIDE_GAP_MASK 0xFFFFFFu
+#define AP1000P_STRIDE_ITEM_SHIFT 24 /* words of an item, 1 to 255; 0: 256 */
+#define AP1000P_STRIDE_ITEM_MASK 0xFF000000u
 
 /* Message: to whom */
 #define AP1000P_MESSAGE_ROUTE 0x00u
@@ -475,6 +481,16 @@
 #define AP1000P_ENTRY_NONE 0u /* nothing */
 #define AP1000P_ENTRY_TABLE 1u /* the next table; bits 35:6 of its physical address stand in 31:2 */
 #define AP1000P_ENTRY_PAGE 2u /* a page */
+
+/* Rights: ACCESS of a page */
+#define AP1000P_RIGHTS_READ 0u /* user and system read */
+#define AP1000P_RIGHTS_WRITE 1u /* user and system read and write */
+#define AP1000P_RIGHTS_READ_EXECUTE 2u /* as 0: the hardware executes nothing */
+#define AP1000P_RIGHTS_ALL 3u /* as 1 */
+#define AP1000P_RIGHTS_EXECUTE 4u /* nobody reads or writes */
+#define AP1000P_RIGHTS_SYSTEM_WRITE 5u /* user and system read, the system writes */
+#define AP1000P_RIGHTS_SYSTEM_READ 6u /* the system reads */
+#define AP1000P_RIGHTS_SYSTEM_ALL 7u /* the system reads and writes */
 
 /* Why an address has no translation */
 #define AP1000P_FAULT_NONE 0u /* it has one */

@@ -4,7 +4,9 @@
  * are marked (t): simulated time passes there and nowhere else, so a program gives the same result and the same times every run. All
  * computing between calls takes no simulated time; APwait stands for it.
  *
- * Link with: cc program.c -I include target/debug/libtsunagi_ap1000p.a -lstdc++ -lm -lpthread -ldl
+ * After `make tools`, `cargo build -p ap1000p-c` leaves the library in target/debug of the checkout. It is a static one; there is
+ * no shared one. A program is compiled there by
+ *     cc program.c -o program -I include target/debug/libtsunagi_ap1000p.a -lstdc++ -lm -lpthread -ldl
  *
  * A call that returns an int returns AP_OK, or a number, or one of the errors below, which are negative; APerror says why in words. A call
  * that fails has done nothing, but with AP_REFUSED and AP_HANG. A fault within the simulator ends the process with a message.
@@ -187,7 +189,7 @@ int APwait(double us);
 /* Simulated time in us. Negative outside a program. */
 double APtime(void);
 
-/* Why the last call that failed on this thread did; "" if none has. Good until the next call. */
+/* Why the last call that failed on this thread did; "" if none has. The text stays as it is and where it is, for ever. */
 const char *APerror(void);
 
 #ifdef __cplusplus

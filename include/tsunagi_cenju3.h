@@ -4,7 +4,9 @@
  * are marked (t): simulated time passes there and nowhere else, so a program gives the same result and the same times every run. All
  * computing between calls takes no simulated time; CJwait stands for it.
  *
- * Link with: cc program.c -I include target/debug/libtsunagi_cenju3.a -lstdc++ -lm -lpthread -ldl
+ * After `make tools`, `cargo build -p cenju3-c` leaves the library in target/debug of the checkout. It is a static one; there is
+ * no shared one. A program is compiled there by
+ *     cc program.c -o program -I include target/debug/libtsunagi_cenju3.a -lstdc++ -lm -lpthread -ldl
  *
  * Calls that can fail return -1 or NULL, and CJerror says why.
  */
@@ -61,7 +63,7 @@ int CJwait(double us);
 /* Simulated time in us. Negative outside a program. */
 double CJgettmr2(void);
 
-/* Why the last call that failed on this thread did; "" if none has. Good until the next call. */
+/* Why the last call that failed on this thread did; "" if none has. The text stays as it is and where it is, for ever. */
 const char *CJerror(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-//! Tsunagi: RTL for the message hardware of five Japanese parallel computers, and the harness that proves it.
+//! Tsunagi: RTL for the message hardware of Japanese parallel computers, and the harness that proves it.
 
 pub mod ap1000p;
 pub mod cenju3;

@@ -19,7 +19,7 @@ fn both(columns: u32, rows: u32, change: impl Fn(&mut Config)) -> [Sim; 2] {
     let mut config = Config {
         columns,
         rows,
-        link_cycles: 1,
+        link_rate: 200.0,
         ..Config::paper()
     };
     change(&mut config);

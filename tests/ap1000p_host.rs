@@ -29,7 +29,7 @@ fn config(columns: u32, rows: u32) -> Config {
     Config {
         columns,
         rows,
-        link_cycles: 1,
+        link_rate: 200.0,
         ..Config::paper()
     }
 }
@@ -760,11 +760,11 @@ fn a_word_that_never_comes_is_a_bounded_hang() {
 #[test]
 fn settings_that_are_no_machine_are_refused() {
     let odd = Config {
-        link_cycles: 3,
+        link_rate: 66.6,
         ..Config::paper()
     };
     let error = Machine::new(&odd).err().expect("not built");
-    assert!(error.to_string().contains("link_cycles = 3"), "{error}");
+    assert!(error.to_string().contains("link_rate = 66.6 MB/s"), "{error}");
     let small = Config {
         mem_bytes: 1_048_576 + 4096,
         ..Config::paper()

@@ -228,7 +228,7 @@ fn config(link_cycles: u32, hardware_refill: bool) -> Config {
     Config {
         columns: 2,
         rows: 2,
-        link_cycles,
+        link_rate: 200.0 / f64::from(link_cycles),
         hardware_refill,
         call: Picos::ZERO,
         flag_test: Picos::ZERO,

@@ -24,7 +24,7 @@ fn config(columns: u32, rows: u32) -> Config {
     Config {
         columns,
         rows,
-        link_cycles: 1,
+        link_rate: 200.0,
         ..Config::paper()
     }
 }

@@ -2,21 +2,25 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use common::tsunagi;
 use serde_json::Value;
 
-const FIELDS: [&str; 13] = [
+const FIELDS: [&str; 16] = [
     "machine",
     "experiment",
     "row",
     "quantity",
     "unit",
     "paper",
+    "expected",
     "ours",
     "low",
     "high",
+    "bounds_by",
+    "formula",
     "kind",
     "depends_on",
     "pass",
@@ -40,7 +44,13 @@ fn rows_have_the_stated_fields_and_nothing_else() {
         assert_eq!(keys, fields);
         assert_eq!(row["machine"], "cenju3");
         assert_eq!(row["backend"], "model");
-        assert!(["prediction", "calibrated", "criterion"].contains(&row["kind"].as_str().unwrap()));
+        let bare = row["paper"].is_null() && row["bounds_by"].is_null();
+        assert_eq!(row["kind"].is_null(), bare, "{row}");
+        assert_eq!(
+            row["low"].is_null() && row["high"].is_null(),
+            row["bounds_by"].is_null(),
+            "{row}"
+        );
         assert!(!row["depends_on"].as_array().unwrap().is_empty(), "{row}");
         assert!(row["ours"].is_f64());
     }
@@ -103,7 +113,9 @@ fn the_table_says_paper_ours_and_difference() {
         "difference",
         "40.00 MB/s",
         "38.60 MB/s",
-        "4 of 4 checks met",
+        "3 of 3 checks met",
+        "bounds by ours 3",
+        "calibrated 3",
     ] {
         assert!(text.contains(word), "no {word} in\n{text}");
     }
@@ -192,5 +204,143 @@ fn run_says_what_it_did_and_what_each_number_is() {
     assert!(text.contains("1 x CJrmwrite of 8192 B on the model"), "{text}");
     assert!(text.contains("from Sender start to the last byte in memory"), "{text}");
     // One call has no steady state.
-    assert!(!text.contains("steady"), "{text}");
+    let steady = text.lines().find(|line| line.contains("steady_rate")).unwrap();
+    assert!(steady.contains(" – ") && text.contains("--count 2"), "{text}");
+}
+
+#[test]
+fn a_brief_run_says_what_came_and_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let args = [
+        "repro",
+        "--experiment",
+        "E4",
+        "--experiment",
+        "M1",
+        "--backend",
+        "model",
+        "--out",
+        out,
+        "--brief",
+        "--waves",
+    ];
+    let (code, text, error) = tsunagi(&args);
+    assert_eq!((code, error.as_str()), (0, ""));
+    assert!(text.lines().count() <= 20, "{text}");
+    for words in [
+        "NEC Cenju-3         4 of 4 checks met, independent predictions: 1",
+        "worst prediction  fig9.",
+        "paper 34.70 MB/s, ours 34.8",
+        "Fujitsu AP1000+",
+        "report-cenju3.html",
+        "waves/cenju3-one-word.gtkw",
+        "report-ap1000p.html",
+        "waves/ap1000p-put.gtkw",
+    ] {
+        assert!(text.contains(words), "no `{words}` in\n{text}");
+    }
+    // What it says to type is understood.
+    for line in text.lines().filter_map(|line| line.split_once("cargo run -- ")) {
+        let (code, _, error) = tsunagi(
+            &[
+                &line.1.split(' ').collect::<Vec<_>>()[..],
+                &["--backend", "model", "--json"],
+            ]
+            .concat(),
+        );
+        assert!(code <= 1, "{}: {error}", line.1);
+    }
+    let (_, with_tables, _) = tsunagi(&[&args[..], &["-v"]].concat());
+    assert!(
+        with_tables.contains("E4 Fig. 9") && with_tables.ends_with(&text),
+        "{with_tables}"
+    );
+    let one = [
+        "repro",
+        "cenju3",
+        "--experiment",
+        "E4",
+        "--backend",
+        "model",
+        "--out",
+        out,
+        "--brief",
+        "--waves",
+    ];
+    fs::remove_dir_all(folder.path().join("waves")).unwrap();
+    assert_eq!(tsunagi(&one).0, 0);
+    let waves = fs::read_dir(folder.path().join("waves")).unwrap();
+    let others = waves.filter(|wave| {
+        !wave
+            .as_ref()
+            .unwrap()
+            .file_name()
+            .to_str()
+            .unwrap()
+            .starts_with("cenju3-")
+    });
+    assert_eq!(others.count(), 0, "only that machine's");
+}
+
+#[test]
+fn what_was_missed_is_named_first() {
+    let settings = ["--set", "mem_read_latency=90", "--backend", "model", "--brief"];
+    let (code, text, _) = tsunagi(&[&["repro", "cenju3", "--experiment", "E2"], &settings[..]].concat());
+    assert_eq!(code, 1);
+    let missed: Vec<&str> = text.lines().filter(|line| line.starts_with("  missed")).collect();
+    assert!(
+        (1..=5).contains(&missed.len()) && missed.iter().any(|line| line.contains("fig7.total")),
+        "{text}"
+    );
+}
+
+/// Bytes that are no multiple of a line, or less than one, travel by message and are copied by the kernel; long latencies outlast what is usual.
+#[test]
+fn run_measures_every_size_or_says_why_not() {
+    let run = |args: &str| {
+        let args: Vec<&str> = ["run"]
+            .into_iter()
+            .chain(args.split(' '))
+            .chain(["--backend", "model", "--json"])
+            .collect();
+        let (code, text, error) = tsunagi(&args);
+        assert_eq!(code, 0, "{args:?}: {error}");
+        serde_json::from_str::<BTreeMap<String, Value>>(&text).unwrap()
+    };
+    let number = |value: &Value| value.as_f64().is_some_and(|v| v > 0.0 && v < 1e6);
+    for count in [1, 2, 16] {
+        for bytes in [1, 31, 32, 33, 544, 131_071, 131_072] {
+            let values = run(&format!("cenju3 rmwrite --bytes {bytes} --count {count}"));
+            let missing: Vec<&String> = values.iter().filter(|v| !number(v.1)).map(|v| v.0).collect();
+            assert_eq!(missing.is_empty(), count > 1, "rmwrite of {bytes}: {values:?}");
+            assert!(missing.iter().all(|name| *name == "steady_rate"), "{values:?}");
+            assert_eq!(values.len(), 3);
+        }
+        for bytes in [32, 544, 131_072] {
+            let values = run(&format!("cenju3 stream --bytes {bytes} --count {count}"));
+            assert_eq!(
+                values.values().all(number),
+                count > 1 || bytes > 512,
+                "stream of {bytes}: {values:?}"
+            );
+        }
+        for scenario in ["put", "get"] {
+            for bytes in [4, 36, 131_072] {
+                let values = run(&format!("ap1000p {scenario} --bytes {bytes} --count {count}"));
+                assert!(values.values().all(number), "{scenario} of {bytes}: {values:?}");
+            }
+        }
+        let values = run(&format!("ap1000p load --count {count}"));
+        assert_eq!(
+            values.values().filter(|v| !number(v)).count(),
+            usize::from(count == 1),
+            "{values:?}"
+        );
+    }
+    let values = run("cenju3 ping-pong --set user_level=1");
+    let missing: Vec<&String> = values.iter().filter(|v| !number(v.1)).map(|v| v.0).collect();
+    assert_eq!(missing, ["kernel_to_start", "syscall"], "{values:?}");
+    let values = run("cenju3 one-word --set mem_read_latency=1000");
+    assert!(values.len() >= 8 && values.values().all(number), "{values:?}");
 }

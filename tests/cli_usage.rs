@@ -80,8 +80,16 @@ fn wrong_usage_names_the_thing_and_what_is_known() {
         ),
         (&["run", "ap1000p", "load", "--bytes", "4"], &["--bytes", "load"]),
         (
-            &["run", "ap1000p", "get", "--bytes", "131072", "--count", "4"],
-            &["mem_bytes", "524544"],
+            &[
+                "run",
+                "ap1000p",
+                "get",
+                "--bytes",
+                "131072",
+                "--set",
+                "mem_bytes=1048576",
+            ],
+            &["mem_bytes", "524544", "mem_bytes=1572864"],
         ),
         (
             &["run", "ap1000p", "put", "--set", "columns=1", "--set", "rows=1"],

@@ -1,41 +1,23 @@
 //! `tsunagi wave`: every name of the saved signal lists is in the wave, and VCD and FST tell the same.
 
 mod common;
+mod wave_reader;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use common::tsunagi;
-use wellen::simple;
+use wave_reader::{Changes, Grid, check_clocks};
 
-/// Every signal's changes by its full name: (time, value) pairs.
-fn changes(path: &Path) -> BTreeMap<String, Vec<(u64, String)>> {
-    let mut wave = simple::read(path).expect("a wave that wellen reads");
-    let vars: Vec<_> = {
-        let all = wave.hierarchy();
-        all.all_vars()
-            .map(|v| (all[v].full_name(all), all[v].signal_ref()))
-            .collect()
-    };
-    let signals: Vec<_> = vars.iter().map(|(_, signal)| *signal).collect();
-    wave.load_signals(&signals);
-    let times = wave.time_table();
-    let values = |signal| {
-        let signal = wave.get_signal(signal).expect("loaded");
-        signal
-            .iter_changes()
-            .map(|(at, value)| (times[at as usize], value.to_string()))
-            .collect()
-    };
+/// Every signal's changes.
+fn changes(path: &Path) -> Changes {
     // An element of an array is a name of its own in one format and inside the array's in the other, which adds a range of one bit.
     let whole = |name: String| match name.replace(".[", "[") {
         name if name.ends_with("][0]") => name[..name.len() - 3].to_owned(),
         name => name,
     };
-    vars.into_iter()
-        .map(|(name, signal)| (whole(name), values(signal)))
-        .collect()
+    let all = wave_reader::changes(path, |_| true);
+    all.into_iter().map(|(name, values)| (whole(name), values)).collect()
 }
 
 fn make(scenario: &str, format: &str, out: &Path) {
@@ -45,7 +27,7 @@ fn make(scenario: &str, format: &str, out: &Path) {
 
 /// Names of a GTKWave save file, without the range of their bits.
 fn gtkwave_names(text: &str) -> Vec<&str> {
-    let signal = |line: &&str| !line.starts_with(['[', '@', '-']);
+    let signal = |line: &&str| !line.starts_with(['[', '@', '-', '*']);
     text.lines()
         .filter(signal)
         .map(|line| line.split('[').next().expect("a first part"))
@@ -58,9 +40,42 @@ fn surfer_names(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// That a word comes to the second node.
-const CENJU3: &str = "nic_1.cenju3_nic.rx_valid_i";
-const AP1000P: &str = "cell1.ap1000p_cell.rx_valid_i";
+/// How a machine's waves call what is looked at: a word leaves the first node, and comes to the second.
+struct Shown {
+    sends: &'static str,
+    arrives: &'static str,
+    clocks: &'static [(&'static str, Grid)],
+}
+
+const CENJU3: Shown = Shown {
+    sends: "nic_0.cenju3_nic.tx_valid_o",
+    arrives: "nic_1.cenju3_nic.rx_valid_i",
+    clocks: &[
+        ("io_clk_i", (40_000, 0)),
+        ("net_clk_i", (50_000, 0)),
+        ("clk_i", (50_000, 0)),
+    ],
+};
+const AP1000P: Shown = Shown {
+    sends: "cell0.ap1000p_cell.tx_valid_o",
+    arrives: "cell1.ap1000p_cell.rx_valid_i",
+    clocks: &[("clk_i", (20_000, 0))],
+};
+
+/// The number in the line of a save file that begins so.
+fn number<T: std::str::FromStr>(list: &str, begin: &str, word: usize) -> T {
+    let line = list.lines().find_map(|line| line.strip_prefix(begin));
+    let word = line.and_then(|line| line.split_whitespace().nth(word)?.parse().ok());
+    word.unwrap_or_else(|| panic!("no line `{begin}` with a number in\n{list}"))
+}
+
+/// What GTKWave shows first, in picoseconds: at zoom z, 200 pixels are 2^-z.
+fn window(list: &str) -> (u64, u64) {
+    let (start, width): (u64, f64) = (number(list, "[timestart]", 0), number(list, "[size]", 0));
+    let zoom: f64 = number(list, "*", 0);
+    // Half of its width are surely waves.
+    (start, start + (width / 2.0 * (-zoom).exp2() / 200.0) as u64)
+}
 
 #[test]
 fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
@@ -74,7 +89,7 @@ fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
         ("ap1000p/get", AP1000P),
         ("ap1000p/load", AP1000P),
     ];
-    for (scenario, arrives) in scenarios {
+    for (scenario, shown) in &scenarios {
         let stem = folder.path().join(scenario.replace('/', "-"));
         make(scenario, "fst", folder.path());
         let fst = changes(&stem.with_extension("fst"));
@@ -93,8 +108,26 @@ fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
                 fst.keys().take(40).collect::<Vec<_>>()
             );
         }
-        assert!(fst[arrives].len() > 2, "nothing arrives in the wave of {scenario}");
+        assert!(
+            fst[shown.arrives].len() > 2,
+            "nothing arrives in the wave of {scenario}"
+        );
+        assert!(commands.lines().all(|line| line.split(' ').count() <= 2), "{commands}");
+        let (from, to) = window(&list);
+        let sent: Vec<u64> = fst[shown.sends].iter().skip(1).map(|(at, _)| *at).collect();
+        let marked: u64 = number(&list, "*", 1);
+        assert!(
+            sent.iter().any(|at| (from..to).contains(at)),
+            "{scenario}: no edge of {sent:?} in {from} to {to}"
+        );
+        assert!(
+            (from..to).contains(&marked) && to - from < 10_000_000,
+            "{scenario}: {marked} in {from} to {to}"
+        );
+        assert_eq!(number::<u64>(&commands, "cursor_set ", 0), marked);
+        assert!(check_clocks(&stem.with_extension("fst"), shown.clocks) > 10);
         make(scenario, "vcd", folder.path());
+        assert!(check_clocks(&stem.with_extension("vcd"), shown.clocks) > 10);
         let vcd = changes(&stem.with_extension("vcd"));
         assert_eq!(
             vcd.keys().find(|name| !fst.contains_key(*name)),
@@ -113,6 +146,32 @@ fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
             );
         }
     }
+}
+
+#[test]
+fn clocks_of_other_periods_and_phases_keep_their_grid_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let args = [
+        "wave",
+        "cenju3/one-word",
+        "--out",
+        out,
+        "--set",
+        "io_period=33",
+        "--set",
+        "io_phase=7",
+        "--set",
+        "net_period=47",
+    ];
+    let (code, _, error) = tsunagi(&args);
+    assert_eq!(code, 0, "{error}");
+    let clocks = [
+        ("io_clk_i", (33_000, 7_000)),
+        ("net_clk_i", (47_000, 0)),
+        ("clk_i", (47_000, 0)),
+    ];
+    assert!(check_clocks(&folder.path().join("cenju3-one-word.fst"), &clocks) > 10);
 }
 
 #[test]

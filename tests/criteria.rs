@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 use criteria_common::{assert_each_row_moves, assert_every_check_is_met, run_all};
 use tsunagi::cenju3::params::Config;
 use tsunagi::repro::cenju3::experiments;
-use tsunagi::repro::row::{BackendKind, Kind, Row};
+use tsunagi::repro::row::{BackendKind, Kind, Origin, Paper, Row};
+use tsunagi::repro::summary::Summary;
 use tsunagi::repro::{Outcome, pool};
 
 fn outcomes() -> &'static [Outcome] {
@@ -76,19 +77,92 @@ fn what_was_fitted_on_its_own_figure_is_no_prediction() {
         "fig7.total",
         "fig7.header_read",
         "fig8.one_way",
-        "sec6.1.memory_ends",
+        "sec6.1.raw",
+        "sec6.1.after_sync",
         "fig10.large",
         "fig11.large",
         "fig11.peak",
         "sec7.1.saved",
+        "sec7.2.memory_limits",
     ] {
-        assert_eq!(row(name).kind, Kind::Calibrated, "{name}");
+        assert_eq!(row(name).kind, Some(Kind::Calibrated), "{name}");
     }
-    for name in ["fig9.plateau.8KB", "fig9.plateau.128KB", "fig14.peak", "fig14.value"] {
-        assert_eq!(row(name).kind, Kind::Prediction, "{name}");
+    for name in ["fig9.plateau", "fig14.peak"] {
+        assert_eq!(row(name).kind, Some(Kind::Prediction), "{name}");
     }
-    for name in ["fig12.network_large", "fig13.delay_9us", "fig9.receiver_limits"] {
-        assert_eq!(row(name).kind, Kind::Criterion, "{name}");
+    for name in ["fig12.network_large", "fig13.small_most", "fig9.receiver_limits"] {
+        assert_eq!(row(name).kind, Some(Kind::Criterion), "{name}");
+    }
+    for name in ["fig13.delay_9us", "sec7.1.one_way", "fig14.model_agrees", "fig10.rises"] {
+        let own = rows().find(|r| r.row == name);
+        assert!(own.is_none_or(|r| r.kind == Some(Kind::Own)), "{name}");
+    }
+    assert_eq!(row("fig9.CJrmwrite.8KB").kind, None);
+}
+
+/// What the paper's text says, and nothing that is worked out from it: places and values, read off the text.
+#[test]
+fn the_papers_numbers_are_those_of_its_text() {
+    let one = |name: &'static str, value: f64| (name, Paper::Value(value));
+    let steps = [
+        "pointer_write",
+        "header_read",
+        "body_read",
+        "sync",
+        "switch",
+        "header_write",
+    ];
+    let stated = [
+        one("fig7.total", 7.0),
+        one("fig7.irq", 5.0),
+        one("fig8.round_trip", 65.0),
+        one("fig8.one_way", 33.0),
+        one("fig8.kernel_to_start", 8.0),
+        one("fig8.start_to_kernel", 12.0),
+        one("fig8.receive_kernel", 8.0),
+        one("fig9.plateau", 34.7),
+        one("sec6.1.raw", 40.0),
+        one("sec6.1.after_headers", 38.6),
+        one("sec6.1.after_sync", 38.0),
+        one("fig10.large", 36.0),
+        one("fig11.pipelined", 36.0),
+        ("fig11.peak", Paper::Range(6.0, 8.0)),
+        one("fig11.large", 31.0),
+        one("fig14.peak", 8.0),
+        one("sec7.1.saved", 9.0),
+        ("sec7.2.memory_limits", Paper::Range(128.0, 160.0)),
+    ];
+    let steps = steps.map(|step| (format!("fig7.{step}"), Paper::Value(1.0)));
+    let stated = stated.map(|(name, paper)| (name.to_owned(), paper));
+    let mut stated: Vec<_> = stated.into_iter().chain(steps).collect();
+    let mut found: Vec<_> = rows().filter_map(|r| Some((r.row.clone(), r.paper?))).collect();
+    stated.sort_by(|a, b| a.0.cmp(&b.0));
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(found, stated);
+}
+
+/// Bounds are the paper's only where its text has them: a range, a most, a fall.
+#[test]
+fn the_papers_bounds_are_those_of_its_text() {
+    let by = |origin| -> Vec<&str> {
+        let of = rows().filter(move |r| r.bounds_by == Some(origin));
+        of.map(|r| r.row.as_str()).collect()
+    };
+    assert_eq!(
+        by(Origin::Paper),
+        [
+            "fig9.below_network",
+            "fig11.peak",
+            "fig11.falls",
+            "sec7.2.memory_limits",
+            "sec7.2.bus_limits"
+        ]
+    );
+    assert!(by(Origin::Public).is_empty());
+    for row in rows() {
+        assert_eq!(row.bounds_by.is_some(), row.pass.is_some(), "{}", row.row);
+        let by_formula = row.bounds_by == Some(Origin::Formula) || row.expected.is_some();
+        assert_eq!(row.formula.is_some(), by_formula, "{}", row.row);
     }
 }
 
@@ -101,8 +175,16 @@ fn the_document_names_the_predictions() {
     let named: BTreeSet<&str> = quoted
         .filter(|q| q.starts_with("fig") || q.starts_with("sec"))
         .collect();
-    let predictions = rows().filter(|r| r.kind == Kind::Prediction && r.pass.is_some());
-    assert_eq!(named, predictions.map(|r| r.row.as_str()).collect());
+    let predictions: Vec<&Row> = rows().filter(|r| r.kind == Some(Kind::Prediction)).collect();
+    assert_eq!(named, predictions.iter().map(|r| r.row.as_str()).collect());
+    let summary = Summary::of(&rows().collect::<Vec<_>>());
+    assert_eq!(summary.predictions(), predictions.len());
+    assert_eq!(summary.worst.map(|r| r.row.as_str()), Some("fig14.peak"));
+    // No number of the paper twice.
+    for (n, a) in predictions.iter().enumerate() {
+        let same = |b: &&&Row| (a.paper, a.unit) == (b.paper, b.unit);
+        assert!(!predictions[n + 1..].iter().any(|b| same(&b)), "{} again", a.row);
+    }
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Waves of the composed machines: they change nothing, show what the events say, and are left behind by a run that fails.
 
 mod machine_driver;
+mod wave_reader;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use machine_driver::{Driver, FREE, pattern};
 use tsunagi::ap1000p::host::Ap1000pSim;
@@ -18,7 +18,7 @@ use tsunagi::harness::check::same_events;
 use tsunagi::harness::wave::{Probe, WaveRequest, with_waves};
 use tsunagi::rtl::Cenju3Nic;
 use tsunagi::{Addr, NodeId, Picos, ap1000p};
-use wellen::simple;
+use wave_reader::{Grid, changes, check_clocks};
 
 const A: NodeId = NodeId(0);
 const B: NodeId = NodeId(1);
@@ -64,28 +64,6 @@ fn run_ap1000p(probe: &Probe) -> Vec<Event> {
     sim.backend_mut().take_events()
 }
 
-/// The changes of each signal asked for.
-fn changes(path: &Path, names: &[&str]) -> BTreeMap<String, Vec<(u64, String)>> {
-    let mut wave = simple::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let wanted: Vec<_> = {
-        let all = wave.hierarchy();
-        let vars = all
-            .all_vars()
-            .map(|var| (all[var].full_name(all), all[var].signal_ref()));
-        vars.filter(|(name, _)| names.contains(&name.as_str())).collect()
-    };
-    wave.load_signals(&wanted.iter().map(|(_, signal)| *signal).collect::<Vec<_>>());
-    let found = wanted.into_iter().map(|(name, signal)| {
-        let signal = wave.get_signal(signal).expect("loaded");
-        let times = wave.time_table();
-        let values = signal
-            .iter_changes()
-            .map(|(at, value)| (times[at as usize], value.to_string()));
-        (name, values.collect())
-    });
-    found.collect()
-}
-
 fn last_before(changes: &[(u64, String)], at: Picos) -> &str {
     let before = changes.iter().take_while(|(time, _)| *time < at.0);
     before.last().map_or("none", |(_, value)| value)
@@ -98,7 +76,14 @@ struct Shown {
     sends: &'static str,
     written: &'static str,
     clocks: [&'static str; 2],
+    grids: &'static [(&'static str, Grid)],
 }
+
+const CENJU3: [(&str, Grid); 3] = [
+    ("io_clk_i", (40_000, 0)),
+    ("net_clk_i", (50_000, 0)),
+    ("clk_i", (50_000, 0)),
+];
 
 const MACHINES: [Shown; 2] = [
     Shown {
@@ -106,12 +91,14 @@ const MACHINES: [Shown; 2] = [
         sends: "nic_0.tx_valid_o",
         written: "nic_1.mem_wr_rsp_valid_i",
         clocks: ["nic_0.io_clk_i", "switch_0_0.clk_i"],
+        grids: &CENJU3,
     },
     Shown {
         run: run_ap1000p,
         sends: "cell0.tx_valid_o",
         written: "cell1.mem_wr_rsp_valid_i",
         clocks: ["cell0.clk_i", "router1x0.clk_i"],
+        grids: &[("clk_i", (20_000, 0))],
     },
 ];
 
@@ -122,6 +109,7 @@ fn a_wave_changes_no_event_and_shows_what_the_events_say_in_both_formats() {
         sends,
         written,
         clocks,
+        grids,
     } in MACHINES
     {
         let folder = tempfile::tempdir().unwrap();
@@ -136,7 +124,7 @@ fn a_wave_changes_no_event_and_shows_what_the_events_say_in_both_formats() {
                 to: None,
             };
             same_events(&plain, &run(&Probe::new(request))).unwrap();
-            let found = changes(&path, &signals);
+            let found = changes(&path, |name| signals.contains(&name));
             assert_eq!(found.len(), signals.len(), "{:?}", found.keys());
             for event in &plain {
                 let signal = match event.kind {
@@ -155,6 +143,7 @@ fn a_wave_changes_no_event_and_shows_what_the_events_say_in_both_formats() {
                 assert!(edges.len() > 100, "{clock} changes {} times", edges.len());
                 assert!(edges.windows(2).all(|pair| pair[0].1 != pair[1].1));
             }
+            assert!(check_clocks(&path, grids) > 10);
             shown.push(found);
         }
         assert_eq!(checked.len(), 2, "{checked:?}");
@@ -173,7 +162,8 @@ fn a_wave_of_a_span_begins_and_ends_with_it() {
         to: Some(to),
     };
     run(&Probe::new(request));
-    let found = changes(&path, &["nic_0.io_clk_i"]);
+    let found = changes(&path, |name| name == "nic_0.io_clk_i");
+    assert!(check_clocks(&path, &CENJU3) > 10);
     let times: Vec<u64> = found["nic_0.io_clk_i"].iter().map(|(at, _)| *at).collect();
     assert!(times[0].abs_diff(from.0) < 100_000, "{times:?}");
     assert!(
@@ -199,6 +189,6 @@ fn a_failing_run_leaves_a_wave_of_its_last_microseconds() {
     assert_eq!(outcome.unwrap_err().downcast_ref::<&str>(), Some(&"found wrong"));
     let files: Vec<_> = fs::read_dir(folder.path().join("twin")).unwrap().flatten().collect();
     assert_eq!(files.len(), 1);
-    let found = changes(&files[0].path(), &["nic_1.rx_valid_i"]);
+    let found = changes(&files[0].path(), |name| name == "nic_1.rx_valid_i");
     assert_eq!(found.len(), 1);
 }

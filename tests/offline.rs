@@ -3,7 +3,7 @@
 use std::process::Command;
 
 const TARGETS: &[&str] = &[
-    "sim", "test", "synth", "formal", "gate", "fpga", "lint", "format", "soak", "bench", "regs",
+    "sim", "test", "synth", "formal", "gate", "fpga", "lint", "format", "soak", "rails", "bench", "regs",
 ];
 
 /// Fresh stamps, so that `make -n` shows no tool installation.

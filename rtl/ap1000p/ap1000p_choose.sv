@@ -19,6 +19,9 @@ module ap1000p_choose #(
 );
   localparam int AgeW = $clog2(AgeCap + 1);
 
+  if (N < 2 || N > 5) begin : gen_bad_n
+    ap1000p_choose_N_must_be_2_to_5 u_bad ();
+  end
   if (AgeCap < 4 || AgeCap > 255) begin : gen_bad_cap
     ap1000p_choose_AgeCap_must_be_4_to_255 u_bad ();
   end

@@ -1,25 +1,56 @@
-// Says when a clock domain's state no longer changes by itself, so that a simulator may skip its clock.
+// Says when a clock domain's state no longer changes by itself. Two of them, one in each domain and wired to each other, let a
+// simulator skip both clocks, or a gate stop them, at any ratio and phase.
 //
-// `busy_i` is high while something moves or is offered; `busy_o` (a flip-flop) follows and stays for `tail_i` cycles, long
-// enough for what has left through a crossing to be seen by the other domain (32 cycles: clocks within a factor of 4, and a
-// synchroniser that misses a cycle), and for 63 cycles after reset, in which asynchronous FIFOs open. When it is low, a clock edge with no valid input changes nothing.
+// Handshake  `active_i` is high while something moves or is offered here, and at every clock edge that changes what the other
+//            domain sees of this one. `busy_o` (a flip-flop) follows it. It falls after a round: `call_o` changes, comes back
+//            as the other's `echo_o`, and nothing was active here since. The echo stays behind what crosses with the call,
+//            so the other side's `busy_o` is high before, if it has anything to do.
+// Rest       while both `busy_o` are low, no clock edge without a valid input changes anything. If either is high, both clocks
+//            must run.
+// Latency    `busy_o` falls Behind + 2 edges of the other clock and then as many of its own after the last active one, one more
+//            of each by phase or jitter.
+// Reset      two rounds: crossings empty in the first and open in the second. `call_o` has none, as a change of it is a round.
 // Source     ours; no part of the machine.
 module cenju3_busy (
-    input logic clk_i,
-    input logic rst_i,
-    input logic busy_i,
-    input logic [8:0] tail_i,  // cycles, >= 1
-    output logic busy_o
+    input  logic clk_i,
+    input  logic rst_i,
+    input  logic active_i,
+    output logic busy_o,
+    output logic call_o,    // to the other's call_i
+    input  logic call_i,
+    output logic echo_o,    // to the other's echo_i
+    input  logic echo_i
 );
-  logic [8:0] left_q, left_d;
-  always_comb begin
-    left_d = left_q;
-    if (busy_i) left_d = tail_i;
-    else if (left_q != '0) left_d = left_q - 9'd1;
-    if (rst_i) left_d = 9'd63;
-  end
+  // Cycles from the arrival of what crosses to busy_o: one that its synchroniser missed, one in which an asynchronous FIFO claims
+  // a word or a place, one for busy_o.
+  localparam int Behind = 3;
+
+  logic call, echo, home;
+  logic [Behind-2:0] call_q;
+  logic [Behind-1:0] echo_q;
+  logic [1:0] due_q;  // rounds to begin, a bit each
+  cdc_sync u_call (
+      .clk_i,
+      .data_i(call_i),
+      .data_o(call)
+  );
+  cdc_sync u_echo (
+      .clk_i,
+      .data_i(echo_i),
+      .data_o(echo)
+  );
+  assign home = echo_q[Behind-1] == call_o;
+
+  initial call_o = 1'b0;
   always_ff @(posedge clk_i) begin
-    left_q <= left_d;
-    busy_o <= left_d != '0;
+    {echo_o, call_q} <= rst_i ? {Behind{call}} : {call_q, call};
+    echo_q <= rst_i ? {Behind{echo}} : {echo_q[Behind-2:0], echo};
+    if (rst_i) due_q <= '1;
+    else if (active_i) due_q[0] <= 1'b1;
+    else if (home && due_q[0]) begin
+      call_o <= !call_o;
+      due_q  <= due_q >> 1;
+    end
+    busy_o <= rst_i || active_i || due_q[0] || !home;
   end
 endmodule

@@ -5,7 +5,7 @@
 // Network    Stages columns of 4x4 switches, a perfect shuffle before each; column s routes by digit Stages - 1 - s of the
 //            destination PE. Ports above the last PE are open: a packet to a PE that does not exist is lost there.
 // Clocks     one `io_clk_i` for all NICs, one `net_clk_i` for all links and switches; resets as in cenju3_nic.
-// busy       `io_busy_o`, `net_busy_o` per PE, `switch_busy_o` for the network: when all are low, and no input is valid, no
+// busy       `io_busy_o`, `net_busy_o` per PE, `switch_busy_o` for the network: while all are low, and no input is valid, no
 //            clock edge changes anything.
 // Source     paper section 2 (Fig 1, 2); the wiring is textbook (see omega).
 module cenju3_machine #(

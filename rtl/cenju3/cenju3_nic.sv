@@ -8,7 +8,8 @@
 // Clocks     `io_clk_i` (25 MHz on the machine) and `net_clk_i` (20 MHz), any ratio and phase; a reset for each, synchronous
 //            to it; both are to be reset together (in any order) for no packet to be cut.
 // level      `rx_level_o`: words in the receive FIFO as R_STAT.LEVEL gives them, in the IO domain, some cycles late.
-// busy       `io_busy_o`, `net_busy_o`: when both are low, and no input is valid, no clock edge changes anything.
+// busy       `io_busy_o`, `net_busy_o`: while both are low, and no input is valid, no clock edge changes anything, so both clocks
+//            may stand. When either is high, both clocks must run: each waits for the other side's answer (cenju3_busy).
 // Source     paper sections 2 and 3 (Fig 2, 3, 4).
 module cenju3_nic #(
     parameter int BusW = 32,  // bits of a bus word, 32 or 64
@@ -141,7 +142,7 @@ module cenju3_nic #(
   );
 
   // ------------------------------------------------------------------------------------------------------------- out
-  logic out_valid, out_ready, out_last, sender_busy, tx_busy;
+  logic out_valid, out_ready, out_last, sender_busy, tx_active;
   logic [ BusW-1:0] out_data;
   logic [KeepW-1:0] out_keep;
   logic status_valid, status_ready, status_done;
@@ -205,11 +206,11 @@ module cenju3_nic #(
       .out_ready_i(tx_ready_i),
       .out_data_o(tx_data_o),
       .out_last_o(tx_last_o),
-      .net_busy_o(tx_busy)
+      .net_active_o(tx_active)
   );
 
   // -------------------------------------------------------------------------------------------------------------- in
-  logic in_valid, in_ready, in_last, receiver_busy, rx_busy;
+  logic in_valid, in_ready, in_last, receiver_busy, rx_active;
   logic [ BusW-1:0] in_data;
   logic [KeepW-1:0] in_keep;
 
@@ -225,7 +226,7 @@ module cenju3_nic #(
       .rx_ready_o,
       .rx_data_i,
       .rx_last_i,
-      .net_busy_o(rx_busy),
+      .net_active_o(rx_active),
       .io_clk_i,
       .io_rst_i,
       .out_valid_o(in_valid),
@@ -285,13 +286,28 @@ module cenju3_nic #(
       .mem_rsp_err_i(mem_wr_rsp_err_i)
   );
 
-  cenju3_busy u_busy (
-      .clk_i (io_clk_i),
-      .rst_i (io_rst_i),
-      .busy_i(host_req_valid_i || host_rsp_valid_o || sender_busy || receiver_busy),
-      .tail_i(9'd32),
-      .busy_o(io_busy_o)
-  );
-  assign net_busy_o = tx_busy || rx_busy;
   assign rx_level_o = level;
+
+  // ------------------------------------------------------------------------------------------------------------ rest
+  logic io_call, io_echo, net_call, net_echo;
+  cenju3_busy u_io_busy (
+      .clk_i(io_clk_i),
+      .rst_i(io_rst_i),
+      .active_i(host_req_valid_i || host_rsp_valid_o || sender_busy || receiver_busy),
+      .busy_o(io_busy_o),
+      .call_o(io_call),
+      .call_i(net_call),
+      .echo_o(io_echo),
+      .echo_i(net_echo)
+  );
+  cenju3_busy u_net_busy (
+      .clk_i(net_clk_i),
+      .rst_i(net_rst_i),
+      .active_i(tx_active || rx_active),
+      .busy_o(net_busy_o),
+      .call_o(net_call),
+      .call_i(io_call),
+      .echo_o(net_echo),
+      .echo_i(io_echo)
+  );
 endmodule

@@ -13,8 +13,8 @@
 // Links      AXI4-Stream, one flit a beat, TLAST with the last of a packet; no TKEEP: every byte counts.
 // irq        high while an enabled cause is pending.
 // level      `rx_level`: words in the receive FIFO as R_STAT.LEVEL gives them, of aclk. May be left open.
-// busy       `busy` (of aclk), `link_busy` (of link_aclk): when both are low, and no input is valid, no clock edge changes
-//            anything. May be left open.
+// busy       `busy` (of aclk), `link_busy` (of link_aclk): while both are low, and no input is valid, no clock edge changes
+//            anything, so both clocks may stand, at any ratio. While either is high both must run. May be left open.
 // Latency    the bridges add 2 cycles to an address, 1 to read data, write data and a response each.
 // Rate       that of cenju3_nic, as far as the memory answers within Outstanding * BurstBeats - 20 cycles.
 module cenju3_nic_axi #(

@@ -8,7 +8,7 @@
 // Crossing   asynchronous FIFO of 16 words behind the receive FIFO; the level as Gray code; `thresh_i` is quasi-static (see
 //            cenju3_regs).
 // Reset      either domain's empties the crossing; reset both to be sure that no packet is cut.
-// net_busy_o see cenju3_busy; low also when all is full and the Receiver takes nothing.
+// net_active_o (of the network clock) something moves; low also when all is full and the Receiver takes nothing.
 // Source     receive FIFO between network and Receiver: paper section 3.2 (Fig 4); its threshold is our reading of 6.3.
 module cenju3_rx #(
     parameter  int BusW      = 32,                   // bits of a bus word, multiple of LinkW
@@ -23,7 +23,7 @@ module cenju3_rx #(
     output logic rx_ready_o,
     input logic [LinkW-1:0] rx_data_i,
     input logic rx_last_i,
-    output logic net_busy_o,
+    output logic net_active_o,
 
     input logic io_clk_i,
     input logic io_rst_i,
@@ -91,13 +91,7 @@ module cenju3_rx #(
       .level_o(level)
   );
 
-  cenju3_busy u_busy (
-      .clk_i (net_clk_i),
-      .rst_i (net_rst_i),
-      .busy_i(take || (up_valid && fifo_in_ready) || (fifo_valid && cross_ready)),
-      .tail_i(9'd32),
-      .busy_o(net_busy_o)
-  );
+  assign net_active_o = take || (up_valid && fifo_in_ready) || (fifo_valid && cross_ready);
 
   // -------------------------------------------------------------------------------------------------- to the IO clock
   async_fifo #(

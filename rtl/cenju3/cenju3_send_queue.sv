@@ -1,7 +1,8 @@
 // One send queue of the Cenju-3 Sender: fetches parcel headers ahead, checks them, cuts parcels into packets.
 //
 // Fetch      `fetch_addr_o` asks for the header after the last one fetched whenever the slot for it is free, so the next
-//            header is on its way while the present parcel is sent. Its words come back on `hdr_*`, never stalled.
+//            header is on its way while the present parcel is sent: a burst of FetchBeats words, or as many as it takes.
+//            Its words come back on `hdr_*`, never stalled.
 // Packets    one read command per packet with the 16-byte packet header and the route flit to send before its body; the
 //            END and ARR flags only on the last packet of the parcel. 1 packet per cycle.
 // Retire     `pkt_done_i` for each packet that is through; `parcel_done_i` with the last packet of a parcel, which moves
@@ -13,7 +14,8 @@
 // Latency    header complete to first packet command: 4 cycles.
 // Source     send queues of 255 headers, cutting, flags on the last packet: paper section 3.1; status and halt our own.
 module cenju3_send_queue #(
-    parameter int BusW  = 32,   // bits of a bus word, 32 or 64
+    parameter int BusW = 32,  // bits of a bus word, 32 or 64
+    parameter int FetchBeats = 8,  // words in a burst of a header: all of it, or a power of two below
     parameter bit Queue = 1'b0  // 0: high priority, 1: normal
 ) (
     input logic clk_i,
@@ -36,7 +38,6 @@ module cenju3_send_queue #(
     output logic [31:0] fetch_addr_o,
     input logic hdr_valid_i,
     input logic [BusW-1:0] hdr_data_i,
-    input logic hdr_last_i,
     input logic hdr_err_i,
 
     output logic pkt_valid_o,
@@ -60,6 +61,8 @@ module cenju3_send_queue #(
 );
   localparam int Beats = cenju3_pkg::ParcelHeaderBytes * 8 / BusW;
   localparam int BeatW = $clog2(Beats);
+  localparam int Bursts = Beats / FetchBeats;
+  localparam int BurstW = (Bursts > 1) ? $clog2(Bursts) : 1;
   localparam int Ahead = 3;  // parcels fetched and not out: one going out, one being read, one to come
   localparam int UserW = 2 + 8 + 8 + 32;
 
@@ -76,18 +79,21 @@ module cenju3_send_queue #(
   logic [7:0] fetch_q, get_q;  // next header to fetch; oldest parcel that is not out
   logic fetching_q, slot_valid_q, slot_err_q, stale_q;
   logic [BeatW-1:0] beat_q;
+  logic [BurstW-1:0] burst_q;  // of a header that is not all asked for
   logic [255:0] slot_q;  // the fetched header
-  logic load, fetched;
+  logic load, asked, fetched;
   logic [3:0] parcels_q;  // loaded, not out
 
-  assign fetch_valid_o = state_q == Run && !fetching_q && !slot_valid_q && fetch_q != put_i && parcels_q < 4'(Ahead);
-  assign fetch_addr_o = base_i + {19'b0, fetch_q, 5'b0};
-  assign fetched = hdr_valid_i && hdr_last_i;
+  assign fetch_valid_o = burst_q != '0 ||
+      (state_q == Run && !fetching_q && !slot_valid_q && fetch_q != put_i && parcels_q < 4'(Ahead));
+  assign fetch_addr_o = base_i + {19'b0, fetch_q, 5'(32'(burst_q) * FetchBeats * BusW / 8)};
+  assign asked = fetch_valid_o && fetch_ready_i && burst_q == BurstW'(Bursts - 1);
+  assign fetched = hdr_valid_i && beat_q == BeatW'(Beats - 1);
 
   always_ff @(posedge clk_i) begin
     if (hdr_valid_i) begin
       slot_q[32'(beat_q)*BusW+:BusW] <= hdr_data_i;
-      beat_q <= hdr_last_i ? '0 : beat_q + BeatW'(1);
+      beat_q <= beat_q + BeatW'(1);
       slot_err_q <= hdr_err_i || (slot_err_q && beat_q != '0);
     end
     if (rst_i) beat_q <= '0;
@@ -201,8 +207,9 @@ module cenju3_send_queue #(
     inflight_q <= inflight_q + 2'(pkt_valid_o && pkt_ready_i) - 2'(pkt_done_i);
     if (fetch_valid_o && fetch_ready_i) begin
       fetching_q <= 1'b1;
-      fetch_q <= fetch_q + 8'd1;
+      burst_q <= asked ? '0 : burst_q + BurstW'(1);
     end
+    if (asked) fetch_q <= fetch_q + 8'd1;
     if (fetched) fetching_q <= 1'b0;
     if (fetched) slot_valid_q <= !stale_q;
     else if (load) slot_valid_q <= 1'b0;
@@ -246,6 +253,7 @@ module cenju3_send_queue #(
       get_q <= '0;
       fetch_q <= '0;
       fetching_q <= 1'b0;
+      burst_q <= '0;
       slot_valid_q <= 1'b0;
       parcels_q <= '0;
       inflight_q <= '0;

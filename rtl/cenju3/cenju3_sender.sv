@@ -12,7 +12,7 @@
 // Source     paper section 3.1 (Fig 3); two priorities and switching at packets are our reading of its "x 2".
 module cenju3_sender #(
     parameter int BusW = 32,  // bits of a bus word, 32 or 64
-    parameter int BurstBeats = 8,  // words in the longest burst of a body; a header is always one burst
+    parameter int BurstBeats = 8,  // words in the longest burst, power of two
     parameter int Outstanding = 4,  // bursts of bodies that may await data; and a header of each queue
     localparam int KeepW = $clog2(BusW / 16)
 ) (
@@ -61,7 +61,9 @@ module cenju3_sender #(
   localparam int HeadBeats = cenju3_pkg::PacketHeaderBytes * 8 / BusW;
   localparam int HeadW = $clog2(HeadBeats);
   localparam int TagW = 2 + 16 + 128;
-  localparam int FetchBeats = cenju3_pkg::ParcelHeaderBytes * 8 / BusW;
+  localparam int ParcelBeats = cenju3_pkg::ParcelHeaderBytes * 8 / BusW;
+  localparam int FetchBeats = (ParcelBeats < BurstBeats) ? ParcelBeats : BurstBeats;
+  localparam int Bursts = Outstanding + 2 * ParcelBeats / FetchBeats;  // of bodies, and of a header of each queue
 
   // ------------------------------------------------------------------------------------------------------- two queues
   logic [1:0] fetch_valid, fetch_ready, hdr_valid;
@@ -79,7 +81,8 @@ module cenju3_sender #(
 
   for (genvar q = 0; q < 2; q++) begin : g_queue
     cenju3_send_queue #(
-        .BusW (BusW),
+        .BusW(BusW),
+        .FetchBeats(FetchBeats),
         .Queue(q == 1)
     ) u_queue (
         .clk_i,
@@ -100,7 +103,6 @@ module cenju3_sender #(
         .fetch_addr_o(fetch_addr[q]),
         .hdr_valid_i(hdr_valid[q]),
         .hdr_data_i(mem_data_data_i),
-        .hdr_last_i(mem_data_last_i),
         .hdr_err_i(mem_data_err_i),
         .pkt_valid_o(pkt_valid[q]),
         .pkt_ready_i(pkt_ready[q]),
@@ -230,10 +232,10 @@ module cenju3_sender #(
     if (rst_i) mem_cmd_valid_o <= 1'b0;
   end
 
-  logic [$clog2(Outstanding + 3)-1:0] unused_order_level;
+  logic [$clog2(Bursts + 1)-1:0] unused_order_level;
   fifo #(
       .W(2),
-      .Depth(Outstanding + 2)
+      .Depth(Bursts)
   ) u_order (
       .clk_i,
       .rst_i,

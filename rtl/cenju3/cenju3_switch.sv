@@ -87,6 +87,7 @@ module cenju3_switch #(
       .unroutable_o(unroutable_o)
   );
 
+  logic [N-1:0] idle_busy;
   for (genvar o = 0; o < N; o++) begin : gen_out
     stream_gap #(
         .W(W),
@@ -102,21 +103,13 @@ module cenju3_switch #(
         .out_valid_o(out_valid_o[o]),
         .out_ready_i(out_ready_i[o]),
         .out_data_o (out_data_o[o]),
-        .out_last_o (out_last_o[o])
+        .out_last_o (out_last_o[o]),
+        .busy_o     (idle_busy[o])
     );
   end
 
-  // Cycles until the output stages are at rest, once nothing else moves.
-  logic [8:0] tail_q;
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      tail_q <= '0;
-      busy_o <= 1'b1;
-    end else begin
-      if (cross_busy || out_valid_o != '0) tail_q <= {1'b0, idle_i} + 9'd2;
-      else if (tail_q != '0) tail_q <= tail_q - 9'd1;
-      busy_o <= (in_valid_i | sync_full | out_valid_o) != '0 || cross_busy || tail_q != '0;
-    end
+    busy_o <= rst_i || (in_valid_i | sync_full | idle_busy) != '0 || cross_busy;
   end
 
 endmodule

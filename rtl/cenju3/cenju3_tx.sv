@@ -5,7 +5,7 @@
 // Crossing   asynchronous FIFO of 16 words; `gap_i` is quasi-static (see cenju3_regs).
 // Rate       1 flit per network cycle, no bubble between words or packets beyond the gap.
 // Reset      either domain's empties the crossing; reset both to be sure that no packet is cut.
-// net_busy_o see cenju3_busy; the tail outlasts a gap.
+// net_active_o (of the network clock) something is inside, or a gap is counted.
 // Source     two clocks: paper section 2; the gap stands for what the paper measured as 36 of 38 MB/s.
 module cenju3_tx #(
     parameter int BusW = 32,  // bits of a bus word, multiple of LinkW
@@ -27,7 +27,7 @@ module cenju3_tx #(
     input logic out_ready_i,
     output logic [LinkW-1:0] out_data_o,
     output logic out_last_o,
-    output logic net_busy_o
+    output logic net_active_o
 );
   logic cross_valid, cross_ready, cross_last;
   logic [ BusW-1:0] cross_data;
@@ -48,7 +48,7 @@ module cenju3_tx #(
       .out_data_o({cross_last, cross_keep, cross_data})
   );
 
-  logic flit_valid, flit_ready, flit_last;
+  logic flit_valid, flit_ready, flit_last, gap_busy;
   logic [LinkW-1:0] flit_data;
   stream_down #(
       .UnitW(LinkW),
@@ -80,14 +80,8 @@ module cenju3_tx #(
       .out_valid_o,
       .out_ready_i,
       .out_data_o,
-      .out_last_o
+      .out_last_o,
+      .busy_o(gap_busy)
   );
-
-  cenju3_busy u_busy (
-      .clk_i (net_clk_i),
-      .rst_i (net_rst_i),
-      .busy_i(cross_valid || flit_valid || out_valid_o),
-      .tail_i({1'b0, gap_i} + 9'd32),
-      .busy_o(net_busy_o)
-  );
+  assign net_active_o = cross_valid || flit_valid || gap_busy;
 endmodule

@@ -53,9 +53,11 @@ module async_fifo_side #(
   assign step  = go && claim;
 
   always_ff @(posedge clk_i) begin
-    ack_q   <= clear_i;
-    home_q  <= home;
-    clear_q <= rst_i || (clear_q && !(ack_i && home_q));
+    ack_q  <= clear_i;
+    home_q <= home;
+    // Not in one expression: an answer that a four-state simulator does not know yet must not make the request unknown.
+    if (rst_i) clear_q <= 1'b1;
+    else if (ack_i && home_q) clear_q <= 1'b0;
     if (home) open_q <= 1'b0;
     else open_q <= step || (open_q && !take_i && !stop);
     if (home) begin

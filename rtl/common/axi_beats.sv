@@ -43,6 +43,10 @@ module axi_beats #(
     axi_beats_AddrW_must_be_at_least_12 u_bad ();
   end
 
+  if (IdW < 1) begin : gen_bad_id
+    axi_beats_IdW_must_be_at_least_1 u_bad ();
+  end
+
   // How far a burst reaches beyond its first aligned byte; one that is too wide is refused whatever this says.
   logic fixed, wrap, good_wrap, good_fixed;
   logic [11:0] low, reach;

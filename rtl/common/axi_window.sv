@@ -68,6 +68,12 @@ module axi_window #(
   localparam int LevelW = $clog2(Outstanding + 1);
   localparam int NoteLevelW = $clog2(2 * Outstanding + 1);
 
+  if (AddrW < 1) begin : gen_bad_addr
+    axi_window_AddrW_must_be_at_least_1 u_bad ();
+  end
+  if (DataW < 8 || DataW % 8 != 0) begin : gen_bad_data
+    axi_window_DataW_must_be_a_multiple_of_8 u_bad ();
+  end
   if (IdW < 1) begin : gen_bad_id
     axi_window_IdW_must_be_at_least_1 u_bad ();
   end

@@ -19,7 +19,7 @@
 module dma_read #(
     parameter int AddrW = 32,  // bits of a byte address
     parameter int DataW = 32,  // bits of a word, power of two, >= 16
-    parameter int LenW = 20,  // bits of a command's length in bytes
+    parameter int LenW = 20,  // bits of a command's length in bytes, > $clog2(DataW / 8), < AddrW
     parameter int BurstBeats = 8,  // words in the longest burst, power of two, 1..256
     parameter int Outstanding = 4,  // bursts that may await data, >= 1
     parameter bit Early = 1'b0,  // a command given when none waits is cut at once, and asked for right after

@@ -10,7 +10,7 @@
 // Reset      drops what is inside, in mid-flight too.
 // Source     Cenju-3's Sender cuts parcels of up to 128 KB into 512-byte packets; the block is our own.
 module dma_splitter #(
-    parameter int AddrW = 32,  // bits of an address
+    parameter int AddrW = 32,  // bits of an address, > $clog2(PacketBytes)
     parameter int LenW = 18,  // bits of a parcel's length in bytes, > $clog2(PacketBytes)
     parameter int PacketBytes = 512,  // power of two, >= 2
     parameter int FlagsW = 2,  // bits shown on the last packet only, >= 1
@@ -44,6 +44,9 @@ module dma_splitter #(
   end
   if (LenW < BytesW || AddrW < BytesW) begin : gen_bad_len
     dma_splitter_LenW_and_AddrW_must_hold_PacketBytes u_bad ();
+  end
+  if (FlagsW < 1 || UserW < 1 || SeqW < 1) begin : gen_bad_widths
+    dma_splitter_FlagsW_UserW_and_SeqW_must_be_at_least_1 u_bad ();
   end
 
   logic next_valid, load, step, unused_waits;

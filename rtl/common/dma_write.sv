@@ -17,7 +17,7 @@
 module dma_write #(
     parameter int AddrW = 32,  // bits of a byte address
     parameter int DataW = 32,  // bits of a word, power of two, >= 16
-    parameter int LenW = 20,  // bits of a command's length in bytes
+    parameter int LenW = 20,  // bits of a command's length in bytes, > $clog2(DataW / 8), < AddrW
     parameter int BurstBeats = 8,  // words in the longest burst, power of two, 1..256
     parameter int Outstanding = 4,  // bursts that may await their response, >= 1
     localparam int KeepW = $clog2(DataW / 8)

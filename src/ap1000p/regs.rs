@@ -564,7 +564,7 @@ pub const ID: u32 = 0xfc;
 pub const TABLE_TYPE_SHIFT: u32 = 0;
 /// Bits 1:0 in place.
 pub const TABLE_TYPE_MASK: u32 = 0x3;
-/// of a page: what is allowed.
+/// of a page: what is allowed, RIGHTS_....
 pub const TABLE_ACCESS_SHIFT: u32 = 2;
 /// Bits 4:2 in place.
 pub const TABLE_ACCESS_MASK: u32 = 0x1c;
@@ -616,11 +616,11 @@ pub const PAGE_DIRECT_MASK: u32 = 0x8000;
 
 /// Command: what and to whom; the cell is relative to the own one, each part signed; the host writes the kind as zero.
 pub const COMMAND_HEAD: u32 = 0x00;
-/// cells along Y, signed.
+/// cells along Y, signed: less than SIZE.Y either way.
 pub const COMMAND_HEAD_DY_SHIFT: u32 = 0;
 /// Bits 7:0 in place.
 pub const COMMAND_HEAD_DY_MASK: u32 = 0xff;
-/// cells along X, signed.
+/// cells along X, signed: less than SIZE.X either way.
 pub const COMMAND_HEAD_DX_SHIFT: u32 = 8;
 /// Bits 15:8 in place.
 pub const COMMAND_HEAD_DX_MASK: u32 = 0xff00;
@@ -631,7 +631,7 @@ pub const COMMAND_HEAD_KIND_MASK: u32 = 0xffff0000;
 
 /// Command: how much, for whom; the host writes the context as zero.
 pub const COMMAND_LENGTH: u32 = 0x04;
-/// words to transfer.
+/// words to transfer; CSI and FOP: any, one word comes back.
 pub const COMMAND_LENGTH_WORDS_SHIFT: u32 = 0;
 /// Bits 19:0 in place.
 pub const COMMAND_LENGTH_WORDS_MASK: u32 = 0xfffff;
@@ -643,7 +643,7 @@ pub const COMMAND_LENGTH_CONTEXT_MASK: u32 = 0xfff00000;
 /// Command: PUT: destination address; GET: the requester's receive address; SEND: receive flag; CSI and FOP: address of the result.
 pub const COMMAND_DEST: u32 = 0x08;
 
-/// Command: its stride; SEND: send flag.
+/// Command: its stride; SEND: send flag; CSI and FOP: any.
 pub const COMMAND_DEST_STRIDE: u32 = 0x0c;
 
 /// Command: its flag, 0 for none; SEND: source address.
@@ -657,6 +657,15 @@ pub const COMMAND_SOURCE: u32 = 0x18;
 
 /// Command: its stride; SEND: header word 1; CSI: value to store; FOP: OR mask.
 pub const COMMAND_SOURCE_STRIDE: u32 = 0x1c;
+
+/// words left out after each item, signed: a negative gap steps back; 0: no stride, one word after the other.
+pub const STRIDE_GAP_SHIFT: u32 = 0;
+/// Bits 23:0 in place.
+pub const STRIDE_GAP_MASK: u32 = 0xffffff;
+/// words of an item, 1 to 255; 0: 256.
+pub const STRIDE_ITEM_SHIFT: u32 = 24;
+/// Bits 31:24 in place.
+pub const STRIDE_ITEM_MASK: u32 = 0xff000000;
 
 /// Message: to whom.
 pub const MESSAGE_ROUTE: u32 = 0x00;
@@ -742,6 +751,23 @@ pub const ENTRY_NONE: u32 = 0;
 pub const ENTRY_TABLE: u32 = 1;
 /// What a word of a page table is: a page.
 pub const ENTRY_PAGE: u32 = 2;
+
+/// Rights: ACCESS of a page: user and system read.
+pub const RIGHTS_READ: u32 = 0;
+/// Rights: ACCESS of a page: user and system read and write.
+pub const RIGHTS_WRITE: u32 = 1;
+/// Rights: ACCESS of a page: as 0: the hardware executes nothing.
+pub const RIGHTS_READ_EXECUTE: u32 = 2;
+/// Rights: ACCESS of a page: as 1.
+pub const RIGHTS_ALL: u32 = 3;
+/// Rights: ACCESS of a page: nobody reads or writes.
+pub const RIGHTS_EXECUTE: u32 = 4;
+/// Rights: ACCESS of a page: user and system read, the system writes.
+pub const RIGHTS_SYSTEM_WRITE: u32 = 5;
+/// Rights: ACCESS of a page: the system reads.
+pub const RIGHTS_SYSTEM_READ: u32 = 6;
+/// Rights: ACCESS of a page: the system reads and writes.
+pub const RIGHTS_SYSTEM_ALL: u32 = 7;
 
 /// Why an address has no translation: it has one.
 pub const FAULT_NONE: u32 = 0;

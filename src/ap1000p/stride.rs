@@ -1,8 +1,10 @@
 //! Strides: where the words of a transfer are.
 
+use super::regs::*;
+
 /// Words of an item, from a stride word; 0 stands for 256.
 pub fn item(stride: u32) -> u32 {
-    match stride >> 24 {
+    match stride >> STRIDE_ITEM_SHIFT {
         0 => 256,
         item => item,
     }
@@ -10,7 +12,8 @@ pub fn item(stride: u32) -> u32 {
 
 /// Words left out after each item, signed, 24 bits.
 pub fn gap(stride: u32) -> i32 {
-    (stride << 8) as i32 >> 8
+    let above = STRIDE_GAP_MASK.leading_zeros();
+    (stride << above) as i32 >> above
 }
 
 /// Byte addresses of the words of a transfer, modulo 2^32.

@@ -17,13 +17,13 @@ parameters! {
     io_period: Picos = 40, "ns", 1 ..= 1000, Paper, on [], from [], "IO bus clock period: 25 MHz (sec. 2).";
     io_phase: Picos = 0, "ns", 0 ..= 1000, Design, on [], from [], "First rising edge of the IO clock is at period + phase.";
     bus_bytes: u32 = 4, "B", 4 ..= 8, Paper, on [], from [], "IO bus width: 32 bit (sec. 2).";
-    net_period: Picos = 50, "ns", 1 ..= 1000, Paper, on [], from [], "Network clock period: 20 MHz (sec. 6.1).";
+    net_period: Picos = 50, "ns", 1 ..= 1000, Paper, on ["sec6.1.raw"], from [], "Network clock period: 20 MHz (sec. 6.1).";
     net_phase: Picos = 0, "ns", 0 ..= 1000, Design, on [], from [], "First rising edge of the network clock is at period + phase.";
-    link_bytes: u32 = 2, "B", 2 ..= 2, Paper, on [], from [], "Network link width: 16 bit (sec. 6.1); the wire format is made of such flits.";
+    link_bytes: u32 = 2, "B", 2 ..= 2, Paper, on ["sec6.1.raw"], from [], "Network link width: 16 bit (sec. 6.1); the wire format is made of such flits.";
 
     // Packets.
     packet_bytes: u32 = 512, "B", 512 ..= 512, Paper, on [], from [], "Most body bytes of one packet; the paper says about 512 (sec. 3.1).";
-    header_bytes: u32 = 18, "B", 18 ..= 18, Derived, on ["sec6.1"], from [link_bytes, net_period, packet_bytes],
+    header_bytes: u32 = 18, "B", 18 ..= 18, Calibrated, on ["sec6.1"], from [link_bytes, net_period, packet_bytes],
         "Wire header: 38.6 of 40 MB/s leaves 16 to 20 B; nine flits.";
     parcel_max: u32 = 131072, "B", 512 ..= 131072, Paper, on [], from [], "Longest parcel: 128 KB (sec. 3.1).";
     queue_headers: u32 = 255, "headers", 1 ..= 255, Paper, on [], from [], "Parcel headers a queue holds (sec. 3.1).";

@@ -108,6 +108,14 @@ impl Machine {
         }
     }
 
+    /// What shows how a figure moves with a parameter, for `tsunagi repro`.
+    pub fn next(self) -> &'static str {
+        match self {
+            Machine::Cenju3 => "cenju3 --experiment E7 --set r_thresh=300",
+            Machine::Ap1000p => "ap1000p --experiment M1 --set mem_read_latency=30",
+        }
+    }
+
     pub fn experiments(self) -> Vec<Experiment> {
         match self {
             Machine::Cenju3 => repro::cenju3::experiments().collect(),
@@ -190,6 +198,12 @@ impl Settings {
 
     pub fn is_empty(&self) -> bool {
         self.settings.is_empty()
+    }
+
+    /// Whether this parameter is among them.
+    pub fn sets(&self, name: &str) -> bool {
+        let named = |text: &String| text.split('=').next().is_some_and(|n| n.trim() == name);
+        self.settings.iter().any(named)
     }
 }
 
@@ -302,6 +316,15 @@ pub struct ReproArgs {
     /// Leave rows.json and report.html in this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Leave a wave of each machine in `waves` of that folder, too
+    #[arg(long, requires = "out")]
+    pub waves: bool,
+    /// Print a few lines on each machine instead of tables, and every 20 seconds how far it is
+    #[arg(long, conflicts_with = "json")]
+    pub brief: bool,
+    /// Print the tables, too
+    #[arg(short, long, requires = "brief")]
+    pub verbose: bool,
 }
 
 #[derive(Args)]

@@ -139,7 +139,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
         table::print_json(&Bench {
             machines: lines,
             networks,
-        });
+        })?;
         return Ok(());
     }
     let mut shown = table::new(
@@ -162,7 +162,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
             rate,
         ]);
     }
-    table::print(shown.trim_fmt());
+    table::print(shown.trim_fmt())?;
     let columns = [network, "offered", "accepted", "cycles/s"];
     let mut shown = table::new(&columns, &[1, 2, 3]);
     for network in &networks {
@@ -174,6 +174,6 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
             &format!("{:.0}", network.cycles_per_second),
         ]);
     }
-    table::print(shown.trim_fmt());
+    table::print(shown.trim_fmt())?;
     Ok(())
 }

@@ -8,11 +8,10 @@ use crate::harness::params::Param;
 
 pub fn list(args: &ListArgs) -> Result<(), CliError> {
     if args.json {
-        table::print_json(&Machine::ALL.iter().copied().map(json_of).collect::<Vec<_>>());
+        table::print_json(&Machine::ALL.iter().copied().map(json_of).collect::<Vec<_>>())
     } else {
-        Machine::ALL.iter().copied().for_each(print);
+        Machine::ALL.iter().copied().try_for_each(print)
     }
-    Ok(())
 }
 
 fn json_of(machine: Machine) -> serde_json::Value {
@@ -34,23 +33,23 @@ fn json_of(machine: Machine) -> serde_json::Value {
         "experiments": experiments, "scenarios": scenarios, "waves": waves, "parameters": params})
 }
 
-fn print(machine: Machine) {
+fn print(machine: Machine) -> Result<(), CliError> {
     table::print(format!(
         "Machine {}: {}\n  {}\n",
         machine.name(),
         machine.title(),
         machine.paper()
-    ));
+    ))?;
     let mut shown = table::new(&["experiment", "where", "what"], &[]);
     for e in machine.experiments() {
         shown.add_row([e.id, e.figure, e.title]);
     }
-    table::print(format!("{shown}\n"));
+    table::print(format!("{shown}\n"))?;
     table::print(format!(
         "Scenarios for `run`: {}\nWaves: {}\n",
         scenarios(machine).join(", "),
         wave::names(machine).join(", ")
-    ));
+    ))?;
     let mut shown = table::new(
         &["parameter", "value", "unit", "origin", "measured on", "what it is"],
         &[1],
@@ -65,7 +64,7 @@ fn print(machine: Machine) {
             p.note,
         ]);
     }
-    table::print(format!("{}\n", shown.trim_fmt()));
+    table::print(format!("{}\n", shown.trim_fmt()))
 }
 
 fn scenarios(machine: Machine) -> Vec<String> {
@@ -75,7 +74,7 @@ fn scenarios(machine: Machine) -> Vec<String> {
         .collect()
 }
 
-/// The origin as it is printed: `derived`.
+/// The origin as it is printed: `calibrated`.
 pub fn origin(param: &Param) -> String {
     format!("{:?}", param.origin).to_lowercase()
 }

@@ -10,6 +10,8 @@ mod send;
 mod table;
 mod wave;
 
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write, stderr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -63,6 +65,7 @@ impl CliError {
             CliError::Ap1000p(
                 ap1000p::MeasureError::NotBuilt(_)
                 | ap1000p::MeasureError::Boot(_)
+                | ap1000p::MeasureError::Size
                 | ap1000p::MeasureError::Alone
                 | ap1000p::MeasureError::Memory { .. },
             ) => 2,
@@ -80,9 +83,49 @@ impl CliError {
     }
 }
 
+/// Writes a file whole, or leaves none: what a full disk has room for is of no use.
+fn write(path: &Path, text: &str) -> Result<(), CliError> {
+    let mut file = File::create(path).map_err(CliError::file("write", path))?;
+    file.write_all(text.as_bytes()).map_err(|error| {
+        remove(path);
+        CliError::file("write", path)(error)
+    })
+}
+
+/// Removes the stump of a file; a device stays.
+fn remove(path: &Path) {
+    if path.is_file() {
+        // Why it could not be written is what counts.
+        let _ = fs::remove_file(path);
+    }
+}
+
+fn make_folder(folder: &Path) -> Result<(), CliError> {
+    fs::create_dir_all(folder).map_err(CliError::file("make the folder", folder))
+}
+
 /// Runs the command line; `tsunagi --help` lists the exit codes.
 pub fn main() -> ExitCode {
-    let done = match Tsunagi::parse().command {
+    let done = match Tsunagi::try_parse() {
+        Ok(tsunagi) => run(tsunagi.command),
+        Err(refusal) if refusal.use_stderr() => refusal.exit(),
+        Err(help) => match help.print() {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(table::not_printed(error)),
+            _ => Ok(()),
+        },
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Where that is not possible, the code tells.
+            let _ = writeln!(stderr(), "tsunagi: {error}");
+            ExitCode::from(error.code())
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), CliError> {
+    match command {
         Command::List(args) => list::list(&args),
         Command::Run(args) => run::run(&args),
         Command::Repro(args) => repro::repro(&args),
@@ -90,12 +133,5 @@ pub fn main() -> ExitCode {
         Command::Wave(args) => wave::wave(&args),
         Command::Report(args) => repro::report(&args),
         Command::Bench(args) => bench::bench(&args),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("tsunagi: {error}");
-            ExitCode::from(error.code())
-        }
     }
 }

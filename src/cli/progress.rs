@@ -1,7 +1,9 @@
-//! A progress bar on a terminal, for what takes longer than two seconds; otherwise nothing.
+//! A progress bar on a terminal, for what takes longer than two seconds; otherwise nothing, or a line now and then.
 
-use std::io::{IsTerminal, stderr};
-use std::sync::Mutex;
+use std::io::{IsTerminal, Write, stderr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,6 +16,7 @@ pub struct Progress {
     begun: Instant,
     bar: Mutex<Option<ProgressBar>>,
     shown: bool,
+    lines: Option<Lines>,
 }
 
 impl Progress {
@@ -23,10 +26,22 @@ impl Progress {
             begun: Instant::now(),
             bar: Mutex::new(None),
             shown: stderr().is_terminal(),
+            lines: None,
         }
     }
 
+    /// The same with a line every 20 seconds where there is no terminal.
+    pub fn with_lines(what: &'static str) -> Progress {
+        let mut progress = Progress::new(what);
+        let lines = (!progress.shown).then(|| Lines::new(what));
+        progress.lines = lines;
+        progress
+    }
+
     pub fn at(&self, done: u64, total: u64) {
+        if let Some(lines) = &self.lines {
+            lines.percent.store(done * 100 / total.max(1), Ordering::Relaxed);
+        }
         if !self.shown || self.begun.elapsed() < PATIENCE {
             return;
         }
@@ -39,6 +54,30 @@ impl Progress {
                 .with_elapsed(self.begun.elapsed())
         });
         bar.set_position(done);
+    }
+}
+
+/// Lines on standard error where that is no terminal, for who reads a log.
+struct Lines {
+    percent: Arc<AtomicU64>,
+    /// Dropped, it ends the thread.
+    _end: mpsc::Sender<()>,
+}
+
+impl Lines {
+    const EACH: Duration = Duration::from_secs(20);
+
+    fn new(what: &'static str) -> Lines {
+        let (end, ended) = mpsc::channel();
+        let percent = Arc::new(AtomicU64::new(0));
+        let told = percent.clone();
+        thread::spawn(move || {
+            while ended.recv_timeout(Lines::EACH) == Err(mpsc::RecvTimeoutError::Timeout) {
+                // That it cannot be told changes nothing.
+                let _ = writeln!(stderr(), "{what}: {} %", told.load(Ordering::Relaxed));
+            }
+        });
+        Lines { percent, _end: end }
     }
 }
 

@@ -1,13 +1,13 @@
 //! `tsunagi repro` and `tsunagi report`.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::args::{Backends, Machine, ReportArgs, ReproArgs, Settings};
 use super::progress::Progress;
-use super::{CliError, list, table};
+use super::{CliError, list, make_folder, table, wave, write};
 use crate::report::{Page, ParamLine, render};
 use crate::repro::row::{Row, number};
+use crate::repro::summary::Summary;
 use crate::repro::{Outcome, ap1000p, cenju3, pool};
 
 /// A machine, the values of its parameters, and what its experiments found.
@@ -15,6 +15,18 @@ struct Results {
     machine: Machine,
     values: Vec<f64>,
     outcomes: Vec<Outcome>,
+}
+
+impl Results {
+    fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.outcomes.iter().flat_map(|o| &o.rows)
+    }
+}
+
+/// What was left of a machine.
+struct Left {
+    report: PathBuf,
+    wave: Option<wave::Files>,
 }
 
 pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
@@ -28,6 +40,7 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
         return Err(CliError::Usage(text.into()));
     }
     if let Some(folder) = &args.out {
+        // Before the experiments: they take a while, and it may not be possible.
         make_folder(folder)?;
     }
     let mut all = Vec::new();
@@ -35,19 +48,18 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
         let experiments = of_machine(machine, &args.experiments, args.machine.is_some())?;
         if experiments.is_some() {
             let experiments = experiments.unwrap_or_default();
-            all.push(results(machine, &experiments, args.backend, &args.settings, args.full)?);
+            all.push(results(
+                machine,
+                &experiments,
+                args.backend,
+                &args.settings,
+                args.full,
+                args.brief,
+            )?);
         }
     }
-    let rows: Vec<&Row> = all.iter().flat_map(|r| &r.outcomes).flat_map(|o| &o.rows).collect();
-    if args.json {
-        table::print_json(&rows);
-    } else {
-        for results in &all {
-            results.outcomes.iter().for_each(print);
-            let rows: Vec<&Row> = results.outcomes.iter().flat_map(|o| &o.rows).collect();
-            table::print(format!("{}: {}", results.machine.title(), summary(&rows)));
-        }
-    }
+    let rows: Vec<&Row> = all.iter().flat_map(Results::rows).collect();
+    let mut left = Vec::new();
     if let Some(folder) = &args.out {
         let json = serde_json::to_string_pretty(&rows).expect("rows can be written as JSON");
         write(&folder.join("rows.json"), &json)?;
@@ -56,7 +68,31 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
                 Some(_) => "report.html".into(),
                 None => format!("report-{}.html", results.machine.name()),
             };
-            write(&folder.join(name), &page(results))?;
+            let report = folder.join(name);
+            write(&report, &page(results))?;
+            let wave = match args.waves {
+                true => Some(wave::first(results.machine, &args.settings, &folder.join("waves"))?),
+                false => None,
+            };
+            left.push(Left { report, wave });
+        }
+    }
+    if args.json {
+        table::print_json(&rows)?;
+    } else {
+        for results in &all {
+            if args.verbose || !args.brief {
+                results.outcomes.iter().try_for_each(print)?;
+            }
+            if !args.brief {
+                let rows: Vec<&Row> = results.rows().collect();
+                table::print(format!("{}: {}", results.machine.title(), Summary::of(&rows)))?;
+            }
+        }
+        let mut left = left.iter();
+        for results in all.iter().filter(|_| args.brief) {
+            let rows: Vec<&Row> = results.rows().collect();
+            table::print(brief(results.machine, &rows, left.next()))?;
         }
     }
     let failed: Vec<&str> = rows.iter().filter(|r| r.failed()).map(|r| r.row.as_str()).collect();
@@ -70,9 +106,9 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
 pub fn report(args: &ReportArgs) -> Result<(), CliError> {
     make_folder(args.out.parent().unwrap_or(Path::new("")))?;
     let experiments = of_machine(args.machine, &args.experiments, true)?.unwrap_or_default();
-    let results = results(args.machine, &experiments, args.backend, &args.settings, false)?;
+    let results = results(args.machine, &experiments, args.backend, &args.settings, false, false)?;
     write(&args.out, &page(&results))?;
-    table::print(args.out.display());
+    table::print(args.out.display())?;
     Ok(())
 }
 
@@ -95,8 +131,13 @@ fn results(
     backend: Backends,
     settings: &Settings,
     full: bool,
+    lines: bool,
 ) -> Result<Results, CliError> {
-    let progress = Progress::new("experiments");
+    let progress = if lines {
+        Progress::with_lines(machine.title())
+    } else {
+        Progress::new("experiments")
+    };
     let (threads, done) = (pool::threads(), |done, total| progress.at(done, total));
     let values = |get: &dyn Fn(&str) -> f64| machine.params().iter().map(|p| get(p.name)).collect();
     match machine {
@@ -134,15 +175,6 @@ fn results(
     }
 }
 
-/// Before the experiments: they take a while, and it may not be possible.
-fn make_folder(folder: &Path) -> Result<(), CliError> {
-    fs::create_dir_all(folder).map_err(CliError::file("make the folder", folder))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    fs::write(path, text).map_err(CliError::file("write", path))
-}
-
 fn page(results: &Results) -> String {
     let machine = results.machine;
     let params = machine
@@ -168,8 +200,8 @@ fn page(results: &Results) -> String {
     })
 }
 
-/// Checked rows; of the points of curves only how many there are, the report and `--json` have them.
-fn print(outcome: &Outcome) {
+/// Rows that ours is held against something in; of the values without, most of them points of curves, only how many there are.
+fn print(outcome: &Outcome) -> Result<(), CliError> {
     let e = outcome.experiment;
     table::print(format!(
         "{} {}: {} ({})",
@@ -177,46 +209,75 @@ fn print(outcome: &Outcome) {
         e.figure,
         e.title,
         outcome.backend.name()
-    ));
+    ))?;
     let mut shown = table::new(
-        &["quantity", "paper", "ours", "difference", "bounds", "kind", ""],
+        &["quantity", "paper", "ours", "difference", "bounds", "by", "kind", ""],
         &[1, 2, 3, 4],
     );
-    let (rows, points): (Vec<&Row>, Vec<&Row>) = outcome.rows.iter().partition(|r| r.pass.is_some());
+    let (rows, values): (Vec<&Row>, Vec<&Row>) = outcome.rows.iter().partition(|r| r.is_compared());
     for r in rows {
-        let paper = r.paper.map_or(String::new(), |p| format!("{} {}", number(p), r.unit));
-        let verdict = if r.failed() { "MISSED" } else { "ok" };
-        let ours = format!("{} {}", number(r.ours), r.unit);
         shown.add_row([
             &r.quantity,
-            &paper,
-            &ours,
+            &r.paper_text(),
+            &format!("{} {}", number(r.ours), r.unit),
             &r.difference_text(),
             &r.bounds_text(),
-            r.kind.name(),
-            verdict,
+            &r.bounds_by_text(),
+            r.kind_name(),
+            r.verdict(),
         ]);
     }
-    table::print(shown.trim_fmt());
-    if !points.is_empty() {
+    table::print(shown.trim_fmt())?;
+    if !values.is_empty() {
         table::print(format!(
-            "and {} points of curves: see --json or the report",
-            points.len()
-        ));
+            "and {} values without bounds, points of curves mostly: see --json or the report",
+            values.len()
+        ))?;
     }
-    table::print("");
+    table::print("")
 }
 
-fn summary(rows: &[&Row]) -> String {
-    let checked: Vec<&&Row> = rows.iter().filter(|r| r.pass.is_some()).collect();
-    let of = |kind: &str| checked.iter().filter(|r| r.kind.name() == kind).count();
-    let met = checked.iter().filter(|r| !r.failed()).count();
+/// What came of a machine, where the files are, and what to type next: a few lines.
+fn brief(machine: Machine, rows: &[&Row], left: Option<&Left>) -> String {
+    /// Rows missed that are shown; the last line of the command names all.
+    const MISSED: usize = 5;
+    let summary = Summary::of(rows);
+    let mut lines = vec![(
+        machine.title(),
+        format!(
+            "{} of {} checks met, independent predictions: {}",
+            summary.met,
+            summary.checks,
+            summary.predictions()
+        ),
+    )];
+    let missed = rows.iter().filter(|r| r.failed());
+    lines.extend(missed.take(MISSED).map(|r| ("  missed", against(r))));
+    let worst = summary
+        .worst
+        .map_or("none: no source has a number to predict".into(), against);
+    lines.push(("  worst prediction", worst));
+    if let Some(Left { report, wave }) = left {
+        lines.push(("  report", report.display().to_string()));
+        lines.extend(wave.iter().map(|files| ("  wave", files.gtkwave())));
+    }
+    let command = "cargo run -- repro";
+    lines.push(("  tables", format!("{command} {}", machine.name())));
+    lines.push(("  change it", format!("{command} {}", machine.next())));
+    let lines = lines.iter().map(|(what, text)| format!("{what:18}  {text}\n"));
+    lines.collect()
+}
+
+/// A row in a line.
+fn against(row: &Row) -> String {
+    let (paper, difference) = match row.paper_text() {
+        paper if paper.is_empty() => (paper, String::new()),
+        paper => (format!("paper {paper}, "), format!(", {}", row.difference_text())),
+    };
+    let (ours, unit) = (number(row.ours), row.unit);
     format!(
-        "{met} of {} checks met: {} predictions, {} calibrated, {} criteria; {} points of curves",
-        checked.len(),
-        of("prediction"),
-        of("calibrated"),
-        of("criterion"),
-        rows.len() - checked.len()
+        "{} ({}): {paper}ours {ours} {unit}{difference}",
+        row.row,
+        row.backend.name()
     )
 }

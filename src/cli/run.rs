@@ -15,22 +15,37 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         Machine::Cenju3 => on_cenju3(args)?,
         Machine::Ap1000p => on_ap1000p(args)?,
     };
-    let values = || measured.iter().filter(|v| v.1.is_finite());
+    let mut notes = Vec::new();
+    for (q, _) in measured.iter().filter(|(_, value)| !value.is_finite()) {
+        let missing = || format!("`{}` was not measured: {}; it did not happen", q.name, q.what);
+        let note = why_none(args, q)?.ok_or_else(|| CliError::Failed(missing()))?;
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
     if args.json {
-        table::print_json(
-            &values()
-                .map(|(q, value)| (q.name, *value))
-                .collect::<BTreeMap<&str, f64>>(),
-        );
-        return Ok(());
+        let values = measured.iter().map(|(q, value)| (q.name, *value));
+        return table::print_json(&values.collect::<BTreeMap<&str, f64>>());
     }
     let mut shown = table::new(&["what was measured", "value", "unit", "in --json"], &[1]);
-    for (q, value) in values() {
+    for (q, value) in &measured {
         shown.add_row([q.what, &number(*value), q.unit, q.name]);
     }
-    table::print(format!("{done} on the {}", args.backend.kind().name()));
-    table::print(shown.trim_fmt());
-    Ok(())
+    table::print(format!("{done} on the {}", args.backend.kind().name()))?;
+    table::print(shown.trim_fmt())?;
+    notes.iter().try_for_each(table::print)
+}
+
+/// Why a quantity has no value, where it cannot have one.
+fn why_none(args: &RunArgs, q: &Quantity) -> Result<Option<&'static str>, CliError> {
+    let (_, count) = amounts(args);
+    Ok(match q.name {
+        "steady_rate" | "later" if count == 1 => Some("– needs --count 2 or more"),
+        "syscall" | "kernel_to_start" if args.settings.cenju3()?.user_level => {
+            Some("– is part of the system call, and with user_level=1 there is none")
+        }
+        _ => None,
+    })
 }
 
 /// What was done, in words, and what was measured.
@@ -87,12 +102,16 @@ fn on_ap1000p(args: &RunArgs) -> Result<Done, CliError> {
             What::PingPong { rounds: count },
         ),
     };
+    let mut config = args.settings.ap1000p()?;
+    if !args.settings.sets("mem_bytes") {
+        config.mem_bytes = config.mem_bytes.max(what.mem_bytes());
+    }
     let scenario = Scenario {
         backend: args.backend.kind(),
-        config: args.settings.ap1000p()?,
+        config,
         what,
     };
-    Ok((done, ap1000p::measure(&scenario, &Probe::default())?))
+    Ok((done, ap1000p::measure(&scenario, &Probe::default())?.values))
 }
 
 /// Bytes, and how many times.

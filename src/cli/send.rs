@@ -1,7 +1,7 @@
 //! `tsunagi send`: a real file through the machine, with SHA-256 at both ends.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use serde_json::json;
@@ -17,6 +17,8 @@ use crate::repro::machine::AnyBackend;
 use crate::repro::{ap1000p, cenju3};
 use crate::{Addr, NodeId, Picos};
 
+/// Longer files are refused: there are some without an end.
+const MOST: u64 = 1 << 28;
 /// Most bytes that are in the machine at once.
 const WINDOW: u32 = 1 << 20;
 
@@ -50,7 +52,7 @@ pub fn send(args: &SendArgs) -> Result<(), CliError> {
             "machine": args.machine.name(), "pes": args.pes, "from": args.from, "to": args.to, "backend": args.backend.kind().name(),
             "file": args.file, "bytes": carried.bytes, "sha256_sent": carried.sent, "sha256_received": carried.received, "equal": equal,
             "time_us": carried.time.as_us(), "mb_s": rate,
-        }));
+        }))?;
     } else {
         table::print(format!(
             "{}: {} B from {} to {} of {} PEs ({})",
@@ -60,11 +62,11 @@ pub fn send(args: &SendArgs) -> Result<(), CliError> {
             NodeId(args.to),
             args.pes,
             args.backend.kind().name()
-        ));
-        table::print(format!("sent      {}", carried.sent));
+        ))?;
+        table::print(format!("sent      {}", carried.sent))?;
         let verdict = if equal { "equal" } else { "DIFFERENT" };
-        table::print(format!("received  {}  {verdict}", carried.received));
-        table::print(format!("{:.1} us on the machine, {rate:.2} MB/s", carried.time.as_us()));
+        table::print(format!("received  {}  {verdict}", carried.received))?;
+        table::print(format!("{:.1} us on the machine, {rate:.2} MB/s", carried.time.as_us()))?;
     }
     if equal {
         Ok(())
@@ -196,18 +198,13 @@ fn poison(data: &[u8]) -> Vec<u8> {
 }
 
 fn carry(mut machine: impl Carrier, args: &SendArgs) -> Result<Carried, CliError> {
-    let mut file = File::open(&args.file).map_err(CliError::file("open", &args.file))?;
-    let size = file.metadata().map_err(CliError::file("read", &args.file))?.len();
+    let file = read(&args.file)?;
     let progress = Progress::new("send");
     let (mut sent, mut received) = (Sha256::new(), Sha256::new());
     let (mut bytes, begin) = (0u64, machine.now());
-    loop {
-        let data = next_window(&mut file, machine.window(), &args.file)?;
-        if data.is_empty() {
-            break;
-        }
-        sent.update(&data);
-        let mut got = machine.carry(&data)?;
+    for data in file.chunks(machine.window() as usize) {
+        sent.update(data);
+        let mut got = machine.carry(data)?;
         if let Some(bit) = args.flip_bit.and_then(|bit| bit.checked_sub(bytes * 8))
             && let Some(byte) = got.get_mut((bit / 8) as usize)
         {
@@ -215,7 +212,7 @@ fn carry(mut machine: impl Carrier, args: &SendArgs) -> Result<Carried, CliError
         }
         received.update(&got);
         bytes += data.len() as u64;
-        progress.at(bytes, size.max(bytes));
+        progress.at(bytes, file.len() as u64);
     }
     let time = machine.now().saturating_sub(begin);
     Ok(Carried {
@@ -226,12 +223,18 @@ fn carry(mut machine: impl Carrier, args: &SendArgs) -> Result<Carried, CliError
     })
 }
 
-fn next_window(file: &mut File, window: u32, path: &Path) -> Result<Vec<u8>, CliError> {
+/// The whole file.
+fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     let mut data = Vec::new();
-    file.take(window.into())
-        .read_to_end(&mut data)
-        .map_err(CliError::file("read", path))?;
-    Ok(data)
+    let file = File::open(path).map_err(CliError::file("open", path))?;
+    let read = file.take(MOST + 1).read_to_end(&mut data);
+    match read.map_err(CliError::file("read", path))? as u64 {
+        0..=MOST => Ok(data),
+        _ => {
+            let text = format!("it is longer than {MOST} B, the most that is sent");
+            Err(CliError::file("send", path)(io::Error::other(text)))
+        }
+    }
 }
 
 fn hex(hash: Sha256) -> String {

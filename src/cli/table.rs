@@ -1,11 +1,14 @@
 //! Tables on the terminal, and the same as JSON.
 
 use std::fmt::Display;
-use std::io::{Write, stdout};
+use std::io::{self, ErrorKind, Write, stdout};
+use std::path::Path;
 
 use comfy_table::presets;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table};
 use serde::Serialize;
+
+use super::CliError;
 
 /// Columns of text where there is no terminal to tell.
 const WIDTH: u16 = 132;
@@ -29,10 +32,21 @@ pub fn new(columns: &[&str], numbers: &[usize]) -> Table {
 }
 
 /// Prints a line or more. Who reads it may stop reading: that is no error.
-pub fn print(text: impl Display) {
-    let _ = writeln!(stdout().lock(), "{text}");
+///
+/// # Errors
+/// Any other reason why it was not written.
+pub fn print(text: impl Display) -> Result<(), CliError> {
+    match writeln!(stdout().lock(), "{text}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(not_printed(error)),
+        _ => Ok(()),
+    }
 }
 
-pub fn print_json(value: &(impl Serialize + ?Sized)) {
-    print(serde_json::to_string_pretty(value).expect("plain data can be written as JSON"));
+pub fn not_printed(error: io::Error) -> CliError {
+    CliError::file("write", Path::new("standard output"))(error)
+}
+
+/// The same as JSON.
+pub fn print_json(value: &(impl Serialize + ?Sized)) -> Result<(), CliError> {
+    print(serde_json::to_string_pretty(value).expect("plain data can be written as JSON"))
 }

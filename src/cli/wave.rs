@@ -1,10 +1,10 @@
 //! `tsunagi wave`: a small run with everything on it visible, and lists of the signals worth looking at first.
 
-use std::fs;
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 use super::args::{Machine, Settings, WaveArgs, WaveFormat};
-use super::{CliError, table};
+use super::{CliError, make_folder, remove, table, write};
 use crate::Picos;
 use crate::harness::wave::{Probe, WaveRequest};
 use crate::repro::ap1000p::scenario as ap1000p;
@@ -204,36 +204,87 @@ pub fn wave(args: &WaveArgs) -> Result<(), CliError> {
             args.wave
         )));
     };
-    let scenario = Scenario::new(what, &args.settings)?;
-    let stem = name.replace('/', "-");
-    let end = match args.format {
+    let files = make(name, what, &args.settings, args.format, &args.out)?;
+    let mut shown = table::new(&["to look at it", "command"], &[]);
+    shown.add_row(["GTKWave", &files.gtkwave()]);
+    shown.add_row(["Surfer", &files.surfer()]);
+    table::print(shown.trim_fmt())
+}
+
+/// Leaves a machine's first wave in `folder`.
+pub fn first(machine: Machine, settings: &Settings, folder: &Path) -> Result<Files, CliError> {
+    let mut waves = WAVES.iter().filter(|(_, what)| what.machine() == machine);
+    let (name, what) = waves.next().expect("every machine has one");
+    make(name, what, settings, WaveFormat::Fst, folder)
+}
+
+/// A wave, and its lists of signals.
+pub struct Files {
+    wave: PathBuf,
+    gtkwave: PathBuf,
+    surfer: PathBuf,
+}
+
+impl Files {
+    /// The command that shows it in GTKWave.
+    pub fn gtkwave(&self) -> String {
+        format!("gtkwave {} {}", self.wave.display(), self.gtkwave.display())
+    }
+
+    /// The same in Surfer.
+    fn surfer(&self) -> String {
+        format!(
+            "surfer --command-file {} {}",
+            self.surfer.display(),
+            self.wave.display()
+        )
+    }
+}
+
+fn make(name: &str, what: &What, settings: &Settings, format: WaveFormat, folder: &Path) -> Result<Files, CliError> {
+    let scenario = Scenario::new(what, settings)?;
+    let end = match format {
         WaveFormat::Vcd => "vcd",
         WaveFormat::Fst => "fst",
     };
-    let path = args.out.join(format!("{stem}.{end}"));
-    fs::create_dir_all(&args.out).map_err(CliError::file("make the folder", &args.out))?;
+    let path = folder.join(format!("{}.{end}", name.replace('/', "-")));
+    make_folder(folder)?;
     // The machine opens the wave when it starts: find out now whether it can.
-    fs::File::create(&path).map_err(CliError::file("write", &path))?;
+    File::create(&path).map_err(CliError::file("write", &path))?;
     let probe = Probe::new(WaveRequest {
         path: path.clone(),
         from: Picos::ZERO,
         to: None,
     });
-    scenario.show(&probe)?;
+    let event = scenario.show(&probe).inspect_err(|_| remove(&path))?;
+    probe.written().map_err(CliError::file("write", &path))?;
+    let view = View {
+        event,
+        end: probe.reached(),
+    };
     let signals = signals(what.machine());
-    let gtkwave = path.with_extension("gtkw");
-    let surfer = path.with_extension("sucl");
-    write(&gtkwave, &gtkwave_list(&path, &signals))?;
-    write(&surfer, &surfer_list(&signals))?;
-    let mut shown = table::new(&["to look at it", "command"], &[]);
-    shown.add_row(["GTKWave", &format!("gtkwave {} {}", path.display(), gtkwave.display())]);
-    shown.add_row([
-        "Surfer",
-        &format!("surfer --command-file {} {}", surfer.display(), path.display()),
-    ]);
-    table::print(shown.trim_fmt());
-    Ok(())
+    let files = Files {
+        gtkwave: path.with_extension("gtkw"),
+        surfer: path.with_extension("sucl"),
+        wave: path,
+    };
+    write(&files.gtkwave, &gtkwave_list(&files.wave, &signals, &view))?;
+    write(&files.surfer, &surfer_list(&signals, &view))?;
+    Ok(files)
 }
+
+/// What the viewers open on.
+struct View {
+    /// The sending link's first word.
+    event: Picos,
+    /// Of the wave.
+    end: Picos,
+}
+
+/// How much of a wave a viewer shows: so that single edges of the clocks can be seen, and a packet's way.
+const SHOWN: Picos = Picos::from_ns(5_000);
+/// How much of it is before the event.
+const BEFORE: Picos = Picos::from_ns(1_000);
 
 /// A scenario with the machine's settings.
 enum Scenario {
@@ -259,17 +310,14 @@ impl Scenario {
         })
     }
 
-    fn show(&self, probe: &Probe) -> Result<(), CliError> {
-        match self {
-            Scenario::Cenju3(scenario) => drop(cenju3::measure_with_wave(scenario, probe)?),
-            Scenario::Ap1000p(scenario) => drop(ap1000p::measure(scenario, probe)?),
-        }
-        Ok(())
+    /// Gives the time of the sending link's first word.
+    fn show(&self, probe: &Probe) -> Result<Picos, CliError> {
+        let event = match self {
+            Scenario::Cenju3(scenario) => cenju3::measure_with_wave(scenario, probe)?.first_flit,
+            Scenario::Ap1000p(scenario) => ap1000p::measure(scenario, probe)?.first_word,
+        };
+        event.ok_or_else(|| CliError::Failed("no word left on the sending link".into()))
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    fs::write(path, text).map_err(CliError::file("write", path))
 }
 
 /// A heading, and the full names of its signals with their bits.
@@ -290,10 +338,22 @@ fn signals(machine: Machine) -> Vec<Group> {
     nodes.into_iter().flat_map(of).collect()
 }
 
-/// A GTKWave save file; it names the wave relative to its own folder.
-fn gtkwave_list(wave: &Path, signals: &[Group]) -> String {
+/// A GTKWave save file, with the primary marker on the event; it names the wave relative to its own folder.
+fn gtkwave_list(wave: &Path, signals: &[Group], view: &View) -> String {
+    // Its window, and the columns of names and values.
+    const SIZE: [u32; 2] = [1400, 900];
+    const NAMES: u32 = 400;
     let file = wave.file_name().unwrap_or_default().to_string_lossy();
-    let mut text = format!("[dumpfile] \"{file}\"\n[timestart] 0\n");
+    // 200 pixels show 2 to the power of minus the zoom, in picoseconds.
+    let zoom = -(SHOWN.0 as f64 * 200.0 / f64::from(SIZE[0] - NAMES)).log2();
+    let (start, marker) = (view.event.saturating_sub(BEFORE).0, view.event.0);
+    let mut text = format!(
+        "[dumpfile] \"{file}\"\n[timestart] {start}\n[size] {} {}\n[sst_expanded] 0\n[signals_width] {}\n*{zoom:.6} {marker}{}\n",
+        SIZE[0],
+        SIZE[1],
+        NAMES / 2,
+        " -1".repeat(26)
+    );
     for (group, names) in signals {
         text += &format!("@200\n-{group}\n");
         for (name, bits) in names {
@@ -308,14 +368,18 @@ fn gtkwave_list(wave: &Path, signals: &[Group]) -> String {
     text
 }
 
-/// A command file of Surfer.
-fn surfer_list(signals: &[Group]) -> String {
+/// A command file of Surfer, with the cursor on the event. Every argument is one word.
+fn surfer_list(signals: &[Group], view: &View) -> String {
     let mut text = String::new();
     for (group, names) in signals {
-        text += &format!("divider_add {group}\n");
+        text += &format!("divider_add {}\n", group.replace(' ', "_"));
         for (name, _) in names {
             text += &format!("variable_add {name}\n");
         }
     }
-    text + "zoom_fit\n"
+    // Each halves what is shown of the middle; setting the cursor then goes to it.
+    let halvings = (view.end.0 / SHOWN.0).checked_ilog2().unwrap_or(0);
+    text += "zoom_fit\n";
+    text += &"zoom_in\n".repeat(halvings as usize);
+    text + &format!("cursor_set {}\n", view.event.0)
 }

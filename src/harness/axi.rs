@@ -67,6 +67,9 @@ pub struct Burst {
     pub kind: Kind,
     /// An exclusive access.
     pub lock: bool,
+    /// `AxCACHE` and `AxPROT`.
+    pub cache: u8,
+    pub prot: u8,
 }
 
 /// Where one beat of a burst goes: its address, and a bit for each byte of the bus word that it may touch.
@@ -77,6 +80,9 @@ pub struct Place {
 }
 
 impl Burst {
+    /// Normal memory, neither cached nor buffered.
+    pub const UNCACHED: u8 = 0b0010;
+
     /// Whole words of a bus of `bus` bytes.
     pub fn words(addr: u32, beats: u32, bus: u32) -> Burst {
         Burst {
@@ -86,6 +92,8 @@ impl Burst {
             size: bus.ilog2() as u8,
             kind: Kind::Incr,
             lock: false,
+            cache: Burst::UNCACHED,
+            prot: 0,
         }
     }
 
@@ -173,6 +181,14 @@ pub struct FromMaster {
     pub b_ready: bool,
     pub ar: Option<Burst>,
     pub r_ready: bool,
+}
+
+impl FromMaster {
+    /// What is asked for is data in normal memory that nobody caches or buffers, unprivileged, and not exclusively.
+    pub fn is_plain(&self) -> bool {
+        let plain = |burst: &Burst| !burst.lock && burst.cache == Burst::UNCACHED && burst.prot == 0;
+        self.aw.iter().chain(&self.ar).all(plain)
+    }
 }
 
 /// What a slave drives before an edge.

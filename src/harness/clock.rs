@@ -22,6 +22,19 @@ impl Clock {
         }
     }
 
+    /// Whether it is high from `at` on: for the first half of each period.
+    pub fn is_high(&self, at: Picos) -> bool {
+        let since = at.0.checked_sub(self.phase + self.period);
+        since.is_some_and(|since| since % self.period < self.period / 2)
+    }
+
+    /// The first falling edge after `at`.
+    pub fn next_fall(&self, at: Picos) -> Picos {
+        let first = self.phase + self.period + self.period / 2;
+        let periods = at.0.checked_sub(first).map_or(0, |since| since / self.period + 1);
+        Picos(first + periods * self.period)
+    }
+
     /// The next rising edge.
     #[inline]
     pub fn next(&self) -> Picos {
@@ -51,6 +64,16 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn it_is_high_for_the_first_half_of_each_period() {
+        let clock = Clock::new(Picos(10), Picos(3));
+        let high = |at| clock.is_high(Picos(at));
+        let levels = [3, 8, 12, 13, 17, 18, 22, 23].map(high);
+        assert_eq!(levels, [false, false, false, true, true, false, false, true]);
+        let falls = [0, 17, 18, 27, 28].map(|at| clock.next_fall(Picos(at)).0);
+        assert_eq!(falls, [18, 18, 28, 28, 38]);
+    }
 
     #[test]
     fn skipping_lands_on_the_first_edge_after_now() {

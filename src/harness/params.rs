@@ -2,7 +2,7 @@
 
 use crate::Picos;
 
-/// Where a number comes from.
+/// Where a number comes from. What follows from others is no parameter but a function of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Stated by the paper.
@@ -11,8 +11,6 @@ pub enum Origin {
     Public,
     /// General knowledge of the parts used; less certain.
     Known,
-    /// Arithmetic on other numbers.
-    Derived,
     /// Our choice; nothing says.
     Design,
     /// Chosen so that a reported value comes out; `measured_on` says which.
@@ -31,7 +29,7 @@ pub struct Param {
     pub range: (f64, f64),
     pub origin: Origin,
     /// The places of the paper where this value was measured or fitted: a figure (`fig11`), one item of it (`fig7.header_read`), or a section
-    /// (`sec6.1`). Empty for a number that is stated as a property of the machine, or is our own choice.
+    /// (`sec6.1`), or stated as what such a place gives back (16 bit x 20 MHz make `sec6.1.raw`). Empty for another property of the machine, or our own choice.
     pub measured_on: &'static [&'static str],
     /// Names of the parameters it was worked out from.
     pub derived_from: &'static [&'static str],

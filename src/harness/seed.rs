@@ -170,15 +170,11 @@ pub struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Panics when the file cannot be made.
     pub fn new(probe: &'a Probe, instances: &[&dyn Verilated]) -> Recorder<'a> {
-        let create = |request: &WaveRequest| {
-            Wave::create(&request.path, instances)
-                .unwrap_or_else(|e| panic!("cannot make {}: {e}", request.path.display()))
-        };
+        let create = |request: &WaveRequest| probe.opened(Wave::create(&request.path, instances));
         Recorder {
             probe,
-            wave: probe.request().map(create),
+            wave: probe.request().and_then(create),
         }
     }
 
@@ -191,6 +187,12 @@ impl<'a> Recorder<'a> {
         {
             wave.dump();
         }
+    }
+}
+
+impl Drop for Recorder<'_> {
+    fn drop(&mut self) {
+        self.probe.close(self.wave.take());
     }
 }
 

@@ -2,14 +2,15 @@
 //!
 //! A run is deterministic, so a failing one is simply run again with the wave open over its last microseconds.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::{env, fs};
+use std::{env, fs, io};
 
 use verilated::{Verilated, Wave};
 
+use super::clock::Clock;
 use crate::Picos;
 
 /// How much of a failing run its wave shows.
@@ -51,13 +52,14 @@ pub fn requested() -> Result<Option<&'static str>, BadFormat> {
 pub struct Probe {
     request: Option<WaveRequest>,
     reached: Rc<Cell<Picos>>,
+    error: Rc<RefCell<Option<io::Error>>>,
 }
 
 impl Probe {
     pub fn new(request: WaveRequest) -> Probe {
         Probe {
             request: Some(request),
-            reached: Rc::default(),
+            ..Probe::default()
         }
     }
 
@@ -71,19 +73,56 @@ impl Probe {
     pub fn reach(&self, now: Picos) {
         self.reached.set(now);
     }
+
+    /// How far the run has come.
+    pub fn reached(&self) -> Picos {
+        self.reached.get()
+    }
+
+    /// The run has opened its wave, or could not.
+    pub fn opened(&self, wave: io::Result<Wave>) -> Option<Wave> {
+        wave.map_err(|error| self.fail(error)).ok()
+    }
+
+    /// The run is done with its wave.
+    pub fn close(&self, wave: Option<Wave>) {
+        if let Err(error) = wave.map_or(Ok(()), Wave::close) {
+            self.fail(error);
+        }
+    }
+
+    /// Whether the wave was written whole; to be asked once, when the machine is gone.
+    ///
+    /// # Errors
+    /// The first of opening and writing the file.
+    pub fn written(&self) -> io::Result<()> {
+        self.error.take().map_or(Ok(()), Err)
+    }
+
+    fn fail(&self, error: io::Error) {
+        self.error.borrow_mut().get_or_insert(error);
+    }
 }
 
-/// The wave of a machine, over the span that a [`Probe`] asks for.
+/// The wave of a machine, over the span that a [`Probe`] asks for. It draws the falling edges of the clocks, which the machine leaves out.
 #[derive(Default)]
 pub struct Trace {
     probe: Probe,
+    clocks: Vec<(&'static str, Clock)>,
     wave: Option<Wave>,
+    /// The span is over.
+    over: bool,
 }
 
 impl Trace {
-    pub fn new(probe: &Probe) -> Trace {
-        let probe = probe.clone();
-        Trace { probe, wave: None }
+    /// `clocks`: what drives the units' clock inputs of these names.
+    pub fn new(probe: &Probe, clocks: &[(&'static str, Clock)]) -> Trace {
+        Trace {
+            probe: probe.clone(),
+            clocks: clocks.to_vec(),
+            wave: None,
+            over: false,
+        }
     }
 
     /// Every edge is shown, so none may be left out.
@@ -92,26 +131,38 @@ impl Trace {
     }
 
     /// Before clocks rise at `next`: opens the wave of `units`, which share a context, when its span begins, and closes it when that has
-    /// ended. In an open one, all clocks have been low since half way from the last edge; of a unit that is then left out they stay so.
-    ///
-    /// # Panics
-    /// The file cannot be made.
+    /// ended. In an open one, the clocks that fall until then do so, each in its time.
     pub fn before<'a>(&mut self, next: Picos, units: impl FnOnce() -> Vec<&'a dyn Verilated>) {
         self.probe.reach(next);
         let Some(request) = self.probe.request() else { return };
-        if next < request.from || request.to.is_some_and(|to| next > to) {
-            self.wave = None;
+        if self.over || next < request.from {
+            return;
+        }
+        if request.to.is_some_and(|to| next > to) {
+            self.over = true;
+            self.probe.close(self.wave.take());
             return;
         }
         let units = units();
-        if let Some(wave) = &mut self.wave {
-            units.iter().for_each(|unit| unit.fall());
-            let context = units[0].context();
-            context.set_time(context.time().midpoint(next.0));
-            wave.dump();
-        } else {
-            let opened = Wave::create(&request.path, &units);
-            self.wave = Some(opened.unwrap_or_else(|error| panic!("{}: {error}", request.path.display())));
+        let Some(wave) = &mut self.wave else {
+            self.wave = self.probe.opened(Wave::create(&request.path, &units));
+            self.over = self.wave.is_none();
+            fall(&self.clocks, &units, next);
+            return;
+        };
+        let context = units[0].context();
+        let last = Picos(context.time());
+        let falls = self.clocks.iter().map(|(_, clock)| clock.next_fall(last));
+        let mut falls: Vec<Picos> = falls.filter(|at| *at <= next).collect();
+        falls.sort_unstable();
+        falls.dedup();
+        for at in falls {
+            fall(&self.clocks, &units, at);
+            // With the edge that is to come, there is one picture of the instant.
+            if at < next {
+                context.set_time(at.0);
+                wave.dump();
+            }
         }
     }
 
@@ -120,6 +171,25 @@ impl Trace {
         if let Some(wave) = &mut self.wave {
             wave.dump();
         }
+    }
+}
+
+impl Drop for Trace {
+    fn drop(&mut self) {
+        self.probe.close(self.wave.take());
+    }
+}
+
+/// The clocks of `units` that are low at `at` fall.
+fn fall(clocks: &[(&'static str, Clock)], units: &[&dyn Verilated], at: Picos) {
+    let is_low = |name: &str| {
+        let clock = clocks.iter().find(|(known, _)| *known == name);
+        let (_, clock) = clock.unwrap_or_else(|| panic!("nothing drives the clock {name}"));
+        !clock.is_high(at)
+    };
+    for unit in units {
+        let names = unit.clocks().iter().enumerate();
+        unit.fall(names.map(|(i, name)| u64::from(is_low(name)) << i).sum());
     }
 }
 
@@ -141,19 +211,30 @@ pub fn with_waves<T>(folder: &Path, test: &str, replay: &str, body: impl Fn(&Pro
         }
     };
     let first = asked.map_or_else(Probe::default, |format| Probe::new(request("run", format, Picos::ZERO)));
+    let path = |probe: &Probe| probe.request().expect("it asked for a wave").path.display().to_string();
     let panic = match catch_unwind(AssertUnwindSafe(|| body(&first))) {
-        Ok(value) => return value,
+        Ok(value) => {
+            first
+                .written()
+                .unwrap_or_else(|error| panic!("{}: {error}", path(&first)));
+            return value;
+        }
         Err(panic) => panic,
     };
-    let shown = first.request().cloned().unwrap_or_else(|| {
+    let shown = if first.request().is_some() {
+        first.clone()
+    } else {
         let again = Probe::new(request("failure", "fst", first.reached.get().saturating_sub(LAST)));
         let _ = catch_unwind(AssertUnwindSafe(|| body(&again)));
-        again.request.expect("just given")
-    });
+        again
+    };
+    let missing = shown
+        .written()
+        .map_or_else(|error| format!(", not written: {error}"), |()| String::new());
     eprintln!(
-        "{test} failed at {}; wave: {}",
+        "{test} failed at {}; wave: {}{missing}",
         first.reached.get(),
-        shown.path.display()
+        path(&shown)
     );
     eprintln!("replay: {replay}");
     resume_unwind(panic)

@@ -272,6 +272,11 @@ impl<S: SwitchUnit> Fabric<S> {
         self.now.active.iter().any(|word| *word != 0)
     }
 
+    /// No switch is left out at the coming edge.
+    pub fn wake_all(&mut self) {
+        (0..self.units.len()).for_each(|unit| self.now.wake(unit));
+    }
+
     /// One edge of the network's clock.
     pub fn edge(&mut self) {
         self.cycles += 1;

@@ -62,6 +62,8 @@ pub struct TorusFabric<R> {
     /// By cell and class: places for words that enter.
     places: Vec<[u8; 2]>,
     given: Given,
+    /// No router is left out at the coming edge.
+    all_awake: bool,
     cycles: u64,
     words: u64,
 }
@@ -125,6 +127,7 @@ impl<R: RouterUnit> TorusFabric<R> {
             returned: vec![],
             places: vec![],
             given: Given::new(PLACES, 0),
+            all_awake: false,
             cycles: 0,
             words: 0,
         };
@@ -198,14 +201,20 @@ impl<R: RouterUnit> TorusFabric<R> {
         self.now[number].credits[0] |= self.given.kept(number, 0, 1 << class.vc(0));
     }
 
+    /// No router is left out at the coming edge.
+    pub fn wake_all(&mut self) {
+        self.all_awake = true;
+    }
+
     /// One edge of the network's clock.
     pub fn edge(&mut self) {
         self.cycles += 1;
+        let all = std::mem::take(&mut self.all_awake);
         for n in 0..self.units.len() {
             let unit = &mut self.units[n];
             self.outputs[n] = None;
             self.returned[n] = 0;
-            if !unit.busy() && self.now[n].is_quiet() {
+            if !all && !unit.busy() && self.now[n].is_quiet() {
                 continue;
             }
             unit.edge(&std::mem::take(&mut self.now[n]));
@@ -279,6 +288,10 @@ macro_rules! router_unit {
                 self.in_last_i.set(last);
                 self.in_vc_i.set(vcs);
                 self.out_credit_i.set(credits);
+                {
+                    use ::verilated::Verilated as _;
+                    self.junk();
+                }
                 self.rise(1);
             }
 

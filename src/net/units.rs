@@ -30,6 +30,10 @@ macro_rules! switch_unit {
                 self.in_valid_i.set(in_valid as u8);
                 self.in_last_i.set(in_last as u8);
                 self.out_ready_i.set(out_ready as u8);
+                {
+                    use ::verilated::Verilated as _;
+                    self.junk();
+                }
                 self.rise(1);
             }
 

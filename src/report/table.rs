@@ -5,14 +5,13 @@ use maud::{Markup, html};
 use crate::repro::Outcome;
 use crate::repro::row::{Row, number};
 
-/// Checked rows in a table, the points of curves folded away under it.
+/// Rows that ours is held against something in, and folded away under them the values without: points of curves mostly.
 pub fn rows(outcomes: &[&Outcome]) -> Markup {
     let Some(first) = outcomes.first() else { return html! {} };
-    let (checked, points): (Vec<&Row>, Vec<&Row>) =
-        first.rows.iter().partition(|r| r.pass.is_some() || r.paper.is_some());
+    let (compared, values): (Vec<&Row>, Vec<&Row>) = first.rows.iter().partition(|r| r.is_compared());
     html! {
-        @if !checked.is_empty() { (table(outcomes, &checked)) }
-        @if !points.is_empty() { details { summary { "All " (points.len()) " points of the curves" } (table(outcomes, &points)) } }
+        @if !compared.is_empty() { (table(outcomes, &compared)) }
+        @if !values.is_empty() { details { summary { "All " (values.len()) " values without bounds" } (table(outcomes, &values)) } }
     }
 }
 
@@ -22,15 +21,16 @@ fn table(outcomes: &[&Outcome], rows: &[&Row]) -> Markup {
             tr {
                 th { "quantity" } th.n { "paper" }
                 @for o in outcomes { th.n { (o.backend.name()) } th.n { "difference" } }
-                th.n { "bounds" } th { "kind" } th { "depends on" }
+                th.n { "bounds" } th { "bounds by" } th { "kind" } th { "depends on" }
             }
             @for row in rows {
                 tr {
                     td { (row.quantity) span.id { (row.row) } }
-                    td.n { (row.paper.map_or("–".into(), |v| format!("{} {}", number(v), row.unit))) }
+                    td.n { (row.paper_text()) }
                     @for o in outcomes { (cells(o, &row.row)) }
                     td.n { (row.bounds_text()) }
-                    td { span class={ "kind " (row.kind.name()) } { (row.kind.name()) } }
+                    td.note { (row.bounds_by_text()) }
+                    td { @if let Some(kind) = row.kind { span class={ "kind " (kind.name()) } { (kind.name()) } } }
                     td.note { (depends(row)) }
                 }
             }

@@ -5,6 +5,7 @@ pub mod cenju3;
 pub mod machine;
 pub mod pool;
 pub mod row;
+pub mod summary;
 
 use crate::Picos;
 use crate::harness::backend::Event;

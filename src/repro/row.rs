@@ -21,16 +21,18 @@ impl BackendKind {
     }
 }
 
-/// What the agreement of a row with the paper is worth.
+/// What the agreement of a row with its source is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// No parameter the row depends on was measured or fitted on the row's own row or figure, or derived from one that was.
+    /// A source gives a number, and no parameter the row depends on was measured or fitted on the row's own row or figure, or derived from one that was.
     Prediction,
-    /// Some parameter was: the row mostly gives its input back.
+    /// A source gives a number, and some parameter was: the row mostly gives its input back.
     Calibrated,
-    /// The paper states something without a number, and the statement is checked.
+    /// A source states something without a value, and the statement is checked.
     Criterion,
+    /// No source states it: a check of ours.
+    Own,
 }
 
 impl Kind {
@@ -39,8 +41,42 @@ impl Kind {
             Kind::Prediction => "prediction",
             Kind::Calibrated => "calibrated",
             Kind::Criterion => "criterion",
+            Kind::Own => "own",
         }
     }
+}
+
+/// Where the bounds of a row come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// The paper states them, or what leaves no others: every word comes, each flag counts once.
+    Paper,
+    /// Another source does, which the experiment names.
+    Public,
+    /// Worked out by us; the row's `formula` says how.
+    Formula,
+    /// Chosen by us: a tolerance, or how much is to be tried.
+    Ours,
+}
+
+impl Origin {
+    pub fn name(self) -> &'static str {
+        match self {
+            Origin::Paper => "paper",
+            Origin::Public => "public",
+            Origin::Formula => "formula",
+            Origin::Ours => "ours",
+        }
+    }
+}
+
+/// A number that a source gives: a value, or a range.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Paper {
+    Value(f64),
+    Range(f64, f64),
 }
 
 /// Where a parameter's value came from, as far as the kind of a row needs to know it.
@@ -61,12 +97,9 @@ fn figure(place: &str) -> &str {
     &place[..end.unwrap_or(place.len())]
 }
 
-/// The one place where a row's kind is decided. `places` are where the paper states the row; `checked` says whether the row
-/// has bounds to meet. A name that is not in `table` is a bug of the experiment.
-pub fn kind(places: &[&str], paper: Option<f64>, checked: bool, depends_on: &[&str], table: &[Provenance]) -> Kind {
-    if paper.is_none() && checked {
-        return Kind::Criterion;
-    }
+/// Whether one of these parameters, or what it was derived from, was measured or fitted on the figure of one of these places. A name that is not in
+/// `table` is a bug of the experiment.
+fn is_calibrated(places: &[&str], depends_on: &[&str], table: &[Provenance]) -> bool {
     let mut open: Vec<&str> = depends_on.to_vec();
     let mut seen: Vec<&str> = Vec::new();
     while let Some(name) = open.pop() {
@@ -76,16 +109,21 @@ pub fn kind(places: &[&str], paper: Option<f64>, checked: bool, depends_on: &[&s
         seen.push(name);
         let found = table.iter().find(|p| p.name == name);
         let param = found.unwrap_or_else(|| panic!("a row depends on `{name}`, which is not in the parameter table"));
-        if param
-            .measured_on
-            .iter()
-            .any(|on| places.iter().any(|place| figure(on) == figure(place)))
-        {
-            return Kind::Calibrated;
+        let here = |on: &&str| places.iter().any(|place| figure(on) == figure(place));
+        if param.measured_on.iter().any(here) {
+            return true;
         }
         open.extend(param.derived_from);
     }
-    Kind::Prediction
+    false
+}
+
+/// Bounds, and where they come from.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    low: f64,
+    high: f64,
+    by: Origin,
 }
 
 /// What an experiment says of a row before it is measured.
@@ -94,8 +132,11 @@ pub struct Spec {
     row: String,
     quantity: String,
     unit: &'static str,
-    paper: Option<f64>,
-    bounds: Option<(f64, f64)>,
+    paper: Option<Paper>,
+    expected: Option<f64>,
+    formula: Option<&'static str>,
+    bounds: Option<Bounds>,
+    is_statement: bool,
     places: Vec<&'static str>,
     depends_on: Vec<&'static str>,
     moves_with: Option<(&'static str, f64)>,
@@ -109,22 +150,64 @@ impl Spec {
             quantity: quantity.into(),
             unit,
             paper: None,
+            expected: None,
+            formula: None,
             bounds: None,
+            is_statement: false,
             places: Vec::new(),
             depends_on: Vec::new(),
             moves_with: None,
         }
     }
 
-    /// The paper's number.
+    /// The number that the source states; not one that we worked out from it.
     pub fn paper(mut self, value: f64) -> Spec {
-        self.paper = Some(value);
+        self.paper = Some(Paper::Value(value));
         self
     }
 
-    /// The row passes when `low <= ours <= high`.
-    pub fn within(mut self, low: f64, high: f64) -> Spec {
-        self.bounds = Some((low, high));
+    /// The range that the source states, which the row must meet.
+    pub fn paper_range(mut self, low: f64, high: f64) -> Spec {
+        self.paper = Some(Paper::Range(low, high));
+        self.bounded(low, high, Origin::Paper)
+    }
+
+    /// The row passes when `low <= ours <= high`, which are our choice.
+    pub fn within(self, low: f64, high: f64) -> Spec {
+        self.bounded(low, high, Origin::Ours)
+    }
+
+    /// The same with bounds that the paper states.
+    pub fn stated(self, low: f64, high: f64) -> Spec {
+        self.bounded(low, high, Origin::Paper)
+    }
+
+    /// The same with bounds that we worked out, and `how`.
+    pub fn by_formula(mut self, low: f64, high: f64, how: &'static str) -> Spec {
+        self.formula = Some(how);
+        self.bounded(low, high, Origin::Formula)
+    }
+
+    /// A value that we worked out, and `how`: shown, not checked.
+    pub fn beside(mut self, value: f64, how: &'static str) -> Spec {
+        (self.expected, self.formula) = (Some(value), Some(how));
+        self
+    }
+
+    /// The same, and the row passes when it differs by at most this share of it.
+    pub fn near(self, value: f64, share: f64, how: &'static str) -> Spec {
+        let (low, high) = (value * (1.0 - share), value * (1.0 + share));
+        self.beside(value, how).by_formula(low, high, how)
+    }
+
+    pub fn bounded(mut self, low: f64, high: f64, by: Origin) -> Spec {
+        self.bounds = Some(Bounds { low, high, by });
+        self
+    }
+
+    /// The source states in words what the row checks, though the bounds are ours.
+    pub fn says(mut self) -> Spec {
+        self.is_statement = true;
         self
     }
 
@@ -150,22 +233,36 @@ impl Spec {
         self
     }
 
+    /// The one place where a row's kind is decided; none for a value that nothing is held against.
+    fn kind(&self, table: &[Provenance]) -> Option<Kind> {
+        let places: Vec<&str> = self.places.iter().copied().chain([self.row.as_str()]).collect();
+        let calibrated = is_calibrated(&places, &self.depends_on, table);
+        let is_sources = |by| self.is_statement || matches!(by, Origin::Paper | Origin::Public);
+        match (self.paper, self.bounds) {
+            (Some(_), _) if calibrated => Some(Kind::Calibrated),
+            (Some(_), _) => Some(Kind::Prediction),
+            (None, Some(bounds)) if is_sources(bounds.by) => Some(Kind::Criterion),
+            (None, bounds) => (bounds.is_some() || self.expected.is_some()).then_some(Kind::Own),
+        }
+    }
+
     /// The row, given what was measured. A measurement that is not a number passes no check.
     pub fn measured(self, ours: f64, of: Source, table: &[Provenance]) -> Row {
-        let places: Vec<&str> = self.places.iter().copied().chain([self.row.as_str()]).collect();
-        let kind = kind(&places, self.paper, self.bounds.is_some(), &self.depends_on, table);
         Row {
             machine: of.machine,
             experiment: of.experiment,
+            kind: self.kind(table),
             quantity: self.quantity,
             unit: self.unit,
             paper: self.paper,
+            expected: self.expected,
             ours,
-            low: self.bounds.map(|b| b.0).filter(|b| b.is_finite()),
-            high: self.bounds.map(|b| b.1).filter(|b| b.is_finite()),
-            kind,
+            low: self.bounds.map(|b| b.low).filter(|b| b.is_finite()),
+            high: self.bounds.map(|b| b.high).filter(|b| b.is_finite()),
+            bounds_by: self.bounds.map(|b| b.by),
+            formula: self.formula,
             depends_on: self.depends_on,
-            pass: self.bounds.map(|(low, high)| (low..=high).contains(&ours)),
+            pass: self.bounds.map(|b| (b.low..=b.high).contains(&ours)),
             backend: of.backend,
             row: self.row,
             moves_with: self.moves_with,
@@ -189,15 +286,22 @@ pub struct Row {
     pub row: String,
     pub quantity: String,
     pub unit: &'static str,
-    /// Null where the paper gives no number.
-    pub paper: Option<f64>,
+    /// What a source states, a number or a pair of them; null where it gives none.
+    pub paper: Option<Paper>,
+    /// What `formula` gives, where it gives a value.
+    pub expected: Option<f64>,
     /// Null in JSON when the measurement failed.
     pub ours: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    pub kind: Kind,
+    /// Null where there are no bounds.
+    pub bounds_by: Option<Origin>,
+    /// How we worked out what is expected, or the bounds.
+    pub formula: Option<&'static str>,
+    /// Null where the row has neither a number of a source, nor bounds, nor an expected value.
+    pub kind: Option<Kind>,
     pub depends_on: Vec<&'static str>,
-    /// Null where nothing is checked: the point of a curve the paper gives no number for.
+    /// Null where nothing is checked.
     pub pass: Option<bool>,
     pub backend: BackendKind,
     /// An RTL or memory parameter and a value of it with which the row must come out different, where the usual ones (IO clock, Sender gap) do not tell.
@@ -206,13 +310,23 @@ pub struct Row {
 }
 
 impl Row {
-    /// Ours against the paper, percent.
+    /// Ours against the source's number, or what is expected, percent; against the nearer end of a range, 0 within it.
     pub fn difference(&self) -> Option<f64> {
-        self.paper.filter(|p| *p != 0.0).map(|p| (self.ours - p) / p * 100.0)
+        let against = match (self.paper, self.expected) {
+            (Some(Paper::Value(value)), _) | (None, Some(value)) => value,
+            (Some(Paper::Range(low, high)), _) => self.ours.max(low).min(high),
+            (None, None) => return None,
+        };
+        (against != 0.0).then(|| (self.ours - against) / against * 100.0)
     }
 
     pub fn failed(&self) -> bool {
         self.pass == Some(false)
+    }
+
+    /// Whether there is anything that ours is held against: otherwise it is a value, a point of a curve mostly.
+    pub fn is_compared(&self) -> bool {
+        self.kind.is_some()
     }
 
     /// `+1.2 %`; empty where there is nothing to compare with.
@@ -223,6 +337,17 @@ impl Row {
             .map_or(String::new(), |d| format!("{:+.1} %", tenths(d)))
     }
 
+    /// `7.00 us`, `6.00 to 8.00 KB`; in brackets what a formula of ours gives; empty where there is neither.
+    pub fn paper_text(&self) -> String {
+        let unit = self.unit;
+        match (self.paper, self.expected) {
+            (Some(Paper::Value(value)), _) => format!("{} {unit}", number(value)),
+            (Some(Paper::Range(low, high)), _) => format!("{} to {} {unit}", number(low), number(high)),
+            (None, Some(value)) => format!("({} {unit})", number(value)),
+            (None, None) => String::new(),
+        }
+    }
+
     /// `6.00 to 8.00`, `at least 6.00`; empty where nothing is checked.
     pub fn bounds_text(&self) -> String {
         match (self.low, self.high) {
@@ -230,6 +355,27 @@ impl Row {
             (Some(low), None) => format!("at least {}", number(low)),
             (None, Some(high)) => format!("at most {}", number(high)),
             (None, None) => String::new(),
+        }
+    }
+
+    /// Where the bounds come from; of a formula, how it goes.
+    pub fn bounds_by_text(&self) -> String {
+        match (self.bounds_by, self.formula) {
+            (_, Some(how)) => format!("formula: {how}"),
+            (Some(by), None) => by.name().into(),
+            (None, None) => "none".into(),
+        }
+    }
+
+    pub fn kind_name(&self) -> &'static str {
+        self.kind.map_or("", Kind::name)
+    }
+
+    pub fn verdict(&self) -> &'static str {
+        match self.pass {
+            Some(true) => "ok",
+            Some(false) => "MISSED",
+            None => "not checked",
         }
     }
 }
@@ -277,8 +423,12 @@ mod tests {
         },
     ];
 
-    fn kind_of(row: &str, depends_on: &[&str], table: &[Provenance]) -> Kind {
-        kind(&[row], Some(1.0), true, depends_on, table)
+    fn spec(row: &str, depends_on: &[&'static str]) -> Spec {
+        Spec::new(row, "", "us").depends(depends_on)
+    }
+
+    fn kind_of(row: &str, depends_on: &[&'static str], table: &[Provenance]) -> Kind {
+        spec(row, depends_on).paper(1.0).kind(table).expect("it has a number")
     }
 
     #[test]
@@ -321,25 +471,63 @@ mod tests {
 
     #[test]
     fn a_second_place_counts() {
-        assert_eq!(
-            kind(&["fig14.value", "fig11"], Some(1.0), true, &["receiver_rate"], &TABLE),
-            Kind::Calibrated
-        );
+        let row = spec("fig14.value", &["receiver_rate"]).paper(1.0);
+        assert_eq!(row.kind(&TABLE), Some(Kind::Prediction));
+        assert_eq!(row.also_at(&["fig11"]).kind(&TABLE), Some(Kind::Calibrated));
     }
 
     #[test]
-    fn a_checked_statement_without_a_number_is_a_criterion() {
+    fn what_is_no_number_of_a_source_is_a_criterion_or_our_own_or_nothing() {
+        let row = || spec("fig12.x", &["receiver_rate"]);
+        assert_eq!(row().stated(0.0, 1.0).kind(&TABLE), Some(Kind::Criterion));
         assert_eq!(
-            kind(&["fig12.x"], None, true, &["receiver_rate"], &TABLE),
-            Kind::Criterion
+            row().bounded(0.0, 1.0, Origin::Public).kind(&TABLE),
+            Some(Kind::Criterion)
         );
+        assert_eq!(row().within(0.0, 1.0).kind(&TABLE), Some(Kind::Own));
+        assert_eq!(row().within(0.0, 1.0).says().kind(&TABLE), Some(Kind::Criterion));
+        assert_eq!(row().near(1.0, 0.05, "").kind(&TABLE), Some(Kind::Own));
+        assert_eq!(row().beside(1.0, "").kind(&TABLE), Some(Kind::Own));
+        assert_eq!(row().kind(&TABLE), None);
+    }
+
+    #[test]
+    fn a_number_without_bounds_is_shown_as_such() {
+        let row = spec("fig9.x", &["receiver_rate"]).paper(8.0).measured(7.0, OF, &TABLE);
+        assert!(row.is_compared() && !row.failed());
+        assert_eq!((row.kind, row.pass), (Some(Kind::Prediction), None));
         assert_eq!(
-            kind(&["fig12.x"], None, false, &["receiver_rate"], &TABLE),
-            Kind::Calibrated
+            [
+                row.paper_text(),
+                row.difference_text(),
+                row.bounds_text(),
+                row.bounds_by_text()
+            ],
+            ["8.00 us", "-12.5 %", "", "none"]
         );
+        assert_eq!(row.verdict(), "not checked");
+        let ours = spec("m4.x", &[]).beside(20.0, "a over b").measured(30.0, OF, &TABLE);
         assert_eq!(
-            kind(&["fig9.x"], None, false, &["receiver_rate"], &TABLE),
-            Kind::Prediction
+            [ours.paper_text(), ours.difference_text(), ours.bounds_by_text()],
+            ["(20.00 us)", "+50.0 %", "formula: a over b"]
+        );
+        assert_eq!((ours.pass, ours.paper), (None, None));
+    }
+
+    #[test]
+    fn a_range_of_the_paper_is_its_bounds() {
+        let at = |ours| spec("fig9.x", &[]).paper_range(6.0, 8.0).measured(ours, OF, &TABLE);
+        assert_eq!((at(7.0).pass, at(9.0).pass), (Some(true), Some(false)));
+        assert_eq!((at(7.0).difference(), at(9.0).difference()), (Some(0.0), Some(12.5)));
+        assert_eq!(
+            (at(3.0).difference(), at(7.0).bounds_by),
+            (Some(-50.0), Some(Origin::Paper))
+        );
+        assert_eq!(at(7.0).paper_text(), "6.00 to 8.00 us");
+        let json = serde_json::to_value(at(7.0)).unwrap();
+        assert_eq!(
+            (&json["paper"], &json["bounds_by"]),
+            (&serde_json::json!([6.0, 8.0]), &"paper".into())
         );
     }
 
@@ -358,23 +546,24 @@ mod tests {
         kind_of("fig7.total", &["no_such"], &TABLE);
     }
 
+    const OF: Source = Source {
+        machine: "cenju3",
+        experiment: "E2",
+        backend: BackendKind::Rtl,
+    };
+
     #[test]
     fn json_has_the_stated_fields_in_order() {
-        let of = Source {
-            machine: "cenju3",
-            experiment: "E2",
-            backend: BackendKind::Rtl,
-        };
         let spec = Spec::new("fig7.total", "latency", "us")
             .paper(7.0)
             .within(6.5, 7.5)
             .depends(&["header_read"]);
-        let row = spec.measured(7.7, of, &TABLE);
+        let row = spec.measured(7.7, OF, &TABLE);
         assert_eq!(
             serde_json::to_string(&row).unwrap(),
             r#"{"machine":"cenju3","experiment":"E2","row":"fig7.total","quantity":"latency","unit":"us","paper":7.0,"#
                 .to_owned()
-                + r#""ours":7.7,"low":6.5,"high":7.5,"kind":"calibrated","depends_on":["header_read"],"pass":false,"backend":"rtl"}"#
+                + r#""expected":null,"ours":7.7,"low":6.5,"high":7.5,"bounds_by":"ours","formula":null,"kind":"calibrated","depends_on":["header_read"],"pass":false,"backend":"rtl"}"#
         );
         assert!((row.difference().unwrap() - 10.0).abs() < 1e-9);
         assert_eq!(
@@ -394,14 +583,9 @@ mod tests {
 
     #[test]
     fn a_measurement_that_is_not_a_number_fails() {
-        let of = Source {
-            machine: "cenju3",
-            experiment: "E2",
-            backend: BackendKind::Model,
-        };
-        let row = Spec::new("fig7.total", "latency", "us")
+        let row = spec("fig7.total", &[])
             .within(0.0, f64::INFINITY)
-            .measured(f64::NAN, of, &TABLE);
+            .measured(f64::NAN, OF, &TABLE);
         assert!(row.failed());
         assert_eq!((row.low, row.high), (Some(0.0), None));
     }

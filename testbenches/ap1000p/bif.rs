@@ -274,8 +274,8 @@ fn each_twin_is_caught() {
     let twins: &[Twin] = &[
         // A barrier of others.
         ("Barrier", &checks::<TwinBifStranger>),
-        // It opens for others only: nothing is left to arrive at.
-        ("Barrier", &checks::<TwinBifStays>),
+        // It opens for others only: nothing is left to arrive at. The status says so, too.
+        ("Barrier|Answer", &checks::<TwinBifStays>),
         // A packet that can never be completed.
         ("Answer", &checks::<TwinBifLong>),
         // A word from nowhere.
@@ -286,7 +286,8 @@ fn each_twin_is_caught() {
         ("Answer", &checks::<TwinBifHalf>),
         // Who does not listen stops the bus.
         ("Takes", &checks::<TwinBifDeaf>),
-        ("Path", &checks::<TwinBifPath>),
+        // A bus word that comes within the cycle is taken in it.
+        ("Path|Takes", &checks::<TwinBifPath>),
         ("Rest", &checks::<TwinBifRest>),
     ];
     each_is_caught(&RULES, twins);

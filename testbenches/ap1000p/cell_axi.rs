@@ -189,6 +189,7 @@ impl<'a, U: Cell> Pair<'a, U> {
                 node.dut.set_clk(clk, rst);
                 node.dut.eval();
                 let (to_memory, to_host, to_window) = node.dut.seen();
+                assert!(to_memory.is_plain(), "{to_memory:x?}");
                 let seen = [(&to_memory, &slave), (&host, &to_host), (&window, &to_window)];
                 for (rules, (master, slave)) in node.rules.iter_mut().zip(seen) {
                     let kept = rules.step(master, slave);

@@ -495,6 +495,49 @@ fn c25_cells_outside_the_range() {
     });
 }
 
+/// A cell of the torus is less than a turn away. It may be named either way round, for the range, too, and not by a turn more.
+#[test]
+fn c25_a_cell_has_a_distance_each_way() {
+    let case = case("conformance::c25_a_cell_has_a_distance_each_way");
+    case.run(|probe| {
+        let along_x = |distance: i8| u32::from(distance as u8) << COMMAND_HEAD_DX_SHIFT;
+        let along_y = |distance: i8| u32::from(distance as u8) << COMMAND_HEAD_DY_SHIFT;
+        // 8 columns and 4 rows, of which a user has the next ones.
+        for (class, columns, rows) in [
+            (Class::User, vec![-7, -1, 0, 1, 7], vec![-3, -1, 0, 1, 3]),
+            (Class::System, (-7..=7).collect(), (-3..=3).collect()),
+        ] {
+            let heads =
+                |distances: Vec<i8>, head: &dyn Fn(i8) -> u32| distances.into_iter().map(head).collect::<Vec<_>>();
+            let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
+            let mut rng = case.rng("stores");
+            let mut commands = 0;
+            for head in [
+                heads((-128..=127).collect(), &along_x),
+                heads((-128..=127).collect(), &along_y),
+            ]
+            .concat()
+            {
+                let mut stores = put(class, &mut rng);
+                stores[0].data = head;
+                cell.store(&stores);
+                commands += 1;
+            }
+            cell.finish(10_000)?;
+            let given: Vec<Word> = cell.queues.given.iter().map(|given| given.2).collect();
+            let head = |words: &[Word]| words[0].data & !COMMAND_HEAD_KIND_MASK;
+            let reached: Vec<u32> = given.chunks(8).map(head).collect();
+            assert_eq!(
+                reached,
+                [heads(columns, &along_x), heads(rows, &along_y)].concat(),
+                "{class:?}"
+            );
+            assert_eq!(cell.told.len(), commands - reached.len());
+        }
+        Ok::<(), String>(())
+    });
+}
+
 /// An operating system saves a half-written command of each length, lets another user send, and puts the first one's back.
 #[test]
 fn a_half_written_command_survives_a_switch_of_users() {

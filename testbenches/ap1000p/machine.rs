@@ -63,7 +63,7 @@ pub fn machine(x: usize, y: usize, timing: MemoryTiming) -> Machine {
         columns: x as u32,
         rows: y as u32,
         mem_bytes: MEMORY,
-        link_cycles: 1,
+        link_rate: 200.0,
         mem_read_latency: timing.read_latency.0 as u32,
         mem_write_latency: timing.write_latency.0 as u32,
         mem_overhead: timing.overhead.0 as u32,

@@ -338,12 +338,12 @@ fn forged_length<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
 
 /// What says that it goes on in a page that is not there, which is given up while words of the page before still come, and then ends in that one: the words
 /// that are thrown away are its own.
-fn given_up<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
+fn given_up<U: Receive>(case: &Case, gaps: Gaps, probe: &Probe) -> Result<(), String> {
     /// Words up to the end of the page before [`ABSENT`].
     const BEFORE: u32 = 64;
     let mut rng = case.rng("data");
-    let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::Source, MemoryTiming::IDEAL, probe)?;
-    for came in [1, 20, BEFORE - 1, BEFORE, BEFORE + 1, 100] {
+    let mut bench = Bench::<U>::new(case, STARTS[0], gaps, MemoryTiming::IDEAL, probe)?;
+    for came in (1..=BEFORE + 1).chain([100]) {
         let forged = words(&mut rng, came);
         let dest = (ABSENT << 12) - 4 * BEFORE;
         bench.send(&put(
@@ -360,6 +360,9 @@ fn given_up<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
     assert!(bench.software.aborts > 0, "nothing is given up: the check sees nothing");
     Ok(())
 }
+
+/// With a pause at the end a lookup is on show for longer than the words come.
+const GIVEN_UP: [Gaps; 2] = [Gaps::Source, Gaps::Both];
 
 fn checks<U: Receive>() -> Vec<Result<(), String>> {
     let case = |what: &str| Case::new("ap1000p", "receive::each_twin_is_caught", what);
@@ -384,8 +387,11 @@ fn check_forged<U: Receive>() -> Vec<Result<(), String>> {
 }
 
 fn check_given_up<U: Receive>() -> Vec<Result<(), String>> {
-    let case = Case::new("ap1000p", "receive::each_twin_is_caught", "given up");
-    vec![given_up::<U>(&case, &Probe::default())]
+    let run = |gaps| {
+        let case = Case::new("ap1000p", "receive::each_twin_is_caught", format!("given up {gaps:?}"));
+        given_up::<U>(&case, gaps, &Probe::default())
+    };
+    GIVEN_UP.map(run).into()
 }
 
 fn every_way<U: Receive>(test: &'static str) {
@@ -400,8 +406,10 @@ fn every_way<U: Receive>(test: &'static str) {
     rates.run(|probe| rate::<U>(&rates, probe));
     let forged = case("forged length");
     forged.run(|probe| forged_length::<U>(&forged, probe));
-    let gone = case("given up");
-    gone.run(|probe| given_up::<U>(&gone, probe));
+    for gaps in GIVEN_UP {
+        let gone = case(&format!("given up {gaps:?}"));
+        gone.run(|probe| given_up::<U>(&gone, gaps, probe));
+    }
     let data = case("quiet");
     data.run(|probe| quiet::<U>(&data, probe));
 }
@@ -419,8 +427,8 @@ fn replies_follow_the_model() {
 #[test]
 fn each_twin_is_caught() {
     let twins: &[Twin] = &[
-        // Strides are ignored.
-        ("Memory", &check_quiet::<TwinReceiveStride>),
+        // Strides are ignored: what is written elsewhere meets other errors of the memory.
+        ("Memory|Broken", &check_quiet::<TwinReceiveStride>),
         // A GET's answer does not wait for flags.
         ("Early", &checks::<TwinReceiveIdle>),
         // A broken message counts.
@@ -447,14 +455,14 @@ fn each_twin_is_caught() {
         ("Ring", &ring::check_off::<TwinRingLate>),
         // Behind the end of the smallest ring comes what lies behind it: here no memory.
         ("Broken", &ring::check_wraps::<TwinRingWrap>),
-        // A full ring is taken for an empty one.
-        ("Fault", &ring::checks::<TwinRingRoom>),
+        // A full ring is taken for an empty one, and what has no room has a place.
+        ("Fault|Ring", &ring::checks::<TwinRingRoom>),
         // Which ring is full is not told.
         ("Fault", &ring::checks::<TwinRingSet>),
         ("Fault", &checks::<TwinReceiveFault>),
         ("Rate", &checks::<TwinReceiveBubble>),
         ("Protocol", &checks::<TwinReceiveWithdraws>),
-        ("Protocol", &checks::<TwinReceiveTakesBack>),
+        ("Protocol", &check_given_up::<TwinReceiveTakesBack>),
         ("Path", &checks::<TwinReceivePath>),
         // Of a page that is given up early the words of the next message are thrown away.
         ("Early", &check_given_up::<TwinReceiveTakes>),

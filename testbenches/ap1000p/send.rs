@@ -873,7 +873,8 @@ fn each_twin_is_caught() {
         ("Protocol", &checks::<TwinSendWithdraws>),
         ("Path", &checks::<TwinSendPath>),
         ("Hang", &checks::<TwinSendStuck>),
-        ("Hang", &checks::<TwinSendDrain>),
+        // Its words are taken for those of the next.
+        ("Hang|Words", &checks::<TwinSendDrain>),
         ("Rest", &checks::<TwinSendRest>),
     ];
     each_is_caught(&RULES, &twins);

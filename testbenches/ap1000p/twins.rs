@@ -112,7 +112,7 @@ fn each_window_twin_is_caught() {
             // The user's words shown as the system's.
             ("Open", &[], of_command::<TwinCommandClass>),
             ("Protocol", &["Rate", "Latency"], of_command::<TwinCommandWithdraws>),
-            ("Path", &["Words"], of_command::<TwinCommandPath>),
+            ("Path", &["Words", "Refusal"], of_command::<TwinCommandPath>),
             // One command inside instead of two.
             ("Rate", &[], of_command::<TwinCommandBubble>),
             ("Latency", &[], of_command::<TwinCommandLate>),

@@ -113,7 +113,8 @@ def make_twin(top, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32), help="default: a fresh one")
+    seed = int(os.environ.get("TSUNAGI_SEED") or random.SystemRandom().getrandbits(32))
+    parser.add_argument("--seed", type=int, default=seed, help="default: TSUNAGI_SEED, or a fresh one")
     parser.add_argument("--bytes", type=int, default=64 * 1024, help="bytes through each top, at least (default %(default)s)")
     parser.add_argument("--out", type=Path, default=HERE.parent.parent / "out" / "axi-peer", help="where it works")
     parser.add_argument("--only", choices=TOPS, help="one top, and its twin if it has one")
@@ -122,9 +123,11 @@ def main():
     args.out = args.out.resolve()
     prepare_tools(args.out)
     bad = False
+    passed = caught_twins = 0
     for name in [args.only] if args.only else TOPS:
         texts, count = run(name, args.out, args)
         bad |= bool(texts) or count == 0
+        passed += count - len(texts)
         for text in texts:
             print(f"{name}: FAILED: {text.strip()}", file=sys.stderr)
     for name in [name for name in TWINS if args.only in (None, name)]:
@@ -132,6 +135,8 @@ def main():
         caught = bool(texts) and all("differs" in text for text in texts)
         print(f"{name} (twin): {'fails, as it must' if caught else f'is not caught as it must be: {texts}'}", flush=True)
         bad |= not caught
+        caught_twins += caught
+    print(f"axi-peer: {passed} tests passed, {caught_twins} broken twins caught", flush=True)
     sys.exit(1 if bad else 0)
 
 

@@ -3,7 +3,7 @@
 use testbenches::rtl::{Cenju3NicRandom, Cenju3NicWideRandom};
 use tsunagi::cenju3::packet::{Kind, Packet, PacketHeader, ParcelHeader, Route};
 use tsunagi::cenju3::regs::*;
-use tsunagi::harness::backend::HostReq;
+use tsunagi::harness::backend::{EventKind, HostReq};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::Gaps;
@@ -13,6 +13,9 @@ use verilated::Context;
 
 use crate::loopback::{BODIES, DEST, DMAS, MESSAGES, QUEUE0, QUEUE1, SOURCE, dma, program, start};
 use crate::rig::{Event, Flit, Nic, Rig, SLOW, Setup};
+
+/// The machine's clock periods, in ps.
+const PERIODS: (u64, u64) = (40_000, 50_000);
 
 const OPEN: Setup = Setup {
     io: (40_000, 0),
@@ -140,7 +143,7 @@ fn traffic<N: Nic>(rig: &mut Rig<N>, rng: &mut Rng) -> Vec<Event> {
         }
     }
     let count = messages[0].len() + messages[1].len();
-    rig.run("rest", 3_000, |rig| rig.to_nic.is_empty() && !rig.dut.busy());
+    rig.run("rest", 30_000, |rig| rig.to_nic.is_empty() && !rig.dut.busy());
     assert_eq!(
         rig.read(S_STAT),
         S_STAT_EMPTY0_MASK | S_STAT_EMPTY1_MASK | 24 << S_STAT_SENT_SHIFT
@@ -224,13 +227,20 @@ pub fn carries<N: Nic>() {
     );
 }
 
-/// Traffic, a rest that is shorter than the gap behind it, and one more parcel.
-pub fn gating<N: Nic>() {
-    let case = Case::new("cenju3", "nic::leaving_out_idle_edges_changes_nothing", "");
+/// Traffic, a rest that is shorter than the gap behind it, and one more parcel, at these clock periods: the same events whether idle edges are
+/// left out or not.
+fn gating_at<N: Nic>((io, net): (u64, u64)) {
+    let case = Case::new(
+        "cenju3",
+        "nic::leaving_out_idle_edges_changes_nothing",
+        format!("{io} {net}"),
+    );
     let run = |gated| {
         let mut rig = start::<N>(
             Context::new(),
             Setup {
+                io: (io, 0),
+                net: (net, 0),
                 timing: SLOW,
                 gated,
                 ..Setup::default()
@@ -238,11 +248,11 @@ pub fn gating<N: Nic>() {
         );
         rig.write(S_GAP, 200);
         let mut events = traffic(&mut rig, &mut case.rng("traffic"));
-        let end = rig.now() + 2_000_000;
-        rig.run("2 us", 3, |rig| rig.now() > end);
+        let end = rig.now() + 40 * net;
+        rig.run("40 cycles of the link", 41 * net / 1_000_000 + 1, |rig| rig.now() > end);
         assert!(rig.memory.write(Addr(QUEUE0 + 32 * 12), &dma(8).encode()));
         rig.write(SQ0_PUT, 13);
-        rig.run("rest", 100, |rig| !rig.dut.busy());
+        rig.run("rest", 100 + 500 * net / 1_000_000, |rig| !rig.dut.busy());
         events.append(&mut rig.events);
         events
     };
@@ -251,9 +261,88 @@ pub fn gating<N: Nic>() {
     assert_eq!(all, some);
 }
 
+pub fn gating<N: Nic>() {
+    gating_at::<N>(PERIODS);
+}
+
+/// Parcels one by one through a NIC whose clocks stand whenever it says that nothing changes: each is at rest in memory, or where the
+/// Receiver that is stopped leaves it, when the clocks stand. At clock ratios for which no number of cycles of one clock is long
+/// enough for the other.
+pub fn stands<N: Nic>() {
+    let ratios = [(1, 1), (1, 7), (7, 1), (1, 17), (17, 1), (1, 40), (40, 1)];
+    for (io, net) in ratios.map(|(io, net)| (40_000 * io, 40_000 * net)) {
+        let case = Case::new(
+            "cenju3",
+            "nic::what_stands_while_its_clocks_do_is_done",
+            format!("{} {io} {net}", N::BUS_BYTES),
+        );
+        case.run(|_| stands_at::<N>(&case, (io, net)));
+    }
+}
+
+fn stands_at<N: Nic>(case: &Case, (io, net): (u64, u64)) -> Result<(), String> {
+    // Words past the receive FIFO that a Receiver which is stopped leaves: those of the crossing.
+    const CROSSING: u32 = 16;
+    let mut rng = case.rng("parcels");
+    let setup = Setup {
+        io: (io, rng.below(io)),
+        net: (net, rng.below(net)),
+        gated: true,
+        ..Setup::default()
+    };
+    let mut rig = start::<N>(case.context(), setup);
+    let slow = io.max(net);
+    for i in 0..20 {
+        let bytes = rng.between(1, 200) as u32;
+        let mut body = vec![0; bytes as usize];
+        rng.fill(&mut body);
+        let parcel = ParcelHeader {
+            dest: Addr(DEST + i * 0x100),
+            ..dma(bytes)
+        };
+        assert!(rig.memory.write(Addr(SOURCE), &body));
+        assert!(rig.memory.write(Addr(QUEUE0 + 32 * i), &parcel.encode()));
+        let wait = |rig: &mut Rig<N>| rig.run("rest", 1_000 * slow / 1_000_000 + 1, |rig| !rig.dut.busy());
+        let stopped = rng.chance(1, 2);
+        if stopped {
+            rig.write(R_CTRL, R_CTRL_IE_END_MASK);
+        }
+        rig.write(SQ0_PUT, i + 1);
+        wait(&mut rig);
+        if stopped {
+            let words = 1 + (PACKET_HEADER_BYTES + bytes).div_ceil(N::BUS_BYTES);
+            let level = words.saturating_sub(CROSSING);
+            if rig.dut.rx_level() != level {
+                return Err(format!("parcel {i}: level {} at rest, not {level}", rig.dut.rx_level()));
+            }
+            rig.write(R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_END_MASK);
+            wait(&mut rig);
+        }
+        if !rig.dut.irq() || rig.memory.read(parcel.dest, body.len()).unwrap() != body {
+            return Err(format!("parcel {i} of {bytes} bytes stands while the clocks do"));
+        }
+        rig.write(R_STAT, R_STAT_END_MASK);
+        wait(&mut rig);
+        let seen = (rig.dut.irq(), rig.read(SQ0_GET), rig.read(DHB_PUT));
+        if seen != (false, i + 1, i + 1) {
+            return Err(format!("after parcel {i}: interrupt, GET and PUT {seen:?}"));
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn leaving_out_idle_edges_changes_nothing() {
-    gating::<Cenju3Nic>();
+    for periods in [PERIODS, (40_000, 680_000), (680_000, 40_000)] {
+        gating_at::<Cenju3Nic>(periods);
+    }
+}
+
+#[test]
+fn what_stands_while_its_clocks_do_is_done() {
+    stands::<Cenju3Nic>();
+    stands::<Cenju3NicRandom>();
+    stands::<Cenju3NicWideRandom>();
 }
 
 /// Packets follow each other with exactly the gap between them.
@@ -403,6 +492,62 @@ pub fn interrupts<N: Nic>() {
 fn interrupts_follow_their_enables() {
     interrupts::<Cenju3Nic>();
     interrupts::<Cenju3NicWide>();
+}
+
+/// The host clears a cause so many cycles after what raises it began: whether it is pending at the end, and whether it interrupted.
+fn cleared<N: Nic>(cause: u32, raise: impl Fn(&mut Rig<N>), cycles: u64) -> (bool, bool) {
+    let mut rig = start::<N>(
+        Context::new(),
+        Setup {
+            looped: false,
+            ..Setup::default()
+        },
+    );
+    assert!(rig.memory.write(Addr(QUEUE0), &dma(0).encode()));
+    let enable = R_CTRL_IE_ARRIVAL_MASK | R_CTRL_IE_END_MASK | R_CTRL_IE_ERROR_MASK | R_CTRL_IE_SEND_MASK;
+    rig.write(R_CTRL, R_CTRL_RUN_MASK | enable);
+    raise(&mut rig);
+    let at = rig.io_edges + cycles;
+    rig.run("some cycles", 10, |rig| rig.io_edges == at);
+    rig.write(R_STAT, cause);
+    rig.run("rest", 100, |rig| rig.to_nic.is_empty() && !rig.dut.busy());
+    let irq = EventKind::Irq { level: true };
+    let rose = rig.events.iter().any(|event| event.kind == irq);
+    (rig.read(R_STAT) & cause != 0, rose)
+}
+
+/// What raises a cause.
+type Raise<'a, N> = &'a dyn Fn(&mut Rig<N>);
+
+/// A cause that is cleared before, just as and after it is raised is pending at the end, or has interrupted.
+pub fn clears<N: Nic>() {
+    let offers = |arr, end, dst| {
+        let mut packet = packet(1, DEST, 16, end);
+        (packet.route.arr, packet.header.arr, packet.route.dst) = (arr, arr, dst);
+        move |rig: &mut Rig<N>| offer(rig, &packet)
+    };
+    let sends = |rig: &mut Rig<N>| rig.write(SQ0_PUT, 1);
+    let raises: [(u32, Raise<N>); 4] = [
+        (R_STAT_ARRIVAL_MASK, &offers(true, false, 5)),
+        (R_STAT_END_MASK, &offers(false, true, 5)),
+        (R_STAT_BAD_HEADER_MASK, &offers(false, false, 6)),
+        (R_STAT_SEND_ERROR_MASK, &sends),
+    ];
+    for (cause, raise) in raises {
+        let seen: Vec<_> = (0..80).map(|cycles| cleared(cause, raise, cycles)).collect();
+        let lost = seen.iter().position(|seen| *seen == (false, false));
+        assert_eq!(lost, None, "cycles until the clear that loses cause {cause:#x}");
+        let pending = seen.iter().filter(|(pending, _)| *pending).count();
+        assert!(
+            (1..80).contains(&pending),
+            "cause {cause:#x}: pending after {pending} of 80 clears"
+        );
+    }
+}
+
+#[test]
+fn a_cause_cleared_as_it_is_raised_is_not_lost() {
+    clears::<Cenju3Nic>();
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The whole NIC behind AXI: what the bare NIC is put through, with the protocol watched on both interfaces; and what only AXI has.
 
 use testbenches::rtl::{
-    Cenju3NicAxi, Cenju3NicAxi64, Cenju3NicAxiWide, TwinNicAxiBusy, TwinNicAxiError, TwinNicAxiSingle,
+    Cenju3NicAxi, Cenju3NicAxi64, Cenju3NicAxiWide, Cenju3NicAxiWords, TwinNicAxiBusy, TwinNicAxiError,
+    TwinNicAxiSingle,
 };
 use testbenches::{m_axi_ar, m_axi_aw, m_axi_w, s_axil, set_m_axi_b, set_m_axi_r, set_s_axil};
 use tsunagi::cenju3::packet::ParcelHeader;
@@ -18,7 +19,7 @@ use tsunagi::{Addr, Cycle};
 use verilated::Context;
 
 use crate::loopback::{DEST, QUEUE0, SOURCE, dma, send, start};
-use crate::nic::{at_clocks, gating, interrupts, registers, resets, threshold};
+use crate::nic::{at_clocks, gating, interrupts, registers, resets, stands, threshold};
 use crate::rig::{Flit, MEMORY, Nic, Rig, SLOW, Setup, Side};
 
 /// A NIC with an AXI4 master and an AXI4-Lite slave.
@@ -37,8 +38,9 @@ pub struct AxiSide {
     /// The access under way, as long as its address or its data are not taken.
     asked: Option<HostReq>,
     answer: Option<HostRsp>,
-    /// Most bursts open at once.
+    /// Most bursts open at once, and most words in one.
     pub most: usize,
+    pub longest: u32,
 }
 
 /// The same memory: [`MemoryTiming`] counts from edge to edge, [`AxiTiming`] one less.
@@ -64,6 +66,7 @@ impl<N: Axi> Side<N> for AxiSide {
             asked: None,
             answer: None,
             most: 0,
+            longest: 0,
         }
     }
 
@@ -91,11 +94,15 @@ impl<N: Axi> Side<N> for AxiSide {
         let (to_memory, to_host) = dut.seen();
         let watch = |rules: &mut Rules, master, slave| rules.step(master, slave).unwrap_or_else(|e| panic!("{e}"));
         watch(&mut self.memory_rules, &to_memory, &slave);
+        assert!(to_memory.is_plain(), "{to_memory:x?}");
         watch(&mut self.host_rules, &master, &to_host);
         self.most = self
             .most
             .max(self.memory_rules.open_reads())
             .max(self.memory_rules.open_writes());
+        for burst in to_memory.ar.into_iter().chain(to_memory.aw) {
+            self.longest = self.longest.max(u32::from(burst.len) + 1);
+        }
         let taken = self.host.step(&to_host);
         if let Some(HostReq::Write { offset, value }) = self.asked.filter(|_| self.host.is_empty()) {
             event(EventKind::RegWrite { offset, value });
@@ -221,6 +228,7 @@ macro_rules! nic {
 nic!(Cenju3NicAxi, 4);
 nic!(Cenju3NicAxi64, 8);
 nic!(Cenju3NicAxiWide, 8);
+nic!(Cenju3NicAxiWords, 4);
 nic!(TwinNicAxiBusy, 4);
 nic!(TwinNicAxiError, 4);
 nic!(TwinNicAxiSingle, 4);
@@ -254,6 +262,19 @@ fn right_at_any_ratio_and_phase_and_with_stalls() {
 #[test]
 fn leaving_out_idle_edges_changes_nothing() {
     gating::<Cenju3NicAxi>();
+}
+
+#[test]
+fn what_stands_while_its_clocks_do_is_done() {
+    stands::<Cenju3NicAxi>();
+    stands::<Cenju3NicAxiWide>();
+}
+
+#[test]
+fn no_burst_is_longer_than_the_longest() {
+    let words = send::<Cenju3NicAxiWords>(Setup::default(), 2000);
+    let bursts = send::<Cenju3NicAxi>(Setup::default(), 2000);
+    assert_eq!((words.side.longest, bursts.side.longest), (1, 8));
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::{fault, started};
 
 mod tests;
 
-pub use tests::{Faults, HALTS, Plan, follows, refused_twice, stream};
+pub use tests::{Faults, HALTS, Plan, follows, refused_as_the_next_begins, refused_twice, stream};
 
 const NODE: u8 = 9;
 const BASES: [u32; 4] = [0x1000, 0x2000, 0x4000, 0x8000];
@@ -177,6 +177,8 @@ receiver!(TwinReceiverPublish, 4, 8, u32);
 receiver!(TwinReceiverHalted, 4, 8, u32);
 receiver!(TwinReceiverTruncated, 4, 8, u32);
 receiver!(TwinReceiverAgain, 4, 8, u32);
+receiver!(TwinReceiverBegun, 4, 8, u32);
+receiver!(TwinReceiverRedo, 4, 8, u32);
 receiver!(TwinReceiverRefused, 4, 8, u32);
 receiver!(TwinReceiverBody, 4, 8, u32);
 receiver!(TwinReceiverRate, 4, 8, u32);

@@ -202,6 +202,8 @@ bare!(TwinNicArrival, u32);
 bare!(TwinNicThreshold, u32);
 bare!(TwinNicGap, u32);
 bare!(TwinNicRest, u32);
+bare!(TwinNicRound, u32);
+bare!(TwinNicForgets, u32);
 
 /// What happened at a port, at an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

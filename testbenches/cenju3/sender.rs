@@ -18,7 +18,7 @@ use crate::{fault, started};
 
 mod tests;
 
-pub use tests::{Plan, follows, overtakes, stream, waits};
+pub use tests::{Plan, both_fail, follows, overtakes, stream, waits};
 
 const NODE: u8 = 9;
 const QUEUES: [u32; 2] = [0, 0x2000];
@@ -125,6 +125,10 @@ macro_rules! sender {
 sender!(Cenju3Sender, 4, [8, 4]);
 sender!(Cenju3SenderWide, 8, [4, 3]);
 sender!(Cenju3SenderSmall, 4, [4, 1]);
+sender!(Cenju3SenderWords, 4, [1, 3]);
+sender!(TwinSenderBurst, 4, [1, 3]);
+sender!(TwinSenderHasty, 4, [8, 4]);
+sender!(TwinSenderBoth, 4, [8, 4]);
 sender!(TwinSenderFlags, 4, [8, 4]);
 sender!(TwinSenderDest, 4, [8, 4]);
 sender!(TwinSenderPriority, 4, [8, 4]);
@@ -160,11 +164,13 @@ struct Bench<'a, U> {
     resume: u8,
     /// Read bursts whose data have not all come; whether the model knows already.
     reads: VecDeque<(Addr, u32, bool)>,
+    /// By queue: bytes that have come of a header that is read in several bursts.
+    header_bytes: [u32; 2],
     /// Bodies with a bus error: how far beyond it the Sender reads is its own affair.
     faulty: Vec<Range<u32>>,
     flits: Vec<u16>,
-    /// Status word under way, and cycles until it is in memory.
-    status: Option<(u32, u32, u64)>,
+    /// Status words under way, and for each the cycles from then on until it is in memory.
+    statuses: VecDeque<(u32, u32, u64)>,
     halted: u8,
     /// Output words, and the cycles of the first and the last.
     words: u64,
@@ -200,9 +206,10 @@ impl<'a, U: Sender> Bench<'a, U> {
             get: [0; 2],
             resume: 0,
             reads: VecDeque::new(),
+            header_bytes: [0; 2],
             faulty: Vec::new(),
             flits: Vec::new(),
-            status: None,
+            statuses: VecDeque::new(),
             halted: 0,
             words: 0,
             span: None,
@@ -229,7 +236,8 @@ impl<'a, U: Sender> Bench<'a, U> {
         }
         self.dut.reset(false);
         self.model = SendModel::new(NODE, U::BUS_BYTES, Window::UNIT);
-        (self.put, self.get, self.halted, self.status) = ([0; 2], [0; 2], 0, None);
+        (self.put, self.get, self.halted, self.header_bytes) = ([0; 2], [0; 2], 0, [0; 2]);
+        self.statuses.clear();
         (self.next, self.alone) = ([None, None], [false; 2]);
         self.reads.clear();
         self.flits.clear();
@@ -244,14 +252,43 @@ impl<'a, U: Sender> Bench<'a, U> {
         self.model.observe(event, &self.memory)
     }
 
+    /// The data of a burst have come.
+    fn read(&mut self, addr: Addr, bytes: u32) -> Result<(), Mismatch> {
+        let Some(q) = QUEUES.iter().rposition(|base| (*base..BODIES).contains(&addr.0)) else {
+            return self.tell(SendEvent::Read { addr, bytes });
+        };
+        // The model is told of whole headers.
+        let come = self.header_bytes[q] + bytes;
+        if come < PARCEL_HEADER_BYTES && addr.0 % PARCEL_HEADER_BYTES == self.header_bytes[q] {
+            self.header_bytes[q] = come;
+            return Ok(());
+        }
+        if q == 0 {
+            self.header_at = Some(self.cycle);
+        }
+        let addr = Addr(addr.0.wrapping_sub(std::mem::take(&mut self.header_bytes[q])));
+        self.tell(SendEvent::Read { addr, bytes: come })
+    }
+
+    /// A burst is no longer than the longest, and within a multiple of it.
+    fn burst(&mut self, addr: Addr, bytes: u32) -> Result<(), Mismatch> {
+        let longest = U::READER[0] as u32 * U::BUS_BYTES;
+        if addr.0 / longest != (addr.0 + bytes - 1) / longest {
+            let expected = format!("within {longest} bytes");
+            return Err(fault("burst", &expected, format!("{bytes} bytes at {addr:x?}")));
+        }
+        self.reads.push_back((addr, bytes, false));
+        Ok(())
+    }
+
     fn cycle(&mut self) -> Result<(), Mismatch> {
         if self.cycle > LONGEST {
             return Err(fault("rest", "to come", format!("none after {LONGEST} cycles")));
         }
         self.cycle += 1;
         let ready = self.sink.step();
-        let status_ready = self.status.is_none() && self.sink.step();
-        let done = self.status.is_some_and(|(.., left)| left == 0);
+        let status_ready = self.sink.step();
+        let done = self.statuses.front().is_some_and(|(.., left)| *left == 0);
         self.dut.set_mem(self.agent.ports());
         self.dut.set_ready(ready);
         self.dut.set_status(status_ready, done);
@@ -266,16 +303,13 @@ impl<'a, U: Sender> Bench<'a, U> {
             if ports.rd_data_last {
                 self.reads.pop_front();
             }
-            if (QUEUES[0]..QUEUES[1]).contains(&addr.0) {
-                self.header_at = Some(self.cycle);
-            }
             if !told && !self.faulty.iter().any(|body| body.contains(&addr.0)) {
-                self.tell(SendEvent::Read { addr, bytes })?;
+                self.read(addr, bytes)?;
             }
         }
         if ports.rd_cmd_ready && mem.rd_cmd_valid {
             let bytes = (u32::from(mem.rd_cmd_len) + 1) * U::BUS_BYTES;
-            self.reads.push_back((Addr(mem.rd_cmd_addr), bytes, false));
+            self.burst(Addr(mem.rd_cmd_addr), bytes)?;
         }
         if let (true, Some((data, units, last))) = (ready, self.dut.word()) {
             self.words += 1;
@@ -293,9 +327,9 @@ impl<'a, U: Sender> Bench<'a, U> {
             }
         }
         if done {
-            let (addr, value, _) = self.status.take().expect("done");
+            let (addr, value, _) = self.statuses.pop_front().expect("done");
             assert!(self.memory.write(Addr(addr), &value.to_le_bytes()));
-        } else if let Some((.., left)) = &mut self.status {
+        } else if let Some((.., left)) = self.statuses.front_mut() {
             *left -= 1;
         }
         if let (true, Some((addr, value))) = (status_ready, self.dut.status()) {
@@ -303,7 +337,7 @@ impl<'a, U: Sender> Bench<'a, U> {
                 addr: Addr(addr),
                 value,
             })?;
-            self.status = Some((addr, value, self.rng.below(20)));
+            self.statuses.push_back((addr, value, self.rng.below(20)));
         }
         self.parcels += self.dut.sent().count_ones();
         self.agent.step(Cycle(self.cycle), &mut self.memory, &mem, |_| {});
@@ -318,10 +352,15 @@ impl<'a, U: Sender> Bench<'a, U> {
             }
         }
         self.get = gets;
-        for q in 0..2 {
+        for (q, base) in QUEUES.into_iter().enumerate() {
             if self.dut.failed() >> q & 1 == 1 {
                 self.tell(SendEvent::Error)?;
                 self.halted |= 1 << q;
+                let header = base + u32::from(self.get[q]) * PARCEL_HEADER_BYTES;
+                if self.memory.read(Addr(header + PARCEL_STATUS), 4) == Some(&[0; 4]) {
+                    let expected = "in memory before its queue halts";
+                    return Err(fault("status word", expected, format!("queue {q} halted without")));
+                }
             }
         }
         Ok(())

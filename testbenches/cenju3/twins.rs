@@ -58,6 +58,11 @@ fn of_sender<U: Sender>() -> Found {
         &Probe::default(),
     ));
     found.push(sender::waits::<U>(&case("waits".into()), STARTS[0], &Probe::default()));
+    found.push(sender::both_fail::<U>(
+        &case("both fail".into()),
+        STARTS[0],
+        &Probe::default(),
+    ));
     let rate = sender::stream::<U>(&case("rate".into()), STARTS[0], &Probe::default(), 1, PARCEL_BODY_MAX);
     found.push(rate.and_then(full_rate));
     found
@@ -94,6 +99,11 @@ fn of_receiver<U: Receiver>() -> Found {
     };
     let again = receiver::refused_twice::<U>(&case("refused twice".into()), STARTS[0], &Probe::default());
     found.push(again);
+    found.push(receiver::refused_as_the_next_begins::<U>(
+        &case("refused as the next begins".into()),
+        STARTS[0],
+        &Probe::default(),
+    ));
     let rate = receiver::stream::<U>(&case("rate".into()), STARTS[0], &Probe::default(), late, 64);
     found.push(rate.and_then(full_rate));
     found
@@ -175,6 +185,12 @@ fn each_sender_twin_is_caught() {
             (of_sender::<TwinSenderSent>, "parcels sent", &[]),
             // The next packet chosen when there is room for its command, not when the reader comes to it.
             (of_sender::<TwinSenderEarly>, "wait", &[]),
+            // The queue halts while its status word is on its way.
+            (of_sender::<TwinSenderHasty>, "status word", &[]),
+            // The status of a second queue accepted while the first's is on its way.
+            (of_sender::<TwinSenderBoth>, "status word", &["rest"]),
+            // A header in one burst, whatever the longest.
+            (of_sender::<TwinSenderBurst>, "burst", &["wait", "rate"]),
             // The next packet asked for only when the one before is out.
             (of_sender::<TwinSenderRate>, "rate", &[]),
         ],
@@ -196,6 +212,10 @@ fn each_receiver_twin_is_caught() {
             (of_receiver::<TwinReceiverTruncated>, "inside", &[]),
             // The header behind a refused packet written once more where it was.
             (of_receiver::<TwinReceiverAgain>, "write", &[]),
+            // What is refused in the cycle that takes the next header does not give it its slot.
+            (of_receiver::<TwinReceiverBegun>, "inside", &[]),
+            // The header is not written again if the body behind it is taken first.
+            (of_receiver::<TwinReceiverRedo>, "rest", &[]),
             // A refused header forgotten when it is written once more.
             (of_receiver::<TwinReceiverRefused>, "inside", &[]),
             // A wrong bit in the last word of a body.
@@ -217,7 +237,7 @@ fn each_receiver_twin_is_caught() {
 }
 
 /// The checks of a NIC: each panics.
-fn of_nic<N: Nic>() -> [(&'static str, fn()); 6] {
+fn of_nic<N: Nic>() -> [(&'static str, fn()); 8] {
     [
         ("registers", nic::registers::<N>),
         ("traffic", nic::carries::<N>),
@@ -225,6 +245,8 @@ fn of_nic<N: Nic>() -> [(&'static str, fn()); 6] {
         ("threshold", nic::threshold::<N>),
         ("gap", nic::gap::<N>),
         ("gating", nic::gating::<N>),
+        ("stands", nic::stands::<N>),
+        ("clears", nic::clears::<N>),
     ]
 }
 
@@ -250,4 +272,8 @@ fn each_nic_twin_is_caught() {
     only::<TwinNicGap>("gap", &[]);
     // At rest while the gap is still counted.
     only::<TwinNicRest>("gating", &[]);
+    // At rest before the other side has answered.
+    only::<TwinNicRound>("stands", &[]);
+    // A cause raised in the cycle that clears it is forgotten.
+    only::<TwinNicForgets>("clears", &[]);
 }

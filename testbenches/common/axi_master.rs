@@ -29,6 +29,8 @@ rules!(
     Memory
     /// Commands are cut at 4 KB, and nowhere else.
     Bursts
+    /// They are of normal memory, not cached, not buffered, not exclusive.
+    Plain
     /// No more bursts than this are open.
     Outstanding
     /// No output follows an input within the cycle, else the bench does not see what the unit sees.
@@ -196,6 +198,8 @@ read_bridge!(
     TwinAxiReadPage: 4, 4;
     TwinAxiReadPath: 4, 4;
     TwinAxiReadChanges: 4, 4;
+    TwinAxiReadCarry: 4, 4;
+    TwinAxiReadCached: 4, 4;
 );
 write_bridge!(
     AxiWrite: 4, 5;
@@ -207,6 +211,8 @@ write_bridge!(
     TwinAxiWriteForgets: 4, 5;
     TwinAxiWriteEarly: 4, 5;
     TwinAxiWriteWaits: 4, 5;
+    TwinAxiWriteLocks: 4, 5;
+    TwinAxiWritePrivileged: 4, 5;
 );
 
 /// One run: what is asked for, and how hard it is made.
@@ -272,6 +278,7 @@ impl<'a, U: Bridge> Bench<'a, U> {
         for clk in [false, true] {
             self.dut.set_clk(clk, rst);
             self.context.set_time(cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
+            self.dut.junk();
             self.dut.eval();
             self.wave.tick(self.context.time());
             holds(&[], Rule::Path, clk || cycle == 0 || seen == self.dut.seen(), || {
@@ -288,6 +295,9 @@ impl<'a, U: Bridge> Bench<'a, U> {
             return Ok(Vec::new());
         }
         self.rules.step(&seen.axi, &driven.axi).map_err(|e| e.to_string())?;
+        holds(self.without, Rule::Plain, seen.axi.is_plain(), || {
+            format!("{:x?}", seen.axi)
+        })?;
         let open = self.rules.open_reads() + self.rules.open_writes();
         holds(self.without, Rule::Outstanding, open <= U::OUTSTANDING as usize, || {
             format!("{open} bursts are open")
@@ -668,6 +678,18 @@ fn at_full_rate<U: Bridge>(run: Run, without: &[Rule], each: Each) {
     }
 }
 
+/// Commands that cross each multiple of a power of two, which carries through all bits of the address below it; there is no memory that high.
+fn across_powers<U: Bridge>(run: Run, without: &[Rule], each: Each) {
+    let case = Case::new("common", "axi_master::a_cut_carries_through_the_address", name::<U>());
+    let list: Vec<Command> = (12..32)
+        .map(|power| Command {
+            addr: (1 << power) - 3 * U::WORD,
+            beats: 8,
+        })
+        .collect();
+    each(&case, &|probe| run(&case, &easy(&list, without), probe).map(drop));
+}
+
 fn reads<U: Bridge>(without: &[Rule], each: Each) {
     under_hardship::<U>("axi_master::reads_under_hardship", read::<U>, without, each);
 }
@@ -679,12 +701,14 @@ fn writes<U: Bridge>(without: &[Rule], each: Each) {
 /// All checks of a read bridge.
 pub fn read_checks<U: Bridge>(without: &[Rule], each: Each) {
     reads::<U>(without, each);
+    across_powers::<U>(read::<U>, without, each);
     at_full_rate::<U>(read::<U>, without, each);
 }
 
 /// All checks of a write bridge.
 pub fn write_checks<U: Bridge>(without: &[Rule], each: Each) {
     writes::<U>(without, each);
+    across_powers::<U>(write::<U>, without, each);
     at_full_rate::<U>(write::<U>, without, each);
 }
 
@@ -700,6 +724,12 @@ fn writes_under_hardship() {
     writes::<AxiWrite>(&[], &mut must_pass);
     writes::<AxiWriteO1>(&[], &mut must_pass);
     writes::<AxiWrite64>(&[], &mut must_pass);
+}
+
+#[test]
+fn a_cut_carries_through_the_address() {
+    across_powers::<AxiRead>(read::<AxiRead>, &[], &mut must_pass);
+    across_powers::<AxiWrite64>(write::<AxiWrite64>, &[], &mut must_pass);
 }
 
 #[test]

@@ -445,6 +445,7 @@ fn run<U: Bridge>(case: &Case, plan: &Plan, probe: &Probe) -> Result<Asked, Stri
         for clk in [false, true] {
             dut.set_clk(clk, rst);
             context.set_time(cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
+            dut.junk();
             dut.eval();
             wave.tick(context.time());
             holds(&[], Rule::Path, clk || cycle == 0 || seen == dut.seen(), || {
@@ -553,6 +554,8 @@ fn burst<U: Bridge>(rng: &mut Rng) -> Burst {
             size,
             kind,
             lock,
+            cache: rng.below(16) as u8,
+            prot: rng.below(8) as u8,
         };
         if burst.fault(U::WORD).is_none() {
             break burst;

@@ -91,6 +91,7 @@ impl<U: Ports> Bench<U> {
         self.now += PERIOD / 2;
         self.context.set_time(self.now);
         self.dut.set_clk(clk);
+        self.dut.junk();
         self.dut.eval();
     }
 }
@@ -132,7 +133,11 @@ impl Start {
 
     pub fn context(self, case: &Case) -> Context {
         match self {
-            Start::Zero => Context::new(),
+            Start::Zero => {
+                let context = Context::new();
+                context.set_junk(case.rng("junk").bits());
+                context
+            }
             Start::Random1 | Start::Random2 => case.context(),
         }
     }

@@ -157,6 +157,7 @@ impl<'a, U: Ports> Rig<'a, U> {
         // What is decided at an edge is decided by the values just before it.
         let (ready, offered) = (self.dut.in_ready(), self.dut.offered());
         self.dut.set_clks(self.levels[0], self.levels[1]);
+        self.dut.junk();
         self.dut.eval();
         self.wave.tick(edges.at);
         if rises[0] {
@@ -201,6 +202,12 @@ impl<'a, U: Ports> Rig<'a, U> {
         Err("Order: nothing goes or nothing comes".into())
     }
 
+    /// From now on it takes words so: what the old sink was ready for is not taken.
+    fn take(&mut self, pacer: Pacer) {
+        self.sink = Sink::new(pacer);
+        self.dut.set_out(self.driven[1], false);
+    }
+
     fn next_reset(&mut self, side: usize) {
         self.driven[side] = self.resets[side] > 0;
         self.resets[side] = self.resets[side].saturating_sub(1);
@@ -229,6 +236,15 @@ impl<'a, U: Ports> Rig<'a, U> {
         self.reset(1 - first, rng.between(1, 12));
         self.cycles(SETTLE)?;
         (self.source, self.watch, self.got) = (source, watch, Vec::new());
+        Ok(())
+    }
+
+    /// Each side is in reset at its first edge only, whatever registers and synchronisers hold.
+    fn power_up_in_a_cycle(&mut self) -> Result<(), String> {
+        let source = std::mem::replace(&mut self.source, Source::new([], Pacer::steady()));
+        self.watch = false;
+        self.cycles(SETTLE)?;
+        (self.source, self.watch, self.got) = (source, true, Vec::new());
         Ok(())
     }
 
@@ -281,6 +297,25 @@ pub fn traffic<U: Ports>(without: &[Rule], each: Each) {
     }
 }
 
+/// From many random states, one cycle of reset of each side lets the FIFO work.
+pub fn power_ups<U: Ports>(without: &[Rule], each: Each) {
+    if without.contains(&Rule::Reset) {
+        return;
+    }
+    for periods in PERIODS {
+        for state in 0..40 {
+            let params = format!("{} {periods:?} state {state}", name::<U>());
+            let case = Case::new("common", "crossing::one_cycle_of_reset_is_enough", params);
+            each(&case, &|probe| {
+                let mut rig = Rig::<U>::new(&case, Start::Random1, periods, Gaps::None, 40, probe);
+                rig.power_up_in_a_cycle()
+                    .and_then(|()| rig.finish(40))
+                    .map_err(|what| format!("Reset: {what}"))
+            });
+        }
+    }
+}
+
 /// Either side's reset empties the FIFO, at rest and under traffic, whatever the order and length of resets; afterwards it works.
 pub fn resets<U: Ports>(without: &[Rule], each: Each) {
     for periods in PERIODS {
@@ -312,7 +347,7 @@ fn reset_run<U: Ports>(
     let mut rig = Rig::<U>::new(case, start, periods, gaps, if traffic { 4000 } else { 2 }, probe);
     rig.power_up(&mut case.rng("power up"))?;
     if !traffic {
-        rig.sink = Sink::new(Pacer::stopped());
+        rig.take(Pacer::stopped());
     }
     rig.cycles(rng.between(12, 60))?;
     rig.watch = false;
@@ -328,7 +363,7 @@ fn reset_run<U: Ports>(
         return Err(format!("Reset: words out of order, twice or made up: {:?}", rig.got));
     }
     let before = rig.got.len();
-    rig.sink = Sink::new(Pacer::steady());
+    rig.take(Pacer::steady());
     rig.cycles(SETTLE)?;
     if !traffic && rig.got.len() != before {
         return Err(format!("Reset: {} words came after the reset", rig.got.len() - before));
@@ -395,6 +430,7 @@ pub fn rate<U: Ports>(without: &[Rule], each: Each) {
 /// All checks of a FIFO with room for the round trip.
 pub fn checks<U: Ports>(without: &[Rule], each: Each) {
     traffic::<U>(without, each);
+    power_ups::<U>(without, each);
     resets::<U>(without, each);
     latency::<U>(without, each);
     rate::<U>(without, each);
@@ -405,6 +441,13 @@ fn traffic_at_every_ratio() {
     traffic::<AsyncFifoD2Jitter>(&[], &mut must_pass);
     traffic::<AsyncFifoD8S3Jitter>(&[], &mut must_pass);
     traffic::<AsyncFifoD16>(&[], &mut must_pass);
+}
+
+#[test]
+fn one_cycle_of_reset_is_enough() {
+    power_ups::<AsyncFifoD2Jitter>(&[], &mut must_pass);
+    power_ups::<AsyncFifoD8S3Jitter>(&[], &mut must_pass);
+    power_ups::<AsyncFifoD16>(&[], &mut must_pass);
 }
 
 #[test]

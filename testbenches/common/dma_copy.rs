@@ -242,6 +242,7 @@ fn run<U: Ports>(case: &Case, plan: &Plan, probe: &Probe) -> Result<Took, String
         for clk in [false, true] {
             dut.set_clk(clk, rst);
             context.set_time(cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
+            dut.junk();
             dut.eval();
             wave.tick(context.time());
             let same = clk || (cmd_ready, mem, done) == (dut.cmd_ready(), dut.mem(), dut.done());

@@ -253,6 +253,7 @@ fn run<U: Ports>(case: &Case, plan: &Plan, probe: &Probe) -> Result<u64, String>
         for clk in [false, true] {
             dut.set_clk(clk, rst);
             context.set_time(cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
+            dut.junk();
             dut.eval();
             wave.tick(context.time());
             let same = clk || (ready, &read, response) == (dut.ready(), &dut.read(), dut.response());

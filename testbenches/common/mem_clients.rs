@@ -383,6 +383,7 @@ fn run<U: Ports>(case: &Case, plan: &Plan, probe: &Probe) -> Result<Told, String
         for clk in [false, true] {
             dut.set_clk(clk, rst);
             context.set_time(cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
+            dut.junk();
             dut.eval();
             wave.tick(context.time());
             holds(&[], Rule::Path, clk || cycle == 0 || before == dut.seen(), || {

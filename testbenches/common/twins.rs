@@ -161,6 +161,7 @@ fn dma_reads() {
             // In each of its FIFOs: the one that knows of room, too.
             (Protocol, &[Room, Rate], &checks::<TwinDmaReadWithdraws>),
             (Rate, &[], &checks::<TwinDmaReadBubble>),
+            (Next, &[], &checks::<TwinDmaReadNext>),
             (Hang, &[], &checks::<TwinDmaReadHang>),
         ],
     );
@@ -203,6 +204,11 @@ fn axi_masters() {
             (Memory, &[Response], &write_checks::<TwinAxiWriteStrobes>),
             // The wrong page has the wrong words.
             (Bursts, &[Content], &read_checks::<TwinAxiReadPage>),
+            // The page that is reached is one without memory.
+            (Bursts, &[Content], &read_checks::<TwinAxiReadCarry>),
+            (Plain, &[], &read_checks::<TwinAxiReadCached>),
+            (Plain, &[], &write_checks::<TwinAxiWriteLocks>),
+            (Plain, &[], &write_checks::<TwinAxiWritePrivileged>),
             (Outstanding, &[], &read_checks::<TwinAxiReadOutstanding>),
             (Path, &[], &read_checks::<TwinAxiReadPath>),
             (Protocol, &[Content], &read_checks::<TwinAxiReadChanges>),

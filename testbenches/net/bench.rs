@@ -219,12 +219,16 @@ crossbar!(TwinCrossbarJams, 3, 16, 2);
 crossbar!(TwinBufferedDeadlock, 4, 64, 2);
 crossbar!(TwinBufferedFull, 4, 64, 2);
 crossbar!(TwinBufferedRest, 4, 64, 2);
+crossbar!(TwinBufferedHasty, 4, 64, 2);
 crossbar!(TwinBufferedUnroutable, 3, 16, 2);
 crossbar!(TwinBufferedCount, 3, 16, 2);
 cenju3_switch!(Cenju3SwitchRandom);
 cenju3_switch!(Cenju3SwitchB9);
 cenju3_switch!(TwinCenju3SwitchIdle);
 cenju3_switch!(TwinCenju3SwitchSync);
+
+/// Why a unit is busy straight out of reset: what has no reset changes with the first edge.
+pub const SETTLES: &str = "at rest straight out of reset, before an edge has settled the rest";
 
 /// A switch just reset, with nothing random, that routes by the lowest digit.
 pub fn fresh<U: Switch>(idle: u8) -> U {
@@ -239,6 +243,7 @@ pub fn fresh<U: Switch>(idle: u8) -> U {
 /// Both must look the same in every cycle.
 pub fn gating<U: Switch>(mut rng: Rng) -> Result<(), Fault> {
     let (mut always, mut gated) = (fresh::<U>(5), fresh::<U>(5));
+    Check::Rest.holds(gated.busy(), || SETTLES.into())?;
     let all = (1 << U::RADIX) - 1;
     let mut left = vec![0; U::RADIX];
     let mut skipped = 0;

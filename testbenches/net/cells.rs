@@ -15,9 +15,11 @@ use crate::bench::{Check, Fault, PERIOD};
 fn edges<U: Unit>(units: [&U; 2], busy: bool, set: impl Fn(&U, bool)) {
     for clk in [false, true] {
         set(units[0], clk);
+        units[0].junk();
         units[0].eval();
         if busy {
             set(units[1], clk);
+            units[1].junk();
             units[1].eval();
         }
     }
@@ -288,12 +290,13 @@ fn packets(cell: usize, lengths: impl IntoIterator<Item = u64>) -> Vec<Flit> {
     flits
 }
 
-/// Sends what each cell has to all cells; with a reset in their midst, what is under way is lost. The cycles from the first word that a
-/// cell takes to the last.
+/// Sends what each cell has to all cells, each so many cycles later than the one before; with a reset in their midst, what
+/// is under way is lost. The cycles from the first word that a cell takes to the last.
 pub fn broadcasts<U: Bus>(
     case: &Case,
     gaps: Gaps,
     sends: Vec<Vec<Flit>>,
+    apart: u64,
     reset: Option<u64>,
     probe: &Probe,
 ) -> Result<u64, Fault> {
@@ -319,7 +322,8 @@ pub fn broadcasts<U: Bus>(
         let rst = cycle < 3 || reset == Some(cycle);
         let mut moved = rst || units[1].busy();
         for (cell, (source, sink)) in sources.iter_mut().zip(&mut sinks).enumerate() {
-            let (flit, ready) = (source.offer(), sink.ready());
+            let flit = Some(source).filter(|_| cycle >= apart * cell as u64);
+            let (flit, ready) = (flit.and_then(|source| source.offer()), sink.ready());
             moved |= flit.is_some();
             passed[cell] = if flit.is_some() || !sent[cell].is_empty() {
                 passed[cell]
@@ -422,9 +426,15 @@ pub fn bus_contract<U: Bus>(
         let sends: Vec<_> = (0..U::CELLS).map(send).collect();
         let reset = reset.then(|| case.rng("reset").between(20, 200));
         each(&case, &|probe| {
-            broadcasts::<U>(&case, gaps, sends.clone(), reset, probe).map(drop)
+            broadcasts::<U>(&case, gaps, sends.clone(), 0, reset, probe).map(drop)
         });
     }
+    // Each finds the bus at rest, as the one before it has left it.
+    let case = Case::new("net", test, format!("{} one at a time", name::<U>()));
+    let sends: Vec<_> = (0..U::CELLS).map(|cell| packets(cell, [3])).collect();
+    each(&case, &|probe| {
+        broadcasts::<U>(&case, Gaps::None, sends.clone(), 30, None, probe).map(drop)
+    });
 }
 
 /// Without gaps a word in its cycles: of one cell and of all, packets of one word and longer ones.
@@ -438,7 +448,7 @@ pub fn bus_rate<U: Bus>() -> Result<(), Fault> {
         let many = many.min(U::CELLS);
         let send = |cell| packets(cell, (0..if cell < many { 40 } else { 0 }).map(|_| length));
         let sends = (0..U::CELLS).map(send).collect();
-        let cycles = broadcasts::<U>(&case, Gaps::None, sends, None, &Probe::default())?;
+        let cycles = broadcasts::<U>(&case, Gaps::None, sends, 0, None, &Probe::default())?;
         let words = 40 * many as u64 * length;
         // The last one's pause is nobody's.
         let due = (words - 1) * U::PACE + 1;

@@ -1,5 +1,8 @@
 //! The crossbars: contract under all gap patterns, reset, full outputs, latency and rate.
 
+use std::fs;
+use std::path::Path;
+
 use tsunagi::harness::seed::{Case, Recorder, Seed};
 use tsunagi::harness::stream::Gaps;
 use tsunagi::harness::wave::Probe;
@@ -122,15 +125,27 @@ fn packets_that_hold_outputs_do_not_wait_for_each_other() {
 type Streamed = (Vec<u64>, Vec<Option<u64>>);
 
 /// One-word packets to `to` on each input (none where it is `None`) for some cycles.
-pub fn stream<U: Switch>(unit: &mut U, cycles: u64, mut to: impl FnMut(usize) -> Option<u64>) -> Streamed {
+pub fn stream<U: Switch>(unit: &mut U, cycles: u64, to: impl FnMut(usize) -> Option<u64>) -> Streamed {
+    stream_packets(unit, cycles, 1, to)
+}
+
+/// The same with packets of so many words.
+fn stream_packets<U: Switch>(
+    unit: &mut U,
+    cycles: u64,
+    length: u64,
+    mut to: impl FnMut(usize) -> Option<u64>,
+) -> Streamed {
     let all = (1 << U::RADIX) - 1;
-    let mut held: Vec<Option<u64>> = vec![None; U::RADIX];
+    // The word that is offered, and how many of its packet follow it.
+    let mut held: Vec<Option<(u64, u64)>> = vec![None; U::RADIX];
     let (mut words, mut first) = (vec![0; U::RADIX], vec![None; U::RADIX]);
     for cycle in 0..cycles {
-        let mut valid = 0;
+        let (mut valid, mut last) = (0, 0);
         for (input, held) in held.iter_mut().enumerate() {
-            *held = held.or_else(|| to(input));
+            *held = held.or_else(|| Some((to(input)?, length - 1)));
             valid |= u32::from(held.is_some()) << input;
+            last |= u32::from(held.is_some_and(|(_, left)| left == 0)) << input;
         }
         let ready = unit.in_ready();
         for o in 0..U::RADIX {
@@ -139,10 +154,11 @@ pub fn stream<U: Switch>(unit: &mut U, cycles: u64, mut to: impl FnMut(usize) ->
                 first[o].get_or_insert(cycle);
             }
         }
-        let offered: Vec<u64> = held.iter().map(|word| word.unwrap_or_default()).collect();
-        unit.edge(&offered, valid, all, all);
+        let offered: Vec<u64> = held.iter().map(|held| held.unwrap_or_default().0).collect();
+        unit.edge(&offered, valid, last, all);
         for (input, held) in held.iter_mut().enumerate() {
-            *held = held.filter(|_| ready >> input & 1 == 0);
+            let next = held.and_then(|(word, left)| Some((word, left.checked_sub(1)?)));
+            *held = if ready >> input & 1 == 1 { next } else { *held };
         }
     }
     (words, first)
@@ -222,6 +238,38 @@ fn words_flow_without_a_bubble_and_saturation_is_what_queues_allow() {
     told("crossbar 4x4", rate::<CrossbarN4W64>(0.65));
     told("crossbar 8x8", rate::<CrossbarN8W64>(0.61));
     told("buffered crossbar 4x4", rate::<BufferedN4W64>(0.95));
+}
+
+/// What the header of a switch says of its rate at saturation, with uniform packets of 1, 4 and 16 words, is what it does.
+#[test]
+fn headers_say_what_long_packets_cost() {
+    let of = |rate: fn(u64) -> f64| [1, 4, 16].map(rate);
+    let plain = rates("crossbar.sv", "four ports", of(saturated::<CrossbarN4W64>));
+    let buffered = rates("crossbar_buffered.sv", "four ports", of(saturated::<BufferedN4W64>));
+    assert_eq!([plain, buffered].concat(), "");
+}
+
+/// Words a cycle and port when all inputs have packets of so many words for outputs drawn uniformly.
+fn saturated<U: Switch>(length: u64) -> f64 {
+    let (mut unit, mut rng) = (fresh::<U>(0), Seed(1).stream("saturation"));
+    let radix = U::RADIX as u64;
+    let (words, _) = stream_packets(&mut unit, 50_000, length, |_| Some(rng.below(radix)));
+    words.iter().sum::<u64>() as f64 / (50_000 * radix) as f64
+}
+
+/// What the header of a file of `rtl/net` should say of these rates, and does not.
+pub fn rates(file: &str, ports: &str, rates: [f64; 3]) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rtl/net").join(file);
+    let text = fs::read_to_string(path).expect("it is there");
+    let header: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//")).collect();
+    let header = header.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let [one, four, sixteen] = rates;
+    let said = format!("{ports} {one:.2}, {four:.2} and {sixteen:.2}");
+    println!("{file}: {said}");
+    if header.contains(&said) {
+        return String::new();
+    }
+    format!("{file}: its header should say `{said}`; ")
 }
 
 #[test]

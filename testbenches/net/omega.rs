@@ -3,7 +3,9 @@
 
 use std::marker::PhantomData;
 
-use testbenches::rtl::{OmegaR2S1W64, OmegaR3S2W16, OmegaR4S2W16, TwinOmegaBusy, TwinOmegaCount, TwinOmegaShuffle};
+use testbenches::rtl::{
+    OmegaR2S1W64, OmegaR3S2W16, OmegaR4S2W16, TwinOmegaBusy, TwinOmegaCount, TwinOmegaShuffle, TwinOmegaWraps,
+};
 use tsunagi::harness::seed::{Case, Recorder, Rng, Seed};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
 use tsunagi::harness::wave::Probe;
@@ -15,6 +17,7 @@ use tsunagi::rtl::Crossbar4;
 use verilated::{Context, Unit, Verilated};
 
 use crate::bench::{Check, CrossbarN2W64, CrossbarN3W16D2, Fault, PERIOD, Switch, Traffic};
+use crate::crossbar::rates;
 
 /// An omega top by its ports, whatever their widths.
 pub trait Top: Verilated + Unit {
@@ -42,8 +45,10 @@ macro_rules! top {
             fn clock(&self, reset: bool) {
                 self.rst_i.set_bool(reset);
                 self.clk_i.set(0);
+                self.junk();
                 self.eval();
                 self.clk_i.set(1);
+                self.junk();
                 self.eval();
             }
 
@@ -75,6 +80,7 @@ top!(OmegaR2S1W64, 64);
 top!(TwinOmegaShuffle, 16);
 top!(TwinOmegaCount, 16);
 top!(TwinOmegaBusy, 16);
+top!(TwinOmegaWraps, 16);
 
 /// A network to be tested: the one top, and the same network composed of switches.
 pub trait Network {
@@ -349,6 +355,32 @@ fn a_full_network_holds_and_loses_nothing() {
     });
 }
 
+/// The sum of its crossbars' counts of packets that name no output stays at its highest value, which none of them has reached.
+pub fn counts<T: Top>() -> Result<(), Fault> {
+    let top = T::named(&Context::new(), "omega");
+    let nowhere = Flit { word: 0xf, last: true };
+    let drive = |cycles: u64, reset: bool| {
+        top.drive(&[(!reset).then_some(nowhere); 9], &[true; 9]);
+        (0..cycles).for_each(|_| top.clock(reset));
+    };
+    drive(4, true);
+    let lost = |least: u64| {
+        let count = top.unroutable();
+        Check::Unroutable.holds(count >= least, || {
+            format!("{count} packets, and {least} and more are lost")
+        })
+    };
+    drive(0xffff / 9, false);
+    lost(0xf000)?;
+    drive(5_000, false);
+    lost(0xffff)
+}
+
+#[test]
+fn a_full_count_stays() {
+    counts::<OmegaR3S2W16>().unwrap();
+}
+
 /// All inputs have one-word packets for outputs drawn uniformly. Without queues a column of 4x4 switches that is offered p words a
 /// cycle and port passes 1 - (1 - p/4)^4: 0.684 of the first and 0.528 of both. With one queue an input, columns that did not
 /// hinder each other would pass what one switch does, 0.655.
@@ -379,6 +411,44 @@ fn saturation_is_between_the_theories_of_banyan_networks() {
     let rate = words as f64 / (16 * CYCLES) as f64;
     println!("omega 16x16 of 4x4: {rate:.3} words a cycle and port");
     assert!((0.528..0.655).contains(&rate), "{rate}");
+}
+
+/// As for its crossbars: what the header says of long packets at saturation.
+#[test]
+fn the_header_says_what_long_packets_cost() {
+    let two = rates("omega.sv", "16 ports", [1, 4, 16].map(|length| saturated(2, length)));
+    let three = rates("omega.sv", "64", [1, 4, 16].map(|length| saturated(3, length)));
+    assert_eq!([two, three].concat(), "");
+}
+
+/// Words a cycle and port of so many columns of 4x4 crossbars, when all inputs have packets of so many words for ports drawn uniformly.
+fn saturated(columns: usize, length: u64) -> f64 {
+    const CYCLES: u64 = 20_000;
+    let (context, shape) = (Context::new(), Omega::new(4, columns));
+    let mut fabric = Fabric::new(shape, shape.ports(), |at, digit| units::crossbar(&context, at, digit));
+    let mut rng = Seed(1).stream("saturation");
+    // The word that is offered, and how many of its packet follow it.
+    let mut offers = vec![(0, 0); shape.ports()];
+    let mut words = 0;
+    for (port, offer) in offers.iter_mut().enumerate() {
+        fabric.accept(port, true);
+        *offer = (shape.tag(rng.below(shape.ports() as u64) as usize), length - 1);
+    }
+    for _ in 0..CYCLES {
+        for (port, offer) in offers.iter_mut().enumerate() {
+            words += u64::from(fabric.output(port).is_some());
+            let (word, left) = *offer;
+            fabric.inject(port, Flit { word, last: left == 0 });
+            if fabric.ready(port) {
+                *offer = match left {
+                    0 => (shape.tag(rng.below(shape.ports() as u64) as usize), length - 1),
+                    _ => (word, left - 1),
+                };
+            }
+        }
+        fabric.edge();
+    }
+    words as f64 / (shape.ports() as u64 * CYCLES) as f64
 }
 
 /// Every pair of the 16 ports: a packet arrives where its tag says, unchanged.

@@ -15,7 +15,7 @@ use tsunagi::net::torus_fabric::{Links, PLACES, RouterUnit, Sent, TorusFabric};
 use tsunagi::router_unit;
 use verilated::{Context, Verilated};
 
-use crate::bench::{Check, Fault, PERIOD};
+use crate::bench::{Check, Fault, PERIOD, SETTLES};
 
 /// A verilated router as a testbench sees it.
 pub trait Router: RouterUnit {
@@ -74,6 +74,8 @@ router!(TwinTorusCredit, 64, 1);
 router!(TwinTorusJams, 64, 1);
 router!(TwinTorusBusy, 64, 1);
 router!(TwinTorusRest, 64, 1);
+router!(TwinTorusHasty, 64, 1);
+router!(TwinTorusOnward, 64, 1);
 router!(TwinTorusLate, 64, 1);
 router!(TwinTorusBubble, 64, 1);
 router!(TwinTorusPace, 32, 8);
@@ -459,6 +461,34 @@ pub fn fair<U: Router>() -> Result<(), Fault> {
     Ok(())
 }
 
+/// The cell has its copy of a broadcast's word before the word goes on, along a row and along a column.
+pub fn copies<U: Router>() -> Result<(), Fault> {
+    for (from, onward) in [(Port::XMinus, Port::XPlus), (Port::YMinus, Port::YPlus)] {
+        let cast = if from == Port::XMinus { Cast::X } else { Cast::Y };
+        let header = Header {
+            cast,
+            ..to(1, 1, Class::Request)
+        };
+        let swept = Stream {
+            port: from,
+            lane: 1,
+            header,
+            length: 1,
+        };
+        let (_, first, _) = stream(&mut fresh::<U>(), 12, &[swept], &[]);
+        let (copy, on) = (first[Port::Local as usize], first[onward as usize]);
+        let what = || format!("from {from:?}: to the cell at {copy:?}, onward at {on:?}");
+        Check::Left.holds(copy.is_some() && on.is_some(), what)?;
+        Check::Timing.holds(copy < on, what)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn the_cell_has_its_copy_before_the_word_goes_on() {
+    copies::<TorusW64>().unwrap();
+}
+
 /// The count of packets that nobody gets stays at its highest value.
 pub fn counts<U: Router>() -> Result<(), Fault> {
     let mut unit = fresh::<U>();
@@ -521,6 +551,7 @@ fn the_pace_of_links_is_exact() {
 /// Both must look the same in every cycle.
 pub fn gating<U: Router>(mut rng: Rng) -> Result<(), Fault> {
     let (mut always, mut gated) = (fresh::<U>(), fresh::<U>());
+    Check::Rest.holds(gated.busy(), || SETTLES.into())?;
     let mut places = [PLACES; INPUTS];
     let mut waiting: VecDeque<(u64, usize)> = VecDeque::new();
     let mut skipped = 0;

@@ -2,7 +2,7 @@
 
 use testbenches::rtl::{
     TwinBusBubble, TwinBusMixed, TwinBusPace, TwinBusRests, TwinBusStays, TwinBusTwice, TwinBusUnfair, TwinOmegaBusy,
-    TwinOmegaCount, TwinOmegaShuffle, TwinSyncEarly, TwinSyncMask, TwinSyncRests, TwinSyncStranger,
+    TwinOmegaCount, TwinOmegaShuffle, TwinOmegaWraps, TwinSyncEarly, TwinSyncMask, TwinSyncRests, TwinSyncStranger,
 };
 use tsunagi::harness::seed::{Case, Seed};
 use tsunagi::harness::stream::Gaps;
@@ -11,12 +11,12 @@ use tsunagi::harness::wave::Probe;
 use crate::bench::{Check::*, *};
 use crate::cells::{Barrier, Bus, barriers, bus_contract, bus_rate};
 use crate::crossbar::{contract, counts, crossed, latency, plan, rate};
-use crate::omega::{Radix3, Top, agrees};
+use crate::omega::{self, Radix3, Top, agrees};
 use crate::switch::{switch_plan, timing};
 use crate::torus::{
     self, Router, TwinTorusBubble, TwinTorusBusy, TwinTorusCopy, TwinTorusCount, TwinTorusCredit, TwinTorusDrained,
-    TwinTorusGreedy, TwinTorusJams, TwinTorusLane, TwinTorusLate, TwinTorusMixed, TwinTorusPace, TwinTorusRest,
-    TwinTorusUnfair, TwinTorusWord, all_to_all, pace,
+    TwinTorusGreedy, TwinTorusHasty, TwinTorusJams, TwinTorusLane, TwinTorusLate, TwinTorusMixed, TwinTorusOnward,
+    TwinTorusPace, TwinTorusRest, TwinTorusUnfair, TwinTorusWord, all_to_all, pace,
 };
 use tsunagi::net::torus::Torus;
 
@@ -75,7 +75,12 @@ fn router<U: Router>() -> Found {
         torus::contract::<U>(&case, &plan, &Probe::default())
     };
     let mut found: Found = torus::plans(60).map(run).collect();
-    found.extend([torus::latency::<U>(), torus::rate::<U>(), torus::fair::<U>()]);
+    found.extend([
+        torus::latency::<U>(),
+        torus::rate::<U>(),
+        torus::fair::<U>(),
+        torus::copies::<U>(),
+    ]);
     found.push(torus::gating::<U>(Seed(1).stream("gating")));
     found
 }
@@ -104,7 +109,7 @@ fn bus<U: Bus>() -> Found {
 /// All checks of a twin, its own check, and those that find it, too.
 type Twin = (fn() -> Found, Check, &'static [Check]);
 
-const TWINS: [Twin; 50] = [
+const TWINS: [Twin; 54] = [
     // A word at the wrong output is one too many, or stands where another is expected.
     (crossbar::<TwinCrossbarRoute>, Nothing, &[Word, Latency, Rate]),
     (crossbar::<TwinCrossbarWord>, Word, &[]),
@@ -127,12 +132,13 @@ const TWINS: [Twin; 50] = [
     // A queue that takes more than it holds gives other words in their place.
     (crossbar::<TwinBufferedFull>, Word, &[Nothing, Mixed, Hang, Rest]),
     (crossbar::<TwinBufferedRest>, Gating, &[]),
+    (crossbar::<TwinBufferedHasty>, Rest, &[]),
     (crossbar::<TwinBufferedUnroutable>, Unroutable, &[]),
     (count_of::<TwinBufferedCount>, Unroutable, &[]),
     (switch::<TwinCenju3SwitchIdle>, Timing, &[]),
     (switch::<TwinCenju3SwitchSync>, Timing, &[]),
-    // On another channel nothing is expected.
-    (router::<TwinTorusLane>, Nothing, &[]),
+    // On another channel nothing is expected, or another word.
+    (router::<TwinTorusLane>, Nothing, &[Word]),
     // And in a ring, all wait for each other.
     (ring::<TwinTorusLane>, Hang, &[]),
     (router::<TwinTorusWord>, Word, &[]),
@@ -148,6 +154,8 @@ const TWINS: [Twin; 50] = [
     (router::<TwinTorusBusy>, Rest, &[]),
     // What is stuck is not tried again at rest.
     (router::<TwinTorusRest>, Gating, &[Hang, Left]),
+    (router::<TwinTorusHasty>, Rest, &[]),
+    (router::<TwinTorusOnward>, Timing, &[]),
     // What comes every other cycle only has no rival.
     (router::<TwinTorusLate>, Latency, &[Rate, Unfair]),
     // Eight words in a row, too.
@@ -155,6 +163,7 @@ const TWINS: [Twin; 50] = [
     (|| vec![pace::<TwinTorusPace>()], Timing, &[]),
     (omega::<TwinOmegaShuffle>, Agree, &[]),
     (omega::<TwinOmegaCount>, Unroutable, &[]),
+    (|| vec![omega::counts::<TwinOmegaWraps>()], Unroutable, &[]),
     (omega::<TwinOmegaBusy>, Rest, &[]),
     (barrier::<TwinSyncEarly>, Nothing, &[]),
     // Whoever waits for a stranger waits for ever.
@@ -179,17 +188,16 @@ fn each_check_has_a_twin() {
 
 #[test]
 fn each_twin_is_caught_by_its_own_check() {
-    for (checks, own, with) in TWINS {
+    let mut wrong = Vec::new();
+    for (number, (checks, own, with)) in TWINS.into_iter().enumerate() {
         let faults: Vec<Fault> = checks().into_iter().filter_map(Result::err).collect();
-        assert!(
-            faults.iter().any(|fault| fault.check == own),
-            "{own:?} does not catch its twin: {faults:?}"
-        );
-        for fault in faults {
-            assert!(
-                fault.check == own || with.contains(&fault.check),
-                "{own:?} should say this, not: {fault}"
-            );
+        if !faults.iter().any(|fault| fault.check == own) {
+            wrong.push(format!("twin {number}: {own:?} does not catch it: {faults:?}"));
         }
+        let others = faults
+            .iter()
+            .filter(|fault| fault.check != own && !with.contains(&fault.check));
+        wrong.extend(others.map(|fault| format!("twin {number}: {own:?} should say this, not: {fault}")));
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -3,7 +3,7 @@
 /// The word that a channel offers, made of the ports of these names.
 #[macro_export]
 macro_rules! axi_burst {
-    ($dut:expr, $valid:ident, $id:ident, $addr:ident, $len:ident, $size:ident, $burst:ident, $lock:ident) => {
+    ($dut:expr, $valid:ident, $id:ident, $addr:ident, $len:ident, $size:ident, $burst:ident, $lock:ident, $cache:ident, $prot:ident) => {
         $dut.$valid.is_set().then(|| ::tsunagi::harness::axi::Burst {
             id: $dut.$id.get().into(),
             addr: $dut.$addr.get().into(),
@@ -11,6 +11,8 @@ macro_rules! axi_burst {
             size: $dut.$size.get(),
             kind: ::tsunagi::harness::axi::Kind::from_bits($dut.$burst.get()),
             lock: $dut.$lock.is_set(),
+            cache: $dut.$cache.get(),
+            prot: $dut.$prot.get(),
         })
     };
 }
@@ -27,7 +29,9 @@ macro_rules! m_axi_ar {
             m_axi_arlen,
             m_axi_arsize,
             m_axi_arburst,
-            m_axi_arlock
+            m_axi_arlock,
+            m_axi_arcache,
+            m_axi_arprot
         )
     };
 }
@@ -44,7 +48,9 @@ macro_rules! m_axi_aw {
             m_axi_awlen,
             m_axi_awsize,
             m_axi_awburst,
-            m_axi_awlock
+            m_axi_awlock,
+            m_axi_awcache,
+            m_axi_awprot
         )
     };
 }
@@ -157,6 +163,8 @@ macro_rules! set_s_axi {
             size: 1,
             kind: ::tsunagi::harness::axi::Kind::Wrap,
             lock: true,
+            cache: 0xf,
+            prot: 7,
         };
         let aw = master.aw.unwrap_or(junk);
         $dut.s_axi_awvalid.set_bool(master.aw.is_some());
@@ -166,6 +174,8 @@ macro_rules! set_s_axi {
         $dut.s_axi_awsize.set(aw.size);
         $dut.s_axi_awburst.set(aw.kind.bits());
         $dut.s_axi_awlock.set_bool(aw.lock);
+        $dut.s_axi_awcache.set(aw.cache);
+        $dut.s_axi_awprot.set(aw.prot);
         let ar = master.ar.unwrap_or(junk);
         $dut.s_axi_arvalid.set_bool(master.ar.is_some());
         $dut.s_axi_arid.set(ar.id as _);
@@ -174,6 +184,8 @@ macro_rules! set_s_axi {
         $dut.s_axi_arsize.set(ar.size);
         $dut.s_axi_arburst.set(ar.kind.bits());
         $dut.s_axi_arlock.set_bool(ar.lock);
+        $dut.s_axi_arcache.set(ar.cache);
+        $dut.s_axi_arprot.set(ar.prot);
         let w = master.w.unwrap_or(::tsunagi::harness::axi::WriteBeat {
             data: 0xbad,
             strb: 3,

@@ -41,7 +41,7 @@ fn latency_of_a_put() {
     }
     for link_cycles in [8, 1] {
         let config = Config {
-            link_cycles,
+            link_rate: 200.0 / f64::from(link_cycles),
             ..config(2, 1)
         };
         let [model, rtl] =

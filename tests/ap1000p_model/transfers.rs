@@ -155,6 +155,24 @@ fn to_the_own_cell() {
 }
 
 #[test]
+fn length_and_stride_mean_nothing_to_an_atomic() {
+    both(2, 1, |rig| {
+        let (remote, results) = (0x4_0000, 0x5_0000);
+        rig.set_word(0, remote, 5);
+        let kept = rig.word(0, results + 8);
+        let stride = 1 << STRIDE_ITEM_SHIFT | 3;
+        // From 5 to 6, and from 6 to 7.
+        for (old, length) in [(5, 0), (6, 0xf_ffff)] {
+            let result = results + 4 * (old - 5);
+            rig.store(0, KIND_CSI, &[0, length, result, stride, FLAG, remote, old, old + 1]);
+        }
+        rig.settle();
+        let words = [remote, results, results + 4, results + 8].map(|at| rig.word(0, at));
+        assert_eq!(words, [7, 5, 6, kept]);
+    });
+}
+
+#[test]
 fn broadcasts() {
     let all = PAGE_ROW_MASK | PAGE_COLUMN_MASK;
     // The last, to another column than the own.

@@ -189,7 +189,7 @@ static void program(void *arg) {
 int main(int argc, char **argv) {
     int cells = 4;
     (void)argc;
-    MUST(APset("link_cycles=1") == AP_OK);
+    MUST(APset("link_rate=200") == AP_OK);
     OK(APbackend(argv[1]));
     OK(APrun(2, 2, program, &cells));
     return 0;
@@ -357,7 +357,7 @@ static void program(void *arg) {
 
 int main(int argc, char **argv) {
     (void)argc;
-    MUST(APset("link_cycles=1") == AP_OK);
+    MUST(APset("link_rate=200") == AP_OK);
     MUST(APset("mem_bytes=8388608") == AP_OK);
     OK(APbackend(argv[1]));
     OK(APrun(2, 2, program, NULL));

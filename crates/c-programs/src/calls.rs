@@ -1,24 +1,36 @@
 //! Calls that need no program: settings, and why the last call failed.
 
-use std::cell::RefCell;
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_char, c_double};
 use std::fmt::Display;
+use std::sync::Mutex;
 
 use tsunagi::Picos;
 
 thread_local! {
-    static ERROR: RefCell<CString> = RefCell::default();
+    static ERROR: Cell<&'static CStr> = const { Cell::new(c"") };
 }
+
+/// Every text once and for ever: C may hold a pointer to any, when another call has failed or the program's thread has ended.
+static TEXTS: Mutex<BTreeSet<&'static CStr>> = Mutex::new(BTreeSet::new());
 
 /// Keeps why a call failed.
 pub fn fail(call: &str, why: impl Display) {
     let text = format!("{call}: {why}").replace('\0', " ");
-    ERROR.set(CString::new(text).expect("no zero byte"));
+    let text = CString::new(text).expect("no zero byte");
+    let mut texts = TEXTS.lock().expect("nothing below fails");
+    let kept = texts
+        .get(&*text)
+        .copied()
+        .unwrap_or_else(|| Box::leak(text.into_boxed_c_str()));
+    texts.insert(kept);
+    ERROR.set(kept);
 }
 
-/// Why the last call of this thread that failed did; good until the next one.
+/// Why the last call of this thread that failed did; good for ever.
 pub fn error() -> *const c_char {
-    ERROR.with_borrow(|text| text.as_ptr())
+    ERROR.get().as_ptr()
 }
 
 /// A text that C gave.

@@ -45,6 +45,23 @@ fn the_example_runs_on_both_backends_and_always_the_same() {
     }
 }
 
+/// The command, and what the program says.
+#[test]
+fn the_readme_shows_how_a_program_is_compiled() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, shown) = readme.split_once("$ cargo build -p cenju3-c\n$ cc ").unwrap();
+    let (command, rest) = shown.split_once("\n$ ./alltoall 8 1000 model\n").unwrap();
+    let generic = command.replace("examples/c/alltoall.c -o alltoall", "program.c -o program");
+    assert_eq!(generic, compile::command(LIBRARY));
+    let source = fs::read_to_string(root().join("examples/c/alltoall.c")).unwrap();
+    let out = Program::new(&source, LIBRARY).run(&["8", "1000", "model"]);
+    assert!(
+        rest.starts_with(&(text(&out.stdout) + "```\n")),
+        "{}",
+        text(&out.stdout)
+    );
+}
+
 const MISUSE: &str = r#"
 #include <stdio.h>
 #include <tsunagi_cenju3.h>
@@ -90,6 +107,41 @@ int main(void) {
     return 0;
 }
 "#;
+
+/// A program keeps pointers to texts, and fails again, and ends.
+const KEPT: &str = r#"
+#include <stdio.h>
+#include <string.h>
+#include <tsunagi_cenju3.h>
+
+static const char *texts[2][50];
+static char copies[2][50][100];
+
+static void fail(void *arg) {
+    int pe = CJpe();
+    (void)arg;
+    for (int i = 0; i < 50; i++) {
+        CJwait(-1 - i);
+        texts[pe][i] = CJerror();
+        strcpy(copies[pe][i], texts[pe][i]);
+    }
+}
+
+int main(void) {
+    int same = 0;
+    if (*CJerror() || CJrun(2, fail, NULL)) return 1;
+    CJset("nothing");
+    for (int i = 0; i < 50; i++) same += !strcmp(texts[0][i], copies[0][i]) && texts[0][i] == texts[1][i];
+    printf("%d: %s\n", same, texts[1][49]);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_cjerror_gave_stays() {
+    let out = Program::new(KEPT, LIBRARY).run(&[]);
+    assert_eq!(text(&out.stdout), "50: CJwait: -50 us is not a time\n");
+}
 
 #[test]
 fn misuse_and_hangs_are_told() {

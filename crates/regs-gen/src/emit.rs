@@ -41,6 +41,9 @@ pub fn sv(machine: &Machine, from: &str) -> String {
         "  // No one module needs them all.\n  /* verilator lint_off UNUSEDPARAM */"
     );
     words(machine, |block, word| {
+        if !block.sv {
+            return;
+        }
         let name = camel(&block.word_name(word));
         line!(
             out,
@@ -57,7 +60,7 @@ pub fn sv(machine: &Machine, from: &str) -> String {
             line!(out, "  localparam int {name}{field_name}W = {};", field.width());
         }
     });
-    for set in &machine.constants {
+    for set in machine.constants.iter().filter(|set| set.sv) {
         line!(out, "\n  // {}", set.name);
         for value in &set.value {
             let name = camel(&joined(&set.prefix, &value.name));

@@ -35,6 +35,9 @@ pub struct Block {
     #[serde(default)]
     pub prefix: String,
     pub word_bits: u32,
+    /// Whether the package has it, too: not what only software puts together.
+    #[serde(default = "yes")]
+    pub sv: bool,
     pub doc: String,
     pub word: Vec<Word>,
 }
@@ -71,6 +74,9 @@ pub struct Constants {
     pub name: String,
     #[serde(default)]
     pub prefix: String,
+    /// As of a block.
+    #[serde(default = "yes")]
+    pub sv: bool,
     pub value: Vec<Value>,
 }
 
@@ -80,6 +86,10 @@ pub struct Value {
     pub name: String,
     pub value: u32,
     pub doc: String,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// `PREFIX_NAME`, without a leading underscore where there is no prefix.

@@ -56,7 +56,7 @@ impl Tests {
 }
 
 /// How many tests a line of `cargo test` says have passed.
-fn passed_in(line: &str) -> u32 {
+pub fn passed_in(line: &str) -> u32 {
     let count = line
         .strip_prefix("test result: ")
         .and_then(|rest| rest.split_once(". "))

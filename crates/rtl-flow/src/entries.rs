@@ -24,6 +24,8 @@ pub struct Entry {
     pub params: Vec<(String, String)>,
     /// Macros of the list, the unit and the set.
     pub defines: Vec<String>,
+    /// Warnings of Verilator's that do no harm.
+    pub allow: Vec<String>,
     /// The files the unit lists, packages first; a module that they instantiate is in the library folders.
     pub files: Vec<PathBuf>,
     /// Its clock ports.
@@ -45,9 +47,7 @@ impl Flow {
     pub fn entries(&self) -> Result<Vec<Entry>, FlowError> {
         let mut entries = Vec::new();
         for unit in &self.units.units {
-            let own = [Set::default()];
-            let sets = if unit.sets.is_empty() { &own[..] } else { &unit.sets };
-            for set in sets {
+            for set in &unit.sets {
                 entries.push(entry(&self.units, unit, set)?);
             }
         }
@@ -117,6 +117,7 @@ fn entry(units: &Units, unit: &Unit, set: &Set) -> Result<Entry, FlowError> {
         top: unit.top.as_ref().unwrap_or(&unit.name).clone(),
         params: unit.values(set)?,
         defines: defines.into_iter().flatten().cloned().collect(),
+        allow: units.allowed(unit, set),
         files: units.files(unit)?,
         clocks: unit.clocks.clone(),
     })

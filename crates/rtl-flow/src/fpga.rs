@@ -91,6 +91,7 @@ impl Board {
             top: self.top.clone(),
             params: Vec::new(),
             defines: flow.units.defines.clone(),
+            allow: flow.units.allow.clone(),
             files,
             clocks: Vec::new(),
         })

@@ -19,9 +19,9 @@ struct Kept<T> {
 }
 
 /// A digest of all that a result is made from.
-pub fn key(parts: &[&str]) -> String {
+pub fn key<T: AsRef<[u8]>>(parts: &[T]) -> String {
     let mut digest = Sha256::new();
-    for part in parts.iter().chain(&[TOOLS]) {
+    for part in parts.iter().map(AsRef::as_ref).chain([TOOLS.as_bytes()]) {
         digest.update(part.len().to_le_bytes());
         digest.update(part);
     }

@@ -12,6 +12,7 @@ mod kept;
 pub mod lint;
 mod lists;
 mod pool;
+pub mod rails;
 pub mod synth;
 pub mod tools;
 pub mod yosys;

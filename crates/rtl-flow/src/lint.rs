@@ -82,6 +82,7 @@ fn verible(flow: &Flow, args: &Args, files: &[PathBuf]) -> Result<(), FlowError>
 fn wall(verilator: &Toolchain, flow: &Flow, design: &Entry) -> Result<(), FlowError> {
     let mut command = verilator.verilator();
     command.args(["--lint-only", "-Wall", "--top-module", &design.top]);
+    command.args(design.allow.iter().map(|name| format!("-Wno-{name}")));
     command.args(design.defines.iter().map(|define| format!("+define+{define}")));
     for folder in flow.units.library.iter().chain(&flow.units.include) {
         command.arg("-y").arg(flow.units.path(folder));

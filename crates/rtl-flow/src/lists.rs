@@ -1,8 +1,9 @@
-//! The lists that a part reads, and the folders that it fills.
+//! The lists that a part reads, the results that it keeps, and the folders that it fills.
 
 use std::fs;
 use std::path::Path;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::FlowError;
@@ -16,6 +17,26 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, FlowError> {
 /// A list that need not be there.
 pub fn read_or_none<T: DeserializeOwned + Default>(path: &Path) -> Result<T, FlowError> {
     if path.is_file() { read(path) } else { Ok(T::default()) }
+}
+
+/// Results as [`write_results`] leaves them; none where there is no file yet.
+pub fn read_results<T: DeserializeOwned + Default>(path: &Path) -> Result<T, FlowError> {
+    if !path.is_file() {
+        return Ok(T::default());
+    }
+    let text = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
+    serde_json::from_str(&text).map_err(|e| FlowError::list(path, e.to_string()))
+}
+
+/// The whole file or nothing, whatever comes between.
+pub fn write_results<T: Serialize>(path: &Path, results: &T) -> Result<(), FlowError> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|e| FlowError::io(folder, e))?;
+    }
+    let text = serde_json::to_string_pretty(results).expect("results are plain data") + "\n";
+    let new = path.with_extension("new");
+    fs::write(&new, text).map_err(|e| FlowError::io(&new, e))?;
+    fs::rename(&new, path).map_err(|e| FlowError::io(path, e))
 }
 
 /// Makes a folder that has nothing in it, of earlier runs neither.

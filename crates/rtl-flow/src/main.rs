@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use rtl_flow::{Flow, Outcome, coverage, formal, fpga, gate, lint, synth};
+use rtl_flow::{Flow, Outcome, coverage, formal, fpga, gate, lint, rails, synth};
 
 /// What is done to the RTL outside its simulation
 #[derive(Parser)]
@@ -27,6 +27,7 @@ enum Part {
     Fpga(fpga::Args),
     Gate(gate::Args),
     Coverage(coverage::Args),
+    Rails(rails::Args),
 }
 
 fn main() -> ExitCode {
@@ -46,13 +47,14 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Outcome {
-    let flow = Flow::new(&args.units, &args.bin)?;
+    let flow = || Flow::new(&args.units, &args.bin);
     match &args.part {
-        Part::Lint(part) => lint::run(&flow, part),
-        Part::Synth(part) => synth::run(&flow, part),
-        Part::Formal(part) => formal::run(&flow, part),
-        Part::Fpga(part) => fpga::run(&flow, part),
-        Part::Gate(part) => gate::run(&flow, part),
-        Part::Coverage(part) => coverage::run(&flow, part),
+        Part::Rails(part) => rails::run(part),
+        Part::Lint(part) => lint::run(&flow()?, part),
+        Part::Synth(part) => synth::run(&flow()?, part),
+        Part::Formal(part) => formal::run(&flow()?, part),
+        Part::Fpga(part) => fpga::run(&flow()?, part),
+        Part::Gate(part) => gate::run(&flow()?, part),
+        Part::Coverage(part) => coverage::run(&flow()?, part),
     }
 }

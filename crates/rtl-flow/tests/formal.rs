@@ -134,3 +134,19 @@ fn an_assertion_without_a_twin_fails() {
     let said = refused("decimal :", "dozen : assert (count < 4'd12); decimal :", &["--twins"]);
     assert!(said.contains("no twin breaks `dozen`"), "{said}");
 }
+
+#[test]
+fn a_stale_twin_or_lemma_is_named_without_a_solver() {
+    for (line, other, named) in [
+        ("line = \"if (rst_i", "line = \"if (rst", "bring the twin up to date"),
+        (
+            "4'd10) count_o <=",
+            "ten) count_o <=",
+            "block-0-one-more/twin/block.sv:7: ERROR",
+        ),
+        ("[\"decimal\"]", "[\"dozen\"]", "no assertion is called `dozen`"),
+    ] {
+        let said = refused(line, other, &["--quick"]);
+        assert!(said.contains(named), "{said}");
+    }
+}

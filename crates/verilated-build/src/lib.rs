@@ -129,7 +129,7 @@ impl Builder {
             println!("cargo::rerun-if-changed={}", file.display());
         }
         let compiler = compiler::Compiler::new(&tools, store(out).as_deref());
-        let done = run(&jobs, &tools, &compiler);
+        let done = run(&jobs, &units, &tools, &compiler);
         let mut models = Vec::new();
         for result in done {
             models.push(result?);
@@ -142,7 +142,8 @@ impl Builder {
         let header = out.join("units.h");
         write_if_changed(&header, &emit::header(&jobs))?;
         bind(&tools, &header, &format!("{package}_.*"), "units_ffi.rs")?;
-        write_if_changed(&out.join("units.rs"), &emit::units_rs(&models))?;
+        let same = format!("const _: () = ::verilated::made_by({:?});\n", tools.version());
+        write_if_changed(&out.join("units.rs"), &(emit::units_rs(&models) + &same))?;
         write_if_changed(&out.join("units.json"), &emit::units_json(&models))?;
         let mut inputs: Vec<PathBuf> = models.iter().flat_map(|m| m.inputs.clone()).collect();
         inputs.sort();
@@ -162,7 +163,12 @@ pub struct Built {
 }
 
 /// As many at a time as cargo allows; the results are in the order of the jobs.
-fn run(jobs: &[model::Job], tools: &Toolchain, compiler: &compiler::Compiler) -> Vec<Result<model::Model, Error>> {
+fn run(
+    jobs: &[model::Job],
+    units: &Units,
+    tools: &Toolchain,
+    compiler: &compiler::Compiler,
+) -> Vec<Result<model::Model, Error>> {
     let workers = env::var("NUM_JOBS")
         .ok()
         .and_then(|n| n.parse().ok())
@@ -177,7 +183,8 @@ fn run(jobs: &[model::Job], tools: &Toolchain, compiler: &compiler::Compiler) ->
                     let Some(index) = next.lock().expect("no worker panics with the lock").next() else {
                         break;
                     };
-                    let result = jobs[index].make(tools, compiler);
+                    let job = &jobs[index];
+                    let result = job.make(&tools.allowing(&units.allowed_to(&job.name)), compiler);
                     *results[index].lock().expect("each slot has one writer") = Some(result);
                 }
             });

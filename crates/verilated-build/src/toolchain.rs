@@ -11,28 +11,57 @@ use crate::Error;
 /// The oldest Verilator whose generated code these crates know.
 const OLDEST: (u32, u32) = (5, 48);
 
+/// Stands in every Verilator.
+const HEADER: &str = "include/verilated.h";
+
+/// How cargo gives build scripts what the runtime's said, see [`Toolchain::hand_on`].
+const ROOT_HANDED_ON: &str = "DEP_VERILATED_RUNTIME_VERILATOR";
+const LIBCLANG_HANDED_ON: &str = "DEP_VERILATED_RUNTIME_LIBCLANG";
+
 /// A Verilator that can be used.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
     root: PathBuf,
     binary: PathBuf,
     version: String,
+    arguments: Vec<String>,
 }
 
 impl Toolchain {
-    /// Looks by `VERILATOR_ROOT`, then in `.tools/` of this or a parent folder, then on PATH.
+    /// For a build script. The one that the runtime in crate `verilated` was compiled from, where the package depends on that; otherwise looks
+    /// by `VERILATOR_ROOT`, then in `.tools/` of this or a parent folder, then on PATH.
     pub fn find() -> Result<Self, Error> {
         for name in ["VERILATOR_ROOT", "LIBCLANG_PATH", "PATH"] {
             println!("cargo::rerun-if-env-changed={name}");
         }
-        let here = env::var_os("CARGO_MANIFEST_DIR")
-            .map(PathBuf::from)
-            .or_else(|| env::current_dir().ok());
-        Self::find_in(
-            env::var_os("VERILATOR_ROOT").as_deref(),
-            here.as_deref(),
-            env::var_os("PATH").as_deref(),
-        )
+        let [root, path] = ["VERILATOR_ROOT", "PATH"].map(env::var_os);
+        let tools = match env::var_os(ROOT_HANDED_ON) {
+            Some(runtime) => {
+                let named = root.map(PathBuf::from);
+                let same = |root: &PathBuf| root.canonicalize().ok() == Path::new(&runtime).canonicalize().ok();
+                if let Some(root) = named.filter(|root| !same(root)) {
+                    let runtime = runtime.into();
+                    return Err(Error::ToolDiffers { runtime, root });
+                }
+                Self::at(Path::new(&runtime), path.as_deref())
+            }
+            None => {
+                let here = env::var_os("CARGO_MANIFEST_DIR")
+                    .map(PathBuf::from)
+                    .or_else(|| env::current_dir().ok());
+                Self::find_in(root.as_deref(), here.as_deref(), path.as_deref())
+            }
+        }?;
+        println!("cargo::rerun-if-changed={}", tools.header().display());
+        Ok(tools)
+    }
+
+    /// For the build script of the runtime: the build scripts of packages that depend on it [`find`](Self::find) the same.
+    pub fn hand_on(&self) {
+        println!("cargo::metadata=verilator={}", self.root.display());
+        if let Some(folder) = self.libclang() {
+            println!("cargo::metadata=libclang={}", folder.display());
+        }
     }
 
     /// The same with the three places given.
@@ -41,7 +70,7 @@ impl Toolchain {
             return Self::at(Path::new(root), path);
         }
         let mut own = site_packages(here).map(|folder| folder.join("verilator"));
-        if let Some(root) = own.find(|root| root.join("include/verilated.h").is_file()) {
+        if let Some(root) = own.find(|root| root.join(HEADER).is_file()) {
             return Self::at(&root, path);
         }
         let binary = on_path(path).ok_or(Error::ToolMissing)?;
@@ -59,7 +88,7 @@ impl Toolchain {
         } else {
             on_path(path).ok_or(Error::ToolMissing)?
         };
-        if !root.join("include/verilated.h").is_file() {
+        if !root.join(HEADER).is_file() {
             return Err(Error::ToolMissing);
         }
         let version = version(root, &binary).ok_or_else(|| Error::ToolUnknown {
@@ -78,6 +107,7 @@ impl Toolchain {
             root: root.to_path_buf(),
             binary,
             version,
+            arguments: Vec::new(),
         })
     }
 
@@ -86,7 +116,24 @@ impl Toolchain {
         self.root.join("include")
     }
 
-    /// The folder of libclang beside this Verilator or in `.tools/`, unless the user named one by `LIBCLANG_PATH`.
+    /// Changes with every installation.
+    fn header(&self) -> PathBuf {
+        self.root.join(HEADER)
+    }
+
+    /// The same, which lets these warnings pass. What identifies it says so.
+    pub(crate) fn allowing(&self, warnings: &[String]) -> Self {
+        let arguments: Vec<String> = warnings.iter().map(|name| format!("-Wno-{name}")).collect();
+        let version = arguments.iter().fold(self.version.clone(), |all, one| all + " " + one);
+        Self {
+            version,
+            arguments,
+            ..self.clone()
+        }
+    }
+
+    /// The folder of libclang that the runtime was bound with, beside this Verilator or in `.tools/`, unless the user named one by
+    /// `LIBCLANG_PATH`.
     pub fn libclang(&self) -> Option<PathBuf> {
         if env::var_os("LIBCLANG_PATH").is_some() {
             return None;
@@ -94,16 +141,17 @@ impl Toolchain {
         let here = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let beside = self.root.parent().map(Path::to_path_buf);
         let packages = beside.into_iter().chain(site_packages(here.as_deref()));
-        packages
+        env::var_os(LIBCLANG_HANDED_ON)
+            .map(PathBuf::from)
             .into_iter()
-            .map(|folder| folder.join("clang/native"))
+            .chain(packages.map(|folder| folder.join("clang/native")))
             .find(|folder| folder.is_dir())
     }
 
     /// A command that runs Verilator itself, not its Perl wrapper.
     pub fn verilator(&self) -> Command {
         let mut command = Command::new(&self.binary);
-        command.env("VERILATOR_ROOT", &self.root);
+        command.env("VERILATOR_ROOT", &self.root).args(&self.arguments);
         command
     }
 

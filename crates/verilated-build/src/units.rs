@@ -12,6 +12,7 @@ use crate::Error;
 ///
 /// ```toml
 /// defines = ["MY_ASSERT"]        # for every unit
+/// allow = ["WIDTHTRUNC"]         # Verilator's warnings that let every unit pass, by name, as after `-Wno-`; "lint": all about doubtful code
 /// library = ["common"]           # folders where a module that is not in `files` is looked for, by file name
 /// include = ["include"]          # folders of `include files
 /// optimize = { bench = 1 }       # the C++ compiler's -O by group: 1 compiles in half the time and runs slower; default 3
@@ -22,6 +23,7 @@ use crate::Error;
 /// group = "bench"                # which build script takes it
 /// files = ["common/fifo.sv"]     # a `*` in the last part stands for anything; default: looked for in `library`
 /// defines = []
+/// allow = ["WIDTHEXPAND"]        # added to the list's; in `files` there may be a waiver file of Verilator's (`.vlt`), too
 /// clocks = ["clk_i"]
 /// savable = true                 # checkpoints; default false
 /// random = true                  # registers start random from the context's seed; default: false for group "machine", else true
@@ -29,7 +31,7 @@ use crate::Error;
 /// [[unit.set]]                   # none: one struct `Fifo` with the module's own parameters
 /// name = "FifoW8D4"              # default: the unit's name and each parameter with its value
 /// params = { W = 8, Depth = 4 }
-/// defines = ["MY_JITTER"]        # added to the unit's; `group`, `savable`, `random` may be overridden here too
+/// defines = ["MY_JITTER"]        # added to the unit's, as `allow` is; `group`, `savable`, `random` may be overridden here too
 ///
 /// [[twin]]                       # what a check must catch: a set with one line of one of its files broken
 /// name = "TwinFifoOrder"
@@ -44,6 +46,8 @@ use crate::Error;
 pub struct Units {
     #[serde(default)]
     pub defines: Vec<String>,
+    #[serde(default)]
+    pub allow: Vec<String>,
     #[serde(default)]
     pub library: Vec<String>,
     #[serde(default)]
@@ -71,10 +75,13 @@ pub struct Unit {
     #[serde(default)]
     pub defines: Vec<String>,
     #[serde(default)]
+    pub allow: Vec<String>,
+    #[serde(default)]
     pub clocks: Vec<String>,
     #[serde(default)]
     pub savable: bool,
     pub random: Option<bool>,
+    /// At least one.
     #[serde(default, rename = "set")]
     pub sets: Vec<Set>,
 }
@@ -88,6 +95,8 @@ pub struct Set {
     pub params: BTreeMap<String, toml::Value>,
     #[serde(default)]
     pub defines: Vec<String>,
+    #[serde(default)]
+    pub allow: Vec<String>,
     pub group: Option<String>,
     pub savable: Option<bool>,
     pub random: Option<bool>,
@@ -119,9 +128,12 @@ impl Units {
             .filter(|p| !p.as_os_str().is_empty())
             .unwrap_or(Path::new("."))
             .to_path_buf();
-        for unit in &units.units {
+        for unit in &mut units.units {
             if !is_identifier(&unit.name) {
                 return Err(list(format!("`{}` is not a name for a unit", unit.name)));
+            }
+            if unit.sets.is_empty() {
+                unit.sets.push(Set::default());
             }
         }
         Ok(units)
@@ -131,9 +143,7 @@ impl Units {
     pub(crate) fn netlists(&self, folder: &Path) -> Units {
         let mut units = Vec::new();
         for unit in &self.units {
-            let own = [Set::default()];
-            let sets = if unit.sets.is_empty() { &own[..] } else { &unit.sets };
-            for set in sets {
+            for set in &unit.sets {
                 let name = unit.struct_name(set);
                 let file = folder.join(format!("{name}.v"));
                 if file.is_file() {
@@ -152,6 +162,7 @@ impl Units {
         }
         Units {
             defines: self.defines.clone(),
+            allow: self.allow.clone(),
             library: self.library.clone(),
             include: self.include.clone(),
             optimize: self.optimize.clone(),
@@ -159,6 +170,24 @@ impl Units {
             twins: Vec::new(),
             folder: self.folder.clone(),
         }
+    }
+
+    /// The warnings that are allowed to a set.
+    pub fn allowed(&self, unit: &Unit, set: &Set) -> Vec<String> {
+        let lists = [&self.allow, &unit.allow, &set.allow];
+        lists.into_iter().flatten().cloned().collect()
+    }
+
+    /// The same for a struct, of a set or a twin.
+    pub(crate) fn allowed_to(&self, name: &str) -> Vec<String> {
+        let twin = self.twins.iter().find(|twin| twin.name == name);
+        let name = twin.map_or(name, |twin| &twin.of);
+        let mut sets = self
+            .units
+            .iter()
+            .flat_map(|unit| unit.sets.iter().map(move |set| (unit, set)));
+        let named = sets.find(|(unit, set)| unit.struct_name(set) == name);
+        named.map_or(Vec::new(), |(unit, set)| self.allowed(unit, set))
     }
 
     /// A path of the list as seen from the package.

@@ -1,4 +1,5 @@
 // The Verilator runtime behind runtime.h: contexts, hooks for $finish and failed assertions, waves, checkpoints.
+#include <cerrno>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -50,9 +51,31 @@ struct rt_context final : VerilatedContext {
     }
 };
 
+// Keeps the first error: Verilator's own file ends the process. What follows it is thrown away.
+struct rt_file final : VerilatedVcdFile {
+    int error = 0;
+
+    ssize_t write(const char* bytes, ssize_t size) override {
+        if (error) return size;
+        const ssize_t written = VerilatedVcdFile::write(bytes, size);
+        if (written >= 0 || errno == EAGAIN || errno == EINTR) return written;
+        error = errno;
+        return size;
+    }
+};
+
 struct rt_wave final {
+    rt_file file;
     VerilatedVcdC* vcd;
     VerilatedFstC* fst;
+
+    explicit rt_wave(bool is_fst)
+        : vcd{is_fst ? nullptr : new VerilatedVcdC{&file}}
+        , fst{is_fst ? new VerilatedFstC : nullptr} {}
+    ~rt_wave() {
+        delete vcd;
+        delete fst;
+    }
 
     // Works on the file of whichever format; false after a fatal error, which the hook has recorded.
     template <class Body>
@@ -113,9 +136,7 @@ rt_context* rt_context_new(int32_t seed, int32_t reset) { return new rt_context{
 void rt_context_free(rt_context* context) { delete context; }
 void rt_context_set_time(rt_context* context, uint64_t picoseconds) { context->time(picoseconds); }
 
-rt_wave* rt_wave_new(int fst) {
-    return new rt_wave{fst ? nullptr : new VerilatedVcdC, fst ? new VerilatedFstC : nullptr};
-}
+rt_wave* rt_wave_new(int fst) { return new rt_wave{fst != 0}; }
 void* rt_wave_tracer(rt_wave* wave) {
     return wave->fst ? static_cast<void*>(wave->fst) : static_cast<void*>(wave->vcd);
 }
@@ -132,11 +153,11 @@ void rt_wave_dump(rt_wave* wave, uint64_t picoseconds) {
 void rt_wave_flush(rt_wave* wave) {
     wave->with([](auto* file) { file->flush(); });
 }
-void rt_wave_free(rt_wave* wave) {
+int rt_wave_close(rt_wave* wave) {
     wave->with([](auto* file) { file->close(); });
-    delete wave->fst;
-    delete wave->vcd;
+    const int error = wave->file.error;
     delete wave;
+    return error;
 }
 
 void* rt_saver_begin(void) {

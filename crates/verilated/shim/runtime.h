@@ -26,7 +26,8 @@ void* rt_wave_tracer(rt_wave* wave);
 int rt_wave_open(rt_wave* wave, const char* path);
 void rt_wave_dump(rt_wave* wave, uint64_t picoseconds);
 void rt_wave_flush(rt_wave* wave);
-void rt_wave_free(rt_wave* wave);
+// Frees it, too. The first error of a VCD's writes, as errno, or 0; of an FST's nothing is known.
+int rt_wave_close(rt_wave* wave);
 
 // Checkpoints in memory. The saver's bytes are valid until its next use in the same thread.
 void* rt_saver_begin(void);

@@ -16,6 +16,8 @@ struct Inner {
     status: NonNull<ffi::rt_status>,
     time: Cell<u64>,
     finished: Cell<bool>,
+    /// The state of the chance that junk is made of; 0: there is no junk.
+    chance: Cell<u64>,
 }
 
 impl Drop for Inner {
@@ -31,11 +33,18 @@ impl Context {
         Self::make(1, 0)
     }
 
-    /// What is not reset starts at random, in units built with `random`; `$urandom` follows the seed too.
+    /// What is not reset starts at random, in units built with `random`; `$urandom` and [`junk`](crate::Verilated::junk) follow the seed, too.
     pub fn random(seed: u64) -> Self {
         // Verilator's seeds are 1 .. 2^31-1; mix, so that seeds that differ only in high bits differ.
         let mixed = (seed ^ seed >> 31).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
-        Self::make((mixed as i32).max(1), 2)
+        let context = Self::make((mixed as i32).max(1), 2);
+        context.set_junk(seed);
+        context
+    }
+
+    /// From now on [`junk`](crate::Verilated::junk) drives junk, from this seed.
+    pub fn set_junk(&self, seed: u64) {
+        self.0.chance.set(seed | 1);
     }
 
     fn make(seed: i32, reset: i32) -> Self {
@@ -48,6 +57,7 @@ impl Context {
             status,
             time: Cell::new(0),
             finished: Cell::new(false),
+            chance: Cell::new(0),
         }))
     }
 
@@ -72,6 +82,21 @@ impl Context {
         let made = make();
         self.set_time(self.time());
         made
+    }
+
+    #[inline(always)]
+    pub(crate) fn has_junk(&self) -> bool {
+        self.0.chance.get() != 0
+    }
+
+    /// Random bits (xorshift64*), where there is junk.
+    pub(crate) fn chance(&self) -> u64 {
+        let mut state = self.0.chance.get();
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        self.0.chance.set(state);
+        state.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
     /// Whether an instance has come to `$finish`.

@@ -1,10 +1,12 @@
 //! What every verilated instance has: its model, its context, and how a stop of the model reaches Rust.
 
+use std::cell::OnceCell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::fmt;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
+use crate::junk::{self, Stream};
 use crate::{Context, ffi};
 
 /// A port, for code that works by name.
@@ -58,6 +60,8 @@ pub(crate) struct Owner {
     pub(crate) unit: &'static UnitInfo,
     pub(crate) context: Context,
     pub(crate) name: String,
+    /// For [`Verilated::junk`], once that is asked for.
+    streams: OnceCell<Vec<Stream>>,
 }
 
 impl Drop for Owner {
@@ -86,6 +90,7 @@ impl Core {
             unit,
             context: context.clone(),
             name: name.to_string(),
+            streams: OnceCell::new(),
         });
         Self {
             root,
@@ -116,6 +121,15 @@ impl Core {
         );
         // SAFETY: as above; no reference into the ports is ever kept.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.root().cast::<u8>().add(port.offset), port.bytes) }
+    }
+
+    /// Sets these clocks, bit `i` for number `i` of the unit's.
+    fn set_clocks(&self, clocks: u64, level: u8) {
+        let unit = self.owner.unit;
+        for (_, name) in unit.clocks.iter().enumerate().filter(|(i, _)| clocks >> i & 1 == 1) {
+            let port = unit.ports.iter().find(|port| port.name == *name);
+            self.set_input(port.expect("a clock is a port"), &[level]);
+        }
     }
 
     /// Panics when the RTL stopped in the `eval` just done.
@@ -184,22 +198,31 @@ pub trait Verilated {
     /// The rising edges of these clocks, bit `i` for number `i` of [`clocks`](Self::clocks), with the inputs as they are: an evaluation with them
     /// low and one with them high, which they stay. Panics as `eval`.
     fn rise(&self, clocks: u64) {
-        let names = self.clocks();
-        for level in [0, 1] {
-            for (_, name) in names.iter().enumerate().filter(|(i, _)| clocks >> i & 1 == 1) {
-                let port = self.ports().iter().find(|port| port.name == *name);
-                self.core().set_input(port.expect("a clock is a port"), &[level]);
-            }
-            self.eval();
-        }
+        self.core().set_clocks(clocks, 0);
+        self.eval();
+        self.core().set_clocks(clocks, 1);
+        self.eval();
     }
 
-    /// All clocks low, which only waves need: [`rise`](Self::rise) leaves them high.
-    fn fall(&self) {
-        for port in self.ports().iter().filter(|port| self.clocks().contains(&port.name)) {
-            self.core().set_input(port, &[0]);
-        }
+    /// The falling edges of these clocks, which only waves need: [`rise`](Self::rise) leaves them high.
+    fn fall(&self, clocks: u64) {
+        self.core().set_clocks(clocks, 0);
         self.eval();
+    }
+
+    /// Drives random bits on the inputs of each stream whose `valid` is low, in a context that is [random](Context::random) or has
+    /// [junk](Context::set_junk); does nothing in any other. Call it before an evaluation, all inputs set. Port names tell the streams:
+    /// `in_valid_i` says when `in_data_i` and the other inputs `in_…_i` count, `s_axis_tvalid` when `s_axis_tdata` does. Of a vector
+    /// each bit is for its own part.
+    #[inline]
+    fn junk(&self) {
+        let (core, context) = (self.core(), self.context());
+        if context.has_junk() {
+            let streams = core.owner.streams.get_or_init(|| junk::streams(core.owner.unit));
+            for stream in streams {
+                stream.spoil(core.root().cast(), &mut || context.chance());
+            }
+        }
     }
 
     fn name(&self) -> &str {

@@ -5,6 +5,7 @@
 mod clocks;
 mod context;
 mod core;
+mod junk;
 mod port;
 mod recorded;
 mod wave;
@@ -19,6 +20,33 @@ pub use core::{Checkpoint, CheckpointError, Core, Failure, PortInfo, Unit, UnitI
 pub use port::{In, Out, Pad, Word};
 pub use recorded::Recorded;
 pub use wave::{Format, Wave};
+
+/// The version of the Verilator whose runtime this is.
+pub const VERILATOR: &str = env!("VERILATOR");
+
+/// Stops the compiler where models were made by another Verilator: the structs that `verilated-build` writes ask.
+///
+/// ```
+/// const _: () = verilated::made_by(verilated::VERILATOR);
+/// ```
+///
+/// ```compile_fail,E0080
+/// const _: () = verilated::made_by("5.0");
+/// ```
+#[doc(hidden)]
+pub const fn made_by(version: &str) {
+    let (models, runtime) = (version.as_bytes(), VERILATOR.as_bytes());
+    let mut same = models.len() == runtime.len();
+    let mut at = 0;
+    while same && at < models.len() {
+        same = models[at] == runtime[at];
+        at += 1;
+    }
+    assert!(
+        same,
+        "the models were made by another Verilator than the runtime: have `verilated` among the package's [dependencies], or set VERILATOR_ROOT"
+    );
+}
 
 #[allow(clippy::all, non_camel_case_types, missing_docs, unsafe_op_in_unsafe_fn)]
 mod ffi {

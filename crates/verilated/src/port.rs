@@ -138,6 +138,12 @@ impl<const W: usize> In<u8, W> {
     pub fn set_bool(&self, value: bool) {
         self.set(u8::from(value));
     }
+
+    /// Whether a flag is set.
+    #[inline(always)]
+    pub fn is_set(&self) -> bool {
+        self.get() != 0
+    }
 }
 
 impl<T: Word, const W: usize> Out<T, W> {

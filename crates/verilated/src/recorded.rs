@@ -89,7 +89,13 @@ impl<T: Unit> Recorded<T> {
         self.dut.restore(&first.start)?;
         self.dut.context().restore_random(&first.random);
         let mut wave = Wave::create(&self.path, &[&self.dut])?;
-        for stretch in log.iter() {
+        let replayed = self.replay_into(&mut wave, &log);
+        wave.close()?;
+        replayed
+    }
+
+    fn replay_into(&self, wave: &mut Wave, log: &[Stretch]) -> Result<(), Box<dyn std::error::Error>> {
+        for stretch in log {
             let mut inputs = stretch.inputs.as_slice();
             for &time in &stretch.times {
                 for port in self.dut.ports().iter().filter(|port| !port.output) {

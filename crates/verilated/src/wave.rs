@@ -1,7 +1,8 @@
 //! Wave files, VCD and FST, of any number of instances.
 
 use std::ffi::CString;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -26,9 +27,10 @@ impl Format {
     }
 }
 
-/// An open wave file, in picoseconds. Closed when dropped.
+/// An open wave file, in picoseconds. Closed when dropped, but only [`close`](Wave::close) tells whether it is whole.
 pub struct Wave {
-    raw: NonNull<ffi::rt_wave>,
+    /// None once closed.
+    raw: Option<NonNull<ffi::rt_wave>>,
     path: PathBuf,
     context: Context,
     last: Option<u64>,
@@ -47,7 +49,7 @@ impl Wave {
         let models: Vec<Rc<Owner>> = instances.iter().map(|i| i.core().owner.clone()).collect();
         let name = CString::new(path.as_os_str().as_encoded_bytes())?;
         // Verilator reports a file that cannot be made only as "not open": find out why first.
-        drop(std::fs::File::create(&path)?);
+        drop(File::create(&path)?);
         // SAFETY: the models live in `models` until the file is closed; the tracer is of the format told.
         let raw = unsafe {
             let raw = NonNull::new(ffi::rt_wave_new(fst)).expect("C++ new gives a wave or throws");
@@ -57,14 +59,14 @@ impl Wave {
             raw
         };
         let wave = Self {
-            raw,
+            raw: Some(raw),
             path,
             context: first.context().clone(),
             last: None,
             _models: models,
         };
         // SAFETY: not opened yet.
-        match unsafe { ffi::rt_wave_open(wave.raw.as_ptr(), name.as_ptr()) } {
+        match unsafe { ffi::rt_wave_open(wave.raw(), name.as_ptr()) } {
             0 => Err(io::Error::other(format!(
                 "{} cannot be opened as a wave",
                 wave.path.display()
@@ -79,23 +81,65 @@ impl Wave {
         if self.last.is_none_or(|last| now > last) {
             self.last = Some(now);
             // SAFETY: open.
-            unsafe { ffi::rt_wave_dump(self.raw.as_ptr(), now) }
+            unsafe { ffi::rt_wave_dump(self.raw(), now) }
         }
     }
 
     pub fn flush(&mut self) {
         // SAFETY: open.
-        unsafe { ffi::rt_wave_flush(self.raw.as_ptr()) }
+        unsafe { ffi::rt_wave_flush(self.raw()) }
     }
 
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Writes what is left. A file that could not be written whole is removed.
+    ///
+    /// # Errors
+    /// The first error of its writes.
+    pub fn close(mut self) -> io::Result<()> {
+        let written = self.finish().and_then(|()| match Format::of(&self.path) {
+            Format::Fst => check_fst(&self.path),
+            Format::Vcd => Ok(()),
+        });
+        if written.is_err() && self.path.is_file() {
+            fs::remove_file(&self.path)?;
+        }
+        written
+    }
+
+    fn raw(&self) -> *mut ffi::rt_wave {
+        self.raw.expect("only `finish` takes it").as_ptr()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        let Some(raw) = self.raw.take() else { return Ok(()) };
+        // SAFETY: made by `rt_wave_new`; the models are still alive.
+        match unsafe { ffi::rt_wave_close(raw.as_ptr()) } {
+            0 => Ok(()),
+            error => Err(io::Error::from_raw_os_error(error)),
+        }
+    }
 }
 
 impl Drop for Wave {
     fn drop(&mut self) {
-        // SAFETY: made by `rt_wave_new`; the models are still alive.
-        unsafe { ffi::rt_wave_free(self.raw.as_ptr()) }
+        // Who drops it does not ask.
+        let _ = self.finish();
     }
+}
+
+/// Verilator's writer of FST keeps its errors to itself. It writes the header last, and nothing after an error: without one, more is
+/// written to the file, to learn the error.
+fn check_fst(path: &Path) -> io::Result<()> {
+    /// A block of type 0 of 329 bytes.
+    const HEADER: [u8; 9] = [0, 0, 0, 0, 0, 0, 0, 1, 73];
+    let mut begin = [0xff; HEADER.len()];
+    let whole = File::open(path)?.read_exact(&mut begin).is_ok() && begin == HEADER;
+    if whole {
+        return Ok(());
+    }
+    File::options().append(true).open(path)?.write_all(&[0; 1 << 16])?;
+    Err(io::Error::other("it was not written whole"))
 }

@@ -61,7 +61,7 @@ impl Stride {
         if !(-(1 << 23)..1 << 23).contains(&self.gap) {
             return Err(CommandError::Gap { words: self.gap });
         }
-        Ok((self.item & 0xff) << 24 | self.gap as u32 & 0xff_ffff)
+        Ok(self.item << STRIDE_ITEM_SHIFT & STRIDE_ITEM_MASK | self.gap as u32 & STRIDE_GAP_MASK)
     }
 }
 

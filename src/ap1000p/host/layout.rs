@@ -17,8 +17,6 @@ pub const PROCESS: u16 = 1;
 
 const SPILL_BYTES_MAX: u32 = SPILL_UNITS * SPILL_UNIT * SPILL_BYTES;
 const TABLES_BYTES: u32 = 0x1_0000;
-/// A page's access field: user and system may read and write.
-const EVERYTHING: u32 = 3;
 
 /// Consecutive numbers, of words in memory or of registers.
 #[derive(Clone, Copy)]
@@ -168,6 +166,11 @@ impl Layout {
         })
     }
 
+    /// The least `mem_bytes` that leaves the user so many.
+    pub fn mem_bytes_for(user: u32) -> u32 {
+        (user + SYSTEM_BYTES).next_multiple_of(SPILL_BYTES_MAX)
+    }
+
     /// The only, or the first, word of a part of the library's.
     pub(super) fn word(&self, part: Part) -> Addr {
         self.word_of(part, 0)
@@ -203,7 +206,7 @@ impl Layout {
             |at: u32, word: u32| assert!(memory.write(Addr(at), &word.to_le_bytes()), "the tables are in memory");
         put(self.context(PROCESS.into()).0, entry(self.first(), ENTRY_TABLE));
         for large in 0..4 {
-            let page = entry(large << 24, ENTRY_PAGE) | EVERYTHING << TABLE_ACCESS_SHIFT;
+            let page = entry(large << 24, ENTRY_PAGE) | RIGHTS_ALL << TABLE_ACCESS_SHIFT;
             put(self.first() + 4 * large, page);
         }
         put(self.first() + 4 * (DEMAND >> 24), entry(self.second(), ENTRY_TABLE));
@@ -223,7 +226,7 @@ impl Layout {
         else {
             return false;
         };
-        let page = entry(at & !0xfff, ENTRY_PAGE) | EVERYTHING << TABLE_ACCESS_SHIFT;
+        let page = entry(at & !0xfff, ENTRY_PAGE) | RIGHTS_ALL << TABLE_ACCESS_SHIFT;
         memory.write(self.page(addr), &page.to_le_bytes())
     }
 }

@@ -44,7 +44,7 @@ impl Timing {
     pub fn of(config: &Config) -> Timing {
         let [store, word, read, write] = [
             config.store_cycles,
-            config.link_cycles,
+            config.link_cycles(),
             config.mem_read_latency,
             config.mem_write_latency,
         ]
@@ -65,7 +65,7 @@ impl Timing {
             refill: 4,
             barrier: 12,
             bus: 8,
-            bus_word: config.bus_cycles.into(),
+            bus_word: config.bus_cycles().into(),
         }
     }
 }

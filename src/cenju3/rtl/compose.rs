@@ -188,6 +188,9 @@ impl<N: NicUnit> Hardware for Composed<N> {
             nic.tick(edges);
         }
         if edges.net {
+            if self.trace.is_open() {
+                self.fabric.wake_all();
+            }
             self.fabric.edge();
         }
         self.trace.after();

@@ -98,7 +98,13 @@ impl<H: Hardware> RtlMachine<H> {
 
     /// The same machine writing the wave that `probe` asks for.
     pub fn with_probe(mut self, probe: &Probe) -> RtlMachine<H> {
-        self.hardware.set_trace(Trace::new(probe));
+        let clocks = [
+            ("io_clk_i", self.io),
+            ("net_clk_i", self.net),
+            // The switches'.
+            ("clk_i", self.net),
+        ];
+        self.hardware.set_trace(Trace::new(probe, &clocks));
         self
     }
 

@@ -252,6 +252,8 @@ mod tests {
         size: 2,
         kind: Kind::Incr,
         lock: false,
+        cache: Burst::UNCACHED,
+        prot: 0,
     };
     const FIRST: WriteBeat = WriteBeat {
         data: 1,

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::ap1000p::host::layout::Layout;
 use crate::ap1000p::host::{Ap1000pSim, BootError, Cell, Fault};
 use crate::ap1000p::machine::{Machine, NotBuilt};
 use crate::ap1000p::model::ModelMachine;
@@ -10,7 +11,7 @@ use crate::harness::backend::Backend;
 use crate::harness::exec::SimError;
 use crate::harness::wave::Probe;
 use crate::repro::machine::AnyBackend;
-use crate::repro::row::{BackendKind, Provenance, Source, Spec};
+use crate::repro::row::{BackendKind, Origin, Provenance, Source, Spec};
 use crate::repro::{Experiment, Outcome};
 use crate::{Addr, NodeId, Picos};
 
@@ -28,9 +29,14 @@ pub enum MeasureError {
     Sim(#[from] SimError),
     #[error(transparent)]
     Fault(#[from] Fault),
+    #[error("columns and rows: each experiment has a size of its own; `run`, `send` and `wave` take them")]
+    Size,
     #[error("columns x rows = 1 cell, which has no neighbour: 2 are needed")]
     Alone,
-    #[error("mem_bytes is too little: a program has {there} B of it, and {needed} B are needed")]
+    #[error(
+        "mem_bytes is too little: a program has {there} B of it, and needs {needed} B, which mem_bytes={} gives",
+        Layout::mem_bytes_for(*needed)
+    )]
     Memory { needed: u32, there: u32 },
     #[error("{words} words did not arrive as they were sent")]
     Corrupt { words: u32 },
@@ -44,7 +50,7 @@ pub const FLAGS: u32 = 0x6_c000;
 /// What every criterion depends on.
 pub const HARDWARE: [&str; 6] = [
     "period",
-    "link_cycles",
+    "link_rate",
     "mem_read_latency",
     "mem_write_latency",
     "mem_overhead",
@@ -66,6 +72,7 @@ pub fn machine(backend: BackendKind, config: &Config, probe: &Probe) -> Result<A
 pub struct Lab<'a> {
     base: &'a Config,
     full: bool,
+    bounds_by: Origin,
     table: Vec<Provenance>,
     pub outcome: Outcome,
 }
@@ -80,6 +87,7 @@ impl<'a> Lab<'a> {
         Lab {
             base,
             full,
+            bounds_by: Origin::Paper,
             table: PARAMS.iter().map(provenance).collect(),
             outcome: Outcome::new(experiment, backend),
         }
@@ -121,10 +129,29 @@ impl<'a> Lab<'a> {
         Ok(sim)
     }
 
-    /// A row without a number of the paper: passes within bounds.
-    pub fn check(&mut self, name: &str, quantity: &str, unit: &'static str, (low, high): (f64, f64), ours: u32) {
-        let spec = Spec::new(name, quantity, unit).within(low, high).depends(&HARDWARE);
+    /// What is checked from here on is stated so: by the paper until this is called.
+    pub fn bounds_by(&mut self, origin: Origin) {
+        self.bounds_by = origin;
+    }
+
+    fn bounded(
+        &mut self,
+        name: &str,
+        quantity: &str,
+        unit: &'static str,
+        (low, high): (f64, f64),
+        by: Origin,
+        ours: u32,
+    ) {
+        let spec = Spec::new(name, quantity, unit)
+            .bounded(low, high, by)
+            .depends(&HARDWARE);
         self.row(spec, f64::from(ours));
+    }
+
+    /// A statement without a number: passes within bounds that leave it no other reading.
+    pub fn check(&mut self, name: &str, quantity: &str, unit: &'static str, bounds: (f64, f64), ours: u32) {
+        self.bounded(name, quantity, unit, bounds, self.bounds_by, ours);
     }
 
     /// How often something went wrong: passes at 0.
@@ -132,9 +159,16 @@ impl<'a> Lab<'a> {
         self.check(name, quantity, unit, (0.0, 0.0), ours);
     }
 
-    /// How much was tried: passes from `least` on.
+    /// How much was tried, which is our choice: passes from `least` on.
     pub fn tried(&mut self, name: &str, quantity: &str, unit: &'static str, least: u32, ours: u32) {
-        self.check(name, quantity, unit, (f64::from(least), f64::INFINITY), ours);
+        let bounds = (f64::from(least), f64::INFINITY);
+        self.bounded(name, quantity, unit, bounds, Origin::Ours, ours);
+    }
+
+    /// The same where it is known exactly.
+    pub fn done(&mut self, name: &str, quantity: &str, unit: &'static str, all: u32, ours: u32) {
+        let bounds = (f64::from(all), f64::from(all));
+        self.bounded(name, quantity, unit, bounds, Origin::Ours, ours);
     }
 
     pub fn row(&mut self, spec: Spec, ours: f64) {

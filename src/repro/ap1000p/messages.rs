@@ -12,7 +12,7 @@ use crate::ap1000p::window;
 use crate::harness::backend::EventKind;
 use crate::harness::memory::Memory;
 use crate::harness::seed::Seed;
-use crate::repro::row::Spec;
+use crate::repro::row::{Origin, Spec};
 use crate::{Addr, Picos};
 
 /// The words of a cell's memory as they were at first.
@@ -157,7 +157,10 @@ pub fn c3(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "a command's stores while the queue has room: the processor is never stopped",
         &[],
     );
-    lab.row(never.within(stores, stores), first);
+    lab.row(
+        never.by_formula(stores, stores, "eight stores of store_cycles").says(),
+        first,
+    );
     // Without bounds: the memory takes a spilled word in more than two cycles.
     lab.row(
         spec(
@@ -244,14 +247,16 @@ pub fn c5(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     });
     finish(&mut sim)?;
     let (refused, differ) = counts.get();
+    lab.bounds_by(Origin::Public);
     lab.none(
         "c5.differ",
         "page codes taken or refused against the table of formats",
         "codes",
         differ,
     );
-    // Of each class 14 of PUT, 7 of SEND, 4 of GET, CSI and FOP are left.
+    // Which codes mean nothing is our reading. Of each class 14 of PUT, 7 of SEND, 4 of GET, CSI and FOP are left.
     let others = f64::from(PAGE_END_MASK) - 54.0;
+    lab.bounds_by(Origin::Ours);
     lab.check(
         "c5.refused",
         "codes refused and told",
@@ -417,6 +422,7 @@ pub fn c9(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     for number in 0..2 {
         changed += wrong(&sim.cell(node(number)), Addr(0), &words(number, 0, 16));
     }
+    lab.bounds_by(Origin::Public);
     lab.none("c9.zero", "words changed at address 0 and behind it", "words", changed);
     let moved = wrong(&sim.cell(node(1)), Addr(0x3_0000), &words(1, 0x3_0000, 8));
     lab.tried("c9.moved", "words that did arrive", "words", 8, moved);
@@ -664,6 +670,7 @@ pub fn c28(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             }
         }
     }
+    lab.bounds_by(Origin::Public);
     lab.none(
         "c28.once",
         "cells that did not get it exactly once, or are not of the row or column and got one",

@@ -11,7 +11,7 @@ use crate::ap1000p::queues::{Element, Region};
 use crate::ap1000p::regs::*;
 use crate::ap1000p::{Queue, Word, window};
 use crate::harness::exec::RegError;
-use crate::repro::row::Spec;
+use crate::repro::row::{Origin, Spec};
 use crate::repro::{Curve, Plot};
 use crate::{Addr, NodeId, Picos};
 
@@ -48,7 +48,7 @@ async fn store(cell: &Cell, page: u32, words: window::Command) -> Result<u32, Re
 }
 
 /// Has the pages looked up before the clock runs.
-async fn look_up(cell: &Cell) -> Result<(), CommandError> {
+pub(super) async fn look_up(cell: &Cell) -> Result<(), CommandError> {
     let transfer = Transfer {
         words: 1,
         source: Addr(NUMBERS),
@@ -184,7 +184,14 @@ fn puts(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureErro
         "stores",
         waited,
     );
+    lab.none(&row("order"), "PUTs out of order", "PUTs", late);
+    let all = f64::from(PUTS + MORE);
+    lab.check(&row("came"), "PUTs that came", "PUTs", (all, all), came);
+    let counted = sim.cell(node(1)).word(flag(0));
+    lab.check(&row("counted"), "and counted", "PUTs", (all + 1.0, all + 1.0), counted);
     lab.tried(&row("spilled"), "words spilled of the first 1000", "words", 7900, held);
+    // What an element is, and the red zone.
+    lab.bounds_by(Origin::Public);
     lab.none(
         &row("elements"),
         "elements that are not as they must be",
@@ -202,17 +209,9 @@ fn puts(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureErro
         (1.0, 1.0),
         if full == 0 { 0 } else { interrupts as u32 },
     );
-    lab.none(
-        &row("faults"),
-        "other faults",
-        "faults",
-        (faults.len() - interrupts) as u32,
-    );
-    lab.none(&row("order"), "PUTs out of order", "PUTs", late);
-    let all = f64::from(PUTS + MORE);
-    lab.check(&row("came"), "PUTs that came", "PUTs", (all, all), came);
-    let counted = sim.cell(node(1)).word(flag(0));
-    lab.check(&row("counted"), "and counted", "PUTs", (all + 1.0, all + 1.0), counted);
+    let others = (faults.len() - interrupts) as u32;
+    lab.none(&row("faults"), "other faults", "faults", others);
+    lab.bounds_by(Origin::Paper);
     Ok(())
 }
 
@@ -266,7 +265,6 @@ fn replies(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureE
         700,
         held,
     );
-    lab.none(&row("elements"), "elements that are no replies'", "elements", misformed);
     lab.none(&row("order"), "replies out of order", "replies", late);
     let all = f64::from(GETS);
     lab.check(&row("came"), "replies that came", "replies", (all, all), came);
@@ -278,6 +276,9 @@ fn replies(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureE
         (all + 1.0, all + 1.0),
         counted,
     );
+    lab.bounds_by(Origin::Public);
+    lab.none(&row("elements"), "elements that are no replies'", "elements", misformed);
+    lab.bounds_by(Origin::Paper);
     Ok(())
 }
 
@@ -313,13 +314,14 @@ pub fn c24(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         let alone = *alone.get_or_insert(took);
         if users > 0 {
             // One message goes out, one is being read, one was chosen.
-            let most = 3.0 * 7.0 * f64::from(lab.config().link_cycles) * lab.config().period.as_us();
+            let most = 3.0 * 7.0 * f64::from(lab.config().link_cycles()) * lab.config().period.as_us();
             let spec = Spec::new(
                 format!("c24.{users}"),
                 format!("a system's PUT behind {users} of the user: later than alone"),
                 "us",
             );
-            lab.row(spec.within(0.0, most).depends(&HARDWARE), took - alone);
+            let spec = spec.by_formula(0.0, most, "three messages of seven words on a link");
+            lab.row(spec.depends(&HARDWARE), took - alone);
             let name = format!("c24.{users}_spilled");
             lab.tried(&name, "words of theirs that were spilled then", "words", 1, spilled);
             let counted = sim.cell(node(1)).word(flag(0));
@@ -331,10 +333,10 @@ pub fn c24(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
 }
 
 /// How many commands a microsecond leave a cell in which so many wait, and how many cycles a store took of the last half of them.
-fn rate(lab: &Lab<'_>, hardware: bool, link_cycles: u32, backlog: u32) -> Result<(f64, f64), MeasureError> {
+fn rate(lab: &Lab<'_>, hardware: bool, link_cycles: u64, backlog: u32) -> Result<(f64, f64), MeasureError> {
     let mut sim = lab.boot_with(2, 1, |config| {
         config.hardware_refill = hardware;
-        config.link_cycles = link_cycles;
+        config.link_rate = (config.period * link_cycles).rate_mb_s(4);
     })?;
     let stored = Rc::new(Count::new(Picos::ZERO));
     let half = stored.clone();

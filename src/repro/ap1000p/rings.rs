@@ -8,6 +8,7 @@ use crate::Addr;
 use crate::ap1000p::host::{CommandError, Received, RingError, RingSize};
 use crate::ap1000p::regs::*;
 use crate::ap1000p::ring::{WORDS_MOST_IN_ANY, slots};
+use crate::repro::row::Origin;
 
 /// Rings of 128 KB, from here on.
 const RINGS: u32 = 0x8_0000;
@@ -145,6 +146,10 @@ pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     }
     let around = (used + 2 * EACH * slots(LONG)) / (RING / RING_BYTES);
 
+    lab.none("c14.data", "words that are not as they were sent", "words", bad);
+    lab.none("c14.order", "messages that came out of their order", "messages", order);
+    lab.none("c14.lost", "messages lost", "messages", sent.abs_diff(came));
+    lab.bounds_by(Origin::Public);
     lab.none(
         "c14.placed",
         "words of a ring that are not header, data, or as before",
@@ -158,9 +163,6 @@ pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         (f64::from(used), f64::from(used)),
         moved,
     );
-    lab.none("c14.data", "words that are not as they were sent", "words", bad);
-    lab.none("c14.order", "messages that came out of their order", "messages", order);
-    lab.none("c14.lost", "messages lost", "messages", sent.abs_diff(came));
     lab.tried("c14.sent", "messages sent", "messages", 62, sent);
     lab.tried(
         "c14.miss",

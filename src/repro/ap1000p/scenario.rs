@@ -4,6 +4,7 @@ use std::cell::{Cell as Count, RefCell};
 use std::rc::Rc;
 
 use super::lab::{MeasureError, finish, machine, pattern, wrong};
+use crate::ap1000p::host::layout::Layout;
 use crate::ap1000p::host::{Ap1000pSim, Cell, CommandError, DsmError, Shared};
 use crate::ap1000p::params::Config;
 use crate::harness::backend::{Event, EventKind};
@@ -23,6 +24,27 @@ pub enum What {
     Load { count: u32 },
     /// A word by PUT to and fro `rounds` times.
     PingPong { rounds: u32 },
+}
+
+impl What {
+    /// Bytes of a message, and how many of them lie side by side in the end.
+    fn volume(&self) -> (u32, u32) {
+        match *self {
+            What::Put { bytes, count } | What::Get { bytes, count } => (bytes, count),
+            What::Load { .. } | What::PingPong { .. } => (4, 1),
+        }
+    }
+
+    /// Bytes of user memory that it needs.
+    fn user_bytes(&self) -> u32 {
+        let (bytes, count) = self.volume();
+        DATA + bytes * count
+    }
+
+    /// The least `mem_bytes` that it runs with.
+    pub fn mem_bytes(&self) -> u32 {
+        Layout::mem_bytes_for(self.user_bytes())
+    }
 }
 
 /// A machine and what is done on it.
@@ -55,12 +77,21 @@ const TO: NodeId = NodeId(1);
 const FLAG: Addr = Addr(4);
 const DATA: u32 = 0x100;
 
-/// Runs the scenario; the RTL leaves the wave that `probe` asks for. Gives what was measured: quantities, and their values.
+/// What a run gave.
+#[derive(Debug)]
+pub struct Measurement {
+    /// NaN where there was nothing to measure.
+    pub values: Vec<(&'static Quantity, f64)>,
+    /// When cell 0's link carried its first word.
+    pub first_word: Option<Picos>,
+}
+
+/// Runs the scenario; the RTL leaves the wave that `probe` asks for.
 ///
 /// # Errors
 /// A machine that is not built, does not boot or hangs, one without a neighbour or with too little memory, a fault, or data that did not arrive as they
 /// were sent.
-pub fn measure(scenario: &Scenario, probe: &Probe) -> Result<Vec<(&'static Quantity, f64)>, MeasureError> {
+pub fn measure(scenario: &Scenario, probe: &Probe) -> Result<Measurement, MeasureError> {
     let config = scenario.config.clone();
     let mut backend = machine(scenario.backend, &config, probe)?;
     backend.record(true);
@@ -69,11 +100,8 @@ pub fn measure(scenario: &Scenario, probe: &Probe) -> Result<Vec<(&'static Quant
         return Err(MeasureError::Alone);
     }
     sim.backend_mut().take_events();
-    let (bytes, count) = match scenario.what {
-        What::Put { bytes, count } | What::Get { bytes, count } => (bytes, count),
-        What::Load { .. } | What::PingPong { .. } => (4, 1),
-    };
-    let needed = DATA + bytes * count;
+    let (bytes, count) = scenario.what.volume();
+    let needed = scenario.what.user_bytes();
     let (from, to) = (sim.cell(FROM), sim.cell(TO));
     if needed > to.memory_end() {
         return Err(MeasureError::Memory {
@@ -163,7 +191,11 @@ pub fn measure(scenario: &Scenario, probe: &Probe) -> Result<Vec<(&'static Quant
         });
     }
     let events = sim.backend_mut().take_events();
-    Ok(values(&scenario.what, &times, &events))
+    let leaves = |e: &&Event| e.node == FROM && matches!(e.kind, EventKind::TxFirst { .. });
+    Ok(Measurement {
+        values: values(&scenario.what, &times, &events),
+        first_word: events.iter().find(leaves).map(|e| e.at),
+    })
 }
 
 /// When calls began and when programs saw that they were done.
@@ -219,8 +251,7 @@ fn values(what: &What, times: &Times, events: &[Event]) -> Vec<(&'static Quantit
             let span = seen[seen.len() - 1].saturating_sub(calls[0]);
             values.push(("rate", span.rate_mb_s(u64::from(bytes) * u64::from(count))));
         }
-        What::Load { count } if count > 1 => values.push(("later", mean(&spans[1..]))),
-        What::Load { .. } => (),
+        What::Load { .. } => values.push(("later", mean(&spans[1..]))),
         What::PingPong { .. } => values.push(("one_way", mean(&spans[1..]) / 2.0)),
     }
     let quantity = |name| QUANTITIES.iter().find(|q| q.name == name).expect("one of them");

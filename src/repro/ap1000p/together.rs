@@ -9,6 +9,7 @@ use crate::ap1000p::host::{BusError, Combine, CommandError};
 use crate::harness::exec::RegError;
 use crate::harness::linear::{Call, Unexplained, explain};
 use crate::harness::seed::Seed;
+use crate::repro::row::{Origin, Spec};
 use crate::{Addr, Picos};
 
 pub fn c21(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
@@ -47,14 +48,8 @@ pub fn c21(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         finish(&mut sim)?;
         let what = format!("{cells} cells: wrong sums, and barriers passed before a cell came to them");
         lab.none(name, &what, "times", bad.get());
-        let all = f64::from(rounds * cells);
-        lab.check(
-            counted,
-            &format!("{cells} cells: rounds, of all cells"),
-            "rounds",
-            (all, all),
-            done.get(),
-        );
+        let what = format!("{cells} cells: rounds, of all cells");
+        lab.done(counted, &what, "rounds", rounds * cells, done.get());
     }
     Ok(())
 }
@@ -163,6 +158,7 @@ pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
 
 pub fn c29(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     const WORDS: u32 = 16;
+    lab.bounds_by(Origin::Ours);
     let built = lab.config().lane_words;
     for (side, lane_words, name, counted) in [(4, built, "c29.4x4", "c29.4x4_gets"), (8, 2, "c29.8x8", "c29.8x8_gets")]
     {
@@ -208,6 +204,7 @@ pub fn c29(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
 }
 
 pub fn c30(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    lab.bounds_by(Origin::Public);
     snet(lab)?;
     bnet(lab)
 }
@@ -237,14 +234,8 @@ fn snet(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     finish(&mut sim)?;
     let what = format!("{cells} cells: barriers of the S-net passed before a cell came to them");
     lab.none("c30.snet", &what, "times", early.get());
-    let all = f64::from(ROUNDS * cells as u32);
-    lab.check(
-        "c30.snet_rounds",
-        &format!("{cells} cells: barriers passed, of all cells"),
-        "times",
-        (all, all),
-        done.get(),
-    );
+    let what = format!("{cells} cells: barriers passed, of all cells");
+    lab.done("c30.snet_rounds", &what, "times", ROUNDS * cells as u32, done.get());
     Ok(())
 }
 
@@ -263,6 +254,7 @@ fn bnet(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             .collect()
     };
     let heard = Rc::new(RefCell::new(vec![Vec::new(); cells]));
+    let (start, last) = (sim.now(), Rc::new(Count::new(Picos::ZERO)));
     for number in 0..cells {
         let packets: Vec<_> = (0..PACKETS).map(|n| packet(number, n)).collect();
         sim.spawn_checked(node(number), async move |cell| {
@@ -271,12 +263,13 @@ fn bnet(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             }
             Ok::<_, BusError>(())
         });
-        let heard = heard.clone();
+        let (heard, end) = (heard.clone(), last.clone());
         sim.spawn_checked(node(number), async move |cell| {
             for _ in 0..PACKETS * cells {
                 let words = cell.bus_receive().await?;
                 heard.borrow_mut()[number].push(words);
             }
+            end.set(end.get().max(cell.now()));
             Ok::<_, BusError>(())
         });
     }
@@ -298,19 +291,27 @@ fn bnet(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "packets",
         heard.iter().map(others).sum::<usize>() as u32,
     );
+    lab.bounds_by(Origin::Ours);
     lab.none(
         "c30.order",
         "cells to which they came in another order than to cell 0",
         "cells",
         heard.iter().filter(|other| **other != heard[0]).count() as u32,
     );
-    let all = (PACKETS * cells * cells) as f64;
-    lab.check(
+    let bytes = 4 * sent.iter().map(Vec::len).sum::<usize>() as u64;
+    let rate = Spec::new("c30.bnet_rate", "what the B-net carries to all cells meanwhile", "MB/s");
+    lab.row(
+        rate.depends(&["period", "bus_rate", "register_poll"]),
+        (last.get() - start).rate_mb_s(bytes),
+    );
+    let what = format!("packets received by {cells} cells that all send at once");
+    let received = heard.iter().map(Vec::len).sum::<usize>() as u32;
+    lab.done(
         "c30.packets",
-        &format!("packets received by {cells} cells that all send at once"),
+        &what,
         "packets",
-        (all, all),
-        heard.iter().map(Vec::len).sum::<usize>() as u32,
+        (PACKETS * cells * cells) as u32,
+        received,
     );
     Ok(())
 }

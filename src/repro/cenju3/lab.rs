@@ -59,7 +59,7 @@ impl Scenario {
     }
 }
 
-const QUANTITIES: [Quantity; 18] = [
+const QUANTITIES: [Quantity; 19] = [
     us("pointer_write", "Header Queue Pointer written"),
     us("header_read", "parcel header read"),
     us("body_read", "parcel body read"),
@@ -67,6 +67,7 @@ const QUANTITIES: [Quantity; 18] = [
     us("switch", "network switching"),
     us("header_write", "packet header written"),
     us("total", "Sender start to packet header in memory"),
+    us("irq", "from there to interrupt recognised"),
     us("recognised", "Sender start to interrupt recognised"),
     us("round_trip", "one word to and fro"),
     us("one_way", "one word one way"),
@@ -97,8 +98,10 @@ pub fn quantity(name: &str) -> &'static Quantity {
 /// What came out of a scenario, from time stamps of that run.
 #[derive(Clone, Debug, Default)]
 pub struct Measurement {
-    /// Times in us and rates in MB/s, by name.
+    /// Times in us and rates in MB/s, by name; NaN where there was nothing to measure.
     pub values: Vec<(&'static str, f64)>,
+    /// When PE 0's link carried its first flit.
+    pub first_flit: Option<Picos>,
     /// Of a part that is worth a diagram; may be empty.
     pub record: Record,
 }

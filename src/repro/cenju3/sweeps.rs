@@ -62,6 +62,7 @@ pub fn e8(lab: &mut Lab<'_>) {
     let mut row = |name: &str, what: &str, low: f64, high: f64, of: &Sweep, ours: f64| {
         let spec = Spec::new(format!("fig12.{name}"), what, "MB/s")
             .within(low, high)
+            .says()
             .depends(&of.depends);
         lab.row(spec, ours);
     };
@@ -144,6 +145,8 @@ fn by_formula(bytes: f64, delay: f64) -> f64 {
     bytes / (delay + bytes / 200.0 + bytes / 48.0).max(bytes / 36.0)
 }
 
+const FORMULA: &str = "bytes / max(delay + bytes / 200 + bytes / 48, bytes / 36), 5 % round it";
+
 /// Fig. 13. The delay from the end of the store to the start of invalidation varied: 0, the paper's 9 us, 20 us.
 pub fn e9(lab: &mut Lab<'_>) {
     let delays = [
@@ -156,12 +159,8 @@ pub fn e9(lab: &mut Lab<'_>) {
     ];
     let sweeps = delays.map(|(name, changes)| sweep(lab, name, changes));
     let loss = change(&sweeps[2], &sweeps[0]);
-    let mut row = |name: &str, what: &str, low: f64, high: f64, of: &Sweep, ours: f64| {
-        let spec = Spec::new(format!("fig13.{name}"), what, "MB/s")
-            .within(low, high)
-            .depends(&of.depends);
-        lab.row(spec, ours);
-    };
+    let spec =
+        |name: &str, what: &str, of: &Sweep| Spec::new(format!("fig13.{name}"), what, "MB/s").depends(&of.depends);
     for ((name, what, delay), of) in [
         ("no_delay", "1 KB without delay", 0.0),
         ("delay_9us", "1 KB with 9 us", 9.0),
@@ -170,22 +169,20 @@ pub fn e9(lab: &mut Lab<'_>) {
     .into_iter()
     .zip(&sweeps)
     {
-        let expected = by_formula(1024.0, delay);
-        row(name, what, expected * 0.95, expected * 1.05, of, of.curve.at(1.0));
+        let spec = spec(name, what, of).near(by_formula(1024.0, delay), 0.05, FORMULA);
+        lab.row(spec, of.curve.at(1.0));
     }
     // Near the peak the FIFO hides more or less of the delay: look at sizes away from it.
     let sizes = [1.0, 4.0, 16.0, 128.0];
     let falls = greatest(sizes.windows(2).map(|w| loss.curve.at(w[1]) - loss.curve.at(w[0])));
-    row(
+    let small = spec(
         "small_most",
         "loss of 20 us: greatest step from 1 to 4 to 16 to 128 KB",
-        f64::NEG_INFINITY,
-        -0.5,
         &loss,
-        falls,
     );
-    let large = loss.curve.at(128.0);
-    row("large_least", "loss of 20 us at 128 KB", -0.2, 0.2, &loss, large);
+    lab.row(small.within(f64::NEG_INFINITY, -0.5).says(), falls);
+    let large = spec("large_least", "loss of 20 us at 128 KB", &loss);
+    lab.row(large.within(-0.2, 0.2).says(), loss.curve.at(128.0));
     for Sweep { curve, depends } in &sweeps {
         lab.point_rows(&format!("fig13.{}", slug(&curve.name)), curve, depends);
     }

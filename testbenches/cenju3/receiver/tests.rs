@@ -294,6 +294,42 @@ pub fn refused_twice<U: Receiver>(case: &Case, start: &str, probe: &Probe) -> Re
     counted(&bench, (3, 1))
 }
 
+/// Memory refuses a DMA packet; the next one comes so many cycles later that the refusal is known before, just as and after its header is
+/// written: the header is in the ring's first slot at the end.
+pub fn refused_as_the_next_begins<U: Receiver>(case: &Case, start: &str, probe: &Probe) -> Result<(), Mismatch> {
+    for later in 0..60 {
+        let late = MemoryTiming {
+            write_latency: Cycle(30),
+            ..MemoryTiming::IDEAL
+        };
+        let mut bench = Bench::<U>::new(case, start, probe, late, Gaps::None);
+        bench.memory.inject_fault(DEST..DEST + 1);
+        bench.packets.push_back(dma(0, 32));
+        bench.control(R_CTRL_RUN_MASK);
+        for _ in 0..later {
+            bench.cycle()?;
+        }
+        bench.packets.push_back(dma(1, 32));
+        bench.cycle()?;
+        while !bench.at_rest() {
+            bench.cycle()?;
+        }
+        counted(&bench, (1, 1))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_packet_refused_as_the_next_begins_leaves_it_its_slot() {
+    let test = "receiver::tests::a_packet_refused_as_the_next_begins_leaves_it_its_slot";
+    for start in STARTS {
+        let case = |unit: &str| Case::new("cenju3", test, format!("{unit} {start}"));
+        let (narrow, wide) = (case("32"), case("64"));
+        narrow.run(|probe| refused_as_the_next_begins::<Cenju3Receiver>(&narrow, start, probe));
+        wide.run(|probe| refused_as_the_next_begins::<Cenju3ReceiverWide>(&wide, start, probe));
+    }
+}
+
 /// What the model says, and so many packets dropped and so many of them published.
 fn counted<U: Receiver>(bench: &Bench<U>, want: (u16, u64)) -> Result<(), Mismatch> {
     bench.check()?;

@@ -159,6 +159,7 @@ fn all_gaps(test: &'static str, faulty: bool) {
             lockstep::<Cenju3Sender>(test, timing, gaps, faulty, None);
             lockstep::<Cenju3SenderWide>(test, timing, gaps, faulty, None);
             lockstep::<Cenju3SenderSmall>(test, timing, gaps, faulty, None);
+            lockstep::<Cenju3SenderWords>(test, timing, gaps, faulty, None);
         }
     }
 }
@@ -171,6 +172,39 @@ fn follows_the_model_under_all_gaps() {
 #[test]
 fn bad_parcels_halt_their_queue_only() {
     all_gaps("sender::tests::bad_parcels_halt_their_queue_only", true);
+}
+
+/// Both queues fail, the second by so many cycles after the first: each halts when its own status is in memory.
+pub fn both_fail<U: Sender>(case: &Case, start: &str, probe: &Probe) -> Result<(), Mismatch> {
+    let mut bench = Bench::<U>::new(case, start, probe, MemoryTiming::IDEAL, Gaps::None);
+    for (later, first) in (0..20).flat_map(|later| [(later, 0), (later, 1)]) {
+        bench.enqueue(first, &dma(0).encode())?;
+        for _ in 0..later {
+            bench.cycle()?;
+        }
+        bench.enqueue(1 - first, &dma(0).encode())?;
+        let end = bench.cycle + 1_000;
+        while bench.halted != 3 {
+            if bench.cycle == end {
+                return Err(fault("rest", "both queues halted", format!("{:b}", bench.halted)));
+            }
+            bench.cycle()?;
+        }
+        bench.resume(0)?;
+        bench.resume(1)?;
+        bench.finish(1_000)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn both_queues_halt_when_their_status_is_in_memory() {
+    let test = "sender::tests::both_queues_halt_when_their_status_is_in_memory";
+    for start in STARTS {
+        let case = Case::new("cenju3", test, start);
+        case.run(|probe| both_fail::<Cenju3Sender>(&case, start, probe));
+        case.run(|probe| both_fail::<Cenju3SenderWide>(&case, start, probe));
+    }
 }
 
 #[test]

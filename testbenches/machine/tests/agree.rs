@@ -4,7 +4,8 @@
 mod machine_driver;
 
 use machine_driver::{Driver, FREE, pattern, replayable};
-use testbenches_machine::SingleTop;
+use testbenches_machine::rtl::{Cenju3Machine, Cenju3MachineOpen, TwinMachineOpen};
+use testbenches_machine::{SingleTop, Top};
 use tsunagi::cenju3::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::{R_CTRL_IE_ARRIVAL_MASK, R_CTRL_IE_END_MASK, ROUTE_DST_MASK};
@@ -12,6 +13,7 @@ use tsunagi::cenju3::rtl::ports::Hardware;
 use tsunagi::cenju3::rtl::{Composed, RtlMachine};
 use tsunagi::harness::backend::{Backend, Event};
 use tsunagi::harness::check::{holds, same_events, same_packets};
+use tsunagi::harness::wave::Probe;
 use tsunagi::rtl::Cenju3Nic;
 use tsunagi::{Addr, Cycle, NodeId, Picos};
 
@@ -54,10 +56,24 @@ fn traffic<H: Hardware>(machine: RtlMachine<H>, config: &Config) -> Vec<Event> {
             };
             driver.queue(from, 0, &message);
         }
+        // A port without a PE takes everything.
+        if nodes.len() < 4_usize.pow(config.stages) {
+            let parcel = ParcelHeader {
+                kind: Kind::Dma,
+                arr: false,
+                end: false,
+                dst: nodes.len() as u8,
+                bytes: 64,
+                body: Addr(FREE),
+                dest: Addr(DEST),
+                soft: [0; 2],
+            };
+            driver.queue(from, 0, &parcel);
+        }
     }
     driver.start(&nodes, 1);
     driver.start(&nodes, 0);
-    driver.settle(Picos::from_us(50_000.0));
+    driver.settle(Picos::from_us(3_000.0 * nodes.len() as f64));
     for &to in &nodes {
         for &from in nodes.iter().filter(|from| **from != to) {
             let want = pattern(from, to, length(from, to) as usize);
@@ -67,26 +83,45 @@ fn traffic<H: Hardware>(machine: RtlMachine<H>, config: &Config) -> Vec<Event> {
     driver.machine.take_events()
 }
 
+/// The machine of a top, with links of this period and phase.
+fn config<U: Top>(net_ns: u64, phase_ns: u64) -> Config {
+    Config {
+        pes: U::NODES as u32,
+        stages: U::STAGES as u32,
+        net_period: Picos::from_ns(net_ns),
+        net_phase: Picos::from_ns(phase_ns),
+        s_gap: 3,
+        ..Config::paper()
+    }
+}
+
+fn single<U: Top>(config: &Config) -> Vec<Event> {
+    traffic(RtlMachine::new(SingleTop::<U>::new(config), config), config)
+}
+
+/// The events of the top, which are those of the composed machine.
+fn agree<U: Top>(probe: &Probe, config: &Config) -> Vec<Event> {
+    let composed = RtlMachine::<Composed<Cenju3Nic>>::build(config).expect("the RTL is built");
+    let composed = traffic(composed.with_probe(probe), config);
+    let single = single::<U>(config);
+    same_events(&composed, &single).unwrap();
+    single
+}
+
 #[test]
 fn the_composed_machine_agrees_with_the_single_top_in_every_event() {
+    let test = "the_composed_machine_agrees_with_the_single_top_in_every_event";
     for (net_ns, phase_ns) in [(50, 0), (37, 11)] {
-        let config = Config {
-            pes: SingleTop::NODES as u32,
-            stages: SingleTop::STAGES as u32,
-            net_period: Picos::from_ns(net_ns),
-            net_phase: Picos::from_ns(phase_ns),
-            s_gap: 3,
-            ..Config::paper()
-        };
-        replayable(
-            "the_composed_machine_agrees_with_the_single_top_in_every_event",
-            |probe| {
-                let composed = RtlMachine::<Composed<Cenju3Nic>>::build(&config).expect("the RTL is built");
-                let composed = traffic(composed.with_probe(probe), &config);
-                let single = traffic(RtlMachine::new(SingleTop::new(&config), &config), &config);
-                same_events(&composed, &single).unwrap();
-                same_packets(&single, |head| NodeId(head & ROUTE_DST_MASK as u16)).unwrap();
-            },
-        );
+        replayable(test, |probe| {
+            let events = agree::<Cenju3Machine>(probe, &config::<Cenju3Machine>(net_ns, phase_ns));
+            same_packets(&events, |head| NodeId(head & ROUTE_DST_MASK as u16)).unwrap();
+            agree::<Cenju3MachineOpen>(probe, &config::<Cenju3MachineOpen>(net_ns, phase_ns));
+        });
     }
+}
+
+#[test]
+#[should_panic(expected = "not at rest")]
+fn a_port_without_a_pe_that_takes_nothing_is_seen() {
+    single::<TwinMachineOpen>(&config::<TwinMachineOpen>(50, 0));
 }

@@ -23,25 +23,37 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// How the header of this library has a program compiled, behind `cc`.
+pub fn command(name: &str) -> String {
+    let header = fs::read_to_string(root().join(format!("include/{name}.h"))).expect("a header");
+    let mut lines = header.lines().filter_map(|line| line.strip_prefix(" *     cc "));
+    lines
+        .next()
+        .expect("the header says how to compile a program")
+        .to_owned()
+}
+
 /// A program in a folder of its own.
 pub struct Program {
     folder: tempfile::TempDir,
 }
 
 impl Program {
-    /// Compiles a C program, with the library of this name.
+    /// Compiles a C program, with the library of this name, by the command in the library's header.
     pub fn new(source: &str, name: &str) -> Program {
         let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("program.c");
-        fs::write(&file, source).expect("written");
+        fs::write(folder.path().join("program.c"), source).expect("written");
+        let command = command(name);
         let mut cc = Command::new("cc");
-        cc.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-I"])
-            .arg(root().join("include"))
-            .arg("-o")
-            .arg(folder.path().join("program"));
-        cc.arg(file)
-            .arg(library(name))
-            .args(["-lstdc++", "-lm", "-lpthread", "-ldl"]);
+        cc.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1"])
+            .current_dir(folder.path());
+        for word in command.split(' ') {
+            match word {
+                "include" => cc.arg(root().join("include")),
+                _ if word == format!("target/debug/lib{name}.a") => cc.arg(library(name)),
+                _ => cc.arg(word),
+            };
+        }
         let out = cc.output().expect("cc runs");
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
         Program { folder }

@@ -4,15 +4,18 @@ mod proofs;
 mod smt;
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::iter;
 use std::path::PathBuf;
 use std::thread;
 
 use comfy_table::{CellAlignment, Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
 use regex::Regex;
 
 use crate::{Entry, Flow, FlowError, Outcome, pool};
 use proofs::{Broken, Mode, Proof, Proofs};
-use smt::{Answer, Break, Problem, Question, leaf};
+use smt::{Answer, Break, Problem, Question, compile, leaf};
 
 /// Prove properties of the RTL
 #[derive(clap::Args)]
@@ -48,18 +51,21 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         .jobs
         .unwrap_or_else(|| thread::available_parallelism().map_or(1, |n| n.get()));
     let results = if args.twins {
-        let twins = chosen
-            .clone()
-            .flat_map(|proof| proof.twins.iter().map(move |twin| (proof, Some(twin))));
-        let all = chosen.clone().map(|proof| (proof, None)).chain(twins);
-        pool::each(jobs, all.collect(), |(proof, twin)| match twin {
-            Some(twin) => break_one(flow, &list, proof, twin).map(|row| vec![row]),
-            None => none_missing(flow, &list, proof).map(|()| Vec::new()),
-        })
+        each(
+            jobs,
+            chosen,
+            |proof| proof.twins.iter(),
+            |proof, twin| match twin {
+                Some(twin) => break_one(flow, &list, proof, twin).map(|row| vec![row]),
+                None => none_missing(flow, &list, proof).map(|()| Vec::new()),
+            },
+        )
     } else {
-        let sets = |proof: &Proof| if args.quick { proof.quick } else { proof.sets.len() };
-        let all = chosen.flat_map(|proof| (0..sets(proof)).map(move |set| (proof, set)));
-        pool::each(jobs, all.collect(), |(proof, set)| prove(flow, &list, proof, set))
+        let sets = |proof: &Proof| 0..if args.quick { proof.quick } else { proof.sets.len() };
+        each(jobs, chosen, sets, |proof, set| match set {
+            Some(set) => prove(flow, &list, proof, set),
+            None => none_stale(flow, &list, proof).map(|()| Vec::new()),
+        })
     };
     let mut rows = Vec::new();
     let mut errors = Vec::new();
@@ -83,6 +89,35 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         "proofs and covers, none failed"
     };
     Ok(format!("rtl-flow formal: {} {what}", rows.len()))
+}
+
+/// What `f` says of each proof, and of each part of it; how far it is is shown.
+fn each<'a, P: IntoIterator<Item: Send>, R: Send>(
+    jobs: usize,
+    chosen: impl Iterator<Item = &'a Proof>,
+    parts: impl Fn(&'a Proof) -> P,
+    f: impl Fn(&'a Proof, Option<P::Item>) -> R + Sync,
+) -> Vec<R> {
+    let whole_and_parts = |proof| {
+        iter::once(None)
+            .chain(parts(proof).into_iter().map(Some))
+            .map(move |part| (proof, part))
+    };
+    let all: Vec<_> = chosen.flat_map(whole_and_parts).collect();
+    let count = all.len();
+    let bar = ProgressBar::new(count as u64);
+    bar.set_style(ProgressStyle::with_template("formal {bar:40} {pos}/{len} {msg}").expect("a sound template"));
+    let results = pool::each(jobs, all, |(proof, part)| {
+        let result = f(proof, part);
+        bar.set_message(proof.name.clone());
+        bar.inc(1);
+        if bar.is_hidden() {
+            eprintln!("formal {}/{count} {}", bar.position(), proof.name);
+        }
+        result
+    });
+    bar.finish_and_clear();
+    results
 }
 
 fn prove(flow: &Flow, list: &Proofs, proof: &Proof, set: usize) -> Result<Vec<Row>, FlowError> {
@@ -166,22 +201,52 @@ fn none_missing(flow: &Flow, list: &Proofs, proof: &Proof) -> Result<(), FlowErr
         names.extend(Problem::new(flow, &entry, proof.two_clocks, None)?.assertions);
     }
     let all: BTreeSet<&str> = names.iter().map(|name| leaf(name)).collect();
-    let known = proof.twins.iter().flat_map(|twin| &twin.fails).chain(&proof.lemmas);
-    let known: BTreeSet<&str> = known.map(|name| leaf(name)).collect();
+    let known = named(proof);
     let mut text: Vec<String> = Vec::new();
     text.extend(all.difference(&known).map(|name| format!("no twin breaks `{name}`")));
-    text.extend(
-        known
-            .difference(&all)
-            .map(|name| format!("no assertion is called `{name}`")),
-    );
-    if text.is_empty() {
+    text.extend(known.difference(&all).map(|name| not_there(name)));
+    judge(proof, text)
+}
+
+/// Every twin is still one of its file, and every assertion that the list names is still in the sources: what is seen
+/// without a solver.
+fn none_stale(flow: &Flow, list: &Proofs, proof: &Proof) -> Result<(), FlowError> {
+    let mut twins = Vec::new();
+    for set in 0..proof.sets.len() {
+        let of_set = proof.twins.iter().filter(|twin| twin.set == set);
+        let of_set = of_set.map(|twin| twin.twin(flow)).collect::<Result<_, _>>()?;
+        twins.push((list.entry(flow, proof, set)?, of_set));
+    }
+    compile(flow, &proof.name, proof.two_clocks, &twins)?;
+    let label = Regex::new(r"(\w+)\s*:\s*assert\b").expect("a sound expression");
+    let mut known = named(proof);
+    for path in flow.needs(&list.entry(flow, proof, 0)?)? {
+        let text = fs::read_to_string(&path).map_err(|e| FlowError::io(&path, e))?;
+        for found in label.captures_iter(&text) {
+            known.remove(&found[1]);
+        }
+    }
+    judge(proof, known.into_iter().map(not_there).collect())
+}
+
+/// The assertions that the list names.
+fn named(proof: &Proof) -> BTreeSet<&str> {
+    let all = proof.twins.iter().flat_map(|twin| &twin.fails).chain(&proof.lemmas);
+    all.map(|name| leaf(name)).collect()
+}
+
+fn not_there(name: &str) -> String {
+    format!("no assertion is called `{name}`")
+}
+
+fn judge(proof: &Proof, found: Vec<String>) -> Result<(), FlowError> {
+    if found.is_empty() {
         return Ok(());
     }
     Err(FlowError::Finding {
         tool: "the list of twins",
         what: format!("proof `{}`", proof.name),
-        text: text.join("\n"),
+        text: found.join("\n"),
     })
 }
 

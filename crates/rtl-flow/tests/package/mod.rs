@@ -1,11 +1,8 @@
 //! A package of a user's own, on which `rtl-flow` runs tests.
 
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use verilated_build::Toolchain;
 
 /// `examples/your_rtl`, and in its folder `changed` a copy of its RTL in which a line is another.
 pub struct Package {
@@ -67,19 +64,12 @@ impl Package {
 
     /// Runs `rtl-flow` over the units of this list: whether it found nothing, and what it said.
     pub fn run(&self, part: &[&str], units: &str, more: &[&str]) -> (bool, String) {
-        let set = |name| env::var_os(name);
-        let tools = Toolchain::find_in(
-            set("VERILATOR_ROOT").as_deref(),
-            Some(&self.workspace),
-            set("PATH").as_deref(),
-        );
         let output = Command::new(env!("CARGO_BIN_EXE_rtl-flow"))
             .args(part)
             .args(["--package", "your-rtl", "--units", units, "--bin"])
             .arg(self.workspace.join(".tools/venv/bin"))
             .args(more)
             .current_dir(self.folder.path())
-            .env("VERILATOR_ROOT", tools.unwrap_or_else(|e| panic!("{e}")).root())
             .env("CARGO_NET_OFFLINE", "true")
             // What the package depends on is compiled once.
             .env(

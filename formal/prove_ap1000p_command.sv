@@ -3,11 +3,12 @@
 // word 0 has the page as kind, word 1 the context of the register, all others what was stored. A command whose cell
 // is outside the torus, a user's outside the range or with a broadcast along an axis that the range does not cover,
 // one that is too long or had something where the hardware puts kind or context, or whose page changed, leaves not
-// one word, is told with cause and page, and is counted. Words of direct pages go, in order, to the queue named.
+// one word, is told with cause and page, and is counted. What is shown of an open command is what was stored of it,
+// with a word that waits; what is forgotten leaves no word. Words of direct pages go, in order, to the queue named.
 //
 // One word of the eight, any of them, is followed. What may be is written from docs/machines/ap1000p.md and from the
 // formats, for whole words and at once; the block looks at them in four cycles. Size and range are constant, any; the
-// context changes when it likes. Assumed: no open command is forgotten within 2 cycles of a store.
+// context changes when it likes, and open commands are forgotten at any time.
 module prove_ap1000p_command #(
     parameter int System = 0
 ) (
@@ -41,6 +42,9 @@ module prove_ap1000p_command #(
   logic [15:0] refused_page, refused_count;
   logic [1:0][31:0] data;
   logic [4:0] direct_queue;
+  logic direct_waits;
+  logic [2:0] direct_number;
+  logic [3:0] direct_index;
   ap1000p_command dut (
       .clk_i,
       .rst_i,
@@ -73,9 +77,12 @@ module prove_ap1000p_command #(
       .user_ready_i,
       .user_end_o     (ended[0]),
       .user_data_o    (data[0]),
+      .direct_waits_o (direct_waits),
       .direct_valid_o (direct_valid),
       .direct_ready_i,
       .direct_queue_o (direct_queue),
+      .direct_number_o(direct_number),
+      .direct_index_o (direct_index),
       .direct_end_o   (direct_end),
       .direct_data_o  (direct_data)
   );
@@ -90,7 +97,7 @@ module prove_ap1000p_command #(
     from = page[ap1000p_pkg::PageAsSendLsb];
     into = page[ap1000p_pkg::PageAsReceiveLsb];
     if (page[15]) begin
-      is_page = page[13:3] == '0 && page[2:0] <= 3'd4;
+      is_page = page[13:10] == '0 && page[2:0] <= 3'd4;
     end else if (page[3] || page[8:7] != '0 || page[12:11] != '0 || page[14]) begin
       is_page = 1'b0;
     end else begin
@@ -136,8 +143,9 @@ module prove_ap1000p_command #(
   assign cover_y = covers(size_y_q, low_y_q, high_y_q);
 
   // ------------------------------------------------------------------------------------------ what becomes of a store
-  // A store that was taken is done in the cycle in which the next may come.
-  logic store_q, exists, mine, turned, done, ends, right;
+  // A store that was taken is done in the cycle in which the next may come. Until then it may wait: it is of the open command by then, unless
+  // it ends it, and is forgotten with it.
+  logic store_q, exists, waits, gone, mine, turned, done, ends, right;
   logic [15:0] page_q;
   logic [31:0] word_q, kept;
   logic [2:0] count_q, index;
@@ -148,7 +156,9 @@ module prove_ap1000p_command #(
   logic [2:0] may, may_q;
   assign exists = is_page(page_q);
   assign done = store_q && store_ready;
-  assign mine = done && exists && !page_q[15] && int'(page_q[ap1000p_pkg::PageSystemLsb]) == System;
+  assign waits = store_q && exists && !page_q[15] && int'(page_q[ap1000p_pkg::PageSystemLsb]) == System;
+  assign gone = waits && drop_i[System] && !ends;
+  assign mine = done && waits && !gone;
   assign turned = count_q != '0 && page_q != open_page_q;
   assign index = turned ? '0 : count_q;
   assign ends = index == 3'd7;
@@ -184,7 +194,22 @@ module prove_ap1000p_command #(
     end
     if (rst_i) count_q <= '0;
     else if (mine) count_q <= index + 3'd1;
-    else if (drop_i[System]) count_q <= '0;
+    else if (waits ? turned || gone : drop_i[System]) count_q <= '0;
+  end
+
+  // What must be shown of the open command: how many words, its page, and the followed one.
+  logic [2:0] shown_q;
+  logic [15:0] shown_page_q;
+  logic [31:0] shown_word_q, peeked_q;
+  logic peeks_q;
+  always_ff @(posedge clk_i) begin
+    if (waits) shown_q <= gone ? '0 : index + 3'd1;
+    else shown_q <= drop_i[System] ? '0 : count_q;
+    shown_page_q <= waits && index == '0 ? page_q : open_page_q;
+    if (waits && index == which_q) shown_word_q <= kept;
+    peeks_q  <= !rst_i && dut.peek_q == {1'(System), which_q};
+    peeked_q <= shown_q > which_q ? shown_word_q : '0;
+    if (rst_i) shown_q <= '0;
   end
 
   // Whole commands on their way out: the followed word of each, the older first.
@@ -230,7 +255,7 @@ module prove_ap1000p_command #(
   logic refuses, told_q;
   logic [1:0] cause_q;
   logic [15:0] told_page_q, told_count_q;
-  assign refuses = done && (!exists || (mine && (turned || (ends && !right))));
+  assign refuses = (done && !exists) || (waits && turned && !gone) || (mine && ends && !right);
   always_ff @(posedge clk_i) begin
     told_q <= refuses && !rst_i;
     told_page_q <= exists && turned ? open_page_q : page_q;
@@ -243,7 +268,7 @@ module prove_ap1000p_command #(
   end
 
   // ----------------------------------------------------------------------------------------------- direct words
-  localparam int DirectW = 38;
+  localparam int DirectW = 45;
   logic direct_follow;
   logic [1:0] direct_inside, direct_ahead;
   logic [DirectW-1:0] direct_word;
@@ -255,9 +280,9 @@ module prove_ap1000p_command #(
       .rst_i,
       .mark_i,
       .push_i    (done && exists && page_q[15]),
-      .in_data_i ({queue_of(page_q), page_q[14], word_q}),
+      .in_data_i ({queue_of(page_q), page_q[9:7], page_q[6:3], page_q[14], word_q}),
       .pop_i     (direct_valid && direct_ready_i),
-      .out_data_i({direct_queue, direct_end, direct_data}),
+      .out_data_i({direct_queue, direct_number, direct_index, direct_end, direct_data}),
       .inside_o  (direct_inside),
       .follow_o  (direct_follow),
       .ahead_o   (direct_ahead),
@@ -275,7 +300,6 @@ module prove_ap1000p_command #(
   );
 
   // ------------------------------------------------------------------------------------------------ what is claimed
-  logic [1:0] stored_q;
   logic [15:0][31:0] memory;
   for (genvar i = 0; i < 16; i++) begin : gen_memory
     assign memory[i] = dut.gen_class[System].u_open.mem_q[i];
@@ -292,9 +316,7 @@ module prove_ap1000p_command #(
   logic [1:0] settled_q = '0;
   always_ff @(posedge clk_i) begin
     settled_q <= {settled_q[0], 1'b1};
-    stored_q  <= {stored_q[0], store_q};
     if (!rst_i) begin
-      not_after_a_store : assume (drop_i == '0 || !(store_q || stored_q[0] || stored_q[1]));
       // What leaves.
       nothing_refused_leaves : assert (!valid[System] || level_q != '0);
       nothing_kept_back : assert (valid[System] || level_q == '0);
@@ -310,12 +332,21 @@ module prove_ap1000p_command #(
       refused_told : assert (!told_q || (refused && cause == cause_q && refused_page == told_page_q));
       only_refused_told : assert (!refused || told_q || int'(refused_page[ap1000p_pkg::PageSystemLsb]) != System);
       refused_counted : assert (refused_count == (told_count_q == '1 ? '1 : told_count_q + 16'(refused)));
+      // What is open is shown, and what is under way is told.
+      open_shown :
+      assert (open_count[System] == shown_q && (shown_q == '0 || open_page[System] == shown_page_q));
+      word_shown : assert (!peeks_q || peeked == peeked_q);
+      direct_told : assert (direct_waits == ((store_q && exists && page_q[15]) || direct_inside != '0));
       // What makes it inductive.
+      words_shown : assert (shown_q <= which_q || dut.shown_q[{1'(System), which_q}] == shown_word_q);
+      shown_is_open : assert (shown_q == '0 || count_q == shown_q || (store_q && count_q + 3'd1 == shown_q));
       store_known : assert (store_q == dut.valid_q && (!store_q || (page_q == dut.page_q && word_q == dut.data_q)));
       page_known : assert (!store_q || exists == dut.known_q);
       open_known : assert (count_q == counted && (count_q == '0 || open_page_q == dut.open_page_q[System]));
       pages_of_the_class :
-      assert ((open_count[0] == '0 || !open_page[0][ap1000p_pkg::PageSystemLsb]) &&
+      assert ((dut.count[0] == '0 || !dut.open_page_q[0][ap1000p_pkg::PageSystemLsb]) &&
+              (dut.count[1] == '0 || dut.open_page_q[1][ap1000p_pkg::PageSystemLsb]) &&
+              (open_count[0] == '0 || !open_page[0][ap1000p_pkg::PageSystemLsb]) &&
               (open_count[1] == '0 || open_page[1][ap1000p_pkg::PageSystemLsb]));
       flags_known :
       assert ((count_q == '0 || strange_q == dut.bad_head_q[System]) &&

@@ -12,14 +12,16 @@ module prove_ap1000p_queue_ram #(
     input logic mark_i,
     input logic put_valid_i,
     input logic [2:0] put_queue_i,
+    input logic [2:0] put_number_i,
     input logic [3:0] put_index_i,
     input logic put_end_i,
     input logic [31:0] put_data_i,
+    input logic put_doubt_i,
+    input logic [2:0] forget_i,
     input logic out_ready_i
 );
   logic busy, broken, out_valid, out_end;
   logic [2:0] full, more, out_queue;
-  logic [2:0][4:0] open;
   logic [31:0] out_data;
   ap1000p_queue_ram #(
       .First (Words),
@@ -32,12 +34,14 @@ module prove_ap1000p_queue_ram #(
       .busy_o(busy),
       .put_valid_i,
       .put_queue_i,
+      .put_number_i,
       .put_index_i,
       .put_end_i,
       .put_data_i,
+      .put_doubt_i,
+      .forget_i,
       .broken_o(broken),
       .full_o(full),
-      .open_o(open),
       .more_o(more),
       .out_valid_o(out_valid),
       .out_ready_i,
@@ -59,17 +63,20 @@ module prove_ap1000p_queue_ram #(
     if (!rst_i) begin
       one_queue : assume (!put_valid_i || (put_queue_i != '0 && (put_queue_i & (put_queue_i - 3'd1)) == '0));
       has_room : assume (!put_valid_i || (put_queue_i & full) == '0);
+      not_forgotten : assume (!put_valid_i || (put_queue_i & forget_i) == '0);
     end
   end
 
   // ----------------------------------------------------------------------------- what the queue is, by words in and out
-  // The place of a word in its message says whether it goes on; `open_count_q` words of the open message are in.
-  logic put, pop, fits, whole;
+  // Number and place of a word say whether it goes on; `open_count_q` words of the open message are in.
+  logic put, pop, fits, whole, forgets;
+  logic [2:0] number_q;
   logic [4:0] open_count_q, open_count;
   logic [7:0] inside_q;  // words of whole messages
   assign put = put_valid_i && put_queue_i[Which];
   assign pop = out_valid && out_ready_i && out_queue[Which];
-  assign fits = put_index_i == '0 || 5'(put_index_i) == open_count_q;
+  assign fits = put_index_i == '0 || (5'(put_index_i) == open_count_q && put_number_i == number_q && !put_doubt_i);
+  assign forgets = forget_i[Which] && !put;
   assign open_count = 5'(put_index_i) + 5'd1;
   assign whole = put && fits && put_end_i;
 
@@ -80,16 +87,18 @@ module prove_ap1000p_queue_ram #(
   logic [31:0] word_q;
   logic enters, forgotten;
   assign enters = put && fits && mark_i && !follow_q;
-  assign forgotten = put && follow_q && !sure_q && (!fits || put_index_i == '0);
+  assign forgotten = follow_q && !sure_q && ((put && (!fits || put_index_i == '0)) || forgets);
 
   logic midway_q;  // the last word that left did not end its message
   logic [2:0] from_q;
   int idle_q;  // cycles with a message held and nothing offered
   always_ff @(posedge clk_i) begin
     if (put) open_count_q <= (!fits || put_end_i) ? '0 : open_count;
+    else if (forgets) open_count_q <= '0;
+    if (put) number_q <= put_number_i;
     inside_q  <= inside_q + (whole ? 8'(open_count) : '0) - 8'(pop);
-    dropped_q <= put && (!fits || (put_index_i == '0 && open_count_q != '0));
-    if (enters || (forgotten && fits && mark_i)) begin
+    dropped_q <= put ? !fits || (put_index_i == '0 && open_count_q != '0) : forgets && open_count_q != '0;
+    if (enters || (forgotten && put && fits && mark_i)) begin
       follow_q <= 1'b1;
       {end_q, word_q} <= {put_end_i, put_data_i};
       sure_q <= put_end_i;
@@ -121,7 +130,7 @@ module prove_ap1000p_queue_ram #(
       one_of_three : assert (!out_valid || (out_queue != '0 && (out_queue & (out_queue - 3'd1)) == '0));
       told_if_dropped : assert (!dropped_q || broken);
       full_can_leave : assert (!full[Which] || inside_q != '0);
-      open_told : assert (open[Which] == open_count_q);
+      open_known : assert (dut.open_q[Which] == open_count_q);
       offers_soon : assert (idle_q <= 2);
       left : cover (pop && follow_q && sure_q && ahead_q == 8'd1);
       drops : cover (forgotten);

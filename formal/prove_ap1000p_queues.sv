@@ -21,7 +21,10 @@ module prove_ap1000p_queues #(
     input logic [4:0] in_end_i,
     input logic [4:0][31:0] in_data_i,
     input logic direct_valid_i,
+    input logic direct_waits_i,
     input logic [4:0] direct_queue_i,
+    input logic [2:0] direct_number_i,
+    input logic [3:0] direct_index_i,
     input logic direct_end_i,
     input logic [31:0] direct_data_i,
     input logic [1:0] out_ready_i,
@@ -72,9 +75,12 @@ module prove_ap1000p_queues #(
       .in_ready_o(in_ready),
       .in_end_i,
       .in_data_i,
+      .direct_waits_i,
       .direct_valid_i,
       .direct_ready_o(direct_ready),
       .direct_queue_i,
+      .direct_number_i,
+      .direct_index_i,
       .direct_end_i,
       .direct_data_i,
       .out_valid_o(out_valid),
@@ -134,14 +140,14 @@ module prove_ap1000p_queues #(
     );
   end
   stream_rules #(
-      .W(38),
+      .W(45),
       .Assume(1'b1)
   ) u_direct (
       .clk_i,
       .rst_i,
       .valid_i(direct_valid_i),
       .ready_i(direct_ready),
-      .data_i ({direct_queue_i, direct_end_i, direct_data_i})
+      .data_i ({direct_queue_i, direct_number_i, direct_index_i, direct_end_i, direct_data_i})
   );
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
@@ -156,6 +162,7 @@ module prove_ap1000p_queues #(
   // A word of the queue's, from its writer or a direct one, where it is taken; what is put into the RAM; elements to and from the region.
   logic enters, direct, word_end, put, out, back, came, gone;
   logic [31:0] word;
+  logic [ 2:0] number_q;
   logic [ 3:0] index_q;
   assign direct = dut.take[5] && dut.direct_queue[Which];
   assign enters = (in_valid_i[Which] && in_ready[Which]) || direct;
@@ -165,12 +172,13 @@ module prove_ap1000p_queues #(
   assign back = rd_valid && rd_ready;
 
   localparam int QueueLsb = ap1000p_pkg::SpillTagQueueLsb;
+  localparam int NumberLsb = ap1000p_pkg::SpillTagNumberLsb;
   localparam int IndexLsb = ap1000p_pkg::SpillTagIndexLsb;
   localparam int TagLsb = ap1000p_pkg::SpillTagPositionLsb;
   localparam int TagW = ap1000p_pkg::SpillTagLapW + ap1000p_pkg::SpillTagPositionW;
-  // {word, place, end} of an element
-  function automatic logic [36:0] content(input logic [ElementW-1:0] element);
-    content = {element[63:32], element[IndexLsb+:4], element[0]};
+  // {word, number of the message, place in it, end} of an element
+  function automatic logic [39:0] content(input logic [ElementW-1:0] element);
+    content = {element[63:32], element[NumberLsb+:3], element[IndexLsb+:4], element[0]};
   endfunction
   assign came = out && wr_element[QueueLsb+Which];
   assign gone = back && rd_element[QueueLsb+Which];
@@ -178,9 +186,9 @@ module prove_ap1000p_queues #(
   // Words of the queue in the region; of these, before the followed one.
   logic [3:0] away_q, ahead_q;
   logic follow_q, follow, leaves, told_q;
-  logic [36:0] followed_q, entering, putting;
-  assign entering = {word, index_q, word_end};
-  assign putting  = {dut.word, dut.index, dut.word_end};
+  logic [39:0] followed_q, entering, putting;
+  assign entering = {word, number_q, index_q, word_end};
+  assign putting  = {dut.word, dut.number, dut.index, dut.word_end};
   assign follow   = enters && came && mark_i && !follow_q;
   assign leaves   = gone && follow_q && ahead_q == '0;
 
@@ -194,6 +202,7 @@ module prove_ap1000p_queues #(
   assign can = in_valid_i[Which] && !dut.full[Which] && !spilled[Which] && (!dut.pause_q || dut.midway_q[Which]);
 
   always_ff @(posedge clk_i) begin
+    if (enters) number_q <= number_q + 3'(word_end);
     if (enters) index_q <= word_end ? '0 : index_q == '1 ? '1 : index_q + 4'd1;
     away_q <= away_q + 4'(came) - 4'(gone);
     if (follow) begin
@@ -207,6 +216,7 @@ module prove_ap1000p_queues #(
     told_q  <= back && err_i;
     waits_q <= can && !in_ready[Which] ? waits_q + 1 : 0;
     if (rst_i) begin
+      number_q <= '0;
       index_q  <= '0;
       away_q   <= '0;
       follow_q <= 1'b0;
@@ -301,13 +311,13 @@ module prove_ap1000p_queues #(
       assert ((!dut.direct_valid || $onehot(
           dut.direct_queue
       )) && (dut.u_direct.ready_q || $onehot(
-          dut.u_direct.spare_q[37:33]
+          dut.u_direct.spare_q[44:40]
       )));
       direct_kind :
       assert (Direct ? !dut.through_q
                      : !(dut.direct_valid && dut.direct_queue[Which]) &&
-                       (dut.u_direct.ready_q || !dut.u_direct.spare_q[33+Which]));
-      place_known : assert (index_q == dut.index_q[Which]);
+                       (dut.u_direct.ready_q || !dut.u_direct.spare_q[40+Which]));
+      place_known : assert ({number_q, index_q} == {dut.number_q[Which], dut.index_q[Which]});
       away_known : assert (known);
       followed_there :
       assert (!follow_q || (ahead_q < away_q && at < 4'(Places) && content(list[at[2:0]]) == followed_q));

@@ -1,6 +1,8 @@
 // `ap1000p_refill`: what is announced is asked for, each element once, in order, at the place of its tag in the region, no more than was
 // announced and than there is room for; what the memory gives leaves, each element once, in order, with the tag that it must have, or as
-// lost: exactly if the memory told of an error, its tag is another, or its queue is not one. Nothing waits without cause.
+// lost: exactly if the memory refused it or told of an error, its tag is another, or its queue is not one. Nothing waits without cause.
+//
+// Of an element, any, it is followed whether it was refused; one that was not is taken for one only where runs had to be joined.
 //
 // Assumed: what `ap1000p_spill` and `ap1000p_queues` keep: the region holds still while it is in use, its first tag is a place of it, and
 // no more is announced than the largest region holds; the memory's rules. What the memory gives is any.
@@ -16,6 +18,7 @@ module prove_ap1000p_refill #(
     input logic [ap1000p_pkg::SpillTagLapW+ap1000p_pkg::SpillTagPositionW-1:0] tag_i,
     input logic stored_valid_i,
     input logic [2:0] stored_count_i,
+    input logic stored_refused_i,
     input logic cmd_ready_i,
     input logic data_valid_i,
     input logic [DataW-1:0] data_data_i,
@@ -26,16 +29,19 @@ module prove_ap1000p_refill #(
   localparam int TagW = ap1000p_pkg::SpillTagLapW + ap1000p_pkg::SpillTagPositionW;
   localparam int Beats = 64 / DataW;
   localparam int Capacity = 18;
-  localparam int ElementW = 1 + 5 + 4 + 1 + TagW + 32;
+  localparam int ElementW = 1 + 3 + 5 + 4 + 1 + TagW + 32;
+  localparam int Notes = 1;
 
   logic busy, cmd_valid, data_ready, out_valid, out_lost, out_end;
   logic [31:0] cmd_addr, out_data;
   logic [7:0] cmd_len;
   logic [4:0] out_queue;
+  logic [2:0] out_number;
   logic [3:0] out_index;
   logic [TagW-1:0] out_tag;
   ap1000p_refill #(
-      .DataW(DataW)
+      .DataW(DataW),
+      .Notes(Notes)
   ) dut (
       .clk_i,
       .rst_i,
@@ -46,6 +52,7 @@ module prove_ap1000p_refill #(
       .tag_i,
       .stored_valid_i,
       .stored_count_i,
+      .stored_refused_i,
       .mem_cmd_valid_o(cmd_valid),
       .mem_cmd_ready_i(cmd_ready_i),
       .mem_cmd_addr_o(cmd_addr),
@@ -59,6 +66,7 @@ module prove_ap1000p_refill #(
       .out_ready_i,
       .out_lost_o(out_lost),
       .out_queue_o(out_queue),
+      .out_number_o(out_number),
       .out_index_o(out_index),
       .out_end_o(out_end),
       .out_tag_o(out_tag),
@@ -81,7 +89,7 @@ module prove_ap1000p_refill #(
       .rst_i,
       .valid_i(out_valid),
       .ready_i(out_ready_i),
-      .data_i ({out_lost, out_queue, out_index, out_end, out_tag, out_data})
+      .data_i ({out_lost, out_number, out_queue, out_index, out_end, out_tag, out_data})
   );
   mem_read_rules #(
       .Outstanding(1),
@@ -136,10 +144,10 @@ module prove_ap1000p_refill #(
   logic lost;
   logic [ElementW-1:0] must, does;
   assign queue = given[28:24];
-  assign lost = data_err_i || (Beats == 2 && err_q) || given[23:5] != tag_q ||
+  assign lost = dut.refused || data_err_i || (Beats == 2 && err_q) || given[23:5] != tag_q ||
       !(queue == 5'd1 || queue == 5'd2 || queue == 5'd4 || queue == 5'd8 || queue == 5'd16);
-  assign must = lost ? {1'b1, (ElementW - 1)'(0)} : {1'b0, queue, given[4:1], given[0], tag_q, given[63:32]};
-  assign does = out_lost ? {1'b1, (ElementW - 1)'(0)} : {1'b0, out_queue, out_index, out_end, out_tag, out_data};
+  assign must = lost ? {1'b1, (ElementW - 1)'(0)} : {1'b0, given[31:29], queue, given[4:1], given[0], tag_q, given[63:32]};
+  assign does = out_lost ? {1'b1, (ElementW - 1)'(0)} : {1'b0, out_number, out_queue, out_index, out_end, out_tag, out_data};
 
   logic follow;
   logic [4:0] held, ahead;
@@ -161,6 +169,17 @@ module prove_ap1000p_refill #(
       .ahead_o(ahead),
       .word_o(word)
   );
+
+  // Elements by their number of all that were announced: of the followed one, whether it was refused; whether runs were joined.
+  logic [16:0] told_q, came_q, spot_q;
+  logic spot_refused_q, joined_q;
+  always_ff @(posedge clk_i) begin
+    spot_q <= spot_q;
+    if (stored_valid_i && spot_q - told_q < 17'(tells)) spot_refused_q <= stored_refused_i;
+    told_q   <= rst_i ? '0 : told_q + 17'(tells);
+    came_q   <= rst_i ? '0 : came_q + 17'(element);
+    joined_q <= !rst_i && (joined_q || (dut.adds && dut.widens && dut.newest_end_q != dut.told_q));
+  end
 
   // In the cycle before: something to be asked for with nothing in the way; an element inside, and none offered.
   logic waits_q, idle_q;
@@ -209,6 +228,10 @@ module prove_ap1000p_refill #(
       busy_tells : assert (busy || inside_q == '0);
       rests : assert (!busy || inside_q != '0);
 
+      refused_is_lost : assert (!(element && came_q == spot_q && spot_refused_q) || dut.refused);
+      refused_or_joined : assert (!(element && came_q == spot_q && dut.refused) || spot_refused_q || joined_q);
+      two_runs : cover (element && came_q == spot_q && spot_refused_q && dut.oldest_q && dut.newest_q && !joined_q);
+
       loses : cover (pop && follow && ahead == '0 && out_lost);
       goes_round : cover (element && !lost && tag_q[15:0] == '0 && !fresh_q && out_valid && !out_lost);
       full_burst : cover (asks && asked == 5'd8 && held != '0);
@@ -237,6 +260,47 @@ module prove_ap1000p_refill #(
       .ahead_i (ahead),
       .word_i  (word)
   );
+
+  // Runs of refused elements, the oldest first, as they lie behind the element that comes next.
+  localparam int Runs = Notes + 2;
+  logic [Runs-1:0] run, covers;
+  logic [Runs-1:0][16:0] from, to;
+  logic [16:0] ahead_of_spot, edge_;
+  logic runs;
+  assign ahead_of_spot = spot_q - came_q;
+  always_comb begin
+    run[0] = dut.oldest_q;
+    from[0] = dut.within_q ? '0 : dut.oldest_first_q - came_q;
+    to[0] = dut.oldest_end_q - came_q;
+    for (int n = 0; n < Notes; n++) begin
+      run[n+1] = n < int'(dut.u_notes.level_o);
+      from[n+1] = dut.u_notes.mem_q[n][33:17] - came_q;
+      to[n+1] = dut.u_notes.mem_q[n][16:0] - came_q;
+    end
+    run[Runs-1] = dut.newest_q;
+    from[Runs-1] = dut.newest_first_q - came_q;
+    to[Runs-1] = dut.newest_end_q - came_q;
+    runs  = 1'b1;
+    edge_ = '0;
+    for (int n = 0; n < Runs; n++) begin
+      covers[n] = run[n] && from[n] <= ahead_of_spot && ahead_of_spot < to[n];
+      if (run[n] && !(edge_ <= from[n] && from[n] < to[n])) runs = 1'b0;
+      if (run[n]) edge_ = to[n];
+    end
+    if (edge_ > told_q - came_q) runs = 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      elements_known :
+      assert (told_q == dut.told_q && came_q == dut.came_q && told_q - came_q == unasked_q + 17'(due_q));
+      in_runs : assert (runs && (!dut.within_q || dut.oldest_q));
+      oldest_known :
+      assert (dut.oldest_q || (dut.u_notes.level_o == '0 && (!dut.newest_q || from[Runs-1] >= 17'(due_q))));
+      refused_covered :
+      assert (ahead_of_spot >= told_q - came_q || (spot_refused_q ? covers != '0 : covers == '0 || joined_q));
+    end
+  end
+
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       all_counted : assert (inside_q == unasked_q + 17'(due_q) + 17'(held));

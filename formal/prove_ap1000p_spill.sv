@@ -14,6 +14,7 @@ module prove_ap1000p_spill #(
     input logic empty_i,
     input logic in_valid_i,
     input logic [4:0] in_queue_i,
+    input logic [2:0] in_number_i,
     input logic [3:0] in_index_i,
     input logic in_end_i,
     input logic [31:0] in_data_i,
@@ -50,6 +51,7 @@ module prove_ap1000p_spill #(
       .in_ready_o(in_ready),
       .in_room_o(in_room),
       .in_queue_i,
+      .in_number_i,
       .in_index_i,
       .in_end_i,
       .in_data_i,
@@ -71,14 +73,14 @@ module prove_ap1000p_spill #(
   );
   power_up u_power_up (.*);
   stream_rules #(
-      .W(42),
+      .W(45),
       .Assume(1'b1)
   ) u_in (
       .clk_i,
       .rst_i,
       .valid_i(in_valid_i),
       .ready_i(in_ready),
-      .data_i ({in_queue_i, in_index_i, in_end_i, in_data_i})
+      .data_i ({in_number_i, in_queue_i, in_index_i, in_end_i, in_data_i})
   );
   stream_rules #(
       .W(40)
@@ -128,7 +130,7 @@ module prove_ap1000p_spill #(
   logic [31:0] place, address_q;
   logic [63:0] content, element_q;
   assign place   = {5'b0, base, tag[15:0], 3'b0};
-  assign content = {in_data_i, 3'b0, in_queue_i, tag, in_index_i, in_end_i};
+  assign content = {in_data_i, in_number_i, in_queue_i, tag, in_index_i, in_end_i};
 
   // Elements that were not written, and those that were not told of; of both, those before the followed one.
   logic follow_q, told_q, enters, leaves;
@@ -208,7 +210,7 @@ module prove_ap1000p_spill #(
   logic [TagW-1:0] oldest;
   logic [4:0] at;
   logic tags, there, half_same;
-  logic [Places-1:0][5+4+1+TagW+31:0] word;
+  logic [Places-1:0][3+5+4+1+TagW+31:0] word;
   assign active = dut.active_q ? 5'(dut.left_q) + 5'd1 : '0;
   for (genvar n = 0; n < Places; n++) begin : gen_place
     assign word[n] = dut.u_words.mem_q[n];
@@ -230,11 +232,11 @@ module prove_ap1000p_spill #(
       end
     end
   end
-  assign there = element_q[31:29] == '0 && word[words_ahead_q[3:0]] == {
-    element_q[28:24], element_q[4:1], element_q[0], element_q[23:5], element_q[63:32]
+  assign there = word[words_ahead_q[3:0]] == {
+    element_q[31:29], element_q[28:24], element_q[4:1], element_q[0], element_q[23:5], element_q[63:32]
   };
   assign half_same = Beats == 1 || !half_q || first_q == {
-    3'b0, word[0][32+TagW+5+:5], word[0][32+:TagW], word[0][32+TagW+1+:4], word[0][32+TagW]
+    word[0][32+TagW+10+:3], word[0][32+TagW+5+:5], word[0][32+:TagW], word[0][32+TagW+1+:4], word[0][32+TagW]
   };
 
   always_ff @(posedge clk_i) begin

@@ -128,7 +128,7 @@
 #define AP1000P_STRAY_COUNT_LOADS_SHIFT 16 /* answers of loads, up to 65535 */
 #define AP1000P_STRAY_COUNT_LOADS_MASK 0xFFFF0000u
 
-/* Registers: Of a fault of: requests sent */
+/* Registers: Of a fault of: requests sent; 0 without one */
 #define AP1000P_WHY0 0x40u
 #define AP1000P_WHY0_REASON_SHIFT 0 /* FAULT_... */
 #define AP1000P_WHY0_REASON_MASK 0x7u
@@ -139,10 +139,10 @@
 #define AP1000P_WHY0_CONTEXT_SHIFT 20 /* whose address */
 #define AP1000P_WHY0_CONTEXT_MASK 0xFFF00000u
 
-/* Registers: Logical address of that fault */
+/* Registers: Logical address of that fault; 0 without one */
 #define AP1000P_WHERE0 0x44u
 
-/* Registers: Of a fault of: replies sent */
+/* Registers: Of a fault of: replies sent; 0 without one */
 #define AP1000P_WHY1 0x48u
 #define AP1000P_WHY1_REASON_SHIFT 0 /* FAULT_... */
 #define AP1000P_WHY1_REASON_MASK 0x7u
@@ -153,10 +153,10 @@
 #define AP1000P_WHY1_CONTEXT_SHIFT 20 /* whose address */
 #define AP1000P_WHY1_CONTEXT_MASK 0xFFF00000u
 
-/* Registers: Logical address of that fault */
+/* Registers: Logical address of that fault; 0 without one */
 #define AP1000P_WHERE1 0x4Cu
 
-/* Registers: Of a fault of: requests received */
+/* Registers: Of a fault of: requests received; 0 without one */
 #define AP1000P_WHY2 0x50u
 #define AP1000P_WHY2_REASON_SHIFT 0 /* FAULT_... */
 #define AP1000P_WHY2_REASON_MASK 0x7u
@@ -167,10 +167,10 @@
 #define AP1000P_WHY2_CONTEXT_SHIFT 20 /* whose address */
 #define AP1000P_WHY2_CONTEXT_MASK 0xFFF00000u
 
-/* Registers: Logical address of that fault; of FAULT_RING, what is needed */
+/* Registers: Logical address of that fault; of FAULT_RING, what is needed; 0 without one */
 #define AP1000P_WHERE2 0x54u
 
-/* Registers: Of a fault of: replies received */
+/* Registers: Of a fault of: replies received; 0 without one */
 #define AP1000P_WHY3 0x58u
 #define AP1000P_WHY3_REASON_SHIFT 0 /* FAULT_... */
 #define AP1000P_WHY3_REASON_MASK 0x7u
@@ -181,10 +181,10 @@
 #define AP1000P_WHY3_CONTEXT_SHIFT 20 /* whose address */
 #define AP1000P_WHY3_CONTEXT_MASK 0xFFF00000u
 
-/* Registers: Logical address of that fault */
+/* Registers: Logical address of that fault; 0 without one */
 #define AP1000P_WHERE3 0x5Cu
 
-/* Registers: Of a fault of: words and flags */
+/* Registers: Of a fault of: words and flags; 0 without one */
 #define AP1000P_WHY4 0x60u
 #define AP1000P_WHY4_REASON_SHIFT 0 /* FAULT_... */
 #define AP1000P_WHY4_REASON_MASK 0x7u
@@ -195,7 +195,7 @@
 #define AP1000P_WHY4_CONTEXT_SHIFT 20 /* whose address */
 #define AP1000P_WHY4_CONTEXT_MASK 0xFFF00000u
 
-/* Registers: Logical address of that fault */
+/* Registers: Logical address of that fault; 0 without one */
 #define AP1000P_WHERE4 0x64u
 
 /* Registers: What the command window refused */
@@ -221,7 +221,7 @@
 #define AP1000P_BROKEN_WHAT_KIND_SHIFT 16 /* kind */
 #define AP1000P_BROKEN_WHAT_KIND_MASK 0xFFFF0000u
 
-/* Registers: Words stored of open commands */
+/* Registers: Words stored of open commands, one that waits for room too */
 #define AP1000P_OPEN 0x7Cu
 #define AP1000P_OPEN_USER_SHIFT 0 /* words */
 #define AP1000P_OPEN_USER_MASK 0x7u
@@ -246,7 +246,7 @@
 #define AP1000P_DROP_SYSTEM_SHIFT 1 /* the system's */
 #define AP1000P_DROP_SYSTEM_MASK 0x2u
 
-/* Registers: Write: which word of an open command; read, not in the next two cycles: that word */
+/* Registers: Write: which word of an open command; read, not in the next two cycles: that word, or 0 if there is none */
 #define AP1000P_PEEK 0x88u
 #define AP1000P_PEEK_WORD_SHIFT 0 /* word */
 #define AP1000P_PEEK_WORD_MASK 0x7u
@@ -386,6 +386,12 @@
 #define AP1000P_PAGE_DIRECT_SHIFT 15 /* direct page: the word goes to a queue as it is */
 #define AP1000P_PAGE_DIRECT_MASK 0x8000u
 
+/* Direct page: where the word belongs */
+#define AP1000P_DIRECT_PAGE_INDEX_SHIFT 3 /* place of the word in its message */
+#define AP1000P_DIRECT_PAGE_INDEX_MASK 0x78u
+#define AP1000P_DIRECT_PAGE_NUMBER_SHIFT 7 /* which message of its queue the word is of, modulo 8 */
+#define AP1000P_DIRECT_PAGE_NUMBER_MASK 0x380u
+
 /* Command: what and to whom; the cell is relative to the own one, each part signed; the host writes the kind as zero */
 #define AP1000P_COMMAND_HEAD 0x00u
 #define AP1000P_COMMAND_HEAD_DY_SHIFT 0 /* cells along Y, signed: less than SIZE.Y either way */
@@ -458,6 +464,8 @@
 #define AP1000P_SPILL_TAG_LAP_MASK 0xE00000u
 #define AP1000P_SPILL_TAG_QUEUE_SHIFT 24 /* queue, one-hot */
 #define AP1000P_SPILL_TAG_QUEUE_MASK 0x1F000000u
+#define AP1000P_SPILL_TAG_NUMBER_SHIFT 29 /* which message of its queue the word is of, modulo 8 */
+#define AP1000P_SPILL_TAG_NUMBER_MASK 0xE0000000u
 
 /* Spill element: the word */
 #define AP1000P_SPILL_DATA 0x04u

@@ -13,12 +13,14 @@ module ap1000p_queue_ram #(
     output logic busy_o,
     input logic put_valid_i,
     input logic [N-1:0] put_queue_i,
+    input logic [2:0] put_number_i,
     input logic [3:0] put_index_i,
     input logic put_end_i,
     input logic [31:0] put_data_i,
+    input logic put_doubt_i,
+    input logic [N-1:0] forget_i,
     output logic broken_o,
     output logic [N-1:0] full_o,
-    output logic [N-1:0][4:0] open_o,
     output logic [N-1:0] more_o,
     output logic out_valid_o,
     input logic out_ready_i,
@@ -30,6 +32,7 @@ module ap1000p_queue_ram #(
     if (!rst_i) begin
       one_queue : assert (!put_valid_i || (put_queue_i != '0 && (put_queue_i & (put_queue_i - N'(1))) == '0));
       has_room : assert (!put_valid_i || (put_queue_i & full_o) == '0);
+      not_forgotten : assert (!put_valid_i || (put_queue_i & forget_i) == '0);
     end
   end
 endmodule

@@ -2,6 +2,7 @@
 // that were stored, in order, is its own proof.
 module ap1000p_refill #(
     parameter int DataW = 64,  // bits of a bus word, 32 or 64
+    parameter int Notes = 16,  // runs of refused elements, 1 to 256
     localparam int TagW = ap1000p_pkg::SpillTagLapW + ap1000p_pkg::SpillTagPositionW
 ) (
     input logic clk_i,
@@ -13,6 +14,7 @@ module ap1000p_refill #(
     input logic [TagW-1:0] tag_i,
     input logic stored_valid_i,
     input logic [2:0] stored_count_i,
+    input logic stored_refused_i,
 
     output logic mem_cmd_valid_o,
     input logic mem_cmd_ready_i,
@@ -28,6 +30,7 @@ module ap1000p_refill #(
     input logic out_ready_i,
     output logic out_lost_o,
     output logic [4:0] out_queue_o,
+    output logic [2:0] out_number_o,
     output logic [3:0] out_index_o,
     output logic out_end_o,
     output logic [TagW-1:0] out_tag_o,
@@ -37,6 +40,7 @@ module ap1000p_refill #(
   assign mem_data_ready_o = out_ready_i;
   assign out_lost_o = mem_data_err_i;
   assign out_end_o = mem_data_data_i[ap1000p_pkg::SpillTagEndLsb];
+  assign out_number_o = mem_data_data_i[ap1000p_pkg::SpillTagNumberLsb+:3];
   assign out_index_o = mem_data_data_i[ap1000p_pkg::SpillTagIndexLsb+:4];
   assign out_queue_o = mem_data_data_i[ap1000p_pkg::SpillTagQueueLsb+:5];
   assign out_tag_o = mem_data_data_i[ap1000p_pkg::SpillTagPositionLsb+:TagW];

@@ -19,6 +19,7 @@ module ap1000p_spill #(
     output logic in_ready_o,
     output logic in_room_o,  // for 2 words
     input logic [4:0] in_queue_i,
+    input logic [2:0] in_number_i,
     input logic [3:0] in_index_i,
     input logic in_end_i,
     input logic [31:0] in_data_i,
@@ -48,5 +49,5 @@ module ap1000p_spill #(
   assign in_ready_o = mem_data_ready_i;
   assign in_room_o = mem_cmd_ready_i;
   assign mem_data_valid_o = in_valid_i;
-  assign mem_data_data_o = {in_data_i, 3'b0, in_queue_i, tag_o, in_index_i, in_end_i};
+  assign mem_data_data_o = {in_data_i, in_number_i, in_queue_i, tag_o, in_index_i, in_end_i};
 endmodule

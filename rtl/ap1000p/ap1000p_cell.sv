@@ -237,8 +237,10 @@ module ap1000p_cell #(
   logic command_busy, queues_busy;
   logic [4:0] put, put_ready, put_end;
   logic [4:0][31:0] put_data;
-  logic direct_valid, direct_ready, direct_end;
+  logic direct_waits, direct_valid, direct_ready, direct_end;
   logic [ 4:0] direct_queue;
+  logic [ 2:0] direct_number;
+  logic [ 3:0] direct_index;
   logic [31:0] direct_data;
   logic [1:0] out_valid, out_ready, out_end;
   logic [1:0][31:0] out_data;
@@ -276,9 +278,12 @@ module ap1000p_cell #(
       .user_ready_i(put_ready[ap1000p_pkg::QueueUser]),
       .user_end_o(put_end[ap1000p_pkg::QueueUser]),
       .user_data_o(put_data[ap1000p_pkg::QueueUser]),
+      .direct_waits_o(direct_waits),
       .direct_valid_o(direct_valid),
       .direct_ready_i(direct_ready),
       .direct_queue_o(direct_queue),
+      .direct_number_o(direct_number),
+      .direct_index_o(direct_index),
       .direct_end_o(direct_end),
       .direct_data_o(direct_data)
   );
@@ -424,9 +429,12 @@ module ap1000p_cell #(
       .in_ready_o(put_ready),
       .in_end_i(put_end),
       .in_data_i(put_data),
+      .direct_waits_i(direct_waits),
       .direct_valid_i(direct_valid),
       .direct_ready_o(direct_ready),
       .direct_queue_i(direct_queue),
+      .direct_number_i(direct_number),
+      .direct_index_i(direct_index),
       .direct_end_i(direct_end),
       .direct_data_i(direct_data),
       .out_valid_o(out_valid),

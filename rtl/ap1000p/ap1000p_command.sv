@@ -4,8 +4,10 @@
 // Command    eight words of one page. The page says kind, address spaces, broadcast and class (regs.toml); the hardware puts it
 //            into word 0 and the context into word 1, where the host must have left zero. It starts with its last word.
 //            System and user have an open command each, counted apart.
-// Direct     a page with the direct bit passes its word to the queue named, as it is; open commands are not touched.
-// Streams    `system`, `user`: whole commands, `end` on the last word. `direct`: {queue one-hot, end, word}.
+// Direct     a page with the direct bit passes its word to the queue named, as it is; open commands are not touched. `direct_waits_o`:
+//            there is one inside.
+// Streams    `system`, `user`: whole commands, `end` on the last word. `direct`: {queue one-hot, number of the message, place in it,
+//            end, word}.
 // Latency    2 cycles from the last word's store to the command's first word offered. 1 store per cycle, no bubble between commands.
 // Full       a store waits where its class has 16 words inside, and then keeps those behind it waiting.
 // Refused    unknown page: the word is dropped, nothing else. Page changed within a command: the command is dropped, the word
@@ -14,8 +16,9 @@
 //            cause and page; `refused_count_o` counts up to 65535.
 // Switch     an operating system that changes users reads `open_count_o`, `open_page_o` and the words with `peek`, and forgets
 //            the open command with `drop_i`. Back, it stores the words again, kind and context taken off: they are checked again.
-// Reset      forgets all.
-// Peek       {class, word}; 2 cycles later `peek_data_o` is that word of the open command, while no command of the class is under way.
+//            All of them know of a store 2 cycles later, also of one that waits; a word that waits and ends its command is of none.
+// Reset      forgets all; nothing is refused, shown is zero.
+// Peek       {class, word}; 2 cycles later `peek_data_o` is that word of the open command.
 // busy_o     low: without a store nothing changes. An open command does not count.
 // Source     two queues, start on the last word, context put by hardware: paper 2.2.1, 3.1, 3.2. Page bits, range register,
 //            counters: the machine's Linux port. Which combinations of bits there are not, and what is refused how: own guess.
@@ -41,7 +44,7 @@ module ap1000p_command (
     // open commands: [0] user, [1] system
     output logic [1:0][2:0] open_count_o,
     output logic [1:0][15:0] open_page_o,
-    input logic [1:0] drop_i,  // not within 2 cycles of a store
+    input logic [1:0] drop_i,
     input logic [3:0] peek_i,
     output logic [31:0] peek_data_o,
 
@@ -58,9 +61,12 @@ module ap1000p_command (
     input logic user_ready_i,
     output logic user_end_o,
     output logic [31:0] user_data_o,
+    output logic direct_waits_o,
     output logic direct_valid_o,
     input logic direct_ready_i,
     output logic [4:0] direct_queue_o,
+    output logic [2:0] direct_number_o,
+    output logic [3:0] direct_index_o,
     output logic direct_end_o,
     output logic [31:0] direct_data_o
 );
@@ -74,7 +80,7 @@ module ap1000p_command (
     all = page[ap1000p_pkg::PageRowLsb] && page[ap1000p_pkg::PageColumnLsb];
     spaces = page[ap1000p_pkg::PageAsSendLsb] || page[ap1000p_pkg::PageAsReceiveLsb];
     exists = 1'b0;
-    if (page[ap1000p_pkg::PageDirectLsb]) exists = page[13:3] == '0 && kind_of <= 3'(ap1000p_pkg::DirectRemoteReply);
+    if (page[ap1000p_pkg::PageDirectLsb]) exists = page[13:10] == '0 && kind_of <= 3'(ap1000p_pkg::DirectRemoteReply);
     else if ((page & 16'h5988) == '0) begin  // bits without a meaning, and the end bit of direct pages
       case (kind_of)
         3'(ap1000p_pkg::KindPut):
@@ -124,29 +130,38 @@ module ap1000p_command (
     endcase
   end
   skid #(
-      .W(38)
+      .W(45)
   ) u_direct (
       .clk_i,
       .rst_i,
-      .in_valid_i (valid_q && known_q && direct),
-      .in_ready_o (direct_ready),
-      .in_data_i  ({direct_queue, page_q[ap1000p_pkg::PageEndLsb], data_q}),
+      .in_valid_i(valid_q && known_q && direct),
+      .in_ready_o(direct_ready),
+      .in_data_i({
+        direct_queue,
+        page_q[ap1000p_pkg::DirectPageNumberLsb+:3],
+        page_q[ap1000p_pkg::DirectPageIndexLsb+:4],
+        page_q[ap1000p_pkg::PageEndLsb],
+        data_q
+      }),
       .out_valid_o(direct_valid_o),
       .out_ready_i(direct_ready_i),
-      .out_data_o ({direct_queue_o, direct_end_o, direct_data_o})
+      .out_data_o({direct_queue_o, direct_number_o, direct_index_o, direct_end_o, direct_data_o})
   );
+  assign direct_waits_o = (valid_q && known_q && direct) || direct_valid_o;
 
   // ------------------------------------------------------------------------------------------- the command it is of
-  logic [1:0] full, put, keep;
+  logic [1:0] full, put, keep, forget;
   logic [1:0][ 2:0] count;
   logic [1:0][15:0] open_page_q;
   logic [1:0] bad_head_q, bad_cell_q, bad_length_q;
-  logic change, last, bad_where, bad, to_open;
+  logic change, last, bad_where, bad, to_open, dropped;
   logic [ 2:0] index;
   logic [31:0] word;
 
-  assign to_open = known_q && !direct;
-  assign move = !known_q || (direct ? direct_ready : !full[class_]);
+  assign to_open = valid_q && known_q && !direct;
+  // A word that waits for room is of the open command already, unless it ends it: then there is none.
+  assign dropped = to_open && drop_i[class_] && !last;
+  assign move = !known_q || (direct ? direct_ready : !full[class_] || dropped);
   assign change = count[class_] != '0 && page_q != open_page_q[class_];
   assign index = change ? '0 : count[class_];
   assign last = index == 3'(ap1000p_pkg::CommandWords - 1);
@@ -155,7 +170,9 @@ module ap1000p_command (
 
   always_comb begin
     put = '0;
-    put[class_] = valid_q && to_open && !full[class_];
+    put[class_] = to_open && !full[class_] && !dropped;
+    forget = drop_i;
+    if (to_open) forget[class_] = change || dropped;
     keep = {2{!bad}};
     word = data_q;
     if (index == 3'd0) word[ap1000p_pkg::CommandHeadKindLsb+:16] = page_q;
@@ -213,39 +230,52 @@ module ap1000p_command (
   // ---------------------------------------------------------------------------------------------------- the commands
   logic [1:0] out_valid, out_ready, out_end;
   logic [1:0][31:0] out_data;
-  logic [3:0] peek_q;
   for (genvar c = 0; c < 2; c++) begin : gen_class
     ap1000p_open u_open (
         .clk_i,
         .rst_i,
         .put_i      (put[c]),
-        .restart_i  (change),
+        .forget_i   (forget[c]),
         .keep_i     (keep[c]),
         .put_data_i (word),
         .full_o     (full[c]),
         .count_o    (count[c]),
-        .drop_i     (drop_i[c]),
-        .peek_i     (peek_q[2:0]),
         .out_valid_o(out_valid[c]),
         .out_ready_i(out_ready[c]),
         .out_end_o  (out_end[c]),
         .out_data_o (out_data[c])
     );
   end
-  always_ff @(posedge clk_i) begin
-    peek_q <= peek_i;
-    peek_data_o <= out_data[peek_q[3]];
-  end
   assign {system_valid_o, user_valid_o} = out_valid;
   assign {system_end_o, user_end_o} = out_end;
   assign {system_data_o, user_data_o} = out_data;
   assign out_ready = {system_ready_i, user_ready_i};
-  assign open_count_o = count;
-  assign open_page_o = open_page_q;
+
+  // -------------------------------------------------------------------------------------------------------------- shown
+  logic [31:0] shown_q[16];  // the words of the open commands, by {class, place}
+  logic [ 3:0] peek_q;
+  always_ff @(posedge clk_i) begin
+    if (to_open) shown_q[{class_, index}] <= word;
+    peek_q <= peek_i;
+    for (int c = 0; c < 2; c++) begin
+      open_count_o[c] <= count[c];
+      if (count[c] != '0) open_page_o[c] <= open_page_q[c];
+      if (to_open && class_ == c[0]) begin
+        open_count_o[c] <= dropped ? '0 : index + 3'd1;
+        if (index == '0) open_page_o[c] <= page_q;
+      end else if (drop_i[c]) open_count_o[c] <= '0;
+    end
+    if (rst_i) begin
+      open_count_o <= '0;
+      open_page_o  <= '0;
+    end
+    peek_data_o <= '0;
+    if (!rst_i && open_count_o[peek_q[3]] > peek_q[2:0]) peek_data_o <= shown_q[peek_q];
+  end
 
   // --------------------------------------------------------------------------------------------------------- refused
   logic refuse;
-  assign refuse = (valid_q && !known_q) || (put != '0 && (change || (last && bad)));
+  assign refuse = (valid_q && !known_q) || (to_open && change && !dropped) || (put != '0 && last && bad);
   always_ff @(posedge clk_i) begin
     // Kept: the register block shows the last ones.
     if (refuse) begin
@@ -257,6 +287,7 @@ module ap1000p_command (
     if (rst_i) begin
       refused_valid_o <= 1'b0;
       refused_count_o <= '0;
+      {refused_page_o, refused_cause_o} <= '0;
     end else begin
       refused_valid_o <= refuse;
       if (refuse && refused_count_o != '1) refused_count_o <= refused_count_o + 16'd1;

@@ -1,26 +1,22 @@
 // The open command of one class, and the complete ones on their way to its queue.
 //
-// Handshake  `put_i` stores a word, while `full_o` is low: the next of the open command, or with `restart_i` the first of a new
-//            one; the words there were are forgotten. The last word ends it: with `keep_i` it is passed on, otherwise forgotten.
+// Handshake  `put_i` stores a word, while `full_o` is low: the next of the open command, or with `forget_i` the first of a new
+//            one. The last word ends it: with `keep_i` it is passed on, otherwise forgotten. `forget_i` alone forgets the open command.
 //            Out: a valid/ready stream of whole commands, `end` on the last word; data from a memory addressed by flip-flops.
 // Latency    1 cycle from the last word stored to the first one offered. 1 word per cycle, no bubble between commands.
 // Full       16 words inside.
 // Reset      empties it.
-// drop_i     forgets the open command, in the next cycle; not together with `put_i`.
-// peek_i     while nothing is offered, `out_data_o` is this word of the open command.
 // Source     own guess: the machine has counters of an open command's words, and had them in the queue itself; here a command
 //            enters its queue when it is complete, so that one given up leaves nothing behind there.
 module ap1000p_open (
     input logic clk_i,
     input logic rst_i,
     input logic put_i,
-    input logic restart_i,
+    input logic forget_i,
     input logic keep_i,
     input logic [31:0] put_data_i,
     output logic full_o,
     output logic [2:0] count_o,  // words of the open command
-    input logic drop_i,
-    input logic [2:0] peek_i,
     output logic out_valid_o,
     input logic out_ready_i,
     output logic out_end_o,
@@ -32,7 +28,7 @@ module ap1000p_open (
   logic [3:0] rd_q;
   logic [1:0] level_q;  // complete commands
 
-  assign index   = restart_i ? 3'd0 : count_q;
+  assign index   = forget_i ? 3'd0 : count_q;
   assign end_put = put_i && keep_i && index == 3'd7;
   assign end_out = out_valid_o && out_ready_i && out_end_o;
 
@@ -45,7 +41,7 @@ module ap1000p_open (
       level_q <= '0;
     end else begin
       if (put_i) count_q <= index + 3'd1;
-      else if (drop_i) count_q <= '0;
+      else if (forget_i) count_q <= '0;
       bank_q <= bank_q ^ end_put;
       if (out_valid_o && out_ready_i) rd_q <= rd_q + 4'd1;
       if (end_put != end_out) level_q <= level_q + (end_out ? '1 : 2'd1);
@@ -57,13 +53,12 @@ module ap1000p_open (
   assign count_o = count_q;
   assign out_valid_o = level_q != '0;
   assign out_end_o = rd_q[2:0] == '1;
-  assign out_data_o = mem_q[{rd_q[3], out_valid_o?rd_q[2:0] : peek_i}];
+  assign out_data_o = mem_q[rd_q];
 
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       assert (!put_i || !full_o);
-      assert (!put_i || !drop_i);
     end
   end
 `endif

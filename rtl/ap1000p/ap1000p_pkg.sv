@@ -222,7 +222,7 @@ package ap1000p_pkg;
   localparam int BrokenWhatKindLsb = 16;
   localparam int BrokenWhatKindW = 16;
 
-  // Registers: Words stored of open commands
+  // Registers: Words stored of open commands, one that waits for room too
   localparam bit [7:0] Open = 8'h7C;
   localparam int OpenUserLsb = 0;
   localparam int OpenUserW = 3;
@@ -387,6 +387,12 @@ package ap1000p_pkg;
   localparam int PageDirectLsb = 15;
   localparam int PageDirectW = 1;
 
+  // Direct page: where the word belongs
+  localparam int DirectPageIndexLsb = 3;
+  localparam int DirectPageIndexW = 4;
+  localparam int DirectPageNumberLsb = 7;
+  localparam int DirectPageNumberW = 3;
+
   // Command: what and to whom
   localparam bit [7:0] CommandHead = 8'h00;
   localparam int CommandHeadDyLsb = 0;
@@ -453,6 +459,8 @@ package ap1000p_pkg;
   localparam int SpillTagLapW = 3;
   localparam int SpillTagQueueLsb = 24;
   localparam int SpillTagQueueW = 5;
+  localparam int SpillTagNumberLsb = 29;
+  localparam int SpillTagNumberW = 3;
 
   // Spill element: the word
   localparam bit [7:0] SpillData = 8'h04;

@@ -1,13 +1,14 @@
 // The queues of one class in a RAM of their own: words in, whole messages out. Queues are numbered in the order in which they have their turn.
 //
-// Put        with `put_valid_i` a word of `put_queue_i` (one-hot), with its place in its message, not of a queue that is full. The word must be the next of its queue's open message, or a first one. Another one is dropped, and so are
-//            the words of the open message: the message has lost words, or has more than MessageWords. `broken_o` says so.
+// Put        with `put_valid_i` a word of `put_queue_i` (one-hot), with the number of its message and its place in it, not of a queue that is
+//            full. The word must be the next of its queue's open message, or a first one; with `put_doubt_i` a first one. Another one
+//            is dropped, and so are the words of the open message: the message has lost words, or has more than MessageWords. `broken_o`
+//            says so. `forget_i` drops the open message of a queue, whose rest will not come; not together with a word of it.
 // Out        valid/ready stream {queue one-hot, end, word}: messages as a whole, chosen by `ap1000p_choose` in the cycle before
 //            the last word of the one before is offered, or later, when there is one. A message is in when its last word is.
 // Latency    3 cycles from a message's last word put to its first offered. 1 word per cycle, no bubble between messages.
 // Full       `full_o`: the queue holds all its words, or all but one. It always holds a whole message then.
 // Reset      empties it.
-// open_o     words of the open message of each queue.
 // more_o     the queue has a message, and it is not being given.
 // Source     queues in a RAM of 256 words: the machine's Linux port; a RAM for each class, so that none waits for the other's sender;
 //            pointers as an inner position of whole messages and a count of the open one's words: ours.
@@ -24,12 +25,14 @@ module ap1000p_queue_ram #(
     output logic busy_o,
     input logic put_valid_i,
     input logic [N-1:0] put_queue_i,
+    input logic [2:0] put_number_i,
     input logic [3:0] put_index_i,
     input logic put_end_i,
     input logic [31:0] put_data_i,
+    input logic put_doubt_i,
+    input logic [N-1:0] forget_i,
     output logic broken_o,
     output logic [N-1:0] full_o,
-    output logic [N-1:0][4:0] open_o,
     output logic [N-1:0] more_o,
     output logic out_valid_o,
     input logic out_ready_i,
@@ -64,31 +67,35 @@ module ap1000p_queue_ram #(
 
   logic [N-1:0][7:0] whole_q, rd_q;  // where whole messages end, and where the next word to be read is
   logic [N-1:0][4:0] open_q;  // words behind whole_q
+  logic [N-1:0][2:0] number_q;  // of the message that they are of
   logic [N-1:0][7:0] whole_addr, next_addr, rd_addr;
 
   // ------------------------------------------------------------------------------------------------------------- put
   logic [7:0] put_whole, put_next;
   logic [4:0] expected;
+  logic [2:0] number;
   logic first, fits;
 
   always_comb begin
     put_whole = '0;
     put_next  = '0;
     expected  = '0;
+    number    = '0;
     for (int q = 0; q < N; q++) begin
       if (put_queue_i[q]) begin
         put_whole = put_whole | whole_addr[q];
         put_next  = put_next | next_addr[q];
         expected  = expected | open_q[q];
+        number    = number | number_q[q];
       end
     end
   end
   assign first = put_index_i == '0;
-  assign fits  = first || 5'(put_index_i) == expected;
+  assign fits  = first || ({put_number_i, 5'(put_index_i)} == {number, expected} && !put_doubt_i);
 
   // ----------------------------------------------------------------------------------------------------------- reader
   logic run_q, fetch, ends, choose;
-  logic [N-1:0] sel_q, pick, more_q;
+  logic [N-1:0] sel_q, pick, more_q, forgotten;
   logic [7:0] addr_q, addr_pick, addr_next;
 
   assign fetch  = run_q && (!out_valid_o || out_ready_i);
@@ -133,8 +140,10 @@ module ap1000p_queue_ram #(
     assign put = put_valid_i && put_queue_i[q];
     assign in = put && fits && put_end_i;
     assign out = choose && pick[q];
+    assign forgotten[q] = forget_i[q] && open_q[q] != '0;
 
     always_ff @(posedge clk_i) begin
+      if (put) number_q[q] <= put_number_i;
       if (rst_i) begin
         whole_q[q] <= '0;
         open_q[q] <= '0;
@@ -144,6 +153,7 @@ module ap1000p_queue_ram #(
         full_q <= 1'b0;
       end else begin
         if (put) open_q[q] <= (!fits || put_end_i) ? '0 : 5'(put_index_i) + 5'd1;
+        else if (forget_i[q]) open_q[q] <= '0;
         if (in) whole_q[q] <= (first ? whole_q[q] : place) + 8'd1;
         if (fetch && sel_q[q]) rd_q[q] <= rd_next;
         if (in != out) count_q <= count_q + (out ? '1 : 8'd1);
@@ -185,11 +195,10 @@ module ap1000p_queue_ram #(
         sel_q <= pick;
       end
       out_valid_o <= fetch || (out_valid_o && !out_ready_i);
-      broken_o <= put_valid_i && (!fits || (first && expected != '0));
+      broken_o <= (put_valid_i && (!fits || (first && expected != '0))) || forgotten != '0;
     end
   end
 
-  assign open_o = open_q;
   assign more_o = more_q;
   assign busy_o = run_q || out_valid_o || more_q != '0 || broken_o;
 
@@ -198,6 +207,7 @@ module ap1000p_queue_ram #(
     if (!rst_i) begin
       assert (!put_valid_i || (put_queue_i != '0 && (put_queue_i & (put_queue_i - N'(1))) == '0));
       assert (!put_valid_i || (put_queue_i & full_o) == '0);
+      assert (!put_valid_i || (put_queue_i & forget_i) == '0);
       assert ((sel_q & (sel_q - N'(1))) == '0);
     end
   end

@@ -2,7 +2,8 @@
 //
 // In         a writer for each queue (regs.toml: 0 system, 1 remote access, 2 user, 3 remote reply, 4 GET reply), each a stream of
 //            words with `end` on a message's last one. `in_ready_o` depends on flip-flops only.
-// Direct     words for any queue, as the host writes them to direct pages: {queue one-hot, end, word}.
+// Direct     words for any queue, as the host writes them to direct pages: {queue one-hot, number of the message, place in it, end, word}.
+//            Number and place count in through mode only.
 // Out        a stream of whole messages {end, word} for each send controller, [0] requests of queues 0 to 2, [1] replies of 3 and 4. `out_queue_o`
 //            says of which queue: a bit of [2:0] and one of [4:3]. No message waits for one of the other class.
 // Order      remote access, system, user; remote reply, GET reply. A message that was passed over AgeCap times goes first: `ap1000p_choose`.
@@ -12,7 +13,7 @@
 //            a request is there, and no request's amid a reply that goes: what comes back in order never keeps a reply behind a request.
 // Refill     with HardwareRefill the elements come back by themselves, in the order in which they were spilled. Without it
 //            `fill_o` asks software for it: in through mode direct words go to their queue's RAM whatever was spilled (or wait for
-//            room); elements that software has read are given up by `release`.
+//            room), with the number and the place that their elements had; elements that software has read are given up by `release`.
 // Latency    3 cycles from a message's last word to its first one offered, if nothing was spilled. 1 word per cycle in, all writers
 //            together, and 1 per cycle out of each class.
 // Full       with a full queue, and no room for it in the region or `block_i`, that queue's writer waits, and nobody else. Nothing is lost.
@@ -20,8 +21,10 @@
 // Modes      `pause_i`: no writer begins a message; `stable_o`: none is within one (without HardwareRefill, but for one whose rest waits for
 //            room in the region), what was spilled is in memory, no direct word waits. `block_i`: nothing more is spilled of a queue that has nothing spilled. `through_i`: see Refill. Each acts a cycle later.
 // Misuse     a message of more than 16 words is dropped: `broken_o`. Base and limit act when the region is next empty.
-// Memory     a refused write: `spill_error_o`. An element that cannot be read back as it was written: `lost_o`. Of each queue the
-//            messages that miss a word are dropped (`broken_o`), the others are as if nothing had happened.
+// Memory     a refused write: `spill_error_o`. An element that the memory refused, or that cannot be read back as it was written:
+//            `lost_o`. Of each queue the messages that miss a word are dropped (`broken_o`), the others are as if nothing had happened:
+//            an element says which message it is of, modulo 8. So between two elements of a message less than 8 may be lost of any
+//            queue, or it is dropped, too. (Refused runs: `ap1000p_refill`.)
 // Reset      empties all, the region too; the memory must forget the bursts it was told of.
 // busy_o     low: without a valid input nothing changes.
 // Source     queues, automatic spill, the processor not stopped: paper 2.2.5, 2.2.10. Sizes, numbers, element, region, modes: the
@@ -62,9 +65,12 @@ module ap1000p_queues #(
     output logic [4:0] in_ready_o,
     input logic [4:0] in_end_i,
     input logic [4:0][31:0] in_data_i,
+    input logic direct_waits_i,  // a word on its way here: not stable
     input logic direct_valid_i,
     output logic direct_ready_o,
     input logic [4:0] direct_queue_i,
+    input logic [2:0] direct_number_i,
+    input logic [3:0] direct_index_i,
     input logic direct_end_i,
     input logic [31:0] direct_data_i,
     output logic [1:0] out_valid_o,
@@ -104,37 +110,41 @@ module ap1000p_queues #(
   logic [6:0] asks, asks_q, grant, take;
   logic direct_valid, direct_end;
   logic [ 4:0] direct_queue;
+  logic [ 2:0] direct_number;
+  logic [ 3:0] direct_index;
   logic [31:0] direct_data;
   skid #(
-      .W(38)
+      .W(45)
   ) u_direct (
       .clk_i,
       .rst_i,
       .in_valid_i (direct_valid_i),
       .in_ready_o (direct_ready_o),
-      .in_data_i  ({direct_queue_i, direct_end_i, direct_data_i}),
+      .in_data_i  ({direct_queue_i, direct_number_i, direct_index_i, direct_end_i, direct_data_i}),
       .out_valid_o(direct_valid),
       .out_ready_i(take[5]),
-      .out_data_o ({direct_queue, direct_end, direct_data})
+      .out_data_o ({direct_queue, direct_number, direct_index, direct_end, direct_data})
   );
 
   logic refill_valid, refill_lost, refill_end;
   logic [4:0] refill_queue;
+  logic [2:0] refill_number;
   logic [3:0] refill_index;
   logic [TagW-1:0] refill_tag;
   logic [31:0] refill_data;
 
   logic [4:0] full, away_q, may, midway_q;  // away: has words in the region; midway: the writer is within a message
   logic [4:0][3:0] index_q;  // place of the writer's next word in its message
-  logic [4:0][4:0] open;
+  logic [4:0][2:0] number_q;  // of its message
   logic [4:0] room;  // to spill a word
+  logic [4:0] forget;  // the rest of the open message was lost
 
   for (genvar q = 0; q < 5; q++) begin : gen_writer
     assign may[q] = full[q] || away_q[q] ? room[q] && (away_q[q] || !block_q) : 1'b1;
     assign in_ready_o[q] = grant[q] && may[q] && (midway_q[q] || !pause_q);
     assign asks[q] = in_valid_i[q] && may[q] && (midway_q[q] || !pause_q);
   end
-  assign asks[5] = direct_valid && (direct_queue & (through_q ? ~full : may)) != '0;
+  assign asks[5] = direct_valid && (direct_queue & (through_q ? ~full & ~forget : may)) != '0;
   assign asks[6] = refill_valid && (refill_lost || (refill_queue & full) == '0);
   assign take = grant & asks;
   // The arbiter sees who asked a cycle ago: who no longer does is passed by.
@@ -154,6 +164,7 @@ module ap1000p_queues #(
   logic through, refill, taken, put, diverted, word_end;  // put: into a RAM; diverted: to the region
   logic [ 6:0] away;  // whose words go there
   logic [ 4:0] queue;
+  logic [ 2:0] number;
   logic [ 3:0] index;
   logic [31:0] word;
 
@@ -165,14 +176,16 @@ module ap1000p_queues #(
     if (grant[6]) queue = refill_queue;
     word = '0;
     word_end = 1'b0;
+    number = '0;
     index = '0;
     for (int q = 0; q < 5; q++) begin
       if (grant[q]) word = word | in_data_i[q];
       if (grant[q]) word_end = word_end | in_end_i[q];
-      if (queue[q]) index = index | (through ? open[q][3:0] : index_q[q]);
+      if (queue[q]) {number, index} = {number, index} | {number_q[q], index_q[q]};
     end
+    if (through) {number, index} = {direct_number, direct_index};
     if (grant[5]) {word_end, word} = {direct_end, direct_data};
-    if (grant[6]) {word_end, index, word} = {refill_end, refill_index, refill_data};
+    if (grant[6]) {word_end, number, index, word} = {refill_end, refill_number, refill_index, refill_data};
   end
   assign away[4:0] = full | away_q;
   assign away[5] = !through_q && (direct_queue & away[4:0]) != '0;
@@ -186,9 +199,11 @@ module ap1000p_queues #(
     for (int q = 0; q < 5; q++) begin
       if (rst_i) begin
         index_q[q]  <= '0;
+        number_q[q] <= '0;
         midway_q[q] <= 1'b0;
       end else if (taken && queue[q] && !through && !grant[6]) begin
         midway_q[q] <= !word_end;
+        number_q[q] <= number_q[q] + 3'(word_end);
         if (word_end) index_q[q] <= '0;
         else if (index_q[q] != '1) index_q[q] <= index_q[q] + 4'd1;
       end
@@ -198,6 +213,7 @@ module ap1000p_queues #(
   // Remote accesses have their turn before the system.
   logic [1:0] put_class, ram_busy, broken;
   logic [4:0] more;
+  logic doubt;
   assign put_class = {put && queue[4:3] != '0, put && queue[2:0] != '0};
   assign broken_o  = broken != '0;
   ap1000p_queue_ram #(
@@ -211,12 +227,14 @@ module ap1000p_queues #(
       .busy_o(ram_busy[0]),
       .put_valid_i(put_class[0]),
       .put_queue_i({queue[2], queue[0], queue[1]}),
+      .put_number_i(number),
       .put_index_i(index),
       .put_end_i(word_end),
       .put_data_i(word),
+      .put_doubt_i(doubt),
+      .forget_i({forget[2], forget[0], forget[1]}),
       .broken_o(broken[0]),
       .full_o({full[2], full[0], full[1]}),
-      .open_o({open[2], open[0], open[1]}),
       .more_o({more[2], more[0], more[1]}),
       .out_valid_o(out_valid_o[0]),
       .out_ready_i(out_ready_i[0]),
@@ -235,12 +253,14 @@ module ap1000p_queues #(
       .busy_o(ram_busy[1]),
       .put_valid_i(put_class[1]),
       .put_queue_i(queue[4:3]),
+      .put_number_i(number),
       .put_index_i(index),
       .put_end_i(word_end),
       .put_data_i(word),
+      .put_doubt_i(doubt),
+      .forget_i(forget[4:3]),
       .broken_o(broken[1]),
       .full_o(full[4:3]),
-      .open_o(open[4:3]),
       .more_o(more[4:3]),
       .out_valid_o(out_valid_o[1]),
       .out_ready_i(out_ready_i[1]),
@@ -314,6 +334,7 @@ module ap1000p_queues #(
       .in_ready_o(spill_ready),
       .in_room_o(spill_room),
       .in_queue_i(queue),
+      .in_number_i(number),
       .in_index_i(index),
       .in_end_i(word_end),
       .in_data_i(word),
@@ -334,10 +355,14 @@ module ap1000p_queues #(
       .error_o(spill_error)
   );
 
-  // A queue has nothing more in the region when the last element that was spilled of it is back, or the region is empty.
+  // A queue has nothing more in the region when the last element that was spilled of it is back, or the region is empty. In the latter
+  // case that one was lost, and with it the rest of the message that is open in the RAM, if one is.
   logic [4:0] back;
   if (HardwareRefill) begin : gen_refill
-    logic [TagW-1:0] last_q[8];  // of each queue's last element
+    logic [TagW-1:0] first_q[8];  // of each queue's first element, before which all its words are in the RAM
+    logic [TagW-1:0] last_q [8];  // of its last one
+    logic [4:0] starts, missed;
+    logic [4:0][3:0] misses_q;  // elements lost since one of the queue came, 8 at most
     logic [2:0] put_number, get_number;
     always_comb begin
       put_number = '0;
@@ -347,8 +372,21 @@ module ap1000p_queues #(
         if (refill_queue[q]) get_number = get_number | 3'(q);
       end
     end
-    always_ff @(posedge clk_i) if (diverted) last_q[put_number] <= tag;
-    assign back = refill && !refill_lost && last_q[get_number] == refill_tag ? refill_queue : '0;
+    assign starts = empty ? '1 : ~away_q;
+    always_ff @(posedge clk_i) begin
+      if (diverted && (queue & starts) != '0) first_q[put_number] <= tag;
+      if (diverted) last_q[put_number] <= tag;
+      for (int q = 0; q < 5; q++) begin
+        if (rst_i || (refill && !refill_lost && refill_queue[q])) misses_q[q] <= '0;
+        else if (refill && refill_lost && !misses_q[q][3]) misses_q[q] <= misses_q[q] + 4'd1;
+      end
+    end
+    for (genvar q = 0; q < 5; q++) begin : gen_missed
+      assign missed[q] = misses_q[q][3];
+    end
+    assign doubt  = grant[6] && (refill_queue & missed) != '0 && first_q[get_number] != refill_tag;
+    assign forget = empty ? away_q : '0;
+    assign back   = refill && !refill_lost && last_q[get_number] == refill_tag ? refill_queue : '0;
 
     logic busy;
     ap1000p_refill #(
@@ -363,6 +401,7 @@ module ap1000p_queues #(
         .tag_i(tag),
         .stored_valid_i(stored_valid),
         .stored_count_i(stored_count),
+        .stored_refused_i(spill_error),
         .mem_cmd_valid_o(mem_rd_cmd_valid_o),
         .mem_cmd_ready_i(mem_rd_cmd_ready_i),
         .mem_cmd_addr_o(mem_rd_cmd_addr_o),
@@ -376,6 +415,7 @@ module ap1000p_queues #(
         .out_ready_i(refill),
         .out_lost_o(refill_lost),
         .out_queue_o(refill_queue),
+        .out_number_o(refill_number),
         .out_index_o(refill_index),
         .out_end_o(refill_end),
         .out_tag_o(refill_tag),
@@ -385,7 +425,9 @@ module ap1000p_queues #(
     assign unused = busy || release_valid_i || release_count_i != '0;
   end else begin : gen_software
     assign back = '0;
-    assign {refill_valid, refill_lost, refill_end, refill_queue, refill_index, refill_tag, refill_data} = '0;
+    assign doubt = 1'b0;
+    assign forget = '0;
+    assign {refill_valid, refill_lost, refill_end, refill_queue, refill_number, refill_index, refill_tag, refill_data} = '0;
     assign {mem_rd_cmd_valid_o, mem_rd_cmd_addr_o, mem_rd_cmd_len_o, mem_rd_data_ready_o} = '0;
     logic unused;
     assign unused = ^{base, tag[TagW-1:16], stored_valid, stored_count, refill_tag, mem_rd_cmd_ready_i,
@@ -406,7 +448,7 @@ module ap1000p_queues #(
     end else begin
       away_q <= ((empty ? '0 : away_q) & ~back) | (diverted ? queue : '0);
       fill_o <= !HardwareRefill && (away_q & ~more) != '0;
-      stable_o <= pause_q && (midway_q & ~stuck) == '0 && take == '0 && !direct_valid && !spill_busy;
+      stable_o <= pause_q && (midway_q & ~stuck) == '0 && take == '0 && !direct_waits_i && !direct_valid && !spill_busy;
       spill_error_o <= spill_error;
       lost_o <= refill && refill_lost;
     end

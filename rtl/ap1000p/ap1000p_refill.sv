@@ -1,9 +1,12 @@
 // Elements of the spill region, back from cell memory in their order.
 //
-// Stored     `stored_valid_i` announces `stored_count_i` + 1 elements that are in memory. They are fetched as soon as there is room.
+// Stored     `stored_valid_i` announces `stored_count_i` + 1 elements that are in memory, or that it refused (`stored_refused_i`). They are
+//            fetched as soon as there is room.
 // Memory     read commands {addr, len = beats - 1} of up to 8 elements, none across a multiple of 8; one at a time.
-// Out        valid/ready stream: `lost` alone, or {queue one-hot, place in the message, end, tag, word}. An element is lost when the
-//            memory reports an error, or its tag is not the one that must be there.
+// Out        valid/ready stream: `lost` alone, or {queue one-hot, number of the message, place in it, end, tag, word}. An element is
+//            lost when the memory refused it, or reports an error, or its tag is not the one that must be there.
+// Refused    Notes + 2 runs of refused elements are remembered, as long as they are. With more of them in the region the last run
+//            is extended to the new one: what lies between is lost, too. (What was there before could have the right tag.)
 // Region     as `ap1000p_spill` uses it; while `empty_i`, the next element to come is the one with tag `tag_i`.
 // Latency    3 cycles from stored to the memory's command, 2 from its word. 1 element per beat pair (32 bits) or beat (64 bits)
 //            within a burst; the next one is asked for when it is in.
@@ -12,6 +15,7 @@
 // Source     automatic spill: paper 2.2.10; refill by hardware: own guess (the machine's system software refills).
 module ap1000p_refill #(
     parameter int DataW = 64,  // bits of a bus word, 32 or 64
+    parameter int Notes = 16,  // runs of refused elements, 1 to 256
     localparam int TagW = ap1000p_pkg::SpillTagLapW + ap1000p_pkg::SpillTagPositionW
 ) (
     input logic clk_i,
@@ -23,6 +27,7 @@ module ap1000p_refill #(
     input logic [TagW-1:0] tag_i,
     input logic stored_valid_i,
     input logic [2:0] stored_count_i,
+    input logic stored_refused_i,
 
     output logic mem_cmd_valid_o,
     input logic mem_cmd_ready_i,
@@ -38,13 +43,14 @@ module ap1000p_refill #(
     input logic out_ready_i,
     output logic out_lost_o,
     output logic [4:0] out_queue_o,
+    output logic [2:0] out_number_o,
     output logic [3:0] out_index_o,
     output logic out_end_o,
     output logic [TagW-1:0] out_tag_o,
     output logic [31:0] out_data_o
 );
   localparam int Beats = 64 / DataW;  // of an element
-  localparam int ElementW = 1 + 5 + 4 + 1 + TagW + 32;
+  localparam int ElementW = 1 + 3 + 5 + 4 + 1 + TagW + 32;
 
   if (DataW != 32 && DataW != 64) begin : gen_bad_data
     ap1000p_refill_DataW_must_be_32_or_64 u_bad ();
@@ -101,6 +107,55 @@ module ap1000p_refill #(
   assign mem_cmd_len_o    = len_q;
   assign mem_data_ready_o = active_q && !cmd_valid_q;
 
+  // ------------------------------------------------------------------------------------------------------------ refused
+  // Runs by the number of their first element and of the one behind their last, of all that were ever announced. The oldest waits for its
+  // elements to come, the newest may be extended, those between are in a FIFO.
+  logic [16:0] told_q, came_q;  // elements announced, come
+  logic [16:0] told_next, oldest_first_q, oldest_end_q, newest_first_q, newest_end_q, note_first, note_end;
+  logic oldest_q, newest_q, within_q, refused, ends, free, note_ready, note_valid, hands_on, adds, widens;
+  logic [$clog2(Notes+1)-1:0] unused_level;
+  assign told_next = told_q + 17'(stored_count_i) + 17'd1;
+  assign refused = within_q || (oldest_q && came_q == oldest_first_q);
+  assign ends = element && refused && came_q + 17'd1 == oldest_end_q;
+  assign free = !oldest_q || ends;
+  assign hands_on = free && !note_valid;  // the newest becomes the oldest
+  assign adds = stored_valid_i && stored_refused_i;
+  assign widens = newest_q && !hands_on && (newest_end_q == told_q || !note_ready);
+  fifo #(
+      .W(34),
+      .Depth(Notes)
+  ) u_notes (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (adds && newest_q && !hands_on && !widens),
+      .in_ready_o (note_ready),
+      .in_data_i  ({newest_first_q, newest_end_q}),
+      .out_valid_o(note_valid),
+      .out_ready_i(free),
+      .out_data_o ({note_first, note_end}),
+      .level_o    (unused_level)
+  );
+  always_ff @(posedge clk_i) begin
+    if (free) {oldest_first_q, oldest_end_q} <= note_valid ? {note_first, note_end} : {newest_first_q, newest_end_q};
+    if (adds) begin
+      newest_end_q <= told_next;
+      if (!widens) newest_first_q <= told_q;
+    end
+    if (rst_i) begin
+      told_q   <= '0;
+      came_q   <= '0;
+      oldest_q <= 1'b0;
+      newest_q <= 1'b0;
+      within_q <= 1'b0;
+    end else begin
+      if (stored_valid_i) told_q <= told_next;
+      if (element) came_q <= came_q + 17'd1;
+      if (free) oldest_q <= note_valid || newest_q;
+      newest_q <= adds || (newest_q && !hands_on);
+      if (element) within_q <= refused && !ends;
+    end
+  end
+
   // ----------------------------------------------------------------------------------------------------------- elements
   logic [63:0] both;
   logic err, one, lost;
@@ -119,7 +174,7 @@ module ap1000p_refill #(
   end
   assign queue = both[ap1000p_pkg::SpillTagQueueLsb+:5];
   assign one   = queue != '0 && (queue & (queue - 5'd1)) == '0;
-  assign lost  = err || both[ap1000p_pkg::SpillTagPositionLsb+:TagW] != tag_q || !one;
+  assign lost  = refused || err || both[ap1000p_pkg::SpillTagPositionLsb+:TagW] != tag_q || !one;
 
   logic waits, pass;
   logic [ElementW-1:0] next;
@@ -132,7 +187,13 @@ module ap1000p_refill #(
       .in_valid_i(element),
       .in_ready_o(fifo_ready),
       .in_data_i({
-        lost, queue, both[ap1000p_pkg::SpillTagIndexLsb+:4], both[ap1000p_pkg::SpillTagEndLsb], tag_q, both[63:32]
+        lost,
+        both[ap1000p_pkg::SpillTagNumberLsb+:3],
+        queue,
+        both[ap1000p_pkg::SpillTagIndexLsb+:4],
+        both[ap1000p_pkg::SpillTagEndLsb],
+        tag_q,
+        both[63:32]
       }),
       .out_valid_o(waits),
       .out_ready_i(pass),
@@ -149,12 +210,12 @@ module ap1000p_refill #(
       .in_data_i (next),
       .out_valid_o,
       .out_ready_i,
-      .out_data_o({out_lost_o, out_queue_o, out_index_o, out_end_o, out_tag_o, out_data_o})
+      .out_data_o({out_lost_o, out_number_o, out_queue_o, out_index_o, out_end_o, out_tag_o, out_data_o})
   );
   assign busy_o = active_q || stored_q != '0 || waits || out_valid_o;
 
-  logic [3:0] unused;
-  assign unused = {both[31:29], mem_data_last_i};
+  logic unused;
+  assign unused = mem_data_last_i;
 
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin

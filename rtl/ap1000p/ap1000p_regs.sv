@@ -168,10 +168,17 @@ module ap1000p_regs (
       default: known = 1'b0;
     endcase
     for (int i = 0; i < 5; i++) begin
+      // Of a fault that is none, nothing.
       if (addr == ap1000p_pkg::Why0 + 8'(8 * i)) begin
-        {known, rdata} = {1'b1, fault_context_i[i], 15'b0, fault_system_i[i], fault_write_i[i], fault_reason_i[i]};
+        known = 1'b1;
+        if (fault_i[i]) begin
+          rdata = {fault_context_i[i], 15'b0, fault_system_i[i], fault_write_i[i], fault_reason_i[i]};
+        end
       end
-      if (addr == ap1000p_pkg::Where0 + 8'(8 * i)) {known, rdata} = {1'b1, fault_addr_i[i]};
+      if (addr == ap1000p_pkg::Where0 + 8'(8 * i)) begin
+        known = 1'b1;
+        if (fault_i[i]) rdata = fault_addr_i[i];
+      end
     end
     for (int i = 0; i < 3; i++) begin
       if (ring_write_at[i]) {known, writable, rdata} = {2'b11, 5'b0, ring_write_i[i]};

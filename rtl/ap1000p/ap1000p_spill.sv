@@ -1,18 +1,18 @@
 // Words that find no room in their queue, on their way to the spill region of cell memory.
 //
-// In         valid/ready stream {queue one-hot, place in the message, end, word}; each gets the element's tag `tag_o` shows.
+// In         valid/ready stream {queue one-hot, number of the message, place in it, end, word}; each gets the element's tag `tag_o` shows.
 // Memory     write commands {addr, len = beats - 1}; an element is 8 bytes, tag word first (regs.toml). A burst is of what waits
 //            then, up to the next multiple of 8 elements; data follow their command. Up to four bursts await their response.
 // Region     `limit_i` units of 1024 elements from `base_i`, used as a ring. Base and limit are taken over, and the next element is
 //            the first of the region again, whenever `empty_i` says that nothing of the region is in use, and no word
 //            comes in now.
 // Stored     `stored_valid_o` with `stored_count_o` elements, minus 1, for each response. One that reports an error sets `error_o`,
-//            too: its elements cannot be told from those that were there before but by their tags.
+//            too: none of its elements is to be believed, whatever is read where they would be.
 // Latency    3 cycles from a word to its element at the memory; with 64 bits 8 elements in 11 cycles, with 32 bits in 19.
 // Full       16 words wait.
 // Reset      empties it; the memory must forget the bursts it was told of, too.
-// Source     element of 8 bytes, queue one-hot, end bit, base, pointer and limit: the machine's Linux port. Place, position and lap
-//            in the tag, the ring: own guess.
+// Source     element of 8 bytes, queue one-hot, end bit, base, pointer and limit: the machine's Linux port. Number, place, position
+//            and lap in the tag, the ring: own guess.
 module ap1000p_spill #(
     parameter int DataW = 64  // bits of a bus word, 32 or 64
 ) (
@@ -30,6 +30,7 @@ module ap1000p_spill #(
     output logic in_ready_o,
     output logic in_room_o,  // for 2 words
     input logic [4:0] in_queue_i,
+    input logic [2:0] in_number_i,
     input logic [3:0] in_index_i,
     input logic in_end_i,
     input logic [31:0] in_data_i,
@@ -84,22 +85,23 @@ module ap1000p_spill #(
   // ---------------------------------------------------------------------------------------------------------- elements
   logic valid, pop, word_end;
   logic [4:0] queue;
+  logic [2:0] number;
   logic [3:0] index;
   logic [TagW-1:0] tag;
   logic [31:0] word;
   logic [4:0] level;
   fifo #(
-      .W(5 + 4 + 1 + TagW + 32),
+      .W(3 + 5 + 4 + 1 + TagW + 32),
       .Depth(16)
   ) u_words (
       .clk_i,
       .rst_i,
       .in_valid_i,
       .in_ready_o,
-      .in_data_i  ({in_queue_i, in_index_i, in_end_i, tag_o, in_data_i}),
+      .in_data_i  ({in_number_i, in_queue_i, in_index_i, in_end_i, tag_o, in_data_i}),
       .out_valid_o(valid),
       .out_ready_i(pop),
-      .out_data_o ({queue, index, word_end, tag, word}),
+      .out_data_o ({number, queue, index, word_end, tag, word}),
       .level_o    (level)
   );
 
@@ -137,7 +139,7 @@ module ap1000p_spill #(
   end
 
   logic [31:0] tag_word;
-  assign tag_word = {3'b0, queue, tag, index, word_end};
+  assign tag_word = {number, queue, tag, index, word_end};
   assign mem_cmd_valid_o = cmd_valid_q;
   assign mem_cmd_addr_o = addr_q;
   assign mem_cmd_len_o = len_q;

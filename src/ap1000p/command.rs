@@ -88,7 +88,7 @@ impl CommandModel {
         let mut outcome = Outcome::default();
         match Page::decode(page) {
             None => outcome.refused = Some((Refused::Page, page)),
-            Some(Page::Direct { queue, end }) => outcome.words = Some((queue, vec![Word { data, end }])),
+            Some(Page::Direct { queue, end, .. }) => outcome.words = Some((queue, vec![Word { data, end }])),
             Some(Page::Command { class, broadcast }) => {
                 let open = &mut self.open[class as usize];
                 if !open.words.is_empty() && open.page != page {

@@ -26,6 +26,34 @@ pub mod wtp;
 use regs::*;
 use send::Traffic;
 
+/// Which word of its queue a word is, as a spill element and a direct page say it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    /// Of its message, modulo 8.
+    pub number: u8,
+    /// Its place there, 0 to 15.
+    pub index: u8,
+}
+
+impl Label {
+    const NUMBERS: u8 = (SPILL_TAG_NUMBER_MASK >> SPILL_TAG_NUMBER_SHIFT) as u8;
+
+    /// Of the word that follows.
+    pub fn next(self, end: bool) -> Label {
+        if end {
+            Label {
+                number: (self.number + 1) & Label::NUMBERS,
+                index: 0,
+            }
+        } else {
+            Label {
+                index: (self.index + 1).min(MESSAGE_WORDS as u8 - 1),
+                ..self
+            }
+        }
+    }
+}
+
 /// A queue of messages to be sent, numbered as in a spill element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]

@@ -1,7 +1,7 @@
 //! What a store to a page means, from the page code alone.
 
-use super::Queue;
 use super::regs::*;
+use super::{Label, Queue};
 
 /// Whose command it is: each class has a queue and an open command of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +25,12 @@ impl Class {
 pub enum Page {
     /// A word of a command of this class; broadcast along X, along Y.
     Command { class: Class, broadcast: [bool; 2] },
-    /// A word for a queue, as it is.
-    Direct { queue: Queue, end: bool },
+    /// A word for a queue, as it is, which is that one in through mode.
+    Direct { queue: Queue, end: bool, label: Label },
 }
 
-/// The page code for a word of this queue.
-pub fn direct(queue: Queue, end: bool) -> u32 {
+/// The page code for a word of this queue, which is that one in through mode.
+pub fn direct(queue: Queue, end: bool, label: Label) -> u32 {
     let number = match queue {
         Queue::System => DIRECT_SYSTEM,
         Queue::User => DIRECT_USER,
@@ -38,7 +38,8 @@ pub fn direct(queue: Queue, end: bool) -> u32 {
         Queue::GetReply => DIRECT_GET_REPLY,
         Queue::RemoteReply => DIRECT_REMOTE_REPLY,
     };
-    PAGE_DIRECT_MASK | number | if end { PAGE_END_MASK } else { 0 }
+    let label = u32::from(label.number) << DIRECT_PAGE_NUMBER_SHIFT | u32::from(label.index) << DIRECT_PAGE_INDEX_SHIFT;
+    PAGE_DIRECT_MASK | number | label | if end { PAGE_END_MASK } else { 0 }
 }
 
 impl Page {
@@ -56,9 +57,17 @@ impl Page {
                 DIRECT_REMOTE_REPLY => Queue::RemoteReply,
                 _ => return None,
             };
-            let named = PAGE_DIRECT_MASK | PAGE_END_MASK | PAGE_KIND_MASK;
-            let end = has(PAGE_END_MASK);
-            return (bits(!named) == 0).then_some(Page::Direct { queue, end });
+            let label = DIRECT_PAGE_NUMBER_MASK | DIRECT_PAGE_INDEX_MASK;
+            let named = PAGE_DIRECT_MASK | PAGE_END_MASK | PAGE_KIND_MASK | label;
+            let direct = Page::Direct {
+                queue,
+                end: has(PAGE_END_MASK),
+                label: Label {
+                    number: (bits(DIRECT_PAGE_NUMBER_MASK) >> DIRECT_PAGE_NUMBER_SHIFT) as u8,
+                    index: (bits(DIRECT_PAGE_INDEX_MASK) >> DIRECT_PAGE_INDEX_SHIFT) as u8,
+                },
+            };
+            return (bits(!named) == 0).then_some(direct);
         }
         // What goes with each kind, besides the class.
         let spaces = PAGE_AS_SEND_MASK | PAGE_AS_RECEIVE_MASK;

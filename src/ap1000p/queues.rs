@@ -4,10 +4,13 @@ use std::collections::VecDeque;
 
 use super::regs::*;
 use super::send::Traffic;
-use super::{Queue, Word};
+use super::{Label, Queue, Word};
 
 /// Words of each queue.
 pub const SIZES: [u32; QUEUES as usize] = [64, 32, 64, 32, 64];
+
+/// Messages of a queue in a row that have different numbers.
+pub const NUMBERS: u32 = (SPILL_TAG_NUMBER_MASK >> SPILL_TAG_NUMBER_SHIFT) + 1;
 
 /// What a model checks. What breaks one is told in words that begin with its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +72,7 @@ impl Region {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
     pub queue: Queue,
-    pub index: u8,
+    pub label: Label,
     pub position: u16,
     pub lap: u8,
     pub word: Word,
@@ -78,26 +81,25 @@ pub struct Element {
 impl Element {
     /// Its two words.
     pub fn encode(&self) -> (u32, u32) {
-        let tag = u32::from(self.queue.bit()) << SPILL_TAG_QUEUE_SHIFT
+        let tag = u32::from(self.label.number) << SPILL_TAG_NUMBER_SHIFT
+            | u32::from(self.queue.bit()) << SPILL_TAG_QUEUE_SHIFT
             | u32::from(self.lap) << SPILL_TAG_LAP_SHIFT
             | u32::from(self.position) << SPILL_TAG_POSITION_SHIFT
-            | u32::from(self.index) << SPILL_TAG_INDEX_SHIFT
+            | u32::from(self.label.index) << SPILL_TAG_INDEX_SHIFT
             | u32::from(self.word.end) << SPILL_TAG_END_SHIFT;
         (tag, self.word.data)
     }
 
-    /// From its two words; `None`: no queue, or more than one, or bits that must be zero.
+    /// From its two words; `None`: no queue, or more than one.
     pub fn decode(tag: u32, data: u32) -> Option<Element> {
-        let named = SPILL_TAG_QUEUE_MASK
-            | SPILL_TAG_LAP_MASK
-            | SPILL_TAG_POSITION_MASK
-            | SPILL_TAG_INDEX_MASK
-            | SPILL_TAG_END_MASK;
         let field = |mask: u32, shift: u32| (tag & mask) >> shift;
         let queue = Queue::from_bit(field(SPILL_TAG_QUEUE_MASK, SPILL_TAG_QUEUE_SHIFT) as u8)?;
-        (tag & !named == 0).then_some(Element {
+        Some(Element {
             queue,
-            index: field(SPILL_TAG_INDEX_MASK, SPILL_TAG_INDEX_SHIFT) as u8,
+            label: Label {
+                number: field(SPILL_TAG_NUMBER_MASK, SPILL_TAG_NUMBER_SHIFT) as u8,
+                index: field(SPILL_TAG_INDEX_MASK, SPILL_TAG_INDEX_SHIFT) as u8,
+            },
             position: field(SPILL_TAG_POSITION_MASK, SPILL_TAG_POSITION_SHIFT) as u16,
             lap: field(SPILL_TAG_LAP_MASK, SPILL_TAG_LAP_SHIFT) as u8,
             word: Word {
@@ -119,7 +121,7 @@ pub fn turn(has: impl Fn(Queue) -> bool, passed: &[u32; QUEUES as usize], age_ca
 #[derive(Clone, Copy, Debug)]
 struct Inside {
     word: Word,
-    index: u8,
+    label: Label,
     /// Which word of all this was.
     number: u64,
     /// The cycle in which it came.
@@ -145,14 +147,18 @@ pub struct QueuesModel {
     /// Told so: nothing is spilled, so that the choice is known to the cycle.
     exact: bool,
     inside: [VecDeque<Inside>; QUEUES as usize],
-    /// Place of the next word in its message.
-    index: [u8; QUEUES as usize],
+    /// Of the next word.
+    label: [Label; QUEUES as usize],
     words: u64,
     /// The next element's place, and the number of the last word that was spilled.
     spilled: u64,
     last_spilled: Option<u64>,
-    /// Of which queues the elements are that were written and not read back.
-    region_holds: VecDeque<Queue>,
+    /// The elements that were written and not read back, each with the number of its word.
+    region_holds: VecDeque<(Queue, u64)>,
+    /// Of each queue, the number of the word whose element was the last to be read back as it was written, and how many elements of
+    /// any queue were lost after it.
+    back: [Option<u64>; QUEUES as usize],
+    missed: [u32; QUEUES as usize],
     lap: u8,
     next_position: Option<u16>,
     passed: [u32; QUEUES as usize],
@@ -166,11 +172,13 @@ impl QueuesModel {
             age_cap,
             exact: region.limit == 0,
             inside: Default::default(),
-            index: [0; QUEUES as usize],
+            label: Default::default(),
             words: 0,
             spilled: 0,
             last_spilled: None,
             region_holds: VecDeque::new(),
+            back: Default::default(),
+            missed: [0; QUEUES as usize],
             lap: 0,
             next_position: None,
             passed: [0; QUEUES as usize],
@@ -183,21 +191,17 @@ impl QueuesModel {
         let q = queue as usize;
         self.inside[q].push_back(Inside {
             word,
-            index: self.index[q],
+            label: self.label[q],
             number: self.words,
             cycle,
             spilled: false,
             lost: false,
         });
         self.words += 1;
-        self.index[q] = if word.end {
-            0
-        } else {
-            (self.index[q] + 1).min(MESSAGE_WORDS as u8 - 1)
-        };
+        self.label[q] = self.label[q].next(word.end);
     }
 
-    /// An element was written at this address; not `kept` if the memory refused it.
+    /// An element was written at this address; not `kept` if the memory refused its burst.
     pub fn spill(&mut self, addr: u32, tag: u32, data: u32, kept: bool) -> Result<(), Broken> {
         let place = (addr.wrapping_sub(self.region.addr()) / SPILL_BYTES) as u16;
         let told = || format!("{tag:#010x} {data:#010x} at {addr:#x}");
@@ -223,7 +227,7 @@ impl QueuesModel {
             !inside.spilled
                 && last.is_none_or(|last| inside.number > last)
                 && inside.word == element.word
-                && inside.index == element.index
+                && inside.label == element.label
         });
         let Some(inside) = found else {
             return holds(Rule::Element, false, || format!("{}: no such word waits", told()));
@@ -232,8 +236,8 @@ impl QueuesModel {
         inside.lost = !kept;
         self.last_spilled = Some(inside.number);
         self.spilled += 1;
-        self.region_holds.push_back(element.queue);
-        let count = |of: &dyn Fn(Queue) -> bool| self.region_holds.iter().filter(|&&queue| of(queue)).count();
+        self.region_holds.push_back((element.queue, inside.number));
+        let count = |of: &dyn Fn(Queue) -> bool| self.region_holds.iter().filter(|&&(queue, _)| of(queue)).count();
         let requests = count(&|queue| queue.traffic() == Traffic::Request);
         holds(
             Rule::Behind,
@@ -246,19 +250,28 @@ impl QueuesModel {
         })
     }
 
-    /// So many elements were read back.
-    pub fn read_back(&mut self, elements: u32) {
-        self.region_holds
-            .drain(..self.region_holds.len().min(elements as usize));
-    }
-
-    /// The element of this word was read back with an error.
-    pub fn unreadable(&mut self, data: u32) {
-        for inside in self.inside.iter_mut().flatten() {
-            if inside.spilled && inside.word.data == data {
-                inside.lost = true;
-            }
+    /// The next element was read back; not `good` if with an error.
+    pub fn read_back(&mut self, good: bool) {
+        let Some((queue, number)) = self.region_holds.pop_front() else {
+            return;
+        };
+        let q = queue as usize;
+        let words = &mut self.inside[q];
+        // What software copied back may have been given before its element is given up.
+        let Some(at) = words.iter().position(|inside| inside.number == number) else {
+            return;
+        };
+        // Between two elements of a message not so many may be lost that a message of the same number could be among them.
+        let before = at.checked_sub(1).map(|before| words[before].number);
+        let follows = before.is_some() && before == self.back[q];
+        let unsure = self.missed[q] >= NUMBERS && words[at].label.index != 0 && follows;
+        let inside = &mut words[at];
+        if good && !inside.lost {
+            (self.back[q], self.missed[q]) = (Some(number), 0);
+        } else {
+            self.missed = self.missed.map(|missed| missed + 1);
         }
+        inside.lost |= !good || unsure;
     }
 
     /// Words of the next message of this queue, if it is complete.

@@ -206,7 +206,7 @@ pub const STRAY_COUNT_LOADS_SHIFT: u32 = 16;
 /// Bits 31:16 in place.
 pub const STRAY_COUNT_LOADS_MASK: u32 = 0xffff0000;
 
-/// Registers: Of a fault of: requests sent.
+/// Registers: Of a fault of: requests sent; 0 without one.
 pub const WHY0: u32 = 0x40;
 /// FAULT_....
 pub const WHY0_REASON_SHIFT: u32 = 0;
@@ -225,10 +225,10 @@ pub const WHY0_CONTEXT_SHIFT: u32 = 20;
 /// Bits 31:20 in place.
 pub const WHY0_CONTEXT_MASK: u32 = 0xfff00000;
 
-/// Registers: Logical address of that fault.
+/// Registers: Logical address of that fault; 0 without one.
 pub const WHERE0: u32 = 0x44;
 
-/// Registers: Of a fault of: replies sent.
+/// Registers: Of a fault of: replies sent; 0 without one.
 pub const WHY1: u32 = 0x48;
 /// FAULT_....
 pub const WHY1_REASON_SHIFT: u32 = 0;
@@ -247,10 +247,10 @@ pub const WHY1_CONTEXT_SHIFT: u32 = 20;
 /// Bits 31:20 in place.
 pub const WHY1_CONTEXT_MASK: u32 = 0xfff00000;
 
-/// Registers: Logical address of that fault.
+/// Registers: Logical address of that fault; 0 without one.
 pub const WHERE1: u32 = 0x4c;
 
-/// Registers: Of a fault of: requests received.
+/// Registers: Of a fault of: requests received; 0 without one.
 pub const WHY2: u32 = 0x50;
 /// FAULT_....
 pub const WHY2_REASON_SHIFT: u32 = 0;
@@ -269,10 +269,10 @@ pub const WHY2_CONTEXT_SHIFT: u32 = 20;
 /// Bits 31:20 in place.
 pub const WHY2_CONTEXT_MASK: u32 = 0xfff00000;
 
-/// Registers: Logical address of that fault; of FAULT_RING, what is needed.
+/// Registers: Logical address of that fault; of FAULT_RING, what is needed; 0 without one.
 pub const WHERE2: u32 = 0x54;
 
-/// Registers: Of a fault of: replies received.
+/// Registers: Of a fault of: replies received; 0 without one.
 pub const WHY3: u32 = 0x58;
 /// FAULT_....
 pub const WHY3_REASON_SHIFT: u32 = 0;
@@ -291,10 +291,10 @@ pub const WHY3_CONTEXT_SHIFT: u32 = 20;
 /// Bits 31:20 in place.
 pub const WHY3_CONTEXT_MASK: u32 = 0xfff00000;
 
-/// Registers: Logical address of that fault.
+/// Registers: Logical address of that fault; 0 without one.
 pub const WHERE3: u32 = 0x5c;
 
-/// Registers: Of a fault of: words and flags.
+/// Registers: Of a fault of: words and flags; 0 without one.
 pub const WHY4: u32 = 0x60;
 /// FAULT_....
 pub const WHY4_REASON_SHIFT: u32 = 0;
@@ -313,7 +313,7 @@ pub const WHY4_CONTEXT_SHIFT: u32 = 20;
 /// Bits 31:20 in place.
 pub const WHY4_CONTEXT_MASK: u32 = 0xfff00000;
 
-/// Registers: Logical address of that fault.
+/// Registers: Logical address of that fault; 0 without one.
 pub const WHERE4: u32 = 0x64;
 
 /// Registers: What the command window refused.
@@ -353,7 +353,7 @@ pub const BROKEN_WHAT_KIND_SHIFT: u32 = 16;
 /// Bits 31:16 in place.
 pub const BROKEN_WHAT_KIND_MASK: u32 = 0xffff0000;
 
-/// Registers: Words stored of open commands.
+/// Registers: Words stored of open commands, one that waits for room too.
 pub const OPEN: u32 = 0x7c;
 /// words.
 pub const OPEN_USER_SHIFT: u32 = 0;
@@ -394,7 +394,7 @@ pub const DROP_SYSTEM_SHIFT: u32 = 1;
 /// Bits 1 in place.
 pub const DROP_SYSTEM_MASK: u32 = 0x2;
 
-/// Registers: Write: which word of an open command; read, not in the next two cycles: that word.
+/// Registers: Write: which word of an open command; read, not in the next two cycles: that word, or 0 if there is none.
 pub const PEEK: u32 = 0x88;
 /// word.
 pub const PEEK_WORD_SHIFT: u32 = 0;
@@ -614,6 +614,15 @@ pub const PAGE_DIRECT_SHIFT: u32 = 15;
 /// Bits 15 in place.
 pub const PAGE_DIRECT_MASK: u32 = 0x8000;
 
+/// place of the word in its message.
+pub const DIRECT_PAGE_INDEX_SHIFT: u32 = 3;
+/// Bits 6:3 in place.
+pub const DIRECT_PAGE_INDEX_MASK: u32 = 0x78;
+/// which message of its queue the word is of, modulo 8.
+pub const DIRECT_PAGE_NUMBER_SHIFT: u32 = 7;
+/// Bits 9:7 in place.
+pub const DIRECT_PAGE_NUMBER_MASK: u32 = 0x380;
+
 /// Command: what and to whom; the cell is relative to the own one, each part signed; the host writes the kind as zero.
 pub const COMMAND_HEAD: u32 = 0x00;
 /// cells along Y, signed: less than SIZE.Y either way.
@@ -723,6 +732,10 @@ pub const SPILL_TAG_LAP_MASK: u32 = 0xe00000;
 pub const SPILL_TAG_QUEUE_SHIFT: u32 = 24;
 /// Bits 28:24 in place.
 pub const SPILL_TAG_QUEUE_MASK: u32 = 0x1f000000;
+/// which message of its queue the word is of, modulo 8.
+pub const SPILL_TAG_NUMBER_SHIFT: u32 = 29;
+/// Bits 31:29 in place.
+pub const SPILL_TAG_NUMBER_MASK: u32 = 0xe0000000;
 
 /// Spill element: the word.
 pub const SPILL_DATA: u32 = 0x04;

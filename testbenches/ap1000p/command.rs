@@ -138,7 +138,7 @@ macro_rules! ports {
 
 ports!(Ap1000pCommand
        TwinCommandKind TwinCommandContext TwinCommandRange TwinCommandBroadcast TwinCommandPage TwinCommandChange TwinCommandCount
-       TwinCommandKeeps TwinCommandClass TwinCommandWithdraws TwinCommandPath TwinCommandBubble TwinCommandLate TwinCommandStuck);
+       TwinCommandKeeps TwinCommandClass TwinCommandUnseen TwinCommandLeak TwinCommandWithdraws TwinCommandPath TwinCommandBubble TwinCommandLate TwinCommandStuck);
 
 /// A torus of 8 x 4 cells, of which a user may reach 3 x 3 around the own one.
 pub const SETUP: Setup = Setup {
@@ -332,8 +332,10 @@ impl<'a, U: Ports> Bench<'a, U> {
         }
     }
 
-    /// At rest: what is told of the open commands.
+    /// What is told of the open commands, while nothing is stored or taken.
     pub fn is_open(&mut self) -> Result<(), String> {
+        self.dut.set(None, [false; 3]);
+        self.edge(false);
         for class in Class::ALL {
             let (page, words) = self.model.open(class);
             let words = words.to_vec();
@@ -470,6 +472,80 @@ pub fn follows<U: Ports>(case: &Case, start: &str, gaps: Gaps, probe: &Probe) ->
     Ok(())
 }
 
+/// Each page with a broadcast, for users whose range covers both axes, one, or none.
+pub fn broadcasts<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
+    let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::None, probe);
+    let mut rng = case.rng("stores");
+    for axes in 0..4 {
+        for (axis, size) in SETUP.size.into_iter().enumerate() {
+            let covered = axes >> axis & 1 == 1;
+            bench.setup.high[axis] = if covered { size as i8 - 2 } else { size as i8 - 3 };
+        }
+        bench.dut.set_up(&bench.setup);
+        bench.finish(100)?;
+        let of_users = |page: &u16| *page & PAGE_SYSTEM_MASK as u16 == 0;
+        for page in pages().into_iter().filter(of_users) {
+            bench.store(command(page, 0x0001, 5, &mut rng));
+        }
+        bench.finish(10_000)?;
+    }
+    Ok(())
+}
+
+/// Users are switched while two commands wait and a third is open, of which perhaps a word waits, too: all of it is seen, and forgotten.
+pub fn switch<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
+    for class in Class::ALL {
+        let page = if class == Class::System {
+            PAGE_SYSTEM_MASK as u16
+        } else {
+            0
+        };
+        for (left, open) in (0..8).flat_map(|left| (0..=left + 1).map(move |open| (left, open))) {
+            let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::None, probe);
+            let mut rng = case.rng(&format!("{class:?} {left} {open}"));
+            bench.user = Sink::new(Pacer::stopped());
+            bench.system = Sink::new(Pacer::stopped());
+            bench.store(command(page, 0x0001, 5, &mut rng));
+            bench.store(command(page, 0x0100, 5, &mut rng));
+            for _ in 0..30 {
+                bench.cycle()?;
+            }
+            // So many words have left, and of the third command as many have room.
+            let stream = usize::from(class == Class::User);
+            while bench.given[stream] < left {
+                let sink = if class == Class::User {
+                    &mut bench.user
+                } else {
+                    &mut bench.system
+                };
+                *sink = Sink::new(Pacer::steady());
+                bench.cycle()?;
+            }
+            bench.user = Sink::new(Pacer::stopped());
+            bench.system = Sink::new(Pacer::stopped());
+            let third = command(page, 0x0001, 7, &mut rng);
+            bench.store(third[..open as usize].iter().copied());
+            for _ in 0..30 {
+                bench.cycle()?;
+            }
+            holds(Rule::Hang, bench.stores.is_empty(), || {
+                format!("{} of {open} stores wait, {left} words have left", bench.stores.len())
+            })?;
+            bench.is_open()?;
+            bench.drop(class);
+            bench.is_open()?;
+            // The next user.
+            bench.setup.context ^= 0xfff;
+            bench.dut.set_up(&bench.setup);
+            bench.user = Sink::new(Pacer::steady());
+            bench.system = Sink::new(Pacer::steady());
+            bench.store(command(page, 0x0101, 9, &mut rng));
+            bench.finish(200)?;
+        }
+    }
+    Ok(())
+}
+
 /// A store and a word per cycle, whole commands one after the other.
 pub fn rate<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
     let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::None, probe);
@@ -511,6 +587,18 @@ fn follows_its_model() {
     for gaps in Gaps::ALL {
         lockstep("command::follows_its_model", gaps);
     }
+}
+
+#[test]
+fn a_users_broadcast_needs_the_whole_axis() {
+    let case = Case::new("ap1000p", "command::a_users_broadcast_needs_the_whole_axis", "");
+    case.run(|probe| broadcasts::<Ap1000pCommand>(&case, probe));
+}
+
+#[test]
+fn a_switch_of_users_leaves_no_word_behind() {
+    let case = Case::new("ap1000p", "command::a_switch_of_users_leaves_no_word_behind", "");
+    case.run(|probe| switch::<Ap1000pCommand>(&case, probe));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use tsunagi::ap1000p::command::{CommandModel, Refused, Setup};
 use tsunagi::ap1000p::page::{Class, Page};
 use tsunagi::ap1000p::queues::Region;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::{Queue, Word};
+use tsunagi::ap1000p::{Label, Queue, Word};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Source};
@@ -209,7 +209,10 @@ fn c5_pages_of_the_machine() {
             broadcast: [row, column],
         })
     };
-    let direct = |queue, end| Some(Page::Direct { queue, end });
+    let direct = |queue, end| {
+        let label = Label::default();
+        Some(Page::Direct { queue, end, label })
+    };
     let (user, system) = (Class::User, Class::System);
     for (code, page) in [
         (0x0000, command(user, false, false)),
@@ -268,7 +271,8 @@ fn c5_every_page_code() {
         }
         bench.finish(100_000)?;
         let commands = pages().len() as u64;
-        assert_eq!((commands, bench.given), (54, [8 * 27, 8 * 27, 10]));
+        // Five queues, the end or not, and any label.
+        assert_eq!((commands, bench.given), (54, [8 * 27, 8 * 27, 5 * 2 * 128]));
         Ok::<(), String>(())
     });
 }

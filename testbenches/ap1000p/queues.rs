@@ -5,11 +5,11 @@ mod ports;
 
 use testbenches::name;
 use testbenches::rtl::*;
-use tsunagi::ap1000p::Queue;
 use tsunagi::ap1000p::command::message;
 use tsunagi::ap1000p::queues::{QueuesModel, Region};
 use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::send::Traffic;
+use tsunagi::ap1000p::{Queue, Word};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink};
@@ -392,7 +392,8 @@ pub fn region_gone<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
     Ok(())
 }
 
-/// Memory that refuses writes, that does not give back what was written, and both: messages that lost a word are gone, no other is.
+/// Memory that refuses writes, that does not give back what was written, both, and that has something else there: messages that lost a
+/// word are gone, no other is.
 pub fn memory_errors<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
     let plan = Plan {
         gaps: Gaps::None,
@@ -401,7 +402,10 @@ pub fn memory_errors<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String>
     };
     let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
     let mut rng = case.rng("errors");
-    for (round, errors) in ["none", "write", "read", "both", "none"].into_iter().enumerate() {
+    for (round, errors) in ["none", "write", "read", "both", "other", "none"]
+        .into_iter()
+        .enumerate()
+    {
         bench.take(Pacer::stopped);
         let bad = |bench: &mut Bench<U>, rng: &mut Rng| {
             for _ in 0..4 {
@@ -424,6 +428,9 @@ pub fn memory_errors<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String>
         if errors == "read" {
             bad(&mut bench, &mut rng);
         }
+        if errors == "other" {
+            (0..20).for_each(|_| bench.spoil(rng.between(30, 500) as u32));
+        }
         let before = bench.told;
         bench.take(Pacer::steady);
         bench.finish(100_000)?;
@@ -435,6 +442,88 @@ pub fn memory_errors<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String>
         holds(Rule::Told, (bench.told[2] > before[2]) == (errors != "none"), || {
             format!("errors {errors}: {:?} and before {before:?}", bench.told)
         })?;
+    }
+    Ok(())
+}
+
+/// Memory refuses the same elements again and again, until the lap comes round in which it last took them: none of those comes back.
+pub fn refused_again<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
+    let plan = Plan {
+        gaps: Gaps::None,
+        timing: MemoryTiming::IDEAL,
+        region: REGION,
+    };
+    let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
+    const LAPS: u32 = (SPILL_TAG_LAP_MASK >> SPILL_TAG_LAP_SHIFT) + 1;
+    for lap in 0..2 * LAPS {
+        bench.take(Pacer::stopped);
+        if lap % LAPS != 0 {
+            // From one element to several bursts.
+            for at in [9, 40, 48, 56, 80] {
+                let at = REGION.addr() + at * SPILL_BYTES;
+                bench.memory.inject_fault(at..at + lap * 8);
+            }
+        }
+        let before = bench.told[1];
+        for words in messages(&mut case.rng(&format!("{lap}")), Queue::User, 40) {
+            bench.write(Queue::User, &words);
+        }
+        bench.run(1_000)?;
+        bench.memory.clear_faults();
+        bench.take(Pacer::steady);
+        bench.finish(20_000)?;
+        let lost = bench.told[1] - before;
+        holds(Rule::Told, (lost > 0) == (lap % LAPS != 0), || {
+            format!("lap {lap}: {lost} elements lost")
+        })?;
+    }
+    Ok(())
+}
+
+/// Elements that follow each other are lost, as many as a message has or as eight have: what comes after them is not the rest of what
+/// came before, whether it comes back or was never spilled.
+pub fn lost_runs<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
+    const MESSAGES: u32 = 60;
+    const WORDS: u32 = 4;
+    let plan = Plan {
+        gaps: Gaps::None,
+        timing: MemoryTiming::IDEAL,
+        region: REGION,
+    };
+    let tail: Vec<u32> = (0..WORDS).map(|word| word << 8).collect();
+    for (elements, at_end) in [(WORDS, false), (8 * WORDS, false), (WORDS, true), (8 * WORDS, true)] {
+        for from in 0..WORDS {
+            let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
+            bench.take(Pacer::stopped);
+            for number in 0..MESSAGES {
+                let words: Vec<u32> = (0..WORDS).map(|word| word << 8 | number + 1).collect();
+                bench.write(Queue::User, &words);
+            }
+            // The last message is begun.
+            for &data in &tail[..from as usize] {
+                bench.writers[Queue::User as usize].push(Word { data, end: false });
+            }
+            bench.run(600)?;
+            let held = bench.seen.held;
+            let first = if at_end { held - elements } else { 16 + from };
+            let at = REGION.addr() + first * SPILL_BYTES;
+            bench.memory.inject_fault(at..at + elements * SPILL_BYTES);
+            bench.take(Pacer::steady);
+            bench.run(1_000)?;
+            holds(Rule::Told, held > elements + 32 && bench.seen.held == 0, || {
+                format!("{held} elements, then {}", bench.seen.held)
+            })?;
+            holds(Rule::Told, bench.told[1] == u64::from(elements), || {
+                format!("{} of {elements} elements lost", bench.told[1])
+            })?;
+            for (data, end) in tail[from as usize..]
+                .iter()
+                .zip((from..WORDS).map(|word| word == WORDS - 1))
+            {
+                bench.writers[Queue::User as usize].push(Word { data: *data, end });
+            }
+            bench.finish(2_000)?;
+        }
     }
     Ok(())
 }
@@ -517,6 +606,20 @@ fn memory_errors_take_only_the_messages_they_hit() {
     let case = Case::new("ap1000p", "queues::memory_errors_take_only_the_messages_they_hit", "");
     case.run(|probe| memory_errors::<Ap1000pQueues>(&case, probe));
     case.run(|probe| memory_errors::<Ap1000pQueuesNarrow>(&case, probe));
+}
+
+#[test]
+fn what_memory_refused_never_comes_back() {
+    let case = Case::new("ap1000p", "queues::what_memory_refused_never_comes_back", "");
+    case.run(|probe| refused_again::<Ap1000pQueues>(&case, probe));
+    case.run(|probe| refused_again::<Ap1000pQueuesNarrow>(&case, probe));
+}
+
+#[test]
+fn no_message_goes_on_behind_words_that_were_lost() {
+    let case = Case::new("ap1000p", "queues::no_message_goes_on_behind_words_that_were_lost", "");
+    case.run(|probe| lost_runs::<Ap1000pQueues>(&case, probe));
+    case.run(|probe| lost_runs::<Ap1000pQueuesNarrow>(&case, probe));
 }
 
 #[test]

@@ -375,6 +375,9 @@ impl Model {
     fn read(&self, name: &str, inputs: &In) -> u32 {
         if let Some((fault, why)) = of_fault(name) {
             let flag = |flags: u8| flags >> fault & 1 == 1;
+            if !flag(inputs.fault) {
+                return 0;
+            }
             return if why {
                 at(inputs.fault_reason[fault], WHY0_REASON_MASK)
                     | bit(flag(inputs.fault_write), WHY0_WRITE_MASK)

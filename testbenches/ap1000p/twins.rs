@@ -22,6 +22,8 @@ fn of_command<U: command::Ports>() -> Vec<String> {
         let case = case(format!("{gaps:?}"));
         found.extend(command::follows::<U>(&case, STARTS[0], gaps, &probe).err());
     }
+    found.extend(command::broadcasts::<U>(&case("broadcasts".into()), &probe).err());
+    found.extend(command::switch::<U>(&case("switch".into()), &probe).err());
     found.extend(command::rate::<U>(&case("rate".into()), &probe).err());
     found
 }
@@ -48,6 +50,8 @@ fn of_queues<U: queues::Ports>() -> Vec<String> {
     found.extend(queues::behind::<U>(&case("behind".into()), &probe).err());
     found.extend(queues::region_full::<U>(&case("full".into()), &probe).err());
     found.extend(queues::memory_errors::<U>(&case("errors".into()), &probe).err());
+    found.extend(queues::refused_again::<U>(&case("refused".into()), &probe).err());
+    found.extend(queues::lost_runs::<U>(&case("runs".into()), &probe).err());
     found.extend(queues::too_long::<U>(&case("long".into()), &probe).err());
     found.extend(queues::blocked::<U>(&case("block".into()), &probe).err());
     found.extend(queues::region_gone::<U>(&case("gone".into()), &probe).err());
@@ -111,10 +115,14 @@ fn each_window_twin_is_caught() {
             ("Refusal", &[], of_command::<TwinCommandCount>),
             // The user's words shown as the system's.
             ("Open", &[], of_command::<TwinCommandClass>),
+            // A word that waits for room is not shown.
+            ("Open", &[], of_command::<TwinCommandUnseen>),
+            // It is the next user's.
+            ("Open", &["Words", "Refusal", "Hang"], of_command::<TwinCommandLeak>),
             ("Protocol", &["Rate", "Latency"], of_command::<TwinCommandWithdraws>),
             ("Path", &["Words", "Refusal"], of_command::<TwinCommandPath>),
             // One command inside instead of two.
-            ("Rate", &[], of_command::<TwinCommandBubble>),
+            ("Rate", &["Hang"], of_command::<TwinCommandBubble>),
             ("Latency", &[], of_command::<TwinCommandLate>),
             // Never at rest.
             ("Hang", &[], of_command::<TwinCommandStuck>),
@@ -167,6 +175,25 @@ fn each_queues_twin_is_caught() {
             ("Lost", &["Order", "Early", "Told", "Hang"], of_queues::<TwinQueuesLost>),
             // A message with a gap.
             ("Lost", &["Order", "Early", "Told", "Hang"], of_queues::<TwinQueuesGap>),
+            // What was there before for what the memory refused.
+            ("Lost", &["Order", "Early", "Told", "Hang"], of_queues::<TwinQueuesOld>),
+            // A word of another message.
+            (
+                "Lost",
+                &["Order", "Early", "Told", "Hang"],
+                of_queues::<TwinQueuesNumber>,
+            ),
+            // A word of another message of the same number.
+            (
+                "Lost",
+                &["Order", "Early", "Told", "Hang"],
+                of_queues::<TwinQueuesDoubt>,
+            ),
+            (
+                "Lost",
+                &["Order", "Early", "Told", "Hang"],
+                of_queues::<TwinQueuesForget>,
+            ),
             // Replies are spilled whatever is.
             ("Behind", &["Waits", "Hang"], of_queues::<TwinQueuesBehind>),
             // The user has all of the region.
@@ -199,6 +226,14 @@ fn each_queues_twin_is_caught() {
             ("Hang", &[], || {
                 let case = Case::new("ap1000p", "twins::each_queues_twin_is_caught", "full, software");
                 queues::region_full::<TwinQueuesStable>(&case, &Probe::default())
+                    .err()
+                    .into_iter()
+                    .collect()
+            }),
+            // Stable, with a direct word on its way.
+            ("Told", &[], || {
+                let case = Case::new("ap1000p", "twins::each_queues_twin_is_caught", "direct, software");
+                queues::region_full::<TwinQueuesDirect>(&case, &Probe::default())
                     .err()
                     .into_iter()
                     .collect()

@@ -11,12 +11,13 @@ use super::ring::Rings;
 use crate::ap1000p::bif::regs::{
     BIF_MEMBER, BIF_MEMBER_SYSTEM_MASK, BIF_MEMBER_USER_MASK, BIF_MODE, BIF_MODE_LISTEN_MASK,
 };
-use crate::ap1000p::page::direct;
+use crate::ap1000p::page;
 use crate::ap1000p::params::Config;
-use crate::ap1000p::queues::{Element, Region, SIZES};
+use crate::ap1000p::queues::{Element, NUMBERS, Region, SIZES};
 use crate::ap1000p::regs::*;
 use crate::ap1000p::window::{self, Command, NETS};
 use crate::ap1000p::wtp::{Remote, Update};
+use crate::ap1000p::{Label, Queue, Word};
 use crate::harness::cpu::{Cpu, Level};
 use crate::harness::exec::{Host, RegError};
 use crate::harness::memory::Memory;
@@ -101,6 +102,8 @@ pub(super) struct Kernel {
     broken_replies: Cell<u32>,
     /// The region that overflowing queues use, as the system last gave them one: taking it away (LIMIT 0) does not empty it.
     region: Cell<Region>,
+    /// Elements lost since one of each queue was copied back.
+    misses: Cell<[u32; QUEUES as usize]>,
     faults: Rc<Faults>,
 }
 
@@ -136,6 +139,7 @@ impl Kernel {
                 base: (layout.spill / (SPILL_UNITS * SPILL_UNIT * SPILL_BYTES)) as u8,
                 limit: layout.spill_units as u8,
             }),
+            misses: Cell::default(),
             faults,
         }
     }
@@ -324,21 +328,34 @@ impl Kernel {
             let at = region.addr() + SPILL_BYTES * place;
             self.host.delay(self.config.refill_word).await;
             match self.host.memory(|memory| element(memory, at)) {
-                Some(Element { queue, word, .. }) => {
+                Some(Element { queue, label, word, .. }) => {
                     let room = &mut room[queue as usize];
                     if *room == 0 {
                         break;
                     }
                     *room -= 1;
-                    self.write(window::page(direct(queue, word.end)), word.data).await;
-                    self.stable().await;
+                    let mut misses = self.misses.get();
+                    let missed = std::mem::take(&mut misses[queue as usize]);
+                    self.misses.set(misses);
+                    // It could be of another message of the same number as the one that is coming: without it that one is dropped.
+                    if missed < NUMBERS || label.index == 0 {
+                        self.direct(queue, word, label).await;
+                    }
                 }
-                // Its message comes without it, and is no command then.
-                None => self.note(FaultKind::Other {
-                    cause: CAUSE_QUEUE_MASK,
-                }),
+                None => {
+                    self.misses.set(self.misses.get().map(|misses| misses + 1));
+                    self.note(FaultKind::Other {
+                        cause: CAUSE_QUEUE_MASK,
+                    });
+                }
             }
+            // It does not come again in place of one that the memory refused.
+            self.host
+                .memory(|memory| memory.write(Addr(at), &[0; SPILL_BYTES as usize]));
             copied += 1;
+        }
+        if copied == held {
+            self.end_refill().await;
         }
         self.write(RELEASE, copied).await;
         self.write(MODE, mode).await;
@@ -348,6 +365,28 @@ impl Kernel {
             self.write(ENABLE, ALL_CAUSES).await;
             self.emptied.notify();
         }
+    }
+
+    /// All is copied. Of a queue whose last elements were lost, so many that numbers repeat, the message that is coming is dropped: two
+    /// words with the same label are never of one message.
+    async fn end_refill(&self) {
+        let spilled = field(self.read(STATUS).await, STATUS_SPILLED_MASK);
+        let misses = self.misses.take();
+        for queue in Queue::ALL {
+            if spilled & u32::from(queue.bit()) != 0 && misses[queue as usize] >= NUMBERS {
+                let word = Word { data: 0, end: false };
+                let label = Label { number: 0, index: 1 };
+                self.direct(queue, word, label).await;
+                self.direct(queue, word, label).await;
+            }
+        }
+    }
+
+    /// A word into its queue.
+    async fn direct(&self, queue: Queue, word: Word, label: Label) {
+        self.write(window::page(page::direct(queue, word.end, label)), word.data)
+            .await;
+        self.stable().await;
     }
 
     /// Until a program's stores will not have to wait for room in the spill region.

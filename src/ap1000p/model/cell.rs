@@ -9,7 +9,7 @@ use super::{Access, Fault, Timing, Unit};
 use crate::ap1000p::acks::Acks;
 use crate::ap1000p::command::{CommandModel, Setup};
 use crate::ap1000p::dsm;
-use crate::ap1000p::page::Class as Issuer;
+use crate::ap1000p::page::{Class as Issuer, Page};
 use crate::ap1000p::queues::Region;
 use crate::ap1000p::receive::{What, Why};
 use crate::ap1000p::regs::*;
@@ -186,10 +186,13 @@ impl Node {
             self.regs.cause |= CAUSE_REFUSED_MASK;
         }
         match outcome.words {
-            Some((queue, words)) if u32::from(page) & PAGE_DIRECT_MASK != 0 => {
-                words.into_iter().for_each(|word| self.queues.direct(queue, word));
-            }
             Some((queue, words)) => {
+                if let Some(Page::Direct { label, .. }) = Page::decode(page) {
+                    words
+                        .into_iter()
+                        .for_each(|word| self.queues.direct(queue, word, label));
+                    return;
+                }
                 let words: Vec<u32> = words.iter().map(|word| word.data).collect();
                 self.queues.enter(queue, &words);
             }

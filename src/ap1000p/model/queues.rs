@@ -6,11 +6,11 @@ use super::Timing;
 use super::replay::{set_word, word};
 use crate::ap1000p::command::message;
 use crate::ap1000p::page::Page;
-use crate::ap1000p::queues::{Element, Region, SIZES, turn};
+use crate::ap1000p::queues::{Element, NUMBERS, Region, SIZES, turn};
 use crate::ap1000p::regs::*;
 use crate::ap1000p::send::Traffic;
 use crate::ap1000p::spread::spread;
-use crate::ap1000p::{Queue, Word};
+use crate::ap1000p::{Label, Queue, Word};
 use crate::harness::memory::Memory;
 
 /// A message that was passed over so often goes first.
@@ -31,10 +31,9 @@ pub(super) struct Setting {
 struct Ram {
     words: VecDeque<Word>,
     messages: usize,
-    /// Words of the message that is coming, those that were not kept too.
-    open: usize,
-    /// One of them was lost.
-    misses: bool,
+    /// Words of the message that is coming, and its number.
+    open: u8,
+    number: u8,
 }
 
 impl Ram {
@@ -42,24 +41,28 @@ impl Ram {
         self.words.len() < SIZES[queue as usize] as usize
     }
 
-    /// `None`: the word was lost. False: so is a message.
-    fn put(&mut self, word: Option<Word>, end: bool) -> bool {
-        self.open += 1;
-        self.misses |= word.is_none();
-        let broken = self.misses || self.open > MESSAGE_WORDS as usize;
-        if let Some(word) = word.filter(|_| !broken) {
-            self.words.push_back(word);
+    /// A word that is the next of its message, or a first one; in `doubt` a first one. Another one, and what there is of the message
+    /// then, is dropped; false: something was.
+    fn put(&mut self, word: Word, label: Label, doubt: bool) -> bool {
+        let first = label.index == 0;
+        let fits = first || ((label.index, label.number) == (self.open, self.number) && !doubt);
+        let whole = fits && !(first && self.forget());
+        self.number = label.number;
+        if !fits {
+            self.forget();
+            return false;
         }
-        if broken {
-            // What there is of it.
-            let whole = self.words.iter().rposition(|word| word.end).map_or(0, |last| last + 1);
-            self.words.truncate(whole);
-        }
-        if end {
-            self.messages += usize::from(!broken);
-            (self.open, self.misses) = (0, false);
-        }
-        !(broken && end)
+        self.words.push_back(word);
+        self.messages += usize::from(word.end);
+        self.open = if word.end { 0 } else { label.index + 1 };
+        whole
+    }
+
+    /// The rest of the message that is coming will not; true: there was one.
+    fn forget(&mut self) -> bool {
+        let open = std::mem::take(&mut self.open);
+        self.words.truncate(self.words.len() - usize::from(open));
+        open > 0
     }
 
     fn take(&mut self) -> Option<Vec<u32>> {
@@ -75,9 +78,9 @@ pub(super) struct Queues {
     rams: [Ram; QUEUES as usize],
     /// Words of messages whose writers wait for room or for the end of a pause.
     waiting: [VecDeque<Word>; QUEUES as usize],
-    /// Place of each writer's next word in its message.
-    index: [u8; QUEUES as usize],
-    direct: VecDeque<(Queue, Word)>,
+    /// Of each writer's next word.
+    label: [Label; QUEUES as usize],
+    direct: VecDeque<(Queue, Word, Label)>,
     passed: [u32; QUEUES as usize],
     /// Of a message to all cells, what is still to be sent.
     spread: VecDeque<Vec<u32>>,
@@ -85,6 +88,9 @@ pub(super) struct Queues {
     region: Region,
     /// Elements in it, and from which cycle on each can be read.
     held: VecDeque<(Element, u64)>,
+    /// Position and lap of the first element of a queue since it had none, and how many were lost since one of the queue came back.
+    first: [(u16, u8); QUEUES as usize],
+    misses: [u32; QUEUES as usize],
     /// Queues with words there, and how many.
     away: [bool; QUEUES as usize],
     of: [u32; QUEUES as usize],
@@ -107,12 +113,14 @@ impl Queues {
             hardware,
             rams: Default::default(),
             waiting: Default::default(),
-            index: [0; QUEUES as usize],
+            label: Default::default(),
             direct: VecDeque::new(),
             passed: [0; QUEUES as usize],
             spread: VecDeque::new(),
             region: Region { base: 0, limit: 0 },
             held: VecDeque::new(),
+            first: Default::default(),
+            misses: [0; QUEUES as usize],
             away: [false; QUEUES as usize],
             of: [0; QUEUES as usize],
             users: 0,
@@ -130,8 +138,8 @@ impl Queues {
         self.waiting[queue as usize].extend(message(words));
     }
 
-    pub fn direct(&mut self, queue: Queue, word: Word) {
-        self.direct.push_back((queue, word));
+    pub fn direct(&mut self, queue: Queue, word: Word, label: Label) {
+        self.direct.push_back((queue, word, label));
     }
 
     /// Whether no message waits for this queue: the next one can be put.
@@ -158,11 +166,11 @@ impl Queues {
     /// What waits goes on as far as there is room; whether any did.
     pub fn flow(&mut self, now: u64, setting: Setting, memory: &mut Memory, timing: &Timing) -> bool {
         let mut moved = false;
-        while let Some(&(queue, word)) = self.direct.front() {
+        while let Some(&(queue, word, label)) = self.direct.front() {
             let through = setting.mode & MODE_THROUGH_MASK != 0;
             let took = if through {
                 let room = self.rams[queue as usize].has_room(queue);
-                self.lost |= room && !self.rams[queue as usize].put(Some(word), word.end);
+                self.lost |= room && !self.rams[queue as usize].put(word, label, false);
                 room
             } else {
                 self.put(now, queue, word, setting, memory, timing)
@@ -175,7 +183,7 @@ impl Queues {
         }
         for queue in Queue::ALL {
             while let Some(&word) = self.waiting[queue as usize].front() {
-                let pauses = setting.mode & MODE_PAUSE_MASK != 0 && self.index[queue as usize] == 0;
+                let pauses = setting.mode & MODE_PAUSE_MASK != 0 && self.label[queue as usize].index == 0;
                 if pauses || !self.put(now, queue, word, setting, memory, timing) {
                     break;
                 }
@@ -201,11 +209,11 @@ impl Queues {
             self.region = setting.region;
         }
         if !self.away[q] && self.rams[q].has_room(queue) {
-            self.lost |= !self.rams[q].put(Some(word), word.end);
+            self.lost |= !self.rams[q].put(word, self.label[q], false);
         } else if self.may_leave(queue) && (self.away[q] || setting.mode & MODE_BLOCK_MASK == 0) {
             let element = Element {
                 queue,
-                index: self.index[q],
+                label: self.label[q],
                 position: self.position,
                 lap: self.lap,
                 word,
@@ -215,6 +223,9 @@ impl Queues {
             self.lost |= !(set_word(memory, at, tag, 0xf) && set_word(memory, at + 4, data, 0xf));
             self.stored = now + timing.write;
             self.held.push_back((element, self.stored + timing.read));
+            if !self.away[q] {
+                self.first[q] = (self.position, self.lap);
+            }
             self.away[q] = true;
             self.of[q] += 1;
             self.users += u32::from(queue == Queue::User);
@@ -225,11 +236,7 @@ impl Queues {
         } else {
             return false;
         }
-        self.index[q] = if word.end {
-            0
-        } else {
-            (self.index[q] + 1).min(MESSAGE_WORDS as u8 - 1)
-        };
+        self.label[q] = self.label[q].next(word.end);
         true
     }
 
@@ -243,7 +250,7 @@ impl Queues {
             Traffic::Request => Queue::ALL
                 .iter()
                 .filter(of(Traffic::Reply))
-                .any(|q| away(q) && self.index[*q as usize] != 0),
+                .any(|q| away(q) && self.label[*q as usize].index != 0),
         };
         let elements = self.region.elements();
         let share = queue != Queue::User || self.users < elements / 2;
@@ -259,6 +266,10 @@ impl Queues {
     /// The region is empty: what was spilled is back.
     fn rest(&mut self) {
         if self.held.is_empty() {
+            for q in 0..QUEUES as usize {
+                // The last one was lost, and with it the rest of the message that is coming.
+                self.lost |= self.hardware && self.away[q] && self.rams[q].forget();
+            }
             self.away = [false; QUEUES as usize];
             self.users = 0;
             if self.position != 0 {
@@ -284,12 +295,21 @@ impl Queues {
         // What is not as it was written is lost.
         let read = read.and_then(|(tag, data)| Element::decode(tag, data));
         let same = |read: &Element| (read.lap, read.position) == (element.lap, element.position);
-        let word = read.filter(same).map(|read| read.word);
-        self.lost |= word.is_none();
-        self.lost |= !self.rams[q].put(word, element.word.end);
         self.of[q] -= 1;
         self.users -= u32::from(element.queue == Queue::User);
-        self.away[q] = self.of[q] > 0;
+        match read.filter(same) {
+            Some(read) => {
+                let first = self.first[q] == (element.position, element.lap);
+                let doubt = self.misses[q] >= NUMBERS && !first;
+                self.misses[q] = 0;
+                self.lost |= !self.rams[q].put(read.word, element.label, doubt);
+                self.away[q] = self.of[q] > 0;
+            }
+            None => {
+                self.misses = self.misses.map(|misses| misses + 1);
+                self.lost = true;
+            }
+        }
         self.rest();
     }
 
@@ -336,7 +356,7 @@ impl Queues {
         let stuck = |queue: Queue| !self.hardware && self.away[queue as usize] && !self.may_leave(queue);
         let midway = |queue: Queue| {
             let q = queue as usize;
-            self.index[q] != 0 && !self.waiting[q].is_empty() && !stuck(queue)
+            self.label[q].index != 0 && !self.waiting[q].is_empty() && !stuck(queue)
         };
         !Queue::ALL.into_iter().any(midway) && self.direct.is_empty() && self.stored <= now
     }

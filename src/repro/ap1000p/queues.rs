@@ -87,7 +87,7 @@ fn misformed(elements: &[Option<Element>], queue: Queue, words: &[u32]) -> u32 {
         let end = index + 1 == COMMAND_WORDS;
         (queue, index as u8, Word { data, end })
     });
-    let of = |element: &Element| (element.queue, element.index, element.word);
+    let of = |element: &Element| (element.queue, element.label.index, element.word);
     let pairs = elements.iter().zip(expected);
     let wrong = pairs.filter(|(element, expected)| element.as_ref().map(of) != Some(*expected));
     wrong.count() as u32
@@ -436,6 +436,7 @@ pub fn q1(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ap1000p::Label;
 
     #[test]
     fn elements_that_are_not_the_words_are_counted() {
@@ -443,7 +444,10 @@ mod tests {
         let element = |place: u32| {
             Some(Element {
                 queue: Queue::User,
-                index: (place % COMMAND_WORDS) as u8,
+                label: Label {
+                    number: (place / COMMAND_WORDS) as u8,
+                    index: (place % COMMAND_WORDS) as u8,
+                },
                 position: place as u16,
                 lap: 0,
                 word: Word {

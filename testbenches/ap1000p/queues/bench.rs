@@ -1,12 +1,12 @@
 //! The queues with their model, their writers and takers, and a memory.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use tsunagi::ap1000p::command::message;
 use tsunagi::ap1000p::queues::{Element, QueuesModel, Region};
 use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::send::Traffic;
-use tsunagi::ap1000p::{Queue, Word};
+use tsunagi::ap1000p::{Label, Queue, Word};
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::{MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Recorder};
@@ -77,7 +77,7 @@ pub struct Bench<'a, U: Ports> {
     pub memory: Memory,
     agent: MemoryAgent,
     pub writers: [Source<Word>; 5],
-    pub direct: Source<(Queue, Word)>,
+    pub direct: Source<(Queue, Word, Label)>,
     pub sinks: [Sink<(u8, Word)>; 2],
     commands: [Monitor<(u32, u8)>; 2],
     data: Monitor<(u64, bool)>,
@@ -85,8 +85,8 @@ pub struct Bench<'a, U: Ports> {
     /// When each word offered now was first offered.
     offered: [u64; 2],
     fresh: [bool; 2],
-    /// Elements announced to the memory, with their addresses.
-    announced: VecDeque<u32>,
+    /// Elements announced to the memory, with their addresses, and whether it takes their burst.
+    announced: VecDeque<(u32, bool)>,
     /// The first half of an element on a narrow bus.
     half: Option<u32>,
     pub seen: Seen,
@@ -100,6 +100,10 @@ pub struct Bench<'a, U: Ports> {
     /// Elements, by the queue.
     pub elements: [u64; 5],
     pub software: Software,
+    /// Places in which memory has something else than what was written.
+    spoilt: BTreeSet<u32>,
+    /// A direct word was on its way in the cycle before.
+    on_the_way: bool,
 }
 
 /// The system software that refills.
@@ -153,6 +157,8 @@ impl<'a, U: Ports> Bench<'a, U> {
             refused: 0,
             elements: [0; 5],
             software: Software::Idle,
+            spoilt: BTreeSet::new(),
+            on_the_way: false,
         };
         bench.reset();
         bench
@@ -183,6 +189,7 @@ impl<'a, U: Ports> Bench<'a, U> {
         self.announced.clear();
         self.given.clear();
         self.software = Software::Idle;
+        self.on_the_way = false;
     }
 
     fn phase(&mut self, clk: bool, rst: bool) {
@@ -198,6 +205,20 @@ impl<'a, U: Ports> Bench<'a, U> {
         self.sinks = [(); 2].map(|()| Sink::new(pacer()));
     }
 
+    /// An element has become that of another place, or of another lap.
+    pub fn spoil(&mut self, element: u32) {
+        let at = self.region.addr() + element * SPILL_BYTES;
+        let tag = self.memory.read(Addr(at), 4).expect("in the memory");
+        let tag = u32::from_le_bytes(tag.try_into().expect("four bytes"));
+        let bits = (SPILL_TAG_POSITION_MASK | SPILL_TAG_LAP_MASK).count_ones();
+        let other = tag ^ 1 << (SPILL_TAG_POSITION_SHIFT + element % bits);
+        assert!(self.memory.write(Addr(at), &other.to_le_bytes()));
+        // What was spoilt twice may be as it was.
+        if !self.spoilt.remove(&at) {
+            self.spoilt.insert(at);
+        }
+    }
+
     pub fn write(&mut self, queue: Queue, words: &[u32]) {
         message(words)
             .into_iter()
@@ -207,7 +228,7 @@ impl<'a, U: Ports> Bench<'a, U> {
     pub fn cycle(&mut self) -> Result<(), String> {
         let before = self.dut.seen();
         let words: [Option<Word>; 5] = std::array::from_fn(|q| self.writers[q].offer().copied());
-        let direct = self.direct.offer().map(|&(queue, word)| (queue.bit(), word));
+        let direct = self.direct.offer().copied();
         let ready = [0, 1].map(|class: usize| self.sinks[class].ready());
         let ports = *self.agent.ports();
         self.dut.set_up(self.region, self.modes);
@@ -219,6 +240,10 @@ impl<'a, U: Ports> Bench<'a, U> {
             format!("{before:x?} becomes {now:x?} within the cycle")
         })?;
         self.seen = before;
+        holds(Rule::Told, !(before.stable && self.on_the_way), || {
+            format!("stable in cycle {} with a direct word on its way", self.cycle)
+        })?;
+        self.on_the_way = direct.is_some();
         self.phase(true, false);
         let cycle = self.cycle;
         self.cycle += 1;
@@ -264,7 +289,7 @@ impl<'a, U: Ports> Bench<'a, U> {
                 self.taken[q] += 1;
             }
         }
-        if let Some((queue, word)) = self.direct.step(before.direct_ready)
+        if let Some((queue, word, _)) = self.direct.step(before.direct_ready)
             && !self.modes.through
         {
             self.model.put(cycle, queue, word);
@@ -273,10 +298,11 @@ impl<'a, U: Ports> Bench<'a, U> {
         // Elements, as they are written: in the order of their commands.
         if mem.wr_cmd_valid && ports.wr_cmd_ready {
             let bytes = (u32::from(mem.wr_cmd_len) + 1) * U::BUS_BYTES;
+            // A burst is refused as a whole.
+            let kept = self.memory.bus_ok(Addr(mem.wr_cmd_addr), bytes);
             self.announced
-                .extend((0..bytes / SPILL_BYTES).map(|i| mem.wr_cmd_addr + i * SPILL_BYTES));
-            let bad = !self.memory.bus_ok(Addr(mem.wr_cmd_addr), bytes);
-            self.refused += u64::from(bad);
+                .extend((0..bytes / SPILL_BYTES).map(|i| (mem.wr_cmd_addr + i * SPILL_BYTES, kept)));
+            self.refused += u64::from(!kept);
         }
         if mem.wr_data_valid && ports.wr_data_ready {
             let whole = if U::BUS_BYTES == 8 {
@@ -291,11 +317,10 @@ impl<'a, U: Ports> Bench<'a, U> {
                 }
             };
             if let Some((tag, data)) = whole {
-                let addr = self
+                let (addr, kept) = self
                     .announced
                     .pop_front()
                     .ok_or_else(|| fault(&"Element: data without a command"))?;
-                let kept = self.memory.bus_ok(Addr(addr), SPILL_BYTES);
                 self.model.spill(addr, tag, data, kept).map_err(broken)?;
                 self.elements[Element::decode(tag, data).expect("checked by the model").queue as usize] += 1;
             }
@@ -307,13 +332,9 @@ impl<'a, U: Ports> Bench<'a, U> {
             }
         });
         if let Some((addr, bytes)) = read {
-            self.model.read_back(bytes / SPILL_BYTES);
             for at in (addr.0..addr.0 + bytes).step_by(SPILL_BYTES as usize) {
-                if !self.memory.bus_ok(Addr(at), SPILL_BYTES) {
-                    let data = self.memory.read(Addr(at + 4), 4).expect("in the memory");
-                    let data = u32::from_le_bytes(data.try_into().expect("four bytes"));
-                    self.model.unreadable(data);
-                }
+                let good = !self.spoilt.remove(&at) && self.memory.bus_ok(Addr(at), SPILL_BYTES);
+                self.model.read_back(good);
             }
         }
         for (count, told) in self
@@ -353,7 +374,7 @@ impl<'a, U: Ports> Bench<'a, U> {
                     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
                     let element = Element::decode(word(0), word(4))
                         .ok_or_else(|| format!("Element: {:#x} {:#x} at {at}", word(0), word(4)))?;
-                    self.direct.push((element.queue, element.word));
+                    self.direct.push((element.queue, element.word, element.label));
                 }
                 self.software = Software::Writing { elements, calm: 0 };
             }
@@ -361,7 +382,7 @@ impl<'a, U: Ports> Bench<'a, U> {
                 // A writer that waits for room goes on as soon as there is some.
                 let part = if seen.full { elements } else { elements.div_ceil(2) };
                 self.modes.release = Some(part);
-                self.model.read_back(part);
+                (0..part).for_each(|_| self.model.read_back(true));
                 self.software = match elements - part {
                     0 => Software::Released,
                     elements => Software::Writing { elements, calm: 4 },

@@ -2,7 +2,7 @@
 
 use testbenches::rtl::*;
 use tsunagi::ap1000p::queues::Region;
-use tsunagi::ap1000p::{Queue, Word};
+use tsunagi::ap1000p::{Label, Queue, Word};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut};
 use verilated::Unit;
 
@@ -40,7 +40,7 @@ pub trait Ports: Unit {
 
     fn set_clk(&self, clk: bool, rst: bool);
     fn set_up(&self, region: Region, modes: Modes);
-    fn set(&self, words: [Option<Word>; 5], direct: Option<(u8, Word)>, ready: [bool; 2], mem: &MemPortsOut);
+    fn set(&self, words: [Option<Word>; 5], direct: Option<(Queue, Word, Label)>, ready: [bool; 2], mem: &MemPortsOut);
     fn seen(&self) -> Seen;
     fn busy(&self) -> bool;
 }
@@ -66,7 +66,13 @@ macro_rules! ports {
                 self.release_count_i.set(modes.release.unwrap_or(0x1_2345));
             }
 
-            fn set(&self, words: [Option<Word>; 5], direct: Option<(u8, Word)>, ready: [bool; 2], mem: &MemPortsOut) {
+            fn set(
+                &self,
+                words: [Option<Word>; 5],
+                direct: Option<(Queue, Word, Label)>,
+                ready: [bool; 2],
+                mem: &MemPortsOut,
+            ) {
                 let bits = |bit: &dyn Fn(&Option<Word>) -> bool| {
                     words.iter().enumerate().map(|(q, word)| u8::from(bit(word)) << q).sum::<u8>()
                 };
@@ -74,9 +80,12 @@ macro_rules! ports {
                 self.in_end_i.set(bits(&|word| word.is_none_or(|word| word.end)));
                 self.in_data_i.set(words.map(|word| word.map_or(0xdead_beef, |word| word.data)));
                 self.direct_valid_i.set_bool(direct.is_some());
-                self.direct_queue_i.set(direct.map_or(0x1f, |(queue, _)| queue));
-                self.direct_end_i.set_bool(direct.is_none_or(|(_, word)| word.end));
-                self.direct_data_i.set(direct.map_or(0xdead_beef, |(_, word)| word.data));
+                self.direct_waits_i.set_bool(direct.is_some());
+                self.direct_queue_i.set(direct.map_or(0x1f, |(queue, ..)| queue.bit()));
+                self.direct_number_i.set(direct.map_or(7, |(_, _, label)| label.number));
+                self.direct_index_i.set(direct.map_or(15, |(_, _, label)| label.index));
+                self.direct_end_i.set_bool(direct.is_none_or(|(_, word, _)| word.end));
+                self.direct_data_i.set(direct.map_or(0xdead_beef, |(_, word, _)| word.data));
                 self.out_ready_i.set(u8::from(ready[0]) | u8::from(ready[1]) << 1);
                 tsunagi::set_mem_ports!(self, mem);
             }
@@ -126,6 +135,10 @@ ports!(
     TwinQueuesElement: u64, true;
     TwinQueuesLap: u64, true;
     TwinQueuesLost: u64, true;
+    TwinQueuesOld: u64, true;
+    TwinQueuesNumber: u64, true;
+    TwinQueuesDoubt: u64, true;
+    TwinQueuesForget: u64, true;
     TwinQueuesGap: u64, true;
     TwinQueuesWithdraws: u64, true;
     TwinQueuesPath: u64, true;
@@ -140,4 +153,5 @@ ports!(
     TwinQueuesShare: u64, true;
     TwinQueuesBehind: u64, true;
     TwinQueuesStable: u64, false;
+    TwinQueuesDirect: u64, false;
 );

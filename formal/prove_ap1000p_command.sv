@@ -8,7 +8,7 @@
 //
 // One word of the eight, any of them, is followed. What may be is written from docs/machines/ap1000p.md and from the
 // formats, for whole words and at once; the block looks at them in four cycles. Size and range are constant, any; the
-// context changes when it likes, and open commands are forgotten at any time.
+// context changes when it likes. Assumed: no open command is forgotten in the cycle after a store.
 module prove_ap1000p_command #(
     parameter int System = 0
 ) (
@@ -198,7 +198,7 @@ module prove_ap1000p_command #(
   end
 
   // What must be shown of the open command: how many words, its page, and the followed one.
-  logic [2:0] shown_q;
+  logic [ 2:0] shown_q;
   logic [15:0] shown_page_q;
   logic [31:0] shown_word_q, peeked_q;
   logic peeks_q;
@@ -300,6 +300,7 @@ module prove_ap1000p_command #(
   );
 
   // ------------------------------------------------------------------------------------------------ what is claimed
+  logic fresh_q;
   logic [15:0][31:0] memory;
   for (genvar i = 0; i < 16; i++) begin : gen_memory
     assign memory[i] = dut.gen_class[System].u_open.mem_q[i];
@@ -316,7 +317,9 @@ module prove_ap1000p_command #(
   logic [1:0] settled_q = '0;
   always_ff @(posedge clk_i) begin
     settled_q <= {settled_q[0], 1'b1};
+    fresh_q   <= store_valid_i && store_ready;
     if (!rst_i) begin
+      not_after_a_store : assume (drop_i == '0 || !fresh_q);
       // What leaves.
       nothing_refused_leaves : assert (!valid[System] || level_q != '0);
       nothing_kept_back : assert (valid[System] || level_q == '0);
@@ -333,16 +336,21 @@ module prove_ap1000p_command #(
       only_refused_told : assert (!refused || told_q || int'(refused_page[ap1000p_pkg::PageSystemLsb]) != System);
       refused_counted : assert (refused_count == (told_count_q == '1 ? '1 : told_count_q + 16'(refused)));
       // What is open is shown, and what is under way is told.
-      open_shown :
-      assert (open_count[System] == shown_q && (shown_q == '0 || open_page[System] == shown_page_q));
+      open_shown : assert (open_count[System] == shown_q && (shown_q == '0 || open_page[System] == shown_page_q));
       word_shown : assert (!peeks_q || peeked == peeked_q);
       direct_told : assert (direct_waits == ((store_q && exists && page_q[15]) || direct_inside != '0));
       // What makes it inductive.
       words_shown : assert (shown_q <= which_q || dut.shown_q[{1'(System), which_q}] == shown_word_q);
+      same_known :
+      assert (!store_q || !exists || page_q[15] || dut.count[page_q[ap1000p_pkg::PageSystemLsb]] == '0 ||
+              dut.same_q == (page_q == dut.open_page_q[page_q[ap1000p_pkg::PageSystemLsb]]));
+      turns_at_once : assert (!store_q || fresh_q || !waits || !turned);
       shown_is_open : assert (shown_q == '0 || count_q == shown_q || (store_q && count_q + 3'd1 == shown_q));
       store_known : assert (store_q == dut.valid_q && (!store_q || (page_q == dut.page_q && word_q == dut.data_q)));
       page_known : assert (!store_q || exists == dut.known_q);
-      open_known : assert (count_q == counted && (count_q == '0 || open_page_q == dut.open_page_q[System]));
+      open_known :
+      assert (count_q == counted && (count_q == '0 || open_page_q == dut.open_page_q[System]) &&
+                           (!waits || fresh_q || count_q != '0 || dut.open_page_q[System] == page_q));
       pages_of_the_class :
       assert ((dut.count[0] == '0 || !dut.open_page_q[0][ap1000p_pkg::PageSystemLsb]) &&
               (dut.count[1] == '0 || dut.open_page_q[1][ap1000p_pkg::PageSystemLsb]) &&

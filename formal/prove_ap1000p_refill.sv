@@ -7,7 +7,8 @@
 // Assumed: what `ap1000p_spill` and `ap1000p_queues` keep: the region holds still while it is in use, its first tag is a place of it, and
 // no more is announced than the largest region holds; the memory's rules. What the memory gives is any.
 module prove_ap1000p_refill #(
-    parameter int DataW = 64
+    parameter int DataW = 64,
+    parameter int Most = 65536  // elements that are announced and have not left; with a few, runs of refused ones are followed
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -19,6 +20,8 @@ module prove_ap1000p_refill #(
     input logic stored_valid_i,
     input logic [2:0] stored_count_i,
     input logic stored_refused_i,
+    input logic mark_spot_i,
+    input logic [2:0] nth_i,
     input logic cmd_ready_i,
     input logic data_valid_i,
     input logic [DataW-1:0] data_data_i,
@@ -170,17 +173,6 @@ module prove_ap1000p_refill #(
       .word_o(word)
   );
 
-  // Elements by their number of all that were announced: of the followed one, whether it was refused; whether runs were joined.
-  logic [16:0] told_q, came_q, spot_q;
-  logic spot_refused_q, joined_q;
-  always_ff @(posedge clk_i) begin
-    spot_q <= spot_q;
-    if (stored_valid_i && spot_q - told_q < 17'(tells)) spot_refused_q <= stored_refused_i;
-    told_q   <= rst_i ? '0 : told_q + 17'(tells);
-    came_q   <= rst_i ? '0 : came_q + 17'(element);
-    joined_q <= !rst_i && (joined_q || (dut.adds && dut.widens && dut.newest_end_q != dut.told_q));
-  end
-
   // In the cycle before: something to be asked for with nothing in the way; an element inside, and none offered.
   logic waits_q, idle_q;
   always_ff @(posedge clk_i) begin
@@ -212,7 +204,7 @@ module prove_ap1000p_refill #(
       empty_is_empty : assume (!empty_i || (inside_q == '0 && !stored_valid_i));
       in_use_holds : assume (fresh_q || region_q == {base_i, limit_i});
       a_region : assume (empty_i || !fresh_q || ({1'b0, tag_q[15:10]} < limit_i && limit_i <= 7'd64));
-      no_more_than_fits : assume (inside_q + 17'(tells) <= 17'h10000);
+      no_more_than_fits : assume (inside_q + 17'(tells) <= 17'(Most));
 
       asked_in_order : assert (!cmd_valid || cmd_addr == {5'b0, base_i, tag_q[15:0], 3'b0});
       whole_elements : assert (!cmd_valid || (cmd_len < 8'(8 * Beats) && (Beats == 1 || cmd_len[0])));
@@ -227,10 +219,6 @@ module prove_ap1000p_refill #(
       offers_soon : assert (!idle_q || out_valid);
       busy_tells : assert (busy || inside_q == '0);
       rests : assert (!busy || inside_q != '0);
-
-      refused_is_lost : assert (!(element && came_q == spot_q && spot_refused_q) || dut.refused);
-      refused_or_joined : assert (!(element && came_q == spot_q && dut.refused) || spot_refused_q || joined_q);
-      two_runs : cover (element && came_q == spot_q && spot_refused_q && dut.oldest_q && dut.newest_q && !joined_q);
 
       loses : cover (pop && follow && ahead == '0 && out_lost);
       goes_round : cover (element && !lost && tag_q[15:0] == '0 && !fresh_q && out_valid && !out_lost);
@@ -261,50 +249,75 @@ module prove_ap1000p_refill #(
       .word_i  (word)
   );
 
-  // Runs of refused elements, the oldest first, as they lie behind the element that comes next.
-  localparam int Runs = Notes + 2;
-  logic [Runs-1:0] run, covers;
-  logic [Runs-1:0][16:0] from, to;
-  logic [16:0] ahead_of_spot, edge_;
-  logic runs;
-  assign ahead_of_spot = spot_q - came_q;
-  always_comb begin
-    run[0] = dut.oldest_q;
-    from[0] = dut.within_q ? '0 : dut.oldest_first_q - came_q;
-    to[0] = dut.oldest_end_q - came_q;
-    for (int n = 0; n < Notes; n++) begin
-      run[n+1] = n < int'(dut.u_notes.level_o);
-      from[n+1] = dut.u_notes.mem_q[n][33:17] - came_q;
-      to[n+1] = dut.u_notes.mem_q[n][16:0] - came_q;
+  if (Most <= 64) begin : gen_runs
+    // One announced element is followed: how many come before it, and whether it was refused; whether runs were joined.
+    logic spot, spot_q, spot_refused_q, joined_q;
+    logic [16:0] before_spot_q, outstanding_q;
+    assign spot = stored_valid_i && mark_spot_i && !spot_q && 4'(nth_i) < tells;
+    always_ff @(posedge clk_i) begin
+      outstanding_q <= outstanding_q + 17'(tells) - 17'(element);
+      if (spot) begin
+        spot_q <= 1'b1;
+        spot_refused_q <= stored_refused_i;
+        before_spot_q <= outstanding_q - 17'(element) + 17'(nth_i);
+      end else if (spot_q && element) begin
+        spot_q <= before_spot_q != '0;
+        before_spot_q <= before_spot_q - 17'd1;
+      end
+      joined_q <= joined_q || (dut.adds && dut.widens && dut.behind_q != '0);
+      if (rst_i) {spot_q, joined_q, outstanding_q} <= '0;
     end
-    run[Runs-1] = dut.newest_q;
-    from[Runs-1] = dut.newest_first_q - came_q;
-    to[Runs-1] = dut.newest_end_q - came_q;
-    runs  = 1'b1;
-    edge_ = '0;
-    for (int n = 0; n < Runs; n++) begin
-      covers[n] = run[n] && from[n] <= ahead_of_spot && ahead_of_spot < to[n];
-      if (run[n] && !(edge_ <= from[n] && from[n] < to[n])) runs = 1'b0;
-      if (run[n]) edge_ = to[n];
+
+    // Runs of refused elements, the oldest first, by how many elements come before them and before their ends.
+    localparam int Runs = Notes + 2;
+    logic [Runs-1:0] run, covers;
+    logic [Runs-1:0][16:0] gap, length;
+    logic [Runs:0][19:0] ends;
+    logic [Runs-1:0][19:0] from;
+    logic runs;
+    assign run[0] = dut.oldest_q;
+    assign {gap[0], length[0]} = {dut.oldest_gap_q, dut.oldest_run_q};
+    for (genvar n = 0; n < Notes; n++) begin : gen_note
+      assign run[n+1] = n < int'(dut.u_notes.level_o);
+      assign {gap[n+1], length[n+1]} = dut.u_notes.mem_q[n];
     end
-    if (edge_ > told_q - came_q) runs = 1'b0;
-  end
-  always_ff @(posedge clk_i) begin
-    if (!rst_i) begin
-      elements_known :
-      assert (told_q == dut.told_q && came_q == dut.came_q && told_q - came_q == unasked_q + 17'(due_q));
-      in_runs : assert (runs && (!dut.within_q || dut.oldest_q));
-      oldest_known :
-      assert (dut.oldest_q || (dut.u_notes.level_o == '0 && (!dut.newest_q || from[Runs-1] >= 17'(due_q))));
-      refused_covered :
-      assert (ahead_of_spot >= told_q - came_q || (spot_refused_q ? covers != '0 : covers == '0 || joined_q));
+    assign run[Runs-1] = dut.newest_q;
+    assign {gap[Runs-1], length[Runs-1]} = {dut.newest_gap_q, dut.newest_run_q};
+    always_comb begin
+      runs = 1'b1;
+      ends[0] = '0;
+      for (int n = 0; n < Runs; n++) begin
+        from[n]   = ends[n] + 20'(gap[n]);
+        ends[n+1] = run[n] ? from[n] + 20'(length[n]) : ends[n];
+        covers[n] = run[n] && from[n] <= 20'(before_spot_q) && 20'(before_spot_q) < ends[n+1];
+        if (run[n] && length[n] == '0) runs = 1'b0;
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      if (!rst_i) begin
+        refused_is_lost : assert (!(element && spot_q && before_spot_q == '0 && spot_refused_q) || dut.refused);
+        refused_or_joined :
+        assert (!(element && spot_q && before_spot_q == '0 && dut.refused) || spot_refused_q || joined_q);
+        two_runs : cover (spot_q && spot_refused_q && dut.oldest_q && dut.newest_q && !joined_q);
+        elements_known : assert (outstanding_q == unasked_q + 17'(due_q));
+        in_runs : assert (runs && ends[Runs] + 20'(dut.behind_q) == 20'(outstanding_q));
+        few_inside :
+        assert (outstanding_q <= 17'(Most) && dut.behind_q <= outstanding_q &&
+                (!dut.oldest_q || (dut.oldest_gap_q <= 17'(Most) && dut.oldest_run_q <= 17'(Most))) &&
+                (!dut.newest_q || (dut.newest_gap_q <= 17'(Most) && dut.newest_run_q <= 17'(Most))) &&
+                (!run[1] || (gap[1] <= 17'(Most) && length[1] <= 17'(Most))));
+        oldest_known :
+        assert (dut.oldest_q || (dut.u_notes.level_o == '0 && (!dut.newest_q || dut.newest_gap_q >= 17'(due_q))));
+        spot_known : assert (!spot_q || before_spot_q < outstanding_q);
+        refused_covered : assert (!spot_q || (spot_refused_q ? covers != '0 : covers == '0 || joined_q));
+      end
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       all_counted : assert (inside_q == unasked_q + 17'(due_q) + 17'(held));
-      possible : assert (inside_q <= 17'h10000 && dut.stored_q <= 17'h10000);
+      possible : assert (inside_q <= 17'(Most) && dut.stored_q <= 17'(Most));
       unasked_known : assert (unasked_q == dut.stored_q + (cmd_valid ? 17'(asked) : '0));
       burst_known :
       assert (dut.active_q == (cmd_valid || burst_q) && burst_q == (due_q != '0) &&

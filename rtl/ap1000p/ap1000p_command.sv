@@ -44,7 +44,7 @@ module ap1000p_command (
     // open commands: [0] user, [1] system
     output logic [1:0][2:0] open_count_o,
     output logic [1:0][15:0] open_page_o,
-    input logic [1:0] drop_i,
+    input logic [1:0] drop_i,  // not in the cycle after a store
     input logic [3:0] peek_i,
     output logic [31:0] peek_data_o,
 
@@ -93,15 +93,22 @@ module ap1000p_command (
   endfunction
 
   // ------------------------------------------------------------------------------------------------------- the store
-  logic valid_q, known_q, move;
-  logic [15:0] page_q;
+  logic valid_q, known_q, same_q, move, to_open;
+  logic [15:0] page_q, after;
   logic [31:0] data_q;
+  logic [1:0][15:0] open_page_q;
+  logic class_in;
+
+  // The page of the open command it comes to: that of the word before it, if they are of one class.
+  assign class_in = store_page_i[ap1000p_pkg::PageSystemLsb];
+  assign after = to_open && page_q[ap1000p_pkg::PageSystemLsb] == class_in ? page_q : open_page_q[class_in];
 
   assign store_ready_o = !valid_q || move;
   always_ff @(posedge clk_i) begin
     if (store_ready_o) begin
       page_q  <= store_page_i;
       known_q <= exists(store_page_i);
+      same_q  <= store_page_i == after;
       data_q  <= store_data_i;
     end
     if (rst_i) valid_q <= 1'b0;
@@ -151,18 +158,17 @@ module ap1000p_command (
 
   // ------------------------------------------------------------------------------------------- the command it is of
   logic [1:0] full, put, keep, forget;
-  logic [1:0][ 2:0] count;
-  logic [1:0][15:0] open_page_q;
+  logic [1:0][2:0] count;
   logic [1:0] bad_head_q, bad_cell_q, bad_length_q;
-  logic change, last, bad_where, bad, to_open, dropped;
+  logic change, last, bad_where, bad, dropped;
   logic [ 2:0] index;
   logic [31:0] word;
 
   assign to_open = valid_q && known_q && !direct;
   // A word that waits for room is of the open command already, unless it ends it: then there is none.
-  assign dropped = to_open && drop_i[class_] && !last;
+  assign dropped = to_open && drop_i[class_] && count[class_] != 3'(ap1000p_pkg::CommandWords - 1);
   assign move = !known_q || (direct ? direct_ready : !full[class_] || dropped);
-  assign change = count[class_] != '0 && page_q != open_page_q[class_];
+  assign change = count[class_] != '0 && !same_q;
   assign index = change ? '0 : count[class_];
   assign last = index == 3'(ap1000p_pkg::CommandWords - 1);
   assign bad_where = bad_head_q[class_] || bad_cell_q[class_];
@@ -190,13 +196,14 @@ module ap1000p_command (
     whole_x_q <= span_x_q >= $signed(10'(size_x_i)) - 10'sd1;
     whole_y_q <= span_y_q >= $signed(10'(size_y_i)) - 10'sd1;
     for (int c = 0; c < 2; c++) begin
+      if (to_open && class_ == c[0] && index == 3'd0) open_page_q[c] <= page_q;
       if (put[c] && index == 3'd0) begin
-        open_page_q[c] <= page_q;
-        bad_head_q[c]  <= data_q[31:16] != '0 || (c == 0 && abroad);
+        bad_head_q[c] <= data_q[31:16] != '0 || (c == 0 && abroad);
       end
       if (put[c] && index == 3'd1) bad_length_q[c] <= data_q[31:20] != '0;
       if (put[c] && index == 3'd0) bad_length_q[c] <= 1'b0;
     end
+    if (rst_i) open_page_q <= '0;
   end
 
   // The cell's check comes 4 cycles after word 0, and the last word at least 7.
@@ -252,6 +259,7 @@ module ap1000p_command (
   assign out_ready = {system_ready_i, user_ready_i};
 
   // -------------------------------------------------------------------------------------------------------------- shown
+  assign open_page_o = open_page_q;
   logic [31:0] shown_q[16];  // the words of the open commands, by {class, place}
   logic [ 3:0] peek_q;
   always_ff @(posedge clk_i) begin
@@ -259,16 +267,10 @@ module ap1000p_command (
     peek_q <= peek_i;
     for (int c = 0; c < 2; c++) begin
       open_count_o[c] <= count[c];
-      if (count[c] != '0) open_page_o[c] <= open_page_q[c];
-      if (to_open && class_ == c[0]) begin
-        open_count_o[c] <= dropped ? '0 : index + 3'd1;
-        if (index == '0) open_page_o[c] <= page_q;
-      end else if (drop_i[c]) open_count_o[c] <= '0;
+      if (to_open && class_ == c[0]) open_count_o[c] <= dropped ? '0 : index + 3'd1;
+      else if (drop_i[c]) open_count_o[c] <= '0;
     end
-    if (rst_i) begin
-      open_count_o <= '0;
-      open_page_o  <= '0;
-    end
+    if (rst_i) open_count_o <= '0;
     peek_data_o <= '0;
     if (!rst_i && open_count_o[peek_q[3]] > peek_q[2:0]) peek_data_o <= shown_q[peek_q];
   end

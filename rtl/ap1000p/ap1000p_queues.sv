@@ -65,7 +65,7 @@ module ap1000p_queues #(
     output logic [4:0] in_ready_o,
     input logic [4:0] in_end_i,
     input logic [4:0][31:0] in_data_i,
-    input logic direct_waits_i,  // a word on its way here: not stable
+    input logic arriving_i,  // a word on its way here: not stable
     input logic direct_valid_i,
     output logic direct_ready_o,
     input logic [4:0] direct_queue_i,
@@ -126,7 +126,7 @@ module ap1000p_queues #(
       .out_data_o ({direct_queue, direct_number, direct_index, direct_end, direct_data})
   );
 
-  logic refill_valid, refill_lost, refill_end;
+  logic refill_valid, refill_new, refill_lost, refill_end;
   logic [4:0] refill_queue;
   logic [2:0] refill_number;
   logic [3:0] refill_index;
@@ -145,7 +145,7 @@ module ap1000p_queues #(
     assign asks[q] = in_valid_i[q] && may[q] && (midway_q[q] || !pause_q);
   end
   assign asks[5] = direct_valid && (direct_queue & (through_q ? ~full & ~forget : may)) != '0;
-  assign asks[6] = refill_valid && (refill_lost || (refill_queue & full) == '0);
+  assign asks[6] = refill_valid && !refill_new && (refill_lost || (refill_queue & full) == '0);
   assign take = grant & asks;
   // The arbiter sees who asked a cycle ago: who no longer does is passed by.
   always_ff @(posedge clk_i) asks_q <= rst_i ? '0 : asks;
@@ -362,7 +362,6 @@ module ap1000p_queues #(
     logic [TagW-1:0] first_q[8];  // of each queue's first element, before which all its words are in the RAM
     logic [TagW-1:0] last_q [8];  // of its last one
     logic [4:0] starts, missed;
-    logic [4:0][3:0] misses_q;  // elements lost since one of the queue came, 8 at most
     logic [2:0] put_number, get_number;
     always_comb begin
       put_number = '0;
@@ -376,17 +375,25 @@ module ap1000p_queues #(
     always_ff @(posedge clk_i) begin
       if (diverted && (queue & starts) != '0) first_q[put_number] <= tag;
       if (diverted) last_q[put_number] <= tag;
-      for (int q = 0; q < 5; q++) begin
-        if (rst_i || (refill && !refill_lost && refill_queue[q])) misses_q[q] <= '0;
-        else if (refill && refill_lost && !misses_q[q][3]) misses_q[q] <= misses_q[q] + 4'd1;
-      end
     end
     for (genvar q = 0; q < 5; q++) begin : gen_missed
-      assign missed[q] = misses_q[q][3];
+      logic [3:0] misses_q;  // elements lost since one of the queue came, 8 at most
+      assign missed[q] = misses_q[3];
+      always_ff @(posedge clk_i) begin
+        if (rst_i || (refill && !refill_lost && refill_queue[q])) misses_q <= '0;
+        else if (refill && refill_lost && !missed[q]) misses_q <= misses_q + 4'd1;
+      end
     end
-    assign doubt  = grant[6] && (refill_queue & missed) != '0 && first_q[get_number] != refill_tag;
+    // While many are missing an element is looked at in the cycle before its turn.
+    logic stood_q, doubt_q;
+    always_ff @(posedge clk_i) begin
+      stood_q <= refill_valid && !refill && !rst_i;
+      doubt_q <= (refill_queue & missed) != '0 && first_q[get_number] != refill_tag;
+    end
+    assign refill_new = missed != '0 && !stood_q;
+    assign doubt = grant[6] && stood_q && doubt_q;
     assign forget = empty ? away_q : '0;
-    assign back   = refill && !refill_lost && last_q[get_number] == refill_tag ? refill_queue : '0;
+    assign back = refill && !refill_lost && last_q[get_number] == refill_tag ? refill_queue : '0;
 
     logic busy;
     ap1000p_refill #(
@@ -426,6 +433,7 @@ module ap1000p_queues #(
   end else begin : gen_software
     assign back = '0;
     assign doubt = 1'b0;
+    assign refill_new = 1'b0;
     assign forget = '0;
     assign {refill_valid, refill_lost, refill_end, refill_queue, refill_number, refill_index, refill_tag, refill_data} = '0;
     assign {mem_rd_cmd_valid_o, mem_rd_cmd_addr_o, mem_rd_cmd_len_o, mem_rd_data_ready_o} = '0;
@@ -448,7 +456,7 @@ module ap1000p_queues #(
     end else begin
       away_q <= ((empty ? '0 : away_q) & ~back) | (diverted ? queue : '0);
       fill_o <= !HardwareRefill && (away_q & ~more) != '0;
-      stable_o <= pause_q && (midway_q & ~stuck) == '0 && take == '0 && !direct_waits_i && !direct_valid && !spill_busy;
+      stable_o <= pause_q && (midway_q & ~stuck) == '0 && take == '0 && !arriving_i && !direct_valid && !spill_busy;
       spill_error_o <= spill_error;
       lost_o <= refill && refill_lost;
     end

@@ -108,19 +108,20 @@ module ap1000p_refill #(
   assign mem_data_ready_o = active_q && !cmd_valid_q;
 
   // ------------------------------------------------------------------------------------------------------------ refused
-  // Runs by the number of their first element and of the one behind their last, of all that were ever announced. The oldest waits for its
-  // elements to come, the newest may be extended, those between are in a FIFO.
-  logic [16:0] told_q, came_q;  // elements announced, come
-  logic [16:0] told_next, oldest_first_q, oldest_end_q, newest_first_q, newest_end_q, note_first, note_end;
-  logic oldest_q, newest_q, within_q, refused, ends, free, note_ready, note_valid, hands_on, adds, widens;
+  // Runs as {elements between it and the run before, its elements}: the oldest counts down to its end, the newest may be widened, those
+  // between are in a FIFO.
+  logic [16:0] oldest_gap_q, oldest_run_q, newest_gap_q, newest_run_q, note_gap, note_run;
+  logic [16:0] behind_q, behind, told;  // elements behind all runs
+  logic oldest_q, newest_q, refused, ends, free, note_ready, note_valid, hands_on, adds, widens;
   logic [$clog2(Notes+1)-1:0] unused_level;
-  assign told_next = told_q + 17'(stored_count_i) + 17'd1;
-  assign refused = within_q || (oldest_q && came_q == oldest_first_q);
-  assign ends = element && refused && came_q + 17'd1 == oldest_end_q;
+  assign told = 17'(stored_count_i) + 17'd1;
+  assign refused = oldest_q && oldest_gap_q == '0;
+  assign ends = element && refused && oldest_run_q == 17'd1;
   assign free = !oldest_q || ends;
   assign hands_on = free && !note_valid;  // the newest becomes the oldest
   assign adds = stored_valid_i && stored_refused_i;
-  assign widens = newest_q && !hands_on && (newest_end_q == told_q || !note_ready);
+  assign widens = newest_q && !hands_on && (behind_q == '0 || !note_ready);
+  assign behind = behind_q - 17'(element && !oldest_q && !newest_q);
   fifo #(
       .W(34),
       .Depth(Notes)
@@ -129,30 +130,32 @@ module ap1000p_refill #(
       .rst_i,
       .in_valid_i (adds && newest_q && !hands_on && !widens),
       .in_ready_o (note_ready),
-      .in_data_i  ({newest_first_q, newest_end_q}),
+      .in_data_i  ({newest_gap_q, newest_run_q}),
       .out_valid_o(note_valid),
       .out_ready_i(free),
-      .out_data_o ({note_first, note_end}),
+      .out_data_o ({note_gap, note_run}),
       .level_o    (unused_level)
   );
   always_ff @(posedge clk_i) begin
-    if (free) {oldest_first_q, oldest_end_q} <= note_valid ? {note_first, note_end} : {newest_first_q, newest_end_q};
+    if (free) begin
+      oldest_gap_q <= note_valid ? note_gap : newest_gap_q - 17'(element && !oldest_q);
+      oldest_run_q <= note_valid ? note_run : newest_run_q;
+    end else if (element) begin
+      if (refused) oldest_run_q <= oldest_run_q - 17'd1;
+      else oldest_gap_q <= oldest_gap_q - 17'd1;
+    end
     if (adds) begin
-      newest_end_q <= told_next;
-      if (!widens) newest_first_q <= told_q;
+      newest_run_q <= (widens ? newest_run_q + behind_q : '0) + told;
+      if (!widens) newest_gap_q <= behind;
     end
     if (rst_i) begin
-      told_q   <= '0;
-      came_q   <= '0;
+      behind_q <= '0;
       oldest_q <= 1'b0;
       newest_q <= 1'b0;
-      within_q <= 1'b0;
     end else begin
-      if (stored_valid_i) told_q <= told_next;
-      if (element) came_q <= came_q + 17'd1;
+      behind_q <= adds ? '0 : behind + (stored_valid_i ? told : '0);
       if (free) oldest_q <= note_valid || newest_q;
       newest_q <= adds || (newest_q && !hands_on);
-      if (element) within_q <= refused && !ends;
     end
   end
 

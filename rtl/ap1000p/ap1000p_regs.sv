@@ -95,7 +95,7 @@ module ap1000p_regs (
     input logic [15:0] refused_count_i,
     input logic [15:0] refused_page_i,
     input logic [1:0] refused_cause_i,
-    input logic [1:0][15:0] broken_count_i,
+    input logic [1:0][15:0] count_of_broken_i,
     input logic [1:0] broken_valid_i,
     input logic [1:0][3:0] broken_reason_i,
     input logic [1:0][31:0] broken_what_i,  // {kind, y, x}
@@ -153,7 +153,7 @@ module ap1000p_regs (
       ap1000p_pkg::Acks: rdata[15:0] = acks_i;
       ap1000p_pkg::StrayCount: rdata = stray_q;
       ap1000p_pkg::RefusedCount: rdata = {refused_page_i, refused_count_i};
-      ap1000p_pkg::BrokenCount: rdata = broken_count_i;
+      ap1000p_pkg::BrokenCount: rdata = count_of_broken_i;
       ap1000p_pkg::BrokenWhat: rdata = what_q;
       ap1000p_pkg::Open: rdata[13:0] = {refused_cause_i, why_q, 1'b0, open_count_i[1], 1'b0, open_count_i[0]};
       ap1000p_pkg::OpenPage: rdata = open_page_i;

@@ -65,19 +65,30 @@ module cenju3_store #(
   logic [127:0] order_words;
   logic [  2:0] order_level;
   fifo #(
-      .W(2 + 128),
+      .W(128),
       .Depth(4)
   ) u_order (
       .clk_i,
       .rst_i,
       .in_valid_i(accept),
       .in_ready_o(order_ready),
-      .in_data_i(status_valid_i ? {2'b10, 96'b0, status_data_i} : {1'b0, job_body_i, job_header_i}),
+      .in_data_i(status_valid_i ? {96'b0, status_data_i} : job_header_i),
       .out_valid_o(order_valid),
       .out_ready_i(order_pop),
-      .out_data_o({order_status, order_body, order_words}),
+      .out_data_o(order_words),
       .level_o(order_level)
   );
+  // What they are stands in flip-flops, the oldest first: the engine's next command hangs on it.
+  logic [3:0][1:0] kind_q, kept;
+  logic [2:0] place;
+  assign kept  = order_pop ? kind_q >> 2 : kind_q;
+  assign place = order_level - 3'(order_pop);
+  always_ff @(posedge clk_i) begin
+    for (int n = 0; n < 4; n++) begin
+      kind_q[n] <= accept && place == 3'(n) ? {status_valid_i, !status_valid_i && job_body_i} : kept[n];
+    end
+  end
+  assign {order_status, order_body} = kind_q[0];
 
   logic [HeadW-1:0] beat_q;
   logic in_valid, in_ready, in_last, take;

@@ -294,9 +294,11 @@ impl Machine {
         Ok(machine)
     }
 
-    /// The same machine with every cell evaluated at every edge: slower, and the same in every observable way (tests compare).
+    /// The same machine with every cell evaluated at every edge, and with junk on lines whose words do not count: slower, and the same in every
+    /// observable way (tests compare).
     pub fn ungated(mut self) -> Machine {
         self.gated = false;
+        self.context.set_junk(1);
         self
     }
 
@@ -781,6 +783,7 @@ impl Node {
         }
         let mem = crate::mem_ports!(unit);
         self.agent.step(now, &mut self.memory, &mem, &mut *note);
+            unit.junk();
             unit.rise(1);
             unit.irq_o.is_set()
         });

@@ -146,12 +146,15 @@ impl Nets {
             }
         }
         for interface in interfaces.iter().filter(|interface| interface.fresh || !gated) {
+            interface.unit.junk();
             interface.unit.rise(1);
         }
         if tree_stirs {
+            tree.junk();
             tree.rise(1);
         }
         if bus_stirs {
+            bus.junk();
             bus.rise(1);
         }
     }

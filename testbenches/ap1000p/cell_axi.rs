@@ -179,6 +179,7 @@ impl<'a, U: Cell> Pair<'a, U> {
             for (number, node) in self.nodes.iter_mut().enumerate() {
                 if clk || rst {
                     node.dut.set_clk(clk, rst);
+                    node.dut.junk();
                     node.dut.eval();
                     continue;
                 }
@@ -187,6 +188,7 @@ impl<'a, U: Cell> Pair<'a, U> {
                 let (came, credits) = links[1 - number];
                 node.dut.set_link(came, credits);
                 node.dut.set_clk(clk, rst);
+                node.dut.junk();
                 node.dut.eval();
                 let (to_memory, to_host, to_window) = node.dut.seen();
                 assert!(to_memory.is_plain(), "{to_memory:x?}");

@@ -10,7 +10,7 @@ use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Source};
 use tsunagi::harness::wave::Probe;
-use verilated::Context;
+use verilated::{Context, Verilated as _};
 
 use crate::command::{self, Ports as _, SETUP, Store, pages};
 use crate::queues::{self, Plan, Ports as _};
@@ -48,6 +48,7 @@ impl<'a> Cell<'a> {
         window.set(None, [false; 3]);
         for clk in [false, true, false, true, false, true] {
             window.set_clk(clk, true);
+            window.junk();
             window.eval();
         }
         Cell {
@@ -92,6 +93,7 @@ impl<'a> Cell<'a> {
             self.window.set_clk(clk, false);
             self.context
                 .set_time(self.queues.cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
+            self.window.junk();
             self.window.eval();
         }
         if pause {

@@ -204,7 +204,7 @@ macro_rules! ports {
                 self.refused_count_i.set(inputs.refused_count);
                 self.refused_page_i.set(inputs.refused_page);
                 self.refused_cause_i.set(inputs.refused_cause);
-                self.broken_count_i.set(packed(16, inputs.broken_count.map(u64::from)) as u32);
+                self.count_of_broken_i.set(packed(16, inputs.broken_count.map(u64::from)) as u32);
                 self.broken_valid_i.set(inputs.broken);
                 self.broken_reason_i.set(packed(4, inputs.broken_reason.map(u64::from)) as u8);
                 self.broken_what_i.set(packed(32, inputs.broken_what.map(u64::from)));

@@ -52,6 +52,7 @@ impl<'a, U: Ports> Rig<'a, U> {
         self.dut.set_clk(clk, rst);
         self.context
             .set_time(self.cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
+        self.dut.junk();
         self.dut.eval();
         self.recorder.tick(self.context.time());
     }

@@ -162,7 +162,7 @@ macro_rules! ports {
 }
 
 ports!(Ap1000pSend Ap1000pSendReply
-       TwinSendStride TwinSendFlag TwinSendTold TwinSendBubble TwinSendLate TwinSendWithdraws TwinSendPath TwinSendServes TwinSendDrain TwinSendStuck TwinSendRest
+       TwinSendStride TwinSendFlag TwinSendTold TwinSendBubble TwinSendAhead TwinSendLate TwinSendWithdraws TwinSendPath TwinSendServes TwinSendDrain TwinSendStuck TwinSendRest
        TwinSendRegister TwinSendEmpty TwinSendOpens TwinSendHasty TwinSendMore);
 
 /// Communication registers whose every read gives another word.
@@ -743,6 +743,24 @@ fn rate<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Res
         format!("5006 words took {took} cycles")
     })?;
 
+    // Words each in a place of its own: a message is read ahead to its last word while the one before is still being fetched.
+    let scattered = |messages: u32, words: u32| {
+        let mut bench = bench()?;
+        for number in 0..messages {
+            let mut command = put(words, number);
+            command[7] = 1 << 24 | 1;
+            bench.give(&command);
+        }
+        bench.finish(50_000)?;
+        Ok::<u64, String>(bench.last_out - bench.marks[3].expect("came"))
+    };
+    let (messages, words) = (20, 16);
+    let (apart, one) = (scattered(messages, words)?, scattered(1, messages * words)?);
+    // Four cycles for each message that follows, where its words would take eight.
+    holds(Rule::Rate, apart <= one + 4 * u64::from(messages - 1), || {
+        format!("{messages} messages of {words} words took {apart} cycles, one of as many {one}")
+    })?;
+
     let mut registers = bench()?;
     let mut command = put(128, 1);
     command[0] |= PAGE_AS_SEND_MASK << COMMAND_HEAD_KIND_SHIFT;
@@ -852,8 +870,9 @@ fn checks<U: Ports<In = Inputs, Out = Outputs>>() -> Vec<Result<(), String>> {
 
 #[test]
 fn each_twin_is_caught() {
-    let twins: [Twin; 15] = [
+    let twins: [Twin; 16] = [
         ("Words", &checks::<TwinSendStride>),
+        ("Rate", &checks::<TwinSendAhead>),
         ("Flags", &checks::<TwinSendFlag>),
         // Only the cut before last is remembered.
         ("Flags", &checks::<TwinSendMore>),

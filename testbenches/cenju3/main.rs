@@ -12,6 +12,8 @@ use tsunagi::cenju3::lockstep::Mismatch;
 use tsunagi::harness::seed::Case;
 use verilated::Context;
 
+/// Picoseconds of a cycle.
+const PERIOD: u64 = 10_000;
 /// Each check of a unit is run from two random states of what is not reset.
 const STARTS: [&str; 2] = ["start 1", "start 2"];
 

@@ -15,7 +15,7 @@ use tsunagi::harness::stream::{Gaps, Pacer};
 use tsunagi::harness::wave::Probe;
 use verilated::{Context, Unit};
 
-use crate::{fault, started};
+use crate::{PERIOD, fault, started};
 
 mod tests;
 
@@ -95,6 +95,7 @@ macro_rules! receiver {
 
             fn clock(&self, level: bool) {
                 self.clk_i.set_bool(level);
+                verilated::Verilated::junk(self);
                 self.eval();
             }
 
@@ -370,8 +371,8 @@ impl<'a, U: Receiver> Bench<'a, U> {
             });
         events.into_iter().try_for_each(|event| self.model.observe(event))?;
         self.dut.clock(true);
-        self.context.set_time(self.cycle * 10_000);
-        self.recorder.tick(self.context.time());
+        self.context.set_time(self.cycle * PERIOD);
+        self.recorder.tick_up(&[&self.dut], PERIOD);
         if self.dut.halted() && !self.halted {
             self.inside(Internal::Halted)?;
         }

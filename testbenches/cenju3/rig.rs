@@ -362,6 +362,7 @@ impl<N: Nic> Rig<N> {
             io_level.filter(|up| !(*up && skip)),
             net_level.filter(|up| !(*up && skip)),
         );
+        self.dut.junk();
         self.dut.eval();
         if io && self.dut.irq() != self.irq {
             self.irq = self.dut.irq();

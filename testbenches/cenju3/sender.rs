@@ -14,7 +14,7 @@ use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, Cycle};
 use verilated::{Context, Unit};
 
-use crate::{fault, started};
+use crate::{PERIOD, fault, started};
 
 mod tests;
 
@@ -57,6 +57,7 @@ macro_rules! sender {
 
             fn clock(&self, level: bool) {
                 self.clk_i.set_bool(level);
+                verilated::Verilated::junk(self);
                 self.eval();
             }
 
@@ -342,8 +343,8 @@ impl<'a, U: Sender> Bench<'a, U> {
         self.parcels += self.dut.sent().count_ones();
         self.agent.step(Cycle(self.cycle), &mut self.memory, &mem, |_| {});
         self.dut.clock(true);
-        self.context.set_time(self.cycle * 10_000);
-        self.recorder.tick(self.context.time());
+        self.context.set_time(self.cycle * PERIOD);
+        self.recorder.tick_up(&[&self.dut], PERIOD);
 
         let gets = self.dut.gets();
         for (queue, &value) in gets.iter().enumerate() {

@@ -411,7 +411,7 @@ pub fn exercise<U: Switch>(
         }
         unit.unit().context().set_time(start + (cycle + 1) * PERIOD);
         unit.edge(&words, valid, last, ready);
-        recorder.tick(unit.unit().context().time());
+        recorder.tick_up(&[unit.unit()], PERIOD);
         let done = sources.iter().all(Source::is_empty) && golden.finish(unit.unroutable()).is_ok();
         quiet = if done { quiet + 1 } else { 0 };
         if quiet > 60 {

@@ -174,7 +174,7 @@ pub fn barriers<U: Barrier>(case: &Case, cycles: u64, probe: &Probe) -> Result<(
         edges([&units[0], &units[1]], moved, |unit, clk| unit.set_clk(clk, rst));
         skipped += u64::from(!moved);
         context.set_time(cycle * PERIOD);
-        wave.tick(context.time());
+        wave.tick_up(&[&units[0], &units[1]], PERIOD);
         for (group, arrive) in groups.iter_mut().zip(&arrive) {
             if rst {
                 let member = group.member.clone();
@@ -345,7 +345,7 @@ pub fn broadcasts<U: Bus>(
         }
         edges([&units[0], &units[1]], moved, |unit, clk| unit.set_clk(clk, rst));
         context.set_time(cycle * PERIOD);
-        wave.tick(context.time());
+        wave.tick_up(&[&units[0], &units[1]], PERIOD);
         if rst {
             for (source, sink) in sources.iter_mut().zip(&mut sinks) {
                 source.reset();

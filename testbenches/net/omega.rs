@@ -238,7 +238,7 @@ impl<'a, N: Network> Bench<'a, N> {
         self.top.clock(false);
         self.fabric.edge();
         self.context.set_time(self.cycle * PERIOD);
-        self.recorder.tick(self.context.time());
+        self.recorder.tick_up(&[&self.top], PERIOD);
         Ok(())
     }
 

@@ -221,7 +221,7 @@ pub fn exercise<U: Router>(
         }
         unit.unit().context().set_time(start + (cycle + 1) * PERIOD);
         unit.edge(&links);
-        recorder.tick(unit.unit().context().time());
+        recorder.tick_up(&[unit.unit()], PERIOD);
         let done = queues.iter().all(VecDeque::is_empty) && golden.finish(unit.drained()).is_ok();
         quiet = if done { quiet + 1 } else { 0 };
         if quiet > 100 {

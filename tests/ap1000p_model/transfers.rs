@@ -220,14 +220,18 @@ fn a_broadcast_to_all_reaches_each_cell_once() {
 #[test]
 fn atomics() {
     both(2, 2, |rig| {
-        let old = rig.word(3, FLAG);
-        for (kind, a, b) in [
-            (KIND_FOP, 0xffff_0000, 0x1234),
-            (KIND_CSI, old & 0xffff_0000 | 0x1234, 77),
-            (KIND_CSI, 76, 78),
+        let (old, beside) = (rig.word(3, FLAG), rig.word(0, 0x2_0004));
+        // LENGTH may be any.
+        for (kind, length, a, b) in [
+            (KIND_FOP, 1, 0xffff_0000, 0),
+            (KIND_FOP, 0, !0, 0x1000),
+            (KIND_FOP, 3, !0, 0x234),
+            (KIND_CSI, 5, old & 0xffff_0000 | 0x1234, 77),
+            (KIND_CSI, 0xf_ffff, 76, 78),
         ] {
-            rig.store(0, kind, &[0x101, 1, 0x2_0000, 0, FLAG + 8, FLAG, a, b]);
+            rig.store(0, kind, &[0x101, length, 0x2_0000, 0, FLAG + 8, FLAG, a, b]);
             rig.settle();
+            assert_eq!(rig.word(0, 0x2_0004), beside);
         }
         assert_eq!((rig.word(3, FLAG), rig.word(0, 0x2_0000)), (77, 77));
     });

@@ -228,6 +228,10 @@ impl<N: NicUnit> Hardware for Composed<N> {
         lines
     }
 
+    fn set_junk(&self, seed: u64) {
+        self.context.set_junk(seed);
+    }
+
     fn set_trace(&mut self, trace: Trace) {
         self.trace = trace;
     }

@@ -89,9 +89,11 @@ impl<H: Hardware> RtlMachine<H> {
         machine
     }
 
-    /// The same machine with every unit evaluated at every edge: slower, and the same in every observable way (tests compare).
+    /// The same machine with every unit evaluated at every edge, and with junk on lines whose words do not count: slower, and the same in every
+    /// observable way (tests compare).
     pub fn ungated(mut self) -> RtlMachine<H> {
         self.gated = false;
+        self.hardware.set_junk(1);
         self.awake.fill(true);
         self
     }

@@ -66,6 +66,9 @@ pub trait Hardware {
     /// One line for each node or link that is not idle.
     fn report(&self) -> Vec<String>;
 
+    /// From now on there is junk, from this seed, on all lines whose words do not count.
+    fn set_junk(&self, seed: u64);
+
     /// From now on, shows itself in this trace.
     fn set_trace(&mut self, trace: Trace);
 

@@ -19,6 +19,7 @@ macro_rules! clocked {
         impl $crate::cenju3::rtl::Clocked for $unit {
             #[inline]
             fn tick(&self, edges: $crate::cenju3::rtl::ports::Edges) {
+                ::verilated::Verilated::junk(self);
                 <$unit>::rise(self, u64::from(edges.io) | u64::from(edges.net) << 1);
             }
         }

@@ -196,6 +196,7 @@ impl<'a, U: Ports> Bench<'a, U> {
         self.dut.set_clk(clk, rst);
         self.context
             .set_time(self.cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
+        self.dut.junk();
         self.dut.eval();
         self.recorder.tick(self.context.time());
     }

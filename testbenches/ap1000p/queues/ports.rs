@@ -80,7 +80,7 @@ macro_rules! ports {
                 self.in_end_i.set(bits(&|word| word.is_none_or(|word| word.end)));
                 self.in_data_i.set(words.map(|word| word.map_or(0xdead_beef, |word| word.data)));
                 self.direct_valid_i.set_bool(direct.is_some());
-                self.direct_waits_i.set_bool(direct.is_some());
+                self.arriving_i.set_bool(direct.is_some());
                 self.direct_queue_i.set(direct.map_or(0x1f, |(queue, ..)| queue.bit()));
                 self.direct_number_i.set(direct.map_or(7, |(_, _, label)| label.number));
                 self.direct_index_i.set(direct.map_or(15, |(_, _, label)| label.index));

@@ -284,6 +284,10 @@ impl<U: Top> Hardware for SingleTop<U> {
         lines
     }
 
+    fn set_junk(&self, seed: u64) {
+        self.context.set_junk(seed);
+    }
+
     fn set_trace(&mut self, trace: Trace) {
         self.trace = trace;
     }

@@ -8,7 +8,8 @@
 // no more is announced than the largest region holds; the memory's rules. What the memory gives is any.
 module prove_ap1000p_refill #(
     parameter int DataW = 64,
-    parameter int Most = 65536  // elements that are announced and have not left; with a few, runs of refused ones are followed
+    // elements that are announced and have not left; with a few, runs of refused ones are followed
+    parameter int Most  = 65536
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -149,8 +150,9 @@ module prove_ap1000p_refill #(
   assign queue = given[28:24];
   assign lost = dut.refused || data_err_i || (Beats == 2 && err_q) || given[23:5] != tag_q ||
       !(queue == 5'd1 || queue == 5'd2 || queue == 5'd4 || queue == 5'd8 || queue == 5'd16);
-  assign must = lost ? {1'b1, (ElementW - 1)'(0)} : {1'b0, given[31:29], queue, given[4:1], given[0], tag_q, given[63:32]};
-  assign does = out_lost ? {1'b1, (ElementW - 1)'(0)} : {1'b0, out_number, out_queue, out_index, out_end, out_tag, out_data};
+  localparam bit [ElementW-1:0] Lost = {1'b1, (ElementW - 1)'(0)};
+  assign must = lost ? Lost : {1'b0, given[31:29], queue, given[4:1], given[0], tag_q, given[63:32]};
+  assign does = out_lost ? Lost : {1'b0, out_number, out_queue, out_index, out_end, out_tag, out_data};
 
   logic follow;
   logic [4:0] held, ahead;

@@ -435,7 +435,8 @@ module ap1000p_queues #(
     assign doubt = 1'b0;
     assign refill_new = 1'b0;
     assign forget = '0;
-    assign {refill_valid, refill_lost, refill_end, refill_queue, refill_number, refill_index, refill_tag, refill_data} = '0;
+    assign {refill_valid, refill_lost, refill_end, refill_queue} = '0;
+    assign {refill_number, refill_index, refill_tag, refill_data} = '0;
     assign {mem_rd_cmd_valid_o, mem_rd_cmd_addr_o, mem_rd_cmd_len_o, mem_rd_data_ready_o} = '0;
     logic unused;
     assign unused = ^{base, tag[TagW-1:16], stored_valid, stored_count, refill_tag, mem_rd_cmd_ready_i,

@@ -496,7 +496,7 @@ pub fn lost_runs<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
             let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
             bench.take(Pacer::stopped);
             for number in 0..MESSAGES {
-                let words: Vec<u32> = (0..WORDS).map(|word| word << 8 | number + 1).collect();
+                let words: Vec<u32> = (0..WORDS).map(|word| (word << 8) | (number + 1)).collect();
                 bench.write(Queue::User, &words);
             }
             // The last message is begun.

@@ -185,18 +185,16 @@ impl Node {
             self.regs.refused = ((count + 1).min(COUNT_MOST), page, why as u32);
             self.regs.cause |= CAUSE_REFUSED_MASK;
         }
-        match outcome.words {
-            Some((queue, words)) => {
-                if let Some(Page::Direct { label, .. }) = Page::decode(page) {
-                    words
-                        .into_iter()
-                        .for_each(|word| self.queues.direct(queue, word, label));
-                    return;
-                }
-                let words: Vec<u32> = words.iter().map(|word| word.data).collect();
-                self.queues.enter(queue, &words);
-            }
-            None => {}
+        let Some((queue, words)) = outcome.words else {
+            return;
+        };
+        if let Some(Page::Direct { label, .. }) = Page::decode(page) {
+            words
+                .into_iter()
+                .for_each(|word| self.queues.direct(queue, word, label));
+        } else {
+            let words: Vec<u32> = words.iter().map(|word| word.data).collect();
+            self.queues.enter(queue, &words);
         }
     }
 

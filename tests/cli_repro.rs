@@ -212,19 +212,8 @@ fn run_says_what_it_did_and_what_each_number_is() {
 fn a_brief_run_says_what_came_and_where_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
-    let args = [
-        "repro",
-        "--experiment",
-        "E4",
-        "--experiment",
-        "M1",
-        "--backend",
-        "model",
-        "--out",
-        out,
-        "--brief",
-        "--waves",
-    ];
+    let rest = ["--backend", "model", "--out", out, "--brief", "--waves"];
+    let args = [&["repro", "--experiment", "E4", "--experiment", "M1"], &rest[..]].concat();
     let (code, text, error) = tsunagi(&args);
     assert_eq!((code, error.as_str()), (0, ""));
     assert!(text.lines().count() <= 20, "{text}");
@@ -256,18 +245,7 @@ fn a_brief_run_says_what_came_and_where_it_is() {
         with_tables.contains("E4 Fig. 9") && with_tables.ends_with(&text),
         "{with_tables}"
     );
-    let one = [
-        "repro",
-        "cenju3",
-        "--experiment",
-        "E4",
-        "--backend",
-        "model",
-        "--out",
-        out,
-        "--brief",
-        "--waves",
-    ];
+    let one = [&["repro", "cenju3", "--experiment", "E4"], &rest[..]].concat();
     fs::remove_dir_all(folder.path().join("waves")).unwrap();
     assert_eq!(tsunagi(&one).0, 0);
     let waves = fs::read_dir(folder.path().join("waves")).unwrap();

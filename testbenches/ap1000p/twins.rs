@@ -106,7 +106,7 @@ fn each_window_twin_is_caught() {
             // A cell only by the distance that was given, not by the way round.
             ("Refusal", &["Words", "Hang"], of_command::<TwinCommandRange>),
             // Broadcasts beyond the range.
-            ("Refusal", &["Words", "Hang"], of_command::<TwinCommandBroadcast>),
+            ("Words", &["Refusal", "Hang"], of_command::<TwinCommandBroadcast>),
             // A bit without a meaning has none.
             ("Refusal", &["Words", "Hang"], of_command::<TwinCommandPage>),
             // A command of words of two pages.

@@ -370,8 +370,11 @@ impl Kernel {
     /// All is copied. Of a queue whose last elements were lost, so many that numbers repeat, the message that is coming is dropped: two
     /// words with the same label are never of one message.
     async fn end_refill(&self) {
-        let spilled = field(self.read(STATUS).await, STATUS_SPILLED_MASK);
         let misses = self.misses.take();
+        if misses.iter().all(|&missed| missed < NUMBERS) {
+            return;
+        }
+        let spilled = field(self.read(STATUS).await, STATUS_SPILLED_MASK);
         for queue in Queue::ALL {
             if spilled & u32::from(queue.bit()) != 0 && misses[queue as usize] >= NUMBERS {
                 let word = Word { data: 0, end: false };

@@ -1,6 +1,8 @@
 //! The host software of AP1000+ on the RTL: transfers, flags, acknowledged PUTs, atomics, locks, barriers, reductions, pages on demand, bad
 //! input.
 
+#[path = "ap1000p_host/refill.rs"]
+mod refill;
 #[path = "ap1000p_host/ring.rs"]
 mod ring;
 

@@ -468,10 +468,11 @@ module ap1000p_queues #(
   assign position_o = tag[15:0];
 
   // Flags settle a few cycles after the last movement.
+  logic comes;
   logic [2:0] tail_q;
+  assign comes = in_valid_i != '0 || arriving_i || direct_valid_i || direct_valid;
   always_ff @(posedge clk_i) begin
-    if (rst_i || in_valid_i != '0 || direct_valid || ram_busy != '0 || spill_busy || !empty || grant != '0)
-      tail_q <= '1;
+    if (rst_i || comes || ram_busy != '0 || spill_busy || !empty || grant != '0) tail_q <= '1;
     else if (tail_q != '0) tail_q <= tail_q - 3'd1;
   end
   assign busy_o = tail_q != '0;

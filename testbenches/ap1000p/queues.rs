@@ -9,7 +9,7 @@ use tsunagi::ap1000p::command::message;
 use tsunagi::ap1000p::queues::{QueuesModel, Region};
 use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::send::Traffic;
-use tsunagi::ap1000p::{Queue, Word};
+use tsunagi::ap1000p::{Label, Queue, Word};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink};
@@ -166,6 +166,70 @@ pub fn overflow<U: Ports>(case: &Case, queue: Queue, probe: &Probe) -> Result<()
     })?;
     bench.take(Pacer::steady);
     bench.finish(200_000)
+}
+
+/// A message comes while nothing else is inside, and waits for its taker: it is given once.
+pub fn wakes<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
+    let plan = Plan {
+        gaps: Gaps::None,
+        timing: MemoryTiming::IDEAL,
+        region: REGION,
+    };
+    let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
+    for queue in Queue::ALL {
+        for is_direct in [false, true] {
+            for number in 0..10 {
+                bench.take(Pacer::stopped);
+                bench.run(20)?;
+                match is_direct {
+                    true => bench.direct.push((queue, message(&[number])[0], Label::default())),
+                    false => bench.write(queue, &[number]),
+                }
+                bench.run(20)?;
+                bench.take(Pacer::steady);
+                bench.finish(100)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Nobody takes anything: of each queue all its words are inside, or all but one, before the first is spilled.
+pub fn sizes<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
+    const WORDS: u32 = 16;
+    let plan = Plan {
+        gaps: Gaps::None,
+        timing: MemoryTiming::IDEAL,
+        region: REGION,
+    };
+    for queue in Queue::ALL {
+        let size = match queue {
+            Queue::Access | Queue::RemoteReply => 32,
+            Queue::System | Queue::User | Queue::GetReply => 64,
+        };
+        for cycles in [1, 2, 5] {
+            let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
+            bench.take(Pacer::stopped);
+            for number in 0..100 / WORDS {
+                for word in message(&[number; WORDS as usize]) {
+                    bench.writers[queue as usize].push(word);
+                    bench.run(cycles)?;
+                }
+            }
+            while !bench.writers[queue as usize].is_empty() && bench.cycle < 2_000 {
+                bench.cycle()?;
+            }
+            bench.run(20)?;
+            // One has been fetched, and is offered.
+            let inside = bench.taken[queue as usize] - u64::from(bench.seen.held) - 1;
+            holds(Rule::Full, (size - 1..=size).contains(&inside), || {
+                format!("{queue:?} of {size} words holds {inside}, a word each {cycles} cycles")
+            })?;
+            bench.take(Pacer::steady);
+            bench.finish(2_000)?;
+        }
+    }
+    Ok(())
 }
 
 /// The region is full, or the user's half of it: that writer waits, the others do not, nothing is lost.
@@ -599,6 +663,20 @@ fn a_word_per_cycle() {
     let case = Case::new("ap1000p", "queues::a_word_per_cycle", "");
     case.run(|probe| rate::<Ap1000pQueues>(&case, probe));
     case.run(|probe| rate::<Ap1000pQueuesNarrow>(&case, probe));
+}
+
+#[test]
+fn at_rest_is_who_needs_no_clock() {
+    let case = Case::new("ap1000p", "queues::at_rest_is_who_needs_no_clock", "");
+    case.run(|probe| wakes::<Ap1000pQueues>(&case, probe));
+    case.run(|probe| wakes::<Ap1000pQueuesSoftware>(&case, probe));
+}
+
+#[test]
+fn a_full_queue_holds_all_its_words_or_all_but_one() {
+    let case = Case::new("ap1000p", "queues::a_full_queue_holds_all_its_words_or_all_but_one", "");
+    case.run(|probe| sizes::<Ap1000pQueues>(&case, probe));
+    case.run(|probe| sizes::<Ap1000pQueuesNarrow>(&case, probe));
 }
 
 #[test]

@@ -666,6 +666,28 @@ fn put(words: u32, number: u32) -> [u32; 8] {
     [0x0100, words, 0x1000 + number, 0, 0x200, 0x300, 0x8000 + number * 64, 0]
 }
 
+/// Messages whose memory fails amid them, each followed by one that is whole.
+fn fails_amid<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Result<(), String> {
+    const WORDS: u32 = 60;
+    let mut bench = Bench::<U>::new(case, STARTS[0], CLASSES[0], Gaps::None, MemoryTiming::IDEAL, probe)?;
+    let owner = Owner {
+        context: 0,
+        system: false,
+    };
+    for number in 0..8 {
+        // Each word in a place of its own.
+        let first = 0x1_0000 + number * 8 * WORDS;
+        let at = bench.space.place(owner, first + 8 * (5 + number)).expect("there");
+        bench.memory.inject_fault(at..at + 4);
+        for addr in [first, 0x8000] {
+            let mut command = put(WORDS, 0);
+            (command[6], command[7]) = (addr, 1 << 24 | 1);
+            bench.give(&command);
+        }
+    }
+    bench.finish(20_000)
+}
+
 /// Messages whose memory fails while a page behind that is waited for: its fault is on show until software has served it.
 fn fails_before_a_fault<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Result<(), String> {
     const MESSAGES: u16 = 60;
@@ -807,6 +829,12 @@ fn a_fault_stays_until_it_is_served() {
     case.run(|probe| fails_before_a_fault::<Ap1000pSend>(&case, probe));
 }
 
+#[test]
+fn what_was_cut_takes_nothing_from_the_next() {
+    let case = Case::new("ap1000p", "send::what_was_cut_takes_nothing_from_the_next", "");
+    case.run(|probe| fails_amid::<Ap1000pSend>(&case, probe));
+}
+
 /// C6: item sizes and gaps, the word 0 being no stride at all.
 #[test]
 fn c6_strides() {
@@ -893,7 +921,10 @@ fn each_twin_is_caught() {
         ("Path", &checks::<TwinSendPath>),
         ("Hang", &checks::<TwinSendStuck>),
         // Its words are taken for those of the next.
-        ("Hang|Words", &checks::<TwinSendDrain>),
+        ("Hang", &|| {
+            let case = Case::new("ap1000p", "send::each_twin_is_caught", "fails amid");
+            vec![fails_amid::<TwinSendDrain>(&case, &Probe::default())]
+        }),
         ("Rest", &checks::<TwinSendRest>),
     ];
     each_is_caught(&RULES, &twins);

@@ -46,6 +46,8 @@ fn of_queues<U: queues::Ports>() -> Vec<String> {
     }
     found.extend(queues::rate::<U>(&case("rate".into()), &probe).err());
     found.extend(queues::overflow::<U>(&case("overflow".into()), Queue::User, &probe).err());
+    found.extend(queues::wakes::<U>(&case("wakes".into()), &probe).err());
+    found.extend(queues::sizes::<U>(&case("sizes".into()), &probe).err());
     found.extend(queues::classes::<U>(&case("classes".into()), &probe).err());
     found.extend(queues::behind::<U>(&case("behind".into()), &probe).err());
     found.extend(queues::region_full::<U>(&case("full".into()), &probe).err());
@@ -160,7 +162,7 @@ fn each_queues_twin_is_caught() {
             // A message is there with its first word.
             (
                 "Early",
-                &["Hang", "Order", "Choice", "Rate", "Latency", "Told"],
+                &["Hang", "Order", "Choice", "Rate", "Latency", "Told", "Full"],
                 of_queues::<TwinQueuesEarly>,
             ),
             // Users before the system.
@@ -216,6 +218,8 @@ fn each_queues_twin_is_caught() {
                 &["Rate", "Told", "Blocks", "Hang"],
                 of_queues::<TwinQueuesClasses>,
             ),
+            // Two words are left free.
+            ("Full", &[], of_queues::<TwinQueuesSmall>),
             // There is no block mode.
             ("Blocks", &[], of_queues::<TwinQueuesBlocks>),
             // A word more than there is a region for.
@@ -240,6 +244,28 @@ fn each_queues_twin_is_caught() {
             }),
             // What is stored is not fetched.
             ("Hang", &["Told"], of_queues::<TwinQueuesHang>),
+            // At rest with words in the region.
+            (
+                "Order",
+                &[
+                    "Element", "Choice", "Early", "Whole", "Hang", "Told", "Waits", "Blocks", "Full", "Protocol",
+                ],
+                of_queues::<TwinQueuesAsleep>,
+            ),
+            // At rest with a word on show.
+            (
+                "Order",
+                &["Early", "Choice", "Rate", "Told"],
+                of_queues::<TwinQueuesKeeps>,
+            ),
+            // At rest with a direct word inside.
+            ("Hang", &[], || {
+                let case = Case::new("ap1000p", "twins::each_queues_twin_is_caught", "asleep, software");
+                queues::wakes::<TwinQueuesDozes>(&case, &Probe::default())
+                    .err()
+                    .into_iter()
+                    .collect()
+            }),
         ],
     );
 }

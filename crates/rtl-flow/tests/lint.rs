@@ -27,7 +27,9 @@ module prove_block (
 endmodule
 ";
 
-fn lint(source: &str, proof: &str) -> Output {
+const UNITS: &str = "library = [\"rtl\"]\n[[unit]]\nname = \"block\"\ngroup = \"bench\"\nclocks = [\"clk_i\"]\n";
+
+fn lint(source: &str, proof: &str, units: &str) -> Output {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize()
@@ -44,7 +46,6 @@ fn lint(source: &str, proof: &str) -> Output {
     fs::write(folder.path().join("rtl/block.sv"), source).unwrap();
     fs::create_dir_all(folder.path().join("formal/model")).unwrap();
     fs::write(folder.path().join("formal/prove_block.sv"), proof).unwrap();
-    let units = "library = [\"rtl\"]\n[[unit]]\nname = \"block\"\ngroup = \"bench\"\nclocks = [\"clk_i\"]\n";
     fs::write(folder.path().join("units.toml"), units).unwrap();
     Command::new(env!("CARGO_BIN_EXE_rtl-flow"))
         .args(["lint", "--units", "units.toml", "--bin"])
@@ -58,14 +59,14 @@ fn lint(source: &str, proof: &str) -> Output {
 /// What the lint says of the clean module with one line changed.
 fn finding(line: &str, twin: &str) -> String {
     assert!(CLEAN.contains(line));
-    let output = lint(&CLEAN.replace(line, twin), PROOF);
+    let output = lint(&CLEAN.replace(line, twin), PROOF, UNITS);
     assert_eq!(output.status.code(), Some(1));
     String::from_utf8(output.stderr).unwrap()
 }
 
 #[test]
 fn a_clean_module_passes() {
-    let output = lint(CLEAN, PROOF);
+    let output = lint(CLEAN, PROOF, UNITS);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -76,6 +77,20 @@ fn verilator_names_file_and_line() {
         said.contains("verilator -Wall over block") && said.contains("rtl/block.sv:8"),
         "{said}"
     );
+}
+
+/// A bit that is not used, and a width: both are found unless the unit allows them.
+#[test]
+fn a_warning_that_a_unit_allows_is_none() {
+    let source = CLEAN.replace("data_q <= data_i", "data_q <= data_i[2:0]");
+    let warnings = ["WIDTHEXPAND", "UNUSEDSIGNAL"];
+    for allowed in [0, 1, 2] {
+        let output = lint(&source, PROOF, &format!("{UNITS}allow = {:?}\n", &warnings[..allowed]));
+        let said = String::from_utf8_lossy(&output.stderr);
+        let found = warnings.map(|warning| said.contains(warning));
+        assert_eq!(found, [allowed < 1, allowed < 2], "{said}");
+        assert_eq!(output.status.success(), allowed == 2, "{said}");
+    }
 }
 
 #[test]
@@ -101,7 +116,7 @@ fn a_format_that_is_not_veribles_is_found_and_can_be_mended() {
 
 #[test]
 fn a_proof_is_looked_at_too() {
-    let output = lint(CLEAN, &PROOF.replace("  block", "   block"));
+    let output = lint(CLEAN, &PROOF.replace("  block", "   block"), UNITS);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.code() == Some(1) && said.contains("prove_block.sv"),

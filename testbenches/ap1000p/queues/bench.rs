@@ -9,7 +9,7 @@ use tsunagi::ap1000p::send::Traffic;
 use tsunagi::ap1000p::{Label, Queue, Word};
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::{MemPortsOut, Memory, MemoryAgent, MemoryTiming};
-use tsunagi::harness::seed::{Case, Recorder};
+use tsunagi::harness::seed::{Case, Recorder, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Sink, Source};
 use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, Cycle};
@@ -31,6 +31,8 @@ pub enum Rule {
     Latency,
     /// A writer waits only while its queue is full and the region, too, and no message for one of the other class.
     Waits,
+    /// A queue that is full holds all its words, or all but one.
+    Full,
     /// What block mode stops, or what there is no region for, is not spilled.
     Blocks,
     /// Interrupts and counters say what is.
@@ -40,12 +42,13 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Rule; 8] = [
+    pub const ALL: [Rule; 9] = [
         Rule::Protocol,
         Rule::Path,
         Rule::Rate,
         Rule::Latency,
         Rule::Waits,
+        Rule::Full,
         Rule::Blocks,
         Rule::Told,
         Rule::Hang,
@@ -53,6 +56,9 @@ impl Rule {
 }
 
 pub const AGE_CAP: u32 = 16;
+
+/// Cycles until a mode, or another region, has acted.
+const SETTLED: u32 = 4;
 
 /// At 512 KB, behind memory that must not be touched.
 pub const REGION: Region = Region { base: 1, limit: 2 };
@@ -104,6 +110,12 @@ pub struct Bench<'a, U: Ports> {
     spoilt: BTreeSet<u32>,
     /// A direct word was on its way in the cycle before.
     on_the_way: bool,
+    /// Cycles in which no mode changed, and no region.
+    calm: u32,
+    set_up: (Region, Modes),
+    gate: Rng,
+    /// While it is at rest: whether it gets no clock.
+    asleep: Option<bool>,
 }
 
 /// The system software that refills.
@@ -159,6 +171,10 @@ impl<'a, U: Ports> Bench<'a, U> {
             software: Software::Idle,
             spoilt: BTreeSet::new(),
             on_the_way: false,
+            calm: 0,
+            set_up: (plan.region, Modes::default()),
+            gate: case.rng("gate"),
+            asleep: None,
         };
         bench.reset();
         bench
@@ -190,6 +206,7 @@ impl<'a, U: Ports> Bench<'a, U> {
         self.given.clear();
         self.software = Software::Idle;
         self.on_the_way = false;
+        self.calm = 0;
     }
 
     fn phase(&mut self, clk: bool, rst: bool) {
@@ -233,6 +250,10 @@ impl<'a, U: Ports> Bench<'a, U> {
         let ready = [0, 1].map(|class: usize| self.sinks[class].ready());
         let ports = *self.agent.ports();
         self.dut.set_up(self.region, self.modes);
+        let comes = words.iter().any(Option::is_some) || direct.is_some() || ports.rd_data_valid || ports.wr_rsp_valid;
+        let is_as_it_was = self.set_up == (self.region, self.modes);
+        self.calm = if is_as_it_was { self.calm + 1 } else { 0 };
+        self.set_up = (self.region, self.modes);
         self.modes.release = None;
         self.dut.set(words, direct, ready, &ports);
         self.phase(false, false);
@@ -245,7 +266,12 @@ impl<'a, U: Ports> Bench<'a, U> {
             format!("stable in cycle {} with a direct word on its way", self.cycle)
         })?;
         self.on_the_way = direct.is_some();
-        self.phase(true, false);
+        // What says that it is at rest needs no clock; most of the time it gets none until it has something to do.
+        let rests = !self.dut.busy() && !comes && self.calm > SETTLED;
+        self.asleep = rests.then(|| self.asleep.unwrap_or_else(|| self.gate.chance(3, 4)));
+        if self.asleep != Some(true) {
+            self.phase(true, false);
+        }
         let cycle = self.cycle;
         self.cycle += 1;
         let fault = |what: &dyn std::fmt::Display| format!("{what}, in cycle {cycle}");

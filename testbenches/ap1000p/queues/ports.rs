@@ -145,6 +145,10 @@ ports!(
     TwinQueuesBubble: u64, true;
     TwinQueuesLate: u64, true;
     TwinQueuesWaits: u64, true;
+    TwinQueuesSmall: u64, true;
+    TwinQueuesAsleep: u64, true;
+    TwinQueuesKeeps: u64, true;
+    TwinQueuesDozes: u64, false;
     TwinQueuesTold: u64, true;
     TwinQueuesBlocks: u64, true;
     TwinQueuesGone: u64, true;

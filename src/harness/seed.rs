@@ -1,5 +1,6 @@
 //! Chance and replay: every random choice of a test comes from one printed seed, and a failure prints the line that repeats it.
 
+use std::cell::Cell;
 use std::fmt::{self, Display};
 use std::path::Path;
 
@@ -10,6 +11,11 @@ use verilated::{Context, Verilated, Wave};
 use super::wave::{Probe, WaveRequest, with_waves};
 use crate::Picos;
 
+thread_local! {
+    /// The seed of what runs [`under`](Seed::under) one.
+    static UNDER: Cell<Option<Seed>> = const { Cell::new(None) };
+}
+
 /// The seed of a run. `TSUNAGI_SEED` (decimal, or hexadecimal with `0x`) overrides the one that is always used otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub u64);
@@ -17,10 +23,34 @@ pub struct Seed(pub u64);
 impl Seed {
     /// Panics when `TSUNAGI_SEED` is not a number.
     pub fn get() -> Seed {
-        match std::env::var("TSUNAGI_SEED") {
+        UNDER.get().unwrap_or_else(|| Seed::of("TSUNAGI_SEED"))
+    }
+
+    /// The seed under which broken twins are run: whether a bench finds one is said of the bench, not of a run. `TSUNAGI_TWIN_SEED` is
+    /// another one than the usual.
+    ///
+    /// Panics when that is not a number.
+    pub fn of_twins() -> Seed {
+        Seed::of("TSUNAGI_TWIN_SEED")
+    }
+
+    /// Runs the body under this seed, in this thread, whatever that of the run is.
+    pub fn under<T>(self, body: impl FnOnce() -> T) -> T {
+        struct Restore(Option<Seed>);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                UNDER.set(self.0);
+            }
+        }
+        let _restore = Restore(UNDER.replace(Some(self)));
+        body()
+    }
+
+    fn of(variable: &str) -> Seed {
+        match std::env::var(variable) {
             Err(_) => Seed(1),
             Ok(text) => {
-                Seed::parse(&text).unwrap_or_else(|| panic!("TSUNAGI_SEED is `{text}`: it must be a 64-bit number"))
+                Seed::parse(&text).unwrap_or_else(|| panic!("{variable} is `{text}`: it must be a 64-bit number"))
             }
         }
     }
@@ -236,6 +266,22 @@ mod tests {
         assert_eq!(Seed::parse("12"), Some(Seed(12)));
         assert_eq!(Seed::parse("0x1f"), Some(Seed(31)));
         assert_eq!(Seed::parse("one"), None);
+    }
+
+    #[test]
+    fn a_seed_holds_for_what_runs_under_it() {
+        let outside = Seed::get();
+        let inside = Seed(77).under(|| {
+            (
+                Seed::get(),
+                Case::new("common", "fifo", "").replay(),
+                Seed(78).under(Seed::get),
+            )
+        });
+        assert_eq!((inside.0, inside.2), (Seed(77), Seed(78)));
+        assert!(inside.1.starts_with("TSUNAGI_SEED=77 "), "{}", inside.1);
+        assert!(std::panic::catch_unwind(|| Seed(79).under(|| panic!("fails"))).is_err());
+        assert_eq!(Seed::get(), outside);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tsunagi::harness::seed::{Case, Recorder};
+use tsunagi::harness::seed::{Case, Recorder, Seed};
 use tsunagi::harness::wave::Probe;
 use verilated::{Context, Unit};
 
@@ -95,7 +95,11 @@ pub fn each_is_caught<R: Debug>(rules: &[R], twins: &[Twin]) {
     }
     let mut wrong = Vec::new();
     for (number, (names, (_, checks))) in named.iter().zip(twins).enumerate() {
-        let found: Vec<String> = checks().into_iter().filter_map(Result::err).collect();
+        let found: Vec<String> = Seed::of_twins()
+            .under(checks)
+            .into_iter()
+            .filter_map(Result::err)
+            .collect();
         let says = |what: &String, name: &str| what.starts_with(&format!("{name}:"));
         let own = names[0];
         if !found.iter().any(|what| says(what, own)) {

@@ -6,7 +6,7 @@ use testbenches::rtl::*;
 use tsunagi::ap1000p::Queue;
 use tsunagi::ap1000p::queues::{Region, Rule as Model};
 use tsunagi::harness::memory::MemoryTiming;
-use tsunagi::harness::seed::Case;
+use tsunagi::harness::seed::{Case, Seed};
 use tsunagi::harness::stream::Gaps;
 use tsunagi::harness::wave::Probe;
 
@@ -70,7 +70,7 @@ fn each_is_caught(rules: &[String], twins: &[Twin]) {
     }
     let mut wrong = Vec::new();
     for (i, (own, with, checks)) in twins.iter().enumerate() {
-        let found = checks();
+        let found = Seed::of_twins().under(checks);
         let says = |rule: &str, what: &str| what.starts_with(&format!("{rule}:"));
         if !found.iter().any(|what| says(own, what)) {
             wrong.push(format!("twin {i}: no {own}: {found:#?}"));

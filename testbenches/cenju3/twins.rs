@@ -9,7 +9,7 @@ use tsunagi::cenju3::recv::RecvModel;
 use tsunagi::cenju3::regs::PARCEL_BODY_MAX;
 use tsunagi::cenju3::send::SendModel;
 use tsunagi::harness::memory::MemoryTiming;
-use tsunagi::harness::seed::Case;
+use tsunagi::harness::seed::{Case, Seed};
 use tsunagi::harness::stream::Gaps;
 use tsunagi::harness::wave::Probe;
 
@@ -130,7 +130,11 @@ fn each_is_caught(fields: &[&str], twins: &[Twin]) {
         assert!(twins.iter().any(|(_, own, _)| own == field), "{field} has no twin");
     }
     for (checks, own, with) in twins {
-        let faults: Vec<Mismatch> = checks().into_iter().filter_map(Result::err).collect();
+        let faults: Vec<Mismatch> = Seed::of_twins()
+            .under(checks)
+            .into_iter()
+            .filter_map(Result::err)
+            .collect();
         assert!(faults.iter().any(|fault| fault.field == *own), "no {own}: {faults:?}");
         for fault in faults {
             assert!(fault.field == *own || with.contains(&fault.field), "not {own}: {fault}");

@@ -28,10 +28,14 @@ impl Workspace {
 
     /// A program of this kind, and its path.
     fn builds(&mut self, kind: &str, name: &str, test: bool, body: &str) -> String {
+        self.of_package("pack", kind, name, test, body)
+    }
+
+    fn of_package(&mut self, package: &str, kind: &str, name: &str, test: bool, body: &str) -> String {
         let path = self.script(name, body);
         let root = self.folder.path().display();
         self.messages += &format!(
-            "{{\"package_id\":\"path+file://{root}#pack@0.1.0\",\"manifest_path\":\"{root}/Cargo.toml\",\
+            "{{\"package_id\":\"path+file://{root}#{package}@0.1.0\",\"manifest_path\":\"{root}/Cargo.toml\",\
              \"target\":{{\"kind\":[\"{kind}\"],\"name\":\"{name}\"}},\"profile\":{{\"test\":{test}}},\
              \"executable\":\"{}\"}}\n",
             path.display()
@@ -109,10 +113,13 @@ fn all_that_pass_are_told_and_none_is_not_a_pass() {
         true,
         "[ -n \"$TSUNAGI_SEED\" ] && [ \"$*\" = \"--skip twin\" ]",
     );
+    // What only hands the seed on, and its tests.
+    let hands_on = workspace.of_package("rtl-flow", "bin", "rtl-flow", false, "echo $TSUNAGI_SEED");
+    workspace.of_package("rtl-flow", "test", "rails", true, &format!("{hands_on}; exit 101"));
     let output = workspace.soak(&["--seeds", "1", "--first", "9"]);
     assert_eq!(
         said(&output),
-        ["soak: seeds 9 to 9, 1 of 2 test programs depend on the seed: every test passed"]
+        ["soak: seeds 9 to 9, 1 of 3 test programs depend on the seed: every test passed"]
     );
     assert_eq!(output.status.code(), Some(0));
 }

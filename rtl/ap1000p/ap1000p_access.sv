@@ -215,10 +215,9 @@ module ap1000p_access #(
       dy_q <= 8'(to_y) - 8'(y_i);
     end
     if (accept && !dsm_req_write_i) why_o <= bad ? 2'(ap1000p_pkg::AccessRefused) : 2'(ap1000p_pkg::AccessDone);
-    if (state_q == Await && loaded) begin
-      if (load_err_i) why_o <= 2'(ap1000p_pkg::AccessFailed);
-      data_q <= double ? load_data_i : {32'd0, load_data_i[31:0]};
-    end
+    // Whatever stands there before the answer comes, the answer replaces.
+    if (state_q == Await) data_q <= double ? load_data_i : {32'd0, load_data_i[31:0]};
+    if (state_q == Await && loaded && load_err_i) why_o <= 2'(ap1000p_pkg::AccessFailed);
     if (state_q == Judge) begin
       local_q  <= {tag_local_i[31:2], 2'b00};
       second_q <= 1'b0;

@@ -1,5 +1,7 @@
 //! The tags of the local cache against their model: every answer, whatever updates come between.
 
+use std::cell::Cell;
+
 use testbenches::rtl::*;
 use tsunagi::ap1000p::wtp::{ENTRIES, LOCAL_BITS, Remote, Tags, Update};
 use tsunagi::harness::seed::{Case, Rng};
@@ -261,8 +263,8 @@ fn remote(rng: &mut Rng) -> Remote {
     }
 }
 
-/// Random lookups and updates of both sides at once, with resets.
-fn follows<U: Ports<In = In, Out = Out>>(case: &Case, start: &str, gaps: Gaps, probe: &Probe) -> Result<(), String> {
+/// Random lookups and updates of both sides at once, with resets: how many lookups hit.
+fn follows<U: Ports<In = In, Out = Out>>(case: &Case, start: &str, gaps: Gaps, probe: &Probe) -> Result<u32, String> {
     let mut bench = Bench::<U>::new(case, start, gaps, probe)?;
     let mut rng = case.rng("work");
     for _ in 0..3 {
@@ -285,8 +287,7 @@ fn follows<U: Ports<In = In, Out = Out>>(case: &Case, start: &str, gaps: Gaps, p
         }
         bench.finish()?;
     }
-    assert!(bench.hits > 100, "{} hits", bench.hits);
-    Ok(())
+    Ok(bench.hits)
 }
 
 /// Alone, a lookup takes 3 cycles, an update 4, forgetting everything one more than there are entries.
@@ -317,12 +318,18 @@ fn run(test: &'static str, check: impl Fn(&Case, &Probe) -> Result<(), String>) 
 
 #[test]
 fn follows_its_model() {
+    let hits = Cell::new(0);
     for start in STARTS {
         for gaps in Gaps::ALL {
             let case = Case::new("ap1000p", "mc::wtp::follows_its_model", format!("{gaps:?} {start}"));
-            case.run(|probe| follows::<Ap1000pWtp>(&case, start, gaps, probe));
+            case.run(|probe| {
+                hits.set(hits.get() + follows::<Ap1000pWtp>(&case, start, gaps, probe)?);
+                Ok::<_, String>(())
+            });
         }
     }
+    println!("{} hits", hits.get());
+    assert!(hits.get() > 1000, "{} hits", hits.get());
 }
 
 #[test]
@@ -429,6 +436,7 @@ fn checks<U: Ports<In = In, Out = Out>>() -> Vec<Result<(), String>> {
                 gaps,
                 &probe,
             )
+            .map(|_| ())
         })
         .collect();
     found.push(latency::<U>(&Case::new("ap1000p", test, ""), &probe));

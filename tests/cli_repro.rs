@@ -316,6 +316,9 @@ fn run_measures_every_size_or_says_why_not() {
             "{values:?}"
         );
     }
+    // Slow, and not hung.
+    let values = run("ap1000p put --bytes 131072 --count 5 --set link_rate=1");
+    assert!(values.values().all(number), "{values:?}");
     let values = run("cenju3 ping-pong --set user_level=1");
     let missing: Vec<&String> = values.iter().filter(|v| !number(v.1)).map(|v| v.0).collect();
     assert_eq!(missing, ["kernel_to_start", "syscall"], "{values:?}");

@@ -212,7 +212,8 @@ module ap1000p_cell #(
       .retry_o(retry),
       .abort_o(abort),
       .cell_busy_i(any_busy),
-      .stable_i(stable),
+      // Of a direct word the queues know a cycle late.
+      .stable_i(stable && !direct_waits),
       .fill_i(fill),
       .full_i(full),
       .spilled_i(spilled),

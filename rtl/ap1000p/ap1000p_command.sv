@@ -19,7 +19,7 @@
 //            All of them know of a store 2 cycles later, also of one that waits; a word that waits and ends its command is of none.
 // Reset      forgets all; nothing is refused, shown is zero.
 // Peek       {class, word}; 2 cycles later `peek_data_o` is that word of the open command.
-// busy_o     low: without a store nothing changes. An open command does not count.
+// busy_o     low: without a store, and 4 cycles after the last change of another input, nothing changes. An open command does not count.
 // Source     two queues, start on the last word, context put by hardware: paper 2.2.1, 3.1, 3.2. Page bits, range register,
 //            counters: the machine's Linux port. Which combinations of bits there are not, and what is refused how: own guess.
 module ap1000p_command (
@@ -296,5 +296,8 @@ module ap1000p_command (
     end
   end
 
-  assign busy_o = valid_q || direct_valid_o || out_valid != '0 || check_q != '0 || refused_valid_o;
+  // What is shown follows a word a cycle late.
+  logic late_q;
+  always_ff @(posedge clk_i) late_q <= to_open && !rst_i;
+  assign busy_o = valid_q || late_q || direct_valid_o || out_valid != '0 || check_q != '0 || refused_valid_o;
 endmodule

@@ -55,6 +55,9 @@ module ap1000p_refill #(
   if (DataW != 32 && DataW != 64) begin : gen_bad_data
     ap1000p_refill_DataW_must_be_32_or_64 u_bad ();
   end
+  if (Notes < 1 || Notes > 256) begin : gen_bad_notes
+    ap1000p_refill_Notes_must_be_1_to_256 u_bad ();
+  end
 
   // ------------------------------------------------------------------------------------------------------------- bursts
   logic active_q, cmd_valid_q, start, half_q, element, wraps, fifo_ready;

@@ -12,7 +12,7 @@
 // Tags       a write of WTP_UPDATE is handed to the Write Through Pages' tags, and answered when they have it.
 // Latency    1 cycle from request to response; inputs are seen 1 cycle late.
 // Reset      defaults: one cell at (0, 0), no region, no cause enabled.
-// busy_o     low: nothing to be done but to answer.
+// busy_o     low: nothing to be done but to answer. High for 7 cycles after a write, a new cause or a reset, whose effects settle.
 // Source     what there is: the machine's Linux port (context, range, spill, counters, modes); offsets and causes are our own.
 module ap1000p_regs (
     input  logic clk_i,
@@ -255,15 +255,15 @@ module ap1000p_regs (
   end
 
   // ----------------------------------------------------------------------------------------- pulses, demap, interrupt
-  logic serve, clear, pulses;
+  logic serve, clear;
+  logic [2:0] settle_q;  // cycles
   logic [9:0] causes;
   assign demap = write && (addr == ap1000p_pkg::Demap || addr == ap1000p_pkg::DemapAll);
   assign serve = write && addr == ap1000p_pkg::Serve;
   assign clear = write && addr == ap1000p_pkg::Cause;
   assign demap_valid_o = demap_q;
   assign causes = {stray_i != '0, pulse_i, full_i, fill_i, fault_i != '0};
-  assign pulses = retry_o != '0 || abort_o != '0 || drop_o != '0 || ring_set_o != '0;
-  assign busy_o = pulses || upd_valid_o || demap_q || release_valid_o;
+  assign busy_o = upd_valid_o || demap_q || settle_q != '0;
 
   always_ff @(posedge clk_i) begin
     if (broken_valid_i != '0) begin
@@ -278,6 +278,7 @@ module ap1000p_regs (
       release_valid_o <= 1'b0;
       ring_set_o <= '0;
       {demap_q, again_q} <= '0;
+      settle_q <= '1;
       forget_o <= 1'b0;
       pending_q <= '0;
       irq_o <= 1'b0;
@@ -290,6 +291,8 @@ module ap1000p_regs (
       ring_set_o <= {3{write}} & ring_write_at;
       demap_q <= demap || again_q || (demap_q && !demap_ready_i);
       again_q <= demap_q && !demap_ready_i && (demap || again_q);
+      if (write || (causes & ~pending_q) != '0) settle_q <= '1;
+      else if (settle_q != '0) settle_q <= settle_q - 3'd1;
       forget_o <= demap_q && demap_ready_i;
       pending_q <= (pending_q & ~(clear ? wdata[9:0] : 10'd0)) | causes;
       irq_o <= (pending_q & enable_q) != '0;

@@ -53,6 +53,10 @@ module cenju3_parse #(
   localparam int HeadBeats = cenju3_pkg::PacketHeaderBytes * 8 / BusW;
   localparam int BeatsW = $clog2(HeadBeats + 1);
 
+  if (BusW != 32 && BusW != 64) begin : gen_bad_bus
+    cenju3_parse_BusW_must_be_32_or_64 u_bad ();
+  end
+
   typedef enum logic [2:0] {
     Route,
     Head,

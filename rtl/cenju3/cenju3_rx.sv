@@ -13,7 +13,7 @@
 module cenju3_rx #(
     parameter  int BusW      = 32,                   // bits of a bus word, multiple of LinkW
     parameter  int LinkW     = 16,                   // bits of a flit
-    parameter  int FifoWords = 512,                  // depth of the receive FIFO, 32 to 32768
+    parameter  int FifoWords = 512,                  // depth of the receive FIFO, 4 to 32768
     localparam int KeepW     = $clog2(BusW / LinkW)
 ) (
     input logic net_clk_i,
@@ -36,6 +36,13 @@ module cenju3_rx #(
 );
   localparam int LevelW = $clog2(FifoWords + 1);
   localparam int WordW = BusW + KeepW + 1;
+
+  if (BusW % LinkW != 0) begin : gen_bad_bus
+    cenju3_rx_BusW_must_be_a_multiple_of_LinkW u_bad ();
+  end
+  if (FifoWords < 4 || FifoWords > 32768) begin : gen_bad_fifo
+    cenju3_rx_FifoWords_must_be_4_to_32768 u_bad ();
+  end
 
   // ------------------------------------------------------------------------------------------- words, receive FIFO
   logic open_q, first_q, up_ready, take;

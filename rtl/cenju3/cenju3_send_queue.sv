@@ -66,6 +66,13 @@ module cenju3_send_queue #(
   localparam int Ahead = 3;  // parcels fetched and not out: one going out, one being read, one to come
   localparam int UserW = 2 + 8 + 8 + 32;
 
+  if (BusW != 32 && BusW != 64) begin : gen_bad_bus
+    cenju3_send_queue_BusW_must_be_32_or_64 u_bad ();
+  end
+  if (FetchBeats < 1 || FetchBeats > Beats || Beats % FetchBeats != 0) begin : gen_bad_fetch
+    cenju3_send_queue_FetchBeats_must_be_a_power_of_two_and_at_most_a_header u_bad ();
+  end
+
   typedef enum logic [2:0] {
     Run,
     Flush,   // wait until all that was asked for is through

@@ -54,6 +54,10 @@ module cenju3_store #(
   localparam int HeadBeats = cenju3_pkg::PacketHeaderBytes * 8 / BusW;
   localparam int HeadW = $clog2(HeadBeats);
 
+  if (BusW != 32 && BusW != 64) begin : gen_bad_bus
+    cenju3_store_BusW_must_be_32_or_64 u_bad ();
+  end
+
   // --------------------------------------------------------------------------------------------------- who goes next
   logic cmd_ready, order_ready, note_ready, accept;
   assign status_ready_o = cmd_ready && order_ready && note_ready;

@@ -26,6 +26,10 @@ module async_fifo_side #(
     input logic clear_i,
     input logic ack_i
 );
+  if (AddrW < 1) begin : gen_bad_addr
+    async_fifo_side_AddrW_must_be_at_least_1 u_bad ();
+  end
+
   // A lap ahead in Gray code: the two top bits are other ones.
   localparam logic [AddrW:0] Lap = IsInput ? (AddrW + 1)'(3) << (AddrW - 1) : '0;
 

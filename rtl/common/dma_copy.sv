@@ -61,6 +61,9 @@ module dma_copy #(
   if (PacketBytes < DataW / 8) begin : gen_bad_packet
     dma_copy_PacketBytes_must_be_at_least_a_word u_bad ();
   end
+  if (LenW < BytesW || AddrW <= LenW) begin : gen_bad_len
+    dma_copy_LenW_must_hold_PacketBytes_and_be_below_AddrW u_bad ();
+  end
 
   // Packets: each goes to both engines, and a note of it to the end.
   logic packet_valid, packet_go, packet_last, reads, writes, notes;

@@ -21,6 +21,13 @@ module sync_node #(
     input logic [Groups-1:0] down_i,
     output logic [Groups-1:0] down_o
 );
+  if (Radix < 1) begin : gen_bad_radix
+    sync_node_Radix_must_be_at_least_1 u_bad ();
+  end
+  if (Groups < 1) begin : gen_bad_groups
+    sync_node_Groups_must_be_at_least_1 u_bad ();
+  end
+
   logic [Groups-1:0] some, ones, zeros, phase_d;
 
   always_comb begin

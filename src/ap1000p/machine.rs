@@ -193,12 +193,7 @@ pub struct Node {
     /// Packets leaving and coming, by class.
     leaving: [LinkMonitor; 2],
     coming: [LinkMonitor; 2],
-    /// Edges since something was last under way, up to [`SETTLE`].
-    quiet: u8,
 }
-
-/// Edges that a quiet cell is given before it is left out: what its outputs showed last is then over.
-const SETTLE: u8 = 6;
 
 /// A [`Backend`] of real RTL.
 pub struct Machine {
@@ -253,7 +248,6 @@ impl Machine {
             irq: false,
             leaving: [LinkMonitor::outgoing(); 2],
             coming: [LinkMonitor::incoming(); 2],
-            quiet: 0,
         };
         let router = |at: Cell| {
             let name = format!("router{}x{}", at.x, at.y);
@@ -272,7 +266,8 @@ impl Machine {
             context,
             clock: Clock::new(config.period, Picos::ZERO),
             now: Picos::ZERO,
-            gated: true,
+            // From the reset on.
+            gated: false,
             trace: Trace::default(),
             events: None,
         };
@@ -285,6 +280,7 @@ impl Machine {
         for node in &mut machine.nodes {
             either!(&node.unit, unit => unit.rst_i.set_bool(false));
         }
+        machine.gated = true;
         machine.fabric.reset();
         for number in 0..torus.cells() {
             let at = torus.cell(number);
@@ -298,7 +294,12 @@ impl Machine {
     /// observable way (tests compare).
     pub fn ungated(mut self) -> Machine {
         self.gated = false;
-        self.context.set_junk(1);
+        self.with_junk(1)
+    }
+
+    /// The same machine with junk, from this seed, on lines whose words do not count.
+    pub fn with_junk(self, seed: u64) -> Machine {
+        self.context.set_junk(seed);
         self
     }
 
@@ -419,7 +420,7 @@ impl Machine {
 
     /// Whether nothing is under way any more.
     pub fn at_rest(&self) -> bool {
-        self.nodes.iter().all(|node| node.quiet > 0) && !self.moves()
+        !self.active()
     }
 
     /// Runs until nothing is under way; false if something still is after so many cycles.
@@ -467,10 +468,7 @@ impl Machine {
             };
             node.credits = self.fabric.returned(number);
             let came = self.fabric.output(number);
-            if node.stirs() || came.is_some() {
-                node.quiet = 0;
-            }
-            if !all && node.quiet == SETTLE {
+            if !all && !node.stirs() && came.is_none() {
                 continue;
             }
             if let Some(sent) = came {
@@ -517,8 +515,7 @@ impl Machine {
 
     /// Something can change at the next edge.
     fn active(&self) -> bool {
-        let stirs = |node: &Node| node.quiet < SETTLE || node.stirs();
-        self.nodes.iter().any(stirs) || self.moves()
+        self.nodes.iter().any(Node::stirs) || self.moves()
     }
 
     /// No unit and no edge is left out.
@@ -792,6 +789,5 @@ impl Node {
             note(EventKind::Irq { level });
         }
         self.credits = 0;
-        self.quiet = if self.stirs() { 0 } else { (self.quiet + 1).min(SETTLE) };
     }
 }

@@ -19,13 +19,13 @@ parameters! {
 
     // T-net.
     link_rate: f64 = 25, "MB/s", 1 ..= 10000, Public, on [], from [],
-        "Rate of a channel of the T-net (IPSJ computer museum; netlib). The RTL is built for 8 cycles a word, this rate, and for 1, 200 MB/s at 20 ns.";
+        "Rate of a channel of the T-net (IPSJ computer museum; netlib). The RTL is built for 8 cycles a word, this rate, and for 1, 200 MB/s at 20 ns. On the model a word takes whole cycles: the rate is rounded down.";
     lane_words: u32 = 4, "words", 2 ..= 4, Design, on [], from [],
         "Words of a virtual channel's buffer that are in use where it ends a link of a router; 4 are built, and of one alone the router makes no use. The golden model has room for 2 messages, and with fewer words for 1.";
 
     // S-net and B-net.
     bus_rate: f64 = 50, "MB/s", 1 ..= 10000, Public, on [], from [],
-        "Rate of the B-net (ANU; netlib). The RTL is built for 4 cycles a word, this rate at 20 ns.";
+        "Rate of the B-net (ANU; netlib). The RTL is built for 4 cycles a word, this rate at 20 ns. On the model a word takes whole cycles: the rate is rounded down.";
 
     // Memory.
     mem_read_latency: u32 = 12, "cycles", 0 ..= 1000, Design, on [], from [], "Read command to first data.";

@@ -54,7 +54,7 @@ parameters! {
         "Last word of a write burst to its response: with the interface's own cycles the header write takes about 1 us (sec. 5.1).";
     mem_overhead: u32 = 8, "io cycles", 0 ..= 100, Calibrated, on ["fig11", "fig12"], from [io_period, bus_bytes, burst_beats],
         "Cycles the bus is taken after each burst: a packet is stored in 268 cycles, the Receiver's 48 MB/s that the authors fitted (sec. 6.3).";
-    mem_rate_limit: f64 = 144, "MB/s", 0 ..= 10000, Paper, on ["sec7.2"], from [], "Memory access rate, the middle of the paper's 128 to 160 (sec. 7.2); 0 is no limit.";
+    mem_rate_limit: f64 = 144, "MB/s", 0 ..= 10000, Design, on ["sec7.2"], from [], "Memory access rate: of the paper's 128 to 160 (sec. 7.2) the middle is our choice; 0 is no limit.";
 
     // CPU and kernel.
     ext_access: Picos = 1, "us", 0 ..= 100, Calibrated, on ["fig7.pointer_write"], from [], "One access of the CPU to a register of the interface (sec. 5.1).";

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng};
 use verilated::{Context, Verilated, Wave};
 
-use super::wave::{Probe, WaveRequest, with_waves};
+use super::wave::{Probe, with_waves};
 use crate::Picos;
 
 thread_local! {
@@ -201,10 +201,9 @@ pub struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     pub fn new(probe: &'a Probe, instances: &[&dyn Verilated]) -> Recorder<'a> {
-        let create = |request: &WaveRequest| probe.opened(Wave::create(&request.path, instances));
         Recorder {
             probe,
-            wave: probe.request().and_then(create),
+            wave: probe.open(instances),
         }
     }
 

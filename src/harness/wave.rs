@@ -52,6 +52,7 @@ pub fn requested() -> Result<Option<&'static str>, BadFormat> {
 pub struct Probe {
     request: Option<WaveRequest>,
     reached: Rc<Cell<Picos>>,
+    opened: Rc<Cell<u32>>,
     error: Rc<RefCell<Option<io::Error>>>,
 }
 
@@ -79,8 +80,16 @@ impl Probe {
         self.reached.get()
     }
 
-    /// The run has opened its wave, or could not.
-    pub fn opened(&self, wave: io::Result<Wave>) -> Option<Wave> {
+    /// Opens the wave of `units`, if one is asked for and can be. Each simulation of the run has a file of its own: behind the first,
+    /// `run.vcd`, come `run-2.vcd`, `run-3.vcd` and so on.
+    pub fn open(&self, units: &[&dyn Verilated]) -> Option<Wave> {
+        let path = &self.request.as_ref()?.path;
+        let number = self.opened.get() + 1;
+        self.opened.set(number);
+        let wave = match number {
+            1 => Wave::create(path, units),
+            _ => Wave::create(numbered(path, number), units),
+        };
         wave.map_err(|error| self.fail(error)).ok()
     }
 
@@ -102,6 +111,13 @@ impl Probe {
     fn fail(&self, error: io::Error) {
         self.error.borrow_mut().get_or_insert(error);
     }
+}
+
+/// `run-2.vcd` of `run.vcd`.
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let (stem, end) = (part(path.file_stem()), part(path.extension()));
+    path.with_file_name(format!("{stem}-{number}")).with_extension(end)
 }
 
 /// The wave of a machine, over the span that a [`Probe`] asks for. It draws the falling edges of the clocks, which the machine leaves out.
@@ -145,7 +161,7 @@ impl Trace {
         }
         let units = units();
         let Some(wave) = &mut self.wave else {
-            self.wave = self.probe.opened(Wave::create(&request.path, &units));
+            self.wave = self.probe.open(&units);
             self.over = self.wave.is_none();
             fall(&self.clocks, &units, next);
             return;

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::plot;
 use crate::harness::backend::{Event, EventKind};
 use crate::repro::row::BackendKind;
-use crate::repro::{Breakdown, Trace};
+use crate::repro::{Breakdown, Item, Trace};
 use crate::{NodeId, Picos};
 
 const WIDTH: f64 = 1000.0;
@@ -19,9 +19,9 @@ const SOFT: &str = "#5b6676";
 
 /// The paper's bar above ours, each item in its colour, and the items' values under them.
 pub fn breakdown(b: &Breakdown) -> Markup {
-    let total = |of: fn(&crate::repro::Item) -> f64| b.items.iter().map(of).sum::<f64>();
-    let (paper, ours) = (total(|i| i.paper), total(|i| i.ours_us));
-    let scale = (WIDTH - LEFT - 90.0) / paper.max(ours).max(1e-9);
+    let total = |of: fn(&Item) -> f64| b.items.iter().map(of).sum::<f64>();
+    let longest = total(|i| i.paper).max(total(|i| i.ours_us));
+    let scale = (WIDTH - LEFT - 90.0) / longest.max(1e-9);
     let lines = b.items.len() as f64;
     let height = 120.0 + 20.0 * lines;
     html! {
@@ -33,14 +33,22 @@ pub fn breakdown(b: &Breakdown) -> Markup {
                 @let y = 116.0 + 20.0 * n as f64;
                 rect x=(LEFT) y=(y - 10.0) width="12" height="12" fill=(COLOURS[n % COLOURS.len()]) {}
                 text x=(LEFT + 20.0) y=(y) fill=(INK) { (item.name) }
-                text x="620" y=(y) fill=(SOFT) text-anchor="end" { (format!("{:.2} us", item.paper)) }
+                text x="620" y=(y) fill=(SOFT) text-anchor="end" { (paper(item)) }
                 text x="720" y=(y) fill=(INK) text-anchor="end" { (format!("{:.2} us", item.ours_us)) }
             }
         }
     }
 }
 
-fn bar(b: &Breakdown, name: &str, y: f64, scale: f64, opacity: f64, of: fn(&crate::repro::Item) -> f64) -> Markup {
+/// In brackets where it is the rest of what the paper states.
+fn paper(item: &Item) -> String {
+    match item.is_stated {
+        true => format!("{:.2} us", item.paper),
+        false => format!("({:.2} us)", item.paper),
+    }
+}
+
+fn bar(b: &Breakdown, name: &str, y: f64, scale: f64, opacity: f64, of: fn(&Item) -> f64) -> Markup {
     let starts = b.items.iter().scan(0.0, |at, item| {
         let start = *at;
         *at += of(item);

@@ -160,6 +160,8 @@ pub struct Item {
     pub name: &'static str,
     /// The paper's value, us.
     pub paper: f64,
+    /// Whether the paper states it; else it is the rest of its total.
+    pub is_stated: bool,
     pub ours_us: f64,
 }
 

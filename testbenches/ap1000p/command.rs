@@ -31,12 +31,14 @@ pub enum Rule {
     Rate,
     /// Two cycles from the last store to the first word.
     Latency,
+    /// Where it says that it is at rest, nothing is on show, and an edge changes nothing.
+    Rest,
     /// Everything comes, and then there is rest.
     Hang,
 }
 
 impl Rule {
-    pub const ALL: [Rule; 8] = [
+    pub const ALL: [Rule; 9] = [
         Rule::Words,
         Rule::Refusal,
         Rule::Open,
@@ -44,6 +46,7 @@ impl Rule {
         Rule::Path,
         Rule::Rate,
         Rule::Latency,
+        Rule::Rest,
         Rule::Hang,
     ];
 }
@@ -63,7 +66,9 @@ pub struct Seen {
     pub user: Option<Word>,
     /// Queue one-hot, and word.
     pub direct: Option<(u8, Word)>,
-    pub refused: Option<(u8, u16)>,
+    /// Whether something is refused in this cycle; cause and page of the last refusal.
+    pub refused: bool,
+    pub why: (u8, u16),
     pub count: u16,
     /// Words of the open command, and its page, by class.
     pub open: [(u8, u16); 2],
@@ -122,7 +127,8 @@ macro_rules! ports {
                     direct: self.direct_valid_o.is_set().then(|| {
                         (self.direct_queue_o.get(), word(self.direct_data_o.get(), self.direct_end_o.is_set()))
                     }),
-                    refused: self.refused_valid_o.is_set().then(|| (self.refused_cause_o.get(), self.refused_page_o.get())),
+                    refused: self.refused_valid_o.is_set(),
+                    why: (self.refused_cause_o.get(), self.refused_page_o.get()),
                     count: self.refused_count_o.get(),
                     open: [(counts & 7, pages as u16), (counts >> 3, (pages >> 16) as u16)],
                     peek: self.peek_data_o.get(),
@@ -137,8 +143,11 @@ macro_rules! ports {
 }
 
 ports!(Ap1000pCommand
-       TwinCommandKind TwinCommandContext TwinCommandRange TwinCommandBroadcast TwinCommandPage TwinCommandChange TwinCommandCount
+       TwinCommandKind TwinCommandContext TwinCommandRange TwinCommandBroadcast TwinCommandPage TwinCommandChange TwinCommandCount TwinCommandShown TwinCommandDozes
        TwinCommandKeeps TwinCommandClass TwinCommandUnseen TwinCommandLeak TwinCommandWithdraws TwinCommandPath TwinCommandBubble TwinCommandLate TwinCommandStuck);
+
+/// Cycles until what follows from an input other than a store is shown.
+const SETTLED: u32 = 4;
 
 /// A torus of 8 x 4 cells, of which a user may reach 3 x 3 around the own one.
 pub const SETUP: Setup = Setup {
@@ -174,6 +183,8 @@ pub struct Bench<'a, U: Ports> {
     due: [VecDeque<(Queue, Word)>; 3],
     refusals: VecDeque<(Refused, u16)>,
     refused: u16,
+    /// Cause and page of the last refusal, zero after a reset.
+    why: (u8, u16),
     /// Words given, by stream.
     pub given: [u64; 3],
     /// Cycles in which a store waited.
@@ -181,6 +192,9 @@ pub struct Bench<'a, U: Ports> {
     /// The last cycle in which a store was taken, and the first one in which a user's word was offered.
     pub stored: Option<u64>,
     pub offered: Option<u64>,
+    /// Cycles since an input other than a store changed.
+    calm: u32,
+    gate: Rng,
 }
 
 impl<'a, U: Ports> Bench<'a, U> {
@@ -202,10 +216,13 @@ impl<'a, U: Ports> Bench<'a, U> {
             due: Default::default(),
             refusals: VecDeque::new(),
             refused: 0,
+            why: (0, 0),
             given: [0; 3],
             stalls: 0,
             stored: None,
             offered: None,
+            calm: 0,
+            gate: case.rng("gate"),
         };
         bench.dut.set_up(&SETUP);
         bench.dut.set_open(0, 0);
@@ -222,7 +239,7 @@ impl<'a, U: Ports> Bench<'a, U> {
         self.model = CommandModel::default();
         self.due = Default::default();
         self.refusals.clear();
-        self.refused = 0;
+        (self.refused, self.why) = (0, (0, 0));
         self.stores.reset();
         self.stores.stop();
         self.system.reset();
@@ -240,9 +257,16 @@ impl<'a, U: Ports> Bench<'a, U> {
     }
 
     fn edge(&mut self, rst: bool) {
+        self.calm = 0;
         self.phase(false, rst);
         self.phase(true, rst);
         self.cycle += 1;
+    }
+
+    /// The unit is told of the setup as it is now.
+    pub fn set_up(&mut self) {
+        self.dut.set_up(&self.setup);
+        self.calm = 0;
     }
 
     pub fn store(&mut self, stores: impl IntoIterator<Item = Store>) {
@@ -259,7 +283,20 @@ impl<'a, U: Ports> Bench<'a, U> {
         holds(Rule::Path, before == now, || {
             format!("{before:x?} becomes {now:x?} within the cycle")
         })?;
-        self.phase(true, false);
+        self.calm += 1;
+        let rests = !self.dut.busy() && store.is_none() && self.calm > SETTLED;
+        let shown = before.system.is_some() || before.user.is_some() || before.direct.is_some();
+        holds(Rule::Rest, self.dut.busy() || !shown, || {
+            format!("cycle {}: at rest with {before:x?}", self.cycle)
+        })?;
+        // What says that it is at rest needs no clock, and with one nothing changes.
+        if !rests || self.gate.chance(1, 2) {
+            self.phase(true, false);
+            let after = self.dut.seen();
+            holds(Rule::Rest, !rests || after == before, || {
+                format!("cycle {}: at rest, {before:x?} becomes {after:x?}", self.cycle)
+            })?;
+        }
         self.cycle += 1;
         let told = |what: String| format!("cycle {}: {what}", self.cycle);
         if before.user.is_some() && self.offered.is_none() {
@@ -288,18 +325,20 @@ impl<'a, U: Ports> Bench<'a, U> {
             })?;
             self.given[stream] += 1;
         }
-        if let Some((cause, page)) = before.refused {
+        if before.refused {
             let want = self.refusals.pop_front();
             self.refused += 1;
-            holds(
-                Rule::Refusal,
-                want.is_some_and(|(why, of)| (why as u8, of) == (cause, page)),
-                || told(format!("refused page {page:#06x} for {cause}, not {want:x?}")),
-            )?;
-            holds(Rule::Refusal, before.count == self.refused, || {
-                told(format!("{} refused, not {}", before.count, self.refused))
+            holds(Rule::Refusal, want.is_some(), || {
+                told(format!("{:x?} refused, and nothing is to be", before.why))
             })?;
+            self.why = want.map_or((0, 0), |(cause, page)| (cause as u8, page));
         }
+        let (shown, want) = ((before.why, before.count), (self.why, self.refused));
+        holds(Rule::Refusal, shown == want, || {
+            told(format!(
+                "cause, page and count of refusals are {shown:x?}, not {want:x?}"
+            ))
+        })?;
         self.stalls += u64::from(store.is_some() && !before.ready);
         if let Some(store) = self.stores.step(before.ready) {
             self.stored = Some(self.cycle);
@@ -347,7 +386,8 @@ impl<'a, U: Ports> Bench<'a, U> {
             holds(Rule::Open, words.is_empty() || open == page, || {
                 format!("{class:?} has page {open:#06x} open, not {page:#06x}")
             })?;
-            for (i, &word) in words.iter().enumerate() {
+            // Of a word that is not there, nothing is shown.
+            for (i, word) in words.iter().copied().chain([0]).enumerate() {
                 self.dut.set_open(0, (class as u8) << 3 | i as u8);
                 self.edge(false);
                 self.edge(false);
@@ -458,7 +498,7 @@ pub fn follows<U: Ports>(case: &Case, start: &str, gaps: Gaps, probe: &Probe) ->
                 [rng.below(6) as i8, rng.below(64) as i8]
             },
         };
-        bench.dut.set_up(&bench.setup);
+        bench.set_up();
         // What is quasi-static has a cycle.
         bench.cycle()?;
         bench.store(stores(&mut rng, 1500));
@@ -482,7 +522,7 @@ pub fn broadcasts<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
             let covered = axes >> axis & 1 == 1;
             bench.setup.high[axis] = if covered { size as i8 - 2 } else { size as i8 - 3 };
         }
-        bench.dut.set_up(&bench.setup);
+        bench.set_up();
         bench.finish(100)?;
         let of_users = |page: &u16| *page & PAGE_SYSTEM_MASK as u16 == 0;
         for page in pages().into_iter().filter(of_users) {
@@ -537,7 +577,7 @@ pub fn switch<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
             bench.is_open()?;
             // The next user.
             bench.setup.context ^= 0xfff;
-            bench.dut.set_up(&bench.setup);
+            bench.set_up();
             bench.user = Sink::new(Pacer::steady());
             bench.system = Sink::new(Pacer::steady());
             bench.store(command(page, 0x0101, 9, &mut rng));

@@ -87,7 +87,7 @@ impl<'a> Cell<'a> {
         let store = if pause { None } else { self.stores.offer().copied() };
         self.window
             .set(store.as_ref(), [takes(Queue::System), takes(Queue::User), false]);
-        self.told.extend(seen.refused);
+        self.told.extend(seen.refused.then_some(seen.why));
         self.queues.cycle()?;
         for clk in [false, true] {
             self.window.set_clk(clk, false);
@@ -259,7 +259,7 @@ fn c5_every_page_code() {
             high: [3, 1],
             ..SETUP
         };
-        bench.dut.set_up(&bench.setup);
+        bench.set_up();
         bench.cycle()?;
         let mut rng = case.rng("stores");
         for code in 0..=u16::MAX {
@@ -484,7 +484,7 @@ fn c25_cells_outside_the_range() {
                 high,
                 ..SETUP
             };
-            bench.dut.set_up(&bench.setup);
+            bench.set_up();
             bench.cycle()?;
             for distance in 0..=255 {
                 for head in [distance << 8, distance, distance << 8 | distance] {

@@ -1,6 +1,7 @@
 //! Whole machines: verilated cells on a verilated torus, with real data in their memories.
 
 pub mod faults;
+mod gating;
 mod queues;
 mod registers;
 mod remote;
@@ -10,7 +11,7 @@ use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::stride::places;
 use tsunagi::harness::memory::{Memory, MemoryTiming};
-use tsunagi::harness::seed::{Case, Rng};
+use tsunagi::harness::seed::{Case, Rng, Seed};
 use tsunagi::{Addr, Cycle};
 
 /// Bytes of a cell's memory.
@@ -70,7 +71,8 @@ pub fn machine(x: usize, y: usize, timing: MemoryTiming) -> Machine {
         mem_shared: timing.shared_bus,
         ..Config::paper()
     };
-    let mut machine = Machine::new(&config).expect("built at full speed");
+    let machine = Machine::new(&config).expect("built at full speed");
+    let mut machine = machine.with_junk(Seed::get().0);
     for cell in 0..x * y {
         fill(&mut machine.nodes[cell].memory, cell);
         for (offset, value) in SETTINGS {

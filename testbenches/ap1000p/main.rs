@@ -17,6 +17,9 @@ mod send;
 mod space;
 mod spread;
 mod twins;
+#[path = "../../tests/wave_reader/mod.rs"]
+mod wave_reader;
+mod waves;
 mod window;
 mod word;
 

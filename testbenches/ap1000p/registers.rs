@@ -133,12 +133,6 @@ fn any_address((all, addr): (bool, u32)) -> (bool, u32) {
     (all, if all { 0 } else { addr })
 }
 
-impl Pulses {
-    fn is_work(&self) -> bool {
-        Pulses { forget: false, ..*self } != Pulses::default()
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Out {
     busy: bool,
@@ -265,7 +259,7 @@ macro_rules! ports {
 }
 
 ports!(Ap1000pRegs TwinRegsRead TwinRegsPartial TwinRegsLast TwinRegsTable TwinRegsLimit TwinRegsForget TwinRegsDemap TwinRegsCause
-       TwinRegsStray TwinRegsEnable TwinRegsUpdate TwinRegsRest TwinRegsPath);
+       TwinRegsStray TwinRegsEnable TwinRegsUpdate TwinRegsRest TwinRegsDozes TwinRegsPath);
 
 /// A value of a word with these bits in place of a field's.
 fn at(value: impl Into<u64>, mask: u32) -> u32 {
@@ -308,6 +302,8 @@ struct Model {
     what: u32,
     why: u8,
     pulses: Pulses,
+    /// Cycles in which what depends on a write settles.
+    settles: u8,
     /// A demap was asked for while another was not done.
     again: bool,
     answer: Option<Option<u32>>,
@@ -332,6 +328,7 @@ impl Model {
             what: 0,
             why: 0,
             pulses: Pulses::default(),
+            settles: 0,
             again: false,
             answer: None,
             asked: 0,
@@ -346,6 +343,7 @@ impl Model {
         (self.pending, self.irq, self.stray) = (0, false, [0; 2]);
         (self.what, self.why) = (0, 0);
         (self.pulses, self.again, self.answer) = (Pulses::default(), false, None);
+        self.settles = 7;
     }
 
     fn kept(&self, name: &str) -> u32 {
@@ -468,7 +466,7 @@ impl Model {
     fn seen(&self) -> Out {
         let ring = |part, mask: u32| [0, 1, 2].map(|set| u64::from(field(self.ring(set, part), mask)));
         Out {
-            busy: self.pulses.is_work(),
+            busy: self.settles > 0 || self.pulses.update.is_some() || self.pulses.demap.is_some(),
             irq: self.irq,
             ready: self.answer.is_none() && self.pulses.update.is_none(),
             answer: self.answer,
@@ -508,7 +506,8 @@ impl Model {
             return;
         }
         let request = inputs.request.filter(|_| self.seen().ready);
-        let irq = self.pending & self.kept("ENABLE") != 0;
+        let pending = self.pending;
+        let irq = pending & self.kept("ENABLE") != 0;
         // What is there before this edge is what a read finds.
         let register = request.and_then(|request| self.registers.get(&request.offset));
         let allowed = request
@@ -544,11 +543,18 @@ impl Model {
             self.answer = None;
         }
         self.irq = irq;
-        self.pending |= bit(inputs.fault != 0, CAUSE_FAULT_MASK)
+        let causes = bit(inputs.fault != 0, CAUSE_FAULT_MASK)
             | bit(inputs.fill, CAUSE_FILL_MASK)
             | bit(inputs.full, CAUSE_FULL_MASK)
             | u32::from(inputs.pulse) << CAUSE_REFUSED_SHIFT
             | bit(inputs.stray != 0, CAUSE_STRAY_MASK);
+        let written = request.is_some_and(|request| request.write && request.strobes == 15);
+        self.settles = if written || causes & !pending != 0 {
+            7
+        } else {
+            self.settles.saturating_sub(1)
+        };
+        self.pending |= causes;
         for (i, count) in self.stray.iter_mut().enumerate() {
             *count = count.saturating_add((inputs.stray >> i & 1).into());
         }
@@ -867,10 +873,11 @@ fn each_twin_is_caught() {
         ("Limit", &of_limits::<TwinRegsLimit>),
         ("Pulse", &checks::<TwinRegsForget>),
         ("Pulse", &checks::<TwinRegsDemap>),
-        ("Interrupt", &checks::<TwinRegsCause>),
+        ("Rest|Interrupt", &checks::<TwinRegsCause>),
         ("Interrupt", &checks::<TwinRegsEnable>),
         ("Handshake", &checks::<TwinRegsUpdate>),
         ("Rest", &checks::<TwinRegsRest>),
+        ("Rest", &checks::<TwinRegsDozes>),
         ("Path", &checks::<TwinRegsPath>),
     ];
     each_is_caught(&RULES, twins);

@@ -93,6 +93,8 @@ struct Bench<'a, U> {
     source: Source<Word>,
     sink: Sink<(Word, bool)>,
     due: VecDeque<(Word, bool)>,
+    /// A message is inside, but for its end.
+    midway: bool,
 }
 
 impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
@@ -104,6 +106,7 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             source: Source::new([], pacer(gaps.at_source(), "source")),
             sink: Sink::new(pacer(gaps.at_sink(), "sink")),
             due: VecDeque::new(),
+            midway: false,
         };
         bench.reset()?;
         Ok(bench)
@@ -122,6 +125,7 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
         self.source.stop();
         self.sink.reset();
         self.due.clear();
+        self.midway = false;
         Ok(())
     }
 
@@ -140,10 +144,12 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
         let ready = self.sink.ready();
         let columns = self.columns;
         let seen = self.rig.step(&Inputs { columns, word, ready }, false)?;
-        holds(Rule::Rest, seen.busy || seen.out.is_none(), || {
-            format!("cycle {now}: not busy, with a word on show")
+        holds(Rule::Rest, seen.busy || (seen.out.is_none() && !self.midway), || {
+            format!("cycle {now}: not busy, with a word on show or within a message")
         })?;
-        self.source.step(seen.ready);
+        if let Some(word) = self.source.step(seen.ready) {
+            self.midway = !word.end;
+        }
         let out = self.sink.step(seen.out);
         if let Some(out) = out.map_err(|e| format!("{:?}: cycle {now}: {e}", Rule::Protocol))? {
             let want = self.due.pop_front();

@@ -113,6 +113,8 @@ fn each_window_twin_is_caught() {
             ("Refusal", &["Words", "Hang"], of_command::<TwinCommandPage>),
             // A command of words of two pages.
             ("Refusal", &["Words", "Hang"], of_command::<TwinCommandChange>),
+            // Of nothing refused, any page and cause.
+            ("Refusal", &[], of_command::<TwinCommandShown>),
             // Counted late.
             ("Refusal", &[], of_command::<TwinCommandCount>),
             // The user's words shown as the system's.
@@ -126,6 +128,12 @@ fn each_window_twin_is_caught() {
             // One command inside instead of two.
             ("Rate", &["Hang"], of_command::<TwinCommandBubble>),
             ("Latency", &[], of_command::<TwinCommandLate>),
+            // At rest with a direct word on show.
+            (
+                "Rest",
+                &["Words", "Refusal", "Open", "Hang", "Rate", "Latency"],
+                of_command::<TwinCommandDozes>,
+            ),
             // Never at rest.
             ("Hang", &[], of_command::<TwinCommandStuck>),
         ],
@@ -249,17 +257,18 @@ fn each_queues_twin_is_caught() {
                 "Order",
                 &[
                     "Element", "Choice", "Early", "Whole", "Hang", "Told", "Waits", "Blocks", "Full", "Protocol",
+                    "Rest",
                 ],
                 of_queues::<TwinQueuesAsleep>,
             ),
             // At rest with a word on show.
             (
-                "Order",
-                &["Early", "Choice", "Rate", "Told"],
+                "Rest",
+                &["Order", "Early", "Choice", "Rate", "Told"],
                 of_queues::<TwinQueuesKeeps>,
             ),
             // At rest with a direct word inside.
-            ("Hang", &[], || {
+            ("Rest", &["Hang"], || {
                 let case = Case::new("ap1000p", "twins::each_queues_twin_is_caught", "asleep, software");
                 queues::wakes::<TwinQueuesDozes>(&case, &Probe::default())
                     .err()

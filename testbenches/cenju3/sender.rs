@@ -130,6 +130,7 @@ sender!(Cenju3SenderWords, 4, [1, 3]);
 sender!(TwinSenderBurst, 4, [1, 3]);
 sender!(TwinSenderHasty, 4, [8, 4]);
 sender!(TwinSenderBoth, 4, [8, 4]);
+sender!(TwinSenderWhose, 4, [8, 4]);
 sender!(TwinSenderFlags, 4, [8, 4]);
 sender!(TwinSenderDest, 4, [8, 4]);
 sender!(TwinSenderPriority, 4, [8, 4]);
@@ -170,6 +171,8 @@ struct Bench<'a, U> {
     /// Bodies with a bus error: how far beyond it the Sender reads is its own affair.
     faulty: Vec<Range<u32>>,
     flits: Vec<u16>,
+    /// Of each 100 cycles, the first ones in which no status word is taken.
+    status_waits: u64,
     /// Status words under way, and for each the cycles from then on until it is in memory.
     statuses: VecDeque<(u32, u32, u64)>,
     halted: u8,
@@ -210,6 +213,7 @@ impl<'a, U: Sender> Bench<'a, U> {
             header_bytes: [0; 2],
             faulty: Vec::new(),
             flits: Vec::new(),
+            status_waits: 0,
             statuses: VecDeque::new(),
             halted: 0,
             words: 0,
@@ -288,7 +292,7 @@ impl<'a, U: Sender> Bench<'a, U> {
         }
         self.cycle += 1;
         let ready = self.sink.step();
-        let status_ready = self.sink.step();
+        let status_ready = self.sink.step() && self.cycle % 100 >= self.status_waits;
         let done = self.statuses.front().is_some_and(|(.., left)| *left == 0);
         self.dut.set_mem(self.agent.ports());
         self.dut.set_ready(ready);

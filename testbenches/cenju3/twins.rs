@@ -193,6 +193,8 @@ fn each_sender_twin_is_caught() {
             (of_sender::<TwinSenderHasty>, "status word", &[]),
             // The status of a second queue accepted while the first's is on its way.
             (of_sender::<TwinSenderBoth>, "status word", &["rest"]),
+            // Of two status words that wait, the first one's response goes to the other queue.
+            (of_sender::<TwinSenderWhose>, "rest", &["status word", "GET"]),
             // A header in one burst, whatever the longest.
             (of_sender::<TwinSenderBurst>, "burst", &["wait", "rate"]),
             // The next packet asked for only when the one before is out.

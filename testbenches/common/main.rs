@@ -11,6 +11,7 @@ mod dma_copy;
 mod dma_read;
 mod dma_write;
 mod fifo;
+mod junk;
 mod mem;
 mod mem_clients;
 mod models;
@@ -19,4 +20,7 @@ mod property;
 mod reset;
 mod splitter;
 mod twins;
+#[path = "../../tests/wave_reader/mod.rs"]
+mod wave_reader;
+mod waves;
 mod width;

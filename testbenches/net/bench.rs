@@ -363,7 +363,13 @@ pub fn exercise<U: Switch>(
     recorder: &mut Recorder,
 ) -> Result<(), Fault> {
     unit.set_digit(plan.digit);
-    let start = unit.unit().context().time();
+    // The clock goes on where it was.
+    let start = unit
+        .unit()
+        .context()
+        .time()
+        .next_multiple_of(PERIOD)
+        .saturating_sub(PERIOD);
     let mut golden = GoldenSwitch::new(U::RADIX, plan.digit, plan.bound);
     let pacer = |pauses, name: String| Pacer::new(pauses, rng(&name));
     let mut sources: Vec<_> = (0..U::RADIX)

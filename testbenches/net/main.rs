@@ -10,3 +10,6 @@ mod property;
 mod switch;
 mod torus;
 mod twins;
+#[path = "../../tests/wave_reader/mod.rs"]
+mod wave_reader;
+mod waves;

@@ -150,7 +150,13 @@ pub fn exercise<U: Router>(
     rng: impl Fn(&str) -> Rng,
     recorder: &mut Recorder,
 ) -> Result<(), Fault> {
-    let start = unit.unit().context().time();
+    // The clock goes on where it was.
+    let start = unit
+        .unit()
+        .context()
+        .time()
+        .next_multiple_of(PERIOD)
+        .saturating_sub(PERIOD);
     let mut golden = GoldenSwitch::router(plan.torus, plan.at, BOUND);
     let mut chance = rng("turns");
     let mut queues: Vec<_> = (0..INPUTS)

@@ -72,17 +72,7 @@ fn end(rig: &mut dyn Rig, cell: usize) -> End {
         RING2_READ,
         ID,
     ];
-    let mut registers = offsets.map(|offset| (offset, rig.read(cell, offset))).to_vec();
-    if rig.read(cell, REFUSED_COUNT) & REFUSED_COUNT_COUNT_MASK == 0 {
-        // Of nothing refused there is no page and no cause.
-        for (offset, value) in &mut registers {
-            match *offset {
-                REFUSED_COUNT => *value &= REFUSED_COUNT_COUNT_MASK,
-                OPEN => *value &= !OPEN_CAUSE_MASK,
-                _ => {}
-            }
-        }
-    }
+    let registers = offsets.map(|offset| (offset, rig.read(cell, offset))).to_vec();
     // Registers that are empty are faults, not waits.
     rig.write(cell, MODE, MODE_FAULT_HOST_MASK);
     let cregs = (0..128)

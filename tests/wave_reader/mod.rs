@@ -1,8 +1,11 @@
 //! Reading wave files, and what every wave of ours keeps: the grid of its clocks.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
+use tsunagi::Picos;
+use tsunagi::harness::wave::{Probe, WaveRequest};
 use wellen::simple;
 
 /// Each signal's changes by its full name: (time, value) pairs.
@@ -81,6 +84,35 @@ fn fault(changes: &[(u64, String)], (period, phase): Grid, first: u64, last: u64
         .skip(1)
         .find(|pair| pair[1] - pair[0] > half.max(period - half));
     gap.map(|pair| format!("it stands from {} to {}", pair[0], pair[1]))
+}
+
+/// Runs a bench with its waves on, and checks the clocks of each, unless the bench takes the clock away at times. How many waves there are.
+#[allow(dead_code, reason = "only testbenches have benches")]
+pub fn check_bench(grid: Option<Grid>, bench: impl FnOnce(&Probe)) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    let probe = Probe::new(WaveRequest {
+        path: folder.path().join("run.vcd"),
+        from: Picos::ZERO,
+        to: None,
+    });
+    bench(&probe);
+    probe.written().unwrap();
+    let waves: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    for wave in &waves {
+        assert!(!fs::read(wave).unwrap().contains(&0), "{} is spoilt", wave.display());
+        match grid {
+            Some(grid) => assert!(
+                check_clocks(wave, &[("clk_i", grid)]) > 0,
+                "{} has clocks",
+                wave.display()
+            ),
+            None => assert!(!changes(wave, |name| name.ends_with("clk_i")).is_empty()),
+        }
+    }
+    waves.len()
 }
 
 #[test]

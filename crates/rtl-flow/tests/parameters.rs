@@ -42,11 +42,13 @@ const ILLEGAL: &[(&str, &[&str])] = &[
     ),
     ("ap1000p_queue_ram_queues_must_be_256_words_or_less", &["Third=256"]),
     ("ap1000p_refill_DataW_must_be_32_or_64", &["DataW=128"]),
+    ("ap1000p_refill_Notes_must_be_1_to_256", &["Notes=257"]),
     ("ap1000p_send_CoordW_must_be_1_to_8", &["CoordW=9"]),
     ("ap1000p_spill_DataW_must_be_32_or_64", &["DataW=16"]),
     ("ap1000p_spread_CoordW_must_be_1_to_7", &["CoordW=8"]),
     ("arbiter_rr_N_must_be_at_least_1", &["N=0"]),
     ("async_fifo_Depth_must_be_a_power_of_two_and_at_least_2", &["Depth=6"]),
+    ("async_fifo_side_AddrW_must_be_at_least_1", &["AddrW=0"]),
     ("async_fifo_W_must_be_at_least_1", &["W=0"]),
     ("axi_beats_AddrW_must_be_at_least_12", &["AddrW=11"]),
     ("axi_beats_DataW_must_be_32_or_64_or_128", &["DataW=16"]),
@@ -76,9 +78,23 @@ const ILLEGAL: &[(&str, &[&str])] = &[
     ),
     ("cenju3_machine_Stages_must_be_1_to_4", &["Stages=5"]),
     ("cenju3_nic_LinkW_must_be_16", &["LinkW=8"]),
+    ("cenju3_parse_BusW_must_be_32_or_64", &["BusW=48"]),
     ("cenju3_receiver_BusW_must_be_32_or_64", &["BusW=128"]),
     ("cenju3_regs_FifoWords_must_be_32_to_32768", &["FifoWords=31"]),
+    ("cenju3_rx_BusW_must_be_a_multiple_of_LinkW", &["BusW=24"]),
+    ("cenju3_rx_FifoWords_must_be_4_to_32768", &["FifoWords=3"]),
+    ("cenju3_rx_FifoWords_must_be_4_to_32768", &["FifoWords=32769"]),
+    ("cenju3_send_queue_BusW_must_be_32_or_64", &["BusW=48"]),
+    (
+        "cenju3_send_queue_FetchBeats_must_be_a_power_of_two_and_at_most_a_header",
+        &["FetchBeats=3"],
+    ),
+    (
+        "cenju3_send_queue_FetchBeats_must_be_a_power_of_two_and_at_most_a_header",
+        &["FetchBeats=16"],
+    ),
     ("cenju3_sender_BusW_must_be_32_or_64", &["BusW=16"]),
+    ("cenju3_store_BusW_must_be_32_or_64", &["BusW=16"]),
     ("cenju3_switch_BufFlits_must_be_at_least_8", &["BufFlits=7"]),
     ("crossbar_N_must_be_at_least_2", &["N=1"]),
     ("crossbar_W_must_hold_Digits_of_clog2_N_bits", &["W=7", "Digits=4"]),
@@ -87,6 +103,8 @@ const ILLEGAL: &[(&str, &[&str])] = &[
         "crossbar_buffered_W_must_hold_Digits_of_clog2_N_bits",
         &["W=7", "Digits=4"],
     ),
+    ("dma_copy_LenW_must_hold_PacketBytes_and_be_below_AddrW", &["LenW=32"]),
+    ("dma_copy_LenW_must_hold_PacketBytes_and_be_below_AddrW", &["LenW=9"]),
     ("dma_copy_PacketBytes_must_be_at_least_a_word", &["PacketBytes=4"]),
     (
         "dma_read_BurstBeats_must_be_a_power_of_two_from_1_to_256",
@@ -145,6 +163,8 @@ const ILLEGAL: &[(&str, &[&str])] = &[
     ("stream_rules_W_must_be_at_least_1", &["W=0"]),
     ("stream_up_Ratio_must_be_at_least_1", &["Ratio=0"]),
     ("stream_up_UnitW_must_be_at_least_1", &["UnitW=0"]),
+    ("sync_node_Groups_must_be_at_least_1", &["Groups=0"]),
+    ("sync_node_Radix_must_be_at_least_1", &["Radix=0"]),
     ("sync_tree_Cells_must_be_at_least_1", &["Cells=0"]),
     ("sync_tree_Groups_must_be_at_least_1", &["Groups=0"]),
     ("sync_tree_Radix_must_be_a_power_of_two_and_at_least_2", &["Radix=3"]),
@@ -179,6 +199,67 @@ fn sources() -> Vec<PathBuf> {
 fn messages(text: &str) -> Vec<String> {
     let line = |line: &str| Some(line.trim().strip_suffix(" u_bad ();")?.to_owned());
     text.lines().filter_map(line).collect()
+}
+
+/// Values that the comment of a parameter excludes, as far as it does so in numbers.
+fn outside(limit: &str) -> Vec<i64> {
+    let words: Vec<&str> = limit
+        .split([' ', ',', ';', ':'])
+        .filter(|word| !word.is_empty())
+        .collect();
+    let number = |at: usize| words.get(at).and_then(|word| word.parse::<i64>().ok());
+    let mut values = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let (before, after) = (at.checked_sub(1).and_then(number), number(at + 1));
+        match (*word, before, after) {
+            ("to", Some(low), Some(high)) => values.extend([low - 1, high + 1]),
+            ("or", Some(_), Some(high)) => values.push(high * 3 / 4),
+            (">=" | "least", _, Some(low)) => values.push(low - 1),
+            (">" | "above", _, Some(low)) => values.push(low),
+            ("power", ..) => values.push(48),
+            _ => {}
+        }
+        if let Some((Ok(low), Ok(high))) = word.split_once("..").map(|(a, b)| (a.parse::<i64>(), b.parse::<i64>())) {
+            values.extend([low - 1, high + 1]);
+        }
+    }
+    values
+}
+
+/// Parameters of a source file with the values that their comments exclude.
+fn limits(text: &str) -> Vec<(&str, i64)> {
+    let limit = |line| -> Option<Vec<(&str, i64)>> {
+        let (declaration, comment): (&str, &str) = str::split_once(line, "//")?;
+        let (left, _) = declaration.trim().strip_prefix("parameter ")?.split_once('=')?;
+        let name = left.split_whitespace().last()?;
+        Some(outside(comment).into_iter().map(|value| (name, value)).collect())
+    };
+    text.lines().filter_map(limit).flatten().collect()
+}
+
+#[test]
+fn what_a_comment_excludes() {
+    let text = "    parameter int A = 32,  // bits of a word: 32, 64 or 128\n    parameter  int B = 4, // words, power of two, >= 2\n\
+                parameter int C = 1  // 1 to 7\n    localparam int D = 1;  // >= 1\n    parameter int E = 1,  // 1..256, < A";
+    let found = limits(text);
+    let expected = [("A", 96), ("B", 48), ("B", 1), ("C", 0), ("C", 8), ("E", 0), ("E", 257)];
+    assert_eq!(found, expected);
+}
+
+/// By the module itself, or by a block in it.
+#[test]
+fn a_value_that_a_comment_excludes_stops_elaboration() {
+    let mut accepted = Vec::new();
+    for path in sources() {
+        let text = fs::read_to_string(&path).unwrap();
+        for (name, value) in limits(&text) {
+            let (passed, said) = elaborate(&path, &[&format!("{name}={value}")]);
+            if passed || !said.contains("_must_") {
+                accepted.push(format!("{}: {name}={value}", path.file_stem().unwrap().display()));
+            }
+        }
+    }
+    assert_eq!(accepted, Vec::<String>::new());
 }
 
 /// What Verilator says of a module with these parameters.

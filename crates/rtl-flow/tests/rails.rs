@@ -1,5 +1,6 @@
 //! `rtl-flow rails` in a git repository of two rails: what it keeps of a run, and when it says that a rail must be run.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -272,4 +273,84 @@ fn every_pattern_here_is_of_a_file() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (passed, said) = rails(&workspace, &["--check"]);
     assert!(passed && said.contains("rtl-flow rails: "), "{said}");
+}
+
+/// Source files of this package, below `src`, that a module is made of: its own, and those of each module that it uses.
+fn made_of(module: &str) -> BTreeSet<String> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = |module: &str| -> Vec<String> {
+        let of_folder = fs::read_dir(src.join(module)).into_iter().flatten();
+        let of_folder = of_folder.map(|entry| format!("{module}/{}", entry.unwrap().file_name().display()));
+        of_folder.chain([format!("{module}.rs")]).collect()
+    };
+    // What the root of the package hands on.
+    let home = |name: &str| {
+        match name {
+            "Entry" | "Flow" => Some("entries"),
+            "Tools" => Some("tools"),
+            // A type alone.
+            "FlowError" | "Outcome" => None,
+            module => Some(module),
+        }
+        .map(str::to_owned)
+    };
+    let mut open: Vec<String> = files(module);
+    let mut found = BTreeSet::new();
+    while let Some(file) = open.pop() {
+        let Ok(text) = fs::read_to_string(src.join(&file)) else {
+            continue;
+        };
+        if !found.insert(file) {
+            continue;
+        }
+        for used in text.lines().filter_map(|line| line.strip_prefix("use crate::")) {
+            let used = used.trim_end_matches(';');
+            let names = match used.strip_prefix('{') {
+                Some(list) => list.trim_end_matches('}').split(", ").collect(),
+                None => vec![used],
+            };
+            let modules = names.into_iter().filter_map(|name| home(name.split("::").next()?));
+            // Of another part only the file that is meant is used: the test of `gate` names it.
+            open.extend(modules.filter(|name| name != "synth").map(|name| format!("{name}.rs")));
+        }
+    }
+    found
+}
+
+/// What a rail runs is among its inputs.
+#[test]
+fn each_rail_has_its_own_tool_among_its_inputs() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let list: toml::Value = toml::from_str(&fs::read_to_string(workspace.join("rails.toml")).unwrap()).unwrap();
+    let mut looked = 0;
+    for rail in list["rail"].as_array().unwrap() {
+        let Some((_, command)) = rail["run"].as_str().unwrap().split_once("-p rtl-flow -- ") else {
+            continue;
+        };
+        let module = command.split(' ').next().unwrap();
+        let patterns: Vec<&str> = rail["inputs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|p| p.as_str().unwrap())
+            .collect();
+        let listed = Command::new("git")
+            .args(["ls-files", "--"])
+            .args(&patterns)
+            .current_dir(&workspace)
+            .output()
+            .unwrap();
+        let listed = String::from_utf8(listed.stdout).unwrap();
+        let mut needed = made_of(module);
+        if module == "gate" {
+            needed.insert("synth/blocks.rs".into());
+        }
+        let missing: Vec<String> = needed
+            .into_iter()
+            .filter(|file| !listed.lines().any(|line| line == format!("crates/rtl-flow/src/{file}")))
+            .collect();
+        assert_eq!(missing, Vec::<String>::new(), "inputs of rail `{}`", rail["name"]);
+        looked += 1;
+    }
+    assert!(looked >= 6, "{looked} rails are of rtl-flow");
 }

@@ -19,7 +19,7 @@ pub(crate) fn streams(unit: &UnitInfo) -> Vec<Stream> {
             longest.max_by_key(|other| other.len()) == Some(own)
         };
         let words = inputs().filter(|port| is_own(port.name) && !unit.clocks.contains(&port.name));
-        let words = words.filter(|port| !["valid", "ready", "rst"].contains(&stem(port.name)));
+        let words = words.filter(|port| !is_control(port.name));
         Stream {
             valid,
             words: words.collect(),
@@ -34,11 +34,10 @@ fn prefix(valid: &str) -> Option<&str> {
     stem.strip_suffix("valid").filter(|prefix| !prefix.is_empty())
 }
 
-/// What a control signal is, by the end of its name.
-fn stem(name: &str) -> &str {
+/// Whether a port is a handshake's, `a_valid_i` or `s_axi_awready`, or a reset: `rst_i`, `io_rst_i`.
+fn is_control(name: &str) -> bool {
     let stem = name.strip_suffix("_i").unwrap_or(name);
-    let ends = |end: &&str| stem.ends_with(end);
-    ["valid", "ready", "rst"].into_iter().find(ends).unwrap_or(stem)
+    stem.ends_with("valid") || stem.ends_with("ready") || stem.split('_').next_back() == Some("rst")
 }
 
 impl Stream {
@@ -100,5 +99,9 @@ mod tests {
         assert_eq!(prefix("in_valid_i"), Some("in_"));
         assert_eq!(prefix("s_axi_awvalid"), Some("s_axi_aw"));
         assert_eq!((prefix("valid_i"), prefix("in_data_i")), (None, None));
+        let controls = ["in_valid_i", "s_axi_awready", "rst_i", "io_rst_i"];
+        assert!(controls.into_iter().all(is_control));
+        let words = ["in_data_i", "s_axi_awburst", "first_i", "s_axis_tlast"];
+        assert!(!words.into_iter().any(is_control));
     }
 }

@@ -244,7 +244,7 @@ pub fn c17(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         lab.row(
             spec(
                 &format!("c17.behind_{queued}"),
-                format!("what a load waits longer behind {queued} PUTs of {WORDS} words: three of them at most"),
+                format!("what a load waits longer behind {queued} PUTs of {WORDS} words: three and a command at most"),
             )
             .by_formula(
                 0.0,
@@ -693,7 +693,7 @@ pub fn m4(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         )
         .beside(
             21.0,
-            "47 us of a copy over 2.3 us of a load, without trap, library and the time of hits",
+            "47 us of a copy over 2.28 us of a load, rounded up, without trap, library and the time of hits",
         ),
         even,
     );

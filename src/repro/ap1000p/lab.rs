@@ -42,8 +42,8 @@ pub enum MeasureError {
     Corrupt { words: u32 },
 }
 
-/// No program of an experiment takes longer.
-pub const BOUND: Picos = Picos::from_ns(500_000_000);
+/// No program of an experiment takes longer on the paper's machine; see [`bound`].
+const BOUND: Picos = Picos::from_ns(500_000_000);
 /// Flags of experiments, from here on, below the system's memory.
 pub const FLAGS: u32 = 0x6_c000;
 
@@ -206,10 +206,22 @@ pub fn finish(sim: &mut Sim) -> Result<(), MeasureError> {
     }
 }
 
+/// What no program takes longer than: in proportion longer where clock, links or memory are slower than the paper's.
+pub fn bound(sim: &Sim) -> Picos {
+    let (cell, usual) = (sim.cell(NodeId(0)), Config::paper());
+    let config = cell.config();
+    let memory = |of: &Config| u64::from(of.mem_read_latency + of.mem_write_latency + 8 * of.mem_overhead);
+    let slower = |ours: u64, usual: u64| ours.div_ceil(usual).max(1);
+    let link = slower(config.link_cycles().into(), usual.link_cycles().into());
+    let times = slower(config.period.0, usual.period.0) * link.max(slower(memory(config), memory(&usual)));
+    BOUND * times
+}
+
 /// The same, with faults left where they are.
 pub fn settle(sim: &mut Sim) -> Result<(), MeasureError> {
-    sim.run(BOUND)?;
-    let mut left = BOUND;
+    let bound = bound(sim);
+    sim.run(bound)?;
+    let mut left = bound;
     while sim.moves() {
         let step = Picos::from_ns(5_000);
         sim.pass(step)?;

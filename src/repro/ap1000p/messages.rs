@@ -67,7 +67,7 @@ pub fn c2(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let mut sim = lab.boot(2, 1)?;
     let command = bare(0, 0x3_0000);
     sim.spawn_checked(node(0), async move |cell| store(&cell, &command[..7]).await);
-    sim.run(super::lab::BOUND)?;
+    sim.run(super::lab::bound(&sim))?;
     sim.pass(Picos::from_ns(20_000))?;
     let early = sim.cell(node(1)).word(flag(0));
     sim.spawn_checked(node(0), async move |cell| store(&cell, &command[7..]).await);

@@ -65,6 +65,7 @@ pub fn e2(lab: &mut Lab<'_>) {
         items.push(Item {
             name: title,
             paper: 1.0,
+            is_stated: true,
             ours_us: ours,
         });
         let (name, value) = step.moves_with;
@@ -78,6 +79,7 @@ pub fn e2(lab: &mut Lab<'_>) {
     items.push(Item {
         name: "not listed, 7 us less the six: the Sender's start, the packet's own length",
         paper: 1.0,
+        is_stated: false,
         ours_us: total - listed,
     });
     lab.row(
@@ -152,6 +154,7 @@ pub fn e3(lab: &mut Lab<'_>) {
     let items = items.map(|(name, paper)| Item {
         name: quantity(name).what,
         paper,
+        is_stated: true,
         ours_us: m.get(name),
     });
     lab.outcome.breakdowns.push(Breakdown {

@@ -133,7 +133,7 @@ macro_rules! ports {
                 self.load_data_i.set(load.unwrap_or(0xaaaa_aaaa_aaaa_aaaa));
                 self.tag_req_ready_i.set_bool(inputs.tag_ready);
                 self.tag_rsp_valid_i.set_bool(inputs.tag.is_some());
-                let (hit, local) = inputs.tag.unwrap_or((true, 0x1234));
+                let (hit, local) = inputs.tag.unwrap_or((false, 0x1234));
                 self.tag_hit_i.set_bool(hit);
                 self.tag_local_i.set(local);
                 tsunagi::set_mem_ports!(self, &inputs.mem);
@@ -163,7 +163,7 @@ macro_rules! ports {
 }
 
 ports!(Ap1000pAccess
-       TwinAccessLocal TwinAccessPages TwinAccessLanes TwinAccessMiss TwinAccessEarly TwinAccessIssue TwinAccessError TwinAccessStray
+       TwinAccessLocal TwinAccessPages TwinAccessLanes TwinAccessMiss TwinAccessTag TwinAccessEarly TwinAccessIssue TwinAccessError TwinAccessStray
        TwinAccessCell TwinAccessProtocol TwinAccessPath TwinAccessStuck TwinAccessRest);
 
 struct Bench<'a, U> {
@@ -456,6 +456,7 @@ fn each_twin_is_caught() {
         ("Message", &checks::<TwinAccessPages>),
         ("Copy", &checks::<TwinAccessLanes>),
         ("Answer", &checks::<TwinAccessMiss>),
+        ("Answer", &checks::<TwinAccessTag>),
         ("Held", &checks::<TwinAccessEarly>),
         ("Told", &checks::<TwinAccessIssue>),
         ("Told", &checks::<TwinAccessError>),

@@ -37,12 +37,14 @@ pub enum Rule {
     Blocks,
     /// Interrupts and counters say what is.
     Told,
+    /// Where it says that it is at rest, an edge changes nothing.
+    Rest,
     /// Everything comes, and then there is rest.
     Hang,
 }
 
 impl Rule {
-    pub const ALL: [Rule; 9] = [
+    pub const ALL: [Rule; 10] = [
         Rule::Protocol,
         Rule::Path,
         Rule::Rate,
@@ -51,6 +53,7 @@ impl Rule {
         Rule::Full,
         Rule::Blocks,
         Rule::Told,
+        Rule::Rest,
         Rule::Hang,
     ];
 }
@@ -114,8 +117,6 @@ pub struct Bench<'a, U: Ports> {
     calm: u32,
     set_up: (Region, Modes),
     gate: Rng,
-    /// While it is at rest: whether it gets no clock.
-    asleep: Option<bool>,
 }
 
 /// The system software that refills.
@@ -174,7 +175,6 @@ impl<'a, U: Ports> Bench<'a, U> {
             calm: 0,
             set_up: (plan.region, Modes::default()),
             gate: case.rng("gate"),
-            asleep: None,
         };
         bench.reset();
         bench
@@ -206,7 +206,7 @@ impl<'a, U: Ports> Bench<'a, U> {
         self.given.clear();
         self.software = Software::Idle;
         self.on_the_way = false;
-        self.calm = 0;
+        (self.calm, self.set_up) = (SETTLED + 1, (self.region, self.modes));
     }
 
     fn phase(&mut self, clk: bool, rst: bool) {
@@ -266,11 +266,14 @@ impl<'a, U: Ports> Bench<'a, U> {
             format!("stable in cycle {} with a direct word on its way", self.cycle)
         })?;
         self.on_the_way = direct.is_some();
-        // What says that it is at rest needs no clock; most of the time it gets none until it has something to do.
+        // What says that it is at rest needs no clock, and with one nothing changes.
         let rests = !self.dut.busy() && !comes && self.calm > SETTLED;
-        self.asleep = rests.then(|| self.asleep.unwrap_or_else(|| self.gate.chance(3, 4)));
-        if self.asleep != Some(true) {
+        if !rests || self.gate.chance(1, 2) {
             self.phase(true, false);
+            let after = self.dut.seen();
+            holds(Rule::Rest, !rests || after == before, || {
+                format!("cycle {}: at rest, {before:x?} becomes {after:x?}", self.cycle)
+            })?;
         }
         let cycle = self.cycle;
         self.cycle += 1;

@@ -164,8 +164,9 @@ macro_rules! ports {
                 self.word_done_i.set_bool(inputs.unit_rsp.is_some());
                 let rsp = inputs.unit_rsp.unwrap_or(Ok(0x1234_5678));
                 self.word_old_i.set(rsp.unwrap_or(0x8765_4321));
-                self.word_fault_i.set_bool(rsp == Err(Failed::GivenUp));
-                self.word_err_i.set_bool(rsp == Err(Failed::Bus));
+                // Without a response both mean nothing.
+                self.word_fault_i.set_bool(inputs.unit_rsp.is_none() || rsp == Err(Failed::GivenUp));
+                self.word_err_i.set_bool(inputs.unit_rsp.is_none() || rsp == Err(Failed::Bus));
                 self.creg_ready_i.set_bool(inputs.creg_ready);
                 self.creg_rsp_valid_i.set_bool(inputs.creg_rsp.is_some());
                 let rsp = inputs.creg_rsp.unwrap_or(Some(0x1234_5678));

@@ -177,22 +177,26 @@ fn bad_parcels_halt_their_queue_only() {
 /// Both queues fail, the second by so many cycles after the first: each halts when its own status is in memory.
 pub fn both_fail<U: Sender>(case: &Case, start: &str, probe: &Probe) -> Result<(), Mismatch> {
     let mut bench = Bench::<U>::new(case, start, probe, MemoryTiming::IDEAL, Gaps::None);
-    for (later, first) in (0..20).flat_map(|later| [(later, 0), (later, 1)]) {
-        bench.enqueue(first, &dma(0).encode())?;
-        for _ in 0..later {
-            bench.cycle()?;
-        }
-        bench.enqueue(1 - first, &dma(0).encode())?;
-        let end = bench.cycle + 1_000;
-        while bench.halted != 3 {
-            if bench.cycle == end {
-                return Err(fault("rest", "both queues halted", format!("{:b}", bench.halted)));
+    // With status words that are taken at once, and with two that wait at the same time.
+    for status_waits in [0, 60] {
+        bench.status_waits = status_waits;
+        for (later, first) in (0..20).flat_map(|later| [(later, 0), (later, 1)]) {
+            bench.enqueue(first, &dma(0).encode())?;
+            for _ in 0..later {
+                bench.cycle()?;
             }
-            bench.cycle()?;
+            bench.enqueue(1 - first, &dma(0).encode())?;
+            let end = bench.cycle + 1_000;
+            while bench.halted != 3 {
+                if bench.cycle == end {
+                    return Err(fault("rest", "both queues halted", format!("{:b}", bench.halted)));
+                }
+                bench.cycle()?;
+            }
+            bench.resume(0)?;
+            bench.resume(1)?;
+            bench.finish(1_000)?;
         }
-        bench.resume(0)?;
-        bench.resume(1)?;
-        bench.finish(1_000)?;
     }
     Ok(())
 }

@@ -5,6 +5,8 @@ pub mod cenju3;
 pub mod cli;
 pub mod harness;
 mod ids;
+pub mod machine;
+pub mod machines;
 pub mod net;
 pub mod report;
 pub mod repro;

@@ -6,8 +6,8 @@ use tsunagi::ap1000p::machine::Machine;
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
+use tsunagi::harness::backend::AnyBackend;
 use tsunagi::harness::seed::Case;
-use tsunagi::repro::machine::AnyBackend;
 use tsunagi::{Addr, NodeId, Picos};
 
 type Sim = Ap1000pSim<AnyBackend>;

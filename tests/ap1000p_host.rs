@@ -18,9 +18,9 @@ use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::stride::places;
 use tsunagi::ap1000p::window;
+use tsunagi::harness::backend::AnyBackend;
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::{RegError, SimError};
-use tsunagi::repro::machine::AnyBackend;
 use tsunagi::{Addr, NodeId, Picos};
 
 const BOUND: Picos = Picos::from_ns(20_000_000);

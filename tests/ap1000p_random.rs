@@ -387,10 +387,6 @@ impl<B: Backend> Backend for Broken<B> {
         self.machine.irq(node)
     }
 
-    fn fifo_bytes(&self, node: NodeId) -> u32 {
-        self.machine.fifo_bytes(node)
-    }
-
     fn memory(&mut self, node: NodeId) -> &mut Memory {
         self.machine.memory(node)
     }

@@ -123,7 +123,7 @@ fn the_model_is_within_the_same_bounds() {
     ids.dedup();
     assert_eq!(
         ids,
-        tsunagi::repro::ap1000p::experiments().map(|e| e.id).collect::<Vec<_>>()
+        tsunagi::ap1000p::repro::experiments().map(|e| e.id).collect::<Vec<_>>()
     );
     assert!(
         rows.iter()

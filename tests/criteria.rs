@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use criteria_common::{assert_each_row_moves, assert_every_check_is_met, run_all};
 use tsunagi::cenju3::params::Config;
-use tsunagi::repro::cenju3::experiments;
+use tsunagi::cenju3::repro::experiments;
 use tsunagi::repro::row::{BackendKind, Kind, Origin, Paper, Row};
 use tsunagi::repro::summary::Summary;
 use tsunagi::repro::{Outcome, pool};

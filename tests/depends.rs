@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use tsunagi::cenju3::params::{Config, PARAMS, Param};
-use tsunagi::repro::cenju3::{Request, run};
+use tsunagi::cenju3::repro::run;
+use tsunagi::repro::Request;
 use tsunagi::repro::pool;
 use tsunagi::repro::row::{BackendKind, Row};
 
@@ -74,6 +75,7 @@ fn rows(experiments: &[&str], changes: &[(&Param, f64)]) -> Vec<Row> {
         experiments,
         backends: &[BackendKind::Model],
         config: &changed(changes),
+        full: false,
         threads: pool::threads(),
     };
     let outcomes = run(&request, |_, _| ()).unwrap_or_else(|error| panic!("{changes:?}: {error}"));

@@ -110,8 +110,8 @@ impl Backend for Toy {
         self.nodes[node.index()].regs[1] != 0
     }
 
-    fn fifo_bytes(&self, node: NodeId) -> u32 {
-        self.nodes[node.index()].regs[3]
+    fn gauge(&self, node: NodeId, name: &str) -> Option<u32> {
+        (name == "fourth register").then(|| self.nodes[node.index()].regs[3])
     }
 
     fn memory(&mut self, node: NodeId) -> &mut Memory {
@@ -343,10 +343,10 @@ fn a_program_that_gives_up_ends_the_run_as_itself() {
 }
 
 #[test]
-fn the_receive_fifos_are_sampled_once_a_period_in_which_anything_happens() {
+fn a_gauge_is_sampled_once_a_period_in_which_anything_happens() {
     let mut sim = Sim::new(Toy::new(2));
     let host = sim.host(NodeId(1));
-    sim.sample_each(us(10));
+    sim.sample_each(us(10), "fourth register");
     host.clone().spawn("filler", async move {
         for bytes in 1..=5 {
             host.reg_write(12, bytes).await.unwrap();
@@ -355,7 +355,7 @@ fn the_receive_fifos_are_sampled_once_a_period_in_which_anything_happens() {
         host.delay(us(1000)).await;
     });
     sim.run(us(2000)).unwrap();
-    let samples: Vec<_> = sim.take_samples().into_iter().map(|s| (s.at, s.bytes)).collect();
+    let samples: Vec<_> = sim.take_samples().into_iter().map(|s| (s.at, s.levels)).collect();
     // Writes at 0, 4.04, 8.08 … us: the first that is over in a period is seen, and nothing where time is skipped.
     let seen = [
         (ANSWER, 1),

@@ -67,14 +67,14 @@ type Seen = BTreeMap<String, u64>;
 
 fn ap1000p_sees(shows: Shows, config: &ap1000p::params::Config) -> Result<Seen, String> {
     let rows = |id, backend| {
-        let request = repro::ap1000p::Request {
+        let request = repro::Request {
             experiments: &[id],
             backends: &[backend],
             config,
             full: false,
             threads: pool::threads(),
         };
-        let outcomes = repro::ap1000p::run(&request, |_, _| ()).map_err(|e| e.to_string())?;
+        let outcomes = ap1000p::repro::run(&request, |_, _| ()).map_err(|e| e.to_string())?;
         Ok(by_name(outcomes.iter().flat_map(|o| &o.rows)))
     };
     match shows {
@@ -131,7 +131,7 @@ fn messages(config: &ap1000p::params::Config) -> Result<Seen, String> {
 }
 
 fn cenju3_sees(shows: Shows, config: &cenju3::params::Config) -> Result<Seen, String> {
-    use repro::cenju3::{Scenario, What, measure};
+    use cenju3::repro::{Scenario, What, measure};
     match shows {
         Size => Ok(size(&mut cenju3::model::ModelMachine::new(config))),
         Lines => {
@@ -196,13 +196,14 @@ fn what_moves_no_experiment_is_refused_there() {
 #[test]
 fn each_of_cenju3_moves_something() {
     let config = cenju3::params::Config::paper();
-    let request = repro::cenju3::Request {
+    let request = repro::Request {
         experiments: &[],
         backends: &[BackendKind::Model],
         config: &config,
+        full: false,
         threads: pool::threads(),
     };
-    let outcomes = repro::cenju3::run(&request, |_, _| ()).unwrap();
+    let outcomes = cenju3::repro::run(&request, |_, _| ()).unwrap();
     let listed = |p: &&Param| {
         outcomes
             .iter()

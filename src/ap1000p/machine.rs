@@ -626,11 +626,6 @@ impl Backend for Machine {
         self.nodes[node.index()].irq
     }
 
-    /// There is no such FIFO: what comes waits in the network.
-    fn fifo_bytes(&self, _: NodeId) -> u32 {
-        0
-    }
-
     fn memory(&mut self, node: NodeId) -> &mut Memory {
         &mut self.nodes[node.index()].memory
     }

@@ -1,7 +1,8 @@
-//! Fujitsu AP1000+: golden models of its parts, the machine on RTL, its host software.
+//! Fujitsu AP1000+: golden models of its parts, the machine on RTL, its host software, experiments; and [`Ap1000p`], its door.
 
 pub mod acks;
 pub mod bif;
+mod carrier;
 pub mod command;
 pub mod creg;
 pub mod dsm;
@@ -15,16 +16,208 @@ pub mod params;
 pub mod queues;
 pub mod receive;
 pub mod regs;
+pub mod repro;
 pub mod ring;
 pub mod send;
+mod signals;
 pub mod spread;
 pub mod stride;
 pub mod window;
 pub mod word;
 pub mod wtp;
 
+use crate::harness::params::{Param, ParamError, Settings};
+use crate::machine::{Carrier, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Wave};
+use crate::net::bench::{NetworkRun, torus_uniform};
+use crate::net::torus::Torus;
+use crate::repro::{Experiment, Outcome, Request};
+use params::{Config, PARAMS};
 use regs::*;
+use repro::MeasureError;
+use repro::scenario::{self, What};
 use send::Traffic;
+
+/// The machine.
+pub struct Ap1000p;
+
+const BYTES: Opt = Opt::bytes(4, "a message is a multiple of 4 bytes");
+
+const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "put",
+        options: &[BYTES, Opt::count("calls", 1, "calls")],
+    },
+    Scenario {
+        name: "get",
+        options: &[BYTES, Opt::count("calls", 1, "calls")],
+    },
+    Scenario {
+        name: "load",
+        options: &[Opt::count("loads", 1, "loads")],
+    },
+    Scenario {
+        name: "ping-pong",
+        options: &[Opt::count("rounds", 2, "a ping-pong has at least 2 rounds")],
+    },
+];
+
+const WAVES: &[Wave] = &[
+    Wave {
+        name: "put",
+        scenario: "put",
+        options: &[("bytes", "64"), ("count", "1")],
+    },
+    Wave {
+        name: "stream",
+        scenario: "put",
+        options: &[("bytes", "64"), ("count", "8")],
+    },
+    Wave {
+        name: "get",
+        scenario: "get",
+        options: &[("bytes", "64"), ("count", "1")],
+    },
+    Wave {
+        name: "load",
+        scenario: "load",
+        options: &[("count", "2")],
+    },
+];
+
+/// What a scenario does, in words and for the machine.
+fn what(run: &Run<'_>) -> (String, What) {
+    let count = run.number("count");
+    match run.scenario.name {
+        "put" => {
+            let bytes = run.number("bytes");
+            (format!("{count} x PUT of {bytes} B"), What::Put { bytes, count })
+        }
+        "get" => {
+            let bytes = run.number("bytes");
+            (format!("{count} x GET of {bytes} B"), What::Get { bytes, count })
+        }
+        "load" => (format!("{count} x load of a neighbour's word"), What::Load { count }),
+        "ping-pong" => (
+            format!("One word by PUT to and fro, {count} rounds,"),
+            What::PingPong { rounds: count },
+        ),
+        other => unreachable!("`{other}` is none of this machine's scenarios"),
+    }
+}
+
+impl Machine for Ap1000p {
+    fn name(&self) -> &'static str {
+        "ap1000p"
+    }
+
+    fn title(&self) -> &'static str {
+        "Fujitsu AP1000+"
+    }
+
+    fn paper(&self) -> &'static str {
+        repro::PAPER
+    }
+
+    fn next(&self) -> &'static str {
+        "--experiment M1 --set mem_read_latency=30"
+    }
+
+    fn params(&self) -> &'static [Param] {
+        PARAMS
+    }
+
+    fn values(&self, settings: &Settings) -> Result<Vec<f64>, ParamError> {
+        Config::values(settings)
+    }
+
+    /// Cells as near to a square as their number goes.
+    fn sized(&self, nodes: u16) -> Vec<(&'static str, f64)> {
+        let rows = (1..=nodes.isqrt()).rev().find(|rows| nodes.is_multiple_of(*rows));
+        let rows = rows.expect("every number is a multiple of 1");
+        vec![("columns", f64::from(nodes / rows)), ("rows", rows.into())]
+    }
+
+    fn experiments(&self) -> Vec<Experiment> {
+        repro::experiments().collect()
+    }
+
+    fn shortened(&self) -> &'static [&'static str] {
+        &["C11", "C21"]
+    }
+
+    fn reproduce(
+        &self,
+        request: &Request<'_, Settings>,
+        done: &(dyn Fn(u64, u64) + Sync),
+    ) -> Result<Vec<Outcome>, MachineError> {
+        let config = Config::of(request.config)?;
+        Ok(repro::run(&request.on(&config), done)?)
+    }
+
+    fn scenarios(&self) -> &'static [Scenario] {
+        SCENARIOS
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Measured, MachineError> {
+        let (mut config, (done, what)) = (Config::of(run.settings)?, what(run));
+        if !run.settings.sets("mem_bytes") {
+            config.mem_bytes = config.mem_bytes.max(what.mem_bytes());
+        }
+        let once = matches!(what, What::Load { count: 1 });
+        let scenario = scenario::Scenario {
+            backend: run.backend,
+            config,
+            what,
+        };
+        let measured = scenario::measure(&scenario, run.probe)?;
+        Ok(Measured {
+            done,
+            values: measured.values,
+            without: once
+                .then_some(("later", "– needs --count 2 or more"))
+                .into_iter()
+                .collect(),
+            first_word: measured.first_word,
+        })
+    }
+
+    fn waves(&self) -> &'static [Wave] {
+        WAVES
+    }
+
+    fn shown(&self) -> Shown {
+        Shown {
+            nodes: ["cell0", "cell1"],
+            unit: "ap1000p_cell",
+            signals: signals::SIGNALS,
+        }
+    }
+
+    fn carrier(&self, route: &Route<'_>) -> Result<Box<dyn Carrier>, MachineError> {
+        Ok(Box::new(carrier::Ap1000pCarrier::new(route)?))
+    }
+
+    fn workloads(&self) -> &'static [(&'static str, &'static str)] {
+        &[("PUT between 2 cells", "put"), ("GET between 2 cells", "get")]
+    }
+
+    fn network(&self) -> (&'static str, [NetworkRun; 2]) {
+        let torus = Torus::new(16, 16);
+        let runs = [0.05, 0.15].map(|load| torus_uniform(torus, load, 5_000, 1).network);
+        ("torus of 16x16 routers", runs)
+    }
+}
+
+impl From<MeasureError> for MachineError {
+    fn from(error: MeasureError) -> MachineError {
+        use MeasureError::{Alone, Boot, Memory, NotBuilt, Param, Size};
+        match error {
+            // Settings that are each in range, and together no machine, or one that refuses what is asked of it.
+            NotBuilt(_) | Param(_) | Boot(_) | Size | Alone | Memory { .. } => MachineError::usage(error),
+            _ => MachineError::failure(error),
+        }
+    }
+}
 
 /// Which word of its queue a word is, as a spill element and a direct page say it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

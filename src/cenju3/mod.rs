@@ -1,5 +1,6 @@
-//! NEC Cenju-3: golden model, machine, host library.
+//! NEC Cenju-3: golden models, the machine on RTL, host library, experiments; and [`Cenju3`], its door.
 
+mod carrier;
 pub mod host;
 pub mod lockstep;
 pub mod model;
@@ -8,5 +9,227 @@ pub mod params;
 pub mod recv;
 pub mod recv_state;
 pub mod regs;
+pub mod repro;
 pub mod rtl;
 pub mod send;
+mod signals;
+
+use crate::harness::exec::SimError;
+use crate::harness::params::{Param, ParamError, Settings};
+use crate::machine::{Carrier, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave};
+use crate::net::bench::{NetworkRun, uniform};
+use crate::repro::{Experiment, Outcome, Request};
+use host::BootError;
+use params::{Config, PARAMS};
+use repro::{AtEnd, MeasureError, What};
+
+/// The machine.
+pub struct Cenju3;
+
+/// A gauge: bytes between the network and the Receiver.
+pub const RECEIVE_FIFO: &str = "receive FIFO";
+
+const AT_END: Opt = Opt {
+    name: "at-end",
+    about: "what the receiving kernel does at the end of a transfer",
+    value: Value::Choice(&[
+        ("nothing", "the hardware alone"),
+        ("stopped", "the Receiver stands while the kernel invalidates"),
+        ("pieces", "one piece is invalidated while the next is stored"),
+    ]),
+};
+
+const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "one-word",
+        options: &[],
+    },
+    Scenario {
+        name: "ping-pong",
+        options: &[Opt::count("rounds", 2, "a ping-pong has at least 2 rounds")],
+    },
+    Scenario {
+        name: "rmwrite",
+        options: &[Opt::bytes(1, "bytes of a CJrmwrite"), Opt::count("calls", 1, "calls")],
+    },
+    Scenario {
+        name: "stream",
+        options: &[
+            Opt::bytes(32, "a DMA is a multiple of 32 bytes"),
+            Opt::count("transfers", 1, "transfers"),
+            AT_END,
+        ],
+    },
+];
+
+const WAVES: &[Wave] = &[
+    Wave {
+        name: "one-word",
+        scenario: "one-word",
+        options: &[],
+    },
+    Wave {
+        name: "rmwrite",
+        scenario: "rmwrite",
+        options: &[("bytes", "1024"), ("count", "1")],
+    },
+    Wave {
+        name: "invalidate",
+        scenario: "stream",
+        options: &[("bytes", "2048"), ("count", "2"), ("at-end", "stopped")],
+    },
+];
+
+/// What a scenario does, in words and for the machine.
+fn what(run: &Run<'_>) -> (String, What) {
+    match run.scenario.name {
+        "one-word" => ("One word as a bare message".into(), What::OneWord),
+        "ping-pong" => {
+            let rounds = run.number("count");
+            let done = format!("One word by CJrmwrite to and fro, {rounds} rounds,");
+            (done, What::PingPong { rounds })
+        }
+        "rmwrite" => {
+            let (bytes, calls) = (run.number("bytes"), run.number("count"));
+            let receiver = true;
+            let what = What::Rmwrite { bytes, calls, receiver };
+            (format!("{calls} x CJrmwrite of {bytes} B"), what)
+        }
+        "stream" => {
+            let (bytes, transfers) = (run.number("bytes"), run.number("count"));
+            let at_end = match run.option("at-end").as_str() {
+                "stopped" => AtEnd::InvalidateStopped,
+                "pieces" => AtEnd::InvalidatePieces,
+                _ => AtEnd::Nothing,
+            };
+            let what = What::Stream {
+                bytes,
+                transfers,
+                at_end,
+            };
+            (format!("{transfers} x DMA of {bytes} B"), what)
+        }
+        other => unreachable!("`{other}` is none of this machine's scenarios"),
+    }
+}
+
+/// Why quantities cannot have a value.
+fn without(what: &What, config: &Config) -> Vec<(&'static str, &'static str)> {
+    const USER_LEVEL: &str = "– is part of the system call, and with user_level=1 there is none";
+    let mut without = Vec::new();
+    if let What::Rmwrite { calls: 1, .. } | What::Stream { transfers: 1, .. } = what {
+        without.push(("steady_rate", "– needs --count 2 or more"));
+    }
+    if config.user_level {
+        without.extend([("syscall", USER_LEVEL), ("kernel_to_start", USER_LEVEL)]);
+    }
+    without
+}
+
+impl Machine for Cenju3 {
+    fn name(&self) -> &'static str {
+        "cenju3"
+    }
+
+    fn title(&self) -> &'static str {
+        "NEC Cenju-3"
+    }
+
+    fn paper(&self) -> &'static str {
+        repro::PAPER
+    }
+
+    fn next(&self) -> &'static str {
+        "--experiment E7 --set r_thresh=300"
+    }
+
+    fn params(&self) -> &'static [Param] {
+        PARAMS
+    }
+
+    fn values(&self, settings: &Settings) -> Result<Vec<f64>, ParamError> {
+        Config::values(settings)
+    }
+
+    fn sized(&self, nodes: u16) -> Vec<(&'static str, f64)> {
+        vec![("pes", nodes.into())]
+    }
+
+    fn experiments(&self) -> Vec<Experiment> {
+        repro::experiments().collect()
+    }
+
+    fn shortened(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn reproduce(
+        &self,
+        request: &Request<'_, Settings>,
+        done: &(dyn Fn(u64, u64) + Sync),
+    ) -> Result<Vec<Outcome>, MachineError> {
+        let config = Config::of(request.config)?;
+        Ok(repro::run(&request.on(&config), done)?)
+    }
+
+    fn scenarios(&self) -> &'static [Scenario] {
+        SCENARIOS
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Measured, MachineError> {
+        let (config, (done, what)) = (Config::of(run.settings)?, what(run));
+        let without = without(&what, &config);
+        let scenario = repro::Scenario {
+            backend: run.backend,
+            config,
+            what,
+        };
+        let measured = repro::measure_with_wave(&scenario, run.probe)?;
+        let values = measured.values.iter();
+        Ok(Measured {
+            done,
+            values: values.map(|(name, value)| (repro::quantity(name), *value)).collect(),
+            without,
+            first_word: measured.first_flit,
+        })
+    }
+
+    fn waves(&self) -> &'static [Wave] {
+        WAVES
+    }
+
+    fn shown(&self) -> Shown {
+        Shown {
+            nodes: ["nic_0", "nic_1"],
+            unit: "cenju3_nic",
+            signals: signals::SIGNALS,
+        }
+    }
+
+    fn carrier(&self, route: &Route<'_>) -> Result<Box<dyn Carrier>, MachineError> {
+        Ok(Box::new(carrier::Cenju3Carrier::new(route)?))
+    }
+
+    fn workloads(&self) -> &'static [(&'static str, &'static str)] {
+        &[("DMA stream of 2 PEs", "stream"), ("CJrmwrite of 2 PEs", "rmwrite")]
+    }
+
+    fn network(&self) -> (&'static str, [NetworkRun; 2]) {
+        let runs = [0.3, 0.6].map(|load| uniform(load, 20_000, 1));
+        ("network of 256 ports, 4x4 switches", runs)
+    }
+}
+
+impl From<MeasureError> for MachineError {
+    fn from(error: MeasureError) -> MachineError {
+        use MeasureError::{Boot, MemoryTooSmall, NotBuilt, Sim};
+        match error {
+            // Settings that are each in range, and together no machine, or one that refuses what is asked of it.
+            NotBuilt(_)
+            | Boot(BootError::MemoryTooSmall { .. })
+            | MemoryTooSmall { .. }
+            | Sim(SimError::Failed { .. }) => MachineError::usage(error),
+            _ => MachineError::failure(error),
+        }
+    }
+}

@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgMatches, Args, Command as Clap, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use super::CliError;
-use crate::ap1000p;
-use crate::cenju3::params::Config;
-use crate::harness::params::Param;
+use crate::harness::params::Settings;
+use crate::machine::{Machine, Opt, Value};
+use crate::machines;
 use crate::repro::row::BackendKind;
-use crate::repro::{self, Experiment};
 
 /// Parallel computers of the 1990s, their message hardware as verified RTL, measured against their papers.
 #[derive(Parser)]
@@ -75,60 +74,11 @@ pub enum Command {
     Bench(BenchArgs),
 }
 
-/// A machine whose paper is reproduced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Machine {
-    /// NEC Cenju-3
-    Cenju3,
-    /// Fujitsu AP1000+
-    Ap1000p,
-}
-
-impl Machine {
-    pub const ALL: &'static [Machine] = &[Machine::Cenju3, Machine::Ap1000p];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Machine::Cenju3 => "cenju3",
-            Machine::Ap1000p => "ap1000p",
-        }
-    }
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Machine::Cenju3 => "NEC Cenju-3",
-            Machine::Ap1000p => "Fujitsu AP1000+",
-        }
-    }
-
-    pub fn paper(self) -> &'static str {
-        match self {
-            Machine::Cenju3 => repro::cenju3::PAPER,
-            Machine::Ap1000p => repro::ap1000p::PAPER,
-        }
-    }
-
-    /// What shows how a figure moves with a parameter, for `tsunagi repro`.
-    pub fn next(self) -> &'static str {
-        match self {
-            Machine::Cenju3 => "cenju3 --experiment E7 --set r_thresh=300",
-            Machine::Ap1000p => "ap1000p --experiment M1 --set mem_read_latency=30",
-        }
-    }
-
-    pub fn experiments(self) -> Vec<Experiment> {
-        match self {
-            Machine::Cenju3 => repro::cenju3::experiments().collect(),
-            Machine::Ap1000p => repro::ap1000p::experiments().collect(),
-        }
-    }
-
-    pub fn params(self) -> &'static [Param] {
-        match self {
-            Machine::Cenju3 => crate::cenju3::params::PARAMS,
-            Machine::Ap1000p => crate::ap1000p::params::PARAMS,
-        }
-    }
+/// A machine by its name.
+fn machine() -> impl TypedValueParser<Value = &'static dyn Machine> {
+    let value = |machine: &&'static dyn Machine| PossibleValue::new(machine.name()).help(machine.title());
+    PossibleValuesParser::new(machines::ALL.iter().map(value))
+        .map(|name| machines::by_name(&name).expect("one of those listed"))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -171,39 +121,15 @@ impl Backend {
 
 /// Changes to the parameter table.
 #[derive(Args)]
-pub struct Settings {
+pub struct Set {
     /// Set a parameter to another value; `tsunagi list` shows them
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<String>,
 }
 
-impl Settings {
-    /// Cenju-3's parameters with them.
-    pub fn cenju3(&self) -> Result<Config, CliError> {
-        let mut config = Config::paper();
-        for text in &self.settings {
-            config.set_assignment(text)?;
-        }
-        Ok(config)
-    }
-
-    /// The same of AP1000+.
-    pub fn ap1000p(&self) -> Result<ap1000p::params::Config, CliError> {
-        let mut config = ap1000p::params::Config::paper();
-        for text in &self.settings {
-            config.set_assignment(text)?;
-        }
-        Ok(config)
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.settings.is_empty()
-    }
-
-    /// Whether this parameter is among them.
-    pub fn sets(&self, name: &str) -> bool {
-        let named = |text: &String| text.split('=').next().is_some_and(|n| n.trim() == name);
-        self.settings.iter().any(named)
+impl Set {
+    pub fn settings(&self) -> Settings {
+        Settings::new(&self.settings)
     }
 }
 
@@ -214,70 +140,108 @@ pub struct ListArgs {
     pub json: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ScenarioName {
-    /// One word as a bare message
-    OneWord,
-    /// One word to and fro, by CJrmwrite or PUT
-    PingPong,
-    /// CJrmwrite, one call after the other
-    Rmwrite,
-    /// DMA parcels one after the other
-    Stream,
-    /// PUTs, one call after the other
-    Put,
-    /// GETs, one call after the other
-    Get,
-    /// Loads of a word of another cell's memory, one after the other
-    Load,
+/// Options of scenarios that are given, whatever the machine: names and values.
+#[derive(Default)]
+pub struct Options(Vec<(String, String)>);
+
+impl Options {
+    pub fn given(&self) -> Vec<(&str, &str)> {
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect()
+    }
 }
 
-impl ScenarioName {
-    /// Those that a machine has.
-    pub fn of(machine: Machine) -> &'static [ScenarioName] {
-        use ScenarioName::*;
-        match machine {
-            Machine::Cenju3 => &[OneWord, PingPong, Rmwrite, Stream],
-            Machine::Ap1000p => &[Put, Get, Load, PingPong],
+/// An option that scenarios have, and what it is in each: `calls`, `cenju3 rmwrite`.
+type Use = (&'static Opt, Vec<(&'static str, String)>);
+
+/// Options that any scenario has, each once.
+fn options() -> Vec<Use> {
+    let mut all: Vec<Use> = Vec::new();
+    for machine in machines::ALL {
+        for scenario in machine.scenarios() {
+            for option in scenario.options {
+                let used = (option.about, format!("{} {}", machine.name(), scenario.name));
+                match all.iter_mut().find(|(known, _)| known.name == option.name) {
+                    Some((_, uses)) => uses.push(used),
+                    None => all.push((option, vec![used])),
+                }
+            }
         }
     }
+    all
+}
 
-    pub fn name(self) -> String {
-        let value = self.to_possible_value().expect("every scenario has a name");
-        value.get_name().to_owned()
+/// What the help says of an option: `calls of cenju3 rmwrite; rounds of cenju3 ping-pong; up to 16 [default: 4]`.
+fn help((option, uses): &Use) -> String {
+    let mut abouts: Vec<&str> = Vec::new();
+    for (about, _) in uses {
+        if !abouts.contains(about) {
+            abouts.push(about);
+        }
+    }
+    let of = |about: &&str| {
+        let users = uses.iter().filter(|(known, _)| known == about);
+        let users: Vec<&str> = users.map(|(_, user)| user.as_str()).collect();
+        format!("{about} of {}", users.join(", "))
+    };
+    let meaning = abouts.iter().map(of).collect::<Vec<_>>().join("; ");
+    match option.value {
+        Value::Number { most, usual, .. } => format!("{meaning}; up to {most} [default: {usual}]"),
+        Value::Choice(known) => {
+            let values: Vec<String> = known.iter().map(|(name, about)| format!("{name} ({about})")).collect();
+            format!("{meaning}: {} [default: {}]", values.join(", "), known[0].0)
+        }
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AtEnd {
-    /// The hardware alone
-    Nothing,
-    /// The Receiver stands while the kernel invalidates
-    Stopped,
-    /// One piece is invalidated while the next is stored
-    Pieces,
+impl Args for Options {
+    fn augment_args(command: Clap) -> Clap {
+        let arg = |used: &Use| {
+            let name = used.0.name;
+            let arg = Arg::new(name).long(name).value_name("VALUE");
+            arg.help(help(used)).allow_negative_numbers(true)
+        };
+        command.args(options().iter().map(arg))
+    }
+
+    fn augment_args_for_update(command: Clap) -> Clap {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Options {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut options = Options::default();
+        options.update_from_arg_matches(matches)?;
+        Ok(options)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        let given = |(option, _): Use| {
+            let value = matches.get_one::<String>(option.name)?;
+            Some((option.name.to_owned(), value.clone()))
+        };
+        self.0.extend(options().into_iter().filter_map(given));
+        Ok(())
+    }
 }
 
 #[derive(Args)]
 pub struct RunArgs {
     /// The machine to run on
-    pub machine: Machine,
+    #[arg(value_parser = machine())]
+    pub machine: &'static dyn Machine,
     /// What is done on it; `tsunagi list` shows what each machine has
-    pub scenario: ScenarioName,
-    /// Bytes of a transfer of `rmwrite`, `stream`, `put` and `get`, 1 to 131072 [default: 8192]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=131_072))]
-    pub bytes: Option<u32>,
-    /// Calls of `rmwrite`, `put` and `get`, transfers of `stream`, loads, 1 to 16, or rounds of `ping-pong`, 2 to 16 [default: 4]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=16))]
-    pub count: Option<u32>,
-    /// What the receiving kernel does at the end of a transfer of `stream` [default: nothing]
-    #[arg(long, value_enum)]
-    pub at_end: Option<AtEnd>,
-    /// The making of the machine to measure
+    pub scenario: String,
+    #[command(flatten)]
+    pub options: Options,
+    /// Which implementation to measure: RTL or model
     #[arg(long, value_enum, default_value_t = Backend::Rtl)]
     pub backend: Backend,
     #[command(flatten)]
-    pub settings: Settings,
+    pub set: Set,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -285,12 +249,14 @@ pub struct RunArgs {
 
 /// An experiment's id, in either case.
 fn experiment(text: &str) -> Result<&'static str, String> {
-    let ids = |machine: &Machine| machine.experiments().into_iter().map(|e| e.id);
+    let ids = |machine: &&'static dyn Machine| machine.experiments().into_iter().map(|e| e.id);
     let known = || {
-        let of = |machine: &Machine| format!("{} of {}", ids(machine).collect::<Vec<_>>().join(", "), machine.name());
-        Machine::ALL.iter().map(of).collect::<Vec<_>>().join("; ")
+        let of = |machine: &&'static dyn Machine| {
+            format!("{} of {}", ids(machine).collect::<Vec<_>>().join(", "), machine.name())
+        };
+        machines::ALL.iter().map(of).collect::<Vec<_>>().join("; ")
     };
-    let mut all = Machine::ALL.iter().flat_map(ids);
+    let mut all = machines::ALL.iter().flat_map(ids);
     all.find(|id| id.eq_ignore_ascii_case(text))
         .ok_or_else(|| format!("unknown experiment; known are {}", known()))
 }
@@ -298,16 +264,17 @@ fn experiment(text: &str) -> Result<&'static str, String> {
 #[derive(Args)]
 pub struct ReproArgs {
     /// The machine whose paper is reproduced [default: each, one after the other]
-    pub machine: Option<Machine>,
+    #[arg(value_parser = machine())]
+    pub machine: Option<&'static dyn Machine>,
     /// Only this experiment; can be given several times
     #[arg(long = "experiment", value_name = "ID", value_parser = experiment)]
     pub experiments: Vec<&'static str>,
-    /// The making of the machine to measure
+    /// Which implementation to measure: RTL or model
     #[arg(long, value_enum, default_value_t = Backends::Rtl)]
     pub backend: Backends,
     #[command(flatten)]
-    pub settings: Settings,
-    /// As many trials as the machine's list of checks names, where fewer are run to save time (ap1000p: C11, C21; long on the RTL)
+    pub set: Set,
+    /// Run the full trial counts instead of the shortened defaults; long on the RTL
     #[arg(long)]
     pub full: bool,
     /// Print JSON
@@ -330,15 +297,16 @@ pub struct ReproArgs {
 #[derive(Args)]
 pub struct ReportArgs {
     /// The machine whose paper is reproduced
-    pub machine: Machine,
+    #[arg(value_parser = machine())]
+    pub machine: &'static dyn Machine,
     /// Only this experiment; can be given several times
     #[arg(long = "experiment", value_name = "ID", value_parser = experiment)]
     pub experiments: Vec<&'static str>,
-    /// The making of the machine to measure
+    /// Which implementation to measure: RTL or model
     #[arg(long, value_enum, default_value_t = Backends::Both)]
     pub backend: Backends,
     #[command(flatten)]
-    pub settings: Settings,
+    pub set: Set,
     /// The file to write
     #[arg(long, value_name = "FILE", default_value = "out/report.html")]
     pub out: PathBuf,
@@ -349,9 +317,9 @@ pub struct SendArgs {
     /// The file to send, of any size
     pub file: PathBuf,
     /// The machine that carries it
-    #[arg(long, value_enum, default_value_t = Machine::Cenju3)]
-    pub machine: Machine,
-    /// Processing elements of the machine; of ap1000p they are a torus as near to a square as their number goes
+    #[arg(long, value_parser = machine(), default_value = machines::ALL[0].name())]
+    pub machine: &'static dyn Machine,
+    /// Processing elements of the machine; a torus is as near to a square as their number goes
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(2..=256))]
     pub pes: u16,
     /// The sending PE
@@ -360,11 +328,11 @@ pub struct SendArgs {
     /// The receiving PE
     #[arg(long, default_value_t = 1)]
     pub to: u16,
-    /// The making of the machine that carries it
+    /// Which implementation carries it: RTL or model
     #[arg(long, value_enum, default_value_t = Backend::Rtl)]
     pub backend: Backend,
     #[command(flatten)]
-    pub settings: Settings,
+    pub set: Set,
     /// Flip this bit of the data before the receiver's memory is read: the comparison must fail
     #[arg(long, hide = true, value_name = "BIT")]
     pub flip_bit: Option<u64>,
@@ -389,7 +357,7 @@ pub struct WaveArgs {
     #[arg(long, value_enum, default_value_t = WaveFormat::Fst)]
     pub format: WaveFormat,
     #[command(flatten)]
-    pub settings: Settings,
+    pub set: Set,
     /// The folder for the wave and its signal lists
     #[arg(long, value_name = "DIR", default_value = "out/waves")]
     pub out: PathBuf,
@@ -398,8 +366,8 @@ pub struct WaveArgs {
 #[derive(Args)]
 pub struct BenchArgs {
     /// The machine to simulate
-    #[arg(value_enum, default_value_t = Machine::Cenju3)]
-    pub machine: Machine,
+    #[arg(value_parser = machine(), default_value = machines::ALL[0].name())]
+    pub machine: &'static dyn Machine,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -4,19 +4,18 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::args::{BenchArgs, Machine};
-use super::{CliError, table};
+use super::args::BenchArgs;
+use super::{CliError, run, table};
+use crate::harness::params::Settings;
 use crate::harness::wave::Probe;
-use crate::net::bench::{NetworkRun, torus_uniform, uniform};
-use crate::net::torus::Torus;
+use crate::machine::Run;
+use crate::net::bench::NetworkRun;
 use crate::repro::row::BackendKind;
-use crate::repro::{ap1000p::scenario as ap1000p, cenju3};
-use crate::{ap1000p::params::Config as Ap1000pConfig, cenju3::params::Config as Cenju3Config};
 
 #[derive(Serialize)]
 struct Bench {
     machines: Vec<Line>,
-    networks: Vec<Network>,
+    networks: [Network; 2],
 }
 
 /// 256 ports of a verilated network, uniform one-word packets.
@@ -39,72 +38,6 @@ impl From<NetworkRun> for Network {
     }
 }
 
-/// A machine's network, and its runs.
-fn networks(machine: Machine) -> (&'static str, Vec<Network>) {
-    const CYCLES: u64 = 20_000;
-    let (name, runs) = match machine {
-        Machine::Cenju3 => (
-            "network of 256 ports, 4x4 switches",
-            [0.3, 0.6].map(|load| uniform(load, CYCLES, 1)),
-        ),
-        Machine::Ap1000p => (
-            "torus of 16x16 routers",
-            [0.05, 0.15].map(|load| torus_uniform(Torus::new(16, 16), load, CYCLES / 4, 1).network),
-        ),
-    };
-    (name, runs.map(Network::from).into())
-}
-
-/// Simulates a workload.
-type Run = Box<dyn Fn(BackendKind) -> Result<(), CliError>>;
-
-/// What goes through two nodes of a machine, in `count` transfers of `bytes`: name and making.
-fn workloads(machine: Machine, bytes: u32, count: u32) -> [(&'static str, Run); 2] {
-    match machine {
-        Machine::Cenju3 => {
-            let run = |what: cenju3::What| -> Run {
-                Box::new(move |backend| {
-                    let (config, what) = (Cenju3Config::paper(), what.clone());
-                    cenju3::measure(&cenju3::Scenario { backend, config, what })?;
-                    Ok(())
-                })
-            };
-            let (transfers, at_end) = (count, cenju3::AtEnd::Nothing);
-            let rmwrite = cenju3::What::Rmwrite {
-                bytes,
-                calls: count,
-                receiver: true,
-            };
-            [
-                (
-                    "DMA stream of 2 PEs",
-                    run(cenju3::What::Stream {
-                        bytes,
-                        transfers,
-                        at_end,
-                    }),
-                ),
-                ("CJrmwrite of 2 PEs", run(rmwrite)),
-            ]
-        }
-        Machine::Ap1000p => {
-            let run = |what: ap1000p::What| -> Run {
-                Box::new(move |backend| {
-                    let mut config = Ap1000pConfig::paper();
-                    (config.columns, config.rows) = (2, 1);
-                    let what = what.clone();
-                    ap1000p::measure(&ap1000p::Scenario { backend, config, what }, &Probe::default())?;
-                    Ok(())
-                })
-            };
-            [
-                ("PUT between 2 cells", run(ap1000p::What::Put { bytes, count })),
-                ("GET between 2 cells", run(ap1000p::What::Get { bytes, count })),
-            ]
-        }
-    }
-}
-
 #[derive(Serialize)]
 struct Line {
     workload: &'static str,
@@ -118,11 +51,20 @@ struct Line {
 
 pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     let (bytes, count) = (32 * 1024, 8);
+    let amounts = [bytes, count].map(|amount: u32| amount.to_string());
+    let options = [("bytes", amounts[0].as_str()), ("count", amounts[1].as_str())];
+    let settings = Settings::default().with(&args.machine.sized(2));
     let mut lines = Vec::new();
-    for (workload, run) in workloads(args.machine, bytes, count) {
+    for (workload, scenario) in args.machine.workloads() {
         for backend in [BackendKind::Rtl, BackendKind::Model] {
             let begin = Instant::now();
-            run(backend)?;
+            args.machine.run(&Run {
+                scenario: run::scenario(args.machine, scenario, &options)?,
+                options: &options,
+                backend,
+                settings: &settings,
+                probe: &Probe::default(),
+            })?;
             let seconds = begin.elapsed().as_secs_f64();
             let bytes = u64::from(bytes) * u64::from(count);
             lines.push(Line {
@@ -134,7 +76,8 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
             });
         }
     }
-    let (network, networks) = networks(args.machine);
+    let (network, runs) = args.machine.network();
+    let networks = runs.map(Network::from);
     if args.json {
         table::print_json(&Bench {
             machines: lines,

@@ -2,19 +2,26 @@
 
 use serde_json::json;
 
-use super::args::{ListArgs, Machine, ScenarioName};
+use super::args::ListArgs;
 use super::{CliError, table, wave};
 use crate::harness::params::Param;
+use crate::machine::Machine;
+use crate::machines;
 
 pub fn list(args: &ListArgs) -> Result<(), CliError> {
     if args.json {
-        table::print_json(&Machine::ALL.iter().copied().map(json_of).collect::<Vec<_>>())
+        table::print_json(
+            &machines::ALL
+                .iter()
+                .map(|machine| json_of(*machine))
+                .collect::<Vec<_>>(),
+        )
     } else {
-        Machine::ALL.iter().copied().try_for_each(print)
+        machines::ALL.iter().try_for_each(|machine| print(*machine))
     }
 }
 
-fn json_of(machine: Machine) -> serde_json::Value {
+fn json_of(machine: &dyn Machine) -> serde_json::Value {
     let experiments: Vec<_> = machine
         .experiments()
         .iter()
@@ -33,7 +40,7 @@ fn json_of(machine: Machine) -> serde_json::Value {
         "experiments": experiments, "scenarios": scenarios, "waves": waves, "parameters": params})
 }
 
-fn print(machine: Machine) -> Result<(), CliError> {
+fn print(machine: &dyn Machine) -> Result<(), CliError> {
     table::print(format!(
         "Machine {}: {}\n  {}\n",
         machine.name(),
@@ -67,11 +74,8 @@ fn print(machine: Machine) -> Result<(), CliError> {
     table::print(format!("{}\n", shown.trim_fmt()))
 }
 
-fn scenarios(machine: Machine) -> Vec<String> {
-    ScenarioName::of(machine)
-        .iter()
-        .map(|scenario| scenario.name())
-        .collect()
+fn scenarios(machine: &dyn Machine) -> Vec<&'static str> {
+    machine.scenarios().iter().map(|scenario| scenario.name).collect()
 }
 
 /// The origin as it is printed: `calibrated`.

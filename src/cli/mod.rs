@@ -18,11 +18,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use thiserror::Error;
 
-use crate::cenju3::host::BootError;
-use crate::harness::exec::SimError;
 use crate::harness::params::ParamError;
-use crate::repro::ap1000p;
-use crate::repro::cenju3::MeasureError;
+use crate::machine::MachineError;
 use args::{Command, Tsunagi};
 
 /// Why the command fails, and with which exit code.
@@ -42,12 +39,8 @@ pub enum CliError {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// The simulated machine hangs, refuses, or loses data.
-    #[error("{0}")]
-    Machine(#[from] MeasureError),
-    /// The same of AP1000+.
-    #[error("{0}")]
-    Ap1000p(#[from] ap1000p::MeasureError),
+    #[error(transparent)]
+    Machine(#[from] MachineError),
 }
 
 impl CliError {
@@ -55,22 +48,8 @@ impl CliError {
         match self {
             CliError::Failed(_) => 1,
             CliError::Usage(_) | CliError::Param(_) => 2,
-            // Settings that are each in range, and together no machine, or one that refuses what is asked of it.
-            CliError::Machine(
-                MeasureError::NotBuilt(_)
-                | MeasureError::Boot(BootError::MemoryTooSmall { .. })
-                | MeasureError::MemoryTooSmall { .. }
-                | MeasureError::Sim(SimError::Failed { .. }),
-            ) => 2,
-            CliError::Ap1000p(
-                ap1000p::MeasureError::NotBuilt(_)
-                | ap1000p::MeasureError::Boot(_)
-                | ap1000p::MeasureError::Size
-                | ap1000p::MeasureError::Alone
-                | ap1000p::MeasureError::Memory { .. },
-            ) => 2,
             CliError::File { .. } => 3,
-            CliError::Machine(_) | CliError::Ap1000p(_) => 4,
+            CliError::Machine(error) => error.exit_code(),
         }
     }
 

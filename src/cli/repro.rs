@@ -2,17 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::{Backends, Machine, ReportArgs, ReproArgs, Settings};
+use super::args::{Backends, ReportArgs, ReproArgs};
 use super::progress::Progress;
 use super::{CliError, list, make_folder, table, wave, write};
+use crate::harness::params::Settings;
+use crate::machine::Machine;
+use crate::machines;
 use crate::report::{Page, ParamLine, render};
 use crate::repro::row::{Row, number};
 use crate::repro::summary::Summary;
-use crate::repro::{Outcome, ap1000p, cenju3, pool};
+use crate::repro::{Outcome, Request, pool};
 
 /// A machine, the values of its parameters, and what its experiments found.
 struct Results {
-    machine: Machine,
+    machine: &'static dyn Machine,
     values: Vec<f64>,
     outcomes: Vec<Outcome>,
 }
@@ -30,14 +33,18 @@ struct Left {
 }
 
 pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
-    let machines = args.machine.as_ref().map_or(Machine::ALL, std::slice::from_ref);
-    if args.machine.is_none() && !args.settings.is_empty() {
+    let machines = args.machine.as_ref().map_or(machines::ALL, std::slice::from_ref);
+    let settings = args.set.settings();
+    if args.machine.is_none() && !settings.is_empty() {
         let text = "--set changes a parameter of one machine: name it, `tsunagi repro cenju3 --set …`";
         return Err(CliError::Usage(text.into()));
     }
-    if args.machine == Some(Machine::Cenju3) && args.full {
-        let text = "--full is for ap1000p: cenju3's experiments are whole already";
-        return Err(CliError::Usage(text.into()));
+    if let Some(machine) = args.machine
+        && args.full
+        && machine.shortened().is_empty()
+    {
+        let text = format!("--full: {}'s experiments are whole already", machine.name());
+        return Err(CliError::Usage(text));
     }
     if let Some(folder) = &args.out {
         // Before the experiments: they take a while, and it may not be possible.
@@ -52,7 +59,7 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
                 machine,
                 &experiments,
                 args.backend,
-                &args.settings,
+                &settings,
                 args.full,
                 args.brief,
             )?);
@@ -71,7 +78,7 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
             let report = folder.join(name);
             write(&report, &page(results))?;
             let wave = match args.waves {
-                true => Some(wave::first(results.machine, &args.settings, &folder.join("waves"))?),
+                true => Some(wave::first(results.machine, &settings, &folder.join("waves"))?),
                 false => None,
             };
             left.push(Left { report, wave });
@@ -106,14 +113,25 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
 pub fn report(args: &ReportArgs) -> Result<(), CliError> {
     make_folder(args.out.parent().unwrap_or(Path::new("")))?;
     let experiments = of_machine(args.machine, &args.experiments, true)?.unwrap_or_default();
-    let results = results(args.machine, &experiments, args.backend, &args.settings, false, false)?;
+    let results = results(
+        args.machine,
+        &experiments,
+        args.backend,
+        &args.set.settings(),
+        false,
+        false,
+    )?;
     write(&args.out, &page(&results))?;
     table::print(args.out.display())?;
     Ok(())
 }
 
 /// Those of the experiments asked for that are this machine's, empty for all; `None` if none is. `named`: the machine was, so all must be.
-fn of_machine(machine: Machine, asked: &[&'static str], named: bool) -> Result<Option<Vec<&'static str>>, CliError> {
+fn of_machine(
+    machine: &dyn Machine,
+    asked: &[&'static str],
+    named: bool,
+) -> Result<Option<Vec<&'static str>>, CliError> {
     let known = machine.experiments();
     let (own, others): (Vec<_>, Vec<_>) = asked.iter().copied().partition(|id| known.iter().any(|e| e.id == *id));
     match others.first() {
@@ -126,7 +144,7 @@ fn of_machine(machine: Machine, asked: &[&'static str], named: bool) -> Result<O
 }
 
 fn results(
-    machine: Machine,
+    machine: &'static dyn Machine,
     experiments: &[&str],
     backend: Backends,
     settings: &Settings,
@@ -138,41 +156,18 @@ fn results(
     } else {
         Progress::new("experiments")
     };
-    let (threads, done) = (pool::threads(), |done, total| progress.at(done, total));
-    let values = |get: &dyn Fn(&str) -> f64| machine.params().iter().map(|p| get(p.name)).collect();
-    match machine {
-        Machine::Cenju3 => {
-            let config = settings.cenju3()?;
-            let backends = backend.kinds();
-            let request = cenju3::Request {
-                experiments,
-                backends,
-                config: &config,
-                threads,
-            };
-            Ok(Results {
-                machine,
-                values: values(&|name| config.get(name).expect("a name of the table")),
-                outcomes: cenju3::run(&request, done)?,
-            })
-        }
-        Machine::Ap1000p => {
-            let config = settings.ap1000p()?;
-            let backends = backend.kinds();
-            let request = ap1000p::Request {
-                experiments,
-                backends,
-                config: &config,
-                full,
-                threads,
-            };
-            Ok(Results {
-                machine,
-                values: values(&|name| config.get(name).expect("a name of the table")),
-                outcomes: ap1000p::run(&request, done)?,
-            })
-        }
-    }
+    let request = Request {
+        experiments,
+        backends: backend.kinds(),
+        config: settings,
+        full,
+        threads: pool::threads(),
+    };
+    Ok(Results {
+        machine,
+        values: machine.values(settings)?,
+        outcomes: machine.reproduce(&request, &|done, total| progress.at(done, total))?,
+    })
 }
 
 fn page(results: &Results) -> String {
@@ -238,7 +233,7 @@ fn print(outcome: &Outcome) -> Result<(), CliError> {
 }
 
 /// What came of a machine, where the files are, and what to type next: a few lines.
-fn brief(machine: Machine, rows: &[&Row], left: Option<&Left>) -> String {
+fn brief(machine: &dyn Machine, rows: &[&Row], left: Option<&Left>) -> String {
     /// Rows missed that are shown; the last line of the command names all.
     const MISSED: usize = 5;
     let summary = Summary::of(rows);
@@ -263,7 +258,10 @@ fn brief(machine: Machine, rows: &[&Row], left: Option<&Left>) -> String {
     }
     let command = "cargo run -- repro";
     lines.push(("  tables", format!("{command} {}", machine.name())));
-    lines.push(("  change it", format!("{command} {}", machine.next())));
+    lines.push((
+        "  change it",
+        format!("{command} {} {}", machine.name(), machine.next()),
+    ));
     let lines = lines.iter().map(|(what, text)| format!("{what:18}  {text}\n"));
     lines.collect()
 }

@@ -101,8 +101,10 @@ pub trait Backend {
     /// The interrupt line of the node.
     fn irq(&self, node: NodeId) -> bool;
 
-    /// Bytes in the node's receive FIFO, between network and Receiver.
-    fn fifo_bytes(&self, node: NodeId) -> u32;
+    /// A level inside the node, by the name that the machine gives it, such as bytes in a FIFO; `None` where there is no such gauge.
+    fn gauge(&self, _node: NodeId, _name: &str) -> Option<u32> {
+        None
+    }
 
     /// The node's main memory (untimed: the caller charges the CPU's time).
     fn memory(&mut self, node: NodeId) -> &mut Memory;
@@ -115,4 +117,57 @@ pub trait Backend {
 
     /// What is still in flight, for a hang report: one line per node or link that is not idle.
     fn hang_report(&self) -> String;
+}
+
+/// Any backend, chosen at run time; every call is passed on.
+pub type AnyBackend = Box<dyn Backend>;
+
+impl Backend for AnyBackend {
+    fn now(&self) -> Picos {
+        (**self).now()
+    }
+
+    fn nodes(&self) -> usize {
+        (**self).nodes()
+    }
+
+    fn next_event(&self) -> Option<Picos> {
+        (**self).next_event()
+    }
+
+    fn advance(&mut self, to: Picos) {
+        (**self).advance(to);
+    }
+
+    fn host_start(&mut self, node: NodeId, req: HostReq) {
+        (**self).host_start(node, req);
+    }
+
+    fn host_take(&mut self, node: NodeId) -> Option<HostRsp> {
+        (**self).host_take(node)
+    }
+
+    fn irq(&self, node: NodeId) -> bool {
+        (**self).irq(node)
+    }
+
+    fn gauge(&self, node: NodeId, name: &str) -> Option<u32> {
+        (**self).gauge(node, name)
+    }
+
+    fn memory(&mut self, node: NodeId) -> &mut Memory {
+        (**self).memory(node)
+    }
+
+    fn record(&mut self, on: bool) {
+        (**self).record(on);
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        (**self).take_events()
+    }
+
+    fn hang_report(&self) -> String {
+        (**self).hang_report()
+    }
 }

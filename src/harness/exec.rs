@@ -78,12 +78,12 @@ pub struct RegError {
     pub req: HostReq,
 }
 
-/// How full the receive FIFOs were at an instant.
+/// What a gauge showed at an instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FifoSample {
+pub struct Sample {
     pub at: Picos,
     /// By node.
-    pub bytes: Vec<u32>,
+    pub levels: Vec<u32>,
 }
 
 /// A backend with host programs on it.
@@ -134,14 +134,14 @@ impl<B: Backend + 'static> Sim<B> {
         self.backend.borrow_mut()
     }
 
-    /// From now on notes how full the receive FIFOs are, one sample each `period` in which anything happens.
-    pub fn sample_each(&mut self, period: Picos) {
+    /// From now on notes what a [gauge](Backend::gauge) of every node shows, one sample each `period` in which anything happens.
+    pub fn sample_each(&mut self, period: Picos, gauge: &'static str) {
         assert!(period > Picos::ZERO, "samples are taken some time apart");
-        self.core.sampler.borrow_mut().period = Some(period);
+        self.core.sampler.borrow_mut().what = Some((period, gauge));
     }
 
     /// Takes the samples so far, in time order.
-    pub fn take_samples(&mut self) -> Vec<FifoSample> {
+    pub fn take_samples(&mut self) -> Vec<Sample> {
         std::mem::take(&mut self.core.sampler.borrow_mut().samples)
     }
 
@@ -531,26 +531,27 @@ struct Core {
     sampler: RefCell<Sampler>,
 }
 
-/// Samples of the receive FIFOs, where a period is set.
+/// Samples of a gauge, where one is asked for.
 #[derive(Default)]
 struct Sampler {
-    period: Option<Picos>,
+    what: Option<(Picos, &'static str)>,
     due: Picos,
-    samples: Vec<FifoSample>,
+    samples: Vec<Sample>,
 }
 
 impl Sampler {
     /// `backend` stands at `at`: takes a sample if one is due, the next one at the next multiple of the period.
     fn look(&mut self, at: Picos, backend: &dyn Backend) {
-        let Some(period) = self.period.filter(|_| at >= self.due) else {
+        let Some((period, gauge)) = self.what.filter(|_| at >= self.due) else {
             return;
         };
         self.due = period * (at.0 / period.0 + 1);
-        let bytes = (0..backend.nodes()).map(|node| backend.fifo_bytes(NodeId(node as u16)));
-        self.samples.push(FifoSample {
-            at,
-            bytes: bytes.collect(),
-        });
+        let level = |node| {
+            let level = backend.gauge(NodeId(node as u16), gauge);
+            level.unwrap_or_else(|| panic!("the machine has no gauge `{gauge}`"))
+        };
+        let levels = (0..backend.nodes()).map(level).collect();
+        self.samples.push(Sample { at, levels });
     }
 }
 

@@ -36,6 +36,36 @@ pub struct Param {
     pub note: &'static str,
 }
 
+/// Changes to a table of parameters, as texts `name=value` of any machine's, in the order in which they are made.
+#[derive(Clone, Debug, Default)]
+pub struct Settings(Vec<String>);
+
+impl Settings {
+    pub fn new(assignments: &[String]) -> Settings {
+        Settings(assignments.to_vec())
+    }
+
+    pub fn assignments(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this parameter is among them.
+    pub fn sets(&self, name: &str) -> bool {
+        let named = |text: &str| text.split('=').next().is_some_and(|n| n.trim() == name);
+        self.assignments().any(named)
+    }
+
+    /// The same and then these.
+    pub fn with(&self, values: &[(&str, f64)]) -> Settings {
+        let more = values.iter().map(|(name, value)| format!("{name}={value}"));
+        Settings(self.0.iter().cloned().chain(more).collect())
+    }
+}
+
 /// Why a parameter could not be set.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ParamError {
@@ -140,6 +170,25 @@ macro_rules! parameters {
             /// The machine of the paper.
             pub fn paper() -> Config {
                 Config { $($name: $crate::harness::params::Quantity::of($value as f64, $unit)),* }
+            }
+
+            /// The machine of the paper with these settings.
+            ///
+            /// # Errors
+            /// The first setting that [`Config::set_assignment`] refuses.
+            pub fn of(settings: &$crate::harness::params::Settings) -> Result<Config, $crate::harness::params::ParamError> {
+                let mut config = Config::paper();
+                settings.assignments().try_for_each(|text| config.set_assignment(text))?;
+                Ok(config)
+            }
+
+            /// Values of all parameters with these settings, in the order of the table.
+            ///
+            /// # Errors
+            /// As [`Config::of`].
+            pub fn values(settings: &$crate::harness::params::Settings) -> Result<Vec<f64>, $crate::harness::params::ParamError> {
+                let config = Config::of(settings)?;
+                PARAMS.iter().map(|param| config.get(param.name)).collect()
             }
 
             /// Sets one parameter by its name, `value` in the table's unit.

@@ -4,7 +4,7 @@ use verilated::Context;
 
 use crate::net::fabric::SwitchUnit;
 use crate::net::topology::SwitchAt;
-use crate::rtl::{Cenju3Switch, Crossbar4};
+use crate::rtl::Crossbar4;
 
 /// Implements `SwitchUnit` for a verilated unit with crossbar's ports: the type, its ports a side, its bits a word (64 at most).
 #[macro_export]
@@ -70,9 +70,9 @@ macro_rules! switch_unit {
 }
 
 switch_unit!(Crossbar4, 4, 16);
-switch_unit!(Cenju3Switch, 4, 16);
 
-fn name(at: SwitchAt) -> String {
+/// What a switch at this place is called in a wave.
+pub fn name(at: SwitchAt) -> String {
     format!("switch_{}_{}", at.stage, at.row)
 }
 
@@ -80,16 +80,6 @@ fn name(at: SwitchAt) -> String {
 pub fn crossbar(context: &Context, at: SwitchAt, digit: usize) -> Crossbar4 {
     let mut unit = Crossbar4::named(context, &name(at));
     unit.digit_i.set(digit as u8);
-    unit.reset();
-    unit
-}
-
-/// A switch of Cenju-3, reset, that routes by two-bit digit `digit` (0 to 3) and leaves a link idle for `idle` cycles after
-/// each packet.
-pub fn cenju3_switch(context: &Context, at: SwitchAt, digit: usize, idle: u8) -> Cenju3Switch {
-    let mut unit = Cenju3Switch::named(context, &name(at));
-    unit.digit_i.set(digit as u8);
-    unit.idle_i.set(idle);
     unit.reset();
     unit
 }

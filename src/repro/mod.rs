@@ -1,8 +1,5 @@
-//! The tables and figures of the papers: what an experiment gives back, one folder each machine.
+//! The tables and figures of the papers: what an experiment gives back. The experiments are with their machines.
 
-pub mod ap1000p;
-pub mod cenju3;
-pub mod machine;
 pub mod pool;
 pub mod row;
 pub mod summary;
@@ -21,6 +18,36 @@ pub struct Experiment {
     pub title: &'static str,
 }
 
+/// Experiments to run; `C` is the configuration from which they start, or the settings that give it.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a, C> {
+    /// Ids; empty for all.
+    pub experiments: &'a [&'a str],
+    pub backends: &'a [BackendKind],
+    pub config: &'a C,
+    /// As many trials as the machine's list says, where fewer are usual to save time.
+    pub full: bool,
+    /// How many simulations run side by side. Results do not depend on it.
+    pub threads: usize,
+}
+
+impl<'a, C> Request<'a, C> {
+    /// The same from another configuration.
+    pub fn on<D>(&self, config: &'a D) -> Request<'a, D> {
+        Request {
+            experiments: self.experiments,
+            backends: self.backends,
+            config,
+            full: self.full,
+            threads: self.threads,
+        }
+    }
+
+    pub fn wants(&self, experiment: &Experiment) -> bool {
+        self.experiments.is_empty() || self.experiments.contains(&experiment.id)
+    }
+}
+
 /// One of the values a scenario can give.
 #[derive(Debug)]
 pub struct Quantity {
@@ -29,11 +56,11 @@ pub struct Quantity {
     pub unit: &'static str,
 }
 
-const fn us(name: &'static str, what: &'static str) -> Quantity {
+pub const fn us(name: &'static str, what: &'static str) -> Quantity {
     Quantity { name, what, unit: "us" }
 }
 
-const fn mb_s(name: &'static str, what: &'static str) -> Quantity {
+pub const fn mb_s(name: &'static str, what: &'static str) -> Quantity {
     Quantity {
         name,
         what,

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tsunagi::cenju3::params::Config;
-use tsunagi::repro::cenju3::{Request, run};
+use tsunagi::cenju3::repro::run;
+use tsunagi::repro::Request;
 use tsunagi::repro::row::{BackendKind, Row};
 use tsunagi::repro::{Outcome, pool};
 
@@ -19,6 +20,7 @@ fn run_some(backend: BackendKind, config: &Config, threads: usize, experiments: 
         experiments,
         backends: &[backend],
         config,
+        full: false,
         threads,
     };
     run(&request, |_, _| ()).unwrap_or_else(|error| panic!("{error}"))

@@ -329,11 +329,6 @@ impl Backend for FakeMachine {
             .map(|(_, rsp)| rsp)
     }
 
-    fn fifo_bytes(&self, node: NodeId) -> u32 {
-        let waiting = self.nics[node.index()].fifo.iter();
-        waiting.map(|packet| packet.body.len() as u32).sum()
-    }
-
     fn irq(&self, node: NodeId) -> bool {
         let stat = self.nics[node.index()].get(regs::R_STAT);
         !self.deaf && stat & !(regs::R_STAT_HALTED_MASK | regs::R_STAT_LEVEL_MASK) != 0

@@ -371,12 +371,6 @@ impl Backend for ModelMachine {
         self.nodes[node.index()].irq
     }
 
-    /// Of messages that wait for a receive controller.
-    fn fifo_bytes(&self, node: NodeId) -> u32 {
-        let words: usize = self.nodes[node.index()].inbox.iter().flatten().map(Vec::len).sum();
-        4 * words as u32
-    }
-
     fn memory(&mut self, node: NodeId) -> &mut Memory {
         &mut self.nodes[node.index()].parts.memory
     }

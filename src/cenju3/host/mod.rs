@@ -43,10 +43,11 @@ pub use self::rmwrite::{RmwriteError, RmwriteOptions};
 pub use self::send::{Kind, Parcel, Priority, SendError};
 use self::trace::Trace;
 pub use self::trace::{Fault, FaultKind, Stage, Stamp};
+use crate::cenju3::RECEIVE_FIFO;
 use crate::cenju3::params::Config;
 use crate::harness::backend::Backend;
 use crate::harness::cpu::{Level, at_rate};
-use crate::harness::exec::{FifoSample, Host, Join, Sim, SimError};
+use crate::harness::exec::{Host, Join, Sample, Sim, SimError};
 use crate::harness::memory::Memory;
 use crate::{Addr, NodeId, Picos};
 
@@ -182,13 +183,13 @@ impl<B: Backend + 'static> Cenju3Sim<B> {
         self.sim.backend_mut()
     }
 
-    /// As [`Sim::sample_each`].
+    /// As [`Sim::sample_each`], of the receive FIFOs.
     pub fn sample_each(&mut self, period: Picos) {
-        self.sim.sample_each(period);
+        self.sim.sample_each(period, RECEIVE_FIFO);
     }
 
     /// As [`Sim::take_samples`].
-    pub fn take_samples(&mut self) -> Vec<FifoSample> {
+    pub fn take_samples(&mut self) -> Vec<Sample> {
         self.sim.take_samples()
     }
 

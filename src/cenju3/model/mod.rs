@@ -13,6 +13,7 @@ mod sender;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
+use super::RECEIVE_FIFO;
 use super::packet::get;
 use super::params::Config;
 use super::recv_state::{Cause, RecvRegs};
@@ -324,8 +325,8 @@ impl Backend for ModelMachine {
         self.nodes[node.index()].irq
     }
 
-    fn fifo_bytes(&self, node: NodeId) -> u32 {
-        self.network.receive_level(node.index()) * self.config.bus_bytes
+    fn gauge(&self, node: NodeId, name: &str) -> Option<u32> {
+        (name == RECEIVE_FIFO).then(|| self.network.receive_level(node.index()) * self.config.bus_bytes)
     }
 
     fn memory(&mut self, node: NodeId) -> &mut Memory {

@@ -4,14 +4,13 @@ use verilated::{Context, Verilated};
 
 use super::RtlMachine;
 use super::ports::{BusIn, BusOut, Edges, Hardware};
-use super::unit::NicUnit;
+use super::unit::{NicUnit, switch};
 use crate::cenju3::params::Config;
 use crate::harness::backend::EventKind;
 use crate::harness::wave::Trace;
 use crate::net::fabric::Fabric;
 use crate::net::link::LinkMonitor;
 use crate::net::topology::Omega;
-use crate::net::units::cenju3_switch;
 use crate::rtl::Cenju3Switch;
 use crate::{NodeId, Picos};
 
@@ -68,7 +67,7 @@ impl<N: NicUnit> Composed<N> {
         let shape = Omega::new(4, config.stages as usize);
         let pes = config.pes as usize;
         let fabric = Fabric::new(shape, pes, |at, digit| {
-            cenju3_switch(&context, at, digit, config.sync_idle as u8)
+            switch(&context, at, digit, config.sync_idle as u8)
         });
         Ok(Composed {
             nics: (0..pes).map(|at| N::named(&context, &format!("nic_{at}"))).collect(),

@@ -15,6 +15,7 @@ use crate::harness::memory::{Memory, MemoryAgent, MemoryTiming};
 use crate::harness::wave::{Probe, Trace};
 use crate::{Cycle, NodeId, Picos};
 
+use super::RECEIVE_FIFO;
 use super::params::Config;
 pub use compose::{Composed, NotBuilt};
 use ports::{BusIn, Edges, Hardware, HostPort};
@@ -268,8 +269,8 @@ impl<H: Hardware> Backend for RtlMachine<H> {
         self.nodes[node.index()].irq
     }
 
-    fn fifo_bytes(&self, node: NodeId) -> u32 {
-        self.hardware.fifo_words(node.index()) * self.hardware.bus_bytes()
+    fn gauge(&self, node: NodeId, name: &str) -> Option<u32> {
+        (name == RECEIVE_FIFO).then(|| self.hardware.fifo_words(node.index()) * self.hardware.bus_bytes())
     }
 
     fn memory(&mut self, node: NodeId) -> &mut Memory {

@@ -1,10 +1,12 @@
 //! The verilated units, as the machine drives them.
 
-use verilated::{Unit, Verilated};
+use verilated::{Context, Unit, Verilated};
 
 use super::ports::{BusIn, BusOut, Edges};
-use crate::net::fabric::Flit;
-use crate::rtl::{Cenju3Nic, Cenju3NicWide};
+use crate::net::fabric::{Flit, SwitchUnit as _};
+use crate::net::topology::SwitchAt;
+use crate::net::units;
+use crate::rtl::{Cenju3Nic, Cenju3NicWide, Cenju3Switch};
 
 /// A verilated unit with the machine's two clocks.
 pub trait Clocked: Verilated {
@@ -136,3 +138,14 @@ macro_rules! nic_unit {
 
 nic_unit!(Cenju3Nic, 4);
 nic_unit!(Cenju3NicWide, 8);
+
+crate::switch_unit!(Cenju3Switch, 4, 16);
+
+/// A switch, reset, that routes by two-bit digit `digit` (0 to 3) and leaves a link idle for `idle` cycles after each packet.
+pub fn switch(context: &Context, at: SwitchAt, digit: usize, idle: u8) -> Cenju3Switch {
+    let mut unit = Cenju3Switch::named(context, &units::name(at));
+    unit.digit_i.set(digit as u8);
+    unit.idle_i.set(idle);
+    unit.reset();
+    unit
+}

@@ -10,8 +10,7 @@ mod throughput;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::cenju3::params::Config;
-use crate::repro::row::BackendKind;
-use crate::repro::{Experiment, Outcome, pool};
+use crate::repro::{Experiment, Outcome, Request, pool};
 use lab::Lab;
 pub use lab::{AtEnd, Measurement, Scenario, What, quantity};
 pub use measure::{MeasureError, finish, machine, measure, measure_with_wave};
@@ -70,24 +69,12 @@ pub fn experiments() -> impl Iterator<Item = Experiment> {
     ENTRIES.iter().map(|e| e.0)
 }
 
-/// What to run.
-pub struct Request<'a> {
-    /// Ids; empty for all.
-    pub experiments: &'a [&'a str],
-    pub backends: &'a [BackendKind],
-    /// The machine from which the experiments start.
-    pub config: &'a Config,
-    /// How many machines are simulated side by side. Results do not depend on it.
-    pub threads: usize,
-}
-
 /// Runs experiments. `done` is told how many of how many machines have been simulated, weighed by how long they take.
 ///
 /// # Errors
 /// The first machine that does not boot, hangs, or loses data.
-pub fn run(request: &Request<'_>, done: impl Fn(u64, u64) + Sync) -> Result<Vec<Outcome>, MeasureError> {
-    let wanted = |e: &&Entry| request.experiments.is_empty() || request.experiments.contains(&e.0.id);
-    let entries: Vec<&Entry> = ENTRIES.iter().filter(wanted).collect();
+pub fn run(request: &Request<'_, Config>, done: impl Fn(u64, u64) + Sync) -> Result<Vec<Outcome>, MeasureError> {
+    let entries: Vec<&Entry> = ENTRIES.iter().filter(|e| request.wants(&e.0)).collect();
     let cases = || {
         entries
             .iter()

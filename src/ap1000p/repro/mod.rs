@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::ap1000p::params::Config;
 use crate::repro::row::BackendKind;
-use crate::repro::{Experiment, Outcome, pool};
+use crate::repro::{Experiment, Outcome, Request, pool};
 use lab::Lab;
 pub use lab::{MeasureError, Sim, finish, machine};
 
@@ -132,32 +132,18 @@ pub fn experiments() -> impl Iterator<Item = Experiment> {
     ENTRIES.iter().map(|e| e.0)
 }
 
-/// What to run.
-pub struct Request<'a> {
-    /// Ids; empty for all.
-    pub experiments: &'a [&'a str],
-    pub backends: &'a [BackendKind],
-    /// The machine from which the experiments start: each takes as many cells as it needs.
-    pub config: &'a Config,
-    /// As many trials as the list says, not as many as take little time.
-    pub full: bool,
-    /// How many experiments run side by side. Results do not depend on it.
-    pub threads: usize,
-}
-
 /// Runs experiments. `done` is told how many of how many are done.
 ///
 /// # Errors
 /// Columns or rows that are not the usual ones, or the first machine that is not built, does not boot, hangs, or reports a fault.
-pub fn run(request: &Request<'_>, done: impl Fn(u64, u64) + Sync) -> Result<Vec<Outcome>, MeasureError> {
+pub fn run(request: &Request<'_, Config>, done: impl Fn(u64, u64) + Sync) -> Result<Vec<Outcome>, MeasureError> {
     let size = |config: &Config| (config.columns, config.rows);
     if size(request.config) != size(&Config::paper()) {
         return Err(MeasureError::Size);
     }
-    let wanted = |e: &&Entry| request.experiments.is_empty() || request.experiments.contains(&e.0.id);
     let cases: Vec<(&Entry, BackendKind)> = ENTRIES
         .iter()
-        .filter(wanted)
+        .filter(|e| request.wants(&e.0))
         .flat_map(|entry| request.backends.iter().map(move |backend| (entry, *backend)))
         .collect();
     let (so_far, total) = (AtomicU64::new(0), cases.len() as u64);

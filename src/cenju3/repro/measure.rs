@@ -14,12 +14,12 @@ use crate::cenju3::model::ModelMachine;
 use crate::cenju3::params::Config;
 use crate::cenju3::regs;
 use crate::cenju3::rtl::{Composed, NotBuilt, RtlMachine};
+use crate::harness::backend::AnyBackend;
 use crate::harness::backend::{Event, EventKind};
-use crate::harness::exec::{FifoSample, SimError};
+use crate::harness::exec::{Sample, SimError};
 use crate::harness::memory::Memory;
 use crate::harness::wave::Probe;
 use crate::repro::Record;
-use crate::repro::machine::AnyBackend;
 use crate::repro::row::BackendKind;
 use crate::rtl::{Cenju3Nic, Cenju3NicWide};
 use crate::{Addr, NodeId, Picos};
@@ -342,9 +342,9 @@ fn is_pointer_write(kind: EventKind) -> bool {
 }
 
 /// What was noted from one instant to another.
-fn record(events: &[Event], samples: &[FifoSample], from: Picos, to: Picos) -> Record {
+fn record(events: &[Event], samples: &[Sample], from: Picos, to: Picos) -> Record {
     let within = |at: Picos| from <= at && at <= to;
-    let level = |s: &FifoSample| (s.at.max(from), s.bytes[TO.index()]);
+    let level = |s: &Sample| (s.at.max(from), s.levels[TO.index()]);
     let before = samples.iter().rfind(|s| s.at < from);
     let fifo = before.into_iter().chain(samples.iter().filter(|s| within(s.at)));
     Record {
@@ -380,7 +380,7 @@ fn us_between(from: Option<Picos>, to: Option<Picos>) -> f64 {
 }
 
 /// The steps of one packet, from the time stamps of its events. A step that did not happen gives NaN.
-fn hardware_steps(events: &[Event], stamps: &[Stamp], samples: &[FifoSample], config: &Config) -> Measurement {
+fn hardware_steps(events: &[Event], stamps: &[Stamp], samples: &[Sample], config: &Config) -> Measurement {
     let at = |node: NodeId, test: &dyn Fn(EventKind) -> bool| {
         let found = events.iter().find(|e| e.node == node && test(e.kind));
         found.map(|e| e.at)

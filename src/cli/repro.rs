@@ -43,8 +43,11 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
         && args.full
         && machine.shortened().is_empty()
     {
-        let text = format!("--full: {}'s experiments are whole already", machine.name());
-        return Err(CliError::Usage(text));
+        return Err(CliError::Usage(format!(
+            "--full is for {}: {}'s experiments are whole already",
+            shortened(),
+            machine.name()
+        )));
     }
     if let Some(folder) = &args.out {
         // Before the experiments: they take a while, and it may not be possible.
@@ -108,6 +111,13 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
     } else {
         Err(CliError::Failed(format!("outside their bounds: {}", failed.join(", "))))
     }
+}
+
+/// Machines with shortened experiments, and these: `ap1000p (C11, C21)`.
+fn shortened() -> String {
+    let of = |machine: &&'static dyn Machine| format!("{} ({})", machine.name(), machine.shortened().join(", "));
+    let some = machines::ALL.iter().filter(|machine| !machine.shortened().is_empty());
+    some.map(of).collect::<Vec<_>>().join(", ")
 }
 
 pub fn report(args: &ReportArgs) -> Result<(), CliError> {

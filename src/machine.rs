@@ -156,12 +156,12 @@ impl Value {
                 Ok(number) if !(*least..=*most).contains(&number) => Err(format!("{rule}: {least} to {most}")),
                 Ok(number) if !number.is_multiple_of(*step) => Err((*rule).into()),
                 Ok(_) => Ok(()),
-                Err(_) => Err(format!("a number from {least} to {most} is needed")),
+                Err(_) => Err(format!("must be a number from {least} to {most}")),
             },
             Value::Choice(known) if known.iter().any(|(name, _)| *name == text) => Ok(()),
             Value::Choice(known) => {
                 let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-                Err(format!("one of {} is needed", names.join(", ")))
+                Err(format!("must be one of {}", names.join(", ")))
             }
         }
     }

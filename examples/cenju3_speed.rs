@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::cenju3::rtl::{Composed, RtlMachine};

@@ -1,8 +1,8 @@
 //! Distributed shared memory of AP1000+ from programs, on the RTL and on the golden model.
 
-use tsunagi::ap1000p::dsm::place;
+use tsunagi::ap1000p::golden::access::place;
 use tsunagi::ap1000p::host::{Ap1000pSim, CommandError, DsmError, FaultKind, Shared};
-use tsunagi::ap1000p::machine::Machine;
+use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;

@@ -12,12 +12,12 @@ use tsunagi::ap1000p::host::layout::DEMAND;
 use tsunagi::ap1000p::host::{
     Along, Ap1000pSim, BootError, By, Cell, Combine, CommandError, DsmError, FaultKind, Shared, Stride, Transfer,
 };
-use tsunagi::ap1000p::machine::Machine;
+use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::stride::places;
-use tsunagi::ap1000p::window;
+use tsunagi::ap1000p::golden::address_runs::places;
+use tsunagi::ap1000p::golden::window;
 use tsunagi::harness::backend::AnyBackend;
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::{RegError, SimError};

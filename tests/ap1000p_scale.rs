@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
 
-use tsunagi::ap1000p::bif::regs::*;
+use tsunagi::ap1000p::bif_regs::*;
 use tsunagi::ap1000p::host::{Ap1000pSim, BusError, Cell, Combine};
-use tsunagi::ap1000p::machine::{Machine, NotBuilt};
+use tsunagi::ap1000p::rtl::{Machine, NotBuilt};
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
-use tsunagi::ap1000p::window::NETS;
+use tsunagi::ap1000p::golden::window::NETS;
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::SimError;
 use tsunagi::harness::seed::Seed;

@@ -3,7 +3,7 @@
 mod machine_driver;
 
 use machine_driver::{Driver, FREE, pattern, replayable};
-use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::ROUTE_DST_MASK;
 use tsunagi::cenju3::rtl::{Composed, RtlMachine};

@@ -3,7 +3,7 @@
 mod machine_driver;
 
 use machine_driver::{Driver, FREE, pattern, replayable};
-use tsunagi::cenju3::packet::{HEAD_FLITS, Kind, ParcelHeader};
+use tsunagi::cenju3::golden::packet::{HEAD_FLITS, Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::cenju3::rtl::{Composed, NicUnit, NotBuilt, RtlMachine};

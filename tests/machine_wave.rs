@@ -9,8 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use machine_driver::{Driver, FREE, pattern};
 use tsunagi::ap1000p::host::Ap1000pSim;
-use tsunagi::ap1000p::machine::Machine;
-use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::ap1000p::rtl::Machine;
+use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::rtl::{Composed, RtlMachine};
 use tsunagi::harness::backend::{Backend, Event, EventKind};

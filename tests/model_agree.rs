@@ -4,7 +4,7 @@ mod model_driver;
 
 use model_driver::{DEST, Driver, HEADERS, SOURCE, all_to_all, dma, rmwrite_throughput, throughput};
 use tsunagi::cenju3::model::ModelMachine;
-use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::cenju3::repro::{AtEnd, Scenario, What, measure};

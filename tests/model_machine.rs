@@ -4,7 +4,7 @@ mod model_driver;
 
 use model_driver::{BODIES, DEST, Driver, HEADERS, RING, SOURCE, all_to_all, dma, first};
 use tsunagi::cenju3::model::ModelMachine;
-use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::harness::backend::{Backend, EventKind, HostReq};

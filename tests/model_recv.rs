@@ -5,10 +5,10 @@ mod property;
 use property::holds;
 use proptest::prelude::*;
 use tsunagi::Addr;
-use tsunagi::cenju3::lockstep::Mismatch;
-use tsunagi::cenju3::packet::{Kind, ParcelHeader, split};
-use tsunagi::cenju3::recv::{Inside, Internal, RecvEvent, RecvModel};
-use tsunagi::cenju3::recv_state::{Cause, RingId};
+use tsunagi::cenju3::golden::lockstep::Mismatch;
+use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader, split};
+use tsunagi::cenju3::golden::receiver::{Inside, Internal, RecvEvent, RecvModel};
+use tsunagi::cenju3::golden::receiver_state::{Cause, RingId};
 use tsunagi::cenju3::regs::*;
 use tsunagi::harness::memory::Memory;
 

@@ -5,10 +5,10 @@ mod property;
 use property::holds;
 use proptest::prelude::*;
 use tsunagi::Addr;
-use tsunagi::cenju3::lockstep::Mismatch;
-use tsunagi::cenju3::packet::{Kind, ParcelHeader, Status, split};
+use tsunagi::cenju3::golden::lockstep::Mismatch;
+use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader, Status, split};
 use tsunagi::cenju3::regs::*;
-use tsunagi::cenju3::send::{SendEvent, SendModel, Window};
+use tsunagi::cenju3::golden::sender::{SendEvent, SendModel, Window};
 use tsunagi::harness::memory::Memory;
 
 const NODE: u8 = 6;

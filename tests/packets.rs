@@ -5,7 +5,7 @@ mod property;
 use property::holds;
 use proptest::prelude::*;
 use tsunagi::Addr;
-use tsunagi::cenju3::packet::{HEAD_FLITS, Kind, Packet, PacketHeader, ParcelHeader, body_flits, split};
+use tsunagi::cenju3::golden::packet::{HEAD_FLITS, Kind, Packet, PacketHeader, ParcelHeader, body_flits, split};
 use tsunagi::cenju3::regs::*;
 
 const REGRESSIONS: &str = "tests/regressions/packets.txt";

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::command::{CommandModel, Refused, Setup};
-use tsunagi::ap1000p::page::{Class, Page};
+use tsunagi::ap1000p::golden::command::{CommandModel, Refused, Setup};
+use tsunagi::ap1000p::golden::page::{Class, Page};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::{Queue, Word};
+use tsunagi::ap1000p::golden::{Queue, Word};
 use tsunagi::harness::seed::{Case, Recorder, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
 use tsunagi::harness::wave::Probe;

@@ -1,11 +1,11 @@
 //! The conformance list of the machine, as far as the command window and the queues go: both units, one behind the other.
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::command::{CommandModel, Refused, Setup};
-use tsunagi::ap1000p::page::{Class, Page};
-use tsunagi::ap1000p::queues::Region;
+use tsunagi::ap1000p::golden::command::{CommandModel, Refused, Setup};
+use tsunagi::ap1000p::golden::page::{Class, Page};
+use tsunagi::ap1000p::golden::queues::Region;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::{Label, Queue, Word};
+use tsunagi::ap1000p::golden::{Label, Queue, Word};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Source};

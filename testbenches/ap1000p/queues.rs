@@ -5,11 +5,11 @@ mod ports;
 
 use testbenches::name;
 use testbenches::rtl::*;
-use tsunagi::ap1000p::command::message;
-use tsunagi::ap1000p::queues::{QueuesModel, Region};
+use tsunagi::ap1000p::golden::command::message;
+use tsunagi::ap1000p::golden::queues::{QueuesModel, Region};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::send::Traffic;
-use tsunagi::ap1000p::{Label, Queue, Word};
+use tsunagi::ap1000p::golden::send::Traffic;
+use tsunagi::ap1000p::golden::{Label, Queue, Word};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink};

@@ -6,9 +6,9 @@ mod ring;
 use std::cell::RefCell;
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::receive::{Class, Why};
+use tsunagi::ap1000p::golden::receive::{Class, Why};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::stride::places;
+use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::Gaps;

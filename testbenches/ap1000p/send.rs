@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::Word;
-use tsunagi::ap1000p::command::message;
-use tsunagi::ap1000p::creg;
+use tsunagi::ap1000p::golden::Word;
+use tsunagi::ap1000p::golden::command::message;
+use tsunagi::ap1000p::golden::creg;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::send::{Origin, Owner, Place, Sent, Traffic, send};
+use tsunagi::ap1000p::golden::send::{Origin, Owner, Place, Sent, Traffic, send};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Sink, Source};

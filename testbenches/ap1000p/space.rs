@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::send::Owner;
+use tsunagi::ap1000p::golden::send::Owner;
 use tsunagi::harness::seed::Rng;
 
 /// Bytes of the memory that pages lie in.

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::Queue;
-use tsunagi::ap1000p::queues::{Region, Rule as Model};
+use tsunagi::ap1000p::golden::Queue;
+use tsunagi::ap1000p::golden::queues::{Region, Rule as Model};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Seed};
 use tsunagi::harness::stream::Gaps;

@@ -11,7 +11,7 @@ mod twins;
 mod wave_reader;
 mod waves;
 
-use tsunagi::cenju3::lockstep::Mismatch;
+use tsunagi::cenju3::golden::lockstep::Mismatch;
 use tsunagi::harness::seed::Case;
 use verilated::Context;
 

@@ -4,10 +4,10 @@ use std::panic::catch_unwind;
 
 use testbenches::rtl::*;
 use tsunagi::Cycle;
-use tsunagi::cenju3::lockstep::Mismatch;
-use tsunagi::cenju3::recv::RecvModel;
+use tsunagi::cenju3::golden::lockstep::Mismatch;
+use tsunagi::cenju3::golden::receiver::RecvModel;
 use tsunagi::cenju3::regs::PARCEL_BODY_MAX;
-use tsunagi::cenju3::send::SendModel;
+use tsunagi::cenju3::golden::sender::SendModel;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Seed};
 use tsunagi::harness::stream::Gaps;

@@ -1,7 +1,7 @@
 //! Software copies back what was spilled, of which memory has lost some: the messages that miss a word are gone, no other is.
 
 use super::*;
-use tsunagi::ap1000p::queues::Element;
+use tsunagi::ap1000p::golden::queues::Element;
 
 /// Of each PUT.
 const WORDS: u32 = COMMAND_WORDS;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::*;
 use tsunagi::ap1000p::host::{Message, Received, RingError, RingSize, Served};
-use tsunagi::ap1000p::ring::WORDS_MOST_IN_ANY;
+use tsunagi::ap1000p::golden::ring::WORDS_MOST_IN_ANY;
 
 const RING: Addr = Addr(0x2_0000);
 

@@ -1,7 +1,7 @@
 //! Messages for ring buffers: into all sets, over an end, to whom there is no ring or no room, and what is wrong with them.
 
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::ring::{Ring, slots};
+use tsunagi::ap1000p::golden::ring::{Ring, slots};
 
 use crate::both;
 use crate::faults::{Service, serve};

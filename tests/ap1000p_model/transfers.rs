@@ -1,7 +1,7 @@
 //! PUTs, GETs, broadcasts and atomics: what is moved, and where to.
 
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::stride::places;
+use tsunagi::ap1000p::golden::address_runs::places;
 
 use crate::both;
 use crate::rig::*;

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use tsunagi::cenju3::packet::ParcelHeader;
+use tsunagi::cenju3::golden::packet::ParcelHeader;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::harness::backend::{Backend, HostReq, HostRsp};

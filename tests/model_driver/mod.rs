@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test target uses its part")]
 
-use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::harness::backend::{Backend, Event, EventKind, HostReq};

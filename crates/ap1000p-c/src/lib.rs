@@ -14,7 +14,7 @@ use c_programs::{Program, Refusals, Settings, fail, in_program, run, span, text}
 use tsunagi::ap1000p::host::{
     Along, Ap1000pSim, By, Cell, Combine, CommandError, FaultKind, LIBRARY_REGISTERS, Transfer,
 };
-use tsunagi::ap1000p::machine::Machine;
+use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::CAUSE_FULL_MASK;

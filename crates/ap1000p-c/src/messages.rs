@@ -5,7 +5,7 @@ use std::{ptr, slice};
 
 use c_programs::in_program;
 use tsunagi::Addr;
-use tsunagi::ap1000p::bif::regs::BIF_WORDS;
+use tsunagi::ap1000p::bif_regs::BIF_WORDS;
 use tsunagi::ap1000p::host::{BusError, Cell, CommandError, Message, RingError, RingSize};
 
 use crate::error::{Code, Result};

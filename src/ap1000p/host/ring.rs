@@ -15,7 +15,7 @@ use super::kernel::{FaultKind, Kernel, field};
 use super::layout::{BLOCK_BYTES, DESCRIBED, DESCRIPTOR_WORDS, DESCRIPTORS, Layout, PIECE, PROCESS, PULLED, RECEIVED};
 use super::sync::next;
 use crate::ap1000p::regs::*;
-use crate::ap1000p::ring::{HEADER_WORDS, Ring, SLOT_WORDS, WORDS_MOST, slots};
+use crate::ap1000p::golden::ring::{HEADER_WORDS, Ring, SLOT_WORDS, WORDS_MOST, slots};
 use crate::harness::cpu::Level;
 use crate::harness::exec::RegError;
 use crate::harness::memory::Memory;

@@ -6,16 +6,16 @@ use super::network::Outgoing;
 use super::queues::{Queues, Setting};
 use super::replay::{Job, Parts, Wait};
 use super::{Access, Fault, Timing, Unit};
-use crate::ap1000p::acks::Acks;
-use crate::ap1000p::command::{CommandModel, Setup};
-use crate::ap1000p::dsm;
-use crate::ap1000p::page::{Class as Issuer, Page};
-use crate::ap1000p::queues::Region;
-use crate::ap1000p::receive::{What, Why};
+use crate::ap1000p::golden::acks::Acks;
+use crate::ap1000p::golden::command::{CommandModel, Setup};
+use crate::ap1000p::golden::access;
+use crate::ap1000p::golden::page::{Class as Issuer, Page};
+use crate::ap1000p::golden::queues::Region;
+use crate::ap1000p::golden::receive::{What, Why};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::send::{Place, Traffic};
-use crate::ap1000p::word::Request;
-use crate::ap1000p::wtp::{CACHE, Tags, Update};
+use crate::ap1000p::golden::send::{Place, Traffic};
+use crate::ap1000p::golden::word::Request;
+use crate::ap1000p::golden::wtp::{CACHE, Tags, Update};
 
 /// Remote stores that can be counted: 16 bits.
 const ACKS_MOST: u32 = ACKS_COUNT_MASK;
@@ -422,7 +422,7 @@ impl Node {
         match self.host {
             Some(Access::Waiting(req)) => parts.push(format!("{req:x?} waits")),
             Some(Access::Loading(access)) => {
-                let dsm::Access { cell, addr, .. } = access;
+                let access::Access { cell, addr, .. } = access;
                 parts.push(format!("the host waits for a load of {addr:#x} of cell {cell:?}"));
             }
             Some(Access::Started(_) | Access::Copying | Access::Answered(_)) | None => {}

@@ -4,11 +4,11 @@ use super::network::Outgoing;
 use super::replay::{Job, Run, Wait};
 use super::{Access, Due, MEM_BITS, ModelMachine, Unit};
 use crate::Addr;
-use crate::ap1000p::mmu::Lookup;
-use crate::ap1000p::receive::{Body, Class, Effect, Message, Receiver};
+use crate::ap1000p::golden::mmu::Lookup;
+use crate::ap1000p::golden::receive::{Body, Class, Effect, Message, Receiver};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::send::{Traffic, send};
-use crate::ap1000p::word::{Op, Request, perform};
+use crate::ap1000p::golden::send::{Traffic, send};
+use crate::ap1000p::golden::word::{Op, Request, perform};
 use crate::harness::backend::{EventKind, HostReq};
 
 impl ModelMachine {

@@ -24,16 +24,16 @@ mod timing;
 
 use std::fmt::Write as _;
 
-use super::creg::Cregs;
-use super::dsm;
-use super::mmu::{Lookup, Mmu};
+use crate::ap1000p::golden::creg::Cregs;
+use crate::ap1000p::golden::access;
+use crate::ap1000p::golden::mmu::{Lookup, Mmu};
 use super::params::Config;
-use super::receive::Class;
+use crate::ap1000p::golden::receive::Class;
 use super::regs::*;
-use super::ring::Rings;
-use super::send::Traffic;
-use super::window::Window;
-use super::word::Request;
+use crate::ap1000p::golden::ring::Rings;
+use crate::ap1000p::golden::send::Traffic;
+use crate::ap1000p::golden::window::Window;
+use crate::ap1000p::golden::word::Request;
 use crate::harness::agenda::Agenda;
 use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
 use crate::harness::memory::Memory;
@@ -113,7 +113,7 @@ enum Access {
     /// For a communication register, for room in a queue, or to count a remote store.
     Waiting(HostReq),
     /// For a remote load's answer.
-    Loading(dsm::Access),
+    Loading(access::Access),
     /// For a copy in the local cache.
     Copying,
     Answered(HostRsp),

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::{CLASSES, Due, ModelMachine, Request, Timing, Unit};
-use crate::ap1000p::send::Traffic;
+use crate::ap1000p::golden::send::Traffic;
 use crate::harness::backend::EventKind;
 use crate::net::torus::{Class, Header, Port, Torus, VCS, Way};
 use crate::net::torus_fabric::PLACES as PLACES_BUILT;

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::ap1000p::host::layout::Layout;
 use crate::ap1000p::host::{Ap1000pSim, BootError, Cell, Fault};
-use crate::ap1000p::machine::{Machine, NotBuilt};
+use crate::ap1000p::rtl::{Machine, NotBuilt};
 use crate::ap1000p::model::ModelMachine;
 use crate::ap1000p::params::{Config, PARAMS, ParamError};
 use crate::harness::backend::AnyBackend;

@@ -4,7 +4,7 @@ use std::cell::{Cell as Count, RefCell};
 use std::rc::Rc;
 
 use super::lab::{Lab, MeasureError, finish, flag, node, pattern, wrong};
-use crate::ap1000p::bif::regs::BIF_WORDS;
+use crate::ap1000p::bif_regs::BIF_WORDS;
 use crate::ap1000p::host::{BusError, Combine, CommandError};
 use crate::harness::exec::RegError;
 use crate::harness::linear::{Call, Unexplained, explain};

@@ -14,9 +14,9 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 
 use super::RECEIVE_FIFO;
-use super::packet::get;
+use crate::cenju3::golden::packet::get;
 use super::params::Config;
-use super::recv_state::{Cause, RecvRegs};
+use crate::cenju3::golden::receiver_state::{Cause, RecvRegs};
 use super::regs::*;
 use crate::harness::agenda::Agenda;
 use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};

@@ -1,6 +1,6 @@
 //! Full queues: block mode, no spill region, and one that a user has filled.
 
-use tsunagi::ap1000p::machine::{Machine, Remote};
+use tsunagi::ap1000p::rtl::{Machine, Remote};
 use tsunagi::ap1000p::regs::*;
 
 use super::faults::{AWAY, enter, faulted};

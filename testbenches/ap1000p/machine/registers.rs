@@ -1,6 +1,6 @@
 //! Communication registers.
 
-use tsunagi::ap1000p::machine::{Access, Machine};
+use tsunagi::ap1000p::rtl::{Access, Machine};
 use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::memory::MemoryTiming;
 

@@ -1,6 +1,6 @@
 //! Remote loads and stores.
 
-use tsunagi::ap1000p::machine::{Machine, Remote};
+use tsunagi::ap1000p::rtl::{Machine, Remote};
 use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::memory::MemoryTiming;
 

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::mmu::{Fault, Lookup, Mmu, ReadError};
+use tsunagi::ap1000p::golden::mmu::{Fault, Lookup, Mmu, ReadError};
 use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use tsunagi::ap1000p::command::message;
-use tsunagi::ap1000p::queues::{Element, QueuesModel, Region};
+use tsunagi::ap1000p::golden::command::message;
+use tsunagi::ap1000p::golden::queues::{Element, QueuesModel, Region};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::send::Traffic;
-use tsunagi::ap1000p::{Label, Queue, Word};
+use tsunagi::ap1000p::golden::send::Traffic;
+use tsunagi::ap1000p::golden::{Label, Queue, Word};
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::{MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Recorder, Rng};
@@ -278,7 +278,7 @@ impl<'a, U: Ports> Bench<'a, U> {
         let cycle = self.cycle;
         self.cycle += 1;
         let fault = |what: &dyn std::fmt::Display| format!("{what}, in cycle {cycle}");
-        let broken = |e: tsunagi::ap1000p::queues::Broken| fault(&e);
+        let broken = |e: tsunagi::ap1000p::golden::queues::Broken| fault(&e);
         let wrong = |e: tsunagi::harness::stream::ProtocolError| fault(&format!("{:?}: {e}", Rule::Protocol));
 
         let mem = before.mem;

@@ -1,8 +1,8 @@
 //! The ports of the queues, and of their twins.
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::queues::Region;
-use tsunagi::ap1000p::{Label, Queue, Word};
+use tsunagi::ap1000p::golden::queues::Region;
+use tsunagi::ap1000p::golden::{Label, Queue, Word};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut};
 use verilated::Unit;
 

@@ -4,13 +4,13 @@
 use std::collections::VecDeque;
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::creg::Access;
-use tsunagi::ap1000p::mmu::Lookup;
-use tsunagi::ap1000p::receive::{Class, Effect, Outcome, Receiver, What, Why};
+use tsunagi::ap1000p::golden::creg::Access;
+use tsunagi::ap1000p::golden::mmu::Lookup;
+use tsunagi::ap1000p::golden::receive::{Class, Effect, Outcome, Receiver, What, Why};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::ring::{Place, Ring, Rings, slots};
-use tsunagi::ap1000p::word::{Failed, Op, Request, perform};
-use tsunagi::ap1000p::{Queue, Word};
+use tsunagi::ap1000p::golden::ring::{Place, Ring, Rings, slots};
+use tsunagi::ap1000p::golden::word::{Failed, Op, Request, perform};
+use tsunagi::ap1000p::golden::{Queue, Word};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};

@@ -1,9 +1,9 @@
 //! Messages for ring buffers: in all sets, over the ends of rings of all sizes, without a ring, without room.
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::receive::Class;
+use tsunagi::ap1000p::golden::receive::Class;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::ring::{Ring, Rings};
+use tsunagi::ap1000p::golden::ring::{Ring, Rings};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::Gaps;

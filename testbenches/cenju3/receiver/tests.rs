@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use testbenches::name;
 use tsunagi::Addr;
-use tsunagi::cenju3::packet::{Kind, Packet, PacketHeader, Route};
+use tsunagi::cenju3::golden::packet::{Kind, Packet, PacketHeader, Route};
 use tsunagi::harness::seed::Rng;
 
 use super::*;

@@ -6,7 +6,7 @@ mod machine_driver;
 use machine_driver::{Driver, FREE, pattern, replayable};
 use testbenches_machine::rtl::{Cenju3Machine, Cenju3MachineOpen, TwinMachineOpen};
 use testbenches_machine::{SingleTop, Top};
-use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::{R_CTRL_IE_ARRIVAL_MASK, R_CTRL_IE_END_MASK, ROUTE_DST_MASK};
 use tsunagi::cenju3::rtl::ports::Hardware;

@@ -1,6 +1,6 @@
 //! What a store to a page means, from the page code alone.
 
-use super::regs::*;
+use crate::ap1000p::regs::*;
 use super::{Label, Queue};
 
 /// Whose command it is: each class has a queue and an open command of its own.

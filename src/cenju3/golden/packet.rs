@@ -1,9 +1,9 @@
 //! Formats of Cenju-3 and the cutting of parcels: pure functions, used by both golden models, the timed model and the tests.
 //!
 //! The paper fixes only that a packet carries about 512 bytes and that its header takes 18 bytes of the wire (sec. 3.1, 6.1); the layout is
-//! our choice. All positions come from the generated [`regs`](super::regs).
+//! our choice. All positions come from the generated [`regs`](crate::cenju3::regs).
 
-use super::regs::*;
+use crate::cenju3::regs::*;
 use crate::Addr;
 
 /// Flits before the body: the route flit and the packet header.

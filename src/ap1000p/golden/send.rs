@@ -1,8 +1,8 @@
 //! Golden model of the send controller: a message of a queue becomes words on the network, a send flag, or nothing.
 
-use super::creg;
-use super::regs::*;
-use super::stride::places;
+use crate::ap1000p::golden::creg;
+use crate::ap1000p::regs::*;
+use crate::ap1000p::golden::address_runs::places;
 
 /// Message classes: answers never wait for requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Golden model of what a message to all cells becomes before it is sent.
 
-use super::regs::*;
+use crate::ap1000p::regs::*;
 
 /// The messages that the send controller of requests gets for one of the queues, on a torus of so many columns: for one to all
 /// cells, one for each column; else the message itself. The send flag counts after the last, if none was cut short.

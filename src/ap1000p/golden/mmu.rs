@@ -1,6 +1,6 @@
 //! Address translation: two TLBs, and tables in cell memory.
 
-use super::regs::*;
+use crate::ap1000p::regs::*;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

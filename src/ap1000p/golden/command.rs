@@ -1,7 +1,7 @@
 //! Golden model of the host's window: words stored to pages become commands.
 
-use super::page::{Class, Page};
-use super::regs::*;
+use crate::ap1000p::golden::page::{Class, Page};
+use crate::ap1000p::regs::*;
 use super::{Queue, Word};
 
 /// Why a store or a command was refused; the hardware's numbers.

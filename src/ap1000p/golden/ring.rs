@@ -1,6 +1,6 @@
 //! Golden model of the ring buffers: which takes a message, where its words go, where the next one goes. Addresses are counted in slots of 32 bytes.
 
-use super::regs::*;
+use crate::ap1000p::regs::*;
 
 /// Words of a slot.
 pub const SLOT_WORDS: u32 = RING_BYTES / 4;

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::regs::*;
-use super::send::Traffic;
+use crate::ap1000p::regs::*;
+use crate::ap1000p::golden::send::Traffic;
 use super::{Label, Queue, Word};
 
 /// Words of each queue.

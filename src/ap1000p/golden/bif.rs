@@ -1,10 +1,8 @@
 //! Golden model of the BIF: a cell's registers of S-net and B-net, and what it has to send and to receive.
 
-pub mod regs;
-
 use std::collections::VecDeque;
 
-use regs::*;
+use crate::ap1000p::bif_regs::*;
 
 /// Words of a packet at most, and of what is held each way.
 pub const WORDS: usize = BIF_WORDS as usize;

@@ -13,10 +13,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::lockstep::{History, Mismatch};
-use super::packet::{Kind, PacketHeader, header_bytes};
-use super::recv_state::{Cause, RecvRegs, RingId, Verdict, header_word0};
-use super::regs::*;
+use crate::cenju3::golden::lockstep::{History, Mismatch};
+use crate::cenju3::golden::packet::{Kind, PacketHeader, header_bytes};
+use crate::cenju3::golden::receiver_state::{Cause, RecvRegs, RingId, Verdict, header_word0};
+use crate::cenju3::regs::*;
 use crate::Addr;
 use crate::harness::memory::Memory;
 

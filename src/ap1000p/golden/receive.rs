@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-use super::Queue;
-use super::creg::{self, Access, WORDS};
-use super::page::Page;
-use super::regs::*;
-use super::ring::{HEADER_WORDS, NoRoom, Place};
-use super::stride::places;
-use super::word::{Cell, Failed, Op, Request, perform};
+use crate::ap1000p::golden::Queue;
+use crate::ap1000p::golden::creg::{self, Access, WORDS};
+use crate::ap1000p::golden::page::Page;
+use crate::ap1000p::regs::*;
+use crate::ap1000p::golden::ring::{HEADER_WORDS, NoRoom, Place};
+use crate::ap1000p::golden::address_runs::places;
+use crate::ap1000p::golden::word::{Cell, Failed, Op, Request, perform};
 
 /// What a network carries: each has a receive controller of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

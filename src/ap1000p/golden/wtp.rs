@@ -1,6 +1,6 @@
 //! Write Through Page: which remote kilobytes the local cache holds copies of.
 
-use super::regs::*;
+use crate::ap1000p::regs::*;
 
 /// Bits of an address within a cell in the shared space: 32 MB of each.
 pub const LOCAL_BITS: u32 = 25;

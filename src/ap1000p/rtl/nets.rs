@@ -4,7 +4,7 @@
 
 use verilated::{Context, Verilated};
 
-use super::bif::BusWord;
+use crate::ap1000p::golden::bif::BusWord;
 use crate::rtl::{Ap1000pBif, Ap1000pBus, Ap1000pSync};
 
 /// Cells that tree and bus are built for; those of a smaller machine are the first ones.

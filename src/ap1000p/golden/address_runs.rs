@@ -1,6 +1,6 @@
 //! Strides: where the words of a transfer are.
 
-use super::regs::*;
+use crate::ap1000p::regs::*;
 
 /// Words of an item, from a stride word; 0 stands for 256.
 pub fn item(stride: u32) -> u32 {

@@ -1,6 +1,6 @@
 //! Cutting, and what is refused. Round trips of any values are in `tests/packets.rs`.
 
-use super::*;
+use crate::cenju3::golden::packet::*;
 
 fn packets(parcel: ParcelHeader) -> Vec<PacketPlan> {
     split(parcel, 9, 1, 77).collect()

@@ -7,9 +7,9 @@
 
 use std::collections::VecDeque;
 
-use super::lockstep::{History, Mismatch};
-use super::packet::{HEAD_FLITS, Packet, PacketPlan, ParcelHeader, Status, put, split, to_flits};
-use super::regs::*;
+use crate::cenju3::golden::lockstep::{History, Mismatch};
+use crate::cenju3::golden::packet::{HEAD_FLITS, Packet, PacketPlan, ParcelHeader, Status, put, split, to_flits};
+use crate::cenju3::regs::*;
 use crate::Addr;
 use crate::harness::memory::Memory;
 

@@ -1,8 +1,8 @@
 //! What a processor reaches of its cell, by the offset of a [`HostReq`](crate::harness::backend::HostReq): both backends understand the same.
-//! Loads and stores name a physical address: those of the shared space are in [`dsm`](super::dsm).
+//! Loads and stores name a physical address: those of the shared space are in [`dsm`](crate::ap1000p::golden::access).
 
-use super::bif::regs::BIF_RECEIVE;
-use super::regs::{COMMAND_WORDS, ID};
+use crate::ap1000p::bif_regs::BIF_RECEIVE;
+use crate::ap1000p::regs::{COMMAND_WORDS, ID};
 
 /// Registers of MSC+ and MC, from offset 0.
 pub const REGISTERS_END: u32 = ID + 4;
@@ -13,7 +13,7 @@ pub const NETS_END: u32 = NETS + BIF_RECEIVE + 4;
 /// Communication register 0.
 pub const CREGS: u32 = 0x1000;
 /// Communication registers, a word each.
-pub const CREGS_END: u32 = CREGS + 4 * super::creg::WORDS as u32;
+pub const CREGS_END: u32 = CREGS + 4 * crate::ap1000p::golden::creg::WORDS as u32;
 /// Page code 0; a page has 4 KB, and all words of a page are the same.
 pub const PAGES: u32 = 0x8000_0000;
 

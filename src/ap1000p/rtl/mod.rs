@@ -7,14 +7,16 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
+pub mod nets;
+
 use verilated::{Context, Verilated};
 
-use super::dsm;
-use super::nets::{self, Nets};
-use super::params::Config;
-use super::regs::*;
-use super::send::Place;
-use super::window::Window;
+use crate::ap1000p::golden::access;
+use nets::Nets;
+use crate::ap1000p::params::Config;
+use crate::ap1000p::regs::*;
+use crate::ap1000p::golden::send::Place;
+use crate::ap1000p::golden::window::Window;
 use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
 use crate::harness::clock::Clock;
 use crate::harness::memory::{Memory, MemoryAgent};
@@ -139,7 +141,7 @@ pub struct Remote {
 /// The same as the cell is asked for it.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
-    access: dsm::Access,
+    access: access::Access,
     registers: bool,
 }
 
@@ -161,7 +163,7 @@ enum Port {
     Net,
     Creg,
     Page,
-    Shared(dsm::Access),
+    Shared(access::Access),
     /// There is nothing at its offset, or it cannot be done there.
     Refused,
 }
@@ -388,7 +390,7 @@ impl Machine {
     /// [`remote_answer`](Machine::remote_answer).
     pub fn remote(&mut self, number: usize, remote: Remote, cycles: u64) -> Option<RemoteAnswer> {
         let to = self.torus.cell(remote.cell);
-        let access = dsm::Access {
+        let access = access::Access {
             cell: [to.x as u8, to.y as u8],
             addr: remote.addr,
             size: remote.size,
@@ -554,7 +556,7 @@ impl Backend for Machine {
             HostReq::Read { offset } => (offset, None),
             HostReq::Write { offset, value } => (offset, Some(value)),
             HostReq::Load { .. } | HostReq::Store { .. } => {
-                let port = match dsm::Access::of(req) {
+                let port = match access::Access::of(req) {
                     Some(access) => {
                         let registers = false;
                         node.remote = Some((Asked { access, registers }, false));

@@ -3,9 +3,9 @@
 //! The space is the half of the physical addresses with bit 35 clear: {0, cell, address in its memory}, 1 + 10 + 25 bits. The paper has the ten
 //! bits; where they stand is the one place that leaves the machine's other spaces (0x8 to 0xc in the highest digit) alone.
 
-use super::regs::*;
-use super::send::Place;
-use super::wtp::{LOCAL_BITS, Remote, Tags};
+use crate::ap1000p::regs::*;
+use crate::ap1000p::golden::send::Place;
+use crate::ap1000p::golden::wtp::{LOCAL_BITS, Remote, Tags};
 use crate::harness::backend::HostReq;
 use crate::net::torus::Cell;
 
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_tags_count_in_write_through_pages_only() {
-        use crate::ap1000p::wtp::Update;
+        use crate::ap1000p::golden::wtp::Update;
         let from = Place {
             at: [0, 0],
             size: [2, 1],

@@ -31,17 +31,17 @@ module answer_track #(
     output logic follow_o,
     output logic [CountW-1:0] ahead_o,
     output logic [AskedW-1:0] rsp_ahead_o,
-    output logic told_o,
+    output logic reported_o,
     output logic [TagW-1:0] tag_o,
     output logic [W-1:0] word_o
 );
-  logic enter, next, refused_q, told_q;
+  logic enter, next, refused_q, reported_q;
   logic [W-1:0] word_q, seen;
-  assign enter  = ask_i && mark_i && !follow_o;
-  assign told_o = told_q || refused_q;
+  assign enter = ask_i && mark_i && !follow_o;
+  assign reported_o = reported_q || refused_q;
   assign word_o = refused_q ? {1'b1, (W - 1)'(0)} : word_q;
-  assign seen   = refused_q ? {data_i[W-1], (W - 1)'(0)} : data_i;  // of a refused one the rest means nothing
-  assign next   = follow_o && ahead_o == '0;  // the followed one's answer is next
+  assign seen = refused_q ? {data_i[W-1], (W - 1)'(0)} : data_i;  // of a refused one the rest means nothing
+  assign next = follow_o && ahead_o == '0;  // the followed one's answer is next
 
   always_ff @(posedge clk_i) begin
     open_o <= open_o + CountW'(ask_i) - CountW'(taken_i);
@@ -49,14 +49,14 @@ module answer_track #(
       follow_o <= 1'b1;
       tag_o <= tag_i;
       refused_q <= refuse_i;
-      told_q <= 1'b0;
+      reported_q <= 1'b0;
       ahead_o <= open_o - CountW'(taken_i);
       rsp_ahead_o <= asked_i - AskedW'(rsp_i);
     end else begin
       if (taken_i && next) follow_o <= 1'b0;
       if (taken_i) ahead_o <= ahead_o - CountW'(1);
       if (rsp_i) rsp_ahead_o <= rsp_ahead_o - AskedW'(1);
-      if (rsp_i && !told_q && rsp_ahead_o == '0) {told_q, word_q} <= {1'b1, rsp_data_i};
+      if (rsp_i && !reported_q && rsp_ahead_o == '0) {reported_q, word_q} <= {1'b1, rsp_data_i};
     end
     if (rst_i) begin
       open_o   <= '0;
@@ -64,8 +64,8 @@ module answer_track #(
     end
     if (!rst_i) begin
       answer_was_due : assert (!valid_i || open_o != '0);
-      answer_as_told : assert (!valid_i || !next || (told_o && seen == word_o && answer_tag_i == tag_o));
-      answer_comes : assert (!next || !told_o || refused_q || valid_i);
+      answer_as_reported : assert (!valid_i || !next || (reported_o && seen == word_o && answer_tag_i == tag_o));
+      answer_comes : assert (!next || !reported_o || refused_q || valid_i);
       no_more_open : assert (open_o <= CountW'(Capacity));
       answered : cover (taken_i && next);
       all_open : cover (taken_i && follow_o && ahead_o == CountW'(Capacity - 1));

@@ -82,7 +82,7 @@ module axi_commands #(
   axi_queue #(
       .W(9),
       .Depth(Depth)
-  ) u_open (
+  ) u_command_buffer (
       .clk_i,
       .rst_i,
       .push_i(push),

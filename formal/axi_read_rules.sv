@@ -28,7 +28,7 @@ module axi_read_rules #(
   axi_queue #(
       .W(8),
       .Depth(Open)
-  ) u_open (
+  ) u_command_buffer (
       .clk_i,
       .rst_i,
       .push_i(ar_valid_i && ar_ready_i),

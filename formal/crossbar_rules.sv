@@ -282,7 +282,7 @@ module crossbar_rules #(
       grants_when_idle : assert (!idle_q || may == '0 || grant != '0);
       goes_in_time : assert (int'(stall_q) <= Stall);
       room_is_used : assert (!room_q || (locks == '0 ? open : holds == locks));
-      room_is_told : assert (room_q || reset_q || level >= 4'd10);
+      room_is_reported : assert (room_q || reset_q || level >= 4'd10);
       sink_makes_room : assert (stall_q == '0 || !reset_q && under_way + int'(stall_q) <= Queued);
       longest_stall : cover (int'(stall_q) == Stall);
     end

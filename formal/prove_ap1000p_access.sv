@@ -279,8 +279,8 @@ module prove_ap1000p_access #(
       assert (!(rsp_valid && is_copied) || (tag_done_q && rsp_err == (err_q || !hit_q) &&
               (!hit_q || (beats_q == all_beats && rsp_data == came_data_q))));
       refused_has_an_error : assert (!(rsp_valid && bad_q) || (rsp_err && why == 2'(ap1000p_pkg::AccessRefused)));
-      refused_told : assert (refused == refused_q);
-      stray_told : assert (stray == stray_q);
+      refused_reported : assert (refused == refused_q);
+      stray_reported : assert (stray == stray_q);
       // Messages.
       nothing_invented : assert (!out_valid || sent_q < to_send);
       as_asked : assert (!out_valid || (out_data == expected && out_end == last_word));

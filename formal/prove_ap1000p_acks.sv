@@ -42,8 +42,8 @@ module prove_ap1000p_acks #(
     if (!rst_i) begin
       counts : assert (missed_q || {1'b0, count} == stores_q);
       full_tells : assert (full == (count == '1));
-      over_told : assert (over == missed_before_q);
-      under_told : assert (under == nobodys_before_q);
+      over_reported : assert (over == missed_before_q);
+      under_reported : assert (under == nobodys_before_q);
       never_wraps : assert (fresh_q || !(count_q == '1 && count == '0) && !(count_q == '0 && count == '1));
       all_performed : cover (!missed_q && count == '0 && count_q != '0 && !fresh_q);
       too_many : cover (over);

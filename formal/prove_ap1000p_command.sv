@@ -252,19 +252,19 @@ module prove_ap1000p_command #(
   endfunction
 
   // Refusals: by any store that no page has, by any of this class.
-  logic refuses, told_q;
+  logic refuses, reported_q;
   logic [1:0] cause_q;
-  logic [15:0] told_page_q, told_count_q;
+  logic [15:0] reported_page_q, reported_count_q;
   assign refuses = (done && !exists) || (waits && turned && !gone) || (mine && ends && !right);
   always_ff @(posedge clk_i) begin
-    told_q <= refuses && !rst_i;
-    told_page_q <= exists && turned ? open_page_q : page_q;
+    reported_q <= refuses && !rst_i;
+    reported_page_q <= exists && turned ? open_page_q : page_q;
     if (!exists) cause_q <= 2'(ap1000p_pkg::RefusedPage);
     else if (turned) cause_q <= 2'(ap1000p_pkg::RefusedChange);
     else if (strange_q || outside_q) cause_q <= 2'(ap1000p_pkg::RefusedCell);
     else cause_q <= 2'(ap1000p_pkg::RefusedLength);
-    if (rst_i) told_count_q <= '0;
-    else if (refused && told_count_q != '1) told_count_q <= told_count_q + 16'd1;
+    if (rst_i) reported_count_q <= '0;
+    else if (refused && reported_count_q != '1) reported_count_q <= reported_count_q + 16'd1;
   end
 
   // ----------------------------------------------------------------------------------------------- direct words
@@ -303,16 +303,16 @@ module prove_ap1000p_command #(
   logic fresh_q;
   logic [15:0][31:0] memory;
   for (genvar i = 0; i < 16; i++) begin : gen_memory
-    assign memory[i] = dut.gen_class[System].u_open.mem_q[i];
+    assign memory[i] = dut.gen_class[System].u_command_buffer.mem_q[i];
   end
   logic [2:0] counted;
   logic [3:0] read;
   logic [1:0] level;
   logic bank, checked;
-  assign counted = dut.gen_class[System].u_open.count_q;
-  assign read = dut.gen_class[System].u_open.rd_q;
-  assign level = dut.gen_class[System].u_open.level_q;
-  assign bank = dut.gen_class[System].u_open.bank_q;
+  assign counted = dut.gen_class[System].u_command_buffer.count_q;
+  assign read = dut.gen_class[System].u_command_buffer.rd_q;
+  assign level = dut.gen_class[System].u_command_buffer.level_q;
+  assign bank = dut.gen_class[System].u_command_buffer.bank_q;
   assign checked = {dut.check_q[2][System], dut.check_q[1][System], dut.check_q[0][System]} == '0;
   logic [1:0] settled_q = '0;
   always_ff @(posedge clk_i) begin
@@ -332,13 +332,14 @@ module prove_ap1000p_command #(
       cell_in_range : assert (!head_leaves || System != 0 || allowed[1]);
       broadcast_covered : assert (!head_leaves || System != 0 || allowed[2]);
       // What does not is told.
-      refused_told : assert (!told_q || (refused && cause == cause_q && refused_page == told_page_q));
-      only_refused_told : assert (!refused || told_q || int'(refused_page[ap1000p_pkg::PageSystemLsb]) != System);
-      refused_counted : assert (refused_count == (told_count_q == '1 ? '1 : told_count_q + 16'(refused)));
+      refused_reported : assert (!reported_q || (refused && cause == cause_q && refused_page == reported_page_q));
+      only_refused_reported :
+      assert (!refused || reported_q || int'(refused_page[ap1000p_pkg::PageSystemLsb]) != System);
+      refused_counted : assert (refused_count == (reported_count_q == '1 ? '1 : reported_count_q + 16'(refused)));
       // What is open is shown, and what is under way is told.
       open_shown : assert (open_count[System] == shown_q && (shown_q == '0 || open_page[System] == shown_page_q));
       word_shown : assert (!peeks_q || peeked == peeked_q);
-      direct_told : assert (direct_waits == ((store_q && exists && page_q[15]) || direct_inside != '0));
+      direct_reported : assert (direct_waits == ((store_q && exists && page_q[15]) || direct_inside != '0));
       // What makes it inductive.
       words_shown : assert (shown_q <= which_q || dut.shown_q[{1'(System), which_q}] == shown_word_q);
       same_known :

@@ -280,8 +280,8 @@ module prove_ap1000p_mmu #(
       demaps : assert (!(state == Forget || demap_ready || (state == Sweep && dut.all_q)) || demap_valid_i);
       sweeps_all : assert (!(state == Sweep && dut.all_q) || demap_all_i);
       told : assert (!demap_ready || state == Idle);
-      told_small : assert (!(demap_ready && small_clean) || !small_entry[27+SmallW]);
-      told_large : assert (!(demap_ready && large_clean) || !large_entry[23+LargeW]);
+      reported_small : assert (!(demap_ready && small_clean) || !small_entry[27+SmallW]);
+      reported_large : assert (!(demap_ready && large_clean) || !large_entry[23+LargeW]);
       read :
       assert (!(state == Match || state == Judge) || (dut.small_read_q == dut.small_q[dut.asked[19:12]] &&
                                         dut.large_read_q == dut.large_q[dut.asked[23:18]]));
@@ -326,7 +326,7 @@ module prove_ap1000p_mmu #(
       root_forgotten :
       assert ((!forgets || !dut.root_valid_q) && (!root_in_time || dut.root_valid_q) &&
  (!(state == Sweep && !dut.all_q) || !root_valid_q));
-      root_told : assert (!root_valid_q || root_in_time || dut.root_valid_q || forgets);
+      root_reported : assert (!root_valid_q || root_in_time || dut.root_valid_q || forgets);
       root_read : assert (!(root_in_time || (state > Ask && state <= Enter && read_level_q == 2'd0)) || !root_of);
       first_asks : assert (!first || state == Ask);
       asks_tell : assert (mem_cmd_valid == (state == Ask));

@@ -128,7 +128,7 @@ module prove_ap1000p_queue_ram #(
       assert (!(pop && follow_q && sure_q && ahead_q == '0) || {out_end, out_data} == {end_q, word_q});
       whole_messages : assert (!(out_valid && midway_q) || out_queue == from_q);
       one_of_three : assert (!out_valid || (out_queue != '0 && (out_queue & (out_queue - 3'd1)) == '0));
-      told_if_dropped : assert (!dropped_q || broken);
+      reported_if_dropped : assert (!dropped_q || broken);
       full_can_leave : assert (!full[Which] || inside_q != '0);
       open_known : assert (dut.open_q[Which] == open_count_q);
       offers_soon : assert (idle_q <= 2);

@@ -185,7 +185,7 @@ module prove_ap1000p_queues #(
 
   // Words of the queue in the region; of these, before the followed one.
   logic [3:0] away_q, ahead_q;
-  logic follow_q, follow, leaves, told_q;
+  logic follow_q, follow, leaves, reported_q;
   logic [39:0] followed_q, entering, putting;
   assign entering = {word, number_q, index_q, word_end};
   assign putting  = {dut.word, dut.number, dut.index, dut.word_end};
@@ -213,15 +213,15 @@ module prove_ap1000p_queues #(
       follow_q <= ahead_q != '0;
       ahead_q  <= ahead_q - 4'd1;
     end
-    told_q  <= back && err_i;
+    reported_q <= back && err_i;
     waits_q <= can && !in_ready[Which] ? waits_q + 1 : 0;
     if (rst_i) begin
       number_q <= '0;
-      index_q  <= '0;
-      away_q   <= '0;
+      index_q <= '0;
+      away_q <= '0;
       follow_q <= 1'b0;
-      told_q   <= 1'b0;
-      waits_q  <= 0;
+      reported_q <= 1'b0;
+      waits_q <= 0;
     end
     if (!rst_i) begin
       once : assert (!enters || (put != came));
@@ -231,7 +231,7 @@ module prove_ap1000p_queues #(
       nothing_kept_back : assert (!came || enters);
       none_lost : assert (!gone || err_i || (put && !enters));
       order_and_content : assert (!leaves || err_i || putting == followed_q);
-      loss_is_told : assert (lost == told_q);
+      loss_is_reported : assert (lost == reported_q);
       region_has_room : assert (!out || 20'(held) < {3'b0, dut.limit, 10'b0});
       waits_for_turns : assert (waits_q <= 8);
       replies_first : assert (in_line);

@@ -148,11 +148,11 @@ module prove_ap1000p_ring (
       nothing_unread : assert (!(done && reason == '0) || !(is_unread && is_given));
       a_slot_stays_free : assert (!(done && reason == '0) || has_room);
       // Or why there is none.
-      too_long_told :
+      too_long_reported :
       assert (!(answered && done) || aborted_q || (reason == '0 ? !too_long : too_long && found_q &&
               reason == 4'(ap1000p_pkg::BrokenRingSize)));
-      given_up_when_told : assert (!(done && reason == 4'(ap1000p_pkg::BrokenRing)) || aborted_q);
-      gives_up_when_told : assert (!aborted_q || (done && reason == 4'(ap1000p_pkg::BrokenRing)));
+      given_up_when_reported : assert (!(done && reason == 4'(ap1000p_pkg::BrokenRing)) || aborted_q);
+      gives_up_when_reported : assert (!aborted_q || (done && reason == 4'(ap1000p_pkg::BrokenRing)));
       fault_if_no_room : assert (!answered || done || (fault && (!found_q || (!too_long && !has_room))));
       fault_tells_which : assert (!fault || (what[22:5] == needs && what[1:0] == (found_q ? set_q : 2'd3)));
       answered_in_time : assert ((done || fault) == answered);

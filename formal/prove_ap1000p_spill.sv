@@ -133,13 +133,13 @@ module prove_ap1000p_spill #(
   assign content = {in_data_i, in_number_i, in_queue_i, tag, in_index_i, in_end_i};
 
   // Elements that were not written, and those that were not told of; of both, those before the followed one.
-  logic follow_q, told_q, enters, leaves;
+  logic follow_q, reported_q, enters, leaves;
   logic [4:0] words_q, words_ahead_q;
-  logic [5:0] untold_q, untold_ahead_q;
+  logic [5:0] unreported_q, unreported_ahead_q;
   logic [5:0] tells;
   assign tells  = stored_valid ? 6'(stored_count) + 6'd1 : '0;
   assign enters = push && mark_i && !follow_q;
-  assign leaves = element && follow_q && words_ahead_q == '0 && !told_q;
+  assign leaves = element && follow_q && words_ahead_q == '0 && !reported_q;
 
   // The tag of the next element.
   logic [TagW-1:0] tag_q;
@@ -162,30 +162,30 @@ module prove_ap1000p_spill #(
     end
     if (beat) half_q <= !half_q && Beats == 2;
     if (beat) first_q <= data[31:0];
-    words_q  <= words_q + 5'(push) - 5'(element);
-    untold_q <= untold_q + 6'(push) - tells;
+    words_q <= words_q + 5'(push) - 5'(element);
+    unreported_q <= unreported_q + 6'(push) - tells;
     if (enters) begin
       follow_q <= 1'b1;
-      told_q <= 1'b0;
+      reported_q <= 1'b0;
       address_q <= place;
       element_q <= content;
       words_ahead_q <= words_q - 5'(element);
-      untold_ahead_q <= untold_q - tells;
+      unreported_ahead_q <= unreported_q - tells;
     end else if (follow_q) begin
-      if (element && !told_q) words_ahead_q <= words_ahead_q - 5'd1;
-      if (leaves) told_q <= 1'b1;  // it is in the memory
-      untold_ahead_q <= untold_ahead_q - tells;
-      if (tells > untold_ahead_q) follow_q <= 1'b0;
+      if (element && !reported_q) words_ahead_q <= words_ahead_q - 5'd1;
+      if (leaves) reported_q <= 1'b1;  // it is in the memory
+      unreported_ahead_q <= unreported_ahead_q - tells;
+      if (tells > unreported_ahead_q) follow_q <= 1'b0;
     end
     if (rst_i) begin
-      burst_q  <= 1'b0;
-      half_q   <= 1'b0;
-      words_q  <= '0;
-      untold_q <= '0;
+      burst_q <= 1'b0;
+      half_q <= 1'b0;
+      words_q <= '0;
+      unreported_q <= '0;
       follow_q <= 1'b0;
     end
     if (!rst_i) begin
-      empty_is_empty : assume (!empty_i || (untold_q == '0 && !push));
+      empty_is_empty : assume (!empty_i || (unreported_q == '0 && !push));
       a_region : assume (!push || (limit != '0 && limit <= 7'd64));
       nothing_invented : assert (!element || words_q != '0);
       at_its_place : assert (!leaves || (at_q == address_q && written == element_q));
@@ -194,13 +194,13 @@ module prove_ap1000p_spill #(
       within_eight :
       assert (!cmd_valid || {1'b0, cmd_addr[5:3]} + 4'(cmd_len[4-1:0] >> (Beats - 1)) < 4'd8 &&
               cmd_len < 8'(8 * Beats) && (Beats == 1 || cmd_len[0]));
-      told_when_stored : assert (!(follow_q && tells > untold_ahead_q) || told_q);
-      told_once : assert (tells <= untold_q);
+      reported_when_stored : assert (!(follow_q && tells > unreported_ahead_q) || reported_q);
+      reported_once : assert (tells <= unreported_q);
       within_region : assert (!push || {1'b0, tag[15:10]} < limit);
       tag_goes_round : assert (!tag_known_q || tag == tag_q);
-      error_is_told : assert (error == (stored_valid && rsp_err_i));
+      error_is_reported : assert (error == (stored_valid && rsp_err_i));
       room_is_room : assert (!in_room || words_q <= 5'd14);
-      told : cover (follow_q && tells > untold_ahead_q && untold_ahead_q > 6'd1);
+      told : cover (follow_q && tells > unreported_ahead_q && unreported_ahead_q > 6'd1);
     end
   end
 
@@ -242,7 +242,7 @@ module prove_ap1000p_spill #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       all_counted :
-      assert (words_q == dut.level && untold_q == 6'(words_q) + noted - 6'(active) && noted >= 6'(active));
+      assert (words_q == dut.level && unreported_q == 6'(words_q) + noted - 6'(active) && noted >= 6'(active));
       notes_written : assert (16'(dut.note_level) == u_write.written_q + 16'(dut.active_q) && dut.note_level <= 3'd4);
       newest_active :
       assert (!dut.active_q || (dut.note_level != '0 && dut.u_notes.mem_q[dut.note_level[1:0]-2'd1] >= dut.left_q));
@@ -259,10 +259,10 @@ module prove_ap1000p_spill #(
       assert ((Beats == 1 || dut.half_q == half_q || !dut.active_q) &&
               ((burst_q && Beats == 2) || !half_q) && half_same);
       followed :
-      assert (!follow_q || (untold_ahead_q < untold_q &&
-               (told_q ? untold_ahead_q < noted - 6'(active) : words_ahead_q < words_q && there &&
-                         untold_ahead_q == 6'(words_ahead_q) + noted - 6'(active))));
-      followed_base : assert (!follow_q || told_q || address_q == {5'b0, base, element_q[20:5], 3'b0});
+      assert (!follow_q || (unreported_ahead_q < unreported_q &&
+               (reported_q ? unreported_ahead_q < noted - 6'(active) : words_ahead_q < words_q && there &&
+                         unreported_ahead_q == 6'(words_ahead_q) + noted - 6'(active))));
+      followed_base : assert (!follow_q || reported_q || address_q == {5'b0, base, element_q[20:5], 3'b0});
       position_known : assert (tag[15:0] == '0 || ({1'b0, tag[15:10]} < limit && limit <= 7'd64));
       few : assert (dut.level <= 5'd16 && u_write.written_q <= 16'd4);
 `ifdef TSUNAGI_ASSERT

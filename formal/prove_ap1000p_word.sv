@@ -197,7 +197,7 @@ module prove_ap1000p_word #(
 
   // What was done for it.
   logic asked_q, refused_q, gave_up_q, placed_q;  // the MMU is asked, it refused, software gave it up, it has a place
-  logic rd_asked_q, rd_done_q, wr_told_q, wr_put_q, wr_done_q, err_q;
+  logic rd_asked_q, rd_done_q, wr_reported_q, wr_put_q, wr_done_q, err_q;
   logic [2:0] why_q;
   logic resumed_q;
   logic [31:0] place_q, old_q;
@@ -237,7 +237,7 @@ module prove_ap1000p_word #(
       end
       who_q <= taken;
       resumed_q <= 1'b0;
-      {asked_q, refused_q, gave_up_q, placed_q, rd_asked_q, rd_done_q, wr_told_q, wr_put_q, wr_done_q, err_q} <= '0;
+      {asked_q, refused_q, gave_up_q, placed_q, rd_asked_q, rd_done_q, wr_reported_q, wr_put_q, wr_done_q, err_q} <= '0;
     end else begin
       if (mmu_req_valid && mmu_req_ready_i) asked_q <= 1'b1;
       if (asked_q && mmu_rsp_valid_i) begin
@@ -256,7 +256,7 @@ module prove_ap1000p_word #(
         old_q <= rd_data_i;
         err_q <= rd_data_err_i;
       end
-      if (wr_cmd_valid && wr_cmd_ready_i) wr_told_q <= 1'b1;
+      if (wr_cmd_valid && wr_cmd_ready_i) wr_reported_q <= 1'b1;
       if (wr_data_valid && wr_data_ready_i) wr_put_q <= 1'b1;
       if (wr_put_q && !wr_done_q && wr_rsp_valid_i) begin
         wr_done_q <= 1'b1;
@@ -268,7 +268,7 @@ module prove_ap1000p_word #(
     if (rst_i) begin
       open_q <= 1'b0;
       idle_q <= 0;
-      {asked_q, refused_q, gave_up_q, placed_q, rd_asked_q, rd_done_q, wr_told_q, wr_put_q, wr_done_q, err_q} <= '0;
+      {asked_q, refused_q, gave_up_q, placed_q, rd_asked_q, rd_done_q, wr_reported_q, wr_put_q, wr_done_q, err_q} <= '0;
     end
     if (!rst_i) begin
       one_at_a_time : assert (!takes || ((!open_q || answered) && (taken & (taken - Clients'(1))) == '0));
@@ -290,15 +290,16 @@ module prove_ap1000p_word #(
       writes_its_word :
       assert (!wr_cmd_valid || (open_q && !odd && (physical_q || placed_q) &&
                                 wr_cmd_addr == place && wr_cmd_len == '0));
-      writes_once : assert (!(wr_cmd_valid && wr_told_q) && !(wr_data_valid && (wr_put_q || !wr_told_q)));
+      writes_once : assert (!(wr_cmd_valid && wr_reported_q) && !(wr_data_valid && (wr_put_q || !wr_reported_q)));
       writes_if_it_should : assert (!wr_cmd_valid || (changes && (op_q == Write || (rd_done_q && !err_q))));
       writes_what_it_should : assert (!wr_data_valid || word_fits);
-      told_of_errors : assert (!answered || (rsp_err == err_q && bus_error == err_q));
-      told_if_given_up : assert (!answered || (rsp_fault == gave_up_q && given_up == gave_up_q));
+      reported_of_errors : assert (!answered || (rsp_err == err_q && bus_error == err_q));
+      reported_if_given_up : assert (!answered || (rsp_fault == gave_up_q && given_up == gave_up_q));
       tells_with_answers : assert (answered || (!given_up && !bus_error));
       the_word_before : assert (!answered || !rd_done_q || rsp_old == old_q);
-      done_if_it_says_so : assert (!answered || gave_up_q || err_q || (changes ? wr_done_q : rd_done_q && !wr_told_q));
-      nothing_if_given_up : assert (!answered || !rsp_fault || (!rd_asked_q && !wr_told_q));
+      done_if_it_says_so :
+      assert (!answered || gave_up_q || err_q || (changes ? wr_done_q : rd_done_q && !wr_reported_q));
+      nothing_if_given_up : assert (!answered || !rsp_fault || (!rd_asked_q && !wr_reported_q));
       goes_on : assert (idle_q <= 2);
       busy_tells : assert (busy == open_q);
       swaps : cover (answered && op_q == Csi && wr_done_q && !physical_q && !err_q);
@@ -320,7 +321,7 @@ module prove_ap1000p_word #(
       of_whom : assert (state == Idle || (who_q != '0 && (who_q & (who_q - Clients'(1))) == '0));
       phases :
       assert (state == Idle || (asked_q == (state == Await) && refused_q == (state == Fault && !odd) && !gave_up_q &&
-              (rd_asked_q && !rd_done_q) == (state == Fetch) && wr_told_q == (state == Put || state == Written) &&
+              (rd_asked_q && !rd_done_q) == (state == Fetch) && wr_reported_q == (state == Put || state == Written) &&
               wr_put_q == (state == Written) && !wr_done_q && !err_q));
       reads_first :
       assert (state == Idle ||

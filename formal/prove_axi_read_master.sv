@@ -177,7 +177,7 @@ module prove_axi_read_master #(
       address_comes : assert (idle_q < 3'd2);
       busy_tells : assert (busy || (commands == '0 && open == '0 && held == '0));
       all_open : cover (32'(open) == Outstanding);
-      error_told : cover (valid && data_ready_i && err);
+      error_reported : cover (valid && data_ready_i && err);
     end
   end
   // With one burst at a time this takes too long.

@@ -218,7 +218,7 @@ module prove_axi_slave #(
     if (rst_i || (go[1] && beat_q == data_len)) beat_q <= '0;
     else if (go[1]) beat_q <= beat_q + 8'd1;
     if (!rst_i) begin
-      data_end_as_told : assume (!go[1] || data_last == (beat_q == data_len));
+      data_end_as_reported : assume (!go[1] || data_last == (beat_q == data_len));
     end
   end
 

@@ -181,7 +181,7 @@ module prove_axi_window #(
   );
   logic [1:0][DueW-1:0] due;
 
-  logic r_follow, r_told;
+  logic r_follow, r_reported;
   logic [DueW-1:0] r_ahead;
   logic [NoteW-1:0] r_rsp_ahead;
   logic [TagW-1:0] r_tag;
@@ -209,7 +209,7 @@ module prove_axi_window #(
       .follow_o(r_follow),
       .ahead_o(r_ahead),
       .rsp_ahead_o(r_rsp_ahead),
-      .told_o(r_told),
+      .reported_o(r_reported),
       .tag_o(r_tag),
       .word_o(r_word)
   );
@@ -333,7 +333,7 @@ module prove_axi_window #(
     assign r_here[i] = int'(dut.r_level) > i;
     assign {id, data, err, last} = dut.u_r.mem_q[i];
     // Data of a refused beat mean nothing.
-    assign r_places[i] = {1'b1, id, last, err, r_told && u_read.refused_q ? DataW'(0) : data};
+    assign r_places[i] = {1'b1, id, last, err, r_reported && u_read.refused_q ? DataW'(0) : data};
   end
 
   // What the notes say. A note of a read, in its line, is as an answer if it is refused, else how many responses are ahead of its own.
@@ -403,7 +403,7 @@ module prove_axi_window #(
       .inside_i(due[0]),
       .follow_i(r_follow),
       .ahead_i (r_ahead),
-      .word_i  ({r_told, r_tag, r_told ? r_word : AnswerW'(r_rsp_ahead)})
+      .word_i  ({r_reported, r_tag, r_reported ? r_word : AnswerW'(r_rsp_ahead)})
   );
 
   logic w_in_place;

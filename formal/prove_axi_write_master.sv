@@ -205,7 +205,7 @@ module prove_axi_write_master #(
     if (!rst_i) begin
       if (rsp_valid) begin
         answered_after_all : assert (commands != '0 && answers_q >= of);
-        errors_are_told : assert (err == (errors_q[0] || (cut && errors_q[1])));
+        errors_are_reported : assert (err == (errors_q[0] || (cut && errors_q[1])));
       end
       no_more_open : assert (32'(open) <= Outstanding);
       address_comes : assert (idle_q < 3'd2);

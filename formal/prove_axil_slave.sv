@@ -147,7 +147,7 @@ module prove_axil_slave #(
     );
     stream_rules #(
         .W(AnswerW)
-    ) u_answer (
+    ) u_reply (
         .clk_i,
         .rst_i,
         .valid_i(answer_offered[d]),
@@ -192,7 +192,7 @@ module prove_axil_slave #(
         .follow_o(back_follow[d]),
         .ahead_o(back_ahead[d]),
         .rsp_ahead_o(rsp_ahead[d]),
-        .told_o(told[d]),
+        .reported_o(told[d]),
         .tag_o(tag),
         .word_o(back_word[d])
     );

@@ -39,7 +39,7 @@ module prove_cenju3_busy (
         .echo_o(echo[s]),
         .echo_i(echo[1-s])
     );
-    cdc_sync u_told (
+    cdc_sync u_reported (
         .clk_i (clks[s]),
         .data_i(told[1-s]),
         .data_o(seen)
@@ -55,7 +55,7 @@ module prove_cenju3_busy (
     end
     assign heard[s] = {dut.echo_o, dut.call_q, dut.u_call.stage_q, dut.u_call.before_q};
     assign echoed[s] = {dut.echo_q, dut.u_echo.stage_q, dut.u_echo.before_q};
-    assign knows[s] = {done_q, claim_q, u_told.stage_q, u_told.before_q};
+    assign knows[s] = {done_q, claim_q, u_reported.stage_q, u_reported.before_q};
     assign due[s] = dut.due_q;
     assign age[s] = age_q;
   end
@@ -75,7 +75,7 @@ module prove_cenju3_busy (
     if (started_q) begin
       nothing_on_its_way : assert (busy != '0 || (rest == '1 && late == '0));
       rests : cover (busy == '0 && told == 2'b01);
-      both_told : cover (busy == '0 && told == 2'b11);
+      both_reported : cover (busy == '0 && told == 2'b11);
     end
   end
   for (genvar s = 0; s < 2; s++) begin : gen_rules
@@ -92,7 +92,7 @@ module prove_cenju3_busy (
         due_possible : assert (due[s] != 2'b10);
         busy_until_home : assert (busy[s] || (due[s] == '0 && echoed[s][5] == call[s]));
         // Nothing was told since a last call; where it has come, what was told before has come, too.
-        told_before : assert (due[s] != '0 || !late[s]);
+        reported_before : assert (due[s] != '0 || !late[s]);
         comes_with_it : assert (due[s] != '0 || heard[O][0] != call[s] || same[0]);
         not_late : assert (due[s] != '0 || heard[O][2] != call[s] || same[1]);
         seen : assert (due[s] != '0 || heard[O][3] != call[s] || same[2] || age[O] < 3'd1);

@@ -92,7 +92,7 @@ module prove_cenju3_regs
   power_up u_power_up (.*);
   stream_rules #(
       .W(33)
-  ) u_answer (
+  ) u_reply (
       .clk_i,
       .rst_i,
       .valid_i(rsp_valid),
@@ -126,7 +126,7 @@ module prove_cenju3_regs
   end
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      interrupt_as_told : assert (irq == line_q);
+      interrupt_as_reported : assert (irq == line_q);
       // What makes it inductive.
       pending_kept : assert (dut.pending_q == pending_q);
       enabled : assert ({dut.ie_send_q, dut.ie_error_q, dut.ie_end_q, dut.ie_arrival_q} == enable_q);
@@ -183,7 +183,7 @@ module prove_cenju3_regs
       one_at_a_time : assert (req_ready == !wait_q);
       if (rsp_valid) begin
         refused_if_wrong : assert (rsp_err == refused_q);
-        status_told : assert (!status_read_q || rsp_rdata == status_q);
+        status_reported : assert (!status_read_q || rsp_rdata == status_q);
       end
       counted : assert ({dut.drop_q, dut.sent_q, dut.err_q} == {drops_q, sent_q, culprit_q});
       restart_is_written : assert (restart == (write && req_addr_i == RCtrl && req_wdata_i[RCtrlRestartLsb]));
@@ -274,7 +274,7 @@ module prove_cenju3_regs
     end
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
-        ring_as_told : assert (ring_size[g] == size_q && ring_get[g] == get_q);
+        ring_as_reported : assert (ring_size[g] == size_q && ring_get[g] == get_q);
         ring_goes_round : assert ({ring_put[g], ring_put1[g]} == {put_q, put1} && (g != 1 || dma_put2 == put2));
         places_after : assert (dut.put2_q[g] == put2);
         round : cover (ring_publish_i[g] && put_q == 16'd2 && size_q == 17'd3);

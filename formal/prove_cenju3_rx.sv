@@ -119,12 +119,12 @@ module prove_cenju3_rx #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      open_as_told : assert (rx_ready == (!reset_q && below_q && count != 2'(Capacity)));
+      open_as_reported : assert (rx_ready == (!reset_q && below_q && count != 2'(Capacity)));
       stopped_in_time : assert (over_q <= 2'd2);
       never_overflows : assert (!enters || level != 16'(FifoWords));
       level_crosses_bit_by_bit : assert (reset_q || $onehot0(dut.gray_q ^ gray_before_q));
       if (disturbed_q == '0) begin
-        level_is_told : assert (told == (io_reset_q ? '0 : level_q[3]));
+        level_is_reported : assert (told == (io_reset_q ? '0 : level_q[3]));
       end
       last_word_over : cover (over_q == 2'd2);
       stopped_early : cover (!rx_ready && level < 16'(FifoWords) && level >= thresh_i && count == '0);

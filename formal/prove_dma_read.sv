@@ -79,7 +79,7 @@ module prove_dma_read #(
   );
   stream_rules #(
       .W(AddrW + 8)
-  ) u_asks (
+  ) u_mmu_mux (
       .clk_i,
       .rst_i,
       .valid_i(mem_cmd_valid),

@@ -106,7 +106,7 @@ fn does_what_a_memory_does(sims: [Sim; 2]) {
 
 /// A copy whose memory has errors: a load of it ends with an exception, a store to it is told, and it is no copy any more; the other cell has what was stored.
 #[test]
-fn errors_of_the_local_cache_are_told() {
+fn errors_of_the_local_cache_are_reported() {
     for mut sim in both(2, 1, |config| config.mem_bytes = MEMORY) {
         write_through(&mut sim);
         let place = shared(1, 0x1_0400);
@@ -228,7 +228,7 @@ fn what_makes_no_sense_is_refused_by_name() {
 
 /// What the hardware refuses is told to the system, here or there; a load ends with an exception, a store is acknowledged, and all goes on.
 #[test]
-fn what_cannot_be_done_is_told_and_harms_nobody() {
+fn what_cannot_be_done_is_reported_and_harms_nobody() {
     for mut sim in both(2, 1, |_| ()) {
         let memory = sim.cell(NodeId(0)).config().mem_bytes;
         sim.cell(NodeId(1)).set_word(Addr(0x100), 77);

@@ -486,7 +486,7 @@ fn what_makes_no_sense_is_refused_by_name() {
 }
 
 #[test]
-fn an_unknown_page_is_told_to_the_system() {
+fn an_unknown_page_is_reported_to_the_system() {
     let mut sim = boot(config(2, 1));
     sim.spawn_checked(NodeId(0), async |cell| cell.host().reg_write(window::page(3), 1).await);
     sim.run(BOUND).unwrap();
@@ -696,7 +696,7 @@ fn a_region_full_of_replies_is_emptied_by_software() {
 
 /// Of two messages that are refused one after the other, the last one is told of, whatever the system does when it comes.
 #[test]
-fn what_is_told_during_an_interrupt_is_told() {
+fn what_is_reported_during_an_interrupt_is_reported() {
     let mut sim = boot(config(2, 1));
     let beyond = Shared {
         cell: NodeId(1),

@@ -41,7 +41,7 @@ fn standard_output_without_room_is_an_error() {
 }
 
 #[test]
-fn errors_that_cannot_be_told_keep_their_exit_code() {
+fn errors_that_cannot_be_reported_keep_their_exit_code() {
     for (command, code) in [("run cenju3 two-words", 2), ("send no/such/file", 3)] {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let status = Command::new(TSUNAGI)

@@ -213,7 +213,7 @@ fn throughput_is_that_of_figures_9_11_and_14<B: Backend + 'static>(make: impl Fn
     assert!((30.5..=31.5).contains(&not), "not pipelined: {not} MB/s");
 }
 
-fn faults_of_the_sender_are_told_and_the_next_transfer_is_unharmed<B: Backend + 'static>(make: impl Fn(&Config) -> B) {
+fn faults_of_the_sender_are_reported_and_the_next_transfer_is_unharmed<B: Backend + 'static>(make: impl Fn(&Config) -> B) {
     let mut sim = boot(make, &config());
     let good = Parcel::dma(THERE, Addr(64), Addr(96), 32).header();
     let with = |at: usize, value: u32| {
@@ -241,7 +241,7 @@ fn faults_of_the_sender_are_told_and_the_next_transfer_is_unharmed<B: Backend + 
     }
 }
 
-fn memory_that_refuses_is_told_at_both_ends<B: Backend + 'static>(make: impl Fn(&Config) -> B) {
+fn memory_that_refuses_is_reported_at_both_ends<B: Backend + 'static>(make: impl Fn(&Config) -> B) {
     let mut sim = boot(make, &config());
     let again = |sim: &mut Cenju3Sim<B>| {
         sim.spawn(HERE, async |pe| {
@@ -270,7 +270,7 @@ fn memory_that_refuses_is_told_at_both_ends<B: Backend + 'static>(make: impl Fn(
 }
 
 /// An address that no memory answers to is a bus error, at the Sender for the body and at the Receiver for the destination.
-fn addresses_out_of_range_are_told_and_the_next_transfer_is_unharmed<B: Backend + 'static>(
+fn addresses_out_of_range_are_reported_and_the_next_transfer_is_unharmed<B: Backend + 'static>(
     make: impl Fn(&Config) -> B,
 ) {
     let config = config();
@@ -394,9 +394,9 @@ macro_rules! scenarios {
             all_to_all_is_right,
             latency_is_that_of_figure_8,
             throughput_is_that_of_figures_9_11_and_14,
-            faults_of_the_sender_are_told_and_the_next_transfer_is_unharmed,
-            memory_that_refuses_is_told_at_both_ends,
-            addresses_out_of_range_are_told_and_the_next_transfer_is_unharmed,
+            faults_of_the_sender_are_reported_and_the_next_transfer_is_unharmed,
+            memory_that_refuses_is_reported_at_both_ends,
+            addresses_out_of_range_are_reported_and_the_next_transfer_is_unharmed,
             the_256th_parcel_is_refused,
             an_interrupt_that_is_never_served_is_a_hang,
             a_refusal_is_reported_and_not_hidden_by_who_waits_for_it);

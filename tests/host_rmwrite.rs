@@ -423,7 +423,7 @@ fn user_messages_are_handed_over_and_overflow_loses_none() {
 }
 
 #[test]
-fn error_interrupts_are_told_and_the_next_transfer_is_unharmed() {
+fn error_interrupts_are_reported_and_the_next_transfer_is_unharmed() {
     let mut sim = machine(2, &config());
     let causes = [
         (regs::R_STAT_BAD_HEADER_MASK, FaultKind::BadHeader { word0: 7 }),

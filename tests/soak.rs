@@ -100,7 +100,7 @@ fn each_failure_is_listed_with_the_line_that_repeats_it() {
 }
 
 #[test]
-fn all_that_pass_are_told_and_none_is_not_a_pass() {
+fn all_that_pass_are_reported_and_none_is_not_a_pass() {
     let mut workspace = Workspace::new();
     workspace.builds("test", "fixed", true, "");
     let output = workspace.soak(&["--seeds", "1"]);

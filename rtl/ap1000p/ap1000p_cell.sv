@@ -483,7 +483,7 @@ module ap1000p_cell #(
   logic [1:0] fetch, fetch_ready, fetch_rsp, fetch_rsp_ready;
   logic [1:0][6:0] fetch_addr;
 
-  // A reply's words come from a block RAM late in the cycle; a request's pass the register of `u_spread`.
+  // A reply's words come from a block RAM late in the cycle; a request's pass the register of `u_broadcast`.
   logic answers_ready;
   skid #(
       .W(33)
@@ -500,9 +500,9 @@ module ap1000p_cell #(
   assign send_more[1] = 1'b0;
   assign out_ready = {answers_ready, spread_ready};
 
-  ap1000p_spread #(
+  ap1000p_broadcast #(
       .CoordW(CoordW)
-  ) u_spread (
+  ) u_broadcast (
       .clk_i,
       .rst_i,
       .busy_o(spread_busy),
@@ -758,7 +758,7 @@ module ap1000p_cell #(
   assign creg_rsp_fault_o = creg_rsp_fault[0];
   assign creg_rsp_data_o = creg_rsp_data[0];
   assign {creg_write[3], creg_data[3]} = '0;
-  ap1000p_asks #(
+  ap1000p_mmu_mux #(
       .Clients(2),
       .W(7)
   ) u_fetches (
@@ -879,9 +879,9 @@ module ap1000p_cell #(
   logic [1:0] mmu_req, mmu_ready, mmu_rsp, mmu_rsp_ready, mmu_write, mmu_system;
   logic [1:0][11:0] mmu_context;
   logic [1:0][31:0] mmu_addr;
-  ap1000p_asks #(
+  ap1000p_mmu_mux #(
       .Clients(2)
-  ) u_asks_send (
+  ) u_mmu_mux_send (
       .clk_i,
       .rst_i,
       .req_valid_i(ask[1:0]),
@@ -895,9 +895,9 @@ module ap1000p_cell #(
       .mmu_rsp_valid_i(mmu_rsp[0]),
       .mmu_rsp_ready_o(mmu_rsp_ready[0])
   );
-  ap1000p_asks #(
+  ap1000p_mmu_mux #(
       .Clients(3)
-  ) u_asks_receive (
+  ) u_mmu_mux_receive (
       .clk_i,
       .rst_i,
       .req_valid_i(ask[4:2]),

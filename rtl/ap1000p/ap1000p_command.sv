@@ -209,7 +209,7 @@ module ap1000p_command (
   // The cell's check comes 4 cycles after word 0, and the last word at least 7.
   logic [2:0][1:0] check_q;  // of the class
   logic torus_x, torus_y, range_x, range_y;
-  ap1000p_axis u_x (
+  ap1000p_cell_check u_x (
       .clk_i,
       .distance_i(data_q[ap1000p_pkg::CommandHeadDxLsb+:8]),
       .size_i    (size_x_i),
@@ -218,7 +218,7 @@ module ap1000p_command (
       .torus_o   (torus_x),
       .range_o   (range_x)
   );
-  ap1000p_axis u_y (
+  ap1000p_cell_check u_y (
       .clk_i,
       .distance_i(data_q[ap1000p_pkg::CommandHeadDyLsb+:8]),
       .size_i    (size_y_i),
@@ -238,7 +238,7 @@ module ap1000p_command (
   logic [1:0] out_valid, out_ready, out_end;
   logic [1:0][31:0] out_data;
   for (genvar c = 0; c < 2; c++) begin : gen_class
-    ap1000p_open u_open (
+    ap1000p_command_buffer u_command_buffer (
         .clk_i,
         .rst_i,
         .put_i      (put[c]),

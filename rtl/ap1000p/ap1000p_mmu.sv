@@ -102,7 +102,7 @@ module ap1000p_mmu #(
   logic [1:0][RequestW-1:0] offered, kept_q;
   logic [1:0] taken_q;  // requests without a taken answer
   logic [1:0] new_q;  // of these, not begun
-  logic who_q, who, begins, done, taken, told_q;
+  logic who_q, who, begins, done, taken, reported_q;
   logic [ 2:0] fault;
   logic [11:0] asked_context;
   logic [31:0] asked;  // address
@@ -114,7 +114,7 @@ module ap1000p_mmu #(
   // Not the same client twice if the other waits.
   assign who = (state_q == Idle && new_q[!who_q]) ? !who_q : who_q;
   assign {asked_context, asked, asked_write, asked_system} = kept_q[who];
-  assign begins = state_q == Idle && new_q != '0 && (!demap_valid_i || told_q);
+  assign begins = state_q == Idle && new_q != '0 && (!demap_valid_i || reported_q);
 
   // -------------------------------------------------------------------------------------------------------------- TLBs
   localparam int SmallW = MemW - 12;  // bits of a page's number in cell memory
@@ -246,22 +246,22 @@ module ap1000p_mmu #(
   // ----------------------------------------------------------------------------------------------------------- control
   logic all_q;  // the sweep is a demap's
   always_ff @(posedge clk_i) begin
-    told_q <= 1'b0;
+    reported_q <= 1'b0;
     miss_o <= 1'b0;
     case (state_q)
       Sweep: begin
         sweep_q <= sweep_q + 8'd1;
         if (sweep_q == '1) begin
           state_q <= Idle;
-          told_q  <= all_q;
+          reported_q <= all_q;
         end
       end
       Forget: begin
         state_q <= Idle;
-        told_q  <= 1'b1;
+        reported_q <= 1'b1;
       end
       Idle:
-      if (demap_valid_i && !told_q) begin
+      if (demap_valid_i && !reported_q) begin
         state_q <= demap_all_i ? Sweep : Forget;
         all_q <= 1'b1;
         root_valid_q <= 1'b0;
@@ -310,7 +310,7 @@ module ap1000p_mmu #(
       sweep_q <= '0;
       all_q <= 1'b0;
       root_valid_q <= 1'b0;
-      told_q <= 1'b0;
+      reported_q <= 1'b0;
       miss_o <= 1'b0;
       who_q <= 1'b0;
     end
@@ -318,7 +318,7 @@ module ap1000p_mmu #(
   assign mem_cmd_valid_o = state_q == Ask;
   assign mem_cmd_len_o = '0;
   assign mem_data_ready_o = state_q == Await;
-  assign demap_ready_o = told_q;
+  assign demap_ready_o = reported_q;
   assign busy_o = state_q != Idle || taken_q != '0;
 
   logic [34:0] unused;

@@ -4,7 +4,7 @@
 //            full. The word must be the next of its queue's open message, or a first one; with `put_doubt_i` a first one. Another one
 //            is dropped, and so are the words of the open message: the message has lost words, or has more than MessageWords. `broken_o`
 //            says so. `forget_i` drops the open message of a queue, whose rest will not come; not together with a word of it.
-// Out        valid/ready stream {queue one-hot, end, word}: messages as a whole, chosen by `ap1000p_choose` in the cycle before
+// Out        valid/ready stream {queue one-hot, end, word}: messages as a whole, chosen by `ap1000p_queue_arbiter` in the cycle before
 //            the last word of the one before is offered, or later, when there is one. A message is in when its last word is.
 // Latency    3 cycles from a message's last word put to its first offered. 1 word per cycle, no bubble between messages.
 // Full       `full_o`: the queue holds all its words, or all but one. It always holds a whole message then.
@@ -101,10 +101,10 @@ module ap1000p_queue_ram #(
   assign fetch  = run_q && (!out_valid_o || out_ready_i);
   assign choose = !run_q || (fetch && ends);
 
-  ap1000p_choose #(
+  ap1000p_queue_arbiter #(
       .N(N),
       .AgeCap(AgeCap)
-  ) u_choose (
+  ) u_queue_arbiter (
       .clk_i,
       .rst_i,
       .more_i(more_q),

@@ -6,7 +6,7 @@
 //            Number and place count in through mode only.
 // Out        a stream of whole messages {end, word} for each send controller, [0] requests of queues 0 to 2, [1] replies of 3 and 4. `out_queue_o`
 //            says of which queue: a bit of [2:0] and one of [4:3]. No message waits for one of the other class.
-// Order      remote access, system, user; remote reply, GET reply. A message that was passed over AgeCap times goes first: `ap1000p_choose`.
+// Order      remote access, system, user; remote reply, GET reply. A message that was passed over AgeCap times goes first: `ap1000p_queue_arbiter`.
 // Spill      a word that finds its queue full goes to the spill region, and so do all later ones of its queue until it has none
 //            there: order is kept. The region is a ring of `limit_i` x 8 KB from `base_i` x 512 KB, shared by the queues.
 // Share      of the region the user's queue has half at most, and leaves the other half to the others. No word of a reply goes there while one of

@@ -15,7 +15,7 @@
 //            flag. What ends early, or meets an error, leaves the ring as it was. Requests only.
 // Fault      `fault_valid_o` holds, with why, for whom and where (always a write), until `retry_i` or `abort_i`; with FAULT_RING the address says which ring
 //            buffer, and how much room. Faults of the word unit are its own.
-// Rate       1 word per cycle, also over the ends of messages with data; 2 cycles per run of words (ap1000p_runs).
+// Rate       1 word per cycle, also over the ends of messages with data; 2 cycles per run of words (ap1000p_address_runs).
 // Latency    5 cycles and the lookup from the first word of data to the write engine (2 more to the memory).
 // Full       requests wait for their queues; replies for nothing but memory, MMU, word unit, communication registers and `load_ready_i`.
 // Reset      drops everything; MMU, memory, word unit and registers must forget what they were asked, too.
@@ -29,7 +29,7 @@ module ap1000p_receive #(
     output logic busy_o,
     input logic [7:0] cell_x_i,  // this cell
     input logic [7:0] cell_y_i,
-    input logic forget_i,  // ap1000p_runs: a page has been demapped
+    input logic forget_i,  // ap1000p_address_runs: a page has been demapped
 
     input logic [2:0] ring_on_i,  // ap1000p_ring
     input logic [2:0][1:0] ring_size_i,
@@ -159,9 +159,9 @@ module ap1000p_receive #(
   logic [2:0] op;
   logic take_busy, answer_busy, place_busy, idle;
 
-  ap1000p_take #(
+  ap1000p_parse #(
       .Reply(Reply)
-  ) u_take (
+  ) u_parse (
       .clk_i,
       .rst_i,
       .busy_o(take_busy),
@@ -241,7 +241,7 @@ module ap1000p_receive #(
   logic flag_valid, flag_system;
   logic [11:0] flag_context;
   logic [31:0] flag_addr;
-  ap1000p_place u_place (
+  ap1000p_store u_store (
       .clk_i,
       .rst_i,
       .busy_o(place_busy),
@@ -305,11 +305,11 @@ module ap1000p_receive #(
       .flag_done_i(word_done_i),
       .over_o(over),
       .whole_o(whole),
-      .told_valid_o(broken_valid_o),
-      .told_reason_o(broken_reason_o),
-      .told_kind_o(broken_kind_o),
-      .told_x_o(broken_x_o),
-      .told_y_o(broken_y_o)
+      .reported_valid_o(broken_valid_o),
+      .reported_reason_o(broken_reason_o),
+      .reported_kind_o(broken_kind_o),
+      .reported_x_o(broken_x_o),
+      .reported_y_o(broken_y_o)
   );
   // The lookup's, which hold during a fault; or a ring's, which is asked when nothing is looked up.
   assign fault_valid_o = place_fault || ring_fault;
@@ -321,10 +321,10 @@ module ap1000p_receive #(
   logic ask_valid, ask_physical;
   logic [ 2:0] ask_op;
   logic [31:0] ask_addr;
-  ap1000p_answer #(
+  ap1000p_reply #(
       .Reply(Reply),
       .MemW (MemW)
-  ) u_answer (
+  ) u_reply (
       .clk_i,
       .rst_i,
       .busy_o(answer_busy),

@@ -1,9 +1,9 @@
 // AP1000+ MSC+, send controller of one class: messages of the queues become messages on the network, with data from cell memory.
 //
 // In         whole messages {end, word} of queues 0 to 2 (with Reply: 3 and 4), word 0 with the kind as the command window put it.
-//            `in_more_i` with the last word: the next message is of the same command, see ap1000p_spread.
+//            `in_more_i` with the last word: the next message is of the same command, see ap1000p_broadcast.
 // Out        {data, last} and `out_local_o`: to the cell itself. Formats: docs/machines/ap1000p.md, "Messages on the network".
-// Data       of PUT, SEND and GET_REPLY: ap1000p_runs says where, dma_read reads. The next message's addresses are translated and its
+// Data       of PUT, SEND and GET_REPLY: ap1000p_address_runs says where, dma_read reads. The next message's addresses are translated and its
 //            data asked for while this one's go out. A word goes out when it is known whether it is the last one.
 // Registers  with AS_SEND data are those of communication registers, `creg`: ap1000p_fetch. Nothing of such a message goes out before all are
 //            read: one that waits for a register to be filled, with `creg_wait_i`, holds this controller and no link.
@@ -217,9 +217,9 @@ module ap1000p_send #(
   logic runs_busy, run_valid, run_ready, run_last, run_none, run_stop, unused_write;
   logic [31:0] run_addr;
   logic [10:0] run_words;
-  ap1000p_runs #(
+  ap1000p_address_runs #(
       .Write(1'b0)
-  ) u_runs (
+  ) u_address_runs (
       .clk_i,
       .rst_i,
       .busy_o(runs_busy),

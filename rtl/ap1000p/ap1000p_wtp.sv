@@ -66,13 +66,13 @@ module ap1000p_wtp #(
 
   logic   taken_q;  // a lookup without a taken answer
   logic new_q, waits;  // not begun; to begin, an offered one as well
-  logic update_q, told_q, asks, begins;
+  logic update_q, reported_q, asks, begins;
   logic [CellW-1:0] cell_q, at_cell;
   logic [LocalW-1:0] addr_q, at;
   assign req_ready_o = !taken_q;
   assign waits = new_q || (req_valid_i && !taken_q);
   // Between two updates a lookup has its turn. While an answer waits to be taken none can wait to begin.
-  assign asks = upd_valid_i && !told_q && !rsp_valid_o;
+  assign asks = upd_valid_i && !reported_q && !rsp_valid_o;
   assign begins = state_q == Idle && (asks || waits);
   always_comb begin
     if (state_q == Idle ? asks : update_q) {at_cell, at} = {upd_cell_i, upd_addr_i};
@@ -124,13 +124,13 @@ module ap1000p_wtp #(
       hit_o   <= (lines & line) != '0;
       local_o <= {base_i[31:PlaceW], at[PlaceW-1:0]};
     end
-    told_q <= 1'b0;
+    reported_q <= 1'b0;
     case (state_q)
       Sweep: begin
         sweep_q <= sweep_q + IndexW'(1);
         if (sweep_q == '1) begin
           state_q <= Idle;
-          told_q  <= all_q;
+          reported_q <= all_q;
         end
       end
       Idle:
@@ -143,14 +143,14 @@ module ap1000p_wtp #(
       Judge: state_q <= update_q ? Write : Idle;
       default: begin  // Write
         state_q <= Idle;
-        told_q  <= 1'b1;
+        reported_q <= 1'b1;
       end
     endcase
     if (rst_i) begin
       state_q <= Sweep;
       sweep_q <= '0;
       all_q <= 1'b0;
-      told_q <= 1'b0;
+      reported_q <= 1'b0;
       taken_q <= 1'b0;
       new_q <= 1'b0;
       rsp_valid_o <= 1'b0;
@@ -160,7 +160,7 @@ module ap1000p_wtp #(
       rsp_valid_o <= answers || (rsp_valid_o && !rsp_ready_i);
     end
   end
-  assign upd_ready_o = told_q;
+  assign upd_ready_o = reported_q;
   assign busy_o = state_q != Idle || taken_q;
 
   logic [PlaceW-1:0] unused;

@@ -588,14 +588,14 @@ fn errors<U: Cell>(case: &Case, probe: &Probe) -> Result<(), String> {
 }
 
 #[test]
-fn slverr_and_decerr_are_told() {
-    let case = Case::new("ap1000p", "cell_axi::slverr_and_decerr_are_told", "");
+fn slverr_and_decerr_are_reported() {
+    let case = Case::new("ap1000p", "cell_axi::slverr_and_decerr_are_reported", "");
     case.run(|probe| errors::<Ap1000pCellAxi>(&case, probe));
 }
 
 #[test]
-fn an_error_that_is_not_told_is_seen() {
-    let case = Case::new("ap1000p", "cell_axi::an_error_that_is_not_told_is_seen", "");
+fn an_error_that_is_not_reported_is_seen() {
+    let case = Case::new("ap1000p", "cell_axi::an_error_that_is_not_reported_is_seen", "");
     let found = errors::<TwinCellAxiError>(&case, &Probe::default());
     let what = found.expect_err("a lost SLVERR is not seen");
     assert!(what.starts_with("reads false, DECERR false: its flag"), "{what}");

@@ -15,7 +15,7 @@ mod rig;
 mod security;
 mod send;
 mod space;
-mod spread;
+mod broadcast;
 mod twins;
 #[path = "../../tests/wave_reader/mod.rs"]
 mod wave_reader;

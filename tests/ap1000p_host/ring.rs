@@ -188,7 +188,7 @@ fn what_a_full_ring_held_is_in_memory_and_was_copied() {
 
 /// Where the system's memory for it ends, a message is given up and told, and the others are as they should be.
 #[test]
-fn a_full_ring_and_no_memory_is_told() {
+fn a_full_ring_and_no_memory_is_reported() {
     for (blocks, kept) in [(0, 32), (200, 83)] {
         // 126 slots a message, and 32 a block: 4032 slots of the ring's 4095 are full messages.
         let config = Config {
@@ -224,7 +224,7 @@ fn a_full_ring_and_no_memory_is_told() {
 }
 
 #[test]
-fn a_message_that_no_ring_takes_is_told_and_harms_nobody() {
+fn a_message_that_no_ring_takes_is_reported_and_harms_nobody() {
     on_both(by_ring(2, 1), |sim| {
         sim.spawn_checked(NodeId(0), async |cell| {
             cell.send(NodeId(1), 1, Addr(0), 6, Some(FLAG)).await?;

@@ -153,7 +153,7 @@ fn serve_ring(rig: &mut dyn Rig, want: u32, service: impl Fn(&mut dyn Rig)) {
 }
 
 #[test]
-fn what_no_ring_takes_is_told() {
+fn what_no_ring_takes_is_reported() {
     both(2, 1, |rig| {
         send(rig, 7, FLAG);
         serve(rig, 1, 2, FAULT_RING, 2 << WANT_SLOTS_SHIFT | 3, Service::GiveUp);

@@ -608,7 +608,7 @@ int main(int argc, char **argv) {
 "#;
 
 #[test]
-fn bad_input_and_hangs_are_told() {
+fn bad_input_and_hangs_are_reported() {
     let program = Program::new(MISUSE, LIBRARY);
     for backend in ["model", "rtl"] {
         let out = program.run(&[backend]);

@@ -144,7 +144,7 @@ fn what_cjerror_gave_stays() {
 }
 
 #[test]
-fn misuse_and_hangs_are_told() {
+fn misuse_and_hangs_are_reported() {
     let out = Program::new(MISUSE, LIBRARY).run(&[]);
     let said = text(&out.stdout);
     let expected = [

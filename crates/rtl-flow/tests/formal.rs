@@ -100,7 +100,7 @@ fn a_sound_block_passes_and_its_twin_is_caught() {
 }
 
 #[test]
-fn a_counterexample_is_told_with_its_trace() {
+fn a_counterexample_is_reported_with_its_trace() {
     let said = refused("count_o == 4'd9", "count_o == 4'd10", &[]);
     assert!(said.contains("decimal") && said.contains(".vcd"), "{said}");
 }

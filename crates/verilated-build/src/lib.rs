@@ -36,6 +36,7 @@ pub use units::{Set, Twin, Unit, Units};
 pub struct Builder {
     toml: PathBuf,
     groups: Option<Vec<String>>,
+    beside: Option<(String, Vec<String>)>,
     netlists: Option<PathBuf>,
     coverage: bool,
 }
@@ -46,6 +47,7 @@ impl Builder {
         Self {
             toml: path.into(),
             groups: None,
+            beside: None,
             netlists: None,
             coverage: false,
         }
@@ -54,6 +56,12 @@ impl Builder {
     /// Builds only the units of these groups; without it, all.
     pub fn groups(mut self, groups: &[&str]) -> Self {
         self.groups = Some(groups.iter().map(|g| g.to_string()).collect());
+        self
+    }
+
+    /// The units that have sets in these groups have their traits in this module of another package, which builds those groups.
+    pub fn beside(mut self, module: &str, groups: &[&str]) -> Self {
+        self.beside = Some((module.into(), groups.iter().map(|g| g.to_string()).collect()));
         self
     }
 
@@ -143,7 +151,12 @@ impl Builder {
         write_if_changed(&header, &emit::header(&jobs))?;
         bind(&tools, &header, &format!("{package}_.*"), "units_ffi.rs")?;
         let same = format!("const _: () = ::verilated::made_by({:?});\n", tools.version());
-        write_if_changed(&out.join("units.rs"), &(emit::units_rs(&models) + &same))?;
+        let mut traits = String::new();
+        for family in model::families(&units, &models)? {
+            let beside = self.beside.as_ref().filter(|(_, groups)| units.is_in(family.unit, groups));
+            traits += &emit::traits_rs(&family, beside.map(|(module, _)| module.as_str()));
+        }
+        write_if_changed(&out.join("units.rs"), &(emit::units_rs(&models) + &traits + &same))?;
         write_if_changed(&out.join("units.json"), &emit::units_json(&models))?;
         let mut inputs: Vec<PathBuf> = models.iter().flat_map(|m| m.inputs.clone()).collect();
         inputs.sort();

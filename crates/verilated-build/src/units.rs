@@ -40,6 +40,7 @@ use crate::Error;
 /// line = "if (push) mem_q[wr_q] <= in_data_i;"   # stands in the file exactly once; blanks may differ
 /// broken = "if (push) mem_q[0] <= in_data_i;"    # stands there instead
 /// without = ["MY_ASSERT"]        # defines left out, such as of assertions, which would speak before the check
+///                                # A twin is compiled quickly: without optimisation, and without the code that writes waves.
 /// ```
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -190,6 +191,12 @@ impl Units {
         named.map_or(Vec::new(), |(unit, set)| self.allowed(unit, set))
     }
 
+    /// Whether a unit has a set in one of these groups.
+    pub(crate) fn is_in(&self, unit: &str, groups: &[String]) -> bool {
+        let unit = self.units.iter().find(|listed| listed.name == unit);
+        unit.is_some_and(|unit| unit.sets.iter().any(|set| groups.contains(set.group.as_ref().unwrap_or(&unit.group))))
+    }
+
     /// A path of the list as seen from the package.
     pub fn path(&self, relative: &str) -> PathBuf {
         self.folder.join(relative).components().collect()
@@ -272,7 +279,7 @@ impl Unit {
     }
 }
 
-fn camel(name: &str) -> String {
+pub(crate) fn camel(name: &str) -> String {
     let mut out = String::new();
     for part in name.split('_').filter(|p| !p.is_empty()) {
         out.push_str(&part[..1].to_ascii_uppercase());

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_told_by_name() {
+    fn streams_are_reported_by_name() {
         assert_eq!(prefix("in_valid_i"), Some("in_"));
         assert_eq!(prefix("s_axi_awvalid"), Some("s_axi_aw"));
         assert_eq!((prefix("valid_i"), prefix("in_data_i")), (None, None));

@@ -1,6 +1,6 @@
 //! Golden model of the host's window: words stored to pages become commands.
 
-use crate::ap1000p::golden::page::{Class, Page};
+use crate::ap1000p::golden::page::{Owner, Page};
 use crate::ap1000p::regs::*;
 use super::{Queue, Word};
 
@@ -45,7 +45,7 @@ impl Setup {
     }
 
     /// A command may go to this cell.
-    pub fn allows(&self, class: Class, head: u32, broadcast: [bool; 2]) -> bool {
+    pub fn allows(&self, owner: Owner, head: u32, broadcast: [bool; 2]) -> bool {
         let distance = [
             (head >> COMMAND_HEAD_DX_SHIFT) as i8,
             (head >> COMMAND_HEAD_DY_SHIFT) as i8,
@@ -54,7 +54,7 @@ impl Setup {
         rest == 0
             && (0..2).all(|axis| {
                 self.in_torus(axis, distance[axis])
-                    && (class == Class::System
+                    && (owner == Owner::System
                         || self.in_range(axis, distance[axis]) && (!broadcast[axis] || self.whole(axis)))
             })
     }
@@ -89,8 +89,8 @@ impl CommandModel {
         match Page::decode(page) {
             None => outcome.refused = Some((Refused::Page, page)),
             Some(Page::Direct { queue, end, .. }) => outcome.words = Some((queue, vec![Word { data, end }])),
-            Some(Page::Command { class, broadcast }) => {
-                let open = &mut self.open[class as usize];
+            Some(Page::Command { owner, broadcast }) => {
+                let open = &mut self.open[owner as usize];
                 if !open.words.is_empty() && open.page != page {
                     outcome.refused = Some((Refused::Change, open.page));
                     *open = Open::default();
@@ -98,7 +98,7 @@ impl CommandModel {
                 let word = match open.words.len() {
                     0 => {
                         open.page = page;
-                        open.bad = (!setup.allows(class, data, broadcast)).then_some(Refused::Cell);
+                        open.bad = (!setup.allows(owner, data, broadcast)).then_some(Refused::Cell);
                         u32::from(page) << COMMAND_HEAD_KIND_SHIFT | data & !COMMAND_HEAD_KIND_MASK
                     }
                     1 => {
@@ -114,7 +114,7 @@ impl CommandModel {
                     let Open { page, words, bad } = std::mem::take(open);
                     match bad {
                         Some(why) => outcome.refused = Some((why, page)),
-                        None => outcome.words = Some((class.queue(), message(&words))),
+                        None => outcome.words = Some((owner.queue(), message(&words))),
                     }
                 }
             }
@@ -123,14 +123,14 @@ impl CommandModel {
     }
 
     /// The words of the open command, as the hardware keeps them, and its page.
-    pub fn open(&self, class: Class) -> (u16, &[u32]) {
-        let open = &self.open[class as usize];
+    pub fn open(&self, owner: Owner) -> (u16, &[u32]) {
+        let open = &self.open[owner as usize];
         (open.page, &open.words)
     }
 
     /// The open command is forgotten.
-    pub fn drop(&mut self, class: Class) {
-        self.open[class as usize] = Open::default();
+    pub fn drop(&mut self, owner: Owner) {
+        self.open[owner as usize] = Open::default();
     }
 }
 

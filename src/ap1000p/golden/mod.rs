@@ -17,8 +17,8 @@ pub mod window;
 pub mod word;
 pub mod wtp;
 
+use crate::net::torus::Class;
 use crate::ap1000p::regs::*;
-use send::Traffic;
 
 /// Which word of its queue a word is, as a spill element and a direct page say it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,10 +87,10 @@ impl Queue {
     }
 
     /// By which send controller its messages go.
-    pub fn traffic(self) -> Traffic {
+    pub fn class(self) -> Class {
         match self {
-            Queue::RemoteReply | Queue::GetReply => Traffic::Reply,
-            Queue::System | Queue::Access | Queue::User => Traffic::Request,
+            Queue::RemoteReply | Queue::GetReply => Class::Reply,
+            Queue::System | Queue::Access | Queue::User => Class::Request,
         }
     }
 }

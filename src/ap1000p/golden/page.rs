@@ -3,28 +3,28 @@
 use crate::ap1000p::regs::*;
 use super::{Label, Queue};
 
-/// Whose command it is: each class has a queue and an open command of its own.
+/// Whose command it is: each owner has a queue and an open command of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum Owner {
     User,
     System,
 }
 
-impl Class {
-    pub const ALL: [Class; 2] = [Class::User, Class::System];
+impl Owner {
+    pub const ALL: [Owner; 2] = [Owner::User, Owner::System];
 
     pub fn queue(self) -> Queue {
         match self {
-            Class::User => Queue::User,
-            Class::System => Queue::System,
+            Owner::User => Queue::User,
+            Owner::System => Queue::System,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
-    /// A word of a command of this class; broadcast along X, along Y.
-    Command { class: Class, broadcast: [bool; 2] },
+    /// A word of a command of this owner; broadcast along X, along Y.
+    Command { owner: Owner, broadcast: [bool; 2] },
     /// A word for a queue, as it is, which is that one in through mode.
     Direct { queue: Queue, end: bool, label: Label },
 }
@@ -69,7 +69,7 @@ impl Page {
             };
             return (bits(!named) == 0).then_some(direct);
         }
-        // What goes with each kind, besides the class.
+        // What goes with each kind, besides the owner.
         let spaces = PAGE_AS_SEND_MASK | PAGE_AS_RECEIVE_MASK;
         let broadcast = PAGE_ROW_MASK | PAGE_COLUMN_MASK;
         // To all, a message is sent for each column, and the first would empty the registers.
@@ -86,12 +86,12 @@ impl Page {
             KIND_CSI | KIND_FOP => 0,
             _ => return None,
         };
-        let class = if has(PAGE_SYSTEM_MASK) {
-            Class::System
+        let owner = if has(PAGE_SYSTEM_MASK) {
+            Owner::System
         } else {
-            Class::User
+            Owner::User
         };
         let broadcast = [has(PAGE_ROW_MASK), has(PAGE_COLUMN_MASK)];
-        (bits(!(with | PAGE_SYSTEM_MASK | PAGE_KIND_MASK)) == 0).then_some(Page::Command { class, broadcast })
+        (bits(!(with | PAGE_SYSTEM_MASK | PAGE_KIND_MASK)) == 0).then_some(Page::Command { owner, broadcast })
     }
 }

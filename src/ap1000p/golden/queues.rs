@@ -1,9 +1,9 @@
 //! Golden model of the five queues: what must come out, in which order, and what may be spilled.
 
+use crate::net::torus::Class;
 use std::collections::VecDeque;
 
 use crate::ap1000p::regs::*;
-use crate::ap1000p::golden::send::Traffic;
 use super::{Label, Queue, Word};
 
 /// Words of each queue.
@@ -144,7 +144,7 @@ struct Output {
 pub struct QueuesModel {
     region: Region,
     age_cap: u32,
-    /// Told so: nothing is spilled, so that the choice is known to the cycle.
+    /// Reported so: nothing is spilled, so that the choice is known to the cycle.
     exact: bool,
     inside: [VecDeque<Inside>; QUEUES as usize],
     /// Of the next word.
@@ -238,10 +238,10 @@ impl QueuesModel {
         self.spilled += 1;
         self.region_holds.push_back((element.queue, inside.number));
         let count = |of: &dyn Fn(Queue) -> bool| self.region_holds.iter().filter(|&&(queue, _)| of(queue)).count();
-        let requests = count(&|queue| queue.traffic() == Traffic::Request);
+        let requests = count(&|queue| queue.class() == Class::Request);
         holds(
             Rule::Behind,
-            element.queue.traffic() == Traffic::Request || requests == 0,
+            element.queue.class() == Class::Request || requests == 0,
             || format!("{} behind {requests} of requests", told()),
         )?;
         let users = count(&|queue| queue == Queue::User);
@@ -290,7 +290,7 @@ impl QueuesModel {
         let of_class = || {
             Queue::ALL
                 .into_iter()
-                .filter(|other| other.traffic() == queue.traffic())
+                .filter(|other| other.class() == queue.class())
         };
         // In the cycle before the last word of the message before was offered, or as soon as there was one.
         let ends = |queue: Queue| {
@@ -298,9 +298,9 @@ impl QueuesModel {
                 .map(|words| self.inside[queue as usize][words - 1].cycle)
         };
         let first = of_class().filter_map(ends).min().map_or(0, |cycle| cycle + 1);
-        let end = self.outputs[queue.traffic() as usize].end_offered;
+        let end = self.outputs[queue.class() as usize].end_offered;
         let at = end.map_or(first, |end| first.max(end - 1));
-        let has = |other: Queue| other.traffic() == queue.traffic() && self.has(other, at);
+        let has = |other: Queue| other.class() == queue.class() && self.has(other, at);
         let turn = turn(has, &self.passed, self.age_cap);
         holds(Rule::Choice, turn == Some(queue), || {
             format!(
@@ -318,8 +318,8 @@ impl QueuesModel {
     }
 
     /// The output of a class gave a word that was first offered in the cycle `offered`.
-    pub fn give(&mut self, offered: u64, class: Traffic, queue: Queue, word: Word) -> Result<(), Broken> {
-        holds(Rule::Whole, queue.traffic() == class, || {
+    pub fn give(&mut self, offered: u64, class: Class, queue: Queue, word: Word) -> Result<(), Broken> {
+        holds(Rule::Whole, queue.class() == class, || {
             format!("{queue:?} gave {word:x?} as {class:?}")
         })?;
         match self.outputs[class as usize].giving {

@@ -1,5 +1,6 @@
 //! Golden model of the receive controller: whole messages, executed one after the other.
 
+use crate::net::torus::Class;
 use std::cmp::Ordering;
 
 use crate::ap1000p::golden::Queue;
@@ -9,13 +10,6 @@ use crate::ap1000p::regs::*;
 use crate::ap1000p::golden::ring::{HEADER_WORDS, NoRoom, Place};
 use crate::ap1000p::golden::address_runs::places;
 use crate::ap1000p::golden::word::{Cell, Failed, Op, Request, perform};
-
-/// What a network carries: each has a receive controller of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    Request,
-    Reply,
-}
 
 /// The second word of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -333,7 +327,7 @@ pub enum Effect {
 pub struct Outcome {
     pub effects: Vec<Effect>,
     /// It was not executed as it says.
-    pub told: Option<(Why, What)>,
+    pub reported: Option<(Why, What)>,
 }
 
 /// Steps per message.
@@ -360,7 +354,7 @@ impl Receiver {
         };
         Outcome {
             effects,
-            told: why.map(|why| (why, what)),
+            reported: why.map(|why| (why, what)),
         }
     }
 

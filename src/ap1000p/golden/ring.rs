@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_is_told_why() {
+    fn what_has_no_place_is_reported_why() {
         let mut rings = Rings::default();
         rings.sets[2] = ring(10, 12);
         rings.sets[0] = Ring {

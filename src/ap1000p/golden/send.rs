@@ -1,15 +1,9 @@
 //! Golden model of the send controller: a message of a queue becomes words on the network, a send flag, or nothing.
 
+use crate::net::torus::Class;
 use crate::ap1000p::golden::creg;
 use crate::ap1000p::regs::*;
 use crate::ap1000p::golden::address_runs::places;
-
-/// Message classes: answers never wait for requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Traffic {
-    Request,
-    Reply,
-}
 
 /// What a message is, by its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,21 +19,21 @@ pub enum Shape {
 }
 
 /// The shape of a kind, and the class it goes by; `None`: there is no such message.
-pub fn shape(kind: u16) -> Option<(Shape, Traffic)> {
+pub fn shape(kind: u16) -> Option<(Shape, Class)> {
     let has = |mask: u32| u32::from(kind) & mask != 0;
     let number = u32::from(kind) & PAGE_KIND_MASK;
     Some(if has(PAGE_DIRECT_MASK) {
         match number {
-            MADE_GET_REPLY => (Shape::Put, Traffic::Reply),
-            MADE_ATOMIC_REPLY | MADE_LOAD_REPLY | MADE_STORE_ACK => (Shape::Raw, Traffic::Reply),
-            MADE_LOAD | MADE_STORE => (Shape::Raw, Traffic::Request),
+            MADE_GET_REPLY => (Shape::Put, Class::Reply),
+            MADE_ATOMIC_REPLY | MADE_LOAD_REPLY | MADE_STORE_ACK => (Shape::Raw, Class::Reply),
+            MADE_LOAD | MADE_STORE => (Shape::Raw, Class::Request),
             _ => return None,
         }
     } else {
         match number {
-            KIND_PUT if has(PAGE_SEND_MASK) => (Shape::Send, Traffic::Request),
-            KIND_PUT => (Shape::Put, Traffic::Request),
-            KIND_GET | KIND_CSI | KIND_FOP => (Shape::Command, Traffic::Request),
+            KIND_PUT if has(PAGE_SEND_MASK) => (Shape::Send, Class::Request),
+            KIND_PUT => (Shape::Put, Class::Request),
+            KIND_GET | KIND_CSI | KIND_FOP => (Shape::Command, Class::Request),
             _ => return None,
         }
     })
@@ -62,11 +56,11 @@ impl Place {
     }
 
     /// The first word of a message.
-    pub fn route(&self, to: [u8; 2], scope: u32, class: Traffic) -> u32 {
+    pub fn route(&self, to: [u8; 2], scope: u32, class: Class) -> u32 {
         u32::from(to[0]) << MESSAGE_ROUTE_X_SHIFT
             | u32::from(to[1]) << MESSAGE_ROUTE_Y_SHIFT
             | scope << MESSAGE_ROUTE_SCOPE_SHIFT
-            | u32::from(class == Traffic::Reply) << MESSAGE_ROUTE_REPLY_SHIFT
+            | u32::from(class == Class::Reply) << MESSAGE_ROUTE_REPLY_SHIFT
     }
 
     /// The second one.
@@ -79,7 +73,7 @@ impl Place {
 
 /// Whose address space, with whose rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owner {
+pub struct AddressSpace {
     /// 12 bits.
     pub context: u16,
     pub system: bool,
@@ -89,7 +83,7 @@ pub struct Owner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// At this address of an address space.
-    Memory(Owner, u32),
+    Memory(AddressSpace, u32),
     /// In this communication register, which is empty when it has been read. Strides mean nothing there.
     Register(u8),
 }
@@ -102,16 +96,16 @@ pub struct Sent {
     /// To the cell itself, not over the network.
     pub local: bool,
     /// Logical address of the flag that counts when the last word has gone.
-    pub flag: Option<(Owner, u32)>,
+    pub flag: Option<(AddressSpace, u32)>,
     /// Of no kind of this class, or not eight words where that is said.
     pub bad: bool,
     /// The data could not be read to their end.
     pub cut: bool,
 }
 
-impl Owner {
-    pub fn of(kind: u16, length: u32) -> Owner {
-        Owner {
+impl AddressSpace {
+    pub fn of(kind: u16, length: u32) -> AddressSpace {
+        AddressSpace {
             context: (length >> COMMAND_LENGTH_CONTEXT_SHIFT) as u16,
             system: u32::from(kind) & PAGE_SYSTEM_MASK != 0,
         }
@@ -119,7 +113,7 @@ impl Owner {
 }
 
 /// Sends a message of at least one word; `read` gives a word, or `None` if it cannot be read.
-pub fn send(message: &[u32], class: Traffic, place: Place, mut read: impl FnMut(Origin) -> Option<u32>) -> Sent {
+pub fn send(message: &[u32], class: Class, place: Place, mut read: impl FnMut(Origin) -> Option<u32>) -> Sent {
     let head = message[0];
     let kind = (head >> COMMAND_HEAD_KIND_SHIFT) as u16;
     let Some((shape, _)) = shape(kind).filter(|&(_, of)| of == class) else {
@@ -154,7 +148,7 @@ pub fn send(message: &[u32], class: Traffic, place: Place, mut read: impl FnMut(
     );
     if !own.is_empty() && taken.len() == COMMAND_WORDS as usize {
         let [flag, addr, stride] = if shape == Shape::Put { [5, 6, 7] } else { [3, 4, 5] }.map(|i| taken[i]);
-        let (owner, words) = (Owner::of(kind, taken[1]), taken[1] & COMMAND_LENGTH_WORDS_MASK);
+        let (owner, words) = (AddressSpace::of(kind, taken[1]), taken[1] & COMMAND_LENGTH_WORDS_MASK);
         let registers = (u32::from(kind) & PAGE_AS_SEND_MASK != 0).then(|| creg::range(addr, words));
         for (n, at) in places(addr, stride, words).enumerate() {
             let origin = match &registers {

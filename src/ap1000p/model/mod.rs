@@ -28,16 +28,14 @@ use crate::ap1000p::golden::creg::Cregs;
 use crate::ap1000p::golden::access;
 use crate::ap1000p::golden::mmu::{Lookup, Mmu};
 use super::params::Config;
-use crate::ap1000p::golden::receive::Class;
 use super::regs::*;
 use crate::ap1000p::golden::ring::Rings;
-use crate::ap1000p::golden::send::Traffic;
 use crate::ap1000p::golden::window::Window;
 use crate::ap1000p::golden::word::Request;
 use crate::harness::agenda::Agenda;
 use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
 use crate::harness::memory::Memory;
-use crate::net::torus::{Port, Torus};
+use crate::net::torus::{Class, Port, Torus};
 use crate::{NodeId, Picos};
 
 use cell::Node;
@@ -72,10 +70,10 @@ impl Unit {
         Unit::Word,
     ];
 
-    fn sends(class: Traffic) -> Unit {
+    fn sends(class: Class) -> Unit {
         match class {
-            Traffic::Request => Unit::SendRequests,
-            Traffic::Reply => Unit::SendReplies,
+            Class::Request => Unit::SendRequests,
+            Class::Reply => Unit::SendReplies,
         }
     }
 
@@ -278,8 +276,8 @@ impl ModelMachine {
 
     fn run(&mut self, n: usize, unit: Unit) {
         match unit {
-            Unit::SendRequests => self.send(n, Traffic::Request),
-            Unit::SendReplies => self.send(n, Traffic::Reply),
+            Unit::SendRequests => self.send(n, Class::Request),
+            Unit::SendReplies => self.send(n, Class::Reply),
             Unit::ReceiveRequests => self.receive(n, Class::Request),
             Unit::ReceiveReplies => self.receive(n, Class::Reply),
             Unit::Word => self.count(n),

@@ -8,7 +8,7 @@ use crate::ap1000p::golden::creg::{Access, Conflict, Cregs};
 use crate::ap1000p::golden::mmu::{Lookup, Mmu, ReadError};
 use crate::ap1000p::regs::{FAULT_ALIGN, FAULT_RING, RING0_WRITE_SLOT_MASK};
 use crate::ap1000p::golden::ring::{NoRoom, Place, Rings};
-use crate::ap1000p::golden::send::{Origin, Owner};
+use crate::ap1000p::golden::send::{Origin, AddressSpace};
 use crate::ap1000p::golden::word::{Cell, Failed};
 use crate::harness::memory::Memory;
 
@@ -182,7 +182,7 @@ impl Run<'_> {
 
     /// A word of a message's data, for a sender.
     pub fn fetch(&mut self, origin: Origin) -> Option<u32> {
-        let (Owner { context, system }, addr) = match origin {
+        let (AddressSpace { context, system }, addr) = match origin {
             Origin::Memory(owner, addr) => (owner, addr),
             Origin::Register(addr) => return self.register(Access { addr, write: None }).ok().flatten(),
         };

@@ -36,12 +36,12 @@ pub enum Internal {
 /// A committed event of the Receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecvEvent {
-    /// Told: the host wrote a register.
+    /// Reported: the host wrote a register.
     Register {
         offset: u32,
         value: u32,
     },
-    /// Told: this packet begins to arrive.
+    /// Reported: this packet begins to arrive.
     Arrives {
         flits: Vec<u16>,
     },

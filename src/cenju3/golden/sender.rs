@@ -16,7 +16,7 @@ use crate::harness::memory::Memory;
 /// A committed event of the Sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SendEvent {
-    /// Told: the host wrote a register of the Sender (`SQ*_BASE`, `SQ*_PUT`, `S_CTRL`); others are ignored.
+    /// Reported: the host wrote a register of the Sender (`SQ*_BASE`, `SQ*_PUT`, `S_CTRL`); others are ignored.
     Register { offset: u32, value: u32 },
     /// The last word of a read burst came back.
     Read { addr: Addr, bytes: u32 },

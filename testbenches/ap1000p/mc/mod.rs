@@ -2,7 +2,7 @@
 
 mod access;
 mod acks;
-mod asks;
+mod mmu_mux;
 mod creg;
 mod mmu;
 mod wtp;

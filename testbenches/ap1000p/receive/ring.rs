@@ -1,7 +1,7 @@
 //! Messages for ring buffers: in all sets, over the ends of rings of all sizes, without a ring, without room.
 
+use tsunagi::net::torus::Class;
 use testbenches::rtl::*;
-use tsunagi::ap1000p::golden::receive::Class;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::golden::ring::{Ring, Rings};
 use tsunagi::harness::memory::MemoryTiming;

@@ -216,8 +216,8 @@ fn bad_packets_leave_no_trace() {
 }
 
 #[test]
-fn refused_writes_are_told_and_not_published() {
-    let test = "receiver::tests::refused_writes_are_told_and_not_published";
+fn refused_writes_are_reported_and_not_published() {
+    let test = "receiver::tests::refused_writes_are_reported_and_not_published";
     all_gaps::<Cenju3Receiver>(test, Faults::Memory, 0);
     all_gaps::<Cenju3ReceiverWide>(test, Faults::Memory, HALTS);
     all_gaps::<Cenju3ReceiverSmall>(test, Faults::Memory, 0);

@@ -311,7 +311,7 @@ fn ports_that_rust_cannot_drive_are_refused() {
 }
 
 #[test]
-fn a_bad_list_is_told_by_what_is_bad() {
+fn a_bad_list_is_reported_by_what_is_bad() {
     let package = Package::new();
     for (from, to, told) in [
         ("group = \"one\"", "gruop = \"one\"", "gruop"),

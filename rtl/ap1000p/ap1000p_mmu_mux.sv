@@ -6,7 +6,7 @@
 // Latency    none.
 // Reset      nobody asks; the MMU must forget, too.
 // Source     own guess.
-module ap1000p_asks #(
+module ap1000p_mmu_mux #(
     parameter int Clients = 3,  // at least 1
     parameter int W = 46  // bits of a request, at least 1; of the MMU {context, address, write, system}
 ) (

@@ -6,8 +6,8 @@
 //            behind its end comes its beginning. Such a job begins and ends with nobody else's: `over_o`, a pulse when it is done, `whole_o` if all went well.
 // Note       of each message, in order: what became of it, whether it was a job, whether and which flag counts.
 // Flag       asked of the word unit (INC) when all words of the message and of those before are in memory, if all went well. Address 0: none.
-// Told       `told_valid_o`, a pulse: a message was not executed as it says, why (regs.toml, "BROKEN"), of whom, which.
-// Fault      of ap1000p_runs, with for whom and where. Given up, the rest of the message is thrown away.
+// Reported       `reported_valid_o`, a pulse: a message was not executed as it says, why (regs.toml, "BROKEN"), of whom, which.
+// Fault      of ap1000p_address_runs, with for whom and where. Given up, the rest of the message is thrown away.
 // Memory     of dma_write.
 // Latency    3 cycles and the lookup from job to the first word in the write engine; 1 word per cycle, a run of them per 2 cycles; 4 from the
 //            last response to the flag.
@@ -15,7 +15,7 @@
 // idle_o     everything noted is done, flags included; nobody is being given a place.
 // Reset      drops everything; MMU, memory and word unit must forget what they were asked, too.
 // Source     flag after the last word: paper 2.2.4. Otherwise own guess.
-module ap1000p_place (
+module ap1000p_store (
     input  logic clk_i,
     input  logic rst_i,
     output logic busy_o,
@@ -86,11 +86,11 @@ module ap1000p_place (
     output logic over_o,
     output logic whole_o,
 
-    output logic told_valid_o,
-    output logic [3:0] told_reason_o,
-    output logic [15:0] told_kind_o,
-    output logic [7:0] told_x_o,
-    output logic [7:0] told_y_o
+    output logic reported_valid_o,
+    output logic [3:0] reported_reason_o,
+    output logic [15:0] reported_kind_o,
+    output logic [7:0] reported_x_o,
+    output logic [7:0] reported_y_o
 );
   localparam logic [3:0] None = 4'(ap1000p_pkg::BrokenNone);
 
@@ -99,9 +99,9 @@ module ap1000p_place (
   logic [31:0] run_addr;
   logic [10:0] run_words;
 
-  ap1000p_runs #(
+  ap1000p_address_runs #(
       .Write(1'b1)
-  ) u_runs (
+  ) u_address_runs (
       .clk_i,
       .rst_i,
       .busy_o(runs_busy),
@@ -320,7 +320,9 @@ module ap1000p_place (
       }),
       .out_valid_o(note_valid),
       .out_ready_i(note_pop),
-      .out_data_o({note_reason, note_job, note_flag, flag_addr_o, flag_context_o, told_kind_o, told_y_o, told_x_o}),
+      .out_data_o({
+        note_reason, note_job, note_flag, flag_addr_o, flag_context_o, reported_kind_o, reported_y_o, reported_x_o
+      }),
       .level_o(note_level)
   );
 
@@ -335,12 +337,12 @@ module ap1000p_place (
   assign done = ran_valid && (!ran_waits || done_valid);
   assign ran_pop = state_q == Gather && done && (ran_ends ? note_valid && note_job : !note_valid || note_job);
   assign done_ready = ran_pop && ran_waits;
-  assign told_reason_o = (note_reason != None) ? note_reason : given_up_q ? 4'(ap1000p_pkg::BrokenGivenUp) :
+  assign reported_reason_o = (note_reason != None) ? note_reason : given_up_q ? 4'(ap1000p_pkg::BrokenGivenUp) :
                          bus_q ? 4'(ap1000p_pkg::BrokenBus) : None;
-  assign told_valid_o = state_q == Judge && told_reason_o != None;
-  assign over_o = state_q == Judge && note_job && told_kind_o[ap1000p_pkg::PageSendLsb];
-  assign whole_o = told_reason_o == None;
-  assign counts = note_flag && told_reason_o == None;
+  assign reported_valid_o = state_q == Judge && reported_reason_o != None;
+  assign over_o = state_q == Judge && note_job && reported_kind_o[ap1000p_pkg::PageSendLsb];
+  assign whole_o = reported_reason_o == None;
+  assign counts = note_flag && reported_reason_o == None;
   assign note_pop = (state_q == Judge && !counts) || (state_q == Count && flag_ready_i);
 
   always_ff @(posedge clk_i) begin
@@ -361,7 +363,7 @@ module ap1000p_place (
     end
   end
   assign flag_valid_o = state_q == Count;
-  assign flag_system_o = told_kind_o[ap1000p_pkg::PageSystemLsb];
+  assign flag_system_o = reported_kind_o[ap1000p_pkg::PageSystemLsb];
   assign busy_o = state_q != Gather || note_valid || ran_valid || flag_open_q || runs_busy || write_busy ||
                   word_level != '0 || part_level != '0 || active_q;
 

@@ -14,7 +14,7 @@
 // busy_o     low when no job is inside.
 // Source     stride word, unit of a word, item 0 as 256: paper 3.2, Fig 5. Gap after each item, field positions: the digest's choice.
 //            Runs, cut at 4 KB, fault with retry or abort: own guess (software maps the page and resumes: the machine's Linux port).
-module ap1000p_runs #(
+module ap1000p_address_runs #(
     parameter bit Write = 1'b0  // the job writes
 ) (
     input  logic clk_i,

@@ -14,12 +14,12 @@ enum Rule {
     /// What was offered and not taken stays.
     Protocol,
     /// The answer goes to whose request was taken last, and waits for him.
-    Owner,
+    AddressSpace,
     /// While one waits, no other is taken twice.
     Turn,
 }
 
-const RULES: [Rule; 4] = [Rule::Pass, Rule::Protocol, Rule::Owner, Rule::Turn];
+const RULES: [Rule; 4] = [Rule::Pass, Rule::Protocol, Rule::AddressSpace, Rule::Turn];
 
 /// The most clients of a unit here.
 const MOST: usize = 5;
@@ -88,15 +88,15 @@ macro_rules! ports {
 }
 
 ports!(
-    Ap1000pAsks: 3, 46;
-    Ap1000pAsksOne: 1, 8;
-    Ap1000pAsksFive: 5, 8;
-    TwinAsksAll: 3, 46;
-    TwinAsksMixed: 3, 46;
-    TwinAsksChanges: 3, 46;
-    TwinAsksOwner: 3, 46;
-    TwinAsksAnyone: 3, 46;
-    TwinAsksUnfair: 3, 46;
+    Ap1000pMmuMux: 3, 46;
+    Ap1000pMmuMuxOne: 1, 8;
+    Ap1000pMmuMuxFive: 5, 8;
+    TwinMmuMuxAll: 3, 46;
+    TwinMmuMuxMixed: 3, 46;
+    TwinMmuMuxChanges: 3, 46;
+    TwinMmuMuxOwner: 3, 46;
+    TwinMmuMuxAnyone: 3, 46;
+    TwinMmuMuxUnfair: 3, 46;
 );
 
 /// A request that says whose it is.
@@ -140,7 +140,7 @@ fn follows<U: Asks>(case: &Case, start: &str, probe: &Probe) -> Result<(), Strin
             holds(Rule::Protocol, offered.is_none() || offered == seen.request, told)?;
             let answer = owner.filter(|_| inputs.answer);
             let ready = answer.is_none_or(|c| seen.answer_ready == (inputs.takes >> c & 1 == 1));
-            holds(Rule::Owner, seen.answered == bit(answer) && ready, told)?;
+            holds(Rule::AddressSpace, seen.answered == bit(answer) && ready, told)?;
             for c in (0..U::CLIENTS).filter(|&c| inputs.requests[c].is_some()) {
                 match taken {
                     Some(other) if other != c => {
@@ -172,27 +172,27 @@ fn follows<U: Asks>(case: &Case, start: &str, probe: &Probe) -> Result<(), Strin
 #[test]
 fn each_gets_its_own_answer_in_turn() {
     for start in STARTS {
-        let case = Case::new("ap1000p", "mc::asks::each_gets_its_own_answer_in_turn", start);
-        case.run(|probe| follows::<Ap1000pAsks>(&case, start, probe));
-        case.run(|probe| follows::<Ap1000pAsksOne>(&case, start, probe));
-        case.run(|probe| follows::<Ap1000pAsksFive>(&case, start, probe));
+        let case = Case::new("ap1000p", "mc::mmu_mux::each_gets_its_own_answer_in_turn", start);
+        case.run(|probe| follows::<Ap1000pMmuMux>(&case, start, probe));
+        case.run(|probe| follows::<Ap1000pMmuMuxOne>(&case, start, probe));
+        case.run(|probe| follows::<Ap1000pMmuMuxFive>(&case, start, probe));
     }
 }
 
 fn checks<U: Asks>() -> Vec<Result<(), String>> {
-    let case = Case::new("ap1000p", "mc::asks::each_twin_is_caught", "");
+    let case = Case::new("ap1000p", "mc::mmu_mux::each_twin_is_caught", "");
     vec![follows::<U>(&case, STARTS[0], &Probe::default())]
 }
 
 #[test]
 fn each_twin_is_caught() {
     let twins: &[Twin] = &[
-        ("Pass", &checks::<TwinAsksAll>),
-        ("Pass", &checks::<TwinAsksMixed>),
-        ("Protocol", &checks::<TwinAsksChanges>),
-        ("Owner", &checks::<TwinAsksOwner>),
-        ("Owner", &checks::<TwinAsksAnyone>),
-        ("Turn", &checks::<TwinAsksUnfair>),
+        ("Pass", &checks::<TwinMmuMuxAll>),
+        ("Pass", &checks::<TwinMmuMuxMixed>),
+        ("Protocol", &checks::<TwinMmuMuxChanges>),
+        ("AddressSpace", &checks::<TwinMmuMuxOwner>),
+        ("AddressSpace", &checks::<TwinMmuMuxAnyone>),
+        ("Turn", &checks::<TwinMmuMuxUnfair>),
     ];
     each_is_caught(&RULES, twins);
 }

@@ -7,7 +7,7 @@
 //            before the other old ones had their turn.)
 // Reset      forgets who was passed over.
 // Source     cap: own guess.
-module ap1000p_choose #(
+module ap1000p_queue_arbiter #(
     parameter int N = 3,  // queues, 2 to 5
     parameter int AgeCap = 16  // messages, 4 to 255
 ) (

@@ -8,7 +8,7 @@
 // Reset      empties it.
 // Source     own guess: the machine has counters of an open command's words, and had them in the queue itself; here a command
 //            enters its queue when it is complete, so that one given up leaves nothing behind there.
-module ap1000p_open (
+module ap1000p_command_buffer (
     input logic clk_i,
     input logic rst_i,
     input logic put_i,

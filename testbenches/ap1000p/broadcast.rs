@@ -84,8 +84,8 @@ macro_rules! ports {
     )+};
 }
 
-ports!(Ap1000pSpread TwinSpreadRow TwinSpreadMore TwinSpreadColumns TwinSpreadStuck TwinSpreadBubble TwinSpreadPath
-       TwinSpreadRest TwinSpreadWithdraws);
+ports!(Ap1000pBroadcast TwinBroadcastRow TwinBroadcastMore TwinBroadcastColumns TwinBroadcastStuck TwinBroadcastBubble TwinBroadcastPath
+       TwinBroadcastRest TwinBroadcastWithdraws);
 
 struct Bench<'a, U> {
     rig: Rig<'a, U>,
@@ -243,20 +243,20 @@ fn rate<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Res
 fn follows_the_model() {
     for start in STARTS {
         for gaps in Gaps::ALL {
-            let case = Case::new("ap1000p", "spread::follows_the_model", format!("{start}, {gaps:?}"));
-            case.run(|probe| follows::<Ap1000pSpread>(&case, start, gaps, probe));
+            let case = Case::new("ap1000p", "broadcast::follows_the_model", format!("{start}, {gaps:?}"));
+            case.run(|probe| follows::<Ap1000pBroadcast>(&case, start, gaps, probe));
         }
     }
 }
 
 #[test]
 fn a_word_per_cycle() {
-    let case = Case::new("ap1000p", "spread::a_word_per_cycle", "");
-    case.run(|probe| rate::<Ap1000pSpread>(&case, probe));
+    let case = Case::new("ap1000p", "broadcast::a_word_per_cycle", "");
+    case.run(|probe| rate::<Ap1000pBroadcast>(&case, probe));
 }
 
 fn checks<U: Ports<In = Inputs, Out = Outputs>>() -> Vec<Result<(), String>> {
-    let case = |what: String| Case::new("ap1000p", "spread::each_twin_is_caught", what);
+    let case = |what: String| Case::new("ap1000p", "broadcast::each_twin_is_caught", what);
     let probe = Probe::default();
     let mut found = vec![rate::<U>(&case("rate".into()), &probe)];
     for gaps in [Gaps::None, Gaps::Both] {
@@ -268,14 +268,14 @@ fn checks<U: Ports<In = Inputs, Out = Outputs>>() -> Vec<Result<(), String>> {
 #[test]
 fn each_twin_is_caught() {
     let twins: [Twin; 8] = [
-        ("Words", &checks::<TwinSpreadRow>),
-        ("Words", &checks::<TwinSpreadMore>),
-        ("Words", &checks::<TwinSpreadColumns>),
-        ("Rate", &checks::<TwinSpreadBubble>),
-        ("Hang", &checks::<TwinSpreadStuck>),
-        ("Path", &checks::<TwinSpreadPath>),
-        ("Rest", &checks::<TwinSpreadRest>),
-        ("Protocol", &checks::<TwinSpreadWithdraws>),
+        ("Words", &checks::<TwinBroadcastRow>),
+        ("Words", &checks::<TwinBroadcastMore>),
+        ("Words", &checks::<TwinBroadcastColumns>),
+        ("Rate", &checks::<TwinBroadcastBubble>),
+        ("Hang", &checks::<TwinBroadcastStuck>),
+        ("Path", &checks::<TwinBroadcastPath>),
+        ("Rest", &checks::<TwinBroadcastRest>),
+        ("Protocol", &checks::<TwinBroadcastWithdraws>),
     ];
     each_is_caught(&RULES, &twins);
 }

@@ -11,7 +11,7 @@
 // Full       waits for the queue.
 // Reset      drops everything.
 // Source     reply made by the hardware, automatic acknowledge: paper 2.2.4, 2.2.6. Words: docs/machines/ap1000p.md, own guess.
-module ap1000p_answer #(
+module ap1000p_reply #(
     parameter bit Reply = 1'b0,  // the class: replies, of which only words for registers are operations
     parameter int MemW = 26  // bits of an address in cell memory, 9 to 31
 ) (

@@ -9,7 +9,7 @@
 // Reset      drops everything.
 // busy_o     low when nothing is inside.
 // Source     that there is a broadcast to all: page codes of the machine's Linux port. How it goes: own guess; docs/machines/torus.md.
-module ap1000p_spread #(
+module ap1000p_broadcast #(
     parameter int CoordW = 5  // bits of a coordinate, 1 to 7
 ) (
     input  logic clk_i,

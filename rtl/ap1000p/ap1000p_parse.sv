@@ -14,7 +14,7 @@
 // Full       `in_ready_o` is low while an operation is under way, the job before has runs left, or nobody takes data or notes.
 // Reset      drops everything; the next word is a route.
 // Source     kinds and words: docs/machines/ap1000p.md. Order and checks: own guess.
-module ap1000p_take #(
+module ap1000p_parse #(
     parameter bit Reply = 1'b0  // the class: replies; otherwise requests
 ) (
     input logic clk_i,
@@ -47,7 +47,7 @@ module ap1000p_take #(
     output logic head_put_o,
     output logic [3:0] head_index_o,
     output logic op_valid_o,
-    output logic [2:0] op_o,  // GET, atomic, load, store, register: ap1000p_answer
+    output logic [2:0] op_o,  // GET, atomic, load, store, register: ap1000p_reply
     input logic op_done_i,
     input logic [3:0] op_reason_i,
 

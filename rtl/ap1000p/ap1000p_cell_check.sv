@@ -6,7 +6,7 @@
 //            distance was given: distance, distance - size or distance + size is one of low..high.
 // Misuse     with a size of 0 no cell is one of the torus. Low above high: nothing is in the range.
 // Source     range register of relative cells: the machine's Linux port; that a cell has one meaning however it is written: ours.
-module ap1000p_axis (
+module ap1000p_cell_check (
     input logic clk_i,
     input logic [7:0] distance_i,  // cells, signed
     input logic [7:0] size_i,  // cells of the torus along the axis, 1 to 128

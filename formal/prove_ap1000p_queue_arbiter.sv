@@ -1,6 +1,6 @@
-// `ap1000p_choose`: who is chosen has asked; somebody is chosen when somebody asks; the order; and nobody who asks is passed over more
+// `ap1000p_queue_arbiter`: who is chosen has asked; somebody is chosen when somebody asks; the order; and nobody who asks is passed over more
 // than AgeCap + N - 1 times. A queue that has a message is assumed to keep it until it is chosen.
-module prove_ap1000p_choose #(
+module prove_ap1000p_queue_arbiter #(
     parameter int N = 3,
     parameter int AgeCap = 4
 ) (
@@ -10,7 +10,7 @@ module prove_ap1000p_choose #(
     input logic take_i
 );
   logic [N-1:0] pick;
-  ap1000p_choose #(
+  ap1000p_queue_arbiter #(
       .N(N),
       .AgeCap(AgeCap)
   ) dut (

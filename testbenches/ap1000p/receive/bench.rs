@@ -456,10 +456,10 @@ impl<'a, U: Receive> Bench<'a, U> {
                 Effect::Ringed { place, words } => self.ringed.push_back((number, (*place, *words))),
             }
         }
-        if let Some((why, what)) = outcome.told {
+        if let Some((why, what)) = outcome.reported {
             self.broken.push_back((number, (why as u8, what)));
         }
-        let why = outcome.told.map(|(why, _)| why);
+        let why = outcome.reported.map(|(why, _)| why);
         self.due.push(Due {
             words: words.to_vec(),
             outcome,

@@ -103,6 +103,10 @@ pub fn check_bench(grid: Option<Grid>, bench: impl FnOnce(&Probe)) -> usize {
         .collect();
     for wave in &waves {
         assert!(!fs::read(wave).unwrap().contains(&0), "{} is spoilt", wave.display());
+        // The nets of a netlist are in no wave (`rtl-flow gate`).
+        if std::env::var_os("VERILATED_NETLISTS").is_some() {
+            continue;
+        }
         match grid {
             Some(grid) => assert!(
                 check_clocks(wave, &[("clk_i", grid)]) > 0,

@@ -154,11 +154,12 @@ fn traffic<N: Nic>(rig: &mut Rig<N>, rng: &mut Rng) -> Vec<Event> {
     for (at, body) in expected {
         assert_eq!(rig.memory.read(Addr(at), body.len()).unwrap(), body, "DMA to {at:#x}");
     }
-    for (buffer, bodies) in messages.iter().enumerate() {
+    for (buffer, bodies) in messages.iter_mut().enumerate() {
         let base = BODIES + buffer as u32 * 0x4000;
-        // Queues overtake each other, so each body is in some slot of its buffer.
+        // Queues overtake each other, so each body is in some slot of its buffer. A short one may begin a longer one, which chooses first.
+        bodies.sort_by_key(|(_, body)| std::cmp::Reverse(body.len()));
         let mut slots: Vec<u32> = (0..bodies.len() as u32).collect();
-        for (q, body) in bodies {
+        for (q, body) in &*bodies {
             let at = |slot: &u32| rig.memory.read(Addr(base + slot * 512), body.len()).unwrap() == body;
             let found = slots
                 .iter()

@@ -1,19 +1,18 @@
 //! Random host programs on the AP1000+, on the golden model and on the RTL: atomic operations have an order that explains what all saw, messages of a pair stay in
 //! order, a PUT that is acknowledged is in memory, a GET sees the PUTs before it. Each of these is held against a machine that breaks it.
 
-mod property;
-
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use property::holds;
 use proptest::prelude::*;
+use support::property::holds;
+use support::{Test, this_test};
+use tsunagi::ap1000p::golden::window::{Window, page};
 use tsunagi::ap1000p::host::{Ap1000pSim, Cell, CommandError, Transfer};
-use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::golden::window::{Window, page};
+use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::harness::backend::{Backend, Event, HostReq, HostRsp};
 use tsunagi::harness::linear::{Call, explain};
 use tsunagi::harness::memory::Memory;
@@ -250,12 +249,12 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn random<B: Backend + 'static>(test: &'static str, cases: u32, make: impl Fn(&Config, &Probe) -> B) {
+fn random<B: Backend + 'static>(test: Test, cases: u32, make: impl Fn(&Config, &Probe) -> B) {
     let programs = prop::collection::vec(prop::collection::vec(any_step(), 0..32), CELLS);
     let strategy = (prop::sample::select(vec![1, 8]), any::<bool>(), programs);
     holds(
         test,
-        "tests/regressions/ap1000p_random.txt",
+        "tests/ap1000p/regressions/random.txt",
         cases,
         strategy,
         |_, (link_cycles, hardware_refill, programs), probe| {
@@ -267,14 +266,12 @@ fn random<B: Backend + 'static>(test: &'static str, cases: u32, make: impl Fn(&C
 
 #[test]
 fn random_programs_on_the_model() {
-    random("random_programs_on_the_model", 64, |config, _| {
-        ModelMachine::new(config)
-    });
+    random(this_test!(), 64, |config, _| ModelMachine::new(config));
 }
 
 #[test]
 fn random_programs_on_the_rtl() {
-    random("random_programs_on_the_rtl", 16, |config, probe| {
+    random(this_test!(), 16, |config, probe| {
         Machine::new(config).expect("built").with_probe(probe)
     });
 }

@@ -1,9 +1,8 @@
 //! `tsunagi repro ap1000p`: every experiment on the RTL within its bounds, what the rows say, and bad input.
 
-mod common;
-
-use common::tsunagi;
 use serde_json::Value;
+
+use crate::tsunagi;
 
 fn rows(args: &[&str]) -> Vec<Value> {
     let (code, text, error) = tsunagi(&[&["repro", "ap1000p", "--json"], args].concat());

@@ -5,29 +5,21 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use tsunagi::ap1000p::bif_regs::*;
-use tsunagi::ap1000p::host::{Ap1000pSim, BusError, Cell, Combine};
-use tsunagi::ap1000p::rtl::{Machine, NotBuilt};
-use tsunagi::ap1000p::model::ModelMachine;
-use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::golden::window::NETS;
+use tsunagi::ap1000p::host::{Ap1000pSim, BusError, Cell, Combine};
+use tsunagi::ap1000p::model::ModelMachine;
+use tsunagi::ap1000p::rtl::{Machine, NotBuilt};
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::SimError;
 use tsunagi::harness::seed::Seed;
 use tsunagi::{Addr, NodeId, Picos};
 
+use crate::machines::config;
+
 const BOUND: Picos = Picos::from_ns(100_000_000);
 const FLAG: Addr = Addr(0x6_0000);
 
 type Sim = Ap1000pSim<Box<dyn Backend>>;
-
-fn config(columns: u32, rows: u32) -> Config {
-    Config {
-        columns,
-        rows,
-        link_rate: 200.0,
-        ..Config::paper()
-    }
-}
 
 /// The machine on both backends, one after the other; a test's time and cycles are printed.
 fn both(columns: u32, rows: u32, test: impl Fn(&mut Sim)) {

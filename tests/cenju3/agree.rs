@@ -1,10 +1,8 @@
 //! The timed golden model and the RTL machine, under the same host.
 
-mod model_driver;
-
-use model_driver::{DEST, Driver, HEADERS, SOURCE, all_to_all, dma, rmwrite_throughput, throughput};
-use tsunagi::cenju3::model::ModelMachine;
+use support::cenju3::{A, B, DMA_HEADERS, Driver, LIMIT};
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::cenju3::repro::{AtEnd, Scenario, What, measure};
@@ -13,20 +11,22 @@ use tsunagi::harness::backend::{Backend, Event, EventKind};
 use tsunagi::repro::Record;
 use tsunagi::repro::row::BackendKind;
 use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
-use tsunagi::{Addr, NodeId, Picos};
+use tsunagi::{Addr, Picos};
+
+use crate::traffic::{DEST, SOURCE, all_to_all, dma, rmwrite_throughput, throughput};
 
 fn rtl(config: &Config) -> RtlMachine<Composed<Cenju3Nic>> {
     RtlMachine::<Composed<Cenju3Nic>>::build(config).expect("the RTL is built")
 }
 
-fn latency<B: Backend>(machine: B, config: &Config, kind: Kind) -> Vec<Event> {
-    let mut d = Driver::new(machine, config);
-    d.fill(0, SOURCE, 64, 1);
-    d.write(1, R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_END_MASK);
-    d.settle();
+fn latency<M: Backend>(machine: M, config: &Config, kind: Kind) -> Vec<Event> {
+    let mut d = Driver::new(machine, config, 0);
+    d.fill(A, SOURCE, 64, 1);
+    d.write(B, R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_END_MASK);
+    d.settle(LIMIT);
     d.machine.record(true);
-    d.send(0, &[ParcelHeader { kind, ..dma(1, 32, 0) }]);
-    d.interrupt(1);
+    d.send(A, &[ParcelHeader { kind, ..dma(1, 32, 0) }]);
+    d.irq(B, LIMIT);
     d.machine.take_events()
 }
 
@@ -53,26 +53,26 @@ fn one_packet_takes_the_same_way_at_the_same_times() {
 
 /// Writes of PE 1 and their responses, where it is sent these one after the other without a pause, to a memory that answers late and refuses
 /// one byte; and what its registers say in the end.
-fn writes<B: Backend>(
-    machine: B,
+fn writes<M: Backend>(
+    machine: M,
     config: &Config,
     parcels: &[ParcelHeader],
     refused: Option<u32>,
 ) -> (Vec<Event>, Vec<u32>) {
-    let mut d = Driver::new(machine, config);
-    d.fill(0, SOURCE, 4096, 1);
+    let mut d = Driver::new(machine, config, 0);
+    d.fill(A, SOURCE, 4096, 1);
     if let Some(at) = refused {
-        d.machine.memory(NodeId(1)).inject_fault(at..at + 1);
+        d.machine.memory(B).inject_fault(at..at + 1);
     }
-    d.settle();
+    d.settle(LIMIT);
     d.machine.record(true);
-    d.send(0, parcels);
-    d.settle();
+    d.send(A, parcels);
+    d.settle(LIMIT);
     let is_write = |e: &Event| matches!(e.kind, EventKind::MemWrite { .. } | EventKind::MemWritten { .. });
     let events = d.machine.take_events().into_iter();
-    let writes = events.filter(|e| e.node == NodeId(1) && is_write(e)).collect();
+    let writes = events.filter(|e| e.node == B && is_write(e)).collect();
     let registers = [DHB_PUT, MHB_PUT, MBB0_PUT, R_STAT, R_DROP, R_ERR];
-    (writes, registers.map(|offset| d.read(1, offset)).into())
+    (writes, registers.map(|offset| d.read(B, offset)).into())
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn what_is_written_behind_a_late_or_refused_packet_agrees() {
         (&four[..], None, 0),
         (&four, Some(DEST), 1),
         (&four, Some(DEST + 512), 1),
-        (&four, Some(HEADERS[1] + 16), 2),
+        (&four, Some(DMA_HEADERS + 16), 2),
         (&mixed, None, 0),
         (&mixed, Some(DEST + 1024), 1),
     ] {

@@ -1,25 +1,25 @@
 //! The timed golden model against the paper's arithmetic, driven by the simplest possible host; and that its bytes are real.
 
-mod model_driver;
-
-use model_driver::{BODIES, DEST, Driver, HEADERS, RING, SOURCE, all_to_all, dma, first};
-use tsunagi::cenju3::model::ModelMachine;
+use support::cenju3::{A, B, DMA_HEADERS, Driver, LIMIT, MSG_BODIES, MSG_HEADERS, QUEUES};
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::harness::backend::{Backend, EventKind, HostReq};
-use tsunagi::{Addr, NodeId, Picos};
+use tsunagi::{Addr, Picos};
+
+use crate::traffic::{self, DEST, SOURCE, all_to_all, dma, first};
 
 fn driver(config: &Config) -> Driver<ModelMachine> {
-    Driver::new(ModelMachine::new(config), config)
+    Driver::new(ModelMachine::new(config), config, 0)
 }
 
 fn throughput(config: &Config, size: u32, rate: Option<f64>, delay: f64) -> f64 {
-    model_driver::throughput(ModelMachine::new, config, size, rate, delay)
+    traffic::throughput(ModelMachine::new, config, size, rate, delay)
 }
 
 fn rmwrite_throughput(config: &Config, size: u32) -> f64 {
-    model_driver::rmwrite_throughput(ModelMachine::new, config, size)
+    traffic::rmwrite_throughput(ModelMachine::new, config, size)
 }
 
 /// Digest of sec. 6.3: reception is bound by Receiver, network or FIFO, whichever takes longest.
@@ -144,25 +144,25 @@ fn rmwrite_reaches_what_the_fluid_simulation_says() {
 fn hardware_latency_is_seven_microseconds_of_about_one_each() {
     let config = Config::paper();
     let mut d = driver(&config);
-    d.write(1, R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_END_MASK);
+    d.write(B, R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_END_MASK);
     d.machine.record(true);
     d.send(
-        0,
+        A,
         &[ParcelHeader {
             kind: Kind::Msg0,
             ..dma(1, 32, 0)
         }],
     );
-    d.interrupt(1);
+    d.irq(B, LIMIT);
     let events = d.machine.take_events();
     assert!(events.windows(2).all(|w| w[0].at <= w[1].at), "in time order");
-    let start = first(&events, 0, |k| matches!(k, EventKind::RegWrite { offset: SQ1_PUT, .. }));
-    let header_came = first(&events, 0, |k| k == EventKind::MemReadData { addr: Addr(RING[1]) });
+    let start = first(&events, A, |k| matches!(k, EventKind::RegWrite { offset: SQ1_PUT, .. }));
+    let header_came = first(&events, A, |k| k == EventKind::MemReadData { addr: Addr(QUEUES[1]) });
     let header_read = header_came + config.io_period * 7;
-    let out = first(&events, 0, |k| matches!(k, EventKind::TxFirst { .. }));
-    let inward = first(&events, 1, |k| matches!(k, EventKind::RxFirst { .. }));
-    let written = |at: u32, bytes: u32| first(&events, 1, |k| k == EventKind::MemWritten { addr: Addr(at), bytes });
-    let header = written(HEADERS[0], 16);
+    let out = first(&events, A, |k| matches!(k, EventKind::TxFirst { .. }));
+    let inward = first(&events, B, |k| matches!(k, EventKind::RxFirst { .. }));
+    let written = |at: u32, bytes: u32| first(&events, B, |k| k == EventKind::MemWritten { addr: Addr(at), bytes });
+    let header = written(MSG_HEADERS, 16);
     for (what, span) in [
         ("header read", header_read - start),
         ("body read", out - header_read),
@@ -177,8 +177,11 @@ fn hardware_latency_is_seven_microseconds_of_about_one_each() {
     );
     let total = config.ext_access + (header - start);
     assert!((6.5..=7.5).contains(&total.as_us()), "total {total}");
-    let irq = first(&events, 1, |k| k == EventKind::Irq { level: true });
-    assert!(irq >= written(BODIES, 32), "the end interrupt follows the last write");
+    let irq = first(&events, B, |k| k == EventKind::Irq { level: true });
+    assert!(
+        irq >= written(MSG_BODIES[0], 32),
+        "the end interrupt follows the last write"
+    );
     assert!((11.0..=13.0).contains(&(irq - start + config.irq_recognition).as_us()));
 }
 
@@ -204,16 +207,16 @@ fn a_machine_of_256_exchanges_with_all() {
 fn a_priority_parcel_passes_a_long_one_at_a_packet_boundary() {
     let mut d = driver(&Config::paper());
     let at = d.machine.now();
-    d.send(0, &[dma(1, 131072, 0)]);
+    d.send(A, &[dma(1, 131072, 0)]);
     d.until(at + Picos::from_us(500.0));
     let urgent = ParcelHeader {
         kind: Kind::Msg1,
         ..dma(1, 8, 0)
     };
-    assert!(d.machine.memory(NodeId(0)).write(Addr(RING[0]), &urgent.encode()));
+    d.queue(A, 0, &urgent);
     d.machine.record(true);
-    d.write(0, SQ0_PUT, 1);
-    d.settle();
+    d.start(&[A], 0);
+    d.settle(LIMIT);
     let events = d.machine.take_events();
     let heads: Vec<u16> = events
         .iter()
@@ -236,10 +239,10 @@ fn a_priority_parcel_passes_a_long_one_at_a_packet_boundary() {
 #[test]
 fn bad_parcels_and_packets_are_reported_and_the_next_is_unharmed() {
     let mut d = driver(&Config::paper());
-    d.write(0, R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_SEND_MASK);
-    let data = d.fill(0, SOURCE, 4096, 3);
+    d.write(A, R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_SEND_MASK);
+    let data = d.fill(A, SOURCE, 4096, 3);
     d.send(
-        0,
+        A,
         &[
             ParcelHeader {
                 dest: Addr(DEST + 4),
@@ -248,58 +251,56 @@ fn bad_parcels_and_packets_are_reported_and_the_next_is_unharmed() {
             dma(1, 64, 0),
         ],
     );
-    d.interrupt(0);
+    d.irq(A, LIMIT);
     assert_eq!(
-        d.read(0, S_STAT) & 0xffff,
+        d.read(A, S_STAT) & 0xffff,
         S_STAT_EMPTY0_MASK | S_STAT_HALTED1_MASK | STATUS_DEST_MISALIGNED << S_STAT_ERROR1_SHIFT
     );
     assert_eq!(
-        d.bytes(0, RING[1] + PARCEL_STATUS, 4),
+        d.bytes(A, QUEUES[1] + PARCEL_STATUS, 4),
         STATUS_DEST_MISALIGNED.to_le_bytes()
     );
-    d.write(0, R_STAT, R_STAT_SEND_ERROR_MASK);
-    d.write(0, S_CTRL, S_CTRL_RESUME1_MASK);
-    d.settle();
-    assert_eq!((d.read(0, SQ1_GET), d.bytes(1, DEST, 64)), (2, data[..64].to_vec()));
+    d.write(A, R_STAT, R_STAT_SEND_ERROR_MASK);
+    d.write(A, S_CTRL, S_CTRL_RESUME1_MASK);
+    d.settle(LIMIT);
+    assert_eq!((d.read(A, SQ1_GET), d.bytes(B, DEST, 64)), (2, data[..64].to_vec()));
 
     // A body that memory refuses: the packet under way is cut, and the Receiver does not publish it.
-    d.machine
-        .memory(NodeId(0))
-        .inject_fault(SOURCE + 1024 + 40..SOURCE + 1024 + 44);
-    d.send(0, &[dma(1, 2048, 0), dma(1, 512, 2048)]);
-    d.interrupt(0);
+    d.machine.memory(A).inject_fault(SOURCE + 1024 + 40..SOURCE + 1024 + 44);
+    d.send(A, &[dma(1, 2048, 0), dma(1, 512, 2048)]);
+    d.irq(A, LIMIT);
     assert_eq!(
-        d.bytes(0, RING[1] + 64 + PARCEL_STATUS, 4),
+        d.bytes(A, QUEUES[1] + 64 + PARCEL_STATUS, 4),
         STATUS_BODY_BUS_ERROR.to_le_bytes()
     );
-    d.settle();
-    assert_eq!((d.read(1, DHB_PUT), d.read(1, R_DROP)), (3, 1));
-    assert_eq!(d.read(1, R_STAT), R_STAT_END_MASK | R_STAT_TRUNCATED_MASK);
-    d.write(0, S_CTRL, S_CTRL_RESUME1_MASK);
-    d.settle();
+    d.settle(LIMIT);
+    assert_eq!((d.read(B, DHB_PUT), d.read(B, R_DROP)), (3, 1));
+    assert_eq!(d.read(B, R_STAT), R_STAT_END_MASK | R_STAT_TRUNCATED_MASK);
+    d.write(A, S_CTRL, S_CTRL_RESUME1_MASK);
+    d.settle(LIMIT);
     assert_eq!(
-        (d.read(1, DHB_PUT), d.bytes(1, DEST + 2048, 512)),
+        (d.read(B, DHB_PUT), d.bytes(B, DEST + 2048, 512)),
         (4, data[2048..2560].to_vec())
     );
 
     // A packet for another PE, and a write that memory refuses.
-    d.write(1, NODE_ID, 7);
-    d.send(0, &[dma(1, 512, 0)]);
-    d.settle();
+    d.write(B, NODE_ID, 7);
+    d.send(A, &[dma(1, 512, 0)]);
+    d.settle(LIMIT);
     assert_eq!(
-        (d.read(1, R_DROP), d.read(1, R_STAT) & R_STAT_BAD_HEADER_MASK != 0),
+        (d.read(B, R_DROP), d.read(B, R_STAT) & R_STAT_BAD_HEADER_MASK != 0),
         (2, true)
     );
-    d.write(1, NODE_ID, 1);
-    d.machine.memory(NodeId(1)).inject_fault(DEST + 100..DEST + 101);
-    d.send(0, &[dma(1, 512, 0), dma(1, 512, 512)]);
-    d.settle();
+    d.write(B, NODE_ID, 1);
+    d.machine.memory(B).inject_fault(DEST + 100..DEST + 101);
+    d.send(A, &[dma(1, 512, 0), dma(1, 512, 512)]);
+    d.settle(LIMIT);
     assert_eq!(
-        (d.read(1, R_DROP), d.read(1, R_STAT) & R_STAT_BUS_ERROR_MASK != 0),
+        (d.read(B, R_DROP), d.read(B, R_STAT) & R_STAT_BUS_ERROR_MASK != 0),
         (3, true)
     );
     assert_eq!(
-        (d.read(1, DHB_PUT), d.bytes(1, DEST + 512, 512)),
+        (d.read(B, DHB_PUT), d.bytes(B, DEST + 512, 512)),
         (5, data[512..1024].to_vec())
     );
 }
@@ -307,20 +308,20 @@ fn bad_parcels_and_packets_are_reported_and_the_next_is_unharmed() {
 #[test]
 fn a_full_ring_stops_the_network_and_nothing_is_lost() {
     let mut d = driver(&Config::paper());
-    d.write(1, DHB_SIZE, 4);
-    d.write(1, R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_ERROR_MASK);
-    let data = d.fill(0, SOURCE, 16 * 512, 9);
+    d.write(B, DHB_SIZE, 4);
+    d.write(B, R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_ERROR_MASK);
+    let data = d.fill(A, SOURCE, 16 * 512, 9);
     let parcels: Vec<_> = (0..16).map(|i| dma(1, 512, 512 * i)).collect();
-    d.send(0, &parcels);
+    d.send(A, &parcels);
     let mut taken = 0;
     while taken < 15 {
-        d.interrupt(1);
-        d.settle();
+        d.irq(B, LIMIT);
+        d.settle(LIMIT);
         assert_eq!(
-            d.read(1, R_STAT) & 0xffff,
+            d.read(B, R_STAT) & 0xffff,
             R_STAT_HALTED_MASK | R_STAT_OVERFLOW_MASK | R_STAT_END_MASK
         );
-        let put = d.read(1, DHB_PUT);
+        let put = d.read(B, DHB_PUT);
         assert_eq!((put + 4 - taken % 4) % 4, 3, "the ring holds three");
         taken += 3;
         if taken < 9 {
@@ -330,56 +331,47 @@ fn a_full_ring_stops_the_network_and_nothing_is_lost() {
                 d.machine.hang_report()
             );
         }
-        d.write(1, DHB_GET, put);
-        d.write(1, R_STAT, R_STAT_OVERFLOW_MASK);
-        d.write(1, R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_ERROR_MASK | R_CTRL_RESTART_MASK);
+        d.write(B, DHB_GET, put);
+        d.write(B, R_STAT, R_STAT_OVERFLOW_MASK);
+        d.write(B, R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_ERROR_MASK | R_CTRL_RESTART_MASK);
     }
-    d.settle();
-    assert_eq!(d.bytes(1, DEST, 16 * 512), data);
+    d.settle(LIMIT);
+    assert_eq!(d.bytes(B, DEST, 16 * 512), data);
 }
 
 #[test]
 fn a_halt_on_arrival_holds_the_body_back() {
     let mut d = driver(&Config::paper());
     let run = R_CTRL_RUN_MASK | R_CTRL_HALT_ARRIVAL_MASK | R_CTRL_IE_ARRIVAL_MASK | R_CTRL_IE_END_MASK;
-    d.write(1, R_CTRL, run);
-    let data = d.fill(0, SOURCE, 512, 5);
-    let before = d.fill(1, DEST, 512, 6);
+    d.write(B, R_CTRL, run);
+    let data = d.fill(A, SOURCE, 512, 5);
+    let before = d.fill(B, DEST, 512, 6);
     d.send(
-        0,
+        A,
         &[ParcelHeader {
             arr: true,
             ..dma(1, 512, 0)
         }],
     );
-    d.interrupt(1);
-    d.settle();
-    assert_eq!(d.read(1, R_STAT) & 0xffff, R_STAT_HALTED_MASK | R_STAT_ARRIVAL_MASK);
-    assert_eq!((d.read(1, DHB_PUT), d.bytes(1, DEST, 512)), (0, before));
+    d.irq(B, LIMIT);
+    d.settle(LIMIT);
+    assert_eq!(d.read(B, R_STAT) & 0xffff, R_STAT_HALTED_MASK | R_STAT_ARRIVAL_MASK);
+    assert_eq!((d.read(B, DHB_PUT), d.bytes(B, DEST, 512)), (0, before));
     assert_eq!(
-        d.bytes(1, HEADERS[1] + PACKET_BODY, 2),
+        d.bytes(B, DMA_HEADERS + PACKET_BODY, 2),
         512u16.to_le_bytes(),
         "the header is there"
     );
-    d.write(1, R_STAT, R_STAT_ARRIVAL_MASK);
-    d.write(1, R_CTRL, run | R_CTRL_RESTART_MASK);
-    d.interrupt(1);
-    assert_eq!((d.read(1, DHB_PUT), d.bytes(1, DEST, 512)), (1, data));
+    d.write(B, R_STAT, R_STAT_ARRIVAL_MASK);
+    d.write(B, R_CTRL, run | R_CTRL_RESTART_MASK);
+    d.irq(B, LIMIT);
+    assert_eq!((d.read(B, DHB_PUT), d.bytes(B, DEST, 512)), (1, data));
 }
 
 #[test]
 fn registers_that_are_not_there_answer_with_an_error() {
     let mut d = driver(&Config::paper());
-    let mut error = |req| {
-        d.machine.host_start(NodeId(0), req);
-        loop {
-            let next = d.machine.next_event().unwrap();
-            d.machine.advance(next);
-            if let Some(rsp) = d.machine.host_take(NodeId(0)) {
-                return rsp.error;
-            }
-        }
-    };
+    let mut error = |req| d.access(A, req).error;
     for offset in [SQ0_GET, S_STAT, MHB_PUT, MBB1_PUT, R_DROP, R_ERR, ID, 0x80, 2] {
         assert!(error(HostReq::Write { offset, value: 1 }), "write {offset:#x}");
     }

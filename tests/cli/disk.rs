@@ -1,16 +1,11 @@
 //! Where nothing can be written: the file is named, no stump of it stays, and the exit code is 3.
 
-mod common;
-
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::tsunagi;
-
-const TSUNAGI: &str = env!("CARGO_BIN_EXE_tsunagi");
-
+use crate::{TSUNAGI, tsunagi};
 #[test]
 fn standard_output_without_room_is_an_error() {
     for command in [

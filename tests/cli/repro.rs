@@ -1,12 +1,11 @@
 //! `tsunagi repro`, `run` and `report` on the golden model: what they print and leave, and that nothing but their input decides it.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 
-use common::tsunagi;
 use serde_json::Value;
+
+use crate::tsunagi;
 
 const FIELDS: [&str; 16] = [
     "machine",

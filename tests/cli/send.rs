@@ -1,13 +1,12 @@
 //! `tsunagi send`: files of awkward sizes through the machine, and a flipped bit that must not pass.
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 
-use common::tsunagi;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+
+use crate::tsunagi;
 
 /// A file of `bytes` bytes that repeats nothing soon, and its hash.
 fn file(folder: &tempfile::TempDir, bytes: usize) -> (PathBuf, String) {

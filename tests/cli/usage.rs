@@ -1,8 +1,6 @@
 //! The command's manners: what it says of wrong input, and its exit codes.
 
-mod common;
-
-use common::tsunagi;
+use crate::tsunagi;
 
 /// Each with words its error must contain: the thing, and the mend.
 #[test]

@@ -1,13 +1,11 @@
 //! `tsunagi wave`: every name of the saved signal lists is in the wave, and VCD and FST tell the same.
 
-mod common;
-mod wave_reader;
-
 use std::fs;
 use std::path::Path;
 
-use common::tsunagi;
-use wave_reader::{Changes, Grid, check_clocks};
+use support::wave_reader::{self, Changes, Grid, check_clocks};
+
+use crate::tsunagi;
 
 /// Every signal's changes.
 fn changes(path: &Path) -> Changes {

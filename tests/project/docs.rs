@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use support::root;
+
 fn documents() -> Vec<PathBuf> {
     let output = Command::new("git")
         .args(["ls-files", "*.md"])
@@ -15,10 +17,6 @@ fn documents() -> Vec<PathBuf> {
         .lines()
         .map(PathBuf::from)
         .collect()
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Targets of Markdown links, and words in backticks that look like paths of this repository.
@@ -38,7 +36,7 @@ fn named(text: &str) -> Vec<(bool, &str)> {
             "testbenches/",
             "examples/",
             "tools/",
-            "include/",
+            "c/",
             "benches/",
         ];
         folders.iter().any(|f| word.starts_with(f)) && !word.contains([' ', '*', '<', '{', '…'])
@@ -52,11 +50,7 @@ fn named(text: &str) -> Vec<(bool, &str)> {
 fn missing(document: &Path, text: &str) -> Vec<String> {
     let folder = document.parent().unwrap_or(Path::new(""));
     let exists = |link: bool, name: &str| {
-        let base = if link {
-            root().join(folder)
-        } else {
-            root().to_path_buf()
-        };
+        let base = if link { root().join(folder) } else { root() };
         base.join(name).exists()
     };
     named(text)

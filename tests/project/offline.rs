@@ -2,25 +2,12 @@
 
 use std::process::Command;
 
+use crate::TSUNAGI;
+use crate::make::recipe;
+
 const TARGETS: &[&str] = &[
     "sim", "test", "synth", "formal", "gate", "fpga", "lint", "format", "soak", "rails", "bench", "regs",
 ];
-
-/// Fresh stamps, so that `make -n` shows no tool installation.
-fn recipe(target: &str) -> String {
-    let output = Command::new("make")
-        .args(["-n", "-o", ".tools/stamp", target])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env_remove("MAKEFLAGS")
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "make -n {target}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).unwrap()
-}
 
 /// Why a line of a recipe may reach for the network, if it may.
 fn reaches_out(line: &str) -> Option<&'static str> {
@@ -46,9 +33,13 @@ fn reaches_out(line: &str) -> Option<&'static str> {
 
 #[test]
 fn no_target_but_tools_reaches_out() {
-    for target in TARGETS {
-        for line in recipe(target).lines() {
-            assert_eq!(reaches_out(line), None, "make {target}: {line}");
+    for goals in TARGETS
+        .iter()
+        .map(|target| vec![*target])
+        .chain([vec!["test", "MACHINE=cenju3"]])
+    {
+        for line in recipe(&goals) {
+            assert_eq!(reaches_out(&line), None, "make {goals:?}: {line}");
         }
     }
 }
@@ -91,7 +82,7 @@ fn the_locked_crates_are_all_there() {
 
 #[test]
 fn an_experiment_runs_cut_off() {
-    let output = cut_off(env!("CARGO_BIN_EXE_tsunagi"))
+    let output = cut_off(TSUNAGI)
         .args(["repro", "cenju3", "--experiment", "E2", "--json"])
         .output()
         .unwrap();

@@ -1,7 +1,8 @@
 //! What the README shows is what the commands print.
 
 use std::fs;
-use std::process::Command;
+
+use crate::tsunagi;
 
 /// The blocks of the README between lines of three backticks.
 fn blocks() -> Vec<String> {
@@ -9,13 +10,10 @@ fn blocks() -> Vec<String> {
     text.split("```\n").skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-fn tsunagi(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_tsunagi"))
-        .args(arguments)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+fn printed(arguments: &[&str]) -> String {
+    let (code, text, error) = tsunagi(arguments);
+    assert_eq!(code, 0, "{error}");
+    text
 }
 
 /// Lines shown that were not printed; `…` stands for what was left out, trailing blanks do not show.
@@ -35,7 +33,7 @@ fn commands_print_what_is_shown() {
         let (command, shown) = block.split_once('\n').unwrap();
         let arguments: Vec<&str> = command["$ cargo run -- ".len()..].split(' ').collect();
         assert_eq!(
-            not_printed(shown, &tsunagi(&arguments)),
+            not_printed(shown, &printed(&arguments)),
             Vec::<&str>::new(),
             "{command}"
         );
@@ -48,7 +46,7 @@ fn commands_print_what_is_shown() {
 fn tables_are_what_is_shown() {
     let tables: Vec<String> = blocks().into_iter().filter(|b| b.starts_with("E2 ")).collect();
     assert_eq!(tables.len(), 1, "the README shows tables of make sim");
-    let printed = tsunagi(&[
+    let printed = printed(&[
         "repro",
         "cenju3",
         "--backend",

@@ -1,14 +1,13 @@
 //! A property that fails leaves the smallest value it found, and a line that repeats it: by the file alone under any seed, by the seed alone
 //! without the file.
 
-mod property;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use property::holds;
 use proptest::prelude::*;
+use support::property::holds;
+use support::this_test;
 
 const PLANTED: &str = "TSUNAGI_PLANTED";
 
@@ -17,7 +16,7 @@ const PLANTED: &str = "TSUNAGI_PLANTED";
 fn planted() {
     let file = env::var(PLANTED).expect("run by the other test");
     let lists = prop::collection::vec(0..1000u32, 0..50);
-    holds("planted", &file, 200, lists, |case, list, _| {
+    holds(this_test!(), &file, 200, lists, |case, list, _| {
         // A fault that needs two things of the value, and one of chance.
         let large = list.iter().filter(|&&n| n >= 700).count();
         if large >= 2 && case.rng("order").chance(1, 4) {
@@ -31,7 +30,7 @@ fn planted() {
 /// What the planted test printed, run under a seed. It must fail.
 fn fails(file: &Path, seed: u64) -> String {
     let run = Command::new(env::current_exe().expect("this test"))
-        .args(["--exact", "planted", "--ignored", "--nocapture"])
+        .args(["--exact", "replay::planted", "--ignored", "--nocapture"])
         .env(PLANTED, file)
         .env("TSUNAGI_SEED", seed.to_string())
         .output()
@@ -56,7 +55,7 @@ fn a_failure_is_shrunk_kept_and_repeated() {
     let file: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay.txt");
     fs::write(&file, "").expect("the folder for tests");
     let first = fails(&file, 7);
-    let line = "replay: TSUNAGI_SEED=7 cargo test -p tsunagi --test replay -- --exact planted   # chance ";
+    let line = "replay: TSUNAGI_SEED=7 cargo test -p tsunagi --test project -- --exact replay::planted   # chance ";
     assert!(first.contains(line), "{first}");
     let kept = seeds(&file);
     assert_eq!(kept.len(), 1);

@@ -6,7 +6,7 @@
  *
  * After `make tools`, `cargo build -p ap1000p-c` leaves the library in target/debug of the checkout. It is a static one; there is
  * no shared one. A program is compiled there by
- *     cc program.c -o program -I include target/debug/libtsunagi_ap1000p.a -lstdc++ -lm -lpthread -ldl
+ *     cc program.c -o program -I c/ap1000p/include target/debug/libtsunagi_ap1000p.a -lstdc++ -lm -lpthread -ldl
  *
  * A call that returns an int returns AP_OK, or a number, or one of the errors below, which are negative; APerror says why in words. A call
  * that fails has done nothing, but with AP_REFUSED and AP_HANG. A fault within the simulator ends the process with a message.

@@ -1,4 +1,4 @@
-//! `include/tsunagi_ap1000p.h`: C programs on a simulated AP1000+.
+//! `c/ap1000p/include/tsunagi_ap1000p.h`: C programs on a simulated AP1000+.
 
 mod error;
 mod messages;
@@ -14,10 +14,10 @@ use c_programs::{Program, Refusals, Settings, fail, in_program, run, span, text}
 use tsunagi::ap1000p::host::{
     Along, Ap1000pSim, By, Cell, Combine, CommandError, FaultKind, LIBRARY_REGISTERS, Transfer,
 };
-use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::CAUSE_FULL_MASK;
+use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::Host;
 use tsunagi::{Addr, NodeId, Picos};

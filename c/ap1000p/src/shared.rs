@@ -2,8 +2,8 @@
 
 use std::ffi::{c_int, c_ulonglong, c_void};
 
-use tsunagi::ap1000p::host::{CommandError, Shared};
 use tsunagi::ap1000p::golden::wtp::{CACHE, LINE};
+use tsunagi::ap1000p::host::{CommandError, Shared};
 use tsunagi::{Addr, NodeId};
 
 use crate::error::{Code, Result};

@@ -1,13 +1,11 @@
 //! C programs on the simulated machine: the example, every call, and bad input.
 
-#[path = "../../c-programs/tests/compile/mod.rs"]
-mod compile;
-
 use std::fs;
 
-use compile::{Program, root, text};
+use support::c_program::{Program, text};
+use support::root;
 
-const LIBRARY: &str = "tsunagi_ap1000p";
+const MACHINE: &str = "ap1000p";
 
 fn example(name: &str) -> String {
     fs::read_to_string(root().join("examples/c").join(name)).unwrap()
@@ -15,7 +13,7 @@ fn example(name: &str) -> String {
 
 #[test]
 fn the_example_is_right_on_both_backends_and_always_the_same() {
-    let program = Program::new(&example("stencil.c"), LIBRARY);
+    let program = Program::new(&example("stencil.c"), MACHINE);
     for backend in ["model", "rtl"] {
         for (points, iterations) in [("16", "12"), ("5", "9"), ("1", "3")] {
             let [first, second] = [(), ()].map(|()| program.run(&[points, iterations, backend]));
@@ -35,14 +33,14 @@ fn the_example_is_right_on_both_backends_and_always_the_same() {
 fn broken(name: &str, args: &[&str], line: &str, instead: &str) -> String {
     let source = example(name);
     assert_eq!(source.matches(line).count(), 1, "{line}");
-    let out = Program::new(&source.replace(line, instead), LIBRARY).run(args);
+    let out = Program::new(&source.replace(line, instead), MACHINE).run(args);
     assert_eq!(out.status.code(), Some(1), "{}", text(&out.stdout));
     text(&out.stdout)
 }
 
 #[test]
 fn the_example_of_messages_is_right_on_both_backends() {
-    let program = Program::new(&example("primes.c"), LIBRARY);
+    let program = Program::new(&example("primes.c"), MACHINE);
     // Lists that are all short, and that are all long, beside those at the threshold.
     for (limit, length, most) in [("3000", "70", 19), ("6000", "1500", 239), ("100", "7", 3)] {
         for backend in ["model", "rtl"] {
@@ -198,7 +196,7 @@ int main(int argc, char **argv) {
 
 #[test]
 fn every_call_does_what_the_header_says() {
-    let program = Program::new(CALLS, LIBRARY);
+    let program = Program::new(CALLS, MACHINE);
     for backend in ["model", "rtl"] {
         let out = program.run(&[backend]);
         assert!(out.status.success(), "{backend}: {}", text(&out.stdout));
@@ -368,7 +366,7 @@ int main(int argc, char **argv) {
 
 #[test]
 fn every_call_gives_the_same_on_both_backends() {
-    let program = Program::new(MORE, LIBRARY);
+    let program = Program::new(MORE, MACHINE);
     let [model, rtl] = ["model", "rtl"].map(|backend| text(&program.run(&[backend]).stdout));
     assert!(model.ends_with("done\n"), "model: {model}");
     assert!(model.lines().count() > 40, "{model}");
@@ -609,7 +607,7 @@ int main(int argc, char **argv) {
 
 #[test]
 fn bad_input_and_hangs_are_reported() {
-    let program = Program::new(MISUSE, LIBRARY);
+    let program = Program::new(MISUSE, MACHINE);
     for backend in ["model", "rtl"] {
         let out = program.run(&[backend]);
         assert_eq!(text(&out.stdout), "done\n", "{backend}: {}", text(&out.stderr));

@@ -6,7 +6,7 @@
  *
  * After `make tools`, `cargo build -p cenju3-c` leaves the library in target/debug of the checkout. It is a static one; there is
  * no shared one. A program is compiled there by
- *     cc program.c -o program -I include target/debug/libtsunagi_cenju3.a -lstdc++ -lm -lpthread -ldl
+ *     cc program.c -o program -I c/cenju3/include target/debug/libtsunagi_cenju3.a -lstdc++ -lm -lpthread -ldl
  *
  * Calls that can fail return -1 or NULL, and CJerror says why.
  */

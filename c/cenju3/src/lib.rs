@@ -1,4 +1,4 @@
-//! `include/tsunagi_cenju3.h`: C programs on a simulated Cenju-3.
+//! `c/cenju3/include/tsunagi_cenju3.h`: C programs on a simulated Cenju-3.
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_double, c_int, c_void};

@@ -1,18 +1,16 @@
 //! C programs on the simulated machine: the example, compiled by the system's `cc` against the header and the static library, and misuse.
 
-#[path = "../../c-programs/tests/compile/mod.rs"]
-mod compile;
-
 use std::fs;
 
-use compile::{Program, root, text};
+use support::c_program::{Program, command, text};
+use support::root;
 
-const LIBRARY: &str = "tsunagi_cenju3";
+const MACHINE: &str = "cenju3";
 
 #[test]
 fn the_example_runs_on_both_backends_and_always_the_same() {
     let source = fs::read_to_string(root().join("examples/c/alltoall.c")).unwrap();
-    let program = Program::new(&source, LIBRARY);
+    let program = Program::new(&source, MACHINE);
     for backend in ["model", "rtl"] {
         for (pes, block) in [("8", "1000"), ("3", "33"), ("2", "20000")] {
             let [first, second] = [(), ()].map(|()| program.run(&[pes, block, backend]));
@@ -52,9 +50,9 @@ fn the_readme_shows_how_a_program_is_compiled() {
     let (_, shown) = readme.split_once("$ cargo build -p cenju3-c\n$ cc ").unwrap();
     let (command, rest) = shown.split_once("\n$ ./alltoall 8 1000 model\n").unwrap();
     let generic = command.replace("examples/c/alltoall.c -o alltoall", "program.c -o program");
-    assert_eq!(generic, compile::command(LIBRARY));
+    assert_eq!(generic, command(MACHINE));
     let source = fs::read_to_string(root().join("examples/c/alltoall.c")).unwrap();
-    let out = Program::new(&source, LIBRARY).run(&["8", "1000", "model"]);
+    let out = Program::new(&source, MACHINE).run(&["8", "1000", "model"]);
     assert!(
         rest.starts_with(&(text(&out.stdout) + "```\n")),
         "{}",
@@ -139,13 +137,13 @@ int main(void) {
 
 #[test]
 fn what_cjerror_gave_stays() {
-    let out = Program::new(KEPT, LIBRARY).run(&[]);
+    let out = Program::new(KEPT, MACHINE).run(&[]);
     assert_eq!(text(&out.stdout), "50: CJwait: -50 us is not a time\n");
 }
 
 #[test]
 fn misuse_and_hangs_are_reported() {
-    let out = Program::new(MISUSE, LIBRARY).run(&[]);
+    let out = Program::new(MISUSE, MACHINE).run(&[]);
     let said = text(&out.stdout);
     let expected = [
         "-1 CJpe: called outside a program of CJrun",

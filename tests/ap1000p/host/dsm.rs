@@ -1,33 +1,24 @@
-//! Distributed shared memory of AP1000+ from programs, on the RTL and on the golden model.
+//! Distributed shared memory from programs, on the RTL and on the golden model.
 
 use tsunagi::ap1000p::golden::access::place;
 use tsunagi::ap1000p::host::{Ap1000pSim, CommandError, DsmError, FaultKind, Shared};
-use tsunagi::ap1000p::rtl::Machine;
-use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::backend::AnyBackend;
-use tsunagi::harness::seed::Case;
+use tsunagi::harness::seed::Seed;
 use tsunagi::{Addr, NodeId, Picos};
+
+use crate::machines::{self, config};
 
 type Sim = Ap1000pSim<AnyBackend>;
 
 const BOUND: Picos = Picos::from_ns(50_000_000);
 
-/// The machine in both its makings.
+/// The machine on both backends.
 fn both(columns: u32, rows: u32, change: impl Fn(&mut Config)) -> [Sim; 2] {
-    let mut config = Config {
-        columns,
-        rows,
-        link_rate: 200.0,
-        ..Config::paper()
-    };
+    let mut config = config(columns, rows);
     change(&mut config);
-    let backends: [AnyBackend; 2] = [
-        Box::new(Machine::new(&config).expect("built")),
-        Box::new(ModelMachine::new(&config)),
-    ];
-    backends.map(|backend| Ap1000pSim::new(backend, config.clone()).expect("boots"))
+    machines::both(&config)
 }
 
 fn shared(cell: u16, addr: u32) -> Shared {
@@ -69,7 +60,7 @@ fn does_what_a_memory_does(sims: [Sim; 2]) {
     for mut sim in sims {
         let cells = sim.cells() as u16;
         for from in 0..cells {
-            let mut rng = Case::new("ap1000p", "loads_and_stores_of_all_sizes", "").rng(&format!("cell {from}"));
+            let mut rng = Seed::get().stream(&format!("loads and stores of cell {from}"));
             let base = 0x1_0000 + BYTES * u32::from(from);
             sim.spawn_checked(NodeId(from), async move |cell| {
                 let mut memory = vec![[0_u8; BYTES as usize]; cells.into()];

@@ -1,53 +1,34 @@
-//! The host software of AP1000+ on the RTL: transfers, flags, acknowledged PUTs, atomics, locks, barriers, reductions, pages on demand, bad
+//! Host software on the RTL: transfers, flags, acknowledged PUTs, atomics, locks, barriers, reductions, pages on demand, bad
 //! input.
 
-#[path = "ap1000p_host/refill.rs"]
+mod dsm;
 mod refill;
-#[path = "ap1000p_host/ring.rs"]
 mod ring;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use tsunagi::ap1000p::golden::address_runs::places;
+use tsunagi::ap1000p::golden::window;
 use tsunagi::ap1000p::host::layout::DEMAND;
 use tsunagi::ap1000p::host::{
     Along, Ap1000pSim, BootError, By, Cell, Combine, CommandError, DsmError, FaultKind, Shared, Stride, Transfer,
 };
-use tsunagi::ap1000p::rtl::Machine;
-use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::golden::address_runs::places;
-use tsunagi::ap1000p::golden::window;
-use tsunagi::harness::backend::AnyBackend;
+use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::{RegError, SimError};
 use tsunagi::{Addr, NodeId, Picos};
+
+use crate::machines::{both, config};
 
 const BOUND: Picos = Picos::from_ns(20_000_000);
 const FLAG: Addr = Addr(0x6_0000);
 const OTHER_FLAG: Addr = Addr(0x6_0004);
 
-fn config(columns: u32, rows: u32) -> Config {
-    Config {
-        columns,
-        rows,
-        link_rate: 200.0,
-        ..Config::paper()
-    }
-}
-
 fn boot(config: Config) -> Ap1000pSim<Machine> {
     let machine = Machine::new(&config).expect("built");
     Ap1000pSim::new(machine, config).expect("boots")
-}
-
-/// The same on the RTL and on the model.
-fn both(config: &Config) -> [Ap1000pSim<AnyBackend>; 2] {
-    let backends: [AnyBackend; 2] = [
-        Box::new(Machine::new(config).expect("built")),
-        Box::new(ModelMachine::new(config)),
-    ];
-    backends.map(|backend| Ap1000pSim::new(backend, config.clone()).expect("boots"))
 }
 
 /// Leaves the spill region so many units of 8 KB.

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::*;
-use tsunagi::ap1000p::host::{Message, Received, RingError, RingSize, Served};
 use tsunagi::ap1000p::golden::ring::WORDS_MOST_IN_ANY;
+use tsunagi::ap1000p::host::{Message, Received, RingError, RingSize, Served};
+use tsunagi::harness::backend::AnyBackend;
 
 const RING: Addr = Addr(0x2_0000);
 

@@ -2,9 +2,9 @@
 
 use tsunagi::ap1000p::regs::*;
 
-use crate::both;
-use crate::rig::*;
-use crate::transfers::Transfer;
+use super::both;
+use super::rig::*;
+use super::transfers::Transfer;
 
 #[test]
 fn communication_registers() {

@@ -14,7 +14,7 @@ use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::{Addr, NodeId, Picos};
 
-use rig::*;
+use self::rig::*;
 
 /// What software finds at the end, of a cell.
 #[derive(PartialEq, Eq)]

@@ -4,10 +4,10 @@ use tsunagi::Addr;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::memory::Memory;
 
-use crate::both;
-use crate::faults::{Service, serve};
-use crate::rig::*;
-use crate::transfers::Transfer;
+use super::both;
+use super::faults::{Service, serve};
+use super::rig::*;
+use super::transfers::Transfer;
 
 #[test]
 fn stores_and_messages_that_are_refused() {

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use tsunagi::ap1000p::rtl::Machine;
+use tsunagi::ap1000p::golden::window;
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::golden::window;
+use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::harness::backend::{Backend, HostReq, HostRsp};
 use tsunagi::harness::memory::Memory;
 use tsunagi::{Addr, NodeId, Picos};

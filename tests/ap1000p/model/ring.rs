@@ -1,12 +1,12 @@
 //! Messages for ring buffers: into all sets, over an end, to whom there is no ring or no room, and what is wrong with them.
 
-use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::golden::ring::{Ring, slots};
+use tsunagi::ap1000p::regs::*;
 
-use crate::both;
-use crate::faults::{Service, serve};
-use crate::rig::*;
-use crate::transfers::Transfer;
+use super::both;
+use super::faults::{Service, serve};
+use super::rig::*;
+use super::transfers::Transfer;
 
 /// Rings of 128 KB in each cell.
 const HERE: u32 = 0x2_0000;

@@ -5,8 +5,8 @@ use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::KIND_PUT;
 use tsunagi::harness::backend::{Backend, EventKind};
 
-use crate::rig::*;
-use crate::transfers::Transfer;
+use super::rig::*;
+use super::transfers::Transfer;
 
 /// Cycles from the last store of a PUT to the flag at its end.
 fn latency(rig: &mut dyn Rig, words: u32) -> u64 {

@@ -1,10 +1,10 @@
 //! PUTs, GETs, broadcasts and atomics: what is moved, and where to.
 
-use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::golden::address_runs::places;
+use tsunagi::ap1000p::regs::*;
 
-use crate::both;
-use crate::rig::*;
+use super::both;
+use super::rig::*;
 
 /// What the parameters of PUT and GET say.
 #[derive(Clone, Copy, Debug, Default)]

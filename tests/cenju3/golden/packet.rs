@@ -1,14 +1,13 @@
 //! Headers and packets of any content come back from their bits as they were, and any parcel is cut into its bytes.
 
-mod property;
-
-use property::holds;
 use proptest::prelude::*;
+use support::property::holds;
+use support::this_test;
 use tsunagi::Addr;
 use tsunagi::cenju3::golden::packet::{HEAD_FLITS, Kind, Packet, PacketHeader, ParcelHeader, body_flits, split};
 use tsunagi::cenju3::regs::*;
 
-const REGRESSIONS: &str = "tests/regressions/packets.txt";
+const REGRESSIONS: &str = "tests/cenju3/regressions/packet.txt";
 
 prop_compose! {
     /// A parcel the Sender takes.
@@ -32,20 +31,16 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, got: T, want: T) -> Result<(
 
 #[test]
 fn parcel_headers_come_back() {
-    holds(
-        "parcel_headers_come_back",
-        REGRESSIONS,
-        256,
-        any_parcel(),
-        |_, parcel, _| same("parcel header", ParcelHeader::decode(&parcel.encode()), Ok(*parcel)),
-    );
+    holds(this_test!(), REGRESSIONS, 256, any_parcel(), |_, parcel, _| {
+        same("parcel header", ParcelHeader::decode(&parcel.encode()), Ok(*parcel))
+    });
 }
 
 #[test]
 fn packets_come_back() {
     let strategy = (any_parcel(), any::<u8>(), 0..2u8, any::<u8>());
     holds(
-        "packets_come_back",
+        this_test!(),
         REGRESSIONS,
         256,
         strategy,
@@ -65,46 +60,34 @@ fn packets_come_back() {
 
 #[test]
 fn any_header_bytes_decode_or_say_why() {
-    holds(
-        "any_header_bytes_decode_or_say_why",
-        REGRESSIONS,
-        256,
-        any::<[u8; 16]>(),
-        |_, bytes, _| {
-            let mut bytes = *bytes;
-            bytes[0] &= 3;
-            bytes[5] &= 3;
-            bytes[8] &= 0x30;
-            match PacketHeader::decode(&bytes) {
-                Ok(header) => same("header", PacketHeader::decode(&header.encode()), Ok(header)),
-                Err(_) => Ok(()),
-            }
-        },
-    );
+    holds(this_test!(), REGRESSIONS, 256, any::<[u8; 16]>(), |_, bytes, _| {
+        let mut bytes = *bytes;
+        bytes[0] &= 3;
+        bytes[5] &= 3;
+        bytes[8] &= 0x30;
+        match PacketHeader::decode(&bytes) {
+            Ok(header) => same("header", PacketHeader::decode(&header.encode()), Ok(header)),
+            Err(_) => Ok(()),
+        }
+    });
 }
 
 #[test]
 fn split_covers_every_byte_once() {
-    holds(
-        "split_covers_every_byte_once",
-        REGRESSIONS,
-        256,
-        any_parcel(),
-        |_, parcel, _| {
-            let mut at = 0;
-            let all: Vec<_> = split(*parcel, 9, 1, 77).collect();
-            for (k, p) in all.iter().enumerate() {
-                let last = k + 1 == all.len();
-                same("body", p.body, parcel.body.offset(at))?;
-                same("bytes in range", (1..=PACKET_BODY_MAX).contains(&p.header.bytes), true)?;
-                if parcel.kind == Kind::Dma {
-                    same("destination", p.header.dest, parcel.dest.0 + at)?;
-                }
-                same("flags", (p.header.last, p.header.end), (last, last && parcel.end))?;
-                same("number", p.header.seq, k as u8)?;
-                at += p.header.bytes;
+    holds(this_test!(), REGRESSIONS, 256, any_parcel(), |_, parcel, _| {
+        let mut at = 0;
+        let all: Vec<_> = split(*parcel, 9, 1, 77).collect();
+        for (k, p) in all.iter().enumerate() {
+            let last = k + 1 == all.len();
+            same("body", p.body, parcel.body.offset(at))?;
+            same("bytes in range", (1..=PACKET_BODY_MAX).contains(&p.header.bytes), true)?;
+            if parcel.kind == Kind::Dma {
+                same("destination", p.header.dest, parcel.dest.0 + at)?;
             }
-            same("bytes", at, parcel.bytes)
-        },
-    );
+            same("flags", (p.header.last, p.header.end), (last, last && parcel.end))?;
+            same("number", p.header.seq, k as u8)?;
+            at += p.header.bytes;
+        }
+        same("bytes", at, parcel.bytes)
+    });
 }

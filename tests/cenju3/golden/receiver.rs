@@ -1,9 +1,8 @@
 //! The golden Receiver in lock step: a legal stream of events is taken, and each mutated twin of it, one event different, is refused.
 
-mod property;
-
-use property::holds;
 use proptest::prelude::*;
+use support::property::holds;
+use support::this_test;
 use tsunagi::Addr;
 use tsunagi::cenju3::golden::lockstep::Mismatch;
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader, split};
@@ -12,7 +11,7 @@ use tsunagi::cenju3::golden::receiver_state::{Cause, RingId};
 use tsunagi::cenju3::regs::*;
 use tsunagi::harness::memory::Memory;
 
-const REGRESSIONS: &str = "tests/regressions/model_recv.txt";
+const REGRESSIONS: &str = "tests/cenju3/regressions/receiver.txt";
 const NODE: u8 = 6;
 const MEMORY: usize = 1 << 18;
 
@@ -536,7 +535,7 @@ prop_compose! {
 
 #[test]
 fn any_legal_stream_is_taken_and_no_event_can_be_left_out() {
-    let test = "any_legal_stream_is_taken_and_no_event_can_be_left_out";
+    let test = this_test!();
     let strategy = (prop::collection::vec(any_packet(), 1..12), any::<prop::sample::Index>());
     holds(test, REGRESSIONS, 256, strategy, |_, (parcels, left_out), _| {
         let mut events = legal(parcels);
@@ -559,7 +558,7 @@ fn any_legal_stream_is_taken_and_no_event_can_be_left_out() {
 
 #[test]
 fn without_the_inside_the_model_comes_to_the_same_registers() {
-    let test = "without_the_inside_the_model_comes_to_the_same_registers";
+    let test = this_test!();
     let strategy = prop::collection::vec(any_packet(), 1..12);
     holds(test, REGRESSIONS, 256, strategy, |_, parcels, _| {
         let shown = run(legal(parcels)).map_err(|e| e.to_string())?;

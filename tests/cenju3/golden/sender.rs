@@ -1,14 +1,13 @@
 //! The golden Sender in lock step: a legal stream of events is taken, and each mutated twin of it, one event different, is refused.
 
-mod property;
-
-use property::holds;
 use proptest::prelude::*;
+use support::property::holds;
+use support::this_test;
 use tsunagi::Addr;
 use tsunagi::cenju3::golden::lockstep::Mismatch;
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader, Status, split};
-use tsunagi::cenju3::regs::*;
 use tsunagi::cenju3::golden::sender::{SendEvent, SendModel, Window};
+use tsunagi::cenju3::regs::*;
 use tsunagi::harness::memory::Memory;
 
 const NODE: u8 = 6;
@@ -322,12 +321,12 @@ prop_compose! {
 
 #[test]
 fn any_legal_sending_is_taken_and_no_packet_can_be_left_out() {
-    let test = "any_legal_sending_is_taken_and_no_packet_can_be_left_out";
+    let test = this_test!();
     let queue = |least| prop::collection::vec(any_parcel(), least..4);
     let strategy = (queue(0), queue(1), any::<prop::sample::Index>());
     holds(
         test,
-        "tests/regressions/model_send.txt",
+        "tests/cenju3/regressions/sender.txt",
         256,
         strategy,
         |_, (high, low, left_out), _| {

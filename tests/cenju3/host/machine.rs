@@ -213,7 +213,9 @@ fn throughput_is_that_of_figures_9_11_and_14<B: Backend + 'static>(make: impl Fn
     assert!((30.5..=31.5).contains(&not), "not pipelined: {not} MB/s");
 }
 
-fn faults_of_the_sender_are_reported_and_the_next_transfer_is_unharmed<B: Backend + 'static>(make: impl Fn(&Config) -> B) {
+fn faults_of_the_sender_are_reported_and_the_next_transfer_is_unharmed<B: Backend + 'static>(
+    make: impl Fn(&Config) -> B,
+) {
     let mut sim = boot(make, &config());
     let good = Parcel::dma(THERE, Addr(64), Addr(96), 32).header();
     let with = |at: usize, value: u32| {

@@ -1,8 +1,5 @@
 //! `CJrmwrite` and its companions over a machine of a few lines: data, order, latency stages, every refusal.
 
-mod host_nic;
-
-use host_nic::FakeMachine;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use tsunagi::cenju3::host::{
@@ -12,6 +9,8 @@ use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs;
 use tsunagi::harness::exec::{HangCause, SimError};
 use tsunagi::{Addr, NodeId, Picos};
+
+use super::fake_machine::FakeMachine;
 
 const BOUND: Picos = Picos::from_ns(200_000_000);
 const MEMORY: u32 = 2 << 20;

@@ -1,8 +1,7 @@
 //! 256 PEs, each sending to each other one at once, with real data, on composed RTL.
 
-mod machine_driver;
-
-use machine_driver::{Driver, FREE, pattern, replayable};
+use support::cenju3::{Driver, FREE, pattern};
+use support::this_test;
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::ROUTE_DST_MASK;
@@ -82,14 +81,12 @@ fn all_to_all(pes: u32, gated: bool, probe: &Probe) -> Vec<Event> {
 
 #[test]
 fn every_byte_of_256_pes_sending_to_all_others_arrives() {
-    replayable("every_byte_of_256_pes_sending_to_all_others_arrives", |probe| {
-        all_to_all(256, true, probe)
-    });
+    this_test!().run(|probe| all_to_all(256, true, probe));
 }
 
 #[test]
 fn leaving_out_idle_units_changes_no_event() {
-    replayable("leaving_out_idle_units_changes_no_event", |probe| {
+    this_test!().run(|probe| {
         same_events(&all_to_all(6, true, probe), &all_to_all(6, false, probe)).unwrap();
     });
 }

@@ -1,17 +1,16 @@
-//! Drives a machine at register level: lays out each node's rings, queues parcels, and lets time pass.
-
-#![allow(dead_code, reason = "each test target uses its part")]
-
-use std::path::Path;
+//! Drives a Cenju-3 at register level: lays out each node's rings, queues parcels, and lets time pass.
 
 use tsunagi::cenju3::golden::packet::ParcelHeader;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::harness::backend::{Backend, HostReq, HostRsp};
-use tsunagi::harness::wave::{Probe, with_waves};
 use tsunagi::{Addr, NodeId, Picos};
 
-/// Where everything lies in a node's memory.
+/// The first two nodes.
+pub const A: NodeId = NodeId(0);
+pub const B: NodeId = NodeId(1);
+
+/// Where everything lies in a node's memory: both send queues, the rings of headers, the rings of bodies.
 pub const QUEUES: [u32; 2] = [0x0000, 0x2000];
 pub const MSG_HEADERS: u32 = 0x4000;
 pub const DMA_HEADERS: u32 = 0x8000;
@@ -22,37 +21,43 @@ pub const BODIES: u32 = 64;
 /// From here on the memory is the test's.
 pub const FREE: u32 = 0x2_0000;
 
+/// Longer than anything here takes.
+pub const LIMIT: Picos = Picos::from_ns(200_000_000);
+
+/// A machine and the hand that drives it.
 pub struct Driver<B> {
     pub machine: B,
+    /// By node and queue.
     puts: Vec<[u8; 2]>,
+}
+
+/// What each node's registers hold at first, beside its identity.
+pub fn setup(config: &Config, r_ctrl: u32) -> [(u32, u32); 13] {
+    [
+        (SQ0_BASE, QUEUES[0]),
+        (SQ1_BASE, QUEUES[1]),
+        (MHB_BASE, MSG_HEADERS),
+        (MHB_SIZE, HEADERS),
+        (DHB_BASE, DMA_HEADERS),
+        (DHB_SIZE, HEADERS),
+        (MBB0_BASE, MSG_BODIES[0]),
+        (MBB0_SIZE, BODIES),
+        (MBB1_BASE, MSG_BODIES[1]),
+        (MBB1_SIZE, BODIES),
+        (S_GAP, config.s_gap),
+        (R_THRESH, config.r_thresh),
+        (R_CTRL, R_CTRL_RUN_MASK | r_ctrl),
+    ]
 }
 
 impl<B: Backend> Driver<B> {
     /// Sets up every node: rings, identity, gap and threshold of `config`, receiver running with `r_ctrl` besides.
     pub fn new(machine: B, config: &Config, r_ctrl: u32) -> Driver<B> {
-        let nodes = machine.nodes();
-        let mut driver = Driver {
-            machine,
-            puts: vec![[0; 2]; nodes],
-        };
-        let rings = [
-            (SQ0_BASE, QUEUES[0]),
-            (SQ1_BASE, QUEUES[1]),
-            (MHB_BASE, MSG_HEADERS),
-            (MHB_SIZE, HEADERS),
-            (DHB_BASE, DMA_HEADERS),
-            (DHB_SIZE, HEADERS),
-            (MBB0_BASE, MSG_BODIES[0]),
-            (MBB0_SIZE, BODIES),
-            (MBB1_BASE, MSG_BODIES[1]),
-            (MBB1_SIZE, BODIES),
-            (S_GAP, config.s_gap),
-            (R_THRESH, config.r_thresh),
-            (R_CTRL, R_CTRL_RUN_MASK | r_ctrl),
-        ];
+        let puts = vec![[0; 2]; machine.nodes()];
+        let mut driver = Driver { machine, puts };
         driver.write_all(|node| (NODE_ID, node.0.into()));
-        for (register, value) in rings {
-            driver.write_all(|_| (register, value));
+        for register in setup(config, r_ctrl) {
+            driver.write_all(|_| register);
         }
         driver
     }
@@ -85,17 +90,19 @@ impl<B: Backend> Driver<B> {
         }
     }
 
+    /// An access that may be refused.
+    pub fn access(&mut self, node: NodeId, req: HostReq) -> HostRsp {
+        self.machine.host_start(node, req);
+        self.answer(node)
+    }
+
     pub fn write(&mut self, node: NodeId, offset: u32, value: u32) {
-        self.machine.host_start(node, HostReq::Write { offset, value });
-        assert!(
-            !self.answer(node).error,
-            "{node}: write of {value:#x} to {offset:#x} refused"
-        );
+        let refused = self.access(node, HostReq::Write { offset, value }).error;
+        assert!(!refused, "{node}: write of {value:#x} to {offset:#x} refused");
     }
 
     pub fn read(&mut self, node: NodeId, offset: u32) -> u32 {
-        self.machine.host_start(node, HostReq::Read { offset });
-        let answer = self.answer(node);
+        let answer = self.access(node, HostReq::Read { offset });
         assert!(!answer.error, "{node}: read of {offset:#x} refused");
         answer.value as u32
     }
@@ -108,22 +115,29 @@ impl<B: Backend> Driver<B> {
         assert!(self.machine.memory(node).write(at, &parcel.encode()));
     }
 
+    /// Parcels queued so far, modulo 256.
+    pub fn queued(&self, node: NodeId, queue: usize) -> u8 {
+        self.puts[node.index()][queue]
+    }
+
     /// Tells the Senders of `nodes` of what was queued, all at once.
     pub fn start(&mut self, nodes: &[NodeId], queue: usize) {
-        let register = [SQ0_PUT, SQ1_PUT][queue];
+        let offset = [SQ0_PUT, SQ1_PUT][queue];
         for &node in nodes {
-            let value = self.puts[node.index()][queue].into();
-            self.machine.host_start(
-                node,
-                HostReq::Write {
-                    offset: register,
-                    value,
-                },
-            );
+            let value = self.queued(node, queue).into();
+            self.machine.host_start(node, HostReq::Write { offset, value });
         }
         for &node in nodes {
             assert!(!self.answer(node).error);
         }
+    }
+
+    /// Puts parcels into queue 1 and starts the Sender.
+    pub fn send(&mut self, node: NodeId, parcels: &[ParcelHeader]) {
+        for parcel in parcels {
+            self.queue(node, 1, parcel);
+        }
+        self.start(&[node], 1);
     }
 
     /// Lets time pass until nothing moves any more; gives the time.
@@ -140,7 +154,7 @@ impl<B: Backend> Driver<B> {
         self.machine.now()
     }
 
-    /// Lets time pass until the interrupt line is high.
+    /// Lets time pass until the interrupt line is high; gives the time.
     pub fn irq(&mut self, node: NodeId, limit: Picos) -> Picos {
         let deadline = self.machine.now() + limit;
         while !self.machine.irq(node) {
@@ -151,16 +165,28 @@ impl<B: Backend> Driver<B> {
         }
         self.machine.now()
     }
-}
 
-/// Runs the body of test `test`: where it fails it leaves a wave of its last microseconds and the line that replays it.
-pub fn replayable<T>(test: &str, body: impl Fn(&Probe) -> T) -> T {
-    let replay = format!(
-        "cargo test -p {} --test {} {test}",
-        env!("CARGO_PKG_NAME"),
-        env!("CARGO_CRATE_NAME")
-    );
-    with_waves(Path::new(env!("CARGO_TARGET_TMPDIR")), test, &replay, body)
+    /// Lets time pass until this instant.
+    pub fn until(&mut self, at: Picos) {
+        while let Some(next) = self.machine.next_event().filter(|&next| next <= at) {
+            self.machine.advance(next);
+        }
+        self.machine.advance(at);
+    }
+
+    /// Fills memory with bytes that `salt` decides, and gives them.
+    pub fn fill(&mut self, node: NodeId, at: u32, bytes: usize, salt: u32) -> Vec<u8> {
+        let data: Vec<u8> = (0..bytes as u32)
+            .map(|i| ((i ^ salt).wrapping_mul(0x9e37_79b1) >> 24) as u8)
+            .collect();
+        assert!(self.machine.memory(node).write(Addr(at), &data));
+        data
+    }
+
+    pub fn bytes(&mut self, node: NodeId, at: u32, bytes: usize) -> Vec<u8> {
+        let memory = self.machine.memory(node);
+        memory.read(Addr(at), bytes).expect("in memory").to_vec()
+    }
 }
 
 /// Bytes that say whose they are: different for each sender, receiver and place.

@@ -1,4 +1,8 @@
-//! What the criteria tests of both backends check alike.
+//! Every criterion of the paper, on both backends. Chance has no part in it: a soak leaves this module out.
+
+mod depends;
+mod model;
+mod rtl;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +15,7 @@ use tsunagi::repro::{Outcome, pool};
 /// RTL parameters that move nearly every row: what bounds the Receiver, and what bounds the network.
 const USUAL: [(&str, f64); 2] = [("io_period", 50.0), ("s_gap", 60.0)];
 
-pub fn run_all(backend: BackendKind, config: &Config, threads: usize) -> Vec<Outcome> {
+fn run_all(backend: BackendKind, config: &Config, threads: usize) -> Vec<Outcome> {
     run_some(backend, config, threads, &[])
 }
 
@@ -26,16 +30,16 @@ fn run_some(backend: BackendKind, config: &Config, threads: usize, experiments: 
     run(&request, |_, _| ()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-pub fn assert_every_check_is_met(outcomes: &[Outcome]) {
+fn assert_every_check_is_met(outcomes: &[Outcome]) {
     let checked = || outcomes.iter().flat_map(|o| &o.rows).filter(|r| r.pass.is_some());
     let say = |r: &Row| format!("{}: {} {} outside {:?} to {:?}", r.row, r.ours, r.unit, r.low, r.high);
     let failed: Vec<String> = checked().filter(|r| r.failed()).map(say).collect();
     assert!(failed.is_empty() && checked().count() > 40, "{}", failed.join("\n"));
 }
 
-/// Every row comes out different when an RTL or memory parameter has another value: its own, where it names one, or one of the usual.
-/// A row that does not is no measurement. And what moves it is in its list.
-pub fn assert_each_row_moves(backend: BackendKind, outcomes: &[Outcome]) {
+/// Every row comes out different when an RTL or memory parameter has another value: its own, where it names one, or one
+/// of the usual. A row that does not is no measurement. Its list has the parameter that moves it.
+fn assert_each_row_moves(backend: BackendKind, outcomes: &[Outcome]) {
     let mut changes: BTreeMap<(&str, u64), BTreeSet<&str>> = BTreeMap::new();
     for row in outcomes.iter().flat_map(|o| &o.rows) {
         let own = row.moves_with;

@@ -1,16 +1,15 @@
 //! Every criterion of the paper, on the golden model; and that each row says honestly what it is worth.
 
-mod criteria_common;
-
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use criteria_common::{assert_each_row_moves, assert_every_check_is_met, run_all};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::repro::experiments;
 use tsunagi::repro::row::{BackendKind, Kind, Origin, Paper, Row};
 use tsunagi::repro::summary::Summary;
 use tsunagi::repro::{Outcome, pool};
+
+use super::{assert_each_row_moves, assert_every_check_is_met, run_all};
 
 fn outcomes() -> &'static [Outcome] {
     static OUTCOMES: OnceLock<Vec<Outcome>> = OnceLock::new();
@@ -169,7 +168,7 @@ fn the_papers_bounds_are_those_of_its_text() {
 /// The document names the predictions, all of them and nothing else.
 #[test]
 fn the_document_names_the_predictions() {
-    let text = include_str!("../docs/machines/cenju3.md");
+    let text = include_str!("../../../docs/machines/cenju3.md");
     let section = text.split("## Reading a result").nth(1).expect("the section");
     let quoted = section.split('`').skip(1).step_by(2);
     let named: BTreeSet<&str> = quoted

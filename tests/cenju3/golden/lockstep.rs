@@ -1,26 +1,26 @@
 //! The lock-step models watch whole machines, the timed model and the RTL alike, through the events at their ports: random parcels of all kinds,
 //! both queues, both ways at once.
 
-mod model_driver;
-mod property;
-
 use std::collections::VecDeque;
 
-use model_driver::{DEST, Driver, RING, SOURCE};
-use property::holds;
 use proptest::prelude::*;
-use tsunagi::cenju3::model::ModelMachine;
+use support::cenju3::{Driver, LIMIT, setup};
+use support::property::holds;
+use support::{Test, this_test};
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
-use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::golden::receiver::{Inside, RecvEvent, RecvModel};
+use tsunagi::cenju3::golden::sender::{SendEvent, SendModel, Window};
+use tsunagi::cenju3::model::ModelMachine;
+use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::cenju3::rtl::{Composed, RtlMachine};
-use tsunagi::cenju3::golden::sender::{SendEvent, SendModel, Window};
 use tsunagi::harness::backend::{Backend, Event, EventKind};
 use tsunagi::harness::memory::Memory;
 use tsunagi::harness::wave::Probe;
 use tsunagi::rtl::Cenju3Nic;
 use tsunagi::{Addr, NodeId};
+
+use crate::traffic::{DEST, SOURCE};
 
 /// The models of one PE.
 struct Watch {
@@ -111,69 +111,48 @@ fn watch(watches: &mut [Watch; 2], events: &[Event]) {
 
 /// Sends `parcels` (sender, queue, parcel) to memories that refuse the 32 bytes at `faults`, and checks everything.
 fn scenario<B: Backend>(machine: B, config: &Config, parcels: &[(usize, usize, ParcelHeader)], faults: &[u32]) {
-    let mut d = Driver::new(machine, config);
-    let mut puts = [[0u8; 2]; 2];
-    for node in 0..2 {
-        d.fill(node, SOURCE, 0x1_0000, node as u32);
+    const NODES: [NodeId; 2] = [NodeId(0), NodeId(1)];
+    let mut d = Driver::new(machine, config, 0);
+    for node in NODES {
+        d.fill(node, SOURCE, 0x1_0000, node.0.into());
         d.fill(node, DEST, 0x1_0000, !0);
         for &at in faults {
-            d.machine.memory(NodeId(node as u16)).inject_fault(at..at + 32);
+            d.machine.memory(node).inject_fault(at..at + 32);
         }
     }
-    for &(from, queue, parcel) in parcels {
-        let put = &mut puts[from][queue];
-        let at = Addr(RING[queue] + 32 * u32::from(*put));
-        assert!(d.machine.memory(NodeId(from as u16)).write(at, &parcel.encode()));
-        *put += 1;
+    for (from, queue, parcel) in parcels {
+        d.queue(NODES[*from], *queue, parcel);
     }
-    d.settle();
-    let mut watches = [0, 1].map(|node| Watch::new(node, config, d.machine.memory(NodeId(node.into())).clone()));
-    let rings = [
-        (SQ0_BASE, RING[0]),
-        (SQ1_BASE, RING[1]),
-        (S_GAP, config.s_gap),
-        (MHB_BASE, model_driver::HEADERS[0]),
-        (MHB_SIZE, 64),
-        (DHB_BASE, model_driver::HEADERS[1]),
-        (DHB_SIZE, model_driver::DMA_HEADERS),
-        (MBB0_BASE, model_driver::BODIES),
-        (MBB0_SIZE, 64),
-        (MBB1_BASE, model_driver::BODIES + 0x8000),
-        (MBB1_SIZE, 64),
-        (R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_END_MASK),
-    ];
+    d.settle(LIMIT);
+    let mut watches = NODES.map(|node| Watch::new(node.0 as u8, config, d.machine.memory(node).clone()));
     d.machine.record(true);
-    for node in 0..2 {
-        d.write(node, NODE_ID, node as u32);
-        for (offset, value) in rings {
+    for node in NODES {
+        d.write(node, NODE_ID, node.0.into());
+        for (offset, value) in setup(config, R_CTRL_IE_END_MASK) {
             d.write(node, offset, value);
         }
     }
-    for (node, queues) in puts.iter().enumerate() {
-        for (offset, put) in [SQ1_PUT, SQ0_PUT].into_iter().zip([queues[1], queues[0]]) {
-            d.write(node, offset, put.into());
-        }
+    for node in NODES {
+        d.start(&[node], 1);
+        d.start(&[node], 0);
     }
-    d.settle();
+    d.settle(LIMIT);
     watch(&mut watches, &d.machine.take_events());
-    for (node, w) in watches.iter_mut().enumerate() {
-        for (queue, &put) in puts[node].iter().enumerate() {
-            for value in 1..=put {
+    for (node, w) in NODES.into_iter().zip(&mut watches) {
+        for queue in 0..2 {
+            for value in 1..=d.queued(node, queue) {
                 w.send.observe(SendEvent::Get { queue, value }, &w.memory).unwrap();
             }
         }
         w.send.finished().unwrap();
         w.recv.finished().unwrap();
-        w.recv.check_memory(d.machine.memory(NodeId(node as u16))).unwrap();
+        w.recv.check_memory(d.machine.memory(node)).unwrap();
         assert_eq!(d.read(node, S_STAT), w.send.stat());
         for offset in [MHB_PUT, DHB_PUT, MBB0_PUT, MBB1_PUT, R_DROP, R_STAT] {
-            assert_eq!(
-                Some(d.read(node, offset)),
-                w.recv.regs.read(offset),
-                "register {offset:#x}"
-            );
+            let got = d.read(node, offset);
+            assert_eq!(Some(got), w.recv.regs.read(offset), "register {offset:#x}");
         }
-        assert_eq!(d.machine.irq(NodeId(node as u16)), w.recv.regs.irq());
+        assert_eq!(d.machine.irq(node), w.recv.regs.irq());
     }
 }
 
@@ -189,7 +168,7 @@ prop_compose! {
     }
 }
 
-fn random<B: Backend>(test: &'static str, cases: u32, most_faults: usize, make: impl Fn(&Config, &Probe) -> B) {
+fn random<B: Backend>(test: Test, cases: u32, most_faults: usize, make: impl Fn(&Config, &Probe) -> B) {
     let config = Config {
         mem_bytes: 1 << 22,
         stages: 2,
@@ -200,7 +179,7 @@ fn random<B: Backend>(test: &'static str, cases: u32, most_faults: usize, make: 
     let strategy = (parcels, faults);
     holds(
         test,
-        "tests/regressions/model_watch.txt",
+        "tests/cenju3/regressions/lockstep.txt",
         cases,
         strategy,
         |_, (parcels, faults), probe| {
@@ -222,20 +201,20 @@ fn rtl(config: &Config, probe: &Probe) -> RtlMachine<Composed<Cenju3Nic>> {
 
 #[test]
 fn timed_model_is_legal() {
-    random("timed_model_is_legal", 64, 0, model);
+    random(this_test!(), 64, 0, model);
 }
 
 #[test]
 fn timed_model_is_legal_when_memory_refuses() {
-    random("timed_model_is_legal_when_memory_refuses", 64, 100, model);
+    random(this_test!(), 64, 100, model);
 }
 
 #[test]
 fn rtl_is_legal() {
-    random("rtl_is_legal", 24, 0, rtl);
+    random(this_test!(), 24, 0, rtl);
 }
 
 #[test]
 fn rtl_is_legal_when_memory_refuses() {
-    random("rtl_is_legal_when_memory_refuses", 24, 100, rtl);
+    random(this_test!(), 24, 100, rtl);
 }

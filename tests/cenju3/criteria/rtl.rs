@@ -1,13 +1,13 @@
-//! Every criterion of the paper, on verilated RTL; and that every row is measured in its run: another RTL or memory parameter moves it.
-
-mod criteria_common;
+//! Every criterion of the paper, on verilated RTL. Every row is measured in its run: another RTL or memory parameter moves
+//! it.
 
 use std::sync::OnceLock;
 
-use criteria_common::{assert_each_row_moves, assert_every_check_is_met, run_all};
 use tsunagi::cenju3::params::Config;
 use tsunagi::repro::row::BackendKind;
 use tsunagi::repro::{Outcome, pool};
+
+use super::{assert_each_row_moves, assert_every_check_is_met, run_all};
 
 fn outcomes() -> &'static [Outcome] {
     static OUTCOMES: OnceLock<Vec<Outcome>> = OnceLock::new();

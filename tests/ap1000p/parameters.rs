@@ -70,8 +70,8 @@ fn see(shows: Shows, config: &Config) -> Result<Seen, String> {
     }
 }
 
-/// Cell 0 sends, cell 1 has a ring of 128 KB and takes what came when all is there: a message that is fetched by its receiver, and more than the
-/// ring holds.
+/// Cell 0 sends. Cell 1 has a ring of 128 KB and receives when all is sent. One message is fetched by its receiver, and
+/// all of them are more than the ring holds.
 fn messages(config: &Config) -> Result<Seen, String> {
     const BOUND: Picos = Picos::from_ns(500_000_000);
     const MESSAGES: u32 = 900;

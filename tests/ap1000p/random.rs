@@ -1,5 +1,6 @@
-//! Random host programs on the AP1000+, on the golden model and on the RTL: atomic operations have an order that explains what all saw, messages of a pair stay in
-//! order, a PUT that is acknowledged is in memory, a GET sees the PUTs before it. Each of these is held against a machine that breaks it.
+//! Random host programs on the golden model and on the RTL. Some order of the atomic operations explains all results,
+//! messages of a pair stay in order, an acknowledged PUT is in memory, and a GET sees the PUTs before it. For each
+//! rule, a machine that breaks it is found.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -33,7 +34,8 @@ const WORD: Addr = Addr(0x5_0000);
 const PUTS: Addr = Addr(0x5_0004);
 const GETS: Addr = Addr(0x5_0008);
 
-/// What a program does next, mostly with another cell. A PUT's words are all its number among those from this cell to that one.
+/// A program's next step, mostly with another cell. All words of a PUT are its number among the PUTs from this cell to
+/// that one.
 #[derive(Clone, Debug)]
 enum Step {
     Put {

@@ -1,4 +1,5 @@
-//! The AP1000+ with 64 and 256 cells, and what joins all cells at once, S-net and B-net: the same programs on the RTL and on the golden model.
+//! The AP1000+ with 64 and 256 cells, and the nets that join all cells at once, S-net and B-net. The same programs run
+//! on the RTL and on the golden model.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -51,8 +51,8 @@ fn one_packet_takes_the_same_way_at_the_same_times() {
     }
 }
 
-/// Writes of PE 1 and their responses, where it is sent these one after the other without a pause, to a memory that answers late and refuses
-/// one byte; and what its registers say in the end.
+/// Sends these parcels to PE 1 back to back; its memory answers late and refuses one byte. Gives PE 1's writes with
+/// their responses, and its registers at the end.
 fn writes<M: Backend>(
     machine: M,
     config: &Config,

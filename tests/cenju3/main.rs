@@ -1,4 +1,4 @@
-//! Cenju-3: formats and lock-step models, the timed model, whole machines of RTL, host software, and the paper's criteria.
+//! Cenju-3: formats, lock-step models, the timed model, whole machines of RTL, host software and the paper's criteria.
 
 mod agree;
 mod criteria;

@@ -1,4 +1,4 @@
-//! The timed golden model against the paper's arithmetic, driven by the simplest possible host; and that its bytes are real.
+//! The timed golden model against the paper's arithmetic, under the simplest possible host. Its bytes are real.
 
 use support::cenju3::{A, B, DMA_HEADERS, Driver, LIMIT, MSG_BODIES, MSG_HEADERS, QUEUES};
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
@@ -74,7 +74,8 @@ fn not_pipelined_throughput_is_that_of_the_formula() {
             2.5,
         );
     }
-    // At half a kilobyte what lies between the last word and the interrupt shows, which the formula counts as part of the 9.
+    // At half a kilobyte the time between the last word and the interrupt shows; the formula counts it as part of the
+    // 9.
     let half = throughput(&config, 512, Some(200.0), 9.0);
     assert_near("512 B", formula(512, 36.06, 1600.0, 9.5, 200.0), half, 2.0);
     let best = (0..sizes.len()).max_by(|&a, &b| ours[a].total_cmp(&ours[b])).unwrap();

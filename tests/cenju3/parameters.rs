@@ -1,4 +1,5 @@
-//! Each parameter that no row lists moves the machine, or a call. `criteria/depends.rs` holds that the others move rows.
+//! Each parameter that no row lists moves the machine, or a call. `criteria/depends.rs` checks that the others move
+//! rows.
 
 use support::parameters::{Entry, Seen, idle, size};
 use tsunagi::cenju3::model::ModelMachine;

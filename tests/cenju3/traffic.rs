@@ -23,8 +23,8 @@ pub fn dma(dst: u8, bytes: u32, offset: u32) -> ParcelHeader {
     }
 }
 
-/// Bytes per microsecond of transfers of `size` bytes, one after the other. After each the Receiver stands for `delay` and
-/// for the time of the CPU's invalidation at `rate`; without `rate` it does not stand at all.
+/// Throughput in MB/s of transfers of `size` bytes, one after the other. After each the Receiver stands for `delay`
+/// microseconds and for the CPU's invalidation at `rate` MB/s; without `rate` it does not stand at all.
 pub fn throughput<M: Backend>(
     make: impl Fn(&Config) -> M,
     config: &Config,

@@ -69,7 +69,7 @@ fn a_reader_that_stops_is_no_error() {
     }
 }
 
-/// Runs the command where no file may be longer than so many blocks of 512 B, the nearest to a full disk that needs no rights.
+/// Runs the command with a limit of so many blocks of 512 B per file: the nearest to a full disk that needs no rights.
 fn limited(blocks: u32, args: &[&str]) -> (Option<i32>, String) {
     let limit = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let output = Command::new("sh")

@@ -1,4 +1,5 @@
-//! `tsunagi repro`, `run` and `report` on the golden model: what they print and leave, and that nothing but their input decides it.
+//! `tsunagi repro`, `run` and `report` on the golden model: their output and files, which depend on nothing but their
+//! input.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -162,7 +163,8 @@ fn run_prints_what_it_measured() {
     );
 }
 
-/// Values within their ranges that are no multiples of anything, and shorter parcels, pieces and queues than a transfer needs.
+/// Values within their ranges that are no multiples of anything; parcels, pieces and queues shorter than a transfer
+/// needs.
 #[test]
 fn odd_values_within_range_give_rows() {
     for settings in [
@@ -272,7 +274,8 @@ fn what_was_missed_is_named_first() {
     );
 }
 
-/// Bytes that are no multiple of a line, or less than one, travel by message and are copied by the kernel; long latencies outlast what is usual.
+/// Bytes that are less than a line, or no multiple of it, travel by message, and the kernel copies them. Long latencies
+/// exceed the usual bounds.
 #[test]
 fn run_measures_every_size_or_says_why_not() {
     let run = |args: &str| {

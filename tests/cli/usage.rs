@@ -2,103 +2,104 @@
 
 use crate::tsunagi;
 
-/// Each with words its error must contain: the thing, and the mend.
+/// Wrong usage, each with words that its error must contain: the thing, and the mend.
+const WRONG: [(&[&str], &[&str]); 30] = [
+    (&["repro", "cenju4"], &["cenju4", "cenju3"]),
+    (&["repro", "cenju3", "--experiment", "E99"], &["E99", "E2", "E12"]),
+    (
+        &["repro", "cenju3", "--backend", "fpga"],
+        &["fpga", "rtl", "model", "both"],
+    ),
+    (&["repro", "cenju3", "--set", "no_such=1"], &["no_such", "r_thresh"]),
+    (&["repro", "cenju3", "--set", "r_thresh"], &["r_thresh", "name=value"]),
+    (&["repro", "cenju3", "--set", "r_thresh=many"], &["r_thresh=many"]),
+    (&["repro", "cenju3", "--set", "r_thresh=0"], &["r_thresh", "8", "496"]),
+    (
+        &["repro", "cenju3", "--set", "buf_flits=64"],
+        &["buf_flits", "64", "32"],
+    ),
+    (
+        &["send", "Cargo.toml", "--pes", "64", "--to", "63", "--set", "stages=2"],
+        &["64 PEs", "2 stages", "16"],
+    ),
+    (
+        &["run", "cenju3", "one-word", "--set", "mem_bytes=65536"],
+        &["mem_bytes", "65536"],
+    ),
+    (
+        &[
+            "run",
+            "cenju3",
+            "rmwrite",
+            "--bytes",
+            "131072",
+            "--set",
+            "mem_bytes=1048576",
+        ],
+        &["mem_bytes", "1048576", "1179648"],
+    ),
+    (&["repro", "cenju3", "--frobnicate"], &["--frobnicate"]),
+    (&["run", "cenju3", "two-words"], &["two-words", "one-word"]),
+    (&["run", "cenju3", "stream", "--bytes", "33"], &["33", "32"]),
+    (&["run", "cenju3", "stream", "--bytes", "0"], &["0", "131072"]),
+    (
+        &["run", "cenju3", "rmwrite", "--bytes", "131073"],
+        &["131073", "131072"],
+    ),
+    (&["run", "cenju3", "one-word", "--bytes", "4"], &["--bytes", "one-word"]),
+    (
+        &["run", "cenju3", "rmwrite", "--at-end", "stopped"],
+        &["--at-end", "rmwrite"],
+    ),
+    (
+        &["run", "cenju3", "ping-pong", "--count", "1"],
+        &["--count 1", "2 rounds"],
+    ),
+    (&["send", "Cargo.toml", "--pes", "8", "--to", "8"], &["PE 8", "0 to 7"]),
+    (
+        &["send", "Cargo.toml", "--pes", "8", "--from", "200"],
+        &["PE 200", "0 to 7"],
+    ),
+    (&["send", "Cargo.toml", "--pes", "257"], &["257", "256"]),
+    (
+        &["wave", "cenju3/everything"],
+        &["cenju3/everything", "cenju3/one-word", "ap1000p/put"],
+    ),
+    (&["run", "cenju3", "put"], &["put", "cenju3", "rmwrite"]),
+    (
+        &["run", "ap1000p", "rmwrite"],
+        &["rmwrite", "ap1000p", "put", "ping-pong"],
+    ),
+    (
+        &["run", "ap1000p", "put", "--bytes", "6"],
+        &["--bytes 6", "multiple of 4"],
+    ),
+    (&["run", "ap1000p", "load", "--bytes", "4"], &["--bytes", "load"]),
+    (
+        &[
+            "run",
+            "ap1000p",
+            "get",
+            "--bytes",
+            "131072",
+            "--set",
+            "mem_bytes=1048576",
+        ],
+        &["mem_bytes", "524544", "mem_bytes=1572864"],
+    ),
+    (
+        &["run", "ap1000p", "put", "--set", "columns=1", "--set", "rows=1"],
+        &["columns x rows", "neighbour"],
+    ),
+    (
+        &["send", "Cargo.toml", "--machine", "ap1000p", "--pes", "37"],
+        &["columns", "37", "32"],
+    ),
+];
+
 #[test]
 fn wrong_usage_names_the_thing_and_what_is_known() {
-    let cases: [(&[&str], &[&str]); 30] = [
-        (&["repro", "cenju4"], &["cenju4", "cenju3"]),
-        (&["repro", "cenju3", "--experiment", "E99"], &["E99", "E2", "E12"]),
-        (
-            &["repro", "cenju3", "--backend", "fpga"],
-            &["fpga", "rtl", "model", "both"],
-        ),
-        (&["repro", "cenju3", "--set", "no_such=1"], &["no_such", "r_thresh"]),
-        (&["repro", "cenju3", "--set", "r_thresh"], &["r_thresh", "name=value"]),
-        (&["repro", "cenju3", "--set", "r_thresh=many"], &["r_thresh=many"]),
-        (&["repro", "cenju3", "--set", "r_thresh=0"], &["r_thresh", "8", "496"]),
-        (
-            &["repro", "cenju3", "--set", "buf_flits=64"],
-            &["buf_flits", "64", "32"],
-        ),
-        (
-            &["send", "Cargo.toml", "--pes", "64", "--to", "63", "--set", "stages=2"],
-            &["64 PEs", "2 stages", "16"],
-        ),
-        (
-            &["run", "cenju3", "one-word", "--set", "mem_bytes=65536"],
-            &["mem_bytes", "65536"],
-        ),
-        (
-            &[
-                "run",
-                "cenju3",
-                "rmwrite",
-                "--bytes",
-                "131072",
-                "--set",
-                "mem_bytes=1048576",
-            ],
-            &["mem_bytes", "1048576", "1179648"],
-        ),
-        (&["repro", "cenju3", "--frobnicate"], &["--frobnicate"]),
-        (&["run", "cenju3", "two-words"], &["two-words", "one-word"]),
-        (&["run", "cenju3", "stream", "--bytes", "33"], &["33", "32"]),
-        (&["run", "cenju3", "stream", "--bytes", "0"], &["0", "131072"]),
-        (
-            &["run", "cenju3", "rmwrite", "--bytes", "131073"],
-            &["131073", "131072"],
-        ),
-        (&["run", "cenju3", "one-word", "--bytes", "4"], &["--bytes", "one-word"]),
-        (
-            &["run", "cenju3", "rmwrite", "--at-end", "stopped"],
-            &["--at-end", "rmwrite"],
-        ),
-        (
-            &["run", "cenju3", "ping-pong", "--count", "1"],
-            &["--count 1", "2 rounds"],
-        ),
-        (&["send", "Cargo.toml", "--pes", "8", "--to", "8"], &["PE 8", "0 to 7"]),
-        (
-            &["send", "Cargo.toml", "--pes", "8", "--from", "200"],
-            &["PE 200", "0 to 7"],
-        ),
-        (&["send", "Cargo.toml", "--pes", "257"], &["257", "256"]),
-        (
-            &["wave", "cenju3/everything"],
-            &["cenju3/everything", "cenju3/one-word", "ap1000p/put"],
-        ),
-        (&["run", "cenju3", "put"], &["put", "cenju3", "rmwrite"]),
-        (
-            &["run", "ap1000p", "rmwrite"],
-            &["rmwrite", "ap1000p", "put", "ping-pong"],
-        ),
-        (
-            &["run", "ap1000p", "put", "--bytes", "6"],
-            &["--bytes 6", "multiple of 4"],
-        ),
-        (&["run", "ap1000p", "load", "--bytes", "4"], &["--bytes", "load"]),
-        (
-            &[
-                "run",
-                "ap1000p",
-                "get",
-                "--bytes",
-                "131072",
-                "--set",
-                "mem_bytes=1048576",
-            ],
-            &["mem_bytes", "524544", "mem_bytes=1572864"],
-        ),
-        (
-            &["run", "ap1000p", "put", "--set", "columns=1", "--set", "rows=1"],
-            &["columns x rows", "neighbour"],
-        ),
-        (
-            &["send", "Cargo.toml", "--machine", "ap1000p", "--pes", "37"],
-            &["columns", "37", "32"],
-        ),
-    ];
-    for (args, words) in cases {
+    for (args, words) in WRONG {
         let (code, _, error) = tsunagi(args);
         assert_eq!(code, 2, "{args:?}: {error}");
         for word in words {

@@ -9,7 +9,8 @@ use crate::tsunagi;
 
 /// Every signal's changes.
 fn changes(path: &Path) -> Changes {
-    // An element of an array is a name of its own in one format and inside the array's in the other, which adds a range of one bit.
+    // One format has a name for each element of an array. The other has the element inside the array's name, and adds a
+    // range of one bit.
     let whole = |name: String| match name.replace(".[", "[") {
         name if name.ends_with("][0]") => name[..name.len() - 3].to_owned(),
         name => name,

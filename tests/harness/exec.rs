@@ -13,7 +13,8 @@ use tsunagi::{Addr, NodeId, Picos};
 const ANSWER: Picos = Picos(40_000);
 const REGISTERS: u32 = 4;
 
-/// Register 0 writes back to memory address 0 after 1 us, register 4 raises (1) or clears (0) the interrupt, the rest are plain.
+/// Register 0 writes back to memory address 0 after 1 us. Register 4 raises (1) or clears (0) the interrupt. The others
+/// are plain.
 struct Toy {
     now: Picos,
     nodes: Vec<ToyNode>,

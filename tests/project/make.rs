@@ -1,5 +1,4 @@
-//! What `make` does: `make sim` prints a line now and then, and at the end not more than fits a screen; `MACHINE=` chooses
-//! one machine.
+//! `make sim` prints a line now and then, and at its end no more than fits a screen. `MACHINE=` chooses one machine.
 
 use std::process::{Command, Output};
 

@@ -51,7 +51,8 @@ fn a_recipe_that_fetches_is_caught() {
     assert!(reaches_out("CARGO_NET_OFFLINE=true cargo test --workspace").is_none());
 }
 
-/// A command of ours that cannot reach anything: a network namespace of its own where the system allows one, and no proxy that answers.
+/// A command of ours that cannot reach anything: it has an own network namespace where the system allows one, and no
+/// proxy that answers.
 fn cut_off(program: &str) -> Command {
     let alone = Command::new("unshare")
         .args(["-rn", "true"])

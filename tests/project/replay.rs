@@ -1,5 +1,5 @@
-//! A property that fails leaves the smallest value it found, and a line that repeats it: by the file alone under any seed, by the seed alone
-//! without the file.
+//! A failing property leaves the smallest value that fails, and a line that repeats it. The file of seeds alone repeats
+//! it under any seed; the seed alone repeats it without the file.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -110,7 +110,8 @@ impl Sides {
         })
     }
 
-    /// As the library takes it. Places are the same on every cell, so the other cell's are checked as if they were this one's.
+    /// As the library takes it. A place is the same on every cell, so the other cell's places are checked as this
+    /// cell's.
     pub fn transfer(self, link: &Link) -> Result<Transfer> {
         let (source, dest) = (self.source(link)?, self.dest(link)?);
         Ok(Transfer {
@@ -134,7 +135,7 @@ fn side(link: &Link, what: &str, (pointer, stride): (*const c_void, Stride), wor
     }
     let addr = word(link, what, pointer.cast())?;
     let (item, step) = (i64::from(stride.item), i64::from(stride.item) + i64::from(stride.gap));
-    // Items are in line, so that the first or the last begins first, and the first, the last or the one before ends last.
+    // Items lie in line. So the first or the last begins first; the first, the last or the one before ends last.
     let last = i64::from(words - 1) / item;
     let begin = |number: i64| i64::from(addr.0) + 4 * number * step;
     let end = |number: i64| begin(number) + 4 * item.min(i64::from(words) - number * item);
@@ -149,7 +150,8 @@ fn side(link: &Link, what: &str, (pointer, stride): (*const c_void, Stride), wor
     }
     if range.end > DEMAND_BYTES.into() {
         return Err(Code::Pointer.why(format!(
-            "the {what} of {words} words at {pointer:p} is not in the first {DEMAND_BYTES} B, of which there are pages on demand: APon_demand(0) before"
+            "the {what} of {words} words at {pointer:p} is not in the first {DEMAND_BYTES} B, \
+             of which there are pages on demand: APon_demand(0) before"
         )));
     }
     Ok((Addr(DEMAND + addr.0), stride))

@@ -82,8 +82,8 @@ const CALLS: &str = r#"
 
 static void program(void *arg) {
     int me = APcell(), n = APcells(), next = (me + 1) % n, previous = (me + n - 1) % n;
-    int *from = APalloc(400), *to = APalloc(400), *flag = APalloc(64), *sent = flag + 1, *lock = flag + 2, *count = flag + 3,
-        *word = flag + 8;
+    int *from = APalloc(400), *to = APalloc(400), *flag = APalloc(64);
+    int *sent = flag + 1, *lock = flag + 2, *count = flag + 3, *word = flag + 8;
     unsigned was, value;
     const APstride two = {2, 1}, back = {1, -2};
     MUST(n == *(int *)arg);
@@ -313,7 +313,7 @@ static void program(void *arg) {
     int all[3] = {heard[0] + heard[1] + heard[2] + heard[3], words, 0};
     show("packets", all, 2);
 
-    /* Write Through Pages: cell 0's first page of two, read by all; its word is old until it is written so that they know. */
+    /* Write Through Pages: all read cell 0's first page of two. A word stays old until a synchronising write. */
     unsigned *shared = APalloc_aligned(PAGES, 4096);
     void *cache = APalloc_aligned(CACHE, CACHE);
     int others[] = {1, 2, 3}, twice[] = {1, 1, 2, 1};
@@ -461,14 +461,16 @@ static void misuse(void *arg) {
     TOLD(APopen_ring(word, 131072), AP_ALIGN, "APopen_ring: a ring buffer of 131072 B begins at a multiple of that");
     TOLD(APopen_ring(word, 131071), AP_SIZE, "APopen_ring: a ring buffer of 131071 B: there are some of 128 KB");
     TOLD(APopen_ring(NULL, 131072), AP_POINTER, "APopen_ring: the ring buffer ");
-    TOLD(APopen_ring((char *)word - 32 + 393216, 131072), AP_POINTER, "is not in user memory, which ends at 0x70000: a larger mem_bytes");
+    TOLD(APopen_ring((char *)word - 32 + 393216, 131072), AP_POINTER,
+         "is not in user memory, which ends at 0x70000: a larger mem_bytes");
     TOLD(APopen_ring((char *)word - 32 + 131072, 131072), AP_OK, "");
     TOLD(APopen_ring((char *)word - 32 + 131072, 131072), AP_RING, "APopen_ring: context 1 has a ring buffer already");
     TOLD(APtry_recv(word, 16, NULL, NULL), AP_NOTHING, "");
     TOLD(APrecv(&local, 1, NULL, NULL), AP_POINTER, "APrecv: the destination 0x");
     TOLD(APrecv(NULL, 1, NULL, NULL), AP_POINTER, "APrecv: the destination ");
     TOLD(APrecv(word, -1, NULL, NULL), AP_SIZE, "APrecv: room for -1 words");
-    TOLD(APrecv(end, 2, NULL, NULL), AP_POINTER, "APrecv: no room for 2 words at 0x0006fffc: user memory ends at 0x70000");
+    TOLD(APrecv(end, 2, NULL, NULL), AP_POINTER,
+         "APrecv: no room for 2 words at 0x0006fffc: user memory ends at 0x70000");
     TOLD(APtry_recv((char *)word + 1, 2, NULL, NULL), AP_ALIGN, "APtry_recv: ");
     TOLD(APsend(4, 0, word, 1, NULL), AP_CELL, "APsend: cell 4");
     TOLD(APsend(-1, 0, word, 1, NULL), AP_CELL, "APsend: cell -1");
@@ -498,13 +500,16 @@ static void misuse(void *arg) {
     TOLD(APsync_write(1, word, 4, &local, 5), AP_SIZE, "APsync_write: 5 cells that hold copies: there are 4 cells");
     local = 4;
     TOLD(APsync_write(1, word, 4, &local, 1), AP_CELL, "APsync_write: cell 4 is not in the torus");
-    TOLD(APalloc_aligned(4, 24) ? AP_OK : AP_POINTER, AP_POINTER, "APalloc_aligned: memory at a multiple of 24 B: a power of two");
+    TOLD(APalloc_aligned(4, 24) ? AP_OK : AP_POINTER, AP_POINTER,
+         "APalloc_aligned: memory at a multiple of 24 B: a power of two");
     TOLD(APalloc_aligned(4, 0) ? AP_OK : AP_POINTER, AP_POINTER, "at a multiple of 0 B");
-    TOLD(APalloc_aligned(4, (size_t)1 << 63) ? AP_OK : AP_POINTER, AP_POINTER, "4 B asked for, 0 B left; set mem_bytes");
+    TOLD(APalloc_aligned(4, (size_t)1 << 63) ? AP_OK : AP_POINTER, AP_POINTER,
+         "4 B asked for, 0 B left; set mem_bytes");
     TOLD(APalloc_aligned((size_t)-1, 64) ? AP_OK : AP_POINTER, AP_POINTER, "set mem_bytes");
     TOLD(APreduce(5, 1, &value), AP_OPERATION, "5 is no operation");
     TOLD(APwait(-1), AP_SETTING, "APwait: -1 us is not a time");
-    TOLD(APalloc(1 << 30) ? AP_OK : AP_POINTER, AP_POINTER, "APalloc: 1073741824 B asked for, 458656 B left; set mem_bytes");
+    TOLD(APalloc(1 << 30) ? AP_OK : AP_POINTER, AP_POINTER,
+         "APalloc: 1073741824 B asked for, 458656 B left; set mem_bytes");
 }
 
 /* Pages on demand are of the first 16 MB. */
@@ -513,7 +518,8 @@ static void far(void *arg) {
     (void)arg;
     if (APcell() != 0) return;
     TOLD(APon_demand(1), AP_OK, "");
-    TOLD(APput(1, place, 1, place, NULL, NULL), AP_POINTER, "is not in the first 16777216 B, of which there are pages on demand: APon_demand(0)");
+    TOLD(APput(1, place, 1, place, NULL, NULL), AP_POINTER,
+         "is not in the first 16777216 B, of which there are pages on demand: APon_demand(0)");
     TOLD(APput(1, place - 1, 2, place - 1, NULL, NULL), AP_POINTER, "is not in the first 16777216 B");
     TOLD(APon_demand(0), AP_OK, "");
     TOLD(APack_put(1, place, 1, place, NULL, NULL), AP_OK, "");
@@ -583,7 +589,8 @@ int main(int argc, char **argv) {
     TOLD(APrun(0, 2, misuse, NULL), AP_SETTING, "APrun: parameter `columns` = 0 cells is outside 1 to 32");
     TOLD(APrun(2, 33, misuse, NULL), AP_SETTING, "APrun: parameter `rows` = 33 cells is outside 1 to 32");
     TOLD(APset("mem_bytes=1048580"), AP_OK, "");
-    TOLD(APrun(2, 2, misuse, NULL), AP_SETTING, "APrun: mem_bytes = 1048580 B: a cell's memory is a multiple of 512 KB");
+    TOLD(APrun(2, 2, misuse, NULL), AP_SETTING,
+         "APrun: mem_bytes = 1048580 B: a cell's memory is a multiple of 512 KB");
     TOLD(APset("mem_bytes=1048576"), AP_OK, "");
     TOLD(APrun(2, 2, misuse, NULL), AP_OK, "");
     TOLD(APset("mem_bytes=18874368"), AP_OK, "");

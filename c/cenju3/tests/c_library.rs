@@ -1,4 +1,5 @@
-//! C programs on the simulated machine: the example, compiled by the system's `cc` against the header and the static library, and misuse.
+//! C programs on the simulated machine: misuse, and the example, which the system's `cc` compiles with the header and
+//! the static library.
 
 use std::fs;
 

@@ -12,7 +12,7 @@ thread_local! {
     static ERROR: Cell<&'static CStr> = const { Cell::new(c"") };
 }
 
-/// Every text once and for ever: C may hold a pointer to any, when another call has failed or the program's thread has ended.
+/// Each text is kept for ever: C may hold a pointer to it after another failed call or after the program's thread.
 static TEXTS: Mutex<BTreeSet<&'static CStr>> = Mutex::new(BTreeSet::new());
 
 /// Keeps why a call failed.

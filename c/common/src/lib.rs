@@ -1,7 +1,8 @@
 //! C programs on a simulated machine: what the C libraries of all machines share.
 //!
-//! Each program has a thread for its stack, but only one thread ever runs: a program that calls something simulated hands over what is to be
-//! done and sleeps; the simulation does it within an ordinary host program, and sleeps in turn while it lets a program run.
+//! Each program has a thread for its stack, but only one thread ever runs. A program that calls something simulated
+//! hands over the work and sleeps. The simulation does the work within an ordinary host program, and sleeps while a
+//! program runs.
 
 mod calls;
 
@@ -72,7 +73,8 @@ unsafe impl<M: Machine> Send for Link<M> {}
 pub struct Refusals(Arc<OnceLock<String>>);
 
 impl Refusals {
-    /// A hang as it is to be told: who waits for what a refused call did not do hangs as a consequence, so the first refusal comes first.
+    /// The report of a hang. A program may hang only because a refused call did nothing, so the first refusal comes
+    /// first.
     pub fn explain(&self, hang: SimError) -> String {
         match self.0.get() {
             Some(refusal) => format!("{refusal}; then {hang}"),
@@ -203,7 +205,8 @@ impl<M: Machine> Link<M> {
     }
 }
 
-/// The simulation's end of one program: runs it on a thread of its own, and does on `node` what it asks for until it returns.
+/// The simulation's end of one program. It runs the program on a thread of its own, and does the program's jobs on
+/// `node` until the program returns.
 pub async fn run<M: Machine>(node: M::Node, program: Program, refusals: Refusals) {
     let host = M::host(&node);
     let (jobs, asked) = channel::<Job<M>>();

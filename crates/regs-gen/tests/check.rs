@@ -39,7 +39,10 @@ fn a_stale_file_is_named() {
     let header = scratch.0.join("c/cenju3/include/cenju3_regs.h");
     fs::write(&header, fs::read_to_string(&header).unwrap().replace("0x64u", "0x60u")).unwrap();
     let error = regs_gen::check(&scratch.0).unwrap_err().to_string();
-    assert_eq!(error, "stale, run `cargo run -p regs-gen`: c/cenju3/include/cenju3_regs.h");
+    assert_eq!(
+        error,
+        "stale, run `cargo run -p regs-gen`: c/cenju3/include/cenju3_regs.h"
+    );
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn write_through(sim: &mut Sim) {
     sim.run(BOUND).unwrap();
 }
 
-/// Loads and stores of all sizes by all cells at once, each to bytes of its own in every memory: each load finds what was stored last.
+/// All cells load and store all sizes at once, each its own bytes in every memory. Each load finds the last store.
 #[test]
 fn loads_and_stores_of_all_sizes_do_what_a_memory_does() {
     does_what_a_memory_does(both(3, 2, |_| ()));
@@ -95,7 +95,8 @@ fn does_what_a_memory_does(sims: [Sim; 2]) {
     }
 }
 
-/// A copy whose memory has errors: a load of it ends with an exception, a store to it is told, and it is no copy any more; the other cell has what was stored.
+/// The memory of a copy has errors. A load of the copy ends with an exception; a store to it is reported and ends the
+/// copy. The other cell has the stored word.
 #[test]
 fn errors_of_the_local_cache_are_reported() {
     for mut sim in both(2, 1, |config| config.mem_bytes = MEMORY) {
@@ -129,8 +130,8 @@ fn errors_of_the_local_cache_are_reported() {
     }
 }
 
-/// A kilobyte that cannot be read where it is, or not be written into the local cache, is no copy: the load ends with an exception, and the next one
-/// does not, when it can be.
+/// A kilobyte that cannot be read at its home, or not be written into the local cache, is no copy. The load ends with
+/// an exception; the next load does not, once the error is gone.
 #[test]
 fn a_copy_that_does_not_come_is_an_exception() {
     for (cell, error) in [(1, 0x1_0500), (0, CACHE.0 + 0x1_0500)] {
@@ -160,7 +161,8 @@ fn a_copy_that_does_not_come_is_an_exception() {
     }
 }
 
-/// A synchronising write that names a holder twice is done, and one that names none of the machine's is refused before it has asked anybody.
+/// A synchronising write may name a holder twice. One that names a cell outside the machine is refused before it asks
+/// any holder.
 #[test]
 fn holders_are_asked_once_or_not_at_all() {
     for mut sim in both(2, 2, |config| config.mem_bytes = MEMORY) {
@@ -217,7 +219,8 @@ fn what_makes_no_sense_is_refused_by_name() {
     }
 }
 
-/// What the hardware refuses is told to the system, here or there; a load ends with an exception, a store is acknowledged, and all goes on.
+/// A refusal of the hardware is reported to the system, here or there. A load ends with an exception, a store is
+/// acknowledged, and all goes on.
 #[test]
 fn what_cannot_be_done_is_reported_and_harms_nobody() {
     for mut sim in both(2, 1, |_| ()) {
@@ -242,7 +245,8 @@ fn what_cannot_be_done_is_reported_and_harms_nobody() {
         let faults = sim.take_faults();
         let here = faults.iter().filter(|f| f.node == NodeId(0));
         assert!(here.clone().count() > 0 && here.clone().all(|f| matches!(f.kind, FaultKind::Refused { .. })));
-        let there = |f: &&_| matches!(f, tsunagi::ap1000p::host::Fault { node: NodeId(1), kind: FaultKind::Broken { why, .. }, .. } if *why == BROKEN_BUS);
-        assert!(faults.iter().any(|f| there(&f)), "{faults:?}");
+        let broken = |kind: &FaultKind| matches!(kind, FaultKind::Broken { why, .. } if *why == BROKEN_BUS);
+        let there = faults.iter().any(|f| f.node == NodeId(1) && broken(&f.kind));
+        assert!(there, "{faults:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! Host software on the RTL: transfers, flags, acknowledged PUTs, atomics, locks, barriers, reductions, pages on demand, bad
-//! input.
+//! Host software on the RTL: transfers, flags, acknowledged PUTs, atomics, locks, barriers, reductions, pages on
+//! demand, bad input.
 
 mod dsm;
 mod refill;
@@ -525,7 +525,8 @@ fn a_region_that_is_taken_away_is_refilled_by_software() {
     quiet(&mut sim);
 }
 
-/// A program stores commands faster than they go until its half of the spill region is full, which software empties: that needs the processor.
+/// A program stores commands faster than they go, until its half of the spill region is full. Software empties the
+/// region, and needs the processor for that.
 #[test]
 fn a_full_region_does_not_stop_who_empties_it() {
     const PUTS: u32 = 400;
@@ -612,7 +613,8 @@ fn no_program_fills_a_region_that_its_processor_empties() {
     }
 }
 
-/// Remote stores fill their queue faster than they go, and what follows them is spilled. Only the processor could copy it back, and that waits for its load.
+/// Remote stores fill their queue faster than they go, and the following words spill. Only the processor could copy
+/// them back, and it waits for its load.
 #[test]
 fn a_load_does_not_wait_for_words_that_its_processor_copies_back() {
     const STORES: u32 = 60;
@@ -645,7 +647,8 @@ fn a_load_does_not_wait_for_words_that_its_processor_copies_back() {
     }
 }
 
-/// So many GETs come while a register holds their replies that these fill the spill region amid one. Software, which empties it, waits for no end of that.
+/// A register holds the replies of many GETs, until they fill the spill region amid a reply. Software, which empties
+/// the region, does not wait for the end of that reply.
 #[test]
 fn a_region_full_of_replies_is_emptied_by_software() {
     const GETS: u32 = 1200;
@@ -675,7 +678,7 @@ fn a_region_full_of_replies_is_emptied_by_software() {
     }
 }
 
-/// Of two messages that are refused one after the other, the last one is told of, whatever the system does when it comes.
+/// Two messages are refused one after the other. The last one is reported, whatever the system does when it comes.
 #[test]
 fn what_is_reported_during_an_interrupt_is_reported() {
     let mut sim = boot(config(2, 1));

@@ -1,4 +1,4 @@
-//! Software copies back what was spilled, of which memory has lost some: the messages that miss a word are gone, no other is.
+//! Software copies spilled words back after memory has lost some. Messages that miss a word are gone, and no other is.
 
 use super::*;
 use tsunagi::ap1000p::golden::queues::Element;
@@ -81,7 +81,8 @@ fn lose(cell: &Cell, elements: &[(Addr, Element)]) {
     }
 }
 
-/// As many elements as eight messages have: the first that comes behind them has the number and the place that fit what came before.
+/// As many elements are lost as eight messages have. The first element behind them has the number and the place that
+/// fit the last one before.
 #[test]
 fn no_message_goes_on_behind_words_that_were_lost() {
     const FIRST: u32 = 30;
@@ -133,8 +134,8 @@ fn no_message_goes_on_behind_words_that_were_lost() {
     }
 }
 
-/// The user's half of the region ends amid a message, and memory loses as many elements before that as eight messages have: the words
-/// that still come are not the rest of the message that came before.
+/// The user's half of the region ends amid a message, and memory loses as many elements before that as eight messages
+/// have. The words that still come are not the rest of the message before.
 #[test]
 fn no_message_goes_on_behind_the_last_words_that_were_lost() {
     const MOST: u32 = 100;

@@ -267,7 +267,8 @@ fn a_message_that_no_ring_takes_is_reported_and_harms_nobody() {
 
 const THRESHOLD: u32 = 32;
 
-/// Around the threshold, and far from it, into vectors and into memory: the words are the same, and slots are taken only by what goes through the ring.
+/// Around the threshold and far from it, into vectors and into memory: the words are the same. Only messages through
+/// the ring take slots.
 #[test]
 fn large_messages_are_fetched_by_their_receiver() {
     const LENGTHS: [u32; 9] = [

@@ -64,8 +64,8 @@ fn communication_registers() {
     });
 }
 
-/// A PUT or GET of registers waits for the last one, and nothing of it is seen before; not of registers alone, or of one that is empty and may
-/// not wait, it ends early.
+/// A PUT or GET of registers waits for the last register, and shows nothing before. It ends early if it is not of
+/// registers alone, or if a register is empty and may not wait.
 #[test]
 fn registers_as_the_source() {
     both(2, 1, |rig| {

@@ -13,7 +13,7 @@ pub enum Service {
     GiveUp,
 }
 
-/// Serves the only fault of a cell, which is shown by this unit at this address; leaves CAUSE as it is when all is done.
+/// Serves the only fault of a cell: this unit shows it at this address. CAUSE is as before when all is done.
 pub fn serve(rig: &mut dyn Rig, cell: usize, unit: u32, reason: u32, addr: u32, service: Service) {
     let start = rig.cycle();
     while rig.read(cell, FAULTS) == 0 {
@@ -121,7 +121,8 @@ fn faults_are_served_or_given_up() {
     }
 }
 
-/// A broadcast to all whose first column's data have no page, but whose others' do: those get them, and the send flag stands.
+/// A broadcast to all: the data of the first column have no page, those of the others have one. The others get their
+/// data, and the send flag stands.
 #[test]
 fn the_flag_of_a_broadcast_counts_for_all_columns_or_not() {
     for services in [[Service::GiveUp, Service::Map], [Service::Map, Service::Map]] {

@@ -1,4 +1,5 @@
-//! The golden model of the AP1000+, and the RTL machine where it does the same: whole scenarios with equal memories, causes and counters at the end.
+//! The golden model, and the RTL machine where it does the same: whole scenarios with equal memories, causes and
+//! counters at the end.
 
 mod cregs;
 mod faults;

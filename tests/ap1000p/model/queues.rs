@@ -118,7 +118,8 @@ fn behind(number: u32) -> Transfer {
     }
 }
 
-/// Stores them in cell 0, has `spoil` done to its memory before and after, then lets all go. Says which of them came to cell 1.
+/// Stores them in cell 0, calls `spoil` on its memory before and after, then lets all go. Says which of them came to
+/// cell 1.
 fn overflow(rig: &mut dyn Rig, spoil: [fn(&mut Memory); 2]) -> Vec<u32> {
     let held = Transfer {
         words: 1,
@@ -164,7 +165,8 @@ fn what_overflows_the_queues_comes_back() {
     });
 }
 
-/// Eight elements are lost: where they stand in their messages depends on what the queue itself took, so they are of two messages at most. All others come.
+/// Eight elements are lost. Their places in the messages depend on how many the queue itself took, so they are of two
+/// messages at most. All other messages come.
 #[test]
 fn messages_that_lose_words_to_the_memory_are_lost_alone() {
     const LOST: u32 = SPILL + 40 * SPILL_BYTES;

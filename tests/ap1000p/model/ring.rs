@@ -1,4 +1,4 @@
-//! Messages for ring buffers: into all sets, over an end, to whom there is no ring or no room, and what is wrong with them.
+//! Messages for ring buffers: into all sets, over a ring's end, without a ring, without room, and bad ones.
 
 use tsunagi::ap1000p::golden::ring::{Ring, slots};
 use tsunagi::ap1000p::regs::*;

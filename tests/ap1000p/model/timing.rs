@@ -31,7 +31,8 @@ fn latency(rig: &mut dyn Rig, words: u32) -> u64 {
     rig.cycle() - start - 16
 }
 
-/// The budget of a PUT: 4 + 6 + 12 to the first word, 6 + n words of 8 and two routers of 8, 8 + 12 to memory, 20 for the flag: 40 ns a byte.
+/// The budget of a PUT in cycles: 4 + 6 + 12 to the first word, 6 + n words of 8 and two routers of 8, 8 + 12 to
+/// memory, 20 for the flag. That is 40 ns a byte.
 #[test]
 fn latency_of_a_put() {
     let mut paper = model(&config(2, 1));

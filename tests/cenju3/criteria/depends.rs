@@ -1,4 +1,5 @@
-//! A row's `depends_on` is what moves it: on the golden model every parameter of the table is changed by a step, and every row compared.
+//! A row's `depends_on` lists the parameters that move it. On the golden model every parameter of the table is changed
+//! by a step, and every row compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -9,7 +10,7 @@ use tsunagi::repro::Request;
 use tsunagi::repro::pool;
 use tsunagi::repro::row::{BackendKind, Row};
 
-/// Neither backend can be made with another value of these: they are in the wire format, or behind a register that bounds them.
+/// No backend can have another value of these: they are in the wire format, or behind a register that bounds them.
 const WIRED: [&str; 5] = [
     "link_bytes",
     "packet_bytes",
@@ -18,7 +19,7 @@ const WIRED: [&str; 5] = [
     "fifo_words",
 ];
 
-/// Another value of a parameter, as a user would try it, and one that shows even what is hidden behind something slower.
+/// Two other values of a parameter: one that a user would try, and one that shows even behind something slower.
 fn steps(p: &Param) -> (f64, f64) {
     let v = p.value;
     let (near, far) = match (p.name, p.unit) {
@@ -112,8 +113,9 @@ fn settable() -> impl Iterator<Item = &'static Param> {
     PARAMS.iter().filter(|p| !WIRED.contains(&p.name))
 }
 
-/// Parameters that move a row and are not in its list. All that a list leaves out is changed at once: what one of them moved, another would have
-/// to move back to the bit. Flags, which may switch off what another parameter does, are changed one by one.
+/// Parameters that move a row and are not in its list. All parameters outside a list are changed at once: if one of
+/// them moved a row, another would have to move it back to the bit. A flag may switch off another parameter, so each
+/// flag is changed alone.
 fn missing(groups: Groups) -> Vec<String> {
     let mut found = Vec::new();
     for (experiment, lists) in groups {

@@ -1,5 +1,5 @@
-//! Every criterion of the paper, on verilated RTL. Every row is measured in its run: another RTL or memory parameter moves
-//! it.
+//! Every criterion of the paper, on verilated RTL. Each row is measured in its run: another RTL or memory parameter
+//! moves it.
 
 use std::sync::OnceLock;
 

@@ -1,5 +1,5 @@
-//! The lock-step models watch whole machines, the timed model and the RTL alike, through the events at their ports: random parcels of all kinds,
-//! both queues, both ways at once.
+//! The lock-step models watch whole machines, the timed model and the RTL alike, through the events at their ports. The
+//! traffic is random parcels of all kinds, in both queues and both ways at once.
 
 use std::collections::VecDeque;
 

@@ -16,7 +16,8 @@ prop_compose! {
         short in 1..=PACKET_BODY_MAX, body in 0..1024u32, dest in 0..1u32 << 20, soft: [u32; 2],
     ) -> ParcelHeader {
         let bytes = if kind == Kind::Dma { len } else { short };
-        ParcelHeader { kind, arr, end, dst, bytes, body: Addr(body * ALIGN_BYTES), dest: Addr(dest * ALIGN_BYTES), soft }
+        let [body, dest] = [body, dest].map(|place| Addr(place * ALIGN_BYTES));
+        ParcelHeader { kind, arr, end, dst, bytes, body, dest, soft }
     }
 }
 

@@ -1,4 +1,5 @@
-//! The golden Receiver in lock step: a legal stream of events is taken, and each mutated twin of it, one event different, is refused.
+//! The golden Receiver in lock step takes a legal stream of events, and refuses each mutated twin of it, one event
+//! different.
 
 use proptest::prelude::*;
 use support::property::holds;
@@ -61,7 +62,8 @@ fn setup(ctrl: u32) -> Vec<RecvEvent> {
     ]
 }
 
-/// What a Receiver with 4-byte words and 8-beat bursts shows for these parcels, one after the other, the host emptying the rings at once.
+/// The events of a Receiver with 4-byte words and 8-beat bursts for these parcels, one after the other. The host
+/// empties the rings at once.
 fn legal(parcels: &[ParcelHeader]) -> Vec<RecvEvent> {
     let (mut events, mut puts) = (setup(0), [0u32; 4]);
     for parcel in parcels {
@@ -527,7 +529,8 @@ fn only_a_dma_packet_begins_behind_another_and_no_third() {
 
 prop_compose! {
     fn any_packet()(
-        kind in proptest::sample::select(&Kind::ALL[..]), bytes in 1..=512u32, arr: bool, end: bool, at in 0..64u32, soft: [u32; 2],
+        kind in proptest::sample::select(&Kind::ALL[..]), bytes in 1..=512u32, arr: bool, end: bool, at in 0..64u32,
+        soft: [u32; 2],
     ) -> ParcelHeader {
         ParcelHeader { dest: Addr(0x1_0000 + 512 * at), soft, ..parcel(kind, bytes, arr, end) }
     }

@@ -1,4 +1,5 @@
-//! The golden Sender in lock step: a legal stream of events is taken, and each mutated twin of it, one event different, is refused.
+//! The golden Sender in lock step takes a legal stream of events, and refuses each mutated twin of it, one event
+//! different.
 
 use proptest::prelude::*;
 use support::property::holds;
@@ -313,7 +314,9 @@ fn a_bus_error_cuts_the_packet_short() {
 }
 
 prop_compose! {
-    fn any_parcel()(kind in proptest::sample::select(&Kind::ALL[..]), len in 1..3000u32, at in 0..500u32, arr: bool, end: bool) -> ParcelHeader {
+    fn any_parcel()(
+        kind in proptest::sample::select(&Kind::ALL[..]), len in 1..3000u32, at in 0..500u32, arr: bool, end: bool,
+    ) -> ParcelHeader {
         let bytes = if kind == Kind::Dma { len } else { len.min(512) };
         ParcelHeader { arr, end, ..outgoing(kind, bytes, 0x4000 + 32 * at) }
     }

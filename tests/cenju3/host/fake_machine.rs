@@ -1,5 +1,5 @@
-//! A Cenju-3 of a few lines, for tests of the host software alone: interfaces that keep the register contract, with fixed latencies, no
-//! contention and endless receive FIFOs.
+//! A Cenju-3 of a few lines, for tests of the host software alone. Its interfaces keep the register contract, with
+//! fixed latencies, no contention and endless receive FIFOs.
 
 use std::collections::{BTreeMap, VecDeque};
 

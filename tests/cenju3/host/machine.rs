@@ -1,4 +1,5 @@
-//! The host software on whole machines, golden model and verilated RTL: data, latency, throughput, faults of the real interface.
+//! The host software on whole machines, golden model and verilated RTL: data, latency, throughput, faults of the
+//! interface.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -95,7 +96,8 @@ fn all_to_all_is_right<B: Backend + 'static>(make: impl Fn(&Config) -> B) {
     assert_eq!(sim.take_faults(), []);
 }
 
-/// Microseconds for one word there and back, and the stages of the way there: call, kernel, hardware and recognition, receiving kernel.
+/// Microseconds for one word there and back, and the stages of the way there: call, kernel, hardware with recognition,
+/// receiving kernel.
 fn ping_pong<B: Backend + 'static>(make: impl Fn(&Config) -> B, config: &Config) -> (f64, [f64; 4]) {
     let mut sim = boot(make, config);
     sim.trace(true);
@@ -271,7 +273,7 @@ fn memory_that_refuses_is_reported_at_both_ends<B: Backend + 'static>(make: impl
     assert_eq!(again(&mut sim), []);
 }
 
-/// An address that no memory answers to is a bus error, at the Sender for the body and at the Receiver for the destination.
+/// An address without memory is a bus error, at the Sender for the body and at the Receiver for the destination.
 fn addresses_out_of_range_are_reported_and_the_next_transfer_is_unharmed<B: Backend + 'static>(
     make: impl Fn(&Config) -> B,
 ) {
@@ -343,7 +345,7 @@ fn an_interrupt_that_is_never_served_is_a_hang<B: Backend + 'static>(make: impl 
     assert!(text.contains("kernel of PE 1 waits for an interrupt of PE 1"), "{text}");
 }
 
-/// What PE 0 was refused is reported, not that PE 1 waits for it; and where only the hardware refuses, the hang says so.
+/// PE 0's refused call is reported, not PE 1's wait for it. Where only the hardware refuses, the hang says so.
 fn a_refusal_is_reported_and_not_hidden_by_who_waits_for_it<B: Backend + 'static>(make: impl Fn(&Config) -> B) {
     let machine = || {
         let sim = boot(&make, &config());
@@ -379,6 +381,10 @@ fn a_refusal_is_reported_and_not_hidden_by_who_waits_for_it<B: Backend + 'static
     }
 }
 
+fn rtl_machine(config: &Config) -> RtlMachine<Composed<Cenju3Nic>> {
+    RtlMachine::build(config).expect("RTL built for the paper's machine")
+}
+
 macro_rules! on {
     ($backend:ident: $make:expr; $($scenario:ident),* $(,)?) => {
         mod $backend {
@@ -406,4 +412,4 @@ macro_rules! scenarios {
 }
 
 scenarios!(model: ModelMachine::new);
-scenarios!(rtl: |config: &Config| RtlMachine::<Composed<Cenju3Nic>>::build(config).expect("RTL built for the paper's machine"));
+scenarios!(rtl: rtl_machine);

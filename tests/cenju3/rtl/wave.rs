@@ -1,4 +1,4 @@
-//! Waves of the composed machine: they change nothing, show what the events say, and are left behind by a run that fails.
+//! Waves of the composed machine change nothing and show what the events say. A run that fails leaves one behind.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};

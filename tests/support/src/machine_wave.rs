@@ -26,8 +26,8 @@ fn last_before(changes: &[(u64, String)], at: Picos) -> &str {
 }
 
 impl Shown {
-    /// Runs it with a wave in each format. The events are those of a run without, the signals are high at their events, and both formats hold
-    /// the same.
+    /// Runs the machine with a wave in each format. The events are those of a run without a wave, the signals are high
+    /// at their events, and both formats hold the same.
     pub fn check(&self) {
         let folder = tempfile::tempdir().expect("a folder");
         let plain = (self.run)(&Probe::default());

@@ -1,8 +1,8 @@
-//! Properties: values are generated, and one that fails is shrunk. Its seed goes to a committed file, which later runs try first; a printed
-//! line repeats it.
+//! Properties: values are generated, and a failing value is shrunk. Its seed goes to a committed file, which later runs
+//! try first. A printed line repeats it.
 //!
-//! Whatever else of chance a run needs comes from a number generated with the value. So the file alone repeats a failure, under any
-//! `TSUNAGI_SEED`.
+//! All other chance of a run comes from a number generated with the value. So the file alone repeats a failure, under
+//! any `TSUNAGI_SEED`.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -18,8 +18,8 @@ use crate::Test;
 const SHRINKING: u32 = 2000;
 
 /// Runs the property on `cases` values; `regressions` is the file of seeds, from the package's folder.
-/// A failing value is made small and its seed written to the file. Then it is run once more as a [`Case`], which leaves its wave and the line
-/// that repeats it.
+/// A failing value is made small, and its seed written to the file. Then it is run once more as a [`Case`], which
+/// leaves its wave and the line that repeats it.
 ///
 /// # Panics
 /// When a value fails, and when there is no file of seeds (an empty one will do).

@@ -38,7 +38,8 @@ impl Test {
         }
     }
 
-    /// Runs the body of the test. If it fails, a wave of its last microseconds is left in `out/waves`, and the line that repeats it is printed.
+    /// Runs the body of the test. A failure leaves a wave of its last microseconds in `out/waves`, and prints the line
+    /// that repeats it.
     pub fn run<T>(&self, body: impl Fn(&Probe) -> T) -> T {
         let Test {
             package, program, name, ..

@@ -38,8 +38,9 @@ pub fn changes(path: &Path, wanted: impl Fn(&str) -> bool) -> Changes {
 /// A clock rises at the multiples of its period, plus a phase, picoseconds.
 pub type Grid = (u64, u64);
 
-/// Checks every clock of a wave, whatever unit it is in: it is on the grid that its name in the top of the unit has, or on one of these
-/// deeper inside, falls at half of its period, and runs from the wave's first instant to its last. How many there are.
+/// Checks every clock of a wave, in whatever unit. At the top of a unit its name gives its grid; deeper inside any of
+/// these grids will do. It falls at half of its period, and runs from the wave's first instant to its last. Gives the
+/// number of clocks.
 pub fn check_clocks(path: &Path, grids: &[(&str, Grid)]) -> usize {
     let is_clock = |name: &str| name.rsplit('.').next().is_some_and(|last| last.contains("clk"));
     let clocks = changes(path, is_clock);
@@ -86,7 +87,8 @@ fn fault(changes: &[(u64, String)], (period, phase): Grid, first: u64, last: u64
     gap.map(|pair| format!("it stands from {} to {}", pair[0], pair[1]))
 }
 
-/// Runs a bench with its waves on, and checks the clocks of each, unless the bench takes the clock away at times. How many waves there are.
+/// Runs a bench with its waves on, and checks the clocks of each, unless the bench stops the clock at times. Gives the
+/// number of waves.
 #[allow(dead_code, reason = "only testbenches have benches")]
 pub fn check_bench(grid: Option<Grid>, bench: impl FnOnce(&Probe)) -> usize {
     let folder = tempfile::tempdir().unwrap();

@@ -17,7 +17,7 @@ from pathlib import Path
 VARIABLE = "TSUNAGI_SEED"
 # It hands the variable to what it runs, and its own tests run nothing that reads it.
 HANDS_ON = "rtl-flow"
-# Broken twins have a seed of their own; chance has no part in what is in modules of this name.
+# Broken twins have a seed of their own. Tests in modules named `criteria` have no part of chance.
 SKIPPED = ["twin", "criteria::"]
 
 

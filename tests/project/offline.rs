@@ -5,8 +5,20 @@ use std::process::Command;
 use crate::TSUNAGI;
 use crate::make::recipe;
 
-const TARGETS: &[&str] = &[
-    "sim", "test", "synth", "formal", "gate", "fpga", "lint", "format", "soak", "rails", "bench", "regs",
+const GOALS: &[&str] = &[
+    "sim",
+    "test",
+    "test MACHINE=cenju3",
+    "synth",
+    "formal",
+    "gate",
+    "fpga",
+    "lint",
+    "format",
+    "soak",
+    "rails",
+    "bench",
+    "regs",
 ];
 
 /// Why a line of a recipe may reach for the network, if it may.
@@ -33,13 +45,9 @@ fn reaches_out(line: &str) -> Option<&'static str> {
 
 #[test]
 fn no_target_but_tools_reaches_out() {
-    for goals in TARGETS
-        .iter()
-        .map(|target| vec![*target])
-        .chain([vec!["test", "MACHINE=cenju3"]])
-    {
-        for line in recipe(&goals) {
-            assert_eq!(reaches_out(&line), None, "make {goals:?}: {line}");
+    for goals in GOALS {
+        for line in recipe(&goals.split(' ').collect::<Vec<_>>()) {
+            assert_eq!(reaches_out(&line), None, "make {goals}: {line}");
         }
     }
 }

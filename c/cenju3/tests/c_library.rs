@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use support::c_program::{Program, command, text};
+use support::c_program::{self, Program, text};
 use support::root;
 
 const MACHINE: &str = "cenju3";
@@ -51,7 +51,7 @@ fn the_readme_shows_how_a_program_is_compiled() {
     let (_, shown) = readme.split_once("$ cargo build -p cenju3-c\n$ cc ").unwrap();
     let (command, rest) = shown.split_once("\n$ ./alltoall 8 1000 model\n").unwrap();
     let generic = command.replace("examples/c/alltoall.c -o alltoall", "program.c -o program");
-    assert_eq!(generic, command(MACHINE));
+    assert_eq!(generic, c_program::command(MACHINE));
     let source = fs::read_to_string(root().join("examples/c/alltoall.c")).unwrap();
     let out = Program::new(&source, MACHINE).run(&["8", "1000", "model"]);
     assert!(

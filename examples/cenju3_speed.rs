@@ -1,4 +1,5 @@
-//! How fast the verilated machine runs: two PEs, four stages, parcels of 128 KB back to back. Prints network cycles per second of CPU.
+//! How fast the verilated machine runs: two PEs, four stages, parcels of 128 KB back to back. Prints network cycles per
+//! second of CPU.
 
 use std::time::Instant;
 

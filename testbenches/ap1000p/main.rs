@@ -17,8 +17,6 @@ mod send;
 mod space;
 mod broadcast;
 mod twins;
-#[path = "../../tests/wave_reader/mod.rs"]
-mod wave_reader;
 mod waves;
 mod window;
 mod word;

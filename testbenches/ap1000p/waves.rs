@@ -3,7 +3,7 @@
 use testbenches::rtl::*;
 use tsunagi::harness::seed::Case;
 
-use crate::wave_reader::check_bench;
+use support::wave_reader::check_bench;
 use crate::{PERIOD, command, queues};
 
 /// Several simulations in one run, two of them at once.

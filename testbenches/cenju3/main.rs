@@ -7,8 +7,6 @@ mod receiver;
 mod rig;
 mod sender;
 mod twins;
-#[path = "../../tests/wave_reader/mod.rs"]
-mod wave_reader;
 mod waves;
 
 use tsunagi::cenju3::golden::lockstep::Mismatch;

@@ -112,8 +112,8 @@ fn of_receiver<U: Receiver>() -> Found {
 /// All checks of a twin; the field that its own check names, and those that are wrong with it.
 type Twin = (fn() -> Found, &'static str, &'static [&'static str]);
 
-/// What no unit can show by itself, as that follows from another fault or is the memory's: told to the models in `tests/model_send.rs` and
-/// `tests/model_recv.rs`.
+/// What no unit can show by itself, as that follows from another fault or is the memory's: told to the models in `tests/cenju3/golden/sender.rs` and
+/// `tests/cenju3/golden/receiver.rs`.
 const TOLD: [&str; 7] = [
     "halt",
     "queue 0 at the end",

@@ -5,7 +5,7 @@ use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Case;
 use tsunagi::harness::stream::Gaps;
 
-use crate::wave_reader::check_bench;
+use support::wave_reader::check_bench;
 use crate::{PERIOD, STARTS, sender};
 
 #[test]

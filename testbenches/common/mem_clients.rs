@@ -17,7 +17,7 @@ use verilated::Unit;
 
 use crate::bench::{Each, PERIOD, Start, holds, must_pass, rules};
 use crate::dma::{Burst, Hardship, SIZE, Slowness};
-use crate::property;
+use support::{property, this_test};
 
 rules!(
     /// Every client has the words it asked for, or the response to what it wrote once the memory has given it, in order.
@@ -693,7 +693,7 @@ fn any_commands() {
     let list = proptest::collection::vec((0..1700u32, any::<u8>()), 0..6);
     let strategy = (proptest::collection::vec(list, 4), 0..16usize);
     property::holds(
-        "mem_clients::any_commands",
+        this_test!(),
         "common/regressions/mem_clients.txt",
         40,
         strategy,

@@ -3,7 +3,7 @@
 use testbenches::rtl::*;
 
 use crate::bench::{Each, PERIOD};
-use crate::wave_reader::check_bench;
+use support::wave_reader::check_bench;
 use crate::{arbiter, axi_master, axi_slave, dma_copy, dma_read, dma_write, fifo, mem, mem_clients};
 
 /// The first of the cases that `cases` goes through, with its wave, whose clock rises with this phase.

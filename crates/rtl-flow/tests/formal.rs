@@ -1,4 +1,5 @@
-//! `rtl-flow formal` refuses what does not hold: each case is a sound counter with one line of it, or of its proof, changed.
+//! `rtl-flow formal` refuses a false proof: each case is a sound counter with one line changed, in the counter or its
+//! proof.
 
 use std::fs;
 use std::path::Path;

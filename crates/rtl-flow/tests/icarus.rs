@@ -1,5 +1,6 @@
-//! What `rtl/README.md` says of Icarus Verilog: which blocks it takes, and that none needs more than its reset to be known in a four-state simulation.
-//! Icarus is no tool of the project: without an `iverilog` in PATH these tests say so, and look at nothing.
+//! The statements of `rtl/README.md` on Icarus Verilog: which blocks it takes, and that a reset alone makes each of
+//! them known in a four-state simulation.
+//! Icarus is no tool of the project. Without an `iverilog` in PATH these tests say so and check nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! An illegal parameter stops elaboration with a message that names it: every such check of `rtl/`, by a value it is there for.
+//! An illegal parameter stops elaboration with a message that names it. Each such check of `rtl/` gets a value that it
+//! must refuse.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -239,9 +240,15 @@ fn limits(text: &str) -> Vec<(&str, i64)> {
 
 #[test]
 fn what_a_comment_excludes() {
-    let text = "    parameter int A = 32,  // bits of a word: 32, 64 or 128\n    parameter  int B = 4, // words, power of two, >= 2\n\
-                parameter int C = 1  // 1 to 7\n    localparam int D = 1;  // >= 1\n    parameter int E = 1,  // 1..256, < A";
-    let found = limits(text);
+    let text = [
+        "    parameter int A = 32,  // bits of a word: 32, 64 or 128",
+        "    parameter  int B = 4, // words, power of two, >= 2",
+        "parameter int C = 1  // 1 to 7",
+        "    localparam int D = 1;  // >= 1",
+        "    parameter int E = 1,  // 1..256, < A",
+    ];
+    let text = text.join("\n");
+    let found = limits(&text);
     let expected = [("A", 96), ("B", 48), ("B", 1), ("C", 0), ("C", 8), ("E", 0), ("E", 257)];
     assert_eq!(found, expected);
 }

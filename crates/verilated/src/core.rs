@@ -199,8 +199,9 @@ pub trait Verilated {
         core.outcome()
     }
 
-    /// The rising edges of these clocks, bit `i` for number `i` of [`clocks`](Self::clocks), with the inputs as they are: an evaluation with them
-    /// low and one with them high, which they stay. Panics as `eval`.
+    /// The rising edges of these clocks, with the inputs as they are. Bit `i` stands for number `i` of
+    /// [`clocks`](Self::clocks). The unit is evaluated with these clocks low, then with them high, and they stay high.
+    /// Panics as `eval`.
     fn rise(&self, clocks: u64) {
         self.core().set_clocks(clocks, 0);
         self.eval();
@@ -214,10 +215,11 @@ pub trait Verilated {
         self.eval();
     }
 
-    /// Drives random bits on the inputs of each stream whose `valid` is low, in a context that is [random](Context::random) or has
-    /// [junk](Context::set_junk); does nothing in any other. Call it before an evaluation, all inputs set. Port names tell the streams:
-    /// `in_valid_i` says when `in_data_i` and the other inputs `in_…_i` count, `s_axis_tvalid` when `s_axis_tdata` does. Of a vector
-    /// each bit is for its own part.
+    /// Drives random bits on the inputs of each stream with a low `valid`. It does so in a context that is
+    /// [random](Context::random) or has [junk](Context::set_junk), and does nothing in any other. Call it before an
+    /// evaluation, when all inputs are set. Port names tell the streams: `in_valid_i` says when `in_data_i` and the
+    /// other inputs `in_…_i` count, `s_axis_tvalid` when `s_axis_tdata` does. Each bit of a vector counts for its own
+    /// part.
     #[inline]
     fn junk(&self) {
         let (core, context) = (self.core(), self.context());
@@ -250,7 +252,8 @@ pub trait Verilated {
     fn peek(&self, name: &str) -> Option<Vec<u32>> {
         let port = self.ports().iter().find(|port| port.name == name)?;
         let mut words = vec![0u32; port.bytes.div_ceil(4)];
-        // SAFETY: the offsets are the model's own; a port narrower than a word fills its low bytes (little-endian, below).
+        // SAFETY: the offsets are the model's own. A port narrower than a word fills its low bytes (little-endian,
+        // below).
         unsafe {
             let from = self.core().root().cast::<u8>().add(port.offset);
             ptr::copy_nonoverlapping(from, words.as_mut_ptr().cast(), port.bytes);

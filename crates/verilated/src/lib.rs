@@ -44,7 +44,8 @@ pub const fn made_by(version: &str) {
     }
     assert!(
         same,
-        "the models were made by another Verilator than the runtime: have `verilated` among the package's [dependencies], or set VERILATOR_ROOT"
+        "the models were made by another Verilator than the runtime: have `verilated` among the package's \
+         [dependencies], or set VERILATOR_ROOT"
     );
 }
 

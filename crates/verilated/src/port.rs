@@ -151,7 +151,8 @@ impl<T: Word, const W: usize> In<T, W> {
         unsafe { *self.0.get() }
     }
 
-    /// Sets bits `lo..lo + width` only: one element of a packed array. Panics when they are not all there, or the value is wider.
+    /// Sets bits `lo..lo + width` only: one element of a packed array. Panics when the port lacks them, or the value is
+    /// wider.
     #[inline(always)]
     pub fn set_bits(&self, lo: usize, width: usize, value: u64) {
         assert!(

@@ -135,8 +135,8 @@ impl Drop for Wave {
     }
 }
 
-/// Verilator's writer of FST keeps its errors to itself. It writes the header last, and nothing after an error: without one, more is
-/// written to the file, to learn the error.
+/// Verilator's writer of FST hides its errors. It writes the header last, and nothing after an error. If the header is
+/// missing, more is written to the file, to learn the error.
 fn check_fst(path: &Path) -> io::Result<()> {
     /// A block of type 0 of 329 bytes.
     const HEADER: [u8; 9] = [0, 0, 0, 0, 0, 0, 0, 1, 73];

@@ -1,4 +1,5 @@
-//! What a build script over `verilated-build` does and says. Each test runs this package's own build script in a folder of its own.
+//! What a build script over `verilated-build` does and says. Each test runs this package's build script in its own
+//! folder.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -364,7 +365,8 @@ fn missing_tools_are_one_sentence_that_names_the_mend() {
         .expect("it starts");
     assert_eq!(
         errors(&output),
-        "Verilator was not found by VERILATOR_ROOT, in .tools/ of the checkout, or on PATH: run `make tools` there once to install it, or set VERILATOR_ROOT"
+        "Verilator was not found by VERILATOR_ROOT, in .tools/ of the checkout, or on PATH: \
+         run `make tools` there once to install it, or set VERILATOR_ROOT"
     );
 }
 
@@ -392,8 +394,8 @@ fn the_model_is_made_by_the_verilator_of_the_runtime() {
     assert_eq!(
         errors(&with(tools, Some("/elsewhere"))),
         format!(
-            "the runtime in `verilated` is of the Verilator in {tools}, and VERILATOR_ROOT names the one in /elsewhere: \
-             set it for both builds, or for neither"
+            "the runtime in `verilated` is of the Verilator in {tools}, \
+             and VERILATOR_ROOT names the one in /elsewhere: set it for both builds, or for neither"
         )
     );
 }
@@ -404,7 +406,8 @@ fn a_netlist_takes_the_place_of_the_sources() {
     package.rebuilt();
     package.write(
         "../netlists/LeafW4.v",
-        "module leaf(clk_i, a_i, a_o);\n  input clk_i;\n  input [3:0] a_i;\n  output [3:0] a_o;\n  assign a_o = a_i;\nendmodule\n",
+        "module leaf(clk_i, a_i, a_o);\n  input clk_i;\n  input [3:0] a_i;\n  output [3:0] a_o;\n  \
+         assign a_o = a_i;\nendmodule\n",
     );
     assert!(package.rebuilt().is_empty(), "nobody asked for netlists");
     let netlists = package.folder.path().join("netlists");

@@ -324,7 +324,7 @@ module prove_ap1000p_queues #(
       within_limit : assert (20'(held) + 20'(dut.room_q != '0) <= {3'b0, dut.limit, 10'b0});
       turns : assert ((~dut.u_turn.after_q & (~dut.u_turn.after_q + 7'd1)) == '0);
       waits_counted :
-      assert (waits_q >= 0 && (waits_q < 1 || dut.asks_q[Which]) &&
+      assert (waits_q >= 0 && (waits_q < 1 || dut.req_q[Which]) &&
               (waits_q < 2 || dut.grant[Which] || waits_q + distance <= 7));
     end
   end

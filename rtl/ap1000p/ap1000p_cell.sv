@@ -1,14 +1,15 @@
-// AP1000+ cell: its two chips, the message controller MSC+ (ap1000p_msc) and the memory controller MC (ap1000p_mc), between
-// processor, memory and torus.
+// AP1000+ cell: its two chips, the message controller MSC+ (ap1000p_msc) and the memory controller MC (ap1000p_mc),
+// between processor, memory and torus.
 //
 // Store      words to command pages: ap1000p_command.
 // Registers  of both chips: ap1000p_regs; `irq_o` is its interrupt.
-// Creg       the processor's port of the communication registers: ap1000p_creg. Receivers and senders are its other sources.
+// Creg       the processor's port of the communication registers: ap1000p_creg. Receivers and senders are its other
+//            sources.
 // Dsm        the processor's loads and stores to other cells' memory, and to copies of it: ap1000p_access, ap1000p_wtp.
 //            Register ACKS says when the stores are done.
 // Network    a port of torus_router: ap1000p_link.
-// Memory     read and write streams of 32-bit words, shared by all inside: mem_read_mux, mem_write_mux. A client reserves the
-//            room for what it requests.
+// Memory     read and write streams of 32-bit words, shared by all inside: mem_read_mux, mem_write_mux. A client
+//            reserves the room for its data before it requests them.
 // Latency    of the chips.
 // Reset      everything; memory and router must be reset with it.
 // busy_o     low: without an input nothing changes.

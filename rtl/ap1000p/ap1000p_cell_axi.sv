@@ -1,23 +1,23 @@
 // AP1000+ cell behind AXI: the top to instantiate in a design of one's own.
 //
-//   s_axil (registers) ─┬─ axi_bridge ─┬──────────────────────────────────┬── ap1000p_cell ──> tx, <── rx (torus_router)
-//   m_axi  (memory)    ─┘              └─ mem_read_wide, mem_write_wide ──┤
-//   s_axi  (window)    ─── axi_slave ──── ap1000p_window ─────────────────┘
+//   s_axil (registers) ─┬─ axi_bridge ─┬─────────────────────────────────┬── ap1000p_cell ──> tx, <── rx (torus_router)
+//   m_axi  (memory) ────┘              └─ mem_read_wide, mem_write_wide ─┤
+//   s_axi  (window) ────── axi_slave ──── ap1000p_window ────────────────┘
 //
 // Clock      `aclk` is for all of it.
 // Reset      `aresetn` is active low. Release it with the clock. Hold it for 4 cycles, and reset memory, processor and
 //            router with it.
 // Registers  AXI4-Lite, 256 bytes, layout in docs/machines/ap1000p-formats.md. What the cell refuses is answered with
 //            SLVERR. Registers answer while the window waits.
-// Window     AXI4 of 64 bits at the machine's physical addresses: pages of commands, communication registers, other cells'
-//            memory (ap1000p_window). A burst of 8 words to a page is a command. Refusals and faults are SLVERR.
-// Memory     AXI4 of 64 bits: INCR bursts that never cross 4 KB, up to Outstanding each way, ID 0. SLVERR and DECERR reach
-//            the cell's registers as bus errors.
+// Window     AXI4 of 64 bits at the machine's physical addresses: pages of commands, communication registers, other
+//            cells' memory (ap1000p_window). A burst of 8 words to a page is a command. Refusals and faults are SLVERR.
+// Memory     AXI4 of 64 bits: INCR bursts that never cross 4 KB, up to Outstanding each way, ID 0. SLVERR and DECERR
+//            reach the cell's registers as bus errors.
 // Network    a port of torus_router, words with credits. AXI4-Stream has no channels that share a wire.
 // irq        high while an enabled cause is pending.
 // busy       while it is low and no input is valid, no clock edge changes anything. May be left open.
-// Latency    the bridges add 3 cycles to a read's address and 4 to a write's, 2 to read data, 2 to a beat of data, 2 to a
-//            response each.
+// Latency    the bridges add 3 cycles to a read's address and 4 to a write's, 2 to read data, 2 to a beat of data, 2 to
+//            a response each.
 // Rate       that of ap1000p_cell: a word a cycle each way, as far as the memory answers within Outstanding - 4 bursts.
 module ap1000p_cell_axi #(
     parameter int CoordW = 5,  // bits of a coordinate, 2 to 7
@@ -139,7 +139,7 @@ module ap1000p_cell_axi #(
     input logic rx_last_i,
     output logic [3:0] rx_credit_o
 );
-  // One flip-flop, so that the design's reset tree ends here; it starts set, so that nothing runs before its first reset.
+  // One flip-flop ends the design's reset tree. It starts set, so that nothing runs before its first reset.
   logic rst_q;
   initial rst_q = 1'b1;
   always_ff @(posedge aclk) rst_q <= !aresetn;
@@ -147,7 +147,7 @@ module ap1000p_cell_axi #(
   logic axi_busy, slave_busy, window_busy, read_busy, write_busy, cell_busy;
   assign busy = axi_busy || slave_busy || window_busy || read_busy || write_busy || cell_busy;
 
-  // ---------------------------------------------------------------------------------------------------------- window
+  // ------------------------------------------------------------------------------------------------------------ window
   logic win_req_valid, win_req_ready, win_req_write, win_rsp_valid, win_rsp_ready, win_rsp_err;
   logic [35:0] win_req_addr;
   logic [63:0] win_req_wdata, win_rsp_rdata;
@@ -234,12 +234,12 @@ module ap1000p_cell_axi #(
       .dsm_rsp_data_i(dsm_rsp_data)
   );
 
-  // --------------------------------------------------------------------------------------------- registers and memory
+  // ---------------------------------------------------------------------------------------------- registers and memory
   logic req_valid, req_ready, req_write, rsp_valid, rsp_ready, rsp_err;
   logic [7:0] req_addr;
   logic [31:0] req_wdata, rsp_rdata;
   logic [3:0] req_wstrb;
-  // The cell's words of 32 bits, and those of the bus.
+  // The cell's words of 32 bits, and the bus's of 64.
   logic rd_cmd_valid, rd_cmd_ready, rd_valid, rd_ready, rd_last, rd_err;
   logic wr_cmd_valid, wr_cmd_ready, wr_valid, wr_ready, wr_last, done_valid, done_ready, done_err;
   logic [31:0] rd_cmd_addr, wr_cmd_addr, rd_data, wr_data;
@@ -351,7 +351,7 @@ module ap1000p_cell_axi #(
       .*
   );
 
-  // ------------------------------------------------------------------------------------------------------------ cell
+  // -------------------------------------------------------------------------------------------------------------- cell
   ap1000p_cell #(
       .CoordW(CoordW),
       .MemW(MemW),

@@ -1,20 +1,20 @@
-// AP1000+ MC, memory controller of a cell: the MMU, the communication registers, the tags of the Write Through Pages, and
-// the one port of cell memory.
+// AP1000+ MC, memory controller of a cell: the MMU, the communication registers, the tags of the Write Through Pages,
+// and the one port of cell memory.
 //
-// creg       the processor's port of the communication registers: ap1000p_creg, source 0.
-// Registers  `creg_*_i`, `creg_*_o` of the MSC+ are the sources after it.
+// Processor  its port of the communication registers, `creg_req_*`, `creg_rsp_*`: ap1000p_creg, source 0.
+// Registers  `creg_i` and `creg_o` are the sources after it, in the MSC+.
 // Lookups    logical addresses of both sides: ap1000p_mmu.
 // Tags       of remote kilobytes with a copy in cell memory: ap1000p_wtp.
 // Memory     streams of 32-bit words. The MSC+'s clients and the MMU's table walker share the port: mem_read_mux,
 //            mem_write_mux.
-// Control    what software sets here comes from ap1000p_regs in the MSC+.
+// Control    settings of software, from ap1000p_regs in the MSC+.
 // Latency    of the blocks; the muxes add up to 2 cycles to a command, and 1 each to data and responses.
-// Full       the requests wait.
+// Full       requests wait.
 // Misuse     of the blocks. A client that does not take its data holds up all the others.
 // Reset      everything; the memory and the MSC+ must be reset with it.
 // busy_o     low: without an input nothing changes.
-// Source     MMU in the MC: paper 2.2.1. Tags in the MC: paper 4.1. Communication registers (paper 2.2.8) in the MC: the
-//            machine's Linux port. The memory's port, the muxes: own guess.
+// Source     MMU in the MC: paper 2.2.1. Tags in the MC: paper 4.1. Communication registers (paper 2.2.8) in the MC:
+//            the digest. The memory's port, the muxes: own guess.
 module ap1000p_mc #(
     parameter int CoordW = 5,  // bits of a coordinate
     parameter int MemW   = 26  // bits of an address in cell memory
@@ -78,7 +78,7 @@ module ap1000p_mc #(
   logic creg_busy, wtp_busy, mmu_busy, read_busy, write_busy;
   assign busy_o = creg_busy || wtp_busy || mmu_busy || read_busy || write_busy;
 
-  // ------------------------------------------------------------------------------------------ communication registers
+  // ------------------------------------------------------------------------------------------- communication registers
   logic [127:0] unused_present;
   ap1000p_creg #(
       .Sources(1 + ap1000p_vbus_pkg::CregSources)

@@ -1,23 +1,24 @@
-// AP1000+ MSC+, message controller of a cell: commands and remote accesses of the processor become messages, and messages
-// that arrive are executed without it.
+// AP1000+ MSC+, message controller of a cell: commands and remote accesses of the processor become messages, and
+// messages that arrive are executed without it.
 //
-// Send       command window (ap1000p_command) and remote access generator (ap1000p_access) ─► queues, with spill and refill
-//            ─► (requests: broadcast) ─► send ─► link ─► router.
-// Receive    router ─► link ─► receive ─► memory, flag; replies go to the queues. Requests and replies have a controller
-//            each on both sides, so no reply waits for a request.
+// Send       command window (ap1000p_command) and remote access generator (ap1000p_access) ─► queues, with spill and
+//            refill ─► (requests: broadcast) ─► send ─► link ─► router.
+// Receive    router ─► link ─► receive ─► memory, flag. Requests and replies have a controller each on both sides, so
+//            no reply waits for a request. Replies that the hardware makes go to the queues.
 // Word unit  flags, atomics and remote accesses of all controllers: ap1000p_word.
-// Registers  of both chips: ap1000p_regs. What the MC needs goes there as `control_o`. `irq_o` is the interrupt.
+// Registers  of both chips: ap1000p_regs. The MC's settings go there as `control_o`. `irq_o` is the interrupt.
 // Accesses   ACKS says when the processor's remote stores are done: ap1000p_acks.
-// MC         asked for lookups, memory, communication registers and tags by the bundles of ap1000p_vbus_pkg.
-// Latency    of the blocks; a command enters its queue 8 words after its last word is stored.
-// Full       of the blocks: each waits on its own side of a queue or a stream.
+// MC         lookups, memory, communication registers and tags, by the bundles of ap1000p_vbus_pkg.
+// Latency    of the blocks; a command is in its queue 8 words after its last word is stored.
+// Full       of the blocks.
 // Misuse     of the blocks, which report it to the registers.
 // Reset      everything; the MC, memory and router must be reset with it.
 // busy_o     low: without an input nothing changes. It includes `mc_busy_i`, which register STATUS shows, too.
-// Source     send queues, Send and Receive Controller, Reply Queue: paper 2.2.1, 2.2.2. Remote Access Queue: 2.2.5. Spill:
-//            2.2.10. Ring-buffer manager, flags and atomics as commands of its memory access sequencers, registers and
-//            interrupt: the machine's Linux port. The acknowledge counter (2.2.6) is here since both its events are; the
-//            paper does not say where. One controller a class, one block of registers for both chips: own guess.
+// Source     send queues, Send and Receive Controller, Reply Queue: paper 2.2.1, 2.2.2. Remote Access Queue: 2.2.5.
+//            Spill: 2.2.10. Ring buffers, flags and atomics (as commands of the memory access sequencers), registers
+//            and interrupt in the MSC+: the machine's Linux port. The acknowledge counter (2.2.6) is here since both
+//            its events are; no source says where. One controller a class, one block of registers for both chips: own
+//            guess.
 module ap1000p_msc #(
     parameter int CoordW = 5,  // bits of a coordinate
     parameter int MemW = 26,  // bits of an address in cell memory
@@ -89,8 +90,8 @@ module ap1000p_msc #(
     input logic tag_hit_i,
     input logic [31:0] tag_local_i
 );
-  // Pairs are of both classes: [0] requests, [1] replies. Units that look up addresses, wait at faults and have words of
-  // memory changed are these, the first two once for each class.
+  // A pair is of both classes: [0] requests, [1] replies. These units look up addresses and wait at faults. There is
+  // one Send and one Receive for each class; they are also the clients of the word unit.
   localparam int Send = 0;
   localparam int Receive = 2;
   localparam int Word = 4;
@@ -226,8 +227,8 @@ module ap1000p_msc #(
       .peek_data_i(peek_data)
   );
 
-  // ------------------------------------------------------------------------------------- commands and remote accesses
-  logic [4:0] queue_valid, queue_ready, queue_end;  // a writer for each queue
+  // -------------------------------------------------------------------------------------- commands and remote accesses
+  logic [4:0] queue_valid, queue_ready, queue_end;  // one writer for each queue
   logic [4:0][31:0] queue_data;
   logic direct_valid, direct_ready, direct_end;
   logic [ 4:0] direct_queue;

@@ -1,14 +1,15 @@
-// AP1000+, what the MSC+ asks of the MC: bundles of streams, and the clients' places in them.
+// AP1000+, the requests of the MSC+ to the MC and the responses: bundles of streams, and the indices of the clients in
+// them.
 //
-// Between    ap1000p_msc gives requests and takes responses, ap1000p_mc the reverse. `valid` with its fields holds until
-//            `ready`, as in every stream here; a bundle only groups the wires.
-// Order      the places say which client goes first when all ask for the first time after reset.
-// Source     the V-Bus joins the two chips: paper 2.1, Fig 2. Streams of its clients in place of one bus: own guess.
+// Between    ap1000p_msc drives requests, ap1000p_mc responses. `valid` and its fields hold until `ready`, as in every
+//            stream here; a bundle only groups the wires.
+// Order      the index says which client goes first when all request for the first time after reset.
+// Source     the V-Bus joins the two chips: paper 2.1, Fig 2. Streams of the clients in place of one bus: own guess.
 package ap1000p_vbus_pkg;
   localparam int LocalW = 25;  // bits of an address in a cell's memory that the shared space has
 
-  // The MSC+'s clients of cell memory: queues (refill reads, spill writes), the controllers of both classes, requests and
-  // replies (send reads, receive writes), the word unit, copies of Write Through Pages.
+  // The MSC+'s clients of cell memory: queues (refill reads, spill writes), the controllers of both classes (send
+  // reads, receive writes), the word unit, copies of Write Through Pages.
   localparam int MemQueues = 0;
   localparam int MemClass = 1;  // and 2
   localparam int MemWord = 3;
@@ -25,7 +26,7 @@ package ap1000p_vbus_pkg;
   typedef struct packed {
     logic [MemClients-1:0] cmd_ready;
     logic [MemClients-1:0] data_valid;
-    logic last;  // the same wires for all, as are the next two
+    logic last;  // the same wires for all clients, as the next two
     logic err;
     logic [31:0] data;
   } read_response_t;
@@ -45,10 +46,10 @@ package ap1000p_vbus_pkg;
     logic [MemClients-1:0] cmd_ready;
     logic [MemClients-1:0] data_ready;
     logic [MemClients-1:0] rsp_valid;
-    logic err;  // the same wire for all
+    logic err;  // the same wire for all clients
   } write_response_t;
 
-  // Sides of the MMU: of what is sent; of what is received, and of the word unit.
+  // Sides of the MMU: of the senders; of the receivers and the word unit.
   localparam int SideSend = 0;
   localparam int SideReceive = 1;
   localparam int Sides = 2;
@@ -78,8 +79,8 @@ package ap1000p_vbus_pkg;
     logic [Sides-1:0][31:0] addr;
   } lookup_response_t;
 
-  // The MSC+'s sources of the communication registers: the receive controllers of both classes, and both send controllers
-  // as one. (The processor is a source of its own, before them.)
+  // The MSC+'s sources of the communication registers: the receive controllers of both classes, and both send
+  // controllers as one. (The processor is a source of its own, before them.)
   localparam int CregReceive = 0;  // and 1
   localparam int CregSend = 2;
   localparam int CregSources = 3;
@@ -99,7 +100,7 @@ package ap1000p_vbus_pkg;
     logic [CregSources-1:0][31:0] data;
   } creg_response_t;
 
-  // What the registers, which are in the MSC+, set in the MC.
+  // Settings of the MC from the registers, which are in the MSC+.
   typedef struct packed {
     logic [1:0] creg_fault;  // a conflict is a fault: [0] of the processor, [1] of the network
     logic demap_valid;

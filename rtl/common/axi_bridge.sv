@@ -1,17 +1,18 @@
 // The AXI side of a network interface: its registers behind an AXI4-Lite slave, its memory streams on an AXI4 master.
 //
-//   s_axil ── axil_slave ───────── host
-//   m_axi  ─┬ axi_read_master ──── mem_rd
-//           └ axi_write_master ─── mem_wr
+//   s_axil ─── axil_slave ──────── host
+//   m_axi  ─┬─ axi_read_master ─── mem_rd
+//           └─ axi_write_master ── mem_wr
 //
 // Host       requests {write, address, data, strobes} and their responses {data, error}: axil_slave.
-// Memory     read and write commands {addr, len = beats - 1} with their words and responses: axi_read_master, axi_write_master.
-// Latency    2 cycles from an AXI4-Lite address to its request, and from a command to its AXI address; 1 for a response,
-//            read data and write data.
+// Memory     read and write commands {addr, len = beats - 1} with their words and responses: axi_read_master,
+//            axi_write_master.
+// Latency    2 cycles from an AXI4-Lite address to its request, and from a command to its AXI address; 1 for a
+//            response, read data and write data.
 // Rate       1 word per cycle each way, as far as the memory answers within Outstanding - 4 bursts.
 // Full       at most Outstanding bursts each way await data or response, then commands wait.
-// Misuse     errors of the host become SLVERR; SLVERR and DECERR of the memory become errors of the streams. A slave that
-//            never answers is waited for.
+// Misuse     errors of the host become SLVERR; SLVERR and DECERR of the memory become errors of the streams. A slave
+//            that never answers is waited for.
 // Reset      drops everything; AXI's other sides, the host and the memory's client must be reset with it.
 // busy_o     low when nothing is inside or outstanding.
 // Source     ours. The AXI sides carry the standard's names.

@@ -1,13 +1,13 @@
-// `ap1000p_access`: a load is answered once, after it was taken, and by what came for it: a remote one by the first
-// answer of its cell that comes once its message has left, whole; one of a Write Through Page by the copy, or with an error if
-// there is none; a refused one with an error. An answer that no load waits for is told and changes nothing. An access is refused
-// if its cell is not there or its address no multiple of its size; of any other one message leaves, whole and once,
-// to its cell, with what was asked, and none of a load of a copy. A store is told to the counter of acknowledges as
-// it is taken, if its message leaves. The copy is accessed only after a hit, where the tags say, and only the bytes
-// of the access are written.
+// `ap1000p_access`: a load is answered once, after it was taken. A remote load is answered by the first reply of its
+// cell that comes once its message has left, whole; a load of a Write Through Page by the copy, or with an error if
+// there is none; a refused one with an error. A reply that no load waits for is reported and changes nothing. An access
+// is refused if its cell does not exist or its address is no multiple of its size. For any other one a message leaves,
+// whole and once, to its cell, with its contents; for a load of a copy none does. A store is reported to the
+// acknowledge counter as it is taken, if its message leaves. The copy is accessed only after a hit, at the tags'
+// address, and only in the bytes of the access.
 //
-// Assumed: the tags' answer comes after their question and holds; memory answers what it was asked. Cells and pages
-// are constant, any.
+// Assumed: the tags' response comes after its request and holds; memory answers its commands. Cells and pages are
+// constant, any.
 module prove_ap1000p_access #(
     parameter int CoordW = 2,
     parameter int LocalW = 13

@@ -1,14 +1,12 @@
-// `ap1000p_ring`: who asks gets, 4 cycles later, a place in the first ring that is switched on and of its context,
-// where that ring's next message goes; no slot of the place is one that has a message which was not read, and behind
-// it a slot stays free, so that the pointers do not meet. Without a ring of the context, or without room, it is a
-// fault, which says which ring and how many slots, holds, looks again when told to, and is given up when told to;
-// longer than its ring is told at once. A ring's pointer moves by software, or, by as many slots as the message
-// takes, when all of it is in memory; then it stays inside its ring. `busy_o` from when the registers were looked at to
-// over, or until there is no place; so a ring that was off and is not busy stays so while it is off.
+// `ap1000p_ring`: a request gets, 4 cycles later, the next slots of the first ring that is on and has its context. None
+// of them holds an unread message. One slot behind them stays free, so the pointers do not meet. Without a ring of the
+// context, or without room, there is a fault. It says which ring and how many slots, holds, looks again at a retry and
+// gives up at an abort. A message longer than its ring is reported at once. Software moves a ring's pointer; so does a
+// message, by its slots, when all of it is in memory. The pointer stays inside its ring. `busy_o` is high from the look
+// at the registers to over, or until there is no room. So a ring that is off and not busy stays so while it is off.
 //
-// Any slot is followed. Registers change when they like. What is asked is compared a cycle after the ask, or after
-// the retry. Assumed: an ask holds until done; over comes after done, once, if there was a place, and nothing is
-// asked between.
+// Any slot is followed. Registers change at any time; a request is compared a cycle after it, or after the retry.
+// Assumed: a request holds until done; over comes after done, once, if there was room, and there is no request between.
 module prove_ap1000p_ring (
     input logic clk_i,
     input logic rst_i,

@@ -1,9 +1,10 @@
-// `ap1000p_word`: every request has one answer, of its client, and no other is begun before; memory is read and written at the place of its
-// word only, which is the MMU's answer to what was asked for it or its own address, and only if that is a word's; written at most once, what
-// the operation makes of what was read, in the bytes it is of; an answer tells whether it was given up, of the memory's errors, and the word
-// before. A fault holds with its reason until software says what to do. Nothing waits without cause.
+// `ap1000p_word`: every request has one response, of its client, and no other begins before. Memory is read and written
+// only at the address of its word, which is the MMU's response to its lookup, or its own physical address, and only if
+// that is a multiple of 4. It is written at most once, with the operation's result, in its bytes. The response says
+// whether it was given up, whether the memory reported an error, and the word before. A fault holds with its reason
+// until software serves it. Nothing waits without cause.
 //
-// Assumed: the memory's rules. Nothing of clients and MMU. Whose turn it is is the proof of `arbiter_rr`.
+// Assumed: the memory's rules. Nothing of clients and MMU. The order of clients is the proof of `arbiter_rr`.
 module prove_ap1000p_word #(
     parameter int Clients = 3
 ) (
@@ -179,7 +180,7 @@ module prove_ap1000p_word #(
       .rsp_ready_i (wr_rsp_ready)
   );
 
-  // ------------------------------------------------------------------------------------------------ the request that was taken
+  // ----------------------------------------------------------------------------------------------------------- request
   localparam logic [2:0] Read = 3'(ap1000p_pkg::WordRead);
   localparam logic [2:0] Write = 3'(ap1000p_pkg::WordWrite);
   localparam logic [2:0] Inc = 3'(ap1000p_pkg::WordInc);
@@ -307,7 +308,7 @@ module prove_ap1000p_word #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------------ what makes it inductive
+  // --------------------------------------------------------------------------------------------------------- induction
   localparam int Idle = 0, Lookup = 1, Await = 2, Request = 3, Fetch = 4;
   localparam int Work = 5, Command = 6, Data = 7, Written = 8, Fault = 9;
   int state;

@@ -54,7 +54,7 @@ formal: .tools/stamp ## properties of the RTL proved, and each shown to fail on 
 
 lint: lint-rtl lint-rust ## all linters, warnings as errors
 
-lint-rtl: .tools/stamp ## Verible lint and format, Verilator -Wall, Yosys check over every unit
+lint-rtl: .tools/stamp ## Verible lint and format, slang, Verilator -Wall, Yosys check over every unit
 	$(CARGO) run --quiet --package rtl-flow -- lint
 
 lint-rust: .tools/stamp ## rustfmt, clippy, rustdoc

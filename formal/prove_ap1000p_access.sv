@@ -1,13 +1,13 @@
-// `ap1000p_access`: a load is answered once, after it was taken, and by what came for it: a remote one by the first
-// answer of its cell that comes once its message has left, whole; one of a Write Through Page by the copy, or with an error if
-// there is none; a refused one with an error. An answer that no load waits for is told and changes nothing. An access is refused
-// if its cell is not there or its address no multiple of its size; of any other one message leaves, whole and once,
-// to its cell, with what was asked, and none of a load of a copy. A store is told to the counter of acknowledges as
-// it is taken, if its message leaves. The copy is accessed only after a hit, where the tags say, and only the bytes
-// of the access are written.
+// `ap1000p_access`: a load is answered once, after it was taken. A remote load is answered by the first reply of its
+// cell that comes once its message has left, whole; a load of a Write Through Page by the copy, or with an error if
+// there is none; a refused one with an error. A reply that no load waits for is reported and changes nothing. An access
+// is refused if its cell does not exist or its address is no multiple of its size. For any other one a message leaves,
+// whole and once, to its cell, with its contents; for a load of a copy none does. A store is reported to the
+// acknowledge counter as it is taken, if its message leaves. The copy is accessed only after a hit, at the tags'
+// address, and only in the bytes of the access.
 //
-// Assumed: the tags' answer comes after their question and holds; memory answers what it was asked. Cells and pages
-// are constant, any.
+// Assumed: the tags' response comes after its request and holds; memory answers its commands. Cells and pages are
+// constant, any.
 module prove_ap1000p_access #(
     parameter int CoordW = 2,
     parameter int LocalW = 13
@@ -255,16 +255,16 @@ module prove_ap1000p_access #(
   end
   localparam int Idle = 0;
   localparam int Await = 5;
-  localparam int Ask = 6;
+  localparam int Lookup = 6;
   localparam int Judge = 7;
   localparam int Command = 8;
   localparam int Copy = 9;
   localparam int Written = 10;
   localparam int Release = 11;
-  localparam int Answer = 12;
+  localparam int Respond = 12;
   int state;
   assign state = int'(dut.state_q);
-  assign under_way = state >= Ask && state <= Release;
+  assign under_way = state >= Lookup && state <= Release;
   always_ff @(posedge clk_i) begin
     refused_q <= accept && bad && !rst_i;
     stray_q   <= load_valid_i && !waits && !rst_i;
@@ -307,14 +307,14 @@ module prove_ap1000p_access #(
       sending : assert (!(state > Idle && state < Await) || (!bad_q && int'(sent_q) == state - 1 && sent_q < to_send));
       sent : assert ((state > Idle && state < Await) || sent_q == to_send);
       well_placed : assert (bad_q || (addr_q[2:0] & ((3'd1 << size_q) - 3'd1)) == '0);
-      open_known : assert (open_q == (state != Idle && !write_q) && state <= Answer);
-      refused_goes : assert (!(bad_q && state != Idle) || (state == Answer && why == 2'(ap1000p_pkg::AccessRefused)));
+      open_known : assert (open_q == (state != Idle && !write_q) && state <= Respond);
+      refused_goes : assert (!(bad_q && state != Idle) || (state == Respond && why == 2'(ap1000p_pkg::AccessRefused)));
       awaits : assert (state != Await || (remote && !came_q));
-      came : assert (!remote || state == Answer || !came_q);
+      came : assert (!remote || state == Respond || !came_q);
       nothing_yet :
-      assert (!(state > Idle && state < Ask) || (!asked_q && !tag_done_q && !asked_memory_q && beats_q == '0));
+      assert (!(state > Idle && state < Lookup) || (!asked_q && !tag_done_q && !asked_memory_q && beats_q == '0));
       of_pages : assert (!under_way || is_copied);
-      tags_known : assert (!under_way || (asked_q == (state != Ask) && !tag_done_q));
+      tags_known : assert (!under_way || (asked_q == (state != Lookup) && !tag_done_q));
       hit_known : assert (!(state > Judge && state <= Release) || tag_rsp_valid_i);
       hit_commands :
       assert (!(state > Judge && state < Release) || (tag_hit_i && dut.local_q == {tag_local_i[31:2], 2'b00}));
@@ -327,17 +327,17 @@ module prove_ap1000p_access #(
  (state != Release || beats_q == (tag_hit_i ? all_beats : 2'd0)));
       why_known :
       assert (!(open_q && !bad_q) || why == (err_q ? 2'(ap1000p_pkg::AccessFailed) :
-              (is_copied && ((state == Release && !tag_hit_i) || (state == Answer && !hit_q))) ?
+              (is_copied && ((state == Release && !tag_hit_i) || (state == Respond && !hit_q))) ?
               2'(ap1000p_pkg::AccessMiss) : 2'(ap1000p_pkg::AccessDone)));
       no_error_yet : assert (!(open_q && !bad_q && (is_copied || !came_q) && beats_q == '0) || !err_q);
       read_known :
-      assert (!(open_q && is_copied && beats_q != '0 && (state == Copy || state == Release || state == Answer)) ||
+      assert (!(open_q && is_copied && beats_q != '0 && (state == Copy || state == Release || state == Respond)) ||
               (dut.data_q[31:0] == came_data_q[31:0] && (beats_q == 2'd1 ?
  dut.data_q[63:32] == '0 && came_data_q[63:32] == '0
                : dut.data_q == came_data_q)));
       nothing_came : assert (!(open_q && is_copied && beats_q == '0) || came_data_q == '0);
       answer_known :
-      assert (!(state == Answer && !bad_q) || (is_copied ? tag_done_q && beats_q == (hit_q ? all_beats : 2'd0) :
+      assert (!(state == Respond && !bad_q) || (is_copied ? tag_done_q && beats_q == (hit_q ? all_beats : 2'd0) :
                                                came_q && dut.data_q == came_data_q));
       memory_reads :
       assert (u_read.asked_q == (u_read.read_q ^ 1'(state == Copy && !write_q)) &&

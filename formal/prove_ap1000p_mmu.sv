@@ -103,7 +103,7 @@ module prove_ap1000p_mmu #(
   localparam int Idle = 2;
   localparam int Match = 3;
   localparam int Judge = 4;
-  localparam int Ask = 5;
+  localparam int Read = 5;
   localparam int Await = 6;
   localparam int Enter = 8;
   int state;
@@ -138,7 +138,7 @@ module prove_ap1000p_mmu #(
   logic [31:0] root_q;
   logic cell_memory;  // the word before says an address there
   assign first = miss || first_q;
-  assign root_of = root_valid_q && root_context_q == dut.asked_context;
+  assign root_of = root_valid_q && root_context_q == dut.lookup_context;
   assign level = !first ? next_q : root_of ? 2'd1 : 2'd0;
   assign step = mem_cmd_valid && mem_cmd_ready_i;
   localparam int SpaceW = 36 - MemW;
@@ -157,7 +157,7 @@ module prove_ap1000p_mmu #(
     // The first table of the context that was walked last.
     if (step && level == 2'd1 && !root_of) begin
       root_valid_q <= 1'b1;
-      root_context_q <= dut.asked_context;
+      root_context_q <= dut.lookup_context;
       root_q <= last_q;
     end
     if (rst_i || (demap_valid_i && demap_ready)) root_valid_q <= 1'b0;
@@ -168,9 +168,9 @@ module prove_ap1000p_mmu #(
   logic [MemW-1:12] small_at_q;
   logic [MemW-1:18] large_at_q;
   logic [2:0] small_rights_q, large_rights_q;
-  assign enters = state == Enter && dut.asked_context == context_q;
-  assign enters_small = enters && dut.level_q == 2'd3 && dut.asked[31:12] == page_q;
-  assign enters_large = enters && dut.level_q != 2'd3 && dut.asked[31:18] == page_q[31:18];
+  assign enters = state == Enter && dut.lookup_context == context_q;
+  assign enters_small = enters && dut.level_q == 2'd3 && dut.lookup_addr[31:12] == page_q;
+  assign enters_large = enters && dut.level_q != 2'd3 && dut.lookup_addr[31:18] == page_q[31:18];
   always_ff @(posedge clk_i) begin
     if (enters_small) begin
       small_q <= 1'b1;
@@ -231,7 +231,7 @@ module prove_ap1000p_mmu #(
 
   // The context's word was read, and its table is not asked for yet; a demap is under way that forgets the root.
   logic root_in_time, forgets;
-  assign root_in_time = state == Ask && level == 2'd1 && !first;
+  assign root_in_time = state == Read && level == 2'd1 && !first;
   assign forgets = state == Sweep || state == Forget || demap_ready;
 
   // What the TLBs hold of the page, when they have it.
@@ -283,28 +283,28 @@ module prove_ap1000p_mmu #(
       reported_small : assert (!(demap_ready && small_clean) || !small_entry[27+SmallW]);
       reported_large : assert (!(demap_ready && large_clean) || !large_entry[23+LargeW]);
       read :
-      assert (!(state == Match || state == Judge) || (dut.small_read_q == dut.small_q[dut.asked[19:12]] &&
-                                        dut.large_read_q == dut.large_q[dut.asked[23:18]]));
+      assert (!(state == Match || state == Judge) || (dut.small_read_q == dut.small_q[dut.lookup_addr[19:12]] &&
+                                        dut.large_read_q == dut.large_q[dut.lookup_addr[23:18]]));
       judged_small :
-      assert (!(state == Judge && dut.small_hit && dut.asked_context == context_q && dut.asked[31:12] == page_q)
+      assert (!(state == Judge && dut.small_hit && dut.lookup_context == context_q && dut.lookup_addr[31:12] == page_q)
                              || (small_has && dut.small_page_q == small_entry[SmallW-1:0] &&
                                  dut.small_allows_q == allows(
-          small_entry[SmallW+24+:3], dut.asked_system, dut.asked_write
+          small_entry[SmallW+24+:3], dut.lookup_system, dut.lookup_write
       )));
       judged_large :
-      assert (!(state == Judge && dut.large_hit && dut.asked_context == context_q &&
-                               dut.asked[31:18] == page_q[31:18])
+      assert (!(state == Judge && dut.large_hit && dut.lookup_context == context_q &&
+                               dut.lookup_addr[31:18] == page_q[31:18])
                              || (large_has && dut.large_page_q == large_entry[LargeW-1:0] &&
                                  dut.large_allows_q == allows(
-          large_entry[LargeW+20+:3], dut.asked_system, dut.asked_write
+          large_entry[LargeW+20+:3], dut.lookup_system, dut.lookup_write
       )));
       // The walk.
       walks_from_the_context :
-      assert (!(mem_cmd_valid && level == 2'd0) || mem_cmd_addr == {table_q[31:14], dut.asked_context, 2'b00});
+      assert (!(mem_cmd_valid && level == 2'd0) || mem_cmd_addr == {table_q[31:14], dut.lookup_context, 2'b00});
       walks_the_tables :
       assert (!(mem_cmd_valid && level != 2'd0) || mem_cmd_addr == 32'(
-              level == 2'd1 ? {root_of ? root_q[MemW-5:6] : last_q[MemW-5:6], dut.asked[31:24], 2'b00} :
-              {last_q[MemW-5:4], level == 2'd2 ? dut.asked[23:18] : dut.asked[17:12], 2'b00}));
+              level == 2'd1 ? {root_of ? root_q[MemW-5:6] : last_q[MemW-5:6], dut.lookup_addr[31:24], 2'b00} :
+              {last_q[MemW-5:4], level == 2'd2 ? dut.lookup_addr[23:18] : dut.lookup_addr[17:12], 2'b00}));
       stays_in_the_tables :
       assert (!(mem_cmd_valid && level != 2'd0 && !(level == 2'd1 && root_of)) ||
               (good_q && cell_memory && last_q[1:0] == 2'(ap1000p_pkg::EntryTable)));
@@ -313,23 +313,23 @@ module prove_ap1000p_mmu #(
  read_level_q != 2'd0));
       // What makes it inductive.
       entered : assert (state != Enter || dut.level_q != 2'd0);
-      level_known : assert (state != Ask || dut.level_q == level);
+      level_known : assert (state != Read || dut.level_q == level);
       reads_level :
-      assert (!(state > Ask && state <= Enter) || (dut.level_q == read_level_q && next_q == read_level_q + 2'd1));
+      assert (!(state > Read && state <= Enter) || (dut.level_q == read_level_q && next_q == read_level_q + 2'd1));
       word_known :
-      assert (!((state > Await && state <= Enter) || (state == Ask && !first)) ||
+      assert (!((state > Await && state <= Enter) || (state == Read && !first)) ||
  (dut.word_q == last_q && dut.err_q == !good_q));
       root_known :
       assert (!dut.root_valid_q || (root_in_time ?
- dut.root_context_q == dut.asked_context && dut.root_q == last_q[MemW-5:4] :
+ dut.root_context_q == dut.lookup_context && dut.root_q == last_q[MemW-5:4] :
               root_valid_q && dut.root_context_q == root_context_q && dut.root_q == root_q[MemW-5:4]));
       root_forgotten :
       assert ((!forgets || !dut.root_valid_q) && (!root_in_time || dut.root_valid_q) &&
  (!(state == Sweep && !dut.all_q) || !root_valid_q));
       root_reported : assert (!root_valid_q || root_in_time || dut.root_valid_q || forgets);
-      root_read : assert (!(root_in_time || (state > Ask && state <= Enter && read_level_q == 2'd0)) || !root_of);
-      first_asks : assert (!first || state == Ask);
-      asks_tell : assert (mem_cmd_valid == (state == Ask));
+      root_read : assert (!(root_in_time || (state > Read && state <= Enter && read_level_q == 2'd0)) || !root_of);
+      first_asks : assert (!first || state == Read);
+      asks_tell : assert (mem_cmd_valid == (state == Read));
       tables_known : assert (!mem_cmd_valid || first || level != 2'd0);
 `ifdef TSUNAGI_ASSERT
       // The block's own copy of the memory's rules.

@@ -1,10 +1,10 @@
-// `ap1000p_queues` between its writers and its RAM, through the region: of one queue, any: each word is put into the RAM once, in order, with
-// its place in its message, whether it goes straight or through the region; with an error of the memory it is lost, which is told. No queue is
-// overfilled, none but the queue's words are put into it, the region holds no more than it may, no reply stands in it behind a request, and
-// who has room waits for a turn only.
+// `ap1000p_queues` between its writers and its RAM, through the region: each word of a queue is put into the RAM once,
+// in order, with its index in its message, whether it goes straight or through the region. With an error of the memory
+// it is lost and reported. No queue is overfilled, and no other queue's words enter it. The region holds no more than
+// its limit. No reply is in it behind a request. A writer with room waits only for its turn.
 //
-// Direct words are words of their queue: of the followed one they come with `through_i` low (Direct), or not at all.
-// RAM, spill and refill are models, with proofs of their own; the memory is a list of 8 elements at most, any part of which is in it.
+// Any one queue is followed. Its direct words come with `through_i` low (Direct), or not at all. RAM, spill and refill
+// are models, with proofs of their own. The memory is a list of 8 elements at most, any part of the region's.
 module prove_ap1000p_queues #(
     parameter int Which  = 0,    // the queue that is followed
     parameter bit Direct = 1'b1
@@ -158,8 +158,8 @@ module prove_ap1000p_queues #(
     direct_in_order : assume (!Direct || !through_i);
   end
 
-  // --------------------------------------------------------------------------------------------------- what happens to words
-  // A word of the queue's, from its writer or a direct one, where it is taken; what is put into the RAM; elements to and from the region.
+  // ------------------------------------------------------------------------------------------------------------- words
+  // A word of the queue, from its writer or direct, when taken; words into the RAM; elements to and from the region.
   logic enters, direct, word_end, put, out, back, came, gone;
   logic [31:0] word;
   logic [ 2:0] number_q;
@@ -241,7 +241,7 @@ module prove_ap1000p_queues #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------------ what makes it inductive
+  // --------------------------------------------------------------------------------------------------------- induction
   logic [Places-1:0][ElementW-1:0] list;
   logic [3:0] count, at;  // of the queue's: how many, and where the followed one stands
   logic tags;
@@ -324,7 +324,7 @@ module prove_ap1000p_queues #(
       within_limit : assert (20'(held) + 20'(dut.room_q != '0) <= {3'b0, dut.limit, 10'b0});
       turns : assert ((~dut.u_turn.after_q & (~dut.u_turn.after_q + 7'd1)) == '0);
       waits_counted :
-      assert (waits_q >= 0 && (waits_q < 1 || dut.asks_q[Which]) &&
+      assert (waits_q >= 0 && (waits_q < 1 || dut.req_q[Which]) &&
               (waits_q < 2 || dut.grant[Which] || waits_q + distance <= 7));
     end
   end

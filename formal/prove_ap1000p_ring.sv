@@ -1,14 +1,12 @@
-// `ap1000p_ring`: who asks gets, 4 cycles later, a place in the first ring that is switched on and of its context,
-// where that ring's next message goes; no slot of the place is one that has a message which was not read, and behind
-// it a slot stays free, so that the pointers do not meet. Without a ring of the context, or without room, it is a
-// fault, which says which ring and how many slots, holds, looks again when told to, and is given up when told to;
-// longer than its ring is told at once. A ring's pointer moves by software, or, by as many slots as the message
-// takes, when all of it is in memory; then it stays inside its ring. `busy_o` from when the registers were looked at to
-// over, or until there is no place; so a ring that was off and is not busy stays so while it is off.
+// `ap1000p_ring`: a request gets, 4 cycles later, the next slots of the first ring that is on and has its context. None
+// of them holds an unread message. One slot behind them stays free, so the pointers do not meet. Without a ring of the
+// context, or without room, there is a fault. It says which ring and how many slots, holds, looks again at a retry and
+// gives up at an abort. A message longer than its ring is reported at once. Software moves a ring's pointer; so does a
+// message, by its slots, when all of it is in memory. The pointer stays inside its ring. `busy_o` is high from the look
+// at the registers to over, or until there is no room. So a ring that is off and not busy stays so while it is off.
 //
-// Any slot is followed. Registers change when they like. What is asked is compared a cycle after the ask, or after
-// the retry. Assumed: an ask holds until done; over comes after done, once, if there was a place, and nothing is
-// asked between.
+// Any slot is followed. Registers change at any time; a request is compared a cycle after it, or after the retry.
+// Assumed: a request holds until done; over comes after done, once, if there was room, and there is no request between.
 module prove_ap1000p_ring (
     input logic clk_i,
     input logic rst_i,
@@ -18,9 +16,9 @@ module prove_ap1000p_ring (
     input logic [2:0][17:0] read_i,
     input logic [2:0] set_i,
     input logic [26:0] set_at_i,
-    input logic ask_valid_i,
-    input logic [11:0] ask_context_i,
-    input logic [19:0] ask_words_i,
+    input logic req_valid_i,
+    input logic [11:0] req_context_i,
+    input logic [19:0] req_words_i,
     input logic retry_i,
     input logic abort_i,
     input logic over_i,
@@ -44,11 +42,11 @@ module prove_ap1000p_ring (
       .set_at_i,
       .write_o      (write),
       .busy_o       (busy),
-      .ask_valid_i,
-      .ask_context_i,
-      .ask_words_i,
-      .ask_done_o   (done),
-      .ask_reason_o (reason),
+      .req_valid_i,
+      .req_context_i,
+      .req_words_i,
+      .rsp_valid_o  (done),
+      .rsp_reason_o (reason),
       .at_o         (at),
       .size_o       (size),
       .fault_valid_o(fault),
@@ -65,15 +63,15 @@ module prove_ap1000p_ring (
   ) u_ask (
       .clk_i,
       .rst_i,
-      .valid_i(ask_valid_i),
+      .valid_i(req_valid_i),
       .ready_i(done),
-      .data_i ({ask_context_i, ask_words_i})
+      .data_i ({req_context_i, req_words_i})
   );
 
   // Cycles since the look began: 1 the registers are looked at, 4 there is an answer.
   logic [2:0] phase_q;
   logic asks, again, placed_q, answered;
-  assign asks = ask_valid_i && phase_q == '0;
+  assign asks = req_valid_i && phase_q == '0;
   assign again = fault && retry_i && !abort_i;
   assign answered = phase_q == 3'd4;
 
@@ -86,7 +84,7 @@ module prove_ap1000p_ring (
     if (phase_q == 3'd1) begin
       found_q <= 1'b0;
       for (int i = 2; i >= 0; i--) begin
-        if (on_i[i] && context_i[i] == ask_context_i) begin
+        if (on_i[i] && context_i[i] == req_context_i) begin
           found_q <= 1'b1;
           set_q <= 2'(i);
           at_q <= write[i];
@@ -107,12 +105,12 @@ module prove_ap1000p_ring (
   logic [18:0] all;  // slots of the ring
   logic [17:0] needs, inner, unread;
   logic too_long, has_room;
-  assign bytes_of_words = {2'b00, ask_words_i} + 22'd2 + 22'd7;
+  assign bytes_of_words = {2'b00, req_words_i} + 22'd2 + 22'd7;
   assign needs = bytes_of_words[20:3];
   assign all = 19'd4096 << {size_q, 1'b0};
   assign inner = 18'(all - 19'd1);
   assign unread = (at_q[17:0] - read_q) & inner;
-  assign too_long = ask_words_i > 20'hffffd || {1'b0, needs} >= all;  // 2^20 - 3; one slot stays free
+  assign too_long = req_words_i > 20'hffffd || {1'b0, needs} >= all;  // 2^20 - 3; one slot stays free
   assign has_room = {1'b0, needs} + {1'b0, unread} < all;
 
   // A slot, any: is it one with a message that was not read, is it one of the place.
@@ -142,7 +140,7 @@ module prove_ap1000p_ring (
     if (rst_i) write_q <= '0;
     if (!rst_i) begin
       asked_before_over : assume (!over_i || placed_q);
-      over_before_ask : assume (!(ask_valid_i && placed_q) || over_i);
+      over_before_ask : assume (!(req_valid_i && placed_q) || over_i);
       // A place.
       in_its_own_ring : assert (!(done && reason == '0) || (found_q && at == at_q && size == size_q));
       nothing_unread : assert (!(done && reason == '0) || !(is_unread && is_given));
@@ -165,7 +163,7 @@ module prove_ap1000p_ring (
       seen : assert (phase_q < 3'd2 || (dut.set_q == (found_q ? set_q : 2'd3) && (!found_q || set_q != 2'd3)));
       registers_seen :
       assert (phase_q < 3'd2 || !found_q || {dut.at_o, dut.size_o, dut.read_q} == {at_q, size_q, read_q});
-      asked : assert (phase_q == '0 || ask_valid_i);
+      asked : assert (phase_q == '0 || req_valid_i);
       slots_known : assert (phase_q == '0 || dut.slots_q == needs);
       room_known :
       assert (phase_q < 3'd3 || !found_q || ({1'b0, dut.room_q} == all - 19'd1 - {1'b0, unread} &&

@@ -1,9 +1,10 @@
-// `ap1000p_word`: every request has one answer, of its client, and no other is begun before; memory is read and written at the place of its
-// word only, which is the MMU's answer to what was asked for it or its own address, and only if that is a word's; written at most once, what
-// the operation makes of what was read, in the bytes it is of; an answer tells whether it was given up, of the memory's errors, and the word
-// before. A fault holds with its reason until software says what to do. Nothing waits without cause.
+// `ap1000p_word`: every request has one response, of its client, and no other begins before. Memory is read and written
+// only at the address of its word, which is the MMU's response to its lookup, or its own physical address, and only if
+// that is a multiple of 4. It is written at most once, with the operation's result, in its bytes. The response says
+// whether it was given up, whether the memory reported an error, and the word before. A fault holds with its reason
+// until software serves it. Nothing waits without cause.
 //
-// Assumed: the memory's rules. Nothing of clients and MMU. Whose turn it is is the proof of `arbiter_rr`.
+// Assumed: the memory's rules. Nothing of clients and MMU. The order of clients is the proof of `arbiter_rr`.
 module prove_ap1000p_word #(
     parameter int Clients = 3
 ) (
@@ -179,7 +180,7 @@ module prove_ap1000p_word #(
       .rsp_ready_i (wr_rsp_ready)
   );
 
-  // ------------------------------------------------------------------------------------------------ the request that was taken
+  // ----------------------------------------------------------------------------------------------------------- request
   localparam logic [2:0] Read = 3'(ap1000p_pkg::WordRead);
   localparam logic [2:0] Write = 3'(ap1000p_pkg::WordWrite);
   localparam logic [2:0] Inc = 3'(ap1000p_pkg::WordInc);
@@ -307,8 +308,9 @@ module prove_ap1000p_word #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------------ what makes it inductive
-  localparam int Idle = 0, Look = 1, Await = 2, Ask = 3, Fetch = 4, Work = 5, Tell = 6, Put = 7, Written = 8, Fault = 9;
+  // --------------------------------------------------------------------------------------------------------- induction
+  localparam int Idle = 0, Lookup = 1, Await = 2, Request = 3, Fetch = 4;
+  localparam int Work = 5, Command = 6, Data = 7, Written = 8, Fault = 9;
   int state;
   assign state = int'(dut.state_q);
   always_ff @(posedge clk_i) begin
@@ -321,21 +323,22 @@ module prove_ap1000p_word #(
       of_whom : assert (state == Idle || (who_q != '0 && (who_q & (who_q - Clients'(1))) == '0));
       phases :
       assert (state == Idle || (asked_q == (state == Await) && refused_q == (state == Fault && !odd) && !gave_up_q &&
-              (rd_asked_q && !rd_done_q) == (state == Fetch) && wr_reported_q == (state == Put || state == Written) &&
+              (rd_asked_q && !rd_done_q) == (state == Fetch) && wr_reported_q == (state == Data || state == Written) &&
               wr_put_q == (state == Written) && !wr_done_q && !err_q));
       reads_first :
       assert (state == Idle ||
               (rd_asked_q == (state == Fetch || (state >= Work && state <= Written && op_q != Write)) &&
                rd_done_q == (rd_asked_q && state != Fetch) && !(state == Fetch && op_q == Write)));
       no_place_yet :
-      assert (!(state == Look || state == Await || state == Fault) ||
-              (!placed_q && (state == Look || odd || !physical_q) && !(state == Await && odd)));
-      places : assert (state < Ask || state == Fault || (!odd && (physical_q || placed_q) && dut.place_q == place));
+      assert (!(state == Lookup || state == Await || state == Fault) ||
+              (!placed_q && (state == Lookup || odd || !physical_q) && !(state == Await && odd)));
+      places :
+      assert (state < Request || state == Fault || (!odd && (physical_q || placed_q) && dut.mem_addr_q == place));
       refused_why : assert (state != Fault || dut.reason_q == (odd ? 3'(ap1000p_pkg::FaultAlign) : why_q));
       old_known : assert (!rd_done_q || state == Idle || rsp_old == old_q);
-      new_known : assert (state < Tell || state == Fault || (changes && dut.new_q == made));
+      new_known : assert (state < Command || state == Fault || (changes && dut.new_q == made));
       turns : assert ((dut.grant & (dut.grant - Clients'(1))) == '0);
-      idles : assert (idle_q >= 0 && idle_q <= (state == Look ? 0 : state == Work ? 1 : 2) && (idle_q < 2 || !idle));
+      idles : assert (idle_q >= 0 && idle_q <= (state == Lookup ? 0 : state == Work ? 1 : 2) && (idle_q < 2 || !idle));
       rules :
       assert ((u_read.asked_q != u_read.read_q) == (state == Fetch) && u_read.beat_q == '0 &&
               u_write.written_q == 16'(state == Written) &&

@@ -1,19 +1,25 @@
-// AP1000+ MSC+, addresses of a transfer: a logical address, a stride and a length become runs of consecutive words in cell memory.
+// AP1000+ MSC+, addresses of a transfer: a logical address, a stride and a length become runs of consecutive words in
+// cell memory.
 //
-// Job        valid/ready: `job_words_i` (>= 1) words from `job_addr_i`, with the stride word's items and gap: the next item begins
-//            4 x (item + gap) bytes after the last. Item 0 means 256 words, gap 0 no stride at all. Addresses are modulo 2^32.
-//            `job_physical_i`: the address is one of cell memory and is not looked up.
-// Run        valid/ready: {address in cell memory, words (1 to 1024), last}. No run leaves its item or its page of 4 KB.
+// Job        valid/ready: `job_words_i` (>= 1) words from `job_addr_i`, with the stride word's items and gap. The next
+//            item begins 4 x (item + gap) bytes after the last. Item 0 means 256 words, gap 0 no stride. Addresses are
+//            modulo 2^32. With `job_physical_i` the address is one of cell memory and is not looked up.
+// Run        valid/ready: {address in cell memory, words (1 to 1024), last}. No run leaves its item or its page of 4
+//            KB.
 // Lookup     a client of ap1000p_mmu: once for each page entered, and again after `forget_i`.
-// Fault      `fault_valid_o` holds, with why (for whom and where: `req_*_o`), until `retry_i` (asks again) or `abort_i` (the job ends with a run of 0
-//            words, last). An address that is not a word's is a fault, FAULT_ALIGN. Both are ignored at other times.
-// stop_i     while high, the job inside is aborted as soon as no run of it is on show and no lookup on show or on its way.
-// Latency    1 cycle from job to request, 1 from the page's place to the run. A run per 2 cycles within a page; a job takes one more.
-// forget_i   pulse: what was translated is not used for runs not on show yet.
+// Fault      `fault_valid_o` holds, with the reason (for whom and where: `req_*_o`), until `retry_i` looks up again or
+//            `abort_i` ends the job with a last run of 0 words. An address that is no multiple of 4 is a fault,
+//            FAULT_ALIGN. Both inputs are ignored at other times.
+// stop_i     while high, it aborts the job inside as soon as none of its runs or lookups is offered and no lookup is on
+//            its way.
+// Latency    1 cycle from job to request, 1 from the lookup's response to the run. A run per 2 cycles within a page; a
+//            job takes one more.
+// forget_i   pulse: runs that are not offered yet use no earlier translation.
 // Reset      drops everything; the MMU must forget the request, too.
 // busy_o     low when no job is inside.
-// Source     stride word, unit of a word, item 0 as 256: paper 3.2, Fig 5. Gap after each item, field positions: the digest's choice.
-//            Runs, cut at 4 KB, fault with retry or abort: own guess (software maps the page and resumes: the machine's Linux port).
+// Source     stride word, unit of a word, item 0 as 256: paper 3.2, Fig 5. Gap after each item, field positions: the
+//            digest's choice. Runs, cut at 4 KB, fault with retry or abort: own guess (software maps the page and
+//            resumes: the machine's Linux port).
 module ap1000p_address_runs #(
     parameter bit Write = 1'b0  // the job writes
 ) (
@@ -56,7 +62,7 @@ module ap1000p_address_runs #(
 );
   typedef enum logic [2:0] {
     Idle,
-    Cut,    // the next run; asks for its page if that is another
+    Cut,    // the next run; looks up its page if that is another
     Await,
     Give,
     Fault
@@ -65,18 +71,18 @@ module ap1000p_address_runs #(
 
   logic [11:0] context_q;
   logic system_q, physical_q, strided_q;
-  logic [1:0] odd_q;  // not zero: not a word's address
-  // Addresses of words: of the run, of its item, of the next item; from item to item.
+  logic [1:0] odd_q;  // not zero: the address is no multiple of 4
+  // Addresses in words: of the run, its item and the next item; the distance between items.
   logic [29:0] word_q, item_at_q, next_q, pitch_q;
   logic [8:0] item_q, item_left_q;
   logic [19:0] left_q;
-  logic asked_q;  // a request is on show: it stays
-  logic known_q, same_q;  // where a page lies; which is the next run's, too
-  logic stale_q;  // the lookup on its way was asked before a `forget_i`
-  logic [19:0] page_q, place_q;
+  logic requested_q;  // a request is offered: it holds
+  logic known_q, same_q;  // the page's frame is known; the next run is in the same page
+  logic stale_q;  // the lookup on its way is older than a `forget_i`
+  logic [19:0] page_q, frame_q;
   logic [2:0] reason_q;
 
-  // The next run: as far as item, page and job go.
+  // The next run ends with its item, page or job.
   logic [10:0] room, run_d, run_q;
   logic [8:0] item;
   logic item_ends, job_ends, ends_q, last_q, here, stop;
@@ -84,12 +90,12 @@ module ap1000p_address_runs #(
   assign room = 11'd1024 - {1'b0, word_q[9:0]};
   assign item_ends = strided_q && {2'b0, item_left_q} <= room;
   assign run_d = item_ends ? {2'b0, item_left_q} : room;
-  // Both are asked at once, not one after the other.
+  // Both comparisons in parallel, not one after the other.
   assign job_ends = left_q <= {9'd0, room} && (!strided_q || left_q <= {11'd0, item_left_q});
   assign here = physical_q || (known_q && same_q);
 
   assign job_ready_o = state_q == Idle;
-  assign stop = stop_i && !asked_q;
+  assign stop = stop_i && !requested_q;
   assign req_valid_o = state_q == Cut && !here && odd_q == '0 && !stop;
   assign req_context_o = context_q;
   assign req_addr_o = {word_q, odd_q};
@@ -97,7 +103,7 @@ module ap1000p_address_runs #(
   assign req_system_o = system_q;
   assign rsp_ready_o = state_q == Await;
   assign run_valid_o = state_q == Give;
-  assign run_addr_o = {place_q, word_q[9:0], 2'b00};
+  assign run_addr_o = {frame_q, word_q[9:0], 2'b00};
   assign run_words_o = run_q;
   assign run_last_o = last_q;
   assign fault_valid_o = state_q == Fault;
@@ -125,18 +131,18 @@ module ap1000p_address_runs #(
         ends_q <= item_ends;
         page_q <= word_q[29:10];
         next_q <= item_at_q + pitch_q;
-        if (physical_q) place_q <= word_q[29:10];
+        if (physical_q) frame_q <= word_q[29:10];
         reason_q <= 3'(ap1000p_pkg::FaultAlign);
         if (stop) {run_q, last_q} <= 12'd1;
       end
       Await: begin
-        place_q  <= rsp_addr_i[31:12];
+        frame_q  <= rsp_addr_i[31:12];
         same_q   <= 1'b1;
         reason_q <= rsp_fault_i;
       end
       Give: begin
         if (run_ready_i) begin
-          // What ends within an item ends at a page.
+          // A run that ends within an item ends at a page.
           word_q <= ends_q ? next_q : {page_q + 20'd1, 10'd0};
           same_q <= ends_q && next_q[29:10] == page_q;
           if (ends_q) item_at_q <= next_q;
@@ -153,7 +159,7 @@ module ap1000p_address_runs #(
     else if (state_q == Await) known_q <= rsp_fault_i == 3'(ap1000p_pkg::FaultNone) && !stale_q && !forget_i;
     else if (forget_i || state_q == Idle) known_q <= 1'b0;
     stale_q <= state_q == Await && (stale_q || forget_i);
-    asked_q <= req_valid_o && !req_ready_i && !rst_i;
+    requested_q <= req_valid_o && !req_ready_i && !rst_i;
 
     if (rst_i) state_q <= Idle;
     else begin

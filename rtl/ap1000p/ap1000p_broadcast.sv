@@ -1,14 +1,17 @@
-// AP1000+ MSC+, before the send controller of requests: a PUT or SEND to all cells becomes one for each column of the torus.
+// AP1000+ MSC+, before the send controller of requests: a PUT or SEND to all cells becomes one for each column of the
+// torus.
 //
-// In, out    whole messages {end, word} of queues 0 to 2, valid/ready; others pass as they are.
-// To all     with ROW and COLUMN, which a PUT or SEND alone has (ap1000p_command): the message comes out last_x_i + 1 times, for the columns 0, 1, ... further along X than the own. Word 0 says
-//            so, without ROW. `out_more_o`, with each of its words: the same comes once more.
-// Latency    1 cycle. A word per cycle, but no word is taken in while one is repeated.
+// In, out    whole messages {end, word} of queues 0 to 2, valid/ready. All but those to all cells pass unchanged.
+// To all     messages with ROW and COLUMN, which only a PUT or SEND can have (ap1000p_command). Such a message is sent
+//            last_x_i + 1 times, for the columns 0, 1, ... further along X than its own. Word 0 says which, without
+//            ROW. `out_more_o`, with each of its words: the same message is sent once more.
+// Latency    1 cycle. A word per cycle; no word enters while a message is repeated.
 // Full       `in_ready_o` is low; it is a function of flip-flops, as all outputs are.
 // Misuse     a message of more than 16 words to all cells is repeated wrongly (asserted); the queues have none.
 // Reset      drops everything.
 // busy_o     low when nothing is inside.
-// Source     that there is a broadcast to all: page codes of the machine's Linux port. How it goes: own guess; docs/machines/torus.md.
+// Source     that there is a broadcast to all: page codes of the machine's Linux port. How it goes: own guess;
+//            docs/machines/torus.md.
 module ap1000p_broadcast #(
     parameter int CoordW = 5  // bits of a coordinate, 1 to 7
 ) (
@@ -29,15 +32,15 @@ module ap1000p_broadcast #(
     output logic [31:0] out_data_o
 );
   if (CoordW < 1 || CoordW > 7) begin : gen_bad_coord
-    ap1000p_spread_CoordW_must_be_1_to_7 u_bad ();
+    ap1000p_broadcast_CoordW_must_be_1_to_7 u_bad ();
   end
 
   localparam int Head = ap1000p_pkg::CommandHeadKindLsb;
 
   logic [32:0] kept_q[16];  // the message
-  logic [3:0] index_q;  // of the word that goes
-  logic [7:0] column_q;  // of the message that it is of
-  logic again_q;  // which comes from `kept_q`
+  logic [3:0] index_q;  // of the word under way
+  logic [7:0] column_q;  // of its message
+  logic again_q;  // the message comes from `kept_q`
   logic all_q, all, first, more, valid, move, ready, ends;
   logic [31:0] word, data;
 
@@ -49,7 +52,7 @@ module ap1000p_broadcast #(
 
   always_comb begin
     all = all_q;
-    // Only those to all are repeated. The words come late in the cycle.
+    // Only messages to all cells are repeated. The words come late in the cycle.
     if (first && !again_q) all = in_data_i[Head+ap1000p_pkg::PageRowLsb] && in_data_i[Head+ap1000p_pkg::PageColumnLsb];
     data = word;
     if (all && first) begin

@@ -1,11 +1,13 @@
-// One axis of a relative cell: is it one of the torus, is it within the range a user may send to.
+// AP1000+ MSC+, inside ap1000p_command: one axis of a relative cell. Is it in the torus, and in the range that a user
+// may send to?
 //
 // Handshake  none: `distance_i` may change every cycle; the other inputs are quasi-static.
 // Latency    3 cycles.
-// Meaning    `torus_o`: -size < distance < size. `range_o`: the cell lies within low..high, whichever way round the torus its
-//            distance was given: distance, distance - size or distance + size is one of low..high.
-// Misuse     with a size of 0 no cell is one of the torus. Low above high: nothing is in the range.
-// Source     range register of relative cells: the machine's Linux port; that a cell has one meaning however it is written: ours.
+// Meaning    `torus_o`: -size < distance < size. `range_o`: the cell lies within low..high, whichever way round the
+//            torus its distance was given: distance, distance - size or distance + size is in low..high.
+// Misuse     with a size of 0 no cell is in the torus. With low above high none is in the range.
+// Source     range register of relative cells: the machine's Linux port; that a cell has one meaning however it is
+//            written: ours.
 module ap1000p_cell_check (
     input logic clk_i,
     input logic [7:0] distance_i,  // cells, signed

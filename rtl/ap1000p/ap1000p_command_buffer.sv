@@ -1,13 +1,14 @@
-// The open command of one class, and the complete ones on their way to its queue.
+// AP1000+ MSC+, inside ap1000p_command: the open command of one class, and the complete ones on their way to its queue.
 //
-// Handshake  `put_i` stores a word, while `full_o` is low: the next of the open command, or with `forget_i` the first of a new
-//            one. The last word ends it: with `keep_i` it is passed on, otherwise forgotten. `forget_i` alone forgets the open command.
-//            Out: a valid/ready stream of whole commands, `end` on the last word; data from a memory addressed by flip-flops.
+// Handshake  `put_i` stores a word while `full_o` is low: the next of the open command, or with `forget_i` the first of
+//            a new one. The last word ends the command: with `keep_i` it is passed on, otherwise forgotten. `forget_i`
+//            alone forgets the open command. Out: a valid/ready stream of whole commands, `end` on the last word; data
+//            from a memory addressed by flip-flops.
 // Latency    1 cycle from the last word stored to the first one offered. 1 word per cycle, no bubble between commands.
 // Full       16 words inside.
 // Reset      empties it.
-// Source     own guess: the machine has counters of an open command's words, and had them in the queue itself; here a command
-//            enters its queue when it is complete, so that one given up leaves nothing behind there.
+// Source     own guess. The machine counts the words of an open command, and has them in the queue itself. Here a
+//            command enters its queue when it is complete, so one that is given up leaves nothing behind there.
 module ap1000p_command_buffer (
     input logic clk_i,
     input logic rst_i,
@@ -48,7 +49,7 @@ module ap1000p_command_buffer (
     end
   end
 
-  // With two complete commands inside, the next one's words take the places of those that have left.
+  // With two complete commands inside, the next one's words replace words that have left.
   assign full_o = level_q[1] && count_q >= rd_q[2:0];
   assign count_o = count_q;
   assign out_valid_o = level_q != '0;

@@ -1,14 +1,14 @@
-// AP1000+ MC, clients of one side of the MMU, or of a port of the communication registers: several ask, one at a time is answered.
+// AP1000+ MSC+, shares one side of the MMU, or one source of the communication registers, among several clients.
 //
-// Handshake  as ap1000p_mmu's towards each client and towards the MMU, called so here. Who asks is passed on in the same cycle; the answer goes
-//            back to whose request was taken last.
+// Handshake  as ap1000p_mmu's, towards each client and towards the MMU (`mmu_*`). Requests pass combinationally. A
+//            response returns to the client of the last request taken.
 // Fairness   in turn: a client is passed over by at most one request of each other.
 // Latency    none.
-// Reset      nobody asks; the MMU must forget, too.
+// Reset      no request is offered; the MMU must forget its request, too.
 // Source     own guess.
 module ap1000p_mmu_mux #(
     parameter int Clients = 3,  // at least 1
-    parameter int W = 46  // bits of a request, at least 1; of the MMU {context, address, write, system}
+    parameter int W = 46  // bits of a request, at least 1; the MMU's are {context, address, write, system}
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -25,14 +25,14 @@ module ap1000p_mmu_mux #(
     output logic mmu_rsp_ready_o
 );
   if (Clients < 1) begin : gen_bad_clients
-    ap1000p_asks_Clients_must_be_at_least_1 u_bad ();
+    ap1000p_mmu_mux_Clients_must_be_at_least_1 u_bad ();
   end
   if (W < 1) begin : gen_bad_w
-    ap1000p_asks_W_must_be_at_least_1 u_bad ();
+    ap1000p_mmu_mux_W_must_be_at_least_1 u_bad ();
   end
 
   logic [Clients-1:0] turn_q, after, chosen, pick, offered_q, owner_q;
-  logic offers_q;  // `offered_q` was not taken: it stays
+  logic offers_q;  // `offered_q` was not taken: it holds
 
   // The first from `turn_q` on, which is one-hot.
   assign after  = req_valid_i & ~(turn_q - Clients'(1));

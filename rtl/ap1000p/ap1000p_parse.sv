@@ -1,21 +1,25 @@
-// AP1000+ MSC+, inside ap1000p_receive: takes messages apart, finds the broken ones, and says of each what is to be done.
+// AP1000+ MSC+, inside ap1000p_receive: parses messages, finds the broken ones, and says what is to be done with each.
 //
 // Input      whole messages of one class, route word first.
-// Data       of a message that brings some: a job (for whom, where, with which stride, how many: `length_o`, `word_o`), and from then on its words;
-//            `data_end_o` with the last one that came or was announced, `data_short_o` if more were.
-// Ring       of a message for a ring buffer a place is asked for, `ring_valid_o` until `ring_done_i`, with `ring_reason_i` if there is none. Then it is
-//            a job, whose first two words are the header, from here; the flag's address has taken its last word's place in `word_o`.
-// Operation  of what else is done here, `op_valid_o`, held until `op_done_i`, with `op_reason_i` if it was not done. Its operands hold; the words
-//            of the head from the third on have been put to `head_*_o`. Words for communication registers are operations, too.
-// Note       of each message, in order, after its last word and its operation: what became of it (regs.toml, "BROKEN"), whether a job
-//            was given, whether a flag counts (its address: `word_o[0]`).
-// Latency    data go through in the same cycle. A message with data costs no cycle beyond its words, one without, one more, and the time of
-//            its operation; one for a ring buffer two more, and the time until it has its place.
-// Full       `in_ready_o` is low while an operation is under way, the job before has runs left, or nobody takes data or notes.
+// Data       of a message that brings some: a job (`length_o`, `word_o`: for whom, where, with which stride, how many),
+//            and from then on its words. `data_end_o` marks the last one that came or was announced, `data_short_o`
+//            says that more were.
+// Ring       a message for a ring buffer requests a slot: `ring_valid_o` until `ring_done_i`, with `ring_reason_i` if
+//            there is none. Then it is a job, and its first two words are the header, from here. The flag's address has
+//            then replaced the last word in `word_o`.
+// Operation  everything else: `op_valid_o`, held until `op_done_i`, with `op_reason_i` if it was not done. Its operands
+//            hold; the words of the head from the third on have been put to `head_*_o`. Words for communication
+//            registers are operations, too.
+// Note       of each message, in order, after its last word and its operation: its result (regs.toml, "BROKEN"),
+//            whether a job was given, whether a flag counts (address: `word_o[0]`).
+// Latency    data pass in the same cycle. A message with data costs no cycle beyond its words; one without costs one
+//            more, and its operation's time; one for a ring buffer two more, and the time until it has a slot.
+// Full       `in_ready_o` is low during an operation, while the job before has runs left, and while data or notes are
+//            not taken.
 // Reset      drops everything; the next word is a route.
 // Source     kinds and words: docs/machines/ap1000p.md. Order and checks: own guess.
 module ap1000p_parse #(
-    parameter bit Reply = 1'b0  // the class: replies; otherwise requests
+    parameter bit Reply = 1'b0  // replies, otherwise requests
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -25,7 +29,7 @@ module ap1000p_parse #(
     input logic [31:0] in_data_i,
     input logic in_last_i,
 
-    // Of the message under way, and until after its note was offered first.
+    // Of the message under way, until the cycle after its note is first offered.
     output logic [15:0] kind_o,
     output logic [7:0] x_o,
     output logic [7:0] y_o,
@@ -82,8 +86,8 @@ module ap1000p_parse #(
     Head,
     Body,  // data for memory
     Judge,
-    Place,  // in a ring buffer
-    Header,  // into it
+    Place,  // in a ring buffer: a slot is requested
+    Header,  // the header goes into it
     Word,  // for a communication register
     Operate,
     Drain
@@ -97,19 +101,19 @@ module ap1000p_parse #(
   localparam logic [3:0] Long = 4'(ap1000p_pkg::BrokenLong);
   localparam logic [3:0] Address = 4'(ap1000p_pkg::BrokenAddress);
 
-  // -------------------------------------------------------------------------------------------- what a page code says here
+  // -------------------------------------------------------------------------------------------------------- page codes
   localparam logic [15:0] Spaces = 16'd1 << ap1000p_pkg::PageAsSendLsb | 16'd1 << ap1000p_pkg::PageAsReceiveLsb;
   localparam logic [15:0] Registers = 16'd1 << ap1000p_pkg::PageAsReceiveLsb;
   localparam logic [15:0] ToRing = 16'd1 << ap1000p_pkg::PageAsSendLsb | 16'd1 << ap1000p_pkg::PageSendLsb;
   localparam logic [15:0] Broadcast = 16'd1 << ap1000p_pkg::PageRowLsb | 16'd1 << ap1000p_pkg::PageColumnLsb;
   localparam logic [15:0] AsSend = 16'd1 << ap1000p_pkg::PageAsSendLsb;
   localparam logic [15:0] Size = 16'd3 << ap1000p_pkg::PageSizeLsb;
-  // What may always be.
+  // Bits that every kind may have.
   localparam logic [15:0] Always = 16'h8007 | 16'd1 << ap1000p_pkg::PageSystemLsb;
   localparam logic [3:0] Made = 4'd8;  // {DIRECT, KIND}
 
   what_e what, what_q;
-  logic [15:0] may;  // its bits
+  logic [15:0] may;  // the bits that it may have
   logic is_ring;
   assign is_ring = in_data_i[16+ap1000p_pkg::PageSendLsb];
   always_comb begin
@@ -122,7 +126,7 @@ module ap1000p_parse #(
       if (!Reply) begin
         what = is_ring ? Ring : Data;
         may  = Always | Broadcast | (is_ring ? ToRing : Spaces);
-        // To all, and from registers: there is no such page.
+        // No page sends from registers to all cells.
         if ((~in_data_i[31:16] & Broadcast) == '0) may = may & ~AsSend;
       end
       4'(ap1000p_pkg::KindGet):
@@ -152,8 +156,8 @@ module ap1000p_parse #(
     if ((in_data_i[31:16] & ~may) != '0) what = Unknown;
   end
 
-  // ----------------------------------------------------------------------------------------------------- what it has to be
-  logic [3:0] count_q, need, reason_q, judged;  // words taken; of its head
+  // ------------------------------------------------------------------------------------------------------------ checks
+  logic [3:0] count_q, need, reason_q, judged;  // words taken; of the head
   logic [19:0] left_q;  // words of data to come
   logic class_q, none_q, final_q, ended_q, end_q, job_q, double, take, ends, registers, range;
   assign double = kind_o[ap1000p_pkg::PageSizeLsb+:2] == '1;
@@ -168,7 +172,7 @@ module ap1000p_parse #(
       default:     need = 4'd3;
     endcase
   end
-  // `length_o` words from this register on are registers.
+  // All `length_o` words from this address on are registers.
   assign range = word_o[2][31:9] == '0 && word_o[2][1:0] == '0 && length_o[19:8] == '0 &&
                  {1'b0, length_o[7:0]} + {2'b0, word_o[2][8:2]} <= 9'd128;
 
@@ -184,7 +188,7 @@ module ap1000p_parse #(
     else if (what_q == Data && registers && !none_q && !range) judged = Address;
   end
 
-  // Of an operation: what it has become of it; a register's word may be followed by another.
+  // The result of an operation. Another word may follow that of a register.
   logic over_q, more;
   logic [3:0] done;
   always_comb begin
@@ -286,7 +290,7 @@ module ap1000p_parse #(
           if (judged != None) begin
             state_q <= ended_q ? Route : Drain;
             end_q   <= ended_q;
-            // A load is over whatever came.
+            // A load is over, whatever came.
             if (what_q == Loaded && judged != Class && count_q >= 4'd2) begin
               state_q <= Operate;
               end_q   <= 1'b0;

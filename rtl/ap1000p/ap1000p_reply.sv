@@ -1,18 +1,20 @@
-// AP1000+ MSC+, inside ap1000p_receive: executes what is not data for memory, and makes the messages that answer it.
+// AP1000+ MSC+, inside ap1000p_receive: executes operations, everything but data for memory, and makes the replies.
 //
-// Operation  `op_valid_i` with what it is (0 GET, 1 CSI or FOP, 2 load, 3 store, 4 a word for a communication register) holds until
-//            `op_done_o`, a pulse with `op_reason_o` if it was not done (regs.toml, "BROKEN"). It begins when `may_i` says that all before is done.
-// Operands   the words of the head from number 2 on, as they were put; `word_i` the last three, the last in [0]. The register of a
-//            word for one: `word_i[2]`, the word: `word_i[1]`.
-// Answers    queue 1 (`queue_valid_o[1]`, GET replies): a GET with its kind made a reply's and its cell the sender. Queue 0 (remote
-//            replies): ATOMIC_REPLY, LOAD_REPLY, STORE_ACK. A load that failed is answered by a message without data, a store always; an
-//            atomic operation that failed is not. A word per cycle.
-// Latency    2 cycles from operation to the first word of an answer that needs no memory.
+// Operation  `op_valid_i` with its kind (0 GET, 1 CSI or FOP, 2 load, 3 store, 4 a word for a communication register)
+//            holds until `op_done_o`, a pulse with `op_reason_o` if it was not done (regs.toml, "BROKEN"). It begins
+//            when `may_i` says that everything before is done.
+// Operands   the words of the head from number 2 on, as they were put; `word_i` the last three, the last in [0]. For a
+//            register's word: `word_i[2]` the register, `word_i[1]` the word.
+// Replies    queue 1 (`queue_valid_o[1]`, GET replies): a GET with a reply's kind, and the sender as its cell. Queue 0
+//            (remote replies): ATOMIC_REPLY, LOAD_REPLY, STORE_ACK. A load that failed gets a reply without data, a
+//            store always gets one, an atomic operation that failed gets none. A word per cycle.
+// Latency    2 cycles from operation to the first word of a reply that needs no memory.
 // Full       waits for the queue.
 // Reset      drops everything.
-// Source     reply made by the hardware, automatic acknowledge: paper 2.2.4, 2.2.6. Words: docs/machines/ap1000p.md, own guess.
+// Source     reply made by the hardware, automatic acknowledge: paper 2.2.4, 2.2.6. Words: docs/machines/ap1000p.md,
+//            own guess.
 module ap1000p_reply #(
-    parameter bit Reply = 1'b0,  // the class: replies, of which only words for registers are operations
+    parameter bit Reply = 1'b0,  // replies (only words for registers are operations), otherwise requests
     parameter int MemW = 26  // bits of an address in cell memory, 9 to 31
 ) (
     input logic clk_i,
@@ -64,24 +66,24 @@ module ap1000p_reply #(
     output logic [31:0] queue_data_o
 );
   if (MemW < 9 || MemW > 31) begin : gen_bad_mem
-    ap1000p_answer_MemW_must_be_9_to_31 u_bad ();
+    ap1000p_reply_MemW_must_be_9_to_31 u_bad ();
   end
 
   localparam logic [3:0] None = 4'(ap1000p_pkg::BrokenNone);
-  localparam logic [3:0] OldAt = 4'd9;  // where the first word that was read is kept
+  localparam logic [3:0] OldAt = 4'd9;  // index of the first word that was read
 
   typedef enum logic [2:0] {
     Rest,
-    Ask,  // the word unit
+    Request,  // to the word unit
     Await,
-    AskRegister,
+    RequestRegister,
     AwaitRegister,
     Give,
     Done
   } state_e;
   state_e state_q;
 
-  // -------------------------------------------------------------------------------------------------------- what to do
+  // --------------------------------------------------------------------------------------------------------- operation
   logic get, atomic, load, store, register;
   assign get = !Reply && op_i == 3'd0;
   assign atomic = !Reply && op_i == 3'd1;
@@ -106,7 +108,7 @@ module ap1000p_reply #(
     if (registers ? addr[31:9] != '0 || size != 2'd2 : addr[31:MemW] != '0) refused = 1'b1;
   end
 
-  assign word_valid_o = !Reply && state_q == Ask;
+  assign word_valid_o = !Reply && state_q == Request;
   assign word_op_o = load ? 3'(ap1000p_pkg::WordRead) : store ? 3'(ap1000p_pkg::WordWrite) :
                      kind_i[0] == 1'(ap1000p_pkg::KindCsi) ? 3'(ap1000p_pkg::WordCsi) : 3'(ap1000p_pkg::WordFop);
   assign word_physical_o = !atomic;
@@ -120,14 +122,14 @@ module ap1000p_reply #(
       default: word_strb_o = 4'b1111;
     endcase
   end
-  assign creg_valid_o = state_q == AskRegister;
+  assign creg_valid_o = state_q == RequestRegister;
   assign creg_addr_o = addr[8:2];
   assign creg_write_o = !load;
   assign creg_data_o = store ? word_i[0] : word_i[1];
   assign creg_rsp_ready_o = state_q == AwaitRegister;
 
-  // ---------------------------------------------------------------------------------------------------------- answers
-  // The head, then what was read.
+  // ----------------------------------------------------------------------------------------------------------- replies
+  // The head, then the words that were read.
   logic [31:0] head_q[16];
   logic [31:0] put, next;
   logic [3:0] put_at, at_q;
@@ -164,7 +166,7 @@ module ap1000p_reply #(
     end
   end
 
-  // ---------------------------------------------------------------------------------------------------------- control
+  // ----------------------------------------------------------------------------------------------------------- control
   always_ff @(posedge clk_i) begin
     case (state_q)
       Rest: begin
@@ -189,16 +191,16 @@ module ap1000p_reply #(
         Rest:
         if (op_valid_i && may_i) begin
           if (get || (refused && (load || store))) state_q <= Give;
-          else if (registers) state_q <= AskRegister;
-          else state_q <= Ask;
+          else if (registers) state_q <= RequestRegister;
+          else state_q <= Request;
         end
-        Ask: if (word_ready_i) state_q <= Await;
+        Request: if (word_ready_i) state_q <= Await;
         Await:
         if (word_done_i) begin
           if (word_fault_i || word_err_i) state_q <= atomic ? Done : Give;
-          else state_q <= (double && !atomic && !second_q) ? Ask : Give;
+          else state_q <= (double && !atomic && !second_q) ? Request : Give;
         end
-        AskRegister: if (creg_ready_i) state_q <= AwaitRegister;
+        RequestRegister: if (creg_ready_i) state_q <= AwaitRegister;
         AwaitRegister: if (creg_rsp_valid_i) state_q <= register ? Done : Give;
         Give: if (moves && ends) state_q <= Done;
         default: state_q <= Rest;

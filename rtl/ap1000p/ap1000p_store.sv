@@ -1,19 +1,24 @@
-// AP1000+ MSC+, inside ap1000p_receive: puts data where they belong, and counts the flag when they are in memory.
+// AP1000+ MSC+, inside ap1000p_receive: writes data to memory, and counts the flag when they are there.
 //
-// Job        valid/ready: for whom, where, with which stride, how many words (>= 1); then its words (`data_*_i`), the last one marked, `data_short_i` with
-//            it if it is not the last of the job. The next job is taken when all of the present one's words have been given a place.
-//            `job_ring_i`: the address is a place in a ring buffer of cell memory, of a multiple of its size (`job_size_i`: 128 KB, 512 KB, 2 MB, 8 MB);
-//            behind its end comes its beginning. Such a job begins and ends with nobody else's: `over_o`, a pulse when it is done, `whole_o` if all went well.
-// Note       of each message, in order: what became of it, whether it was a job, whether and which flag counts.
-// Flag       asked of the word unit (INC) when all words of the message and of those before are in memory, if all went well. Address 0: none.
-// Reported       `reported_valid_o`, a pulse: a message was not executed as it says, why (regs.toml, "BROKEN"), of whom, which.
-// Fault      of ap1000p_address_runs, with for whom and where. Given up, the rest of the message is thrown away.
+// Job        valid/ready: for whom, where, with which stride, how many words (>= 1); then its words (`data_*_i`), the
+//            last one marked; `data_short_i` says that it is not the last of the job. The next job is taken when all
+//            words of the present one have an address. With `job_ring_i` the address is in a ring buffer of cell
+//            memory, which lies at a multiple of its size (`job_size_i`: 128 KB, 512 KB, 2 MB, 8 MB); behind its end
+//            comes its beginning. Such a job shares no message with another: `over_o` pulses when it is done, `whole_o`
+//            says that all went well.
+// Note       of each message, in order: its result, whether it was a job, whether and which flag counts.
+// Flag       a request to the word unit (INC) when all words of the message and of those before are in memory, if all
+//            went well. Address 0: none.
+// Reported   `reported_valid_o`, a pulse: a message was not executed as it says. With it the reason (regs.toml,
+//            "BROKEN"), sender and kind.
+// Fault      of ap1000p_address_runs, with for whom and where. When it is given up, the rest of the message is thrown
+//            away.
 // Memory     of dma_write.
-// Latency    3 cycles and the lookup from job to the first word in the write engine; 1 word per cycle, a run of them per 2 cycles; 4 from the
-//            last response to the flag.
-// Full       16 words wait for their place, 4 notes for their turn.
-// idle_o     everything noted is done, flags included; nobody is being given a place.
-// Reset      drops everything; MMU, memory and word unit must forget what they were asked, too.
+// Latency    3 cycles and the lookup from job to the first word in the write engine; 1 word per cycle, a run of them
+//            per 2 cycles; 4 from the last response to the flag.
+// Full       16 words wait for their address, 4 notes for their turn.
+// idle_o     everything noted is done, flags included, and no job is inside.
+// Reset      drops everything; MMU, memory and word unit must forget their requests, too.
 // Source     flag after the last word: paper 2.2.4. Otherwise own guess.
 module ap1000p_store (
     input  logic clk_i,
@@ -94,8 +99,8 @@ module ap1000p_store (
 );
   localparam logic [3:0] None = 4'(ap1000p_pkg::BrokenNone);
 
-  // ---------------------------------------------------------------------------------------------------------- places
-  logic run_valid, run_ready, run_last, runs_busy;
+  // --------------------------------------------------------------------------------------------------------- addresses
+  logic run_valid, run_ready, run_last, address_runs_busy, none_q;
   logic [31:0] run_addr;
   logic [10:0] run_words;
 
@@ -104,7 +109,7 @@ module ap1000p_store (
   ) u_address_runs (
       .clk_i,
       .rst_i,
-      .busy_o(runs_busy),
+      .busy_o(address_runs_busy),
       .job_valid_i,
       .job_ready_o,
       .job_context_i,
@@ -114,7 +119,7 @@ module ap1000p_store (
       .job_stride_i,
       .job_words_i,
       .forget_i,
-      .stop_i(none_q && !fault_valid_o),  // software has to do with a fault that is on show
+      .stop_i(none_q && !fault_valid_o),  // a fault that is shown waits for software
       .req_valid_o(mmu_req_valid_o),
       .req_ready_i(mmu_req_ready_i),
       .req_context_o(mmu_req_context_o),
@@ -136,35 +141,35 @@ module ap1000p_store (
       .abort_i
   );
 
-  // Words of the job that came, beyond those that have a place: a run is taken when its first word is there, so that none is
-  // begun for which no word comes. (Thrown away words are counted, too, but then nobody asks.)
+  // Words of the job that came, beyond those with an address. A run is taken when its first word is there, so none
+  // begins without a word. (Words that are thrown away are counted, too, but then the count is not used.)
   logic [11:0] beyond_q;
-  logic some, none, none_q, known, short_q, given_up, issue, drop, over, fits, job_take, data_take;
+  logic some, none, known, short_q, given_up, issue, drop, over, fits, job_take, data_take;
   assign job_take = job_valid_i && job_ready_o;
   assign data_take = data_valid_i && data_ready_o;
   assign some = !beyond_q[11] && beyond_q != '0;
-  assign none = short_q && !some;  // will come
+  assign none = short_q && !some;  // no more will come
   assign given_up = run_words == '0;
   assign issue = run_valid && fits && some && !given_up;
   assign drop = run_valid && fits && none && !given_up;
-  // Whether a message ends before what is given up is known when all words of the runs before have come, or its end.
+  // Whether a message ends before its given-up run is known when all words of the runs before have come, or its end.
   assign known = !beyond_q[11] || short_q;
   assign over = run_valid && fits && given_up && known;
   assign run_ready = fits && (given_up ? known : some || none);
 
-  // What a ring's place has above the ring's size does not count on.
+  // In a ring, the address bits above its size stay.
   logic ring_q;
   logic [1:0] size_q;
   logic [31:17] base_q;
-  logic [31:0] place;
+  logic [31:0] write_addr;
   always_ff @(posedge clk_i) if (job_take) {ring_q, size_q, base_q} <= {job_ring_i, job_size_i, job_addr_i[31:17]};
   always_comb begin
-    place = run_addr;
+    write_addr = run_addr;
     if (ring_q) begin
-      if (size_q == 2'd0) place[18:17] = base_q[18:17];
-      if (!size_q[1]) place[20:19] = base_q[20:19];
-      if (size_q != 2'd3) place[22:21] = base_q[22:21];
-      place[31:23] = base_q[31:23];
+      if (size_q == 2'd0) write_addr[18:17] = base_q[18:17];
+      if (!size_q[1]) write_addr[20:19] = base_q[20:19];
+      if (size_q != 2'd3) write_addr[22:21] = base_q[22:21];
+      write_addr[31:23] = base_q[31:23];
     end
   end
 
@@ -178,7 +183,7 @@ module ap1000p_store (
     end
   end
 
-  // ----------------------------------------------------------------------------------------------------- words to places
+  // --------------------------------------------------------------------------------------------------- words to memory
   logic word_valid, word_pop, word_end;
   logic [31:0] word;
   logic [ 4:0] word_level;
@@ -197,13 +202,13 @@ module ap1000p_store (
       .level_o    (word_level)
   );
 
-  // Per run: words, minus 1; or throw away what comes up to the message's end.
+  // Per run: words, minus 1; or throw away all words up to the message's end.
   logic part_put, part_ready, part_valid, part_away, part_load;
   logic [9:0] part_words;
   logic [2:0] part_level;
   logic cmd_ready, run_note_ready;
   assign fits = cmd_ready && part_ready && run_note_ready;
-  // What is thrown away has not ended yet, or not been given a place.
+  // The message has not ended yet, or has words without an address.
   assign part_put = issue || (over && (some || !short_q));
   fifo #(
       .W(11),
@@ -245,7 +250,7 @@ module ap1000p_store (
       .busy_o(write_busy),
       .cmd_valid_i(issue),
       .cmd_ready_o(cmd_ready),
-      .cmd_addr_i(place),
+      .cmd_addr_i(write_addr),
       .cmd_bytes_i({run_words, 2'b00}),
       .in_valid_i(word_valid && active_q && !away_q),
       .in_ready_o(write_ready),
@@ -268,7 +273,7 @@ module ap1000p_store (
       .done_ready_i(1'b1),
       .done_err_o(written_err)
   );
-  // With room for all runs that are noted: the memory, which others share, never waits for a flag.
+  // With room for all runs that are noted, so the shared memory never waits for a flag.
   fifo #(
       .W(1),
       .Depth(16)
@@ -284,8 +289,8 @@ module ap1000p_store (
       .level_o    (done_level)
   );
 
-  // ------------------------------------------------------------------------------------------------------ what is done
-  // Per run: there is something to wait for, its job ends, it was given up.
+  // -------------------------------------------------------------------------------------------------------- completion
+  // Per run: it has a response to wait for, its job ends, it was given up.
   logic ran_valid, ran_pop, ran_waits, ran_ends, ran_given_up;
   logic [4:0] ran_level;
   fifo #(
@@ -326,7 +331,7 @@ module ap1000p_store (
       .level_o(note_level)
   );
 
-  // When the runs of the oldest message are done, and it has been noted: it is told of, or its flag counts.
+  // When the runs of the oldest message are done, and it has been noted, it is reported, or its flag counts.
   typedef enum logic [1:0] {
     Gather,
     Judge,
@@ -364,14 +369,15 @@ module ap1000p_store (
   end
   assign flag_valid_o = state_q == Count;
   assign flag_system_o = reported_kind_o[ap1000p_pkg::PageSystemLsb];
-  assign busy_o = state_q != Gather || note_valid || ran_valid || flag_open_q || runs_busy || write_busy ||
+  assign busy_o = state_q != Gather || note_valid || ran_valid || flag_open_q || address_runs_busy || write_busy ||
                   word_level != '0 || part_level != '0 || active_q;
 
   logic [15:0] unused;
   assign unused = {ran_level, note_level, written_err[2:1], done_level, unused_done_ready};
 
 `ifdef TSUNAGI_ASSERT
-  // A flag counts when all runs up to its message's last one are in memory: paper 2.2.4. Runs that are, less those that have been noted so.
+  // A flag counts when all runs up to its message's last one are in memory (paper 2.2.4). `ahead_q`: runs in memory,
+  // less those that have been taken from the list.
   logic signed [5:0] ahead_q;
   always_ff @(posedge clk_i) begin
     ahead_q <= rst_i ? '0 : ahead_q + 6'(written_valid) - 6'(ran_pop && ran_waits);

@@ -4,6 +4,7 @@ use std::process::Command;
 
 const TARGETS: &[&str] = &[
     "sim", "test", "synth", "formal", "gate", "fpga", "lint", "format", "soak", "rails", "bench", "regs",
+    "docs",
 ];
 
 /// Fresh stamps, so that `make -n` shows no tool installation.

@@ -1,13 +1,16 @@
-// `ap1000p_access`: a load is answered once, after it was taken, and by what came for it: a remote one by the first
-// answer of its cell that comes once its message has left, whole; one of a Write Through Page by the copy, or with an error if
-// there is none; a refused one with an error. An answer that no load waits for is told and changes nothing. An access is refused
-// if its cell is not there or its address no multiple of its size; of any other one message leaves, whole and once,
-// to its cell, with what was asked, and none of a load of a copy. A store is told to the counter of acknowledges as
-// it is taken, if its message leaves. The copy is accessed only after a hit, where the tags say, and only the bytes
-// of the access are written.
+// `ap1000p_access` answers each load once and sends one whole message for each access that is not refused, but none for
+// a load of a copy.
 //
-// Assumed: the tags' answer comes after their question and holds; memory answers what it was asked. Cells and pages
-// are constant, any.
+// - A remote load is answered by the first answer of its cell that comes after its message has left. A load of a Write
+//   Through Page is answered by the copy, or with an error if there is none. A refused load is answered with an error.
+// - An answer that no load waits for is reported and changes nothing.
+// - An access is refused exactly if its cell is not there or its address is no multiple of its size.
+// - A message goes to its cell, with what was asked.
+// - A store is reported to the counter of acknowledges exactly if its message leaves.
+// - The copy is accessed only after a hit, where the tags say. Only the bytes of the access are written.
+//
+// Assumed: the answer of the tags comes after their question and holds; the memory answers what it was asked. Cells and
+// pages are constant, any.
 module prove_ap1000p_access #(
     parameter int CoordW = 2,
     parameter int LocalW = 13

@@ -1,7 +1,9 @@
-// `ap1000p_acks`: until it told that it could not count one, the count is of the stores that were issued and not acknowledged, so that 0 says
-// that all are performed; it is told exactly when one is not counted, for want of room or as there was none. The count never wraps.
+// `ap1000p_acks` counts the stores that were issued and not acknowledged: 0 says that all are performed.
 //
-// Nothing is assumed of issues and acknowledgements.
+// This holds until it reports that a store or an acknowledge could not be counted, for want of room or because there
+// was no store. It reports that exactly then. The count never wraps.
+//
+// Nothing is assumed of issues and acknowledges.
 module prove_ap1000p_acks #(
     parameter int W = 3
 ) (

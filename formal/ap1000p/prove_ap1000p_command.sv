@@ -1,14 +1,22 @@
-// `ap1000p_command`: of one class, the user's or the system's (the other's stores are free): the commands that leave
-// are those whose eight words were stored to one page that there is and that say what they may, in order and whole;
-// word 0 has the page as kind, word 1 the context of the register, all others what was stored. A command whose cell
-// is outside the torus, a user's outside the range or with a broadcast along an axis that the range does not cover,
-// one that is too long or had something where the hardware puts kind or context, or whose page changed, leaves not
-// one word, is told with cause and page, and is counted. What is shown of an open command is what was stored of it,
-// with a word that waits; what is forgotten leaves no word. Words of direct pages go, in order, to the queue named.
+// `ap1000p_command` passes on exactly the commands whose eight words were stored to one page and are allowed: in order,
+// and whole.
 //
-// One word of the eight, any of them, is followed. What may be is written from docs/machines/ap1000p.md and from the
-// formats, for whole words and at once; the block looks at them in four cycles. Size and range are constant, any; the
-// context changes when it likes. Assumed: no open command is forgotten in the cycle after a store.
+// This is proved of one class, whatever the stores of the other.
+//
+// - Word 0 has the page as kind. Word 1 has the context of the register at that moment. The others are as stored.
+// - The cell is in the torus. The cell of a user is in the range register too, and its broadcast is along an axis that
+//   the range covers. The length fits in 20 bits. The stream of a user has no command of the system's class.
+// - Of a refused command not a word leaves: one with something where the hardware puts kind or context, or with a
+//   changed page, is refused too. It is reported with cause and page, and counted.
+// - Direct words go in order to the queue that their page names, with their label.
+// - What is shown of an open command is what was stored, and so is a word that waits. What is forgotten leaves no word.
+// - Offers hold.
+//
+// One word of the eight, any of them, is followed. What is allowed is written from docs/machines/ap1000p.md and the
+// formats, for whole words and at once; the block looks at them in four cycles.
+//
+// Assumed: size and range are constant, any; no open command is forgotten in the cycle after a store. The context
+// changes when it likes.
 module prove_ap1000p_command #(
     parameter int System = 0
 ) (

@@ -1,7 +1,11 @@
-// `ap1000p_creg`: present bits. Of one word, any word: it is read only when it is full, as it was written, and written only when it is
-// empty; every answer is to a request, a fault only to a conflict where faults are asked for; who could go goes.
+// `ap1000p_creg` reads a word only when it is full, as it was written, and writes it only when it is empty.
 //
-// Nothing is assumed of sources and sinks. An access has its effect at the edge at which its answer appears.
+// - Every request has one answer. A fault is reported only of a conflict, and only where faults are asked for.
+// - A source that can go waits for at most one access of each source of a lower number.
+// - Offers hold.
+//
+// One word, any word, is followed. Nothing is assumed of sources and sinks. An access has its effect at the edge at
+// which its answer appears.
 module prove_ap1000p_creg #(
     parameter  int Words   = 2,
     parameter  int W       = 1,

@@ -1,13 +1,18 @@
-// `ap1000p_mmu`: of one page of one context, any page of any context: an address that is answered for it is where the
-// tables put the page, as a walk read them and nothing has forgotten since, a demap of its place, of everything, or a
-// reset; and the page's rights, those of the same word, allow the access (a user's or the system's, read or write)
-// that was asked for. What is refused for its rights is not allowed by them. A walk reads the word of its context in
-// the context table, then in each table the word of its address; a table's word must say table and lie in cell
-// memory, so that no read leaves it; what is entered is a page's word in cell memory, without an error of memory.
+// `ap1000p_mmu` answers an address only as the tables say, from a walk that nothing has forgotten since, and only if
+// the page's rights allow the access.
 //
-// Assumed: a demap holds until it is taken; the memory gives what it was asked for. After a reset 256 cycles pass;
-// with `Late` time begins after them, with nothing asked, and nothing in the page's two places: for broken twins,
-// which are looked for from the beginning.
+// This is proved of one page of one context, any.
+//
+// - The address is where the walk found the page. A demap of the page's place or of everything, and a reset, forget it.
+// - The rights are those of the same word, for a user's or the system's access, read or write. What is refused for its
+//   rights they do not allow.
+// - A walk reads the word of its context in the context table, then in each table the word of the address. A word of a
+//   table must say table, lie in cell memory and come without an error. So no read leaves cell memory.
+// - Only a page's word in cell memory is entered, which came without an error of the memory.
+//
+// Assumed: a demap holds until it is taken; the memory gives what it was asked for. After a reset 256 cycles pass. With
+// `Late` time begins after them, with nothing asked and nothing in the page's two places: for broken twins, which are
+// looked for from the beginning.
 module prove_ap1000p_mmu #(
     parameter int MemW = 24,
     parameter bit Late = 1'b0

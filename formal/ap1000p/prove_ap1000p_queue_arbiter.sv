@@ -1,5 +1,7 @@
-// `ap1000p_queue_arbiter`: who is chosen has asked; somebody is chosen when somebody asks; the order; and nobody who asks is passed over more
-// than AgeCap + N - 1 times. A queue that has a message is assumed to keep it until it is chosen.
+// `ap1000p_queue_arbiter` chooses a queue that asks, in the order of the queues, and passes over none more than AgeCap
+// + N - 1 times.
+//
+// Some queue is chosen when one asks. Assumed: a queue that has a message keeps it until it is chosen.
 module prove_ap1000p_queue_arbiter #(
     parameter int N = 3,
     parameter int AgeCap = 4

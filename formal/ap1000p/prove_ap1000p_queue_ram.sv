@@ -1,8 +1,13 @@
-// `ap1000p_queue_ram`: of one queue, any: the words of its messages leave in order, each once, as they were put; a message leaves whole
-// and only when it is in; what is dropped is told, and nothing else is dropped; a full queue has a message that can leave, and no place
-// is written twice; with a message held something is offered soon.
+// `ap1000p_queue_ram` passes the words of a queue's messages on in order, each once, and a message only whole, when it
+// is in.
 //
-// Nothing is assumed of the words that are put but that they are of one queue, which is not full: their places in a message are any.
+// - No word is joined to a message of another number.
+// - What is dropped is reported, and nothing else is dropped.
+// - A full queue has a message that can leave. No place is written twice.
+// - Something is offered 2 cycles after a message is in.
+//
+// One queue, any, is followed. Nothing is assumed of the words but that they are of one queue, which is not full: their
+// places in a message are any. No queue fills within the steps of the proof.
 module prove_ap1000p_queue_ram #(
     parameter int Which = 0,  // the queue that is followed
     parameter int Words = 32  // of each of the three

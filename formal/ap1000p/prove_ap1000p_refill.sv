@@ -1,11 +1,17 @@
-// `ap1000p_refill`: what is announced is asked for, each element once, in order, at the place of its tag in the region, no more than was
-// announced and than there is room for; what the memory gives leaves, each element once, in order, with the tag that it must have, or as
-// lost: exactly if the memory refused it or told of an error, its tag is another, or its queue is not one. Nothing waits without cause.
+// `ap1000p_refill` asks for what is announced, each element once, in order, at the place of its tag, and passes on what
+// the memory gives, each once, in order.
 //
-// Of an element, any, it is followed whether it was refused; one that was not is taken for one only where runs had to be joined.
+// - It never asks for more than was announced or has room, across 8 elements, or outside the region. It asks soon.
+// - An element leaves with the tag that it must have, or as lost. It is lost exactly if it is of a run that the memory
+//   refused, the memory reported an error, its tag is another, or its queue is none.
+// - A refused element is of such a run. Another element is taken for one only where runs had to be joined.
+// - Offers hold. Nothing waits without cause. `busy_o` is low only at rest.
 //
-// Assumed: what `ap1000p_spill` and `ap1000p_queues` keep: the region holds still while it is in use, its first tag is a place of it, and
-// no more is announced than the largest region holds; the memory's rules. What the memory gives is any.
+// An element, any, is followed. With `Most` = 16 the region has at most 16 elements, in up to three runs at a time.
+//
+// Assumed, as `ap1000p_spill` and `ap1000p_queues` keep it: the region holds still while an element is in it; its first
+// tag is a place of it; not more is announced than the largest region holds; the memory keeps its rules. What the
+// memory gives is any.
 module prove_ap1000p_refill #(
     parameter int DataW = 64,
     // elements that are announced and have not left; with a few, runs of refused ones are followed

@@ -1,14 +1,19 @@
-// `ap1000p_ring`: who asks gets, 4 cycles later, a place in the first ring that is switched on and of its context,
-// where that ring's next message goes; no slot of the place is one that has a message which was not read, and behind
-// it a slot stays free, so that the pointers do not meet. Without a ring of the context, or without room, it is a
-// fault, which says which ring and how many slots, holds, looks again when told to, and is given up when told to;
-// longer than its ring is told at once. A ring's pointer moves by software, or, by as many slots as the message
-// takes, when all of it is in memory; then it stays inside its ring. `busy_o` from when the registers were looked at to
-// over, or until there is no place; so a ring that was off and is not busy stays so while it is off.
+// `ap1000p_ring` gives a message a place in the first ring of its context that is on, where the next message of that
+// ring goes.
 //
-// Any slot is followed. Registers change when they like. What is asked is compared a cycle after the ask, or after
-// the retry. Assumed: an ask holds until done; over comes after done, once, if there was a place, and nothing is
-// asked between.
+// - No slot of the place has a message that was not read. One slot stays free behind it, so that the pointers do not
+//   meet.
+// - Without a ring or without room there is a fault, which says which ring and how many slots. It holds until it is
+//   looked at again or given up. A message that is longer than its ring is reported at once.
+// - A pointer moves by software, or by the slots of a message when all of that is in memory. It stays in its ring.
+// - A ring that is off and not busy is left alone. `busy_o` is high from the look at the registers until over, or until
+//   there is no place.
+// - An answer comes 4 cycles after an ask.
+//
+// Any slot is followed. Registers change when they like. What is asked is compared a cycle after the ask, or after the
+// retry.
+//
+// Assumed: an ask holds until done; over comes once after a place; nothing is asked between.
 module prove_ap1000p_ring (
     input logic clk_i,
     input logic rst_i,

@@ -1,8 +1,13 @@
-// `ap1000p_spill`: each word is written once, in order, as the element the header describes, at the place its tag says, in the region that was
-// in use when it came; bursts as announced, none across 8 elements; what is told to be stored is what was written and answered, in order and
-// all of it; the tags of elements go round the region.
+// `ap1000p_spill` writes each word once, in order, as the element that the header describes, at the place that its tag
+// says.
 //
-// Assumed: nothing is told to be empty that has a word inside; no word comes without a region; the memory answers bursts that were written.
+// - The place is in the region that was in use when the word came. Tags are in order and go round the region.
+// - Bursts are as announced, and none crosses 8 elements.
+// - What is reported as stored is what was written and answered: all of it, in order.
+// - Offers hold.
+//
+// Assumed: nothing is reported empty with a word inside (`held_is_counted` of `ap1000p_queues`); no word comes without
+// a region, of at most 512 KB (`region_has_room`); the memory answers bursts that were written.
 module prove_ap1000p_spill #(
     parameter int DataW = 64
 ) (

@@ -1,9 +1,16 @@
-// `ap1000p_word`: every request has one answer, of its client, and no other is begun before; memory is read and written at the place of its
-// word only, which is the MMU's answer to what was asked for it or its own address, and only if that is a word's; written at most once, what
-// the operation makes of what was read, in the bytes it is of; an answer tells whether it was given up, of the memory's errors, and the word
-// before. A fault holds with its reason until software says what to do. Nothing waits without cause.
+// `ap1000p_word` gives every request one answer, and reads and writes memory only at the place of its word.
 //
-// Assumed: the memory's rules. Nothing of clients and MMU. Whose turn it is is the proof of `arbiter_rr`.
+// - The answer is of the client that asked. No other request is begun before it.
+// - The MMU is asked for the address of the request, in its context, with the right that it needs. The place is the
+//   answer of the MMU or a physical address, and only if it is a word's.
+// - Memory is written at most once: what the operation makes of the word that was read, in its bytes. It is not written
+//   if the request was given up, a compare found another word, or the read failed.
+// - The answer has the errors of the memory, whether the request was given up, and the word before.
+// - A fault holds with reason and address until software says what to do.
+// - Never more than 2 cycles pass in which nobody is waited for. `busy_o` is low exactly at rest.
+//
+// Assumed: the rules of the memory. Nothing is assumed of clients and MMU. Whose turn it is is the proof of
+// `arbiter_rr`.
 module prove_ap1000p_word #(
     parameter int Clients = 3
 ) (

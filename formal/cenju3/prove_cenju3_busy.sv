@@ -1,7 +1,11 @@
-// Two `cenju3_busy` wired to each other, in domains that tell each other of changes as the NIC's do: a change crosses by a
-// synchroniser, is claimed a cycle after that, and is dealt with in the cycle after, which may change what the other side is told, at
-// once or a cycle later. While neither is busy, each side has dealt with all that it was told, whatever the clocks, the
-// synchronisers' chance, the resets and what makes each side move of itself. It starts at rest.
+// Two `cenju3_busy`, wired to each other, are both low only when each domain has dealt with all that the other reported
+// to it.
+//
+// This holds at any ratio and phase of the clocks, whatever the synchronisers take, and with resets of either side.
+// Nothing was reported since.
+//
+// The domains around them are a model. As in the NIC, a change crosses by a synchroniser, is claimed a cycle later and
+// dealt with in the next. That may change what the other side is told, at once or a cycle later. It starts at rest.
 module prove_cenju3_busy (
     input logic clk_i,
     input logic in_edge_i,

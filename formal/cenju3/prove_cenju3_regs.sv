@@ -1,7 +1,12 @@
-// `cenju3_regs`: the interrupt line is what its causes and enables say, no cause is forgotten and none invented, a register
-// changes by a legal write and by nothing else, pulses follow writes, and every access has one answer.
+// `cenju3_regs` forgets no cause of an interrupt and invents none, and a register changes by a legal write alone.
 //
-// Nothing is assumed of the host nor of the rest of the NIC.
+// - The interrupt line is what causes and enables say, also when a cause is cleared as it is raised.
+// - Restart and resume are exactly the writes to them.
+// - Rings go round.
+// - Status, drop and error registers say what happened.
+// - Every access has one answer, which refuses it where it should.
+//
+// Nothing is assumed of the host or of the rest of the NIC.
 module prove_cenju3_regs
   import cenju3_pkg::*;
 #(

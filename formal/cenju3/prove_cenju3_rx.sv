@@ -1,7 +1,12 @@
-// `cenju3_rx` up to its crossing: flits become words, in order and whole, none lost; the link is open exactly as the threshold
-// says, and once it is stopped at most two words more come in; the receive FIFO never overflows, whatever the threshold does;
-// the level that is told is the level. Its FIFO and its crossing have proofs of their own; here the crossing takes words when it
-// likes, and both clocks are one. Nothing is assumed of the link.
+// `cenju3_rx` turns flits into the words that they make, in order and whole, and its receive FIFO never overflows.
+//
+// - The link is open exactly while the FIFO is below the threshold and takes words.
+// - At most two words come in after the link is stopped.
+// - The receive FIFO does not overflow, whatever the threshold does.
+// - The reported level is the level, and crosses one bit at a time.
+//
+// This is proved up to the crossing, a model that takes words when it likes. FIFO and crossing have proofs of their
+// own; both clocks are one here. Nothing is assumed of the link.
 module prove_cenju3_rx #(
     parameter int BusW = 4,
     parameter int LinkW = 2,

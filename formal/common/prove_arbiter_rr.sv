@@ -1,4 +1,6 @@
-// `arbiter_rr`: one grant, to one who asked, held until advanced; nobody is passed over more than N - 1 times; no idle cycle.
+// `arbiter_rr` grants at most one requester, which asks, and passes over nobody more than N - 1 times.
+//
+// A grant is held until it is advanced. No cycle is idle while somebody asks.
 module prove_arbiter_rr #(
     parameter int N = 4
 ) (

@@ -1,6 +1,11 @@
-// `async_fifo` between its resets: order and content, flags that never promise too much, and a word shows, a place becomes
-// free, within a bound of the other clock's edges; only one bit of what crosses changes at a time. It starts empty and open, as
-// a reset leaves it, which is not proved here.
+// `async_fifo` keeps order and content between resets, whatever the ratio and phase of its clocks.
+//
+// - An offer holds until it is taken.
+// - Of what crosses, one bit changes at a time.
+// - A word shows, and a place becomes free, within SyncStages + 2 edges of the other clock.
+//
+// It starts empty and open, as a reset leaves it. Its resets stay low: only simulation tests the handshake of its
+// resets.
 module prove_async_fifo #(
     parameter int W = 2,
     parameter int Depth = 4,

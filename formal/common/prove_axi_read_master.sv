@@ -1,5 +1,10 @@
-// `axi_read_master`: its bursts are the commands, cut at 4 KB, legal, no more open than said; every word and every error comes
-// back in order, `last` with a command's last; an address comes soon where nothing stands in its way.
+// `axi_read_master` keeps AXI4's rules of a master, and its bursts are the commands, in order, cut at 4 KB and nowhere
+// else.
+//
+// - Offers hold. Bursts are legal. No more are open than allowed.
+// - Every word and every error comes back in order, with `last` on the last word of a command.
+// - An address comes within 2 cycles where nothing is in its way.
+// - `busy_o` is low only at rest.
 module prove_axi_read_master #(
     parameter int DataW = 32,
     parameter int Outstanding = 2,

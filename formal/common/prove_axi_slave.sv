@@ -1,5 +1,16 @@
-// `axi_slave` up to `axi_window`, which has a proof of its own: every burst's beats reach the window once, in order, each with its own
-// address and bytes, those of writes with their data; answers, and what is on the window's other side, go through as they are.
+// `axi_slave` turns any burst, legal or not, into its beats in front of the window: each once, in order, none lost or
+// invented.
+//
+// - Each beat has the ID of the burst, its own address and byte lanes (FIXED, INCR, WRAP, narrow, unaligned), and
+//   `last`.
+// - Bursts that must be refused are refused, and no others.
+// - Data of writes stay in order. A beat of a write goes only with its data. A beat with its burst and data is offered
+//   in the next cycle.
+// - Answers, requests and responses pass unchanged.
+// - `busy_o` is low only at rest.
+//
+// The window is a model that takes beats and answers when it likes; `axi_window` has a proof of its own. Assumed of the
+// master: offers hold, and WLAST is as AWLEN says, which only the assertion of the slave itself looks at.
 module prove_axi_slave #(
     parameter  int DataW  = 32,
     parameter  int AddrW  = 13,

@@ -1,6 +1,16 @@
-// `axi_window`: every beat that is not refused is asked of the window once, in order of its direction, as it came; every beat of a read,
-// and every burst of writes, is answered once, in order, with what the window said of it or, if it was refused, with an error; the
-// directions take turns, and neither waits for the other's master.
+// `axi_window` asks the window for each beat that is not refused, once, in order of its direction, and answers each
+// once.
+//
+// - A beat of a read is answered with ID, `last` and the response of the window. A burst of writes is answered after
+//   all its beats, with its ID, and with an error exactly if one of them had one. What is refused is answered with an
+//   error.
+// - An answer comes right after its response. To what is refused it comes within 2 * Outstanding cycles, once nothing
+//   else is waited for. That long at most responses wait.
+// - Offers hold.
+// - Who waits and has room is passed at most once. Neither direction waits for the master of the other.
+// - `busy_o` is low only at rest.
+//
+// Assumed of the window: it responds only to what it was asked, in a later cycle. Nothing is assumed of the beats.
 module prove_axi_window #(
     parameter  int DataW       = 8,
     parameter  int Outstanding = 2,

@@ -1,6 +1,11 @@
-// `axi_write_master`: its bursts are the commands, cut at 4 KB, legal, no more open than said; their data are as long as said, and
-// those given, in order; each command is answered once, after all its bursts, with their errors; an address comes soon where
-// nothing stands in its way.
+// `axi_write_master` keeps AXI4's rules of a master, and its bursts are the commands, in order, cut at 4 KB and nowhere
+// else.
+//
+// - Offers hold. Bursts are legal, and their data are as long as their address says. No more are open than allowed.
+// - Data and strobes are the given ones, in order.
+// - A command is answered once, after all its bursts, with their errors.
+// - An address comes within 2 cycles where nothing is in its way.
+// - `busy_o` is low only at rest.
 module prove_axi_write_master #(
     parameter int DataW = 32,
     parameter int Outstanding = 2,

@@ -1,5 +1,13 @@
-// `axil_slave`: every read and every write reaches the port once, in order, with its own address, data and strobes, and is answered
-// once, in order, with what the port said; neither direction waits for the other's master.
+// `axil_slave` passes every read and every write to the port once, in order, with its own address, data and strobes,
+// and answers each once.
+//
+// - Answers are in order, say what the port said, and come right after it.
+// - Offers hold. What is asked has room for its answer, so responses never wait.
+// - A direction that waits and has room is passed by at most 3 requests of the other. If the port is not waited for, it
+//   is offered in the next cycle, whatever the master of the other direction does.
+// - `busy_o` is low exactly at rest.
+//
+// Assumed of the port: it responds only to what it was asked, in a later cycle.
 module prove_axil_slave #(
     parameter  int DataW       = 32,
     parameter  int Outstanding = 2,

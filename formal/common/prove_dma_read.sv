@@ -1,7 +1,14 @@
-// `dma_read`: bursts are exactly those of the commands, in order, none beyond a command or an alignment; data come out in order,
-// with the right marks, up to a bus error; a burst is asked for only when there is room; nothing stops of itself.
+// `dma_read` asks for exactly the bursts of its commands, in order, and passes their data on in order with the right
+// marks.
 //
-// Assumed of the memory: data only for bursts it was asked for, `last` on the beat it was told of.
+// - No burst reaches beyond a command or an alignment. No more are outstanding than allowed, and all have room.
+// - After a bus error it throws away the rest of that command.
+// - Offers hold.
+// - Something is inside, nothing moves and nobody else is waited for in at most BurstBeats * Outstanding + 2 cycles at
+//   a time. So it never deadlocks.
+// - `busy_o` is low only at rest.
+//
+// Assumed of the memory: data only for bursts that were asked for, and `last` on the beat that it was told of.
 module prove_dma_read #(
     parameter  int AddrW       = 9,
     parameter  int DataW       = 16,

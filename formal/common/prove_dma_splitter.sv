@@ -1,5 +1,7 @@
-// `dma_splitter`: the packets of a parcel, in order and put together again, are the parcel; none lies outside it; flags on
-// the last packet only; no idle cycle with more than one parcel inside.
+// `dma_splitter` cuts a parcel into packets: put together in order they are the parcel, and none reaches outside it.
+//
+// No packet is empty or too long. Only the last one carries the flags. Packets are numbered. While a parcel waits there
+// is no bubble.
 module prove_dma_splitter #(
     parameter int AddrW = 5,
     parameter int LenW = 4,

@@ -1,8 +1,15 @@
-// `dma_write`: what is written is each packet's words at its command's addresses, in order, once, and no byte outside the command;
-// bursts are cut and announced before their data; every command ends once, with the right code, after its responses; nothing
-// stops of itself.
+// `dma_write` writes each packet's words at the addresses of its command, in order, once, and no byte outside the
+// command.
 //
-// Assumed of the memory: a response only for a burst whose data are all there.
+// - The strobes are of the bytes that both packet and command have.
+// - Bursts are as commanded and cut at the alignment. They are announced when they are collected, before their data. No
+//   more await their response than allowed.
+// - Every command is reported once, after its responses, with the right code.
+// - Offers hold.
+// - Something is inside, nothing moves and nobody else is waited for in at most one cycle at a time.
+// - `busy_o` is low only at rest.
+//
+// Assumed of the memory: a response only for a burst whose data have all come.
 module prove_dma_write #(
     parameter  int AddrW       = 9,
     parameter  int DataW       = 16,

@@ -1,4 +1,6 @@
-// `fifo`: order and content, exact flags and level.
+// `fifo` keeps order and content: no word is lost, doubled or invented.
+//
+// An offer holds until it is taken. The flags and the level are exact.
 module prove_fifo #(
     parameter int W = 2,
     parameter int Depth = 3

@@ -1,4 +1,7 @@
-// `fifo_bram`: order and content, exact level and full flag, and at most one idle cycle with a word inside.
+// `fifo_bram` keeps order and content: no word is lost, doubled or invented.
+//
+// An offer holds until it is taken. The level and the full flag are exact. While a word is inside, at most one cycle
+// passes without an offer.
 module prove_fifo_bram #(
     parameter int W = 2,
     parameter int Depth = 3

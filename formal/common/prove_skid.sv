@@ -1,4 +1,6 @@
-// `skid`: order and content, two words deep, exact flags.
+// `skid` keeps order and content of up to two words: none is lost, doubled or invented.
+//
+// An offer holds until it is taken. The flags are exact.
 module prove_skid #(
     parameter int W = 2
 ) (

@@ -1,5 +1,7 @@
-// `stream_merge`: every word of a stream comes out once, in order, with its stream's mark, and an offer holds; packets stay whole; a
-// stream that asks is passed over N - 1 times at most; and no idle cycle while the stream whose turn it is offers.
+// `stream_merge` passes each stream's words on once, in order, with the mark of the stream, and keeps packets whole.
+//
+// An offer holds until it is taken. A stream that asks is passed over at most N - 1 times. No cycle is lost while the
+// stream with the turn offers.
 module prove_stream_merge #(
     parameter int N = 3,
     parameter int W = 2,

@@ -1,13 +1,21 @@
-// What a crossbar is held to, whatever its inputs are made of: what goes in at one port for another comes out there, in
-// order, whole packets, nothing else; the oldest is served first; no output's queue overflows; no output idles while a word
-// could go.
+// Claims about a crossbar, whatever its inputs are made of: what enters at one port for another comes out there, in
+// order.
 //
-// Purpose    shared by the proofs of `crossbar` and `crossbar_buffered`, which have arbiter and outputs in common: names that
-//            begin with `dut.` are those of the proof that stands around this module.
-//            Nothing is assumed of sources and sinks. Output Dst is looked at, and one input, any input, is followed.
-// Outputs    for a proof's invariants: of each port whether a packet begins with its next word, and where its last word went
-//            or whether it was lost; of the followed input its number, how many words are on their way to Dst and which of
-//            them is followed; how many of them were granted, and whether the followed one, if granted, is in its place.
+// - Content and source are kept. Packets are whole and unmixed. Nothing is lost or invented. Packets for nowhere are
+//   counted.
+// - An offer holds. No queue of an output overflows.
+// - Nobody is passed over by more than N - 1 packets.
+// - No deadlock: where words may go, one goes within 6 cycles, not counting cycles in which the sink does not take. An
+//   output inside a packet waits for the source of that packet alone, which may always go on.
+// - `busy_o` is low only at rest.
+//
+// Purpose    shared by the proofs of `crossbar` and `crossbar_buffered`, which have arbiter and outputs in common.
+//            Names that begin with `dut.` are those of the proof that stands around this module. Nothing is assumed of
+//            sources and sinks. Output Dst is looked at, and one input, any input, is followed.
+// Outputs    for a proof's invariants: of each port whether a packet begins with its next word, and where its last word
+//            went or whether it was lost; of the followed input its number, how many words are on their way to Dst and
+//            which of them is followed; how many of them were granted, and whether the followed one, if granted, is in
+//            its place.
 module crossbar_rules #(
     parameter int N = 2,
     parameter int W = 2,

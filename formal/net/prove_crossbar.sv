@@ -1,4 +1,7 @@
-// `crossbar`: see crossbar_rules; here its inputs, with a head and a next word each.
+// `crossbar` carries what enters for an output to that output, in order and in whole packets, fairly and without
+// deadlock.
+//
+// crossbar_rules has the claims. Here are the inputs, each with a head and a next word.
 module prove_crossbar #(
     parameter  int N       = 2,
     parameter  int W       = 2,

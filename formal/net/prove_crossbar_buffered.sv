@@ -1,4 +1,8 @@
-// `crossbar_buffered`: see crossbar_rules; here its queues, one for each input and output.
+// `crossbar_buffered` carries what enters for an output to that output, in order and in whole packets, fairly and
+// without deadlock.
+//
+// crossbar_rules has the claims. Here are the queues, one for each input and output: none overflows. An input is ready
+// unless the queue of its packet has 13 words or, between packets, any of its queues has.
 module prove_crossbar_buffered #(
     parameter  int N       = 2,
     parameter  int W       = 2,

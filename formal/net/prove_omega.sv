@@ -1,7 +1,11 @@
-// `omega`: what enters for a port leaves there, in order and whole, nothing lost or invented, for any pair of ports; packets come out
-// one after the other.
+// `omega` carries what enters at any port for any other to that port: in order, in whole packets, nothing lost or
+// invented.
+//
+// The source of each word is kept. An offer holds. Where no packet waits for its source, a word that is inside shows
+// within the latency of the network (radix 2). `busy_o` is low only at rest.
 //
 // Every word says which port it came from: the network does not look at that. Nothing is assumed of sources and sinks.
+// No queue fills within the steps of the proof.
 module prove_omega #(
     parameter  int Radix  = 2,
     parameter  int Stages = 2,

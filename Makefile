@@ -1,7 +1,7 @@
 # What can be made; `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools sim test synth formal coverage gate fpga lint lint-rtl lint-rust format soak axi-peer rails bench regs clean distclean
+.PHONY: help tools sim test synth formal coverage gate fpga lint lint-rtl lint-rust format soak axi-peer rails bench regs docs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
@@ -90,6 +90,9 @@ bench: .tools/stamp ## how fast the simulation is, against hand-written C++ on t
 
 regs: .tools/stamp ## write what is generated from rtl/*/regs.toml
 	$(CARGO) run --quiet --package regs-gen
+
+docs: ## write the tables of docs/ and rtl/README.md that are made from RTL, proofs and lists
+	$(CARGO) run --quiet --package rtl-flow -- docs
 
 clean: ## remove what was built and measured
 	cargo clean

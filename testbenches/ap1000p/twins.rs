@@ -1,4 +1,4 @@
-//! Every rule has a broken twin: a unit with one line broken (`rtl/units.toml`), which its own rule finds.
+//! Every rule has a broken twin: a unit with one line broken (`rtl/*/units.toml`), which its own rule finds.
 
 use std::fmt::Debug;
 

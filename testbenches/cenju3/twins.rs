@@ -1,4 +1,4 @@
-//! Broken twins of the Sender, the Receiver and the NIC: one line broken (`rtl/units.toml`), found by its own check and no other.
+//! Broken twins of the Sender, the Receiver and the NIC: one line broken (`rtl/*/units.toml`), found by its own check and no other.
 
 use std::panic::catch_unwind;
 

@@ -29,6 +29,7 @@ fn named(text: &str) -> Vec<(bool, &str)> {
     let quoted = text.split('`').skip(1).step_by(2).filter(|word| {
         let folders = [
             "rtl/",
+            "formal/",
             "src/",
             "crates/",
             "docs/",

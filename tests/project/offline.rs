@@ -19,6 +19,7 @@ const GOALS: &[&str] = &[
     "rails",
     "bench",
     "regs",
+    "docs",
 ];
 
 /// Why a line of a recipe may reach for the network, if it may.

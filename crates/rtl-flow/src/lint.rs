@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use verilated_build::Toolchain;
 
-use crate::entries::sv_files;
 use crate::fpga::Board;
-use crate::{Entry, Flow, FlowError, Outcome, tools, yosys};
+use crate::{Entry, Flow, FlowError, Outcome, formal, tools, yosys};
 
 /// Lint the RTL: Verible, slang, Verilator, Yosys
 #[derive(clap::Args)]
@@ -39,9 +38,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let mut errors = Vec::new();
     errors.extend(slang(flow).err());
     let mut written = of("sv");
-    for folder in [args.proofs.clone(), args.proofs.join("model")] {
-        written.extend(sv_files(&folder)?);
-    }
+    written.extend(formal::sources(&args.proofs)?);
     errors.extend(verible(flow, args, &written).err());
     let variable = |name| env::var_os(name);
     let verilator = Toolchain::find_in(

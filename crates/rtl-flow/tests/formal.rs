@@ -42,7 +42,6 @@ quick = 1
 sets = [{}]
 [[proof.twin]]
 name = \"one more\"
-file = \"rtl/block.sv\"
 line = \"if (rst_i || count_o == 4'd9) count_o <= '0;\"
 broken = \"if (rst_i || count_o == 4'd10) count_o <= '0;\"
 fails = [\"decimal\"]
@@ -56,8 +55,8 @@ fn formal(line: &str, twin: &str, more: &[&str]) -> Output {
     let files = [
         ("units.toml", UNITS),
         ("rtl/block.sv", BLOCK),
-        ("formal/prove_block.sv", PROOF),
-        ("formal/proofs.toml", PROOFS),
+        ("formal/some/prove_block.sv", PROOF),
+        ("formal/some/proofs.toml", PROOFS),
     ];
     assert!(files.iter().any(|(_, text)| text.contains(line)));
     for (file, text) in files {

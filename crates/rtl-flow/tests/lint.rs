@@ -72,8 +72,8 @@ fn lint(source: &str, proof: &str, units: &str) -> Output {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::create_dir(folder.path().join("rtl")).unwrap();
     fs::write(folder.path().join("rtl/block.sv"), source).unwrap();
-    fs::create_dir_all(folder.path().join("formal/model")).unwrap();
-    fs::write(folder.path().join("formal/prove_block.sv"), proof).unwrap();
+    fs::create_dir_all(folder.path().join("formal/some")).unwrap();
+    fs::write(folder.path().join("formal/some/prove_block.sv"), proof).unwrap();
     fs::write(folder.path().join("units.toml"), units).unwrap();
     Command::new(env!("CARGO_BIN_EXE_rtl-flow"))
         .args(["lint", "--units", "units.toml", "--bin"])

@@ -30,7 +30,7 @@ pub use coverage::VARIABLE as COVERAGE;
 pub use error::Error;
 pub use toolchain::Toolchain;
 pub use twin::Patch;
-pub use units::{Set, Twin, Unit, Units};
+pub use units::{List, Set, Twin, Unit, Units};
 
 /// One run of the build script.
 pub struct Builder {
@@ -105,6 +105,9 @@ impl Builder {
             println!("cargo::rerun-if-changed={}", path.display());
         }
         let units = Units::read(&self.toml)?;
+        for list in &units.lists[1..] {
+            println!("cargo::rerun-if-changed={}", list.path.display());
+        }
         let tools = Toolchain::find()?;
         let package = env::var("CARGO_PKG_NAME")
             .unwrap_or_else(|_| "units".into())
@@ -153,7 +156,10 @@ impl Builder {
         let same = format!("const _: () = ::verilated::made_by({:?});\n", tools.version());
         let mut traits = String::new();
         for family in model::families(&units, &models)? {
-            let beside = self.beside.as_ref().filter(|(_, groups)| units.is_in(family.unit, groups));
+            let beside = self
+                .beside
+                .as_ref()
+                .filter(|(_, groups)| units.is_in(family.unit, groups));
             traits += &emit::traits_rs(&family, beside.map(|(module, _)| module.as_str()));
         }
         write_if_changed(&out.join("units.rs"), &(emit::units_rs(&models) + &traits + &same))?;

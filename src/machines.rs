@@ -19,7 +19,10 @@ static REGISTERED: OnceLock<Machines> = OnceLock::new();
 /// The list is empty, or others are registered or in use already.
 pub fn register(machines: Machines) {
     assert!(!machines.is_empty(), "a command needs a machine");
-    assert!(REGISTERED.set(machines).is_ok(), "the machines of this process are in use already");
+    assert!(
+        REGISTERED.set(machines).is_ok(),
+        "the machines of this process are in use already"
+    );
 }
 
 /// The machines of this process: [`ALL`] unless others are registered.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, Command as Clap, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use crate::harness::params::Settings;
 use super::examples;
+use crate::harness::params::Settings;
 use crate::machine::{Machine, Opt, Value};
 use crate::machines;
 use crate::repro::row::BackendKind;

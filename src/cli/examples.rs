@@ -18,25 +18,47 @@ fn first() -> &'static dyn Machine {
 /// Commands, each with what it does where that is said.
 fn listed(examples: &[(String, String)]) -> String {
     let width = examples.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
-    let lines = examples.iter().map(|(command, does)| format!("  {command:width$}  {does}").trim_end().to_owned());
-    ["Examples:".to_owned()].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+    let lines = examples
+        .iter()
+        .map(|(command, does)| format!("  {command:width$}  {does}").trim_end().to_owned());
+    ["Examples:".to_owned()]
+        .into_iter()
+        .chain(lines)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn commands(examples: impl IntoIterator<Item = String>) -> String {
-    listed(&examples.into_iter().map(|command| (command, String::new())).collect::<Vec<_>>())
+    listed(
+        &examples
+            .into_iter()
+            .map(|command| (command, String::new()))
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// A command line of a scenario with all its options.
 fn scenario(machine: &dyn Machine, scenario: &Scenario) -> String {
-    let options = scenario.options.iter().map(|option| format!(" --{} {}", option.name, option.value.usual()));
-    format!("tsunagi run {} {}{}", machine.name(), scenario.name, options.collect::<String>())
+    let options = scenario
+        .options
+        .iter()
+        .map(|option| format!(" --{} {}", option.name, option.value.usual()));
+    format!(
+        "tsunagi run {} {}{}",
+        machine.name(),
+        scenario.name,
+        options.collect::<String>()
+    )
 }
 
 /// Of the whole command.
 pub fn all() -> String {
     let says = |command: &str, does: &str| (command.to_owned(), does.to_owned());
     let name = first().name();
-    let mut examples = vec![says("tsunagi list", "machines, experiments, scenarios, waves, parameters")];
+    let mut examples = vec![says(
+        "tsunagi list",
+        "machines, experiments, scenarios, waves, parameters",
+    )];
     for machine in machines::all() {
         let does = format!("every experiment on the {}, on the RTL", machine.title());
         examples.push((format!("tsunagi repro {}", machine.name()), does));
@@ -57,16 +79,29 @@ pub fn all() -> String {
 pub fn run() -> String {
     let of = |machine: &&'static dyn Machine| {
         let machine = *machine;
-        machine.scenarios().iter().take(2).map(move |one| scenario(machine, one))
+        machine
+            .scenarios()
+            .iter()
+            .take(2)
+            .map(move |one| scenario(machine, one))
     };
-    let model = first().scenarios().iter().take(1).map(|one| scenario(first(), one) + " --backend model");
+    let model = first()
+        .scenarios()
+        .iter()
+        .take(1)
+        .map(|one| scenario(first(), one) + " --backend model");
     commands(machines::all().iter().flat_map(of).chain(model))
 }
 
 pub fn repro() -> String {
     let name = first().name();
-    let all = machines::all().iter().map(|machine| format!("tsunagi repro {}", machine.name()));
-    let both = first().experiments().last().map(|one| format!("tsunagi repro {name} --experiment {} --backend both", one.id));
+    let all = machines::all()
+        .iter()
+        .map(|machine| format!("tsunagi repro {}", machine.name()));
+    let both = first()
+        .experiments()
+        .last()
+        .map(|one| format!("tsunagi repro {name} --experiment {} --backend both", one.id));
     let more = [
         format!("tsunagi repro {name} {}", first().next()),
         format!("tsunagi repro {name} --json --out out"),
@@ -79,7 +114,8 @@ pub fn repro() -> String {
 }
 
 pub fn send() -> String {
-    let of = |machine: &&'static dyn Machine| format!("tsunagi send README.md --machine {} --from 0 --to 1", machine.name());
+    let of =
+        |machine: &&'static dyn Machine| format!("tsunagi send README.md --machine {} --from 0 --to 1", machine.name());
     let examples = commands(machines::all().iter().map(of));
     format!(
         "{examples}\n\nThe file goes through the memories of the PEs in windows. The receiver's memory is poisoned first, \
@@ -92,12 +128,18 @@ pub fn wave() -> String {
         let wave = machine.waves().first()?;
         Some(format!("tsunagi wave {}/{}", machine.name(), wave.name))
     };
-    let vcd = first().waves().last().map(|wave| format!("tsunagi wave {}/{} --format vcd --out waves", first().name(), wave.name));
+    let vcd = first()
+        .waves()
+        .last()
+        .map(|wave| format!("tsunagi wave {}/{} --format vcd --out waves", first().name(), wave.name));
     commands(machines::all().iter().filter_map(of).chain(vcd))
 }
 
 pub fn report() -> String {
-    commands([format!("tsunagi report {} --backend both --out out/report.html", first().name())])
+    commands([format!(
+        "tsunagi report {} --backend both --out out/report.html",
+        first().name()
+    )])
 }
 
 pub fn bench() -> String {

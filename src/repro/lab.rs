@@ -60,7 +60,13 @@ pub fn run<S: Subject>(
         .collect();
     let mut jobs: Vec<S::Job> = Vec::new();
     for (experiment, run, backend) in &cases {
-        let mut lab = Lab::<S>::new(*experiment, *backend, request.config, request.full, Bench::Planning(RefCell::default()));
+        let mut lab = Lab::<S>::new(
+            *experiment,
+            *backend,
+            request.config,
+            request.full,
+            Bench::Planning(RefCell::default()),
+        );
         S::perform(*run, &mut lab);
         if let Bench::Planning(asked) = lab.bench {
             for job in asked.into_inner() {
@@ -82,7 +88,13 @@ pub fn run<S: Subject>(
     let measured = pool::run(&jobs, request.threads, measure)?;
     let measured: Vec<(S::Job, S::Measured)> = jobs.into_iter().zip(measured).collect();
     let judge = |(experiment, run, backend): (Experiment, S::Run, BackendKind)| {
-        let mut lab = Lab::<S>::new(experiment, backend, request.config, request.full, Bench::Measured(&measured));
+        let mut lab = Lab::<S>::new(
+            experiment,
+            backend,
+            request.config,
+            request.full,
+            Bench::Measured(&measured),
+        );
         S::perform(run, &mut lab);
         lab.outcome
     };
@@ -134,7 +146,9 @@ impl<'a, S: Subject> Lab<'a, S> {
 
     /// The value of a parameter of the machine as the user set it.
     pub fn value(&self, name: &str) -> f64 {
-        self.base.get(name).expect("an experiment names parameters of the table")
+        self.base
+            .get(name)
+            .expect("an experiment names parameters of the table")
     }
 
     /// The machine with some parameters otherwise.
@@ -224,7 +238,9 @@ impl<'a, S: Subject> Lab<'a, S> {
         by: Origin,
         ours: u32,
     ) {
-        let spec = Spec::new(name, quantity, unit).bounded(low, high, by).depends(S::HARDWARE);
+        let spec = Spec::new(name, quantity, unit)
+            .bounded(low, high, by)
+            .depends(S::HARDWARE);
         self.row(spec, f64::from(ours));
     }
 }

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use testbenches::rtl::*;
 use tsunagi::ap1000p::golden::Word;
+use tsunagi::ap1000p::golden::broadcast::spread;
 use tsunagi::ap1000p::golden::command::message;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::golden::broadcast::spread;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
 use tsunagi::harness::wave::Probe;

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use testbenches::rtl::{Ap1000pCellAxi, TwinCellAxiError, TwinCellAxiSingle};
 use testbenches::{m_axi_ar, m_axi_aw, m_axi_w, s_axi, s_axil, set_m_axi_b, set_m_axi_r, set_s_axi, set_s_axil};
-use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::golden::address_runs::places;
+use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::axi::{
     AxiMaster, AxiMemory, AxiTiming, Burst, FromMaster, FromSlave, Kind, Resp, Rule, Rules, WriteBeat, WriteOrder,
 };

@@ -1,6 +1,7 @@
 //! The AP1000+'s cell, block by block: memory, host and network are the testbench.
 
 mod bif;
+mod broadcast;
 mod cell_axi;
 mod command;
 mod conformance;
@@ -15,7 +16,6 @@ mod rig;
 mod security;
 mod send;
 mod space;
-mod broadcast;
 mod twins;
 mod waves;
 mod window;

@@ -3,17 +3,17 @@
 mod bench;
 mod ports;
 
-use tsunagi::net::torus::Class;
 use testbenches::name;
 use testbenches::rtl::*;
 use tsunagi::ap1000p::golden::command::message;
 use tsunagi::ap1000p::golden::queues::{QueuesModel, Region};
-use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::golden::{Label, Queue, Word};
+use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink};
 use tsunagi::harness::wave::Probe;
+use tsunagi::net::torus::Class;
 
 use self::bench::AGE_CAP;
 pub use self::bench::{Bench, Plan, REGION, Rule};
@@ -503,9 +503,11 @@ pub fn memory_errors<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String>
         holds(Rule::Reported, (lost > 0) == (errors != "none"), || {
             format!("errors {errors}: {lost} elements lost")
         })?;
-        holds(Rule::Reported, (bench.told[2] > before[2]) == (errors != "none"), || {
-            format!("errors {errors}: {:?} and before {before:?}", bench.told)
-        })?;
+        holds(
+            Rule::Reported,
+            (bench.told[2] > before[2]) == (errors != "none"),
+            || format!("errors {errors}: {:?} and before {before:?}", bench.told),
+        )?;
     }
     Ok(())
 }

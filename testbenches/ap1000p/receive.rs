@@ -3,13 +3,13 @@
 mod bench;
 mod ring;
 
-use tsunagi::net::torus::Class;
 use std::cell::RefCell;
+use tsunagi::net::torus::Class;
 
 use testbenches::rtl::*;
+use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::golden::receive::Why;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::Gaps;

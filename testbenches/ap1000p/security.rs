@@ -3,9 +3,9 @@
 
 use std::slice::from_ref;
 
-use tsunagi::ap1000p::rtl::{Access, Machine, Remote};
-use tsunagi::ap1000p::regs::{CONTEXT as CONTEXT_REGISTER, *};
 use tsunagi::ap1000p::golden::address_runs::places;
+use tsunagi::ap1000p::regs::{CONTEXT as CONTEXT_REGISTER, *};
+use tsunagi::ap1000p::rtl::{Access, Machine, Remote};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Case;
 

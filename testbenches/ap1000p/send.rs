@@ -1,14 +1,14 @@
 //! The send controller against its model: every word on the network, every send flag, whatever fails under way.
 
-use tsunagi::net::torus::Class;
 use std::collections::VecDeque;
+use tsunagi::net::torus::Class;
 
 use testbenches::rtl::*;
 use tsunagi::ap1000p::golden::Word;
 use tsunagi::ap1000p::golden::command::message;
 use tsunagi::ap1000p::golden::creg;
+use tsunagi::ap1000p::golden::send::{AddressSpace, Origin, Place, Sent, send};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::golden::send::{Origin, AddressSpace, Place, Sent, send};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Sink, Source};
@@ -723,16 +723,7 @@ fn fails_before_a_fault<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe
 
 /// The stated rates and latencies, with a memory and an MMU that never wait.
 fn rate<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Result<(), String> {
-    let bench = || {
-        Bench::<U>::new(
-            case,
-            STARTS[0],
-            Class::Request,
-            Gaps::None,
-            MemoryTiming::IDEAL,
-            probe,
-        )
-    };
+    let bench = || Bench::<U>::new(case, STARTS[0], Class::Request, Gaps::None, MemoryTiming::IDEAL, probe);
     let mut first = bench()?;
     first.give(&put(1, 0));
     first.finish(500)?;
@@ -841,14 +832,8 @@ fn what_was_cut_takes_nothing_from_the_next() {
 fn c6_strides() {
     let case = Case::new("ap1000p", "send::c6_strides", "");
     case.run(|probe| {
-        let mut bench = Bench::<Ap1000pSend>::new(
-            &case,
-            STARTS[0],
-            Class::Request,
-            Gaps::None,
-            MemoryTiming::IDEAL,
-            probe,
-        )?;
+        let mut bench =
+            Bench::<Ap1000pSend>::new(&case, STARTS[0], Class::Request, Gaps::None, MemoryTiming::IDEAL, probe)?;
         for item in [1, 3, 255, 0] {
             for gap in [0, 1, 5000] {
                 for words in [1, 2, 255, 256, 257, 1000] {

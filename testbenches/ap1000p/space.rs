@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::golden::send::AddressSpace;
+use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::seed::Rng;
 
 /// Bytes of the memory that pages lie in.

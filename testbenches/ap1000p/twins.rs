@@ -182,11 +182,23 @@ fn each_queues_twin_is_caught() {
             // The same lap for ever.
             ("Element", &[], of_queues::<TwinQueuesLap>),
             // An element of an earlier lap for one of this.
-            ("Lost", &["Order", "Early", "Reported", "Hang"], of_queues::<TwinQueuesLost>),
+            (
+                "Lost",
+                &["Order", "Early", "Reported", "Hang"],
+                of_queues::<TwinQueuesLost>,
+            ),
             // A message with a gap.
-            ("Lost", &["Order", "Early", "Reported", "Hang"], of_queues::<TwinQueuesGap>),
+            (
+                "Lost",
+                &["Order", "Early", "Reported", "Hang"],
+                of_queues::<TwinQueuesGap>,
+            ),
             // What was there before for what the memory refused.
-            ("Lost", &["Order", "Early", "Reported", "Hang"], of_queues::<TwinQueuesOld>),
+            (
+                "Lost",
+                &["Order", "Early", "Reported", "Hang"],
+                of_queues::<TwinQueuesOld>,
+            ),
             // A word of another message.
             (
                 "Lost",

@@ -3,8 +3,8 @@
 use testbenches::rtl::*;
 use tsunagi::harness::seed::Case;
 
-use support::wave_reader::check_bench;
 use crate::{PERIOD, command, queues};
+use support::wave_reader::check_bench;
 
 /// Several simulations in one run, two of them at once.
 #[test]

@@ -2,8 +2,8 @@
 
 use testbenches::rtl::*;
 use tsunagi::ap1000p::golden::mmu::Lookup;
-use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::golden::word::{Failed, Op, Request, perform};
+use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};

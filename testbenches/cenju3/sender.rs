@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use testbenches::rtl::*;
 use tsunagi::cenju3::golden::lockstep::Mismatch;
-use tsunagi::cenju3::regs::*;
 use tsunagi::cenju3::golden::sender::{SendEvent, SendModel, Window};
+use tsunagi::cenju3::regs::*;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Recorder, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer};

@@ -5,8 +5,8 @@ use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Case;
 use tsunagi::harness::stream::Gaps;
 
-use support::wave_reader::check_bench;
 use crate::{PERIOD, STARTS, sender};
+use support::wave_reader::check_bench;
 
 #[test]
 fn the_clock_falls_at_half_a_period() {

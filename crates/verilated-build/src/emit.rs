@@ -461,12 +461,24 @@ pub use {module}::{name};
 pub fn traits_rs(family: &Family, of: Option<&str>) -> String {
     let (unit, camel) = (family.unit, camel(family.unit));
     let mut text = String::new();
-    let ports = || family.ports.iter().map(|(name, output)| (field(name), if *output { "Port" } else { "Input" }));
-    let consts = || family.params.iter().map(|(param, kind)| (param, snake(param).to_ascii_uppercase(), kind));
+    let ports = || {
+        family
+            .ports
+            .iter()
+            .map(|(name, output)| (field(name), if *output { "Port" } else { "Input" }))
+    };
+    let consts = || {
+        family
+            .params
+            .iter()
+            .map(|(param, kind)| (param, snake(param).to_ascii_uppercase(), kind))
+    };
     if let Some(of) = of {
         writeln!(text, "pub use {of}::{{{camel}Ports, {camel}Unit}};").expect("String");
     } else {
-        let methods: String = ports().map(|(name, kind)| format!("    fn {name}(&self) -> &impl ::verilated::{kind};\n")).collect();
+        let methods: String = ports()
+            .map(|(name, kind)| format!("    fn {name}(&self) -> &impl ::verilated::{kind};\n"))
+            .collect();
         let params: String = consts()
             .map(|(param, upper, kind)| format!("    /// Parameter `{param}`.\n    const {upper}: {kind};\n"))
             .collect();

@@ -3,9 +3,9 @@
 //! The space is the half of the physical addresses with bit 35 clear: {0, cell, address in its memory}, 1 + 10 + 25 bits. The paper has the ten
 //! bits; where they stand is the one place that leaves the machine's other spaces (0x8 to 0xc in the highest digit) alone.
 
-use crate::ap1000p::regs::*;
 use crate::ap1000p::golden::send::Place;
 use crate::ap1000p::golden::wtp::{LOCAL_BITS, Remote, Tags};
+use crate::ap1000p::regs::*;
 use crate::harness::backend::HostReq;
 use crate::net::torus::Cell;
 

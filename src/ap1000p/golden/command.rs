@@ -1,8 +1,8 @@
 //! Golden model of the host's window: words stored to pages become commands.
 
+use super::{Queue, Word};
 use crate::ap1000p::golden::page::{Owner, Page};
 use crate::ap1000p::regs::*;
-use super::{Queue, Word};
 
 /// Why a store or a command was refused; the hardware's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

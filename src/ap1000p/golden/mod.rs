@@ -17,8 +17,8 @@ pub mod window;
 pub mod word;
 pub mod wtp;
 
-use crate::net::torus::Class;
 use crate::ap1000p::regs::*;
+use crate::net::torus::Class;
 
 /// Which word of its queue a word is, as a spill element and a direct page say it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

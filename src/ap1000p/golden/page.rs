@@ -1,7 +1,7 @@
 //! What a store to a page means, from the page code alone.
 
-use crate::ap1000p::regs::*;
 use super::{Label, Queue};
+use crate::ap1000p::regs::*;
 
 /// Whose command it is: each owner has a queue and an open command of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

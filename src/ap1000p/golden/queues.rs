@@ -3,8 +3,8 @@
 use crate::net::torus::Class;
 use std::collections::VecDeque;
 
-use crate::ap1000p::regs::*;
 use super::{Label, Queue, Word};
+use crate::ap1000p::regs::*;
 
 /// Words of each queue.
 pub const SIZES: [u32; QUEUES as usize] = [64, 32, 64, 32, 64];
@@ -287,11 +287,7 @@ impl QueuesModel {
     }
 
     fn choose(&mut self, queue: Queue) -> Result<(), Broken> {
-        let of_class = || {
-            Queue::ALL
-                .into_iter()
-                .filter(|other| other.class() == queue.class())
-        };
+        let of_class = || Queue::ALL.into_iter().filter(|other| other.class() == queue.class());
         // In the cycle before the last word of the message before was offered, or as soon as there was one.
         let ends = |queue: Queue| {
             self.message(queue)

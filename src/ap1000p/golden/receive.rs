@@ -4,12 +4,12 @@ use crate::net::torus::Class;
 use std::cmp::Ordering;
 
 use crate::ap1000p::golden::Queue;
+use crate::ap1000p::golden::address_runs::places;
 use crate::ap1000p::golden::creg::{self, Access, WORDS};
 use crate::ap1000p::golden::page::Page;
-use crate::ap1000p::regs::*;
 use crate::ap1000p::golden::ring::{HEADER_WORDS, NoRoom, Place};
-use crate::ap1000p::golden::address_runs::places;
 use crate::ap1000p::golden::word::{Cell, Failed, Op, Request, perform};
+use crate::ap1000p::regs::*;
 
 /// The second word of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Golden model of the send controller: a message of a queue becomes words on the network, a send flag, or nothing.
 
-use crate::net::torus::Class;
+use crate::ap1000p::golden::address_runs::places;
 use crate::ap1000p::golden::creg;
 use crate::ap1000p::regs::*;
-use crate::ap1000p::golden::address_runs::places;
+use crate::net::torus::Class;
 
 /// What a message is, by its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

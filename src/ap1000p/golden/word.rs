@@ -1,8 +1,8 @@
 //! Golden model of the word unit: one word of cell memory is read, changed or counted.
 
 use crate::ap1000p::golden::creg::{Access, Conflict};
-use crate::ap1000p::regs::*;
 use crate::ap1000p::golden::ring::{NoRoom, Place};
+use crate::ap1000p::regs::*;
 
 /// What is done; the hardware's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

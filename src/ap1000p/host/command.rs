@@ -4,8 +4,8 @@ use thiserror::Error;
 
 use super::Cell;
 use crate::ap1000p::golden::creg;
-use crate::ap1000p::regs::*;
 use crate::ap1000p::golden::window::{self, Command};
+use crate::ap1000p::regs::*;
 use crate::harness::cpu::Level;
 use crate::harness::exec::RegError;
 use crate::net::torus::Torus;

@@ -7,16 +7,16 @@ use super::network::Outgoing;
 use super::queues::{Queues, Setting};
 use super::replay::{Job, Parts, Wait};
 use super::{Access, Fault, Timing, Unit};
+use crate::ap1000p::golden::access;
 use crate::ap1000p::golden::acks::Acks;
 use crate::ap1000p::golden::command::{CommandModel, Setup};
-use crate::ap1000p::golden::access;
 use crate::ap1000p::golden::page::{Owner, Page};
 use crate::ap1000p::golden::queues::Region;
 use crate::ap1000p::golden::receive::{What, Why};
-use crate::ap1000p::regs::*;
 use crate::ap1000p::golden::send::Place;
 use crate::ap1000p::golden::word::Request;
 use crate::ap1000p::golden::wtp::{CACHE, Tags, Update};
+use crate::ap1000p::regs::*;
 
 /// Remote stores that can be counted: 16 bits.
 const ACKS_MOST: u32 = ACKS_COUNT_MASK;

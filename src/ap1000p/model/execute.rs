@@ -1,16 +1,16 @@
 //! What the send and receive controllers and the word unit execute.
 
-use crate::net::torus::Class;
 use super::network::Outgoing;
 use super::replay::{Job, Run, Wait};
 use super::{Access, Due, MEM_BITS, ModelMachine, Unit};
 use crate::Addr;
 use crate::ap1000p::golden::mmu::Lookup;
 use crate::ap1000p::golden::receive::{Body, Effect, Message, Receiver};
-use crate::ap1000p::regs::*;
 use crate::ap1000p::golden::send::send;
 use crate::ap1000p::golden::word::{Op, Request, perform};
+use crate::ap1000p::regs::*;
 use crate::harness::backend::{EventKind, HostReq};
+use crate::net::torus::Class;
 
 impl ModelMachine {
     /// Executes what the unit has, as far as it goes; `None` if it stopped.

@@ -3,12 +3,12 @@
 use super::cell::Node;
 use super::replay::Wait;
 use super::{Access, Due, ModelMachine, Unit};
-use crate::ap1000p::golden::Queue;
 use crate::ap1000p::bif_regs::BIF_SEND_LAST;
-use crate::ap1000p::golden::creg::{Access as Creg, Conflict};
+use crate::ap1000p::golden::Queue;
 use crate::ap1000p::golden::access::{self, Course};
-use crate::ap1000p::regs::*;
+use crate::ap1000p::golden::creg::{Access as Creg, Conflict};
 use crate::ap1000p::golden::window::Window;
+use crate::ap1000p::regs::*;
 use crate::harness::backend::{EventKind, HostReq, HostRsp};
 
 impl ModelMachine {

@@ -24,11 +24,11 @@ mod timing;
 
 use std::fmt::Write as _;
 
-use crate::ap1000p::golden::creg::Cregs;
-use crate::ap1000p::golden::access;
-use crate::ap1000p::golden::mmu::{Lookup, Mmu};
 use super::params::Config;
 use super::regs::*;
+use crate::ap1000p::golden::access;
+use crate::ap1000p::golden::creg::Cregs;
+use crate::ap1000p::golden::mmu::{Lookup, Mmu};
 use crate::ap1000p::golden::ring::Rings;
 use crate::ap1000p::golden::window::Window;
 use crate::ap1000p::golden::word::Request;

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 
 use super::Timing;
 use super::replay::{set_word, word};
+use crate::ap1000p::golden::broadcast::spread;
 use crate::ap1000p::golden::command::message;
 use crate::ap1000p::golden::page::Page;
 use crate::ap1000p::golden::queues::{Element, NUMBERS, Region, SIZES, turn};
-use crate::ap1000p::regs::*;
-use crate::ap1000p::golden::broadcast::spread;
 use crate::ap1000p::golden::{Label, Queue, Word};
+use crate::ap1000p::regs::*;
 use crate::harness::memory::Memory;
 
 /// A message that was passed over so often goes first.

@@ -6,10 +6,10 @@ use super::{Fault, Timing, Unit};
 use crate::Addr;
 use crate::ap1000p::golden::creg::{Access, Conflict, Cregs};
 use crate::ap1000p::golden::mmu::{Lookup, Mmu, ReadError};
-use crate::ap1000p::regs::{FAULT_ALIGN, FAULT_RING, RING0_WRITE_SLOT_MASK};
 use crate::ap1000p::golden::ring::{NoRoom, Place, Rings};
-use crate::ap1000p::golden::send::{Origin, AddressSpace};
+use crate::ap1000p::golden::send::{AddressSpace, Origin};
 use crate::ap1000p::golden::word::{Cell, Failed};
+use crate::ap1000p::regs::{FAULT_ALIGN, FAULT_RING, RING0_WRITE_SLOT_MASK};
 use crate::harness::memory::Memory;
 
 /// What an execution reaches.

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use super::lab::{HARDWARE, Lab, MeasureError, Sim, finish, flag, node, pattern};
 use super::queues::look_up;
+use crate::ap1000p::golden::wtp::{LOCAL_BITS, Remote, Update};
 use crate::ap1000p::host::{DsmError, Shared};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::golden::wtp::{LOCAL_BITS, Remote, Update};
 use crate::harness::backend::EventKind;
 use crate::harness::seed::Seed;
 use crate::repro::row::{Origin, Spec};

@@ -2,12 +2,12 @@
 
 use thiserror::Error;
 
+use crate::ap1000p::Ap1000p;
 use crate::ap1000p::host::layout::Layout;
 use crate::ap1000p::host::{Ap1000pSim, BootError, Cell, Fault};
-use crate::ap1000p::rtl::{Machine, NotBuilt};
 use crate::ap1000p::model::ModelMachine;
-use crate::ap1000p::Ap1000p;
 use crate::ap1000p::params::{Config, ParamError};
+use crate::ap1000p::rtl::{Machine, NotBuilt};
 use crate::harness::backend::AnyBackend;
 use crate::harness::backend::Backend;
 use crate::harness::exec::SimError;

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use super::lab::{Lab, MeasureError, Sim, finish, node, pattern, wrong};
 use crate::Addr;
+use crate::ap1000p::golden::ring::{WORDS_MOST_IN_ANY, slots};
 use crate::ap1000p::host::{CommandError, Received, RingError, RingSize};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::golden::ring::{WORDS_MOST_IN_ANY, slots};
 use crate::repro::row::Origin;
 
 /// Rings of 128 KB, from here on.

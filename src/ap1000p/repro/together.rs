@@ -129,7 +129,9 @@ pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "c22.chain",
         "fetch-and-or that no order of all explains",
         "operations",
-        left(explain(&ops, 0, cell.word(flag(WORD)), |[and, or], word| word & and | or)),
+        left(explain(&ops, 0, cell.word(flag(WORD)), |[and, or], word| {
+            word & and | or
+        })),
     );
     let swap = |&[old, new]: &[u32; 2], word| if word == old { new } else { word };
     lab.none(

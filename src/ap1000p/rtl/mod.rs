@@ -12,11 +12,10 @@ pub mod nets;
 use verilated::{Context, Verilated};
 
 use crate::ap1000p::golden::access;
-use nets::Nets;
-use crate::ap1000p::params::Config;
-use crate::ap1000p::regs::*;
 use crate::ap1000p::golden::send::Place;
 use crate::ap1000p::golden::window::Window;
+use crate::ap1000p::params::Config;
+use crate::ap1000p::regs::*;
 use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
 use crate::harness::clock::Clock;
 use crate::harness::memory::{Memory, MemoryAgent};
@@ -27,6 +26,7 @@ use crate::net::torus::{Cell, Class, Torus};
 use crate::net::torus_fabric::{Links, RouterUnit, TorusFabric};
 use crate::rtl::{Ap1000pCell, Ap1000pCellSoftware, Ap1000pRouter, Ap1000pRouterPaced};
 use crate::{Cycle, NodeId, Picos};
+use nets::Nets;
 
 /// The configuration asks for RTL that was not built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -3,8 +3,8 @@
 //! The paper fixes only that a packet carries about 512 bytes and that its header takes 18 bytes of the wire (sec. 3.1, 6.1); the layout is
 //! our choice. All positions come from the generated [`regs`](crate::cenju3::regs).
 
-use crate::cenju3::regs::*;
 use crate::Addr;
+use crate::cenju3::regs::*;
 
 /// Flits before the body: the route flit and the packet header.
 pub const HEAD_FLITS: usize = 1 + PACKET_HEADER_BYTES as usize / 2;

@@ -13,11 +13,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::Addr;
 use crate::cenju3::golden::lockstep::{History, Mismatch};
 use crate::cenju3::golden::packet::{Kind, PacketHeader, header_bytes};
 use crate::cenju3::golden::receiver_state::{Cause, RecvRegs, RingId, Verdict, header_word0};
 use crate::cenju3::regs::*;
-use crate::Addr;
 use crate::harness::memory::Memory;
 
 /// What goes on inside the Receiver, seen at the unit's ports.

@@ -1,9 +1,9 @@
 //! The Receiver as the host sees it: what a packet is worth, causes, rings, registers. Pure state, shared by the lock-step model and the timed
 //! machine model.
 
+use crate::Addr;
 use crate::cenju3::golden::packet::{HEAD_FLITS, Kind, PacketHeader, get, header_bytes, put, to_bytes, word};
 use crate::cenju3::regs::*;
-use crate::Addr;
 
 /// What a packet is to a Receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,10 +7,10 @@
 
 use std::collections::VecDeque;
 
+use crate::Addr;
 use crate::cenju3::golden::lockstep::{History, Mismatch};
 use crate::cenju3::golden::packet::{HEAD_FLITS, Packet, PacketPlan, ParcelHeader, Status, put, split, to_flits};
 use crate::cenju3::regs::*;
-use crate::Addr;
 use crate::harness::memory::Memory;
 
 /// A committed event of the Sender.

@@ -2,9 +2,9 @@
 
 use testbenches::rtl::*;
 use tsunagi::ap1000p::golden::access::{Access, Course, Pages};
-use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::golden::send::Place;
 use tsunagi::ap1000p::golden::wtp::{LOCAL_BITS, Remote, Tags, Update};
+use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer};

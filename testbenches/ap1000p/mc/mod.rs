@@ -2,7 +2,7 @@
 
 mod access;
 mod acks;
-mod mmu_mux;
 mod creg;
 mod mmu;
+mod mmu_mux;
 mod wtp;

@@ -1,12 +1,12 @@
 //! The queues with their model, their writers and takers, and a memory.
 
-use tsunagi::net::torus::Class;
 use std::collections::{BTreeSet, VecDeque};
+use tsunagi::net::torus::Class;
 
 use tsunagi::ap1000p::golden::command::message;
 use tsunagi::ap1000p::golden::queues::{Element, QueuesModel, Region};
-use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::golden::{Label, Queue, Word};
+use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::{MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Recorder, Rng};

@@ -1,17 +1,17 @@
 //! A receive controller, and all that is around it. What the model says of each message is known beforehand; the bench checks that it happens, in
 //! its order, and that nothing is told, asked or counted before what must be in memory is there.
 
-use tsunagi::net::torus::Class;
 use std::collections::VecDeque;
+use tsunagi::net::torus::Class;
 
 use testbenches::rtl::*;
 use tsunagi::ap1000p::golden::creg::Access;
 use tsunagi::ap1000p::golden::mmu::Lookup;
 use tsunagi::ap1000p::golden::receive::{Effect, Outcome, Receiver, What, Why};
-use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::golden::ring::{Place, Ring, Rings, slots};
 use tsunagi::ap1000p::golden::word::{Failed, Op, Request, perform};
 use tsunagi::ap1000p::golden::{Queue, Word};
+use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};

@@ -342,11 +342,14 @@ impl<U: Unit> Snapshot<U> {
         self.changed(later).next().is_none()
     }
 
-    /// The outputs that are others later, each as `name 0x5, then 0x6`; empty if there are none.
+    /// The outputs that are others later, each as `name 0x5, then 0x6`, in one line; empty if there are none.
     pub fn changes(&self, later: &Snapshot<U>) -> String {
         let hex = |bytes: &[u8]| {
             let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
-            format!("0x{}", digits.trim_start_matches('0'))
+            match digits.trim_start_matches('0') {
+                "" => "0".to_owned(),
+                digits => format!("0x{digits}"),
+            }
         };
         let changes = self.changed(later).map(|port| {
             let [before, after] = [self, later].map(|snapshot| hex(snapshot.port(port)));

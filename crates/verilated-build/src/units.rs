@@ -174,7 +174,7 @@ impl Units {
         }
         for pattern in mem::take(&mut units.patterns) {
             let pattern = units.folder.join(pattern);
-            let found = expand(&pattern)?;
+            let found = expand(&pattern);
             if found.is_empty() {
                 return Err(list_error(path, format!("no list is {}", pattern.display())));
             }
@@ -315,7 +315,7 @@ impl Units {
         let mut found = Vec::new();
         for pattern in &unit.files {
             let path = self.path(pattern);
-            let files = expand(&path)?;
+            let files = expand(&path);
             if files.is_empty() && pattern.contains('*') {
                 return Err(fail(format!("no file matches {}", path.display())));
             } else if files.is_empty() {
@@ -391,11 +391,12 @@ fn list_error(path: &Path, message: String) -> Error {
     }
 }
 
-/// A path without parts that a `..` behind them takes back.
+/// A path without `.`, and without parts that a `..` behind them takes back.
 fn clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {
         match (part, clean.components().next_back()) {
+            (Component::CurDir, _) => {}
             (Component::ParentDir, Some(Component::Normal(_))) => {
                 clean.pop();
             }
@@ -410,7 +411,7 @@ fn clean(path: &Path) -> PathBuf {
 }
 
 /// The files that fit a pattern, in which `*` stands for anything within a part; sorted.
-fn expand(pattern: &Path) -> Result<Vec<PathBuf>, Error> {
+fn expand(pattern: &Path) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::new()];
     for part in pattern.components() {
         let part = part.as_os_str().to_string_lossy();
@@ -419,8 +420,9 @@ fn expand(pattern: &Path) -> Result<Vec<PathBuf>, Error> {
             continue;
         };
         let mut deeper = Vec::new();
-        for folder in found.iter().filter(|folder| folder.is_dir()) {
-            for entry in fs::read_dir(folder).map_err(|e| Error::io(folder, e))?.flatten() {
+        for folder in found {
+            let place = Path::new(".").join(&folder);
+            for entry in fs::read_dir(&place).into_iter().flatten().flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
                 if name.len() >= head.len() + tail.len() && name.starts_with(head) && name.ends_with(tail) {
                     deeper.push(folder.join(name));
@@ -431,7 +433,7 @@ fn expand(pattern: &Path) -> Result<Vec<PathBuf>, Error> {
     }
     found.retain(|path| path.is_file());
     found.sort();
-    Ok(found)
+    found
 }
 
 pub(crate) fn camel(name: &str) -> String {

@@ -1,7 +1,7 @@
 //! Ports, clocks and stops of verilated instances.
 
 use verilated::{Clocks, Context, Input, Port, Verilated};
-use verilated_tests::{Mixer, MixerDepth3W24, MixerUnit, Slopes, Stopper, TwinMixerHalf};
+use verilated_tests::{Mixer, MixerDepth3W24, MixerPorts, MixerUnit, Slopes, Stopper, TwinMixerHalf};
 
 fn reset(dut: &Mixer) {
     dut.rst_i.set(1);
@@ -51,7 +51,12 @@ fn any_mixer<U: MixerUnit>() -> (u64, u64, usize, String) {
     assert!(before.has_outputs_of(&before) && !before.has_outputs_of(&after));
     assert_eq!(before.half_o().get(), 0, "a snapshot stays as it was");
     let width = after.data_o().width();
-    (after.half_o().get(), after.wide_o().get_bits(0, 50), width, before.changes(&after))
+    (
+        after.half_o().get(),
+        after.wide_o().get_bits(0, 50),
+        width,
+        before.changes(&after),
+    )
 }
 
 #[test]

@@ -208,6 +208,8 @@ fn a_panic_leaves_a_wave_of_the_last_cycles_that_agrees_with_the_run() {
 fn a_broken_twin_has_no_waves() {
     let folder = tempfile::tempdir().unwrap();
     let twin = TwinMixerHalf::new(&Context::new());
-    let refused = Wave::create(folder.path().join("twin.vcd"), &[&twin]).err().expect("a twin has no code for waves");
+    let refused = Wave::create(folder.path().join("twin.vcd"), &[&twin])
+        .err()
+        .expect("a twin has no code for waves");
     assert!(refused.to_string().contains("is a broken twin"), "{refused}");
 }

@@ -1,5 +1,6 @@
 //! Waves of benches: each simulation writes its own, with its clock on its grid.
 
+use support::wave_reader::check_bench;
 use testbenches::rtl::*;
 use tsunagi::harness::seed::Case;
 

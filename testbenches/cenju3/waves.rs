@@ -1,5 +1,6 @@
 //! Waves of benches whose units leave out the falling edge.
 
+use support::wave_reader::check_bench;
 use testbenches::rtl::Cenju3Sender;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Case;

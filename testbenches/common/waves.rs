@@ -1,5 +1,6 @@
 //! Waves of benches: the clock falls at half a period, and no edge is off its grid.
 
+use support::wave_reader::check_bench;
 use testbenches::rtl::*;
 
 use crate::bench::{Each, PERIOD};

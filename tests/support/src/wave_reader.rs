@@ -89,7 +89,6 @@ fn fault(changes: &[(u64, String)], (period, phase): Grid, first: u64, last: u64
 
 /// Runs a bench with its waves on, and checks the clocks of each, unless the bench stops the clock at times. Gives the
 /// number of waves.
-#[allow(dead_code, reason = "only testbenches have benches")]
 pub fn check_bench(grid: Option<Grid>, bench: impl FnOnce(&Probe)) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let probe = Probe::new(WaveRequest {

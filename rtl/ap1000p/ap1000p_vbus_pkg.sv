@@ -6,6 +6,9 @@
 // Order      the index says which client goes first when all request for the first time after reset.
 // Source     the V-Bus joins the two chips: paper 2.1, Fig 2. Streams of the clients in place of one bus: own guess.
 package ap1000p_vbus_pkg;
+  // No one module needs them all.
+  /* verilator lint_off UNUSEDPARAM */
+
   localparam int LocalW = 25;  // bits of an address in a cell's memory that the shared space has
 
   // The MSC+'s clients of cell memory: queues (refill reads, spill writes), the controllers of both classes (send
@@ -117,4 +120,6 @@ package ap1000p_vbus_pkg;
     logic demap_ready;
     logic update_ready;
   } control_response_t;
+
+  /* verilator lint_on UNUSEDPARAM */
 endpackage

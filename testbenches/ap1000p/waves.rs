@@ -5,7 +5,6 @@ use testbenches::rtl::*;
 use tsunagi::harness::seed::Case;
 
 use crate::{PERIOD, command, queues};
-use support::wave_reader::check_bench;
 
 /// Several simulations in one run, two of them at once.
 #[test]

@@ -7,7 +7,6 @@ use tsunagi::harness::seed::Case;
 use tsunagi::harness::stream::Gaps;
 
 use crate::{PERIOD, STARTS, sender};
-use support::wave_reader::check_bench;
 
 #[test]
 fn the_clock_falls_at_half_a_period() {

@@ -5,7 +5,6 @@ use testbenches::rtl::*;
 
 use crate::bench::{Each, PERIOD};
 use crate::{arbiter, axi_master, axi_slave, dma_copy, dma_read, dma_write, fifo, mem, mem_clients};
-use support::wave_reader::check_bench;
 
 /// The first of the cases that `cases` goes through, with its wave, whose clock rises with this phase.
 fn first(phase: u64, cases: impl FnOnce(Each)) {

@@ -1,7 +1,7 @@
 # What can be made; `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools sim test synth formal coverage gate fpga lint lint-rtl lint-rust format soak axi-peer rails bench regs clean distclean
+.PHONY: help tools sim test synth formal coverage gate fpga lint lint-rtl lint-rust format soak axi-peer rails bench regs docs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
@@ -12,24 +12,38 @@ SEEDS ?= 10
 FIRST ?=
 BOARD ?= ulx3s
 
+# A machine's test program, its benches, the package of its C library and its folders all have its name.
+MACHINES := $(filter-out common,$(notdir $(wildcard c/*)))
+ifneq ($(filter-out $(MACHINES),$(MACHINE)),)
+$(error MACHINE=$(MACHINE): no such machine; known are: $(MACHINES))
+endif
+
 help: ## this list
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
+	@echo 'MACHINE=name names one of: $(MACHINES)'
 
 tools: .tools/stamp ## install the locked tools into .tools/ (the only step that needs the network)
 
 .tools/stamp: tools/requirements.lock tools/install.sh Cargo.lock
 	@tools/wait.sh 'installing tools' tools/install.sh
 
-sim: .tools/stamp ## run the papers' experiments (of MACHINE=cenju3 or ap1000p, or all) on RTL and model; reports and waves in out/ (ARGS=-v for tables)
+sim: .tools/stamp ## run the papers' experiments; reports and waves in out/ (MACHINE=name for one machine, ARGS=-v for tables)
 	@tools/wait.sh building env $(CARGO) build --package tsunagi
 	@$(CARGO) run --quiet -- repro $(MACHINE) --backend both --brief --waves --out $(OUT) $(ARGS)
 
-test: .tools/stamp lint ## lint, synthesis, proofs, unit co-simulation, whole paths, paper criteria
+test: .tools/stamp $(if $(MACHINE),lint-rtl,lint) ## lint, proofs, units, whole paths, criteria (MACHINE=name for one)
+ifeq ($(MACHINE),)
 	$(CARGO) run --quiet --package rtl-flow -- synth --quick
 	$(CARGO) run --quiet --package rtl-flow -- formal --quick
 	$(CARGO) test --workspace
 	@$(CARGO) run --quiet --package rtl-flow -- rails --check
 	@echo "make test: lint clean, every test passed"
+else
+	$(CARGO) test --package tsunagi --lib --test harness --test $(MACHINE)
+	$(CARGO) test --package testbenches --test common --test net --test $(MACHINE)
+	$(CARGO) test --package $(MACHINE)-c
+	@echo "make test: RTL clean, every test of $(MACHINE) and what it stands on passed"
+endif
 
 synth: .tools/stamp ## area and speed of every unit, against the figures to reach and those that landed last
 	$(CARGO) run --quiet --package rtl-flow -- synth --json $(OUT)/synth.json
@@ -40,7 +54,7 @@ formal: .tools/stamp ## properties of the RTL proved, and each shown to fail on 
 
 lint: lint-rtl lint-rust ## all linters, warnings as errors
 
-lint-rtl: .tools/stamp ## Verible lint and format, Verilator -Wall, Yosys check over every unit
+lint-rtl: .tools/stamp ## Verible lint and format, slang, Verilator -Wall, Yosys check over every unit
 	$(CARGO) run --quiet --package rtl-flow -- lint
 
 lint-rust: .tools/stamp ## rustfmt, clippy, rustdoc
@@ -76,6 +90,9 @@ bench: .tools/stamp ## how fast the simulation is, against hand-written C++ on t
 
 regs: .tools/stamp ## write what is generated from rtl/*/regs.toml
 	$(CARGO) run --quiet --package regs-gen
+
+docs: ## write the tables of docs/ and rtl/README.md that are made from RTL, proofs and lists
+	$(CARGO) run --quiet --package rtl-flow -- docs
 
 clean: ## remove what was built and measured
 	cargo clean

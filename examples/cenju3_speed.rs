@@ -1,8 +1,9 @@
-//! How fast the verilated machine runs: two PEs, four stages, parcels of 128 KB back to back. Prints network cycles per second of CPU.
+//! How fast the verilated machine runs: two PEs, four stages, parcels of 128 KB back to back. Prints network cycles per
+//! second of CPU.
 
 use std::time::Instant;
 
-use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::cenju3::rtl::{Composed, RtlMachine};

@@ -166,7 +166,8 @@ impl Value {
         }
     }
 
-    fn usual(&self) -> String {
+    /// The usual value, as it is written.
+    pub fn usual(&self) -> String {
         match self {
             Value::Number { usual, .. } => usual.to_string(),
             Value::Choice(known) => known[0].0.into(),

@@ -3,5 +3,6 @@
 fn main() {
     verilated_build::Builder::from_toml("../rtl/units.toml")
         .groups(&["bench"])
+        .beside("::tsunagi::rtl", &["machine"])
         .build();
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# wait.sh WHAT COMMAND…: runs the command and says how far it is: on a terminal in one line that is written again and again, in a log in a
-# line every 20 seconds. What the command prints is shown where it fails.
+# wait.sh WHAT COMMAND…: runs the command and shows its progress: on a terminal in one line that it rewrites, in a log
+# in a line every 20 seconds. If the command fails, its output is shown.
 set -eu
 what=$1
 shift

@@ -1,5 +1,5 @@
-/* Every PE writes a block into every other's memory, in rounds like a ring shift, and checks what it got; then two PEs time one word there
- * and back. Arguments: PEs, bytes of a block, backend (model or rtl). */
+/* Every PE writes a block into every other's memory, in rounds like a ring shift, and checks the blocks it got. Then
+ * two PEs time one word there and back. Arguments: PEs, bytes of a block, backend (model or rtl). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tsunagi_cenju3.h>

@@ -1,7 +1,7 @@
-/* The primes below a limit, found by workers that cell 0 gives ranges to, by messages: a worker sends what it found, and with that asks for more;
- * cell 0 answers who has sent, with a range or with none. What a worker finds is of any length: a short list comes through cell 0's ring buffer,
- * a long one is fetched by cell 0 when it receives the message; the program sees no difference. All that came is compared with a serial sieve.
- * Arguments: limit, numbers in a range, backend (model or rtl). */
+/* The primes below a limit. Cell 0 gives ranges to workers by messages. A worker sends the primes it found, which
+ * asks for more; cell 0 answers with a range or with none. A list has any length: a short one comes through cell 0's
+ * ring buffer, and cell 0 fetches a long one when it receives the message. The program sees no difference. At the
+ * end all primes are compared with a serial sieve. Arguments: limit, numbers in a range, backend (model or rtl). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,8 @@ static void program(void *arg) {
     int *range = memory(2 * sizeof *range, 32), *sent = memory(sizeof *sent, 32);
     (void)arg;
     check(APopen_ring(ring, RING));
-    /* A cell that waits for a communication register, as in APbarrier, serves no interrupt, and who is first here sends at once. */
+    /* The first cell here sends at once, and a cell that waits in APbarrier, for a communication register, serves no
+     * interrupt. */
     check(APbarrier_by_snet());
     if (APcell() == 0)
         give(range, sent);

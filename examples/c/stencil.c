@@ -1,7 +1,7 @@
-/* Jacobi's iteration for Laplace's equation on a square, in blocks on 4 x 4 cells. After each iteration a cell PUTs the edges of its block into
- * its neighbours' halos: rows lie one word after the other, columns are strided, and a flag per side says that a halo has come. Cell 0 then
- * GETs all blocks, and the result is compared, bit by bit, with that of a serial computation. Arguments: points along a side of a block,
- * iterations, backend (model or rtl). */
+/* Jacobi's iteration for Laplace's equation on a square, in blocks on 4 x 4 cells. After each iteration a cell PUTs the
+ * edges of its block into its neighbours' halos. Rows lie one word after the other, columns are strided, and a flag per
+ * side says that a halo has come. At the end cell 0 GETs all blocks, and compares them bit by bit with a serial
+ * computation. Arguments: points along a side of a block, iterations, backend (model or rtl). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,8 +105,8 @@ static void program(void *arg) {
     check(APbarrier());
     double start = APtime();
     for (int i = 0; i < iterations; i++) {
-        /* A neighbour sends into a halo only what it made of this cell's edges of the iteration before: no one overtakes by more than one
-         * iteration, so two grids in turn are enough, and a flag per side. */
+        /* A neighbour computes its edges from this cell's edges of the iteration before, so it is at most one iteration
+         * ahead. Two grids in turn are enough, and one flag per side. */
         await(flags, i, x, y);
         changed = iterate(grid[i % 2], grid[1 - i % 2], n, n);
         exchange(grid[1 - i % 2], flags, x, y);
@@ -116,8 +116,8 @@ static void program(void *arg) {
     check(APreduce(AP_MAX, bits, &most));
     memcpy(&changed, &most, sizeof changed);
     if (me == 0) {
-        printf("%d iterations on %d x %d points: %.1f us, the last changed %g\n", iterations, SIDE * n, SIDE * n, APtime() - start,
-               changed);
+        printf("%d iterations on %d x %d points: %.1f us, the last changed %g\n", iterations, SIDE * n, SIDE * n,
+               APtime() - start, changed);
         gather(grid[iterations % 2]);
     }
     /* Until all is gathered. */

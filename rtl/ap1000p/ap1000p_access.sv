@@ -1,25 +1,32 @@
-// AP1000+ MSC+ and MC, remote access generator: loads and stores of the processor to other cells' memory become messages for the queue of
-// remote accesses, which goes before PUT and GET; those to a Write Through Page reach the local cache.
+// AP1000+ MSC+, remote access generator: the processor's loads and stores to other cells' memory become messages for
+// the queue of remote accesses, which goes before PUT and GET. Accesses to a Write Through Page also reach the local
+// cache.
 //
-// Request    valid/ready: {write, cell {y, x}, address in its memory, size as a power of two of bytes (0 to 3), data}. A store's bytes are in
-//            their lanes of the word; of 8 bytes, the lower word comes first. `dsm_req_registers_i`: the address is one of a communication register.
-// Answer     of a load: valid until taken, the word or words, or `dsm_rsp_err_o`, and `why_o`, which stays, says why (ACCESS_...). The next request
-//            is taken after it. Stores have no answer.
-// Issue      `issue_o`, for ap1000p_acks, in the very cycle in which a store is taken: who looks at the count after that sees it.
-// Pages      [low_i, high_i) of each cell's memory, 4 KB each, are Write Through Pages; the tags (ap1000p_wtp) are asked of each access there. A load
-//            reads the copy, without a message, or is an error if there is none; a store is a message always, and then changes the copy, too. The
-//            tags' answer is taken when the copy has been accessed: until then none is forgotten.
-// Refused    a cell that is not there, an address that is no multiple of the size: `refused_o`, a pulse; a load is answered with an error.
-// Latency    1 cycle from the request to the message's first word. A store takes 4 cycles (5 of 8 bytes), in a Write Through Page 4 more, and
-//            those of memory if there is a copy. A load there takes 6 cycles and those of memory, or 6 to its error.
-// Full       a store waits while `acks_full_i`, any access while its queue takes no words.
-// Misuse     an answer that no load waits for, or not of the cell that it asked, is dropped, and told by `stray_o`, a pulse. A load to a cell that
-//            never answers waits until reset.
-// Errors     of memory: a load of a copy is answered with an error; of a store that could not change its copy `stale_o` tells, a pulse: software
-//            must forget the line.
-// Reset      forgets what is under way; an answer that comes later must not (reset the network and the tags, too).
-// Source     access-sized GET or PUT, queue of its own with priority, a counter of acknowledges: paper 2.2.5, 2.2.6. Local cache: paper 4. Cell's
-//            number as {y, x}, refusals, which pages are Write Through: own guess.
+// Request    valid/ready: {write, cell {y, x}, address in its memory, size as a power of two of bytes (0 to 3), data}.
+//            The bytes of a store are in their lanes of the word; of 8 bytes, the lower word comes first. With
+//            `dsm_req_registers_i` the address is one of a communication register.
+// Response   of a load, valid until taken: the word or words, or `dsm_rsp_err_o`. `why_o` says why (ACCESS_...) and
+//            holds. The next request is taken after the response. Stores have no response.
+// Issue      `issue_o`, for ap1000p_acks, in the cycle in which a store is taken: whoever reads the count after that
+//            sees the store.
+// Pages      [low_i, high_i) of each cell's memory, 4 KB each, are Write Through Pages. Each access there looks up the
+//            tags (ap1000p_wtp). A load reads the copy, without a message; without a copy it is an error. A store is
+//            always a message, and then changes the copy, too. The tags' response is taken when the copy has been
+//            accessed: until then no copy is forgotten.
+// Refused    a cell that does not exist; an address that is no multiple of the size. `refused_o` pulses; a load gets an
+//            error.
+// Latency    1 cycle from the request to the message's first word. A store takes 4 cycles (5 of 8 bytes). In a Write
+//            Through Page it takes 4 more, and the memory's time if there is a copy. A load there takes 6 cycles and
+//            the memory's, or 6 to its error.
+// Full       a store waits while `acks_full_i`; any access waits while its queue takes no words.
+// Misuse     a response that no load waits for, or from another cell than the load's, is dropped; `stray_o` pulses. A
+//            load of a cell that never responds waits until reset.
+// Errors     of memory: a load of a copy gets an error. If a store could not change its copy, `stale_o` pulses:
+//            software must forget the line.
+// Reset      forgets the access under way. No response to it may come later: reset the network and the tags, too.
+// Source     access-sized GET or PUT from the MSC+, a queue of its own with priority, a counter of acknowledgements:
+//            paper 2.2.5, 2.2.6. Local cache: paper 4. The cell's number as {y, x}, refusals, which pages are Write
+//            Through: own guess.
 module ap1000p_access #(
     parameter int CoordW = 5,  // bits of a coordinate, 1 to 7
     parameter int LocalW = 25  // bits of an address that Write Through Pages can have, 13 to 28
@@ -59,7 +66,7 @@ module ap1000p_access #(
     output logic [31:0] out_data_o,
     input logic load_valid_i,
     output logic load_ready_o,
-    input logic [1:0][7:0] load_cell_i,  // that answers: {y, x}
+    input logic [1:0][7:0] load_cell_i,  // of the response: {y, x}
     input logic load_err_i,
     input logic [63:0] load_data_i,
     output logic stray_o,
@@ -109,13 +116,13 @@ module ap1000p_access #(
     Low,      // data
     High,
     Await,
-    Ask,      // the tags
+    Lookup,   // of the tags
     Judge,
     Command,  // to memory, for the copy
     Copy,     // its words
     Written,
-    Release,  // the tags' answer is taken
-    Answer
+    Release,  // the tags' response is taken
+    Respond
   } state_e;
   state_e state_q;
 
@@ -148,7 +155,7 @@ module ap1000p_access #(
   assign issue_o = accept && dsm_req_write_i && !bad;
   assign load_ready_o = 1'b1;
   assign loaded = load_valid_i && load_cell_i == {8'(cell_q[CoordW+:CoordW]), 8'(cell_q[0+:CoordW])};
-  assign dsm_rsp_valid_o = state_q == Answer;
+  assign dsm_rsp_valid_o = state_q == Respond;
   assign dsm_rsp_data_o = data_q;
   assign busy_o = state_q != Idle;
 
@@ -170,7 +177,7 @@ module ap1000p_access #(
     endcase
   end
   assign out_valid_o = sends;
-  // A flip-flop: much hangs on it at the queues.
+  // A flip-flop, since it has many loads in the queues.
   always_ff @(posedge clk_i) begin
     if (!sends) out_end_o <= 1'b0;
     else if (out_ready_i) out_end_o <= state_q == Head ? !write_q : state_q != Addr || size_q != 2'd3;
@@ -188,7 +195,7 @@ module ap1000p_access #(
       default: lanes = '1;
     endcase
   end
-  assign tag_req_valid_o = state_q == Ask;
+  assign tag_req_valid_o = state_q == Lookup;
   assign tag_req_cell_o = cell_q;
   assign tag_req_addr_o = addr_q[LocalW-1:0];
   assign tag_rsp_ready_o = state_q == Release;
@@ -215,7 +222,7 @@ module ap1000p_access #(
       dy_q <= 8'(to_y) - 8'(y_i);
     end
     if (accept && !dsm_req_write_i) why_o <= bad ? 2'(ap1000p_pkg::AccessRefused) : 2'(ap1000p_pkg::AccessDone);
-    // Whatever stands there before the answer comes, the answer replaces.
+    // Overwritten until the response comes, and then by it.
     if (state_q == Await) data_q <= double ? load_data_i : {32'd0, load_data_i[31:0]};
     if (state_q == Await && loaded && load_err_i) why_o <= 2'(ap1000p_pkg::AccessFailed);
     if (state_q == Judge) begin
@@ -241,19 +248,19 @@ module ap1000p_access #(
       case (state_q)
         Idle:
         if (accept && !(bad && dsm_req_write_i)) begin
-          state_q <= bad ? Answer : (through && !dsm_req_write_i) ? Ask : Head;
+          state_q <= bad ? Respond : (through && !dsm_req_write_i) ? Lookup : Head;
         end
         Head: if (out_ready_i) state_q <= Addr;
         Addr: if (out_ready_i) state_q <= write_q ? Low : Await;
-        Low: if (out_ready_i) state_q <= double ? High : through_q ? Ask : Idle;
-        High: if (out_ready_i) state_q <= through_q ? Ask : Idle;
-        Await: if (loaded) state_q <= Answer;
-        Ask: if (tag_req_ready_i) state_q <= Judge;
+        Low: if (out_ready_i) state_q <= double ? High : through_q ? Lookup : Idle;
+        High: if (out_ready_i) state_q <= through_q ? Lookup : Idle;
+        Await: if (loaded) state_q <= Respond;
+        Lookup: if (tag_req_ready_i) state_q <= Judge;
         Judge: if (tag_rsp_valid_i) state_q <= tag_hit_i ? Command : Release;
         Command: if (write_q ? mem_wr_cmd_ready_i : mem_rd_cmd_ready_i) state_q <= Copy;
         Copy: if (beat && last) state_q <= write_q ? Written : Release;
         Written: if (mem_wr_rsp_valid_i) state_q <= Release;
-        Release: state_q <= write_q ? Idle : Answer;
+        Release: state_q <= write_q ? Idle : Respond;
         default: if (dsm_rsp_ready_i) state_q <= Idle;
       endcase
     end

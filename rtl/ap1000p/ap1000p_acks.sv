@@ -1,13 +1,16 @@
-// AP1000+, acknowledge counter: remote stores issued and not acknowledged. 0 says that all are performed.
+// AP1000+ MSC+, acknowledge counter: the remote stores that are issued and not acknowledged. At 0 all are performed.
 //
 // Handshake  none: `issue_i` and `ack_i` each count in every cycle in which they are high.
 // Count      +1 for an issue, -1 for an acknowledgement, unchanged for both.
 // Latency    1 cycle.
-// Full       `full_o`: the count is at its greatest; who issues must wait. An issue then, without an acknowledgement, is not counted.
-// Misuse     such an issue, and an acknowledgement at 0, which no store can have asked for and which is not counted either, not even
-//            beside an issue, are told by a pulse, `over_o` and `under_o`. The count never wraps. After `over_o` it says too little.
+// Full       `full_o`: the count is at its greatest, and the issuer must wait. An issue then, without an
+//            acknowledgement, is not counted.
+// Misuse     `over_o` pulses for such an issue, `under_o` for an acknowledgement at 0. No store can have asked for the
+//            latter, so it is not counted either, not even beside an issue. The count never wraps. After `over_o` it is
+//            too small.
 // Reset      0.
-// Source     the counter and its two steps: paper 2.2.6. What happens at its ends: own guess.
+// Source     the counter and its two steps: paper 2.2.6. The paper does not say which chip has it; both events are in
+//            the MSC+. What happens at its ends: own guess.
 module ap1000p_acks #(
     parameter int W = 16  // bits of the count
 ) (

@@ -1,21 +1,23 @@
 // AP1000+ BIF: a cell's interface to the S-net (sync_tree) and the B-net (broadcast_bus), as host registers.
 //
-// Host       32-bit request (valid/ready), answered by valid/ready `host_rsp_*`; one at a time. What cannot be done gives
-//            `host_rsp_err_o` and changes nothing: an unknown offset, a write to a read-only register or with partial strobes, a word
-//            sent without room or beyond a packet's longest, a word received where there is none.
+// Host       32-bit request (valid/ready) and response (valid/ready, `host_rsp_*`); one at a time. `host_rsp_err_o`
+//            says that an access was refused and changed nothing: an unknown offset, a write to a read-only register or
+//            with partial strobes, a word sent without room or beyond the longest packet, a word received where there
+//            is none.
 // Registers  docs/machines/ap1000p-bif.md (generated from bif_regs.toml).
-// S-net      ports of sync_tree, two groups. ARRIVE gives `arrive_o`, a pulse, for groups the cell is a member of and does not wait
-//            in; then it waits until `release_i`.
-// B-net      streams of words with `last`. A packet is offered when it is complete, so that none pauses on the bus. What comes is kept
-//            whole or dropped whole, as MODE.LISTEN says when a packet's first word is first offered.
+// S-net      ports of sync_tree, two groups. ARRIVE gives `arrive_o`, a pulse, for groups in which the cell is a member
+//            and does not wait. Then it waits until `release_i`.
+// B-net      streams of words with `last`. A packet is offered when it is complete, so none pauses on the bus. An
+//            arriving packet is kept whole or dropped whole, as MODE.LISTEN says when its first word is first offered.
 // Latency    1 cycle from request to response, to `arrive_o`, to the bus.
-// Full       no word is lost: without room SEND is refused; a listener that does not receive stops the bus, and with it all cells.
+// Full       no word is lost. Without room SEND is refused. A listener that does not receive stops the bus, and with it
+//            all cells.
 // Misuse     MEMBER must not change while a cell of the group waits: as sync_tree's.
 // Reset      member of nothing, does not listen, nothing sent or received.
-// busy_o     low: without an input nothing changes. (Words that were received may wait.)
+// busy_o     low: without an input nothing changes. (Received words may wait.)
 // Source     the machine's Linux port names the interface (BIF) with two groups of sync bits; registers: own guess.
 module ap1000p_bif #(
-    parameter int Words = 32  // of a packet at most, and of what either direction holds; power of two, 2 to 32
+    parameter int Words = 32  // of the longest packet, and of each direction's FIFO; power of two, 2 to 32
 ) (
     input  logic clk_i,
     input  logic rst_i,
@@ -51,7 +53,7 @@ module ap1000p_bif #(
     ap1000p_bif_Words_must_be_a_power_of_two_2_to_32 u_bad ();
   end
 
-  // ------------------------------------------------------------------------------------------------ write and read
+  // ---------------------------------------------------------------------------------------------------- write and read
   logic accept, write, readable, writable, read, rsp_valid_q;
   logic room, some, last, listen_q;
   logic [1:0] waiting_q;
@@ -95,7 +97,7 @@ module ap1000p_bif #(
     else rsp_valid_q <= accept || (rsp_valid_q && !host_rsp_ready_i);
   end
 
-  // --------------------------------------------------------------------------------------------------------- S-net
+  // ------------------------------------------------------------------------------------------------------------- S-net
   logic arriving;
   logic [1:0] arrives;
   assign arriving = write && host_req_addr_i == ap1000p_bif_pkg::BifArrive;
@@ -115,7 +117,7 @@ module ap1000p_bif #(
     end
   end
 
-  // --------------------------------------------------------------------------------------------------------- B-net
+  // ------------------------------------------------------------------------------------------------------------- B-net
   // Complete packets in the FIFO, and words of the open one.
   logic push, push_last, pop, pop_last, unused_some;
   logic [LevelW-1:0] packets_q;
@@ -150,9 +152,9 @@ module ap1000p_bif #(
   end
 
   // A packet is kept whole or not at all.
-  logic kept_q, inside_q, keeps, place;
+  logic kept_q, inside_q, keeps, in_room;
   assign keeps = inside_q ? kept_q : listen_q;
-  assign in_ready_o = place || !keeps;
+  assign in_ready_o = in_room || !keeps;
   always_ff @(posedge clk_i) begin
     if (rst_i) {kept_q, inside_q} <= '0;
     else if (in_valid_i) {kept_q, inside_q} <= {keeps, !(in_ready_o && in_last_i)};
@@ -165,7 +167,7 @@ module ap1000p_bif #(
       .clk_i,
       .rst_i,
       .in_valid_i (in_valid_i && keeps),
-      .in_ready_o (place),
+      .in_ready_o (in_room),
       .in_data_i  ({in_last_i, in_data_i}),
       .out_valid_o(some),
       .out_ready_i(read && host_req_addr_i == ap1000p_bif_pkg::BifReceive),
@@ -173,6 +175,6 @@ module ap1000p_bif #(
       .level_o    (in_level)
   );
 
-  // An arrival stands beside its answer.
+  // `arrive_o` and the response come in the same cycle.
   assign busy_o = host_rsp_valid_o || out_valid_o;
 endmodule

@@ -1,22 +1,23 @@
 // AP1000+ cell behind AXI: the top to instantiate in a design of one's own.
 //
-//   s_axil (registers) ── axil_slave ────────────────────────┐
-//   s_axi  (window)    ── axi_slave ── ap1000p_window ───────┼── ap1000p_cell ──> tx, <── rx (torus_router)
-//   m_axi  (memory)    ── axi_read_master ── mem_read_wide ──┤
-//                      ── axi_write_master ── mem_write_wide ┘
+//   s_axil (registers) ─┬─ axi_bridge ─┬─────────────────────────────────┬── ap1000p_cell ──> tx, <── rx (torus_router)
+//   m_axi  (memory) ────┘              └─ mem_read_wide, mem_write_wide ─┤
+//   s_axi  (window) ────── axi_slave ──── ap1000p_window ────────────────┘
 //
-// Clock      `aclk` for all of it.
-// Reset      `aresetn`: active low, to be released with the clock; hold it for 4 cycles, and reset memory, processor and router with it.
-// Registers  AXI4-Lite, 256 bytes, layout in docs/machines/ap1000p-formats.md; what the cell refuses is answered with SLVERR. They answer
-//            whatever the window waits for.
-// Window     AXI4 of 64 bits at the machine's physical addresses: pages of commands, communication registers, other cells' memory; see
-//            ap1000p_window. A burst of 8 words to a page is a command. Refusals and faults: SLVERR.
-// Memory     AXI4 of 64 bits, INCR bursts that never cross 4 KB, up to Outstanding each way, ID 0. SLVERR and DECERR reach the cell's
-//            registers, as the bus errors they are.
-// Network    a port of torus_router, words with credits: AXI4-Stream has no channels that share a wire.
+// Clock      `aclk` is for all of it.
+// Reset      `aresetn` is active low. Release it with the clock. Hold it for 4 cycles, and reset memory, processor and
+//            router with it.
+// Registers  AXI4-Lite, 256 bytes, layout in docs/machines/ap1000p-formats.md. What the cell refuses is answered with
+//            SLVERR. Registers answer while the window waits.
+// Window     AXI4 of 64 bits at the machine's physical addresses: pages of commands, communication registers, other
+//            cells' memory (ap1000p_window). A burst of 8 words to a page is a command. Refusals and faults are SLVERR.
+// Memory     AXI4 of 64 bits: INCR bursts that never cross 4 KB, up to Outstanding each way, ID 0. SLVERR and DECERR
+//            reach the cell's registers as bus errors.
+// Network    a port of torus_router, words with credits. AXI4-Stream has no channels that share a wire.
 // irq        high while an enabled cause is pending.
-// busy       when it is low, and no input is valid, no clock edge changes anything. May be left open.
-// Latency    the bridges add 3 cycles to a read's address and 4 to a write's, 2 to read data, 2 to a beat of data, 2 to a response each.
+// busy       while it is low and no input is valid, no clock edge changes anything. May be left open.
+// Latency    the bridges add 3 cycles to a read's address and 4 to a write's, 2 to read data, 2 to a beat of data, 2 to
+//            a response each.
 // Rate       that of ap1000p_cell: a word a cycle each way, as far as the memory answers within Outstanding - 4 bursts.
 module ap1000p_cell_axi #(
     parameter int CoordW = 5,  // bits of a coordinate, 2 to 7
@@ -138,57 +139,15 @@ module ap1000p_cell_axi #(
     input logic rx_last_i,
     output logic [3:0] rx_credit_o
 );
-  // One flip-flop, so that the design's reset tree ends here; it starts set, so that nothing runs before its first reset.
+  // One flip-flop ends the design's reset tree. It starts set, so that nothing runs before its first reset.
   logic rst_q;
   initial rst_q = 1'b1;
   always_ff @(posedge aclk) rst_q <= !aresetn;
 
-  logic host_busy, slave_busy, window_busy, wide_read_busy, wide_write_busy, read_busy, write_busy, cell_busy;
-  assign busy = host_busy || slave_busy || window_busy || wide_read_busy || wide_write_busy || read_busy || write_busy
-      || cell_busy;
+  logic axi_busy, slave_busy, window_busy, read_busy, write_busy, cell_busy;
+  assign busy = axi_busy || slave_busy || window_busy || read_busy || write_busy || cell_busy;
 
-  // ------------------------------------------------------------------------------------------------------- registers
-  logic req_valid, req_ready, req_write, rsp_valid, rsp_ready, rsp_err;
-  logic [7:0] req_addr;
-  logic [31:0] req_wdata, rsp_rdata;
-  logic [3:0] req_wstrb;
-
-  axil_slave u_host (
-      .clk_i(aclk),
-      .rst_i(rst_q),
-      .busy_o(host_busy),
-      .s_axil_awaddr,
-      .s_axil_awprot,
-      .s_axil_awvalid,
-      .s_axil_awready,
-      .s_axil_wdata,
-      .s_axil_wstrb,
-      .s_axil_wvalid,
-      .s_axil_wready,
-      .s_axil_bresp,
-      .s_axil_bvalid,
-      .s_axil_bready,
-      .s_axil_araddr,
-      .s_axil_arprot,
-      .s_axil_arvalid,
-      .s_axil_arready,
-      .s_axil_rdata,
-      .s_axil_rresp,
-      .s_axil_rvalid,
-      .s_axil_rready,
-      .host_req_valid_o(req_valid),
-      .host_req_ready_i(req_ready),
-      .host_req_write_o(req_write),
-      .host_req_addr_o(req_addr),
-      .host_req_wdata_o(req_wdata),
-      .host_req_wstrb_o(req_wstrb),
-      .host_rsp_valid_i(rsp_valid),
-      .host_rsp_ready_o(rsp_ready),
-      .host_rsp_rdata_i(rsp_rdata),
-      .host_rsp_err_i(rsp_err)
-  );
-
-  // ---------------------------------------------------------------------------------------------------------- window
+  // ------------------------------------------------------------------------------------------------------------ window
   logic win_req_valid, win_req_ready, win_req_write, win_rsp_valid, win_rsp_ready, win_rsp_err;
   logic [35:0] win_req_addr;
   logic [63:0] win_req_wdata, win_rsp_rdata;
@@ -210,6 +169,7 @@ module ap1000p_cell_axi #(
   logic [1:0] dsm_req_size;
   logic [63:0] dsm_req_data, dsm_rsp_data;
 
+  // The pins of AXI go through under their own names, here and below.
   axi_slave #(
       .AddrW(36),
       .DataW(64),
@@ -218,43 +178,6 @@ module ap1000p_cell_axi #(
       .clk_i(aclk),
       .rst_i(rst_q),
       .busy_o(slave_busy),
-      .s_axi_awid,
-      .s_axi_awaddr,
-      .s_axi_awlen,
-      .s_axi_awsize,
-      .s_axi_awburst,
-      .s_axi_awlock,
-      .s_axi_awcache,
-      .s_axi_awprot,
-      .s_axi_awqos,
-      .s_axi_awvalid,
-      .s_axi_awready,
-      .s_axi_wdata,
-      .s_axi_wstrb,
-      .s_axi_wlast,
-      .s_axi_wvalid,
-      .s_axi_wready,
-      .s_axi_bid,
-      .s_axi_bresp,
-      .s_axi_bvalid,
-      .s_axi_bready,
-      .s_axi_arid,
-      .s_axi_araddr,
-      .s_axi_arlen,
-      .s_axi_arsize,
-      .s_axi_arburst,
-      .s_axi_arlock,
-      .s_axi_arcache,
-      .s_axi_arprot,
-      .s_axi_arqos,
-      .s_axi_arvalid,
-      .s_axi_arready,
-      .s_axi_rid,
-      .s_axi_rdata,
-      .s_axi_rresp,
-      .s_axi_rlast,
-      .s_axi_rvalid,
-      .s_axi_rready,
       .win_req_valid_o(win_req_valid),
       .win_req_ready_i(win_req_ready),
       .win_req_write_o(win_req_write),
@@ -264,7 +187,8 @@ module ap1000p_cell_axi #(
       .win_rsp_valid_i(win_rsp_valid),
       .win_rsp_ready_o(win_rsp_ready),
       .win_rsp_rdata_i(win_rsp_rdata),
-      .win_rsp_err_i(win_rsp_err)
+      .win_rsp_err_i(win_rsp_err),
+      .*
   );
 
   ap1000p_window #(
@@ -310,8 +234,12 @@ module ap1000p_cell_axi #(
       .dsm_rsp_data_i(dsm_rsp_data)
   );
 
-  // ---------------------------------------------------------------------------------------------------------- memory
-  // The cell's words of 32 bits, and those of the bus.
+  // ---------------------------------------------------------------------------------------------- registers and memory
+  logic req_valid, req_ready, req_write, rsp_valid, rsp_ready, rsp_err;
+  logic [7:0] req_addr;
+  logic [31:0] req_wdata, rsp_rdata;
+  logic [3:0] req_wstrb;
+  // The cell's words of 32 bits, and the bus's of 64.
   logic rd_cmd_valid, rd_cmd_ready, rd_valid, rd_ready, rd_last, rd_err;
   logic wr_cmd_valid, wr_cmd_ready, wr_valid, wr_ready, wr_last, done_valid, done_ready, done_err;
   logic [31:0] rd_cmd_addr, wr_cmd_addr, rd_data, wr_data;
@@ -328,7 +256,7 @@ module ap1000p_cell_axi #(
   ) u_read_wide (
       .clk_i(aclk),
       .rst_i(rst_q),
-      .busy_o(wide_read_busy),
+      .busy_o(read_busy),
       .cmd_valid_i(rd_cmd_valid),
       .cmd_ready_o(rd_cmd_ready),
       .cmd_addr_i(rd_cmd_addr),
@@ -354,7 +282,7 @@ module ap1000p_cell_axi #(
   ) u_write_wide (
       .clk_i(aclk),
       .rst_i(rst_q),
-      .busy_o(wide_write_busy),
+      .busy_o(write_busy),
       .cmd_valid_i(wr_cmd_valid),
       .cmd_ready_o(wr_cmd_ready),
       .cmd_addr_i(wr_cmd_addr),
@@ -381,85 +309,49 @@ module ap1000p_cell_axi #(
       .mem_rsp_err_i(done64_err)
   );
 
-  axi_read_master #(
+  axi_bridge #(
       .DataW(64),
       .IdW(IdW),
       .Outstanding(Outstanding)
-  ) u_read (
+  ) u_axi (
       .clk_i(aclk),
       .rst_i(rst_q),
-      .busy_o(read_busy),
-      .mem_cmd_valid_i(rd64_cmd_valid),
-      .mem_cmd_ready_o(rd64_cmd_ready),
-      .mem_cmd_addr_i(rd64_cmd_addr),
-      .mem_cmd_len_i(rd64_cmd_len),
-      .mem_data_valid_o(rd64_valid),
-      .mem_data_ready_i(rd64_ready),
-      .mem_data_data_o(rd64_data),
-      .mem_data_last_o(rd64_last),
-      .mem_data_err_o(rd64_err),
-      .m_axi_arid,
-      .m_axi_araddr,
-      .m_axi_arlen,
-      .m_axi_arsize,
-      .m_axi_arburst,
-      .m_axi_arlock,
-      .m_axi_arcache,
-      .m_axi_arprot,
-      .m_axi_arqos,
-      .m_axi_arvalid,
-      .m_axi_arready,
-      .m_axi_rid,
-      .m_axi_rdata,
-      .m_axi_rresp,
-      .m_axi_rlast,
-      .m_axi_rvalid,
-      .m_axi_rready
+      .busy_o(axi_busy),
+      .host_req_valid_o(req_valid),
+      .host_req_ready_i(req_ready),
+      .host_req_write_o(req_write),
+      .host_req_addr_o(req_addr),
+      .host_req_wdata_o(req_wdata),
+      .host_req_wstrb_o(req_wstrb),
+      .host_rsp_valid_i(rsp_valid),
+      .host_rsp_ready_o(rsp_ready),
+      .host_rsp_rdata_i(rsp_rdata),
+      .host_rsp_err_i(rsp_err),
+      .mem_rd_cmd_valid_i(rd64_cmd_valid),
+      .mem_rd_cmd_ready_o(rd64_cmd_ready),
+      .mem_rd_cmd_addr_i(rd64_cmd_addr),
+      .mem_rd_cmd_len_i(rd64_cmd_len),
+      .mem_rd_data_valid_o(rd64_valid),
+      .mem_rd_data_ready_i(rd64_ready),
+      .mem_rd_data_data_o(rd64_data),
+      .mem_rd_data_last_o(rd64_last),
+      .mem_rd_data_err_o(rd64_err),
+      .mem_wr_cmd_valid_i(wr64_cmd_valid),
+      .mem_wr_cmd_ready_o(wr64_cmd_ready),
+      .mem_wr_cmd_addr_i(wr64_cmd_addr),
+      .mem_wr_cmd_len_i(wr64_cmd_len),
+      .mem_wr_data_valid_i(wr64_valid),
+      .mem_wr_data_ready_o(wr64_ready),
+      .mem_wr_data_data_i(wr64_data),
+      .mem_wr_data_strb_i(wr64_strb),
+      .mem_wr_data_last_i(wr64_last),
+      .mem_wr_rsp_valid_o(done64_valid),
+      .mem_wr_rsp_ready_i(done64_ready),
+      .mem_wr_rsp_err_o(done64_err),
+      .*
   );
 
-  axi_write_master #(
-      .DataW(64),
-      .IdW(IdW),
-      .Outstanding(Outstanding)
-  ) u_write (
-      .clk_i(aclk),
-      .rst_i(rst_q),
-      .busy_o(write_busy),
-      .mem_cmd_valid_i(wr64_cmd_valid),
-      .mem_cmd_ready_o(wr64_cmd_ready),
-      .mem_cmd_addr_i(wr64_cmd_addr),
-      .mem_cmd_len_i(wr64_cmd_len),
-      .mem_data_valid_i(wr64_valid),
-      .mem_data_ready_o(wr64_ready),
-      .mem_data_data_i(wr64_data),
-      .mem_data_strb_i(wr64_strb),
-      .mem_data_last_i(wr64_last),
-      .mem_rsp_valid_o(done64_valid),
-      .mem_rsp_ready_i(done64_ready),
-      .mem_rsp_err_o(done64_err),
-      .m_axi_awid,
-      .m_axi_awaddr,
-      .m_axi_awlen,
-      .m_axi_awsize,
-      .m_axi_awburst,
-      .m_axi_awlock,
-      .m_axi_awcache,
-      .m_axi_awprot,
-      .m_axi_awqos,
-      .m_axi_awvalid,
-      .m_axi_awready,
-      .m_axi_wdata,
-      .m_axi_wstrb,
-      .m_axi_wlast,
-      .m_axi_wvalid,
-      .m_axi_wready,
-      .m_axi_bid,
-      .m_axi_bresp,
-      .m_axi_bvalid,
-      .m_axi_bready
-  );
-
-  // ------------------------------------------------------------------------------------------------------------ cell
+  // -------------------------------------------------------------------------------------------------------------- cell
   ap1000p_cell #(
       .CoordW(CoordW),
       .MemW(MemW),

@@ -1,27 +1,31 @@
-// The host's window: words stored to pages become commands for the system's and the user's queue.
+// AP1000+ MSC+, the command window: words that the host stores to pages become commands for the system's and the user's
+// queue.
 //
 // Store      {page code, word}, valid/ready; `store_ready_o` depends on flip-flops only.
-// Command    eight words of one page. The page says kind, address spaces, broadcast and class (regs.toml); the hardware puts it
-//            into word 0 and the context into word 1, where the host must have left zero. It starts with its last word.
-//            System and user have an open command each, counted apart.
-// Direct     a page with the direct bit passes its word to the queue named, as it is; open commands are not touched. `direct_waits_o`:
-//            there is one inside.
-// Streams    `system`, `user`: whole commands, `end` on the last word. `direct`: {queue one-hot, number of the message, place in it,
-//            end, word}.
-// Latency    2 cycles from the last word's store to the command's first word offered. 1 store per cycle, no bubble between commands.
-// Full       a store waits where its class has 16 words inside, and then keeps those behind it waiting.
-// Refused    unknown page: the word is dropped, nothing else. Page changed within a command: the command is dropped, the word
-//            begins the next. Cell outside (of the torus; for a user, of the range; for a user's broadcast, range less than the
-//            whole axis) and length over 20 bits: all of the command's words are taken, none is passed on. One pulse each, with
-//            cause and page; `refused_count_o` counts up to 65535.
-// Switch     an operating system that changes users reads `open_count_o`, `open_page_o` and the words with `peek`, and forgets
-//            the open command with `drop_i`. Back, it stores the words again, kind and context taken off: they are checked again.
-//            All of them know of a store 2 cycles later, also of one that waits; a word that waits and ends its command is of none.
-// Reset      forgets all; nothing is refused, shown is zero.
+// Command    eight words of one page. The page says kind, address spaces, broadcast and class (regs.toml). The hardware
+//            puts it into word 0 and the context into word 1, where the host must have left zero. The command starts
+//            with its last word. System and user have an open command each, counted apart.
+// Direct     a page with the direct bit passes its word unchanged to the named queue; open commands stay as they are.
+//            `direct_waits_o`: there is such a word inside.
+// Streams    `system`, `user`: whole commands, `end` on the last word. `direct`: {queue one-hot, number of the message,
+//            index in it, end, word}.
+// Latency    2 cycles from the last word's store to the command's first word offered. 1 store per cycle, no bubble
+//            between commands.
+// Full       a store waits while its class has 16 words inside, and keeps the stores behind it waiting.
+// Refused    unknown page: the word is dropped, nothing else. Page changed within a command: the command is dropped,
+//            the word begins the next. Cell outside (of the torus; for a user, of the range; for a user's broadcast, a
+//            range less than the whole axis), or length over 20 bits: all words of the command are taken, and none is
+//            passed on. One pulse each, with cause and page; `refused_count_o` counts up to 65535.
+// Switch     an operating system that changes users reads `open_count_o`, `open_page_o` and the words with `peek`, and
+//            drops the open command with `drop_i`. Later it stores the words again, without kind and context, and they
+//            are checked again. These outputs show a store 2 cycles later, even one that waits. A word that waits and
+//            ends its command belongs to none.
+// Reset      forgets everything: nothing is refused, and zero is shown.
 // Peek       {class, word}; 2 cycles later `peek_data_o` is that word of the open command.
-// busy_o     low: without a store, and 4 cycles after the last change of another input, nothing changes. An open command does not count.
-// Source     two queues, start on the last word, context put by hardware: paper 2.2.1, 3.1, 3.2. Page bits, range register,
-//            counters: the machine's Linux port. Which combinations of bits there are not, and what is refused how: own guess.
+// busy_o     low: without a store, and 4 cycles after the last change of another input, nothing changes. An open
+//            command does not count.
+// Source     two queues, start on the last word, context put by hardware: paper 2.2.1, 3.1, 3.2. Page bits, range
+//            register, counters: the machine's Linux port. Which combinations of bits are refused, and how: own guess.
 module ap1000p_command (
     input  logic clk_i,
     input  logic rst_i,
@@ -32,7 +36,7 @@ module ap1000p_command (
     input logic [15:0] store_page_i,
     input logic [31:0] store_data_i,
 
-    // quasi-static; the context is that of the moment at which word 1 is stored
+    // quasi-static; the context is the one when word 1 is stored
     input logic [11:0] context_i,
     input logic [ 7:0] size_x_i,   // cells of the torus, 1 to 128
     input logic [ 7:0] size_y_i,
@@ -70,7 +74,7 @@ module ap1000p_command (
     output logic direct_end_o,
     output logic [31:0] direct_data_o
 );
-  // There is such a page.
+  // Whether the page code is valid.
   function automatic logic exists(input logic [15:0] page);
     logic [2:0] kind_of;
     logic send, broadcast, all, spaces;
@@ -92,14 +96,14 @@ module ap1000p_command (
     end
   endfunction
 
-  // ------------------------------------------------------------------------------------------------------- the store
+  // ------------------------------------------------------------------------------------------------------------- store
   logic valid_q, known_q, same_q, move, to_open;
   logic [15:0] page_q, after;
   logic [31:0] data_q;
   logic [1:0][15:0] open_page_q;
   logic class_in;
 
-  // The page of the open command it comes to: that of the word before it, if they are of one class.
+  // The page of the open command: that of the word before, if it is of the same class.
   assign class_in = store_page_i[ap1000p_pkg::PageSystemLsb];
   assign after = to_open && page_q[ap1000p_pkg::PageSystemLsb] == class_in ? page_q : open_page_q[class_in];
 
@@ -115,7 +119,7 @@ module ap1000p_command (
     else valid_q <= !store_ready_o || store_valid_i;
   end
 
-  // -------------------------------------------------------------------------------------------------------- its page
+  // -------------------------------------------------------------------------------------------------------------- page
   logic [2:0] kind;
   logic row, column, class_, direct;
   assign kind = page_q[ap1000p_pkg::PageKindLsb+:3];
@@ -156,7 +160,7 @@ module ap1000p_command (
   );
   assign direct_waits_o = (valid_q && known_q && direct) || direct_valid_o;
 
-  // ------------------------------------------------------------------------------------------- the command it is of
+  // ------------------------------------------------------------------------------------------------------ open command
   logic [1:0] full, put, keep, forget;
   logic [1:0][2:0] count;
   logic [1:0] bad_head_q, bad_cell_q, bad_length_q;
@@ -165,7 +169,7 @@ module ap1000p_command (
   logic [31:0] word;
 
   assign to_open = valid_q && known_q && !direct;
-  // A word that waits for room is of the open command already, unless it ends it: then there is none.
+  // A word that waits for room counts as one of the open command, unless it ends it: then there is none.
   assign dropped = to_open && drop_i[class_] && count[class_] != 3'(ap1000p_pkg::CommandWords - 1);
   assign move = !known_q || (direct ? direct_ready : !full[class_] || dropped);
   assign change = count[class_] != '0 && !same_q;
@@ -185,7 +189,7 @@ module ap1000p_command (
     if (index == 3'd1) word[ap1000p_pkg::CommandLengthContextLsb+:12] = context_i;
   end
 
-  // A user's broadcast reaches the whole axis.
+  // A user's broadcast needs a range of the whole axis.
   logic whole_x_q, whole_y_q;
   logic abroad;
   assign abroad = (row && !whole_x_q) || (column && !whole_y_q);
@@ -209,7 +213,7 @@ module ap1000p_command (
   // The cell's check comes 4 cycles after word 0, and the last word at least 7.
   logic [2:0][1:0] check_q;  // of the class
   logic torus_x, torus_y, range_x, range_y;
-  ap1000p_axis u_x (
+  ap1000p_cell_check u_x (
       .clk_i,
       .distance_i(data_q[ap1000p_pkg::CommandHeadDxLsb+:8]),
       .size_i    (size_x_i),
@@ -218,7 +222,7 @@ module ap1000p_command (
       .torus_o   (torus_x),
       .range_o   (range_x)
   );
-  ap1000p_axis u_y (
+  ap1000p_cell_check u_y (
       .clk_i,
       .distance_i(data_q[ap1000p_pkg::CommandHeadDyLsb+:8]),
       .size_i    (size_y_i),
@@ -234,11 +238,11 @@ module ap1000p_command (
     else check_q <= {index == 3'd0 ? put : 2'b00, check_q[2:1]};
   end
 
-  // ---------------------------------------------------------------------------------------------------- the commands
+  // ---------------------------------------------------------------------------------------------------------- commands
   logic [1:0] out_valid, out_ready, out_end;
   logic [1:0][31:0] out_data;
   for (genvar c = 0; c < 2; c++) begin : gen_class
-    ap1000p_open u_open (
+    ap1000p_command_buffer u_command_buffer (
         .clk_i,
         .rst_i,
         .put_i      (put[c]),
@@ -258,9 +262,9 @@ module ap1000p_command (
   assign {system_data_o, user_data_o} = out_data;
   assign out_ready = {system_ready_i, user_ready_i};
 
-  // -------------------------------------------------------------------------------------------------------------- shown
+  // ------------------------------------------------------------------------------------------------------------- shown
   assign open_page_o = open_page_q;
-  logic [31:0] shown_q[16];  // the words of the open commands, by {class, place}
+  logic [31:0] shown_q[16];  // the words of the open commands, by {class, index}
   logic [ 3:0] peek_q;
   always_ff @(posedge clk_i) begin
     if (to_open) shown_q[{class_, index}] <= word;
@@ -275,11 +279,11 @@ module ap1000p_command (
     if (!rst_i && open_count_o[peek_q[3]] > peek_q[2:0]) peek_data_o <= shown_q[peek_q];
   end
 
-  // --------------------------------------------------------------------------------------------------------- refused
+  // ----------------------------------------------------------------------------------------------------------- refused
   logic refuse;
   assign refuse = (valid_q && !known_q) || (to_open && change && !dropped) || (put != '0 && last && bad);
   always_ff @(posedge clk_i) begin
-    // Kept: the register block shows the last ones.
+    // Held, since the register block shows the last ones.
     if (refuse) begin
       refused_page_o <= change && known_q ? open_page_q[class_] : page_q;
       if (!known_q) refused_cause_o <= 2'(ap1000p_pkg::RefusedPage);
@@ -296,7 +300,7 @@ module ap1000p_command (
     end
   end
 
-  // What is shown follows a word a cycle late.
+  // `open_count_o` follows a word a cycle late.
   logic late_q;
   always_ff @(posedge clk_i) late_q <= to_open && !rst_i;
   assign busy_o = valid_q || late_q || direct_valid_o || out_valid != '0 || check_q != '0 || refused_valid_o;

@@ -1,16 +1,20 @@
-// AP1000+ MC, communication registers: words with a present bit, read when there is one, written when there is none.
+// AP1000+ MC, communication registers: words with a present bit, read when it is set, written when it is clear.
 //
-// Handshake  sources (0 host, the others the network's), each a request (valid/ready), then its answer (valid until taken), then the next request.
-// Meaning    a write to an empty word fills it, a read of a full one empties it. The other two are conflicts: with `fault_i` of the
-//            source low, the request waits until the word is as it wants it, and the other sources go on; high, it is answered with
-//            `rsp_fault_o` and nothing changes. A request that waits when `fault_i` rises is answered so.
-// Order      one access a cycle; where several sources could go, the one of the lowest number does, and the others in the next cycles.
-// Latency    3 cycles from request to answer. A request per 4 cycles and source.
-// Misuse     a wait nobody ends lasts until reset or until `fault_i` rises. `rsp_data_o` of a write or a fault means nothing.
+// Handshake  sources (0 host, the others the network's), each a request (valid/ready), then its response (valid until
+//            taken), then the next request.
+// Meaning    a write to an empty word fills it, a read of a full one empties it. The other two are conflicts. With
+//            `fault_i` of the source low, the request waits until the word is as it needs it, and the other sources go
+//            on. With `fault_i` high the response is `rsp_fault_o`, and nothing changes; a request that waits when
+//            `fault_i` rises gets the same.
+// Order      one access a cycle. If several sources can go, the lowest number does, and the others in the next cycles.
+// Latency    3 cycles from request to response. A request per 4 cycles and source.
+// Misuse     a wait that nobody ends lasts until reset or until `fault_i` rises. `rsp_data_o` of a write or a fault
+//            means nothing.
 // Reset      all words are empty, requests are forgotten.
-// present_o  the present bits, as they are.
-// Source     128 words, present bits, block or exception: paper 2.2.8. Mode per source, order: own guess. A remote write to a full word
-//            holds the channel, or faults: the digest's choice, here the same rule for both sources.
+// present_o  the present bits.
+// Source     128 words, present bits, block or exception: paper 2.2.8. Mode per source, order: own guess. A remote
+//            write to a full word holds the channel, or faults: the digest's choice, here the same rule for all
+//            sources.
 module ap1000p_creg #(
     parameter int Words = 128,  // power of two, at least 2
     parameter int W = 32,  // bits of a word
@@ -43,26 +47,26 @@ module ap1000p_creg #(
     ap1000p_creg_Sources_must_be_1_to_4 u_bad ();
   end
 
-  logic [Sources-1:0] taken_q;  // a request without a taken answer
-  logic [Sources-1:0] new_q;  // of these: taken in the cycle before, so that `full_q` is not known
-  logic [Sources-1:0] todo_q;  // of these: without an answer
+  logic [Sources-1:0] taken_q;  // a request without a taken response
+  logic [Sources-1:0] new_q;  // of these: taken in the cycle before, so `full_q` is not known yet
+  logic [Sources-1:0] todo_q;  // of these: without a response
   logic [Sources-1:0][AddrW-1:0] addr_q;
   logic [Sources-1:0][W-1:0] data_q;
   logic [Sources-1:0] write_q;
-  logic [Sources-1:0] full_q;  // the word is
+  logic [Sources-1:0] full_q;  // the word is full
   logic [Sources-1:0] fits, can, go;
-  logic [AddrW-1:0] addr;  // of the one that goes
+  logic [AddrW-1:0] addr;  // of the request that goes
   logic [W-1:0] data;
   logic changes, write;
 
   assign req_ready_o = ~taken_q;
   assign fits = full_q ^ write_q;
   assign can = todo_q & ~new_q & (fits | fault_i);
-  // Who has gone needs three cycles to be back: so who can go waits for one access of each other at most.
+  // A source that has gone comes back after three cycles, so one that can go waits for at most one of each other.
   always_comb begin
     for (int p = 0; p < Sources; p++) go[p] = can[p] && (can & ((Sources'(1) << p) - Sources'(1))) == '0;
   end
-  // Whose present bit changed in the cycle before: it is set a cycle late, since many bits hang on one address.
+  // The present bit that changed in the cycle before: it is set a cycle late, since one address selects many bits.
   logic changed_q, last_write_q;
   logic [AddrW-1:0] last_addr_q;
   logic [Words-1:0] present_q;
@@ -77,7 +81,7 @@ module ap1000p_creg #(
     for (int p = 1; p < Sources; p++) if (go[p]) {write, addr, data} = {write_q[p], addr_q[p], data_q[p]};
   end
 
-  // A word in block RAM with a read port for each source; none is read as it is written.
+  // A RAM with a read port for each source. No word is read in the cycle it is written.
   (* no_rw_check *) logic [W-1:0] mem_q[Words];
 
   always_ff @(posedge clk_i) begin

@@ -1,16 +1,19 @@
-// AP1000+ MSC+, inside ap1000p_send: the words of communication registers that messages bring.
+// AP1000+ MSC+, inside ap1000p_send: reads the words of communication registers that messages bring.
 //
-// Job        `job_valid_i`, for one cycle: `job_words_i` words, 0 too, from register `job_addr_i` / 4 on. Two jobs at most that are not read.
-// Registers  a source of ap1000p_creg that never waits there (its `fault_i` is high): a register that is empty is asked again while `wait_i` is
-//            high, and ends the job as an error otherwise. So nobody else who reads registers waits for this one.
-// Out        valid/ready, the words with `last`; in place of one that cannot be had `out_err_o`, and the job ends. So does one that is not of
-//            registers alone, before its first word.
-// done_o     a pulse: all words of a job are in the buffer, or its error. What is sent then waits for nobody.
-// Latency    3 cycles from job to request; a word per 4 cycles with ap1000p_creg; 3 from the answer to `out`.
+// Job        `job_valid_i`, for one cycle: `job_words_i` words, possibly 0, from register `job_addr_i` / 4 on. At most
+//            two jobs may be unread.
+// Registers  a source of ap1000p_creg that never waits there (its `fault_i` is high). An empty register is requested
+//            again while `wait_i` is high; otherwise it ends the job as an error. So no other reader of registers waits
+//            for this one.
+// Out        valid/ready: the words with `last`. `out_err_o` stands in place of a word that cannot be had, and the job
+//            ends. So does a job that leaves the registers, before its first word.
+// done_o     a pulse: all words of a job are in the buffer, or its error. The message then waits for nobody.
+// Latency    3 cycles from job to request; a word per 4 cycles with ap1000p_creg; 3 from the response to `out`.
 // Full       128 words, the most that a job has, wait to be taken.
-// Reset      drops everything; who is asked must forget, too.
+// Reset      drops everything; ap1000p_creg must forget the request, too.
 // busy_o     low when nothing is inside.
-// Source     registers as the sending side of a PUT: paper 2.2.1, 2.2.8. Read before the message goes, asking again: own guess.
+// Source     registers as the sending side of a PUT: paper 2.2.1, 2.2.8. Read before the message goes, repeated
+//            requests: own guess.
 module ap1000p_fetch (
     input  logic clk_i,
     input  logic rst_i,
@@ -39,12 +42,12 @@ module ap1000p_fetch (
   typedef enum logic [1:0] {
     Idle,
     Begin,
-    Ask,
+    Request,
     Await
   } state_e;
   state_e state_q;
 
-  // A job: {not registers alone, words, first}.
+  // A job: {leaves the registers, words, first}.
   logic job_valid, job_ready, job_pop, job_bad, job_outside;
   logic [6:0] job_first;
   logic [7:0] job_words;
@@ -71,10 +74,10 @@ module ap1000p_fetch (
   logic [7:0] left_q;
   logic [7:0] level;
   assign job_pop = state_q == Idle;
-  assign creg_valid_o = state_q == Ask && room;
+  assign creg_valid_o = state_q == Request && room;
   assign creg_addr_o = at_q;
   assign creg_rsp_ready_o = state_q == Await;
-  // An empty register is no word yet.
+  // An empty register gives no word yet.
   assign came = state_q == Await && creg_rsp_valid_i && !(creg_rsp_fault_i && wait_i);
   assign put = came || (state_q == Begin && bad_q && room);
   assign err = bad_q || creg_rsp_fault_i;
@@ -97,10 +100,10 @@ module ap1000p_fetch (
         Idle: if (job_valid) state_q <= Begin;
         Begin: begin
           if (none_q || put) state_q <= Idle;
-          else if (!bad_q) state_q <= Ask;
+          else if (!bad_q) state_q <= Request;
         end
-        Ask: if (room && creg_ready_i) state_q <= Await;
-        default: if (creg_rsp_valid_i) state_q <= (put && last) ? Idle : Ask;
+        Request: if (room && creg_ready_i) state_q <= Await;
+        default: if (creg_rsp_valid_i) state_q <= (put && last) ? Idle : Request;
       endcase
     end
   end

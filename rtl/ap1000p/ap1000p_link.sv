@@ -1,16 +1,18 @@
-// AP1000+ MSC+, link: between the controllers of both classes and the cell's port of the torus router; messages to the cell itself take
-// the short way.
+// AP1000+ MSC+, link: between the controllers of both classes and the cell's port of the torus router. Messages to the
+// cell itself take the short way.
 //
-// Out        from the send controllers, [0] requests, [1] replies: words with `last`, and `local` the same over a whole message. Local
-//            ones go to the receive controller of their class, the others to the router, on virtual channel {class, 0}. The classes take
-//            turns word by word; a word goes when the router has one of four places for it.
-// In         from the router on {class, 0}, into four places each, whose becoming free is told by `rx_credit_o`. Words to the receive controllers
-//            come message by message, from the router and from the cell itself in turn.
-// Latency    2 cycles out, 1 in and 1 from out to in. A word per cycle each way, of one class or both.
+// Out        from the send controllers, [0] requests, [1] replies: words with `last`, and `local`, the same over a
+//            whole message. Local messages go to the receive controller of their class, the others to the router, on
+//            virtual channel {class, 0}. The classes take turns word by word. A word goes when there is a credit for
+//            one of four places at the router.
+// In         from the router on {class, 0}, into four places each; `rx_credit_o` returns a credit for each place that
+//            becomes free. Words reach the receive controllers message by message, from the router and from the cell
+//            itself in turn.
+// Latency    2 cycles out, 1 in, and 1 from out to in. A word per cycle each way, of one class or both.
 // Full       a class that cannot go waits; the other goes on.
-// Misuse     a word without a place, or on a lane other than 0: lost (asserted).
+// Misuse     a word without a place, or on a lane other than 0, is lost (asserted).
 // Reset      drops everything.
-// busy_o     low when nothing is inside and the router has told all four places of both classes to be free.
+// busy_o     low when nothing is inside and the router has returned all four credits of both classes.
 // Source     a transfer to the own cell does not use the network: paper 2.2.1. Link, turns: own guess.
 module ap1000p_link (
     input  logic clk_i,
@@ -38,10 +40,10 @@ module ap1000p_link (
     input logic rx_last_i,
     output logic [3:0] rx_credit_o
 );
-  // Words that wait: for the router, and of the cell itself.
+  // Words that wait for the router, and those of the cell itself.
   logic [1:0] net_ready, net_valid, net_pop, own_ready, own_valid, own_pop, room, wants, busy;
   logic [1:0][32:0] net_word;
-  logic turn_q;  // who goes if both could
+  logic turn_q;  // the class that goes if both can
 
   assign wants   = net_valid & room;
   assign net_pop = (wants == '1) ? {turn_q, !turn_q} : wants;
@@ -58,7 +60,7 @@ module ap1000p_link (
   for (genvar c = 0; c < 2; c++) begin : gen_class
     logic [32:0] own_word, far_word;
     logic [1:0] net_level, own_level;
-    logic [2:0] places_q, far_level;
+    logic [2:0] credits_q, far_level;
     logic far_valid, far_pop, far_in, unused_far;
 
     assign out_ready_o[c] = net_ready[c] && own_ready[c];
@@ -91,11 +93,11 @@ module ap1000p_link (
         .level_o    (own_level)
     );
 
-    // Free places at the router.
-    assign room[c] = places_q != '0 || tx_credit_i[2*c];
+    // Credits: free places at the router.
+    assign room[c] = credits_q != '0 || tx_credit_i[2*c];
     always_ff @(posedge clk_i) begin
-      if (rst_i) places_q <= 3'd4;
-      else places_q <= places_q + 3'(tx_credit_i[2*c]) - 3'(net_pop[c]);
+      if (rst_i) credits_q <= 3'd4;
+      else credits_q <= credits_q + 3'(tx_credit_i[2*c]) - 3'(net_pop[c]);
     end
 
     // From the router.
@@ -116,7 +118,7 @@ module ap1000p_link (
     );
     always_ff @(posedge clk_i) rx_credit_o[2*c+:2] <= {1'b0, far_pop && !rst_i};
 
-    // Message by message.
+    // Message by message, in turn.
     logic within_q, own_q, own, pop;
     assign own = within_q ? own_q : own_valid[c] && !(far_valid && own_q);
     assign in_valid_o[c] = own ? own_valid[c] : far_valid;
@@ -130,12 +132,12 @@ module ap1000p_link (
       else if (in_valid_o[c]) within_q <= !(pop && in_last_o[c]);
     end
 
-    assign busy[c] = net_level != '0 || own_level != '0 || far_level != '0 || places_q != 3'd4;
+    assign busy[c] = net_level != '0 || own_level != '0 || far_level != '0 || credits_q != 3'd4;
 `ifdef TSUNAGI_ASSERT
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
         assert (!far_in || unused_far);
-        assert (!tx_credit_i[2*c] || places_q != 3'd4);
+        assert (!tx_credit_i[2*c] || credits_q != 3'd4);
       end
     end
 `endif

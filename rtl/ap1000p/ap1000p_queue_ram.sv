@@ -1,19 +1,23 @@
-// The queues of one class in a RAM of their own: words in, whole messages out. Queues are numbered in the order in which they have their turn.
+// AP1000+ MSC+, inside ap1000p_queues: the queues of one class in a RAM of their own, words in, whole messages out.
+// Queues are numbered by priority.
 //
-// Put        with `put_valid_i` a word of `put_queue_i` (one-hot), with the number of its message and its place in it, not of a queue that is
-//            full. The word must be the next of its queue's open message, or a first one; with `put_doubt_i` a first one. Another one
-//            is dropped, and so are the words of the open message: the message has lost words, or has more than MessageWords. `broken_o`
-//            says so. `forget_i` drops the open message of a queue, whose rest will not come; not together with a word of it.
-// Out        valid/ready stream {queue one-hot, end, word}: messages as a whole, chosen by `ap1000p_choose` in the cycle before
-//            the last word of the one before is offered, or later, when there is one. A message is in when its last word is.
-// Latency    3 cycles from a message's last word put to its first offered. 1 word per cycle, no bubble between messages.
+// Put        `put_valid_i` puts a word into `put_queue_i` (one-hot), with the number of its message and its index in
+//            it; the queue must not be full. The word must be the next of its queue's open message, or a first one;
+//            with `put_doubt_i` a first one. Another word is dropped, and so are the words of the open message: the
+//            message has lost words, or has more than MessageWords. `broken_o` says so. `forget_i` drops the open
+//            message of a queue, the rest of which will not come; not together with a word of it.
+// Out        valid/ready stream {queue one-hot, end, word}: whole messages. `ap1000p_queue_arbiter` selects one in the
+//            cycle before the last word of the one before is offered, or later, when there is one. A message is in when
+//            its last word is.
+// Latency    3 cycles from a message's last word put to its first offered. 1 word per cycle, no bubble between
+//            messages.
 // Full       `full_o`: the queue holds all its words, or all but one. It always holds a whole message then.
 // Reset      empties it.
-// more_o     the queue has a message, and it is not being given.
-// Source     queues in a RAM of 256 words: the machine's Linux port; a RAM for each class, so that none waits for the other's sender;
-//            pointers as an inner position of whole messages and a count of the open one's words: ours.
+// more_o     the queue has a message that is not being read.
+// Source     queues in a RAM of 256 words: the machine's Linux port. A RAM for each class, so that none waits for the
+//            other's sender; pointers as a position behind whole messages and a count of the open one's words: ours.
 module ap1000p_queue_ram #(
-    // words of each queue, a power of two and at least 32, 256 together at most; without a third one: 0
+    // words of each queue, a power of two and at least 32, 256 together at most; 0 for no third queue
     parameter int First = 32,
     parameter int Second = 64,
     parameter int Third = 64,
@@ -48,7 +52,7 @@ module ap1000p_queue_ram #(
     endcase
   endfunction
 
-  // The larger ones first: so each begins at a multiple of its size.
+  // The larger queues come first, so each begins at a multiple of its size.
   function automatic int base(input int queue);
     base = 0;
     for (int q = 0; q < N; q++) begin
@@ -65,12 +69,12 @@ module ap1000p_queue_ram #(
     end
   end
 
-  logic [N-1:0][7:0] whole_q, rd_q;  // where whole messages end, and where the next word to be read is
+  logic [N-1:0][7:0] whole_q, rd_q;  // positions behind the whole messages, and of the next word to be read
   logic [N-1:0][4:0] open_q;  // words behind whole_q
-  logic [N-1:0][2:0] number_q;  // of the message that they are of
+  logic [N-1:0][2:0] number_q;  // of their message
   logic [N-1:0][7:0] whole_addr, next_addr, rd_addr;
 
-  // ------------------------------------------------------------------------------------------------------------- put
+  // --------------------------------------------------------------------------------------------------------------- put
   logic [7:0] put_whole, put_next;
   logic [4:0] expected;
   logic [2:0] number;
@@ -93,7 +97,7 @@ module ap1000p_queue_ram #(
   assign first = put_index_i == '0;
   assign fits  = first || ({put_number_i, 5'(put_index_i)} == {number, expected} && !put_doubt_i);
 
-  // ----------------------------------------------------------------------------------------------------------- reader
+  // ------------------------------------------------------------------------------------------------------------ reader
   logic run_q, fetch, ends, choose;
   logic [N-1:0] sel_q, pick, more_q, forgotten;
   logic [7:0] addr_q, addr_pick, addr_next;
@@ -101,10 +105,10 @@ module ap1000p_queue_ram #(
   assign fetch  = run_q && (!out_valid_o || out_ready_i);
   assign choose = !run_q || (fetch && ends);
 
-  ap1000p_choose #(
+  ap1000p_queue_arbiter #(
       .N(N),
       .AgeCap(AgeCap)
-  ) u_choose (
+  ) u_queue_arbiter (
       .clk_i,
       .rst_i,
       .more_i(more_q),
@@ -126,16 +130,16 @@ module ap1000p_queue_ram #(
     localparam bit [7:0] Base = 8'(base(q));
     localparam bit [7:0] Mask = Size - 8'd1;
     logic full_q, put, in, out;
-    logic [7:0] place, rd_next, level;
-    logic [7:0] count_q;  // whole messages that are not being given
+    logic [7:0] next, rd_next, level;
+    logic [7:0] count_q;  // whole messages that are not being read
 
-    assign place = whole_q[q] + 8'(open_q[q]);
+    assign next = whole_q[q] + 8'(open_q[q]);
     assign whole_addr[q] = (whole_q[q] & Mask) | Base;
-    assign next_addr[q] = (place & Mask) | Base;
-    // The queue being read is a word further by the time it matters.
+    assign next_addr[q] = (next & Mask) | Base;
+    // The queue being read is a word further when this matters.
     assign rd_next = rd_q[q] + 8'(sel_q[q]);
     assign rd_addr[q] = (rd_next & Mask) | Base;
-    assign level = place - rd_q[q];
+    assign level = next - rd_q[q];
     assign full_o[q] = full_q;
     assign put = put_valid_i && put_queue_i[q];
     assign in = put && fits && put_end_i;
@@ -154,7 +158,7 @@ module ap1000p_queue_ram #(
       end else begin
         if (put) open_q[q] <= (!fits || put_end_i) ? '0 : 5'(put_index_i) + 5'd1;
         else if (forget_i[q]) open_q[q] <= '0;
-        if (in) whole_q[q] <= (first ? whole_q[q] : place) + 8'd1;
+        if (in) whole_q[q] <= (first ? whole_q[q] : next) + 8'd1;
         if (fetch && sel_q[q]) rd_q[q] <= rd_next;
         if (in != out) count_q <= count_q + (out ? '1 : 8'd1);
         more_q[q] <= in || count_q[7:1] != '0 || (more_q[q] && !out);
@@ -163,7 +167,7 @@ module ap1000p_queue_ram #(
     end
   end
 
-  (* no_rw_check *) logic [31:0] mem_q[256];  // a place is never read in the cycle it is written
+  (* no_rw_check *) logic [31:0] mem_q[256];  // no word is read in the cycle it is written
   logic end_q[256];
   logic write_q, wr_end_q;
   logic [ 7:0] wr_addr_q;
@@ -171,7 +175,7 @@ module ap1000p_queue_ram #(
   assign ends = end_q[addr_q];
 
   always_ff @(posedge clk_i) begin
-    // A cycle later: no word is read sooner than two cycles after it was put.
+    // A cycle late: no word is read sooner than two cycles after it was put.
     write_q <= put_valid_i && fits;
     wr_addr_q <= first ? put_whole : put_next;
     {wr_end_q, wr_data_q} <= {put_end_i, put_data_i};

@@ -1,34 +1,44 @@
-// The five queues of messages to be sent, with spill to cell memory.
+// AP1000+ MSC+, the five queues of messages to be sent, with spill to cell memory.
 //
-// In         a writer for each queue (regs.toml: 0 system, 1 remote access, 2 user, 3 remote reply, 4 GET reply), each a stream of
-//            words with `end` on a message's last one. `in_ready_o` depends on flip-flops only.
-// Direct     words for any queue, as the host writes them to direct pages: {queue one-hot, number of the message, place in it, end, word}.
-//            Number and place count in through mode only.
-// Out        a stream of whole messages {end, word} for each send controller, [0] requests of queues 0 to 2, [1] replies of 3 and 4. `out_queue_o`
-//            says of which queue: a bit of [2:0] and one of [4:3]. No message waits for one of the other class.
-// Order      remote access, system, user; remote reply, GET reply. A message that was passed over AgeCap times goes first: `ap1000p_choose`.
-// Spill      a word that finds its queue full goes to the spill region, and so do all later ones of its queue until it has none
-//            there: order is kept. The region is a ring of `limit_i` x 8 KB from `base_i` x 512 KB, shared by the queues.
-// Share      of the region the user's queue has half at most, and leaves the other half to the others. No word of a reply goes there while one of
-//            a request is there, and no request's amid a reply that goes: what comes back in order never keeps a reply behind a request.
-// Refill     with HardwareRefill the elements come back by themselves, in the order in which they were spilled. Without it
-//            `fill_o` asks software for it: in through mode direct words go to their queue's RAM whatever was spilled (or wait for
-//            room), with the number and the place that their elements had; elements that software has read are given up by `release`.
-// Latency    3 cycles from a message's last word to its first one offered, if nothing was spilled. 1 word per cycle in, all writers
-//            together, and 1 per cycle out of each class.
-// Full       with a full queue, and no room for it in the region or `block_i`, that queue's writer waits, and nobody else. Nothing is lost.
-//            `full_o`: 8 KB or less of the region, or of the user's half once it has words there, are left (the red zone).
-// Modes      `pause_i`: no writer begins a message; `stable_o`: none is within one (without HardwareRefill, but for one whose rest waits for
-//            room in the region), what was spilled is in memory, no direct word waits. `block_i`: nothing more is spilled of a queue that has nothing spilled. `through_i`: see Refill. Each acts a cycle later.
+// In         a writer for each queue (regs.toml: 0 system, 1 remote access, 2 user, 3 remote reply, 4 GET reply), each
+//            a stream of words with `end` on a message's last one. `in_ready_o` depends on flip-flops only.
+// Direct     words for any queue, as the host writes them to direct pages: {queue one-hot, number of the message, index
+//            in it, end, word}. Number and index count in through mode only.
+// Out        a stream of whole messages {end, word} for each send controller: [0] requests of queues 0 to 2, [1]
+//            replies of 3 and 4. `out_queue_o` says of which queue: a bit of [2:0] and one of [4:3]. No message waits
+//            for one of the other class.
+// Order      remote access, system, user; remote reply, GET reply. A message that was passed over AgeCap times goes
+//            first: `ap1000p_queue_arbiter`.
+// Spill      a word that finds its queue full goes to the spill region, and so do all later ones of its queue until it
+//            has none there: order is kept. The region is a ring of `limit_i` x 8 KB from `base_i` x 512 KB, shared by
+//            the queues.
+// Share      the user's queue gets half of the region at most, and leaves the other half to the others. Replies enter
+//            the region only while no request is there, and no request enters amid a reply. So in-order refill never
+//            keeps a reply behind a request.
+// Refill     with HardwareRefill the elements come back by themselves, in the order in which they were spilled. Without
+//            it `fill_o` asks software for them. In through mode direct words enter their queue's RAM whatever is
+//            spilled (or wait for room), with the number and the index of their elements. `release` gives up elements
+//            that software has read.
+// Latency    3 cycles from a message's last word to its first one offered, if nothing was spilled. 1 word per cycle in,
+//            all writers together, and 1 per cycle out of each class.
+// Full       if a queue is full, and the region has no room for it or `block_i` is set, its writer waits, and no other.
+//            Nothing is lost. `full_o`: 8 KB or less are left of the region, or of the user's half once it has words
+//            there (the red zone).
+// Modes      each acts a cycle later. `pause_i`: no writer begins a message. `stable_o`: no writer is within a message,
+//            everything spilled is in memory, no direct word waits. Without HardwareRefill a message may wait for room
+//            in the region and be stable. `block_i`: a queue with nothing in the region spills nothing. `through_i`:
+//            see Refill.
 // Misuse     a message of more than 16 words is dropped: `broken_o`. Base and limit act when the region is next empty.
-// Memory     a refused write: `spill_error_o`. An element that the memory refused, or that cannot be read back as it was written:
-//            `lost_o`. Of each queue the messages that miss a word are dropped (`broken_o`), the others are as if nothing had happened:
-//            an element says which message it is of, modulo 8. So between two elements of a message less than 8 may be lost of any
-//            queue, or it is dropped, too. (Refused runs: `ap1000p_refill`.)
-// Reset      empties all, the region too; the memory must forget the bursts it was told of.
+// Memory     a refused write: `spill_error_o`. An element that the memory refused, or that does not read back as it was
+//            written: `lost_o`. Each message that misses a word is dropped (`broken_o`); the others are as if nothing
+//            had happened. An element names its message modulo 8. So if 8 or more elements of any queue are lost
+//            between two elements of a message, that message is dropped, too. (Refused runs: `ap1000p_refill`.)
+// Reset      empties all, the region too; the memory must forget its bursts.
 // busy_o     low: without a valid input nothing changes.
-// Source     queues, automatic spill, the processor not stopped: paper 2.2.5, 2.2.10. Sizes, numbers, element, region, modes: the
-//            machine's Linux port; from the paper only that remote accesses go before PUT and GET (2.2.5). Order, an output for each class, ring, hardware refill, what an error costs, what the modes mean exactly: own guess.
+// Source     queues, automatic spill, the processor not stopped: paper 2.2.5, 2.2.10. Sizes, numbers, element, region,
+//            modes: the machine's Linux port; from the paper only that remote accesses go before PUT and GET (2.2.5).
+//            Order, an output for each class, ring, hardware refill, the cost of an error, the exact meaning of the
+//            modes: own guess.
 module ap1000p_queues #(
     parameter int DataW = 64,  // bits of a bus word, 32 or 64
     parameter bit HardwareRefill = 1'b1,
@@ -65,7 +75,7 @@ module ap1000p_queues #(
     output logic [4:0] in_ready_o,
     input logic [4:0] in_end_i,
     input logic [4:0][31:0] in_data_i,
-    input logic arriving_i,  // a word on its way here: not stable
+    input logic arriving_i,  // a direct word is on its way: not stable
     input logic direct_valid_i,
     output logic direct_ready_o,
     input logic [4:0] direct_queue_i,
@@ -106,8 +116,8 @@ module ap1000p_queues #(
   logic pause_q, through_q, block_q;
   always_ff @(posedge clk_i) {pause_q, through_q, block_q} <= {pause_i, through_i, block_i};
 
-  // ------------------------------------------------------------------------------------------------- who may put a word
-  logic [6:0] asks, asks_q, grant, take;
+  // ------------------------------------------------------------------------------------------------------- arbitration
+  logic [6:0] req, req_q, grant, take;
   logic direct_valid, direct_end;
   logic [ 4:0] direct_queue;
   logic [ 2:0] direct_number;
@@ -133,8 +143,8 @@ module ap1000p_queues #(
   logic [TagW-1:0] refill_tag;
   logic [31:0] refill_data;
 
-  logic [4:0] full, away_q, may, midway_q;  // away: has words in the region; midway: the writer is within a message
-  logic [4:0][3:0] index_q;  // place of the writer's next word in its message
+  logic [4:0] full, away_q, may, midway_q;  // away: has words in the region; midway: amid a message
+  logic [4:0][3:0] index_q;  // of the writer's next word in its message
   logic [4:0][2:0] number_q;  // of its message
   logic [4:0] room;  // to spill a word
   logic [4:0] forget;  // the rest of the open message was lost
@@ -142,33 +152,33 @@ module ap1000p_queues #(
   for (genvar q = 0; q < 5; q++) begin : gen_writer
     assign may[q] = full[q] || away_q[q] ? room[q] && (away_q[q] || !block_q) : 1'b1;
     assign in_ready_o[q] = grant[q] && may[q] && (midway_q[q] || !pause_q);
-    assign asks[q] = in_valid_i[q] && may[q] && (midway_q[q] || !pause_q);
+    assign req[q] = in_valid_i[q] && may[q] && (midway_q[q] || !pause_q);
   end
-  assign asks[5] = direct_valid && (direct_queue & (through_q ? ~full & ~forget : may)) != '0;
-  assign asks[6] = refill_valid && !refill_new && (refill_lost || (refill_queue & full) == '0);
-  assign take = grant & asks;
-  // The arbiter sees who asked a cycle ago: who no longer does is passed by.
-  always_ff @(posedge clk_i) asks_q <= rst_i ? '0 : asks;
+  assign req[5] = direct_valid && (direct_queue & (through_q ? ~full & ~forget : may)) != '0;
+  assign req[6] = refill_valid && !refill_new && (refill_lost || (refill_queue & full) == '0);
+  assign take   = grant & req;
+  // The arbiter sees the requests of the cycle before; one that has gone is passed by.
+  always_ff @(posedge clk_i) req_q <= rst_i ? '0 : req;
 
   arbiter_rr #(
       .N(7)
   ) u_turn (
       .clk_i,
       .rst_i,
-      .req_i(asks_q),
+      .req_i(req_q),
       .advance_i(1'b1),
       .grant_o(grant)
   );
 
-  // ------------------------------------------------------------------------------------------------------------ the word
+  // -------------------------------------------------------------------------------------------------------------- word
   logic through, refill, taken, put, diverted, word_end;  // put: into a RAM; diverted: to the region
-  logic [ 6:0] away;  // whose words go there
+  logic [ 6:0] away;  // writers that put words there
   logic [ 4:0] queue;
   logic [ 2:0] number;
   logic [ 3:0] index;
   logic [31:0] word;
 
-  // Of the one whose turn it is, taken or not: what it is put to is known early.
+  // The word of the granted writer, taken or not, so that its queue is known early.
   assign through = grant[5] && through_q;
   always_comb begin
     queue = grant[4:0];
@@ -210,7 +220,7 @@ module ap1000p_queues #(
     end
   end
 
-  // Remote accesses have their turn before the system.
+  // Remote accesses go before the system.
   logic [1:0] put_class, ram_busy, broken;
   logic [4:0] more;
   logic doubt;
@@ -269,14 +279,14 @@ module ap1000p_queues #(
       .out_data_o(out_data_o[1])
   );
 
-  // ----------------------------------------------------------------------------------------------------------- the region
+  // ------------------------------------------------------------------------------------------------------------ region
   logic spill_ready, spill_room, spill_busy, empty, stored_valid, spill_error;
   logic [2:0] stored_count;
-  logic [16:0] held_q, gone, users_q;  // elements; users: of the user's queue, and lost ones until the region is empty
+  logic [16:0] held_q, gone, users_q;  // elements; users: the user's, and lost ones until the region is empty
   logic signed [18:0] left, users_left;
-  logic quiet, requests_away, requests_ask, reply_goes, any_room;
+  logic quiet, requests_away, requests_wait, reply_goes, any_room;
   logic [2:0] room_q;  // replies, user, other requests
-  logic [1:0] just_q;  // a reply, a request went in the cycle before, which `room_q` does not know of
+  logic [1:0] just_q;  // a reply, a request went in the cycle before; `room_q` does not include it
   logic [7:0] base;
   logic [6:0] limit;
   logic [TagW-1:0] tag;
@@ -285,11 +295,11 @@ module ap1000p_queues #(
   assign quiet = empty && (grant & away) == '0;  // and nothing goes there now
   assign left = $signed({2'b0, limit, 10'b0}) - $signed({2'b0, held_q});
   assign users_left = $signed({3'b0, limit, 9'b0}) - $signed({2'b0, users_q});
-  // A word may be on its way in; an empty region can be gone in the next cycle.
+  // A word may be on its way in. A region that is empty may be taken away in the next cycle.
   assign any_room = left >= 19'sd2 && spill_room && !(empty && limit_i == '0);
   assign room = {{2{room_q[2] && !just_q[0]}}, {room_q[1], {2{room_q[0]}}} & {3{!just_q[1]}}};
   assign requests_away = away_q[2:0] != '0;
-  assign requests_ask = (in_valid_i[2:0] & full[2:0]) != '0;  // before the next message of a reply
+  assign requests_wait = (in_valid_i[2:0] & full[2:0]) != '0;  // before the next message of a reply
   always_comb begin
     reply_goes = (away_q[4:3] & midway_q[4:3]) != '0;
     gone = '0;
@@ -310,7 +320,7 @@ module ap1000p_queues #(
       else users_q <= users_q + 17'(diverted && queue[2]) - 17'(refill && !refill_lost && refill_queue[2]);
       just_q <= {diverted && queue[4:3] != '0, diverted && queue[2:0] != '0};
       room_q <= {
-        any_room && !requests_away && (reply_goes || !requests_ask),
+        any_room && !requests_away && (reply_goes || !requests_wait),
         any_room && !reply_goes && users_left >= 19'sd2,
         any_room && !reply_goes
       };
@@ -355,11 +365,11 @@ module ap1000p_queues #(
       .error_o(spill_error)
   );
 
-  // A queue has nothing more in the region when the last element that was spilled of it is back, or the region is empty. In the latter
-  // case that one was lost, and with it the rest of the message that is open in the RAM, if one is.
+  // A queue has nothing more in the region when its last spilled element is back, or the region is empty. In the latter
+  // case that element was lost, and with it the rest of a message that is open in the RAM.
   logic [4:0] back;
   if (HardwareRefill) begin : gen_refill
-    logic [TagW-1:0] first_q[8];  // of each queue's first element, before which all its words are in the RAM
+    logic [TagW-1:0] first_q[8];  // of each queue's first element; all earlier words are in the RAM
     logic [TagW-1:0] last_q [8];  // of its last one
     logic [4:0] starts, missed;
     logic [2:0] put_number, get_number;
@@ -377,14 +387,14 @@ module ap1000p_queues #(
       if (diverted) last_q[put_number] <= tag;
     end
     for (genvar q = 0; q < 5; q++) begin : gen_missed
-      logic [3:0] misses_q;  // elements lost since one of the queue came, 8 at most
+      logic [3:0] misses_q;  // elements lost since the queue's last one came, 8 at most
       assign missed[q] = misses_q[3];
       always_ff @(posedge clk_i) begin
         if (rst_i || (refill && !refill_lost && refill_queue[q])) misses_q <= '0;
         else if (refill && refill_lost && !missed[q]) misses_q <= misses_q + 4'd1;
       end
     end
-    // While many are missing an element is looked at in the cycle before its turn.
+    // While many are missing, an element is checked in the cycle before its turn.
     logic stood_q, doubt_q;
     always_ff @(posedge clk_i) begin
       stood_q <= refill_valid && !refill && !rst_i;
@@ -443,7 +453,7 @@ module ap1000p_queues #(
                       mem_rd_data_valid_i, mem_rd_data_data_i, mem_rd_data_last_i, mem_rd_data_err_i};
   end
 
-  // Within a message whose rest has no room in the region: only software makes some.
+  // Amid a message, without room in the region for its rest: only software makes room.
   logic [4:0] stuck;
   assign stuck = HardwareRefill ? '0 : away_q & ~room;
 
@@ -480,7 +490,7 @@ module ap1000p_queues #(
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      // At most one word per cycle; what is spilled has room.
+      // At most one word per cycle; a spilled word has room.
       assert ((grant & (grant - 7'd1)) == '0);
       assert (!diverted || spill_ready);
     end

@@ -1,27 +1,35 @@
 // AP1000+ MSC+, receive controller of one class of messages: executes them one after the other, without the processor.
 //
-// Input      whole messages (docs/machines/ap1000p.md, "Messages on the network"), route word first, the last word marked.
-// PUT, GET_REPLY, ATOMIC_REPLY   data to memory, through the MMU in the context of the message, or word by word to successive communication registers
-//            (the stride means nothing there); then the flag counts, if the message was whole and nothing failed.
-// GET        to queue 1 as a GET_REPLY. CSI, FOP to the word unit, the old word to queue 0. LOAD, STORE to the word unit or a communication
-//            register, their answer to queue 0: of a load that failed without data, of a store always.
-// LOAD_REPLY to `load_*_o`, with its sender; STORE_ACK a pulse, `ack_o`.
-// Order      a message has no effect before all messages before it are executed, but that data may be written before the flag of the
-//            message before counts, and that LOAD_REPLY and STORE_ACK are told when they come. So a GET's answer says that what came before it is in
-//            memory.
-// Broken     what is not executed as it says is told in the order of the messages: `broken_valid_o`, a pulse with why, kind and sender (regs.toml,
-//            "BROKEN"), and counted up to 65535. Its words are taken to the last; no flag counts; the next message is not affected.
-// SEND       when all before is done: header and data into the ring buffer of its context (ap1000p_ring), which then goes on behind it; then the
-//            flag. What ends early, or meets an error, leaves the ring as it was. Requests only.
-// Fault      `fault_valid_o` holds, with why, for whom and where (always a write), until `retry_i` or `abort_i`; with FAULT_RING the address says which ring
-//            buffer, and how much room. Faults of the word unit are its own.
-// Rate       1 word per cycle, also over the ends of messages with data; 2 cycles per run of words (ap1000p_runs).
+// Input      whole messages (docs/machines/ap1000p.md, "Messages on the network"), route word first, the last word
+//            marked.
+// Data       of PUT, GET_REPLY and ATOMIC_REPLY go to memory, through the MMU in the context of the message, or word by
+//            word to successive communication registers (the stride means nothing there). Then the flag counts, if the
+//            message was whole and nothing failed.
+// Others     GET goes to queue 1 as a GET_REPLY. CSI and FOP go to the word unit, the old word to queue 0. LOAD and
+//            STORE go to the word unit or a communication register, and their reply to queue 0: of a load that failed
+//            without data, of a store always. LOAD_REPLY appears on `load_*_o`, with its sender; STORE_ACK is a pulse,
+//            `ack_o`.
+// Order      a message has no effect before all earlier ones are executed, with two exceptions. Data may be written
+//            before the flag of the message before counts. LOAD_REPLY and STORE_ACK are reported when they come. So a
+//            GET's reply says that what came before it is in memory.
+// Broken     a message that is not executed as it says is reported in the order of the messages: `broken_valid_o`, a
+//            pulse with reason, kind and sender (regs.toml, "BROKEN"), counted up to 65535. Its words are taken to the
+//            last; no flag counts; the next message is not affected.
+// SEND       requests only. When all earlier messages are done, header and data go into the ring buffer of its context
+//            (ap1000p_ring), which then moves on; then the flag counts. A SEND that ends early, or meets an error,
+//            leaves the ring as it was.
+// Fault      `fault_valid_o` holds, with the reason, for whom and where (always a write), until `retry_i` or `abort_i`.
+//            With FAULT_RING the address says which ring buffer, and how many slots are needed. Faults of the word unit
+//            are its own.
+// Rate       1 word per cycle, also over the ends of messages with data; 2 cycles per run of words
+//            (ap1000p_address_runs).
 // Latency    5 cycles and the lookup from the first word of data to the write engine (2 more to the memory).
-// Full       requests wait for their queues; replies for nothing but memory, MMU, word unit, communication registers and `load_ready_i`.
-// Reset      drops everything; MMU, memory, word unit and registers must forget what they were asked, too.
+// Full       requests wait for their queues; replies only for memory, MMU, word unit, communication registers and
+//            `load_ready_i`.
+// Reset      drops everything; MMU, memory, word unit and registers must forget their requests, too.
 // Source     paper 2.2.1, 2.2.4, 2.2.6, 2.2.8, 2.2.9. Messages, order, what is broken: own guess.
 module ap1000p_receive #(
-    parameter bit Reply = 1'b0,  // the class: replies; otherwise requests
+    parameter bit Reply = 1'b0,  // replies, otherwise requests
     parameter int MemW = 26  // bits of an address in cell memory, 9 to 31
 ) (
     input logic clk_i,
@@ -29,7 +37,7 @@ module ap1000p_receive #(
     output logic busy_o,
     input logic [7:0] cell_x_i,  // this cell
     input logic [7:0] cell_y_i,
-    input logic forget_i,  // ap1000p_runs: a page has been demapped
+    input logic forget_i,  // ap1000p_address_runs: a page has been demapped
 
     input logic [2:0] ring_on_i,  // ap1000p_ring
     input logic [2:0][1:0] ring_size_i,
@@ -110,11 +118,11 @@ module ap1000p_receive #(
     output logic queue_end_o,
     output logic [31:0] queue_data_o,
 
-    // Replies: for who issues remote accesses. A load's data are 1 word, or 2, the first in 31:0.
+    // Replies, for ap1000p_access. A load's data are 1 word, or 2, the first in 31:0.
     output logic load_valid_o,
     input logic load_ready_i,
     output logic load_err_o,
-    output logic [1:0][7:0] load_cell_o,  // that answers: {y, x}
+    output logic [1:0][7:0] load_cell_o,  // of the response: {y, x}
     output logic [63:0] load_data_o,
     output logic ack_o,
 
@@ -125,7 +133,7 @@ module ap1000p_receive #(
     output logic [7:0] broken_y_o,
     output logic [15:0] broken_count_o
 );
-  // Messages come from a register stage: what is decided here does not depend on the network's timing.
+  // A register stage keeps the network's timing out of the decisions here.
   logic in_valid, in_ready, in_last;
   logic [31:0] in_data;
   skid #(
@@ -148,23 +156,23 @@ module ap1000p_receive #(
   logic [2:0][31:0] word;
   logic job_valid, job_ready, data_valid, data_ready, data_end, data_short;
   logic [31:0] data;
-  logic ring_ask, ring_done, to_ring, over, whole, ring_fault, place_fault;
+  logic ring_valid, ring_done, to_ring, over, whole, ring_fault, store_fault;
   logic [ 3:0] ring_reason;
   logic [26:0] ring_at;
   logic [ 1:0] ring_size;
   logic [31:0] ring_what;
-  logic [ 2:0] place_reason;
+  logic [ 2:0] store_reason;
   logic head_put, op_valid, op_done, note_valid, note_ready, note_job, note_flag;
   logic [3:0] head_index, op_reason, note_reason;
   logic [2:0] op;
-  logic take_busy, answer_busy, place_busy, idle;
+  logic parse_busy, reply_busy, store_busy, idle;
 
-  ap1000p_take #(
+  ap1000p_parse #(
       .Reply(Reply)
-  ) u_take (
+  ) u_parse (
       .clk_i,
       .rst_i,
-      .busy_o(take_busy),
+      .busy_o(parse_busy),
       .in_valid_i(in_valid),
       .in_ready_o(in_ready),
       .in_data_i(in_data),
@@ -181,7 +189,7 @@ module ap1000p_receive #(
       .data_end_o(data_end),
       .data_short_o(data_short),
       .data_o(data),
-      .ring_valid_o(ring_ask),
+      .ring_valid_o(ring_valid),
       .ring_done_i(ring_done),
       .ring_reason_i(ring_reason),
       .head_put_o(head_put),
@@ -207,7 +215,7 @@ module ap1000p_receive #(
     assign {ring_write_o, ring_busy_o} = '0;
     assign to_ring = 1'b0;
     logic unused_ring;
-    assign unused_ring = ^{ring_on_i, ring_size_i, ring_context_i, ring_read_i, ring_set_i, ring_at_i, ring_ask, over,
+    assign unused_ring = ^{ring_on_i, ring_size_i, ring_context_i, ring_read_i, ring_set_i, ring_at_i, ring_valid, over,
                            whole};
   end else begin : gen_ring
     assign to_ring = kind[ap1000p_pkg::PageSendLsb];
@@ -222,11 +230,11 @@ module ap1000p_receive #(
         .set_at_i(ring_at_i),
         .write_o(ring_write_o),
         .busy_o(ring_busy_o),
-        .ask_valid_i(ring_ask && idle),
-        .ask_context_i(length[31:20]),
-        .ask_words_i(length[19:0]),
-        .ask_done_o(ring_done),
-        .ask_reason_o(ring_reason),
+        .req_valid_i(ring_valid && idle),
+        .req_context_i(length[31:20]),
+        .req_words_i(length[19:0]),
+        .rsp_valid_o(ring_done),
+        .rsp_reason_o(ring_reason),
         .at_o(ring_at),
         .size_o(ring_size),
         .fault_valid_o(ring_fault),
@@ -241,10 +249,10 @@ module ap1000p_receive #(
   logic flag_valid, flag_system;
   logic [11:0] flag_context;
   logic [31:0] flag_addr;
-  ap1000p_place u_place (
+  ap1000p_store u_store (
       .clk_i,
       .rst_i,
-      .busy_o(place_busy),
+      .busy_o(store_busy),
       .idle_o(idle),
       .forget_i,
       .job_valid_i(job_valid),
@@ -281,8 +289,8 @@ module ap1000p_receive #(
       .mmu_rsp_ready_o,
       .mmu_rsp_addr_i,
       .mmu_rsp_fault_i,
-      .fault_valid_o(place_fault),
-      .fault_reason_o(place_reason),
+      .fault_valid_o(store_fault),
+      .fault_reason_o(store_reason),
       .retry_i,
       .abort_i,
       .mem_cmd_valid_o,
@@ -305,29 +313,29 @@ module ap1000p_receive #(
       .flag_done_i(word_done_i),
       .over_o(over),
       .whole_o(whole),
-      .told_valid_o(broken_valid_o),
-      .told_reason_o(broken_reason_o),
-      .told_kind_o(broken_kind_o),
-      .told_x_o(broken_x_o),
-      .told_y_o(broken_y_o)
+      .reported_valid_o(broken_valid_o),
+      .reported_reason_o(broken_reason_o),
+      .reported_kind_o(broken_kind_o),
+      .reported_x_o(broken_x_o),
+      .reported_y_o(broken_y_o)
   );
-  // The lookup's, which hold during a fault; or a ring's, which is asked when nothing is looked up.
-  assign fault_valid_o = place_fault || ring_fault;
-  assign fault_reason_o = ring_fault ? 3'(ap1000p_pkg::FaultRing) : place_reason;
+  // The lookup's, which hold during a fault, or a ring's: a ring is requested when nothing is looked up.
+  assign fault_valid_o = store_fault || ring_fault;
+  assign fault_reason_o = ring_fault ? 3'(ap1000p_pkg::FaultRing) : store_reason;
   assign fault_context_o = ring_fault ? length[31:20] : mmu_req_context_o;
   assign fault_addr_o = ring_fault ? ring_what : mmu_req_addr_o;
   assign fault_system_o = ring_fault ? kind[ap1000p_pkg::PageSystemLsb] : mmu_req_system_o;
 
-  logic ask_valid, ask_physical;
-  logic [ 2:0] ask_op;
-  logic [31:0] ask_addr;
-  ap1000p_answer #(
+  logic reply_valid, reply_physical;
+  logic [ 2:0] reply_op;
+  logic [31:0] reply_addr;
+  ap1000p_reply #(
       .Reply(Reply),
       .MemW (MemW)
-  ) u_answer (
+  ) u_reply (
       .clk_i,
       .rst_i,
-      .busy_o(answer_busy),
+      .busy_o(reply_busy),
       .cell_x_i,
       .cell_y_i,
       .may_i(idle),
@@ -343,11 +351,11 @@ module ap1000p_receive #(
       .head_put_i(head_put),
       .head_index_i(head_index),
       .head_data_i(in_data),
-      .word_valid_o(ask_valid),
+      .word_valid_o(reply_valid),
       .word_ready_i,
-      .word_op_o(ask_op),
-      .word_physical_o(ask_physical),
-      .word_addr_o(ask_addr),
+      .word_op_o(reply_op),
+      .word_physical_o(reply_physical),
+      .word_addr_o(reply_addr),
       .word_strb_o,
       .word_a_o,
       .word_b_o,
@@ -370,17 +378,17 @@ module ap1000p_receive #(
       .queue_data_o
   );
 
-  // An operation begins when no flag is to be counted any more: the two never ask together.
-  assign word_valid_o = flag_valid || ask_valid;
-  assign word_op_o = flag_valid ? 3'(ap1000p_pkg::WordInc) : ask_op;
+  // An operation begins when no flag is left to be counted, so the two never request together.
+  assign word_valid_o = flag_valid || reply_valid;
+  assign word_op_o = flag_valid ? 3'(ap1000p_pkg::WordInc) : reply_op;
   assign word_context_o = flag_valid ? flag_context : length[31:20];
   assign word_system_o = flag_valid ? flag_system : kind[ap1000p_pkg::PageSystemLsb];
-  assign word_physical_o = !flag_valid && ask_physical;
-  assign word_addr_o = flag_valid ? flag_addr : ask_addr;
+  assign word_physical_o = !flag_valid && reply_physical;
+  assign word_addr_o = flag_valid ? flag_addr : reply_addr;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) broken_count_o <= '0;
     else if (broken_valid_o && broken_count_o != '1) broken_count_o <= broken_count_o + 16'd1;
   end
-  assign busy_o = in_valid || take_busy || place_busy || answer_busy;
+  assign busy_o = in_valid || parse_busy || store_busy || reply_busy;
 endmodule

@@ -1,17 +1,18 @@
-// Elements of the spill region, back from cell memory in their order.
+// AP1000+ MSC+, inside ap1000p_queues: reads elements of the spill region back from cell memory, in order.
 //
-// Stored     `stored_valid_i` announces `stored_count_i` + 1 elements that are in memory, or that it refused (`stored_refused_i`). They are
-//            fetched as soon as there is room.
+// Stored     `stored_valid_i` announces `stored_count_i` + 1 elements that are in memory, or that it refused
+//            (`stored_refused_i`). They are fetched as soon as there is room.
 // Memory     read commands {addr, len = beats - 1} of up to 8 elements, none across a multiple of 8; one at a time.
-// Out        valid/ready stream: `lost` alone, or {queue one-hot, number of the message, place in it, end, tag, word}. An element is
-//            lost when the memory refused it, or reports an error, or its tag is not the one that must be there.
-// Refused    Notes + 2 runs of refused elements are remembered, as long as they are. With more of them in the region the last run
-//            is extended to the new one: what lies between is lost, too. (What was there before could have the right tag.)
+// Out        valid/ready stream: `lost` alone, or {queue one-hot, number of the message, index in it, end, tag, word}.
+//            An element is lost if the memory refused it, or reports an error, or its tag is not the expected one.
+// Refused    Notes + 2 runs of refused elements are remembered, of any length. With more of them in the region the last
+//            run is extended to the new one: the elements between are lost, too. (The contents from before could have
+//            the right tag.)
 // Region     as `ap1000p_spill` uses it; while `empty_i`, the next element to come is the one with tag `tag_i`.
-// Latency    3 cycles from stored to the memory's command, 2 from its word. 1 element per beat pair (32 bits) or beat (64 bits)
-//            within a burst; the next one is asked for when it is in.
-// Full       18 elements wait; nothing is asked for that has no room.
-// Reset      empties it; the memory must forget the bursts it was told of, too.
+// Latency    3 cycles from stored to the memory's command, 2 from its word. 1 element per beat pair (32 bits) or beat
+//            (64 bits) within a burst; the next burst is requested when this one is in.
+// Full       18 elements wait; a burst is requested only if there is room for it.
+// Reset      empties it; the memory must forget its bursts, too.
 // Source     automatic spill: paper 2.2.10; refill by hardware: own guess (the machine's system software refills).
 module ap1000p_refill #(
     parameter int DataW = 64,  // bits of a bus word, 32 or 64
@@ -59,11 +60,11 @@ module ap1000p_refill #(
     ap1000p_refill_Notes_must_be_1_to_256 u_bad ();
   end
 
-  // ------------------------------------------------------------------------------------------------------------- bursts
+  // ------------------------------------------------------------------------------------------------------------ bursts
   logic active_q, cmd_valid_q, start, half_q, element, wraps, fifo_ready;
   logic [TagW-1:0] tag_q;  // of the next element
   logic [ap1000p_pkg::SpillTagPositionW-1:0] position;
-  logic [16:0] stored_q;  // in memory, not asked for
+  logic [16:0] stored_q;  // in memory, not requested
   logic [2:0] left_q, count, to_edge;  // minus 1
   logic [31:0] addr_q;
   logic [ 7:0] len_q;
@@ -110,14 +111,14 @@ module ap1000p_refill #(
   assign mem_cmd_len_o    = len_q;
   assign mem_data_ready_o = active_q && !cmd_valid_q;
 
-  // ------------------------------------------------------------------------------------------------------------ refused
-  // Runs as {elements between it and the run before, its elements}: the oldest counts down to its end, the newest may be widened, those
-  // between are in a FIFO.
+  // ----------------------------------------------------------------------------------------------------------- refused
+  // Runs as {elements between it and the run before, its elements}. The oldest counts down to its end, the newest may
+  // be widened, the others are in a FIFO.
   logic [16:0] oldest_gap_q, oldest_run_q, newest_gap_q, newest_run_q, note_gap, note_run;
-  logic [16:0] behind_q, behind, told;  // elements behind all runs
+  logic [16:0] behind_q, behind, added;  // elements behind all runs
   logic oldest_q, newest_q, refused, ends, free, note_ready, note_valid, hands_on, adds, widens;
   logic [$clog2(Notes+1)-1:0] unused_level;
-  assign told = 17'(stored_count_i) + 17'd1;
+  assign added = 17'(stored_count_i) + 17'd1;
   assign refused = oldest_q && oldest_gap_q == '0;
   assign ends = element && refused && oldest_run_q == 17'd1;
   assign free = !oldest_q || ends;
@@ -148,7 +149,7 @@ module ap1000p_refill #(
       else oldest_gap_q <= oldest_gap_q - 17'd1;
     end
     if (adds) begin
-      newest_run_q <= (widens ? newest_run_q + behind_q : '0) + told;
+      newest_run_q <= (widens ? newest_run_q + behind_q : '0) + added;
       if (!widens) newest_gap_q <= behind;
     end
     if (rst_i) begin
@@ -156,13 +157,13 @@ module ap1000p_refill #(
       oldest_q <= 1'b0;
       newest_q <= 1'b0;
     end else begin
-      behind_q <= adds ? '0 : behind + (stored_valid_i ? told : '0);
+      behind_q <= adds ? '0 : behind + (stored_valid_i ? added : '0);
       if (free) oldest_q <= note_valid || newest_q;
       newest_q <= adds || (newest_q && !hands_on);
     end
   end
 
-  // ----------------------------------------------------------------------------------------------------------- elements
+  // ---------------------------------------------------------------------------------------------------------- elements
   logic [63:0] both;
   logic err, one, lost;
   logic [4:0] queue;

@@ -1,19 +1,25 @@
-// AP1000+ MSC+ and MC, host registers: what the operating system sets, what it is told, faults it serves, and the interrupt.
+// AP1000+ MSC+ and MC, host registers of both chips: settings of the operating system, state, faults to be served, and
+// the interrupt.
 //
-// Host       32-bit request (valid/ready), answered by valid/ready `host_rsp_*`; one at a time. An unknown offset, a write to a read-only
-//            register or with partial strobes gives `host_rsp_err_o` and changes nothing.
-// Registers  docs/machines/ap1000p-formats.md, "Registers" (generated from regs.toml). A limit of more than 64 is written as 64. Of two
-//            messages not executed in one cycle the request is the last one. Answers that nobody waited for are counted here, to 65535.
-// Causes     are kept until written with 1; FAULT, FILL and FULL are set again while they last. `irq_o` is high while an enabled one is kept.
-// Faults     of five units, shown as they are; SERVE gives `retry_o`, `abort_o` pulses.
-// Rings      what software sets of the ring buffers; where the next message goes is ap1000p_ring's, set by a pulse.
-// Demap      is handed to the MMU; `forget_o`, a pulse, when it is taken, for who keeps translations. After those asked for while another
-//            is not done (STATUS says whether) comes one of everything.
-// Tags       a write of WTP_UPDATE is handed to the Write Through Pages' tags, and answered when they have it.
+// Host       32-bit request (valid/ready) and response (valid/ready, `host_rsp_*`); one at a time. An unknown offset, a
+//            write to a read-only register or with partial strobes gives `host_rsp_err_o` and changes nothing.
+// Registers  docs/machines/ap1000p-formats.md, "Registers" (generated from regs.toml). A limit above 64 is written as
+//            64. If two messages are broken in one cycle, the request is shown as the last one. Stray responses are
+//            counted here, to 65535.
+// Causes     are kept until written with 1; FAULT, FILL and FULL are set again while they last. `irq_o` is high while
+//            an enabled one is kept.
+// Faults     of five units are shown as they are; SERVE gives `retry_o` and `abort_o` pulses.
+// Rings      software's settings of the ring buffers. Where the next message goes is ap1000p_ring's; a pulse sets it.
+// Demap      is handed to the MMU; `forget_o`, a pulse when it is taken, is for units that keep translations. After
+//            demaps that are requested while another is not done (STATUS says whether), one of everything follows.
+// Tags       a write of WTP_UPDATE is handed to the Write Through Pages' tags. Its response comes when they have taken
+//            it.
 // Latency    1 cycle from request to response; inputs are seen 1 cycle late.
 // Reset      defaults: one cell at (0, 0), no region, no cause enabled.
-// busy_o     low: nothing to be done but to answer. High for 7 cycles after a write, a new cause or a reset, whose effects settle.
-// Source     what there is: the machine's Linux port (context, range, spill, counters, modes); offsets and causes are our own.
+// busy_o     low: only a response may be due. High for 7 cycles after a write, a new cause or a reset, while the
+//            effects settle.
+// Source     what there is: the machine's Linux port (context, range, spill, counters, modes); offsets and causes are
+//            our own.
 module ap1000p_regs (
     input  logic clk_i,
     input  logic rst_i,
@@ -72,7 +78,7 @@ module ap1000p_regs (
     input logic [2:0][26:0] ring_write_i,
     input logic [2:0] ring_busy_i,
 
-    // 0 requests sent, 1 replies sent, 2 requests received, 3 replies received, 4 words and flags
+    // 0 requests sent, 1 replies sent, 2 requests received, 3 replies received, 4 word unit
     input logic [4:0] fault_i,
     input logic [4:0][2:0] fault_reason_i,
     input logic [4:0] fault_write_i,
@@ -91,7 +97,7 @@ module ap1000p_regs (
     input logic [15:0] position_i,
     input logic [15:0] acks_i,
     input logic [5:0] pulse_i,  // REFUSED to QUEUE, in the order of CAUSE
-    input logic [1:0] stray_i,  // pulses: an acknowledgement, a load's answer
+    input logic [1:0] stray_i,  // pulses: an acknowledgement, a load's reply
     input logic [15:0] refused_count_i,
     input logic [15:0] refused_page_i,
     input logic [1:0] refused_cause_i,
@@ -103,7 +109,7 @@ module ap1000p_regs (
     input logic [1:0][15:0] open_page_i,
     input logic [31:0] peek_data_i
 );
-  // ------------------------------------------------------------------------------------------------ write and read
+  // ---------------------------------------------------------------------------------------------------- write and read
   logic accept, write, update, known, writable, rsp_valid_q;
   logic [7:0] addr;
   logic [31:0] wdata, rdata;
@@ -168,7 +174,7 @@ module ap1000p_regs (
       default: known = 1'b0;
     endcase
     for (int i = 0; i < 5; i++) begin
-      // Of a fault that is none, nothing.
+      // Without a fault they read as zero.
       if (addr == ap1000p_pkg::Why0 + 8'(8 * i)) begin
         known = 1'b1;
         if (fault_i[i]) begin
@@ -208,7 +214,7 @@ module ap1000p_regs (
     end
   end
 
-  // ---------------------------------------------------------------------------------------------- control registers
+  // ------------------------------------------------------------------------------------------------- control registers
   assign {creg_fault_o, block_o, through_o, pause_o} = mode_q;
   always_ff @(posedge clk_i) begin
     if (write) begin
@@ -218,7 +224,7 @@ module ap1000p_regs (
         ap1000p_pkg::Context: context_o <= wdata[11:0];
         ap1000p_pkg::Range: range_o <= wdata;
         ap1000p_pkg::ContextTable: table_o <= {wdata[31:14], 14'b0};
-        // From 64 on: 64.
+        // 64 and above are written as 64.
         ap1000p_pkg::SpillRegion: {limit_o, base_o} <= {wdata[14], wdata[13:8] & ~{6{wdata[14]}}, wdata[7:0]};
         ap1000p_pkg::Mode: mode_q <= {wdata[ap1000p_pkg::ModeFaultHostLsb+:2], wdata[ap1000p_pkg::ModePauseLsb+:3]};
         ap1000p_pkg::Enable: enable_q <= wdata[9:0];
@@ -254,7 +260,7 @@ module ap1000p_regs (
     end
   end
 
-  // ----------------------------------------------------------------------------------------- pulses, demap, interrupt
+  // ------------------------------------------------------------------------------------------ pulses, demap, interrupt
   logic serve, clear;
   logic [2:0] settle_q;  // cycles
   logic [9:0] causes;

@@ -1,20 +1,26 @@
-// AP1000+ MSC+, inside ap1000p_receive: the ring buffers that messages are sent into: which takes a message, and where the next one goes.
+// AP1000+ MSC+, inside ap1000p_receive: the ring buffers for SEND. Which one takes a message, and where does the next
+// one go?
 //
-// Sets       whose each of the three is (`on_i`, `context_i`), how large, what is to be read next; `write_o`, where the next message goes, is
-//            `set_at_i` after a pulse `set_i`, and moves on with each message. Slots of 32 bytes of cell memory.
-// Ask        `ask_valid_i` with context and words of data, held until `ask_done_o`, a pulse: BROKEN_NONE and a place, `at_o` (it holds until the next
-//            ask), in a ring of `size_o`; or why there is none: BROKEN_RING, given up, BROKEN_RING_SIZE, longer than the ring or 2^20 - 3 words.
-// Over       of the message asked for last, if it has a place: `over_i`, a pulse; with `whole_i` the next one goes behind it. Ask nothing before.
-// Fault      `fault_valid_o` holds with `fault_what_o` (regs.toml, "Message that no ring buffer takes"): no ring is of the context, or the one that is has no
-//            room. `retry_i` looks again, `abort_i` gives up; both are ignored at other times.
-// Misuse     two rings of a context: the first one's. A read pointer that is none makes more or less room, inside the ring. `set_i` of a ring
-//            between ask and over is undone by over. A base outside the memory is the memory's to refuse.
-// busy_o     this ring may be the one of a message: from the cycle after it was found `on_i` until over, or until it has no room. So a ring that is off,
-//            and not busy in the cycle after that, is left alone.
-// Latency    4 cycles from ask to done.
-// Reset      all at slot 0, nothing asked.
-// Source     three sets, their registers, sizes, slots of 32 bytes, interrupts for miss and full: the machine's Linux port. Layout, one slot that
-//            stays free, retry and abort: own guess.
+// Sets       three, each with its context (`on_i`, `context_i`), size, and the slot to be read next. `write_o`, the
+//            slot of the next message, is `set_at_i` after a pulse `set_i`, and moves on with each message. Slots are
+//            32 bytes of cell memory.
+// Request    `req_valid_i` with context and words of data, held until `rsp_valid_o`, a pulse: BROKEN_NONE and a slot,
+//            `at_o` (it holds until the next request), in a ring of `size_o`; or a reason: BROKEN_RING, given up;
+//            BROKEN_RING_SIZE, longer than the ring or 2^20 - 3 words.
+// Over       of the message of the last request, if it has a slot: `over_i`, a pulse; with `whole_i` the next one goes
+//            behind it. Make no request before.
+// Fault      `fault_valid_o` holds with `fault_what_o` (regs.toml, "Message that no ring buffer takes"): no ring has
+//            the context, or the one that has it has no room. `retry_i` looks again, `abort_i` gives up; both are
+//            ignored at other times.
+// Misuse     two rings of a context: the first one counts. An invalid read pointer makes more or less room, inside the
+//            ring. `set_i` of a ring between request and over is undone by over. A base outside the memory is the
+//            memory's to refuse.
+// busy_o     this ring may be the one of a message: from the cycle after it was found `on_i` until over, or until it
+//            has no room. So a ring that is off, and not busy in the cycle after that, is left alone.
+// Latency    4 cycles from request to response.
+// Reset      all at slot 0, no request.
+// Source     three sets, their registers, sizes, slots of 32 bytes, interrupts for miss and full: the machine's Linux
+//            port. Layout, one slot that stays free, retry and abort: own guess.
 module ap1000p_ring (
     input logic clk_i,
     input logic rst_i,
@@ -28,11 +34,11 @@ module ap1000p_ring (
     output logic [2:0][26:0] write_o,
     output logic [2:0] busy_o,
 
-    input logic ask_valid_i,
-    input logic [11:0] ask_context_i,
-    input logic [19:0] ask_words_i,
-    output logic ask_done_o,
-    output logic [3:0] ask_reason_o,
+    input logic req_valid_i,
+    input logic [11:0] req_context_i,
+    input logic [19:0] req_words_i,
+    output logic rsp_valid_o,
+    output logic [3:0] rsp_reason_o,
     output logic [26:0] at_o,
     output logic [1:0] size_o,
 
@@ -56,17 +62,17 @@ module ap1000p_ring (
 
   logic [1:0] set_q, set;  // 3: none
   logic [17:0] slots_q, read_q, room_q, next_q, inner;
-  logic [20:0] padded;  // words, with header and the most that a slot can lack
-  logic too_long_q, place;
+  logic [20:0] padded;  // words, with header and the most padding that a slot can need
+  logic too_long_q, fits;
 
   always_comb begin
     set = 2'd3;
-    for (int i = 2; i >= 0; i--) if (on_i[i] && context_i[i] == ask_context_i) set = 2'(i);
+    for (int i = 2; i >= 0; i--) if (on_i[i] && context_i[i] == req_context_i) set = 2'(i);
   end
-  // Bits of a slot's place in the ring.
+  // Bits of a slot's number within the ring.
   assign inner  = {{2{size_o == 2'd3}}, {2{size_o[1]}}, {2{size_o != 2'd0}}, 12'hfff};
-  assign padded = {1'b0, ask_words_i} + 21'd9;
-  assign place  = !too_long_q && slots_q <= room_q;
+  assign padded = {1'b0, req_words_i} + 21'd9;
+  assign fits   = !too_long_q && slots_q <= room_q;
 
   always_ff @(posedge clk_i) begin
     case (state_q)
@@ -78,19 +84,19 @@ module ap1000p_ring (
         end
       end
       Room: begin
-        room_q <= (read_q + ~at_o[17:0]) & inner;  // one less than there are
+        room_q <= (read_q + ~at_o[17:0]) & inner;  // free slots, minus 1
         next_q <= at_o[17:0] + slots_q;
-        too_long_q <= ask_words_i[19:1] == '1 || (slots_q & ~inner) != '0;
+        too_long_q <= req_words_i[19:1] == '1 || (slots_q & ~inner) != '0;
       end
-      Judge: ask_reason_o <= too_long_q ? 4'(ap1000p_pkg::BrokenRingSize) : 4'(ap1000p_pkg::BrokenNone);
-      Fault: ask_reason_o <= 4'(ap1000p_pkg::BrokenRing);
+      Judge: rsp_reason_o <= too_long_q ? 4'(ap1000p_pkg::BrokenRingSize) : 4'(ap1000p_pkg::BrokenNone);
+      Fault: rsp_reason_o <= 4'(ap1000p_pkg::BrokenRing);
       default: ;
     endcase
 
     for (int i = 0; i < 3; i++) begin
       if (over_i && whole_i && set_q == 2'(i)) write_o[i] <= {at_o[26:18], (next_q & inner) | (at_o[17:0] & ~inner)};
       else if (set_i[i]) write_o[i] <= set_at_i;
-      busy_o[i] <= !over_i && !(state_q == Judge && !place) && (busy_o[i] || (state_q == Find && set == 2'(i)));
+      busy_o[i] <= !over_i && !(state_q == Judge && !fits) && (busy_o[i] || (state_q == Find && set == 2'(i)));
     end
     if (rst_i) begin
       state_q <= Rest;
@@ -98,7 +104,7 @@ module ap1000p_ring (
       busy_o  <= '0;
     end else begin
       case (state_q)
-        Rest: if (ask_valid_i) state_q <= Find;
+        Rest: if (req_valid_i) state_q <= Find;
         Find: state_q <= Room;
         Room: state_q <= Judge;
         Judge: state_q <= (set_q != 2'd3 && (too_long_q || slots_q <= room_q)) ? Done : Fault;
@@ -109,9 +115,9 @@ module ap1000p_ring (
       endcase
     end
   end
-  assign ask_done_o = state_q == Done;
+  assign rsp_valid_o   = state_q == Done;
   assign fault_valid_o = state_q == Fault;
-  assign fault_what_o = {9'd0, slots_q, 3'd0, set_q};
+  assign fault_what_o  = {9'd0, slots_q, 3'd0, set_q};
 
   logic unused_rest;
   assign unused_rest = ^padded[2:0];

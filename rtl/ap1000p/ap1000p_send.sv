@@ -1,24 +1,33 @@
-// AP1000+ MSC+, send controller of one class: messages of the queues become messages on the network, with data from cell memory.
+// AP1000+ MSC+, send controller of one class: messages of the queues become messages on the network, with data from
+// cell memory.
 //
-// In         whole messages {end, word} of queues 0 to 2 (with Reply: 3 and 4), word 0 with the kind as the command window put it.
-//            `in_more_i` with the last word: the next message is of the same command, see ap1000p_spread.
-// Out        {data, last} and `out_local_o`: to the cell itself. Formats: docs/machines/ap1000p.md, "Messages on the network".
-// Data       of PUT, SEND and GET_REPLY: ap1000p_runs says where, dma_read reads. The next message's addresses are translated and its
-//            data asked for while this one's go out. A word goes out when it is known whether it is the last one.
-// Registers  with AS_SEND data are those of communication registers, `creg`: ap1000p_fetch. Nothing of such a message goes out before all are
-//            read: one that waits for a register to be filled, with `creg_wait_i`, holds this controller and no link.
-// Flag       valid/ready, for ap1000p_word: the send flag, when the last word of a command's last message has been taken from `out`. Not for a
-//            command of which a message was cut short, nor for address 0.
-// Latency    6 cycles from a command's last word to the memory's address, if its translation takes the MMU's 3; from its first
-//            word to the route's on show 3. One word per cycle out, messages one after the other without a bubble.
-// Error      memory error, a fault that was aborted, a register that is empty and does not wait, or none: the message ends with the word
-//            before, `error_o`. What was asked for is thrown away; a fault on show waits for software all the same.
-// Misuse     kinds of the other class or none: dropped, `bad_o`. Commands of fewer than 8 words go out as short as they are, of more are cut, `bad_o`.
-//            A cell that is not in the torus leads where the sum leads; the router drains it.
-// Reset      drops everything; memory and MMU must forget what they were asked, too.
+// In         whole messages {end, word} of queues 0 to 2 (with Reply: 3 and 4), word 0 with the kind as the command
+//            window put it. `in_more_i` with the last word: the next message is of the same command, see
+//            ap1000p_broadcast.
+// Out        {data, last} and `out_local_o`: to the cell itself. Formats: docs/machines/ap1000p.md, "Messages on the
+//            network".
+// Data       of PUT, SEND and GET_REPLY: ap1000p_address_runs says where, dma_read reads. The next message's addresses
+//            are translated and its data requested while this one's go out. A word goes out when it is known whether it
+//            is the last one.
+// Registers  with AS_SEND data are those of communication registers, `creg`: ap1000p_fetch. Nothing of such a message
+//            goes out before all are read. A message that waits for a register to be filled, with `creg_wait_i`, holds
+//            this controller and no link.
+// Flag       valid/ready, for ap1000p_word: the send flag, when the last word of a command's last message has been
+//            taken from `out`. There is none for a command with a message that was cut short, nor for address 0.
+// Latency    6 cycles from a command's last word to the memory's address, if its translation takes the MMU's 3; from
+//            its first word to the route offered 3. One word per cycle out, messages one after the other without a
+//            bubble.
+// Error      a memory error, an aborted fault, a register that is empty and does not wait, or an address that is no
+//            register's: the message ends with the word before, `error_o`. Requested data are thrown away; a fault that
+//            is shown waits for software all the same.
+// Misuse     kinds of the other class or none: dropped, `bad_o`. Commands of fewer than 8 words go out as short as they
+//            are, longer ones are cut, `bad_o`. A cell that is not in the torus leads where the sum leads; the router
+//            drains the message.
+// Reset      drops everything; memory and MMU must forget their requests, too.
 // busy_o     low when nothing is inside.
-// Source     send controller with header generator and memory access sequencer: paper 2.2; flag after the last word: paper 3.1, 3.2. A
-//            controller for each class, so that answers never wait for a request; cut messages; what is held back: own guess.
+// Source     send controller with header generator and memory access sequencer: paper 2.2; flag after the last word:
+//            paper 3.1, 3.2. A controller for each class, so that replies never wait for a request; cut messages; what
+//            is held back: own guess.
 module ap1000p_send #(
     parameter bit Reply = 1'b0,
     parameter int CoordW = 5  // bits of a coordinate, 1 to 8
@@ -90,7 +99,7 @@ module ap1000p_send #(
     ap1000p_send_CoordW_must_be_1_to_8 u_bad ();
   end
 
-  // The coordinate a distance away.
+  // The coordinate at a distance.
   function automatic logic [CoordW-1:0] away(input logic [CoordW-1:0] here, input logic [7:0] distance,
                                              input logic [CoordW-1:0] last);
     logic signed [9:0] sum, size;
@@ -101,8 +110,8 @@ module ap1000p_send #(
     away = CoordW'(sum);
   endfunction
 
-  // --------------------------------------------------------------------------- messages in: header, addresses, send flag
-  logic [2:0] index_q;  // of the next word, 7 for all beyond
+  // ------------------------------------------------------------------------- messages in: header, addresses, send flag
+  logic [2:0] index_q;  // of the next word; 7 for all from there on
   logic
       over_q,
       first,
@@ -152,7 +161,8 @@ module ap1000p_send #(
   assign to_x = away(x_i, in_data_i[ap1000p_pkg::CommandHeadDxLsb+:8], last_x_i);
   assign to_y = away(y_i, in_data_i[ap1000p_pkg::CommandHeadDyLsb+:8], last_y_i);
 
-  // The header leaves out what is this side's own. Its last word is put with the command's, which says that the command is whole.
+  // The header leaves out this side's own words. Its last word is put with the command's last, which says that the
+  // command is whole.
   assign ends = in_end_i || index_q == 3'd7;
   assign skips = has_data && !ends && (is_send ? index_q >= 3'd3 && index_q < 3'd6 : index_q >= 3'd4);
   assign head_put = take && !drop && !over_q && !skips;
@@ -162,7 +172,7 @@ module ap1000p_send #(
     else if (has_data && !is_send && index_q > 3'd4) head_word = held_q;
   end
 
-  // One message goes out and one is read ahead: what comes later, but goes first, waits for no more.
+  // One message goes out and one is read ahead, so a later one of higher priority waits for no more.
   logic [1:0] inside_q;  // messages
   logic gone_put, note_put, fetch_mark_q, rest_ready;
   assign rest_ready = (job_ready && !fetch_mark_q) || index_q != 3'd7;
@@ -213,16 +223,16 @@ module ap1000p_send #(
       .level_o    (head_level)
   );
 
-  // ------------------------------------------------------------------------------------------------------ data: reads
-  logic runs_busy, run_valid, run_ready, run_last, run_none, run_stop, unused_write;
+  // ------------------------------------------------------------------------------------------------------- data: reads
+  logic address_runs_busy, run_valid, run_ready, run_last, run_none, run_stop, unused_write;
   logic [31:0] run_addr;
   logic [10:0] run_words;
-  ap1000p_runs #(
+  ap1000p_address_runs #(
       .Write(1'b0)
-  ) u_runs (
+  ) u_address_runs (
       .clk_i,
       .rst_i,
-      .busy_o(runs_busy),
+      .busy_o(address_runs_busy),
       .job_valid_i(job_due),
       .job_ready_o(job_ready),
       .job_context_i(length_q[ap1000p_pkg::CommandLengthContextLsb+:12]),
@@ -232,7 +242,7 @@ module ap1000p_send #(
       .job_stride_i(is_send ? stride_q : in_data_i),
       .job_words_i(length_q[ap1000p_pkg::CommandLengthWordsLsb+:20]),
       .forget_i,
-      .stop_i(run_stop && !fault_valid_o),  // software has to do with a fault that is on show
+      .stop_i(run_stop && !fault_valid_o),  // a fault that is shown waits for software
       .req_valid_o,
       .req_ready_i,
       .req_context_o,
@@ -255,7 +265,7 @@ module ap1000p_send #(
   );
   assign run_none = run_words == '0;
 
-  logic read_busy, read_ready, read_valid, read_pop, read_last, read_err, unused_next;
+  logic read_busy, read_ready, read_valid, read_pop, read_last, read_err, mark_ready, unused_next;
   logic [31:0] read_data;
   logic [ 1:0] unused_keep;
   dma_read #(
@@ -287,11 +297,11 @@ module ap1000p_send #(
       .out_err_o(read_err)
   );
 
-  // Of each message with registers, when it has been taken: how many, none too.
+  // A job for each message with registers, when it has been taken, even of 0 words.
   logic fetch_busy, fetch_done, fetch_valid, fetch_pop, fetch_err, fetch_last;
   logic [31:0] fetch_data;
   logic [19:0] fetch_words;
-  logic [ 1:0] fetched_q;  // messages whose registers are read, and that have not begun to go out
+  logic [ 1:0] fetched_q;  // messages with all registers read that have not begun to go out
   assign fetch_words = (index_q == 3'd7) ? length_q[ap1000p_pkg::CommandLengthWordsLsb+:20] : 20'd0;
   ap1000p_fetch u_fetch (
       .clk_i,
@@ -316,8 +326,8 @@ module ap1000p_send #(
       .out_data_o(fetch_data)
   );
 
-  // A mark for each run that is read: {of registers, no data: the message ends before it, the message's last}.
-  logic mark_ready, mark_valid, mark_pop, mark_registers, mark_none, mark_last, mark_put;
+  // A mark for each run that is read: {of registers, no data (the message ends before it), the message's last}.
+  logic mark_valid, mark_pop, mark_registers, mark_none, mark_last, mark_put;
   logic [3:0] mark_level, lasts_q;  // marks of a message's last run
   assign run_ready = mark_ready && (run_none || read_ready);
   assign mark_put  = (run_valid && run_ready) || (fetch_mark_q && mark_ready);
@@ -345,17 +355,17 @@ module ap1000p_send #(
     end
   end
 
-  // ----------------------------------------------------------------------------------------------------- messages out
+  // ------------------------------------------------------------------------------------------------------ messages out
   typedef enum logic [2:0] {
     Route,
     What,
     Rest,
     Data,
-    Drain   // what was read for a message that was cut short
+    Drain   // data of a message that was cut short are thrown away
   } phase_e;
   phase_e phase_q;
 
-  // The next word; the one held until it is known whether it is the last; the way out.
+  // The next word; the word held until it is known whether it is the last; the way out.
   logic next_valid, next_last, next_sure, load, cut, meets, go, skid_ready;
   logic hold_valid_q, hold_last_q, hold_sure_q, hold_local_q;
   logic [31:0] next, hold_q;
@@ -369,7 +379,7 @@ module ap1000p_send #(
   assign fetch_pop = data_pop && mark_registers;
   assign read_pop = data_pop && !mark_registers;
 
-  // A word is held while data follow: it goes when the next is there, or will not come.
+  // A word is held while data follow. It goes when the next one is there, or will not come.
   assign meets = phase_q == Data && mark_valid && (mark_none || data_valid) && skid_ready;
   assign cut = meets && (mark_none || data_err);
   assign go = hold_valid_q && (meets || (hold_sure_q && skid_ready));
@@ -452,9 +462,9 @@ module ap1000p_send #(
   );
 
   // -------------------------------------------------------------------------------------------------------- send flags
-  // A note for each message, with its flag; when the message has gone, whether it was cut short.
+  // A note for each message, with its flag. When the message has gone, a bit says whether it was cut short.
   logic note_valid, note_more, note_flag, note_counts, note_pop, gone_valid, gone_cut, whole, unused_gone;
-  logic cut_q;  // of this command
+  logic cut_q;  // a message of this command was
   logic [2:0] note_level, gone_level;
   assign note_put = head_put && ends;
   assign note_counts = has_data && index_q == 3'd7 && flag_q != '0;
@@ -501,12 +511,12 @@ module ap1000p_send #(
     else if (note_pop) cut_q <= note_more && !whole;
   end
 
-  assign busy_o = head_level != '0 || index_q != '0 || runs_busy || read_busy || fetch_busy || mark_level != '0
+  assign busy_o = head_level != '0 || index_q != '0 || address_runs_busy || read_busy || fetch_busy || mark_level != '0
       || hold_valid_q
       || out_valid_o || note_level != '0 || gone_level != '0;
 
 `ifdef TSUNAGI_ASSERT
-  // Messages that have gone with their last word, and those whose flag was due.
+  // Messages that have gone with their last word, and those with a flag due.
   logic [2:0] went_q, noted_q;
   always_ff @(posedge clk_i) begin
     went_q  <= rst_i ? '0 : went_q + 3'(gone_put);

@@ -1,18 +1,22 @@
-// Words that find no room in their queue, on their way to the spill region of cell memory.
+// AP1000+ MSC+, inside ap1000p_queues: writes words that find no room in their queue to the spill region of cell
+// memory.
 //
-// In         valid/ready stream {queue one-hot, number of the message, place in it, end, word}; each gets the element's tag `tag_o` shows.
-// Memory     write commands {addr, len = beats - 1}; an element is 8 bytes, tag word first (regs.toml). A burst is of what waits
-//            then, up to the next multiple of 8 elements; data follow their command. Up to four bursts await their response.
-// Region     `limit_i` units of 1024 elements from `base_i`, used as a ring. Base and limit are taken over, and the next element is
-//            the first of the region again, whenever `empty_i` says that nothing of the region is in use, and no word
-//            comes in now.
-// Stored     `stored_valid_o` with `stored_count_o` elements, minus 1, for each response. One that reports an error sets `error_o`,
-//            too: none of its elements is to be believed, whatever is read where they would be.
-// Latency    3 cycles from a word to its element at the memory; with 64 bits 8 elements in 11 cycles, with 32 bits in 19.
+// In         valid/ready stream {queue one-hot, number of the message, index in it, end, word}; each gets the element
+//            tag that `tag_o` shows.
+// Memory     write commands {addr, len = beats - 1}; an element is 8 bytes, tag word first (regs.toml). A burst takes
+//            the words that wait at that moment, up to the next multiple of 8 elements; data follow their command. Up
+//            to four bursts await their response.
+// Region     `limit_i` units of 1024 elements from `base_i`, used as a ring. While `empty_i` says that nothing of the
+//            region is in use, and no word comes in, base and limit are taken over, and the next element is the first
+//            of the region again.
+// Stored     `stored_valid_o` with `stored_count_o` elements, minus 1, for each response. If it reports an error,
+//            `error_o` is set, too: none of its elements is valid, whatever is read there.
+// Latency    3 cycles from a word to its element at the memory; with 64 bits 8 elements in 11 cycles, with 32 bits in
+//            19.
 // Full       16 words wait.
-// Reset      empties it; the memory must forget the bursts it was told of, too.
-// Source     element of 8 bytes, queue one-hot, end bit, base, pointer and limit: the machine's Linux port. Number, place, position
-//            and lap in the tag, the ring: own guess.
+// Reset      empties it; the memory must forget its bursts, too.
+// Source     element of 8 bytes, queue one-hot, end bit, base, pointer and limit: the machine's Linux port. Number,
+//            index, position and lap in the tag, the ring: own guess.
 module ap1000p_spill #(
     parameter int DataW = 64  // bits of a bus word, 32 or 64
 ) (
@@ -59,7 +63,7 @@ module ap1000p_spill #(
     ap1000p_spill_DataW_must_be_32_or_64 u_bad ();
   end
 
-  // ------------------------------------------------------------------------------------------------------------- tags
+  // -------------------------------------------------------------------------------------------------------------- tags
   logic [ap1000p_pkg::SpillTagLapW-1:0] lap_q;
   logic [ap1000p_pkg::SpillTagPositionW-1:0] position_q;
   logic push, wraps;
@@ -105,7 +109,7 @@ module ap1000p_spill #(
       .level_o    (level)
   );
 
-  // ------------------------------------------------------------------------------------------------------------- bursts
+  // ------------------------------------------------------------------------------------------------------------ bursts
   logic active_q, cmd_valid_q, start, half_q, half_end, note_ready, note_valid;
   logic [2:0] left_q, count, to_edge;  // elements, minus 1
   logic [31:0] addr_q;

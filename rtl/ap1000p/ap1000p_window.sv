@@ -1,23 +1,24 @@
-// AP1000+, the processor's window: accesses of a bus at physical addresses become stores to command pages, accesses of communication
-// registers, and loads and stores of other cells.
+// AP1000+, the processor's window: accesses of a bus at physical addresses become stores to command pages, accesses of
+// communication registers, and loads and stores of other cells.
 //
-// Window     as of axi_slave: request {write, address, data, strobes; of a read the bytes asked for}, then its response, in order.
+// Window     of axi_slave: request {write, address, data, strobes; of a read the bytes requested}, then its response,
+//            in order.
 // Spaces     by the address:
-//              0 cell local         bit 35 clear: the memory of a cell {y, x}, below it the address there. 1, 2, 4 or 8 bytes, at a
-//                                   multiple of their number.
-//              A in bits 35:32      27:12 page code. Stores of 32 bits; answered when taken.
+//              0 cell local         bit 35 clear: the memory of a cell {y, x}, below it the address there. 1, 2, 4 or 8
+//                                   bytes, at a multiple of their number.
+//              A in bits 35:32      27:12 page code. Stores of 32 bits; the response comes when one is taken.
 //              B                    8:2 a communication register of this cell. 32 bits.
 //              B, and bit 28 set    the same of the cell {y, x} in the bits from 9 on.
-// Refused    with an error, and nothing is done: any other address or bytes, a read of a page.
-// Nothing    a write without a byte is answered, and does nothing.
-// Waiting    an access that the cell makes wait (a load, a communication register in conflict) holds those behind it, as on the machine's
-//            bus. What must go on meanwhile needs another way: registers have their own.
-// Latency    1 cycle from request to the cell's port, 1 from its answer to the response. A store a cycle.
+// Refused    with an error and no effect: any other address or bytes, a read of a page.
+// Nothing    a write without a byte gets its response and does nothing.
+// Waiting    an access that waits at the cell (a load, a communication register in conflict) holds those behind it, as
+//            on the machine's bus. The registers, which must not wait, have a port of their own.
+// Latency    1 cycle from request to the cell's port, 1 from its response to the bus's. A store a cycle.
 // Full       two requests and two responses wait inside, then their side does.
 // Reset      forgets everything; both sides must be reset, too.
 // busy_o     low when nothing is inside.
-// Source     the shared half of the space: paper 2.2.6, Fig 7. Highest digit of pages and registers: the machine's Linux port, as facts. Places
-//            within, widths, refusals: own guess.
+// Source     the shared half of the space: paper 2.2.6, Fig 7. Highest digit of pages and registers: the machine's
+//            Linux port, as facts. Positions within, widths, refusals: own guess.
 module ap1000p_window #(
     parameter int CoordW = 5  // bits of a coordinate, 2 to 7
 ) (
@@ -81,8 +82,8 @@ module ap1000p_window #(
     Dsm
   } kind_e;
 
-  // ------------------------------------------------------------------------------------------------- what is asked for
-  // Strobes say the bytes.
+  // ----------------------------------------------------------------------------------------------------------- decoder
+  // The size, from the strobes.
   logic [2:0] unused_lane;
   assign unused_lane = req_addr_i[2:0];
 
@@ -161,27 +162,27 @@ module ap1000p_window #(
       .out_data_o ({kind_q, write_q, registers_q, size_q, name_q, addr_q, data_q})
   );
 
-  // ------------------------------------------------------------------------------------------------ what the cell does
-  // `asked_q`: the cell has the access at the front, and will answer.
-  logic asked_q, room, err;
+  // ---------------------------------------------------------------------------------------------------------- accesses
+  // `pending_q`: the cell has the access at the front, and will respond.
+  logic pending_q, room, err;
   logic [63:0] rdata;
 
   assign store_valid_o = valid && kind_q == Store && room;
   assign store_page_o = addr_q[15:0];
   assign store_data_o = data_q[31:0];
-  assign creg_req_valid_o = valid && kind_q == Creg && !asked_q;
+  assign creg_req_valid_o = valid && kind_q == Creg && !pending_q;
   assign creg_req_write_o = write_q;
   assign creg_req_addr_o = addr_q[8:2];
   assign creg_req_data_o = data_q[31:0];
-  assign creg_rsp_ready_o = asked_q && kind_q == Creg && room;
-  assign dsm_req_valid_o = valid && kind_q == Dsm && !asked_q && room;
+  assign creg_rsp_ready_o = pending_q && kind_q == Creg && room;
+  assign dsm_req_valid_o = valid && kind_q == Dsm && !pending_q && room;
   assign dsm_req_write_o = write_q;
   assign dsm_req_registers_o = registers_q;
   assign dsm_req_cell_o = name_q;
   assign dsm_req_addr_o = addr_q;
   assign dsm_req_size_o = size_q;
   assign dsm_req_data_o = data_q;
-  assign dsm_rsp_ready_o = asked_q && kind_q == Dsm && room;
+  assign dsm_rsp_ready_o = pending_q && kind_q == Dsm && room;
 
   always_comb begin
     err   = kind_q == Refused;
@@ -194,7 +195,7 @@ module ap1000p_window #(
         rdata = {2{creg_rsp_data_i}};
       end
       Dsm: begin
-        // A store has no answer.
+        // A store has no response.
         done = write_q ? dsm_req_valid_o && dsm_req_ready_i : dsm_rsp_valid_i && dsm_rsp_ready_o;
         err  = !write_q && dsm_rsp_err_i;
         if (size_q == 2'd3) rdata = dsm_rsp_data_i;
@@ -204,8 +205,8 @@ module ap1000p_window #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (rst_i || done) asked_q <= 1'b0;
-    else if ((creg_req_valid_o && creg_req_ready_i) || (dsm_req_valid_o && dsm_req_ready_i)) asked_q <= 1'b1;
+    if (rst_i || done) pending_q <= 1'b0;
+    else if ((creg_req_valid_o && creg_req_ready_i) || (dsm_req_valid_o && dsm_req_ready_i)) pending_q <= 1'b1;
   end
 
   skid #(

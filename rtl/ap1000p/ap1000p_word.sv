@@ -1,23 +1,27 @@
-// AP1000+ MSC+, word unit: what reads, changes or counts one word of cell memory, one request after the other, so that none sees
+// AP1000+ MSC+, word unit: reads, changes or counts one word of cell memory, one request after the other, so none sees
 // another half done.
 //
-// Request    of each client valid/ready: {what (regs.toml, "What is done with one word of memory"), for whom, where, bytes, operands}.
-//            WRITE writes the bytes of `req_strb_i` of operand a, each in its lane; the others are of whole words.
-//            FOP: (old AND a) OR b. CSI: b, if the old word is a. INC: old + 1, modulo 2^32.
-//            What an operation does not use means nothing, and need not hold. `req_physical_i`: the address is one of cell memory and is not looked up. Otherwise the page must allow a write, unless
-//            the request is a READ.
-// Answer     a pulse for each request, `rsp_valid_o` of its client: done, and in memory if the memory said so. `rsp_old_o` the word before (of a WRITE:
-//            nothing), `rsp_fault_o` it was given up, `rsp_err_o` the memory reported an error. Who asks can always take it.
-// Order      one request at a time; a client's in its order, a client that waits is passed over at most Clients - 1 times.
-// Fault      `fault_valid_o` holds, with why, for whom and where, until `retry_i` (looks up again) or `abort_i` (the request is answered, nothing
-//            is written). An address that is not a word's is a fault, FAULT_ALIGN. All clients wait meanwhile.
-// Latency    11 cycles from taking an INC to taking the next request where the MMU answers in 3 and the memory in 1 (7 of a READ, 9 of
-//            a WRITE; 4 less if physical).
+// Request    of each client valid/ready: {operation (regs.toml, "What is done with one word of memory"), for whom,
+//            where, bytes, operands}. WRITE writes the bytes of `req_strb_i` of operand a, each in its lane; the others
+//            are of whole words. FOP: (old AND a) OR b. CSI: b, if the old word is a. INC: old + 1, modulo 2^32. Unused
+//            operands mean nothing, and need not hold. With `req_physical_i` the address is one of cell memory and is
+//            not looked up. Otherwise the page must allow a write, unless the request is a READ.
+// Response   a pulse for each request, `rsp_valid_o` of its client: done, and in memory if the memory said so.
+//            `rsp_old_o` is the word before (of a WRITE: nothing), `rsp_fault_o` says that it was given up, `rsp_err_o`
+//            that the memory reported an error. The client can always take it.
+// Order      one request at a time; those of a client in its order. A client that waits is passed over at most Clients
+//            - 1 times.
+// Fault      `fault_valid_o` holds, with the reason, for whom and where, until `retry_i` (looks up again) or `abort_i`
+//            (the request gets its response, nothing is written). An address that is no multiple of 4 is a fault,
+//            FAULT_ALIGN. All clients wait meanwhile.
+// Latency    11 cycles from taking an INC to taking the next request, if the MMU responds in 3 and the memory in 1 (7
+//            of a READ, 9 of a WRITE; 4 less if physical).
 // Memory     bursts of one word, one at a time, command before data.
-// Reset      drops everything; MMU and memory must forget what they were asked, too.
-// given_up_o, bus_error_o  pulses, with the answer.
+// Reset      drops everything; MMU and memory must forget their requests, too.
+// Pulses     `given_up_o` and `bus_error_o`, with the response.
 // Misuse     an operation that does not exist is a READ that needs the right to write.
-// Source     flags by hardware, +1; compare-and-swap, fetch-and-and/or: paper 2.2.4, 2.2.9. One unit for all of them: own guess.
+// Source     flags by hardware, +1; compare-and-swap, fetch-and-and/or: paper 2.2.4, 2.2.9. Operations as commands of
+//            the MSC+'s memory access sequencers: the machine's Linux port. One unit for all of them: own guess.
 module ap1000p_word #(
     parameter int Clients = 4  // at least 1
 ) (
@@ -96,19 +100,19 @@ module ap1000p_word #(
 
   typedef enum logic [3:0] {
     Idle,
-    Look,  // asks where the word lies
+    Lookup,   // for its address in memory
     Await,
-    Ask,  // for the word
+    Request,  // for the word
     Fetch,
     Work,
-    Tell,  // that a word will be written
-    Put,
+    Command,  // to write the word
+    Data,
     Written,
     Fault
   } state_e;
   state_e state_q;
 
-  // ----------------------------------------------------------------------------------------------------------- requests
+  // ---------------------------------------------------------------------------------------------------------- requests
   localparam int RequestW = 3 + 12 + 1 + 1 + 32 + 4 + 32 + 32;
   logic [Clients-1:0] grant, takes, who_q;
   logic [RequestW-1:0] offered;
@@ -117,7 +121,7 @@ module ap1000p_word #(
   assign takes = req_valid_i & req_ready_o;
   assign taken = takes != '0;
 
-  // Who is next is known before the unit is free.
+  // The next client is known before the unit is free.
   arbiter_rr #(
       .N(Clients)
   ) u_arbiter (
@@ -149,30 +153,30 @@ module ap1000p_word #(
   logic [2:0] op_q, reason_q;
   logic [11:0] context_q;
   logic system_q, physical_q, odd, changes;
-  logic [31:0] addr_q, a_q, b_q, place_q, new_q;
+  logic [31:0] addr_q, a_q, b_q, mem_addr_q, new_q;
   logic [3:0] strb_q;
   assign odd = addr_q[1:0] != '0;
   assign changes = op_q == Write || op_q == Inc || op_q == Fop || (op_q == Csi && rsp_old_o == a_q);
 
-  // --------------------------------------------------------------------------------------------------------------- ends
-  logic gives_up, fetched, written, answers;
+  // -------------------------------------------------------------------------------------------------------- completion
+  logic gives_up, fetched, written, responds;
   assign gives_up = state_q == Fault && abort_i;
   assign fetched  = state_q == Fetch && mem_rd_data_valid_i && mem_rd_data_err_i;
   assign written  = state_q == Written && mem_wr_rsp_valid_i;
-  assign answers  = gives_up || fetched || written || (state_q == Work && !changes);
+  assign responds = gives_up || fetched || written || (state_q == Work && !changes);
 
   always_ff @(posedge clk_i) begin
     if (state_q == Idle) begin
       {op_q, context_q, system_q, physical_q, addr_q, strb_q, a_q, b_q} <= offered;
       who_q <= grant;
     end
-    if (state_q == Look) begin
-      place_q  <= addr_q;
-      reason_q <= 3'(ap1000p_pkg::FaultAlign);
+    if (state_q == Lookup) begin
+      mem_addr_q <= addr_q;
+      reason_q   <= 3'(ap1000p_pkg::FaultAlign);
     end
     if (state_q == Await) begin
-      place_q  <= mmu_rsp_addr_i;
-      reason_q <= mmu_rsp_fault_i;
+      mem_addr_q <= mmu_rsp_addr_i;
+      reason_q   <= mmu_rsp_fault_i;
     end
     if (state_q == Fetch) rsp_old_o <= mem_rd_data_data_i;
     case (op_q)
@@ -189,34 +193,34 @@ module ap1000p_word #(
       given_up_o <= 1'b0;
       bus_error_o <= 1'b0;
     end else begin
-      rsp_valid_o <= answers ? who_q : '0;
+      rsp_valid_o <= responds ? who_q : '0;
       given_up_o  <= gives_up;
       bus_error_o <= fetched || (written && mem_wr_rsp_err_i);
       case (state_q)
-        Idle: if (taken) state_q <= Look;
-        Look:
+        Idle: if (taken) state_q <= Lookup;
+        Lookup:
         if (odd) state_q <= Fault;
-        else if (physical_q) state_q <= (op_q == Write) ? Work : Ask;
+        else if (physical_q) state_q <= (op_q == Write) ? Work : Request;
         else if (mmu_req_ready_i) state_q <= Await;
         Await:
         if (mmu_rsp_valid_i) begin
           if (mmu_rsp_fault_i != 3'(ap1000p_pkg::FaultNone)) state_q <= Fault;
-          else state_q <= (op_q == Write) ? Work : Ask;
+          else state_q <= (op_q == Write) ? Work : Request;
         end
-        Ask: if (mem_rd_cmd_ready_i) state_q <= Fetch;
+        Request: if (mem_rd_cmd_ready_i) state_q <= Fetch;
         Fetch: if (mem_rd_data_valid_i) state_q <= mem_rd_data_err_i ? Idle : Work;
-        Work: state_q <= changes ? Tell : Idle;
-        Tell: if (mem_wr_cmd_ready_i) state_q <= Put;
-        Put: if (mem_wr_data_ready_i) state_q <= Written;
+        Work: state_q <= changes ? Command : Idle;
+        Command: if (mem_wr_cmd_ready_i) state_q <= Data;
+        Data: if (mem_wr_data_ready_i) state_q <= Written;
         Written: if (mem_wr_rsp_valid_i) state_q <= Idle;
         default:
         if (abort_i) state_q <= Idle;
-        else if (retry_i) state_q <= Look;
+        else if (retry_i) state_q <= Lookup;
       endcase
     end
   end
 
-  assign mmu_req_valid_o = state_q == Look && !physical_q && !odd;
+  assign mmu_req_valid_o = state_q == Lookup && !physical_q && !odd;
   assign mmu_req_context_o = context_q;
   assign mmu_req_addr_o = addr_q;
   assign mmu_req_write_o = op_q != Read;
@@ -228,14 +232,14 @@ module ap1000p_word #(
   assign fault_addr_o = addr_q;
   assign fault_write_o = op_q != Read;
   assign fault_system_o = system_q;
-  assign mem_rd_cmd_valid_o = state_q == Ask;
-  assign mem_rd_cmd_addr_o = place_q;
+  assign mem_rd_cmd_valid_o = state_q == Request;
+  assign mem_rd_cmd_addr_o = mem_addr_q;
   assign mem_rd_cmd_len_o = '0;
   assign mem_rd_data_ready_o = state_q == Fetch;
-  assign mem_wr_cmd_valid_o = state_q == Tell;
-  assign mem_wr_cmd_addr_o = place_q;
+  assign mem_wr_cmd_valid_o = state_q == Command;
+  assign mem_wr_cmd_addr_o = mem_addr_q;
   assign mem_wr_cmd_len_o = '0;
-  assign mem_wr_data_valid_o = state_q == Put;
+  assign mem_wr_data_valid_o = state_q == Data;
   assign mem_wr_data_data_o = new_q;
   assign mem_wr_data_strb_o = (op_q == Write) ? strb_q : '1;
   assign mem_wr_data_last_o = 1'b1;

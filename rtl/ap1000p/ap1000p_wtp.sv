@@ -1,22 +1,26 @@
-// AP1000+ MC, Write Through Page: tags that say of which remote kilobytes the local cache in cell memory holds copies.
+// AP1000+ MC, Write Through Page: the tags of the remote kilobytes that have a copy in the local cache in cell memory.
 //
-// Lookup     request {cell, address}, then its answer (valid until taken): `hit_o`, and `local_o` where the copy lies (on a miss: would lie).
-// Update     valid until `upd_ready_o` takes it (regs.toml): UPDATE_CLAIM makes the page's place its own, with no line valid if it was
-//            another's; UPDATE_SET makes one line valid, and claims; UPDATE_LINE and UPDATE_PAGE forget a line, a page, if they are
-//            there; UPDATE_ALL forgets all. What is replaced is forgotten silently: a copy is never newer than its memory.
-// Tags       Entries of 4 KB, four lines of 1 KB; the place of a page is its number modulo Entries. A number is {cell, address[:12]}.
-// In flight  one at a time. An update is taken only when every answer given before has been taken: who takes an answer when the access
-//            to the copy is done never uses what has been forgotten. Lookups taken after the update see it. Both waiting, they take turns.
-// Latency    3 cycles from lookup to answer, 4 from update to `upd_ready_o`, Entries + 1 for all. One lookup in
-//            4 cycles.
+// Lookup     request {cell, address}, then its response (valid until taken): `hit_o`, and `local_o` where the copy lies
+//            (on a miss: would lie).
+// Update     valid until `upd_ready_o` takes it (regs.toml). UPDATE_CLAIM gives the page its place, with no line valid
+//            if another page had it. UPDATE_SET makes one line valid, and claims. UPDATE_LINE and UPDATE_PAGE forget a
+//            line or a page, if they are there. UPDATE_ALL forgets everything. A replaced page is forgotten silently: a
+//            copy is never newer than its memory.
+// Tags       Entries of 4 KB, four lines of 1 KB. The index of a page is its number modulo Entries. A number is {cell,
+//            address[:12]}.
+// In flight  one at a time. An update is taken only when every earlier response has been taken. So a client that takes
+//            a response after its access to the copy never uses a forgotten copy. Later lookups see the update. If both
+//            wait, they take turns.
+// Latency    3 cycles from lookup to response, 4 from update to `upd_ready_o`, Entries + 1 for all. One lookup in 4
+//            cycles.
 // Misuse     an update of no known kind changes nothing.
-// Refill     handler of a miss: claim, GET of the kilobyte to `local_o`, set. Without the claim the place's old page would hit on the
-//            new page's data in between.
-// Reset      forgets all: Entries cycles in which requests wait.
-// Source     512 x 4 KB, 1 KB lines, tags changed by software, hit address in the local cache: paper 4.1. Placement: the digest's guess.
-//            Claim, turns, when an update is taken: own guess.
+// Refill     handler of a miss: claim, GET of the kilobyte to `local_o`, set. Without the claim the old page at that
+//            index would hit on the new page's data in between.
+// Reset      forgets all: requests wait for Entries cycles.
+// Source     512 x 4 KB, 1 KB lines, tags changed by software, hit address in the local cache: paper 4.1. Index: the
+//            digest's guess. Claim, turns, when an update is taken: own guess.
 module ap1000p_wtp #(
-    parameter int LocalW = 25,  // bits of an address within a cell, as a remote access gives it
+    parameter int LocalW = 25,  // bits of an address within a cell in a remote access
     parameter int CellW = 10,  // bits of a cell's number
     parameter int Entries = 512,  // pages of the local cache, a power of two
     localparam int IndexW = $clog2(Entries)
@@ -56,40 +60,40 @@ module ap1000p_wtp #(
   end
 
   typedef enum logic [2:0] {
-    Sweep,  // forget everything, a place a cycle
-    Idle,   // a lookup or an update begins: its place is read
+    Sweep,  // forget everything, an entry a cycle
+    Idle,   // a lookup or an update begins: its entry is read
     Match,
     Judge,
     Write
   } state_e;
   state_e state_q;
 
-  logic   taken_q;  // a lookup without a taken answer
+  logic   taken_q;  // a lookup without a taken response
   logic new_q, waits;  // not begun; to begin, an offered one as well
-  logic update_q, told_q, asks, begins;
+  logic update_q, reported_q, updates, begins;
   logic [CellW-1:0] cell_q, at_cell;
   logic [LocalW-1:0] addr_q, at;
   assign req_ready_o = !taken_q;
   assign waits = new_q || (req_valid_i && !taken_q);
-  // Between two updates a lookup has its turn. While an answer waits to be taken none can wait to begin.
-  assign asks = upd_valid_i && !told_q && !rsp_valid_o;
-  assign begins = state_q == Idle && (asks || waits);
+  // Between two updates a lookup has its turn. While a response waits to be taken, no lookup can wait to begin.
+  assign updates = upd_valid_i && !reported_q && !rsp_valid_o;
+  assign begins = state_q == Idle && (updates || waits);
   always_comb begin
-    if (state_q == Idle ? asks : update_q) {at_cell, at} = {upd_cell_i, upd_addr_i};
+    if (state_q == Idle ? updates : update_q) {at_cell, at} = {upd_cell_i, upd_addr_i};
     else if (taken_q) {at_cell, at} = {cell_q, addr_q};
     else {at_cell, at} = {req_cell_i, req_addr_i};
   end
 
-  // ------------------------------------------------------------------------------------------------------------- tags
-  // {lines, tag}; a place is never read in the cycle it is written.
+  // -------------------------------------------------------------------------------------------------------------- tags
+  // {lines, tag}; an entry is never read in the cycle it is written.
   (* ram_style = "block", no_rw_check *) logic [4+TagW-1:0] mem_q[Entries];
   logic [4+TagW-1:0] read_q, entry;
-  logic [IndexW-1:0] place, sweep_q;
+  logic [IndexW-1:0] index, sweep_q;
   logic [2*Pairs-1:0] found, want;
   logic [Pairs-1:0] same_q;  // the tags are compared in two cycles: two bits each, then all
   logic [3:0] lines_q, lines, new_lines_q, line;
   logic same, writes_q;
-  assign place = at[PlaceW-1:12];
+  assign index = at[PlaceW-1:12];
   assign found = (2 * Pairs)'(read_q[TagW-1:0]);
   assign want  = (2 * Pairs)'({at_cell, at[LocalW-1:PlaceW]});
   assign same  = same_q == '1;
@@ -98,8 +102,8 @@ module ap1000p_wtp #(
   assign entry = (state_q == Sweep) ? '0 : {new_lines_q, want[TagW-1:0]};
 
   always_ff @(posedge clk_i) begin
-    if (state_q == Sweep || (state_q == Write && writes_q)) mem_q[state_q==Sweep?sweep_q : place] <= entry;
-    if (begins) read_q <= mem_q[place];
+    if (state_q == Sweep || (state_q == Write && writes_q)) mem_q[state_q==Sweep?sweep_q : index] <= entry;
+    if (begins) read_q <= mem_q[index];
     for (int i = 0; i < Pairs; i++) same_q[i] <= found[2*i+:2] == want[2*i+:2];
     lines_q <= read_q[TagW+:4];
     case (upd_kind_i)
@@ -115,52 +119,52 @@ module ap1000p_wtp #(
     endcase
   end
 
-  // ---------------------------------------------------------------------------------------------------------- control
-  logic all_q, answers;  // the sweep is an update's
-  assign answers = state_q == Judge && !update_q;
+  // ----------------------------------------------------------------------------------------------------------- control
+  logic all_q, responds;  // the sweep is an update's
+  assign responds = state_q == Judge && !update_q;
   always_ff @(posedge clk_i) begin
     if (!taken_q) {cell_q, addr_q} <= {req_cell_i, req_addr_i};
-    if (answers) begin
+    if (responds) begin
       hit_o   <= (lines & line) != '0;
       local_o <= {base_i[31:PlaceW], at[PlaceW-1:0]};
     end
-    told_q <= 1'b0;
+    reported_q <= 1'b0;
     case (state_q)
       Sweep: begin
         sweep_q <= sweep_q + IndexW'(1);
         if (sweep_q == '1) begin
           state_q <= Idle;
-          told_q  <= all_q;
+          reported_q <= all_q;
         end
       end
       Idle:
       if (begins) begin
-        update_q <= asks;
-        state_q  <= (asks && upd_kind_i == 3'(ap1000p_pkg::UpdateAll)) ? Sweep : Match;
+        update_q <= updates;
+        state_q  <= (updates && upd_kind_i == 3'(ap1000p_pkg::UpdateAll)) ? Sweep : Match;
         all_q    <= 1'b1;
       end
       Match: state_q <= Judge;
       Judge: state_q <= update_q ? Write : Idle;
       default: begin  // Write
         state_q <= Idle;
-        told_q  <= 1'b1;
+        reported_q <= 1'b1;
       end
     endcase
     if (rst_i) begin
       state_q <= Sweep;
       sweep_q <= '0;
       all_q <= 1'b0;
-      told_q <= 1'b0;
+      reported_q <= 1'b0;
       taken_q <= 1'b0;
       new_q <= 1'b0;
       rsp_valid_o <= 1'b0;
     end else begin
       taken_q <= taken_q ? !(rsp_valid_o && rsp_ready_i) : req_valid_i;
-      new_q <= waits && !(begins && !asks);
-      rsp_valid_o <= answers || (rsp_valid_o && !rsp_ready_i);
+      new_q <= waits && !(begins && !updates);
+      rsp_valid_o <= responds || (rsp_valid_o && !rsp_ready_i);
     end
   end
-  assign upd_ready_o = told_q;
+  assign upd_ready_o = reported_q;
   assign busy_o = state_q != Idle || taken_q;
 
   logic [PlaceW-1:0] unused;

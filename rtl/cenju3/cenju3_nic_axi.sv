@@ -1,21 +1,23 @@
 // Cenju-3 network interface behind AXI: the top to instantiate in a design of one's own.
 //
-//   s_axil (registers) ── axil_slave ─────────┐
-//   m_axi  (memory)    ── axi_read_master ────┼── cenju3_nic ──> m_axis (link out)
-//                      ── axi_write_master ───┘             <── s_axis (link in)
+//   s_axil (registers) ─┬─ axi_bridge ── cenju3_nic ──> m_axis (link out)
+//   m_axi  (memory) ────┘                           <── s_axis (link in)
 //
-// Clocks     `aclk` for registers and memory, `link_aclk` for the links, any ratio and phase; the crossing is inside.
-// Reset      `aresetn`, `link_aresetn`: active low, each to be released with its clock; hold both for 4 cycles of the slower
-//            clock, and reset what is connected to `m_axi` and the links with them.
-// Registers  AXI4-Lite, 256 bytes, layout in docs/machines/cenju3-registers.md; what the NIC refuses is answered with SLVERR.
-// Memory     AXI4 of BusW bits, INCR bursts of at most BurstBeats words that never cross 4 KB, up to Outstanding each way, ID 0.
-//            SLVERR and DECERR reach the NIC's status registers, as the bus errors they are.
-// Links      AXI4-Stream, one flit a beat, TLAST with the last of a packet; no TKEEP: every byte counts.
+// Clocks     `aclk` is for registers and memory, `link_aclk` for the links, at any ratio and phase. The crossing is
+//            inside.
+// Reset      `aresetn` and `link_aresetn` are active low. Release each with its clock. Hold both for 4 cycles of the
+//            slower clock, and reset what is connected to `m_axi` and the links with them.
+// Registers  AXI4-Lite, 256 bytes, layout in docs/machines/cenju3-registers.md. What the NIC refuses is answered with
+//            SLVERR.
+// Memory     AXI4 of BusW bits: INCR bursts of at most BurstBeats words that never cross 4 KB, up to Outstanding each
+//            way, ID 0. SLVERR and DECERR reach the NIC's status registers as bus errors.
+// Links      AXI4-Stream, one flit a beat, TLAST with the last of a packet. There is no TKEEP: every byte counts.
 // irq        high while an enabled cause is pending.
-// level      `rx_level`: words in the receive FIFO as R_STAT.LEVEL gives them, of aclk. May be left open.
-// busy       `busy` (of aclk), `link_busy` (of link_aclk): while both are low, and no input is valid, no clock edge changes
-//            anything, so both clocks may stand, at any ratio. While either is high both must run. May be left open.
-// Latency    the bridges add 2 cycles to an address, 1 to read data, write data and a response each.
+// rx_level   words in the receive FIFO, as R_STAT.LEVEL gives them, in the clock `aclk`. May be left open.
+// busy       `busy` is of `aclk`, `link_busy` of `link_aclk`. While both are low and no input is valid, no clock edge
+//            changes anything, so both clocks may stand, at any ratio. While either is high both must run. May be left
+//            open.
+// Latency    the bridge adds 2 cycles to an address, and 1 each to read data, write data and a response.
 // Rate       that of cenju3_nic, as far as the memory answers within Outstanding * BurstBeats - 20 cycles.
 module cenju3_nic_axi #(
     parameter int BusW = 32,  // bits of a memory word, 32 or 64
@@ -101,44 +103,35 @@ module cenju3_nic_axi #(
     output logic s_axis_tready,
     input logic s_axis_tlast
 );
-  // One flip-flop, so that the design's reset tree ends here; it starts set, so that nothing runs before its first reset.
+  // One flip-flop ends the design's reset tree. It starts set, so that nothing runs before its first reset.
   logic rst_q, link_rst_q;
   initial {rst_q, link_rst_q} = '1;
   always_ff @(posedge aclk) rst_q <= !aresetn;
   always_ff @(posedge link_aclk) link_rst_q <= !link_aresetn;
 
-  logic host_busy, read_busy, write_busy, nic_busy;
-  assign busy = host_busy || read_busy || write_busy || nic_busy;
+  logic axi_busy, nic_busy;
+  assign busy = axi_busy || nic_busy;
 
-  // ------------------------------------------------------------------------------------------------------- registers
   logic req_valid, req_ready, req_write, rsp_valid, rsp_ready, rsp_err;
   logic [7:0] req_addr;
   logic [31:0] req_wdata, rsp_rdata;
   logic [3:0] req_wstrb;
+  logic rd_cmd_valid, rd_cmd_ready, rd_valid, rd_ready, rd_last, rd_err;
+  logic wr_cmd_valid, wr_cmd_ready, wr_valid, wr_ready, wr_last, done_valid, done_ready, done_err;
+  logic [31:0] rd_cmd_addr, wr_cmd_addr;
+  logic [7:0] rd_cmd_len, wr_cmd_len;
+  logic [BusW-1:0] rd_data, wr_data;
+  logic [BusW/8-1:0] wr_strb;
 
-  axil_slave u_host (
+  // The pins of AXI go through under their own names.
+  axi_bridge #(
+      .DataW(BusW),
+      .IdW(IdW),
+      .Outstanding(Outstanding)
+  ) u_axi (
       .clk_i(aclk),
       .rst_i(rst_q),
-      .busy_o(host_busy),
-      .s_axil_awaddr,
-      .s_axil_awprot,
-      .s_axil_awvalid,
-      .s_axil_awready,
-      .s_axil_wdata,
-      .s_axil_wstrb,
-      .s_axil_wvalid,
-      .s_axil_wready,
-      .s_axil_bresp,
-      .s_axil_bvalid,
-      .s_axil_bready,
-      .s_axil_araddr,
-      .s_axil_arprot,
-      .s_axil_arvalid,
-      .s_axil_arready,
-      .s_axil_rdata,
-      .s_axil_rresp,
-      .s_axil_rvalid,
-      .s_axil_rready,
+      .busy_o(axi_busy),
       .host_req_valid_o(req_valid),
       .host_req_ready_i(req_ready),
       .host_req_write_o(req_write),
@@ -148,96 +141,31 @@ module cenju3_nic_axi #(
       .host_rsp_valid_i(rsp_valid),
       .host_rsp_ready_o(rsp_ready),
       .host_rsp_rdata_i(rsp_rdata),
-      .host_rsp_err_i(rsp_err)
+      .host_rsp_err_i(rsp_err),
+      .mem_rd_cmd_valid_i(rd_cmd_valid),
+      .mem_rd_cmd_ready_o(rd_cmd_ready),
+      .mem_rd_cmd_addr_i(rd_cmd_addr),
+      .mem_rd_cmd_len_i(rd_cmd_len),
+      .mem_rd_data_valid_o(rd_valid),
+      .mem_rd_data_ready_i(rd_ready),
+      .mem_rd_data_data_o(rd_data),
+      .mem_rd_data_last_o(rd_last),
+      .mem_rd_data_err_o(rd_err),
+      .mem_wr_cmd_valid_i(wr_cmd_valid),
+      .mem_wr_cmd_ready_o(wr_cmd_ready),
+      .mem_wr_cmd_addr_i(wr_cmd_addr),
+      .mem_wr_cmd_len_i(wr_cmd_len),
+      .mem_wr_data_valid_i(wr_valid),
+      .mem_wr_data_ready_o(wr_ready),
+      .mem_wr_data_data_i(wr_data),
+      .mem_wr_data_strb_i(wr_strb),
+      .mem_wr_data_last_i(wr_last),
+      .mem_wr_rsp_valid_o(done_valid),
+      .mem_wr_rsp_ready_i(done_ready),
+      .mem_wr_rsp_err_o(done_err),
+      .*
   );
 
-  // ---------------------------------------------------------------------------------------------------------- memory
-  logic rd_cmd_valid, rd_cmd_ready, rd_valid, rd_ready, rd_last, rd_err;
-  logic wr_cmd_valid, wr_cmd_ready, wr_valid, wr_ready, wr_last, done_valid, done_ready, done_err;
-  logic [31:0] rd_cmd_addr, wr_cmd_addr;
-  logic [7:0] rd_cmd_len, wr_cmd_len;
-  logic [BusW-1:0] rd_data, wr_data;
-  logic [BusW/8-1:0] wr_strb;
-
-  axi_read_master #(
-      .DataW(BusW),
-      .IdW(IdW),
-      .Outstanding(Outstanding)
-  ) u_read (
-      .clk_i(aclk),
-      .rst_i(rst_q),
-      .busy_o(read_busy),
-      .mem_cmd_valid_i(rd_cmd_valid),
-      .mem_cmd_ready_o(rd_cmd_ready),
-      .mem_cmd_addr_i(rd_cmd_addr),
-      .mem_cmd_len_i(rd_cmd_len),
-      .mem_data_valid_o(rd_valid),
-      .mem_data_ready_i(rd_ready),
-      .mem_data_data_o(rd_data),
-      .mem_data_last_o(rd_last),
-      .mem_data_err_o(rd_err),
-      .m_axi_arid,
-      .m_axi_araddr,
-      .m_axi_arlen,
-      .m_axi_arsize,
-      .m_axi_arburst,
-      .m_axi_arlock,
-      .m_axi_arcache,
-      .m_axi_arprot,
-      .m_axi_arqos,
-      .m_axi_arvalid,
-      .m_axi_arready,
-      .m_axi_rid,
-      .m_axi_rdata,
-      .m_axi_rresp,
-      .m_axi_rlast,
-      .m_axi_rvalid,
-      .m_axi_rready
-  );
-
-  axi_write_master #(
-      .DataW(BusW),
-      .IdW(IdW),
-      .Outstanding(Outstanding)
-  ) u_write (
-      .clk_i(aclk),
-      .rst_i(rst_q),
-      .busy_o(write_busy),
-      .mem_cmd_valid_i(wr_cmd_valid),
-      .mem_cmd_ready_o(wr_cmd_ready),
-      .mem_cmd_addr_i(wr_cmd_addr),
-      .mem_cmd_len_i(wr_cmd_len),
-      .mem_data_valid_i(wr_valid),
-      .mem_data_ready_o(wr_ready),
-      .mem_data_data_i(wr_data),
-      .mem_data_strb_i(wr_strb),
-      .mem_data_last_i(wr_last),
-      .mem_rsp_valid_o(done_valid),
-      .mem_rsp_ready_i(done_ready),
-      .mem_rsp_err_o(done_err),
-      .m_axi_awid,
-      .m_axi_awaddr,
-      .m_axi_awlen,
-      .m_axi_awsize,
-      .m_axi_awburst,
-      .m_axi_awlock,
-      .m_axi_awcache,
-      .m_axi_awprot,
-      .m_axi_awqos,
-      .m_axi_awvalid,
-      .m_axi_awready,
-      .m_axi_wdata,
-      .m_axi_wstrb,
-      .m_axi_wlast,
-      .m_axi_wvalid,
-      .m_axi_wready,
-      .m_axi_bid,
-      .m_axi_bresp,
-      .m_axi_bvalid,
-      .m_axi_bready
-  );
-
-  // ------------------------------------------------------------------------------------------------------------- NIC
   cenju3_nic #(
       .BusW(BusW),
       .LinkW(LinkW),

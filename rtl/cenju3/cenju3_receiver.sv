@@ -312,7 +312,7 @@ module cenju3_receiver #(
   fifo #(
       .W(2 + 3 + 32),
       .Depth(2)
-  ) u_open (
+  ) u_command_buffer (
       .clk_i,
       .rst_i,
       .in_valid_i(begun),

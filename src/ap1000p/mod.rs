@@ -1,30 +1,15 @@
 //! Fujitsu AP1000+: golden models of its parts, the machine on RTL, its host software, experiments; and [`Ap1000p`], its door.
 
-pub mod acks;
-pub mod bif;
+pub mod bif_regs;
 mod carrier;
-pub mod command;
-pub mod creg;
-pub mod dsm;
+pub mod golden;
 pub mod host;
-pub mod machine;
-pub mod mmu;
 pub mod model;
-pub mod nets;
-pub mod page;
 pub mod params;
-pub mod queues;
-pub mod receive;
 pub mod regs;
 pub mod repro;
-pub mod ring;
-pub mod send;
+pub mod rtl;
 mod signals;
-pub mod spread;
-pub mod stride;
-pub mod window;
-pub mod word;
-pub mod wtp;
 
 use crate::harness::params::{Param, ParamError, Settings};
 use crate::machine::{Carrier, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Wave};
@@ -32,10 +17,8 @@ use crate::net::bench::{NetworkRun, torus_uniform};
 use crate::net::torus::Torus;
 use crate::repro::{Experiment, Outcome, Request};
 use params::{Config, PARAMS};
-use regs::*;
 use repro::MeasureError;
 use repro::scenario::{self, What};
-use send::Traffic;
 
 /// The machine.
 pub struct Ap1000p;
@@ -217,87 +200,4 @@ impl From<MeasureError> for MachineError {
             _ => MachineError::failure(error),
         }
     }
-}
-
-/// Which word of its queue a word is, as a spill element and a direct page say it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Label {
-    /// Of its message, modulo 8.
-    pub number: u8,
-    /// Its place there, 0 to 15.
-    pub index: u8,
-}
-
-impl Label {
-    const NUMBERS: u8 = (SPILL_TAG_NUMBER_MASK >> SPILL_TAG_NUMBER_SHIFT) as u8;
-
-    /// Of the word that follows.
-    pub fn next(self, end: bool) -> Label {
-        if end {
-            Label {
-                number: (self.number + 1) & Label::NUMBERS,
-                index: 0,
-            }
-        } else {
-            Label {
-                index: (self.index + 1).min(MESSAGE_WORDS as u8 - 1),
-                ..self
-            }
-        }
-    }
-}
-
-/// A queue of messages to be sent, numbered as in a spill element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Queue {
-    System = QUEUE_SYSTEM as u8,
-    Access = QUEUE_ACCESS as u8,
-    User = QUEUE_USER as u8,
-    RemoteReply = QUEUE_REMOTE_REPLY as u8,
-    GetReply = QUEUE_GET_REPLY as u8,
-}
-
-impl Queue {
-    /// By number.
-    pub const ALL: [Queue; QUEUES as usize] = [
-        Queue::System,
-        Queue::Access,
-        Queue::User,
-        Queue::RemoteReply,
-        Queue::GetReply,
-    ];
-    /// The first is served first.
-    pub const BY_PRIORITY: [Queue; QUEUES as usize] = [
-        Queue::RemoteReply,
-        Queue::Access,
-        Queue::System,
-        Queue::GetReply,
-        Queue::User,
-    ];
-
-    /// From one-hot.
-    pub fn from_bit(bits: u8) -> Option<Queue> {
-        Queue::ALL.into_iter().find(|queue| queue.bit() == bits)
-    }
-
-    pub fn bit(self) -> u8 {
-        1 << self as u8
-    }
-
-    /// By which send controller its messages go.
-    pub fn traffic(self) -> Traffic {
-        match self {
-            Queue::RemoteReply | Queue::GetReply => Traffic::Reply,
-            Queue::System | Queue::Access | Queue::User => Traffic::Request,
-        }
-    }
-}
-
-/// A word of a message on its way to the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Word {
-    pub data: u32,
-    /// The last one of its message.
-    pub end: bool,
 }

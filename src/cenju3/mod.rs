@@ -1,17 +1,13 @@
 //! NEC Cenju-3: golden models, the machine on RTL, host library, experiments; and [`Cenju3`], its door.
 
 mod carrier;
+pub mod golden;
 pub mod host;
-pub mod lockstep;
 pub mod model;
-pub mod packet;
 pub mod params;
-pub mod recv;
-pub mod recv_state;
 pub mod regs;
 pub mod repro;
 pub mod rtl;
-pub mod send;
 mod signals;
 
 use crate::harness::exec::SimError;

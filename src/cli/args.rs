@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, Command as Clap, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use super::examples;
 use crate::harness::params::Settings;
 use crate::machine::{Machine, Opt, Value};
 use crate::machines;
@@ -12,28 +13,11 @@ use crate::repro::row::BackendKind;
 
 /// Parallel computers of the 1990s, their message hardware as verified RTL, measured against their papers.
 #[derive(Parser)]
-#[command(version, after_help = EXAMPLES)]
+#[command(version, after_help = examples::all())]
 pub struct Tsunagi {
     #[command(subcommand)]
     pub command: Command,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  tsunagi list                                    machines, experiments, scenarios, waves, parameters
-  tsunagi repro cenju3                            every experiment of the paper on the RTL
-  tsunagi repro cenju3 --experiment E7 --json     one of them, as JSON
-  tsunagi repro ap1000p                           what the second machine's paper says it does
-  tsunagi send FILE --machine cenju3 --pes 64 --from 0 --to 63
-  tsunagi send FILE --machine ap1000p --pes 16 --to 15
-  tsunagi wave cenju3/one-word                    a wave and signal lists for GTKWave and Surfer
-
-Exit codes:
-  0  done
-  1  a check failed
-  2  wrong usage, or settings that no machine has
-  3  a file cannot be read or written
-  4  the simulated machine hangs or loses data";
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -41,43 +25,29 @@ pub enum Command {
     #[command(after_help = "Examples:\n  tsunagi list\n  tsunagi list --json")]
     List(ListArgs),
     /// Runs one small scenario and prints what was measured
-    #[command(
-        after_help = "Examples:\n  tsunagi run cenju3 one-word\n  tsunagi run cenju3 rmwrite --bytes 8192 --set chunk_bytes=2048\n  \
-        tsunagi run cenju3 stream --bytes 8192 --at-end stopped --backend model\n  tsunagi run ap1000p get --bytes 4096"
-    )]
+    #[command(after_help = examples::run())]
     Run(RunArgs),
     /// Runs a paper's experiments and prints paper, ours and the difference
-    #[command(
-        after_help = "Examples:\n  tsunagi repro cenju3\n  tsunagi repro cenju3 --experiment E7 --backend both\n  \
-        tsunagi repro cenju3 --json --out out\n  tsunagi repro cenju3 --experiment E10 --set r_thresh=256\n\n\
-        With --out the folder gets rows.json and report.html; without a machine, a report of each. The exit code is 1 when a row misses its bounds."
-    )]
+    #[command(after_help = examples::repro())]
     Repro(ReproArgs),
     /// Sends a real file through the machine and compares SHA-256 at both ends
-    #[command(
-        after_help = "Examples:\n  tsunagi send README.md --machine cenju3 --pes 64 --from 0 --to 63\n  \
-        tsunagi send README.md --machine ap1000p --pes 64 --from 0 --to 63\n\n\
-        The file goes through PE memories in windows; the receiver's memory is poisoned first, and the second hash is of what is \
-        read back from it."
-    )]
+    #[command(after_help = examples::send())]
     Send(SendArgs),
     /// Runs a scenario on the RTL and leaves a wave with signal lists for GTKWave and Surfer
-    #[command(
-        after_help = "Examples:\n  tsunagi wave cenju3/one-word\n  tsunagi wave cenju3/rmwrite --format vcd --out waves\n  tsunagi wave ap1000p/put"
-    )]
+    #[command(after_help = examples::wave())]
     Wave(WaveArgs),
     /// Runs the experiments and writes the HTML report only
-    #[command(after_help = "Example:\n  tsunagi report cenju3 --backend both --out out/report.html")]
+    #[command(after_help = examples::report())]
     Report(ReportArgs),
     /// Measures how fast the simulation itself is
-    #[command(after_help = "Examples:\n  tsunagi bench\n  tsunagi bench ap1000p --json")]
+    #[command(after_help = examples::bench())]
     Bench(BenchArgs),
 }
 
 /// A machine by its name.
 fn machine() -> impl TypedValueParser<Value = &'static dyn Machine> {
     let value = |machine: &&'static dyn Machine| PossibleValue::new(machine.name()).help(machine.title());
-    PossibleValuesParser::new(machines::ALL.iter().map(value))
+    PossibleValuesParser::new(machines::all().iter().map(value))
         .map(|name| machines::by_name(&name).expect("one of those listed"))
 }
 
@@ -159,7 +129,7 @@ type Use = (&'static Opt, Vec<(&'static str, String)>);
 /// Options that any scenario has, each once.
 fn options() -> Vec<Use> {
     let mut all: Vec<Use> = Vec::new();
-    for machine in machines::ALL {
+    for machine in machines::all() {
         for scenario in machine.scenarios() {
             for option in scenario.options {
                 let used = (option.about, format!("{} {}", machine.name(), scenario.name));
@@ -254,9 +224,9 @@ fn experiment(text: &str) -> Result<&'static str, String> {
         let of = |machine: &&'static dyn Machine| {
             format!("{} of {}", ids(machine).collect::<Vec<_>>().join(", "), machine.name())
         };
-        machines::ALL.iter().map(of).collect::<Vec<_>>().join("; ")
+        machines::all().iter().map(of).collect::<Vec<_>>().join("; ")
     };
-    let mut all = machines::ALL.iter().flat_map(ids);
+    let mut all = machines::all().iter().flat_map(ids);
     all.find(|id| id.eq_ignore_ascii_case(text))
         .ok_or_else(|| format!("unknown experiment; known are {}", known()))
 }
@@ -317,7 +287,7 @@ pub struct SendArgs {
     /// The file to send, of any size
     pub file: PathBuf,
     /// The machine that carries it
-    #[arg(long, value_parser = machine(), default_value = machines::ALL[0].name())]
+    #[arg(long, value_parser = machine(), default_value = machines::all()[0].name())]
     pub machine: &'static dyn Machine,
     /// Processing elements of the machine; a torus is as near to a square as their number goes
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(2..=256))]
@@ -366,7 +336,7 @@ pub struct WaveArgs {
 #[derive(Args)]
 pub struct BenchArgs {
     /// The machine to simulate
-    #[arg(value_parser = machine(), default_value = machines::ALL[0].name())]
+    #[arg(value_parser = machine(), default_value = machines::all()[0].name())]
     pub machine: &'static dyn Machine,
     /// Print JSON
     #[arg(long)]

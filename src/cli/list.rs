@@ -11,13 +11,13 @@ use crate::machines;
 pub fn list(args: &ListArgs) -> Result<(), CliError> {
     if args.json {
         table::print_json(
-            &machines::ALL
+            &machines::all()
                 .iter()
                 .map(|machine| json_of(*machine))
                 .collect::<Vec<_>>(),
         )
     } else {
-        machines::ALL.iter().try_for_each(|machine| print(*machine))
+        machines::all().iter().try_for_each(|machine| print(*machine))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod examples;
 mod list;
 mod progress;
 mod repro;

@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Told how far the work is; from any thread.
+/// Reported how far the work is; from any thread.
 pub struct Progress {
     what: &'static str,
     begun: Instant,

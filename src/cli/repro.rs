@@ -33,11 +33,12 @@ struct Left {
 }
 
 pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
-    let machines = args.machine.as_ref().map_or(machines::ALL, std::slice::from_ref);
+    let machines = args.machine.as_ref().map_or(machines::all(), std::slice::from_ref);
     let settings = args.set.settings();
     if args.machine.is_none() && !settings.is_empty() {
-        let text = "--set changes a parameter of one machine: name it, `tsunagi repro cenju3 --set …`";
-        return Err(CliError::Usage(text.into()));
+        let name = machines[0].name();
+        let text = format!("--set changes a parameter of one machine: name it, `tsunagi repro {name} --set …`");
+        return Err(CliError::Usage(text));
     }
     if let Some(machine) = args.machine
         && args.full
@@ -116,7 +117,7 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
 /// Machines with shortened experiments, and these: `ap1000p (C11, C21)`.
 fn shortened() -> String {
     let of = |machine: &&'static dyn Machine| format!("{} ({})", machine.name(), machine.shortened().join(", "));
-    let some = machines::ALL.iter().filter(|machine| !machine.shortened().is_empty());
+    let some = machines::all().iter().filter(|machine| !machine.shortened().is_empty());
     some.map(of).collect::<Vec<_>>().join(", ")
 }
 

@@ -24,7 +24,7 @@ pub fn wave(args: &WaveArgs) -> Result<(), CliError> {
         Some((machine, machine.waves().iter().find(|wave| wave.name == name)?))
     });
     let Some((machine, wave)) = named else {
-        let known: Vec<String> = machines::ALL.iter().flat_map(|machine| names(*machine)).collect();
+        let known: Vec<String> = machines::all().iter().flat_map(|machine| names(*machine)).collect();
         let text = format!("unknown wave `{}`; known are {}", args.wave, known.join(", "));
         return Err(CliError::Usage(text));
     };

@@ -144,6 +144,24 @@ fn us_per(unit: &str) -> f64 {
     }
 }
 
+/// A configuration whose values have names.
+pub trait Table: Clone + Sync + 'static {
+    /// Every parameter of the table, in its order.
+    const PARAMS: &'static [Param];
+
+    /// The value of one parameter in the table's unit.
+    ///
+    /// # Errors
+    /// An unknown name.
+    fn get(&self, name: &str) -> Result<f64, ParamError>;
+
+    /// Sets one parameter by its name, `value` in the table's unit.
+    ///
+    /// # Errors
+    /// An unknown name, a value outside the parameter's range, or a fraction where a count is needed; nothing changes then.
+    fn set(&mut self, name: &str, value: f64) -> Result<(), ParamError>;
+}
+
 /// Writes the table `PARAMS` and the struct `Config` from one list.
 macro_rules! parameters {
     ($($name:ident: $ty:ty = $value:literal, $unit:literal, $min:literal ..= $max:literal, $origin:ident,
@@ -225,6 +243,18 @@ macro_rules! parameters {
             pub fn get(&self, name: &str) -> Result<f64, $crate::harness::params::ParamError> {
                 let p = $crate::harness::params::param(PARAMS, name)?;
                 Ok(match p.name { $(stringify!($name) => $crate::harness::params::Quantity::number(self.$name, p.unit),)* _ => unreachable!() })
+            }
+        }
+
+        impl $crate::harness::params::Table for Config {
+            const PARAMS: &'static [$crate::harness::params::Param] = PARAMS;
+
+            fn get(&self, name: &str) -> Result<f64, $crate::harness::params::ParamError> {
+                self.get(name)
+            }
+
+            fn set(&mut self, name: &str, value: f64) -> Result<(), $crate::harness::params::ParamError> {
+                self.set(name, value)
             }
         }
     };

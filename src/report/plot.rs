@@ -1,5 +1,6 @@
 //! Curves, with what the paper says of them drawn in.
 
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
 use crate::repro::row::BackendKind;
@@ -29,6 +30,9 @@ pub fn draw(plots: &[(BackendKind, &Plot)]) -> String {
     }
     svg
 }
+
+/// Over a logarithmic axis of sizes.
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<LogCoord<f64>, RangedCoordf64>>;
 
 fn paint(
     area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
@@ -69,8 +73,27 @@ fn paint(
         .label_style(label.clone())
         .axis_desc_style(label.clone())
         .draw()?;
+    paint_marks(&mut chart, &first.marks, (x0, x1), top)?;
+    paint_curves(&mut chart, plots)?;
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::LowerRight)
+        .background_style(WHITE.mix(0.85))
+        .border_style(RGBColor(216, 222, 231))
+        .label_font(label)
+        .draw()?;
+    Ok(())
+}
+
+/// What the paper says, over the x axis from `x0` to `x1` and up to `top`.
+fn paint_marks(
+    chart: &mut Chart<'_, '_>,
+    marks: &[Mark],
+    (x0, x1): (f64, f64),
+    top: f64,
+) -> Result<(), Box<dyn std::error::Error>> {
     let says = ("sans-serif", 13).into_font().color(&PAPER);
-    for mark in &first.marks {
+    for mark in marks {
         match mark {
             Mark::Level { mb_s, says: text } => {
                 chart.draw_series(DashedLineSeries::new(
@@ -102,6 +125,11 @@ fn paint(
             }
         }
     }
+    Ok(())
+}
+
+/// A curve has the same colour on both backends, and one entry in the key.
+fn paint_curves(chart: &mut Chart<'_, '_>, plots: &[(BackendKind, &Plot)]) -> Result<(), Box<dyn std::error::Error>> {
     let mut names: Vec<&str> = Vec::new();
     for (backend, plot) in plots {
         for curve in &plot.curves {
@@ -122,13 +150,6 @@ fn paint(
             }
         }
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE.mix(0.85))
-        .border_style(RGBColor(216, 222, 231))
-        .label_font(label)
-        .draw()?;
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 //! The tables and figures of the papers: what an experiment gives back. The experiments are with their machines.
 
+pub mod lab;
 pub mod pool;
 pub mod row;
 pub mod summary;

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::harness::params::Param;
+
 /// Which making of the machine a row was measured on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -87,6 +89,16 @@ pub struct Provenance {
     pub measured_on: &'static [&'static str],
     /// Parameters its value was computed from.
     pub derived_from: &'static [&'static str],
+}
+
+impl Provenance {
+    pub fn of(param: &Param) -> Provenance {
+        Provenance {
+            name: param.name,
+            measured_on: param.measured_on,
+            derived_from: param.derived_from,
+        }
+    }
 }
 
 /// The figure or section of a place: `fig7` of `fig7.header_read`, `sec6.1` of `sec6.1.peak`.

@@ -1,8 +1,8 @@
 //! The BIF against its model, every cycle: registers, barriers, and words of the bus both ways.
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::bif::regs::*;
-use tsunagi::ap1000p::bif::{Bif, BusWord, WORDS};
+use tsunagi::ap1000p::bif_regs::*;
+use tsunagi::ap1000p::golden::bif::{Bif, BusWord, WORDS};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::wave::Probe;
 

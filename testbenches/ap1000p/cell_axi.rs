@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use testbenches::rtl::{Ap1000pCellAxi, TwinCellAxiError, TwinCellAxiSingle};
 use testbenches::{m_axi_ar, m_axi_aw, m_axi_w, s_axi, s_axil, set_m_axi_b, set_m_axi_r, set_s_axi, set_s_axil};
+use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::stride::places;
 use tsunagi::harness::axi::{
     AxiMaster, AxiMemory, AxiTiming, Burst, FromMaster, FromSlave, Kind, Resp, Rule, Rules, WriteBeat, WriteOrder,
 };
@@ -588,14 +588,14 @@ fn errors<U: Cell>(case: &Case, probe: &Probe) -> Result<(), String> {
 }
 
 #[test]
-fn slverr_and_decerr_are_told() {
-    let case = Case::new("ap1000p", "cell_axi::slverr_and_decerr_are_told", "");
+fn slverr_and_decerr_are_reported() {
+    let case = Case::new("ap1000p", "cell_axi::slverr_and_decerr_are_reported", "");
     case.run(|probe| errors::<Ap1000pCellAxi>(&case, probe));
 }
 
 #[test]
-fn an_error_that_is_not_told_is_seen() {
-    let case = Case::new("ap1000p", "cell_axi::an_error_that_is_not_told_is_seen", "");
+fn an_error_that_is_not_reported_is_seen() {
+    let case = Case::new("ap1000p", "cell_axi::an_error_that_is_not_reported_is_seen", "");
     let found = errors::<TwinCellAxiError>(&case, &Probe::default());
     let what = found.expect_err("a lost SLVERR is not seen");
     assert!(what.starts_with("reads false, DECERR false: its flag"), "{what}");

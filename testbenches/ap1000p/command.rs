@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::command::{CommandModel, Refused, Setup};
-use tsunagi::ap1000p::page::{Class, Page};
+use tsunagi::ap1000p::golden::command::{CommandModel, Refused, Setup};
+use tsunagi::ap1000p::golden::page::{Owner, Page};
+use tsunagi::ap1000p::golden::{Queue, Word};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::{Queue, Word};
 use tsunagi::harness::seed::{Case, Recorder, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
 use tsunagi::harness::wave::Probe;
@@ -70,7 +70,7 @@ pub struct Seen {
     pub refused: bool,
     pub why: (u8, u16),
     pub count: u16,
-    /// Words of the open command, and its page, by class.
+    /// Words of the open command, and its page, by owner.
     pub open: [(u8, u16); 2],
     pub peek: u32,
 }
@@ -376,37 +376,37 @@ impl<'a, U: Ports> Bench<'a, U> {
     pub fn is_open(&mut self) -> Result<(), String> {
         self.dut.set(None, [false; 3]);
         self.edge(false);
-        for class in Class::ALL {
-            let (page, words) = self.model.open(class);
+        for owner in Owner::ALL {
+            let (page, words) = self.model.open(owner);
             let words = words.to_vec();
-            let (count, open) = self.dut.seen().open[class as usize];
+            let (count, open) = self.dut.seen().open[owner as usize];
             holds(Rule::Open, usize::from(count) == words.len(), || {
-                format!("{class:?} has {count} words open, not {}", words.len())
+                format!("{owner:?} has {count} words open, not {}", words.len())
             })?;
             holds(Rule::Open, words.is_empty() || open == page, || {
-                format!("{class:?} has page {open:#06x} open, not {page:#06x}")
+                format!("{owner:?} has page {open:#06x} open, not {page:#06x}")
             })?;
             // Of a word that is not there, nothing is shown.
             for (i, word) in words.iter().copied().chain([0]).enumerate() {
-                self.dut.set_open(0, (class as u8) << 3 | i as u8);
+                self.dut.set_open(0, (owner as u8) << 3 | i as u8);
                 self.edge(false);
                 self.edge(false);
                 let got = self.dut.seen().peek;
                 holds(Rule::Open, got == word, || {
-                    format!("{class:?} word {i} is {got:#x}, not {word:#x}")
+                    format!("{owner:?} word {i} is {got:#x}, not {word:#x}")
                 })?;
             }
         }
         Ok(())
     }
 
-    /// The operating system forgets a class's open command.
-    pub fn drop(&mut self, class: Class) {
+    /// The operating system forgets a owner's open command.
+    pub fn drop(&mut self, owner: Owner) {
         self.dut.set(None, [false; 3]);
-        self.dut.set_open(1 << class as u8, 0);
+        self.dut.set_open(1 << owner as u8, 0);
         self.edge(false);
         self.dut.set_open(0, 0);
-        self.model.drop(class);
+        self.model.drop(owner);
     }
 }
 
@@ -433,9 +433,9 @@ fn stores(rng: &mut Rng, count: usize) -> Vec<Store> {
     let mut left: [VecDeque<Store>; 2] = Default::default();
     let mut list = Vec::new();
     while list.len() < count {
-        let class = rng.below(2) as usize;
-        if left[class].is_empty() || rng.chance(1, 60) {
-            let bit = if class == 1 { PAGE_SYSTEM_MASK as u16 } else { 0 };
+        let owner = rng.below(2) as usize;
+        if left[owner].is_empty() || rng.chance(1, 60) {
+            let bit = if owner == 1 { PAGE_SYSTEM_MASK as u16 } else { 0 };
             let of_class: Vec<u16> = pages
                 .iter()
                 .copied()
@@ -449,7 +449,7 @@ fn stores(rng: &mut Rng, count: usize) -> Vec<Store> {
             } else {
                 rng.below(1 << 20) as u32
             };
-            left[class] = command(page, head, length, rng).into();
+            left[owner] = command(page, head, length, rng).into();
         }
         match rng.below(24) {
             // A page with one bit wrong, or any.
@@ -467,9 +467,9 @@ fn stores(rng: &mut Rng, count: usize) -> Vec<Store> {
             }),
             _ => {}
         }
-        // Some words of one class before the other's turn.
+        // Some words of one owner before the other's turn.
         for _ in 0..rng.between(1, 5) {
-            list.extend(left[class].pop_front());
+            list.extend(left[owner].pop_front());
         }
     }
     list
@@ -535,15 +535,15 @@ pub fn broadcasts<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
 
 /// Users are switched while two commands wait and a third is open, of which perhaps a word waits, too: all of it is seen, and forgotten.
 pub fn switch<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
-    for class in Class::ALL {
-        let page = if class == Class::System {
+    for owner in Owner::ALL {
+        let page = if owner == Owner::System {
             PAGE_SYSTEM_MASK as u16
         } else {
             0
         };
         for (left, open) in (0..8).flat_map(|left| (0..=left + 1).map(move |open| (left, open))) {
             let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::None, probe);
-            let mut rng = case.rng(&format!("{class:?} {left} {open}"));
+            let mut rng = case.rng(&format!("{owner:?} {left} {open}"));
             bench.user = Sink::new(Pacer::stopped());
             bench.system = Sink::new(Pacer::stopped());
             bench.store(command(page, 0x0001, 5, &mut rng));
@@ -552,9 +552,9 @@ pub fn switch<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
                 bench.cycle()?;
             }
             // So many words have left, and of the third command as many have room.
-            let stream = usize::from(class == Class::User);
+            let stream = usize::from(owner == Owner::User);
             while bench.given[stream] < left {
-                let sink = if class == Class::User {
+                let sink = if owner == Owner::User {
                     &mut bench.user
                 } else {
                     &mut bench.system
@@ -573,7 +573,7 @@ pub fn switch<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
                 format!("{} of {open} stores wait, {left} words have left", bench.stores.len())
             })?;
             bench.is_open()?;
-            bench.drop(class);
+            bench.drop(owner);
             bench.is_open()?;
             // The next user.
             bench.setup.context ^= 0xfff;

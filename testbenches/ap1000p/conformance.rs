@@ -1,11 +1,11 @@
 //! The conformance list of the machine, as far as the command window and the queues go: both units, one behind the other.
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::command::{CommandModel, Refused, Setup};
-use tsunagi::ap1000p::page::{Class, Page};
-use tsunagi::ap1000p::queues::Region;
+use tsunagi::ap1000p::golden::command::{CommandModel, Refused, Setup};
+use tsunagi::ap1000p::golden::page::{Owner, Page};
+use tsunagi::ap1000p::golden::queues::Region;
+use tsunagi::ap1000p::golden::{Label, Queue, Word};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::{Label, Queue, Word};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Source};
@@ -28,7 +28,7 @@ struct Cell<'a> {
     stored: u64,
     last_stored: u64,
     model: CommandModel,
-    /// What the model says must come of each class, in order.
+    /// What the model says must come of each owner, in order.
     due: [Vec<Word>; 2],
     refused: Vec<(Refused, u16)>,
     told: Vec<(u8, u16)>,
@@ -116,17 +116,17 @@ impl<'a> Cell<'a> {
         (0..cycles).try_for_each(|_| self.cycle())
     }
 
-    /// Until all is stored and given; each class's words came in order.
+    /// Until all is stored and given; each owner's words came in order.
     fn finish(&mut self, limit: u64) -> Result<(), String> {
         let end = self.queues.cycle + limit;
         while !self.stores.is_empty() || self.window.busy() || self.queues.left() > 0 || self.queues.dut.busy() {
             self.cycle()?;
             assert!(self.queues.cycle < end, "no end after {limit} cycles");
         }
-        for class in Class::ALL {
-            let of = |given: &&(u64, Queue, Word)| given.1 == class.queue();
+        for owner in Owner::ALL {
+            let of = |given: &&(u64, Queue, Word)| given.1 == owner.queue();
             let given: Vec<Word> = self.queues.given.iter().filter(of).map(|given| given.2).collect();
-            assert_eq!(given, self.due[class as usize], "{class:?}");
+            assert_eq!(given, self.due[owner as usize], "{owner:?}");
         }
         let told: Vec<(u8, u16)> = self.refused.iter().map(|&(why, page)| (why as u8, page)).collect();
         assert_eq!(self.told, told);
@@ -140,8 +140,8 @@ fn case(test: &'static str) -> Case {
     Case::new("ap1000p", test, "")
 }
 
-fn put(class: Class, rng: &mut Rng) -> Vec<Store> {
-    let page = if class == Class::System { PAGE_SYSTEM_MASK } else { 0 };
+fn put(owner: Owner, rng: &mut Rng) -> Vec<Store> {
+    let page = if owner == Owner::System { PAGE_SYSTEM_MASK } else { 0 };
     let length = rng.below(1 << 20) as u32;
     command::command(page as u16, 0x0001, length, rng)
 }
@@ -151,7 +151,7 @@ fn c2_a_command_starts_with_its_last_word() {
     let case = case("conformance::c2_a_command_starts_with_its_last_word");
     case.run(|probe| {
         let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
-        let stores = put(Class::User, &mut case.rng("stores"));
+        let stores = put(Owner::User, &mut case.rng("stores"));
         cell.store(&stores[..7]);
         cell.run(200)?;
         assert_eq!((cell.stored, cell.queues.given.len()), (7, 0), "7 words start nothing");
@@ -169,7 +169,7 @@ fn c3_commands_of_one_stream_of_stores_come_in_order() {
         let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
         let mut rng = case.rng("stores");
         for _ in 0..100 {
-            cell.store(&put(Class::User, &mut rng));
+            cell.store(&put(Owner::User, &mut rng));
         }
         cell.finish(2_000)?;
         let span = cell.queues.given.last().expect("given").0 - cell.queues.given[0].0 + 1;
@@ -185,9 +185,9 @@ fn c4_a_system_command_within_a_users() {
         for split in 1..8 {
             let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
             let mut rng = case.rng("stores");
-            let user = put(Class::User, &mut rng);
+            let user = put(Owner::User, &mut rng);
             cell.store(&user[..split]);
-            cell.store(&put(Class::System, &mut rng));
+            cell.store(&put(Owner::System, &mut rng));
             cell.run(60)?;
             assert_eq!(
                 cell.queues.given.len(),
@@ -205,9 +205,9 @@ fn c4_a_system_command_within_a_users() {
 /// The page codes that the machine's software uses.
 #[test]
 fn c5_pages_of_the_machine() {
-    let command = |class, row, column| {
+    let command = |owner, row, column| {
         Some(Page::Command {
-            class,
+            owner,
             broadcast: [row, column],
         })
     };
@@ -215,7 +215,7 @@ fn c5_pages_of_the_machine() {
         let label = Label::default();
         Some(Page::Direct { queue, end, label })
     };
-    let (user, system) = (Class::User, Class::System);
+    let (user, system) = (Owner::User, Owner::System);
     for (code, page) in [
         (0x0000, command(user, false, false)),
         (0x0001, command(user, false, false)),
@@ -287,15 +287,15 @@ fn wrong_word_counts() {
         for words in 1..8 {
             let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
             // Too few, then another page: the next command is whole. One too many: it is the first of the next.
-            cell.store(&put(Class::User, &mut rng)[..words]);
+            cell.store(&put(Owner::User, &mut rng)[..words]);
             cell.store(&command::command(1, 0x0001, 5, &mut rng));
-            cell.store(&put(Class::User, &mut rng));
-            cell.store(&put(Class::User, &mut rng)[..1]);
+            cell.store(&put(Owner::User, &mut rng));
+            cell.store(&put(Owner::User, &mut rng)[..1]);
             cell.run(100)?;
             cell.finish(200)?;
             assert_eq!(cell.refused, [(Refused::Change, 0)]);
             assert_eq!(cell.queues.given.len(), 16);
-            assert_eq!(cell.model.open(Class::User).1.len(), 1);
+            assert_eq!(cell.model.open(Owner::User).1.len(), 1);
         }
         Ok::<(), String>(())
     });
@@ -316,7 +316,7 @@ fn c23_overflow_does_not_stop_the_processor() {
         cell.queues.take(Pacer::stopped);
         let mut rng = case.rng("stores");
         for _ in 0..1000 {
-            cell.store(&put(Class::User, &mut rng));
+            cell.store(&put(Owner::User, &mut rng));
         }
         while !cell.stores.is_empty() {
             cell.cycle()?;
@@ -335,7 +335,7 @@ fn c23_overflow_does_not_stop_the_processor() {
             cell.queues.seen.held
         );
         cell.store(
-            &[put(Class::User, &mut rng), put(Class::User, &mut rng)]
+            &[put(Owner::User, &mut rng), put(Owner::User, &mut rng)]
                 .concat()
                 .repeat(33),
         );
@@ -405,7 +405,7 @@ fn c24_a_users_overflow_does_not_delay_the_system() {
             let mut rng = case.rng("stores");
             cell.queues.take(Pacer::stopped);
             for _ in 0..users {
-                cell.store(&put(Class::User, &mut rng));
+                cell.store(&put(Owner::User, &mut rng));
             }
             cell.pace = 2;
             while !cell.stores.is_empty() {
@@ -415,7 +415,7 @@ fn c24_a_users_overflow_does_not_delay_the_system() {
             assert_eq!((cell.stalls, cell.queues.seen.spilled != 0), (0, users > 8));
             // A word in four cycles goes to the network.
             let begun = cell.queues.cycle;
-            cell.store(&put(Class::System, &mut rng));
+            cell.store(&put(Owner::System, &mut rng));
             while !cell.queues.given.iter().any(|given| given.1 == Queue::System) {
                 let open = (cell.queues.cycle - begun).is_multiple_of(4);
                 cell.queues.take(if open { Pacer::steady } else { Pacer::stopped });
@@ -436,17 +436,17 @@ fn c24_a_users_overflow_does_not_delay_the_system() {
 fn c25_a_context_cannot_be_forged() {
     let case = case("conformance::c25_a_context_cannot_be_forged");
     case.run(|probe| {
-        for class in Class::ALL {
+        for owner in Owner::ALL {
             let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
             let mut rng = case.rng("stores");
             for bit in 0..12 {
-                let mut stores = put(class, &mut rng);
+                let mut stores = put(owner, &mut rng);
                 stores[1].data |= 1 << (COMMAND_LENGTH_CONTEXT_SHIFT + bit);
                 cell.store(&stores);
-                let mut stores = put(class, &mut rng);
+                let mut stores = put(owner, &mut rng);
                 stores[0].data |= 1 << (COMMAND_HEAD_KIND_SHIFT + bit);
                 cell.store(&stores);
-                cell.store(&put(class, &mut rng));
+                cell.store(&put(owner, &mut rng));
             }
             cell.finish(1_000)?;
             assert_eq!(cell.refused.len(), 24);
@@ -488,8 +488,8 @@ fn c25_cells_outside_the_range() {
             bench.cycle()?;
             for distance in 0..=255 {
                 for head in [distance << 8, distance, distance << 8 | distance] {
-                    for class in Class::ALL {
-                        let mut stores = put(class, &mut rng);
+                    for owner in Owner::ALL {
+                        let mut stores = put(owner, &mut rng);
                         stores[0].data = head;
                         bench.store(stores);
                     }
@@ -509,9 +509,9 @@ fn c25_a_cell_has_a_distance_each_way() {
         let along_x = |distance: i8| u32::from(distance as u8) << COMMAND_HEAD_DX_SHIFT;
         let along_y = |distance: i8| u32::from(distance as u8) << COMMAND_HEAD_DY_SHIFT;
         // 8 columns and 4 rows, of which a user has the next ones.
-        for (class, columns, rows) in [
-            (Class::User, vec![-7, -1, 0, 1, 7], vec![-3, -1, 0, 1, 3]),
-            (Class::System, (-7..=7).collect(), (-3..=3).collect()),
+        for (owner, columns, rows) in [
+            (Owner::User, vec![-7, -1, 0, 1, 7], vec![-3, -1, 0, 1, 3]),
+            (Owner::System, (-7..=7).collect(), (-3..=3).collect()),
         ] {
             let heads =
                 |distances: Vec<i8>, head: &dyn Fn(i8) -> u32| distances.into_iter().map(head).collect::<Vec<_>>();
@@ -524,7 +524,7 @@ fn c25_a_cell_has_a_distance_each_way() {
             ]
             .concat()
             {
-                let mut stores = put(class, &mut rng);
+                let mut stores = put(owner, &mut rng);
                 stores[0].data = head;
                 cell.store(&stores);
                 commands += 1;
@@ -536,7 +536,7 @@ fn c25_a_cell_has_a_distance_each_way() {
             assert_eq!(
                 reached,
                 [heads(columns, &along_x), heads(rows, &along_y)].concat(),
-                "{class:?}"
+                "{owner:?}"
             );
             assert_eq!(cell.told.len(), commands - reached.len());
         }
@@ -552,10 +552,10 @@ fn a_half_written_command_survives_a_switch_of_users() {
         for words in 1..8 {
             let mut bench = command::Bench::<Ap1000pCommand>::new(&case, STARTS[0], Gaps::None, probe);
             let mut rng = case.rng("stores");
-            let first = put(Class::User, &mut rng);
+            let first = put(Owner::User, &mut rng);
             bench.store(first[..words].iter().copied());
             bench.finish(100)?;
-            let (page, saved) = bench.model.open(Class::User);
+            let (page, saved) = bench.model.open(Owner::User);
             let saved: Vec<Store> = saved
                 .iter()
                 .enumerate()
@@ -566,9 +566,9 @@ fn a_half_written_command_survives_a_switch_of_users() {
                 })
                 .collect();
             assert_eq!(saved, first[..words], "what is kept is what was stored");
-            bench.drop(Class::User);
+            bench.drop(Owner::User);
             bench.is_open()?;
-            bench.store(put(Class::User, &mut rng));
+            bench.store(put(Owner::User, &mut rng));
             bench.finish(100)?;
             bench.store(saved);
             bench.store(first[words..].iter().copied());

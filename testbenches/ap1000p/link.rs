@@ -487,8 +487,8 @@ fn a_class_that_cannot_go_does_not_stop_the_other() {
 
 /// A word without a place and one on lane 1 are lost, and the unit's own assertions say so.
 #[test]
-fn misuse_is_told() {
-    let case = Case::new("ap1000p", "link::misuse_is_told", "");
+fn misuse_is_reported() {
+    let case = Case::new("ap1000p", "link::misuse_is_reported", "");
     for vc in [0, 1] {
         fails(|| {
             let probe = Probe::default();

@@ -6,10 +6,10 @@ mod queues;
 mod registers;
 mod remote;
 
-use tsunagi::ap1000p::machine::Machine;
+use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::stride::places;
+use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::harness::memory::{Memory, MemoryTiming};
 use tsunagi::harness::seed::{Case, Rng, Seed};
 use tsunagi::{Addr, Cycle};

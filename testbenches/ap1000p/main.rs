@@ -1,6 +1,7 @@
 //! The AP1000+'s cell, block by block: memory, host and network are the testbench.
 
 mod bif;
+mod broadcast;
 mod cell_axi;
 mod command;
 mod conformance;
@@ -15,10 +16,7 @@ mod rig;
 mod security;
 mod send;
 mod space;
-mod spread;
 mod twins;
-#[path = "../../tests/wave_reader/mod.rs"]
-mod wave_reader;
 mod waves;
 mod window;
 mod word;

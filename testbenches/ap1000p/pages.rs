@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use tsunagi::Addr;
-use tsunagi::ap1000p::creg::{Access, Conflict, Cregs};
-use tsunagi::ap1000p::mmu::Lookup;
+use tsunagi::ap1000p::golden::creg::{Access, Conflict, Cregs};
+use tsunagi::ap1000p::golden::mmu::Lookup;
+use tsunagi::ap1000p::golden::ring::{NoRoom, Place, Ring, Rings};
+use tsunagi::ap1000p::golden::word::{Cell, Failed};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::ring::{NoRoom, Place, Ring, Rings};
-use tsunagi::ap1000p::word::{Cell, Failed};
 use tsunagi::harness::memory::Memory;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::Pacer;

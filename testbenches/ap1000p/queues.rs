@@ -5,15 +5,15 @@ mod ports;
 
 use testbenches::name;
 use testbenches::rtl::*;
-use tsunagi::ap1000p::command::message;
-use tsunagi::ap1000p::queues::{QueuesModel, Region};
+use tsunagi::ap1000p::golden::command::message;
+use tsunagi::ap1000p::golden::queues::{QueuesModel, Region};
+use tsunagi::ap1000p::golden::{Label, Queue, Word};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::send::Traffic;
-use tsunagi::ap1000p::{Label, Queue, Word};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink};
 use tsunagi::harness::wave::Probe;
+use tsunagi::net::torus::Class;
 
 use self::bench::AGE_CAP;
 pub use self::bench::{Bench, Plan, REGION, Rule};
@@ -52,7 +52,7 @@ pub fn follows<U: Ports>(case: &Case, start: &str, plan: Plan, count: usize, pro
         bench.finish(400_000)?;
     }
     let spilled = plan.region.limit > 0 && plan.gaps.at_sink();
-    holds(Rule::Told, !spilled || bench.model.spilled() > 0, || {
+    holds(Rule::Reported, !spilled || bench.model.spilled() > 0, || {
         "nothing was spilled: the case shows nothing".into()
     })
 }
@@ -102,10 +102,10 @@ pub fn rate<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
     bench.run(5 * 8 * u64::from(MESSAGES) + 20)?;
     bench.take(Pacer::steady);
     bench.run(3 * 8 * u64::from(MESSAGES) + 20)?;
-    for class in [Traffic::Request, Traffic::Reply] {
-        let queues = Queue::ALL.into_iter().filter(|queue| queue.traffic() == class);
+    for class in [Class::Request, Class::Reply] {
+        let queues = Queue::ALL.into_iter().filter(|queue| queue.class() == class);
         without_bubble(&bench, queues.count() * 8 * MESSAGES as usize, |queue| {
-            queue.traffic() == class
+            queue.class() == class
         })?;
     }
     for queue in Queue::ALL {
@@ -157,11 +157,11 @@ pub fn overflow<U: Ports>(case: &Case, queue: Queue, probe: &Probe) -> Result<()
     })?;
     let held = bench.seen.held;
     holds(
-        Rule::Told,
+        Rule::Reported,
         held > elements && full_at.is_some_and(|at| (elements..elements + 3).contains(&at)),
         || format!("{held} elements, full was told at {full_at:?}, the red zone begins at {elements}"),
     )?;
-    holds(Rule::Told, bench.seen.spilled == queue.bit(), || {
+    holds(Rule::Reported, bench.seen.spilled == queue.bit(), || {
         format!("spilled queues {:#b}", bench.seen.spilled)
     })?;
     bench.take(Pacer::steady);
@@ -248,7 +248,7 @@ pub fn region_full<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
         bench.run(6_000)?;
         let (held, left) = (bench.seen.held, bench.writers[queue as usize].len());
         let is_full = (SPILL_UNIT - 1..=SPILL_UNIT).contains(&held);
-        holds(Rule::Told, bench.seen.full && is_full && left > 0, || {
+        holds(Rule::Reported, bench.seen.full && is_full && left > 0, || {
             format!("{held} elements and {left} words outside, full {}", bench.seen.full)
         })?;
         // A queue with room of its own goes on, and so does the system's overflow beside the user's.
@@ -298,7 +298,7 @@ pub fn behind<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
             }
         }
         bench.run(1_000)?;
-        bench.sinks[Traffic::Reply as usize] = Sink::new(Pacer::steady());
+        bench.sinks[Class::Reply as usize] = Sink::new(Pacer::steady());
         bench.run(4 * words as u64)?;
         holds(
             Rule::Waits,
@@ -325,13 +325,13 @@ pub fn classes<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
         timing: MemoryTiming::IDEAL,
         region: Region { limit: 0, ..REGION },
     };
-    for stopped in [Traffic::Request, Traffic::Reply] {
-        for goes in Queue::ALL.into_iter().filter(|queue| queue.traffic() != stopped) {
+    for stopped in [Class::Request, Class::Reply] {
+        for goes in Queue::ALL.into_iter().filter(|queue| queue.class() != stopped) {
             let mut bench = Bench::<U>::new(case, STARTS[0], plan, probe);
             bench.sinks[stopped as usize] = Sink::new(Pacer::stopped());
             bench.sinks[1 - stopped as usize] = Sink::new(Pacer::steady());
             for queue in Queue::ALL {
-                let writes = queue == goes || queue.traffic() == stopped;
+                let writes = queue == goes || queue.class() == stopped;
                 for words in messages(&mut case.rng(&format!("{queue:?}")), queue, MESSAGES)
                     .iter()
                     .filter(|_| writes)
@@ -500,12 +500,14 @@ pub fn memory_errors<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String>
         bench.finish(100_000)?;
         bench.memory.clear_faults();
         let lost = bench.told[1] - before[1];
-        holds(Rule::Told, (lost > 0) == (errors != "none"), || {
+        holds(Rule::Reported, (lost > 0) == (errors != "none"), || {
             format!("errors {errors}: {lost} elements lost")
         })?;
-        holds(Rule::Told, (bench.told[2] > before[2]) == (errors != "none"), || {
-            format!("errors {errors}: {:?} and before {before:?}", bench.told)
-        })?;
+        holds(
+            Rule::Reported,
+            (bench.told[2] > before[2]) == (errors != "none"),
+            || format!("errors {errors}: {:?} and before {before:?}", bench.told),
+        )?;
     }
     Ok(())
 }
@@ -537,7 +539,7 @@ pub fn refused_again<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String>
         bench.take(Pacer::steady);
         bench.finish(20_000)?;
         let lost = bench.told[1] - before;
-        holds(Rule::Told, (lost > 0) == (lap % LAPS != 0), || {
+        holds(Rule::Reported, (lost > 0) == (lap % LAPS != 0), || {
             format!("lap {lap}: {lost} elements lost")
         })?;
     }
@@ -574,10 +576,10 @@ pub fn lost_runs<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
             bench.memory.inject_fault(at..at + elements * SPILL_BYTES);
             bench.take(Pacer::steady);
             bench.run(1_000)?;
-            holds(Rule::Told, held > elements + 32 && bench.seen.held == 0, || {
+            holds(Rule::Reported, held > elements + 32 && bench.seen.held == 0, || {
                 format!("{held} elements, then {}", bench.seen.held)
             })?;
-            holds(Rule::Told, bench.told[1] == u64::from(elements), || {
+            holds(Rule::Reported, bench.told[1] == u64::from(elements), || {
                 format!("{} of {elements} elements lost", bench.told[1])
             })?;
             for (data, end) in tail[from as usize..]
@@ -611,7 +613,7 @@ pub fn too_long<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
         let before = bench.given.len();
         bench.run(100)?;
         holds(
-            Rule::Told,
+            Rule::Reported,
             bench.told[2] > 0 && bench.given.len() == before + 17,
             || {
                 format!(

@@ -4,11 +4,12 @@ mod bench;
 mod ring;
 
 use std::cell::RefCell;
+use tsunagi::net::torus::Class;
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::receive::{Class, Why};
+use tsunagi::ap1000p::golden::address_runs::places;
+use tsunagi::ap1000p::golden::receive::Why;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::stride::places;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::Gaps;
@@ -481,5 +482,5 @@ fn each_twin_is_caught() {
 #[test]
 fn c7_an_early_flag_is_asserted() {
     let found = fails(checks::<TwinReceiveHasty>);
-    assert!(found.contains("ap1000p_place.sv"), "{found}");
+    assert!(found.contains("ap1000p_store.sv"), "{found}");
 }

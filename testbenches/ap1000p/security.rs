@@ -3,9 +3,9 @@
 
 use std::slice::from_ref;
 
-use tsunagi::ap1000p::machine::{Access, Machine, Remote};
+use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::regs::{CONTEXT as CONTEXT_REGISTER, *};
-use tsunagi::ap1000p::stride::places;
+use tsunagi::ap1000p::rtl::{Access, Machine, Remote};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Case;
 
@@ -393,7 +393,7 @@ fn invalidation_in_flight() {
         let command = transfer.words(&machine, 0, 1);
         machine.store(0, KIND_PUT, &command);
         machine.run(rng.between(300, 4_000));
-        // Told of nothing: it asks again, and goes on.
+        // Reported of nothing: it asks again, and goes on.
         for _ in 0..rng.below(20) {
             machine.write(cell, DEMAP, PAGES + 4096 * rng.below(10) as u32);
             machine.run(rng.below(100));

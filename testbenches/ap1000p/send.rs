@@ -1,13 +1,14 @@
 //! The send controller against its model: every word on the network, every send flag, whatever fails under way.
 
 use std::collections::VecDeque;
+use tsunagi::net::torus::Class;
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::Word;
-use tsunagi::ap1000p::command::message;
-use tsunagi::ap1000p::creg;
+use tsunagi::ap1000p::golden::Word;
+use tsunagi::ap1000p::golden::command::message;
+use tsunagi::ap1000p::golden::creg;
+use tsunagi::ap1000p::golden::send::{AddressSpace, Origin, Place, Sent, send};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::send::{Origin, Owner, Place, Sent, Traffic, send};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Sink, Source};
@@ -27,7 +28,7 @@ enum Rule {
     /// A message with registers begins when they are read.
     Opens,
     /// Bad and cut messages are told, once each.
-    Told,
+    Reported,
     /// A word per cycle, from one message to the next.
     Rate,
     /// Six cycles to the memory, three to the network.
@@ -42,7 +43,7 @@ const RULES: [Rule; 10] = [
     Rule::Words,
     Rule::Flags,
     Rule::Opens,
-    Rule::Told,
+    Rule::Reported,
     Rule::Rate,
     Rule::Latency,
     Rule::Protocol,
@@ -82,7 +83,7 @@ pub struct Outputs {
     mem: MemPortsIn,
     register: Option<u8>,
     takes_register: bool,
-    flag: Option<(Owner, u32)>,
+    flag: Option<(AddressSpace, u32)>,
     out: Option<Out>,
     bad: bool,
     error: bool,
@@ -133,7 +134,7 @@ macro_rules! ports {
 
             fn seen(&self) -> Outputs {
                 let request = || Request {
-                    owner: Owner { context: self.req_context_o.get(), system: self.req_system_o.is_set() },
+                    owner: AddressSpace { context: self.req_context_o.get(), system: self.req_system_o.is_set() },
                     addr: self.req_addr_o.get(),
                     write: false,
                 };
@@ -147,7 +148,7 @@ macro_rules! ports {
                     takes_register: self.creg_rsp_ready_o.is_set(),
                     flag: self.flag_valid_o.is_set().then(|| {
                         let context = self.flag_context_o.get();
-                        (Owner { context, system: self.flag_system_o.is_set() }, self.flag_addr_o.get())
+                        (AddressSpace { context, system: self.flag_system_o.is_set() }, self.flag_addr_o.get())
                     }),
                     out: self.out_valid_o.is_set().then(|| {
                         (self.out_local_o.is_set(), self.out_last_o.is_set(), self.out_data_o.get())
@@ -162,7 +163,7 @@ macro_rules! ports {
 }
 
 ports!(Ap1000pSend Ap1000pSendReply
-       TwinSendStride TwinSendFlag TwinSendTold TwinSendBubble TwinSendAhead TwinSendLate TwinSendWithdraws TwinSendPath TwinSendServes TwinSendDrain TwinSendStuck TwinSendRest
+       TwinSendStride TwinSendFlag TwinSendReported TwinSendBubble TwinSendAhead TwinSendLate TwinSendWithdraws TwinSendPath TwinSendServes TwinSendDrain TwinSendStuck TwinSendRest
        TwinSendRegister TwinSendEmpty TwinSendOpens TwinSendHasty TwinSendMore);
 
 /// Communication registers whose every read gives another word.
@@ -227,7 +228,7 @@ impl Registers {
 
 struct Bench<'a, U> {
     rig: Rig<'a, U>,
-    class: Traffic,
+    class: Class,
     space: Space,
     registers: Registers,
     memory: Memory,
@@ -236,7 +237,7 @@ struct Bench<'a, U> {
     rng: Option<Rng>,
     source: Source<(Word, bool)>,
     sink: Sink<Out>,
-    flags: Sink<(Owner, u32)>,
+    flags: Sink<(AddressSpace, u32)>,
     requests: [Monitor<(u32, u8)>; 2],
     reads: Monitor<u8>,
     /// What the model says of the messages given, in order, with the registers read until then; cut and bad ones.
@@ -247,7 +248,7 @@ struct Bench<'a, U> {
     cut: bool,
     /// Words that have come of the message under way.
     came: usize,
-    flags_due: VecDeque<(Owner, u32)>,
+    flags_due: VecDeque<(AddressSpace, u32)>,
     /// Cycles that software has for a fault, at most, and when the one that waits is served.
     service: u64,
     serving: Option<u64>,
@@ -266,7 +267,7 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
     fn new(
         case: &Case,
         start: &str,
-        class: Traffic,
+        class: Class,
         gaps: Gaps,
         timing: MemoryTiming,
         probe: &'a Probe,
@@ -411,7 +412,7 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
 
         self.told[0] += u32::from(seen.bad);
         self.told[1] += u32::from(seen.error);
-        holds(Rule::Told, self.shown.is_none() || seen.fault == self.shown, || {
+        holds(Rule::Reported, self.shown.is_none() || seen.fault == self.shown, || {
             told(format!("fault {:x?} became {:x?}", self.shown, seen.fault))
         })?;
         self.shown = seen.fault.filter(|_| served.is_none());
@@ -423,7 +424,7 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
             };
             match self.serving {
                 None => {
-                    holds(Rule::Told, why == Err(reason), || {
+                    holds(Rule::Reported, why == Err(reason), || {
                         told(format!("fault {reason} at {request:x?}"))
                     })?;
                     self.serving = Some(now + 1 + self.rng.as_mut().map_or(0, |rng| rng.below(self.service)));
@@ -518,17 +519,17 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
                 )
             })?;
         }
-        holds(Rule::Told, self.told == self.want, || {
+        holds(Rule::Reported, self.told == self.want, || {
             format!("bad and cut: {:?}, not {:?}", self.told, self.want)
         })
     }
 }
 
 /// A command or another message of random content; mostly of the class.
-fn any(rng: &mut Rng, class: Traffic) -> Vec<u32> {
+fn any(rng: &mut Rng, class: Class) -> Vec<u32> {
     let made = PAGE_DIRECT_MASK;
     let kinds: &[u32] = match class {
-        Traffic::Request => &[
+        Class::Request => &[
             KIND_PUT,
             KIND_PUT,
             KIND_PUT | PAGE_SYSTEM_MASK,
@@ -545,7 +546,7 @@ fn any(rng: &mut Rng, class: Traffic) -> Vec<u32> {
             made | MADE_LOAD,
             made | MADE_STORE,
         ],
-        Traffic::Reply => &[
+        Class::Reply => &[
             made | MADE_GET_REPLY,
             made | MADE_GET_REPLY,
             made | MADE_GET_REPLY | PAGE_SYSTEM_MASK,
@@ -607,13 +608,13 @@ fn any(rng: &mut Rng, class: Traffic) -> Vec<u32> {
     message
 }
 
-const CLASSES: [Traffic; 2] = [Traffic::Request, Traffic::Reply];
+const CLASSES: [Class; 2] = [Class::Request, Class::Reply];
 
 /// Random messages; with faults and errors if `ill`.
 fn follows<U: Ports<In = Inputs, Out = Outputs>>(
     case: &Case,
     start: &str,
-    class: Traffic,
+    class: Class,
     gaps: Gaps,
     ill: bool,
     messages: u32,
@@ -646,7 +647,7 @@ fn registers_wait_for_room() {
     for words in [2, 20] {
         let case = Case::new("ap1000p", "send::registers_wait_for_room", format!("{words} words"));
         case.run(|probe| {
-            let mut bench = Bench::<Ap1000pSend>::new(&case, STARTS[0], Traffic::Request, Gaps::None, SLOW, probe)?;
+            let mut bench = Bench::<Ap1000pSend>::new(&case, STARTS[0], Class::Request, Gaps::None, SLOW, probe)?;
             bench.sink = Sink::new(Pacer::stopped());
             for (first, words) in [(0, 128), (0, words), (126, 4)] {
                 let head = (KIND_PUT | PAGE_AS_SEND_MASK) << 16 | 1;
@@ -670,7 +671,7 @@ fn put(words: u32, number: u32) -> [u32; 8] {
 fn fails_amid<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Result<(), String> {
     const WORDS: u32 = 60;
     let mut bench = Bench::<U>::new(case, STARTS[0], CLASSES[0], Gaps::None, MemoryTiming::IDEAL, probe)?;
-    let owner = Owner {
+    let owner = AddressSpace {
         context: 0,
         system: false,
     };
@@ -698,7 +699,7 @@ fn fails_before_a_fault<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe
     bench.space.faults = true;
     bench.service = 1_000;
     let places = (0..).filter_map(|n: u32| {
-        let owner = Owner {
+        let owner = AddressSpace {
             context: (n >> 4 & 0xfff) as u16,
             system: false,
         };
@@ -706,7 +707,7 @@ fn fails_before_a_fault<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe
         let pages = [end - 4, end].map(|addr| bench.space.page(owner, addr));
         (pages == [Page::There, Page::Away]).then_some((owner, end - 4 * WORDS))
     });
-    let places: Vec<(Owner, u32)> = places.take(MESSAGES.into()).collect();
+    let places: Vec<(AddressSpace, u32)> = places.take(MESSAGES.into()).collect();
     for (number, &(owner, addr)) in (0..).zip(&places) {
         let at = bench.space.place(owner, addr + 4 * (number % WORDS)).expect("there");
         bench.memory.inject_fault(at..at + 4);
@@ -722,16 +723,7 @@ fn fails_before_a_fault<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe
 
 /// The stated rates and latencies, with a memory and an MMU that never wait.
 fn rate<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Result<(), String> {
-    let bench = || {
-        Bench::<U>::new(
-            case,
-            STARTS[0],
-            Traffic::Request,
-            Gaps::None,
-            MemoryTiming::IDEAL,
-            probe,
-        )
-    };
+    let bench = || Bench::<U>::new(case, STARTS[0], Class::Request, Gaps::None, MemoryTiming::IDEAL, probe);
     let mut first = bench()?;
     first.give(&put(1, 0));
     first.finish(500)?;
@@ -840,14 +832,8 @@ fn what_was_cut_takes_nothing_from_the_next() {
 fn c6_strides() {
     let case = Case::new("ap1000p", "send::c6_strides", "");
     case.run(|probe| {
-        let mut bench = Bench::<Ap1000pSend>::new(
-            &case,
-            STARTS[0],
-            Traffic::Request,
-            Gaps::None,
-            MemoryTiming::IDEAL,
-            probe,
-        )?;
+        let mut bench =
+            Bench::<Ap1000pSend>::new(&case, STARTS[0], Class::Request, Gaps::None, MemoryTiming::IDEAL, probe)?;
         for item in [1, 3, 255, 0] {
             for gap in [0, 1, 5000] {
                 for words in [1, 2, 255, 256, 257, 1000] {
@@ -867,7 +853,7 @@ fn reset_in_flight() {
     let case = Case::new("ap1000p", "send::reset_in_flight", "");
     case.run(|probe| {
         let mut rng = case.rng("messages");
-        let class = Traffic::Request;
+        let class = Class::Request;
         let mut bench = Bench::<Ap1000pSend>::new(&case, STARTS[1], class, Gaps::Both, SLOW, probe)?;
         for _ in 0..40 {
             for _ in 0..10 {
@@ -909,9 +895,9 @@ fn each_twin_is_caught() {
         // An empty register is a word.
         ("Words", &checks::<TwinSendEmpty>),
         ("Opens", &checks::<TwinSendOpens>),
-        ("Told", &checks::<TwinSendTold>),
+        ("Reported", &checks::<TwinSendReported>),
         // A fault goes before it is served.
-        ("Told", &|| {
+        ("Reported", &|| {
             let case = Case::new("ap1000p", "send::each_twin_is_caught", "fails before a fault");
             vec![fails_before_a_fault::<TwinSendServes>(&case, &Probe::default())]
         }),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use tsunagi::ap1000p::golden::send::AddressSpace;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::send::Owner;
 use tsunagi::harness::seed::Rng;
 
 /// Bytes of the memory that pages lie in.
@@ -13,7 +13,7 @@ const PAGE: u32 = 4096;
 /// What is asked of the MMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    pub owner: Owner,
+    pub owner: AddressSpace,
     pub addr: u32,
     pub write: bool,
 }
@@ -37,11 +37,11 @@ pub struct Space {
 }
 
 impl Space {
-    fn mix(owner: Owner, page: u32) -> u32 {
+    fn mix(owner: AddressSpace, page: u32) -> u32 {
         (u32::from(owner.context) * 0x51 + page).wrapping_mul(0x9e37_79b1) >> 8
     }
 
-    pub fn page(&self, owner: Owner, addr: u32) -> Page {
+    pub fn page(&self, owner: AddressSpace, addr: u32) -> Page {
         match Space::mix(owner, addr / PAGE) >> 12 & 15 {
             0 if self.faults => Page::Lost,
             1 | 2 if self.faults => Page::Away,
@@ -50,7 +50,7 @@ impl Space {
     }
 
     /// Where a word lies that is there in the end.
-    pub fn place(&self, owner: Owner, addr: u32) -> Option<u32> {
+    pub fn place(&self, owner: AddressSpace, addr: u32) -> Option<u32> {
         let there = addr.is_multiple_of(4) && self.page(owner, addr) != Page::Lost;
         there.then(|| Space::mix(owner, addr / PAGE) % (MEMORY / PAGE) * PAGE + addr % PAGE)
     }

@@ -1,10 +1,10 @@
-//! Every rule has a broken twin: a unit with one line broken (`rtl/units.toml`), which its own rule finds.
+//! Every rule has a broken twin: a unit with one line broken (`rtl/*/units.toml`), which its own rule finds.
 
 use std::fmt::Debug;
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::Queue;
-use tsunagi::ap1000p::queues::{Region, Rule as Model};
+use tsunagi::ap1000p::golden::Queue;
+use tsunagi::ap1000p::golden::queues::{Region, Rule as Model};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Seed};
 use tsunagi::harness::stream::Gaps;
@@ -158,19 +158,19 @@ fn each_queues_twin_is_caught() {
             // Later words of a queue go past those that are spilled.
             (
                 "Order",
-                &["Hang", "Element", "Told", "Lost"],
+                &["Hang", "Element", "Reported", "Lost"],
                 of_queues::<TwinQueuesOrder>,
             ),
             // Another queue's turn after each word.
             (
                 "Whole",
-                &["Hang", "Rate", "Choice", "Order", "Early", "Told", "Waits"],
+                &["Hang", "Rate", "Choice", "Order", "Early", "Reported", "Waits"],
                 of_queues::<TwinQueuesWhole>,
             ),
             // A message is there with its first word.
             (
                 "Early",
-                &["Hang", "Order", "Choice", "Rate", "Latency", "Told", "Full"],
+                &["Hang", "Order", "Choice", "Rate", "Latency", "Reported", "Full"],
                 of_queues::<TwinQueuesEarly>,
             ),
             // Users before the system.
@@ -182,35 +182,47 @@ fn each_queues_twin_is_caught() {
             // The same lap for ever.
             ("Element", &[], of_queues::<TwinQueuesLap>),
             // An element of an earlier lap for one of this.
-            ("Lost", &["Order", "Early", "Told", "Hang"], of_queues::<TwinQueuesLost>),
+            (
+                "Lost",
+                &["Order", "Early", "Reported", "Hang"],
+                of_queues::<TwinQueuesLost>,
+            ),
             // A message with a gap.
-            ("Lost", &["Order", "Early", "Told", "Hang"], of_queues::<TwinQueuesGap>),
+            (
+                "Lost",
+                &["Order", "Early", "Reported", "Hang"],
+                of_queues::<TwinQueuesGap>,
+            ),
             // What was there before for what the memory refused.
-            ("Lost", &["Order", "Early", "Told", "Hang"], of_queues::<TwinQueuesOld>),
+            (
+                "Lost",
+                &["Order", "Early", "Reported", "Hang"],
+                of_queues::<TwinQueuesOld>,
+            ),
             // A word of another message.
             (
                 "Lost",
-                &["Order", "Early", "Told", "Hang"],
+                &["Order", "Early", "Reported", "Hang"],
                 of_queues::<TwinQueuesNumber>,
             ),
             // A word of another message of the same number.
             (
                 "Lost",
-                &["Order", "Early", "Told", "Hang"],
+                &["Order", "Early", "Reported", "Hang"],
                 of_queues::<TwinQueuesDoubt>,
             ),
             (
                 "Lost",
-                &["Order", "Early", "Told", "Hang"],
+                &["Order", "Early", "Reported", "Hang"],
                 of_queues::<TwinQueuesForget>,
             ),
             // Replies are spilled whatever is.
             ("Behind", &["Waits", "Hang"], of_queues::<TwinQueuesBehind>),
             // The user has all of the region.
-            ("Share", &["Waits", "Told"], of_queues::<TwinQueuesShare>),
+            ("Share", &["Waits", "Reported"], of_queues::<TwinQueuesShare>),
             (
                 "Protocol",
-                &["Hang", "Order", "Whole", "Early", "Choice", "Rate", "Told"],
+                &["Hang", "Order", "Whole", "Early", "Choice", "Rate", "Reported"],
                 of_queues::<TwinQueuesWithdraws>,
             ),
             ("Path", &[], of_queues::<TwinQueuesPath>),
@@ -219,11 +231,11 @@ fn each_queues_twin_is_caught() {
             // A message is seen a cycle late.
             ("Latency", &["Rate", "Choice"], of_queues::<TwinQueuesLate>),
             // A full queue stops its writer.
-            ("Waits", &["Told", "Blocks"], of_queues::<TwinQueuesWaits>),
+            ("Waits", &["Reported", "Blocks"], of_queues::<TwinQueuesWaits>),
             // One full queue stops all writers.
             (
                 "Waits",
-                &["Rate", "Told", "Blocks", "Hang"],
+                &["Rate", "Reported", "Blocks", "Hang"],
                 of_queues::<TwinQueuesClasses>,
             ),
             // Two words are left free.
@@ -233,7 +245,7 @@ fn each_queues_twin_is_caught() {
             // A word more than there is a region for.
             ("Blocks", &[], of_queues::<TwinQueuesGone>),
             // The red zone is 4 KB.
-            ("Told", &[], of_queues::<TwinQueuesTold>),
+            ("Reported", &[], of_queues::<TwinQueuesReported>),
             // Software waits for the end of a message that waits for room.
             ("Hang", &[], || {
                 let case = Case::new("ap1000p", "twins::each_queues_twin_is_caught", "full, software");
@@ -243,7 +255,7 @@ fn each_queues_twin_is_caught() {
                     .collect()
             }),
             // Stable, with a direct word on its way.
-            ("Told", &[], || {
+            ("Reported", &[], || {
                 let case = Case::new("ap1000p", "twins::each_queues_twin_is_caught", "direct, software");
                 queues::region_full::<TwinQueuesDirect>(&case, &Probe::default())
                     .err()
@@ -251,12 +263,12 @@ fn each_queues_twin_is_caught() {
                     .collect()
             }),
             // What is stored is not fetched.
-            ("Hang", &["Told"], of_queues::<TwinQueuesHang>),
+            ("Hang", &["Reported"], of_queues::<TwinQueuesHang>),
             // At rest with words in the region.
             (
                 "Order",
                 &[
-                    "Element", "Choice", "Early", "Whole", "Hang", "Told", "Waits", "Blocks", "Full", "Protocol",
+                    "Element", "Choice", "Early", "Whole", "Hang", "Reported", "Waits", "Blocks", "Full", "Protocol",
                     "Rest",
                 ],
                 of_queues::<TwinQueuesAsleep>,
@@ -264,7 +276,7 @@ fn each_queues_twin_is_caught() {
             // At rest with a word on show.
             (
                 "Rest",
-                &["Order", "Early", "Choice", "Rate", "Told"],
+                &["Order", "Early", "Choice", "Rate", "Reported"],
                 of_queues::<TwinQueuesKeeps>,
             ),
             // At rest with a direct word inside.

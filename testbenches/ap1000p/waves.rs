@@ -1,9 +1,9 @@
 //! Waves of benches: each simulation writes its own, with its clock on its grid.
 
+use support::wave_reader::check_bench;
 use testbenches::rtl::*;
 use tsunagi::harness::seed::Case;
 
-use crate::wave_reader::check_bench;
 use crate::{PERIOD, command, queues};
 
 /// Several simulations in one run, two of them at once.

@@ -1,9 +1,9 @@
 //! The word unit against its model: requests are executed in the order in which they are taken, one after the other.
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::mmu::Lookup;
+use tsunagi::ap1000p::golden::mmu::Lookup;
+use tsunagi::ap1000p::golden::word::{Failed, Op, Request, perform};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::word::{Failed, Op, Request, perform};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};

@@ -171,7 +171,7 @@ async def what_is_no_access_is_refused(dut):
 
 
 @cocotb.test()
-async def refusals_of_the_memory_are_told(dut):
+async def refusals_of_the_memory_are_reported(dut):
     """SLVERR and DECERR where data are read and where they are written: no flag counts, and what comes next is not affected."""
     bench = Bench(dut)
     await bench.start()

@@ -55,7 +55,7 @@ def sources(top, twin_folder):
     folders = [twin_folder] if twin_folder else []
     machine = RTL / top.partition("_")[0]
     folders += [RTL / "common", machine]
-    files = list(machine.glob(f"{machine.name}_pkg.sv"))
+    files = sorted(machine.glob("*_pkg.sv"))
     files.append(next(folder / f"{top}.sv" for folder in folders if (folder / f"{top}.sv").is_file()))
     return files, [arg for folder in folders for arg in ("-y", str(folder))]
 

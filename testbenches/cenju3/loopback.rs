@@ -1,7 +1,7 @@
 //! The whole NIC, its outgoing link tied to its incoming one.
 
 use tsunagi::Addr;
-use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::regs::*;
 use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
 use verilated::Context;

@@ -7,11 +7,9 @@ mod receiver;
 mod rig;
 mod sender;
 mod twins;
-#[path = "../../tests/wave_reader/mod.rs"]
-mod wave_reader;
 mod waves;
 
-use tsunagi::cenju3::lockstep::Mismatch;
+use tsunagi::cenju3::golden::lockstep::Mismatch;
 use tsunagi::harness::seed::Case;
 use verilated::Context;
 

@@ -1,7 +1,7 @@
 //! The whole NIC: registers, clocks, the link's rate and its back-pressure, refused writes, activity gating.
 
 use testbenches::rtl::{Cenju3NicRandom, Cenju3NicWideRandom};
-use tsunagi::cenju3::packet::{Kind, Packet, PacketHeader, ParcelHeader, Route};
+use tsunagi::cenju3::golden::packet::{Kind, Packet, PacketHeader, ParcelHeader, Route};
 use tsunagi::cenju3::regs::*;
 use tsunagi::harness::backend::{EventKind, HostReq};
 use tsunagi::harness::memory::MemoryTiming;

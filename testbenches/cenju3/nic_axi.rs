@@ -5,7 +5,7 @@ use testbenches::rtl::{
     TwinNicAxiSingle,
 };
 use testbenches::{m_axi_ar, m_axi_aw, m_axi_w, s_axil, set_m_axi_b, set_m_axi_r, set_s_axil};
-use tsunagi::cenju3::packet::ParcelHeader;
+use tsunagi::cenju3::golden::packet::ParcelHeader;
 use tsunagi::cenju3::regs::*;
 use tsunagi::harness::axi::{
     AxiMaster, AxiMemory, AxiTiming, Burst, FromMaster, FromSlave, Resp, Rule, Rules, WriteBeat, WriteOrder,

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use testbenches::rtl::*;
 use tsunagi::Cycle;
-use tsunagi::cenju3::lockstep::Mismatch;
-use tsunagi::cenju3::recv::{Inside, Internal, RecvEvent, RecvModel};
-use tsunagi::cenju3::recv_state::{Cause, RingId};
+use tsunagi::cenju3::golden::lockstep::Mismatch;
+use tsunagi::cenju3::golden::receiver::{Inside, Internal, RecvEvent, RecvModel};
+use tsunagi::cenju3::golden::receiver_state::{Cause, RingId};
 use tsunagi::cenju3::regs::*;
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use testbenches::rtl::*;
-use tsunagi::cenju3::lockstep::Mismatch;
+use tsunagi::cenju3::golden::lockstep::Mismatch;
+use tsunagi::cenju3::golden::sender::{SendEvent, SendModel, Window};
 use tsunagi::cenju3::regs::*;
-use tsunagi::cenju3::send::{SendEvent, SendModel, Window};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Recorder, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer};

@@ -1,13 +1,13 @@
-//! Broken twins of the Sender, the Receiver and the NIC: one line broken (`rtl/units.toml`), found by its own check and no other.
+//! Broken twins of the Sender, the Receiver and the NIC: one line broken (`rtl/*/units.toml`), found by its own check and no other.
 
 use std::panic::catch_unwind;
 
 use testbenches::rtl::*;
 use tsunagi::Cycle;
-use tsunagi::cenju3::lockstep::Mismatch;
-use tsunagi::cenju3::recv::RecvModel;
+use tsunagi::cenju3::golden::lockstep::Mismatch;
+use tsunagi::cenju3::golden::receiver::RecvModel;
+use tsunagi::cenju3::golden::sender::SendModel;
 use tsunagi::cenju3::regs::PARCEL_BODY_MAX;
-use tsunagi::cenju3::send::SendModel;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Seed};
 use tsunagi::harness::stream::Gaps;
@@ -112,8 +112,8 @@ fn of_receiver<U: Receiver>() -> Found {
 /// All checks of a twin; the field that its own check names, and those that are wrong with it.
 type Twin = (fn() -> Found, &'static str, &'static [&'static str]);
 
-/// What no unit can show by itself, as that follows from another fault or is the memory's: told to the models in `tests/model_send.rs` and
-/// `tests/model_recv.rs`.
+/// What no unit can show by itself, as that follows from another fault or is the memory's: told to the models in `tests/cenju3/golden/sender.rs` and
+/// `tests/cenju3/golden/receiver.rs`.
 const TOLD: [&str; 7] = [
     "halt",
     "queue 0 at the end",

@@ -1,11 +1,11 @@
 //! Waves of benches whose units leave out the falling edge.
 
+use support::wave_reader::check_bench;
 use testbenches::rtl::Cenju3Sender;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Case;
 use tsunagi::harness::stream::Gaps;
 
-use crate::wave_reader::check_bench;
 use crate::{PERIOD, STARTS, sender};
 
 #[test]

@@ -14,7 +14,7 @@ use verilated::Unit;
 
 use crate::bench::{Each, PERIOD, Start, holds, must_pass, rules};
 use crate::dma::{Bursts, Command, Hardship, SIZE, Slowness, commands, cut};
-use crate::property;
+use support::{property, this_test};
 
 rules!(
     /// Every word of every command, in order.
@@ -348,7 +348,7 @@ fn any_commands() {
     let command = (0..(SIZE - 2048) / 4, 1..2000u32).prop_map(|(word, bytes)| Command { addr: word * 4, bytes });
     let strategy = (proptest::collection::vec(command, 1..12), 0..16usize);
     property::holds(
-        "dma_read::any_commands",
+        this_test!(),
         "common/regressions/dma_read.txt",
         40,
         strategy,

@@ -15,7 +15,7 @@ use verilated::Unit;
 
 use crate::bench::{Each, PERIOD, Start, holds, must_pass, rules};
 use crate::dma::{Bursts, Command, Hardship, SIZE, Slowness, commands, cut};
-use crate::property;
+use support::{property, this_test};
 
 rules!(
     /// Bytes land where they should and nowhere else.
@@ -427,7 +427,7 @@ fn any_jobs() {
     let job = (command, proptest::option::of(1..1000u32));
     let strategy = (proptest::collection::vec(job, 1..12), 0..16usize);
     property::holds(
-        "dma_write::any_jobs",
+        this_test!(),
         "common/regressions/dma_write.txt",
         40,
         strategy,

@@ -15,12 +15,8 @@ mod junk;
 mod mem;
 mod mem_clients;
 mod models;
-#[path = "../../tests/property/mod.rs"]
-mod property;
 mod reset;
 mod splitter;
 mod twins;
-#[path = "../../tests/wave_reader/mod.rs"]
-mod wave_reader;
 mod waves;
 mod width;

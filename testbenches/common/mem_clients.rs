@@ -17,7 +17,7 @@ use verilated::Unit;
 
 use crate::bench::{Each, PERIOD, Start, holds, must_pass, rules};
 use crate::dma::{Burst, Hardship, SIZE, Slowness};
-use crate::property;
+use support::{property, this_test};
 
 rules!(
     /// Every client has the words it asked for, or the response to what it wrote once the memory has given it, in order.
@@ -329,7 +329,7 @@ struct Client {
 /// What a run tells: cycles from the first word to the last, counted at the clients; and the first cycle in which everything was
 /// offered.
 #[derive(Default)]
-struct Told {
+struct Reported {
     first: Option<u64>,
     last: u64,
     command_in: Option<u64>,
@@ -339,7 +339,7 @@ struct Told {
     answer_out: Option<u64>,
 }
 
-fn run<U: Ports>(case: &Case, plan: &Plan, probe: &Probe) -> Result<Told, String> {
+fn run<U: Ports>(case: &Case, plan: &Plan, probe: &Probe) -> Result<Reported, String> {
     let Plan { hardship, without, .. } = *plan;
     let context = plan.start.context(case);
     let dut = U::named(&context, "dut");
@@ -363,7 +363,7 @@ fn run<U: Ports>(case: &Case, plan: &Plan, probe: &Probe) -> Result<Told, String
     };
     let mut clients: Vec<Client> = plan.commands.iter().enumerate().map(client).collect();
     let (mut asked, mut written) = (Monitor::default(), Monitor::default());
-    let (mut told, mut asked_for, mut idle) = (Told::default(), 0, 0);
+    let (mut told, mut asked_for, mut idle) = (Reported::default(), 0, 0);
     for cycle in 0..60_000 {
         let rst = cycle < 3 || plan.reset == Some(cycle);
         let fault = |what: String| format!("cycle {cycle}: {what}");
@@ -693,7 +693,7 @@ fn any_commands() {
     let list = proptest::collection::vec((0..1700u32, any::<u8>()), 0..6);
     let strategy = (proptest::collection::vec(list, 4), 0..16usize);
     property::holds(
-        "mem_clients::any_commands",
+        this_test!(),
         "common/regressions/mem_clients.txt",
         40,
         strategy,

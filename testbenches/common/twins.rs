@@ -344,7 +344,7 @@ fn dma_copies() {
         &[
             (Memory, &[], &checks::<TwinDmaCopyMemory>),
             (Code, &[], &checks::<TwinDmaCopyCode>),
-            // Told with the first of its packets, a command does not know of the others' errors.
+            // Reported with the first of its packets, a command does not know of the others' errors.
             (Early, &[Code], &checks::<TwinDmaCopyEarly>),
             (Bursts, &[], &checks::<TwinDmaCopyBursts>),
             (Outstanding, &[], &checks::<TwinDmaCopyOutstanding>),

@@ -1,9 +1,9 @@
 //! Waves of benches: the clock falls at half a period, and no edge is off its grid.
 
+use support::wave_reader::check_bench;
 use testbenches::rtl::*;
 
 use crate::bench::{Each, PERIOD};
-use crate::wave_reader::check_bench;
 use crate::{arbiter, axi_master, axi_slave, dma_copy, dma_read, dma_write, fifo, mem, mem_clients};
 
 /// The first of the cases that `cases` goes through, with its wave, whose clock rises with this phase.

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
+use support::property::holds;
+use support::{Test, this_test};
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::Gaps;
 use tsunagi::net::fabric::Flit;
@@ -11,7 +13,6 @@ use tsunagi::net::switch::{GoldenSwitch, SwitchError};
 use crate::bench::{Cenju3SwitchRandom, CrossbarN3W16D2, CrossbarN4W64, Packet, Plan, Switch, Traffic};
 use crate::crossbar::{contract, plan};
 use crate::omega::{Network, Radix3, Radix4, carries};
-use crate::property::holds;
 use crate::switch::switch_plan;
 
 const REGRESSIONS: &str = "net/regressions/any.txt";
@@ -27,7 +28,7 @@ fn gaps() -> impl Strategy<Value = Gaps> {
 }
 
 /// One switch, routing by any of its digits, against the golden switch, with a reset on the way.
-fn through_a_switch<U: Switch>(test: &'static str, digits: usize, plan: impl Fn(Gaps, usize) -> Plan) {
+fn through_a_switch<U: Switch>(test: Test, digits: usize, plan: impl Fn(Gaps, usize) -> Plan) {
     let ways = U::RADIX.next_power_of_two() as u64;
     let strategy = (gaps(), 0..digits, 0..8u8, packets(U::RADIX, ways));
     holds(
@@ -48,22 +49,22 @@ fn through_a_switch<U: Switch>(test: &'static str, digits: usize, plan: impl Fn(
 
 #[test]
 fn cross_a_crossbar() {
-    through_a_switch::<CrossbarN4W64>("any::cross_a_crossbar", 1, |gaps, digit| plan(4, gaps, digit, 0));
+    through_a_switch::<CrossbarN4W64>(this_test!(), 1, |gaps, digit| plan(4, gaps, digit, 0));
 }
 
 #[test]
 fn cross_a_crossbar_with_digits_that_name_nothing() {
-    let test = "any::cross_a_crossbar_with_digits_that_name_nothing";
+    let test = this_test!();
     through_a_switch::<CrossbarN3W16D2>(test, 2, |gaps, digit| plan(3, gaps, digit, 0));
 }
 
 #[test]
 fn cross_a_switch_of_cenju_3() {
-    through_a_switch::<Cenju3SwitchRandom>("any::cross_a_switch_of_cenju_3", 4, switch_plan);
+    through_a_switch::<Cenju3SwitchRandom>(this_test!(), 4, switch_plan);
 }
 
 /// The network as one top and composed, against the golden network, perhaps with a reset on the way.
-fn through_a_network<N: Network>(test: &'static str) {
+fn through_a_network<N: Network>(test: Test) {
     let shape = N::shape();
     let ways = 1 << (shape.stages() * shape.digit_bits());
     let reset = proptest::option::of(1..100u64);
@@ -75,12 +76,12 @@ fn through_a_network<N: Network>(test: &'static str) {
 
 #[test]
 fn cross_an_omega_network() {
-    through_a_network::<Radix4>("any::cross_an_omega_network");
+    through_a_network::<Radix4>(this_test!());
 }
 
 #[test]
 fn cross_an_omega_network_with_digits_that_name_nothing() {
-    through_a_network::<Radix3>("any::cross_an_omega_network_with_digits_that_name_nothing");
+    through_a_network::<Radix3>(this_test!());
 }
 
 /// What a switch committed.
@@ -152,7 +153,7 @@ fn judged(events: &[Event], unroutable: u64, packets: usize) -> Result<(), Switc
 #[test]
 fn are_judged_by_the_golden_switch() {
     let strategy = (packets(RADIX, 4), any::<prop::sample::Index>(), 0..6usize, 0..WIDTH);
-    let test = "any::are_judged_by_the_golden_switch";
+    let test = this_test!();
     holds(test, REGRESSIONS, 256, strategy, |case, (list, at, wrong, bit), _| {
         let (mut events, unroutable) = committed(list, &mut case.rng("order"));
         judged(&events, unroutable, list.len()).map_err(|e| e.to_string())?;

@@ -5,11 +5,7 @@ mod bench;
 mod cells;
 mod crossbar;
 mod omega;
-#[path = "../../tests/property/mod.rs"]
-mod property;
 mod switch;
 mod torus;
 mod twins;
-#[path = "../../tests/wave_reader/mod.rs"]
-mod wave_reader;
 mod waves;

@@ -1,11 +1,11 @@
 //! Waves of benches whose units leave out the falling edge.
 
+use support::wave_reader::check_bench;
 use tsunagi::harness::seed::Case;
 use tsunagi::harness::stream::Gaps;
 
 use crate::bench::{CrossbarN2W16, PERIOD};
 use crate::crossbar::{contract, plan};
-use crate::wave_reader::check_bench;
 
 #[test]
 fn the_clock_falls_at_half_a_period() {

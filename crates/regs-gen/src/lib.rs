@@ -1,5 +1,6 @@
-//! One TOML file per machine (`rtl/*/regs.toml`; a chip of its own may have another) says what its registers, packets and constants look like; from it come the
-//! SystemVerilog package, the Rust constants, the C header and the documentation table, so that no two can disagree.
+//! One TOML file per machine (`rtl/*/regs.toml`; a separate chip may have another) describes its registers, packets and
+//! constants. The SystemVerilog package, the Rust constants, the C header and the documentation table come from it, so
+//! no two of them can disagree.
 
 mod emit;
 mod spec;

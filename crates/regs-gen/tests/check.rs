@@ -36,10 +36,13 @@ fn a_stale_file_is_named() {
     let scratch = Scratch::new("stale", |text| text);
     assert_eq!(regs_gen::write(&scratch.0).unwrap().len(), 4);
     regs_gen::check(&scratch.0).unwrap();
-    let header = scratch.0.join("include/cenju3_regs.h");
+    let header = scratch.0.join("c/cenju3/include/cenju3_regs.h");
     fs::write(&header, fs::read_to_string(&header).unwrap().replace("0x64u", "0x60u")).unwrap();
     let error = regs_gen::check(&scratch.0).unwrap_err().to_string();
-    assert_eq!(error, "stale, run `cargo run -p regs-gen`: include/cenju3_regs.h");
+    assert_eq!(
+        error,
+        "stale, run `cargo run -p regs-gen`: c/cenju3/include/cenju3_regs.h"
+    );
 }
 
 #[test]

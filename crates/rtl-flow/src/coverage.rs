@@ -1,5 +1,5 @@
-//! Which branches of the RTL the testbenches take. Every one that no set of parameters takes in any test is a finding, unless
-//! `coverage.toml` beside the list of units has its line and says why.
+//! Which branches of the RTL the testbenches take. Every one that no set of parameters takes in any test is a finding,
+//! unless a list of units has its line among its exceptions, and says why.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::{CellAlignment, Table, presets};
 use lcov::Record;
-use serde::Deserialize;
 
 use crate::cargo::Tests;
 use crate::{Flow, FlowError, Outcome, lists, yosys};
@@ -28,28 +27,15 @@ type Point = (u32, u32, String, String);
 /// How often each was taken, over all sets of parameters and all instances.
 type Counts = BTreeMap<PathBuf, BTreeMap<Point, u64>>;
 
-/// `coverage.toml`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Exceptions {
-    #[serde(default, rename = "exception")]
-    exceptions: Vec<Exception>,
-}
-
-/// Lines whose branches need not all be taken.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Exception {
-    /// As seen from the list.
-    file: String,
-    /// Whole lines; where one stands several times, all of them.
-    lines: Vec<String>,
-    why: String,
+/// A line whose branches need not all be taken.
+struct Exception<'a> {
+    list: &'a Path,
+    file: PathBuf,
+    line: &'a str,
 }
 
 pub fn run(flow: &Flow, args: &Args) -> Outcome {
-    let list = flow.units.path("coverage.toml");
-    let exceptions = read_exceptions(&list)?;
+    let exceptions = exceptions(flow);
     let folder = Path::new(yosys::FOLDER).join("coverage");
     lists::emptied(&folder)?;
     let passed = args
@@ -73,12 +59,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
                 continue;
             }
             let source = lines.get(*line as usize - 1).unwrap_or(&"").trim();
-            let exception = exceptions
-                .iter()
-                .filter(|e| from_here(&flow.units.path(&e.file)) == *file)
-                .flat_map(|e| e.lines.iter().map(|line| (&e.file, line)))
-                .find(|(_, line)| same(line, source));
-            match exception {
+            match exceptions.iter().position(|e| e.file == *file && same(e.line, source)) {
                 Some(exception) => {
                     excused.insert(exception);
                 }
@@ -91,37 +72,39 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         }
     }
     // Of some tests, others may take it.
-    for exception in exceptions.iter().filter(|_| args.tests.all()) {
-        for line in &exception.lines {
-            if !excused.contains(&(&exception.file, line)) {
-                let message = format!(
-                    "all of `{line}` in {} is taken, or there is no such line: delete this exception",
-                    exception.file
-                );
-                errors.push(FlowError::list(&list, message));
-            }
+    for (at, exception) in exceptions.iter().enumerate().filter(|_| args.tests.all()) {
+        if !excused.contains(&at) {
+            let Exception { list, file, line } = exception;
+            let file = file.display();
+            let message =
+                format!("all of `{line}` in {file} is taken, or there is no such line: delete this exception");
+            errors.push(FlowError::list(list, message));
         }
     }
     if !errors.is_empty() {
         return Err(errors);
     }
     Ok(format!(
-        "rtl-flow coverage: {taken} of {points} branches and blocks in {} files taken, the others excused in {}; {passed} tests passed",
-        counts.len(),
-        list.display()
+        "rtl-flow coverage: {taken} of {points} branches and blocks in {} files taken, the others excused; \
+         {passed} tests passed",
+        counts.len()
     ))
 }
 
-/// None where there is no file; each must say why.
-fn read_exceptions(path: &Path) -> Result<Vec<Exception>, FlowError> {
-    let read: Exceptions = lists::read_or_none(path)?;
-    match read.exceptions.iter().find(|e| e.why.trim().is_empty()) {
-        Some(e) => Err(FlowError::list(
-            path,
-            format!("say why lines of {} need not be taken", e.file),
-        )),
-        None => Ok(read.exceptions),
+/// Those of all lists.
+fn exceptions(flow: &Flow) -> Vec<Exception<'_>> {
+    let mut all = Vec::new();
+    for list in &flow.lists {
+        for exception in &list.coverage {
+            let file = from_here(&list.path.with_file_name(&exception.file));
+            all.extend(exception.lines.iter().map(|line| Exception {
+                list: &list.path,
+                file: file.clone(),
+                line,
+            }));
+        }
     }
+    all
 }
 
 /// Whether two lines differ at most in their spaces.

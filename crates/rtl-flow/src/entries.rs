@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use verilated_build::{Set, Unit, Units};
 
+use crate::metadata;
 use crate::{Flow, FlowError};
 
-/// One parameter set of one unit of `units.toml`: what is checked, synthesised, proved and simulated as gates.
+/// One parameter set of one unit of the list: what is checked, synthesised, proved and simulated as gates.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The name of its Rust struct, as `FifoD16`; unique.
@@ -30,6 +31,8 @@ pub struct Entry {
     pub files: Vec<PathBuf>,
     /// Its clock ports.
     pub clocks: Vec<String>,
+    /// What its set says to this tool.
+    pub metadata: metadata::Set,
 }
 
 /// `fifo Depth=16`
@@ -56,10 +59,20 @@ impl Flow {
 
     /// The same without those that differ from an earlier one in macros and name only: each design once.
     pub fn designs(&self) -> Result<Vec<Entry>, FlowError> {
-        let mut seen = BTreeSet::new();
-        let mut entries = self.entries()?;
-        entries.retain(|entry| seen.insert((entry.files.clone(), entry.to_string())));
-        Ok(entries)
+        let mut designs: Vec<Entry> = Vec::new();
+        for entry in self.entries()? {
+            let same = |earlier: &&Entry| earlier.files == entry.files && earlier.to_string() == entry.to_string();
+            match designs.iter().find(same) {
+                Some(earlier) if entry.metadata.synth.is_some() => {
+                    let message = format!("{} is the same design: give it the figures to reach", earlier.name);
+                    let unit = entry.name;
+                    return Err(verilated_build::Error::Unit { unit, message }.into());
+                }
+                Some(_) => {}
+                None => designs.push(entry),
+            }
+        }
+        Ok(designs)
     }
 
     /// The RTL that is meant for synthesis: every `.sv` of the library folders, packages first.
@@ -120,6 +133,7 @@ fn entry(units: &Units, unit: &Unit, set: &Set) -> Result<Entry, FlowError> {
         allow: units.allowed(unit, set),
         files: units.files(unit)?,
         clocks: unit.clocks.clone(),
+        metadata: metadata::of_set(unit, set)?,
     })
 }
 

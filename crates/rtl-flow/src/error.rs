@@ -15,7 +15,7 @@ pub enum FlowError {
     List { path: PathBuf, message: String },
     #[error("no design has such a name; those that there are stand in the list of units")]
     NoDesign,
-    #[error("no proof has such a name; the list is formal/proofs.toml")]
+    #[error("no proof has such a name; those that there are stand in formal/*/proofs.toml")]
     NoProof,
     #[error("there is no board `{board}`; there are: {there}")]
     NoBoard { board: String, there: String },
@@ -25,6 +25,8 @@ pub enum FlowError {
         table: PathBuf,
         message: String,
     },
+    #[error("{}: {part} is stale; `rtl-flow docs` (`make docs`) writes it", page.display())]
+    Stale { page: PathBuf, part: String },
     /// A tool stopped, or found something: `what` is the unit and its parameters.
     #[error("{tool} over {what}:\n{text}")]
     Finding {

@@ -94,6 +94,7 @@ impl Board {
             allow: flow.units.allow.clone(),
             files,
             clocks: Vec::new(),
+            metadata: Default::default(),
         })
     }
 

@@ -4,17 +4,15 @@
 //! the same Rust struct. There are no assertions in it, and what has no reset starts at random where it does in RTL. Broken twins stay RTL:
 //! they are there for the checks, not for synthesis.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use regex::Regex;
-use serde::Deserialize;
 
 use crate::cargo::Tests;
-use crate::synth::Blocks;
+use crate::pages::{self, Part};
 use crate::{Entry, Flow, FlowError, Outcome, kept, lists, pool, yosys};
 
 /// Run the testbenches on netlists
@@ -40,7 +38,7 @@ pub struct Args {
 enum Cells {
     /// Gates of two inputs, multiplexers and flip-flops: every entry of the list of units
     Generic,
-    /// LUTs, carry chains, LUT RAM and block RAM: the entries that synth.toml has figures for
+    /// LUTs, carry chains, LUT RAM and block RAM: the entries that have figures to reach
     Ecp5,
 }
 
@@ -72,28 +70,6 @@ const FOR_VERILATOR: &str = "// verilator tracing_off\n// verilator lint_off UNO
 /// The group of entries that nothing runs.
 const NOT_RUN: &str = "synth";
 
-/// `gate.toml` beside the list of units.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Exceptions {
-    /// Sets that stay RTL, each with why.
-    rtl: BTreeMap<String, String>,
-}
-
-impl Exceptions {
-    /// None where there is no file; every set it names must be one of `entries`.
-    fn read(path: &Path, entries: &[Entry]) -> Result<Self, FlowError> {
-        let read: Self = lists::read_or_none(path)?;
-        match read.rtl.keys().find(|name| !entries.iter().any(|e| e.name == **name)) {
-            Some(name) => Err(FlowError::list(
-                path,
-                format!("no set of the list of units is called `{name}`"),
-            )),
-            None => Ok(read),
-        }
-    }
-}
-
 pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let kinds = if args.cells.is_empty() {
         &Cells::ALL[..]
@@ -121,8 +97,9 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
             return Err(errors);
         }
         let mut line = format!("rtl-flow gate: {cells}: {} netlists", files.len());
-        for (name, why) in rtl {
-            line += &format!("; {name} stays RTL: {why}");
+        for entry in rtl {
+            let why = entry.metadata.rtl_only.unwrap_or_default();
+            line += &format!("; {} stays RTL: {why}", entry.name);
         }
         if !args.netlists {
             let passed = test(cells, args, &files)?;
@@ -136,23 +113,28 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     Ok(lines.join("\n"))
 }
 
-/// The entries whose netlists are wished for, and the sets that stay RTL, each with why.
-fn chosen(flow: &Flow, args: &Args, cells: Cells) -> Result<(Vec<Entry>, BTreeMap<String, String>), FlowError> {
+/// The entries that are made into netlists, and those that stay RTL.
+fn chosen(flow: &Flow, args: &Args, cells: Cells) -> Result<(Vec<Entry>, Vec<Entry>), FlowError> {
     let mut entries = flow.entries()?;
-    let Exceptions { mut rtl } = Exceptions::read(&flow.units.path("gate.toml"), &entries)?;
-    let table = flow.units.path("synth.toml");
-    let blocks = match cells {
-        Cells::Ecp5 if table.is_file() => Blocks::read(&table, &entries)?,
-        _ => Blocks::default(),
-    };
     entries.retain(|entry| {
         entry.group != NOT_RUN
             && args.unit.as_ref().is_none_or(|regex| regex.is_match(&entry.name))
-            && (cells == Cells::Generic || blocks.of(entry).is_some())
+            && (cells == Cells::Generic || entry.metadata.synth.is_some())
     });
-    rtl.retain(|name, _| entries.iter().any(|entry| entry.name == *name));
-    entries.retain(|entry| !rtl.contains_key(&entry.name));
-    Ok((entries, rtl))
+    Ok(entries.into_iter().partition(|entry| entry.metadata.rtl_only.is_none()))
+}
+
+/// The sets that stay RTL, for docs/gate.md.
+pub fn part(flow: &Flow) -> Result<Part, FlowError> {
+    let rows = flow.entries()?.into_iter().filter_map(|entry| {
+        let why = entry.metadata.rtl_only?;
+        Some([format!("`{}`", entry.name), why])
+    });
+    Ok(Part {
+        page: "docs/gate.md".into(),
+        name: "sets that stay RTL".into(),
+        text: pages::table(["set", "reason"], rows),
+    })
 }
 
 /// Where everything of this part is.

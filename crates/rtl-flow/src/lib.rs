@@ -3,6 +3,7 @@
 
 mod cargo;
 pub mod coverage;
+pub mod docs;
 pub mod entries;
 pub mod error;
 pub mod formal;
@@ -11,6 +12,8 @@ pub mod gate;
 mod kept;
 pub mod lint;
 mod lists;
+pub mod metadata;
+mod pages;
 mod pool;
 pub mod rails;
 pub mod synth;
@@ -27,14 +30,18 @@ use verilated_build::Units;
 /// What every part works on: the list of units, and the tools.
 pub struct Flow {
     pub units: Units,
+    /// What each file of the list says as a whole.
+    pub lists: Vec<metadata::List>,
     pub tools: Tools,
 }
 
 impl Flow {
     /// `units`: the list, as `rtl/units.toml`; `bin`: the folder of the tools' programs, as `.tools/venv/bin`.
     pub fn new(units: &Path, bin: &Path) -> Result<Self, FlowError> {
+        let units = Units::read(units)?;
         Ok(Self {
-            units: Units::read(units)?,
+            lists: units.lists.iter().map(metadata::of_list).collect::<Result<_, _>>()?,
+            units,
             tools: Tools::new(bin),
         })
     }

@@ -1,5 +1,5 @@
-//! Verible's lint and format over every file, Verilator's -Wall and Yosys's structural check over every design: each unit
-//! with each of its parameter sets, and each board.
+//! Verible's lint and format over every file, slang over the library, Verilator's -Wall and Yosys's structural check over
+//! every design: each unit with each of its parameter sets, and each board.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 
 use verilated_build::Toolchain;
 
-use crate::entries::sv_files;
 use crate::fpga::Board;
-use crate::{Entry, Flow, FlowError, Outcome, tools, yosys};
+use crate::{Entry, Flow, FlowError, Outcome, formal, tools, yosys};
 
-/// Lint the RTL: Verible, Verilator, Yosys
+/// Lint the RTL: Verible, slang, Verilator, Yosys
 #[derive(clap::Args)]
 pub struct Args {
     /// Rewrite files in Verible's format instead of checking it
@@ -37,10 +36,9 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         read.iter().filter(fits).cloned().collect()
     };
     let mut errors = Vec::new();
+    errors.extend(slang(flow).err());
     let mut written = of("sv");
-    for folder in [args.proofs.clone(), args.proofs.join("model")] {
-        written.extend(sv_files(&folder)?);
-    }
+    written.extend(formal::sources(&args.proofs)?);
     errors.extend(verible(flow, args, &written).err());
     let variable = |name| env::var_os(name);
     let verilator = Toolchain::find_in(
@@ -57,7 +55,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         return Err(errors);
     }
     Ok(format!(
-        "rtl-flow lint: {} files, {} designs: clean under Verible, Verilator and Yosys",
+        "rtl-flow lint: {} files, {} designs: clean under Verible, slang, Verilator and Yosys",
         written.len(),
         designs.len()
     ))
@@ -79,6 +77,16 @@ fn verible(flow: &Flow, args: &Args, files: &[PathBuf]) -> Result<(), FlowError>
     tools::clean("verible-verilog-lint", "the sources", &output)
 }
 
+/// The strictest front end: a signal that is used before its declaration is an error here, and here only.
+fn slang(flow: &Flow) -> Result<(), FlowError> {
+    let mut script = "read_slang -j 1 --ast-compilation-only --error-limit=0".to_owned();
+    script.extend(flow.units.defines.iter().map(|define| format!(" -D{define}")));
+    let include = flow.units.include.iter();
+    script.extend(include.map(|folder| format!(" -I{}", flow.units.path(folder).display())));
+    script.extend(flow.sources()?.iter().map(|file| format!(" {}", file.display())));
+    flow.yosys("slang", "slang", &(script + "\n"))
+}
+
 fn wall(verilator: &Toolchain, flow: &Flow, design: &Entry) -> Result<(), FlowError> {
     let mut command = verilator.verilator();
     command.args(["--lint-only", "-Wall", "--top-module", &design.top]);
@@ -93,7 +101,9 @@ fn wall(verilator: &Toolchain, flow: &Flow, design: &Entry) -> Result<(), FlowEr
 }
 
 fn structure(flow: &Flow, files: &[PathBuf], designs: &[Entry]) -> Result<(), FlowError> {
-    let mut script = flow.read(files) + "design -save sources\n";
+    // A port of another width than its signal: Yosys pads it, where the others would have taken the right bits.
+    let mut script = "logger -werror \"Resizing cell port\"\n".to_owned();
+    script += &(flow.read(files) + "design -save sources\n");
     for design in designs {
         script += "design -load sources\n";
         script += &yosys::elaborate(design);

@@ -14,11 +14,6 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, FlowError> {
     toml::from_str(&text).map_err(|e| FlowError::list(path, e.to_string().trim_end()))
 }
 
-/// A list that need not be there.
-pub fn read_or_none<T: DeserializeOwned + Default>(path: &Path) -> Result<T, FlowError> {
-    if path.is_file() { read(path) } else { Ok(T::default()) }
-}
-
 /// Results as [`write_results`] leaves them; none where there is no file yet.
 pub fn read_results<T: DeserializeOwned + Default>(path: &Path) -> Result<T, FlowError> {
     if !path.is_file() {

@@ -1,5 +1,5 @@
-// Four-state simulation of `async_fifo`: everything starts unknown, each side has a reset of one cycle, and then the outputs are known and
-// words pass. Ends with "passed", or with what is wrong.
+// Four-state simulation of `async_fifo`. Everything starts unknown, and each side has a reset of one cycle. Then the
+// outputs are known and words pass. It ends with "passed", or with the fault.
 module async_fifo_unknown #(
     parameter int InHalf = 5,  // half a period of each clock
     parameter int OutHalf = 5,

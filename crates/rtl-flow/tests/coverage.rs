@@ -24,11 +24,15 @@ fn a_branch_that_is_never_taken_is_found() {
     let (passed, said) = run(&[]);
     let found = format!("coverage over rtl/divider.v:26:5:\n`if` is never taken: {never}");
     assert!(!passed && said.contains(&found), "{said}");
-    let excuse = |why| format!("[[exception]]\nfile = \"rtl/divider.v\"\nlines = [\"{never}\"]\nwhy = \"{why}\"\n");
-    package.write("coverage.toml", &excuse(""));
+    let list = package.read("units.toml");
+    let excuse = |why| {
+        let key = "[[metadata.coverage]]\nfile = \"rtl/divider.v\"";
+        format!("{list}{key}\nlines = [\"{never}\"]\nwhy = \"{why}\"\n")
+    };
+    package.write("units.toml", &excuse(""));
     let (passed, said) = run(&[]);
-    assert!(!passed && said.contains("say why"), "{said}");
-    package.write("coverage.toml", &excuse("nobody divides by zero"));
+    assert!(!passed && said.contains("units.toml: say why"), "{said}");
+    package.write("units.toml", &excuse("nobody divides by zero"));
     let (passed, said) = run(&[]);
     assert!(passed && said.contains("the others excused"), "{said}");
     package.write("rtl/divider.v", &sound);

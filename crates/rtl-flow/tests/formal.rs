@@ -1,4 +1,5 @@
-//! `rtl-flow formal` refuses what does not hold: each case is a sound counter with one line of it, or of its proof, changed.
+//! `rtl-flow formal` refuses a false proof: each case is a sound counter with one line changed, in the counter or its
+//! proof.
 
 use std::fs;
 use std::path::Path;
@@ -41,7 +42,6 @@ quick = 1
 sets = [{}]
 [[proof.twin]]
 name = \"one more\"
-file = \"rtl/block.sv\"
 line = \"if (rst_i || count_o == 4'd9) count_o <= '0;\"
 broken = \"if (rst_i || count_o == 4'd10) count_o <= '0;\"
 fails = [\"decimal\"]
@@ -55,8 +55,8 @@ fn formal(line: &str, twin: &str, more: &[&str]) -> Output {
     let files = [
         ("units.toml", UNITS),
         ("rtl/block.sv", BLOCK),
-        ("formal/prove_block.sv", PROOF),
-        ("formal/proofs.toml", PROOFS),
+        ("formal/some/prove_block.sv", PROOF),
+        ("formal/some/proofs.toml", PROOFS),
     ];
     assert!(files.iter().any(|(_, text)| text.contains(line)));
     for (file, text) in files {
@@ -100,7 +100,7 @@ fn a_sound_block_passes_and_its_twin_is_caught() {
 }
 
 #[test]
-fn a_counterexample_is_told_with_its_trace() {
+fn a_counterexample_is_reported_with_its_trace() {
     let said = refused("count_o == 4'd9", "count_o == 4'd10", &[]);
     assert!(said.contains("decimal") && said.contains(".vcd"), "{said}");
 }

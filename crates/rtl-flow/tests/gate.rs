@@ -1,4 +1,5 @@
-//! `rtl-flow gate` runs tests on netlists: one of a sound source passes; one of a broken source fails, though the RTL beside it is sound.
+//! `rtl-flow gate` runs tests on netlists. A netlist of a sound source passes; one of a broken source fails, though the
+//! RTL beside it is sound.
 
 mod package;
 

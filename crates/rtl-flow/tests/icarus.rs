@@ -1,5 +1,6 @@
-//! What `rtl/README.md` says of Icarus Verilog: which blocks it takes, and that none needs more than its reset to be known in a four-state simulation.
-//! Icarus is no tool of the project: without an `iverilog` in PATH these tests say so, and look at nothing.
+//! The statements of `rtl/README.md` on Icarus Verilog: which blocks it takes, and that a reset alone makes each of
+//! them known in a four-state simulation.
+//! Icarus is no tool of the project. Without an `iverilog` in PATH these tests say so and check nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,8 +59,8 @@ fn blocks(folder: &str) -> Vec<(String, PathBuf)> {
 fn it_takes_all_blocks_but_those_that_the_catalogue_names() {
     let catalogue = fs::read_to_string(rtl().join("README.md")).unwrap();
     let said = catalogue
-        .lines()
-        .find(|line| line.starts_with("Icarus 11 takes"))
+        .split("\n\n")
+        .find(|paragraph| paragraph.starts_with("Icarus 11 takes"))
         .unwrap();
     let named: Vec<&str> = said.split('`').skip(1).step_by(2).collect();
     let expected = [&["common", "net"], &NOT_TAKEN[..]].concat();

@@ -19,6 +19,34 @@ module block (
 endmodule
 ";
 
+/// A slice of an array of structs is another one for Yosys than for Verilator.
+const SLICE: &str = "// A slice.
+module block (
+    input logic clk_i,
+    input logic [7:0] data_i,
+    output logic [7:0] data_o
+);
+  typedef struct packed {
+    logic [1:0] high;
+    logic [1:0] low;
+  } pair_t;
+  pair_t [2:0] pairs_q;
+  always_ff @(posedge clk_i) pairs_q <= {data_i[3:0], data_i};
+  register u_register (
+      .clk_i,
+      .data_i(pairs_q[2:1]),
+      .data_o
+  );
+endmodule
+module register (
+    input logic clk_i,
+    input logic [7:0] data_i,
+    output logic [7:0] data_o
+);
+  always_ff @(posedge clk_i) data_o <= data_i;
+endmodule
+";
+
 const PROOF: &str = "// A proof.
 module prove_block (
     input logic clk_i
@@ -44,8 +72,8 @@ fn lint(source: &str, proof: &str, units: &str) -> Output {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::create_dir(folder.path().join("rtl")).unwrap();
     fs::write(folder.path().join("rtl/block.sv"), source).unwrap();
-    fs::create_dir_all(folder.path().join("formal/model")).unwrap();
-    fs::write(folder.path().join("formal/prove_block.sv"), proof).unwrap();
+    fs::create_dir_all(folder.path().join("formal/some")).unwrap();
+    fs::write(folder.path().join("formal/some/prove_block.sv"), proof).unwrap();
     fs::write(folder.path().join("units.toml"), units).unwrap();
     Command::new(env!("CARGO_BIN_EXE_rtl-flow"))
         .args(["lint", "--units", "units.toml", "--bin"])
@@ -106,6 +134,27 @@ fn a_latch_is_found() {
 fn a_loop_is_found() {
     let said = finding("assign data_o = data_q", "assign data_o = data_q & ~data_o");
     assert!(said.contains("yosys check -assert over block"), "{said}");
+}
+
+#[test]
+fn a_use_before_the_declaration_is_found() {
+    let declared = "  logic [3:0] data_q;\n  always_ff @(posedge clk_i) data_q <= data_i;\n";
+    let late = "  always_ff @(posedge clk_i) data_q <= data_i;\n  logic [3:0] data_q;\n";
+    let said = finding(declared, late);
+    assert!(
+        said.contains("slang over the sources") && said.contains("'data_q' used before its declaration"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_port_that_yosys_pads_is_found() {
+    let output = lint(SLICE, PROOF, UNITS);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.code() == Some(1) && said.contains("Resizing cell port block.u_register.data_i from 2 bits to 8"),
+        "{said}"
+    );
 }
 
 #[test]

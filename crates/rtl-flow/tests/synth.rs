@@ -19,18 +19,19 @@ const BLOCK: &str = "module block (
   assign data_o = data_q;
 endmodule
 ";
-const UNITS: &str = "library = [\"rtl\"]\n[[unit]]\nname = \"block\"\ngroup = \"bench\"\nclocks = [\"clk_i\"]\n";
+const UNITS: &str =
+    "library = [\"rtl\"]\n[[unit]]\nname = \"block\"\ngroup = \"bench\"\nclocks = [\"clk_i\"]\n[[unit.set]]
+name = \"Block\"\n";
 /// More than the block could ever reach, for one thing; less than it is, for another.
-const BLOCKS: &str = "[[block]]\nentry = \"Block\"\nfmax = { least = 9999 }\nlut_eq = { most = 100, aim = 1 }\n";
+const TARGET: &str = "[unit.set.metadata.synth]\nfmax = { least = 9999 }\nlut_eq = { most = 100, aim = 1 }\n";
 
-/// A folder with the list of units, the list of blocks and the block, and the block's figures as those that landed.
+/// A folder with the list of units and the block.
 fn folder() -> TempDir {
     // Not in the system's temporary folder, which YoWASP shadows with its own.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::create_dir(folder.path().join("rtl")).unwrap();
-    for (file, text) in [("units.toml", UNITS), ("synth.toml", BLOCKS), ("rtl/block.sv", BLOCK)] {
-        fs::write(folder.path().join(file), text).unwrap();
-    }
+    fs::write(folder.path().join("units.toml"), format!("{UNITS}{TARGET}")).unwrap();
+    fs::write(folder.path().join("rtl/block.sv"), BLOCK).unwrap();
     folder
 }
 
@@ -139,10 +140,29 @@ fn a_tool_that_is_not_there_is_an_error() {
 }
 
 #[test]
-fn a_block_without_a_set_is_an_error() {
+fn a_mistake_in_what_a_list_says_to_the_tool_is_named_with_its_place() {
     let folder = folder();
-    fs::write(folder.path().join("synth.toml"), BLOCKS.replace("Block", "Blob")).unwrap();
-    let output = synth(&folder, &["--quick"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("`Blob`"), "{}", text(&output.stderr));
+    for (list, told) in [
+        (
+            format!("{UNITS}{}", TARGET.replace("fmax", "fmux")),
+            "units.toml: set `Block`: metadata: unknown field `fmux`",
+        ),
+        (
+            format!("{UNITS}metadata.check_only = \" \"\n"),
+            "units.toml: set `Block`: say why in `check_only`",
+        ),
+        (
+            format!("{UNITS}[metadata]\nilegal = 1\n"),
+            "units.toml: metadata: unknown field `ilegal`",
+        ),
+        (
+            format!("{UNITS}[[unit.set]]\nname = \"Same\"\n{TARGET}"),
+            "unit `Same`: Block is the same design",
+        ),
+    ] {
+        fs::write(folder.path().join("units.toml"), list).unwrap();
+        let output = synth(&folder, &["--quick"]);
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(1) && said.contains(told), "{said}");
+    }
 }

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use crate::coverage;
-use crate::model::{Job, Model, snake};
+use crate::model::{Family, Job, Model, snake};
 use crate::ports::Port;
+use crate::units::camel;
 
 /// Marks the table of port offsets in an object file.
 pub const LAYOUT_MARK: [u32; 4] = [0x7665_7269, 0x6c61_7465, 0x645f_6c61, 0x796f_7574];
@@ -241,10 +242,12 @@ pub fn header(jobs: &[Job]) -> String {
 void* {symbol}_root(void* self);
 void {symbol}_free(void* self);
 void {symbol}_eval(void* root);
-void {symbol}_rise(void* root, uint64_t clocks);
-void {symbol}_trace(void* self, void* file, int fst);"
+void {symbol}_rise(void* root, uint64_t clocks);"
         )
         .expect("a String takes everything");
+        if job.waves {
+            writeln!(text, "void {symbol}_trace(void* self, void* file, int fst);").expect("a String takes everything");
+        }
         if job.savable {
             writeln!(
                 text,
@@ -254,6 +257,16 @@ void {symbol}_trace(void* self, void* file, int fst);"
         }
     }
     text
+}
+
+/// The Rust type of a parameter.
+pub fn kind(value: &toml::Value) -> &'static str {
+    match value {
+        toml::Value::Integer(n) if *n >= 0 => "usize",
+        toml::Value::Integer(_) => "i64",
+        toml::Value::Boolean(_) => "bool",
+        _ => "&'static str",
+    }
 }
 
 /// The Rust module of one unit.
@@ -271,11 +284,10 @@ pub fn unit_rs(job: &Job, ports: &[Port], offsets: &[usize]) -> String {
     };
     let mut consts = String::new();
     for (param, value) in &job.params {
-        let (kind, value) = match value {
-            toml::Value::Integer(n) if *n >= 0 => ("usize", n.to_string()),
-            toml::Value::Integer(n) => ("i64", n.to_string()),
-            toml::Value::Boolean(b) => ("bool", b.to_string()),
-            other => ("&'static str", format!("{:?}", other.as_str().unwrap_or(""))),
+        let kind = kind(value);
+        let value = match value {
+            toml::Value::String(text) => format!("{text:?}"),
+            other => other.to_string(),
         };
         let upper = snake(param).to_ascii_uppercase();
         writeln!(
@@ -328,6 +340,10 @@ pub fn unit_rs(job: &Job, ports: &[Port], offsets: &[usize]) -> String {
         .expect("String");
     }
     let clocks = &job.clocks;
+    let trace = match job.waves {
+        true => format!("Some(ffi::{symbol}_trace)"),
+        false => "None".into(),
+    };
     let (save, restore) = match job.savable {
         true => (
             format!("Some(ffi::{symbol}_save)"),
@@ -403,7 +419,10 @@ pub mod {module} {{
         }}
     }}
 
-    impl ::verilated::Unit for {name} {{
+    // SAFETY: the assertions below hold `Ports` to the model's own offsets.
+    unsafe impl ::verilated::Unit for {name} {{
+        type Ports = Ports;
+
         fn named(context: &::verilated::Context, name: &str) -> Self {{
             Self::named(context, name)
         }}
@@ -423,7 +442,7 @@ pub mod {module} {{
         root: ffi::{symbol}_root,
         free: ffi::{symbol}_free,
         eval: ffi::{symbol}_eval,
-        trace: ffi::{symbol}_trace,
+        trace: {trace},
         save: {save},
         restore: {restore},
     }};
@@ -436,6 +455,56 @@ pub use {module}::{name};
 "#,
         count = ports.len()
     )
+}
+
+/// The traits of one unit, which all its sets and twins have, and their implementations. `of`: the module that has the traits, if not this one.
+pub fn traits_rs(family: &Family, of: Option<&str>) -> String {
+    let (unit, camel) = (family.unit, camel(family.unit));
+    let mut text = String::new();
+    let ports = || {
+        family
+            .ports
+            .iter()
+            .map(|(name, output)| (field(name), if *output { "Port" } else { "Input" }))
+    };
+    let consts = || {
+        family
+            .params
+            .iter()
+            .map(|(param, kind)| (param, snake(param).to_ascii_uppercase(), kind))
+    };
+    if let Some(of) = of {
+        writeln!(text, "pub use {of}::{{{camel}Ports, {camel}Unit}};").expect("String");
+    } else {
+        let methods: String = ports()
+            .map(|(name, kind)| format!("    fn {name}(&self) -> &impl ::verilated::{kind};\n"))
+            .collect();
+        let params: String = consts()
+            .map(|(param, upper, kind)| format!("    /// Parameter `{param}`.\n    const {upper}: {kind};\n"))
+            .collect();
+        write!(
+            text,
+            "/// The ports of the unit `{unit}` with any parameters.\npub trait {camel}Ports {{\n{methods}}}\n
+/// The unit `{unit}` with any parameters, or broken.\npub trait {camel}Unit: ::verilated::Unit<Ports: {camel}Ports> {{\n{params}}}\n"
+        )
+        .expect("String");
+    }
+    for (module, name) in &family.members {
+        let methods: String = ports()
+            .map(|(port, kind)| {
+                format!("    #[inline(always)]\n    fn {port}(&self) -> &impl ::verilated::{kind} {{\n        &self.{port}\n    }}\n")
+            })
+            .collect();
+        let params: String = consts()
+            .map(|(_, upper, kind)| format!("    const {upper}: {kind} = {name}::{upper};\n"))
+            .collect();
+        write!(
+            text,
+            "impl {camel}Ports for {module}::Ports {{\n{methods}}}\nimpl {camel}Unit for {name} {{\n{params}}}\n\n"
+        )
+        .expect("String");
+    }
+    text
 }
 
 /// A Verilog name that is a word of Rust's is written raw.

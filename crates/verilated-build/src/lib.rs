@@ -30,12 +30,13 @@ pub use coverage::VARIABLE as COVERAGE;
 pub use error::Error;
 pub use toolchain::Toolchain;
 pub use twin::Patch;
-pub use units::{Set, Twin, Unit, Units};
+pub use units::{List, Set, Twin, Unit, Units};
 
 /// One run of the build script.
 pub struct Builder {
     toml: PathBuf,
     groups: Option<Vec<String>>,
+    beside: Option<(String, Vec<String>)>,
     netlists: Option<PathBuf>,
     coverage: bool,
 }
@@ -46,6 +47,7 @@ impl Builder {
         Self {
             toml: path.into(),
             groups: None,
+            beside: None,
             netlists: None,
             coverage: false,
         }
@@ -54,6 +56,12 @@ impl Builder {
     /// Builds only the units of these groups; without it, all.
     pub fn groups(mut self, groups: &[&str]) -> Self {
         self.groups = Some(groups.iter().map(|g| g.to_string()).collect());
+        self
+    }
+
+    /// The units that have sets in these groups have their traits in this module of another package, which builds those groups.
+    pub fn beside(mut self, module: &str, groups: &[&str]) -> Self {
+        self.beside = Some((module.into(), groups.iter().map(|g| g.to_string()).collect()));
         self
     }
 
@@ -97,6 +105,9 @@ impl Builder {
             println!("cargo::rerun-if-changed={}", path.display());
         }
         let units = Units::read(&self.toml)?;
+        for list in &units.lists[1..] {
+            println!("cargo::rerun-if-changed={}", list.path.display());
+        }
         let tools = Toolchain::find()?;
         let package = env::var("CARGO_PKG_NAME")
             .unwrap_or_else(|_| "units".into())
@@ -143,7 +154,15 @@ impl Builder {
         write_if_changed(&header, &emit::header(&jobs))?;
         bind(&tools, &header, &format!("{package}_.*"), "units_ffi.rs")?;
         let same = format!("const _: () = ::verilated::made_by({:?});\n", tools.version());
-        write_if_changed(&out.join("units.rs"), &(emit::units_rs(&models) + &same))?;
+        let mut traits = String::new();
+        for family in model::families(&units, &models)? {
+            let beside = self
+                .beside
+                .as_ref()
+                .filter(|(_, groups)| units.is_in(family.unit, groups));
+            traits += &emit::traits_rs(&family, beside.map(|(module, _)| module.as_str()));
+        }
+        write_if_changed(&out.join("units.rs"), &(emit::units_rs(&models) + &traits + &same))?;
         write_if_changed(&out.join("units.json"), &emit::units_json(&models))?;
         let mut inputs: Vec<PathBuf> = models.iter().flat_map(|m| m.inputs.clone()).collect();
         inputs.sort();

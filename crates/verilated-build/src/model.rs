@@ -11,8 +11,10 @@ use crate::{Error, Set, Toolchain, Twin, Unit, Units, coverage, emit, ports, sta
 /// What has to be made.
 #[derive(Debug)]
 pub struct Job {
-    /// The unit in the list, for messages.
+    /// The unit or twin in the list, for messages.
     pub unit: String,
+    /// The unit in the list.
+    pub of: String,
     /// The Rust struct.
     pub name: String,
     /// The Rust module, and the folder.
@@ -30,6 +32,8 @@ pub struct Job {
     arguments: Vec<String>,
     /// The C++ compiler's `-O`.
     optimize: u32,
+    /// With the code that writes waves.
+    pub waves: bool,
     folder: PathBuf,
     patch: Option<Patch>,
 }
@@ -37,14 +41,65 @@ pub struct Job {
 /// What was made of it.
 #[derive(Debug)]
 pub struct Model {
+    /// The unit in the list that it is of.
+    pub of: String,
     pub name: String,
-    pub objects: [PathBuf; 2],
+    pub module: String,
+    /// Name, and whether it is an output; sorted.
+    pub ports: Vec<(String, bool)>,
+    pub objects: Vec<PathBuf>,
     pub inputs: Vec<PathBuf>,
     pub rebuilt: bool,
     /// The Rust text of the unit.
     pub rust: String,
     /// The unit's entry in `units.json`.
     pub json: String,
+}
+
+/// What all sets and twins of a unit have in common.
+#[derive(Debug)]
+pub struct Family<'a> {
+    pub unit: &'a str,
+    /// Module and name.
+    pub members: Vec<(&'a str, &'a str)>,
+    /// Name, and whether it is an output.
+    pub ports: &'a [(String, bool)],
+    /// The parameters that every set of the list has, with their Rust types.
+    pub params: Vec<(&'a str, &'static str)>,
+}
+
+/// The families of these models, in the order of the list.
+pub fn families<'a>(units: &'a Units, models: &'a [Model]) -> Result<Vec<Family<'a>>, Error> {
+    let mut families = Vec::new();
+    for unit in &units.units {
+        let mut of = models.iter().filter(|model| model.of == unit.name).peekable();
+        let Some(&first) = of.peek() else { continue };
+        let mut params = Vec::new();
+        for (param, value) in &unit.sets[0].params {
+            let kind = emit::kind(value);
+            let is_there = |set: &Set| set.params.get(param).is_some_and(|value| emit::kind(value) == kind);
+            if unit.sets.iter().all(is_there) {
+                params.push((param.as_str(), kind));
+            }
+        }
+        let mut members = Vec::new();
+        for model in of {
+            if model.ports != first.ports {
+                return Err(Error::Unit {
+                    unit: unit.name.clone(),
+                    message: format!("{} has other ports than {}", model.name, first.name),
+                });
+            }
+            members.push((model.module.as_str(), model.name.as_str()));
+        }
+        families.push(Family {
+            unit: &unit.name,
+            members,
+            ports: &first.ports,
+            params,
+        });
+    }
+    Ok(families)
 }
 
 /// The jobs of the chosen groups, in the order of the list. With `coverage`, the branches of all but twins are counted, in models of
@@ -91,9 +146,11 @@ pub fn jobs(
         let class = format!("V{symbol}");
         let top = unit.top.clone().unwrap_or_else(|| unit.name.clone());
         let random = set.random.or(unit.random).unwrap_or(group != "machine");
-        let mut arguments: Vec<String> = ["--cc", "-O3", "--assert", "--trace-vcd", "--quiet"]
-            .map(String::from)
-            .into();
+        let mut arguments: Vec<String> = ["--cc", "-O3", "--assert", "--quiet"].map(String::from).into();
+        let waves = twin.is_none();
+        if waves {
+            arguments.push("--trace-vcd".into());
+        }
         arguments.extend(["--timescale-override".into(), "1ps/1ps".into()]);
         let start = if random { "unique" } else { "fast" };
         arguments.extend(["--x-assign".into(), start.into(), "--x-initial".into(), start.into()]);
@@ -130,6 +187,7 @@ pub fn jobs(
         arguments.extend(read.iter().map(|f| f.display().to_string()));
         jobs.push(Job {
             unit: listed.clone(),
+            of: unit.name.clone(),
             folder,
             files,
             patch,
@@ -144,10 +202,11 @@ pub fn jobs(
             arguments,
             optimize: match twin {
                 // Run once and briefly: its time is that of the compiler.
-                Some(_) => 1,
+                Some(_) => 0,
                 None if coverage => 1,
                 None => units.optimize.get(group).copied().unwrap_or(3),
             },
+            waves,
         });
     }
     Ok(jobs)
@@ -199,7 +258,8 @@ impl Job {
     pub fn make(&self, tools: &Toolchain, compiler: &Compiler) -> Result<Model, Error> {
         let _alone = self.lock()?;
         let stamp_file = self.folder.join("stamp");
-        let objects = ["model.o", "rest.o"].map(|name| self.folder.join(name));
+        let names = if self.waves { &["model", "rest"][..] } else { &["model"] };
+        let objects: Vec<PathBuf> = names.iter().map(|name| self.folder.join(format!("{name}.o"))).collect();
         let (rust, json) = (self.folder.join("unit.rs"), self.folder.join("unit.json"));
         // The generated text depends on these crates too.
         let own = concat!(
@@ -236,8 +296,13 @@ impl Job {
             }
         };
         let read = |path: &Path| fs::read_to_string(path).map_err(|e| Error::io(path, e));
+        let mut ports: Vec<_> = self.ports()?.into_iter().map(|port| (port.name, port.output)).collect();
+        ports.sort();
         Ok(Model {
+            of: self.of.clone(),
             name: self.name.clone(),
+            module: self.module.clone(),
+            ports,
             inputs,
             rebuilt,
             rust: read(&rust)?,
@@ -312,8 +377,8 @@ impl Job {
     }
 
     /// Compiles what Verilator wrote, with our shim, as two files: what runs at each evaluation, and the rest, which is most of the text and
-    /// whose speed hardly counts.
-    fn compile(&self, compiler: &Compiler, ports: &[ports::Port], objects: &[PathBuf; 2]) -> Result<(), Error> {
+    /// whose speed hardly counts. Without waves it is one file.
+    fn compile(&self, compiler: &Compiler, ports: &[ports::Port], objects: &[PathBuf]) -> Result<(), Error> {
         let folder = self.folder.join("generated");
         let mut sources: Vec<PathBuf> = fs::read_dir(&folder)
             .map_err(|e| Error::io(&folder, e))?
@@ -348,11 +413,14 @@ impl Job {
             points,
         };
         run.push_str(&emit::shim(self, ports, &generated).ok_or_else(unknown)?);
-        rest.extend([vcd, fst]);
-        rest.push_str(&emit::wave_shim(self, &generated).ok_or_else(unknown)?);
-        let files = [("model.cpp", run, self.optimize), ("rest.cpp", rest, 0)];
-        for ((name, text, optimize), object) in files.into_iter().zip(objects) {
-            let file = self.folder.join(name);
+        if self.waves {
+            rest.extend([vcd, fst]);
+            rest.push_str(&emit::wave_shim(self, &generated).ok_or_else(unknown)?);
+        } else {
+            run.push_str(&std::mem::take(&mut rest));
+        }
+        for (object, (text, optimize)) in objects.iter().zip([(run, self.optimize), (rest, 0)]) {
+            let file = object.with_extension("cpp");
             self.write(&file, &text)?;
             let failed = |message: String| Error::Compiler {
                 unit: self.name.clone(),

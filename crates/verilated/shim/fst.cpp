@@ -1,4 +1,5 @@
-// Verilator's writer of FST, without the checks that end the process when the disk is full. What was not written is found out afterwards.
+// Verilator's writer of FST without the checks that end the process on a full disk. A later check finds what was not
+// written.
 #if __has_include("fstcpp/fstcpp_assertion.h")
 #include "fstcpp/fstcpp_assertion.h"
 #undef FST_DCHECK_EQ

@@ -27,7 +27,8 @@ impl Edges {
     }
 }
 
-/// Several clocks by time in picoseconds, at most 64. Each is low at first, rises at `period + phase`, and is high for half its period.
+/// Several clocks by time in picoseconds, at most 64. Each is low at first, rises at `period + phase`, and is high for
+/// half of its period.
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
     list: Vec<State>,

@@ -33,7 +33,8 @@ impl Context {
         Self::make(1, 0)
     }
 
-    /// What is not reset starts at random, in units built with `random`; `$urandom` and [`junk`](crate::Verilated::junk) follow the seed, too.
+    /// Registers without reset start at random, in units built with `random`. `$urandom` and
+    /// [`junk`](crate::Verilated::junk) follow the seed, too.
     pub fn random(seed: u64) -> Self {
         // Verilator's seeds are 1 .. 2^31-1; mix, so that seeds that differ only in high bits differ.
         let mixed = (seed ^ seed >> 31).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
@@ -121,7 +122,8 @@ impl Context {
     /// What stopped the RTL in the call just done. `$finish` is not a failure, but noted.
     #[cold]
     pub(crate) fn take_failure(&self, instance: &str) -> Result<(), Failure> {
-        // SAFETY: the status lives as long as this thread, which `Rc` cannot leave; the hooks leave both texts terminated.
+        // SAFETY: the status lives as long as this thread, which `Rc` cannot leave. The hooks leave both texts
+        // terminated.
         let status = unsafe { &mut *self.0.status.as_ptr() };
         let text = |chars: &[c_char]| unsafe { CStr::from_ptr(chars.as_ptr()) }.to_string_lossy().into_owned();
         let (file, message) = (text(&status.file), text(&status.message));

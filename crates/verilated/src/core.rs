@@ -3,8 +3,11 @@
 use std::cell::OnceCell;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::fmt;
+use std::mem::MaybeUninit;
+use std::ops::Deref;
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
+use std::slice;
 
 use crate::junk::{self, Stream};
 use crate::{Context, ffi};
@@ -30,7 +33,8 @@ pub struct UnitInfo {
     pub root: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
     pub free: unsafe extern "C" fn(*mut c_void),
     pub eval: unsafe extern "C" fn(*mut c_void),
-    pub trace: unsafe extern "C" fn(*mut c_void, *mut c_void, c_int),
+    /// `None`: it has no code for waves.
+    pub trace: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, c_int)>,
     pub save: Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
     pub restore: Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
 }
@@ -195,8 +199,9 @@ pub trait Verilated {
         core.outcome()
     }
 
-    /// The rising edges of these clocks, bit `i` for number `i` of [`clocks`](Self::clocks), with the inputs as they are: an evaluation with them
-    /// low and one with them high, which they stay. Panics as `eval`.
+    /// The rising edges of these clocks, with the inputs as they are. Bit `i` stands for number `i` of
+    /// [`clocks`](Self::clocks). The unit is evaluated with these clocks low, then with them high, and they stay high.
+    /// Panics as `eval`.
     fn rise(&self, clocks: u64) {
         self.core().set_clocks(clocks, 0);
         self.eval();
@@ -210,10 +215,11 @@ pub trait Verilated {
         self.eval();
     }
 
-    /// Drives random bits on the inputs of each stream whose `valid` is low, in a context that is [random](Context::random) or has
-    /// [junk](Context::set_junk); does nothing in any other. Call it before an evaluation, all inputs set. Port names tell the streams:
-    /// `in_valid_i` says when `in_data_i` and the other inputs `in_…_i` count, `s_axis_tvalid` when `s_axis_tdata` does. Of a vector
-    /// each bit is for its own part.
+    /// Drives random bits on the inputs of each stream with a low `valid`. It does so in a context that is
+    /// [random](Context::random) or has [junk](Context::set_junk), and does nothing in any other. Call it before an
+    /// evaluation, when all inputs are set. Port names tell the streams: `in_valid_i` says when `in_data_i` and the
+    /// other inputs `in_…_i` count, `s_axis_tvalid` when `s_axis_tdata` does. Each bit of a vector counts for its own
+    /// part.
     #[inline]
     fn junk(&self) {
         let (core, context) = (self.core(), self.context());
@@ -246,7 +252,8 @@ pub trait Verilated {
     fn peek(&self, name: &str) -> Option<Vec<u32>> {
         let port = self.ports().iter().find(|port| port.name == name)?;
         let mut words = vec![0u32; port.bytes.div_ceil(4)];
-        // SAFETY: the offsets are the model's own; a port narrower than a word fills its low bytes (little-endian, below).
+        // SAFETY: the offsets are the model's own. A port narrower than a word fills its low bytes (little-endian,
+        // below).
         unsafe {
             let from = self.core().root().cast::<u8>().add(port.offset);
             ptr::copy_nonoverlapping(from, words.as_mut_ptr().cast(), port.bytes);
@@ -291,7 +298,73 @@ pub trait Verilated {
     }
 }
 
-/// A [`Verilated`] that generic code can make.
-pub trait Unit: Verilated + Sized {
+/// A [`Verilated`] that generic code can make, and that shows its ports.
+///
+/// # Safety
+/// `Ports` must be the layout of the model's root. Made by `verilated-build` only.
+pub unsafe trait Unit: Verilated + Deref<Target = Self::Ports> + Sized {
+    type Ports: 'static;
+
     fn named(context: &Context, name: &str) -> Self;
+
+    /// The ports as they are now.
+    #[inline]
+    fn snapshot(&self) -> Snapshot<Self> {
+        let mut ports = MaybeUninit::uninit();
+        // SAFETY: `Ports` lies over the root, and is plain bytes.
+        unsafe { ptr::copy_nonoverlapping(self.core().root().cast(), ports.as_mut_ptr(), 1) };
+        Snapshot {
+            ports,
+            unit: self.core().owner.unit,
+        }
+    }
+}
+
+/// The ports of an instance at one moment: read as the instance's own.
+pub struct Snapshot<U: Unit> {
+    ports: MaybeUninit<U::Ports>,
+    unit: &'static UnitInfo,
+}
+
+impl<U: Unit> Snapshot<U> {
+    fn port(&self, port: &PortInfo) -> &[u8] {
+        // SAFETY: the offsets are those of `Ports`, which was copied whole; a port has no uninitialised bytes.
+        unsafe { slice::from_raw_parts(self.ports.as_ptr().cast::<u8>().add(port.offset), port.bytes) }
+    }
+
+    fn changed<'a>(&'a self, later: &'a Snapshot<U>) -> impl Iterator<Item = &'static PortInfo> + 'a {
+        let outputs = self.unit.ports.iter().filter(|port| port.output);
+        outputs.filter(|port| self.port(port) != later.port(port))
+    }
+
+    /// Whether all outputs are the same.
+    pub fn has_outputs_of(&self, later: &Snapshot<U>) -> bool {
+        self.changed(later).next().is_none()
+    }
+
+    /// The outputs that are others later, each as `name 0x5, then 0x6`, in one line; empty if there are none.
+    pub fn changes(&self, later: &Snapshot<U>) -> String {
+        let hex = |bytes: &[u8]| {
+            let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();
+            match digits.trim_start_matches('0') {
+                "" => "0".to_owned(),
+                digits => format!("0x{digits}"),
+            }
+        };
+        let changes = self.changed(later).map(|port| {
+            let [before, after] = [self, later].map(|snapshot| hex(snapshot.port(port)));
+            format!("{} {before}, then {after}", port.name)
+        });
+        changes.collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl<U: Unit> Deref for Snapshot<U> {
+    type Target = U::Ports;
+
+    #[inline(always)]
+    fn deref(&self) -> &U::Ports {
+        // SAFETY: copied whole.
+        unsafe { self.ports.assume_init_ref() }
+    }
 }

@@ -8,8 +8,8 @@ pub(crate) struct Stream {
     words: Vec<&'static PortInfo>,
 }
 
-/// The streams into a unit, by the names of its ports: `a_valid_i` of `a_data_i`, `a_last_i`, …, and as AXI has it, `s_axis_tvalid` of
-/// `s_axis_tdata`. An input belongs to the stream with which it shares most of its name.
+/// The streams into a unit, by the names of its ports: `a_valid_i` belongs to `a_data_i`, `a_last_i`, …; in AXI,
+/// `s_axis_tvalid` belongs to `s_axis_tdata`. An input belongs to the stream with which it shares most of its name.
 pub(crate) fn streams(unit: &UnitInfo) -> Vec<Stream> {
     let inputs = || unit.ports.iter().filter(|port| !port.output);
     let valids = || inputs().filter_map(|port| Some((prefix(port.name)?, port)));
@@ -41,8 +41,8 @@ fn is_control(name: &str) -> bool {
 }
 
 impl Stream {
-    /// Where words do not count, random bits. A port of as many equal parts as there are valid bits has a part for each; any other is
-    /// shared by all.
+    /// Random bits where words do not count. A port of as many equal parts as there are valid bits has one part per
+    /// bit; all bits share any other port.
     pub(crate) fn spoil(&self, root: *mut u8, chance: &mut impl FnMut() -> u64) {
         // SAFETY: the offsets are the model's own; no reference into the ports is ever kept.
         let bytes = |port: &PortInfo| unsafe { std::slice::from_raw_parts_mut(root.add(port.offset), port.bytes) };
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_told_by_name() {
+    fn streams_are_reported_by_name() {
         assert_eq!(prefix("in_valid_i"), Some("in_"));
         assert_eq!(prefix("s_axi_awvalid"), Some("s_axi_aw"));
         assert_eq!((prefix("valid_i"), prefix("in_data_i")), (None, None));

@@ -16,8 +16,8 @@ use lz4_sys as _;
 
 pub use clocks::{Clock, Clocks, Edges};
 pub use context::Context;
-pub use core::{Checkpoint, CheckpointError, Core, Failure, PortInfo, Unit, UnitInfo, Verilated};
-pub use port::{In, Out, Pad, Word};
+pub use core::{Checkpoint, CheckpointError, Core, Failure, PortInfo, Snapshot, Unit, UnitInfo, Verilated};
+pub use port::{In, Input, Out, Pad, Port, Word};
 pub use recorded::Recorded;
 pub use wave::{Format, Wave};
 
@@ -44,7 +44,8 @@ pub const fn made_by(version: &str) {
     }
     assert!(
         same,
-        "the models were made by another Verilator than the runtime: have `verilated` among the package's [dependencies], or set VERILATOR_ROOT"
+        "the models were made by another Verilator than the runtime: have `verilated` among the package's \
+         [dependencies], or set VERILATOR_ROOT"
     );
 }
 

@@ -76,6 +76,51 @@ impl<const N: usize> Word for [u32; N] {
     }
 }
 
+/// A port of any width, for code over all parameter sets of a unit.
+pub trait Port {
+    /// Bits.
+    fn width(&self) -> usize;
+
+    /// Bits `lo..lo + width`, `width` at most 64: one element of a packed array. Panics when they are not all there.
+    fn get_bits(&self, lo: usize, width: usize) -> u64;
+
+    /// The value of a port of at most 64 bits. Panics when it has more.
+    #[inline(always)]
+    fn get(&self) -> u64 {
+        self.get_bits(0, self.width())
+    }
+
+    /// Whether a flag is set.
+    #[inline(always)]
+    fn is_set(&self) -> bool {
+        self.get() != 0
+    }
+
+    /// Bit `index`.
+    #[inline(always)]
+    fn bit(&self, index: usize) -> bool {
+        self.get_bits(index, 1) == 1
+    }
+}
+
+/// An input of any width. What is set takes effect at the next `eval`.
+pub trait Input: Port {
+    /// Sets bits `lo..lo + width` only. Panics when they are not all there, or the value is wider.
+    fn set_bits(&self, lo: usize, width: usize, value: u64);
+
+    /// Sets a port of at most 64 bits. Panics when it has more, or the value is wider.
+    #[inline(always)]
+    fn set(&self, value: u64) {
+        self.set_bits(0, self.width(), value);
+    }
+
+    /// Sets a flag.
+    #[inline(always)]
+    fn set_bool(&self, value: bool) {
+        self.set(u64::from(value));
+    }
+}
+
 /// An input of `W` bits, stored as `T`.
 #[repr(transparent)]
 pub struct In<T, const W: usize>(UnsafeCell<T>);
@@ -106,7 +151,8 @@ impl<T: Word, const W: usize> In<T, W> {
         unsafe { *self.0.get() }
     }
 
-    /// Sets bits `lo..lo + width` only: one element of a packed array. Panics when they are not all there, or the value is wider.
+    /// Sets bits `lo..lo + width` only: one element of a packed array. Panics when the port lacks them, or the value is
+    /// wider.
     #[inline(always)]
     pub fn set_bits(&self, lo: usize, width: usize, value: u64) {
         assert!(
@@ -180,5 +226,36 @@ impl<const W: usize> Out<u8, W> {
     #[inline(always)]
     pub fn is_set(&self) -> bool {
         self.get() != 0
+    }
+}
+
+impl<T: Word, const W: usize> Port for In<T, W> {
+    #[inline(always)]
+    fn width(&self) -> usize {
+        W
+    }
+
+    #[inline(always)]
+    fn get_bits(&self, lo: usize, width: usize) -> u64 {
+        In::get_bits(self, lo, width)
+    }
+}
+
+impl<T: Word, const W: usize> Input for In<T, W> {
+    #[inline(always)]
+    fn set_bits(&self, lo: usize, width: usize, value: u64) {
+        In::set_bits(self, lo, width, value);
+    }
+}
+
+impl<T: Word, const W: usize> Port for Out<T, W> {
+    #[inline(always)]
+    fn width(&self) -> usize {
+        W
+    }
+
+    #[inline(always)]
+    fn get_bits(&self, lo: usize, width: usize) -> u64 {
+        Out::get_bits(self, lo, width)
     }
 }

@@ -8,8 +8,9 @@ use crate::{Checkpoint, Core, Unit, Verilated, Wave};
 
 /// An instance that, when it is dropped in a panic, leaves a wave of its last evaluations.
 ///
-/// It is used as the instance itself. A checkpoint is taken every so many evaluations and the inputs of each are kept; the wave is
-/// made by going back to the last checkpoint but one and doing the same again. The unit must be savable.
+/// It is used as the instance itself. It takes a checkpoint every so many evaluations, and keeps the inputs of each
+/// evaluation. To make the wave, it goes back to the last checkpoint but one and repeats the evaluations. The unit must
+/// be savable.
 pub struct Recorded<T: Unit> {
     dut: T,
     path: PathBuf,
@@ -27,8 +28,8 @@ struct Stretch {
 }
 
 impl<T: Unit> Recorded<T> {
-    /// Records the instance; a panic leaves the wave at `path` (`.fst`, else VCD), of at least the last `every` evaluations and at
-    /// most twice as many. Panics when the unit is not savable.
+    /// Records the instance. A panic leaves the wave at `path` (`.fst`, else VCD), of at least the last `every`
+    /// evaluations and at most twice as many. Panics when the unit is not savable.
     pub fn new(dut: T, path: impl Into<PathBuf>, every: usize) -> Self {
         assert!(every > 0, "there is something between two checkpoints");
         let recorded = Self {

@@ -48,13 +48,18 @@ impl Wave {
         let fst = i32::from(Format::of(&path) == Format::Fst);
         let models: Vec<Rc<Owner>> = instances.iter().map(|i| i.core().owner.clone()).collect();
         let name = CString::new(path.as_os_str().as_encoded_bytes())?;
+        if let Some(without) = models.iter().find(|owner| owner.unit.trace.is_none()) {
+            let message = format!("{} is a broken twin, which has no waves", without.name);
+            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+        }
         // Verilator reports a file that cannot be made only as "not open": find out why first.
         drop(File::create(&path)?);
         // SAFETY: the models live in `models` until the file is closed; the tracer is of the format told.
         let raw = unsafe {
             let raw = NonNull::new(ffi::rt_wave_new(fst)).expect("C++ new gives a wave or throws");
             for owner in &models {
-                (owner.unit.trace)(owner.model.as_ptr(), ffi::rt_wave_tracer(raw.as_ptr()), fst);
+                let trace = owner.unit.trace.expect("looked for above");
+                trace(owner.model.as_ptr(), ffi::rt_wave_tracer(raw.as_ptr()), fst);
             }
             raw
         };
@@ -130,8 +135,8 @@ impl Drop for Wave {
     }
 }
 
-/// Verilator's writer of FST keeps its errors to itself. It writes the header last, and nothing after an error: without one, more is
-/// written to the file, to learn the error.
+/// Verilator's writer of FST hides its errors. It writes the header last, and nothing after an error. If the header is
+/// missing, more is written to the file, to learn the error.
 fn check_fst(path: &Path) -> io::Result<()> {
     /// A block of type 0 of 329 bytes.
     const HEADER: [u8; 9] = [0, 0, 0, 0, 0, 0, 0, 1, 73];

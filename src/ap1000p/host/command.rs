@@ -3,9 +3,9 @@
 use thiserror::Error;
 
 use super::Cell;
-use crate::ap1000p::creg;
+use crate::ap1000p::golden::creg;
+use crate::ap1000p::golden::window::{self, Command};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::window::{self, Command};
 use crate::harness::cpu::Level;
 use crate::harness::exec::RegError;
 use crate::net::torus::Torus;

@@ -14,9 +14,9 @@ use super::command::relative;
 use super::kernel::Kernel;
 use super::layout::{ASKED, FETCHED, FORGOTTEN, REQUEST, REQUESTS};
 use super::{Cell, CommandError};
-use crate::ap1000p::dsm;
+use crate::ap1000p::golden::access;
+use crate::ap1000p::golden::wtp::{CACHE, LINE, LOCAL_BITS, Remote, Update};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::wtp::{CACHE, LINE, LOCAL_BITS, Remote, Update};
 use crate::harness::cpu::Level;
 use crate::harness::exec::{First, RegError, race};
 use crate::harness::memory::Memory;
@@ -83,7 +83,7 @@ impl Cell {
         if !addr.0.is_multiple_of(bytes.into()) {
             return Err(DsmError::Unaligned { addr, bytes });
         }
-        Ok(dsm::place(self.torus().cell(cell.index()), addr.0))
+        Ok(access::place(self.torus().cell(cell.index()), addr.0))
     }
 
     /// The kilobyte of a place, as tags know it.

@@ -8,16 +8,16 @@ use thiserror::Error;
 
 use super::layout::{Layout, PROCESS};
 use super::ring::Rings;
-use crate::ap1000p::bif::regs::{
+use crate::ap1000p::bif_regs::{
     BIF_MEMBER, BIF_MEMBER_SYSTEM_MASK, BIF_MEMBER_USER_MASK, BIF_MODE, BIF_MODE_LISTEN_MASK,
 };
-use crate::ap1000p::page;
+use crate::ap1000p::golden::page;
+use crate::ap1000p::golden::queues::{Element, NUMBERS, Region, SIZES};
+use crate::ap1000p::golden::window::{self, Command, NETS};
+use crate::ap1000p::golden::wtp::{Remote, Update};
+use crate::ap1000p::golden::{Label, Queue, Word};
 use crate::ap1000p::params::Config;
-use crate::ap1000p::queues::{Element, NUMBERS, Region, SIZES};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::window::{self, Command, NETS};
-use crate::ap1000p::wtp::{Remote, Update};
-use crate::ap1000p::{Label, Queue, Word};
 use crate::harness::cpu::{Cpu, Level};
 use crate::harness::exec::{Host, RegError};
 use crate::harness::memory::Memory;

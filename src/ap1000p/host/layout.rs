@@ -1,7 +1,7 @@
 //! What the system keeps at the top of each cell's memory, the page tables there, and which words and communication registers are the library's.
 
 use crate::Addr;
-use crate::ap1000p::creg;
+use crate::ap1000p::golden::creg;
 use crate::ap1000p::params::Config;
 use crate::ap1000p::regs::*;
 use crate::harness::memory::Memory;

@@ -3,7 +3,7 @@
 //! [`Ap1000pSim`] boots the cells over any backend and runs programs, async functions over a [`Cell`]:
 //!
 //! ```
-//! use tsunagi::ap1000p::{host::Ap1000pSim, machine::Machine, params::Config};
+//! use tsunagi::ap1000p::{host::Ap1000pSim, rtl::Machine, params::Config};
 //! use tsunagi::{Addr, NodeId, Picos};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -7,9 +7,9 @@ use thiserror::Error;
 
 use super::Cell;
 use crate::Picos;
-use crate::ap1000p::bif::BusWord;
-use crate::ap1000p::bif::regs::*;
-use crate::ap1000p::window::NETS;
+use crate::ap1000p::bif_regs::*;
+use crate::ap1000p::golden::bif::BusWord;
+use crate::ap1000p::golden::window::NETS;
 use crate::harness::cpu::Level;
 use crate::harness::exec::RegError;
 use crate::harness::sync::Lock;

@@ -1,21 +1,22 @@
 //! A cell of the model: its registers and queues, as software sees them.
 
+use crate::net::torus::Class;
 use std::collections::VecDeque;
 
 use super::network::Outgoing;
 use super::queues::{Queues, Setting};
 use super::replay::{Job, Parts, Wait};
 use super::{Access, Fault, Timing, Unit};
-use crate::ap1000p::acks::Acks;
-use crate::ap1000p::command::{CommandModel, Setup};
-use crate::ap1000p::dsm;
-use crate::ap1000p::page::{Class as Issuer, Page};
-use crate::ap1000p::queues::Region;
-use crate::ap1000p::receive::{What, Why};
+use crate::ap1000p::golden::access;
+use crate::ap1000p::golden::acks::Acks;
+use crate::ap1000p::golden::command::{CommandModel, Setup};
+use crate::ap1000p::golden::page::{Owner, Page};
+use crate::ap1000p::golden::queues::Region;
+use crate::ap1000p::golden::receive::{What, Why};
+use crate::ap1000p::golden::send::Place;
+use crate::ap1000p::golden::word::Request;
+use crate::ap1000p::golden::wtp::{CACHE, Tags, Update};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::send::{Place, Traffic};
-use crate::ap1000p::word::Request;
-use crate::ap1000p::wtp::{CACHE, Tags, Update};
 
 /// Remote stores that can be counted: 16 bits.
 const ACKS_MOST: u32 = ACKS_COUNT_MASK;
@@ -198,7 +199,7 @@ impl Node {
         }
     }
 
-    pub fn next_message(&mut self, class: Traffic) -> Option<Vec<u32>> {
+    pub fn next_message(&mut self, class: Class) -> Option<Vec<u32>> {
         let [columns, _] = self.regs.place().size;
         self.queues.next(class, columns)
     }
@@ -253,7 +254,7 @@ impl Node {
     /// What a register reads in this cycle; `None` where there is none.
     pub fn read(&self, offset: u32, now: u64) -> Option<u32> {
         let regs = &self.regs;
-        let [user, system] = Issuer::ALL.map(|class| self.commands.open(class));
+        let [user, system] = Owner::ALL.map(|class| self.commands.open(class));
         Some(match offset {
             CELL => regs.cell,
             SIZE => regs.size,
@@ -361,10 +362,10 @@ impl Node {
             DEMAP => self.parts.mmu.demap(value),
             DEMAP_ALL => self.parts.mmu.demap_all(),
             DROP => {
-                for class in Issuer::ALL {
+                for class in Owner::ALL {
                     let bit = match class {
-                        Issuer::User => DROP_USER_MASK,
-                        Issuer::System => DROP_SYSTEM_MASK,
+                        Owner::User => DROP_USER_MASK,
+                        Owner::System => DROP_SYSTEM_MASK,
                     };
                     if value & bit != 0 {
                         self.commands.drop(class);
@@ -422,7 +423,7 @@ impl Node {
         match self.host {
             Some(Access::Waiting(req)) => parts.push(format!("{req:x?} waits")),
             Some(Access::Loading(access)) => {
-                let dsm::Access { cell, addr, .. } = access;
+                let access::Access { cell, addr, .. } = access;
                 parts.push(format!("the host waits for a load of {addr:#x} of cell {cell:?}"));
             }
             Some(Access::Started(_) | Access::Copying | Access::Answered(_)) | None => {}

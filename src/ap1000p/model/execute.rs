@@ -4,12 +4,13 @@ use super::network::Outgoing;
 use super::replay::{Job, Run, Wait};
 use super::{Access, Due, MEM_BITS, ModelMachine, Unit};
 use crate::Addr;
-use crate::ap1000p::mmu::Lookup;
-use crate::ap1000p::receive::{Body, Class, Effect, Message, Receiver};
+use crate::ap1000p::golden::mmu::Lookup;
+use crate::ap1000p::golden::receive::{Body, Effect, Message, Receiver};
+use crate::ap1000p::golden::send::send;
+use crate::ap1000p::golden::word::{Op, Request, perform};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::send::{Traffic, send};
-use crate::ap1000p::word::{Op, Request, perform};
 use crate::harness::backend::{EventKind, HostReq};
+use crate::net::torus::Class;
 
 impl ModelMachine {
     /// Executes what the unit has, as far as it goes; `None` if it stopped.
@@ -67,7 +68,7 @@ impl ModelMachine {
         job.as_ref().is_some_and(|job| job.ready(self.cycle))
     }
 
-    pub(super) fn send(&mut self, n: usize, class: Traffic) {
+    pub(super) fn send(&mut self, n: usize, class: Class) {
         let unit = Unit::sends(class);
         if self.nodes[n].jobs[unit as usize].is_none() && self.nodes[n].send_free[class as usize] <= self.cycle {
             let Some(words) = self.nodes[n].next_message(class) else {
@@ -185,7 +186,7 @@ impl ModelMachine {
             return;
         };
         let node = &mut self.nodes[n];
-        if let Some((why, what)) = outcome.told {
+        if let Some((why, what)) = outcome.reported {
             node.regs.break_message(class as usize, why, what);
         }
         let (mut loaded, mut acknowledged) = (None, false);

@@ -3,12 +3,12 @@
 use super::cell::Node;
 use super::replay::Wait;
 use super::{Access, Due, ModelMachine, Unit};
-use crate::ap1000p::Queue;
-use crate::ap1000p::bif::regs::BIF_SEND_LAST;
-use crate::ap1000p::creg::{Access as Creg, Conflict};
-use crate::ap1000p::dsm::{self, Course};
+use crate::ap1000p::bif_regs::BIF_SEND_LAST;
+use crate::ap1000p::golden::Queue;
+use crate::ap1000p::golden::access::{self, Course};
+use crate::ap1000p::golden::creg::{Access as Creg, Conflict};
+use crate::ap1000p::golden::window::Window;
 use crate::ap1000p::regs::*;
-use crate::ap1000p::window::Window;
 use crate::harness::backend::{EventKind, HostReq, HostRsp};
 
 impl ModelMachine {
@@ -69,7 +69,7 @@ impl ModelMachine {
     fn shared(&mut self, n: usize, req: HostReq) -> Access {
         let node = &mut self.nodes[n];
         let answered = |error| Access::Answered(HostRsp { value: 0, error });
-        let Some(access) = dsm::Access::of(req) else {
+        let Some(access) = access::Access::of(req) else {
             return answered(true);
         };
         let stores = access.write.is_some();
@@ -80,7 +80,7 @@ impl ModelMachine {
             node.regs.loaded = ACCESS_DONE;
         }
         let Node { regs, tags, .. } = &mut *node;
-        let course = access.course(regs.place(), dsm::Pages::of(regs.wtp_pages), tags);
+        let course = access.course(regs.place(), access::Pages::of(regs.wtp_pages), tags);
         if matches!(course, Course::Message(_) | Course::Both(..)) && !node.queues.is_free(Queue::Access) {
             return Access::Waiting(req);
         }

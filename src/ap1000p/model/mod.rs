@@ -24,20 +24,18 @@ mod timing;
 
 use std::fmt::Write as _;
 
-use super::creg::Cregs;
-use super::dsm;
-use super::mmu::{Lookup, Mmu};
 use super::params::Config;
-use super::receive::Class;
 use super::regs::*;
-use super::ring::Rings;
-use super::send::Traffic;
-use super::window::Window;
-use super::word::Request;
+use crate::ap1000p::golden::access;
+use crate::ap1000p::golden::creg::Cregs;
+use crate::ap1000p::golden::mmu::{Lookup, Mmu};
+use crate::ap1000p::golden::ring::Rings;
+use crate::ap1000p::golden::window::Window;
+use crate::ap1000p::golden::word::Request;
 use crate::harness::agenda::Agenda;
 use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
 use crate::harness::memory::Memory;
-use crate::net::torus::{Port, Torus};
+use crate::net::torus::{Class, Port, Torus};
 use crate::{NodeId, Picos};
 
 use cell::Node;
@@ -72,10 +70,10 @@ impl Unit {
         Unit::Word,
     ];
 
-    fn sends(class: Traffic) -> Unit {
+    fn sends(class: Class) -> Unit {
         match class {
-            Traffic::Request => Unit::SendRequests,
-            Traffic::Reply => Unit::SendReplies,
+            Class::Request => Unit::SendRequests,
+            Class::Reply => Unit::SendReplies,
         }
     }
 
@@ -113,7 +111,7 @@ enum Access {
     /// For a communication register, for room in a queue, or to count a remote store.
     Waiting(HostReq),
     /// For a remote load's answer.
-    Loading(dsm::Access),
+    Loading(access::Access),
     /// For a copy in the local cache.
     Copying,
     Answered(HostRsp),
@@ -278,8 +276,8 @@ impl ModelMachine {
 
     fn run(&mut self, n: usize, unit: Unit) {
         match unit {
-            Unit::SendRequests => self.send(n, Traffic::Request),
-            Unit::SendReplies => self.send(n, Traffic::Reply),
+            Unit::SendRequests => self.send(n, Class::Request),
+            Unit::SendReplies => self.send(n, Class::Reply),
             Unit::ReceiveRequests => self.receive(n, Class::Request),
             Unit::ReceiveReplies => self.receive(n, Class::Reply),
             Unit::Word => self.count(n),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::ap1000p::bif::Bif;
+use crate::ap1000p::golden::bif::Bif;
 
 /// Groups of the S-net.
 const GROUPS: usize = 2;

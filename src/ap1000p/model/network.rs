@@ -9,7 +9,6 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::{CLASSES, Due, ModelMachine, Request, Timing, Unit};
-use crate::ap1000p::send::Traffic;
 use crate::harness::backend::EventKind;
 use crate::net::torus::{Class, Header, Port, Torus, VCS, Way};
 use crate::net::torus_fabric::PLACES as PLACES_BUILT;
@@ -25,7 +24,7 @@ pub(super) struct Outgoing {
     /// Stays in the cell.
     pub local: bool,
     /// The controller, which waits for it to go, and the flag that then counts.
-    pub by: (Traffic, Option<Request>),
+    pub by: (Class, Option<Request>),
 }
 
 struct Flight {

@@ -1,16 +1,16 @@
 //! The five queues of a cell: bounded, with what overflows them in cell memory.
 
+use crate::net::torus::Class;
 use std::collections::VecDeque;
 
 use super::Timing;
 use super::replay::{set_word, word};
-use crate::ap1000p::command::message;
-use crate::ap1000p::page::Page;
-use crate::ap1000p::queues::{Element, NUMBERS, Region, SIZES, turn};
+use crate::ap1000p::golden::broadcast::spread;
+use crate::ap1000p::golden::command::message;
+use crate::ap1000p::golden::page::Page;
+use crate::ap1000p::golden::queues::{Element, NUMBERS, Region, SIZES, turn};
+use crate::ap1000p::golden::{Label, Queue, Word};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::send::Traffic;
-use crate::ap1000p::spread::spread;
-use crate::ap1000p::{Label, Queue, Word};
 use crate::harness::memory::Memory;
 
 /// A message that was passed over so often goes first.
@@ -150,7 +150,7 @@ impl Queues {
     /// Whether a store to a page does not wait.
     pub fn takes(&self, page: u16) -> bool {
         match Page::decode(page) {
-            Some(Page::Command { class, .. }) => self.is_free(class.queue()),
+            Some(Page::Command { owner, .. }) => self.is_free(owner.queue()),
             Some(Page::Direct { .. }) => self.direct.len() < DIRECT_WORDS,
             None => true,
         }
@@ -160,7 +160,7 @@ impl Queues {
     pub fn takes_replies(&self) -> bool {
         Queue::ALL
             .into_iter()
-            .all(|queue| queue.traffic() == Traffic::Request || self.is_free(queue))
+            .all(|queue| queue.class() == Class::Request || self.is_free(queue))
     }
 
     /// What waits goes on as far as there is room; whether any did.
@@ -242,14 +242,14 @@ impl Queues {
 
     /// Whether the region has room for a word of this queue: for the user's half of it, and for a reply only before all requests.
     fn may_leave(&self, queue: Queue) -> bool {
-        let of = |class| move |q: &&Queue| q.traffic() == class;
+        let of = |class| move |q: &&Queue| q.class() == class;
         let away = |q: &Queue| self.away[*q as usize];
-        let behind = match queue.traffic() {
-            Traffic::Reply => Queue::ALL.iter().filter(of(Traffic::Request)).any(away),
+        let behind = match queue.class() {
+            Class::Reply => Queue::ALL.iter().filter(of(Class::Request)).any(away),
             // Nor amid a reply.
-            Traffic::Request => Queue::ALL
+            Class::Request => Queue::ALL
                 .iter()
-                .filter(of(Traffic::Reply))
+                .filter(of(Class::Reply))
                 .any(|q| away(q) && self.label[*q as usize].index != 0),
         };
         let elements = self.region.elements();
@@ -325,8 +325,8 @@ impl Queues {
     }
 
     /// The next message of a class that is to be sent, on a torus of so many columns.
-    pub fn next(&mut self, class: Traffic, columns: u8) -> Option<Vec<u32>> {
-        if class == Traffic::Reply {
+    pub fn next(&mut self, class: Class, columns: u8) -> Option<Vec<u32>> {
+        if class == Class::Reply {
             return self.choose(class);
         }
         if self.spread.is_empty() {
@@ -335,8 +335,8 @@ impl Queues {
         self.spread.pop_front()
     }
 
-    fn choose(&mut self, class: Traffic) -> Option<Vec<u32>> {
-        let has = |queue: Queue| queue.traffic() == class && self.rams[queue as usize].messages > 0;
+    fn choose(&mut self, class: Class) -> Option<Vec<u32>> {
+        let has = |queue: Queue| queue.class() == class && self.rams[queue as usize].messages > 0;
         let queue = turn(has, &self.passed, AGE_CAP)?;
         for other in Queue::ALL.into_iter().filter(|&other| has(other)) {
             self.passed[other as usize] += 1;
@@ -346,8 +346,8 @@ impl Queues {
     }
 
     /// The message that was given last comes once more, for another column.
-    pub fn more(&self, class: Traffic) -> bool {
-        class == Traffic::Request && !self.spread.is_empty()
+    pub fn more(&self, class: Class) -> bool {
+        class == Class::Request && !self.spread.is_empty()
     }
 
     /// While the queues pause: no writer is within a message, but for want of room that only software makes, what was spilled is in memory, no direct word

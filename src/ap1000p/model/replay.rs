@@ -4,12 +4,12 @@
 
 use super::{Fault, Timing, Unit};
 use crate::Addr;
-use crate::ap1000p::creg::{Access, Conflict, Cregs};
-use crate::ap1000p::mmu::{Lookup, Mmu, ReadError};
+use crate::ap1000p::golden::creg::{Access, Conflict, Cregs};
+use crate::ap1000p::golden::mmu::{Lookup, Mmu, ReadError};
+use crate::ap1000p::golden::ring::{NoRoom, Place, Rings};
+use crate::ap1000p::golden::send::{AddressSpace, Origin};
+use crate::ap1000p::golden::word::{Cell, Failed};
 use crate::ap1000p::regs::{FAULT_ALIGN, FAULT_RING, RING0_WRITE_SLOT_MASK};
-use crate::ap1000p::ring::{NoRoom, Place, Rings};
-use crate::ap1000p::send::{Origin, Owner};
-use crate::ap1000p::word::{Cell, Failed};
 use crate::harness::memory::Memory;
 
 /// What an execution reaches.
@@ -182,7 +182,7 @@ impl Run<'_> {
 
     /// A word of a message's data, for a sender.
     pub fn fetch(&mut self, origin: Origin) -> Option<u32> {
-        let (Owner { context, system }, addr) = match origin {
+        let (AddressSpace { context, system }, addr) = match origin {
             Origin::Memory(owner, addr) => (owner, addr),
             Origin::Register(addr) => return self.register(Access { addr, write: None }).ok().flatten(),
         };

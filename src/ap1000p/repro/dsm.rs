@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use super::lab::{HARDWARE, Lab, MeasureError, Sim, finish, flag, node, pattern};
 use super::queues::look_up;
+use crate::ap1000p::golden::wtp::{LOCAL_BITS, Remote, Update};
 use crate::ap1000p::host::{DsmError, Shared};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::wtp::{LOCAL_BITS, Remote, Update};
 use crate::harness::backend::EventKind;
 use crate::harness::seed::Seed;
 use crate::repro::row::{Origin, Spec};
@@ -144,7 +144,7 @@ pub fn c16(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         let askew = cell.load(shared(1, BASE + 2), 4).await;
         let beyond = cell.load(shared(1, memory), 4).await;
         let host = cell.host();
-        let at = crate::ap1000p::dsm::place(cell.torus().cell(1), BASE);
+        let at = crate::ap1000p::golden::access::place(cell.torus().cell(1), BASE);
         let odd = host.load(at + 4, 8).await.is_err();
         let kept = cell.load(shared(1, BASE), 8).await?;
         let errors = [askew.is_err(), beyond.is_err(), odd]
@@ -204,14 +204,14 @@ pub fn c17(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             for _ in 0..queued {
                 for word in command {
                     cell.host()
-                        .reg_write(crate::ap1000p::window::page(KIND_PUT), word)
+                        .reg_write(crate::ap1000p::golden::window::page(KIND_PUT), word)
                         .await?;
                 }
             }
             let start = cell.now();
             let got = cell
                 .host()
-                .load(crate::ap1000p::dsm::place(cell.torus().cell(1), 0x100), 4)
+                .load(crate::ap1000p::golden::access::place(cell.torus().cell(1), 0x100), 4)
                 .await?;
             time.set(if got == u64::from(pattern(1, 0x100)) {
                 (cell.now() - start).0 as f64 / period.0 as f64
@@ -446,49 +446,65 @@ fn loads(sim: &mut Sim, from: usize, places: &[(usize, u32)]) -> Result<Vec<u64>
     Ok(got.take())
 }
 
+/// The rows of what was fetched, which must be so many messages and kilobytes.
+fn fetch_rows(lab: &mut Lab<'_>, name: &str, what: &str, (sent, whole): (u32, u32), want: u32) {
+    let want = f64::from(want);
+    lab.check(
+        &format!("c19.{name}_sent"),
+        &format!("{what}: messages sent"),
+        "messages",
+        (want, want),
+        sent,
+    );
+    lab.check(
+        &format!("c19.{name}_came"),
+        &format!("{what}: kilobytes that came"),
+        "kilobytes",
+        (want, want),
+        whole,
+    );
+}
+
+/// Where the local cache keeps an address.
+fn copy(addr: u32) -> Addr {
+    Addr(CACHE.0 + addr % (2 << 20))
+}
+
 pub fn c19(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let mut sim = boot_through(lab, 2, 1)?;
+    let bad = copies_by_loads(lab, &mut sim)?;
+    stores_through(lab, &mut sim)?;
+    all_places(lab, &mut sim)?;
+    lab.none("c19.data", "loads that did not give what is there", "runs", bad);
+    no_copy_is_stale(lab)
+}
+
+/// Loads copy kilobytes: a miss, hits, the page's others, a rival at the same place. Gives the loads that were wrong.
+fn copies_by_loads(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<u32, MeasureError> {
     let mut bad = 0;
     let word = |addr: u32| u64::from(pattern(1, addr));
-    let row = |lab: &mut Lab<'_>, name: &str, what: &str, (sent, whole): (u32, u32), want: u32| {
-        let want = f64::from(want);
-        lab.check(
-            &format!("c19.{name}_sent"),
-            &format!("{what}: messages sent"),
-            "messages",
-            (want, want),
-            sent,
-        );
-        lab.check(
-            &format!("c19.{name}_came"),
-            &format!("{what}: kilobytes that came"),
-            "kilobytes",
-            (want, want),
-            whole,
-        );
-    };
-    fetches(&mut sim, 0);
+    fetches(sim, 0);
     // A miss, then hits of the same kilobyte, then the page's other ones.
-    bad += u32::from(loads(&mut sim, 0, &[(1, 0x1_0404)])? != [word(0x1_0404)]);
-    let seen = fetches(&mut sim, 0);
-    row(lab, "miss", "a load that misses", seen, 1);
+    bad += u32::from(loads(sim, 0, &[(1, 0x1_0404)])? != [word(0x1_0404)]);
+    let seen = fetches(sim, 0);
+    fetch_rows(lab, "miss", "a load that misses", seen, 1);
     let places: Vec<(usize, u32)> = (0..256).map(|n| (1, 0x1_0400 + 4 * n)).collect();
-    bad += u32::from(loads(&mut sim, 0, &places)? != (0..256).map(|n| word(0x1_0400 + 4 * n)).collect::<Vec<_>>());
-    let seen = fetches(&mut sim, 0);
-    row(lab, "hit", "loads of all of that kilobyte", seen, 0);
+    bad += u32::from(loads(sim, 0, &places)? != (0..256).map(|n| word(0x1_0400 + 4 * n)).collect::<Vec<_>>());
+    let seen = fetches(sim, 0);
+    fetch_rows(lab, "hit", "loads of all of that kilobyte", seen, 0);
     let lines = [0x1_0000, 0x1_07fc, 0x1_0800, 0x1_0c00];
-    bad += u32::from(loads(&mut sim, 0, &lines.map(|addr| (1, addr)))? != lines.map(word));
-    let seen = fetches(&mut sim, 0);
-    row(lab, "lines", "loads of the page's three others", seen, 3);
+    bad += u32::from(loads(sim, 0, &lines.map(|addr| (1, addr)))? != lines.map(word));
+    let seen = fetches(sim, 0);
+    fetch_rows(lab, "lines", "loads of the page's three others", seen, 3);
     // Another page at the same place, and the first again. Where a page's copy may lie is our choice.
     let rival = 0x1_0000 + (2 << 20);
     sim.cell(node(1)).set_word(Addr(rival), 0x1234);
-    let got = loads(&mut sim, 0, &[(1, rival), (1, 0x1_0000), (0, 0x1_0000)])?;
+    let got = loads(sim, 0, &[(1, rival), (1, 0x1_0000), (0, 0x1_0000)])?;
     bad += u32::from(got != [0x1234, word(0x1_0000), u64::from(pattern(0, 0x1_0000))]);
-    let events = fetches(&mut sim, 0);
+    let events = fetches(sim, 0);
     // The third is the own cell's: its GET does not leave it.
     lab.bounds_by(Origin::Ours);
-    row(
+    fetch_rows(
         lab,
         "rival",
         "a page 2 MB further, the first again, that page of the own cell",
@@ -496,8 +512,11 @@ pub fn c19(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         2,
     );
     lab.bounds_by(Origin::Paper);
+    Ok(bad)
+}
 
-    // Stores: to a copy, and where there is none.
+/// Stores to where there is a copy, and to where there is none.
+fn stores_through(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> {
     sim.spawn_checked(node(0), async |cell| {
         cell.store(shared(0, 0x1_0000), 4, 0xabcd).await?;
         cell.store(shared(1, 0x2_0000), 1, 0x5a).await?;
@@ -507,8 +526,7 @@ pub fn c19(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         cell.fence().await;
         Ok::<_, DsmError>(())
     });
-    finish(&mut sim)?;
-    let copy = |addr: u32| Addr(CACHE.0 + addr % (2 << 20));
+    finish(sim)?;
     let (here, there) = (sim.cell(node(0)), sim.cell(node(1)));
     let half = pattern(1, 0x3_0000) & 0xffff | 0xbeef_0000;
     let hits = [
@@ -538,8 +556,11 @@ pub fn c19(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "words",
         wrong(&misses),
     );
+    Ok(())
+}
 
-    // All places of the local cache, each with a page; the copies are made by software at once.
+/// All places of the local cache, each with a page. Software makes the copies at once.
+fn all_places(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> {
     const PLACES: u32 = 512;
     let places: Vec<(usize, u32)> = (0..PLACES)
         .map(|n| (1, 4096 * n + 1024 * (n % 4) + 4 * (n % 256)))
@@ -551,15 +572,15 @@ pub fn c19(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let set = places.clone();
     sim.spawn_checked(node(0), async move |cell| {
         for (to, addr) in set {
-            let cell_name = (crate::ap1000p::dsm::place(cell.torus().cell(to), 0) >> LOCAL_BITS) as u16;
+            let cell_name = (crate::ap1000p::golden::access::place(cell.torus().cell(to), 0) >> LOCAL_BITS) as u16;
             let remote = Remote { cell: cell_name, addr };
             cell.host().reg_write(WTP_UPDATE, Update::Set.word(remote)).await?;
         }
         Ok::<_, crate::harness::exec::RegError>(())
     });
-    finish(&mut sim)?;
-    fetches(&mut sim, 0);
-    let got = loads(&mut sim, 0, &places)?;
+    finish(sim)?;
+    fetches(sim, 0);
+    let got = loads(sim, 0, &places)?;
     let missing = got
         .iter()
         .zip(&copies)
@@ -571,10 +592,9 @@ pub fn c19(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "pages",
         missing as u32,
     );
-    let seen = fetches(&mut sim, 0);
-    row(lab, "places", "loads of all of them", seen, 0);
-    lab.none("c19.data", "loads that did not give what is there", "runs", bad);
-    no_copy_is_stale(lab)
+    let seen = fetches(sim, 0);
+    fetch_rows(lab, "places", "loads of all of them", seen, 0);
+    Ok(())
 }
 
 /// All cells keep copies of a kilobyte of each; in turn one changes it, and all load after its synchronising write.
@@ -622,55 +642,55 @@ fn no_copy_is_stale(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
 }
 
 /// M4: the time of a load by how often a kilobyte is read before it is written again, with a Write Through Page and without.
-pub fn m4(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+/// The time of each load by the number of loads of a kilobyte, and how many loads were wrong.
+fn time_of_loads(sim: &mut Sim, name: &str) -> Result<(Curve, u32), MeasureError> {
     const COUNTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+    let (mut points, mut bad) = (Vec::new(), 0);
+    for (n, count) in (0..).zip(COUNTS) {
+        let base = 0x1_0000 + 0x400 * n;
+        let took = Rc::new(Count::new((Picos::ZERO, 0)));
+        let time = took.clone();
+        sim.spawn_checked(node(0), async move |cell| {
+            let (start, mut wrong) = (cell.now(), 0);
+            for at in 0..count {
+                let addr = base + 4 * at;
+                let got = cell.load(shared(1, addr), 4).await?;
+                wrong += u32::from(got != u64::from(pattern(1, addr)));
+            }
+            time.set((cell.now() - start, wrong));
+            Ok::<_, DsmError>(())
+        });
+        finish(sim)?;
+        let (time, wrong) = took.get();
+        bad += wrong;
+        points.push((f64::from(count), time.as_us() / f64::from(count)));
+    }
+    let name = name.into();
+    Ok((Curve { name, points }, bad))
+}
+
+pub fn m4(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let mut depends = HARDWARE.to_vec();
     depends.extend(["store_cycles", "trap", "call", "flag_test"]);
-    let mut curves = Vec::new();
-    let mut bad = 0;
-    for through in [false, true] {
-        let mut sim = if through {
-            boot_through(lab, 2, 1)?
-        } else {
-            lab.boot_with(2, 1, |config| config.mem_bytes = BYTES)?
-        };
-        let mut points = Vec::new();
-        for (n, count) in (0..).zip(COUNTS) {
-            let base = 0x1_0000 + 0x400 * n;
-            let took = Rc::new(Count::new((Picos::ZERO, 0)));
-            let time = took.clone();
-            sim.spawn_checked(node(0), async move |cell| {
-                let (start, mut wrong) = (cell.now(), 0);
-                for at in 0..count {
-                    let addr = base + 4 * at;
-                    let got = cell.load(shared(1, addr), 4).await?;
-                    wrong += u32::from(got != u64::from(pattern(1, addr)));
-                }
-                time.set((cell.now() - start, wrong));
-                Ok::<_, DsmError>(())
-            });
-            finish(&mut sim)?;
-            let (time, wrong) = took.get();
-            bad += wrong;
-            points.push((f64::from(count), time.as_us() / f64::from(count)));
-        }
-        let name = if through { "Write Through Page" } else { "remote loads" };
-        curves.push(Curve {
-            name: name.into(),
-            points,
-        });
-    }
-    let (remote, through) = (&curves[0], &curves[1]);
+    let mut sim = lab.boot_with(2, 1, |config| config.mem_bytes = BYTES)?;
+    let (remote, bad_remote) = time_of_loads(&mut sim, "remote loads")?;
+    let mut sim = boot_through(lab, 2, 1)?;
+    let (through, bad_through) = time_of_loads(&mut sim, "Write Through Page")?;
     // Both times of all loads are lines over their number, through the first and the last point.
     let line = |curve: &Curve| {
         let (one, all) = (curve.at(1.0), 256.0 * curve.at(256.0));
         let slope = (all - one) / 255.0;
         (one - slope, slope)
     };
-    let ((at_remote, per_remote), (at_through, per_through)) = (line(remote), line(through));
+    let ((at_remote, per_remote), (at_through, per_through)) = (line(&remote), line(&through));
     let even = (at_through - at_remote) / (per_remote - per_through);
     let spec = |name: &str, what: &str, unit| Spec::new(format!("m4.{name}"), what, unit).depends(&depends);
-    lab.none("m4.data", "loads that did not give what is there", "loads", bad);
+    lab.none(
+        "m4.data",
+        "loads that did not give what is there",
+        "loads",
+        bad_remote + bad_through,
+    );
     lab.row(
         spec(
             "gain",
@@ -706,6 +726,7 @@ pub fn m4(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         through.at(1.0),
     );
     lab.row(spec("hit", "a load of the copy", "us"), per_through);
+    let curves = vec![remote, through];
     for curve in &curves {
         for &(count, us) in &curve.points {
             let name = curve.name.to_lowercase().replace(' ', "_");

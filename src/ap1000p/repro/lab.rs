@@ -2,16 +2,18 @@
 
 use thiserror::Error;
 
+use crate::ap1000p::Ap1000p;
 use crate::ap1000p::host::layout::Layout;
 use crate::ap1000p::host::{Ap1000pSim, BootError, Cell, Fault};
-use crate::ap1000p::machine::{Machine, NotBuilt};
 use crate::ap1000p::model::ModelMachine;
-use crate::ap1000p::params::{Config, PARAMS, ParamError};
+use crate::ap1000p::params::{Config, ParamError};
+use crate::ap1000p::rtl::{Machine, NotBuilt};
 use crate::harness::backend::AnyBackend;
 use crate::harness::backend::Backend;
 use crate::harness::exec::SimError;
 use crate::harness::wave::Probe;
-use crate::repro::row::{BackendKind, Origin, Provenance, Source, Spec};
+use crate::repro::lab::{self, Subject};
+use crate::repro::row::BackendKind;
 use crate::repro::{Experiment, Outcome};
 use crate::{Addr, NodeId, Picos};
 
@@ -69,44 +71,65 @@ pub fn machine(backend: BackendKind, config: &Config, probe: &Probe) -> Result<A
 }
 
 /// One experiment on one backend, under way.
-pub struct Lab<'a> {
-    base: &'a Config,
+pub type Lab<'a> = lab::Lab<'a, Ap1000p>;
+
+/// What an experiment does: it makes machines of its own.
+pub type Run = fn(&mut Lab<'_>) -> Result<(), MeasureError>;
+
+/// A whole experiment.
+#[derive(Clone, Debug)]
+pub struct Job {
+    experiment: Experiment,
+    run: Run,
+    backend: BackendKind,
+    config: Config,
     full: bool,
-    bounds_by: Origin,
-    table: Vec<Provenance>,
-    pub outcome: Outcome,
 }
 
-impl<'a> Lab<'a> {
-    pub fn new(experiment: Experiment, backend: BackendKind, base: &'a Config, full: bool) -> Lab<'a> {
-        let provenance = |p: &crate::ap1000p::params::Param| Provenance {
-            name: p.name,
-            measured_on: p.measured_on,
-            derived_from: p.derived_from,
+impl PartialEq for Job {
+    /// An experiment is always the same function.
+    fn eq(&self, other: &Job) -> bool {
+        let by = |job: &Job| (job.experiment, job.backend, job.full);
+        by(self) == by(other) && self.config == other.config
+    }
+}
+
+impl Subject for Ap1000p {
+    const NAME: &'static str = "ap1000p";
+    const HARDWARE: &'static [&'static str] = &HARDWARE;
+
+    type Config = Config;
+    type Run = Run;
+    type Job = Job;
+    type Measured = Option<Outcome>;
+    type Error = MeasureError;
+
+    fn perform(run: Run, lab: &mut Lab<'_>) {
+        let job = Job {
+            experiment: lab.outcome.experiment,
+            run,
+            backend: lab.backend(),
+            config: lab.config().clone(),
+            full: lab.is_full(),
         };
-        Lab {
-            base,
-            full,
-            bounds_by: Origin::Paper,
-            table: PARAMS.iter().map(provenance).collect(),
-            outcome: Outcome::new(experiment, backend),
+        if let Some(outcome) = lab.ask(job) {
+            lab.outcome = outcome;
         }
     }
 
-    pub fn config(&self) -> &Config {
-        self.base
+    fn cost(_: &Job) -> u64 {
+        1
     }
 
-    /// How often something is tried: on the RTL, on the model, and if all of it is asked for.
-    pub fn volume(&self, on_rtl: u32, on_model: u32, full: u32) -> u32 {
-        match self.outcome.backend {
-            _ if self.full => full,
-            BackendKind::Rtl => on_rtl,
-            BackendKind::Model => on_model,
-        }
+    fn measure(job: &Job) -> Result<Option<Outcome>, MeasureError> {
+        let mut lab = Lab::alone(job.experiment, job.backend, &job.config, job.full);
+        (job.run)(&mut lab)?;
+        Ok(Some(lab.outcome))
     }
+}
 
-    /// A machine of so many cells, otherwise as the user set it, whose memories hold words that all differ up to [`FLAGS`].
+impl Lab<'_> {
+    /// A machine of so many cells, otherwise as the user set it. Its memories hold words that all differ, up to `FLAGS`.
     pub fn boot(&self, columns: u32, rows: u32) -> Result<Sim, MeasureError> {
         self.boot_with(columns, rows, |_| ())
     }
@@ -116,10 +139,10 @@ impl<'a> Lab<'a> {
         let mut config = Config {
             columns,
             rows,
-            ..self.base.clone()
+            ..self.config().clone()
         };
         change(&mut config);
-        let mut backend = machine(self.outcome.backend, &config, &Probe::default())?;
+        let mut backend = machine(self.backend(), &config, &Probe::default())?;
         backend.record(true);
         let sim = Ap1000pSim::new(backend, config)?;
         for number in 0..sim.cells() {
@@ -127,57 +150,6 @@ impl<'a> Lab<'a> {
             sim.cell(NodeId(number as u16)).set_words(Addr(0), &words);
         }
         Ok(sim)
-    }
-
-    /// What is checked from here on is stated so: by the paper until this is called.
-    pub fn bounds_by(&mut self, origin: Origin) {
-        self.bounds_by = origin;
-    }
-
-    fn bounded(
-        &mut self,
-        name: &str,
-        quantity: &str,
-        unit: &'static str,
-        (low, high): (f64, f64),
-        by: Origin,
-        ours: u32,
-    ) {
-        let spec = Spec::new(name, quantity, unit)
-            .bounded(low, high, by)
-            .depends(&HARDWARE);
-        self.row(spec, f64::from(ours));
-    }
-
-    /// A statement without a number: passes within bounds that leave it no other reading.
-    pub fn check(&mut self, name: &str, quantity: &str, unit: &'static str, bounds: (f64, f64), ours: u32) {
-        self.bounded(name, quantity, unit, bounds, self.bounds_by, ours);
-    }
-
-    /// How often something went wrong: passes at 0.
-    pub fn none(&mut self, name: &str, quantity: &str, unit: &'static str, ours: u32) {
-        self.check(name, quantity, unit, (0.0, 0.0), ours);
-    }
-
-    /// How much was tried, which is our choice: passes from `least` on.
-    pub fn tried(&mut self, name: &str, quantity: &str, unit: &'static str, least: u32, ours: u32) {
-        let bounds = (f64::from(least), f64::INFINITY);
-        self.bounded(name, quantity, unit, bounds, Origin::Ours, ours);
-    }
-
-    /// The same where it is known exactly.
-    pub fn done(&mut self, name: &str, quantity: &str, unit: &'static str, all: u32, ours: u32) {
-        let bounds = (f64::from(all), f64::from(all));
-        self.bounded(name, quantity, unit, bounds, Origin::Ours, ours);
-    }
-
-    pub fn row(&mut self, spec: Spec, ours: f64) {
-        let of = Source {
-            machine: "ap1000p",
-            experiment: self.outcome.experiment.id,
-            backend: self.outcome.backend,
-        };
-        self.outcome.rows.push(spec.measured(ours, of, &self.table));
     }
 }
 
@@ -256,7 +228,7 @@ mod tests {
             figure: "",
             title: "",
         };
-        let volume = |backend, full| Lab::new(experiment, backend, &config, full).volume(1, 2, 3);
+        let volume = |backend, full| Lab::alone(experiment, backend, &config, full).volume(1, 2, 3);
         let (rtl, model) = (BackendKind::Rtl, BackendKind::Model);
         assert_eq!([volume(rtl, false), volume(model, false)], [1, 2]);
         assert_eq!([volume(rtl, true), volume(model, true)], [3, 3]);

@@ -4,12 +4,12 @@ use std::cell::Cell as Count;
 use std::rc::Rc;
 
 use super::lab::{HARDWARE, Lab, MeasureError, Sim, finish, flag, node, pattern, settle, wrong};
-use crate::ap1000p::creg;
+use crate::ap1000p::golden::creg;
+use crate::ap1000p::golden::window;
 use crate::ap1000p::host::layout::{DEMAND, Layout, PROCESS};
 use crate::ap1000p::host::{CommandError, Fault, FaultKind, LIBRARY_REGISTERS, Transfer};
 use crate::ap1000p::params::Config;
 use crate::ap1000p::regs::*;
-use crate::ap1000p::window;
 use crate::harness::backend::EventKind;
 use crate::harness::memory::Memory;
 use crate::repro::row::{Origin, Spec};

@@ -4,11 +4,11 @@ use std::cell::{Cell as Count, RefCell};
 use std::rc::Rc;
 
 use super::lab::{FLAGS, HARDWARE, Lab, MeasureError, finish, flag, node, pattern, settle, wrong};
+use crate::ap1000p::golden::address_runs::places;
+use crate::ap1000p::golden::page::Page;
+use crate::ap1000p::golden::window;
 use crate::ap1000p::host::{Along, By, Cell, CommandError, Stride, Transfer};
-use crate::ap1000p::page::Page;
 use crate::ap1000p::regs::*;
-use crate::ap1000p::stride::places;
-use crate::ap1000p::window;
 use crate::harness::backend::EventKind;
 use crate::harness::memory::Memory;
 use crate::harness::seed::Seed;

@@ -11,30 +11,17 @@ mod rings;
 pub mod scenario;
 mod together;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use crate::ap1000p::Ap1000p;
 use crate::ap1000p::params::Config;
-use crate::repro::row::BackendKind;
-use crate::repro::{Experiment, Outcome, Request, pool};
-use lab::Lab;
+use crate::repro::lab::{self as common, Entry, entry};
+use crate::repro::{Experiment, Outcome, Request};
+use lab::Run;
 pub use lab::{MeasureError, Sim, finish, machine};
 
 pub const PAPER: &str = "Y. Koyanagi, O. Shiraki, N. Imamura, K. Hayashi, T. Shimizu, T. Horie, H. Ishihata: AP1000+: Message Handling Mechanism (I) - \
     User Level Interface, SWoPP '94 (in Japanese)";
 
-/// An experiment, and the function that is it.
-type Entry = (Experiment, fn(&mut Lab<'_>) -> Result<(), MeasureError>);
-
-const fn entry(
-    id: &'static str,
-    figure: &'static str,
-    title: &'static str,
-    run: fn(&mut Lab<'_>) -> Result<(), MeasureError>,
-) -> Entry {
-    (Experiment { id, figure, title }, run)
-}
-
-const ENTRIES: &[Entry] = &[
+const ENTRIES: &[Entry<Run>] = &[
     entry("C1", "sections 2.2.1, 3.1", "PUT of any length", messages::c1),
     entry("C2", "section 3.1", "A command starts with its last word", messages::c2),
     entry(
@@ -141,17 +128,5 @@ pub fn run(request: &Request<'_, Config>, done: impl Fn(u64, u64) + Sync) -> Res
     if size(request.config) != size(&Config::paper()) {
         return Err(MeasureError::Size);
     }
-    let cases: Vec<(&Entry, BackendKind)> = ENTRIES
-        .iter()
-        .filter(|e| request.wants(&e.0))
-        .flat_map(|entry| request.backends.iter().map(move |backend| (entry, *backend)))
-        .collect();
-    let (so_far, total) = (AtomicU64::new(0), cases.len() as u64);
-    let job = |(entry, backend): &(&Entry, BackendKind)| {
-        let mut lab = Lab::new(entry.0, *backend, request.config, request.full);
-        let result = (entry.1)(&mut lab).map(|()| lab.outcome);
-        done(so_far.fetch_add(1, Ordering::Relaxed) + 1, total);
-        result
-    };
-    pool::run(&cases, request.threads, job)
+    common::run::<Ap1000p>(ENTRIES, request, done)
 }

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use super::lab::{HARDWARE, Lab, MeasureError, Sim, finish, flag, node, settle};
 use super::messages::follow;
+use crate::ap1000p::golden::queues::{Element, Region};
+use crate::ap1000p::golden::{Queue, Word, window};
 use crate::ap1000p::host::layout::{DEMAND, PROCESS};
 use crate::ap1000p::host::{Cell, CommandError, Fault, FaultKind, Transfer};
-use crate::ap1000p::queues::{Element, Region};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::{Queue, Word, window};
 use crate::harness::exec::RegError;
 use crate::repro::row::{Origin, Spec};
 use crate::repro::{Curve, Plot};
@@ -436,7 +436,7 @@ pub fn q1(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ap1000p::Label;
+    use crate::ap1000p::golden::Label;
 
     #[test]
     fn elements_that_are_not_the_words_are_counted() {

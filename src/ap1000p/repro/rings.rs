@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use super::lab::{Lab, MeasureError, Sim, finish, node, pattern, wrong};
 use crate::Addr;
+use crate::ap1000p::golden::ring::{WORDS_MOST_IN_ANY, slots};
 use crate::ap1000p::host::{CommandError, Received, RingError, RingSize};
 use crate::ap1000p::regs::*;
-use crate::ap1000p::ring::{WORDS_MOST_IN_ANY, slots};
 use crate::repro::row::Origin;
 
 /// Rings of 128 KB, from here on.
@@ -35,35 +35,46 @@ fn differ(message: &Received, from: usize, source: u32) -> u32 {
     message.words.iter().zip(expected).filter(|(a, b)| **a != *b).count() as u32
 }
 
-pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
-    const LENGTHS: [u32; 7] = [0, 1, 6, 7, 14, 15, 100];
-    const CONTEXTS: u16 = 5;
-    const ROUNDS: u32 = 3;
-    const LONG: u32 = 1000;
-    const EACH: u32 = 20;
-    let (mut sent, mut came, mut bad, mut order) = (0, 0, 0, 0);
-    let mut sim = lab.boot_with(2, 2, |config| {
-        config.mem_bytes = config.mem_bytes.max(2 << 20);
-        // Every message goes into the ring whole.
-        config.rendezvous_words = WORDS_MOST_IN_ANY;
-    })?;
-    let open = |sim: &mut Sim, cell: usize, context: u16| {
-        let at = Addr(RINGS + RING * u32::from(context - 1));
-        sim.spawn_checked(node(cell), async move |cell| {
-            cell.open_ring_of(context, at, RingSize::K128).await
-        });
-        finish(sim)
-    };
+/// Opens the ring of a context.
+fn open(sim: &mut Sim, cell: usize, context: u16) -> Result<(), MeasureError> {
+    let at = Addr(RINGS + RING * u32::from(context - 1));
+    sim.spawn_checked(node(cell), async move |cell| {
+        cell.open_ring_of(context, at, RingSize::K128).await
+    });
+    finish(sim)
+}
 
-    // What stands in the ring: header, data, whole slots, and what was there before behind them.
-    open(&mut sim, 3, 1)?;
+/// Messages so far.
+#[derive(Default)]
+struct Tally {
+    sent: u32,
+    came: u32,
+    /// Words that are not as they were sent.
+    bad: u32,
+    /// Messages out of their order.
+    order: u32,
+}
+
+/// What messages left in a ring.
+struct Placed {
+    /// Words that are not header, data, or as before.
+    wrong: u32,
+    /// Slots that the messages need, and by how many the ring's write pointer moved.
+    slots: u32,
+    moved: u32,
+}
+
+/// Sends messages of all lengths to a ring, and compares header, data, whole slots, and the words behind them.
+fn placed(sim: &mut Sim, tally: &mut Tally) -> Result<Placed, MeasureError> {
+    const LENGTHS: [u32; 7] = [0, 1, 6, 7, 14, 15, 100];
+    open(sim, 3, 1)?;
     sim.spawn_checked(node(0), async move |cell| {
         for (tag, words) in (0..).zip(LENGTHS) {
             cell.send(node(3), tag, Addr(SOURCE), words, None).await?;
         }
         Ok::<_, CommandError>(())
     });
-    finish(&mut sim)?;
+    finish(sim)?;
     let ring = sim.cell(node(3));
     let mut expected = Vec::new();
     for (tag, words) in (0..).zip(LENGTHS) {
@@ -72,24 +83,32 @@ pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         expected.extend((0..words).map(|n| pattern(0, SOURCE + 4 * n)));
         expected.resize(end, 0);
     }
-    let placed = wrong(&ring, Addr(RINGS), &expected);
-    let used = expected.len() as u32 * 4 / RING_BYTES;
+    let wrong = wrong(&ring, Addr(RINGS), &expected);
     let write = Rc::new(std::cell::Cell::new(0));
     let into = write.clone();
     sim.spawn_checked(node(3), async move |cell| {
         into.set(cell.host().reg_read(RING0_WRITE).await?);
         Ok::<_, CommandError>(())
     });
-    finish(&mut sim)?;
-    let moved = write.get() - RINGS / RING_BYTES;
-    let messages = take(&mut sim, 3, 1)?;
-    sent += LENGTHS.len() as u32;
-    came += messages.len() as u32;
+    finish(sim)?;
+    let messages = take(sim, 3, 1)?;
+    tally.sent += LENGTHS.len() as u32;
+    tally.came += messages.len() as u32;
     for (message, words) in messages.iter().zip(LENGTHS) {
-        bad += differ(message, 0, SOURCE) + u32::from(message.words.len() as u32 != words);
+        tally.bad += differ(message, 0, SOURCE) + u32::from(message.words.len() as u32 != words);
     }
+    Ok(Placed {
+        wrong,
+        slots: expected.len() as u32 * 4 / RING_BYTES,
+        moved: write.get() - RINGS / RING_BYTES,
+    })
+}
 
-    // Five contexts for three sets. All have the tables of the first.
+/// Five contexts share three sets of ring registers. Gives how many messages found no set.
+fn misses(sim: &mut Sim, tally: &mut Tally) -> Result<u32, MeasureError> {
+    const CONTEXTS: u16 = 5;
+    const ROUNDS: u32 = 3;
+    // All have the tables of the first.
     for cell in (0..4).map(|number| sim.cell(node(number))) {
         let tables = cell.memory_end();
         let entry = cell.word(Addr(tables + 4));
@@ -98,7 +117,7 @@ pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         }
     }
     for context in 1..=CONTEXTS {
-        open(&mut sim, 2, context)?;
+        open(sim, 2, context)?;
     }
     sim.spawn_checked(node(0), async move |cell| {
         for round in 0..ROUNDS {
@@ -111,19 +130,24 @@ pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         cell.host().reg_write(CONTEXT, 1).await?;
         Ok::<_, CommandError>(())
     });
-    finish(&mut sim)?;
+    finish(sim)?;
     let misses = sim.cell(node(2)).rings_served().misses;
     for context in 1..=CONTEXTS {
-        let messages = take(&mut sim, 2, context)?;
-        sent += ROUNDS;
-        came += messages.len() as u32;
+        let messages = take(sim, 2, context)?;
+        tally.sent += ROUNDS;
+        tally.came += messages.len() as u32;
         for (round, message) in (0..).zip(&messages) {
-            order += u32::from(message.tag != round || message.words.len() as u32 != 20 * round);
-            bad += differ(message, 0, SOURCE + 4 * u32::from(context));
+            tally.order += u32::from(message.tag != round || message.words.len() as u32 != 20 * round);
+            tally.bad += differ(message, 0, SOURCE + 4 * u32::from(context));
         }
     }
+    Ok(misses)
+}
 
-    // More than a ring holds, while nobody reads it.
+/// Two cells send more than a ring holds while nobody reads it. Gives the messages that found it full, and the slots of all.
+fn overflow(sim: &mut Sim, tally: &mut Tally) -> Result<(u32, u32), MeasureError> {
+    const LONG: u32 = 1000;
+    const EACH: u32 = 20;
     for from in 0..2 {
         sim.spawn_checked(node(from), async move |cell| {
             for tag in 0..EACH {
@@ -132,20 +156,32 @@ pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             Ok::<_, CommandError>(())
         });
     }
-    finish(&mut sim)?;
+    finish(sim)?;
     let full = sim.cell(node(3)).rings_served().full;
-    let messages = take(&mut sim, 3, 1)?;
-    sent += 2 * EACH;
-    came += messages.len() as u32;
+    let messages = take(sim, 3, 1)?;
+    tally.sent += 2 * EACH;
+    tally.came += messages.len() as u32;
     for from in 0..2 {
         let of = messages.iter().filter(|message| message.from == node(from));
         for (tag, message) in (0..).zip(of) {
-            order += u32::from(message.tag != tag || message.words.len() as u32 != LONG);
-            bad += differ(message, from, SOURCE + 4 * tag);
+            tally.order += u32::from(message.tag != tag || message.words.len() as u32 != LONG);
+            tally.bad += differ(message, from, SOURCE + 4 * tag);
         }
     }
-    let around = (used + 2 * EACH * slots(LONG)) / (RING / RING_BYTES);
+    Ok((full, 2 * EACH * slots(LONG)))
+}
 
+pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    let mut sim = lab.boot_with(2, 2, |config| {
+        config.mem_bytes = config.mem_bytes.max(2 << 20);
+        // Every message goes into the ring whole.
+        config.rendezvous_words = WORDS_MOST_IN_ANY;
+    })?;
+    let mut tally = Tally::default();
+    let placed = placed(&mut sim, &mut tally)?;
+    let misses = misses(&mut sim, &mut tally)?;
+    let (full, more) = overflow(&mut sim, &mut tally)?;
+    let Tally { sent, came, bad, order } = tally;
     lab.none("c14.data", "words that are not as they were sent", "words", bad);
     lab.none("c14.order", "messages that came out of their order", "messages", order);
     lab.none("c14.lost", "messages lost", "messages", sent.abs_diff(came));
@@ -154,14 +190,14 @@ pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "c14.placed",
         "words of a ring that are not header, data, or as before",
         "words",
-        placed,
+        placed.wrong,
     );
     lab.check(
         "c14.rounding",
         "slots that seven messages took",
         "slots",
-        (f64::from(used), f64::from(used)),
-        moved,
+        (f64::from(placed.slots), f64::from(placed.slots)),
+        placed.moved,
     );
     lab.tried("c14.sent", "messages sent", "messages", 62, sent);
     lab.tried(
@@ -172,6 +208,7 @@ pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         misses,
     );
     lab.tried("c14.full", "messages that found their ring full", "interrupts", 1, full);
+    let around = (placed.slots + more) / (RING / RING_BYTES);
     lab.tried("c14.wrap", "times around the ring", "turns", 1, around);
     Ok(())
 }

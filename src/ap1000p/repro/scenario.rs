@@ -3,7 +3,7 @@
 use std::cell::{Cell as Count, RefCell};
 use std::rc::Rc;
 
-use super::lab::{MeasureError, finish, machine, pattern, wrong};
+use super::lab::{MeasureError, Sim, finish, machine, pattern, wrong};
 use crate::ap1000p::host::layout::Layout;
 use crate::ap1000p::host::{Ap1000pSim, Cell, CommandError, DsmError, Shared};
 use crate::ap1000p::params::Config;
@@ -111,15 +111,39 @@ pub fn measure(scenario: &Scenario, probe: &Probe) -> Result<Measurement, Measur
     }
     let words: Vec<u32> = (0..bytes / 4).map(|n| pattern(1, DATA + 4 * n)).collect();
     let is_get = matches!(scenario.what, What::Get { .. } | What::Load { .. });
-    let (source, (dest, waits)) = if is_get {
-        (&to, (&from, FROM))
-    } else {
-        (&from, (&to, TO))
-    };
+    let (source, dest) = if is_get { (&to, &from) } else { (&from, &to) };
     source.set_words(Addr(DATA), &words);
 
     let times = Rc::new(Times::default());
-    match scenario.what {
+    spawn(&mut sim, &scenario.what, &times, &words);
+    finish(&mut sim)?;
+    let copies = if matches!(scenario.what, What::Load { .. }) {
+        0
+    } else {
+        count
+    };
+    let bad: u32 = (0..copies).map(|n| wrong(dest, Addr(DATA + n * bytes), &words)).sum();
+    if bad + times.wrong.get() > 0 {
+        return Err(MeasureError::Corrupt {
+            words: bad + times.wrong.get(),
+        });
+    }
+    let events = sim.backend_mut().take_events();
+    let leaves = |e: &&Event| e.node == FROM && matches!(e.kind, EventKind::TxFirst { .. });
+    Ok(Measurement {
+        values: values(&scenario.what, &times, &events),
+        first_word: events.iter().find(leaves).map(|e| e.at),
+    })
+}
+
+/// Starts the programs of both cells; `words` are what is sent.
+fn spawn(sim: &mut Sim, what: &What, times: &Rc<Times>, words: &[u32]) {
+    let (bytes, count) = what.volume();
+    let (is_get, waits) = match what {
+        What::Get { .. } => (true, FROM),
+        _ => (false, TO),
+    };
+    match *what {
         What::Put { .. } | What::Get { .. } => {
             let (start, end) = (times.clone(), times.clone());
             sim.spawn_checked(FROM, async move |cell| {
@@ -178,24 +202,6 @@ pub fn measure(scenario: &Scenario, probe: &Probe) -> Result<Measurement, Measur
             });
         }
     }
-    finish(&mut sim)?;
-    let copies = if matches!(scenario.what, What::Load { .. }) {
-        0
-    } else {
-        count
-    };
-    let bad: u32 = (0..copies).map(|n| wrong(dest, Addr(DATA + n * bytes), &words)).sum();
-    if bad + times.wrong.get() > 0 {
-        return Err(MeasureError::Corrupt {
-            words: bad + times.wrong.get(),
-        });
-    }
-    let events = sim.backend_mut().take_events();
-    let leaves = |e: &&Event| e.node == FROM && matches!(e.kind, EventKind::TxFirst { .. });
-    Ok(Measurement {
-        values: values(&scenario.what, &times, &events),
-        first_word: events.iter().find(leaves).map(|e| e.at),
-    })
 }
 
 /// When calls began and when programs saw that they were done.

@@ -4,13 +4,13 @@ use std::cell::{Cell as Count, RefCell};
 use std::rc::Rc;
 
 use super::lab::{Lab, MeasureError, finish, flag, node, pattern, wrong};
-use crate::ap1000p::bif::regs::BIF_WORDS;
-use crate::ap1000p::host::{BusError, Combine, CommandError};
+use crate::ap1000p::bif_regs::BIF_WORDS;
+use crate::ap1000p::host::{BusError, Cell, Combine, CommandError, Transfer};
 use crate::harness::exec::RegError;
 use crate::harness::linear::{Call, Unexplained, explain};
 use crate::harness::seed::Seed;
 use crate::repro::row::{Origin, Spec};
-use crate::{Addr, Picos};
+use crate::{Addr, NodeId, Picos};
 
 pub fn c21(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     // So many that the RTL takes some seconds for each size; on the model they cost little.
@@ -54,60 +54,74 @@ pub fn c21(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     Ok(())
 }
 
+/// Calls of an atomic operation, with its two operands.
+type Calls = RefCell<Vec<Call<[u32; 2]>>>;
+
+/// The words of C22, all in one cell: bits by fetch-and-or, a count by compare-and-swap, a lock and what it guards.
+const HOME: NodeId = NodeId(5);
+const WORD: u32 = 0;
+const COUNTER: u32 = 1;
+const LOCK: u32 = 2;
+const GUARDED: u32 = 3;
+/// How often each cell counts by compare-and-swap.
+const ROUNDS: u32 = 4;
+
+/// A cell sets its bit, counts by compare-and-swap, and counts under a lock.
+async fn set_and_count(cell: Cell, number: usize, ops: &Calls, swaps: &Calls) -> Result<(), CommandError> {
+    let note = |list: &Calls, called, operation, saw| {
+        let (caller, returned) = (number, cell.now());
+        list.borrow_mut().push(Call {
+            caller,
+            called,
+            returned,
+            operation,
+            saw,
+        });
+    };
+    let (called, masks) = (cell.now(), [!0, 1 << number]);
+    let old = cell.fetch_op(HOME, flag(WORD), masks[0], masks[1]).await?;
+    note(ops, called, masks, old);
+    let mut guess = 0;
+    for _ in 0..ROUNDS {
+        loop {
+            let (called, swap) = (cell.now(), [guess, guess + 1]);
+            let old = cell.compare_swap(HOME, flag(COUNTER), swap[0], swap[1]).await?;
+            note(swaps, called, swap, old);
+            if old == guess {
+                guess += 1;
+                break;
+            }
+            guess = old;
+        }
+    }
+    cell.lock(HOME, flag(LOCK)).await?;
+    cell.get(HOME, flag(GUARDED), 1, Addr(0x100), Some(flag(4)), None)
+        .await?;
+    cell.wait_flag(flag(4), 1).await?;
+    cell.set_word(Addr(0x100), cell.word(Addr(0x100)) + 1);
+    let transfer = Transfer {
+        words: 1,
+        source: Addr(0x100),
+        dest: flag(GUARDED),
+        ..Default::default()
+    };
+    cell.ack_put(HOME, &transfer).await?;
+    cell.unlock(HOME, flag(LOCK)).await
+}
+
 pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     const CELLS: usize = 16;
-    const ROUNDS: u32 = 4;
-    let (home, word, counter, lock, shared) = (node(5), flag(0), flag(1), flag(2), flag(3));
     let mut sim = lab.boot(4, 4)?;
-    let ops = Rc::new(RefCell::new(Vec::new()));
-    let swaps = Rc::new(RefCell::new(Vec::new()));
+    let ops = Rc::new(Calls::default());
+    let swaps = Rc::new(Calls::default());
     for number in 0..CELLS {
         let (ops, swaps) = (ops.clone(), swaps.clone());
         sim.spawn_checked(node(number), async move |cell| {
-            let note = |list: &RefCell<Vec<Call<[u32; 2]>>>, called, operation, saw| {
-                let (caller, returned) = (number, cell.now());
-                list.borrow_mut().push(Call {
-                    caller,
-                    called,
-                    returned,
-                    operation,
-                    saw,
-                });
-            };
-            let (called, masks) = (cell.now(), [!0, 1 << number]);
-            let old = cell.fetch_op(home, word, masks[0], masks[1]).await?;
-            note(&ops, called, masks, old);
-            // Counting by compare and swap.
-            let mut guess = 0;
-            for _ in 0..ROUNDS {
-                loop {
-                    let (called, swap) = (cell.now(), [guess, guess + 1]);
-                    let old = cell.compare_swap(home, counter, swap[0], swap[1]).await?;
-                    note(&swaps, called, swap, old);
-                    if old == guess {
-                        guess += 1;
-                        break;
-                    }
-                    guess = old;
-                }
-            }
-            // Counting under a lock.
-            cell.lock(home, lock).await?;
-            cell.get(home, shared, 1, Addr(0x100), Some(flag(4)), None).await?;
-            cell.wait_flag(flag(4), 1).await?;
-            cell.set_word(Addr(0x100), cell.word(Addr(0x100)) + 1);
-            let transfer = crate::ap1000p::host::Transfer {
-                words: 1,
-                source: Addr(0x100),
-                dest: shared,
-                ..Default::default()
-            };
-            cell.ack_put(home, &transfer).await?;
-            cell.unlock(home, lock).await
+            set_and_count(cell, number, &ops, &swaps).await
         });
     }
     finish(&mut sim)?;
-    let cell = sim.cell(home);
+    let cell = sim.cell(HOME);
     let left =
         |explained: Result<(), Unexplained>| explained.map_or_else(|why| why.calls - why.explained, |()| 0) as u32;
     let (ops, swaps) = (ops.take(), swaps.take());
@@ -115,21 +129,23 @@ pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "c22.chain",
         "fetch-and-or that no order of all explains",
         "operations",
-        left(explain(&ops, 0, cell.word(word), |[and, or], word| word & and | or)),
+        left(explain(&ops, 0, cell.word(flag(WORD)), |[and, or], word| {
+            word & and | or
+        })),
     );
     let swap = |&[old, new]: &[u32; 2], word| if word == old { new } else { word };
     lab.none(
         "c22.swaps",
         "compare-and-swap that no order of all explains",
         "operations",
-        left(explain(&swaps, 0, cell.word(counter), swap)),
+        left(explain(&swaps, 0, cell.word(flag(COUNTER)), swap)),
     );
     lab.check(
         "c22.or",
         "bits set by fetch-and-or",
         "bits",
         (16.0, 16.0),
-        cell.word(word).count_ones(),
+        cell.word(flag(WORD)).count_ones(),
     );
     let all = f64::from(CELLS as u32 * ROUNDS);
     lab.check(
@@ -137,7 +153,7 @@ pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "what 16 cells counted by compare-and-swap",
         "counts",
         (all, all),
-        cell.word(counter),
+        cell.word(flag(COUNTER)),
     );
     lab.tried(
         "c22.tries",
@@ -151,7 +167,7 @@ pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "what 16 cells counted under a lock",
         "counts",
         (16.0, 16.0),
-        cell.word(shared),
+        cell.word(flag(GUARDED)),
     );
     Ok(())
 }

@@ -52,7 +52,7 @@ pub(super) struct Ring {
     get_reg: u32,
     get: Cell<u32>,
     /// What the NIC was last told.
-    told: Cell<u32>,
+    reported: Cell<u32>,
 }
 
 impl Ring {
@@ -61,7 +61,7 @@ impl Ring {
             size,
             get_reg,
             get: Cell::new(0),
-            told: Cell::new(0),
+            reported: Cell::new(0),
         }
     }
 
@@ -72,7 +72,7 @@ impl Ring {
     }
 
     fn untold(&self) -> u32 {
-        (self.get.get() + self.size - self.told.get()) % self.size
+        (self.get.get() + self.size - self.reported.get()) % self.size
     }
 }
 
@@ -248,7 +248,7 @@ impl Kernel {
         for ring in [&self.headers, &self.dma_headers, &self.bodies[0], &self.bodies[1]] {
             if ring.untold() > ring.size / 2 || overflow {
                 self.cpu.write(Level::Handler, ring.get_reg, ring.get.get()).await;
-                ring.told.set(ring.get.get());
+                ring.reported.set(ring.get.get());
             }
         }
         if restart {

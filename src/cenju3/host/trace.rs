@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use thiserror::Error;
 
-use crate::cenju3::packet::Status;
+use crate::cenju3::golden::packet::Status;
 use crate::{NodeId, Picos};
 
 /// A point in the life of a transfer, as the software sees it.

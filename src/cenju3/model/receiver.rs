@@ -6,8 +6,8 @@ use std::rc::Rc;
 use super::bus::Writer;
 use super::{Due, Flight, ModelMachine};
 use crate::Addr;
-use crate::cenju3::packet::{HEAD_FLITS, Kind, PacketHeader, header_bytes, to_bytes};
-use crate::cenju3::recv_state::{Cause, RecvRegs, RingId, Verdict, header_word0};
+use crate::cenju3::golden::packet::{HEAD_FLITS, Kind, PacketHeader, header_bytes, to_bytes};
+use crate::cenju3::golden::receiver_state::{Cause, RecvRegs, RingId, Verdict, header_word0};
 use crate::cenju3::regs::*;
 
 /// IO cycles from the network clock to the IO clock.

@@ -7,8 +7,8 @@ use super::bus::{Read, Reader, Writer};
 use super::network::{CHUNK_FLITS, CROSSING_CYCLES};
 use super::{Chunk, Due, Flight, ModelMachine};
 use crate::Addr;
-use crate::cenju3::packet::{HEAD_FLITS, ParcelHeader, Status, body_flits, put, split, to_flits};
-use crate::cenju3::recv_state::Cause;
+use crate::cenju3::golden::packet::{HEAD_FLITS, ParcelHeader, Status, body_flits, put, split, to_flits};
+use crate::cenju3::golden::receiver_state::Cause;
 use crate::cenju3::regs::*;
 
 /// IO cycles from the pointer's write to the command of the header read.

@@ -1,4 +1,4 @@
-//! What rows depend on: parameters of the table that move them. `tests/depends.rs` changes every parameter and holds each row to its list.
+//! What rows depend on: parameters of the table that move them. `tests/cenju3/criteria/depends.rs` changes every parameter and holds each row to its list.
 //!
 //! Latencies feel every clock and delay before them in hundredths of a microsecond: they decide where a step falls between two clock edges.
 

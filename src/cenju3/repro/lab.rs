@@ -1,12 +1,15 @@
-//! Where experiments are measured. An experiment is a function that asks a [`Lab`] for measurements and gives rows back. It runs twice:
-//! once to write down what it will ask for, so that all machines can run side by side, and once with the answers.
+//! What is measured for the experiments: scenarios on machines of their own, and curves made of them.
 
-use std::cell::RefCell;
-
-use crate::cenju3::params::{Config, PARAMS};
-use crate::repro::row::{BackendKind, Provenance, Row, Source, Spec};
-use crate::repro::{Curve, Experiment, Outcome, Quantity, Record, Trace, mb_s, us};
+use super::measure::{MeasureError, measure};
+use crate::cenju3::Cenju3;
+use crate::cenju3::params::Config;
+use crate::repro::lab::{self, Subject};
+use crate::repro::row::{BackendKind, Spec};
+use crate::repro::{Curve, Quantity, Record, Trace, mb_s, us};
 use crate::{NodeId, Picos};
+
+/// One experiment on one backend, under way.
+pub type Lab<'a> = lab::Lab<'a, Cenju3>;
 
 /// Transfer sizes of every throughput curve, KB.
 pub const SIZES_KB: [f64; 13] = [0.5, 1.0, 2.0, 4.0, 6.0, 6.5, 7.0, 7.5, 8.0, 16.0, 32.0, 64.0, 128.0];
@@ -113,119 +116,37 @@ impl Measurement {
     }
 }
 
-/// The parameter table as the kind of a row needs it.
-pub fn provenance() -> Vec<Provenance> {
-    PARAMS
-        .iter()
-        .map(|p| Provenance {
-            name: p.name,
-            measured_on: p.measured_on,
-            derived_from: p.derived_from,
-        })
-        .collect()
+impl Subject for Cenju3 {
+    const NAME: &'static str = "cenju3";
+    const HARDWARE: &'static [&'static str] = &[];
+
+    type Config = Config;
+    type Run = fn(&mut Lab<'_>);
+    type Job = Scenario;
+    type Measured = Measurement;
+    type Error = MeasureError;
+
+    fn perform(run: Self::Run, lab: &mut Lab<'_>) {
+        run(lab);
+    }
+
+    fn cost(scenario: &Scenario) -> u64 {
+        scenario.cost()
+    }
+
+    fn measure(scenario: &Scenario) -> Result<Measurement, MeasureError> {
+        measure(scenario)
+    }
 }
 
-enum Bench<'a> {
-    Planning(RefCell<Vec<Scenario>>),
-    Measured(&'a [(Scenario, Measurement)]),
-}
-
-/// One experiment on one backend, under way.
-pub struct Lab<'a> {
-    base: &'a Config,
-    bench: Bench<'a>,
-    table: Vec<Provenance>,
-    pub outcome: Outcome,
-}
-
-impl<'a> Lab<'a> {
-    /// Gives back what the experiment will ask for.
-    pub fn plan(
-        experiment: Experiment,
-        backend: BackendKind,
-        base: &'a Config,
-        run: fn(&mut Lab<'_>),
-    ) -> Vec<Scenario> {
-        let mut lab = Lab::new(experiment, backend, base, Bench::Planning(RefCell::default()));
-        run(&mut lab);
-        match lab.bench {
-            Bench::Planning(asked) => asked.into_inner(),
-            Bench::Measured(_) => unreachable!("made as planning above"),
-        }
-    }
-
-    /// Gives back what the experiment finds in the measurements, which hold all it plans.
-    pub fn judge(
-        experiment: Experiment,
-        backend: BackendKind,
-        base: &'a Config,
-        measured: &'a [(Scenario, Measurement)],
-        run: fn(&mut Lab<'_>),
-    ) -> Outcome {
-        let mut lab = Lab::new(experiment, backend, base, Bench::Measured(measured));
-        run(&mut lab);
-        lab.outcome
-    }
-
-    fn new(experiment: Experiment, backend: BackendKind, base: &'a Config, bench: Bench<'a>) -> Lab<'a> {
-        Lab {
-            base,
-            bench,
-            table: provenance(),
-            outcome: Outcome::new(experiment, backend),
-        }
-    }
-
-    /// The machine as the user set it; a starting point for another.
-    pub fn config(&self) -> Config {
-        self.base.clone()
-    }
-
-    /// The value of a parameter of the machine as the user set it.
-    pub fn value(&self, name: &str) -> f64 {
-        self.base
-            .get(name)
-            .expect("an experiment names parameters of the table")
-    }
-
-    /// The machine with some parameters otherwise.
-    pub fn with(&self, changes: &[(&str, f64)]) -> Config {
-        let mut config = self.config();
-        for (name, value) in changes {
-            config
-                .set(name, *value)
-                .expect("an experiment sets parameters within their range");
-        }
-        config
-    }
-
-    pub fn backend(&self) -> BackendKind {
-        self.outcome.backend
-    }
-
+impl Lab<'_> {
     pub fn measure(&self, config: &Config, what: What) -> Measurement {
         self.measure_on(self.backend(), config, what)
     }
 
     pub fn measure_on(&self, backend: BackendKind, config: &Config, what: What) -> Measurement {
-        let scenario = Scenario {
-            backend,
-            config: config.clone(),
-            what,
-        };
-        match &self.bench {
-            Bench::Planning(asked) => {
-                asked.borrow_mut().push(scenario);
-                Measurement::default()
-            }
-            Bench::Measured(all) => {
-                let found = all.iter().find(|(s, _)| *s == scenario);
-                found
-                    .unwrap_or_else(|| panic!("{scenario:?} was not planned"))
-                    .1
-                    .clone()
-            }
-        }
+        let config = config.clone();
+        self.ask(Scenario { backend, config, what })
     }
 
     /// A curve over all sizes: `point` says what is measured for a size in bytes, `value` which value of it is drawn.
@@ -246,16 +167,6 @@ impl<'a> Lab<'a> {
             name: name.into(),
             points: SIZES_KB.iter().map(|&kb| (kb, at(kb))).collect(),
         }
-    }
-
-    pub fn row(&mut self, spec: Spec, ours: f64) {
-        let of = Source {
-            machine: "cenju3",
-            experiment: self.outcome.experiment.id,
-            backend: self.backend(),
-        };
-        let row: Row = spec.measured(ours, of, &self.table);
-        self.outcome.rows.push(row);
     }
 
     /// A row for each point of a curve, without a number of the paper: its figures' points are lost.

@@ -57,7 +57,7 @@ const STEPS: [Step; 6] = [
 
 /// Fig. 7. Sender start to the packet header in the receiver's memory.
 pub fn e2(lab: &mut Lab<'_>) {
-    let config = lab.config();
+    let config = lab.config().clone();
     let m = lab.measure(&config, What::OneWord);
     let mut items = Vec::new();
     for step in STEPS {
@@ -108,7 +108,7 @@ pub fn e2(lab: &mut Lab<'_>) {
 
 /// Fig. 8. One word by `CJrmwrite` between two user programs.
 pub fn e3(lab: &mut Lab<'_>) {
-    let config = lab.config();
+    let config = lab.config().clone();
     let m = lab.measure(&config, PING_PONG);
     let row = |name: &str, paper: f64, within: (f64, f64)| {
         Spec::new(format!("fig8.{name}"), quantity(name).what, "us")
@@ -165,7 +165,7 @@ pub fn e3(lab: &mut Lab<'_>) {
 
 /// Section 7.1. The same word with user-level access: no system call, no checks.
 pub fn e11(lab: &mut Lab<'_>) {
-    let (by_call, by_user) = (lab.config(), lab.with(&[("user_level", 1.0)]));
+    let (by_call, by_user) = (lab.config().clone(), lab.with(&[("user_level", 1.0)]));
     let call = lab.measure(&by_call, PING_PONG).get("one_way");
     let user = lab.measure(&by_user, PING_PONG).get("one_way");
     lab.row(

@@ -7,10 +7,10 @@ mod measure;
 mod sweeps;
 mod throughput;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use crate::cenju3::Cenju3;
 use crate::cenju3::params::Config;
-use crate::repro::{Experiment, Outcome, Request, pool};
+use crate::repro::lab::{self as common, Entry, entry};
+use crate::repro::{Experiment, Outcome, Request};
 use lab::Lab;
 pub use lab::{AtEnd, Measurement, Scenario, What, quantity};
 pub use measure::{MeasureError, finish, machine, measure, measure_with_wave};
@@ -18,14 +18,9 @@ pub use measure::{MeasureError, finish, machine, measure, measure_with_wave};
 pub const PAPER: &str = "T. Hirose, T. Hosomi, T. Maruyama, Y. Kano: The Inter-Processor Communication of Cenju-3 and Its Evaluation, \
     Transactions of the Information Processing Society of Japan, 1996 (in Japanese)";
 
-/// An experiment and the function that is it.
-type Entry = (Experiment, fn(&mut Lab<'_>));
+type Run = fn(&mut Lab<'_>);
 
-const fn entry(id: &'static str, figure: &'static str, title: &'static str, run: fn(&mut Lab<'_>)) -> Entry {
-    (Experiment { id, figure, title }, run)
-}
-
-const ENTRIES: [Entry; 11] = [
+const ENTRIES: [Entry<Run>; 11] = [
     entry("E2", "Fig. 7", "Latency of the hardware", latency::e2),
     entry("E3", "Fig. 8", "Latency of CJrmwrite", latency::e3),
     entry("E4", "Fig. 9", "Throughput of CJrmwrite", throughput::e4),
@@ -74,32 +69,5 @@ pub fn experiments() -> impl Iterator<Item = Experiment> {
 /// # Errors
 /// The first machine that does not boot, hangs, or loses data.
 pub fn run(request: &Request<'_, Config>, done: impl Fn(u64, u64) + Sync) -> Result<Vec<Outcome>, MeasureError> {
-    let entries: Vec<&Entry> = ENTRIES.iter().filter(|e| request.wants(&e.0)).collect();
-    let cases = || {
-        entries
-            .iter()
-            .flat_map(|e| request.backends.iter().map(move |b| (e.0, e.1, *b)))
-    };
-
-    let mut scenarios: Vec<Scenario> = Vec::new();
-    for (experiment, function, backend) in cases() {
-        for scenario in Lab::plan(experiment, backend, request.config, function) {
-            if !scenarios.contains(&scenario) {
-                scenarios.push(scenario);
-            }
-        }
-    }
-    scenarios.sort_by_key(|s| std::cmp::Reverse(s.cost()));
-    let total = scenarios.iter().map(Scenario::cost).sum();
-    let so_far = AtomicU64::new(0);
-    let job = |s: &Scenario| {
-        let result = measure(s);
-        done(so_far.fetch_add(s.cost(), Ordering::Relaxed) + s.cost(), total);
-        result
-    };
-    let measured = pool::run(&scenarios, request.threads, job)?;
-    let measured: Vec<_> = scenarios.into_iter().zip(measured).collect();
-    Ok(cases()
-        .map(|(e, function, backend)| Lab::judge(e, backend, request.config, &measured, function))
-        .collect())
+    common::run::<Cenju3>(&ENTRIES, request, done)
 }

@@ -55,7 +55,7 @@ fn level(mb_s: f64, says: &'static str) -> Mark {
 
 /// Fig. 9. `CJrmwrite` as the user calls it, cut at 8 KB by the library, and the same without the receiving PE.
 pub fn e4(lab: &mut Lab<'_>) {
-    let config = lab.config();
+    let config = lab.config().clone();
     let with = lab.curve("CJrmwrite", &config, "steady_rate", |bytes| rmwrite(bytes, true));
     let without = lab.curve("without receiving PE", &config, "steady_rate", |bytes| {
         rmwrite(bytes, false)
@@ -159,7 +159,7 @@ pub fn e5(lab: &mut Lab<'_>) {
 
 /// Fig. 10. One DMA transfer by the hardware alone, from Sender start to its last byte in memory.
 pub fn e6(lab: &mut Lab<'_>) {
-    let curve = lab.curve("hardware", &lab.config(), "transfer_rate", transfer);
+    let curve = lab.curve("hardware", lab.config(), "transfer_rate", transfer);
     let depends = depends::one_dma();
     lab.row(
         Spec::new("fig10.large", "hardware, 128 KB", "MB/s")
@@ -186,7 +186,7 @@ pub fn e6(lab: &mut Lab<'_>) {
 
 /// Fig. 11. Invalidation after each transfer, while the next is stored and while the Receiver stands.
 pub fn e7(lab: &mut Lab<'_>) {
-    let config = lab.config();
+    let config = lab.config().clone();
     let pipelined = lab.curve("pipelined", &config, "steady_rate", |bytes| {
         stream(bytes, AtEnd::InvalidatePieces)
     });

@@ -1,8 +1,8 @@
 //! Pages that are not there, and contexts that are not one's own.
 
-use tsunagi::ap1000p::machine::Machine;
+use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::stride::places;
+use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::harness::memory::MemoryTiming;
 
 use super::{CONTEXT, SLOW, TABLES, Transfer, arrived, entry, expect, machine, put_word, report, settle, word};

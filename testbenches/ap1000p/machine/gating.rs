@@ -1,8 +1,8 @@
 //! Registers of a cell that gets no clock while it is not busy.
 
-use tsunagi::ap1000p::machine::Machine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
+use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::harness::seed::Case;
 
 use super::MEMORY;

@@ -1,7 +1,7 @@
 //! Full queues: block mode, no spill region, and one that a user has filled.
 
-use tsunagi::ap1000p::machine::{Machine, Remote};
 use tsunagi::ap1000p::regs::*;
+use tsunagi::ap1000p::rtl::{Machine, Remote};
 
 use super::faults::{AWAY, enter, faulted};
 use super::registers::fill_register;

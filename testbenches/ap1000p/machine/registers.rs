@@ -1,7 +1,7 @@
 //! Communication registers.
 
-use tsunagi::ap1000p::machine::{Access, Machine};
 use tsunagi::ap1000p::regs::*;
+use tsunagi::ap1000p::rtl::{Access, Machine};
 use tsunagi::harness::memory::MemoryTiming;
 
 use super::{SLOW, Transfer, arrived, expect, machine, report, settle, word};

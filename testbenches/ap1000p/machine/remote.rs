@@ -1,7 +1,7 @@
 //! Remote loads and stores.
 
-use tsunagi::ap1000p::machine::{Machine, Remote};
 use tsunagi::ap1000p::regs::*;
+use tsunagi::ap1000p::rtl::{Machine, Remote};
 use tsunagi::harness::memory::MemoryTiming;
 
 use super::{SLOW, Transfer, machine, settle, word};
@@ -54,7 +54,7 @@ fn c15_remote_accesses() {
 }
 
 /// C17: a remote load goes before what the user has queued; it waits for three transfers at most: one that goes out, one that is read, one that was chosen;
-/// and for the eight words of a command that was chosen when `ap1000p_spread` took the end of the one before.
+/// and for the eight words of a command that was chosen when `ap1000p_broadcast` took the end of the one before.
 #[test]
 fn c17_load_overtakes() {
     let mut machine = machine(2, 1, MemoryTiming::IDEAL);

@@ -1,10 +1,10 @@
 //! The remote access generator against its model: each access's message, copy and answer, with tags that answer at random.
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::dsm::{Access, Course, Pages};
+use tsunagi::ap1000p::golden::access::{Access, Course, Pages};
+use tsunagi::ap1000p::golden::send::Place;
+use tsunagi::ap1000p::golden::wtp::{LOCAL_BITS, Remote, Tags, Update};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::send::Place;
-use tsunagi::ap1000p::wtp::{LOCAL_BITS, Remote, Tags, Update};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer};
@@ -25,7 +25,7 @@ enum Rule {
     /// The tags' answer is not taken before the copy has been accessed.
     Held,
     /// A store is counted when it is taken; what is refused, makes a copy stale or answers no load is told.
-    Told,
+    Reported,
     Protocol,
     Path,
     Hang,
@@ -37,7 +37,7 @@ const RULES: [Rule; 9] = [
     Rule::Answer,
     Rule::Copy,
     Rule::Held,
-    Rule::Told,
+    Rule::Reported,
     Rule::Protocol,
     Rule::Path,
     Rule::Hang,
@@ -326,7 +326,7 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
             tag = inputs.tag.is_some();
             let seen = self.rig.step(&inputs, false)?;
             let before = std::mem::replace(&mut self.stray, forged);
-            holds(Rule::Told, seen.stray == before, || {
+            holds(Rule::Reported, seen.stray == before, || {
                 told(format!("a stray answer: {before}, told: {}", seen.stray))
             })?;
             self.words
@@ -384,7 +384,7 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
         holds(Rule::Answer, answered != stores, || told("not answered".into()))?;
         let [issues, refusals, stale] = [stores && !refused, refused, stores && faulty].map(u32::from);
         holds(
-            Rule::Told,
+            Rule::Reported,
             (counted, seen_refused, seen_stale) == (issues, refusals, stale),
             || told(format!("counted {counted}, refused {seen_refused}, stale {seen_stale}")),
         )?;
@@ -458,10 +458,10 @@ fn each_twin_is_caught() {
         ("Answer", &checks::<TwinAccessMiss>),
         ("Answer", &checks::<TwinAccessTag>),
         ("Held", &checks::<TwinAccessEarly>),
-        ("Told", &checks::<TwinAccessIssue>),
-        ("Told", &checks::<TwinAccessError>),
-        ("Told", &checks::<TwinAccessStray>),
-        ("Told", &checks::<TwinAccessCell>),
+        ("Reported", &checks::<TwinAccessIssue>),
+        ("Reported", &checks::<TwinAccessError>),
+        ("Reported", &checks::<TwinAccessStray>),
+        ("Reported", &checks::<TwinAccessCell>),
         ("Protocol", &checks::<TwinAccessProtocol>),
         ("Path", &checks::<TwinAccessPath>),
         ("Hang", &checks::<TwinAccessStuck>),

@@ -1,7 +1,7 @@
 //! The acknowledge counter against its model, every cycle.
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::acks::{Acks, Refused};
+use tsunagi::ap1000p::golden::acks::{Acks, Refused};
 use tsunagi::harness::seed::Case;
 use tsunagi::harness::wave::Probe;
 

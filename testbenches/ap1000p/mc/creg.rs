@@ -1,7 +1,7 @@
 //! The communication registers against their model: every answer, every present bit, who waits and who does not.
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::creg::{Access, Conflict, Cregs, WORDS};
+use tsunagi::ap1000p::golden::creg::{Access, Conflict, Cregs, WORDS};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};
 use tsunagi::harness::wave::Probe;

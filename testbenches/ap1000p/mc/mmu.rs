@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::mmu::{Fault, Lookup, Mmu, ReadError};
+use tsunagi::ap1000p::golden::mmu::{Fault, Lookup, Mmu, ReadError};
 use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};
@@ -211,7 +211,7 @@ struct Open {
 
 /// An answer with its reads, and the cycles it took.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct Reported {
     answer: Result<u32, Fault>,
     reads: usize,
     cycles: u64,
@@ -229,7 +229,7 @@ struct Bench<'a, U> {
     open: [Option<Open>; 2],
     /// Words read since the last answer.
     log: VecDeque<Word>,
-    told: Vec<(usize, Told)>,
+    told: Vec<(usize, Reported)>,
     misses: u32,
     /// The last table that was made.
     free: u32,
@@ -372,7 +372,7 @@ impl<'a, U: Width> Bench<'a, U> {
         })?;
         self.told.push((
             c,
-            Told {
+            Reported {
                 answer: want,
                 reads,
                 cycles: now - taken,
@@ -408,7 +408,7 @@ impl<'a, U: Width> Bench<'a, U> {
     }
 
     /// One lookup, alone.
-    fn ask(&mut self, c: usize, lookup: Lookup) -> Result<Told, String> {
+    fn ask(&mut self, c: usize, lookup: Lookup) -> Result<Reported, String> {
         self.requests[c].push(lookup);
         self.finish()?;
         Ok(self.told.last().expect("finished").1)
@@ -548,7 +548,7 @@ fn follows<U: Width>(case: &Case, start: &str, gaps: Gaps, slow: bool, probe: &P
         }
         bench.finish()?;
     }
-    let count = |is: &dyn Fn(&Told) -> bool| bench.told.iter().filter(|(_, told)| is(told)).count();
+    let count = |is: &dyn Fn(&Reported) -> bool| bench.told.iter().filter(|(_, told)| is(told)).count();
     let counts = Counts {
         hits: count(&|told| told.reads == 0 && told.answer.is_ok()),
         walks: count(&|told| told.reads > 0 && told.answer.is_ok()),
@@ -632,7 +632,7 @@ fn run(test: &'static str, check: impl Fn(Bench<Ap1000pMmu>) -> Result<(), Strin
 }
 
 /// It has this answer after so many reads.
-fn is(told: Told, answer: Result<u32, Fault>, reads: usize) -> Result<(), String> {
+fn is(told: Reported, answer: Result<u32, Fault>, reads: usize) -> Result<(), String> {
     holds(Rule::Answer, told.answer == answer, || {
         format!("{told:x?}, not {answer:x?}")
     })?;

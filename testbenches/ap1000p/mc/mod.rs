@@ -2,7 +2,7 @@
 
 mod access;
 mod acks;
-mod asks;
 mod creg;
 mod mmu;
+mod mmu_mux;
 mod wtp;

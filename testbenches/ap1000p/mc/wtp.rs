@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::wtp::{ENTRIES, LOCAL_BITS, Remote, Tags, Update};
+use tsunagi::ap1000p::golden::wtp::{ENTRIES, LOCAL_BITS, Remote, Tags, Update};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};
 use tsunagi::harness::wave::Probe;

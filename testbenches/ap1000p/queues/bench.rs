@@ -1,12 +1,12 @@
 //! The queues with their model, their writers and takers, and a memory.
 
 use std::collections::{BTreeSet, VecDeque};
+use tsunagi::net::torus::Class;
 
-use tsunagi::ap1000p::command::message;
-use tsunagi::ap1000p::queues::{Element, QueuesModel, Region};
+use tsunagi::ap1000p::golden::command::message;
+use tsunagi::ap1000p::golden::queues::{Element, QueuesModel, Region};
+use tsunagi::ap1000p::golden::{Label, Queue, Word};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::send::Traffic;
-use tsunagi::ap1000p::{Label, Queue, Word};
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::{MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Recorder, Rng};
@@ -36,7 +36,7 @@ pub enum Rule {
     /// What block mode stops, or what there is no region for, is not spilled.
     Blocks,
     /// Interrupts and counters say what is.
-    Told,
+    Reported,
     /// Where it says that it is at rest, an edge changes nothing.
     Rest,
     /// Everything comes, and then there is rest.
@@ -52,7 +52,7 @@ impl Rule {
         Rule::Waits,
         Rule::Full,
         Rule::Blocks,
-        Rule::Told,
+        Rule::Reported,
         Rule::Rest,
         Rule::Hang,
     ];
@@ -262,7 +262,7 @@ impl<'a, U: Ports> Bench<'a, U> {
             format!("{before:x?} becomes {now:x?} within the cycle")
         })?;
         self.seen = before;
-        holds(Rule::Told, !(before.stable && self.on_the_way), || {
+        holds(Rule::Reported, !(before.stable && self.on_the_way), || {
             format!("stable in cycle {} with a direct word on its way", self.cycle)
         })?;
         self.on_the_way = direct.is_some();
@@ -278,7 +278,7 @@ impl<'a, U: Ports> Bench<'a, U> {
         let cycle = self.cycle;
         self.cycle += 1;
         let fault = |what: &dyn std::fmt::Display| format!("{what}, in cycle {cycle}");
-        let broken = |e: tsunagi::ap1000p::queues::Broken| fault(&e);
+        let broken = |e: tsunagi::ap1000p::golden::queues::Broken| fault(&e);
         let wrong = |e: tsunagi::harness::stream::ProtocolError| fault(&format!("{:?}: {e}", Rule::Protocol));
 
         let mem = before.mem;
@@ -299,7 +299,7 @@ impl<'a, U: Ports> Bench<'a, U> {
         self.data.step(beat.as_ref(), ports.wr_data_ready).map_err(wrong)?;
 
         // What comes out was in before this cycle.
-        for class in [Traffic::Request, Traffic::Reply] {
+        for class in [Class::Request, Class::Reply] {
             let (c, out) = (class as usize, before.out[class as usize]);
             if out.is_some() && self.fresh[c] {
                 self.offered[c] = cycle;
@@ -462,8 +462,8 @@ impl<'a, U: Ports> Bench<'a, U> {
         }
         let seen = self.dut.seen();
         let rest = seen.held == 0 && seen.spilled == 0 && !seen.fill && !seen.full;
-        holds(Rule::Told, rest, || format!("at rest: {seen:x?}"))?;
-        holds(Rule::Told, self.told[0] == self.refused, || {
+        holds(Rule::Reported, rest, || format!("at rest: {seen:x?}"))?;
+        holds(Rule::Reported, self.told[0] == self.refused, || {
             format!("{} bursts were refused, told {}", self.refused, self.told[0])
         })
     }

@@ -1,8 +1,8 @@
 //! The ports of the queues, and of their twins.
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::queues::Region;
-use tsunagi::ap1000p::{Label, Queue, Word};
+use tsunagi::ap1000p::golden::queues::Region;
+use tsunagi::ap1000p::golden::{Label, Queue, Word};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut};
 use verilated::Unit;
 
@@ -93,7 +93,7 @@ macro_rules! ports {
             fn seen(&self) -> Seen {
                 let bit = |bits: u8, class: usize| bits >> class & 1 == 1;
                 let out = |class: usize| {
-                    let queues = Queue::ALL.into_iter().filter(|queue| queue.traffic() as usize == class);
+                    let queues = Queue::ALL.into_iter().filter(|queue| queue.class() as usize == class);
                     let queues: u8 = queues.map(Queue::bit).sum();
                     let data = (self.out_data_o.get() >> (32 * class)) as u32;
                     let word = Word { data, end: bit(self.out_end_o.get(), class) };
@@ -149,7 +149,7 @@ ports!(
     TwinQueuesAsleep: u64, true;
     TwinQueuesKeeps: u64, true;
     TwinQueuesDozes: u64, false;
-    TwinQueuesTold: u64, true;
+    TwinQueuesReported: u64, true;
     TwinQueuesBlocks: u64, true;
     TwinQueuesGone: u64, true;
     TwinQueuesHang: u64, true;

@@ -2,15 +2,16 @@
 //! its order, and that nothing is told, asked or counted before what must be in memory is there.
 
 use std::collections::VecDeque;
+use tsunagi::net::torus::Class;
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::creg::Access;
-use tsunagi::ap1000p::mmu::Lookup;
-use tsunagi::ap1000p::receive::{Class, Effect, Outcome, Receiver, What, Why};
+use tsunagi::ap1000p::golden::creg::Access;
+use tsunagi::ap1000p::golden::mmu::Lookup;
+use tsunagi::ap1000p::golden::receive::{Effect, Outcome, Receiver, What, Why};
+use tsunagi::ap1000p::golden::ring::{Place, Ring, Rings, slots};
+use tsunagi::ap1000p::golden::word::{Failed, Op, Request, perform};
+use tsunagi::ap1000p::golden::{Queue, Word};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::ring::{Place, Ring, Rings, slots};
-use tsunagi::ap1000p::word::{Failed, Op, Request, perform};
-use tsunagi::ap1000p::{Queue, Word};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};
@@ -455,10 +456,10 @@ impl<'a, U: Receive> Bench<'a, U> {
                 Effect::Ringed { place, words } => self.ringed.push_back((number, (*place, *words))),
             }
         }
-        if let Some((why, what)) = outcome.told {
+        if let Some((why, what)) = outcome.reported {
             self.broken.push_back((number, (why as u8, what)));
         }
-        let why = outcome.told.map(|(why, _)| why);
+        let why = outcome.reported.map(|(why, _)| why);
         self.due.push(Due {
             words: words.to_vec(),
             outcome,

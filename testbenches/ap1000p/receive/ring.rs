@@ -1,13 +1,13 @@
 //! Messages for ring buffers: in all sets, over the ends of rings of all sizes, without a ring, without room.
 
 use testbenches::rtl::*;
-use tsunagi::ap1000p::receive::Class;
+use tsunagi::ap1000p::golden::ring::{Ring, Rings};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::ring::{Ring, Rings};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::Gaps;
 use tsunagi::harness::wave::Probe;
+use tsunagi::net::torus::Class;
 
 use super::bench::{Bench, Receive, Rule};
 use super::{context, flag, head, put, words};

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use testbenches::name;
 use tsunagi::Addr;
-use tsunagi::cenju3::packet::{Kind, Packet, PacketHeader, Route};
+use tsunagi::cenju3::golden::packet::{Kind, Packet, PacketHeader, Route};
 use tsunagi::harness::seed::Rng;
 
 use super::*;
@@ -216,8 +216,8 @@ fn bad_packets_leave_no_trace() {
 }
 
 #[test]
-fn refused_writes_are_told_and_not_published() {
-    let test = "receiver::tests::refused_writes_are_told_and_not_published";
+fn refused_writes_are_reported_and_not_published() {
+    let test = "receiver::tests::refused_writes_are_reported_and_not_published";
     all_gaps::<Cenju3Receiver>(test, Faults::Memory, 0);
     all_gaps::<Cenju3ReceiverWide>(test, Faults::Memory, HALTS);
     all_gaps::<Cenju3ReceiverSmall>(test, Faults::Memory, 0);

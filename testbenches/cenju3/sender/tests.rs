@@ -1,7 +1,7 @@
 //! What a Sender is put through.
 
 use testbenches::name;
-use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 
 use super::*;
 use crate::STARTS;

@@ -1,12 +1,10 @@
 //! The composed machine and the machine as one RTL top do the same in every clock cycle.
 
-#[path = "../../../tests/machine_driver/mod.rs"]
-mod machine_driver;
-
-use machine_driver::{Driver, FREE, pattern, replayable};
+use support::cenju3::{Driver, FREE, pattern};
+use support::this_test;
 use testbenches_machine::rtl::{Cenju3Machine, Cenju3MachineOpen, TwinMachineOpen};
 use testbenches_machine::{SingleTop, Top};
-use tsunagi::cenju3::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::{R_CTRL_IE_ARRIVAL_MASK, R_CTRL_IE_END_MASK, ROUTE_DST_MASK};
 use tsunagi::cenju3::rtl::ports::Hardware;
@@ -111,9 +109,9 @@ fn agree<U: Top>(probe: &Probe, config: &Config) -> Vec<Event> {
 
 #[test]
 fn the_composed_machine_agrees_with_the_single_top_in_every_event() {
-    let test = "the_composed_machine_agrees_with_the_single_top_in_every_event";
+    let test = this_test!();
     for (net_ns, phase_ns) in [(50, 0), (37, 11)] {
-        replayable(test, |probe| {
+        test.run(|probe| {
             let events = agree::<Cenju3Machine>(probe, &config::<Cenju3Machine>(net_ns, phase_ns));
             same_packets(&events, |head| NodeId(head & ROUTE_DST_MASK as u16)).unwrap();
             agree::<Cenju3MachineOpen>(probe, &config::<Cenju3MachineOpen>(net_ns, phase_ns));

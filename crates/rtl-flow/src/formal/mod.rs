@@ -6,14 +6,16 @@ mod smt;
 use std::collections::BTreeSet;
 use std::fs;
 use std::iter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use regex::Regex;
 
+use crate::pages::{self, Part};
 use crate::{Entry, Flow, FlowError, Outcome, pool};
+pub use proofs::sources;
 use proofs::{Broken, Mode, Proof, Proofs};
 use smt::{Answer, Break, Problem, Question, compile, leaf};
 
@@ -29,8 +31,8 @@ pub struct Args {
     /// Instead, show that each property fails on a broken line
     #[arg(long)]
     twins: bool,
-    /// The list of proofs
-    #[arg(long, default_value = "formal/proofs.toml")]
+    /// The folder of the proofs
+    #[arg(long, default_value = "formal")]
     proofs: PathBuf,
     /// How many solvers run at a time; default: one a core
     #[arg(long)]
@@ -89,6 +91,30 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         "proofs and covers, none failed"
     };
     Ok(format!("rtl-flow formal: {} {what}", rows.len()))
+}
+
+/// What is proved, for docs/formal.md.
+pub fn part(proofs: &Path) -> Result<Part, FlowError> {
+    let mut rows = Vec::new();
+    for proof in &Proofs::read(proofs)?.proofs {
+        let path = proof.file();
+        let text = fs::read_to_string(&path).map_err(|e| FlowError::io(&path, e))?;
+        let holds = match proof.mode {
+            Mode::Induction => format!("for ever: induction over {} steps", proof.depth),
+            Mode::Bounded => format!("for {} steps from reset", proof.depth),
+        };
+        rows.push([
+            format!("`{}`", proof.name),
+            pages::purpose(&text),
+            holds,
+            proof.parameters(),
+        ]);
+    }
+    Ok(Part {
+        page: "docs/formal.md".into(),
+        name: "proofs".into(),
+        text: pages::table(["proof", "claim", "holds", "parameters, over all sets"], rows),
+    })
 }
 
 /// What `f` says of each proof, and of each part of it; how far it is is shown.
@@ -156,7 +182,7 @@ fn prove(flow: &Flow, list: &Proofs, proof: &Proof, set: usize) -> Result<Vec<Ro
 fn break_one(flow: &Flow, list: &Proofs, proof: &Proof, broken: &Broken) -> Result<Row, FlowError> {
     let entry = list.entry(flow, proof, broken.set)?;
     let change = Break {
-        twin: broken.twin(flow)?,
+        twin: broken.twin(flow, proof)?,
         only: &broken.fails,
     };
     let problem = Problem::new(flow, &entry, proof.two_clocks, Some(&change))?;
@@ -214,7 +240,7 @@ fn none_stale(flow: &Flow, list: &Proofs, proof: &Proof) -> Result<(), FlowError
     let mut twins = Vec::new();
     for set in 0..proof.sets.len() {
         let of_set = proof.twins.iter().filter(|twin| twin.set == set);
-        let of_set = of_set.map(|twin| twin.twin(flow)).collect::<Result<_, _>>()?;
+        let of_set = of_set.map(|twin| twin.twin(flow, proof)).collect::<Result<_, _>>()?;
         twins.push((list.entry(flow, proof, set)?, of_set));
     }
     compile(flow, &proof.name, proof.two_clocks, &twins)?;

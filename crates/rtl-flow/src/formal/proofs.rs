@@ -1,6 +1,7 @@
-//! What is proved, as written in `formal/proofs.toml`.
+//! What is proved, as written in the files `proofs.toml` of the folders of `formal/`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -9,45 +10,68 @@ use verilated_build::Twin;
 use crate::entries::sv_files;
 use crate::{Entry, Flow, FlowError, lists};
 
-/// The list. What a field means is told at its head.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// All proofs, and the modules that they share.
+///
+/// ```toml
+/// [[proof]]                      # the module prove_<name> in prove_<name>.sv, once for each set of its parameters
+/// name = "fifo"
+/// unit = "fifo"                  # of the list of units; default: the name
+/// mode = "induction"             # holds for ever; "bounded": no failure within `depth` steps of reset
+/// depth = 2                      # steps of the induction; a property is sampled, and so is seen a step late
+/// cover = 24                     # steps within which every cover goal must be reached
+/// covers = 1                     # in how many sets, from the first; default: all
+/// two_clocks = true              # time is steps of `two_clocks`; clock gates become enables
+/// models = ["cdc_sync"]          # modules of some `model/` that stand for those of the RTL
+/// quick = 1                      # how many sets, from the first, are part of `make test`
+/// sets = [{ W = 2, Depth = 3 }]
+/// lemmas = ["pointers"]          # assertions that only make the others inductive, or a bound that is stated
+///
+/// [[proof.twin]]                 # each assertion that is no lemma must fail when a line of the RTL is broken
+/// name = "TwinFifoOrder"         # one of the list of units; or a name of its own, with `line` and `broken` as there
+/// file = "skid.sv"               # of the library; default: the proof's name
+/// fails = ["order_and_content"]
+/// steps = 20                     # within which they fail; default: the longer of `depth` and `cover`
+/// set = 1                        # shows it, from 0; default: the first
+/// ```
+#[derive(Debug)]
 pub struct Proofs {
-    #[serde(rename = "proof")]
     pub proofs: Vec<Proof>,
-    /// The folder of the list, which has the proofs' modules.
-    #[serde(skip)]
-    folder: PathBuf,
+    /// Every source file of the proofs.
+    sources: Vec<PathBuf>,
 }
 
-/// One proof: the module `prove_<name>`.
+/// The list of one folder.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    #[serde(rename = "proof")]
+    proofs: Vec<Proof>,
+}
+
+/// One proof.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
     pub name: String,
-    /// A unit of the list of units; default: the name.
     unit: Option<String>,
     pub mode: Mode,
-    /// Steps.
     pub depth: u32,
-    /// Steps within which every cover goal is reached.
     pub cover: u32,
-    /// How many of the sets, from the first, have their cover goals looked for; default: all.
     pub covers: Option<usize>,
     #[serde(default)]
     pub two_clocks: bool,
-    /// Modules of `model/` that stand for those of the RTL.
     #[serde(default)]
     models: Vec<String>,
-    /// How many of the sets, from the first, are in the quick form.
     #[serde(default)]
     pub quick: usize,
-    /// Assertions that only make the others inductive, or a bound that is stated: no twin need break them.
     #[serde(default)]
     pub lemmas: BTreeSet<String>,
     pub sets: Vec<BTreeMap<String, i64>>,
     #[serde(default, rename = "twin")]
     pub twins: Vec<Broken>,
+    /// The list that it stands in.
+    #[serde(skip)]
+    list: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -63,95 +87,143 @@ pub enum Mode {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Broken {
-    /// A twin of the list of units, of which only file and lines are taken; or a name of its own, with these three.
     pub name: String,
     file: Option<String>,
     line: Option<String>,
     broken: Option<String>,
     pub fails: Vec<String>,
-    /// Steps within which they fail; default: the longer of the proof's `depth` and `cover`.
     pub steps: Option<u32>,
-    /// Which set shows it, from 0.
     #[serde(default)]
     pub set: usize,
 }
 
 impl Proofs {
-    pub fn read(path: &Path) -> Result<Self, FlowError> {
-        let mut proofs: Proofs = lists::read(path)?;
-        proofs.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        for proof in &proofs.proofs {
-            if proof.sets.is_empty() || proof.twins.iter().any(|twin| twin.set >= proof.sets.len()) {
-                let message = format!("proof `{}` lacks a parameter set that it needs", proof.name);
-                return Err(FlowError::list(path, message));
+    /// Those of all folders of a folder, by their names.
+    pub fn read(root: &Path) -> Result<Self, FlowError> {
+        let mut proofs = Vec::new();
+        for path in folders(root)?.iter().map(|folder| folder.join("proofs.toml")) {
+            if !path.is_file() {
+                continue;
+            }
+            let list: List = lists::read(&path)?;
+            for mut proof in list.proofs {
+                if proof.sets.is_empty() || proof.twins.iter().any(|twin| twin.set >= proof.sets.len()) {
+                    let message = format!("proof `{}` lacks a parameter set that it needs", proof.name);
+                    return Err(FlowError::list(&path, message));
+                }
+                proof.list.clone_from(&path);
+                proofs.push(proof);
             }
         }
-        Ok(proofs)
-    }
-
-    /// Modules that proofs share: those in the folder that are no proofs.
-    fn shared(&self) -> Result<Vec<PathBuf>, FlowError> {
-        let mut shared = sv_files(&self.folder)?;
-        shared.retain(|path| {
-            !path
-                .file_name()
-                .is_some_and(|name| name.to_string_lossy().starts_with("prove_"))
-        });
-        Ok(shared)
+        let sources = sources(root)?;
+        Ok(Self { proofs, sources })
     }
 
     /// The proof's module over one set, for [`Flow::needs`]: it instantiates the unit.
     pub fn entry(&self, flow: &Flow, proof: &Proof, set: usize) -> Result<Entry, FlowError> {
         let unit = proof.unit.as_ref().unwrap_or(&proof.name);
         let of = flow.entries()?.into_iter().find(|entry| entry.unit == *unit);
-        let of = of.ok_or_else(|| FlowError::List {
-            path: self.folder.join("proofs.toml"),
-            message: format!(
-                "proof `{}` is of `{unit}`, which the list of units does not have",
-                proof.name
-            ),
-        })?;
-        let top = format!("prove_{}", proof.name);
+        let of = of.ok_or_else(|| proof.fail(format!("is of `{unit}`, which the list of units does not have")))?;
         // Models first: what they define is not looked for in the library.
-        let model = |name| self.folder.join(format!("model/{name}.sv"));
-        let mut files: Vec<_> = proof.models.iter().map(model).collect();
-        files.push(self.folder.join(format!("{top}.sv")));
-        files.extend(self.shared()?);
+        let mut files = Vec::new();
+        for model in &proof.models {
+            let end = format!("model/{model}.sv");
+            let found = self.sources.iter().find(|path| path.ends_with(&end));
+            files.push(found.ok_or_else(|| proof.fail(format!("needs {end}")))?.clone());
+        }
+        files.push(proof.file());
+        // All modules that some proofs share.
+        let is_shared = |path: &&PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            !name.starts_with("prove_") && path.parent().is_some_and(|folder| !folder.ends_with("model"))
+        };
+        files.extend(self.sources.iter().filter(is_shared).cloned());
         files.extend(of.files);
+        let params = proof.sets[set].iter();
         Ok(Entry {
             name: format!("{}-{set}", proof.name),
-            top,
-            params: proof.sets[set]
-                .iter()
-                .map(|(name, value)| (name.clone(), value.to_string()))
-                .collect(),
+            top: proof.top(),
+            params: params.map(|(name, value)| (name.clone(), value.to_string())).collect(),
             files,
             ..of
         })
     }
 }
 
+impl Proof {
+    /// Its module.
+    fn top(&self) -> String {
+        format!("prove_{}", self.name)
+    }
+
+    /// The module's file.
+    pub fn file(&self) -> PathBuf {
+        self.list.with_file_name(format!("{}.sv", self.top()))
+    }
+
+    /// The values that each parameter has in some set, as `` `W` 1, 2; `Depth` 16 ``.
+    pub fn parameters(&self) -> String {
+        let mut all: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
+        for (name, value) in self.sets.iter().flatten() {
+            all.entry(name).or_default().insert(*value);
+        }
+        let text = all.into_iter().map(|(name, values)| {
+            let values: Vec<String> = values.iter().map(i64::to_string).collect();
+            format!("`{name}` {}", values.join(", "))
+        });
+        text.collect::<Vec<_>>().join("; ")
+    }
+
+    fn fail(&self, message: String) -> FlowError {
+        FlowError::list(&self.list, format!("proof `{}` {message}", self.name))
+    }
+}
+
 impl Broken {
     /// The twin in full.
-    pub fn twin(&self, flow: &Flow) -> Result<Twin, FlowError> {
+    pub fn twin(&self, flow: &Flow, proof: &Proof) -> Result<Twin, FlowError> {
         let listed = flow.units.twins.iter().find(|twin| twin.name == self.name);
         match (&self.file, &self.line, &self.broken, listed) {
             (None, None, None, Some(twin)) => Ok(twin.clone()),
-            (Some(file), Some(line), Some(broken), None) => Ok(Twin {
-                name: self.name.clone(),
-                of: String::new(),
-                file: file.clone(),
-                line: line.clone(),
-                broken: broken.clone(),
-                without: Vec::new(),
-            }),
-            _ => Err(FlowError::List {
-                path: flow.units.path("units.toml"),
-                message: format!(
-                    "twin `{}` of a proof: either it is one of this list and has only `fails`, or it has `file`, `line` and `broken`",
-                    self.name
-                ),
-            }),
+            (file, Some(line), Some(broken), None) => {
+                let file = file.clone().unwrap_or(format!("{}.sv", proof.name));
+                let lost = || proof.fail(format!("breaks {file}, which is in no folder of the library"));
+                Ok(Twin {
+                    name: self.name.clone(),
+                    of: String::new(),
+                    file: flow.units.in_library(&file).ok_or_else(lost)?,
+                    line: line.clone(),
+                    broken: broken.clone(),
+                    without: Vec::new(),
+                })
+            }
+            _ => Err(proof.fail(format!(
+                "has a twin `{}`: either it is one of the list of units and has only `fails`, or it has `line` and \
+                 `broken`",
+                self.name
+            ))),
         }
     }
+}
+
+/// The folders in a folder, sorted.
+fn folders(root: &Path) -> Result<Vec<PathBuf>, FlowError> {
+    let found = fs::read_dir(root).map_err(|e| FlowError::io(root, e))?;
+    let mut folders: Vec<PathBuf> = found.flatten().map(|entry| entry.path()).collect();
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    Ok(folders)
+}
+
+/// Every source file of the proofs in the folders of a folder: proofs, modules that they share, and models.
+pub fn sources(root: &Path) -> Result<Vec<PathBuf>, FlowError> {
+    let mut files = Vec::new();
+    for folder in folders(root)? {
+        files.extend(sv_files(&folder)?);
+        let models = folder.join("model");
+        if models.is_dir() {
+            files.extend(sv_files(&models)?);
+        }
+    }
+    Ok(files)
 }

@@ -1,19 +1,18 @@
 //! Area and speed of every design on one flow, against the figures to reach and against the table that landed last.
 
-mod blocks;
 mod measure;
 mod table;
 mod wrapper;
 
 use std::cmp::Reverse;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use regex::Regex;
 
+use crate::metadata::Target;
+use crate::pages::Part;
 use crate::{Entry, Flow, FlowError, Outcome, lists, pool};
-pub use blocks::Blocks;
 use measure::{Route, Work};
 use table::{Line, Row, Rows};
 
@@ -43,32 +42,30 @@ pub struct Args {
     jobs: usize,
 }
 
-/// The page that shows the landed table, between these lines.
+/// The page that shows the landed table.
 const PAGE: &str = "docs/synthesis.md";
-const BEGIN: &str = "<!-- the table: `rtl-flow synth --record` writes it -->\n";
-const END: &str = "<!-- end of the table -->\n";
+
+/// The landed figures, beside the list of units.
+const TABLE: &str = "synth.json";
 
 pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let designs = flow.designs()?;
-    let blocks = Blocks::read(&flow.units.path("synth.toml"), &designs)?;
-    let table = flow.units.path("synth.json");
+    let table = flow.units.path(TABLE);
     let mut landed: Rows = lists::read_results(&table)?;
     let chosen: Vec<&Entry> = designs
         .iter()
         .filter(|entry| args.unit.as_ref().is_none_or(|regex| regex.is_match(&entry.name)))
-        .filter(|entry| !args.quick || blocks.of(entry).is_some_and(|block| block.quick))
+        .filter(|entry| !args.quick || entry.metadata.synth.as_ref().is_some_and(|target| target.quick))
         .collect();
     if chosen.is_empty() {
         return Err(FlowError::NoDesign.into());
     }
-    let (rows, mut errors) = measure_all(flow, args, &blocks, &chosen);
-    let lines = lines(&chosen, &rows, &blocks, &landed);
+    let (rows, mut errors) = measure_all(flow, args, &chosen);
+    let lines = lines(&chosen, &rows, &landed);
     println!("{}", table::render(&lines, false));
     for line in &lines {
-        if line
-            .block
-            .is_some_and(|block| line.row.verdict(block).starts_with("MISSED"))
-        {
+        let verdict = line.target.map(|target| line.row.verdict(target));
+        if verdict.is_some_and(|verdict| verdict.starts_with("MISSED")) {
             for (clock, path) in &line.row.critical {
                 println!("{} {clock}: {path}", line.name);
             }
@@ -89,7 +86,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         }
         landed.retain(|name, _| designs.iter().any(|design| design.name == *name));
         lists::write_results(&table, &landed)?;
-        show(Path::new(PAGE), &designs, &blocks, &landed)?;
+        part(flow)?.write()?;
         return Ok(format!("rtl-flow synth: {} and {PAGE} are written", table.display()));
     }
     for line in &lines {
@@ -113,9 +110,8 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
 }
 
 /// The figures of all that could be measured, and what went wrong with the others.
-fn measure_all(flow: &Flow, args: &Args, blocks: &Blocks, chosen: &[&Entry]) -> (Rows, Vec<FlowError>) {
-    let block = |entry: &Entry| blocks.of(entry).filter(|block| block.route && !args.quick);
-    let steps = |entry: &&Entry| block(entry).map_or(1, |_| 2 + SEEDS.len() as u64);
+fn measure_all(flow: &Flow, args: &Args, chosen: &[&Entry]) -> (Rows, Vec<FlowError>) {
+    let steps = |entry: &&Entry| routed(entry, args).map_or(1, |_| 2 + SEEDS.len() as u64);
     let bar = ProgressBar::new(chosen.iter().map(steps).sum());
     bar.set_style(ProgressStyle::with_template("synth {bar:40} {pos}/{len} {msg}").expect("a sound template"));
     let step = |entry: &Entry| {
@@ -125,7 +121,7 @@ fn measure_all(flow: &Flow, args: &Args, blocks: &Blocks, chosen: &[&Entry]) -> 
     let mut errors = Vec::new();
     let synthesised = pool::each(args.jobs, chosen.to_vec(), |entry| {
         let work = Work::new(flow, entry, args.fresh)?;
-        let netlist = if blocks.check_only.contains_key(&entry.name) {
+        let netlist = if entry.metadata.check_only.is_some() {
             work.check()?;
             None
         } else {
@@ -137,12 +133,12 @@ fn measure_all(flow: &Flow, args: &Args, blocks: &Blocks, chosen: &[&Entry]) -> 
     let synthesised = good(synthesised, &mut errors);
     let mut harnessed: Vec<_> = synthesised
         .iter()
-        .filter_map(|(entry, work, netlist)| Some((*entry, work, netlist.as_ref()?, block(entry)?)))
+        .filter_map(|(entry, work, netlist)| Some((*entry, work, netlist.as_ref()?, routed(entry, args)?)))
         .collect();
     // The longest runs first, so that the last ones are short.
     harnessed.sort_by_key(|(_, _, netlist, _)| Reverse(netlist.cells.values().sum::<u64>()));
-    let harnessed = pool::each(args.jobs, harnessed, |(entry, work, netlist, block)| {
-        work.wrap(netlist, &block.clocks(entry))?;
+    let harnessed = pool::each(args.jobs, harnessed, |(entry, work, netlist, target)| {
+        work.wrap(netlist, &target.clocks(&entry.clocks))?;
         step(entry);
         Ok((entry, work))
     });
@@ -163,15 +159,19 @@ fn measure_all(flow: &Flow, args: &Args, blocks: &Blocks, chosen: &[&Entry]) -> 
             .filter(|(name, _)| **name == entry.name)
             .map(|(_, r)| r)
             .collect();
-        let complete = block(entry).is_none() || own.len() == SEEDS.len();
+        let complete = routed(entry, args).is_none() || own.len() == SEEDS.len();
         if let Some(netlist) = netlist.as_ref().filter(|_| complete) {
-            rows.insert(
-                entry.name.clone(),
-                Row::new(entry.to_string(), netlist, &entry.clocks, &own),
-            );
+            let row = Row::new(entry.to_string(), netlist, &entry.clocks, &own);
+            rows.insert(entry.name.clone(), row);
         }
     }
     (rows, errors)
+}
+
+/// The figures to reach of a design that is placed and routed.
+fn routed<'a>(entry: &'a Entry, args: &Args) -> Option<&'a Target> {
+    let target = entry.metadata.synth.as_ref();
+    target.filter(|target| target.route && !args.quick)
 }
 
 /// What succeeded; what did not is added to the errors.
@@ -186,40 +186,30 @@ fn good<T>(results: Vec<Result<T, FlowError>>, errors: &mut Vec<FlowError>) -> V
     good
 }
 
-/// The table's lines: those with figures to reach first, in the order of their list.
-fn lines<'a>(entries: &[&Entry], rows: &'a Rows, blocks: &'a Blocks, landed: &'a Rows) -> Vec<Line<'a>> {
-    let mut lines: Vec<(usize, Line)> = entries
-        .iter()
-        .filter_map(|entry| {
-            let (name, row) = rows.get_key_value(&entry.name)?;
-            let place = blocks.blocks.iter().position(|block| block.entry == *name);
-            let line = Line {
-                name,
-                row,
-                block: blocks.of(entry),
-                landed: landed.get(name),
-            };
-            Some((place.unwrap_or(usize::MAX), line))
+/// The table's lines: those with figures to reach first, else in the order of the list.
+fn lines<'a>(entries: &'a [&Entry], rows: &'a Rows, landed: &'a Rows) -> Vec<Line<'a>> {
+    let line = |entry: &&'a Entry| {
+        let (name, row) = rows.get_key_value(&entry.name)?;
+        Some(Line {
+            name,
+            row,
+            target: entry.metadata.synth.as_ref(),
+            landed: landed.get(name),
         })
-        .collect();
-    lines.sort_by_key(|(place, _)| *place);
-    lines.into_iter().map(|(_, line)| line).collect()
+    };
+    let mut lines: Vec<Line> = entries.iter().filter_map(line).collect();
+    lines.sort_by_key(|line| line.target.is_none());
+    lines
 }
 
-/// Puts the landed table into the page, if there is one.
-fn show(page: &Path, designs: &[Entry], blocks: &Blocks, landed: &Rows) -> Result<(), FlowError> {
-    if !page.is_file() {
-        return Ok(());
-    }
-    let text = fs::read_to_string(page).map_err(|e| FlowError::io(page, e))?;
-    let parts = text
-        .split_once(BEGIN)
-        .and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
-    let (before, after) = parts.ok_or_else(|| FlowError::List {
-        path: page.to_path_buf(),
-        message: format!("the lines between which the table stands are missing:\n{BEGIN}{END}"),
-    })?;
+/// The landed table, for its page.
+pub fn part(flow: &Flow) -> Result<Part, FlowError> {
+    let designs = flow.designs()?;
+    let landed: Rows = lists::read_results(&flow.units.path(TABLE))?;
     let designs: Vec<&Entry> = designs.iter().collect();
-    let table = table::render(&lines(&designs, landed, blocks, landed), true);
-    fs::write(page, format!("{before}{BEGIN}\n{table}\n\n{END}{after}")).map_err(|e| FlowError::io(page, e))
+    Ok(Part {
+        page: PAGE.into(),
+        name: "area and speed".into(),
+        text: table::render(&lines(&designs, &landed, &landed), true),
+    })
 }

@@ -6,8 +6,8 @@ use comfy_table::presets;
 use comfy_table::{CellAlignment, Table};
 use serde::{Deserialize, Serialize};
 
-use super::blocks::Block;
 use super::measure::{Netlist, Route};
+use crate::metadata::{AtMost, Target};
 
 /// Worse than the landed table by more than this part is an error.
 const TOLERANCE: f64 = 0.10;
@@ -86,48 +86,48 @@ impl Row {
     }
 
     /// The targets it does not reach, or how far it gets.
-    pub fn verdict(&self, block: &Block) -> String {
+    pub fn verdict(&self, target: &Target) -> String {
         let (mut missed, mut beside) = (Vec::new(), Vec::new());
-        let areas = [("LUT-eq", self.lut_eq, block.lut_eq), ("FF", self.ff, block.ff)];
-        for (what, now, target) in areas {
-            let Some(target) = target else { continue };
+        let areas = [("LUT-eq", self.lut_eq, target.lut_eq), ("FF", self.ff, target.ff)];
+        for (what, now, limit) in areas {
+            let Some(limit) = limit else { continue };
             let over = |limit: f64| now as f64 > limit;
-            if over(target.most) {
-                missed.push(format!("{what} over {}", target.most));
-            } else if target.aim.is_some_and(over) {
+            if over(limit.most) {
+                missed.push(format!("{what} over {}", limit.most));
+            } else if limit.aim.is_some_and(over) {
                 beside.push(what);
             }
         }
         for (clock, now) in self.medians() {
-            let Some(target) = block.fmax else { continue };
-            if now < target.least {
+            let Some(limit) = target.fmax else { continue };
+            if now < limit.least {
                 let clock = if self.fmax.len() > 1 {
                     format!("{clock} ")
                 } else {
                     String::new()
                 };
-                missed.push(format!("{clock}under {} MHz", target.least));
-            } else if target.aim.is_some_and(|aim| now < aim) && !beside.contains(&"Fmax") {
+                missed.push(format!("{clock}under {} MHz", limit.least));
+            } else if limit.aim.is_some_and(|aim| now < aim) && !beside.contains(&"Fmax") {
                 beside.push("Fmax");
             }
         }
-        if block.fmax.is_some() && !block.route {
+        if target.fmax.is_some() && !target.route {
             missed.push("not routed".into());
         }
         // The quick form has no clock to speak of.
-        let area = if block.fmax.is_some() && self.fmax.is_empty() {
+        let area = if target.fmax.is_some() && self.fmax.is_empty() {
             " in area"
         } else {
             ""
         };
         let aims = [
-            block.fmax.and_then(|t| t.aim),
-            block.lut_eq.and_then(|t| t.aim),
-            block.ff.and_then(|t| t.aim),
+            target.fmax.and_then(|t| t.aim),
+            target.lut_eq.and_then(|t| t.aim),
+            target.ff.and_then(|t| t.aim),
         ];
         if !missed.is_empty() {
             format!("MISSED: {}", missed.join(", "))
-        } else if block.fmax.is_none() && block.lut_eq.is_none() && block.ff.is_none() {
+        } else if target.fmax.is_none() && target.lut_eq.is_none() && target.ff.is_none() {
             String::new()
         } else if !beside.is_empty() {
             format!("met{area}; aim not in {}", beside.join(", "))
@@ -150,7 +150,7 @@ pub fn median(values: &[f64]) -> f64 {
 pub struct Line<'a> {
     pub name: &'a str,
     pub row: &'a Row,
-    pub block: Option<&'a Block>,
+    pub target: Option<&'a Target>,
     pub landed: Option<&'a Row>,
 }
 
@@ -178,25 +178,25 @@ pub fn render(lines: &[Line], markdown: bool) -> String {
         let area = |now: u64, then: fn(&Row) -> u64| {
             format!("{now}{}", change(now as f64, line.landed.map(|l| then(l) as f64)))
         };
-        let most = |target: Option<super::blocks::AtMost>| target.map_or(String::new(), |t| limit(t.most, t.aim));
+        let most = |target: Option<AtMost>| target.map_or(String::new(), |t| limit(t.most, t.aim));
         let fmax = row.medians().map(|(clock, now)| {
             let then = line.landed.and_then(|l| l.fmax.get(clock)).map(|seeds| median(seeds));
             format!("{now:.1}{}", change(now, then))
         });
-        let mut verdict = line.block.map_or(String::new(), |block| row.verdict(block));
+        let mut verdict = line.target.map_or(String::new(), |target| row.verdict(target));
         if !markdown && line.landed.is_none() {
             verdict = [verdict.as_str(), "new"].join(if verdict.is_empty() { "" } else { "; " });
         }
         table.add_row([
             format!("{} ({})", row.design, line.name),
             area(row.lut_eq, |l| l.lut_eq),
-            most(line.block.and_then(|b| b.lut_eq)),
+            most(line.target.and_then(|t| t.lut_eq)),
             area(row.ff, |l| l.ff),
-            most(line.block.and_then(|b| b.ff)),
+            most(line.target.and_then(|t| t.ff)),
             row.bram.to_string(),
             fmax.collect::<Vec<_>>().join(" / "),
-            line.block
-                .and_then(|b| b.fmax)
+            line.target
+                .and_then(|t| t.fmax)
                 .map_or(String::new(), |t| limit(t.least, t.aim)),
             verdict,
         ]);

@@ -1,4 +1,5 @@
-//! What a build script over `verilated-build` does and says. Each test runs this package's own build script in a folder of its own.
+//! What a build script over `verilated-build` does and says. Each test runs this package's build script in its own
+//! folder.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -139,15 +140,25 @@ fn exactly_what_changed_is_built_again() {
     );
 }
 
-/// A twin of `of`, with `line` of `file` broken.
-fn twin(of: &str, file: &str, line: &str, broken: &str) -> String {
-    format!("\n[[twin]]\nname = \"Twin\"\nof = \"{of}\"\nfile = \"{file}\"\nline = '{line}'\nbroken = '{broken}'\n")
+/// A twin of the set before it, with `line` of `file` broken.
+fn twin(file: &str, line: &str, broken: &str) -> String {
+    format!("[[unit.set.twin]]\nname = \"Twin\"\nfile = \"{file}\"\nline = '{line}'\nbroken = '{broken}'\n")
+}
+
+/// The list with a twin of `LeafW4`.
+fn with_leaf(twin: &str) -> String {
+    LIST.replace("{ W = 4 }\n", &format!("{{ W = 4 }}\n{twin}"))
+}
+
+/// The list with a twin of `Other`.
+fn with_other(twin: &str) -> String {
+    format!("{LIST}[[unit.set]]\n{twin}")
 }
 
 #[test]
 fn a_twin_is_its_set_with_one_line_broken() {
     let package = Package::new();
-    let list = |line| LIST.to_string() + &twin("LeafW4", "leaf.sv", line, "always_ff @(posedge clk_i) a_o <= a_i;");
+    let list = |line| with_leaf(&twin("leaf.sv", line, "always_ff @(posedge clk_i) a_o <= a_i;"));
     let line = "always_ff @(posedge clk_i) a_o <= a_i + STEP;";
     package.write("units.toml", &list(line));
     assert_eq!(package.rebuilt(), ["leaf_w4", "other", "twin"]);
@@ -163,13 +174,18 @@ fn a_twin_is_its_set_with_one_line_broken() {
     package.write("leaf.sv", &wide);
     assert_eq!(package.rebuilt(), ["leaf_w4", "twin"], "the file counts for both");
     assert_eq!(read("out/twin/twin/leaf.sv"), wide.replace(" + STEP", ""));
+    package.write("units.toml", &list(line).replace("file = \"leaf.sv\"\n", ""));
+    assert!(
+        package.rebuilt().is_empty(),
+        "it is the file that is broken where none is named"
+    );
     package.write("units.toml", &list("`include \"step.svh\""));
     assert!(package.errors().contains("STEP"), "the list counts");
     // A file that is looked for, not listed.
     let step = "localparam logic [W-1:0] STEP = 1;";
     package.write(
         "units.toml",
-        &(LIST.to_string() + &twin("LeafW4", "include/step.svh", step, &step.replace('1', "2"))),
+        &with_leaf(&twin("include/step.svh", step, &step.replace('1', "2"))),
     );
     assert_eq!(package.rebuilt(), ["twin"]);
     package.write("include/step.svh", &format!("{step}\n\n"));
@@ -184,12 +200,12 @@ fn a_twin_may_leave_a_define_out() {
         "other.sv",
         &OTHER.replace("endmodule", "`ifdef CHECK\n  absent u_absent ();\n`endif\nendmodule"),
     );
-    let list = format!(
-        "defines = [\"CHECK\"]\n{}",
-        LIST.replace("name = \"other\"", "name = \"other\"\ndefines = [\"ELSE\"]")
+    let twin = twin("other.sv", "assign a_o = ~a_i;", "assign a_o = a_i;");
+    let list = with_other(&twin).replace("name = \"other\"", "name = \"other\"\ndefines = [\"ELSE\"]");
+    package.write(
+        "units.toml",
+        &format!("defines = [\"CHECK\"]\n{list}without = [\"CHECK\"]\n"),
     );
-    let twin = twin("Other", "other.sv", "assign a_o = ~a_i;", "assign a_o = a_i;");
-    package.write("units.toml", &format!("{list}{twin}without = [\"CHECK\"]\n"));
     let errors = package.errors();
     assert!(errors.contains("unit `Other`") && errors.contains("absent"), "{errors}");
     assert!(!errors.contains("`Twin`"), "{errors}");
@@ -203,36 +219,29 @@ fn a_twin_that_is_out_of_date_stops_the_build() {
     let (line, broken) = ("assign a_o = ~a_i;", "assign a_o = a_i;");
     for (twin, told) in [
         (
-            twin("Other", "other.sv", "assign a_o = !a_i;", broken),
+            twin("other.sv", "assign a_o = !a_i;", broken),
             "unit `Twin`: no line of rtl/other.sv is `assign a_o = !a_i;`: bring the twin up to date with the file",
         ),
         (
-            twin("Other", "twice.sv", line, broken),
+            twin("twice.sv", line, broken),
             "unit `Twin`: 2 lines of rtl/twice.sv are `assign a_o = ~a_i;`: break one that stands there once",
         ),
+        (twin("no.sv", line, broken), "unit `Twin`: rtl/no.sv: No such file"),
         (
-            twin("Other", "no.sv", line, broken),
-            "unit `Twin`: rtl/no.sv: No such file",
-        ),
-        (
-            twin("Other", "other.sv", line, line),
+            twin("other.sv", line, line),
             "unit `Twin`: `broken` must be one line, and another than `line`",
         ),
         (
-            twin("Other", "other.sv", line, "assign\na_o = a_i;").replace('\'', "'''"),
+            twin("other.sv", line, "assign\na_o = a_i;").replace('\'', "'''"),
             "unit `Twin`: `broken` must be one line, and another than `line`",
         ),
         (
-            twin("Other", "leaf.sv", "endmodule", "endmodule // leaf"),
+            twin("leaf.sv", "endmodule", "endmodule // leaf"),
             "unit `Twin`: `other` does not use rtl/leaf.sv",
-        ),
-        (
-            twin("other", "other.sv", line, broken),
-            "unit `Twin`: there is no set `other` for it to be a twin of",
         ),
     ] {
         package.write("twice.sv", &format!("{OTHER}{line}\n"));
-        package.write("units.toml", &(LIST.to_string() + &twin));
+        package.write("units.toml", &with_other(&twin));
         let errors = package.errors();
         assert!(errors.contains(told), "`{told}` is not in: {errors}");
     }
@@ -280,7 +289,7 @@ fn warnings_stop_the_build_unless_they_are_allowed() {
         assert!(errors.contains(told), "`{told}` is not in: {errors}");
     }
     // A twin is allowed what its set is.
-    let twin = twin("Other", "other.sv", "assign a_o = wide;", "assign a_o = ~wide;");
+    let twin = twin("other.sv", "assign a_o = wide;", "assign a_o = ~wide;");
     package.write("units.toml", &(in_set("lint") + &twin));
     assert_eq!(package.rebuilt(), ["leaf_w4", "other", "twin"]);
     let both = format!("allow = [\"WIDTHTRUNC\"]\n{LIST}allow = [\"WIDTHEXPAND\"]\n");
@@ -311,10 +320,11 @@ fn ports_that_rust_cannot_drive_are_refused() {
 }
 
 #[test]
-fn a_bad_list_is_told_by_what_is_bad() {
+fn a_bad_list_is_reported_by_what_is_bad() {
     let package = Package::new();
     for (from, to, told) in [
         ("group = \"one\"", "gruop = \"one\"", "gruop"),
+        ("{ W = 4 }", "{ W = 4 }\nfmax = 200", "unknown field `fmax`"),
         ("name = \"other\"", "name = \"7up\"", "`7up` is not a name for a unit"),
         (
             "name = \"other\"",
@@ -353,6 +363,52 @@ fn a_bad_list_is_told_by_what_is_bad() {
     }
 }
 
+/// Each list names its files from its own folder; the same files from elsewhere are the same.
+#[test]
+fn a_list_of_another_folder_is_part_of_the_list() {
+    let package = Package::new();
+    let (line, broken) = ("assign a_o = ~a_i;", "assign a_o = a_i;");
+    let deep = "[[unit]]\nname = \"other\"\ngroup = \"one\"\nfiles = [\"../other.sv\"]\n\
+                [[unit.set]]\nmetadata.area = 12\n";
+    let (head, _) = LIST
+        .split_once("\n[[unit]]\nname = \"other\"")
+        .expect("it has two units");
+    let list = |pattern: &str| format!("lists = [\"{pattern}\"]\n{head}");
+    package.write("units.toml", &with_other(&twin("other.sv", line, broken)));
+    assert_eq!(package.rebuilt(), ["leaf_w4", "other", "twin"]);
+    package.write("units.toml", &list("*/units.toml"));
+    package.write(
+        "deep/units.toml",
+        &(deep.to_string() + &twin("../other.sv", line, broken)),
+    );
+    assert!(package.rebuilt().is_empty(), "the commands are the same");
+    let output = String::from_utf8(package.build().stdout).expect("UTF-8");
+    assert!(
+        output.contains("cargo::rerun-if-changed=rtl/deep/units.toml\n"),
+        "{output}"
+    );
+    for (text, told) in [
+        (
+            deep.replace("[[unit]]", "library = [\".\"]\n[[unit]]"),
+            "rtl/deep/units.toml: TOML parse error",
+        ),
+        (
+            deep.replace("../other.sv", "other.sv"),
+            "unit `other`: there is no file rtl/deep/other.sv",
+        ),
+        (
+            deep.replace("\"other\"", "\"7up\""),
+            "rtl/deep/units.toml: `7up` is not a name for a unit",
+        ),
+    ] {
+        package.write("deep/units.toml", &text);
+        let errors = package.errors();
+        assert!(errors.contains(told), "`{told}` is not in: {errors}");
+    }
+    package.write("units.toml", &list("*/list.toml"));
+    assert_eq!(package.errors(), "rtl/units.toml: no list is rtl/*/list.toml");
+}
+
 #[test]
 fn missing_tools_are_one_sentence_that_names_the_mend() {
     let package = Package::new();
@@ -364,7 +420,8 @@ fn missing_tools_are_one_sentence_that_names_the_mend() {
         .expect("it starts");
     assert_eq!(
         errors(&output),
-        "Verilator was not found by VERILATOR_ROOT, in .tools/ of the checkout, or on PATH: run `make tools` there once to install it, or set VERILATOR_ROOT"
+        "Verilator was not found by VERILATOR_ROOT, in .tools/ of the checkout, or on PATH: \
+         run `make tools` there once to install it, or set VERILATOR_ROOT"
     );
 }
 
@@ -392,8 +449,8 @@ fn the_model_is_made_by_the_verilator_of_the_runtime() {
     assert_eq!(
         errors(&with(tools, Some("/elsewhere"))),
         format!(
-            "the runtime in `verilated` is of the Verilator in {tools}, and VERILATOR_ROOT names the one in /elsewhere: \
-             set it for both builds, or for neither"
+            "the runtime in `verilated` is of the Verilator in {tools}, \
+             and VERILATOR_ROOT names the one in /elsewhere: set it for both builds, or for neither"
         )
     );
 }
@@ -404,7 +461,8 @@ fn a_netlist_takes_the_place_of_the_sources() {
     package.rebuilt();
     package.write(
         "../netlists/LeafW4.v",
-        "module leaf(clk_i, a_i, a_o);\n  input clk_i;\n  input [3:0] a_i;\n  output [3:0] a_o;\n  assign a_o = a_i;\nendmodule\n",
+        "module leaf(clk_i, a_i, a_o);\n  input clk_i;\n  input [3:0] a_i;\n  output [3:0] a_o;\n  \
+         assign a_o = a_i;\nendmodule\n",
     );
     assert!(package.rebuilt().is_empty(), "nobody asked for netlists");
     let netlists = package.folder.path().join("netlists");

@@ -1,7 +1,7 @@
 //! Ports, clocks and stops of verilated instances.
 
-use verilated::{Clocks, Context, Verilated};
-use verilated_tests::{Mixer, MixerDepth3W24, Slopes, Stopper};
+use verilated::{Clocks, Context, Input, Port, Verilated};
+use verilated_tests::{Mixer, MixerDepth3W24, MixerPorts, MixerUnit, Slopes, Stopper, TwinMixerHalf};
 
 fn reset(dut: &Mixer) {
     dut.rst_i.set(1);
@@ -38,6 +38,34 @@ fn ports_of_every_size_carry_their_values() {
     assert_eq!((MixerDepth3W24::W, MixerDepth3W24::DEPTH), (24, 3));
     let narrow: u32 = MixerDepth3W24::new(&context).data_o.get();
     assert_eq!(narrow >> 24, 0);
+}
+
+/// What any mixer shows after an edge, and the outputs that the edge changed.
+fn any_mixer<U: MixerUnit>() -> (u64, u64, usize, String) {
+    let dut = U::named(&Context::new(), "any");
+    dut.half_i().set(0x1233);
+    dut.wide_i().set_bits(50, 50, 7);
+    let before = dut.snapshot();
+    dut.rise(1);
+    let after = dut.snapshot();
+    assert!(before.has_outputs_of(&before) && !before.has_outputs_of(&after));
+    assert_eq!(before.half_o().get(), 0, "a snapshot stays as it was");
+    let width = after.data_o().width();
+    (
+        after.half_o().get(),
+        after.wide_o().get_bits(0, 50),
+        width,
+        before.changes(&after),
+    )
+}
+
+#[test]
+fn one_trait_has_all_sets_and_twins_of_a_unit() {
+    let (half, wide, width, changes) = any_mixer::<Mixer>();
+    assert_eq!((half, wide, width), (0x1234, 7, 8));
+    assert!(changes.contains("half_o 0, then 0x1234"), "{changes}");
+    assert_eq!(any_mixer::<MixerDepth3W24>().2, 24);
+    assert_eq!(any_mixer::<TwinMixerHalf>().0, 0x1235);
 }
 
 #[test]

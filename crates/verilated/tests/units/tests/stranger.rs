@@ -1,4 +1,4 @@
-//! The two crates as a stranger has them: a crate of its own outside of the checkout, with Verilog of its own, and packaged.
+//! The two crates in a stranger's hands: a crate outside of the checkout with its own Verilog, and the packaged crates.
 
 use std::fs;
 use std::path::Path;
@@ -73,7 +73,7 @@ fn workspace() -> std::path::PathBuf {
         .expect("it is there")
 }
 
-/// Cargo, without network, and with a folder that it shares with other tests: what the crates depend on is compiled once.
+/// Cargo, without network. Its folder is shared with other tests, so the dependencies of the crates are compiled once.
 fn cargo(folder: &Path, arguments: &[&str]) -> Output {
     let mut cargo = Command::new(env!("CARGO"));
     cargo

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use verilated::{CheckpointError, Context, Recorded, Verilated, Wave};
-use verilated_tests::{Mixer, MixerDepth3W24, Stopper};
+use verilated_tests::{Mixer, MixerDepth3W24, Stopper, TwinMixerHalf};
 use wellen::simple;
 
 /// Drives both clocks and the inputs from a counter, and dumps after each edge.
@@ -202,4 +202,14 @@ fn a_panic_leaves_a_wave_of_the_last_cycles_that_agrees_with_the_run() {
         .map(|(at, value)| (*at, format!("{value:032b}")))
         .collect();
     assert_eq!(*random, last);
+}
+
+#[test]
+fn a_broken_twin_has_no_waves() {
+    let folder = tempfile::tempdir().unwrap();
+    let twin = TwinMixerHalf::new(&Context::new());
+    let refused = Wave::create(folder.path().join("twin.vcd"), &[&twin])
+        .err()
+        .expect("a twin has no code for waves");
+    assert!(refused.to_string().contains("is a broken twin"), "{refused}");
 }

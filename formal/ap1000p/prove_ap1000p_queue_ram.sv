@@ -1,0 +1,144 @@
+// `ap1000p_queue_ram` passes the words of a queue's messages on in order, each once, and a message only whole, when it
+// is in.
+//
+// - No word is joined to a message of another number.
+// - What is dropped is reported, and nothing else is dropped.
+// - A full queue has a message that can leave. No place is written twice.
+// - Something is offered 2 cycles after a message is in.
+//
+// One queue, any, is followed. Nothing is assumed of the words but that they are of one queue, which is not full: their
+// places in a message are any. No queue fills within the steps of the proof.
+module prove_ap1000p_queue_ram #(
+    parameter int Which = 0,  // the queue that is followed
+    parameter int Words = 32  // of each of the three
+) (
+    input logic clk_i,
+    input logic rst_i,
+    input logic mark_i,
+    input logic put_valid_i,
+    input logic [2:0] put_queue_i,
+    input logic [2:0] put_number_i,
+    input logic [3:0] put_index_i,
+    input logic put_end_i,
+    input logic [31:0] put_data_i,
+    input logic put_doubt_i,
+    input logic [2:0] forget_i,
+    input logic out_ready_i
+);
+  logic busy, broken, out_valid, out_end;
+  logic [2:0] full, more, out_queue;
+  logic [31:0] out_data;
+  ap1000p_queue_ram #(
+      .First (Words),
+      .Second(Words),
+      .Third (Words),
+      .AgeCap(4)
+  ) dut (
+      .clk_i,
+      .rst_i,
+      .busy_o(busy),
+      .put_valid_i,
+      .put_queue_i,
+      .put_number_i,
+      .put_index_i,
+      .put_end_i,
+      .put_data_i,
+      .put_doubt_i,
+      .forget_i,
+      .broken_o(broken),
+      .full_o(full),
+      .more_o(more),
+      .out_valid_o(out_valid),
+      .out_ready_i,
+      .out_queue_o(out_queue),
+      .out_end_o(out_end),
+      .out_data_o(out_data)
+  );
+  power_up u_power_up (.*);
+  stream_rules #(
+      .W(36)
+  ) u_out (
+      .clk_i,
+      .rst_i,
+      .valid_i(out_valid),
+      .ready_i(out_ready_i),
+      .data_i ({out_queue, out_end, out_data})
+  );
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      one_queue : assume (!put_valid_i || (put_queue_i != '0 && (put_queue_i & (put_queue_i - 3'd1)) == '0));
+      has_room : assume (!put_valid_i || (put_queue_i & full) == '0);
+      not_forgotten : assume (!put_valid_i || (put_queue_i & forget_i) == '0);
+    end
+  end
+
+  // ----------------------------------------------------------------------------- what the queue is, by words in and out
+  // Number and place of a word say whether it goes on; `open_count_q` words of the open message are in.
+  logic put, pop, fits, whole, forgets;
+  logic [2:0] number_q;
+  logic [4:0] open_count_q, open_count;
+  logic [7:0] inside_q;  // words of whole messages
+  assign put = put_valid_i && put_queue_i[Which];
+  assign pop = out_valid && out_ready_i && out_queue[Which];
+  assign fits = put_index_i == '0 || (5'(put_index_i) == open_count_q && put_number_i == number_q && !put_doubt_i);
+  assign forgets = forget_i[Which] && !put;
+  assign open_count = 5'(put_index_i) + 5'd1;
+  assign whole = put && fits && put_end_i;
+
+  // The followed word, and whether a word was dropped that had to be told.
+  logic follow_q, sure_q, dropped_q;  // sure: its message is in
+  logic [7:0] ahead_q;  // words of whole messages before it, or, unless sure, of its own message
+  logic end_q;
+  logic [31:0] word_q;
+  logic enters, forgotten;
+  assign enters = put && fits && mark_i && !follow_q;
+  assign forgotten = follow_q && !sure_q && ((put && (!fits || put_index_i == '0)) || forgets);
+
+  logic midway_q;  // the last word that left did not end its message
+  logic [2:0] from_q;
+  int idle_q;  // cycles with a message held and nothing offered
+  always_ff @(posedge clk_i) begin
+    if (put) open_count_q <= (!fits || put_end_i) ? '0 : open_count;
+    else if (forgets) open_count_q <= '0;
+    if (put) number_q <= put_number_i;
+    inside_q  <= inside_q + (whole ? 8'(open_count) : '0) - 8'(pop);
+    dropped_q <= put ? !fits || (put_index_i == '0 && open_count_q != '0) : forgets && open_count_q != '0;
+    if (enters || (forgotten && put && fits && mark_i)) begin
+      follow_q <= 1'b1;
+      {end_q, word_q} <= {put_end_i, put_data_i};
+      sure_q <= put_end_i;
+      ahead_q <= 8'(put_index_i) + (put_end_i ? inside_q - 8'(pop) : '0);
+    end else if (forgotten) begin
+      follow_q <= 1'b0;
+    end else if (follow_q && !sure_q && whole) begin
+      sure_q  <= 1'b1;
+      ahead_q <= ahead_q + inside_q - 8'(pop);
+    end else if (follow_q && sure_q && pop) begin
+      ahead_q  <= ahead_q - 8'd1;
+      follow_q <= ahead_q != '0;
+    end
+    if (out_valid && out_ready_i) {midway_q, from_q} <= {!out_end, out_queue};
+    idle_q <= inside_q != '0 && !out_valid ? idle_q + 1 : 0;
+    if (rst_i) begin
+      open_count_q <= '0;
+      inside_q <= '0;
+      follow_q <= 1'b0;
+      midway_q <= 1'b0;
+      dropped_q <= 1'b0;
+      idle_q <= 0;
+    end
+    if (!rst_i) begin
+      nothing_invented : assert (!pop || inside_q != '0);
+      order_and_content :
+      assert (!(pop && follow_q && sure_q && ahead_q == '0) || {out_end, out_data} == {end_q, word_q});
+      whole_messages : assert (!(out_valid && midway_q) || out_queue == from_q);
+      one_of_three : assert (!out_valid || (out_queue != '0 && (out_queue & (out_queue - 3'd1)) == '0));
+      reported_if_dropped : assert (!dropped_q || broken);
+      full_can_leave : assert (!full[Which] || inside_q != '0);
+      open_known : assert (dut.open_q[Which] == open_count_q);
+      offers_soon : assert (idle_q <= 2);
+      left : cover (pop && follow_q && sure_q && ahead_q == 8'd1);
+      drops : cover (forgotten);
+    end
+  end
+endmodule

@@ -1,0 +1,131 @@
+//! `tsunagi repro ap1000p`: every experiment on the RTL within its bounds, what the rows say, and bad input.
+
+use serde_json::Value;
+
+use crate::tsunagi;
+
+fn rows(args: &[&str]) -> Vec<Value> {
+    let (code, text, error) = tsunagi(&[&["repro", "ap1000p", "--json"], args].concat());
+    assert_eq!(code, 0, "{error}");
+    serde_json::from_str(&text).expect("an array of rows")
+}
+
+#[test]
+fn every_experiment_is_within_its_bounds() {
+    let rows = rows(&[]);
+    for row in &rows {
+        assert_eq!((&row["machine"], &row["backend"]), (&"ap1000p".into(), &"rtl".into()));
+        assert_ne!(row["pass"], Value::Bool(false), "{row}");
+        assert!(!row["depends_on"].as_array().unwrap().is_empty(), "{row}");
+    }
+    let (_, list, _) = tsunagi(&["list", "--json"]);
+    let list: Vec<Value> = serde_json::from_str(&list).expect("an array of machines");
+    let machine = list.iter().find(|m| m["machine"] == "ap1000p").expect("it is listed");
+    for experiment in machine["experiments"].as_array().unwrap() {
+        let checked = |row: &&Value| row["experiment"] == experiment["id"] && row["pass"] == Value::Bool(true);
+        assert!(rows.iter().filter(checked).count() >= 2, "{experiment}");
+    }
+    let kind = |name: &str| rows.iter().find(|r| r["row"] == name).expect("a row")["kind"].clone();
+    assert_eq!(kind("m1.slope"), "prediction", "the link's rate is another source's");
+    assert_eq!(kind("m1.intercept"), "calibrated");
+    assert_eq!(kind("m1.half"), "own");
+    assert_eq!(kind("m2.more"), "own");
+    assert_eq!(kind("m3.load"), "own");
+    assert_eq!(kind("m4.even"), "own");
+    assert_eq!(kind("c1.moved"), "own");
+    assert_eq!(kind("m3.1_hops"), Value::Null);
+    assert_eq!(kind("m2.intercept"), "calibrated");
+    assert_eq!(kind("c1.data"), "criterion");
+    // The only measurements of this machine that anybody reports.
+    let of_sources = rows.iter().filter(|r| !r["paper"].is_null());
+    let of_sources: Vec<_> = of_sources
+        .map(|r| (r["row"].as_str().unwrap(), r["paper"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(
+        of_sources,
+        [("m1.intercept", 5.1), ("m1.slope", 40.0), ("m2.intercept", 8.6)]
+    );
+    // What is only in the machine's Linux port, or nowhere, has no bounds of the paper.
+    for id in ["C5", "C9", "C27", "C28", "C29", "C30", "M3", "Q1"] {
+        let papers = |r: &&Value| r["experiment"] == id && r["bounds_by"] == "paper";
+        let found: Vec<_> = rows.iter().filter(papers).map(|r| &r["row"]).collect();
+        assert!(found.iter().all(|row| *row == "m3.data"), "{found:?}");
+    }
+}
+
+/// The slope is the link's and the intercept the software's: each moves with its own parameter, and is missed then.
+#[test]
+fn parameters_move_the_rows_they_are_named_by() {
+    let missed = |set: &str| {
+        let (code, text, error) = tsunagi(&["repro", "ap1000p", "--experiment", "m1", "--json", "--set", set]);
+        assert_eq!(code, 1, "{set}: {error}");
+        let rows: Vec<Value> = serde_json::from_str(&text).expect("an array of rows");
+        let failed = rows.iter().filter(|r| r["pass"] == Value::Bool(false));
+        failed
+            .map(|r| r["row"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert!(missed("link_rate=200").contains(&"m1.slope".to_owned()));
+    assert_eq!(missed("call=4000"), ["m1.intercept", "m1.half"]);
+}
+
+#[test]
+fn what_there_is_not_is_refused_by_name() {
+    let refused = |args: &[&str], says: &str| {
+        let (code, _, error) = tsunagi(args);
+        assert_eq!(code, 2, "{error}");
+        assert!(error.contains(says), "{error}");
+    };
+    refused(&["repro", "ap1000p", "--experiment", "C99"], "unknown experiment");
+    refused(&["repro", "ap1000p", "--experiment", "C99"], "C29");
+    refused(
+        &["repro", "ap1000p", "--experiment", "E2"],
+        "ap1000p has no experiment E2",
+    );
+    refused(
+        &["repro", "cenju3", "--experiment", "C1"],
+        "cenju3 has no experiment C1",
+    );
+    let built = "built are 25 MB/s, 8 cycles a word and 200 MB/s, 1 cycles a word";
+    refused(&["repro", "ap1000p", "--set", "link_rate=50"], built);
+    // A clock of its own does not make the links faster.
+    refused(
+        &["repro", "ap1000p", "--set", "period=10"],
+        "link_rate = 25 MB/s with a period of 10 ns",
+    );
+    refused(
+        &["repro", "ap1000p", "--set", "period=10", "--set", "link_rate=50"],
+        "bus_rate = 50 MB/s with a period of 10 ns",
+    );
+    refused(
+        &["repro", "ap1000p", "--set", "link_cycles=1"],
+        "unknown parameter `link_cycles`",
+    );
+    refused(&["repro", "ap1000p", "--set", "s_gap=3"], "unknown parameter `s_gap`");
+    refused(&["repro", "--set", "call=1"], "name it");
+    refused(&["repro", "cenju3", "--full"], "--full is for ap1000p");
+}
+
+#[test]
+fn without_a_machine_the_experiment_says_which() {
+    let (code, text, error) = tsunagi(&["repro", "--experiment", "C2", "--experiment", "E2", "--backend", "rtl"]);
+    assert_eq!(code, 0, "{error}");
+    assert!(text.contains("E2 Fig. 7") && text.contains("C2 section 3.1"), "{text}");
+    assert!(text.find("E2 Fig. 7") < text.find("C2 section"), "{text}");
+}
+
+/// The golden model gives the same verdicts.
+#[test]
+fn the_model_is_within_the_same_bounds() {
+    let rows = rows(&["--backend", "model"]);
+    let mut ids: Vec<&str> = rows.iter().map(|r| r["experiment"].as_str().unwrap()).collect();
+    ids.dedup();
+    assert_eq!(
+        ids,
+        tsunagi::ap1000p::repro::experiments().map(|e| e.id).collect::<Vec<_>>()
+    );
+    assert!(
+        rows.iter()
+            .all(|r| r["backend"] == "model" && r["pass"] != Value::Bool(false))
+    );
+}

@@ -1,0 +1,81 @@
+//! Every criterion of the paper, on both backends. Chance has no part in it: a soak leaves this module out.
+
+mod depends;
+mod model;
+mod rtl;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tsunagi::cenju3::params::Config;
+use tsunagi::cenju3::repro::run;
+use tsunagi::repro::Request;
+use tsunagi::repro::row::{BackendKind, Row};
+use tsunagi::repro::{Outcome, pool};
+
+/// RTL parameters that move nearly every row: what bounds the Receiver, and what bounds the network.
+const USUAL: [(&str, f64); 2] = [("io_period", 50.0), ("s_gap", 60.0)];
+
+fn run_all(backend: BackendKind, config: &Config, threads: usize) -> Vec<Outcome> {
+    run_some(backend, config, threads, &[])
+}
+
+fn run_some(backend: BackendKind, config: &Config, threads: usize, experiments: &[&str]) -> Vec<Outcome> {
+    let request = Request {
+        experiments,
+        backends: &[backend],
+        config,
+        full: false,
+        threads,
+    };
+    run(&request, |_, _| ()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn assert_every_check_is_met(outcomes: &[Outcome]) {
+    let checked = || outcomes.iter().flat_map(|o| &o.rows).filter(|r| r.pass.is_some());
+    let say = |r: &Row| format!("{}: {} {} outside {:?} to {:?}", r.row, r.ours, r.unit, r.low, r.high);
+    let failed: Vec<String> = checked().filter(|r| r.failed()).map(say).collect();
+    assert!(failed.is_empty() && checked().count() > 40, "{}", failed.join("\n"));
+}
+
+/// Every row comes out different when an RTL or memory parameter has another value: its own, where it names one, or one
+/// of the usual. A row that does not is no measurement. Its list has the parameter that moves it.
+fn assert_each_row_moves(backend: BackendKind, outcomes: &[Outcome]) {
+    let mut changes: BTreeMap<(&str, u64), BTreeSet<&str>> = BTreeMap::new();
+    for row in outcomes.iter().flat_map(|o| &o.rows) {
+        let own = row.moves_with;
+        for (name, value) in USUAL.into_iter().filter(|_| own.is_none()).chain(own) {
+            changes
+                .entry((name, value.to_bits()))
+                .or_default()
+                .insert(row.experiment);
+        }
+    }
+    let mut moved: BTreeSet<&str> = BTreeSet::new();
+    for ((name, value), experiments) in changes {
+        let mut config = Config::paper();
+        config
+            .set(name, f64::from_bits(value))
+            .expect("a value within the parameter's range");
+        let experiments: Vec<&str> = experiments.into_iter().collect();
+        let others = run_some(backend, &config, pool::threads(), &experiments);
+        let others: BTreeMap<&str, f64> = others
+            .iter()
+            .flat_map(|o| &o.rows)
+            .map(|r| (r.row.as_str(), r.ours))
+            .collect();
+        for row in outcomes.iter().flat_map(|o| &o.rows) {
+            let counts = row.moves_with.is_none_or(|own| own == (name, f64::from_bits(value)));
+            if counts && others.get(row.row.as_str()).is_some_and(|other| *other != row.ours) {
+                assert!(row.depends_on.contains(&name), "{} moves with {name}", row.row);
+                moved.insert(&row.row);
+            }
+        }
+    }
+    let still: Vec<&str> = outcomes
+        .iter()
+        .flat_map(|o| &o.rows)
+        .map(|r| r.row.as_str())
+        .filter(|r| !moved.contains(r))
+        .collect();
+    assert!(still.is_empty(), "nothing moves {}", still.join(", "));
+}

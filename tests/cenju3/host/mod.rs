@@ -1,0 +1,5 @@
+//! Host software.
+
+mod fake_machine;
+mod machine;
+mod rmwrite;

@@ -1,0 +1,5 @@
+//! Whole machines of RTL.
+
+mod alltoall;
+mod path;
+mod wave;

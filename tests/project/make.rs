@@ -1,0 +1,126 @@
+//! `make sim` prints a line now and then, and at its end no more than fits a screen. `MACHINE=` chooses one machine.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use support::root;
+
+use crate::tsunagi;
+
+fn wait(script: &str) -> Output {
+    let mut command = Command::new("tools/wait.sh");
+    command.args(["working", "sh", "-c", script]).current_dir(root());
+    command.output().unwrap()
+}
+
+/// Twenty seconds, for a line that must come within thirty.
+#[test]
+fn long_work_says_that_it_goes_on() {
+    let output = wait("for i in 1 2 3; do echo \"   Compiling part$i v1 (/somewhere)\"; done; sleep 21");
+    assert!(output.status.success() && output.stderr.is_empty());
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "working: 0 min 20 s, Compiling part3 v1\n"
+    );
+}
+
+#[test]
+fn work_that_fails_is_shown_whole_with_its_code() {
+    let output = wait("echo first; echo second >&2; exit 7");
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "first\nsecond\n");
+    assert!(output.stdout.is_empty());
+}
+
+/// `make -n` of these goals, without installation of tools.
+fn dry_run(goals: &[&str]) -> Output {
+    let mut make = Command::new("make");
+    make.args(["-n", "-o", ".tools/stamp"]).args(goals).current_dir(root());
+    // `make test` hands its flags, its level and its variables on; a make below another one names its folder.
+    for inherited in ["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MACHINE"] {
+        make.env_remove(inherited);
+    }
+    make.output().unwrap()
+}
+
+/// The commands that these goals run.
+pub fn recipe(goals: &[&str]) -> Vec<String> {
+    let output = dry_run(goals);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "make -n {goals:?}: {error}");
+    let commands = String::from_utf8(output.stdout).unwrap();
+    commands.lines().map(str::to_owned).collect()
+}
+
+/// The recipe builds behind `wait.sh`, and runs the experiments briefly.
+#[test]
+fn it_prints_nothing_but_that_and_the_summary() {
+    let lines = recipe(&["sim", "MACHINE=cenju3"]);
+    let [build, run] = &lines[..] else { panic!("{lines:?}") };
+    assert!(
+        build.starts_with("tools/wait.sh ") && build.ends_with(" cargo build --package tsunagi"),
+        "{build}"
+    );
+    assert!(
+        run.contains(" repro cenju3 --backend both --brief --waves --out out"),
+        "{run}"
+    );
+}
+
+/// Names of all machines, as the command has them.
+fn machines() -> Vec<String> {
+    let (_, list, _) = tsunagi(&["list", "--json"]);
+    let list: Vec<Value> = serde_json::from_str(&list).expect("an array of machines");
+    let name = |machine: &Value| machine["machine"].as_str().expect("a name").to_owned();
+    list.iter().map(name).collect()
+}
+
+#[test]
+fn each_machine_is_tested_with_its_programs_and_with_no_other_machines() {
+    let machines = machines();
+    for name in &machines {
+        let lines = recipe(&["test", &format!("MACHINE={name}")]);
+        let runs = |words: &str| lines.iter().any(|line| line.ends_with(words));
+        assert!(
+            runs(&format!(" --package tsunagi --lib --test harness --test {name}")),
+            "{lines:?}"
+        );
+        assert!(
+            runs(&format!(
+                " --package testbenches --test common --test net --test {name}"
+            )),
+            "{lines:?}"
+        );
+        assert!(runs(&format!(" --package {name}-c")), "{lines:?}");
+        for folder in [
+            format!("tests/{name}"),
+            format!("testbenches/{name}"),
+            format!("c/{name}"),
+        ] {
+            assert!(root().join(&folder).is_dir(), "there is no {folder}");
+        }
+        let others = machines.iter().filter(|other| *other != name);
+        for other in others {
+            assert!(
+                !lines.iter().any(|line| line.contains(other.as_str())),
+                "{other} in {lines:?}"
+            );
+        }
+    }
+    assert!(
+        recipe(&["test"])
+            .iter()
+            .any(|line| line.ends_with(" cargo test --workspace"))
+    );
+}
+
+#[test]
+fn a_machine_that_is_not_known_is_named_with_those_that_are() {
+    let output = dry_run(&["test", "MACHINE=no-such"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{error}");
+    assert!(error.contains("MACHINE=no-such: no such machine"), "{error}");
+    for name in machines() {
+        assert!(error.contains(&name), "{error}");
+    }
+}

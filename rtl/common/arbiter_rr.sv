@@ -1,9 +1,9 @@
-// Round-robin arbiter with a registered one-hot grant that is held until its holder is done.
+// Round-robin arbiter with a registered one-hot grant, held until its holder is done.
 //
-// Handshake  `req_i[i]` is held until granted. `grant_o` is one-hot or zero, straight from flip-flops. While a grant stands
-//            and `advance_i` is low nothing changes (lock: a wormhole holds it for its packet). With `advance_i` high, or no
-//            grant standing, the next grant is chosen from `req_i` of that cycle, so in the last cycle of a hold the holder
-//            shows with `req_i` whether it wants another turn.
+// Handshake  a client holds `req_i[i]` until granted. `grant_o` is one-hot or zero, straight from flip-flops. While a
+//            grant stands and `advance_i` is low, nothing changes (lock: a wormhole holds it for its packet). With
+//            `advance_i` high, or with no grant, the arbiter selects the next grant from `req_i` of that cycle. So in
+//            the last cycle of a hold, the holder shows with `req_i` whether it wants another turn.
 // Latency    1 cycle from request to grant; with `advance_i` held high a new grant every cycle.
 // Fairness   the search starts after the last granted index: a waiting request is passed over at most N-1 times.
 // Reset      no grant; index 0 is first in line.

@@ -1,15 +1,15 @@
 // Asynchronous FIFO: a stream from one clock domain to another, at any ratio and phase.
 //
-// Handshake  valid/ready streams, each in its own domain; `in_ready_o` and `out_valid_o` are flip-flops, `out_data_o` is
-//            a memory addressed by flip-flops of the output's domain.
+// Handshake  valid/ready streams, each in its own domain. `in_ready_o` and `out_valid_o` are flip-flops; `out_data_o`
+//            is a memory addressed by flip-flops of the output's domain.
 // Latency    SyncStages + 1 output clock edges after the input edge that takes the word, one more by phase or jitter.
 // Rate       1 word per cycle of the slower clock if Depth covers the round trip (>= 8 at about equal clocks).
-// Full       `in_ready_o` is low; a slot that was read becomes free SyncStages + 1 input edges later.
-// Reset      either side's reset, synchronous to its own clock and as short as one cycle, empties the whole FIFO: it is
-//            carried to the other side and acknowledged, and meanwhile `in_ready_o` and `out_valid_o` are low, so a word
-//            offered at the output is withdrawn by a reset of the input side. Both sides need one reset after power-up,
-//            in any order, overlapping or not; until both had it the outputs mean nothing. Both clocks must run. Open again
-//            within SyncStages + 5 cycles of each clock, twice, after the last reset ends.
+// Full       `in_ready_o` is low. A slot becomes free SyncStages + 1 input edges after its word is read.
+// Reset      either side's reset empties the whole FIFO. It is synchronous to that side's clock and may be as short as
+//            one cycle. The other side receives it and acknowledges it; meanwhile `in_ready_o` and `out_valid_o` are
+//            low. So a reset of the input side withdraws a word offered at the output. Both sides need one reset after
+//            power-up, in any order, overlapping or not; until both had it the outputs mean nothing. Both clocks must
+//            run. The FIFO is open again within SyncStages + 5 cycles of each clock, twice, after the last reset ends.
 // Source     Gray pointers through synchronisers, common practice; the reset handshake is ours.
 module async_fifo #(
     parameter int W = 32,  // bits of a word, >= 1
@@ -36,7 +36,7 @@ module async_fifo #(
     async_fifo_Depth_must_be_a_power_of_two_and_at_least_2 u_bad ();
   end
 
-  // {clear, ack, pointer} of each side, and the same as the other side sees it.
+  // {clear, ack, pointer} of each side, and the copy that the other side sees.
   logic [AddrW+2:0] in_state, in_seen, out_state, out_seen;
   logic [AddrW-1:0] wr, rd;
   logic [W-1:0] mem_q[Depth];
@@ -91,7 +91,7 @@ module async_fifo #(
       .ack_i  (in_seen[AddrW+1])
   );
 
-  always_ff @(posedge in_clk_i) if (in_ready_o) mem_q[wr] <= in_data_i;  // a free place may hold anything
+  always_ff @(posedge in_clk_i) if (in_ready_o) mem_q[wr] <= in_data_i;  // a free slot may hold anything
   assign out_data_o = mem_q[rd];
 
 `ifdef TSUNAGI_ASSERT

@@ -1,15 +1,15 @@
-// One side of an asynchronous FIFO: its pointer, its view of the other side's, and its half of the reset.
+// One side of an asynchronous FIFO: its pointer, its view of the other side's pointer, and its half of the reset.
 //
-// Purpose    The input side claims free places and offers them with `open_o` (the FIFO's ready); the output side claims words
-//            and offers them (the FIFO's valid). What is claimed is taken when `take_i` is high; then the pointer moves on.
-// Pointers   count in Gray code, one bit more than an address. `gray_o` is the place on offer, or the next to be claimed: what
-//            the other side may know of. Ahead: how far the other side's pointer is ahead where nothing can be claimed: Depth
-//            places (the input: full) or none (the output: empty).
+// Purpose    the input side claims free slots and offers them with `open_o` (the FIFO's ready). The output side claims
+//            words and offers them (the FIFO's valid). A high `take_i` uses the claimed slot, and the pointer moves on.
+// Pointers   count in Gray code, one bit more than an address. `gray_o` is the slot on offer, or the next one to claim;
+//            the other side may know of it. Nothing can be claimed when this side's pointer is a fixed distance from
+//            the other side's: Depth slots at the input (full), none at the output (empty).
 // Latency    open_o follows other_i by one edge; every output is a flip-flop, or the XOR of two (addr_o).
-// Reset      `clear_o` asks the other side to empty, `ack_o` answers its request; pointers jump back only while the other side
-//            does not look, and have been 0 for a cycle before the request ends.
-// Source     Gray pointers are common practice; claiming ahead, which takes the comparison out of the loop of the pointer, and the
-//            reset handshake are ours.
+// Reset      `clear_o` asks the other side to empty, `ack_o` answers its request. Pointers jump back only while the
+//            other side does not look, and have been 0 for a cycle before the request ends.
+// Source     Gray pointers are common practice. Ours: claiming ahead, which takes the comparison out of the pointer's
+//            loop, and the reset handshake.
 module async_fifo_side #(
     parameter int AddrW   = 4,    // bits of an address, >= 1
     parameter bit IsInput = 1'b0  // 1: claims free places; 0: claims words
@@ -22,7 +22,7 @@ module async_fifo_side #(
     output logic [AddrW:0] gray_o,
     output logic clear_o,
     output logic ack_o,
-    input logic [AddrW:0] other_i,  // the other side's gray_o, clear_o and ack_o, through synchronisers
+    input logic [AddrW:0] other_i,  // gray_o, clear_o and ack_o of the other side, through synchronisers
     input logic clear_i,
     input logic ack_i
 );
@@ -30,16 +30,16 @@ module async_fifo_side #(
     async_fifo_side_AddrW_must_be_at_least_1 u_bad ();
   end
 
-  // A lap ahead in Gray code: the two top bits are other ones.
+  // A lap ahead in Gray code: the two top bits differ.
   localparam logic [AddrW:0] Lap = IsInput ? (AddrW + 1)'(3) << (AddrW - 1) : '0;
 
-  logic [AddrW:0] ahead_q;  // the place to be claimed next
+  logic [AddrW:0] ahead_q;  // the next slot to claim
   logic before_q;  // its bit 0 a step ago
   logic high_q;  // the next step changes a bit above bit 2, worked out a step ago
   logic open_q, clear_q, ack_q, home_q;
   logic stop, go, claim, step, home;
 
-  // The next code: bit 0 changes in every other step; else it is the bit above the lowest 1, or the top bit.
+  // The next code: every other step changes bit 0; the others change the bit above the lowest 1, or the top bit.
   function automatic logic [AddrW:0] next(input logic [AddrW:0] code, input logic prior, input logic high);
     logic done;
     done = code[0] == prior;
@@ -59,7 +59,7 @@ module async_fifo_side #(
   always_ff @(posedge clk_i) begin
     ack_q  <= clear_i;
     home_q <= home;
-    // Not in one expression: an answer that a four-state simulator does not know yet must not make the request unknown.
+    // Two statements: an acknowledge that is X in a four-state simulator must not make the request X.
     if (rst_i) clear_q <= 1'b1;
     else if (ack_i && home_q) clear_q <= 1'b0;
     if (home) open_q <= 1'b0;
@@ -84,7 +84,7 @@ module async_fifo_side #(
   initial sound_q = 1'b0;
   always_ff @(posedge clk_i) begin
     sound_q <= sound_q || home;
-    // One bit at a time, or the other side may see a place that neither was nor is.
+    // One bit at a time, or the other side may see a slot that the pointer never had.
     if (sound_q && go && !home) assert (((gray_o ^ ahead_q) & ((gray_o ^ ahead_q) - (AddrW + 1)'(1))) == '0);
   end
 `endif

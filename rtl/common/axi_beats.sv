@@ -1,15 +1,18 @@
-// Turns AXI4 bursts into their beats: address, byte lanes and place of each, for FIXED, INCR and WRAP, narrow and unaligned.
+// Turns AXI4 bursts into beats with their addresses and byte lanes: FIXED, INCR and WRAP, narrow and unaligned.
 //
 // Input      an address channel of AXI4. `in_ready_o` depends on `out_ready_i` in the same cycle: put a skid before it.
-// Output     `out_addr_o` of a burst's first beat is as given, that of the others a multiple of the beat's size;
-//            `out_lanes_o` has a bit for each byte of the word that the beat may touch; `out_last_o` with the last.
-// Refused    `out_refuse_o` with every beat of a burst that is exclusive, wider than the word, of a reserved kind, wrapping over
-//            other than 2, 4, 8 or 16 beats or from an unaligned address, longer than 16 beats at one address, or running
-//            across 4 KB: to be answered with an error, and not to be carried out.
+// Output     `out_addr_o` is the given address for a burst's first beat, a multiple of the beat's size for the others.
+//            `out_lanes_o` has a bit for each byte of the word that the beat may touch. `out_last_o` marks the last
+//            beat.
+// Refused    `out_refuse_o` marks every beat of a burst that is exclusive, wider than the word, of a reserved type,
+//            longer than 16 beats at one address, or running across 4 KB. It also marks a wrapping burst of other than
+//            2, 4, 8 or 16 beats, or from an unaligned address. The caller answers such beats with an error and does
+//            not execute them.
 // Latency    1 cycle; 1 beat per cycle, no bubble between bursts.
-// Reset      drops the burst under way.
-// Source     AXI4, A3.4.1. Exclusive accesses: what lies behind has no monitor, and a store that is made although the lock failed
-//            would be worse than a fault; the standard's own way out (perform it, answer OKAY) relies on the master to look.
+// Reset      drops the current burst.
+// Source     AXI4, A3.4.1. Exclusive accesses: the slaves have no monitor, and a store executed although the lock
+//            failed is worse than a fault. The standard's way out (execute it, answer OKAY) relies on the master to
+//            look.
 module axi_beats #(
     parameter int AddrW = 32,  // bits of a byte address, >= 12
     parameter int DataW = 32,  // bits of a word: 32, 64 or 128
@@ -47,7 +50,8 @@ module axi_beats #(
     axi_beats_IdW_must_be_at_least_1 u_bad ();
   end
 
-  // How far a burst reaches beyond its first aligned byte; one that is too wide is refused whatever this says.
+  // The distance that a burst reaches beyond its first aligned byte. A burst that is too wide is refused at any
+  // distance.
   logic fixed, wrap, good_wrap, good_fixed;
   logic [11:0] low, reach;
   logic [12:0] last_byte;
@@ -94,7 +98,7 @@ module axi_beats #(
     else if (load) out_valid_o <= in_valid_i;
   end
 
-  // From the address to the end of the aligned unit of the beat's size that it lies in.
+  // From the address to the end of its aligned unit of the beat's size.
   logic [LaneW-1:0] place;
   assign place = out_addr_o[LaneW-1:0];
   always_comb begin

@@ -9,11 +9,11 @@
 //            axi_write_master.
 // Latency    2 cycles from an AXI4-Lite address to its request, and from a command to its AXI address; 1 for a
 //            response, read data and write data.
-// Rate       1 word per cycle each way, as far as the memory answers within Outstanding - 4 bursts.
+// Rate       1 word per cycle each way, if the memory responds within Outstanding - 4 bursts.
 // Full       at most Outstanding bursts each way await data or response, then commands wait.
-// Misuse     errors of the host become SLVERR; SLVERR and DECERR of the memory become errors of the streams. A slave
-//            that never answers is waited for.
-// Reset      drops everything; AXI's other sides, the host and the memory's client must be reset with it.
+// Misuse     errors of the host become SLVERR; SLVERR and DECERR of the memory become errors of the streams. If a slave
+//            never responds, the bridge waits forever.
+// Reset      drops everything. The AXI master, the AXI slave, the host and the memory's client must be reset with it.
 // busy_o     low when nothing is inside or outstanding.
 // Source     ours. The AXI sides carry the standard's names.
 module axi_bridge #(

@@ -1,13 +1,14 @@
-// Cuts memory bursts into AXI4 bursts that stay within 4 KB, and keeps count of those that are outstanding.
+// Cuts memory bursts into AXI4 bursts that stay within 4 KB, and counts the outstanding ones.
 //
 // Input      memory commands {addr, len = beats - 1}, `in_addr_i` word aligned (lower bits are ignored).
-// Output     an address channel of AXI4: valid holds, with its payload, until taken. A command that crosses a multiple of
-//            4 KB becomes two bursts, cut there; any other stays as it is. Never more: 256 words are at most 4 KB.
-// Notes      `new_o` is a pulse, with `new_len_o`, in the cycle before a burst is offered. The oldest burst that is not done:
-//            `open_valid_o`, `open_final_o` (it ends its command); `done_i` ends it.
+// Output     an address channel of AXI4: valid holds, with its payload, until taken. A command that crosses a multiple
+//            of 4 KB becomes two bursts, cut there; any other becomes one. Two are enough: 256 words are at most 4 KB.
+// Notes      `new_o` is a pulse, with `new_len_o`, in the cycle before a burst is offered. `open_valid_o`: a burst is
+//            not done; `open_final_o`: the oldest such burst ends its command; `done_i` ends that burst.
 // Latency    2 cycles; 1 burst per cycle.
-// Full       at most Outstanding bursts are offered and not done; one further command waits inside, then `in_ready_o` is low.
-// Misuse     a command beyond the last address goes on at address 0.
+// Full       at most Outstanding bursts are offered and not done; one further command waits inside, then `in_ready_o`
+//            is low.
+// Misuse     a command beyond the last address continues at address 0.
 // Reset      drops everything.
 // busy_o     low when nothing is inside or outstanding.
 // Source     the 4 KB rule: AXI4, A3.4.1.
@@ -34,7 +35,7 @@ module axi_burst_cut #(
     input logic done_i
 );
   localparam int LaneW = $clog2(DataW / 8);
-  localparam int EdgeW = 12 - LaneW;  // bits of a word's place within 4 KB
+  localparam int EdgeW = 12 - LaneW;  // bits of a word's index within 4 KB
 
   if (DataW != 32 && DataW != 64 && DataW != 128) begin : gen_bad_data
     axi_burst_cut_DataW_must_be_32_or_64_or_128 u_bad ();
@@ -64,10 +65,10 @@ module axi_burst_cut #(
       .out_data_o ({head_page, head_word, head_len})
   );
 
-  // The place of a command's last word says by its carry whether the command crosses, and if so how far it goes beyond.
+  // The index of a command's last word: its carry says that the command crosses, its low bits how far beyond.
   logic crosses, free, note_ready, second_q;
   logic [EdgeW:0] end_word;
-  logic [7:0] rest_q;  // of a command cut in two: beats of its second burst, minus 1
+  logic [7:0] rest_q;  // beats of the second burst of a command cut in two, minus 1
   logic [AddrW-13:0] page_q;
   logic [EdgeW-1:0] word_q;
 

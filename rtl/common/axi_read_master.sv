@@ -1,13 +1,14 @@
-// Memory read streams (as `dma_read` speaks them) to the read channels of an AXI4 master.
+// Memory read streams (the protocol of `dma_read`) to the read channels of an AXI4 master.
 //
-// Memory     commands {addr, len = beats - 1}, word aligned; data in order, `last` with a command's last word, `err` with
-//            each word that was answered with SLVERR or DECERR.
-// AXI        INCR bursts of whole words, cut at 4 KB (axi_burst_cut), one ID, so answered in order; normal, not cacheable,
-//            not bufferable. `m_axi_rready` does not wait for anything but room; `m_axi_rid` is not looked at.
-// Latency    2 cycles from command to address, 1 from AXI data to memory data. 1 word per cycle, no bubble between commands,
-//            one-word ones included, as far as the slave answers within (Outstanding - 3) bursts.
-// Full       at most Outstanding AXI bursts await data, then commands wait; a word that is not taken stops `m_axi_rready`.
-// Misuse     a slave that never answers is waited for; its data without a burst that asked for them are an assertion.
+// Memory     commands {addr, len = beats - 1}, word aligned. Data come in order, `last` with a command's last word,
+//            `err` with each word that the slave answered with SLVERR or DECERR.
+// AXI        INCR bursts of whole words, cut at 4 KB (axi_burst_cut). All have one ID, so the slave answers in order.
+//            Normal, not cacheable, not bufferable. `m_axi_rready` waits for room only; `m_axi_rid` is ignored.
+// Latency    2 cycles from command to address, 1 from AXI data to memory data. 1 word per cycle, no bubble between
+//            commands, one-word ones included, if the slave answers within (Outstanding - 3) bursts.
+// Full       at most Outstanding AXI bursts await data, then commands wait. A word that the client does not take stops
+//            `m_axi_rready`.
+// Misuse     if a slave never answers, the master waits forever. Data without a requested burst fail an assertion.
 // Reset      drops everything; the slave must be reset, too.
 // busy_o     low when nothing is inside or outstanding.
 // Source     AXI4 (IHI 0022). Names of the AXI side are the standard's.
@@ -56,7 +57,7 @@ module axi_read_master #(
   assign m_axi_arsize = 3'($clog2(DataW / 8));
   assign m_axi_arburst = 2'b01;  // INCR
   assign m_axi_arlock = 1'b0;
-  assign m_axi_arcache = 4'b0010;  // what is read is what memory holds now
+  assign m_axi_arcache = 4'b0010;  // a read returns the present contents of memory
   assign m_axi_arprot = 3'b000;
   assign m_axi_arqos = 4'b0000;
 

@@ -1,15 +1,16 @@
-// AXI4 slave in front of a memory-mapped window: bursts become single accesses, as the host port of a NIC takes them.
+// AXI4 slave in front of a memory-mapped window: bursts become single accesses with the protocol of a NIC's host port.
 //
-// AXI        FIXED, INCR and WRAP; narrow and unaligned; IDs are returned, answers of each direction in order of the addresses.
-//            Refused with SLVERR, and not carried out: exclusive accesses and bursts that break the standard (axi_beats).
-//            Reads and writes do not wait for one another. Cache, protection and quality bits are not looked at.
-// Window     request {write, address of the beat, data, strobes}, then its response {data, error}, in order, as many on
-//            their way as the window takes; data lanes are those of the bus, `strb` of a read says which bytes are asked
-//            for. An error is answered as SLVERR: of a read with its beat, of a write with the burst.
-// Latency    3 cycles from address (and data) to request, 1 from response to answer. 1 beat per cycle, no bubble between bursts,
-//            as far as the window answers within Outstanding - 3 cycles.
+// AXI        FIXED, INCR and WRAP; narrow and unaligned. IDs return with the responses; the responses of each direction
+//            come in the order of the addresses. Refused with SLVERR, and not executed: exclusive accesses and bursts
+//            that break the standard (axi_beats). Reads and writes do not wait for one another. Cache, protection and
+//            quality bits are ignored.
+// Window     request {write, address of the beat, data, strobes}, then its response {data, error}, in order. The window
+//            decides how many are outstanding. Data lanes are those of the bus; `strb` of a read marks the requested
+//            bytes. An error becomes SLVERR: for a read with its beat, for a write with the burst.
+// Latency    3 cycles from address (and data) to request, 1 from window response to AXI response. 1 beat per cycle, no
+//            bubble between bursts, if the window responds within Outstanding - 3 cycles.
 // Full       see axi_window; addresses and data then wait in their channels.
-// Misuse     WLAST is not looked at: beats are counted. Strobes outside a beat's lanes are dropped.
+// Misuse     WLAST is ignored: beats are counted. Strobes outside a beat's lanes are dropped.
 // Reset      drops everything; master and window must be reset, too.
 // busy_o     low when nothing is inside or outstanding.
 // Source     AXI4 (IHI 0022). Names of the AXI side are the standard's.
@@ -17,7 +18,7 @@ module axi_slave #(
     parameter int AddrW = 32,  // bits of a byte address, >= 12
     parameter int DataW = 32,  // bits of a word: 32, 64 or 128
     parameter int IdW = 4,  // bits of an ID, >= 1
-    parameter int Outstanding = 8,  // answers of each direction on their way, >= 1
+    parameter int Outstanding = 8,  // outstanding responses of each direction, >= 1
     localparam int StrbW = DataW / 8
 ) (
     input  logic clk_i,

@@ -1,17 +1,21 @@
-// Carries the beats of reads and of writes to one window, one access at a time, and their answers back. The part that
-// `axi_slave` and `axil_slave` share.
+// Carries beats of reads and writes to one window, one access at a time, and their responses back. `axi_slave` and
+// `axil_slave` share it.
 //
-// Beats      `rd_*` and `wr_*`: valid/ready streams; beats with `refuse` do not reach the window and are answered with an error.
-// Window     as the host port of a NIC: request (valid/ready), then its response (valid/ready), in order; any number of
-//            requests may await theirs. `strb` of a read says which bytes are asked for. Reads and writes take turns where
-//            both wait; among themselves they stay in order.
-// Answers    `r_*` for each beat of a read, `b_*` after the last of a write, in order; OKAY, or SLVERR if the window or the
-//            refusal says so (of a write: at any of its beats). Room for an answer is reserved before the window is asked: a
-//            master that does not take its answers never holds the window, nor reads a write, nor a write reads.
-// Latency    1 cycle from a beat to the window's request, 1 from its response to the answer; 1 beat per cycle.
-// Full       answers for Outstanding beats of reads, or for Outstanding writes, await the window or the master; or twice as many
-//            beats the window: then `*_ready_o` is low.
-// Misuse     a window that never answers is waited for; a response to what it was not asked in a cycle before is an assertion.
+// Beats      `rd_*` and `wr_*`: valid/ready streams. Beats with `refuse` do not reach the window and get an error
+//            response.
+// Window     the protocol of a NIC's host port: request (valid/ready), then its response (valid/ready), in order. Any
+//            number of requests may await responses. `strb` of a read marks the requested bytes. Reads and writes take
+//            turns when both wait; each direction stays in order.
+// Responses  `r_*` for each beat of a read, `b_*` after the last beat of a write, in order. They are OKAY, or SLVERR if
+//            the window reports an error or the beat was refused (for a write: at any of its beats). Room for a
+//            response is reserved before the request goes to the window. So a master that does not take its responses
+//            never holds the window, and reads never hold up writes, nor writes reads.
+// Latency    1 cycle from a beat to the window's request, 1 from the window's response to `r_*` or `b_*`; 1 beat per
+//            cycle.
+// Full       `*_ready_o` is low when Outstanding beats of reads, or Outstanding writes, await the window or the master.
+//            It is also low when twice as many beats await the window.
+// Misuse     if a window never responds, the block waits forever. A response without a request in an earlier cycle
+//            fails an assertion.
 // Reset      drops everything; the window must be reset, too.
 // busy_o     low when nothing is inside or outstanding.
 // Source     ours.
@@ -19,7 +23,7 @@ module axi_window #(
     parameter int AddrW = 32,  // bits of a byte address, >= 1
     parameter int DataW = 32,  // bits of a word, multiple of 8
     parameter int IdW = 1,  // bits of an ID, >= 1
-    parameter int Outstanding = 8,  // answers of each direction on their way, >= 1
+    parameter int Outstanding = 8,  // outstanding responses of each direction, >= 1
     localparam int StrbW = DataW / 8
 ) (
     input  logic clk_i,
@@ -81,7 +85,7 @@ module axi_window #(
     axi_window_Outstanding_must_be_at_least_1 u_bad ();
   end
 
-  // ------------------------------------------------------------------------------------------------------ to the window
+  // ----------------------------------------------------------------------------------------------------- to the window
   logic rd_room, wr_room, req_ready, note_ready, write_next_q, go, write, refuse;
   logic [1:0] req_level;
 
@@ -116,7 +120,7 @@ module axi_window #(
       .level_o    (req_level)
   );
 
-  // ---------------------------------------------------------------------------------------------------------- and back
+  // --------------------------------------------------------------------------------------------------- from the window
   logic note_valid, note_write, note_refuse, note_last, done, err, err_q;
   logic [IdW-1:0] note_id;
   logic [NoteLevelW-1:0] note_level;
@@ -180,7 +184,7 @@ module axi_window #(
   );
   assign b_resp_o = {b_err, 1'b0};
 
-  // Beats of reads, and ends of writes, that have or will need a place in these two.
+  // Beats of reads, and ends of writes, that occupy or will need an entry in these two FIFOs.
   logic [LevelW-1:0] r_due_q, b_due_q;
   assign rd_room = r_due_q != LevelW'(Outstanding);
   assign wr_room = b_due_q != LevelW'(Outstanding);

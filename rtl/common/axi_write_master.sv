@@ -1,16 +1,16 @@
-// Memory write streams (as `dma_write` speaks them) to the write channels of an AXI4 master.
+// Memory write streams (the protocol of `dma_write`) to the write channels of an AXI4 master.
 //
-// Memory     commands {addr, len = beats - 1}, word aligned; data follow their command, with a strobe for each byte and `last`
-//            with a command's last word; one response per command, in order, `err` if any of its bursts was answered with
-//            SLVERR or DECERR.
-// AXI        INCR bursts of whole words, cut at 4 KB (axi_burst_cut), one ID, so answered in order; normal, not cacheable,
-//            not bufferable: a response says that the data have arrived. An address and its data do not wait for one another;
-//            `m_axi_bready` does not wait for anything but room; `m_axi_bid` is not looked at.
-// Latency    2 cycles from command to address, 3 to its first data, 1 from memory data to AXI data, 1 from AXI response to
-//            response. 1 word per cycle, no bubble between commands, one-word ones included, as far as the slave answers
+// Memory     commands {addr, len = beats - 1}, word aligned. Data follow their command, with a strobe for each byte and
+//            `last` with a command's last word. Each command gets one response, in order, with `err` if the slave
+//            answered any of its bursts with SLVERR or DECERR.
+// AXI        INCR bursts of whole words, cut at 4 KB (axi_burst_cut). All have one ID, so the slave answers in order.
+//            Normal, not cacheable, not bufferable: a response means that the data have arrived. An address and its
+//            data do not wait for one another. `m_axi_bready` waits for room only; `m_axi_bid` is ignored.
+// Latency    2 cycles from command to address, 3 to its first data, 1 from memory data to AXI data, 1 from AXI response
+//            to response. 1 word per cycle, no bubble between commands, one-word ones included, if the slave answers
 //            within (Outstanding - 4) bursts.
 // Full       at most Outstanding AXI bursts await their response, then commands wait.
-// Misuse     `mem_data_last_i` is not looked at: words are counted. A slave that never answers is waited for.
+// Misuse     `mem_data_last_i` is ignored: words are counted. If a slave never answers, the master waits forever.
 // Reset      drops everything; the slave must be reset, too.
 // busy_o     low when nothing is inside or outstanding.
 // Source     AXI4 (IHI 0022). Names of the AXI side are the standard's.
@@ -95,7 +95,7 @@ module axi_write_master #(
       .done_i      (end_valid && end_take)
   );
 
-  // Lengths of the bursts whose data are not all in; no more than await their response, so there is always room.
+  // Lengths of the bursts with data still to come. Each of them also awaits its response, so there is always room.
   logic len_valid, len_ready, data_ready, data_take, data_end;
   logic [7:0] len, beat_q;
   logic [$clog2(Outstanding + 1)-1:0] unused_level;
@@ -137,7 +137,7 @@ module axi_write_master #(
       .out_data_o ({m_axi_wlast, m_axi_wstrb, m_axi_wdata})
   );
 
-  // The response of a command's first burst, if it was cut in two, is kept for that of its second.
+  // If a command was cut in two, the error of its first burst waits for the response of its second.
   logic err_q;
 
   skid #(

@@ -1,11 +1,11 @@
 // AXI4-Lite slave in front of a register port, such as the host port of a NIC.
 //
-// AXI        reads and writes do not wait for one another; address and data of a write come in any order; answers of each
-//            direction in order. An error of the port is answered as SLVERR. Protection bits are not looked at.
-// Port       request {write, address as given, data, strobes} (a read asks with all strobes), then its response {data, error}, in
-//            order, as many on their way as the port takes.
-// Latency    2 cycles from address (and data) to request, 1 from response to answer. 1 access per cycle as far as the port
-//            answers within Outstanding - 3 cycles.
+// AXI        reads and writes do not wait for one another. Address and data of a write come in any order. The responses
+//            of each direction come in order. An error of the port becomes SLVERR. Protection bits are ignored.
+// Port       request {write, address as given, data, strobes} (a read sets all strobes), then its response {data,
+//            error}, in order. The port decides how many are outstanding.
+// Latency    2 cycles from address (and data) to request, 1 from port response to AXI response. 1 access per cycle if
+//            the port responds within Outstanding - 3 cycles.
 // Full       see axi_window; addresses and data then wait in their channels.
 // Reset      drops everything; master and port must be reset, too.
 // busy_o     low when nothing is inside or outstanding.
@@ -13,7 +13,7 @@
 module axil_slave #(
     parameter int AddrW = 8,  // bits of a byte address, >= 1
     parameter int DataW = 32,  // bits of a word: 32 or 64
-    parameter int Outstanding = 4,  // answers of each direction on their way, >= 1
+    parameter int Outstanding = 4,  // outstanding responses of each direction, >= 1
     localparam int StrbW = DataW / 8
 ) (
     input  logic clk_i,

@@ -1,12 +1,12 @@
 // Bitwise synchroniser: brings levels, or a Gray-coded count, into another clock's domain.
 //
-// Handshake  none. `data_i` comes straight from flip-flops of the other domain; more than one bit only if at most one
-//            bit changes per edge of that domain's clock (Gray code).
-// Latency    Stages cycles of `clk_i`, one more when a change is missed.
+// Handshake  none. `data_i` comes straight from flip-flops of the other domain. More than one bit is allowed only if at
+//            most one bit changes per edge of that domain's clock (Gray code).
+// Latency    Stages cycles of `clk_i`, one more when the first flip-flop misses a change.
 // Reset      none: it follows its input.
-// Jitter     under TSUNAGI_CDC_JITTER (simulation only) the first flip-flop takes, bit by bit at random, the old or the
-//            new value of a bit in its last change before the clock edge. Parity tells one change from the next, since a
-//            Gray count flips it at each step; a faster source's earlier steps have settled and stay as they are.
+// Jitter     under TSUNAGI_CDC_JITTER (simulation only) the first flip-flop takes the old or the new value of each bit
+//            at random, for the input's last change before the clock edge. Parity tells one change from the next, since
+//            each step of a Gray count flips it. Earlier steps of a faster source have settled and stay as they are.
 // Source     common practice.
 module cdc_sync #(
     parameter int W = 1,  // bits, >= 1
@@ -28,9 +28,9 @@ module cdc_sync #(
 `ifdef TSUNAGI_CDC_JITTER
   logic [W-1:0] before_q, after_q, uncertain;  // around the input's last change
   logic [W-1:0] sampled_q;  // the input at the last clock edge
-  logic parity, change_q, seen_q, jumped_q;  // jumped_q: it had changed with its parity the same (a reset)
+  logic parity, change_q, seen_q, jumped_q;  // jumped_q: the input had changed with its parity the same (a reset)
 
-  // Only here, in simulation, is data also a clock, on purpose: the waiver is for that.
+  // Only here, in simulation, is data also a clock, on purpose; hence the waiver.
   // verilator lint_off SYNCASYNCNET
   assign parity = ^data_i;
   always @(posedge parity or negedge parity) begin

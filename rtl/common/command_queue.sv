@@ -1,7 +1,7 @@
-// Queue of commands before the register in which an engine works one off.
+// Queue of commands in front of an engine's command register.
 //
-// Handshake  valid/ready streams; `in_ready_o` is a flip-flop. The output's taker must be a register.
-// Latency    1 cycle. With Early none: a command that finds nothing waiting is offered in the cycle it comes.
+// Handshake  valid/ready streams; `in_ready_o` is a flip-flop. The output must feed a register.
+// Latency    1 cycle. With Early none: a command that finds the queue empty is offered in the same cycle.
 // Rate       1 command per cycle.
 // Full       two commands wait (with Early, one); then `in_ready_o` is low.
 // Reset      empties it.

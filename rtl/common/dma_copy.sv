@@ -1,17 +1,21 @@
-// DMA copy: moves a range of memory to another, as packets: reads, cuts and writes at a word per cycle.
+// DMA copy: moves a range of memory to another, as packets, and reads, cuts and writes a word per cycle.
 //
-// Command    source and destination word aligned (lower bits are ignored), `cmd_bytes_i` >= 1. The ranges may overlap only where
-//            no word is to be read after it was written: reads run ahead of writes by what fits into the buffers.
-// Memory     a read and a write port, used at the same time, as those of dma_read and dma_write; bursts never leave a packet.
-// Done       one per command, in order, when the last of its writes has its response: `done_err_o` = {write, read}.
-// Bus error  on the read side: that word's packet ends with the word, whose content is whatever the bus gave; on the write side:
-//            that burst. Other packets of the command are copied all the same.
-// Latency    2 cycles from command to read command. 1 word per cycle, no bubble between packets or commands, as far as memory
+// Command    source and destination are word aligned (lower bits are ignored), `cmd_bytes_i` >= 1. Reads run ahead of
+//            writes by the contents of the buffers. So the ranges may overlap only where no word is read after it was
+//            written.
+// Memory     a read and a write port, used at the same time, with the protocols of dma_read and dma_write; bursts never
+//            leave a packet.
+// Done       one per command, in order, when its last write has its response: `done_err_o` = {write, read}.
+// Bus error  on the read side: the packet of that word ends with the word, and the word's content is whatever the bus
+//            gave. On the write side: only that burst is affected. Other packets of the command are copied all the
+//            same.
+// Latency    2 cycles from command to read command. 1 word per cycle, no bubble between packets or commands, if memory
 //            latency <= (Outstanding - 1) bursts.
-// Full       one command waits while another is cut; then `cmd_ready_o` is low. A slow `done_ready_i` stops the writes in the end.
-// Reset      drops everything; the memory must forget the bursts it was told of, too.
+// Full       one command waits while another is cut; then `cmd_ready_o` is low. A slow `done_ready_i` stops the writes
+//            in the end.
+// Reset      drops everything; the memory must forget its bursts, too.
 // busy_o     low when nothing is inside or outstanding.
-// Source     the path of a parcel through Cenju-3's Sender and Receiver with no network between; the block is our own.
+// Source     the path of a parcel through Cenju-3's Sender and Receiver with no network between; the block is ours.
 module dma_copy #(
     parameter int AddrW = 32,  // bits of a byte address
     parameter int DataW = 64,  // bits of a word, power of two, >= 16
@@ -55,7 +59,8 @@ module dma_copy #(
 );
   localparam int KeepW = $clog2(DataW / 8);
   localparam int BytesW = $clog2(PacketBytes) + 1;
-  // Packets between the splitter and `done`, at most: in the write engine's queue and register, announced or about to be, done.
+  // Upper bound of the packets between the splitter and `done`: in the write engine's queue and register, in its burst
+  // queue, awaiting responses, done.
   localparam int Packets = 3 + 4 + Outstanding + 2;
 
   if (PacketBytes < DataW / 8) begin : gen_bad_packet
@@ -65,7 +70,7 @@ module dma_copy #(
     dma_copy_LenW_must_hold_PacketBytes_and_be_below_AddrW u_bad ();
   end
 
-  // Packets: each goes to both engines, and a note of it to the end.
+  // Packets: each goes to both engines, and leaves a note for the end.
   logic packet_valid, packet_go, packet_last, reads, writes, notes;
   logic [AddrW-1:0] packet_src, packet_dst;
   logic [BytesW-1:0] packet_bytes;
@@ -141,7 +146,7 @@ module dma_copy #(
   );
 
   logic packet_done, done_take;
-  logic [2:0] written;  // {long, short, bus}: `short` only where `word_err` was
+  logic [2:0] written;  // {long, short, bus}: `short` only after `word_err`
 
   dma_write #(
       .AddrW(AddrW),
@@ -179,7 +184,7 @@ module dma_copy #(
       .done_err_o      (written)
   );
 
-  // Of each packet: does it end its command; did its source fail. Both are there before it is done.
+  // For each packet: it ends its command; its source failed. Both notes are there before the packet is done.
   logic note_last, note_err, unused_note, unused_err_ready, unused_err_valid;
   logic [$clog2(Packets + 1)-1:0] unused_note_level, unused_err_level;
 
@@ -212,7 +217,7 @@ module dma_copy #(
       .level_o    (unused_err_level)
   );
 
-  logic [1:0] err_q;  // of the command's packets before
+  logic [1:0] err_q;  // of the command's earlier packets
 
   assign done_valid_o = packet_done && note_last;
   assign done_err_o = err_q | {written[0], note_err};

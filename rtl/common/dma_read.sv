@@ -2,18 +2,19 @@
 //
 // Command    `cmd_addr_i` word aligned (lower bits are ignored), `cmd_bytes_i` >= 1.
 // Memory     read commands {addr, len = beats - 1}, cut where the word address is a multiple of BurstBeats, so no burst
-//            leaves the command's range or crosses that alignment; at most Outstanding bursts await data. Room for a whole
-//            burst is reserved before it is asked for: `mem_data_ready_o` is high while data are due, a slow sink never holds the bus.
+//            leaves the command's range or crosses that alignment. At most Outstanding bursts await data. Room for a
+//            whole burst is reserved before the request: `mem_data_ready_o` is high while data are due, and a slow sink
+//            never holds the bus.
 // Output     words with `keep` (bytes in the word, minus 1; all but in the last word), `last`, `err`.
-// Bus error  the word of a beat with `mem_data_err_i` goes out with `err` and `last`; the rest of that command is still
-//            read and thrown away; the next command is not affected.
-// Latency    3 cycles from command to memory command, 1 with Early, where `mem_cmd_*_o` are worked out from flip-flops instead
-//            of being some; 1 from memory data to output. 1 word per cycle, no bubble between
-//            commands, one-word ones included, as far as memory latency <= (Outstanding - 1) bursts.
+// Bus error  the word of a beat with `mem_data_err_i` goes out with `err` and `last`. The engine still reads the rest
+//            of that command and drops it. The next command is not affected.
+// Latency    3 cycles from command to memory command, 1 with Early, where `mem_cmd_*_o` are a function of flip-flops
+//            instead of flip-flops; 1 from memory data to output. 1 word per cycle, no bubble between commands,
+//            one-word ones included, if memory latency <= (Outstanding - 1) bursts.
 // Full       two commands (with Early, one) wait while another is cut; then `cmd_ready_o` is low.
-// next_o     a command given now is cut next: all given before are asked of the memory, but for at most one burst. Whoever
-//            has a choice of commands makes it no earlier than that.
-// Reset      drops everything; the memory must forget the bursts asked for, too.
+// next_o     a command given now is cut next, and at most one burst of all earlier commands is not yet requested. A
+//            client with a choice of commands should not decide earlier.
+// Reset      drops everything; the memory must forget the requested bursts, too.
 // busy_o     low when nothing is inside or outstanding.
 // Source     common practice; buffer-before-request because sender and receiver of a NIC share one bus.
 module dma_read #(
@@ -22,7 +23,7 @@ module dma_read #(
     parameter int LenW = 20,  // bits of a command's length in bytes, > $clog2(DataW / 8), < AddrW
     parameter int BurstBeats = 8,  // words in the longest burst, power of two, 1..256
     parameter int Outstanding = 4,  // bursts that may await data, >= 1
-    parameter bit Early = 1'b0,  // a command given when none waits is cut at once, and asked for right after
+    parameter bit Early = 1'b0,  // a command that finds none waiting is cut at once, and requested right after
     localparam int KeepW = $clog2(DataW / 8)
 ) (
     input logic clk_i,
@@ -90,7 +91,7 @@ module dma_read #(
       .waits_o    (waits)
   );
 
-  // The command being cut, and its next burst, worked out a cycle ahead.
+  // The current command, and its next burst, computed a cycle ahead.
   logic active_q, issue, room, note_ready, final_q, final_d;
   logic [WordW-1:0] word_q;
   logic [CountW-1:0] left_q, left_d;  // words left, minus 1
@@ -98,7 +99,7 @@ module dma_read #(
   logic [7:0] low_d, edge_d, len_q;  // beats minus 1: left, within a burst; up to the alignment; of the burst
 
   assign left_d = load ? next_bytes_m1[LenW-1:KeepW] : left_q - CountW'(len_q) - CountW'(1);
-  // All bursts but a command's first begin at an aligned word.
+  // All bursts except a command's first begin at an aligned word.
   assign edge_d = (load ? ~next_word[7:0] : '1) & 8'(BurstBeats - 1);
   assign low_d = 8'(left_d) & 8'(BurstBeats - 1);
   assign final_d = CountW'(left_d >> $clog2(BurstBeats)) == '0 && low_d <= edge_d;
@@ -145,7 +146,7 @@ module dma_read #(
     assign mem_cmd_len_o   = asked_q;
   end
 
-  // One note per burst that awaits data: does it end its command, and with how many bytes.
+  // One note per burst that awaits data: whether it ends its command, and with how many bytes.
   logic note_valid, note_final, mem_take;
   logic [KeepW-1:0] note_keep;
   logic [$clog2(Outstanding + 1)-1:0] note_level;
@@ -165,8 +166,8 @@ module dma_read #(
       .level_o    (note_level)
   );
 
-  // Data buffer; a burst is asked for only when all its words have room. `drain_q`: after a bus error the rest of the command
-  // is thrown away.
+  // Data buffer. A burst is requested only when all its words have room. `drain_q`: after a bus error the rest of the
+  // command is dropped.
   logic buf_valid, buf_ready, buf_pop, buf_end, buf_err, in_end, drain_q;
   logic [KeepW-1:0] buf_keep;
   logic [RoomW-1:0] buf_level, room_q;
@@ -213,7 +214,7 @@ module dma_read #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       assert (!cmd_valid_i || cmd_bytes_i != '0);
-      // There is always room for what was asked for.
+      // There is always room for requested words.
       assert (!mem_data_valid_i || mem_data_ready_o);
     end
   end

@@ -1,14 +1,14 @@
 // Cuts a parcel (one long transfer) into packets of at most PacketBytes.
 //
 // Handshake  valid/ready streams, a parcel in, its packets out; every output is a flip-flop or the AND of two.
-// Packets    number k takes bytes [k*PacketBytes, (k+1)*PacketBytes) of the parcel: source and destination both advance, so a
-//            packet's addresses are aligned exactly as the parcel's. `out_flags_o` is zero but on the last packet; `user` is
-//            copied to each; `out_seq_o` counts packets from 0 within the parcel, modulo 2**SeqW.
+// Packets    number k takes bytes [k*PacketBytes, (k+1)*PacketBytes) of the parcel. Source and destination both
+//            advance, so a packet's addresses have the parcel's alignment. `out_flags_o` is zero except on the last
+//            packet; `user` is copied to each. `out_seq_o` counts packets from 0 within the parcel, modulo 2**SeqW.
 // Latency    2 cycles to the first packet, 1 with Early; then 1 packet per cycle, no bubble between parcels.
 // Full       two parcels (with Early, one) wait while another is cut; then `in_ready_o` is low.
 // Misuse     a parcel of 0 bytes gives one packet of 0 bytes, first and last; the caller checks lengths.
-// Reset      drops what is inside, in mid-flight too.
-// Source     Cenju-3's Sender cuts parcels of up to 128 KB into 512-byte packets; the block is our own.
+// Reset      drops its contents, in mid-flight too.
+// Source     Cenju-3's Sender cuts parcels of up to 128 KB into 512-byte packets; the block is ours.
 module dma_splitter #(
     parameter int AddrW = 32,  // bits of an address, > $clog2(PacketBytes)
     parameter int LenW = 18,  // bits of a parcel's length in bytes, > $clog2(PacketBytes)
@@ -16,7 +16,7 @@ module dma_splitter #(
     parameter int FlagsW = 2,  // bits shown on the last packet only, >= 1
     parameter int UserW = 8,  // bits copied to each packet, >= 1
     parameter int SeqW = 8,  // bits of the packet number, >= 1
-    parameter bit Early = 1'b0,  // a parcel given when none waits is cut at once
+    parameter bit Early = 1'b0,  // a parcel that finds none waiting is cut at once
     localparam int BytesW = $clog2(PacketBytes) + 1
 ) (
     input logic clk_i,
@@ -51,7 +51,7 @@ module dma_splitter #(
 
   logic next_valid, load, step, unused_waits;
   logic [AddrW-1:0] next_src, next_dst, src_q, dst_q;
-  logic [LenW-1:0] next_left, left_q, left_d;  // bytes of this packet and those after it
+  logic [LenW-1:0] next_left, left_q, left_d;  // bytes of this packet and the later ones
   logic [FlagsW-1:0] next_flags, flags_q;
   logic [UserW-1:0] next_user, user_q;
   logic [SeqW-1:0] seq_q;

@@ -1,17 +1,19 @@
-// DMA write engine: writes one packet per {address, bytes} command to memory, and says how it ended.
+// DMA write engine: writes one packet per {address, bytes} command to memory, and reports how it ended.
 //
 // Command    `cmd_addr_i` word aligned (lower bits are ignored), `cmd_bytes_i` >= 1.
 // Input      words with `keep` (bytes in the last word, minus 1; all other words are full) and `last`.
 // Memory     write commands {addr, len = beats - 1}, cut where the word address is a multiple of BurstBeats. A burst is
-//            collected before it is announced: the bus never waits for the packet's source, and no byte outside
-//            [addr, addr + bytes) is ever enabled. Data of a burst follow its command. At most Outstanding bursts await
-//            their response.
-// Done       one per command, in order, when the last of its responses is in: `done_err_o` = {long, short, bus}.
-//            short: the packet ended early, what came is written. long: it went on, the rest was thrown away.
-// Latency    2 cycles from a burst's last word to its memory command. 1 word per cycle, no bubble between commands,
-//            one-word ones included, as far as memory latency <= (Outstanding - 1) bursts.
-// Full       two commands wait while a third is written; `in_ready_o` is low without a command, or with two bursts of data.
-// Reset      drops everything; the memory must forget the bursts it was told of, too.
+//            collected before it is announced: the bus never waits for the packet's source, and no byte outside [addr,
+//            addr + bytes) is ever enabled. Data of a burst follow its command. At most Outstanding bursts await their
+//            response.
+// Done       one per command, in order, with its last response: `done_err_o` = {long, short, bus}. short: the packet
+//            ended early, and the words until then are written. long: the packet went on, and the rest was dropped.
+// Latency    1 cycle from a burst's last word to its memory command, 2 to its first data word. 1 word per cycle, no
+//            bubble between commands, one-word ones included, if memory latency <= (Outstanding - 1) bursts.
+// Full       two commands wait while a third is written. `in_ready_o` is low without a command, with four collected
+//            bursts that are not announced, or when the data buffer (room for two bursts and four words or more) is
+//            full.
+// Reset      drops everything; the memory must forget its bursts, too.
 // busy_o     low when nothing is inside or outstanding.
 // Source     common practice; collect-before-announce because sender and receiver of a NIC share one bus.
 module dma_write #(
@@ -92,7 +94,7 @@ module dma_write #(
       .level_o    (cmd_level)
   );
 
-  // The command whose packet comes in; `drain_q`: its words are written, the packet goes on.
+  // The command of the incoming packet. `drain_q`: the command's words are written, the packet goes on.
   logic active_q, drain_q, take, cmd_end, ending, burst_end, is_short, is_long;
   logic [WordW-1:0] word_q, base_q;  // the present word, the first of its burst
   logic [CountW-1:0] left_q;  // words left, minus 1
@@ -135,7 +137,7 @@ module dma_write #(
     end
   end
 
-  // Words of collected bursts, and of the one being collected.
+  // Words of collected bursts, and of the burst in collection.
   logic data_go, data_end;
   logic unused_buf_valid;
   logic [KeepW-1:0] data_keep;
@@ -156,7 +158,7 @@ module dma_write #(
       .level_o    (buf_level)
   );
 
-  // Collected bursts, to be announced: {ends its command, {long, short}, address, beats - 1}.
+  // Collected bursts, not announced: {ends its command, {long, short}, address, beats - 1}.
   logic burst_valid, burst_final, announce, note_ready;
   logic [1:0] burst_err;
   logic [WordW-1:0] burst_word;
@@ -181,7 +183,7 @@ module dma_write #(
   assign mem_cmd_addr_o = {burst_word, KeepW'(0)};
   assign announce = mem_cmd_valid_o && mem_cmd_ready_i;
 
-  // Announced bursts whose data have not all gone, each wholly in the buffer.
+  // Announced bursts with data still to go; the buffer holds each of them whole.
   logic [BufW-1:0] announced_q;
   logic data_done;
 

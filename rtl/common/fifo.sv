@@ -42,7 +42,7 @@ module fifo #(
 
   assign push = in_valid_i && ready_q;
   assign pop  = out_ready_i && valid_q;
-  // Two words or more; at most one free place. The flags below are worked out from these and not from the next level.
+  // Two words or more; at most one free slot. The flags below are computed from these and not from the next level.
   assign some = LevelW'(level_q >> 1) != '0;
   assign near = !ready_q || level_q == LevelW'(Depth - 1);
 
@@ -51,7 +51,7 @@ module fifo #(
   endfunction
 
   always_ff @(posedge clk_i) begin
-    // A free place may hold anything.
+    // A free slot may hold anything.
     if (ready_q) mem_q[wr_q] <= in_data_i;
     if (rst_i) begin
       wr_q <= '0;

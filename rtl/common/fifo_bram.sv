@@ -1,7 +1,7 @@
-// Synchronous FIFO in block RAM: as `fifo`, for depths of hundreds of words.
+// Synchronous FIFO in block RAM: like `fifo`, for depths of hundreds of words.
 //
-// Handshake  as `fifo`. The memory's registered read is the output register: the next word is fetched in the cycle the
-//            present one is taken, so the rate is 1 word per cycle.
+// Handshake  as `fifo`. The memory's registered read is the output register. The next word is fetched in the cycle in
+//            which the present one is taken, so the rate is 1 word per cycle.
 // Latency    2 cycles (write, prefetch) when empty.
 // Full       `in_ready_o` is low with Depth words inside, the prefetched one included.
 // Reset      empties it, in mid-flight too.
@@ -31,7 +31,7 @@ module fifo_bram #(
     fifo_bram_Depth_must_be_at_least_1 u_bad ();
   end
 
-  (* no_rw_check *) logic [W-1:0] mem_q[Depth];  // a place is never read in the cycle it is written
+  (* no_rw_check *) logic [W-1:0] mem_q[Depth];  // no slot is read in the cycle of its write
   logic [W-1:0] out_data_q;
   logic [PtrW-1:0] wr_q, rd_q;
   logic [LevelW-1:0] level_q;  // in the memory and prefetched
@@ -42,7 +42,7 @@ module fifo_bram #(
   assign push  = in_valid_i && ready_q;
   assign pop   = out_ready_i && out_valid_q;
   assign fetch = stored_q && (pop || !out_valid_q);
-  // At most one free place; two words or more in the memory.
+  // At most one free slot; two words or more in the memory.
   assign near  = !ready_q || level_q == LevelW'(Depth - 1);
   assign low   = 2'(level_q);
   assign two   = LevelW'(level_q >> 2) != '0 || (low[1] && (low[0] || !out_valid_q));
@@ -52,7 +52,7 @@ module fifo_bram #(
   endfunction
 
   always_ff @(posedge clk_i) begin
-    // A free place may hold anything.
+    // A free slot may hold anything.
     if (ready_q) mem_q[wr_q] <= in_data_i;
     if (fetch) out_data_q <= mem_q[rd_q];
     if (rst_i) begin

@@ -3,12 +3,13 @@
 // Read       command {addr, len = beats - 1}, then its words in order, `last` on the last one of a burst.
 // Write      command {addr, len = beats - 1}, its words with byte strobes, then one response.
 // Address    in bytes, from 0, word aligned (lower bits are ignored). A word outside the memory reads with `err` and
-//            undefined data; a burst that writes one is answered with `err`, and its words inside are written.
-// Order      a read whose command is taken after a write's response sees what was written; before, it may see either.
-// Latency    3 cycles from read command to first word; response 1 cycle after the last word written. 1 word per cycle each
-//            way, no bubble between bursts.
-// Full       two commands wait behind the burst under way, each way; two write responses wait.
-// Reset      drops what is under way; the memory keeps its contents.
+//            undefined data. A burst that writes such a word gets `err`; its words inside are written.
+// Order      a read whose command is taken after a write's response sees the written data; an earlier read may see
+//            either.
+// Latency    3 cycles from read command to first word; 1 cycle from the last word written to the response. 1 word per
+//            cycle each way, no bubble between bursts.
+// Full       two commands wait behind the current burst, each way; two write responses wait.
+// Reset      drops the current bursts; the memory keeps its contents.
 // Source     common practice; the split into byte-wide memories maps to block RAM of any kind.
 module mem_bram #(
     parameter int DataW = 32,  // bits of a word, power of two, >= 16
@@ -74,7 +75,7 @@ module mem_bram #(
       .level_o    (unused_level[1:0])
   );
 
-  // The memory's registered read is the output register: a word is fetched when the present one is taken.
+  // The memory's registered read is the output register: the next word is fetched when the present one is taken.
   assign fetch   = rd_active_q && (!rd_data_valid_o || rd_data_ready_i);
   assign rd_load = !rd_active_q || (fetch && rd_left_q == '0);
 
@@ -145,7 +146,7 @@ module mem_bram #(
       .rst_i,
       .in_valid_i (wr_take && wr_end),
       .in_ready_o (rsp_ready),
-      .in_data_i  (!wr_inside),         // addresses ascend: so the last word tells
+      .in_data_i  (!wr_inside),         // addresses ascend, so the last word decides
       .out_valid_o(wr_rsp_valid_o),
       .out_ready_i(wr_rsp_ready_i),
       .out_data_o (wr_rsp_err_o),
@@ -165,7 +166,7 @@ module mem_bram #(
 
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin
-    // A burst's last word is where its command says.
+    // A burst's last word comes where its command says.
     if (!rst_i) assert (!wr_take || wr_data_last_i == wr_end);
   end
 `else

@@ -1,17 +1,19 @@
-// N clients read one memory.
+// Connects N read clients to one memory.
 //
-// Client     read commands {addr, len = beats - 1}, each answered with its words in order, `last` with its last one, `err` as the memory
-//            says. `data_data_o`, `data_last_o` and `data_err_o` are the same wires for all: `data_valid_o` tells whose word it is.
-// Memory     the commands as they are, one after another, and their data in that order; at most Outstanding of them await their last
-//            word.
-// Fairness   the client whose last command is longest ago goes first: a command that is its client's first is passed over by at most
-//            N - 1 others, and by two that are inside already.
-// Latency    2 cycles from command to memory command, 1 for the client that was served last; 1 from memory data to data. 1 word per
-//            cycle, no bubble between bursts, one-word ones included, whatever clients they are of, as far as memory latency <=
-//            Outstanding - 1 bursts.
+// Client     read commands {addr, len = beats - 1}. Each gets its words in order, `last` with its last one, `err` as
+//            the memory reports it. All clients share the wires `data_data_o`, `data_last_o` and `data_err_o`;
+//            `data_valid_o` selects the client.
+// Memory     the commands unchanged, one after another, and their data in that order. At most Outstanding commands
+//            await their last word.
+// Fairness   least recently served first. The first command of a client is passed over by at most N - 1 others, and by
+//            two that are inside already.
+// Latency    2 cycles from command to memory command, 1 for the client that was served last; 1 from memory data to
+//            data. 1 word per cycle, no bubble between bursts, one-word ones and those of different clients included,
+//            if memory latency <= Outstanding - 1 bursts.
 // Full       two commands wait inside, then `cmd_ready_o` is low.
-// Misuse     a client that does not take its data holds up all the others: reserve the room before asking, as `dma_read` does.
-// Reset      drops everything; the memory must forget the bursts asked for, too.
+// Misuse     a client that does not take its data holds up all the others: reserve the room before the request, as
+//            `dma_read` does.
+// Reset      drops everything; the memory must forget the requested bursts, too.
 // busy_o     low when nothing is inside or outstanding.
 // Source     common practice.
 module mem_read_mux #(
@@ -78,7 +80,7 @@ module mem_read_mux #(
   assign mem_cmd_valid_o = next_valid && note_ready;
   assign ask = mem_cmd_valid_o && mem_cmd_ready_i;
 
-  // Whose the bursts are that await data, one-hot.
+  // The clients of the bursts that await data, one-hot.
   logic unused_valid;
   logic [N-1:0] whose;
   logic [$clog2(Outstanding + 1)-1:0] note_level;

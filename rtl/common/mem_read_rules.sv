@@ -1,12 +1,12 @@
-// Rules of a memory that is read: data only for bursts that were asked for, in their order, `last` on a burst's last beat. A
-// checker, it drives nothing.
+// Rules of a memory's read side: data only for requested bursts, in order, `last` on a burst's last beat. A checker, it
+// drives nothing.
 //
-// Purpose    A block that reads states with it, under TSUNAGI_ASSERT, what it expects of the memory. A proof (formal/) takes the
-//            same rules as an assumption about the memory (Assume = 1).
+// Purpose    a block that reads states with it, under TSUNAGI_ASSERT, its expectations of the memory. A proof (formal/)
+//            takes the same rules as an assumption about the memory (Assume = 1).
 // Handshake  watches read commands {len = beats - 1} and data beats.
-// Latency    a beat that should not be is reported at the edge at which it is offered.
-// Reset      forgets what was asked for; nothing is checked while `rst_i` is high.
-// Misuse     more than Outstanding bursts at a time are not told apart.
+// Latency    a beat that breaks a rule is reported at the edge at which it is offered.
+// Reset      forgets the requests; nothing is checked while `rst_i` is high.
+// Misuse     it confuses more than Outstanding bursts at a time.
 // Source     AXI4's rules for one ID.
 module mem_read_rules #(
     parameter int Outstanding = 4,  // bursts that may await data, >= 1

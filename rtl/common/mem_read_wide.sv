@@ -1,14 +1,16 @@
-// A client with narrow words reads a memory with wide ones.
+// Connects a read client with narrow words to a memory with wide ones.
 //
-// Client     read commands {addr, len = words - 1}, aligned to a narrow word (lower bits are ignored), and their words in order, `last`
-//            with a command's last one. Each word of a beat with an error has the error.
-// Memory     read commands {addr, len = beats - 1} of the wide words that the client's are in: it reads up to a beat's width less
-//            one word to each side of them.
-// Latency    1 cycle from command to memory command, 1 from memory data to data. 1 narrow word per cycle, no bubble between
-//            bursts, one-word ones included (each is a beat of its own), as far as memory latency <= Outstanding - 2 bursts.
-// Full       at most Outstanding bursts are not at their last word, two more commands wait. Depth beats wait to become words, then
-//            the memory waits: with as many as the client's bursts may have, it never does.
-// Reset      drops everything; the memory must forget the bursts asked for, too.
+// Client     read commands {addr, len = words - 1}, aligned to a narrow word (lower bits are ignored), and their words
+//            in order, `last` with a command's last one. Each word of a beat with an error has the error.
+// Memory     read commands {addr, len = beats - 1} for the wide words that contain the client's words. They read up to
+//            a beat's width less one word to each side.
+// Latency    1 cycle from command to memory command, 1 from memory data to data. 1 narrow word per cycle, no bubble
+//            between bursts, one-word ones included (each is a beat of its own), if memory latency <= Outstanding - 2
+//            bursts.
+// Full       at most Outstanding bursts are before their last word; two more commands wait. Depth beats wait for
+//            conversion, then the memory waits. If Depth covers all beats of the client's outstanding bursts, the
+//            memory never waits.
+// Reset      drops everything; the memory must forget the requested bursts, too.
 // busy_o     low when nothing is inside or outstanding.
 // Source     ours.
 module mem_read_wide #(

@@ -1,9 +1,11 @@
-// Commands of a client with narrow words to a memory with wide ones, and where in its beat each of the client's words is. The part
-// that `mem_read_wide` and `mem_write_wide` share.
+// Turns commands of a client with narrow words into commands of a memory with wide ones, and locates each narrow word
+// in its beat. `mem_read_wide` and `mem_write_wide` share it.
 //
-// Commands   in: {word address, len = narrow words - 1}; out: the wide words that these are in, {byte address, len = beats - 1}.
-// Words      of the commands that the memory has taken, one after another: `word_valid_o`, its `word_lane_o`, `word_last_o` with a
-//            command's last one; `word_take_i` goes on to the next. `done_i` ends the oldest command.
+// Commands   in: {word address, len = narrow words - 1}; out: the wide words that contain them, {byte address, len =
+//            beats - 1}.
+// Words      of the commands that the memory has taken, one after another: `word_valid_o`, its `word_lane_o`,
+//            `word_last_o` with a command's last one. `word_take_i` goes on to the next. `done_i` ends the oldest
+//            command.
 // Latency    1 cycle to the memory, 1 from there to the first word. 1 word per cycle.
 // Full       at most Outstanding commands are taken and not done; two more wait.
 // Reset      drops everything.
@@ -50,7 +52,7 @@ module mem_wide_cmd #(
   logic [AddrW-ByteW-LaneW-1:0] next_beat;
   logic [LaneW-1:0] next_lane;
   logic [7:0] next_len;
-  logic [8:0] words;  // from the first beat's first one, minus 1
+  logic [8:0] words;  // from the lowest word of the first beat, minus 1
 
   skid #(
       .W(AddrW - ByteW + 8)
@@ -74,7 +76,7 @@ module mem_wide_cmd #(
   assign open_d = open_q + OpenW'(ask) - OpenW'(done_i);
   assign busy_o = next_valid || open_q != '0;
 
-  // Commands whose words are not all over; no more than are not done, so there is always room.
+  // Commands with words still to come. None of them is done, so there is always room.
   logic unused_ready;
   logic [LaneW-1:0] first_lane, lane_q;
   logic [7:0] first_left, left, left_q;

@@ -1,19 +1,19 @@
-// N clients write one memory.
+// Connects N write clients to one memory.
 //
-// Client     write commands {addr, len = beats - 1}; the words of a burst, with a strobe for each byte, follow its command, `last` with
-//            the last one; one response per command, in order. `rsp_err_o` is the same wire for all: `rsp_valid_o` tells whose
-//            response it is.
-// Memory     the commands as they are, one after another; their words and responses in that order, no word before its command; at
-//            most Outstanding of them await their response.
-// Fairness   the client whose last command is longest ago goes first: a command that is its client's first is passed over by at most
-//            N - 1 others, and by two that are inside already.
-// Latency    2 cycles from command to memory command, 1 for the client that was served last; 3 from there to its first word, 1 of
-//            data, 1 of a response. 1 word per cycle, no bubble between bursts, one-word ones included, whatever clients they are of,
-//            as far as the memory answers within Outstanding - 3 bursts.
+// Client     write commands {addr, len = beats - 1}. The words of a burst, with a strobe for each byte, follow its
+//            command, `last` with the last one. Each command gets one response, in order. All clients share the wire
+//            `rsp_err_o`; `rsp_valid_o` selects the client.
+// Memory     the commands unchanged, one after another; their words and responses in that order, no word before its
+//            command. At most Outstanding commands await their response.
+// Fairness   least recently served first. The first command of a client is passed over by at most N - 1 others, and by
+//            two that are inside already.
+// Latency    2 cycles from command to memory command, 1 for the client that was served last; 3 from there to its first
+//            word, 1 for data, 1 for a response. 1 word per cycle, no bubble between bursts, one-word ones and those of
+//            different clients included, if the memory responds within Outstanding - 3 bursts.
 // Full       two commands wait inside, then `cmd_ready_o` is low. Words are taken in the commands' order.
-// Misuse     a client whose words come late, or that does not take its responses, holds up all the others: collect a burst before
-//            announcing it, as `dma_write` does. A burst ends with `data_last_i`, whatever its command said.
-// Reset      drops everything; the memory must forget the bursts it was told of, too.
+// Misuse     a client with late words, or one that does not take its responses, holds up all the others: collect a
+//            burst before its command, as `dma_write` does. A burst ends with `data_last_i`, whatever its command said.
+// Reset      drops everything; the memory must forget its bursts, too.
 // busy_o     low when nothing is inside or outstanding.
 // Source     common practice.
 module mem_write_mux #(
@@ -94,8 +94,8 @@ module mem_write_mux #(
   assign mem_cmd_valid_o = next_valid && note_ready;
   assign ask = mem_cmd_valid_o && mem_cmd_ready_i;
 
-  // Whose words are next, one-hot: in flip-flops of the burst that comes in; of later ones, no more than await their response, so
-  // there is always room.
+  // The client that writes next, one-hot: the current burst's in flip-flops, those of later bursts in a FIFO. These
+  // bursts also await their response, so there is always room.
   logic later_valid, give, load, word_ready, unused_later_ready;
   logic [N-1:0] later, writer_q;
   logic [WordW-1:0] given;
@@ -142,7 +142,7 @@ module mem_write_mux #(
       .out_data_o ({mem_data_last_o, mem_data_strb_o, mem_data_data_o})
   );
 
-  // Whose the bursts are that await their response, one-hot.
+  // The clients of the bursts that await their response, one-hot.
   logic rsp_valid, take, unused_valid;
   logic [N-1:0] whose, to;
   logic [$clog2(Outstanding + 1)-1:0] note_level;

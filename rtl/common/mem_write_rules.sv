@@ -1,12 +1,12 @@
-// Rules of a memory that is written: a response only for a burst whose data are all there. A checker, it drives nothing.
+// Rule of a memory's write side: a response only for a complete burst of data. A checker, it drives nothing.
 //
-// Purpose    A block that writes states with it, under TSUNAGI_ASSERT, what it expects of the memory. A proof (formal/) takes the
-//            same rule as an assumption about the memory (Assume = 1). `axi_window` does so of its window, to whom each access is a
-//            burst of one word.
+// Purpose    a block that writes states with it, under TSUNAGI_ASSERT, its expectation of the memory. A proof (formal/)
+//            takes the same rule as an assumption about the memory (Assume = 1). `axi_window` states it of its window,
+//            for which each access is a burst of one word.
 // Handshake  watches data beats and responses.
-// Latency    a response that should not be is reported at the edge at which it is offered.
-// Reset      forgets what was written; nothing is checked while `rst_i` is high.
-// Misuse     2**16 bursts or more that await their response are not told from none.
+// Latency    a response that breaks the rule is reported at the edge at which it is offered.
+// Reset      forgets the written bursts; nothing is checked while `rst_i` is high.
+// Misuse     2**16 bursts that await their response look like none.
 // Source     AXI4's rule for one ID.
 module mem_write_rules #(
     parameter bit Assume = 1'b0  // in a proof: 1 takes the rule as given

@@ -1,15 +1,17 @@
-// A client with narrow words writes a memory with wide ones.
+// Connects a write client with narrow words to a memory with wide ones.
 //
-// Client     write commands {addr, len = words - 1}, aligned to a narrow word (lower bits are ignored); their words, with a strobe for each
-//            byte, follow their command; one response per command, in order, `err` if the memory says so of any of its beats.
-// Memory     write commands {addr, len = beats - 1} of the wide words that the client's are in; no strobe beside the client's words.
-// Latency    1 cycle from command to memory command, 1 from a beat's last word to the beat, 1 of a response. 1 narrow word per
-//            cycle, no bubble between bursts, one-word ones included (each is a beat of its own), as far as the memory answers
-//            within Outstanding - 4 bursts.
-// Full       at most Outstanding bursts are not answered, two more commands wait; two beats and a partial one, then
-//            `data_ready_o` is low.
-// Misuse     `data_last_i` is not looked at: words are counted.
-// Reset      drops everything; the memory must forget the bursts it was told of, too.
+// Client     write commands {addr, len = words - 1}, aligned to a narrow word (lower bits are ignored). Their words,
+//            with a strobe for each byte, follow their command. Each command gets one response, in order, with `err` if
+//            the memory reports an error of any of its beats.
+// Memory     write commands {addr, len = beats - 1} for the wide words that contain the client's words; strobes cover
+//            the client's words only.
+// Latency    1 cycle from command to memory command, 1 from a beat's last word to the beat, 1 for a response. 1 narrow
+//            word per cycle, no bubble between bursts, one-word ones included (each is a beat of its own), if the
+//            memory responds within Outstanding - 4 bursts.
+// Full       at most Outstanding bursts await their response; two more commands wait. With two beats and a partial one
+//            inside, `data_ready_o` is low.
+// Misuse     `data_last_i` is ignored: words are counted.
+// Reset      drops everything; the memory must forget its bursts, too.
 // busy_o     low when nothing is inside or outstanding.
 // Source     ours.
 module mem_write_wide #(

@@ -1,8 +1,9 @@
 // Reset bridge: an asynchronous request (PLL not locked, a button) becomes the reset of one clock's domain.
 //
 // Handshake  none. `arst_i` may come and go at any time, also while the clock stands still.
-// Latency    `rst_o` rises with the request, clock or no clock; it falls Stages clock edges after the request has ended.
-// Power-up   `rst_o` means nothing until there was a request; a PLL makes one until it has locked.
+// Latency    `rst_o` asserts asynchronously, with or without a clock. It is released synchronously, Stages clock edges
+//            after the request has ended.
+// Power-up| `rst_o` means nothing until the first request; a PLL makes one until it has locked.
 // Source     common practice: asynchronous assertion, synchronous release.
 module reset_sync #(
     parameter int Stages = 3  // flip-flops in series, >= 2

@@ -1,13 +1,13 @@
 // FIFO whose words become visible a fixed time after they enter: a pipeline's latency without its registers.
 //
 // Handshake  as `fifo`: registered `in_ready_o` and `out_valid_o`, `out_data_o` from memory.
-// Latency    a word taken at one clock edge is offered Delay cycles later (1: right after that edge), or when those
-//            before it have left.
+// Latency    a word taken at one clock edge is offered Delay cycles later (1: right after that edge), or when the
+//            earlier words have left.
 // Rate       1 word per cycle if Depth > Delay.
 // Full       `in_ready_o` is low with Depth words inside, visible or not.
 // Reset      empties it, in mid-flight too.
 // level_o    words inside, visible or not.
-// Source     the five synchronisation cycles of Cenju-3's switch inputs (its documents say how long, not how).
+// Source     the five synchronisation cycles of Cenju-3's switch inputs. Its documents give the time, not the circuit.
 module stream_delay #(
     parameter int W = 16,  // bits of a word, >= 1
     parameter int Depth = 8,  // words, >= 1

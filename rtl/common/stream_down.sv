@@ -4,7 +4,7 @@
 // in_keep_i  units in this word, minus 1 (any word may be partial, not only the last one).
 // Latency    2 cycles to a word's first unit. 1 unit per cycle, no bubble between words or packets.
 // Full       two words wait while a third is sent; then `in_ready_o` is low.
-// Reset      drops what is inside, in mid-flight too.
+// Reset      drops its contents, in mid-flight too.
 // Source     common practice.
 module stream_down #(
     parameter int UnitW = 16,  // bits of a narrow unit, >= 1

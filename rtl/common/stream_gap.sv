@@ -1,12 +1,12 @@
 // Holds a stream for a number of idle cycles after each packet.
 //
 // Handshake  valid/ready/data/last streams; `in_ready_o` is a flip-flop, `out_valid_o` the AND of two.
-// Latency    1 cycle. `gap_i` is read in the cycle a word with `last` leaves: at least that many cycles pass with
-//            `out_valid_o` low before the next word is offered. With 0, 1 word per cycle and no bubble.
+// Latency    1 cycle. `gap_i` is read in the cycle in which a word with `last` leaves. `out_valid_o` is low for at
+//            least that many cycles before the next word is offered. With 0, 1 word per cycle and no bubble.
 // Full       holds two words, then `in_ready_o` is low.
 // Reset      empties it and ends a gap, in mid-flight too.
 // busy_o     low when nothing is inside and no gap is counted.
-// Source     Cenju-3's sender left time between packets (a calibrated parameter); the block is our own.
+// Source     Cenju-3's sender left time between packets (a calibrated parameter); the block is ours.
 module stream_gap #(
     parameter int W = 16,  // bits of a word, >= 1
     parameter int GapW = 8  // bits of the gap, >= 1

@@ -1,17 +1,18 @@
-// N streams onto one, packet by packet, whoever was served longest ago first.
+// Merges N streams into one, packet by packet, least recently served first.
 //
-// Handshake  valid/ready/data/last streams. A packet (words up to and including `last`) stays whole; where every word is a packet,
-//            Packets = 0 and `in_last_i` is not looked at. `out_from_o` tells, one-hot, the stream that the word came from.
-// Fairness   least recently served first: a packet that is first in its stream is passed over by at most N - 1 others, and by what
-//            is inside already.
-// Latency    2 cycles, 1 for the stream that was served last. 1 word per cycle, no bubble between packets, whatever streams they
-//            are of.
+// Handshake  valid/ready/data/last streams. A packet (words up to and including `last`) stays whole. With Packets = 0
+//            every word is a packet and `in_last_i` is ignored. `out_from_o` is the stream of the word, one-hot.
+// Fairness   least recently served first. The first packet of a stream is passed over by at most N - 1 others, and by
+//            the words that are inside already.
+// Latency    2 cycles, 1 for the stream that was served last. 1 word per cycle, no bubble between packets, also of
+//            different streams.
 // Full       holds two words; then `in_ready_o` is low.
 // Misuse     a stream that pauses inside a packet holds up all the others.
 // Reset      empties it, in mid-packet too.
 // busy_o     low when nothing is inside.
-// Source     a matrix of ages, textbook. The turn is known before the word is looked at, so the arbiter and the words' multiplexer
-//            are in different cycles; it stays where it was until somebody else asks, so one stream alone loses nothing by that.
+// Source     a matrix of ages, textbook. The turn is registered before the word is read, so the arbiter and the words'
+//            multiplexer are in different cycles. The turn stays until another stream requests it, so one stream alone
+//            loses nothing.
 module stream_merge #(
     parameter int N = 4,  // streams, >= 1
     parameter int W = 32,  // bits of a word, >= 1
@@ -37,7 +38,7 @@ module stream_merge #(
     stream_merge_W_must_be_at_least_1 u_bad ();
   end
 
-  // Over streams: whose turn it is, one-hot; whose it would be next.
+  // Over streams: the one with the turn, one-hot; the one with the next turn.
   logic [N-1:0] turn_q, next;
   logic room, offers, take, last, inside_q, leave;
 
@@ -65,7 +66,7 @@ module stream_merge #(
       end
     end
 
-    // The one whose turn it is was served last: it is next only where nobody else asks.
+    // The stream with the turn was served last: it is next only when no other requests.
     assign next[i] = in_valid_i[i] && (in_valid_i & older) == '0;
   end
 

@@ -1,14 +1,14 @@
-// Rules of a stream: what is offered holds until it is taken. A checker, it drives nothing.
+// Rule of a stream: an offer holds until it is taken. A checker, it drives nothing.
 //
-// Purpose    A block states with it, under TSUNAGI_ASSERT, what it expects of its source. A proof (formal/) takes the same
-//            rules as an assumption about a source (Assume = 1), or proves them of an output (Assume = 0).
-// Handshake  watches `valid`, `ready` and all that travels with them as `data`.
-// Latency    a word that was withdrawn or changed is reported at the edge after.
-// Reset      what is offered may be withdrawn; nothing is checked while `rst_i` is high.
+// Purpose    a block states with it, under TSUNAGI_ASSERT, its expectation of its source. A proof (formal/) takes the
+//            same rule as an assumption about a source (Assume = 1), or proves it of an output (Assume = 0).
+// Handshake  watches `valid`, `ready` and the payload as `data`.
+// Latency    a word that was withdrawn or changed is reported at the next edge.
+// Reset      an offer may be withdrawn; nothing is checked while `rst_i` is high.
 // Source     AXI4-Stream's rule.
 module stream_rules #(
     parameter int W = 32,  // bits of `data`, >= 1
-    parameter bit Assume = 1'b0  // in a proof: 1 takes the rules as given
+    parameter bit Assume = 1'b0  // in a proof: 1 takes the rule as given
 ) (
     input logic clk_i,
     input logic rst_i,

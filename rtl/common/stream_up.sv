@@ -5,7 +5,7 @@
 // out_keep_o units in the word, minus 1; units above it are zero.
 // Latency    1 cycle after the unit that ends the word. 1 unit per cycle, no bubble.
 // Full       holds two words and a partial one; `in_ready_o` is low while two whole words wait.
-// Reset      drops what is inside, in mid-flight too.
+// Reset      drops its contents, in mid-flight too.
 // Source     common practice.
 module stream_up #(
     parameter int UnitW = 16,  // bits of a narrow unit, >= 1

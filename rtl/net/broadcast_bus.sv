@@ -1,13 +1,15 @@
-// One bus of many cells: packets of one cell at a time to all cells, itself included, each exactly once and in the same order
-// everywhere.
+// One bus of many cells: it sends packets of one cell at a time to all cells, itself included, each exactly once and in
+// the same order everywhere.
 //
-// Purpose    A tree of `stream_merge` gathers the cells' packets, the root's words go to all.
-// Handshake  valid/ready/data/last streams, one in and one out per cell; what comes out is the same word for all who have yet to
-//            take it. A packet stays whole.
-// Fairness   at each node of the tree the child that was served longest ago goes first: with Levels nodes on its way a packet that is
-//            first in its stream is passed over by at most (Radix + 2) ^ Levels others.
-// Latency    from a cell to all: 1 cycle, and 1 or 2 a level. 1 word per CyclesPerWord, no bubble between packets that wait.
-// Full       a cell that does not take its words stops the bus: every cell must take broadcasts whatever else it waits for.
+// Purpose    a tree of `stream_merge` gathers the cells' packets; the root's words go to all cells.
+// Handshake  valid/ready/data/last streams, one in and one out per cell. The output is one word for all cells that have
+//            yet to take it. A packet stays whole.
+// Fairness   at each node of the tree the least recently served child goes first. With Levels nodes on its way, the
+//            first packet of a stream is passed over by at most (Radix + 2) ^ Levels others.
+// Latency    from a cell to all: 1 cycle, and 1 or 2 a level. 1 word per CyclesPerWord, no bubble between packets that
+//            wait.
+// Full       a cell that does not take its words stops the bus. Every cell must take broadcasts, whatever else it waits
+//            for.
 // Misuse     a cell that pauses inside its packet holds up the bus.
 // Reset      empties it, in mid-packet too.
 // busy_o     low when nothing is inside.
@@ -30,7 +32,7 @@ module broadcast_bus #(
     output logic [W-1:0] out_data_o,
     output logic out_last_o
 );
-  // Numbered from the root, the children of p are Radix * p + 1 and those after it; the cells come last.
+  // Node 0 is the root; the children of p are Radix * p + 1 and the nodes after it; the cells come last.
   localparam int RadixW = $clog2(Radix);
   localparam int Levels = (Cells > 1) ? ($clog2(Cells) + RadixW - 1) / RadixW : 1;
   localparam int Leaves = Radix ** Levels;
@@ -84,7 +86,8 @@ module broadcast_bus #(
     assign last[Inner+Cells+:Leaves-Cells] = '0;
   end
 
-  // The word on the bus, and who has yet to take it. The next one comes in the cycle in which the last of them does.
+  // The word on the bus, and the cells that have yet to take it. The next word follows in the cycle in which the last
+  // cell takes it.
   logic [Cells-1:0] left_q, left;
   logic move, pause;
   assign left = left_q & ~out_ready_i;

@@ -1,22 +1,23 @@
 // N x N wormhole crossbar.
 //
-// Purpose    Carries packets (words up to and including `last`) from N input streams to N output streams. The output is a
-//            digit of the packet's first word, bits [digit_i * $clog2(N) +: $clog2(N)]; later words follow the first.
+// Purpose    carries packets (words up to and including `last`) from N input streams to N output streams. A digit of
+//            the packet's first word selects the output: bits [digit_i * $clog2(N) +: $clog2(N)]. Later words follow
+//            the first.
 // Handshake  AXI4-Stream valid/ready/data/last on every port; every valid and ready is a function of flip-flops only.
-//            out_source_o names the input that the word on show came from, for whoever checks the arbiter.
-// Latency    A word taken at one clock edge is on show after the third edge after it (4 cycles transfer to transfer). One
-//            word a cycle and port in the steady state: no bubble between packets, one-word packets included.
-// Arbiter    Each output serves the least recently served input that asks for it, so a waiting input is passed over by at
-//            most N - 1 packets. An output stays with a packet until its last word.
-// Saturation With uniform packets of 1, 4 and 16 words, and four ports 0.65, 0.65 and 0.65 words a cycle and port.
-// When full  An output holds up to 16 words; an input two more. Then its ready falls; nothing is lost.
-// Misused    A digit of N or more (N not a power of two): the packet is drained and counted in unroutable_o, which
+//            out_source_o names the input of the offered word, for checks of the arbiter.
+// Latency    a word taken at one clock edge is offered after the third edge after it (4 cycles transfer to transfer).
+//            One word a cycle and port in the steady state: no bubble between packets, one-word packets included.
+// Fairness   each output serves the least recently served input that requests it, so a waiting input is passed over by
+//            at most N - 1 packets. An output stays with a packet until its last word.
+// Saturation with four ports and uniform packets of 1, 4 and 16 words: 0.65, 0.65 and 0.65 words a cycle and port.
+// Full       an output holds up to 14 words, an input two more. Then its ready falls; nothing is lost.
+// Misuse     with a digit of N or more (N not a power of two) the packet is drained and counted in unroutable_o, which
 //            saturates. digit_i must be static. W must have room for the digits.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no in_valid_i is set.
-// Why so     The loop head, arbiter, pop, next head is the one that cannot be cut, so only control is in it: data waits in
-//            LUT RAM, follows the registered grant a cycle later, is gated per crosspoint (the flip-flop's own reset) and
+// Why so     the loop of head, arbiter, pop and next head cannot be cut, so only control is in it. Data waits in LUT
+//            RAM, follows the registered grant a cycle later, is gated per crosspoint (the flip-flop's own reset) and
 //            ORed. Vectors run over outputs, so a simulator does all outputs in one operation.
-// Source     Common machinery, used by more than one machine; the organisation is our own.
+// Source     common machinery, used by more than one machine; the organisation is ours.
 module crossbar #(
     parameter int N = 4,  // ports a side, 2 or more
     parameter int W = 16,  // bits a word, at least Digits * $clog2(N)
@@ -47,7 +48,8 @@ module crossbar #(
     crossbar_W_must_hold_Digits_of_clog2_N_bits u_bad ();
   end
 
-  // Per input, over outputs: what its head word asks for; what it is granted, now and in the cycle before; the end of its packet.
+  // Per input, over outputs: the request of its head word; its grant, now and in the cycle before; the end of its
+  // packet.
   logic [N-1:0][N-1:0] request_q, grant, granted_q, lasts;
   logic [N-1:0][N-1:0] granted_to;  // per output, over inputs
   // Over inputs.
@@ -57,13 +59,13 @@ module crossbar #(
 
   assign in_ready_o = ready_q;
 
-  // {last, request} of a word at an input: mid-packet it asks for what the word taken before it asked for.
+  // {last, request} of a word at an input: a word inside a packet repeats the request of the word before.
   function automatic logic [N:0] asked(input logic last, input logic [DigitW-1:0] digit, input logic [N:0] previous);
     asked = {last, previous[N] ? N'(1) << digit : previous[N-1:0]};
   endfunction
 
-  // A head, all zero if there is none, after a cycle: what follows, if it goes or there was none. Not an `if` around the
-  // registers, which would become a clock enable, a hop more in the loop that sets the pace.
+  // The head after a cycle; all zero is no head. The next word follows if the head pops or there was none. An `if`
+  // around the registers would become a clock enable, a hop more in the loop that limits the clock.
   function automatic logic [N:0] head(input logic pop, input logic valid, input logic [N:0] now,
                                       input logic [N:0] next);
     head = pop ? next : now | (valid ? '0 : next);
@@ -72,7 +74,7 @@ module crossbar #(
   // Inputs: the requests of a head and a next word in flip-flops, the words themselves in LUT RAM.
   for (genvar i = 0; i < N; i++) begin : gen_in
     logic [DigitW-1:0] digit;
-    logic [N:0] next_q;  // {last, request} of the last word taken in, whether or not that word is still the next
+    logic [N:0] next_q;  // {last, request} of the last word taken in, even if it has left this stage
     logic pop, popped_q;
     logic [W:0] words_q[4];
     logic [1:0] write_q;
@@ -165,7 +167,7 @@ module crossbar #(
     else busy_o <= (in_valid_i | head_valid_q | busy) != '0;
   end
 
-  // Packets that no output takes, counted at their last word.
+  // Packets without an output, counted at their last word.
   if (2 ** DigitW == N) begin : gen_never_unroutable
     assign unroutable_o = '0;
   end else begin : gen_unroutable

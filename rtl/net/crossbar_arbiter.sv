@@ -1,14 +1,15 @@
-// The arbiters of a crossbar, all outputs at once: which input's word each output takes.
+// The arbiters of a crossbar, all outputs at once: they select the input of each output's next word.
 //
-// Handshake  `request_i`: per input, over outputs, what its first waiting word (one for all outputs, or one for each) asks
-//            for; `last_i`: that word ends its packet. `grant_o` answers in the same cycle, at most one input an output, and
-//            the word is gone at the edge; `granted_o` is the same a cycle later. An output is granted nothing new in the cycle
-//            after its `room_i` is low.
-// Fairness   the least recently served input that asks goes first, so a waiting one is passed over by at most N - 1 packets.
+// Handshake  `request_i`: per input, over outputs, the request of its first waiting word (one for all outputs, or one
+//            for each). `last_i`: that word ends its packet. `grant_o` answers in the same cycle, at most one input an
+//            output, and the word leaves at the edge. `granted_o` is `grant_o` a cycle later. An output gets no new
+//            grant in the cycle after its `room_i` is low.
+// Fairness   the least recently served requester goes first, so a waiting one is passed over by at most N - 1 packets.
 //            An output stays with a packet until its last word.
 // Latency    grants in the cycle of the request; none for one cycle after reset.
-// Source     a matrix of ages, textbook. Vectors run over outputs, so a simulator does all outputs in one operation; hold and
-//            release of a packet are worked out a cycle early, which leaves two LUTs between a request and its grant.
+// Source     a matrix of ages, textbook. Vectors run over outputs, so a simulator does all outputs in one operation.
+//            Hold and release of a packet are computed a cycle early, which leaves two LUTs between a request and its
+//            grant.
 module crossbar_arbiter #(
     parameter int N = 4  // ports a side, 2 or more
 ) (
@@ -24,7 +25,7 @@ module crossbar_arbiter #(
   logic [N:0][N-1:0] lock_any  /*verilator split_var*/;
   // older[j*N+i], over outputs: j was served longer ago than i.
   logic [N*N-1:0][N-1:0] older  /*verilator split_var*/;
-  // blocked[i*(N+1)+j], over outputs: one of the first j inputs asks and is older than i.
+  // blocked[i*(N+1)+j], over outputs: one of the first j inputs requests and is older than i.
   logic [N*(N+1)-1:0][N-1:0] blocked  /*verilator split_var*/;
   logic [N-1:0] open_q;  // has room and is not inside a packet
 

@@ -1,21 +1,22 @@
 // N x N wormhole crossbar with a queue at each crosspoint.
 //
-// Purpose    As `crossbar`, of which it is a drop-in sibling: the same ports and packets. A word waits in the queue of its
-//            input and output, so no packet waits behind one for another output: for twice the area at four ports.
-// Saturation With uniform packets of 1, 4 and 16 words, and four ports 0.97, 0.90 and 0.70 words a cycle and port: long packets
-//            hold outputs, and fill queues of 14 words. `crossbar` has 0.65 for each.
+// Purpose    a drop-in sibling of `crossbar` with the same ports and packets. A word waits in the queue of its input
+//            and output, so no packet waits behind one for another output. The price is twice the area at four ports.
+// Saturation with four ports and uniform packets of 1, 4 and 16 words: 0.97, 0.90 and 0.70 words a cycle and port. Long
+//            packets hold outputs, and fill queues of 14 words. `crossbar` has 0.65 for each.
 // Handshake  AXI4-Stream valid/ready/data/last on every port; every valid and ready is a function of flip-flops only.
-//            out_source_o names the input that the word on show came from, for whoever checks the arbiter.
-// Latency    A word taken at one clock edge is on show after the third edge after it (4 cycles transfer to transfer). One
-//            word a cycle and port in the steady state: no bubble between packets, one-word packets included.
-// Arbiter    Each output serves the least recently served input that has a word for it, so a waiting input is passed over by
-//            at most N - 1 packets. An output stays with a packet until its last word.
-// When full  A queue holds 14 words, and so does an output. A packet may begin while all queues of its input have room; inside
-//            a packet only its own queue counts, or packets that hold outputs could wait for each other for ever.
-// Misused    A digit of N or more (N not a power of two): the packet is drained and counted in unroutable_o, which
+//            out_source_o names the input of the offered word, for checks of the arbiter.
+// Latency    a word taken at one clock edge is offered after the third edge after it (4 cycles transfer to transfer).
+//            One word a cycle and port in the steady state: no bubble between packets, one-word packets included.
+// Fairness   each output serves the least recently served input that has a word for it, so a waiting input is passed
+//            over by at most N - 1 packets. An output stays with a packet until its last word.
+// Full       a queue holds 14 words, and so does an output. A packet may begin while all queues of its input have room.
+//            Inside a packet only its own queue counts, or packets that hold outputs could wait for each other for
+//            ever.
+// Misuse     with a digit of N or more (N not a power of two) the packet is drained and counted in unroutable_o, which
 //            saturates. digit_i must be static. W must have room for the digits.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no in_valid_i is set.
-// Source     Buffered crossbars are textbook; the organisation is our own.
+// Source     buffered crossbars are textbook; the organisation is ours.
 module crossbar_buffered #(
     parameter int N = 4,  // ports a side, 2 or more
     parameter int W = 16,  // bits a word, at least Digits * $clog2(N)
@@ -46,15 +47,15 @@ module crossbar_buffered #(
     crossbar_buffered_W_must_hold_Digits_of_clog2_N_bits u_bad ();
   end
 
-  // Per input, over outputs: its queue has a word; that word ends a packet; it goes; it went in the cycle before.
+  // Per input, over outputs: its queue has a word; that word ends a packet; it leaves; it left in the cycle before.
   logic [N-1:0][N-1:0] some_q, lasts, grant, granted_q;
-  // Per output, over inputs: the same, and {last, data} of the word that went.
+  // Per output, over inputs: `granted_q`, and {last, data} of the word that left.
   logic [N-1:0][N-1:0] granted_to;
   logic [N-1:0][N-1:0][W:0] word;
-  logic [N-1:0] waiting, ended;  // over inputs: some queue has a word; a packet that names no output ended
+  logic [N-1:0] waiting, ended;  // over inputs: some queue has a word; a packet without an output ended
   logic [N-1:0] room, busy;  // over outputs
 
-  // One of 15 addresses after the other: a shift register with feedback, a LUT instead of a counter's four.
+  // Steps through 15 addresses: a shift register with feedback, a LUT instead of a counter's four.
   function automatic logic [3:0] next(input logic [3:0] address);
     next = {address[2:0], address[3] ~^ address[2]};
   endfunction
@@ -79,7 +80,7 @@ module crossbar_buffered #(
     assign waiting[i] = some_q[i] != '0;
 
     always_ff @(posedge clk_i) begin
-      to_q <= to;  // of use inside a packet only
+      to_q <= to;  // valid inside a packet only
       if (rst_i) begin
         inside_q <= 1'b0;
         ready_q  <= 1'b1;
@@ -103,7 +104,7 @@ module crossbar_buffered #(
       assign word[o][i] = {last_q, words_q[read_q]};
 
       always_ff @(posedge clk_i) begin
-        words_q[write_q] <= in_data_i[i];  // there is always a free place
+        words_q[write_q] <= in_data_i[i];  // there is always a free slot
         lasts_q[write_q] <= in_last_i[i];
         last_q <= lasts[i][o];
         read_q <= head_q;
@@ -167,7 +168,7 @@ module crossbar_buffered #(
     else busy_o <= (in_valid_i | waiting | busy) != '0;
   end
 
-  // Packets that no output takes, counted at their last word.
+  // Packets without an output, counted at their last word.
   if (2 ** DigitW == N) begin : gen_never_unroutable
     logic unused_ended;
     assign unused_ended = ^ended;

@@ -1,13 +1,13 @@
 // One output of a crossbar: its crosspoints, and the words on their way to the port.
 //
-// Handshake  the word of the one input named in `granted_i` comes in; there is no way to refuse it. `room_o` is low early
-//            enough for three more words under way and one granted before it was seen. Out: AXI4-Stream valid/ready/data/last;
-//            source_o names the input the word on show came from.
-// Latency    a word that comes in is on show after the second edge. 1 word a cycle.
-// When full  14 words are inside.
+// Handshake  the word of the input named in `granted_i` (one at most) comes in; it cannot be refused. `room_o` falls
+//            early enough for three more words in flight and one granted before the arbiter saw it. Out: AXI4-Stream
+//            valid/ready/data/last; source_o names the input of the offered word.
+// Latency    a word that comes in is offered after the second edge. 1 word a cycle.
+// Full       14 words are inside.
 // busy_o     a word is inside, or comes in.
-// Source     each crosspoint is a flip-flop with its own reset and the crosspoints are ORed: 1 LUT a bit for four inputs. Control
-//            arrives registered, so only flip-flops drive wide data.
+// Source     each crosspoint is a flip-flop with its own reset and the crosspoints are ORed: 1 LUT a bit for four
+//            inputs. Control arrives registered, so only flip-flops drive wide data.
 module crossbar_output #(
     parameter  int N       = 4,         // inputs, 2 or more
     parameter  int W       = 16,        // bits a word
@@ -32,7 +32,7 @@ module crossbar_output #(
   (* init = 0 *) logic [3:0] read_q;  // or Yosys copies it into the memory, with LUTs of its own
   logic cross_valid_q, valid_q, take;
 
-  // One of 15 addresses after the other: a shift register with feedback, a LUT instead of a counter's four.
+  // Steps through 15 addresses: a shift register with feedback, a LUT instead of a counter's four.
   function automatic logic [3:0] next(input logic [3:0] address);
     next = {address[2:0], address[3] ~^ address[2]};
   endfunction
@@ -54,7 +54,7 @@ module crossbar_output #(
   assign busy_o = granted_i != '0 || cross_valid_q || valid_q;
 
   always_ff @(posedge clk_i) begin
-    words_q[write_q] <= crossed[N];  // there is always a free place
+    words_q[write_q] <= crossed[N];  // there is always a free slot
     if (rst_i) begin
       write_q <= '0;
       read_q <= '0;

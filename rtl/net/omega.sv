@@ -1,15 +1,17 @@
 // Omega network: Radix**Stages ports, Stages columns of crossbars, a perfect shuffle before each column.
 //
-// Purpose    Carries packets from any port to the port whose number is in the low Stages * $clog2(Radix) bits of their
-//            first word, a digit of base Radix per $clog2(Radix) bits. Stage s routes by digit Stages - 1 - s, so there is
+// Purpose    carries packets from any port to the port named in the low Stages * $clog2(Radix) bits of their first
+//            word, a digit of base Radix per $clog2(Radix) bits. Stage s routes by digit Stages - 1 - s, so there is
 //            exactly one path a pair and its packets stay in order.
-// Handshake  As crossbar. Latency: Stages times crossbar's when nothing is in the way.
-// Saturation With 4x4 crossbars and uniform packets of 1, 4 and 16 words, and 16 ports 0.61, 0.55 and 0.51 words a cycle and port;
-//            with 64 0.58, 0.50 and 0.44.
-// When full  Back-pressure from column to column; nothing is lost. Packets only move forward: no routing deadlock.
-// Misused    A digit of Radix or more: drained and counted in unroutable_o, the sum over all crossbars, saturating.
+// Handshake  as crossbar.
+// Latency    Stages times crossbar's when nothing is in the way.
+// Saturation with 4x4 crossbars and uniform packets of 1, 4 and 16 words: 0.61, 0.55 and 0.51 words a cycle and port at
+//            16 ports; 0.58, 0.50 and 0.44 at 64 ports.
+// Full       back-pressure from column to column; nothing is lost. Packets only move forward: no routing deadlock.
+// Misuse     a packet with a digit of Radix or more is drained and counted in unroutable_o, the sum over all crossbars,
+//            saturating.
 // busy_o     0 when every crossbar is at rest.
-// Source     Perfect-shuffle wiring and destination tags are textbook; which digit goes first is our own choice.
+// Source     perfect-shuffle wiring and destination tags are textbook; the order of the digits is ours.
 module omega #(
     parameter  int Radix  = 4,               // ports a side of one crossbar, 2 or more
     parameter  int Stages = 2,               // columns, 1 or more
@@ -38,10 +40,10 @@ module omega #(
   localparam int SelectW = Stages > 1 ? $clog2(Stages) : 1;
   localparam int SumW = 16 + $clog2(Rows * Stages + 1);
 
-  // Boundary s is what enters column s, before its shuffle; boundary Stages leaves the network.
+  // Boundary s enters column s, before its shuffle; boundary Stages leaves the network.
   logic [Stages:0][Ports-1:0] valid, ready, last;
   logic [Stages:0][Ports-1:0][W-1:0] data;
-  // The same after column s's shuffle.
+  // The same after the shuffle of column s.
   logic [Stages-1:0][Ports-1:0] in_valid, in_ready, in_last;
   logic [Stages-1:0][Ports-1:0][W-1:0] in_data;
   logic [Stages-1:0][Rows-1:0] busy;

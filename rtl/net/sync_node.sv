@@ -1,8 +1,9 @@
-// A node of `sync_tree`: its children's arrivals upwards, the release downwards.
+// A node of `sync_tree`: it combines its children's arrivals upwards and passes the release downwards.
 //
-// Handshake  a barrier is a change of a bit, the phase. Upwards: the phase that all children that have a member show, held until they all
-//            show the other; `member_o`: one of them has. Downwards: the root's phase, as it comes from above. A node without a
-//            member shows what comes from above, so that a member that joins it has not arrived.
+// Handshake  a barrier is a change of a bit, the phase. Upwards: the phase that all children with a member show, held
+//            until they all show the other; `member_o`: one child has a member. Downwards: the root's phase, as it
+//            comes from above. A node without a member shows the phase from above, so a member that joins it has not
+//            arrived.
 // Latency    1 cycle each way.
 // Reset      phase 0 everywhere.
 // busy_o     low when an edge would change nothing.

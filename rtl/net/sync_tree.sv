@@ -1,14 +1,16 @@
 // Barriers of many cells: a tree that gathers arrivals and spreads the release, for several groups independently.
 //
-// Handshake  per cell and group. `member_i`: the cell takes part. `arrive_i`: pulse, the cell is at the barrier; then `waiting_o` until
-//            all members are, and `release_o`, a pulse at all of them in the same cycle. From that cycle on it may arrive again: no
-//            arrival is lost, nor counted for the barrier before.
-// Latency    from the last arrival to the release 2 * Levels + 2 cycles, Levels = log Radix (Cells), rounded up, at least 1.
-// Misuse     `arrive_i` of one that is not a member, or waits, does nothing. `member_i` of a group may change while none of its cells waits
-//            and `busy_o` is low, up to the cycle of the first arrival; at another time a barrier may open for those who have arrived.
-// Reset      nobody waits.
-// busy_o     low: until an input changes nothing will. (Cells may wait.)
-// Source     a tree of C-elements; that of AP1000's S-net is not published beyond being one.
+// Handshake  per cell and group. `member_i`: the cell takes part. `arrive_i`: a pulse, the cell is at the barrier.
+//            `waiting_o` is high until all members have arrived. `release_o`: a pulse at all members in the same cycle.
+//            From that cycle on a cell may arrive again; no arrival is lost, nor counted for the barrier before.
+// Latency    from the last arrival to the release 2 * Levels + 2 cycles, Levels = log Radix (Cells), rounded up, at
+//            least 1.
+// Misuse     `arrive_i` of a cell that is no member, or that waits, does nothing. `member_i` of a group may change
+//            while none of its cells waits and `busy_o` is low, up to the cycle of the first arrival. A change at
+//            another time may open a barrier for the cells that have arrived.
+// Reset      no cell waits.
+// busy_o     low: nothing changes until an input changes. (Cells may wait.)
+// Source     a tree of C-elements. AP1000's S-net is a tree; more of it is not published.
 module sync_tree #(
     parameter int Cells  = 16,  // >= 1
     parameter int Groups = 2,   // >= 1
@@ -22,7 +24,7 @@ module sync_tree #(
     output logic [Cells-1:0][Groups-1:0] waiting_o,
     output logic [Cells-1:0][Groups-1:0] release_o
 );
-  // Numbered from the root, the children of p are Radix * p + 1 and those after it; the cells come last.
+  // Node 0 is the root; the children of p are Radix * p + 1 and the nodes after it; the cells come last.
   localparam int RadixW = $clog2(Radix);
   localparam int Levels = (Cells > 1) ? ($clog2(Cells) + RadixW - 1) / RadixW : 1;
   localparam int Leaves = Radix ** Levels;
@@ -38,7 +40,7 @@ module sync_tree #(
     sync_tree_Radix_must_be_a_power_of_two_and_at_least_2 u_bad ();
   end
 
-  // What each shows to the one above, and what comes down from it.
+  // The state that each node shows to the one above, and the phase that comes down from it.
   logic [Inner+Leaves-1:0][Groups-1:0] member, phase;
   logic [Inner-1:0][Groups-1:0] down, above;
   logic [Inner+Cells-1:0] busy;
@@ -68,7 +70,7 @@ module sync_tree #(
   for (genvar i = 0; i < Cells; i++) begin : gen_cell
     logic [Groups-1:0] member_q, waiting_q, release_q, down_q, from_above, opens;
 
-    // One that waits has already the next phase; with the release that becomes the present one.
+    // A waiting cell already shows the next phase; the release makes it the present one.
     assign from_above = down[(Inner+i-1)/Radix];
     assign opens = from_above ^ down_q;
     always_ff @(posedge clk_i) begin

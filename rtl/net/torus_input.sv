@@ -1,16 +1,17 @@
-// One input of a torus's router: 16 words in four virtual channels, and the one of them that asks for an output.
+// One input of a torus router: 16 words in four virtual channels, one of which requests an output.
 //
-// Handshake  In: a word with valid_i goes to its channel's queue of four, whose room the sender counts: credit_o pulses in the
-//            cycle after a word has left. Out: request_o names the output (one at most) that a word asks for, on vc_o; grant_i says
-//            in the same cycle that it goes there; word_o is that word in the cycle after.
-//            A word with two outputs asks for one after the other: the cell, then onward.
-// Turns      With other channels waiting, each word is another channel's turn. One that did not go sits out until
-//            retry_i while others may: what is stuck hardly slows down what is not.
-// Latency    a word that comes to an empty input asks in the next cycle. 1 word a cycle.
-// Misused    A word without room takes the place of the four that wait. One that names no output is drained; drained_o pulses at its packet's last word.
+// Handshake  In: a word with valid_i goes to its channel's queue of four words. The sender counts the queue's credits;
+//            credit_o pulses in the cycle after a word has left. Out: request_o is the output (one at most) that a word
+//            requests, on vc_o. grant_i says in the same cycle that the word goes there; word_o is that word in the
+//            next cycle. A word with two outputs requests one after the other: the cell, then onward.
+// Turns      while other channels wait, each word gives the turn to another channel. A channel without a grant sits out
+//            until retry_i while others may go: stuck traffic hardly slows down the rest.
+// Latency    a word that comes to an empty input requests in the next cycle. 1 word a cycle.
+// Misuse     a word sent without a credit overwrites the words waiting in its channel. A packet without an output is
+//            drained; drained_o pulses at its last word.
 // busy_o     a word is inside, or a credit on its way.
-// Source     own. The words wait in LUT RAM, {channel, pointer} its address; where each goes, in a second one beside it, read a word ahead,
-//            so that a word that goes is followed by the next of its channel at once.
+// Source     ours. The words wait in LUT RAM, with {channel, pointer} as the address. A second RAM beside it holds
+//            their outputs and is read a word ahead, so the next word of a channel follows at once.
 module torus_input #(
     parameter int Port   = 0,   // 0 the cell, 1 +X, 2 -X, 3 +Y, 4 -Y
     parameter int W      = 64,  // bits a word, 19 or more
@@ -40,7 +41,7 @@ module torus_input #(
     output logic              drained_o,
     output logic              busy_o
 );
-  // Of the five outputs, those that a word from here may have: the cell's first, unless it comes from there.
+  // Of the five outputs, the ones open to a word from here: the cell's first, unless the word comes from the cell.
   localparam int Ways = Port < 3 ? 4 : 2;
   function automatic int out_of(input int way);
     if (Port < 3) out_of = way < Port ? way : way + 1;
@@ -49,7 +50,7 @@ module torus_input #(
   // Broadcasts that come by these ports go to the cell and onward.
   localparam bit Copies = Port == 2 || Port == 4;
 
-  // What is known of a word: it ends its packet, begins one, where it goes.
+  // Facts about a word: it ends its packet, begins one, its outputs.
   typedef struct packed {
     logic last;
     logic head;
@@ -59,11 +60,11 @@ module torus_input #(
 
   logic [W-1:0] words_q[16];
   logic [Ways+2:0] infos_q[16];
-  logic [Ways:0] routes_q[4];  // of the packet that comes in
+  logic [Ways:0] routes_q[4];  // of the incoming packet
 
-  // The word that asks: whose turn_q it is, even without a word.
+  // The word that requests: of the channel with turn_q, even without a word.
   info_t now_q, now_d, ahead, arrival;
-  logic idle_d, idle_q, drop;  // it has none; it goes nowhere
+  logic idle_d, idle_q, drop;  // no word; no output
   logic [3:0] turn_q, turn_d;
   logic [1:0] turn;  // its number
   logic [3:0] came;  // one-hot
@@ -71,8 +72,8 @@ module torus_input #(
   logic [3:0] address_d, ahead_at, write_at;
   logic last_q;
 
-  // Over channels: has a word; if it has one, has two; its packet that comes in has begun; did not go last time; where its first
-  // word is and where the next goes; the cell's copy of its first word went.
+  // Over channels: has a word; has two words, if it has one; its incoming packet has begun; had no grant last time; the
+  // addresses of its first word and of its next one; the cell's copy of its first word went.
   logic [3:0] some, two, begun, stuck;
   logic [3:0][1:0] first, free;
   logic [3:0] done;
@@ -81,10 +82,10 @@ module torus_input #(
   logic [Ways-1:0] ways;
   logic lane;
   logic go, pop, direct, switch, follow;
-  logic again;  // when the cell has its copy, the same word asks once more
+  logic again;  // when the cell has its copy, the same word requests once more
   logic [3:0] pool, pick;
 
-  // One of four addresses after the other, with an inverter for a counter.
+  // Steps through four addresses, with an inverter for a counter.
   function automatic logic [1:0] next(input logic [1:0] address);
     next = {address[0], !address[1]};
   endfunction
@@ -137,7 +138,7 @@ module torus_input #(
   assign again = Copies && !idle_q && now_q.ways[0] && now_q.ways[1];
   assign pop = drop || (go && !again);
 
-  // Whose turn_q is next: known without knowing what is granted.
+  // The next turn_q: known without the grant.
   assign turn = address_q[3:2];
   assign pool = some & (~stuck | {4{idle_q}});
   for (genvar v = 0; v < 4; v++) begin : gen_pick
@@ -145,7 +146,7 @@ module torus_input #(
     assign pick[v] = pool[v] && turn != 2'(v) && (turn == 2'(A) || (!pool[A] && (turn == 2'(B) || !pool[B])));
   end
   assign switch = (pool & ~turn_q) != '0;
-  assign direct = !switch && idle_q && valid_i;  // a word for an input that has none
+  assign direct = !switch && idle_q && valid_i;  // a word for an empty input
   assign turn_d = switch ? pick : direct ? came : turn_q;
 
   // The first word of another channel, or the second of this one.
@@ -158,7 +159,7 @@ module torus_input #(
     if (Copies && ((done & pick) != '0 || (!switch && again))) ahead.ways[0] = 1'b0;
   end
 
-  // What follows the word that asks, if it goes or gives way. A grant, which comes late, only decides whether.
+  // The word after the one that requests, if it goes or gives way. A grant, which comes late, only enables this.
   assign follow = switch || direct || drop || go;
   assign idle_d = !switch && !direct && !again && ((two | came) & turn_q) == '0;
   always_comb begin

@@ -1,17 +1,20 @@
-// One output of a torus's router: who may use its link's virtual channels, who sends next, and the words on their way there.
+// One output of a torus router: it allocates its link's virtual channels, arbitrates, and sends the words.
 //
-// Handshake  request_i[i]: input i has a word for this output, on vc_i[i], that begins (head_i)
-//            or ends (last_i) a packet. grant_o (one at most) says in the same cycle that the word
-//            goes; word_i has it in the next cycle. Out: a word with valid_o, on vc_o; credit_i gives back a
-//            place, which may be used in the same cycle. The link is a function of flip-flops: data of some that are ORed.
-// Channels   A packet holds its channel from its first word to its last; in between, others use the link on others.
-// Fairness   the least recently served input of those that may go; but what moves straight on along its ring has 16 words for one.
-// Latency    granted at one edge, on show after the next: 1 word a cycle, or one in CyclesPerWord.
+// Handshake  request_i[i]: input i has a word for this output, on vc_i[i], that begins (head_i) or ends (last_i) a
+//            packet. grant_o (one at most) says in the same cycle that the word goes; word_i has it in the next cycle.
+//            Out: a word with valid_o, on vc_o. credit_i returns a credit, which may be used in the same cycle. The
+//            link is a function of flip-flops; its data are an OR of flip-flops.
+// Channels   a packet holds its channel from its first word to its last; in between, others use the link on other
+//            channels.
+// Fairness   least recently served first, among the inputs that may go. But traffic straight along its ring sends 16
+//            words for one of the others.
+// Latency    granted at one edge, on the link after the next: 1 word a cycle, or one in CyclesPerWord.
 // busy_o     a word is on its way, or the link has to pause.
-// Source     own. Each crosspoint is a flip-flop with its own reset, as in crossbar_output. Places are counted a cycle late, and two are
-//            as good as one, which leaves half a LUT between a credit and the channel's use. The price: with no credit and nothing
-//            sent in the cycle before, a channel's last place waits for the next credit, so a receiver has to give places back
-//            before it has four words. A stream loses nothing: what it has just sent still counts, and then credits come.
+// Source     ours. Each crosspoint is a flip-flop with its own reset, as in crossbar_output. Credits are counted a
+//            cycle late, and the counter opens a channel at two or more. That leaves half a LUT between a credit and
+//            the channel's use. The price: if no credit comes and nothing was sent in the cycle before, a channel's
+//            last credit waits for the next one. So a receiver has to return credits before it holds four words. A
+//            stream loses nothing: its last word still counts, and then credits come.
 module torus_output #(
     parameter int Port = 0,  // 0 the cell, 1 +X, 2 -X, 3 +Y, 4 -Y
     parameter int W = 64,  // bits a word
@@ -32,24 +35,25 @@ module torus_output #(
     input  logic [  3:0]      credit_i,
     output logic              busy_o
 );
-  // Inputs from which routes lead here.
+  // Inputs with routes to this output.
   localparam logic [4:0] From = Port == 0 ? 5'b11110 : Port == 1 ? 5'b00101 : Port == 2 ? 5'b00011 :
       Port == 3 ? 5'b10111 : 5'b01111;
-  // The input, opposite, of what moves straight on along its ring.
+  // The opposite input: its traffic moves straight on along its ring.
   localparam int Straight = Port == 1 ? 2 : Port == 2 ? 1 : Port == 3 ? 4 : Port == 4 ? 3 : 5;
   localparam bit ToCell = Port == 0;  // has lane 0 only
 
-  logic [4:0] want;  // it may go, but for rivals
+  logic [4:0] want;  // it may go, unless a rival is first
   logic [4:0][1:0] vc;
   logic [4:0][4:0] beaten  /*verilator split_var*/;  // beaten[i][j]: by j, which wants to go and was served longer ago
   logic [5:0][W:0] crossed  /*verilator split_var*/;  // {last, data} at the first i crosspoints, ORed
   logic open_q, yields;
-  // The word that goes, and of the one before: whether there is one, its channel, the end of its packet.
+  // The present and the previous word: whether there is one, its channel, the end of its packet.
   logic go, sent_q, ends;
   logic [1:0] goes, sent_vc_q;
-  logic [3:0] room, free;  // over channels: has room; nobody's
+  logic [3:0] room, free;  // over channels: has room; is not allocated
 
-  // What moves straight on yields to the others with each 16th word: with each, rings fill up and stand nearly still.
+  // Straight traffic yields to the others with each 16th word. If it yielded with each, rings would fill up and nearly
+  // stand still.
   if (ToCell) begin : gen_turns
     assign yields = 1'b1;
   end else begin : gen_straight
@@ -65,7 +69,7 @@ module torus_output #(
   for (genvar i = 0; i < 5; i++) begin : gen_from
     assign grant_o[i] = want[i] && beaten[i] == '0;
     if (From[i]) begin : gen_input
-      logic usable;  // its channel has room and is nobody's, or its own
+      logic usable;  // its channel has room and is free, or its own
       logic granted_q;
       logic [W:0] cross_q;
       assign vc[i]   = {vc_i[i][1], !ToCell && vc_i[i][0]};
@@ -124,7 +128,7 @@ module torus_output #(
       assign room[v] = 1'b0;
       assign free[v] = 1'b0;
     end else begin : gen_some
-      logic [2:0] places_q;  // free ones plus 2, so that the highest bit says that there are two or more
+      logic [2:0] places_q;  // free credits plus 2, so that the highest bit means two or more
       logic free_q, uses, used_q;
       assign uses = go && goes == 2'(v);
       assign room[v] = places_q[2] || credit_i[v];

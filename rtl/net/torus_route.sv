@@ -1,13 +1,14 @@
-// Where a packet goes from a router of a torus, by its first word: the routing function, X before Y.
+// Routing function of a torus router, by a packet's first word: X before Y.
 //
-// Handshake  combinational: from a first word's low 19 bits, its virtual channel {class, lane} and the router's place to the
-//            outputs it leaves by, over {-Y, +Y, -X, +X, cell}, and their lane. None: it is to be drained. The cell's lane is
-//            0, whatever lane_o says. The rest describes the place: at a ring's first and last cell, and whether
-//            far_x_i, far_y_i, the last cell that is reached in + direction, are not below it.
-// Source     see torus_router; src/net/torus.rs is the same function. A packet that moves along a ring keeps its direction, so only
-//            where it enters one the shorter way is looked for.
+// Handshake  combinational. Inputs are a first word's low 19 bits, its virtual channel {class, lane} and the router's
+//            position. Results are the packet's outputs, over {-Y, +Y, -X, +X, cell}, and their lane. Without an output
+//            the packet is to be drained. The cell's lane is 0, whatever lane_o says. first_i and last_i: the router is
+//            at a ring's first or last cell. far_x_i and far_y_i: the last cell that is reached in + direction.
+//            before_i: that cell is not below the router.
+// Source     see torus_router; src/net/torus.rs is the same function. A packet that moves along a ring keeps its
+//            direction, so only the entry into a ring selects the shorter way.
 module torus_route #(
-    parameter int Port   = 0,  // the packet comes by: 0 the cell, 1 +X, 2 -X, 3 +Y, 4 -Y
+    parameter int Port   = 0,  // input port of the packet: 0 the cell, 1 +X, 2 -X, 3 +Y, 4 -Y
     parameter int CoordW = 8   // bits of a coordinate
 ) (
     input  logic [CoordW-1:0] x_i,
@@ -64,7 +65,7 @@ module torus_route #(
     assign up_y = before_i[1] ? above_y && !past : above_y || !past;
   end
 
-  // By a port or in a class in which it never should have come.
+  // On a port, or in a class, that no correct packet of this kind uses.
   always_comb begin
     wrong = word_i[18] != vc_i[1] || (vc_i[1] && (row || column)) || (row && column);
     if (Port == 1 || AlongY) wrong = wrong || row;

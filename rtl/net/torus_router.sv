@@ -1,31 +1,38 @@
 // Router of a 2-D torus: one for each cell, five ports, wormhole packets, two message classes, broadcasts.
 //
-// Purpose    Carries packets (words up to and including `last`) by their first word, X before Y, in the shorter direction (+ where
-//            both are equally short). First word: [7:0] x and [15:8] y of the destination, [17:16] who gets it (0 that cell;
-//            1 each cell of the sender's row, the sender included; 2 each cell of column x), [18] class (0 requests, 1 replies and
-//            acknowledges); the rest, y of a column and x and y of a row are the sender's own.
-// Ports      0 the cell, 1 +X, 2 -X, 3 +Y, 4 -Y: port 1 of (x, y) joins port 2 of (x + 1, y), port 3 port 4 of (x, y + 1).
-//            Virtual channel: {class, lane}. On lane 0 a packet has yet to cross the link from its ring's last cell to cell 0,
-//            or back; on lane 1 not. To and from the cell there is lane 0 only.
-// Handshake  Credits: a word comes with in_valid_i and the number of its virtual channel, and may come only if one of that
-//            channel's four places is free; in_credit_o pulses for each that becomes free, in the cycle after. Outputs likewise.
-//            Packets may take turns on a link word by word, each on a channel of its own. Outputs come from flip-flops (data:
-//            from flip-flops that are ORed). x_i, y_i and last_x_i, last_y_i (the highest coordinates) are static from the
-//            last cycle of reset on.
-// Latency    a word on show at one clock edge is on show after the second edge after it (3 cycles link to link). A word a cycle and
-//            link, from one channel or several, without a bubble between packets; an input and an output each carry one
-//            word a cycle. Where a broadcast forks, each word takes two cycles: one for each copy.
-//            With CyclesPerWord above 1 each of the four links carries a word in as many cycles.
-// Order      Two packets of one cell to another of one class, or two broadcasts to one row or column, do not overtake each other.
-// Broadcast  of a column goes along X to it. On its ring each goes in + direction to cell 0 of the ring (lane 0, no copies), all round if it starts there, and then to the last (lane 1,
-//            a copy at each cell, taken before it goes on). No word goes to two links: a tree of them deadlocks.
-// When full  Nothing leaves that has no place beyond; nothing is lost. Why no packets wait for each other in a circle, with
-//            copies and replies: docs/machines/torus.md; src/net/dependencies.rs checks it over the same routing function.
-// Misused    A packet to its own cell is drained (a cell copies by itself), and so is a broadcast that is a reply, and one to a row and a column. A coordinate above last_x_i or last_y_i leads to the end of its ring; there, and where a packet comes by a port or a
-//            class it never should, it is drained and counted in drained_o, which saturates. A word without a place: those that wait in its channel are lost.
-// busy_o     0 after an edge: nothing is inside, and further edges change nothing while no in_valid_i or out_credit_i is set.
-// Source     Dimension order and two lanes a ring: Dally and Seitz, 1987. The machine's own router is known by its rate only
-//            (25 MB/s a link: W = 32, CyclesPerWord = 8 at 50 MHz); organisation and broadcast paths are our own.
+// Purpose    carries packets (words up to and including `last`) by their first word, X before Y, in the shorter
+//            direction (+ if both are equally short). First word: [7:0] x and [15:8] y of the destination; [17:16] the
+//            receivers; [18] the class (0 requests, 1 replies and acknowledges). Receivers: 0 that cell; 1 each cell of
+//            the sender's row, the sender included; 2 each cell of column x. The rest of the word, y of a column and x
+//            and y of a row are free for the sender.
+// Ports      0 the cell, 1 +X, 2 -X, 3 +Y, 4 -Y: port 1 of (x, y) joins port 2 of (x + 1, y), port 3 port 4 of (x, y +
+//            1). Virtual channel: {class, lane}. On lane 0 a packet has yet to cross the link between its ring's last
+//            cell and cell 0; on lane 1 it does not cross it any more. To and from the cell there is lane 0 only.
+// Handshake  credits. A word comes with in_valid_i and the number of its virtual channel; the sender needs one of that
+//            channel's four credits. in_credit_o pulses for each credit in the cycle after its slot becomes free.
+//            Outputs likewise. Packets may share a link word by word, each on a channel of its own. Outputs come from
+//            flip-flops (data: from an OR of flip-flops). x_i, y_i and last_x_i, last_y_i (the highest coordinates) are
+//            static from the last cycle of reset on.
+// Latency    a word on the link at one clock edge is on the next link after the second edge after it (3 cycles link to
+//            link). A word a cycle and link, from one channel or several, without a bubble between packets; an input
+//            and an output each carry one word a cycle. Where a broadcast forks, each word takes two cycles: one for
+//            each copy. With CyclesPerWord above 1 each of the four links carries a word in as many cycles.
+// Order      two packets of one class from one cell to another, or two broadcasts to one row or column, do not overtake
+//            each other.
+// Broadcast  a column broadcast goes along X to its column. Each broadcast then goes in + direction to cell 0 of its
+//            ring (lane 0, no copies), all round if it starts there. Then it goes to the last cell (lane 1), with a
+//            copy at each cell, taken before it goes on. No word goes to two links: a tree of broadcasts deadlocks.
+// Full       a word leaves only with a free slot beyond; nothing is lost. docs/machines/torus.md proves that no packets
+//            wait for each other in a circle, with copies and replies; src/net/dependencies.rs checks it over the same
+//            routing function.
+// Misuse     drained: a packet to its own cell (a cell copies by itself), a broadcast that is a reply, and one to both
+//            a row and a column. A coordinate above last_x_i or last_y_i leads to the end of its ring, and the packet
+//            is drained there. A packet on a port or in a class that it never should use is drained, too. drained_o
+//            counts them all, and saturates. A word sent without a credit overwrites the words waiting in its channel.
+// busy_o     0 after an edge: nothing is inside, and further edges change nothing while no in_valid_i or out_credit_i
+//            is set.
+// Source     dimension order and two lanes a ring: Dally and Seitz, 1987. Only the rate of the machine's own router is
+//            known (25 MB/s a link: W = 32, CyclesPerWord = 8 at 50 MHz); organisation and broadcast paths are ours.
 module torus_router #(
     parameter int W = 64,  // bits a word, 19 or more
     parameter int CoordW = 5,  // bits of x_i, y_i, last_x_i and last_y_i, 1 to 8
@@ -61,7 +68,8 @@ module torus_router #(
     torus_router_CyclesPerWord_must_be_at_least_1 u_bad ();
   end
 
-  // The last cell of a ring that a packet goes to in + direction: half way round, rounded down; and that it is not below this one.
+  // The last cell of a ring that is reached in + direction: half way round, rounded down. The top bit: it is not below
+  // this one.
   function automatic logic [CoordW:0] half_way(input logic [CoordW-1:0] here, input logic [CoordW-1:0] last);
     logic [CoordW:0] far, beyond;  // beyond: from cell 0 on, negative if it is not
     logic unused_half;
@@ -70,19 +78,19 @@ module torus_router #(
     half_way = {beyond[CoordW], beyond[CoordW] ? far[CoordW-1:0] : beyond[CoordW-1:0]};
   endfunction
 
-  // Per input, over outputs: what its word asks for; that it goes.
+  // Per input, over outputs: the request of its word; the grant.
   logic [4:0][4:0] request, grant;
   logic [4:0][4:0] request_to, grant_to;  // per output, over inputs
-  // Over inputs: of the word that asks.
+  // Over inputs: of the word that requests.
   logic [4:0][1:0] vc;
   logic [4:0] head, last;
-  logic [4:0][W:0] word  /*verilator split_var*/;  // {last, data} of the word that asked in the cycle before
+  logic [4:0][W:0] word  /*verilator split_var*/;  // {last, data} of the word that requested in the cycle before
   logic [4:0] drained, in_busy, out_busy;
-  // The place: see torus_route.
+  // The router's position: see torus_route.
   logic [CoordW-1:0] far_x, far_y, far_x_q, far_y_q;
   logic [1:0] at_first_q, at_last_q, above, before_q;
   logic retry;
-  logic [4:0] retry_q;  // at no fixed interval, or what waits could miss its chance each time
+  logic [4:0] retry_q;  // at irregular intervals, or a waiting channel could miss its chance each time
 
   assign {above[0], far_x} = half_way(x_i, last_x_i);
   assign {above[1], far_y} = half_way(y_i, last_y_i);
@@ -158,7 +166,7 @@ module torus_router #(
     );
   end
 
-  // Packets that nobody gets, counted at their last word.
+  // Packets without a receiver, counted at their last word.
   logic [ 2:0] more;
   logic [16:0] count_d;
   always_comb begin

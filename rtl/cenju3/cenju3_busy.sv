@@ -1,15 +1,17 @@
-// Says when a clock domain's state no longer changes by itself. Two of them, one in each domain and wired to each other, let a
-// simulator skip both clocks, or a gate stop them, at any ratio and phase.
+// Reports when a clock domain's state no longer changes by itself. Two of them, one in each domain and wired to each
+// other, let a simulator skip both clocks, or a gate stop them, at any ratio and phase.
 //
-// Handshake  `active_i` is high while something moves or is offered here, and at every clock edge that changes what the other
-//            domain sees of this one. `busy_o` (a flip-flop) follows it. It falls after a round: `call_o` changes, comes back
-//            as the other's `echo_o`, and nothing was active here since. The echo stays behind what crosses with the call,
-//            so the other side's `busy_o` is high before, if it has anything to do.
-// Rest       while both `busy_o` are low, no clock edge without a valid input changes anything. If either is high, both clocks
-//            must run.
-// Latency    `busy_o` falls Behind + 2 edges of the other clock and then as many of its own after the last active one, one more
-//            of each by phase or jitter.
-// Reset      two rounds: crossings empty in the first and open in the second. `call_o` has none, as a change of it is a round.
+// Handshake  `active_i` is high while something moves or is offered here. It is also high at every clock edge that
+//            changes the other domain's view of this one. `busy_o` (a flip-flop) follows it. It falls after a round:
+//            `call_o` changes and comes back as the other's `echo_o`, and nothing was active here meanwhile. The echo
+//            stays behind data that cross with the call. So the other side's `busy_o` rises first, if it has anything
+//            to do.
+// Rest       while both `busy_o` are low, no clock edge without a valid input changes anything. If either is high, both
+//            clocks must run.
+// Latency    `busy_o` falls Behind + 2 edges of the other clock, then Behind + 2 of its own, after the last active
+//            edge; one more of each by phase or jitter.
+// Reset      two rounds: crossings empty in the first and open in the second. `call_o` has no reset, as its change is a
+//            round.
 // Source     ours; no part of the machine.
 module cenju3_busy (
     input  logic clk_i,
@@ -21,14 +23,14 @@ module cenju3_busy (
     output logic echo_o,    // to the other's echo_i
     input  logic echo_i
 );
-  // Cycles from the arrival of what crosses to busy_o: one that its synchroniser missed, one in which an asynchronous FIFO claims
-  // a word or a place, one for busy_o.
+  // Cycles from the arrival of a crossing word to busy_o: one that its synchroniser missed, one in which an
+  // asynchronous FIFO claims a word or a slot, one for busy_o.
   localparam int Behind = 3;
 
   logic call, echo, home;
   logic [Behind-2:0] call_q;
   logic [Behind-1:0] echo_q;
-  logic [1:0] due_q;  // rounds to begin, a bit each
+  logic [1:0] due_q;  // rounds still to begin, a bit each
   cdc_sync u_call (
       .clk_i,
       .data_i(call_i),

@@ -1,12 +1,12 @@
 // A whole Cenju-3 as one top: a NIC for each PE and the multistage network between them.
 //
-// Handshake  the ports of cenju3_nic, an element of a packed array for each PE; `tx_*` and `rx_*` only show the links between
-//            the NICs and the network.
-// Network    Stages columns of 4x4 switches, a perfect shuffle before each; column s routes by digit Stages - 1 - s of the
-//            destination PE. Ports above the last PE are open: a packet to a PE that does not exist is lost there.
+// Handshake  the ports of cenju3_nic, an element of a packed array for each PE. `tx_*` and `rx_*` only show the links
+//            between the NICs and the network.
+// Network    Stages columns of 4x4 switches, a perfect shuffle before each; column s routes by digit Stages - 1 - s of
+//            the destination PE. Ports above the last PE are open: a packet to a PE that does not exist is lost there.
 // Clocks     one `io_clk_i` for all NICs, one `net_clk_i` for all links and switches; resets as in cenju3_nic.
-// busy       `io_busy_o`, `net_busy_o` per PE, `switch_busy_o` for the network: while all are low, and no input is valid, no
-//            clock edge changes anything.
+// busy       `io_busy_o` and `net_busy_o` per PE, `switch_busy_o` for the network. While all are low and no input is
+//            valid, no clock edge changes anything.
 // Source     paper section 2 (Fig 1, 2); the wiring is textbook (see omega).
 module cenju3_machine #(
     parameter int Nodes = 16,  // PEs, 1 to 4**Stages
@@ -86,7 +86,7 @@ module cenju3_machine #(
     cenju3_machine_Nodes_must_be_1_to_4_to_the_Stages u_bad ();
   end
 
-  // Boundary s is what enters column s, before its shuffle; boundary Stages leaves the network.
+  // Boundary s enters column s, before its shuffle; boundary Stages leaves the network.
   logic [Stages:0][Ports-1:0] valid, ready, last;
   logic [Stages:0][Ports-1:0][LinkW-1:0] data;
   logic [Stages-1:0][Ports-1:0] in_valid, in_ready, in_last;

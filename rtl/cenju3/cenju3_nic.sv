@@ -3,13 +3,14 @@
 //   host registers ── regs ──┬── sender ── tx ──> link out
 //   memory (read, write) ────┴── receiver ── rx <── link in
 //
-// Handshake  valid/ready everywhere; memory commands are single-issue, data and responses in order; every output is a
-//            flip-flop or the AND of two, or a memory addressed by flip-flops.
-// Clocks     `io_clk_i` (25 MHz on the machine) and `net_clk_i` (20 MHz), any ratio and phase; a reset for each, synchronous
-//            to it; both are to be reset together (in any order) for no packet to be cut.
+// Handshake  valid/ready everywhere; memory commands are single-issue, data and responses in order. Every output is a
+//            flip-flop, the AND of two, or a memory addressed by flip-flops.
+// Clocks     `io_clk_i` (25 MHz on the machine) and `net_clk_i` (20 MHz), any ratio and phase. Each has a synchronous
+//            reset. Reset both domains together, in any order, or packets may be cut.
 // level      `rx_level_o`: words in the receive FIFO as R_STAT.LEVEL gives them, in the IO domain, some cycles late.
-// busy       `io_busy_o`, `net_busy_o`: while both are low, and no input is valid, no clock edge changes anything, so both clocks
-//            may stand. When either is high, both clocks must run: each waits for the other side's answer (cenju3_busy).
+// busy       while `io_busy_o` and `net_busy_o` are low and no input is valid, no clock edge changes anything, so both
+//            clocks may stand. When either is high, both clocks must run: each waits for the other side's echo
+//            (cenju3_busy).
 // Source     paper sections 2 and 3 (Fig 2, 3, 4).
 module cenju3_nic #(
     parameter int BusW = 32,  // bits of a bus word, 32 or 64
@@ -141,7 +142,7 @@ module cenju3_nic #(
       .r_thresh_o(r_thresh)
   );
 
-  // ------------------------------------------------------------------------------------------------------------- out
+  // --------------------------------------------------------------------------------------------------------------- out
   logic out_valid, out_ready, out_last, sender_busy, tx_active;
   logic [ BusW-1:0] out_data;
   logic [KeepW-1:0] out_keep;
@@ -209,7 +210,7 @@ module cenju3_nic #(
       .net_active_o(tx_active)
   );
 
-  // -------------------------------------------------------------------------------------------------------------- in
+  // ---------------------------------------------------------------------------------------------------------------- in
   logic in_valid, in_ready, in_last, receiver_busy, rx_active;
   logic [ BusW-1:0] in_data;
   logic [KeepW-1:0] in_keep;
@@ -288,7 +289,7 @@ module cenju3_nic #(
 
   assign rx_level_o = level;
 
-  // ------------------------------------------------------------------------------------------------------------ rest
+  // -------------------------------------------------------------------------------------------------------------- rest
   logic io_call, io_echo, net_call, net_echo;
   cenju3_busy u_io_busy (
       .clk_i(io_clk_i),

@@ -1,4 +1,4 @@
-// Cenju-3 network interface behind AXI: the top to instantiate in a design of one's own.
+// Cenju-3 network interface behind AXI: the top to instantiate in another design.
 //
 //   s_axil (registers) ─┬─ axi_bridge ── cenju3_nic ──> m_axis (link out)
 //   m_axi  (memory) ────┘                           <── s_axis (link in)
@@ -6,9 +6,8 @@
 // Clocks     `aclk` is for registers and memory, `link_aclk` for the links, at any ratio and phase. The crossing is
 //            inside.
 // Reset      `aresetn` and `link_aresetn` are active low. Release each with its clock. Hold both for 4 cycles of the
-//            slower clock, and reset what is connected to `m_axi` and the links with them.
-// Registers  AXI4-Lite, 256 bytes, layout in docs/machines/cenju3-registers.md. What the NIC refuses is answered with
-//            SLVERR.
+//            slower clock, and reset the slave on `m_axi` and the links with them.
+// Registers  AXI4-Lite, 256 bytes, layout in docs/machines/cenju3-registers.md. A refused access gets SLVERR.
 // Memory     AXI4 of BusW bits: INCR bursts of at most BurstBeats words that never cross 4 KB, up to Outstanding each
 //            way, ID 0. SLVERR and DECERR reach the NIC's status registers as bus errors.
 // Links      AXI4-Stream, one flit a beat, TLAST with the last of a packet. There is no TKEEP: every byte counts.
@@ -18,7 +17,7 @@
 //            changes anything, so both clocks may stand, at any ratio. While either is high both must run. May be left
 //            open.
 // Latency    the bridge adds 2 cycles to an address, and 1 each to read data, write data and a response.
-// Rate       that of cenju3_nic, as far as the memory answers within Outstanding * BurstBeats - 20 cycles.
+// Rate       that of cenju3_nic, if the memory responds within Outstanding * BurstBeats - 20 cycles.
 module cenju3_nic_axi #(
     parameter int BusW = 32,  // bits of a memory word, 32 or 64
     parameter int LinkW = 16,  // bits of a flit, 16
@@ -103,7 +102,7 @@ module cenju3_nic_axi #(
     output logic s_axis_tready,
     input logic s_axis_tlast
 );
-  // One flip-flop ends the design's reset tree. It starts set, so that nothing runs before its first reset.
+  // One flip-flop ends the design's reset tree. It starts set, so nothing runs before its first reset.
   logic rst_q, link_rst_q;
   initial {rst_q, link_rst_q} = '1;
   always_ff @(posedge aclk) rst_q <= !aresetn;

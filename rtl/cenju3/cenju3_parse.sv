@@ -1,13 +1,13 @@
-// Cenju-3 Receiver, first part: takes packets from the receive FIFO apart and checks their headers.
+// Cenju-3 Receiver, first part: parses packets from the receive FIFO and checks their headers.
 //
 // Input      bus words {data, keep = 16-bit units - 1, last}: route flit alone, 16-byte header, body.
-// Job        one per packet, in order, when its header is whole, or could not be: `job_bad_o` for its header (kind 3 or not the
-//            same in route and header, other PE, length 0 or above 512, DMA destination not aligned), `job_short_o` when it
-//            ends within it; such a packet is thrown away. `job_empty_o`: it ends with its header. `job_stop_o`: the Receiver
-//            may halt after it, so no further packet is begun until `resume_i`. `job_after_o`: the stored packet before it
-//            is known to be truncated or overlong.
-// Body       follows on `body_*` with `keep` in bytes, cut to the exact length where there are as many flits as the header
-//            says; longer and shorter ones are left to be found by the write engine.
+// Job        one per packet, in order, with its whole header, or at the end of a shorter packet. `job_bad_o`: its
+//            header is wrong (kind 3 or different in route and header, other PE, length 0 or above 512, DMA destination
+//            not aligned). `job_short_o`: it ends within its header. A bad or short packet is dropped. `job_empty_o`:
+//            it ends with its header. `job_stop_o`: the Receiver may halt after it, so no further packet begins until
+//            `resume_i`. `job_after_o`: the previous stored packet is known to be truncated or overlong.
+// Body       follows on `body_*` with `keep` in bytes. A body with as many flits as the header says is cut to the exact
+//            length. The write engine finds longer and shorter ones.
 // Latency    1 word per cycle, no bubble between good packets.
 // Source     paper section 3.2; checks are ours.
 module cenju3_parse #(
@@ -18,7 +18,7 @@ module cenju3_parse #(
     input  logic rst_i,
     output logic busy_o,
 
-    input logic go_i,  // a new packet may be begun
+    input logic go_i,  // a new packet may begin
     input logic resume_i,  // pulse
     input logic halt_arrival_i,
     input logic [1:0] halt_end_i,
@@ -35,7 +35,7 @@ module cenju3_parse #(
     output logic [1:0] job_kind_o,
     output logic job_arr_o,
     output logic job_end_o,
-    output logic job_halt_o,  // halt at its end
+    output logic job_halt_o,  // halt at the packet's end
     output logic job_stop_o,
     output logic job_bad_o,
     output logic job_short_o,
@@ -66,10 +66,10 @@ module cenju3_parse #(
   } state_e;
   state_e state_q;
   logic stop_q, short_q, empty_q, known_q, spoilt_q, take;
-  logic [BeatsW-1:0] beats_q;  // header words that came
+  logic [BeatsW-1:0] beats_q;  // header words received
   logic [15:0] route_q;
   logic [127:0] head_q;
-  logic [9:0] word_q;  // body word under way
+  logic [9:0] word_q;  // current body word
   assign take = in_valid_i && in_ready_o;
 
   // ---------------------------------------------------------------------------------------------------------- header
@@ -102,7 +102,7 @@ module cenju3_parse #(
   assign job_valid_o = state_q == Check;
   always_comb begin
     job_header_o = head_q;
-    // Of a short one only word 0 counts: the words that came are at the top of the shift register.
+    // Only word 0 of a short header counts: the received words are at the top of the shift register.
     if (short_q) begin
       for (int i = 1; i <= HeadBeats; i++) begin
         if (beats_q == BeatsW'(i)) job_header_o[31:0] = head_q[128-i*BusW+:32];
@@ -112,7 +112,7 @@ module cenju3_parse #(
 
   // ------------------------------------------------------------------------------------------------------------ body
   logic exact, body_go;
-  // Of a bad one too the first word is taken with the job, and thrown away: what is bad is known too late to refuse it.
+  // The job takes a first body word even of a bad packet, and drops it: the check comes too late to refuse it.
   assign body_go = state_q == Check && job_ready_i && !empty_q;
   assign exact = word_q == 10'(bytes_m1[9:0] >> (KeepW + 1)) && in_keep_i == bytes_m1[KeepW:1];
   assign body_valid_o = in_valid_i && (state_q == Body || (body_go && !bad));

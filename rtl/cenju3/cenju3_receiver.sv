@@ -1,16 +1,18 @@
-// Cenju-3 Receiver: stores packets into the buffers and addresses their headers name, and interrupts.
+// Cenju-3 Receiver: stores packets into the buffers and addresses that their headers name, and interrupts.
 //
-// Per packet the header goes to ring[PUT] of the message or DMA header buffer, then the body to the slot of the message body
-// buffer or to the address in the header; PUT moves, and END is raised, when both are in memory.
-// Arrival    a packet with ARR begins when all before it are complete; the interrupt is raised when its header is in
-//            memory and before its first body write; with halt-on-arrival the body waits for restart.
-// Streaming  a DMA packet without ARR begins while the one before it still waits for its responses: 1 word per cycle, no
-//            bubble. Should that one then fail, its header slot is free again and the header is written once more, there.
-// Halt       on arrival, on END of a message or of a DMA packet, on a full ring; `restart_i` goes on (a full ring is looked
-//            at again). While halted no further packet is begun.
-// Error      a packet that is truncated, overlong or refused by memory is counted, its slots are used again.
+// Packets    a packet's header goes to ring[PUT] of the message or DMA header buffer. Then its body goes to the slot of
+//            the message body buffer, or to the address in the header. When both are in memory, PUT moves and END is
+//            raised.
+// Arrival    a packet with ARR begins when all earlier ones are complete. The interrupt is raised when its header is in
+//            memory, before its first body write. With halt-on-arrival the body waits for restart.
+// Streaming  a DMA packet without ARR begins while the previous one still awaits its responses: 1 word per cycle, no
+//            bubble. If the previous one then fails, its header slot is free again, and the header is written a second
+//            time, there.
+// Halt       on arrival, on END of a message or of a DMA packet, on a full ring. `restart_i` continues, and checks a
+//            full ring again. While halted no further packet begins.
+// Error      a packet that is truncated, overlong or refused by memory is counted; its slots are used again.
 // busy_o     low when nothing moves, also when halted with packets waiting.
-// Source     paper sections 3.2 (Fig 4), 4 and 6.3; what the rings do when full and the choice of halts are ours.
+// Source     paper sections 3.2 (Fig 4), 4 and 6.3; the behaviour of full rings and the choice of halts are ours.
 module cenju3_receiver #(
     parameter int BusW = 32,  // bits of a bus word, 32 or 64
     parameter int BurstBeats = 8,  // words in the longest burst
@@ -68,7 +70,7 @@ module cenju3_receiver #(
     cenju3_receiver_BusW_must_be_32_or_64 u_bad ();
   end
 
-  // ----------------------------------------------------------------------------------------------- packets taken apart
+  // ---------------------------------------------------------------------------------------------------- parsed packets
   localparam int JobW = 2 + 9 + 128;
   logic parse_busy, resume;
   logic parse_job_valid, parse_job_ready, parse_arr, parse_end, parse_halt, parse_stop;
@@ -146,7 +148,7 @@ module cenju3_receiver #(
       .level_o(job_level)
   );
 
-  // Lets the parser read the next header while the writer is at this body.
+  // Lets the parser read the next header while the writer works on this body.
   logic body_valid, body_ready, body_last;
   logic [BusW-1:0] body_data;
   logic [KeepW:0] body_keep;
@@ -166,16 +168,16 @@ module cenju3_receiver #(
       .level_o(body_level)
   );
 
-  // --------------------------------------------------------------------------------------------------- where it goes
+  // ------------------------------------------------------------------------------------------------------- destination
   logic dma, behind, full;
   logic [1:0] head_ring, body_ring;
   logic [1:0] open;  // packets begun and not complete: 0 to 2
-  logic last_dma_q;  // the last one begun is DMA
-  // Of each place that may be asked for the address, for which one it is is known late.
+  logic last_dma_q;  // the last packet begun is DMA
+  // All candidate addresses: the selection among them comes late.
   logic [3:0][31:0] at_put;
   logic [31:0] at_after;
   assign at_after = ring_base_i[1] + {12'b0, ring_put1_i[1], 4'b0};
-  logic [3:0] last_free;  // per ring: nothing is free after the place at PUT
+  logic [3:0] last_free;  // per ring: no slot is free after the one at PUT
   assign dma = kind == 2'(cenju3_pkg::KindDma);
   assign head_ring = {1'b0, dma};
   assign body_ring = {1'b1, kind[0]};
@@ -184,7 +186,7 @@ module cenju3_receiver #(
     assign at_put[g] = ring_base_i[g] + (32'(ring_put_i[g]) << PlaceBits);
     assign last_free[g] = ring_size_i[g] < 17'd2 || ring_put1_i[g] == ring_get_i[g];
   end
-  // The packet before is not complete, and keeps the slot at PUT as far as is known.
+  // The previous packet is not complete, and may keep the slot at PUT.
   assign behind = open == 2'd1 && last_dma_q && dma && !after_bad;
   always_comb begin
     full = last_free[head_ring] || (!dma && last_free[body_ring]);
@@ -195,10 +197,10 @@ module cenju3_receiver #(
   typedef enum logic [2:0] {
     Idle,
     Head,  // header to memory
-    Arrival,  // wait until it is there, interrupt, perhaps halt
+    Arrival,  // wait until the header is there, interrupt, perhaps halt
     Body,  // body to memory
-    Settle,  // wait until the packet before is complete
-    Again,  // header to the slot that one has left free
+    Settle,  // wait until the previous packet is complete
+    Again,  // header to the slot that the failed packet left free
     End  // wait until all is complete, perhaps halt
   } state_e;
   state_e state_q, after_head;
@@ -223,7 +225,7 @@ module cenju3_receiver #(
   assign store_valid = state_q == Head || state_q == Body || state_q == Again;
   always_comb begin
     store_addr = at_put[head_ring];
-    // In Again the packet before is gone, and what is behind is this packet, behind itself.
+    // In Again the previous packet is gone; the packet that is behind is this one, behind itself.
     if (behind && state_q != Again) store_addr = at_after;
     if (state_q == Body) store_addr = dma ? header[8*cenju3_pkg::PacketDest+:32] : at_put[body_ring];
   end
@@ -304,7 +306,7 @@ module cenju3_receiver #(
       .mem_rsp_err_i
   );
 
-  // ------------------------------------------------------------------------------------------------------- completion
+  // -------------------------------------------------------------------------------------------------------- completion
   // Packets begun, oldest first.
   logic oldest_valid, oldest_end, oldest_empty, open_ready;
   logic [ 1:0] oldest_kind;
@@ -324,8 +326,8 @@ module cenju3_receiver #(
       .level_o(open)
   );
 
-  // A packet is complete with its body, with its header where it has no body, or with its second header where it had to be
-  // written again.
+  // A packet is complete with its body. Without a body it is complete with its header, after a rewrite with its second
+  // header.
   logic again_q, body_done_q, head_err_q, behind_q, spoilt;
   logic [2:0] body_err_q, errs;
   assign retire = done_valid && (done_body ? !again_q : body_done_q || oldest_empty);
@@ -335,7 +337,7 @@ module cenju3_receiver #(
     else errs = body_err_q | done_err | {2'b0, head_err_q};
   end
   assign ok = errs == '0;
-  // The oldest fails, and the next one's header is on its way to the slot after.
+  // The oldest fails, and the next packet's header is on its way to the slot after.
   assign spoilt = retire && !ok && (begun ? behind : open == 2'd2 && behind_q);
   always_ff @(posedge clk_i) begin
     if (head_done) head_err_q <= done_err[0];
@@ -363,7 +365,7 @@ module cenju3_receiver #(
       ring_publish_o[3] = oldest_kind == 2'(cenju3_pkg::KindMsg1);
     end
   end
-  // Of several errors the bus error is the one that is told.
+  // The bus error has priority among several errors.
   assign cause_o = {
     retire && errs[2] && !errs[0],
     (throw && short) || (retire && errs[1] && !errs[0]),

@@ -2,12 +2,12 @@
 //
 // Handshake  one access at a time: request (valid/ready), then response (valid/ready), all outputs flip-flops.
 // Latency    response 1 cycle after the request; a write acts at the same edge. `irq_o` follows its cause by 1 cycle.
-// Misuse     an offset that does not exist, a write to a read-only register or with partial strobes is answered with
-//            `host_rsp_err_o` and changes nothing. A cause set in the cycle it is cleared stays set.
-// Crossing   `s_gap_o` and `r_thresh_o` are used by the network clock without synchronisers: quasi-static, to be written
-//            only while the Sender (S_GAP) or the link (R_THRESH) is idle.
-// Source     Header Queue Pointer, header and body buffers, interrupts: paper sections 3 and 4; layout, counters and
-//            everything else our own (rtl/cenju3/regs.toml).
+// Misuse     an access to an offset that does not exist, a write to a read-only register or with partial strobes gets
+//            `host_rsp_err_o` and changes nothing. A cause that is set and cleared in the same cycle stays set.
+// Crossing   the network clock uses `s_gap_o` and `r_thresh_o` without synchronisers: they are quasi-static. Software
+//            writes them only while the Sender (S_GAP) or the link (R_THRESH) is idle.
+// Source     Header Queue Pointer, header and body buffers, interrupts: paper sections 3 and 4. Layout, counters and
+//            everything else: ours (rtl/cenju3/regs.toml).
 module cenju3_regs #(
     parameter int FifoWords = 512  // depth of the receive FIFO, 32 to 32768
 ) (
@@ -213,7 +213,7 @@ module cenju3_regs #(
   end
 
   // ---------------------------------------------------------------------------------------------------------- rings
-  // The places after PUT are kept, so that who is shown them need not add.
+  // The slots after PUT are registered, so that no user of them has to add.
   logic [3:0][15:0] put2_q;
   assign dma_put2_o = put2_q[1];
   for (genvar g = 0; g < 4; g++) begin : g_ring

@@ -1,13 +1,14 @@
 // Cenju-3 NIC, way in: 16-bit flits of the network clock fill the receive FIFO as bus words and cross to the IO clock.
 //
-// Handshake  valid/ready/data/last streams; input in the network domain, output in the IO domain; `rx_ready_o` is the AND
-//            of two flip-flops.
-// Output     the route flit is a word of its own; every other word is full but the last of a packet.
-// Threshold  the link is stopped while the FIFO holds `thresh_i` words or more: at most 2 words later nothing more comes in.
-//            The FIFO never overflows, whatever the threshold. `level_o` is its level in the IO domain, some cycles late.
-// Crossing   asynchronous FIFO of 16 words behind the receive FIFO; the level as Gray code; `thresh_i` is quasi-static (see
-//            cenju3_regs).
-// Reset      either domain's empties the crossing; reset both to be sure that no packet is cut.
+// Handshake  valid/ready/data/last streams; input in the network domain, output in the IO domain. `rx_ready_o` is the
+//            AND of two flip-flops.
+// Output     the route flit is a word of its own; every other word is full except the last of a packet.
+// Threshold  the link stops while the FIFO holds `thresh_i` words or more: at most 2 words later nothing more comes in.
+//            The FIFO never overflows, whatever the threshold. `level_o` is its level in the IO domain, some cycles
+//            late.
+// Crossing   asynchronous FIFO of 16 words behind the receive FIFO; the level as Gray code; `thresh_i` is quasi-static
+//            (see cenju3_regs).
+// Reset      the reset of either domain empties the crossing; reset both, or packets may be cut.
 // net_active_o (of the network clock) something moves; low also when all is full and the Receiver takes nothing.
 // Source     receive FIFO between network and Receiver: paper section 3.2 (Fig 4); its threshold is our reading of 6.3.
 module cenju3_rx #(

@@ -1,18 +1,18 @@
 // One send queue of the Cenju-3 Sender: fetches parcel headers ahead, checks them, cuts parcels into packets.
 //
-// Fetch      `fetch_addr_o` asks for the header after the last one fetched whenever the slot for it is free, so the next
-//            header is on its way while the present parcel is sent: a burst of FetchBeats words, or as many as it takes.
-//            Its words come back on `hdr_*`, never stalled.
-// Packets    one read command per packet with the 16-byte packet header and the route flit to send before its body; the
-//            END and ARR flags only on the last packet of the parcel. 1 packet per cycle.
-// Retire     `pkt_done_i` for each packet that is through; `parcel_done_i` with the last packet of a parcel, which moves
-//            GET; `abort_i` instead of it when memory refused the body.
-// Error      an illegal parcel waits until those before it are out; after an abort the rest of the parcel and what was
-//            read ahead is dropped (`drop_o`: throw away this queue's packets that are still on their way). Then the
-//            status is written into the header, and only when it is in memory `halted_o` rises, with a pulse of
-//            `failed_o`; `resume_i` skips the bad header.
+// Fetch      `fetch_addr_o` requests the next header whenever its slot is free, so a header is on its way while the
+//            present parcel is sent. A fetch is one burst of FetchBeats words, or several. Its words come back on
+//            `hdr_*`, never stalled.
+// Packets    one read command per packet, with the 16-byte packet header and the route flit to send before its body.
+//            Only the last packet of the parcel has the END and ARR flags. 1 packet per cycle.
+// Retire     `pkt_done_i` for each packet that left; `parcel_done_i` with the last packet of a parcel, which moves GET.
+//            `abort_i` replaces it when memory refused the body.
+// Error      an illegal parcel waits until the earlier ones are out. After an abort the rest of the parcel and
+//            everything read ahead is dropped (`drop_o`: drop this queue's packets that are still in flight). Then the
+//            status is written into the header. Only when it is in memory `halted_o` rises, with a pulse of `failed_o`;
+//            `resume_i` skips the bad header.
 // Latency    header complete to first packet command: 4 cycles.
-// Source     send queues of 255 headers, cutting, flags on the last packet: paper section 3.1; status and halt our own.
+// Source     send queues of 255 headers, cutting, flags on the last packet: paper section 3.1; status and halt: ours.
 module cenju3_send_queue #(
     parameter int BusW = 32,  // bits of a bus word, 32 or 64
     parameter int FetchBeats = 8,  // words in a burst of a header: all of it, or a power of two below
@@ -30,7 +30,7 @@ module cenju3_send_queue #(
     output logic halted_o,
     output logic [3:0] error_o,
     output logic failed_o,
-    output logic active_o,  // something is under way
+    output logic active_o,  // something is in progress
     output logic waiting_o,  // a parcel is here: its next packet comes now or in a few cycles
 
     output logic fetch_valid_o,
@@ -63,7 +63,7 @@ module cenju3_send_queue #(
   localparam int BeatW = $clog2(Beats);
   localparam int Bursts = Beats / FetchBeats;
   localparam int BurstW = (Bursts > 1) ? $clog2(Bursts) : 1;
-  localparam int Ahead = 3;  // parcels fetched and not out: one going out, one being read, one to come
+  localparam int Ahead = 3;  // parcels fetched and not out: one leaving, one being read, one to come
   localparam int UserW = 2 + 8 + 8 + 32;
 
   if (BusW != 32 && BusW != 64) begin : gen_bad_bus
@@ -75,9 +75,9 @@ module cenju3_send_queue #(
 
   typedef enum logic [2:0] {
     Run,
-    Flush,   // wait until all that was asked for is through
+    Flush,   // wait until all requested packets have left
     Status,  // write the status word
-    Settle,  // wait until it is in memory
+    Settle,  // wait until the status is in memory
     Halted
   } state_e;
   state_e state_q;
@@ -86,7 +86,7 @@ module cenju3_send_queue #(
   logic [7:0] fetch_q, get_q;  // next header to fetch; oldest parcel that is not out
   logic fetching_q, slot_valid_q, slot_err_q, stale_q;
   logic [BeatW-1:0] beat_q;
-  logic [BurstW-1:0] burst_q;  // of a header that is not all asked for
+  logic [BurstW-1:0] burst_q;  // of a header with bursts still to request
   logic [255:0] slot_q;  // the fetched header
   logic load, asked, fetched;
   logic [3:0] parcels_q;  // loaded, not out
@@ -200,8 +200,8 @@ module cenju3_send_queue #(
   end
 
   // ----------------------------------------------------------------------------------------------------------- control
-  logic [1:0] inflight_q;  // packets asked for, not through
-  logic [2:0] uncut_q;  // parcels loaded whose last packet is not asked for
+  logic [1:0] inflight_q;  // packets requested that have not left
+  logic [2:0] uncut_q;  // loaded parcels whose last packet is not requested
   logic [3:0] error_q;
   logic bad;
 

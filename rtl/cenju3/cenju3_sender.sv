@@ -1,13 +1,14 @@
 // Cenju-3 Sender: two queues of parcels in memory become packets on the way to the network, without the CPU.
 //
-// Order      a header is fetched between two bursts of the body being read. Which queue's packet is read next is decided when
-//            the last burst of the packet before is about to be asked of the memory, as late as keeps the memory busy:
-//            queue 0 if it has one or will in a few cycles. At most two packets are under way, one going out and one
-//            being read, so queue 0 waits for what is asked for already: one packet and what the reader is ahead.
+// Order      a header is fetched between two bursts of the body being read. The queue of the next packet is selected
+//            when the last burst of the previous packet is about to be requested; a later choice would idle the memory.
+//            It is queue 0 if that has a packet or will have one in a few cycles. At most two packets are in flight,
+//            one going out and one being read. So queue 0 waits for requested data only: one packet and the reader's
+//            lead.
 // Output     bus words {data, keep = 16-bit units - 1, last}: the route flit alone, the 16-byte header, the body, zero
 //            beyond its last byte. A packet starts when the first word of its body is here. 1 word per cycle with an
 //            ideal memory, no bubble between packets.
-// Bus error  of a body: the packet ends with the last word before the error; see cenju3_send_queue for what follows.
+// Bus error  of a body: the packet ends with the last word before the error; cenju3_send_queue describes the rest.
 // busy_o     low when nothing is queued, inside or outstanding.
 // Source     paper section 3.1 (Fig 3); two priorities and switching at packets are our reading of its "x 2".
 module cenju3_sender #(
@@ -146,12 +147,12 @@ module cenju3_sender #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------- which packet is next
+  // ------------------------------------------------------------------------------------------------------- next packet
   logic rd_next, go, pick, done, dropping, leaving, tag_queue, tag_last;
   logic cmd_ready, tag_ready;
   logic [ 15:0] tag_route;
   logic [127:0] tag_header;
-  logic [  1:0] packets_q;  // packets asked for that have not left
+  logic [  1:0] packets_q;  // requested packets that have not left
 
   // Queue 1 yields also while queue 0's next packet is only a few cycles away.
   assign pick = !waiting[0];
@@ -184,7 +185,7 @@ module cenju3_sender #(
   logic [31:0] rd_cmd_addr;
   logic [7:0] rd_cmd_len;
   logic [KeepW:0] rd_keep;  // bytes, minus 1
-  logic data_valid, data_fetch, data_queue;  // whose data come next
+  logic data_valid, data_fetch, data_queue;  // the client of the next data
   dma_read #(
       .DataW(BusW),
       .LenW(10),
@@ -216,7 +217,7 @@ module cenju3_sender #(
       .out_err_o(rd_err)
   );
 
-  // ------------------------------------------------------------------------------------- headers and bodies, one memory
+  // ------------------------------------------------------------------------------------ headers and bodies, one memory
   logic cmd_free, offer, order_ready;
   assign cmd_free = !mem_cmd_valid_o || mem_cmd_ready_i;
   assign fetch_ready = {cmd_free && !fetch_valid[0], cmd_free};
@@ -267,7 +268,7 @@ module cenju3_sender #(
 
   assign dropping = tag_valid && drop[tag_queue] && state_q == Route;
   assign sending = tag_valid && rd_valid && !dropping;
-  assign failing = sending && state_q == Body && rd_err;  // no word of its own: ends the packet at the word held back
+  assign failing = sending && state_q == Body && rd_err;  // no word of its own: ends the packet at the held word
   assign push = sending && !failing;
   assign push_last = state_q == Body && rd_last;
   always_comb begin
@@ -288,7 +289,7 @@ module cenju3_sender #(
     endcase
   end
 
-  // The word held back goes out when its successor is known, or when it is the last.
+  // The held word goes out when its successor is known, or when it is the last.
   assign out_valid_o = hold_valid_q && (hold_last_q || sending);
   assign out_data_o = hold_data_q;
   assign out_keep_o = hold_keep_q;
@@ -302,7 +303,7 @@ module cenju3_sender #(
     logic left;
     assign left = leaving && hold_queue_q == (q == 1);
     assign pkt_done[q] = left || (done && dropping && tag_queue == (q == 1));
-    // Whatever follows: a packet's last word waits for nothing, and what fails is a body.
+    // Without regard to its successor: a packet's last word waits for nothing, and only a body fails.
     assign parcel_done[q] = hold_valid_q && hold_last_q && out_ready_i && hold_parcel_q && hold_queue_q == (q == 1);
     assign abort[q] = left && failing;
   end

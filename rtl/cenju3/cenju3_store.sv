@@ -1,10 +1,11 @@
-// Cenju-3 NIC: all writes to memory, in order of request, through the one write engine.
+// Cenju-3 NIC: all writes to memory, in order of request, through one write engine.
 //
 // Jobs       {kind of job, address, bytes}: a header (its 16 bytes come with the job), or a body (its words come on
-//            `body_*`). The Sender's status word is a third client; it goes first where both ask, and waits for a body
-//            under way.
-// Done       one per job, in order, when it is in memory; error bits {long, short, bus} as in dma_write. `status_done_o`
-//            is a pulse; a bus error of the status word itself is ignored: there is nowhere to report it.
+//            `body_*`). The Sender's status word is a third client. It goes before a job, but waits for a body in
+//            progress.
+// Done       one per job, in order, when it is in memory; error bits {long, short, bus} as in dma_write.
+//            `status_done_o` is a pulse. A bus error of the status word itself is ignored: it cannot be reported
+//            anywhere.
 // Latency    as dma_write; 1 word per cycle, no bubble between jobs.
 // Source     ours.
 module cenju3_store #(
@@ -58,7 +59,7 @@ module cenju3_store #(
     cenju3_store_BusW_must_be_32_or_64 u_bad ();
   end
 
-  // --------------------------------------------------------------------------------------------------- who goes next
+  // --------------------------------------------------------------------------------------------------------- selection
   logic cmd_ready, order_ready, note_ready, accept;
   assign status_ready_o = cmd_ready && order_ready && note_ready;
   assign job_ready_o = status_ready_o && !status_valid_i;
@@ -82,7 +83,7 @@ module cenju3_store #(
       .out_data_o(order_words),
       .level_o(order_level)
   );
-  // What they are stands in flip-flops, the oldest first: the engine's next command hangs on it.
+  // Their kinds are in flip-flops, the oldest first: the engine's next command depends on it.
   logic [3:0][1:0] kind_q, kept;
   logic [2:0] place;
   assign kept  = order_pop ? kind_q >> 2 : kind_q;

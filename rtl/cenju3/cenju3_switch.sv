@@ -1,16 +1,17 @@
 // One 4x4 switch of Cenju-3's network: synchronisation, switching and the idle time between packets on a link.
 //
-// Purpose    Carries packets of 16-bit flits from four input links to four output links by digit digit_i of the route flit
-//            (two bits a digit, PE number in the low byte).
-// Handshake  As crossbar. After a packet's last flit an output link stays idle for idle_i cycles.
+// Purpose    carries packets of 16-bit flits from four input links to four output links by digit digit_i of the route
+//            flit (two bits a digit, PE number in the low byte).
+// Handshake  as crossbar. After a packet's last flit an output link stays idle for idle_i cycles.
 // Latency    10 cycles transfer to transfer when nothing is in the way: 5 to synchronise, 4 in the crossbar, 1 in the
 //            output stage.
-// When full  An input holds BufFlits flits before its synchroniser's end, and some more behind it; then its ready falls.
-// Misused    digit_i and idle_i must be static.
+// Full       an input holds BufFlits flits before its synchroniser's end, and some more behind it; then its ready
+//            falls.
+// Misuse     digit_i and idle_i must be static.
 // busy_o     0 after an edge: nothing is inside, no link is in its idle time, further edges change nothing.
-// Source     NEC's paper: 4x4 switches, 16 bits at 20 MHz, about 1 us of synchronisation and 1 us of switching over four
-//            stages, hence 5 + 5 cycles each; idle_i stands for its "a little under 38 MB/s after synchronisation". How
-//            deep the buffers were, and the arbiter, are our own guess.
+// Source     NEC's paper: 4x4 switches, 16 bits at 20 MHz, about 1 us of synchronisation and 1 us of switching over
+//            four stages, hence 5 + 5 cycles each. idle_i stands for its "a little under 38 MB/s after
+//            synchronisation". The depth of the buffers and the arbiter are our own guess.
 module cenju3_switch #(
     parameter int BufFlits = 32,  // flits an input can hold, at least 8 for full rate; 272 is a whole packet
     localparam int N = 4,

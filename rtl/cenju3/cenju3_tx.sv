@@ -1,12 +1,13 @@
-// Cenju-3 NIC, way out: bus words of the IO clock become 16-bit flits of the network clock, with a gap after each packet.
+// Cenju-3 NIC, way out: bus words of the IO clock become 16-bit flits of the network clock, with a gap after each
+// packet.
 //
-// Handshake  valid/ready/data/last streams; input in the IO domain, output in the network domain, all outputs flip-flops
-//            or the AND of two.
+// Handshake  valid/ready/data/last streams; input in the IO domain, output in the network domain. All outputs are
+//            flip-flops or the AND of two.
 // Crossing   asynchronous FIFO of 16 words; `gap_i` is quasi-static (see cenju3_regs).
 // Rate       1 flit per network cycle, no bubble between words or packets beyond the gap.
-// Reset      either domain's empties the crossing; reset both to be sure that no packet is cut.
+// Reset      the reset of either domain empties the crossing; reset both, or packets may be cut.
 // net_active_o (of the network clock) something is inside, or a gap is counted.
-// Source     two clocks: paper section 2; the gap stands for what the paper measured as 36 of 38 MB/s.
+// Source     two clocks: paper section 2; the gap stands for the 36 of 38 MB/s that the paper measured.
 module cenju3_tx #(
     parameter int BusW = 32,  // bits of a bus word, multiple of LinkW
     parameter int LinkW = 16,  // bits of a flit

@@ -1,18 +1,18 @@
-// Two `cenju3_busy`, wired to each other, are both low only when each domain has dealt with all that the other reported
-// to it.
+// Two `cenju3_busy`, wired to each other, are both low only when each domain has processed all reports of the other.
 //
-// This holds at any ratio and phase of the clocks, whatever the synchronisers take, and with resets of either side.
-// Nothing was reported since.
+// This holds at any ratio and phase of the clocks, with any delay of the synchronisers, and with resets of either side.
+// No report came since.
 //
 // The domains around them are a model. As in the NIC, a change crosses by a synchroniser, is claimed a cycle later and
-// dealt with in the next. That may change what the other side is told, at once or a cycle later. It starts at rest.
+// processed in the next. That may change the report to the other side, at once or a cycle later. The model starts at
+// rest.
 module prove_cenju3_busy (
     input logic clk_i,
     input logic in_edge_i,
     input logic out_edge_i,
     input logic [1:0] rst_i,
-    input logic [1:0] act_i,  // moves of itself
-    input logic [1:0] tell_i,  // what it does changes what the other is told
+    input logic [1:0] act_i,  // moves by itself
+    input logic [1:0] tell_i,  // its action changes the report to the other side
     input logic [1:0] late_i  // a cycle later
 );
   logic [1:0] clks, edges, active, busy, call, echo, told, late;
@@ -25,7 +25,7 @@ module prove_cenju3_busy (
       .out_clk_o(clks[1])
   );
 
-  // What side s has of the other's call, of its own echo and of what it was told, newest first.
+  // Side s's view of the other's call, of its own echo and of the reports, newest first.
   logic [1:0][5:0] heard, echoed;
   logic [1:0][4:0] knows;
   logic [1:0][1:0] due;
@@ -95,7 +95,7 @@ module prove_cenju3_busy (
         one_call : assert ($onehot0(ring[12:1] ^ ring[11:0]));
         due_possible : assert (due[s] != 2'b10);
         busy_until_home : assert (busy[s] || (due[s] == '0 && echoed[s][5] == call[s]));
-        // Nothing was told since a last call; where it has come, what was told before has come, too.
+        // No report since a last call; where the call has arrived, earlier reports have arrived, too.
         reported_before : assert (due[s] != '0 || !late[s]);
         comes_with_it : assert (due[s] != '0 || heard[O][0] != call[s] || same[0]);
         not_late : assert (due[s] != '0 || heard[O][2] != call[s] || same[1]);

@@ -1,10 +1,10 @@
 // `cenju3_regs` forgets no cause of an interrupt and invents none, and a register changes by a legal write alone.
 //
-// - The interrupt line is what causes and enables say, also when a cause is cleared as it is raised.
+// - The interrupt line follows causes and enables, also when a cause is cleared as it is raised.
 // - Restart and resume are exactly the writes to them.
 // - Rings go round.
-// - Status, drop and error registers say what happened.
-// - Every access has one answer, which refuses it where it should.
+// - Status, drop and error registers report the events.
+// - Every access has one response, an error where it should be refused.
 //
 // Nothing is assumed of the host or of the rest of the NIC.
 module prove_cenju3_regs
@@ -141,12 +141,12 @@ module prove_cenju3_regs
     end
   end
 
-  // ------------------------------------------------------------------------------------------------- answers to accesses
-  // What a read of a status must have said.
+  // --------------------------------------------------------------------------------------------- responses to accesses
+  // The value that a read of a status must have returned.
   logic [15:0] drops_q, sent_q;
   logic [31:0] culprit_q, status, status_q;
   logic status_read_q;
-  logic wait_q;  // for an answer
+  logic wait_q;  // for a response
   always_comb begin
     status = '0;
     case (req_addr_i)
@@ -198,8 +198,8 @@ module prove_cenju3_regs
     end
   end
 
-  // ----------------------------------------------------------------------------- registers: one, any, is picked and followed
-  // Its address, all its bits (those that no register has stay 0), as written, or as it starts.
+  // ----------------------------------------------------------------------- registers: one, any, is picked and followed
+  // Its address, and all its bits (bits that no register has stay 0), as written, or as they start.
   logic [7:0] pick_q;
   always_ff @(posedge clk_i) pick_q <= pick_q;
   logic [31:0] kept, at_reset, bits, holds;
@@ -256,7 +256,7 @@ module prove_cenju3_regs
     end
   end
 
-  // --------------------------------------------------------------------------------------------------------------- rings
+  // ------------------------------------------------------------------------------------------------------------- rings
   for (genvar g = 0; g < 4; g++) begin : gen_ring
     localparam logic [7:0] Base = MhbBase + 8'(16 * g);
     logic [16:0] size_q;

@@ -1,12 +1,12 @@
-// `cenju3_rx` turns flits into the words that they make, in order and whole, and its receive FIFO never overflows.
+// `cenju3_rx` turns flits into words, in order and whole, and its receive FIFO never overflows.
 //
 // - The link is open exactly while the FIFO is below the threshold and takes words.
-// - At most two words come in after the link is stopped.
+// - At most two words come in after the link stops.
 // - The receive FIFO does not overflow, whatever the threshold does.
 // - The reported level is the level, and crosses one bit at a time.
 //
-// This is proved up to the crossing, a model that takes words when it likes. FIFO and crossing have proofs of their
-// own; both clocks are one here. Nothing is assumed of the link.
+// The proof ends at the crossing, a model that takes words at any time. FIFO and crossing have proofs of their own;
+// both clocks are one here. Nothing is assumed of the link.
 module prove_cenju3_rx #(
     parameter int BusW = 4,
     parameter int LinkW = 2,
@@ -57,7 +57,7 @@ module prove_cenju3_rx #(
   power_up u_power_up (.*);
 
   // ------------------------------------------------------------------------------------------------------------- words
-  // The words that the flits make: the first flit of a packet alone, then Ratio of them, or fewer at the end.
+  // The words made of flits: the first flit of a packet alone, then Ratio of them, or fewer at the end.
   logic take, first_q, done;
   logic [KeepW-1:0] have_q;
   logic [BusW-1:0] part_q, word;

@@ -1,16 +1,17 @@
-// Answers of one direction of a slave in front of a window: one access, any access, is followed from where it was asked for through
-// the window's response to its answer.
+// Responses of one direction of a slave in front of a window: one access, any access, is followed from its request
+// through the window's response to its own response.
 //
-// Purpose    `mark_i` is left free, so the followed access stands for every one. Its answer must be that after exactly the answers
-//            which were due when it was asked for, must say what the response to it said, and be there right after it. So none is
-//            lost, doubled, invented, overtaken or altered. The window responds in the order it was asked in.
+// Purpose    `mark_i` is free, so the followed access stands for every one. Its response comes after exactly the
+//            responses that were due at its request. It carries the window's data and error, and comes right after
+//            them. So none is lost, doubled, invented, overtaken or altered. The window responds in the order of the
+//            requests.
 // Handshake  `ask_i`, of this direction, `rsp_i`, of both, and `taken_i` are transfers.
-// Outputs    for a proof's invariants: accesses asked for and not answered, whether the followed one is among them, how many of
-//            them, and of responses, are ahead of it, and whether and what the window has responded to it.
+// Outputs    for a proof's invariants: the number of open accesses; whether the followed one is among them; how many of
+//            them, and of window responses, are ahead of it; the window's response to it, if there is one.
 module answer_track #(
-    parameter int W = 4,  // bits of what a response says, the highest of which is an error
-    parameter int TagW = 1,  // bits of what else belongs to an access and its answer
-    parameter int Capacity = 4,  // accesses asked for and not answered, at most
+    parameter int W = 4,  // bits of a response, the highest of which is an error
+    parameter int TagW = 1,  // bits of the tag of an access and its response
+    parameter int Capacity = 4,  // open accesses, at most
     parameter int AskedW = 4,
     localparam int CountW = $clog2(Capacity + 2)
 ) (
@@ -19,7 +20,7 @@ module answer_track #(
     input logic mark_i,
     input logic ask_i,
     input logic [TagW-1:0] tag_i,
-    input logic refuse_i,  // the window is not asked: the answer is an error
+    input logic refuse_i,  // no request to the window: the response is an error
     input logic [AskedW-1:0] asked_i,  // accesses of both directions without a response
     input logic rsp_i,
     input logic [W-1:0] rsp_data_i,
@@ -40,8 +41,8 @@ module answer_track #(
   assign enter = ask_i && mark_i && !follow_o;
   assign reported_o = reported_q || refused_q;
   assign word_o = refused_q ? {1'b1, (W - 1)'(0)} : word_q;
-  assign seen = refused_q ? {data_i[W-1], (W - 1)'(0)} : data_i;  // of a refused one the rest means nothing
-  assign next = follow_o && ahead_o == '0;  // the followed one's answer is next
+  assign seen = refused_q ? {data_i[W-1], (W - 1)'(0)} : data_i;  // the data of a refused access mean nothing
+  assign next = follow_o && ahead_o == '0;  // the followed access gets the next response
 
   always_ff @(posedge clk_i) begin
     open_o <= open_o + CountW'(ask_i) - CountW'(taken_i);

@@ -1,7 +1,7 @@
-// Rules of an address channel of AXI4: what is offered holds, and is a burst that the standard allows.
+// Rules of an address channel of AXI4: an offer holds, and is a burst that the standard allows.
 //
-// Purpose    the source's side of AR or AW, proved of a master. In simulation harness::axi::Rules holds both sides to the same rules,
-//            in every run. A slave's proof takes any burst (burst_track).
+// Purpose    the source's side of AR or AW, proved of a master. In simulation harness::axi::Rules holds both sides to
+//            the same rules, in every run. A slave's proof takes any burst (burst_track).
 // Source     AXI4 (IHI 0022), A3.2.1 and A3.4.1.
 module axi_address_rules #(
     parameter int AddrW = 13,  // bits of a byte address, > 12

@@ -1,6 +1,6 @@
-// What the bursts of a memory-stream bridge must be: its commands, in order, cut at 4 KB and nowhere else.
+// The expected bursts of a memory-stream bridge: its commands, in order, cut at 4 KB and nowhere else.
 //
-// Watches    commands as they are taken, and the address channel; `done_i` says that a command is over.
+// Watches    taken commands, and the address channel; `done_i` says that a command is over.
 // Outputs    `count_o`: commands taken and not over; of the oldest `len_o` (beats - 1) and `cut_o` (it is two bursts).
 //            `issuing_o`: a command's bursts have not all been taken.
 module axi_commands #(
@@ -54,7 +54,7 @@ module axi_commands #(
   assign {word, len} = issue;
   assign issuing_o = to_issue != '0;
 
-  // The first burst goes up to the boundary if that is nearer than the end; the second, from there, has the rest.
+  // The first burst ends at the boundary if that is nearer than the command's end; the second has the rest.
   assign whole = {1'b0, len} + 9'd1;
   assign room = (13 - LaneW)'(4096 / (DataW / 8)) - {1'b0, word[11-LaneW:0]};
   assign beats = 32'(room) < 32'(whole) ? 9'(room) : whole;

@@ -1,5 +1,5 @@
-// What bursts AXI4 allows: not wider than the word; of a known kind; FIXED of 16 beats at most, INCR within 4 KB, WRAP aligned
-// and of 2, 4, 8 or 16 beats.
+// The bursts that AXI4 allows: not wider than the word; of a known type; FIXED of 16 beats at most, INCR within 4 KB,
+// WRAP aligned and of 2, 4, 8 or 16 beats.
 //
 // Source     AXI4 (IHI 0022), A3.4.1.
 module axi_legal #(
@@ -13,7 +13,7 @@ module axi_legal #(
     output logic legal_o
 );
   logic aligned;
-  logic [12:0] first, bytes;  // where the burst's aligned part begins within 4 KB; how long it is, less one beat
+  logic [12:0] first, bytes;  // start of the burst's aligned part within 4 KB; its length, less one beat
   assign aligned = (addr_i[11:0] >> size_i << size_i) == addr_i[11:0];
   assign first   = {1'b0, addr_i[11:0] >> size_i << size_i};
   assign bytes   = 13'(len_i) << size_i;

@@ -1,6 +1,7 @@
-// What a proof remembers of a protocol: words in order, the oldest in front. A model, not for synthesis.
+// A proof's record of a protocol: words in order, the oldest in front. A model, not for synthesis.
 //
-// Handshake  `push_i` and `pop_i` as they are told; one that finds it full or empty is an error of the proof, and asserted.
+// Handshake  `push_i` and `pop_i` act at once. A push to a full queue, or a pop from an empty one, is an error of the
+//            proof, and asserted.
 // Outputs    `head_o`, the oldest word, means nothing while `count_o` is 0; `second_o` while it is below 2.
 module axi_queue #(
     parameter int W = 8,

@@ -1,8 +1,8 @@
-// Rules of the data of AXI4 reads, for one ID: what is offered holds, was asked for, and ends with its burst.
+// Rules of the data of AXI4 reads, for one ID: an offer holds, belongs to a request, and ends with its burst.
 //
-// Purpose    the slave's side of R, taken as given in the proof of a master. In simulation harness::axi::Rules holds both sides to
-//            the same rules, in every run. What is proved of our slaves goes further (burst_track, answer_track).
-// Outputs    `open_o`: bursts whose address was taken and whose last beat was not.
+// Purpose    the slave's side of R, assumed in the proof of a master. In simulation harness::axi::Rules holds both
+//            sides to the same rules, in every run. The proofs of our slaves go further (burst_track, answer_track).
+// Outputs    `open_o`: bursts with an address taken and a last beat to come.
 // Source     AXI4 (IHI 0022), A3.2.1, A3.3.1 and A5.3.
 module axi_read_rules #(
     parameter int DataW = 32,  // bits of a word

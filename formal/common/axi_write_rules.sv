@@ -1,10 +1,10 @@
-// Rules of the data and the answers of AXI4 writes, for one ID: what is offered holds, data are as long as their address says,
-// and an answer comes after both.
+// Rules of the data and the responses of AXI4 writes, for one ID: an offer holds, data are as long as their address
+// says, and a response comes after both.
 //
-// Purpose    the master's side of W and the slave's side of B: in the proof of a master W is proved and B taken as given. In
-//            simulation harness::axi::Rules holds both sides to the same rules, in every run. What is proved of our slaves goes
-//            further (burst_track, prove_axi_window).
-// Outputs    `open_o`: bursts whose address was taken and whose answer was not.
+// Purpose    the master's side of W and the slave's side of B. In the proof of a master W is proved and B is assumed.
+//            In simulation harness::axi::Rules holds both sides to the same rules, in every run. The proofs of our
+//            slaves go further (burst_track, prove_axi_window).
+// Outputs    `open_o`: bursts with an address taken and a response to come.
 // Source     AXI4 (IHI 0022), A3.2.1, A3.3.1 and A3.4.1.
 module axi_write_rules #(
     parameter int DataW = 32,  // bits of a word

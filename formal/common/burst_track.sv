@@ -1,11 +1,12 @@
-// Bursts that are taken apart into beats: one burst, any burst, is followed from its address to its last beat.
+// Bursts that become beats: one burst, any burst, is followed from its address to its last beat.
 //
-// Purpose    `mark_i` is left free, so the followed burst stands for every one. Its beats must be those after exactly the beats that
-//            were due when it came; each with the burst's ID, its own address and bytes, `last` if it is, and `refuse` if the burst
-//            is exclusive or the standard forbids it. So no beat is lost, doubled, invented, overtaken or altered.
+// Purpose    `mark_i` is free, so the followed burst stands for every one. Its beats come after exactly the beats that
+//            were due when it came. Each has the burst's ID, its own address and bytes, and `last` if it is the last.
+//            It has `refuse` if the burst is exclusive or the standard forbids it. So no beat is lost, doubled,
+//            invented, overtaken or altered.
 // Handshake  `take_i` and `go_i` are transfers of bursts and beats, at least a cycle apart.
-// Outputs    `left_o`: beats to come. The others for a proof's invariants: the followed burst, how many beats are ahead of it, which
-//            of its own comes next, and where that lies.
+// Outputs    `left_o`: beats to come. The others for a proof's invariants: the followed burst, the number of beats
+//            ahead of it, the index of its next beat, and that beat's address.
 // Source     AXI4 (IHI 0022), A3.4.1.
 module burst_track #(
     parameter int AddrW = 13,  // bits of a byte address, > 12
@@ -79,12 +80,12 @@ module burst_track #(
   );
   assign refused_o = !legal || lock;
 
-  // Where the next beat lies, and its bytes: from there to the end of the aligned unit of its size.
+  // The next beat's address, and its bytes: from there to the end of the aligned unit of its size.
   logic [11:0] next, round;
   logic [StrbW-1:0] lanes;
   always_comb begin
     next = (addr[11:0] >> size << size) + (12'(nth_o) << size);
-    round = ((12'(len) + 12'd1) << size) - 12'd1;  // of a burst that wraps
+    round = ((12'(len) + 12'd1) << size) - 12'd1;  // of a wrapping burst
     place_o = addr;
     if (nth_o != '0 && kind == 2'b01) place_o[11:0] = next;
     if (nth_o != '0 && kind == 2'b10) place_o[11:0] = (addr[11:0] & ~round) | (next & round);

@@ -1,7 +1,7 @@
-// An invariant of a block that `stream_track` or `answer_track` watches: in these places, the oldest first, are as many words as it
-// counts, and the followed one is where it should be.
+// An invariant of a block that `stream_track` or `answer_track` watches: these slots, the oldest first, hold as many
+// words as it counts, and the followed one is in its place.
 //
-// Purpose    what makes their claims inductive: the places are registers of the block.
+// Purpose    makes their claims inductive: the slots are registers of the block.
 module in_line #(
     parameter int W = 4,  // bits of a word
     parameter int Places = 4,
@@ -9,7 +9,7 @@ module in_line #(
 ) (
     input logic clk_i,
     input logic rst_i,
-    input logic [Places-1:0] taken_i,  // has this place a word that counts
+    input logic [Places-1:0] taken_i,  // this slot holds a word that counts
     input logic [Places-1:0][W-1:0] place_i,
     input logic [CountW-1:0] inside_i,  // the other four: of the tracker
     input logic follow_i,

@@ -1,4 +1,4 @@
-// Before anything is claimed there was a reset: the first edge finds `rst_i` high. Later resets are free.
+// Before any claim there was a reset: the first edge finds `rst_i` high. Later resets are free.
 module power_up (
     input logic clk_i,
     input logic rst_i

@@ -1,6 +1,6 @@
-// `arbiter_rr` grants at most one requester, which asks, and passes over nobody more than N - 1 times.
+// `arbiter_rr` grants at most one requester, and none is passed over more than N - 1 times.
 //
-// A grant is held until it is advanced. No cycle is idle while somebody asks.
+// Only a requester is granted. A grant is held until it is advanced. No cycle is idle while somebody requests.
 module prove_arbiter_rr #(
     parameter int N = 4
 ) (
@@ -22,7 +22,7 @@ module prove_arbiter_rr #(
   );
   power_up u_power_up (.*);
 
-  // The edge before: what was asked, what was granted, whether it was one at which a choice is due.
+  // The edge before: the requests, the grant, and whether a new grant was due.
   logic [N-1:0] asked_q, before_q;
   logic due_q, reset_q;
   always_ff @(posedge clk_i) begin
@@ -32,7 +32,7 @@ module prove_arbiter_rr #(
     reset_q  <= rst_i;
   end
 
-  // How many others were chosen, one after the other, while i asked.
+  // The number of grants to others, one after the other, while i requested.
   int passed_q[N], passed[N];
   always_comb begin
     for (int i = 0; i < N; i++) begin
@@ -43,7 +43,7 @@ module prove_arbiter_rr #(
   end
   always_ff @(posedge clk_i) passed_q <= passed;
 
-  // How many are before i in line, in a search that starts with `after_q` and goes around.
+  // The number of requesters before i, in a search that starts with `after_q` and goes around.
   function automatic int line(input int i);
     line = 0;
     for (int j = 0; j < N; j++) begin

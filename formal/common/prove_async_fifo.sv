@@ -1,8 +1,8 @@
 // `async_fifo` keeps order and content between resets, whatever the ratio and phase of its clocks.
 //
 // - An offer holds until it is taken.
-// - Of what crosses, one bit changes at a time.
-// - A word shows, and a place becomes free, within SyncStages + 2 edges of the other clock.
+// - Of the crossing signals, one bit changes at a time.
+// - A word shows, and a slot becomes free, within SyncStages + 2 edges of the other clock.
 //
 // It starts empty and open, as a reset leaves it. Its resets stay low: only simulation tests the handshake of its
 // resets.
@@ -91,7 +91,7 @@ module prove_async_fifo #(
       .word_o(word)
   );
 
-  // ------------------------------------------------------------------------------------------------------ its registers
+  // --------------------------------------------------------------------------------------------------------- registers
   function automatic logic [PtrW-1:0] gray(input logic [PtrW-1:0] n);
     gray = n ^ (n >> 1);
   endfunction
@@ -109,8 +109,8 @@ module prove_async_fifo #(
   function automatic logic high(input logic [PtrW-1:0] n);
     high = PtrW >= 3 && (n | ~PtrW'(7)) == '1;
   endfunction
-  // What is known of each pointer further and further down its synchroniser, newest first: the pointer, as it was a step
-  // before, then each stage. Kept here as plain binary, and as a distance from where the output reads.
+  // The knowledge of each pointer further and further down its synchroniser, newest first: the pointer, its value a
+  // step before, then each stage. Kept here as plain binary, and as a distance from the output's read pointer.
   localparam int Seen = SyncStages + 2;
   typedef logic [PtrW-1:0] ptr_t;
   typedef logic [CountW-1:0] count_t;
@@ -148,7 +148,7 @@ module prove_async_fifo #(
     if (!follow) at_q <= wr[0];
   end
 
-  // Nothing known goes back, and from the oldest knowledge of the reads to the newest write it is Depth steps at most.
+  // No knowledge goes back, and from the oldest knowledge of the reads to the newest write it is Depth steps at most.
   logic climbs;
   always_comb begin
     climbs = int'(above_q[0]) + int'(below_q[Seen-1]) <= Depth;
@@ -178,7 +178,7 @@ module prove_async_fifo #(
     end
   end
 
-  // Edges of the other clock for which a word was inside and not on offer, a place free and not offered.
+  // Edges of the other clock for which a word was inside and not on offer, or a slot free and not offered.
   logic [3:0] unseen_q, unused_q;
   always_ff @(posedge clk_i) begin
     if (!started_q || count == '0 || out_valid) unseen_q <= '0;

@@ -23,7 +23,7 @@ module prove_axi_read_master #(
     input logic rvalid_i,
     input logic mark_i
 );
-  localparam int Open = Outstanding + 1;  // one more than allowed, to see it
+  localparam int Open = Outstanding + 1;  // one more than allowed, so that a violation shows
   localparam int Commands = Outstanding + 3;
 
   logic cmd_ready, valid, last, err, arvalid, rready, busy, unused_id, unused_lock, done;
@@ -167,7 +167,7 @@ module prove_axi_read_master #(
   );
 
   assign done = valid && data_ready_i && beat_q == len;
-  logic [2:0] idle_q;  // cycles in which nothing stood in the way of an address, and none was offered
+  logic [2:0] idle_q;  // cycles without an offered address although nothing blocked it
   always_ff @(posedge clk_i) begin
     if (rst_i || done) beat_q <= '0;
     else if (valid && data_ready_i) beat_q <= beat_q + 8'd1;

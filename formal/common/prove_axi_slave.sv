@@ -110,7 +110,7 @@ module prove_axi_slave #(
       .win_rsp_err_i(rsp_err_i)
   );
 
-  // What the window is told of a beat, and takes.
+  // The window's inputs for a beat, and its transfers.
   logic [1:0] offered, go, last, refuse;
   logic [1:0][  IdW-1:0] beat_id;
   logic [1:0][AddrW-1:0] beat_addr;
@@ -195,7 +195,7 @@ module prove_axi_slave #(
       .word_o(data_word)
   );
 
-  // WLAST is as AWLEN says. The slave does not look at it, only its assertion does.
+  // WLAST is as AWLEN says. The slave ignores it; only its assertion reads it.
   logic [1:0] bursts, lasts;
   logic [7:0] data_len, unused_len, beat_q;
   logic data_last, unused_last;
@@ -233,7 +233,7 @@ module prove_axi_slave #(
     end
   end
 
-  // What passes by: answers to the master, requests to the window and its responses.
+  // Signals that pass unchanged: responses to the master, requests to the window and its responses.
   localparam int PortsW = 3 * DataW + StrbW + AddrW + 2 * IdW + 13;
   logic [PortsW-1:0] ports, inner;
   assign ports = {
@@ -266,7 +266,7 @@ module prove_axi_slave #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------------------------ its registers
+  // --------------------------------------------------------------------------------------------------------- registers
   in_line #(
       .W(StrbW + DataW),
       .Places(2),
@@ -281,7 +281,7 @@ module prove_axi_slave #(
       .ahead_i (data_ahead),
       .word_i  (data_word)
   );
-  // Beats of a direction: of the burst that is taken apart, and of two that wait.
+  // Beats of a direction: of the current burst, and of two that wait.
   logic [1:0][7:0] beats_left;
   logic [1:0][2:0] here;
   logic [1:0][1:0][BurstW-1:0] waiting;

@@ -1,16 +1,16 @@
-// `axi_window` asks the window for each beat that is not refused, once, in order of its direction, and answers each
+// `axi_window` sends each beat that is not refused to the window once, in order of its direction, and answers each
 // once.
 //
 // - A beat of a read is answered with ID, `last` and the response of the window. A burst of writes is answered after
-//   all its beats, with its ID, and with an error exactly if one of them had one. What is refused is answered with an
+//   all its beats, with its ID, and with an error exactly if one of them had one. A refused beat is answered with an
 //   error.
-// - An answer comes right after its response. To what is refused it comes within 2 * Outstanding cycles, once nothing
-//   else is waited for. That long at most responses wait.
+// - A response comes right after the window's response. A refused beat is answered within 2 * Outstanding cycles once
+//   nothing else is due. Responses of the window wait at most that long.
 // - Offers hold.
-// - Who waits and has room is passed at most once. Neither direction waits for the master of the other.
+// - A direction that waits and has room is passed at most once. Neither direction waits for the master of the other.
 // - `busy_o` is low only at rest.
 //
-// Assumed of the window: it responds only to what it was asked, in a later cycle. Nothing is assumed of the beats.
+// Assumed of the window: it responds only to requests of an earlier cycle. Nothing is assumed of the beats.
 module prove_axi_window #(
     parameter  int DataW       = 8,
     parameter  int Outstanding = 2,
@@ -96,7 +96,7 @@ module prove_axi_window #(
       .b_resp_o(bresp)
   );
 
-  // -------------------------------------------------------------------------------------------------- what the sides keep to
+  // ------------------------------------------------------------------------------------------------ rules of the sides
   power_up u_power_up (.*);
   stream_rules #(
       .W(1 + RequestW)
@@ -137,7 +137,7 @@ module prove_axi_window #(
       .rsp_ready_i (rsp_ready)
   );
 
-  // ----------------------------------------------------------------------------------------------------------- to the window
+  // ----------------------------------------------------------------------------------------------------- to the window
   logic [1:0] go, plain, answered;  // plain: goes, and is not refused
   logic ask, rsp;
   assign go = valid_i & ready;
@@ -172,8 +172,8 @@ module prove_axi_window #(
     assign ahead[d]  = 2'(ahead_held);
   end
 
-  // ---------------------------------------------------------------------------------------------------------------- and back
-  // The directions of what the window has to respond to, asked or not; the answers that are due.
+  // --------------------------------------------------------------------------------------------------- from the window
+  // The directions of the window's outstanding responses, requested or not; the responses that are due.
   logic [NoteW-1:0] pending;
   logic rsp_write, unused_second;
   axi_queue #(
@@ -224,8 +224,8 @@ module prove_axi_window #(
       .word_o(r_word)
   );
 
-  // A burst of writes that is followed: beats of bursts before it, and of its own, to which the window has not responded; whether its
-  // last beat has gone; bursts ahead of it that are to be answered; what was said of it.
+  // A followed burst of writes: window responses outstanding to earlier bursts, and to its own beats; whether its last
+  // beat has gone; bursts to be answered before it; its error so far.
   logic first_q, w_follow_q, ended_q, err_q, refused_q;
   logic [NoteW-1:0] writes_q, before_q, ours_q;
   logic [DueW-1:0] bursts_q, w_ahead_q;
@@ -274,10 +274,11 @@ module prove_axi_window #(
     end
   end
 
-  // --------------------------------------------------------------------------------------------------------------- progress
-  // A beat waits that has room for its answer: so many of the other direction went meanwhile. None went although the window was not
-  // waited for. So many cycles the window had nothing to respond to, and an answer was due and not there. So many cycles it was
-  // asked and could not respond.
+  // ---------------------------------------------------------------------------------------------------------- progress
+  // `waits`: a beat waits with room for its response. `passed_q`: beats of the other direction that went meanwhile.
+  // `could_q`: none went, with no response of the window outstanding. `quiet_q`: cycles in which a due response was
+  // missing and the window had none to give. `holds_q`: cycles in which the window had a response due and could not
+  // give it.
   logic [1:0] waits, quiet;
   logic [1:0][1:0] passed_q;
   logic could_q;
@@ -302,8 +303,8 @@ module prove_axi_window #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------------------------ its registers
-  // The queue of requests, the notes of what was taken, the answers: the oldest first.
+  // --------------------------------------------------------------------------------------------------------- registers
+  // The queue of requests, the notes of taken beats, the responses: the oldest first.
   logic [1:0] req_here, req_writes;
   logic [1:0][RequestW-1:0] requests, read_requests;
   for (genvar i = 0; i < 2; i++) begin : gen_req
@@ -346,9 +347,10 @@ module prove_axi_window #(
     assign r_places[i] = {1'b1, id, last, err, r_reported && u_read.refused_q ? DataW'(0) : data};
   end
 
-  // What the notes say. A note of a read, in its line, is as an answer if it is refused, else how many responses are ahead of its own.
+  // The contents of the notes. A note of a refused read is like a response; another counts the responses ahead of its
+  // own.
   logic [Notes-1:0][TagW+AnswerW:0] note_places;
-  logic noted;  // they are what the window was or will be asked, and what is refused
+  logic noted;  // they match the window's past and future requests, and the refusals
   int plains, reads, ends;  // not refused; of reads; that end a burst of writes
   int r_first, w_first, refusals;  // up to the first of a read, and of the end of a burst; refused ones in front
   logic newest_last;  // the newest of a write ends its burst

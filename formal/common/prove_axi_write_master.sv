@@ -26,7 +26,7 @@ module prove_axi_write_master #(
     input logic bvalid_i,
     input logic mark_i
 );
-  localparam int Open = Outstanding + 1;  // one more than allowed, to see it
+  localparam int Open = Outstanding + 1;  // one more than allowed, so that a violation shows
   localparam int Commands = Outstanding + 3;
 
   logic cmd_ready, data_ready, rsp_valid, err, busy, awvalid, wvalid, wlast, bready, unused_id, unused_lock;
@@ -54,7 +54,7 @@ module prove_axi_write_master #(
       .mem_data_ready_o(data_ready),
       .mem_data_data_i(data_i),
       .mem_data_strb_i(strb_i),
-      .mem_data_last_i(1'b0),  // is not looked at
+      .mem_data_last_i(1'b0),  // ignored
       .mem_rsp_valid_o(rsp_valid),
       .mem_rsp_ready_i(rsp_ready_i),
       .mem_rsp_err_o(err),
@@ -189,7 +189,8 @@ module prove_axi_write_master #(
       .word_o(unused_word)
   );
 
-  // Answers of bursts whose command was not answered, and which of them are errors; `of` the oldest command are so many.
+  // Burst responses of commands without a response, and the errors among them. `of`: the oldest command has one or two
+  // bursts.
   logic [3:0] answers_q, of, left;
   logic [7:0] errors_q, later;
   logic take;
@@ -198,7 +199,7 @@ module prove_axi_write_master #(
   assign of    = cut ? 4'd2 : 4'd1;
   assign left  = done ? answers_q - of : answers_q;
   assign later = done ? errors_q >> of : errors_q;
-  logic [2:0] idle_q;  // cycles in which nothing stood in the way of an address, and none was offered
+  logic [2:0] idle_q;  // cycles without an offered address although nothing blocked it
   always_ff @(posedge clk_i) begin
     errors_q  <= rst_i ? '0 : later | (8'(take && bresp_i[1]) << left);
     answers_q <= rst_i ? '0 : left + 4'(take);

@@ -1,13 +1,13 @@
 // `axil_slave` passes every read and every write to the port once, in order, with its own address, data and strobes,
 // and answers each once.
 //
-// - Answers are in order, say what the port said, and come right after it.
-// - Offers hold. What is asked has room for its answer, so responses never wait.
-// - A direction that waits and has room is passed by at most 3 requests of the other. If the port is not waited for, it
+// - Responses are in order, repeat the port's response, and come right after it.
+// - Offers hold. Each request has room for its response, so responses of the port never wait.
+// - A direction that waits and has room is passed by at most 3 requests of the other. If the port does not block it, it
 //   is offered in the next cycle, whatever the master of the other direction does.
 // - `busy_o` is low exactly at rest.
 //
-// Assumed of the port: it responds only to what it was asked, in a later cycle.
+// Assumed of the port: it responds only to requests of an earlier cycle.
 module prove_axil_slave #(
     parameter  int DataW       = 32,
     parameter  int Outstanding = 2,
@@ -94,7 +94,7 @@ module prove_axil_slave #(
   assign answer_taken = answer_offered & {bready_i, rready_i};
   assign answer = {bresp[1], DataW'(0), rresp[1], rdata};
 
-  // -------------------------------------------------------------------------------------------------- what the sides keep to
+  // ------------------------------------------------------------------------------------------------ rules of the sides
   power_up u_power_up (.*);
   stream_rules #(
       .W(StrbW + DataW),
@@ -127,14 +127,14 @@ module prove_axil_slave #(
       .rsp_ready_i (rsp_ready)
   );
 
-  // ------------------------------------------------------------------------------------------------------- there and back
+  // -------------------------------------------------------------------------------------------- requests and responses
   logic ask, rsp;
   logic [AskedW-1:0] asked;  // of both directions, without a response
   assign ask   = req_valid && req_ready_i;
   assign rsp   = rsp_valid_i && rsp_ready;
   assign asked = u_port.written_q;
 
-  // Inside: taken and not asked for; open: asked for and not answered.
+  // Inside: taken and not requested; open: requested and not answered.
   logic [1:0] follow, back_follow, told;
   logic [1:0][InsideW-1:0] held, ahead;
   logic [1:0][AddrW-1:0] word;
@@ -225,9 +225,9 @@ module prove_axil_slave #(
       .word_o(w_word)
   );
 
-  // --------------------------------------------------------------------------------------------------------------- progress
-  // A request waits that has room for its answer; so many of the other direction went meanwhile; and the port was not waited for, so
-  // that now there must be an offer.
+  // ---------------------------------------------------------------------------------------------------------- progress
+  // `waits`: a request waits with room for its response. `passed_q`: requests of the other direction that went
+  // meanwhile. `could_q`: one waited and the port had no response outstanding, so now there must be an offer.
   localparam int Passed = 3;  // two in the queue, and one whose turn it was
   logic [1:0][2:0] passed_q;
   logic [1:0] could_q;
@@ -251,8 +251,8 @@ module prove_axil_slave #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------------------------ its registers
-  // Skids, the queue of requests, the notes of requests, the answers: the oldest first.
+  // --------------------------------------------------------------------------------------------------------- registers
+  // Skids, the queue of requests, the notes of requests, the responses: the oldest first.
   logic [1:0] req_here, req_writes;
   logic [1:0][AddrW-1:0] req_addrs;
   logic [1:0][StrbW+DataW-1:0] req_words;
@@ -305,7 +305,7 @@ module prove_axil_slave #(
         never_refused : assert (!back_follow[d] || {gen_direction[d].u_back.refused_q, gen_direction[d].tag} == '0);
       end
     end
-    // Answers, then what was asked for and has no response: the first `asked` notes. What a note says here is its place.
+    // Responses, then requests without one: the first `asked` notes. The content of a note here is its index.
     logic [Outstanding+Notes-1:0][AnswerW:0] back;
     for (genvar i = 0; i < Outstanding + Notes; i++) begin : gen_place
       if (i < Outstanding) assign back[i] = {1'b1, answers[d][i]};
@@ -341,7 +341,7 @@ module prove_axil_slave #(
       .word_i  (w_word)
   );
 
-  // A note is of what was asked for, or of what the queue holds; both directions have room for what they asked for.
+  // A note is of a request, or of an entry of the queue; both directions have room for the responses to their requests.
   logic noted;
   int   queued[2];
   always_comb begin
@@ -355,7 +355,8 @@ module prove_axil_slave #(
     for (int i = 0; i < Notes; i++)
     if (i < int'(dut.u_window.note_level) && (note_refuses[i] || !note_lasts[i])) noted = 1'b0;
   end
-  // Requests that go before the next one of a direction: those in front of it in the queue, and one if it is not its turn.
+  // Requests before the next one of a direction: the ones in front of it in the queue, and one if the other has the
+  // turn.
   int   in_front[2];
   logic nearer;
   always_comb begin

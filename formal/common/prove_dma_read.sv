@@ -1,14 +1,14 @@
-// `dma_read` asks for exactly the bursts of its commands, in order, and passes their data on in order with the right
+// `dma_read` requests exactly the bursts of its commands, in order, and passes their data on in order with the right
 // marks.
 //
 // - No burst reaches beyond a command or an alignment. No more are outstanding than allowed, and all have room.
-// - After a bus error it throws away the rest of that command.
+// - After a bus error it drops the rest of that command.
 // - Offers hold.
-// - Something is inside, nothing moves and nobody else is waited for in at most BurstBeats * Outstanding + 2 cycles at
-//   a time. So it never deadlocks.
+// - It never deadlocks: with something inside and no other side to wait for, something moves within
+//   BurstBeats * Outstanding + 2 cycles.
 // - `busy_o` is low only at rest.
 //
-// Assumed of the memory: data only for bursts that were asked for, and `last` on the beat that it was told of.
+// Assumed of the memory: data only for requested bursts, and `last` on a burst's last beat.
 module prove_dma_read #(
     parameter  int AddrW       = 9,
     parameter  int DataW       = 16,
@@ -104,7 +104,7 @@ module prove_dma_read #(
   );
 
   // ------------------------------------------------------------------------------------------------------------ bursts
-  // Commands not wholly asked for, and how many words of the oldest have been.
+  // Commands with bursts to request, and the number of requested words of the oldest.
   logic take, ask, ask_end;
   logic [2:0] waiting;
   logic [AddrW-1:0] addr;
@@ -202,8 +202,8 @@ module prove_dma_read #(
   );
 
   // ---------------------------------------------------------------------------------------------------------- progress
-  // Cycles in a row in which something is inside, nothing moves and nobody else is waited for.
-  localparam int Pause = BufWords + 2;  // words after an error are thrown away one a cycle
+  // Cycles in a row in which something is inside, nothing moves and no other side blocks it.
+  localparam int Pause = BufWords + 2;  // words after an error are dropped one a cycle
   logic some, others;
   logic [$clog2(Pause+2)-1:0] stuck_q;
   assign some   = waiting != '0 || due != '0 || count != '0;
@@ -229,14 +229,14 @@ module prove_dma_read #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------------------ its registers
+  // --------------------------------------------------------------------------------------------------------- registers
   logic active, drain, apart, last_asked;
   logic [1:0] cmd_level;
-  logic [2:0] present;  // the place among those waiting of the command that is being cut
+  logic [2:0] present;  // the position among the waiting ones of the command being cut
   logic [LenW-KeepW-1:0] issued;  // words of it
   assign active = dut.active_q;
   assign drain = dut.drain_q;
-  assign apart = !Early && mem_cmd_valid;  // a burst on offer, apart from the command that is being cut
+  assign apart = !Early && mem_cmd_valid;  // a burst on offer, apart from the command being cut
   assign last_asked = apart && ask_end;
   assign present = 3'(last_asked);
   always_comb begin
@@ -271,7 +271,7 @@ module prove_dma_read #(
   endfunction
 
   logic same_commands, same_bursts;
-  int reserved;  // words asked for and not in
+  int reserved;  // words requested and not in
   always_comb begin
     same_commands = 1'b1;
     for (int n = 0; n < 2; n++) begin
@@ -294,8 +294,8 @@ module prove_dma_read #(
     if (apart && note(int'(due)) != {ask_end, bytes_m1[KeepW-1:0]}) same_bursts = 1'b0;
   end
 
-  // Words of the buffer that are shown, and whether the followed one is in its place; at the end, whether the last command
-  // that is coming in has had an error.
+  // Words of the buffer that are shown, and whether the followed one is in its place. At the end: whether the last
+  // incoming command has had an error.
   logic dropped, in_place;
   logic [CountW-1:0] shown;
   logic [ DataW-1:0] data_n;

@@ -1,4 +1,4 @@
-// `dma_splitter` cuts a parcel into packets: put together in order they are the parcel, and none reaches outside it.
+// `dma_splitter` cuts a parcel into packets: joined in order they are the parcel, and none reaches outside it.
 //
 // No packet is empty or too long. Only the last one carries the flags. Packets are numbered. While a parcel waits there
 // is no bubble.
@@ -76,7 +76,7 @@ module prove_dma_splitter #(
   assign push = in_valid_i && in_ready;
   assign pop = valid && out_ready_i && last;
 
-  // Packets and bytes of the present parcel that are out already.
+  // Packets and bytes of the present parcel that have left.
   logic [LenW:0] packets_q, sent_q;
   always_ff @(posedge clk_i) begin
     if (rst_i || pop) begin
@@ -154,7 +154,7 @@ module prove_dma_splitter #(
     end
   end
 
-  // What makes these inductive: what the registers hold of the present parcel, and the FIFO of those after it.
+  // The claims become inductive with the registers of the present parcel and the FIFO of the later ones.
   localparam logic [LenW:0] Step = (LenW + 1)'(PacketBytes);
   logic [LenW:0] left, at;
   logic [ParcelW-1:0] held;

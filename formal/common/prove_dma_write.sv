@@ -1,15 +1,15 @@
 // `dma_write` writes each packet's words at the addresses of its command, in order, once, and no byte outside the
 // command.
 //
-// - The strobes are of the bytes that both packet and command have.
+// - The strobes cover the bytes that both packet and command have.
 // - Bursts are as commanded and cut at the alignment. They are announced when they are collected, before their data. No
 //   more await their response than allowed.
 // - Every command is reported once, after its responses, with the right code.
 // - Offers hold.
-// - Something is inside, nothing moves and nobody else is waited for in at most one cycle at a time.
+// - With something inside and no other side to wait for, it pauses at most one cycle at a time.
 // - `busy_o` is low only at rest.
 //
-// Assumed of the memory: a response only for a burst whose data have all come.
+// Assumed of the memory: a response only for a burst with all its data.
 module prove_dma_write #(
     parameter  int AddrW       = 9,
     parameter  int DataW       = 16,
@@ -142,9 +142,9 @@ module prove_dma_write #(
       command_not_empty : assume (!cmd_valid_i || cmd_bytes_i != '0);
     end
 
-  // ------------------------------------------------------------------------------------------------------ what comes in
-  // Commands whose packet is not in, words of the oldest that are, and words of its present burst. `over_q`: its words are
-  // in, its packet goes on.
+  // ------------------------------------------------------------------------------------------------------------- input
+  // Commands with a packet to come, words of the oldest that are in, and words of its present burst. `over_q`: the
+  // command's words are in, its packet goes on.
   function automatic logic [7:0] of_block(input logic [WordW-1:0] n);
     of_block = 8'(n) & 8'(BurstBeats - 1);
   endfunction
@@ -201,9 +201,9 @@ module prove_dma_write #(
     end
   end
 
-  // --------------------------------------------------------------------------------------------------- what is announced
-  // The bursts, in the order of their words; those from `written` on are not wholly written, from `announced` on not announced,
-  // from `collected` on not collected, from `answered` on not answered.
+  // -------------------------------------------------------------------------------------------------- announced bursts
+  // The bursts, in the order of their words. From `written` on they are not wholly written, from `announced` on not
+  // announced, from `collected` on not collected, from `answered` on not answered.
   localparam int PtrW = 3;
   typedef logic [PtrW-1:0] ptr_t;
   logic announce, beat, respond;
@@ -254,7 +254,7 @@ module prove_dma_write #(
       .word_o(followed)
   );
 
-  // --------------------------------------------------------------------------------------------------------- what is done
+  // -------------------------------------------------------------------------------------------------------- completion
   logic bus_q, done_follow;
   logic [1:0] done_count, done_ahead;
   logic [2:0] done_followed;
@@ -279,8 +279,8 @@ module prove_dma_write #(
       .word_o(done_followed)
   );
 
-  // ------------------------------------------------------------------------------------------------------------ progress
-  // Cycles in a row in which something is inside, nothing moves and nobody else is waited for.
+  // ---------------------------------------------------------------------------------------------------------- progress
+  // Cycles in a row in which something is inside, nothing moves and no other side blocks it.
   localparam int Pause = 1;
   logic some, others;
   logic [1:0] stuck_q;
@@ -310,7 +310,7 @@ module prove_dma_write #(
     end
   end
 
-  // -------------------------------------------------------------------------------------------------------- its registers
+  // --------------------------------------------------------------------------------------------------------- registers
   logic active;
   logic [1:0] cmd_level;
   assign active = dut.active_q;
@@ -342,7 +342,7 @@ module prove_dma_write #(
     end
   end
 
-  // Of each word of the buffer: which burst it is of, and which of its beats.
+  // The burst of each word in the buffer, and its beat.
   logic places_room, places_used;
   logic [PtrW+7:0] oldest;
   logic [$clog2(BufWords+1)-1:0] places;

@@ -54,7 +54,7 @@ module prove_fifo_bram #(
       .word_o     (word)
   );
 
-  // The n-th word inside: the prefetched one, then those in the memory.
+  // The n-th word inside: the prefetched one, then the words in the memory.
   function automatic logic [W-1:0] nth(input int n);
     nth = (n == 0 && out_valid) ? dut.out_data_q : dut.mem_q[(int'(dut.rd_q)+n-int'(out_valid))%Depth];
   endfunction

@@ -1,6 +1,6 @@
 // `stream_merge` passes each stream's words on once, in order, with the mark of the stream, and keeps packets whole.
 //
-// An offer holds until it is taken. A stream that asks is passed over at most N - 1 times. No cycle is lost while the
+// An offer holds until it is taken. A requesting stream is passed over at most N - 1 times. No cycle is lost while the
 // stream with the turn offers.
 module prove_stream_merge #(
     parameter int N = 3,
@@ -87,11 +87,11 @@ module prove_stream_merge #(
       .word_o(followed)
   );
 
-  // Where the followed word is, if it is inside.
+  // The followed word's position, if it is inside.
   logic [W:0] at;
   assign at = (ahead == '0 && out_valid && out.from[Which]) ? {out.last, out.data} : {spare.last, spare.data};
 
-  // The packet that is open: at the output, behind the word on show, behind the one that waits.
+  // The open packet: at the output, behind the offered word, behind the waiting word.
   logic open_q, open_shown, open_spare;
   logic [N-1:0] of_q, of_shown, of_spare;
   assign {open_shown, of_shown} = out_valid ? {!out.last, out.from} : {open_q, of_q};
@@ -102,7 +102,7 @@ module prove_stream_merge #(
     else if (out_valid && out_ready_i) open_q <= !out.last;
   end
 
-  // How often the turn went to others while i asked; how many were served longer ago.
+  // The number of turns given to others while i requested; the number of streams served longer ago.
   int passed_q[N];
   always_ff @(posedge clk_i) begin
     for (int i = 0; i < N; i++) begin
@@ -134,7 +134,7 @@ module prove_stream_merge #(
   for (genvar i = 0; i < N; i++) begin : gen_fair
     for (genvar j = 0; j < N; j++) begin : gen_order
       always_ff @(posedge clk_i) begin
-        // Whoever is older than j, who is older than i, is older than i; so somebody is the oldest of those who ask.
+        // If j is older than i, and k older than j, k is older than i. So one requester is the oldest.
         if (!rst_i) by_age : assert (!dut.gen_in[i].older[j] || (dut.gen_in[j].older & ~dut.gen_in[i].older) == '0);
       end
     end

@@ -1,5 +1,5 @@
-// What a proof remembers: a queue of words whose oldest is in sight. A word that comes into the empty queue is in sight from the
-// next cycle on.
+// A proof's record: a queue of words, the oldest in sight. A word that enters the empty queue is in sight from the next
+// cycle on.
 module queue #(
     parameter int W = 8,
     parameter int Depth = 4,  // a power of two

@@ -1,5 +1,5 @@
-// What every queue is held to, and what its proof starts from: a reset first, a source and a sink that keep the stream rules
-// (the source's assumed), order and content of what goes through.
+// The claims and assumptions of every queue's proof: a reset first, a source and a sink that keep the stream rule (the
+// source's is assumed), order and content of the words.
 module queue_rules #(
     parameter int W = 4,  // bits of a word
     parameter int Capacity = 4,  // words that the queue holds at most
@@ -14,7 +14,7 @@ module queue_rules #(
     input logic out_valid_i,
     input logic out_ready_i,
     input logic [W-1:0] out_data_i,
-    output logic [CountW-1:0] inside_o,  // for invariants, as of stream_track
+    output logic [CountW-1:0] inside_o,  // for invariants, as in stream_track
     output logic follow_o,
     output logic [CountW-1:0] ahead_o,
     output logic [W-1:0] word_o

@@ -1,14 +1,15 @@
-// Order and content of what goes through a block: one word, any word, is followed from its entry to its exit.
+// Order and content of a block's words: one word, any word, is followed from its entry to its exit.
 //
-// Purpose    `mark_i` is left free, so the followed word stands for every word. It must leave after exactly the words that
-//            were inside when it came, and unchanged. So none is lost, doubled, invented, overtaken or altered: a word lost
+// Purpose    `mark_i` is free, so the followed word stands for every word. It must leave unchanged, after exactly the
+//            words that were inside at its entry. So none is lost, doubled, invented, overtaken or altered: a word lost
 //            or doubled before it would bring it out too early or too late.
 // Handshake  `push_i` and `pop_i` are transfers at the block's input and output, at least a cycle apart.
-// Outputs    for a proof's invariants: how many words are inside, whether the followed one is, and how many are ahead of it.
+// Outputs    for a proof's invariants: the number of words inside, whether the followed one is, and the number of words
+//            ahead of it.
 module stream_track #(
     parameter int W = 4,  // bits of a word
     parameter int Capacity = 4,  // words that the block holds at most
-    parameter bit Fills = 1'b1,  // a cover goal: so many are inside
+    parameter bit Fills = 1'b1,  // a cover goal: the block reaches its capacity
     localparam int CountW = $clog2(Capacity + 2)
 ) (
     input logic clk_i,
@@ -51,7 +52,7 @@ module stream_track #(
       order_and_content : assert (!leave || out_data_i == word_q);
       capacity : assert (inside_q <= CountW'(Capacity));
       inside_is_counted : assert (!follow_q || ahead_q < inside_q);
-      // Not in vain: a followed word leaves, and (below) the block fills up.
+      // The claims are not vacuous: a followed word leaves, and (below) the block fills up.
       left : cover (leave);
     end
   end
@@ -65,7 +66,7 @@ module stream_track #(
   if (Fills && Capacity > 1) begin : gen_waited
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
-        // As the last of a full block, so that every place was passed.
+        // As the last of a full block, so that it passed every slot.
         waited : cover (pop_i && follow_q && ahead_q == CountW'(Capacity - 1));
       end
     end

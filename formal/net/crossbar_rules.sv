@@ -1,21 +1,20 @@
-// Claims about a crossbar, whatever its inputs are made of: what enters at one port for another comes out there, in
-// order.
+// Claims about any crossbar: the words that enter at one port for another come out there, in order.
 //
-// - Content and source are kept. Packets are whole and unmixed. Nothing is lost or invented. Packets for nowhere are
-//   counted.
+// - Content and source are kept. Packets are whole and unmixed. Nothing is lost or invented. Packets without an output
+//   are counted.
 // - An offer holds. No queue of an output overflows.
-// - Nobody is passed over by more than N - 1 packets.
-// - No deadlock: where words may go, one goes within 6 cycles, not counting cycles in which the sink does not take. An
+// - No input is passed over by more than N - 1 packets.
+// - No deadlock: while words may go, one goes within 6 cycles, not counting cycles in which the sink does not take. An
 //   output inside a packet waits for the source of that packet alone, which may always go on.
 // - `busy_o` is low only at rest.
 //
 // Purpose    shared by the proofs of `crossbar` and `crossbar_buffered`, which have arbiter and outputs in common.
-//            Names that begin with `dut.` are those of the proof that stands around this module. Nothing is assumed of
-//            sources and sinks. Output Dst is looked at, and one input, any input, is followed.
-// Outputs    for a proof's invariants: of each port whether a packet begins with its next word, and where its last word
-//            went or whether it was lost; of the followed input its number, how many words are on their way to Dst and
-//            which of them is followed; how many of them were granted, and whether the followed one, if granted, is in
-//            its place.
+//            Names that begin with `dut.` are those of the enclosing proof. Nothing is assumed of sources and sinks.
+//            The claims are about output Dst and one followed input, any input.
+// Outputs    for a proof's invariants. Of each port: whether a packet begins with its next word, and where its last
+//            word went or whether it was lost. Of the followed input: its number, the number of words on their way to
+//            Dst, and which of them is followed. Also the number of granted words, and whether the followed one, if
+//            granted, is in its place.
 module crossbar_rules #(
     parameter int N = 2,
     parameter int W = 2,
@@ -42,7 +41,7 @@ module crossbar_rules #(
     input logic [15:0] unroutable_i,
     input logic mark_i,
     input logic [N-1:0] waiting_i,  // inputs with a word inside
-    input int lost_inside_i,  // packets for nowhere whose last word is inside
+    input int lost_inside_i,  // packets without an output whose last word is inside
     output logic [N-1:0] first_o,
     output logic [N-1:0] lost_o,
     output logic [N-1:0][DigitW-1:0] to_o,
@@ -56,12 +55,12 @@ module crossbar_rules #(
 );
   localparam int Queued = 14;  // words of an output's queue
   localparam int QueuedW = $clog2(Queued + 2);
-  localparam int Stall = 5;  // cycles that a word waits for room which the sink makes
+  localparam int Stall = 5;  // cycles that a word waits for room that the sink makes
 
   power_up u_power_up (.*);
 
-  // ------------------------------------------------------------------------------------------------ what the ports show
-  // The output of each input's packet: a digit of the first word; `lost` if there is no such output.
+  // ------------------------------------------------------------------------------------------------------------- ports
+  // The output of each input's packet: a digit of the first word; `lost`: there is no such output.
   logic [N-1:0] lost, take;
   logic [N-1:0][DigitW-1:0] to;
   assign take = in_valid_i & in_ready_i;
@@ -82,13 +81,13 @@ module crossbar_rules #(
     if (rst_i) first_o <= '1;
   end
 
-  // The input that is followed: a register that holds what it starts with.
+  // The followed input: a register that keeps its initial value.
   logic [DigitW-1:0] src_q, src;
   always_ff @(posedge clk_i) src_q <= src_q;
   assign src   = int'(src_q) < N ? src_q : '0;
   assign src_o = src;
 
-  // What enters the queue of output Dst: {source, last, data}.
+  // The word that enters the queue of output Dst: {source, last, data}.
   logic arrives;
   logic [W+DigitW:0] arrival;
   assign arrives = dut.gen_out[Dst].u_output.cross_valid_q;
@@ -157,7 +156,7 @@ module crossbar_rules #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------------------ its registers
+  // --------------------------------------------------------------------------------------------------------- registers
   // Output Dst, over inputs: granted now, granted in the cycle before, then in its crosspoint.
   logic [N-1:0] asks, grant, granted, locks, holds, crossing_q;
   logic [N-1:0][W+DigitW:0] at_cross;
@@ -184,13 +183,13 @@ module crossbar_rules #(
   assign read  = dut.gen_out[Dst].u_output.read_q;
   assign level = dut.gen_out[Dst].u_output.level_q;
 
-  // The address n places after the one that is read: a shift register with feedback.
+  // The address n words after the one that is read: a shift register with feedback.
   function automatic logic [3:0] place(input logic [3:0] n);
     place = read;
     for (int i = 0; i < Queued; i++) if (i < int'(n)) place = {place[2:0], place[3] ~^ place[2]};
   endfunction
 
-  // Every output: what is in its queue, on the way there, and may be granted now, fits.
+  // At every output the words in its queue, on the way there, and grantable now, fit.
   for (genvar o = 0; o < N; o++) begin : gen_room
     logic [N-1:0] granted_here, may_grant;
     logic crossing;
@@ -229,7 +228,7 @@ module crossbar_rules #(
     end
   end
 
-  // Who is inside a packet after the last of these words, and whether all before went well.
+  // The input inside a packet after the last of these words, and whether all before were in order.
   logic unmixed, owned;
   logic [DigitW-1:0] owner;
   always_comb begin
@@ -253,7 +252,7 @@ module crossbar_rules #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      // A word that was granted shows three edges later.
+      // A granted word shows three edges later.
       shows : assert (crossing_q == '0 || arrives);
       one_grant : assert ((grant & (grant - N'(1))) == '0 && (grant & ~asks) == '0);
       // What makes these inductive.
@@ -270,9 +269,9 @@ module crossbar_rules #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------------ progress and fairness
-  // The words that may go: those of the packet that the output is inside, or any. Cycles in which none of them went, but for
-  // those in which the sink did not take what it was offered.
+  // --------------------------------------------------------------------------------------------- progress and fairness
+  // The words that may go: of the output's open packet, or any. `stall_q`: cycles in which none of them went, without
+  // cycles in which the sink did not take an offer.
   logic [N-1:0] may;
   logic idle_q, room_q;  // nothing was on show, there was room, in the cycle before
   logic [2:0] stall_q;
@@ -296,7 +295,7 @@ module crossbar_rules #(
     end
   end
 
-  // How many packets of others went to Dst since this input's word asked for it.
+  // The number of other inputs' packets that went to Dst since this input's word requested it.
   int passed_q[N];
   always_ff @(posedge clk_i) begin
     for (int i = 0; i < N; i++) begin
@@ -321,7 +320,7 @@ module crossbar_rules #(
     end
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
-        // An output waits for none but the source of the packet that it is inside.
+        // An output inside a packet waits for the source of that packet only.
         holder_goes_on : assert (!locks[i] || asks[i] || (in_ready_i[i] && !first_o[i] && int'(to_o[i]) == Dst));
         fair : assert (passed_q[i] <= N - 1);
         in_line : assert (passed_q[i] + $countones(elders) <= N - 1);
@@ -333,7 +332,7 @@ module crossbar_rules #(
     end
   end
 
-  // -------------------------------------------------------------------------------------------------- packets that go nowhere
+  // ----------------------------------------------------------------------------------------- packets without an output
   // Taken in whole so far; counted at their last word, when it has gone.
   int lost_packets_q, lost_packets;
   always_comb begin

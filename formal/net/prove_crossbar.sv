@@ -1,4 +1,4 @@
-// `crossbar` carries what enters for an output to that output, in order and in whole packets, fairly and without
+// `crossbar` carries words to the output that their packet names, in order and in whole packets, fairly and without
 // deadlock.
 //
 // crossbar_rules has the claims. Here are the inputs, each with a head and a next word.
@@ -55,7 +55,7 @@ module prove_crossbar #(
   logic [WordsW-1:0] count, ahead, granted;
   logic [W:0] word;
   int lost_inside;
-  // Per input: the words that are inside it, and what they ask for.
+  // Per input: the words inside, and their requests.
   logic [N-1:0] head_valid, head_last, popped;
   logic [N-1:0][N:0] next;
   logic [N-1:0][N-1:0] request, lock;

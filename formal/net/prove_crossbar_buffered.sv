@@ -1,4 +1,4 @@
-// `crossbar_buffered` carries what enters for an output to that output, in order and in whole packets, fairly and
+// `crossbar_buffered` carries words to the output that their packet names, in order and in whole packets, fairly and
 // without deadlock.
 //
 // crossbar_rules has the claims. Here are the queues, one for each input and output: none overflows. An input is ready
@@ -91,16 +91,17 @@ module prove_crossbar_buffered #(
       .in_place_o(granted_in_place)
   );
 
-  // The address n places after another: a shift register with feedback.
+  // The address n words after another: a shift register with feedback.
   function automatic logic [3:0] place(input logic [3:0] from, input logic [3:0] n);
     place = from;
     for (int i = 0; i < Words; i++) if (i < int'(n)) place = {place[2:0], place[3] ~^ place[2]};
   endfunction
 
-  // Every input: its packet's queue, or all of them between packets, had room for more than two words in the cycle before.
+  // Every input: its packet's queue (between packets all its queues) had room for more than two words in the cycle
+  // before.
   for (genvar i = 0; i < N; i++) begin : gen_ready
     logic [N-1:0] some, full, wants;
-    logic roomy_q, takes, amid;  // `amid`, `goes`: inside a packet after this cycle's word, and where to
+    logic roomy_q, takes, amid;  // `amid`, `goes`: inside a packet after this cycle's word, and its output
     logic [DigitW-1:0] goes;
     for (genvar o = 0; o < N; o++) begin : gen_queue
       assign some[o]  = dut.gen_in[i].gen_queue[o].level_q != '0;

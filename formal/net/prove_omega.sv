@@ -1,11 +1,10 @@
-// `omega` carries what enters at any port for any other to that port: in order, in whole packets, nothing lost or
-// invented.
+// `omega` carries words from any port to any other: in order, in whole packets, nothing lost or invented.
 //
-// The source of each word is kept. An offer holds. Where no packet waits for its source, a word that is inside shows
-// within the latency of the network (radix 2). `busy_o` is low only at rest.
+// The source of each word is kept. An offer holds. If no packet waits for its source, a word inside shows within the
+// latency of the network (radix 2). `busy_o` is low only at rest.
 //
-// Every word says which port it came from: the network does not look at that. Nothing is assumed of sources and sinks.
-// No queue fills within the steps of the proof.
+// Every word carries the number of its source port: the network ignores it. Nothing is assumed of sources and sinks. No
+// queue fills within the steps of the proof.
 module prove_omega #(
     parameter  int Radix  = 2,
     parameter  int Stages = 2,
@@ -24,7 +23,7 @@ module prove_omega #(
     input logic [Ports-1:0] out_ready_i,
     input logic mark_i
 );
-  localparam int Words = 64;  // between two ports: more than there can be
+  localparam int Words = 64;  // between two ports: more than possible
   localparam int WordsW = $clog2(Words + 2);
 
   logic [Ports-1:0] in_ready, out_valid, out_last;
@@ -55,14 +54,14 @@ module prove_omega #(
   );
   power_up u_power_up (.*);
 
-  // The pair that is looked at: registers that hold what they start with.
+  // The checked pair: registers that keep their initial value.
   logic [PortW-1:0] src_q, dst_q, src, dst;
   always_ff @(posedge clk_i) {src_q, dst_q} <= {src_q, dst_q};
   assign src = int'(src_q) < Ports ? src_q : '0;
   assign dst = int'(dst_q) < Ports ? dst_q : '0;
 
-  // Whether the packet at each port begins with its next word; of `src` where it goes, and if that is `dst`, of whose number each
-  // digit is one of its port's; who is inside a packet at `dst`.
+  // `first_q`: each port's packet begins with its next word. `to`: the destination of the packet at `src`. `enters`: a
+  // word goes from `src` to `dst`. `amid_q`, `from_q`: a packet is open at `dst`, and its source.
   logic [Ports-1:0] first_q;
   logic amid_q, enters, give;
   logic [DestW-1:0] to_q, to;
@@ -120,8 +119,8 @@ module prove_omega #(
       long_packet : cover (give && amid_q && out_last[dst]);
     end
   end
-  // Cycles in a row in which nothing is on show although a word is inside and no packet waits for its source. Packets for nowhere,
-  // which only other radices have, take cycles unseen.
+  // Cycles in a row without an offer although a word is inside and no packet waits for its source. Packets without an
+  // output, which only other radices have, take cycles unseen.
   if (2 ** DigitW == Radix) begin : gen_progress
     localparam int Latency = 4 * Stages;
     logic [$clog2(Latency+1)-1:0] quiet_q;

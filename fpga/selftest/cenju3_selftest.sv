@@ -1,13 +1,15 @@
-// Self-test of a Cenju-3 NIC on a board: a NIC looped through a 4x4 switch, block RAM for memory, a state machine for host.
+// Self-test of a Cenju-3 NIC on a board: a NIC looped through a 4x4 switch, block RAM as memory, a state machine as
+// host.
 //
 //   cenju3_selftest_host ──┬── registers ── cenju3_nic ── link ──> any input ─┐
 //                          └── mem_bram ──────┘  └─────── link <── any output ┴ cenju3_switch
 //
-// Purpose    All that is on the board but its clocks and pins, so that it also runs in simulation.
+// Purpose    everything on the board except its clocks and pins, so it also runs in simulation.
 // Clocks     as cenju3_nic; both resets together.
-// Outcome    `rounds_o` parcels passed so far, `fail_o` for good with `reason_o`: see cenju3_selftest_host. In the IO domain.
-// Crossing   the choice of the switch's ports, static while packets are under way.
-// Source     our own.
+// Outcome    `rounds_o` parcels passed so far. `fail_o` stays high after a failure, with `reason_o`: see
+//            cenju3_selftest_host. All in the IO domain.
+// Crossing   the selection of the switch's ports, static while packets are in flight.
+// Source     ours.
 module cenju3_selftest #(
     parameter int TimeoutCycles = 65536  // as cenju3_selftest_host
 ) (
@@ -133,7 +135,7 @@ module cenju3_selftest #(
       .net_busy_o(unused_net_busy)
   );
 
-  // --------------------------------------------------------- memory: the NIC's while the host waits for it, else the host's
+  // ---------------------------------------------------- memory: the NIC's while the host waits for it, else the host's
   mem_bram u_mem (
       .clk_i(io_clk_i),
       .rst_i(io_rst_i),

@@ -1,17 +1,19 @@
-// The host of a self-test: a state machine in the place of a CPU that sends parcels to itself and looks at what arrives.
+// The host of a self-test: a state machine in place of a CPU that sends parcels to itself and checks the arrivals.
 //
-// Purpose    Sets a Cenju-3 NIC up, then, round after round: a parcel header and a random body into memory, the opposite of
-//            what is to come into the place where it is to come, Header Queue Pointer, wait for the end interrupt, check
-//            causes, ring index and count of parcels, compare memory, including the word beyond. Odd rounds of the random
-//            sequence are messages of 1 to 512 bytes, even ones DMA of 1 to 2048 (in up to four packets).
-// Handshake  register port as a NIC's; memory streams as dma_read and dma_write, one word at a time. `mem_own_o`: the memory
-//            is the host's; while it is low it is the NIC's. `lane_o` = {input, output} of the switch that a round uses,
-//            random, static but between rounds, when no packet is anywhere.
-// Outcome    `rounds_o` passed so far; `fail_o` with `reason_o` for good, and nothing moves any more: 1 nothing happened for
-//            TimeoutCycles, 2 register access refused, 3 register differs, 4 memory access refused, 5 memory differs.
-// Source     our own.
+// Purpose    sets a Cenju-3 NIC up, then runs rounds. A round writes a parcel header and a random body into memory, and
+//            the body's complement to the destination. It advances the Header Queue Pointer and waits for the end
+//            interrupt. Then it checks causes, ring index and count of parcels, and compares memory, including the word
+//            beyond. Odd rounds of the random sequence are messages of 1 to 512 bytes, even ones DMA of 1 to 2048 (in
+//            up to four packets).
+// Handshake  register port as a NIC's; memory streams as dma_read and dma_write, one word at a time. `mem_own_o`: the
+//            memory is the host's; while it is low it is the NIC's. `lane_o` = {input, output} of the switch that a
+//            round uses. It is random, and changes only between rounds, when no packet is in flight.
+// Outcome    `rounds_o` passed so far. After a failure `fail_o` stays high with `reason_o`, and everything stops: 1
+//            nothing happened for TimeoutCycles, 2 register access refused, 3 register differs, 4 memory access
+//            refused, 5 memory differs.
+// Source     ours.
 module cenju3_selftest_host #(
-    parameter int TimeoutCycles = 65536  // that one access, or a parcel's way through NIC and switch, may take
+    parameter int TimeoutCycles = 65536  // time limit of one access, and of a parcel's way through NIC and switch
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -58,15 +60,15 @@ module cenju3_selftest_host #(
   localparam logic [31:0] Slots = 32'h2400;  // two of 512 bytes
   localparam logic [31:0] Dest = 32'h2800;  // 2 KB, and a word
   localparam logic [31:0] Source = 32'h3800;  // 2 KB
-  localparam logic [31:0] Ring = 32'd16;  // headers a header buffer has
+  localparam logic [31:0] Ring = 32'd16;  // headers in a header buffer
 
   localparam logic [31:0] FirstSeed = 32'h2545F491;  // any but 0
 
   typedef enum logic [3:0] {
     Setup,  // registers, once
-    Lane,  // this round's PE, which is an output of the switch
+    Lane,  // this round's PE, equal to an output of the switch
     Head,  // parcel header
-    Spoil,  // the opposite of what is to come, one word more
+    Spoil,  // the complement of the body, one word more
     Body,
     Start,
     Wait,
@@ -115,7 +117,7 @@ module cenju3_selftest_host #(
   logic slot_q;
 
   logic [9:0] last_word, words;
-  logic [3:0] kept;  // bytes of the present word that come
+  logic [3:0] kept;  // bytes of the present word that arrive
   logic [31:0] dest, arriving;
   logic [3:0] msg_d, dma_d;
 
@@ -133,9 +135,9 @@ module cenju3_selftest_host #(
     assign arriving[8*b+:8] = kept[b] ? data_q[8*b+:8] : ~data_q[8*b+:8];
   end
 
-  // ------------------------------------------------------------------------- what to do at this word of this step
+  // ------------------------------------------------------------------------------- operation at this word of this step
   logic [2:0] op;
-  logic [31:0] addr, data, mask;  // data to write, or to be read where the mask is set
+  logic [31:0] addr, data, mask;  // data to write, or expected data where the mask is set
   logic final_word;
 
   always_comb begin
@@ -238,7 +240,7 @@ module cenju3_selftest_host #(
     endcase
   end
 
-  // --------------------------------------------------------------------------------------------------- how it is done
+  // --------------------------------------------------------------------------------------------------------- execution
   logic [2:0] state_q, op_q;
   logic [31:0] addr_q, out_q, mask_q, got_q;
   logic final_q, err_q, differs_q, is_reg, done;

@@ -1,11 +1,11 @@
 // ULX3S (LFE5U-85F-6BG381C): clocks, reset and LEDs around the self-test of a Cenju-3 NIC.
 //
-// Clocks     25 MHz from the board's oscillator; PLL (VCO 600 MHz): IO 50 MHz, network 40 MHz, twice the machine's.
-//            Nothing takes them as related.
+// Clocks     25 MHz from the board's oscillator; PLL (VCO 600 MHz): IO 50 MHz, network 40 MHz, twice the machine's. The
+//            design treats them as unrelated.
 // Reset      while the PLL has not locked, or FIRE1 is pressed.
-// LEDs       7 failed; 6 65,536 parcels passed (some seconds) and none failed; 5:2 the count of parcels in 16,384s, or, when it
-//            has failed, the reason (see cenju3_selftest_host); 1 network clock alive; 0 IO clock alive.
-// Source     our own; pins in ulx3s.lpf.
+// LEDs       7 failed; 6 65,536 parcels passed (some seconds) and none failed; 5:2 the count of parcels in 16,384s, or
+//            after a failure the reason (see cenju3_selftest_host); 1 network clock alive; 0 IO clock alive.
+// Source     ours; pins in ulx3s.lpf.
 module ulx3s_top (
     input logic clk_25mhz,
     input logic fire1_i,
@@ -63,7 +63,7 @@ module ulx3s_top (
   );
 
   // verilator lint_off UNUSEDSIGNAL
-  logic [31:0] rounds;  // some bits are shown
+  logic [31:0] rounds;  // the LEDs show some of its bits
   // verilator lint_on UNUSEDSIGNAL
   logic fail;
   logic [2:0] reason;

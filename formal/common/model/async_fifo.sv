@@ -1,5 +1,4 @@
-// `async_fifo` as a proof of what is in front of it sees it: takes words whenever it likes; what comes out is another proof's
-// concern.
+// `async_fifo` as the proof of its source sees it: it takes words at any time; another proof covers its output.
 module async_fifo #(
     parameter int W = 32,
     parameter int Depth = 16,
@@ -22,7 +21,7 @@ module async_fifo #(
   assign out_valid_o = valid;
   assign out_data_o  = data;
 
-  // What it expects of its source.
+  // Its expectation of its source.
   stream_rules #(
       .W(W)
   ) u_source (

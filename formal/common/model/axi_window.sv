@@ -1,5 +1,5 @@
-// `axi_window` as a proof of what stands before it sees it: it takes beats when it likes and says whatever it likes; what it does
-// with them is a proof of its own.
+// `axi_window` as the proof of its source sees it: it takes beats at any time and gives any response; it has a proof of
+// its own.
 module axi_window #(
     parameter int AddrW = 32,
     parameter int DataW = 32,

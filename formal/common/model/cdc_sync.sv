@@ -1,7 +1,7 @@
-// `cdc_sync` as a proof sees it: each bit that changed at the step before may still be taken as it was, by chance.
+// `cdc_sync` as a proof sees it: each bit that changed at the step before may still show its old value, by chance.
 //
-// Of two edges, one right after the other, the second may or may not see what the first did. In time steps of `u_clocks`
-// that covers edges that fall together, too.
+// Of two edges, one right after the other, the second may or may not see the first one's change. In time steps of
+// `u_clocks` that covers simultaneous edges, too.
 module cdc_sync #(
     parameter int W = 1,
     parameter int Stages = 2
@@ -13,7 +13,7 @@ module cdc_sync #(
   logic [Stages-1:0][W-1:0] stage_q;
   logic [W-1:0] before_q;
   logic [W-1:0] taken;
-  logic [W-1:0] chance;  // driven by nothing: free at each step (and used once, for it becomes an x)
+  logic [W-1:0] chance;  // driven by nothing: free at each step (used once, because it becomes an x)
 
   always_ff @(posedge u_clocks.step_i) before_q <= data_i;
   assign taken = data_i ^ ((data_i ^ before_q) & chance);

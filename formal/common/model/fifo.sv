@@ -1,5 +1,8 @@
-// `fifo` as a proof of what is built of it sees it: the same words, flags and level, as its own proof has shown, but kept without
-// pointers, the oldest word first, which leaves a solver far fewer states to tell apart. With no word inside the output is any.
+// `fifo` as a proof of a block built on it sees it: the same words, flags and level, as its own proof shows, without
+// pointers.
+//
+// The oldest word is first, which leaves a solver far fewer states to tell apart. With no word inside the output is
+// any.
 module fifo #(
     parameter int W = 32,
     parameter int Depth = 16,  // >= 1
@@ -39,7 +42,7 @@ module fifo #(
       level_possible : assert (int'(level_q) <= Depth);
     end
 `ifdef TSUNAGI_ASSERT
-  // What it expects of its source.
+  // Its expectation of its source.
   stream_rules #(
       .W(W)
   ) u_source (

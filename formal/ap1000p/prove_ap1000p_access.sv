@@ -45,7 +45,7 @@ module prove_ap1000p_access #(
     input logic wr_rsp_valid_i,
     input logic wr_rsp_err_i
 );
-  // What holds what it starts with.
+  // Registers that keep their initial value.
   logic [CoordW-1:0] x_q, y_q, last_x_q, last_y_q;
   logic [15:0] low_q, high_q;
   always_ff @(posedge clk_i) begin
@@ -157,7 +157,7 @@ module prove_ap1000p_access #(
       .data_last_i (rd_last_i)
   );
 
-  // ------------------------------------------------------------------------------------ the access that was taken last
+  // --------------------------------------------------------------------------------------------- the last access taken
   logic accept, bad, copied, write_q, registers_q, bad_q, copied_q;
   logic [1:0] size_q;
   logic [2*CoordW-1:0] cell_q;
@@ -204,7 +204,7 @@ module prove_ap1000p_access #(
     endcase
   end
 
-  // A load, until it is answered; what came for it.
+  // A load, until it is answered; its answer.
   logic open_q, came_q, err_q, remote, waits;
   logic [63:0] came_data_q;
   assign remote = open_q && !bad_q && !copied_q;

@@ -33,7 +33,7 @@ module prove_ap1000p_command #(
     input logic direct_ready_i,
     input logic mark_i
 );
-  // What holds what it starts with: the setup, and which word is followed.
+  // Registers that keep their initial value: the setup, and the index of the followed word.
   logic [7:0] size_x_q, size_y_q, low_x_q, high_x_q, low_y_q, high_y_q;
   logic [2:0] which_q;
   always_ff @(posedge clk_i) begin
@@ -96,7 +96,7 @@ module prove_ap1000p_command #(
   );
   power_up u_power_up (.*);
 
-  // ---------------------------------------------------------------------------------------------------- what may be
+  // ------------------------------------------------------------------------------------------------------------- rules
   function automatic logic is_page(input logic [15:0] page);
     logic send, row, column, from, into;
     send = page[ap1000p_pkg::PageSendLsb];
@@ -150,16 +150,17 @@ module prove_ap1000p_command #(
   assign cover_x = covers(size_x_q, low_x_q, high_x_q);
   assign cover_y = covers(size_y_q, low_y_q, high_y_q);
 
-  // ------------------------------------------------------------------------------------------ what becomes of a store
-  // A store that was taken is done in the cycle in which the next may come. Until then it may wait: it is of the open command by then, unless
-  // it ends it, and is forgotten with it.
+  // ------------------------------------------------------------------------------------------------------------ stores
+  // A taken store is done in the cycle in which the next may come. Until then it may wait. It belongs to the open
+  // command already, unless it ends that command, and is forgotten with it.
   logic store_q, exists, waits, gone, mine, turned, done, ends, right;
   logic [15:0] page_q;
   logic [31:0] word_q, kept;
   logic [2:0] count_q, index;
   logic [15:0] open_page_q;
   logic strange_q, outside_q, long_q;  // of the open command: forged or uncovered, outside, too long
-  // Of the open command: the word followed; of its word 0: is the cell of the torus, in the range, the broadcast covered.
+  // Of the open command: the followed word; of its word 0: the cell is in the torus, it is in the range, the broadcast
+  // is covered.
   logic [31:0] follow_q;
   logic [2:0] may, may_q;
   assign exists = is_page(page_q);
@@ -205,7 +206,7 @@ module prove_ap1000p_command #(
     else if (waits ? turned || gone : drop_i[System]) count_q <= '0;
   end
 
-  // What must be shown of the open command: how many words, its page, and the followed one.
+  // The expected view of the open command: its number of words, its page, and the followed word.
   logic [ 2:0] shown_q;
   logic [15:0] shown_page_q;
   logic [31:0] shown_word_q, peeked_q;
@@ -259,7 +260,7 @@ module prove_ap1000p_command #(
     is_right = entry[32] && (entry[34:33] == '1 || System != 0) && (which_q != 3'd0 || is_head(entry[31:0]));
   endfunction
 
-  // Refusals: by any store that no page has, by any of this class.
+  // Refusals: of any store to no page, of any store of this class.
   logic refuses, reported_q;
   logic [1:0] cause_q;
   logic [15:0] reported_page_q, reported_count_q;
@@ -275,7 +276,7 @@ module prove_ap1000p_command #(
     else if (refused && reported_count_q != '1) reported_count_q <= reported_count_q + 16'd1;
   end
 
-  // ----------------------------------------------------------------------------------------------- direct words
+  // ------------------------------------------------------------------------------------------------------ direct words
   localparam int DirectW = 45;
   logic direct_follow;
   logic [1:0] direct_inside, direct_ahead;
@@ -307,7 +308,7 @@ module prove_ap1000p_command #(
       .data_i ({ended[System], data[System]})
   );
 
-  // ------------------------------------------------------------------------------------------------ what is claimed
+  // ------------------------------------------------------------------------------------------------------------ claims
   logic fresh_q;
   logic [15:0][31:0] memory;
   for (genvar i = 0; i < 16; i++) begin : gen_memory
@@ -328,7 +329,7 @@ module prove_ap1000p_command #(
     fresh_q   <= store_valid_i && store_ready;
     if (!rst_i) begin
       not_after_a_store : assume (drop_i == '0 || !fresh_q);
-      // What leaves.
+      // Accepted commands.
       nothing_refused_leaves : assert (!valid[System] || level_q != '0);
       nothing_kept_back : assert (valid[System] || level_q == '0);
       whole : assert (!valid[System] || ended[System] == (place_q == 3'd7));
@@ -339,12 +340,12 @@ module prove_ap1000p_command #(
       cell_of_the_torus : assert (!head_leaves || allowed[0]);
       cell_in_range : assert (!head_leaves || System != 0 || allowed[1]);
       broadcast_covered : assert (!head_leaves || System != 0 || allowed[2]);
-      // What does not is told.
+      // Refused commands are reported.
       refused_reported : assert (!reported_q || (refused && cause == cause_q && refused_page == reported_page_q));
       only_refused_reported :
       assert (!refused || reported_q || int'(refused_page[ap1000p_pkg::PageSystemLsb]) != System);
       refused_counted : assert (refused_count == (reported_count_q == '1 ? '1 : reported_count_q + 16'(refused)));
-      // What is open is shown, and what is under way is told.
+      // The open command is shown, and stores in progress are reported.
       open_shown : assert (open_count[System] == shown_q && (shown_q == '0 || open_page[System] == shown_page_q));
       word_shown : assert (!peeks_q || peeked == peeked_q);
       direct_reported : assert (direct_waits == ((store_q && exists && page_q[15]) || direct_inside != '0));

@@ -48,7 +48,7 @@ module prove_ap1000p_creg #(
   );
   power_up u_power_up (.*);
 
-  // The word that is looked at: a register that holds what it starts with.
+  // The checked word: a register that keeps its initial value.
   logic [AddrW-1:0] at_q;
   always_ff @(posedge clk_i) at_q <= at_q;
 
@@ -56,7 +56,7 @@ module prove_ap1000p_creg #(
   logic [Sources-1:0] open_q, write_q, mode_q, fresh, here, done;
   logic [Sources-1:0][AddrW-1:0] addr_q;
   logic [Sources-1:0][W-1:0] data_q;
-  // The word, before and after what is answered in this cycle.
+  // The word, before and after this cycle's answer.
   logic full_q, full;
   logic [W-1:0] word_q, word;
 
@@ -140,7 +140,7 @@ module prove_ap1000p_creg #(
         fault_is_conflict : assert (!(fresh[p] && here[p] && rsp_fault[p]) || full_q == write_q[p]);
         fault_is_asked_for : assert (!(fresh[p] && rsp_fault[p]) || mode_q[p]);
         goes_soon : assert (could_q[p] <= 2 + p);
-        // Not in vain.
+        // The claims are not vacuous.
         waited : cover (done[p] && could_q[p] == 1);  // at once when it fitted at last
         faults : cover (fresh[p] && here[p] && rsp_fault[p]);
         // What makes it inductive.

@@ -114,7 +114,7 @@ module prove_ap1000p_mmu #(
   int state;
   assign state = int'(dut.state_q);
 
-  // The context and the page that are looked at: registers that hold what they start with.
+  // The checked context and page: registers that keep their initial value.
   logic [ 11:0] context_q;
   logic [31:12] page_q;
   always_ff @(posedge clk_i) begin
@@ -168,7 +168,7 @@ module prove_ap1000p_mmu #(
     if (rst_i || (demap_valid_i && demap_ready)) root_valid_q <= 1'b0;
   end
 
-  // What was entered for the page, and for the 256 KB it lies in, and not forgotten since.
+  // The entries for the page, and for its 256 KB, not forgotten since.
   logic small_q, large_q, enters_small, enters_large, enters;
   logic [MemW-1:12] small_at_q;
   logic [MemW-1:18] large_at_q;
@@ -239,7 +239,7 @@ module prove_ap1000p_mmu #(
   assign root_in_time = state == Read && level == 2'd1 && !first;
   assign forgets = state == Sweep || state == Forget || demap_ready;
 
-  // What the TLBs hold of the page, when they have it.
+  // The TLBs' entries of the page, when they have it.
   localparam int SmallW = MemW - 12;
   localparam int LargeW = MemW - 18;
   logic [28+SmallW-1:0] small_entry;

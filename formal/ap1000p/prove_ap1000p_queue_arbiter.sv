@@ -24,7 +24,7 @@ module prove_ap1000p_queue_arbiter #(
   );
   power_up u_power_up (.*);
 
-  // How often each queue was passed over since it was chosen last, or since it asks, and how often at most.
+  // How often each queue was passed over since its last selection or its request, and how often at most.
   int passed_q[N];
   logic [N-1:0] older;
   logic ordered, soon;
@@ -79,7 +79,7 @@ module prove_ap1000p_queue_arbiter #(
       assert ((pick & ~more_i) == '0 && (pick & (pick - N'(1))) == '0 && (pick == '0) == (more_i == '0));
       in_turn : assert (soon);
       order : assert (ordered);
-      // What makes it inductive: the last m that were chosen have been passed over less than m times, so they are not old.
+      // What makes it inductive: the last m selected ones have been passed over less than m times, so they are not old.
       passes : assert (counted);
       chosen : assert (fresh);
       late : cover (take_i && pick[N-1] && passed_q[N-1] == AgeCap + N - 2);

@@ -72,8 +72,8 @@ module prove_ap1000p_queue_ram #(
     end
   end
 
-  // ----------------------------------------------------------------------------- what the queue is, by words in and out
-  // Number and place of a word say whether it goes on; `open_count_q` words of the open message are in.
+  // ------------------------------------------------------------------------------------ the queue, by words in and out
+  // A word's number and index say whether it continues the message; `open_count_q` words of the open message are in.
   logic put, pop, fits, whole, forgets;
   logic [2:0] number_q;
   logic [4:0] open_count_q, open_count;
@@ -85,7 +85,7 @@ module prove_ap1000p_queue_ram #(
   assign open_count = 5'(put_index_i) + 5'd1;
   assign whole = put && fits && put_end_i;
 
-  // The followed word, and whether a word was dropped that had to be told.
+  // The followed word, and whether a word was dropped that must be reported.
   logic follow_q, sure_q, dropped_q;  // sure: its message is in
   logic [7:0] ahead_q;  // words of whole messages before it, or, unless sure, of its own message
   logic end_q;

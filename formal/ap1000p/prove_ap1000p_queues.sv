@@ -252,7 +252,7 @@ module prove_ap1000p_queues #(
 
   // --------------------------------------------------------------------------------------------------------- induction
   logic [Places-1:0][ElementW-1:0] list;
-  logic [3:0] count, at;  // of the queue's: how many, and where the followed one stands
+  logic [3:0] count, at;  // of the queue's elements: their number, and the followed one's position
   logic tags;
   logic requests, known;  // there is a request; each queue's last element is known
   logic [4:0] users;

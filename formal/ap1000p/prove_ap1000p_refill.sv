@@ -115,11 +115,11 @@ module prove_ap1000p_refill #(
       .data_last_i (data_last_i)
   );
 
-  // ------------------------------------------------------------------------------------------------ the region, and what is asked of it
+  // ------------------------------------------------------------------------------------------ the region and its reads
   logic beat, element, half_q, err_q, burst_q, asks, pop;
   logic [31:0] first_q;
   logic [63:0] given;
-  logic [16:0] unasked_q, inside_q;  // announced: not asked for, not gone
+  logic [16:0] unasked_q, inside_q;  // announced: not requested, not gone
   logic [4:0] due_q, asked;  // elements: to come of the burst, of the command
   logic [3:0] tells;
   logic [TagW-1:0] tag_q;  // of the next element to come
@@ -149,7 +149,7 @@ module prove_ap1000p_refill #(
     return {tag[TagW-1:16], tag[15:0] + 16'd1};
   endfunction
 
-  // What must leave for an element of the memory. Of a lost one no more is said.
+  // The expected output for an element of the memory. A lost one has no contents.
   logic [4:0] queue;
   logic lost;
   logic [ElementW-1:0] must, does;
@@ -181,7 +181,7 @@ module prove_ap1000p_refill #(
       .word_o(word)
   );
 
-  // In the cycle before: something to be asked for with nothing in the way; an element inside, and none offered.
+  // In the cycle before: a read was due and nothing blocked it; an element was inside, and none offered.
   logic waits_q, idle_q;
   always_ff @(posedge clk_i) begin
     unasked_q <= unasked_q + 17'(tells) - (asks ? 17'(asked) : '0);
@@ -234,7 +234,7 @@ module prove_ap1000p_refill #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------------ what makes it inductive
+  // --------------------------------------------------------------------------------------------------------- induction
   logic [Capacity-1:0] taken;
   logic [Capacity-1:0][ElementW-1:0] place, plain;
   assign taken = {16'((17'd1 << dut.level) - 17'd1), !dut.u_out.ready_q, out_valid};
@@ -258,7 +258,7 @@ module prove_ap1000p_refill #(
   );
 
   if (Most <= 64) begin : gen_runs
-    // One announced element is followed: how many come before it, and whether it was refused; whether runs were joined.
+    // One announced element is followed: the number before it; it was refused; runs were joined.
     logic spot, spot_q, spot_refused_q, joined_q;
     logic [16:0] before_spot_q, outstanding_q;
     assign spot = stored_valid_i && mark_spot_i && !spot_q && 4'(nth_i) < tells;
@@ -276,7 +276,7 @@ module prove_ap1000p_refill #(
       if (rst_i) {spot_q, joined_q, outstanding_q} <= '0;
     end
 
-    // Runs of refused elements, the oldest first, by how many elements come before them and before their ends.
+    // Runs of refused elements, the oldest first, by the number of elements before them and before their ends.
     localparam int Runs = Notes + 2;
     logic [Runs-1:0] run, covers;
     logic [Runs-1:0][16:0] gap, length;

@@ -82,7 +82,7 @@ module prove_ap1000p_ring (
   assign again = fault && retry_i && !abort_i;
   assign answered = phase_q == 3'd4;
 
-  // What the registers said.
+  // The values that the registers had.
   logic found_q;
   logic [1:0] set_q, size_q;
   logic [26:0] at_q;
@@ -107,7 +107,7 @@ module prove_ap1000p_ring (
     placed_q <= ((done && reason == '0) || (placed_q && !over_i)) && !rst_i;
   end
 
-  // What it needs, and has: slots of 8 words, the header among them, in a ring of 128 KB, 512 KB, 2 MB or 8 MB.
+  // Needed and present slots of 8 words, the header among them, in a ring of 128 KB, 512 KB, 2 MB or 8 MB.
   logic [21:0] bytes_of_words;
   logic [18:0] all;  // slots of the ring
   logic [17:0] needs, inner, unread;
@@ -120,13 +120,13 @@ module prove_ap1000p_ring (
   assign too_long = req_words_i > 20'hffffd || {1'b0, needs} >= all;  // 2^20 - 3; one slot stays free
   assign has_room = {1'b0, needs} + {1'b0, unread} < all;
 
-  // A slot, any: is it one with a message that was not read, is it one of the place.
+  // A slot, any: it holds an unread message; it is one of the place.
   logic [17:0] slot_q;
   logic is_unread, is_given;
   assign is_unread = ((slot_q - read_q) & inner) < unread;
   assign is_given  = ((slot_q - at_q[17:0]) & inner) < needs;
 
-  // Where the next message of each ring goes, and after which one.
+  // The slot of each ring's next message, and of the one after which it comes.
   logic [2:0][26:0] write_q;
   logic [2:0] held, busy_q, on_q;
   logic [17:0] next_q, inner_q;

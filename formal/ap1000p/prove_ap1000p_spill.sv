@@ -117,7 +117,7 @@ module prove_ap1000p_spill #(
       .rsp_ready_i (rsp_ready)
   );
 
-  // ------------------------------------------------------------------------------------- what is written, as the memory sees it
+  // ----------------------------------------------------------------------------------- writes, as the memory sees them
   logic push, beat, element, burst_q, half_q;
   logic [7:0] left_q;  // beats, minus 1
   logic [31:0] at_q, first_q;  // address of the next beat's element
@@ -131,13 +131,13 @@ module prove_ap1000p_spill #(
     assign written = {data, first_q};
   end
 
-  // The element of a word, and where it belongs.
+  // The element of a word, and its address.
   logic [31:0] place, address_q;
   logic [63:0] content, element_q;
   assign place   = {5'b0, base, tag[15:0], 3'b0};
   assign content = {in_data_i, in_number_i, in_queue_i, tag, in_index_i, in_end_i};
 
-  // Elements that were not written, and those that were not told of; of both, those before the followed one.
+  // Elements not written, and elements not reported; of both, the ones before the followed one.
   logic follow_q, reported_q, enters, leaves;
   logic [4:0] words_q, words_ahead_q;
   logic [5:0] unreported_q, unreported_ahead_q;
@@ -209,8 +209,8 @@ module prove_ap1000p_spill #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------------ what makes it inductive
-  logic [4:0] active;  // elements of the burst that is under way
+  // --------------------------------------------------------------------------------------------------------- induction
+  logic [4:0] active;  // elements of the current burst
   logic [5:0] noted;  // elements of all bursts without an answer
   logic [TagW-1:0] oldest;
   logic [4:0] at;
@@ -225,7 +225,7 @@ module prove_ap1000p_spill #(
     for (int n = 0; n < 4; n++) if (n < int'(dut.note_level)) noted = noted + 6'(dut.u_notes.mem_q[n]) + 6'd1;
   end
   assign oldest = word[0][32+:TagW];
-  // Positions follow each other but where a lap ends, which is at a multiple of 8.
+  // Positions are consecutive except at the end of a lap, which is a multiple of 8.
   always_comb begin
     tags = 1'b1;
     for (int n = 0; n < Places; n++) begin

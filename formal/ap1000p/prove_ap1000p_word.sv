@@ -202,7 +202,7 @@ module prove_ap1000p_word #(
   assign takes = taken != '0;
   assign answered = rsp_valid != '0;
 
-  // What was done for it.
+  // Its progress.
   logic asked_q, refused_q, gave_up_q, placed_q;  // the MMU is asked, it refused, software gave it up, it has a place
   logic rd_asked_q, rd_done_q, wr_reported_q, wr_put_q, wr_done_q, err_q;
   logic [2:0] why_q;

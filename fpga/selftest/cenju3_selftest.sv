@@ -24,7 +24,7 @@ module cenju3_selftest #(
   localparam int Ports = 4;
   localparam int LinkW = 16;
 
-  // ------------------------------------------------------------------------------------------------------------ host
+  // -------------------------------------------------------------------------------------------------------------- host
   logic req_valid, req_ready, req_write, rsp_valid, rsp_ready, rsp_err, irq;
   logic [7:0] req_addr;
   logic [31:0] req_wdata, rsp_rdata;
@@ -75,7 +75,7 @@ module cenju3_selftest #(
       .reason_o
   );
 
-  // ------------------------------------------------------------------------------------------------------------- NIC
+  // --------------------------------------------------------------------------------------------------------------- NIC
   logic nic_rd_cmd_valid, nic_rd_data_ready, nic_wr_cmd_valid, nic_wr_data_valid, nic_wr_data_last, nic_wr_rsp_ready;
   logic [31:0] nic_rd_addr, nic_wr_addr, nic_wr_data;
   logic [7:0] nic_rd_len, nic_wr_len;
@@ -162,7 +162,7 @@ module cenju3_selftest #(
       .wr_rsp_err_o(wr_rsp_err)
   );
 
-  // ---------------------------------------------------------------------------------------------------------- switch
+  // ------------------------------------------------------------------------------------------------------------ switch
   logic [Ports-1:0] in_valid, in_ready, out_valid, out_ready, out_last;
   logic [Ports-1:0][LinkW-1:0] out_data;
   logic [1:0] in_port, out_port;

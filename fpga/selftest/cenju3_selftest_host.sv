@@ -106,7 +106,7 @@ module cenju3_selftest_host #(
     scrambled = x ^ (x << 5);
   endfunction
 
-  // ----------------------------------------------------------------------------------------------------- this round
+  // -------------------------------------------------------------------------------------------------------- this round
   logic [3:0] step_q;
   logic [9:0] word_q;  // of the step
   logic [31:0] seed_q, data_q;  // the round's, and the present word of its body

@@ -72,7 +72,7 @@ module cenju3_parse #(
   logic [9:0] word_q;  // current body word
   assign take = in_valid_i && in_ready_o;
 
-  // ---------------------------------------------------------------------------------------------------------- header
+  // ------------------------------------------------------------------------------------------------------------ header
   logic [7:0] kind, dst;
   logic [15:0] bytes, bytes_m1;
   logic [1:0] route_kind;
@@ -110,7 +110,7 @@ module cenju3_parse #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------------------------ body
+  // -------------------------------------------------------------------------------------------------------------- body
   logic exact, body_go;
   // The job takes a first body word even of a bad packet, and drops it: the check comes too late to refuse it.
   assign body_go = state_q == Check && job_ready_i && !empty_q;

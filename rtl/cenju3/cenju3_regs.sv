@@ -78,7 +78,7 @@ module cenju3_regs #(
   localparam logic [15:0] SqBase = {cenju3_pkg::Sq1Base, cenju3_pkg::Sq0Base};
   localparam logic [15:0] SqPut = {cenju3_pkg::Sq1Put, cenju3_pkg::Sq0Put};
 
-  // ------------------------------------------------------------------------------------------------ write and read
+  // ---------------------------------------------------------------------------------------------------- write and read
   logic accept, write;
   logic [ 7:0] addr;
   logic [31:0] wdata;
@@ -174,7 +174,7 @@ module cenju3_regs #(
     end
   end
 
-  // ---------------------------------------------------------------------------------------------- control registers
+  // ------------------------------------------------------------------------------------------------- control registers
   assign restart_o = write && addr == cenju3_pkg::RCtrl && wdata[cenju3_pkg::RCtrlRestartLsb];
   assign sq_resume_o = write && addr == cenju3_pkg::SCtrl
       ? {wdata[cenju3_pkg::SCtrlResume1Lsb], wdata[cenju3_pkg::SCtrlResume0Lsb]} : 2'b0;
@@ -212,7 +212,7 @@ module cenju3_regs #(
     end
   end
 
-  // ---------------------------------------------------------------------------------------------------------- rings
+  // ------------------------------------------------------------------------------------------------------------- rings
   // The slots after PUT are registered, so that no user of them has to add.
   logic [3:0][15:0] put2_q;
   assign dma_put2_o = put2_q[1];

@@ -45,7 +45,7 @@ module cenju3_rx #(
     cenju3_rx_FifoWords_must_be_4_to_32768 u_bad ();
   end
 
-  // ------------------------------------------------------------------------------------------- words, receive FIFO
+  // ----------------------------------------------------------------------------------------------- words, receive FIFO
   logic open_q, first_q, up_ready, take;
   logic [LevelW-1:0] level, gray_q;
   assign rx_ready_o = open_q && up_ready;
@@ -101,7 +101,7 @@ module cenju3_rx #(
 
   assign net_active_o = take || (up_valid && fifo_in_ready) || (fifo_valid && cross_ready);
 
-  // -------------------------------------------------------------------------------------------------- to the IO clock
+  // --------------------------------------------------------------------------------------------------- to the IO clock
   async_fifo #(
       .W(WordW),
       .Depth(16)

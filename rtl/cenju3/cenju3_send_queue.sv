@@ -82,7 +82,7 @@ module cenju3_send_queue #(
   } state_e;
   state_e state_q;
 
-  // ----------------------------------------------------------------------------------------------------- header fetch
+  // ------------------------------------------------------------------------------------------------------ header fetch
   logic [7:0] fetch_q, get_q;  // next header to fetch; oldest parcel that is not out
   logic fetching_q, slot_valid_q, slot_err_q, stale_q;
   logic [BeatW-1:0] beat_q;
@@ -109,7 +109,7 @@ module cenju3_send_queue #(
   logic unused_slot;  // reserved bits, status
   assign unused_slot = &{1'b0, slot_q};
 
-  // --------------------------------------------------------------------------------------------------------- checking
+  // ---------------------------------------------------------------------------------------------------------- checking
   logic [7:0] kind, dst;
   logic [31:0] bytes, body, dest, soft0, soft1;
   logic is_dma;

@@ -66,7 +66,7 @@ module cenju3_sender #(
   localparam int FetchBeats = (ParcelBeats < BurstBeats) ? ParcelBeats : BurstBeats;
   localparam int Bursts = Outstanding + 2 * ParcelBeats / FetchBeats;  // of bodies, and of a header of each queue
 
-  // ------------------------------------------------------------------------------------------------------- two queues
+  // -------------------------------------------------------------------------------------------------------- two queues
   logic [1:0] fetch_valid, fetch_ready, hdr_valid;
   logic [1:0][31:0] fetch_addr, pkt_addr;
   logic [1:0] pkt_valid, pkt_ready, pkt_last;
@@ -251,7 +251,7 @@ module cenju3_sender #(
   assign mem_data_ready_o = data_valid && (data_fetch || rd_data_ready);
   assign hdr_valid = {2{mem_data_valid_i && data_valid && data_fetch}} & {data_queue, !data_queue};
 
-  // ------------------------------------------------------------------------------------------------ packet assembly
+  // --------------------------------------------------------------------------------------------------- packet assembly
   typedef enum logic [1:0] {
     Route,
     Head,

@@ -118,7 +118,7 @@ module cenju3_store #(
     if (rst_i) beat_q <= '0;
   end
 
-  // ------------------------------------------------------------------------------------------------------ the engine
+  // -------------------------------------------------------------------------------------------------------- the engine
   logic done_valid, note_valid, note_status, write_busy;
   logic [3:0] note_level;
   dma_write #(

@@ -55,7 +55,7 @@ module mem_bram #(
   logic [1:0] unused_rsp_level;
   assign unused_addr = {rd_cmd_addr_i[KeepW-1:0], wr_cmd_addr_i[KeepW-1:0]};
 
-  // ------------------------------------------------------------------------------------------------------------ read
+  // -------------------------------------------------------------------------------------------------------------- read
   logic rd_next_valid, rd_load, rd_active_q, fetch;
   logic [WordW-1:0] rd_next_word, rd_word_q;
   logic [7:0] rd_next_len, rd_left_q;
@@ -100,7 +100,7 @@ module mem_bram #(
     end
   end
 
-  // ----------------------------------------------------------------------------------------------------------- write
+  // ------------------------------------------------------------------------------------------------------------- write
   logic wr_next_valid, wr_load, wr_active_q, wr_take, wr_end, wr_inside, rsp_ready;
   logic [WordW-1:0] wr_next_word, wr_word_q;
   logic [7:0] wr_next_len, wr_left_q;
@@ -153,7 +153,7 @@ module mem_bram #(
       .level_o    (unused_rsp_level)
   );
 
-  // ---------------------------------------------------------------------------------------------------------- memory
+  // ------------------------------------------------------------------------------------------------------------ memory
   for (genvar b = 0; b < DataW / 8; b++) begin : gen_byte
     logic [7:0] mem_q  [Words];
     logic [7:0] read_q;

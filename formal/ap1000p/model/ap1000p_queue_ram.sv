@@ -1,7 +1,8 @@
-// `ap1000p_queue_ram` as the proof of `ap1000p_queues` sees it: which queues are full, what is inside and what leaves is any. That what is put
-// leaves in order is the RAM's own proof, which expects of its source what stands here.
+// `ap1000p_queue_ram` as the proof of `ap1000p_queues` sees it: any queues may be full, and any words may leave.
+//
+// The RAM's own proof covers the order of its words. That proof assumes of the RAM's source the assertions here.
 module ap1000p_queue_ram #(
-    // words of each queue, a power of two and at least 32, 256 together at most; without a third one: 0
+    // words of each queue, a power of two and at least 32, 256 together at most; 0 for no third queue
     parameter int First = 32,
     parameter int Second = 64,
     parameter int Third = 64,

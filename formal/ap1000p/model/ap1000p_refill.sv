@@ -1,5 +1,6 @@
-// `ap1000p_refill` as the proof of `ap1000p_queues` sees it: elements as they come from the memory, an error makes one lost. That they are those
-// that were stored, in order, is its own proof.
+// `ap1000p_refill` as the proof of `ap1000p_queues` sees it: it passes on the memory's elements.
+//
+// An error of the memory makes an element lost. Its own proof shows that they are the stored elements, in order.
 module ap1000p_refill #(
     parameter int DataW = 64,  // bits of a bus word, 32 or 64
     parameter int Notes = 16,  // runs of refused elements, 1 to 256

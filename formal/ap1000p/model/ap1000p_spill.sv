@@ -1,7 +1,8 @@
-// `ap1000p_spill` as the proof of `ap1000p_queues` sees it: each word becomes an element, at once; elements in the region at the same time have
-// different tags. That elements come to the memory in order, at the place their tag says, is its own proof.
+// `ap1000p_spill` as the proof of `ap1000p_queues` sees it: each word becomes an element, at once.
 //
-// The memory is a list that the proof keeps: it says by `mem_data_ready_i` and `mem_cmd_ready_i` whether it takes one, or two.
+// Elements in the region at the same time have different tags. Its own proof shows that elements reach the memory in
+// order, at the address of their tag. The memory is a list that the proof keeps. It takes an element if
+// `mem_data_ready_i` is high, and two if `mem_cmd_ready_i` is high.
 module ap1000p_spill #(
     parameter int DataW = 64  // bits of a bus word, 32 or 64
 ) (

@@ -1,15 +1,15 @@
 // `ap1000p_access` answers each load once and sends one whole message for each access that is not refused, but none for
 // a load of a copy.
 //
-// - A remote load is answered by the first answer of its cell that comes after its message has left. A load of a Write
-//   Through Page is answered by the copy, or with an error if there is none. A refused load is answered with an error.
-// - An answer that no load waits for is reported and changes nothing.
-// - An access is refused exactly if its cell is not there or its address is no multiple of its size.
-// - A message goes to its cell, with what was asked.
+// - The answer of a remote load is the first answer of its cell that comes after its message has left. The answer of a
+//   load of a Write Through Page is the copy, or an error if there is none. A refused load is answered with an error.
+// - A stray answer, for which no load waits, is reported and changes nothing.
+// - An access is refused exactly if its cell does not exist or its address is no multiple of its size.
+// - A message goes to its cell, with the request's contents.
 // - A store is reported to the counter of acknowledges exactly if its message leaves.
-// - The copy is accessed only after a hit, where the tags say. Only the bytes of the access are written.
+// - The copy is accessed only after a hit, at the address of the tags. Only the bytes of the access are written.
 //
-// Assumed: the answer of the tags comes after their question and holds; the memory answers what it was asked. Cells and
+// Assumed: the tags answer after their request, and the answer holds; the memory responds only to requests. Cells and
 // pages are constant, any.
 module prove_ap1000p_access #(
     parameter int CoordW = 2,
@@ -299,7 +299,7 @@ module prove_ap1000p_access #(
       only_its_bytes :
       assert (!wr_data_valid || (asked_memory_q && is_copied && write_q && wr_strb == lanes &&
               wr_data == (beats_q == '0 ? data_q[31:0] : data_q[63:32]) && wr_last == (beats_q + 2'd1 == all_beats)));
-      // What makes it inductive.
+      // Invariants for induction.
       request :
       assert (state == Idle || (dut.write_q == write_q && dut.registers_q == registers_q && dut.size_q == size_q &&
               dut.cell_q == cell_q && dut.addr_q == addr_q && dut.through_q == copied_q));

@@ -1,22 +1,21 @@
-// `ap1000p_command` passes on exactly the commands whose eight words were stored to one page and are allowed: in order,
-// and whole.
+// `ap1000p_command` passes on exactly the allowed commands of eight words stored to one page: in order, and whole.
 //
 // This is proved of one class, whatever the stores of the other.
 //
 // - Word 0 has the page as kind. Word 1 has the context of the register at that moment. The others are as stored.
 // - The cell is in the torus. The cell of a user is in the range register too, and its broadcast is along an axis that
 //   the range covers. The length fits in 20 bits. The stream of a user has no command of the system's class.
-// - Of a refused command not a word leaves: one with something where the hardware puts kind or context, or with a
-//   changed page, is refused too. It is reported with cause and page, and counted.
+// - Of a refused command not a word leaves. A command with data in the bits of kind or context, or with a changed page,
+//   is refused too. It is reported with cause and page, and counted.
 // - Direct words go in order to the queue that their page names, with their label.
-// - What is shown of an open command is what was stored, and so is a word that waits. What is forgotten leaves no word.
+// - The view of an open command is its stored words, a waiting word included. A forgotten command leaves no word.
 // - Offers hold.
 //
-// One word of the eight, any of them, is followed. What is allowed is written from docs/machines/ap1000p.md and the
-// formats, for whole words and at once; the block looks at them in four cycles.
+// One word of the eight, any of them, is followed. The rules are written from docs/machines/ap1000p.md and the formats,
+// for whole words and at once; the block checks them in four cycles.
 //
 // Assumed: size and range are constant, any; no open command is forgotten in the cycle after a store. The context
-// changes when it likes.
+// changes at any time.
 module prove_ap1000p_command #(
     parameter int System = 0
 ) (
@@ -349,7 +348,7 @@ module prove_ap1000p_command #(
       open_shown : assert (open_count[System] == shown_q && (shown_q == '0 || open_page[System] == shown_page_q));
       word_shown : assert (!peeks_q || peeked == peeked_q);
       direct_reported : assert (direct_waits == ((store_q && exists && page_q[15]) || direct_inside != '0));
-      // What makes it inductive.
+      // Invariants for induction.
       words_shown : assert (shown_q <= which_q || dut.shown_q[{1'(System), which_q}] == shown_word_q);
       same_known :
       assert (!store_q || !exists || page_q[15] || dut.count[page_q[ap1000p_pkg::PageSystemLsb]] == '0 ||

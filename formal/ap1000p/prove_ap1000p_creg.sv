@@ -1,6 +1,6 @@
 // `ap1000p_creg` reads a word only when it is full, as it was written, and writes it only when it is empty.
 //
-// - Every request has one answer. A fault is reported only of a conflict, and only where faults are asked for.
+// - Every request has one answer. A fault is reported only of a conflict, and only in the mode with faults.
 // - A source that can go waits for at most one access of each source of a lower number.
 // - Offers hold.
 //
@@ -143,7 +143,7 @@ module prove_ap1000p_creg #(
         // The claims are not vacuous.
         waited : cover (done[p] && could_q[p] == 1);  // at once when it fitted at last
         faults : cover (fresh[p] && here[p] && rsp_fault[p]);
-        // What makes it inductive.
+        // Invariants for induction.
         todo : assert (dut.todo_q[p] == (open_q[p] && !rsp_valid[p]) && (dut.todo_q[p] || !dut.new_q[p]));
         taken : assert (dut.taken_q[p] == (open_q[p] || rsp_valid[p]));
         request : assert (!open_q[p] || (dut.addr_q[p] == addr_q[p] && dut.write_q[p] == write_q[p]));

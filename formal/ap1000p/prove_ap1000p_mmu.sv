@@ -3,16 +3,16 @@
 //
 // This is proved of one page of one context, any.
 //
-// - The address is where the walk found the page. A demap of the page's place or of everything, and a reset, forget it.
-// - The rights are those of the same word, for a user's or the system's access, read or write. What is refused for its
-//   rights they do not allow.
+// - The address is the one that the walk found. A demap of the page's address or of everything, and a reset, forget it.
+// - The rights come from the same word, for a user's or the system's access, read or write. An access refused for its
+//   rights is one that they do not allow.
 // - A walk reads the word of its context in the context table, then in each table the word of the address. A word of a
 //   table must say table, lie in cell memory and come without an error. So no read leaves cell memory.
-// - Only a page's word in cell memory is entered, which came without an error of the memory.
+// - Only the word of a page in cell memory is entered, and only if it came without an error of the memory.
 //
-// Assumed: a demap holds until it is taken; the memory gives what it was asked for. After a reset 256 cycles pass. With
-// `Late` time begins after them, with nothing asked and nothing in the page's two places: for broken twins, which are
-// looked for from the beginning.
+// Assumed: a demap holds until it is taken; the memory gives the requested words. After a reset 256 cycles pass. With
+// `Late` the proof begins after them, without a request and without an entry in the page's two places. Broken twins
+// need that, because their search starts at the beginning.
 module prove_ap1000p_mmu #(
     parameter int MemW = 24,
     parameter bit Late = 1'b0
@@ -225,7 +225,7 @@ module prove_ap1000p_mmu #(
         refused_by_its_rights :
         assert (!(answers && rsp_fault[c] == 3'(ap1000p_pkg::FaultAccess)) || (small_q && !small_allows) ||
                 (large_q && !large_allows));
-        // What makes it inductive.
+        // Invariants for induction.
         request : assert (!open_q || dut.kept_q[c] == {asked_context_q, asked_q, asked_write_q, asked_system_q});
         open : assert (open_q == dut.taken_q[c]);
         under_way : assert (!(state > Idle && dut.who_q == c[0]) || (dut.taken_q[c] && !dut.new_q[c]));
@@ -234,7 +234,7 @@ module prove_ap1000p_mmu #(
     end
   end
 
-  // The context's word was read, and its table is not asked for yet; a demap is under way that forgets the root.
+  // The context's word was read, and its table is not requested yet; a demap in progress forgets the root.
   logic root_in_time, forgets;
   assign root_in_time = state == Read && level == 2'd1 && !first;
   assign forgets = state == Sweep || state == Forget || demap_ready;
@@ -316,7 +316,7 @@ module prove_ap1000p_mmu #(
       enters_a_page :
       assert (state != Enter || (good_q && cell_memory && last_q[1:0] == 2'(ap1000p_pkg::EntryPage) &&
  read_level_q != 2'd0));
-      // What makes it inductive.
+      // Invariants for induction.
       entered : assert (state != Enter || dut.level_q != 2'd0);
       level_known : assert (state != Read || dut.level_q == level);
       reads_level :

@@ -1,7 +1,7 @@
-// `ap1000p_queue_arbiter` chooses a queue that asks, in the order of the queues, and passes over none more than AgeCap
+// `ap1000p_queue_arbiter` selects a requesting queue, in the order of the queues, and passes over none more than AgeCap
 // + N - 1 times.
 //
-// Some queue is chosen when one asks. Assumed: a queue that has a message keeps it until it is chosen.
+// Some queue is selected at each request. Assumed: a queue that has a message keeps it until it is selected.
 module prove_ap1000p_queue_arbiter #(
     parameter int N = 3,
     parameter int AgeCap = 4
@@ -79,7 +79,7 @@ module prove_ap1000p_queue_arbiter #(
       assert ((pick & ~more_i) == '0 && (pick & (pick - N'(1))) == '0 && (pick == '0) == (more_i == '0));
       in_turn : assert (soon);
       order : assert (ordered);
-      // What makes it inductive: the last m selected ones have been passed over less than m times, so they are not old.
+      // Invariants for induction: the last m selected were passed over less than m times, so they are not old.
       passes : assert (counted);
       chosen : assert (fresh);
       late : cover (take_i && pick[N-1] && passed_q[N-1] == AgeCap + N - 2);

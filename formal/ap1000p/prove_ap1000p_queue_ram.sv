@@ -1,13 +1,13 @@
-// `ap1000p_queue_ram` passes the words of a queue's messages on in order, each once, and a message only whole, when it
+// `ap1000p_queue_ram` passes the words of a queue's messages on in order, each once, and a message only when all of it
 // is in.
 //
 // - No word is joined to a message of another number.
-// - What is dropped is reported, and nothing else is dropped.
-// - A full queue has a message that can leave. No place is written twice.
-// - Something is offered 2 cycles after a message is in.
+// - A dropped word is reported, and no other word is dropped.
+// - A full queue has a message that can leave. No address is written twice.
+// - A word is offered 2 cycles after a message is in.
 //
-// One queue, any, is followed. Nothing is assumed of the words but that they are of one queue, which is not full: their
-// places in a message are any. No queue fills within the steps of the proof.
+// One queue, any, is followed. The only assumption on the words is that they are of one queue, which is not full: their
+// indices in a message are any. No queue fills within the steps of the proof.
 module prove_ap1000p_queue_ram #(
     parameter int Which = 0,  // the queue that is followed
     parameter int Words = 32  // of each of the three

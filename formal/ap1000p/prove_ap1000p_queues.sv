@@ -1,4 +1,4 @@
-// `ap1000p_queues` puts each word into the RAM once, in order, with its place in its message, whether straight or
+// `ap1000p_queues` puts each word into the RAM once, in order, with its index in its message, whether straight or
 // through the region.
 //
 // This is proved between its writers and its RAM, of one queue, any.
@@ -6,14 +6,15 @@
 // - A word that an error of the memory hits is lost, and reported.
 // - No queue is overfilled. Only words of the queue are put into it.
 // - The region holds no more than its limit, nothing without one, and of the user's words no more than half of it.
-// - No reply stands in the region behind a request. No request comes amid a reply that goes there.
+// - No reply is behind a request in the region. No request comes amid a reply that goes there.
 // - A writer with room in its queue waits at most 8 cycles, whatever the others do.
 //
-// Direct words are words of their queue: of the followed one they come with `through_i` low (Direct), or not at all.
+// Direct words are words of their queue. Direct words of the followed queue come with `through_i` low (Direct), or not
+// at all.
 //
-// RAM, spill and refill are models. The RAM is full and offers when it likes. The region is a list of at most 8
-// elements, any of which the memory may lose. That the blocks compose is an argument, not a run: this proof, those of
-// `ap1000p_spill` and `ap1000p_refill`, and a memory that keeps what it is given make a region of it.
+// RAM, spill and refill are models. The RAM is full and offers at any time. The region is a list of at most 8 elements,
+// any of which the memory may lose. The composition of the blocks is an argument, not a run. This proof, the proofs of
+// `ap1000p_spill` and `ap1000p_refill`, and a memory that keeps its words make a region.
 module prove_ap1000p_queues #(
     parameter int Which  = 0,    // the queue that is followed
     parameter bit Direct = 1'b1

@@ -1,17 +1,17 @@
-// `ap1000p_refill` asks for what is announced, each element once, in order, at the place of its tag, and passes on what
-// the memory gives, each once, in order.
+// `ap1000p_refill` reads the announced elements, each once, in order, at the address of its tag, and passes on the
+// memory's data, each once, in order.
 //
-// - It never asks for more than was announced or has room, across 8 elements, or outside the region. It asks soon.
+// - It never reads more than was announced or has room, across 8 elements, or outside the region. It reads soon.
 // - An element leaves with the tag that it must have, or as lost. It is lost exactly if it is of a run that the memory
 //   refused, the memory reported an error, its tag is another, or its queue is none.
-// - A refused element is of such a run. Another element is taken for one only where runs had to be joined.
+// - A refused element is of such a run. Another element counts as refused only where runs had to be joined.
 // - Offers hold. Nothing waits without cause. `busy_o` is low only at rest.
 //
 // An element, any, is followed. With `Most` = 16 the region has at most 16 elements, in up to three runs at a time.
 //
-// Assumed, as `ap1000p_spill` and `ap1000p_queues` keep it: the region holds still while an element is in it; its first
-// tag is a place of it; not more is announced than the largest region holds; the memory keeps its rules. What the
-// memory gives is any.
+// Assumed, as `ap1000p_spill` and `ap1000p_queues` keep it: the region is constant while an element is in it; its first
+// tag is a position in it; the announced elements fit into the largest region; the memory keeps its rules. The memory
+// may give any data.
 module prove_ap1000p_refill #(
     parameter int DataW = 64,
     // elements that are announced and have not left; with a few, runs of refused ones are followed

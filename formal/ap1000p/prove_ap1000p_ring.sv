@@ -1,19 +1,18 @@
-// `ap1000p_ring` gives a message a place in the first ring of its context that is on, where the next message of that
-// ring goes.
+// `ap1000p_ring` gives a message a place in the first ring of its context that is on, at the slot of that ring's next
+// message.
 //
-// - No slot of the place has a message that was not read. One slot stays free behind it, so that the pointers do not
-//   meet.
-// - Without a ring or without room there is a fault, which says which ring and how many slots. It holds until it is
-//   looked at again or given up. A message that is longer than its ring is reported at once.
+// - No slot of the place has an unread message. One slot stays free behind it, so that the pointers do not meet.
+// - Without a ring or without room there is a fault, with the ring and the number of slots. It holds until a retry or
+//   until it is given up. A message that is longer than its ring is reported at once.
 // - A pointer moves by software, or by the slots of a message when all of that is in memory. It stays in its ring.
-// - A ring that is off and not busy is left alone. `busy_o` is high from the look at the registers until over, or until
-//   there is no place.
-// - An answer comes 4 cycles after an ask.
+// - A ring that is off and not busy does not change. `busy_o` is high from the read of the registers until over, or
+//   until there is no place.
+// - An answer comes 4 cycles after a request.
 //
-// Any slot is followed. Registers change when they like. What is asked is compared a cycle after the ask, or after the
+// Any slot is followed. Registers change at any time. The request is compared a cycle after it comes, or after the
 // retry.
 //
-// Assumed: an ask holds until done; over comes once after a place; nothing is asked between.
+// Assumed: a request holds until done; over comes once after a place; there is no request in between.
 module prove_ap1000p_ring (
     input logic clk_i,
     input logic rst_i,
@@ -165,7 +164,7 @@ module prove_ap1000p_ring (
       moves_when_whole : assert (write == write_q);
       busy_until_over : assert (busy == held);
       off_is_final : assert ((busy & ~busy_q & ~on_q) == '0);
-      // What makes it inductive.
+      // Invariants for induction.
       looks : assert (int'(dut.state_q) == (phase_q < 3'd4 ? int'(phase_q) : done ? 5 : 4));
       seen : assert (phase_q < 3'd2 || (dut.set_q == (found_q ? set_q : 2'd3) && (!found_q || set_q != 2'd3)));
       registers_seen :

@@ -1,9 +1,8 @@
-// `ap1000p_spill` writes each word once, in order, as the element that the header describes, at the place that its tag
-// says.
+// `ap1000p_spill` writes each word once, in order, as the element that the header describes, at the address of its tag.
 //
-// - The place is in the region that was in use when the word came. Tags are in order and go round the region.
+// - The address is in the region that was in use when the word came. Tags are in order and go round the region.
 // - Bursts are as announced, and none crosses 8 elements.
-// - What is reported as stored is what was written and answered: all of it, in order.
+// - Exactly the elements that are written and answered are reported as stored, in order.
 // - Offers hold.
 //
 // Assumed: nothing is reported empty with a word inside (`held_is_counted` of `ap1000p_queues`); no word comes without

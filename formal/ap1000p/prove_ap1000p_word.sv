@@ -1,16 +1,16 @@
-// `ap1000p_word` gives every request one answer, and reads and writes memory only at the place of its word.
+// `ap1000p_word` gives every request one answer, and accesses memory only at the address of its word.
 //
-// - The answer is of the client that asked. No other request is begun before it.
-// - The MMU is asked for the address of the request, in its context, with the right that it needs. The place is the
-//   answer of the MMU or a physical address, and only if it is a word's.
-// - Memory is written at most once: what the operation makes of the word that was read, in its bytes. It is not written
-//   if the request was given up, a compare found another word, or the read failed.
+// - The answer goes to the requesting client. No other request begins before it.
+// - The MMU gets the address of the request, in its context, with the right that it needs. The physical address is the
+//   answer of the MMU or given, and used only if it is a word's.
+// - Memory is written at most once, with the operation's result on the word read, in its bytes. It is not written if
+//   the request was given up, a compare found another word, or the read failed.
 // - The answer has the errors of the memory, whether the request was given up, and the word before.
-// - A fault holds with reason and address until software says what to do.
-// - Never more than 2 cycles pass in which nobody is waited for. `busy_o` is low exactly at rest.
+// - A fault holds with reason and address until software decides.
+// - The block never pauses for more than 2 cycles without another side to wait for. `busy_o` is low exactly at rest.
 //
-// Assumed: the rules of the memory. Nothing is assumed of clients and MMU. Whose turn it is is the proof of
-// `arbiter_rr`.
+// Assumed: the rules of the memory. Nothing is assumed of clients and MMU. The proof of `arbiter_rr` covers the
+// clients' turns.
 module prove_ap1000p_word #(
     parameter int Clients = 3
 ) (
@@ -222,7 +222,7 @@ module prove_ap1000p_word #(
   end
   assign word_fits = ((wr_data ^ made) & lanes) == '0 && wr_strb == (op_q == Write ? strb_q : '1) && wr_data_last;
 
-  int   idle_q;  // cycles with a request that waits for nobody
+  int   idle_q;  // cycles with a request and no other side to wait for
   logic idle;
   assign idle = open_q && !answered && !mmu_req_valid && !asked_q && !fault_valid && !rd_cmd_valid && !wr_cmd_valid &&
       !wr_data_valid && !(rd_asked_q && !rd_done_q) && !(wr_put_q && !wr_done_q);

@@ -91,7 +91,7 @@ module prove_cenju3_busy (
     assign rest[s] = same == '1;
     always_ff @(posedge clk_i) begin
       if (started_q) begin
-        // What makes it inductive. One call at most is on its way.
+        // Invariants for induction. One call at most is on its way.
         one_call : assert ($onehot0(ring[12:1] ^ ring[11:0]));
         due_possible : assert (due[s] != 2'b10);
         busy_until_home : assert (busy[s] || (due[s] == '0 && echoed[s][5] == call[s]));

@@ -132,7 +132,7 @@ module prove_cenju3_regs
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       interrupt_as_reported : assert (irq == line_q);
-      // What makes it inductive.
+      // Invariants for induction.
       pending_kept : assert (dut.pending_q == pending_q);
       enabled : assert ({dut.ie_send_q, dut.ie_error_q, dut.ie_end_q, dut.ie_arrival_q} == enable_q);
       interrupt_masked : cover (pending_q != '0 && mask != '0 && (pending_q & mask) == '0);

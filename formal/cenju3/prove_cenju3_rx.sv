@@ -134,7 +134,7 @@ module prove_cenju3_rx #(
       last_word_over : cover (over_q == 2'd2);
       stopped_early : cover (!rx_ready && level < 16'(FifoWords) && level >= thresh_i && count == '0);
       full : cover (level == 16'(FifoWords) && !rx_ready && level < thresh_i);
-      // What makes these inductive.
+      // Invariants for induction.
       on_its_way : assert (level < thresh_i || int'(over_q) + int'(count) + int'(rx_ready) <= 2);
       part : assert (first_q == dut.first_q && have_q == dut.u_up.unit_q && part_q == dut.u_up.part_q);
       level_possible : assert (level <= 16'(FifoWords));

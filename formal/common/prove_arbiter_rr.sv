@@ -1,6 +1,6 @@
 // `arbiter_rr` grants at most one requester, and none is passed over more than N - 1 times.
 //
-// Only a requester is granted. A grant is held until it is advanced. No cycle is idle while somebody requests.
+// Only a requester is granted. A grant is held until it is advanced. No cycle is idle during a request.
 module prove_arbiter_rr #(
     parameter int N = 4
 ) (
@@ -62,7 +62,7 @@ module prove_arbiter_rr #(
       end else begin
         held : assert (grant == before_q);
       end
-      // What makes it inductive.
+      // Invariants for induction.
       shape : assert ((~dut.after_q & (~dut.after_q + N'(1))) == '0);
     end
   end

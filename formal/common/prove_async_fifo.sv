@@ -193,7 +193,7 @@ module prove_async_fifo #(
       frees_in_time : assert (int'(unused_q) < SyncStages + 2 + int'(in_ready));
       one_bit_a_step :
       assert ($onehot0(dut.in_state ^ dut.u_to_out.before_q) && $onehot0(dut.out_state ^ dut.u_to_in.before_q));
-      // What makes these inductive.
+      // Invariants for induction.
       stays_open : assert (open);
       claimed :
       assert (dut.u_in.ahead_q == gray(

@@ -354,7 +354,7 @@ module prove_axi_window #(
   int plains, reads, ends;  // not refused; of reads; that end a burst of writes
   int r_first, w_first, refusals;  // up to the first of a read, and of the end of a burst; refused ones in front
   logic newest_last;  // the newest of a write ends its burst
-  int w_nth, w_seen;  // the followed burst's place among those that have notes; ends of bursts seen
+  int w_nth, w_seen;  // the followed burst's index among bursts with notes; ends of bursts seen
   int w_before, w_ours;  // writes before it and of it that are not refused
   logic w_refuse, w_ended;  // one of it is refused; its end has a note
   logic [IdW-1:0] w_id;

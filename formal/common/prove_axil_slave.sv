@@ -228,7 +228,7 @@ module prove_axil_slave #(
   // ---------------------------------------------------------------------------------------------------------- progress
   // `waits`: a request waits with room for its response. `passed_q`: requests of the other direction that went
   // meanwhile. `could_q`: one waited and the port had no response outstanding, so now there must be an offer.
-  localparam int Passed = 3;  // two in the queue, and one whose turn it was
+  localparam int Passed = 3;  // two in the queue, and one with the turn
   logic [1:0][2:0] passed_q;
   logic [1:0] could_q;
   assign waits = {

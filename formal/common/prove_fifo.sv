@@ -63,7 +63,7 @@ module prove_fifo #(
       level_counts : assert (CountW'(level) == count);
       offers_unless_empty : assert (out_valid == (count != '0));
       takes_unless_full : assert (in_ready == (count != CountW'(Depth)));
-      // What makes these inductive.
+      // Invariants for induction.
       pointers : assert (int'(dut.rd_q) < Depth && int'(dut.wr_q) == place(int'(count)));
       stored : assert (!follow || dut.mem_q[place(int'(ahead))] == word);
     end

@@ -70,7 +70,7 @@ module prove_fifo_bram #(
       level_counts : assert (CountW'(level) == count);
       offers_soon : assert (out_valid || count == '0 || !idle_q);
       takes_unless_full : assert (in_ready == (count != CountW'(Depth)));
-      // What makes these inductive.
+      // Invariants for induction.
       stored_flag : assert (dut.stored_q == (stored != 0) && stored >= 0);
       pointers : assert (int'(dut.rd_q) < Depth && int'(dut.wr_q) == (int'(dut.rd_q) + stored) % Depth);
       content : assert (!follow || nth(int'(ahead)) == word);

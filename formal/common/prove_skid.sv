@@ -51,7 +51,7 @@ module prove_skid #(
     if (!rst_i) begin
       offers_unless_empty : assert (out_valid == (count != '0));
       takes_unless_full : assert (in_ready == (count != 2'd2));
-      // What makes it inductive.
+      // Invariants for induction.
       stored : assert (!follow || (ahead == '0 ? dut.data_q : dut.spare_q) == word);
     end
   end

@@ -122,7 +122,7 @@ module prove_stream_merge #(
       taken_while_there_is_room :
       assert (!dut.room || (in_valid_i & dut.turn_q) == '0 || (in_valid_i & in_ready) != '0);
       busy_tells : assert (busy || count == '0);
-      // What makes it inductive.
+      // Invariants for induction.
       one_turn : assert (one(dut.turn_q));
       one_waits : assert (dut.room || (out_valid && one(spare.from)));
       counted : assert (count == 2'(out_valid && out.from[Which]) + 2'(!dut.room && spare.from[Which]));

@@ -41,7 +41,7 @@ module crossbar_rules #(
     input logic [15:0] unroutable_i,
     input logic mark_i,
     input logic [N-1:0] waiting_i,  // inputs with a word inside
-    input int lost_inside_i,  // packets without an output whose last word is inside
+    input int lost_inside_i,  // packets without an output that are inside to their last word
     output logic [N-1:0] first_o,
     output logic [N-1:0] lost_o,
     output logic [N-1:0][DigitW-1:0] to_o,
@@ -140,7 +140,7 @@ module crossbar_rules #(
       .data_i ({out_source_i[Dst], out_last_i[Dst], out_data_i[Dst]})
   );
 
-  // The input whose packet is entering, between its first word and its last.
+  // The input of the entering packet, between its first word and its last.
   logic inside_q;
   logic [DigitW-1:0] from_q;
   always_ff @(posedge clk_i) begin
@@ -255,7 +255,7 @@ module crossbar_rules #(
       // A granted word shows three edges later.
       shows : assert (crossing_q == '0 || arrives);
       one_grant : assert ((grant & (grant - N'(1))) == '0 && (grant & ~asks) == '0);
-      // What makes these inductive.
+      // Invariants for induction.
       ownership : assert (unmixed && owned == (locks != '0) && (!owned || (int'(owner) < N && locks[owner])));
       none_after_reset : assert (!reset_q || crossing_q == '0);
       one_crossing : assert ((crossing_q & (crossing_q - N'(1))) == '0 && arrives == (crossing_q != '0));
@@ -273,7 +273,7 @@ module crossbar_rules #(
   // The words that may go: of the output's open packet, or any. `stall_q`: cycles in which none of them went, without
   // cycles in which the sink did not take an offer.
   logic [N-1:0] may;
-  logic idle_q, room_q;  // nothing was on show, there was room, in the cycle before
+  logic idle_q, room_q;  // nothing was offered, there was room, in the cycle before
   logic [2:0] stall_q;
   int under_way;
   assign may = asks & (locks == '0 ? '1 : locks);

@@ -201,7 +201,7 @@ module cenju3_send_queue #(
 
   // ----------------------------------------------------------------------------------------------------------- control
   logic [1:0] inflight_q;  // packets requested that have not left
-  logic [2:0] uncut_q;  // loaded parcels whose last packet is not requested
+  logic [2:0] uncut_q;  // loaded parcels with a last packet to request
   logic [3:0] error_q;
   logic bad;
 

@@ -35,7 +35,7 @@ module async_fifo_side #(
 
   logic [AddrW:0] ahead_q;  // the next slot to claim
   logic before_q;  // its bit 0 a step ago
-  logic high_q;  // the next step changes a bit above bit 2, worked out a step ago
+  logic high_q;  // the next step changes a bit above bit 2, computed a step ago
   logic open_q, clear_q, ack_q, home_q;
   logic stop, go, claim, step, home;
 

@@ -89,7 +89,7 @@ module axi_window #(
   logic rd_room, wr_room, req_ready, note_ready, write_next_q, go, write, refuse;
   logic [1:0] req_level;
 
-  // The direction whose turn it is goes first.
+  // The direction with the turn goes first.
   assign go = req_ready && note_ready;
   assign rd_ready_o = go && rd_room && !(write_next_q && wr_valid_i && wr_room);
   assign wr_ready_o = go && wr_room && (write_next_q || !(rd_valid_i && rd_room));

@@ -8,8 +8,8 @@
 // Fairness   least recently served first. The first command of a client is passed over by at most N - 1 others, and by
 //            two that are inside already.
 // Latency    2 cycles from command to memory command, 1 for the client that was served last; 1 from memory data to
-//            data. 1 word per cycle, no bubble between bursts, one-word ones and those of different clients included,
-//            if memory latency <= Outstanding - 1 bursts.
+//            data. 1 word per cycle, no bubble between bursts, one-word bursts and bursts of different clients
+//            included, if memory latency <= Outstanding - 1 bursts.
 // Full       two commands wait inside, then `cmd_ready_o` is low.
 // Misuse     a client that does not take its data holds up all the others: reserve the room before the request, as
 //            `dma_read` does.

@@ -8,8 +8,8 @@
 // Fairness   least recently served first. The first command of a client is passed over by at most N - 1 others, and by
 //            two that are inside already.
 // Latency    2 cycles from command to memory command, 1 for the client that was served last; 3 from there to its first
-//            word, 1 for data, 1 for a response. 1 word per cycle, no bubble between bursts, one-word ones and those of
-//            different clients included, if the memory responds within Outstanding - 3 bursts.
+//            word, 1 for data, 1 for a response. 1 word per cycle, no bubble between bursts, one-word bursts and
+//            bursts of different clients included, if the memory responds within Outstanding - 3 bursts.
 // Full       two commands wait inside, then `cmd_ready_o` is low. Words are taken in the commands' order.
 // Misuse     a client with late words, or one that does not take its responses, holds up all the others: collect a
 //            burst before its command, as `dma_write` does. A burst ends with `data_last_i`, whatever its command said.

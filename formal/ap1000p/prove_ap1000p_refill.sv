@@ -9,9 +9,9 @@
 //
 // An element, any, is followed. With `Most` = 16 the region has at most 16 elements, in up to three runs at a time.
 //
-// Assumed, as `ap1000p_spill` and `ap1000p_queues` keep it: the region is constant while an element is in it; its first
-// tag is a position in it; the announced elements fit into the largest region; the memory keeps its rules. The memory
-// may give any data.
+// Assumed, as `ap1000p_spill` and `ap1000p_queues` keep it: the region is constant while an element is in it. Its first
+// tag is a position in it. The announced elements fit into the largest region. The memory keeps its rules; it may give
+// any data.
 module prove_ap1000p_refill #(
     parameter int DataW = 64,
     // elements that are announced and have not left; with a few, runs of refused ones are followed

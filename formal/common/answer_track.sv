@@ -6,8 +6,8 @@
 //            them. So none is lost, doubled, invented, overtaken or altered. The window responds in the order of the
 //            requests.
 // Handshake  `ask_i`, of this direction, `rsp_i`, of both, and `taken_i` are transfers.
-// Outputs    for a proof's invariants: the number of open accesses; whether the followed one is among them; how many of
-//            them, and of window responses, are ahead of it; the window's response to it, if there is one.
+// Outputs    for a proof's invariants: the number of open accesses, and whether the followed one is among them. Also
+//            the number of accesses, and of window responses, ahead of it, and the window's response to it, if any.
 module answer_track #(
     parameter int W = 4,  // bits of a response, the highest of which is an error
     parameter int TagW = 1,  // bits of the tag of an access and its response

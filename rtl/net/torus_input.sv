@@ -72,8 +72,8 @@ module torus_input #(
   logic [3:0] address_d, ahead_at, write_at;
   logic last_q;
 
-  // Over channels: has a word; has two words, if it has one; its incoming packet has begun; had no grant last time; the
-  // addresses of its first word and of its next one; the cell's copy of its first word went.
+  // Over channels: has a word; has two words, if it has one; its incoming packet has begun; had no grant last time.
+  // Then the addresses of its first word and of its next one; the cell's copy of its first word went.
   logic [3:0] some, two, begun, stuck;
   logic [3:0][1:0] first, free;
   logic [3:0] done;

@@ -9,7 +9,7 @@
 //            One word a cycle and port in the steady state: no bubble between packets, one-word packets included.
 // Fairness   each output serves the least recently served input that requests it, so a waiting input is passed over by
 //            at most N - 1 packets. An output stays with a packet until its last word.
-// Saturation with four ports and uniform packets of 1, 4 and 16 words: 0.65, 0.65 and 0.65 words a cycle and port.
+// Saturation words a cycle and port, with uniform packets of 1, 4 and 16 words: at four ports 0.65, 0.65 and 0.65.
 // Full       an output holds up to 14 words, an input two more. Then its ready falls; nothing is lost.
 // Misuse     with a digit of N or more (N not a power of two) the packet is drained and counted in unroutable_o, which
 //            saturates. digit_i must be static. W must have room for the digits.

@@ -2,7 +2,7 @@
 //
 // Purpose    a drop-in sibling of `crossbar` with the same ports and packets. A word waits in the queue of its input
 //            and output, so no packet waits behind one for another output. The price is twice the area at four ports.
-// Saturation with four ports and uniform packets of 1, 4 and 16 words: 0.97, 0.90 and 0.70 words a cycle and port. Long
+// Saturation words a cycle and port, with uniform packets of 1, 4 and 16 words: at four ports 0.97, 0.90 and 0.70. Long
 //            packets hold outputs, and fill queues of 14 words. `crossbar` has 0.65 for each.
 // Handshake  AXI4-Stream valid/ready/data/last on every port; every valid and ready is a function of flip-flops only.
 //            out_source_o names the input of the offered word, for checks of the arbiter.

@@ -5,8 +5,8 @@
 //            exactly one path a pair and its packets stay in order.
 // Handshake  as crossbar.
 // Latency    Stages times crossbar's when nothing is in the way.
-// Saturation with 4x4 crossbars and uniform packets of 1, 4 and 16 words: 0.61, 0.55 and 0.51 words a cycle and port at
-//            16 ports; 0.58, 0.50 and 0.44 at 64 ports.
+// Saturation words a cycle and port, with 4x4 crossbars and uniform packets of 1, 4 and 16 words: at 16 ports 0.61,
+//            0.55 and 0.51; at 64 0.58, 0.50 and 0.44.
 // Full       back-pressure from column to column; nothing is lost. Packets only move forward: no routing deadlock.
 // Misuse     a packet with a digit of Radix or more is drained and counted in unroutable_o, the sum over all crossbars,
 //            saturating.

@@ -1,4 +1,4 @@
-//! Data from one PE's memory to another's, by `CJrmwrite`.
+//! Transfers data from one PE's memory to another's by `CJrmwrite`.
 
 use super::host::{Cenju3Sim, RmwriteError};
 use super::params::Config;
@@ -8,7 +8,7 @@ use crate::harness::wave::Probe;
 use crate::machine::{Carrier, MachineError, Route, poison};
 use crate::{Addr, NodeId, Picos};
 
-/// Most bytes of a window.
+/// Maximum bytes of a window.
 const WINDOW: u32 = 1 << 20;
 
 pub struct Cenju3Carrier {
@@ -18,10 +18,10 @@ pub struct Cenju3Carrier {
 }
 
 impl Cenju3Carrier {
-    /// A booted machine of `route`'s settings.
+    /// A booted machine with `route`'s settings.
     ///
     /// # Errors
-    /// The settings are no machine, or one that does not boot.
+    /// The settings make no machine, or one that does not boot.
     pub fn new(route: &Route<'_>) -> Result<Cenju3Carrier, MachineError> {
         let config = Config::of(route.settings)?;
         let machine = machine(route.backend, &config, &Probe::default()).map_err(MeasureError::from)?;

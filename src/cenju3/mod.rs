@@ -1,4 +1,4 @@
-//! NEC Cenju-3: golden models, the machine on RTL, host library, experiments; and [`Cenju3`], its door.
+//! NEC Cenju-3: golden models, the machine on RTL, host library, experiments; [`Cenju3`] is its entry point.
 
 mod carrier;
 pub mod golden;
@@ -27,11 +27,11 @@ pub const RECEIVE_FIFO: &str = "receive FIFO";
 
 const AT_END: Opt = Opt {
     name: "at-end",
-    about: "what the receiving kernel does at the end of a transfer",
+    about: "work of the receiving kernel at the end of a transfer",
     value: Value::Choice(&[
         ("nothing", "the hardware alone"),
-        ("stopped", "the Receiver stands while the kernel invalidates"),
-        ("pieces", "one piece is invalidated while the next is stored"),
+        ("stopped", "the Receiver is stopped while the kernel invalidates"),
+        ("pieces", "the kernel invalidates one piece while the next is stored"),
     ]),
 };
 
@@ -76,13 +76,13 @@ const WAVES: &[Wave] = &[
     },
 ];
 
-/// What a scenario does, in words and for the machine.
+/// The description of a run, and its scenario.
 fn what(run: &Run<'_>) -> (String, What) {
     match run.scenario.name {
         "one-word" => ("One word as a bare message".into(), What::OneWord),
         "ping-pong" => {
             let rounds = run.number("count");
-            let done = format!("One word by CJrmwrite to and fro, {rounds} rounds,");
+            let done = format!("One word by CJrmwrite there and back, {rounds} rounds,");
             (done, What::PingPong { rounds })
         }
         "rmwrite" => {
@@ -105,13 +105,13 @@ fn what(run: &Run<'_>) -> (String, What) {
             };
             (format!("{transfers} x DMA of {bytes} B"), what)
         }
-        other => unreachable!("`{other}` is none of this machine's scenarios"),
+        other => unreachable!("this machine has no scenario `{other}`"),
     }
 }
 
-/// Why quantities cannot have a value.
+/// Explanations for quantities that cannot have a value.
 fn without(what: &What, config: &Config) -> Vec<(&'static str, &'static str)> {
-    const USER_LEVEL: &str = "– is part of the system call, and with user_level=1 there is none";
+    const USER_LEVEL: &str = "– belongs to the system call, which user_level=1 removes";
     let mut without = Vec::new();
     if let What::Rmwrite { calls: 1, .. } | What::Stream { transfers: 1, .. } = what {
         without.push(("steady_rate", "– needs --count 2 or more"));
@@ -220,7 +220,7 @@ impl From<MeasureError> for MachineError {
     fn from(error: MeasureError) -> MachineError {
         use MeasureError::{Boot, MemoryTooSmall, NotBuilt, Sim};
         match error {
-            // Settings that are each in range, and together no machine, or one that refuses what is asked of it.
+            // Settings within their ranges that together make no machine, or one that refuses the request.
             NotBuilt(_)
             | Boot(BootError::MemoryTooSmall { .. })
             | MemoryTooSmall { .. }

@@ -1,8 +1,10 @@
-//! The parameters of the Cenju-3 reproduction: one table with the origin of every number, and [`Config`], the same numbers as typed fields.
+//! The parameters of the Cenju-3 reproduction: one table with the origin of every number, and [`Config`], the same
+//! numbers as typed fields.
 //!
-//! The table is also what decides whether a reported row is a prediction: a row may only be called so if none of its parameters was measured
-//! or fitted at the place of the paper the row reproduces ([`Param::measured_on`]), nor derived from one that was ([`Param::derived_from`]).
-//! Source: Hirose et al., IPSJ journal 1996; section and figure numbers are the paper's. MB = 10^6 B, so 1 MB/s = 1 B/us; KB = 1024 B.
+//! The table also decides whether a reported row is a prediction. It is one only if none of its parameters was measured
+//! or fitted at the row's place in the paper ([`Param::measured_on`]), or derived from one that was
+//! ([`Param::derived_from`]). Source: Hirose et al., IPSJ journal 1996; section and figure numbers are the paper's. MB
+//! = 10^6 B, so 1 MB/s = 1 B/us; KB = 1024 B.
 
 use crate::Picos;
 use crate::harness::params::parameters;
@@ -10,24 +12,31 @@ pub use crate::harness::params::{Origin, Param, ParamError};
 
 parameters! {
     // The machine.
-    pes: u32 = 2, "PEs", 2 ..= 256, Paper, on [], from [], "Processing elements; the paper's measurements use 2, the machine has up to 256.";
+    pes: u32 = 2, "PEs", 2 ..= 256, Paper, on [], from [],
+        "Processing elements; the paper's measurements use 2, the machine has up to 256.";
     stages: u32 = 4, "stages", 1 ..= 4, Paper, on [], from [], "Stages of 4x4 switches between any two PEs (sec. 2).";
     mem_bytes: u32 = 4194304, "B", 65536 ..= 67108864, Design, on [], from [],
         "Main memory simulated per PE; the machine had up to 64 MB, the experiments need less.";
     io_period: Picos = 40, "ns", 1 ..= 1000, Paper, on [], from [], "IO bus clock period: 25 MHz (sec. 2).";
-    io_phase: Picos = 0, "ns", 0 ..= 1000, Design, on [], from [], "First rising edge of the IO clock is at period + phase.";
+    io_phase: Picos = 0, "ns", 0 ..= 1000, Design, on [], from [],
+        "First rising edge of the IO clock is at period + phase.";
     bus_bytes: u32 = 4, "B", 4 ..= 8, Paper, on [], from [], "IO bus width: 32 bit (sec. 2).";
-    net_period: Picos = 50, "ns", 1 ..= 1000, Paper, on ["sec6.1.raw"], from [], "Network clock period: 20 MHz (sec. 6.1).";
-    net_phase: Picos = 0, "ns", 0 ..= 1000, Design, on [], from [], "First rising edge of the network clock is at period + phase.";
-    link_bytes: u32 = 2, "B", 2 ..= 2, Paper, on ["sec6.1.raw"], from [], "Network link width: 16 bit (sec. 6.1); the wire format is made of such flits.";
+    net_period: Picos = 50, "ns", 1 ..= 1000, Paper, on ["sec6.1.raw"], from [],
+        "Network clock period: 20 MHz (sec. 6.1).";
+    net_phase: Picos = 0, "ns", 0 ..= 1000, Design, on [], from [],
+        "First rising edge of the network clock is at period + phase.";
+    link_bytes: u32 = 2, "B", 2 ..= 2, Paper, on ["sec6.1.raw"], from [],
+        "Network link width: 16 bit (sec. 6.1), one flit of the wire format.";
 
     // Packets.
-    packet_bytes: u32 = 512, "B", 512 ..= 512, Paper, on [], from [], "Most body bytes of one packet; the paper says about 512 (sec. 3.1).";
+    packet_bytes: u32 = 512, "B", 512 ..= 512, Paper, on [], from [],
+        "Maximum body of a packet; the paper says about 512 (sec. 3.1).";
     header_bytes: u32 = 18, "B", 18 ..= 18, Calibrated, on ["sec6.1"], from [link_bytes, net_period, packet_bytes],
         "Wire header: 38.6 of 40 MB/s leaves 16 to 20 B; nine flits.";
-    parcel_max: u32 = 131072, "B", 512 ..= 131072, Paper, on [], from [], "Longest parcel: 128 KB (sec. 3.1).";
-    queue_headers: u32 = 255, "headers", 1 ..= 255, Paper, on [], from [], "Parcel headers a queue holds (sec. 3.1).";
-    message_max: u32 = 512, "B", 512 ..= 512, Design, on [], from [packet_bytes], "Longest message: one packet, so that packets of two senders cannot mix in one buffer.";
+    parcel_max: u32 = 131072, "B", 512 ..= 131072, Paper, on [], from [], "Maximum parcel: 128 KB (sec. 3.1).";
+    queue_headers: u32 = 255, "headers", 1 ..= 255, Paper, on [], from [], "Capacity of a queue in parcel headers (sec. 3.1).";
+    message_max: u32 = 512, "B", 512 ..= 512, Design, on [], from [packet_bytes],
+        "Maximum message: one packet, so that packets of two senders cannot mix in one buffer.";
 
     // Network timing.
     sync_cycles: u32 = 5, "net cycles", 5 ..= 5, Calibrated, on ["fig7.sync"], from [stages, net_period],
@@ -37,49 +46,74 @@ parameters! {
     sync_idle: u32 = 5, "net cycles", 0 ..= 255, Calibrated, on ["sec6.1"], from [header_bytes],
         "Idle cycles of a switch output after each packet: \"a little under 38 MB/s\" (sec. 6.1).";
     s_gap: u32 = 19, "net cycles", 0 ..= 255, Calibrated, on ["fig10", "fig11", "fig12", "sec6.1"], from [header_bytes],
-        "Idle cycles of the Sender's link after each packet (register S_GAP): 265 + 19 cycles a packet give the measured 36 MB/s. The switches' 5 idle cycles pass inside this gap.";
-    buf_flits: u32 = 32, "flits", 16 ..= 1024, Design, on [], from [], "Input buffer of a switch: what full rate needs and a little more.";
+        "Idle cycles of the Sender's link after each packet (register S_GAP): 265 + 19 cycles a packet give the \
+         measured 36 MB/s. The switches' 5 idle cycles pass inside this gap.";
+    buf_flits: u32 = 32, "flits", 16 ..= 1024, Design, on [], from [],
+        "Input buffer of a switch: enough for the full rate, with a margin.";
 
     // Network interface.
-    burst_beats: u32 = 8, "bus words", 8 ..= 8, Design, on [], from [], "Longest memory burst: one cache line on the 32-bit bus.";
+    burst_beats: u32 = 8, "bus words", 8 ..= 8, Design, on [], from [],
+        "Maximum memory burst: one cache line on the 32-bit bus.";
     outstanding: u32 = 4, "bursts", 4 ..= 4, Design, on [], from [], "Memory bursts in flight per direction.";
-    fifo_words: u32 = 512, "bus words", 512 ..= 512, Design, on [], from [], "Receive FIFO between network and Receiver: 2 KB on the 32-bit bus.";
-    r_thresh: u32 = 352, "bus words", 8 ..= 496, Calibrated, on ["fig11"], from [s_gap, postinval_rate, irq_recognition, handler, buf_flits],
-        "Fill of the receive FIFO at which the network is stopped (register R_THRESH): with the switches' buffers about 1.6 KB of body wait there, which puts the peak of the not pipelined curve between 6 and 8 KB (sec. 6.3).";
+    fifo_words: u32 = 512, "bus words", 512 ..= 512, Design, on [], from [],
+        "Receive FIFO between network and Receiver: 2 KB on the 32-bit bus.";
+    r_thresh: u32 = 352, "bus words", 8 ..= 496, Calibrated,
+        on ["fig11"], from [s_gap, postinval_rate, irq_recognition, handler, buf_flits],
+        "Fill of the receive FIFO at which the network stops (register R_THRESH). With the switches' buffers, about \
+         1.6 KB of body wait there. This puts the peak of the not pipelined curve between 6 and 8 KB (sec. 6.3).";
 
     // Memory behind the IO bus.
-    mem_read_latency: u32 = 14, "io cycles", 0 ..= 1000, Calibrated, on ["fig7.header_read", "fig7.body_read"], from [io_period],
-        "Read command to first data, bridge and DRAM: with the interface's own cycles a read takes about 1 us (sec. 5.1).";
+    mem_read_latency: u32 = 14, "io cycles", 0 ..= 1000, Calibrated,
+        on ["fig7.header_read", "fig7.body_read"], from [io_period],
+        "Read command to first data, through bridge and DRAM: with the interface's own cycles a read takes about 1 us \
+         (sec. 5.1).";
     mem_write_latency: u32 = 10, "io cycles", 0 ..= 1000, Calibrated, on ["fig7.header_write"], from [io_period],
-        "Last word of a write burst to its response: with the interface's own cycles the header write takes about 1 us (sec. 5.1).";
-    mem_overhead: u32 = 8, "io cycles", 0 ..= 100, Calibrated, on ["fig11", "fig12"], from [io_period, bus_bytes, burst_beats],
-        "Cycles the bus is taken after each burst: a packet is stored in 268 cycles, the Receiver's 48 MB/s that the authors fitted (sec. 6.3).";
-    mem_rate_limit: f64 = 144, "MB/s", 0 ..= 10000, Design, on ["sec7.2"], from [], "Memory access rate: of the paper's 128 to 160 (sec. 7.2) the middle is our choice; 0 is no limit.";
+        "Last word of a write burst to its response: with the interface's own cycles the header write takes about \
+         1 us (sec. 5.1).";
+    mem_overhead: u32 = 8, "io cycles", 0 ..= 100, Calibrated, on ["fig11", "fig12"],
+        from [io_period, bus_bytes, burst_beats],
+        "Cycles that the bus is taken after each burst: a packet is stored in 268 cycles, the Receiver's 48 MB/s that \
+         the authors fitted (sec. 6.3).";
+    mem_rate_limit: f64 = 144, "MB/s", 0 ..= 10000, Design, on ["sec7.2"], from [],
+        "Memory access rate: our choice is the middle of the paper's 128 to 160 (sec. 7.2); 0 is no limit.";
 
     // CPU and kernel.
-    ext_access: Picos = 1, "us", 0 ..= 100, Calibrated, on ["fig7.pointer_write"], from [], "One access of the CPU to a register of the interface (sec. 5.1).";
-    syscall: Picos = 5, "us", 0 ..= 100, Calibrated, on ["fig8"], from [], "User call to kernel; back-calculated by the authors (sec. 5.2).";
+    ext_access: Picos = 1, "us", 0 ..= 100, Calibrated, on ["fig7.pointer_write"], from [],
+        "One access of the CPU to a register of the interface (sec. 5.1).";
+    syscall: Picos = 5, "us", 0 ..= 100, Calibrated, on ["fig8"], from [],
+        "User call to kernel; back-calculated by the authors (sec. 5.2).";
     check_translate: Picos = 4, "us", 0 ..= 100, Calibrated, on ["sec7.1"], from [syscall],
-        "Argument check and address translation: what user-level access saves, about 9 us, less the system call (sec. 7.1).";
+        "Argument check and address translation: the about 9 us that user-level access saves, minus the system call \
+         (sec. 7.1).";
     kernel_send: Picos = 3, "us", 0 ..= 100, Calibrated, on ["fig8"], from [check_translate, ext_access],
-        "Rest of the 8 us from kernel entry to Sender start: less check, translation and the pointer write (sec. 5.2).";
-    irq_recognition: Picos = 5, "us", 0 ..= 100, Calibrated, on ["fig7.irq", "fig8", "fig11", "fig13"], from [], "Interrupt line to recognition by the kernel (sec. 5.1).";
+        "Kernel entry to Sender start, 8 us, minus check, translation and the pointer write (sec. 5.2).";
+    irq_recognition: Picos = 5, "us", 0 ..= 100, Calibrated, on ["fig7.irq", "fig8", "fig11", "fig13"], from [],
+        "Interrupt line to recognition by the kernel (sec. 5.1).";
     handler: Picos = 4, "us", 0 ..= 100, Calibrated, on ["fig11", "fig13"], from [irq_recognition],
-        "Handler without the work asked for, its register accesses and the restart included: the rest of the 9 us that the authors fitted to their simulation, where the restart takes no time (sec. 6.3).";
+        "Interrupt handler with its register accesses and the restart, without the requested work. It is the rest of \
+         the 9 us that the authors fitted to their simulation, where the restart takes no time (sec. 6.3).";
     receive_kernel: Picos = 4, "us", 0 ..= 100, Calibrated, on ["fig8"], from [handler],
-        "Rest of the 8 us of the receiving kernel for a message (sec. 5.2).";
-    copy_rate: f64 = 100, "MB/s", 1 ..= 100000, Design, on [], from [], "CPU copy between message buffer and user memory.";
-    writeback_rate: f64 = 150, "MB/s", 1 ..= 100000, Design, on [], from [], "CPU write-back of the source lines; anything above 40 is hidden by the Sender.";
+        "The rest of the receiving kernel's 8 us for a message (sec. 5.2).";
+    copy_rate: f64 = 100, "MB/s", 1 ..= 100000, Design, on [], from [],
+        "CPU copy between message buffer and user memory.";
+    writeback_rate: f64 = 150, "MB/s", 1 ..= 100000, Design, on [], from [],
+        "CPU write-back of the source lines; the Sender hides any rate above 40.";
     postinval_rate: f64 = 200, "MB/s", 1 ..= 100000, Calibrated, on ["fig11", "fig12"], from [],
         "CPU invalidation after a DMA, reading the packet headers; the authors' fit (sec. 6.3).";
-    preinval_rate: f64 = 200, "MB/s", 1 ..= 100000, Design, on [], from [postinval_rate], "CPU invalidation before a DMA: taken equal.";
+    preinval_rate: f64 = 200, "MB/s", 1 ..= 100000, Design, on [], from [postinval_rate],
+        "CPU invalidation before a DMA: assumed equal to the rate after a DMA.";
 
     // CJrmwrite.
-    cache_line: u32 = 32, "B", 16 ..= 128, Design, on [], from [], "Lines at whose borders a transfer is split between message and DMA; the CPU allows 16 to 128.";
-    chunk_bytes: u32 = 8192, "B", 512 ..= 131072, Paper, on [], from [], "Cut of the user-level library; fig. 9 was measured with it (sec. 6.3).";
-    piece_bytes: u32 = 512, "B", 512 ..= 131072, Design, on [], from [packet_bytes], "DMA piece that is invalidated while the next is stored: one packet.";
-    request_bytes: u32 = 64, "B", 16 ..= 512, Design, on [], from [], "Body of the request message for pre-invalidation.";
-    pipelined: bool = 1, "flag", 0 ..= 1, Paper, on [], from [], "Post-invalidation overlaps the storing of the next piece (sec. 6.2).";
+    cache_line: u32 = 32, "B", 16 ..= 128, Design, on [], from [],
+        "A transfer is split between message and DMA at the borders of these lines; the CPU allows 16 to 128.";
+    chunk_bytes: u32 = 8192, "B", 512 ..= 131072, Paper, on [], from [],
+        "Piece into which the user-level library cuts a transfer; the authors used it for fig. 9 (sec. 6.3).";
+    piece_bytes: u32 = 512, "B", 512 ..= 131072, Design, on [], from [packet_bytes],
+        "DMA piece that the kernel invalidates while the next is stored: one packet.";
+    request_bytes: u32 = 64, "B", 16 ..= 512, Design, on [], from [],
+        "Body of the request message for pre-invalidation.";
+    pipelined: bool = 1, "flag", 0 ..= 1, Paper, on [], from [],
+        "Post-invalidation overlaps the storing of the next piece (sec. 6.2).";
     user_level: bool = 0, "flag", 0 ..= 1, Paper, on [], from [], "User-level access: no system call, no checks (sec. 7.1).";
 }
 

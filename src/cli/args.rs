@@ -1,4 +1,4 @@
-//! What can be written on the command line.
+//! The arguments of the command line.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::machine::{Machine, Opt, Value};
 use crate::machines;
 use crate::repro::row::BackendKind;
 
-/// Parallel computers of the 1990s, their message hardware as verified RTL, measured against their papers.
+/// Message hardware of parallel computers of the 1990s: verified RTL, measured against the papers.
 #[derive(Parser)]
 #[command(version, after_help = examples::all())]
 pub struct Tsunagi {
@@ -21,25 +21,25 @@ pub struct Tsunagi {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Shows machines, experiments, scenarios, waves and parameters with their origins
+    /// Lists machines, experiments, scenarios, waves and parameters with their origins
     #[command(after_help = "Examples:\n  tsunagi list\n  tsunagi list --json")]
     List(ListArgs),
-    /// Runs one small scenario and prints what was measured
+    /// Runs one small scenario and prints its measurements
     #[command(after_help = examples::run())]
     Run(RunArgs),
-    /// Runs a paper's experiments and prints paper, ours and the difference
+    /// Runs a paper's experiments and prints the paper's value, ours and the difference
     #[command(after_help = examples::repro())]
     Repro(ReproArgs),
-    /// Sends a real file through the machine and compares SHA-256 at both ends
+    /// Sends a file through the machine and compares SHA-256 at both ends
     #[command(after_help = examples::send())]
     Send(SendArgs),
-    /// Runs a scenario on the RTL and leaves a wave with signal lists for GTKWave and Surfer
+    /// Runs a scenario on the RTL and writes a wave with signal lists for GTKWave and Surfer
     #[command(after_help = examples::wave())]
     Wave(WaveArgs),
-    /// Runs the experiments and writes the HTML report only
+    /// Runs the experiments and writes only the HTML report
     #[command(after_help = examples::report())]
     Report(ReportArgs),
-    /// Measures how fast the simulation itself is
+    /// Measures the speed of the simulation
     #[command(after_help = examples::bench())]
     Bench(BenchArgs),
 }
@@ -48,7 +48,7 @@ pub enum Command {
 fn machine() -> impl TypedValueParser<Value = &'static dyn Machine> {
     let value = |machine: &&'static dyn Machine| PossibleValue::new(machine.name()).help(machine.title());
     PossibleValuesParser::new(machines::all().iter().map(value))
-        .map(|name| machines::by_name(&name).expect("one of those listed"))
+        .map(|name| machines::by_name(&name).expect("the parser accepts only names of machines"))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -57,7 +57,7 @@ pub enum Backends {
     Rtl,
     /// The timed golden model
     Model,
-    /// Each, side by side
+    /// Both, side by side
     Both,
 }
 
@@ -71,7 +71,7 @@ impl Backends {
     }
 }
 
-/// One backend where two make no sense.
+/// One backend, for commands that cannot compare two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
     /// Verilated RTL
@@ -110,7 +110,7 @@ pub struct ListArgs {
     pub json: bool,
 }
 
-/// Options of scenarios that are given, whatever the machine: names and values.
+/// Names and values of the given scenario options, of any machine.
 #[derive(Default)]
 pub struct Options(Vec<(String, String)>);
 
@@ -123,10 +123,10 @@ impl Options {
     }
 }
 
-/// An option that scenarios have, and what it is in each: `calls`, `cenju3 rmwrite`.
+/// An option, with its meaning in each scenario that has it: `calls`, `cenju3 rmwrite`.
 type Use = (&'static Opt, Vec<(&'static str, String)>);
 
-/// Options that any scenario has, each once.
+/// The options of all scenarios, each once.
 fn options() -> Vec<Use> {
     let mut all: Vec<Use> = Vec::new();
     for machine in machines::all() {
@@ -143,7 +143,7 @@ fn options() -> Vec<Use> {
     all
 }
 
-/// What the help says of an option: `calls of cenju3 rmwrite; rounds of cenju3 ping-pong; up to 16 [default: 4]`.
+/// The help text of an option: `calls of cenju3 rmwrite; rounds of cenju3 ping-pong; up to 16 [default: 4]`.
 fn help((option, uses): &Use) -> String {
     let mut abouts: Vec<&str> = Vec::new();
     for (about, _) in uses {
@@ -203,7 +203,7 @@ pub struct RunArgs {
     /// The machine to run on
     #[arg(value_parser = machine())]
     pub machine: &'static dyn Machine,
-    /// What is done on it; `tsunagi list` shows what each machine has
+    /// The scenario to run; `tsunagi list` shows the scenarios of each machine
     pub scenario: String,
     #[command(flatten)]
     pub options: Options,
@@ -217,7 +217,7 @@ pub struct RunArgs {
     pub json: bool,
 }
 
-/// An experiment's id, in either case.
+/// An experiment's id, in upper or lower case.
 fn experiment(text: &str) -> Result<&'static str, String> {
     let ids = |machine: &&'static dyn Machine| machine.experiments().into_iter().map(|e| e.id);
     let known = || {
@@ -228,15 +228,15 @@ fn experiment(text: &str) -> Result<&'static str, String> {
     };
     let mut all = machines::all().iter().flat_map(ids);
     all.find(|id| id.eq_ignore_ascii_case(text))
-        .ok_or_else(|| format!("unknown experiment; known are {}", known()))
+        .ok_or_else(|| format!("unknown experiment; the experiments are {}", known()))
 }
 
 #[derive(Args)]
 pub struct ReproArgs {
-    /// The machine whose paper is reproduced [default: each, one after the other]
+    /// The machine to reproduce [default: all machines, one after the other]
     #[arg(value_parser = machine())]
     pub machine: Option<&'static dyn Machine>,
-    /// Only this experiment; can be given several times
+    /// Only this experiment; repeatable
     #[arg(long = "experiment", value_name = "ID", value_parser = experiment)]
     pub experiments: Vec<&'static str>,
     /// Which implementation to measure: RTL or model
@@ -244,32 +244,32 @@ pub struct ReproArgs {
     pub backend: Backends,
     #[command(flatten)]
     pub set: Set,
-    /// Run the full trial counts instead of the shortened defaults; long on the RTL
+    /// Run the full trial counts instead of the shortened defaults; slow on the RTL
     #[arg(long)]
     pub full: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Leave rows.json and report.html in this folder
+    /// Write rows.json and report.html to this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Leave a wave of each machine in `waves` of that folder, too
+    /// Also write a wave of each machine to `waves` in that folder
     #[arg(long, requires = "out")]
     pub waves: bool,
-    /// Print a few lines on each machine instead of tables, and every 20 seconds how far it is
+    /// Print a short summary of each machine instead of tables, and the progress every 20 seconds
     #[arg(long, conflicts_with = "json")]
     pub brief: bool,
-    /// Print the tables, too
+    /// Also print the tables
     #[arg(short, long, requires = "brief")]
     pub verbose: bool,
 }
 
 #[derive(Args)]
 pub struct ReportArgs {
-    /// The machine whose paper is reproduced
+    /// The machine to reproduce
     #[arg(value_parser = machine())]
     pub machine: &'static dyn Machine,
-    /// Only this experiment; can be given several times
+    /// Only this experiment; repeatable
     #[arg(long = "experiment", value_name = "ID", value_parser = experiment)]
     pub experiments: Vec<&'static str>,
     /// Which implementation to measure: RTL or model
@@ -289,7 +289,7 @@ pub struct SendArgs {
     /// The machine that carries it
     #[arg(long, value_parser = machine(), default_value = machines::all()[0].name())]
     pub machine: &'static dyn Machine,
-    /// Processing elements of the machine; a torus is as near to a square as their number goes
+    /// Number of processing elements; a torus is as nearly square as the number allows
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(2..=256))]
     pub pes: u16,
     /// The sending PE
@@ -298,12 +298,12 @@ pub struct SendArgs {
     /// The receiving PE
     #[arg(long, default_value_t = 1)]
     pub to: u16,
-    /// Which implementation carries it: RTL or model
+    /// Which implementation to use: RTL or model
     #[arg(long, value_enum, default_value_t = Backend::Rtl)]
     pub backend: Backend,
     #[command(flatten)]
     pub set: Set,
-    /// Flip this bit of the data before the receiver's memory is read: the comparison must fail
+    /// Flip this bit before the comparison, which must then fail
     #[arg(long, hide = true, value_name = "BIT")]
     pub flip_bit: Option<u64>,
     /// Print JSON
@@ -313,9 +313,9 @@ pub struct SendArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WaveFormat {
-    /// IEEE 1364: text that everything reads
+    /// IEEE 1364: text, which every viewer reads
     Vcd,
-    /// GTKWave's own: a tenth of the size
+    /// GTKWave's own format: a tenth of the size
     Fst,
 }
 
@@ -328,7 +328,7 @@ pub struct WaveArgs {
     pub format: WaveFormat,
     #[command(flatten)]
     pub set: Set,
-    /// The folder for the wave and its signal lists
+    /// The folder of the wave and its signal lists
     #[arg(long, value_name = "DIR", default_value = "out/waves")]
     pub out: PathBuf,
 }

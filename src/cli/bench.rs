@@ -1,4 +1,4 @@
-//! `tsunagi bench`: how fast the simulation is. The only numbers of the command that depend on the computer it runs on.
+//! `tsunagi bench`: the speed of the simulation. Only these numbers depend on the computer that runs the command.
 
 use std::time::Instant;
 
@@ -18,10 +18,10 @@ struct Bench {
     networks: [Network; 2],
 }
 
-/// 256 ports of a verilated network, uniform one-word packets.
+/// A verilated network of 256 ports under uniform one-word packets.
 #[derive(Serialize)]
 struct Network {
-    /// Packets that wished to start, a cycle and port.
+    /// Packets offered per cycle and port.
     offered: f64,
     accepted: f64,
     /// Simulated cycles per second of CPU time.
@@ -42,7 +42,7 @@ impl From<NetworkRun> for Network {
 struct Line {
     workload: &'static str,
     backend: BackendKind,
-    /// Bytes that went through the machine.
+    /// Bytes transferred.
     bytes: u64,
     seconds: f64,
     /// Bytes of transfer simulated per second of this computer.

@@ -1,4 +1,4 @@
-//! Examples in the help, made of what the machines have.
+//! The examples in the help, made from the machines' scenarios and experiments.
 
 use crate::machine::{Machine, Scenario};
 use crate::machines;
@@ -15,7 +15,7 @@ fn first() -> &'static dyn Machine {
     machines::all()[0]
 }
 
-/// Commands, each with what it does where that is said.
+/// Commands, each with its explanation where it has one.
 fn listed(examples: &[(String, String)]) -> String {
     let width = examples.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
     let lines = examples
@@ -51,7 +51,7 @@ fn scenario(machine: &dyn Machine, scenario: &Scenario) -> String {
     )
 }
 
-/// Of the whole command.
+/// The examples of the whole command.
 pub fn all() -> String {
     let says = |command: &str, does: &str| (command.to_owned(), does.to_owned());
     let name = first().name();
@@ -108,8 +108,8 @@ pub fn repro() -> String {
     ];
     let examples = commands(all.chain(both).chain(more));
     format!(
-        "{examples}\n\nWith --out the folder gets rows.json and report.html; without a machine, a report of each. \
-        The exit code is 1 when a row misses its bounds."
+        "{examples}\n\n--out writes rows.json and report.html to the folder; without a machine, one report for each. \
+        The exit code is 1 if a row misses its bounds."
     )
 }
 
@@ -118,8 +118,8 @@ pub fn send() -> String {
         |machine: &&'static dyn Machine| format!("tsunagi send README.md --machine {} --from 0 --to 1", machine.name());
     let examples = commands(machines::all().iter().map(of));
     format!(
-        "{examples}\n\nThe file goes through the memories of the PEs in windows. The receiver's memory is poisoned first, \
-        and the second hash is of what is read back from it."
+        "{examples}\n\nThe file goes through the memories of the PEs in windows. The command first fills the \
+         receiver's memory with a pattern, and hashes the data that it reads back from there."
     )
 }
 

@@ -31,8 +31,8 @@ fn json_of(machine: &dyn Machine) -> serde_json::Value {
         .params()
         .iter()
         .map(|p| {
-            json!({"name": p.name, "value": p.value, "unit": p.unit, "range": [p.range.0, p.range.1], "origin": origin(p),
-                "measured_on": p.measured_on, "derived_from": p.derived_from, "note": p.note})
+            json!({"name": p.name, "value": p.value, "unit": p.unit, "range": [p.range.0, p.range.1],
+                "origin": origin(p), "measured_on": p.measured_on, "derived_from": p.derived_from, "note": p.note})
         })
         .collect();
     let (scenarios, waves) = (scenarios(machine), wave::names(machine));
@@ -47,7 +47,7 @@ fn print(machine: &dyn Machine) -> Result<(), CliError> {
         machine.title(),
         machine.paper()
     ))?;
-    let mut shown = table::new(&["experiment", "where", "what"], &[]);
+    let mut shown = table::new(&["experiment", "where", "title"], &[]);
     for e in machine.experiments() {
         shown.add_row([e.id, e.figure, e.title]);
     }
@@ -58,7 +58,7 @@ fn print(machine: &dyn Machine) -> Result<(), CliError> {
         wave::names(machine).join(", ")
     ))?;
     let mut shown = table::new(
-        &["parameter", "value", "unit", "origin", "measured on", "what it is"],
+        &["parameter", "value", "unit", "origin", "measured on", "meaning"],
         &[1],
     );
     for p in machine.params() {

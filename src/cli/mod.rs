@@ -23,13 +23,13 @@ use crate::harness::params::ParamError;
 use crate::machine::MachineError;
 use args::{Command, Tsunagi};
 
-/// Why the command fails, and with which exit code.
+/// Why the command fails; each variant has its exit code.
 #[derive(Debug, Error)]
 pub enum CliError {
-    /// What was asked for was done and did not come out as it must.
+    /// The command ran and its result is wrong.
     #[error("{0}")]
     Failed(String),
-    /// What was asked for does not exist or makes no sense.
+    /// The request names something unknown or makes no sense.
     #[error("{0}")]
     Usage(String),
     #[error(transparent)]
@@ -63,7 +63,7 @@ impl CliError {
     }
 }
 
-/// Writes a file whole, or leaves none: what a full disk has room for is of no use.
+/// Writes a file whole, or removes the part that was written before an error.
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
     let mut file = File::create(path).map_err(CliError::file("write", path))?;
     file.write_all(text.as_bytes()).map_err(|error| {
@@ -72,10 +72,10 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
     })
 }
 
-/// Removes the stump of a file; a device stays.
+/// Removes a partly written file; a device stays.
 fn remove(path: &Path) {
     if path.is_file() {
-        // Why it could not be written is what counts.
+        // Only the error of writing matters.
         let _ = fs::remove_file(path);
     }
 }
@@ -97,7 +97,7 @@ pub fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Where that is not possible, the code tells.
+            // If standard error is closed, the exit code remains.
             let _ = writeln!(stderr(), "tsunagi: {error}");
             ExitCode::from(error.code())
         }

@@ -1,4 +1,5 @@
-//! A progress bar on a terminal, for what takes longer than two seconds; otherwise nothing, or a line now and then.
+//! A progress bar on a terminal for work of more than two seconds; without a terminal nothing, or a line every 20
+//! seconds.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Reported how far the work is; from any thread.
+/// Takes reports of progress, from any thread.
 pub struct Progress {
     what: &'static str,
     begun: Instant,
@@ -30,7 +31,7 @@ impl Progress {
         }
     }
 
-    /// The same with a line every 20 seconds where there is no terminal.
+    /// The same, with a line every 20 seconds where there is no terminal.
     pub fn with_lines(what: &'static str) -> Progress {
         let mut progress = Progress::new(what);
         let lines = (!progress.shown).then(|| Lines::new(what));
@@ -49,7 +50,7 @@ impl Progress {
         let bar = bar.get_or_insert_with(|| {
             let style = ProgressStyle::with_template("{msg} {bar:40} {percent:>3} %  {eta} left");
             ProgressBar::new(total)
-                .with_style(style.expect("a sound template"))
+                .with_style(style.expect("the template is valid"))
                 .with_message(self.what)
                 .with_elapsed(self.begun.elapsed())
         });
@@ -57,10 +58,10 @@ impl Progress {
     }
 }
 
-/// Lines on standard error where that is no terminal, for who reads a log.
+/// Lines on standard error, for the reader of a log.
 struct Lines {
     percent: Arc<AtomicU64>,
-    /// Dropped, it ends the thread.
+    /// Dropping it ends the thread.
     _end: mpsc::Sender<()>,
 }
 
@@ -70,11 +71,11 @@ impl Lines {
     fn new(what: &'static str) -> Lines {
         let (end, ended) = mpsc::channel();
         let percent = Arc::new(AtomicU64::new(0));
-        let told = percent.clone();
+        let reported = percent.clone();
         thread::spawn(move || {
             while ended.recv_timeout(Lines::EACH) == Err(mpsc::RecvTimeoutError::Timeout) {
-                // That it cannot be told changes nothing.
-                let _ = writeln!(stderr(), "{what}: {} %", told.load(Ordering::Relaxed));
+                // A closed standard error changes nothing.
+                let _ = writeln!(stderr(), "{what}: {} %", reported.load(Ordering::Relaxed));
             }
         });
         Lines { percent, _end: end }

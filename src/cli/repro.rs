@@ -13,7 +13,7 @@ use crate::repro::row::{Row, number};
 use crate::repro::summary::Summary;
 use crate::repro::{Outcome, Request, pool};
 
-/// A machine, the values of its parameters, and what its experiments found.
+/// A machine, the values of its parameters, and the outcomes of its experiments.
 struct Results {
     machine: &'static dyn Machine,
     values: Vec<f64>,
@@ -26,7 +26,7 @@ impl Results {
     }
 }
 
-/// What was left of a machine.
+/// Files written for a machine.
 struct Left {
     report: PathBuf,
     wave: Option<wave::Files>,
@@ -37,7 +37,7 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
     let settings = args.set.settings();
     if args.machine.is_none() && !settings.is_empty() {
         let name = machines[0].name();
-        let text = format!("--set changes a parameter of one machine: name it, `tsunagi repro {name} --set …`");
+        let text = format!("--set needs a machine: `tsunagi repro {name} --set …`");
         return Err(CliError::Usage(text));
     }
     if let Some(machine) = args.machine
@@ -45,13 +45,13 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
         && machine.shortened().is_empty()
     {
         return Err(CliError::Usage(format!(
-            "--full is for {}: {}'s experiments are whole already",
+            "--full applies to {}; the experiments of {} always run their full trial counts",
             shortened(),
             machine.name()
         )));
     }
     if let Some(folder) = &args.out {
-        // Before the experiments: they take a while, and it may not be possible.
+        // A wave that cannot be written must fail before the experiments, which take minutes.
         make_folder(folder)?;
     }
     let mut all = Vec::new();
@@ -114,7 +114,7 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
     }
 }
 
-/// Machines with shortened experiments, and these: `ap1000p (C11, C21)`.
+/// Machines with shortened experiments, and the ids of these: `ap1000p (C11, C21)`.
 fn shortened() -> String {
     let of = |machine: &&'static dyn Machine| format!("{} ({})", machine.name(), machine.shortened().join(", "));
     let some = machines::all().iter().filter(|machine| !machine.shortened().is_empty());
@@ -137,7 +137,8 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Those of the experiments asked for that are this machine's, empty for all; `None` if none is. `named`: the machine was, so all must be.
+/// The requested experiments that this machine has, empty for all; `None` if it has none of them. `named`: the user
+/// named the machine, so it must have all.
 fn of_machine(
     machine: &dyn Machine,
     asked: &[&'static str],
@@ -206,7 +207,7 @@ fn page(results: &Results) -> String {
     })
 }
 
-/// Rows that ours is held against something in; of the values without, most of them points of curves, only how many there are.
+/// Prints the compared rows. Of the values without bounds, mostly points of curves, it prints only the number.
 fn print(outcome: &Outcome) -> Result<(), CliError> {
     let e = outcome.experiment;
     table::print(format!(
@@ -236,16 +237,16 @@ fn print(outcome: &Outcome) -> Result<(), CliError> {
     table::print(shown.trim_fmt())?;
     if !values.is_empty() {
         table::print(format!(
-            "and {} values without bounds, points of curves mostly: see --json or the report",
+            "--json and the report also show {} values without bounds, mostly points of curves",
             values.len()
         ))?;
     }
     table::print("")
 }
 
-/// What came of a machine, where the files are, and what to type next: a few lines.
+/// The summary of a machine: its checks, its files and the next commands.
 fn brief(machine: &dyn Machine, rows: &[&Row], left: Option<&Left>) -> String {
-    /// Rows missed that are shown; the last line of the command names all.
+    /// Missed rows that the summary shows; the last line of the command names all.
     const MISSED: usize = 5;
     let summary = Summary::of(rows);
     let mut lines = vec![(
@@ -277,7 +278,7 @@ fn brief(machine: &dyn Machine, rows: &[&Row], left: Option<&Left>) -> String {
     lines.collect()
 }
 
-/// A row in a line.
+/// A row as one line.
 fn against(row: &Row) -> String {
     let (paper, difference) = match row.paper_text() {
         paper if paper.is_empty() => (paper, String::new()),

@@ -1,4 +1,4 @@
-//! `tsunagi run`: one scenario, and the numbers that were read from it.
+//! `tsunagi run`: one scenario and its measurements.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     let mut notes = Vec::new();
     for (q, _) in measured.values.iter().filter(|(_, value)| !value.is_finite()) {
         let without = measured.without.iter().find(|(name, _)| *name == q.name);
-        let missing = || format!("`{}` was not measured: {}; it did not happen", q.name, q.what);
+        let missing = || format!("`{}` was not measured, because it did not happen: {}", q.name, q.what);
         let (_, note) = without.ok_or_else(|| CliError::Failed(missing()))?;
         if !notes.contains(note) {
             notes.push(note);
@@ -30,7 +30,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         let values = measured.values.iter().map(|(q, value)| (q.name, *value));
         return table::print_json(&values.collect::<BTreeMap<&str, f64>>());
     }
-    let mut shown = table::new(&["what was measured", "value", "unit", "in --json"], &[1]);
+    let mut shown = table::new(&["quantity", "value", "unit", "in --json"], &[1]);
     for (q, value) in &measured.values {
         shown.add_row([q.what, &number(*value), q.unit, q.name]);
     }
@@ -39,7 +39,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
     notes.iter().try_for_each(table::print)
 }
 
-/// A machine's scenario that has these options, and these values of them.
+/// The machine's scenario of this name, after a check of the given options and their values.
 pub fn scenario(machine: &dyn Machine, name: &str, options: &[(&str, &str)]) -> Result<&'static Scenario, CliError> {
     let refuse = |what: &str, why: &str| CliError::Usage(format!("{what}: {why}"));
     let known = machine.scenarios();
@@ -48,7 +48,7 @@ pub fn scenario(machine: &dyn Machine, name: &str, options: &[(&str, &str)]) -> 
         return Err(refuse(name, &format!("{} has {}", machine.name(), known.join(", "))));
     };
     for (option, value) in options {
-        // An option that would be passed over is a mistake.
+        // A scenario must not ignore a given option.
         let Some(known) = scenario.options.iter().find(|known| known.name == *option) else {
             return Err(refuse(&format!("--{option}"), &format!("`{name}` has no such option")));
         };

@@ -1,4 +1,4 @@
-//! `tsunagi send`: a real file through the machine, with SHA-256 at both ends.
+//! `tsunagi send`: sends a file through the machine, with SHA-256 at both ends.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,10 +13,10 @@ use super::{CliError, table};
 use crate::machine::{Carrier, Route};
 use crate::{NodeId, Picos};
 
-/// Longer files are refused: there are some without an end.
+/// Longer files are refused: some, like devices, have no end.
 const MOST: u64 = 1 << 28;
 
-/// What came of a file.
+/// The result of a transfer.
 struct Carried {
     bytes: u64,
     time: Picos,
@@ -28,7 +28,7 @@ pub fn send(args: &SendArgs) -> Result<(), CliError> {
     for pe in [args.from, args.to] {
         if pe >= args.pes {
             let known = format!("the machine has PEs 0 to {} (--pes {})", args.pes - 1, args.pes);
-            return Err(CliError::Usage(format!("no PE {pe}: {known}")));
+            return Err(CliError::Usage(format!("there is no PE {pe}: {known}")));
         }
     }
     let carrier = args.machine.carrier(&Route {
@@ -46,8 +46,9 @@ pub fn send(args: &SendArgs) -> Result<(), CliError> {
     };
     if args.json {
         table::print_json(&json!({
-            "machine": args.machine.name(), "pes": args.pes, "from": args.from, "to": args.to, "backend": args.backend.kind().name(),
-            "file": args.file, "bytes": carried.bytes, "sha256_sent": carried.sent, "sha256_received": carried.received, "equal": equal,
+            "machine": args.machine.name(), "pes": args.pes, "from": args.from, "to": args.to,
+            "backend": args.backend.kind().name(), "file": args.file, "bytes": carried.bytes,
+            "sha256_sent": carried.sent, "sha256_received": carried.received, "equal": equal,
             "time_us": carried.time.as_us(), "mb_s": rate,
         }))?;
     } else {
@@ -68,7 +69,7 @@ pub fn send(args: &SendArgs) -> Result<(), CliError> {
     if equal {
         Ok(())
     } else {
-        Err(CliError::Failed("what was received is not what was sent".into()))
+        Err(CliError::Failed("the received data differ from the sent data".into()))
     }
 }
 
@@ -106,7 +107,7 @@ fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     match read.map_err(CliError::file("read", path))? as u64 {
         0..=MOST => Ok(data),
         _ => {
-            let text = format!("it is longer than {MOST} B, the most that is sent");
+            let text = format!("it is longer than the limit of {MOST} B");
             Err(CliError::file("send", path)(io::Error::other(text)))
         }
     }

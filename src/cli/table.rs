@@ -10,10 +10,10 @@ use serde::Serialize;
 
 use super::CliError;
 
-/// Columns of text where there is no terminal to tell.
+/// Columns of text without a terminal.
 const WIDTH: u16 = 132;
 
-/// An empty table with these columns; those in `numbers` are aligned to the right.
+/// An empty table with these columns; the columns in `numbers` are aligned to the right.
 pub fn new(columns: &[&str], numbers: &[usize]) -> Table {
     let mut table = Table::new();
     table
@@ -31,10 +31,10 @@ pub fn new(columns: &[&str], numbers: &[usize]) -> Table {
     table
 }
 
-/// Prints a line or more. Who reads it may stop reading: that is no error.
+/// Prints one or more lines. A reader may close the pipe: that is no error.
 ///
 /// # Errors
-/// Any other reason why it was not written.
+/// Any other failure to write.
 pub fn print(text: impl Display) -> Result<(), CliError> {
     match writeln!(stdout().lock(), "{text}") {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(not_printed(error)),

@@ -1,4 +1,4 @@
-//! `tsunagi wave`: a small run with everything on it visible, and lists of the signals worth looking at first.
+//! `tsunagi wave`: a small run with all signals visible, and lists of the signals to look at first.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::machine::{Machine, Run, Wave};
 use crate::machines;
 use crate::repro::row::BackendKind;
 
-/// What `tsunagi wave` takes, of a machine: `cenju3/one-word`.
+/// The names of a machine's waves on the command line: `cenju3/one-word`.
 pub fn names(machine: &dyn Machine) -> Vec<String> {
     let name = |wave: &Wave| format!("{}/{}", machine.name(), wave.name);
     machine.waves().iter().map(name).collect()
@@ -25,17 +25,17 @@ pub fn wave(args: &WaveArgs) -> Result<(), CliError> {
     });
     let Some((machine, wave)) = named else {
         let known: Vec<String> = machines::all().iter().flat_map(|machine| names(*machine)).collect();
-        let text = format!("unknown wave `{}`; known are {}", args.wave, known.join(", "));
+        let text = format!("unknown wave `{}`; the waves are {}", args.wave, known.join(", "));
         return Err(CliError::Usage(text));
     };
     let files = make(machine, wave, &args.set.settings(), args.format, &args.out)?;
-    let mut shown = table::new(&["to look at it", "command"], &[]);
+    let mut shown = table::new(&["viewer", "command"], &[]);
     shown.add_row(["GTKWave", &files.gtkwave()]);
     shown.add_row(["Surfer", &files.surfer()]);
     table::print(shown.trim_fmt())
 }
 
-/// Leaves a machine's first wave in `folder`.
+/// Writes a machine's first wave to `folder`.
 pub fn first(machine: &dyn Machine, settings: &Settings, folder: &Path) -> Result<Files, CliError> {
     make(machine, &machine.waves()[0], settings, WaveFormat::Fst, folder)
 }
@@ -53,7 +53,7 @@ impl Files {
         format!("gtkwave {} {}", self.wave.display(), self.gtkwave.display())
     }
 
-    /// The same in Surfer.
+    /// The command that shows it in Surfer.
     fn surfer(&self) -> String {
         format!(
             "surfer --command-file {} {}",
@@ -70,7 +70,7 @@ fn make(
     format: WaveFormat,
     folder: &Path,
 ) -> Result<Files, CliError> {
-    // Bad settings are told before there is a file.
+    // Bad settings fail before a file exists.
     let settings = settings.with(&machine.sized(2));
     machine.values(&settings)?;
     let end = match format {
@@ -79,7 +79,7 @@ fn make(
     };
     let path = folder.join(format!("{}-{}.{end}", machine.name(), wave.name));
     make_folder(folder)?;
-    // The machine opens the wave when it starts: find out now whether it can.
+    // The machine opens the wave when it starts; a file that cannot be created must fail now.
     File::create(&path).map_err(CliError::file("write", &path))?;
     let probe = Probe::new(WaveRequest {
         path: path.clone(),
@@ -103,20 +103,20 @@ fn make(
     Ok(files)
 }
 
-/// What the viewers open on.
+/// The times that the viewers open on.
 struct View {
     /// The sending link's first word.
     event: Picos,
-    /// Of the wave.
+    /// The end of the wave.
     end: Picos,
 }
 
-/// How much of a wave a viewer shows: so that single edges of the clocks can be seen, and a packet's way.
+/// The time that a viewer shows: single clock edges are visible, and the way of a packet.
 const SHOWN: Picos = Picos::from_ns(5_000);
-/// How much of it is before the event.
+/// The part of it before the event.
 const BEFORE: Picos = Picos::from_ns(1_000);
 
-/// Runs a wave's scenario on RTL. Gives the time of the sending link's first word.
+/// Runs a wave's scenario on the RTL. Returns the time of the first word on the sending link.
 fn show(machine: &dyn Machine, wave: &Wave, settings: &Settings, probe: &Probe) -> Result<Picos, CliError> {
     let measured = machine.run(&Run {
         scenario: run::scenario(machine, wave.scenario, wave.options)?,
@@ -129,10 +129,10 @@ fn show(machine: &dyn Machine, wave: &Wave, settings: &Settings, probe: &Probe) 
     measured.first_word.ok_or_else(none)
 }
 
-/// A heading, and the full names of its signals with their bits.
+/// A heading, and the full names of its signals with their widths in bits.
 type Group = (String, Vec<(String, u32)>);
 
-/// Sender and receiver, group by group.
+/// The signals of sender and receiver, group by group.
 fn signals(machine: &dyn Machine) -> Vec<Group> {
     let shown = machine.shown();
     let unit = shown.unit;
@@ -145,17 +145,18 @@ fn signals(machine: &dyn Machine) -> Vec<Group> {
     shown.nodes.into_iter().flat_map(of).collect()
 }
 
-/// A GTKWave save file, with the primary marker on the event; it names the wave relative to its own folder.
+/// A GTKWave save file with the primary marker on the event. It names the wave relative to its own folder.
 fn gtkwave_list(wave: &Path, signals: &[Group], view: &View) -> String {
-    // Its window, and the columns of names and values.
+    // The size of the window in pixels, and the width of the columns of names and values.
     const SIZE: [u32; 2] = [1400, 900];
     const NAMES: u32 = 400;
     let file = wave.file_name().unwrap_or_default().to_string_lossy();
-    // 200 pixels show 2 to the power of minus the zoom, in picoseconds.
+    // 200 pixels show 2^-zoom picoseconds.
     let zoom = -(SHOWN.0 as f64 * 200.0 / f64::from(SIZE[0] - NAMES)).log2();
     let (start, marker) = (view.event.saturating_sub(BEFORE).0, view.event.0);
     let mut text = format!(
-        "[dumpfile] \"{file}\"\n[timestart] {start}\n[size] {} {}\n[sst_expanded] 0\n[signals_width] {}\n*{zoom:.6} {marker}{}\n",
+        "[dumpfile] \"{file}\"\n[timestart] {start}\n[size] {} {}\n[sst_expanded] 0\n\
+         [signals_width] {}\n*{zoom:.6} {marker}{}\n",
         SIZE[0],
         SIZE[1],
         NAMES / 2,
@@ -175,7 +176,7 @@ fn gtkwave_list(wave: &Path, signals: &[Group], view: &View) -> String {
     text
 }
 
-/// A command file of Surfer, with the cursor on the event. Every argument is one word.
+/// A command file of Surfer with the cursor on the event. Every argument is one word.
 fn surfer_list(signals: &[Group], view: &View) -> String {
     let mut text = String::new();
     for (group, names) in signals {
@@ -184,7 +185,7 @@ fn surfer_list(signals: &[Group], view: &View) -> String {
             text += &format!("variable_add {name}\n");
         }
     }
-    // Each halves what is shown of the middle; setting the cursor then goes to it.
+    // Each `zoom_in` halves the time shown around the middle; `cursor_set` then scrolls to the event.
     let halvings = (view.end.0 / SHOWN.0).checked_ilog2().unwrap_or(0);
     text += "zoom_fit\n";
     text += &"zoom_in\n".repeat(halvings as usize);

@@ -1,4 +1,4 @@
-//! Diagrams drawn by hand: a latency taken apart, the way of a packet through time and space, what link and FIFO hold.
+//! Hand-drawn diagrams: the parts of a latency, a packet's way through time and space, the occupancy of links and FIFO.
 
 use maud::{Markup, html};
 
@@ -17,7 +17,7 @@ const COLOURS: [&str; 7] = [
 const INK: &str = "#1c2330";
 const SOFT: &str = "#5b6676";
 
-/// The paper's bar above ours, each item in its colour, and the items' values under them.
+/// The paper's bar above ours, each item in its colour, with the values below.
 pub fn breakdown(b: &Breakdown) -> Markup {
     let total = |of: fn(&Item) -> f64| b.items.iter().map(of).sum::<f64>();
     let longest = total(|i| i.paper).max(total(|i| i.ours_us));
@@ -40,7 +40,7 @@ pub fn breakdown(b: &Breakdown) -> Markup {
     }
 }
 
-/// In brackets where it is the rest of what the paper states.
+/// The value in brackets is the remainder of the paper's total.
 fn paper(item: &Item) -> String {
     match item.is_stated {
         true => format!("{:.2} us", item.paper),
@@ -58,7 +58,8 @@ fn bar(b: &Breakdown, name: &str, y: f64, scale: f64, opacity: f64, of: fn(&Item
     html! {
         text x=(LEFT - 12.0) y=(y + 15.0) text-anchor="end" fill=(SOFT) { (name) }
         @for (n, (start, item)) in starts.zip(&b.items).enumerate() {
-            rect x=(px(LEFT + start * scale)) y=(y) width=(px(of(item) * scale)) height="22" fill=(COLOURS[n % COLOURS.len()])
+            rect x=(px(LEFT + start * scale)) y=(y) width=(px(of(item) * scale)) height="22"
+                fill=(COLOURS[n % COLOURS.len()])
                 fill-opacity=(opacity) stroke="white" {}
         }
         text x=(px(LEFT + total * scale + 8.0)) y=(y + 15.0) fill=(INK) { (format!("{total:.2} us")) }
@@ -73,7 +74,7 @@ fn px(v: f64) -> String {
     format!("{v:.1}")
 }
 
-/// Time to the right, from `from` to `to`.
+/// A time axis to the right, from `from` to `to`.
 #[derive(Clone, Copy)]
 struct Scale {
     from: Picos,
@@ -110,14 +111,15 @@ impl Scale {
     }
 }
 
-/// A stretch of time in which something was under way.
+/// A span of time in which a lane was busy.
 #[derive(Clone, Copy)]
 struct Span {
     from: Picos,
     to: Picos,
 }
 
-/// From each event of one node that `first` knows to the next one that `last` knows by the same key, in order.
+/// Spans from each event of one node that `first` accepts to the next one with the same key that `last` accepts, in
+/// order.
 fn spans(events: &[Event], node: NodeId, first: Key, last: Key) -> Vec<Span> {
     let ours: Vec<&Event> = events.iter().filter(|e| e.node == node).collect();
     let mut taken = vec![false; ours.len()];
@@ -135,7 +137,7 @@ fn spans(events: &[Event], node: NodeId, first: Key, last: Key) -> Vec<Span> {
     spans
 }
 
-/// What a begin and its end have in common; `None` for other events.
+/// The common key of a begin and its end; `None` for other events.
 type Key = fn(EventKind) -> Option<u32>;
 
 struct Lane {
@@ -144,7 +146,7 @@ struct Lane {
     spans: Vec<Span>,
 }
 
-/// The lanes a packet goes through from PE 0 to PE 1.
+/// The lanes of a packet from PE 0 to PE 1.
 fn lanes(t: &Trace) -> Vec<Lane> {
     use EventKind::*;
     let (from, to) = (NodeId(0), NodeId(1));
@@ -220,7 +222,7 @@ fn lanes(t: &Trace) -> Vec<Lane> {
     ]
 }
 
-/// Where a packet was when: one lane for each place, slanted lines where it crosses the network.
+/// Where a packet was at each time: one lane per place, slanted lines across the network.
 pub fn time_space(t: &Trace) -> Markup {
     let scale = Scale::of(t);
     let lanes = lanes(t);
@@ -235,15 +237,17 @@ pub fn time_space(t: &Trace) -> Markup {
                 text x=(LEFT - 12.0) y=(y + 15.0) text-anchor="end" fill=(INK) { (lane.name) }
                 line x1=(LEFT) y1=(y + 11.0) x2=(WIDTH - RIGHT) y2=(y + 11.0) stroke="#e8ecf1" {}
                 @for s in within(&lane.spans, t) {
-                    rect x=(px(scale.x(s.from))) y=(y) width=(px((scale.x(s.to) - scale.x(s.from)).max(2.5))) height="22"
+                    rect x=(px(scale.x(s.from))) y=(y) width=(px((scale.x(s.to) - scale.x(s.from)).max(2.5)))
+                        height="22"
                         fill=(lane.colour) fill-opacity="0.75" {}
                 }
             }
-            // Heads and tails through the network.
+            // The heads and tails of packets in the network.
             @for (out, into) in lanes[2].spans.iter().zip(&lanes[3].spans) {
                 @for (a, b) in [(out.from, into.from), (out.to, into.to)] {
                     @if a >= t.from && b <= t.to {
-                        line x1=(px(scale.x(a))) y1=(y_of(2) + 22.0) x2=(px(scale.x(b))) y2=(y_of(3)) stroke=(COLOURS[2]) stroke-dasharray="3 3" {}
+                        line x1=(px(scale.x(a))) y1=(y_of(2) + 22.0) x2=(px(scale.x(b))) y2=(y_of(3))
+                            stroke=(COLOURS[2]) stroke-dasharray="3 3" {}
                     }
                 }
             }
@@ -256,7 +260,7 @@ fn within<'a>(spans: &'a [Span], t: &'a Trace) -> impl Iterator<Item = &'a Span>
     spans.iter().filter(|s| s.to >= t.from && s.from <= t.to)
 }
 
-/// What the links of a run carry, and what its receive FIFO holds; the same of the FIFO on other backends beside it.
+/// The occupancy of the links and the receive FIFO of a run; the FIFO of other backends is drawn beside it.
 pub fn occupancy(runs: &[(BackendKind, &Trace)]) -> Markup {
     let Some((_, first)) = runs.first() else {
         return html! {};
@@ -273,12 +277,15 @@ pub fn occupancy(runs: &[(BackendKind, &Trace)]) -> Markup {
             (title(&format!("Occupancy of the links, and bytes in the receive FIFO of PE 1 ({})", plot::styles(runs))))
             @for (n, lane) in lanes[2..4].iter().enumerate() {
                 @let y = 34.0 + 34.0 * n as f64;
-                @let busy: f64 = within(&lane.spans, first).map(|s| s.to.min(first.to).saturating_sub(s.from.max(first.from)).as_us()).sum();
+                @let shown = within(&lane.spans, first);
+                @let busy: f64 = shown.map(|s| s.to.min(first.to).saturating_sub(s.from.max(first.from)).as_us()).sum();
                 @let share = 100.0 * busy / first.to.saturating_sub(first.from).as_us().max(1e-6);
-                text x=(LEFT - 12.0) y=(y + 17.0) text-anchor="end" fill=(INK) { (lane.name) (format!(", {share:.0} %")) }
+                text x=(LEFT - 12.0) y=(y + 17.0) text-anchor="end" fill=(INK) {
+                    (lane.name) (format!(", {share:.0} %"))
+                }
                 @for s in within(&lane.spans, first) {
-                    rect x=(px(scale.x(s.from))) y=(y) width=(px((scale.x(s.to) - scale.x(s.from)).max(1.0))) height="24" fill=(lane.colour)
-                        fill-opacity="0.75" {}
+                    rect x=(px(scale.x(s.from))) y=(y) width=(px((scale.x(s.to) - scale.x(s.from)).max(1.0)))
+                        height="24" fill=(lane.colour) fill-opacity="0.75" {}
                 }
             }
             @for (backend, run) in runs {
@@ -286,7 +293,8 @@ pub fn occupancy(runs: &[(BackendKind, &Trace)]) -> Markup {
                 @let line = points(&steps(run), |at| own.x(at), y);
                 @match backend {
                     BackendKind::Rtl => {
-                        polygon points=(format!("{line} {:.1},{floor:.1} {:.1},{floor:.1}", own.x(run.to), own.x(run.from)))
+                        @let (left, right) = (own.x(run.from), own.x(run.to));
+                        polygon points=(format!("{line} {right:.1},{floor:.1} {left:.1},{floor:.1}"))
                             fill="#cc5500" fill-opacity="0.25" {}
                         polyline points=(line) fill="none" stroke="#cc5500" {}
                     }
@@ -300,7 +308,7 @@ pub fn occupancy(runs: &[(BackendKind, &Trace)]) -> Markup {
     }
 }
 
-/// The corners of what the FIFO held: a level stays until the next sample.
+/// The corners of the FIFO's curve: a level stays until the next sample.
 fn steps(t: &Trace) -> Vec<(Picos, f64)> {
     let mut corners = Vec::new();
     let mut level = 0.0;

@@ -1,4 +1,4 @@
-//! The report: one HTML file with everything in it, nothing fetched from anywhere.
+//! The report: one self-contained HTML file that fetches nothing.
 
 mod diagram;
 mod plot;
@@ -10,17 +10,17 @@ use crate::repro::row::{BackendKind, Row};
 use crate::repro::summary::Summary;
 use crate::repro::{Experiment, Outcome, Plot, Trace};
 
-/// What the report says of one machine.
+/// The content of a machine's report.
 pub struct Page<'a> {
     pub machine: &'a str,
-    /// The paper, as one cites it.
+    /// The citation of the paper.
     pub paper: &'a str,
     /// By experiment, then by backend.
     pub outcomes: &'a [Outcome],
     pub params: Vec<ParamLine>,
 }
 
-/// One parameter, as it is printed.
+/// One parameter, as the report prints it.
 pub struct ParamLine {
     pub name: &'static str,
     pub value: String,
@@ -30,7 +30,7 @@ pub struct ParamLine {
     pub note: &'static str,
 }
 
-/// The whole file.
+/// Renders the whole file.
 pub fn render(page: &Page<'_>) -> String {
     let title = format!("Tsunagi: {} reproduced", page.machine);
     html! {
@@ -46,7 +46,9 @@ pub fn render(page: &Page<'_>) -> String {
                 h1 { (title) }
                 p.cite { (page.paper) }
                 (summary(page.outcomes))
-                nav { @for e in experiments(page.outcomes) { a href={ "#" (e.id) } { (e.id) " " span { (e.figure) } } } }
+                nav {
+                    @for e in experiments(page.outcomes) { a href={ "#" (e.id) } { (e.id) " " span { (e.figure) } } }
+                }
                 @for e in experiments(page.outcomes) { (section(e, page.outcomes)) }
                 (parameters(&page.params))
             }
@@ -95,10 +97,14 @@ fn summary(outcomes: &[Outcome]) -> Markup {
             }
         }
         p.legend {
-            "A row is a " b { "prediction" } " only if no parameter it depends on was measured or fitted on that row or figure of the source, or derived from one that was; "
-            "otherwise it is " b { "calibrated" } ". A " b { "criterion" } " checks a statement for which the source gives no value. What no source states is our "
-            b { "own" } ". In the column of the paper a value in brackets is a formula's of ours. " b { "Bounds" } " are the paper's, another public source's, a formula's, "
-            "or ours: a tolerance that we chose, which is no word of the paper. MB = 10" sup { "6" } " B, KB = 1024 B."
+            "A row is a " b { "prediction" }
+            " only if no parameter it depends on was measured or fitted on that row or figure of the source, "
+            "or derived from one that was; otherwise it is " b { "calibrated" } ". A " b { "criterion" }
+            " checks a statement for which the source gives no value. An " b { "own" }
+            " row is a check of ours that no source states. In the paper's column, brackets mark the value of a "
+            "formula of ours. " b { "Bounds" } " come from the paper, another public source, a formula, "
+            "or from us: a tolerance that we chose and the paper does not state. "
+            "MB = 10" sup { "6" } " B, KB = 1024 B."
         }
     }
 }
@@ -112,7 +118,7 @@ fn backend_name(backend: BackendKind) -> &'static str {
 
 fn section(experiment: Experiment, outcomes: &[Outcome]) -> Markup {
     let ours: Vec<&Outcome> = outcomes.iter().filter(|o| o.experiment == experiment).collect();
-    // Diagrams of one run: of the RTL where there is one.
+    // Diagrams show one run: the RTL's, if there is one.
     let shown = ours.iter().find(|o| o.backend == BackendKind::Rtl).or(ours.first());
     html! {
         section id=(experiment.id) {
@@ -158,10 +164,14 @@ fn parameters(params: &[ParamLine]) -> Markup {
         section id="parameters" {
             h2 { "Parameters" }
             table {
-                tr { th { "name" } th { "value" } th { "unit" } th { "origin" } th { "measured or fitted on" } th { "what it is" } }
+                tr {
+                    th { "name" } th { "value" } th { "unit" } th { "origin" } th { "measured or fitted on" }
+                    th { "meaning" }
+                }
                 @for p in params {
                     tr {
-                        td { code { (p.name) } } td.n { (p.value) } td { (p.unit) } td { (p.origin) } td { (p.measured_on) } td.note { (p.note) }
+                        td { code { (p.name) } } td.n { (p.value) } td { (p.unit) } td { (p.origin) }
+                        td { (p.measured_on) } td.note { (p.note) }
                     }
                 }
             }

@@ -1,4 +1,4 @@
-//! Curves, with what the paper says of them drawn in.
+//! Curves with the paper's statements drawn in.
 
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
@@ -19,7 +19,8 @@ const COLOURS: [RGBColor; 8] = [
 const PAPER: RGBColor = RGBColor(176, 120, 0);
 const SIZE: (u32, u32) = (1000, 420);
 
-/// One figure as SVG text. The first plot gives title and marks; curves of the same name share a colour and one line of the key.
+/// One figure as SVG text. Title and marks are those of the first plot; curves of the same name share a colour and a
+/// line of the key.
 pub fn draw(plots: &[(BackendKind, &Plot)]) -> String {
     let mut svg = String::new();
     {
@@ -31,7 +32,7 @@ pub fn draw(plots: &[(BackendKind, &Plot)]) -> String {
     svg
 }
 
-/// Over a logarithmic axis of sizes.
+/// A chart over a logarithmic axis of sizes.
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<LogCoord<f64>, RangedCoordf64>>;
 
 fn paint(
@@ -85,7 +86,7 @@ fn paint(
     Ok(())
 }
 
-/// What the paper says, over the x axis from `x0` to `x1` and up to `top`.
+/// Draws the paper's statements over the x axis from `x0` to `x1` and up to `top`.
 fn paint_marks(
     chart: &mut Chart<'_, '_>,
     marks: &[Mark],
@@ -153,7 +154,7 @@ fn paint_curves(chart: &mut Chart<'_, '_>, plots: &[(BackendKind, &Plot)]) -> Re
     Ok(())
 }
 
-/// How the lines of each backend are drawn.
+/// The line styles of the drawn backends.
 pub fn styles<T>(drawn: &[(BackendKind, T)]) -> String {
     let style = |(backend, _): &(BackendKind, T)| match backend {
         BackendKind::Rtl => "RTL solid",

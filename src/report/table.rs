@@ -5,13 +5,15 @@ use maud::{Markup, html};
 use crate::repro::Outcome;
 use crate::repro::row::{Row, number};
 
-/// Rows that ours is held against something in, and folded away under them the values without: points of curves mostly.
+/// The compared rows, and below them, folded, the values without bounds: mostly points of curves.
 pub fn rows(outcomes: &[&Outcome]) -> Markup {
     let Some(first) = outcomes.first() else { return html! {} };
     let (compared, values): (Vec<&Row>, Vec<&Row>) = first.rows.iter().partition(|r| r.is_compared());
     html! {
         @if !compared.is_empty() { (table(outcomes, &compared)) }
-        @if !values.is_empty() { details { summary { "All " (values.len()) " values without bounds" } (table(outcomes, &values)) } }
+        @if !values.is_empty() {
+            details { summary { "All " (values.len()) " values without bounds" } (table(outcomes, &values)) }
+        }
     }
 }
 
@@ -48,10 +50,12 @@ fn cells(outcome: &Outcome, name: &str) -> Markup {
     }
 }
 
-/// A few parameters in full, many folded away.
+/// Up to six parameters in full, more of them folded.
 fn depends(row: &Row) -> Markup {
     let names = row.depends_on.join(", ");
     html! {
-        @if row.depends_on.len() <= 6 { (names) } @else { details { summary { (row.depends_on.len()) " parameters" } (names) } }
+        @if row.depends_on.len() <= 6 { (names) } @else {
+            details { summary { (row.depends_on.len()) " parameters" } (names) }
+        }
     }
 }

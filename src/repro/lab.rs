@@ -1,5 +1,6 @@
-//! Where experiments are performed. An experiment is a function that asks a [`Lab`] for measurements and writes rows. It runs twice: once
-//! to write down the jobs that it asks for, so that all jobs of all experiments run side by side and none twice, and once with the answers.
+//! The frame of the experiments. An experiment is a function that asks a [`Lab`] for measurements and writes rows. It
+//! runs twice: first to collect its jobs, then with their results. All jobs of all experiments run side by side, each
+//! once.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -12,23 +13,23 @@ use crate::harness::params::Table;
 
 /// A machine whose experiments are performed in a [`Lab`].
 pub trait Subject: Sized + 'static {
-    /// As on the command line.
+    /// Name on the command line.
     const NAME: &'static str;
-    /// Parameters that every checked statement depends on.
+    /// The parameters that every checked statement depends on.
     const HARDWARE: &'static [&'static str];
 
     type Config: Table;
-    /// What an experiment does.
+    /// The work of an experiment.
     type Run: Copy + Sync;
     /// A simulation that depends on nothing else: equal jobs have equal results.
     type Job: Clone + Debug + PartialEq + Sync;
-    /// What comes out of a job; the default stands for it while jobs are written down.
+    /// The result of a job; the default stands for it while the lab collects jobs.
     type Measured: Clone + Default + Send + Sync;
     type Error: Send;
 
     fn perform(run: Self::Run, lab: &mut Lab<'_, Self>);
 
-    /// About how long a job takes, in any unit: the long ones begin first.
+    /// Approximate run time of a job, in any unit: the longest jobs start first.
     fn cost(job: &Self::Job) -> u64;
 
     /// Runs a job.
@@ -38,14 +39,14 @@ pub trait Subject: Sized + 'static {
     fn measure(job: &Self::Job) -> Result<Self::Measured, Self::Error>;
 }
 
-/// An experiment, and what it does.
+/// An experiment with its function.
 pub type Entry<R> = (Experiment, R);
 
 pub const fn entry<R: Copy>(id: &'static str, figure: &'static str, title: &'static str, run: R) -> Entry<R> {
     (Experiment { id, figure, title }, run)
 }
 
-/// Performs the experiments that are asked for. `done` is told how much of how much has been simulated.
+/// Runs the requested experiments. `done` receives the simulated cost and the total cost.
 ///
 /// # Errors
 /// The first job that fails.
@@ -106,7 +107,7 @@ enum Bench<'a, S: Subject> {
     Measured(&'a [(S::Job, S::Measured)]),
 }
 
-/// One experiment on one backend, under way.
+/// One experiment on one backend, while it runs.
 pub struct Lab<'a, S: Subject> {
     base: &'a S::Config,
     full: bool,
@@ -134,24 +135,24 @@ impl<'a, S: Subject> Lab<'a, S> {
         }
     }
 
-    /// An experiment that is one job by itself, and asks for no others.
+    /// A lab for an experiment that is one job by itself and asks for no others.
     pub fn alone(experiment: Experiment, backend: BackendKind, base: &'a S::Config, full: bool) -> Lab<'a, S> {
         Lab::new(experiment, backend, base, full, Bench::Measured(&[]))
     }
 
-    /// The machine as the user set it.
+    /// The machine's configuration as the user set it.
     pub fn config(&self) -> &'a S::Config {
         self.base
     }
 
-    /// The value of a parameter of the machine as the user set it.
+    /// The user's value of a parameter.
     pub fn value(&self, name: &str) -> f64 {
         self.base
             .get(name)
             .expect("an experiment names parameters of the table")
     }
 
-    /// The machine with some parameters otherwise.
+    /// The user's configuration with some parameters changed.
     pub fn with(&self, changes: &[(&str, f64)]) -> S::Config {
         let mut config = self.base.clone();
         for (name, value) in changes {
@@ -165,12 +166,12 @@ impl<'a, S: Subject> Lab<'a, S> {
         self.outcome.backend
     }
 
-    /// Whether all trials are asked for.
+    /// Whether the user asked for the full trial counts.
     pub fn is_full(&self) -> bool {
         self.full
     }
 
-    /// How often something is tried: on the RTL, on the model, and if all trials are asked for.
+    /// Trial count on the RTL, on the model, or the full one if the user asked for it.
     pub fn volume(&self, on_rtl: u32, on_model: u32, full: u32) -> u32 {
         match self.backend() {
             _ if self.full => full,
@@ -179,7 +180,7 @@ impl<'a, S: Subject> Lab<'a, S> {
         }
     }
 
-    /// What comes out of a job.
+    /// The result of a job.
     pub fn ask(&self, job: S::Job) -> S::Measured {
         match &self.bench {
             Bench::Planning(asked) => {
@@ -202,28 +203,28 @@ impl<'a, S: Subject> Lab<'a, S> {
         self.outcome.rows.push(spec.measured(ours, of, &self.table));
     }
 
-    /// The origin of the bounds of all checks from here on: the paper until this is called.
+    /// Sets the origin of the bounds of all later checks; until then it is the paper.
     pub fn bounds_by(&mut self, origin: Origin) {
         self.bounds_by = origin;
     }
 
-    /// A statement without a number: passes within bounds that leave it no other reading.
+    /// A statement without a number. It passes within bounds that leave no other reading.
     pub fn check(&mut self, name: &str, quantity: &str, unit: &'static str, bounds: (f64, f64), ours: u32) {
         self.bounded(name, quantity, unit, bounds, self.bounds_by, ours);
     }
 
-    /// How often something went wrong: passes at 0.
+    /// A count of errors: passes at 0.
     pub fn none(&mut self, name: &str, quantity: &str, unit: &'static str, ours: u32) {
         self.check(name, quantity, unit, (0.0, 0.0), ours);
     }
 
-    /// How much was tried, which is our choice: passes from `least` on.
+    /// A count of trials, which is our choice: passes from `least` on.
     pub fn tried(&mut self, name: &str, quantity: &str, unit: &'static str, least: u32, ours: u32) {
         let bounds = (f64::from(least), f64::INFINITY);
         self.bounded(name, quantity, unit, bounds, Origin::Ours, ours);
     }
 
-    /// The same where it is known exactly.
+    /// A count of trials that is known exactly: passes at `all`.
     pub fn done(&mut self, name: &str, quantity: &str, unit: &'static str, all: u32, ours: u32) {
         let bounds = (f64::from(all), f64::from(all));
         self.bounded(name, quantity, unit, bounds, Origin::Ours, ours);

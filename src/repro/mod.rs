@@ -1,4 +1,4 @@
-//! The tables and figures of the papers: what an experiment gives back. The experiments are with their machines.
+//! The tables and figures of the papers: the results of an experiment. Each machine has its own experiments.
 
 pub mod lab;
 pub mod pool;
@@ -14,26 +14,26 @@ use row::{BackendKind, Row};
 pub struct Experiment {
     /// `E7`.
     pub id: &'static str,
-    /// Where the paper shows it: `Fig. 11`.
+    /// Its place in the paper: `Fig. 11`.
     pub figure: &'static str,
     pub title: &'static str,
 }
 
-/// Experiments to run; `C` is the configuration from which they start, or the settings that give it.
+/// A request to run experiments; `C` is the base configuration, or the settings that give it.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a, C> {
     /// Ids; empty for all.
     pub experiments: &'a [&'a str],
     pub backends: &'a [BackendKind],
     pub config: &'a C,
-    /// As many trials as the machine's list says, where fewer are usual to save time.
+    /// Run the full trial counts instead of the shortened defaults.
     pub full: bool,
-    /// How many simulations run side by side. Results do not depend on it.
+    /// Number of simulations side by side. Results do not depend on it.
     pub threads: usize,
 }
 
 impl<'a, C> Request<'a, C> {
-    /// The same from another configuration.
+    /// The same request with another configuration.
     pub fn on<D>(&self, config: &'a D) -> Request<'a, D> {
         Request {
             experiments: self.experiments,
@@ -49,7 +49,7 @@ impl<'a, C> Request<'a, C> {
     }
 }
 
-/// One of the values a scenario can give.
+/// One of the values that a scenario measures.
 #[derive(Debug)]
 pub struct Quantity {
     pub name: &'static str,
@@ -69,7 +69,7 @@ pub const fn mb_s(name: &'static str, what: &'static str) -> Quantity {
     }
 }
 
-/// What one experiment found on one backend.
+/// The results of one experiment on one backend.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub experiment: Experiment,
@@ -96,13 +96,13 @@ impl Outcome {
 /// Axes of a plot of throughput.
 pub const THROUGHPUT: [&str; 2] = ["transfer size, KB", "MB/s"];
 
-/// One figure: curves, of throughput over transfer size or of something else, and what the paper's text says of them.
+/// One figure: curves, mostly of throughput over transfer size, and the statements of the paper's text about them.
 #[derive(Clone, Debug)]
 pub struct Plot {
-    /// `fig11`; plots of the same name from two backends are drawn into one.
+    /// `fig11`; plots with the same id from two backends share one drawing.
     pub id: &'static str,
     pub title: String,
-    /// What x and y are, with units; x is drawn to base 2.
+    /// Quantity and unit of x and y; the scale of x is logarithmic, to base 2.
     pub axes: [&'static str; 2],
     pub curves: Vec<Curve>,
     pub marks: Vec<Mark>,
@@ -111,12 +111,13 @@ pub struct Plot {
 #[derive(Clone, Debug)]
 pub struct Curve {
     pub name: String,
-    /// In the units of the plot's axes, KB (1024 B) and MB/s (10^6 B/s) for throughput; by rising x.
+    /// Points by rising x, in the units of the plot's axes: KB (1024 B) and MB/s (10^6 B/s) for throughput.
     pub points: Vec<(f64, f64)>,
 }
 
 impl Curve {
-    /// The size of the peak: the greatest of those within 0.1 % of the greatest throughput, so the end of a flat top. NaN without points.
+    /// The size at the peak, at the end of a flat top: the greatest size within 0.1 % of the greatest throughput. NaN
+    /// without points.
     pub fn argmax(&self) -> f64 {
         let top = greatest(self.points.iter().map(|p| p.1));
         self.points
@@ -126,17 +127,17 @@ impl Curve {
             .map_or(f64::NAN, |p| p.0)
     }
 
-    /// The throughput at a size that was measured, or NaN.
+    /// The throughput at a measured size, or NaN.
     pub fn at(&self, kb: f64) -> f64 {
         self.points.iter().find(|p| p.0 == kb).map_or(f64::NAN, |p| p.1)
     }
 
-    /// The least step from one point to the next, from `from_kb` on: positive means rising everywhere.
+    /// The least step from one point to the next, from `from_kb` on. Positive: the curve rises everywhere.
     pub fn least_step(&self, from_kb: f64) -> f64 {
         least(self.steps(from_kb))
     }
 
-    /// The greatest step from one point to the next, from `from_kb` on: negative means falling everywhere.
+    /// The greatest step from one point to the next, from `from_kb` on. Negative: the curve falls everywhere.
     pub fn greatest_step(&self, from_kb: f64) -> f64 {
         greatest(self.steps(from_kb))
     }
@@ -151,19 +152,19 @@ impl Curve {
     }
 }
 
-/// The least of some values; NaN where one is, or where there is none: what was not measured meets no check.
+/// The least of some values; NaN if one is NaN or there is none, so that a missing measurement passes no check.
 pub fn least(values: impl Iterator<Item = f64>) -> f64 {
     values
         .reduce(|a, b| if a.is_nan() || a < b { a } else { b })
         .unwrap_or(f64::NAN)
 }
 
-/// The greatest of some values, with the same care.
+/// The greatest of some values, with NaN as in [`least`].
 pub fn greatest(values: impl Iterator<Item = f64>) -> f64 {
     -least(values.map(|v| -v))
 }
 
-/// A statement of the paper, as it is drawn into a plot.
+/// A statement of the paper, drawn into a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mark {
     /// A throughput in MB/s.
@@ -176,7 +177,7 @@ pub enum Mark {
     },
 }
 
-/// A latency taken apart: bars in the order they happen.
+/// The parts of a latency: bars in order of time.
 #[derive(Clone, Debug)]
 pub struct Breakdown {
     pub title: String,
@@ -188,21 +189,21 @@ pub struct Item {
     pub name: &'static str,
     /// The paper's value, us.
     pub paper: f64,
-    /// Whether the paper states it; else it is the rest of its total.
+    /// Whether the paper states it; else it is the remainder of the paper's total.
     pub is_stated: bool,
     pub ours_us: f64,
 }
 
-/// What was noted of a stretch of a run.
+/// A record of a part of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// What was committed.
+    /// The committed events.
     pub events: Vec<Event>,
-    /// Bytes in PE 1's receive FIFO, from each instant on.
+    /// Bytes in PE 1's receive FIFO from each instant on.
     pub fifo: Vec<(Picos, u32)>,
 }
 
-/// A short run, for the time-space diagram and the occupancy of links and FIFO.
+/// A short run, for the time-space diagram and for the occupancy of links and FIFO.
 #[derive(Clone, Debug)]
 pub struct Trace {
     pub title: String,

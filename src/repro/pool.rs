@@ -1,10 +1,11 @@
-//! Independent simulations side by side: the results are those of one after the other.
+//! Runs independent simulations side by side; the results are the same as in sequence.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Runs `job` on every item, at most `threads` at a time, and gives the results in the items' order. An error stops what has not begun; of several the first in the items' order among those that ran is given.
+/// Runs `job` on every item, at most `threads` at a time, and returns the results in the items' order. After an error
+/// no new job starts. Of several errors, the first in the items' order is returned.
 pub fn run<T: Sync, R: Send, E: Send>(
     items: &[T],
     threads: usize,
@@ -26,7 +27,7 @@ pub fn run<T: Sync, R: Send, E: Send>(
             });
         }
     });
-    // After an error the rest never ran: the error is before the first empty slot or behind it, but it is there.
+    // After an error the remaining jobs never ran; the error stands before or behind their empty slots.
     let ran: Vec<_> = slots
         .into_iter()
         .filter_map(|s| s.into_inner().expect("no panic under this lock"))
@@ -39,7 +40,7 @@ fn next_of<'a, T, S>(next: &AtomicUsize, items: &'a [T], slots: &'a [S]) -> Opti
     Some((items.get(at)?, slots.get(at)?))
 }
 
-/// How many simulations this machine runs side by side.
+/// Number of simulations that this computer runs side by side.
 pub fn threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,10 +1,10 @@
-//! A row of results: one quantity of the paper, ours beside it, and what the agreement is worth.
+//! A row of results: a quantity of the paper, our value beside it, and the worth of the agreement.
 
 use serde::Serialize;
 
 use crate::harness::params::Param;
 
-/// Which making of the machine a row was measured on.
+/// The implementation of the machine that a row was measured on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BackendKind {
@@ -23,15 +23,17 @@ impl BackendKind {
     }
 }
 
-/// What the agreement of a row with its source is worth.
+/// The worth of a row's agreement with its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A source gives a number, and no parameter the row depends on was measured or fitted on the row's own row or figure, or derived from one that was.
+    /// A source gives a number, and the row can predict it: no parameter of the row was measured or fitted on the row's
+    /// own row or figure, or derived from one that was.
     Prediction,
-    /// A source gives a number, and some parameter was: the row mostly gives its input back.
+    /// A source gives a number, and a parameter of the row was measured or fitted on it: the row mostly returns its
+    /// input.
     Calibrated,
-    /// A source states something without a value, and the statement is checked.
+    /// A source makes a statement without a value, and the row checks it.
     Criterion,
     /// No source states it: a check of ours.
     Own,
@@ -48,17 +50,17 @@ impl Kind {
     }
 }
 
-/// Where the bounds of a row come from.
+/// Origin of the bounds of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// The paper states them, or what leaves no others: every word comes, each flag counts once.
+    /// The paper states them, or leaves no others: every word arrives, each flag counts once.
     Paper,
-    /// Another source does, which the experiment names.
+    /// Another source states them; the experiment names it.
     Public,
-    /// Worked out by us; the row's `formula` says how.
+    /// We derived them; the row's `formula` says how.
     Formula,
-    /// Chosen by us: a tolerance, or how much is to be tried.
+    /// We chose them: a tolerance, or a number of trials.
     Ours,
 }
 
@@ -81,13 +83,13 @@ pub enum Paper {
     Range(f64, f64),
 }
 
-/// Where a parameter's value came from, as far as the kind of a row needs to know it.
+/// Origin of a parameter's value, as far as the kind of a row depends on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Provenance {
     pub name: &'static str,
-    /// Places of the paper it was measured or fitted on: `fig11`, `fig7.header_read`, `sec6.1.peak`.
+    /// Places of the paper that it was measured or fitted on: `fig11`, `fig7.header_read`, `sec6.1.peak`.
     pub measured_on: &'static [&'static str],
-    /// Parameters its value was computed from.
+    /// Parameters that its value was computed from.
     pub derived_from: &'static [&'static str],
 }
 
@@ -109,8 +111,8 @@ fn figure(place: &str) -> &str {
     &place[..end.unwrap_or(place.len())]
 }
 
-/// Whether one of these parameters, or what it was derived from, was measured or fitted on the figure of one of these places. A name that is not in
-/// `table` is a bug of the experiment.
+/// Whether one of these parameters, or a parameter it was derived from, was measured or fitted on the figure of one of
+/// these places. A name that is not in `table` is a bug of the experiment.
 fn is_calibrated(places: &[&str], depends_on: &[&str], table: &[Provenance]) -> bool {
     let mut open: Vec<&str> = depends_on.to_vec();
     let mut seen: Vec<&str> = Vec::new();
@@ -130,7 +132,7 @@ fn is_calibrated(places: &[&str], depends_on: &[&str], table: &[Provenance]) -> 
     false
 }
 
-/// Bounds, and where they come from.
+/// Bounds and their origin.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     low: f64,
@@ -138,7 +140,7 @@ struct Bounds {
     by: Origin,
 }
 
-/// What an experiment says of a row before it is measured.
+/// The description of a row before its measurement.
 #[derive(Clone, Debug)]
 pub struct Spec {
     row: String,
@@ -155,7 +157,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// `row` begins with the figure or section it belongs to: `fig7.total`.
+    /// `row` begins with its figure or section: `fig7.total`.
     pub fn new(row: impl Into<String>, quantity: impl Into<String>, unit: &'static str) -> Spec {
         Spec {
             row: row.into(),
@@ -172,41 +174,41 @@ impl Spec {
         }
     }
 
-    /// The number that the source states; not one that we worked out from it.
+    /// The number that the source states, not one that we derived from it.
     pub fn paper(mut self, value: f64) -> Spec {
         self.paper = Some(Paper::Value(value));
         self
     }
 
-    /// The range that the source states, which the row must meet.
+    /// The range that the source states; the row must lie in it.
     pub fn paper_range(mut self, low: f64, high: f64) -> Spec {
         self.paper = Some(Paper::Range(low, high));
         self.bounded(low, high, Origin::Paper)
     }
 
-    /// The row passes when `low <= ours <= high`, which are our choice.
+    /// The row passes when `low <= ours <= high`; the bounds are our choice.
     pub fn within(self, low: f64, high: f64) -> Spec {
         self.bounded(low, high, Origin::Ours)
     }
 
-    /// The same with bounds that the paper states.
+    /// The same, with bounds that the paper states.
     pub fn stated(self, low: f64, high: f64) -> Spec {
         self.bounded(low, high, Origin::Paper)
     }
 
-    /// The same with bounds that we worked out, and `how`.
+    /// The same, with bounds that we derived; `how` is the formula.
     pub fn by_formula(mut self, low: f64, high: f64, how: &'static str) -> Spec {
         self.formula = Some(how);
         self.bounded(low, high, Origin::Formula)
     }
 
-    /// A value that we worked out, and `how`: shown, not checked.
+    /// A value that we derived, by the formula `how`: shown, not checked.
     pub fn beside(mut self, value: f64, how: &'static str) -> Spec {
         (self.expected, self.formula) = (Some(value), Some(how));
         self
     }
 
-    /// The same, and the row passes when it differs by at most this share of it.
+    /// The same; the row passes when it differs by at most this share of the value.
     pub fn near(self, value: f64, share: f64, how: &'static str) -> Spec {
         let (low, high) = (value * (1.0 - share), value * (1.0 + share));
         self.beside(value, how).by_formula(low, high, how)
@@ -217,19 +219,19 @@ impl Spec {
         self
     }
 
-    /// The source states in words what the row checks, though the bounds are ours.
+    /// The source states in words what the row checks; the bounds are ours.
     pub fn says(mut self) -> Spec {
         self.is_statement = true;
         self
     }
 
-    /// Other places where the paper states the same quantity, besides the figure that begins the row's name.
+    /// Other places where the paper states the same quantity, beside the figure in the row's name.
     pub fn also_at(mut self, places: &[&'static str]) -> Spec {
         self.places.extend(places);
         self
     }
 
-    /// The parameters `ours` depends on; a name given twice counts once.
+    /// The parameters that `ours` depends on; a repeated name counts once.
     pub fn depends(mut self, names: &[&'static str]) -> Spec {
         for name in names {
             if !self.depends_on.contains(name) {
@@ -239,13 +241,14 @@ impl Spec {
         self
     }
 
-    /// An RTL or memory parameter and another value of it, with which the row must come out different, where the usual ones do not tell.
+    /// An RTL or memory parameter and another value of it that must change the row. For rows that the usual parameters
+    /// do not move.
     pub fn moves_with(mut self, name: &'static str, value: f64) -> Spec {
         self.moves_with = Some((name, value));
         self
     }
 
-    /// The one place where a row's kind is decided; none for a value that nothing is held against.
+    /// Decides a row's kind, in this one place; none for a value without a comparison.
     fn kind(&self, table: &[Provenance]) -> Option<Kind> {
         let places: Vec<&str> = self.places.iter().copied().chain([self.row.as_str()]).collect();
         let calibrated = is_calibrated(&places, &self.depends_on, table);
@@ -258,7 +261,7 @@ impl Spec {
         }
     }
 
-    /// The row, given what was measured. A measurement that is not a number passes no check.
+    /// The row with its measurement. A NaN passes no check.
     pub fn measured(self, ours: f64, of: Source, table: &[Provenance]) -> Row {
         Row {
             machine: of.machine,
@@ -282,7 +285,7 @@ impl Spec {
     }
 }
 
-/// Whose measurement it is.
+/// Origin of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
     pub machine: &'static str,
@@ -298,31 +301,33 @@ pub struct Row {
     pub row: String,
     pub quantity: String,
     pub unit: &'static str,
-    /// What a source states, a number or a pair of them; null where it gives none.
+    /// The source's number, or its range as a pair; null without either.
     pub paper: Option<Paper>,
-    /// What `formula` gives, where it gives a value.
+    /// The value of `formula`, where it gives one.
     pub expected: Option<f64>,
-    /// Null in JSON when the measurement failed.
+    /// Our measurement; null in JSON when it failed.
     pub ours: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// Null where there are no bounds.
+    /// Null without bounds.
     pub bounds_by: Option<Origin>,
-    /// How we worked out what is expected, or the bounds.
+    /// Our derivation of the expected value or of the bounds.
     pub formula: Option<&'static str>,
-    /// Null where the row has neither a number of a source, nor bounds, nor an expected value.
+    /// Null where the row has no number of a source, no bounds and no expected value.
     pub kind: Option<Kind>,
     pub depends_on: Vec<&'static str>,
     /// Null where nothing is checked.
     pub pass: Option<bool>,
     pub backend: BackendKind,
-    /// An RTL or memory parameter and a value of it with which the row must come out different, where the usual ones (IO clock, Sender gap) do not tell.
+    /// An RTL or memory parameter and a value of it that must change the row, where the usual ones (IO clock, Sender
+    /// gap) do not.
     #[serde(skip)]
     pub moves_with: Option<(&'static str, f64)>,
 }
 
 impl Row {
-    /// Ours against the source's number, or what is expected, percent; against the nearer end of a range, 0 within it.
+    /// Difference from the source's number or from the expected value, in percent; from the nearer end of a range, 0
+    /// within it.
     pub fn difference(&self) -> Option<f64> {
         let against = match (self.paper, self.expected) {
             (Some(Paper::Value(value)), _) | (None, Some(value)) => value,
@@ -336,12 +341,12 @@ impl Row {
         self.pass == Some(false)
     }
 
-    /// Whether there is anything that ours is held against: otherwise it is a value, a point of a curve mostly.
+    /// Whether the row has a comparison; otherwise it is a plain value, mostly a point of a curve.
     pub fn is_compared(&self) -> bool {
         self.kind.is_some()
     }
 
-    /// `+1.2 %`; empty where there is nothing to compare with.
+    /// `+1.2 %`; empty without a comparison.
     pub fn difference_text(&self) -> String {
         // Adding zero turns -0 into 0.
         let tenths = |d: f64| (d * 10.0).round() / 10.0 + 0.0;
@@ -349,7 +354,7 @@ impl Row {
             .map_or(String::new(), |d| format!("{:+.1} %", tenths(d)))
     }
 
-    /// `7.00 us`, `6.00 to 8.00 KB`; in brackets what a formula of ours gives; empty where there is neither.
+    /// `7.00 us` or `6.00 to 8.00 KB`; the value of our formula in brackets; empty without either.
     pub fn paper_text(&self) -> String {
         let unit = self.unit;
         match (self.paper, self.expected) {
@@ -370,7 +375,7 @@ impl Row {
         }
     }
 
-    /// Where the bounds come from; of a formula, how it goes.
+    /// The origin of the bounds, or the formula.
     pub fn bounds_by_text(&self) -> String {
         match (self.bounds_by, self.formula) {
             (_, Some(how)) => format!("formula: {how}"),
@@ -392,7 +397,7 @@ impl Row {
     }
 }
 
-/// A value with as many places as its size asks for.
+/// A value with a number of decimals that depends on its size.
 pub fn number(v: f64) -> String {
     match v.abs() {
         a if a.is_nan() => "–".into(),
@@ -575,7 +580,8 @@ mod tests {
             serde_json::to_string(&row).unwrap(),
             r#"{"machine":"cenju3","experiment":"E2","row":"fig7.total","quantity":"latency","unit":"us","paper":7.0,"#
                 .to_owned()
-                + r#""expected":null,"ours":7.7,"low":6.5,"high":7.5,"bounds_by":"ours","formula":null,"kind":"calibrated","depends_on":["header_read"],"pass":false,"backend":"rtl"}"#
+                + r#""expected":null,"ours":7.7,"low":6.5,"high":7.5,"bounds_by":"ours","formula":null,"#
+                 + r#""kind":"calibrated","depends_on":["header_read"],"pass":false,"backend":"rtl"}"#
         );
         assert!((row.difference().unwrap() - 10.0).abs() < 1e-9);
         assert_eq!(

@@ -1,23 +1,24 @@
-//! What the rows of a machine come to.
+//! The summary of a machine's rows.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use super::row::{Kind, Origin, Row};
 
-/// Counts of rows. A row measured on two backends is two checks, and one prediction: the measurement of the source is the same.
+/// Counts of rows. A row measured on two backends is two checks and one prediction, because the source's measurement is
+/// the same.
 #[derive(Clone, Debug)]
 pub struct Summary<'a> {
-    /// Rows with bounds, and how many of them are within.
+    /// Rows with bounds, and the number of them within.
     pub checks: usize,
     pub met: usize,
-    /// Rows whose bounds are of this origin.
+    /// Rows with bounds of this origin.
     pub bounds_by: [(Origin, usize); 4],
     /// Different rows of this kind.
     pub kinds: [(Kind, usize); 4],
-    /// The prediction that is farthest from its source's number, and the first of those; it need not be a check.
+    /// The first of the predictions with the greatest difference from the source's number; it need not be a check.
     pub worst: Option<&'a Row>,
-    /// Different rows that nothing is held against.
+    /// Different rows without a comparison.
     pub values: usize,
 }
 
@@ -48,7 +49,8 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// `2 of 3 checks met; bounds by paper 1, ours 2; kinds: prediction 2, criterion 1; worst prediction fig14.peak -12.5 %; values without bounds 1`
+/// `2 of 3 checks met; bounds by paper 1, ours 2; kinds: prediction 2, criterion 1;`
+/// `worst prediction fig14.peak -12.5 %; values without bounds 1`
 impl fmt::Display for Summary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fn list<T>(counts: &[(T, usize)], name: impl Fn(&T) -> &'static str) -> Option<String> {
@@ -110,7 +112,7 @@ mod tests {
             "2 of 3 checks met; bounds by paper 1, ours 2; kinds: prediction 2, criterion 1; \
              worst prediction fig14.peak -12.5 %; values without bounds 1"
         );
-        // What was not measured is the worst.
+        // A missing measurement is the worst.
         let lost = row(plateau(), f64::NAN, BackendKind::Rtl);
         assert_eq!(
             Summary::of(&[&rows[2], &lost]).worst.map(|r| r.row.as_str()),

@@ -1,23 +1,25 @@
-//! What rows depend on: parameters of the table that move them. `tests/cenju3/criteria/depends.rs` changes every parameter and holds each row to its list.
+//! The parameters that each row depends on, because they move it. `tests/cenju3/criteria/depends.rs` changes every
+//! parameter and compares each row with its list.
 //!
-//! Latencies feel every clock and delay before them in hundredths of a microsecond: they decide where a step falls between two clock edges.
+//! Latencies depend on every clock and delay before them by hundredths of a microsecond: these decide the clock edge at
+//! which a step falls.
 
-/// The wire format, which no one can change.
+/// The wire format, which is fixed.
 pub const FORMAT: [&str; 3] = ["link_bytes", "packet_bytes", "header_bytes"];
 const CLOCKS: [&str; 4] = ["io_period", "io_phase", "net_period", "net_phase"];
 /// Idle time between packets.
 const PACE: [&str; 2] = ["s_gap", "sync_idle"];
-/// The way through the switches.
+/// The path through the switches.
 pub const PATH: [&str; 3] = ["stages", "sync_cycles", "switch_cycles"];
 const MEMORY: [&str; 3] = ["mem_read_latency", "mem_write_latency", "mem_overhead"];
-/// What the kernel needs to queue a parcel and start the Sender.
+/// The kernel's work to queue a parcel and start the Sender.
 pub const QUEUE: [&str; 2] = ["ext_access", "copy_rate"];
-/// What may wait before a Receiver that stands.
+/// The buffers in front of a Receiver that is stopped.
 const HIDE: [&str; 2] = ["r_thresh", "buf_flits"];
-/// What the receiving CPU does after a DMA.
+/// The receiving CPU's work after a DMA.
 const AFTER: [&str; 3] = ["irq_recognition", "handler", "postinval_rate"];
 
-/// Lists put together; a name that is in two counts once.
+/// Lists put together; a name in two of them counts once.
 pub fn all(lists: &[&[&'static str]]) -> Vec<&'static str> {
     let mut names = Vec::new();
     for name in lists.iter().copied().flatten() {
@@ -33,7 +35,7 @@ pub fn but(list: &[&'static str], set: &[&str]) -> Vec<&'static str> {
     list.iter().copied().filter(|name| !set.contains(name)).collect()
 }
 
-/// One packet's way through the hardware.
+/// The path of one packet through the hardware.
 pub fn packet() -> Vec<&'static str> {
     all(&[
         &["link_bytes", "header_bytes", "bus_bytes"],
@@ -57,7 +59,7 @@ pub fn word() -> Vec<&'static str> {
     all(&[&packet(), &kernels, &["user_level", "queue_headers"]])
 }
 
-/// DMA transfers with the Receiver standing while the kernel invalidates.
+/// DMA transfers; the Receiver is stopped while the kernel invalidates.
 pub fn stopped() -> Vec<&'static str> {
     let bursts = ["bus_bytes", "burst_beats"];
     let parcels = ["parcel_max", "queue_headers"];
@@ -66,7 +68,7 @@ pub fn stopped() -> Vec<&'static str> {
     ])
 }
 
-/// DMA transfers that nothing holds up.
+/// DMA transfers without any stall.
 pub fn flowing() -> Vec<&'static str> {
     all(&[&FORMAT, &["net_period", "io_period", "mem_overhead"], &PACE])
 }
@@ -77,7 +79,7 @@ pub fn one_dma() -> Vec<&'static str> {
     all(&[&FORMAT, &but(&CLOCKS, &["io_phase"]), &PACE, &PATH, &MEMORY, &others])
 }
 
-/// What the sending CPU does for a `CJrmwrite`.
+/// The sending CPU's work for a `CJrmwrite`.
 const CALL: [&str; 5] = [
     "syscall",
     "check_translate",
@@ -86,7 +88,7 @@ const CALL: [&str; 5] = [
     "request_bytes",
 ];
 
-/// `CJrmwrite` one after the other, the receiving CPU invalidating before and after.
+/// Successive calls of `CJrmwrite`; the receiving CPU invalidates before and after each.
 pub fn rmwrite() -> Vec<&'static str> {
     all(&[&stopped(), &CALL, &["preinval_rate", "piece_bytes", "pipelined"]])
 }

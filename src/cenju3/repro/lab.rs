@@ -1,4 +1,4 @@
-//! What is measured for the experiments: scenarios on machines of their own, and curves made of them.
+//! The measurements of the experiments: scenarios on machines of their own, and the curves made of them.
 
 use super::measure::{MeasureError, measure};
 use crate::cenju3::Cenju3;
@@ -14,31 +14,32 @@ pub type Lab<'a> = lab::Lab<'a, Cenju3>;
 /// Transfer sizes of every throughput curve, KB.
 pub const SIZES_KB: [f64; 13] = [0.5, 1.0, 2.0, 4.0, 6.0, 6.5, 7.0, 7.5, 8.0, 16.0, 32.0, 64.0, 128.0];
 
-/// What is done on a machine of its own.
+/// The scenario of one machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
     /// One message of one word as a bare parcel, PE 0 to PE 1.
     OneWord,
-    /// One word by `CJrmwrite` to and fro `rounds` times.
+    /// One word by `CJrmwrite` to PE 1 and back, `rounds` times.
     PingPong { rounds: u32 },
-    /// `calls` of `CJrmwrite` one after the other. Without a receiver, PE 1 takes everything at wire speed and its CPU does nothing.
+    /// `calls` successive calls of `CJrmwrite`. Without a receiver, PE 1 takes everything at wire speed and its CPU is
+    /// idle.
     Rmwrite { bytes: u32, calls: u32, receiver: bool },
-    /// `transfers` by DMA parcels that are queued as fast as they go, with what PE 1's kernel does at the end of each.
+    /// `transfers` DMA parcels, queued as fast as possible; `at_end` is the work of PE 1's kernel after each.
     Stream { bytes: u32, transfers: u32, at_end: AtEnd },
 }
 
-/// What the receiving kernel does when a DMA transfer is stored.
+/// The receiving kernel's work after a DMA transfer is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtEnd {
     /// Nothing: the hardware alone.
     Nothing,
-    /// The Receiver stands while the kernel invalidates the whole transfer.
+    /// The Receiver is stopped while the kernel invalidates the whole transfer.
     InvalidateStopped,
-    /// The transfer is cut into pieces; one is invalidated while the next is stored.
+    /// The transfer is cut into pieces; the kernel invalidates one while the next is stored.
     InvalidatePieces,
 }
 
-/// One machine and what is done on it.
+/// One machine and its scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     pub backend: BackendKind,
@@ -47,7 +48,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// About how long it takes to simulate, so that the long ones begin first.
+    /// Approximate time to simulate it: the longest jobs start first.
     pub fn cost(&self) -> u64 {
         let bytes = match self.what {
             What::OneWord => 64,
@@ -70,27 +71,27 @@ const QUANTITIES: [Quantity; 19] = [
     us("switch", "network switching"),
     us("header_write", "packet header written"),
     us("total", "Sender start to packet header in memory"),
-    us("irq", "from there to interrupt recognised"),
+    us("irq", "packet header in memory to interrupt recognised"),
     us("recognised", "Sender start to interrupt recognised"),
-    us("round_trip", "one word to and fro"),
-    us("one_way", "one word one way"),
+    us("round_trip", "one word, there and back"),
+    us("one_way", "one word, one way"),
     us("syscall", "user call to kernel"),
     us("kernel_to_start", "kernel to Sender start"),
     us("call_to_start", "user call to Sender start"),
     us("start_to_kernel", "Sender start to interrupt recognised"),
     us("receive_kernel", "interrupt recognised to data at the user"),
-    mb_s("steady_rate", "throughput in the steady state, without the first half"),
+    mb_s("steady_rate", "steady-state throughput, first half left out"),
     mb_s(
         "transfer_rate",
         "throughput from Sender start to the last byte in memory",
     ),
-    mb_s("link_rate", "what PE 0's link carries, headers included"),
+    mb_s("link_rate", "rate of PE 0's link, headers included"),
 ];
 
-/// What the value of that name is.
+/// The quantity of that name.
 ///
 /// # Panics
-/// No scenario gives a value of that name.
+/// No scenario has a quantity of that name.
 pub fn quantity(name: &str) -> &'static Quantity {
     QUANTITIES
         .iter()
@@ -98,19 +99,19 @@ pub fn quantity(name: &str) -> &'static Quantity {
         .unwrap_or_else(|| panic!("no quantity `{name}`"))
 }
 
-/// What came out of a scenario, from time stamps of that run.
+/// The results of a scenario, from the time stamps of its run.
 #[derive(Clone, Debug, Default)]
 pub struct Measurement {
-    /// Times in us and rates in MB/s, by name; NaN where there was nothing to measure.
+    /// Times in us and rates in MB/s, by name; NaN without a measurement.
     pub values: Vec<(&'static str, f64)>,
     /// When PE 0's link carried its first flit.
     pub first_flit: Option<Picos>,
-    /// Of a part that is worth a diagram; may be empty.
+    /// A part of the run that is worth a diagram; may be empty.
     pub record: Record,
 }
 
 impl Measurement {
-    /// A value by name; NaN where it was not measured, which meets no check.
+    /// A value by name; NaN without a measurement, which passes no check.
     pub fn get(&self, name: &str) -> f64 {
         self.values.iter().find(|v| v.0 == name).map_or(f64::NAN, |v| v.1)
     }
@@ -149,7 +150,7 @@ impl Lab<'_> {
         self.ask(Scenario { backend, config, what })
     }
 
-    /// A curve over all sizes: `point` says what is measured for a size in bytes, `value` which value of it is drawn.
+    /// A curve over all sizes. `point` gives the scenario for a size in bytes; `value` names the drawn value.
     pub fn curve(&self, name: &str, config: &Config, value: &str, point: impl Fn(u32) -> What) -> Curve {
         self.curve_on(self.backend(), name, config, value, point)
     }
@@ -169,7 +170,8 @@ impl Lab<'_> {
         }
     }
 
-    /// A row for each point of a curve, without a number of the paper: its figures' points are lost.
+    /// A row for each point of a curve. These rows have no number of the paper, because the points of its figures are
+    /// lost.
     pub fn point_rows(&mut self, prefix: &str, curve: &Curve, depends_on: &[&'static str]) {
         for (kb, mb_s) in &curve.points {
             let quantity = format!("{}, {kb} KB", curve.name);
@@ -180,7 +182,7 @@ impl Lab<'_> {
         }
     }
 
-    /// Keeps what was noted in a measurement, from PE 0's first event to the last, for the report.
+    /// Keeps the record of a measurement for the report, from PE 0's first event to the last.
     pub fn trace(&mut self, title: &str, measurement: &Measurement) {
         let record = measurement.record.clone();
         let events = &record.events;

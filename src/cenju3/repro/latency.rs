@@ -1,4 +1,4 @@
-//! E2, E3, E11: where the microseconds of one word go.
+//! E2, E3, E11: the parts of the latency of one word.
 
 use super::depends::{PATH, QUEUE, all, but, packet, word};
 use super::lab::{Lab, What, quantity};
@@ -7,7 +7,7 @@ use crate::repro::{Breakdown, Item};
 
 const PING_PONG: What = What::PingPong { rounds: 4 };
 
-/// One item of Fig. 7: the quantity, what it depends on, and what moves it.
+/// One item of Fig. 7: the quantity, the parameters it depends on, and one that must move it.
 struct Step {
     name: &'static str,
     depends_on: fn() -> Vec<&'static str>,
@@ -77,7 +77,7 @@ pub fn e2(lab: &mut Lab<'_>) {
     let total = m.get("total");
     let listed: f64 = items.iter().map(|i| i.ours_us).sum();
     items.push(Item {
-        name: "not listed, 7 us less the six: the Sender's start, the packet's own length",
+        name: "not listed (7 us less the six): start of the Sender, length of the packet",
         paper: 1.0,
         is_stated: false,
         ours_us: total - listed,
@@ -100,10 +100,10 @@ pub fn e2(lab: &mut Lab<'_>) {
         m.get("irq"),
     );
     lab.outcome.breakdowns.push(Breakdown {
-        title: "Fig. 7: where the 7 us of the hardware go".into(),
+        title: "Fig. 7: the 7 us of the hardware".into(),
         items,
     });
-    lab.trace("The way of one packet: one word from PE 0 to PE 1", &m);
+    lab.trace("The path of one packet: one word from PE 0 to PE 1", &m);
 }
 
 /// Fig. 8. One word by `CJrmwrite` between two user programs.
@@ -158,7 +158,7 @@ pub fn e3(lab: &mut Lab<'_>) {
         ours_us: m.get(name),
     });
     lab.outcome.breakdowns.push(Breakdown {
-        title: "Fig. 8: where the 33 us of CJrmwrite go".into(),
+        title: "Fig. 8: the 33 us of CJrmwrite".into(),
         items: items.into(),
     });
 }
@@ -173,13 +173,13 @@ pub fn e11(lab: &mut Lab<'_>) {
             .paper(9.0)
             .within(8.0, 10.0)
             .depends(&word())
-            // Of which the 9 us are no multiple.
+            // The clock period of which the 9 us are no multiple.
             .moves_with("io_period", 700.0),
         call - user,
     );
     lab.row(
-        Spec::new("sec7.1.one_way", "one word one way by user-level access", "us")
-            .by_formula(23.0, 25.0, "33 less 9 us, 1 us round it")
+        Spec::new("sec7.1.one_way", "one word, one way, by user-level access", "us")
+            .by_formula(23.0, 25.0, "33 - 9 us, within 1 us")
             .depends(&but(&word(), &["syscall", "check_translate", "user_level"]))
             .moves_with("mem_read_latency", 60.0),
         user,

@@ -1,4 +1,4 @@
-//! One scenario on one machine: host programs run, data are checked at the far end, and times are read from the events of that run.
+//! One scenario on one machine: host programs run, the far end checks the data, and the run's events give the times.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -28,13 +28,13 @@ type Sim = Cenju3Sim<AnyBackend>;
 
 const FROM: NodeId = NodeId(0);
 const TO: NodeId = NodeId(1);
-/// What is still under way when the last byte is in memory, responses and interrupts, is over after this.
+/// After this time, responses and interrupts that were under way with the last byte are over.
 const TAIL: Picos = Picos::from_ns(60_000);
-/// A bare message that has interrupted nobody by then never will.
+/// A bare message that has raised no interrupt by then never will.
 const MESSAGE_BOUND: Picos = Picos::from_ns(100_000_000);
-/// What a Receiver without CPU still has to store when the Sender is done is stored after this.
+/// After this time, a Receiver without a CPU has stored all that the Sender has sent.
 const SINK_TAIL: Picos = Picos::from_ns(10_000_000);
-/// Of transfers up to this size the last two are recorded for the report.
+/// For transfers up to this size, the report shows the last two.
 const RECORDED_BYTES: u32 = 8192;
 
 #[derive(Debug, Error)]
@@ -47,13 +47,13 @@ pub enum MeasureError {
     Sim(#[from] SimError),
     #[error(transparent)]
     Fault(#[from] Fault),
-    #[error("mem_bytes = {bytes} B is too little: {needed} B are needed, the kernel's included")]
+    #[error("mem_bytes = {bytes} B is too little: the transfers and the kernel need {needed} B")]
     MemoryTooSmall { bytes: u32, needed: u32 },
-    #[error("{what}: PE 1 did not get what PE 0 sent; first wrong byte at {at}")]
+    #[error("{what}: PE 1's data differ from the data that PE 0 sent, first at byte {at}")]
     Corrupt { what: String, at: Addr },
 }
 
-/// The machine of a configuration; the RTL leaves the wave that `probe` asks for.
+/// A machine with this configuration; the RTL writes the wave of `probe`.
 ///
 /// # Errors
 /// The configuration asks for RTL that was not built.
@@ -68,13 +68,13 @@ pub fn machine(backend: BackendKind, config: &Config, probe: &Probe) -> Result<A
 /// Runs the scenario.
 ///
 /// # Errors
-/// Memory too small for the transfers, a machine that does not boot or hangs, a refused transfer, a fault that interrupted, or data that did
-/// not arrive as they were sent.
+/// Memory too small for the transfers, a machine that does not boot or hangs, a refused transfer, an interrupting
+/// fault, or received data that differ from the sent ones.
 pub fn measure(scenario: &Scenario) -> Result<Measurement, MeasureError> {
     measure_with_wave(scenario, &Probe::default())
 }
 
-/// The same, and the RTL leaves the wave that `probe` asks for.
+/// The same; the RTL writes the wave of `probe`.
 ///
 /// # Errors
 /// As [`measure`].
@@ -94,7 +94,7 @@ pub fn measure_with_wave(scenario: &Scenario, probe: &Probe) -> Result<Measureme
                     pe.rmwrite(Addr(0), TO, Addr(call * bytes), bytes).await?;
                 }
                 if !receiver {
-                    // Nobody copies what comes by message, so the last byte may never be there to wait for.
+                    // Nobody copies the data of messages, so the last byte may never arrive.
                     pe.sent(Priority::Normal).await;
                     pe.host().delay(SINK_TAIL).await;
                 }
@@ -122,7 +122,7 @@ pub fn measure_with_wave(scenario: &Scenario, probe: &Probe) -> Result<Measureme
     }
 }
 
-/// A machine with events and stamps on, PE 0's user memory filled and PE 1's filled with something else.
+/// A machine with events and stamps on. PE 0's user memory holds the data to send, PE 1's holds other bytes.
 fn boot(machine: AnyBackend, config: Config, receiver: bool) -> Result<Sim, BootError> {
     let sinks: &[NodeId] = if receiver { &[] } else { &[TO] };
     let mut sim = Cenju3Sim::with_sinks(machine, config, sinks)?;
@@ -131,15 +131,16 @@ fn boot(machine: AnyBackend, config: Config, receiver: bool) -> Result<Sim, Boot
     Ok(sim)
 }
 
-/// Byte `n` of what is sent; neighbours, packets and transfers differ.
+/// Byte `n` of the sent data; neighbours, packets and transfers differ.
 fn pattern(n: u32) -> u8 {
     (n.wrapping_mul(0x9e37_79b1) >> 21) as u8
 }
 
-/// Runs all programs, which move `bytes`, to their end. At less than a hundredth of a megabyte a second the machine hangs.
+/// Runs all programs, which move `bytes`, to their end. Below a hundredth of a megabyte a second the machine counts as
+/// hung.
 ///
 /// # Errors
-/// A program that gave up, a hang, or a fault that interrupted and lost something.
+/// A program that gave up, a hang, or an interrupting fault that lost something.
 pub fn finish(sim: &mut Cenju3Sim<AnyBackend>, bytes: u32) -> Result<(), MeasureError> {
     sim.run(Picos::from_us(100_000.0 + f64::from(bytes) * 100.0))?;
     let lost = sim.take_faults().into_iter().find(|f| f.kind != FaultKind::Overflow);
@@ -211,7 +212,7 @@ fn transfers<E: std::error::Error + Send + Sync + 'static>(
     let events = sim.backend_mut().take_events();
     let mut stored = stored(&events, to.memory_end(), what, bytes, count);
     if stored.ends.len() < stored.units as usize && copied {
-        // The rest came by message, and the kernel copied it.
+        // The rest came by message; the kernel copied it.
         stored = Stored {
             unit: bytes,
             units: count,
@@ -229,16 +230,16 @@ fn transfers<E: std::error::Error + Send + Sync + 'static>(
     })
 }
 
-/// What a run stored, part by part.
+/// The parts that a run stored.
 struct Stored {
-    /// Bytes of a part, and how many there are.
+    /// Bytes of a part, and the number of parts.
     unit: u32,
     units: u32,
     /// When each part was complete in PE 1's user memory.
     ends: Vec<Picos>,
 }
 
-/// Looks at `count` transfers of `bytes` one by one, at one by the hardware alone packet by packet.
+/// Measures `count` transfers of `bytes` one by one; a single transfer by the hardware alone, packet by packet.
 fn stored(events: &[Event], user_end: u32, what: &What, bytes: u32, count: u32) -> Stored {
     let alone = matches!(
         what,
@@ -260,7 +261,7 @@ fn stored(events: &[Event], user_end: u32, what: &What, bytes: u32, count: u32) 
             && addr.0 < user_end
         {
             so_far += u64::from(bytes);
-            // The last packet of a transfer may be a shorter one.
+            // The last packet of a transfer may be shorter.
             let end_of_next = |ends: &Vec<Picos>| (u64::from(unit) * (ends.len() as u64 + 1)).min(total);
             while ends.len() < units as usize && so_far >= end_of_next(&ends) {
                 ends.push(e.at);
@@ -270,7 +271,7 @@ fn stored(events: &[Event], user_end: u32, what: &What, bytes: u32, count: u32) 
     Stored { unit, units, ends }
 }
 
-/// Rates of a run. What was not stored to its end has none, and one part alone no steady state.
+/// Rates of a run. A run that was not stored to its end has none; a single part has no steady state.
 fn rates(events: &[Event], stored: &Stored, total: u32, period: Picos) -> Vec<(&'static str, f64)> {
     let (mut steady, mut transfer) = (f64::NAN, f64::NAN);
     let start = events
@@ -296,8 +297,8 @@ fn rates(events: &[Event], stored: &Stored, total: u32, period: Picos) -> Vec<(&
     ]
 }
 
-/// Bytes of all flits over the time from the first packet's head to the last one's, on PE 0's link; the first third left out. A packet
-/// alone counts to the end of its last flit.
+/// Bytes of all flits on PE 0's link, over the time from the first packet's head to the last one's; the first third is
+/// left out. A single packet counts to the end of its last flit.
 fn link_rate(events: &[Event], period: Picos) -> f64 {
     let packets = |test: fn(EventKind) -> Option<u32>| {
         events
@@ -341,7 +342,7 @@ fn is_pointer_write(kind: EventKind) -> bool {
     )
 }
 
-/// What was noted from one instant to another.
+/// The record from one instant to another.
 fn record(events: &[Event], samples: &[Sample], from: Picos, to: Picos) -> Record {
     let within = |at: Picos| from <= at && at <= to;
     let level = |s: &Sample| (s.at.max(from), s.levels[TO.index()]);
@@ -373,13 +374,13 @@ fn one_word(sim: &mut Sim) -> Result<Measurement, MeasureError> {
     Ok(hardware_steps(&events, &stamps, &sim.take_samples(), &config))
 }
 
-/// Microseconds from one instant to a later one; NaN where either did not happen.
+/// Microseconds from one instant to a later one; NaN if either is missing.
 fn us_between(from: Option<Picos>, to: Option<Picos>) -> f64 {
     let span = from.zip(to).filter(|(from, to)| from <= to);
     span.map_or(f64::NAN, |(from, to)| (to - from).as_us())
 }
 
-/// The steps of one packet, from the time stamps of its events. A step that did not happen gives NaN.
+/// The steps of one packet, from the time stamps of its events. A missing step gives NaN.
 fn hardware_steps(events: &[Event], stamps: &[Stamp], samples: &[Sample], config: &Config) -> Measurement {
     let at = |node: NodeId, test: &dyn Fn(EventKind) -> bool| {
         let found = events.iter().find(|e| e.node == node && test(e.kind));
@@ -389,12 +390,12 @@ fn hardware_steps(events: &[Event], stamps: &[Stamp], samples: &[Sample], config
         let found = stamps.iter().find(|s| s.node == node && test(s.stage));
         found.map(|s| s.at)
     };
-    // The CPU's access begins so long before the kernel goes on.
+    // The CPU's access begins this long before the kernel continues.
     let started = stamp(FROM, &|s| matches!(s, Stage::Started { .. }));
     let begin = started.map(|at| at.saturating_sub(config.ext_access));
     let pointer = at(FROM, &is_pointer_write);
-    // The header is read first, from the queue; then the body, from address 0. Each item ends where the next begins: with the command or
-    // the flit that what was read leads to.
+    // The Sender reads the header from the queue first, then the body from address 0. Each item ends where the next
+    // begins: at the command or flit that the read data lead to.
     let header = at(
         FROM,
         &|k| matches!(k, EventKind::MemRead { addr, .. } if addr != Addr(0)),
@@ -417,7 +418,7 @@ fn hardware_steps(events: &[Event], stamps: &[Stamp], samples: &[Sample], config
         ("irq", us_between(written, recognised)),
         ("recognised", us_between(begin, recognised)),
     ];
-    // The interrupt ends the packet's way.
+    // The interrupt ends the packet's path.
     let raised = events.iter().find(|e| e.kind == EventKind::Irq { level: true });
     let record = raised.map_or(Record::default(), |last| {
         record(events, samples, begin.unwrap_or(Picos::ZERO), last.at)
@@ -429,7 +430,7 @@ fn hardware_steps(events: &[Event], stamps: &[Stamp], samples: &[Sample], config
     }
 }
 
-/// E3: a word to and fro between two user programs that poll for it.
+/// E3: a word there and back between two user programs that poll for it.
 fn ping_pong(sim: &mut Sim, rounds: u32) -> Result<Measurement, MeasureError> {
     const OUT: Addr = Addr(0);
     const IN: Addr = Addr(64);

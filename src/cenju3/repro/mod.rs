@@ -15,8 +15,8 @@ use lab::Lab;
 pub use lab::{AtEnd, Measurement, Scenario, What, quantity};
 pub use measure::{MeasureError, finish, machine, measure, measure_with_wave};
 
-pub const PAPER: &str = "T. Hirose, T. Hosomi, T. Maruyama, Y. Kano: The Inter-Processor Communication of Cenju-3 and Its Evaluation, \
-    Transactions of the Information Processing Society of Japan, 1996 (in Japanese)";
+pub const PAPER: &str = "T. Hirose, T. Hosomi, T. Maruyama, Y. Kano: The Inter-Processor Communication of Cenju-3 and \
+     Its Evaluation, Transactions of the Information Processing Society of Japan, 1996 (in Japanese)";
 
 type Run = fn(&mut Lab<'_>);
 
@@ -27,7 +27,7 @@ const ENTRIES: [Entry<Run>; 11] = [
     entry(
         "E5",
         "section 6.1",
-        "From the link's raw rate to what is left",
+        "From the link's raw rate to the delivered rate",
         throughput::e5,
     ),
     entry("E6", "Fig. 10", "Throughput of the hardware", throughput::e6),
@@ -40,10 +40,10 @@ const ENTRIES: [Entry<Run>; 11] = [
     entry(
         "E8",
         "Fig. 12",
-        "Rates of network, Receiver and invalidation varied",
+        "Varied rates of network, Receiver and invalidation",
         sweeps::e8,
     ),
-    entry("E9", "Fig. 13", "Interrupt delay varied", sweeps::e9),
+    entry("E9", "Fig. 13", "Varied interrupt delay", sweeps::e9),
     entry(
         "E10",
         "Fig. 14",
@@ -54,7 +54,7 @@ const ENTRIES: [Entry<Run>; 11] = [
     entry(
         "E12",
         "section 7.2",
-        "What if everything but the memory were fast",
+        "A fast machine with the paper's memory",
         throughput::e12,
     ),
 ];
@@ -64,7 +64,7 @@ pub fn experiments() -> impl Iterator<Item = Experiment> {
     ENTRIES.iter().map(|e| e.0)
 }
 
-/// Runs experiments. `done` is told how many of how many machines have been simulated, weighed by how long they take.
+/// Runs experiments. `done` receives the simulated and the total cost of the machines.
 ///
 /// # Errors
 /// The first machine that does not boot, hangs, or loses data.

@@ -1,4 +1,4 @@
-//! E8 and E9: what each rate and delay of the receive side does to the curve of Fig. 11, not pipelined.
+//! E8 and E9: the effect of each rate and delay of the receive side on the not pipelined curve of Fig. 11.
 
 use super::depends::{all, but, stopped};
 use super::lab::{AtEnd, Lab};
@@ -6,7 +6,7 @@ use super::throughput::stream;
 use crate::repro::row::Spec;
 use crate::repro::{Curve, Plot, THROUGHPUT, greatest, least};
 
-/// A curve with some parameters set, and what it depends on: the others.
+/// A curve with some parameters set; it depends on the others.
 struct Sweep {
     curve: Curve,
     depends: Vec<&'static str>,
@@ -34,7 +34,7 @@ fn change(from: &Sweep, to: &Sweep) -> Sweep {
     }
 }
 
-/// A curve's name as a part of a row's.
+/// A curve's name as part of a row's id.
 fn slug(name: &str) -> String {
     name.split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|w| !w.is_empty())
@@ -46,8 +46,8 @@ fn peak(sweep: &Sweep) -> f64 {
     sweep.curve.at(sweep.curve.argmax())
 }
 
-/// Fig. 12. Rates of network, Receiver and invalidation varied one by one. A rate of the network is set by its clock, the Receiver's by the
-/// cycles the bus is taken after each burst.
+/// Fig. 12. Rates of network, Receiver and invalidation, varied one by one. The network's clock sets its rate; the
+/// cycles that the bus is taken after each burst set the Receiver's.
 pub fn e8(lab: &mut Lab<'_>) {
     let base = sweep(lab, "as fitted (36, 48, 200)", &[]);
     let slow_net = sweep(lab, "network 30", &[("net_period", 60.0)]);
@@ -128,7 +128,7 @@ pub fn e8(lab: &mut Lab<'_>) {
     for Sweep { curve, depends } in &sweeps {
         lab.point_rows(&format!("fig12.{}", slug(&curve.name)), curve, depends);
     }
-    let title = "Fig. 12: rates of network, Receiver and invalidation varied".into();
+    let title = "Fig. 12: varied rates of network, Receiver and invalidation".into();
     lab.outcome.plots.push(Plot {
         id: "fig12",
         title,
@@ -138,16 +138,16 @@ pub fn e8(lab: &mut Lab<'_>) {
     });
 }
 
-/// Throughput in MB/s of transfers of `bytes` small enough for the FIFO, by the authors' rates: 36 of the network, 48 of the Receiver, 200 of
-/// invalidation, with the Receiver standing for `delay` us before it. The paper's own points are lost, so this is what the curves of Fig. 13
-/// are held against.
+/// Throughput in MB/s of transfers of `bytes` that fit the FIFO, by the authors' rates: 36 of the network, 48 of the
+/// Receiver, 200 of invalidation. The Receiver is stopped for `delay` us before it stores. The points of Fig. 13 are
+/// lost, so its curves are compared with this formula.
 fn by_formula(bytes: f64, delay: f64) -> f64 {
     bytes / (delay + bytes / 200.0 + bytes / 48.0).max(bytes / 36.0)
 }
 
-const FORMULA: &str = "bytes / max(delay + bytes / 200 + bytes / 48, bytes / 36), 5 % round it";
+const FORMULA: &str = "bytes / max(delay + bytes / 200 + bytes / 48, bytes / 36), within 5 %";
 
-/// Fig. 13. The delay from the end of the store to the start of invalidation varied: 0, the paper's 9 us, 20 us.
+/// Fig. 13. Varied delay from the end of the store to the start of invalidation: 0, the paper's 9 us, 20 us.
 pub fn e9(lab: &mut Lab<'_>) {
     let delays = [
         (
@@ -172,7 +172,7 @@ pub fn e9(lab: &mut Lab<'_>) {
         let spec = spec(name, what, of).near(by_formula(1024.0, delay), 0.05, FORMULA);
         lab.row(spec, of.curve.at(1.0));
     }
-    // Near the peak the FIFO hides more or less of the delay: look at sizes away from it.
+    // Near the peak the FIFO hides part of the delay, so the row looks at sizes away from it.
     let sizes = [1.0, 4.0, 16.0, 128.0];
     let falls = greatest(sizes.windows(2).map(|w| loss.curve.at(w[1]) - loss.curve.at(w[0])));
     let small = spec(

@@ -5,16 +5,16 @@ use super::lab::{AtEnd, Lab, What};
 use crate::repro::row::{BackendKind, Spec};
 use crate::repro::{Curve, Mark, Plot, THROUGHPUT, greatest, least};
 
-/// A smaller share of the FIFO, which every row that lives on it must feel.
+/// A smaller share of the FIFO; every row that depends on the FIFO must move.
 const HOLD: (&str, f64) = ("r_thresh", 128.0);
 
-/// From this size on, KB, Fig. 9 is one value, MB/s.
+/// From this size on, in KB, Fig. 9 is one value, in MB/s.
 const FIG9_KB: f64 = 8.0;
 const FIG9: f64 = 34.7;
-/// The last place the paper prints, MB/s: what is closer is the same.
+/// The last digit that the paper prints, in MB/s: smaller differences count as equal.
 const RESOLUTION: f64 = 0.1;
 
-/// Enough transfers that the first ones, which find the FIFO empty, can be left out.
+/// Transfers enough to leave out the first ones, which find the FIFO empty.
 pub fn stream(bytes: u32, at_end: AtEnd) -> What {
     What::Stream {
         bytes,
@@ -53,7 +53,7 @@ fn level(mb_s: f64, says: &'static str) -> Mark {
     Mark::Level { mb_s, says }
 }
 
-/// Fig. 9. `CJrmwrite` as the user calls it, cut at 8 KB by the library, and the same without the receiving PE.
+/// Fig. 9. `CJrmwrite` as the user calls it; the library cuts at 8 KB. The second curve has no receiving PE.
 pub fn e4(lab: &mut Lab<'_>) {
     let config = lab.config().clone();
     let with = lab.curve("CJrmwrite", &config, "steady_rate", |bytes| rmwrite(bytes, true));
@@ -63,29 +63,30 @@ pub fn e4(lab: &mut Lab<'_>) {
     let with_depends = all(&[&depends::but(&depends::rmwrite(), &["io_phase"]), &["chunk_bytes"]]);
     let without_depends = all(&[&depends::sender(), &["chunk_bytes"]]);
     let both = all(&[&with_depends, &without_depends]);
-    // One number of the paper for all of them: ours is the one farthest from it.
+    // The paper gives one number for all of them; our value is the one farthest from it.
     let plateau = with.points.iter().filter(|(kb, _)| *kb >= FIG9_KB).map(|p| p.1);
     let off = |v: &f64| (v - FIG9).abs();
     let farthest = plateau.max_by(|a, b| off(a).total_cmp(&off(b)));
-    let spec = Spec::new("fig9.plateau", "CJrmwrite from 8 KB up, the size farthest off", "MB/s");
+    let spec = Spec::new("fig9.plateau", "CJrmwrite from 8 KB up, at the size farthest from the paper", "MB/s");
     let spec = spec.paper(FIG9).within(34.3, 35.1).depends(&with_depends);
     lab.row(spec.moves_with(HOLD.0, HOLD.1), farthest.unwrap_or(f64::NAN));
-    // Of the second curve the paper says that beside it the receiving side is seen to be the bottleneck. Ours shows it wherever the receiving
-    // CPU cannot hide behind the receive FIFO. From 6 to 7 KB it can, as at the peak of Fig. 11, and the curves meet there.
+    // The paper says of the second curve that it shows the receiving side as the bottleneck. Ours shows this wherever
+    // the receiving CPU cannot hide behind the receive FIFO. From 6 to 7 KB it can, as at the peak of Fig. 11, and the
+    // curves meet.
     let gain = |from_kb: f64| {
         let pairs = with.points.iter().zip(&without.points);
         least(pairs.filter(|(a, _)| a.0 >= from_kb).map(|(a, b)| b.1 - a.1))
     };
     let spec = |name: &str, what: &str| Spec::new(format!("fig9.{name}"), what, "MB/s");
     lab.row(
-        spec("receiver_limits", "least gain without receiving PE, from 8 KB up")
+        spec("receiver_limits", "least gain without the receiving PE, from 8 KB up")
             .within(RESOLUTION, f64::INFINITY)
             .says()
             .depends(&both),
         gain(FIG9_KB),
     );
     lab.row(
-        spec("never_slower", "least gain without it, at any size")
+        spec("never_slower", "least gain without the receiving PE, at any size")
             .within(0.0, f64::INFINITY)
             .says()
             .depends(&both),
@@ -93,7 +94,7 @@ pub fn e4(lab: &mut Lab<'_>) {
     );
     let most = greatest(without.points.iter().map(|p| p.1));
     lab.row(
-        spec("below_network", "most without receiving PE, below the network")
+        spec("below_network", "greatest without the receiving PE, below the network's rate")
             .stated(f64::NEG_INFINITY, 38.0)
             .depends(&without_depends),
         most,
@@ -108,7 +109,8 @@ pub fn e4(lab: &mut Lab<'_>) {
     ));
 }
 
-/// Section 6.1. From the link's raw rate to what is left, one cause after the other; the last, memory at both ends, is Fig. 10.
+/// Section 6.1. From the link's raw rate to the delivered rate, one cause after the other. The last cause, memory at
+/// both ends, is Fig. 10.
 pub fn e5(lab: &mut Lab<'_>) {
     let ideal = [
         ("s_gap", 0.0),
@@ -132,13 +134,13 @@ pub fn e5(lab: &mut Lab<'_>) {
     let link = ["link_bytes", "net_period"];
     let headers = all(&[&depends::FORMAT, &["net_period"]]);
     lab.row(
-        row("raw", "the link, headers included", 40.0, (39.8, 40.2))
+        row("raw", "link, headers included", 40.0, (39.8, 40.2))
             .depends(&link)
             .moves_with("net_period", 60.0),
         bare.get("link_rate"),
     );
     lab.row(
-        row("after_headers", "less packet headers", 38.6, (38.4, 38.8))
+        row("after_headers", "after packet headers", 38.6, (38.4, 38.8))
             .depends(&headers)
             .moves_with("net_period", 60.0),
         bare.get("steady_rate"),
@@ -146,7 +148,7 @@ pub fn e5(lab: &mut Lab<'_>) {
     lab.row(
         row(
             "after_sync",
-            "less synchronisation between switches (a little under 38)",
+            "after synchronisation between switches (a little under 38)",
             38.0,
             (37.5, 38.0),
         )
@@ -184,7 +186,7 @@ pub fn e6(lab: &mut Lab<'_>) {
     ));
 }
 
-/// Fig. 11. Invalidation after each transfer, while the next is stored and while the Receiver stands.
+/// Fig. 11. Invalidation after each transfer: while the next is stored, or while the Receiver is stopped.
 pub fn e7(lab: &mut Lab<'_>) {
     let config = lab.config().clone();
     let pipelined = lab.curve("pipelined", &config, "steady_rate", |bytes| {
@@ -201,7 +203,7 @@ pub fn e7(lab: &mut Lab<'_>) {
         .within(35.5, 36.5)
         .depends(&flowing_depends);
     lab.row(piped, pipelined.at(128.0));
-    let same = spec("as_hardware", "pipelined less Fig. 10, 128 KB", "MB/s")
+    let same = spec("as_hardware", "pipelined minus Fig. 10, 128 KB", "MB/s")
         .within(-0.5, 0.5)
         .says()
         .depends(&flowing_depends)
@@ -223,7 +225,7 @@ pub fn e7(lab: &mut Lab<'_>) {
     lab.point_rows("fig11.pipelined", &pipelined, &flowing_depends);
     lab.point_rows("fig11.not_pipelined", &not, &stopped_depends);
     lab.trace(
-        "Not pipelined, transfers of 8 KB: PE 1 stands, invalidates and drains",
+        "Not pipelined, transfers of 8 KB: PE 1 stops, invalidates and drains",
         &lab.measure(&config, stream(8192, AtEnd::InvalidateStopped)),
     );
     let marks = vec![
@@ -243,7 +245,7 @@ pub fn e7(lab: &mut Lab<'_>) {
     ));
 }
 
-/// Fig. 14. `CJrmwrite` as one DMA, invalidation before and after, no cut at 8 KB.
+/// Fig. 14. `CJrmwrite` as one DMA without the cut at 8 KB; invalidation before and after.
 pub fn e10(lab: &mut Lab<'_>) {
     let config = lab.with(&[("chunk_bytes", 131_072.0)]);
     let curve = lab.curve("CJrmwrite, one DMA", &config, "steady_rate", |bytes| {
@@ -283,7 +285,8 @@ pub fn e10(lab: &mut Lab<'_>) {
     ));
 }
 
-/// Section 7.2. What if network, Receiver, CPU and IO bus were fast: the memory is the first bottleneck on the way to 200 MB/s.
+/// Section 7.2. With a fast network, Receiver, CPU and IO bus, the memory is the first bottleneck on the way to 200
+/// MB/s.
 pub fn e12(lab: &mut Lab<'_>) {
     let fast = [
         ("net_period", 5.0),
@@ -297,7 +300,7 @@ pub fn e12(lab: &mut Lab<'_>) {
     let rate = |changes: &[(&str, f64)]| lab.measure(&lab.with(changes), transfer(64 * 1024)).get("steady_rate");
     let (narrow, limited, unlimited) = (rate(&fast), rate(&wide), rate(&free));
     lab.row(
-        Spec::new("sec7.2.memory_limits", "all else fast: the memory's own rate", "MB/s")
+        Spec::new("sec7.2.memory_limits", "all else fast: the memory's rate limit", "MB/s")
             .paper_range(128.0, 160.0)
             .depends(&["mem_rate_limit", "burst_beats"])
             .moves_with("mem_rate_limit", 60.0),
@@ -306,7 +309,7 @@ pub fn e12(lab: &mut Lab<'_>) {
     lab.row(
         Spec::new(
             "sec7.2.beyond",
-            "the same with a memory without limit: 200 is reached",
+            "the same without the memory's rate limit: reaches 200",
             "MB/s",
         )
         .within(200.0, f64::INFINITY)

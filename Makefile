@@ -15,7 +15,7 @@ BOARD ?= ulx3s
 # A machine's test program, its benches, the package of its C library and its folders all have its name.
 MACHINES := $(filter-out common,$(notdir $(wildcard c/*)))
 ifneq ($(filter-out $(MACHINES),$(MACHINE)),)
-$(error MACHINE=$(MACHINE): no such machine; known are: $(MACHINES))
+$(error MACHINE=$(MACHINE): no such machine; known: $(MACHINES))
 endif
 
 help: ## this list

@@ -1,4 +1,4 @@
-//! Data from one cell's memory to another's, by PUT.
+//! Transfers data from one cell's memory to another's by PUT.
 
 use super::host::{Ap1000pSim, Cell, CommandError};
 use super::params::Config;
@@ -7,9 +7,9 @@ use crate::harness::wave::Probe;
 use crate::machine::{Carrier, MachineError, Route, poison};
 use crate::{Addr, NodeId, Picos};
 
-/// Most bytes of a window.
+/// Maximum bytes of a window.
 const WINDOW: u32 = 1 << 20;
-/// Where the receiver counts windows, and where the sender's window is.
+/// The receiver's counter of windows, and the sender's window.
 const FLAG: Addr = Addr(4);
 const SOURCE: Addr = Addr(8);
 
@@ -17,15 +17,15 @@ pub struct Ap1000pCarrier {
     sim: Sim,
     from: NodeId,
     to: NodeId,
-    /// Windows so far.
+    /// Windows until now.
     windows: u32,
 }
 
 impl Ap1000pCarrier {
-    /// A booted machine of `route`'s settings.
+    /// A booted machine with `route`'s settings.
     ///
     /// # Errors
-    /// The settings are no machine, or one that does not boot.
+    /// The settings make no machine, or one that does not boot.
     pub fn new(route: &Route<'_>) -> Result<Ap1000pCarrier, MachineError> {
         let config = Config::of(route.settings)?;
         let machine = machine(route.backend, &config, &Probe::default())?;

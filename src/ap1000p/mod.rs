@@ -1,4 +1,5 @@
-//! Fujitsu AP1000+: golden models of its parts, the machine on RTL, its host software, experiments; and [`Ap1000p`], its door.
+//! Fujitsu AP1000+: golden models of its parts, the machine on RTL, its host software, experiments; [`Ap1000p`] is the
+//! entry point.
 
 pub mod bif_regs;
 mod carrier;
@@ -67,7 +68,7 @@ const WAVES: &[Wave] = &[
     },
 ];
 
-/// What a scenario does, in words and for the machine.
+/// The description of a run, and its operation.
 fn what(run: &Run<'_>) -> (String, What) {
     let count = run.number("count");
     match run.scenario.name {
@@ -81,10 +82,10 @@ fn what(run: &Run<'_>) -> (String, What) {
         }
         "load" => (format!("{count} x load of a neighbour's word"), What::Load { count }),
         "ping-pong" => (
-            format!("One word by PUT to and fro, {count} rounds,"),
+            format!("One word by PUT there and back, {count} rounds,"),
             What::PingPong { rounds: count },
         ),
-        other => unreachable!("`{other}` is none of this machine's scenarios"),
+        other => unreachable!("this machine has no scenario `{other}`"),
     }
 }
 
@@ -113,7 +114,7 @@ impl Machine for Ap1000p {
         Config::values(settings)
     }
 
-    /// Cells as near to a square as their number goes.
+    /// Cells in a rectangle as nearly square as the number allows.
     fn sized(&self, nodes: u16) -> Vec<(&'static str, f64)> {
         let rows = (1..=nodes.isqrt()).rev().find(|rows| nodes.is_multiple_of(*rows));
         let rows = rows.expect("every number is a multiple of 1");
@@ -195,7 +196,7 @@ impl From<MeasureError> for MachineError {
     fn from(error: MeasureError) -> MachineError {
         use MeasureError::{Alone, Boot, Memory, NotBuilt, Param, Size};
         match error {
-            // Settings that are each in range, and together no machine, or one that refuses what is asked of it.
+            // Settings within their ranges that together make no machine, or one that refuses the request.
             NotBuilt(_) | Param(_) | Boot(_) | Size | Alone | Memory { .. } => MachineError::usage(error),
             _ => MachineError::failure(error),
         }

@@ -1,4 +1,4 @@
-//! Ports of a cell that tell a transfer's story in a wave.
+//! Ports of a cell that show a transfer in a wave.
 
 use crate::machine::Signals;
 

@@ -228,7 +228,7 @@ fn experiment(text: &str) -> Result<&'static str, String> {
     };
     let mut all = machines::all().iter().flat_map(ids);
     all.find(|id| id.eq_ignore_ascii_case(text))
-        .ok_or_else(|| format!("unknown experiment; the experiments are {}", known()))
+        .ok_or_else(|| format!("unknown experiment; known: {}", known()))
 }
 
 #[derive(Args)]

@@ -107,7 +107,7 @@ fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     match read.map_err(CliError::file("read", path))? as u64 {
         0..=MOST => Ok(data),
         _ => {
-            let text = format!("it is longer than the limit of {MOST} B");
+            let text = format!("it is longer than {MOST} B, the limit");
             Err(CliError::file("send", path)(io::Error::other(text)))
         }
     }

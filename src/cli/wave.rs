@@ -25,7 +25,7 @@ pub fn wave(args: &WaveArgs) -> Result<(), CliError> {
     });
     let Some((machine, wave)) = named else {
         let known: Vec<String> = machines::all().iter().flat_map(|machine| names(*machine)).collect();
-        let text = format!("unknown wave `{}`; the waves are {}", args.wave, known.join(", "));
+        let text = format!("unknown wave `{}`; known: {}", args.wave, known.join(", "));
         return Err(CliError::Usage(text));
     };
     let files = make(machine, wave, &args.set.settings(), args.format, &args.out)?;

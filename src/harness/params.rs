@@ -69,7 +69,7 @@ impl Settings {
 /// Why a parameter could not be set.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ParamError {
-    #[error("unknown parameter `{name}`; known are: {}", known.join(", "))]
+    #[error("unknown parameter `{name}`; known: {}", known.join(", "))]
     Unknown { name: String, known: Vec<&'static str> },
     #[error("parameter `{name}` = {value} {unit} is outside {min} to {max}")]
     OutOfRange {

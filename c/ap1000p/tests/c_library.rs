@@ -25,7 +25,7 @@ fn the_example_is_right_on_both_backends_and_always_the_same() {
     }
     let out = program.run(&["4", "1", "paper"]);
     assert_eq!(out.status.code(), Some(1));
-    let why = "APbackend: unknown backend `paper`; known are: model, rtl\n";
+    let why = "APbackend: unknown backend `paper`; known: model, rtl\n";
     assert_eq!(text(&out.stderr), why);
 }
 
@@ -577,7 +577,7 @@ int main(int argc, char **argv) {
     TOLD(APsync_write(0, NULL, 0, NULL, 0), AP_OUTSIDE, "APsync_write: ");
     TOLD(APalloc_aligned(4, 4) ? AP_OK : AP_OUTSIDE, AP_OUTSIDE, "APalloc_aligned: ");
     TOLD(APalloc(4) ? AP_OK : AP_OUTSIDE, AP_OUTSIDE, "APalloc: ");
-    TOLD(APbackend("paper"), AP_SETTING, "APbackend: unknown backend `paper`; known are: model, rtl");
+    TOLD(APbackend("paper"), AP_SETTING, "APbackend: unknown backend `paper`; known: model, rtl");
     TOLD(APbackend(NULL), AP_SETTING, "APbackend: no text");
     TOLD(APbackend("\xff"), AP_SETTING, "APbackend: not UTF-8");
     TOLD(APbackend(argv[1]), AP_OK, "");

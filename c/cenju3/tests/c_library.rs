@@ -35,7 +35,7 @@ fn the_example_runs_on_both_backends_and_always_the_same() {
         ),
         (
             ["2", "4", "paper"],
-            "CJbackend: unknown backend `paper`; known are: model, rtl",
+            "CJbackend: unknown backend `paper`; known: model, rtl",
         ),
     ] {
         let out = program.run(&args);
@@ -148,7 +148,7 @@ fn misuse_and_hangs_are_reported() {
     let said = text(&out.stdout);
     let expected = [
         "-1 CJpe: called outside a program of CJrun",
-        "-1 CJset: unknown parameter `mem_byte`; known are: ",
+        "-1 CJset: unknown parameter `mem_byte`; known: ",
         "0 ",
         "-1 CJrmwrite: no PE 2: the machine has 2 PEs",
         "-1 CJrmwrite: no PE -1: the machine has 2 PEs",

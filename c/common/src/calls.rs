@@ -85,7 +85,7 @@ impl<C> Settings<C> {
         self.rtl = match name {
             "model" => false,
             "rtl" => true,
-            other => return Err(format!("unknown backend `{other}`; known are: model, rtl")),
+            other => return Err(format!("unknown backend `{other}`; known: model, rtl")),
         };
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Distributed shared memory: remote loads and stores, when they are done, and copies in Write Through Pages.
+//! Distributed shared memory: remote loads and stores, their completion, and copies in Write Through Pages.
 
 use std::cell::{Cell as Count, RefCell};
 use std::rc::Rc;
@@ -21,12 +21,12 @@ fn shared(cell: usize, addr: u32) -> Shared {
     }
 }
 
-/// Eight bytes of a cell's memory as they were at first.
+/// Eight bytes of a cell's initial memory.
 fn double(cell: usize, addr: u32) -> u64 {
     u64::from(pattern(cell, addr)) | u64::from(pattern(cell, addr + 4)) << 32
 }
 
-/// Cycles a load, and a store, of a word takes the processor; the cell is a neighbour.
+/// Processor cycles of a load and of a store of a word; the cell is a neighbour.
 fn cycles(lab: &Lab<'_>) -> Result<(f64, f64), MeasureError> {
     const TIMES: u32 = 8;
     let mut sim = lab.boot(2, 1)?;
@@ -73,23 +73,23 @@ pub fn c15(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         });
     }
     finish(&mut sim)?;
-    lab.none("c15.data", "words loaded that are not those stored", "words", bad.get());
-    lab.done("c15.tried", "words loaded, stored and loaded", "words", 32, done.get());
+    lab.none("c15.data", "loaded words that differ from the stored ones", "words", bad.get());
+    lab.done("c15.tried", "words stored and loaded again", "words", 32, done.get());
     let (load, store) = cycles(lab)?;
     let spec = |row: &str, what: &str| Spec::new(row, what, "cycles").depends(&HARDWARE);
-    // The message and its answer are seven words, and pass two routers each.
+    // The request and its reply have seven words, and each passes two routers.
     let least = 7.0 * f64::from(lab.config().link_cycles());
     lab.row(
         spec(
             "c15.load",
-            "a load of a neighbour's word: the processor waits for the answer",
+            "a load of a neighbour's word: the processor waits for the reply",
         )
         .by_formula(least, f64::INFINITY, "seven words on links")
         .says(),
         load,
     );
     lab.row(
-        spec("c15.store", "a store there: the processor goes on")
+        spec("c15.store", "a store of a neighbour's word: the processor does not wait")
             .within(0.0, 8.0)
             .says(),
         store,
@@ -112,7 +112,7 @@ pub fn c16(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
                 let before = double(1, word);
                 let got = cell.load(shared(1, addr), bytes).await?;
                 let value = 0x8765_4321_0fed_cba9_u64.rotate_left(8 * place) & mask;
-                // What is above is not stored.
+                // The bytes above are not stored.
                 cell.store(shared(1, addr), bytes, value | !mask).await?;
                 let after = cell.load(shared(1, word), 8).await?;
                 let want = before & !(mask << shift) | value << shift;
@@ -125,18 +125,18 @@ pub fn c16(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     finish(&mut sim)?;
     lab.none(
         "c16.bytes",
-        "accesses of 1, 2, 4 and 8 bytes that touched others, or not theirs",
+        "accesses of 1, 2, 4 and 8 bytes that touched wrong bytes",
         "accesses",
         bad.get(),
     );
     lab.done(
         "c16.tried",
-        "places within 8 bytes, of all sizes",
+        "positions within 8 bytes, of all sizes",
         "places",
         15,
         done.get(),
     );
-    // What no load can be: at no multiple of its size, beyond the cell's memory.
+    // Impossible loads: not at a multiple of the size, or beyond the cell's memory.
     let memory = lab.config().mem_bytes;
     let refused = Rc::new(Count::new((0, 0)));
     let count = refused.clone();
@@ -160,20 +160,20 @@ pub fn c16(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     lab.bounds_by(Origin::Ours);
     lab.check(
         "c16.refused",
-        "of three loads that cannot be, exceptions",
+        "exceptions from three impossible loads",
         "loads",
         (3.0, 3.0),
         errors,
     );
-    // The one at no multiple to the own; of the one beyond memory, message and word to the other.
+    // The own cell reports the misaligned load; for the load beyond memory, the other cell reports message and word.
     lab.check(
         "c16.told",
-        "what the systems were told of them",
+        "faults of these loads that the systems read",
         "faults",
         (3.0, 3.0),
         told,
     );
-    lab.check("c16.after", "loads as ever after them", "loads", (1.0, 1.0), kept);
+    lab.check("c16.after", "correct loads after them", "loads", (1.0, 1.0), kept);
     Ok(())
 }
 
@@ -190,7 +190,7 @@ pub fn c17(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         sim.spawn_checked(node(0), async |cell| look_up(&cell).await);
         finish(&mut sim)?;
         sim.spawn_checked(node(0), async move |cell| {
-            // Stored as fast as the processor can, so that the queue is full of them.
+            // The processor stores as fast as it can, so that PUTs fill the queue.
             let command = [
                 1 << COMMAND_HEAD_DX_SHIFT,
                 WORDS,
@@ -226,10 +226,10 @@ pub fn c17(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         waits.push(took.get());
         left.push(open.get());
     }
-    lab.none("c17.done", "runs in which not every PUT was done once", "runs", bad);
+    lab.none("c17.done", "runs in which some PUT was not executed exactly once", "runs", bad);
     let overtaken = Spec::new(
         "c17.overtaken",
-        "PUTs of 48 stored before a load and done after it",
+        "of 48 PUTs stored before a load, executed after it",
         "PUTs",
     );
     lab.row(
@@ -237,14 +237,15 @@ pub fn c17(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         left[3].into(),
     );
     let spec = |row: &str, what: String| Spec::new(row, what, "cycles").depends(&HARDWARE);
-    // In the cell one goes out, one is being read, one was chosen; and the load's own command passes the queue. Six words before the data.
+    // Three PUTs are ahead in the cell: one goes out, one is being read, one was chosen. The load's own command also
+    // passes the queue. Six words precede the data.
     let words = |words: u32| f64::from(words * lab.config().link_cycles());
     let (one, command) = (words(WORDS + 6), words(COMMAND_WORDS));
     for (n, queued) in [(1, 8), (2, 32), (3, 48)] {
         lab.row(
             spec(
                 &format!("c17.behind_{queued}"),
-                format!("what a load waits longer behind {queued} PUTs of {WORDS} words: three and a command at most"),
+                format!("extra wait of a load behind {queued} PUTs of {WORDS} words: at most three PUTs and a command"),
             )
             .by_formula(
                 0.0,
@@ -258,7 +259,7 @@ pub fn c17(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     lab.row(
         spec(
             "c17.depth",
-            "what it waits longer behind 48 than behind 32: the queue's depth does not count".into(),
+            "extra wait behind 48 PUTs over 32: the depth of the queue does not matter".into(),
         )
         .by_formula(-one, one, "a PUT of 38 words on a link")
         .says(),
@@ -270,7 +271,7 @@ pub fn c17(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
 pub fn c18(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     const STORES: u32 = 40;
     let mut sim = lab.boot(2, 2)?;
-    // The count after each store, when the last was not yet acknowledged and when all were.
+    // The counter after each store, when the last was not yet acknowledged and when all were.
     let seen = Rc::new(RefCell::new(Vec::new()));
     let early = Rc::new(Count::new(0));
     let stale = Rc::new(Count::new(0));
@@ -288,7 +289,7 @@ pub fn c18(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
                 .await
                 .map_or(0, |word| word & ACKS_COUNT_MASK)
         };
-        // Back to back, no answer can have come.
+        // The stores come back to back, so no acknowledgement can have arrived.
         for n in 0..4 {
             cell.store(shared(3, 0x1_8000 + 4 * n), 4, n.into()).await?;
         }
@@ -320,21 +321,21 @@ pub fn c18(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let seen = seen.take();
     lab.check(
         "c18.exact",
-        "counted after 4 stores of which none can be acknowledged",
+        "stores that the counter shows after 4 that cannot be acknowledged yet",
         "stores",
         (4.0, 4.0),
         seen[0],
     );
-    lab.none("c18.fence", "counted after a fence", "stores", seen[1]);
+    lab.none("c18.fence", "stores that the counter shows after a fence", "stores", seen[1]);
     lab.none(
         "c18.early",
-        "stores that were not performed when the counter was 0",
+        "stores not performed when the counter was 0",
         "stores",
         early.get(),
     );
     lab.none(
         "c18.stale",
-        "loads after a fence that found the old word",
+        "loads after a fence that returned the old word",
         "loads",
         stale.get(),
     );
@@ -348,7 +349,7 @@ pub fn c18(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     Ok(())
 }
 
-/// M3: what the processor waits for a load, beside a budget of ours: nobody reports it.
+/// M3: the processor's wait for a load, beside a budget of ours, because no source reports it.
 pub fn m3(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let mut points = Vec::new();
     let bad = Rc::new(Count::new(0));
@@ -372,14 +373,14 @@ pub fn m3(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         finish(&mut sim)?;
         points.push((hops, took.get()));
     }
-    lab.none("m3.data", "loads that did not give what is there", "loads", bad.get());
+    lab.none("m3.data", "loads that returned a wrong word", "loads", bad.get());
     let neighbour = points[0].1[0];
     lab.row(
         Spec::new("m3.load", "load of a neighbour's word", "us")
             .near(
                 2.28,
                 0.25,
-                "114 cycles: 7 words on a link, 4 routers, memory, 10 to decode; 25 % round it",
+                "114 cycles: 7 words on a link, 4 routers, memory, 10 to decode; within 25 %",
             )
             .depends(&HARDWARE),
         neighbour,
@@ -400,13 +401,13 @@ pub fn m3(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     Ok(())
 }
 
-/// Memory with room for a local cache, at its own size.
+/// Memory of its full size, with room for a local cache.
 const BYTES: u32 = 8 << 20;
 const CACHE: Addr = Addr(2 << 20);
-/// The bytes of Write Through Pages: as many as the local cache has, and as many again.
+/// Size of the Write Through Pages: twice the local cache.
 const THROUGH: std::ops::Range<u32> = 0..4 << 20;
 
-/// Requests and answers of 256 words and more that a cell sent and got since last asked.
+/// Requests and replies of 256 words or more that a cell has sent and received since the last call.
 fn fetches(sim: &mut Sim, cell: usize) -> (u32, u32) {
     let events = sim.backend_mut().take_events();
     let own = events.iter().filter(|e| e.node == node(cell));
@@ -431,7 +432,7 @@ fn boot_through(lab: &Lab<'_>, columns: u32, rows: u32) -> Result<Sim, MeasureEr
     Ok(sim)
 }
 
-/// What a cell loads from these places; nothing may go wrong.
+/// The words that a cell loads from these addresses; a fault fails the run.
 fn loads(sim: &mut Sim, from: usize, places: &[(usize, u32)]) -> Result<Vec<u64>, MeasureError> {
     let got = Rc::new(RefCell::new(Vec::new()));
     let (values, places) = (got.clone(), places.to_vec());
@@ -446,7 +447,7 @@ fn loads(sim: &mut Sim, from: usize, places: &[(usize, u32)]) -> Result<Vec<u64>
     Ok(got.take())
 }
 
-/// The rows of what was fetched, which must be so many messages and kilobytes.
+/// The rows of the fetches: `want` messages sent, and `want` kilobytes received.
 fn fetch_rows(lab: &mut Lab<'_>, name: &str, what: &str, (sent, whole): (u32, u32), want: u32) {
     let want = f64::from(want);
     lab.check(
@@ -458,14 +459,14 @@ fn fetch_rows(lab: &mut Lab<'_>, name: &str, what: &str, (sent, whole): (u32, u3
     );
     lab.check(
         &format!("c19.{name}_came"),
-        &format!("{what}: kilobytes that came"),
+        &format!("{what}: kilobytes received"),
         "kilobytes",
         (want, want),
         whole,
     );
 }
 
-/// Where the local cache keeps an address.
+/// The address of the copy in the local cache.
 fn copy(addr: u32) -> Addr {
     Addr(CACHE.0 + addr % (2 << 20))
 }
@@ -475,39 +476,40 @@ pub fn c19(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let bad = copies_by_loads(lab, &mut sim)?;
     stores_through(lab, &mut sim)?;
     all_places(lab, &mut sim)?;
-    lab.none("c19.data", "loads that did not give what is there", "runs", bad);
+    lab.none("c19.data", "runs with a load that returned a wrong word", "runs", bad);
     no_copy_is_stale(lab)
 }
 
-/// Loads copy kilobytes: a miss, hits, the page's others, a rival at the same place. Gives the loads that were wrong.
+/// Loads copy kilobytes: a miss, hits, the page's other kilobytes, a rival at the same place. Returns the number of
+/// wrong loads.
 fn copies_by_loads(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<u32, MeasureError> {
     let mut bad = 0;
     let word = |addr: u32| u64::from(pattern(1, addr));
     fetches(sim, 0);
-    // A miss, then hits of the same kilobyte, then the page's other ones.
+    // A miss, hits in the same kilobyte, then the page's other kilobytes.
     bad += u32::from(loads(sim, 0, &[(1, 0x1_0404)])? != [word(0x1_0404)]);
     let seen = fetches(sim, 0);
-    fetch_rows(lab, "miss", "a load that misses", seen, 1);
+    fetch_rows(lab, "miss", "a missing load", seen, 1);
     let places: Vec<(usize, u32)> = (0..256).map(|n| (1, 0x1_0400 + 4 * n)).collect();
     bad += u32::from(loads(sim, 0, &places)? != (0..256).map(|n| word(0x1_0400 + 4 * n)).collect::<Vec<_>>());
     let seen = fetches(sim, 0);
-    fetch_rows(lab, "hit", "loads of all of that kilobyte", seen, 0);
+    fetch_rows(lab, "hit", "loads of the whole kilobyte", seen, 0);
     let lines = [0x1_0000, 0x1_07fc, 0x1_0800, 0x1_0c00];
     bad += u32::from(loads(sim, 0, &lines.map(|addr| (1, addr)))? != lines.map(word));
     let seen = fetches(sim, 0);
-    fetch_rows(lab, "lines", "loads of the page's three others", seen, 3);
-    // Another page at the same place, and the first again. Where a page's copy may lie is our choice.
+    fetch_rows(lab, "lines", "loads of the page's other three kilobytes", seen, 3);
+    // Another page at the same place, and the first again. The place of a page's copy is our choice.
     let rival = 0x1_0000 + (2 << 20);
     sim.cell(node(1)).set_word(Addr(rival), 0x1234);
     let got = loads(sim, 0, &[(1, rival), (1, 0x1_0000), (0, 0x1_0000)])?;
     bad += u32::from(got != [0x1234, word(0x1_0000), u64::from(pattern(0, 0x1_0000))]);
     let events = fetches(sim, 0);
-    // The third is the own cell's: its GET does not leave it.
+    // The third is the own cell's page: its GET stays in the cell.
     lab.bounds_by(Origin::Ours);
     fetch_rows(
         lab,
         "rival",
-        "a page 2 MB further, the first again, that page of the own cell",
+        "a page 2 MB further, the first page again, the own cell's page",
         events,
         2,
     );
@@ -515,7 +517,7 @@ fn copies_by_loads(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<u32, MeasureError
     Ok(bad)
 }
 
-/// Stores to where there is a copy, and to where there is none.
+/// Stores to addresses with and without a copy.
 fn stores_through(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> {
     sim.spawn_checked(node(0), async |cell| {
         cell.store(shared(0, 0x1_0000), 4, 0xabcd).await?;
@@ -542,7 +544,7 @@ fn stores_through(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> 
     let wrong = |words: &[(u32, u32)]| words.iter().filter(|(got, want)| got != want).count() as u32;
     lab.none(
         "c19.store_hit",
-        "of 8 words stored to where there is a copy, wrong there or in the copy",
+        "of 8 words stored to an address with a copy, wrong there or in the copy",
         "words",
         wrong(&hits),
     );
@@ -552,14 +554,14 @@ fn stores_through(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> 
     ];
     lab.none(
         "c19.store_miss",
-        "a store where there is none: wrong there, or a copy made",
+        "a store to an address without a copy: wrong there, or made a copy",
         "words",
         wrong(&misses),
     );
     Ok(())
 }
 
-/// All places of the local cache, each with a page. Software makes the copies at once.
+/// Every place of the local cache, each with a page. Software makes all copies at once.
 fn all_places(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> {
     const PLACES: u32 = 512;
     let places: Vec<(usize, u32)> = (0..PLACES)
@@ -588,16 +590,17 @@ fn all_places(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> {
         .count();
     lab.none(
         "c19.places",
-        "of 512 pages at 512 places, not found in the local cache",
+        "of 512 pages at 512 places, missing in the local cache",
         "pages",
         missing as u32,
     );
     let seen = fetches(sim, 0);
-    fetch_rows(lab, "places", "loads of all of them", seen, 0);
+    fetch_rows(lab, "places", "loads from all 512 pages", seen, 0);
     Ok(())
 }
 
-/// All cells keep copies of a kilobyte of each; in turn one changes it, and all load after its synchronising write.
+/// All cells keep copies of a kilobyte of each. One after the other changes its own, and all load after its
+/// synchronising write.
 fn no_copy_is_stale(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     const ROUNDS: u32 = 6;
     let mut sim = boot_through(lab, 2, 2)?;
@@ -612,7 +615,7 @@ fn no_copy_is_stale(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             for round in 1..=ROUNDS {
                 let (writer, home) = (round as usize % cells, (round as usize / 2) % cells);
                 let place = shared(home, 0x2_0000 + 4 * (round % 3));
-                // All have a copy, or are about to.
+                // Every cell has a copy, or will soon.
                 let before = cell.load(place, 4).await;
                 cell.host().delay(Picos::from_ns(20 * rng.below(2000))).await;
                 let mut failed = before.is_err();
@@ -632,17 +635,18 @@ fn no_copy_is_stale(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     finish(&mut sim)?;
     lab.none(
         "c19.stale",
-        "loads after a synchronising write that found an old copy",
+        "loads after a synchronising write that returned an old copy",
         "loads",
         stale.get(),
     );
     let all = ROUNDS * cells as u32;
-    lab.done("c19.loads", "loads after it, of all cells", "loads", all, loaded.get());
+    lab.done("c19.loads", "loads after a synchronising write, all cells", "loads", all, loaded.get());
     Ok(())
 }
 
-/// M4: the time of a load by how often a kilobyte is read before it is written again, with a Write Through Page and without.
-/// The time of each load by the number of loads of a kilobyte, and how many loads were wrong.
+/// M4: time of a load by the number of loads of a kilobyte before it is written again, with and without a Write Through
+/// Page.
+/// Time of each load by the number of loads of a kilobyte, and the number of wrong loads.
 fn time_of_loads(sim: &mut Sim, name: &str) -> Result<(Curve, u32), MeasureError> {
     const COUNTS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
     let (mut points, mut bad) = (Vec::new(), 0);
@@ -676,7 +680,7 @@ pub fn m4(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let (remote, bad_remote) = time_of_loads(&mut sim, "remote loads")?;
     let mut sim = boot_through(lab, 2, 1)?;
     let (through, bad_through) = time_of_loads(&mut sim, "Write Through Page")?;
-    // Both times of all loads are lines over their number, through the first and the last point.
+    // The total time of all loads is a line over their number, through the first and the last point.
     let line = |curve: &Curve| {
         let (one, all) = (curve.at(1.0), 256.0 * curve.at(256.0));
         let slope = (all - one) / 255.0;
@@ -687,14 +691,14 @@ pub fn m4(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let spec = |name: &str, what: &str, unit| Spec::new(format!("m4.{name}"), what, unit).depends(&depends);
     lab.none(
         "m4.data",
-        "loads that did not give what is there",
+        "loads that returned a wrong word",
         "loads",
         bad_remote + bad_through,
     );
     lab.row(
         spec(
             "gain",
-            "256 loads of a kilobyte: remote loads take so many times as long as with a Write Through Page",
+            "256 loads of a kilobyte: speed-up of a Write Through Page over remote loads",
             "",
         )
         .within(1.0, f64::INFINITY)
@@ -702,18 +706,18 @@ pub fn m4(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         remote.at(256.0) / through.at(256.0),
     );
     lab.row(
-        spec("once", "a single load: the copy costs so many times a remote load", "").within(1.0, f64::INFINITY),
+        spec("once", "a single load: cost of the copy over a remote load", "").within(1.0, f64::INFINITY),
         through.at(1.0) / remote.at(1.0),
     );
     lab.row(
         spec(
             "even",
-            "loads of a kilobyte before it is written from which the copy pays",
+            "break-even number of loads of a kilobyte between writes",
             "loads",
         )
         .beside(
             21.0,
-            "47 us of a copy over 2.28 us of a load, rounded up, without trap, library and the time of hits",
+            "47 us of a copy / 2.28 us of a load, rounded up, without trap, library and hits",
         ),
         even,
     );
@@ -733,7 +737,7 @@ pub fn m4(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             lab.row(
                 spec(
                     &format!("{name}.{count}"),
-                    &format!("{}, {count} loads: each", curve.name),
+                    &format!("{}, {count} loads: time of each", curve.name),
                     "us",
                 ),
                 us,
@@ -742,7 +746,7 @@ pub fn m4(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     }
     lab.outcome.plots.push(Plot {
         id: "wtp",
-        title: "Time of a load by loads of a kilobyte before it is written again".into(),
+        title: "Time of a load by number of loads of a kilobyte between writes".into(),
         axes: ["loads of the kilobyte", "us per load"],
         curves,
         marks: Vec::new(),

@@ -1,4 +1,4 @@
-//! Where experiments boot machines and give rows.
+//! The frame of the experiments: they boot machines here and write rows.
 
 use thiserror::Error;
 
@@ -31,25 +31,25 @@ pub enum MeasureError {
     Sim(#[from] SimError),
     #[error(transparent)]
     Fault(#[from] Fault),
-    #[error("columns and rows: each experiment has a size of its own; `run`, `send` and `wave` take them")]
+    #[error("each experiment sets its own columns and rows; `run`, `send` and `wave` accept these parameters")]
     Size,
-    #[error("columns x rows = 1 cell, which has no neighbour: 2 are needed")]
+    #[error("columns x rows = 1 cell, which has no neighbour: set at least 2")]
     Alone,
     #[error(
-        "mem_bytes is too little: a program has {there} B of it, and needs {needed} B, which mem_bytes={} gives",
+        "mem_bytes is too little: a program needs {needed} B and has {there} B; set mem_bytes={}",
         Layout::mem_bytes_for(*needed)
     )]
     Memory { needed: u32, there: u32 },
-    #[error("{words} words did not arrive as they were sent")]
+    #[error("{words} received words differ from the sent ones")]
     Corrupt { words: u32 },
 }
 
-/// No program of an experiment takes longer on the paper's machine; see [`bound`].
+/// The longest time of an experiment's program on the paper's machine; see [`bound`].
 const BOUND: Picos = Picos::from_ns(500_000_000);
-/// Flags of experiments, from here on, below the system's memory.
+/// The flags of experiments start here, below the system's memory.
 pub const FLAGS: u32 = 0x6_c000;
 
-/// What every criterion depends on.
+/// The parameters that every criterion depends on.
 pub const HARDWARE: [&str; 6] = [
     "period",
     "link_rate",
@@ -59,10 +59,10 @@ pub const HARDWARE: [&str; 6] = [
     "mem_shared",
 ];
 
-/// The machine of a configuration; the RTL leaves the wave that `probe` asks for.
+/// A machine with this configuration; the RTL writes the wave of `probe`.
 ///
 /// # Errors
-/// It is not built.
+/// The RTL was not built.
 pub fn machine(backend: BackendKind, config: &Config, probe: &Probe) -> Result<AnyBackend, MeasureError> {
     match backend {
         BackendKind::Rtl => Ok(Box::new(Machine::new(config)?.with_probe(probe))),
@@ -73,7 +73,7 @@ pub fn machine(backend: BackendKind, config: &Config, probe: &Probe) -> Result<A
 /// One experiment on one backend, under way.
 pub type Lab<'a> = lab::Lab<'a, Ap1000p>;
 
-/// What an experiment does: it makes machines of its own.
+/// The function of an experiment; it makes its own machines.
 pub type Run = fn(&mut Lab<'_>) -> Result<(), MeasureError>;
 
 /// A whole experiment.
@@ -129,12 +129,12 @@ impl Subject for Ap1000p {
 }
 
 impl Lab<'_> {
-    /// A machine of so many cells, otherwise as the user set it. Its memories hold words that all differ, up to `FLAGS`.
+    /// A machine of this many cells, otherwise as the user set it. All words of its memories differ up to [`FLAGS`].
     pub fn boot(&self, columns: u32, rows: u32) -> Result<Sim, MeasureError> {
         self.boot_with(columns, rows, |_| ())
     }
 
-    /// The same with other changes.
+    /// The same with further changes.
     pub fn boot_with(&self, columns: u32, rows: u32, change: impl Fn(&mut Config)) -> Result<Sim, MeasureError> {
         let mut config = Config {
             columns,
@@ -153,7 +153,7 @@ impl Lab<'_> {
     }
 }
 
-/// What a word of a cell's memory is at first.
+/// The initial value of a word of a cell's memory.
 pub fn pattern(cell: usize, addr: u32) -> u32 {
     addr.wrapping_mul(0x9e37_79b1) ^ (cell as u32) << 20
 }
@@ -166,7 +166,7 @@ pub fn flag(number: u32) -> Addr {
     Addr(FLAGS + 4 * number)
 }
 
-/// Runs all programs, and then until nothing is under way and no system serves an interrupt; nothing may have gone wrong.
+/// Runs all programs, and then until nothing is under way and no system serves an interrupt; any fault fails the run.
 ///
 /// # Errors
 /// A hang, a program that gave up, a fault.
@@ -178,7 +178,7 @@ pub fn finish(sim: &mut Sim) -> Result<(), MeasureError> {
     }
 }
 
-/// What no program takes longer than: in proportion longer where clock, links or memory are slower than the paper's.
+/// The time limit of a program: proportionally longer if clock, links or memory are slower than the paper's.
 pub fn bound(sim: &Sim) -> Picos {
     let (cell, usual) = (sim.cell(NodeId(0)), Config::paper());
     let config = cell.config();
@@ -189,7 +189,7 @@ pub fn bound(sim: &Sim) -> Picos {
     BOUND * times
 }
 
-/// The same, with faults left where they are.
+/// The same, but leaves faults in place.
 pub fn settle(sim: &mut Sim) -> Result<(), MeasureError> {
     let bound = bound(sim);
     sim.run(bound)?;
@@ -199,10 +199,10 @@ pub fn settle(sim: &mut Sim) -> Result<(), MeasureError> {
         sim.pass(step)?;
         left = left.saturating_sub(step);
         if left == Picos::ZERO {
-            // Programs are done, the hardware is not.
+            // The programs have ended, the hardware may not have.
             let host = sim.cell(NodeId(0)).host().clone();
             sim.spawn(NodeId(0), |_| async move {
-                host.watch("the end of what the hardware does", |_| false).await
+                host.watch("the end of the hardware's work", |_| false).await
             });
             sim.run(step)?;
         }
@@ -210,7 +210,7 @@ pub fn settle(sim: &mut Sim) -> Result<(), MeasureError> {
     Ok(())
 }
 
-/// How many of these words are not as they should be.
+/// Number of words that differ from the expected ones.
 pub fn wrong(cell: &Cell, at: Addr, expected: &[u32]) -> u32 {
     let got = cell.words(at, expected.len() as u32);
     got.iter().zip(expected).filter(|(a, b)| a != b).count() as u32

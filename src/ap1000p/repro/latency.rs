@@ -1,4 +1,4 @@
-//! M1 and M2: latency of PUT, from the call to the flag's test at the other cell.
+//! M1 and M2: latency of PUT, from the call to the flag test at the other cell.
 
 use std::cell::Cell as Count;
 use std::rc::Rc;
@@ -8,10 +8,10 @@ use crate::ap1000p::host::{By, Transfer};
 use crate::repro::row::Spec;
 use crate::{Addr, Picos};
 
-/// Bytes of the PUTs.
+/// Sizes of the PUTs, in bytes.
 const SIZES: [u32; 7] = [4, 16, 64, 256, 1024, 4096, 16384];
 
-/// Latency in us of a PUT of each size, and how many words came wrong.
+/// Latency in us of a PUT of each size, and the number of wrong words.
 fn latencies(lab: &Lab<'_>, by: By) -> Result<(Vec<f64>, u32), MeasureError> {
     let (mut times, mut bad) = (Vec::new(), 0);
     let mut sim = lab.boot(2, 1)?;
@@ -40,7 +40,7 @@ fn latencies(lab: &Lab<'_>, by: By) -> Result<(Vec<f64>, u32), MeasureError> {
         finish(&mut sim)?;
         let expected: Vec<u32> = (0..bytes / 4).map(|n| pattern(0, source.0 + 4 * n)).collect();
         bad += wrong(&sim.cell(node(1)), dest, &expected);
-        // The first one finds no translations kept.
+        // The first PUT misses in the TLBs.
         if count > 1 {
             times.push((seen.get() - called.get()).as_us());
         }
@@ -48,7 +48,7 @@ fn latencies(lab: &Lab<'_>, by: By) -> Result<(Vec<f64>, u32), MeasureError> {
     Ok((times, bad))
 }
 
-/// Intercept and slope of the line through the points, by least squares.
+/// Intercept and slope of the least-squares line through the points.
 fn line(points: &[(f64, f64)]) -> (f64, f64) {
     let n = points.len() as f64;
     let mean = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
@@ -57,7 +57,7 @@ fn line(points: &[(f64, f64)]) -> (f64, f64) {
     (y - slope * x, slope)
 }
 
-/// The rows of a PUT; gives the latency of no bytes.
+/// Writes the rows of a PUT; returns the latency for 0 bytes.
 fn rows(lab: &mut Lab<'_>, by: By) -> Result<f64, MeasureError> {
     let (name, who, paper) = match by {
         By::User => ("m1", "by the user", 5.1),
@@ -75,20 +75,20 @@ fn rows(lab: &mut Lab<'_>, by: By) -> Result<f64, MeasureError> {
     };
     lab.none(
         &format!("{name}.data"),
-        "words that are not as they were sent",
+        "received words that differ from the sent ones",
         "words",
         bad,
     );
-    let none = spec("intercept", "latency of no bytes", "us")
+    let none = spec("intercept", "latency for 0 bytes", "us")
         .paper(paper)
         .within(paper * 0.9, paper * 1.1);
     lab.row(none.depends(software), intercept);
     if by == By::User {
-        // The same by system call: it is the link's.
-        let byte = spec("slope", "latency of a byte more", "ns").paper(40.0);
+        // A system call has the same slope, because the link sets it.
+        let byte = spec("slope", "latency per further byte", "ns").paper(40.0);
         lab.row(byte.within(39.0, 41.0), slope * 1000.0);
         let half =
-            spec("half", "size of half the link's rate", "B").near(127.5, 0.1, "5.1 us over 40 ns, 10 % round it");
+            spec("half", "size at half the link's rate", "B").near(127.5, 0.1, "5.1 us / 40 ns, within 10 %");
         lab.row(half.depends(software), intercept / slope);
     }
     for (bytes, us) in points {
@@ -108,8 +108,8 @@ pub fn m2(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let system = rows(lab, By::System)?;
     let (times, _) = latencies(lab, By::User)?;
     let points: Vec<(f64, f64)> = SIZES.iter().map(|&bytes| f64::from(bytes)).zip(times).collect();
-    let how = "8.6 less 5.1 us, 0.1 us round it";
-    let more = Spec::new("m2.more", "what a system call adds", "us").beside(3.5, how);
+    let how = "8.6 - 5.1 us, within 0.1 us";
+    let more = Spec::new("m2.more", "latency added by a system call", "us").beside(3.5, how);
     let more = more.by_formula(3.4, 3.6, how);
     lab.row(more.depends(&["system_call"]), system - line(&points).0);
     Ok(())

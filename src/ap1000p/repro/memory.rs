@@ -1,4 +1,4 @@
-//! What is the memory controller's: communication registers, translation, page faults.
+//! The memory controller: communication registers, translation, page faults.
 
 use std::cell::Cell as Count;
 use std::rc::Rc;
@@ -39,7 +39,7 @@ pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         host.reg_write(MODE, 0).await
     });
     finish(&mut sim)?;
-    lab.none("c20.bits", "accesses against the present bits", "accesses", bad.get());
+    lab.none("c20.bits", "accesses that disagree with the present bits", "accesses", bad.get());
     lab.done(
         "c20.tried",
         "accesses of the 128 registers",
@@ -48,7 +48,7 @@ pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         tried.get(),
     );
 
-    // From afar: each waits for the other; a register that is full holds the words back.
+    // Remote accesses: each side waits for the other; a full register stops the words behind it.
     let count = u32::from(LIBRARY_REGISTERS);
     let got = Rc::new(Count::new((0, 0)));
     let (late, target) = (got.clone(), sim.cell(node(1)));
@@ -67,7 +67,7 @@ pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
                 let expected = pattern(0, 0x1000 * round + 4 * u32::from(register));
                 late.set((reads + 1, bad + u32::from(word != expected)));
             }
-            // The next ones wait in the network meanwhile.
+            // The next words wait in the network meanwhile.
             target.host().delay(Picos::from_ns(3000)).await;
         }
         Ok::<_, CommandError>(())
@@ -76,20 +76,20 @@ pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let (reads, bad) = got.get();
     lab.none(
         "c20.remote",
-        "words from the other cell that are not as they were sent",
+        "words from the other cell that differ from the sent ones",
         "words",
         bad,
     );
     let all = f64::from(2 * count);
     lab.check(
         "c20.read",
-        "words read as they came, processor and network waiting for each other",
+        "words read while processor and network wait for each other",
         "words",
         (all, all),
         reads,
     );
 
-    // As the source: of a PUT, of a GET, both before the words are there.
+    // Registers as the source of a PUT and of a GET, both before the words are there.
     sim.spawn_checked(node(0), async move |cell| {
         cell.put_from_registers(node(1), 0, count, Addr(0x3_0000), Some(flag(1)))
             .await?;
@@ -114,7 +114,7 @@ pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     }
     lab.none(
         "c20.source",
-        "words of registers that a PUT or a GET did not bring as they were written",
+        "words of registers that a PUT or a GET delivered wrong",
         "words",
         bad,
     );
@@ -134,14 +134,15 @@ pub fn c25(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     const WORDS: u32 = 200;
     const DEST: Addr = Addr(0x3_0000);
     let mut sim = lab.boot(2, 2)?;
-    let layout = Layout::new(lab.config()).expect("the system booted");
+    let layout = Layout::new(lab.config()).expect("the system has booted");
     let put = |sim: &Sim, from: usize, dest: Addr| {
         sim.spawn_checked(node(from), async move |cell| {
             let (source, counts) = (Addr(0x1_0000), Some(flag(from as u32)));
             cell.put(node(3), source, WORDS, dest, counts, counts).await
         });
     };
-    // A context that has no tables sends from cell 0; then it has some there, and none where its words go. Others send to the same cell.
+    // A context without tables sends from cell 0. Later it has tables there, but none at the destination. Other
+    // contexts send to the same cell.
     let (mut changed, mut others, mut counts) = (0, 0, 0);
     let mut told = Vec::new();
     let place = |from: usize| Addr(DEST.0 + 0x1000 * from as u32);
@@ -184,41 +185,41 @@ pub fn c25(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     );
     lab.none(
         "c25.others",
-        "words of other contexts that are not as they were sent",
+        "words of other contexts that differ from the sent ones",
         "words",
         others,
     );
     lab.check(
         "c25.counts",
-        "flags counted, of others and of that context",
+        "flags counted for the other contexts and for that one",
         "counts",
         (6.0, 6.0),
         counts,
     );
-    // How software is told, and the range of cells.
+    // The faults reported to the system, and the range of cells.
     lab.bounds_by(Origin::Public);
     lab.check(
         "c25.sender",
-        "faults of that context told where it sends",
+        "faults of that context reported at its sender",
         "faults",
         (1.0, 1.0),
         of_stranger(0, 0),
     );
     lab.check(
         "c25.receiver",
-        "faults of that context told where it would have written",
+        "faults of that context reported at its destination",
         "faults",
         (1.0, 1.0),
         of_stranger(2, 3),
     );
 
-    // What only hardware writes, and cells that a user may not reach.
+    // Pages that only hardware writes, and cells that a user may not reach.
     let bare = |head: u32, length: u32| [head, length, DEST.0, 0, flag(3).0, 0, 0x1_0000, 0];
     let mut wrongs: Vec<window::Command> = (0..12)
         .map(|bit| bare(0, 1 | 1 << (COMMAND_LENGTH_CONTEXT_SHIFT + bit)))
         .collect();
     wrongs.extend((0..16).map(|bit| bare(1 << (COMMAND_HEAD_KIND_SHIFT + bit), 1)));
-    // Of the range that follows only the own cell is in.
+    // The range set below contains only the own cell.
     wrongs.extend([(1, 0), (0, 1), (1, 1), (-1, 0)].map(|(dx, dy): (i32, i32)| {
         let part = |distance: i32, shift: u32| (distance as u32 & 0xff) << shift;
         bare(part(dx, COMMAND_HEAD_DX_SHIFT) | part(dy, COMMAND_HEAD_DY_SHIFT), 1)
@@ -248,9 +249,9 @@ pub fn c25(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         count.get(),
     );
     let reached: u32 = (1..4).map(|number| sim.cell(node(number)).word(flag(3))).sum();
-    lab.none("c25.reached", "of these, done", "commands", reached);
+    lab.none("c25.reached", "of these, executed", "commands", reached);
     let own = sim.cell(node(0)).word(flag(3));
-    lab.check("c25.own", "commands to the own cell, done", "commands", (1.0, 1.0), own);
+    lab.check("c25.own", "commands to the own cell, executed", "commands", (1.0, 1.0), own);
     Ok(())
 }
 
@@ -262,7 +263,7 @@ pub fn c26(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         ..lab.config().clone()
     });
     let layout = layout.expect("a multiple of 512 KB");
-    // Two pages that share a place among the 256 of 4 KB, the one behind the first, and the page of 16 MB.
+    // Two pages that share one of the 256 places for 4 KB pages, the page behind the first, and the page of 16 MB.
     let (first, rival) = (Addr(DEMAND + 0x1_0000), Addr(DEMAND + 0x11_0000));
     let next = Addr(first.0 + 0x1000);
     for addr in [first, rival, next] {
@@ -301,15 +302,15 @@ pub fn c26(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let row = |lab: &mut Lab<'_>, name, what, least, most, n: usize| {
         lab.check(name, what, "reads", (f64::from(least), f64::from(most)), reads[n]);
     };
-    // That what was looked up is kept is the paper's; levels and places of tables and TLBs are the port's.
-    row(lab, "c26.hit", "for the same page again", 0, 0, 1);
-    row(lab, "c26.large_hit", "for the page of 256 KB again", 0, 0, 6);
-    lab.none("c26.data", "words that are not as they were sent", "words", bad);
+    // The paper states that translations are kept; levels and places of tables and TLBs are the port's.
+    row(lab, "c26.hit", "table words read for the same page again", 0, 0, 1);
+    row(lab, "c26.large_hit", "table words read for the page of 256 KB again", 0, 0, 6);
+    lab.none("c26.data", "received words that differ from the sent ones", "words", bad);
     lab.bounds_by(Origin::Public);
     row(
         lab,
         "c26.miss",
-        "table words read for a page of 4 KB seen first: context and three levels",
+        "table words read for a new page of 4 KB: context and three levels",
         3,
         4,
         0,
@@ -317,14 +318,14 @@ pub fn c26(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     row(
         lab,
         "c26.rival",
-        "for the page 256 further, which takes its place",
+        "table words read for the page 256 further, which evicts it",
         3,
         3,
         2,
     );
-    row(lab, "c26.evicted", "for the first page again", 3, 3, 3);
-    row(lab, "c26.crossing", "for words that go on in the next page", 3, 3, 4);
-    row(lab, "c26.large", "for a page of 256 KB seen first", 1, 1, 5);
+    row(lab, "c26.evicted", "table words read for the first page again", 3, 3, 3);
+    row(lab, "c26.crossing", "table words read for words that continue in the next page", 3, 3, 4);
+    row(lab, "c26.large", "table words read for a new page of 256 KB", 1, 1, 5);
     Ok(())
 }
 
@@ -361,18 +362,18 @@ pub fn c27(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let expected: Vec<u32> = (0..WORDS).map(|n| pattern(0, 0x1_0ff0 + 4 * n)).collect();
     let bad = wrong(&sim.cell(node(1)), Addr(0x3_0100), &expected);
     lab.bounds_by(Origin::Public);
-    lab.none("c27.data", "words that are not as they were sent", "words", bad);
+    lab.none("c27.data", "received words that differ from the sent ones", "words", bad);
     let flags = sim.cell(node(1)).word(flag(0)) + 0x100 * sim.cell(node(0)).word(flag(1));
     lab.check(
         "c27.flags",
-        "flags counted once each, behind faults of their own",
+        "flags counted, each once, behind faults of their own",
         "sum",
         (257.0, 257.0),
         flags,
     );
     let time = Spec::new(
         "c27.took",
-        "3000 words, four pages of them not there on either side, to the flag",
+        "time to the flag of 3000 words with four unmapped pages on either side",
         "us",
     );
     let software = ["call", "store_cycles", "interrupt", "page_service"];

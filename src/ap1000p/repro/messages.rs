@@ -15,7 +15,7 @@ use crate::harness::seed::Seed;
 use crate::repro::row::{Origin, Spec};
 use crate::{Addr, Picos};
 
-/// The words of a cell's memory as they were at first.
+/// The initial words of a cell's memory.
 fn words(cell: usize, at: u32, count: u32) -> Vec<u32> {
     (0..count).map(|n| pattern(cell, at + 4 * n)).collect()
 }
@@ -45,13 +45,13 @@ pub fn c1(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             }
         }
     }
-    lab.none("c1.data", "words that are not as they were sent", "words", bad);
+    lab.none("c1.data", "received words that differ from the sent ones", "words", bad);
     lab.none("c1.flags", "flags that did not count exactly once", "flags", flags);
     lab.tried("c1.moved", "words sent", "words", 4 * 1771, moved);
     Ok(())
 }
 
-/// The command of a PUT of one word from address 0 of cell 0 to cell 1, next to it, that counts the first flag.
+/// The command of a PUT of one word from address 0 of cell 0 to its neighbour, cell 1; it counts the first flag.
 fn bare(source: u32, dest: u32) -> window::Command {
     [1 << COMMAND_HEAD_DX_SHIFT, 1, dest, 0, flag(0).0, 0, source, 0]
 }
@@ -73,12 +73,12 @@ pub fn c2(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     sim.spawn_checked(node(0), async move |cell| store(&cell, &command[7..]).await);
     finish(&mut sim)?;
     let late = sim.cell(node(1)).word(flag(0));
-    lab.none("c2.seven", "PUTs done after seven words", "PUTs", early);
-    lab.check("c2.eight", "PUTs done after the eighth", "PUTs", (1.0, 1.0), late);
+    lab.none("c2.seven", "PUTs executed after seven words", "PUTs", early);
+    lab.check("c2.eight", "PUTs executed after the eighth word", "PUTs", (1.0, 1.0), late);
     Ok(())
 }
 
-/// Looks at a word whenever anything happens, and counts how often it is another than before, and how often less.
+/// Checks a word after every event, and counts how often it changed and how often it fell.
 pub(super) fn follow(seen: &Rc<RefCell<(u32, u32, u32)>>, at: Addr) -> impl FnMut(&Memory) -> bool + use<> {
     let seen = seen.clone();
     move |memory| {
@@ -103,8 +103,8 @@ pub fn c3(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let looks = follow(&seen, dest);
     let host = sim.cell(node(1)).host().clone();
     host.clone()
-        .spawn_daemon("a look at each word", async move { host.watch("no end", looks).await });
-    // Of those that the queue holds, and of all.
+        .spawn_daemon("a check of each word", async move { host.watch("no end", looks).await });
+    // The PUTs that the queue holds, and all PUTs.
     const FIT: u32 = 8;
     let took = Rc::new(Count::new([Picos::ZERO; 2]));
     let time = took.clone();
@@ -113,7 +113,7 @@ pub fn c3(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         for number in 0..COMMANDS {
             store(&cell, &bare(4 * number, dest.0)).await?;
             match number {
-                // From the end of one to the end of another.
+                // From the end of one PUT to the end of another.
                 0 => start = cell.now(),
                 FIT => time.set([cell.now() - start; 2]),
                 _ => {}
@@ -126,21 +126,21 @@ pub fn c3(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let (last, changes, back) = *seen.borrow();
     lab.check(
         "c3.all",
-        "PUTs done",
+        "PUTs executed",
         "PUTs",
         (40.0, 40.0),
         sim.cell(node(1)).word(flag(0)),
     );
     lab.check(
         "c3.seen",
-        "values that came one after the other",
+        "values that arrived in order",
         "values",
         (40.0, 40.0),
         changes,
     );
     lab.none(
         "c3.order",
-        "values that came after a later one",
+        "values that arrived after a later one",
         "values",
         back + u32::from(last != COMMANDS),
     );
@@ -154,7 +154,7 @@ pub fn c3(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let stores = f64::from(COMMAND_WORDS * lab.config().store_cycles);
     let never = spec(
         "c3.rate",
-        "a command's stores while the queue has room: the processor is never stopped",
+        "stores of a command while the queue has room: the processor never waits",
         &[],
     );
     lab.row(
@@ -165,7 +165,7 @@ pub fn c3(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     lab.row(
         spec(
             "c3.spilling",
-            "a command's stores, all 40, most of them spilled",
+            "stores of a command, of all 40, most of them spilled",
             &HARDWARE,
         ),
         all,
@@ -201,25 +201,25 @@ pub fn c4(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     }
     lab.check(
         "c4.system",
-        "commands of the system done amid one of the user",
+        "commands of the system executed within a command of the user",
         "PUTs",
         (7.0, 7.0),
         amid % 0x100,
     );
     lab.none(
         "c4.early",
-        "commands of the user done before their last word",
+        "commands of the user executed before their last word",
         "PUTs",
         after,
     );
     lab.check(
         "c4.user",
-        "commands of the user done with it",
+        "commands of the user executed with their last word",
         "PUTs",
         (7.0, 7.0),
         amid / 0x100,
     );
-    lab.none("c4.data", "words that are not as they were sent", "words", bad);
+    lab.none("c4.data", "received words that differ from the sent ones", "words", bad);
     Ok(())
 }
 
@@ -240,7 +240,7 @@ pub fn c5(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             let meant = u32::from(Page::decode(code as u16).is_none());
             found.set((refused + now - before, differ + u32::from(now - before != meant)));
             before = now;
-            // The word of a page that there is began a command.
+            // The word to a defined page began a command.
             host.reg_write(DROP, DROP_USER_MASK | DROP_SYSTEM_MASK).await?;
         }
         Ok::<_, CommandError>(())
@@ -250,16 +250,16 @@ pub fn c5(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     lab.bounds_by(Origin::Public);
     lab.none(
         "c5.differ",
-        "page codes taken or refused against the table of formats",
+        "page codes accepted or refused in conflict with the table of formats",
         "codes",
         differ,
     );
-    // Which codes mean nothing is our reading. Of each class 14 of PUT, 7 of SEND, 4 of GET, CSI and FOP are left.
+    // Which codes are undefined is our reading. Each class keeps 14 of PUT, 7 of SEND, and 4 each of GET, CSI and FOP.
     let others = f64::from(PAGE_END_MASK) - 54.0;
     lab.bounds_by(Origin::Ours);
     lab.check(
         "c5.refused",
-        "codes refused and told",
+        "codes refused and reported",
         "codes",
         (others, others),
         refused,
@@ -280,7 +280,7 @@ pub fn c6(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let (mut bad, mut moved) = (0, 0);
     let mut sim = lab.boot(2, 1)?;
     for (number, (source_stride, dest_stride)) in (1..).zip(pairs) {
-        // What lies between the items must stay.
+        // The words between the items must not change.
         let mut expected: Vec<u32> = (0..(FLAGS - DEST) / 4).collect();
         let there = sim.cell(node(1));
         there.set_words(Addr(DEST), &expected);
@@ -307,7 +307,7 @@ pub fn c6(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     }
     lab.none(
         "c6.data",
-        "words in a wrong place, or changed between items",
+        "words in a wrong place or changed between items",
         "words",
         bad,
     );
@@ -315,7 +315,7 @@ pub fn c6(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     Ok(())
 }
 
-/// A wait until a flag has counted once, to the very event.
+/// Waits until a flag has counted once, exact to the event.
 async fn counted(cell: &Cell, at: Addr) {
     let once = move |memory: &Memory| memory.read(at, 4).is_some_and(|bytes| bytes == 1_u32.to_le_bytes());
     cell.host().watch("a flag", once).await;
@@ -360,13 +360,13 @@ pub fn c7(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     }
     lab.none(
         "c7.send",
-        "words that came as they were written over when the send flag had counted",
+        "words that arrived with a value stored after the send flag counted",
         "words",
         kept,
     );
     lab.none(
         "c7.receive",
-        "words that were not in memory when the receive flag counted",
+        "words missing in memory when the receive flag counted",
         "words",
         early.get(),
     );
@@ -392,7 +392,7 @@ pub fn c8(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let all = f64::from(9 * EACH);
     lab.check(
         "c8.count",
-        "what 108 PUTs counted on one flag",
+        "count of one flag after 108 PUTs",
         "counts",
         (all, all),
         there.word(flag(0)),
@@ -404,7 +404,7 @@ pub fn c8(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             bad += wrong(&there, dest, &words(from, 0x40 * round, 9));
         }
     }
-    lab.none("c8.data", "words that are not as they were sent", "words", bad);
+    lab.none("c8.data", "received words that differ from the sent ones", "words", bad);
     Ok(())
 }
 
@@ -423,9 +423,9 @@ pub fn c9(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         changed += wrong(&sim.cell(node(number)), Addr(0), &words(number, 0, 16));
     }
     lab.bounds_by(Origin::Public);
-    lab.none("c9.zero", "words changed at address 0 and behind it", "words", changed);
+    lab.none("c9.zero", "words changed at address 0 and after it", "words", changed);
     let moved = wrong(&sim.cell(node(1)), Addr(0x3_0000), &words(1, 0x3_0000, 8));
-    lab.tried("c9.moved", "words that did arrive", "words", 8, moved);
+    lab.tried("c9.moved", "words that arrived", "words", 8, moved);
     Ok(())
 }
 
@@ -449,7 +449,7 @@ pub fn c10(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         let events = sim.backend_mut().take_events();
         let of_processor = |kind| matches!(kind, EventKind::RegWrite { .. } | EventKind::Irq { .. });
         let at_target = events.iter().filter(|e| e.node == node(to) && of_processor(e.kind));
-        // To ask the own cell, its processor stores a command.
+        // The own cell's processor stores the command.
         active += if to == 4 { 0 } else { at_target.count() as u32 };
         let at = |addr: Addr, stride: Stride| places(addr.0, stride.word().expect("it is one"), 300);
         let here = sim.cell(node(4));
@@ -460,16 +460,16 @@ pub fn c10(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         let after = [here.word(flag(0)), sim.cell(node(to)).word(flag(1))];
         flags += u32::from(after != before.map(|count| count + 1));
     }
-    lab.none("c10.data", "words that are not as they were asked for", "words", bad);
+    lab.none("c10.data", "words that differ from the requested ones", "words", bad);
     lab.none(
         "c10.flags",
-        "GETs whose two flags did not count once each",
+        "GETs with a flag that did not count exactly once",
         "GETs",
         flags,
     );
     lab.none(
         "c10.processor",
-        "interrupts and register writes where it was asked",
+        "interrupts and register writes at the other cell",
         "events",
         active,
     );
@@ -477,9 +477,9 @@ pub fn c10(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
 }
 
 pub fn c11(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
-    /// Of one run.
+    /// PUTs of one run.
     const TRIALS: u32 = 250;
-    /// PUTs beside them that a cell has under way.
+    /// Other PUTs that a cell has under way.
     const AHEAD: u32 = 3;
     let runs = lab.volume(2, 80, 400);
     let mut sim = lab.boot(2, 2)?;
@@ -528,13 +528,13 @@ pub fn c11(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     }
     lab.none(
         "c11.early",
-        "PUTs acknowledged before their data were in memory",
+        "PUTs acknowledged before their data reached memory",
         "PUTs",
         bad.get(),
     );
     lab.tried(
         "c11.trials",
-        "PUTs acknowledged, with others at the same cell",
+        "PUTs acknowledged, beside others at the same cell",
         "PUTs",
         TRIALS * runs,
         tried.get(),
@@ -555,7 +555,7 @@ pub fn c12(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             let seen = Rc::new(RefCell::new((0, 0, 0)));
             let (looks, host) = (follow(&seen, slot(from)), cell.host().clone());
             host.clone()
-                .spawn_daemon("a look at each word", async move { host.watch("no end", looks).await });
+                .spawn_daemon("a check of each word", async move { host.watch("no end", looks).await });
             pairs.push(seen);
         }
     }
@@ -581,16 +581,16 @@ pub fn c12(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let all = f64::from(EACH) * CELLS as f64;
     lab.none(
         "c12.order",
-        "messages that came after a later one of their pair",
+        "messages that arrived after a later one of the same pair",
         "messages",
         pairs.iter().map(|seen| seen.borrow().2).sum(),
     );
     let seen = pairs.iter().map(|seen| seen.borrow().1).sum();
-    lab.check("c12.seen", "PUTs seen to come", "PUTs", (all, all), seen);
+    lab.check("c12.seen", "PUTs that arrived", "PUTs", (all, all), seen);
     lab.check("c12.counted", "PUTs counted", "PUTs", (all, all), total(flag(0)));
     lab.check(
         "c12.gets",
-        "GETs counted beside them",
+        "GETs counted meanwhile",
         "GETs",
         (all, all),
         total(flag(1)),
@@ -619,7 +619,7 @@ pub fn c13(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let cell = sim.cell(node(0));
     let bad =
         wrong(&cell, Addr(0x3_0000), &words(0, 0x1000, 100)) + wrong(&cell, Addr(0x3_1000), &words(0, 0x2000, 100));
-    lab.none("c13.data", "words that are not as they were sent", "words", bad);
+    lab.none("c13.data", "received words that differ from the sent ones", "words", bad);
     lab.check(
         "c13.flags",
         "transfers counted",
@@ -673,11 +673,11 @@ pub fn c28(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     lab.bounds_by(Origin::Public);
     lab.none(
         "c28.once",
-        "cells that did not get it exactly once, or are not of the row or column and got one",
+        "cells with a wrong number of copies: one in the row or column, none elsewhere",
         "cells",
         counted,
     );
-    lab.none("c28.data", "words that are not as they were sent", "words", bad);
+    lab.none("c28.data", "received words that differ from the sent ones", "words", bad);
     let all = f64::from(12 * (4 + 3 + 12));
     lab.check("c28.copies", "copies of 36 broadcasts", "copies", (all, all), copies);
     Ok(())

@@ -1,5 +1,6 @@
-//! The experiments of AP1000+: the paper reports none, so they are checks of what it and the machine's Linux port say the hardware does (C), the two
-//! measurements of PUT that others report, loads and copies beside our own budgets (M), and what spill costs (Q). Those of [`experiments`] run; what is missing there needs parts that the machine does not have yet.
+//! The experiments of AP1000+. The paper reports none, so C checks the statements of the paper and of the machine's
+//! Linux port. M has the two measurements of PUT that others report, and loads and copies beside budgets of ours. Q
+//! measures the cost of spill. A gap in the numbers of [`experiments`] needs parts that the machine does not have.
 
 mod dsm;
 mod lab;
@@ -18,8 +19,8 @@ use crate::repro::{Experiment, Outcome, Request};
 use lab::Run;
 pub use lab::{MeasureError, Sim, finish, machine};
 
-pub const PAPER: &str = "Y. Koyanagi, O. Shiraki, N. Imamura, K. Hayashi, T. Shimizu, T. Horie, H. Ishihata: AP1000+: Message Handling Mechanism (I) - \
-    User Level Interface, SWoPP '94 (in Japanese)";
+pub const PAPER: &str = "Y. Koyanagi, O. Shiraki, N. Imamura, K. Hayashi, T. Shimizu, T. Horie, H. Ishihata: AP1000+: \
+     Message Handling Mechanism (I) - User Level Interface, SWoPP '94 (in Japanese)";
 
 const ENTRIES: &[Entry<Run>] = &[
     entry("C1", "sections 2.2.1, 3.1", "PUT of any length", messages::c1),
@@ -33,10 +34,10 @@ const ENTRIES: &[Entry<Run>] = &[
     entry(
         "C4",
         "section 2.2.1",
-        "The system sends amid a user's command",
+        "The system sends within a user's command",
         messages::c4,
     ),
-    entry("C5", "Fig. 3, Linux port", "Pages select what is done", messages::c5),
+    entry("C5", "Fig. 3, Linux port", "Pages select the operation", messages::c5),
     entry("C6", "Fig. 5", "Strides", messages::c6),
     entry(
         "C7",
@@ -45,7 +46,7 @@ const ENTRIES: &[Entry<Run>] = &[
         messages::c7,
     ),
     entry("C8", "section 2.2.3", "PUTs that share a flag", messages::c8),
-    entry("C9", "Linux port", "A flag at address 0 is none", messages::c9),
+    entry("C9", "Linux port", "Address 0 means no flag", messages::c9),
     entry("C10", "section 2.2.2", "GET without the other processor", messages::c10),
     entry(
         "C11",
@@ -77,7 +78,7 @@ const ENTRIES: &[Entry<Run>] = &[
     entry(
         "C23",
         "section 2.2.10, Linux port",
-        "Queues that overflow stop nobody",
+        "An overflowing queue stops nobody",
         queues::c23,
     ),
     entry(
@@ -110,7 +111,7 @@ const ENTRIES: &[Entry<Run>] = &[
     entry("M1", "JSPP '95", "Latency of a PUT by the user", latency::m1),
     entry("M2", "JSPP '95", "Latency of a PUT by system call", latency::m2),
     entry("M3", "our own budget", "Latency of a remote load", dsm::m3),
-    entry("M4", "section 4", "What a Write Through Page gains", dsm::m4),
+    entry("M4", "section 4", "Gain of a Write Through Page", dsm::m4),
     entry("Q1", "our own", "The cost of spill", queues::q1),
 ];
 
@@ -119,10 +120,11 @@ pub fn experiments() -> impl Iterator<Item = Experiment> {
     ENTRIES.iter().map(|e| e.0)
 }
 
-/// Runs experiments. `done` is told how many of how many are done.
+/// Runs experiments. `done` receives the number of finished experiments and of all.
 ///
 /// # Errors
-/// Columns or rows that are not the usual ones, or the first machine that is not built, does not boot, hangs, or reports a fault.
+/// Columns or rows other than the defaults, or the first machine that is not built, does not boot, hangs, or reports a
+/// fault.
 pub fn run(request: &Request<'_, Config>, done: impl Fn(u64, u64) + Sync) -> Result<Vec<Outcome>, MeasureError> {
     let size = |config: &Config| (config.columns, config.rows);
     if size(request.config) != size(&Config::paper()) {

@@ -1,4 +1,4 @@
-//! What overflows the queues: it stops nobody, stays in order, and what it costs.
+//! Overflow of the queues: it stops nobody and keeps the order; its cost is measured.
 
 use std::cell::{Cell as Count, RefCell};
 use std::rc::Rc;
@@ -15,26 +15,26 @@ use crate::repro::row::{Origin, Spec};
 use crate::repro::{Curve, Plot};
 use crate::{Addr, NodeId, Picos};
 
-/// Where the numbers are that are sent, and the word they come to.
+/// Addresses of the sent numbers, and of the word that receives them.
 const NUMBERS: u32 = 0x1000;
 const SLOT: Addr = Addr(0x3_0000);
-/// A page that is not mapped at first: who reads it is held until an interrupt is served.
+/// A page that is unmapped at first: a transfer that reads it waits until the system has served an interrupt.
 const ABSENT: u32 = DEMAND + 0x2_0000;
 /// The word that a held transfer writes.
 const ASIDE: u32 = 0x3_0100;
 
-/// Numbers from 1 on, to be sent one after the other.
+/// Numbers from 1 up, to be sent in sequence.
 fn number(cell: &Cell, count: u32) {
     cell.set_words(Addr(NUMBERS), &(1..=count).collect::<Vec<_>>());
     cell.set_word(SLOT, 0);
 }
 
-/// The command of a PUT to the next cell along X, or a GET from there, of the word at `source` to `dest`.
+/// The command of a PUT of the word at `source` to `dest` in the next cell along X, or of a GET from there.
 fn command(source: u32, dest: u32, flag: Addr) -> window::Command {
     [1 << COMMAND_HEAD_DX_SHIFT, 1, dest, 0, flag.0, 0, source, 0]
 }
 
-/// A command's stores as fast as they go; how many had to wait.
+/// Stores a command as fast as possible; returns the number of stores that had to wait.
 async fn store(cell: &Cell, page: u32, words: window::Command) -> Result<u32, RegError> {
     let config = cell.config();
     let most = config.period * u64::from(2 * config.store_cycles);
@@ -47,7 +47,7 @@ async fn store(cell: &Cell, page: u32, words: window::Command) -> Result<u32, Re
     Ok(waited)
 }
 
-/// Has the pages looked up before the clock runs.
+/// Has the pages translated before the clock runs.
 pub(super) async fn look_up(cell: &Cell) -> Result<(), CommandError> {
     let transfer = Transfer {
         words: 1,
@@ -93,18 +93,18 @@ fn misformed(elements: &[Option<Element>], queue: Queue, words: &[u32]) -> u32 {
     wrong.count() as u32
 }
 
-/// Follows the numbers that come to a cell; the last one, how many, and how many out of order.
+/// Follows the numbers that arrive at a cell: the last one, the count, and the count out of order.
 fn watch(sim: &Sim, at: NodeId) -> Rc<RefCell<(u32, u32, u32)>> {
     let seen = Rc::new(RefCell::new((0, 0, 0)));
     let (looks, host) = (follow(&seen, SLOT), sim.cell(at).host().clone());
     host.clone().spawn_daemon(
-        "a look at each number",
+        "a check of each number",
         async move { host.watch("no end", looks).await },
     );
     seen
 }
 
-/// Counts of what must be so.
+/// Counts that the checks compare.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     waited: u32,
@@ -126,7 +126,7 @@ pub fn c23(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
 fn puts(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureError> {
     const PUTS: u32 = 1000;
     const MORE: u32 = 66;
-    /// 8 KB each: half of them is the user's, and the last one of these the red zone.
+    /// In units of 8 KB: the user has half of them, and the last of these is the red zone.
     const LIMIT: u32 = 18;
     let mut sim = lab.boot_with(2, 1, |config| config.hardware_refill = hardware)?;
     number(&sim.cell(node(0)), PUTS + MORE);
@@ -154,12 +154,12 @@ fn puts(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureErro
                 found.held = elements.len() as u32;
                 found.misformed = misformed(&elements, Queue::User, &words);
             }
-            // As often as a program that does nothing else.
+            // As often as in a program that does nothing else.
             host.delay(cell.config().call).await;
             let command = command(NUMBERS + 4 * number, SLOT.0, flag(0));
             found.waited += store(&cell, KIND_PUT, command).await?;
             words.extend(command);
-            // As it stands in the queue: with the context.
+            // The form in the queue: with the context.
             let length = words.len() - 7;
             words[length] |= u32::from(PROCESS) << COMMAND_LENGTH_CONTEXT_SHIFT;
         }
@@ -180,25 +180,25 @@ fn puts(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureErro
     let row = |what: &str| format!("c23.{name}_{what}");
     lab.none(
         &row("waited"),
-        &format!("{name} refill: stores of 1066 PUTs that nobody takes, and the processor waits"),
+        &format!("{name} refill: stores for which the processor waits, of 1066 PUTs that nobody takes"),
         "stores",
         waited,
     );
     lab.none(&row("order"), "PUTs out of order", "PUTs", late);
     let all = f64::from(PUTS + MORE);
-    lab.check(&row("came"), "PUTs that came", "PUTs", (all, all), came);
+    lab.check(&row("came"), "PUTs that arrived", "PUTs", (all, all), came);
     let counted = sim.cell(node(1)).word(flag(0));
-    lab.check(&row("counted"), "and counted", "PUTs", (all + 1.0, all + 1.0), counted);
-    lab.tried(&row("spilled"), "words spilled of the first 1000", "words", 7900, held);
-    // What an element is, and the red zone.
+    lab.check(&row("counted"), "PUTs counted", "PUTs", (all + 1.0, all + 1.0), counted);
+    lab.tried(&row("spilled"), "words of the first 1000 PUTs spilled", "words", 7900, held);
+    // The form of an element, and the red zone.
     lab.bounds_by(Origin::Public);
     lab.none(
         &row("elements"),
-        "elements that are not as they must be",
+        "malformed elements",
         "elements",
         misformed,
     );
-    lab.none(&row("early"), "told of the red zone before", "times", early);
+    lab.none(&row("early"), "early reports of the red zone", "times", early);
     let is_full = |fault: &&Fault| fault.kind == FaultKind::Other { cause: CAUSE_FULL_MASK };
     let faults = sim.take_faults();
     let interrupts = faults.iter().filter(is_full).count();
@@ -215,7 +215,7 @@ fn puts(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureErro
     Ok(())
 }
 
-/// GETs come to a cell that cannot answer.
+/// GETs arrive at a cell that cannot reply.
 fn replies(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureError> {
     const GETS: u32 = 100;
     let mut sim = lab.boot_with(2, 1, |config| config.hardware_refill = hardware)?;
@@ -229,7 +229,7 @@ fn replies(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureE
         let host = cell.host();
         let enabled = host.reg_read(ENABLE).await?;
         host.reg_write(ENABLE, 0).await?;
-        // Until all have come and nothing moves.
+        // Until all have arrived and nothing moves.
         host.delay(Picos::from_ns(400_000)).await;
         let elements = elements(&cell).await?;
         let held = elements.len() as u32;
@@ -245,7 +245,7 @@ fn replies(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureE
     sim.spawn_checked(node(0), async move |cell| {
         cell.host().delay(Picos::from_ns(10_000)).await;
         for number in 0..asked {
-            // The first one is held where it is asked for.
+            // The first one is held at its source.
             let command = match number {
                 0 => command(ABSENT, ASIDE, flag(0)),
                 _ => command(NUMBERS + 4 * (number - 1), SLOT.0, flag(0)),
@@ -260,24 +260,24 @@ fn replies(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureE
     let row = |what: &str| format!("c23.{name}_replies_{what}");
     lab.tried(
         &row("spilled"),
-        &format!("{name} refill: words spilled of the replies to 100 GETs that came"),
+        &format!("{name} refill: words spilled of the replies to 100 received GETs"),
         "words",
         700,
         held,
     );
     lab.none(&row("order"), "replies out of order", "replies", late);
     let all = f64::from(GETS);
-    lab.check(&row("came"), "replies that came", "replies", (all, all), came);
+    lab.check(&row("came"), "replies that arrived", "replies", (all, all), came);
     let counted = sim.cell(node(0)).word(flag(0));
     lab.check(
         &row("counted"),
-        "and counted",
+        "replies counted",
         "replies",
         (all + 1.0, all + 1.0),
         counted,
     );
     lab.bounds_by(Origin::Public);
-    lab.none(&row("elements"), "elements that are no replies'", "elements", misformed);
+    lab.none(&row("elements"), "elements that belong to no reply", "elements", misformed);
     lab.bounds_by(Origin::Paper);
     Ok(())
 }
@@ -317,22 +317,23 @@ pub fn c24(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             let most = 3.0 * 7.0 * f64::from(lab.config().link_cycles()) * lab.config().period.as_us();
             let spec = Spec::new(
                 format!("c24.{users}"),
-                format!("a system's PUT behind {users} of the user: later than alone"),
+                format!("extra delay of a system's PUT behind {users} of the user"),
                 "us",
             );
             let spec = spec.by_formula(0.0, most, "three messages of seven words on a link");
             lab.row(spec.depends(&HARDWARE), took - alone);
             let name = format!("c24.{users}_spilled");
-            lab.tried(&name, "words of theirs that were spilled then", "words", 1, spilled);
+            lab.tried(&name, "words of the user's PUTs spilled by then", "words", 1, spilled);
             let counted = sim.cell(node(1)).word(flag(0));
             let (name, all) = (format!("c24.{users}_counted"), f64::from(users));
-            lab.check(&name, "of theirs, executed", "PUTs", (all, all), counted);
+            lab.check(&name, "PUTs of the user executed", "PUTs", (all, all), counted);
         }
     }
     Ok(())
 }
 
-/// How many commands a microsecond leave a cell in which so many wait, and how many cycles a store took of the last half of them.
+/// Commands per microsecond that leave a cell where `backlog` commands wait, and cycles per store over the last half of
+/// them.
 fn rate(lab: &Lab<'_>, hardware: bool, link_cycles: u64, backlog: u32) -> Result<(f64, f64), MeasureError> {
     let mut sim = lab.boot_with(2, 1, |config| {
         config.hardware_refill = hardware;
@@ -379,7 +380,7 @@ fn rate(lab: &Lab<'_>, hardware: bool, link_cycles: u64, backlog: u32) -> Result
     Ok((rate, stored.get().as_us() / lab.config().period.as_us() / stores))
 }
 
-/// Eight commands are as many as the user's queue holds.
+/// Eight commands fill the user's queue.
 const BACKLOGS: [u32; 7] = [4, 8, 16, 32, 64, 128, 256];
 
 pub fn q1(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
@@ -397,24 +398,24 @@ pub fn q1(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             stores = store;
             let spec = Spec::new(
                 format!("q1.{name}_{backlog}"),
-                format!("{says}: PUTs of a word that leave when {backlog} wait"),
+                format!("{says}: rate of PUTs of a word while {backlog} wait"),
                 "commands/us",
             );
             lab.row(spec.depends(&HARDWARE).depends(software), rate);
             points.push((f64::from(backlog), rate));
         }
-        // The queue alone against all that was spilled.
+        // The queue alone, compared with all commands spilled.
         let cost = 100.0 * (1.0 - points[BACKLOGS.len() - 1].1 / points[1].1);
         let spec = Spec::new(
             format!("q1.{name}_cost"),
-            format!("{says}: rate lost to spill, 256 commands against 8"),
+            format!("{says}: rate lost to spill, 256 commands compared with 8"),
             "%",
         );
         let spec = if hardware { spec.within(-5.0, 5.0) } else { spec };
         lab.row(spec.depends(&HARDWARE).depends(software), cost);
         let spec = Spec::new(
             format!("q1.{name}_store"),
-            format!("{says}: a store of one PUT after the other, while all is spilled"),
+            format!("{says}: a store of successive PUTs while all are spilled"),
             "cycles",
         );
         lab.row(spec.depends(&HARDWARE).depends(&["store_cycles"]), stores);
@@ -426,7 +427,7 @@ pub fn q1(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     lab.outcome.plots.push(Plot {
         id: "spill",
         title: "The cost of spill".into(),
-        axes: ["commands that wait", "commands/us"],
+        axes: ["waiting commands", "commands/us"],
         curves,
         marks: Vec::new(),
     });

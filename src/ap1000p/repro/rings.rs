@@ -10,13 +10,13 @@ use crate::ap1000p::host::{CommandError, Received, RingError, RingSize};
 use crate::ap1000p::regs::*;
 use crate::repro::row::Origin;
 
-/// Rings of 128 KB, from here on.
+/// Rings of 128 KB start here.
 const RINGS: u32 = 0x8_0000;
 const RING: u32 = 0x2_0000;
-/// Where messages come from.
+/// The source of the messages.
 const SOURCE: u32 = 0x1_0000;
 
-/// Takes all messages that a context of a cell has.
+/// Takes all messages of a context of a cell.
 fn take(sim: &mut Sim, cell: usize, context: u16) -> Result<Vec<Received>, MeasureError> {
     let came = Rc::new(RefCell::new(Vec::new()));
     let into = came.clone();
@@ -44,22 +44,22 @@ fn open(sim: &mut Sim, cell: usize, context: u16) -> Result<(), MeasureError> {
     finish(sim)
 }
 
-/// Messages so far.
+/// Messages until now.
 #[derive(Default)]
 struct Tally {
     sent: u32,
     came: u32,
-    /// Words that are not as they were sent.
+    /// Words that differ from the sent ones.
     bad: u32,
-    /// Messages out of their order.
+    /// Messages out of order.
     order: u32,
 }
 
-/// What messages left in a ring.
+/// The traces of messages in a ring.
 struct Placed {
-    /// Words that are not header, data, or as before.
+    /// Words that are neither header, nor data, nor unchanged.
     wrong: u32,
-    /// Slots that the messages need, and by how many the ring's write pointer moved.
+    /// Slots that the messages need, and the advance of the ring's write pointer.
     slots: u32,
     moved: u32,
 }
@@ -104,11 +104,11 @@ fn placed(sim: &mut Sim, tally: &mut Tally) -> Result<Placed, MeasureError> {
     })
 }
 
-/// Five contexts share three sets of ring registers. Gives how many messages found no set.
+/// Five contexts share three sets of ring registers. Returns the number of messages that found no set.
 fn misses(sim: &mut Sim, tally: &mut Tally) -> Result<u32, MeasureError> {
     const CONTEXTS: u16 = 5;
     const ROUNDS: u32 = 3;
-    // All have the tables of the first.
+    // All contexts use the tables of the first.
     for cell in (0..4).map(|number| sim.cell(node(number))) {
         let tables = cell.memory_end();
         let entry = cell.word(Addr(tables + 4));
@@ -144,7 +144,8 @@ fn misses(sim: &mut Sim, tally: &mut Tally) -> Result<u32, MeasureError> {
     Ok(misses)
 }
 
-/// Two cells send more than a ring holds while nobody reads it. Gives the messages that found it full, and the slots of all.
+/// Two cells send more than a ring holds while nobody reads it. Returns the messages that found it full, and the slots
+/// of all.
 fn overflow(sim: &mut Sim, tally: &mut Tally) -> Result<(u32, u32), MeasureError> {
     const LONG: u32 = 1000;
     const EACH: u32 = 20;
@@ -182,19 +183,19 @@ pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let misses = misses(&mut sim, &mut tally)?;
     let (full, more) = overflow(&mut sim, &mut tally)?;
     let Tally { sent, came, bad, order } = tally;
-    lab.none("c14.data", "words that are not as they were sent", "words", bad);
-    lab.none("c14.order", "messages that came out of their order", "messages", order);
+    lab.none("c14.data", "received words that differ from the sent ones", "words", bad);
+    lab.none("c14.order", "messages that arrived out of order", "messages", order);
     lab.none("c14.lost", "messages lost", "messages", sent.abs_diff(came));
     lab.bounds_by(Origin::Public);
     lab.none(
         "c14.placed",
-        "words of a ring that are not header, data, or as before",
+        "words of a ring that are neither header, nor data, nor unchanged",
         "words",
         placed.wrong,
     );
     lab.check(
         "c14.rounding",
-        "slots that seven messages took",
+        "slots of seven messages",
         "slots",
         (f64::from(placed.slots), f64::from(placed.slots)),
         placed.moved,
@@ -202,7 +203,7 @@ pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     lab.tried("c14.sent", "messages sent", "messages", 62, sent);
     lab.tried(
         "c14.miss",
-        "messages whose context's ring was in none of three sets",
+        "messages to a context without one of the three register sets",
         "interrupts",
         5,
         misses,

@@ -1,4 +1,4 @@
-//! One thing done on a machine of a row of cells, from cell 0 to its neighbour: what `tsunagi run` measures and `tsunagi wave` shows.
+//! One operation on a row of cells, from cell 0 to its neighbour, for `tsunagi run` and `tsunagi wave`.
 
 use std::cell::{Cell as Count, RefCell};
 use std::rc::Rc;
@@ -13,21 +13,21 @@ use crate::repro::row::BackendKind;
 use crate::repro::{Quantity, mb_s, us};
 use crate::{Addr, NodeId, Picos};
 
-/// What is done.
+/// The operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
-    /// `count` PUTs of `bytes`, called one after the other.
+    /// `count` successive PUTs of `bytes`.
     Put { bytes: u32, count: u32 },
-    /// `count` GETs of `bytes`, called one after the other.
+    /// `count` successive GETs of `bytes`.
     Get { bytes: u32, count: u32 },
-    /// `count` loads of a word, each when the one before is done.
+    /// `count` loads of a word, each after the previous one is done.
     Load { count: u32 },
-    /// A word by PUT to and fro `rounds` times.
+    /// A word by PUT there and back, `rounds` times.
     PingPong { rounds: u32 },
 }
 
 impl What {
-    /// Bytes of a message, and how many of them lie side by side in the end.
+    /// Bytes of a message, and the number of messages side by side at the end.
     fn volume(&self) -> (u32, u32) {
         match *self {
             What::Put { bytes, count } | What::Get { bytes, count } => (bytes, count),
@@ -35,19 +35,19 @@ impl What {
         }
     }
 
-    /// Bytes of user memory that it needs.
+    /// Bytes of user memory that the operation needs.
     fn user_bytes(&self) -> u32 {
         let (bytes, count) = self.volume();
         DATA + bytes * count
     }
 
-    /// The least `mem_bytes` that it runs with.
+    /// The least `mem_bytes` for the operation.
     pub fn mem_bytes(&self) -> u32 {
         Layout::mem_bytes_for(self.user_bytes())
     }
 }
 
-/// A machine and what is done on it.
+/// A machine and its operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     pub backend: BackendKind,
@@ -55,42 +55,42 @@ pub struct Scenario {
     pub what: What,
 }
 
-/// What can be measured, in the order in which it happens.
+/// The measurable quantities, in the order in which they happen.
 const QUANTITIES: [Quantity; 9] = [
-    us("request_out", "call to the message's first word on the link"),
-    us("request_in", "from there to the other cell"),
-    us("reply_out", "from there to the answer's first word on the link"),
-    us("reply_in", "from there to the cell that asked"),
-    us("seen", "from there to the program that waits"),
-    us("latency", "call to the program that waits, the first time"),
+    us("request_out", "call to the request's first word on the link"),
+    us("request_in", "request on the link to the other cell"),
+    us("reply_out", "request at the other cell to the reply's first word on the link"),
+    us("reply_in", "reply on the link to the requesting cell"),
+    us("seen", "last arrival to the waiting program"),
+    us("latency", "call to the waiting program, the first time"),
     us(
         "later",
-        "mean of all times but the first, which finds no translations kept",
+        "mean of all times without the first, which misses in the TLBs",
     ),
-    us("one_way", "one word one way, the mean"),
-    mb_s("rate", "throughput from the first call to the last byte announced"),
+    us("one_way", "one word, one way, mean"),
+    mb_s("rate", "throughput from the first call to the last announced byte"),
 ];
 
 const FROM: NodeId = NodeId(0);
 const TO: NodeId = NodeId(1);
-/// Where words count that they came, and where data are, in every cell.
+/// Addresses, in every cell, of the flags for arrived words and of the data.
 const FLAG: Addr = Addr(4);
 const DATA: u32 = 0x100;
 
-/// What a run gave.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Measurement {
-    /// NaN where there was nothing to measure.
+    /// NaN without a measurement.
     pub values: Vec<(&'static Quantity, f64)>,
-    /// When cell 0's link carried its first word.
+    /// The time of the first word on cell 0's link.
     pub first_word: Option<Picos>,
 }
 
-/// Runs the scenario; the RTL leaves the wave that `probe` asks for.
+/// Runs the scenario; the RTL writes the wave of `probe`.
 ///
 /// # Errors
-/// A machine that is not built, does not boot or hangs, one without a neighbour or with too little memory, a fault, or data that did not arrive as they
-/// were sent.
+/// A machine that is not built, does not boot or hangs; one without a neighbour or with too little memory; a fault; or
+/// received data that differ from the sent ones.
 pub fn measure(scenario: &Scenario, probe: &Probe) -> Result<Measurement, MeasureError> {
     let config = scenario.config.clone();
     let mut backend = machine(scenario.backend, &config, probe)?;
@@ -136,7 +136,7 @@ pub fn measure(scenario: &Scenario, probe: &Probe) -> Result<Measurement, Measur
     })
 }
 
-/// Starts the programs of both cells; `words` are what is sent.
+/// Starts the programs of both cells; `words` are the data to send.
 fn spawn(sim: &mut Sim, what: &What, times: &Rc<Times>, words: &[u32]) {
     let (bytes, count) = what.volume();
     let (is_get, waits) = match what {
@@ -204,7 +204,7 @@ fn spawn(sim: &mut Sim, what: &What, times: &Rc<Times>, words: &[u32]) {
     }
 }
 
-/// When calls began and when programs saw that they were done.
+/// The times of the calls, and the times at which programs saw the end of each.
 #[derive(Default)]
 struct Times {
     calls: RefCell<Vec<Picos>>,
@@ -226,7 +226,7 @@ fn values(what: &What, times: &Times, events: &[Event]) -> Vec<(&'static Quantit
     let (calls, seen) = (times.calls.borrow(), times.seen.borrow());
     let mut values: Vec<(&str, f64)> = Vec::new();
     let us = |from: Picos, to: Picos| to.saturating_sub(from).as_us();
-    // The way of the first message, and of its answer.
+    // The path of the first request, and of its reply.
     let first = |node: NodeId, after: Picos, wanted: fn(EventKind) -> bool| {
         let found = |e: &&Event| e.node == node && e.at > after && wanted(e.kind);
         events.iter().find(found).map_or(Picos(u64::MAX), |e| e.at)

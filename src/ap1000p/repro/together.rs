@@ -1,4 +1,4 @@
-//! What many cells do together.
+//! Operations of many cells together.
 
 use std::cell::{Cell as Count, RefCell};
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::repro::row::{Origin, Spec};
 use crate::{Addr, NodeId, Picos};
 
 pub fn c21(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
-    // So many that the RTL takes some seconds for each size; on the model they cost little.
+    // On the RTL each size takes some seconds; on the model the rounds cost little.
     for (columns, rows, name, counted, on_rtl, on_model) in [
         (2, 1, "c21.2", "c21.2_rounds", 1000, 1000),
         (2, 2, "c21.4", "c21.4_rounds", 250, 1000),
@@ -33,7 +33,7 @@ pub fn c21(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             sim.spawn(node(number), async move |cell| {
                 for (round, delay) in (1..).zip(delays) {
                     cell.host().delay(Picos::from_ns(delay)).await;
-                    // Of a value of each cell: the sum is what it would be in one place.
+                    // Each cell adds a value of its own; the expected sum is computed beside it.
                     let value = |number: u32| round * (number * number + 1);
                     let sum = cell.reduce(Combine::Sum, value(number as u32)).await;
                     bad.set(bad.get() + u32::from(sum != Ok((0..cells).map(value).sum())));
@@ -46,9 +46,9 @@ pub fn c21(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             });
         }
         finish(&mut sim)?;
-        let what = format!("{cells} cells: wrong sums, and barriers passed before a cell came to them");
+        let what = format!("{cells} cells: wrong sums, and barriers passed before a cell arrived");
         lab.none(name, &what, "times", bad.get());
-        let what = format!("{cells} cells: rounds, of all cells");
+        let what = format!("{cells} cells: rounds of all cells");
         lab.done(counted, &what, "rounds", rounds * cells, done.get());
     }
     Ok(())
@@ -57,13 +57,14 @@ pub fn c21(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
 /// Calls of an atomic operation, with its two operands.
 type Calls = RefCell<Vec<Call<[u32; 2]>>>;
 
-/// The words of C22, all in one cell: bits by fetch-and-or, a count by compare-and-swap, a lock and what it guards.
+/// The words of C22, all in one cell: bits by fetch-and-or, a counter by compare-and-swap, a lock and its guarded
+/// counter.
 const HOME: NodeId = NodeId(5);
 const WORD: u32 = 0;
 const COUNTER: u32 = 1;
 const LOCK: u32 = 2;
 const GUARDED: u32 = 3;
-/// How often each cell counts by compare-and-swap.
+/// Increments by compare-and-swap of each cell.
 const ROUNDS: u32 = 4;
 
 /// A cell sets its bit, counts by compare-and-swap, and counts under a lock.
@@ -127,7 +128,7 @@ pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let (ops, swaps) = (ops.take(), swaps.take());
     lab.none(
         "c22.chain",
-        "fetch-and-or that no order of all explains",
+        "fetch-and-or results that no order of the operations explains",
         "operations",
         left(explain(&ops, 0, cell.word(flag(WORD)), |[and, or], word| {
             word & and | or
@@ -136,7 +137,7 @@ pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let swap = |&[old, new]: &[u32; 2], word| if word == old { new } else { word };
     lab.none(
         "c22.swaps",
-        "compare-and-swap that no order of all explains",
+        "compare-and-swap results that no order of the operations explains",
         "operations",
         left(explain(&swaps, 0, cell.word(flag(COUNTER)), swap)),
     );
@@ -150,7 +151,7 @@ pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let all = f64::from(CELLS as u32 * ROUNDS);
     lab.check(
         "c22.count",
-        "what 16 cells counted by compare-and-swap",
+        "count of 16 cells by compare-and-swap",
         "counts",
         (all, all),
         cell.word(flag(COUNTER)),
@@ -164,7 +165,7 @@ pub fn c22(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     );
     lab.check(
         "c22.lock",
-        "what 16 cells counted under a lock",
+        "count of 16 cells under a lock",
         "counts",
         (16.0, 16.0),
         cell.word(flag(GUARDED)),
@@ -203,14 +204,14 @@ pub fn c29(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         }
         lab.none(
             name,
-            &format!("{side}x{side}, {lane_words} words a buffer: words that are not as they were asked for"),
+            &format!("{side}x{side}, {lane_words} words per buffer: words that differ from the requested ones"),
             "words",
             bad,
         );
         let all = (cells * cells) as f64;
         lab.check(
             counted,
-            &format!("{side}x{side}, {lane_words} words a buffer: GETs done"),
+            &format!("{side}x{side}, {lane_words} words per buffer: GETs done"),
             "GETs",
             (all, all),
             gets,
@@ -225,7 +226,7 @@ pub fn c30(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     bnet(lab)
 }
 
-/// Cells that come at random times, round after round.
+/// Cells arrive at random times, round after round.
 fn snet(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     const ROUNDS: u32 = 100;
     let mut sim = lab.boot(8, 8)?;
@@ -248,19 +249,19 @@ fn snet(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         });
     }
     finish(&mut sim)?;
-    let what = format!("{cells} cells: barriers of the S-net passed before a cell came to them");
+    let what = format!("{cells} cells: barriers of the S-net passed before a cell arrived");
     lab.none("c30.snet", &what, "times", early.get());
-    let what = format!("{cells} cells: barriers passed, of all cells");
+    let what = format!("{cells} cells: barriers passed by all cells");
     lab.done("c30.snet_rounds", &what, "times", ROUNDS * cells as u32, done.get());
     Ok(())
 }
 
-/// All send packets of any length at once, and receive all.
+/// All cells send packets of any length at once, and receive all.
 fn bnet(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     const PACKETS: usize = 8;
     let mut sim = lab.boot(4, 4)?;
     let cells = sim.cells();
-    // The first word is nobody else's.
+    // The first word is unique.
     let packet = |cell: usize, number: usize| -> Vec<u32> {
         let mut rng = Seed::get().stream(&format!("ap1000p C30 packet {number} of {cell}"));
         let words = rng.between(0, u64::from(BIF_WORDS) - 1);
@@ -303,19 +304,19 @@ fn bnet(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     };
     lab.none(
         "c30.bnet",
-        "packets over the B-net that did not come once and whole, of all cells",
+        "packets over the B-net that did not arrive once and whole, all cells",
         "packets",
         heard.iter().map(others).sum::<usize>() as u32,
     );
     lab.bounds_by(Origin::Ours);
     lab.none(
         "c30.order",
-        "cells to which they came in another order than to cell 0",
+        "cells that received them in another order than cell 0",
         "cells",
         heard.iter().filter(|other| **other != heard[0]).count() as u32,
     );
     let bytes = 4 * sent.iter().map(Vec::len).sum::<usize>() as u64;
-    let rate = Spec::new("c30.bnet_rate", "what the B-net carries to all cells meanwhile", "MB/s");
+    let rate = Spec::new("c30.bnet_rate", "rate of the B-net to all cells meanwhile", "MB/s");
     lab.row(
         rate.depends(&["period", "bus_rate", "register_poll"]),
         (last.get() - start).rate_mb_s(bytes),

@@ -71,7 +71,7 @@ const QUANTITIES: [Quantity; 19] = [
     us("switch", "network switching"),
     us("header_write", "packet header written"),
     us("total", "Sender start to packet header in memory"),
-    us("irq", "packet header in memory to interrupt recognised"),
+    us("irq", "header in memory to interrupt recognised"),
     us("recognised", "Sender start to interrupt recognised"),
     us("round_trip", "one word, there and back"),
     us("one_way", "one word, one way"),

@@ -1,4 +1,4 @@
-//! What a call returns that fails: the codes of the header, and why.
+//! The result of a failed call: the codes of the header, and the reason.
 
 use std::ffi::c_int;
 use std::fmt;
@@ -40,10 +40,10 @@ pub struct Error {
     why: String,
 }
 
-/// What a call returns.
+/// The result of a call.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// As C gets it.
+/// The result for C.
 pub fn code(result: Result<()>) -> c_int {
     result.map_or_else(|error| error.code, |()| Code::Ok) as c_int
 }

@@ -30,7 +30,7 @@ struct Ap1000p;
 type Link = c_programs::Link<Ap1000p>;
 
 thread_local! {
-    /// What the next [`APrun`] of this thread is to be.
+    /// The settings of this thread's next [`APrun`].
     static SETTINGS: RefCell<Settings<Config>> = RefCell::new(Settings::new(Config::paper()));
     static LINK: RefCell<Option<Link>> = const { RefCell::new(None) };
 }
@@ -38,7 +38,7 @@ thread_local! {
 impl c_programs::Machine for Ap1000p {
     const PREFIX: &'static str = "AP";
     const NODE: &'static str = "cell";
-    /// No flag can be at 0.
+    /// The first bytes are left out, because no flag can be at 0.
     const START: u32 = 32;
     type Node = Cell;
 
@@ -57,8 +57,8 @@ impl c_programs::Machine for Ap1000p {
 
 // ---- before a machine runs
 
-/// The code of a call that is not a program's, with why it failed kept.
-fn told(call: &str, result: Result<()>) -> c_int {
+/// The code of a call outside a program; keeps the reason of a failure.
+fn status(call: &str, result: Result<()>) -> c_int {
     code(result.inspect_err(|error| fail(call, error)))
 }
 
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn APbackend(name: *const c_char) -> c_int {
     // SAFETY: the caller's promise.
     let name = unsafe { text(name) };
     let set = name.and_then(|name| SETTINGS.with_borrow_mut(|s| s.set_backend(name)));
-    told("APbackend", set.map_err(|e| Code::Setting.why(e)))
+    status("APbackend", set.map_err(|e| Code::Setting.why(e)))
 }
 
 /// # Safety
@@ -80,13 +80,13 @@ pub unsafe extern "C" fn APset(assignment: *const c_char) -> c_int {
     let assignment = unsafe { text(assignment) };
     let set = |text: &str| SETTINGS.with_borrow_mut(|s| s.config.set_assignment(text));
     let set = assignment.and_then(|text| set(text).map_err(|e| e.to_string()));
-    told("APset", set.map_err(|e| Code::Setting.why(e)))
+    status("APset", set.map_err(|e| Code::Setting.why(e)))
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn APlimit(us: c_double) -> c_int {
     let set = SETTINGS.with_borrow_mut(|s| s.set_limit(us));
-    told("APlimit", set.map_err(|e| Code::Setting.why(e)))
+    status("APlimit", set.map_err(|e| Code::Setting.why(e)))
 }
 
 #[unsafe(no_mangle)]
@@ -113,7 +113,7 @@ pub extern "C" fn APrun(
             simulate(ModelMachine::new(&config), config, settings.limit, program)
         }
     });
-    told("APrun", result)
+    status("APrun", result)
 }
 
 fn simulate<B: Backend + 'static>(backend: B, config: Config, limit: Picos, program: Program) -> Result<()> {
@@ -121,7 +121,7 @@ fn simulate<B: Backend + 'static>(backend: B, config: Config, limit: Picos, prog
     let refusals = Refusals::default();
     sim.spawn_all(|cell| run::<Ap1000p>(cell, program, refusals.clone()));
     sim.run(limit).map_err(|hang| Code::Hang.why(refusals.explain(hang)))?;
-    // That a spill region was nearly full did no harm.
+    // A nearly full spill region did no harm.
     let full = FaultKind::Other { cause: CAUSE_FULL_MASK };
     match sim.take_faults().iter().find(|fault| fault.kind != full) {
         Some(fault) => Err(Code::Refused.why(fault)),
@@ -136,7 +136,7 @@ fn call(name: &str, f: impl FnOnce(&Link) -> Result<()>) -> c_int {
     code(in_program(name, f))
 }
 
-/// What a program asks of its own link.
+/// A request of a program to its own link.
 fn number<T: From<i32>>(name: &str, f: impl FnOnce(&Link) -> T) -> T {
     in_program(name, |link| Result::Ok(f(link))).unwrap_or_else(|error| T::from(error.code as i32))
 }
@@ -154,7 +154,7 @@ fn transfers<F: Future<Output = std::result::Result<(), CommandError>> + 'static
     })
 }
 
-/// The same for one that stores a number at `to`, if there is such a place.
+/// The same for a call that stores a number at `to`, unless `to` is NULL.
 ///
 /// # Safety
 /// `to` is NULL or good for a write.
@@ -169,7 +169,7 @@ unsafe fn gives<T>(name: &str, to: *mut T, f: impl FnOnce(&Link) -> Result<T>) -
     })
 }
 
-/// A cell by its number; whether there is such a one the library says.
+/// A cell by its number; the library checks that it exists.
 fn cell(number: c_int) -> Result<NodeId> {
     match u16::try_from(number) {
         Ok(number) => Ok(NodeId(number)),
@@ -177,7 +177,7 @@ fn cell(number: c_int) -> Result<NodeId> {
     }
 }
 
-/// A word of the program's memory that hardware is to use: a flag, a lock.
+/// A word of the program's memory for hardware: a flag, a lock.
 fn word(link: &Link, what: &str, pointer: *const c_int) -> Result<Addr> {
     let addr = link.address(what, pointer).map_err(|e| Code::Pointer.why(e))?;
     if addr.0.is_multiple_of(4) {
@@ -232,7 +232,7 @@ pub extern "C" fn APon_demand(on: c_int) -> c_int {
     })
 }
 
-/// Calls with the parameters of PUT and GET behind one of their own, each without strides and with them.
+/// Calls with a parameter of their own, followed by those of PUT and GET: each without and with strides.
 macro_rules! calls {
     ($($plain:ident, $strided:ident($first:ident) => $call:expr;)+) => {$(
         #[unsafe(no_mangle)]
@@ -394,7 +394,7 @@ pub extern "C" fn APput_registers(
     })
 }
 
-/// So many communication registers from `first` on: the last one is the program's, too.
+/// A range of communication registers from `first` on; the last one must be the program's, too.
 fn registers(first: c_int, words: u32) -> Result<u8> {
     let number = register(first)?;
     let last = i64::from(first) + i64::from(words).max(1) - 1;

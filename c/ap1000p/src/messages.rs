@@ -18,7 +18,7 @@ pub extern "C" fn APopen_ring(ring: *mut c_void, bytes: usize) -> c_int {
         let sizes = [RingSize::K128, RingSize::K512, RingSize::M2, RingSize::M8];
         let Some(size) = sizes.into_iter().find(|size| size.bytes() as usize == bytes) else {
             return Err(Code::Size.why(format!(
-                "a ring buffer of {bytes} B: there are some of 128 KB, 512 KB, 2 MB and 8 MB"
+                "a ring buffer of {bytes} B: the sizes are 128 KB, 512 KB, 2 MB and 8 MB"
             )));
         };
         let at = link.address("ring buffer", ring).map_err(|e| Code::Pointer.why(e))?;
@@ -45,7 +45,7 @@ pub extern "C" fn APsend(
     })
 }
 
-/// Where a message is to go, and how many words there is room for.
+/// The destination of a message, and the number of words that it has room for.
 fn room(link: &Link, dest_addr: *mut c_void, room: c_int) -> Result<(Addr, u32)> {
     let Ok(words) = u32::try_from(room) else {
         return Err(Code::Size.why(format!("room for {room} words")));
@@ -66,7 +66,7 @@ fn room(link: &Link, dest_addr: *mut c_void, room: c_int) -> Result<(Addr, u32)>
     }
 }
 
-/// Tells of a message, and gives how many words it has.
+/// Stores a message's sender and tag; returns its number of words.
 ///
 /// # Safety
 /// Each pointer is NULL or good for a write.
@@ -80,7 +80,7 @@ unsafe fn tell(message: Message, source_cell: *mut c_int, tag: *mut c_int) -> c_
     message.words as c_int
 }
 
-/// The number that a call gives, or its error.
+/// The number that a call returns, or its error.
 fn counted(name: &str, f: impl FnOnce(&Link) -> Result<c_int>) -> c_int {
     in_program(name, f).unwrap_or_else(|error| error.code as c_int)
 }
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn APbus_send(words: *const c_uint, size: c_int) -> c_int 
 pub unsafe extern "C" fn APbus_receive(words: *mut c_uint) -> c_int {
     counted("APbus_receive", |link| {
         if words.is_null() {
-            return Err(Code::Pointer.why(format!("no place for the {BIF_WORDS} words that a packet can have")));
+            return Err(Code::Pointer.why(format!("no place for the {BIF_WORDS} words of a packet")));
         }
         let packet = link.ask(|cell| async move { cell.bus_receive().await });
         let packet = packet.map_err(CommandError::from)?;

@@ -9,11 +9,11 @@ use tsunagi::{Addr, NodeId};
 use crate::error::{Code, Result};
 use crate::{Link, call, cell, gives};
 
-/// A byte of any cell's memory of which so many are accessed.
+/// A byte of any cell's memory, and the size of the access.
 fn shared(link: &Link, number: c_int, addr: *const c_void, bytes: c_int) -> Result<(Shared, u8)> {
     let at = link.address("place", addr).map_err(|e| Code::Pointer.why(e))?;
     let cell = cell(number)?;
-    // The library refuses other sizes and places; what is aligned and begins in the memory ends there.
+    // The library refuses other sizes and alignments; an aligned access that begins in the memory ends there.
     Ok((Shared { cell, addr: at }, u8::try_from(bytes).unwrap_or(0)))
 }
 
@@ -50,7 +50,7 @@ pub extern "C" fn APfence() -> c_int {
     })
 }
 
-/// Bytes of the program's memory; of none it may be anything.
+/// A range of the program's memory; an empty range may lie anywhere.
 fn bytes_at(link: &Link, what: &str, at: *const c_void, bytes: usize) -> Result<u32> {
     if bytes == 0 {
         return Ok(0);
@@ -80,7 +80,7 @@ pub extern "C" fn APwrite_through(cache: *mut c_void, first: *const c_void, byte
     call("APwrite_through", |link| {
         let cache = Addr(bytes_at(link, "local cache", cache, CACHE as usize)?);
         let start = bytes_at(link, "shared place", first, bytes)?;
-        // It is in memory, so it is not that long.
+        // The range lies in memory, so its length fits.
         let pages = start..start + bytes as u32;
         Ok(link.ask(move |cell| async move { cell.write_through(cache, pages).await })?)
     })

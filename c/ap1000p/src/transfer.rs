@@ -1,4 +1,4 @@
-//! What a program wants transferred, checked against its memory: the machine maps more than is the program's.
+//! A program's transfers, checked against its memory: the machine maps more memory than the program's.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -12,7 +12,7 @@ use crate::error::{Code, Result};
 use crate::{Link, word};
 
 thread_local! {
-    /// Places that the program of this thread names are pages that are mapped when they are first used.
+    /// Whether the pages that this thread's program names are mapped on first use.
     pub static ON_DEMAND: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -27,7 +27,7 @@ pub struct Stride {
 impl Stride {
     const NONE: Stride = Stride { item: 256, gap: 0 };
 
-    /// Refuses what no command can say.
+    /// Refuses a stride that no command can express.
     fn words(self) -> Result<Words> {
         let words = Words {
             item: u32::try_from(self.item).unwrap_or(0),
@@ -49,7 +49,7 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// In the order of the paper, without strides.
+    /// The arguments in the order of the paper, without strides.
     pub fn plain(
         source: *const c_void,
         size: c_int,
@@ -66,14 +66,14 @@ impl Sides {
         }
     }
 
-    /// With those strides of source and destination that there are.
+    /// The same with the given strides of source and destination.
     pub fn with(mut self, (source, dest): (Option<&Stride>, Option<&Stride>)) -> Sides {
         self.source.1 = source.copied().unwrap_or(Stride::NONE);
         self.dest.1 = dest.copied().unwrap_or(Stride::NONE);
         self
     }
 
-    /// How many words.
+    /// The number of words.
     pub fn words(self) -> Result<u32> {
         let Ok(words) = u32::try_from(self.size) else {
             return Err(Code::Size.why(format!("{} words to transfer", self.size)));
@@ -84,7 +84,7 @@ impl Sides {
         Ok(words)
     }
 
-    /// The half of it where words are read, of a transfer to where there is no memory.
+    /// The source side, for a transfer whose destination is not memory.
     pub fn source(self, link: &Link) -> Result<Transfer> {
         let words = self.words()?;
         let (source, source_stride) = side(link, "source", self.source, words)?;
@@ -97,7 +97,7 @@ impl Sides {
         })
     }
 
-    /// The half where they are written.
+    /// The destination side.
     pub fn dest(self, link: &Link) -> Result<Transfer> {
         let words = self.words()?;
         let (dest, dest_stride) = side(link, "destination", self.dest, words)?;
@@ -110,8 +110,8 @@ impl Sides {
         })
     }
 
-    /// As the library takes it. A place is the same on every cell, so the other cell's places are checked as this
-    /// cell's.
+    /// The arguments in the library's form. Every cell has the same addresses, so the other cell's are checked like
+    /// this cell's.
     pub fn transfer(self, link: &Link) -> Result<Transfer> {
         let (source, dest) = (self.source(link)?, self.dest(link)?);
         Ok(Transfer {
@@ -127,7 +127,7 @@ fn flag(link: &Link, what: &str, flag: *mut c_int) -> Result<Option<Addr>> {
     (!flag.is_null()).then(|| word(link, what, flag)).transpose()
 }
 
-/// One side, all of whose words must be in the program's memory; of no words it may be anything.
+/// One side. All of its words must be in the program's memory; a side without words may lie anywhere.
 fn side(link: &Link, what: &str, (pointer, stride): (*const c_void, Stride), words: u32) -> Result<(Addr, Words)> {
     let stride = stride.words()?;
     if words == 0 {
@@ -135,7 +135,7 @@ fn side(link: &Link, what: &str, (pointer, stride): (*const c_void, Stride), wor
     }
     let addr = word(link, what, pointer.cast())?;
     let (item, step) = (i64::from(stride.item), i64::from(stride.item) + i64::from(stride.gap));
-    // Items lie in line. So the first or the last begins first; the first, the last or the one before ends last.
+    // Items lie on a line. So the first or the last begins first; the first, the last or the one before ends last.
     let last = i64::from(words - 1) / item;
     let begin = |number: i64| i64::from(addr.0) + 4 * number * step;
     let end = |number: i64| begin(number) + 4 * item.min(i64::from(words) - number * item);
@@ -151,7 +151,7 @@ fn side(link: &Link, what: &str, (pointer, stride): (*const c_void, Stride), wor
     if range.end > DEMAND_BYTES.into() {
         return Err(Code::Pointer.why(format!(
             "the {what} of {words} words at {pointer:p} is not in the first {DEMAND_BYTES} B, \
-             of which there are pages on demand: APon_demand(0) before"
+             the only pages on demand: call APon_demand(0) first"
         )));
     }
     Ok((Addr(DEMAND + addr.0), stride))

@@ -29,7 +29,7 @@ fn the_example_is_right_on_both_backends_and_always_the_same() {
     assert_eq!(text(&out.stderr), why);
 }
 
-/// The example with one line otherwise.
+/// The output of the example with one line changed.
 fn broken(name: &str, args: &[&str], line: &str, instead: &str) -> String {
     let source = example(name);
     assert_eq!(source.matches(line).count(), 1, "{line}");
@@ -41,7 +41,7 @@ fn broken(name: &str, args: &[&str], line: &str, instead: &str) -> String {
 #[test]
 fn the_example_of_messages_is_right_on_both_backends() {
     let program = Program::new(&example("primes.c"), MACHINE);
-    // Lists that are all short, and that are all long, beside those at the threshold.
+    // Lists that are all short or all long, besides lists at the threshold.
     for (limit, length, most) in [("3000", "70", 19), ("6000", "1500", 239), ("100", "7", 3)] {
         for backend in ["model", "rtl"] {
             let out = program.run(&[limit, length, backend]);
@@ -70,7 +70,7 @@ fn a_wrong_stride_and_a_halo_that_is_not_awaited_are_seen() {
     }
 }
 
-/// Each call does what it says, on four cells.
+/// Each call works as documented, on four cells.
 const CALLS: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,7 +203,7 @@ fn every_call_does_what_the_header_says() {
     }
 }
 
-/// Calls whose results are printed: what memory has, word for word, must be the same on both backends.
+/// Calls with printed results: memory must be equal on both backends, word for word.
 const MORE: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -378,11 +378,11 @@ const MISUSE: &str = r#"
 #include <string.h>
 #include <tsunagi_ap1000p.h>
 
-static void told(int line, int result, int expected, const char *why) {
+static void expect(int line, int result, int expected, const char *why) {
     if (result != expected || !strstr(APerror(), why))
         printf("line %d: %d, not %d: %s\n", line, result, expected, APerror());
 }
-#define TOLD(call, expected, why) told(__LINE__, call, expected, why)
+#define EXPECT(call, expected, why) expect(__LINE__, call, expected, why)
 
 static void misuse(void *arg) {
     int *word = APalloc(64), *end, local = 0;
@@ -392,123 +392,123 @@ static void misuse(void *arg) {
     (void)arg;
     if (APcell() != 0) return;
     end = (int *)((char *)word + (458752 - 32) - 4); /* the last word of 1 MB less 576 KB */
-    TOLD(APput(4, word, 1, word, NULL, NULL), AP_CELL, "APput: cell 4 is not in the torus: it has 4 cells");
-    TOLD(APput(-1, word, 1, word, NULL, NULL), AP_CELL, "cell -1 is not in the torus");
-    TOLD(APput(65536, word, 1, word, NULL, NULL), AP_CELL, "cell 65536 is not in the torus");
-    TOLD(APput(1, word, -1, word, NULL, NULL), AP_SIZE, "-1 words");
-    TOLD(APput(1, word, 1 << 20, word, NULL, NULL), AP_SIZE, "1048576 words are more than a command can transfer");
-    TOLD(APput(1, word, 1 << 17, word, NULL, NULL), AP_POINTER, "the source of 131072 words");
-    TOLD(APput(1, &local, 1, word, NULL, NULL), AP_POINTER, "the source 0x");
-    TOLD(APput(1, word, 1, &local, NULL, NULL), AP_POINTER, "the destination 0x");
-    TOLD(APput(1, NULL, 1, word, NULL, NULL), AP_POINTER, "the source ");
-    TOLD(APput(1, word, 1, word, &local, NULL), AP_POINTER, "the destination flag 0x");
-    TOLD(APput(1, word, 1, word, NULL, &local), AP_POINTER, "the source flag 0x");
-    TOLD(APput(1, (char *)word + 2, 1, word, NULL, NULL), AP_ALIGN, "is not a multiple of 4 bytes");
-    TOLD(APput(1, word, 1, word, (int *)((char *)word + 1), NULL), AP_ALIGN, "is not a multiple of 4 bytes");
-    TOLD(APput(1, end, 1, word, NULL, NULL), AP_OK, "");
-    TOLD(APput(1, end, 2, word, NULL, NULL), AP_POINTER, "the source of 2 words");
-    TOLD(APput(1, end + 1, 1, word, NULL, NULL), AP_POINTER, "the source 0x");
-    TOLD(APput(1, word - 1, 1, word, NULL, NULL), AP_POINTER, "the source 0x");
-    TOLD(APput_stride(1, word, &none, 1, word, NULL, NULL, NULL), AP_STRIDE, "an item of 0 words");
-    TOLD(APput_stride(1, word, NULL, 1, word, &wide, NULL, NULL), AP_STRIDE, "an item of 257 words");
-    TOLD(APput_stride(1, word, &far, 1, word, NULL, NULL, NULL), AP_STRIDE, "a gap of 8388608 words");
-    TOLD(APput_stride(1, word, &back, 2, word, NULL, NULL, NULL), AP_POINTER, "the source of 2 words");
-    TOLD(APput_stride(1, word, NULL, 2, word, &out, NULL, NULL), AP_POINTER, "the destination of 2 words");
-    TOLD(APget_stride(1, word, &none, 1, word, NULL, NULL, NULL), AP_STRIDE, "APget_stride: an item");
-    TOLD(APput_system(9, word, 1, word, NULL, NULL), AP_CELL, "APput_system: cell 9");
-    TOLD(APget(9, word, 1, word, NULL, NULL), AP_CELL, "APget: cell 9");
-    TOLD(APack_put(9, word, 1, word, NULL, NULL), AP_CELL, "APack_put: cell 9");
-    TOLD(APbroadcast(3, word, 1, word, NULL, NULL), AP_OPERATION, "3 is neither AP_ROW, AP_COLUMN nor AP_ALL");
-    TOLD(APbroadcast(AP_ROW, &local, 1, word, NULL, NULL), AP_POINTER, "APbroadcast: the source");
-    TOLD(APwait_flag(&local, 1), AP_POINTER, "APwait_flag: the flag 0x");
-    TOLD(APwait_flag((int *)((char *)word + 1), 1), AP_ALIGN, "is not a multiple of 4 bytes");
-    TOLD(APfetch_op(4, word, 0, 0, &value), AP_CELL, "APfetch_op: cell 4");
-    TOLD(APfetch_op(1, &local, 0, 0, &value), AP_POINTER, "APfetch_op: the word 0x");
-    TOLD(APcompare_swap(4, word, 0, 0, &value), AP_CELL, "APcompare_swap: cell 4");
-    TOLD(APcompare_swap(1, (int *)((char *)word + 2), 0, 0, &value), AP_ALIGN, "APcompare_swap: ");
-    TOLD(APlock(4, word), AP_CELL, "APlock: cell 4");
-    TOLD(APlock(1, &local), AP_POINTER, "APlock: the lock 0x");
-    TOLD(APunlock(-4, word), AP_CELL, "APunlock: cell -4");
-    TOLD(APload(4, word, 4, &loaded), AP_CELL, "APload: cell 4");
-    TOLD(APload(1, &local, 4, &loaded), AP_POINTER, "APload: the place 0x");
-    TOLD(APload(1, word, 3, &loaded), AP_SIZE, "APload: 3 bytes");
-    TOLD(APload(1, word, 260, &loaded), AP_SIZE, "APload: ");
-    TOLD(APload(1, (char *)word + 4, 8, &loaded), AP_ALIGN, "APload: ");
-    TOLD(APstore(-1, word, 4, 0), AP_CELL, "APstore: cell -1");
-    TOLD(APstore(1, &local, 4, 0), AP_POINTER, "APstore: the place 0x");
-    TOLD(APstore(1, word, -4, 0), AP_SIZE, "APstore: ");
-    TOLD(APstore(1, (char *)word + 2, 4, 0), AP_ALIGN, "APstore: ");
-    TOLD(APput_registers(1, word, 2, 95, NULL), AP_REGISTER, "communication register 96: 0 to 95");
-    TOLD(APput_registers(1, word, 1, -1, NULL), AP_REGISTER, "communication register -1");
-    TOLD(APput_registers(1, &local, 1, 0, NULL), AP_POINTER, "APput_registers: the source");
-    TOLD(APput_registers(1, word, -1, 0, NULL), AP_SIZE, "APput_registers: -1 words");
-    TOLD(APregister_read(96, &value), AP_REGISTER, "APregister_read: communication register 96");
-    TOLD(APregister_write(300, 1), AP_REGISTER, "APregister_write: communication register 300");
-    TOLD(APput_from_registers(1, 95, 2, word, NULL), AP_REGISTER, "APput_from_registers: communication register 96");
-    TOLD(APput_from_registers(1, -1, 1, word, NULL), AP_REGISTER, "communication register -1");
-    TOLD(APput_from_registers(1, 0, -1, word, NULL), AP_SIZE, "-1 words");
-    TOLD(APput_from_registers(1, 0, 1, NULL, NULL), AP_POINTER, "the destination ");
-    TOLD(APput_from_registers(1, 0, 1, word, &local), AP_POINTER, "the destination flag 0x");
-    TOLD(APput_from_registers(4, 0, 1, word, NULL), AP_CELL, "APput_from_registers: cell 4");
-    TOLD(APget_registers(4, 0, 1, word, NULL), AP_CELL, "APget_registers: cell 4");
-    TOLD(APget_registers(1, 90, 1000000, end, NULL), AP_POINTER, "the destination of 1000000 words");
-    TOLD(APget_registers(1, 90, 7, word, NULL), AP_REGISTER, "communication register 96");
-    TOLD(APput_system_stride(1, word, &none, 1, word, NULL, NULL, NULL), AP_STRIDE, "APput_system_stride: an item");
-    TOLD(APack_put_stride(1, word, &none, 1, word, NULL, NULL, NULL), AP_STRIDE, "APack_put_stride: an item");
-    TOLD(APbroadcast_stride(9, word, NULL, 1, word, NULL, NULL, NULL), AP_OPERATION, "9 is neither AP_ROW");
-    TOLD(APrecv(word, 16, NULL, NULL), AP_RING, "APrecv: context 1 has no ring buffer: open_ring first");
-    TOLD(APtry_recv(word, 16, NULL, NULL), AP_RING, "APtry_recv: context 1 has no ring buffer");
-    TOLD(APopen_ring(word, 131072), AP_ALIGN, "APopen_ring: a ring buffer of 131072 B begins at a multiple of that");
-    TOLD(APopen_ring(word, 131071), AP_SIZE, "APopen_ring: a ring buffer of 131071 B: there are some of 128 KB");
-    TOLD(APopen_ring(NULL, 131072), AP_POINTER, "APopen_ring: the ring buffer ");
-    TOLD(APopen_ring((char *)word - 32 + 393216, 131072), AP_POINTER,
+    EXPECT(APput(4, word, 1, word, NULL, NULL), AP_CELL, "APput: cell 4 is not in the torus: it has 4 cells");
+    EXPECT(APput(-1, word, 1, word, NULL, NULL), AP_CELL, "cell -1 is not in the torus");
+    EXPECT(APput(65536, word, 1, word, NULL, NULL), AP_CELL, "cell 65536 is not in the torus");
+    EXPECT(APput(1, word, -1, word, NULL, NULL), AP_SIZE, "-1 words");
+    EXPECT(APput(1, word, 1 << 20, word, NULL, NULL), AP_SIZE, "1048576 words are more than a command can transfer");
+    EXPECT(APput(1, word, 1 << 17, word, NULL, NULL), AP_POINTER, "the source of 131072 words");
+    EXPECT(APput(1, &local, 1, word, NULL, NULL), AP_POINTER, "the source 0x");
+    EXPECT(APput(1, word, 1, &local, NULL, NULL), AP_POINTER, "the destination 0x");
+    EXPECT(APput(1, NULL, 1, word, NULL, NULL), AP_POINTER, "the source ");
+    EXPECT(APput(1, word, 1, word, &local, NULL), AP_POINTER, "the destination flag 0x");
+    EXPECT(APput(1, word, 1, word, NULL, &local), AP_POINTER, "the source flag 0x");
+    EXPECT(APput(1, (char *)word + 2, 1, word, NULL, NULL), AP_ALIGN, "is not a multiple of 4 bytes");
+    EXPECT(APput(1, word, 1, word, (int *)((char *)word + 1), NULL), AP_ALIGN, "is not a multiple of 4 bytes");
+    EXPECT(APput(1, end, 1, word, NULL, NULL), AP_OK, "");
+    EXPECT(APput(1, end, 2, word, NULL, NULL), AP_POINTER, "the source of 2 words");
+    EXPECT(APput(1, end + 1, 1, word, NULL, NULL), AP_POINTER, "the source 0x");
+    EXPECT(APput(1, word - 1, 1, word, NULL, NULL), AP_POINTER, "the source 0x");
+    EXPECT(APput_stride(1, word, &none, 1, word, NULL, NULL, NULL), AP_STRIDE, "an item of 0 words");
+    EXPECT(APput_stride(1, word, NULL, 1, word, &wide, NULL, NULL), AP_STRIDE, "an item of 257 words");
+    EXPECT(APput_stride(1, word, &far, 1, word, NULL, NULL, NULL), AP_STRIDE, "a gap of 8388608 words");
+    EXPECT(APput_stride(1, word, &back, 2, word, NULL, NULL, NULL), AP_POINTER, "the source of 2 words");
+    EXPECT(APput_stride(1, word, NULL, 2, word, &out, NULL, NULL), AP_POINTER, "the destination of 2 words");
+    EXPECT(APget_stride(1, word, &none, 1, word, NULL, NULL, NULL), AP_STRIDE, "APget_stride: an item");
+    EXPECT(APput_system(9, word, 1, word, NULL, NULL), AP_CELL, "APput_system: cell 9");
+    EXPECT(APget(9, word, 1, word, NULL, NULL), AP_CELL, "APget: cell 9");
+    EXPECT(APack_put(9, word, 1, word, NULL, NULL), AP_CELL, "APack_put: cell 9");
+    EXPECT(APbroadcast(3, word, 1, word, NULL, NULL), AP_OPERATION, "3 is neither AP_ROW, AP_COLUMN nor AP_ALL");
+    EXPECT(APbroadcast(AP_ROW, &local, 1, word, NULL, NULL), AP_POINTER, "APbroadcast: the source");
+    EXPECT(APwait_flag(&local, 1), AP_POINTER, "APwait_flag: the flag 0x");
+    EXPECT(APwait_flag((int *)((char *)word + 1), 1), AP_ALIGN, "is not a multiple of 4 bytes");
+    EXPECT(APfetch_op(4, word, 0, 0, &value), AP_CELL, "APfetch_op: cell 4");
+    EXPECT(APfetch_op(1, &local, 0, 0, &value), AP_POINTER, "APfetch_op: the word 0x");
+    EXPECT(APcompare_swap(4, word, 0, 0, &value), AP_CELL, "APcompare_swap: cell 4");
+    EXPECT(APcompare_swap(1, (int *)((char *)word + 2), 0, 0, &value), AP_ALIGN, "APcompare_swap: ");
+    EXPECT(APlock(4, word), AP_CELL, "APlock: cell 4");
+    EXPECT(APlock(1, &local), AP_POINTER, "APlock: the lock 0x");
+    EXPECT(APunlock(-4, word), AP_CELL, "APunlock: cell -4");
+    EXPECT(APload(4, word, 4, &loaded), AP_CELL, "APload: cell 4");
+    EXPECT(APload(1, &local, 4, &loaded), AP_POINTER, "APload: the place 0x");
+    EXPECT(APload(1, word, 3, &loaded), AP_SIZE, "APload: 3 bytes");
+    EXPECT(APload(1, word, 260, &loaded), AP_SIZE, "APload: ");
+    EXPECT(APload(1, (char *)word + 4, 8, &loaded), AP_ALIGN, "APload: ");
+    EXPECT(APstore(-1, word, 4, 0), AP_CELL, "APstore: cell -1");
+    EXPECT(APstore(1, &local, 4, 0), AP_POINTER, "APstore: the place 0x");
+    EXPECT(APstore(1, word, -4, 0), AP_SIZE, "APstore: ");
+    EXPECT(APstore(1, (char *)word + 2, 4, 0), AP_ALIGN, "APstore: ");
+    EXPECT(APput_registers(1, word, 2, 95, NULL), AP_REGISTER, "communication register 96: 0 to 95");
+    EXPECT(APput_registers(1, word, 1, -1, NULL), AP_REGISTER, "communication register -1");
+    EXPECT(APput_registers(1, &local, 1, 0, NULL), AP_POINTER, "APput_registers: the source");
+    EXPECT(APput_registers(1, word, -1, 0, NULL), AP_SIZE, "APput_registers: -1 words");
+    EXPECT(APregister_read(96, &value), AP_REGISTER, "APregister_read: communication register 96");
+    EXPECT(APregister_write(300, 1), AP_REGISTER, "APregister_write: communication register 300");
+    EXPECT(APput_from_registers(1, 95, 2, word, NULL), AP_REGISTER, "APput_from_registers: communication register 96");
+    EXPECT(APput_from_registers(1, -1, 1, word, NULL), AP_REGISTER, "communication register -1");
+    EXPECT(APput_from_registers(1, 0, -1, word, NULL), AP_SIZE, "-1 words");
+    EXPECT(APput_from_registers(1, 0, 1, NULL, NULL), AP_POINTER, "the destination ");
+    EXPECT(APput_from_registers(1, 0, 1, word, &local), AP_POINTER, "the destination flag 0x");
+    EXPECT(APput_from_registers(4, 0, 1, word, NULL), AP_CELL, "APput_from_registers: cell 4");
+    EXPECT(APget_registers(4, 0, 1, word, NULL), AP_CELL, "APget_registers: cell 4");
+    EXPECT(APget_registers(1, 90, 1000000, end, NULL), AP_POINTER, "the destination of 1000000 words");
+    EXPECT(APget_registers(1, 90, 7, word, NULL), AP_REGISTER, "communication register 96");
+    EXPECT(APput_system_stride(1, word, &none, 1, word, NULL, NULL, NULL), AP_STRIDE, "APput_system_stride: an item");
+    EXPECT(APack_put_stride(1, word, &none, 1, word, NULL, NULL, NULL), AP_STRIDE, "APack_put_stride: an item");
+    EXPECT(APbroadcast_stride(9, word, NULL, 1, word, NULL, NULL, NULL), AP_OPERATION, "9 is neither AP_ROW");
+    EXPECT(APrecv(word, 16, NULL, NULL), AP_RING, "APrecv: context 1 has no ring buffer: open_ring first");
+    EXPECT(APtry_recv(word, 16, NULL, NULL), AP_RING, "APtry_recv: context 1 has no ring buffer");
+    EXPECT(APopen_ring(word, 131072), AP_ALIGN, "APopen_ring: a ring buffer of 131072 B begins at a multiple of that");
+    EXPECT(APopen_ring(word, 131071), AP_SIZE, "APopen_ring: a ring buffer of 131071 B: the sizes are 128 KB");
+    EXPECT(APopen_ring(NULL, 131072), AP_POINTER, "APopen_ring: the ring buffer ");
+    EXPECT(APopen_ring((char *)word - 32 + 393216, 131072), AP_POINTER,
          "is not in user memory, which ends at 0x70000: a larger mem_bytes");
-    TOLD(APopen_ring((char *)word - 32 + 131072, 131072), AP_OK, "");
-    TOLD(APopen_ring((char *)word - 32 + 131072, 131072), AP_RING, "APopen_ring: context 1 has a ring buffer already");
-    TOLD(APtry_recv(word, 16, NULL, NULL), AP_NOTHING, "");
-    TOLD(APrecv(&local, 1, NULL, NULL), AP_POINTER, "APrecv: the destination 0x");
-    TOLD(APrecv(NULL, 1, NULL, NULL), AP_POINTER, "APrecv: the destination ");
-    TOLD(APrecv(word, -1, NULL, NULL), AP_SIZE, "APrecv: room for -1 words");
-    TOLD(APrecv(end, 2, NULL, NULL), AP_POINTER,
+    EXPECT(APopen_ring((char *)word - 32 + 131072, 131072), AP_OK, "");
+    EXPECT(APopen_ring((char *)word - 32 + 131072, 131072), AP_RING, "APopen_ring: context 1 has a ring buffer already");
+    EXPECT(APtry_recv(word, 16, NULL, NULL), AP_NOTHING, "");
+    EXPECT(APrecv(&local, 1, NULL, NULL), AP_POINTER, "APrecv: the destination 0x");
+    EXPECT(APrecv(NULL, 1, NULL, NULL), AP_POINTER, "APrecv: the destination ");
+    EXPECT(APrecv(word, -1, NULL, NULL), AP_SIZE, "APrecv: room for -1 words");
+    EXPECT(APrecv(end, 2, NULL, NULL), AP_POINTER,
          "APrecv: no room for 2 words at 0x0006fffc: user memory ends at 0x70000");
-    TOLD(APtry_recv((char *)word + 1, 2, NULL, NULL), AP_ALIGN, "APtry_recv: ");
-    TOLD(APsend(4, 0, word, 1, NULL), AP_CELL, "APsend: cell 4");
-    TOLD(APsend(-1, 0, word, 1, NULL), AP_CELL, "APsend: cell -1");
-    TOLD(APsend(1, 0, word, -1, NULL), AP_SIZE, "APsend: -1 words");
-    TOLD(APsend(1, 0, word, 1 << 20, NULL), AP_SIZE, "APsend: 1048576 words");
-    TOLD(APsend(1, 0, &local, 1, NULL), AP_POINTER, "APsend: the source 0x");
-    TOLD(APsend(1, 0, end, 2, NULL), AP_POINTER, "APsend: the source of 2 words");
-    TOLD(APsend(1, 0, word, 1, &local), AP_POINTER, "APsend: the source flag 0x");
-    TOLD(APsend(0, 0, word, 8, NULL), AP_OK, "");
-    TOLD(APrecv(word, 7, NULL, NULL), AP_SIZE, "APrecv: the next message has 8 words, and there is room for 7");
-    TOLD(APrecv(NULL, 0, NULL, NULL), AP_SIZE, "and there is room for 0");
-    TOLD(APrecv(word, 8, NULL, NULL), 8, "");
-    TOLD(APbus_send((unsigned *)&local, 0), AP_SIZE, "APbus_send: a packet on the B-net has 1 to 32 words, not 0");
-    TOLD(APbus_send((unsigned *)&local, 33), AP_SIZE, "not 33");
-    TOLD(APbus_send((unsigned *)&local, -1), AP_SIZE, "not -1");
-    TOLD(APbus_send(NULL, 1), AP_POINTER, "APbus_send: no words");
-    TOLD(APbus_receive(NULL), AP_POINTER, "APbus_receive: no place for the 32 words");
-    TOLD(APwrite_through(word, word, 4096), AP_POINTER, "APwrite_through: the local cache of 2097152 B");
-    TOLD(APwrite_through(NULL, word, 4096), AP_POINTER, "APwrite_through: the local cache ");
-    TOLD(APsync_write(4, NULL, 0, NULL, 0), AP_CELL, "APsync_write: cell 4 is not in the torus");
-    TOLD(APsync_write(-1, word, 4, NULL, 0), AP_CELL, "APsync_write: cell -1");
-    TOLD(APsync_write(4, word, 4, NULL, 0), AP_CELL, "APsync_write: cell 4");
-    TOLD(APsync_write(1, &local, 4, NULL, 0), AP_POINTER, "APsync_write: the written place 0x");
-    TOLD(APsync_write(1, word, (size_t)-1, NULL, 0), AP_POINTER, "leaves the memory of APalloc");
-    TOLD(APsync_write(1, word, 4, NULL, 1), AP_POINTER, "APsync_write: no numbers of the cells");
-    TOLD(APsync_write(1, word, 4, &local, -1), AP_SIZE, "APsync_write: -1 cells");
-    TOLD(APsync_write(1, word, 4, &local, 5), AP_SIZE, "APsync_write: 5 cells that hold copies: there are 4 cells");
+    EXPECT(APtry_recv((char *)word + 1, 2, NULL, NULL), AP_ALIGN, "APtry_recv: ");
+    EXPECT(APsend(4, 0, word, 1, NULL), AP_CELL, "APsend: cell 4");
+    EXPECT(APsend(-1, 0, word, 1, NULL), AP_CELL, "APsend: cell -1");
+    EXPECT(APsend(1, 0, word, -1, NULL), AP_SIZE, "APsend: -1 words");
+    EXPECT(APsend(1, 0, word, 1 << 20, NULL), AP_SIZE, "APsend: 1048576 words");
+    EXPECT(APsend(1, 0, &local, 1, NULL), AP_POINTER, "APsend: the source 0x");
+    EXPECT(APsend(1, 0, end, 2, NULL), AP_POINTER, "APsend: the source of 2 words");
+    EXPECT(APsend(1, 0, word, 1, &local), AP_POINTER, "APsend: the source flag 0x");
+    EXPECT(APsend(0, 0, word, 8, NULL), AP_OK, "");
+    EXPECT(APrecv(word, 7, NULL, NULL), AP_SIZE, "APrecv: the next message has 8 words, and there is room for 7");
+    EXPECT(APrecv(NULL, 0, NULL, NULL), AP_SIZE, "and there is room for 0");
+    EXPECT(APrecv(word, 8, NULL, NULL), 8, "");
+    EXPECT(APbus_send((unsigned *)&local, 0), AP_SIZE, "APbus_send: a packet on the B-net has 1 to 32 words, not 0");
+    EXPECT(APbus_send((unsigned *)&local, 33), AP_SIZE, "not 33");
+    EXPECT(APbus_send((unsigned *)&local, -1), AP_SIZE, "not -1");
+    EXPECT(APbus_send(NULL, 1), AP_POINTER, "APbus_send: no words");
+    EXPECT(APbus_receive(NULL), AP_POINTER, "APbus_receive: no place for the 32 words");
+    EXPECT(APwrite_through(word, word, 4096), AP_POINTER, "APwrite_through: the local cache of 2097152 B");
+    EXPECT(APwrite_through(NULL, word, 4096), AP_POINTER, "APwrite_through: the local cache ");
+    EXPECT(APsync_write(4, NULL, 0, NULL, 0), AP_CELL, "APsync_write: cell 4 is not in the torus");
+    EXPECT(APsync_write(-1, word, 4, NULL, 0), AP_CELL, "APsync_write: cell -1");
+    EXPECT(APsync_write(4, word, 4, NULL, 0), AP_CELL, "APsync_write: cell 4");
+    EXPECT(APsync_write(1, &local, 4, NULL, 0), AP_POINTER, "APsync_write: the written place 0x");
+    EXPECT(APsync_write(1, word, (size_t)-1, NULL, 0), AP_POINTER, "leaves the memory of APalloc");
+    EXPECT(APsync_write(1, word, 4, NULL, 1), AP_POINTER, "APsync_write: no numbers of the cells");
+    EXPECT(APsync_write(1, word, 4, &local, -1), AP_SIZE, "APsync_write: -1 cells");
+    EXPECT(APsync_write(1, word, 4, &local, 5), AP_SIZE, "APsync_write: 5 cells that hold copies: there are 4 cells");
     local = 4;
-    TOLD(APsync_write(1, word, 4, &local, 1), AP_CELL, "APsync_write: cell 4 is not in the torus");
-    TOLD(APalloc_aligned(4, 24) ? AP_OK : AP_POINTER, AP_POINTER,
-         "APalloc_aligned: memory at a multiple of 24 B: a power of two");
-    TOLD(APalloc_aligned(4, 0) ? AP_OK : AP_POINTER, AP_POINTER, "at a multiple of 0 B");
-    TOLD(APalloc_aligned(4, (size_t)1 << 63) ? AP_OK : AP_POINTER, AP_POINTER,
+    EXPECT(APsync_write(1, word, 4, &local, 1), AP_CELL, "APsync_write: cell 4 is not in the torus");
+    EXPECT(APalloc_aligned(4, 24) ? AP_OK : AP_POINTER, AP_POINTER,
+         "APalloc_aligned: memory at a multiple of 24 B: the alignment must");
+    EXPECT(APalloc_aligned(4, 0) ? AP_OK : AP_POINTER, AP_POINTER, "at a multiple of 0 B");
+    EXPECT(APalloc_aligned(4, (size_t)1 << 63) ? AP_OK : AP_POINTER, AP_POINTER,
          "4 B asked for, 0 B left; set mem_bytes");
-    TOLD(APalloc_aligned((size_t)-1, 64) ? AP_OK : AP_POINTER, AP_POINTER, "set mem_bytes");
-    TOLD(APreduce(5, 1, &value), AP_OPERATION, "5 is no operation");
-    TOLD(APwait(-1), AP_SETTING, "APwait: -1 us is not a time");
-    TOLD(APalloc(1 << 30) ? AP_OK : AP_POINTER, AP_POINTER,
+    EXPECT(APalloc_aligned((size_t)-1, 64) ? AP_OK : AP_POINTER, AP_POINTER, "set mem_bytes");
+    EXPECT(APreduce(5, 1, &value), AP_OPERATION, "5 is no operation");
+    EXPECT(APwait(-1), AP_SETTING, "APwait: -1 us is not a time");
+    EXPECT(APalloc(1 << 30) ? AP_OK : AP_POINTER, AP_POINTER,
          "APalloc: 1073741824 B asked for, 458656 B left; set mem_bytes");
 }
 
@@ -517,21 +517,21 @@ static void far(void *arg) {
     int *place = APalloc_aligned(64, 1 << 24);
     (void)arg;
     if (APcell() != 0) return;
-    TOLD(APon_demand(1), AP_OK, "");
-    TOLD(APput(1, place, 1, place, NULL, NULL), AP_POINTER,
-         "is not in the first 16777216 B, of which there are pages on demand: APon_demand(0)");
-    TOLD(APput(1, place - 1, 2, place - 1, NULL, NULL), AP_POINTER, "is not in the first 16777216 B");
-    TOLD(APon_demand(0), AP_OK, "");
-    TOLD(APack_put(1, place, 1, place, NULL, NULL), AP_OK, "");
+    EXPECT(APon_demand(1), AP_OK, "");
+    EXPECT(APput(1, place, 1, place, NULL, NULL), AP_POINTER,
+         "is not in the first 16777216 B, the only pages on demand: call APon_demand(0) first");
+    EXPECT(APput(1, place - 1, 2, place - 1, NULL, NULL), AP_POINTER, "is not in the first 16777216 B");
+    EXPECT(APon_demand(0), AP_OK, "");
+    EXPECT(APack_put(1, place, 1, place, NULL, NULL), AP_OK, "");
 }
 
 static void three(void *arg) {
     unsigned value;
     (void)arg;
-    TOLD(APreduce(AP_SUM, 1 + APcell(), &value) || value != 6, AP_OK, "");
-    TOLD(APbarrier(), AP_OK, "");
-    TOLD(APbarrier_by_flags(), AP_OK, "");
-    TOLD(APbarrier_by_snet(), AP_OK, "");
+    EXPECT(APreduce(AP_SUM, 1 + APcell(), &value) || value != 6, AP_OK, "");
+    EXPECT(APbarrier(), AP_OK, "");
+    EXPECT(APbarrier_by_flags(), AP_OK, "");
+    EXPECT(APbarrier_by_snet(), AP_OK, "");
 }
 
 /* More commands than there is room for but in the processor's stores. */
@@ -539,9 +539,9 @@ static void flood(void *arg) {
     int *place = APalloc(400), *flag = APalloc(4);
     (void)arg;
     if (APcell() == 0)
-        for (int i = 0; i < 1450; i++) TOLD(APput(1, place, 40, place, flag, NULL), AP_OK, "");
+        for (int i = 0; i < 1450; i++) EXPECT(APput(1, place, 40, place, flag, NULL), AP_OK, "");
     else
-        TOLD(APwait_flag(flag, 1450), AP_OK, "");
+        EXPECT(APwait_flag(flag, 1450), AP_OK, "");
 }
 
 static void stuck(void *arg) {
@@ -558,55 +558,55 @@ static void refused(void *arg) {
 int main(int argc, char **argv) {
     int one = 1;
     (void)argc;
-    TOLD(APcell(), AP_OUTSIDE, "APcell: called outside a program of APrun");
-    TOLD(APcells(), AP_OUTSIDE, "APcells: ");
-    TOLD(APtime() < 0 ? AP_OUTSIDE : AP_OK, AP_OUTSIDE, "APtime: ");
-    TOLD(APput(0, NULL, 0, NULL, NULL, NULL), AP_OUTSIDE, "APput: ");
-    TOLD(APfence(), AP_OUTSIDE, "APfence: ");
-    TOLD(APon_demand(1), AP_OUTSIDE, "APon_demand: ");
-    TOLD(APopen_ring(NULL, 0), AP_OUTSIDE, "APopen_ring: ");
-    TOLD(APsend(0, 0, NULL, 0, NULL), AP_OUTSIDE, "APsend: ");
-    TOLD(APrecv(NULL, 0, NULL, NULL), AP_OUTSIDE, "APrecv: ");
-    TOLD(APtry_recv(NULL, 0, NULL, NULL), AP_OUTSIDE, "APtry_recv: ");
-    TOLD(APrings_served(NULL, NULL), AP_OUTSIDE, "APrings_served: ");
-    TOLD(APput_from_registers(0, 0, 0, NULL, NULL), AP_OUTSIDE, "APput_from_registers: ");
-    TOLD(APget_registers(0, 0, 0, NULL, NULL), AP_OUTSIDE, "APget_registers: ");
-    TOLD(APbus_send(NULL, 0), AP_OUTSIDE, "APbus_send: ");
-    TOLD(APbus_receive(NULL), AP_OUTSIDE, "APbus_receive: ");
-    TOLD(APwrite_through(NULL, NULL, 0), AP_OUTSIDE, "APwrite_through: ");
-    TOLD(APsync_write(0, NULL, 0, NULL, 0), AP_OUTSIDE, "APsync_write: ");
-    TOLD(APalloc_aligned(4, 4) ? AP_OK : AP_OUTSIDE, AP_OUTSIDE, "APalloc_aligned: ");
-    TOLD(APalloc(4) ? AP_OK : AP_OUTSIDE, AP_OUTSIDE, "APalloc: ");
-    TOLD(APbackend("paper"), AP_SETTING, "APbackend: unknown backend `paper`; known: model, rtl");
-    TOLD(APbackend(NULL), AP_SETTING, "APbackend: no text");
-    TOLD(APbackend("\xff"), AP_SETTING, "APbackend: not UTF-8");
-    TOLD(APbackend(argv[1]), AP_OK, "");
-    TOLD(APset("mem_byte=1"), AP_SETTING, "APset: unknown parameter `mem_byte`");
-    TOLD(APset(NULL), AP_SETTING, "APset: no text");
-    TOLD(APlimit(0), AP_SETTING, "APlimit: 0 us is not a time");
-    TOLD(APlimit(1000), AP_OK, "");
-    TOLD(APrun(2, 2, NULL, NULL), AP_SETTING, "APrun: no program");
-    TOLD(APrun(0, 2, misuse, NULL), AP_SETTING, "APrun: parameter `columns` = 0 cells is outside 1 to 32");
-    TOLD(APrun(2, 33, misuse, NULL), AP_SETTING, "APrun: parameter `rows` = 33 cells is outside 1 to 32");
-    TOLD(APset("mem_bytes=1048580"), AP_OK, "");
-    TOLD(APrun(2, 2, misuse, NULL), AP_SETTING,
+    EXPECT(APcell(), AP_OUTSIDE, "APcell: called outside a program of APrun");
+    EXPECT(APcells(), AP_OUTSIDE, "APcells: ");
+    EXPECT(APtime() < 0 ? AP_OUTSIDE : AP_OK, AP_OUTSIDE, "APtime: ");
+    EXPECT(APput(0, NULL, 0, NULL, NULL, NULL), AP_OUTSIDE, "APput: ");
+    EXPECT(APfence(), AP_OUTSIDE, "APfence: ");
+    EXPECT(APon_demand(1), AP_OUTSIDE, "APon_demand: ");
+    EXPECT(APopen_ring(NULL, 0), AP_OUTSIDE, "APopen_ring: ");
+    EXPECT(APsend(0, 0, NULL, 0, NULL), AP_OUTSIDE, "APsend: ");
+    EXPECT(APrecv(NULL, 0, NULL, NULL), AP_OUTSIDE, "APrecv: ");
+    EXPECT(APtry_recv(NULL, 0, NULL, NULL), AP_OUTSIDE, "APtry_recv: ");
+    EXPECT(APrings_served(NULL, NULL), AP_OUTSIDE, "APrings_served: ");
+    EXPECT(APput_from_registers(0, 0, 0, NULL, NULL), AP_OUTSIDE, "APput_from_registers: ");
+    EXPECT(APget_registers(0, 0, 0, NULL, NULL), AP_OUTSIDE, "APget_registers: ");
+    EXPECT(APbus_send(NULL, 0), AP_OUTSIDE, "APbus_send: ");
+    EXPECT(APbus_receive(NULL), AP_OUTSIDE, "APbus_receive: ");
+    EXPECT(APwrite_through(NULL, NULL, 0), AP_OUTSIDE, "APwrite_through: ");
+    EXPECT(APsync_write(0, NULL, 0, NULL, 0), AP_OUTSIDE, "APsync_write: ");
+    EXPECT(APalloc_aligned(4, 4) ? AP_OK : AP_OUTSIDE, AP_OUTSIDE, "APalloc_aligned: ");
+    EXPECT(APalloc(4) ? AP_OK : AP_OUTSIDE, AP_OUTSIDE, "APalloc: ");
+    EXPECT(APbackend("paper"), AP_SETTING, "APbackend: unknown backend `paper`; known: model, rtl");
+    EXPECT(APbackend(NULL), AP_SETTING, "APbackend: no text");
+    EXPECT(APbackend("\xff"), AP_SETTING, "APbackend: not UTF-8");
+    EXPECT(APbackend(argv[1]), AP_OK, "");
+    EXPECT(APset("mem_byte=1"), AP_SETTING, "APset: unknown parameter `mem_byte`");
+    EXPECT(APset(NULL), AP_SETTING, "APset: no text");
+    EXPECT(APlimit(0), AP_SETTING, "APlimit: 0 us is not a time");
+    EXPECT(APlimit(1000), AP_OK, "");
+    EXPECT(APrun(2, 2, NULL, NULL), AP_SETTING, "APrun: no program");
+    EXPECT(APrun(0, 2, misuse, NULL), AP_SETTING, "APrun: parameter `columns` = 0 cells is outside 1 to 32");
+    EXPECT(APrun(2, 33, misuse, NULL), AP_SETTING, "APrun: parameter `rows` = 33 cells is outside 1 to 32");
+    EXPECT(APset("mem_bytes=1048580"), AP_OK, "");
+    EXPECT(APrun(2, 2, misuse, NULL), AP_SETTING,
          "APrun: mem_bytes = 1048580 B: a cell's memory is a multiple of 512 KB");
-    TOLD(APset("mem_bytes=1048576"), AP_OK, "");
-    TOLD(APrun(2, 2, misuse, NULL), AP_OK, "");
-    TOLD(APset("mem_bytes=18874368"), AP_OK, "");
-    TOLD(APrun(2, 1, far, NULL), AP_OK, "");
-    TOLD(APset("mem_bytes=1048576"), AP_OK, "");
-    TOLD(APrun(3, 1, three, NULL), AP_OK, "");
-    TOLD(APset("overflow_bytes=393216"), AP_OK, "");
-    TOLD(APlimit(100000), AP_OK, "");
-    TOLD(APrun(2, 1, flood, NULL), AP_OK, "");
-    TOLD(APset("hardware_refill=0"), AP_OK, "");
-    TOLD(APrun(2, 1, flood, NULL), AP_OK, "");
-    TOLD(APset("hardware_refill=1"), AP_OK, "");
-    TOLD(APlimit(1000), AP_OK, "");
-    TOLD(APrun(2, 1, stuck, &one), AP_HANG, "APrun: the machine hangs at ");
-    TOLD(APrun(2, 1, refused, &one), AP_HANG, "APrun: cell 0: APput: cell 7 is not in the torus");
-    TOLD(APrun(2, 1, refused, &one), AP_HANG, "; then the machine hangs at ");
+    EXPECT(APset("mem_bytes=1048576"), AP_OK, "");
+    EXPECT(APrun(2, 2, misuse, NULL), AP_OK, "");
+    EXPECT(APset("mem_bytes=18874368"), AP_OK, "");
+    EXPECT(APrun(2, 1, far, NULL), AP_OK, "");
+    EXPECT(APset("mem_bytes=1048576"), AP_OK, "");
+    EXPECT(APrun(3, 1, three, NULL), AP_OK, "");
+    EXPECT(APset("overflow_bytes=393216"), AP_OK, "");
+    EXPECT(APlimit(100000), AP_OK, "");
+    EXPECT(APrun(2, 1, flood, NULL), AP_OK, "");
+    EXPECT(APset("hardware_refill=0"), AP_OK, "");
+    EXPECT(APrun(2, 1, flood, NULL), AP_OK, "");
+    EXPECT(APset("hardware_refill=1"), AP_OK, "");
+    EXPECT(APlimit(1000), AP_OK, "");
+    EXPECT(APrun(2, 1, stuck, &one), AP_HANG, "APrun: the machine hangs at ");
+    EXPECT(APrun(2, 1, refused, &one), AP_HANG, "APrun: cell 0: APput: cell 7 is not in the torus");
+    EXPECT(APrun(2, 1, refused, &one), AP_HANG, "; then the machine hangs at ");
     printf("done\n");
     return 0;
 }

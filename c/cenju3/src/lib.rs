@@ -20,7 +20,7 @@ struct Cenju3;
 type Link = c_programs::Link<Cenju3>;
 
 thread_local! {
-    /// What the next [`CJrun`] of this thread is to be.
+    /// The settings of this thread's next [`CJrun`].
     static SETTINGS: RefCell<Settings<Config>> = RefCell::new(Settings::new(Config::paper()));
     static LINK: RefCell<Option<Link>> = const { RefCell::new(None) };
 }
@@ -45,7 +45,7 @@ impl c_programs::Machine for Cenju3 {
 }
 
 /// 0, or -1.
-fn told(call: &str, result: Result<(), String>) -> c_int {
+fn status(call: &str, result: Result<(), String>) -> c_int {
     result.map_or_else(
         |why| {
             fail(call, why);
@@ -55,7 +55,7 @@ fn told(call: &str, result: Result<(), String>) -> c_int {
     )
 }
 
-/// A call that only a program can make; `failed` is what it returns otherwise.
+/// A call that only a program can make; it returns `failed` on failure.
 fn in_program<T>(call: &str, failed: T, f: impl FnOnce(&Link) -> Result<T, String>) -> T {
     c_programs::in_program(call, f).unwrap_or(failed)
 }
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn CJbackend(name: *const c_char) -> c_int {
     // SAFETY: the caller's promise.
     let name = unsafe { text(name) };
     let set = name.and_then(|name| SETTINGS.with_borrow_mut(|s| s.set_backend(name)));
-    told("CJbackend", set)
+    status("CJbackend", set)
 }
 
 /// # Safety
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn CJset(assignment: *const c_char) -> c_int {
     // SAFETY: the caller's promise.
     let assignment = unsafe { text(assignment) };
     let set = |text: &str| SETTINGS.with_borrow_mut(|s| s.config.set_assignment(text));
-    told(
+    status(
         "CJset",
         assignment.and_then(|text| set(text).map_err(|e| e.to_string())),
     )
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn CJset(assignment: *const c_char) -> c_int {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn CJlimit(us: c_double) -> c_int {
-    told("CJlimit", SETTINGS.with_borrow_mut(|s| s.set_limit(us)))
+    status("CJlimit", SETTINGS.with_borrow_mut(|s| s.set_limit(us)))
 }
 
 #[unsafe(no_mangle)]
@@ -104,7 +104,7 @@ pub extern "C" fn CJrun(pes: c_int, program: Option<extern "C" fn(*mut c_void)>,
             (true, _) => verilated::<Cenju3NicWide>(config, limit, program),
         }
     });
-    told("CJrun", result)
+    status("CJrun", result)
 }
 
 fn verilated<N: NicUnit + 'static>(config: Config, limit: Picos, program: Program) -> Result<(), String> {

@@ -1,5 +1,5 @@
-//! C programs on the simulated machine: misuse, and the example, which the system's `cc` compiles with the header and
-//! the static library.
+//! C programs on the simulated machine: misuse, and the example. The system's `cc` compiles it with the header and the
+//! static library.
 
 use std::fs;
 
@@ -44,7 +44,7 @@ fn the_example_runs_on_both_backends_and_always_the_same() {
     }
 }
 
-/// The command, and what the program says.
+/// The command, and the program's output.
 #[test]
 fn the_readme_shows_how_a_program_is_compiled() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
@@ -107,7 +107,7 @@ int main(void) {
 }
 "#;
 
-/// A program keeps pointers to texts, and fails again, and ends.
+/// A program keeps pointers to texts, fails again, and ends.
 const KEPT: &str = r#"
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-//! Calls that need no program: settings, and why the last call failed.
+//! Calls outside a program: settings, and the reason of the last failure.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ thread_local! {
 /// Each text is kept for ever: C may hold a pointer to it after another failed call or after the program's thread.
 static TEXTS: Mutex<BTreeSet<&'static CStr>> = Mutex::new(BTreeSet::new());
 
-/// Keeps why a call failed.
+/// Keeps the reason of a failed call.
 pub fn fail(call: &str, why: impl Display) {
     let text = format!("{call}: {why}").replace('\0', " ");
     let text = CString::new(text).expect("no zero byte");
@@ -28,12 +28,12 @@ pub fn fail(call: &str, why: impl Display) {
     ERROR.set(kept);
 }
 
-/// Why the last call of this thread that failed did; good for ever.
+/// The reason of the last failed call of this thread; the pointer stays valid for ever.
 pub fn error() -> *const c_char {
     ERROR.get().as_ptr()
 }
 
-/// A text that C gave.
+/// A text from C.
 ///
 /// # Errors
 /// NULL, or not UTF-8.
@@ -60,17 +60,17 @@ pub fn span(us: c_double) -> Result<Picos, String> {
     }
 }
 
-/// What the next machine of a thread is to be.
+/// The settings of a thread's next machine.
 pub struct Settings<C> {
-    /// Verilated, or the golden model.
+    /// The RTL, or else the golden model.
     pub rtl: bool,
     pub config: C,
-    /// When it is given up as hung.
+    /// The simulated time after which the machine counts as hung.
     pub limit: Picos,
 }
 
 impl<C> Settings<C> {
-    /// The golden model, for 10 s.
+    /// The golden model, with a limit of 10 s.
     pub fn new(config: C) -> Settings<C> {
         Settings {
             rtl: false,
@@ -91,7 +91,7 @@ impl<C> Settings<C> {
     }
 
     /// # Errors
-    /// Not a time, or none at all.
+    /// Not a time, or 0.
     pub fn set_limit(&mut self, us: c_double) -> Result<(), String> {
         let limit = span(us)?;
         if limit == Picos::ZERO {

@@ -1,4 +1,4 @@
-//! C programs on a simulated machine: what the C libraries of all machines share.
+//! C programs on a simulated machine: the part that the C libraries of all machines share.
 //!
 //! Each program has a thread for its stack, but only one thread ever runs. A program that calls something simulated
 //! hands over the work and sleeps. The simulation does the work within an ordinary host program, and sleeps while a
@@ -22,9 +22,9 @@ pub use crate::calls::{Settings, error, fail, span, text};
 
 /// A machine that has a C library.
 pub trait Machine: Sized + 'static {
-    /// What the names of the library's calls begin with.
+    /// Prefix of the library's calls.
     const PREFIX: &'static str;
-    /// What the machine calls a node.
+    /// The machine's word for a node.
     const NODE: &'static str;
     /// First address of a program's memory.
     const START: u32;
@@ -34,7 +34,7 @@ pub trait Machine: Sized + 'static {
     fn host(node: &Self::Node) -> &Host;
     /// End of a program's memory.
     fn memory_end(node: &Self::Node) -> u32;
-    /// Where the thread of a program finds its link.
+    /// The link of the thread of a program.
     fn link() -> &'static LocalKey<RefCell<Option<Link<Self>>>>;
 }
 
@@ -48,14 +48,14 @@ pub struct Program {
 // SAFETY: only one thread runs at a time, and each hands over to the next through a channel.
 unsafe impl Send for Program {}
 
-/// Something for the simulation to do on a node.
+/// A job for the simulation on a node.
 type Job<M> = Box<dyn FnOnce(<M as Machine>::Node) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
 
-/// The program's end: what its thread knows of its node.
+/// The program's end of a link: its thread's view of its node.
 pub struct Link<M: Machine> {
     pub node: NodeId,
     pub nodes: usize,
-    /// The node's memory: good while the machine is, which is longer than the program runs.
+    /// The node's memory. It is valid while the machine exists, which is longer than the program runs.
     memory: *mut u8,
     start: u32,
     end: u32,
@@ -83,7 +83,7 @@ impl Refusals {
     }
 }
 
-/// A call that only a program can make was made elsewhere.
+/// A call outside a program that only a program can make.
 pub struct Outside {
     prefix: &'static str,
 }
@@ -94,10 +94,11 @@ impl From<Outside> for String {
     }
 }
 
-/// Makes a call that only a program can make. Why one fails is kept for [`error`], and with the program's refusals.
+/// Makes a call that only a program can make. Keeps the reason of a failure for [`error`], and with the program's
+/// refusals.
 ///
 /// # Errors
-/// Those of `f`; [`Outside`] on the thread of no program.
+/// The errors of `f`; [`Outside`] on a thread without a program.
 pub fn in_program<M: Machine, T, E: From<Outside> + Display>(
     call: &str,
     f: impl FnOnce(&Link<M>) -> Result<T, E>,
@@ -119,7 +120,7 @@ impl<M: Machine> Link<M> {
         self.now.get()
     }
 
-    /// Hands over to the simulation until it has done `f` on the node.
+    /// Hands `f` over to the simulation and waits until it has run on the node.
     pub fn ask<T, F>(&self, f: impl FnOnce(M::Node) -> F + Send + 'static) -> T
     where
         T: Send + 'static,
@@ -130,7 +131,7 @@ impl<M: Machine> Link<M> {
             let host = M::host(&node).clone();
             let result = f(node).await;
             let sent = done.send((host.now(), result));
-            assert!(sent.is_ok(), "a program waits for its answer");
+            assert!(sent.is_ok(), "a program waits for its result");
         };
         let asked = self.jobs.send(Box::new(move |node| Box::pin(job(node))));
         match asked.ok().and_then(|()| result.recv().ok()) {
@@ -138,14 +139,14 @@ impl<M: Machine> Link<M> {
                 self.now.set(now);
                 result
             }
-            // The machine was given up; a C program cannot be unwound.
+            // The machine was abandoned; a C program cannot be unwound.
             None => loop {
                 thread::park();
             },
         }
     }
 
-    /// Bytes of the program's memory from a pointer of the program's: its simulated address.
+    /// The simulated address of a pointer into the program's memory.
     ///
     /// # Errors
     /// The pointer lies elsewhere.
@@ -161,12 +162,12 @@ impl<M: Machine> Link<M> {
         }
     }
 
-    /// Where the program's memory ends.
+    /// End of the program's memory.
     pub fn end(&self) -> u32 {
         self.end
     }
 
-    /// Whether the program's memory has all of these addresses.
+    /// Whether the program's memory contains all of these addresses.
     pub fn holds(&self, addresses: Range<i64>) -> bool {
         addresses.start >= self.start.into() && addresses.end <= self.end.into()
     }
@@ -174,19 +175,19 @@ impl<M: Machine> Link<M> {
     /// The next `bytes` of the node's memory, at a multiple of 32 bytes.
     ///
     /// # Errors
-    /// There are not so many.
+    /// Too little memory is left.
     pub fn alloc(&self, bytes: usize) -> Result<*mut u8, String> {
         self.alloc_aligned(bytes, 32)
     }
 
-    /// The same at a multiple of `alignment` bytes, of the node's addresses.
+    /// The same at a multiple of `alignment` bytes of the node's addresses.
     ///
     /// # Errors
-    /// There are not so many; no power of two.
+    /// Too little memory is left; `alignment` is no power of two.
     pub fn alloc_aligned(&self, bytes: usize, alignment: usize) -> Result<*mut u8, String> {
         if !alignment.is_power_of_two() {
             return Err(format!(
-                "memory at a multiple of {alignment} B: a power of two is possible"
+                "memory at a multiple of {alignment} B: the alignment must be a power of two"
             ));
         }
         let allocated = self.allocated.get();
@@ -205,7 +206,7 @@ impl<M: Machine> Link<M> {
     }
 }
 
-/// The simulation's end of one program. It runs the program on a thread of its own, and does the program's jobs on
+/// The simulation's end of one program. It runs the program on a thread of its own, and runs the program's jobs on
 /// `node` until the program returns.
 pub async fn run<M: Machine>(node: M::Node, program: Program, refusals: Refusals) {
     let host = M::host(&node);
@@ -226,7 +227,7 @@ pub async fn run<M: Machine>(node: M::Node, program: Program, refusals: Refusals
         let program = program;
         M::link().set(Some(link));
         (program.function)(program.argument);
-        // With the link goes the channel: so it is known that the program has returned.
+        // Dropping the link closes the channel, which reports the program's return.
         M::link().set(None);
     });
     let thread = thread.expect("a thread for each program");

@@ -1,7 +1,9 @@
-//! Distributed shared memory: a load or store of the processor at a physical address becomes a message to the cell it names.
+//! Distributed shared memory: the processor's load or store at a physical address becomes a message to the cell in the
+//! address.
 //!
-//! The space is the half of the physical addresses with bit 35 clear: {0, cell, address in its memory}, 1 + 10 + 25 bits. The paper has the ten
-//! bits; where they stand is the one place that leaves the machine's other spaces (0x8 to 0xc in the highest digit) alone.
+//! The space is the half of the physical addresses with bit 35 clear: {0, cell, address in its memory}, 1 + 10 + 25
+//! bits. The paper has the ten bits. Their position is the only one that leaves the machine's other spaces (0x8 to 0xc
+//! in the highest digit) free.
 
 use crate::ap1000p::golden::send::Place;
 use crate::ap1000p::golden::wtp::{LOCAL_BITS, Remote, Tags};
@@ -9,39 +11,39 @@ use crate::ap1000p::regs::*;
 use crate::harness::backend::HostReq;
 use crate::net::torus::Cell;
 
-/// Bits of a coordinate in a cell's name.
+/// Bits of a coordinate in a cell's number.
 const COORD_BITS: u32 = 5;
-/// Bits of an address of the space.
+/// Bits of an address within a cell's part of the space.
 const SPACE_BITS: u32 = LOCAL_BITS + 2 * COORD_BITS;
 
-/// A byte of the space.
+/// The address of a byte in the space.
 ///
 /// # Panics
-/// A torus of more than 32 cells along an axis, or an address beyond 32 MB, has no place there.
+/// The torus has more than 32 cells along an axis, or the address is beyond 32 MB.
 pub fn place(cell: Cell, addr: u32) -> u64 {
     assert!(
         cell.x >> COORD_BITS == 0 && cell.y >> COORD_BITS == 0,
-        "{cell} has no name of 10 bits"
+        "{cell} does not fit the 10 bits of a cell"
     );
-    assert!(addr >> LOCAL_BITS == 0, "{addr:#x}: of each cell 32 MB are shared");
+    assert!(addr >> LOCAL_BITS == 0, "{addr:#x} is beyond the 32 MB that each cell shares");
     ((cell.y << COORD_BITS | cell.x) as u64) << LOCAL_BITS | u64::from(addr)
 }
 
 /// An access of the processor to a cell's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Column and row; there may be no such cell.
+    /// Column and row; the torus may lack this cell.
     pub cell: [u8; 2],
-    /// In that cell's memory.
+    /// Address in that cell's memory.
     pub addr: u32,
-    /// Bytes, as a power of two: 0 to 3.
+    /// Log2 of the number of bytes: 0 to 3.
     pub size: u8,
-    /// The bytes to store in their lanes of the word, or a load.
+    /// The bytes to store, in their lanes of the word; `None` for a load.
     pub write: Option<u64>,
 }
 
 impl Access {
-    /// `None`: the access is none of the space's.
+    /// `None`: the access lies outside the space.
     pub fn of(req: HostReq) -> Option<Access> {
         let (addr, bytes, value) = match req {
             HostReq::Load { addr, bytes } => (addr, bytes, None),
@@ -67,7 +69,7 @@ impl Access {
         u16::from(self.cell[1]) << COORD_BITS | u16::from(self.cell[0])
     }
 
-    /// The lowest bits, as many as it has.
+    /// The lowest bits of a value, as many as the access has.
     fn mask(&self) -> u64 {
         u64::MAX >> (64 - (8 << self.size))
     }
@@ -77,17 +79,17 @@ impl Access {
         if self.size == 3 { 0 } else { 8 * (self.addr % 4) }
     }
 
-    /// What a load gives, of the word or words that came.
+    /// The result of a load, from the received word or words.
     pub fn value(&self, words: u64) -> u64 {
         words >> self.lane() & self.mask()
     }
 
-    /// Not at a multiple of its size, or no cell of the torus.
+    /// Whether the access is misaligned or names a cell outside the torus.
     pub fn is_refused(&self, size: [u8; 2]) -> bool {
         self.addr & ((1 << self.size) - 1) != 0 || (0..2).any(|axis| self.cell[axis] >= size[axis])
     }
 
-    /// The message for the queue of remote accesses; `None`: refused.
+    /// The message for the queue of remote accesses; `None` if the access is refused.
     pub fn message(&self, from: Place) -> Option<Vec<u32>> {
         if self.is_refused(from.size) {
             return None;
@@ -107,16 +109,16 @@ impl Access {
     }
 }
 
-/// Which pages of 4 KB of each cell's memory are Write Through Pages.
+/// The Write Through Pages: a range of pages of 4 KB of each cell's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pages {
     pub low: u16,
-    /// Behind the last.
+    /// The end, exclusive.
     pub high: u16,
 }
 
 impl Pages {
-    /// As register WTP_PAGES has them.
+    /// From the value of register WTP_PAGES.
     pub fn of(register: u32) -> Pages {
         Pages {
             low: (register >> WTP_PAGES_LOW_SHIFT) as u16,
@@ -124,29 +126,29 @@ impl Pages {
         }
     }
 
-    /// Whether one of them has the byte.
+    /// Whether one of the pages has the byte.
     pub fn have(&self, addr: u32) -> bool {
         addr >> LOCAL_BITS == 0 && (u32::from(self.low)..self.high.into()).contains(&(addr >> 12))
     }
 }
 
-/// What becomes of an access.
+/// The effect of an access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Course {
-    /// It is told; a load ends with an exception.
+    /// Refused and reported; a load ends with an exception.
     Refused,
-    /// A message to the other cell; a load waits for its answer.
+    /// A message to the other cell; a load waits for its reply.
     Message(Vec<u32>),
     /// A store to the other cell, and to the copy at this address in the local cache.
     Both(Vec<u32>, u32),
-    /// A load of the copy at this address.
+    /// A load from the copy at this address.
     Copy(u32),
-    /// A load of a Write Through Page of which there is no copy: an exception.
+    /// A load of a Write Through Page without a copy: an exception.
     Miss,
 }
 
 impl Access {
-    /// By the tags, in the pages where they count.
+    /// The effect by the tags, in the pages where they count.
     pub fn course(&self, from: Place, pages: Pages, tags: &mut Tags) -> Course {
         let Some(message) = self.message(from) else {
             return Course::Refused;

@@ -1,11 +1,11 @@
-//! Remote stores that are not acknowledged.
+//! The counter of remote stores without an acknowledgement.
 
-/// What was not counted.
+/// An event that was not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refused {
-    /// A store more than can be counted.
+    /// A store beyond the counter's maximum.
     pub over: bool,
-    /// An acknowledgement of no store.
+    /// An acknowledgement without a store.
     pub under: bool,
 }
 
@@ -16,15 +16,15 @@ pub struct Acks {
 }
 
 impl Acks {
-    /// Counts up to `most`.
+    /// A counter up to `most`.
     pub fn new(most: u32) -> Acks {
         Acks { count: 0, most }
     }
 
-    /// A cycle with a store, an acknowledgement, both or none.
+    /// One cycle: a store, an acknowledgement, both or none.
     pub fn step(&mut self, issue: bool, ack: bool) -> Refused {
         let under = ack && self.count == 0;
-        // What is acknowledged makes room.
+        // The acknowledgement makes room first.
         self.count -= u32::from(ack && !under);
         let over = issue && self.count == self.most;
         self.count += u32::from(issue && !over);

@@ -1,8 +1,8 @@
-//! Strides: where the words of a transfer are.
+//! Strides: the addresses of a transfer's words.
 
 use crate::ap1000p::regs::*;
 
-/// Words of an item, from a stride word; 0 stands for 256.
+/// Words of an item, from a stride word; 0 means 256.
 pub fn item(stride: u32) -> u32 {
     match stride >> STRIDE_ITEM_SHIFT {
         0 => 256,
@@ -10,7 +10,7 @@ pub fn item(stride: u32) -> u32 {
     }
 }
 
-/// Words left out after each item, signed, 24 bits.
+/// Words skipped after each item, signed, 24 bits.
 pub fn gap(stride: u32) -> i32 {
     let above = STRIDE_GAP_MASK.leading_zeros();
     (stride << above) as i32 >> above

@@ -1,10 +1,10 @@
-//! Golden model of the BIF: a cell's registers of S-net and B-net, and what it has to send and to receive.
+//! Golden model of the BIF: a cell's registers of S-net and B-net, and its words to send and to receive.
 
 use std::collections::VecDeque;
 
 use crate::ap1000p::bif_regs::*;
 
-/// Words of a packet at most, and of what is held each way.
+/// Maximum words of a packet, and capacity of each direction.
 pub const WORDS: usize = BIF_WORDS as usize;
 /// All groups of the S-net.
 pub const GROUPS: u32 = BIF_MEMBER_SYSTEM_MASK | BIF_MEMBER_USER_MASK;
@@ -12,7 +12,7 @@ pub const GROUPS: u32 = BIF_MEMBER_SYSTEM_MASK | BIF_MEMBER_USER_MASK;
 /// A word on the B-net, and whether it ends its packet.
 pub type BusWord = (u32, bool);
 
-/// What cannot be done: an error to the host, and nothing has changed.
+/// An impossible request: the host receives an error, and nothing changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
 
@@ -23,15 +23,15 @@ pub struct Bif {
     listens: bool,
     sends: VecDeque<BusWord>,
     received: VecDeque<BusWord>,
-    /// Within a packet that comes: it is kept.
+    /// Whether the words that arrive belong to a packet that is kept.
     keeps: Option<bool>,
 }
 
 impl Bif {
-    /// A register, read by the host: RECEIVE takes a word.
+    /// The host reads a register; RECEIVE takes a word.
     ///
     /// # Errors
-    /// No such register, nothing to be received.
+    /// Unknown register, or nothing to receive.
     pub fn read(&mut self, offset: u32) -> Result<u32, Refused> {
         Ok(match offset {
             BIF_MEMBER => self.member,
@@ -49,10 +49,10 @@ impl Bif {
         })
     }
 
-    /// A register, written by the host; groups at whose barriers the cell arrives.
+    /// The host writes a register. Returns the groups with barriers at which the cell arrives.
     ///
     /// # Errors
-    /// No such register, one that cannot be written, no room for a word, a packet that would be too long.
+    /// Unknown or read-only register, no room for a word, or a packet that would be too long.
     pub fn write(&mut self, offset: u32, value: u32) -> Result<u32, Refused> {
         let mut arrives = 0;
         match offset {
@@ -67,7 +67,7 @@ impl Bif {
             BIF_MODE => self.listens = value & BIF_MODE_LISTEN_MASK != 0,
             BIF_SEND | BIF_SEND_LAST => {
                 let last = offset == BIF_SEND_LAST;
-                // A packet that is not complete must always have place for its last word.
+                // An incomplete packet must always have room for its last word.
                 if self.room() == 0 || (!last && self.open() + 1 == WORDS) {
                     return Err(Refused);
                 }
@@ -82,17 +82,17 @@ impl Bif {
         WORDS - self.sends.len()
     }
 
-    /// Words of the packet that is not complete.
+    /// Words of the incomplete packet.
     fn open(&self) -> usize {
         self.sends.iter().rev().take_while(|word| !word.1).count()
     }
 
-    /// Groups whose barriers the cell takes part in, a bit each.
+    /// Groups with barriers that the cell takes part in, one bit each.
     pub fn member(&self) -> u32 {
         self.member
     }
 
-    /// Groups at whose barriers it waits.
+    /// Groups with barriers at which the cell waits.
     pub fn waiting(&self) -> u32 {
         self.waiting
     }
@@ -102,23 +102,24 @@ impl Bif {
         self.waiting &= !groups;
     }
 
-    /// The next word of a packet that is complete.
+    /// The next word of a complete packet.
     pub fn offered(&self) -> Option<BusWord> {
         self.sends.front().copied().filter(|_| self.open() < self.sends.len())
     }
 
-    /// It goes over the bus.
+    /// The offered word goes over the bus.
     pub fn sent(&mut self) {
         self.sends.pop_front().expect("a word was offered");
     }
 
-    /// The bus offers a word: whether it is taken now. A packet's first word decides that all of it is kept or passes.
+    /// The bus offers a word; returns whether the cell takes it now. The first word decides whether the cell keeps the
+    /// whole packet.
     pub fn offer(&mut self) -> bool {
         let keeps = *self.keeps.get_or_insert(self.listens);
         !keeps || self.received.len() < WORDS
     }
 
-    /// What was offered comes.
+    /// The offered word arrives.
     pub fn hear(&mut self, word: BusWord) {
         if self.keeps == Some(true) {
             self.received.push_back(word);
@@ -128,12 +129,12 @@ impl Bif {
         }
     }
 
-    /// Words to be received.
+    /// Words waiting to be received.
     pub fn words(&self) -> usize {
         self.received.len()
     }
 
-    /// Whether a word would be taken if one were offered.
+    /// Whether the cell would take an offered word.
     pub fn takes(&self) -> bool {
         !self.keeps.unwrap_or(self.listens) || self.received.len() < WORDS
     }

@@ -1,9 +1,10 @@
-//! Golden model of what a message to all cells becomes before it is sent.
+//! Golden model of the expansion of a message to all cells before it is sent.
 
 use crate::ap1000p::regs::*;
 
-/// The messages that the send controller of requests gets for one of the queues, on a torus of so many columns: for one to all
-/// cells, one for each column; else the message itself. The send flag counts after the last, if none was cut short.
+/// The messages of one queue's message for the send controller of requests, on a torus with this many columns. A
+/// message to all cells becomes one per column; any other stays as it is. The send flag counts after the last message,
+/// if none was cut short.
 pub fn spread(message: &[u32], columns: u8) -> Vec<Vec<u32>> {
     let kind = message[0] >> COMMAND_HEAD_KIND_SHIFT;
     let all = PAGE_ROW_MASK | PAGE_COLUMN_MASK;

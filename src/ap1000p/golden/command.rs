@@ -4,7 +4,7 @@ use super::{Queue, Word};
 use crate::ap1000p::golden::page::{Owner, Page};
 use crate::ap1000p::regs::*;
 
-/// Why a store or a command was refused; the hardware's numbers.
+/// Reasons for refusing a store or a command; the hardware's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Refused {
@@ -14,14 +14,14 @@ pub enum Refused {
     Length = REFUSED_LENGTH as u8,
 }
 
-/// What the operating system has set.
+/// The operating system's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// 12 bits.
     pub context: u16,
     /// Cells along X and Y, 1 to 128.
     pub size: [u8; 2],
-    /// Where a user may send, as distances along X and Y.
+    /// The cells a user may send to, as distances along X and Y.
     pub low: [i8; 2],
     pub high: [i8; 2],
 }
@@ -31,7 +31,7 @@ impl Setup {
         i16::from(distance).abs() < i16::from(self.size[axis])
     }
 
-    /// A cell is the same named the other way round.
+    /// A cell has two distances along an axis, one for each direction around the torus.
     fn in_range(&self, axis: usize, distance: i8) -> bool {
         let size = i16::from(self.size[axis]);
         let range = i16::from(self.low[axis])..=i16::from(self.high[axis]);
@@ -44,7 +44,7 @@ impl Setup {
         i16::from(self.high[axis]) - i16::from(self.low[axis]) + 1 >= i16::from(self.size[axis])
     }
 
-    /// A command may go to this cell.
+    /// Whether a command may go to this cell.
     pub fn allows(&self, owner: Owner, head: u32, broadcast: [bool; 2]) -> bool {
         let distance = [
             (head >> COMMAND_HEAD_DX_SHIFT) as i8,
@@ -67,16 +67,16 @@ struct Open {
     bad: Option<Refused>,
 }
 
-/// What follows from a store.
+/// The effect of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Words for a queue, a whole command or one direct word.
+    /// Words for a queue: a whole command or one direct word.
     pub words: Option<(Queue, Vec<Word>)>,
-    /// At most one refusal, and of which page.
+    /// At most one refusal, with its page.
     pub refused: Option<(Refused, u16)>,
 }
 
-/// Steps per store.
+/// Golden model of the command window: one step per store.
 #[derive(Clone, Debug, Default)]
 pub struct CommandModel {
     open: [Open; 2],
@@ -122,13 +122,13 @@ impl CommandModel {
         outcome
     }
 
-    /// The words of the open command, as the hardware keeps them, and its page.
+    /// The words of the open command as the hardware keeps them, and its page.
     pub fn open(&self, owner: Owner) -> (u16, &[u32]) {
         let open = &self.open[owner as usize];
         (open.page, &open.words)
     }
 
-    /// The open command is forgotten.
+    /// Forgets the open command.
     pub fn drop(&mut self, owner: Owner) {
         self.open[owner as usize] = Open::default();
     }

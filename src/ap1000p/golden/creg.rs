@@ -13,7 +13,8 @@ pub struct Access {
     pub write: Option<u32>,
 }
 
-/// The registers of a transfer of so many words, from an address on that is 4 x a register's number; `None`: not all of them are registers.
+/// The registers of a transfer of this many words, from address 4 x a register's number on; `None` if some of them are
+/// no registers.
 pub fn range(addr: u32, words: u32) -> Option<Range<u8>> {
     let first = addr / 4;
     let end = first.checked_add(words).filter(|&end| end <= WORDS as u32)?;
@@ -36,7 +37,7 @@ impl Default for Cregs {
 }
 
 impl Cregs {
-    /// The word that was read, if one was.
+    /// Performs an access; returns the word of a read.
     ///
     /// # Errors
     /// A conflict; nothing has changed.

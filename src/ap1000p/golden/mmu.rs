@@ -2,19 +2,19 @@
 
 use crate::ap1000p::regs::*;
 
-/// What is asked.
+/// A request for a translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lookup {
     /// 12 bits.
     pub context: u16,
-    /// Logical, in bytes.
+    /// Logical address in bytes.
     pub addr: u32,
     pub write: bool,
-    /// With the rights of a supervisor.
+    /// With a supervisor's rights.
     pub system: bool,
 }
 
-/// Why an address has no translation.
+/// Reasons for a missing translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Fault {
@@ -33,10 +33,10 @@ impl Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadError;
 
-/// Sizes of pages, as powers of two; the first one is entered as pages of the second.
+/// Sizes of pages, log2; a page of the first size is entered as pages of the second.
 const PAGES: [u32; 3] = [24, 18, 12];
 
-/// A translation that is kept.
+/// A cached translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     context: u16,
@@ -86,7 +86,7 @@ impl Tlb {
 
 /// Whether a page's access field allows it.
 fn allows(access: u32, lookup: &Lookup) -> bool {
-    // SPARC reference MMU: execution is not asked for.
+    // As the SPARC reference MMU does; nobody requests execution.
     let [read, write] = match (access, lookup.system) {
         (RIGHTS_READ | RIGHTS_READ_EXECUTE, _) => [true, false],
         (RIGHTS_WRITE | RIGHTS_ALL, _) => [true, true],
@@ -106,7 +106,7 @@ pub struct Mmu {
     mem_bits: u32,
     small: Tlb,
     large: Tlb,
-    /// The context last walked for, and where its first table is.
+    /// The context of the last walk, and the address of its first table.
     root: Option<(u16, u32)>,
 }
 
@@ -121,10 +121,10 @@ impl Mmu {
         }
     }
 
-    /// Where in cell memory the byte lies. On a miss the words of the tables are read, one after the other.
+    /// The address of the byte in cell memory. A miss reads the words of the tables, one after the other.
     ///
     /// # Errors
-    /// Why there is no such byte, or why it may not be used so.
+    /// The reason why the byte is missing or this use is forbidden.
     pub fn lookup(
         &mut self,
         lookup: &Lookup,
@@ -175,7 +175,7 @@ impl Mmu {
         unreachable!("the last table leads to no other")
     }
 
-    /// A word that is no page of a size: the address of the next table. `level` of the context table is 0.
+    /// The address of the next table, from a word that is no page of this size. The context table has `level` 0.
     fn next_table(&self, word: u32, level: usize) -> Result<u32, Fault> {
         match word & TABLE_TYPE_MASK {
             ENTRY_NONE => Err(Fault::Page),
@@ -184,7 +184,7 @@ impl Mmu {
         }
     }
 
-    /// Of a physical address, that in cell memory.
+    /// The address in cell memory of a physical address.
     fn inside(&self, physical: u64) -> Result<u32, Fault> {
         let of_cell = u64::from(CELL_SPACE) << (32 - self.mem_bits);
         if physical >> self.mem_bits == of_cell {
@@ -194,7 +194,7 @@ impl Mmu {
         }
     }
 
-    /// Forgets the places of this address, whoever's they are.
+    /// Forgets the entries for this address, of every context.
     pub fn demap(&mut self, addr: u32) {
         *self.small.place(addr) = None;
         *self.large.place(addr) = None;

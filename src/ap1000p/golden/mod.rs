@@ -20,19 +20,19 @@ pub mod wtp;
 use crate::ap1000p::regs::*;
 use crate::net::torus::Class;
 
-/// Which word of its queue a word is, as a spill element and a direct page say it.
+/// Position of a word in its queue, as a spill element and a direct page state it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Label {
-    /// Of its message, modulo 8.
+    /// Number of its message, modulo 8.
     pub number: u8,
-    /// Its place there, 0 to 15.
+    /// Its place in the message, 0 to 15.
     pub index: u8,
 }
 
 impl Label {
     const NUMBERS: u8 = (SPILL_TAG_NUMBER_MASK >> SPILL_TAG_NUMBER_SHIFT) as u8;
 
-    /// Of the word that follows.
+    /// The position of the following word.
     pub fn next(self, end: bool) -> Label {
         if end {
             Label {
@@ -68,7 +68,7 @@ impl Queue {
         Queue::RemoteReply,
         Queue::GetReply,
     ];
-    /// The first is served first.
+    /// By priority, the first one first.
     pub const BY_PRIORITY: [Queue; QUEUES as usize] = [
         Queue::RemoteReply,
         Queue::Access,
@@ -86,7 +86,7 @@ impl Queue {
         1 << self as u8
     }
 
-    /// By which send controller its messages go.
+    /// The class of its messages, which selects the send controller.
     pub fn class(self) -> Class {
         match self {
             Queue::RemoteReply | Queue::GetReply => Class::Reply,
@@ -99,6 +99,6 @@ impl Queue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
     pub data: u32,
-    /// The last one of its message.
+    /// Whether it is the last word of its message.
     pub end: bool,
 }

@@ -1,9 +1,9 @@
-//! What a store to a page means, from the page code alone.
+//! The meaning of a store to a page, from the page code alone.
 
 use super::{Label, Queue};
 use crate::ap1000p::regs::*;
 
-/// Whose command it is: each owner has a queue and an open command of its own.
+/// Owner of a command; each owner has a queue and an open command of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     User,
@@ -25,11 +25,11 @@ impl Owner {
 pub enum Page {
     /// A word of a command of this owner; broadcast along X, along Y.
     Command { owner: Owner, broadcast: [bool; 2] },
-    /// A word for a queue, as it is, which is that one in through mode.
+    /// A word for a queue, unchanged; `label` is its position in through mode.
     Direct { queue: Queue, end: bool, label: Label },
 }
 
-/// The page code for a word of this queue, which is that one in through mode.
+/// The page code of a direct word of this queue; `label` is its position in through mode.
 pub fn direct(queue: Queue, end: bool, label: Label) -> u32 {
     let number = match queue {
         Queue::System => DIRECT_SYSTEM,
@@ -43,7 +43,7 @@ pub fn direct(queue: Queue, end: bool, label: Label) -> u32 {
 }
 
 impl Page {
-    /// `None`: there is no such page.
+    /// `None`: no such page.
     pub fn decode(code: u16) -> Option<Page> {
         let bits = |mask: u32| code & mask as u16;
         let has = |mask: u32| bits(mask) != 0;
@@ -69,10 +69,10 @@ impl Page {
             };
             return (bits(!named) == 0).then_some(direct);
         }
-        // What goes with each kind, besides the owner.
+        // The options of each kind, beside the owner.
         let spaces = PAGE_AS_SEND_MASK | PAGE_AS_RECEIVE_MASK;
         let broadcast = PAGE_ROW_MASK | PAGE_COLUMN_MASK;
-        // To all, a message is sent for each column, and the first would empty the registers.
+        // A broadcast to all sends one message per column, and the first would empty the registers.
         let from = if bits(broadcast) == broadcast as u16 {
             0
         } else {

@@ -1,4 +1,4 @@
-//! Golden model of the five queues: what must come out, in which order, and what may be spilled.
+//! Golden model of the five queues: the words that must come out, their order, and the words that may be spilled.
 
 use crate::net::torus::Class;
 use std::collections::VecDeque;
@@ -9,31 +9,31 @@ use crate::ap1000p::regs::*;
 /// Words of each queue.
 pub const SIZES: [u32; QUEUES as usize] = [64, 32, 64, 32, 64];
 
-/// Messages of a queue in a row that have different numbers.
+/// Successive messages of a queue with different numbers.
 pub const NUMBERS: u32 = (SPILL_TAG_NUMBER_MASK >> SPILL_TAG_NUMBER_SHIFT) + 1;
 
-/// What a model checks. What breaks one is told in words that begin with its name.
+/// The rules that the model checks. Each failure message begins with the name of its rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// The words of a queue come out as they went in, none lost, doubled or overtaken.
+    /// The words of a queue come out as they went in; none is lost, repeated or overtaken.
     Order,
-    /// A message is given as a whole, by the output of its class.
+    /// A message is given whole, at the output of its class.
     Whole,
-    /// Not before it is in.
+    /// No message is given before all of it has entered.
     Early,
-    /// The next message of a class is that of the queue whose turn it is.
+    /// The next message of a class comes from the queue that has the turn.
     Choice,
-    /// A spill element is a word that went in, in the order of all, in its form and its place.
+    /// A spill element is a word that entered, in the order of all words, in its form and its place.
     Element,
     /// A message that lost a word to the memory is not given.
     Lost,
     /// No reply's element comes behind a request's that is still in the region.
     Behind,
-    /// The user's elements are at most half of the region.
+    /// The user's elements fill at most half of the region.
     Share,
 }
 
-/// The hardware did what the model does not allow.
+/// The hardware did something that the model does not allow.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{rule:?}: {what}")]
 pub struct Broken {
@@ -49,12 +49,12 @@ fn holds(rule: Rule, kept: bool, what: impl FnOnce() -> String) -> Result<(), Br
     }
 }
 
-/// The spill region, as set.
+/// The settings of the spill region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// 512 KB each.
+    /// In units of 512 KB.
     pub base: u8,
-    /// 8 KB each, 0 to 64.
+    /// In units of 8 KB, 0 to 64.
     pub limit: u8,
 }
 
@@ -68,7 +68,7 @@ impl Region {
     }
 }
 
-/// A spill element: which word of which queue.
+/// A spill element: a word and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
     pub queue: Queue,
@@ -90,7 +90,7 @@ impl Element {
         (tag, self.word.data)
     }
 
-    /// From its two words; `None`: no queue, or more than one.
+    /// From its two words; `None` if they name no queue or several.
     pub fn decode(tag: u32, data: u32) -> Option<Element> {
         let field = |mask: u32, shift: u32| (tag & mask) >> shift;
         let queue = Queue::from_bit(field(SPILL_TAG_QUEUE_MASK, SPILL_TAG_QUEUE_SHIFT) as u8)?;
@@ -110,19 +110,19 @@ impl Element {
     }
 }
 
-/// Whose message is next: of those that have one the first by priority, but before it one that was passed over `age_cap` times.
+/// The next queue by priority among those with a message. A queue passed over `age_cap` times goes first.
 pub fn turn(has: impl Fn(Queue) -> bool, passed: &[u32; QUEUES as usize], age_cap: u32) -> Option<Queue> {
     let waiting = || Queue::BY_PRIORITY.into_iter().filter(|&queue| has(queue));
     let old = waiting().find(|&queue| passed[queue as usize] >= age_cap);
     old.or_else(|| waiting().next())
 }
 
-/// A word inside.
+/// A word inside the queues.
 #[derive(Clone, Copy, Debug)]
 struct Inside {
     word: Word,
     label: Label,
-    /// Which word of all this was.
+    /// Its number among all words.
     number: u64,
     /// The cycle in which it came.
     cycle: u64,
@@ -130,7 +130,7 @@ struct Inside {
     lost: bool,
 }
 
-/// What is given to the send controller of a class.
+/// The messages given to the send controller of a class.
 #[derive(Clone, Copy, Debug, Default)]
 struct Output {
     /// The message under way.
@@ -139,24 +139,25 @@ struct Output {
     end_offered: Option<u64>,
 }
 
-/// Steps per word in, word out, and element written. Words of direct pages in through mode are no words in: they were told before.
+/// Golden model of the queues: one step per word in, word out, and element written. Words of direct pages in through
+/// mode do not count as words in, because they were reported before.
 #[derive(Clone, Debug)]
 pub struct QueuesModel {
     region: Region,
     age_cap: u32,
-    /// Reported so: nothing is spilled, so that the choice is known to the cycle.
+    /// Reported: nothing is spilled, so the choice is known to the cycle.
     exact: bool,
     inside: [VecDeque<Inside>; QUEUES as usize],
-    /// Of the next word.
+    /// Number of the next word.
     label: [Label; QUEUES as usize],
     words: u64,
-    /// The next element's place, and the number of the last word that was spilled.
+    /// Place of the next element, and number of the last spilled word.
     spilled: u64,
     last_spilled: Option<u64>,
-    /// The elements that were written and not read back, each with the number of its word.
+    /// The elements written and not read back, each with the number of its word.
     region_holds: VecDeque<(Queue, u64)>,
-    /// Of each queue, the number of the word whose element was the last to be read back as it was written, and how many elements of
-    /// any queue were lost after it.
+    /// For each queue: the number of the word of the last element that was read back as written, and the number of
+    /// elements of any queue lost since.
     back: [Option<u64>; QUEUES as usize],
     missed: [u32; QUEUES as usize],
     lap: u8,
@@ -201,7 +202,7 @@ impl QueuesModel {
         self.label[q] = self.label[q].next(word.end);
     }
 
-    /// An element was written at this address; not `kept` if the memory refused its burst.
+    /// An element was written at this address; `kept` is false if the memory refused its burst.
     pub fn spill(&mut self, addr: u32, tag: u32, data: u32, kept: bool) -> Result<(), Broken> {
         let place = (addr.wrapping_sub(self.region.addr()) / SPILL_BYTES) as u16;
         let told = || format!("{tag:#010x} {data:#010x} at {addr:#x}");
@@ -214,7 +215,7 @@ impl QueuesModel {
         };
         holds(Rule::Element, element.is_some_and(|e| fits(&e)), told)?;
         let element = element.expect("checked");
-        // A new lap begins with the first place.
+        // A new lap begins at the first place.
         if place == 0 && self.spilled > 0 {
             self.lap = (self.lap + 1) & (SPILL_TAG_LAP_MASK >> SPILL_TAG_LAP_SHIFT) as u8;
         }
@@ -250,18 +251,18 @@ impl QueuesModel {
         })
     }
 
-    /// The next element was read back; not `good` if with an error.
+    /// The next element was read back; `good` is false after an error.
     pub fn read_back(&mut self, good: bool) {
         let Some((queue, number)) = self.region_holds.pop_front() else {
             return;
         };
         let q = queue as usize;
         let words = &mut self.inside[q];
-        // What software copied back may have been given before its element is given up.
+        // Software may have copied back and given the word before the queues release its element.
         let Some(at) = words.iter().position(|inside| inside.number == number) else {
             return;
         };
-        // Between two elements of a message not so many may be lost that a message of the same number could be among them.
+        // If too many elements were lost between two of a message, another message of the same number may lie there.
         let before = at.checked_sub(1).map(|before| words[before].number);
         let follows = before.is_some() && before == self.back[q];
         let unsure = self.missed[q] >= NUMBERS && words[at].label.index != 0 && follows;
@@ -280,7 +281,7 @@ impl QueuesModel {
         Some(end + 1)
     }
 
-    /// Whether a message of this queue could be chosen in this cycle.
+    /// Whether the queues could choose a message of this queue in this cycle.
     fn has(&self, queue: Queue, cycle: u64) -> bool {
         self.message(queue)
             .is_some_and(|words| self.inside[queue as usize][words - 1].cycle < cycle)
@@ -288,7 +289,8 @@ impl QueuesModel {
 
     fn choose(&mut self, queue: Queue) -> Result<(), Broken> {
         let of_class = || Queue::ALL.into_iter().filter(|other| other.class() == queue.class());
-        // In the cycle before the last word of the message before was offered, or as soon as there was one.
+        // The choice falls in the cycle before the last word of the previous message was offered, or as soon as there
+        // was one.
         let ends = |queue: Queue| {
             self.message(queue)
                 .map(|words| self.inside[queue as usize][words - 1].cycle)
@@ -313,7 +315,7 @@ impl QueuesModel {
         Ok(())
     }
 
-    /// The output of a class gave a word that was first offered in the cycle `offered`.
+    /// The output of a class gave a word that it first offered in the cycle `offered`.
     pub fn give(&mut self, offered: u64, class: Class, queue: Queue, word: Word) -> Result<(), Broken> {
         holds(Rule::Whole, queue.class() == class, || {
             format!("{queue:?} gave {word:x?} as {class:?}")
@@ -351,7 +353,7 @@ impl QueuesModel {
         Ok(())
     }
 
-    /// In which elements are written.
+    /// The region in which elements are written.
     pub fn region(&self) -> Region {
         self.region
     }
@@ -361,7 +363,7 @@ impl QueuesModel {
         self.spilled
     }
 
-    /// Words of whole messages that are still to come; those that lost a word are not.
+    /// Words of whole messages still inside, without messages that lost a word.
     pub fn waiting(&self) -> usize {
         let of = |queue: Queue| {
             let words = &self.inside[queue as usize];

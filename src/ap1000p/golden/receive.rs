@@ -1,4 +1,4 @@
-//! Golden model of the receive controller: whole messages, executed one after the other.
+//! Golden model of the receive controller: it executes whole messages one after the other.
 
 use crate::net::torus::Class;
 use std::cmp::Ordering;
@@ -15,7 +15,7 @@ use crate::ap1000p::regs::*;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct What {
     pub kind: u16,
-    /// Who sent it.
+    /// The sender.
     pub x: u8,
     pub y: u8,
 }
@@ -38,7 +38,7 @@ impl What {
         1 << ((u32::from(self.kind) & PAGE_SIZE_MASK) >> PAGE_SIZE_SHIFT)
     }
 
-    /// Its address is a communication register's.
+    /// Whether its address is a communication register's.
     pub fn registers(self) -> bool {
         self.has(PAGE_AS_RECEIVE_MASK)
     }
@@ -47,7 +47,7 @@ impl What {
         self.has(PAGE_SYSTEM_MASK)
     }
 
-    /// Word 0 of a message in a queue that answers this one, sent by the cell `own`: {x, y}.
+    /// Word 0 of a message to reply to this one, sent by the cell `own`: {x, y}.
     fn answer(self, made: u32, own: [u8; 2]) -> u32 {
         let kind = u32::from(self.kind) & !PAGE_KIND_MASK | PAGE_DIRECT_MASK | made;
         kind << COMMAND_HEAD_KIND_SHIFT
@@ -63,7 +63,7 @@ pub struct Data {
     pub dest: u32,
     pub stride: u32,
     pub flag: u32,
-    /// How many it says; not those that came.
+    /// Number of words that it states, which may differ from the received number.
     pub said: u32,
     pub words: Vec<u32>,
 }
@@ -73,9 +73,9 @@ pub struct Data {
 pub struct Send {
     pub context: u16,
     pub flag: u32,
-    /// How many words of data it says.
+    /// Number of words of data that it states.
     pub said: u32,
-    /// Its header, and the data that came.
+    /// Its header, and the received data.
     pub words: Vec<u32>,
 }
 
@@ -85,7 +85,7 @@ pub enum Body {
     Ring(Send),
     /// The words from the length on.
     Get([u32; 7]),
-    /// Likewise: a compare-and-swap, or a fetch-and-op.
+    /// The same, for a compare-and-swap or a fetch-and-op.
     Atomic(Op, [u32; 7]),
     Load {
         addr: u32,
@@ -95,7 +95,7 @@ pub enum Body {
         addr: u32,
         words: Vec<u32>,
     },
-    /// No word: it could not be loaded.
+    /// No word: the load failed.
     Loaded(Vec<u32>),
     Stored,
 }
@@ -106,7 +106,7 @@ pub struct Message {
     pub body: Body,
 }
 
-/// Why a message was not executed as it says; the hardware's numbers.
+/// Reasons why a message was not executed as stated; the hardware's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Why {
@@ -155,16 +155,16 @@ impl From<NoRoom> for Why {
     }
 }
 
-/// A message that is not what it says.
+/// A malformed message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     pub why: Why,
     pub what: What,
-    /// What came of its data, as far as it announced them; of a load, none.
+    /// The part of its data that arrived and can be executed; none of a load.
     pub came: Option<Body>,
 }
 
-/// What a kind brings.
+/// The content of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Data,
@@ -178,7 +178,7 @@ enum Shape {
 }
 
 impl Shape {
-    /// `None`: no message of this class is of this kind.
+    /// `None`: the class has no message of this kind.
     fn of(what: What, class: Class) -> Option<Shape> {
         let kind = u32::from(what.kind) & PAGE_KIND_MASK;
         if !what.has(PAGE_DIRECT_MASK) {
@@ -207,10 +207,10 @@ impl Shape {
 }
 
 impl Message {
-    /// The words of a message, the route first.
+    /// Parses the words of a message, the route first.
     ///
     /// # Errors
-    /// What is wrong with it, found in the order in which its words come.
+    /// The first error, in the order in which the words arrive.
     pub fn parse(words: &[u32], class: Class) -> Result<Message, Broken> {
         let what = words.get(1).map_or(What::default(), |&word| What::of(word));
         let broken = |why, came| Err(Broken { why, what, came });
@@ -225,7 +225,7 @@ impl Message {
         };
         let rest = &words[2..];
         let double = usize::from(what.size() == 8);
-        // Words after the second one; of data, before them.
+        // The words after the second one; before the data, if there are any.
         let (least, most) = match shape {
             Shape::Data | Shape::Ring => (4, usize::MAX),
             Shape::Get | Shape::Atomic(_) => (7, 7),
@@ -292,7 +292,7 @@ impl Message {
         Message::came(what, Body::Data(data), came.len(), said)
     }
 
-    /// So many words of data, of so many.
+    /// The message, if as many words of data arrived as it states.
     fn came(what: What, body: Body, came: usize, said: usize) -> Result<Message, Broken> {
         let why = match came.cmp(&said) {
             Ordering::Less => Why::Short,
@@ -304,33 +304,33 @@ impl Message {
     }
 }
 
-/// What becomes of a message, in order.
+/// The effects of a message, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// A word of data is in cell memory.
     Written { addr: u32, data: u32 },
-    /// The word unit has done this.
+    /// The word unit has executed this.
     Word(Request),
-    /// A communication register was asked.
+    /// A communication register was accessed.
     Register(Access),
-    /// A message with so many words of data is in a ring buffer, and the next one goes behind it.
+    /// A message with this many words of data is in a ring buffer; the next one goes behind it.
     Ringed { place: Place, words: u32 },
     /// A message for a queue.
     Queue(Queue, Vec<u32>),
-    /// A load of this cell, {x, y}, is over: its words, or none if it could not be loaded.
+    /// A load of this cell, {x, y}, has ended: its words, or none if it failed.
     Loaded([u8; 2], Vec<u32>),
-    /// A store is.
+    /// A store has ended.
     Acknowledged,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     pub effects: Vec<Effect>,
-    /// It was not executed as it says.
+    /// It was not executed as stated.
     pub reported: Option<(Why, What)>,
 }
 
-/// Steps per message.
+/// Golden model of the receive controller: one step per message.
 #[derive(Clone, Copy, Debug)]
 pub struct Receiver {
     pub class: Class,
@@ -347,7 +347,7 @@ impl Receiver {
             Ok(Message { what, body }) => (self.body(what, &body, true, cell, &mut effects).err(), what),
             Err(Broken { why, what, came }) => {
                 let worse = came.and_then(|came| self.body(what, &came, false, cell, &mut effects).err());
-                // What does not fit a register or a ring ends a message before it ends itself.
+                // A message ends early at data that do not fit a register or a ring.
                 let first = |worse: &Why| matches!(worse, Why::Register | Why::Ring | Why::RingSize);
                 (Some(worse.filter(first).unwrap_or(why)), what)
             }
@@ -358,7 +358,7 @@ impl Receiver {
         }
     }
 
-    /// Without a flag if the message is not `whole`.
+    /// Stores the words; counts no flag if the message is not `whole`.
     fn body(
         &self,
         what: What,
@@ -467,7 +467,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// The bytes of a remote access are in the cell's memory, and where such an access may be.
+    /// Whether the remote access is aligned and its bytes lie in the cell's memory.
     fn inside(&self, what: What, addr: u32) -> Result<(), Why> {
         if u64::from(addr) >> self.mem_bits == 0 && addr.is_multiple_of(what.size()) {
             Ok(())
@@ -477,7 +477,7 @@ impl Receiver {
     }
 }
 
-/// Without operands, at a logical address.
+/// A request of the word unit without operands, at a logical address.
 fn request(op: Op, what: What, context: u16, addr: u32) -> Request {
     Request {
         op,
@@ -491,12 +491,12 @@ fn request(op: Op, what: What, context: u16, addr: u32) -> Request {
     }
 }
 
-/// A flag counts, if there is one.
+/// Counts a flag, if there is one.
 fn count(what: What, context: u16, addr: u32, cell: &mut impl Cell, effects: &mut Vec<Effect>) {
     if addr != 0 {
         let flag = request(Op::Inc, what, context, addr);
         effects.push(Effect::Word(flag));
-        // What goes wrong with a flag is told by the word unit.
+        // The word unit reports errors of a flag.
         let _ = perform(cell, &flag);
     }
 }
@@ -549,7 +549,7 @@ fn into_memory(what: What, data: &Data, cell: &mut impl Cell, effects: &mut Vec<
     failed
 }
 
-/// A message that is not `whole` leaves its words where the next one goes.
+/// If the message is not `whole`, its words stay where the next one goes.
 fn into_ring(what: What, send: &Send, whole: bool, cell: &mut impl Cell, effects: &mut Vec<Effect>) -> Result<(), Why> {
     let place = cell.ring(send.context, what.system(), send.said)?;
     let mut failed = Ok(());

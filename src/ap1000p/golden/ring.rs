@@ -1,18 +1,19 @@
-//! Golden model of the ring buffers: which takes a message, where its words go, where the next one goes. Addresses are counted in slots of 32 bytes.
+//! Golden model of the ring buffers: the ring of a message, the addresses of its words, and the place of the next
+//! message. Addresses count slots of 32 bytes.
 
 use crate::ap1000p::regs::*;
 
 /// Words of a slot.
 pub const SLOT_WORDS: u32 = RING_BYTES / 4;
-/// Words that stand before the data of a message.
+/// Words in front of the data of a message.
 pub const HEADER_WORDS: u32 = 2;
-/// Words of data that a message for a ring buffer has at most, however large that is.
+/// Maximum words of data of a message for a ring buffer of any size.
 pub const WORDS_MOST: u32 = COMMAND_LENGTH_WORDS_MASK - HEADER_WORDS;
 
-/// Words of data that a ring buffer of any size takes.
+/// Words of data that fit a ring buffer of this size.
 pub const WORDS_MOST_IN_ANY: u32 = (Ring::slots_of(RING_SIZE_128K) - 1) * SLOT_WORDS - HEADER_WORDS;
 
-/// Slots of a message with so many words of data.
+/// Slots of a message with this many words of data.
 pub fn slots(words: u32) -> u32 {
     (words + HEADER_WORDS).div_ceil(SLOT_WORDS)
 }
@@ -25,9 +26,9 @@ pub struct Ring {
     pub size: u32,
     /// 12 bits.
     pub context: u16,
-    /// Where the next message goes, of all cell memory: 27 bits.
+    /// Slot of the next message in cell memory: 27 bits.
     pub write: u32,
-    /// What is to be read next; of a smaller ring the lower bits: 18 bits.
+    /// Slot to be read next, 18 bits; a smaller ring uses the lower bits.
     pub read: u32,
 }
 
@@ -41,17 +42,17 @@ impl Ring {
         Ring::slots_of(self.size)
     }
 
-    /// Slots between what is to be read and where the next message goes.
+    /// Slots between the one to be read and the one of the next message.
     pub fn used(&self) -> u32 {
         self.write.wrapping_sub(self.read) & (self.slots() - 1)
     }
 
-    /// Slots that may be written. One stays free: a full ring is not an empty one.
+    /// Slots free for writing. One always stays free: a full ring is not an empty one.
     pub fn room(&self) -> u32 {
         self.slots() - 1 - self.used()
     }
 
-    /// As in MODE.
+    /// As in register MODE.
     pub fn mode(&self) -> u32 {
         self.size << RING0_MODE_SIZE_SHIFT
             | u32::from(self.on) << RING0_MODE_ON_SHIFT
@@ -65,14 +66,14 @@ impl Ring {
     }
 }
 
-/// Why a message has no place.
+/// Reasons why a message has no place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRoom {
-    /// No ring is of its context.
+    /// The context has no ring.
     Miss,
-    /// This one, which is, is full.
+    /// The context's ring is full.
     Full(usize),
-    /// It will never have so much room.
+    /// The ring is too small for the message.
     TooLong,
 }
 
@@ -82,18 +83,18 @@ pub struct Place {
     pub set: usize,
     /// Its first slot.
     pub slot: u32,
-    /// Of the ring.
+    /// Size code of the ring.
     pub size: u32,
 }
 
 impl Place {
-    /// The slot so many behind the first one, in the ring.
+    /// The slot this many slots behind the first one, in the ring.
     pub fn behind(self, slots: u32) -> u32 {
         let inner = Ring::slots_of(self.size) - 1;
         self.slot & !inner | self.slot.wrapping_add(slots) & inner
     }
 
-    /// Byte addresses of so many words from the first slot on.
+    /// Byte addresses of this many words from the first slot on.
     pub fn words(self, words: u32) -> impl Iterator<Item = u32> {
         (0..words).map(move |word| self.behind(word / SLOT_WORDS) * RING_BYTES + word % SLOT_WORDS * 4)
     }
@@ -103,7 +104,7 @@ impl Place {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rings {
     pub sets: [Ring; RING_SETS as usize],
-    /// A message is being written into this one.
+    /// The ring with a message being written.
     pub busy: Option<usize>,
 }
 
@@ -113,10 +114,10 @@ impl Rings {
         self.sets.iter().position(|ring| ring.on && ring.context == context)
     }
 
-    /// A place for a message with so many words of data.
+    /// A place for a message with this many words of data.
     ///
     /// # Errors
-    /// There is none.
+    /// No ring has a place.
     pub fn place(&self, context: u16, words: u32) -> Result<Place, NoRoom> {
         let set = self.of(context).ok_or(NoRoom::Miss)?;
         let ring = &self.sets[set];
@@ -140,7 +141,7 @@ impl Rings {
 }
 
 impl NoRoom {
-    /// As WHERE2 tells it, of a message with so many words of data.
+    /// The value of WHERE2 for a message with this many words of data.
     pub fn want(self, words: u32) -> u32 {
         let set = match self {
             NoRoom::Full(set) => set as u32,
@@ -154,7 +155,7 @@ impl NoRoom {
 mod tests {
     use super::*;
 
-    /// Of 128 KB at 256 KB.
+    /// A ring of 128 KB at 256 KB.
     fn ring(write: u32, read: u32) -> Ring {
         Ring {
             on: true,
@@ -176,7 +177,7 @@ mod tests {
         assert_eq!((ring(0, 0).used(), ring(0, 0).room()), (0, 4095));
         assert_eq!((ring(4095, 0).used(), ring(4095, 0).room()), (4095, 0));
         assert_eq!((ring(3, 7).used(), ring(3, 7).room()), (4092, 3));
-        // What a read pointer has above the ring's size means nothing.
+        // The bits of a read pointer above the ring's size are ignored.
         assert_eq!(ring(3, 0x3_f007).room(), 3);
     }
 

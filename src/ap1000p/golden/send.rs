@@ -5,20 +5,20 @@ use crate::ap1000p::golden::creg;
 use crate::ap1000p::regs::*;
 use crate::net::torus::Class;
 
-/// What a message is, by its kind.
+/// The shape of a message, by its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A command with data of the sender's: PUT, or the reply of a GET.
+    /// A command with data from the sender: PUT, or the reply of a GET.
     Put,
     /// The same into a ring buffer.
     Send,
-    /// A command whose words go as they are.
+    /// A command of unchanged words.
     Command,
-    /// Any words, as they are.
+    /// Any number of unchanged words.
     Raw,
 }
 
-/// The shape of a kind, and the class it goes by; `None`: there is no such message.
+/// The shape and the class of a kind; `None` if there is no such message.
 pub fn shape(kind: u16) -> Option<(Shape, Class)> {
     let has = |mask: u32| u32::from(kind) & mask != 0;
     let number = u32::from(kind) & PAGE_KIND_MASK;
@@ -48,7 +48,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The cell so far away, with the distances modulo the torus.
+    /// The cell at these distances, modulo the torus.
     pub fn away(&self, distance: [i8; 2]) -> [u8; 2] {
         [0, 1].map(|axis| {
             (i16::from(self.at[axis]) + i16::from(distance[axis])).rem_euclid(i16::from(self.size[axis])) as u8
@@ -71,7 +71,7 @@ impl Place {
     }
 }
 
-/// Whose address space, with whose rights.
+/// An address space and the rights in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressSpace {
     /// 12 bits.
@@ -79,27 +79,27 @@ pub struct AddressSpace {
     pub system: bool,
 }
 
-/// Where a word of a message's data is.
+/// The place of a word of a message's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// At this address of an address space.
     Memory(AddressSpace, u32),
-    /// In this communication register, which is empty when it has been read. Strides mean nothing there.
+    /// In this communication register, which a read empties. Strides are ignored.
     Register(u8),
 }
 
-/// What becomes of a message.
+/// The effect of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// On the network; none if the message was dropped.
+    /// Words on the network; none if the message was dropped.
     pub words: Vec<u32>,
-    /// To the cell itself, not over the network.
+    /// Words to the cell itself, not over the network.
     pub local: bool,
-    /// Logical address of the flag that counts when the last word has gone.
+    /// Logical address of the flag that counts when the last word has left.
     pub flag: Option<(AddressSpace, u32)>,
-    /// Of no kind of this class, or not eight words where that is said.
+    /// The class has no such kind, or the kind needs eight words.
     pub bad: bool,
-    /// The data could not be read to their end.
+    /// The data could not be read completely.
     pub cut: bool,
 }
 
@@ -112,7 +112,7 @@ impl AddressSpace {
     }
 }
 
-/// Sends a message of at least one word; `read` gives a word, or `None` if it cannot be read.
+/// Sends a message of at least one word; `read` returns a word, or `None` if it is unreadable.
 pub fn send(message: &[u32], class: Class, place: Place, mut read: impl FnMut(Origin) -> Option<u32>) -> Sent {
     let head = message[0];
     let kind = (head >> COMMAND_HEAD_KIND_SHIFT) as u16;
@@ -135,7 +135,7 @@ pub fn send(message: &[u32], class: Class, place: Place, mut read: impl FnMut(Or
         bad: message.len() > COMMAND_WORDS as usize || (shape != Shape::Raw && !whole),
         ..Sent::default()
     };
-    // What is the sender's own does not go with it; but of a SEND that ends within it, the last word.
+    // The sender's own words are not sent, except the last word of a SEND that ends within them.
     let own = match shape {
         Shape::Put => 5..8,
         Shape::Send => 3..6,

@@ -1,5 +1,6 @@
-//! What a processor reaches of its cell, by the offset of a [`HostReq`](crate::harness::backend::HostReq): both backends understand the same.
-//! Loads and stores name a physical address: those of the shared space are in [`dsm`](crate::ap1000p::golden::access).
+//! The processor's view of its cell, by the offset of a [`HostReq`](crate::harness::backend::HostReq), the same on both
+//! backends. Loads and stores name a physical address; the shared space is in
+//! [`access`](crate::ap1000p::golden::access).
 
 use crate::ap1000p::bif_regs::BIF_RECEIVE;
 use crate::ap1000p::regs::{COMMAND_WORDS, ID};
@@ -8,21 +9,21 @@ use crate::ap1000p::regs::{COMMAND_WORDS, ID};
 pub const REGISTERS_END: u32 = ID + 4;
 /// Registers of S-net and B-net, from their offset 0.
 pub const NETS: u32 = 0x200;
-/// Their end.
+/// End of the registers of S-net and B-net.
 pub const NETS_END: u32 = NETS + BIF_RECEIVE + 4;
 /// Communication register 0.
 pub const CREGS: u32 = 0x1000;
 /// Communication registers, a word each.
 pub const CREGS_END: u32 = CREGS + 4 * crate::ap1000p::golden::creg::WORDS as u32;
-/// Page code 0; a page has 4 KB, and all words of a page are the same.
+/// Page code 0. A page has 4 KB, and all its words are equivalent.
 pub const PAGES: u32 = 0x8000_0000;
 
-/// A place that an offset names.
+/// The destination of an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// A register's own offset.
+    /// A register by its own offset.
     Register(u32),
-    /// A register's own offset in the interface to S-net and B-net.
+    /// A register of the interface to S-net and B-net, by its own offset.
     Net(u32),
     /// A communication register's number.
     Creg(u8),
@@ -31,7 +32,7 @@ pub enum Window {
 }
 
 impl Window {
-    /// `None`: there is nothing.
+    /// `None`: nothing has this offset.
     pub fn of(offset: u32) -> Option<Window> {
         if offset < REGISTERS_END {
             Some(Window::Register(offset))

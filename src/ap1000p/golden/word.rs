@@ -1,10 +1,10 @@
-//! Golden model of the word unit: one word of cell memory is read, changed or counted.
+//! Golden model of the word unit, which reads, changes or counts one word of cell memory.
 
 use crate::ap1000p::golden::creg::{Access, Conflict};
 use crate::ap1000p::golden::ring::{NoRoom, Place};
 use crate::ap1000p::regs::*;
 
-/// What is done; the hardware's numbers.
+/// The operations; the hardware's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Op {
@@ -18,7 +18,7 @@ pub enum Op {
 impl Op {
     pub const ALL: [Op; 5] = [Op::Read, Op::Write, Op::Inc, Op::Fop, Op::Csi];
 
-    /// What the word becomes, if it is written.
+    /// The new value of the word, if the operation writes it.
     pub fn of(self, old: u32, a: u32, b: u32) -> Option<u32> {
         match self {
             Op::Read => None,
@@ -36,60 +36,61 @@ pub struct Request {
     /// 12 bits.
     pub context: u16,
     pub system: bool,
-    /// The address is one of cell memory.
+    /// Whether the address is one of cell memory.
     pub physical: bool,
     /// In bytes.
     pub addr: u32,
-    /// Of a write: a bit for each byte of the word.
+    /// For a write: a bit for each byte of the word.
     pub strb: u8,
     pub a: u32,
     pub b: u32,
 }
 
-/// Why nothing is known of the word.
+/// Reasons for an unknown result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failed {
-    /// There was a fault, and software gave up.
+    /// A fault that software gave up.
     GivenUp,
     /// The memory reported an error.
     Bus,
 }
 
-/// What the message controller reaches in its cell.
+/// The parts of the cell that the message controller reaches.
 pub trait Cell {
-    /// Where in cell memory the word lies; `None`: a fault that software gives up. `write`: what is asked is whether it may be written.
+    /// The address of the word in cell memory; `None` for a fault that software gives up. `write`: the access would
+    /// write.
     fn place(&mut self, context: u16, system: bool, write: bool, addr: u32) -> Option<u32>;
 
     /// # Errors
     /// [`Failed::Bus`].
     fn read(&mut self, addr: u32) -> Result<u32, Failed>;
 
-    /// The bytes of `strb`.
+    /// Writes the bytes that `strb` selects.
     ///
     /// # Errors
     /// [`Failed::Bus`]; nothing is written.
     fn write(&mut self, addr: u32, data: u32, strb: u8) -> Result<(), Failed>;
 
-    /// A communication register.
+    /// Accesses a communication register.
     ///
     /// # Errors
     /// A conflict that does not wait.
     fn register(&mut self, access: Access) -> Result<Option<u32>, Conflict>;
 
-    /// A place in the ring buffer of a context, for a message with so many words of data.
+    /// A place in the ring buffer of a context, for a message with this many words of data.
     ///
     /// # Errors
-    /// There is none, and software gives up; or there never can be one.
+    /// There is no place and software gives up, or there can never be one.
     fn ring(&mut self, context: u16, system: bool, words: u32) -> Result<Place, NoRoom>;
 
-    /// What was given a place is over; with its words of data if all are there: the next message goes behind it.
+    /// Ends the use of a place. `words`: the words of data, if all are there; the next message then goes behind them.
     fn ringed(&mut self, place: Place, words: Option<u32>);
 }
 
-/// Executes a request. The word before; of a write, 0.
+/// Executes a request. Returns the word before; 0 for a write.
 ///
 /// # Errors
-/// Nothing was written, unless the memory says that it could not.
+/// Nothing was written, except possibly after an error of the memory.
 pub fn perform(cell: &mut impl Cell, request: &Request) -> Result<u32, Failed> {
     let Request { op, addr, a, b, .. } = *request;
     if !addr.is_multiple_of(4) {

@@ -1,15 +1,15 @@
-//! Write Through Page: which remote kilobytes the local cache holds copies of.
+//! Write Through Page: the remote kilobytes with a copy in the local cache.
 
 use crate::ap1000p::regs::*;
 
-/// Bits of an address within a cell in the shared space: 32 MB of each.
+/// Bits of an address within a cell in the shared space: 32 MB per cell.
 pub const LOCAL_BITS: u32 = 25;
 /// Pages of the local cache.
 pub const ENTRIES: usize = 512;
 const PAGE: u32 = 4096;
 /// Bytes of the local cache.
 pub const CACHE: u32 = ENTRIES as u32 * PAGE;
-/// Bytes that are copied at once.
+/// Bytes of a line, which is copied as a whole.
 pub const LINE: u32 = 1024;
 
 /// A byte of a cell, 10 and 25 bits.
@@ -42,14 +42,14 @@ pub enum Update {
 impl Update {
     pub const ALL: [Update; 5] = [Update::Claim, Update::Set, Update::Line, Update::Page, Update::All];
 
-    /// The word of register WTP_UPDATE that makes it, of the kilobyte with this byte.
+    /// The word of register WTP_UPDATE for this update, of the kilobyte with this byte.
     pub fn word(self, remote: Remote) -> u32 {
         (self as u32) << WTP_UPDATE_KIND_SHIFT
             | u32::from(remote.cell) << (LOCAL_BITS - LINE.ilog2())
             | (remote.addr / LINE)
     }
 
-    /// Of that word; `None`: there is no such kind.
+    /// The kind of an update from that word; `None` for an unknown kind.
     pub fn of(word: u32) -> Option<(Update, Remote)> {
         let kind = (word & WTP_UPDATE_KIND_MASK) >> WTP_UPDATE_KIND_SHIFT;
         let update = Update::ALL.into_iter().find(|update| *update as u32 == kind)?;
@@ -63,7 +63,7 @@ impl Update {
     }
 }
 
-/// A place: whose page, and which of its lines are there.
+/// A place: its page, and the lines of the page that are there.
 type Place = Option<(u32, [bool; 4])>;
 
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl Tags {
         &mut self.places[remote.page() as usize % ENTRIES]
     }
 
-    /// Whether the kilobyte is there, and where its copy of the byte lies, or would.
+    /// Whether the kilobyte is there, and the address of its copy of the byte, existing or not.
     pub fn lookup(&mut self, remote: Remote) -> (bool, u32) {
         let hit = self
             .place(remote)

@@ -1,25 +1,25 @@
-//! What the lock-step golden models say when the hardware does something else.
+//! Mismatches between the lock-step golden models and the hardware.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-/// Events kept for the report.
+/// Events kept for a report.
 const KEPT: usize = 8;
-/// Characters of one value in the report.
+/// Characters of one value in a report.
 const SHOWN: usize = 160;
 
-/// The hardware did what the model does not allow.
+/// The hardware did something that the model does not allow.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{model}, packet {packet}: {field}: expected {expected}, got {got}; last events: {}", last.join(" | "))]
 pub struct Mismatch {
     pub model: &'static str,
-    /// Packets completed before, counted from 0.
+    /// Number of packets completed before.
     pub packet: u64,
     /// One of the model's `FIELDS`.
     pub field: &'static str,
     pub expected: String,
     pub got: String,
-    /// The events before, oldest first, and the one refused.
+    /// The events before, oldest first, and the refused one.
     pub last: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
-//! Formats of Cenju-3 and the cutting of parcels: pure functions, used by both golden models, the timed model and the tests.
+//! Formats of Cenju-3 and the cutting of parcels: pure functions for both golden models, the timed model and the tests.
 //!
-//! The paper fixes only that a packet carries about 512 bytes and that its header takes 18 bytes of the wire (sec. 3.1, 6.1); the layout is
-//! our choice. All positions come from the generated [`regs`](crate::cenju3::regs).
+//! The paper fixes only that a packet carries about 512 bytes and that its header takes 18 bytes of the wire (sec. 3.1,
+//! 6.1); the layout is our choice. All positions come from the generated [`regs`](crate::cenju3::regs).
 
 use crate::Addr;
 use crate::cenju3::regs::*;
@@ -9,7 +9,7 @@ use crate::cenju3::regs::*;
 /// Flits before the body: the route flit and the packet header.
 pub const HEAD_FLITS: usize = 1 + PACKET_HEADER_BYTES as usize / 2;
 
-/// Where the Receiver puts a packet.
+/// Kind of a packet: where the Receiver stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A message for body buffer 0.
@@ -54,10 +54,10 @@ impl Kind {
     }
 }
 
-/// Why flits or bytes are not a packet.
+/// Reasons why flits or bytes are no packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
-    #[error("{flits} flits are not even a packet header")]
+    #[error("{flits} flits are less than a packet header")]
     Short { flits: usize },
     #[error("unknown packet kind {code}")]
     Kind { code: u32 },
@@ -73,7 +73,7 @@ pub enum FormatError {
     Overlong { flits: usize, bytes: u32 },
 }
 
-/// Why the Sender refuses a parcel, or gives it up: the status it writes into the parcel header.
+/// Reasons why the Sender refuses or abandons a parcel: the status that it writes into the parcel header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Status {
     #[error("unknown packet kind")]
@@ -119,13 +119,13 @@ impl Status {
         }
     }
 
-    /// The status of that code; `None` for 0 and for codes there are not.
+    /// The status of that code; `None` for 0 and for unknown codes.
     pub fn from_code(code: u32) -> Option<Status> {
         Status::ALL.into_iter().find(|status| status.code() == code)
     }
 }
 
-/// The first flit of a packet: what the network needs.
+/// The first flit of a packet: the fields that the network needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     pub dst: u8,
@@ -164,7 +164,7 @@ impl Route {
     }
 }
 
-/// The 16-byte packet header, as it crosses the wire and as it is stored in a header buffer.
+/// The 16-byte packet header on the wire and in a header buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketHeader {
     pub kind: Kind,
@@ -210,7 +210,8 @@ impl PacketHeader {
     }
 
     /// # Errors
-    /// What the Receiver calls a bad header: unknown kind, length 0 or above 512, DMA destination not aligned; the first of these.
+    /// The first reason for which the Receiver reports a bad header: unknown kind, length 0 or above 512, DMA
+    /// destination not aligned.
     pub fn decode(bytes: &[u8; PACKET_HEADER_BYTES as usize]) -> Result<PacketHeader, FormatError> {
         let (head, body) = (word(bytes, PACKET_HEAD), word(bytes, PACKET_BODY));
         let header = PacketHeader {
@@ -239,12 +240,12 @@ impl PacketHeader {
     }
 }
 
-/// A packet as it crosses the wire.
+/// A packet on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     pub route: Route,
     pub header: PacketHeader,
-    /// As many bytes as the header says.
+    /// As many bytes as the header states.
     pub body: Vec<u8>,
 }
 
@@ -258,7 +259,7 @@ impl Packet {
     }
 
     /// # Errors
-    /// The first thing that makes the flits no packet, in wire order.
+    /// The first error in the flits, in wire order.
     pub fn from_flits(flits: &[u16]) -> Result<Packet, FormatError> {
         let (head, body) = flits
             .split_at_checked(HEAD_FLITS)
@@ -277,7 +278,7 @@ impl Packet {
     }
 }
 
-/// The 32-byte parcel header, as the kernel writes it into a send queue; its status word and its reserved word are left out.
+/// The 32-byte parcel header that the kernel writes into a send queue, without its status word and its reserved word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParcelHeader {
     pub kind: Kind,
@@ -310,7 +311,7 @@ impl ParcelHeader {
     }
 
     /// # Errors
-    /// The status with which the Sender refuses the parcel: of several, that with the lowest code.
+    /// The status with which the Sender refuses the parcel: the lowest code, if several apply.
     pub fn decode(bytes: &[u8; PARCEL_HEADER_BYTES as usize]) -> Result<ParcelHeader, Status> {
         let head = word(bytes, PARCEL_HEAD);
         let parcel = ParcelHeader {
@@ -341,7 +342,7 @@ impl ParcelHeader {
     }
 }
 
-/// A packet to be: its head, and where its body is read.
+/// A packet before its body is read: its head, and the place of its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketPlan {
     pub route: Route,
@@ -355,7 +356,7 @@ impl PacketPlan {
         assert_eq!(
             body.len(),
             self.header.bytes as usize,
-            "the body is not as long as the header says"
+            "the body's length differs from the header's"
         );
         Packet {
             route: self.route,
@@ -365,8 +366,9 @@ impl PacketPlan {
     }
 }
 
-/// Cuts a parcel, which must pass [`check`](ParcelHeader::check), into its packets: 512 bytes each, the rest in the last, which alone carries
-/// the interrupt flags (sec. 3.1, 3.2). `index` is the ring index of the parcel header in `queue` of PE `src`.
+/// Cuts a parcel, which must pass [`check`](ParcelHeader::check), into packets of 512 bytes; the last one has the rest.
+/// Only the last packet carries the interrupt flags (sec. 3.1, 3.2). `index` is the ring index of the parcel header in
+/// `queue` of PE `src`.
 pub fn split(parcel: ParcelHeader, src: u8, queue: u8, index: u8) -> impl Iterator<Item = PacketPlan> + Clone {
     assert!(parcel.check().is_ok(), "an illegal parcel cannot be cut");
     let packets = parcel.bytes.div_ceil(PACKET_BODY_MAX);
@@ -423,7 +425,7 @@ pub fn to_bytes(flits: &[u16]) -> Vec<u8> {
     flits.iter().flat_map(|flit| flit.to_le_bytes()).collect()
 }
 
-/// The 16 header bytes of a packet's flits, legal or not; `None` where they are not all there.
+/// The 16 header bytes of a packet's flits, legal or not; `None` if some are missing.
 pub fn header_bytes(flits: &[u16]) -> Option<[u8; PACKET_HEADER_BYTES as usize]> {
     to_bytes(flits.get(1..HEAD_FLITS)?).try_into().ok()
 }
@@ -433,7 +435,7 @@ pub fn get(mask: u32, word: u32) -> u32 {
     (word & mask) >> mask.trailing_zeros()
 }
 
-/// `value` in the place of `mask`, into which it must fit.
+/// `value` in the place of `mask`, which it must fit.
 pub fn put(mask: u32, value: u32) -> u32 {
     let placed = value << mask.trailing_zeros();
     assert_eq!(get(mask, placed), value, "{value} does not fit field {mask:#x}");

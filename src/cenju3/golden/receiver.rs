@@ -1,15 +1,18 @@
-//! Golden model of the Receiver, in lock step: it is told what arrives and is shown what the hardware does with it.
+//! Golden model of the Receiver, in lock step: it learns which packets arrive, and checks each action of the hardware.
 //!
-//! What it knows (sec. 3.2, 3.3 of the paper): the header goes to the message or the DMA header buffer, the body to a message body buffer or
-//! to the address in the header; the arrival interrupt comes before the body is stored, the end interrupt after; after an interrupt the
-//! Receiver may stop until it is restarted. Rings, halts and errors are our choice (see the register table), and so is what follows.
+//! The paper (sec. 3.2, 3.3): the header goes to the message or the DMA header buffer, the body to a message body
+//! buffer or to the address in the header. The arrival interrupt comes before the body is stored, the end interrupt
+//! after it. After an interrupt the Receiver may stop until it is restarted. Rings, halts, errors and the following
+//! rules are our choice (see the register table).
 //!
-//! Under way are at most two packets. The second is a DMA packet with a body and without ARR, behind one for which the Receiver cannot halt;
-//! any other is begun, dropped or stopped by a full ring when nothing is under way. A packet is written to its end also where memory refuses a
-//! part of it. If it fails, its entries go to the next one: where that one's header is in the entry behind already, it is written once more when
-//! its body has been commanded.
+//! At most two packets are under way. The second is a DMA packet with a body and without ARR, behind a packet for which
+//! the Receiver cannot halt. Any other packet begins, is dropped or waits for a full ring only when nothing is under
+//! way. A packet is written to its end even if memory refuses a part of it. If it fails, its entries go to the next
+//! packet. If that packet's header already stands in the entry behind, it is written again after the commands of its
+//! body.
 //!
-//! One thing is the hardware's choice: how soon it knows of a refusal. The packet that had arrived by then may still be begun as if behind.
+//! One choice is the hardware's: how soon it learns of a refusal. The packet that had arrived by then may still begin
+//! as if behind.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,7 +23,7 @@ use crate::cenju3::golden::receiver_state::{Cause, RecvRegs, RingId, Verdict, he
 use crate::cenju3::regs::*;
 use crate::harness::memory::Memory;
 
-/// What goes on inside the Receiver, seen at the unit's ports.
+/// Internal events of the Receiver, visible at the unit's ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Internal {
     /// `*_PUT` moved to `value`.
@@ -45,7 +48,7 @@ pub enum RecvEvent {
     Arrives {
         flits: Vec<u16>,
     },
-    /// A write command was taken by memory; `bytes` in whole bus words.
+    /// Memory took a write command; `bytes` in whole bus words.
     Write {
         addr: Addr,
         bytes: u32,
@@ -60,9 +63,9 @@ pub enum RecvEvent {
 /// Whether the bench shows [`Internal`] events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inside {
-    /// It does: each must be legal, and none may be missing.
+    /// It shows them: each must be legal, and none may be missing.
     Shown,
-    /// It does not: the model takes each as soon as it is legal.
+    /// It does not show them: the model takes each as soon as it is legal.
     Assumed,
 }
 
@@ -70,22 +73,22 @@ pub enum Inside {
 #[derive(Clone, Debug)]
 struct Open {
     header: PacketHeader,
-    /// Its header as memory is to hold it, and the entry of the header ring where that was written last.
+    /// The header that memory is to hold, and the entry of the header ring to which it was last written.
     head: [u8; PACKET_HEADER_BYTES as usize],
     entry: u32,
-    /// As much body as is to be stored, and where.
+    /// The part of the body to store, and its address.
     body: Vec<u8>,
     body_at: Addr,
-    /// What is wrong with the packet itself.
+    /// The packet's own error.
     fault: Option<Cause>,
-    /// Memory refused a write of it.
+    /// Memory refused a write of this packet.
     refused: bool,
-    /// Body bytes for which a write command was seen.
+    /// Body bytes with a write command.
     commanded: u32,
     /// Writes without response.
     unanswered: u32,
     arrival_due: bool,
-    /// The rings whose PUT it has not moved.
+    /// The rings with a PUT that this packet has not moved.
     rings: Vec<RingId>,
 }
 
@@ -98,7 +101,7 @@ impl Open {
         self.commanded as usize >= self.body.len()
     }
 
-    /// Why it is not delivered; of several causes the bus error is told.
+    /// The reason why it is not delivered; a bus error precedes other reasons.
     fn failure(&self) -> Option<Cause> {
         if self.refused {
             Some(Cause::BusError)
@@ -108,7 +111,7 @@ impl Open {
     }
 }
 
-/// What a write is.
+/// The kind of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// The header of a packet not begun, into this entry.
@@ -119,7 +122,7 @@ enum Part {
     Body,
 }
 
-/// A write that may come: what, where, bytes.
+/// A write that may come: kind, address, bytes.
 type Due = (Part, Addr, u32);
 
 /// A write without response.
@@ -131,7 +134,7 @@ struct Pending {
     packet: u64,
 }
 
-/// See the module's description.
+/// Golden model of the Receiver; the module's description has the rules.
 #[derive(Clone, Debug)]
 pub struct RecvModel {
     pub regs: RecvRegs,
@@ -143,17 +146,17 @@ pub struct RecvModel {
     /// Packets that left `open`.
     closed: u64,
     writes: VecDeque<Pending>,
-    /// The packet next to be begun may have been begun behind one that memory refused, before the hardware knew.
+    /// The next packet may have begun behind one that memory refused, before the hardware learned of it.
     late: bool,
     halt_due: bool,
     image: Memory,
-    /// What memory may hold instead of the image's bytes: it may have taken a part of what it refused.
+    /// Bytes that memory may hold instead of the image's: it may have taken a part of a refused write.
     perhaps: BTreeMap<u32, Vec<u8>>,
     history: History,
 }
 
 impl RecvModel {
-    /// What a [`Mismatch`] may be in.
+    /// The possible fields of a [`Mismatch`].
     pub const FIELDS: [&str; 7] = [
         "inside",
         "write",
@@ -164,7 +167,8 @@ impl RecvModel {
         "write at the end",
     ];
 
-    /// A Receiver after reset, on a bus of `bus_bytes` with bursts of at most `burst_beats`; `memory` is what the node's memory holds.
+    /// A Receiver after reset, on a bus of `bus_bytes` with bursts of at most `burst_beats`; `memory` is the content of
+    /// the node's memory.
     pub fn new(bus_bytes: u32, burst_beats: u32, inside: Inside, memory: Memory) -> RecvModel {
         RecvModel {
             regs: RecvRegs::default(),
@@ -214,7 +218,7 @@ impl RecvModel {
         Ok(())
     }
 
-    /// The internal events that may come next. At the end there are none.
+    /// The internal events that may come next; none at the end.
     pub fn possible(&self) -> Vec<Internal> {
         let mut events = Vec::new();
         if self.halt_due {
@@ -223,7 +227,7 @@ impl RecvModel {
         if let Some(front) = self.open.front() {
             let written = front.all_commanded() && front.unanswered == 0;
             match front.failure() {
-                // A packet with ARR has nothing before it.
+                // Nothing is before a packet with ARR.
                 _ if front.arrival_due && front.unanswered == 0 => events.push(Internal::Raised(Cause::Arrival)),
                 _ if !written || self.is_misplaced(front) => {}
                 Some(cause) => events.push(Internal::Raised(cause)),
@@ -242,10 +246,10 @@ impl RecvModel {
         events
     }
 
-    /// Whether everything that arrived is dealt with, or waits behind a halt or a full ring.
+    /// Checks that every arrived packet is handled, or waits behind a halt or a full ring.
     ///
     /// # Errors
-    /// What is still missing.
+    /// The missing event.
     pub fn finished(&self) -> Result<(), Mismatch> {
         let h = &self.history;
         h.same("internal events at the end", Vec::new(), self.possible())?;
@@ -253,7 +257,7 @@ impl RecvModel {
         h.same("write at the end", None, self.next_writes().ok())
     }
 
-    /// Compares the whole memory with what it must hold.
+    /// Compares the whole memory with its expected content.
     ///
     /// # Errors
     /// The first byte that differs.
@@ -269,7 +273,7 @@ impl RecvModel {
         }
     }
 
-    /// The host's own writes to memory go here too, so that [`check_memory`](RecvModel::check_memory) knows of them.
+    /// The host's own writes to memory; [`check_memory`](RecvModel::check_memory) must know them.
     pub fn memory(&mut self) -> &mut Memory {
         &mut self.image
     }
@@ -280,16 +284,17 @@ impl RecvModel {
         Internal::Put { ring, value }
     }
 
-    /// Whether the header of the packet in front must be written once more: the one before it has left PUT where it was.
+    /// Whether the header of the packet in front must be written again, because the packet before it left PUT
+    /// unchanged.
     fn is_misplaced(&self, front: &Open) -> bool {
         let ring = front.header_ring();
         front.rings.contains(&ring) && front.entry != self.regs.rings[ring as usize].put
     }
 
-    /// The next packet, where it may be begun or dropped now, as far as rings have room.
+    /// The next packet, if it may begin or be dropped now, as far as the rings have room.
     ///
     /// # Errors
-    /// Why it may not.
+    /// The reason why it may not.
     fn next_packet(&self) -> Result<Verdict, &'static str> {
         if self.regs.ctrl & R_CTRL_RUN_MASK == 0 || self.regs.halted || self.halt_due {
             return Err("the Receiver does not run");
@@ -309,11 +314,11 @@ impl RecvModel {
         if free {
             Ok(verdict)
         } else {
-            Err("what is under way comes first")
+            Err("packets under way come first")
         }
     }
 
-    /// The entries of its header ring where the header of the next packet may go; none if a ring is full.
+    /// The entries of its header ring to which the header of the next packet may go; none if a ring is full.
     fn entries(&self, next: &Verdict) -> Vec<u32> {
         let Some((header, _)) = next.stored() else {
             return Vec::new();
@@ -329,10 +334,10 @@ impl RecvModel {
         entries
     }
 
-    /// The writes that may come next: one, or one in either of two places.
+    /// The writes that may come next: one, or one to either of two places.
     ///
     /// # Errors
-    /// Why none may.
+    /// The reason why none may.
     fn next_writes(&self) -> Result<Vec<Due>, &'static str> {
         if let Some(p) = self.open.back()
             && !p.all_commanded()
@@ -412,7 +417,7 @@ impl RecvModel {
         Ok(())
     }
 
-    /// Opens the next packet, its header in this entry of its ring.
+    /// Opens the next packet, with its header in this entry of its ring.
     fn begin(&mut self, entry: u32) {
         self.late = false;
         let flits = self.arrived.pop_front().expect("the next packet has arrived");
@@ -507,7 +512,7 @@ impl RecvModel {
         }
     }
 
-    /// The packet in front is dealt with.
+    /// The packet in front is finished.
     fn close(&mut self) -> Open {
         self.closed += 1;
         self.history.packet += 1;

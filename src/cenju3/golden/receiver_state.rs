@@ -1,27 +1,27 @@
-//! The Receiver as the host sees it: what a packet is worth, causes, rings, registers. Pure state, shared by the lock-step model and the timed
-//! machine model.
+//! The Receiver's state as the host sees it: verdicts on packets, causes, rings, registers. Pure state, shared by the
+//! lock-step model and the timed machine model.
 
 use crate::Addr;
 use crate::cenju3::golden::packet::{HEAD_FLITS, Kind, PacketHeader, get, header_bytes, put, to_bytes, word};
 use crate::cenju3::regs::*;
 
-/// What a packet is to a Receiver.
+/// The Receiver's verdict on a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// To be delivered: the body has as many bytes as the header says.
+    /// To be delivered: the body has as many bytes as the header states.
     Good { header: PacketHeader, body: Vec<u8> },
     /// Ends within its header: dropped, counted as truncated, nothing written.
     Short,
     /// Bad header: dropped, nothing written.
     Bad,
-    /// Fewer body bytes than the header says: what came is written, not published.
+    /// Fewer body bytes than the header states: written, not published.
     Truncated { header: PacketHeader, body: Vec<u8> },
-    /// More body than the header says: the excess is discarded, not published.
+    /// More body bytes than the header states: the excess is discarded, nothing is published.
     Overlong { header: PacketHeader, body: Vec<u8> },
 }
 
 impl Verdict {
-    /// Judges the flits of a packet that came to PE `node`.
+    /// Judges the flits of a packet that arrived at PE `node`.
     pub fn of(flits: &[u16], node: u8) -> Verdict {
         let Some(bytes) = header_bytes(flits) else {
             return Verdict::Short;
@@ -42,7 +42,7 @@ impl Verdict {
         }
     }
 
-    /// Header and body where there is something to write.
+    /// Header and body, if the packet is written.
     pub fn stored(&self) -> Option<(&PacketHeader, &[u8])> {
         match self {
             Verdict::Good { header, body }
@@ -52,13 +52,14 @@ impl Verdict {
         }
     }
 
-    /// Whether it may be begun while the packet before it is still being written; any other waits until nothing is under way.
+    /// Whether the packet may begin while the one before it is still being written; any other waits until nothing is
+    /// under way.
     pub fn may_follow(&self) -> bool {
         self.stored()
             .is_some_and(|(header, body)| header.kind == Kind::Dma && !header.arr && !body.is_empty())
     }
 
-    /// Why it is not delivered.
+    /// The reason why it is not delivered.
     pub fn fault(&self) -> Option<Cause> {
         match self {
             Verdict::Good { .. } => None,
@@ -69,7 +70,7 @@ impl Verdict {
     }
 }
 
-/// What can be pending in `R_STAT`.
+/// Causes in `R_STAT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     Arrival,
@@ -164,7 +165,7 @@ impl RingId {
     }
 }
 
-/// A ring in memory: the Receiver fills at `put`, the host empties at `get`; it holds `size` - 1.
+/// A ring in memory with room for `size` - 1 entries: the Receiver fills at `put`, the host empties at `get`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ring {
     pub base: u32,
@@ -179,7 +180,7 @@ impl Ring {
         if index + 1 >= self.size { 0 } else { index + 1 }
     }
 
-    /// The entry for the next packet, when `last` is the last one taken and not published; `None` if there is no room.
+    /// The entry of the next packet, when `last` is the last entry taken and not published; `None` without room.
     pub fn entry(&self, last: Option<u32>) -> Option<u32> {
         let at = last.map_or(self.put, |last| self.after(last));
         (self.size >= 2 && self.after(at) != self.get % self.size).then_some(at)
@@ -202,7 +203,7 @@ pub struct RecvRegs {
 }
 
 impl RecvRegs {
-    /// Takes a host's write; other registers are not touched. True if it restarts the Receiver.
+    /// Performs a host's write; other registers are ignored. Returns true if it restarts the Receiver.
     pub fn write(&mut self, offset: u32, value: u32) -> bool {
         match offset {
             MHB_BASE..R_CTRL => {
@@ -241,7 +242,8 @@ impl RecvRegs {
         false
     }
 
-    /// What the host reads at a ring's offset, `R_CTRL`, `R_STAT` (with a FIFO level of 0), `NODE_ID`, `R_DROP` or `R_ERR`; else `None`.
+    /// The value that the host reads at a ring's offset, `R_CTRL`, `R_STAT` (with a FIFO level of 0), `NODE_ID`,
+    /// `R_DROP` or `R_ERR`; else `None`.
     pub fn read(&self, offset: u32) -> Option<u32> {
         Some(match offset {
             MHB_BASE..R_CTRL => {
@@ -278,13 +280,14 @@ impl RecvRegs {
         self.ctrl & mask != 0
     }
 
-    /// Whether the Receiver may halt for a packet with this header; then nothing is begun before it is complete.
+    /// Whether the Receiver may halt for a packet with this header; then no other packet begins before it is complete.
     pub fn may_halt(&self, header: &PacketHeader) -> bool {
         let at_arrival = header.arr && self.ctrl & R_CTRL_HALT_ARRIVAL_MASK != 0;
         at_arrival || (header.end && self.halts_at_end(header.kind))
     }
 
-    /// The header ring's entry for the next packet of this kind, or for the one after that if `behind`; `None` if one of its rings is full.
+    /// The header ring's entry for the next packet of this kind, or for the one after that if `behind`; `None` if one
+    /// of its rings is full.
     pub fn header_entry(&self, kind: Kind, behind: bool) -> Option<u32> {
         let (head, body) = RingId::of(kind);
         let ring = self.rings[head as usize];
@@ -297,7 +300,7 @@ impl RecvRegs {
         Addr(self.rings[id as usize].base).offset(index * id.entry_bytes())
     }
 
-    /// Counts a packet that is not delivered; `word0` of its header where it came that far.
+    /// Counts a packet that is not delivered; `word0` is word 0 of its header, if that arrived.
     pub fn drop_packet(&mut self, word0: Option<u32>) {
         self.drops = self.drops.saturating_add(1);
         if let Some(word0) = word0 {
@@ -306,7 +309,7 @@ impl RecvRegs {
     }
 }
 
-/// Word 0 of a packet's header, as far as it came.
+/// Word 0 of a packet's header, as far as it arrived.
 pub fn header_word0(flits: &[u16]) -> Option<u32> {
     let bytes = to_bytes(flits.get(1..3)?);
     Some(word(&bytes, 0))

@@ -1,9 +1,9 @@
-//! Golden model of the Sender, in lock step: it is shown every committed event of the hardware and says what is wrong with it.
+//! Golden model of the Sender, in lock step: it checks every committed event of the hardware.
 //!
-//! What it knows (sec. 3.1, 3.3 of the paper): two queues of parcel headers in memory, sent without the CPU until they are empty; a parcel is
-//! cut into packets; header and body are fetched by pointer. What it is told, because the hardware may choose: when headers are fetched and
-//! which queue's packet goes next. It checks that the choice was legal: queue 0 first at each packet boundary, up to what was already under
-//! way, and no header fetched that is not queued.
+//! The paper (sec. 3.1, 3.3): two queues of parcel headers in memory are sent without the CPU until they are empty. A
+//! parcel is cut into packets. Pointers name header and body. The hardware chooses when it fetches headers and which
+//! queue's packet is next. The model checks that the choice was legal: queue 0 first at each packet boundary, except
+//! for packets already under way, and no fetch of a header that is not queued.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use crate::harness::memory::Memory;
 pub enum SendEvent {
     /// Reported: the host wrote a register of the Sender (`SQ*_BASE`, `SQ*_PUT`, `S_CTRL`); others are ignored.
     Register { offset: u32, value: u32 },
-    /// The last word of a read burst came back.
+    /// The last word of a read burst arrived.
     Read { addr: Addr, bytes: u32 },
     /// The last flit of a packet left.
     Packet { flits: Vec<u16> },
@@ -30,28 +30,29 @@ pub enum SendEvent {
     Error,
 }
 
-/// How far the hardware's inside may run ahead of what its ports show.
+/// Distance by which the hardware's inside may run ahead of its ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Packets of queue 1 that may still leave after a header of queue 0 has come.
+    /// Packets of queue 1 that may still leave after a header of queue 0 has arrived.
     pub packets: u32,
-    /// Parcel headers of one queue fetched and not yet sent whole.
+    /// Parcel headers of one queue fetched and not yet completely sent.
     pub headers: usize,
-    /// Parcels of one queue by which GET may be ahead of the packets seen (0 where packets are seen at the Sender's own port).
+    /// Parcels of one queue by which GET may be ahead of the observed packets (0 at the Sender's own port).
     pub gets: u32,
 }
 
 impl Window {
-    /// Packets seen at the Sender's own output. Two are under way at most, one going out and one being read; one of queue 1 asked for in
-    /// the very cycle that completes queue 0's header is among them, and from the next on queue 1 yields. Three parcels: one for each
-    /// packet under way, and the next. GET moves with the last word.
+    /// Packets at the Sender's own output. At most two are under way, one going out and one being read. One of them may
+    /// be a packet of queue 1 requested in the very cycle that completes queue 0's header; from the next cycle on queue
+    /// 1 yields. Three parcels: one for each packet under way, and the next. GET moves with the last word.
     pub const UNIT: Window = Window {
         packets: 2,
         headers: 3,
         gets: 0,
     };
-    /// Packets seen on the link. Between memory and link stand at most 20 bus words of the RTL's (FIFO, width converter, gap), 48 of the
-    /// timed model's; the shortest packet has 5 (10 flits), and two more may be asked for while a header comes, which is told by its first word.
+    /// Packets on the link. At most 20 bus words stand between memory and link in the RTL (FIFO, width converter, gap),
+    /// 48 in the timed model. The shortest packet has 5 words (10 flits). Two more may be requested while a header
+    /// arrives, which its first word shows.
     pub const LINK: Window = Window {
         packets: 14,
         headers: 16,
@@ -71,16 +72,16 @@ struct Fetched {
 struct Queue {
     base: u32,
     put: u8,
-    /// GET as shown.
+    /// GET as reported.
     get: u8,
-    /// Parcels sent whole whose GET has not been seen.
+    /// Parcels completely sent, with their GET not yet seen.
     gets_due: u32,
     /// GETs seen before the last packet of their parcel.
     gets_early: u32,
     fetched: VecDeque<Fetched>,
-    /// The status that stopped the queue, once it was written.
+    /// The status that stopped the queue, after its write.
     halted: Option<Status>,
-    /// The halt whose interrupt has not been seen.
+    /// The halt with an interrupt not yet seen.
     error_due: bool,
 }
 
@@ -89,7 +90,7 @@ impl Queue {
         Addr(self.base).offset(u32::from(index) * PARCEL_HEADER_BYTES)
     }
 
-    /// Ring index of the parcel at the front: sent in part, or next.
+    /// Ring index of the parcel at the front: partly sent, or next.
     fn front(&self) -> u8 {
         self.get
             .wrapping_add(self.gets_due as u8)
@@ -101,7 +102,7 @@ impl Queue {
     }
 }
 
-/// See the module's description.
+/// Golden model of the Sender; the module's description has the rules.
 #[derive(Clone, Debug)]
 pub struct SendModel {
     node: u8,
@@ -115,7 +116,7 @@ pub struct SendModel {
 }
 
 impl SendModel {
-    /// What a [`Mismatch`] may be in.
+    /// The possible fields of a [`Mismatch`].
     pub const FIELDS: [&str; 15] = [
         "read",
         "packet",
@@ -163,7 +164,7 @@ impl SendModel {
         }
     }
 
-    /// The next packet of each queue that has one, as it must look; the Sender chooses.
+    /// The expected next packet of each queue that has one; the Sender chooses.
     pub fn next_packets(&self, memory: &Memory) -> [Option<Packet>; 2] {
         [0, 1].map(|q| {
             let plan = self.next_plan(q)?;
@@ -177,7 +178,7 @@ impl SendModel {
         self.sent
     }
 
-    /// What `S_STAT` must read when the Sender has nothing more to do.
+    /// The value of `S_STAT` when the Sender is idle.
     pub fn stat(&self) -> u32 {
         let flag = |mask, on: bool| put(mask, u32::from(on));
         let error = |q: usize| self.queues[q].halted.map_or(0, Status::code);
@@ -191,10 +192,10 @@ impl SendModel {
             | put(S_STAT_SENT_MASK, u32::from(self.sent))
     }
 
-    /// Whether all that was queued is sent and shown, or stands behind a halt.
+    /// Checks that every queued parcel is sent and reported, or stands behind a halt.
     ///
     /// # Errors
-    /// What is still missing.
+    /// The missing event.
     pub fn finished(&self) -> Result<(), Mismatch> {
         for (q, queue) in self.queues.iter().enumerate() {
             let name = ["queue 0 at the end", "queue 1 at the end"][q];
@@ -227,14 +228,14 @@ impl SendModel {
         Ok(())
     }
 
-    /// Skips the bad header: by now everything before it must have left.
+    /// Skips the bad header: everything before it must have left by now.
     fn resume(&mut self, q: usize) -> Result<(), Mismatch> {
         let queue = &mut self.queues[q];
         let front = queue.fetched.pop_front().map(|f| f.parcel);
         if !matches!(front, Some(Err(_))) {
             return Err(self.history.differs(
                 "halt",
-                "everything before the bad parcel sent, and what is readable of it",
+                "everything before the bad parcel sent, and its readable part",
                 front,
             ));
         }
@@ -243,7 +244,7 @@ impl SendModel {
         Ok(())
     }
 
-    /// A read burst is either the next header of a queue, or lies in the body of a fetched parcel.
+    /// A read burst is the next header of a queue, or lies in the body of a fetched parcel.
     fn read(&mut self, addr: Addr, bytes: u32, memory: &Memory) -> Result<(), Mismatch> {
         for q in 0..2 {
             let queue = &self.queues[q];
@@ -343,7 +344,8 @@ impl SendModel {
         }
     }
 
-    /// A packet whose body read failed: its head, then at most the good bytes and the failed word, and in any case fewer flits than whole.
+    /// A packet with a failed body read: its head, then at most the good bytes and the failed word. In any case it has
+    /// fewer flits than the whole packet.
     fn cut_packet(&self, plan: &PacketPlan, good: u32, flits: &[u16], memory: &Memory) -> Result<(), Mismatch> {
         let body = memory.read(plan.body, good as usize).unwrap_or(&[]);
         let mut expected = vec![plan.route.encode()];

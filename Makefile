@@ -1,7 +1,8 @@
-# What can be made; `make help` lists it.
+# The goals; `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools sim test synth formal coverage gate fpga lint lint-rtl lint-rust format soak axi-peer rails bench regs docs clean distclean
+.PHONY: help tools sim test synth formal coverage gate fpga lint lint-rtl lint-rust format soak axi-peer rails
+.PHONY: bench regs docs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
@@ -12,7 +13,7 @@ SEEDS ?= 10
 FIRST ?=
 BOARD ?= ulx3s
 
-# A machine's test program, its benches, the package of its C library and its folders all have its name.
+# A machine's test program, its benches, the package of its C library and its folders have the machine's name.
 MACHINES := $(filter-out common,$(notdir $(wildcard c/*)))
 ifneq ($(filter-out $(MACHINES),$(MACHINE)),)
 $(error MACHINE=$(MACHINE): no such machine; known: $(MACHINES))
@@ -27,11 +28,11 @@ tools: .tools/stamp ## install the locked tools into .tools/ (the only step that
 .tools/stamp: tools/requirements.lock tools/install.sh Cargo.lock
 	@tools/wait.sh 'installing tools' tools/install.sh
 
-sim: .tools/stamp ## run the papers' experiments; reports and waves in out/ (MACHINE=name for one machine, ARGS=-v for tables)
+sim: .tools/stamp ## run the papers' experiments; reports, waves in out/ (MACHINE=name for one machine, ARGS=-v for tables)
 	@tools/wait.sh building env $(CARGO) build --package tsunagi
 	@$(CARGO) run --quiet -- repro $(MACHINE) --backend both --brief --waves --out $(OUT) $(ARGS)
 
-test: .tools/stamp $(if $(MACHINE),lint-rtl,lint) ## lint, proofs, units, whole paths, criteria (MACHINE=name for one)
+test: .tools/stamp $(if $(MACHINE),lint-rtl,lint) ## lint, proofs, units, whole paths, criteria (MACHINE=name for one machine)
 ifeq ($(MACHINE),)
 	$(CARGO) run --quiet --package rtl-flow -- synth --quick
 	$(CARGO) run --quiet --package rtl-flow -- formal --quick
@@ -42,13 +43,13 @@ else
 	$(CARGO) test --package tsunagi --lib --test harness --test $(MACHINE)
 	$(CARGO) test --package testbenches --test common --test net --test $(MACHINE)
 	$(CARGO) test --package $(MACHINE)-c
-	@echo "make test: RTL clean, every test of $(MACHINE) and what it stands on passed"
+	@echo "make test: RTL clean, every test of $(MACHINE) and of its base passed"
 endif
 
-synth: .tools/stamp ## area and speed of every unit, against the figures to reach and those that landed last
+synth: .tools/stamp ## area and speed of every unit, compared with the targets and the last recorded results
 	$(CARGO) run --quiet --package rtl-flow -- synth --json $(OUT)/synth.json
 
-formal: .tools/stamp ## properties of the RTL proved, and each shown to fail on a broken line
+formal: .tools/stamp ## prove the properties of the RTL, and show that each fails on a broken line
 	$(CARGO) run --quiet --package rtl-flow -- formal
 	$(CARGO) run --quiet --package rtl-flow -- formal --twins
 
@@ -62,41 +63,41 @@ lint-rust: .tools/stamp ## rustfmt, clippy, rustdoc
 	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --workspace --no-deps
 
-format: .tools/stamp ## rewrite the sources in their formatters' format
+format: .tools/stamp ## format all sources
 	cargo fmt --all
 	$(CARGO) run --quiet --package rtl-flow -- lint --fix
 
-gate: .tools/stamp ## the testbenches on netlists: generic gates, then ECP5 cells (ARGS='--unit REGEX' for some units)
+gate: .tools/stamp ## run the testbenches on netlists: generic gates, then ECP5 cells (ARGS='--unit REGEX' for some units)
 	$(CARGO) run --quiet --package rtl-flow -- gate $(ARGS)
 
-coverage: .tools/stamp ## the branches of the RTL that no testbench takes (ARGS='--lcov FILE' for viewers)
+coverage: .tools/stamp ## list the RTL branches that no testbench takes (ARGS='--lcov FILE' for viewers)
 	$(CARGO) run --quiet --package rtl-flow -- coverage $(ARGS)
 
-fpga: .tools/stamp ## a bitstream for BOARD=ulx3s, which must meet its clocks
+fpga: .tools/stamp ## make a bitstream for BOARD=ulx3s, which must meet its clocks
 	$(CARGO) run --quiet --package rtl-flow -- fpga $(BOARD)
 
-soak: .tools/stamp ## the tests that depend on the seed, under SEEDS=10 seeds, fresh ones or those from FIRST=n on; what fails is listed
+soak: .tools/stamp ## run the tests that depend on the seed under SEEDS=10 seeds, fresh ones or from FIRST=n on
 	$(OFFLINE) .tools/venv/bin/python tools/soak.py --seeds $(SEEDS) $(addprefix --first ,$(FIRST)) --out $(OUT)/soak
 
-axi-peer: .tools/stamp ## AXI that is not ours (cocotbext-axi) drives the AXI tops of the NIC and of the cell; ARGS='--seed N' repeats a run
+axi-peer: .tools/stamp ## drive the AXI tops with an independent AXI, cocotbext-axi (ARGS='--seed N' repeats a run)
 	.tools/venv/bin/python testbenches/axi_peer/run.py --out $(OUT)/axi-peer $(ARGS)
 
-rails: .tools/stamp ## all that is not in `test` (proofs, synth, gate, coverage, axi-peer, fpga, soak) on what is committed; results in rails.json (ARGS='--stale': what changed, '--rail NAME')
+rails: .tools/stamp ## run all other checks on the commit; results in rails.json (ARGS='--stale' after changes, '--rail NAME')
 	$(CARGO) run --quiet --package rtl-flow -- rails $(ARGS)
 
-bench: .tools/stamp ## how fast the simulation is, against hand-written C++ on the same models
+bench: .tools/stamp ## speed of the simulation, compared with hand-written C++ on the same models
 	$(CARGO) run --quiet -- bench
 	$(CARGO) run --quiet --package drive-bench
 
-regs: .tools/stamp ## write what is generated from rtl/*/regs.toml
+regs: .tools/stamp ## write the files generated from rtl/*/regs.toml
 	$(CARGO) run --quiet --package regs-gen
 
-docs: ## write the tables of docs/ and rtl/README.md that are made from RTL, proofs and lists
+docs: ## write the generated tables of docs/ and rtl/README.md, from RTL, proofs and lists
 	$(CARGO) run --quiet --package rtl-flow -- docs
 
-clean: ## remove what was built and measured
+clean: ## remove builds and results
 	cargo clean
 	rm -rf $(OUT)
 
-distclean: clean ## clean, and the tools too
+distclean: clean ## clean, and remove the tools
 	rm -rf .tools

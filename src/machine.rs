@@ -1,4 +1,4 @@
-//! A machine as the command, the report and the benchmarks see it: its names, its parameters, what can be done on it, and its errors.
+//! A machine as the command, the report and the benchmarks see it: names, parameters, operations and errors.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -10,7 +10,8 @@ use crate::repro::row::BackendKind;
 use crate::repro::{Experiment, Outcome, Quantity, Request};
 use crate::{NodeId, Picos};
 
-/// One machine. [`machines::ALL`](crate::machines::ALL) lists all of them; nothing outside a machine's own folder depends on which one it is.
+/// One machine. [`machines::ALL`](crate::machines::ALL) lists all of them; nothing outside a machine's own folder depends
+/// on the particular machine.
 pub trait Machine: Sync {
     /// As on the command line: `cenju3`.
     fn name(&self) -> &'static str;
@@ -21,7 +22,7 @@ pub trait Machine: Sync {
     /// The paper that the experiments are from.
     fn paper(&self) -> &'static str;
 
-    /// Arguments of `tsunagi repro` with which a figure moves.
+    /// Arguments of `tsunagi repro` that move a figure.
     fn next(&self) -> &'static str;
 
     fn params(&self) -> &'static [Param];
@@ -40,7 +41,7 @@ pub trait Machine: Sync {
     /// Experiments with fewer trials than their list says, unless all are asked for.
     fn shortened(&self) -> &'static [&'static str];
 
-    /// Runs experiments. `done` is told how much of how much has been simulated.
+    /// Runs experiments. `done` receives the simulated and the total cost.
     ///
     /// # Errors
     /// Settings that are no machine; a machine that hangs or loses data.

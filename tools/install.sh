@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the locked tools into .tools/venv of this checkout, and fetches the locked crates. A second run repeats
+# Installs the locked tools into .tools/venv of this checkout, and fetches the locked crates. A second run changes
 # nothing.
 set -eu
 cd "$(dirname "$0")/.."
@@ -19,13 +19,13 @@ command -v "$python" >/dev/null 2>&1 || stop "$python was not found: install Pyt
 mkdir -p .tools
 if ! .tools/venv/bin/python -m pip --version >/dev/null 2>&1; then
     rm -rf .tools/venv
-    "$python" -m venv .tools/venv || stop ".tools/venv cannot be made"
+    "$python" -m venv .tools/venv || stop "cannot create .tools/venv"
 fi
 .tools/venv/bin/python -m pip install --disable-pip-version-check --no-input --quiet --no-deps --only-binary :all: \
     --require-hashes -r tools/requirements.lock ||
     stop "the tools of tools/requirements.lock could not be installed (this step alone needs the network)"
 command -v cargo >/dev/null 2>&1 ||
-    stop "cargo was not found: install Rust (rust-version in Cargo.toml says which at least)"
+    stop "cargo was not found: install Rust (Cargo.toml has the oldest version in rust-version)"
 cargo fetch --locked --quiet || stop "the crates of Cargo.lock could not be fetched (this step alone needs the network)"
 cp tools/requirements.lock .tools/stamp
 echo "tools: in .tools/venv"

@@ -1,7 +1,7 @@
 """The tests that depend on the seed, each under many seeds.
 
-Which these are the linker says: a program that never reads `TSUNAGI_SEED` does not hold its name. A test that starts a
-program that does depends on the seed, too. What fails is listed at the end, a line each that repeats it.
+The linker tells which tests depend on it: a program that never reads `TSUNAGI_SEED` does not contain its name. A test
+depends on the seed, too, if it starts a program that does. The end lists the failures, each with a line that repeats it.
 """
 
 import argparse
@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 VARIABLE = "TSUNAGI_SEED"
-# It hands the variable to what it runs, and its own tests run nothing that reads it.
+# It hands the variable to its child processes, and its own tests run no reader of it.
 HANDS_ON = "rtl-flow"
-# Broken twins have a seed of their own. Tests in modules named `criteria` have no part of chance.
+# Broken twins have a seed of their own. Tests in modules named `criteria` are not random.
 SKIPPED = ["twin", "criteria::"]
 
 
@@ -27,7 +27,7 @@ def build():
     command.append("--message-format=json-render-diagnostics")
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if run.returncode:
-        sys.exit("soak: the tests cannot be built; Cargo says why above")
+        sys.exit("soak: the tests cannot be built; see Cargo's errors above")
     messages = [json.loads(line) for line in run.stdout.splitlines()]
     return [message for message in messages if message.get("executable")]
 
@@ -55,7 +55,7 @@ def target(test):
 
 
 def run(test, seed, out):
-    """Lines that repeat what fails."""
+    """Lines that repeat the failures."""
     folder = Path(test["manifest_path"]).parent
     env = os.environ | {VARIABLE: str(seed), "CARGO_MANIFEST_DIR": str(folder)}
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
@@ -73,10 +73,10 @@ def run(test, seed, out):
 
 def main():
     args = argparse.ArgumentParser(prog="soak", description=__doc__.splitlines()[0])
-    args.add_argument("--seeds", type=int, default=10, help="how many")
+    args.add_argument("--seeds", type=int, default=10, help="number of seeds")
     usual = os.environ.get(VARIABLE)
-    args.add_argument("--first", default=usual, help=f"the first of them; without, that of {VARIABLE}, or any")
-    args.add_argument("--out", type=Path, default=Path("out/soak"), help="where what failing tests said is written")
+    args.add_argument("--first", default=usual, help=f"the first seed (default: {VARIABLE}, else a fresh one)")
+    args.add_argument("--out", type=Path, default=Path("out/soak"), help="folder for the output of failing tests")
     args = args.parse_args()
     if args.seeds < 1:
         sys.exit("soak: SEEDS must be at least 1")
@@ -84,7 +84,7 @@ def main():
     args.out.mkdir(parents=True, exist_ok=True)
     tests, chosen = depends(build())
     if not chosen:
-        sys.exit(f"soak: no test reads {VARIABLE}: nothing would be shown")
+        sys.exit(f"soak: no test reads {VARIABLE}, so a soak shows nothing")
     failed = []
     for seed in range(first, first + args.seeds):
         started = time.monotonic()

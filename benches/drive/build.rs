@@ -1,5 +1,5 @@
-//! Builds the same model twice: for Rust as any crate would, and for a hand-written C++ main at its best: one file with the
-//! main in it, -O3, not position-independent, no wave support; with the flags that the models for Rust get.
+//! Builds the same model twice: for Rust, as in any crate, and for the best hand-written C++ main. That is one file
+//! with the main in it, with the flags of the Rust models: -O3, not position-independent, no wave support.
 
 use std::env;
 use std::fs;

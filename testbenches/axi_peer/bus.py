@@ -1,4 +1,4 @@
-"""What the benches of a bus share: a memory that refuses, a host that knows registers by name, and pauses on every channel."""
+"""The shared part of the bus benches: a refusing memory, a host with named registers, and pauses on every channel."""
 
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp, MemoryRegion
 
@@ -46,7 +46,10 @@ class Host:
         return int.from_bytes(answer.data, "little")
 
     async def is_refused(self, unknown, register, value):
-        """Unknown offsets, the read-only ID and a part of a register's word: SLVERR, and the register keeps its value. How many."""
+        """Unknown offsets, the read-only ID and a part of a register's word: SLVERR, and the register keeps its value.
+
+        Returns the number of accesses.
+        """
         for offset in unknown:
             assert (await self.axi.read(offset, 4)).resp == AxiResp.SLVERR
             assert (await self.axi.write(offset, bytes(4))).resp == AxiResp.SLVERR
@@ -59,7 +62,7 @@ class Host:
 
 
 def refuse_as(slave, refusal):
-    """cocotbext-axi refuses with SLVERR only; here it is what `refusal()` says at the time."""
+    """cocotbext-axi refuses only with SLVERR; here the response is the current value of `refusal()`."""
     for channel, field in ((slave.read_if.r_channel, "rresp"), (slave.write_if.b_channel, "bresp")):
 
         async def as_said(word, send=channel.send, field=field):
@@ -73,12 +76,13 @@ def refuse_as(slave, refusal):
 def channels(agent, name=""):
     """The five channels of a master or slave, each by the name of its pauses."""
     read, write = agent.read_if, agent.write_if
-    found = {"AR": read.ar_channel, "R": read.r_channel, "AW": write.aw_channel, "W": write.w_channel, "B": write.b_channel}
+    found = {"AR": read.ar_channel, "R": read.r_channel}
+    found |= {"AW": write.aw_channel, "W": write.w_channel, "B": write.b_channel}
     return {f"{name} {channel}".strip(): found[channel] for channel in found}
 
 
 def stall(named, on):
-    """From now on these pause at random, or never."""
+    """Makes these channels pause at random, or never."""
     for name, channel in named.items():
         channel.clear_pause_generator()
         channel.pause = False

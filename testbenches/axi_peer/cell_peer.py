@@ -1,4 +1,7 @@
-"""An AP1000+ cell between an AXI4 memory, an AXI4-Lite host and an AXI4 processor, all of cocotbext-axi; it is alone on its network."""
+"""An AP1000+ cell, alone on its network, between an AXI4 memory, an AXI4-Lite host and an AXI4 processor.
+
+All of these are of cocotbext-axi.
+"""
 
 import itertools
 
@@ -32,7 +35,8 @@ class Bench:
         self.dut = dut
         cocotb.start_soon(Clock(dut.aclk, 10, unit="ns").start())
         self.memory = Memory(MEMORY)
-        self.axi = AxiSlave(AxiBus.from_prefix(dut, "m_axi"), dut.aclk, dut.aresetn, target=self.memory, reset_active_level=False)
+        bus = AxiBus.from_prefix(dut, "m_axi")
+        self.axi = AxiSlave(bus, dut.aclk, dut.aresetn, target=self.memory, reset_active_level=False)
         self.host = Host(dut, FORMATS)
         self.window = AxiMaster(AxiBus.from_prefix(dut, "s_axi"), dut.aclk, dut.aresetn, reset_active_level=False)
         self.refusal = AxiResp.SLVERR
@@ -66,16 +70,18 @@ class Bench:
         await self.host.write("CONTEXT_TABLE", TABLES)
         await self.host.write("CONTEXT", CONTEXT)
         await self.host.write("ENABLE", 0x3FF)
-        # More than a region can have: it is the most.
+        # A limit above the maximum becomes the maximum.
         most = FORMATS.values("")["SPILL_UNITS"]
         for limit in (most + 1, 127):
-            await self.host.write("SPILL_REGION", FORMATS.put("Registers", "SPILL_REGION", BASE=SPILL >> 19, LIMIT=limit))
+            region = FORMATS.put("Registers", "SPILL_REGION", BASE=SPILL >> 19, LIMIT=limit)
+            await self.host.write("SPILL_REGION", region)
             assert FORMATS.get("Registers", "SPILL_REGION", "LIMIT", await self.host.read("SPILL_REGION")) == most
 
     async def put(self, words, dest, source, dest_flag=0, source_flag=0, beats=8):
-        """A PUT to the cell itself: eight words to the page of its kind, in bursts of so many.
+        """A PUT to the cell itself: eight words to the page of its kind, in bursts of `beats`.
 
-        Of those with a fixed address cocotbext-axi 0.1.28 puts every other beat on lanes that are not the address's: they are `cell_axi.rs`'s.
+        In bursts with a fixed address, cocotbext-axi 0.1.28 puts every other beat on wrong lanes; `cell_axi.rs` tests
+        these bursts.
         """
         values = [0] * 8
         names = {"LENGTH": words, "DEST": dest, "DEST_FLAG": dest_flag, "SOURCE": source, "SOURCE_FLAG": source_flag}
@@ -102,7 +108,7 @@ class Bench:
 
 @cocotb.test()
 async def puts_to_the_cell_itself(dut):
-    """At least BYTES, in four rounds: without stalls, with a memory that stalls, with host and processor that do, with all of them."""
+    """At least BYTES, in four rounds: no stalls, a stalling memory, a stalling host and processor, all of them stalling."""
     bench = Bench(dut)
     await bench.start()
     chance = rng("puts")
@@ -138,7 +144,7 @@ async def puts_to_the_cell_itself(dut):
 
 @cocotb.test()
 async def communication_registers_by_the_window(dut):
-    """What is stored into one is what a load of it finds."""
+    """A load returns the stored value."""
     bench = Bench(dut)
     await bench.start()
     bench.stall(False, True)
@@ -159,20 +165,20 @@ async def what_is_no_access_is_refused(dut):
     await bench.start()
     bench.stall(False, True)
     refused = await bench.host.is_refused((0x98, 0xF8), "CONTEXT", CONTEXT)
-    # A page cannot be read, takes words of 32 bits only, and there are 64 K of them; there are 128 registers of 32 bits.
+    # There are 64 K pages, for writes of 32-bit words only, and 128 registers of 32 bits.
     for addr, bytes_ in ((PAGES, 4), (REGISTERS + 512, 4), (REGISTERS, 8), (8 << 32, 4)):
         assert (await bench.window.read(addr, bytes_)).resp == AxiResp.SLVERR, f"a read of {addr:#x}"
         refused += 1
     for addr, bytes_ in ((PAGES, 8), (PAGES, 2), (PAGES | 1 << 28, 4), (REGISTERS + 512, 4)):
         assert (await bench.window.write(addr, bytes(bytes_))).resp == AxiResp.SLVERR, f"a write of {addr:#x}"
         refused += 1
-    assert await bench.host.read("CAUSE") == 0, "what was refused is told as something else"
-    say(f"{refused} accesses that are none refused")
+    assert await bench.host.read("CAUSE") == 0, "a refused access has another effect"
+    say(f"{refused} invalid accesses refused")
 
 
 @cocotb.test()
 async def refusals_of_the_memory_are_reported(dut):
-    """SLVERR and DECERR where data are read and where they are written: no flag counts, and what comes next is not affected."""
+    """SLVERR and DECERR at the source and at the destination: no flag counts, and later transfers are not affected."""
     bench = Bench(dut)
     await bench.start()
     bench.stall(True, True)

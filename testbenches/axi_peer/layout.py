@@ -1,4 +1,4 @@
-"""Registers and formats, from the one origin of each machine that everything else is generated from."""
+"""Registers and formats, from the one origin of each machine."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ RTL = Path(__file__).resolve().parent.parent.parent / "rtl"
 
 
 class Formats:
-    """What a machine's regs.toml says."""
+    """The content of a machine's regs.toml."""
 
     def __init__(self, machine):
         text = tomllib.loads((RTL / machine / "regs.toml").read_text())
@@ -22,7 +22,7 @@ class Formats:
             named.update({v["name"]: v["value"] for v in values["value"]})
 
     def offsets(self, block):
-        """Of a block's words, bytes."""
+        """Size of a block's words in bytes."""
         return {name: word["offset"] for name, word in self._blocks[block].items()}
 
     def values(self, prefix):

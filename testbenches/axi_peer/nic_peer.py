@@ -1,4 +1,7 @@
-"""A Cenju-3 NIC between an AXI4 memory, an AXI4-Lite host and an AXI4-Stream link, all of cocotbext-axi; the link comes back to it."""
+"""A Cenju-3 NIC between an AXI4 memory, an AXI4-Lite host and an AXI4-Stream link that returns to the NIC.
+
+All of these are of cocotbext-axi.
+"""
 
 import itertools
 
@@ -21,7 +24,7 @@ RING = 512
 
 
 def parcel(kind, bytes_, body, dest, dst):
-    """A parcel header, as it stands in a send queue."""
+    """A parcel header in the form of a send queue."""
     words = [0] * 8
     values = {
         "HEAD": put("Parcel header", "HEAD", KIND=CENJU3.values("KIND")[kind], END=1, DST=dst),
@@ -40,7 +43,8 @@ class Bench:
         cocotb.start_soon(Clock(dut.aclk, 10, unit="ns").start())
         cocotb.start_soon(Clock(dut.link_aclk, 7, unit="ns").start())
         self.memory = Memory(MEMORY)
-        self.axi = AxiSlave(AxiBus.from_prefix(dut, "m_axi"), dut.aclk, dut.aresetn, target=self.memory, reset_active_level=False)
+        bus = AxiBus.from_prefix(dut, "m_axi")
+        self.axi = AxiSlave(bus, dut.aclk, dut.aresetn, target=self.memory, reset_active_level=False)
         self.host = Host(dut, CENJU3)
         out, back = AxiStreamBus.from_prefix(dut, "m_axis"), AxiStreamBus.from_prefix(dut, "s_axis")
         self.out = AxiStreamSink(out, dut.link_aclk, dut.link_aresetn, reset_active_level=False)
@@ -97,7 +101,11 @@ class Bench:
         """Until nothing moves."""
 
         async def quiet():
-            while self.dut.busy.value or self.dut.link_busy.value or not self.out.empty() or not self.back.idle() or self.back.active:
+            def busy():
+                link = not self.out.empty() or not self.back.idle() or self.back.active
+                return self.dut.busy.value or self.dut.link_busy.value or link
+
+            while busy():
                 await RisingEdge(self.dut.aclk)
 
         for _ in range(2):
@@ -118,7 +126,7 @@ def packets(bytes_):
 
 @cocotb.test()
 async def random_data_goes_out_and_comes_back(dut):
-    """At least BYTES, in four rounds: without stalls, with a memory that stalls, with a host and a link that stall, with all of them."""
+    """At least BYTES, in four rounds: no stalls, a stalling memory, a stalling host and link, all of them stalling."""
     bench = Bench(dut)
     await bench.start()
     chance = rng("parcels")
@@ -162,7 +170,7 @@ async def random_data_goes_out_and_comes_back(dut):
 
 @cocotb.test()
 async def refusals_reach_the_status(dut):
-    """SLVERR and DECERR of the memory at the header, the body and the destination; what comes after is not affected."""
+    """SLVERR and DECERR of the memory at the header, the body and the destination; later parcels are not affected."""
     bench = Bench(dut)
     await bench.start()
     bench.stall(True, True)

@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""The shared part of the tests."""
 
 import os
 import random
@@ -8,12 +8,12 @@ BYTES = int(os.environ["AXI_PEER_BYTES"])
 
 
 def rng(name):
-    """A stream of chance of its own for each purpose."""
+    """A random stream of its own for each purpose."""
     return random.Random(f"{SEED}/{name}")
 
 
 def pauses(name):
-    """Runs of going and of pausing, now and then a long one."""
+    """Alternating runs of activity and of pauses, sometimes a long one."""
     chance = rng(f"pauses/{name}")
     while True:
         for pause in (False, True):
@@ -23,12 +23,12 @@ def pauses(name):
 
 
 def say(text):
-    """A line that run.py shows."""
+    """Prints a line that run.py shows."""
     print(f"axi-peer: {text}", flush=True)
 
 
 def same(what, got, want):
-    """Byte for byte; how many were compared."""
+    """Compares byte for byte; returns the number of bytes."""
     if got != want:
         at = next((i for i, (g, w) in enumerate(zip(got, want)) if g != w), min(len(got), len(want)))
         raise AssertionError(f"{what}: byte {at:#x} differs: {got[at : at + 4].hex()} for {want[at : at + 4].hex()}")

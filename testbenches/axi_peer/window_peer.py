@@ -77,7 +77,7 @@ async def start(dut):
 
 @cocotb.test()
 async def reads_and_writes_of_every_shape(dut):
-    """At least BYTES, any address and length, every beat size, wrapping or not; the window's memory is what the model says."""
+    """At least BYTES, any address and length, every beat size, wrapping or not; the window's memory equals the model."""
     window, master = await start(dut)
     model = bytearray(window.memory)
     chance = rng("accesses")
@@ -87,15 +87,16 @@ async def reads_and_writes_of_every_shape(dut):
         size = chance.choice(sizes)
         shape = {"size": size, "burst": AxiBurstType.INCR}
         if chance.random() < 0.3:
-            # From anywhere in its block, in one burst: twice its length stays within 4 KB. Of whole words: in a shorter block
-            # cocotbext-axi 0.1.28 goes on to the next lanes where it should go back to the block's first.
+            # From anywhere in its block, in one burst: twice its length stays within 4 KB. Only whole words: in a shorter
+            # block cocotbext-axi 0.1.28 continues to the next lanes instead of returning to the block's first.
             shape["burst"] = AxiBurstType.WRAP
             length = chance.choice([beats << size for beats in (2, 4, 8, 16) if beats << size >= window.lanes])
             block = chance.randrange(0, 4096 - 2 * length, length) + 4096 * chance.randrange(SIZE // 4096)
             at = block + chance.randrange(0, length, 1 << size)
             places = [*range(at, block + length), *range(block, at)]
         else:
-            length = min(chance.choice((chance.randint(1, 16), chance.randint(1, 300), chance.randint(1, 2000))), 256 << size)
+            lengths = [chance.randint(1, most) for most in (16, 300, 2000)]
+            length = min(chance.choice(lengths), 256 << size)
             at = chance.randrange(SIZE - length)
             places = range(at, at + length)
         if chance.random() < 0.5:
@@ -114,13 +115,14 @@ async def reads_and_writes_of_every_shape(dut):
 
 @cocotb.test()
 async def what_must_be_refused_is(dut):
-    """Exclusive accesses do not reach the window; what the window refuses is SLVERR."""
+    """Exclusive accesses do not reach the window; an access that the window refuses returns SLVERR."""
     window, master = await start(dut)
     before = bytes(window.memory)
     for length in (1, 4, 64):
         lock = AxiLockType.EXCLUSIVE
         assert (await master.read(0x100, length, lock=lock)).resp == AxiResp.SLVERR, "an exclusive read is not refused"
-        assert (await master.write(0x100, bytes(length), lock=lock)).resp == AxiResp.SLVERR, "an exclusive write is not refused"
+        written = await master.write(0x100, bytes(length), lock=lock)
+        assert written.resp == AxiResp.SLVERR, "an exclusive write is not refused"
     assert window.requests == 0, "an exclusive access reached the window"
     assert (await master.read(SIZE - 8, 16)).resp == AxiResp.SLVERR
     assert (await master.write(SIZE, bytes(4))).resp == AxiResp.SLVERR

@@ -1,9 +1,9 @@
-//! What driving a verilated model from Rust costs in CPU time, against a hand-written C++ main on the same RTL and workload.
+//! CPU time of driving a verilated model from Rust, compared with a hand-written C++ main on the same RTL and workload.
 //!
 //!     cargo run -p drive-bench [CYCLES [ROUNDS]]
 //!
-//! The model is a 4x4 crossbar of 64 bits, saturated with one-word packets. Each round runs C++ in two styles and Rust, one after
-//! the other; the figure is the median of the rounds' ratios of Rust to the faster style.
+//! The model is a 4x4 crossbar of 64 bits, saturated with one-word packets. Each round runs C++ in two styles and Rust,
+//! one after the other. The result is the median of the rounds' ratios of Rust to the faster style.
 
 use std::env;
 use std::ffi::c_long;
@@ -17,7 +17,7 @@ include!(concat!(env!("OUT_DIR"), "/units.rs"));
 const CPP: &str = concat!(env!("OUT_DIR"), "/drive-cpp");
 
 unsafe extern "C" {
-    /// CPU time of this process in microseconds: what the C++ side reads too.
+    /// CPU time of this process in microseconds, as the C++ side reads it.
     safe fn clock() -> c_long;
 }
 
@@ -64,7 +64,7 @@ fn drive(dut: &Crossbar, cycles: u64) -> u64 {
     hash
 }
 
-/// Nanoseconds of CPU and the hash that a child run prints.
+/// Nanoseconds of CPU and the hash from a child run.
 fn child(program: &str, style: &str, cycles: u64) -> (f64, String) {
     let output = Command::new(program)
         .args([style, &cycles.to_string()])
@@ -118,13 +118,14 @@ fn main() {
     }
     let [ports, pointers, rust] = times.map(median);
     println!(
-        "CPU time per cycle, 4x4 crossbar of 64 bits, saturated (median of {rounds} interleaved rounds of {cycles} cycles)"
+        "CPU time per cycle, 4x4 crossbar of 64 bits, saturated\n\
+         (median of {rounds} interleaved rounds of {cycles} cycles)"
     );
     println!("  C++, ports of the class    {ports:7.1} ns");
     println!("  C++, ports of the root     {pointers:7.1} ns");
     println!("  Rust                       {rust:7.1} ns");
     println!(
-        "  Rust / faster C++          {:7.3}    (aim: at most 1.00)",
+        "  Rust / faster C++          {:7.3}    (target: at most 1.00)",
         median(ratios)
     );
 }

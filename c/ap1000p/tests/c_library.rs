@@ -464,7 +464,8 @@ static void misuse(void *arg) {
     EXPECT(APopen_ring((char *)word - 32 + 393216, 131072), AP_POINTER,
          "is not in user memory, which ends at 0x70000: a larger mem_bytes");
     EXPECT(APopen_ring((char *)word - 32 + 131072, 131072), AP_OK, "");
-    EXPECT(APopen_ring((char *)word - 32 + 131072, 131072), AP_RING, "APopen_ring: context 1 has a ring buffer already");
+    EXPECT(APopen_ring((char *)word - 32 + 131072, 131072), AP_RING,
+           "APopen_ring: context 1 has a ring buffer already");
     EXPECT(APtry_recv(word, 16, NULL, NULL), AP_NOTHING, "");
     EXPECT(APrecv(&local, 1, NULL, NULL), AP_POINTER, "APrecv: the destination 0x");
     EXPECT(APrecv(NULL, 1, NULL, NULL), AP_POINTER, "APrecv: the destination ");

@@ -1,4 +1,4 @@
-//! The four faces of a machine's origin. Each is plain text laid out as its formatter would leave it.
+//! The four outputs of a machine's origin: plain text, laid out as its formatter leaves it.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ macro_rules! line {
 /// Columns of a line.
 const WIDTH: usize = 120;
 
-/// A comment, in as many lines as it takes: `first` begins the first line, `next` all others, and `end` ends the last.
+/// A comment over as many lines as needed: `first` begins the first line, `next` all others, and `end` ends the last.
 fn comment(first: &str, next: &str, text: &str, end: &str) -> String {
     let mut lines = vec![first.to_owned()];
     for word in text.split(' ') {
@@ -57,7 +57,7 @@ pub fn sv(machine: &Machine, from: &str) -> String {
     line!(out, "package {}_pkg;", machine.machine);
     line!(
         out,
-        "  // No one module needs them all.\n  /* verilator lint_off UNUSEDPARAM */"
+        "  // No module needs all of them.\n  /* verilator lint_off UNUSEDPARAM */"
     );
     words(machine, |block, word| {
         if !block.sv {
@@ -144,7 +144,7 @@ fn number(value: u32) -> String {
     }
 }
 
-/// A definition with its meaning, behind it where that fits into the line.
+/// A definition with its meaning, on the same line where that fits.
 fn define(definition: &str, doc: &str) -> String {
     let line = format!("{definition} /* {doc} */");
     if line.len() <= WIDTH {

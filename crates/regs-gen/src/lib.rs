@@ -10,7 +10,7 @@ use std::{fs, io};
 
 pub use spec::{Block, Constants, Field, Machine, Output, Value, Word};
 
-/// What can go wrong while reading an origin or writing its faces.
+/// Errors of reading an origin or writing its outputs.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{path}: {source}")]
@@ -81,7 +81,7 @@ pub fn write(root: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(written)
 }
 
-/// Fails with [`Error::Stale`], naming the files, when a generated file is missing or not what its origin gives.
+/// Fails with [`Error::Stale`] and the file names when a generated file is missing or stale.
 pub fn check(root: &Path) -> Result<(), Error> {
     let paths: Vec<PathBuf> = stale(root)?.into_iter().map(|(path, _)| path).collect();
     if paths.is_empty() {

@@ -1,4 +1,4 @@
-//! Writes every machine's generated register files, or with `--check` fails and names those that are stale.
+//! Writes every machine's generated register files; with `--check`, fails and names the stale ones.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(about = "Registers and packet formats from rtl/*/regs.toml")]
 struct Args {
-    /// Write nothing; fail when a generated file is not what its origin gives
+    /// Write nothing; fail when a generated file is stale
     #[arg(long)]
     check: bool,
     /// Checkout to work in

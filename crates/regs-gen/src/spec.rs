@@ -16,7 +16,7 @@ pub struct Machine {
     pub constants: Vec<Constants>,
 }
 
-/// Where the faces go, relative to the checkout.
+/// The output files, relative to the checkout.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
@@ -35,7 +35,7 @@ pub struct Block {
     #[serde(default)]
     pub prefix: String,
     pub word_bits: u32,
-    /// Whether the package has it, too: not what only software puts together.
+    /// Whether the package has the block, too; words that only software composes are left out.
     #[serde(default = "yes")]
     pub sv: bool,
     pub doc: String,
@@ -74,7 +74,7 @@ pub struct Constants {
     pub name: String,
     #[serde(default)]
     pub prefix: String,
-    /// As of a block.
+    /// As for a block.
     #[serde(default = "yes")]
     pub sv: bool,
     pub value: Vec<Value>,
@@ -138,7 +138,7 @@ impl Field {
 }
 
 impl Machine {
-    /// Every name once, every field inside its word and apart from its neighbours.
+    /// Checks that every name is unique, and every field lies in its word apart from its neighbours.
     pub fn check(&self) -> Result<(), String> {
         let mut names = BTreeSet::new();
         let mut once = |name: String| {
@@ -153,10 +153,10 @@ impl Machine {
                 let name = block.word_name(word);
                 once(name.clone())?;
                 if !matches!(word.access.as_str(), "" | "rw" | "ro" | "wo" | "w1c") {
-                    return Err(format!("{name}: access {:?} is none of rw, ro, wo, w1c", word.access));
+                    return Err(format!("{name}: access {:?} must be rw, ro, wo or w1c", word.access));
                 }
                 if block.word_bits > 32 || word.offset % (block.word_bits / 8) != 0 {
-                    return Err(format!("{name}: offset {:#x} is not a word's", word.offset));
+                    return Err(format!("{name}: offset {:#x} is not word-aligned", word.offset));
                 }
                 let mut used = 0;
                 for field in &word.field {

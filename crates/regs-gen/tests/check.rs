@@ -1,4 +1,4 @@
-//! The committed faces are fresh, and a stale or senseless origin is named.
+//! The committed outputs are fresh; a stale or invalid origin is named.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};

@@ -1,4 +1,4 @@
-//! The testbenches, run on models that are made otherwise.
+//! Runs the testbenches on other models.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -6,24 +6,24 @@ use std::process::{Command, Stdio};
 
 use crate::FlowError;
 
-/// Which tests.
+/// The choice of tests.
 #[derive(clap::Args)]
 pub struct Tests {
-    /// The packages whose tests are run
+    /// The packages to test
     #[arg(long = "package", value_name = "NAME", default_values = ["testbenches", "testbenches-machine"])]
     packages: Vec<String>,
-    /// Options for `cargo test`, as `-- --test net crossbar`; without, all of the packages' tests
+    /// Options for `cargo test`, as in `-- --test net crossbar`; without them, all of the packages' tests run
     #[arg(last = true)]
     cargo: Vec<String>,
 }
 
 impl Tests {
-    /// Whether these are all of the packages' tests.
+    /// Whether the choice is all tests of the packages.
     pub fn all(&self) -> bool {
         self.cargo.is_empty()
     }
 
-    /// Runs them with `variable` set to `folder`, and says how many passed; `what` is what they run on.
+    /// Runs the tests with `variable` set to `folder`; returns the number that passed. `what` names the models.
     pub fn run(&self, what: &str, variable: &str, folder: &Path) -> Result<u32, FlowError> {
         let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(program);
@@ -55,7 +55,7 @@ impl Tests {
     }
 }
 
-/// How many tests a line of `cargo test` says have passed.
+/// The number of passed tests in a line of `cargo test`.
 pub fn passed_in(line: &str) -> u32 {
     let count = line
         .strip_prefix("test result: ")

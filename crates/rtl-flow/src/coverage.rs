@@ -1,5 +1,5 @@
-//! Which branches of the RTL the testbenches take. Every one that no set of parameters takes in any test is a finding,
-//! unless a list of units has its line among its exceptions, and says why.
+//! The branches of the RTL that the testbenches take. A branch that no set of parameters takes in any test is a
+//! finding, unless a list of units excuses its line with a reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ use lcov::Record;
 use crate::cargo::Tests;
 use crate::{Flow, FlowError, Outcome, lists, yosys};
 
-/// Run the testbenches and name the branches of the RTL that none of them takes
+/// Run the testbenches and name the branches of the RTL that no testbench takes
 #[derive(clap::Args)]
 pub struct Args {
     /// Also write the counts for viewers, as LCOV
@@ -21,13 +21,13 @@ pub struct Args {
     tests: Tests,
 }
 
-/// A branch, or a block that is not one, in the order of a reader: line, column, kind and what it is.
+/// A branch, or a block without branches, in reading order: line, column, kind and text.
 type Point = (u32, u32, String, String);
 
-/// How often each was taken, over all sets of parameters and all instances.
+/// The counts of each, over all sets of parameters and all instances.
 type Counts = BTreeMap<PathBuf, BTreeMap<Point, u64>>;
 
-/// A line whose branches need not all be taken.
+/// A line with branches that no test need take.
 struct Exception<'a> {
     list: &'a Path,
     file: PathBuf,
@@ -71,13 +71,13 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
             }
         }
     }
-    // Of some tests, others may take it.
+    // Only a run of all tests can find an exception unnecessary.
     for (at, exception) in exceptions.iter().enumerate().filter(|_| args.tests.all()) {
         if !excused.contains(&at) {
             let Exception { list, file, line } = exception;
             let file = file.display();
             let message =
-                format!("all of `{line}` in {file} is taken, or there is no such line: delete this exception");
+                format!("delete this exception: `{line}` in {file} is fully taken, or missing");
             errors.push(FlowError::list(list, message));
         }
     }
@@ -91,7 +91,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     ))
 }
 
-/// Those of all lists.
+/// The exceptions of all lists.
 fn exceptions(flow: &Flow) -> Vec<Exception<'_>> {
     let mut all = Vec::new();
     for list in &flow.lists {
@@ -107,12 +107,12 @@ fn exceptions(flow: &Flow) -> Vec<Exception<'_>> {
     all
 }
 
-/// Whether two lines differ at most in their spaces.
+/// Whether two lines are equal except for spaces.
 fn same(a: &str, b: &str) -> bool {
     a.split_whitespace().eq(b.split_whitespace())
 }
 
-/// A file, by its shortest path from the current folder where it is in it.
+/// A file, by its path from the current folder if it lies there.
 fn from_here(path: &Path) -> PathBuf {
     let whole = fs::canonicalize(path).unwrap_or(path.to_path_buf());
     let here = std::env::current_dir().and_then(fs::canonicalize);
@@ -122,7 +122,7 @@ fn from_here(path: &Path) -> PathBuf {
     }
 }
 
-/// Adds up what the processes have left.
+/// Adds up the counts of the processes.
 fn read_counts(folder: &Path) -> Result<Counts, FlowError> {
     let mut counts = Counts::new();
     for file in fs::read_dir(folder).map_err(|e| FlowError::io(folder, e))?.flatten() {
@@ -130,7 +130,7 @@ fn read_counts(folder: &Path) -> Result<Counts, FlowError> {
         let text = fs::read_to_string(&path).map_err(|e| FlowError::io(&path, e))?;
         for line in text.lines() {
             let (count, file, point) =
-                parse(line).ok_or_else(|| FlowError::list(&path, format!("`{line}` is no point with its count")))?;
+                parse(line).ok_or_else(|| FlowError::list(&path, format!("`{line}` is not a point with its count")))?;
             *counts.entry(file.into()).or_default().entry(point).or_default() += count;
         }
     }
@@ -138,7 +138,7 @@ fn read_counts(folder: &Path) -> Result<Counts, FlowError> {
     Ok(counts.into_iter().map(short).collect())
 }
 
-/// A line as `verilated_build::COVERAGE` describes it.
+/// A line in the format of `verilated_build::COVERAGE`.
 fn parse(line: &str) -> Option<(u64, &str, Point)> {
     let mut fields = line.split('\t');
     let mut next = || fields.next();
@@ -152,7 +152,7 @@ fn parse(line: &str) -> Option<(u64, &str, Point)> {
     fields.next().is_none().then_some((count, file, point))
 }
 
-/// A row for each file.
+/// One row per file.
 fn table(counts: &Counts) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -172,7 +172,7 @@ fn table(counts: &Counts) -> Table {
     table
 }
 
-/// The counts as viewers and editors read them.
+/// The counts in LCOV format, for viewers and editors.
 fn lcov(counts: &Counts) -> String {
     let mut text = String::new();
     let mut add = |record: Record| text += &format!("{record}\n");

@@ -1,4 +1,4 @@
-//! The tables of the documents: what is proved, what modules there are, what was measured, what stays RTL.
+//! The tables of the documents: proofs, modules, measurements, sets that stay RTL.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use crate::entries::sv_files;
 use crate::pages::{self, Part};
 use crate::{Flow, FlowError, Outcome, formal, gate, synth};
 
-/// Write the tables of the documents that are made from RTL, proofs and lists
+/// Write the generated tables of the documents, from RTL, proofs and lists
 #[derive(clap::Args)]
 pub struct Args {
-    /// Write nothing, but name what is stale
+    /// Write nothing; name the stale tables
     #[arg(long)]
     check: bool,
     /// The folder of the proofs
@@ -35,12 +35,12 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         written += usize::from(part.write()?);
     }
     Ok(format!(
-        "rtl-flow docs: {written} of {} tables were stale, and are written",
+        "rtl-flow docs: {written} of {} tables were stale and are now written",
         parts.len()
     ))
 }
 
-/// The catalogue: a table for each folder of the library.
+/// The catalogue: one table per folder of the library.
 fn modules(flow: &Flow) -> Result<Vec<Part>, FlowError> {
     let parameter = Regex::new(r"(?m)^ *parameter [^=]*?(\w+) *=").expect("a sound expression");
     let clock = Regex::new(r"(?m)^ *input +logic +(\w*clk(?:_i)?)\b").expect("a sound expression");

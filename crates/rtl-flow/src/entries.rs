@@ -10,28 +10,28 @@ use verilated_build::{Set, Unit, Units};
 use crate::metadata;
 use crate::{Flow, FlowError};
 
-/// One parameter set of one unit of the list: what is checked, synthesised, proved and simulated as gates.
+/// One parameter set of one unit of the list, to check, synthesise, prove and simulate as gates.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The name of its Rust struct, as `FifoD16`; unique.
     pub name: String,
     /// The unit's name in the list.
     pub unit: String,
-    /// Who runs it; a group of its own, or `synth`: nothing does.
+    /// The group that runs it; the group `synth` runs nowhere.
     pub group: String,
     /// The top module.
     pub top: String,
-    /// Parameters of the top and their values as Verilog writes them.
+    /// Parameters of the top, with values in Verilog syntax.
     pub params: Vec<(String, String)>,
     /// Macros of the list, the unit and the set.
     pub defines: Vec<String>,
-    /// Warnings of Verilator's that do no harm.
+    /// Harmless warnings of Verilator.
     pub allow: Vec<String>,
     /// The files the unit lists, packages first; a module that they instantiate is in the library folders.
     pub files: Vec<PathBuf>,
     /// Its clock ports.
     pub clocks: Vec<String>,
-    /// What its set says to this tool.
+    /// The set's metadata for this tool.
     pub metadata: metadata::Set,
 }
 
@@ -46,7 +46,8 @@ impl fmt::Display for Entry {
 }
 
 impl Flow {
-    /// All entries in the order of the list; a unit without sets is one entry with its own parameters. Broken twins are none.
+    /// All entries in the order of the list, without broken twins. A unit without sets is one entry with its own
+    /// parameters.
     pub fn entries(&self) -> Result<Vec<Entry>, FlowError> {
         let mut entries = Vec::new();
         for unit in &self.units.units {
@@ -57,14 +58,14 @@ impl Flow {
         Ok(entries)
     }
 
-    /// The same without those that differ from an earlier one in macros and name only: each design once.
+    /// The same, with each design once: entries that differ from an earlier one only in macros and name are left out.
     pub fn designs(&self) -> Result<Vec<Entry>, FlowError> {
         let mut designs: Vec<Entry> = Vec::new();
         for entry in self.entries()? {
             let same = |earlier: &&Entry| earlier.files == entry.files && earlier.to_string() == entry.to_string();
             match designs.iter().find(same) {
                 Some(earlier) if entry.metadata.synth.is_some() => {
-                    let message = format!("{} is the same design: give it the figures to reach", earlier.name);
+                    let message = format!("{} is the same design: give the targets to that set", earlier.name);
                     let unit = entry.name;
                     return Err(verilated_build::Error::Unit { unit, message }.into());
                 }
@@ -75,7 +76,7 @@ impl Flow {
         Ok(designs)
     }
 
-    /// The RTL that is meant for synthesis: every `.sv` of the library folders, packages first.
+    /// The RTL for synthesis: every `.sv` of the library folders, packages first.
     pub fn sources(&self) -> Result<Vec<PathBuf>, FlowError> {
         let mut files = Vec::new();
         for folder in &self.units.library {
@@ -85,8 +86,8 @@ impl Flow {
         Ok(files)
     }
 
-    /// All sources an entry needs, packages first: its own files, and each library file whose module or package one of them names.
-    /// A module that its own files define is not taken from the library.
+    /// All sources of an entry, packages first: its own files, and each library file with a module or package that one
+    /// of them names. A module that its own files define is not taken from the library.
     pub fn needs(&self, entry: &Entry) -> Result<Vec<PathBuf>, FlowError> {
         let library = self.sources()?;
         let own = entry

@@ -1,4 +1,4 @@
-//! What can go wrong, in words for the person who runs it.
+//! Errors, in words for the user.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,16 @@ pub enum FlowError {
     Io { path: PathBuf, source: io::Error },
     #[error("{}: {message}", path.display())]
     List { path: PathBuf, message: String },
-    #[error("no design has such a name; those that there are stand in the list of units")]
+    #[error("no design has such a name; the list of units has all names")]
     NoDesign,
-    #[error("no proof has such a name; those that there are stand in formal/*/proofs.toml")]
+    #[error("no proof has such a name; formal/*/proofs.toml has all names")]
     NoProof,
-    #[error("there is no board `{board}`; there are: {there}")]
+    #[error("unknown board `{board}`; known: {there}")]
     NoBoard { board: String, there: String },
-    #[error("{what} is more than 10 % worse than in {}: {message}; if it is to be so, `rtl-flow synth --record`", table.display())]
+    #[error(
+        "{what} is more than 10 % worse than in {}: {message}; `rtl-flow synth --record` accepts it",
+        table.display()
+    )]
     Worse {
         what: String,
         table: PathBuf,
@@ -27,7 +30,7 @@ pub enum FlowError {
     },
     #[error("{}: {part} is stale; `rtl-flow docs` (`make docs`) writes it", page.display())]
     Stale { page: PathBuf, part: String },
-    /// A tool stopped, or found something: `what` is the unit and its parameters.
+    /// A tool stopped, or found an error: `what` is the unit and its parameters.
     #[error("{tool} over {what}:\n{text}")]
     Finding {
         tool: &'static str,
@@ -52,7 +55,7 @@ impl FlowError {
     }
 }
 
-/// One problem where a part reports a list of them.
+/// One error for a part that reports a list of them.
 impl From<FlowError> for Vec<FlowError> {
     fn from(error: FlowError) -> Self {
         vec![error]

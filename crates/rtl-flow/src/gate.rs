@@ -1,8 +1,8 @@
-//! The testbenches, unchanged, on what Yosys makes of the RTL: generic gates, or the cells of an ECP5.
+//! The unchanged testbenches on netlists by Yosys: generic gates, or the cells of an ECP5.
 //!
-//! A netlist takes the place of a set's RTL in the build scripts (`VERILATED_NETLISTS`, see `verilated-build`), with the same ports and so
-//! the same Rust struct. There are no assertions in it, and what has no reset starts at random where it does in RTL. Broken twins stay RTL:
-//! they are there for the checks, not for synthesis.
+//! A netlist replaces a set's RTL in the build scripts (`VERILATED_NETLISTS`, see `verilated-build`), with the same
+//! ports and so the same Rust struct. It has no assertions, and a register without reset starts at random where it does
+//! in RTL. Broken twins stay RTL: they test the checks, not the synthesis.
 
 use std::fmt;
 use std::fs;
@@ -18,16 +18,16 @@ use crate::{Entry, Flow, FlowError, Outcome, kept, lists, pool, yosys};
 /// Run the testbenches on netlists
 #[derive(clap::Args)]
 pub struct Args {
-    /// The cells; both kinds when none is named
+    /// The cells; without it, both kinds
     #[arg(value_enum)]
     cells: Vec<Cells>,
-    /// Only the designs whose struct's name fits; the others stay RTL
+    /// Only the designs with a matching struct name; the others stay RTL
     #[arg(long, value_name = "REGEX")]
     unit: Option<Regex>,
     /// Only make the netlists
     #[arg(long)]
     netlists: bool,
-    /// How many netlists are made at a time
+    /// Number of netlists to make at a time
     #[arg(long, default_value_t = 2)]
     jobs: usize,
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub struct Args {
 enum Cells {
     /// Gates of two inputs, multiplexers and flip-flops: every entry of the list of units
     Generic,
-    /// LUTs, carry chains, LUT RAM and block RAM: the entries that have figures to reach
+    /// LUTs, carry chains, LUT RAM and block RAM: the entries with targets
     Ecp5,
 }
 
@@ -55,19 +55,19 @@ impl fmt::Display for Cells {
     }
 }
 
-/// The macro that adds jitter to synchronisers, which only a simulation can, and the module that has it. In a set with the macro this
-/// module stays RTL, so that the gates around it meet the jitter.
+/// The macro that adds jitter to synchronisers, which only a simulation can, and the module with the jitter. In a set
+/// with the macro this module stays RTL, so that the gates around it meet the jitter.
 const JITTER: (&str, &str) = ("TSUNAGI_CDC_JITTER", "cdc_sync");
 
-/// Memories of so many words or more stay memories among generic gates, as a RAM macro would: made of gates, those of the queues would
-/// be nine tenths of a switch. Among an ECP5's cells they are LUT RAM and block RAM.
+/// Memories of at least this many words stay memories among generic gates, as a RAM macro would. As gates, the memories
+/// of the queues would be nine tenths of a switch. Among an ECP5's cells they are LUT RAM and block RAM.
 const RAM_WORDS: u32 = 16;
 
-/// A net between gates that is in no wave need not be kept, and is most of what there would be to compile. Bits of a port that follow
-/// from one another look like a loop; Yosys has checked that there is none.
+/// Nets between gates appear in no wave and need not be kept; they would be most of the code to compile. Bits of a port
+/// that follow from one another look like a loop; Yosys has checked that there is none.
 const FOR_VERILATOR: &str = "// verilator tracing_off\n// verilator lint_off UNOPTFLAT\n";
 
-/// The group of entries that nothing runs.
+/// The group of entries that run nowhere.
 const NOT_RUN: &str = "synth";
 
 pub fn run(flow: &Flow, args: &Args) -> Outcome {
@@ -113,7 +113,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     Ok(lines.join("\n"))
 }
 
-/// The entries that are made into netlists, and those that stay RTL.
+/// The entries to make into netlists, and the entries that stay RTL.
 fn chosen(flow: &Flow, args: &Args, cells: Cells) -> Result<(Vec<Entry>, Vec<Entry>), FlowError> {
     let mut entries = flow.entries()?;
     entries.retain(|entry| {
@@ -137,12 +137,12 @@ pub fn part(flow: &Flow) -> Result<Part, FlowError> {
     })
 }
 
-/// Where everything of this part is.
+/// The folder of this part's files.
 fn folder() -> PathBuf {
     Path::new(yosys::FOLDER).join("gate")
 }
 
-/// Makes one netlist, if it is not what it would become.
+/// Makes one netlist, unless it is up to date.
 fn netlist(flow: &Flow, cells: Cells, entry: &Entry) -> Result<PathBuf, FlowError> {
     let (mut read, mut library) = (flow.needs(entry)?, Vec::new());
     if entry.defines.iter().any(|define| define == JITTER.0) {
@@ -158,12 +158,12 @@ fn netlist(flow: &Flow, cells: Cells, entry: &Entry) -> Result<PathBuf, FlowErro
     script += &(yosys::elaborate(entry) + yosys::CHECK);
     script += &match cells {
         Cells::Generic => format!(
-            "synth -run coarse:fine\nopt -fast -full\nmemory_map t:$mem_v2 r:SIZE<{RAM_WORDS} %i\nopt -undriven -fine\ntechmap\n\
-             opt -fast\nabc -g simple\nopt_clean -purge\n"
+            "synth -run coarse:fine\nopt -fast -full\nmemory_map t:$mem_v2 r:SIZE<{RAM_WORDS} %i\n\
+             opt -undriven -fine\ntechmap\nopt -fast\nabc -g simple\nopt_clean -purge\n"
         ),
         Cells::Ecp5 => format!("synth_ecp5 -top {}\n", entry.top),
     };
-    // One variable a bit: a simulator sees no loop where a vector's bits follow from one another.
+    // One variable per bit: a simulator sees no loop where a vector's bits follow from one another.
     script += &format!("check -assert\nsplitnets\nwrite_verilog -noattr {}\n", path.display());
     let models = match cells {
         Cells::Generic => String::new(),
@@ -185,11 +185,11 @@ fn netlist(flow: &Flow, cells: Cells, entry: &Entry) -> Result<PathBuf, FlowErro
     Ok(path)
 }
 
-/// The ECP5's cells as Yosys's own models describe them, and ours of its block RAM, of which Yosys has none.
+/// The ECP5's cells from Yosys's own models, and our model of its block RAM, which Yosys lacks.
 fn ecp5_models(flow: &Flow) -> Result<String, FlowError> {
     let share = flow.tools.yosys_share()?;
     let mut text = String::from("`define NO_INCLUDES\n");
-    // Neither these models nor what Yosys writes is meant for Verilator's lint.
+    // Neither these models nor Yosys's output are written for Verilator's lint.
     for warning in ["INITIALDLY", "PINMISSING", "SPECIFYIGN", "WIDTHEXPAND"] {
         text += &format!("// verilator lint_off {warning}\n");
     }
@@ -203,7 +203,7 @@ fn ecp5_models(flow: &Flow) -> Result<String, FlowError> {
     Ok(text)
 }
 
-/// Runs the tests with these netlists and no others, and says how many passed.
+/// Runs the tests with exactly these netlists; returns the number that passed.
 fn test(cells: Cells, args: &Args, netlists: &[PathBuf]) -> Result<u32, FlowError> {
     let run = folder().join("run");
     lists::emptied(&run)?;

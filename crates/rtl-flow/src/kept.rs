@@ -1,4 +1,4 @@
-//! Results that stay until what they were made from changes.
+//! Results that are kept until their inputs change.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::FlowError;
 
-/// The locked versions of the tools: another version is another result.
+/// The locked versions of the tools: another version may give another result.
 const TOOLS: &str = include_str!("../../../tools/requirements.lock");
 
 #[derive(Serialize, Deserialize)]
@@ -18,7 +18,7 @@ struct Kept<T> {
     value: T,
 }
 
-/// A digest of all that a result is made from.
+/// A digest of all inputs of a result.
 pub fn key<T: AsRef<[u8]>>(parts: &[T]) -> String {
     let mut digest = Sha256::new();
     for part in parts.iter().map(AsRef::as_ref).chain([TOOLS.as_bytes()]) {
@@ -28,7 +28,7 @@ pub fn key<T: AsRef<[u8]>>(parts: &[T]) -> String {
     digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What is in `path` if it was made from the same; else it is made, and kept there.
+/// The result in `path` if it has the same key; else makes it and keeps it there.
 pub fn or_make<T: Serialize + DeserializeOwned>(
     path: &Path,
     key: &str,

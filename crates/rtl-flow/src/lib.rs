@@ -1,5 +1,5 @@
-//! What is done to the RTL outside its simulation. Each part is a module here and a subcommand of `rtl-flow`; all of them take what
-//! there is from [`Flow::entries`] and run programs through [`Tools`].
+//! Work on the RTL outside its simulation. Each part is a module here and a subcommand of `rtl-flow`; all of them take
+//! their designs from [`Flow::entries`] and run programs through [`Tools`].
 
 mod cargo;
 pub mod coverage;
@@ -27,10 +27,10 @@ pub use error::FlowError;
 pub use tools::Tools;
 use verilated_build::Units;
 
-/// What every part works on: the list of units, and the tools.
+/// The common input of every part: the list of units, and the tools.
 pub struct Flow {
     pub units: Units,
-    /// What each file of the list says as a whole.
+    /// The metadata of each file of the list.
     pub lists: Vec<metadata::List>,
     pub tools: Tools,
 }
@@ -47,5 +47,5 @@ impl Flow {
     }
 }
 
-/// What a part says at its end: a line for the user, or everything that was found.
+/// The result of a part: a line for the user, or all findings.
 pub type Outcome = Result<String, Vec<FlowError>>;

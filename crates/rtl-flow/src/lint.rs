@@ -1,5 +1,5 @@
-//! Verible's lint and format over every file, slang over the library, Verilator's -Wall and Yosys's structural check over
-//! every design: each unit with each of its parameter sets, and each board.
+//! Verible's lint and format over every file, slang over the library, Verilator's -Wall and Yosys's structural check
+//! over every design: each unit with each of its parameter sets, and each board.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -16,12 +16,12 @@ pub struct Args {
     /// Rewrite files in Verible's format instead of checking it
     #[arg(long)]
     fix: bool,
-    /// The folder of the proofs, whose files only Verible looks at: the others do so when they are proved
+    /// The folder of the proofs; only Verible checks these files, the other tools read them for the proofs
     #[arg(long, default_value = "formal")]
     proofs: PathBuf,
 }
 
-/// Everything that was found, not only the first.
+/// Reports all findings, not only the first.
 pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let mut designs = flow.designs()?;
     for board in Board::all()? {
@@ -66,18 +66,18 @@ fn verible(flow: &Flow, args: &Args, files: &[PathBuf]) -> Result<(), FlowError>
     let mut command = flow.tools.command("verible-verilog-format");
     let output = tools::output(command.args(["--column_limit=120", "--inplace", format]).args(files))?;
     tools::clean(
-        "verible-verilog-format (`cargo run -p rtl-flow -- lint --fix` mends it)",
+        "verible-verilog-format (`cargo run -p rtl-flow -- lint --fix` fixes it)",
         "the sources",
         &output,
     )?;
     let mut command = flow.tools.command("verible-verilog-lint");
-    // 120 columns; parameters are UpperCamelCase without a mandatory explicit storage type for the derived ones.
+    // 120 columns. Parameters are UpperCamelCase; derived ones need no explicit storage type.
     let rules = "--rules=line-length=length:120,-explicit-parameter-storage-type";
     let output = tools::output(command.arg(rules).args(files))?;
     tools::clean("verible-verilog-lint", "the sources", &output)
 }
 
-/// The strictest front end: a signal that is used before its declaration is an error here, and here only.
+/// The strictest front end: only here, use of a signal before its declaration is an error.
 fn slang(flow: &Flow) -> Result<(), FlowError> {
     let mut script = "read_slang -j 1 --ast-compilation-only --error-limit=0".to_owned();
     script.extend(flow.units.defines.iter().map(|define| format!(" -D{define}")));
@@ -101,7 +101,7 @@ fn wall(verilator: &Toolchain, flow: &Flow, design: &Entry) -> Result<(), FlowEr
 }
 
 fn structure(flow: &Flow, files: &[PathBuf], designs: &[Entry]) -> Result<(), FlowError> {
-    // A port of another width than its signal: Yosys pads it, where the others would have taken the right bits.
+    // Yosys pads a port of another width than its signal; other tools take the right bits.
     let mut script = "logger -werror \"Resizing cell port\"\n".to_owned();
     script += &(flow.read(files) + "design -save sources\n");
     for design in designs {

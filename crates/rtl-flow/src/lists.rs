@@ -1,4 +1,4 @@
-//! The lists that a part reads, the results that it keeps, and the folders that it fills.
+//! The lists that a part reads, its kept results, and its folders.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, FlowError> {
     toml::from_str(&text).map_err(|e| FlowError::list(path, e.to_string().trim_end()))
 }
 
-/// Results as [`write_results`] leaves them; none where there is no file yet.
+/// Results as [`write_results`] leaves them; none without a file.
 pub fn read_results<T: DeserializeOwned + Default>(path: &Path) -> Result<T, FlowError> {
     if !path.is_file() {
         return Ok(T::default());
@@ -23,7 +23,7 @@ pub fn read_results<T: DeserializeOwned + Default>(path: &Path) -> Result<T, Flo
     serde_json::from_str(&text).map_err(|e| FlowError::list(path, e.to_string()))
 }
 
-/// The whole file or nothing, whatever comes between.
+/// Writes the whole file or nothing.
 pub fn write_results<T: Serialize>(path: &Path, results: &T) -> Result<(), FlowError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|e| FlowError::io(folder, e))?;
@@ -34,7 +34,7 @@ pub fn write_results<T: Serialize>(path: &Path, results: &T) -> Result<(), FlowE
     fs::rename(&new, path).map_err(|e| FlowError::io(path, e))
 }
 
-/// Makes a folder that has nothing in it, of earlier runs neither.
+/// Makes an empty folder, without files of earlier runs.
 pub fn emptied(folder: &Path) -> Result<(), FlowError> {
     if folder.is_dir() {
         fs::remove_dir_all(folder).map_err(|e| FlowError::io(folder, e))?;

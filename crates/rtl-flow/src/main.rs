@@ -1,4 +1,4 @@
-//! The command. Exit status 1: something was found, or a tool could not be run.
+//! The command. Exit status 1: a finding, or a tool that could not run.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use rtl_flow::{Flow, Outcome, coverage, docs, formal, fpga, gate, lint, rails, synth};
 
-/// What is done to the RTL outside its simulation
+/// Works on the RTL outside its simulation
 #[derive(Parser)]
 struct Args {
     /// The list of units
     #[arg(long, global = true, default_value = "rtl/units.toml")]
     units: PathBuf,
-    /// Where the tools' programs are, if not on PATH
+    /// The folder of the tools' programs, if not on PATH
     #[arg(long, global = true, default_value = ".tools/venv/bin")]
     bin: PathBuf,
     #[command(subcommand)]

@@ -1,4 +1,4 @@
-//! What the lists of units say to this tool: `metadata` of a set, and of a list.
+//! The metadata for this tool in the lists of units: of a set, and of a list.
 //!
 //! ```toml
 //! [[unit.set]]
@@ -31,7 +31,7 @@ use verilated_build as build;
 
 use crate::FlowError;
 
-/// Of one set.
+/// The metadata of one set.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Set {
@@ -40,7 +40,7 @@ pub struct Set {
     pub rtl_only: Option<String>,
 }
 
-/// Area and speed to reach on an ECP5-85F of speed grade 6.
+/// Targets of area and speed on an ECP5-85F of speed grade 6.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
@@ -74,7 +74,7 @@ fn yes() -> bool {
 }
 
 impl Target {
-    /// These clocks, each with the beginning of its ports' names: `in_` for `in_clk_i` where nothing is said.
+    /// These clocks, each with the prefix of its ports' names; by default `in_` for `in_clk_i`.
     pub fn clocks(&self, clocks: &[String]) -> Vec<(String, String)> {
         let prefix = |clock: &String| {
             let own = || clock.strip_suffix("clk_i").unwrap_or(clock).to_owned();
@@ -84,21 +84,21 @@ impl Target {
     }
 }
 
-/// Of a whole list.
+/// The metadata of a whole list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct List {
     /// The list's file.
     #[serde(skip)]
     pub path: PathBuf,
-    /// By module, sets of parameters.
+    /// Sets of parameters, by module.
     #[serde(default)]
     pub illegal: BTreeMap<String, Vec<BTreeMap<String, i64>>>,
     #[serde(default)]
     pub coverage: Vec<Exception>,
 }
 
-/// Lines of a file whose branches need not all be taken.
+/// Lines of a file with branches that no test need take.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exception {
@@ -107,7 +107,7 @@ pub struct Exception {
     pub why: String,
 }
 
-/// What a set says.
+/// The metadata of a set.
 pub fn of_set(unit: &build::Unit, set: &build::Set) -> Result<Set, FlowError> {
     let fail = |message| FlowError::list(&unit.list, format!("set `{}`: {message}", unit.struct_name(set)));
     let read: Set = read(&set.metadata).map_err(fail)?;
@@ -118,13 +118,13 @@ pub fn of_set(unit: &build::Unit, set: &build::Set) -> Result<Set, FlowError> {
     }
 }
 
-/// What a list says.
+/// The metadata of a list.
 pub fn of_list(list: &build::List) -> Result<List, FlowError> {
     let fail = |message| FlowError::list(&list.path, message);
     let mut read: List = read(&list.metadata).map_err(fail)?;
     read.path.clone_from(&list.path);
     match read.coverage.iter().find(|e| e.why.trim().is_empty()) {
-        Some(e) => Err(fail(format!("say why lines of {} need not be taken", e.file))),
+        Some(e) => Err(fail(format!("say why no test need take these lines of {}", e.file))),
         None => Ok(read),
     }
 }

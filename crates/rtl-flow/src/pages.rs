@@ -1,11 +1,11 @@
-//! Parts of pages that are written from what they tell of.
+//! Generated parts of pages.
 
 use std::fs;
 use std::path::PathBuf;
 
 use crate::FlowError;
 
-/// What stands in a page between two lines that name it.
+/// The text between two lines of a page that name it.
 pub struct Part {
     pub page: PathBuf,
     /// Unique in its page.
@@ -14,7 +14,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// The page as it is and as it is to be; none where there is no such page.
+    /// The page as it is and as it must be; none without such a page.
     fn page(&self) -> Result<Option<(String, String)>, FlowError> {
         if !self.page.is_file() {
             return Ok(None);
@@ -26,14 +26,14 @@ impl Part {
             .split_once(&begin)
             .and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));
         let (before, after) = around.ok_or_else(|| {
-            let message = format!("the lines between which a table stands are missing:\n{begin}{end}");
+            let message = format!("the two lines around a generated table are missing:\n{begin}{end}");
             FlowError::list(&self.page, message)
         })?;
         let new = format!("{before}{begin}\n{}\n\n{end}{after}", self.text);
         Ok(Some((old, new)))
     }
 
-    /// Puts it into its page; whether that has changed.
+    /// Writes the text into its page; returns whether that has changed.
     pub fn write(&self) -> Result<bool, FlowError> {
         let Some((old, new)) = self.page()? else {
             return Ok(false);
@@ -44,7 +44,7 @@ impl Part {
         Ok(new != old)
     }
 
-    /// Fails if it is not in its page as it is to be.
+    /// Fails if its page is stale.
     pub fn check(&self) -> Result<(), FlowError> {
         match self.page()? {
             Some((old, new)) if old != new => Err(FlowError::Stale {
@@ -67,7 +67,7 @@ pub fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [St
     lines.join("\n")
 }
 
-/// What a source file says of itself at its head, in one sentence.
+/// The first sentence at the head of a source file.
 pub fn purpose(source: &str) -> String {
     let comment = source.lines().map_while(|line| line.strip_prefix("// "));
     let text = comment.collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! Several tools at a time.
+//! Runs several tools at a time.
 
 use std::sync::Mutex;
 use std::thread;

@@ -1,8 +1,8 @@
-//! What is done beside `make test`, the rails: runs them, keeps what came of each in one file, and names those of which
-//! that no longer holds.
+//! The rails: the checks beside `make test`. Runs them, keeps the result of each in one file, and names the outdated
+//! results.
 //!
-//! A result is of a commit: what is not committed of a rail's inputs has it refused. Whether it still holds is a question
-//! of content, so neither a shallow clone nor a rebase matters.
+//! A result belongs to a commit: a rail with uncommitted inputs is refused. The content of the inputs decides whether a
+//! result is still valid, so neither a shallow clone nor a rebase matters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,28 +19,28 @@ use serde::{Deserialize, Serialize};
 use crate::cargo::passed_in;
 use crate::{FlowError, Outcome, kept, lists, tools, yosys};
 
-/// Run what is not part of `make test`, each to its end, and keep what came of it
+/// Run the checks that are not part of `make test`, each to its end, and keep their results
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only this rail; may be given several times
+    /// Only this rail; repeatable
     #[arg(long, value_name = "NAME")]
     rail: Vec<String>,
-    /// Only those that were never run, failed, or have other inputs now, with as many seeds as are missing: after an
-    /// interruption, the rest
+    /// Only those that were never run, failed, or have changed inputs, with as many seeds as are missing: the rest
+    /// after an interruption
     #[arg(long)]
     stale: bool,
-    /// With how many fresh seeds the rails that take seeds are run; they add to those that the same inputs had before
+    /// Number of fresh seeds for the rails that take seeds; they add to the seeds that passed on the same inputs
     #[arg(long, value_name = "COUNT")]
     seeds: Option<usize>,
-    /// Run nothing, but name the rails that must be run, and why
+    /// Run nothing; name the rails that must be run, with the reason
     #[arg(long)]
     check: bool,
-    /// The list of rails; the results are beside it, in a file that ends with .json
+    /// The list of rails; the results stand beside it, in a file of the same name that ends with .json
     #[arg(long, default_value = "rails.toml")]
     rails: PathBuf,
 }
 
-/// The list. What a field means is told at its head.
+/// The list. The comment at its head explains the fields.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rails {
@@ -59,35 +59,35 @@ struct Rail {
     inputs: Vec<String>,
 }
 
-/// What came of a rail.
+/// The result of a rail.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Found {
     passed: bool,
-    /// One line of what it printed: of what failed first, else the last.
+    /// One line of its output: the first failure, else the last line.
     said: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     seeds: Vec<u64>,
-    /// Those of them that failed.
+    /// The seeds that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     failed: Vec<u64>,
     seconds: u64,
     commit: String,
-    /// The commit's.
+    /// The date of the commit.
     date: String,
-    /// What tells whether it still holds: a digest of the inputs and of the command.
+    /// The validity key: a digest of the inputs and of the command.
     inputs: String,
 }
 
 type Results = BTreeMap<String, Found>;
 
-/// Why a rail must be run.
+/// Reasons to run a rail.
 enum Stale {
     Never,
     Failed(Found),
-    /// With so many seeds too few.
+    /// Number of missing seeds.
     Seeds(Found, usize),
-    /// The files that differ, as far as the commit is known here.
+    /// The changed files, as far as the commit is known here.
     Changed(Found, Vec<String>),
 }
 
@@ -119,7 +119,7 @@ pub fn run(args: &Args) -> Outcome {
     let unknown = |name: &&String| !list.rails.iter().any(|rail| rail.name == **name);
     if let Some(name) = args.rail.iter().find(unknown) {
         let names: Vec<&str> = list.rails.iter().map(|rail| rail.name.as_str()).collect();
-        let message = format!("no rail is called `{name}`; there are: {}", names.join(", "));
+        let message = format!("no rail is called `{name}`; known: {}", names.join(", "));
         return Err(FlowError::list(&args.rails, message).into());
     }
     let book = Book {
@@ -146,10 +146,10 @@ struct Book<'a> {
 }
 
 impl Book<'_> {
-    /// A line for each rail that must be run.
+    /// Prints a line for each rail that must be run.
     fn check(&self, chosen: &[&Rail]) -> Outcome {
         if let Err(error) = git(["rev-parse", "--git-dir"]) {
-            return Ok(format!("rtl-flow rails: which ones must be run is not known: {error}"));
+            return Ok(format!("rtl-flow rails: the outdated rails are not known: {error}"));
         }
         let mut count = 0;
         for rail in chosen {
@@ -159,9 +159,9 @@ impl Book<'_> {
             }
         }
         Ok(match count {
-            0 => format!("rtl-flow rails: {} have passed over what is here", chosen.len()),
+            0 => format!("rtl-flow rails: {} have passed on these inputs", chosen.len()),
             _ => format!(
-                "rtl-flow rails: {count} of {} must be run before a change is done (`make rails ARGS=--stale`)",
+                "rtl-flow rails: {count} of {} must be run before a change is complete (`make rails ARGS=--stale`)",
                 chosen.len()
             ),
         })
@@ -188,7 +188,7 @@ impl Book<'_> {
         }
     }
 
-    /// Runs it as often as it has seeds; each result is kept at once.
+    /// Runs it once per seed; keeps each result at once.
     fn run_one(&self, rail: &Rail, seeds: usize) -> Result<(), FlowError> {
         let seeds = match rail.seeds {
             0 => vec![None],
@@ -202,7 +202,7 @@ impl Book<'_> {
                 return Err(self.fail(
                     rail,
                     format!(
-                        "a result is of a commit, and these are not committed: {}",
+                        "a result belongs to a commit, and these are not committed: {}",
                         files.join(", ")
                     ),
                 ));
@@ -213,7 +213,7 @@ impl Book<'_> {
             if self.digest(rail)? != inputs {
                 return Err(self.fail(
                     rail,
-                    "its inputs changed while it ran: what came of it is not kept".into(),
+                    "its inputs changed while it ran: the result is not kept".into(),
                 ));
             }
             let mut results: Results = lists::read_results(&self.results)?;
@@ -242,7 +242,7 @@ impl Book<'_> {
             lists::write_results(&self.results, &results)?;
             if !run.passed {
                 let (command, log) = (rail.command(seed), rail.log(seed));
-                let text = format!("{}\n`{command}` repeats it, {} has all of it", run.said, log.display());
+                let text = format!("{}\n`{command}` repeats it, {} has the whole output", run.said, log.display());
                 failures.push(text);
             }
         }
@@ -252,7 +252,7 @@ impl Book<'_> {
         }
     }
 
-    /// Why it must be run, if it must.
+    /// The reason to run it, if there is one.
     fn stale(&self, rail: &Rail) -> Result<Option<Stale>, FlowError> {
         let mut results: Results = lists::read_results(&self.results)?;
         let Some(found) = results.remove(&rail.name) else {
@@ -275,23 +275,23 @@ impl Book<'_> {
         self.list.inputs.iter().chain(&rail.inputs).map(String::as_str)
     }
 
-    /// What git says of the rail's inputs, line by line.
+    /// Git's output for the rail's inputs, line by line.
     fn git(&self, what: &[&str], rail: &Rail) -> Result<Vec<String>, FlowError> {
         let said = git(what.iter().copied().chain(["--"]).chain(self.patterns(rail)))?;
         Ok(said.lines().map(str::to_owned).collect())
     }
 
-    /// Of the command, and of the names and contents of its inputs as they are here.
+    /// A digest of the command, and of the names and contents of its inputs here.
     fn digest(&self, rail: &Rail) -> Result<String, FlowError> {
         const FILES: [&str; 4] = ["ls-files", "--cached", "--others", "--exclude-standard"];
         for pattern in self.patterns(rail).filter(|pattern| !pattern.starts_with(":!")) {
             if git(FILES.into_iter().chain(["--", pattern]))?.is_empty() {
-                return Err(self.fail(rail, format!("no file is of its inputs `{pattern}`")));
+                return Err(self.fail(rail, format!("no file matches its input `{pattern}`")));
             }
         }
         let mut parts = vec![rail.run.clone().into_bytes()];
         let files: BTreeSet<String> = self.git(&FILES, rail)?.into_iter().collect();
-        // A tracked one that was deleted is not there.
+        // A deleted tracked file is absent.
         for file in files.into_iter().filter(|file| Path::new(file).is_file()) {
             let content = fs::read(&file).map_err(|e| FlowError::io(Path::new(&file), e))?;
             parts.extend([file.into_bytes(), content]);
@@ -312,7 +312,7 @@ struct Run {
 }
 
 impl Rail {
-    /// Where all that a run prints is.
+    /// The log of a run.
     fn log(&self, seed: Option<u64>) -> PathBuf {
         let seed = seed.map_or(String::new(), |seed| format!("-{seed}"));
         Path::new(yosys::FOLDER).join(format!("rails/{}{seed}.log", self.name))
@@ -324,7 +324,7 @@ impl Rail {
         format!("{seed}{}", self.run)
     }
 
-    /// Runs it to its end. Meanwhile a terminal shows since when, and the last line that it printed.
+    /// Runs it to its end. Meanwhile a terminal shows the time since its start and its last line.
     fn perform(&self, seed: Option<u64>) -> Result<Run, FlowError> {
         let path = self.log(seed);
         let broken = |e| FlowError::io(&path, e);
@@ -334,7 +334,7 @@ impl Rail {
         let log = File::create(&path).map_err(broken)?;
         let started = Instant::now();
         println!(
-            "rail {}: {} (prints into {})",
+            "rail {}: {} (log: {})",
             self.name,
             self.command(seed),
             path.display()
@@ -370,12 +370,12 @@ impl Rail {
     }
 }
 
-/// The last line that is one.
+/// The last line with text.
 fn last(text: &str) -> &str {
     text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("")
 }
 
-/// What a run said in one line: what failed first; or how many tests passed; or its last line.
+/// A run in one line: its first failure; or the number of passed tests; or its last line.
 fn summary(text: &str, passed: bool) -> String {
     let fails = |line: &&str| line.contains("FAILED") || line.starts_with("rtl-flow: ") || line.starts_with("error");
     let first = text.lines().find(fails).filter(|_| !passed);
@@ -386,7 +386,7 @@ fn summary(text: &str, passed: bool) -> String {
     line.to_owned()
 }
 
-/// A seed of 48 bits, which is the same number in every reader of JSON.
+/// A seed of 48 bits, which is the same number in every JSON reader.
 fn fresh_seed() -> Result<u64, FlowError> {
     let source = Path::new("/dev/urandom");
     let mut bytes = [0; 8];
@@ -396,13 +396,13 @@ fn fresh_seed() -> Result<u64, FlowError> {
 }
 
 impl Found {
-    /// The commit that it is of, for a reader.
+    /// The commit of the result, for a reader.
     fn of(&self) -> String {
         format!("{} of {}", &self.commit[..self.commit.len().min(8)], self.date)
     }
 }
 
-/// What git says.
+/// The output of git.
 fn git<'a>(args: impl IntoIterator<Item = &'a str>) -> Result<String, FlowError> {
     let output = tools::output(Command::new("git").args(["-c", "core.quotePath=false"]).args(args))?;
     tools::clean("git", "this folder", &output)?;

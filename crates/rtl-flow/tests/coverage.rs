@@ -1,4 +1,4 @@
-//! `rtl-flow coverage` names a branch that no test takes, and an exception that none needs.
+//! `rtl-flow coverage` names a branch that no test takes, and an unnecessary exception.
 
 mod package;
 

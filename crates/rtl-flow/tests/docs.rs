@@ -1,4 +1,4 @@
-//! `rtl-flow docs` names a page that is not what RTL, proofs and lists say, and mends it.
+//! `rtl-flow docs` names a page that differs from RTL, proofs and lists, and rewrites it.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ cover = 5
 sets = [{ W = 2, Depth = 3 }, { W = 1, Depth = 3 }]
 ";
 
-/// What `rtl-flow docs` says in a folder.
+/// The output of `rtl-flow docs` in a folder.
 fn docs(folder: &Path, more: &[&str]) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_rtl-flow"))
         .arg("docs")
@@ -85,7 +85,7 @@ fn a_stale_table_is_named_and_written() {
     fs::write(folder.path().join("docs/gate.md"), "# A page\n").unwrap();
     let (passed, said) = docs(folder.path(), &[]);
     assert!(
-        !passed && said.contains("docs/gate.md: the lines between which a table stands"),
+        !passed && said.contains("docs/gate.md: the two lines around a generated table"),
         "{said}"
     );
 }

@@ -48,7 +48,7 @@ fails = [\"decimal\"]
 ";
 const UNITS: &str = "library = [\"rtl\"]\n[[unit]]\nname = \"block\"\ngroup = \"bench\"\nclocks = [\"clk_i\"]\n";
 
-/// What the part says of the four files with `line` changed wherever it stands.
+/// The output for the four files, with every occurrence of `line` changed.
 fn formal(line: &str, twin: &str, more: &[&str]) -> Output {
     // Not in the system's temporary folder, which YoWASP shadows with its own.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -79,7 +79,7 @@ fn formal(line: &str, twin: &str, more: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What is said of a failure.
+/// The output of a failure.
 fn refused(line: &str, twin: &str, more: &[&str]) -> String {
     let output = formal(line, twin, more);
     assert_eq!(

@@ -1,5 +1,5 @@
-//! `rtl-flow gate` runs tests on netlists. A netlist of a sound source passes; one of a broken source fails, though the
-//! RTL beside it is sound.
+//! `rtl-flow gate` runs tests on netlists. The netlist of a good source passes; the netlist of a broken source fails,
+//! although the RTL beside it is good.
 
 mod package;
 

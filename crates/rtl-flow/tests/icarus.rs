@@ -30,7 +30,7 @@ fn has_icarus() -> bool {
     found
 }
 
-/// Compiles a module into `out`: what the compiler says, but for its warnings.
+/// Compiles a module into `out`; returns the compiler's output without its warnings.
 fn compile(module: &str, file: &Path, params: &[String], out: &Path) -> String {
     let mut command = Command::new("iverilog");
     command.args(["-g2012", "-Y", ".sv", "-s", module]).arg("-o").arg(out);

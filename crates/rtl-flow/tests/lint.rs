@@ -1,4 +1,4 @@
-//! Each tool of the lint finds what it is there for, in a module that is otherwise clean.
+//! Each tool of the lint finds its kind of error, in a module that is otherwise clean.
 
 use std::env;
 use std::fs;
@@ -19,7 +19,7 @@ module block (
 endmodule
 ";
 
-/// A slice of an array of structs is another one for Yosys than for Verilator.
+/// A slice of an array of structs, which Yosys and Verilator treat differently.
 const SLICE: &str = "// A slice.
 module block (
     input logic clk_i,
@@ -84,7 +84,7 @@ fn lint(source: &str, proof: &str, units: &str) -> Output {
         .unwrap()
 }
 
-/// What the lint says of the clean module with one line changed.
+/// The lint's output for the clean module with one line changed.
 fn finding(line: &str, twin: &str) -> String {
     assert!(CLEAN.contains(line));
     let output = lint(&CLEAN.replace(line, twin), PROOF, UNITS);
@@ -107,7 +107,7 @@ fn verilator_names_file_and_line() {
     );
 }
 
-/// A bit that is not used, and a width: both are found unless the unit allows them.
+/// An unused bit and a wrong width: both are found unless the unit allows them.
 #[test]
 fn a_warning_that_a_unit_allows_is_none() {
     let source = CLEAN.replace("data_q <= data_i", "data_q <= data_i[2:0]");

@@ -1,5 +1,5 @@
-//! An illegal parameter stops elaboration with a message that names it: every such check of `rtl/`, by a value that it is
-//! there for. Most values follow from the comment of the parameter; the lists of units have the others.
+//! An illegal parameter stops elaboration with a message that names it. This tests every such check of `rtl/` by a
+//! value that it must refuse. Most values follow from the comment of the parameter; the lists of units have the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -19,13 +19,13 @@ fn workspace() -> PathBuf {
         .unwrap()
 }
 
-/// The messages of a source file: modules that are not there.
+/// The messages of a source file, which are names of missing modules.
 fn messages(text: &str) -> Vec<String> {
     let line = |line: &str| Some(line.trim().strip_suffix(" u_bad ();")?.to_owned());
     text.lines().filter_map(line).collect()
 }
 
-/// Values that the comment of a parameter excludes, as far as it does so in numbers.
+/// The values that the comment of a parameter excludes by numbers.
 fn outside(limit: &str) -> Vec<i64> {
     let words: Vec<&str> = limit
         .split([' ', ',', ';', ':'])
@@ -76,7 +76,7 @@ fn what_a_comment_excludes() {
     assert_eq!(found, expected);
 }
 
-/// What Verilator says of a module with these parameters.
+/// Verilator's output for a module with these parameters.
 fn elaborate(flow: &Flow, module: &Path, params: &Params) -> (bool, String) {
     let set = |name| env::var_os(name);
     let tools = Toolchain::find_in(
@@ -98,7 +98,7 @@ fn elaborate(flow: &Flow, module: &Path, params: &Params) -> (bool, String) {
     (output.status.success(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// The illegal values that the lists of units have, by module.
+/// The illegal values in the lists of units, by module.
 fn listed(flow: &Flow) -> BTreeMap<&str, Vec<Params>> {
     let mut listed: BTreeMap<&str, Vec<Params>> = BTreeMap::new();
     for (module, sets) in flow.lists.iter().flat_map(|list| &list.illegal) {
@@ -110,8 +110,8 @@ fn listed(flow: &Flow) -> BTreeMap<&str, Vec<Params>> {
     listed
 }
 
-/// What is wrong with the checks of a module, with these listed values. A value that a comment excludes may be refused by
-/// a block inside the module; a listed value is there for a check of the module's own.
+/// The errors in the checks of a module, with these listed values. A block inside the module may refuse a value that a
+/// comment excludes; a listed value must meet a check of the module's own.
 fn wrong(flow: &Flow, path: &Path, listed: &[Params]) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
     let excluded = limits(&text)
@@ -136,15 +136,15 @@ fn wrong(flow: &Flow, path: &Path, listed: &[Params]) -> Vec<String> {
     };
     for params in &excluded {
         if !refused(params, false) {
-            wrong.push(format!("{params:?} is accepted, which a comment excludes"));
+            wrong.push(format!("{params:?} is accepted, although a comment excludes it"));
         }
     }
     for params in listed {
         if !refused(params, true) {
-            wrong.push(format!("{params:?} is accepted, which a list says is illegal"));
+            wrong.push(format!("{params:?} is accepted, although a list calls it illegal"));
         }
         if excluded.contains(params) {
-            wrong.push(format!("{params:?} is listed, which a comment excludes already"));
+            wrong.push(format!("{params:?} is listed, although a comment excludes it already"));
         }
     }
     if !excluded.is_empty() || !listed.is_empty() {

@@ -1,4 +1,4 @@
-//! `rtl-flow rails` in a git repository of two rails: what it keeps of a run, and when it says that a rail must be run.
+//! `rtl-flow rails` in a git repository of two rails: the results that it keeps, and the rails that it calls outdated.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -72,14 +72,14 @@ impl Repository {
         rails(self.0.path(), args)
     }
 
-    /// What must be run, after one that ends well as it always does.
+    /// The output of `--check`, which always succeeds.
     fn check(&self) -> String {
         let (passed, said) = self.rails(&["--check"]);
         assert!(passed, "{said}");
         said
     }
 
-    /// Of the file of results, this field of this rail.
+    /// This field of this rail in the file of results.
     fn kept(&self, rail: &str, field: &str) -> serde_json::Value {
         let text = fs::read_to_string(self.path("rails.json")).unwrap();
         let all: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -87,7 +87,7 @@ impl Repository {
     }
 }
 
-/// Whether it ended well, and what it said.
+/// Whether the command succeeded, and its output.
 fn rails(folder: &Path, args: &[&str]) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_rtl-flow"))
         .arg("rails")
@@ -99,7 +99,7 @@ fn rails(folder: &Path, args: &[&str]) -> (bool, String) {
     (output.status.success(), said.concat())
 }
 
-/// One in which both have passed.
+/// A repository in which both rails have passed.
 fn passed() -> Repository {
     let new = Repository::new();
     let (passed, said) = new.rails(&[]);
@@ -108,7 +108,7 @@ fn passed() -> Repository {
     new
 }
 
-const ALL_WELL: &str = "rtl-flow rails: 2 have passed over what is here\n";
+const ALL_WELL: &str = "rtl-flow rails: 2 have passed on these inputs\n";
 
 #[test]
 fn each_result_is_kept_with_what_it_is_of() {
@@ -160,7 +160,7 @@ fn seeds_that_are_missing_are_made_up_for() {
 #[test]
 fn a_rail_with_another_input_is_named_and_no_other() {
     let new = passed();
-    // Neither a page, nor the results, nor what is no input of any.
+    // Neither a page, nor the results, nor a file that is an input of no rail.
     new.write("tools/why.md", "Why not.\n");
     new.write("src/c.txt", "\n");
     assert_eq!(new.check(), ALL_WELL);
@@ -176,7 +176,7 @@ fn a_rail_with_another_input_is_named_and_no_other() {
     let (passed, said) = new.rails(&["--stale"]);
     assert!(passed && !said.contains("first"), "{said}");
     assert_eq!(new.check(), ALL_WELL);
-    // What all have, a file that is gone, another command.
+    // A common input, a deleted file, another command.
     new.write("tools/lock", "2\n");
     assert!(new.check().contains("2 of 2"));
     new.git(&["checkout", "-q", "tools/lock"]);
@@ -200,17 +200,17 @@ fn a_clone_without_history_knows_what_holds() {
     fs::write(clone.join("src/a.txt"), "13 proofs hold\n").unwrap();
     let (_, said) = rails(&clone, &["--check"]);
     assert!(said.contains("rail first: changed since "), "{said}");
-    // And what is no repository only that it does not know.
+    // Without a repository, the rails only report that they do not know.
     fs::remove_dir_all(clone.join(".git")).unwrap();
     let (passed, said) = rails(&clone, &["--check"]);
-    assert!(passed && said.contains("is not known"), "{said}");
+    assert!(passed && said.contains("are not known"), "{said}");
 }
 
 #[test]
 fn a_failure_is_kept_and_the_others_are_run() {
     let new = passed();
     new.write("src/a.txt", "1 proof FAILED\n12 proofs\n");
-    // Of three seeds the second fails.
+    // The second of three seeds fails.
     new.write(
         "src/b/run",
         "if [ $(cat seeds | wc -l) -eq 4 ]; then echo place FAILED; exit 1; fi\n",
@@ -239,10 +239,10 @@ fn what_is_not_of_a_commit_is_refused() {
     new.write("src/a.txt", "13 proofs hold\n");
     let (passed, said) = new.rails(&[]);
     assert!(!passed && said.contains("these are not committed: src/a.txt"), "{said}");
-    // The other has no such input.
+    // The other rail lacks this input.
     assert_eq!(new.kept("second", "seeds").as_array().unwrap().len(), 4);
     assert_eq!(new.kept("first", "said"), "12 proofs hold");
-    // Nor is it of one if it was not while it ran.
+    // A result is also refused if an input changed during the run.
     new.git(&["checkout", "-q", "src/a.txt"]);
     new.write("src/b/run", "date > src/b/date\n");
     new.commit();
@@ -257,17 +257,17 @@ fn a_pattern_of_no_file_and_a_name_of_no_rail_are_errors() {
     new.write("rails.toml", &RAILS.replace("src/b/\"", "src/d/\""));
     let (passed, said) = new.rails(&["--check"]);
     assert!(
-        !passed && said.contains("rail `second`: no file is of its inputs `src/d/`"),
+        !passed && said.contains("rail `second`: no file matches its input `src/d/`"),
         "{said}"
     );
     let (passed, said) = new.rails(&["--rail", "third"]);
     assert!(
-        !passed && said.contains("no rail is called `third`; there are: first, second"),
+        !passed && said.contains("no rail is called `third`; known: first, second"),
         "{said}"
     );
 }
 
-/// The list of this workspace: no pattern of it is stale.
+/// The list of this workspace: every pattern matches a file.
 #[test]
 fn every_pattern_here_is_of_a_file() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -275,7 +275,7 @@ fn every_pattern_here_is_of_a_file() {
     assert!(passed && said.contains("rtl-flow rails: "), "{said}");
 }
 
-/// Source files of this package, below `src`, that a module is made of: its own, and those of each module that it uses.
+/// Source files of this package, below `src`, of a module: its own, and those of each module that it uses.
 fn made_of(module: &str) -> BTreeSet<String> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let files = |module: &str| -> Vec<String> {
@@ -283,7 +283,7 @@ fn made_of(module: &str) -> BTreeSet<String> {
         let of_folder = of_folder.map(|entry| format!("{module}/{}", entry.unwrap().file_name().display()));
         of_folder.chain([format!("{module}.rs")]).collect()
     };
-    // What the root of the package hands on.
+    // Re-exports of the package's root.
     let home = |name: &str| {
         match name {
             "Entry" | "Flow" => Some("entries"),
@@ -316,7 +316,7 @@ fn made_of(module: &str) -> BTreeSet<String> {
     found
 }
 
-/// What a rail runs is among its inputs.
+/// The sources that a rail runs are among its inputs.
 #[test]
 fn each_rail_has_its_own_tool_among_its_inputs() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

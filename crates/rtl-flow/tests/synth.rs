@@ -1,4 +1,4 @@
-//! `rtl-flow synth` refuses what must not land: each case is a sound block with one line changed.
+//! `rtl-flow synth` refuses a loss: each case is a good block with one line changed.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ endmodule
 const UNITS: &str =
     "library = [\"rtl\"]\n[[unit]]\nname = \"block\"\ngroup = \"bench\"\nclocks = [\"clk_i\"]\n[[unit.set]]
 name = \"Block\"\n";
-/// More than the block could ever reach, for one thing; less than it is, for another.
+/// A speed above the block's reach; and an area below its own.
 const TARGET: &str = "[unit.set.metadata.synth]\nfmax = { least = 9999 }\nlut_eq = { most = 100, aim = 1 }\n";
 
 /// A folder with the list of units and the block.
@@ -55,7 +55,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-/// What is said of the block with one line changed, after the sound one has landed.
+/// The output for the block with one line changed, after the good one is recorded.
 fn refused(line: &str, twin: &str) -> String {
     let folder = folder();
     let landed = synth(&folder, &["--quick", "--record"]);
@@ -75,14 +75,14 @@ fn a_sound_block_lands_and_passes_and_a_missed_target_is_no_error() {
     let output = synth(&folder, &[]);
     let table = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    // One XOR a bit and the reset in the flip-flop itself.
+    // One XOR per bit, and the reset in the flip-flop itself.
     let figures: serde_json::Value =
         serde_json::from_slice(&fs::read(folder.path().join("figures.json")).unwrap()).unwrap();
     assert_eq!(figures["Block"]["lut_eq"], 16);
     assert_eq!(figures["Block"]["ff"], 16);
     assert_eq!(figures["Block"]["fmax"]["clk_i"].as_array().unwrap().len(), 3);
     assert!(table.contains("MISSED: under 9999 MHz"), "{table}");
-    // The slowest path of a missed target is told.
+    // The slowest path of a missed target is reported.
     assert!(table.contains("Block clk_i:") && table.contains("routing"), "{table}");
     let recorded = fs::read_to_string(folder.path().join("synth.json")).unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What can go wrong in a build, in words for the person who runs it.
+//! Errors of a build, in words for the user.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -7,24 +7,33 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
-        "Verilator was not found by VERILATOR_ROOT, in .tools/ of the checkout, or on PATH: run `make tools` there once to install it, or set VERILATOR_ROOT"
+        "Verilator was not found by VERILATOR_ROOT, in .tools/ of the checkout, or on PATH: run `make tools` there \
+         once to install it, or set VERILATOR_ROOT"
     )]
     ToolMissing,
-    #[error("Verilator {found} in {} is too old: {wanted} or newer is needed; run `make tools` once to install it", path.display())]
+    #[error(
+        "Verilator {found} in {} is too old: {wanted} or newer is needed; run `make tools` once to install it",
+        path.display()
+    )]
     ToolTooOld {
         found: String,
         wanted: String,
         path: PathBuf,
     },
     #[error(
-        "the runtime in `verilated` is of the Verilator in {}, and VERILATOR_ROOT names the one in {}: set it for both builds, or for neither",
+        "the runtime in `verilated` is of the Verilator in {}, and VERILATOR_ROOT names the one in {}: \
+         set it for both builds, or for neither",
         runtime.display(), root.display()
     )]
     ToolDiffers { runtime: PathBuf, root: PathBuf },
-    #[error("the version of the Verilator in {} cannot be told: run `make tools` once to install one that can", path.display())]
+    #[error(
+        "the version of the Verilator in {} is unknown: run `make tools` once to install a known one",
+        path.display()
+    )]
     ToolUnknown { path: PathBuf },
     #[error(
-        "libclang was not found by LIBCLANG_PATH, beside Verilator, in .tools/ of the checkout, or on the system: run `make tools` once to install it"
+        "libclang was not found by LIBCLANG_PATH, beside Verilator, in .tools/ of the checkout, or on the system: \
+         run `make tools` once to install it"
     )]
     NoLibclang,
     #[error("{}: {message}", path.display())]
@@ -39,7 +48,7 @@ pub enum Error {
     Io { path: PathBuf, source: io::Error },
 }
 
-/// How warnings are let pass, where there are some.
+/// The way to let warnings pass, if there are some.
 fn mend(log: &str) -> String {
     let warnings = log
         .lines()

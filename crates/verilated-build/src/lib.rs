@@ -1,11 +1,11 @@
-//! From `build.rs`: runs Verilator over a list of units, compiles them, and gives one typed Rust struct for each.
+//! For `build.rs`: runs Verilator over a list of units, compiles the models, and writes one typed Rust struct for each.
 //!
 //! ```text
 //! verilated_build::Builder::from_toml("rtl/units.toml").groups(&["machine"]).build();
 //! ```
 //!
 //! and, in the crate: `include!(concat!(env!("OUT_DIR"), "/units.rs"));`. The list's format is described in [`Units`].
-//! Exactly what changed is built again: each unit keeps the hashes of the files Verilator itself says it read.
+//! Only changed units are built again: each unit keeps the hashes of the files that Verilator reports as read.
 //! Models lie in `target/<profile>/verilated`, so that all cargo commands share them.
 
 mod compiler;
@@ -59,27 +59,28 @@ impl Builder {
         self
     }
 
-    /// The units that have sets in these groups have their traits in this module of another package, which builds those groups.
+    /// The units with sets in these groups have their traits in this module of another package, which builds those
+    /// groups.
     pub fn beside(mut self, module: &str, groups: &[&str]) -> Self {
         self.beside = Some((module.into(), groups.iter().map(|g| g.to_string()).collect()));
         self
     }
 
-    /// A folder of netlists. Where it has a file `<struct>.v`, that is verilated instead of the set's files: a module of the same name and
-    /// ports, without parameters; defines and library folders stay. Twins have no netlists.
+    /// A folder of netlists. If it has a file `<struct>.v`, that file replaces the set's files: a module of the same
+    /// name and ports, without parameters. Defines and library folders stay. Twins have no netlists.
     pub fn netlists(mut self, folder: impl Into<PathBuf>) -> Self {
         self.netlists = Some(folder.into());
         self
     }
 
-    /// Counts which branches of the models are taken, but those of twins; see [`COVERAGE`].
+    /// Counts the taken branches of the models, except in twins; see [`COVERAGE`].
     pub fn coverage(mut self) -> Self {
         self.coverage = true;
         self
     }
 
-    /// Builds, or ends the build script with the error as cargo shows it. `VERILATED_NETLISTS` names a folder as [`Self::netlists`] does,
-    /// and with [`COVERAGE`] set it is as after [`Self::coverage`].
+    /// Builds, or ends the build script with the error in cargo's format. `VERILATED_NETLISTS` names a folder as
+    /// [`Self::netlists`] does; with [`COVERAGE`] set, the build counts as after [`Self::coverage`].
     pub fn build(mut self) {
         println!("cargo::rerun-if-changed=build.rs");
         println!("cargo::rerun-if-env-changed=VERILATED_NETLISTS");
@@ -100,7 +101,7 @@ impl Builder {
 
     /// Builds into `out`: the static library, `units.rs` and `units.json`.
     pub fn try_build(&self, out: &Path) -> Result<Built, Error> {
-        // Named before anything can fail, so that the next run after a mended error is not skipped.
+        // Named before anything can fail, so that the run after a corrected error is not skipped.
         for path in self.netlists.iter().chain([&self.toml]) {
             println!("cargo::rerun-if-changed={}", path.display());
         }
@@ -115,7 +116,7 @@ impl Builder {
         let models = store(out).map_or(out.into(), |store| store.join(&package));
         let mut jobs = model::jobs(&units, self.groups.as_deref(), &package, &models, false)?;
         if self.coverage {
-            // Their points name files by their whole paths: the same package elsewhere has others.
+            // Coverage points name files by their absolute paths: the same package elsewhere has others.
             let here = env::current_dir().map_err(|e| Error::io(Path::new("."), e))?;
             let models = models.join(format!("{:016x}", stamp::hash(here.as_os_str().as_encoded_bytes())));
             let counted = model::jobs(&units, self.groups.as_deref(), &package, &models, true)?;
@@ -172,16 +173,16 @@ impl Builder {
     }
 }
 
-/// What a build did.
+/// The result of a build.
 #[derive(Debug)]
 pub struct Built {
     /// Every file Verilator read.
     pub inputs: Vec<PathBuf>,
-    /// The structs whose model was made again in this run.
+    /// The structs with a new model in this run.
     pub rebuilt: Vec<String>,
 }
 
-/// As many at a time as cargo allows; the results are in the order of the jobs.
+/// Runs as many jobs at a time as cargo allows; the results are in the order of the jobs.
 fn run(
     jobs: &[model::Job],
     units: &Units,
@@ -236,7 +237,7 @@ pub fn bind(tools: &Toolchain, header: &Path, allow: &str, file: &str) -> Result
     bindings.write_to_file(&path).map_err(|e| Error::io(&path, e))
 }
 
-/// Ends the build script with the error as cargo shows it.
+/// Ends the build script with the error in cargo's format.
 pub fn stop(error: &Error) -> ! {
     for line in error.to_string().lines() {
         println!("cargo::error={line}");
@@ -244,8 +245,8 @@ pub fn stop(error: &Error) -> ! {
     std::process::exit(1)
 }
 
-/// Where models are kept: beside cargo's `build` folder, since cargo gives one package several `OUT_DIR`s (`cargo clippy`, `cargo test` and
-/// `cargo run` differ), which may share what is the same. `None` outside of cargo.
+/// The folder of the models, beside cargo's `build` folder. Cargo gives one package several `OUT_DIR`s (for `cargo
+/// clippy`, `cargo test` and `cargo run`), which may share equal models. `None` outside of cargo.
 fn store(out: &Path) -> Option<PathBuf> {
     let build = out.ancestors().find(|folder| folder.ends_with("build"));
     build.map(|build| build.with_file_name("verilated"))
@@ -255,7 +256,7 @@ fn out_dir() -> PathBuf {
     PathBuf::from(env::var_os("OUT_DIR").expect("cargo gives build scripts OUT_DIR"))
 }
 
-/// Leaves a file that is already right alone, so that its time does not make cargo compile again.
+/// Leaves an unchanged file alone, so that its time does not make cargo compile again.
 fn write_if_changed(path: &Path, text: &str) -> Result<(), Error> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The ports of a model, read from the header Verilator writes for it.
+//! The ports of a model, from the header that Verilator writes for it.
 
 /// One port, as Verilator stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]

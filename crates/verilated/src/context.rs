@@ -1,4 +1,4 @@
-//! Time and chance, shared by the instances of one simulation.
+//! Time and randomness, shared by the instances of one simulation.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char};
@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::{Failure, ffi};
 
-/// Time and chance, shared by the instances of one simulation. Clones are the same context.
+/// Time and randomness, shared by the instances of one simulation. Clones are the same context.
 #[derive(Clone)]
 pub struct Context(Rc<Inner>);
 
@@ -16,7 +16,7 @@ struct Inner {
     status: NonNull<ffi::rt_status>,
     time: Cell<u64>,
     finished: Cell<bool>,
-    /// The state of the chance that junk is made of; 0: there is no junk.
+    /// The state of the junk generator; 0: there is no junk.
     chance: Cell<u64>,
 }
 
@@ -28,7 +28,7 @@ impl Drop for Inner {
 }
 
 impl Context {
-    /// Everything not reset starts as zero.
+    /// Every register without reset starts as zero.
     pub fn new() -> Self {
         Self::make(1, 0)
     }
@@ -100,7 +100,7 @@ impl Context {
         state.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// Whether an instance has come to `$finish`.
+    /// Whether an instance has reached `$finish`.
     pub fn finished(&self) -> bool {
         self.0.finished.get()
     }
@@ -119,7 +119,7 @@ impl Context {
         unsafe { ffi::rt_random_restore(state.as_ptr()) }
     }
 
-    /// What stopped the RTL in the call just done. `$finish` is not a failure, but noted.
+    /// The stop of the RTL in the last call. `$finish` is no failure, but noted.
     #[cold]
     pub(crate) fn take_failure(&self, instance: &str) -> Result<(), Failure> {
         // SAFETY: the status lives as long as this thread, which `Rc` cannot leave. The hooks leave both texts

@@ -1,4 +1,4 @@
-//! What every verilated instance has: its model, its context, and how a stop of the model reaches Rust.
+//! The common part of every verilated instance: its model, its context, and the way from a stop of the model to Rust.
 
 use std::cell::OnceCell;
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -19,7 +19,7 @@ pub struct PortInfo {
     pub output: bool,
     /// Bits.
     pub width: usize,
-    /// Where the model keeps it, in bytes from its root.
+    /// Its place in the model, in bytes from the root.
     pub offset: usize,
     pub bytes: usize,
 }
@@ -33,7 +33,7 @@ pub struct UnitInfo {
     pub root: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
     pub free: unsafe extern "C" fn(*mut c_void),
     pub eval: unsafe extern "C" fn(*mut c_void),
-    /// `None`: it has no code for waves.
+    /// `None`: the unit has no code for waves.
     pub trace: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, c_int)>,
     pub save: Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
     pub restore: Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>,
@@ -64,7 +64,7 @@ pub(crate) struct Owner {
     pub(crate) unit: &'static UnitInfo,
     pub(crate) context: Context,
     pub(crate) name: String,
-    /// For [`Verilated::junk`], once that is asked for.
+    /// For [`Verilated::junk`], once it is called.
     streams: OnceCell<Vec<Stream>>,
 }
 
@@ -136,7 +136,7 @@ impl Core {
         }
     }
 
-    /// Panics when the RTL stopped in the `eval` just done.
+    /// Panics if the RTL stopped in the last `eval`.
     #[inline(always)]
     pub fn check(&self) {
         if let Err(failure) = self.outcome() {
@@ -144,7 +144,7 @@ impl Core {
         }
     }
 
-    /// Whether the RTL stopped in the `eval` just done. `$finish` is not a failure: it is noted in the context.
+    /// The stop of the RTL in the last `eval`. `$finish` is no failure: the context notes it.
     #[inline(always)]
     pub(crate) fn outcome(&self) -> Result<(), Failure> {
         // SAFETY: the status lives as long as this thread, which `Core` cannot leave.
@@ -184,7 +184,7 @@ impl Checkpoint {
     }
 }
 
-/// What code over any unit can do with an instance.
+/// Operations on an instance of any unit.
 pub trait Verilated {
     fn core(&self) -> &Core;
 
@@ -342,7 +342,7 @@ impl<U: Unit> Snapshot<U> {
         self.changed(later).next().is_none()
     }
 
-    /// The outputs that are others later, each as `name 0x5, then 0x6`, in one line; empty if there are none.
+    /// The outputs that differ later, each as `name 0x5, then 0x6`; empty without differences.
     pub fn changes(&self, later: &Snapshot<U>) -> String {
         let hex = |bytes: &[u8]| {
             let digits: String = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect();

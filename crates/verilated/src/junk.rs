@@ -1,8 +1,8 @@
-//! Junk on inputs that mean nothing for now: a unit that looks at them all the same is found out.
+//! Junk on inputs without meaning: it exposes a unit that reads them.
 
 use crate::{PortInfo, UnitInfo};
 
-/// A stream into a unit: the port that says when its words count, and those that carry them.
+/// A stream into a unit: its valid port, and the ports with its words.
 pub(crate) struct Stream {
     valid: &'static PortInfo,
     words: Vec<&'static PortInfo>,
@@ -28,13 +28,13 @@ pub(crate) fn streams(unit: &UnitInfo) -> Vec<Stream> {
     valids().map(stream).collect()
 }
 
-/// What the names of a stream's ports begin with.
+/// The prefix of the names of a stream's ports.
 fn prefix(valid: &str) -> Option<&str> {
     let stem = valid.strip_suffix("_i").unwrap_or(valid);
     stem.strip_suffix("valid").filter(|prefix| !prefix.is_empty())
 }
 
-/// Whether a port is a handshake's, `a_valid_i` or `s_axi_awready`, or a reset: `rst_i`, `io_rst_i`.
+/// Whether a port belongs to a handshake, `a_valid_i` or `s_axi_awready`, or is a reset: `rst_i`, `io_rst_i`.
 fn is_control(name: &str) -> bool {
     let stem = name.strip_suffix("_i").unwrap_or(name);
     stem.ends_with("valid") || stem.ends_with("ready") || stem.split('_').next_back() == Some("rst")

@@ -24,7 +24,7 @@ pub use wave::{Format, Wave};
 /// The version of the Verilator whose runtime this is.
 pub const VERILATOR: &str = env!("VERILATOR");
 
-/// Stops the compiler where models were made by another Verilator: the structs that `verilated-build` writes ask.
+/// Stops the compiler if another Verilator made the models: the structs of `verilated-build` call it.
 ///
 /// ```
 /// const _: () = verilated::made_by(verilated::VERILATOR);

@@ -9,7 +9,7 @@ pub trait Word: Copy {
     fn bits(&self, lo: usize, width: usize) -> u64;
     /// Replaces bits `lo..lo + width`.
     fn set_bits(&mut self, lo: usize, width: usize, value: u64);
-    /// Whether nothing is set from bit `width` on.
+    /// Whether all bits from `width` on are zero.
     fn fits(&self, width: usize) -> bool;
 }
 
@@ -81,10 +81,10 @@ pub trait Port {
     /// Bits.
     fn width(&self) -> usize;
 
-    /// Bits `lo..lo + width`, `width` at most 64: one element of a packed array. Panics when they are not all there.
+    /// Bits `lo..lo + width`, `width` at most 64: one element of a packed array. Panics if the port lacks some of them.
     fn get_bits(&self, lo: usize, width: usize) -> u64;
 
-    /// The value of a port of at most 64 bits. Panics when it has more.
+    /// The value of a port of at most 64 bits. Panics for a wider port.
     #[inline(always)]
     fn get(&self) -> u64 {
         self.get_bits(0, self.width())
@@ -103,12 +103,12 @@ pub trait Port {
     }
 }
 
-/// An input of any width. What is set takes effect at the next `eval`.
+/// An input of any width. A new value takes effect at the next `eval`.
 pub trait Input: Port {
-    /// Sets bits `lo..lo + width` only. Panics when they are not all there, or the value is wider.
+    /// Sets only bits `lo..lo + width`. Panics if the port lacks some of them, or the value is wider.
     fn set_bits(&self, lo: usize, width: usize, value: u64);
 
-    /// Sets a port of at most 64 bits. Panics when it has more, or the value is wider.
+    /// Sets a port of at most 64 bits. Panics for a wider port or value.
     #[inline(always)]
     fn set(&self, value: u64) {
         self.set_bits(0, self.width(), value);
@@ -144,14 +144,14 @@ impl<T: Word, const W: usize> In<T, W> {
         unsafe { *self.0.get() = value }
     }
 
-    /// What it was set to.
+    /// The last set value.
     #[inline(always)]
     pub fn get(&self) -> T {
         // SAFETY: as in `set`.
         unsafe { *self.0.get() }
     }
 
-    /// Sets bits `lo..lo + width` only: one element of a packed array. Panics when the port lacks them, or the value is
+    /// Sets only bits `lo..lo + width`: one element of a packed array. Panics if the port lacks them, or the value is
     /// wider.
     #[inline(always)]
     pub fn set_bits(&self, lo: usize, width: usize, value: u64) {

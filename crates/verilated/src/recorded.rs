@@ -1,4 +1,4 @@
-//! A wave of the last cycles before a failure, at the price of a checkpoint now and then.
+//! A wave of the last cycles before a failure, at the price of periodic checkpoints.
 
 use std::cell::RefCell;
 use std::ops::Deref;
@@ -18,7 +18,7 @@ pub struct Recorded<T: Unit> {
     log: RefCell<Vec<Stretch>>,
 }
 
-/// What was done from one checkpoint to the next.
+/// The evaluations from one checkpoint to the next.
 struct Stretch {
     start: Checkpoint,
     random: [u8; 16],
@@ -42,7 +42,7 @@ impl<T: Unit> Recorded<T> {
         recorded
     }
 
-    /// As the instance's own.
+    /// Like the instance's own.
     pub fn eval(&self) {
         {
             let mut log = self.log.borrow_mut();
@@ -63,7 +63,7 @@ impl<T: Unit> Recorded<T> {
         }
     }
 
-    /// As the instance's own, always as two evaluations.
+    /// Like the instance's own, always as two evaluations.
     pub fn rise(&self, clocks: u64) {
         Verilated::rise(self, clocks);
     }
@@ -83,7 +83,7 @@ impl<T: Unit> Recorded<T> {
         });
     }
 
-    /// Does the recorded evaluations again with a wave open. Errors: the file, or the RTL stopping the replay early.
+    /// Repeats the recorded evaluations with a wave open. Errors: the file, or the RTL stopping the replay early.
     fn replay(&self) -> Result<(), Box<dyn std::error::Error>> {
         let log = self.log.borrow();
         let first = log.first().expect("there is one from the start");

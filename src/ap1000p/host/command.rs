@@ -20,7 +20,7 @@ pub enum CommandError {
     TooLong { words: u32 },
     #[error("address {addr} is not a multiple of 4 bytes")]
     Unaligned { addr: Addr },
-    #[error("a flag cannot be at address 0: to the hardware that is none")]
+    #[error("a flag cannot be at address 0, which the hardware takes for no flag")]
     FlagAtZero,
     #[error("a flag at {addr} cannot be waited for: the cell's memory ends at {end:#x}")]
     Outside { addr: Addr, end: u32 },
@@ -29,7 +29,7 @@ pub enum CommandError {
     #[error("a gap of {words} words: {} to {} are possible", -(1 << 23), (1 << 23) - 1)]
     Gap { words: i32 },
     #[error(
-        "there are not so many communication registers from {register} on, only {}",
+        "too many communication registers from {register} on: a cell has {}",
         creg::WORDS
     )]
     NoRegister { register: u8 },

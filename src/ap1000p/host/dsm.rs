@@ -46,11 +46,11 @@ pub struct Shared {
 pub enum DsmError {
     #[error("cell {} is not in the torus: it has {cells} cells, numbered from 0", cell.0)]
     NoCell { cell: NodeId, cells: usize },
-    #[error("{addr} is not shared: of each cell 32 MB are, from 0")]
+    #[error("{addr} is not shared: each cell shares its first 32 MB")]
     NotShared { addr: Addr },
     #[error("{bytes} bytes: the processor loads and stores 1, 2, 4 and 8")]
     Size { bytes: u8 },
-    #[error("{addr} is not a multiple of the {bytes} bytes that are accessed")]
+    #[error("{addr} is not a multiple of the {bytes} bytes of the access")]
     Unaligned { addr: Addr, bytes: u8 },
     #[error("a load of {bytes} bytes at {} of cell {} ended with an exception", at.addr, at.cell.0)]
     Exception { at: Shared, bytes: u8 },
@@ -58,7 +58,7 @@ pub enum DsmError {
         "a local cache at {addr}: it is a multiple of 2 MB, and 2 MB of user memory, of which there are {user_end} bytes"
     )]
     Cache { addr: Addr, user_end: u32 },
-    #[error("pages from {start:#x} to {end:#x}: multiples of 4 KB of the 32 MB that are shared")]
+    #[error("pages from {start:#x} to {end:#x}: both must be multiples of 4 KB in the shared 32 MB")]
     Pages { start: u32, end: u32 },
     #[error(transparent)]
     Command(#[from] CommandError),

@@ -36,7 +36,7 @@ const COPY: u32 = PAGE_DIRECT_MASK | PAGE_SYSTEM_MASK | MADE_GET_REPLY;
 
 /// What the hardware told the system of a cell and the system could not mend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{node} was told at {at}: {kind}")]
+#[error("{node} reported at {at}: {kind}")]
 pub struct Fault {
     pub at: Picos,
     pub node: NodeId,
@@ -56,12 +56,12 @@ pub enum FaultKind {
         addr: u32,
     },
     /// A message was sent to a context that has no ring buffer; it was given up.
-    #[error("a message of {slots} slots for context {context}, which has no ring buffer, was given up")]
+    #[error("a message of {slots} slots was given up: context {context} has no ring buffer")]
     NoRing { context: u32, slots: u32 },
     /// A message found its ring buffer full, and the system's memory for such, too; it was given up.
     #[error(
-        "a message of {slots} slots for context {context}, whose ring buffer is full, was given up: the system has no memory left for what is in it; receive \
-         sooner, or set overflow_bytes higher"
+        "a message of {slots} slots for context {context} was given up: its ring buffer is full, and so is the system's \
+         memory for overflow; receive sooner, or set overflow_bytes higher"
     )]
     RingFull { context: u32, slots: u32 },
     /// A store or a command was refused (cause: `REFUSED_…`).

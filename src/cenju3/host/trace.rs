@@ -37,7 +37,7 @@ pub struct Stamp {
 
 /// An error interrupt's cause, as the kernel of `node` read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{node} was told at {at}: {kind}")]
+#[error("{node} reported at {at}: {kind}")]
 pub struct Fault {
     pub at: Picos,
     pub node: NodeId,

@@ -373,7 +373,7 @@ fn a_refusal_is_reported_and_not_hidden_by_who_waits_for_it<B: Backend + 'static
     sim.spawn(HERE, async move |pe| pe.send_unchecked(Priority::Normal, header).await);
     let text = sim.run(BOUND).unwrap_err().to_string();
     for part in [
-        "PE 0 was told at ",
+        "PE 0 reported at ",
         "the Sender refused a parcel of queue 1: longer than 128 KB",
         "program of PE 1 waits for something new in its memory",
     ] {

@@ -22,10 +22,10 @@ use smt::{Answer, Break, Problem, Question, compile, leaf};
 /// Prove properties of the RTL
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only the proofs whose name fits
+    /// Only the proofs with a matching name
     #[arg(long, value_name = "REGEX")]
     proof: Option<Regex>,
-    /// Only the quick sets of each proof
+    /// Only the quick parameter sets of each proof
     #[arg(long)]
     quick: bool,
     /// Instead, show that each property fails on a broken line
@@ -34,7 +34,7 @@ pub struct Args {
     /// The folder of the proofs
     #[arg(long, default_value = "formal")]
     proofs: PathBuf,
-    /// How many solvers run at a time; default: one a core
+    /// Number of solvers at a time; default: one per core
     #[arg(long)]
     jobs: Option<usize>,
 }
@@ -93,7 +93,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     Ok(format!("rtl-flow formal: {} {what}", rows.len()))
 }
 
-/// What is proved, for docs/formal.md.
+/// The table of proofs, for docs/formal.md.
 pub fn part(proofs: &Path) -> Result<Part, FlowError> {
     let mut rows = Vec::new();
     for proof in &Proofs::read(proofs)?.proofs {
@@ -117,7 +117,7 @@ pub fn part(proofs: &Path) -> Result<Part, FlowError> {
     })
 }
 
-/// What `f` says of each proof, and of each part of it; how far it is is shown.
+/// Calls `f` for each proof, and for each of its parts; shows the progress.
 fn each<'a, P: IntoIterator<Item: Send>, R: Send>(
     jobs: usize,
     chosen: impl Iterator<Item = &'a Proof>,
@@ -178,7 +178,7 @@ fn prove(flow: &Flow, list: &Proofs, proof: &Proof, set: usize) -> Result<Vec<Ro
     Ok(rows)
 }
 
-/// A twin's row passes if one of the assertions it should break holds.
+/// A twin's row fails if one of the assertions that it should break holds.
 fn break_one(flow: &Flow, list: &Proofs, proof: &Proof, broken: &Broken) -> Result<Row, FlowError> {
     let entry = list.entry(flow, proof, broken.set)?;
     let change = Break {
@@ -234,8 +234,8 @@ fn none_missing(flow: &Flow, list: &Proofs, proof: &Proof) -> Result<(), FlowErr
     judge(proof, text)
 }
 
-/// Every twin is still one of its file, and every assertion that the list names is still in the sources: what is seen
-/// without a solver.
+/// Checks without a solver that every twin still belongs to its file, and that the sources have every assertion that
+/// the list names.
 fn none_stale(flow: &Flow, list: &Proofs, proof: &Proof) -> Result<(), FlowError> {
     let mut twins = Vec::new();
     for set in 0..proof.sets.len() {
@@ -276,7 +276,7 @@ fn judge(proof: &Proof, found: Vec<String>) -> Result<(), FlowError> {
     })
 }
 
-/// What failed, each once.
+/// The failed assertions, each once.
 fn leaves(answer: &Answer) -> Vec<&str> {
     let names: BTreeSet<&str> = answer.names.iter().map(|name| leaf(name)).collect();
     names.into_iter().collect()
@@ -295,7 +295,7 @@ fn failure(row: &Row) -> FlowError {
         what: format!("{proof} {parameters}"),
         text: match trace {
             Some(trace) if engine == "k-induction" && trace.ends_with("step.vcd") => format!(
-                "{result} can fail after {depth} steps in which all held, though perhaps from a state that is never reached: {}",
+                "{result} can fail after {depth} steps in which all held, though perhaps from an unreachable state: {}",
                 trace.display()
             ),
             Some(trace) => format!("{engine}, {depth} steps: {result}: {}", trace.display()),

@@ -1,4 +1,4 @@
-//! What is proved, as written in the files `proofs.toml` of the folders of `formal/`.
+//! The proofs, as written in the files `proofs.toml` of the folders of `formal/`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -69,7 +69,7 @@ pub struct Proof {
     pub sets: Vec<BTreeMap<String, i64>>,
     #[serde(default, rename = "twin")]
     pub twins: Vec<Broken>,
-    /// The list that it stands in.
+    /// The list that contains it.
     #[serde(skip)]
     list: PathBuf,
 }
@@ -79,11 +79,11 @@ pub struct Proof {
 pub enum Mode {
     /// k-induction: for ever.
     Induction,
-    /// Nothing within the depth.
+    /// No failure within the depth.
     Bounded,
 }
 
-/// One line of the RTL broken, and the assertions that must fail of it.
+/// One broken line of the RTL, and the assertions that must then fail.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Broken {
@@ -98,7 +98,7 @@ pub struct Broken {
 }
 
 impl Proofs {
-    /// Those of all folders of a folder, by their names.
+    /// The proofs of all folders of a folder, by their names.
     pub fn read(root: &Path) -> Result<Self, FlowError> {
         let mut proofs = Vec::new();
         for path in folders(root)?.iter().map(|folder| folder.join("proofs.toml")) {
@@ -123,8 +123,8 @@ impl Proofs {
     pub fn entry(&self, flow: &Flow, proof: &Proof, set: usize) -> Result<Entry, FlowError> {
         let unit = proof.unit.as_ref().unwrap_or(&proof.name);
         let of = flow.entries()?.into_iter().find(|entry| entry.unit == *unit);
-        let of = of.ok_or_else(|| proof.fail(format!("is of `{unit}`, which the list of units does not have")))?;
-        // Models first: what they define is not looked for in the library.
+        let of = of.ok_or_else(|| proof.fail(format!("names unit `{unit}`, which the list of units lacks")))?;
+        // Models first: the library is not searched for their modules.
         let mut files = Vec::new();
         for model in &proof.models {
             let end = format!("model/{model}.sv");
@@ -132,7 +132,7 @@ impl Proofs {
             files.push(found.ok_or_else(|| proof.fail(format!("needs {end}")))?.clone());
         }
         files.push(proof.file());
-        // All modules that some proofs share.
+        // All modules that proofs share.
         let is_shared = |path: &&PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             !name.starts_with("prove_") && path.parent().is_some_and(|folder| !folder.ends_with("model"))
@@ -180,7 +180,7 @@ impl Proof {
 }
 
 impl Broken {
-    /// The twin in full.
+    /// The complete twin.
     pub fn twin(&self, flow: &Flow, proof: &Proof) -> Result<Twin, FlowError> {
         let listed = flow.units.twins.iter().find(|twin| twin.name == self.name);
         match (&self.file, &self.line, &self.broken, listed) {
@@ -198,7 +198,7 @@ impl Broken {
                 })
             }
             _ => Err(proof.fail(format!(
-                "has a twin `{}`: either it is one of the list of units and has only `fails`, or it has `line` and \
+                "has a twin `{}`: a twin of the list of units has only `fails`; any other has `line` and \
                  `broken`",
                 self.name
             ))),
@@ -215,7 +215,7 @@ fn folders(root: &Path) -> Result<Vec<PathBuf>, FlowError> {
     Ok(folders)
 }
 
-/// Every source file of the proofs in the folders of a folder: proofs, modules that they share, and models.
+/// Every source file of the proofs in the folders of a folder: proofs, shared modules, and models.
 pub fn sources(root: &Path) -> Result<Vec<PathBuf>, FlowError> {
     let mut files = Vec::new();
     for folder in folders(root)? {

@@ -1,4 +1,4 @@
-//! One design as an SMT problem, and the questions that are put to the solver.
+//! One design as an SMT problem, and the questions for the solver.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use verilated_build::Twin;
 use super::proofs::Mode;
 use crate::{Entry, Flow, FlowError, kept, tools, yosys};
 
-/// A design that is ready to be asked about.
+/// A design that is ready for questions.
 pub struct Problem<'a> {
     flow: &'a Flow,
     folder: PathBuf,
     top: String,
-    /// What the solver reads.
+    /// The solver's input.
     text: String,
     /// Names of the assertions with their path in the design.
     pub assertions: Vec<String>,
@@ -25,18 +25,18 @@ pub struct Problem<'a> {
 /// A question.
 #[derive(Clone, Copy, Debug)]
 pub enum Question {
-    /// Can an assertion fail within so many steps?
+    /// Can an assertion fail within this many steps?
     Base(u32),
-    /// Can one fail that held for so many steps before?
+    /// Can an assertion fail that held for this many steps before?
     Step(u32),
-    /// Are all cover goals reached within so many steps?
+    /// Are all cover goals reached within this many steps?
     Cover(u32),
-    /// Which assertions fail within so many steps?
+    /// Which assertions fail within this many steps?
     All(u32),
 }
 
 impl Question {
-    /// Of the files about it.
+    /// Name of its files.
     fn name(self) -> &'static str {
         match self {
             Question::Base(_) => "base",
@@ -51,27 +51,27 @@ impl Question {
 #[derive(Serialize, Deserialize)]
 pub struct Answer {
     pub passed: bool,
-    /// The assertions that fail or the covers that are not reached.
+    /// The assertions that fail, or the covers that are not reached.
     pub names: Vec<String>,
     /// Waves of the failure.
     pub trace: Option<PathBuf>,
     pub seconds: f64,
 }
 
-/// What is changed in the design before it is asked about.
+/// Changes to the design before the question.
 pub struct Break<'a> {
     pub twin: Twin,
-    /// Only these assertions are looked at: the first failure of another would end the search.
+    /// Only these assertions count: the first failure of another would end the search.
     pub only: &'a [String],
 }
 
-/// Where in [`yosys::FOLDER`] the files of a design are, with a line of it broken or without.
+/// The place in [`yosys::FOLDER`] of a design's files, with or without a broken line.
 fn place(entry: &Entry, broken: Option<&Twin>) -> String {
     let twin = broken.map_or(String::new(), |twin| format!("-{}", twin.name.replace(' ', "-")));
     format!("formal/{}{twin}", entry.name)
 }
 
-/// The command that reads a design from all its files; of a broken one the line is broken now.
+/// The command that reads a design from all its files; for a twin it breaks the line now.
 fn read(
     flow: &Flow,
     entry: &Entry,
@@ -93,7 +93,8 @@ fn read(
         patch.write()?;
         *found = patch.copy;
     } else if !two_clocks {
-        // A twin goes without: the RTL's own assertions would come before the proof's. They must have the clock of the steps.
+        // A twin goes without the RTL's own assertions, because they would fail before the proof's. They must have the
+        // clock of the steps.
         script.extend(entry.defines.iter().map(|define| format!(" -D {define}")));
     }
     script += &format!(" --top {}", entry.top);
@@ -102,10 +103,10 @@ fn read(
     Ok(script)
 }
 
-/// Whether each of these twins of a proof is a design: its line is one of the file, and what stands there instead names
-/// nothing that is gone. Nothing is solved.
+/// Whether each of these twins of a proof is a design: its line is in the file, and the replacement names nothing that
+/// is gone. Nothing is solved.
 pub fn compile(flow: &Flow, proof: &str, two_clocks: bool, twins: &[(Entry, Vec<Twin>)]) -> Result<(), FlowError> {
-    // Which one it is says the path in Yosys's message.
+    // The path in Yosys's message names the twin.
     let mut script = format!("log -stdout == the broken twins of proof `{proof}`\n");
     for (entry, twins) in twins {
         let files = flow.needs(entry)?;
@@ -140,10 +141,10 @@ impl<'a> Problem<'a> {
         }
         script += "memory_nordff\n";
         if two_clocks {
-            // Memories too have the clock gate; and no gate may be left, since the solver knows one clock only.
+            // Memories have the clock gate, too; no gate may remain, because the solver knows only one clock.
             script += "memory_map\nformalff -declockgate\nopt_clean\nselect -assert-none t:$dlatch\n";
         }
-        // The clock, whose edges are the steps, is low before each: what opens a clock gate.
+        // The clock's edges are the steps. It is low before each step, which opens a clock gate.
         script += "async2sync\nformalff -clk2ff -hierarchy -assume\nopt_clean\ndffunmap\n";
         let smt2 = folder.join("problem.smt2");
         script += &format!("write_smt2 -wires {}\n", smt2.display());
@@ -166,7 +167,7 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// An answer stays until the design, the question or the solver is another.
+    /// An answer stays valid until the design, the question or the solver changes.
     pub fn ask(&self, question: Question) -> Result<Answer, FlowError> {
         let path = self.folder.join(format!("{}.json", question.name()));
         kept::or_make(&path, &kept::key(&[&format!("{question:?}"), &self.text]), || {
@@ -180,7 +181,7 @@ impl<'a> Problem<'a> {
             Question::Base(_) => &["--presat"],
             Question::Step(_) => &["-i"],
             Question::Cover(_) => &["-c"],
-            // A failure is a trace that keeps every assumption: there is no need to ask whether one does.
+            // A failure is a trace that keeps every assumption, so no further question is needed.
             Question::All(_) => &["--keep-going"],
         };
         let (Question::Base(steps) | Question::Step(steps) | Question::Cover(steps) | Question::All(steps)) = question;
@@ -215,7 +216,7 @@ impl<'a> Problem<'a> {
         let passed = match status {
             Some("PASSED") if output.status.success() => true,
             Some("FAILED") if !names.is_empty() => false,
-            // Neither proved nor refuted, such as assumptions that contradict each other.
+            // Neither proved nor refuted, for example with contradictory assumptions.
             _ => {
                 tools::clean("yosys-smtbmc", self.folder.display().to_string(), &output)?;
                 return Err(FlowError::Finding {
@@ -233,7 +234,7 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// Base case and step of an induction, or the base case alone; the first that fails.
+    /// Base case and step of an induction, or the base case alone; the first failure is returned.
     pub fn prove(&self, mode: Mode, depth: u32) -> Result<Answer, FlowError> {
         match mode {
             Mode::Bounded => self.ask(Question::Base(depth)),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::wrapper;
 use crate::{Entry, Flow, FlowError, kept, tools, yosys};
 
-/// What is wished of place and route: more than any block reaches, so that it does its best.
+/// The target of place and route: above the reach of any block, so that it does its best.
 const WISH_MHZ: &str = "250";
 
 /// A port of the synthesised module.
@@ -20,10 +20,10 @@ pub struct Port {
     pub output: bool,
 }
 
-/// What synthesis made of a design.
+/// The result of synthesis.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Netlist {
-    /// How many cells there are of each type.
+    /// The number of cells of each type.
     pub cells: BTreeMap<String, u64>,
     pub ports: Vec<Port>,
 }
@@ -48,7 +48,7 @@ pub struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// `fresh`: nothing that was kept from earlier runs counts.
+    /// `fresh`: ignores the results of earlier runs.
     pub fn new(flow: &'a Flow, entry: &'a Entry, fresh: bool) -> Result<Self, FlowError> {
         let folder = Path::new(yosys::FOLDER).join("synth").join(&entry.name);
         if fresh && folder.is_dir() {
@@ -111,8 +111,8 @@ impl<'a> Work<'a> {
         let text = wrapper::verilog("dut", &netlist.ports, clocks);
         let (at, top) = (self.folder.display(), wrapper::TOP);
         let script = format!(
-            "log -stdout == {} in its harness\nread_rtlil {at}/flat.il\nread_verilog {at}/scan.v\nhierarchy -check -top {top}\n\
-             synth_ecp5 -top {top} -json {at}/scan.json\n",
+            "log -stdout == {} in its harness\nread_rtlil {at}/flat.il\nread_verilog {at}/scan.v\n\
+             hierarchy -check -top {top}\nsynth_ecp5 -top {top} -json {at}/scan.json\n",
             self.entry
         );
         kept::or_make(
@@ -126,7 +126,7 @@ impl<'a> Work<'a> {
         )
     }
 
-    /// Places and routes what [`Self::wrap`] made.
+    /// Places and routes the result of [`Self::wrap`].
     pub fn route(&self, seed: u32) -> Result<Route, FlowError> {
         let scan = fs::read_to_string(self.folder.join("scan.v")).map_err(|e| FlowError::io(&self.folder, e))?;
         let key = kept::key(&[&self.key, &scan, WISH_MHZ, &seed.to_string()]);
@@ -171,7 +171,7 @@ fn netlist(text: &str) -> Result<Netlist, String> {
         #[serde(rename = "type")]
         kind: String,
     }
-    let json: Json = serde_json::from_str(text).map_err(|e| format!("its netlist cannot be read: {e}"))?;
+    let json: Json = serde_json::from_str(text).map_err(|e| format!("cannot read its netlist: {e}"))?;
     let module = json.modules.get("dut").ok_or("its netlist has no module dut")?;
     let mut cells = BTreeMap::new();
     for cell in module.cells.values() {
@@ -217,9 +217,9 @@ struct Pin {
     cell: String,
 }
 
-/// What a report of nextpnr says of the harness's clocks.
+/// The harness's clocks in a report of nextpnr.
 fn route(text: &str, clocks: usize) -> Result<Route, String> {
-    let report: Report = serde_json::from_str(text).map_err(|e| format!("its report cannot be read: {e}"))?;
+    let report: Report = serde_json::from_str(text).map_err(|e| format!("cannot read its report: {e}"))?;
     let mut route = Route {
         fmax: Vec::new(),
         critical: Vec::new(),

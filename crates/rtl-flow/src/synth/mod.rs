@@ -1,4 +1,4 @@
-//! Area and speed of every design on one flow, against the figures to reach and against the table that landed last.
+//! Area and speed of every design on one flow, compared with the targets and with the last recorded table.
 
 mod measure;
 mod table;
@@ -16,36 +16,36 @@ use crate::{Entry, Flow, FlowError, Outcome, lists, pool};
 use measure::{Route, Work};
 use table::{Line, Row, Rows};
 
-/// Place and route depends on chance; the median of these is quoted.
+/// Place and route depends on chance; the result is the median of these seeds.
 const SEEDS: [u32; 3] = [1, 2, 3];
 
-/// Synthesise every design, place and route those with figures to reach
+/// Synthesise every design; place and route the designs with targets
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only the designs whose struct's name fits
+    /// Only the designs with a matching struct name
     #[arg(long, value_name = "REGEX")]
     unit: Option<Regex>,
-    /// Only the designs with figures to reach, and no place and route
+    /// Only the designs with targets, and no place and route
     #[arg(long)]
     quick: bool,
-    /// Write the figures to a file
+    /// Write the results to a file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Make these figures the ones that landed: synth.json beside the list of units, and the table in docs/synthesis.md
+    /// Record these results: synth.json beside the list of units, and the table in docs/synthesis.md
     #[arg(long)]
     record: bool,
-    /// Measure everything again, also what did not change
+    /// Measure everything again, including unchanged designs
     #[arg(long)]
     fresh: bool,
-    /// How many tools run at a time
+    /// Number of tools at a time
     #[arg(long, default_value_t = 2)]
     jobs: usize,
 }
 
-/// The page that shows the landed table.
+/// The page with the recorded table.
 const PAGE: &str = "docs/synthesis.md";
 
-/// The landed figures, beside the list of units.
+/// The recorded results, beside the list of units.
 const TABLE: &str = "synth.json";
 
 pub fn run(flow: &Flow, args: &Args) -> Outcome {
@@ -75,7 +75,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         lists::write_results(path, &rows)?;
     }
     if args.record && errors.is_empty() {
-        // What was synthesised only keeps the speed it had.
+        // A design that was only synthesised keeps its recorded speed.
         for (name, row) in &rows {
             let old = landed.remove(name);
             let mut row = row.clone();
@@ -109,7 +109,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     ))
 }
 
-/// The figures of all that could be measured, and what went wrong with the others.
+/// The results of all designs that could be measured, and the errors of the others.
 fn measure_all(flow: &Flow, args: &Args, chosen: &[&Entry]) -> (Rows, Vec<FlowError>) {
     let steps = |entry: &&Entry| routed(entry, args).map_or(1, |_| 2 + SEEDS.len() as u64);
     let bar = ProgressBar::new(chosen.iter().map(steps).sum());
@@ -168,13 +168,13 @@ fn measure_all(flow: &Flow, args: &Args, chosen: &[&Entry]) -> (Rows, Vec<FlowEr
     (rows, errors)
 }
 
-/// The figures to reach of a design that is placed and routed.
+/// The targets of a design that is placed and routed.
 fn routed<'a>(entry: &'a Entry, args: &Args) -> Option<&'a Target> {
     let target = entry.metadata.synth.as_ref();
     target.filter(|target| target.route && !args.quick)
 }
 
-/// What succeeded; what did not is added to the errors.
+/// The successes; adds the failures to the errors.
 fn good<T>(results: Vec<Result<T, FlowError>>, errors: &mut Vec<FlowError>) -> Vec<T> {
     let mut good = Vec::new();
     for result in results {
@@ -186,7 +186,7 @@ fn good<T>(results: Vec<Result<T, FlowError>>, errors: &mut Vec<FlowError>) -> V
     good
 }
 
-/// The table's lines: those with figures to reach first, else in the order of the list.
+/// The table's lines: designs with targets first, else in the order of the list.
 fn lines<'a>(entries: &'a [&Entry], rows: &'a Rows, landed: &'a Rows) -> Vec<Line<'a>> {
     let line = |entry: &&'a Entry| {
         let (name, row) = rows.get_key_value(&entry.name)?;
@@ -202,7 +202,7 @@ fn lines<'a>(entries: &'a [&Entry], rows: &'a Rows, landed: &'a Rows) -> Vec<Lin
     lines
 }
 
-/// The landed table, for its page.
+/// The recorded table, for its page.
 pub fn part(flow: &Flow) -> Result<Part, FlowError> {
     let designs = flow.designs()?;
     let landed: Rows = lists::read_results(&flow.units.path(TABLE))?;

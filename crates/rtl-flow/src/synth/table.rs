@@ -1,4 +1,4 @@
-//! The figures, how they stand to targets and to the last landed table, and how they are shown.
+//! The results, compared with targets and with the recorded table, and their display.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::measure::{Netlist, Route};
 use crate::metadata::{AtMost, Target};
 
-/// Worse than the landed table by more than this part is an error.
+/// A larger loss than this share of the recorded value is an error.
 const TOLERANCE: f64 = 0.10;
 
-/// The figures of one design.
+/// The results of one design.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The module and its parameters.
@@ -27,7 +27,8 @@ pub struct Row {
     /// MHz of each clock, by seed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fmax: BTreeMap<String, Vec<f64>>,
-    /// The slowest path of each clock in the run that gave the median: for a message, as its names change with any run.
+    /// The slowest path of each clock in the run of the median. It is for messages only, because its names change with
+    /// any run.
     #[serde(skip)]
     pub critical: BTreeMap<String, String>,
 }
@@ -63,7 +64,8 @@ impl Row {
         self.fmax.iter().map(|(clock, seeds)| (clock, median(seeds)))
     }
 
-    /// What is more than the tolerance worse than in the landed row. What either lacks is not compared.
+    /// The values that are more than the tolerance worse than the recorded ones; a value missing in either is not
+    /// compared.
     pub fn worse_than(&self, landed: &Row) -> Vec<String> {
         let areas = [
             ("LUT-eq", self.lut_eq, landed.lut_eq),
@@ -85,7 +87,7 @@ impl Row {
         worse
     }
 
-    /// The targets it does not reach, or how far it gets.
+    /// The missed targets, or the verdict on the reached ones.
     pub fn verdict(&self, target: &Target) -> String {
         let (mut missed, mut beside) = (Vec::new(), Vec::new());
         let areas = [("LUT-eq", self.lut_eq, target.lut_eq), ("FF", self.ff, target.ff)];
@@ -114,7 +116,7 @@ impl Row {
         if target.fmax.is_some() && !target.route {
             missed.push("not routed".into());
         }
-        // The quick form has no clock to speak of.
+        // The quick form has no clock speeds.
         let area = if target.fmax.is_some() && self.fmax.is_empty() {
             " in area"
         } else {
@@ -139,14 +141,14 @@ impl Row {
     }
 }
 
-/// Of an odd number of values.
+/// The median of an odd number of values.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// One line of the table: a row, its targets, and the row that landed last.
+/// One line of the table: a row, its targets, and the recorded row.
 pub struct Line<'a> {
     pub name: &'a str,
     pub row: &'a Row,

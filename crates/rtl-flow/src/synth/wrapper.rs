@@ -1,8 +1,8 @@
 //! A harness around a block that makes every path run from flip-flop to flip-flop over few pins.
 //!
-//! Each input bit is a stage of a shift register fed by one pin; each output bit is caught in a flip-flop, and these are folded into a
-//! rotating signature that leaves by one pin. A block's reset comes through two flip-flops of its own. So the paths of the harness
-//! itself have one LUT at most, and what limits the clock is the block.
+//! One pin feeds a shift register with a stage for each input bit. A flip-flop catches each output bit; these are
+//! folded into a rotating signature that leaves by one pin. A block's reset passes two flip-flops of its own. So the
+//! harness's own paths have at most one LUT, and the block limits the clock.
 
 use std::fmt::Write;
 
@@ -11,8 +11,8 @@ use super::measure::Port;
 /// The module of the harness; clock number `i` of `clocks` is its port `clk<i>`.
 pub const TOP: &str = "scan";
 
-/// Verilog that instantiates `dut`. `clocks`: clock ports, each with what the names of the ports in its domain begin with; a port
-/// that fits none is in the first domain.
+/// Verilog that instantiates `dut`. `clocks`: clock ports, each with the prefix of the port names in its domain; a port
+/// without a known prefix is in the first domain.
 pub fn verilog(dut: &str, ports: &[Port], clocks: &[(String, String)]) -> String {
     let domain = |name: &str| {
         let fits = |(_, prefix): &(String, String)| name.starts_with(prefix.as_str());
@@ -38,15 +38,16 @@ pub fn verilog(dut: &str, ports: &[Port], clocks: &[(String, String)]) -> String
             connections.push(format!(".{name}({bus}{index}[{from} +: {}])", port.width));
             *from += port.width;
         }
-        // Two bits at least, so that every part select below is sound.
+        // At least two bits, so that every part select below is valid.
         let (top_in, top_out) = (inputs.max(2) - 1, outputs.max(2) - 1);
         pins.push(format!(
             "input clk{index}, input scan_in{index}, output scan_out{index}"
         ));
         write!(
             body,
-            "  reg [1:0] reset{index};\n  (* keep *) reg [{top_in}:0] drive{index};\n  wire [{top_out}:0] show{index};\n  \
-             (* keep *) reg [{top_out}:0] caught{index};\n  reg [{top_out}:0] folded{index};\n  \
+            "  reg [1:0] reset{index};\n  (* keep *) reg [{top_in}:0] drive{index};\n  \
+              wire [{top_out}:0] show{index};\n  \
+              (* keep *) reg [{top_out}:0] caught{index};\n  reg [{top_out}:0] folded{index};\n  \
              always @(posedge clk{index}) begin\n    reset{index} <= {{reset{index}[0], reset}};\n    \
              drive{index} <= {{drive{index}[{}:0], scan_in{index}}};\n    caught{index} <= show{index};\n    \
              folded{index} <= caught{index} ^ {{folded{index}[{}:0], folded{index}[{top_out}]}};\n  end\n  \

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// `examples/your_rtl`, and in its folder `changed` a copy of its RTL in which a line is another.
+/// `examples/your_rtl`, and in its folder `changed` a copy of its RTL with another line.
 pub struct Package {
     folder: tempfile::TempDir,
     workspace: PathBuf,
@@ -56,13 +56,13 @@ impl Package {
         fs::write(path, text).unwrap();
     }
 
-    // Only one of the tests that share this module does.
+    // Only one of the tests that share this module uses it.
     #[allow(dead_code)]
     pub fn read(&self, file: &str) -> String {
         fs::read_to_string(self.folder.path().join(file)).unwrap()
     }
 
-    /// Runs `rtl-flow` over the units of this list: whether it found nothing, and what it said.
+    /// Runs `rtl-flow` over the units of this list; returns whether it found nothing, and its output.
     pub fn run(&self, part: &[&str], units: &str, more: &[&str]) -> (bool, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_rtl-flow"))
             .args(part)
@@ -71,7 +71,7 @@ impl Package {
             .args(more)
             .current_dir(self.folder.path())
             .env("CARGO_NET_OFFLINE", "true")
-            // What the package depends on is compiled once.
+            // The package's dependencies are compiled once.
             .env(
                 "CARGO_TARGET_DIR",
                 Path::new(env!("CARGO_TARGET_TMPDIR")).join("package"),

@@ -28,11 +28,11 @@ tools: .tools/stamp ## install the locked tools into .tools/ (the only step that
 .tools/stamp: tools/requirements.lock tools/install.sh Cargo.lock
 	@tools/wait.sh 'installing tools' tools/install.sh
 
-sim: .tools/stamp ## run the papers' experiments; reports, waves in out/ (MACHINE=name for one machine, ARGS=-v for tables)
+sim: .tools/stamp ## run the papers' experiments; reports and waves in out/ (MACHINE=name for one, ARGS=-v for tables)
 	@tools/wait.sh building env $(CARGO) build --package tsunagi
 	@$(CARGO) run --quiet -- repro $(MACHINE) --backend both --brief --waves --out $(OUT) $(ARGS)
 
-test: .tools/stamp $(if $(MACHINE),lint-rtl,lint) ## lint, proofs, units, whole paths, criteria (MACHINE=name for one machine)
+test: .tools/stamp $(if $(MACHINE),lint-rtl,lint) ## lint, proofs, units, whole paths, criteria (MACHINE=name for one)
 ifeq ($(MACHINE),)
 	$(CARGO) run --quiet --package rtl-flow -- synth --quick
 	$(CARGO) run --quiet --package rtl-flow -- formal --quick
@@ -67,7 +67,7 @@ format: .tools/stamp ## format all sources
 	cargo fmt --all
 	$(CARGO) run --quiet --package rtl-flow -- lint --fix
 
-gate: .tools/stamp ## run the testbenches on netlists: generic gates, then ECP5 cells (ARGS='--unit REGEX' for some units)
+gate: .tools/stamp ## run the testbenches on netlists of generic gates and ECP5 cells (ARGS='--unit REGEX' for some)
 	$(CARGO) run --quiet --package rtl-flow -- gate $(ARGS)
 
 coverage: .tools/stamp ## list the RTL branches that no testbench takes (ARGS='--lcov FILE' for viewers)
@@ -82,7 +82,7 @@ soak: .tools/stamp ## run the tests that depend on the seed under SEEDS=10 seeds
 axi-peer: .tools/stamp ## drive the AXI tops with an independent AXI, cocotbext-axi (ARGS='--seed N' repeats a run)
 	.tools/venv/bin/python testbenches/axi_peer/run.py --out $(OUT)/axi-peer $(ARGS)
 
-rails: .tools/stamp ## run all other checks on the commit; results in rails.json (ARGS='--stale' after changes, '--rail NAME')
+rails: .tools/stamp ## run all other checks on the commit; results in rails.json (ARGS='--stale', '--rail NAME')
 	$(CARGO) run --quiet --package rtl-flow -- rails $(ARGS)
 
 bench: .tools/stamp ## speed of the simulation, compared with hand-written C++ on the same models

@@ -10,8 +10,8 @@ use crate::repro::row::BackendKind;
 use crate::repro::{Experiment, Outcome, Quantity, Request};
 use crate::{NodeId, Picos};
 
-/// One machine. [`machines::ALL`](crate::machines::ALL) lists all of them; nothing outside a machine's own folder depends
-/// on the particular machine.
+/// One machine. [`machines::ALL`](crate::machines::ALL) lists all of them; nothing outside a machine's own folder
+/// depends on the particular machine.
 pub trait Machine: Sync {
     /// As on the command line: `cenju3`.
     fn name(&self) -> &'static str;

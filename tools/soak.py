@@ -1,7 +1,8 @@
 """The tests that depend on the seed, each under many seeds.
 
 The linker tells which tests depend on it: a program that never reads `TSUNAGI_SEED` does not contain its name. A test
-depends on the seed, too, if it starts a program that does. The end lists the failures, each with a line that repeats it.
+depends on the seed, too, if it starts a program that does. The end lists the failures, each with a line that repeats
+it.
 """
 
 import argparse

@@ -34,7 +34,8 @@ parameters! {
     header_bytes: u32 = 18, "B", 18 ..= 18, Calibrated, on ["sec6.1"], from [link_bytes, net_period, packet_bytes],
         "Wire header: 38.6 of 40 MB/s leaves 16 to 20 B; nine flits.";
     parcel_max: u32 = 131072, "B", 512 ..= 131072, Paper, on [], from [], "Maximum parcel: 128 KB (sec. 3.1).";
-    queue_headers: u32 = 255, "headers", 1 ..= 255, Paper, on [], from [], "Capacity of a queue in parcel headers (sec. 3.1).";
+    queue_headers: u32 = 255, "headers", 1 ..= 255, Paper, on [], from [],
+        "Capacity of a queue in parcel headers (sec. 3.1).";
     message_max: u32 = 512, "B", 512 ..= 512, Design, on [], from [packet_bytes],
         "Maximum message: one packet, so that packets of two senders cannot mix in one buffer.";
 
@@ -114,7 +115,8 @@ parameters! {
         "Body of the request message for pre-invalidation.";
     pipelined: bool = 1, "flag", 0 ..= 1, Paper, on [], from [],
         "Post-invalidation overlaps the storing of the next piece (sec. 6.2).";
-    user_level: bool = 0, "flag", 0 ..= 1, Paper, on [], from [], "User-level access: no system call, no checks (sec. 7.1).";
+    user_level: bool = 0, "flag", 0 ..= 1, Paper, on [], from [],
+        "User-level access: no system call, no checks (sec. 7.1).";
 }
 
 impl Config {

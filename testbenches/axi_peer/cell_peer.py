@@ -108,7 +108,7 @@ class Bench:
 
 @cocotb.test()
 async def puts_to_the_cell_itself(dut):
-    """At least BYTES, in four rounds: no stalls, a stalling memory, a stalling host and processor, all of them stalling."""
+    """At least BYTES, in four rounds: no stalls, a stalling memory, stalling host and processor, all stalling."""
     bench = Bench(dut)
     await bench.start()
     chance = rng("puts")

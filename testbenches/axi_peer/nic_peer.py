@@ -126,7 +126,7 @@ def packets(bytes_):
 
 @cocotb.test()
 async def random_data_goes_out_and_comes_back(dut):
-    """At least BYTES, in four rounds: no stalls, a stalling memory, a stalling host and link, all of them stalling."""
+    """At least BYTES, in four rounds: no stalls, a stalling memory, stalling host and link, all stalling."""
     bench = Bench(dut)
     await bench.start()
     chance = rng("parcels")

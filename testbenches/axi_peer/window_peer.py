@@ -77,7 +77,7 @@ async def start(dut):
 
 @cocotb.test()
 async def reads_and_writes_of_every_shape(dut):
-    """At least BYTES, any address and length, every beat size, wrapping or not; the window's memory equals the model."""
+    """At least BYTES, any address and length, every beat size, wrapping or not; the memory equals the model."""
     window, master = await start(dut)
     model = bytearray(window.memory)
     chance = rng("accesses")
@@ -87,8 +87,8 @@ async def reads_and_writes_of_every_shape(dut):
         size = chance.choice(sizes)
         shape = {"size": size, "burst": AxiBurstType.INCR}
         if chance.random() < 0.3:
-            # From anywhere in its block, in one burst: twice its length stays within 4 KB. Only whole words: in a shorter
-            # block cocotbext-axi 0.1.28 continues to the next lanes instead of returning to the block's first.
+            # From anywhere in its block, in one burst: twice its length stays within 4 KB. Only whole words: in a
+            # shorter block cocotbext-axi 0.1.28 continues to the next lanes instead of the block's first.
             shape["burst"] = AxiBurstType.WRAP
             length = chance.choice([beats << size for beats in (2, 4, 8, 16) if beats << size >= window.lanes])
             block = chance.randrange(0, 4096 - 2 * length, length) + 4096 * chance.randrange(SIZE // 4096)

@@ -1,7 +1,7 @@
 // AP1000+ MSC+, word unit: reads, changes or counts one word of cell memory, one request after the other, so none sees
 // another half done.
 //
-// Request    of each client valid/ready: {operation (regs.toml, "What is done with one word of memory"), for whom,
+// Request    of each client valid/ready: {operation (regs.toml, "Operations on one word of memory"), for whom,
 //            where, bytes, operands}. WRITE writes the bytes of `req_strb_i` of operand a, each in its lane; the others
 //            are of whole words. FOP: (old AND a) OR b. CSI: b, if the old word is a. INC: old + 1, modulo 2^32. Unused
 //            operands mean nothing, and need not hold. With `req_physical_i` the address is one of cell memory and is

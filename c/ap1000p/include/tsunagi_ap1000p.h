@@ -197,7 +197,7 @@ int APbarrier(void);
 int APbarrier_by_flags(void);
 int APbarrier_by_snet(void);
 
-/* (t) Computes for so many us. */
+/* (t) Computes for this many us. */
 int APwait(double us);
 
 /* Simulated time in us. Negative outside a program. */

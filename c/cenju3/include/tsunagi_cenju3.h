@@ -60,7 +60,7 @@ int CJbarrier(void);
  * returns 0, and CJerror says why. */
 int CJwaitword(const int *word, int old);
 
-/* (t) Computes for so many us. 0, or -1. */
+/* (t) Computes for this many us. 0, or -1. */
 int CJwait(double us);
 
 /* Simulated time in us. Negative outside a program. */

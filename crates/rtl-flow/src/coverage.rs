@@ -224,6 +224,6 @@ mod tests {
         assert!(table(&counts).to_string().contains("33.3"), "{}", table(&counts));
         fs::write(folder.path().join("a.3"), "7 what is this\n").unwrap();
         let error = read_counts(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("`7 what is this` is no point with its count"), "{error}");
+        assert!(error.contains("`7 what is this` is not a point with its count"), "{error}");
     }
 }

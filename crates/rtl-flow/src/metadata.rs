@@ -5,11 +5,11 @@
 //! name = "FifoD16"
 //! metadata.check_only = "…"      # why `rtl-flow synth` checks it, and does not map it to cells
 //! metadata.rtl_only = "…"        # why it stays RTL in `rtl-flow gate`
-//! [unit.set.metadata.synth]      # what `rtl-flow synth` measures against, beside the last table
+//! [unit.set.metadata.synth]      # targets of `rtl-flow synth`, beside the last table
 //! fmax = { least = 240, aim = 250 }      # MHz, for each clock; `aim` may be left out everywhere
 //! lut_eq = { most = 130, aim = 100 }     # LUT4 + 2 CCU2C + 6 TRELLIS_DPR16X4
 //! ff = { most = 100 }
-//! domains = { net_clk_i = "net_" }       # of a clock: what the names of its ports begin with; the first has the rest
+//! domains = { net_clk_i = "net_" }       # of a clock: prefix of its ports' names; the first has the rest
 //! route = false                  # synthesis only
 //! quick = false                  # too long for `make test`
 //!

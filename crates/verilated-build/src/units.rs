@@ -39,7 +39,7 @@ use crate::Error;
 /// group = "machine"              # instead of the unit's, as `savable` and `random`
 /// metadata = {}                  # for other tools: not read here
 ///
-/// [[unit.set.twin]]              # what a check must catch: the set with one line of one of its files broken
+/// [[unit.set.twin]]              # a check must catch this: the set with one broken line in one of its files
 /// name = "TwinFifoOrder"
 /// file = "common/fifo.sv"        # default: the last of the unit's files
 /// line = "if (push) mem_q[wr_q] <= in_data_i;"   # stands in the file exactly once; blanks may differ

@@ -1,5 +1,5 @@
-// Verilator's writer of FST without the checks that end the process on a full disk. A later check finds what was not
-// written.
+// Verilator's writer of FST without the checks that end the process on a full disk. A later check finds a file
+// that is not whole.
 #if __has_include("fstcpp/fstcpp_assertion.h")
 #include "fstcpp/fstcpp_assertion.h"
 #undef FST_DCHECK_EQ

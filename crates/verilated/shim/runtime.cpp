@@ -51,7 +51,7 @@ struct rt_context final : VerilatedContext {
     }
 };
 
-// Keeps the first error: Verilator's own file ends the process. What follows it is thrown away.
+// Keeps the first error: Verilator's own file ends the process. Later output is discarded.
 struct rt_file final : VerilatedVcdFile {
     int error = 0;
 

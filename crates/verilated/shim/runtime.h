@@ -5,7 +5,7 @@
 typedef struct rt_context rt_context;
 typedef struct rt_wave rt_wave;
 
-// What stopped the simulation first; one per thread, written by the runtime's hooks, cleared by the reader.
+// The first stop of the simulation; one per thread, written by the runtime's hooks, cleared by the reader.
 typedef struct rt_status {
     uint32_t kind;  // 0 nothing, 1 $finish, 2 $stop or a failed assertion, 3 an error inside the model
     uint32_t line;

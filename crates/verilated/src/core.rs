@@ -79,7 +79,7 @@ impl Core {
     /// An instance of the unit in the context.
     ///
     /// # Safety
-    /// `unit` must be what `verilated-build` wrote for a model linked into this program.
+    /// `unit` must come from `verilated-build`, for a model linked into this program.
     pub unsafe fn new(context: &Context, name: &str, unit: &'static UnitInfo) -> Self {
         let c_name = CString::new(name).expect("an instance's name has no NUL");
         // SAFETY: the context is alive, and is kept so by `Owner`; the name is copied by the model.

@@ -21,7 +21,7 @@ pub use port::{In, Input, Out, Pad, Port, Word};
 pub use recorded::Recorded;
 pub use wave::{Format, Wave};
 
-/// The version of the Verilator whose runtime this is.
+/// The version of the runtime's Verilator.
 pub const VERILATOR: &str = env!("VERILATOR");
 
 /// Stops the compiler if another Verilator made the models: the structs of `verilated-build` call it.

@@ -8,7 +8,7 @@ use crate::{Checkpoint, Core, Unit, Verilated, Wave};
 
 /// An instance that, when it is dropped in a panic, leaves a wave of its last evaluations.
 ///
-/// It is used as the instance itself. It takes a checkpoint every so many evaluations, and keeps the inputs of each
+/// It is used as the instance itself. It takes periodic checkpoints, and keeps the inputs of each
 /// evaluation. To make the wave, it goes back to the last checkpoint but one and repeats the evaluations. The unit must
 /// be savable.
 pub struct Recorded<T: Unit> {

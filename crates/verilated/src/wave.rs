@@ -54,7 +54,7 @@ impl Wave {
         }
         // Verilator reports a file that cannot be made only as "not open": find out why first.
         drop(File::create(&path)?);
-        // SAFETY: the models live in `models` until the file is closed; the tracer is of the format told.
+        // SAFETY: the models live in `models` until the file is closed; the tracer has the given format.
         let raw = unsafe {
             let raw = NonNull::new(ffi::rt_wave_new(fst)).expect("C++ new gives a wave or throws");
             for owner in &models {
@@ -80,7 +80,7 @@ impl Wave {
         }
     }
 
-    /// Writes what changed, at the context's time; once for each instant.
+    /// Writes the changes at the context's time; once for each instant.
     pub fn dump(&mut self) {
         let now = self.context.time();
         if self.last.is_none_or(|last| now > last) {
@@ -99,7 +99,7 @@ impl Wave {
         &self.path
     }
 
-    /// Writes what is left. A file that could not be written whole is removed.
+    /// Writes the rest and closes. A file that could not be written whole is removed.
     ///
     /// # Errors
     /// The first error of its writes.
@@ -130,7 +130,7 @@ impl Wave {
 
 impl Drop for Wave {
     fn drop(&mut self) {
-        // Who drops it does not ask.
+        // A caller that only drops the wave does not want the error.
         let _ = self.finish();
     }
 }

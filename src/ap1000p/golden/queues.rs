@@ -205,7 +205,7 @@ impl QueuesModel {
     /// An element was written at this address; `kept` is false if the memory refused its burst.
     pub fn spill(&mut self, addr: u32, tag: u32, data: u32, kept: bool) -> Result<(), Broken> {
         let place = (addr.wrapping_sub(self.region.addr()) / SPILL_BYTES) as u16;
-        let told = || format!("{tag:#010x} {data:#010x} at {addr:#x}");
+        let shown = || format!("{tag:#010x} {data:#010x} at {addr:#x}");
         let element = Element::decode(tag, data);
         let fits = |e: &Element| {
             addr >= self.region.addr()
@@ -213,14 +213,14 @@ impl QueuesModel {
                 && e.position == place
                 && (place == 0 || self.next_position == Some(place))
         };
-        holds(Rule::Element, element.is_some_and(|e| fits(&e)), told)?;
+        holds(Rule::Element, element.is_some_and(|e| fits(&e)), shown)?;
         let element = element.expect("checked");
         // A new lap begins at the first place.
         if place == 0 && self.spilled > 0 {
             self.lap = (self.lap + 1) & (SPILL_TAG_LAP_MASK >> SPILL_TAG_LAP_SHIFT) as u8;
         }
         holds(Rule::Element, element.lap == self.lap, || {
-            format!("{}, not of lap {}", told(), self.lap)
+            format!("{}, not of lap {}", shown(), self.lap)
         })?;
         self.next_position = Some(place.wrapping_add(1));
         let last = self.last_spilled;
@@ -231,7 +231,7 @@ impl QueuesModel {
                 && inside.label == element.label
         });
         let Some(inside) = found else {
-            return holds(Rule::Element, false, || format!("{}: no such word waits", told()));
+            return holds(Rule::Element, false, || format!("{}: no such word waits", shown()));
         };
         inside.spilled = true;
         inside.lost = !kept;
@@ -243,11 +243,11 @@ impl QueuesModel {
         holds(
             Rule::Behind,
             element.queue.class() == Class::Request || requests == 0,
-            || format!("{} behind {requests} of requests", told()),
+            || format!("{} behind {requests} of requests", shown()),
         )?;
         let users = count(&|queue| queue == Queue::User);
         holds(Rule::Share, users as u32 <= self.region.elements() / 2, || {
-            format!("{} is one of {users} of the user's", told())
+            format!("{} is one of {users} of the user's", shown())
         })
     }
 

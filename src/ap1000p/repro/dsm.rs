@@ -422,7 +422,7 @@ fn fetches(sim: &mut Sim, cell: usize) -> (u32, u32) {
     (sent, whole)
 }
 
-/// A machine whose cells have Write Through Pages.
+/// A machine with Write Through Pages in every cell.
 fn boot_through(lab: &Lab<'_>, columns: u32, rows: u32) -> Result<Sim, MeasureError> {
     let mut sim = lab.boot_with(columns, rows, |config| config.mem_bytes = BYTES)?;
     for number in 0..sim.cells() {

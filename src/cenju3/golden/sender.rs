@@ -380,7 +380,7 @@ impl SendModel {
         front.parcel = Err(status);
     }
 
-    /// The status of the first parcel that cannot be sent, or whose next packets cannot be read.
+    /// The status of the first parcel that cannot be sent, or with unreadable next packets.
     fn status(&mut self, addr: Addr, value: u32, memory: &Memory) -> Result<(), Mismatch> {
         for q in 0..2 {
             let Some((index, status)) = self.failing(q, memory).filter(|_| self.queues[q].halted.is_none()) else {

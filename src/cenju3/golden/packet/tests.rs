@@ -1,4 +1,4 @@
-//! Cutting, and what is refused. Round trips of any values are in `tests/cenju3/golden/packet.rs`.
+//! Cutting and refusals. Round trips of any values are in `tests/cenju3/golden/packet.rs`.
 
 use crate::cenju3::golden::packet::*;
 

@@ -581,7 +581,7 @@ mod tests {
             r#"{"machine":"cenju3","experiment":"E2","row":"fig7.total","quantity":"latency","unit":"us","paper":7.0,"#
                 .to_owned()
                 + r#""expected":null,"ours":7.7,"low":6.5,"high":7.5,"bounds_by":"ours","formula":null,"#
-                 + r#""kind":"calibrated","depends_on":["header_read"],"pass":false,"backend":"rtl"}"#
+                + r#""kind":"calibrated","depends_on":["header_read"],"pass":false,"backend":"rtl"}"#
         );
         assert!((row.difference().unwrap() - 10.0).abs() < 1e-9);
         assert_eq!(

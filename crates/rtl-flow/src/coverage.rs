@@ -76,8 +76,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         if !excused.contains(&at) {
             let Exception { list, file, line } = exception;
             let file = file.display();
-            let message =
-                format!("delete this exception: `{line}` in {file} is fully taken, or missing");
+            let message = format!("delete this exception: `{line}` in {file} is fully taken, or missing");
             errors.push(FlowError::list(list, message));
         }
     }
@@ -224,6 +223,9 @@ mod tests {
         assert!(table(&counts).to_string().contains("33.3"), "{}", table(&counts));
         fs::write(folder.path().join("a.3"), "7 what is this\n").unwrap();
         let error = read_counts(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("`7 what is this` is not a point with its count"), "{error}");
+        assert!(
+            error.contains("`7 what is this` is not a point with its count"),
+            "{error}"
+        );
     }
 }

@@ -211,10 +211,7 @@ impl Book<'_> {
             let [commit, date] = ["%H", "%cs"].map(|what| git(["log", "-1", &format!("--format={what}")]));
             let run = rail.perform(seed)?;
             if self.digest(rail)? != inputs {
-                return Err(self.fail(
-                    rail,
-                    "its inputs changed while it ran: the result is not kept".into(),
-                ));
+                return Err(self.fail(rail, "its inputs changed while it ran: the result is not kept".into()));
             }
             let mut results: Results = lists::read_results(&self.results)?;
             let before = results
@@ -242,7 +239,11 @@ impl Book<'_> {
             lists::write_results(&self.results, &results)?;
             if !run.passed {
                 let (command, log) = (rail.command(seed), rail.log(seed));
-                let text = format!("{}\n`{command}` repeats it, {} has the whole output", run.said, log.display());
+                let text = format!(
+                    "{}\n`{command}` repeats it, {} has the whole output",
+                    run.said,
+                    log.display()
+                );
                 failures.push(text);
             }
         }
@@ -333,12 +334,7 @@ impl Rail {
         }
         let log = File::create(&path).map_err(broken)?;
         let started = Instant::now();
-        println!(
-            "rail {}: {} (log: {})",
-            self.name,
-            self.command(seed),
-            path.display()
-        );
+        println!("rail {}: {} (log: {})", self.name, self.command(seed), path.display());
         let mut command = Command::new("sh");
         command.args(["-c", &self.run]).stdin(Stdio::null());
         command.env_remove("TSUNAGI_SEED");

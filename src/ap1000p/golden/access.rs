@@ -25,7 +25,10 @@ pub fn place(cell: Cell, addr: u32) -> u64 {
         cell.x >> COORD_BITS == 0 && cell.y >> COORD_BITS == 0,
         "{cell} does not fit the 10 bits of a cell"
     );
-    assert!(addr >> LOCAL_BITS == 0, "{addr:#x} is beyond the 32 MB that each cell shares");
+    assert!(
+        addr >> LOCAL_BITS == 0,
+        "{addr:#x} is beyond the 32 MB that each cell shares"
+    );
     ((cell.y << COORD_BITS | cell.x) as u64) << LOCAL_BITS | u64::from(addr)
 }
 

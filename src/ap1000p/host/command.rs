@@ -28,10 +28,7 @@ pub enum CommandError {
     Item { words: u32 },
     #[error("a gap of {words} words: {} to {} are possible", -(1 << 23), (1 << 23) - 1)]
     Gap { words: i32 },
-    #[error(
-        "too many communication registers from {register} on: a cell has {}",
-        creg::WORDS
-    )]
+    #[error("too many communication registers from {register} on: a cell has {}", creg::WORDS)]
     NoRegister { register: u8 },
     #[error(transparent)]
     Refused(#[from] RegError),

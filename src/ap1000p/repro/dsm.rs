@@ -73,7 +73,12 @@ pub fn c15(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         });
     }
     finish(&mut sim)?;
-    lab.none("c15.data", "loaded words that differ from the stored ones", "words", bad.get());
+    lab.none(
+        "c15.data",
+        "loaded words that differ from the stored ones",
+        "words",
+        bad.get(),
+    );
     lab.done("c15.tried", "words stored and loaded again", "words", 32, done.get());
     let (load, store) = cycles(lab)?;
     let spec = |row: &str, what: &str| Spec::new(row, what, "cycles").depends(&HARDWARE);
@@ -89,9 +94,12 @@ pub fn c15(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         load,
     );
     lab.row(
-        spec("c15.store", "a store of a neighbour's word: the processor does not wait")
-            .within(0.0, 8.0)
-            .says(),
+        spec(
+            "c15.store",
+            "a store of a neighbour's word: the processor does not wait",
+        )
+        .within(0.0, 8.0)
+        .says(),
         store,
     );
     Ok(())
@@ -226,7 +234,12 @@ pub fn c17(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         waits.push(took.get());
         left.push(open.get());
     }
-    lab.none("c17.done", "runs in which some PUT was not executed exactly once", "runs", bad);
+    lab.none(
+        "c17.done",
+        "runs in which some PUT was not executed exactly once",
+        "runs",
+        bad,
+    );
     let overtaken = Spec::new(
         "c17.overtaken",
         "of 48 PUTs stored before a load, executed after it",
@@ -326,7 +339,12 @@ pub fn c18(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         (4.0, 4.0),
         seen[0],
     );
-    lab.none("c18.fence", "stores that the counter shows after a fence", "stores", seen[1]);
+    lab.none(
+        "c18.fence",
+        "stores that the counter shows after a fence",
+        "stores",
+        seen[1],
+    );
     lab.none(
         "c18.early",
         "stores not performed when the counter was 0",
@@ -640,7 +658,13 @@ fn no_copy_is_stale(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         stale.get(),
     );
     let all = ROUNDS * cells as u32;
-    lab.done("c19.loads", "loads after a synchronising write, all cells", "loads", all, loaded.get());
+    lab.done(
+        "c19.loads",
+        "loads after a synchronising write, all cells",
+        "loads",
+        all,
+        loaded.get(),
+    );
     Ok(())
 }
 

@@ -87,8 +87,7 @@ fn rows(lab: &mut Lab<'_>, by: By) -> Result<f64, MeasureError> {
         // A system call has the same slope, because the link sets it.
         let byte = spec("slope", "latency per further byte", "ns").paper(40.0);
         lab.row(byte.within(39.0, 41.0), slope * 1000.0);
-        let half =
-            spec("half", "size at half the link's rate", "B").near(127.5, 0.1, "5.1 us / 40 ns, within 10 %");
+        let half = spec("half", "size at half the link's rate", "B").near(127.5, 0.1, "5.1 us / 40 ns, within 10 %");
         lab.row(half.depends(software), intercept / slope);
     }
     for (bytes, us) in points {

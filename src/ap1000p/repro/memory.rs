@@ -39,7 +39,12 @@ pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         host.reg_write(MODE, 0).await
     });
     finish(&mut sim)?;
-    lab.none("c20.bits", "accesses that disagree with the present bits", "accesses", bad.get());
+    lab.none(
+        "c20.bits",
+        "accesses that disagree with the present bits",
+        "accesses",
+        bad.get(),
+    );
     lab.done(
         "c20.tried",
         "accesses of the 128 registers",
@@ -251,7 +256,13 @@ pub fn c25(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let reached: u32 = (1..4).map(|number| sim.cell(node(number)).word(flag(3))).sum();
     lab.none("c25.reached", "of these, executed", "commands", reached);
     let own = sim.cell(node(0)).word(flag(3));
-    lab.check("c25.own", "commands to the own cell, executed", "commands", (1.0, 1.0), own);
+    lab.check(
+        "c25.own",
+        "commands to the own cell, executed",
+        "commands",
+        (1.0, 1.0),
+        own,
+    );
     Ok(())
 }
 
@@ -304,8 +315,20 @@ pub fn c26(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     };
     // The paper states that translations are kept; levels and places of tables and TLBs are the port's.
     row(lab, "c26.hit", "table words read for the same page again", 0, 0, 1);
-    row(lab, "c26.large_hit", "table words read for the page of 256 KB again", 0, 0, 6);
-    lab.none("c26.data", "received words that differ from the sent ones", "words", bad);
+    row(
+        lab,
+        "c26.large_hit",
+        "table words read for the page of 256 KB again",
+        0,
+        0,
+        6,
+    );
+    lab.none(
+        "c26.data",
+        "received words that differ from the sent ones",
+        "words",
+        bad,
+    );
     lab.bounds_by(Origin::Public);
     row(
         lab,
@@ -324,7 +347,14 @@ pub fn c26(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         2,
     );
     row(lab, "c26.evicted", "table words read for the first page again", 3, 3, 3);
-    row(lab, "c26.crossing", "table words read for words that continue in the next page", 3, 3, 4);
+    row(
+        lab,
+        "c26.crossing",
+        "table words read for words that continue in the next page",
+        3,
+        3,
+        4,
+    );
     row(lab, "c26.large", "table words read for a new page of 256 KB", 1, 1, 5);
     Ok(())
 }
@@ -362,7 +392,12 @@ pub fn c27(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let expected: Vec<u32> = (0..WORDS).map(|n| pattern(0, 0x1_0ff0 + 4 * n)).collect();
     let bad = wrong(&sim.cell(node(1)), Addr(0x3_0100), &expected);
     lab.bounds_by(Origin::Public);
-    lab.none("c27.data", "received words that differ from the sent ones", "words", bad);
+    lab.none(
+        "c27.data",
+        "received words that differ from the sent ones",
+        "words",
+        bad,
+    );
     let flags = sim.cell(node(1)).word(flag(0)) + 0x100 * sim.cell(node(0)).word(flag(1));
     lab.check(
         "c27.flags",

@@ -74,7 +74,13 @@ pub fn c2(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     finish(&mut sim)?;
     let late = sim.cell(node(1)).word(flag(0));
     lab.none("c2.seven", "PUTs executed after seven words", "PUTs", early);
-    lab.check("c2.eight", "PUTs executed after the eighth word", "PUTs", (1.0, 1.0), late);
+    lab.check(
+        "c2.eight",
+        "PUTs executed after the eighth word",
+        "PUTs",
+        (1.0, 1.0),
+        late,
+    );
     Ok(())
 }
 
@@ -588,13 +594,7 @@ pub fn c12(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let seen = pairs.iter().map(|seen| seen.borrow().1).sum();
     lab.check("c12.seen", "PUTs that arrived", "PUTs", (all, all), seen);
     lab.check("c12.counted", "PUTs counted", "PUTs", (all, all), total(flag(0)));
-    lab.check(
-        "c12.gets",
-        "GETs counted meanwhile",
-        "GETs",
-        (all, all),
-        total(flag(1)),
-    );
+    lab.check("c12.gets", "GETs counted meanwhile", "GETs", (all, all), total(flag(1)));
     Ok(())
 }
 
@@ -619,7 +619,12 @@ pub fn c13(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let cell = sim.cell(node(0));
     let bad =
         wrong(&cell, Addr(0x3_0000), &words(0, 0x1000, 100)) + wrong(&cell, Addr(0x3_1000), &words(0, 0x2000, 100));
-    lab.none("c13.data", "received words that differ from the sent ones", "words", bad);
+    lab.none(
+        "c13.data",
+        "received words that differ from the sent ones",
+        "words",
+        bad,
+    );
     lab.check(
         "c13.flags",
         "transfers counted",
@@ -677,7 +682,12 @@ pub fn c28(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         "cells",
         counted,
     );
-    lab.none("c28.data", "received words that differ from the sent ones", "words", bad);
+    lab.none(
+        "c28.data",
+        "received words that differ from the sent ones",
+        "words",
+        bad,
+    );
     let all = f64::from(12 * (4 + 3 + 12));
     lab.check("c28.copies", "copies of 36 broadcasts", "copies", (all, all), copies);
     Ok(())

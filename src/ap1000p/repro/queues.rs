@@ -189,15 +189,16 @@ fn puts(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureErro
     lab.check(&row("came"), "PUTs that arrived", "PUTs", (all, all), came);
     let counted = sim.cell(node(1)).word(flag(0));
     lab.check(&row("counted"), "PUTs counted", "PUTs", (all + 1.0, all + 1.0), counted);
-    lab.tried(&row("spilled"), "words of the first 1000 PUTs spilled", "words", 7900, held);
+    lab.tried(
+        &row("spilled"),
+        "words of the first 1000 PUTs spilled",
+        "words",
+        7900,
+        held,
+    );
     // The form of an element, and the red zone.
     lab.bounds_by(Origin::Public);
-    lab.none(
-        &row("elements"),
-        "malformed elements",
-        "elements",
-        misformed,
-    );
+    lab.none(&row("elements"), "malformed elements", "elements", misformed);
     lab.none(&row("early"), "early reports of the red zone", "times", early);
     let is_full = |fault: &&Fault| fault.kind == FaultKind::Other { cause: CAUSE_FULL_MASK };
     let faults = sim.take_faults();
@@ -277,7 +278,12 @@ fn replies(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureE
         counted,
     );
     lab.bounds_by(Origin::Public);
-    lab.none(&row("elements"), "elements that belong to no reply", "elements", misformed);
+    lab.none(
+        &row("elements"),
+        "elements that belong to no reply",
+        "elements",
+        misformed,
+    );
     lab.bounds_by(Origin::Paper);
     Ok(())
 }

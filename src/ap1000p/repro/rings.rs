@@ -183,7 +183,12 @@ pub fn c14(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let misses = misses(&mut sim, &mut tally)?;
     let (full, more) = overflow(&mut sim, &mut tally)?;
     let Tally { sent, came, bad, order } = tally;
-    lab.none("c14.data", "received words that differ from the sent ones", "words", bad);
+    lab.none(
+        "c14.data",
+        "received words that differ from the sent ones",
+        "words",
+        bad,
+    );
     lab.none("c14.order", "messages that arrived out of order", "messages", order);
     lab.none("c14.lost", "messages lost", "messages", sent.abs_diff(came));
     lab.bounds_by(Origin::Public);

@@ -59,14 +59,14 @@ pub struct Scenario {
 const QUANTITIES: [Quantity; 9] = [
     us("request_out", "call to the request's first word on the link"),
     us("request_in", "request on the link to the other cell"),
-    us("reply_out", "request at the other cell to the reply's first word on the link"),
+    us(
+        "reply_out",
+        "request at the other cell to the reply's first word on the link",
+    ),
     us("reply_in", "reply on the link to the requesting cell"),
     us("seen", "last arrival to the waiting program"),
     us("latency", "call to the waiting program, the first time"),
-    us(
-        "later",
-        "mean of all times without the first, which misses in the TLBs",
-    ),
+    us("later", "mean of all times without the first, which misses in the TLBs"),
     us("one_way", "one word, one way, mean"),
     mb_s("rate", "throughput from the first call to the last announced byte"),
 ];

@@ -67,7 +67,11 @@ pub fn e4(lab: &mut Lab<'_>) {
     let plateau = with.points.iter().filter(|(kb, _)| *kb >= FIG9_KB).map(|p| p.1);
     let off = |v: &f64| (v - FIG9).abs();
     let farthest = plateau.max_by(|a, b| off(a).total_cmp(&off(b)));
-    let spec = Spec::new("fig9.plateau", "CJrmwrite from 8 KB up, farthest from the paper", "MB/s");
+    let spec = Spec::new(
+        "fig9.plateau",
+        "CJrmwrite from 8 KB up, farthest from the paper",
+        "MB/s",
+    );
     let spec = spec.paper(FIG9).within(34.3, 35.1).depends(&with_depends);
     lab.row(spec.moves_with(HOLD.0, HOLD.1), farthest.unwrap_or(f64::NAN));
     // The paper says of the second curve that it shows the receiving side as the bottleneck. Ours shows this wherever

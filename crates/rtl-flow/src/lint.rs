@@ -1,5 +1,5 @@
-//! Verible's lint and format over every file, slang over the library, Verilator's -Wall and Yosys's structural check over
-//! every design: each unit with each of its parameter sets, and each board.
+//! Verible's lint and format over every file, slang over the library, Verilator's -Wall and Yosys's structural check
+//! over every design: each unit with each of its parameter sets, and each board.
 
 use std::collections::BTreeSet;
 use std::env;

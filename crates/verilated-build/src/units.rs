@@ -412,7 +412,7 @@ fn clean(path: &Path) -> PathBuf {
 }
 
 /// The files that match a pattern, in which `*` stands for anything within a part; sorted.
-fn expand(pattern: &Path) -> Result<Vec<PathBuf>, Error> {
+fn expand(pattern: &Path) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::new()];
     for part in pattern.components() {
         let part = part.as_os_str().to_string_lossy();

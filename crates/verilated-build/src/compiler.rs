@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Toolchain, stamp};
 
-/// What every file of a model includes: a second of the compiler's time each, so with GCC it is precompiled. Not the header for FST, which
-/// defines the macros of the one for VCD anew where it is included.
+/// Every file of a model includes these headers. They cost a second of the compiler's time each, so GCC precompiles
+/// them. The header for FST is not among them: it redefines the macros of the header for VCD where it is included.
 const COMMON: &str = r#"#include "verilated.h"
 #include "verilated_save.h"
 #include "verilated_vcd_c.h"
@@ -19,8 +19,8 @@ pub const FEW_BRANCHES: [&str; 2] = [
     "--param=max-rtl-if-conversion-predictable-cost=100",
 ];
 
-/// For everything C++ here, with the flags that make a model driven from Rust as fast as from C++: not `cc`'s profile-following level, and
-/// code for executables only, which costs less than code for shared libraries.
+/// For all C++ here: with these flags a model driven from Rust is as fast as one driven from C++. The level does not
+/// follow cargo's profile. The code is for executables only, which costs less than code for shared libraries.
 pub fn cpp(tools: &Toolchain) -> cc::Build {
     let mut build = cc::Build::new();
     build

@@ -1,21 +1,21 @@
-//! Which branches of a model are taken. The counters are Verilator's; they are added up over all instances in a process by the shim, since
-//! Verilator's own runtime would list every point of every instance by name.
+//! The taken branches of a model. The counters are Verilator's. The shim adds them up over all instances in a process,
+//! since Verilator's own runtime would list every point of every instance by name.
 
 use std::fmt::Write;
 use std::fs;
 
 use crate::model::Job;
 
-/// Says, to a build script, that branches are to be counted, and, to a process with models, in which folder it leaves its counts when it
-/// ends: a file for each model, `<package>_<unit>.<process>`, of lines `count`, file, line, column, kind (`line` or `branch`) and what it
-/// is (as `if`, `else`, `cond_then`), with tabs between.
+/// This variable makes a build script count branches. A process with models leaves its counts in the folder that the
+/// variable names: a file for each model, `<package>_<unit>.<process>`. A line of it has the count, file, line, column,
+/// kind (`line` or `branch`) and name (as `if`, `else`, `cond_then`), with tabs between.
 pub const VARIABLE: &str = "VERILATED_COVERAGE";
 
 /// A point, by its counter, as a C string's inside.
 pub type Point = (usize, String);
 
-/// Takes the calls that would name a model's points to Verilator's runtime out of its code, and gives the points; `None` if they are not
-/// as expected.
+/// Removes the calls that would name a model's points to Verilator's runtime from its code, and gives the points.
+/// `None` if the calls are not as expected.
 pub fn points(code: &mut String) -> Option<Vec<Point>> {
     let (mut points, mut kept) = (Vec::new(), String::new());
     let mut rest = code.as_str();
@@ -63,7 +63,8 @@ static struct {symbol}_coverage {{
         std::memset(root.vlSymsp->__Vcoverage, 0, sizeof(root.vlSymsp->__Vcoverage));
     }}
     void end(const {class}___024root& root) {{
-        for (size_t i = 0; i < counters; ++i) __atomic_fetch_add(&counts[i], root.vlSymsp->__Vcoverage[i], __ATOMIC_RELAXED);
+        const auto& taken = root.vlSymsp->__Vcoverage;
+        for (size_t i = 0; i < counters; ++i) __atomic_fetch_add(&counts[i], taken[i], __ATOMIC_RELAXED);
     }}
     ~{symbol}_coverage() {{
         const char* const folder = std::getenv("{VARIABLE}");

@@ -41,8 +41,8 @@ fn can_skip_wrapper(wrapper: &str, class: &str) -> bool {
     lines.eq(known.iter().map(String::as_str))
 }
 
-/// Whether all that the model does with its clocks is to look for their rising edges, each against the value it saw last: then an edge
-/// needs no evaluation with the clock low before it.
+/// Whether the model uses its clocks only to look for their rising edges, each against the value it saw last. Then an
+/// edge needs no evaluation with the clock low before it.
 fn only_rises(generated: &Generated, clocks: &[String]) -> bool {
     let mut text = generated.sources.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut triggers = 0;
@@ -79,9 +79,9 @@ pub struct Generated {
     pub points: Vec<coverage::Point>,
 }
 
-/// The C++ end of a unit; `None` if the class is not as expected. After the first time, which is here, the shim evaluates the generated root
-/// itself, past the class, if that is known to be the same: what is skipped is the deletion of class objects and a queue for other threads,
-/// and synthesizable RTL has neither.
+/// The C++ end of a unit; `None` if the class is not as expected. The first evaluation goes through the class. After it
+/// the shim evaluates the generated root itself where the class is known to add only two things: the deletion of class
+/// objects and a queue for other threads. Synthesizable RTL has neither.
 pub fn shim(job: &Job, ports: &[Port], generated: &Generated) -> Option<String> {
     let (class, symbol) = (&job.class, &job.symbol);
     let mark = LAYOUT_MARK.map(|n| format!("{n}u, ")).concat();
@@ -282,75 +282,7 @@ pub fn unit_rs(job: &Job, ports: &[Port], offsets: &[usize]) -> String {
     } else {
         format!(" with {}", set.join(", "))
     };
-    let mut consts = String::new();
-    for (param, value) in &job.params {
-        let kind = kind(value);
-        let value = match value {
-            toml::Value::String(text) => format!("{text:?}"),
-            other => other.to_string(),
-        };
-        let upper = snake(param).to_ascii_uppercase();
-        writeln!(
-            consts,
-            "        /// Parameter `{param}`.\n        pub const {upper}: {kind} = {value};"
-        )
-        .expect("String");
-    }
-    let mut order: Vec<usize> = (0..ports.len()).collect();
-    order.sort_by_key(|&i| offsets[i]);
-    let (mut fields, mut checks, mut end) = (String::new(), String::new(), 0);
-    for i in order {
-        let (port, offset) = (&ports[i], offsets[i]);
-        if offset > end {
-            writeln!(fields, "        _pad{end}: ::verilated::Pad<{}>,", offset - end).expect("String");
-        }
-        let kind = if port.output { "Out" } else { "In" };
-        let rust = field(&port.name);
-        let bits = port.width;
-        let way = if port.output { "Output" } else { "Input" };
-        writeln!(
-            fields,
-            "        /// {way} of {bits} bit{}.",
-            if bits == 1 { "" } else { "s" }
-        )
-        .expect("String");
-        writeln!(
-            fields,
-            "        pub {rust}: ::verilated::{kind}<{}, {bits}>,",
-            port.word()
-        )
-        .expect("String");
-        writeln!(
-            checks,
-            "    const _: () = assert!(::core::mem::offset_of!(Ports, {rust}) == {offset});"
-        )
-        .expect("String");
-        end = offset + port.bytes();
-    }
-    let mut infos = String::new();
-    for (port, offset) in ports.iter().zip(offsets) {
-        writeln!(
-            infos,
-            "        ::verilated::PortInfo {{ name: {:?}, output: {}, width: {}, offset: {offset}, bytes: {} }},",
-            port.name,
-            port.output,
-            port.width,
-            port.bytes()
-        )
-        .expect("String");
-    }
-    let clocks = &job.clocks;
-    let trace = match job.waves {
-        true => format!("Some(ffi::{symbol}_trace)"),
-        false => "None".into(),
-    };
-    let (save, restore) = match job.savable {
-        true => (
-            format!("Some(ffi::{symbol}_save)"),
-            format!("Some(ffi::{symbol}_restore)"),
-        ),
-        false => ("None".into(), "None".into()),
-    };
+    let (consts, layout, info) = (consts(job), layout(ports, offsets), info(job, ports, offsets));
     format!(
         r#"/// The unit `{top}`{with}.
 pub mod {module} {{
@@ -382,8 +314,9 @@ pub mod {module} {{
             self.core.check();
         }}
 
-        /// The rising edges of these clocks, bit `i` for number `i` of `clocks()`, with the inputs as they are; they are high after it. The same as an
-        /// evaluation with them low and one with them high, but a single one where the unit looks at nothing of its clocks but their rise.
+        /// The rising edges of these clocks, bit `i` for number `i` of `clocks()`, with the inputs as they are. The
+        /// clocks are high after it. It is the same as an evaluation with them low and one with them high, but a
+        /// single one where the unit uses only the rise of its clocks.
         #[inline(always)]
         pub fn rise(&self, clocks: u64) {{
             // SAFETY: as in `eval`.
@@ -428,13 +361,95 @@ pub mod {module} {{
         }}
     }}
 
-    /// The ports, where the model keeps them.
+{layout}{info}}}
+pub use {module}::{name};
+
+"#
+    )
+}
+
+/// The parameters of a unit's set, as constants.
+fn consts(job: &Job) -> String {
+    let mut consts = String::new();
+    for (param, value) in &job.params {
+        let kind = kind(value);
+        let value = match value {
+            toml::Value::String(text) => format!("{text:?}"),
+            other => other.to_string(),
+        };
+        let upper = snake(param).to_ascii_uppercase();
+        writeln!(
+            consts,
+            "        /// Parameter `{param}`.\n        pub const {upper}: {kind} = {value};"
+        )
+        .expect("String");
+    }
+    consts
+}
+
+/// The struct of a unit's ports, where the model keeps them, and the assertions that hold it to the model's offsets.
+fn layout(ports: &[Port], offsets: &[usize]) -> String {
+    let mut order: Vec<usize> = (0..ports.len()).collect();
+    order.sort_by_key(|&i| offsets[i]);
+    let (mut fields, mut checks, mut end) = (String::new(), String::new(), 0);
+    for i in order {
+        let (port, offset) = (&ports[i], offsets[i]);
+        if offset > end {
+            writeln!(fields, "        _pad{end}: ::verilated::Pad<{}>,", offset - end).expect("String");
+        }
+        let (kind, way) = if port.output {
+            ("Out", "Output")
+        } else {
+            ("In", "Input")
+        };
+        let (rust, word, bits) = (field(&port.name), port.word(), port.width);
+        let plural = if bits == 1 { "" } else { "s" };
+        writeln!(
+            fields,
+            "        /// {way} of {bits} bit{plural}.\n        pub {rust}: ::verilated::{kind}<{word}, {bits}>,"
+        )
+        .expect("String");
+        writeln!(
+            checks,
+            "    const _: () = assert!(::core::mem::offset_of!(Ports, {rust}) == {offset});"
+        )
+        .expect("String");
+        end = offset + port.bytes();
+    }
+    format!(
+        "    /// The ports, where the model keeps them.
     #[repr(C)]
     pub struct Ports {{
 {fields}    }}
 
 {checks}
-    static UNIT: ::verilated::UnitInfo = ::verilated::UnitInfo {{
+"
+    )
+}
+
+/// A unit's functions and ports for the library `verilated`.
+fn info(job: &Job, ports: &[Port], offsets: &[usize]) -> String {
+    let (symbol, top, clocks, count) = (&job.symbol, &job.top, &job.clocks, ports.len());
+    let mut infos = String::new();
+    for (port, offset) in ports.iter().zip(offsets) {
+        writeln!(
+            infos,
+            "        ::verilated::PortInfo {{ name: {:?}, output: {}, width: {}, offset: {offset}, bytes: {} }},",
+            port.name,
+            port.output,
+            port.width,
+            port.bytes()
+        )
+        .expect("String");
+    }
+    let function = |is_there: bool, name: &str| match is_there {
+        true => format!("Some(ffi::{symbol}_{name})"),
+        false => "None".into(),
+    };
+    let trace = function(job.waves, "trace");
+    let (save, restore) = (function(job.savable, "save"), function(job.savable, "restore"));
+    format!(
+        "    static UNIT: ::verilated::UnitInfo = ::verilated::UnitInfo {{
         top: {top:?},
         ports: &PORTS,
         clocks: &{clocks:?},
@@ -449,15 +464,12 @@ pub mod {module} {{
 
     static PORTS: [::verilated::PortInfo; {count}] = [
 {infos}    ];
-}}
-pub use {module}::{name};
-
-"#,
-        count = ports.len()
+"
     )
 }
 
-/// The traits of one unit, which all its sets and twins have, and their implementations. `of`: the module that has the traits, if not this one.
+/// The traits of one unit, and their implementations for all its sets and twins. `of`: the module that has the traits,
+/// if not this one.
 pub fn traits_rs(family: &Family, of: Option<&str>) -> String {
     let (unit, camel) = (family.unit, camel(family.unit));
     let mut text = String::new();
@@ -484,15 +496,22 @@ pub fn traits_rs(family: &Family, of: Option<&str>) -> String {
             .collect();
         write!(
             text,
-            "/// The ports of the unit `{unit}` with any parameters.\npub trait {camel}Ports {{\n{methods}}}\n
-/// The unit `{unit}` with any parameters, or broken.\npub trait {camel}Unit: ::verilated::Unit<Ports: {camel}Ports> {{\n{params}}}\n"
+            "/// The ports of the unit `{unit}` with any parameters.
+pub trait {camel}Ports {{
+{methods}}}
+
+/// The unit `{unit}` with any parameters, or broken.
+pub trait {camel}Unit: ::verilated::Unit<Ports: {camel}Ports> {{
+{params}}}
+"
         )
         .expect("String");
     }
     for (module, name) in &family.members {
         let methods: String = ports()
             .map(|(port, kind)| {
-                format!("    #[inline(always)]\n    fn {port}(&self) -> &impl ::verilated::{kind} {{\n        &self.{port}\n    }}\n")
+                let method = format!("fn {port}(&self) -> &impl ::verilated::{kind}");
+                format!("    #[inline(always)]\n    {method} {{\n        &self.{port}\n    }}\n")
             })
             .collect();
         let params: String = consts()
@@ -524,7 +543,11 @@ fn field(name: &str) -> String {
 pub fn units_rs(models: &[Model]) -> String {
     let mut text: String = models.iter().map(|m| m.rust.as_str()).collect();
     text.push_str(
-        "#[allow(clippy::all, non_snake_case, unused)]\nmod ffi {\n    include!(concat!(env!(\"OUT_DIR\"), \"/units_ffi.rs\"));\n}\n",
+        r#"#[allow(clippy::all, non_snake_case, unused)]
+mod ffi {
+    include!(concat!(env!("OUT_DIR"), "/units_ffi.rs"));
+}
+"#,
     );
     text
 }
@@ -546,7 +569,8 @@ pub fn unit_json(job: &Job, ports: &[Port]) -> String {
         })
         .collect();
     format!(
-        "  {{\"name\": {:?}, \"top\": {:?}, \"params\": {{{}}}, \"clocks\": {:?}, \"savable\": {},\n   \"ports\": [{}]}}",
+        r#"  {{"name": {:?}, "top": {:?}, "params": {{{}}}, "clocks": {:?}, "savable": {},
+   "ports": [{}]}}"#,
         job.name,
         job.top,
         params.join(", "),

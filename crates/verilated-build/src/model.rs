@@ -102,8 +102,8 @@ pub fn families<'a>(units: &'a Units, models: &'a [Model]) -> Result<Vec<Family<
     Ok(families)
 }
 
-/// The jobs of the chosen groups, in the order of the list. With `coverage`, the branches of all but twins are counted, in models of
-/// their own, so that the others stay for the next build without.
+/// The jobs of the chosen groups, in the order of the list. With `coverage`, the branches of all but twins are counted,
+/// in models of their own, so that the others stay for the next build without.
 pub fn jobs(
     units: &Units,
     groups: Option<&[String]>,
@@ -112,112 +112,71 @@ pub fn jobs(
     coverage: bool,
 ) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
-    let mut names = BTreeSet::new();
-    for Named { name, unit, set, twin } in named(units)? {
-        let group = set.group.as_ref().unwrap_or(&unit.group);
-        if groups.is_some_and(|groups| !groups.contains(group)) {
-            continue;
+    let mut modules = BTreeSet::new();
+    for named in named(units)? {
+        if groups.is_none_or(|groups| groups.contains(named.group())) {
+            let job = Job::new(units, named, package, models, coverage)?;
+            if !modules.insert(job.module.clone()) {
+                let module = &job.module;
+                return Err(job.fail(format!(
+                    "two sets give the Rust module `{module}`: give one of them a `name`"
+                )));
+            }
+            jobs.push(job);
         }
-        let listed = twin.map_or(&unit.name, |twin| &twin.name);
-        let fail = |message: String| Error::Unit {
-            unit: listed.clone(),
-            message,
-        };
-        if !units::is_identifier(&name) {
-            return Err(fail(format!(
-                "`{name}` is not a name for a Rust struct: give the set a `name`"
-            )));
-        }
-        let module = snake(&name);
-        let savable = set.savable.unwrap_or(unit.savable);
-        // Verilator has no counters in a model with checkpoints.
-        let coverage = coverage && twin.is_none() && !savable;
-        let folder = if coverage {
-            models.join("coverage").join(&module)
-        } else {
-            models.join(&module)
-        };
-        if !names.insert(module.clone()) {
-            return Err(fail(format!(
-                "two sets give the Rust module `{module}`: give one of them a `name`"
-            )));
-        }
-        let symbol = format!("{package}_{module}");
-        let class = format!("V{symbol}");
-        let top = unit.top.clone().unwrap_or_else(|| unit.name.clone());
-        let random = set.random.or(unit.random).unwrap_or(group != "machine");
-        let mut arguments: Vec<String> = ["--cc", "-O3", "--assert", "--quiet"].map(String::from).into();
-        let waves = twin.is_none();
-        if waves {
-            arguments.push("--trace-vcd".into());
-        }
-        arguments.extend(["--timescale-override".into(), "1ps/1ps".into()]);
-        let start = if random { "unique" } else { "fast" };
-        arguments.extend(["--x-assign".into(), start.into(), "--x-initial".into(), start.into()]);
-        if savable {
-            arguments.push("--savable".into());
-        }
-        if coverage {
-            arguments.push("--coverage-line".into());
-        }
-        arguments.extend(["--prefix".into(), class.clone(), "--top-module".into(), top.clone()]);
-        arguments.extend(
-            [&units.defines, &unit.defines, &set.defines]
-                .into_iter()
-                .flatten()
-                .filter(|define| twin.is_none_or(|twin| !twin.without.contains(define)))
-                .map(|d| format!("-D{d}")),
-        );
-        let mut files = units.files(unit)?;
-        let mut read = files.clone();
-        let patch = twin.map(|twin| Patch::new(twin, units.path(&twin.file), &folder));
-        if let Some(patch) = &patch {
-            arguments.extend(["-y".into(), patch.folder().display().to_string()]);
-            read.iter_mut()
-                .filter(|f| **f == patch.file)
-                .for_each(|f| f.clone_from(&patch.copy));
-            files.push(patch.file.clone());
-        }
-        arguments.extend(units.include.iter().map(|i| format!("-I{}", units.path(i).display())));
-        for library in &units.library {
-            arguments.extend(["-y".into(), units.path(library).display().to_string()]);
-        }
-        let values = unit.values(&set)?;
-        arguments.extend(values.iter().map(|(param, value)| format!("-G{param}={value}")));
-        arguments.extend(read.iter().map(|f| f.display().to_string()));
-        jobs.push(Job {
-            unit: listed.clone(),
-            of: unit.name.clone(),
-            folder,
-            files,
-            patch,
-            params: set.params.into_iter().collect(),
-            clocks: unit.clocks.clone(),
-            savable,
-            name,
-            module,
-            symbol,
-            class,
-            top,
-            arguments,
-            optimize: match twin {
-                // Run once and briefly: its time is that of the compiler.
-                Some(_) => 0,
-                None if coverage => 1,
-                None => units.optimize.get(group).copied().unwrap_or(3),
-            },
-            waves,
-        });
     }
     Ok(jobs)
 }
 
-/// A set with the name of its struct; a twin's is that of the set it is of.
+/// A set with the name of its struct; a twin has the set that it is a twin of.
 struct Named<'a> {
     name: String,
     unit: &'a Unit,
     set: Set,
     twin: Option<&'a Twin>,
+}
+
+impl Named<'_> {
+    fn group(&self) -> &String {
+        self.set.group.as_ref().unwrap_or(&self.unit.group)
+    }
+
+    /// The words of Verilator's command that say how the model is made: what it carries, and how its state begins.
+    fn options(&self, savable: bool, coverage: bool) -> Vec<String> {
+        let random = self
+            .set
+            .random
+            .or(self.unit.random)
+            .unwrap_or(self.group() != "machine");
+        let start = if random { "unique" } else { "fast" };
+        let waves = ["--trace-vcd"].into_iter().filter(|_| self.twin.is_none());
+        ["--cc", "-O3", "--assert", "--quiet"]
+            .into_iter()
+            .chain(waves)
+            .chain([
+                "--timescale-override",
+                "1ps/1ps",
+                "--x-assign",
+                start,
+                "--x-initial",
+                start,
+            ])
+            .chain(["--savable"].into_iter().filter(|_| savable))
+            .chain(["--coverage-line"].into_iter().filter(|_| coverage))
+            .map(String::from)
+            .collect()
+    }
+
+    /// The words that define the macros of the list, the unit and the set.
+    fn defines(&self, units: &Units) -> Vec<String> {
+        let is_kept = |define: &&String| self.twin.is_none_or(|twin| !twin.without.contains(define));
+        let all = [&units.defines, &self.unit.defines, &self.set.defines];
+        all.into_iter()
+            .flatten()
+            .filter(is_kept)
+            .map(|define| format!("-D{define}"))
+            .collect()
+    }
 }
 
 /// All sets, then all twins.
@@ -254,6 +213,77 @@ fn named(units: &Units) -> Result<Vec<Named<'_>>, Error> {
 }
 
 impl Job {
+    fn new(units: &Units, named: Named, package: &str, models: &Path, coverage: bool) -> Result<Job, Error> {
+        let listed = named.twin.map_or(&named.unit.name, |twin| &twin.name);
+        if !units::is_identifier(&named.name) {
+            return Err(Error::Unit {
+                unit: listed.clone(),
+                message: format!(
+                    "`{}` is not a name for a Rust struct: give the set a `name`",
+                    named.name
+                ),
+            });
+        }
+        let Named { unit, twin, .. } = named;
+        let module = snake(&named.name);
+        let savable = named.set.savable.unwrap_or(unit.savable);
+        // Verilator has no counters in a model with checkpoints.
+        let coverage = coverage && twin.is_none() && !savable;
+        let folder = if coverage {
+            models.join("coverage")
+        } else {
+            models.into()
+        }
+        .join(&module);
+        let symbol = format!("{package}_{module}");
+        let class = format!("V{symbol}");
+        let top = unit.top.clone().unwrap_or_else(|| unit.name.clone());
+
+        let mut arguments = named.options(savable, coverage);
+        arguments.extend(["--prefix".into(), class.clone(), "--top-module".into(), top.clone()]);
+        arguments.extend(named.defines(units));
+        let mut files = units.files(unit)?;
+        let mut read = files.clone();
+        let patch = twin.map(|twin| Patch::new(twin, units.path(&twin.file), &folder));
+        if let Some(patch) = &patch {
+            arguments.extend(["-y".into(), patch.folder().display().to_string()]);
+            read.iter_mut()
+                .filter(|f| **f == patch.file)
+                .for_each(|f| f.clone_from(&patch.copy));
+            files.push(patch.file.clone());
+        }
+        arguments.extend(units.include.iter().map(|i| format!("-I{}", units.path(i).display())));
+        for library in &units.library {
+            arguments.extend(["-y".into(), units.path(library).display().to_string()]);
+        }
+        let values = unit.values(&named.set)?;
+        arguments.extend(values.iter().map(|(param, value)| format!("-G{param}={value}")));
+        arguments.extend(read.iter().map(|f| f.display().to_string()));
+        Ok(Job {
+            unit: listed.clone(),
+            of: unit.name.clone(),
+            folder,
+            files,
+            patch,
+            clocks: unit.clocks.clone(),
+            savable,
+            module,
+            symbol,
+            class,
+            top,
+            arguments,
+            optimize: match twin {
+                // A twin runs once and briefly: its time is that of the compiler.
+                Some(_) => 0,
+                None if coverage => 1,
+                None => units.optimize.get(named.group()).copied().unwrap_or(3),
+            },
+            waves: twin.is_none(),
+            name: named.name,
+            params: named.set.params.into_iter().collect(),
+        })
+    }
+
     /// Makes the model unless what is there is up to date.
     pub fn make(&self, tools: &Toolchain, compiler: &Compiler) -> Result<Model, Error> {
         let _alone = self.lock()?;
@@ -376,8 +406,8 @@ impl Job {
         Ok(ports)
     }
 
-    /// Compiles what Verilator wrote, with our shim, as two files: what runs at each evaluation, and the rest, which is most of the text and
-    /// whose speed hardly counts. Without waves it is one file.
+    /// Compiles Verilator's text with our shim as two files: the code of each evaluation, and the rest. The rest is
+    /// most of the text, and its speed hardly counts. Without waves it is one file.
     fn compile(&self, compiler: &Compiler, ports: &[ports::Port], objects: &[PathBuf]) -> Result<(), Error> {
         let folder = self.folder.join("generated");
         let mut sources: Vec<PathBuf> = fs::read_dir(&folder)
@@ -392,7 +422,7 @@ impl Job {
             let (name, part) = (source.to_string_lossy(), self.read(source)?);
             if name.contains("__Trace") {
                 vcd.push_str(&part);
-                // A model carries the code for one wave format; the other's differs only in the writer's type, and overloads.
+                // A model carries the code for one wave format; that of the other differs only in the writer's type.
                 fst.push_str(
                     &part
                         .replace("VerilatedVcd", "VerilatedFst")

@@ -44,7 +44,10 @@ fn no_line_is_too_long() {
     let files = tracked(&["*.rs", "*.sv", "*.toml", "*.md", "*.py", "*.sh", "*.c", "*.h"]);
     assert!(files.iter().any(|name| name == "README.md"), "git lists the files");
     let mut found = Vec::new();
-    for name in files.iter().filter(|name| !EXCLUDED.iter().any(|folder| name.starts_with(folder))) {
+    for name in files
+        .iter()
+        .filter(|name| !EXCLUDED.iter().any(|folder| name.starts_with(folder)))
+    {
         let text = fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
         found.extend(long(name, &text).iter().map(|line| format!("{name}:{line}")));
     }

@@ -20,16 +20,107 @@ const SHARED: [&str; 3] = ["main", "mod", "waves"];
 
 /// Deviations and their reasons.
 const EXCEPTIONS: &[(&str, &str)] = &[
-    ("ap1000p_cell: no golden model", "its blocks have theirs; `model` is the cell's"),
-    ("ap1000p_cell_axi: no golden model", "AXI around the cell, with the golden models of its blocks"),
-    ("ap1000p_link: no golden model", "the bench says how each word must leave"),
-    ("ap1000p_mmu_mux: no golden model", "the bench is the model: each client gets its own reply"),
-    ("ap1000p_regs: no golden model", "`regs.toml` says it, and the bench reads it"),
+    (
+        "ap1000p_cell: no golden model",
+        "its blocks have theirs; `model` is the cell's",
+    ),
+    (
+        "ap1000p_cell_axi: no golden model",
+        "AXI around the cell, with the golden models of its blocks",
+    ),
+    (
+        "ap1000p_link: no golden model",
+        "the bench says how each word must leave",
+    ),
+    (
+        "ap1000p_mmu_mux: no golden model",
+        "the bench is the model: each client gets its own reply",
+    ),
+    (
+        "ap1000p_regs: no golden model",
+        "`regs.toml` says it, and the bench reads it",
+    ),
     ("cenju3_machine: no bench", "`testbenches/machine` runs it"),
     ("cenju3_machine: no golden model", "its blocks have theirs"),
     ("cenju3_nic: no golden model", "Sender and Receiver have theirs"),
     ("cenju3_nic_axi: no golden model", "AXI around the NIC"),
     ("cenju3_switch: no golden model", "the golden switch of `src/net`"),
+    (
+        "ap1000p_address_runs: no bench",
+        "part of units: the benches of `ap1000p_send` and `ap1000p_receive` check its addresses",
+    ),
+    ("ap1000p_cell: no bench", "`machine.rs` runs many of them"),
+    (
+        "testbenches/ap1000p/conformance.rs: no module",
+        "command window and queues, one behind the other",
+    ),
+    ("testbenches/ap1000p/machine.rs: no module", "cells on a torus"),
+    (
+        "testbenches/ap1000p/pages.rs: no module",
+        "the cell around a message controller",
+    ),
+    ("testbenches/ap1000p/rig.rs: no module", "benches share it"),
+    ("testbenches/ap1000p/security.rs: no module", "attacks on several units"),
+    (
+        "testbenches/ap1000p/space.rs: no module",
+        "the memory controller's stand-in",
+    ),
+    (
+        "testbenches/cenju3/loopback.rs: no module",
+        "the NIC with its link tied back",
+    ),
+    ("testbenches/cenju3/rig.rs: no module", "benches share it"),
+    ("testbenches/common/junk.rs: no module", "all benches at random states"),
+    ("testbenches/net/any.rs: no module", "all switches under random packets"),
+    ("testbenches/net/switch.rs: no module", "benches share it"),
+];
+
+/// Deviations until the benches stand on the kit.
+const UNCONVERTED: &[&str] = &[
+    "ap1000p_regs: no bench",
+    "arbiter_rr: no bench",
+    "async_fifo: no bench",
+    "axi_read_master: no bench",
+    "axi_write_master: no bench",
+    "axil_slave: no bench",
+    "broadcast_bus: no bench",
+    "cdc_sync: no bench",
+    "cenju3_switch: no bench",
+    "crossbar_buffered: no bench",
+    "dma_splitter: no bench",
+    "fifo_bram: no bench",
+    "mem_bram: no bench",
+    "mem_read_mux: no bench",
+    "mem_read_wide: no bench",
+    "mem_write_mux: no bench",
+    "mem_write_wide: no bench",
+    "reset_sync: no bench",
+    "skid: no bench",
+    "stream_delay: no bench",
+    "stream_down: no bench",
+    "stream_gap: no bench",
+    "stream_up: no bench",
+    "sync_tree: no bench",
+    "testbenches/ap1000p/registers.rs: no module",
+    "testbenches/ap1000p/twins.rs: no module",
+    "testbenches/cenju3/twins.rs: no module",
+    "testbenches/common/arbiter.rs: no module",
+    "testbenches/common/axi_master.rs: no module",
+    "testbenches/common/bench.rs: no module",
+    "testbenches/common/crossing.rs: no module",
+    "testbenches/common/dma.rs: no module",
+    "testbenches/common/mem.rs: no module",
+    "testbenches/common/mem_clients.rs: no module",
+    "testbenches/common/models.rs: no module",
+    "testbenches/common/reset.rs: no module",
+    "testbenches/common/splitter.rs: no module",
+    "testbenches/common/twins.rs: no module",
+    "testbenches/common/width.rs: no module",
+    "testbenches/net/bench.rs: no module",
+    "testbenches/net/cells.rs: no module",
+    "testbenches/net/torus.rs: no module",
+    "testbenches/net/twins.rs: no module",
+    "torus_router: no bench",
 ];
 
 /// A Rust file: its path and its header.
@@ -43,7 +134,6 @@ struct Folder {
     machine: bool,
     /// Stems of the files that hold a module.
     modules: Vec<String>,
-    /// Modules of which units are run: units of the group "synth" are parts.
     units: Vec<String>,
     /// Modules that another module of any folder instantiates.
     parts: Vec<String>,
@@ -56,7 +146,7 @@ impl Folder {
     fn read(name: &str) -> Self {
         let machine = root().join(format!("rtl/{name}/regs.toml")).exists();
         let list = read(&format!("rtl/{name}/units.toml"));
-        let run = list.split("[[unit]]\nname = \"").skip(1).filter(|unit| !unit.contains("\ngroup = \"synth\""));
+        let units = list.split("[[unit]]\nname = \"").skip(1);
         let modules: Vec<String> = tracked(&[&format!("rtl/{name}/*.sv")])
             .iter()
             .filter(|path| !read(path).contains("\npackage "))
@@ -75,7 +165,7 @@ impl Folder {
         Self {
             name: name.to_owned(),
             machine,
-            units: run.map(|unit| before(unit, '"')).collect(),
+            units: units.map(|unit| before(unit, '"')).collect(),
             parts: modules.iter().filter(is_part).cloned().collect(),
             modules,
             rooms: ROOMS.iter().filter(|room| has(room)).map(ToString::to_string).collect(),
@@ -91,7 +181,11 @@ impl Folder {
 
     /// Does a bench of this folder have the unit's name, or name it in its header?
     fn has_bench(&self, unit: &str, folder: &Folder) -> bool {
-        let short = if self.name == folder.name { folder.short(unit) } else { unit };
+        let short = if self.name == folder.name {
+            folder.short(unit)
+        } else {
+            unit
+        };
         let mut benches = self.benches.iter();
         benches.any(|(path, header)| [unit, short].contains(&stem(path)) || names(header, unit))
     }
@@ -100,7 +194,11 @@ impl Folder {
     fn is_of(&self, path: &str, header: &str) -> bool {
         let parts: Vec<&str> = path.trim_end_matches(".rs").split('/').collect();
         let own = parts[1] == self.name;
-        let named = |module: &str| parts[2..].iter().any(|part| *part == module || (own && *part == self.short(module)));
+        let named = |module: &str| {
+            parts[2..]
+                .iter()
+                .any(|part| *part == module || (own && *part == self.short(module)))
+        };
         self.modules.iter().any(|module| named(module) || names(header, module))
     }
 }
@@ -164,7 +262,9 @@ fn deviations(folders: &[Folder]) -> BTreeSet<String> {
         for files in [&folder.golden, &folder.benches] {
             let is_file = |path: &str| files.iter().any(|(other, _)| other == path);
             for (path, header) in files {
-                let inside = path.rsplit_once('/').is_some_and(|(parent, _)| is_file(&format!("{parent}.rs")));
+                let inside = path
+                    .rsplit_once('/')
+                    .is_some_and(|(parent, _)| is_file(&format!("{parent}.rs")));
                 let known = SHARED.contains(&stem(path)) || inside;
                 if !known && !folders.iter().any(|of| of.is_of(path, header)) {
                     found.insert(format!("{path}: no module"));
@@ -196,7 +296,9 @@ fn every_module_has_its_twins() {
         folders.iter().filter(|folder| folder.machine).count() > 1,
         "machines are found"
     );
-    assert_eq!(defects(&folders, EXCEPTIONS), Vec::<String>::new());
+    let unconverted = UNCONVERTED.iter().map(|name| (*name, ""));
+    let exceptions: Vec<(&str, &str)> = EXCEPTIONS.iter().copied().chain(unconverted).collect();
+    assert_eq!(defects(&folders, &exceptions), Vec::<String>::new());
 }
 
 #[test]

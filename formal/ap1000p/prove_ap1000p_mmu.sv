@@ -284,7 +284,7 @@ module prove_ap1000p_mmu #(
       sweep_starts : assert (state == Sweep || dut.sweep_q == '0);
       demaps : assert (!(state == Forget || demap_ready || (state == Sweep && dut.all_q)) || demap_valid_i);
       sweeps_all : assert (!(state == Sweep && dut.all_q) || demap_all_i);
-      told : assert (!demap_ready || state == Idle);
+      demap_is_reported : assert (!demap_ready || state == Idle);
       reported_small : assert (!(demap_ready && small_clean) || !small_entry[27+SmallW]);
       reported_large : assert (!(demap_ready && large_clean) || !large_entry[23+LargeW]);
       read :

@@ -343,7 +343,7 @@ module prove_ap1000p_access #(
       assert (!(state == Respond && !bad_q) || (is_copied ? tag_done_q && beats_q == (hit_q ? all_beats : 2'd0) :
                                                came_q && dut.data_q == came_data_q));
       memory_reads :
-      assert (u_read.asked_q == (u_read.read_q ^ 1'(state == Copy && !write_q)) &&
+      assert (u_read.issued_q == (u_read.read_q ^ 1'(state == Copy && !write_q)) &&
               (state != Copy || write_q || (u_read.len_q[u_read.read_q] == 8'(all_beats) - 8'd1 &&
                                             u_read.beat_q == 8'(beats_q))));
       beat_rests : assert ((state == Copy && !write_q) || u_read.beat_q == '0);

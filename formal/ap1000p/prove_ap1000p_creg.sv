@@ -138,7 +138,7 @@ module prove_ap1000p_creg #(
         only_what_fits : assert (!done[p] || full_q != write_q[p]);
         read_as_written : assert (!done[p] || write_q[p] || rsp_data[p] == word_q);
         fault_is_conflict : assert (!(fresh[p] && here[p] && rsp_fault[p]) || full_q == write_q[p]);
-        fault_is_asked_for : assert (!(fresh[p] && rsp_fault[p]) || mode_q[p]);
+        fault_is_requested : assert (!(fresh[p] && rsp_fault[p]) || mode_q[p]);
         goes_soon : assert (could_q[p] <= 2 + p);
         // The claims are not vacuous.
         waited : cover (done[p] && could_q[p] == 1);  // at once when it fitted at last

@@ -261,12 +261,12 @@ module prove_ap1000p_mmu #(
         after_a_reset :
         assume (!rst_i && state == Idle && !small_q && !large_q && !small_entry[27+SmallW] && !large_entry[23+LargeW] &&
                 !dut.root_valid_q && !root_valid_q && dut.taken_q == '0 && dut.new_q == '0 && rsp_valid == '0 &&
-                !demap_ready && !miss && !first_q && dut.sweep_q == '0 && u_read.asked_q == '0 && u_read.read_q == '0 &&
-                !gen_client[0].open_q && !gen_client[1].open_q && !u_demap.waiting_q);
+                !demap_ready && !miss && !first_q && dut.sweep_q == '0 && u_read.issued_q == '0 &&
+                u_read.read_q == '0 && !gen_client[0].open_q && !gen_client[1].open_q && !u_demap.waiting_q);
 `ifdef TSUNAGI_ASSERT
         same_rules_after_a_reset :
-        assume ({dut.u_memory.asked_q, dut.u_memory.read_q, dut.u_memory.len_q, dut.u_memory.beat_q} ==
-                {u_read.asked_q, u_read.read_q, u_read.len_q, u_read.beat_q});
+        assume ({dut.u_memory.issued_q, dut.u_memory.read_q, dut.u_memory.len_q, dut.u_memory.beat_q} ==
+                {u_read.issued_q, u_read.read_q, u_read.len_q, u_read.beat_q});
 `endif
       end
     end
@@ -284,7 +284,7 @@ module prove_ap1000p_mmu #(
       sweep_starts : assert (state == Sweep || dut.sweep_q == '0);
       demaps : assert (!(state == Forget || demap_ready || (state == Sweep && dut.all_q)) || demap_valid_i);
       sweeps_all : assert (!(state == Sweep && dut.all_q) || demap_all_i);
-      told : assert (!demap_ready || state == Idle);
+      demap_is_reported : assert (!demap_ready || state == Idle);
       reported_small : assert (!(demap_ready && small_clean) || !small_entry[27+SmallW]);
       reported_large : assert (!(demap_ready && large_clean) || !large_entry[23+LargeW]);
       read :
@@ -339,8 +339,8 @@ module prove_ap1000p_mmu #(
 `ifdef TSUNAGI_ASSERT
       // The block's own copy of the memory's rules.
       same_rules :
-      assert ({dut.u_memory.asked_q, dut.u_memory.read_q, dut.u_memory.len_q, dut.u_memory.beat_q} ==
-                           {u_read.asked_q, u_read.read_q, u_read.len_q, u_read.beat_q});
+      assert ({dut.u_memory.issued_q, dut.u_memory.read_q, dut.u_memory.len_q, dut.u_memory.beat_q} ==
+                           {u_read.issued_q, u_read.read_q, u_read.len_q, u_read.beat_q});
 `endif
     end
   end

@@ -337,13 +337,13 @@ module prove_ap1000p_refill #(
       halves : assert (!half_q || (Beats == 2 && burst_q));
       few : assert (dut.level <= 5'd16 && due_q <= 5'd8 && (dut.u_out.ready_q || out_valid));
       beats_known :
-      assert ((u_read.asked_q != u_read.read_q) == burst_q && (!burst_q ||
+      assert ((u_read.issued_q != u_read.read_q) == burst_q && (!burst_q ||
               9'(u_read.len_q[u_read.read_q]) + 9'd1 == 9'(u_read.beat_q) + 9'(due_q) * 9'(Beats) - 9'(half_q)));
       beats_start : assert (burst_q || u_read.beat_q == '0);
 `ifdef TSUNAGI_ASSERT
       own_rules :
-      assert ({dut.u_memory.asked_q, dut.u_memory.read_q, dut.u_memory.beat_q, dut.u_memory.len_q} ==
-              {u_read.asked_q, u_read.read_q, u_read.beat_q, u_read.len_q});
+      assert ({dut.u_memory.issued_q, dut.u_memory.read_q, dut.u_memory.beat_q, dut.u_memory.len_q} ==
+              {u_read.issued_q, u_read.read_q, u_read.beat_q, u_read.len_q});
 `endif
     end
   end

@@ -204,7 +204,7 @@ module prove_ap1000p_spill #(
       tag_goes_round : assert (!tag_known_q || tag == tag_q);
       error_is_reported : assert (error == (stored_valid && rsp_err_i));
       room_is_room : assert (!in_room || words_q <= 5'd14);
-      told : cover (follow_q && tells > unreported_ahead_q && unreported_ahead_q > 6'd1);
+      reported : cover (follow_q && tells > unreported_ahead_q && unreported_ahead_q > 6'd1);
     end
   end
 

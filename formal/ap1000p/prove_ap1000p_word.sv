@@ -346,13 +346,13 @@ module prove_ap1000p_word #(
       turns : assert ((dut.grant & (dut.grant - Clients'(1))) == '0);
       idles : assert (idle_q >= 0 && idle_q <= (state == Lookup ? 0 : state == Work ? 1 : 2) && (idle_q < 2 || !idle));
       rules :
-      assert ((u_read.asked_q != u_read.read_q) == (state == Fetch) && u_read.beat_q == '0 &&
+      assert ((u_read.issued_q != u_read.read_q) == (state == Fetch) && u_read.beat_q == '0 &&
               u_write.written_q == 16'(state == Written) &&
               (state != Fetch || u_read.len_q[u_read.read_q] == '0));
 `ifdef TSUNAGI_ASSERT
       own_rules :
-      assert ({dut.u_reads.asked_q, dut.u_reads.read_q, dut.u_reads.beat_q, dut.u_reads.len_q} ==
-              {u_read.asked_q, u_read.read_q, u_read.beat_q, u_read.len_q} &&
+      assert ({dut.u_reads.issued_q, dut.u_reads.read_q, dut.u_reads.beat_q, dut.u_reads.len_q} ==
+              {u_read.issued_q, u_read.read_q, u_read.beat_q, u_read.len_q} &&
               dut.u_writes.written_q == u_write.written_q);
 `endif
     end

@@ -15,7 +15,7 @@ module prove_cenju3_busy (
     input logic [1:0] tell_i,  // its action changes the report to the other side
     input logic [1:0] late_i  // a cycle later
 );
-  logic [1:0] clks, edges, active, busy, call, echo, told, late;
+  logic [1:0] clks, edges, active, busy, call, echo, reported, late;
   assign edges = {out_edge_i, in_edge_i};
   two_clocks u_clocks (
       .step_i(clk_i),
@@ -45,14 +45,14 @@ module prove_cenju3_busy (
     );
     cdc_sync u_reported (
         .clk_i (clks[s]),
-        .data_i(told[1-s]),
+        .data_i(reported[1-s]),
         .data_o(seen)
     );
     assign active[s] = act_i[s] || claim_q != done_q;
     always_ff @(posedge clks[s]) begin
       claim_q <= seen;
       if (active[s]) done_q <= claim_q;
-      told[s] <= told[s] ^ late[s] ^ (active[s] && tell_i[s] && !late_i[s]);
+      reported[s] <= reported[s] ^ late[s] ^ (active[s] && tell_i[s] && !late_i[s]);
       late[s] <= active[s] && tell_i[s] && late_i[s];
       if (rst_i[s]) age_q <= '0;
       else if (age_q < 3'd5) age_q <= age_q + 3'd1;
@@ -69,7 +69,7 @@ module prove_cenju3_busy (
     started_q <= 1'b1;
     if (!started_q) begin
       before_any_edge : assume (!in_edge_i && !out_edge_i);
-      starts_at_rest : assume ({call, heard, echoed, knows, due, busy, told, late} == '0);
+      starts_at_rest : assume ({call, heard, echoed, knows, due, busy, reported, late} == '0);
       after_reset : assume (age[0] == 3'd5 && age[1] == 3'd5);
     end
   end
@@ -78,8 +78,8 @@ module prove_cenju3_busy (
   always_ff @(posedge clk_i) begin
     if (started_q) begin
       nothing_on_its_way : assert (busy != '0 || (rest == '1 && late == '0));
-      rests : cover (busy == '0 && told == 2'b01);
-      both_reported : cover (busy == '0 && told == 2'b11);
+      rests : cover (busy == '0 && reported == 2'b01);
+      both_reported : cover (busy == '0 && reported == 2'b11);
     end
   end
   for (genvar s = 0; s < 2; s++) begin : gen_rules
@@ -87,7 +87,7 @@ module prove_cenju3_busy (
     logic [12:0] ring;
     logic [ 4:0] same;
     assign ring = {echoed[s], heard[O], call[s]};
-    assign same = knows[O] ~^ {5{told[s]}};
+    assign same = knows[O] ~^ {5{reported[s]}};
     assign rest[s] = same == '1;
     always_ff @(posedge clk_i) begin
       if (started_q) begin

@@ -30,7 +30,7 @@ module prove_cenju3_rx #(
   logic rx_ready, net_active, out_valid, out_last;
   logic [BusW-1:0] out_data;
   logic [KeepW-1:0] out_keep;
-  logic [15:0] told;
+  logic [15:0] reported;
 
   cenju3_rx #(
       .BusW(BusW),
@@ -52,7 +52,7 @@ module prove_cenju3_rx #(
       .out_data_o(out_data),
       .out_keep_o(out_keep),
       .out_last_o(out_last),
-      .level_o(told)
+      .level_o(reported)
   );
   power_up u_power_up (.*);
 
@@ -129,7 +129,7 @@ module prove_cenju3_rx #(
       never_overflows : assert (!enters || level != 16'(FifoWords));
       level_crosses_bit_by_bit : assert (reset_q || $onehot0(dut.gray_q ^ gray_before_q));
       if (disturbed_q == '0) begin
-        level_is_reported : assert (told == (io_reset_q ? '0 : level_q[3]));
+        level_is_reported : assert (reported == (io_reset_q ? '0 : level_q[3]));
       end
       last_word_over : cover (over_q == 2'd2);
       stopped_early : cover (!rx_ready && level < 16'(FifoWords) && level >= thresh_i && count == '0);

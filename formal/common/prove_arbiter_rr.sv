@@ -23,10 +23,10 @@ module prove_arbiter_rr #(
   power_up u_power_up (.*);
 
   // The edge before: the requests, the grant, and whether a new grant was due.
-  logic [N-1:0] asked_q, before_q;
+  logic [N-1:0] request_q, before_q;
   logic due_q, reset_q;
   always_ff @(posedge clk_i) begin
-    asked_q  <= req_i;
+    request_q  <= req_i;
     before_q <= grant;
     due_q    <= grant == '0 || advance_i;
     reset_q  <= rst_i;
@@ -37,7 +37,7 @@ module prove_arbiter_rr #(
   always_comb begin
     for (int i = 0; i < N; i++) begin
       passed[i] = passed_q[i];
-      if (due_q) passed[i] = (asked_q[i] && !grant[i]) ? passed_q[i] + 1 : 0;
+      if (due_q) passed[i] = (request_q[i] && !grant[i]) ? passed_q[i] + 1 : 0;
       if (reset_q) passed[i] = 0;
     end
   end
@@ -57,8 +57,8 @@ module prove_arbiter_rr #(
       if (reset_q) begin
         none_after_reset : assert (grant == '0);
       end else if (due_q) begin
-        to_one_who_asked : assert ((grant & ~asked_q) == '0);
-        no_idle_cycle : assert ((grant != '0) == (asked_q != '0));
+        to_a_requester : assert ((grant & ~request_q) == '0);
+        no_idle_cycle : assert ((grant != '0) == (request_q != '0));
       end else begin
         held : assert (grant == before_q);
       end

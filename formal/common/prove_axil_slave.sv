@@ -135,7 +135,7 @@ module prove_axil_slave #(
   assign asked = u_port.written_q;
 
   // Inside: taken and not requested; open: requested and not answered.
-  logic [1:0] follow, back_follow, told;
+  logic [1:0] follow, back_follow, reported;
   logic [1:0][InsideW-1:0] held, ahead;
   logic [1:0][AddrW-1:0] word;
   logic [1:0][OpenW-1:0] open, back_ahead;
@@ -200,7 +200,7 @@ module prove_axil_slave #(
         .follow_o(back_follow[d]),
         .ahead_o(back_ahead[d]),
         .rsp_ahead_o(rsp_ahead[d]),
-        .reported_o(told[d]),
+        .reported_o(reported[d]),
         .tag_o(tag),
         .word_o(back_word[d])
     );
@@ -323,7 +323,7 @@ module prove_axil_slave #(
         .inside_i(open[d]),
         .follow_i(back_follow[d]),
         .ahead_i (back_ahead[d]),
-        .word_i  (told[d] ? {1'b1, back_word[d]} : (AnswerW + 1)'(rsp_ahead[d]))
+        .word_i  (reported[d] ? {1'b1, back_word[d]} : (AnswerW + 1)'(rsp_ahead[d]))
     );
   end
   in_line #(

@@ -343,14 +343,14 @@ module prove_dma_read #(
       bursts_possible : assert (int'(dut.note_level) <= Outstanding);
       bursts_kept : assert (same_bursts);
       beats_of_it : assert (due == '0 ? u_memory.beat_q == '0 : u_memory.beat_q <= len(0));
-      bursts_due : assert (PtrW'(u_memory.asked_q - u_memory.read_q) == PtrW'(due));
+      bursts_due : assert (PtrW'(u_memory.issued_q - u_memory.read_q) == PtrW'(due));
       room_counted : assert (int'(dut.room_q) + int'(dut.buf_level) + reserved == BufWords);
       words_in_place : assert (shown == count && dropped == erred_q && (!follow || in_place));
       comes_nearer : assert (others || int'(stuck_q) + to_go <= Pause);
 `ifdef TSUNAGI_ASSERT
       // The engine's own checker.
-      assert ({dut.u_memory.len_q, dut.u_memory.asked_q, dut.u_memory.read_q, dut.u_memory.beat_q} ==
-              {u_memory.len_q, u_memory.asked_q, u_memory.read_q, u_memory.beat_q});
+      assert ({dut.u_memory.len_q, dut.u_memory.issued_q, dut.u_memory.read_q, dut.u_memory.beat_q} ==
+              {u_memory.len_q, u_memory.issued_q, u_memory.read_q, u_memory.beat_q});
 `endif
     end
   end

@@ -247,7 +247,8 @@ package ap1000p_pkg;
   localparam int DropSystemLsb = 1;
   localparam int DropSystemW = 1;
 
-  // Registers: Write: selects a word of an open command. Read, not within two cycles of the write: that word, or 0 without one
+  // Registers: Write: selects a word of an open command. Read, not within two cycles of the write: that word, or 0
+  // without one
   localparam bit [7:0] Peek = 8'h88;
   localparam int PeekWordLsb = 0;
   localparam int PeekWordW = 3;
@@ -291,7 +292,8 @@ package ap1000p_pkg;
   localparam int LoadedWhyLsb = 0;
   localparam int LoadedWhyW = 2;
 
-  // Registers: Ring buffer 0: slot of the next message. Write it only while MODE.ON and MODE.BUSY are 0, or while the receiver waits for a ring buffer
+  // Registers: Ring buffer 0: slot of the next message. Write it only while MODE.ON and MODE.BUSY are 0, or while the
+  // receiver waits for a ring buffer
   localparam bit [7:0] Ring0Write = 8'hC0;
   localparam int Ring0WriteSlotLsb = 0;
   localparam int Ring0WriteSlotW = 27;
@@ -312,7 +314,8 @@ package ap1000p_pkg;
   localparam int Ring0ReadSlotLsb = 0;
   localparam int Ring0ReadSlotW = 18;
 
-  // Registers: Ring buffer 1: slot of the next message. Write it only while MODE.ON and MODE.BUSY are 0, or while the receiver waits for a ring buffer
+  // Registers: Ring buffer 1: slot of the next message. Write it only while MODE.ON and MODE.BUSY are 0, or while the
+  // receiver waits for a ring buffer
   localparam bit [7:0] Ring1Write = 8'hD0;
   localparam int Ring1WriteSlotLsb = 0;
   localparam int Ring1WriteSlotW = 27;
@@ -333,7 +336,8 @@ package ap1000p_pkg;
   localparam int Ring1ReadSlotLsb = 0;
   localparam int Ring1ReadSlotW = 18;
 
-  // Registers: Ring buffer 2: slot of the next message. Write it only while MODE.ON and MODE.BUSY are 0, or while the receiver waits for a ring buffer
+  // Registers: Ring buffer 2: slot of the next message. Write it only while MODE.ON and MODE.BUSY are 0, or while the
+  // receiver waits for a ring buffer
   localparam bit [7:0] Ring2Write = 8'hE0;
   localparam int Ring2WriteSlotLsb = 0;
   localparam int Ring2WriteSlotW = 27;

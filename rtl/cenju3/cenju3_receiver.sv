@@ -314,7 +314,7 @@ module cenju3_receiver #(
   fifo #(
       .W(2 + 3 + 32),
       .Depth(2)
-  ) u_command_buffer (
+  ) u_open_packets (
       .clk_i,
       .rst_i,
       .in_valid_i(begun),

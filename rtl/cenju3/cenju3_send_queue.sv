@@ -88,13 +88,13 @@ module cenju3_send_queue #(
   logic [BeatW-1:0] beat_q;
   logic [BurstW-1:0] burst_q;  // of a header with bursts still to request
   logic [255:0] slot_q;  // the fetched header
-  logic load, asked, fetched;
+  logic load, issued, fetched;
   logic [3:0] parcels_q;  // loaded, not out
 
   assign fetch_valid_o = burst_q != '0 ||
       (state_q == Run && !fetching_q && !slot_valid_q && fetch_q != put_i && parcels_q < 4'(Ahead));
   assign fetch_addr_o = base_i + {19'b0, fetch_q, 5'(32'(burst_q) * FetchBeats * BusW / 8)};
-  assign asked = fetch_valid_o && fetch_ready_i && burst_q == BurstW'(Bursts - 1);
+  assign issued = fetch_valid_o && fetch_ready_i && burst_q == BurstW'(Bursts - 1);
   assign fetched = hdr_valid_i && beat_q == BeatW'(Beats - 1);
 
   always_ff @(posedge clk_i) begin
@@ -214,9 +214,9 @@ module cenju3_send_queue #(
     inflight_q <= inflight_q + 2'(pkt_valid_o && pkt_ready_i) - 2'(pkt_done_i);
     if (fetch_valid_o && fetch_ready_i) begin
       fetching_q <= 1'b1;
-      burst_q <= asked ? '0 : burst_q + BurstW'(1);
+      burst_q <= issued ? '0 : burst_q + BurstW'(1);
     end
-    if (asked) fetch_q <= fetch_q + 8'd1;
+    if (issued) fetch_q <= fetch_q + 8'd1;
     if (fetched) fetching_q <= 1'b0;
     if (fetched) slot_valid_q <= !stale_q;
     else if (load) slot_valid_q <= 1'b0;

@@ -130,20 +130,20 @@ module dma_read #(
   end else begin : gen_registered
     logic valid_q;
     logic [WordW-1:0] addr_q;
-    logic [7:0] asked_q;
+    logic [7:0] cmd_len_q;
 
     assign issue = active_q && room && note_ready && (!valid_q || mem_cmd_ready_i);
     always_ff @(posedge clk_i) begin
       if (issue) begin
-        addr_q  <= word_q;
-        asked_q <= len_q;
+        addr_q <= word_q;
+        cmd_len_q <= len_q;
       end
       if (rst_i) valid_q <= 1'b0;
       else valid_q <= issue || (valid_q && !mem_cmd_ready_i);
     end
     assign mem_cmd_valid_o = valid_q;
     assign mem_cmd_addr_o  = {addr_q, KeepW'(0)};
-    assign mem_cmd_len_o   = asked_q;
+    assign mem_cmd_len_o   = cmd_len_q;
   end
 
   // One note per burst that awaits data: whether it ends its command, and with how many bytes.

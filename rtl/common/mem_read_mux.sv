@@ -82,7 +82,7 @@ module mem_read_mux #(
 
   // The clients of the bursts that await data, one-hot.
   logic unused_valid;
-  logic [N-1:0] whose;
+  logic [N-1:0] owner;
   logic [$clog2(Outstanding + 1)-1:0] note_level;
 
   fifo #(
@@ -96,7 +96,7 @@ module mem_read_mux #(
       .in_data_i  (next),
       .out_valid_o(unused_valid),
       .out_ready_i(mem_data_valid_i && mem_data_ready_o && mem_data_last_i),
-      .out_data_o (whose),
+      .out_data_o (owner),
       .level_o    (note_level)
   );
 
@@ -110,7 +110,7 @@ module mem_read_mux #(
       .rst_i,
       .in_valid_i (mem_data_valid_i),
       .in_ready_o (mem_data_ready_o),
-      .in_data_i  ({whose, mem_data_err_i, mem_data_last_i, mem_data_data_i}),
+      .in_data_i  ({owner, mem_data_err_i, mem_data_last_i, mem_data_data_i}),
       .out_valid_o(valid),
       .out_ready_i(take),
       .out_data_o ({to, data_err_o, data_last_o, data_data_o})

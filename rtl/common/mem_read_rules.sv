@@ -28,39 +28,39 @@ module mem_read_rules #(
   end
 
   logic [2**PtrW-1:0][7:0] len_q;
-  logic [PtrW-1:0] asked_q, read_q;
+  logic [PtrW-1:0] issued_q, read_q;
   logic [7:0] beat_q;
-  logic asked, last;
-  assign asked = !data_valid_i || asked_q != read_q;
-  assign last  = !data_valid_i || data_last_i == (beat_q == len_q[read_q]);
+  logic requested, last;
+  assign requested = !data_valid_i || issued_q != read_q;
+  assign last = !data_valid_i || data_last_i == (beat_q == len_q[read_q]);
 
   always_ff @(posedge clk_i) begin
     if (cmd_valid_i && cmd_ready_i) begin
-      len_q[asked_q] <= cmd_len_i;
-      asked_q <= asked_q + PtrW'(1);
+      len_q[issued_q] <= cmd_len_i;
+      issued_q <= issued_q + PtrW'(1);
     end
     if (data_valid_i && data_ready_i) begin
       beat_q <= data_last_i ? '0 : beat_q + 8'd1;
       if (data_last_i) read_q <= read_q + PtrW'(1);
     end
     if (rst_i) begin
-      len_q   <= '0;
-      asked_q <= '0;
-      read_q  <= '0;
-      beat_q  <= '0;
+      len_q <= '0;
+      issued_q <= '0;
+      read_q <= '0;
+      beat_q <= '0;
     end
   end
 
   if (Assume) begin : gen_assume
     always_ff @(posedge clk_i)
       if (!rst_i) begin
-        data_were_asked_for : assume (asked);
+        data_were_requested : assume (requested);
         last_is_last : assume (last);
       end
   end else begin : gen_assert
     always_ff @(posedge clk_i)
       if (!rst_i) begin
-        data_were_asked_for : assert (asked);
+        data_were_requested : assert (requested);
         last_is_last : assert (last);
       end
   end

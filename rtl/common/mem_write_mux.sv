@@ -144,7 +144,7 @@ module mem_write_mux #(
 
   // The clients of the bursts that await their response, one-hot.
   logic rsp_valid, take, unused_valid;
-  logic [N-1:0] whose, to;
+  logic [N-1:0] owner, to;
   logic [$clog2(Outstanding + 1)-1:0] note_level;
 
   fifo #(
@@ -158,7 +158,7 @@ module mem_write_mux #(
       .in_data_i  (next),
       .out_valid_o(unused_valid),
       .out_ready_i(mem_rsp_valid_i && mem_rsp_ready_o),
-      .out_data_o (whose),
+      .out_data_o (owner),
       .level_o    (note_level)
   );
 
@@ -169,7 +169,7 @@ module mem_write_mux #(
       .rst_i,
       .in_valid_i (mem_rsp_valid_i),
       .in_ready_o (mem_rsp_ready_o),
-      .in_data_i  ({whose, mem_rsp_err_i}),
+      .in_data_i  ({owner, mem_rsp_err_i}),
       .out_valid_o(rsp_valid),
       .out_ready_i(take),
       .out_data_o ({to, rsp_err_o})

@@ -60,8 +60,9 @@ module crossbar #(
   assign in_ready_o = ready_q;
 
   // {last, request} of a word at an input: a word inside a packet repeats the request of the word before.
-  function automatic logic [N:0] asked(input logic last, input logic [DigitW-1:0] digit, input logic [N:0] previous);
-    asked = {last, previous[N] ? N'(1) << digit : previous[N-1:0]};
+  function automatic logic [N:0] request_of(input logic last, input logic [DigitW-1:0] digit,
+                                            input logic [N:0] previous);
+    request_of = {last, previous[N] ? N'(1) << digit : previous[N-1:0]};
   endfunction
 
   // The head after a cycle; all zero is no head. The next word follows if the head pops or there was none. An `if`
@@ -114,12 +115,12 @@ module crossbar #(
             {
               head_last_q[i], request_q[i]
             },
-            ready_q[i] ? asked(
+            ready_q[i] ? request_of(
                 in_last_i[i], digit, next_q) & {(N + 1) {in_valid_i[i]}} : next_q
         );
         ready_q[i] <= pop || !head_valid_q[i] || (ready_q[i] && !in_valid_i[i]);
         if (in_valid_i[i] && ready_q[i]) begin
-          next_q  <= asked(in_last_i[i], digit, next_q);
+          next_q  <= request_of(in_last_i[i], digit, next_q);
           write_q <= {write_q[0], !write_q[1]};
         end
         popped_q <= pop;

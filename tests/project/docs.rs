@@ -1,23 +1,11 @@
 //! The documents do not go stale: every link and every path they name exists.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use support::root;
 
-fn documents() -> Vec<PathBuf> {
-    let output = Command::new("git")
-        .args(["ls-files", "*.md"])
-        .current_dir(root())
-        .output()
-        .unwrap();
-    String::from_utf8(output.stdout)
-        .unwrap()
-        .lines()
-        .map(PathBuf::from)
-        .collect()
-}
+use crate::tracked;
 
 /// Targets of Markdown links, and words in backticks that look like paths of this repository.
 fn named(text: &str) -> Vec<(bool, &str)> {
@@ -63,18 +51,14 @@ fn missing(document: &Path, text: &str) -> Vec<String> {
 
 #[test]
 fn every_path_a_document_names_exists() {
-    let documents = documents();
-    assert!(
-        documents.iter().any(|d| d.ends_with("README.md")),
-        "git lists the documents"
-    );
+    let documents = tracked(&["*.md"]);
+    assert!(documents.iter().any(|d| d == "README.md"), "git lists the documents");
     for document in documents {
         let text = fs::read_to_string(root().join(&document)).unwrap();
         assert_eq!(
-            missing(&document, &text),
+            missing(Path::new(&document), &text),
             Vec::<String>::new(),
-            "{} names what is not there",
-            document.display()
+            "{document} names what is not there"
         );
     }
 }

@@ -71,12 +71,8 @@ pub fn sv(machine: &Machine, from: &str) -> String {
             return;
         }
         let name = camel(&block.word_name(word));
-        line!(
-            out,
-            "\n  // {}: {}",
-            block.name,
-            word.doc.split(';').next().unwrap_or_default()
-        );
+        let doc = format!("{}: {}", block.name, word.doc.split(';').next().unwrap_or_default());
+        line!(out, "\n{}", comment("  //", "  //", &doc, ""));
         if !word.flat {
             line!(out, "  localparam bit [7:0] {name} = 8'h{};", hex(word.offset, 2));
         }

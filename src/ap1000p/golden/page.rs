@@ -1,4 +1,4 @@
-//! The meaning of a store to a page, from the page code alone.
+//! The meaning of a store to a page of `ap1000p_command`, from the page code alone.
 
 use super::{Label, Queue};
 use crate::ap1000p::regs::*;

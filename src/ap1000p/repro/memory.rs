@@ -17,6 +17,13 @@ use crate::{Addr, Picos};
 
 pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let mut sim = lab.boot(2, 1)?;
+    present_bits(lab, &mut sim)?;
+    remote_registers(lab, &mut sim)?;
+    source_registers(lab, &mut sim)
+}
+
+/// Every register empty, filled, full and emptied, by its own cell.
+fn present_bits(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> {
     let bad = Rc::new(Count::new(0));
     let tried = Rc::new(Count::new(0));
     let (wrongs, accesses) = (bad.clone(), tried.clone());
@@ -38,7 +45,7 @@ pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         }
         host.reg_write(MODE, 0).await
     });
-    finish(&mut sim)?;
+    finish(sim)?;
     lab.none(
         "c20.bits",
         "accesses that disagree with the present bits",
@@ -52,8 +59,11 @@ pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         640,
         tried.get(),
     );
+    Ok(())
+}
 
-    // Remote accesses: each side waits for the other; a full register stops the words behind it.
+/// Remote accesses: each side waits for the other; a full register stops the words behind it.
+fn remote_registers(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> {
     let count = u32::from(LIBRARY_REGISTERS);
     let got = Rc::new(Count::new((0, 0)));
     let (late, target) = (got.clone(), sim.cell(node(1)));
@@ -77,7 +87,7 @@ pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         }
         Ok::<_, CommandError>(())
     });
-    finish(&mut sim)?;
+    finish(sim)?;
     let (reads, bad) = got.get();
     lab.none(
         "c20.remote",
@@ -93,8 +103,12 @@ pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         (all, all),
         reads,
     );
+    Ok(())
+}
 
-    // Registers as the source of a PUT and of a GET, both before the words are there.
+/// Registers as the source of a PUT and of a GET, both before the words are there.
+fn source_registers(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> {
+    let count = u32::from(LIBRARY_REGISTERS);
     sim.spawn_checked(node(0), async move |cell| {
         cell.put_from_registers(node(1), 0, count, Addr(0x3_0000), Some(flag(1)))
             .await?;
@@ -111,7 +125,7 @@ pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             Ok::<_, CommandError>(())
         });
     }
-    finish(&mut sim)?;
+    finish(sim)?;
     let mut bad = 0;
     for (from, to, at) in [(0, 1, 0x3_0000), (1, 0, 0x3_1000)] {
         let expected: Vec<u32> = (0..count).map(|register| pattern(from, register)).collect();
@@ -134,11 +148,20 @@ pub fn c20(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     Ok(())
 }
 
+/// Where the messages of `c25` go.
+const DEST: Addr = Addr(0x3_0000);
+
 pub fn c25(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
+    let mut sim = lab.boot(2, 2)?;
+    context_without_tables(lab, &mut sim)?;
+    forged_commands(lab, &mut sim)
+}
+
+/// A context without tables sends from cell 0. Later it has tables there, but none at the destination. Other contexts
+/// send to the same cell.
+fn context_without_tables(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> {
     const STRANGER: u32 = 9;
     const WORDS: u32 = 200;
-    const DEST: Addr = Addr(0x3_0000);
-    let mut sim = lab.boot(2, 2)?;
     let layout = Layout::new(lab.config()).expect("the system has booted");
     let put = |sim: &Sim, from: usize, dest: Addr| {
         sim.spawn_checked(node(from), async move |cell| {
@@ -146,20 +169,18 @@ pub fn c25(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             cell.put(node(3), source, WORDS, dest, counts, counts).await
         });
     };
-    // A context without tables sends from cell 0. Later it has tables there, but none at the destination. Other
-    // contexts send to the same cell.
     let (mut changed, mut others, mut counts) = (0, 0, 0);
-    let mut told = Vec::new();
+    let mut faults = Vec::new();
     let place = |from: usize| Addr(DEST.0 + 0x1000 * from as u32);
     for side in 0..2 {
         let host = sim.cell(node(0)).host().clone();
         sim.spawn_checked(node(0), async move |_| host.reg_write(CONTEXT, STRANGER).await);
-        settle(&mut sim)?;
+        settle(sim)?;
         for from in 0..3 {
-            put(&sim, from, place(from));
+            put(sim, from, place(from));
         }
-        settle(&mut sim)?;
-        told.extend(sim.take_faults());
+        settle(sim)?;
+        faults.extend(sim.take_faults());
         let target = sim.cell(node(3));
         let old: Vec<u32> = (0..WORDS).map(|n| pattern(3, DEST.0 + 4 * n)).collect();
         changed += wrong(&target, DEST, &old);
@@ -180,7 +201,7 @@ pub fn c25(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             let address = matches!(fault.kind, FaultKind::Address { unit: by, context: STRANGER, .. } if by == unit);
             fault.node == node(at) && address
         };
-        told.iter().filter(is).count() as u32
+        faults.iter().filter(is).count() as u32
     };
     lab.none(
         "c25.changed",
@@ -217,8 +238,11 @@ pub fn c25(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         (1.0, 1.0),
         of_stranger(2, 3),
     );
+    Ok(())
+}
 
-    // Pages that only hardware writes, and cells that a user may not reach.
+/// Pages that only hardware writes, and cells that a user may not reach.
+fn forged_commands(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> {
     let bare = |head: u32, length: u32| [head, length, DEST.0, 0, flag(3).0, 0, 0x1_0000, 0];
     let mut wrongs: Vec<window::Command> = (0..12)
         .map(|bit| bare(0, 1 | 1 << (COMMAND_LENGTH_CONTEXT_SHIFT + bit)))
@@ -244,7 +268,7 @@ pub fn c25(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         counted.set(host.reg_read(REFUSED_COUNT).await? & REFUSED_COUNT_COUNT_MASK);
         host.reg_write(CAUSE, u32::MAX).await
     });
-    finish(&mut sim)?;
+    finish(sim)?;
     let all = f64::from(refused);
     lab.check(
         "c25.refused",

@@ -1,4 +1,4 @@
-//! Mismatches between the lock-step golden models and the hardware.
+//! Mismatches of `cenju3_sender` and `cenju3_receiver` with their golden models in lock step.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;

@@ -1,4 +1,5 @@
-//! Formats of Cenju-3 and the cutting of parcels: pure functions for both golden models, the timed model and the tests.
+//! Formats of Cenju-3 and the cutting of parcels (`cenju3_sender`, `cenju3_receiver`): pure functions for both golden
+//! models, the timed model and the tests.
 //!
 //! The paper fixes only that a packet carries about 512 bytes and that its header takes 18 bytes of the wire (sec. 3.1,
 //! 6.1); the layout is our choice. All positions come from the generated [`regs`](crate::cenju3::regs).

@@ -8,7 +8,7 @@ use tsunagi::cenju3::host::{
 use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs;
-use tsunagi::cenju3::rtl::{Composed, RtlMachine};
+use tsunagi::cenju3::rtl::Machine;
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::SimError;
 use tsunagi::rtl::Cenju3Nic;
@@ -213,7 +213,9 @@ fn throughput_is_that_of_figures_9_11_and_14<B: Backend + 'static>(make: impl Fn
     assert!((30.5..=31.5).contains(&not), "not pipelined: {not} MB/s");
 }
 
-fn faults_of_the_sender_are_reported_and_the_next_transfer_is_unharmed<B: Backend + 'static>(make: impl Fn(&Config) -> B) {
+fn faults_of_the_sender_are_reported_and_the_next_transfer_is_unharmed<B: Backend + 'static>(
+    make: impl Fn(&Config) -> B,
+) {
     let mut sim = boot(make, &config());
     let good = Parcel::dma(THERE, Addr(64), Addr(96), 32).header();
     let with = |at: usize, value: u32| {
@@ -303,8 +305,8 @@ fn the_256th_parcel_is_refused<B: Backend + 'static>(make: impl Fn(&Config) -> B
         pe.send_parcels(Priority::Normal, &parcels).await.unwrap();
         let refused = pe.send_parcels(Priority::Normal, &parcels[..1]).await.unwrap_err();
         let (put, get) = (
-            pe.host().reg_read(regs::SQ1_PUT).await,
-            pe.host().reg_read(regs::SQ1_GET).await,
+            pe.host().reg_read(regs::SQ1_PUT.into()).await,
+            pe.host().reg_read(regs::SQ1_GET.into()).await,
         );
         (refused, put, get)
     });
@@ -321,7 +323,10 @@ fn the_256th_parcel_is_refused<B: Backend + 'static>(make: impl Fn(&Config) -> B
 fn an_interrupt_that_is_never_served_is_a_hang<B: Backend + 'static>(make: impl Fn(&Config) -> B) {
     let mut sim = boot(make, &config());
     sim.spawn(THERE, async |pe| {
-        pe.host().reg_write(regs::R_CTRL, regs::R_CTRL_RUN_MASK).await.unwrap()
+        pe.host()
+            .reg_write(regs::R_CTRL.into(), regs::R_CTRL_RUN_MASK)
+            .await
+            .unwrap()
     });
     sim.run(BOUND).unwrap();
     sim.spawn(HERE, async |pe| {
@@ -404,4 +409,4 @@ macro_rules! scenarios {
 }
 
 scenarios!(model: ModelMachine::new);
-scenarios!(rtl: |config: &Config| RtlMachine::<Composed<Cenju3Nic>>::build(config).expect("RTL built for the paper's machine"));
+scenarios!(rtl: |config: &Config| Machine::<Cenju3Nic>::build(config).expect("RTL built for the paper's machine"));

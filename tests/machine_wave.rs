@@ -9,10 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use machine_driver::{Driver, FREE, pattern};
 use tsunagi::ap1000p::host::Ap1000pSim;
-use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
-use tsunagi::cenju3::rtl::{Composed, RtlMachine};
+use tsunagi::cenju3::rtl::Machine;
 use tsunagi::harness::backend::{Backend, Event, EventKind};
 use tsunagi::harness::check::same_events;
 use tsunagi::harness::wave::{Probe, WaveRequest, with_waves};
@@ -26,7 +25,7 @@ const B: NodeId = NodeId(1);
 /// A parcel of three packets from A to B.
 fn run(probe: &Probe) -> Vec<Event> {
     let config = Config::paper();
-    let machine = RtlMachine::<Composed<Cenju3Nic>>::build(&config)
+    let machine = Machine::<Cenju3Nic>::build(&config)
         .expect("the RTL is built")
         .with_probe(probe);
     let mut driver = Driver::new(machine, &config, 0);
@@ -52,7 +51,7 @@ fn run(probe: &Probe) -> Vec<Event> {
 fn run_ap1000p(probe: &Probe) -> Vec<Event> {
     let mut config = ap1000p::params::Config::paper();
     (config.columns, config.rows) = (2, 1);
-    let machine = Machine::new(&config).expect("the RTL is built").with_probe(probe);
+    let machine = ap1000p::rtl::build(&config, probe).expect("the RTL is built");
     let mut sim = Ap1000pSim::new(machine, config).expect("it boots");
     sim.backend_mut().record(true);
     let flag = Addr(4);

@@ -3,8 +3,8 @@
 mod model_driver;
 
 use model_driver::{BODIES, DEST, Driver, HEADERS, RING, SOURCE, all_to_all, dma, first};
-use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
+use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
 use tsunagi::harness::backend::{Backend, EventKind, HostReq};
@@ -381,10 +381,10 @@ fn registers_that_are_not_there_answer_with_an_error() {
         }
     };
     for offset in [SQ0_GET, S_STAT, MHB_PUT, MBB1_PUT, R_DROP, R_ERR, ID, 0x80, 2] {
-        assert!(error(HostReq::Write { offset, value: 1 }), "write {offset:#x}");
+        assert!(error(HostReq::write(offset.into(), 1)), "write {offset:#x}");
     }
     for offset in [0x80, 0xfc, 2] {
-        assert!(error(HostReq::Read { offset }), "read {offset:#x}");
+        assert!(error(HostReq::read(offset.into())), "read {offset:#x}");
     }
-    assert!((0..=ID).step_by(4).all(|offset| !error(HostReq::Read { offset })));
+    assert!((0..=ID).step_by(4).all(|offset| !error(HostReq::read(offset.into()))));
 }

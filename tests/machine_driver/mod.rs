@@ -65,7 +65,7 @@ impl<B: Backend> Driver<B> {
     fn write_all(&mut self, what: impl Fn(NodeId) -> (u32, u32)) {
         for node in self.nodes() {
             let (offset, value) = what(node);
-            self.machine.host_start(node, HostReq::Write { offset, value });
+            self.machine.host_start(node, HostReq::write(offset.into(), value));
         }
         for node in self.nodes() {
             assert!(!self.answer(node).error, "{node}: {:?} refused", what(node));
@@ -86,7 +86,7 @@ impl<B: Backend> Driver<B> {
     }
 
     pub fn write(&mut self, node: NodeId, offset: u32, value: u32) {
-        self.machine.host_start(node, HostReq::Write { offset, value });
+        self.machine.host_start(node, HostReq::write(offset.into(), value));
         assert!(
             !self.answer(node).error,
             "{node}: write of {value:#x} to {offset:#x} refused"
@@ -94,7 +94,7 @@ impl<B: Backend> Driver<B> {
     }
 
     pub fn read(&mut self, node: NodeId, offset: u32) -> u32 {
-        self.machine.host_start(node, HostReq::Read { offset });
+        self.machine.host_start(node, HostReq::read(offset.into()));
         let answer = self.answer(node);
         assert!(!answer.error, "{node}: read of {offset:#x} refused");
         answer.value as u32
@@ -113,13 +113,7 @@ impl<B: Backend> Driver<B> {
         let register = [SQ0_PUT, SQ1_PUT][queue];
         for &node in nodes {
             let value = self.puts[node.index()][queue].into();
-            self.machine.host_start(
-                node,
-                HostReq::Write {
-                    offset: register,
-                    value,
-                },
-            );
+            self.machine.host_start(node, HostReq::write(register.into(), value));
         }
         for &node in nodes {
             assert!(!self.answer(node).error);

@@ -56,18 +56,18 @@ impl<B: Backend> Driver<B> {
             let next = self.machine.next_event().expect("an answer is due");
             self.machine.advance(next);
             if let Some(rsp) = self.machine.host_take(node) {
-                assert!(!rsp.error, "{req:?}");
+                assert!(!rsp.error, "{req}");
                 return rsp.value as u32;
             }
         }
     }
 
     pub fn write(&mut self, node: usize, offset: u32, value: u32) {
-        self.access(node, HostReq::Write { offset, value });
+        self.access(node, HostReq::write(offset.into(), value));
     }
 
     pub fn read(&mut self, node: usize, offset: u32) -> u32 {
-        self.access(node, HostReq::Read { offset })
+        self.access(node, HostReq::read(offset.into()))
     }
 
     /// Puts parcels into queue 1 and starts the Sender.

@@ -7,16 +7,16 @@ use super::network::Outgoing;
 use super::queues::{Queues, Setting};
 use super::replay::{Job, Parts, Wait};
 use super::{Access, Fault, Timing, Unit};
+use crate::ap1000p::golden::access;
 use crate::ap1000p::golden::acks::Acks;
 use crate::ap1000p::golden::command::{CommandModel, Setup};
-use crate::ap1000p::golden::access;
 use crate::ap1000p::golden::page::{Owner, Page};
 use crate::ap1000p::golden::queues::Region;
 use crate::ap1000p::golden::receive::{What, Why};
-use crate::ap1000p::regs::*;
 use crate::ap1000p::golden::send::Place;
 use crate::ap1000p::golden::word::Request;
 use crate::ap1000p::golden::wtp::{CACHE, Tags, Update};
+use crate::ap1000p::regs::*;
 
 /// Remote stores that can be counted: 16 bits.
 const ACKS_MOST: u32 = ACKS_COUNT_MASK;
@@ -421,7 +421,7 @@ impl Node {
                 .map(|(count, what)| format!("{count} {what}")),
         );
         match self.host {
-            Some(Access::Waiting(req)) => parts.push(format!("{req:x?} waits")),
+            Some(Access::Waiting(req)) => parts.push(format!("{req} waits")),
             Some(Access::Loading(access)) => {
                 let access::Access { cell, addr, .. } = access;
                 parts.push(format!("the host waits for a load of {addr:#x} of cell {cell:?}"));

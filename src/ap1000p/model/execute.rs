@@ -1,16 +1,17 @@
 //! What the send and receive controllers and the word unit execute.
 
-use crate::net::torus::Class;
 use super::network::Outgoing;
 use super::replay::{Job, Run, Wait};
 use super::{Access, Due, MEM_BITS, ModelMachine, Unit};
 use crate::Addr;
 use crate::ap1000p::golden::mmu::Lookup;
 use crate::ap1000p::golden::receive::{Body, Effect, Message, Receiver};
-use crate::ap1000p::regs::*;
 use crate::ap1000p::golden::send::send;
+use crate::ap1000p::golden::window::Window;
 use crate::ap1000p::golden::word::{Op, Request, perform};
-use crate::harness::backend::{EventKind, HostReq};
+use crate::ap1000p::regs::*;
+use crate::harness::event::EventKind;
+use crate::net::torus::Class;
 
 impl ModelMachine {
     /// Executes what the unit has, as far as it goes; `None` if it stopped.
@@ -207,7 +208,8 @@ impl ModelMachine {
         if let Some((cell, words)) = loaded {
             self.loaded(n, cell, &words);
         }
-        if acknowledged && matches!(self.nodes[n].host, Some(Access::Waiting(HostReq::Store { .. }))) {
+        let stores = |req| matches!(Window::of(req), Some(Window::Shared(access)) if access.write.is_some());
+        if acknowledged && matches!(self.nodes[n].host, Some(Access::Waiting(req)) if stores(req)) {
             self.at(self.cycle, n, Due::Host);
         }
         self.flow(n);

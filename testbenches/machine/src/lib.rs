@@ -6,22 +6,23 @@ pub mod rtl {
     include!(concat!(env!("OUT_DIR"), "/units.rs"));
 }
 
-use verilated::Context;
+use verilated::{Context, Unit, Verilated};
 
 use rtl::{Cenju3Machine, Cenju3MachineOpen, TwinMachineOpen};
 use tsunagi::cenju3::params::Config;
-use tsunagi::cenju3::rtl::Clocked;
-use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, Edges, Hardware};
-use tsunagi::harness::backend::EventKind;
-use tsunagi::harness::memory::MemPortsIn;
-use tsunagi::harness::wave::Trace;
+use tsunagi::cenju3::rtl::{NET, start};
+use tsunagi::cenju3::window::RECEIVE_FIFO;
+use tsunagi::harness::backend::{HostReq, HostRsp};
+use tsunagi::harness::event::EventKind;
+use tsunagi::harness::host_port::{HostPort, HostPortsIn, HostPortsOut};
+use tsunagi::harness::machine::{Edges, Hardware};
+use tsunagi::harness::memory::{MemPortsIn, MemPortsOut};
 use tsunagi::net::fabric::Flit;
 use tsunagi::net::link::LinkMonitor;
-use tsunagi::{NodeId, Picos};
-use verilated::Unit;
+use tsunagi::{Cycle, NodeId};
 
 /// A verilated machine, by node.
-pub trait Top: Clocked + Unit {
+pub trait Top: Unit {
     const NODES: usize;
     /// Stages of switches between them.
     const STAGES: usize;
@@ -32,9 +33,13 @@ pub trait Top: Clocked + Unit {
     /// Idle cycles after a packet.
     fn set_idle(&self, cycles: u8);
 
-    fn bus_out(&self, node: usize) -> BusOut;
+    fn host_ports(&self, node: usize) -> HostPortsIn;
 
-    fn set_bus_in(&self, node: usize, bus: &BusIn);
+    fn set_host_ports(&self, node: usize, host: &HostPortsOut);
+
+    fn memory_ports(&self, node: usize) -> MemPortsIn;
+
+    fn set_memory_ports(&self, node: usize, mem: &MemPortsOut);
 
     fn irq(&self, node: usize) -> bool;
 
@@ -52,8 +57,6 @@ pub trait Top: Clocked + Unit {
 
 macro_rules! top {
     ($unit:ty) => {
-        tsunagi::clocked!($unit);
-
         impl Top for $unit {
             const NODES: usize = <$unit>::NODES;
             const STAGES: usize = <$unit>::STAGES;
@@ -68,54 +71,54 @@ macro_rules! top {
                 self.idle_i.set(cycles);
             }
 
-            fn bus_out(&self, node: usize) -> BusOut {
-                BusOut {
+            fn host_ports(&self, node: usize) -> HostPortsIn {
+                HostPortsIn {
                     req_ready: self.host_req_ready_o.bit(node),
                     rsp_valid: self.host_rsp_valid_o.bit(node),
                     rsp_rdata: self.host_rsp_rdata_o.get_bits(32 * node, 32) as u32,
                     rsp_err: self.host_rsp_err_o.bit(node),
-                    mem: MemPortsIn {
-                        rd_cmd_valid: self.mem_rd_cmd_valid_o.bit(node),
-                        rd_cmd_addr: self.mem_rd_cmd_addr_o.get_bits(32 * node, 32) as u32,
-                        rd_cmd_len: self.mem_rd_cmd_len_o.get_bits(8 * node, 8) as u8,
-                        rd_data_ready: self.mem_rd_data_ready_o.bit(node),
-                        wr_cmd_valid: self.mem_wr_cmd_valid_o.bit(node),
-                        wr_cmd_addr: self.mem_wr_cmd_addr_o.get_bits(32 * node, 32) as u32,
-                        wr_cmd_len: self.mem_wr_cmd_len_o.get_bits(8 * node, 8) as u8,
-                        wr_data_valid: self.mem_wr_data_valid_o.bit(node),
-                        wr_data_data: self.mem_wr_data_data_o.get_bits(32 * node, 32),
-                        wr_data_strb: self.mem_wr_data_strb_o.get_bits(4 * node, 4) as u8,
-                        wr_data_last: self.mem_wr_data_last_o.bit(node),
-                        wr_rsp_ready: self.mem_wr_rsp_ready_o.bit(node),
-                    },
                 }
             }
 
-            fn set_bus_in(&self, node: usize, bus: &BusIn) {
-                self.host_req_valid_i.set_bits(node, 1, bus.req_valid.into());
-                self.host_req_write_i.set_bits(node, 1, bus.req_write.into());
-                self.host_req_addr_i.set_bits(8 * node, 8, bus.req_addr.into());
+            fn set_host_ports(&self, node: usize, host: &HostPortsOut) {
+                self.host_req_valid_i.set_bits(node, 1, host.req_valid.into());
+                self.host_req_write_i.set_bits(node, 1, host.req_write.into());
+                self.host_req_addr_i.set_bits(8 * node, 8, host.req_addr.into());
                 self.host_req_wdata_i
-                    .set_bits(32 * node, 32, bus.req_wdata.into());
-                self.host_req_wstrb_i.set_bits(4 * node, 4, bus.req_wstrb.into());
-                self.host_rsp_ready_i.set_bits(node, 1, bus.rsp_ready.into());
-                self.mem_rd_cmd_ready_i
-                    .set_bits(node, 1, bus.mem.rd_cmd_ready.into());
+                    .set_bits(32 * node, 32, host.req_wdata.into());
+                self.host_req_wstrb_i.set_bits(4 * node, 4, host.req_wstrb.into());
+                self.host_rsp_ready_i.set_bits(node, 1, host.rsp_ready.into());
+            }
+
+            fn memory_ports(&self, node: usize) -> MemPortsIn {
+                MemPortsIn {
+                    rd_cmd_valid: self.mem_rd_cmd_valid_o.bit(node),
+                    rd_cmd_addr: self.mem_rd_cmd_addr_o.get_bits(32 * node, 32) as u32,
+                    rd_cmd_len: self.mem_rd_cmd_len_o.get_bits(8 * node, 8) as u8,
+                    rd_data_ready: self.mem_rd_data_ready_o.bit(node),
+                    wr_cmd_valid: self.mem_wr_cmd_valid_o.bit(node),
+                    wr_cmd_addr: self.mem_wr_cmd_addr_o.get_bits(32 * node, 32) as u32,
+                    wr_cmd_len: self.mem_wr_cmd_len_o.get_bits(8 * node, 8) as u8,
+                    wr_data_valid: self.mem_wr_data_valid_o.bit(node),
+                    wr_data_data: self.mem_wr_data_data_o.get_bits(32 * node, 32),
+                    wr_data_strb: self.mem_wr_data_strb_o.get_bits(4 * node, 4) as u8,
+                    wr_data_last: self.mem_wr_data_last_o.bit(node),
+                    wr_rsp_ready: self.mem_wr_rsp_ready_o.bit(node),
+                }
+            }
+
+            fn set_memory_ports(&self, node: usize, mem: &MemPortsOut) {
+                self.mem_rd_cmd_ready_i.set_bits(node, 1, mem.rd_cmd_ready.into());
                 self.mem_rd_data_valid_i
-                    .set_bits(node, 1, bus.mem.rd_data_valid.into());
-                self.mem_rd_data_data_i
-                    .set_bits(32 * node, 32, bus.mem.rd_data_data);
-                self.mem_rd_data_last_i
-                    .set_bits(node, 1, bus.mem.rd_data_last.into());
-                self.mem_rd_data_err_i
-                    .set_bits(node, 1, bus.mem.rd_data_err.into());
-                self.mem_wr_cmd_ready_i
-                    .set_bits(node, 1, bus.mem.wr_cmd_ready.into());
+                    .set_bits(node, 1, mem.rd_data_valid.into());
+                self.mem_rd_data_data_i.set_bits(32 * node, 32, mem.rd_data_data);
+                self.mem_rd_data_last_i.set_bits(node, 1, mem.rd_data_last.into());
+                self.mem_rd_data_err_i.set_bits(node, 1, mem.rd_data_err.into());
+                self.mem_wr_cmd_ready_i.set_bits(node, 1, mem.wr_cmd_ready.into());
                 self.mem_wr_data_ready_i
-                    .set_bits(node, 1, bus.mem.wr_data_ready.into());
-                self.mem_wr_rsp_valid_i
-                    .set_bits(node, 1, bus.mem.wr_rsp_valid.into());
-                self.mem_wr_rsp_err_i.set_bits(node, 1, bus.mem.wr_rsp_err.into());
+                    .set_bits(node, 1, mem.wr_data_ready.into());
+                self.mem_wr_rsp_valid_i.set_bits(node, 1, mem.wr_rsp_valid.into());
+                self.mem_wr_rsp_err_i.set_bits(node, 1, mem.wr_rsp_err.into());
             }
 
             fn irq(&self, node: usize) -> bool {
@@ -167,9 +170,9 @@ top!(TwinMachineOpen);
 pub struct SingleTop<U> {
     context: Context,
     unit: U,
+    hosts: Vec<HostPort>,
     tx: Vec<LinkMonitor>,
     rx: Vec<LinkMonitor>,
-    trace: Trace,
 }
 
 impl<U: Top> SingleTop<U> {
@@ -181,9 +184,9 @@ impl<U: Top> SingleTop<U> {
         SingleTop {
             unit,
             context,
+            hosts: vec![HostPort::Idle; U::NODES],
             tx: vec![LinkMonitor::outgoing(); U::NODES],
             rx: vec![LinkMonitor::incoming(); U::NODES],
-            trace: Trace::default(),
         }
     }
 
@@ -191,8 +194,13 @@ impl<U: Top> SingleTop<U> {
         self.unit.network_busy() || (0..U::NODES).any(|node| self.unit.nic_busy(node))
     }
 
+    fn rise(&self, clocks: u64) {
+        self.unit.junk();
+        self.unit.rise(clocks);
+    }
+
     /// What the links between NICs and network carry at this edge.
-    fn watch_links(&mut self, event: &mut impl FnMut(usize, EventKind)) {
+    fn watch_links(&mut self, mut event: impl FnMut(usize, EventKind)) {
         for at in 0..U::NODES {
             if let (Some(flit), true) = self.unit.tx(at) {
                 self.tx[at].pass(flit, |kind| event(at, kind));
@@ -205,22 +213,32 @@ impl<U: Top> SingleTop<U> {
 }
 
 impl<U: Top> Hardware for SingleTop<U> {
-    fn bus_bytes(&self) -> u32 {
-        U::BUS_BYTES as u32
-    }
-
     fn nodes(&self) -> usize {
         U::NODES
     }
 
+    fn bus_bytes(&self) -> u32 {
+        U::BUS_BYTES as u32
+    }
+
+    fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn units(&self) -> Vec<&dyn Verilated> {
+        vec![&self.unit]
+    }
+
     fn reset(&mut self) {
-        let both = Edges { io: true, net: true };
-        (0..U::NODES).for_each(|node| self.set_bus_in(node, &BusIn::default()));
+        for node in 0..U::NODES {
+            self.unit.set_host_ports(node, &HostPortsOut::default());
+            self.unit.set_memory_ports(node, &MemPortsOut::default());
+        }
         self.unit.set_reset(true);
-        (0..8).for_each(|_| self.unit.tick(both));
+        (0..8).for_each(|_| self.rise(0b11));
         self.unit.set_reset(false);
         for _ in 0..1024 {
-            self.unit.tick(both);
+            self.rise(0b11);
             if !self.busy() {
                 return;
             }
@@ -229,37 +247,47 @@ impl<U: Top> Hardware for SingleTop<U> {
     }
 
     fn stirs(&self, node: usize) -> bool {
-        self.unit.nic_busy(node) || self.unit.rx(node).0.is_some()
+        self.hosts[node].stirs() || self.unit.nic_busy(node) || self.unit.rx(node).0.is_some()
     }
 
     fn network_stirs(&self) -> bool {
         self.unit.network_busy()
     }
 
-    fn bus_out(&self, node: usize) -> BusOut {
-        self.unit.bus_out(node)
+    fn start(&mut self, node: usize, req: HostReq) {
+        start(&mut self.hosts[node], req);
     }
 
-    fn set_bus_in(&mut self, node: usize, bus: &BusIn) {
-        self.unit.set_bus_in(node, bus);
+    fn take(&mut self, node: usize, _req: HostReq) -> Option<HostRsp> {
+        self.hosts[node].take()
+    }
+
+    fn host_edge(&mut self, node: usize, _cycle: Cycle, event: impl FnMut(EventKind)) {
+        self.unit.set_host_ports(node, &self.hosts[node].ports());
+        self.hosts[node].edge(&self.unit.host_ports(node), event);
+    }
+
+    fn memory_ports(&self, node: usize) -> MemPortsIn {
+        self.unit.memory_ports(node)
+    }
+
+    fn set_memory_ports(&mut self, node: usize, ports: &MemPortsOut) {
+        self.unit.set_memory_ports(node, ports);
     }
 
     fn irq(&self, node: usize) -> bool {
         self.unit.irq(node)
     }
 
-    fn edge(&mut self, at: Picos, edges: Edges, _awake: &[bool], event: &mut impl FnMut(usize, EventKind)) {
-        self.trace.before(at, || vec![&self.unit]);
-        self.context.set_time(at.0);
-        if edges.net {
+    fn edge(&mut self, edges: Edges, _awake: &[bool], event: impl FnMut(usize, EventKind)) {
+        if edges.rises(NET) {
             self.watch_links(event);
         }
-        self.unit.tick(edges);
-        self.trace.after();
+        self.rise(edges.rising);
     }
 
-    fn fifo_words(&self, node: usize) -> u32 {
-        self.unit.fifo_words(node)
+    fn gauge(&self, node: usize, name: &str) -> Option<u32> {
+        (name == RECEIVE_FIFO).then(|| self.unit.fifo_words(node) * U::BUS_BYTES as u32)
     }
 
     fn report(&self) -> Vec<String> {
@@ -282,17 +310,5 @@ impl<U: Top> Hardware for SingleTop<U> {
             lines.push("the network is busy".into());
         }
         lines
-    }
-
-    fn set_junk(&self, seed: u64) {
-        self.context.set_junk(seed);
-    }
-
-    fn set_trace(&mut self, trace: Trace) {
-        self.trace = trace;
-    }
-
-    fn wave_is_open(&self) -> bool {
-        self.trace.is_open()
     }
 }

@@ -9,10 +9,10 @@ use testbenches_machine::{SingleTop, Top};
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::{R_CTRL_IE_ARRIVAL_MASK, R_CTRL_IE_END_MASK, ROUTE_DST_MASK};
-use tsunagi::cenju3::rtl::ports::Hardware;
-use tsunagi::cenju3::rtl::{Composed, RtlMachine};
+use tsunagi::cenju3::rtl::{Machine, machine};
 use tsunagi::harness::backend::{Backend, Event};
 use tsunagi::harness::check::{holds, same_events, same_packets};
+use tsunagi::harness::machine::{Hardware, RtlMachine};
 use tsunagi::harness::wave::Probe;
 use tsunagi::rtl::Cenju3Nic;
 use tsunagi::{Addr, Cycle, NodeId, Picos};
@@ -97,12 +97,12 @@ fn config<U: Top>(net_ns: u64, phase_ns: u64) -> Config {
 
 fn single<U: Top>(config: &Config) -> Vec<Event> {
     // With junk on lines whose words do not count.
-    traffic(RtlMachine::new(SingleTop::<U>::new(config), config).ungated(), config)
+    traffic(machine(SingleTop::<U>::new(config), config).ungated(), config)
 }
 
 /// The events of the top, which are those of the composed machine.
 fn agree<U: Top>(probe: &Probe, config: &Config) -> Vec<Event> {
-    let composed = RtlMachine::<Composed<Cenju3Nic>>::build(config).expect("the RTL is built");
+    let composed = Machine::<Cenju3Nic>::build(config).expect("the RTL is built");
     let composed = traffic(composed.with_probe(probe), config);
     let single = single::<U>(config);
     same_events(&composed, &single).unwrap();

@@ -384,7 +384,7 @@ fn the_system_sends_between_words_of_the_user() {
     sim.spawn_checked(NodeId(0), async |cell| {
         let half = [1 << COMMAND_HEAD_DX_SHIFT, 1, 0x2_0000, 0, FLAG.0, 0, 4, 0];
         for word in &half[..5] {
-            cell.host().store(window::page(KIND_PUT), 4, *word.into()).await?;
+            cell.host().store(window::page(KIND_PUT), 4, u64::from(*word)).await?;
         }
         let transfer = Transfer {
             words: 1,
@@ -394,7 +394,7 @@ fn the_system_sends_between_words_of_the_user() {
         };
         cell.put_by(By::System, NodeId(1), &transfer).await?;
         for word in &half[5..] {
-            cell.host().store(window::page(KIND_PUT), 4, *word.into()).await?;
+            cell.host().store(window::page(KIND_PUT), 4, u64::from(*word)).await?;
         }
         Ok::<_, CommandError>(())
     });

@@ -4,8 +4,8 @@
 mod machine_driver;
 
 use machine_driver::{Driver, FREE, pattern, replayable};
-use testbenches_machine::rtl::{Cenju3Machine, Cenju3MachineOpen, TwinMachineOpen};
-use testbenches_machine::{SingleTop, Top};
+use testbenches_machine::SingleTop;
+use testbenches_machine::rtl::{Cenju3Machine, Cenju3MachineOpen, Cenju3MachineUnit, TwinMachineOpen};
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::{R_CTRL_IE_ARRIVAL_MASK, R_CTRL_IE_END_MASK, ROUTE_DST_MASK};
@@ -84,7 +84,7 @@ fn traffic<H: Hardware>(machine: RtlMachine<H>, config: &Config) -> Vec<Event> {
 }
 
 /// The machine of a top, with links of this period and phase.
-fn config<U: Top>(net_ns: u64, phase_ns: u64) -> Config {
+fn config<U: Cenju3MachineUnit>(net_ns: u64, phase_ns: u64) -> Config {
     Config {
         pes: U::NODES as u32,
         stages: U::STAGES as u32,
@@ -95,13 +95,13 @@ fn config<U: Top>(net_ns: u64, phase_ns: u64) -> Config {
     }
 }
 
-fn single<U: Top>(config: &Config) -> Vec<Event> {
+fn single<U: Cenju3MachineUnit>(config: &Config) -> Vec<Event> {
     // With junk on lines whose words do not count.
     traffic(machine(SingleTop::<U>::new(config), config).ungated(), config)
 }
 
 /// The events of the top, which are those of the composed machine.
-fn agree<U: Top>(probe: &Probe, config: &Config) -> Vec<Event> {
+fn agree<U: Cenju3MachineUnit>(probe: &Probe, config: &Config) -> Vec<Event> {
     let composed = Machine::<Cenju3Nic>::build(config).expect("the RTL is built");
     let composed = traffic(composed.with_probe(probe), config);
     let single = single::<U>(config);

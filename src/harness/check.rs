@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::backend::{Event, EventKind};
+use super::event::{Event, EventKind};
 use super::memory::Memory;
 use crate::{Addr, NodeId};
 

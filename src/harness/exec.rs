@@ -70,9 +70,9 @@ fn first_lines(lines: &[String]) -> String {
     text
 }
 
-/// A register that does not exist, or that cannot be written; a load or store that ends with an exception.
+/// An access that the hardware refused or could not do: no such register, one that cannot be written, a load that ends with an exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{node}: the NIC refused {req:?}")]
+#[error("{node}: the NIC refused {req}")]
 pub struct RegError {
     pub node: NodeId,
     pub req: HostReq,
@@ -250,25 +250,39 @@ impl Host {
         .await;
     }
 
-    /// Reads a NIC register at byte `offset`. Accesses of one node queue in the order they were asked for.
-    pub async fn reg_read(&self, offset: u32) -> Result<u32, RegError> {
+    /// Reads a register of 32 bits at a physical address. Accesses of one node queue in the order they were asked for.
+    ///
+    /// # Errors
+    /// As of [`load`](Host::load).
+    pub async fn reg_read(&self, addr: u64) -> Result<u32, RegError> {
         // A register has 32 bits.
-        self.access(HostReq::Read { offset }).await.map(|value| value as u32)
+        self.access(HostReq::read(addr)).await.map(|value| value as u32)
     }
 
-    /// Writes a NIC register; done when the NIC has answered.
-    pub async fn reg_write(&self, offset: u32, value: u32) -> Result<(), RegError> {
-        self.access(HostReq::Write { offset, value }).await.map(drop)
+    /// Writes a register of 32 bits; done when the hardware has answered.
+    ///
+    /// # Errors
+    /// As of [`store`](Host::store).
+    pub async fn reg_write(&self, addr: u64, value: u32) -> Result<(), RegError> {
+        self.access(HostReq::write(addr, value)).await.map(drop)
     }
 
     /// Loads 1, 2, 4 or 8 bytes from a physical address outside the node's own memory.
+    ///
+    /// # Errors
+    /// The hardware refuses it, or could not do it.
     pub async fn load(&self, addr: u64, bytes: u8) -> Result<u64, RegError> {
-        self.access(HostReq::Load { addr, bytes }).await
+        let write = None;
+        self.access(HostReq { addr, bytes, write }).await
     }
 
     /// Stores the lowest 1, 2, 4 or 8 bytes of `value` at such an address; done when the hardware has taken them.
+    ///
+    /// # Errors
+    /// The hardware refuses it.
     pub async fn store(&self, addr: u64, bytes: u8, value: u64) -> Result<(), RegError> {
-        self.access(HostReq::Store { addr, bytes, value }).await.map(drop)
+        let write = Some(value);
+        self.access(HostReq { addr, bytes, write }).await.map(drop)
     }
 
     async fn access(&self, req: HostReq) -> Result<u64, RegError> {
@@ -284,7 +298,7 @@ impl Host {
                 return Poll::Ready(rsp);
             }
             access.waker = Some(cx.waker().clone());
-            Wait::Register(self.node, req).note();
+            Wait::Access(self.node, req).note();
             Poll::Pending
         })
         .await;
@@ -517,7 +531,7 @@ struct Core {
     tasks: RefCell<Vec<Option<Task>>>,
     ready: Arc<Ready>,
     timers: RefCell<BTreeMap<(Picos, u64), Waker>>,
-    /// Register accesses per node; the first is in flight.
+    /// Accesses per node; the first is in flight.
     ports: RefCell<Vec<VecDeque<Rc<RefCell<Access>>>>>,
     /// How many accesses there are in all of `ports`.
     accesses: Cell<usize>,
@@ -620,7 +634,7 @@ impl Core {
         self.accesses.set(self.accesses.get() + 1);
     }
 
-    /// Takes answers of registers, and looks at interrupt lines and watched memory.
+    /// Takes responses of the hardware, and looks at interrupt lines and watched memory.
     fn ask_hardware(&self) {
         if self.accesses.get() > 0 {
             self.take_answers();

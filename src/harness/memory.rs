@@ -6,7 +6,7 @@ use std::ops::Range;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::backend::EventKind;
+use super::event::EventKind;
 use crate::{Addr, Cycle, Picos};
 
 /// Bytes of one node, contiguous from address 0, with the ranges where its bus answers with an error.
@@ -192,36 +192,38 @@ pub struct MemPortsOut {
 macro_rules! mem_ports {
     ($unit:expr) => {
         $crate::harness::memory::MemPortsIn {
-            rd_cmd_valid: $unit.mem_rd_cmd_valid_o.is_set(),
-            rd_cmd_addr: $unit.mem_rd_cmd_addr_o.get(),
-            rd_cmd_len: $unit.mem_rd_cmd_len_o.get(),
-            rd_data_ready: $unit.mem_rd_data_ready_o.is_set(),
-            wr_cmd_valid: $unit.mem_wr_cmd_valid_o.is_set(),
-            wr_cmd_addr: $unit.mem_wr_cmd_addr_o.get(),
-            wr_cmd_len: $unit.mem_wr_cmd_len_o.get(),
-            wr_data_valid: $unit.mem_wr_data_valid_o.is_set(),
-            wr_data_data: $unit.mem_wr_data_data_o.get().into(),
-            wr_data_strb: $unit.mem_wr_data_strb_o.get(),
-            wr_data_last: $unit.mem_wr_data_last_o.is_set(),
-            wr_rsp_ready: $unit.mem_wr_rsp_ready_o.is_set(),
+            rd_cmd_valid: ::verilated::Port::is_set($unit.mem_rd_cmd_valid_o()),
+            rd_cmd_addr: ::verilated::Port::get($unit.mem_rd_cmd_addr_o()) as u32,
+            rd_cmd_len: ::verilated::Port::get($unit.mem_rd_cmd_len_o()) as u8,
+            rd_data_ready: ::verilated::Port::is_set($unit.mem_rd_data_ready_o()),
+            wr_cmd_valid: ::verilated::Port::is_set($unit.mem_wr_cmd_valid_o()),
+            wr_cmd_addr: ::verilated::Port::get($unit.mem_wr_cmd_addr_o()) as u32,
+            wr_cmd_len: ::verilated::Port::get($unit.mem_wr_cmd_len_o()) as u8,
+            wr_data_valid: ::verilated::Port::is_set($unit.mem_wr_data_valid_o()),
+            wr_data_data: ::verilated::Port::get($unit.mem_wr_data_data_o()),
+            wr_data_strb: ::verilated::Port::get($unit.mem_wr_data_strb_o()) as u8,
+            wr_data_last: ::verilated::Port::is_set($unit.mem_wr_data_last_o()),
+            wr_rsp_ready: ::verilated::Port::is_set($unit.mem_wr_rsp_ready_o()),
         }
     };
 }
 
-/// Drives those ports as the memory does.
+/// Drives those ports as the memory does. A narrower port does not get the upper half of a word.
 #[macro_export]
 macro_rules! set_mem_ports {
     ($unit:expr, $mem:expr) => {{
         let mem: &$crate::harness::memory::MemPortsOut = $mem;
-        $unit.mem_rd_cmd_ready_i.set_bool(mem.rd_cmd_ready);
-        $unit.mem_rd_data_valid_i.set_bool(mem.rd_data_valid);
-        $unit.mem_rd_data_data_i.set(mem.rd_data_data as _);
-        $unit.mem_rd_data_last_i.set_bool(mem.rd_data_last);
-        $unit.mem_rd_data_err_i.set_bool(mem.rd_data_err);
-        $unit.mem_wr_cmd_ready_i.set_bool(mem.wr_cmd_ready);
-        $unit.mem_wr_data_ready_i.set_bool(mem.wr_data_ready);
-        $unit.mem_wr_rsp_valid_i.set_bool(mem.wr_rsp_valid);
-        $unit.mem_wr_rsp_err_i.set_bool(mem.wr_rsp_err);
+        ::verilated::Input::set_bool($unit.mem_rd_cmd_ready_i(), mem.rd_cmd_ready);
+        ::verilated::Input::set_bool($unit.mem_rd_data_valid_i(), mem.rd_data_valid);
+        let data = $unit.mem_rd_data_data_i();
+        let lanes = u64::MAX >> (64 - ::verilated::Port::width(data));
+        ::verilated::Input::set(data, mem.rd_data_data & lanes);
+        ::verilated::Input::set_bool($unit.mem_rd_data_last_i(), mem.rd_data_last);
+        ::verilated::Input::set_bool($unit.mem_rd_data_err_i(), mem.rd_data_err);
+        ::verilated::Input::set_bool($unit.mem_wr_cmd_ready_i(), mem.wr_cmd_ready);
+        ::verilated::Input::set_bool($unit.mem_wr_data_ready_i(), mem.wr_data_ready);
+        ::verilated::Input::set_bool($unit.mem_wr_rsp_valid_i(), mem.wr_rsp_valid);
+        ::verilated::Input::set_bool($unit.mem_wr_rsp_err_i(), mem.wr_rsp_err);
     }};
 }
 

@@ -14,7 +14,7 @@ use crate::{NodeId, Picos};
 #[derive(Clone, Debug)]
 pub(super) enum Wait {
     Until(Picos),
-    Register(NodeId, HostReq),
+    Access(NodeId, HostReq),
     Irq(NodeId),
     Memory(NodeId, &'static str),
     Named(&'static str),
@@ -44,7 +44,7 @@ impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Wait::Until(at) => write!(f, "the instant {at}"),
-            Wait::Register(node, req) => write!(f, "the answer of {node} to {req:x?}"),
+            Wait::Access(node, req) => write!(f, "the answer of {node} to {req}"),
             Wait::Irq(node) => write!(f, "an interrupt of {node}"),
             Wait::Memory(node, what) => write!(f, "{what} in the memory of {node}"),
             Wait::Named(what) => f.write_str(what),

@@ -15,13 +15,21 @@ pub struct Flit {
     pub last: bool,
 }
 
-/// A verilated switch as the fabric drives it. Bit `i` of a mask is port `i`.
+/// A switch as the fabric drives it. Bit `i` of a mask is port `i`.
 pub trait SwitchUnit {
     /// Ports a side, at most 32.
     const RADIX: usize;
 
+    fn set_reset(&mut self, reset: bool);
+
     /// Some edges under reset.
-    fn reset(&mut self);
+    fn reset(&mut self) {
+        self.set_reset(true);
+        for _ in 0..2 {
+            self.edge(&[0; 32], 0, 0, 0);
+        }
+        self.set_reset(false);
+    }
 
     /// One clock edge, with `words[i]` on input `i`.
     fn edge(&mut self, words: &[u64], in_valid: u32, in_last: u32, out_ready: u32);
@@ -363,9 +371,9 @@ impl<S: SwitchUnit> Fabric<S> {
         &self.places
     }
 
-    /// The switch at `at`, where it is in use.
-    pub fn switch(&self, at: SwitchAt) -> Option<&S> {
-        self.index(at).map(|unit| &self.units[unit])
+    /// The switches in use, in the order of [`switches`](Fabric::switches).
+    pub fn units(&self) -> &[S] {
+        &self.units
     }
 
     /// What the link into `input` of a switch in use carried.
@@ -443,7 +451,7 @@ mod tests {
     impl SwitchUnit for Plain {
         const RADIX: usize = 4;
 
-        fn reset(&mut self) {
+        fn set_reset(&mut self, _reset: bool) {
             *self = Plain::new(self.digit);
         }
 

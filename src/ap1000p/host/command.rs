@@ -191,7 +191,7 @@ impl Cell {
     /// The machine refuses it.
     pub async fn store_to_page(&self, page: u32, word: u32) -> Result<(), RegError> {
         self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
-        self.kernel.host.reg_write(window::page(page), word).await
+        self.kernel.store(page, word).await
     }
 
     /// `put()` of the paper: `size` words from the own memory into another cell's; neither flag is needed.
@@ -357,9 +357,9 @@ impl Cell {
     /// # Errors
     /// No such register; it is empty and registers are set to fault.
     pub async fn register_read(&self, register: u8) -> Result<u32, CommandError> {
-        let offset = register_offset(register)?;
+        let addr = register_addr(register)?;
         self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
-        Ok(self.kernel.host.reg_read(offset).await?)
+        Ok(self.kernel.host.reg_read(addr).await?)
     }
 
     /// Fills an own communication register. The processor waits until it is empty, and serves no interrupt meanwhile.
@@ -367,9 +367,9 @@ impl Cell {
     /// # Errors
     /// No such register; it is full and registers are set to fault.
     pub async fn register_write(&self, register: u8, word: u32) -> Result<(), CommandError> {
-        let offset = register_offset(register)?;
+        let addr = register_addr(register)?;
         self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
-        Ok(self.kernel.host.reg_write(offset, word).await?)
+        Ok(self.kernel.host.reg_write(addr, word).await?)
     }
 }
 
@@ -382,7 +382,7 @@ fn registers(register: u8, size: u32) -> Result<Addr, CommandError> {
     }
 }
 
-fn register_offset(register: u8) -> Result<u32, CommandError> {
+fn register_addr(register: u8) -> Result<u64, CommandError> {
     if usize::from(register) < creg::WORDS {
         Ok(window::creg(register))
     } else {

@@ -14,7 +14,7 @@ use super::command::relative;
 use super::kernel::Kernel;
 use super::layout::{ASKED, FETCHED, FORGOTTEN, REQUEST, REQUESTS};
 use super::{Cell, CommandError};
-use crate::ap1000p::golden::access;
+use crate::ap1000p::golden::window;
 use crate::ap1000p::golden::wtp::{CACHE, LINE, LOCAL_BITS, Remote, Update};
 use crate::ap1000p::regs::*;
 use crate::harness::cpu::Level;
@@ -83,14 +83,14 @@ impl Cell {
         if !addr.0.is_multiple_of(bytes.into()) {
             return Err(DsmError::Unaligned { addr, bytes });
         }
-        Ok(access::place(self.torus().cell(cell.index()), addr.0))
+        Ok(window::shared(self.torus().cell(cell.index()), addr.0))
     }
 
     /// The kilobyte of a place, as tags know it.
     fn kilobyte(&self, at: Shared) -> Result<Remote, DsmError> {
-        let place = self.physical(at, 1)?;
+        self.physical(at, 1)?;
         Ok(Remote {
-            cell: (place >> LOCAL_BITS) as u16,
+            cell: window::name(self.torus().cell(at.cell.index())),
             addr: at.addr.0 & !(LINE - 1),
         })
     }

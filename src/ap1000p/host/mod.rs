@@ -3,12 +3,13 @@
 //! [`Ap1000pSim`] boots the cells over any backend and runs programs, async functions over a [`Cell`]:
 //!
 //! ```
-//! use tsunagi::ap1000p::{host::Ap1000pSim, rtl::Machine, params::Config};
+//! use tsunagi::ap1000p::{host::Ap1000pSim, params::Config, rtl};
+//! use tsunagi::harness::wave::Probe;
 //! use tsunagi::{Addr, NodeId, Picos};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let config = Config::paper();
-//! let mut sim = Ap1000pSim::new(Machine::new(&config)?, config)?;
+//! let mut sim = Ap1000pSim::new(rtl::build(&config, &Probe::default())?, config)?;
 //! let flag = Addr(0x100);
 //! sim.spawn(NodeId(0), async move |cell| {
 //!     cell.set_word(Addr(0), 42);
@@ -29,10 +30,12 @@
 
 mod command;
 mod dsm;
+mod fault;
 mod kernel;
 pub mod layout;
 mod nets;
 mod ring;
+mod rings;
 mod sync;
 
 use std::cell::RefMut;
@@ -42,12 +45,14 @@ use std::rc::Rc;
 
 pub use self::command::{Along, By, CommandError, Stride, Transfer};
 pub use self::dsm::{DsmError, Shared};
-pub use self::kernel::{Fault, FaultKind};
-use self::kernel::{Faults, Kernel};
+use self::fault::Faults;
+pub use self::fault::{Fault, FaultKind};
+use self::kernel::Kernel;
 pub use self::layout::LIBRARY_REGISTERS;
 use self::layout::{Layout, SYSTEM_BYTES};
 pub use self::nets::BusError;
-pub use self::ring::{Message, Received, RingError, RingSize, Served};
+pub use self::ring::{Message, Received, RingError, RingSize};
+pub use self::rings::Served;
 pub use self::sync::Combine;
 use self::sync::Library;
 use crate::ap1000p::params::Config;

@@ -33,7 +33,8 @@ use crate::ap1000p::golden::ring::Rings;
 use crate::ap1000p::golden::window::Window;
 use crate::ap1000p::golden::word::Request;
 use crate::harness::agenda::Agenda;
-use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
+use crate::harness::backend::{Backend, HostReq, HostRsp};
+use crate::harness::event::{Event, EventKind};
 use crate::harness::memory::Memory;
 use crate::net::torus::{Class, Port, Torus};
 use crate::{NodeId, Picos};
@@ -348,10 +349,9 @@ impl Backend for ModelMachine {
             "cell {n}: an access before the last one's answer was taken"
         );
         self.nodes[n].host = Some(Access::Started(req));
-        let takes = match req {
-            HostReq::Write { offset, .. } if matches!(Window::of(offset), Some(Window::Page(_))) => self.timing.store,
-            HostReq::Read { .. } | HostReq::Write { .. } => self.timing.host,
-            HostReq::Load { .. } | HostReq::Store { .. } => self.timing.store,
+        let takes = match Window::of(req) {
+            Some(Window::Page { .. } | Window::Shared(_)) => self.timing.store,
+            _ => self.timing.host,
         };
         let edge = self.now.0.div_ceil(self.period.0);
         self.at(edge + takes, n, Due::Host);

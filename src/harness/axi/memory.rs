@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{Burst, FromMaster, FromSlave, ReadBeat, Resp, WriteBeat, WriteEnd};
-use crate::harness::backend::EventKind;
+use crate::harness::event::EventKind;
 use crate::harness::memory::Memory;
 use crate::harness::seed::Rng;
 use crate::harness::stream::Pacer;

@@ -4,7 +4,6 @@ use tsunagi::ap1000p::golden::window;
 use tsunagi::ap1000p::host::{Ap1000pSim, CommandError, DsmError, FaultKind, Shared};
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl;
 use tsunagi::harness::backend::AnyBackend;
 use tsunagi::harness::seed::Seed;
 use tsunagi::{Addr, NodeId, Picos};

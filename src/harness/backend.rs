@@ -57,13 +57,15 @@ pub trait Backend {
 
     fn nodes(&self) -> usize;
 
-    /// The next instant, later than `now`, at which the hardware may change by itself or answer; `None` when it is quiescent.
+    /// The next instant, later than `now`, at which the hardware may change by itself or answer; `None` when it is
+    /// quiescent.
     fn next_event(&self) -> Option<Picos>;
 
     /// Runs the hardware up to and including `to`, which is at most `next_event()` when there is one.
     fn advance(&mut self, to: Picos);
 
-    /// Starts an access at `now`. One at a time per node: starting a second before the answer is taken is a bug of the caller.
+    /// Starts an access at `now`. One at a time per node: starting a second before the answer is taken is a bug of the
+    /// caller.
     fn host_start(&mut self, node: NodeId, req: HostReq);
 
     /// Takes the answer of the access in flight, once there is one.
@@ -72,7 +74,8 @@ pub trait Backend {
     /// The interrupt line of the node.
     fn irq(&self, node: NodeId) -> bool;
 
-    /// A level inside the node, by the name that the machine gives it, such as bytes in a FIFO; `None` where there is no such gauge.
+    /// A level inside the node, by the name that the machine gives it, such as bytes in a FIFO; `None` where there is
+    /// no such gauge.
     fn gauge(&self, _node: NodeId, _name: &str) -> Option<u32> {
         None
     }

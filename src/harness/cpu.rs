@@ -1,5 +1,5 @@
-//! The CPU as a cost agent: one per PE. An interrupt handler takes it from the user program (and the system call it is in), whose work
-//! stands still until the handler returns.
+//! The CPU as a cost agent: one per PE. An interrupt handler takes it from the user program (and the system call it is
+//! in), whose work stands still until the handler returns.
 
 use std::cell::Cell;
 
@@ -29,8 +29,8 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// The NIC's registers begin at the physical address `registers`. An access of one takes `access`, the last `answer` of it for the NIC to
-    /// answer in.
+    /// The NIC's registers begin at the physical address `registers`. An access of one takes `access`, the last
+    /// `answer` of it for the NIC to answer in.
     pub fn new(host: Host, registers: u64, access: Picos, answer: Picos) -> Cpu {
         Cpu {
             host,

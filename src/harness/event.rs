@@ -2,7 +2,8 @@
 
 use crate::{Addr, NodeId, Picos};
 
-/// Something that was committed at a port of a node, with the instant of the clock edge (or model event) that committed it.
+/// Something that was committed at a port of a node, with the instant of the clock edge (or model event) that committed
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     pub at: Picos,

@@ -1,8 +1,9 @@
 //! Host programs: async Rust functions on simulated time, over any [`Backend`].
 //!
-//! One thread, no chance, no wall clock: tasks run in the order they became ready, timers in the order of their instants and then of
-//! their making, so the same programs on the same backend give the same run. Time stands still while a task runs; it moves only when
-//! every task waits, straight to the next instant at which a timer or the hardware can change anything.
+//! One thread, no chance, no wall clock: tasks run in the order they became ready, timers in the order of their
+//! instants and then of their making, so the same programs on the same backend give the same run. Time stands still
+//! while a task runs; it moves only when every task waits, straight to the next instant at which a timer or the
+//! hardware can change anything.
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::collections::{BTreeMap, VecDeque};
@@ -70,7 +71,8 @@ fn first_lines(lines: &[String]) -> String {
     text
 }
 
-/// An access that the hardware refused or could not do: no such register, one that cannot be written, a load that ends with an exception.
+/// An access that the hardware refused or could not do: no such register, one that cannot be written, a load that ends
+/// with an exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{node}: the NIC refused {req}")]
 pub struct RegError {
@@ -134,7 +136,8 @@ impl<B: Backend + 'static> Sim<B> {
         self.backend.borrow_mut()
     }
 
-    /// From now on notes what a [gauge](Backend::gauge) of every node shows, one sample each `period` in which anything happens.
+    /// From now on notes what a [gauge](Backend::gauge) of every node shows, one sample each `period` in which anything
+    /// happens.
     pub fn sample_each(&mut self, period: Picos, gauge: &'static str) {
         assert!(period > Picos::ZERO, "samples are taken some time apart");
         self.core.sampler.borrow_mut().what = Some((period, gauge));
@@ -154,12 +157,12 @@ impl<B: Backend + 'static> Sim<B> {
         }
     }
 
-    /// Runs until every program (not: every daemon) is done. Can be called again after more were spawned, and after an error: what still
-    /// waits then waits on.
+    /// Runs until every program (not: every daemon) is done. Can be called again after more were spawned, and after an
+    /// error: what still waits then waits on.
     ///
     /// # Errors
-    /// The first program of [`Host::spawn_checked`] that gave up, at once: who waits for what it did not do is no hang. A hang, when nothing
-    /// can happen any more or `deadline` passes.
+    /// The first program of [`Host::spawn_checked`] that gave up, at once: who waits for what it did not do is no hang.
+    /// A hang, when nothing can happen any more or `deadline` passes.
     pub fn run(&mut self, deadline: Picos) -> Result<(), SimError> {
         loop {
             self.core.run_ready();
@@ -336,8 +339,8 @@ impl Host {
         self.core.backend.borrow().irq(self.node)
     }
 
-    /// Waits until `met` holds for the node's memory; looked at whenever the hardware or a program has done something. `what` names it in
-    /// a hang report. Costs no simulated time: charge the polling separately.
+    /// Waits until `met` holds for the node's memory; looked at whenever the hardware or a program has done something.
+    /// `what` names it in a hang report. Costs no simulated time: charge the polling separately.
     pub async fn watch(&self, what: &'static str, mut met: impl FnMut(&Memory) -> bool + 'static) {
         let node = self.node;
         let test: Test = Box::new(move |b| met(b.memory(node)));
@@ -401,7 +404,8 @@ impl Host {
     }
 }
 
-/// The result to come of a spawned task. Await it in another task, or [`take`](Join::take) it after the run. Dropping it detaches the task.
+/// The result to come of a spawned task. Await it in another task, or [`take`](Join::take) it after the run. Dropping
+/// it detaches the task.
 pub struct Join<T> {
     name: Rc<str>,
     state: Rc<RefCell<(Option<T>, Option<Waker>)>>,
@@ -452,8 +456,8 @@ pub async fn race<A, B>(left: impl Future<Output = A>, right: impl Future<Output
 
 type Test = Box<dyn FnMut(&mut dyn Backend) -> bool>;
 
-/// A task that waits for an interrupt. Kept apart from other conditions because every kernel has one, and all are looked at whenever the
-/// hardware moved.
+/// A task that waits for an interrupt. Kept apart from other conditions because every kernel has one, and all are
+/// looked at whenever the hardware moved.
 struct IrqWait {
     serial: u64,
     node: NodeId,

@@ -120,7 +120,8 @@ impl HostPort {
         }
     }
 
-    /// An edge, with what the unit drove before it. `event` is told of a [`RegWrite`](EventKind::RegWrite) that the unit took.
+    /// An edge, with what the unit drove before it. `event` is told of a [`RegWrite`](EventKind::RegWrite) that the
+    /// unit took.
     #[inline]
     pub fn edge(&mut self, from: &HostPortsIn, event: impl FnOnce(EventKind)) {
         let response = from.rsp_valid.then_some(HostRsp {

@@ -1,7 +1,8 @@
 //! The machine of verilated units: any number of nodes with their network, memories and host ports, on simulated time.
 //!
-//! Every unit has a registered boundary, so at an instant all ports are read first and all units evaluated after, in any order. A node that is
-//! a fixed point of its clocks is left out, and when all are, time is skipped. What one machine has and another has not is its [`Hardware`].
+//! Every unit has a registered boundary. So at an instant the machine first reads all ports and then evaluates all
+//! units, in any order. It leaves out a node that the next edges would not change, and skips time when no node and no
+//! link would change. A machine adds its own [`Hardware`].
 
 use std::fmt::Write as _;
 
@@ -14,40 +15,43 @@ use super::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use super::wave::{Probe, Trace};
 use crate::{Cycle, NodeId, Picos};
 
-/// The verilated units of one machine: all nodes and the network between them. Memories and time are the [`RtlMachine`]'s.
+/// The verilated units of one machine: all nodes and the network between them. Memories and time belong to the
+/// [`RtlMachine`].
 ///
-/// What is told to `event`, by node: all that the edge commits, where the RTL shows it.
+/// An edge reports to `event`, with the node, each event that it commits at a port.
 pub trait Hardware {
     fn nodes(&self) -> usize;
 
     /// Bytes of a word on the memory ports: 4 or 8.
     fn bus_bytes(&self) -> u32;
 
-    /// What all units share.
+    /// The context of all units.
     fn context(&self) -> &Context;
 
     /// All units, for a wave.
     fn units(&self) -> Vec<&dyn Verilated>;
 
-    /// Holds all resets and lets the clocks run until everything has settled, in no simulated time.
+    /// Resets all units and clocks them until they are at rest, in no simulated time.
     fn reset(&mut self);
 
-    /// The node's next edges count: a unit of it says that it is busy, something comes over its link, or its host's access is not done.
+    /// The node's next edge may change something: a unit is busy, a link brings a word, or the host's access is not
+    /// done. Busy outputs are exact, so there are no edges to settle afterwards.
     fn stirs(&self, node: usize) -> bool;
 
-    /// Something outside the nodes may change at the next edge.
+    /// The next edge may change something outside the nodes.
     fn network_stirs(&self) -> bool;
 
-    /// The host of a node that has no access under way begins one.
+    /// The host of a node begins an access; none is under way.
     fn start(&mut self, node: usize, req: HostReq);
 
     /// Takes the response of the access under way, once there is one.
     fn take(&mut self, node: usize, req: HostReq) -> Option<HostRsp>;
 
-    /// The host's side of an edge of the bus clock, before the edge: drives the node's host ports, and takes what they show.
+    /// The host's side of an edge of the bus clock, before the edge: drives the node's host ports and takes their
+    /// responses.
     fn host_edge(&mut self, node: usize, cycle: Cycle, event: impl FnMut(EventKind));
 
-    /// What the node drives on its memory ports.
+    /// The node's outputs to its memory.
     fn memory_ports(&self, node: usize) -> MemPortsIn;
 
     fn set_memory_ports(&mut self, node: usize, ports: &MemPortsOut);
@@ -55,10 +59,10 @@ pub trait Hardware {
     /// The node's interrupt line.
     fn irq(&self, node: usize) -> bool;
 
-    /// The rest of an edge: lets the links carry what they show, and the clocks rise. Nodes that are not awake are left out.
+    /// The rest of an edge: the links carry their words, and the clocks rise. It leaves out nodes that are not awake.
     fn edge(&mut self, edges: Edges, awake: &[bool], event: impl FnMut(usize, EventKind));
 
-    /// As of [`Backend`].
+    /// As in [`Backend::gauge`].
     fn gauge(&self, _node: usize, _name: &str) -> Option<u32> {
         None
     }
@@ -67,8 +71,8 @@ pub trait Hardware {
     fn report(&self) -> Vec<String>;
 }
 
-/// A clock of a machine, and the names of the units' clock inputs that it drives. The first one of a machine's table is that of its bus: of
-/// memories, host ports and interrupt lines.
+/// The names of the units' clock inputs, and the clock that drives them. The first clock of a machine is that of its
+/// bus: of memories, host ports and interrupt lines.
 pub type NamedClock = (&'static [&'static str], Clock);
 
 /// Clocks that rise at an instant.
@@ -97,7 +101,7 @@ pub struct Node {
     access: Option<HostReq>,
 }
 
-/// A [`Backend`] of real RTL.
+/// The [`Backend`] on verilated RTL.
 pub struct RtlMachine<H> {
     hardware: H,
     pub nodes: Vec<Node>,
@@ -115,7 +119,7 @@ pub struct RtlMachine<H> {
 }
 
 impl<H: Hardware> RtlMachine<H> {
-    /// Resets `hardware` and stands at time 0. Each node has a memory of so many bytes.
+    /// The machine of `hardware`, reset, at time 0. Each node has `mem_bytes` bytes of memory.
     pub fn new(mut hardware: H, clocks: Vec<NamedClock>, mem_bytes: usize, timing: MemoryTiming) -> RtlMachine<H> {
         hardware.reset();
         let node = |node| Node {
@@ -146,8 +150,8 @@ impl<H: Hardware> RtlMachine<H> {
         self
     }
 
-    /// The same machine with every unit evaluated at every edge, and with junk on lines whose words do not count: slower, and the same in every
-    /// observable way (tests compare).
+    /// The same machine with every unit evaluated at every edge, and with junk on lines whose words do not count:
+    /// slower, and the same in every observable way (tests compare).
     pub fn ungated(mut self) -> RtlMachine<H> {
         self.gated = false;
         self.awake.fill(true);

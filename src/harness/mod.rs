@@ -1,4 +1,5 @@
-//! What drives any machine: simulated memory, streams, checkers, host programs on simulated time, and the machine of verilated units.
+//! What drives any machine: simulated memory, streams, checkers, host programs on simulated time, and the machine of
+//! verilated units.
 
 pub mod agenda;
 pub mod axi;

@@ -10,7 +10,8 @@ use std::task::{Poll, Waker};
 use super::backend::HostReq;
 use crate::{NodeId, Picos};
 
-/// What keeps a task from running. Futures note it whenever they are polled and not ready; the executor collects it for hang reports.
+/// What keeps a task from running. Futures note it whenever they are polled and not ready; the executor collects it for
+/// hang reports.
 #[derive(Clone, Debug)]
 pub(super) enum Wait {
     Until(Picos),
@@ -53,8 +54,8 @@ impl fmt::Display for Wait {
     }
 }
 
-/// "Something changed": wakes whoever waits, keeps no memory of it. Within one thread a test followed by [`changed`](Signal::changed)
-/// cannot miss a change.
+/// "Something changed": wakes whoever waits, keeps no memory of it. Within one thread a test followed by
+/// [`changed`](Signal::changed) cannot miss a change.
 pub struct Signal {
     what: &'static str,
     generation: Cell<u64>,

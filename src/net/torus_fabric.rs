@@ -1,7 +1,7 @@
 //! A torus composed of verilated routers, cycle exact, in which a router with nothing to do costs nothing.
 //!
-//! Every output of a router is a function of its flip-flops, so at a clock edge all routers see what stood on the links before it, in
-//! whatever order they are evaluated.
+//! Every output of a router is a function of its flip-flops, so at a clock edge all routers see what stood on the links
+//! before it, in whatever order they are evaluated.
 
 use verilated::{Input as _, Port as _};
 
@@ -124,8 +124,8 @@ pub struct TorusFabric<R> {
     words: u64,
 }
 
-/// Which places are given back to a router: all but the first of each channel, where fewer are to be in use. A cell gets all of
-/// its router's back: as long as it misses one, it is busy.
+/// Which places are given back to a router: all but the first of each channel, where fewer are to be in use. A cell
+/// gets all of its router's back: as long as it misses one, it is busy.
 struct Given {
     /// In use, of each channel.
     places: u8,
@@ -191,8 +191,8 @@ impl<R: RouterUnit> TorusFabric<R> {
         fabric
     }
 
-    /// The same with fewer places in use of each channel from router to router or to a cell, 2 at least (of a last one alone
-    /// `torus_output` makes no use): the first ones that become free are not given back.
+    /// The same with fewer places in use of each channel from router to router or to a cell, 2 at least (of a last one
+    /// alone `torus_output` makes no use): the first ones that become free are not given back.
     pub fn with_places(mut self, places: u8) -> TorusFabric<R> {
         assert!((2..=PLACES).contains(&places), "{places} places");
         self.given = Given::new(places, self.units.len());
@@ -232,7 +232,8 @@ impl<R: RouterUnit> TorusFabric<R> {
         self.now[number].words[0].is_none() && self.places[number][class as usize] > 0
     }
 
-    /// Puts a word on the link from cell `number`, for the coming edge; there must be a [place](TorusFabric::has_place).
+    /// Puts a word on the link from cell `number`, for the coming edge; there must be a
+    /// [place](TorusFabric::has_place).
     pub fn inject(&mut self, number: usize, class: Class, flit: Flit) {
         assert!(
             self.has_place(number, class),
@@ -367,7 +368,8 @@ mod tests {
     const ASKS: u64 = 1 << 32;
     const BEGINS: u64 = 1 << 33;
 
-    /// A cell that asks each other one, and answers. Of what it is asked it takes nothing while an answer has yet to leave.
+    /// A cell that asks each other one, and answers. Of what it is asked it takes nothing while an answer has yet to
+    /// leave.
     #[derive(Default)]
     struct Asker {
         /// By class: words in the cell's places, and those that wait to leave.
@@ -442,7 +444,8 @@ mod tests {
     fn all_ask_all_with_few_places() {
         let all = 64 * 63;
         assert_eq!([2, 3, 4].map(|places| exchange(places, Class::Reply)), [all; 3]);
-        // With one place routers stop for ever: why 2 are the least. And so do cells whose answers wait for what they are asked.
+        // With one place routers stop for ever: why 2 are the least. And so do cells whose answers wait for what they
+        // are asked.
         let stuck = [(1, Class::Reply), (2, Class::Request)].map(|(places, answers)| exchange(places, answers));
         assert!(stuck.iter().all(|&got| got < all), "{stuck:?}");
     }

@@ -6,8 +6,8 @@ use crate::net::fabric::SwitchUnit;
 use crate::net::topology::SwitchAt;
 use crate::rtl::{Crossbar4, CrossbarPorts as _, CrossbarUnit};
 
-/// One clock edge of a verilated switch, as of [`SwitchUnit::edge`], with `radix` words of `width` bits. `data`, `valid`, `last` and `ready` are
-/// its inputs for them.
+/// One clock edge of a verilated switch, as of [`SwitchUnit::edge`], with `radix` words of `width` bits. `data`,
+/// `valid`, `last` and `ready` are its inputs for them.
 #[inline(always)]
 pub fn edge(
     unit: &impl Verilated,

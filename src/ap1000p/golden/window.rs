@@ -1,10 +1,10 @@
 //! The processor's view of its cell: physical addresses of 36 bits, by the space in bits 35:32.
 //!
-//! `ap1000p_window` decodes the shared space, pages and communication registers. Each block of registers has an AXI-Lite
-//! side of its own in the RTL, and a space of its own for the host.
+//! `ap1000p_window` decodes the shared space, pages and communication registers. Each block of registers has an
+//! AXI-Lite side of its own in the RTL, and a space of its own for the host.
 //!
-//! The shared space is the half with bit 35 clear: {0, cell, address in its memory}, 1 + 10 + 25 bits. The paper has the
-//! ten bits. Their position is the only one that leaves the machine's other spaces (0x8 to 0xc) free.
+//! The shared space is the half with bit 35 clear: {0, cell, address in its memory}, 1 + 10 + 25 bits. The paper has
+//! the ten bits. Their position is the only one that leaves the machine's other spaces (0x8 to 0xc) free.
 
 use crate::ap1000p::bif_regs::BIF_RECEIVE;
 use crate::ap1000p::golden::access::{Access, COORD_BITS};

@@ -34,7 +34,8 @@ pub enum CommandError {
     Refused(#[from] RegError),
 }
 
-/// Where the words of a transfer are, besides its address: `item` words, then `gap` words left out (or stepped back), and so on.
+/// Where the words of a transfer are, besides its address: `item` words, then `gap` words left out (or stepped back),
+/// and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stride {
     /// 1 to 256.
@@ -281,7 +282,8 @@ impl Cell {
         self.issue(By::User, KIND_GET, command).await
     }
 
-    /// Words from the own memory into another cell's communication registers; each waits there until its register is empty.
+    /// Words from the own memory into another cell's communication registers; each waits there until its register is
+    /// empty.
     ///
     /// # Errors
     /// As [`put`](Cell::put); not so many registers.
@@ -304,8 +306,8 @@ impl Cell {
         self.issue(By::User, KIND_PUT | PAGE_AS_RECEIVE_MASK, command).await
     }
 
-    /// The words of own communication registers into another cell's memory; they go when each register was full. Meanwhile no other command of
-    /// this cell does.
+    /// The words of own communication registers into another cell's memory; they go when each register was full.
+    /// Meanwhile no other command of this cell does.
     ///
     /// # Errors
     /// As [`put_registers`](Cell::put_registers).
@@ -328,8 +330,8 @@ impl Cell {
         self.issue(By::User, KIND_PUT | PAGE_AS_SEND_MASK, command).await
     }
 
-    /// The words of another cell's communication registers into the own memory; they come when each register was full. Meanwhile that cell answers
-    /// nobody else.
+    /// The words of another cell's communication registers into the own memory; they come when each register was full.
+    /// Meanwhile that cell answers nobody else.
     ///
     /// # Errors
     /// As [`put_registers`](Cell::put_registers).
@@ -352,7 +354,8 @@ impl Cell {
         self.issue(By::User, KIND_GET | PAGE_AS_SEND_MASK, command).await
     }
 
-    /// Takes the word of an own communication register. The processor waits until there is one, and serves no interrupt meanwhile.
+    /// Takes the word of an own communication register. The processor waits until there is one, and serves no interrupt
+    /// meanwhile.
     ///
     /// # Errors
     /// No such register; it is empty and registers are set to fault.

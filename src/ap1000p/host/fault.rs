@@ -1,4 +1,4 @@
-//! What the hardware told the system of a cell and the system could not mend.
+//! Faults that the hardware reported to the system of a cell, and that the system could not mend.
 
 use std::cell::RefCell;
 
@@ -6,9 +6,9 @@ use thiserror::Error;
 
 use crate::{NodeId, Picos};
 
-/// What the hardware told the system of a cell and the system could not mend.
+/// A fault that the hardware reported to the system of a cell, and that the system could not mend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{node} was told at {at}: {kind}")]
+#[error("{node} reported at {at}: {kind}")]
 pub struct Fault {
     pub at: Picos,
     pub node: NodeId,
@@ -28,12 +28,12 @@ pub enum FaultKind {
         addr: u32,
     },
     /// A message was sent to a context that has no ring buffer; it was given up.
-    #[error("a message of {slots} slots for context {context}, which has no ring buffer, was given up")]
+    #[error("a message of {slots} slots was given up: context {context} has no ring buffer")]
     NoRing { context: u32, slots: u32 },
     /// A message found its ring buffer full, and the system's memory for such, too; it was given up.
     #[error(
-        "a message of {slots} slots for context {context}, whose ring buffer is full, was given up: the system has no memory left for what is in it; receive \
-         sooner, or set overflow_bytes higher"
+        "a message of {slots} slots for context {context} was given up: its ring buffer is full, and so is the \
+         system's memory for overflow; receive sooner, or set overflow_bytes higher"
     )]
     RingFull { context: u32, slots: u32 },
     /// A store or a command was refused (cause: `REFUSED_…`).

@@ -1,5 +1,6 @@
-//! The system on a cell: sets the registers at the start, then serves interrupts. A page that is to be mapped on demand is, and the transfer
-//! goes on; what overflowed the queues is copied back, if the hardware does not; everything else is noted as a fault, and a transfer that waits for it is given up.
+//! The system on a cell: sets the registers at the start, then serves interrupts. A page that is to be mapped on demand
+//! is, and the transfer goes on; what overflowed the queues is copied back, if the hardware does not; everything else
+//! is noted as a fault, and a transfer that waits for it is given up.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -47,14 +48,16 @@ pub(super) struct Kernel {
     pub copies: Lock,
     /// A copy that is fetched does not come.
     pub uncopied: Signal,
-    /// Only the system empties the spill region, and it is nearly full: whose store waited there would stop the system, too.
+    /// Only the system empties the spill region, and it is nearly full: whose store waited there would stop the system,
+    /// too.
     full: Cell<bool>,
     emptied: Signal,
     /// Requests to forget copies are served.
     pub forgets: Cell<bool>,
     /// Replies that were not executed, as last seen.
     broken_replies: Cell<u32>,
-    /// The region that overflowing queues use, as the system last gave them one: taking it away (LIMIT 0) does not empty it.
+    /// The region that overflowing queues use, as the system last gave them one: taking it away (LIMIT 0) does not
+    /// empty it.
     region: Cell<Region>,
     /// Elements lost since one of each queue was copied back.
     misses: Cell<[u32; QUEUES as usize]>,
@@ -142,7 +145,8 @@ impl Kernel {
         self.cpu.write(Level::Handler, offset, value).await;
     }
 
-    /// Stores a command of the system's. No handler comes between its words, so that nobody waits for one who was interrupted.
+    /// Stores a command of the system's. No handler comes between its words, so that nobody waits for one who was
+    /// interrupted.
     pub async fn issue(&self, page: u32, words: Command) -> Result<(), RegError> {
         let _turn = self.commands.hold().await;
         for word in words {
@@ -263,8 +267,8 @@ impl Kernel {
         self.write(SERVE, serve).await;
     }
 
-    /// Copies back what overflowed the queues, in its order and as much as a queue without messages has room for. A word of another queue may have to wait for room:
-    /// the processor waits with it, and serves addresses meanwhile.
+    /// Copies back what overflowed the queues, in its order and as much as a queue without messages has room for. A
+    /// word of another queue may have to wait for room: the processor waits with it, and serves addresses meanwhile.
     async fn refill(&self) {
         let mode = self.read(MODE).await;
         self.write(MODE, mode | MODE_PAUSE_MASK).await;
@@ -296,7 +300,8 @@ impl Kernel {
                     let mut misses = self.misses.get();
                     let missed = std::mem::take(&mut misses[queue as usize]);
                     self.misses.set(misses);
-                    // It could be of another message of the same number as the one that is coming: without it that one is dropped.
+                    // It could be of another message of the same number as the one that is coming: without it that one
+                    // is dropped.
                     if missed < NUMBERS || label.index == 0 {
                         self.direct(queue, word, label).await;
                     }
@@ -326,8 +331,8 @@ impl Kernel {
         }
     }
 
-    /// All is copied. Of a queue whose last elements were lost, so many that numbers repeat, the message that is coming is dropped: two
-    /// words with the same label are never of one message.
+    /// All is copied. Of a queue whose last elements were lost, so many that numbers repeat, the message that is coming
+    /// is dropped: two words with the same label are never of one message.
     async fn end_refill(&self) {
         let misses = self.misses.take();
         if misses.iter().all(|&missed| missed < NUMBERS) {

@@ -25,8 +25,9 @@
 //! # }
 //! ```
 //!
-//! There is one process, which sees its cell's memory at addresses from 0, and again from [`layout::DEMAND`], where pages are mapped when they
-//! are first used. Costs of the processor are those of [`Config`]; commands, registers and flags go through the backend.
+//! There is one process, which sees its cell's memory at addresses from 0, and again from [`layout::DEMAND`], where
+//! pages are mapped when they are first used. Costs of the processor are those of [`Config`]; commands, registers and
+//! flags go through the backend.
 
 mod command;
 mod dsm;
@@ -170,8 +171,8 @@ impl<B: Backend + 'static> Ap1000pSim<B> {
     /// Runs until all programs are done, for at most `bound` of simulated time from now.
     ///
     /// # Errors
-    /// [`SimError::Failed`] with the error of a program of [`spawn_checked`](Ap1000pSim::spawn_checked); [`SimError::Hang`] with the faults not
-    /// yet taken and with what every program waits for.
+    /// [`SimError::Failed`] with the error of a program of [`spawn_checked`](Ap1000pSim::spawn_checked);
+    /// [`SimError::Hang`] with the faults not yet taken and with what every program waits for.
     pub fn run(&mut self, bound: Picos) -> Result<(), SimError> {
         let mut done = self.sim.run(self.sim.now() + bound);
         if let Err(SimError::Hang { hardware, .. }) = &mut done {

@@ -94,8 +94,8 @@ impl Cell {
         Ok(())
     }
 
-    /// Sends a packet to all cells, the own one included, over the B-net. All get all packets in the same order. Every cell must
-    /// [receive](Cell::bus_receive): who does not stops the bus.
+    /// Sends a packet to all cells, the own one included, over the B-net. All get all packets in the same order. Every
+    /// cell must [receive](Cell::bus_receive): who does not stops the bus.
     ///
     /// # Errors
     /// A packet of no words or too many; the backend has no B-net.

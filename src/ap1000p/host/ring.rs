@@ -1,8 +1,10 @@
-//! Messages through ring buffers: `send`, `recv`, and the system's part: it gives a set of registers to the ring that misses one, and takes what is in a ring that is
-//! full into blocks of the cell's memory, so that no message is lost while there are any.
+//! Messages through ring buffers: `send`, `recv`, and the system's part: it gives a set of registers to the ring that
+//! misses one, and takes what is in a ring that is full into blocks of the cell's memory, so that no message is lost
+//! while there are any.
 //!
-//! The library's header: word 0 has the sender's cell and the words of data, word 1 is the program's own. A message that is too large goes as a descriptor of one
-//! slot, and its receiver GETs the words (so does the machine's Linux; the descriptor is a guess). It is acknowledged by the sender's flag, which that GET counts.
+//! The library's header: word 0 has the sender's cell and the words of data, word 1 is the program's own. A message
+//! that is too large goes as a descriptor of one slot, and its receiver GETs the words (so does the machine's Linux;
+//! the descriptor is a guess). It is acknowledged by the sender's flag, which that GET counts.
 
 use thiserror::Error;
 
@@ -57,7 +59,8 @@ pub enum RingError {
     #[error("a ring buffer of {bytes} B begins at a multiple of that, not at {at}")]
     Base { at: Addr, bytes: u32 },
     #[error(
-        "a ring buffer of {bytes} B at {at} is not in user memory, which ends at {end:#x}: a larger mem_bytes makes room"
+        "a ring buffer of {bytes} B at {at} is not in user memory, which ends at {end:#x}: a larger mem_bytes makes \
+         room"
     )]
     Outside { at: Addr, bytes: u32, end: u32 },
     #[error("context {context} has a ring buffer already")]
@@ -145,7 +148,8 @@ impl Kernel {
         served.then_some(()).ok_or(refused)
     }
 
-    /// The ring in this set is full: what is in it, or as much as there is memory for, moves there. False: there is no room for so many slots even so.
+    /// The ring in this set is full: what is in it, or as much as there is memory for, moves there. False: there is no
+    /// room for so many slots even so.
     async fn empty(&self, set: usize, slots: u32) -> Result<bool, RegError> {
         self.host.delay(self.config.page_service).await;
         let write = self.host.reg_read(register(set, RING0_WRITE)).await?;
@@ -299,8 +303,9 @@ impl Cell {
         Ok(())
     }
 
-    /// Sends words of the own memory, and one word beside them, into the ring buffer of the same context in another cell. `source_flag` counts when they have been
-    /// read: of more than `rendezvous_words` that is when the other cell receives them. What finds no ring there is told to that cell's system.
+    /// Sends words of the own memory, and one word beside them, into the ring buffer of the same context in another
+    /// cell. `source_flag` counts when they have been read: of more than `rendezvous_words` that is when the other cell
+    /// receives them. What finds no ring there is told to that cell's system.
     ///
     /// # Errors
     /// No such cell, more than 2^20 - 1 words, an address that is no word's, a flag at 0.
@@ -418,7 +423,8 @@ impl Cell {
         self.whole(came).await
     }
 
-    /// The same into the own memory from `dest` on, if there is room for all its words; a large message comes there at once.
+    /// The same into the own memory from `dest` on, if there is room for all its words; a large message comes there at
+    /// once.
     ///
     /// # Errors
     /// As [`recv`](Cell::recv); a message of more words, which the next call finds again; no such room.
@@ -461,7 +467,8 @@ impl Cell {
         Ok(message)
     }
 
-    /// The next message in the ring buffer of a context, if there is one. The words of a large one are fetched in the context that the cell is in.
+    /// The next message in the ring buffer of a context, if there is one. The words of a large one are fetched in the
+    /// context that the cell is in.
     ///
     /// # Errors
     /// As [`recv`](Cell::recv).

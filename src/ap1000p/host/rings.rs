@@ -1,4 +1,5 @@
-//! The ring buffers of a cell, as its system knows them: whose they are, which are in a set of registers, and what was taken out of full ones.
+//! The ring buffers of a cell, as its system knows them: whose they are, which are in a set of registers, and what was
+//! taken out of full ones.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -77,7 +78,8 @@ impl Owned {
         (self.ring.write & !inner | number & inner) * RING_BYTES
     }
 
-    /// Moves the oldest slot that is in the ring behind those that were taken; false: there is none, or no memory for it.
+    /// Moves the oldest slot that is in the ring behind those that were taken; false: there is none, or no memory for
+    /// it.
     pub fn empty(&mut self, host: &Host, free: &mut Vec<u32>) -> bool {
         if self.ring.used() == 0 {
             return false;

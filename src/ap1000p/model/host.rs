@@ -128,7 +128,8 @@ impl ModelMachine {
         }
     }
 
-    /// A cell's answer of a load, without words if it could not be loaded. One that nobody waits for, or not of that cell, is dropped, and told.
+    /// A cell's answer of a load, without words if it could not be loaded. One that nobody waits for, or not of that
+    /// cell, is dropped, and told.
     pub(super) fn loaded(&mut self, n: usize, cell: [u8; 2], words: &[u32]) {
         let node = &mut self.nodes[n];
         let access = match node.host {

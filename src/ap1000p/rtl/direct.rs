@@ -23,7 +23,8 @@ pub struct Remote {
     pub write: Option<u64>,
 }
 
-/// What became of one: the word, or two for 8 bytes; `None`: it was refused, here or there. A store's answer says only that it is on its way.
+/// What became of one: the word, or two for 8 bytes; `None`: it was refused, here or there. A store's answer says only
+/// that it is on its way.
 pub type RemoteAnswer = Option<u64>;
 
 impl<C: Ap1000pCellUnit, R: TorusRouterUnit> Machine<C, R> {
@@ -81,8 +82,8 @@ impl<C: Ap1000pCellUnit, R: TorusRouterUnit> Machine<C, R> {
         (rsp.value as u32, rsp.error)
     }
 
-    /// Accesses a communication register; `None` if there is no answer within so many cycles. The access goes on then: ask again with
-    /// [`answer`](Machine::answer).
+    /// Accesses a communication register; `None` if there is no answer within so many cycles. The access goes on then:
+    /// ask again with [`answer`](Machine::answer).
     pub fn access(&mut self, number: usize, access: creg::Access, cycles: u64) -> Option<Answer> {
         self.with_hardware(|hardware| hardware.cells[number].cregs.start(access));
         self.answer(number, cycles)
@@ -93,8 +94,8 @@ impl<C: Ap1000pCellUnit, R: TorusRouterUnit> Machine<C, R> {
         self.until(cycles, |hardware| hardware.cells[number].cregs.take())
     }
 
-    /// Loads from or stores to another cell; `None` if that is not done within so many cycles. It goes on then: ask again with
-    /// [`remote_answer`](Machine::remote_answer).
+    /// Loads from or stores to another cell; `None` if that is not done within so many cycles. It goes on then: ask
+    /// again with [`remote_answer`](Machine::remote_answer).
     pub fn remote(&mut self, number: usize, remote: Remote, cycles: u64) -> Option<RemoteAnswer> {
         let to = self.hardware().torus.cell(remote.cell);
         let access = access::Access {

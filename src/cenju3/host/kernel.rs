@@ -159,8 +159,8 @@ impl Kernel {
         }
     }
 
-    /// Messages halt the Receiver, so that nothing overtakes the invalidation they may ask for; the end of a DMA does so only where
-    /// post-invalidation is not pipelined.
+    /// Messages halt the Receiver, so that nothing overtakes the invalidation they may ask for; the end of a DMA does
+    /// so only where post-invalidation is not pipelined.
     fn control(&self, role: Role) -> u32 {
         if role == Role::Sink {
             return regs::R_CTRL_RUN_MASK;
@@ -224,8 +224,9 @@ impl Kernel {
 
     /// One pass over causes and rings.
     async fn serve(&self) {
-        // The authors fitted one delay to their simulation, in which the Receiver restarts in no time. So the handler's time covers the
-        // write that restarts it, and the reads here. Causes are cleared before the rings are looked at, so that none is missed.
+        // The authors fitted one delay to their simulation, in which the Receiver restarts in no time. So the handler's
+        // time covers the write that restarts it, and the reads here. Causes are cleared before the rings are looked
+        // at, so that none is missed.
         let ready = self.host.now() + self.config.handler.saturating_sub(self.config.ext_access);
         let stat = self.read_now(regs::R_STAT).await;
         self.write_now(regs::R_STAT, stat & CAUSES).await;

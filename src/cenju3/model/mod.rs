@@ -1,9 +1,11 @@
-//! The timed golden model of a whole Cenju-3: senders, network, receivers and memories as events on simulated time, with the real bytes.
+//! The timed golden model of a whole Cenju-3: senders, network, receivers and memories as events on simulated time,
+//! with the real bytes.
 //!
-//! The same [`Config`] and the same pure functions (formats, split, rings, verdicts) as everything else; nothing here is taken from the RTL.
-//! Memory is modelled burst by burst on the one IO bus of a PE, the network in chunks of at most 16 flits (one burst of 32 bytes): a chunk
-//! takes a link for its flits, may go on to the next link when its head has passed a stage (cut-through), and starts only where the buffer
-//! ahead has room for all of it. What waits in FIFO and switches is thus right to one chunk per buffer. See sec. 5 and 6 of the paper.
+//! The same [`Config`] and the same pure functions (formats, split, rings, verdicts) as everything else; nothing here
+//! is taken from the RTL. Memory is modelled burst by burst on the one IO bus of a PE, the network in chunks of at most
+//! 16 flits (one burst of 32 bytes): a chunk takes a link for its flits, may go on to the next link when its head has
+//! passed a stage (cut-through), and starts only where the buffer ahead has room for all of it. What waits in FIFO and
+//! switches is thus right to one chunk per buffer. See sec. 5 and 6 of the paper.
 
 mod bus;
 mod network;

@@ -220,7 +220,8 @@ impl<N: Cenju3NicUnit> Composed<N> {
         })
     }
 
-    /// Replaces the receive side of `node` by a sink that takes every flit at once, for good: fig. 9's "without receiving PE".
+    /// Replaces the receive side of `node` by a sink that takes every flit at once, for good: fig. 9's "without
+    /// receiving PE".
     pub fn sink(&mut self, node: NodeId) {
         self.pes[node.index()].sink = true;
         self.fabric.accept(node.index(), true);

@@ -14,7 +14,8 @@ const SHAPE: (usize, usize) = (4, 16);
 pub struct Switch<U>(pub U);
 
 impl<U: Cenju3SwitchUnit> Switch<U> {
-    /// A switch, reset, that routes by two-bit digit `digit` (0 to 3) and leaves a link idle for `idle` cycles after each packet.
+    /// A switch, reset, that routes by two-bit digit `digit` (0 to 3) and leaves a link idle for `idle` cycles after
+    /// each packet.
     pub fn new(context: &Context, at: SwitchAt, digit: usize, idle: u32) -> Switch<U> {
         let mut switch = Switch(U::named(context, &units::name(at)));
         switch.0.digit_i().set(digit as u64);

@@ -6,7 +6,7 @@ use std::time::Instant;
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
-use tsunagi::cenju3::rtl::{Composed, RtlMachine};
+use tsunagi::cenju3::rtl::{Machine, NET};
 use tsunagi::harness::backend::{Backend, HostReq};
 use tsunagi::rtl::Cenju3Nic;
 use tsunagi::{Addr, NodeId};
@@ -17,9 +17,9 @@ const PARCELS: u32 = 50;
 
 fn main() {
     let config = Config::paper();
-    let mut machine = RtlMachine::<Composed<Cenju3Nic>>::build(&config).expect("the RTL is built");
-    let write = |machine: &mut RtlMachine<_>, node, offset, value| {
-        machine.host_start(node, HostReq::Write { offset, value });
+    let mut machine = Machine::<Cenju3Nic>::build(&config).expect("the RTL is built");
+    let write = |machine: &mut Machine<_>, node, offset: u32, value| {
+        machine.host_start(node, HostReq::write(offset.into(), value));
         while machine.host_take(node).is_none() {
             let next = machine.next_event().expect("an access is answered");
             machine.advance(next);
@@ -51,13 +51,13 @@ fn main() {
             .write(Addr(at * PARCEL_HEADER_BYTES), &parcel.encode());
         assert!(written, "the queue lies in memory");
     }
-    let (start, cycles, from) = (Instant::now(), machine.net_cycles(), machine.now());
+    let (start, cycles, from) = (Instant::now(), machine.edges(NET), machine.now());
     write(&mut machine, SENDER, SQ0_PUT, PARCELS);
     while let Some(next) = machine.next_event() {
         machine.advance(next);
     }
     let seconds = start.elapsed().as_secs_f64();
-    let cycles = machine.net_cycles() - cycles;
+    let cycles = machine.edges(NET) - cycles;
     let span = machine.now() - from;
     let rate = span.rate_mb_s(u64::from(PARCELS) << 17);
     println!(

@@ -499,8 +499,12 @@ package ap1000p_pkg;
   localparam int FaultAlign = 6;
   localparam int FaultRing = 7;
 
-  // Memory controller
+  // Bits 35:32 of a physical address
   localparam int CellSpace = 8;
+  localparam int BifSpace = 9;
+  localparam int PageSpace = 10;
+  localparam int CregSpace = 11;
+  localparam int RegisterSpace = 12;
 
   // Updates of Write Through Page tags
   localparam int UpdateClaim = 0;

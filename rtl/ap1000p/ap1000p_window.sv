@@ -71,8 +71,6 @@ module ap1000p_window #(
 
   localparam int CellW = 2 * CoordW;
   localparam int LocalW = 35 - CellW;
-  localparam logic [3:0] PageSpace = 4'ha;
-  localparam logic [3:0] CregSpace = 4'hb;
 
   typedef enum logic [2:0] {
     Refused,
@@ -130,10 +128,10 @@ module ap1000p_window #(
       if (req_write_i) kind = Nothing;
     end else if (!req_addr_i[35]) begin
       if (sized) kind = Dsm;
-    end else if (req_addr_i[35:32] == PageSpace) begin
+    end else if (req_addr_i[35:32] == 4'(ap1000p_pkg::PageSpace)) begin
       addr = {16'd0, req_addr_i[27:12]};
       if (req_addr_i[31:28] == '0 && req_write_i && word) kind = Store;
-    end else if (req_addr_i[35:32] == CregSpace) begin
+    end else if (req_addr_i[35:32] == 4'(ap1000p_pkg::CregSpace)) begin
       addr = {23'd0, req_addr_i[8:3], lane};
       if (req_addr_i[31:29] == '0 && word) begin
         if (!req_addr_i[28]) begin

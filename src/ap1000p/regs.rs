@@ -810,8 +810,16 @@ pub const FAULT_ALIGN: u32 = 6;
 /// below.
 pub const FAULT_RING: u32 = 7;
 
-/// Memory controller: bits 35:32 of a physical address in cell memory.
+/// Bits 35:32 of a physical address: the own cell's memory, in the tables of the MMU.
 pub const CELL_SPACE: u32 = 8;
+/// Bits 35:32 of a physical address: registers of S-net and B-net.
+pub const BIF_SPACE: u32 = 9;
+/// Bits 35:32 of a physical address: pages of commands: code in 27:12.
+pub const PAGE_SPACE: u32 = 10;
+/// Bits 35:32 of a physical address: communication registers: number in 8:2; with bit 28 set, cell from bit 9 on.
+pub const CREG_SPACE: u32 = 11;
+/// Bits 35:32 of a physical address: registers of MSC+ and MC.
+pub const REGISTER_SPACE: u32 = 12;
 
 /// Updates of Write Through Page tags: the page owns the place; other pages lose it.
 pub const UPDATE_CLAIM: u32 = 0;

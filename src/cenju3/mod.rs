@@ -9,6 +9,7 @@ pub mod regs;
 pub mod repro;
 pub mod rtl;
 mod signals;
+pub mod window;
 
 use crate::harness::exec::SimError;
 use crate::harness::params::{Param, ParamError, Settings};
@@ -21,9 +22,6 @@ use repro::{AtEnd, MeasureError, What};
 
 /// The machine.
 pub struct Cenju3;
-
-/// A gauge: bytes between the network and the Receiver.
-pub const RECEIVE_FIFO: &str = "receive FIFO";
 
 const AT_END: Opt = Opt {
     name: "at-end",

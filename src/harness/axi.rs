@@ -1,5 +1,6 @@
-//! AXI4 as a testbench sees it: what the two sides of its five channels drive, cycle by cycle, the rules that both must keep, and both
-//! sides themselves. AXI4-Lite is the same with bursts of one whole word and ID 0. Words have at most 8 bytes.
+//! AXI4 as a testbench sees it: what the two sides of its five channels drive, cycle by cycle, the rules that both must
+//! keep, and both sides themselves. AXI4-Lite is the same with bursts of one whole word and ID 0. Words have at most 8
+//! bytes.
 //!
 //! Source: AMBA AXI and ACE protocol specification, ARM IHI 0022.
 
@@ -106,8 +107,8 @@ impl Burst {
         1 << self.size
     }
 
-    /// Beat number `beat` on a bus of `bus` bytes (A3.4.1 of the specification). A burst that breaks the rules goes on like INCR, its beats no wider
-    /// than the bus.
+    /// Beat number `beat` on a bus of `bus` bytes (A3.4.1 of the specification). A burst that breaks the rules goes on
+    /// like INCR, its beats no wider than the bus.
     pub fn place(&self, beat: u32, bus: u32) -> Place {
         let bytes = self.beat_bytes().min(bus);
         let (aligned, total) = (self.addr / bytes * bytes, bytes * self.beats());

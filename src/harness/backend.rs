@@ -1,83 +1,54 @@
 //! One machine as host software and experiments see it, whichever way it is made: verilated RTL or golden model.
 
-use crate::harness::memory::Memory;
-use crate::{Addr, NodeId, Picos};
+use std::fmt;
 
-/// What a host asks of its node's hardware.
+use crate::harness::memory::Memory;
+use crate::{NodeId, Picos};
+
+pub use crate::harness::event::{Event, EventKind};
+
+/// One access of a host on its node's bus, at a physical address outside the node's own memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HostReq {
-    /// Reads a register; the offset is in bytes, 4-aligned.
-    Read { offset: u32 },
-    /// Writes a register.
-    Write { offset: u32, value: u32 },
-    /// The processor's load of 1, 2, 4 or 8 bytes at a physical address that is not its own memory's. Machines without such addresses refuse it.
-    Load { addr: u64, bytes: u8 },
-    /// Likewise a store, of the value's lowest bytes.
-    Store { addr: u64, bytes: u8, value: u64 },
+pub struct HostReq {
+    /// In bytes.
+    pub addr: u64,
+    /// How many bytes: 1, 2, 4 or 8.
+    pub bytes: u8,
+    /// The value to write, in the lowest bytes; `None`: a read.
+    pub write: Option<u64>,
 }
 
-/// The answer to a [`HostReq`].
+impl HostReq {
+    /// Reads a register of 32 bits.
+    pub fn read(addr: u64) -> HostReq {
+        let (bytes, write) = (4, None);
+        HostReq { addr, bytes, write }
+    }
+
+    /// Writes a register of 32 bits.
+    pub fn write(addr: u64, value: u32) -> HostReq {
+        let (bytes, write) = (4, Some(value.into()));
+        HostReq { addr, bytes, write }
+    }
+}
+
+impl fmt::Display for HostReq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let HostReq { addr, bytes, write } = self;
+        match write {
+            None => write!(f, "a read of {bytes} bytes at {addr:#x}"),
+            Some(value) => write!(f, "a write of {value:#x}, {bytes} bytes, at {addr:#x}"),
+        }
+    }
+}
+
+/// The response to a [`HostReq`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostRsp {
-    /// What was read, a register's 32 bits or the bytes loaded; 0 for a write or a store.
+    /// The bytes read, in the lowest ones; 0 for a write.
     pub value: u64,
-    /// The register does not exist or cannot be written; a load ends with an access exception.
+    /// The hardware refused the access, or could not do it.
     pub error: bool,
-}
-
-/// Something that was committed at a port of a node, with the instant of the clock edge (or model event) that committed it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
-    pub at: Picos,
-    pub node: NodeId,
-    pub kind: EventKind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EventKind {
-    /// The NIC took a register write.
-    RegWrite {
-        offset: u32,
-        value: u32,
-    },
-    /// The NIC's read command was taken by the memory.
-    MemRead {
-        addr: Addr,
-        bytes: u32,
-    },
-    /// The first word of a read burst reached the NIC.
-    MemReadData {
-        addr: Addr,
-    },
-    /// The NIC's write command was taken by the memory.
-    MemWrite {
-        addr: Addr,
-        bytes: u32,
-    },
-    /// A write burst is in memory and its response reached the NIC.
-    MemWritten {
-        addr: Addr,
-        bytes: u32,
-    },
-    /// First flit of a packet on the NIC's outgoing link.
-    TxFirst {
-        head: u16,
-    },
-    /// Last flit of a packet on the NIC's outgoing link; `flits` in the whole packet.
-    TxLast {
-        flits: u32,
-    },
-    /// First flit of a packet taken by the NIC's receive side.
-    RxFirst {
-        head: u16,
-    },
-    RxLast {
-        flits: u32,
-    },
-    /// The interrupt line changed.
-    Irq {
-        level: bool,
-    },
 }
 
 /// A machine on simulated time. It moves only in [`advance`](Backend::advance).
@@ -86,13 +57,15 @@ pub trait Backend {
 
     fn nodes(&self) -> usize;
 
-    /// The next instant, later than `now`, at which the hardware may change by itself or answer; `None` when it is quiescent.
+    /// The next instant, later than `now`, at which the hardware may change by itself or answer; `None` when it is
+    /// quiescent.
     fn next_event(&self) -> Option<Picos>;
 
     /// Runs the hardware up to and including `to`, which is at most `next_event()` when there is one.
     fn advance(&mut self, to: Picos);
 
-    /// Starts a register access at `now`. One at a time per node: starting a second before the answer is taken is a bug of the caller.
+    /// Starts an access at `now`. One at a time per node: starting a second before the answer is taken is a bug of the
+    /// caller.
     fn host_start(&mut self, node: NodeId, req: HostReq);
 
     /// Takes the answer of the access in flight, once there is one.
@@ -101,7 +74,8 @@ pub trait Backend {
     /// The interrupt line of the node.
     fn irq(&self, node: NodeId) -> bool;
 
-    /// A level inside the node, by the name that the machine gives it, such as bytes in a FIFO; `None` where there is no such gauge.
+    /// A level inside the node, by the name that the machine gives it, such as bytes in a FIFO; `None` where there is
+    /// no such gauge.
     fn gauge(&self, _node: NodeId, _name: &str) -> Option<u32> {
         None
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::backend::{Event, EventKind};
+use super::event::{Event, EventKind};
 use super::memory::Memory;
 use crate::{Addr, NodeId};
 
@@ -60,8 +60,8 @@ pub struct PacketLoss {
     pub received: i64,
 }
 
-/// Checks that each node took exactly the packets that were sent to it, by head flit and length. `events` are those of a whole run that
-/// came to rest. `destination` reads the node from a head flit.
+/// Checks that each node took exactly the packets that were sent to it, by head flit and length. `events` are those of
+/// a whole run that came to rest. `destination` reads the node from a head flit.
 ///
 /// # Errors
 /// The first packet, by node and head, that was lost, changed or made up.
@@ -95,7 +95,11 @@ pub fn same_packets(events: &[Event], destination: impl Fn(u16) -> NodeId) -> Re
 
 /// Memory that does not hold what it should.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{addr}: expected {want:#04x}, found {}{}", found.map_or("no memory".into(), |b| format!("{b:#04x}")), if *poison { " (poison: never written)" } else { "" })]
+#[error(
+    "{addr}: expected {want:#04x}, found {}{}",
+    found.map_or("no memory".into(), |b| format!("{b:#04x}")),
+    if *poison { " (poison: never written)" } else { "" }
+)]
 pub struct Mismatch {
     pub addr: Addr,
     pub want: u8,

@@ -1,5 +1,5 @@
-//! The CPU as a cost agent: one per PE. An interrupt handler takes it from the user program (and the system call it is in), whose work
-//! stands still until the handler returns.
+//! The CPU as a cost agent: one per PE. An interrupt handler takes it from the user program (and the system call it is
+//! in), whose work stands still until the handler returns.
 
 use std::cell::Cell;
 
@@ -17,6 +17,8 @@ pub enum Level {
 
 pub struct Cpu {
     pub host: Host,
+    /// Physical address of the NIC's registers.
+    registers: u64,
     /// Time of one register access.
     access: Picos,
     /// The part of it that is left for the NIC to answer in.
@@ -27,10 +29,12 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// A register access takes `access`, the last `answer` of it for the NIC to answer in.
-    pub fn new(host: Host, access: Picos, answer: Picos) -> Cpu {
+    /// The NIC's registers begin at the physical address `registers`. An access of one takes `access`, the last
+    /// `answer` of it for the NIC to answer in.
+    pub fn new(host: Host, registers: u64, access: Picos, answer: Picos) -> Cpu {
         Cpu {
             host,
+            registers,
             access,
             answer,
             handling: Cell::new(false),
@@ -78,11 +82,12 @@ impl Cpu {
         self.changed.notify();
     }
 
-    /// Reads a register: one external access, at the end of which the NIC answers.
+    /// Reads the register at `offset`: one external access, at the end of which the NIC answers.
     pub async fn read(&self, level: Level, offset: u32) -> u32 {
         let end = self.host.now() + self.access;
         self.work(level, self.access.saturating_sub(self.answer)).await;
-        let value = self.host.reg_read(offset).await.expect("a register of the NIC");
+        let value = self.host.reg_read(self.registers + u64::from(offset)).await;
+        let value = value.expect("a register of the NIC");
         self.host.delay_until(end).await;
         value
     }
@@ -91,7 +96,8 @@ impl Cpu {
     pub async fn write(&self, level: Level, offset: u32, value: u32) {
         let end = self.host.now() + self.access;
         self.work(level, self.access.saturating_sub(self.answer)).await;
-        self.host.reg_write(offset, value).await.expect("a register of the NIC");
+        let written = self.host.reg_write(self.registers + u64::from(offset), value).await;
+        written.expect("a register of the NIC");
         self.host.delay_until(end).await;
     }
 }

@@ -1,8 +1,9 @@
 //! Host programs: async Rust functions on simulated time, over any [`Backend`].
 //!
-//! One thread, no chance, no wall clock: tasks run in the order they became ready, timers in the order of their instants and then of
-//! their making, so the same programs on the same backend give the same run. Time stands still while a task runs; it moves only when
-//! every task waits, straight to the next instant at which a timer or the hardware can change anything.
+//! One thread, no chance, no wall clock: tasks run in the order they became ready, timers in the order of their
+//! instants and then of their making, so the same programs on the same backend give the same run. Time stands still
+//! while a task runs; it moves only when every task waits, straight to the next instant at which a timer or the
+//! hardware can change anything.
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::collections::{BTreeMap, VecDeque};
@@ -70,9 +71,10 @@ fn first_lines(lines: &[String]) -> String {
     text
 }
 
-/// A register that does not exist, or that cannot be written; a load or store that ends with an exception.
+/// An access that the hardware refused or could not do: no such register, one that cannot be written, a load that ends
+/// with an exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{node}: the NIC refused {req:?}")]
+#[error("{node}: the NIC refused {req}")]
 pub struct RegError {
     pub node: NodeId,
     pub req: HostReq,
@@ -134,7 +136,8 @@ impl<B: Backend + 'static> Sim<B> {
         self.backend.borrow_mut()
     }
 
-    /// From now on notes what a [gauge](Backend::gauge) of every node shows, one sample each `period` in which anything happens.
+    /// From now on notes what a [gauge](Backend::gauge) of every node shows, one sample each `period` in which anything
+    /// happens.
     pub fn sample_each(&mut self, period: Picos, gauge: &'static str) {
         assert!(period > Picos::ZERO, "samples are taken some time apart");
         self.core.sampler.borrow_mut().what = Some((period, gauge));
@@ -154,12 +157,12 @@ impl<B: Backend + 'static> Sim<B> {
         }
     }
 
-    /// Runs until every program (not: every daemon) is done. Can be called again after more were spawned, and after an error: what still
-    /// waits then waits on.
+    /// Runs until every program (not: every daemon) is done. Can be called again after more were spawned, and after an
+    /// error: what still waits then waits on.
     ///
     /// # Errors
-    /// The first program of [`Host::spawn_checked`] that gave up, at once: who waits for what it did not do is no hang. A hang, when nothing
-    /// can happen any more or `deadline` passes.
+    /// The first program of [`Host::spawn_checked`] that gave up, at once: who waits for what it did not do is no hang.
+    /// A hang, when nothing can happen any more or `deadline` passes.
     pub fn run(&mut self, deadline: Picos) -> Result<(), SimError> {
         loop {
             self.core.run_ready();
@@ -250,25 +253,39 @@ impl Host {
         .await;
     }
 
-    /// Reads a NIC register at byte `offset`. Accesses of one node queue in the order they were asked for.
-    pub async fn reg_read(&self, offset: u32) -> Result<u32, RegError> {
+    /// Reads a register of 32 bits at a physical address. Accesses of one node queue in the order they were asked for.
+    ///
+    /// # Errors
+    /// As of [`load`](Host::load).
+    pub async fn reg_read(&self, addr: u64) -> Result<u32, RegError> {
         // A register has 32 bits.
-        self.access(HostReq::Read { offset }).await.map(|value| value as u32)
+        self.access(HostReq::read(addr)).await.map(|value| value as u32)
     }
 
-    /// Writes a NIC register; done when the NIC has answered.
-    pub async fn reg_write(&self, offset: u32, value: u32) -> Result<(), RegError> {
-        self.access(HostReq::Write { offset, value }).await.map(drop)
+    /// Writes a register of 32 bits; done when the hardware has answered.
+    ///
+    /// # Errors
+    /// As of [`store`](Host::store).
+    pub async fn reg_write(&self, addr: u64, value: u32) -> Result<(), RegError> {
+        self.access(HostReq::write(addr, value)).await.map(drop)
     }
 
     /// Loads 1, 2, 4 or 8 bytes from a physical address outside the node's own memory.
+    ///
+    /// # Errors
+    /// The hardware refuses it, or could not do it.
     pub async fn load(&self, addr: u64, bytes: u8) -> Result<u64, RegError> {
-        self.access(HostReq::Load { addr, bytes }).await
+        let write = None;
+        self.access(HostReq { addr, bytes, write }).await
     }
 
     /// Stores the lowest 1, 2, 4 or 8 bytes of `value` at such an address; done when the hardware has taken them.
+    ///
+    /// # Errors
+    /// The hardware refuses it.
     pub async fn store(&self, addr: u64, bytes: u8, value: u64) -> Result<(), RegError> {
-        self.access(HostReq::Store { addr, bytes, value }).await.map(drop)
+        let write = Some(value);
+        self.access(HostReq { addr, bytes, write }).await.map(drop)
     }
 
     async fn access(&self, req: HostReq) -> Result<u64, RegError> {
@@ -284,7 +301,7 @@ impl Host {
                 return Poll::Ready(rsp);
             }
             access.waker = Some(cx.waker().clone());
-            Wait::Register(self.node, req).note();
+            Wait::Access(self.node, req).note();
             Poll::Pending
         })
         .await;
@@ -322,8 +339,8 @@ impl Host {
         self.core.backend.borrow().irq(self.node)
     }
 
-    /// Waits until `met` holds for the node's memory; looked at whenever the hardware or a program has done something. `what` names it in
-    /// a hang report. Costs no simulated time: charge the polling separately.
+    /// Waits until `met` holds for the node's memory; looked at whenever the hardware or a program has done something.
+    /// `what` names it in a hang report. Costs no simulated time: charge the polling separately.
     pub async fn watch(&self, what: &'static str, mut met: impl FnMut(&Memory) -> bool + 'static) {
         let node = self.node;
         let test: Test = Box::new(move |b| met(b.memory(node)));
@@ -387,7 +404,8 @@ impl Host {
     }
 }
 
-/// The result to come of a spawned task. Await it in another task, or [`take`](Join::take) it after the run. Dropping it detaches the task.
+/// The result to come of a spawned task. Await it in another task, or [`take`](Join::take) it after the run. Dropping
+/// it detaches the task.
 pub struct Join<T> {
     name: Rc<str>,
     state: Rc<RefCell<(Option<T>, Option<Waker>)>>,
@@ -438,8 +456,8 @@ pub async fn race<A, B>(left: impl Future<Output = A>, right: impl Future<Output
 
 type Test = Box<dyn FnMut(&mut dyn Backend) -> bool>;
 
-/// A task that waits for an interrupt. Kept apart from other conditions because every kernel has one, and all are looked at whenever the
-/// hardware moved.
+/// A task that waits for an interrupt. Kept apart from other conditions because every kernel has one, and all are
+/// looked at whenever the hardware moved.
 struct IrqWait {
     serial: u64,
     node: NodeId,
@@ -517,7 +535,7 @@ struct Core {
     tasks: RefCell<Vec<Option<Task>>>,
     ready: Arc<Ready>,
     timers: RefCell<BTreeMap<(Picos, u64), Waker>>,
-    /// Register accesses per node; the first is in flight.
+    /// Accesses per node; the first is in flight.
     ports: RefCell<Vec<VecDeque<Rc<RefCell<Access>>>>>,
     /// How many accesses there are in all of `ports`.
     accesses: Cell<usize>,
@@ -620,7 +638,7 @@ impl Core {
         self.accesses.set(self.accesses.get() + 1);
     }
 
-    /// Takes answers of registers, and looks at interrupt lines and watched memory.
+    /// Takes responses of the hardware, and looks at interrupt lines and watched memory.
     fn ask_hardware(&self) {
         if self.accesses.get() > 0 {
             self.take_answers();

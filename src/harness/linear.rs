@@ -26,8 +26,8 @@ pub struct Unexplained {
     pub calls: usize,
 }
 
-/// Looks for an order in which every operation takes effect between its call and its return, sees what its caller saw, and which leads from the word `first`
-/// to `last`. `apply` gives the word after an operation.
+/// Looks for an order in which every operation takes effect between its call and its return, sees what its caller saw,
+/// and which leads from the word `first` to `last`. `apply` gives the word after an operation.
 ///
 /// # Errors
 /// There is no such order: the operations were not atomic.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::backend::EventKind;
+use super::event::EventKind;
 use crate::{Addr, Cycle, Picos};
 
 /// Bytes of one node, contiguous from address 0, with the ranges where its bus answers with an error.
@@ -48,7 +48,8 @@ impl Memory {
         }
     }
 
-    /// Fills the bytes of `range` that exist with a pattern that differs from address to address, so that bytes nobody wrote are seen.
+    /// Fills the bytes of `range` that exist with a pattern that differs from address to address, so that bytes nobody
+    /// wrote are seen.
     pub fn poison(&mut self, range: Range<u32>) {
         let end = (range.end as usize).min(self.size());
         for at in range.start as usize..end {
@@ -116,13 +117,15 @@ impl Memory {
 pub struct MemoryTiming {
     /// From the edge that takes a read command to the edge that takes its first word; 0 and 1 both mean the next edge.
     pub read_latency: Cycle,
-    /// From the edge that takes the last word of a write burst to the first edge that can take its response; 0 and 1 both mean the next.
+    /// From the edge that takes the last word of a write burst to the first edge that can take its response; 0 and 1
+    /// both mean the next.
     pub write_latency: Cycle,
     /// Bus cycles lost after each burst.
     pub overhead: Cycle,
     /// Reads and writes share one bus.
     pub shared_bus: bool,
-    /// Time each byte occupies the memory, in 1/1024 bus cycles; 0 for no limit. See [`with_rate`](MemoryTiming::with_rate).
+    /// Time each byte occupies the memory, in 1/1024 bus cycles; 0 for no limit. See
+    /// [`with_rate`](MemoryTiming::with_rate).
     pub byte_time: u32,
 }
 
@@ -192,36 +195,38 @@ pub struct MemPortsOut {
 macro_rules! mem_ports {
     ($unit:expr) => {
         $crate::harness::memory::MemPortsIn {
-            rd_cmd_valid: $unit.mem_rd_cmd_valid_o.is_set(),
-            rd_cmd_addr: $unit.mem_rd_cmd_addr_o.get(),
-            rd_cmd_len: $unit.mem_rd_cmd_len_o.get(),
-            rd_data_ready: $unit.mem_rd_data_ready_o.is_set(),
-            wr_cmd_valid: $unit.mem_wr_cmd_valid_o.is_set(),
-            wr_cmd_addr: $unit.mem_wr_cmd_addr_o.get(),
-            wr_cmd_len: $unit.mem_wr_cmd_len_o.get(),
-            wr_data_valid: $unit.mem_wr_data_valid_o.is_set(),
-            wr_data_data: $unit.mem_wr_data_data_o.get().into(),
-            wr_data_strb: $unit.mem_wr_data_strb_o.get(),
-            wr_data_last: $unit.mem_wr_data_last_o.is_set(),
-            wr_rsp_ready: $unit.mem_wr_rsp_ready_o.is_set(),
+            rd_cmd_valid: ::verilated::Port::is_set($unit.mem_rd_cmd_valid_o()),
+            rd_cmd_addr: ::verilated::Port::get($unit.mem_rd_cmd_addr_o()) as u32,
+            rd_cmd_len: ::verilated::Port::get($unit.mem_rd_cmd_len_o()) as u8,
+            rd_data_ready: ::verilated::Port::is_set($unit.mem_rd_data_ready_o()),
+            wr_cmd_valid: ::verilated::Port::is_set($unit.mem_wr_cmd_valid_o()),
+            wr_cmd_addr: ::verilated::Port::get($unit.mem_wr_cmd_addr_o()) as u32,
+            wr_cmd_len: ::verilated::Port::get($unit.mem_wr_cmd_len_o()) as u8,
+            wr_data_valid: ::verilated::Port::is_set($unit.mem_wr_data_valid_o()),
+            wr_data_data: ::verilated::Port::get($unit.mem_wr_data_data_o()),
+            wr_data_strb: ::verilated::Port::get($unit.mem_wr_data_strb_o()) as u8,
+            wr_data_last: ::verilated::Port::is_set($unit.mem_wr_data_last_o()),
+            wr_rsp_ready: ::verilated::Port::is_set($unit.mem_wr_rsp_ready_o()),
         }
     };
 }
 
-/// Drives those ports as the memory does.
+/// Drives those ports as the memory does. A narrower port does not get the upper half of a word.
 #[macro_export]
 macro_rules! set_mem_ports {
     ($unit:expr, $mem:expr) => {{
         let mem: &$crate::harness::memory::MemPortsOut = $mem;
-        $unit.mem_rd_cmd_ready_i.set_bool(mem.rd_cmd_ready);
-        $unit.mem_rd_data_valid_i.set_bool(mem.rd_data_valid);
-        $unit.mem_rd_data_data_i.set(mem.rd_data_data as _);
-        $unit.mem_rd_data_last_i.set_bool(mem.rd_data_last);
-        $unit.mem_rd_data_err_i.set_bool(mem.rd_data_err);
-        $unit.mem_wr_cmd_ready_i.set_bool(mem.wr_cmd_ready);
-        $unit.mem_wr_data_ready_i.set_bool(mem.wr_data_ready);
-        $unit.mem_wr_rsp_valid_i.set_bool(mem.wr_rsp_valid);
-        $unit.mem_wr_rsp_err_i.set_bool(mem.wr_rsp_err);
+        ::verilated::Input::set_bool($unit.mem_rd_cmd_ready_i(), mem.rd_cmd_ready);
+        ::verilated::Input::set_bool($unit.mem_rd_data_valid_i(), mem.rd_data_valid);
+        let data = $unit.mem_rd_data_data_i();
+        let lanes = u64::MAX >> (64 - ::verilated::Port::width(data));
+        ::verilated::Input::set(data, mem.rd_data_data & lanes);
+        ::verilated::Input::set_bool($unit.mem_rd_data_last_i(), mem.rd_data_last);
+        ::verilated::Input::set_bool($unit.mem_rd_data_err_i(), mem.rd_data_err);
+        ::verilated::Input::set_bool($unit.mem_wr_cmd_ready_i(), mem.wr_cmd_ready);
+        ::verilated::Input::set_bool($unit.mem_wr_data_ready_i(), mem.wr_data_ready);
+        ::verilated::Input::set_bool($unit.mem_wr_rsp_valid_i(), mem.wr_rsp_valid);
+        ::verilated::Input::set_bool($unit.mem_wr_rsp_err_i(), mem.wr_rsp_err);
     }};
 }
 
@@ -284,11 +289,13 @@ impl Jitter {
     }
 }
 
-/// Serves one NIC's five memory streams, cycle by cycle. Commands and data are answered in order; a write is in memory when its response is
-/// offered, not before. Both directions share one bus unless the timing says otherwise; a burst keeps it from its first word to its last.
+/// Serves one NIC's five memory streams, cycle by cycle. Commands and data are answered in order; a write is in memory
+/// when its response is offered, not before. Both directions share one bus unless the timing says otherwise; a burst
+/// keeps it from its first word to its last.
 ///
-/// Used like a unit with a registered boundary: before an edge, [`ports`](MemoryAgent::ports) are what it drives; the edge is
-/// [`step`](MemoryAgent::step). Edges at which it [`is_idle`](MemoryAgent::is_idle) and is given no command may be left out.
+/// Used like a unit with a registered boundary: before an edge, [`ports`](MemoryAgent::ports) are what it drives; the
+/// edge is [`step`](MemoryAgent::step). Edges at which it [`is_idle`](MemoryAgent::is_idle) and is given no command may
+/// be left out.
 #[derive(Clone, Debug)]
 pub struct MemoryAgent {
     timing: MemoryTiming,
@@ -334,8 +341,8 @@ impl MemoryAgent {
         }
     }
 
-    /// Adds up to `latency` random cycles to each command and up to `gap` before each word; with gaps of four or more, no command is taken
-    /// in some cycles.
+    /// Adds up to `latency` random cycles to each command and up to `gap` before each word; with gaps of four or more,
+    /// no command is taken in some cycles.
     pub fn with_jitter(mut self, seed: u64, latency: Cycle, gap: Cycle) -> MemoryAgent {
         self.jitter = Some(Jitter {
             rng: ChaCha8Rng::seed_from_u64(seed),
@@ -403,9 +410,10 @@ impl MemoryAgent {
         };
     }
 
-    /// Edge number `cycle` of the bus clock: takes what `from` and [`ports`](MemoryAgent::ports) agree on, and works out the next ports.
-    /// `event` is told of each committed [`MemRead`](EventKind::MemRead), [`MemReadData`](EventKind::MemReadData),
-    /// [`MemWrite`](EventKind::MemWrite) and [`MemWritten`](EventKind::MemWritten).
+    /// Edge number `cycle` of the bus clock: takes what `from` and [`ports`](MemoryAgent::ports) agree on, and works
+    /// out the next ports. `event` is told of each committed [`MemRead`](EventKind::MemRead),
+    /// [`MemReadData`](EventKind::MemReadData), [`MemWrite`](EventKind::MemWrite) and
+    /// [`MemWritten`](EventKind::MemWritten).
     #[inline]
     pub fn step(&mut self, cycle: Cycle, memory: &mut Memory, from: &MemPortsIn, event: impl FnMut(EventKind)) {
         if !self.is_idle() || from.rd_cmd_valid || from.wr_cmd_valid {
@@ -535,7 +543,8 @@ impl MemoryAgent {
         }
     }
 
-    /// Gives each free bus to a direction that has a burst for it, in turn when both have. On a shared bus a write asks for it with its first word.
+    /// Gives each free bus to a direction that has a burst for it, in turn when both have. On a shared bus a write asks
+    /// for it with its first word.
     fn arbitrate(&mut self, now: u64, write_offered: bool) {
         let read = self.reads.front().is_some_and(|read| read.due <= now);
         let write = self.writes.len() > self.landed && (write_offered || !self.timing.shared_bus);

@@ -1,4 +1,5 @@
-//! What drives any machine: simulated memory, streams, checkers, host programs on simulated time.
+//! What drives any machine: simulated memory, streams, checkers, host programs on simulated time, and the machine of
+//! verilated units.
 
 pub mod agenda;
 pub mod axi;
@@ -6,8 +7,11 @@ pub mod backend;
 pub mod check;
 pub mod clock;
 pub mod cpu;
+pub mod event;
 pub mod exec;
+pub mod host_port;
 pub mod linear;
+pub mod machine;
 pub mod memory;
 pub mod params;
 pub mod seed;

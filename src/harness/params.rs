@@ -28,8 +28,9 @@ pub struct Param {
     /// Least and greatest value that can be set.
     pub range: (f64, f64),
     pub origin: Origin,
-    /// The places of the paper where this value was measured or fitted: a figure (`fig11`), one item of it (`fig7.header_read`), or a section
-    /// (`sec6.1`), or stated as what such a place gives back (16 bit x 20 MHz make `sec6.1.raw`). Empty for another property of the machine, or our own choice.
+    /// The places of the paper where this value was measured or fitted: a figure (`fig11`), one item of it
+    /// (`fig7.header_read`), or a section (`sec6.1`), or stated as what such a place gives back (16 bit x 20 MHz make
+    /// `sec6.1.raw`). Empty for another property of the machine, or our own choice.
     pub measured_on: &'static [&'static str],
     /// Names of the parameters it was worked out from.
     pub derived_from: &'static [&'static str],
@@ -158,7 +159,8 @@ pub trait Table: Clone + Sync + 'static {
     /// Sets one parameter by its name, `value` in the table's unit.
     ///
     /// # Errors
-    /// An unknown name, a value outside the parameter's range, or a fraction where a count is needed; nothing changes then.
+    /// An unknown name, a value outside the parameter's range, or a fraction where a count is needed; nothing changes
+    /// then.
     fn set(&mut self, name: &str, value: f64) -> Result<(), ParamError>;
 }
 
@@ -194,7 +196,9 @@ macro_rules! parameters {
             ///
             /// # Errors
             /// The first setting that [`Config::set_assignment`] refuses.
-            pub fn of(settings: &$crate::harness::params::Settings) -> Result<Config, $crate::harness::params::ParamError> {
+            pub fn of(
+                settings: &$crate::harness::params::Settings,
+            ) -> Result<Config, $crate::harness::params::ParamError> {
                 let mut config = Config::paper();
                 settings.assignments().try_for_each(|text| config.set_assignment(text))?;
                 Ok(config)
@@ -204,7 +208,9 @@ macro_rules! parameters {
             ///
             /// # Errors
             /// As [`Config::of`].
-            pub fn values(settings: &$crate::harness::params::Settings) -> Result<Vec<f64>, $crate::harness::params::ParamError> {
+            pub fn values(
+                settings: &$crate::harness::params::Settings,
+            ) -> Result<Vec<f64>, $crate::harness::params::ParamError> {
                 let config = Config::of(settings)?;
                 PARAMS.iter().map(|param| config.get(param.name)).collect()
             }
@@ -212,18 +218,26 @@ macro_rules! parameters {
             /// Sets one parameter by its name, `value` in the table's unit.
             ///
             /// # Errors
-            /// An unknown name, a value outside the parameter's range, or a fraction where a count is needed; nothing changes then.
+            /// An unknown name, a value outside the parameter's range, or a fraction where a count is needed; nothing
+            /// changes then.
             pub fn set(&mut self, name: &str, value: f64) -> Result<(), $crate::harness::params::ParamError> {
                 let p = $crate::harness::params::param(PARAMS, name)?;
                 let (min, max) = p.range;
                 if !(min..=max).contains(&value) {
-                    return Err($crate::harness::params::ParamError::OutOfRange { name: p.name, value, unit: p.unit, min, max });
+                    let (name, unit) = (p.name, p.unit);
+                    return Err($crate::harness::params::ParamError::OutOfRange { name, value, unit, min, max });
                 }
-                let whole = match p.name { $(stringify!($name) => <$ty as $crate::harness::params::Quantity>::WHOLE,)* _ => unreachable!() };
+                let whole = match p.name {
+                    $(stringify!($name) => <$ty as $crate::harness::params::Quantity>::WHOLE,)*
+                    _ => unreachable!(),
+                };
                 if whole && value.fract() != 0.0 {
                     return Err($crate::harness::params::ParamError::NotWhole { name: p.name, value, unit: p.unit });
                 }
-                match p.name { $(stringify!($name) => self.$name = $crate::harness::params::Quantity::of(value, p.unit),)* _ => unreachable!() }
+                match p.name {
+                    $(stringify!($name) => self.$name = $crate::harness::params::Quantity::of(value, p.unit),)*
+                    _ => unreachable!(),
+                }
                 Ok(())
             }
 
@@ -242,7 +256,10 @@ macro_rules! parameters {
             /// An unknown name.
             pub fn get(&self, name: &str) -> Result<f64, $crate::harness::params::ParamError> {
                 let p = $crate::harness::params::param(PARAMS, name)?;
-                Ok(match p.name { $(stringify!($name) => $crate::harness::params::Quantity::number(self.$name, p.unit),)* _ => unreachable!() })
+                Ok(match p.name {
+                    $(stringify!($name) => $crate::harness::params::Quantity::number(self.$name, p.unit),)*
+                    _ => unreachable!(),
+                })
             }
         }
 

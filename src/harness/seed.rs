@@ -1,4 +1,5 @@
-//! Chance and replay: every random choice of a test comes from one printed seed, and a failure prints the line that repeats it.
+//! Chance and replay: every random choice of a test comes from one printed seed, and a failure prints the line that
+//! repeats it.
 
 use std::cell::Cell;
 use std::fmt::{self, Display};
@@ -16,7 +17,8 @@ thread_local! {
     static UNDER: Cell<Option<Seed>> = const { Cell::new(None) };
 }
 
-/// The seed of a run. `TSUNAGI_SEED` (decimal, or hexadecimal with `0x`) overrides the one that is always used otherwise.
+/// The seed of a run. `TSUNAGI_SEED` (decimal, or hexadecimal with `0x`) overrides the one that is always used
+/// otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed(pub u64);
 
@@ -26,8 +28,8 @@ impl Seed {
         UNDER.get().unwrap_or_else(|| Seed::of("TSUNAGI_SEED"))
     }
 
-    /// The seed under which broken twins are run: whether a bench finds one is said of the bench, not of a run. `TSUNAGI_TWIN_SEED` is
-    /// another one than the usual.
+    /// The seed under which broken twins are run: whether a bench finds one is said of the bench, not of a run.
+    /// `TSUNAGI_TWIN_SEED` is another one than the usual.
     ///
     /// Panics when that is not a number.
     pub fn of_twins() -> Seed {
@@ -124,7 +126,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// `target` is the test target of the testbenches, `test` the test function's name, `params` whatever tells this case from its others.
+    /// `target` is the test target of the testbenches, `test` the test function's name, `params` whatever tells this
+    /// case from its others.
     pub fn new(target: &'static str, test: &'static str, params: impl Display) -> Case {
         let seed = Seed::get();
         Case {
@@ -177,8 +180,8 @@ impl Case {
         format!("TSUNAGI_SEED={seed} cargo test -p {package} --test {target} -- --exact {test}   # {params}")
     }
 
-    /// Runs the body; when it fails, by its result or by a panic, a wave of its end and the replay line are left behind. See
-    /// [`with_waves`].
+    /// Runs the body; when it fails, by its result or by a panic, a wave of its end and the replay line are left
+    /// behind. See [`with_waves`].
     pub fn run<E: Display>(&self, body: impl Fn(&Probe) -> Result<(), E>) {
         let clean: String = self
             .params
@@ -218,7 +221,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// The same for `units` that leave out their clock's falling edge, which only a wave needs: it comes half a period (picoseconds) later.
+    /// The same for `units` that leave out their clock's falling edge, which only a wave needs: it comes half a period
+    /// (picoseconds) later.
     #[inline]
     pub fn tick_up(&mut self, units: &[&dyn Verilated], period: u64) {
         let context = units[0].context();

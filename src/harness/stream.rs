@@ -1,5 +1,5 @@
-//! Streams (valid, ready, payload) driven, drained and watched, cycle by cycle, for any unit: the unit's ports are reached only
-//! through [`Pipe`] or through the three calls `offer`, `ready`, `step`.
+//! Streams (valid, ready, payload) driven, drained and watched, cycle by cycle, for any unit: the unit's ports are
+//! reached only through [`Pipe`] or through the three calls `offer`, `ready`, `step`.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;

@@ -10,11 +10,12 @@ use std::task::{Poll, Waker};
 use super::backend::HostReq;
 use crate::{NodeId, Picos};
 
-/// What keeps a task from running. Futures note it whenever they are polled and not ready; the executor collects it for hang reports.
+/// What keeps a task from running. Futures note it whenever they are polled and not ready; the executor collects it for
+/// hang reports.
 #[derive(Clone, Debug)]
 pub(super) enum Wait {
     Until(Picos),
-    Register(NodeId, HostReq),
+    Access(NodeId, HostReq),
     Irq(NodeId),
     Memory(NodeId, &'static str),
     Named(&'static str),
@@ -44,7 +45,7 @@ impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Wait::Until(at) => write!(f, "the instant {at}"),
-            Wait::Register(node, req) => write!(f, "the answer of {node} to {req:x?}"),
+            Wait::Access(node, req) => write!(f, "the answer of {node} to {req}"),
             Wait::Irq(node) => write!(f, "an interrupt of {node}"),
             Wait::Memory(node, what) => write!(f, "{what} in the memory of {node}"),
             Wait::Named(what) => f.write_str(what),
@@ -53,8 +54,8 @@ impl fmt::Display for Wait {
     }
 }
 
-/// "Something changed": wakes whoever waits, keeps no memory of it. Within one thread a test followed by [`changed`](Signal::changed)
-/// cannot miss a change.
+/// "Something changed": wakes whoever waits, keeps no memory of it. Within one thread a test followed by
+/// [`changed`](Signal::changed) cannot miss a change.
 pub struct Signal {
     what: &'static str,
     generation: Cell<u64>,

@@ -16,7 +16,8 @@ use crate::Picos;
 /// How much of a failing run its wave shows.
 const LAST: Picos = Picos::from_ns(20_000);
 
-/// Where a run writes a wave, and over which span of simulated time. The end of the name gives the format: `.fst`, else VCD.
+/// Where a run writes a wave, and over which span of simulated time. The end of the name gives the format: `.fst`, else
+/// VCD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaveRequest {
     pub path: PathBuf,
@@ -80,8 +81,8 @@ impl Probe {
         self.reached.get()
     }
 
-    /// Opens the wave of `units`, if one is asked for and can be. Each simulation of the run has a file of its own: behind the first,
-    /// `run.vcd`, come `run-2.vcd`, `run-3.vcd` and so on.
+    /// Opens the wave of `units`, if one is asked for and can be. Each simulation of the run has a file of its own:
+    /// behind the first, `run.vcd`, come `run-2.vcd`, `run-3.vcd` and so on.
     pub fn open(&self, units: &[&dyn Verilated]) -> Option<Wave> {
         let path = &self.request.as_ref()?.path;
         let number = self.opened.get() + 1;
@@ -120,7 +121,8 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
     path.with_file_name(format!("{stem}-{number}")).with_extension(end)
 }
 
-/// The wave of a machine, over the span that a [`Probe`] asks for. It draws the falling edges of the clocks, which the machine leaves out.
+/// The wave of a machine, over the span that a [`Probe`] asks for. It draws the falling edges of the clocks, which the
+/// machine leaves out.
 #[derive(Default)]
 pub struct Trace {
     probe: Probe,
@@ -146,8 +148,8 @@ impl Trace {
         self.wave.is_some()
     }
 
-    /// Before clocks rise at `next`: opens the wave of `units`, which share a context, when its span begins, and closes it when that has
-    /// ended. In an open one, the clocks that fall until then do so, each in its time.
+    /// Before clocks rise at `next`: opens the wave of `units`, which share a context, when its span begins, and closes
+    /// it when that has ended. In an open one, the clocks that fall until then do so, each in its time.
     pub fn before<'a>(&mut self, next: Picos, units: impl FnOnce() -> Vec<&'a dyn Verilated>) {
         self.probe.reach(next);
         let Some(request) = self.probe.request() else { return };
@@ -209,9 +211,9 @@ fn fall(clocks: &[(&'static str, Clock)], units: &[&dyn Verilated], at: Picos) {
     }
 }
 
-/// Runs `body`, a deterministic simulation that gives its [`Probe`] to the machine. With `TSUNAGI_WAVE` set, all of it is written as a wave.
-/// Where it panics, it is run again with a wave of its last 20 us, and the file and the line that replays the test are printed.
-/// Waves go to the folder of this test under `folder`.
+/// Runs `body`, a deterministic simulation that gives its [`Probe`] to the machine. With `TSUNAGI_WAVE` set, all of it
+/// is written as a wave. Where it panics, it is run again with a wave of its last 20 us, and the file and the line that
+/// replays the test are printed. Waves go to the folder of this test under `folder`.
 ///
 /// # Panics
 /// With the panic of `body`; when `TSUNAGI_WAVE` has a wrong value; when the folder cannot be made.

@@ -34,9 +34,9 @@ impl NetworkRun {
     }
 }
 
-/// 256 ports, four columns of 4x4 crossbars of 16 bits: `cycles` cycles in which each port, with probability `load`, wishes
-/// to send a word to a port drawn uniformly; wishes wait in an unbounded queue. Panics where a word arrives at another port
-/// than it names.
+/// 256 ports, four columns of 4x4 crossbars of 16 bits: `cycles` cycles in which each port, with probability `load`,
+/// wishes to send a word to a port drawn uniformly; wishes wait in an unbounded queue. Panics where a word arrives at
+/// another port than it names.
 pub fn uniform(load: f64, cycles: u64, seed: u64) -> NetworkRun {
     const PORTS: usize = 256;
     let context = Context::new();
@@ -93,8 +93,8 @@ pub struct TorusRun {
     pub latency: f64,
 }
 
-/// A torus of full-speed routers of 64 bits, traffic as in [`uniform`]; throughput and latency are of what happens in the second half of the
-/// `cycles`. Panics where a word arrives at another cell than it names.
+/// A torus of full-speed routers of 64 bits, traffic as in [`uniform`]; throughput and latency are of what happens in
+/// the second half of the `cycles`. Panics where a word arrives at another cell than it names.
 pub fn torus_uniform(torus: Torus, load: f64, cycles: u64, seed: u64) -> TorusRun {
     let context = Context::new();
     let cells = torus.cells();

@@ -1,9 +1,10 @@
 //! Who waits for whom: the resources of a network, and the proof that no packets can wait for each other in a circle.
 //!
-//! A packet that has come in asks for *holds* of the channels it goes out by, in their order, and keeps each until its last word is
-//! through it; each of its words needs *room* beyond all of them. So whoever waits for a channel's hold waits for whatever its holder may
-//! wait for, and room in a buffer comes when the packet at its head goes on. With one way on from each router this is the
-//! channel-dependency graph of Dally and Seitz; with several (copies of a broadcast) it says what a channel's name alone does not.
+//! A packet that has come in asks for *holds* of the channels it goes out by, in their order, and keeps each until its
+//! last word is through it; each of its words needs *room* beyond all of them. So whoever waits for a channel's hold
+//! waits for whatever its holder may wait for, and room in a buffer comes when the packet at its head goes on. With one
+//! way on from each router this is the channel-dependency graph of Dally and Seitz; with several (copies of a
+//! broadcast) it says what a channel's name alone does not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
@@ -112,8 +113,8 @@ impl<R: Copy + Ord> Dependencies<R> {
 }
 
 impl<C: Copy + Ord> Dependencies<Resource<C>> {
-    /// A packet that stands beyond channel `from` goes on by `ways`, whose holds it takes in this order. The words behind its first come
-    /// only as they go `behind`, too; the holds of those marked it may not have yet.
+    /// A packet that stands beyond channel `from` goes on by `ways`, whose holds it takes in this order. The words
+    /// behind its first come only as they go `behind`, too; the holds of those marked it may not have yet.
     fn goes_on(&mut self, from: Resource<C>, ways: &[C], behind: &[(C, bool)]) {
         for (i, way) in ways.iter().enumerate() {
             let hold = Resource::Hold(*way);
@@ -161,7 +162,8 @@ pub struct Protocol {
     pub cell_last: bool,
     /// A cell's memory is held while what it sends waits for the network.
     pub memory_held_by_sending: bool,
-    /// In its cell a reply stands behind requests on their way into the network: in one queue with them, or at one output.
+    /// In its cell a reply stands behind requests on their way into the network: in one queue with them, or at one
+    /// output.
     pub replies_behind_requests: bool,
 }
 

@@ -1,10 +1,11 @@
 //! A network composed of verilated switches, cycle exact, in which a switch with nothing to do costs nothing.
 //!
-//! Every output of a switch is a function of its flip-flops, so at a clock edge all switches see what stood on the links
-//! before it, in whatever order they are evaluated: what a switch shows after the edge goes into the links of the next.
+//! Every output of a switch is a function of its flip-flops, so at a clock edge all switches see what stood on the
+//! links before it, in whatever order they are evaluated: what a switch shows after the edge goes into the links of the
+//! next.
 //!
-//! What is done for each switch and edge has few branches: under load which ports carry a word is chance, and a branch on it
-//! costs more than what it saves.
+//! What is done for each switch and edge has few branches: under load which ports carry a word is chance, and a branch
+//! on it costs more than what it saves.
 
 use crate::net::topology::{Hop, Omega, SwitchAt};
 
@@ -15,13 +16,21 @@ pub struct Flit {
     pub last: bool,
 }
 
-/// A verilated switch as the fabric drives it. Bit `i` of a mask is port `i`.
+/// A switch as the fabric drives it. Bit `i` of a mask is port `i`.
 pub trait SwitchUnit {
     /// Ports a side, at most 32.
     const RADIX: usize;
 
+    fn set_reset(&mut self, reset: bool);
+
     /// Some edges under reset.
-    fn reset(&mut self);
+    fn reset(&mut self) {
+        self.set_reset(true);
+        for _ in 0..2 {
+            self.edge(&[0; 32], 0, 0, 0);
+        }
+        self.set_reset(false);
+    }
 
     /// One clock edge, with `words[i]` on input `i`.
     fn edge(&mut self, words: &[u64], in_valid: u32, in_last: u32, out_ready: u32);
@@ -146,8 +155,8 @@ pub struct Fabric<S> {
 }
 
 impl<S: SwitchUnit> Fabric<S> {
-    /// The part of `shape` that connects its first `live` ports. `make` gives each switch, after reset, set to route by the
-    /// digit it is told.
+    /// The part of `shape` that connects its first `live` ports. `make` gives each switch, after reset, set to route by
+    /// the digit it is told.
     pub fn new(shape: Omega, live: usize, mut make: impl FnMut(SwitchAt, usize) -> S) -> Fabric<S> {
         let radix = shape.radix();
         assert!(
@@ -244,8 +253,8 @@ impl<S: SwitchUnit> Fabric<S> {
         self.in_ready[at / S::RADIX] >> (at % S::RADIX) & 1 == 1
     }
 
-    /// Puts a word on input `port` for the coming edge. A word not taken ([`ready`](Fabric::ready) is false) must be put there again
-    /// for the next.
+    /// Puts a word on input `port` for the coming edge. A word not taken ([`ready`](Fabric::ready) is false) must be
+    /// put there again for the next.
     pub fn inject(&mut self, port: usize, flit: Flit) {
         self.now
             .put(S::RADIX, self.entries[port], flit.word, 1, u32::from(flit.last));
@@ -262,7 +271,8 @@ impl<S: SwitchUnit> Fabric<S> {
         set_bit(&mut self.out_ready[unit], output, ready);
     }
 
-    /// Live ports at which the network shows a word, each once, in no particular order that depends on anything but the run.
+    /// Live ports at which the network shows a word, each once, in no particular order that depends on anything but the
+    /// run.
     pub fn shown(&self) -> &[usize] {
         &self.shown
     }
@@ -363,9 +373,9 @@ impl<S: SwitchUnit> Fabric<S> {
         &self.places
     }
 
-    /// The switch at `at`, where it is in use.
-    pub fn switch(&self, at: SwitchAt) -> Option<&S> {
-        self.index(at).map(|unit| &self.units[unit])
+    /// The switches in use, in the order of [`switches`](Fabric::switches).
+    pub fn units(&self) -> &[S] {
+        &self.units
     }
 
     /// What the link into `input` of a switch in use carried.
@@ -443,7 +453,7 @@ mod tests {
     impl SwitchUnit for Plain {
         const RADIX: usize = 4;
 
-        fn reset(&mut self) {
+        fn set_reset(&mut self, _reset: bool) {
             *self = Plain::new(self.digit);
         }
 

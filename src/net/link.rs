@@ -1,6 +1,6 @@
 //! What passes on a node's link.
 
-use crate::harness::backend::EventKind;
+use crate::harness::event::EventKind;
 use crate::net::fabric::Flit;
 
 /// Follows the flits of one direction of a node's link, packet by packet.

@@ -1,8 +1,8 @@
 //! Golden wormhole switch: told what its ports committed and which input won, it says whether that was allowed.
 //!
 //! The contract, not the gates: a packet leaves whole, unmixed, in its input's order, by the output that its first word
-//! names, or by each of several; an output serves its inputs fairly; a packet that names no output is counted. When it leaves
-//! is not the model's business.
+//! names, or by each of several; an output serves its inputs fairly; a packet that names no output is counted. When it
+//! leaves is not the model's business.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,8 @@ pub enum SwitchError {
         got: u64,
     },
     #[error(
-        "output {output}: from input {source_port} expected {expected:#x} last={expected_last}, got {got:#x} last={got_last}"
+        "output {output}: from input {source_port} expected {expected:#x} last={expected_last}, got {got:#x} \
+         last={got_last}"
     )]
     Word {
         output: usize,
@@ -112,7 +113,8 @@ impl Routes {
     }
 }
 
-/// Inputs a cell has in [`GoldenSwitch::torus`]: only what has the same class and is for one cell, or is the same kind of broadcast, stays in order.
+/// Inputs a cell has in [`GoldenSwitch::torus`]: only what has the same class and is for one cell, or is the same kind
+/// of broadcast, stays in order.
 const NETWORK_INPUTS: usize = 8;
 
 /// The input of [`GoldenSwitch::torus`] by which cell `number` sends a packet with this header.
@@ -139,8 +141,8 @@ pub struct GoldenSwitch {
 }
 
 impl GoldenSwitch {
-    /// A switch of `radix` ports that routes by digit `digit` of a packet's first word. A packet at the head of its input
-    /// may be passed over by `bound` packets of other inputs, those that the output had already chosen included.
+    /// A switch of `radix` ports that routes by digit `digit` of a packet's first word. A packet at the head of its
+    /// input may be passed over by `bound` packets of other inputs, those that the output had already chosen included.
     pub fn new(radix: usize, digit: usize, bound: u64) -> GoldenSwitch {
         let values = radix.next_power_of_two();
         let routes = (0..values).map(|value| (value < radix).then_some(value)).collect();
@@ -157,12 +159,14 @@ impl GoldenSwitch {
         GoldenSwitch::by_digit(shape.ports(), 0, routes, u64::MAX)
     }
 
-    /// The router of cell `at`: input and output `port * VCS + vc` for each virtual channel of each port. See [`GoldenSwitch::new`].
+    /// The router of cell `at`: input and output `port * VCS + vc` for each virtual channel of each port. See
+    /// [`GoldenSwitch::new`].
     pub fn router(torus: Torus, at: Cell, bound: u64) -> GoldenSwitch {
         GoldenSwitch::routed(Port::ALL.len() * VCS, Routes::Router(torus, at), bound)
     }
 
-    /// A whole torus as one switch, with [`network_input`] and [`network_output`], of which nothing is said on fairness.
+    /// A whole torus as one switch, with [`network_input`] and [`network_output`], of which nothing is said on
+    /// fairness.
     pub fn torus(torus: Torus) -> GoldenSwitch {
         GoldenSwitch::routed(torus.cells() * NETWORK_INPUTS, Routes::Torus(torus), u64::MAX)
     }

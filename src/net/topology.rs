@@ -2,7 +2,8 @@
 //!
 //! Positions at a boundary between columns are numbers of `stages` digits of base `radix`. Before each column a perfect
 //! shuffle moves the top digit to the bottom; then switch `row` owns positions `row * radix ..`, and a packet leaves at
-//! the output that its destination's digit `stages - 1 - stage` names. Textbook wiring; the paper names only 4x4 switches.
+//! the output that its destination's digit `stages - 1 - stage` names. Textbook wiring; the paper names only 4x4
+//! switches.
 
 /// A network's shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,7 +205,8 @@ mod tests {
         }
     }
 
-    /// A radix of two, by another rule: the network of the XOR-free textbook picture, position after s shuffles and digits.
+    /// A radix of two, by another rule: the network of the XOR-free textbook picture, position after s shuffles and
+    /// digits.
     #[test]
     fn path_agrees_with_bit_arithmetic() {
         let net = Omega::new(2, 5);

@@ -1,14 +1,16 @@
-//! 2-D tori: cells and their links, the word that carries a packet's way, and the routing function that the golden router, the
-//! golden network and the dependency graph share.
+//! 2-D tori: cells and their links, the word that carries a packet's way, and the routing function that the golden
+//! router, the golden network and the dependency graph share.
 //!
-//! Dimension order, X before Y, in the shorter direction, towards + where both are equally short. Each link has two lanes for each of
-//! two classes of messages. A packet is on lane 0 as long as it still has to cross the link between a ring's last cell and cell 0, and
-//! on lane 1 otherwise (Dally and Seitz), so lane and direction follow from place and destination.
+//! Dimension order, X before Y, in the shorter direction, towards + where both are equally short. Each link has two
+//! lanes for each of two classes of messages. A packet is on lane 0 as long as it still has to cross the link between a
+//! ring's last cell and cell 0, and on lane 1 otherwise (Dally and Seitz), so lane and direction follow from place and
+//! destination.
 //!
-//! Broadcasts sweep a ring in + direction on lane 1, from cell 0 to the last, and leave a copy at each cell they pass; to reach
-//! cell 0 they go in + direction on lane 0, round the ring if they start there. To the ring of another column they go along X first, as a packet
-//! for one cell does. So a cell that holds up a sweep's copy holds up nothing but cells of higher X, or of higher Y in its column: why there is
-//! no deadlock (`docs/machines/torus.md`). No router sends a word to two links; a broadcast to all is a packet for each column.
+//! Broadcasts sweep a ring in + direction on lane 1, from cell 0 to the last, and leave a copy at each cell they pass;
+//! to reach cell 0 they go in + direction on lane 0, round the ring if they start there. To the ring of another column
+//! they go along X first, as a packet for one cell does. So a cell that holds up a sweep's copy holds up nothing but
+//! cells of higher X, or of higher Y in its column: why there is no deadlock (`docs/machines/torus.md`). No router
+//! sends a word to two links; a broadcast to all is a packet for each column.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -26,7 +28,8 @@ pub struct Cell {
     pub y: usize,
 }
 
-/// A port of a router: its own cell's, or the one to the next cell in a direction. What comes in at `XPlus` moves in - direction.
+/// A port of a router: its own cell's, or the one to the next cell in a direction. What comes in at `XPlus` moves in -
+/// direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Port {
     Local,
@@ -59,8 +62,8 @@ pub enum Class {
 /// What a packet's first word says in its low bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Of the destination; of a column's, `x` alone, and of a row's neither. A packet to its own cell is drained; a coordinate that the torus does not have leads to the end of its
-    /// ring and is drained there.
+    /// Of the destination; of a column's, `x` alone, and of a row's neither. A packet to its own cell is drained; a
+    /// coordinate that the torus does not have leads to the end of its ring and is drained there.
     pub x: u8,
     pub y: u8,
     pub cast: Cast,
@@ -185,8 +188,8 @@ impl Torus {
         })
     }
 
-    /// Where the router of `at` sends a packet that came in by `from` on virtual channel `vc`, in the order in which it does so.
-    /// None: the packet is drained.
+    /// Where the router of `at` sends a packet that came in by `from` on virtual channel `vc`, in the order in which it
+    /// does so. None: the packet is drained.
     pub fn route(self, at: Cell, from: Port, vc: usize, header: Header) -> Vec<Way> {
         let lane = vc % 2;
         let here_x = usize::from(header.x) == at.x;
@@ -286,7 +289,8 @@ pub struct Hop {
     pub lane: usize,
     /// Where it goes on to, in this order.
     pub ways: Vec<Way>,
-    /// Where else it goes from the routers before: the cell's, the way, and whether it asks for that after the one it came here by.
+    /// Where else it goes from the routers before: the cell's, the way, and whether it asks for that after the one it
+    /// came here by.
     pub behind: Vec<(Cell, Way, bool)>,
 }
 
@@ -295,7 +299,8 @@ const EJECT: Way = Way {
     lane: 0,
 };
 
-/// Whether a packet that enters a ring moves in + direction. `far` is the last cell that does, as the router is told it.
+/// Whether a packet that enters a ring moves in + direction. `far` is the last cell that does, as the router is told
+/// it.
 fn is_up(length: usize, here: usize, to: usize) -> bool {
     let far = (here + length / 2) % length;
     let (above, beyond) = (to > here, to > far);

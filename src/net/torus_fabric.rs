@@ -1,10 +1,13 @@
 //! A torus composed of verilated routers, cycle exact, in which a router with nothing to do costs nothing.
 //!
-//! Every output of a router is a function of its flip-flops, so at a clock edge all routers see what stood on the links before it, in
-//! whatever order they are evaluated.
+//! Every output of a router is a function of its flip-flops, so at a clock edge all routers see what stood on the links
+//! before it, in whatever order they are evaluated.
+
+use verilated::{Input as _, Port as _};
 
 use crate::net::fabric::Flit;
 use crate::net::torus::{Cell, Class, Port, Torus};
+use crate::rtl::{TorusRouterPorts as _, TorusRouterUnit};
 
 /// A word on a link, and its virtual channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,23 +29,76 @@ impl Links {
     }
 }
 
-/// A verilated router as the fabric drives it.
-pub trait RouterUnit {
+/// A verilated router as the fabric drives it: any parameters, words of at most 64 bits.
+pub trait RouterUnit: TorusRouterUnit {
     /// Some edges under reset, as the router of `at`.
-    fn reset(&mut self, torus: Torus, at: Cell);
+    fn reset(&mut self, torus: Torus, at: Cell) {
+        self.x_i().set(at.x as u64);
+        self.y_i().set(at.y as u64);
+        self.last_x_i().set(torus.x() as u64 - 1);
+        self.last_y_i().set(torus.y() as u64 - 1);
+        self.rst_i().set_bool(true);
+        for _ in 0..2 {
+            self.edge(&Links::default());
+        }
+        self.rst_i().set_bool(false);
+    }
 
     /// One clock edge.
-    fn edge(&mut self, links: &Links);
+    #[inline]
+    fn edge(&mut self, links: &Links) {
+        let (mut valid, mut last, mut vcs, mut credits) = (0, 0, 0, 0);
+        for (port, word) in links.words.iter().enumerate() {
+            credits |= u64::from(links.credits[port]) << (4 * port);
+            if let Some(sent) = word {
+                valid |= 1 << port;
+                last |= u64::from(sent.flit.last) << port;
+                vcs |= (sent.vc as u64) << (2 * port);
+                self.in_data_i().set_bits(port * Self::W, Self::W, sent.flit.word);
+            }
+        }
+        self.in_valid_i().set(valid);
+        self.in_last_i().set(last);
+        self.in_vc_i().set(vcs);
+        self.out_credit_i().set(credits);
+        self.junk();
+        self.rise(1);
+    }
 
     /// What stands on its own side of the links.
-    fn shows(&self) -> Links;
+    #[inline]
+    fn shows(&self) -> Links {
+        let mut links = Links::default();
+        let (valid, last) = (self.out_valid_o().get(), self.out_last_o().get());
+        let (vcs, credits) = (self.out_vc_o().get(), self.in_credit_o().get());
+        for port in 0..5 {
+            links.credits[port] = (credits >> (4 * port) & 15) as u8;
+            if valid >> port & 1 == 1 {
+                links.words[port] = Some(Sent {
+                    vc: (vcs >> (2 * port) & 3) as usize,
+                    flit: Flit {
+                        word: self.out_data_o().get_bits(port * Self::W, Self::W),
+                        last: last >> port & 1 == 1,
+                    },
+                });
+            }
+        }
+        links
+    }
 
     /// False: further edges change nothing while its links are quiet.
-    fn busy(&self) -> bool;
+    #[inline]
+    fn busy(&self) -> bool {
+        self.busy_o().is_set()
+    }
 
     /// Packets drained.
-    fn drained(&self) -> u64;
+    fn drained(&self) -> u64 {
+        self.drained_o().get()
+    }
 }
+
+impl<U: TorusRouterUnit> RouterUnit for U {}
 
 /// Words that a virtual channel of a link can have under way or waiting at its end.
 pub const PLACES: u8 = 4;
@@ -68,8 +124,8 @@ pub struct TorusFabric<R> {
     words: u64,
 }
 
-/// Which places are given back to a router: all but the first of each channel, where fewer are to be in use. A cell gets all of
-/// its router's back: as long as it misses one, it is busy.
+/// Which places are given back to a router: all but the first of each channel, where fewer are to be in use. A cell
+/// gets all of its router's back: as long as it misses one, it is busy.
 struct Given {
     /// In use, of each channel.
     places: u8,
@@ -135,8 +191,8 @@ impl<R: RouterUnit> TorusFabric<R> {
         fabric
     }
 
-    /// The same with fewer places in use of each channel from router to router or to a cell, 2 at least (of a last one alone
-    /// `torus_output` makes no use): the first ones that become free are not given back.
+    /// The same with fewer places in use of each channel from router to router or to a cell, 2 at least (of a last one
+    /// alone `torus_output` makes no use): the first ones that become free are not given back.
     pub fn with_places(mut self, places: u8) -> TorusFabric<R> {
         assert!((2..=PLACES).contains(&places), "{places} places");
         self.given = Given::new(places, self.units.len());
@@ -176,7 +232,8 @@ impl<R: RouterUnit> TorusFabric<R> {
         self.now[number].words[0].is_none() && self.places[number][class as usize] > 0
     }
 
-    /// Puts a word on the link from cell `number`, for the coming edge; there must be a [place](TorusFabric::has_place).
+    /// Puts a word on the link from cell `number`, for the coming edge; there must be a
+    /// [place](TorusFabric::has_place).
     pub fn inject(&mut self, number: usize, class: Class, flit: Flit) {
         assert!(
             self.has_place(number, class),
@@ -255,82 +312,6 @@ impl<R: RouterUnit> TorusFabric<R> {
     }
 }
 
-/// Implements `RouterUnit` for a verilated `torus_router`: the type, its bits a word (64 at most).
-#[macro_export]
-macro_rules! router_unit {
-    ($unit:ty, $width:literal) => {
-        impl $crate::net::torus_fabric::RouterUnit for $unit {
-            fn reset(&mut self, torus: $crate::net::torus::Torus, at: $crate::net::torus::Cell) {
-                self.x_i.set(at.x as u8);
-                self.y_i.set(at.y as u8);
-                self.last_x_i.set((torus.x() - 1) as u8);
-                self.last_y_i.set((torus.y() - 1) as u8);
-                self.rst_i.set(1);
-                for _ in 0..2 {
-                    self.edge(&Default::default());
-                }
-                self.rst_i.set(0);
-            }
-
-            #[inline]
-            fn edge(&mut self, links: &$crate::net::torus_fabric::Links) {
-                let (mut valid, mut last, mut vcs, mut credits) = (0, 0, 0, 0);
-                for (port, word) in links.words.iter().enumerate() {
-                    credits |= u32::from(links.credits[port]) << (4 * port);
-                    if let Some(sent) = word {
-                        valid |= 1 << port;
-                        last |= u8::from(sent.flit.last) << port;
-                        vcs |= (sent.vc as u16) << (2 * port);
-                        self.in_data_i.set_bits(port * $width, $width, sent.flit.word);
-                    }
-                }
-                self.in_valid_i.set(valid);
-                self.in_last_i.set(last);
-                self.in_vc_i.set(vcs);
-                self.out_credit_i.set(credits);
-                {
-                    use ::verilated::Verilated as _;
-                    self.junk();
-                }
-                self.rise(1);
-            }
-
-            #[inline]
-            fn shows(&self) -> $crate::net::torus_fabric::Links {
-                let mut links = $crate::net::torus_fabric::Links::default();
-                let (valid, last) = (self.out_valid_o.get(), self.out_last_o.get());
-                let (vcs, credits) = (self.out_vc_o.get(), self.in_credit_o.get());
-                for port in 0..5 {
-                    links.credits[port] = (credits >> (4 * port) & 15) as u8;
-                    if valid >> port & 1 == 1 {
-                        links.words[port] = Some($crate::net::torus_fabric::Sent {
-                            vc: (vcs >> (2 * port) & 3) as usize,
-                            flit: $crate::net::fabric::Flit {
-                                word: self.out_data_o.get_bits(port * $width, $width),
-                                last: last >> port & 1 == 1,
-                            },
-                        });
-                    }
-                }
-                links
-            }
-
-            #[inline]
-            fn busy(&self) -> bool {
-                self.busy_o.is_set()
-            }
-
-            fn drained(&self) -> u64 {
-                self.drained_o.get().into()
-            }
-        }
-    };
-}
-
-router_unit!(crate::rtl::TorusRouter, 64);
-router_unit!(crate::rtl::Ap1000pRouter, 32);
-router_unit!(crate::rtl::Ap1000pRouterPaced, 32);
-
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
@@ -387,7 +368,8 @@ mod tests {
     const ASKS: u64 = 1 << 32;
     const BEGINS: u64 = 1 << 33;
 
-    /// A cell that asks each other one, and answers. Of what it is asked it takes nothing while an answer has yet to leave.
+    /// A cell that asks each other one, and answers. Of what it is asked it takes nothing while an answer has yet to
+    /// leave.
     #[derive(Default)]
     struct Asker {
         /// By class: words in the cell's places, and those that wait to leave.
@@ -462,7 +444,8 @@ mod tests {
     fn all_ask_all_with_few_places() {
         let all = 64 * 63;
         assert_eq!([2, 3, 4].map(|places| exchange(places, Class::Reply)), [all; 3]);
-        // With one place routers stop for ever: why 2 are the least. And so do cells whose answers wait for what they are asked.
+        // With one place routers stop for ever: why 2 are the least. And so do cells whose answers wait for what they
+        // are asked.
         let stuck = [(1, Class::Reply), (2, Class::Request)].map(|(places, answers)| exchange(places, answers));
         assert!(stuck.iter().all(|&got| got < all), "{stuck:?}");
     }

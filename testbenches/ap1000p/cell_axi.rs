@@ -615,7 +615,7 @@ fn full_rate<U: Cell>(case: &Case, probe: &Probe) -> Result<(), String> {
     let (flag, first) = (word(&machine, 1, put.dest_flag), machine.cycle());
     machine.store(0, KIND_PUT, &put.command().map(|word| word as u32));
     while word(&machine, 1, put.dest_flag) == flag {
-        machine.edge();
+        machine.step();
     }
     let bare = machine.cycle() - first;
 

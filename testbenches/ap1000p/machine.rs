@@ -71,7 +71,7 @@ pub fn machine(x: usize, y: usize, timing: MemoryTiming) -> Machine {
         mem_shared: timing.shared_bus,
         ..Config::paper()
     };
-    let machine = Machine::new(&config).expect("built at full speed");
+    let machine: Machine = Machine::build(&config).expect("built at full speed");
     let mut machine = machine.with_junk(Seed::get().0);
     for cell in 0..x * y {
         fill(&mut machine.nodes[cell].memory, cell);
@@ -226,7 +226,7 @@ fn c13_own_cell() {
         },
         &want,
     );
-    assert_eq!(machine.nodes[0].sent, 0);
+    assert_eq!(machine.sent(0), 0);
 }
 
 /// C10: a GET with strides on both sides; the cell that is asked has nothing to do.
@@ -323,7 +323,7 @@ fn c11_acknowledge() {
         machine.store(0, KIND_GET, &get);
         let mut waited = 0;
         while word(&machine, 0, 0x6_0000) == flag {
-            machine.edge();
+            machine.step();
             waited += 1;
             assert!(waited < 20_000, "round {round}: {}", report(&mut machine));
         }

@@ -4,8 +4,9 @@
 use std::slice::from_ref;
 
 use tsunagi::ap1000p::golden::address_runs::places;
+use tsunagi::ap1000p::golden::creg::Access;
 use tsunagi::ap1000p::regs::{CONTEXT as CONTEXT_REGISTER, *};
-use tsunagi::ap1000p::rtl::{Access, Machine, Remote};
+use tsunagi::ap1000p::rtl::{Machine, Remote};
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Case;
 
@@ -546,7 +547,7 @@ fn a_waiting_load_is_answered_by_its_cell() {
     assert_eq!(machine.read(1, STRAY_COUNT), 2 << STRAY_COUNT_LOADS_SHIFT);
     assert_eq!(machine.read(1, CAUSE), CAUSE_STRAY_MASK);
     let fill = Access {
-        register: 5,
+        addr: 5,
         write: Some(42),
     };
     assert!(machine.access(0, fill, 200).is_some());

@@ -3,6 +3,10 @@
 use std::collections::VecDeque;
 
 use testbenches::rtl::*;
+use tsunagi::ap1000p::golden::creg;
+use tsunagi::ap1000p::golden::window::Window;
+use tsunagi::ap1000p::regs::{CREG_SPACE, PAGE_SPACE};
+use tsunagi::harness::backend::HostReq;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};
 use tsunagi::harness::wave::Probe;
@@ -23,12 +27,6 @@ enum Rule {
 }
 
 const RULES: [Rule; 4] = [Rule::Request, Rule::Answer, Rule::Busy, Rule::Rate];
-
-/// Bits 35:32 of the addresses of command pages, and of communication registers.
-const SPACE_PAGES: u32 = 0xa;
-const SPACE_CREGS: u32 = 0xb;
-/// Bits of an address in a cell's memory, with 10 bits for the cell.
-const LOCAL_BITS: u32 = 25;
 
 /// An access of the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,34 +67,29 @@ impl Access {
         if u32::from(self.strobes) != run || !bytes.is_power_of_two() || first % bytes != 0 {
             return Does::Refused;
         }
+        // A word as it is on the bus, with what stands beside the bytes.
         let words = if bytes == 8 {
             self.data
         } else {
             self.data >> (first / 4 * 32) & 0xffff_ffff
         };
-        let remote = |registers, cell, addr| {
-            Does::Remote(Remote {
-                write: self.write.then_some(words),
-                registers,
-                cell,
-                addr,
-                size: bytes.ilog2() as u8,
-            })
+        let req = HostReq {
+            addr: self.addr & !7 | u64::from(first),
+            bytes: bytes as u8,
+            write: self.write.then_some(words),
         };
-        let low = (self.addr & !7) as u32 | first;
-        let bits = |from: u32, count: u32| (self.addr >> from) as u32 & ((1 << count) - 1);
-        match bits(32, 4) {
-            0..8 => remote(false, (self.addr >> LOCAL_BITS) as u16, low & ((1 << LOCAL_BITS) - 1)),
-            SPACE_PAGES if bits(28, 4) == 0 && self.write && bytes == 4 => Does::Store {
-                page: bits(12, 16) as u16,
-                data: words as u32,
-            },
-            SPACE_CREGS if bytes == 4 && bits(9, 23) == 0 => Does::Creg {
-                write: self.write.then_some(words as u32),
-                register: (low >> 2) as u8,
-            },
-            SPACE_CREGS if bytes == 4 && bits(19, 13) == 1 << 9 => remote(true, bits(9, 10) as u16, low & 0x1ff),
-            _ => Does::Refused,
+        match Window::of(req) {
+            Some(Window::Page { code, data }) => Does::Store { page: code, data },
+            Some(Window::Creg(creg::Access { addr, write })) => Does::Creg { write, register: addr },
+            Some(Window::Shared(access)) => Does::Remote(Remote {
+                write: req.write,
+                registers: access.registers,
+                cell: access.name(),
+                addr: access.addr,
+                size: access.size,
+            }),
+            // Registers have a side of their own.
+            Some(Window::Register(_) | Window::Bif(_)) | None => Does::Refused,
         }
     }
 }
@@ -201,11 +194,11 @@ fn access(rng: &mut Rng) -> Access {
     let space = |space: u32, rest: u64| u64::from(space) << 32 | rest;
     let (addr, write, strobes) = match rng.below(8) {
         0..3 => (rng.bits() >> 29, write, strobes),
-        3 => (space(SPACE_PAGES, rng.below(1 << 28)), write, strobes),
-        4 => (space(SPACE_PAGES, rng.below(1 << 28)), true, 0x0f << (4 * rng.below(2))),
-        5 => (space(SPACE_CREGS, rng.below(512)), write, 0x0f << (4 * rng.below(2))),
+        3 => (space(PAGE_SPACE, rng.below(1 << 28)), write, strobes),
+        4 => (space(PAGE_SPACE, rng.below(1 << 28)), true, 0x0f << (4 * rng.below(2))),
+        5 => (space(CREG_SPACE, rng.below(512)), write, 0x0f << (4 * rng.below(2))),
         6 => (
-            space(SPACE_CREGS, 1 << 28 | rng.below(1 << 19)),
+            space(CREG_SPACE, 1 << 28 | rng.below(1 << 19)),
             write,
             0x0f << (4 * rng.below(2)),
         ),
@@ -347,7 +340,7 @@ fn follows<U: Ports<In = In, Out = Out>>(
 fn rate<U: Ports<In = In, Out = Out>>(case: &Case, probe: &Probe) -> Result<(), String> {
     let store = |i: u64| Access {
         write: true,
-        addr: (u64::from(SPACE_PAGES) << 32) | (4 * (i % 8)),
+        addr: (u64::from(PAGE_SPACE) << 32) | (4 * (i % 8)),
         data: i << 32 | i,
         strobes: 0x0f << (4 * (i % 2)),
     };

@@ -3,7 +3,7 @@
 use testbenches::rtl::{Cenju3NicRandom, Cenju3NicWideRandom};
 use tsunagi::cenju3::golden::packet::{Kind, Packet, PacketHeader, ParcelHeader, Route};
 use tsunagi::cenju3::regs::*;
-use tsunagi::harness::backend::{EventKind, HostReq};
+use tsunagi::harness::event::EventKind;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::{Case, Rng};
 use tsunagi::harness::stream::Gaps;
@@ -65,28 +65,16 @@ pub fn registers<N: Nic>() {
     ];
     for offset in read_only {
         let before = rig.read(offset);
-        assert!(
-            rig.access(HostReq::Write { offset, value: !before }).error,
-            "register {offset:#x}"
-        );
+        assert!(rig.access(offset, Some(!before)).error, "register {offset:#x}");
         assert_eq!(rig.read(offset), before);
     }
     for offset in [0x01, 0x06, 0x7f, 0x80, 0xfc] {
-        assert!(rig.access(HostReq::Read { offset }).error, "offset {offset:#x}");
-        assert!(
-            rig.access(HostReq::Write { offset, value: 0 }).error,
-            "offset {offset:#x}"
-        );
+        assert!(rig.access(offset, None).error, "offset {offset:#x}");
+        assert!(rig.access(offset, Some(0)).error, "offset {offset:#x}");
     }
     for strobes in [0, 1, 7, 14] {
         rig.strobes = strobes;
-        assert!(
-            rig.access(HostReq::Write {
-                offset: NODE_ID,
-                value: 1
-            })
-            .error
-        );
+        assert!(rig.access(NODE_ID, Some(1)).error);
         assert_eq!(rig.read(NODE_ID), 0x5a);
     }
 }

@@ -10,7 +10,9 @@ use tsunagi::cenju3::regs::*;
 use tsunagi::harness::axi::{
     AxiMaster, AxiMemory, AxiTiming, Burst, FromMaster, FromSlave, Resp, Rule, Rules, WriteBeat, WriteOrder,
 };
-use tsunagi::harness::backend::{EventKind, HostReq, HostRsp};
+use tsunagi::harness::backend::HostRsp;
+use tsunagi::harness::event::EventKind;
+use tsunagi::harness::host_port::RegisterAccess;
 use tsunagi::harness::memory::{Memory, MemoryTiming};
 use tsunagi::harness::seed::{Rng, Seed};
 use tsunagi::harness::stream::Gaps;
@@ -36,7 +38,7 @@ pub struct AxiSide {
     host: AxiMaster,
     host_rules: Rules,
     /// The access under way, as long as its address or its data are not taken.
-    asked: Option<HostReq>,
+    asked: Option<RegisterAccess>,
     answer: Option<HostRsp>,
     /// Most bursts open at once, and most words in one.
     pub most: usize,
@@ -104,8 +106,9 @@ impl<N: Axi> Side<N> for AxiSide {
             self.longest = self.longest.max(u32::from(burst.len) + 1);
         }
         let taken = self.host.step(&to_host);
-        if let Some(HostReq::Write { offset, value }) = self.asked.filter(|_| self.host.is_empty()) {
-            event(EventKind::RegWrite { offset, value });
+        let taken_up = self.asked.filter(|_| self.host.is_empty());
+        if let Some(kind) = taken_up.and_then(RegisterAccess::event) {
+            event(kind);
         }
         if self.host.is_empty() {
             self.asked = None;
@@ -127,19 +130,19 @@ impl<N: Axi> Side<N> for AxiSide {
         self.memory.is_idle() && self.host.is_empty()
     }
 
-    fn start(&mut self, req: HostReq, strobes: u8) {
-        self.asked = Some(req);
-        match req {
-            HostReq::Read { offset } => self.host.read(Burst::words(offset, 1, 4)),
-            HostReq::Write { offset, value } => {
+    fn start(&mut self, access: RegisterAccess, strobes: u8) {
+        self.asked = Some(access);
+        let burst = Burst::words(access.offset.into(), 1, 4);
+        match access.write {
+            None => self.host.read(burst),
+            Some(value) => {
                 let beat = WriteBeat {
                     data: value.into(),
                     strb: strobes,
                     last: true,
                 };
-                self.host.write(Burst::words(offset, 1, 4), [beat]);
+                self.host.write(burst, [beat]);
             }
-            HostReq::Load { .. } | HostReq::Store { .. } => panic!("a NIC has registers only"),
         }
     }
 

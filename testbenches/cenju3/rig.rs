@@ -2,9 +2,10 @@
 
 use testbenches::rtl::*;
 use tsunagi::Cycle;
-use tsunagi::cenju3::rtl::ports::{BusIn, BusOut, HostPort};
-use tsunagi::harness::backend::{EventKind, HostReq, HostRsp};
-use tsunagi::harness::memory::{Memory, MemoryAgent, MemoryTiming};
+use tsunagi::harness::backend::HostRsp;
+use tsunagi::harness::event::EventKind;
+use tsunagi::harness::host_port::{HostPort, HostPortsOut, RegisterAccess};
+use tsunagi::harness::memory::{MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
 use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
@@ -29,7 +30,7 @@ pub trait Side<N> {
     /// Nothing is in flight.
     fn is_idle(&self) -> bool;
     /// Starts a register access with these byte strobes.
-    fn start(&mut self, req: HostReq, strobes: u8);
+    fn start(&mut self, access: RegisterAccess, strobes: u8);
     fn is_answered(&self) -> bool;
     fn take(&mut self) -> Option<HostRsp>;
     fn report(&self) -> String;
@@ -51,20 +52,14 @@ pub trait Nic: Unit {
     fn set_clocks(&self, io: Option<bool>, net: Option<bool>);
 }
 
-/// A NIC whose memory streams and host port are its ports.
-pub trait Bare: Nic {
-    fn bus_out(&self) -> BusOut;
-    fn set_bus(&self, bus: &BusIn);
-}
-
-/// Serves a [`Bare`] NIC.
+/// Serves a NIC whose memory streams and host port are its ports.
 pub struct BareSide {
     agent: MemoryAgent,
     host: HostPort,
     strobes: u8,
 }
 
-impl<N: Bare> Side<N> for BareSide {
+impl<N: Nic + Cenju3NicUnit> Side<N> for BareSide {
     fn new(setup: &Setup) -> BareSide {
         BareSide {
             agent: MemoryAgent::new(setup.timing, N::BUS_BYTES),
@@ -80,31 +75,28 @@ impl<N: Bare> Side<N> for BareSide {
     }
 
     fn reset(&mut self, dut: &N) {
-        dut.set_bus(&BusIn::default());
+        tsunagi::set_host_ports!(dut, &HostPortsOut::default());
+        tsunagi::set_mem_ports!(dut, &MemPortsOut::default());
         self.agent.reset();
         self.host = HostPort::Idle;
     }
 
     fn edge(&mut self, dut: &N, cycle: Cycle, memory: &mut Memory, event: &mut impl FnMut(EventKind)) {
-        let mut bus = BusIn {
-            mem: *self.agent.ports(),
-            ..BusIn::default()
-        };
-        self.host.drive(&mut bus);
-        bus.req_wstrb &= self.strobes;
-        dut.set_bus(&bus);
-        let out = dut.bus_out();
-        self.host.step(&out, event);
-        self.agent.step(cycle, memory, &out.mem, event);
+        let mut host = self.host.ports();
+        host.req_wstrb &= self.strobes;
+        tsunagi::set_host_ports!(dut, &host);
+        tsunagi::set_mem_ports!(dut, self.agent.ports());
+        self.host.edge(&tsunagi::host_ports!(dut), &mut *event);
+        self.agent.step(cycle, memory, &tsunagi::mem_ports!(dut), event);
     }
 
     fn is_idle(&self) -> bool {
         self.agent.is_idle() && matches!(self.host, HostPort::Idle | HostPort::Answered(_))
     }
 
-    fn start(&mut self, req: HostReq, strobes: u8) {
+    fn start(&mut self, access: RegisterAccess, strobes: u8) {
         self.strobes = strobes;
-        self.host.start(req);
+        self.host.start(access);
     }
 
     fn is_answered(&self) -> bool {
@@ -122,28 +114,6 @@ impl<N: Bare> Side<N> for BareSide {
 
 macro_rules! bare {
     ($unit:ty, $word:ty) => {
-        impl Bare for $unit {
-            fn bus_out(&self) -> BusOut {
-                BusOut {
-                    req_ready: self.host_req_ready_o.is_set(),
-                    rsp_valid: self.host_rsp_valid_o.is_set(),
-                    rsp_rdata: self.host_rsp_rdata_o.get(),
-                    rsp_err: self.host_rsp_err_o.is_set(),
-                    mem: tsunagi::mem_ports!(self),
-                }
-            }
-
-            fn set_bus(&self, bus: &BusIn) {
-                self.host_req_valid_i.set_bool(bus.req_valid);
-                self.host_req_write_i.set_bool(bus.req_write);
-                self.host_req_addr_i.set(bus.req_addr);
-                self.host_req_wdata_i.set(bus.req_wdata);
-                self.host_req_wstrb_i.set(bus.req_wstrb);
-                self.host_rsp_ready_i.set_bool(bus.rsp_ready);
-                tsunagi::set_mem_ports!(self, &bus.mem);
-            }
-        }
-
         impl Nic for $unit {
             const BUS_BYTES: u32 = <$word>::BITS / 8;
             type Side = BareSide;
@@ -426,21 +396,22 @@ impl<N: Nic> Rig<N> {
     }
 
     /// A register access, waiting for its answer.
-    pub fn access(&mut self, req: HostReq) -> HostRsp {
-        self.side.start(req, self.strobes);
+    pub fn access(&mut self, offset: u32, write: Option<u32>) -> HostRsp {
+        let offset = u8::try_from(offset).expect("registers have 256 bytes");
+        self.side.start(RegisterAccess { offset, write }, self.strobes);
         self.run("answer of a register", 100, |rig| rig.side.is_answered());
         self.side.take().expect("answered")
     }
 
     pub fn write(&mut self, offset: u32, value: u32) {
         assert!(
-            !self.access(HostReq::Write { offset, value }).error,
+            !self.access(offset, Some(value)).error,
             "write of {value:#x} to {offset:#x} refused"
         );
     }
 
     pub fn read(&mut self, offset: u32) -> u32 {
-        let rsp = self.access(HostReq::Read { offset });
+        let rsp = self.access(offset, None);
         assert!(!rsp.error, "read of {offset:#x} refused");
         rsp.value as u32
     }

@@ -8,7 +8,7 @@ use tsunagi::harness::seed::{Recorder, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, ProtocolError, Sink, Source};
 use tsunagi::net::fabric::{Flit, SwitchUnit};
 use tsunagi::net::switch::{GoldenSwitch, SwitchError};
-use tsunagi::switch_unit;
+use tsunagi::net::units;
 use verilated::{Context, Verilated};
 
 /// Clock period in waves, ps.
@@ -149,7 +149,53 @@ macro_rules! switch {
             }
         }
 
-        switch_unit!($unit, $radix, $width);
+        impl SwitchUnit for $unit {
+            const RADIX: usize = $radix;
+
+            fn set_reset(&mut self, reset: bool) {
+                self.rst_i.set_bool(reset);
+            }
+
+            fn edge(&mut self, words: &[u64], in_valid: u32, in_last: u32, out_ready: u32) {
+                let inputs = (
+                    &self.in_data_i,
+                    &self.in_valid_i,
+                    &self.in_last_i,
+                    &self.out_ready_i,
+                );
+                units::edge(
+                    &self.0,
+                    inputs,
+                    ($radix, $width),
+                    words,
+                    [in_valid, in_last, out_ready],
+                );
+            }
+
+            fn in_ready(&self) -> u32 {
+                self.in_ready_o.get().into()
+            }
+
+            fn out_valid(&self) -> u32 {
+                self.out_valid_o.get().into()
+            }
+
+            fn out_last(&self) -> u32 {
+                self.out_last_o.get().into()
+            }
+
+            fn out_word(&self, output: usize) -> u64 {
+                self.out_data_o.get_bits(output * $width, $width)
+            }
+
+            fn busy(&self) -> bool {
+                self.busy_o.is_set()
+            }
+
+            fn unroutable(&self) -> u64 {
+                self.unroutable_o.get().into()
+            }
+        }
 
         impl Switch for $unit {
             const WIDTH: usize = $width;

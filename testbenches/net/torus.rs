@@ -1,7 +1,6 @@
 //! The torus's router by itself in lock step with the golden switch, and tori composed of routers against the golden torus.
 
 use std::collections::VecDeque;
-use std::ops::{Deref, DerefMut};
 
 use testbenches::rtl;
 use tsunagi::harness::seed::{Case, Recorder, Rng, Seed};
@@ -12,78 +11,50 @@ use tsunagi::net::fabric::Flit;
 use tsunagi::net::switch::{GoldenSwitch, network_input, network_output};
 use tsunagi::net::torus::{Cast, Cell, Class, Header, Port, Torus, VCS};
 use tsunagi::net::torus_fabric::{Links, PLACES, RouterUnit, Sent, TorusFabric};
-use tsunagi::router_unit;
 use verilated::{Context, Verilated};
 
 use crate::bench::{Check, Fault, PERIOD, SETTLES};
 
 /// A verilated router as a testbench sees it.
 pub trait Router: RouterUnit {
-    /// Bits of a word.
-    const WIDTH: usize;
     /// Cycles a word takes on a link to another router.
     const PACE: u64;
 
-    fn named(context: &Context, name: &str) -> Self;
-
-    fn unit(&self) -> &dyn Verilated;
+    fn unit(&self) -> &dyn Verilated {
+        self
+    }
 }
 
-/// The unit of the same name as a [`Router`].
+/// The unit of this name as a [`Router`].
 macro_rules! router {
-    ($unit:ident, $width:literal, $pace:literal) => {
-        pub struct $unit(rtl::$unit);
-
-        impl Deref for $unit {
-            type Target = rtl::$unit;
-
-            fn deref(&self) -> &rtl::$unit {
-                &self.0
-            }
-        }
-
-        impl DerefMut for $unit {
-            fn deref_mut(&mut self) -> &mut rtl::$unit {
-                &mut self.0
-            }
-        }
-
-        router_unit!($unit, $width);
+    ($unit:ident, $pace:literal) => {
+        pub use rtl::$unit;
 
         impl Router for $unit {
-            const WIDTH: usize = $width;
             const PACE: u64 = $pace;
-
-            fn named(context: &Context, name: &str) -> $unit {
-                $unit(rtl::$unit::named(context, name))
-            }
-
-            fn unit(&self) -> &dyn Verilated {
-                &self.0
-            }
         }
     };
 }
 
-router!(TorusW64, 64, 1);
-router!(TorusW32Pace8, 32, 8);
-router!(TwinTorusCopy, 64, 1);
-router!(TwinTorusDrained, 64, 1);
-router!(TwinTorusCount, 64, 1);
-router!(TwinTorusCredit, 64, 1);
-router!(TwinTorusJams, 64, 1);
-router!(TwinTorusBusy, 64, 1);
-router!(TwinTorusRest, 64, 1);
-router!(TwinTorusHasty, 64, 1);
-router!(TwinTorusOnward, 64, 1);
-router!(TwinTorusLate, 64, 1);
-router!(TwinTorusBubble, 64, 1);
-router!(TwinTorusPace, 32, 8);
-router!(TwinTorusLane, 64, 1);
-router!(TwinTorusWord, 64, 1);
-router!(TwinTorusMixed, 64, 1);
-router!(TwinTorusUnfair, 64, 1);
-router!(TwinTorusGreedy, 64, 1);
+router!(TorusW64, 1);
+router!(TorusW32Pace8, 8);
+router!(TwinTorusCopy, 1);
+router!(TwinTorusDrained, 1);
+router!(TwinTorusCount, 1);
+router!(TwinTorusCredit, 1);
+router!(TwinTorusJams, 1);
+router!(TwinTorusBusy, 1);
+router!(TwinTorusRest, 1);
+router!(TwinTorusHasty, 1);
+router!(TwinTorusOnward, 1);
+router!(TwinTorusLate, 1);
+router!(TwinTorusBubble, 1);
+router!(TwinTorusPace, 8);
+router!(TwinTorusLane, 1);
+router!(TwinTorusWord, 1);
+router!(TwinTorusMixed, 1);
+router!(TwinTorusUnfair, 1);
+router!(TwinTorusGreedy, 1);
 
 /// Inputs of one router, and of the golden one.
 const INPUTS: usize = 5 * VCS;
@@ -162,7 +133,7 @@ pub fn exercise<U: Router>(
     let mut queues: Vec<_> = (0..INPUTS)
         .map(|input| {
             let from_cell = input < VCS && input % 2 == 1;
-            let list = packets(plan, input, U::WIDTH, &mut rng(&format!("packets {input}")));
+            let list = packets(plan, input, U::W, &mut rng(&format!("packets {input}")));
             if from_cell { VecDeque::new() } else { list }
         })
         .collect();
@@ -197,7 +168,7 @@ pub fn exercise<U: Router>(
             }
             if let Some(Sent { vc, flit }) = shows.words[port] {
                 let output = port * VCS + vc;
-                let source = (flit.word >> (U::WIDTH - 5)) as usize;
+                let source = (flit.word >> (U::W - 5)) as usize;
                 golden
                     .sent(output, source, flit.word, flit.last)
                     .map_err(|e| at(e.into()))?;

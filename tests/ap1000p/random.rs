@@ -8,12 +8,12 @@ use std::rc::Rc;
 use proptest::prelude::*;
 use support::property::holds;
 use support::{Test, this_test};
-use tsunagi::ap1000p::golden::window::{Window, page};
+use tsunagi::ap1000p::golden::window::{Window, page, register};
 use tsunagi::ap1000p::host::{Ap1000pSim, Cell, CommandError, Transfer};
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl::Machine;
+use tsunagi::ap1000p::rtl;
 use tsunagi::harness::backend::{Backend, Event, HostReq, HostRsp};
 use tsunagi::harness::linear::{Call, explain};
 use tsunagi::harness::memory::Memory;
@@ -274,7 +274,7 @@ fn random_programs_on_the_model() {
 #[test]
 fn random_programs_on_the_rtl() {
     random(this_test!(), 16, |config, probe| {
-        Machine::new(config).expect("built").with_probe(probe)
+        rtl::build(config, probe).expect("built")
     });
 }
 
@@ -360,20 +360,15 @@ impl<B: Backend> Backend for Broken<B> {
     }
 
     fn host_start(&mut self, node: NodeId, req: HostReq) {
-        let req = match req {
-            HostReq::Write { offset, value } => match Window::of(offset) {
-                Some(Window::Page(code)) => {
-                    let (code, value) = self.instead(node.index(), code.into(), value);
-                    let offset = page(code);
-                    HostReq::Write { offset, value }
-                }
-                Some(Window::Register(MODE)) if self.twin == Twin::Refill => {
-                    let value = value & !MODE_THROUGH_MASK;
-                    HostReq::Write { offset, value }
-                }
-                _ => req,
-            },
-            HostReq::Read { .. } | HostReq::Load { .. } | HostReq::Store { .. } => req,
+        let req = match (Window::of(req), req.write) {
+            (Some(Window::Page { code, data }), _) => {
+                let (code, word) = self.instead(node.index(), code.into(), data);
+                HostReq::write(page(code), word)
+            }
+            (_, Some(value)) if req.addr == register(MODE) && self.twin == Twin::Refill => {
+                HostReq::write(req.addr, value as u32 & !MODE_THROUGH_MASK)
+            }
+            _ => req,
         };
         self.machine.host_start(node, req);
     }

@@ -6,13 +6,14 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use tsunagi::ap1000p::bif_regs::*;
-use tsunagi::ap1000p::golden::window::NETS;
+use tsunagi::ap1000p::golden::window::bif;
 use tsunagi::ap1000p::host::{Ap1000pSim, BusError, Cell, Combine};
 use tsunagi::ap1000p::model::ModelMachine;
-use tsunagi::ap1000p::rtl::{Machine, NotBuilt};
+use tsunagi::ap1000p::rtl::{self, NotBuilt};
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::SimError;
 use tsunagi::harness::seed::Seed;
+use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, NodeId, Picos};
 
 use crate::machines::config;
@@ -26,7 +27,7 @@ type Sim = Ap1000pSim<Box<dyn Backend>>;
 fn both(columns: u32, rows: u32, test: impl Fn(&mut Sim)) {
     let config = config(columns, rows);
     let backends: [(&str, Box<dyn Backend>); 2] = [
-        ("RTL", Box::new(Machine::new(&config).expect("built"))),
+        ("RTL", rtl::build(&config, &Probe::default()).expect("built")),
         ("model", Box::new(ModelMachine::new(&config))),
     ];
     for (name, backend) in backends {
@@ -223,21 +224,21 @@ fn what_the_nets_cannot_do_is_refused() {
                 assert_eq!(cell.bus_send(&vec![1; words]).await, Err(BusError::Length { words }));
             }
             for offset in [BIF_STATE, BIF_RECEIVE, BIF_RECEIVE + 4] {
-                assert!(host.reg_write(NETS + offset, 1).await.is_err(), "{offset:#x}");
+                assert!(host.reg_write(bif(offset), 1).await.is_err(), "{offset:#x}");
             }
-            assert!(host.reg_read(NETS + BIF_RECEIVE).await.is_err(), "there is no word");
+            assert!(host.reg_read(bif(BIF_RECEIVE)).await.is_err(), "there is no word");
             // A packet that would be too long can still be completed.
             for word in 0..31 {
-                host.reg_write(NETS + BIF_SEND, word).await?;
+                host.reg_write(bif(BIF_SEND), word).await?;
             }
-            assert!(host.reg_write(NETS + BIF_SEND, 31).await.is_err(), "the last place");
-            host.reg_write(NETS + BIF_SEND_LAST, 31).await?;
+            assert!(host.reg_write(bif(BIF_SEND), 31).await.is_err(), "the last place");
+            host.reg_write(bif(BIF_SEND_LAST), 31).await?;
             assert_eq!(cell.bus_receive().await?, (0..32).collect::<Vec<_>>());
             // A cell that does not listen does not stop the bus; a stranger's arrival is none.
-            host.reg_write(NETS + BIF_MODE, 0).await?;
-            host.reg_write(NETS + BIF_MEMBER, 0).await?;
-            host.reg_write(NETS + BIF_ARRIVE, 3).await?;
-            assert_eq!(host.reg_read(NETS + BIF_STATE).await? & BIF_STATE_WAITING_MASK, 0);
+            host.reg_write(bif(BIF_MODE), 0).await?;
+            host.reg_write(bif(BIF_MEMBER), 0).await?;
+            host.reg_write(bif(BIF_ARRIVE), 3).await?;
+            assert_eq!(host.reg_read(bif(BIF_STATE)).await? & BIF_STATE_WAITING_MASK, 0);
             Ok::<_, BusError>(())
         });
         sim.spawn_checked(NodeId(1), async |cell| {
@@ -250,7 +251,7 @@ fn what_the_nets_cannot_do_is_refused() {
         });
         sim.run(BOUND).unwrap();
     });
-    let many = Machine::new(&config(32, 32)).err();
+    let many = rtl::build(&config(32, 32), &Probe::default()).err();
     assert_eq!(many, Some(NotBuilt::Cells { cells: 1024 }));
 }
 

@@ -3,7 +3,7 @@
 use support::machine_wave::Shown;
 use tsunagi::ap1000p::host::Ap1000pSim;
 use tsunagi::ap1000p::params::Config;
-use tsunagi::ap1000p::rtl::Machine;
+use tsunagi::ap1000p::rtl;
 use tsunagi::harness::backend::{Backend, Event};
 use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, NodeId, Picos};
@@ -15,7 +15,7 @@ fn run(probe: &Probe) -> Vec<Event> {
         rows: 1,
         ..Config::paper()
     };
-    let machine = Machine::new(&config).expect("the RTL is built").with_probe(probe);
+    let machine = rtl::build(&config, probe).expect("the RTL is built");
     let mut sim = Ap1000pSim::new(machine, config).expect("it boots");
     sim.backend_mut().record(true);
     let flag = Addr(4);

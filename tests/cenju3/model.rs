@@ -374,10 +374,10 @@ fn registers_that_are_not_there_answer_with_an_error() {
     let mut d = driver(&Config::paper());
     let mut error = |req| d.access(A, req).error;
     for offset in [SQ0_GET, S_STAT, MHB_PUT, MBB1_PUT, R_DROP, R_ERR, ID, 0x80, 2] {
-        assert!(error(HostReq::Write { offset, value: 1 }), "write {offset:#x}");
+        assert!(error(HostReq::write(offset.into(), 1)), "write {offset:#x}");
     }
     for offset in [0x80, 0xfc, 2] {
-        assert!(error(HostReq::Read { offset }), "read {offset:#x}");
+        assert!(error(HostReq::read(offset)), "read {offset:#x}");
     }
-    assert!((0..=ID).step_by(4).all(|offset| !error(HostReq::Read { offset })));
+    assert!((0..=ID).step_by(4).all(|offset| !error(HostReq::read(offset.into()))));
 }

@@ -73,11 +73,7 @@ impl Backend for Toy {
     fn host_start(&mut self, node: NodeId, req: HostReq) {
         let node = &mut self.nodes[node.index()];
         assert!(node.in_flight.is_none(), "one access at a time");
-        let (offset, write) = match req {
-            HostReq::Read { offset } => (offset, None),
-            HostReq::Write { offset, value } => (offset, Some(value)),
-            HostReq::Load { .. } | HostReq::Store { .. } => panic!("this node has registers only"),
-        };
+        let (offset, write) = (req.addr as u32, req.write.map(|value| value as u32));
         let error = offset / 4 >= REGISTERS;
         let mut value = 0;
         if !error {
@@ -171,7 +167,7 @@ fn registers_take_their_time_queue_in_order_and_refuse_with_an_error() {
     assert_eq!(first.take(), Some(ANSWER));
     let (value, at, refused) = second.take().unwrap();
     assert_eq!((value, at), (5, ANSWER * 3));
-    assert_eq!(refused, "PE 1: the NIC refused Write { offset: 16, value: 1 }");
+    assert_eq!(refused, "PE 1: the NIC refused a write of 0x1, 4 bytes, at 0x10");
 }
 
 #[test]
@@ -326,7 +322,7 @@ fn a_program_that_gives_up_ends_the_run_as_itself() {
     let error = sim.run(BOUND).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "writer, at 2.040 us: PE 0: the NIC refused Write { offset: 16, value: 1 }"
+        "writer, at 2.040 us: PE 0: the NIC refused a write of 0x1, 4 bytes, at 0x10"
     );
     let SimError::Failed { error, .. } = error else {
         panic!("{error}")

@@ -17,9 +17,10 @@ use tsunagi::ap1000p::host::{
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::CAUSE_FULL_MASK;
-use tsunagi::ap1000p::rtl::Machine;
+use tsunagi::ap1000p::rtl;
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::Host;
+use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, NodeId, Picos};
 
 use crate::error::{Code, Result, code};
@@ -107,7 +108,7 @@ pub extern "C" fn APrun(
             set.map_err(|e| Code::Setting.why(e))?;
         }
         if settings.rtl {
-            let machine = Machine::new(&config).map_err(|e| Code::Setting.why(e))?;
+            let machine = rtl::build(&config, &Probe::default()).map_err(|e| Code::Setting.why(e))?;
             simulate(machine, config, settings.limit, program)
         } else {
             simulate(ModelMachine::new(&config), config, settings.limit, program)

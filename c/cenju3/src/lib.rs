@@ -9,10 +9,10 @@ use c_programs::{Program, Refusals, Settings, fail, run, span, text};
 use tsunagi::cenju3::host::{Cenju3Sim, Pe};
 use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::params::Config;
-use tsunagi::cenju3::rtl::{Composed, NicUnit, RtlMachine};
+use tsunagi::cenju3::rtl;
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::Host;
-use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
+use tsunagi::harness::wave::Probe;
 use tsunagi::{NodeId, Picos};
 
 struct Cenju3;
@@ -98,18 +98,14 @@ pub extern "C" fn CJrun(pes: c_int, program: Option<extern "C" fn(*mut c_void)>,
         let mut config = settings.config.clone();
         config.set("pes", f64::from(pes)).map_err(|e| e.to_string())?;
         let limit = settings.limit;
-        match (settings.rtl, config.bus_bytes) {
-            (false, _) => simulate(ModelMachine::new(&config), config, limit, program),
-            (true, 4) => verilated::<Cenju3Nic>(config, limit, program),
-            (true, _) => verilated::<Cenju3NicWide>(config, limit, program),
+        if settings.rtl {
+            let machine = rtl::build(&config, &Probe::default()).map_err(|e| e.to_string())?;
+            simulate(machine, config, limit, program)
+        } else {
+            simulate(ModelMachine::new(&config), config, limit, program)
         }
     });
     status("CJrun", result)
-}
-
-fn verilated<N: NicUnit + 'static>(config: Config, limit: Picos, program: Program) -> Result<(), String> {
-    let machine = RtlMachine::<Composed<N>>::build(&config).map_err(|e| e.to_string())?;
-    simulate(machine, config, limit, program)
 }
 
 fn simulate<B: Backend + 'static>(backend: B, config: Config, limit: Picos, program: Program) -> Result<(), String> {

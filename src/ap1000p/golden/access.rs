@@ -1,43 +1,20 @@
-//! Distributed shared memory: the processor's load or store at a physical address becomes a message to the cell in the
-//! address.
-//!
-//! The space is the half of the physical addresses with bit 35 clear: {0, cell, address in its memory}, 1 + 10 + 25
-//! bits. The paper has the ten bits. Their position is the only one that leaves the machine's other spaces (0x8 to 0xc
-//! in the highest digit) free.
+//! Distributed shared memory: the processor's load or store becomes a message to the cell in its address.
 
 use crate::ap1000p::golden::send::Place;
 use crate::ap1000p::golden::wtp::{LOCAL_BITS, Remote, Tags};
 use crate::ap1000p::regs::*;
-use crate::harness::backend::HostReq;
-use crate::net::torus::Cell;
 
 /// Bits of a coordinate in a cell's number.
-const COORD_BITS: u32 = 5;
-/// Bits of an address within a cell's part of the space.
-const SPACE_BITS: u32 = LOCAL_BITS + 2 * COORD_BITS;
+pub const COORD_BITS: u32 = 5;
 
-/// The address of a byte in the space.
-///
-/// # Panics
-/// The torus has more than 32 cells along an axis, or the address is beyond 32 MB.
-pub fn place(cell: Cell, addr: u32) -> u64 {
-    assert!(
-        cell.x >> COORD_BITS == 0 && cell.y >> COORD_BITS == 0,
-        "{cell} does not fit the 10 bits of a cell"
-    );
-    assert!(
-        addr >> LOCAL_BITS == 0,
-        "{addr:#x} is beyond the 32 MB that each cell shares"
-    );
-    ((cell.y << COORD_BITS | cell.x) as u64) << LOCAL_BITS | u64::from(addr)
-}
-
-/// An access of the processor to a cell's memory.
+/// An access of the processor to a cell's memory, or to one of its communication registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Column and row; the torus may lack this cell.
     pub cell: [u8; 2],
-    /// Address in that cell's memory.
+    /// The access is to a communication register.
+    pub registers: bool,
+    /// Address in that cell's memory, or 4 x the number of the register.
     pub addr: u32,
     /// Log2 of the number of bytes: 0 to 3.
     pub size: u8,
@@ -46,30 +23,19 @@ pub struct Access {
 }
 
 impl Access {
-    /// `None`: the access lies outside the space.
-    pub fn of(req: HostReq) -> Option<Access> {
-        let (addr, bytes, value) = match req {
-            HostReq::Load { addr, bytes } => (addr, bytes, None),
-            HostReq::Store { addr, bytes, value } => (addr, bytes, Some(value)),
-            HostReq::Read { .. } | HostReq::Write { .. } => return None,
-        };
-        if addr >> SPACE_BITS != 0 || !matches!(bytes, 1 | 2 | 4 | 8) {
-            return None;
-        }
-        let name = (addr >> LOCAL_BITS) as u32;
-        let access = Access {
-            cell: [name & ((1 << COORD_BITS) - 1), name >> COORD_BITS].map(|part| part as u8),
-            addr: addr as u32 & ((1 << LOCAL_BITS) - 1),
-            size: bytes.ilog2() as u8,
-            write: None,
-        };
-        let write = value.map(|value| (value & access.mask()) << access.lane());
-        Some(Access { write, ..access })
+    /// Column and row of a cell's ten bits.
+    pub fn cell(name: u16) -> [u8; 2] {
+        [name & ((1 << COORD_BITS) - 1), name >> COORD_BITS].map(|part| part as u8)
     }
 
     /// The cell's ten bits.
     pub fn name(&self) -> u16 {
         u16::from(self.cell[1]) << COORD_BITS | u16::from(self.cell[0])
+    }
+
+    /// The lowest bytes of a value, as many as the access has, in their lanes.
+    pub fn lanes(&self, value: u64) -> u64 {
+        (value & self.mask()) << self.lane()
     }
 
     /// The lowest bits of a value, as many as the access has.
@@ -99,7 +65,8 @@ impl Access {
         }
         let distance = |axis: usize| u32::from(self.cell[axis].wrapping_sub(from.at[axis]));
         let made = if self.write.is_some() { MADE_STORE } else { MADE_LOAD };
-        let kind = PAGE_DIRECT_MASK | u32::from(self.size) << PAGE_SIZE_SHIFT | made;
+        let registers = u32::from(self.registers) << PAGE_AS_RECEIVE_SHIFT;
+        let kind = PAGE_DIRECT_MASK | u32::from(self.size) << PAGE_SIZE_SHIFT | registers | made;
         let head = kind << COMMAND_HEAD_KIND_SHIFT
             | distance(0) << COMMAND_HEAD_DX_SHIFT
             | distance(1) << COMMAND_HEAD_DY_SHIFT;
@@ -151,12 +118,12 @@ pub enum Course {
 }
 
 impl Access {
-    /// The effect by the tags, in the pages where they count.
+    /// The effect by the tags, in the pages where they count. Registers have no copies.
     pub fn course(&self, from: Place, pages: Pages, tags: &mut Tags) -> Course {
         let Some(message) = self.message(from) else {
             return Course::Refused;
         };
-        if !pages.have(self.addr) {
+        if self.registers || !pages.have(self.addr) {
             return Course::Message(message);
         }
         let (cell, addr) = (self.name(), self.addr);
@@ -178,34 +145,6 @@ impl Access {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_address_names_a_cell_and_a_byte() {
-        let addr = place(Cell { x: 3, y: 17 }, 0x123_4567);
-        assert_eq!(addr, (17 << 30 | 3 << 25) | 0x123_4567);
-        let load = Access::of(HostReq::Load { addr, bytes: 1 }).expect("in the space");
-        assert_eq!((load.cell, load.addr, load.size), ([3, 17], 0x123_4567, 0));
-        assert_eq!(load.value(0x4433_2211), 0x44);
-        for (addr, bytes) in [(1 << 35, 4), (0x9_0000_0000, 4), (0, 3), (0, 0), (0, 16)] {
-            assert_eq!(
-                Access::of(HostReq::Load { addr, bytes }),
-                None,
-                "{addr:#x}, {bytes} bytes"
-            );
-        }
-    }
-
-    #[test]
-    fn bytes_of_a_store_stand_in_their_lanes() {
-        let write = |addr, bytes| {
-            let value = 0x8877_6655_4433_2211;
-            Access::of(HostReq::Store { addr, bytes, value }).unwrap().write
-        };
-        assert_eq!(write(5, 1), Some(0x1100));
-        assert_eq!(write(6, 2), Some(0x2211_0000));
-        assert_eq!(write(4, 4), Some(0x4433_2211));
-        assert_eq!(write(8, 8), Some(0x8877_6655_4433_2211));
-    }
 
     #[test]
     fn pages_end_where_they_say() {
@@ -230,6 +169,7 @@ mod tests {
         let mut tags = Tags::new(0x20_0000);
         let access = |addr, write| Access {
             cell: [1, 0],
+            registers: false,
             addr,
             size: 2,
             write,
@@ -259,6 +199,7 @@ mod tests {
         };
         let access = |cell, addr, size| Access {
             cell,
+            registers: false,
             addr,
             size,
             write: None,
@@ -268,5 +209,14 @@ mod tests {
         assert_eq!(access([0, 1], 4, 3).message(from), None);
         let words = access([0, 1], 8, 3).message(from).expect("can be");
         assert_eq!(words, [(0x8000 | 3 << 11 | MADE_LOAD) << 16 | 0xff01, 8]);
+        let register = Access {
+            registers: true,
+            ..access([0, 1], 8, 2)
+        };
+        let words = register.message(from).expect("can be");
+        assert_eq!(
+            words,
+            [(0x8000 | 2 << 11 | PAGE_AS_RECEIVE_MASK | MADE_LOAD) << 16 | 0xff01, 8]
+        );
     }
 }

@@ -34,7 +34,8 @@ pub enum CommandError {
     Refused(#[from] RegError),
 }
 
-/// Where the words of a transfer are, besides its address: `item` words, then `gap` words left out (or stepped back), and so on.
+/// Where the words of a transfer are, besides its address: `item` words, then `gap` words left out (or stepped back),
+/// and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stride {
     /// 1 to 256.
@@ -191,7 +192,7 @@ impl Cell {
     /// The machine refuses it.
     pub async fn store_to_page(&self, page: u32, word: u32) -> Result<(), RegError> {
         self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
-        self.kernel.host.reg_write(window::page(page), word).await
+        self.kernel.store(page, word).await
     }
 
     /// `put()` of the paper: `size` words from the own memory into another cell's; neither flag is needed.
@@ -281,7 +282,8 @@ impl Cell {
         self.issue(By::User, KIND_GET, command).await
     }
 
-    /// Words from the own memory into another cell's communication registers; each waits there until its register is empty.
+    /// Words from the own memory into another cell's communication registers; each waits there until its register is
+    /// empty.
     ///
     /// # Errors
     /// As [`put`](Cell::put); not so many registers.
@@ -304,8 +306,8 @@ impl Cell {
         self.issue(By::User, KIND_PUT | PAGE_AS_RECEIVE_MASK, command).await
     }
 
-    /// The words of own communication registers into another cell's memory; they go when each register was full. Meanwhile no other command of
-    /// this cell does.
+    /// The words of own communication registers into another cell's memory; they go when each register was full.
+    /// Meanwhile no other command of this cell does.
     ///
     /// # Errors
     /// As [`put_registers`](Cell::put_registers).
@@ -328,8 +330,8 @@ impl Cell {
         self.issue(By::User, KIND_PUT | PAGE_AS_SEND_MASK, command).await
     }
 
-    /// The words of another cell's communication registers into the own memory; they come when each register was full. Meanwhile that cell answers
-    /// nobody else.
+    /// The words of another cell's communication registers into the own memory; they come when each register was full.
+    /// Meanwhile that cell answers nobody else.
     ///
     /// # Errors
     /// As [`put_registers`](Cell::put_registers).
@@ -352,14 +354,15 @@ impl Cell {
         self.issue(By::User, KIND_GET | PAGE_AS_SEND_MASK, command).await
     }
 
-    /// Takes the word of an own communication register. The processor waits until there is one, and serves no interrupt meanwhile.
+    /// Takes the word of an own communication register. The processor waits until there is one, and serves no interrupt
+    /// meanwhile.
     ///
     /// # Errors
     /// No such register; it is empty and registers are set to fault.
     pub async fn register_read(&self, register: u8) -> Result<u32, CommandError> {
-        let offset = register_offset(register)?;
+        let addr = register_addr(register)?;
         self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
-        Ok(self.kernel.host.reg_read(offset).await?)
+        Ok(self.kernel.host.reg_read(addr).await?)
     }
 
     /// Fills an own communication register. The processor waits until it is empty, and serves no interrupt meanwhile.
@@ -367,9 +370,9 @@ impl Cell {
     /// # Errors
     /// No such register; it is full and registers are set to fault.
     pub async fn register_write(&self, register: u8, word: u32) -> Result<(), CommandError> {
-        let offset = register_offset(register)?;
+        let addr = register_addr(register)?;
         self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
-        Ok(self.kernel.host.reg_write(offset, word).await?)
+        Ok(self.kernel.host.reg_write(addr, word).await?)
     }
 }
 
@@ -382,7 +385,7 @@ fn registers(register: u8, size: u32) -> Result<Addr, CommandError> {
     }
 }
 
-fn register_offset(register: u8) -> Result<u32, CommandError> {
+fn register_addr(register: u8) -> Result<u64, CommandError> {
     if usize::from(register) < creg::WORDS {
         Ok(window::creg(register))
     } else {

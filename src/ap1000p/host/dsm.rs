@@ -1,8 +1,10 @@
-//! Distributed shared memory: the processor's loads and stores to any cell's memory, when they are done, and copies in the local cache.
+//! Distributed shared memory: the processor's loads and stores to any cell's memory, when they are done, and copies in
+//! the local cache.
 //!
-//! Copies follow the paper's section 4: a load of a Write Through Page that has no copy traps to a handler that GETs the kilobyte; a synchronising write makes
-//! all cells forget their copies of what was written. The system of a cell that holds copies is asked by a PUT into its memory; in the machine a message
-//! into its ring buffer would interrupt it, so it is charged as much.
+//! Copies follow the paper's section 4: a load of a Write Through Page that has no copy traps to a handler that GETs
+//! the kilobyte; a synchronising write makes all cells forget their copies of what was written. The system of a cell
+//! that holds copies is asked by a PUT into its memory; in the machine a message into its ring buffer would interrupt
+//! it, so it is charged as much.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,7 +16,7 @@ use super::command::relative;
 use super::kernel::Kernel;
 use super::layout::{ASKED, FETCHED, FORGOTTEN, REQUEST, REQUESTS};
 use super::{Cell, CommandError};
-use crate::ap1000p::golden::access;
+use crate::ap1000p::golden::window;
 use crate::ap1000p::golden::wtp::{CACHE, LINE, LOCAL_BITS, Remote, Update};
 use crate::ap1000p::regs::*;
 use crate::harness::cpu::Level;
@@ -22,7 +24,8 @@ use crate::harness::exec::{First, RegError, race};
 use crate::harness::memory::Memory;
 use crate::{Addr, NodeId, Picos};
 
-/// Stores that are not acknowledged, at most, for a load to have room in its queue behind them: they have 4 words, it has 2, and the queue 30 for sure.
+/// Stores that are not acknowledged, at most, for a load to have room in its queue behind them: they have 4 words, it
+/// has 2, and the queue 30 for sure.
 const STORES_BEFORE_LOAD: u32 = 7;
 /// Bytes of a page whose loads and stores are Write Through, or not.
 const PAGE: u32 = 4096;
@@ -55,7 +58,8 @@ pub enum DsmError {
     #[error("a load of {bytes} bytes at {} of cell {} ended with an exception", at.addr, at.cell.0)]
     Exception { at: Shared, bytes: u8 },
     #[error(
-        "a local cache at {addr}: it is a multiple of 2 MB, and 2 MB of user memory, of which there are {user_end} bytes"
+        "a local cache at {addr}: it is a multiple of 2 MB, and 2 MB of user memory, of which there are \
+         {user_end} bytes"
     )]
     Cache { addr: Addr, user_end: u32 },
     #[error("pages from {start:#x} to {end:#x}: both must be multiples of 4 KB in the shared 32 MB")]
@@ -83,20 +87,20 @@ impl Cell {
         if !addr.0.is_multiple_of(bytes.into()) {
             return Err(DsmError::Unaligned { addr, bytes });
         }
-        Ok(access::place(self.torus().cell(cell.index()), addr.0))
+        Ok(window::shared(self.torus().cell(cell.index()), addr.0))
     }
 
     /// The kilobyte of a place, as tags know it.
     fn kilobyte(&self, at: Shared) -> Result<Remote, DsmError> {
-        let place = self.physical(at, 1)?;
+        self.physical(at, 1)?;
         Ok(Remote {
-            cell: (place >> LOCAL_BITS) as u16,
+            cell: window::name(self.torus().cell(at.cell.index())),
             addr: at.addr.0 & !(LINE - 1),
         })
     }
 
-    /// Loads 1, 2, 4 or 8 bytes of any cell's memory. The processor waits, and serves no interrupt meanwhile, but that it fetches a copy of a Write
-    /// Through Page.
+    /// Loads 1, 2, 4 or 8 bytes of any cell's memory. The processor waits, and serves no interrupt meanwhile, but that
+    /// it fetches a copy of a Write Through Page.
     ///
     /// # Errors
     /// No such place, an address that is no multiple of the size; the other cell could not read it.
@@ -119,8 +123,8 @@ impl Cell {
         }
     }
 
-    /// The handler of a load that missed: a GET of the kilobyte into the local cache. Whoever wants it forgotten meanwhile is served after that. False:
-    /// not all of it came, or could be written.
+    /// The handler of a load that missed: a GET of the kilobyte into the local cache. Whoever wants it forgotten
+    /// meanwhile is served after that. False: not all of it came, or could be written.
     async fn fetch(&self, at: Shared) -> Result<bool, DsmError> {
         let (kernel, kilobyte) = (&self.kernel, self.kilobyte(at)?);
         let _turn = kernel.copies.hold().await;
@@ -146,8 +150,9 @@ impl Cell {
         Ok(true)
     }
 
-    /// From now on the bytes `shared` of each cell's memory are in Write Through Pages for this cell's loads and stores: what it loads of them is copied,
-    /// a kilobyte at a time, into the local cache of 2 MB at `cache`. No page, with an empty range. Other cells may choose otherwise.
+    /// From now on the bytes `shared` of each cell's memory are in Write Through Pages for this cell's loads and
+    /// stores: what it loads of them is copied, a kilobyte at a time, into the local cache of 2 MB at `cache`. No page,
+    /// with an empty range. Other cells may choose otherwise.
     ///
     /// # Errors
     /// No place for the cache, no pages.
@@ -182,8 +187,9 @@ impl Cell {
         Ok(())
     }
 
-    /// A synchronising write: when it returns, this cell's stores are in their memories, and none of `holders` has an older copy of the kilobytes in which
-    /// `written` are. Those must have Write Through Pages (else this waits for ever).
+    /// A synchronising write: when it returns, this cell's stores are in their memories, and none of `holders` has an
+    /// older copy of the kilobytes in which `written` are. Those must have Write Through Pages (else this waits for
+    /// ever).
     ///
     /// # Errors
     /// No such place, no such cell.
@@ -212,10 +218,12 @@ impl Cell {
         Ok(())
     }
 
-    /// Stores the lowest 1, 2, 4 or 8 bytes of `value` to any cell's memory. They are on their way when this returns: see [`fence`](Cell::fence).
+    /// Stores the lowest 1, 2, 4 or 8 bytes of `value` to any cell's memory. They are on their way when this returns:
+    /// see [`fence`](Cell::fence).
     ///
     /// # Errors
-    /// No such place, an address that is no multiple of the size. What the other cell cannot store is told to its system.
+    /// No such place, an address that is no multiple of the size. What the other cell cannot store is told to its
+    /// system.
     pub async fn store(&self, at: Shared, bytes: u8, value: u64) -> Result<(), DsmError> {
         let addr = self.physical(at, bytes)?;
         let _turn = self.library.accesses.hold().await;
@@ -232,7 +240,8 @@ impl Cell {
 }
 
 impl Kernel {
-    /// Until a load will not be spilled: where software copies back what is, the processor that waits for the load could not.
+    /// Until a load will not be spilled: where software copies back what is, the processor that waits for the load
+    /// could not.
     async fn unspilled(&self) {
         if self.config.hardware_refill {
             return;

@@ -1,19 +1,19 @@
-//! The system on a cell: sets the registers at the start, then serves interrupts. A page that is to be mapped on demand is, and the transfer
-//! goes on; what overflowed the queues is copied back, if the hardware does not; everything else is noted as a fault, and a transfer that waits for it is given up.
+//! The system on a cell: sets the registers at the start, then serves interrupts. A page that is to be mapped on demand
+//! is, and the transfer goes on; what overflowed the queues is copied back, if the hardware does not; everything else
+//! is noted as a fault, and a transfer that waits for it is given up.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 
-use thiserror::Error;
-
+use super::fault::{Fault, FaultKind, Faults};
 use super::layout::{Layout, PROCESS};
-use super::ring::Rings;
+use super::rings::Rings;
 use crate::ap1000p::bif_regs::{
     BIF_MEMBER, BIF_MEMBER_SYSTEM_MASK, BIF_MEMBER_USER_MASK, BIF_MODE, BIF_MODE_LISTEN_MASK,
 };
 use crate::ap1000p::golden::page;
 use crate::ap1000p::golden::queues::{Element, NUMBERS, Region, SIZES};
-use crate::ap1000p::golden::window::{self, Command, NETS};
+use crate::ap1000p::golden::window::{self, Command, bif, register};
 use crate::ap1000p::golden::wtp::{Remote, Update};
 use crate::ap1000p::golden::{Label, Queue, Word};
 use crate::ap1000p::params::Config;
@@ -22,7 +22,7 @@ use crate::harness::cpu::{Cpu, Level};
 use crate::harness::exec::{Host, RegError};
 use crate::harness::memory::Memory;
 use crate::harness::sync::{Lock, Signal};
-use crate::{Addr, NodeId, Picos};
+use crate::{Addr, Picos};
 
 /// All of the torus, as a range of relative cells.
 const EVERYWHERE: u32 = 0x7f81_7f81;
@@ -33,51 +33,6 @@ const LASTING: u32 = CAUSE_FAULT_MASK | CAUSE_FILL_MASK | CAUSE_FULL_MASK;
 
 /// What a copy comes with: the system GETs nothing else.
 const COPY: u32 = PAGE_DIRECT_MASK | PAGE_SYSTEM_MASK | MADE_GET_REPLY;
-
-/// What the hardware told the system of a cell and the system could not mend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{node} reported at {at}: {kind}")]
-pub struct Fault {
-    pub at: Picos,
-    pub node: NodeId,
-    pub kind: FaultKind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum FaultKind {
-    /// An address that the process may not use so (reason: `FAULT_…`); the transfer was given up.
-    #[error(
-        "no translation of {addr:#010x} in context {context} (reason {reason}, unit {unit}): the transfer was given up"
-    )]
-    Address {
-        unit: usize,
-        reason: u32,
-        context: u32,
-        addr: u32,
-    },
-    /// A message was sent to a context that has no ring buffer; it was given up.
-    #[error("a message of {slots} slots was given up: context {context} has no ring buffer")]
-    NoRing { context: u32, slots: u32 },
-    /// A message found its ring buffer full, and the system's memory for such, too; it was given up.
-    #[error(
-        "a message of {slots} slots for context {context} was given up: its ring buffer is full, and so is the system's \
-         memory for overflow; receive sooner, or set overflow_bytes higher"
-    )]
-    RingFull { context: u32, slots: u32 },
-    /// A store or a command was refused (cause: `REFUSED_…`).
-    #[error("{count} stores or commands were refused, the last one's page code {page:#06x}, cause {cause}")]
-    Refused { count: u32, page: u32, cause: u32 },
-    /// A message that came was not executed (why: `BROKEN_…`).
-    #[error("a message of cell ({x}, {y}) of kind {kind:#06x} was not executed, why {why}")]
-    Broken { x: u32, y: u32, kind: u32, why: u32 },
-    /// Any other cause, as its bit in `CAUSE`.
-    #[error("cause {cause:#x}")]
-    Other { cause: u32 },
-}
-
-/// Collects the faults of all cells.
-#[derive(Default)]
-pub(super) struct Faults(pub RefCell<Vec<Fault>>);
 
 pub(super) struct Kernel {
     pub host: Host,
@@ -93,14 +48,16 @@ pub(super) struct Kernel {
     pub copies: Lock,
     /// A copy that is fetched does not come.
     pub uncopied: Signal,
-    /// Only the system empties the spill region, and it is nearly full: whose store waited there would stop the system, too.
+    /// Only the system empties the spill region, and it is nearly full: whose store waited there would stop the system,
+    /// too.
     full: Cell<bool>,
     emptied: Signal,
     /// Requests to forget copies are served.
     pub forgets: Cell<bool>,
     /// Replies that were not executed, as last seen.
     broken_replies: Cell<u32>,
-    /// The region that overflowing queues use, as the system last gave them one: taking it away (LIMIT 0) does not empty it.
+    /// The region that overflowing queues use, as the system last gave them one: taking it away (LIMIT 0) does not
+    /// empty it.
     region: Cell<Region>,
     /// Elements lost since one of each queue was copied back.
     misses: Cell<[u32; QUEUES as usize]>,
@@ -122,7 +79,7 @@ impl Kernel {
     pub fn new(host: Host, config: Rc<Config>, layout: Layout, faults: Rc<Faults>) -> Kernel {
         Kernel {
             // A register answers when it does: the bus is the processor's own.
-            cpu: Cpu::new(host.clone(), Picos::ZERO, Picos::ZERO),
+            cpu: Cpu::new(host.clone(), register(0), Picos::ZERO, Picos::ZERO),
             host,
             config,
             layout,
@@ -147,19 +104,19 @@ impl Kernel {
     pub async fn boot(&self) -> Result<(), RegError> {
         self.host.memory(|memory| self.layout.write_tables(memory));
         let region = self.region.get();
-        for (offset, value) in [
-            (CONTEXT_TABLE, self.layout.tables),
-            (CONTEXT, PROCESS.into()),
+        for (addr, value) in [
+            (register(CONTEXT_TABLE), self.layout.tables),
+            (register(CONTEXT), PROCESS.into()),
             (
-                SPILL_REGION,
+                register(SPILL_REGION),
                 u32::from(region.base) | u32::from(region.limit) << SPILL_REGION_LIMIT_SHIFT,
             ),
-            (RANGE, EVERYWHERE),
-            (ENABLE, ALL_CAUSES),
-            (NETS + BIF_MEMBER, BIF_MEMBER_SYSTEM_MASK | BIF_MEMBER_USER_MASK),
-            (NETS + BIF_MODE, BIF_MODE_LISTEN_MASK),
+            (register(RANGE), EVERYWHERE),
+            (register(ENABLE), ALL_CAUSES),
+            (bif(BIF_MEMBER), BIF_MEMBER_SYSTEM_MASK | BIF_MEMBER_USER_MASK),
+            (bif(BIF_MODE), BIF_MODE_LISTEN_MASK),
         ] {
-            self.host.reg_write(offset, value).await?;
+            self.host.reg_write(addr, value).await?;
         }
         Ok(())
     }
@@ -188,13 +145,19 @@ impl Kernel {
         self.cpu.write(Level::Handler, offset, value).await;
     }
 
-    /// Stores a command of the system's. No handler comes between its words, so that nobody waits for one who was interrupted.
+    /// Stores a command of the system's. No handler comes between its words, so that nobody waits for one who was
+    /// interrupted.
     pub async fn issue(&self, page: u32, words: Command) -> Result<(), RegError> {
         let _turn = self.commands.hold().await;
         for word in words {
-            self.host.reg_write(window::page(page | PAGE_SYSTEM_MASK), word).await?;
+            self.store(page | PAGE_SYSTEM_MASK, word).await?;
         }
         Ok(())
+    }
+
+    /// Stores a word to a page.
+    pub async fn store(&self, page: u32, word: u32) -> Result<(), RegError> {
+        self.host.store(window::page(page), 4, word.into()).await
     }
 
     async fn serve(&self) {
@@ -304,8 +267,8 @@ impl Kernel {
         self.write(SERVE, serve).await;
     }
 
-    /// Copies back what overflowed the queues, in its order and as much as a queue without messages has room for. A word of another queue may have to wait for room:
-    /// the processor waits with it, and serves addresses meanwhile.
+    /// Copies back what overflowed the queues, in its order and as much as a queue without messages has room for. A
+    /// word of another queue may have to wait for room: the processor waits with it, and serves addresses meanwhile.
     async fn refill(&self) {
         let mode = self.read(MODE).await;
         self.write(MODE, mode | MODE_PAUSE_MASK).await;
@@ -337,7 +300,8 @@ impl Kernel {
                     let mut misses = self.misses.get();
                     let missed = std::mem::take(&mut misses[queue as usize]);
                     self.misses.set(misses);
-                    // It could be of another message of the same number as the one that is coming: without it that one is dropped.
+                    // It could be of another message of the same number as the one that is coming: without it that one
+                    // is dropped.
                     if missed < NUMBERS || label.index == 0 {
                         self.direct(queue, word, label).await;
                     }
@@ -367,8 +331,8 @@ impl Kernel {
         }
     }
 
-    /// All is copied. Of a queue whose last elements were lost, so many that numbers repeat, the message that is coming is dropped: two
-    /// words with the same label are never of one message.
+    /// All is copied. Of a queue whose last elements were lost, so many that numbers repeat, the message that is coming
+    /// is dropped: two words with the same label are never of one message.
     async fn end_refill(&self) {
         let misses = self.misses.take();
         if misses.iter().all(|&missed| missed < NUMBERS) {
@@ -387,8 +351,8 @@ impl Kernel {
 
     /// A word into its queue.
     async fn direct(&self, queue: Queue, word: Word, label: Label) {
-        self.write(window::page(page::direct(queue, word.end, label)), word.data)
-            .await;
+        let stored = self.store(page::direct(queue, word.end, label), word.data).await;
+        stored.expect("a page of the system's");
         self.stable().await;
     }
 

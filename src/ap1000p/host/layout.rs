@@ -1,4 +1,5 @@
-//! What the system keeps at the top of each cell's memory, the page tables there, and which words and communication registers are the library's.
+//! What the system keeps at the top of each cell's memory, the page tables there, and which words and communication
+//! registers are the library's.
 
 use crate::Addr;
 use crate::ap1000p::golden::creg;
@@ -110,7 +111,8 @@ parts! {
 /// Registers of a bank.
 pub(super) const BANK: u32 = 16;
 
-// Of a bank: values of partners, one for each step of a reduction over up to 2^14 cells; of a cell that takes part through another; the result back to it.
+// Of a bank: values of partners, one for each step of a reduction over up to 2^14 cells; of a cell that takes part
+// through another; the result back to it.
 parts! {
     BANK;
     STEPS: 0, 14;
@@ -200,7 +202,8 @@ impl Layout {
         Addr(self.tables + 0x8000 + 4 * ((addr - DEMAND) >> 12))
     }
 
-    /// Writes the tables: the process sees its memory as it is, in pages of 16 MB; of the pages on demand none is there.
+    /// Writes the tables: the process sees its memory as it is, in pages of 16 MB; of the pages on demand none is
+    /// there.
     pub fn write_tables(&self, memory: &mut Memory) {
         let mut put =
             |at: u32, word: u32| assert!(memory.write(Addr(at), &word.to_le_bytes()), "the tables are in memory");

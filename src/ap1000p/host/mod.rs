@@ -3,12 +3,13 @@
 //! [`Ap1000pSim`] boots the cells over any backend and runs programs, async functions over a [`Cell`]:
 //!
 //! ```
-//! use tsunagi::ap1000p::{host::Ap1000pSim, rtl::Machine, params::Config};
+//! use tsunagi::ap1000p::{host::Ap1000pSim, params::Config, rtl};
+//! use tsunagi::harness::wave::Probe;
 //! use tsunagi::{Addr, NodeId, Picos};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let config = Config::paper();
-//! let mut sim = Ap1000pSim::new(Machine::new(&config)?, config)?;
+//! let mut sim = Ap1000pSim::new(rtl::build(&config, &Probe::default())?, config)?;
 //! let flag = Addr(0x100);
 //! sim.spawn(NodeId(0), async move |cell| {
 //!     cell.set_word(Addr(0), 42);
@@ -24,15 +25,18 @@
 //! # }
 //! ```
 //!
-//! There is one process, which sees its cell's memory at addresses from 0, and again from [`layout::DEMAND`], where pages are mapped when they
-//! are first used. Costs of the processor are those of [`Config`]; commands, registers and flags go through the backend.
+//! There is one process, which sees its cell's memory at addresses from 0, and again from [`layout::DEMAND`], where
+//! pages are mapped when they are first used. Costs of the processor are those of [`Config`]; commands, registers and
+//! flags go through the backend.
 
 mod command;
 mod dsm;
+mod fault;
 mod kernel;
 pub mod layout;
 mod nets;
 mod ring;
+mod rings;
 mod sync;
 
 use std::cell::RefMut;
@@ -42,12 +46,14 @@ use std::rc::Rc;
 
 pub use self::command::{Along, By, CommandError, Stride, Transfer};
 pub use self::dsm::{DsmError, Shared};
-pub use self::kernel::{Fault, FaultKind};
-use self::kernel::{Faults, Kernel};
+use self::fault::Faults;
+pub use self::fault::{Fault, FaultKind};
+use self::kernel::Kernel;
 pub use self::layout::LIBRARY_REGISTERS;
 use self::layout::{Layout, SYSTEM_BYTES};
 pub use self::nets::BusError;
-pub use self::ring::{Message, Received, RingError, RingSize, Served};
+pub use self::ring::{Message, Received, RingError, RingSize};
+pub use self::rings::Served;
 pub use self::sync::Combine;
 use self::sync::Library;
 use crate::ap1000p::params::Config;
@@ -165,8 +171,8 @@ impl<B: Backend + 'static> Ap1000pSim<B> {
     /// Runs until all programs are done, for at most `bound` of simulated time from now.
     ///
     /// # Errors
-    /// [`SimError::Failed`] with the error of a program of [`spawn_checked`](Ap1000pSim::spawn_checked); [`SimError::Hang`] with the faults not
-    /// yet taken and with what every program waits for.
+    /// [`SimError::Failed`] with the error of a program of [`spawn_checked`](Ap1000pSim::spawn_checked);
+    /// [`SimError::Hang`] with the faults not yet taken and with what every program waits for.
     pub fn run(&mut self, bound: Picos) -> Result<(), SimError> {
         let mut done = self.sim.run(self.sim.now() + bound);
         if let Err(SimError::Hang { hardware, .. }) = &mut done {

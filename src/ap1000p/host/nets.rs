@@ -9,7 +9,7 @@ use super::Cell;
 use crate::Picos;
 use crate::ap1000p::bif_regs::*;
 use crate::ap1000p::golden::bif::BusWord;
-use crate::ap1000p::golden::window::NETS;
+use crate::ap1000p::golden::window::bif;
 use crate::harness::cpu::Level;
 use crate::harness::exec::RegError;
 use crate::harness::sync::Lock;
@@ -51,12 +51,12 @@ fn field(word: u32, mask: u32) -> u32 {
 impl Cell {
     async fn net_read(&self, offset: u32) -> Result<u32, RegError> {
         self.kernel.cpu.work(Level::User, Picos::ZERO).await;
-        self.kernel.host.reg_read(NETS + offset).await
+        self.kernel.host.reg_read(bif(offset)).await
     }
 
     async fn net_write(&self, offset: u32, value: u32) -> Result<(), RegError> {
         self.kernel.cpu.work(Level::User, Picos::ZERO).await;
-        self.kernel.host.reg_write(NETS + offset, value).await
+        self.kernel.host.reg_write(bif(offset), value).await
     }
 
     /// A turn of a loop that polls.
@@ -94,8 +94,8 @@ impl Cell {
         Ok(())
     }
 
-    /// Sends a packet to all cells, the own one included, over the B-net. All get all packets in the same order. Every cell must
-    /// [receive](Cell::bus_receive): who does not stops the bus.
+    /// Sends a packet to all cells, the own one included, over the B-net. All get all packets in the same order. Every
+    /// cell must [receive](Cell::bus_receive): who does not stops the bus.
     ///
     /// # Errors
     /// A packet of no words or too many; the backend has no B-net.

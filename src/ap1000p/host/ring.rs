@@ -1,25 +1,25 @@
-//! Messages through ring buffers: `send`, `recv`, and the system's part: it gives a set of registers to the ring that misses one, and takes what is in a ring that is
-//! full into blocks of the cell's memory, so that no message is lost while there are any.
+//! Messages through ring buffers: `send`, `recv`, and the system's part: it gives a set of registers to the ring that
+//! misses one, and takes what is in a ring that is full into blocks of the cell's memory, so that no message is lost
+//! while there are any.
 //!
-//! The library's header: word 0 has the sender's cell and the words of data, word 1 is the program's own. A message that is too large goes as a descriptor of one
-//! slot, and its receiver GETs the words (so does the machine's Linux; the descriptor is a guess). It is acknowledged by the sender's flag, which that GET counts.
-
-use std::cell::RefCell;
-use std::collections::VecDeque;
+//! The library's header: word 0 has the sender's cell and the words of data, word 1 is the program's own. A message
+//! that is too large goes as a descriptor of one slot, and its receiver GETs the words (so does the machine's Linux;
+//! the descriptor is a guess). It is acknowledged by the sender's flag, which that GET counts.
 
 use thiserror::Error;
 
 use super::Cell;
 use super::command::{By, CommandError, aligned, flag_word};
-use super::kernel::{FaultKind, Kernel, field};
-use super::layout::{BLOCK_BYTES, DESCRIBED, DESCRIPTOR_WORDS, DESCRIPTORS, Layout, PIECE, PROCESS, PULLED, RECEIVED};
+use super::fault::FaultKind;
+use super::kernel::{Kernel, field};
+use super::layout::{DESCRIBED, DESCRIPTOR_WORDS, DESCRIPTORS, PIECE, PROCESS, PULLED, RECEIVED};
+use super::rings::{Owned, Served, Taken};
 use super::sync::next;
-use crate::ap1000p::golden::ring::{HEADER_WORDS, Ring, SLOT_WORDS, WORDS_MOST, slots};
+use crate::ap1000p::golden::ring::{HEADER_WORDS, Ring, WORDS_MOST, slots};
+use crate::ap1000p::golden::window;
 use crate::ap1000p::regs::*;
 use crate::harness::cpu::Level;
-use crate::harness::exec::RegError;
-use crate::harness::memory::Memory;
-use crate::harness::sync::Lock;
+use crate::harness::exec::{Host, RegError};
 use crate::{Addr, NodeId};
 
 /// Word 0 of a header: above the words of data the sender's cell, and whether they are to be fetched there.
@@ -28,7 +28,6 @@ const FROM_MASK: u32 = 0x3ff << FROM_SHIFT;
 const LARGE_MASK: u32 = 1 << 31;
 /// Descriptors of large messages that a cell has on their way.
 const DESCRIPTORS_MOST: u32 = DESCRIPTORS.count() / DESCRIPTOR_WORDS;
-const BLOCK_SLOTS: u32 = BLOCK_BYTES / RING_BYTES;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RingSize {
@@ -60,7 +59,8 @@ pub enum RingError {
     #[error("a ring buffer of {bytes} B begins at a multiple of that, not at {at}")]
     Base { at: Addr, bytes: u32 },
     #[error(
-        "a ring buffer of {bytes} B at {at} is not in user memory, which ends at {end:#x}: a larger mem_bytes makes room"
+        "a ring buffer of {bytes} B at {at} is not in user memory, which ends at {end:#x}: a larger mem_bytes makes \
+         room"
     )]
     Outside { at: Addr, bytes: u32, end: u32 },
     #[error("context {context} has a ring buffer already")]
@@ -115,136 +115,9 @@ enum Data {
     },
 }
 
-/// What the system has taken out of a full ring: slots in blocks of the cell's memory, the oldest first.
-#[derive(Default)]
-struct Taken {
-    /// Addresses.
-    blocks: VecDeque<u32>,
-    /// Slots of the first block that are free again.
-    gone: u32,
-    slots: u32,
-}
-
-impl Taken {
-    /// The address of a slot.
-    fn at(&self, number: u32) -> u32 {
-        let place = self.gone + number;
-        self.blocks[(place / BLOCK_SLOTS) as usize] + place % BLOCK_SLOTS * RING_BYTES
-    }
-
-    /// The address of one slot more; `None`: there is no free block.
-    fn push(&mut self, free: &mut Vec<u32>) -> Option<u32> {
-        if (self.gone + self.slots) as usize == self.blocks.len() * BLOCK_SLOTS as usize {
-            self.blocks.push_back(free.pop()?);
-        }
-        self.slots += 1;
-        Some(self.at(self.slots - 1))
-    }
-
-    /// Gives up the oldest slots.
-    fn drop_first(&mut self, slots: u32, free: &mut Vec<u32>) {
-        self.slots -= slots;
-        self.gone += slots;
-        while self.gone >= BLOCK_SLOTS {
-            self.gone -= BLOCK_SLOTS;
-            free.extend(self.blocks.pop_front());
-        }
-        if self.slots == 0 {
-            self.gone = 0;
-            free.extend(self.blocks.drain(..));
-        }
-    }
-}
-
-/// A ring of a context.
-struct Owned {
-    /// `write` is stale while it is in a set, `read` is not.
-    ring: Ring,
-    set: Option<usize>,
-    /// Before what is in the ring.
-    taken: Taken,
-}
-
-/// Bytes of a slot.
-fn slot_bytes(kernel: &Kernel, at: u32) -> [u8; RING_BYTES as usize] {
-    let read = |memory: &mut Memory| memory.read(Addr(at), RING_BYTES as usize).map(<[u8]>::to_vec);
-    let bytes = kernel.host.memory(read).expect("rings are in memory");
-    bytes.try_into().expect("a slot")
-}
-
-impl Owned {
-    /// The address of a slot in the ring.
-    fn at(&self, number: u32) -> u32 {
-        let inner = self.ring.slots() - 1;
-        (self.ring.write & !inner | number & inner) * RING_BYTES
-    }
-
-    /// Moves the oldest slot that is in the ring behind those that were taken; false: there is none, or no memory for it.
-    fn empty(&mut self, kernel: &Kernel, free: &mut Vec<u32>) -> bool {
-        if self.ring.used() == 0 {
-            return false;
-        }
-        let Some(to) = self.taken.push(free) else { return false };
-        let bytes = slot_bytes(kernel, self.at(self.ring.read));
-        let written = kernel.host.memory(|memory| memory.write(Addr(to), &bytes));
-        assert!(written, "blocks are in memory");
-        self.ring.read = (self.ring.read + 1) & (self.ring.slots() - 1);
-        true
-    }
-}
-
-/// The rings of a cell.
-pub(super) struct Rings {
-    owned: RefCell<Vec<Owned>>,
-    /// Blocks of memory for what is taken out of full rings: addresses.
-    free: RefCell<Vec<u32>>,
-    /// Whose set is taken next.
-    turn: std::cell::Cell<usize>,
-    /// Registers and `owned` are changed together: by handler and programs in turn.
-    registers: Lock,
-    served: std::cell::Cell<Served>,
-}
-
-/// Messages that had no place at first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Served {
-    /// The ring was in no set.
-    pub misses: u32,
-    /// The ring was full.
-    pub full: u32,
-}
-
-impl Rings {
-    pub fn new(layout: &Layout) -> Rings {
-        let block = |number: u32| layout.overflow + number * BLOCK_BYTES;
-        Rings {
-            owned: RefCell::default(),
-            free: RefCell::new((0..layout.overflow_blocks).rev().map(block).collect()),
-            turn: std::cell::Cell::new(0),
-            registers: Lock::new("another access of the ring buffers' registers"),
-            served: std::cell::Cell::default(),
-        }
-    }
-
-    /// Which of `owned` is this context's.
-    fn of(&self, context: u16) -> Result<usize, RingError> {
-        let owned = self.owned.borrow();
-        let at = owned.iter().position(|owner| owner.ring.context == context);
-        at.ok_or(RingError::None { context })
-    }
-
-    fn count(&self, misses: u32, full: u32) {
-        let served = self.served.get();
-        self.served.set(Served {
-            misses: served.misses + misses,
-            full: served.full + full,
-        });
-    }
-}
-
-/// A register of a set, by that of set 0.
-fn register(set: usize, of_first: u32) -> u32 {
-    of_first + set as u32 * (RING1_WRITE - RING0_WRITE)
+/// The address of a register of a set, by the offset of that of set 0.
+fn register(set: usize, of_first: u32) -> u64 {
+    window::register(of_first + set as u32 * (RING1_WRITE - RING0_WRITE))
 }
 
 impl Kernel {
@@ -275,7 +148,8 @@ impl Kernel {
         served.then_some(()).ok_or(refused)
     }
 
-    /// The ring in this set is full: what is in it, or as much as there is memory for, moves there. False: there is no room for so many slots even so.
+    /// The ring in this set is full: what is in it, or as much as there is memory for, moves there. False: there is no
+    /// room for so many slots even so.
     async fn empty(&self, set: usize, slots: u32) -> Result<bool, RegError> {
         self.host.delay(self.config.page_service).await;
         let write = self.host.reg_read(register(set, RING0_WRITE)).await?;
@@ -287,7 +161,7 @@ impl Kernel {
             owner.ring.write = write;
             let mut free = self.rings.free.borrow_mut();
             let mut copied = 0;
-            while owner.empty(self, &mut free) {
+            while owner.empty(&self.host, &mut free) {
                 copied += 1;
             }
             (owner.ring.read, owner.ring.room(), copied)
@@ -301,7 +175,7 @@ impl Kernel {
     /// The ring of this context gets a set; one that has it longest leaves.
     async fn load(&self, context: u16) -> Result<bool, RegError> {
         self.host.delay(self.config.page_service).await;
-        let Ok(at) = self.rings.of(context) else {
+        let Some(at) = self.rings.of(context) else {
             return Ok(false);
         };
         let set = self.rings.turn.get();
@@ -330,7 +204,7 @@ impl Kernel {
     /// Takes the next message out of a context's ring, if there is one and it has no more words than there is room for.
     async fn take(&self, context: u16, room: u32) -> Result<Option<Came>, RingError> {
         let _turn = self.rings.registers.hold().await;
-        let at = self.rings.of(context)?;
+        let at = self.rings.of(context).ok_or(RingError::None { context })?;
         let set = self.rings.owned.borrow()[at].set;
         if let Some(set) = set {
             let write = self.host.reg_read(register(set, RING0_WRITE)).await?;
@@ -338,7 +212,7 @@ impl Kernel {
         }
         let (came, read) = {
             let owner = &mut self.rings.owned.borrow_mut()[at];
-            let Some((came, count)) = owner.first(self) else {
+            let Some((came, count)) = first(owner, &self.host) else {
                 return Ok(None);
             };
             let words = came.message.words;
@@ -357,49 +231,36 @@ impl Kernel {
     }
 }
 
-impl Owned {
-    /// The words of a slot, of all that are there: the oldest is 0.
-    fn slot(&self, kernel: &Kernel, number: u32) -> [u32; SLOT_WORDS as usize] {
-        let at = match number.checked_sub(self.taken.slots) {
-            None => self.taken.at(number),
-            Some(number) => self.at(self.ring.read + number),
-        };
-        let bytes = slot_bytes(kernel, at);
-        let word = |n: usize| u32::from_le_bytes(bytes[4 * n..4 * n + 4].try_into().expect("four bytes"));
-        std::array::from_fn(word)
+/// The oldest message of a ring and its slots.
+fn first(owned: &Owned, host: &Host) -> Option<(Came, u32)> {
+    let there = owned.taken.slots + owned.ring.used();
+    if there == 0 {
+        return None;
     }
-
-    /// The oldest message and its slots.
-    fn first(&self, kernel: &Kernel) -> Option<(Came, u32)> {
-        let there = self.taken.slots + self.ring.used();
-        if there == 0 {
-            return None;
-        }
-        let [first, tag, ..] = self.slot(kernel, 0);
-        let (words, large) = (first & COMMAND_LENGTH_WORDS_MASK, first & LARGE_MASK != 0);
-        let length = if large { DESCRIPTOR_WORDS } else { words };
-        // A header may be none of the library's.
-        let count = slots(length.min(WORDS_MOST)).min(there);
-        let data: Vec<u32> = (0..count)
-            .flat_map(|number| self.slot(kernel, number))
-            .skip(HEADER_WORDS as usize)
-            .take(length as usize)
-            .collect();
-        let words = if large { words } else { data.len() as u32 };
-        let message = Message {
-            from: NodeId(field(first, FROM_MASK) as u16),
-            tag,
-            words,
-        };
-        let data = match *data {
-            [source, flag] if large => Data::There {
-                source: Addr(source),
-                flag: Some(Addr(flag)).filter(|flag| flag.0 != 0),
-            },
-            _ => Data::Words(data),
-        };
-        Some((Came { message, data }, count))
-    }
+    let [first, tag, ..] = owned.slot(host, 0);
+    let (words, large) = (first & COMMAND_LENGTH_WORDS_MASK, first & LARGE_MASK != 0);
+    let length = if large { DESCRIPTOR_WORDS } else { words };
+    // A header may be none of the library's.
+    let count = slots(length.min(WORDS_MOST)).min(there);
+    let data: Vec<u32> = (0..count)
+        .flat_map(|number| owned.slot(host, number))
+        .skip(HEADER_WORDS as usize)
+        .take(length as usize)
+        .collect();
+    let words = if large { words } else { data.len() as u32 };
+    let message = Message {
+        from: NodeId(field(first, FROM_MASK) as u16),
+        tag,
+        words,
+    };
+    let data = match *data {
+        [source, flag] if large => Data::There {
+            source: Addr(source),
+            flag: Some(Addr(flag)).filter(|flag| flag.0 != 0),
+        },
+        _ => Data::Words(data),
+    };
+    Some((Came { message, data }, count))
 }
 
 impl Cell {
@@ -425,7 +286,7 @@ impl Cell {
         }
         let kernel = &self.kernel;
         kernel.cpu.work(Level::User, kernel.config.system_call).await;
-        if kernel.rings.of(context).is_ok() {
+        if kernel.rings.of(context).is_some() {
             return Err(RingError::Twice { context });
         }
         kernel.rings.owned.borrow_mut().push(Owned {
@@ -442,8 +303,9 @@ impl Cell {
         Ok(())
     }
 
-    /// Sends words of the own memory, and one word beside them, into the ring buffer of the same context in another cell. `source_flag` counts when they have been
-    /// read: of more than `rendezvous_words` that is when the other cell receives them. What finds no ring there is told to that cell's system.
+    /// Sends words of the own memory, and one word beside them, into the ring buffer of the same context in another
+    /// cell. `source_flag` counts when they have been read: of more than `rendezvous_words` that is when the other cell
+    /// receives them. What finds no ring there is told to that cell's system.
     ///
     /// # Errors
     /// No such cell, more than 2^20 - 1 words, an address that is no word's, a flag at 0.
@@ -488,7 +350,8 @@ impl Cell {
     /// The next message of the process, when it has come, if it has no more words than there is room for.
     async fn arrived(&self, room: u32) -> Result<Came, RingError> {
         let kernel = &self.kernel;
-        kernel.rings.of(PROCESS)?;
+        let context = PROCESS;
+        kernel.rings.of(context).ok_or(RingError::None { context })?;
         loop {
             let count = self.library.received.get().wrapping_add(1);
             self.wait_flag(kernel.layout.word(RECEIVED), count).await?;
@@ -560,7 +423,8 @@ impl Cell {
         self.whole(came).await
     }
 
-    /// The same into the own memory from `dest` on, if there is room for all its words; a large message comes there at once.
+    /// The same into the own memory from `dest` on, if there is room for all its words; a large message comes there at
+    /// once.
     ///
     /// # Errors
     /// As [`recv`](Cell::recv); a message of more words, which the next call finds again; no such room.
@@ -603,7 +467,8 @@ impl Cell {
         Ok(message)
     }
 
-    /// The next message in the ring buffer of a context, if there is one. The words of a large one are fetched in the context that the cell is in.
+    /// The next message in the ring buffer of a context, if there is one. The words of a large one are fetched in the
+    /// context that the cell is in.
     ///
     /// # Errors
     /// As [`recv`](Cell::recv).

@@ -120,7 +120,8 @@ impl Cell {
         Ok(())
     }
 
-    /// A PUT that is in the other cell's memory when this returns: a GET of no words follows it, and its flag is waited for.
+    /// A PUT that is in the other cell's memory when this returns: a GET of no words follows it, and its flag is waited
+    /// for.
     ///
     /// # Errors
     /// As [`put_stride`](Cell::put_stride).
@@ -176,7 +177,8 @@ impl Cell {
         self.fetch_op(cell, addr, 0, 0).await.map(drop)
     }
 
-    /// Waits for all cells, with PUTs of no words: all count cell 0's flag, which tells its row, which tells the columns.
+    /// Waits for all cells, with PUTs of no words: all count cell 0's flag, which tells its row, which tells the
+    /// columns.
     ///
     /// # Errors
     /// The machine refuses a store.
@@ -213,8 +215,9 @@ impl Cell {
         self.register_read(BANKS.at(number) as u8).await
     }
 
-    /// Combines a value of each cell, with communication registers: in each step half of what is missing comes from one partner. Cells beyond
-    /// the largest power of two have one of the others take part for them. All cells must call it, and get the same.
+    /// Combines a value of each cell, with communication registers: in each step half of what is missing comes from one
+    /// partner. Cells beyond the largest power of two have one of the others take part for them. All cells must call
+    /// it, and get the same.
     ///
     /// # Errors
     /// The machine refuses a store.

@@ -421,7 +421,7 @@ impl Node {
                 .map(|(count, what)| format!("{count} {what}")),
         );
         match self.host {
-            Some(Access::Waiting(req)) => parts.push(format!("{req:x?} waits")),
+            Some(Access::Waiting(req)) => parts.push(format!("{req} waits")),
             Some(Access::Loading(access)) => {
                 let access::Access { cell, addr, .. } = access;
                 parts.push(format!("the host waits for a load of {addr:#x} of cell {cell:?}"));

@@ -7,9 +7,10 @@ use crate::Addr;
 use crate::ap1000p::golden::mmu::Lookup;
 use crate::ap1000p::golden::receive::{Body, Effect, Message, Receiver};
 use crate::ap1000p::golden::send::send;
+use crate::ap1000p::golden::window::Window;
 use crate::ap1000p::golden::word::{Op, Request, perform};
 use crate::ap1000p::regs::*;
-use crate::harness::backend::{EventKind, HostReq};
+use crate::harness::event::EventKind;
 use crate::net::torus::Class;
 
 impl ModelMachine {
@@ -207,7 +208,8 @@ impl ModelMachine {
         if let Some((cell, words)) = loaded {
             self.loaded(n, cell, &words);
         }
-        if acknowledged && matches!(self.nodes[n].host, Some(Access::Waiting(HostReq::Store { .. }))) {
+        let stores = |req| matches!(Window::of(req), Some(Window::Shared(access)) if access.write.is_some());
+        if acknowledged && matches!(self.nodes[n].host, Some(Access::Waiting(req)) if stores(req)) {
             self.at(self.cycle, n, Due::Host);
         }
         self.flow(n);

@@ -6,28 +6,25 @@ use super::{Access, Due, ModelMachine, Unit};
 use crate::ap1000p::bif_regs::BIF_SEND_LAST;
 use crate::ap1000p::golden::Queue;
 use crate::ap1000p::golden::access::{self, Course};
-use crate::ap1000p::golden::creg::{Access as Creg, Conflict};
+use crate::ap1000p::golden::creg::Conflict;
 use crate::ap1000p::golden::window::Window;
 use crate::ap1000p::regs::*;
-use crate::harness::backend::{EventKind, HostReq, HostRsp};
+use crate::harness::backend::{HostReq, HostRsp};
+use crate::harness::host_port::RegisterAccess;
 
 impl ModelMachine {
     pub(super) fn host(&mut self, n: usize) {
         let Some(Access::Started(req) | Access::Waiting(req)) = self.nodes[n].host else {
             return;
         };
-        let (offset, write) = match req {
-            HostReq::Read { offset } => (offset, None),
-            HostReq::Write { offset, value } => (offset, Some(value)),
-            HostReq::Load { .. } | HostReq::Store { .. } => {
-                self.nodes[n].host = Some(self.shared(n, req));
+        let window = Window::of(req);
+        let value = match window {
+            Some(Window::Shared(access)) => {
+                self.nodes[n].host = Some(self.shared(n, req, access));
                 self.flow(n);
                 return self.run_senders(n);
             }
-        };
-        let window = Window::of(offset).filter(|_| offset.is_multiple_of(4));
-        let value = match (window, write) {
-            (Some(Window::Creg(addr)), _) => match self.nodes[n].parts.cregs.access(Creg { addr, write }) {
+            Some(Window::Creg(access)) => match self.nodes[n].parts.cregs.access(access) {
                 Ok(word) => Some(word.unwrap_or(0)),
                 Err(Conflict) if self.nodes[n].regs.has_mode(MODE_FAULT_HOST_MASK) => None,
                 Err(Conflict) => {
@@ -35,29 +32,25 @@ impl ModelMachine {
                     return;
                 }
             },
-            (Some(Window::Net(offset)), write) => self.net(n, offset, write),
-            (Some(Window::Register(offset)), None) => self.nodes[n].read(offset, self.cycle),
-            (Some(Window::Register(offset)), Some(value)) => self.write(n, offset, value).then_some(0),
-            (Some(Window::Page(page)), Some(_)) if !self.nodes[n].queues.takes(page) => {
+            Some(Window::Bif(RegisterAccess { offset, write })) => self.net(n, offset.into(), write),
+            Some(Window::Register(access)) => self.register(n, access),
+            Some(Window::Page { code, .. }) if !self.nodes[n].queues.takes(code) => {
                 self.nodes[n].host = Some(Access::Waiting(req));
                 return;
             }
-            (Some(Window::Page(page)), Some(data)) => {
-                self.nodes[n].store(page, data);
+            Some(Window::Page { code, data }) => {
+                self.nodes[n].store(code, data);
                 Some(0)
             }
-            (Some(Window::Page(_)) | None, _) => None,
+            None => None,
         };
         self.nodes[n].host = Some(Access::Answered(HostRsp {
             value: value.unwrap_or(0).into(),
             error: value.is_none(),
         }));
-        if let Some(value) = write.filter(|_| value.is_some()) {
-            self.note(self.cycle, n, EventKind::RegWrite { offset, value });
-        }
         match window {
             Some(Window::Creg(_)) => self.registers_changed(n),
-            Some(_) if write.is_some() => {
+            Some(_) if req.write.is_some() => {
                 self.flow(n);
                 self.run_senders(n);
             }
@@ -65,13 +58,23 @@ impl ModelMachine {
         }
     }
 
+    /// An access of a register of MSC+ and MC; `None` if it is refused.
+    fn register(&mut self, n: usize, access: RegisterAccess) -> Option<u32> {
+        let RegisterAccess { offset, write } = access;
+        let Some(value) = write else {
+            return self.nodes[n].read(offset.into(), self.cycle);
+        };
+        let done = self.write(n, offset.into(), value);
+        if let Some(kind) = access.event().filter(|_| done) {
+            self.note(self.cycle, n, kind);
+        }
+        done.then_some(0)
+    }
+
     /// A load or store of the shared space begins: what the processor has of it.
-    fn shared(&mut self, n: usize, req: HostReq) -> Access {
+    fn shared(&mut self, n: usize, req: HostReq, access: access::Access) -> Access {
         let node = &mut self.nodes[n];
         let answered = |error| Access::Answered(HostRsp { value: 0, error });
-        let Some(access) = access::Access::of(req) else {
-            return answered(true);
-        };
         let stores = access.write.is_some();
         if stores && node.acks.count() == ACKS_COUNT_MASK {
             return Access::Waiting(req);
@@ -125,7 +128,8 @@ impl ModelMachine {
         }
     }
 
-    /// A cell's answer of a load, without words if it could not be loaded. One that nobody waits for, or not of that cell, is dropped, and told.
+    /// A cell's answer of a load, without words if it could not be loaded. One that nobody waits for, or not of that
+    /// cell, is dropped, and told.
     pub(super) fn loaded(&mut self, n: usize, cell: [u8; 2], words: &[u32]) {
         let node = &mut self.nodes[n];
         let access = match node.host {

@@ -1,17 +1,22 @@
 //! The timed golden model of a whole AP1000+: cells and torus as events on simulated time, with the real bytes.
 //!
-//! What becomes of a message is said by the same pure functions that the RTL's blocks are held against (`command`, `send`, `receive`, `word`, `mmu`, `creg`, the
-//! torus's routing function); nothing here is taken from the RTL. This module says when: [`Timing`].
+//! What becomes of a message is said by the same pure functions that the RTL's blocks are held against (`command`,
+//! `send`, `receive`, `word`, `mmu`, `creg`, the torus's routing function); nothing here is taken from the RTL. This
+//! module says when: [`Timing`].
 //!
 //! What is coarser than the machine, and what software sees of it:
-//! - **Queues** take a message at once, and lose one at once: no cycle sees it half way, but for one that waits for room. An element that is spilled is in memory one write
-//!   latency later, and comes back one read latency after that at the earliest; elements come back one after the other.
-//! - **Messages** go through the network as a whole, each router's input has room for two of each class and lane, and so has a cell for those that wait for a fault to be
-//!   served or a register to be emptied: what is behind waits in the network, and then at its sender.
-//! - **A message's data** are read when it is sent, but for faults and table reads on the way, and written 1 write latency after its last word came.
+//! - **Queues** take a message at once, and lose one at once: no cycle sees it half way, but for one that waits for
+//!   room. An element that is spilled is in memory one write latency later, and comes back one read latency after that
+//!   at the earliest; elements come back one after the other.
+//! - **Messages** go through the network as a whole, each router's input has room for two of each class and lane, and
+//!   so has a cell for those that wait for a fault to be served or a register to be emptied: what is behind waits in
+//!   the network, and then at its sender.
+//! - **A message's data** are read when it is sent, but for faults and table reads on the way, and written 1 write
+//!   latency after its last word came.
 //! - **The local cache** is changed when a store to it begins, and takes no time of the next access.
 //! - **The word unit** does what it is asked without waiting for others, unless a fault holds it.
-//! - **The S-net** opens a barrier, and **the B-net** carries a word, in fixed times; the bus takes packets in the order in which they became complete.
+//! - **The S-net** opens a barrier, and **the B-net** carries a word, in fixed times; the bus takes packets in the
+//!   order in which they became complete.
 
 mod cell;
 mod execute;
@@ -33,7 +38,8 @@ use crate::ap1000p::golden::ring::Rings;
 use crate::ap1000p::golden::window::Window;
 use crate::ap1000p::golden::word::Request;
 use crate::harness::agenda::Agenda;
-use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
+use crate::harness::backend::{Backend, HostReq, HostRsp};
+use crate::harness::event::{Event, EventKind};
 use crate::harness::memory::Memory;
 use crate::net::torus::{Class, Port, Torus};
 use crate::{NodeId, Picos};
@@ -348,10 +354,9 @@ impl Backend for ModelMachine {
             "cell {n}: an access before the last one's answer was taken"
         );
         self.nodes[n].host = Some(Access::Started(req));
-        let takes = match req {
-            HostReq::Write { offset, .. } if matches!(Window::of(offset), Some(Window::Page(_))) => self.timing.store,
-            HostReq::Read { .. } | HostReq::Write { .. } => self.timing.host,
-            HostReq::Load { .. } | HostReq::Store { .. } => self.timing.store,
+        let takes = match Window::of(req) {
+            Some(Window::Page { .. } | Window::Shared(_)) => self.timing.store,
+            _ => self.timing.host,
         };
         let edge = self.now.0.div_ceil(self.period.0);
         self.at(edge + takes, n, Due::Host);

@@ -1,4 +1,5 @@
-//! S-net and B-net of the model: barriers open some cycles after their last arrival; complete packets go over the bus one after the other.
+//! S-net and B-net of the model: barriers open some cycles after their last arrival; complete packets go over the bus
+//! one after the other.
 
 use std::collections::VecDeque;
 

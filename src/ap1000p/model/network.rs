@@ -1,9 +1,12 @@
-//! Time on the torus: which links a message takes is the golden routing function's, when it has them is worked out here.
+//! Time on the torus: which links a message takes is the golden routing function's, when it has them is worked out
+//! here.
 //!
-//! A message has each link of its way for all its words, one after the other, and goes on as soon as its first word is through a router. A link is given to those
-//! that wait for it in the order in which they came to the router, so two from one cell to another stay in order; who has no room ahead is passed by. Both classes
-//! share links, and no room. A router's input has room for [`PLACES`] messages of each class and lane (or one, if few words of its buffers are in use), whatever their length, which is more than the machine has: a
-//! message that waits holds up those behind it, but no link.
+//! A message has each link of its way for all its words, one after the other, and goes on as soon as its first word is
+//! through a router. A link is given to those that wait for it in the order in which they came to the router, so two
+//! from one cell to another stay in order; who has no room ahead is passed by. Both classes share links, and no room. A
+//! router's input has room for [`PLACES`] messages of each class and lane (or one, if few words of its buffers are in
+//! use), whatever their length, which is more than the machine has: a message that waits holds up those behind it, but
+//! no link.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -13,7 +16,8 @@ use crate::harness::backend::EventKind;
 use crate::net::torus::{Class, Header, Port, Torus, VCS, Way};
 use crate::net::torus_fabric::PLACES as PLACES_BUILT;
 
-/// Of a router's input, for each virtual channel. With one, a link would stand from a message's first word to its last one's leaving the next router.
+/// Of a router's input, for each virtual channel. With one, a link would stand from a message's first word to its last
+/// one's leaving the next router.
 const PLACES: u32 = 2;
 /// Messages of a class that wait at a cell or come out of its router.
 const INBOX: u32 = 2;

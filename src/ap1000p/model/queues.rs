@@ -41,8 +41,8 @@ impl Ram {
         self.words.len() < SIZES[queue as usize] as usize
     }
 
-    /// A word that is the next of its message, or a first one; in `doubt` a first one. Another one, and what there is of the message
-    /// then, is dropped; false: something was.
+    /// A word that is the next of its message, or a first one; in `doubt` a first one. Another one, and what there is
+    /// of the message then, is dropped; false: something was.
     fn put(&mut self, word: Word, label: Label, doubt: bool) -> bool {
         let first = label.index == 0;
         let fits = first || ((label.index, label.number) == (self.open, self.number) && !doubt);
@@ -88,7 +88,8 @@ pub(super) struct Queues {
     region: Region,
     /// Elements in it, and from which cycle on each can be read.
     held: VecDeque<(Element, u64)>,
-    /// Position and lap of the first element of a queue since it had none, and how many were lost since one of the queue came back.
+    /// Position and lap of the first element of a queue since it had none, and how many were lost since one of the
+    /// queue came back.
     first: [(u16, u8); QUEUES as usize],
     misses: [u32; QUEUES as usize],
     /// Queues with words there, and how many.
@@ -240,7 +241,8 @@ impl Queues {
         true
     }
 
-    /// Whether the region has room for a word of this queue: for the user's half of it, and for a reply only before all requests.
+    /// Whether the region has room for a word of this queue: for the user's half of it, and for a reply only before all
+    /// requests.
     fn may_leave(&self, queue: Queue) -> bool {
         let of = |class| move |q: &&Queue| q.class() == class;
         let away = |q: &Queue| self.away[*q as usize];
@@ -350,8 +352,8 @@ impl Queues {
         class == Class::Request && !self.spread.is_empty()
     }
 
-    /// While the queues pause: no writer is within a message, but for want of room that only software makes, what was spilled is in memory, no direct word
-    /// waits.
+    /// While the queues pause: no writer is within a message, but for want of room that only software makes, what was
+    /// spilled is in memory, no direct word waits.
     pub fn stable(&self, now: u64) -> bool {
         let stuck = |queue: Queue| !self.hardware && self.away[queue as usize] && !self.may_leave(queue);
         let midway = |queue: Queue| {

@@ -1,6 +1,7 @@
-//! Executions that can stop on the way. The pure functions (`send`, `Receiver::execute`, `perform`) handle a whole message at once, but a page fault, a full
-//! communication register or the time a table takes stops it in the middle. So each answer of the cell is kept: an execution that stopped is later begun again,
-//! is given the same answers without a second effect, and goes on live where it stopped.
+//! Executions that can stop on the way. The pure functions (`send`, `Receiver::execute`, `perform`) handle a whole
+//! message at once, but a page fault, a full communication register or the time a table takes stops it in the middle.
+//! So each answer of the cell is kept: an execution that stopped is later begun again, is given the same answers
+//! without a second effect, and goes on live where it stopped.
 
 use super::{Fault, Timing, Unit};
 use crate::Addr;
@@ -158,7 +159,8 @@ impl Run<'_> {
         !self.in_ring && (self.own == 0 || self.places > self.own)
     }
 
-    /// The word that is accessed next is a remote access', whose address was not looked up: nothing has charged its time yet.
+    /// The word that is accessed next is a remote access', whose address was not looked up: nothing has charged its
+    /// time yet.
     fn is_physical(&self) -> bool {
         self.own == 0 && self.places == 0
     }

@@ -2,8 +2,9 @@
 
 use crate::ap1000p::params::Config;
 
-/// When things happen, in cycles. "Budget" is the digest of the paper's machine, worked out there for a PUT of one word from what is known (50 MHz, 25 MB/s, 2 network
-/// clocks a router, 5.1 us in all); those without another origin are its split, our own guess.
+/// When things happen, in cycles. "Budget" is the digest of the paper's machine, worked out there for a PUT of one word
+/// from what is known (50 MHz, 25 MB/s, 2 network clocks a router, 5.1 us in all); those without another origin are its
+/// split, our own guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// A store to a command page, 2: eight in 16 (budget).
@@ -30,9 +31,11 @@ pub struct Timing {
     pub write: u64,
     /// A word that is read and changed: a flag, an atomic, 20 (budget).
     pub atomic: u64,
-    /// An element that comes back from the spill region, 4: two words over the bus, and the share of a burst of eight (own guess).
+    /// An element that comes back from the spill region, 4: two words over the bus, and the share of a burst of eight
+    /// (own guess).
     pub refill: u64,
-    /// The last arrival at a barrier of the S-net to its release, 12: four levels of 1 cycle up and down, and the interfaces (own guess).
+    /// The last arrival at a barrier of the S-net to its release, 12: four levels of 1 cycle up and down, and the
+    /// interfaces (own guess).
     pub barrier: u64,
     /// A packet to be first on the B-net, 8 (own guess).
     pub bus: u64,

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use super::lab::{HARDWARE, Lab, MeasureError, Sim, finish, flag, node, pattern};
 use super::queues::look_up;
-use crate::ap1000p::golden::wtp::{LOCAL_BITS, Remote, Update};
+use crate::ap1000p::golden::window;
+use crate::ap1000p::golden::wtp::{Remote, Update};
 use crate::ap1000p::host::{DsmError, Shared};
 use crate::ap1000p::regs::*;
 use crate::harness::backend::EventKind;
@@ -152,7 +153,7 @@ pub fn c16(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
         let askew = cell.load(shared(1, BASE + 2), 4).await;
         let beyond = cell.load(shared(1, memory), 4).await;
         let host = cell.host();
-        let at = crate::ap1000p::golden::access::place(cell.torus().cell(1), BASE);
+        let at = window::shared(cell.torus().cell(1), BASE);
         let odd = host.load(at + 4, 8).await.is_err();
         let kept = cell.load(shared(1, BASE), 8).await?;
         let errors = [askew.is_err(), beyond.is_err(), odd]
@@ -211,16 +212,11 @@ pub fn c17(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             ];
             for _ in 0..queued {
                 for word in command {
-                    cell.host()
-                        .reg_write(crate::ap1000p::golden::window::page(KIND_PUT), word)
-                        .await?;
+                    cell.host().store(window::page(KIND_PUT), 4, word.into()).await?;
                 }
             }
             let start = cell.now();
-            let got = cell
-                .host()
-                .load(crate::ap1000p::golden::access::place(cell.torus().cell(1), 0x100), 4)
-                .await?;
+            let got = cell.host().load(window::shared(cell.torus().cell(1), 0x100), 4).await?;
             time.set(if got == u64::from(pattern(1, 0x100)) {
                 (cell.now() - start).0 as f64 / period.0 as f64
             } else {
@@ -298,7 +294,7 @@ pub fn c18(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     sim.spawn_checked(node(0), async move |cell| {
         let acks = async || {
             cell.host()
-                .reg_read(ACKS)
+                .reg_read(window::register(ACKS))
                 .await
                 .map_or(0, |word| word & ACKS_COUNT_MASK)
         };
@@ -592,9 +588,11 @@ fn all_places(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> {
     let set = places.clone();
     sim.spawn_checked(node(0), async move |cell| {
         for (to, addr) in set {
-            let cell_name = (crate::ap1000p::golden::access::place(cell.torus().cell(to), 0) >> LOCAL_BITS) as u16;
+            let cell_name = window::name(cell.torus().cell(to));
             let remote = Remote { cell: cell_name, addr };
-            cell.host().reg_write(WTP_UPDATE, Update::Set.word(remote)).await?;
+            cell.host()
+                .reg_write(window::register(WTP_UPDATE), Update::Set.word(remote))
+                .await?;
         }
         Ok::<_, crate::harness::exec::RegError>(())
     });

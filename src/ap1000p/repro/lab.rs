@@ -7,7 +7,7 @@ use crate::ap1000p::host::layout::Layout;
 use crate::ap1000p::host::{Ap1000pSim, BootError, Cell, Fault};
 use crate::ap1000p::model::ModelMachine;
 use crate::ap1000p::params::{Config, ParamError};
-use crate::ap1000p::rtl::{Machine, NotBuilt};
+use crate::ap1000p::rtl::{self, NotBuilt};
 use crate::harness::backend::AnyBackend;
 use crate::harness::backend::Backend;
 use crate::harness::exec::SimError;
@@ -65,7 +65,7 @@ pub const HARDWARE: [&str; 6] = [
 /// The RTL was not built.
 pub fn machine(backend: BackendKind, config: &Config, probe: &Probe) -> Result<AnyBackend, MeasureError> {
     match backend {
-        BackendKind::Rtl => Ok(Box::new(Machine::new(config)?.with_probe(probe))),
+        BackendKind::Rtl => Ok(rtl::build(config, probe)?),
         BackendKind::Model => Ok(Box::new(ModelMachine::new(config))),
     }
 }

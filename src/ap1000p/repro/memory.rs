@@ -29,7 +29,7 @@ fn present_bits(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> {
     let (wrongs, accesses) = (bad.clone(), tried.clone());
     sim.spawn_checked(node(1), async move |cell| {
         let host = cell.host();
-        host.reg_write(MODE, MODE_FAULT_HOST_MASK).await?;
+        host.reg_write(window::register(MODE), MODE_FAULT_HOST_MASK).await?;
         for register in 0..creg::WORDS as u8 {
             let (at, word) = (window::creg(register), 0x1234_0000 + u32::from(register));
             // Empty, filled, full, emptied, empty.
@@ -43,7 +43,7 @@ fn present_bits(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError> {
             wrongs.set(wrongs.get() + steps.iter().filter(|&&as_it_must| !as_it_must).count() as u32);
             accesses.set(accesses.get() + steps.len() as u32);
         }
-        host.reg_write(MODE, 0).await
+        host.reg_write(window::register(MODE), 0).await
     });
     finish(sim)?;
     lab.none(
@@ -174,7 +174,9 @@ fn context_without_tables(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), Measur
     let place = |from: usize| Addr(DEST.0 + 0x1000 * from as u32);
     for side in 0..2 {
         let host = sim.cell(node(0)).host().clone();
-        sim.spawn_checked(node(0), async move |_| host.reg_write(CONTEXT, STRANGER).await);
+        sim.spawn_checked(node(0), async move |_| {
+            host.reg_write(window::register(CONTEXT), STRANGER).await
+        });
         settle(sim)?;
         for from in 0..3 {
             put(sim, from, place(from));
@@ -258,15 +260,15 @@ fn forged_commands(lab: &mut Lab<'_>, sim: &mut Sim) -> Result<(), MeasureError>
     let counted = count.clone();
     sim.spawn_checked(node(0), async move |cell| {
         let host = cell.host();
-        host.reg_write(CONTEXT, PROCESS.into()).await?;
-        host.reg_write(ENABLE, 0).await?;
-        host.reg_write(RANGE, 0).await?;
+        host.reg_write(window::register(CONTEXT), PROCESS.into()).await?;
+        host.reg_write(window::register(ENABLE), 0).await?;
+        host.reg_write(window::register(RANGE), 0).await?;
         for word in wrongs.into_iter().chain([bare(0, 1)]).flatten() {
-            host.reg_write(window::page(KIND_PUT), word).await?;
+            host.store(window::page(KIND_PUT), 4, word.into()).await?;
         }
         host.delay(Picos::from_ns(2000)).await;
-        counted.set(host.reg_read(REFUSED_COUNT).await? & REFUSED_COUNT_COUNT_MASK);
-        host.reg_write(CAUSE, u32::MAX).await
+        counted.set(host.reg_read(window::register(REFUSED_COUNT)).await? & REFUSED_COUNT_COUNT_MASK);
+        host.reg_write(window::register(CAUSE), u32::MAX).await
     });
     finish(sim)?;
     let all = f64::from(refused);

@@ -235,19 +235,20 @@ pub fn c5(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
     let found = counts.clone();
     sim.spawn_checked(node(0), async move |cell| {
         let host = cell.host();
-        host.reg_write(ENABLE, 0).await?;
+        host.reg_write(window::register(ENABLE), 0).await?;
         let mut before = 0;
         for code in 0..PAGE_END_MASK {
-            host.reg_write(window::page(code), 0).await?;
+            host.store(window::page(code), 4, 0).await?;
             // The count comes a little later.
             host.delay(Picos::from_ns(200)).await;
-            let now = host.reg_read(REFUSED_COUNT).await? & REFUSED_COUNT_COUNT_MASK;
+            let now = host.reg_read(window::register(REFUSED_COUNT)).await? & REFUSED_COUNT_COUNT_MASK;
             let (refused, differ) = found.get();
             let meant = u32::from(Page::decode(code as u16).is_none());
             found.set((refused + now - before, differ + u32::from(now - before != meant)));
             before = now;
             // The word to a defined page began a command.
-            host.reg_write(DROP, DROP_USER_MASK | DROP_SYSTEM_MASK).await?;
+            host.reg_write(window::register(DROP), DROP_USER_MASK | DROP_SYSTEM_MASK)
+                .await?;
         }
         Ok::<_, CommandError>(())
     });

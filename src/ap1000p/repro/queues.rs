@@ -62,8 +62,11 @@ pub(super) async fn look_up(cell: &Cell) -> Result<(), CommandError> {
 /// The elements in a cell's region, and whether each stands in its place.
 async fn elements(cell: &Cell) -> Result<Vec<Option<Element>>, RegError> {
     let host = cell.host();
-    let region = region(host.reg_read(SPILL_REGION).await?);
-    let (held, next) = (host.reg_read(HELD).await?, host.reg_read(POSITION).await?);
+    let region = region(host.reg_read(window::register(SPILL_REGION)).await?);
+    let (held, next) = (
+        host.reg_read(window::register(HELD)).await?,
+        host.reg_read(window::register(POSITION)).await?,
+    );
     let element = |back: u32| {
         let place = (next + region.elements() - back) % region.elements();
         let words = cell.words(Addr(region.addr() + SPILL_BYTES * place), 2);
@@ -136,11 +139,14 @@ fn puts(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureErro
     let told = found.clone();
     sim.spawn_checked(node(0), async move |cell| {
         let host = cell.host();
-        let enabled = host.reg_read(ENABLE).await?;
-        host.reg_write(ENABLE, 0).await?;
-        let region = host.reg_read(SPILL_REGION).await? & SPILL_REGION_BASE_MASK;
-        host.reg_write(SPILL_REGION, region | LIMIT << SPILL_REGION_LIMIT_SHIFT)
-            .await?;
+        let enabled = host.reg_read(window::register(ENABLE)).await?;
+        host.reg_write(window::register(ENABLE), 0).await?;
+        let region = host.reg_read(window::register(SPILL_REGION)).await? & SPILL_REGION_BASE_MASK;
+        host.reg_write(
+            window::register(SPILL_REGION),
+            region | LIMIT << SPILL_REGION_LIMIT_SHIFT,
+        )
+        .await?;
         let mut found = Found {
             waited: store(&cell, KIND_PUT, command(ABSENT, ASIDE, flag(0))).await?,
             ..Found::default()
@@ -149,7 +155,7 @@ fn puts(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureErro
         for number in 0..PUTS + MORE {
             if number == PUTS {
                 host.delay(Picos::from_ns(10_000)).await;
-                found.early = host.reg_read(CAUSE).await? & CAUSE_FULL_MASK;
+                found.early = host.reg_read(window::register(CAUSE)).await? & CAUSE_FULL_MASK;
                 let elements = elements(&cell).await?;
                 found.held = elements.len() as u32;
                 found.misformed = misformed(&elements, Queue::User, &words);
@@ -164,9 +170,9 @@ fn puts(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureErro
             words[length] |= u32::from(PROCESS) << COMMAND_LENGTH_CONTEXT_SHIFT;
         }
         host.delay(Picos::from_ns(10_000)).await;
-        found.full = host.reg_read(STATUS).await? & STATUS_FULL_MASK;
+        found.full = host.reg_read(window::register(STATUS)).await? & STATUS_FULL_MASK;
         told.set(found);
-        host.reg_write(ENABLE, enabled).await
+        host.reg_write(window::register(ENABLE), enabled).await
     });
     settle(&mut sim)?;
     let Found {
@@ -228,8 +234,8 @@ fn replies(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureE
     let asked = GETS + 1;
     sim.spawn_checked(node(1), async move |cell| {
         let host = cell.host();
-        let enabled = host.reg_read(ENABLE).await?;
-        host.reg_write(ENABLE, 0).await?;
+        let enabled = host.reg_read(window::register(ENABLE)).await?;
+        host.reg_write(window::register(ENABLE), 0).await?;
         // Until all have arrived and nothing moves.
         host.delay(Picos::from_ns(400_000)).await;
         let elements = elements(&cell).await?;
@@ -241,7 +247,7 @@ fn replies(lab: &mut Lab<'_>, hardware: bool, name: &str) -> Result<(), MeasureE
             misformed,
             ..Found::default()
         });
-        host.reg_write(ENABLE, enabled).await
+        host.reg_write(window::register(ENABLE), enabled).await
     });
     sim.spawn_checked(node(0), async move |cell| {
         cell.host().delay(Picos::from_ns(10_000)).await;
@@ -300,7 +306,7 @@ pub fn c24(lab: &mut Lab<'_>) -> Result<(), MeasureError> {
             for number in 0..users {
                 store(&cell, KIND_PUT, command(NUMBERS + 4 * number, SLOT.0, flag(0))).await?;
             }
-            let spilled = cell.host().reg_read(HELD).await?;
+            let spilled = cell.host().reg_read(window::register(HELD)).await?;
             let words = command(NUMBERS, ASIDE, flag(1));
             store(&cell, KIND_PUT | PAGE_SYSTEM_MASK, words).await?;
             at.set((cell.now(), spilled));
@@ -350,8 +356,8 @@ fn rate(lab: &Lab<'_>, hardware: bool, link_cycles: u64, backlog: u32) -> Result
     sim.spawn_checked(node(0), async move |cell| {
         look_up(&cell).await?;
         let host = cell.host();
-        let enabled = host.reg_read(ENABLE).await?;
-        host.reg_write(ENABLE, 0).await?;
+        let enabled = host.reg_read(window::register(ENABLE)).await?;
+        host.reg_write(window::register(ENABLE), 0).await?;
         store(&cell, KIND_PUT, command(ABSENT, ASIDE, flag(0))).await?;
         for number in 0..backlog {
             if number == backlog / 2 {
@@ -361,7 +367,7 @@ fn rate(lab: &Lab<'_>, hardware: bool, link_cycles: u64, backlog: u32) -> Result
         }
         half.set(cell.now() - half.get());
         host.delay(Picos::from_ns(10_000)).await;
-        host.reg_write(ENABLE, enabled).await?;
+        host.reg_write(window::register(ENABLE), enabled).await?;
         Ok::<_, CommandError>(())
     });
     let span = Rc::new(Count::new(Picos::ZERO));

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::lab::{Lab, MeasureError, Sim, finish, node, pattern, wrong};
 use crate::Addr;
 use crate::ap1000p::golden::ring::{WORDS_MOST_IN_ANY, slots};
+use crate::ap1000p::golden::window;
 use crate::ap1000p::host::{CommandError, Received, RingError, RingSize};
 use crate::ap1000p::regs::*;
 use crate::repro::row::Origin;
@@ -87,7 +88,7 @@ fn placed(sim: &mut Sim, tally: &mut Tally) -> Result<Placed, MeasureError> {
     let write = Rc::new(std::cell::Cell::new(0));
     let into = write.clone();
     sim.spawn_checked(node(3), async move |cell| {
-        into.set(cell.host().reg_read(RING0_WRITE).await?);
+        into.set(cell.host().reg_read(window::register(RING0_WRITE)).await?);
         Ok::<_, CommandError>(())
     });
     finish(sim)?;
@@ -122,12 +123,12 @@ fn misses(sim: &mut Sim, tally: &mut Tally) -> Result<u32, MeasureError> {
     sim.spawn_checked(node(0), async move |cell| {
         for round in 0..ROUNDS {
             for context in 1..=u32::from(CONTEXTS) {
-                cell.host().reg_write(CONTEXT, context).await?;
+                cell.host().reg_write(window::register(CONTEXT), context).await?;
                 cell.send(node(2), round, Addr(SOURCE + 4 * context), 20 * round, None)
                     .await?;
             }
         }
-        cell.host().reg_write(CONTEXT, 1).await?;
+        cell.host().reg_write(window::register(CONTEXT), 1).await?;
         Ok::<_, CommandError>(())
     });
     finish(sim)?;

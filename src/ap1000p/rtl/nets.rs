@@ -5,23 +5,17 @@
 use verilated::{Context, Verilated};
 
 use crate::ap1000p::golden::bif::BusWord;
-use crate::rtl::{Ap1000pBif, Ap1000pBus, Ap1000pSync};
+use crate::harness::backend::HostRsp;
+use crate::harness::host_port::{HostPort, RegisterAccess};
+use crate::rtl::{Ap1000pBif, Ap1000pBifPorts as _, Ap1000pBus, Ap1000pSync};
 
 /// Cells that tree and bus are built for; those of a smaller machine are the first ones.
 pub const MOST: usize = 256;
 
-/// A register access of a processor.
-#[derive(Clone, Copy, Debug)]
-struct Access {
-    offset: u32,
-    write: Option<u32>,
-}
-
 /// A cell's interface, with what it showed when tree and bus last looked.
 struct Interface {
     unit: Ap1000pBif,
-    access: Option<Access>,
-    answer: Option<(u32, bool)>,
+    host: HostPort,
     /// Its outputs may have changed at the last edge.
     fresh: bool,
     /// Member and arrivals, by group.
@@ -41,8 +35,7 @@ impl Nets {
         assert!(cells <= MOST, "{cells} cells, and S-net and B-net of {MOST}");
         let interface = |number: usize| Interface {
             unit: Ap1000pBif::named(context, &format!("bif{number}")),
-            access: None,
-            answer: None,
+            host: HostPort::Idle,
             fresh: false,
             barrier: (0, 0),
             offers: false,
@@ -74,18 +67,18 @@ impl Nets {
     }
 
     /// A cell's processor reads or writes a register.
-    pub fn start(&mut self, cell: usize, offset: u32, write: Option<u32>) {
-        self.interfaces[cell].access = Some(Access { offset, write });
+    pub fn start(&mut self, cell: usize, access: RegisterAccess) {
+        self.interfaces[cell].host.start(access);
     }
 
-    /// The answer, if it is there: the word, and whether it was refused.
-    pub fn take(&mut self, cell: usize) -> Option<(u32, bool)> {
-        self.interfaces[cell].answer.take()
+    /// The response, if it is there.
+    pub fn take(&mut self, cell: usize) -> Option<HostRsp> {
+        self.interfaces[cell].host.take()
     }
 
     /// Something can change at the next edge.
     pub fn busy(&self) -> bool {
-        let stirs = |i: &Interface| i.access.is_some() || i.fresh || i.unit.busy_o.is_set();
+        let stirs = |i: &Interface| i.host.stirs() || i.fresh || i.unit.busy_o.is_set();
         self.tree.busy_o.is_set() || self.bus.busy_o.is_set() || self.interfaces.iter().any(stirs)
     }
 
@@ -118,25 +111,13 @@ impl Nets {
                 0
             };
             let came = (words && bus.out_valid_o.bit(cell)).then(on_bus);
-            let idle = interface.access.is_none() && !unit.busy_o.is_set() && release == 0 && came.is_none();
+            let idle = !interface.host.stirs() && !unit.busy_o.is_set() && release == 0 && came.is_none();
             interface.fresh = !idle;
             if gated && idle {
                 continue;
             }
-            unit.host_req_valid_i.set_bool(interface.access.is_some());
-            if let Some(Access { offset, write }) = interface.access {
-                unit.host_req_addr_i.set(offset as u8);
-                unit.host_req_write_i.set_bool(write.is_some());
-                unit.host_req_wdata_i.set(write.unwrap_or(0));
-                unit.host_req_wstrb_i.set(0xf);
-            }
-            unit.host_rsp_ready_i.set_bool(true);
-            if interface.access.is_some() && unit.host_req_ready_o.is_set() {
-                interface.access = None;
-            }
-            if unit.host_rsp_valid_o.is_set() {
-                interface.answer = Some((unit.host_rsp_rdata_o.get(), unit.host_rsp_err_o.is_set()));
-            }
+            crate::set_host_ports!(unit, &interface.host.ports());
+            interface.host.edge(&crate::host_ports!(unit), |_| ());
             unit.release_i.set(release);
             unit.out_ready_i.set_bool(bus.in_ready_o.bit(cell));
             unit.in_valid_i.set_bool(came.is_some());

@@ -9,6 +9,7 @@ use super::send::{Kind, Priority, SendQueue};
 use super::trace::{FaultKind, Stage, Trace};
 use crate::cenju3::params::Config;
 use crate::cenju3::regs;
+use crate::cenju3::window::REGISTERS;
 use crate::harness::cpu::{Cpu, Level, at_rate};
 use crate::harness::exec::Host;
 use crate::harness::sync::{Queue, Signal};
@@ -103,7 +104,7 @@ pub(super) struct Kernel {
 impl Kernel {
     pub fn new(host: Host, config: Rc<Config>, layout: Layout, trace: Rc<Trace>) -> Kernel {
         Kernel {
-            cpu: Cpu::new(host.clone(), config.ext_access, config.io_period * 3),
+            cpu: Cpu::new(host.clone(), REGISTERS, config.ext_access, config.io_period * 3),
             queues: [SendQueue::new(), SendQueue::new()],
             headers: Ring::new(MESSAGE_HEADERS, regs::MHB_GET),
             dma_headers: Ring::new(DMA_HEADERS, regs::DHB_GET),
@@ -158,8 +159,8 @@ impl Kernel {
         }
     }
 
-    /// Messages halt the Receiver, so that nothing overtakes the invalidation they may ask for; the end of a DMA does so only where
-    /// post-invalidation is not pipelined.
+    /// Messages halt the Receiver, so that nothing overtakes the invalidation they may ask for; the end of a DMA does
+    /// so only where post-invalidation is not pipelined.
     fn control(&self, role: Role) -> u32 {
         if role == Role::Sink {
             return regs::R_CTRL_RUN_MASK;
@@ -223,8 +224,9 @@ impl Kernel {
 
     /// One pass over causes and rings.
     async fn serve(&self) {
-        // The authors fitted one delay to their simulation, in which the Receiver restarts in no time. So the handler's time covers the
-        // write that restarts it, and the reads here. Causes are cleared before the rings are looked at, so that none is missed.
+        // The authors fitted one delay to their simulation, in which the Receiver restarts in no time. So the handler's
+        // time covers the write that restarts it, and the reads here. Causes are cleared before the rings are looked
+        // at, so that none is missed.
         let ready = self.host.now() + self.config.handler.saturating_sub(self.config.ext_access);
         let stat = self.read_now(regs::R_STAT).await;
         self.write_now(regs::R_STAT, stat & CAUSES).await;
@@ -371,11 +373,13 @@ impl Kernel {
 
     /// A register access in the time the NIC takes, which the caller charges.
     async fn read_now(&self, offset: u32) -> u32 {
-        self.host.reg_read(offset).await.expect("a register of the NIC")
+        let value = self.host.reg_read(REGISTERS + u64::from(offset)).await;
+        value.expect("a register of the NIC")
     }
 
     async fn write_now(&self, offset: u32, value: u32) {
-        self.host.reg_write(offset, value).await.expect("a register of the NIC");
+        let written = self.host.reg_write(REGISTERS + u64::from(offset), value).await;
+        written.expect("a register of the NIC");
     }
 
     pub fn read_words<const N: usize>(&self, at: Addr) -> [u32; N] {

@@ -12,7 +12,7 @@
 //! | `0x20000` | 32 K | message body ring of kind 1 (user) |
 //! | `0x40000` | 128 K | message bodies to be sent, one of 512 B per slot of queue 0 |
 //! | `0x60000` | 128 K | the same for queue 1 |
-//! | `0x80000` | 128 K | bounce buffer: copies of sources that lie otherwise in their cache lines than their destination does |
+//! | `0x80000` | 128 K | bounce buffer: copies of sources, aligned in cache lines as their destinations are |
 //!
 //! All of it is accessed uncached, so nothing of it needs write-back or invalidation.
 

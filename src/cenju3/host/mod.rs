@@ -1,6 +1,7 @@
 //! Host software of Cenju-3: a kernel on every PE, `CJrmwrite` and its companions, on simulated time.
 //!
-//! [`Cenju3Sim`] boots the kernels over any backend (verilated RTL or golden model) and runs user programs, async functions over a [`Pe`]:
+//! [`Cenju3Sim`] boots the kernels over any backend (verilated RTL or golden model) and runs user programs, async
+//! functions over a [`Pe`]:
 //!
 //! ```
 //! use tsunagi::cenju3::{host::Cenju3Sim, model::ModelMachine, params::Config};
@@ -22,8 +23,9 @@
 //! # }
 //! ```
 //!
-//! Costs are those of [`Config`]; registers are reached and data moved through the backend. What user programs see is what the machine's saw:
-//! a program that polls memory goes on when the kernel has dealt with the interrupt, which is when its cache no longer hides the new data.
+//! Costs are those of [`Config`]; registers are reached and data moved through the backend. What user programs see is
+//! what the machine's saw: a program that polls memory goes on when the kernel has dealt with the interrupt, which is
+//! when its cache no longer hides the new data.
 
 mod kernel;
 pub mod layout;
@@ -43,8 +45,8 @@ pub use self::rmwrite::{RmwriteError, RmwriteOptions};
 pub use self::send::{Kind, Parcel, Priority, SendError};
 use self::trace::Trace;
 pub use self::trace::{Fault, FaultKind, Stage, Stamp};
-use crate::cenju3::RECEIVE_FIFO;
 use crate::cenju3::params::Config;
+use crate::cenju3::window::RECEIVE_FIFO;
 use crate::harness::backend::Backend;
 use crate::harness::cpu::{Level, at_rate};
 use crate::harness::exec::{Host, Join, Sample, Sim, SimError};
@@ -167,8 +169,8 @@ impl<B: Backend + 'static> Cenju3Sim<B> {
     /// Runs until all user programs are done, for at most `bound` of simulated time from now.
     ///
     /// # Errors
-    /// [`SimError::Failed`] with the error of a program of [`spawn_checked`](Cenju3Sim::spawn_checked); [`SimError::Hang`] with the faults not
-    /// yet taken and with what every program and kernel waits for.
+    /// [`SimError::Failed`] with the error of a program of [`spawn_checked`](Cenju3Sim::spawn_checked);
+    /// [`SimError::Hang`] with the faults not yet taken and with what every program and kernel waits for.
     pub fn run(&mut self, bound: Picos) -> Result<(), SimError> {
         let mut done = self.sim.run(self.sim.now() + bound);
         if let Err(SimError::Hang { hardware, .. }) = &mut done {
@@ -281,8 +283,8 @@ impl Pe {
         self.kernel.cpu.work(Level::User, span).await;
     }
 
-    /// `CJrmwrite`: writes `bytes` from `src` here to `to` in the memory of `dest`, and returns their number. On return they are queued, not
-    /// yet written; see [`fence`](Pe::fence). No alignment is asked for; `dest` may be this PE.
+    /// `CJrmwrite`: writes `bytes` from `src` here to `to` in the memory of `dest`, and returns their number. On return
+    /// they are queued, not yet written; see [`fence`](Pe::fence). No alignment is asked for; `dest` may be this PE.
     ///
     /// # Errors
     /// [`RmwriteError`]; nothing was sent then.
@@ -324,8 +326,8 @@ impl Pe {
         self.memory(|m| word(m)).expect("a word in memory")
     }
 
-    /// Waits until all remote writes of this PE are in their destinations' memories and seen by the kernels there: a message to each PE
-    /// written to, and its answer.
+    /// Waits until all remote writes of this PE are in their destinations' memories and seen by the kernels there: a
+    /// message to each PE written to, and its answer.
     pub async fn fence(&self) {
         let k = &self.kernel;
         let written = k.written.take();
@@ -367,8 +369,8 @@ impl Pe {
         k.cpu.work(Level::User, Picos::ZERO).await;
     }
 
-    /// Queues parcels as they are and starts the Sender once, from within the kernel: no system call, no write-back. For experiments on the
-    /// hardware; the receiving kernel handles what they raise.
+    /// Queues parcels as they are and starts the Sender once, from within the kernel: no system call, no write-back.
+    /// For experiments on the hardware; the receiving kernel handles what they raise.
     ///
     /// # Errors
     /// [`SendError`], `QueueFull` among them; none of the parcels is queued then.

@@ -1,19 +1,24 @@
 //! `CJrmwrite`: the machine's remote write, by its own procedure (paper 4.1 to 4.4, 6.2 and 6.3).
 //!
-//! The user-level library cuts a transfer into chunks. For each the kernel is called: it checks and translates the addresses, then sends
+//! The user-level library cuts a transfer into chunks. For each the kernel is called: it checks and translates the
+//! addresses, then sends
 //! - a transfer of at most a cache line as one **message**, which the receiving kernel copies to its destination;
-//! - anything longer as **DMA**, with what does not fill whole lines of the destination at either end by message. Every DMA of at most
-//!   128 KB begins with a request message for the invalidation of the destination, during which the Receiver takes no packet. Then piece
-//!   by piece the CPU writes the source lines back, queues a parcel and starts the Sender, which sends one piece while the CPU writes back
-//!   the next; the receiving kernel invalidates one piece while the next is stored. Not pipelined, a DMA is one piece.
+//! - anything longer as **DMA**, with what does not fill whole lines of the destination at either end by message. Every
+//!   DMA of at most 128 KB begins with a request message for the invalidation of the destination, during which the
+//!   Receiver takes no packet. Then piece by piece the CPU writes the source lines back, queues a parcel and starts the
+//!   Sender, which sends one piece while the CPU writes back the next; the receiving kernel invalidates one piece while
+//!   the next is stored. Not pipelined, a DMA is one piece.
 //!
-//! **Order.** Everything goes through queue 1 in ascending addresses, so the last byte of a transfer is the last to arrive.
+//! **Order.** Everything goes through queue 1 in ascending addresses, so the last byte of a transfer is the last to
+//! arrive.
 //!
-//! **Completion.** The call returns when the last parcel is queued, like the machine's: the source must not be changed, and the
-//! destination not be relied on, before [`Pe::fence`](super::Pe::fence) or [`Pe::barrier`](super::Pe::barrier) returned.
+//! **Completion.** The call returns when the last parcel is queued, like the machine's: the source must not be changed,
+//! and the destination not be relied on, before [`Pe::fence`](super::Pe::fence) or [`Pe::barrier`](super::Pe::barrier)
+//! returned.
 //!
-//! **Alignment.** None is asked for. The interface wants the body of a DMA 32-byte aligned at both ends; the destination is by the cutting,
-//! and where the source lies otherwise in its line the kernel copies each piece into an aligned bounce buffer (instead of writing it back).
+//! **Alignment.** None is asked for. The interface wants the body of a DMA 32-byte aligned at both ends; the
+//! destination is by the cutting, and where the source lies otherwise in its line the kernel copies each piece into an
+//! aligned bounce buffer (instead of writing it back).
 
 use thiserror::Error;
 
@@ -46,8 +51,8 @@ pub struct RmwriteOptions {
     pub chunk_bytes: u32,
     /// Bytes per DMA parcel where pipelined.
     pub piece_bytes: u32,
-    /// Cut a DMA into pieces, so that the receiving kernel can invalidate one while the next is stored. The receiving side must be
-    /// configured alike, or its Receiver halts after each piece.
+    /// Cut a DMA into pieces, so that the receiving kernel can invalidate one while the next is stored. The receiving
+    /// side must be configured alike, or its Receiver halts after each piece.
     pub pipelined: bool,
     /// Ask for invalidation before a DMA.
     pub pre_invalidate: bool,

@@ -1,5 +1,5 @@
-//! The kernel's send side: parcel headers into the queue ring in memory, bodies of messages into prepared buffers, and the write of the
-//! Header Queue Pointer that starts the Sender.
+//! The kernel's send side: parcel headers into the queue ring in memory, bodies of messages into prepared buffers, and
+//! the write of the Header Queue Pointer that starts the Sender.
 
 use std::cell::Cell;
 
@@ -75,7 +75,8 @@ impl Parcel {
         }
     }
 
-    /// A DMA parcel as several of at most `piece` bytes (at least 32, counted in whole lines of 32), each with the flags of the whole.
+    /// A DMA parcel as several of at most `piece` bytes (at least 32, counted in whole lines of 32), each with the
+    /// flags of the whole.
     pub fn cut(&self, piece: u32) -> Vec<Parcel> {
         let Kind::Dma { to } = self.kind else {
             return vec![*self];
@@ -258,7 +259,8 @@ impl QueueCall<'_> {
         self.queue.get.set(get as u8);
     }
 
-    /// Writes a header into the ring and waits for room before that, if need be. The Sender learns of it by [`start`](Self::start).
+    /// Writes a header into the ring and waits for room before that, if need be. The Sender learns of it by
+    /// [`start`](Self::start).
     pub async fn append(&self, header: [u32; 8]) {
         let kernel = self.kernel;
         self.wait_until_queued(kernel.config.queue_headers - 1).await;
@@ -272,7 +274,8 @@ impl QueueCall<'_> {
         assert!(self.queue.queued() < SEND_RING, "PUT advanced onto GET");
     }
 
-    /// Copies `body` into the buffer of the next slot and queues it as a message with an end interrupt; the Sender is started.
+    /// Copies `body` into the buffer of the next slot and queues it as a message with an end interrupt; the Sender is
+    /// started.
     pub async fn message(&self, kind: Kind, dest: NodeId, soft: [u32; 2], body: &[u8]) {
         let kernel = self.kernel;
         self.wait_until_queued(kernel.config.queue_headers - 1).await;

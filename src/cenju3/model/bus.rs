@@ -1,4 +1,5 @@
-//! The IO bus of a PE with the memory behind it: bursts of both directions in turn, with the latencies of the configuration.
+//! The IO bus of a PE with the memory behind it: bursts of both directions in turn, with the latencies of the
+//! configuration.
 
 use std::collections::VecDeque;
 

@@ -1,9 +1,11 @@
-//! The timed golden model of a whole Cenju-3: senders, network, receivers and memories as events on simulated time, with the real bytes.
+//! The timed golden model of a whole Cenju-3: senders, network, receivers and memories as events on simulated time,
+//! with the real bytes.
 //!
-//! The same [`Config`] and the same pure functions (formats, split, rings, verdicts) as everything else; nothing here is taken from the RTL.
-//! Memory is modelled burst by burst on the one IO bus of a PE, the network in chunks of at most 16 flits (one burst of 32 bytes): a chunk
-//! takes a link for its flits, may go on to the next link when its head has passed a stage (cut-through), and starts only where the buffer
-//! ahead has room for all of it. What waits in FIFO and switches is thus right to one chunk per buffer. See sec. 5 and 6 of the paper.
+//! The same [`Config`] and the same pure functions (formats, split, rings, verdicts) as everything else; nothing here
+//! is taken from the RTL. Memory is modelled burst by burst on the one IO bus of a PE, the network in chunks of at most
+//! 16 flits (one burst of 32 bytes): a chunk takes a link for its flits, may go on to the next link when its head has
+//! passed a stage (cut-through), and starts only where the buffer ahead has room for all of it. What waits in FIFO and
+//! switches is thus right to one chunk per buffer. See sec. 5 and 6 of the paper.
 
 mod bus;
 mod network;
@@ -13,13 +15,15 @@ mod sender;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use super::RECEIVE_FIFO;
 use super::params::Config;
 use super::regs::*;
+use super::window::{RECEIVE_FIFO, register};
 use crate::cenju3::golden::packet::get;
 use crate::cenju3::golden::receiver_state::{Cause, RecvRegs};
 use crate::harness::agenda::Agenda;
-use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
+use crate::harness::backend::{Backend, HostReq, HostRsp};
+use crate::harness::event::{Event, EventKind};
+use crate::harness::host_port::RegisterAccess;
 use crate::harness::memory::Memory;
 use crate::{NodeId, Picos};
 
@@ -211,11 +215,10 @@ impl ModelMachine {
         let Some(Access::Started(req)) = self.nodes[node].host else {
             unreachable!("no register access to answer")
         };
-        let value = match req {
-            HostReq::Read { offset } => self.register_read(node, offset),
-            HostReq::Write { offset, value } => self.register_write(node, offset, value).then_some(0),
-            HostReq::Load { .. } | HostReq::Store { .. } => None,
-        };
+        let value = register(req).and_then(|RegisterAccess { offset, write }| match write {
+            None => self.register_read(node, offset.into()),
+            Some(value) => self.register_write(node, offset.into(), value).then_some(0),
+        });
         let rsp = HostRsp {
             value: value.unwrap_or(0).into(),
             error: value.is_none(),
@@ -236,10 +239,8 @@ impl ModelMachine {
                 n.regs.read(R_STAT).unwrap_or(0) | level << R_STAT_LEVEL_SHIFT
             }
             ID => ID_VALUE,
-            _ if offset.is_multiple_of(4) => n.regs.read(offset)?,
-            _ => return None,
+            _ => n.regs.read(offset)?,
         })
-        .filter(|_| offset.is_multiple_of(4))
     }
 
     /// Writes a register; false where it cannot be written.

@@ -171,7 +171,8 @@ impl Network {
 }
 
 impl ModelMachine {
-    /// Replaces the receive side of `node` by a sink that takes every flit at once, for good: fig. 9's "without receiving PE".
+    /// Replaces the receive side of `node` by a sink that takes every flit at once, for good: fig. 9's "without
+    /// receiving PE".
     pub fn sink(&mut self, node: NodeId) {
         self.network.sinks[node.index()] = true;
     }

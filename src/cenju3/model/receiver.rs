@@ -215,8 +215,8 @@ impl ModelMachine {
         self.at(self.now, Due::Receiver(node));
     }
 
-    /// Publishes, in order, the packets that are complete in memory. The header of one that was begun behind a packet that then failed is
-    /// written once more, into the entry that this one has left free.
+    /// Publishes, in order, the packets that are complete in memory. The header of one that was begun behind a packet
+    /// that then failed is written once more, into the entry that this one has left free.
     fn complete(&mut self, node: usize) {
         loop {
             let n = &mut self.nodes[node];

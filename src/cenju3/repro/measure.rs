@@ -13,7 +13,7 @@ use crate::cenju3::host::{
 use crate::cenju3::model::ModelMachine;
 use crate::cenju3::params::Config;
 use crate::cenju3::regs;
-use crate::cenju3::rtl::{Composed, NotBuilt, RtlMachine};
+use crate::cenju3::rtl::{self, NotBuilt};
 use crate::harness::backend::AnyBackend;
 use crate::harness::backend::{Event, EventKind};
 use crate::harness::exec::{Sample, SimError};
@@ -21,7 +21,6 @@ use crate::harness::memory::Memory;
 use crate::harness::wave::Probe;
 use crate::repro::Record;
 use crate::repro::row::BackendKind;
-use crate::rtl::{Cenju3Nic, Cenju3NicWide};
 use crate::{Addr, NodeId, Picos};
 
 type Sim = Cenju3Sim<AnyBackend>;
@@ -58,11 +57,10 @@ pub enum MeasureError {
 /// # Errors
 /// The configuration asks for RTL that was not built.
 pub fn machine(backend: BackendKind, config: &Config, probe: &Probe) -> Result<AnyBackend, NotBuilt> {
-    Ok(match (backend, config.bus_bytes) {
-        (BackendKind::Model, _) => Box::new(ModelMachine::new(config)),
-        (BackendKind::Rtl, 8) => Box::new(RtlMachine::<Composed<Cenju3NicWide>>::build(config)?.with_probe(probe)),
-        (BackendKind::Rtl, _) => Box::new(RtlMachine::<Composed<Cenju3Nic>>::build(config)?.with_probe(probe)),
-    })
+    match backend {
+        BackendKind::Model => Ok(Box::new(ModelMachine::new(config))),
+        BackendKind::Rtl => rtl::build(config, probe),
+    }
 }
 
 /// Runs the scenario.

@@ -1,216 +1,87 @@
-//! The verilated Cenju-3: any number of NICs with their network, memories and host ports, on simulated time.
-//!
-//! Everything has a registered boundary, so at an instant all ports are read first and all units evaluated after, in any order. Units
-//! that are fixed points of their clocks are left out, and when all are, time is skipped.
+//! The verilated Cenju-3: any number of NICs on an omega network of switches.
 
-mod compose;
-pub mod ports;
-mod unit;
+mod switch;
 
-use std::fmt::Write as _;
+use verilated::{Context, Input as _, Port as _, Verilated};
 
-use crate::harness::backend::{Backend, Event, EventKind, HostReq, HostRsp};
-use crate::harness::clock::Clock;
-use crate::harness::memory::{Memory, MemoryAgent, MemoryTiming};
-use crate::harness::wave::{Probe, Trace};
-use crate::{Cycle, NodeId, Picos};
-
-use super::RECEIVE_FIFO;
 use super::params::Config;
-pub use compose::{Composed, NotBuilt};
-use ports::{BusIn, Edges, Hardware, HostPort};
-pub use unit::{Clocked, NicUnit};
+use super::window::{RECEIVE_FIFO, register};
+use crate::harness::backend::{AnyBackend, HostReq, HostRsp};
+use crate::harness::clock::Clock;
+use crate::harness::event::EventKind;
+use crate::harness::host_port::HostPort;
+use crate::harness::machine::{Edges, Hardware, NamedClock, RtlMachine};
+use crate::harness::memory::{MemPortsIn, MemPortsOut, MemoryTiming};
+use crate::harness::wave::Probe;
+use crate::net::fabric::{Fabric, Flit};
+use crate::net::link::LinkMonitor;
+use crate::net::topology::Omega;
+use crate::rtl::{Cenju3Nic, Cenju3NicPorts as _, Cenju3NicUnit, Cenju3NicWide, Cenju3Switch};
+use crate::{Cycle, NodeId};
+pub use switch::Switch;
 
-/// What surrounds a NIC.
-struct Node {
-    memory: Memory,
-    agent: MemoryAgent,
-    host: HostPort,
-    /// Interrupt line after the last edge.
-    irq: bool,
-    /// Edges of each clock since the node last stirred, up to [`SETTLE`].
-    quiet: Quiet,
+/// The configuration asks for RTL that was not built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotBuilt {
+    #[error("{pes} PEs do not fit {stages} stages of 4x4 switches, which connect {ports}")]
+    TooManyPes { pes: u32, stages: u32, ports: usize },
+    #[error("parameter `{name}` = {value}: the RTL was built with {built}")]
+    Parameter { name: &'static str, value: u32, built: u32 },
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Quiet {
-    io: u8,
-    net: u8,
+impl NotBuilt {
+    /// A parameter that is wired into the RTL.
+    fn check(name: &'static str, value: u32, built: u32) -> Result<(), NotBuilt> {
+        if value == built {
+            Ok(())
+        } else {
+            Err(NotBuilt::Parameter { name, value, built })
+        }
+    }
 }
 
-/// Edges of both clocks that a quiet NIC is given before it is left out: what one domain did last has then crossed into the other and shows in
-/// its busy output, whatever the ratio of the clocks.
-const SETTLE: u8 = 6;
+/// Number of the network's clock in [`clocks`].
+pub const NET: usize = 1;
 
-/// A [`Backend`] of real RTL.
-pub struct RtlMachine<H> {
-    hardware: H,
-    nodes: Vec<Node>,
-    io: Clock,
-    net: Clock,
-    now: Picos,
-    /// Nodes that are evaluated at the next edge.
-    awake: Vec<bool>,
-    /// Something can change at the next edge.
-    active: bool,
-    gated: bool,
-    events: Option<Vec<Event>>,
-    /// Network clock edges that were evaluated.
-    net_cycles: u64,
+/// The machine with NICs of type `N`.
+pub type Machine<N> = RtlMachine<Composed<N>>;
+
+/// The machine of `config`, its NICs as wide as that says; it leaves the wave that `probe` asks for.
+///
+/// # Errors
+/// The configuration asks for RTL that was not built.
+pub fn build(config: &Config, probe: &Probe) -> Result<AnyBackend, NotBuilt> {
+    Ok(match config.bus_bytes {
+        8 => Box::new(Machine::<Cenju3NicWide>::build(config)?.with_probe(probe)),
+        _ => Box::new(Machine::<Cenju3Nic>::build(config)?.with_probe(probe)),
+    })
 }
 
-impl<H: Hardware> RtlMachine<H> {
-    /// Resets `hardware` and stands at time 0. The clocks, memory size and memory timing are `config`'s; what is wired into the hardware
-    /// (nodes, stages, widths) was chosen when it was made.
-    pub fn new(mut hardware: H, config: &Config) -> RtlMachine<H> {
-        hardware.reset();
-        let timing = memory_timing(config);
-        let nodes = (0..hardware.nodes())
-            .map(|node| Node {
-                memory: Memory::new(config.mem_bytes as usize),
-                agent: MemoryAgent::new(timing, hardware.bus_bytes()),
-                host: HostPort::Idle,
-                irq: hardware.irq(node),
-                quiet: Quiet::default(),
-            })
-            .collect();
-        let mut machine = RtlMachine {
-            awake: vec![true; hardware.nodes()],
-            hardware,
-            nodes,
-            io: Clock::new(config.io_period, config.io_phase),
-            net: Clock::new(config.net_period, config.net_phase),
-            now: Picos::ZERO,
-            active: true,
-            gated: true,
-            events: None,
-            net_cycles: 0,
-        };
-        machine.look(Edges { io: false, net: false });
-        machine
+impl<N: Cenju3NicUnit> Machine<N> {
+    /// The machine of `config`, reset, at time 0.
+    ///
+    /// # Errors
+    /// The configuration asks for RTL that was not built.
+    pub fn build(config: &Config) -> Result<Machine<N>, NotBuilt> {
+        Ok(machine(Composed::new(config)?, config))
     }
+}
 
-    /// The same machine with every unit evaluated at every edge, and with junk on lines whose words do not count: slower, and the same in every
-    /// observable way (tests compare).
-    pub fn ungated(mut self) -> RtlMachine<H> {
-        self.gated = false;
-        self.hardware.set_junk(1);
-        self.awake.fill(true);
-        self
-    }
+/// The machine of `config` with this hardware: what is wired in (nodes, stages, widths) was chosen when it was made.
+pub fn machine<H: Hardware>(hardware: H, config: &Config) -> RtlMachine<H> {
+    RtlMachine::new(
+        hardware,
+        clocks(config),
+        config.mem_bytes as usize,
+        memory_timing(config),
+    )
+}
 
-    /// The same machine writing the wave that `probe` asks for.
-    pub fn with_probe(mut self, probe: &Probe) -> RtlMachine<H> {
-        let clocks = [
-            ("io_clk_i", self.io),
-            ("net_clk_i", self.net),
-            // The switches'.
-            ("clk_i", self.net),
-        ];
-        self.hardware.set_trace(Trace::new(probe, &clocks));
-        self
-    }
-
-    /// The same machine with random extra latency on all memories.
-    pub fn with_memory_jitter(mut self, seed: u64, latency: Cycle, gap: Cycle) -> RtlMachine<H> {
-        for (at, node) in self.nodes.iter_mut().enumerate() {
-            node.agent = node
-                .agent
-                .clone()
-                .with_jitter(seed.wrapping_add(at as u64), latency, gap);
-        }
-        self
-    }
-
-    pub fn hardware(&self) -> &H {
-        &self.hardware
-    }
-
-    pub fn hardware_mut(&mut self) -> &mut H {
-        &mut self.hardware
-    }
-
-    /// Network clock edges that were evaluated so far; skipped time does not count.
-    pub fn net_cycles(&self) -> u64 {
-        self.net_cycles
-    }
-
-    /// The next edge of either clock; later than `now`.
-    fn next_edge(&self) -> Picos {
-        self.io.next().min(self.net.next())
-    }
-
-    /// After `edges`: finds which nodes count at the next.
-    fn look(&mut self, edges: Edges) {
-        let all = self.evaluates_all();
-        let mut any = self.hardware.network_stirs();
-        for (at, node) in self.nodes.iter_mut().enumerate() {
-            if node.host.stirs() || !node.agent.is_idle() || self.hardware.stirs(at) {
-                node.quiet = Quiet::default();
-            } else {
-                node.quiet.io = (node.quiet.io + u8::from(edges.io)).min(SETTLE);
-                node.quiet.net = (node.quiet.net + u8::from(edges.net)).min(SETTLE);
-            }
-            let awake = node.quiet.io < SETTLE || node.quiet.net < SETTLE;
-            self.awake[at] = awake || all;
-            any |= awake;
-        }
-        self.active = any;
-    }
-
-    /// No unit and no edge is left out.
-    fn evaluates_all(&self) -> bool {
-        !self.gated || self.hardware.wave_is_open()
-    }
-
-    fn edge(&mut self) {
-        let edges = Edges {
-            io: self.io.next() == self.now,
-            net: self.net.next() == self.now,
-        };
-        let now = self.now;
-        let events = &mut self.events;
-        let mut note = |node: usize, kind| {
-            if let Some(events) = events {
-                events.push(Event {
-                    at: now,
-                    node: NodeId(node as u16),
-                    kind,
-                });
-            }
-        };
-        if edges.io {
-            let cycle = self.io.index();
-            for (at, node) in self.nodes.iter_mut().enumerate().filter(|(at, _)| self.awake[*at]) {
-                let mut bus = BusIn {
-                    mem: *node.agent.ports(),
-                    ..BusIn::default()
-                };
-                node.host.drive(&mut bus);
-                self.hardware.set_bus_in(at, &bus);
-                let out = self.hardware.bus_out(at);
-                node.host.step(&out, &mut |kind| note(at, kind));
-                node.agent
-                    .step(cycle, &mut node.memory, &out.mem, |kind| note(at, kind));
-            }
-        }
-        self.hardware.edge(now, edges, &self.awake, &mut note);
-        if edges.io {
-            for (at, node) in self.nodes.iter_mut().enumerate().filter(|(at, _)| self.awake[*at]) {
-                let level = self.hardware.irq(at);
-                if level != node.irq {
-                    node.irq = level;
-                    note(at, EventKind::Irq { level });
-                }
-            }
-            self.io.advance();
-        }
-        if edges.net {
-            self.net.advance();
-            self.net_cycles += 1;
-        }
-        self.look(edges);
-    }
+/// The clocks of NICs and switches.
+fn clocks(config: &Config) -> Vec<NamedClock> {
+    let io = Clock::new(config.io_period, config.io_phase);
+    let net = Clock::new(config.net_period, config.net_phase);
+    vec![(&["io_clk_i"], io), (&["net_clk_i", "clk_i"], net)]
 }
 
 /// The memory of a configuration, in cycles of its IO clock.
@@ -229,82 +100,269 @@ pub fn memory_timing(config: &Config) -> MemoryTiming {
     }
 }
 
-impl<H: Hardware> Backend for RtlMachine<H> {
-    fn now(&self) -> Picos {
-        self.now
+/// A host's access of the registers begins on a NIC's host port, or is refused at once.
+pub fn start(host: &mut HostPort, req: HostReq) {
+    match register(req) {
+        Some(access) => host.start(access),
+        None => *host = HostPort::Answered(HostRsp { value: 0, error: true }),
+    }
+}
+
+/// A NIC with its host port and what passes its links.
+struct Pe<N> {
+    nic: N,
+    host: HostPort,
+    tx: LinkMonitor,
+    rx: LinkMonitor,
+    /// The receive side is replaced by one that takes everything.
+    sink: bool,
+}
+
+impl<N: Cenju3NicUnit> Pe<N> {
+    fn new(nic: N) -> Pe<N> {
+        Pe {
+            nic,
+            host: HostPort::Idle,
+            tx: LinkMonitor::outgoing(),
+            rx: LinkMonitor::incoming(),
+            sink: false,
+        }
     }
 
+    /// Resets both clock domains and runs until the NIC is at rest.
+    fn reset(&self) {
+        let nic = &self.nic;
+        let reset = |level| {
+            nic.io_rst_i().set_bool(level);
+            nic.net_rst_i().set_bool(level);
+        };
+        crate::set_mem_ports!(nic, &MemPortsOut::default());
+        crate::set_host_ports!(nic, &Default::default());
+        self.show(None);
+        nic.tx_ready_i().set_bool(false);
+        reset(true);
+        (0..8).for_each(|_| self.rise(0b11));
+        reset(false);
+        for _ in 0..1024 {
+            self.rise(0b11);
+            if !self.is_busy() {
+                return;
+            }
+        }
+        panic!("a NIC is busy 1024 cycles after its reset");
+    }
+
+    #[inline]
+    fn rise(&self, clocks: u64) {
+        self.nic.junk();
+        self.nic.rise(clocks);
+    }
+
+    #[inline]
+    fn is_busy(&self) -> bool {
+        self.nic.io_busy_o().is_set() || self.nic.net_busy_o().is_set()
+    }
+
+    /// What the NIC shows its outgoing link.
+    #[inline]
+    fn shows(&self) -> Option<Flit> {
+        self.nic.tx_valid_o().is_set().then(|| Flit {
+            word: self.nic.tx_data_o().get(),
+            last: self.nic.tx_last_o().is_set(),
+        })
+    }
+
+    /// What the incoming link shows the NIC.
+    #[inline]
+    fn show(&self, flit: Option<Flit>) {
+        self.nic.rx_valid_i().set_bool(flit.is_some());
+        if let Some(flit) = flit {
+            self.nic.rx_data_i().set(flit.word);
+            self.nic.rx_last_i().set_bool(flit.last);
+        }
+    }
+
+    /// The receive side takes what is shown.
+    #[inline]
+    fn takes(&self) -> bool {
+        self.sink || self.nic.rx_ready_o().is_set()
+    }
+}
+
+/// NICs of type `N` on an omega network of verilated switches.
+pub struct Composed<N> {
+    context: Context,
+    pes: Vec<Pe<N>>,
+    fabric: Fabric<Switch<Cenju3Switch>>,
+}
+
+impl<N: Cenju3NicUnit> Composed<N> {
+    /// The hardware of `config`.
+    ///
+    /// # Errors
+    /// The configuration asks for RTL that was not built.
+    pub fn new(config: &Config) -> Result<Composed<N>, NotBuilt> {
+        let (pes, stages) = (config.pes, config.stages);
+        let ports = 4_usize.pow(stages);
+        if pes as usize > ports {
+            return Err(NotBuilt::TooManyPes { pes, stages, ports });
+        }
+        NotBuilt::check("bus_bytes", config.bus_bytes, N::BUS_W as u32 / 8)?;
+        NotBuilt::check("buf_flits", config.buf_flits, Cenju3Switch::BUF_FLITS as u32)?;
+        let context = Context::new();
+        let nic = |at| Pe::new(N::named(&context, &format!("nic_{at}")));
+        let shape = Omega::new(4, stages as usize);
+        let switch = |at, digit| Switch::new(&context, at, digit, config.sync_idle);
+        Ok(Composed {
+            fabric: Fabric::new(shape, pes as usize, switch),
+            pes: (0..pes).map(nic).collect(),
+            context,
+        })
+    }
+
+    /// Replaces the receive side of `node` by a sink that takes every flit at once, for good: fig. 9's "without
+    /// receiving PE".
+    pub fn sink(&mut self, node: NodeId) {
+        self.pes[node.index()].sink = true;
+        self.fabric.accept(node.index(), true);
+    }
+
+    /// What the links between NICs and network carry at this edge.
+    fn exchange(&mut self, awake: &[bool], mut event: impl FnMut(usize, EventKind)) {
+        let Composed { pes, fabric, .. } = self;
+        for (at, pe) in pes.iter_mut().enumerate() {
+            let shown = fabric.output(at);
+            if awake[at] {
+                let ready = fabric.ready(at);
+                pe.nic.tx_ready_i().set_bool(ready);
+                if let Some(flit) = pe.shows() {
+                    fabric.inject(at, flit);
+                    if ready {
+                        pe.tx.pass(flit, |kind| event(at, kind));
+                    }
+                }
+                if !pe.sink {
+                    fabric.accept(at, pe.takes());
+                    pe.show(shown);
+                }
+            }
+            if let Some(flit) = shown.filter(|_| pe.takes()) {
+                pe.rx.pass(flit, |kind| event(at, kind));
+            }
+        }
+    }
+}
+
+impl<N: Cenju3NicUnit> Hardware for Composed<N> {
     fn nodes(&self) -> usize {
-        self.nodes.len()
+        self.pes.len()
     }
 
-    fn next_event(&self) -> Option<Picos> {
-        self.active.then(|| self.next_edge())
+    fn bus_bytes(&self) -> u32 {
+        N::BUS_W as u32 / 8
     }
 
-    fn advance(&mut self, to: Picos) {
-        assert!(to >= self.now, "time runs forward: {to} is before {}", self.now);
-        while (self.active || self.evaluates_all()) && self.next_edge() <= to {
-            self.now = self.next_edge();
-            self.edge();
+    fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn units(&self) -> Vec<&dyn Verilated> {
+        let switches = self.fabric.units().iter().map(|switch| &switch.0 as &dyn Verilated);
+        let nics = self.pes.iter().map(|pe| &pe.nic as &dyn Verilated);
+        nics.chain(switches).collect()
+    }
+
+    fn reset(&mut self) {
+        self.pes.iter().for_each(Pe::reset);
+    }
+
+    #[inline]
+    fn stirs(&self, node: usize) -> bool {
+        let pe = &self.pes[node];
+        pe.host.stirs() || pe.is_busy() || (!pe.sink && self.fabric.output(node).is_some())
+    }
+
+    fn network_stirs(&self) -> bool {
+        self.fabric.busy()
+    }
+
+    fn start(&mut self, node: usize, req: HostReq) {
+        start(&mut self.pes[node].host, req);
+    }
+
+    fn take(&mut self, node: usize, _req: HostReq) -> Option<HostRsp> {
+        self.pes[node].host.take()
+    }
+
+    #[inline]
+    fn host_edge(&mut self, node: usize, _cycle: Cycle, event: impl FnMut(EventKind)) {
+        let Pe { nic, host, .. } = &mut self.pes[node];
+        crate::set_host_ports!(nic, &host.ports());
+        host.edge(&crate::host_ports!(nic), event);
+    }
+
+    #[inline]
+    fn memory_ports(&self, node: usize) -> MemPortsIn {
+        let nic = &self.pes[node].nic;
+        crate::mem_ports!(nic)
+    }
+
+    #[inline]
+    fn set_memory_ports(&mut self, node: usize, ports: &MemPortsOut) {
+        let nic = &self.pes[node].nic;
+        crate::set_mem_ports!(nic, ports);
+    }
+
+    #[inline]
+    fn irq(&self, node: usize) -> bool {
+        self.pes[node].nic.irq_o().is_set()
+    }
+
+    fn edge(&mut self, edges: Edges, awake: &[bool], event: impl FnMut(usize, EventKind)) {
+        let net = edges.rises(NET);
+        if net {
+            self.exchange(awake, event);
         }
-        self.now = to;
-        self.io.skip_to(to);
-        self.net.skip_to(to);
-    }
-
-    fn host_start(&mut self, node: NodeId, req: HostReq) {
-        let host = &mut self.nodes[node.index()];
-        host.host.start(req);
-        host.quiet = Quiet::default();
-        self.awake[node.index()] = true;
-        self.active = true;
-    }
-
-    fn host_take(&mut self, node: NodeId) -> Option<HostRsp> {
-        self.nodes[node.index()].host.take()
-    }
-
-    fn irq(&self, node: NodeId) -> bool {
-        self.nodes[node.index()].irq
-    }
-
-    fn gauge(&self, node: NodeId, name: &str) -> Option<u32> {
-        (name == RECEIVE_FIFO).then(|| self.hardware.fifo_words(node.index()) * self.hardware.bus_bytes())
-    }
-
-    fn memory(&mut self, node: NodeId) -> &mut Memory {
-        &mut self.nodes[node.index()].memory
-    }
-
-    fn record(&mut self, on: bool) {
-        self.events = on.then(Vec::new);
-    }
-
-    fn take_events(&mut self) -> Vec<Event> {
-        self.events.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    fn hang_report(&self) -> String {
-        let mut text = String::new();
-        for (at, node) in self.nodes.iter().enumerate() {
-            let mut parts = Vec::new();
-            if node.irq {
-                parts.push("interrupt line high, not served".to_string());
+        for (pe, _) in self.pes.iter().zip(awake).filter(|(_, awake)| **awake) {
+            pe.rise(edges.rising);
+        }
+        if net {
+            if edges.all {
+                self.fabric.wake_all();
             }
-            match node.host {
-                HostPort::Asking(req) => parts.push(format!("{req:?} not taken by the NIC")),
-                HostPort::Waiting(req) => parts.push(format!("{req:?} not answered by the NIC")),
-                HostPort::Answered(_) | HostPort::Idle => {}
-            }
-            parts.extend(node.agent.report());
-            if !parts.is_empty() {
-                let _ = writeln!(text, "{}: {}", NodeId(at as u16), parts.join("; "));
+            self.fabric.edge();
+        }
+    }
+
+    fn gauge(&self, node: usize, name: &str) -> Option<u32> {
+        let words = || self.pes[node].nic.rx_level_o().get() as u32;
+        (name == RECEIVE_FIFO).then(|| words() * self.bus_bytes())
+    }
+
+    fn report(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (at, pe) in self.pes.iter().enumerate() {
+            let node = NodeId(at as u16);
+            let sends = pe.shows().is_some() && !self.fabric.ready(at);
+            let comes = self.fabric.output(at).is_some() && !pe.nic.rx_ready_o().is_set();
+            for (is_so, what) in [
+                (pe.is_busy(), "the NIC is busy"),
+                (sends, "a flit waits for the network"),
+                (
+                    comes,
+                    "a flit waits for the NIC's receive side, which is full or halted",
+                ),
+            ] {
+                lines.extend(is_so.then(|| format!("{node}: {what}")));
             }
         }
-        for line in self.hardware.report() {
-            let _ = writeln!(text, "{line}");
+        for at in self.fabric.switches() {
+            let held = self.fabric.held(*at).unwrap_or(0);
+            if held > 0 {
+                let (stage, row) = (at.stage, at.row);
+                lines.push(format!("switch of stage {stage}, row {row}: {held} flits inside"));
+            }
         }
-        text
+        lines
     }
 }

@@ -14,7 +14,8 @@ pub struct Taken {
     pub r: Option<ReadBeat>,
 }
 
-/// Offers addresses and data, each channel at its own pace, and takes the answers. A write's data do not wait for its address.
+/// Offers addresses and data, each channel at its own pace, and takes the answers. A write's data do not wait for its
+/// address.
 #[derive(Clone, Debug)]
 pub struct AxiMaster {
     aw: Source<Burst>,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{Burst, FromMaster, FromSlave, ReadBeat, Resp, WriteBeat, WriteEnd};
-use crate::harness::backend::EventKind;
+use crate::harness::event::EventKind;
 use crate::harness::memory::Memory;
 use crate::harness::seed::Rng;
 use crate::harness::stream::Pacer;
@@ -58,11 +58,12 @@ struct Write {
 /// Addresses, and bursts of data, that wait inside.
 const DEPTH: usize = 16;
 
-/// Serves one master's five channels from a [`Memory`], in order of the addresses. A write is in memory when its answer is offered, not
-/// before. Bytes with a fault are answered with SLVERR, bytes that do not exist with DECERR; their data mean nothing, and are not written.
+/// Serves one master's five channels from a [`Memory`], in order of the addresses. A write is in memory when its answer
+/// is offered, not before. Bytes with a fault are answered with SLVERR, bytes that do not exist with DECERR; their data
+/// mean nothing, and are not written.
 ///
-/// Before an edge, [`ports`](AxiMemory::ports) are what it drives; the edge is [`step`](AxiMemory::step). Without stalls, edges at which it
-/// [`is_idle`](AxiMemory::is_idle) and nothing is valid may be left out.
+/// Before an edge, [`ports`](AxiMemory::ports) are what it drives; the edge is [`step`](AxiMemory::step). Without
+/// stalls, edges at which it [`is_idle`](AxiMemory::is_idle) and nothing is valid may be left out.
 #[derive(Clone, Debug)]
 pub struct AxiMemory {
     bus: u32,
@@ -123,9 +124,9 @@ impl AxiMemory {
         self.writes.clear();
     }
 
-    /// Edge number `cycle`: takes what `from` and [`ports`](AxiMemory::ports) agree on, and works out the next ports. `event` is told of each
-    /// committed [`MemRead`](EventKind::MemRead), [`MemReadData`](EventKind::MemReadData), [`MemWrite`](EventKind::MemWrite) and
-    /// [`MemWritten`](EventKind::MemWritten).
+    /// Edge number `cycle`: takes what `from` and [`ports`](AxiMemory::ports) agree on, and works out the next ports.
+    /// `event` is told of each committed [`MemRead`](EventKind::MemRead), [`MemReadData`](EventKind::MemReadData),
+    /// [`MemWrite`](EventKind::MemWrite) and [`MemWritten`](EventKind::MemWritten).
     pub fn step(&mut self, cycle: Cycle, memory: &mut Memory, from: &FromMaster, mut event: impl FnMut(EventKind)) {
         let (now, was) = (cycle.0, self.ports);
         if was.r.is_some() && from.r_ready {

@@ -4,8 +4,11 @@ use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::harness::seed::Case;
+use tsunagi::rtl::{Ap1000pCell, Ap1000pCellSoftware, Ap1000pRouterPaced};
 
 use super::MEMORY;
+
+type Paced<C> = Machine<C, Ap1000pRouterPaced>;
 
 fn config() -> Config {
     Config {
@@ -17,7 +20,7 @@ fn config() -> Config {
 }
 
 /// What all registers say after each of many writes, with open commands of both owners.
-fn registers(mut machine: Machine, case: &Case) -> Vec<(u32, bool)> {
+fn registers(mut machine: Paced<Ap1000pCell>, case: &Case) -> Vec<(u32, bool)> {
     let mut rng = case.rng("writes");
     machine.store(0, KIND_PUT, &[1, 2, 3]);
     machine.store(0, KIND_PUT | PAGE_SYSTEM_MASK, &[4, 5, 6, 7, 8]);
@@ -44,7 +47,7 @@ fn what_is_written_acts_without_further_clocks() {
         "machine::gating::what_is_written_acts_without_further_clocks",
         "",
     );
-    let machine = || Machine::new(&config()).expect("built");
+    let machine = || Paced::build(&config()).expect("built");
     let (gated, all) = (registers(machine(), &case), registers(machine().ungated(), &case));
     let differ = gated.iter().zip(&all).position(|(gated, all)| gated != all);
     let what = differ.map(|at| (at / 64, 4 * (at % 64), gated[at], all[at]));
@@ -61,8 +64,8 @@ fn a_direct_word_is_reported_at_once() {
         hardware_refill: false,
         ..config()
     };
-    let mut machine = Machine::new(&config).expect("built");
-    let is_stable = |machine: &mut Machine| machine.read(0, STATUS) & STATUS_STABLE_MASK != 0;
+    let mut machine = Paced::build(&config).expect("built");
+    let is_stable = |machine: &mut Paced<Ap1000pCellSoftware>| machine.read(0, STATUS) & STATUS_STABLE_MASK != 0;
     machine.write(0, MODE, MODE_PAUSE_MASK | MODE_THROUGH_MASK);
     for later in 1..4 {
         machine.run(50);

@@ -38,9 +38,9 @@ fn block_mode_spills_nothing() {
         let held = machine.read(0, HELD);
         // 64 words fit, and those of the commands that are in the sender and before it.
         assert_eq!((held == 0, spilled == 0), (block, block), "{status:x}");
-        let stalls = machine.nodes[0].stalls;
+        let stalls = machine.stalls(0);
         machine.run(100);
-        let waits = machine.nodes[0].stalls - stalls;
+        let waits = machine.stalls(0) - stalls;
         assert_eq!(waits, if block { 100 } else { 0 });
         assert!(block || held >= COMMANDS * 8 - 64 - 3 * 8, "{held}");
         assert_eq!((told, machine.nodes[0].irq), (0, false), "{status:x}");
@@ -104,9 +104,9 @@ fn behind_a_fault(region: u32, puts: u32) -> (Machine, u32) {
     }
     assert_eq!(faulted(&mut machine, 0), 1);
     machine.run(5000);
-    let stalls = machine.nodes[0].stalls;
+    let stalls = machine.stalls(0);
     machine.run(100);
-    assert_eq!(machine.nodes[0].stalls - stalls, 100, "the user finds room");
+    assert_eq!(machine.stalls(0) - stalls, 100, "the user finds room");
     (machine, before)
 }
 

@@ -1,7 +1,8 @@
 //! Communication registers.
 
+use tsunagi::ap1000p::golden::creg::Access;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl::{Access, Machine};
+use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::harness::memory::MemoryTiming;
 
 use super::{SLOW, Transfer, arrived, expect, machine, report, settle, word};
@@ -20,7 +21,7 @@ fn c20_registers_from_afar() {
     let want = expect(&machine, 0, transfer);
     let before = word(&machine, 1, 0x6_0000);
     let write = Access {
-        register: 10,
+        addr: 10,
         write: Some(77),
     };
     assert!(
@@ -31,7 +32,16 @@ fn c20_registers_from_afar() {
     machine.store(0, KIND_PUT | PAGE_AS_RECEIVE_MASK, &command);
     machine.run(500);
     assert_eq!(word(&machine, 1, 0x6_0000), before, "register 10 is full");
-    let read = |machine: &mut Machine, register| machine.access(1, Access { register, write: None }, 200);
+    let read = |machine: &mut Machine, register| {
+        machine.access(
+            1,
+            Access {
+                addr: register,
+                write: None,
+            },
+            200,
+        )
+    };
     assert_eq!(read(&mut machine, 10), Some(Some(77)));
     for register in 8..12 {
         assert_eq!(
@@ -45,7 +55,7 @@ fn c20_registers_from_afar() {
 
 pub fn fill_register(machine: &mut Machine, cell: usize, register: u8, word: u32) {
     let write = Some(word);
-    let answer = machine.access(cell, Access { register, write }, 50);
+    let answer = machine.access(cell, Access { addr: register, write }, 50);
     assert!(matches!(answer, Some(Some(_))), "{register} is empty");
 }
 
@@ -54,7 +64,14 @@ fn empty(machine: &mut Machine, cell: usize, registers: std::ops::Range<u8>) {
     for register in registers {
         fill_register(machine, cell, register, 7);
         assert_eq!(
-            machine.access(cell, Access { register, write: None }, 50),
+            machine.access(
+                cell,
+                Access {
+                    addr: register,
+                    write: None
+                },
+                50
+            ),
             Some(Some(7)),
             "{register}"
         );
@@ -85,11 +102,7 @@ fn c20_registers_as_the_source() {
     let command = transfer.words(&machine, 0, 1);
     machine.store(0, KIND_PUT | PAGE_AS_SEND_MASK, &command);
     machine.run(500);
-    assert_eq!(
-        (machine.nodes[0].sent, flags(&machine)),
-        (0, before),
-        "register 10 is empty"
-    );
+    assert_eq!((machine.sent(0), flags(&machine)), (0, before), "register 10 is empty");
     // What is asked of this cell is answered.
     let get = Transfer {
         words: 10,

@@ -56,7 +56,7 @@ const BAD: std::ops::Range<u32> = 0x5800..0x6000;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct In {
-    req: Option<(Access, bool)>,
+    req: Option<Access>,
     take: bool,
     out_ready: bool,
     /// The answer of a load: its words, or none.
@@ -115,11 +115,12 @@ macro_rules! ports {
                 self.low_i.set(PAGES.low);
                 self.high_i.set(PAGES.high);
                 self.acks_full_i.set_bool(false);
-                let junk = Access { cell: [1, 1], addr: 0x5554, size: 2, write: Some(0xdead_beef) };
-                let (access, registers) = inputs.req.unwrap_or((junk, false));
+                let write = Some(0xdead_beef);
+                let junk = Access { cell: [1, 1], registers: false, addr: 0x5554, size: 2, write };
+                let access = inputs.req.unwrap_or(junk);
                 self.dsm_req_valid_i.set_bool(inputs.req.is_some());
                 self.dsm_req_write_i.set_bool(access.write.is_some());
-                self.dsm_req_registers_i.set_bool(registers);
+                self.dsm_req_registers_i.set_bool(access.registers);
                 self.dsm_req_cell_i.set(access.name());
                 self.dsm_req_addr_i.set(access.addr);
                 self.dsm_req_size_i.set(access.size);
@@ -217,7 +218,7 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
     }
 
     /// A load or store of anything: mostly of the few pages around the Write Through Pages.
-    fn access(&mut self) -> (Access, bool) {
+    fn access(&mut self) -> Access {
         let rng = &mut self.rng;
         let size = rng.below(4) as u8;
         let page = rng.between(3, 8) as u32;
@@ -231,6 +232,7 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
         let cell = [rng.below(6) as u8, rng.below(5) as u8];
         let mut access = Access {
             cell,
+            registers: false,
             addr,
             size,
             write: None,
@@ -239,13 +241,13 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
             // Other lanes mean nothing.
             access.write = Some(rng.bits());
         }
-        let registers = rng.chance(1, 8);
-        (access, registers)
+        access.registers = rng.chance(1, 8);
+        access
     }
 
     /// One access from its offer to its end.
     fn one(&mut self) -> Result<(), String> {
-        let (access, registers) = self.access();
+        let access = self.access();
         let remote = Remote {
             cell: access.name(),
             addr: access.addr,
@@ -255,25 +257,21 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
                 self.tags.update(update, remote);
             }
         }
-        // Registers have no copies.
-        let pages = if registers { Pages::default() } else { PAGES };
-        let course = access.course(PLACE, pages, &mut self.tags);
+        let course = access.course(PLACE, PAGES, &mut self.tags);
         let told = |what: String| format!("{access:x?}, {course:x?}: {what}");
-        let (mut message, copy) = match &course {
+        let (message, copy) = match &course {
             Course::Refused | Course::Miss => (Vec::new(), None),
             Course::Message(words) => (words.clone(), None),
             Course::Both(words, at) => (words.clone(), Some(*at)),
             Course::Copy(at) => (Vec::new(), Some(*at)),
         };
-        if let (true, Some(head)) = (registers, message.first_mut()) {
-            *head |= PAGE_AS_RECEIVE_MASK << COMMAND_HEAD_KIND_SHIFT;
-        }
         let faulty = copy.is_some_and(|at| !self.memory.bus_ok(Addr(at & !3), 4));
         let stores = access.write.is_some();
         let (loaded, answers) = (self.rng.bits(), self.rng.chance(4, 5));
         let (refused, asks) = (
             course == Course::Refused,
-            pages.have(access.addr) && course != Course::Refused,
+            // Registers have no copies.
+            !access.registers && PAGES.have(access.addr) && course != Course::Refused,
         );
         let (want, why) = match (&course, copy) {
             (Course::Refused, _) => (0, ACCESS_REFUSED),
@@ -313,7 +311,7 @@ impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
                 load_cell[self.forger.below(2) as usize] ^= 1 << self.forger.below(8);
             }
             let inputs = In {
-                req: (!taken).then_some((access, registers)),
+                req: (!taken).then_some(access),
                 take,
                 out_ready,
                 load: awaited.or(forged.then(|| self.forger.chance(1, 2).then(|| self.forger.bits()))),

@@ -2,15 +2,15 @@
 
 use support::cenju3::{Driver, FREE, pattern};
 use support::this_test;
-use testbenches_machine::rtl::{Cenju3Machine, Cenju3MachineOpen, TwinMachineOpen};
-use testbenches_machine::{SingleTop, Top};
+use testbenches_machine::SingleTop;
+use testbenches_machine::rtl::{Cenju3Machine, Cenju3MachineOpen, Cenju3MachineUnit, TwinMachineOpen};
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::{R_CTRL_IE_ARRIVAL_MASK, R_CTRL_IE_END_MASK, ROUTE_DST_MASK};
-use tsunagi::cenju3::rtl::ports::Hardware;
-use tsunagi::cenju3::rtl::{Composed, RtlMachine};
+use tsunagi::cenju3::rtl::{Machine, machine};
 use tsunagi::harness::backend::{Backend, Event};
 use tsunagi::harness::check::{holds, same_events, same_packets};
+use tsunagi::harness::machine::{Hardware, RtlMachine};
 use tsunagi::harness::wave::Probe;
 use tsunagi::rtl::Cenju3Nic;
 use tsunagi::{Addr, Cycle, NodeId, Picos};
@@ -82,7 +82,7 @@ fn traffic<H: Hardware>(machine: RtlMachine<H>, config: &Config) -> Vec<Event> {
 }
 
 /// The machine of a top, with links of this period and phase.
-fn config<U: Top>(net_ns: u64, phase_ns: u64) -> Config {
+fn config<U: Cenju3MachineUnit>(net_ns: u64, phase_ns: u64) -> Config {
     Config {
         pes: U::NODES as u32,
         stages: U::STAGES as u32,
@@ -93,14 +93,14 @@ fn config<U: Top>(net_ns: u64, phase_ns: u64) -> Config {
     }
 }
 
-fn single<U: Top>(config: &Config) -> Vec<Event> {
+fn single<U: Cenju3MachineUnit>(config: &Config) -> Vec<Event> {
     // With junk on lines whose words do not count.
-    traffic(RtlMachine::new(SingleTop::<U>::new(config), config).ungated(), config)
+    traffic(machine(SingleTop::<U>::new(config), config).ungated(), config)
 }
 
 /// The events of the top, which are those of the composed machine.
-fn agree<U: Top>(probe: &Probe, config: &Config) -> Vec<Event> {
-    let composed = RtlMachine::<Composed<Cenju3Nic>>::build(config).expect("the RTL is built");
+fn agree<U: Cenju3MachineUnit>(probe: &Probe, config: &Config) -> Vec<Event> {
+    let composed = Machine::<Cenju3Nic>::build(config).expect("the RTL is built");
     let composed = traffic(composed.with_probe(probe), config);
     let single = single::<U>(config);
     same_events(&composed, &single).unwrap();

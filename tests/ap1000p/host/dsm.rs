@@ -1,6 +1,6 @@
 //! Distributed shared memory from programs, on the RTL and on the golden model.
 
-use tsunagi::ap1000p::golden::access::place;
+use tsunagi::ap1000p::golden::window;
 use tsunagi::ap1000p::host::{Ap1000pSim, CommandError, DsmError, FaultKind, Shared};
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
@@ -91,6 +91,29 @@ fn does_what_a_memory_does(sims: [Sim; 2]) {
             });
         }
         sim.run(BOUND).unwrap();
+        assert_eq!(sim.take_faults(), []);
+    }
+}
+
+/// The physical address of another cell's communication register: a store fills the register. A load waits for a word and
+/// empties it.
+#[test]
+fn registers_of_other_cells_have_addresses() {
+    for mut sim in both(2, 1, |_| ()) {
+        let there = sim.cell(NodeId(1)).torus().cell(1);
+        let mut got = sim.spawn(NodeId(0), async move |cell| {
+            let host = cell.host();
+            host.reg_write(window::remote_creg(there, 5), 55).await.unwrap();
+            host.reg_read(window::remote_creg(there, 6)).await
+        });
+        let mut word = sim.spawn(NodeId(1), async |cell| {
+            let word = cell.register_read(5).await;
+            cell.host().delay(Picos::from_us(5.0)).await;
+            cell.register_write(6, 66).await.unwrap();
+            word
+        });
+        sim.run(BOUND).unwrap();
+        assert_eq!((got.take(), word.take()), (Some(Ok(66)), Some(Ok(55))));
         assert_eq!(sim.take_faults(), []);
     }
 }
@@ -209,7 +232,7 @@ fn what_makes_no_sense_is_refused_by_name() {
 
             // What only a program past the library can ask.
             let host = cell.host();
-            let there = place(cell.torus().cell(1), 0x100);
+            let there = window::shared(cell.torus().cell(1), 0x100);
             assert!(host.load(1 << 35, 4).await.is_err(), "not the space");
             assert!(host.load(there, 5).await.is_err(), "no size");
             assert!(host.store(there, 0, 1).await.is_err(), "no size");
@@ -227,7 +250,8 @@ fn what_cannot_be_done_is_reported_and_harms_nobody() {
         let memory = sim.cell(NodeId(0)).config().mem_bytes;
         sim.cell(NodeId(1)).set_word(Addr(0x100), 77);
         sim.spawn_checked(NodeId(0), async move |cell| {
-            let (host, no_cell) = (cell.host(), place(tsunagi::net::torus::Cell { x: 2, y: 0 }, 0));
+            let beyond = tsunagi::net::torus::Cell { x: 2, y: 0 };
+            let (host, no_cell) = (cell.host(), window::shared(beyond, 0));
             assert!(host.load(no_cell, 4).await.is_err());
             assert!(host.store(no_cell, 4, 0).await.is_ok(), "a store is not waited for");
             let beyond = shared(1, memory);

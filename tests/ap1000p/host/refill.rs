@@ -11,7 +11,7 @@ const PUTS: u32 = 60;
 /// Messages whose numbers in elements differ.
 const NUMBERS: u32 = (SPILL_TAG_NUMBER_MASK >> SPILL_TAG_NUMBER_SHIFT) + 1;
 
-fn two_cells() -> Ap1000pSim<Machine> {
+fn two_cells() -> Sim {
     boot(Config {
         hardware_refill: false,
         ..config(2, 1)
@@ -31,7 +31,7 @@ fn one_word(number: u32) -> Transfer {
 
 /// No interrupt is served, and the first PUT waits for its page: those behind it are spilled.
 async fn hold(cell: &Cell, round: u32) -> Result<(), CommandError> {
-    cell.host().reg_write(ENABLE, 0).await?;
+    cell.host().reg_write(window::register(ENABLE), 0).await?;
     let held = Transfer {
         words: 1,
         source: Addr(DEMAND + 0x1000 * round),
@@ -43,8 +43,10 @@ async fn hold(cell: &Cell, round: u32) -> Result<(), CommandError> {
 
 /// Interrupts are served until nothing is spilled; what is sent then comes.
 async fn release(cell: &Cell) -> Result<(), CommandError> {
-    cell.host().reg_write(ENABLE, ENABLE_CAUSES_MASK).await?;
-    while cell.host().reg_read(HELD).await? != 0 {}
+    cell.host()
+        .reg_write(window::register(ENABLE), ENABLE_CAUSES_MASK)
+        .await?;
+    while cell.host().reg_read(window::register(HELD)).await? != 0 {}
     let last = Transfer {
         dest_flag: Some(OTHER_FLAG),
         ..one_word(0)
@@ -56,10 +58,13 @@ async fn release(cell: &Cell) -> Result<(), CommandError> {
 async fn elements(cell: &Cell) -> Result<Vec<(Addr, Element)>, RegError> {
     let host = cell.host();
     host.delay(Picos::from_us(10.0)).await;
-    let region = host.reg_read(SPILL_REGION).await?;
+    let region = host.reg_read(window::register(SPILL_REGION)).await?;
     let base = (region & SPILL_REGION_BASE_MASK) >> SPILL_REGION_BASE_SHIFT << 19;
     let size = ((region & SPILL_REGION_LIMIT_MASK) >> SPILL_REGION_LIMIT_SHIFT) * SPILL_UNIT;
-    let (held, next) = (host.reg_read(HELD).await?, host.reg_read(POSITION).await?);
+    let (held, next) = (
+        host.reg_read(window::register(HELD)).await?,
+        host.reg_read(window::register(POSITION)).await?,
+    );
     let at = |back: u32| Addr(base + (next + size - back) % size * SPILL_BYTES);
     let element = |at: Addr| {
         let word = |at: u32| {
@@ -151,7 +156,7 @@ fn no_message_goes_on_behind_the_last_words_that_were_lost() {
         loop {
             cell.put_stride(NodeId(1), &one_word(number)).await?;
             cell.host().delay(Picos::from_us(2.0)).await;
-            let before = std::mem::replace(&mut held, cell.host().reg_read(HELD).await?);
+            let before = std::mem::replace(&mut held, cell.host().reg_read(window::register(HELD)).await?);
             if held > 0 && held == before {
                 break;
             }
@@ -199,7 +204,7 @@ fn what_was_copied_back_does_not_come_again() {
         sim.cell(NodeId(1)).set_words(Addr(DEST), &vec![0; all.len()]);
         let mut spilled = sim.spawn(NodeId(0), async move |cell| {
             hold(&cell, round).await?;
-            let region = cell.host().reg_read(SPILL_REGION).await?;
+            let region = cell.host().reg_read(window::register(SPILL_REGION)).await?;
             let base = (region & SPILL_REGION_BASE_MASK) >> SPILL_REGION_BASE_SHIFT << 19;
             let bad = base + BAD.start * SPILL_BYTES..base + BAD.end * SPILL_BYTES;
             if round > 0 {
@@ -210,9 +215,9 @@ fn what_was_copied_back_does_not_come_again() {
             }
             cell.host().delay(Picos::from_us(10.0)).await;
             cell.host().memory(|memory| memory.clear_faults());
-            let held = cell.host().reg_read(HELD).await?;
+            let held = cell.host().reg_read(window::register(HELD)).await?;
             assert_eq!(
-                cell.host().reg_read(POSITION).await?,
+                cell.host().reg_read(window::register(POSITION)).await?,
                 held,
                 "from the region's first element on"
             );

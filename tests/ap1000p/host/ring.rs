@@ -6,7 +6,6 @@ use std::rc::Rc;
 use super::*;
 use tsunagi::ap1000p::golden::ring::WORDS_MOST_IN_ANY;
 use tsunagi::ap1000p::host::{Message, Received, RingError, RingSize, Served};
-use tsunagi::harness::backend::AnyBackend;
 
 const RING: Addr = Addr(0x2_0000);
 
@@ -320,7 +319,9 @@ fn large_messages_are_fetched_by_their_receiver() {
                 assert_eq!(message, expected(0, tag, tag, words));
             }
             assert_eq!(sim.cell(NodeId(0)).word(FLAG), rounds * LENGTHS.len() as u32);
-            let mut slot = sim.spawn(NodeId(1), async |cell| cell.host().reg_read(RING0_WRITE).await.unwrap());
+            let mut slot = sim.spawn(NodeId(1), async |cell| {
+                cell.host().reg_read(window::register(RING0_WRITE)).await.unwrap()
+            });
             sim.run(BOUND).unwrap();
             // Those of 33 words and more are a descriptor.
             let moved = rounds * (SLOTS - 6 + LENGTHS.len() as u32 - 3);
@@ -499,7 +500,7 @@ fn a_ring_that_is_never_served_is_a_bounded_hang() {
     let mut sim = boot(config(2, 1));
     sim.spawn_checked(NodeId(1), async |cell| {
         // The system is told nothing.
-        cell.host().reg_write(ENABLE, 0).await?;
+        cell.host().reg_write(window::register(ENABLE), 0).await?;
         cell.open_ring(RING, RingSize::K128).await?;
         cell.recv().await.map(drop)
     });

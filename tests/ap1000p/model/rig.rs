@@ -6,9 +6,10 @@ use tsunagi::ap1000p::golden::window;
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::ap1000p::rtl::Machine;
-use tsunagi::harness::backend::{Backend, HostReq, HostRsp};
+use tsunagi::ap1000p::rtl;
+use tsunagi::harness::backend::{AnyBackend, Backend, HostReq, HostRsp};
 use tsunagi::harness::memory::Memory;
+use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, NodeId, Picos};
 
 /// Cycles that nothing here takes.
@@ -135,33 +136,25 @@ impl<B: Backend> Driven<B> {
     }
 }
 
+/// A read, or a write of this word.
+fn access(addr: u64, write: Option<u32>) -> HostReq {
+    write.map_or(HostReq::read(addr), |word| HostReq::write(addr, word))
+}
+
 impl<B: Backend> Rig for Driven<B> {
     fn store(&mut self, cell: usize, page: u32, words: &[u32]) {
-        let offset = window::page(page);
-        self.stores[cell].extend(words.iter().map(|&value| HostReq::Write { offset, value }));
+        let addr = window::page(page);
+        self.stores[cell].extend(words.iter().map(|&word| HostReq::write(addr, word)));
     }
 
     fn host(&mut self, cell: usize, offset: u32, write: Option<u32>) -> (u32, bool) {
-        self.start(
-            cell,
-            match write {
-                Some(value) => HostReq::Write { offset, value },
-                None => HostReq::Read { offset },
-            },
-        );
+        self.start(cell, access(window::register(offset), write));
         let rsp = self.answer(cell).expect("a register access is answered");
         (rsp.value as u32, rsp.error)
     }
 
     fn creg(&mut self, cell: usize, register: u8, write: Option<u32>) -> Option<Option<u32>> {
-        let offset = window::creg(register);
-        self.start(
-            cell,
-            match write {
-                Some(value) => HostReq::Write { offset, value },
-                None => HostReq::Read { offset },
-            },
-        );
+        self.start(cell, access(window::creg(register), write));
         self.creg_answer(cell)
     }
 
@@ -249,8 +242,9 @@ pub fn model(config: &Config) -> Driven<ModelMachine> {
     rig
 }
 
-pub fn rtl(config: &Config) -> Driven<Machine> {
-    let mut rig = Driven::new(config, Machine::new(config).expect("links of this rate are built"));
+pub fn rtl(config: &Config) -> Driven<AnyBackend> {
+    let machine = rtl::build(config, &Probe::default()).expect("links of this rate are built");
+    let mut rig = Driven::new(config, machine);
     prepare(&mut rig, config.cells());
     rig
 }

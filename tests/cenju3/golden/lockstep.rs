@@ -13,7 +13,7 @@ use tsunagi::cenju3::golden::sender::{SendEvent, SendModel, Window};
 use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
-use tsunagi::cenju3::rtl::{Composed, RtlMachine};
+use tsunagi::cenju3::rtl::Machine;
 use tsunagi::harness::backend::{Backend, Event, EventKind};
 use tsunagi::harness::memory::Memory;
 use tsunagi::harness::wave::Probe;
@@ -193,8 +193,8 @@ fn model(config: &Config, _: &Probe) -> ModelMachine {
     ModelMachine::new(config)
 }
 
-fn rtl(config: &Config, probe: &Probe) -> RtlMachine<Composed<Cenju3Nic>> {
-    RtlMachine::<Composed<Cenju3Nic>>::build(config)
+fn rtl(config: &Config, probe: &Probe) -> Machine<Cenju3Nic> {
+    Machine::<Cenju3Nic>::build(config)
         .expect("the RTL is built")
         .with_probe(probe)
 }

@@ -307,15 +307,15 @@ impl Backend for FakeMachine {
     fn host_start(&mut self, node: NodeId, req: HostReq) {
         let nic = &mut self.nics[node.index()];
         assert!(nic.answer.is_none(), "one access at a time");
-        let value = match req {
-            HostReq::Read { offset } => nic.get(offset),
-            HostReq::Write { offset, value } => {
-                nic.write(offset, value);
+        let offset = req.addr as u32;
+        let value = match req.write {
+            None => nic.get(offset),
+            Some(value) => {
+                nic.write(offset, value as u32);
                 self.kick(node.index());
                 self.receive(node.index());
                 0
             }
-            HostReq::Load { .. } | HostReq::Store { .. } => panic!("this NIC has registers only"),
         };
         let value = value.into();
         self.nics[node.index()].answer = Some((self.now + ANSWER, HostRsp { value, error: false }));

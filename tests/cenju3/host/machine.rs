@@ -9,7 +9,7 @@ use tsunagi::cenju3::host::{
 use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs;
-use tsunagi::cenju3::rtl::{Composed, RtlMachine};
+use tsunagi::cenju3::rtl::Machine;
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::SimError;
 use tsunagi::rtl::Cenju3Nic;
@@ -307,8 +307,8 @@ fn the_256th_parcel_is_refused<B: Backend + 'static>(make: impl Fn(&Config) -> B
         pe.send_parcels(Priority::Normal, &parcels).await.unwrap();
         let refused = pe.send_parcels(Priority::Normal, &parcels[..1]).await.unwrap_err();
         let (put, get) = (
-            pe.host().reg_read(regs::SQ1_PUT).await,
-            pe.host().reg_read(regs::SQ1_GET).await,
+            pe.host().reg_read(regs::SQ1_PUT.into()).await,
+            pe.host().reg_read(regs::SQ1_GET.into()).await,
         );
         (refused, put, get)
     });
@@ -325,7 +325,10 @@ fn the_256th_parcel_is_refused<B: Backend + 'static>(make: impl Fn(&Config) -> B
 fn an_interrupt_that_is_never_served_is_a_hang<B: Backend + 'static>(make: impl Fn(&Config) -> B) {
     let mut sim = boot(make, &config());
     sim.spawn(THERE, async |pe| {
-        pe.host().reg_write(regs::R_CTRL, regs::R_CTRL_RUN_MASK).await.unwrap()
+        pe.host()
+            .reg_write(regs::R_CTRL.into(), regs::R_CTRL_RUN_MASK)
+            .await
+            .unwrap()
     });
     sim.run(BOUND).unwrap();
     sim.spawn(HERE, async |pe| {
@@ -381,8 +384,8 @@ fn a_refusal_is_reported_and_not_hidden_by_who_waits_for_it<B: Backend + 'static
     }
 }
 
-fn rtl_machine(config: &Config) -> RtlMachine<Composed<Cenju3Nic>> {
-    RtlMachine::build(config).expect("RTL built for the paper's machine")
+fn rtl_machine(config: &Config) -> Machine<Cenju3Nic> {
+    Machine::build(config).expect("RTL built for the paper's machine")
 }
 
 macro_rules! on {

@@ -5,19 +5,19 @@ use support::this_test;
 use tsunagi::cenju3::golden::packet::{HEAD_FLITS, Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::regs::*;
-use tsunagi::cenju3::rtl::{Composed, NicUnit, NotBuilt, RtlMachine};
+use tsunagi::cenju3::rtl::{Composed, Machine, NotBuilt};
 use tsunagi::harness::backend::{Backend, Event, EventKind};
 use tsunagi::harness::check::{holds, same_events};
 use tsunagi::harness::memory::Memory;
 use tsunagi::harness::wave::Probe;
-use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
+use tsunagi::rtl::{Cenju3Nic, Cenju3NicUnit, Cenju3NicWide};
 use tsunagi::{Addr, Cycle, NodeId, Picos};
 
 const DEST: u32 = 0x10_0000;
 const LIMIT: Picos = Picos::from_ns(20_000_000);
 
-fn machine<N: NicUnit>(config: &Config, probe: &Probe) -> RtlMachine<Composed<N>> {
-    RtlMachine::build(config).expect("the RTL is built").with_probe(probe)
+fn machine<N: Cenju3NicUnit>(config: &Config, probe: &Probe) -> Machine<N> {
+    Machine::build(config).expect("the RTL is built").with_probe(probe)
 }
 
 fn dma(bytes: u32) -> ParcelHeader {
@@ -34,7 +34,7 @@ fn dma(bytes: u32) -> ParcelHeader {
 }
 
 /// One DMA parcel from A to B, with both interrupts; checks the bytes and gives the events from the Sender's start.
-fn transfer<N: NicUnit>(driver: &mut Driver<RtlMachine<Composed<N>>>, bytes: u32) -> Vec<Event> {
+fn transfer<N: Cenju3NicUnit>(driver: &mut Driver<Machine<N>>, bytes: u32) -> Vec<Event> {
     let data = pattern(A, B, bytes as usize);
     assert!(driver.machine.memory(A).write(Addr(FREE), &data));
     driver.machine.memory(B).poison(DEST..DEST + bytes + 64);
@@ -179,7 +179,7 @@ fn a_sink_in_place_of_the_receiver_takes_everything_at_wire_speed() {
     this_test!().run(|probe| {
         let config = Config::paper();
         let mut machine = machine::<Cenju3Nic>(&config, probe);
-        machine.hardware_mut().sink(B);
+            machine.with_hardware(|hardware| hardware.sink(B));
         let mut driver = Driver::new(machine, &config, 0);
         assert!(driver.machine.memory(A).write(Addr(FREE), &[7; 65_536]));
         driver.queue(A, 1, &dma(65_536));

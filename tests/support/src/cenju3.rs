@@ -70,7 +70,7 @@ impl<B: Backend> Driver<B> {
     fn write_all(&mut self, what: impl Fn(NodeId) -> (u32, u32)) {
         for node in self.nodes() {
             let (offset, value) = what(node);
-            self.machine.host_start(node, HostReq::Write { offset, value });
+            self.machine.host_start(node, HostReq::write(offset.into(), value));
         }
         for node in self.nodes() {
             assert!(!self.answer(node).error, "{node}: {:?} refused", what(node));
@@ -97,12 +97,12 @@ impl<B: Backend> Driver<B> {
     }
 
     pub fn write(&mut self, node: NodeId, offset: u32, value: u32) {
-        let refused = self.access(node, HostReq::Write { offset, value }).error;
+        let refused = self.access(node, HostReq::write(offset.into(), value)).error;
         assert!(!refused, "{node}: write of {value:#x} to {offset:#x} refused");
     }
 
     pub fn read(&mut self, node: NodeId, offset: u32) -> u32 {
-        let answer = self.access(node, HostReq::Read { offset });
+        let answer = self.access(node, HostReq::read(offset.into()));
         assert!(!answer.error, "{node}: read of {offset:#x} refused");
         answer.value as u32
     }
@@ -125,7 +125,7 @@ impl<B: Backend> Driver<B> {
         let offset = [SQ0_PUT, SQ1_PUT][queue];
         for &node in nodes {
             let value = self.queued(node, queue).into();
-            self.machine.host_start(node, HostReq::Write { offset, value });
+            self.machine.host_start(node, HostReq::write(offset.into(), value));
         }
         for &node in nodes {
             assert!(!self.answer(node).error);

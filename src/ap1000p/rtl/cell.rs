@@ -1,0 +1,164 @@
+//! A verilated cell: the processor's side of it, and its links.
+
+use std::collections::VecDeque;
+
+use verilated::{Input as _, Port as _};
+
+use crate::ap1000p::golden::access::Access;
+use crate::ap1000p::golden::creg;
+use crate::harness::event::EventKind;
+use crate::harness::host_port::{Exchange, HostPort};
+use crate::net::fabric::Flit;
+use crate::net::link::LinkMonitor;
+use crate::net::torus::Class;
+use crate::net::torus_fabric::TorusFabric;
+use crate::rtl::{Ap1000pCellPorts as _, Ap1000pCellUnit, TorusRouterUnit};
+
+/// A cell and what its ports are about to be given. The processor's ports are independent of each other.
+pub(super) struct Cell<C> {
+    pub unit: C,
+    /// Words that the processor has yet to store, each with its page's code.
+    pub stores: VecDeque<(u16, u32)>,
+    /// Cycles from one store to the next, and the first cycle in which the next one may be.
+    store_cycles: u64,
+    store_at: u64,
+    /// Cycles in which a store was offered and not taken.
+    pub stalls: u64,
+    pub registers: HostPort,
+    /// The word read, 0 of a write; `None`: a fault.
+    pub cregs: Exchange<creg::Access, Option<u32>>,
+    /// The word, or two for 8 bytes, 0 of a store; `None`: it was refused, here or there.
+    pub shared: Exchange<Access, Option<u64>>,
+    /// Words put on the network.
+    pub sent: u64,
+    /// Packets leaving and coming, by class.
+    leaving: [LinkMonitor; 2],
+    coming: [LinkMonitor; 2],
+}
+
+impl<C: Ap1000pCellUnit> Cell<C> {
+    pub fn new(unit: C, store_cycles: u64) -> Cell<C> {
+        Cell {
+            unit,
+            stores: VecDeque::new(),
+            store_cycles,
+            store_at: 0,
+            stalls: 0,
+            registers: HostPort::Idle,
+            cregs: Exchange::Idle,
+            shared: Exchange::Idle,
+            sent: 0,
+            leaving: [LinkMonitor::outgoing(); 2],
+            coming: [LinkMonitor::incoming(); 2],
+        }
+    }
+
+    /// The next edge counts, whatever the network does.
+    #[inline]
+    pub fn stirs(&self) -> bool {
+        let asks = self.registers.stirs() || self.cregs.stirs() || self.shared.stirs();
+        asks || !self.stores.is_empty() || self.unit.busy_o().is_set()
+    }
+
+    /// The processor's side of an edge.
+    #[inline]
+    pub fn host_edge(&mut self, cycle: u64, event: impl FnMut(EventKind)) {
+        self.store_edge(cycle);
+        let unit = &self.unit;
+        crate::set_host_ports!(unit, &self.registers.ports());
+        self.registers.edge(&crate::host_ports!(unit), event);
+        self.creg_edge();
+        self.shared_edge();
+    }
+
+    fn store_edge(&mut self, cycle: u64) {
+        let unit = &self.unit;
+        let store = self.stores.front().filter(|_| self.store_at <= cycle);
+        unit.store_valid_i().set_bool(store.is_some());
+        let Some(&(page, data)) = store else { return };
+        unit.store_page_i().set(page.into());
+        unit.store_data_i().set(data.into());
+        if unit.store_ready_o().is_set() {
+            self.stores.pop_front();
+            self.store_at = cycle + self.store_cycles;
+        } else {
+            self.stalls += 1;
+        }
+    }
+
+    fn creg_edge(&mut self) {
+        let unit = &self.unit;
+        let offer = self.cregs.offer();
+        unit.creg_req_valid_i().set_bool(offer.is_some());
+        if let Some(creg::Access { addr, write }) = offer {
+            unit.creg_req_addr_i().set(addr.into());
+            unit.creg_req_write_i().set_bool(write.is_some());
+            unit.creg_req_data_i().set(write.unwrap_or(0).into());
+        }
+        unit.creg_rsp_ready_i().set_bool(true);
+        let answer = || {
+            let fault = unit.creg_rsp_fault_o().is_set();
+            (!fault).then(|| unit.creg_rsp_data_o().get() as u32)
+        };
+        let answer = unit.creg_rsp_valid_o().is_set().then(answer);
+        self.cregs.step(unit.creg_req_ready_o().is_set(), answer);
+    }
+
+    fn shared_edge(&mut self) {
+        let unit = &self.unit;
+        let offer = self.shared.offer();
+        unit.dsm_req_valid_i().set_bool(offer.is_some());
+        if let Some(access) = offer {
+            unit.dsm_req_write_i().set_bool(access.write.is_some());
+            unit.dsm_req_registers_i().set_bool(access.registers);
+            unit.dsm_req_cell_i().set(access.name().into());
+            unit.dsm_req_addr_i().set(access.addr.into());
+            unit.dsm_req_size_i().set(access.size.into());
+            unit.dsm_req_data_i().set(access.write.unwrap_or(0));
+        }
+        unit.dsm_rsp_ready_i().set_bool(true);
+        let answer = || (!unit.dsm_rsp_err_o().is_set()).then(|| unit.dsm_rsp_data_o().get());
+        let answer = unit.dsm_rsp_valid_o().is_set().then(answer);
+        let taken = self.shared.step(unit.dsm_req_ready_o().is_set(), answer);
+        // A store is not waited for.
+        if taken.is_some_and(|access| access.write.is_some()) {
+            self.shared = Exchange::Answered(Some(0));
+        }
+    }
+
+    /// What the links between the cell, which is this number, and its router carry at an edge.
+    #[inline]
+    pub fn exchange<R: TorusRouterUnit>(
+        &mut self,
+        fabric: &mut TorusFabric<R>,
+        number: usize,
+        mut event: impl FnMut(EventKind),
+    ) {
+        let unit = &self.unit;
+        let came = fabric.output(number);
+        unit.tx_credit_i().set(fabric.returned(number).into());
+        unit.rx_valid_i().set_bool(came.is_some());
+        if let Some(sent) = came {
+            self.coming[sent.vc >> 1].pass(sent.flit, &mut event);
+            unit.rx_vc_i().set(sent.vc as u64);
+            unit.rx_data_i().set(sent.flit.word);
+            unit.rx_last_i().set_bool(sent.flit.last);
+        }
+        if unit.tx_valid_o().is_set() {
+            let flit = Flit {
+                word: unit.tx_data_o().get(),
+                last: unit.tx_last_o().is_set(),
+            };
+            let class = Class::ALL[unit.tx_vc_o().get() as usize >> 1];
+            fabric.inject(number, class, flit);
+            self.leaving[class as usize].pass(flit, &mut event);
+            self.sent += 1;
+        }
+        let back = unit.rx_credit_o().get();
+        for class in Class::ALL {
+            if back >> class.vc(0) & 1 == 1 {
+                fabric.give_back(number, class);
+            }
+        }
+    }
+}

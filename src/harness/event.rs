@@ -1,0 +1,59 @@
+//! What happens at the ports of a machine's nodes.
+
+use crate::{Addr, NodeId, Picos};
+
+/// Something that was committed at a port of a node, with the instant of the clock edge (or model event) that committed
+/// it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub at: Picos,
+    pub node: NodeId,
+    pub kind: EventKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// The NIC took a write of the register at this offset of its register block.
+    RegWrite {
+        offset: u32,
+        value: u32,
+    },
+    /// The NIC's read command was taken by the memory.
+    MemRead {
+        addr: Addr,
+        bytes: u32,
+    },
+    /// The first word of a read burst reached the NIC.
+    MemReadData {
+        addr: Addr,
+    },
+    /// The NIC's write command was taken by the memory.
+    MemWrite {
+        addr: Addr,
+        bytes: u32,
+    },
+    /// A write burst is in memory and its response reached the NIC.
+    MemWritten {
+        addr: Addr,
+        bytes: u32,
+    },
+    /// First flit of a packet on the NIC's outgoing link.
+    TxFirst {
+        head: u16,
+    },
+    /// Last flit of a packet on the NIC's outgoing link; `flits` in the whole packet.
+    TxLast {
+        flits: u32,
+    },
+    /// First flit of a packet taken by the NIC's receive side.
+    RxFirst {
+        head: u16,
+    },
+    RxLast {
+        flits: u32,
+    },
+    /// The interrupt line changed.
+    Irq {
+        level: bool,
+    },
+}

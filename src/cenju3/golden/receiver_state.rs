@@ -1,5 +1,5 @@
-//! The state of `cenju3_receiver` as the host sees it: verdicts on packets, causes, rings, registers. Pure state, shared
-//! by the lock-step model and the timed machine model.
+//! The state of `cenju3_receiver` as the host sees it: verdicts on packets, causes, rings, registers. It is pure state;
+//! the lock-step model and the timed machine model share it.
 
 use crate::Addr;
 use crate::cenju3::golden::packet::{HEAD_FLITS, Kind, PacketHeader, get, header_bytes, put, to_bytes, word};

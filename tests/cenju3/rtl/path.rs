@@ -179,7 +179,7 @@ fn a_sink_in_place_of_the_receiver_takes_everything_at_wire_speed() {
     this_test!().run(|probe| {
         let config = Config::paper();
         let mut machine = machine::<Cenju3Nic>(&config, probe);
-            machine.with_hardware(|hardware| hardware.sink(B));
+        machine.with_hardware(|hardware| hardware.sink(B));
         let mut driver = Driver::new(machine, &config, 0);
         assert!(driver.machine.memory(A).write(Addr(FREE), &[7; 65_536]));
         driver.queue(A, 1, &dma(65_536));

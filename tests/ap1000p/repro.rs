@@ -102,8 +102,8 @@ fn what_there_is_not_is_refused_by_name() {
         "unknown parameter `link_cycles`",
     );
     refused(&["repro", "ap1000p", "--set", "s_gap=3"], "unknown parameter `s_gap`");
-    refused(&["repro", "--set", "call=1"], "name it");
-    refused(&["repro", "cenju3", "--full"], "--full is for ap1000p");
+    refused(&["repro", "--set", "call=1"], "--set needs a machine");
+    refused(&["repro", "cenju3", "--full"], "--full applies to ap1000p");
 }
 
 #[test]

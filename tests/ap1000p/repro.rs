@@ -103,7 +103,7 @@ fn what_there_is_not_is_refused_by_name() {
     );
     refused(&["repro", "ap1000p", "--set", "s_gap=3"], "unknown parameter `s_gap`");
     refused(&["repro", "--set", "call=1"], "--set needs a machine");
-    refused(&["repro", "cenju3", "--full"], "--full is for ap1000p");
+    refused(&["repro", "cenju3", "--full"], "--full applies to ap1000p");
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The AP1000+'s cell, block by block: memory, host and network are the testbench.
 
+// Its benches are to stand on a kit, and are not split before.
+#![allow(clippy::too_many_lines)]
+
 mod bif;
 mod broadcast;
 mod cell_axi;

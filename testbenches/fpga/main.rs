@@ -1,5 +1,8 @@
 //! What stands on a board, without its clocks and pins: the self-test passes round after round, and tells a broken NIC.
 
+// Its benches are to stand on a kit, and are not split before.
+#![allow(clippy::too_many_lines)]
+
 use testbenches::rtl::*;
 use tsunagi::harness::seed::{Case, Recorder};
 use tsunagi::harness::wave::Probe;

@@ -816,7 +816,7 @@ pub const CELL_SPACE: u32 = 8;
 pub const BIF_SPACE: u32 = 9;
 /// Bits 35:32 of a physical address: pages of commands: code in 27:12.
 pub const PAGE_SPACE: u32 = 10;
-/// Bits 35:32 of a physical address: communication registers: number in 8:2; with bit 28 set, cell from bit 9 on.
+/// Bits 35:32 of a physical address: communication registers: number in 8:2; with bit 28, cell from bit 9 on.
 pub const CREG_SPACE: u32 = 11;
 /// Bits 35:32 of a physical address: registers of MSC+ and MC.
 pub const REGISTER_SPACE: u32 = 12;

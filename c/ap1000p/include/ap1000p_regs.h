@@ -538,7 +538,7 @@
 #define AP1000P_CELL_SPACE 8u /* the own cell's memory, in the tables of the MMU */
 #define AP1000P_BIF_SPACE 9u /* registers of S-net and B-net */
 #define AP1000P_PAGE_SPACE 10u /* pages of commands: code in 27:12 */
-#define AP1000P_CREG_SPACE 11u /* communication registers: number in 8:2; with bit 28 set, cell from bit 9 on */
+#define AP1000P_CREG_SPACE 11u /* communication registers: number in 8:2; with bit 28, cell from bit 9 on */
 #define AP1000P_REGISTER_SPACE 12u /* registers of MSC+ and MC */
 
 /* Updates of Write Through Page tags */

@@ -129,7 +129,7 @@ impl Subject for Ap1000p {
 }
 
 impl Lab<'_> {
-    /// A machine of this many cells, otherwise as the user set it. All words of its memories differ up to [`FLAGS`].
+    /// A machine of this many cells, otherwise as the user set it. All words of its memories differ up to `FLAGS`.
     pub fn boot(&self, columns: u32, rows: u32) -> Result<Sim, MeasureError> {
         self.boot_with(columns, rows, |_| ())
     }

@@ -40,7 +40,7 @@ impl NotBuilt {
     }
 }
 
-/// Number of the network's clock in [`clocks`].
+/// Number of the network's clock in `clocks`.
 pub const NET: usize = 1;
 
 /// The machine with NICs of type `N`.

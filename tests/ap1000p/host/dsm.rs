@@ -95,8 +95,8 @@ fn does_what_a_memory_does(sims: [Sim; 2]) {
     }
 }
 
-/// The physical address of another cell's communication register: a store fills the register. A load waits for a word and
-/// empties it.
+/// The physical address of another cell's communication register: a store fills the register. A load waits for a word
+/// and empties it.
 #[test]
 fn registers_of_other_cells_have_addresses() {
     for mut sim in both(2, 1, |_| ()) {

@@ -9,6 +9,7 @@ pub mod clock;
 pub mod cpu;
 pub mod event;
 pub mod exec;
+pub mod fault;
 pub mod host_port;
 pub mod linear;
 pub mod machine;

@@ -4,16 +4,10 @@ use std::cell::RefCell;
 
 use thiserror::Error;
 
-use crate::{NodeId, Picos};
+use crate::harness::fault;
 
-/// A fault that the hardware reported to the system of a cell, and that the system could not mend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{node} reported at {at}: {kind}")]
-pub struct Fault {
-    pub at: Picos,
-    pub node: NodeId,
-    pub kind: FaultKind,
-}
+/// A fault that the system could not mend.
+pub type Fault = fault::Fault<FaultKind>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FaultKind {

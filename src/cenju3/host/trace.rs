@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use thiserror::Error;
 
 use crate::cenju3::golden::packet::Status;
+use crate::harness::fault;
 use crate::{NodeId, Picos};
 
 /// A point in the life of a transfer, as the software sees it.
@@ -35,14 +36,8 @@ pub struct Stamp {
     pub stage: Stage,
 }
 
-/// An error interrupt's cause, as the kernel of `node` read it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{node} reported at {at}: {kind}")]
-pub struct Fault {
-    pub at: Picos,
-    pub node: NodeId,
-    pub kind: FaultKind,
-}
+/// An error interrupt's cause, as the kernel read it.
+pub type Fault = fault::Fault<FaultKind>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FaultKind {

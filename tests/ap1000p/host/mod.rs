@@ -50,6 +50,15 @@ fn quiet(sim: &mut Sim) {
     assert_eq!(sim.take_faults(), []);
 }
 
+fn only_a_full_region_was_reported(sim: &mut Sim) {
+    let full = FaultKind::Other { cause: CAUSE_FULL_MASK };
+    let faults = sim.take_faults();
+    assert!(
+        !faults.is_empty() && faults.iter().all(|fault| fault.kind == full),
+        "{faults:?}"
+    );
+}
+
 fn data(seed: u64, words: u32) -> Vec<u32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     (0..words).map(|_| rng.next_u32()).collect()
@@ -555,12 +564,7 @@ fn a_full_region_does_not_stop_who_empties_it() {
         });
         sim.spawn_checked(NodeId(1), async |cell| cell.wait_flag(FLAG, PUTS).await);
         sim.run(Picos::from_us(100_000.0)).unwrap();
-        let full = FaultKind::Other { cause: CAUSE_FULL_MASK };
-        let faults = sim.take_faults();
-        assert!(
-            !faults.is_empty() && faults.iter().all(|fault| fault.kind == full),
-            "{faults:?}"
-        );
+        only_a_full_region_was_reported(&mut sim);
     }
 }
 
@@ -612,12 +616,7 @@ fn no_program_fills_a_region_that_its_processor_empties() {
             cell.wait_flag(FLAG, count).await
         });
         sim.run(Picos::from_us(100_000.0)).unwrap();
-        let full = FaultKind::Other { cause: CAUSE_FULL_MASK };
-        let faults = sim.take_faults();
-        assert!(
-            !faults.is_empty() && faults.iter().all(|fault| fault.kind == full),
-            "{faults:?}"
-        );
+        only_a_full_region_was_reported(&mut sim);
     }
 }
 

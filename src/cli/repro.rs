@@ -237,7 +237,7 @@ fn print(outcome: &Outcome) -> Result<(), CliError> {
     table::print(shown.trim_fmt())?;
     if !values.is_empty() {
         table::print(format!(
-            "--json and the report also show {} values without bounds, mostly points of curves",
+            "--json and the report also show values without bounds ({}), mostly points of curves",
             values.len()
         ))?;
     }

@@ -12,7 +12,7 @@ pub fn rows(outcomes: &[&Outcome]) -> Markup {
     html! {
         @if !compared.is_empty() { (table(outcomes, &compared)) }
         @if !values.is_empty() {
-            details { summary { "All " (values.len()) " values without bounds" } (table(outcomes, &values)) }
+            details { summary { "Values without bounds: " (values.len()) } (table(outcomes, &values)) }
         }
     }
 }

@@ -2,13 +2,16 @@
 
 use std::fmt::Write;
 
-use crate::coverage;
 use crate::model::{Family, Job, Model, snake};
 use crate::ports::Port;
 use crate::units::camel;
+use crate::{coverage, stamp};
 
-/// Marks the table of port offsets in an object file.
-pub const LAYOUT_MARK: [u32; 4] = [0x7665_7269, 0x6c61_7465, 0x645f_6c61, 0x796f_7574];
+/// Marks the table of this model's port offsets in an object file.
+pub fn layout_mark(symbol: &str) -> [u32; 4] {
+    let own = stamp::hash(symbol.as_bytes());
+    [0x6c61_796f, 0x7574_5f6f, own as u32, (own >> 32) as u32]
+}
 
 /// Whether the wrapper's `eval_step` does, after the first call, nothing but what the shim does itself.
 fn can_skip_wrapper(wrapper: &str, class: &str) -> bool {
@@ -84,7 +87,7 @@ pub struct Generated {
 /// objects and a queue for other threads. Synthesizable RTL has neither.
 pub fn shim(job: &Job, ports: &[Port], generated: &Generated) -> Option<String> {
     let (class, symbol) = (&job.class, &job.symbol);
-    let mark = LAYOUT_MARK.map(|n| format!("{n}u, ")).concat();
+    let mark = layout_mark(symbol).map(|n| format!("{n}u, ")).concat();
     let offsets: String = ports
         .iter()
         .map(|p| format!("offsetof({class}___024root, {}), ", p.name))

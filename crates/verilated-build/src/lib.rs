@@ -8,6 +8,7 @@
 //! Only changed units are built again: each unit keeps the hashes of the files that Verilator reports as read.
 //! Models lie in `target/<profile>/verilated`, so that all cargo commands share them.
 
+mod batch;
 mod compiler;
 mod coverage;
 mod emit;
@@ -141,10 +142,9 @@ impl Builder {
             println!("cargo::rerun-if-changed={}", file.display());
         }
         let compiler = compiler::Compiler::new(&tools, store(out).as_deref());
-        let done = run(&jobs, &units, &tools, &compiler);
         let mut models = Vec::new();
-        for result in done {
-            models.push(result?);
+        for result in run(&batch::batches(&jobs), &units, &tools, &compiler) {
+            models.extend(result?);
         }
         if !models.is_empty() {
             let mut archive = cpp(&tools);
@@ -182,20 +182,20 @@ pub struct Built {
     pub rebuilt: Vec<String>,
 }
 
-/// Runs as many jobs at a time as cargo allows; the results are in the order of the jobs.
+/// Makes as many batches at a time as cargo allows; the results are in their order.
 fn run(
-    jobs: &[model::Job],
+    batches: &[batch::Batch],
     units: &Units,
     tools: &Toolchain,
     compiler: &compiler::Compiler,
-) -> Vec<Result<model::Model, Error>> {
+) -> Vec<Result<Vec<model::Model>, Error>> {
     let workers = env::var("NUM_JOBS")
         .ok()
         .and_then(|n| n.parse().ok())
         .unwrap_or(1usize)
-        .clamp(1, jobs.len().max(1));
-    let next = Mutex::new(0..jobs.len());
-    let results: Vec<Mutex<Option<Result<model::Model, Error>>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
+        .clamp(1, batches.len().max(1));
+    let next = Mutex::new(0..batches.len());
+    let results: Vec<_> = batches.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
@@ -203,8 +203,7 @@ fn run(
                     let Some(index) = next.lock().expect("no worker panics with the lock").next() else {
                         break;
                     };
-                    let job = &jobs[index];
-                    let result = job.make(&tools.allowing(&units.allowed_to(&job.name)), compiler);
+                    let result = batches[index].make(|job| tools.allowing(&units.allowed_to(&job.name)), compiler);
                     *results[index].lock().expect("each slot has one writer") = Some(result);
                 }
             });
@@ -212,7 +211,7 @@ fn run(
     });
     results
         .into_iter()
-        .map(|slot| slot.into_inner().expect("written once").expect("every job ran"))
+        .map(|slot| slot.into_inner().expect("written once").expect("every batch ran"))
         .collect()
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::compiler::Compiler;
 use crate::twin::Patch;
 use crate::{Error, Set, Toolchain, Twin, Unit, Units, coverage, emit, ports, stamp, units};
 
@@ -31,7 +30,7 @@ pub struct Job {
     pub savable: bool,
     arguments: Vec<String>,
     /// The C++ compiler's `-O`.
-    optimize: u32,
+    pub optimize: u32,
     /// With the code that writes waves.
     pub waves: bool,
     folder: PathBuf,
@@ -54,6 +53,24 @@ pub struct Model {
     pub rust: String,
     /// The unit's entry in `units.json`.
     pub json: String,
+}
+
+/// The C++ text of a model: the code of each evaluation, and the rest. The rest is most of the text, and its speed
+/// hardly counts. Without waves all is in the first.
+#[derive(Clone, Copy, Debug)]
+pub enum Part {
+    Model,
+    Rest,
+    /// The rest for waves of the other format, which must come behind all `Rest`: its header replaces that for VCD.
+    Fst,
+}
+
+/// Verilator's text of a model.
+#[derive(Debug)]
+pub struct Text {
+    pub inputs: Vec<PathBuf>,
+    /// Changes with the text.
+    pub stamp: String,
 }
 
 /// What all sets and twins of a unit have in common.
@@ -284,18 +301,13 @@ impl Job {
         })
     }
 
-    /// Makes the model unless what is there is up to date.
-    pub fn make(&self, tools: &Toolchain, compiler: &Compiler) -> Result<Model, Error> {
-        let _alone = self.lock()?;
+    /// Has Verilator write the model, unless the text that is there is up to date.
+    pub fn verilated(&self, tools: &Toolchain) -> Result<Text, Error> {
         let stamp_file = self.folder.join("stamp");
-        let names = if self.waves { &["model", "rest"][..] } else { &["model"] };
-        let objects: Vec<PathBuf> = names.iter().map(|name| self.folder.join(format!("{name}.o"))).collect();
-        let (rust, json) = (self.folder.join("unit.rs"), self.folder.join("unit.json"));
-        // The generated text depends on these crates too.
+        // The text depends on these crates too.
         let own = concat!(
             include_str!("emit.rs"),
             include_str!("model.rs"),
-            include_str!("compiler.rs"),
             include_str!("coverage.rs"),
             include_str!("twin.rs")
         );
@@ -307,48 +319,71 @@ impl Job {
             self.clocks,
             self.optimize
         );
-        let mut rebuilt = false;
-        let inputs = match stamp::fresh(&stamp_file, &command).filter(|_| objects.iter().all(|object| object.is_file()))
-        {
+        let inputs = match stamp::fresh(&stamp_file, &command) {
             Some(inputs) => inputs,
             None => {
-                rebuilt = true;
                 let _ = fs::remove_dir_all(&self.folder);
                 let inputs = self.verilate(tools)?;
-                let ports = self.ports()?;
-                self.compile(compiler, &ports, &objects)?;
-                let offsets = self.offsets(&objects[0], ports.len())?;
-                self.write(&rust, &emit::unit_rs(self, &ports, &offsets))?;
-                self.write(&json, &emit::unit_json(self, &ports))?;
+                self.write_text()?;
                 let text = stamp::text(&command, &inputs).ok_or_else(|| self.fail("a source file vanished"))?;
                 self.write(&stamp_file, &text)?;
                 inputs
             }
         };
-        let read = |path: &Path| fs::read_to_string(path).map_err(|e| Error::io(path, e));
-        let mut ports: Vec<_> = self.ports()?.into_iter().map(|port| (port.name, port.output)).collect();
+        Ok(Text {
+            inputs,
+            stamp: self.read(&stamp_file)?,
+        })
+    }
+
+    /// The model, from its text and from the new object file with its code, if there is a new one.
+    pub fn finish(&self, text: Text, object: Option<&[u8]>) -> Result<Model, Error> {
+        let (rust, json) = (self.folder.join("unit.rs"), self.folder.join("unit.json"));
+        let ports = self.ports()?;
+        if let Some(object) = object {
+            let offsets = self.offsets(object, ports.len())?;
+            self.write(&rust, &emit::unit_rs(self, &ports, &offsets))?;
+            self.write(&json, &emit::unit_json(self, &ports))?;
+        }
+        let mut ports: Vec<_> = ports.into_iter().map(|port| (port.name, port.output)).collect();
         ports.sort();
         Ok(Model {
             of: self.of.clone(),
             name: self.name.clone(),
             module: self.module.clone(),
             ports,
-            inputs,
-            rebuilt,
-            rust: read(&rust)?,
-            json: read(&json)?,
-            objects,
+            inputs: text.inputs,
+            rebuilt: object.is_some(),
+            rust: self.read(&rust)?,
+            json: self.read(&json)?,
+            objects: Vec::new(),
         })
     }
 
-    /// Two build scripts may want the same model at the same time; the lock ends with the file.
-    fn lock(&self) -> Result<fs::File, Error> {
-        let path = self.folder.with_extension("lock");
-        let folder = path.parent().expect("a file has a folder");
-        fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        let file = fs::File::create(&path).map_err(|e| Error::io(&path, e))?;
-        file.lock().map_err(|e| Error::io(&path, e))?;
-        Ok(file)
+    /// Whether [`finish`](Self::finish) has run on the text.
+    pub fn is_finished(&self) -> bool {
+        ["unit.rs", "unit.json"]
+            .iter()
+            .all(|name| self.folder.join(name).is_file())
+    }
+
+    /// The folder of all models.
+    pub fn store(&self) -> &Path {
+        self.folder.parent().expect("each model has a folder in the store")
+    }
+
+    /// Verilator's text, for the compiler to search for headers.
+    pub fn headers(&self) -> PathBuf {
+        self.folder.join("generated")
+    }
+
+    /// A file of C++ text that [`verilated`](Self::verilated) wrote.
+    pub fn source(&self, part: Part) -> PathBuf {
+        self.folder.join(match part {
+            Part::Model => "model.cpp",
+            Part::Rest => "rest.cpp",
+            Part::Fst => "fst.cpp",
+        })
     }
 
     fn fail(&self, message: impl Into<String>) -> Error {
@@ -406,9 +441,9 @@ impl Job {
         Ok(ports)
     }
 
-    /// Compiles Verilator's text with our shim as two files: the code of each evaluation, and the rest. The rest is
-    /// most of the text, and its speed hardly counts. Without waves it is one file.
-    fn compile(&self, compiler: &Compiler, ports: &[ports::Port], objects: &[PathBuf]) -> Result<(), Error> {
+    /// Joins Verilator's text and our shim to the files of [`Part`].
+    fn write_text(&self) -> Result<(), Error> {
+        let ports = self.ports()?;
         let folder = self.folder.join("generated");
         let mut sources: Vec<PathBuf> = fs::read_dir(&folder)
             .map_err(|e| Error::io(&folder, e))?
@@ -431,7 +466,10 @@ impl Job {
             } else if name.contains("__Slow") && !name.contains("__ConstPool") {
                 rest.push_str(&part);
             } else {
-                run.push_str(&part);
+                // The one name in it that is not the model's own.
+                let own = format!("{}_trace_init", self.class);
+                let part = part.replace("&trace_init,", &format!("&{own},"));
+                run.push_str(&part.replace(" trace_init(", &format!(" {own}(")));
             }
         }
         let unknown = || self.fail("this Verilator writes models that are not known here: use the locked one");
@@ -442,34 +480,28 @@ impl Job {
             sources: format!("{run}{rest}"),
             points,
         };
-        run.push_str(&emit::shim(self, ports, &generated).ok_or_else(unknown)?);
+        run.push_str(&emit::shim(self, &ports, &generated).ok_or_else(unknown)?);
         if self.waves {
-            rest.extend([vcd, fst]);
-            rest.push_str(&emit::wave_shim(self, &generated).ok_or_else(unknown)?);
+            rest.push_str(&vcd);
+            fst.push_str(&emit::wave_shim(self, &generated).ok_or_else(unknown)?);
+            self.write(&self.source(Part::Rest), &rest)?;
+            self.write(&self.source(Part::Fst), &fst)?;
         } else {
-            run.push_str(&std::mem::take(&mut rest));
+            run.push_str(&rest);
         }
-        for (object, (text, optimize)) in objects.iter().zip([(run, self.optimize), (rest, 0)]) {
-            let file = object.with_extension("cpp");
-            self.write(&file, &text)?;
-            let failed = |message: String| Error::Compiler {
-                unit: self.name.clone(),
-                message,
-            };
-            let mut build = compiler.build(optimize)?;
-            build.include(&folder).file(&file).out_dir(&self.folder);
-            let made = build.try_compile_intermediates().map_err(|e| failed(e.to_string()))?;
-            fs::rename(&made[0], object).map_err(|e| Error::io(object, e))?;
-        }
-        Ok(())
+        self.write(&self.source(Part::Model), &run)
     }
 
     /// The offsets of the ports in the model's root, from the table the shim leaves in the object file.
-    fn offsets(&self, object: &Path, count: usize) -> Result<Vec<usize>, Error> {
-        let bytes = fs::read(object).map_err(|e| Error::io(object, e))?;
-        let mark: Vec<u8> = emit::LAYOUT_MARK.iter().flat_map(|n: &u32| n.to_ne_bytes()).collect();
-        let start = bytes.windows(mark.len()).position(|w| w == mark);
-        let table = start.map(|s| &bytes[s + mark.len()..]).filter(|t| t.len() >= 4 * count);
+    fn offsets(&self, object: &[u8], count: usize) -> Result<Vec<usize>, Error> {
+        let mark: Vec<u8> = emit::layout_mark(&self.symbol)
+            .iter()
+            .flat_map(|n: &u32| n.to_ne_bytes())
+            .collect();
+        let start = object.windows(mark.len()).position(|w| w == mark);
+        let table = start
+            .map(|s| &object[s + mark.len()..])
+            .filter(|t| t.len() >= 4 * count);
         let table = table.ok_or_else(|| self.fail("the object file has no table of ports"))?;
         Ok(table
             .chunks_exact(4)

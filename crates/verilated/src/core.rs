@@ -262,6 +262,18 @@ pub trait Verilated {
         Some(words)
     }
 
+    /// Sets a one-bit input that is in [`ports`](Self::ports): it takes effect at the next evaluation.
+    /// Panics when it is a port of another unit, an output or wider.
+    #[inline]
+    fn set_flag(&self, port: &'static PortInfo, on: bool) {
+        assert!(
+            self.ports().as_ptr_range().contains(&ptr::from_ref(port)) && port.width == 1,
+            "{} is no one-bit port of this unit",
+            port.name
+        );
+        self.core().set_input(port, &[on.into()]);
+    }
+
     /// The state, without the context's time and random numbers.
     fn save(&self) -> Result<Checkpoint, CheckpointError> {
         let owner = &self.core().owner;

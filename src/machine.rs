@@ -3,27 +3,66 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-use crate::harness::params::{Param, ParamError, Settings};
+use crate::harness::params::{Param, ParamError, Settings, Table as _};
 use crate::harness::wave::Probe;
 use crate::net::bench::NetworkRun;
+use crate::repro::lab::{self, Subject};
 use crate::repro::row::BackendKind;
 use crate::repro::{Experiment, Outcome, Quantity, Request};
 use crate::{NodeId, Picos};
 
 /// One machine. [`machines::ALL`](crate::machines::ALL) lists all of them; nothing outside a machine's own folder
-/// depends on the particular machine.
-pub trait Machine: Sync {
+/// depends on the particular machine. Name, parameters and experiments are those of its [`Subject`].
+pub trait Machine: Experiments + Sync {
+    fn facts(&self) -> &'static Facts;
+
+    /// Settings for a machine of this many nodes.
+    fn sized(&self, nodes: u16) -> Vec<(&'static str, f64)>;
+
+    /// Runs one of the scenarios, on as many nodes as the settings say.
+    ///
+    /// # Errors
+    /// Settings that are no machine; a machine that hangs or loses data.
+    fn run(&self, run: &Run<'_>) -> Result<Measured, MachineError>;
+
+    /// Gets a machine ready to carry data.
+    ///
+    /// # Errors
+    /// As of [`run`](Machine::run).
+    fn carrier(&self, route: &Route<'_>) -> Result<Box<dyn Carrier>, MachineError>;
+}
+
+/// The constant facts of a machine.
+pub struct Facts {
+    /// Maker and name: `NEC Cenju-3`.
+    pub title: &'static str,
+    /// The paper that the experiments are from.
+    pub paper: &'static str,
+    /// Arguments of `tsunagi repro` that move a figure.
+    pub next: &'static str,
+    /// Experiments with fewer trials than their list says, unless all are asked for.
+    pub shortened: &'static [&'static str],
+    pub scenarios: &'static [Scenario],
+    pub waves: &'static [Wave],
+    /// What the waves show of the two nodes of a transfer, the sender first.
+    pub shown: Shown,
+    pub bench: Option<Bench>,
+}
+
+/// What `tsunagi bench` measures.
+pub struct Bench {
+    /// Scenarios that take `bytes` and `count`, each with a title.
+    pub workloads: [(&'static str, &'static str); 2],
+    /// What the machine's network of 256 ports is called.
+    pub network: &'static str,
+    /// How fast that is simulated at two loads.
+    pub runs: fn() -> [NetworkRun; 2],
+}
+
+/// The experiments of a machine. Each [`Subject`] has them.
+pub trait Experiments {
     /// As on the command line: `cenju3`.
     fn name(&self) -> &'static str;
-
-    /// Maker and name: `NEC Cenju-3`.
-    fn title(&self) -> &'static str;
-
-    /// The paper that the experiments are from.
-    fn paper(&self) -> &'static str;
-
-    /// Arguments of `tsunagi repro` that move a figure.
-    fn next(&self) -> &'static str;
 
     fn params(&self) -> &'static [Param];
 
@@ -33,48 +72,45 @@ pub trait Machine: Sync {
     /// The first setting that the table refuses.
     fn values(&self, settings: &Settings) -> Result<Vec<f64>, ParamError>;
 
-    /// Settings for a machine of this many nodes.
-    fn sized(&self, nodes: u16) -> Vec<(&'static str, f64)>;
-
     fn experiments(&self) -> Vec<Experiment>;
-
-    /// Experiments with fewer trials than their list says, unless all are asked for.
-    fn shortened(&self) -> &'static [&'static str];
 
     /// Runs experiments. `done` receives the simulated and the total cost.
     ///
     /// # Errors
-    /// Settings that are no machine; a machine that hangs or loses data.
+    /// As of [`Machine::run`].
     fn reproduce(
         &self,
         request: &Request<'_, Settings>,
         done: &(dyn Fn(u64, u64) + Sync),
     ) -> Result<Vec<Outcome>, MachineError>;
+}
 
-    fn scenarios(&self) -> &'static [Scenario];
+impl<S: Subject<Error: Into<MachineError>>> Experiments for S {
+    fn name(&self) -> &'static str {
+        S::NAME
+    }
 
-    /// Runs a scenario of [`scenarios`](Machine::scenarios), on as many nodes as the settings say.
-    ///
-    /// # Errors
-    /// As of [`reproduce`](Machine::reproduce).
-    fn run(&self, run: &Run<'_>) -> Result<Measured, MachineError>;
+    fn params(&self) -> &'static [Param] {
+        S::Config::PARAMS
+    }
 
-    fn waves(&self) -> &'static [Wave];
+    fn values(&self, settings: &Settings) -> Result<Vec<f64>, ParamError> {
+        let config = S::Config::of(settings)?;
+        self.params().iter().map(|param| config.get(param.name)).collect()
+    }
 
-    /// What the waves show of the two nodes of a transfer, the sender first.
-    fn shown(&self) -> Shown;
+    fn experiments(&self) -> Vec<Experiment> {
+        lab::experiments::<S>().collect()
+    }
 
-    /// Gets a machine ready to carry data.
-    ///
-    /// # Errors
-    /// As of [`reproduce`](Machine::reproduce).
-    fn carrier(&self, route: &Route<'_>) -> Result<Box<dyn Carrier>, MachineError>;
-
-    /// Scenarios that take `bytes` and `count`, for `tsunagi bench`, each with a title.
-    fn workloads(&self) -> &'static [(&'static str, &'static str)];
-
-    /// What the machine's network of 256 ports is called, and how fast it is simulated at two loads.
-    fn network(&self) -> (&'static str, [NetworkRun; 2]);
+    fn reproduce(
+        &self,
+        request: &Request<'_, Settings>,
+        done: &(dyn Fn(u64, u64) + Sync),
+    ) -> Result<Vec<Outcome>, MachineError> {
+        let config = S::Config::of(request.config)?;
+        lab::run::<S>(&request.on(&config), done).map_err(Into::into)
+    }
 }
 
 /// Something small that can be done on a machine.
@@ -82,6 +118,12 @@ pub trait Machine: Sync {
 pub struct Scenario {
     pub name: &'static str,
     pub options: &'static [Opt],
+}
+
+impl Scenario {
+    pub const fn new(name: &'static str, options: &'static [Opt]) -> Scenario {
+        Scenario { name, options }
+    }
 }
 
 /// One option of a scenario: `--bytes`.
@@ -205,7 +247,7 @@ impl Run<'_> {
 }
 
 /// What a scenario gave.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// What was done, in words.
     pub done: String,
@@ -223,6 +265,20 @@ pub struct Wave {
     pub name: &'static str,
     pub scenario: &'static str,
     pub options: &'static [(&'static str, &'static str)],
+}
+
+impl Wave {
+    pub const fn new(
+        name: &'static str,
+        scenario: &'static str,
+        options: &'static [(&'static str, &'static str)],
+    ) -> Wave {
+        Wave {
+            name,
+            scenario,
+            options,
+        }
+    }
 }
 
 /// Ports worth looking at, in groups: name and bits.
@@ -273,14 +329,14 @@ pub struct MachineError {
 
 impl MachineError {
     /// What is asked for makes no machine, or the machine refuses it.
-    pub fn usage(error: impl StdError + Send + Sync + 'static) -> MachineError {
-        let error = Box::new(error);
+    pub fn usage(error: impl Into<Box<dyn StdError + Send + Sync>>) -> MachineError {
+        let error = error.into();
         MachineError { exit_code: 2, error }
     }
 
     /// The simulated machine hangs or loses data.
-    pub fn failure(error: impl StdError + Send + Sync + 'static) -> MachineError {
-        let error = Box::new(error);
+    pub fn failure(error: impl Into<Box<dyn StdError + Send + Sync>>) -> MachineError {
+        let error = error.into();
         MachineError { exit_code: 4, error }
     }
 

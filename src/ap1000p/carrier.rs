@@ -3,6 +3,7 @@
 use super::host::{Ap1000pSim, Cell, CommandError};
 use super::params::Config;
 use super::repro::{MeasureError, Sim, finish, machine};
+use crate::harness::params::Table as _;
 use crate::harness::wave::Probe;
 use crate::machine::{Carrier, MachineError, Route, poison};
 use crate::{Addr, NodeId, Picos};
@@ -53,9 +54,8 @@ impl Carrier for Ap1000pCarrier {
         let (from, to, dest) = (self.sim.cell(self.from), self.sim.cell(self.to), self.to);
         let target = Addr(SOURCE.0 + self.window());
         let words = data.len().div_ceil(4) as u32;
-        let there =
-            from.memory(|memory| memory.write(SOURCE, data)) && to.memory(|memory| memory.write(target, &poison(data)));
-        assert!(there, "windows are in memory");
+        from.host().write(SOURCE, data);
+        to.host().write(target, &poison(data));
         self.windows += 1;
         let count = self.windows;
         self.sim.spawn_checked(self.from, async move |cell| {
@@ -64,7 +64,6 @@ impl Carrier for Ap1000pCarrier {
         let seen = async move |cell: Cell| cell.wait_flag(FLAG, count).await;
         self.sim.spawn_checked::<CommandError, _>(self.to, seen);
         finish(&mut self.sim)?;
-        let got = to.memory(|memory| memory.read(target, data.len()).map(<[u8]>::to_vec));
-        Ok(got.expect("it was written"))
+        Ok(to.host().read(target, data.len() as u32))
     }
 }

@@ -12,12 +12,11 @@ pub mod repro;
 pub mod rtl;
 mod signals;
 
-use crate::harness::params::{Param, ParamError, Settings};
-use crate::machine::{Carrier, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Wave};
-use crate::net::bench::{NetworkRun, torus_uniform};
+use crate::harness::params::Table as _;
+use crate::machine::{Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Wave};
+use crate::net::bench::torus_uniform;
 use crate::net::torus::Torus;
-use crate::repro::{Experiment, Outcome, Request};
-use params::{Config, PARAMS};
+use params::Config;
 use repro::MeasureError;
 use repro::scenario::{self, What};
 
@@ -27,46 +26,40 @@ pub struct Ap1000p;
 const BYTES: Opt = Opt::bytes(4, "a message is a multiple of 4 bytes");
 
 const SCENARIOS: &[Scenario] = &[
-    Scenario {
-        name: "put",
-        options: &[BYTES, Opt::count("calls", 1, "calls")],
-    },
-    Scenario {
-        name: "get",
-        options: &[BYTES, Opt::count("calls", 1, "calls")],
-    },
-    Scenario {
-        name: "load",
-        options: &[Opt::count("loads", 1, "loads")],
-    },
-    Scenario {
-        name: "ping-pong",
-        options: &[Opt::count("rounds", 2, "a ping-pong has at least 2 rounds")],
-    },
+    Scenario::new("put", &[BYTES, Opt::count("calls", 1, "calls")]),
+    Scenario::new("get", &[BYTES, Opt::count("calls", 1, "calls")]),
+    Scenario::new("load", &[Opt::count("loads", 1, "loads")]),
+    Scenario::new(
+        "ping-pong",
+        &[Opt::count("rounds", 2, "a ping-pong has at least 2 rounds")],
+    ),
 ];
 
 const WAVES: &[Wave] = &[
-    Wave {
-        name: "put",
-        scenario: "put",
-        options: &[("bytes", "64"), ("count", "1")],
-    },
-    Wave {
-        name: "stream",
-        scenario: "put",
-        options: &[("bytes", "64"), ("count", "8")],
-    },
-    Wave {
-        name: "get",
-        scenario: "get",
-        options: &[("bytes", "64"), ("count", "1")],
-    },
-    Wave {
-        name: "load",
-        scenario: "load",
-        options: &[("count", "2")],
-    },
+    Wave::new("put", "put", &[("bytes", "64"), ("count", "1")]),
+    Wave::new("stream", "put", &[("bytes", "64"), ("count", "8")]),
+    Wave::new("get", "get", &[("bytes", "64"), ("count", "1")]),
+    Wave::new("load", "load", &[("count", "2")]),
 ];
+
+const FACTS: Facts = Facts {
+    title: "Fujitsu AP1000+",
+    paper: repro::PAPER,
+    next: "--experiment M1 --set mem_read_latency=30",
+    shortened: &["C11", "C21"],
+    scenarios: SCENARIOS,
+    waves: WAVES,
+    shown: Shown {
+        nodes: ["cell0", "cell1"],
+        unit: "ap1000p_cell",
+        signals: signals::SIGNALS,
+    },
+    bench: Some(Bench {
+        workloads: [("PUT between 2 cells", "put"), ("GET between 2 cells", "get")],
+        network: "torus of 16x16 routers",
+        runs: || [0.05, 0.15].map(|load| torus_uniform(Torus::new(16, 16), load, 5_000, 1).network),
+    }),
+};
 
 /// The description of a run, and its operation.
 fn what(run: &Run<'_>) -> (String, What) {
@@ -90,28 +83,8 @@ fn what(run: &Run<'_>) -> (String, What) {
 }
 
 impl Machine for Ap1000p {
-    fn name(&self) -> &'static str {
-        "ap1000p"
-    }
-
-    fn title(&self) -> &'static str {
-        "Fujitsu AP1000+"
-    }
-
-    fn paper(&self) -> &'static str {
-        repro::PAPER
-    }
-
-    fn next(&self) -> &'static str {
-        "--experiment M1 --set mem_read_latency=30"
-    }
-
-    fn params(&self) -> &'static [Param] {
-        PARAMS
-    }
-
-    fn values(&self, settings: &Settings) -> Result<Vec<f64>, ParamError> {
-        Config::values(settings)
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     /// Cells in a rectangle as nearly square as the number allows.
@@ -119,27 +92,6 @@ impl Machine for Ap1000p {
         let rows = (1..=nodes.isqrt()).rev().find(|rows| nodes.is_multiple_of(*rows));
         let rows = rows.expect("every number is a multiple of 1");
         vec![("columns", f64::from(nodes / rows)), ("rows", rows.into())]
-    }
-
-    fn experiments(&self) -> Vec<Experiment> {
-        repro::experiments().collect()
-    }
-
-    fn shortened(&self) -> &'static [&'static str] {
-        &["C11", "C21"]
-    }
-
-    fn reproduce(
-        &self,
-        request: &Request<'_, Settings>,
-        done: &(dyn Fn(u64, u64) + Sync),
-    ) -> Result<Vec<Outcome>, MachineError> {
-        let config = Config::of(request.config)?;
-        Ok(repro::run(&request.on(&config), done)?)
-    }
-
-    fn scenarios(&self) -> &'static [Scenario] {
-        SCENARIOS
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Measured, MachineError> {
@@ -165,30 +117,8 @@ impl Machine for Ap1000p {
         })
     }
 
-    fn waves(&self) -> &'static [Wave] {
-        WAVES
-    }
-
-    fn shown(&self) -> Shown {
-        Shown {
-            nodes: ["cell0", "cell1"],
-            unit: "ap1000p_cell",
-            signals: signals::SIGNALS,
-        }
-    }
-
     fn carrier(&self, route: &Route<'_>) -> Result<Box<dyn Carrier>, MachineError> {
         Ok(Box::new(carrier::Ap1000pCarrier::new(route)?))
-    }
-
-    fn workloads(&self) -> &'static [(&'static str, &'static str)] {
-        &[("PUT between 2 cells", "put"), ("GET between 2 cells", "get")]
-    }
-
-    fn network(&self) -> (&'static str, [NetworkRun; 2]) {
-        let torus = Torus::new(16, 16);
-        let runs = [0.05, 0.15].map(|load| torus_uniform(torus, load, 5_000, 1).network);
-        ("torus of 16x16 routers", runs)
     }
 }
 

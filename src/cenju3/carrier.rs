@@ -4,6 +4,7 @@ use super::host::{Cenju3Sim, RmwriteError};
 use super::params::Config;
 use super::repro::{MeasureError, finish, machine};
 use crate::harness::backend::AnyBackend;
+use crate::harness::params::Table as _;
 use crate::harness::wave::Probe;
 use crate::machine::{Carrier, MachineError, Route, poison};
 use crate::{Addr, NodeId, Picos};

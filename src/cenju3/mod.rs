@@ -12,12 +12,13 @@ mod signals;
 pub mod window;
 
 use crate::harness::exec::SimError;
-use crate::harness::params::{Param, ParamError, Settings};
-use crate::machine::{Carrier, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave};
-use crate::net::bench::{NetworkRun, uniform};
-use crate::repro::{Experiment, Outcome, Request};
+use crate::harness::params::Table as _;
+use crate::machine::{
+    Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave,
+};
+use crate::net::bench::uniform;
 use host::BootError;
-use params::{Config, PARAMS};
+use params::Config;
 use repro::{AtEnd, MeasureError, What};
 
 /// The machine.
@@ -34,45 +35,53 @@ const AT_END: Opt = Opt {
 };
 
 const SCENARIOS: &[Scenario] = &[
-    Scenario {
-        name: "one-word",
-        options: &[],
-    },
-    Scenario {
-        name: "ping-pong",
-        options: &[Opt::count("rounds", 2, "a ping-pong has at least 2 rounds")],
-    },
-    Scenario {
-        name: "rmwrite",
-        options: &[Opt::bytes(1, "bytes of a CJrmwrite"), Opt::count("calls", 1, "calls")],
-    },
-    Scenario {
-        name: "stream",
-        options: &[
+    Scenario::new("one-word", &[]),
+    Scenario::new(
+        "ping-pong",
+        &[Opt::count("rounds", 2, "a ping-pong has at least 2 rounds")],
+    ),
+    Scenario::new(
+        "rmwrite",
+        &[Opt::bytes(1, "bytes of a CJrmwrite"), Opt::count("calls", 1, "calls")],
+    ),
+    Scenario::new(
+        "stream",
+        &[
             Opt::bytes(32, "a DMA is a multiple of 32 bytes"),
             Opt::count("transfers", 1, "transfers"),
             AT_END,
         ],
-    },
+    ),
 ];
 
 const WAVES: &[Wave] = &[
-    Wave {
-        name: "one-word",
-        scenario: "one-word",
-        options: &[],
-    },
-    Wave {
-        name: "rmwrite",
-        scenario: "rmwrite",
-        options: &[("bytes", "1024"), ("count", "1")],
-    },
-    Wave {
-        name: "invalidate",
-        scenario: "stream",
-        options: &[("bytes", "2048"), ("count", "2"), ("at-end", "stopped")],
-    },
+    Wave::new("one-word", "one-word", &[]),
+    Wave::new("rmwrite", "rmwrite", &[("bytes", "1024"), ("count", "1")]),
+    Wave::new(
+        "invalidate",
+        "stream",
+        &[("bytes", "2048"), ("count", "2"), ("at-end", "stopped")],
+    ),
 ];
+
+const FACTS: Facts = Facts {
+    title: "NEC Cenju-3",
+    paper: repro::PAPER,
+    next: "--experiment E7 --set r_thresh=300",
+    shortened: &[],
+    scenarios: SCENARIOS,
+    waves: WAVES,
+    shown: Shown {
+        nodes: ["nic_0", "nic_1"],
+        unit: "cenju3_nic",
+        signals: signals::SIGNALS,
+    },
+    bench: Some(Bench {
+        workloads: [("DMA stream of 2 PEs", "stream"), ("CJrmwrite of 2 PEs", "rmwrite")],
+        network: "network of 256 ports, 4x4 switches",
+        runs: || [0.3, 0.6].map(|load| uniform(load, 20_000, 1)),
+    }),
+};
 
 /// The description of a run, and its scenario.
 fn what(run: &Run<'_>) -> (String, What) {
@@ -121,53 +130,12 @@ fn without(what: &What, config: &Config) -> Vec<(&'static str, &'static str)> {
 }
 
 impl Machine for Cenju3 {
-    fn name(&self) -> &'static str {
-        "cenju3"
-    }
-
-    fn title(&self) -> &'static str {
-        "NEC Cenju-3"
-    }
-
-    fn paper(&self) -> &'static str {
-        repro::PAPER
-    }
-
-    fn next(&self) -> &'static str {
-        "--experiment E7 --set r_thresh=300"
-    }
-
-    fn params(&self) -> &'static [Param] {
-        PARAMS
-    }
-
-    fn values(&self, settings: &Settings) -> Result<Vec<f64>, ParamError> {
-        Config::values(settings)
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn sized(&self, nodes: u16) -> Vec<(&'static str, f64)> {
         vec![("pes", nodes.into())]
-    }
-
-    fn experiments(&self) -> Vec<Experiment> {
-        repro::experiments().collect()
-    }
-
-    fn shortened(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn reproduce(
-        &self,
-        request: &Request<'_, Settings>,
-        done: &(dyn Fn(u64, u64) + Sync),
-    ) -> Result<Vec<Outcome>, MachineError> {
-        let config = Config::of(request.config)?;
-        Ok(repro::run(&request.on(&config), done)?)
-    }
-
-    fn scenarios(&self) -> &'static [Scenario] {
-        SCENARIOS
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Measured, MachineError> {
@@ -188,29 +156,8 @@ impl Machine for Cenju3 {
         })
     }
 
-    fn waves(&self) -> &'static [Wave] {
-        WAVES
-    }
-
-    fn shown(&self) -> Shown {
-        Shown {
-            nodes: ["nic_0", "nic_1"],
-            unit: "cenju3_nic",
-            signals: signals::SIGNALS,
-        }
-    }
-
     fn carrier(&self, route: &Route<'_>) -> Result<Box<dyn Carrier>, MachineError> {
         Ok(Box::new(carrier::Cenju3Carrier::new(route)?))
-    }
-
-    fn workloads(&self) -> &'static [(&'static str, &'static str)] {
-        &[("DMA stream of 2 PEs", "stream"), ("CJrmwrite of 2 PEs", "rmwrite")]
-    }
-
-    fn network(&self) -> (&'static str, [NetworkRun; 2]) {
-        let runs = [0.3, 0.6].map(|load| uniform(load, 20_000, 1));
-        ("network of 256 ports, 4x4 switches", runs)
     }
 }
 

@@ -129,7 +129,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::params::assert_sound;
+    use crate::harness::params::{Table as _, assert_sound};
 
     #[test]
     fn every_row_is_sound() {

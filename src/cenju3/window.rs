@@ -11,10 +11,7 @@ pub const RECEIVE_FIFO: &str = "receive FIFO";
 
 /// The register that an access is of; `None`: the bus refuses it. A register is accessed as a whole.
 pub fn register(req: HostReq) -> Option<RegisterAccess> {
-    let offset = u8::try_from(req.addr.checked_sub(REGISTERS)?).ok()?;
-    let whole = req.bytes == 4 && offset.is_multiple_of(4);
-    let write = req.write.map(|value| value as u32);
-    whole.then_some(RegisterAccess { offset, write })
+    RegisterAccess::of(req, REGISTERS)
 }
 
 #[cfg(test)]

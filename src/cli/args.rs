@@ -46,7 +46,7 @@ pub enum Command {
 
 /// A machine by its name.
 fn machine() -> impl TypedValueParser<Value = &'static dyn Machine> {
-    let value = |machine: &&'static dyn Machine| PossibleValue::new(machine.name()).help(machine.title());
+    let value = |machine: &&'static dyn Machine| PossibleValue::new(machine.name()).help(machine.facts().title);
     PossibleValuesParser::new(machines::all().iter().map(value))
         .map(|name| machines::by_name(&name).expect("the parser accepts only names of machines"))
 }
@@ -130,7 +130,7 @@ type Use = (&'static Opt, Vec<(&'static str, String)>);
 fn options() -> Vec<Use> {
     let mut all: Vec<Use> = Vec::new();
     for machine in machines::all() {
-        for scenario in machine.scenarios() {
+        for scenario in machine.facts().scenarios {
             for option in scenario.options {
                 let used = (option.about, format!("{} {}", machine.name(), scenario.name));
                 match all.iter_mut().find(|(known, _)| known.name == option.name) {

@@ -53,9 +53,13 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     let (bytes, count) = (32 * 1024, 8);
     let amounts = [bytes, count].map(|amount: u32| amount.to_string());
     let options = [("bytes", amounts[0].as_str()), ("count", amounts[1].as_str())];
+    let Some(bench) = &args.machine.facts().bench else {
+        let text = format!("{} has no workload to measure", args.machine.name());
+        return Err(CliError::Usage(text));
+    };
     let settings = Settings::default().with(&args.machine.sized(2));
     let mut lines = Vec::new();
-    for (workload, scenario) in args.machine.workloads() {
+    for (workload, scenario) in bench.workloads {
         for backend in [BackendKind::Rtl, BackendKind::Model] {
             let begin = Instant::now();
             args.machine.run(&Run {
@@ -76,8 +80,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
             });
         }
     }
-    let (network, runs) = args.machine.network();
-    let networks = runs.map(Network::from);
+    let networks = (bench.runs)().map(Network::from);
     if args.json {
         table::print_json(&Bench {
             machines: lines,
@@ -106,7 +109,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
         ]);
     }
     table::print(shown.trim_fmt())?;
-    let columns = [network, "offered", "accepted", "cycles/s"];
+    let columns = [bench.network, "offered", "accepted", "cycles/s"];
     let mut shown = table::new(&columns, &[1, 2, 3]);
     for network in &networks {
         let (offered, accepted) = (format!("{:.3}", network.offered), format!("{:.3}", network.accepted));
@@ -117,6 +120,5 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
             &format!("{:.0}", network.cycles_per_second),
         ]);
     }
-    table::print(shown.trim_fmt())?;
-    Ok(())
+    table::print(shown.trim_fmt())
 }

@@ -60,7 +60,7 @@ pub fn all() -> String {
         "machines, experiments, scenarios, waves, parameters",
     )];
     for machine in machines::all() {
-        let does = format!("every experiment on the {}, on the RTL", machine.title());
+        let does = format!("every experiment on the {}, on the RTL", machine.facts().title);
         examples.push((format!("tsunagi repro {}", machine.name()), does));
     }
     if let Some(experiment) = first().experiments().last() {
@@ -69,7 +69,7 @@ pub fn all() -> String {
     }
     let send = format!("tsunagi send FILE --machine {name} --from 0 --to 1");
     examples.push((send, "a file through the machine, compared at both ends".into()));
-    if let Some(wave) = first().waves().first() {
+    if let Some(wave) = first().facts().waves.first() {
         let does = "a wave and signal lists for GTKWave and Surfer";
         examples.push((format!("tsunagi wave {name}/{}", wave.name), does.into()));
     }
@@ -80,13 +80,15 @@ pub fn run() -> String {
     let of = |machine: &&'static dyn Machine| {
         let machine = *machine;
         machine
-            .scenarios()
+            .facts()
+            .scenarios
             .iter()
             .take(2)
             .map(move |one| scenario(machine, one))
     };
     let model = first()
-        .scenarios()
+        .facts()
+        .scenarios
         .iter()
         .take(1)
         .map(|one| scenario(first(), one) + " --backend model");
@@ -103,7 +105,7 @@ pub fn repro() -> String {
         .last()
         .map(|one| format!("tsunagi repro {name} --experiment {} --backend both", one.id));
     let more = [
-        format!("tsunagi repro {name} {}", first().next()),
+        format!("tsunagi repro {name} {}", first().facts().next),
         format!("tsunagi repro {name} --json --out out"),
     ];
     let examples = commands(all.chain(both).chain(more));
@@ -125,11 +127,12 @@ pub fn send() -> String {
 
 pub fn wave() -> String {
     let of = |machine: &&'static dyn Machine| {
-        let wave = machine.waves().first()?;
+        let wave = machine.facts().waves.first()?;
         Some(format!("tsunagi wave {}/{}", machine.name(), wave.name))
     };
     let vcd = first()
-        .waves()
+        .facts()
+        .waves
         .last()
         .map(|wave| format!("tsunagi wave {}/{} --format vcd --out waves", first().name(), wave.name));
     commands(machines::all().iter().filter_map(of).chain(vcd))

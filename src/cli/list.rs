@@ -36,7 +36,7 @@ fn json_of(machine: &dyn Machine) -> serde_json::Value {
         })
         .collect();
     let (scenarios, waves) = (scenarios(machine), wave::names(machine));
-    json!({"machine": machine.name(), "title": machine.title(), "paper": machine.paper(),
+    json!({"machine": machine.name(), "title": machine.facts().title, "paper": machine.facts().paper,
         "experiments": experiments, "scenarios": scenarios, "waves": waves, "parameters": params})
 }
 
@@ -44,8 +44,8 @@ fn print(machine: &dyn Machine) -> Result<(), CliError> {
     table::print(format!(
         "Machine {}: {}\n  {}\n",
         machine.name(),
-        machine.title(),
-        machine.paper()
+        machine.facts().title,
+        machine.facts().paper
     ))?;
     let mut shown = table::new(&["experiment", "where", "title"], &[]);
     for e in machine.experiments() {
@@ -75,7 +75,7 @@ fn print(machine: &dyn Machine) -> Result<(), CliError> {
 }
 
 fn scenarios(machine: &dyn Machine) -> Vec<&'static str> {
-    machine.scenarios().iter().map(|scenario| scenario.name).collect()
+    machine.facts().scenarios.iter().map(|scenario| scenario.name).collect()
 }
 
 /// The origin as it is printed: `calibrated`.

@@ -42,7 +42,7 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
     }
     if let Some(machine) = args.machine
         && args.full
-        && machine.shortened().is_empty()
+        && machine.facts().shortened.is_empty()
     {
         return Err(CliError::Usage(format!(
             "--full applies to {}; the experiments of {} always run their full trial counts",
@@ -97,7 +97,7 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
             }
             if !args.brief {
                 let rows: Vec<&Row> = results.rows().collect();
-                table::print(format!("{}: {}", results.machine.title(), Summary::of(&rows)))?;
+                table::print(format!("{}: {}", results.machine.facts().title, Summary::of(&rows)))?;
             }
         }
         let mut left = left.iter();
@@ -116,8 +116,10 @@ pub fn repro(args: &ReproArgs) -> Result<(), CliError> {
 
 /// Machines with shortened experiments, and the ids of these: `ap1000p (C11, C21)`.
 fn shortened() -> String {
-    let of = |machine: &&'static dyn Machine| format!("{} ({})", machine.name(), machine.shortened().join(", "));
-    let some = machines::all().iter().filter(|machine| !machine.shortened().is_empty());
+    let of = |machine: &&'static dyn Machine| format!("{} ({})", machine.name(), machine.facts().shortened.join(", "));
+    let some = machines::all()
+        .iter()
+        .filter(|machine| !machine.facts().shortened.is_empty());
     some.map(of).collect::<Vec<_>>().join(", ")
 }
 
@@ -164,7 +166,7 @@ fn results(
     lines: bool,
 ) -> Result<Results, CliError> {
     let progress = if lines {
-        Progress::with_lines(machine.title())
+        Progress::with_lines(machine.facts().title)
     } else {
         Progress::new("experiments")
     };
@@ -198,10 +200,11 @@ fn page(results: &Results) -> String {
         });
     render(&Page {
         machine: machine
-            .title()
+            .facts()
+            .title
             .split_once(' ')
-            .map_or(machine.title(), |(_, name)| name),
-        paper: machine.paper(),
+            .map_or(machine.facts().title, |(_, name)| name),
+        paper: machine.facts().paper,
         outcomes: &results.outcomes,
         params: params.collect(),
     })
@@ -250,7 +253,7 @@ fn brief(machine: &dyn Machine, rows: &[&Row], left: Option<&Left>) -> String {
     const MISSED: usize = 5;
     let summary = Summary::of(rows);
     let mut lines = vec![(
-        machine.title(),
+        machine.facts().title,
         format!(
             "{} of {} checks met, independent predictions: {}",
             summary.met,
@@ -272,7 +275,7 @@ fn brief(machine: &dyn Machine, rows: &[&Row], left: Option<&Left>) -> String {
     lines.push(("  tables", format!("{command} {}", machine.name())));
     lines.push((
         "  change it",
-        format!("{command} {} {}", machine.name(), machine.next()),
+        format!("{command} {} {}", machine.name(), machine.facts().next),
     ));
     let lines = lines.iter().map(|(what, text)| format!("{what:18}  {text}\n"));
     lines.collect()

@@ -42,7 +42,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
 /// The machine's scenario of this name, after a check of the given options and their values.
 pub fn scenario(machine: &dyn Machine, name: &str, options: &[(&str, &str)]) -> Result<&'static Scenario, CliError> {
     let refuse = |what: &str, why: &str| CliError::Usage(format!("{what}: {why}"));
-    let known = machine.scenarios();
+    let known = machine.facts().scenarios;
     let Some(scenario) = known.iter().find(|scenario| scenario.name == name) else {
         let known: Vec<&str> = known.iter().map(|scenario| scenario.name).collect();
         return Err(refuse(name, &format!("{} has {}", machine.name(), known.join(", "))));

@@ -15,13 +15,13 @@ use crate::repro::row::BackendKind;
 /// The names of a machine's waves on the command line: `cenju3/one-word`.
 pub fn names(machine: &dyn Machine) -> Vec<String> {
     let name = |wave: &Wave| format!("{}/{}", machine.name(), wave.name);
-    machine.waves().iter().map(name).collect()
+    machine.facts().waves.iter().map(name).collect()
 }
 
 pub fn wave(args: &WaveArgs) -> Result<(), CliError> {
     let named = args.wave.split_once('/').and_then(|(machine, name)| {
         let machine = machines::by_name(machine)?;
-        Some((machine, machine.waves().iter().find(|wave| wave.name == name)?))
+        Some((machine, machine.facts().waves.iter().find(|wave| wave.name == name)?))
     });
     let Some((machine, wave)) = named else {
         let known: Vec<String> = machines::all().iter().flat_map(|machine| names(*machine)).collect();
@@ -37,7 +37,7 @@ pub fn wave(args: &WaveArgs) -> Result<(), CliError> {
 
 /// Writes a machine's first wave to `folder`.
 pub fn first(machine: &dyn Machine, settings: &Settings, folder: &Path) -> Result<Files, CliError> {
-    make(machine, &machine.waves()[0], settings, WaveFormat::Fst, folder)
+    make(machine, &machine.facts().waves[0], settings, WaveFormat::Fst, folder)
 }
 
 /// A wave, and its lists of signals.
@@ -134,7 +134,7 @@ type Group = (String, Vec<(String, u32)>);
 
 /// The signals of sender and receiver, group by group.
 fn signals(machine: &dyn Machine) -> Vec<Group> {
-    let shown = machine.shown();
+    let shown = &machine.facts().shown;
     let unit = shown.unit;
     let of = |node: &'static str| {
         shown.signals.iter().map(move |(group, names)| {

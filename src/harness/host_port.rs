@@ -1,6 +1,6 @@
 //! Ports of a unit on which a host has one access under way at a time.
 
-use super::backend::HostRsp;
+use super::backend::{HostReq, HostRsp};
 use super::event::EventKind;
 
 /// A request to a unit, and its response.
@@ -73,6 +73,14 @@ pub struct RegisterAccess {
 }
 
 impl RegisterAccess {
+    /// The access of a block at the physical address `base`; `None` where it is not of one whole register there.
+    pub fn of(req: HostReq, base: u64) -> Option<RegisterAccess> {
+        let offset = u8::try_from(req.addr.checked_sub(base)?).ok()?;
+        let whole = req.bytes == 4 && offset.is_multiple_of(4);
+        let write = req.write.map(|value| value as u32);
+        whole.then_some(RegisterAccess { offset, write })
+    }
+
     /// What happens when the unit takes it: `None` of a read.
     pub fn event(self) -> Option<EventKind> {
         let offset = self.offset.into();
@@ -105,6 +113,14 @@ pub struct HostPortsIn {
 }
 
 impl HostPort {
+    /// The host's access begins at the port, or the bus refuses it at once, as there is no such register.
+    pub fn begin(&mut self, access: Option<RegisterAccess>) {
+        match access {
+            Some(access) => self.start(access),
+            None => *self = HostPort::Answered(HostRsp { value: 0, error: true }),
+        }
+    }
+
     /// What the host drives now.
     #[inline]
     pub fn ports(&self) -> HostPortsOut {

@@ -23,7 +23,9 @@ pub trait Hardware {
     fn nodes(&self) -> usize;
 
     /// Bytes of a word on the memory ports: 4 or 8.
-    fn bus_bytes(&self) -> u32;
+    fn bus_bytes(&self) -> u32 {
+        4
+    }
 
     /// The context of all units.
     fn context(&self) -> &Context;
@@ -39,7 +41,9 @@ pub trait Hardware {
     fn stirs(&self, node: usize) -> bool;
 
     /// The next edge may change something outside the nodes.
-    fn network_stirs(&self) -> bool;
+    fn network_stirs(&self) -> bool {
+        false
+    }
 
     /// The host of a node begins an access; none is under way.
     fn start(&mut self, node: usize, req: HostReq);
@@ -48,13 +52,15 @@ pub trait Hardware {
     fn take(&mut self, node: usize, req: HostReq) -> Option<HostRsp>;
 
     /// The host's side of an edge of the bus clock, before the edge: drives the node's host ports and takes their
-    /// responses.
-    fn host_edge(&mut self, node: usize, cycle: Cycle, event: impl FnMut(EventKind));
+    /// responses. A machine of one clock may do this in `edge`.
+    fn host_edge(&mut self, _node: usize, _cycle: Cycle, _event: impl FnMut(EventKind)) {}
 
-    /// The node's outputs to its memory.
-    fn memory_ports(&self, node: usize) -> MemPortsIn;
+    /// The node's outputs to its memory; all are low where it has no memory ports.
+    fn memory_ports(&self, _node: usize) -> MemPortsIn {
+        MemPortsIn::default()
+    }
 
-    fn set_memory_ports(&mut self, node: usize, ports: &MemPortsOut);
+    fn set_memory_ports(&mut self, _node: usize, _ports: &MemPortsOut) {}
 
     /// The node's interrupt line.
     fn irq(&self, node: usize) -> bool;
@@ -68,7 +74,9 @@ pub trait Hardware {
     }
 
     /// One line for each node, link or switch that is not idle.
-    fn report(&self) -> Vec<String>;
+    fn report(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// The names of the units' clock inputs, and the clock that drives them. The first clock of a machine is that of its

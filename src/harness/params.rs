@@ -91,9 +91,12 @@ pub enum ParamError {
 }
 
 /// A field type of a configuration, made from a number in the table's unit.
-pub(crate) trait Quantity: Copy {
+pub trait Quantity: Copy {
+    /// It holds whole numbers only.
     const WHOLE: bool;
+
     fn of(value: f64, unit: &str) -> Self;
+
     fn number(self, unit: &str) -> f64;
 }
 
@@ -150,6 +153,9 @@ pub trait Table: Clone + Sync + 'static {
     /// Every parameter of the table, in its order.
     const PARAMS: &'static [Param];
 
+    /// The machine of the paper.
+    fn paper() -> Self;
+
     /// The value of one parameter in the table's unit.
     ///
     /// # Errors
@@ -162,9 +168,31 @@ pub trait Table: Clone + Sync + 'static {
     /// An unknown name, a value outside the parameter's range, or a fraction where a count is needed; nothing changes
     /// then.
     fn set(&mut self, name: &str, value: f64) -> Result<(), ParamError>;
+
+    /// Sets one parameter from `name=value`, as `--set` gives it.
+    ///
+    /// # Errors
+    /// As [`set`](Table::set), or a text of another shape.
+    fn set_assignment(&mut self, text: &str) -> Result<(), ParamError> {
+        let (name, value) = assignment(text)?;
+        self.set(name, value)
+    }
+
+    /// The machine of the paper with these settings.
+    ///
+    /// # Errors
+    /// The first setting that [`set_assignment`](Table::set_assignment) refuses.
+    fn of(settings: &Settings) -> Result<Self, ParamError> {
+        let mut config = Self::paper();
+        settings
+            .assignments()
+            .try_for_each(|text| config.set_assignment(text))?;
+        Ok(config)
+    }
 }
 
 /// Writes the table `PARAMS` and the struct `Config` from one list.
+#[macro_export]
 macro_rules! parameters {
     ($($name:ident: $ty:ty = $value:literal, $unit:literal, $min:literal ..= $max:literal, $origin:ident,
        on [$($on:literal),*], from [$($from:ident),*], $note:literal;)*) => {
@@ -190,29 +218,6 @@ macro_rules! parameters {
             /// The machine of the paper.
             pub fn paper() -> Config {
                 Config { $($name: $crate::harness::params::Quantity::of($value as f64, $unit)),* }
-            }
-
-            /// The machine of the paper with these settings.
-            ///
-            /// # Errors
-            /// The first setting that [`Config::set_assignment`] refuses.
-            pub fn of(
-                settings: &$crate::harness::params::Settings,
-            ) -> Result<Config, $crate::harness::params::ParamError> {
-                let mut config = Config::paper();
-                settings.assignments().try_for_each(|text| config.set_assignment(text))?;
-                Ok(config)
-            }
-
-            /// Values of all parameters with these settings, in the order of the table.
-            ///
-            /// # Errors
-            /// As [`Config::of`].
-            pub fn values(
-                settings: &$crate::harness::params::Settings,
-            ) -> Result<Vec<f64>, $crate::harness::params::ParamError> {
-                let config = Config::of(settings)?;
-                PARAMS.iter().map(|param| config.get(param.name)).collect()
             }
 
             /// Sets one parameter by its name, `value` in the table's unit.
@@ -241,15 +246,6 @@ macro_rules! parameters {
                 Ok(())
             }
 
-            /// Sets one parameter from `name=value`, as `--set` gives it.
-            ///
-            /// # Errors
-            /// As [`Config::set`], or a text of another shape.
-            pub fn set_assignment(&mut self, text: &str) -> Result<(), $crate::harness::params::ParamError> {
-                let (name, value) = $crate::harness::params::assignment(text)?;
-                self.set(name, value)
-            }
-
             /// The value of one parameter in the table's unit.
             ///
             /// # Errors
@@ -266,6 +262,10 @@ macro_rules! parameters {
         impl $crate::harness::params::Table for Config {
             const PARAMS: &'static [$crate::harness::params::Param] = PARAMS;
 
+            fn paper() -> Config {
+                Config::paper()
+            }
+
             fn get(&self, name: &str) -> Result<f64, $crate::harness::params::ParamError> {
                 self.get(name)
             }
@@ -276,7 +276,7 @@ macro_rules! parameters {
         }
     };
 }
-pub(crate) use parameters;
+pub use parameters;
 
 /// The row of that name.
 ///
@@ -291,7 +291,7 @@ pub fn param(table: &'static [Param], name: &str) -> Result<&'static Param, Para
 }
 
 /// Name and value of `name=value`; a flag may be true or false.
-pub(crate) fn assignment(text: &str) -> Result<(&str, f64), ParamError> {
+fn assignment(text: &str) -> Result<(&str, f64), ParamError> {
     let not = || ParamError::NotAnAssignment { text: text.into() };
     let (name, value) = text.split_once('=').ok_or_else(not)?;
     let value = match value.trim() {

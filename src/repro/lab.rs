@@ -15,8 +15,10 @@ use crate::harness::params::Table;
 pub trait Subject: Sized + 'static {
     /// Name on the command line.
     const NAME: &'static str;
+    /// In the order of the paper.
+    const EXPERIMENTS: &'static [Entry<Self::Run>];
     /// The parameters that every checked statement depends on.
-    const HARDWARE: &'static [&'static str];
+    const HARDWARE: &'static [&'static str] = &[];
 
     type Config: Table;
     /// The work of an experiment.
@@ -30,13 +32,23 @@ pub trait Subject: Sized + 'static {
     fn perform(run: Self::Run, lab: &mut Lab<'_, Self>);
 
     /// Approximate run time of a job, in any unit: the longest jobs start first.
-    fn cost(job: &Self::Job) -> u64;
+    fn cost(_job: &Self::Job) -> u64 {
+        1
+    }
 
     /// Runs a job.
     ///
     /// # Errors
     /// The machine cannot be made, hangs or loses data.
     fn measure(job: &Self::Job) -> Result<Self::Measured, Self::Error>;
+}
+
+/// The usual job: a machine and what is done on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job<C, W> {
+    pub backend: BackendKind,
+    pub config: C,
+    pub what: W,
 }
 
 /// An experiment with its function.
@@ -46,16 +58,20 @@ pub const fn entry<R: Copy>(id: &'static str, figure: &'static str, title: &'sta
     (Experiment { id, figure, title }, run)
 }
 
+/// All experiments of a machine.
+pub fn experiments<S: Subject>() -> impl Iterator<Item = Experiment> {
+    S::EXPERIMENTS.iter().map(|entry| entry.0)
+}
+
 /// Runs the requested experiments. `done` receives the simulated cost and the total cost.
 ///
 /// # Errors
 /// The first job that fails.
 pub fn run<S: Subject>(
-    entries: &[Entry<S::Run>],
     request: &Request<'_, S::Config>,
     done: impl Fn(u64, u64) + Sync,
 ) -> Result<Vec<Outcome>, S::Error> {
-    let wanted = entries.iter().filter(|entry| request.wants(&entry.0));
+    let wanted = S::EXPERIMENTS.iter().filter(|entry| request.wants(&entry.0));
     let cases: Vec<(Experiment, S::Run, BackendKind)> = wanted
         .flat_map(|entry| request.backends.iter().map(move |backend| (entry.0, entry.1, *backend)))
         .collect();

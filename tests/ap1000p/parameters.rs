@@ -1,12 +1,12 @@
 //! No parameter is for show: another value of each moves a row, or the machine, or is refused.
 
 use support::parameters::{self, Entry, Seen, by_name, size};
+use tsunagi::ap1000p::Ap1000p;
 use tsunagi::ap1000p::host::{Ap1000pSim, RingError, RingSize, Transfer};
 use tsunagi::ap1000p::model::ModelMachine;
 use tsunagi::ap1000p::params::{Config, PARAMS};
-use tsunagi::ap1000p::repro;
 use tsunagi::repro::row::BackendKind;
-use tsunagi::repro::{Request, pool};
+use tsunagi::repro::{Request, lab, pool};
 use tsunagi::{Addr, NodeId, Picos};
 
 /// Where another value of a parameter shows.
@@ -59,7 +59,7 @@ fn see(shows: Shows, config: &Config) -> Result<Seen, String> {
             full: false,
             threads: pool::threads(),
         };
-        let outcomes = repro::run(&request, |_, _| ()).map_err(|e| e.to_string())?;
+        let outcomes = lab::run::<Ap1000p>(&request, |_, _| ()).map_err(|e| e.to_string())?;
         Ok(by_name(outcomes.iter().flat_map(|o| &o.rows)))
     };
     match shows {

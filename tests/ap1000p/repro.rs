@@ -1,6 +1,8 @@
 //! `tsunagi repro ap1000p`: every experiment on the RTL within its bounds, what the rows say, and bad input.
 
 use serde_json::Value;
+use tsunagi::ap1000p::Ap1000p;
+use tsunagi::repro::lab;
 
 use crate::tsunagi;
 
@@ -120,10 +122,7 @@ fn the_model_is_within_the_same_bounds() {
     let rows = rows(&["--backend", "model"]);
     let mut ids: Vec<&str> = rows.iter().map(|r| r["experiment"].as_str().unwrap()).collect();
     ids.dedup();
-    assert_eq!(
-        ids,
-        tsunagi::ap1000p::repro::experiments().map(|e| e.id).collect::<Vec<_>>()
-    );
+    assert_eq!(ids, lab::experiments::<Ap1000p>().map(|e| e.id).collect::<Vec<_>>());
     assert!(
         rows.iter()
             .all(|r| r["backend"] == "model" && r["pass"] != Value::Bool(false))

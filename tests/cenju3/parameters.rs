@@ -2,11 +2,12 @@
 //! rows.
 
 use support::parameters::{Entry, Seen, idle, size};
+use tsunagi::cenju3::Cenju3;
 use tsunagi::cenju3::model::ModelMachine;
 use tsunagi::cenju3::params::{Config, PARAMS, Param};
-use tsunagi::cenju3::repro::{self, Scenario, What, measure};
+use tsunagi::cenju3::repro::{Scenario, What, measure};
 use tsunagi::repro::row::BackendKind;
-use tsunagi::repro::{Request, pool};
+use tsunagi::repro::{Request, lab, pool};
 
 /// Where another value of a parameter shows.
 #[derive(Clone, Copy)]
@@ -53,7 +54,7 @@ fn each_moves_something() {
         full: false,
         threads: pool::threads(),
     };
-    let outcomes = repro::run(&request, |_, _| ()).unwrap();
+    let outcomes = lab::run::<Cenju3>(&request, |_, _| ()).unwrap();
     let listed = |p: &&Param| {
         let mut rows = outcomes.iter().flat_map(|o| &o.rows);
         rows.any(|r| r.depends_on.contains(&p.name))

@@ -20,6 +20,7 @@ use tsunagi::ap1000p::regs::CAUSE_FULL_MASK;
 use tsunagi::ap1000p::rtl;
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::Host;
+use tsunagi::harness::params::Table as _;
 use tsunagi::harness::wave::Probe;
 use tsunagi::{Addr, NodeId, Picos};
 

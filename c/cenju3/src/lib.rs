@@ -12,6 +12,7 @@ use tsunagi::cenju3::params::Config;
 use tsunagi::cenju3::rtl;
 use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::Host;
+use tsunagi::harness::params::Table as _;
 use tsunagi::harness::wave::Probe;
 use tsunagi::{NodeId, Picos};
 

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::ENTRIES;
 use crate::ap1000p::Ap1000p;
 use crate::ap1000p::host::layout::Layout;
 use crate::ap1000p::host::{Ap1000pSim, BootError, Cell, Fault};
@@ -12,7 +13,7 @@ use crate::harness::backend::AnyBackend;
 use crate::harness::backend::Backend;
 use crate::harness::exec::SimError;
 use crate::harness::wave::Probe;
-use crate::repro::lab::{self, Subject};
+use crate::repro::lab::{self, Entry, Subject};
 use crate::repro::row::BackendKind;
 use crate::repro::{Experiment, Outcome};
 use crate::{Addr, NodeId, Picos};
@@ -96,6 +97,7 @@ impl PartialEq for Job {
 
 impl Subject for Ap1000p {
     const NAME: &'static str = "ap1000p";
+    const EXPERIMENTS: &'static [Entry<Run>] = ENTRIES;
     const HARDWARE: &'static [&'static str] = &HARDWARE;
 
     type Config = Config;
@@ -117,11 +119,11 @@ impl Subject for Ap1000p {
         }
     }
 
-    fn cost(_: &Job) -> u64 {
-        1
-    }
-
     fn measure(job: &Job) -> Result<Option<Outcome>, MeasureError> {
+        let size = |config: &Config| (config.columns, config.rows);
+        if size(&job.config) != size(&Config::paper()) {
+            return Err(MeasureError::Size);
+        }
         let mut lab = Lab::alone(job.experiment, job.backend, &job.config, job.full);
         (job.run)(&mut lab)?;
         Ok(Some(lab.outcome))

@@ -1,6 +1,6 @@
 //! The experiments of AP1000+. The paper reports none, so C checks the statements of the paper and of the machine's
 //! Linux port. M has the two measurements of PUT that others report, and loads and copies beside budgets of ours. Q
-//! measures the cost of spill. A gap in the numbers of [`experiments`] needs parts that the machine does not have.
+//! measures the cost of spill. A gap in the numbers needs parts that the machine does not have.
 
 mod dsm;
 mod lab;
@@ -12,10 +12,7 @@ mod rings;
 pub mod scenario;
 mod together;
 
-use crate::ap1000p::Ap1000p;
-use crate::ap1000p::params::Config;
-use crate::repro::lab::{self as common, Entry, entry};
-use crate::repro::{Experiment, Outcome, Request};
+use crate::repro::lab::{Entry, entry};
 use lab::Run;
 pub use lab::{MeasureError, Sim, finish, machine};
 
@@ -114,21 +111,3 @@ const ENTRIES: &[Entry<Run>] = &[
     entry("M4", "section 4", "Gain of a Write Through Page", dsm::m4),
     entry("Q1", "our own", "The cost of spill", queues::q1),
 ];
-
-/// All experiments, in the order of their numbers.
-pub fn experiments() -> impl Iterator<Item = Experiment> {
-    ENTRIES.iter().map(|e| e.0)
-}
-
-/// Runs experiments. `done` receives the number of finished experiments and of all.
-///
-/// # Errors
-/// Columns or rows other than the defaults, or the first machine that is not built, does not boot, hangs, or reports a
-/// fault.
-pub fn run(request: &Request<'_, Config>, done: impl Fn(u64, u64) + Sync) -> Result<Vec<Outcome>, MeasureError> {
-    let size = |config: &Config| (config.columns, config.rows);
-    if size(request.config) != size(&Config::paper()) {
-        return Err(MeasureError::Size);
-    }
-    common::run::<Ap1000p>(ENTRIES, request, done)
-}

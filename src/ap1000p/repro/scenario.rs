@@ -9,7 +9,7 @@ use crate::ap1000p::host::{Ap1000pSim, Cell, CommandError, DsmError, Shared};
 use crate::ap1000p::params::Config;
 use crate::harness::backend::{Event, EventKind};
 use crate::harness::wave::Probe;
-use crate::repro::row::BackendKind;
+use crate::repro::lab::Job;
 use crate::repro::{Quantity, mb_s, us};
 use crate::{Addr, NodeId, Picos};
 
@@ -48,12 +48,7 @@ impl What {
 }
 
 /// A machine and its operation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Scenario {
-    pub backend: BackendKind,
-    pub config: Config,
-    pub what: What,
-}
+pub type Scenario = Job<Config, What>;
 
 /// The measurable quantities, in the order in which they happen.
 const QUANTITIES: [Quantity; 9] = [

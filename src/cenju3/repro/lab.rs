@@ -1,9 +1,10 @@
 //! The measurements of the experiments: scenarios on machines of their own, and the curves made of them.
 
 use super::measure::{MeasureError, measure};
+use super::{ENTRIES, Run};
 use crate::cenju3::Cenju3;
 use crate::cenju3::params::Config;
-use crate::repro::lab::{self, Subject};
+use crate::repro::lab::{self, Entry, Subject};
 use crate::repro::row::{BackendKind, Spec};
 use crate::repro::{Curve, Quantity, Record, Trace, mb_s, us};
 use crate::{NodeId, Picos};
@@ -40,12 +41,7 @@ pub enum AtEnd {
 }
 
 /// One machine and its scenario.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Scenario {
-    pub backend: BackendKind,
-    pub config: Config,
-    pub what: What,
-}
+pub type Scenario = lab::Job<Config, What>;
 
 impl Scenario {
     /// Approximate time to simulate it: the longest jobs start first.
@@ -119,15 +115,15 @@ impl Measurement {
 
 impl Subject for Cenju3 {
     const NAME: &'static str = "cenju3";
-    const HARDWARE: &'static [&'static str] = &[];
+    const EXPERIMENTS: &'static [Entry<Run>] = ENTRIES;
 
     type Config = Config;
-    type Run = fn(&mut Lab<'_>);
+    type Run = Run;
     type Job = Scenario;
     type Measured = Measurement;
     type Error = MeasureError;
 
-    fn perform(run: Self::Run, lab: &mut Lab<'_>) {
+    fn perform(run: Run, lab: &mut Lab<'_>) {
         run(lab);
     }
 

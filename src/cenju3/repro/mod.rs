@@ -7,10 +7,7 @@ mod measure;
 mod sweeps;
 mod throughput;
 
-use crate::cenju3::Cenju3;
-use crate::cenju3::params::Config;
-use crate::repro::lab::{self as common, Entry, entry};
-use crate::repro::{Experiment, Outcome, Request};
+use crate::repro::lab::{Entry, entry};
 use lab::Lab;
 pub use lab::{AtEnd, Measurement, Scenario, What, quantity};
 pub use measure::{MeasureError, finish, machine, measure, measure_with_wave};
@@ -20,7 +17,7 @@ pub const PAPER: &str = "T. Hirose, T. Hosomi, T. Maruyama, Y. Kano: The Inter-P
 
 type Run = fn(&mut Lab<'_>);
 
-const ENTRIES: [Entry<Run>; 11] = [
+const ENTRIES: &[Entry<Run>] = &[
     entry("E2", "Fig. 7", "Latency of the hardware", latency::e2),
     entry("E3", "Fig. 8", "Latency of CJrmwrite", latency::e3),
     entry("E4", "Fig. 9", "Throughput of CJrmwrite", throughput::e4),
@@ -58,16 +55,3 @@ const ENTRIES: [Entry<Run>; 11] = [
         throughput::e12,
     ),
 ];
-
-/// All experiments, in the order of the paper.
-pub fn experiments() -> impl Iterator<Item = Experiment> {
-    ENTRIES.iter().map(|e| e.0)
-}
-
-/// Runs experiments. `done` receives the simulated and the total cost of the machines.
-///
-/// # Errors
-/// The first machine that does not boot, hangs, or loses data.
-pub fn run(request: &Request<'_, Config>, done: impl Fn(u64, u64) + Sync) -> Result<Vec<Outcome>, MeasureError> {
-    common::run::<Cenju3>(&ENTRIES, request, done)
-}

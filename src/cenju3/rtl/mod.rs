@@ -100,14 +100,6 @@ pub fn memory_timing(config: &Config) -> MemoryTiming {
     }
 }
 
-/// A host's access of the registers begins on a NIC's host port, or is refused at once.
-pub fn start(host: &mut HostPort, req: HostReq) {
-    match register(req) {
-        Some(access) => host.start(access),
-        None => *host = HostPort::Answered(HostRsp { value: 0, error: true }),
-    }
-}
-
 /// A NIC with its host port and what passes its links.
 struct Pe<N> {
     nic: N,
@@ -287,7 +279,7 @@ impl<N: Cenju3NicUnit> Hardware for Composed<N> {
     }
 
     fn start(&mut self, node: usize, req: HostReq) {
-        start(&mut self.pes[node].host, req);
+        self.pes[node].host.begin(register(req));
     }
 
     fn take(&mut self, node: usize, _req: HostReq) -> Option<HostRsp> {

@@ -1,5 +1,5 @@
-//! Machines as one RTL top: of 16 PEs, and of 3 on a switch of 4 ports. A package of its own because the models take a minute to compile. The
-//! composed machine must agree with them in every event.
+//! Machines as one RTL top: of 16 PEs, and of 3 on a switch of 4 ports. The composed machine must agree with them in
+//! every event. The package is separate because its models take a minute to compile.
 
 /// The group "top" of `rtl/units.toml`.
 pub mod rtl {
@@ -10,8 +10,8 @@ use verilated::{Context, Input, Port, Verilated};
 
 use rtl::{Cenju3MachinePorts as _, Cenju3MachineUnit};
 use tsunagi::cenju3::params::Config;
-use tsunagi::cenju3::rtl::{NET, start};
-use tsunagi::cenju3::window::RECEIVE_FIFO;
+use tsunagi::cenju3::rtl::NET;
+use tsunagi::cenju3::window::{RECEIVE_FIFO, register};
 use tsunagi::harness::backend::{HostReq, HostRsp};
 use tsunagi::harness::event::EventKind;
 use tsunagi::harness::host_port::{HostPort, HostPortsIn, HostPortsOut};
@@ -160,7 +160,7 @@ impl<U: Cenju3MachineUnit> Hardware for SingleTop<U> {
     }
 
     fn start(&mut self, node: usize, req: HostReq) {
-        start(&mut self.hosts[node], req);
+        self.hosts[node].begin(register(req));
     }
 
     fn take(&mut self, node: usize, _req: HostReq) -> Option<HostRsp> {

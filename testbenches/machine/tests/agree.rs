@@ -18,8 +18,8 @@ use tsunagi::{Addr, Cycle, NodeId, Picos};
 const SLOT: u32 = 0x1000;
 const DEST: u32 = FREE + 16 * SLOT;
 
-/// Every PE sends to every other: DMA of up to 4 KB through one queue, messages of both kinds through the other, all at once, with
-/// memories of random latency. Gives the events.
+/// Every PE sends to every other: DMA of up to 4 KB through one queue, messages of both kinds through the other. All do
+/// so at once, with memories of random latency. Gives the events.
 fn traffic<H: Hardware>(machine: RtlMachine<H>, config: &Config) -> Vec<Event> {
     let machine = machine.with_memory_jitter(5, Cycle(40), Cycle(1));
     let mut driver = Driver::new(machine, config, R_CTRL_IE_ARRIVAL_MASK | R_CTRL_IE_END_MASK);
@@ -94,11 +94,11 @@ fn config<U: Cenju3MachineUnit>(net_ns: u64, phase_ns: u64) -> Config {
 }
 
 fn single<U: Cenju3MachineUnit>(config: &Config) -> Vec<Event> {
-    // With junk on lines whose words do not count.
+    // With junk on the lines of words that do not count.
     traffic(machine(SingleTop::<U>::new(config), config).ungated(), config)
 }
 
-/// The events of the top, which are those of the composed machine.
+/// The events of the top, which are the same in the composed machine.
 fn agree<U: Cenju3MachineUnit>(probe: &Probe, config: &Config) -> Vec<Event> {
     let composed = Machine::<Cenju3Nic>::build(config).expect("the RTL is built");
     let composed = traffic(composed.with_probe(probe), config);

@@ -4,11 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
+use tsunagi::cenju3::Cenju3;
 use tsunagi::cenju3::params::{Config, PARAMS, Param};
-use tsunagi::cenju3::repro::run;
-use tsunagi::repro::Request;
-use tsunagi::repro::pool;
 use tsunagi::repro::row::{BackendKind, Row};
+use tsunagi::repro::{Request, lab, pool};
 
 /// No backend can have another value of these: they are in the wire format, or behind a register that bounds them.
 const WIRED: [&str; 5] = [
@@ -79,7 +78,7 @@ fn rows(experiments: &[&str], changes: &[(&Param, f64)]) -> Vec<Row> {
         full: false,
         threads: pool::threads(),
     };
-    let outcomes = run(&request, |_, _| ()).unwrap_or_else(|error| panic!("{changes:?}: {error}"));
+    let outcomes = lab::run::<Cenju3>(&request, |_, _| ()).unwrap_or_else(|error| panic!("{changes:?}: {error}"));
     outcomes.into_iter().flat_map(|o| o.rows).collect()
 }
 

@@ -6,11 +6,11 @@ mod rtl;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tsunagi::cenju3::Cenju3;
 use tsunagi::cenju3::params::Config;
-use tsunagi::cenju3::repro::run;
 use tsunagi::repro::Request;
 use tsunagi::repro::row::{BackendKind, Row};
-use tsunagi::repro::{Outcome, pool};
+use tsunagi::repro::{Outcome, lab, pool};
 
 /// RTL parameters that move nearly every row: what bounds the Receiver, and what bounds the network.
 const USUAL: [(&str, f64); 2] = [("io_period", 50.0), ("s_gap", 60.0)];
@@ -27,7 +27,7 @@ fn run_some(backend: BackendKind, config: &Config, threads: usize, experiments: 
         full: false,
         threads,
     };
-    run(&request, |_, _| ()).unwrap_or_else(|error| panic!("{error}"))
+    lab::run::<Cenju3>(&request, |_, _| ()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn assert_every_check_is_met(outcomes: &[Outcome]) {
@@ -37,25 +37,28 @@ fn assert_every_check_is_met(outcomes: &[Outcome]) {
     assert!(failed.is_empty() && checked().count() > 40, "{}", failed.join("\n"));
 }
 
-/// Every row comes out different when an RTL or memory parameter has another value: its own, where it names one, or one
-/// of the usual. A row that does not is no measurement. Its list has the parameter that moves it.
+/// Every row comes out different when an RTL or memory parameter has another value: its own, where it names one, or
+/// of the usual. The second of the usual is for the rows that the first does not move. A row that does not move is no
+/// measurement. Its list has the parameter that moves it.
 fn assert_each_row_moves(backend: BackendKind, outcomes: &[Outcome]) {
-    let mut changes: BTreeMap<(&str, u64), BTreeSet<&str>> = BTreeMap::new();
-    for row in outcomes.iter().flat_map(|o| &o.rows) {
-        let own = row.moves_with;
-        for (name, value) in USUAL.into_iter().filter(|_| own.is_none()).chain(own) {
-            changes
-                .entry((name, value.to_bits()))
-                .or_default()
-                .insert(row.experiment);
-        }
-    }
+    let rows: Vec<&Row> = outcomes.iter().flat_map(|o| &o.rows).collect();
     let mut moved: BTreeSet<&str> = BTreeSet::new();
-    for ((name, value), experiments) in changes {
+    let own: BTreeSet<(&str, u64)> = rows
+        .iter()
+        .filter_map(|r| r.moves_with.map(|(name, value)| (name, value.to_bits())))
+        .collect();
+    let own = own.into_iter().map(|(name, value)| (name, f64::from_bits(value), true));
+    for (name, value, is_own) in own.chain(USUAL.map(|(name, value)| (name, value, false))) {
+        let counts = |row: &Row| row.moves_with == is_own.then_some((name, value));
+        let due = rows
+            .iter()
+            .filter(|row| counts(row) && !moved.contains(row.row.as_str()));
+        let experiments: BTreeSet<&str> = due.map(|row| row.experiment).collect();
+        if experiments.is_empty() {
+            continue;
+        }
         let mut config = Config::paper();
-        config
-            .set(name, f64::from_bits(value))
-            .expect("a value within the parameter's range");
+        config.set(name, value).expect("a value within the parameter's range");
         let experiments: Vec<&str> = experiments.into_iter().collect();
         let others = run_some(backend, &config, pool::threads(), &experiments);
         let others: BTreeMap<&str, f64> = others
@@ -63,17 +66,15 @@ fn assert_each_row_moves(backend: BackendKind, outcomes: &[Outcome]) {
             .flat_map(|o| &o.rows)
             .map(|r| (r.row.as_str(), r.ours))
             .collect();
-        for row in outcomes.iter().flat_map(|o| &o.rows) {
-            let counts = row.moves_with.is_none_or(|own| own == (name, f64::from_bits(value)));
-            if counts && others.get(row.row.as_str()).is_some_and(|other| *other != row.ours) {
+        for row in rows.iter().filter(|row| counts(row)) {
+            if others.get(row.row.as_str()).is_some_and(|other| *other != row.ours) {
                 assert!(row.depends_on.contains(&name), "{} moves with {name}", row.row);
                 moved.insert(&row.row);
             }
         }
     }
-    let still: Vec<&str> = outcomes
+    let still: Vec<&str> = rows
         .iter()
-        .flat_map(|o| &o.rows)
         .map(|r| r.row.as_str())
         .filter(|r| !moved.contains(r))
         .collect();

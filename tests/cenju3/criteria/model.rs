@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use tsunagi::cenju3::Cenju3;
 use tsunagi::cenju3::params::Config;
-use tsunagi::cenju3::repro::experiments;
 use tsunagi::repro::row::{BackendKind, Kind, Origin, Paper, Row};
 use tsunagi::repro::summary::Summary;
-use tsunagi::repro::{Outcome, pool};
+use tsunagi::repro::{Outcome, lab, pool};
 
 use super::{assert_each_row_moves, assert_every_check_is_met, run_all};
 
@@ -38,7 +38,7 @@ fn each_row_moves_with_what_it_measures() {
 
 #[test]
 fn every_experiment_has_checks_and_row_names_are_unique() {
-    for e in experiments() {
+    for e in lab::experiments::<Cenju3>() {
         assert!(
             rows().any(|r| r.experiment == e.id && r.pass.is_some()),
             "{} checks nothing",

@@ -1,0 +1,3 @@
+fn main() {
+    verilated_build::Builder::from_toml("units.toml").build();
+}

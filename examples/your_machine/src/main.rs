@@ -1,0 +1,6 @@
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tsunagi::machines::register(&[&your_machine::YourMachine]);
+    tsunagi::cli::main()
+}

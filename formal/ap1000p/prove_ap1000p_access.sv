@@ -210,8 +210,8 @@ module prove_ap1000p_access #(
   assign remote = open_q && !bad_q && !copied_q;
   assign waits  = remote && sent_q == 3'd2 && !came_q && load_cell_i[0] == 8'(cell_q[0+:CoordW]) &&
                   load_cell_i[1] == 8'(cell_q[CoordW+:CoordW]);
-  // The tags and the copy: asked, there was a hit, and how many words of memory.
-  logic asked_q, judged_q, hit_q, asked_memory_q, tag_done_q;
+  // The tags and the copy: requested, there was a hit, and how many words of memory.
+  logic requested_q, judged_q, hit_q, memory_q, tag_done_q;
   logic [1:0] beats_q, all_beats;
   logic [31:0] local_q;
   logic beat, is_copied;
@@ -220,7 +220,7 @@ module prove_ap1000p_access #(
   assign beat = (rd_data_valid_i && rd_data_ready) || (wr_data_valid && wr_data_ready_i);
   always_ff @(posedge clk_i) begin
     if (accept) begin
-      {came_q, err_q, asked_q, tag_done_q, asked_memory_q} <= '0;
+      {came_q, err_q, requested_q, tag_done_q, memory_q} <= '0;
       beats_q <= '0;
       came_data_q <= '0;
     end
@@ -230,12 +230,12 @@ module prove_ap1000p_access #(
       err_q <= load_err_i;
       came_data_q <= size_q == 2'd3 ? load_data_i : {32'd0, load_data_i[31:0]};
     end
-    if (tag_req_valid && tag_req_ready_i) asked_q <= 1'b1;
+    if (tag_req_valid && tag_req_ready_i) requested_q <= 1'b1;
     if (tag_rsp_valid_i && tag_rsp_ready) begin
       tag_done_q <= 1'b1;
       hit_q <= tag_hit_i;
     end
-    if ((rd_cmd_valid && rd_cmd_ready_i) || (wr_cmd_valid && wr_cmd_ready_i)) asked_memory_q <= 1'b1;
+    if ((rd_cmd_valid && rd_cmd_ready_i) || (wr_cmd_valid && wr_cmd_ready_i)) memory_q <= 1'b1;
     if (beat) beats_q <= beats_q + 2'd1;
     if (rd_data_valid_i && rd_data_ready) begin
       if (rd_err_i) err_q <= 1'b1;
@@ -244,7 +244,7 @@ module prove_ap1000p_access #(
     end
     if (accept) sent_q <= '0;
     open_q <= ((accept && !req_write_i) || (open_q && !(rsp_valid && rsp_ready_i))) && !rst_i;
-    if (rst_i) {sent_q, asked_q, tag_done_q, asked_memory_q, beats_q} <= '0;
+    if (rst_i) {sent_q, requested_q, tag_done_q, memory_q, beats_q} <= '0;
   end
 
   logic refused_q, stray_q, under_way;
@@ -272,7 +272,7 @@ module prove_ap1000p_access #(
     refused_q <= accept && bad && !rst_i;
     stray_q   <= load_valid_i && !waits && !rst_i;
     if (!rst_i) begin
-      tags_were_asked : assume (!tag_rsp_valid_i || (asked_q && !tag_done_q));
+      tags_were_requested : assume (!tag_rsp_valid_i || (requested_q && !tag_done_q));
       // Answers.
       answered_once : assert (!rsp_valid || open_q);
       one_at_a_time : assert (!accept || !open_q);
@@ -286,18 +286,18 @@ module prove_ap1000p_access #(
       stray_reported : assert (stray == stray_q);
       // Messages.
       nothing_invented : assert (!out_valid || sent_q < to_send);
-      as_asked : assert (!out_valid || (out_data == expected && out_end == last_word));
+      as_requested : assert (!out_valid || (out_data == expected && out_end == last_word));
       whole_before_the_next : assert (!accept || sent_q == to_send);
       issued_if_it_leaves : assert (issue == (accept && req_write_i && !bad));
       // The copy.
-      tags_asked_of_pages :
+      tags_requested_of_pages :
       assert (!tag_req_valid || (is_copied && tag_cell == cell_q && tag_addr == addr_q[LocalW-1:0]));
       copy_where_tags_say :
       assert (!(rd_cmd_valid || wr_cmd_valid) || (tag_rsp_valid_i && tag_hit_i && wr_cmd_valid == write_q &&
               (write_q ? wr_addr : rd_addr) == {tag_local_i[31:2], 2'b00} &&
-              (write_q ? wr_len : rd_len) == 8'(all_beats) - 8'd1 && !asked_memory_q));
+              (write_q ? wr_len : rd_len) == 8'(all_beats) - 8'd1 && !memory_q));
       only_its_bytes :
-      assert (!wr_data_valid || (asked_memory_q && is_copied && write_q && wr_strb == lanes &&
+      assert (!wr_data_valid || (memory_q && is_copied && write_q && wr_strb == lanes &&
               wr_data == (beats_q == '0 ? data_q[31:0] : data_q[63:32]) && wr_last == (beats_q + 2'd1 == all_beats)));
       // Invariants for induction.
       request :
@@ -315,15 +315,14 @@ module prove_ap1000p_access #(
       awaits : assert (state != Await || (remote && !came_q));
       came : assert (!remote || state == Respond || !came_q);
       nothing_yet :
-      assert (!(state > Idle && state < Lookup) || (!asked_q && !tag_done_q && !asked_memory_q && beats_q == '0));
+      assert (!(state > Idle && state < Lookup) || (!requested_q && !tag_done_q && !memory_q && beats_q == '0));
       of_pages : assert (!under_way || is_copied);
-      tags_known : assert (!under_way || (asked_q == (state != Lookup) && !tag_done_q));
+      tags_known : assert (!under_way || (requested_q == (state != Lookup) && !tag_done_q));
       hit_known : assert (!(state > Judge && state <= Release) || tag_rsp_valid_i);
       hit_commands :
       assert (!(state > Judge && state < Release) || (tag_hit_i && dut.local_q == {tag_local_i[31:2], 2'b00}));
-      memory_known : assert (!(state > Idle && state < Copy) || (!asked_memory_q && beats_q == '0));
-      beats_known :
-      assert (!(state == Copy) || (asked_memory_q && beats_q < all_beats && dut.second_q == (beats_q != '0)));
+      memory_known : assert (!(state > Idle && state < Copy) || (!memory_q && beats_q == '0));
+      beats_known : assert (!(state == Copy) || (memory_q && beats_q < all_beats && dut.second_q == (beats_q != '0)));
       second_known : assert (state != Command || !dut.second_q);
       done_known :
       assert ((state != Written || (write_q && beats_q == all_beats)) &&

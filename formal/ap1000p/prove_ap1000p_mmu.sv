@@ -201,22 +201,22 @@ module prove_ap1000p_mmu #(
   localparam int RequestW = 46;  // {context, address, write, system}
   // Requests as they were taken, until they are answered.
   for (genvar c = 0; c < 2; c++) begin : gen_client
-    logic open_q, answers, of_page, small_at, large_at, small_allows, large_allows, asked_write_q, asked_system_q;
-    logic [11:0] asked_context_q;
-    logic [31:0] asked_q;
+    logic open_q, answers, of_page, small_at, large_at, small_allows, large_allows, request_write_q, request_system_q;
+    logic [11:0] context_of_q;
+    logic [31:0] request_q;
     assign answers = rsp_valid[c] && of_page;
-    assign of_page = asked_context_q == context_q && asked_q[31:12] == page_q;
-    assign small_at = small_q && rsp_addr[c] == 32'({small_at_q, asked_q[11:0]});
-    assign large_at = large_q && rsp_addr[c] == 32'({large_at_q, asked_q[17:0]});
-    assign small_allows = allows(small_rights_q, asked_system_q, asked_write_q);
-    assign large_allows = allows(large_rights_q, asked_system_q, asked_write_q);
+    assign of_page = context_of_q == context_q && request_q[31:12] == page_q;
+    assign small_at = small_q && rsp_addr[c] == 32'({small_at_q, request_q[11:0]});
+    assign large_at = large_q && rsp_addr[c] == 32'({large_at_q, request_q[17:0]});
+    assign small_allows = allows(small_rights_q, request_system_q, request_write_q);
+    assign large_allows = allows(large_rights_q, request_system_q, request_write_q);
     always_ff @(posedge clk_i) begin
       open_q <= ((req_valid_i[c] && req_ready[c]) || (open_q && !(rsp_valid[c] && rsp_ready_i[c]))) && !rst_i;
       if (req_valid_i[c] && req_ready[c]) begin
-        asked_context_q <= req_context_i[c];
-        asked_q <= req_addr_i[c];
-        asked_write_q <= req_write_i[c];
-        asked_system_q <= req_system_i[c];
+        context_of_q <= req_context_i[c];
+        request_q <= req_addr_i[c];
+        request_write_q <= req_write_i[c];
+        request_system_q <= req_system_i[c];
       end
       if (!rst_i) begin
         entered_and_not_forgotten : assert (!(answers && rsp_fault[c] == '0) || small_at || large_at);
@@ -226,7 +226,7 @@ module prove_ap1000p_mmu #(
         assert (!(answers && rsp_fault[c] == 3'(ap1000p_pkg::FaultAccess)) || (small_q && !small_allows) ||
                 (large_q && !large_allows));
         // Invariants for induction.
-        request : assert (!open_q || dut.kept_q[c] == {asked_context_q, asked_q, asked_write_q, asked_system_q});
+        request : assert (!open_q || dut.kept_q[c] == {context_of_q, request_q, request_write_q, request_system_q});
         open : assert (open_q == dut.taken_q[c]);
         under_way : assert (!(state > Idle && dut.who_q == c[0]) || (dut.taken_q[c] && !dut.new_q[c]));
         waiting : assert (!dut.new_q[c] || dut.taken_q[c]);

@@ -75,7 +75,7 @@ module prove_ap1000p_queue_arbiter #(
       else if (take_i && more_i[q] && pick != '0) passed_q[q] <= passed_q[q] + 1;
     end
     if (!rst_i) begin
-      one_who_asked :
+      one_who_requested :
       assert ((pick & ~more_i) == '0 && (pick & (pick - N'(1))) == '0 && (pick == '0) == (more_i == '0));
       in_turn : assert (soon);
       order : assert (ordered);

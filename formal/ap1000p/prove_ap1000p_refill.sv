@@ -119,8 +119,8 @@ module prove_ap1000p_refill #(
   logic beat, element, half_q, err_q, burst_q, asks, pop;
   logic [31:0] first_q;
   logic [63:0] given;
-  logic [16:0] unasked_q, inside_q;  // announced: not requested, not gone
-  logic [4:0] due_q, asked;  // elements: to come of the burst, of the command
+  logic [16:0] unrequested_q, inside_q;  // announced: not requested, not gone
+  logic [4:0] due_q, requested;  // elements: to come of the burst, of the command
   logic [3:0] tells;
   logic [TagW-1:0] tag_q;  // of the next element to come
   logic fresh_q, after_q;
@@ -140,9 +140,9 @@ module prove_ap1000p_refill #(
     end
   end
   assign tells = stored_valid_i ? 4'(stored_count_i) + 4'd1 : '0;
-  assign asked = 5'((9'(cmd_len) + 9'd1) >> (Beats - 1));
-  assign asks  = cmd_valid && cmd_ready_i;
-  assign pop   = out_valid && out_ready_i;
+  assign requested = 5'((9'(cmd_len) + 9'd1) >> (Beats - 1));
+  assign asks = cmd_valid && cmd_ready_i;
+  assign pop = out_valid && out_ready_i;
 
   function automatic logic [TagW-1:0] next(input logic [TagW-1:0] tag, input logic [6:0] limit);
     if (tag[9:0] == '1 && {1'b0, tag[15:10]} + 7'd1 == limit) return {tag[TagW-1:16] + 3'd1, 16'b0};
@@ -184,9 +184,9 @@ module prove_ap1000p_refill #(
   // In the cycle before: a read was due and nothing blocked it; an element was inside, and none offered.
   logic waits_q, idle_q;
   always_ff @(posedge clk_i) begin
-    unasked_q <= unasked_q + 17'(tells) - (asks ? 17'(asked) : '0);
-    inside_q  <= inside_q + 17'(tells) - 17'(pop);
-    if (asks) due_q <= asked;
+    unrequested_q <= unrequested_q + 17'(tells) - (asks ? 17'(requested) : '0);
+    inside_q <= inside_q + 17'(tells) - 17'(pop);
+    if (asks) due_q <= requested;
     else if (element) due_q <= due_q - 5'd1;
     burst_q <= asks || (burst_q && !(element && due_q == 5'd1));
     if (beat) half_q <= !half_q && Beats == 2;
@@ -196,10 +196,10 @@ module prove_ap1000p_refill #(
     fresh_q  <= empty_i;
     after_q  <= rst_i;
     region_q <= {base_i, limit_i};
-    waits_q  <= unasked_q != '0 && !burst_q && !cmd_valid && held <= 5'd8;
+    waits_q  <= unrequested_q != '0 && !burst_q && !cmd_valid && held <= 5'd8;
     idle_q   <= held != '0 && !out_valid;
     if (rst_i) begin
-      unasked_q <= '0;
+      unrequested_q <= '0;
       inside_q <= '0;
       burst_q <= 1'b0;
       half_q <= 1'b0;
@@ -214,15 +214,15 @@ module prove_ap1000p_refill #(
       a_region : assume (empty_i || !fresh_q || ({1'b0, tag_q[15:10]} < limit_i && limit_i <= 7'd64));
       no_more_than_fits : assume (inside_q + 17'(tells) <= 17'(Most));
 
-      asked_in_order : assert (!cmd_valid || cmd_addr == {5'b0, base_i, tag_q[15:0], 3'b0});
+      requested_in_order : assert (!cmd_valid || cmd_addr == {5'b0, base_i, tag_q[15:0], 3'b0});
       whole_elements : assert (!cmd_valid || (cmd_len < 8'(8 * Beats) && (Beats == 1 || cmd_len[0])));
-      within_eight : assert (!cmd_valid || 5'(cmd_addr[5:3]) + asked <= 5'd8);
-      within_region : assert (!cmd_valid || 18'(cmd_addr[18:3]) + 18'(asked) <= {1'b0, limit_i, 10'b0});
-      asked_if_there : assert (!cmd_valid || 17'(asked) <= unasked_q);
-      asked_if_room : assert (!cmd_valid || held + asked <= 5'(Capacity));
+      within_eight : assert (!cmd_valid || 5'(cmd_addr[5:3]) + requested <= 5'd8);
+      within_region : assert (!cmd_valid || 18'(cmd_addr[18:3]) + 18'(requested) <= {1'b0, limit_i, 10'b0});
+      requested_if_there : assert (!cmd_valid || 17'(requested) <= unrequested_q);
+      requested_if_room : assert (!cmd_valid || held + requested <= 5'(Capacity));
       one_at_a_time : assert (!cmd_valid || !burst_q);
-      takes_what_it_asked_for : assert (!burst_q || data_ready);
-      none_but_asked_for : assert (!data_ready || burst_q);
+      takes_what_it_requested_for : assert (!burst_q || data_ready);
+      none_but_requested_for : assert (!data_ready || burst_q);
       asks_soon : assert (!waits_q || cmd_valid);
       offers_soon : assert (!idle_q || out_valid);
       busy_tells : assert (busy || inside_q == '0);
@@ -230,7 +230,7 @@ module prove_ap1000p_refill #(
 
       loses : cover (pop && follow && ahead == '0 && out_lost);
       goes_round : cover (element && !lost && tag_q[15:0] == '0 && !fresh_q && out_valid && !out_lost);
-      full_burst : cover (asks && asked == 5'd8 && held != '0);
+      full_burst : cover (asks && requested == 5'd8 && held != '0);
     end
   end
 
@@ -307,7 +307,7 @@ module prove_ap1000p_refill #(
         refused_or_joined :
         assert (!(element && spot_q && before_spot_q == '0 && dut.refused) || spot_refused_q || joined_q);
         two_runs : cover (spot_q && spot_refused_q && dut.oldest_q && dut.newest_q && !joined_q);
-        elements_known : assert (outstanding_q == unasked_q + 17'(due_q));
+        elements_known : assert (outstanding_q == unrequested_q + 17'(due_q));
         in_runs : assert (runs && ends[Runs] + 20'(dut.behind_q) == 20'(outstanding_q));
         few_inside :
         assert (outstanding_q <= 17'(Most) && dut.behind_q <= outstanding_q &&
@@ -324,12 +324,12 @@ module prove_ap1000p_refill #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      all_counted : assert (inside_q == unasked_q + 17'(due_q) + 17'(held));
+      all_counted : assert (inside_q == unrequested_q + 17'(due_q) + 17'(held));
       possible : assert (inside_q <= 17'(Most) && dut.stored_q <= 17'(Most));
-      unasked_known : assert (unasked_q == dut.stored_q + (cmd_valid ? 17'(asked) : '0));
+      unrequested_known : assert (unrequested_q == dut.stored_q + (cmd_valid ? 17'(requested) : '0));
       burst_known :
       assert (dut.active_q == (cmd_valid || burst_q) && burst_q == (due_q != '0) &&
-              (!dut.active_q || 5'(dut.left_q) + 5'd1 == (burst_q ? due_q : asked)));
+              (!dut.active_q || 5'(dut.left_q) + 5'd1 == (burst_q ? due_q : requested)));
       room_left : assert (!dut.active_q || dut.level + 5'(dut.left_q) + 5'd1 <= 5'd16);
       tag_known : assert (after_q || dut.tag_q == tag_q);
       position_known : assert (empty_i || fresh_q || ({1'b0, tag_q[15:10]} < limit_i && limit_i <= 7'd64));

@@ -145,7 +145,7 @@ module prove_ap1000p_ring (
     {on_q, busy_q} <= {on_i, busy};
     if (rst_i) write_q <= '0;
     if (!rst_i) begin
-      asked_before_over : assume (!over_i || placed_q);
+      requested_before_over : assume (!over_i || placed_q);
       over_before_ask : assume (!(req_valid_i && placed_q) || over_i);
       // A place.
       in_its_own_ring : assert (!(done && reason == '0) || (found_q && at == at_q && size == size_q));
@@ -169,7 +169,7 @@ module prove_ap1000p_ring (
       seen : assert (phase_q < 3'd2 || (dut.set_q == (found_q ? set_q : 2'd3) && (!found_q || set_q != 2'd3)));
       registers_seen :
       assert (phase_q < 3'd2 || !found_q || {dut.at_o, dut.size_o, dut.read_q} == {at_q, size_q, read_q});
-      asked : assert (phase_q == '0 || req_valid_i);
+      requested : assert (phase_q == '0 || req_valid_i);
       slots_known : assert (phase_q == '0 || dut.slots_q == needs);
       room_known :
       assert (phase_q < 3'd3 || !found_q || ({1'b0, dut.room_q} == all - 19'd1 - {1'b0, unread} &&

@@ -203,8 +203,12 @@ module prove_ap1000p_word #(
   assign answered = rsp_valid != '0;
 
   // Its progress.
-  logic asked_q, refused_q, gave_up_q, placed_q;  // the MMU is asked, it refused, software gave it up, it has a place
-  logic rd_asked_q, rd_done_q, wr_reported_q, wr_put_q, wr_done_q, err_q;
+  logic
+      lookup_q,
+      refused_q,
+      gave_up_q,
+      placed_q;  // the MMU is requested, it refused, software gave it up, it has a place
+  logic rd_sent_q, rd_done_q, wr_reported_q, wr_put_q, wr_done_q, err_q;
   logic [2:0] why_q;
   logic resumed_q;
   logic [31:0] place_q, old_q;
@@ -224,8 +228,8 @@ module prove_ap1000p_word #(
 
   int   idle_q;  // cycles with a request and no other side to wait for
   logic idle;
-  assign idle = open_q && !answered && !mmu_req_valid && !asked_q && !fault_valid && !rd_cmd_valid && !wr_cmd_valid &&
-      !wr_data_valid && !(rd_asked_q && !rd_done_q) && !(wr_put_q && !wr_done_q);
+  assign idle = open_q && !answered && !mmu_req_valid && !lookup_q && !fault_valid && !rd_cmd_valid && !wr_cmd_valid &&
+      !wr_data_valid && !(rd_sent_q && !rd_done_q) && !(wr_put_q && !wr_done_q);
   always_ff @(posedge clk_i) begin
     if (takes) begin
       for (int c = 0; c < Clients; c++) begin
@@ -244,11 +248,11 @@ module prove_ap1000p_word #(
       end
       who_q <= taken;
       resumed_q <= 1'b0;
-      {asked_q, refused_q, gave_up_q, placed_q, rd_asked_q, rd_done_q, wr_reported_q, wr_put_q, wr_done_q, err_q} <= '0;
+      {lookup_q, refused_q, gave_up_q, placed_q, rd_sent_q, rd_done_q, wr_reported_q, wr_put_q, wr_done_q, err_q} <= '0;
     end else begin
-      if (mmu_req_valid && mmu_req_ready_i) asked_q <= 1'b1;
-      if (asked_q && mmu_rsp_valid_i) begin
-        asked_q <= 1'b0;
+      if (mmu_req_valid && mmu_req_ready_i) lookup_q <= 1'b1;
+      if (lookup_q && mmu_rsp_valid_i) begin
+        lookup_q <= 1'b0;
         place_q <= mmu_rsp_addr_i;
         why_q <= mmu_rsp_fault_i;
         refused_q <= mmu_rsp_fault_i != 3'(ap1000p_pkg::FaultNone);
@@ -257,8 +261,8 @@ module prove_ap1000p_word #(
       if (fault_valid && (retry_i || abort_i)) refused_q <= 1'b0;
       if (fault_valid && abort_i) gave_up_q <= 1'b1;
       if (fault_valid && retry_i) resumed_q <= 1'b1;
-      if (rd_cmd_valid && rd_cmd_ready_i) rd_asked_q <= 1'b1;
-      if (rd_asked_q && !rd_done_q && rd_data_valid_i) begin
+      if (rd_cmd_valid && rd_cmd_ready_i) rd_sent_q <= 1'b1;
+      if (rd_sent_q && !rd_done_q && rd_data_valid_i) begin
         rd_done_q <= 1'b1;
         old_q <= rd_data_i;
         err_q <= rd_data_err_i;
@@ -275,16 +279,16 @@ module prove_ap1000p_word #(
     if (rst_i) begin
       open_q <= 1'b0;
       idle_q <= 0;
-      {asked_q, refused_q, gave_up_q, placed_q, rd_asked_q, rd_done_q, wr_reported_q, wr_put_q, wr_done_q, err_q} <= '0;
+      {lookup_q, refused_q, gave_up_q, placed_q, rd_sent_q, rd_done_q, wr_reported_q, wr_put_q, wr_done_q, err_q} <= '0;
     end
     if (!rst_i) begin
       one_at_a_time : assert (!takes || ((!open_q || answered) && (taken & (taken - Clients'(1))) == '0));
-      answers_who_asked : assert (!answered || (open_q && rsp_valid == who_q));
+      answers_who_requested : assert (!answered || (open_q && rsp_valid == who_q));
       asks_for_it :
       assert (!mmu_req_valid || (open_q && !physical_q && !odd && !placed_q && mmu_req_context == context_q &&
                                  mmu_req_addr == addr_q && mmu_req_system == system_q));
       asks_for_its_right : assert (!mmu_req_valid || mmu_req_write == (op_q != Read));
-      takes_the_place : assert (!asked_q || mmu_rsp_ready);
+      takes_the_place : assert (!lookup_q || mmu_rsp_ready);
       fault_is_one :
       assert (!fault_valid || (open_q && (odd || refused_q) && !gave_up_q &&
                                fault_reason == (odd ? 3'(ap1000p_pkg::FaultAlign) : why_q)));
@@ -292,7 +296,7 @@ module prove_ap1000p_word #(
       assert (!fault_valid || (fault_context == context_q && fault_addr == addr_q && fault_system == system_q &&
                                fault_write == (op_q != Read)));
       reads_its_word :
-      assert (!rd_cmd_valid || (open_q && !odd && (physical_q || placed_q) && op_q != Write && !rd_asked_q &&
+      assert (!rd_cmd_valid || (open_q && !odd && (physical_q || placed_q) && op_q != Write && !rd_sent_q &&
                                 rd_cmd_addr == place && rd_cmd_len == '0));
       writes_its_word :
       assert (!wr_cmd_valid || (open_q && !odd && (physical_q || placed_q) &&
@@ -306,7 +310,7 @@ module prove_ap1000p_word #(
       the_word_before : assert (!answered || !rd_done_q || rsp_old == old_q);
       done_if_it_says_so :
       assert (!answered || gave_up_q || err_q || (changes ? wr_done_q : rd_done_q && !wr_reported_q));
-      nothing_if_given_up : assert (!answered || !rsp_fault || (!rd_asked_q && !wr_reported_q));
+      nothing_if_given_up : assert (!answered || !rsp_fault || (!rd_sent_q && !wr_reported_q));
       goes_on : assert (idle_q <= 2);
       busy_tells : assert (busy == open_q);
       swaps : cover (answered && op_q == Csi && wr_done_q && !physical_q && !err_q);
@@ -328,13 +332,13 @@ module prove_ap1000p_word #(
                {who_q, op_q, context_q, system_q, physical_q, addr_q, strb_q} && {dut.a_q, dut.b_q} == {a_q, b_q}));
       of_whom : assert (state == Idle || (who_q != '0 && (who_q & (who_q - Clients'(1))) == '0));
       phases :
-      assert (state == Idle || (asked_q == (state == Await) && refused_q == (state == Fault && !odd) && !gave_up_q &&
-              (rd_asked_q && !rd_done_q) == (state == Fetch) && wr_reported_q == (state == Data || state == Written) &&
+      assert (state == Idle || (lookup_q == (state == Await) && refused_q == (state == Fault && !odd) && !gave_up_q &&
+              (rd_sent_q && !rd_done_q) == (state == Fetch) && wr_reported_q == (state == Data || state == Written) &&
               wr_put_q == (state == Written) && !wr_done_q && !err_q));
       reads_first :
       assert (state == Idle ||
-              (rd_asked_q == (state == Fetch || (state >= Work && state <= Written && op_q != Write)) &&
-               rd_done_q == (rd_asked_q && state != Fetch) && !(state == Fetch && op_q == Write)));
+              (rd_sent_q == (state == Fetch || (state >= Work && state <= Written && op_q != Write)) &&
+               rd_done_q == (rd_sent_q && state != Fetch) && !(state == Fetch && op_q == Write)));
       no_place_yet :
       assert (!(state == Lookup || state == Await || state == Fault) ||
               (!placed_q && (state == Lookup || odd || !physical_q) && !(state == Await && odd)));

@@ -12,7 +12,7 @@ module answer_track #(
     parameter int W = 4,  // bits of a response, the highest of which is an error
     parameter int TagW = 1,  // bits of the tag of an access and its response
     parameter int Capacity = 4,  // open accesses, at most
-    parameter int AskedW = 4,
+    parameter int RequestedW = 4,
     localparam int CountW = $clog2(Capacity + 2)
 ) (
     input logic clk_i,
@@ -21,7 +21,7 @@ module answer_track #(
     input logic ask_i,
     input logic [TagW-1:0] tag_i,
     input logic refuse_i,  // no request to the window: the response is an error
-    input logic [AskedW-1:0] asked_i,  // accesses of both directions without a response
+    input logic [RequestedW-1:0] requested_i,  // accesses of both directions without a response
     input logic rsp_i,
     input logic [W-1:0] rsp_data_i,
     input logic valid_i,
@@ -31,7 +31,7 @@ module answer_track #(
     output logic [CountW-1:0] open_o,
     output logic follow_o,
     output logic [CountW-1:0] ahead_o,
-    output logic [AskedW-1:0] rsp_ahead_o,
+    output logic [RequestedW-1:0] rsp_ahead_o,
     output logic reported_o,
     output logic [TagW-1:0] tag_o,
     output logic [W-1:0] word_o
@@ -52,11 +52,11 @@ module answer_track #(
       refused_q <= refuse_i;
       reported_q <= 1'b0;
       ahead_o <= open_o - CountW'(taken_i);
-      rsp_ahead_o <= asked_i - AskedW'(rsp_i);
+      rsp_ahead_o <= requested_i - RequestedW'(rsp_i);
     end else begin
       if (taken_i && next) follow_o <= 1'b0;
       if (taken_i) ahead_o <= ahead_o - CountW'(1);
-      if (rsp_i) rsp_ahead_o <= rsp_ahead_o - AskedW'(1);
+      if (rsp_i) rsp_ahead_o <= rsp_ahead_o - RequestedW'(1);
       if (rsp_i && !reported_q && rsp_ahead_o == '0) {reported_q, word_q} <= {1'b1, rsp_data_i};
     end
     if (rst_i) begin

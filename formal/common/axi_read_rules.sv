@@ -55,7 +55,7 @@ module axi_read_rules #(
   );
   always_ff @(posedge clk_i)
     if (!rst_i) begin
-      data_was_asked : assume (!r_valid_i || open_o != '0);
+      data_was_requested : assume (!r_valid_i || open_o != '0);
       last_is_last : assume (!r_valid_i || r_last_i == (beat_q == len));
     end
 endmodule

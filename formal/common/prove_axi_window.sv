@@ -200,7 +200,7 @@ module prove_axi_window #(
       .W(AnswerW),
       .TagW(TagW),
       .Capacity(Outstanding),
-      .AskedW(NoteW)
+      .RequestedW(NoteW)
   ) u_read (
       .clk_i,
       .rst_i,
@@ -208,7 +208,7 @@ module prove_axi_window #(
       .ask_i(go[0]),
       .tag_i({id_i[0], last_i[0]}),
       .refuse_i(refuse_i[0]),
-      .asked_i(pending),
+      .requested_i(pending),
       .rsp_i(rsp),
       .rsp_data_i({rsp_err_i, rsp_data_i}),
       .valid_i(answer_valid[0]),

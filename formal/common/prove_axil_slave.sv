@@ -35,7 +35,7 @@ module prove_axil_slave #(
   localparam int InsideW = $clog2(Inside + 2);
   localparam int OpenW = $clog2(Outstanding + 2);
   localparam int Notes = 2 * Outstanding;
-  localparam int AskedW = 16;
+  localparam int RequestedW = 16;
   localparam int AnswerW = 1 + DataW;
 
   logic awready, wready, bvalid, arready, rvalid, req_valid, req_write, rsp_ready, busy;
@@ -129,17 +129,17 @@ module prove_axil_slave #(
 
   // -------------------------------------------------------------------------------------------- requests and responses
   logic ask, rsp;
-  logic [AskedW-1:0] asked;  // of both directions, without a response
-  assign ask   = req_valid && req_ready_i;
-  assign rsp   = rsp_valid_i && rsp_ready;
-  assign asked = u_port.written_q;
+  logic [RequestedW-1:0] requested;  // of both directions, without a response
+  assign ask = req_valid && req_ready_i;
+  assign rsp = rsp_valid_i && rsp_ready;
+  assign requested = u_port.written_q;
 
   // Inside: taken and not requested; open: requested and not answered.
   logic [1:0] follow, back_follow, reported;
   logic [1:0][InsideW-1:0] held, ahead;
   logic [1:0][AddrW-1:0] word;
   logic [1:0][OpenW-1:0] open, back_ahead;
-  logic [1:0][ AskedW-1:0] rsp_ahead;
+  logic [1:0][RequestedW-1:0] rsp_ahead;
   logic [1:0][AnswerW-1:0] back_word;
   for (genvar d = 0; d < 2; d++) begin : gen_direction
     logic tag;
@@ -181,7 +181,7 @@ module prove_axil_slave #(
     answer_track #(
         .W(AnswerW),
         .Capacity(Outstanding),
-        .AskedW(AskedW)
+        .RequestedW(RequestedW)
     ) u_back (
         .clk_i,
         .rst_i,
@@ -189,7 +189,7 @@ module prove_axil_slave #(
         .ask_i(ask && req_write == d),
         .tag_i(1'b0),
         .refuse_i(1'b0),
-        .asked_i(asked),
+        .requested_i(requested),
         .rsp_i(rsp),
         .rsp_data_i({rsp_err_i, d == 0 ? rsp_data_i : DataW'(0)}),
         .valid_i(answer_offered[d]),
@@ -239,13 +239,13 @@ module prove_axil_slave #(
       passed_q[d] <= passed_q[d] + 3'(ask);
       if (rst_i || !waits[d] || (ask && req_write == d)) passed_q[d] <= '0;
     end
-    could_q <= (rst_i || req_valid || asked != '0) ? '0 : waits;
+    could_q <= (rst_i || req_valid || requested != '0) ? '0 : waits;
     if (!rst_i) begin
       turns : assert (int'(passed_q[0]) <= Passed && int'(passed_q[1]) <= Passed);
       goes_on : assert (could_q == '0 || req_valid);
       reads_ask_for_all : assert (!req_valid || req_write || req_strb == '1);
       okay_or_slverr : assert (!(rvalid && rresp[0]) && !(bvalid && bresp[0]));
-      never_holds_the_port : assert (asked == '0 || rsp_ready);
+      never_holds_the_port : assert (requested == '0 || rsp_ready);
       busy_tells : assert (busy == (held != '0 || datas != '0 || open != '0));
       data_first : cover (datas != '0 && held[1] == '0);
     end
@@ -263,9 +263,9 @@ module prove_axil_slave #(
     assign {req_writes[i], req_addrs[i], data, strb} = dut.u_window.u_req.mem_q[i];
     assign req_words[i] = {strb, data};
   end
-  logic [Notes-1:0] note_asked, note_writes, note_refuses, note_lasts, unused_ids;
+  logic [Notes-1:0] note_requested, note_writes, note_refuses, note_lasts, unused_ids;
   for (genvar i = 0; i < Notes; i++) begin : gen_note
-    assign note_asked[i] = int'(asked) > i;
+    assign note_requested[i] = int'(requested) > i;
     assign {note_writes[i], note_refuses[i], note_lasts[i], unused_ids[i]} = dut.u_window.u_note.mem_q[i];
   end
   logic [1:0][Outstanding-1:0] answer_here;
@@ -305,7 +305,7 @@ module prove_axil_slave #(
         never_refused : assert (!back_follow[d] || {gen_direction[d].u_back.refused_q, gen_direction[d].tag} == '0);
       end
     end
-    // Responses, then requests without one: the first `asked` notes. The content of a note here is its index.
+    // Responses, then requests without one: the first `requested` notes. The content of a note here is its index.
     logic [Outstanding+Notes-1:0][AnswerW:0] back;
     for (genvar i = 0; i < Outstanding + Notes; i++) begin : gen_place
       if (i < Outstanding) assign back[i] = {1'b1, answers[d][i]};
@@ -318,7 +318,7 @@ module prove_axil_slave #(
     ) u_back (
         .clk_i,
         .rst_i,
-        .taken_i ({d == 0 ? note_asked & ~note_writes : note_asked & note_writes, answer_here[d]}),
+        .taken_i ({d == 0 ? note_requested & ~note_writes : note_requested & note_writes, answer_here[d]}),
         .place_i (back),
         .inside_i(open[d]),
         .follow_i(back_follow[d]),
@@ -345,10 +345,10 @@ module prove_axil_slave #(
   logic noted;
   int   queued[2];
   always_comb begin
-    noted  = int'(dut.u_window.note_level) == int'(asked) + int'(dut.u_window.req_level);
+    noted  = int'(dut.u_window.note_level) == int'(requested) + int'(dut.u_window.req_level);
     queued = '{0, 0};
     for (int i = 0; i < 2; i++) begin
-      if (req_here[i] && note_writes[int'(asked)+i] != req_writes[i]) noted = 1'b0;
+      if (req_here[i] && note_writes[int'(requested)+i] != req_writes[i]) noted = 1'b0;
       if (req_here[i] && !req_writes[i] && req_words[i][DataW+:StrbW] != '1) noted = 1'b0;
       if (req_here[i]) queued[req_writes[i]] = queued[req_writes[i]] + 1;
     end
@@ -376,7 +376,7 @@ module prove_axil_slave #(
       room_too :
       assert (int'(dut.u_window.b_due_q) == int'(open[1]) + queued[1] && int'(dut.u_window.b_due_q) <= Outstanding);
 `ifdef TSUNAGI_ASSERT
-      assert (dut.u_window.u_win.written_q == asked);
+      assert (dut.u_window.u_win.written_q == requested);
 `endif
     end
   end

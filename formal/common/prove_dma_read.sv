@@ -109,7 +109,7 @@ module prove_dma_read #(
   logic [2:0] waiting;
   logic [AddrW-1:0] addr;
   logic [LenW-1:0] bytes_m1;
-  logic [LenW-KeepW-1:0] asked_q, words_m1;
+  logic [LenW-KeepW-1:0] requested_q, words_m1;
   logic [WordW-1:0] word;
   logic [7:0] to_edge;
   logic [LenW-KeepW-1:0] left_m1;
@@ -128,13 +128,13 @@ module prove_dma_read #(
       .oldest_o({addr, bytes_m1})
   );
   assign words_m1 = bytes_m1[LenW-1:KeepW];
-  assign word = addr[AddrW-1:KeepW] + WordW'(asked_q);
+  assign word = addr[AddrW-1:KeepW] + WordW'(requested_q);
   assign to_edge = 8'(BurstBeats - 1) & ~8'(word);
-  assign left_m1 = words_m1 - asked_q;
+  assign left_m1 = words_m1 - requested_q;
   assign ask_end = 32'(left_m1) <= 32'(to_edge);
   always_ff @(posedge clk_i) begin
-    if (rst_i || (ask && ask_end)) asked_q <= '0;
-    else if (ask) asked_q <= asked_q + (LenW - KeepW)'(mem_cmd_len) + (LenW - KeepW)'(1);
+    if (rst_i || (ask && ask_end)) requested_q <= '0;
+    else if (ask) requested_q <= requested_q + (LenW - KeepW)'(mem_cmd_len) + (LenW - KeepW)'(1);
   end
 
   // -------------------------------------------------------------------------------------------------------------- data
@@ -216,32 +216,32 @@ module prove_dma_read #(
         burst_of_a_command : assert (waiting != '0);
         burst_begins : assert (mem_cmd_addr == {word, KeepW'(0)});
         burst_ends : assert (mem_cmd_len == (ask_end ? 8'(left_m1) : to_edge));
-        within_the_command : assert (32'(mem_cmd_len) + 32'(asked_q) <= 32'(words_m1));
+        within_the_command : assert (32'(mem_cmd_len) + 32'(requested_q) <= 32'(words_m1));
       end
       bursts_outstanding : assert (int'(due) <= Outstanding);
       never_holds_the_bus : assert (due == '0 || mem_data_ready);
       goes_on : assert (int'(stuck_q) <= Pause);
       rests_when_done : assert (busy || !some);
-      next_when_all_is_asked : assert (next || waiting != '0);
-      cut_thrice : cover (ask && ask_end && int'(asked_q) > BurstBeats);
+      next_when_all_is_requested : assert (next || waiting != '0);
+      cut_thrice : cover (ask && ask_end && int'(requested_q) > BurstBeats);
       error_within : cover (beat && erred_q && final_burst && mem_data_last_i);
       all_outstanding : cover (int'(due) == Outstanding);
     end
   end
 
   // --------------------------------------------------------------------------------------------------------- registers
-  logic active, drain, apart, last_asked;
+  logic active, drain, apart, last_requested;
   logic [1:0] cmd_level;
   logic [2:0] present;  // the position among the waiting ones of the command being cut
   logic [LenW-KeepW-1:0] issued;  // words of it
   assign active = dut.active_q;
   assign drain = dut.drain_q;
   assign apart = !Early && mem_cmd_valid;  // a burst on offer, apart from the command being cut
-  assign last_asked = apart && ask_end;
-  assign present = 3'(last_asked);
+  assign last_requested = apart && ask_end;
+  assign present = 3'(last_requested);
   always_comb begin
-    issued = last_asked ? '0 : asked_q;
-    if (apart && !ask_end) issued = asked_q + (LenW - KeepW)'(mem_cmd_len) + (LenW - KeepW)'(1);
+    issued = last_requested ? '0 : requested_q;
+    if (apart && !ask_end) issued = requested_q + (LenW - KeepW)'(mem_cmd_len) + (LenW - KeepW)'(1);
   end
 
   logic [1:0][WordW+LenW-1:0] waits;  // commands that are not being cut
@@ -330,8 +330,8 @@ module prove_dma_read #(
     if (!rst_i) begin
       commands_counted : assert (waiting == 3'(cmd_level) + 3'(active) + present);
       commands_kept : assert (same_commands);
-      nothing_asked : assert (waiting != '0 || asked_q == '0);
-      asked_of_it : assert (waiting == '0 || asked_q <= words_m1);
+      nothing_requested : assert (waiting != '0 || requested_q == '0);
+      requested_of_it : assert (waiting == '0 || requested_q <= words_m1);
       goes_on_with_it : assert (active || issued == '0);
       if (active) begin
         at_word : assert (dut.word_q == cut[AddrW+LenW-1:LenW+KeepW] + WordW'(issued));

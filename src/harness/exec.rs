@@ -20,7 +20,7 @@ use thiserror::Error;
 use super::backend::{Backend, HostReq, HostRsp};
 use super::memory::Memory;
 use super::sync::Wait;
-use crate::{NodeId, Picos};
+use crate::{Addr, NodeId, Picos};
 
 /// Why a run ended before its programs did.
 #[derive(Clone, Debug, Error)]
@@ -362,6 +362,25 @@ impl Host {
             Poll::Pending
         })
         .await;
+    }
+
+    /// Reads the node's memory, in no time.
+    ///
+    /// # Panics
+    /// Part of it is outside the memory.
+    pub fn read(&self, addr: Addr, bytes: u32) -> Vec<u8> {
+        self.memory(|memory| memory.read(addr, bytes as usize).map(<[u8]>::to_vec))
+            .unwrap_or_else(|| panic!("{}: a read of {bytes} bytes at {addr}", self.node))
+    }
+
+    /// Writes the node's memory, in no time; programs of the same node that wait for a change look again.
+    ///
+    /// # Panics
+    /// Part of it is outside the memory.
+    pub fn write(&self, addr: Addr, data: &[u8]) {
+        let (node, bytes) = (self.node, data.len());
+        let written = self.memory(|memory| memory.write(addr, data));
+        assert!(written, "{node}: a write of {bytes} bytes at {addr}");
     }
 
     /// Reads or writes the node's memory, in no time: the caller charges the CPU for it. Not to be nested.

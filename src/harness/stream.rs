@@ -1,10 +1,10 @@
-//! Streams (valid, ready, payload) driven, drained and watched, cycle by cycle, for any unit: the unit's ports are
-//! reached only through [`Pipe`] or through the three calls `offer`, `ready`, `step`.
+//! Streams (valid, ready, payload) driven, drained and watched, cycle by cycle, for any unit: a bench sets and reads
+//! the unit's ports, and calls `offer`, `ready` and `step`.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-use crate::harness::seed::{Recorder, Rng};
+use crate::harness::seed::Rng;
 
 /// Who makes pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,142 +212,6 @@ impl<T: Clone + PartialEq + Debug> Sink<T> {
     /// The unit was reset.
     pub fn reset(&mut self) {
         self.monitor.reset();
-    }
-}
-
-/// The outputs of a [`Pipe`] in one cycle.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen<T> {
-    /// Ready for a word.
-    pub ready: bool,
-    /// The word offered.
-    pub offered: Option<T>,
-    /// Words inside, where the unit says so.
-    pub level: Option<usize>,
-}
-
-/// A unit with one clock, one stream in and one stream out.
-pub trait Pipe {
-    type In;
-    type Out;
-
-    /// Drives the inputs and returns the outputs as they are before the edge.
-    fn drive(&mut self, offered: Option<&Self::In>, ready: bool) -> Seen<Self::Out>;
-
-    /// The clock edge, and the rest of its cycle. With `reset` the unit is reset by it.
-    fn edge(&mut self, reset: bool);
-
-    /// Simulated time, picoseconds.
-    fn now(&self) -> u64;
-}
-
-/// What a [`Pipe`] must do. A cycle's number is that of the edge that ends it.
-pub trait Golden {
-    type In;
-    type Out;
-
-    /// Whether the unit's outputs may be so in this cycle.
-    fn check(&self, cycle: u64, seen: &Seen<Self::Out>) -> Result<(), String>;
-
-    /// The unit took a word.
-    fn put(&mut self, cycle: u64, word: Self::In);
-
-    /// The unit gave a word.
-    fn take(&mut self, cycle: u64, word: Self::Out) -> Result<(), String>;
-
-    /// Whether nothing more is to come.
-    fn is_done(&self) -> bool;
-
-    /// The unit was reset.
-    fn reset(&mut self);
-}
-
-/// How a [`Pipe`] is exercised.
-#[derive(Clone, Debug)]
-pub struct Exercise {
-    pub gaps: Gaps,
-    /// A reset of so many cycles before the edge of this number.
-    pub reset: Option<(u64, u64)>,
-    /// Cycles without end of the run after which it counts as hung.
-    pub limit: u64,
-}
-
-/// Idle cycles watched after the last word: nothing more may come.
-const TAIL: u64 = 40;
-
-impl Exercise {
-    pub fn new(gaps: Gaps, limit: u64) -> Exercise {
-        Exercise {
-            gaps,
-            reset: None,
-            limit,
-        }
-    }
-
-    /// Sends the items through the unit in lock step with its model. The cycle in which the last word was given.
-    pub fn run<P, G>(
-        &self,
-        unit: &mut P,
-        model: &mut G,
-        items: impl IntoIterator<Item = P::In>,
-        mut rng: impl FnMut(&str) -> Rng,
-        wave: &mut Recorder,
-    ) -> Result<u64, String>
-    where
-        P: Pipe,
-        P::In: Clone,
-        P::Out: Clone + PartialEq + Debug,
-        G: Golden<In = P::In, Out = P::Out>,
-    {
-        let mut source = Source::new(items, Pacer::new(self.gaps.at_source(), rng("source")));
-        let mut sink = Sink::new(Pacer::new(self.gaps.at_sink(), rng("sink")));
-        let (mut last, mut idle) = (0, 0);
-        for _ in 0..4 {
-            unit.drive(None, false);
-            unit.edge(true);
-        }
-        for cycle in 0..self.limit {
-            let fault = |what: String| format!("cycle {cycle}: {what}");
-            if let Some((at, length)) = self.reset
-                && (at..at + length).contains(&cycle)
-            {
-                // What is offered during a reset is not taken, whatever ready says.
-                unit.drive(source.offer(), sink.ready());
-                unit.edge(true);
-                source.reset();
-                sink.reset();
-                model.reset();
-                continue;
-            }
-            let wants = sink.ready();
-            let seen = unit.drive(source.offer(), wants);
-            wave.tick(unit.now());
-            model.check(cycle, &seen).map_err(fault)?;
-            let given = sink.step(seen.offered).map_err(|e| fault(format!("Protocol: {e}")))?;
-            unit.edge(false);
-            wave.tick(unit.now());
-            if let Some(word) = given {
-                model.take(cycle, word).map_err(fault)?;
-                last = cycle;
-            }
-            if let Some(word) = source.step(seen.ready) {
-                model.put(cycle, word);
-            }
-            idle = if source.is_empty() && model.is_done() {
-                idle + 1
-            } else {
-                0
-            };
-            if idle > TAIL {
-                return Ok(last);
-            }
-        }
-        Err(format!(
-            "Hang: {} words not taken, model done: {}, after {} cycles",
-            source.len(),
-            model.is_done(),
-            self.limit
-        ))
     }
 }
 

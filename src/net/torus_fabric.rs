@@ -7,7 +7,7 @@ use verilated::{Input as _, Port as _};
 
 use crate::net::fabric::Flit;
 use crate::net::torus::{Cell, Class, Port, Torus};
-use crate::rtl::{TorusRouterPorts as _, TorusRouterUnit};
+use crate::rtl::{TorusRouterPorts, TorusRouterUnit};
 
 /// A word on a link, and its virtual channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Sent {
 }
 
 /// What a router sees at a clock edge, by port: words, and in bit `vc` that a place beyond became free.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     pub words: [Option<Sent>; 5],
     pub credits: [u8; 5],
@@ -27,6 +27,46 @@ impl Links {
     pub fn is_quiet(&self) -> bool {
         self.credits == [0; 5] && self.words.iter().all(Option::is_none)
     }
+}
+
+/// Drives the links of a router of words of `width` bits, at most 64, for the coming edge.
+#[inline]
+pub fn set_links(router: &impl TorusRouterPorts, width: usize, links: &Links) {
+    let (mut valid, mut last, mut vcs, mut credits) = (0, 0, 0, 0);
+    for (port, word) in links.words.iter().enumerate() {
+        credits |= u64::from(links.credits[port]) << (4 * port);
+        if let Some(sent) = word {
+            valid |= 1 << port;
+            last |= u64::from(sent.flit.last) << port;
+            vcs |= (sent.vc as u64) << (2 * port);
+            router.in_data_i().set_bits(port * width, width, sent.flit.word);
+        }
+    }
+    router.in_valid_i().set(valid);
+    router.in_last_i().set(last);
+    router.in_vc_i().set(vcs);
+    router.out_credit_i().set(credits);
+}
+
+/// The words and credits on a router's own side of its links; words of `width` bits, at most 64.
+#[inline]
+pub fn seen_links(router: &impl TorusRouterPorts, width: usize) -> Links {
+    let mut links = Links::default();
+    let (valid, last) = (router.out_valid_o().get(), router.out_last_o().get());
+    let (vcs, credits) = (router.out_vc_o().get(), router.in_credit_o().get());
+    for port in 0..5 {
+        links.credits[port] = (credits >> (4 * port) & 15) as u8;
+        if valid >> port & 1 == 1 {
+            links.words[port] = Some(Sent {
+                vc: (vcs >> (2 * port) & 3) as usize,
+                flit: Flit {
+                    word: router.out_data_o().get_bits(port * width, width),
+                    last: last >> port & 1 == 1,
+                },
+            });
+        }
+    }
+    links
 }
 
 /// A verilated router as the fabric drives it: any parameters, words of at most 64 bits.
@@ -47,20 +87,7 @@ pub trait RouterUnit: TorusRouterUnit {
     /// One clock edge.
     #[inline]
     fn edge(&mut self, links: &Links) {
-        let (mut valid, mut last, mut vcs, mut credits) = (0, 0, 0, 0);
-        for (port, word) in links.words.iter().enumerate() {
-            credits |= u64::from(links.credits[port]) << (4 * port);
-            if let Some(sent) = word {
-                valid |= 1 << port;
-                last |= u64::from(sent.flit.last) << port;
-                vcs |= (sent.vc as u64) << (2 * port);
-                self.in_data_i().set_bits(port * Self::W, Self::W, sent.flit.word);
-            }
-        }
-        self.in_valid_i().set(valid);
-        self.in_last_i().set(last);
-        self.in_vc_i().set(vcs);
-        self.out_credit_i().set(credits);
+        set_links(&**self, Self::W, links);
         self.junk();
         self.rise(1);
     }
@@ -68,22 +95,7 @@ pub trait RouterUnit: TorusRouterUnit {
     /// What stands on its own side of the links.
     #[inline]
     fn shows(&self) -> Links {
-        let mut links = Links::default();
-        let (valid, last) = (self.out_valid_o().get(), self.out_last_o().get());
-        let (vcs, credits) = (self.out_vc_o().get(), self.in_credit_o().get());
-        for port in 0..5 {
-            links.credits[port] = (credits >> (4 * port) & 15) as u8;
-            if valid >> port & 1 == 1 {
-                links.words[port] = Some(Sent {
-                    vc: (vcs >> (2 * port) & 3) as usize,
-                    flit: Flit {
-                        word: self.out_data_o().get_bits(port * Self::W, Self::W),
-                        last: last >> port & 1 == 1,
-                    },
-                });
-            }
-        }
-        links
+        seen_links(&**self, Self::W)
     }
 
     /// False: further edges change nothing while its links are quiet.

@@ -1,47 +1,38 @@
-//! The BIF against its model, every cycle: registers, barriers, and words of the bus both ways.
+//! The BIF in lock step with its golden model: registers, barriers, and words of the bus both ways.
 
+use support::this_test;
 use testbenches::rtl::*;
+use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Start, each_is_caught, pass, rules};
 use tsunagi::ap1000p::bif_regs::*;
 use tsunagi::ap1000p::golden::bif::{Bif, BusWord, WORDS};
-use tsunagi::harness::seed::{Case, Rng};
-use tsunagi::harness::wave::Probe;
+use tsunagi::harness::seed::Rng;
+use verilated::{Input as _, Port as _};
 
-use crate::rig::{Ports, Rig, Twin, each_is_caught};
-use crate::{STARTS, holds};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
-    /// What the host is answered, and when.
-    Answer,
-    /// Groups the cell is a member of, and its arrivals.
-    Barrier,
-    /// The words offered to the bus.
-    Sends,
-    /// Words of the bus are taken where there is room.
-    Takes,
-    Rest,
-    Path,
-}
-
-const RULES: [Rule; 6] = [
-    Rule::Answer,
-    Rule::Barrier,
-    Rule::Sends,
-    Rule::Takes,
-    Rule::Rest,
-    Rule::Path,
-];
+rules!(
+    /// The host gets the model's answers, in their cycles.
+    Answer
+    /// The groups of the cell and its arrivals are the model's.
+    Barrier
+    /// The bus is offered the model's words.
+    Sends
+    /// A word of the bus is taken where there is room.
+    Takes
+    /// `busy_o` is high with an answer or a word on offer, and only then.
+    Rest
+    /// No output follows an input within the cycle.
+    Path
+);
 
 /// An access of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
+#[derive(Clone, Copy, Debug)]
+struct Access {
     offset: u32,
     write: Option<u32>,
     strb: u8,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub struct In {
+struct In {
     host: Option<Access>,
     take: bool,
     release: u32,
@@ -49,11 +40,13 @@ pub struct In {
     bus: Option<BusWord>,
 }
 
+/// Value and error.
+type Answer = (u32, bool);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Out {
+struct Out {
     ready: bool,
-    /// Value and error.
-    answer: Option<(u32, bool)>,
+    answer: Option<Answer>,
     member: u32,
     arrive: u32,
     offered: Option<BusWord>,
@@ -61,54 +54,46 @@ pub struct Out {
     busy: bool,
 }
 
-macro_rules! ports {
-    ($($unit:ident)+) => {$(
-        impl Ports for $unit {
-            type In = In;
-            type Out = Out;
-
-            fn set_clk(&self, clk: bool, rst: bool) {
-                self.clk_i.set_bool(clk);
-                self.rst_i.set_bool(rst);
-            }
-
-            fn set(&self, inputs: &In) {
-                let host = inputs.host.unwrap_or(Access { offset: BIF_SEND_LAST, write: Some(!0), strb: 0xf });
-                self.host_req_valid_i.set_bool(inputs.host.is_some());
-                self.host_req_addr_i.set(host.offset as u8);
-                self.host_req_write_i.set_bool(host.write.is_some());
-                self.host_req_wdata_i.set(host.write.unwrap_or(0x5555_5555));
-                self.host_req_wstrb_i.set(host.strb);
-                self.host_rsp_ready_i.set_bool(inputs.take);
-                self.release_i.set(inputs.release as u8);
-                self.out_ready_i.set_bool(inputs.bus_takes);
-                let (word, last) = inputs.bus.unwrap_or((0xdead_beef, true));
-                self.in_valid_i.set_bool(inputs.bus.is_some());
-                self.in_data_i.set(word);
-                self.in_last_i.set_bool(last);
-            }
-
-            fn seen(&self) -> Out {
-                let answer = || (self.host_rsp_rdata_o.get(), self.host_rsp_err_o.is_set());
-                let word = || (self.out_data_o.get(), self.out_last_o.is_set());
-                Out {
-                    ready: self.host_req_ready_o.is_set(),
-                    answer: self.host_rsp_valid_o.is_set().then(answer),
-                    member: self.member_o.get().into(),
-                    arrive: self.arrive_o.get().into(),
-                    offered: self.out_valid_o.is_set().then(word),
-                    takes: self.in_ready_o.is_set(),
-                    busy: self.busy_o.is_set(),
-                }
-            }
-        }
-    )+};
+fn set(dut: &impl Ap1000pBifPorts, inputs: &In) {
+    let junk = Access {
+        offset: BIF_SEND_LAST,
+        write: Some(!0),
+        strb: 0xf,
+    };
+    let host = inputs.host.unwrap_or(junk);
+    dut.host_req_valid_i().set_bool(inputs.host.is_some());
+    dut.host_req_addr_i().set(host.offset.into());
+    dut.host_req_write_i().set_bool(host.write.is_some());
+    dut.host_req_wdata_i().set(host.write.unwrap_or(0x5555_5555).into());
+    dut.host_req_wstrb_i().set(host.strb.into());
+    dut.host_rsp_ready_i().set_bool(inputs.take);
+    dut.release_i().set(inputs.release.into());
+    dut.out_ready_i().set_bool(inputs.bus_takes);
+    let (word, last) = inputs.bus.unwrap_or((0xdead_beef, true));
+    dut.in_valid_i().set_bool(inputs.bus.is_some());
+    dut.in_data_i().set(word.into());
+    dut.in_last_i().set_bool(last);
 }
 
-ports!(Ap1000pBifBench
-       TwinBifStranger TwinBifStays TwinBifLong TwinBifNothing TwinBifEarly TwinBifHalf TwinBifDeaf TwinBifPath TwinBifRest);
+fn seen(dut: &impl Ap1000pBifPorts) -> Out {
+    let answer = || (dut.host_rsp_rdata_o().get() as u32, dut.host_rsp_err_o().is_set());
+    let word = || (dut.out_data_o().get() as u32, dut.out_last_o().is_set());
+    Out {
+        ready: dut.host_req_ready_o().is_set(),
+        answer: dut.host_rsp_valid_o().is_set().then(answer),
+        member: dut.member_o().get() as u32,
+        arrive: dut.arrive_o().get() as u32,
+        offered: dut.out_valid_o().is_set().then(word),
+        takes: dut.in_ready_o().is_set(),
+        busy: dut.busy_o().is_set(),
+    }
+}
 
-/// How eager everybody is, of 8, for a while.
+fn bif<U: Ap1000pBifUnit + 'static>() -> Dut<In, Out> {
+    Dut::of::<U>(set, seen)
+}
+
+/// How eager each party is, of 8, for a while.
 struct Mood {
     host: u64,
     sends: u64,
@@ -129,7 +114,7 @@ impl Mood {
         }
     }
 
-    /// A register that is worth it, or anything.
+    /// An access to a register, rarely to any offset.
     fn access(&self, rng: &mut Rng) -> Access {
         let (offset, write) = if rng.chance(self.sends, 10) {
             let last = rng.chance(1, 12);
@@ -161,134 +146,176 @@ impl Mood {
             strb: if rng.chance(1, 30) { rng.below(16) as u8 } else { 0xf },
         }
     }
-}
 
-/// Host, tree and bus do what they please, within their protocols; the model says each output of each cycle.
-fn follows<U: Ports<In = In, Out = Out>>(case: &Case, start: &str, probe: &Probe) -> Result<(), String> {
-    let mut rig = Rig::<U>::new(case, start, probe);
-    let mut rng = case.rng("all");
-    let mut model = Bif::default();
-    let (mut answer, mut arrive) = (None, 0);
-    let mut inputs = In::default();
-    let mut mood = Mood::new(&mut rng);
-    let (mut longest, mut fullest, mut deaf, mut run) = (0, 0, 0, 0);
-    rig.step(&inputs, true)?;
-    for cycle in 0..60_000 {
-        if cycle % 200 == 0 {
-            mood = Mood::new(&mut rng);
-        }
-        let rst = rng.chance(1, 5_000);
-        // What is offered stays.
-        inputs.host = inputs
+    /// The inputs of a cycle. An offer stays until it is taken.
+    fn drive(&self, rng: &mut Rng, waiting: u32, before: &In) -> In {
+        let host = before
             .host
-            .or_else(|| rng.chance(mood.host, 8).then(|| mood.access(&mut rng)));
+            .or_else(|| rng.chance(self.host, 8).then(|| self.access(rng)));
         let word = |rng: &mut Rng| (rng.bits() as u32, rng.chance(1, 9));
-        inputs.bus = inputs.bus.or_else(|| rng.chance(mood.bus, 8).then(|| word(&mut rng)));
-        inputs.take = rng.chance(2, 3);
-        inputs.bus_takes = rng.chance(mood.bus_takes, 8);
-        inputs.release = if rng.chance(1, 10) {
-            rng.below(4) as u32 & model.waiting()
-        } else {
-            0
-        };
-
-        let seen = rig.step(&inputs, rst)?;
-        let at = || format!("cycle {}: {seen:x?} after {inputs:x?}", rig.cycle);
-        holds(
-            Rule::Answer,
-            (seen.ready, seen.answer) == (answer.is_none(), answer),
-            || format!("{}, not {answer:x?}", at()),
-        )?;
-        holds(
-            Rule::Barrier,
-            (seen.member, seen.arrive) == (model.member(), arrive),
-            || format!("{}, not {:x}, {arrive:x}", at(), model.member()),
-        )?;
-        holds(Rule::Sends, seen.offered == model.offered(), || {
-            format!("{}, not {:x?}", at(), model.offered())
-        })?;
-        holds(Rule::Takes, seen.takes == model.takes(), || {
-            format!("{}, not {}", at(), model.takes())
-        })?;
-        let busy = answer.is_some() || model.offered().is_some();
-        holds(Rule::Rest, seen.busy == busy, || format!("{}, not {busy}", at()))?;
-
-        // The edge. All of it is seen as it was before.
-        let (offered, takes) = (model.offered(), inputs.bus.is_some() && model.offer());
-        arrive = 0;
-        let mut after = answer.filter(|_| !inputs.take);
-        if let Some(access) = inputs.host.filter(|_| answer.is_none()) {
-            let done = match access.write {
-                Some(_) if access.strb != 0xf => None,
-                Some(value) => model.write(access.offset, value).ok().map(|groups| {
-                    arrive = groups;
-                    0
-                }),
-                None => model.read(access.offset).ok(),
-            };
-            after = Some((done.unwrap_or(0), done.is_none()));
-            inputs.host = None;
-        }
-        model.release(inputs.release);
-        answer = after;
-        if offered.is_some() && inputs.bus_takes {
-            model.sent();
-            run += 1;
-            longest = longest.max(run);
-            run = if offered.is_some_and(|word| word.1) { 0 } else { run };
-        }
-        if takes {
-            let word = inputs.bus.take().expect("a word was offered");
-            let before = model.clone();
-            model.hear(word);
-            deaf += u32::from(before.words() == model.words());
-        }
-        fullest = fullest.max(model.words());
-        if rst {
-            (model, answer, arrive, run) = (Bif::default(), None, 0, 0);
-            (inputs.host, inputs.bus) = (None, None);
+        In {
+            host,
+            bus: before.bus.or_else(|| rng.chance(self.bus, 8).then(|| word(rng))),
+            take: rng.chance(2, 3),
+            bus_takes: rng.chance(self.bus_takes, 8),
+            release: if rng.chance(1, 10) {
+                rng.below(4) as u32 & waiting
+            } else {
+                0
+            },
         }
     }
-    assert!(
-        longest == WORDS && fullest == WORDS && deaf > 100,
-        "not everything was tried: {longest} {fullest} {deaf}"
-    );
-    Ok(())
+}
+
+/// The outputs that are due.
+#[derive(Default)]
+struct Due {
+    model: Bif,
+    answer: Option<Answer>,
+    arrive: u32,
+    tried: Tried,
+}
+
+/// The states that a run has reached.
+#[derive(Debug, Default)]
+struct Tried {
+    /// Words of the packet under way to the bus, and of the longest one.
+    packet: usize,
+    longest: usize,
+    /// The most words that waited to be received.
+    fullest: usize,
+    /// Words of packets that the cell does not keep.
+    dropped: u32,
+}
+
+impl Due {
+    fn check(&self, seen: &Out) -> Result<(), Fault> {
+        let answer = self.answer;
+        Rule::Answer.holds((seen.ready, seen.answer) == (answer.is_none(), answer), || {
+            format!("{seen:x?}, not {answer:x?}")
+        })?;
+        let (member, arrive) = (self.model.member(), self.arrive);
+        Rule::Barrier.holds((seen.member, seen.arrive) == (member, arrive), || {
+            format!("{seen:x?}, not member {member:x}, arrive {arrive:x}")
+        })?;
+        let offered = self.model.offered();
+        Rule::Sends.holds(seen.offered == offered, || format!("{seen:x?}, not {offered:x?}"))?;
+        let takes = self.model.takes();
+        Rule::Takes.holds(seen.takes == takes, || format!("{seen:x?}, not {takes}"))?;
+        let busy = answer.is_some() || offered.is_some();
+        Rule::Rest.holds(seen.busy == busy, || format!("{seen:x?}, not {busy}"))
+    }
+
+    /// The edge. The unit takes all inputs in the state before it. What it takes is no longer an input.
+    fn edge(&mut self, inputs: &mut In) {
+        let (offered, takes) = (self.model.offered(), inputs.bus.is_some() && self.model.offer());
+        self.arrive = 0;
+        if self.answer.is_none() {
+            self.answer = inputs.host.take().map(|access| self.access(access));
+        } else if inputs.take {
+            self.answer = None;
+        }
+        self.model.release(inputs.release);
+        if let Some((_, last)) = offered.filter(|_| inputs.bus_takes) {
+            self.model.sent();
+            self.tried.packet += 1;
+            self.tried.longest = self.tried.longest.max(self.tried.packet);
+            if last {
+                self.tried.packet = 0;
+            }
+        }
+        if takes {
+            let words = self.model.words();
+            self.model.hear(inputs.bus.take().expect("a word was offered"));
+            self.tried.dropped += u32::from(self.model.words() == words);
+        }
+        self.tried.fullest = self.tried.fullest.max(self.model.words());
+    }
+
+    fn access(&mut self, access: Access) -> Answer {
+        let done = match access.write {
+            Some(_) if access.strb != 0xf => None,
+            Some(value) => self.model.write(access.offset, value).ok().map(|groups| {
+                self.arrive = groups;
+                0
+            }),
+            None => self.model.read(access.offset).ok(),
+        };
+        (done.unwrap_or(0), done.is_none())
+    }
+
+    fn reset(&mut self) {
+        (self.model, self.answer, self.arrive, self.tried.packet) = (Bif::default(), None, 0, 0);
+    }
+}
+
+/// Host, tree and bus do anything that their protocols allow; the model says each output of each cycle.
+fn follows(dut: &Dut<In, Out>, cases: &mut Cases) {
+    cases.from_each(&Start::RANDOM, dut.name, |run| {
+        let mut bench = Bench::new(run, dut);
+        let mut rng = run.rng("all");
+        let mut due = Due::default();
+        let mut inputs = In::default();
+        let mut mood = Mood::new(&mut rng);
+        bench.reset(&inputs)?;
+        for cycle in 0..60_000 {
+            if cycle % 200 == 0 {
+                mood = Mood::new(&mut rng);
+            }
+            let rst = rng.chance(1, 5_000);
+            inputs = mood.drive(&mut rng, due.model.waiting(), &inputs);
+            let seen = bench.registered(&inputs, rst)?;
+            due.check(&seen).map_err(|fault| fault.at(cycle))?;
+            due.edge(&mut inputs);
+            if rst {
+                due.reset();
+                (inputs.host, inputs.bus) = (None, None);
+            }
+        }
+        let Tried {
+            longest,
+            fullest,
+            dropped,
+            ..
+        } = due.tried;
+        assert!(
+            longest == WORDS && fullest == WORDS && dropped > 100,
+            "the run does not reach all states: {:?}",
+            due.tried
+        );
+        Ok(())
+    });
 }
 
 #[test]
 fn follows_its_model() {
-    for start in STARTS {
-        let case = Case::new("ap1000p", "bif::follows_its_model", start);
-        case.run(|probe| follows::<Ap1000pBifBench>(&case, start, probe));
-    }
-}
-
-fn checks<U: Ports<In = In, Out = Out>>() -> Vec<Result<(), String>> {
-    let case = Case::new("ap1000p", "bif::each_twin_is_caught", "");
-    vec![follows::<U>(&case, STARTS[0], &Probe::default())]
+    pass(this_test!(), |cases| follows(&bif::<Ap1000pBifBench>(), cases));
 }
 
 #[test]
 fn each_twin_is_caught() {
-    let twins: &[Twin] = &[
-        // A barrier of others.
-        ("Barrier", &checks::<TwinBifStranger>),
-        // It opens for others only: nothing is left to arrive at. The status says so, too.
-        ("Barrier|Answer", &checks::<TwinBifStays>),
-        // A packet that can never be completed.
-        ("Answer", &checks::<TwinBifLong>),
-        // A word from nowhere.
-        ("Answer", &checks::<TwinBifNothing>),
-        // A packet that pauses on the bus.
-        ("Sends", &checks::<TwinBifEarly>),
-        // A packet's second half.
-        ("Answer", &checks::<TwinBifHalf>),
-        // Who does not listen stops the bus.
-        ("Takes", &checks::<TwinBifDeaf>),
-        // A bus word that comes within the cycle is taken in it.
-        ("Path|Takes", &checks::<TwinBifPath>),
-        ("Rest", &checks::<TwinBifRest>),
-    ];
-    each_is_caught(&RULES, twins);
+    use Rule::*;
+    each_is_caught(
+        this_test!(),
+        &[
+            // The cell arrives at a barrier of other cells.
+            (Barrier, &[], &|cases| follows(&bif::<TwinBifStranger>(), cases)),
+            // A barrier does not open for this cell. STATE shows it, or the next arrival does.
+            (Answer, &[Barrier], &|cases| follows(&bif::<TwinBifStays>(), cases)),
+            // A packet can have no last word.
+            (Answer, &[], &|cases| follows(&bif::<TwinBifLong>(), cases)),
+            // RECEIVE gives a word that did not come.
+            (Answer, &[], &|cases| follows(&bif::<TwinBifNothing>(), cases)),
+            // A packet pauses on the bus.
+            (Sends, &[], &|cases| follows(&bif::<TwinBifEarly>(), cases)),
+            // The second half of a packet is kept.
+            (Answer, &[], &|cases| follows(&bif::<TwinBifHalf>(), cases)),
+            // A cell that does not listen stops the bus.
+            (Takes, &[], &|cases| follows(&bif::<TwinBifDeaf>(), cases)),
+            // A bus word is taken in the cycle in which it comes.
+            (Path, &[Takes], &|cases| follows(&bif::<TwinBifPath>(), cases)),
+            // `busy_o` is low with a word on offer.
+            (Rest, &[], &|cases| follows(&bif::<TwinBifRest>(), cases)),
+        ],
+    );
 }

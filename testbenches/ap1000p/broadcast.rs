@@ -1,125 +1,114 @@
-//! What becomes of messages to all cells against its model, word by word.
+//! Messages to all cells, of which each column gets one: every word out against the model.
 
 use std::collections::VecDeque;
 
+use support::this_test;
 use testbenches::rtl::*;
+use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
 use tsunagi::ap1000p::golden::Word;
 use tsunagi::ap1000p::golden::broadcast::spread;
 use tsunagi::ap1000p::golden::command::message;
 use tsunagi::ap1000p::regs::*;
-use tsunagi::harness::seed::{Case, Rng};
-use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
-use tsunagi::harness::wave::Probe;
+use tsunagi::harness::seed::Rng;
+use tsunagi::harness::stream::{Gaps, Sink, Source};
+use verilated::{Input as _, Port as _};
 
-use crate::rig::{Ports, Rig, Twin, each_is_caught};
-use crate::{STARTS, holds};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
-    /// The words that come out are the model's.
-    Words,
+rules!(
+    /// The words out are those of the model.
+    Words
     /// One cycle through, and a word per cycle.
-    Rate,
-    Protocol,
-    Path,
-    Hang,
-    Rest,
-}
+    Rate
+    /// An offer holds until it is taken.
+    Protocol
+    /// No output follows an input within the cycle.
+    Path
+    /// Every word comes out.
+    Hang
+    /// Busy with a word on offer or within a message, and not for ever.
+    Rest
+);
 
-const RULES: [Rule; 6] = [
-    Rule::Words,
-    Rule::Rate,
-    Rule::Protocol,
-    Rule::Path,
-    Rule::Hang,
-    Rule::Rest,
-];
-
-#[derive(Clone, Debug)]
-pub struct Inputs {
+#[derive(Debug)]
+struct In {
     columns: u8,
     word: Option<Word>,
     ready: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outputs {
+/// A word, and whether its message comes once more.
+type Part = (Word, bool);
+
+#[derive(Debug, PartialEq)]
+struct Out {
     ready: bool,
-    /// A word, and whether its message comes once more.
-    out: Option<(Word, bool)>,
+    part: Option<Part>,
     busy: bool,
 }
 
-macro_rules! ports {
-    ($($unit:ident)+) => {$(
-        impl Ports for $unit {
-            type In = Inputs;
-            type Out = Outputs;
-
-            fn set_clk(&self, clk: bool, rst: bool) {
-                self.clk_i.set_bool(clk);
-                self.rst_i.set_bool(rst);
-            }
-
-            fn set(&self, inputs: &Inputs) {
-                self.last_x_i.set(inputs.columns - 1);
-                self.in_valid_i.set_bool(inputs.word.is_some());
-                self.in_end_i.set_bool(inputs.word.is_none_or(|word| word.end));
-                self.in_data_i.set(inputs.word.map_or(0xdead_beef, |word| word.data));
-                self.out_ready_i.set_bool(inputs.ready);
-            }
-
-            fn seen(&self) -> Outputs {
-                let word = || {
-                    let word = Word { data: self.out_data_o.get(), end: self.out_end_o.is_set() };
-                    (word, self.out_more_o.is_set())
-                };
-                Outputs {
-                    ready: self.in_ready_o.is_set(),
-                    out: self.out_valid_o.is_set().then(word),
-                    busy: self.busy_o.is_set(),
-                }
-            }
-        }
-    )+};
+fn set(dut: &impl Ap1000pBroadcastPorts, inputs: &In) {
+    let word = inputs.word.unwrap_or(Word {
+        data: 0xdead_beef,
+        end: true,
+    });
+    dut.last_x_i().set((inputs.columns - 1).into());
+    dut.in_valid_i().set_bool(inputs.word.is_some());
+    dut.in_end_i().set_bool(word.end);
+    dut.in_data_i().set(word.data.into());
+    dut.out_ready_i().set_bool(inputs.ready);
 }
 
-ports!(Ap1000pBroadcast TwinBroadcastRow TwinBroadcastMore TwinBroadcastColumns TwinBroadcastStuck TwinBroadcastBubble TwinBroadcastPath
-       TwinBroadcastRest TwinBroadcastWithdraws);
+fn seen(dut: &impl Ap1000pBroadcastPorts) -> Out {
+    let word = || Word {
+        data: dut.out_data_o().get() as u32,
+        end: dut.out_end_o().is_set(),
+    };
+    let valid = dut.out_valid_o().is_set();
+    Out {
+        ready: dut.in_ready_o().is_set(),
+        part: valid.then(|| (word(), dut.out_more_o().is_set())),
+        busy: dut.busy_o().is_set(),
+    }
+}
 
-struct Bench<'a, U> {
-    rig: Rig<'a, U>,
+type Broadcast = Dut<In, Out>;
+
+fn broadcast<U: Ap1000pBroadcastUnit + 'static>() -> Broadcast {
+    Dut::of::<U>(set, seen)
+}
+
+/// An instance, its streams, and the words that are due.
+struct Env<'a> {
+    bench: Bench<'a, In, Out>,
     columns: u8,
     source: Source<Word>,
-    sink: Sink<(Word, bool)>,
-    due: VecDeque<(Word, bool)>,
-    /// A message is inside, but for its end.
+    sink: Sink<Part>,
+    due: VecDeque<Part>,
+    /// The unit has the first words of a message, and not its last.
     midway: bool,
 }
 
-impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
-    fn new(case: &Case, start: &str, columns: u8, gaps: Gaps, probe: &'a Probe) -> Result<Self, String> {
-        let pacer = |pauses, name: &str| Pacer::new(pauses, case.rng(name));
-        let mut bench = Bench {
-            rig: Rig::new(case, start, probe),
+impl<'a> Env<'a> {
+    fn new(run: &Run<'a>, dut: &Broadcast, columns: u8, gaps: Gaps) -> Result<Env<'a>, Fault> {
+        let mut env = Env {
+            bench: Bench::new(run, dut),
             columns,
-            source: Source::new([], pacer(gaps.at_source(), "source")),
-            sink: Sink::new(pacer(gaps.at_sink(), "sink")),
+            source: Source::new([], run.pacer(gaps.at_source(), "source")),
+            sink: Sink::new(run.pacer(gaps.at_sink(), "sink")),
             due: VecDeque::new(),
             midway: false,
         };
-        bench.reset()?;
-        Ok(bench)
+        env.reset()?;
+        Ok(env)
     }
 
-    fn reset(&mut self) -> Result<(), String> {
-        let idle = Inputs {
+    fn reset(&mut self) -> Result<(), Fault> {
+        let idle = In {
             columns: self.columns,
             word: None,
             ready: false,
         };
         for _ in 0..2 {
-            self.rig.step(&idle, true)?;
+            self.bench.reset(&idle)?;
         }
         self.source.reset();
         self.source.stop();
@@ -138,48 +127,51 @@ impl<'a, U: Ports<In = Inputs, Out = Outputs>> Bench<'a, U> {
         }
     }
 
-    fn cycle(&mut self) -> Result<(), String> {
-        let now = self.rig.cycle;
-        let word = self.source.offer().copied();
-        let ready = self.sink.ready();
-        let columns = self.columns;
-        let seen = self.rig.step(&Inputs { columns, word, ready }, false)?;
-        holds(Rule::Rest, seen.busy || (seen.out.is_none() && !self.midway), || {
-            format!("cycle {now}: not busy, with a word on show or within a message")
+    fn cycle(&mut self) -> Result<(), Fault> {
+        let now = self.bench.cycle();
+        let inputs = In {
+            columns: self.columns,
+            word: self.source.offer().copied(),
+            ready: self.sink.ready(),
+        };
+        let seen = self.bench.step(&inputs)?;
+        self.check(&seen).map_err(|fault| fault.at(now))
+    }
+
+    fn check(&mut self, seen: &Out) -> Result<(), Fault> {
+        Rule::Rest.holds(seen.busy || (seen.part.is_none() && !self.midway), || {
+            "not busy, with a word on offer or within a message".into()
         })?;
         if let Some(word) = self.source.step(seen.ready) {
             self.midway = !word.end;
         }
-        let out = self.sink.step(seen.out);
-        if let Some(out) = out.map_err(|e| format!("{:?}: cycle {now}: {e}", Rule::Protocol))? {
-            let want = self.due.pop_front();
-            holds(Rule::Words, want == Some(out), || {
-                format!("cycle {now}: {out:x?}, not {want:x?}")
-            })?;
-        }
-        Ok(())
+        let Some(part) = self.sink.step(seen.part)? else {
+            return Ok(());
+        };
+        let want = self.due.pop_front();
+        Rule::Words.same("word", want, Some(part))
     }
 
-    /// Until all has come, and how many cycles that took.
-    fn finish(&mut self) -> Result<u64, String> {
-        let start = self.rig.cycle;
+    /// All words come. The cycles that they took.
+    fn finish(&mut self) -> Result<u64, Fault> {
+        let start = self.bench.cycle();
         let limit = start + 200 + 20 * self.due.len() as u64;
         while !self.source.is_empty() || !self.due.is_empty() {
             self.cycle()?;
-            holds(Rule::Hang, self.rig.cycle < limit, || {
+            Rule::Hang.holds(self.bench.cycle() < limit, || {
                 format!("{} words have not come after {limit} cycles", self.due.len())
             })?;
         }
-        let took = self.rig.cycle - start;
+        let took = self.bench.cycle() - start;
         for _ in 0..5 {
             self.cycle()?;
         }
-        holds(Rule::Rest, !self.rig.seen().busy, || "busy at rest".into())?;
+        Rule::Rest.holds(!self.bench.seen().busy, || "busy at rest".into())?;
         Ok(took)
     }
 }
 
-/// A message of 1 to 16 words, mostly a PUT or SEND to all; to all is nothing else (the command window sees to it).
+/// A message of 1 to 16 words, mostly a PUT or SEND to all. The command window lets no other message to all pass.
 fn any(rng: &mut Rng) -> Vec<u32> {
     let all = PAGE_ROW_MASK | PAGE_COLUMN_MASK;
     let kind = match rng.below(6) {
@@ -199,83 +191,72 @@ fn any(rng: &mut Rng) -> Vec<u32> {
 }
 
 /// Random messages, with a reset among them.
-fn follows<U: Ports<In = Inputs, Out = Outputs>>(
-    case: &Case,
-    start: &str,
-    gaps: Gaps,
-    probe: &Probe,
-) -> Result<(), String> {
-    for columns in [1, 2, 5, 32] {
-        let mut rng = case.rng(&format!("messages {columns}"));
-        let mut bench = Bench::<U>::new(case, start, columns, gaps, probe)?;
-        for cycles in [70, u64::MAX] {
-            for _ in 0..60 {
-                bench.give(&any(&mut rng));
-            }
-            if cycles == u64::MAX {
-                bench.finish()?;
-            } else {
-                for _ in 0..cycles {
-                    bench.cycle()?;
+fn follows(dut: &Broadcast, starts: &[Start], gaps: &[Gaps], cases: &mut Cases) {
+    for &gaps in gaps {
+        for columns in [1, 2, 5, 32] {
+            let params = format!("{} {gaps:?} {columns} columns", dut.name);
+            cases.from_each(starts, params, |run| {
+                let mut rng = run.rng("messages");
+                let mut env = Env::new(run, dut, columns, gaps)?;
+                (0..60).for_each(|_| env.give(&any(&mut rng)));
+                for _ in 0..70 {
+                    env.cycle()?;
                 }
-                bench.reset()?;
-            }
+                env.reset()?;
+                (0..60).for_each(|_| env.give(&any(&mut rng)));
+                env.finish().map(drop)
+            });
         }
     }
-    Ok(())
 }
 
-/// Nothing pauses: a word per cycle, of messages to all and of others, and a cycle for the way.
-fn rate<U: Ports<In = Inputs, Out = Outputs>>(case: &Case, probe: &Probe) -> Result<(), String> {
-    let mut bench = Bench::<U>::new(case, STARTS[0], 4, Gaps::None, probe)?;
-    let mut rng = case.rng("messages");
-    for _ in 0..30 {
-        bench.give(&any(&mut rng));
-    }
-    let words = bench.due.len() as u64;
-    let took = bench.finish()?;
-    holds(Rule::Rate, took == words + 1, || {
-        format!("{words} words took {took} cycles")
-    })
+/// Messages to all and others without a pause: a word per cycle, and a cycle for the way.
+fn rate(dut: &Broadcast, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} rate", dut.name), |run| {
+        let mut env = Env::new(run, dut, 4, Gaps::None)?;
+        let mut rng = run.rng("messages");
+        (0..30).for_each(|_| env.give(&any(&mut rng)));
+        let words = env.due.len() as u64;
+        let took = env.finish()?;
+        Rule::Rate.holds(took == words + 1, || format!("{words} words took {took} cycles"))
+    });
 }
 
 #[test]
 fn follows_the_model() {
-    for start in STARTS {
-        for gaps in Gaps::ALL {
-            let case = Case::new("ap1000p", "broadcast::follows_the_model", format!("{start}, {gaps:?}"));
-            case.run(|probe| follows::<Ap1000pBroadcast>(&case, start, gaps, probe));
-        }
-    }
+    let dut = broadcast::<Ap1000pBroadcast>();
+    pass(this_test!(), |cases| follows(&dut, &Start::RANDOM, &Gaps::ALL, cases));
 }
 
 #[test]
 fn a_word_per_cycle() {
-    let case = Case::new("ap1000p", "broadcast::a_word_per_cycle", "");
-    case.run(|probe| rate::<Ap1000pBroadcast>(&case, probe));
+    pass(this_test!(), |cases| rate(&broadcast::<Ap1000pBroadcast>(), cases));
 }
 
-fn checks<U: Ports<In = Inputs, Out = Outputs>>() -> Vec<Result<(), String>> {
-    let case = |what: String| Case::new("ap1000p", "broadcast::each_twin_is_caught", what);
-    let probe = Probe::default();
-    let mut found = vec![rate::<U>(&case("rate".into()), &probe)];
-    for gaps in [Gaps::None, Gaps::Both] {
-        found.push(follows::<U>(&case(format!("{gaps:?}")), STARTS[0], gaps, &probe));
-    }
-    found
+fn checks(dut: &Broadcast, cases: &mut Cases) {
+    rate(dut, cases);
+    follows(dut, &[Start::Random1], &[Gaps::None, Gaps::Both], cases);
 }
 
 #[test]
 fn each_twin_is_caught() {
-    let twins: [Twin; 8] = [
-        ("Words", &checks::<TwinBroadcastRow>),
-        ("Words", &checks::<TwinBroadcastMore>),
-        ("Words", &checks::<TwinBroadcastColumns>),
-        ("Rate", &checks::<TwinBroadcastBubble>),
-        ("Hang", &checks::<TwinBroadcastStuck>),
-        ("Path", &checks::<TwinBroadcastPath>),
-        ("Rest", &checks::<TwinBroadcastRest>),
-        ("Protocol", &checks::<TwinBroadcastWithdraws>),
-    ];
-    each_is_caught(&RULES, &twins);
+    use Rule::*;
+    each_is_caught(
+        this_test!(),
+        &[
+            // All copies but the last keep the bit of the row.
+            (Words, &[], &|cases| checks(&broadcast::<TwinBroadcastRow>(), cases)),
+            // The last copy is marked like the others.
+            (Words, &[], &|cases| checks(&broadcast::<TwinBroadcastMore>(), cases)),
+            // The last column gets none.
+            (Words, &[], &|cases| checks(&broadcast::<TwinBroadcastColumns>(), cases)),
+            (Rate, &[], &|cases| checks(&broadcast::<TwinBroadcastBubble>(), cases)),
+            (Hang, &[], &|cases| checks(&broadcast::<TwinBroadcastStuck>(), cases)),
+            (Path, &[], &|cases| checks(&broadcast::<TwinBroadcastPath>(), cases)),
+            (Rest, &[], &|cases| checks(&broadcast::<TwinBroadcastRest>(), cases)),
+            (Protocol, &[], &|cases| {
+                checks(&broadcast::<TwinBroadcastWithdraws>(), cases)
+            }),
+        ],
+    );
 }

@@ -1,55 +1,38 @@
-//! The host's window against its model: every store, every refusal, every word of the three streams.
+//! The host's window in lock step with its golden model: each store, each refusal, each word of the three streams.
 
 use std::collections::VecDeque;
 
+use support::this_test;
 use testbenches::rtl::*;
+use testbenches::{Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
 use tsunagi::ap1000p::golden::command::{CommandModel, Refused, Setup};
 use tsunagi::ap1000p::golden::page::{Owner, Page};
 use tsunagi::ap1000p::golden::{Queue, Word};
-use tsunagi::ap1000p::regs::*;
-use tsunagi::harness::seed::{Case, Recorder, Rng};
+use tsunagi::ap1000p::regs::{COMMAND_WORDS, PAGE_DIRECT_MASK, PAGE_SYSTEM_MASK};
+use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
-use tsunagi::harness::wave::Probe;
-use verilated::{Context, Unit};
+use verilated::{Input as _, Port as _};
 
-use crate::{PERIOD, STARTS, holds, started};
-
-/// What is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// The words that follow from the stores, each in its stream.
-    Words,
-    /// What is refused, for which cause, of which page, and how often.
-    Refusal,
-    /// Counts, pages and words of open commands.
-    Open,
+rules!(
+    /// The model's words leave, each in its stream.
+    Words
+    /// The model's refusals, with cause, page and count.
+    Refusal
+    /// Counts, pages and words of open commands are the model's.
+    Open
     /// An offer holds until it is taken.
-    Protocol,
+    Protocol
     /// No output follows an input within the cycle.
-    Path,
+    Path
     /// A store per cycle, a word per cycle.
-    Rate,
+    Rate
     /// Two cycles from the last store to the first word.
-    Latency,
-    /// Where it says that it is at rest, nothing is on show, and an edge changes nothing.
-    Rest,
-    /// Everything comes, and then there is rest.
-    Hang,
-}
-
-impl Rule {
-    pub const ALL: [Rule; 9] = [
-        Rule::Words,
-        Rule::Refusal,
-        Rule::Open,
-        Rule::Protocol,
-        Rule::Path,
-        Rule::Rate,
-        Rule::Latency,
-        Rule::Rest,
-        Rule::Hang,
-    ];
-}
+    Latency
+    /// With `busy_o` low no word is on offer, and an edge changes nothing.
+    Rest
+    /// Every word leaves, and then `busy_o` is low.
+    Hang
+);
 
 /// A word stored to a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,98 +41,121 @@ pub struct Store {
     pub data: u32,
 }
 
-/// The outputs in one cycle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+/// Numbers of the streams.
+const SYSTEM: usize = 0;
+pub const USER: usize = 1;
+const DIRECT: usize = 2;
+
+#[derive(Clone, Copy, Debug)]
+pub struct In {
+    pub store: Option<Store>,
+    /// By stream.
+    pub ready: [bool; 3],
+    pub setup: Setup,
+    /// Owners with an open command that is to be forgotten.
+    pub drop: u8,
+    /// The word of an open command to be shown.
+    pub peek: u8,
+}
+
+impl In {
+    /// Without a store and without takers.
+    pub fn idle(setup: Setup) -> In {
+        In {
+            store: None,
+            ready: [false; 3],
+            setup,
+            drop: 0,
+            peek: 0,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Out {
+    pub busy: bool,
     pub ready: bool,
-    pub system: Option<Word>,
-    pub user: Option<Word>,
-    /// Queue one-hot, and word.
-    pub direct: Option<(u8, Word)>,
+    /// By stream: queue, one-hot, and word.
+    pub words: [Option<(u8, Word)>; 3],
     /// Whether something is refused in this cycle; cause and page of the last refusal.
     pub refused: bool,
     pub why: (u8, u16),
-    pub count: u16,
+    count: u16,
     /// Words of the open command, and its page, by owner.
-    pub open: [(u8, u16); 2],
-    pub peek: u32,
+    open: [(u8, u16); 2],
+    peek: u32,
 }
 
-pub trait Ports: Unit {
-    fn set_clk(&self, clk: bool, rst: bool);
-    fn set(&self, store: Option<&Store>, ready: [bool; 3]);
-    fn set_up(&self, setup: &Setup);
-    /// Classes whose open command is forgotten, and the word to be shown.
-    fn set_open(&self, drop: u8, peek: u8);
-    fn seen(&self) -> Seen;
-    fn busy(&self) -> bool;
+fn set(dut: &impl Ap1000pCommandPorts, inputs: &In) {
+    dut.store_valid_i().set_bool(inputs.store.is_some());
+    let junk = Store {
+        page: 0x2000,
+        data: 0xdead_beef,
+    };
+    let store = inputs.store.unwrap_or(junk);
+    dut.store_page_i().set(store.page.into());
+    dut.store_data_i().set(store.data.into());
+    dut.system_ready_i().set_bool(inputs.ready[SYSTEM]);
+    dut.user_ready_i().set_bool(inputs.ready[USER]);
+    dut.direct_ready_i().set_bool(inputs.ready[DIRECT]);
+    let setup = &inputs.setup;
+    dut.context_i().set(setup.context.into());
+    dut.size_x_i().set(setup.size[0].into());
+    dut.size_y_i().set(setup.size[1].into());
+    let byte = |distance: i8| u64::from(distance as u8);
+    dut.low_x_i().set(byte(setup.low[0]));
+    dut.low_y_i().set(byte(setup.low[1]));
+    dut.high_x_i().set(byte(setup.high[0]));
+    dut.high_y_i().set(byte(setup.high[1]));
+    dut.drop_i().set(inputs.drop.into());
+    dut.peek_i().set(inputs.peek.into());
 }
 
-macro_rules! ports {
-    ($($unit:ident)+) => {$(
-        impl Ports for $unit {
-            fn set_clk(&self, clk: bool, rst: bool) {
-                self.clk_i.set_bool(clk);
-                self.rst_i.set_bool(rst);
-            }
-
-            fn set(&self, store: Option<&Store>, ready: [bool; 3]) {
-                self.store_valid_i.set_bool(store.is_some());
-                self.store_page_i.set(store.map_or(0x2000, |store| store.page));
-                self.store_data_i.set(store.map_or(0xdead_beef, |store| store.data));
-                self.system_ready_i.set_bool(ready[0]);
-                self.user_ready_i.set_bool(ready[1]);
-                self.direct_ready_i.set_bool(ready[2]);
-            }
-
-            fn set_up(&self, setup: &Setup) {
-                self.context_i.set(setup.context);
-                self.size_x_i.set(setup.size[0]);
-                self.size_y_i.set(setup.size[1]);
-                self.low_x_i.set(setup.low[0] as u8);
-                self.low_y_i.set(setup.low[1] as u8);
-                self.high_x_i.set(setup.high[0] as u8);
-                self.high_y_i.set(setup.high[1] as u8);
-            }
-
-            fn set_open(&self, drop: u8, peek: u8) {
-                self.drop_i.set(drop);
-                self.peek_i.set(peek);
-            }
-
-            fn seen(&self) -> Seen {
-                let word = |data, end| Word { data, end };
-                let (counts, pages) = (self.open_count_o.get(), self.open_page_o.get());
-                Seen {
-                    ready: self.store_ready_o.is_set(),
-                    system: self.system_valid_o.is_set().then(|| word(self.system_data_o.get(), self.system_end_o.is_set())),
-                    user: self.user_valid_o.is_set().then(|| word(self.user_data_o.get(), self.user_end_o.is_set())),
-                    direct: self.direct_valid_o.is_set().then(|| {
-                        (self.direct_queue_o.get(), word(self.direct_data_o.get(), self.direct_end_o.is_set()))
-                    }),
-                    refused: self.refused_valid_o.is_set(),
-                    why: (self.refused_cause_o.get(), self.refused_page_o.get()),
-                    count: self.refused_count_o.get(),
-                    open: [(counts & 7, pages as u16), (counts >> 3, (pages >> 16) as u16)],
-                    peek: self.peek_data_o.get(),
-                }
-            }
-
-            fn busy(&self) -> bool {
-                self.busy_o.is_set()
-            }
-        }
-    )+};
+fn seen(dut: &impl Ap1000pCommandPorts) -> Out {
+    let word = |queue, data: u64, end| {
+        let data = data as u32;
+        (queue, Word { data, end })
+    };
+    let system = || {
+        let (data, end) = (dut.system_data_o().get(), dut.system_end_o().is_set());
+        word(Queue::System.bit(), data, end)
+    };
+    let user = || {
+        let (data, end) = (dut.user_data_o().get(), dut.user_end_o().is_set());
+        word(Queue::User.bit(), data, end)
+    };
+    let direct = || {
+        let (data, end) = (dut.direct_data_o().get(), dut.direct_end_o().is_set());
+        word(dut.direct_queue_o().get() as u8, data, end)
+    };
+    let open = |owner: usize| {
+        let count = dut.open_count_o().get_bits(3 * owner, 3) as u8;
+        (count, dut.open_page_o().get_bits(16 * owner, 16) as u16)
+    };
+    Out {
+        busy: dut.busy_o().is_set(),
+        ready: dut.store_ready_o().is_set(),
+        words: [
+            dut.system_valid_o().is_set().then(system),
+            dut.user_valid_o().is_set().then(user),
+            dut.direct_valid_o().is_set().then(direct),
+        ],
+        refused: dut.refused_valid_o().is_set(),
+        why: (dut.refused_cause_o().get() as u8, dut.refused_page_o().get() as u16),
+        count: dut.refused_count_o().get() as u16,
+        open: [open(0), open(1)],
+        peek: dut.peek_data_o().get() as u32,
+    }
 }
 
-ports!(Ap1000pCommand
-       TwinCommandKind TwinCommandContext TwinCommandRange TwinCommandBroadcast TwinCommandPage TwinCommandChange TwinCommandCount TwinCommandShown TwinCommandDozes
-       TwinCommandKeeps TwinCommandClass TwinCommandUnseen TwinCommandLeak TwinCommandWithdraws TwinCommandPath TwinCommandBubble TwinCommandLate TwinCommandStuck);
+pub fn dut<U: Ap1000pCommandUnit + 'static>() -> Dut<In, Out> {
+    Dut::of::<U>(set, seen)
+}
 
-/// Cycles until what follows from an input other than a store is shown.
+/// Cycles until an input other than a store has its effect.
 const SETTLED: u32 = 4;
 
-/// A torus of 8 x 4 cells, of which a user may reach 3 x 3 around the own one.
+/// A torus of 8 x 4 cells. A user may reach 3 x 3 cells around the own one.
 pub const SETUP: Setup = Setup {
     context: 0x5a3,
     size: [8, 4],
@@ -167,256 +173,245 @@ pub fn command(page: u16, head: u32, length: u32, rng: &mut Rng) -> Vec<Store> {
     (0..COMMAND_WORDS).map(data).map(|data| Store { page, data }).collect()
 }
 
-/// Stores and what the model expects of them.
-pub struct Bench<'a, U: Ports> {
-    pub dut: U,
-    context: Context,
-    recorder: Recorder<'a>,
-    pub cycle: u64,
-    pub setup: Setup,
-    stores: Source<Store>,
-    system: Sink<Word>,
-    user: Sink<Word>,
-    direct: Sink<(u8, Word)>,
-    pub model: CommandModel,
-    /// Words to come: of the system's stream, the user's, the direct one.
-    due: [VecDeque<(Queue, Word)>; 3],
+/// The outputs that are due.
+#[derive(Default)]
+struct Due {
+    /// Words, by stream.
+    words: [VecDeque<(Queue, Word)>; 3],
     refusals: VecDeque<(Refused, u16)>,
     refused: u16,
     /// Cause and page of the last refusal, zero after a reset.
     why: (u8, u16),
+}
+
+impl Due {
+    fn len(&self) -> usize {
+        self.words.iter().map(VecDeque::len).sum::<usize>() + self.refusals.len()
+    }
+
+    fn word(&mut self, stream: usize, (bit, word): (u8, Word)) -> Result<(), Fault> {
+        let want = self.words[stream].pop_front();
+        let got = Queue::from_bit(bit).map(|queue| (queue, word));
+        Rule::Words.holds(got.is_some() && got == want, || {
+            format!("stream {stream} gave {word:x?} for queue {bit:#b}, not {want:x?}")
+        })
+    }
+
+    fn refusal(&mut self, seen: &Out) -> Result<(), Fault> {
+        if seen.refused {
+            let want = self.refusals.pop_front();
+            let Some((cause, page)) = want else {
+                return Err(Rule::Refusal.broken(format!("{:x?} is refused and must not be", seen.why)));
+            };
+            self.refused += 1;
+            self.why = (cause as u8, page);
+        }
+        let (got, want) = ((seen.why, seen.count), (self.why, self.refused));
+        Rule::Refusal.holds(got == want, || {
+            format!("cause, page and count of refusals are {got:x?}, not {want:x?}")
+        })
+    }
+
+    fn store(&mut self, model: &mut CommandModel, setup: &Setup, store: Store) {
+        let outcome = model.store(setup, store.page, store.data);
+        if let Some((queue, words)) = outcome.words {
+            let is_direct = matches!(Page::decode(store.page), Some(Page::Direct { .. }));
+            let stream = match queue {
+                _ if is_direct => DIRECT,
+                Queue::System => SYSTEM,
+                _ => USER,
+            };
+            self.words[stream].extend(words.into_iter().map(|word| (queue, word)));
+        }
+        self.refusals.extend(outcome.refused);
+    }
+}
+
+/// A window with its stores, its takers and its model.
+pub struct Bench<'a> {
+    bench: testbenches::Bench<'a, In, Out>,
+    pub setup: Setup,
+    stores: Source<Store>,
+    /// By stream.
+    sinks: [Sink<(u8, Word)>; 3],
+    pub model: CommandModel,
+    due: Due,
     /// Words given, by stream.
     pub given: [u64; 3],
     /// Cycles in which a store waited.
-    pub stalls: u64,
-    /// The last cycle in which a store was taken, and the first one in which a user's word was offered.
-    pub stored: Option<u64>,
-    pub offered: Option<u64>,
+    stalls: u64,
+    /// The last cycle in which a store was taken, and the first one in which a word of the user was offered.
+    stored: Option<u64>,
+    offered: Option<u64>,
     /// Cycles since an input other than a store changed.
     calm: u32,
+    set_up: Setup,
     gate: Rng,
 }
 
-impl<'a, U: Ports> Bench<'a, U> {
-    pub fn new(case: &Case, start: &str, gaps: Gaps, probe: &'a Probe) -> Self {
-        let context = started(case, start);
-        let dut = U::named(&context, "dut");
-        let pacer = |pauses, name: &str| Pacer::new(pauses, case.rng(name));
+impl<'a> Bench<'a> {
+    pub fn new(run: &Run<'a>, dut: &Dut<In, Out>, gaps: Gaps) -> Result<Bench<'a>, Fault> {
         let mut bench = Bench {
-            recorder: Recorder::new(probe, &[&dut]),
-            dut,
-            context,
-            cycle: 0,
+            bench: testbenches::Bench::new(run, dut),
             setup: SETUP,
-            stores: Source::new([], pacer(gaps.at_source(), "stores")),
-            system: Sink::new(pacer(gaps.at_sink(), "system")),
-            user: Sink::new(pacer(gaps.at_sink(), "user")),
-            direct: Sink::new(pacer(gaps.at_sink(), "direct")),
+            stores: Source::new([], run.pacer(gaps.at_source(), "stores")),
+            sinks: ["system", "user", "direct"].map(|name| Sink::new(run.pacer(gaps.at_sink(), name))),
             model: CommandModel::default(),
-            due: Default::default(),
-            refusals: VecDeque::new(),
-            refused: 0,
-            why: (0, 0),
+            due: Due::default(),
             given: [0; 3],
             stalls: 0,
             stored: None,
             offered: None,
             calm: 0,
-            gate: case.rng("gate"),
+            set_up: SETUP,
+            gate: run.rng("gate"),
         };
-        bench.dut.set_up(&SETUP);
-        bench.dut.set_open(0, 0);
-        bench.reset();
-        bench
+        bench.reset()?;
+        Ok(bench)
     }
 
-    /// What was stored and not given is forgotten.
-    pub fn reset(&mut self) {
-        self.dut.set(None, [false; 3]);
+    /// The unit forgets all words inside.
+    fn reset(&mut self) -> Result<(), Fault> {
         for _ in 0..3 {
-            self.edge(true);
+            self.bench.reset(&In::idle(self.setup))?;
         }
+        self.calm = 0;
         self.model = CommandModel::default();
-        self.due = Default::default();
-        self.refusals.clear();
-        (self.refused, self.why) = (0, (0, 0));
+        self.due = Due::default();
         self.stores.reset();
         self.stores.stop();
-        self.system.reset();
-        self.user.reset();
-        self.direct.reset();
-    }
-
-    fn phase(&mut self, clk: bool, rst: bool) {
-        self.dut.set_clk(clk, rst);
-        self.context
-            .set_time(self.cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
-        self.dut.junk();
-        self.dut.eval();
-        self.recorder.tick(self.context.time());
-    }
-
-    fn edge(&mut self, rst: bool) {
-        self.calm = 0;
-        self.phase(false, rst);
-        self.phase(true, rst);
-        self.cycle += 1;
-    }
-
-    /// The unit is told of the setup as it is now.
-    pub fn set_up(&mut self) {
-        self.dut.set_up(&self.setup);
-        self.calm = 0;
+        self.sinks.iter_mut().for_each(Sink::reset);
+        Ok(())
     }
 
     pub fn store(&mut self, stores: impl IntoIterator<Item = Store>) {
         stores.into_iter().for_each(|store| self.stores.push(store));
     }
 
-    pub fn cycle(&mut self) -> Result<(), String> {
-        let before = self.dut.seen();
-        let ready = [self.system.ready(), self.user.ready(), self.direct.ready()];
-        let store = self.stores.offer().copied();
-        self.dut.set(store.as_ref(), ready);
-        self.phase(false, false);
-        let now = self.dut.seen();
-        holds(Rule::Path, before == now, || {
-            format!("{before:x?} becomes {now:x?} within the cycle")
-        })?;
+    /// From now on the words of this stream are taken so.
+    fn take(&mut self, stream: usize, pacer: Pacer) {
+        self.sinks[stream] = Sink::new(pacer);
+    }
+
+    pub fn cycle(&mut self) -> Result<(), Fault> {
+        let cycle = self.bench.cycle();
+        let inputs = In {
+            store: self.stores.offer().copied(),
+            ready: self.sinks.each_mut().map(Sink::ready),
+            ..In::idle(self.setup)
+        };
+        if self.set_up != self.setup {
+            (self.calm, self.set_up) = (0, self.setup);
+        }
         self.calm += 1;
-        let rests = !self.dut.busy() && store.is_none() && self.calm > SETTLED;
-        let shown = before.system.is_some() || before.user.is_some() || before.direct.is_some();
-        holds(Rule::Rest, self.dut.busy() || !shown, || {
-            format!("cycle {}: at rest with {before:x?}", self.cycle)
-        })?;
-        // What says that it is at rest needs no clock, and with one nothing changes.
-        if !rests || self.gate.chance(1, 2) {
-            self.phase(true, false);
-            let after = self.dut.seen();
-            holds(Rule::Rest, !rests || after == before, || {
-                format!("cycle {}: at rest, {before:x?} becomes {after:x?}", self.cycle)
-            })?;
-        }
-        self.cycle += 1;
-        let told = |what: String| format!("cycle {}: {what}", self.cycle);
-        if before.user.is_some() && self.offered.is_none() {
-            self.offered = Some(self.cycle);
-        }
-        let mut taken = Vec::new();
-        let wrong = |e: tsunagi::harness::stream::ProtocolError| format!("{:?}: {e}", Rule::Protocol);
-        taken.extend(
-            self.system
-                .step(before.system)
-                .map_err(wrong)?
-                .map(|w| (0, Queue::System, w)),
-        );
-        taken.extend(self.user.step(before.user).map_err(wrong)?.map(|w| (1, Queue::User, w)));
-        if let Some((bit, word)) = self.direct.step(before.direct).map_err(wrong)? {
-            let queue = Queue::from_bit(bit);
-            holds(Rule::Words, queue.is_some(), || {
-                told(format!("direct word for queue {bit:#b}"))
-            })?;
-            taken.extend(queue.map(|queue| (2, queue, word)));
-        }
-        for (stream, queue, word) in taken {
-            let want = self.due[stream].pop_front();
-            holds(Rule::Words, want == Some((queue, word)), || {
-                told(format!("stream {stream} gave {queue:?} {word:x?}, not {want:x?}"))
-            })?;
-            self.given[stream] += 1;
-        }
-        if before.refused {
-            let want = self.refusals.pop_front();
-            self.refused += 1;
-            holds(Rule::Refusal, want.is_some(), || {
-                told(format!("{:x?} refused, and nothing is to be", before.why))
-            })?;
-            self.why = want.map_or((0, 0), |(cause, page)| (cause as u8, page));
-        }
-        let (shown, want) = ((before.why, before.count), (self.why, self.refused));
-        holds(Rule::Refusal, shown == want, || {
-            told(format!(
-                "cause, page and count of refusals are {shown:x?}, not {want:x?}"
-            ))
-        })?;
-        self.stalls += u64::from(store.is_some() && !before.ready);
-        if let Some(store) = self.stores.step(before.ready) {
-            self.stored = Some(self.cycle);
-            let outcome = self.model.store(&self.setup, store.page, store.data);
-            if let Some((queue, words)) = outcome.words {
-                let direct = matches!(Page::decode(store.page), Some(Page::Direct { .. }));
-                let stream = match queue {
-                    _ if direct => 2,
-                    Queue::System => 0,
-                    _ => 1,
-                };
-                self.due[stream].extend(words.into_iter().map(|word| (queue, word)));
-            }
-            self.refusals.extend(outcome.refused);
+        let still = inputs.store.is_none() && self.calm > SETTLED;
+        let clocked = self.gate.chance(1, 2);
+        let seen = self.bench.step_gated(&inputs, |seen| !seen.busy && still, clocked)?;
+        self.check(cycle, &seen).map_err(|fault| fault.at(cycle))?;
+        self.stalls += u64::from(inputs.store.is_some() && !seen.ready);
+        if let Some(store) = self.stores.step(seen.ready) {
+            self.stored = Some(cycle);
+            self.due.store(&mut self.model, &self.setup, store);
         }
         Ok(())
     }
 
-    /// Until all is stored, given and at rest.
-    pub fn finish(&mut self, limit: u64) -> Result<(), String> {
-        let end = self.cycle + limit;
+    fn check(&mut self, cycle: u64, seen: &Out) -> Result<(), Fault> {
+        let idle = seen.words.iter().all(Option::is_none);
+        Rule::Rest.holds(seen.busy || idle, || format!("at rest with {seen:x?}"))?;
+        if seen.words[USER].is_some() {
+            self.offered.get_or_insert(cycle);
+        }
+        for (stream, sink) in self.sinks.iter_mut().enumerate() {
+            if let Some(word) = sink.step(seen.words[stream])? {
+                self.due.word(stream, word)?;
+                self.given[stream] += 1;
+            }
+        }
+        self.due.refusal(seen)
+    }
+
+    pub fn run(&mut self, cycles: u64) -> Result<(), Fault> {
+        (0..cycles).try_for_each(|_| self.cycle())
+    }
+
+    /// Until all is stored and given, and the unit is at rest.
+    pub fn finish(&mut self, limit: u64) -> Result<(), Fault> {
+        let end = self.bench.cycle() + limit;
         loop {
             self.cycle()?;
-            let left = self.due.iter().map(VecDeque::len).sum::<usize>() + self.refusals.len() + self.stores.len();
-            if left == 0 && !self.dut.busy() {
-                return self.is_open();
+            let (left, busy) = (self.due.len() + self.stores.len(), self.bench.seen().busy);
+            if left == 0 && !busy {
+                return self.check_open();
             }
-            holds(Rule::Hang, self.cycle < end, || {
-                format!("{left} stores, words and refusals left, busy {}", self.dut.busy())
+            Rule::Hang.holds(self.bench.cycle() < end, || {
+                format!("{left} stores, words and refusals left, busy {busy}")
             })?;
         }
     }
 
-    /// What is told of the open commands, while nothing is stored or taken.
-    pub fn is_open(&mut self) -> Result<(), String> {
-        self.dut.set(None, [false; 3]);
-        self.edge(false);
+    /// A cycle without stores and takers that shows this word of an open command.
+    fn peek(&mut self, peek: u8) -> Result<Out, Fault> {
+        self.calm = 0;
+        let idle = In::idle(self.setup);
+        self.bench.step(&In { peek, ..idle })
+    }
+
+    /// The outputs for open commands, while nothing is stored or taken.
+    pub fn check_open(&mut self) -> Result<(), Fault> {
+        self.peek(0)?;
         for owner in Owner::ALL {
             let (page, words) = self.model.open(owner);
             let words = words.to_vec();
-            let (count, open) = self.dut.seen().open[owner as usize];
-            holds(Rule::Open, usize::from(count) == words.len(), || {
+            let (count, open) = self.bench.seen().open[owner as usize];
+            Rule::Open.holds(usize::from(count) == words.len(), || {
                 format!("{owner:?} has {count} words open, not {}", words.len())
             })?;
-            holds(Rule::Open, words.is_empty() || open == page, || {
+            Rule::Open.holds(words.is_empty() || open == page, || {
                 format!("{owner:?} has page {open:#06x} open, not {page:#06x}")
             })?;
-            // Of a word that is not there, nothing is shown.
+            // Beyond the last word the unit shows zero.
             for (i, word) in words.iter().copied().chain([0]).enumerate() {
-                self.dut.set_open(0, (owner as u8) << 3 | i as u8);
-                self.edge(false);
-                self.edge(false);
-                let got = self.dut.seen().peek;
-                holds(Rule::Open, got == word, || {
-                    format!("{owner:?} word {i} is {got:#x}, not {word:#x}")
-                })?;
+                let peek = (owner as u8) << 3 | i as u8;
+                self.peek(peek)?;
+                self.peek(peek)?;
+                let got = self.bench.seen().peek;
+                Rule::Open.holds(got == word, || format!("{owner:?} word {i} is {got:#x}, not {word:#x}"))?;
             }
         }
         Ok(())
     }
 
-    /// The operating system forgets a owner's open command.
-    pub fn drop(&mut self, owner: Owner) {
-        self.dut.set(None, [false; 3]);
-        self.dut.set_open(1 << owner as u8, 0);
-        self.edge(false);
-        self.dut.set_open(0, 0);
+    /// The operating system drops an owner's open command. A word that waits with it makes room within the cycle.
+    pub fn forget(&mut self, owner: Owner) {
+        self.calm = 0;
+        let drop = 1 << owner as u8;
+        self.bench.through(
+            &In {
+                drop,
+                ..In::idle(self.setup)
+            },
+            false,
+        );
         self.model.drop(owner);
     }
 }
 
-/// Page codes that there are, of commands.
+/// The page codes of commands.
 pub fn pages() -> Vec<u16> {
     let is_command = |code: &u16| matches!(Page::decode(*code), Some(Page::Command { .. }));
     (0..=u16::MAX).filter(is_command).collect()
 }
 
-/// A distance that is mostly within the range, sometimes at an edge, sometimes anything.
+/// The bit of an owner in a page code.
+pub fn page_of(owner: Owner) -> u16 {
+    match owner {
+        Owner::System => PAGE_SYSTEM_MASK as u16,
+        Owner::User => 0,
+    }
+}
+
+/// A distance: mostly within the range, sometimes at an edge, sometimes any.
 fn distance(rng: &mut Rng, size: u8) -> u8 {
     match rng.below(8) {
         0 => rng.bits() as u8,
@@ -427,32 +422,35 @@ fn distance(rng: &mut Rng, size: u8) -> u8 {
     }
 }
 
-/// Commands of both classes, word by word in any mixture, with pages changed, unknown pages, wrong cells and lengths, direct words.
+/// A command of this owner, sometimes with a wrong cell or length.
+fn any_command(rng: &mut Rng, pages: &[u16], owner: Owner) -> Vec<Store> {
+    let of_owner = |page: &&u16| **page & PAGE_SYSTEM_MASK as u16 == page_of(owner);
+    let pages: Vec<&u16> = pages.iter().filter(of_owner).collect();
+    let page = *pages[rng.below(pages.len() as u64) as usize];
+    let junk = if rng.chance(1, 20) { 1 << rng.between(16, 31) } else { 0 };
+    let head = u32::from(distance(rng, SETUP.size[0])) << 8 | u32::from(distance(rng, SETUP.size[1])) | junk;
+    let length = if rng.chance(1, 12) {
+        rng.bits() as u32
+    } else {
+        rng.below(1 << 20) as u32
+    };
+    command(page, head, length, rng)
+}
+
+/// Commands of both owners, mixed word by word, with changes of pages, unknown pages, wrong cells and lengths, and
+/// direct words.
 fn stores(rng: &mut Rng, count: usize) -> Vec<Store> {
     let pages = pages();
     let mut left: [VecDeque<Store>; 2] = Default::default();
     let mut list = Vec::new();
     while list.len() < count {
-        let owner = rng.below(2) as usize;
-        if left[owner].is_empty() || rng.chance(1, 60) {
-            let bit = if owner == 1 { PAGE_SYSTEM_MASK as u16 } else { 0 };
-            let of_class: Vec<u16> = pages
-                .iter()
-                .copied()
-                .filter(|page| page & PAGE_SYSTEM_MASK as u16 == bit)
-                .collect();
-            let page = of_class[rng.below(of_class.len() as u64) as usize];
-            let junk = if rng.chance(1, 20) { 1 << rng.between(16, 31) } else { 0 };
-            let head = u32::from(distance(rng, SETUP.size[0])) << 8 | u32::from(distance(rng, SETUP.size[1])) | junk;
-            let length = if rng.chance(1, 12) {
-                rng.bits() as u32
-            } else {
-                rng.below(1 << 20) as u32
-            };
-            left[owner] = command(page, head, length, rng).into();
+        let owner = Owner::ALL[rng.below(2) as usize];
+        let left = &mut left[owner as usize];
+        if left.is_empty() || rng.chance(1, 60) {
+            *left = any_command(rng, &pages, owner).into();
         }
         match rng.below(24) {
-            // A page with one bit wrong, or any.
+            // A page with one wrong bit, or any.
             0 => list.push(Store {
                 page: if rng.chance(1, 2) {
                     pages[rng.below(pages.len() as u64) as usize] ^ 1 << rng.below(16)
@@ -469,181 +467,241 @@ fn stores(rng: &mut Rng, count: usize) -> Vec<Store> {
         }
         // Some words of one owner before the other's turn.
         for _ in 0..rng.between(1, 5) {
-            list.extend(left[owner].pop_front());
+            list.extend(left.pop_front());
         }
     }
     list
 }
 
+/// The torus and the range of [`SETUP`], or random ones.
+fn any_setup(rng: &mut Rng, is_known: bool) -> Setup {
+    let context = rng.below(1 << 12) as u16;
+    if is_known {
+        return Setup { context, ..SETUP };
+    }
+    Setup {
+        context,
+        size: [1 << rng.below(8), rng.between(1, 128) as u8],
+        low: [-(rng.below(3) as i8), -(rng.below(64) as i8)],
+        high: [rng.below(6) as i8, rng.below(64) as i8],
+    }
+}
+
 /// Random stores in lock step, with a reset in the middle for one of the starts.
-pub fn follows<U: Ports>(case: &Case, start: &str, gaps: Gaps, probe: &Probe) -> Result<(), String> {
-    let mut bench = Bench::<U>::new(case, start, gaps, probe);
-    let mut rng = case.rng("stores");
-    for round in 0..3 {
-        bench.setup = Setup {
-            context: rng.below(1 << 12) as u16,
-            size: if round == 0 {
-                SETUP.size
-            } else {
-                [1 << rng.below(8), rng.between(1, 128) as u8]
-            },
-            low: if round == 0 {
-                SETUP.low
-            } else {
-                [-(rng.below(3) as i8), -(rng.below(64) as i8)]
-            },
-            high: if round == 0 {
-                SETUP.high
-            } else {
-                [rng.below(6) as i8, rng.below(64) as i8]
-            },
-        };
-        bench.set_up();
-        // What is quasi-static has a cycle.
-        bench.cycle()?;
-        bench.store(stores(&mut rng, 1500));
-        if round == 1 && start == STARTS[1] {
-            for _ in 0..rng.between(50, 900) {
-                bench.cycle()?;
+fn follows(dut: &Dut<In, Out>, gaps: Gaps, cases: &mut Cases) {
+    cases.from_each(&Start::RANDOM, format!("{} {gaps:?}", dut.name), |run| {
+        let mut bench = Bench::new(run, dut, gaps)?;
+        let mut rng = run.rng("stores");
+        for round in 0..3 {
+            bench.setup = any_setup(&mut rng, round == 0);
+            // A quasi-static input needs a cycle.
+            bench.cycle()?;
+            bench.store(stores(&mut rng, 1500));
+            if round == 1 && run.start == Start::Random2 {
+                bench.run(rng.between(50, 900))?;
+                bench.reset()?;
             }
-            bench.reset();
+            bench.finish(60_000)?;
         }
-        bench.finish(60_000)?;
-    }
-    Ok(())
+        Ok(())
+    });
 }
 
-/// Each page with a broadcast, for users whose range covers both axes, one, or none.
-pub fn broadcasts<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
-    let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::None, probe);
-    let mut rng = case.rng("stores");
-    for axes in 0..4 {
-        for (axis, size) in SETUP.size.into_iter().enumerate() {
-            let covered = axes >> axis & 1 == 1;
-            bench.setup.high[axis] = if covered { size as i8 - 2 } else { size as i8 - 3 };
+/// Each page with a broadcast, for users with a range that covers both axes, one, or none.
+fn broadcasts(dut: &Dut<In, Out>, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} broadcasts", dut.name), |run| {
+        let mut bench = Bench::new(run, dut, Gaps::None)?;
+        let mut rng = run.rng("stores");
+        for axes in 0..4 {
+            for (axis, size) in SETUP.size.into_iter().enumerate() {
+                let is_covered = axes >> axis & 1 == 1;
+                bench.setup.high[axis] = size as i8 - if is_covered { 2 } else { 3 };
+            }
+            bench.finish(100)?;
+            let of_users = |page: &u16| *page & PAGE_SYSTEM_MASK as u16 == 0;
+            for page in pages().into_iter().filter(of_users) {
+                bench.store(command(page, 0x0001, 5, &mut rng));
+            }
+            bench.finish(10_000)?;
         }
-        bench.set_up();
-        bench.finish(100)?;
-        let of_users = |page: &u16| *page & PAGE_SYSTEM_MASK as u16 == 0;
-        for page in pages().into_iter().filter(of_users) {
-            bench.store(command(page, 0x0001, 5, &mut rng));
-        }
-        bench.finish(10_000)?;
-    }
-    Ok(())
+        Ok(())
+    });
 }
 
-/// Users are switched while two commands wait and a third is open, of which perhaps a word waits, too: all of it is seen, and forgotten.
-pub fn switch<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
-    for owner in Owner::ALL {
-        let page = if owner == Owner::System {
-            PAGE_SYSTEM_MASK as u16
-        } else {
-            0
-        };
-        for (left, open) in (0..8).flat_map(|left| (0..=left + 1).map(move |open| (left, open))) {
-            let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::None, probe);
-            let mut rng = case.rng(&format!("{owner:?} {left} {open}"));
-            bench.user = Sink::new(Pacer::stopped());
-            bench.system = Sink::new(Pacer::stopped());
-            bench.store(command(page, 0x0001, 5, &mut rng));
-            bench.store(command(page, 0x0100, 5, &mut rng));
-            for _ in 0..30 {
-                bench.cycle()?;
+/// Users are switched while two commands wait and a third is open, perhaps with a word that waits too. All its words
+/// are shown, and forgotten.
+fn switch(dut: &Dut<In, Out>, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} switch", dut.name), |run| {
+        for owner in Owner::ALL {
+            for left in 0..8 {
+                for open in 0..=left as usize + 1 {
+                    switch_at(run, dut, owner, left, open)?;
+                }
             }
-            // So many words have left, and of the third command as many have room.
-            let stream = usize::from(owner == Owner::User);
-            while bench.given[stream] < left {
-                let sink = if owner == Owner::User {
-                    &mut bench.user
-                } else {
-                    &mut bench.system
-                };
-                *sink = Sink::new(Pacer::steady());
-                bench.cycle()?;
-            }
-            bench.user = Sink::new(Pacer::stopped());
-            bench.system = Sink::new(Pacer::stopped());
-            let third = command(page, 0x0001, 7, &mut rng);
-            bench.store(third[..open as usize].iter().copied());
-            for _ in 0..30 {
-                bench.cycle()?;
-            }
-            holds(Rule::Hang, bench.stores.is_empty(), || {
-                format!("{} of {open} stores wait, {left} words have left", bench.stores.len())
-            })?;
-            bench.is_open()?;
-            bench.drop(owner);
-            bench.is_open()?;
-            // The next user.
-            bench.setup.context ^= 0xfff;
-            bench.set_up();
-            bench.user = Sink::new(Pacer::steady());
-            bench.system = Sink::new(Pacer::steady());
-            bench.store(command(page, 0x0101, 9, &mut rng));
-            bench.finish(200)?;
         }
-    }
-    Ok(())
+        Ok(())
+    });
 }
 
-/// A store and a word per cycle, whole commands one after the other.
-pub fn rate<U: Ports>(case: &Case, probe: &Probe) -> Result<(), String> {
-    let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::None, probe);
-    let mut rng = case.rng("stores");
-    for _ in 0..50 {
-        bench.store(command(0, 0x0001, 5, &mut rng));
-    }
-    let from = bench.cycle;
-    while bench.given[1] < 400 && bench.cycle < from + 1000 {
+/// The same after `left` words have left, and with `open` words of the third command.
+fn switch_at(run: &Run, dut: &Dut<In, Out>, owner: Owner, left: u64, open: usize) -> Result<(), Fault> {
+    let (page, stream) = match owner {
+        Owner::System => (page_of(owner), SYSTEM),
+        Owner::User => (page_of(owner), USER),
+    };
+    let mut bench = Bench::new(run, dut, Gaps::None)?;
+    let mut rng = run.rng(&format!("{owner:?} {left} {open}"));
+    bench.take(USER, Pacer::stopped());
+    bench.take(SYSTEM, Pacer::stopped());
+    bench.store(command(page, 0x0001, 5, &mut rng));
+    bench.store(command(page, 0x0100, 5, &mut rng));
+    bench.run(30)?;
+    // Then the third command has room for as many words.
+    bench.take(stream, Pacer::steady());
+    while bench.given[stream] < left {
         bench.cycle()?;
     }
-    let cycles = bench.cycle - from;
-    // 8 words are in before the first is offered 2 cycles later.
-    holds(Rule::Rate, bench.stalls == 0 && cycles <= 400 + 8 + 2, || {
-        format!("400 words took {cycles} cycles, {} of the stores waited", bench.stalls)
+    bench.take(stream, Pacer::stopped());
+    let third = command(page, 0x0001, 7, &mut rng);
+    bench.store(third[..open].iter().copied());
+    bench.run(30)?;
+    Rule::Hang.holds(bench.stores.is_empty(), || {
+        format!(
+            "{} of {open} stores wait after {left} words have left",
+            bench.stores.len()
+        )
     })?;
-    let mut bench = Bench::<U>::new(case, STARTS[1], Gaps::None, probe);
-    bench.store(command(0, 0x0001, 5, &mut rng));
-    bench.finish(100)?;
-    let cycles = bench
-        .offered
-        .zip(bench.stored)
-        .map(|(offered, stored)| offered - stored);
-    holds(Rule::Latency, cycles == Some(2), || {
-        format!("{cycles:?} cycles from the last store to the first word")
-    })
+    bench.check_open()?;
+    bench.forget(owner);
+    bench.check_open()?;
+    // The next user.
+    bench.setup.context ^= 0xfff;
+    bench.take(USER, Pacer::steady());
+    bench.take(SYSTEM, Pacer::steady());
+    bench.store(command(page, 0x0101, 9, &mut rng));
+    bench.finish(200)
 }
 
-/// Random stores under all pauses.
-fn lockstep(test: &'static str, gaps: Gaps) {
-    for start in STARTS {
-        let case = Case::new("ap1000p", test, format!("{gaps:?} {start}"));
-        case.run(|probe| follows::<Ap1000pCommand>(&case, start, gaps, probe));
+/// A store and a word per cycle, with whole commands one after the other.
+pub fn rate(dut: &Dut<In, Out>, cases: &mut Cases) {
+    cases.from_each(&Start::RANDOM, format!("{} rate", dut.name), |run| {
+        let mut bench = Bench::new(run, dut, Gaps::None)?;
+        let mut rng = run.rng("stores");
+        for _ in 0..50 {
+            bench.store(command(0, 0x0001, 5, &mut rng));
+        }
+        let from = bench.bench.cycle();
+        while bench.given[USER] < 400 && bench.bench.cycle() < from + 1000 {
+            bench.cycle()?;
+        }
+        let cycles = bench.bench.cycle() - from;
+        // After 8 stores the first word is on offer 2 cycles later.
+        Rule::Rate.holds(bench.stalls == 0 && cycles <= 400 + 8 + 2, || {
+            format!("400 words took {cycles} cycles, and {} stores waited", bench.stalls)
+        })?;
+        let mut bench = Bench::new(run, dut, Gaps::None)?;
+        bench.store(command(0, 0x0001, 5, &mut rng));
+        bench.finish(100)?;
+        let ends = bench.offered.zip(bench.stored);
+        let cycles = ends.map(|(offered, stored)| offered - stored);
+        Rule::Latency.holds(cycles == Some(2), || {
+            format!("{cycles:?} cycles from the last store to the first word")
+        })
+    });
+}
+
+/// All checks, as they find the twins.
+fn checks(dut: &Dut<In, Out>, cases: &mut Cases) {
+    for gaps in Gaps::ALL {
+        follows(dut, gaps, cases);
     }
+    broadcasts(dut, cases);
+    switch(dut, cases);
+    rate(dut, cases);
 }
 
 #[test]
 fn follows_its_model() {
-    for gaps in Gaps::ALL {
-        lockstep("command::follows_its_model", gaps);
-    }
+    pass(this_test!(), |cases| {
+        for gaps in Gaps::ALL {
+            follows(&dut::<Ap1000pCommand>(), gaps, cases);
+        }
+    });
 }
 
 #[test]
 fn a_users_broadcast_needs_the_whole_axis() {
-    let case = Case::new("ap1000p", "command::a_users_broadcast_needs_the_whole_axis", "");
-    case.run(|probe| broadcasts::<Ap1000pCommand>(&case, probe));
+    pass(this_test!(), |cases| broadcasts(&dut::<Ap1000pCommand>(), cases));
 }
 
 #[test]
 fn a_switch_of_users_leaves_no_word_behind() {
-    let case = Case::new("ap1000p", "command::a_switch_of_users_leaves_no_word_behind", "");
-    case.run(|probe| switch::<Ap1000pCommand>(&case, probe));
+    pass(this_test!(), |cases| switch(&dut::<Ap1000pCommand>(), cases));
 }
 
 #[test]
 fn a_store_and_a_word_per_cycle() {
-    let case = Case::new("ap1000p", "command::a_store_and_a_word_per_cycle", "");
-    case.run(|probe| rate::<Ap1000pCommand>(&case, probe));
+    pass(this_test!(), |cases| rate(&dut::<Ap1000pCommand>(), cases));
+}
+
+#[test]
+fn each_twin_is_caught() {
+    use Rule::*;
+    each_is_caught(
+        this_test!(),
+        &[
+            // The kind lacks address spaces and class.
+            (Words, &[], &|cases| checks(&dut::<TwinCommandKind>(), cases)),
+            // A bit of the context is lost.
+            (Words, &[], &|cases| checks(&dut::<TwinCommandContext>(), cases)),
+            // A refused command is passed on.
+            (Words, &[], &|cases| checks(&dut::<TwinCommandKeeps>(), cases)),
+            // A cell counts by the given distance, not by the distance the other way round.
+            (Refusal, &[Words, Hang], &|cases| {
+                checks(&dut::<TwinCommandRange>(), cases)
+            }),
+            // Users broadcast beyond their range.
+            (Words, &[Refusal, Hang], &|cases| {
+                checks(&dut::<TwinCommandBroadcast>(), cases);
+            }),
+            // A bit without a meaning is ignored.
+            (Refusal, &[Words, Hang], &|cases| {
+                checks(&dut::<TwinCommandPage>(), cases)
+            }),
+            // Words of two pages become one command.
+            (Refusal, &[Words, Hang], &|cases| {
+                checks(&dut::<TwinCommandChange>(), cases)
+            }),
+            // A reset keeps page and cause of the last refusal.
+            (Refusal, &[], &|cases| checks(&dut::<TwinCommandShown>(), cases)),
+            // A refusal counts one cycle late.
+            (Refusal, &[], &|cases| checks(&dut::<TwinCommandCount>(), cases)),
+            // The user's words are shown as the system's.
+            (Open, &[], &|cases| checks(&dut::<TwinCommandClass>(), cases)),
+            // A word that waits for room is not shown.
+            (Open, &[], &|cases| checks(&dut::<TwinCommandUnseen>(), cases)),
+            // Such a word goes to the next user.
+            (Open, &[Words, Refusal, Hang], &|cases| {
+                checks(&dut::<TwinCommandLeak>(), cases);
+            }),
+            // An offer is withdrawn while a word comes.
+            (Protocol, &[Rate, Latency], &|cases| {
+                checks(&dut::<TwinCommandWithdraws>(), cases);
+            }),
+            // `store_ready_o` follows `store_valid_i`.
+            (Path, &[Words, Refusal], &|cases| {
+                checks(&dut::<TwinCommandPath>(), cases)
+            }),
+            // The unit holds one command instead of two.
+            (Rate, &[Hang], &|cases| checks(&dut::<TwinCommandBubble>(), cases)),
+            // A command is offered one cycle late.
+            (Latency, &[], &|cases| checks(&dut::<TwinCommandLate>(), cases)),
+            // `busy_o` is low with a direct word on offer.
+            (Rest, &[Words, Refusal, Open, Hang, Rate, Latency], &|cases| {
+                checks(&dut::<TwinCommandDozes>(), cases);
+            }),
+            // `busy_o` is always high.
+            (Hang, &[], &|cases| checks(&dut::<TwinCommandStuck>(), cases)),
+        ],
+    );
 }

@@ -1,26 +1,25 @@
-//! The conformance list of the machine, as far as the command window and the queues go: both units, one behind the other.
+//! The machine's conformance list for command window and queues, one behind the other.
 
-use testbenches::rtl::*;
+use support::{Test, this_test};
+use testbenches::rtl::{Ap1000pCommand, Ap1000pQueues, Ap1000pQueuesSoftware};
+use testbenches::{Fault, Run, Start, pass};
 use tsunagi::ap1000p::golden::command::{CommandModel, Refused, Setup};
 use tsunagi::ap1000p::golden::page::{Owner, Page};
 use tsunagi::ap1000p::golden::queues::Region;
 use tsunagi::ap1000p::golden::{Label, Queue, Word};
 use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::memory::MemoryTiming;
-use tsunagi::harness::seed::{Case, Rng};
+use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::{Gaps, Pacer, Source};
-use tsunagi::harness::wave::Probe;
-use verilated::{Context, Verilated as _};
 
-use crate::command::{self, Ports as _, SETUP, Store, pages};
-use crate::queues::{self, Plan, Ports as _};
-use crate::{PERIOD, SLOW, STARTS, started};
+use crate::SLOW;
+use crate::command::{self, SETUP, Store, USER, page_of, pages};
+use crate::queues::{self, Plan, Queues, Refill};
 
 /// A command window before five queues, with a host that stores words.
 struct Cell<'a> {
-    window: Ap1000pCommand,
-    context: Context,
-    queues: queues::Bench<'a, Ap1000pQueues>,
+    window: testbenches::Bench<'a, command::In, command::Out>,
+    queues: queues::Bench<'a>,
     stores: Source<Store>,
     /// Cycles between two stores.
     pace: u64,
@@ -28,33 +27,27 @@ struct Cell<'a> {
     stored: u64,
     last_stored: u64,
     model: CommandModel,
-    /// What the model says must come of each owner, in order.
+    /// The model's words of each owner, in order.
     due: [Vec<Word>; 2],
     refused: Vec<(Refused, u16)>,
+    /// Refusals of the window.
     told: Vec<(u8, u16)>,
 }
 
 impl<'a> Cell<'a> {
-    fn new(case: &Case, region: Region, timing: MemoryTiming, probe: &'a Probe) -> Cell<'a> {
-        let context = started(case, STARTS[1]);
-        let window = Ap1000pCommand::named(&context, "window");
+    fn new(run: &Run<'a>, region: Region, timing: MemoryTiming) -> Result<Cell<'a>, Fault> {
+        let mut window = testbenches::Bench::new(run, &command::dut::<Ap1000pCommand>());
+        for _ in 0..3 {
+            window.reset(&command::In::idle(SETUP))?;
+        }
         let plan = Plan {
             gaps: Gaps::None,
             timing,
             region,
         };
-        window.set_up(&SETUP);
-        window.set_open(0, 0);
-        window.set(None, [false; 3]);
-        for clk in [false, true, false, true, false, true] {
-            window.set_clk(clk, true);
-            window.junk();
-            window.eval();
-        }
-        Cell {
+        Ok(Cell {
             window,
-            context,
-            queues: queues::Bench::new(case, STARTS[0], plan, probe),
+            queues: queues::Bench::new(run, &five_queues(), plan)?,
             stores: Source::new([], Pacer::steady()),
             pace: 1,
             stalls: 0,
@@ -64,45 +57,39 @@ impl<'a> Cell<'a> {
             due: Default::default(),
             refused: Vec::new(),
             told: Vec::new(),
-        }
+        })
     }
 
     fn store(&mut self, stores: &[Store]) {
         stores.iter().for_each(|&store| self.stores.push(store));
     }
 
-    fn cycle(&mut self) -> Result<(), String> {
-        let seen = self.window.seen();
-        // What the window offers is what the queue's writer offers.
-        for (queue, word) in [(Queue::System, seen.system), (Queue::User, seen.user)] {
-            if let Some(word) = word
-                && self.queues.writers[queue as usize].is_empty()
-            {
-                self.queues.writers[queue as usize].push(word);
+    fn cycle(&mut self) -> Result<(), Fault> {
+        let (now, ready) = (self.queues.cycles(), self.queues.outputs().ready);
+        let pauses = self.stored > 0 && now < self.last_stored + self.pace;
+        let store = if pauses { None } else { self.stores.offer().copied() };
+        let takes = |queue: Queue| ready >> queue as u8 & 1 == 1;
+        let seen = self.window.step(&command::In {
+            store,
+            ready: [takes(Queue::System), takes(Queue::User), false],
+            ..command::In::idle(SETUP)
+        })?;
+        // A word on offer at the window is on offer at its queue.
+        for (queue, word) in [Queue::System, Queue::User].into_iter().zip(seen.words) {
+            let writer = &mut self.queues.writers[queue as usize];
+            if let Some((_, word)) = word.filter(|_| writer.is_empty()) {
+                writer.push(word);
             }
         }
-        let ready = self.queues.dut.seen().ready;
-        let takes = |queue: Queue| ready >> queue as u8 & 1 == 1;
-        let pause = self.stored > 0 && self.queues.cycle < self.last_stored + self.pace;
-        let store = if pause { None } else { self.stores.offer().copied() };
-        self.window
-            .set(store.as_ref(), [takes(Queue::System), takes(Queue::User), false]);
         self.told.extend(seen.refused.then_some(seen.why));
         self.queues.cycle()?;
-        for clk in [false, true] {
-            self.window.set_clk(clk, false);
-            self.context
-                .set_time(self.queues.cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
-            self.window.junk();
-            self.window.eval();
-        }
-        if pause {
+        self.stalls += u64::from(store.is_some() && !seen.ready);
+        if pauses {
             return Ok(());
         }
-        self.stalls += u64::from(store.is_some() && !seen.ready);
         if let Some(store) = self.stores.step(seen.ready) {
             self.stored += 1;
-            self.last_stored = self.queues.cycle - 1;
+            self.last_stored = now;
             let outcome = self.model.store(&SETUP, store.page, store.data);
             self.refused.extend(outcome.refused);
             if let Some((queue, words)) = outcome.words {
@@ -112,20 +99,36 @@ impl<'a> Cell<'a> {
         Ok(())
     }
 
-    fn run(&mut self, cycles: u64) -> Result<(), String> {
+    fn run(&mut self, cycles: u64) -> Result<(), Fault> {
         (0..cycles).try_for_each(|_| self.cycle())
     }
 
-    /// Until all is stored and given; each owner's words came in order.
-    fn finish(&mut self, limit: u64) -> Result<(), String> {
-        let end = self.queues.cycle + limit;
-        while !self.stores.is_empty() || self.window.busy() || self.queues.left() > 0 || self.queues.dut.busy() {
+    fn store_all(&mut self) -> Result<(), Fault> {
+        while !self.stores.is_empty() {
             self.cycle()?;
-            assert!(self.queues.cycle < end, "no end after {limit} cycles");
+        }
+        Ok(())
+    }
+
+    fn given(&self) -> usize {
+        self.queues.given.len()
+    }
+
+    fn is_done(&self) -> bool {
+        let busy = self.window.seen().busy || self.queues.outputs().busy;
+        self.stores.is_empty() && !busy && self.queues.left() == 0
+    }
+
+    /// Until all is stored and given. The words of each owner came in order.
+    fn finish(&mut self, limit: u64) -> Result<(), Fault> {
+        let end = self.queues.cycles() + limit;
+        while !self.is_done() {
+            self.cycle()?;
+            assert!(self.queues.cycles() < end, "no end after {limit} cycles");
         }
         for owner in Owner::ALL {
-            let of = |given: &&(u64, Queue, Word)| given.1 == owner.queue();
-            let given: Vec<Word> = self.queues.given.iter().filter(of).map(|given| given.2).collect();
+            let given = self.queues.given.iter().filter(|given| given.queue == owner.queue());
+            let given: Vec<Word> = given.map(|given| given.word).collect();
             assert_eq!(given, self.due[owner as usize], "{owner:?}");
         }
         let told: Vec<(u8, u16)> = self.refused.iter().map(|&(why, page)| (why as u8, page)).collect();
@@ -134,71 +137,77 @@ impl<'a> Cell<'a> {
     }
 }
 
-const REGION: Region = Region { base: 1, limit: 9 };
-
-fn case(test: &'static str) -> Case {
-    Case::new("ap1000p", test, "")
+fn five_queues() -> Queues {
+    queues::queues::<Ap1000pQueues>(Refill::Hardware)
 }
 
+fn window<'a>(run: &Run<'a>) -> Result<command::Bench<'a>, Fault> {
+    command::Bench::new(run, &command::dut::<Ap1000pCommand>(), Gaps::None)
+}
+
+const REGION: Region = Region { base: 1, limit: 9 };
+
+/// A test of one case.
+fn case(test: Test, body: impl Fn(&Run) -> Result<(), Fault>) {
+    pass(test, |cases| cases.case(Start::Random1, "", body));
+}
+
+/// The stores of a PUT to the next cell.
 fn put(owner: Owner, rng: &mut Rng) -> Vec<Store> {
-    let page = if owner == Owner::System { PAGE_SYSTEM_MASK } else { 0 };
     let length = rng.below(1 << 20) as u32;
-    command::command(page as u16, 0x0001, length, rng)
+    command::command(page_of(owner), 0x0001, length, rng)
 }
 
 #[test]
 fn c2_a_command_starts_with_its_last_word() {
-    let case = case("conformance::c2_a_command_starts_with_its_last_word");
-    case.run(|probe| {
-        let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
-        let stores = put(Owner::User, &mut case.rng("stores"));
+    case(this_test!(), |run| {
+        let mut cell = Cell::new(run, REGION, MemoryTiming::IDEAL)?;
+        let stores = put(Owner::User, &mut run.rng("stores"));
         cell.store(&stores[..7]);
         cell.run(200)?;
-        assert_eq!((cell.stored, cell.queues.given.len()), (7, 0), "7 words start nothing");
+        assert_eq!((cell.stored, cell.given()), (7, 0), "7 words start nothing");
         cell.store(&stores[7..]);
         cell.run(40)?;
-        assert_eq!(cell.queues.given.len(), 8, "8 words start the command");
+        assert_eq!(cell.given(), 8, "8 words start the command");
         cell.finish(100)
     });
 }
 
 #[test]
 fn c3_commands_of_one_stream_of_stores_come_in_order() {
-    let case = case("conformance::c3_commands_of_one_stream_of_stores_come_in_order");
-    case.run(|probe| {
-        let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
-        let mut rng = case.rng("stores");
+    case(this_test!(), |run| {
+        let mut cell = Cell::new(run, REGION, MemoryTiming::IDEAL)?;
+        let mut rng = run.rng("stores");
         for _ in 0..100 {
             cell.store(&put(Owner::User, &mut rng));
         }
         cell.finish(2_000)?;
-        let span = cell.queues.given.last().expect("given").0 - cell.queues.given[0].0 + 1;
-        assert_eq!((cell.stalls, cell.queues.given.len(), span), (0, 800, 800), "no bubble");
-        Ok::<(), String>(())
+        let span = cell.queues.given.last().expect("given").cycle - cell.queues.given[0].cycle + 1;
+        assert_eq!((cell.stalls, cell.given(), span), (0, 800, 800), "no bubble");
+        Ok(())
     });
 }
 
 #[test]
 fn c4_a_system_command_within_a_users() {
-    let case = case("conformance::c4_a_system_command_within_a_users");
-    case.run(|probe| {
+    case(this_test!(), |run| {
         for split in 1..8 {
-            let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
-            let mut rng = case.rng("stores");
+            let mut cell = Cell::new(run, REGION, MemoryTiming::IDEAL)?;
+            let mut rng = run.rng("stores");
             let user = put(Owner::User, &mut rng);
             cell.store(&user[..split]);
             cell.store(&put(Owner::System, &mut rng));
             cell.run(60)?;
             assert_eq!(
-                cell.queues.given.len(),
+                cell.given(),
                 8,
                 "the system's command is out, after {split} words of the user's"
             );
             cell.store(&user[split..]);
             cell.finish(200)?;
-            assert_eq!(cell.queues.given.len(), 16);
+            assert_eq!(cell.given(), 16);
         }
-        Ok::<(), String>(())
+        Ok(())
     });
 }
 
@@ -250,18 +259,16 @@ fn c5_pages_of_the_machine() {
 
 #[test]
 fn c5_every_page_code() {
-    let case = case("conformance::c5_every_page_code");
-    case.run(|probe| {
-        let mut bench = command::Bench::<Ap1000pCommand>::new(&case, STARTS[0], Gaps::None, probe);
+    case(this_test!(), |run| {
+        let mut bench = window(run)?;
         // Broadcasts of users need the whole torus.
         bench.setup = Setup {
             low: [-4, -2],
             high: [3, 1],
             ..SETUP
         };
-        bench.set_up();
         bench.cycle()?;
-        let mut rng = case.rng("stores");
+        let mut rng = run.rng("stores");
         for code in 0..=u16::MAX {
             match Page::decode(code) {
                 Some(Page::Command { .. }) => bench.store(command::command(code, 0x0102, 3, &mut rng)),
@@ -275,17 +282,16 @@ fn c5_every_page_code() {
         let commands = pages().len() as u64;
         // Five queues, the end or not, and any label.
         assert_eq!((commands, bench.given), (54, [8 * 27, 8 * 27, 5 * 2 * 128]));
-        Ok::<(), String>(())
+        Ok(())
     });
 }
 
 #[test]
 fn wrong_word_counts() {
-    let case = case("conformance::wrong_word_counts");
-    case.run(|probe| {
-        let mut rng = case.rng("stores");
+    case(this_test!(), |run| {
+        let mut rng = run.rng("stores");
         for words in 1..8 {
-            let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
+            let mut cell = Cell::new(run, REGION, MemoryTiming::IDEAL)?;
             // Too few, then another page: the next command is whole. One too many: it is the first of the next.
             cell.store(&put(Owner::User, &mut rng)[..words]);
             cell.store(&command::command(1, 0x0001, 5, &mut rng));
@@ -294,33 +300,30 @@ fn wrong_word_counts() {
             cell.run(100)?;
             cell.finish(200)?;
             assert_eq!(cell.refused, [(Refused::Change, 0)]);
-            assert_eq!(cell.queues.given.len(), 16);
+            assert_eq!(cell.given(), 16);
             assert_eq!(cell.model.open(Owner::User).1.len(), 1);
         }
-        Ok::<(), String>(())
+        Ok(())
     });
 }
 
 /// 1000 PUTs at the bus's rate of a word in two cycles, and nobody takes them.
 #[test]
 fn c23_overflow_does_not_stop_the_processor() {
-    let case = case("conformance::c23_overflow_does_not_stop_the_processor");
-    case.run(|probe| {
+    case(this_test!(), |run| {
         // The user's half of it.
         let region = Region {
             limit: 2 * REGION.limit,
             ..REGION
         };
-        let mut cell = Cell::new(&case, region, SLOW, probe);
+        let mut cell = Cell::new(run, region, SLOW)?;
         cell.pace = 2;
         cell.queues.take(Pacer::stopped);
-        let mut rng = case.rng("stores");
+        let mut rng = run.rng("stores");
         for _ in 0..1000 {
             cell.store(&put(Owner::User, &mut rng));
         }
-        while !cell.stores.is_empty() {
-            cell.cycle()?;
-        }
+        cell.store_all()?;
         cell.run(100)?;
         assert_eq!((cell.stored, cell.stalls), (8000, 0), "the processor never waits");
         // 63 or 64 are in the queue, the first word is on offer; the spill elements' form is the model's business.
@@ -347,34 +350,30 @@ fn c23_overflow_does_not_stop_the_processor() {
         );
         cell.queues.take(Pacer::steady);
         cell.finish(200_000)?;
-        assert_eq!((cell.stalls, cell.queues.given.len()), (0, 8 * 1066));
-        Ok::<(), String>(())
+        assert_eq!((cell.stalls, cell.given()), (0, 8 * 1066));
+        Ok(())
     });
 }
 
 #[test]
 fn c23_overflow_of_each_queue() {
-    for queue in Queue::ALL {
-        let case = Case::new(
-            "ap1000p",
-            "conformance::c23_overflow_of_each_queue",
-            format!("{queue:?}"),
-        );
-        case.run(|probe| queues::overflow::<Ap1000pQueues>(&case, queue, probe));
-    }
+    pass(this_test!(), |cases| {
+        for queue in Queue::ALL {
+            queues::overflow(&five_queues(), queue, cases);
+        }
+    });
 }
 
 /// 100 GETs arrive, and their replies are not taken; then the system software refills.
 #[test]
 fn c23_replies_refilled_by_software() {
-    let case = case("conformance::c23_replies_refilled_by_software");
-    case.run(|probe| {
+    case(this_test!(), |run| {
         let plan = Plan {
             gaps: Gaps::None,
             timing: SLOW,
             region: REGION,
         };
-        let mut bench = queues::Bench::<Ap1000pQueuesSoftware>::new(&case, STARTS[0], plan, probe);
+        let mut bench = queues::Bench::new(run, &queues::queues::<Ap1000pQueuesSoftware>(Refill::Software), plan)?;
         bench.take(Pacer::stopped);
         for reply in 0..100 {
             let words: Vec<u32> = (0..8).map(|word| reply << 8 | word).collect();
@@ -390,55 +389,54 @@ fn c23_replies_refilled_by_software() {
         bench.take(Pacer::steady);
         bench.finish(60_000)?;
         assert_eq!(bench.given.len(), 800);
-        Ok::<(), String>(())
+        Ok(())
     });
 }
 
-/// Users have filled their queue and the region behind it: a system command comes as soon as without them, but for one message.
+/// Users have filled their queue and the region behind it: a system command is late by one message at most.
 #[test]
 fn c24_a_users_overflow_does_not_delay_the_system() {
-    let case = case("conformance::c24_a_users_overflow_does_not_delay_the_system");
-    case.run(|probe| {
+    case(this_test!(), |run| {
         let mut took = Vec::new();
         for users in [0, 60, 400] {
-            let mut cell = Cell::new(&case, REGION, SLOW, probe);
-            let mut rng = case.rng("stores");
+            let mut cell = Cell::new(run, REGION, SLOW)?;
+            let mut rng = run.rng("stores");
             cell.queues.take(Pacer::stopped);
             for _ in 0..users {
                 cell.store(&put(Owner::User, &mut rng));
             }
             cell.pace = 2;
-            while !cell.stores.is_empty() {
-                cell.cycle()?;
-            }
+            cell.store_all()?;
             cell.run(100)?;
             assert_eq!((cell.stalls, cell.queues.seen.spilled != 0), (0, users > 8));
             // A word in four cycles goes to the network.
-            let begun = cell.queues.cycle;
+            let begun = cell.queues.cycles();
             cell.store(&put(Owner::System, &mut rng));
-            while !cell.queues.given.iter().any(|given| given.1 == Queue::System) {
-                let open = (cell.queues.cycle - begun).is_multiple_of(4);
+            while !cell.queues.given.iter().any(|given| given.queue == Queue::System) {
+                let open = (cell.queues.cycles() - begun).is_multiple_of(4);
                 cell.queues.take(if open { Pacer::steady } else { Pacer::stopped });
                 cell.cycle()?;
-                assert!(cell.queues.cycle < begun + 1_000, "the system's command does not come");
+                assert!(
+                    cell.queues.cycles() < begun + 1_000,
+                    "the system's command does not come"
+                );
             }
-            took.push(cell.queues.cycle - begun);
+            took.push(cell.queues.cycles() - begun);
             cell.queues.take(Pacer::steady);
             cell.finish(100_000)?;
         }
         assert!(took[1] <= took[0] + 4 * 16 && took[2] <= took[1], "{took:?}");
-        Ok::<(), String>(())
+        Ok(())
     });
 }
 
 /// The context is the register's, whatever is stored.
 #[test]
 fn c25_a_context_cannot_be_forged() {
-    let case = case("conformance::c25_a_context_cannot_be_forged");
-    case.run(|probe| {
+    case(this_test!(), |run| {
         for owner in Owner::ALL {
-            let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
-            let mut rng = case.rng("stores");
+            let mut cell = Cell::new(run, REGION, MemoryTiming::IDEAL)?;
+            let mut rng = run.rng("stores");
             for bit in 0..12 {
                 let mut stores = put(owner, &mut rng);
                 stores[1].data |= 1 << (COMMAND_LENGTH_CONTEXT_SHIFT + bit);
@@ -450,7 +448,7 @@ fn c25_a_context_cannot_be_forged() {
             }
             cell.finish(1_000)?;
             assert_eq!(cell.refused.len(), 24);
-            let given: Vec<Word> = cell.queues.given.iter().map(|given| given.2).collect();
+            let given: Vec<Word> = cell.queues.given.iter().map(|given| given.word).collect();
             assert_eq!(given.len(), 12 * 8);
             for command in given.chunks(8) {
                 assert_eq!(command[0].data >> COMMAND_HEAD_KIND_SHIFT & PAGE_KIND_MASK, KIND_PUT);
@@ -460,17 +458,16 @@ fn c25_a_context_cannot_be_forged() {
                 );
             }
         }
-        Ok::<(), String>(())
+        Ok(())
     });
 }
 
 /// Every distance along each axis, in tori and ranges of many sizes: users reach the range, the system the torus.
 #[test]
 fn c25_cells_outside_the_range() {
-    let case = case("conformance::c25_cells_outside_the_range");
-    case.run(|probe| {
-        let mut bench = command::Bench::<Ap1000pCommand>::new(&case, STARTS[0], Gaps::None, probe);
-        let mut rng = case.rng("stores");
+    case(this_test!(), |run| {
+        let mut bench = window(run)?;
+        let mut rng = run.rng("stores");
         for (size, low, high) in [
             ([8, 4], [-1, -1], [1, 1]),
             ([1, 128], [0, -64], [0, 63]),
@@ -484,7 +481,6 @@ fn c25_cells_outside_the_range() {
                 high,
                 ..SETUP
             };
-            bench.set_up();
             bench.cycle()?;
             for distance in 0..=255 {
                 for head in [distance << 8, distance, distance << 8 | distance] {
@@ -497,15 +493,15 @@ fn c25_cells_outside_the_range() {
             }
             bench.finish(20_000)?;
         }
-        Ok::<(), String>(())
+        Ok(())
     });
 }
 
-/// A cell of the torus is less than a turn away. It may be named either way round, for the range, too, and not by a turn more.
+/// A cell of the torus is less than a turn away. A command may name it either way round, for the range too, and not by
+/// a turn more.
 #[test]
 fn c25_a_cell_has_a_distance_each_way() {
-    let case = case("conformance::c25_a_cell_has_a_distance_each_way");
-    case.run(|probe| {
+    case(this_test!(), |run| {
         let along_x = |distance: i8| u32::from(distance as u8) << COMMAND_HEAD_DX_SHIFT;
         let along_y = |distance: i8| u32::from(distance as u8) << COMMAND_HEAD_DY_SHIFT;
         // 8 columns and 4 rows, of which a user has the next ones.
@@ -515,8 +511,8 @@ fn c25_a_cell_has_a_distance_each_way() {
         ] {
             let heads =
                 |distances: Vec<i8>, head: &dyn Fn(i8) -> u32| distances.into_iter().map(head).collect::<Vec<_>>();
-            let mut cell = Cell::new(&case, REGION, MemoryTiming::IDEAL, probe);
-            let mut rng = case.rng("stores");
+            let mut cell = Cell::new(run, REGION, MemoryTiming::IDEAL)?;
+            let mut rng = run.rng("stores");
             let mut commands = 0;
             for head in [
                 heads((-128..=127).collect(), &along_x),
@@ -530,7 +526,7 @@ fn c25_a_cell_has_a_distance_each_way() {
                 commands += 1;
             }
             cell.finish(10_000)?;
-            let given: Vec<Word> = cell.queues.given.iter().map(|given| given.2).collect();
+            let given: Vec<Word> = cell.queues.given.iter().map(|given| given.word).collect();
             let head = |words: &[Word]| words[0].data & !COMMAND_HEAD_KIND_MASK;
             let reached: Vec<u32> = given.chunks(8).map(head).collect();
             assert_eq!(
@@ -540,18 +536,17 @@ fn c25_a_cell_has_a_distance_each_way() {
             );
             assert_eq!(cell.told.len(), commands - reached.len());
         }
-        Ok::<(), String>(())
+        Ok(())
     });
 }
 
-/// An operating system saves a half-written command of each length, lets another user send, and puts the first one's back.
+/// An operating system saves a half-written command of each length, lets another user send, and restores the first.
 #[test]
 fn a_half_written_command_survives_a_switch_of_users() {
-    let case = case("conformance::a_half_written_command_survives_a_switch_of_users");
-    case.run(|probe| {
+    case(this_test!(), |run| {
         for words in 1..8 {
-            let mut bench = command::Bench::<Ap1000pCommand>::new(&case, STARTS[0], Gaps::None, probe);
-            let mut rng = case.rng("stores");
+            let mut bench = window(run)?;
+            let mut rng = run.rng("stores");
             let first = put(Owner::User, &mut rng);
             bench.store(first[..words].iter().copied());
             bench.finish(100)?;
@@ -566,15 +561,15 @@ fn a_half_written_command_survives_a_switch_of_users() {
                 })
                 .collect();
             assert_eq!(saved, first[..words], "what is kept is what was stored");
-            bench.drop(Owner::User);
-            bench.is_open()?;
+            bench.forget(Owner::User);
+            bench.check_open()?;
             bench.store(put(Owner::User, &mut rng));
             bench.finish(100)?;
             bench.store(saved);
             bench.store(first[words..].iter().copied());
             bench.finish(100)?;
-            assert_eq!(bench.given[1], 16);
+            assert_eq!(bench.given[USER], 16);
         }
-        Ok::<(), String>(())
+        Ok(())
     });
 }

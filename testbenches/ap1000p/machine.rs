@@ -6,23 +6,25 @@ mod queues;
 mod registers;
 mod remote;
 
+use support::this_test;
+use testbenches::{Fault, Run, Start, pass};
 use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::rtl::Machine;
 use tsunagi::harness::memory::{Memory, MemoryTiming};
-use tsunagi::harness::seed::{Case, Rng, Seed};
+use tsunagi::harness::seed::Seed;
 use tsunagi::{Addr, Cycle};
 
 /// Bytes of a cell's memory.
 pub const MEMORY: u32 = 1 << 20;
-/// Where the tables are, and where the queues overflow to.
+/// Address of the tables, and the first unit of the spill region.
 pub const TABLES: u32 = 0x7_0000;
 pub const SPILL: u32 = 1;
-/// The context of the only process, which sees the cell's memory as it is.
+/// The context of the only process. Its logical addresses are physical ones.
 pub const CONTEXT: u16 = 5;
 
-/// A physical address in cell memory, as a word of a page table has it.
+/// The word of a table for this address in cell memory.
 pub fn entry(addr: u32, shift: u32, kind: u32) -> u32 {
     let physical = u64::from(CELL_SPACE) << 32 | u64::from(addr);
     (physical >> shift) as u32 & !3 | kind
@@ -37,14 +39,14 @@ pub fn word(machine: &Machine, cell: usize, addr: u32) -> u32 {
     u32::from_le_bytes(bytes.try_into().expect("four bytes"))
 }
 
-/// One process that sees all of the memory, and words everywhere that differ.
+/// Fills the memory with words that differ, and with the tables of one process, which maps all of it.
 pub fn fill(memory: &mut Memory, cell: usize) {
     for at in (0..TABLES).step_by(4) {
         put_word(memory, at, at.wrapping_mul(0x9e37_79b1) ^ cell as u32);
     }
     let first = TABLES + 0x4000;
     put_word(memory, TABLES + 4 * u32::from(CONTEXT), entry(first, 4, ENTRY_TABLE));
-    // A page of 16 MB that everybody may read and write.
+    // A page of 16 MB that all may read and write.
     put_word(memory, first, entry(0, 4, ENTRY_PAGE) | 3 << TABLE_ACCESS_SHIFT);
 }
 
@@ -53,12 +55,12 @@ pub const SETTINGS: [(u32, u32); 5] = [
     (CONTEXT_TABLE, TABLES),
     (tsunagi::ap1000p::regs::CONTEXT, CONTEXT as u32),
     (SPILL_REGION, SPILL | 64 << SPILL_REGION_LIMIT_SHIFT),
-    // Everywhere.
+    // Any cell.
     (RANGE, 0x7f81_7f81),
     (ENABLE, 0x3ff),
 ];
 
-/// A machine whose cells have one process that sees all of its cell's memory, and words everywhere that differ.
+/// A machine with such a process and such words in each cell.
 pub fn machine(x: usize, y: usize, timing: MemoryTiming) -> Machine {
     let config = Config {
         columns: x as u32,
@@ -90,7 +92,7 @@ pub const SLOW: MemoryTiming = MemoryTiming {
     byte_time: 0,
 };
 
-/// What the parameters of PUT and GET say, in the paper's words.
+/// The parameters of PUT and GET, by the paper's names.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transfer {
     pub words: u32,
@@ -117,7 +119,7 @@ impl Transfer {
     }
 }
 
-/// Ends when nothing moves any more; nobody was interrupted.
+/// Runs until the machine is idle. No cell interrupts.
 pub fn settle(machine: &mut Machine, cycles: u64) {
     assert!(machine.settle(cycles), "{}", report(machine));
     for cell in 0..machine.nodes.len() {
@@ -131,26 +133,29 @@ pub fn report(machine: &mut Machine) -> String {
         let [status, cause, faults, why, at, held, position] =
             [STATUS, CAUSE, FAULTS, BROKEN_WHAT, OPEN, HELD, POSITION].map(|offset| machine.read(cell, offset));
         text += &format!(
-            "\ncell {cell}: status {status:x}, causes {cause:x}, faults {faults:x}, broken {why:x}, open {at:x}, held {held}, position {position}, words {:x}",
+            "\ncell {cell}: status {status:x}, causes {cause:x}, faults {faults:x}, broken {why:x}, open {at:x}, \
+             held {held}, position {position}, words {:x}",
             word(machine, 0, 0x6_0000)
         );
     }
     text
 }
 
-/// The words of a transfer, as they were at the source.
+/// The words of a transfer at its source.
 pub fn expect(machine: &Machine, cell: usize, transfer: Transfer) -> Vec<u32> {
     let at = places(transfer.source, transfer.source_stride, transfer.words);
     at.map(|at| word(machine, cell, at)).collect()
 }
 
+/// These words are at the destination of the transfer.
 pub fn arrived(machine: &Machine, cell: usize, transfer: Transfer, want: &[u32]) {
     let at = places(transfer.dest, transfer.dest_stride, transfer.words);
     let got: Vec<u32> = at.map(|at| word(machine, cell, at)).collect();
     assert_eq!(got, want, "cell {cell}: {transfer:x?}");
 }
 
-/// C1, C9: PUTs of these lengths to each cell, the own one included: data exact, each flag counts once, none without an address.
+/// C1, C9: PUTs of these lengths to each cell, the own one included. The data are exact. Each flag with an address
+/// counts once.
 #[test]
 fn c1_put() {
     for timing in [MemoryTiming::IDEAL, SLOW] {
@@ -193,7 +198,7 @@ fn c1_put() {
     }
 }
 
-/// C13: what goes to the own cell does not go over the network.
+/// C13: a transfer to the own cell does not use the network.
 #[test]
 fn c13_own_cell() {
     let mut machine = machine(2, 1, MemoryTiming::IDEAL);
@@ -229,7 +234,7 @@ fn c13_own_cell() {
     assert_eq!(machine.sent(0), 0);
 }
 
-/// C10: a GET with strides on both sides; the cell that is asked has nothing to do.
+/// C10: a GET with strides on both sides. The program of the other cell has nothing to do.
 #[test]
 fn c10_get() {
     let mut machine = machine(3, 2, SLOW);
@@ -254,7 +259,7 @@ fn c10_get() {
     }
 }
 
-/// C8, C12: N PUTs from each cell that share one flag end with +N; those of one pair of cells are done in order.
+/// C8, C12: PUTs of all cells share one flag, which counts each of them. The PUTs of one pair of cells are in order.
 #[test]
 fn c8_shared_flag() {
     let mut machine = machine(3, 3, SLOW);
@@ -262,7 +267,7 @@ fn c8_shared_flag() {
     let before = word(&machine, 0, 0x6_0000);
     for round in 0..EACH {
         for cell in 0..9 {
-            // Each PUT of a cell writes over the last one's words.
+            // Each PUT of a cell overwrites the words of the one before.
             let transfer = Transfer {
                 words: 9,
                 dest: 0x2_0000 + 0x100 * cell as u32,
@@ -288,14 +293,17 @@ fn c8_shared_flag() {
     }
 }
 
-/// C11: the flag of a GET of no words says that the PUT before it is in memory.
+/// C11: after the flag of a GET of no words has counted, the PUT before it is in memory.
 #[test]
 fn c11_acknowledge() {
-    let case = Case::new("ap1000p", "machine::c11_acknowledge", "");
-    let mut rng: Rng = case.rng("transfers");
+    pass(this_test!(), |cases| cases.case(Start::Random1, "", acknowledge));
+}
+
+fn acknowledge(run: &Run) -> Result<(), Fault> {
+    let mut rng = run.rng("transfers");
     let mut machine = machine(2, 2, SLOW);
     for round in 0..200 {
-        // Others are busy with the same cell.
+        // Two other cells use the same cell.
         for other in [1, 2] {
             let noise = Transfer {
                 words: rng.between(1, 60) as u32,
@@ -329,9 +337,10 @@ fn c11_acknowledge() {
         }
         arrived(&machine, 3, transfer, &want);
     }
+    Ok(())
 }
 
-/// C22: fetch-and-or and compare-and-swap of all cells on one word: each bit is seen unset by one cell, the counter is exact.
+/// C22: fetch-and-or and compare-and-swap of all cells on one word. One cell sees each bit unset. The counter is exact.
 #[test]
 fn c22_atomics() {
     let mut machine = machine(4, 4, SLOW);
@@ -348,7 +357,7 @@ fn c22_atomics() {
     }
     settle(&mut machine, 20_000);
     assert_eq!(word(&machine, 5, 0x6_0000), before | 0xffff);
-    // What each saw is a chain of bits, one more each.
+    // The results are a chain of bits, one more each.
     let mut seen: Vec<u32> = (0..16).map(|cell| word(&machine, cell, 0x2_0000) & 0xffff).collect();
     seen.sort_by_key(|bits| bits.count_ones());
     for (n, bits) in seen.iter().enumerate() {
@@ -356,7 +365,7 @@ fn c22_atomics() {
         assert!(n == 0 || bits & seen[n - 1] == seen[n - 1], "{seen:x?}");
     }
 
-    // Each cell counts to the number of all rounds, by compare and swap until it succeeds.
+    // Each cell increments the counter, by compare and swap, until it has succeeded in all rounds.
     const ROUNDS: u32 = 3;
     let (mut left, mut tried): (Vec<u32>, Vec<u32>) = (vec![ROUNDS; 16], vec![0; 16]);
     while left.iter().any(|&left| left > 0) {
@@ -382,7 +391,7 @@ fn c22_atomics() {
     assert_eq!(word(&machine, 5, 0x6_0004), 16 * ROUNDS);
 }
 
-/// C28, rows, columns, all: a broadcast is in each cell of them, once, and nowhere else.
+/// C28: a broadcast to a row, to a column or to all arrives in each of these cells once, and in no other.
 #[test]
 fn c28_broadcast() {
     let mut machine = machine(4, 3, SLOW);
@@ -413,7 +422,7 @@ fn c28_broadcast() {
     }
 }
 
-/// C29, on 16 cells: each asks all for much at once; everything comes.
+/// C29, on 16 cells: each one gets many words from all at once. All arrive.
 #[test]
 fn c29_all_get() {
     let mut machine = machine(4, 4, SLOW);

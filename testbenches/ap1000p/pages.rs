@@ -1,7 +1,10 @@
-//! A cell around the message controller: a stand-in for the MMU with few pages, software that serves faults, memory and communication registers.
+//! The cell around the units of the message controller: a stand-in for the MMU with few pages, software that serves
+//! faults, memory and communication registers.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
+use testbenches::{Fault, Run};
 use tsunagi::Addr;
 use tsunagi::ap1000p::golden::creg::{Access, Conflict, Cregs};
 use tsunagi::ap1000p::golden::mmu::Lookup;
@@ -9,21 +12,22 @@ use tsunagi::ap1000p::golden::ring::{NoRoom, Place, Ring, Rings};
 use tsunagi::ap1000p::golden::word::{Cell, Failed};
 use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::memory::Memory;
-use tsunagi::harness::seed::{Case, Rng};
-use tsunagi::harness::stream::Pacer;
+use tsunagi::harness::seed::Rng;
+use tsunagi::harness::stream::{Monitor, Pacer};
 
 /// Bits of an address in cell memory.
 pub const MEM_BITS: u32 = 16;
 
-/// Logical pages of 4 KB, by number; all above are not there.
-pub const LAZY: u32 = 3; // not there until software serves the fault
+/// Logical pages of 4 KB, by number; none above exists.
+pub const LAZY: u32 = 3; // comes when software serves its fault
 pub const ABSENT: u32 = 7;
 pub const READ_ONLY: u32 = 9;
 pub const SYSTEM: u32 = 10; // for the system alone
-pub const FLAGS: u32 = 12; // this and those above are for flags
+pub const FLAGS: u32 = 12; // this page and all above are for flags
 pub const PAGES: u32 = 16;
 
-/// Logical pages for flags are a turn of themselves in memory, the others as well.
+/// The address in memory, or the reason of a fault. Each context has the pages in another order, and those for flags
+/// apart from the others.
 pub fn translate(lookup: &Lookup) -> Result<u32, u8> {
     let Lookup { context, addr, .. } = *lookup;
     let (page, context) = (addr >> 12, u32::from(context));
@@ -41,72 +45,120 @@ pub fn translate(lookup: &Lookup) -> Result<u32, u8> {
     Ok(at << 12 | addr & 0xfff)
 }
 
-/// Answers lookups, like `ap1000p_mmu`; at times with a fault that is none the next time.
-pub struct Mmu {
-    rng: Rng,
-    slow: bool,
-    accepts: Pacer,
-    /// Whether it is ready in this cycle.
+/// The outputs of the MMU in a cycle.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MmuPorts {
+    /// Ready for a lookup.
     pub ready: bool,
-    mapped: BTreeSet<u16>,
-    /// From which cycle on there is an answer, and to what.
-    open: Option<(u64, Result<u32, u8>)>,
+    /// The reply on offer: an address in memory, or the reason of a fault.
+    pub reply: Option<Result<u32, u8>>,
 }
 
-impl Mmu {
-    pub fn new(case: &Case, slow: bool) -> Mmu {
-        Mmu {
-            rng: case.rng("mmu"),
-            slow,
-            accepts: Pacer::new(slow, case.rng("mmu accepts")),
-            ready: false,
-            mapped: BTreeSet::new(),
-            open: None,
-        }
-    }
-
-    pub fn reset(&mut self) {
-        self.open = None;
-    }
-
-    /// What is offered in this cycle; once per cycle, before the edge.
-    pub fn offer(&mut self, now: u64) -> Option<Result<u32, u8>> {
-        self.ready = self.accepts.step() && self.open.is_none();
-        self.answer(now)
-    }
-
-    fn answer(&self, now: u64) -> Option<Result<u32, u8>> {
-        self.open.filter(|(at, _)| *at <= now).map(|(_, answer)| answer)
-    }
-
-    /// The edge that ends this cycle.
-    pub fn step(&mut self, now: u64, request: Option<Lookup>, taken: bool) {
-        match request {
-            Some(lookup) if self.ready => {
-                let wait = if self.slow { self.rng.between(3, 30) } else { 3 };
-                let lazy = lookup.addr >> 12 == LAZY && !self.mapped.contains(&lookup.context);
-                let glitch = self.slow && self.rng.chance(1, 16);
-                let answer = if lazy || glitch {
-                    Err(FAULT_PAGE as u8)
-                } else {
-                    translate(&lookup)
-                };
-                self.open = Some((now + wait, answer));
-            }
-            _ if taken && self.answer(now).is_some() => self.open = None,
-            _ => {}
-        }
-    }
-}
-
-/// What is done about a fault in this cycle.
+/// The actions of software upon a fault, in a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Service {
     pub retry: bool,
     pub abort: bool,
 }
 
-/// Serves what can be served, after a while, and gives up the rest; makes a noise at other times.
+/// Drives the inputs that a unit has from the MMU and from software.
+macro_rules! set_mmu_ports {
+    ($unit:expr, $mmu:expr, $service:expr) => {{
+        let (mmu, service): (&$crate::pages::MmuPorts, &$crate::pages::Service) = ($mmu, $service);
+        $unit.mmu_req_ready_i().set_bool(mmu.ready);
+        $unit.mmu_rsp_valid_i().set_bool(mmu.reply.is_some());
+        let reply = mmu.reply.unwrap_or(Ok(0x5550));
+        // With a fault there is an address without a meaning.
+        $unit.mmu_rsp_addr_i().set(reply.unwrap_or(0x0554).into());
+        $unit.mmu_rsp_fault_i().set(reply.err().unwrap_or(0).into());
+        $unit.retry_i().set_bool(service.retry);
+        $unit.abort_i().set_bool(service.abort);
+    }};
+}
+
+/// The lookup on offer.
+macro_rules! mmu_lookup {
+    ($unit:expr) => {
+        $unit.mmu_req_valid_o().is_set().then(|| Lookup {
+            context: $unit.mmu_req_context_o().get() as u16,
+            addr: $unit.mmu_req_addr_o().get() as u32,
+            write: $unit.mmu_req_write_o().is_set(),
+            system: $unit.mmu_req_system_o().is_set(),
+        })
+    };
+}
+
+pub(crate) use {mmu_lookup, set_mmu_ports};
+
+/// Serves lookups, like `ap1000p_mmu`; at times with a fault that is gone the next time.
+pub struct Mmu {
+    rng: Rng,
+    slow: bool,
+    accepts: Pacer,
+    ports: MmuPorts,
+    offers: Monitor<Lookup>,
+    /// Contexts with the page [`LAZY`].
+    mapped: BTreeSet<u16>,
+    /// The first cycle of a reply, the lookup, the reply.
+    open: Option<(u64, Lookup, Result<u32, u8>)>,
+    /// The fault in the last reply, and its lookup.
+    pub fault: Option<(u8, Lookup)>,
+}
+
+impl Mmu {
+    pub fn new(run: &Run, slow: bool) -> Mmu {
+        Mmu {
+            rng: run.rng("mmu"),
+            slow,
+            accepts: run.pacer(slow, "mmu accepts"),
+            ports: MmuPorts::default(),
+            offers: Monitor::default(),
+            mapped: BTreeSet::new(),
+            open: None,
+            fault: None,
+        }
+    }
+
+    pub fn reset(&mut self) {
+        self.offers.reset();
+        (self.open, self.fault) = (None, None);
+    }
+
+    /// Its outputs in this cycle; once per cycle, before the edge.
+    pub fn ports(&mut self, now: u64) -> MmuPorts {
+        let ready = self.accepts.step() && self.open.is_none();
+        let reply = self.open.filter(|(due, ..)| *due <= now).map(|(.., reply)| reply);
+        self.ports = MmuPorts { ready, reply };
+        self.ports
+    }
+
+    /// The edge that ends this cycle: the lookup on offer, and whether the unit takes a reply.
+    ///
+    /// # Errors
+    /// `Protocol`: the lookup is withdrawn or changes.
+    pub fn step(&mut self, now: u64, offered: Option<Lookup>, takes: bool) -> Result<(), Fault> {
+        self.offers.step(offered.as_ref(), self.ports.ready)?;
+        if let Some(lookup) = offered.filter(|_| self.ports.ready) {
+            let wait = if self.slow { self.rng.between(3, 30) } else { 3 };
+            let lazy = lookup.addr >> 12 == LAZY && !self.mapped.contains(&lookup.context);
+            let glitch = self.slow && self.rng.chance(1, 16);
+            let reply = if lazy || glitch {
+                Err(FAULT_PAGE as u8)
+            } else {
+                translate(&lookup)
+            };
+            self.open = Some((now + wait, lookup, reply));
+        } else if takes
+            && self.ports.reply.is_some()
+            && let Some((_, lookup, reply)) = self.open.take()
+        {
+            self.fault = reply.err().map(|reason| (reason, lookup));
+        }
+        Ok(())
+    }
+}
+
+/// Serves a fault after a while, if it can, and gives up the rest; makes noise at other times.
 pub struct Software {
     rng: Rng,
     noisy: bool,
@@ -116,9 +168,9 @@ pub struct Software {
 }
 
 impl Software {
-    pub fn new(case: &Case, noisy: bool) -> Software {
+    pub fn new(run: &Run, noisy: bool) -> Software {
         Software {
-            rng: case.rng("software"),
+            rng: run.rng("software"),
             noisy,
             wait: None,
             retries: 0,
@@ -126,7 +178,7 @@ impl Software {
         }
     }
 
-    /// Once per cycle, with the fault that is on show.
+    /// Once per cycle, with the fault that the unit shows.
     pub fn step(&mut self, fault: Option<Lookup>, mmu: &mut Mmu) -> Service {
         let Some(lookup) = fault else {
             self.wait = None;
@@ -157,24 +209,25 @@ impl Software {
 #[derive(Clone)]
 pub struct Around {
     pub memory: Memory,
-    /// Of the memory.
+    /// Bytes of the memory.
     pub bytes: u32,
     pub registers: Cregs,
     pub rings: Rings,
-    /// Software's rings that are in no set, and whose turn it is to leave one.
+    /// Software's rings without a set.
     pub shelf: Vec<Ring>,
+    /// The next set that software gives to another ring.
     turn: usize,
-    /// What no ring took at first: each is told as a fault.
+    /// The lookups that no ring took at first: each is reported as a fault.
     pub ring_faults: Vec<Lookup>,
 }
 
 impl Around {
-    /// Memory in which nothing is 0, some of it with bus errors.
-    pub fn new(bad: &[std::ops::Range<u32>]) -> Around {
+    /// Memory with a pattern, and with bus errors in these ranges.
+    pub fn new(bad: &[Range<u32>]) -> Around {
         Around::of_bytes(1 << MEM_BITS, bad)
     }
 
-    pub fn of_bytes(bytes: u32, bad: &[std::ops::Range<u32>]) -> Around {
+    pub fn of_bytes(bytes: u32, bad: &[Range<u32>]) -> Around {
         let mut memory = Memory::new(bytes as usize);
         memory.poison(0..bytes);
         bad.iter().for_each(|range| memory.inject_fault(range.clone()));
@@ -189,8 +242,8 @@ impl Around {
         }
     }
 
-    /// What software does about a message that no ring takes, as WHERE2 tells it: reads half of what is in a full ring; gives the context's ring a set,
-    /// from another one. False: it gives up, for there is none.
+    /// Software serves a message that no ring takes, as WHERE2 reports it: it reads half of a full ring, or gives the
+    /// context's ring a set, from another one. False: it gives up, as there is no such ring.
     pub fn serve(&mut self, want: Lookup) -> bool {
         let set = (want.addr & WANT_SET_MASK) >> WANT_SET_SHIFT;
         if let Some(ring) = self.rings.sets.get_mut(set as usize) {
@@ -209,6 +262,16 @@ impl Around {
     pub fn word(&self, addr: u32) -> u32 {
         let bytes = self.memory.read(Addr(addr), 4).expect("in memory");
         u32::from_le_bytes(bytes.try_into().expect("four"))
+    }
+
+    /// The first word of memory that is another one in `other`: address, word here, word there.
+    pub fn difference(&self, other: &Around) -> Option<(u32, u32, u32)> {
+        let len = self.bytes as usize;
+        if self.memory.read(Addr(0), len) == other.memory.read(Addr(0), len) {
+            return None;
+        }
+        let mut words = (0..self.bytes).step_by(4).map(|at| (at, self.word(at), other.word(at)));
+        words.find(|(_, here, there)| here != there)
     }
 }
 
@@ -236,9 +299,8 @@ impl Cell for Around {
             return Err(Failed::Bus);
         }
         for lane in (0..4).filter(|lane| strb >> lane & 1 != 0) {
-            let done = self
-                .memory
-                .write(Addr(addr + lane), &data.to_le_bytes()[lane as usize..][..1]);
+            let byte = data.to_le_bytes()[lane as usize];
+            let done = self.memory.write(Addr(addr + lane), &[byte]);
             assert!(done, "{addr:#x} is in memory");
         }
         Ok(())

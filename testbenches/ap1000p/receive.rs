@@ -1,34 +1,36 @@
 //! The receive controllers against their model: messages of all kinds, whole and broken.
 
-mod bench;
+mod env;
+mod ports;
 mod ring;
 
 use std::cell::RefCell;
-use tsunagi::net::torus::Class;
+use std::collections::BTreeSet;
 
+use support::{Test, this_test};
 use testbenches::rtl::*;
+use testbenches::{Cases, Fault, Rule as _, Run, Start, assertion, each_is_caught, pass};
 use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::golden::receive::Why;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::memory::MemoryTiming;
-use tsunagi::harness::seed::{Case, Rng};
+use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::Gaps;
-use tsunagi::harness::wave::Probe;
+use tsunagi::net::torus::Class;
 
-use self::bench::{Bench, OWN, RULES, Receive, Rule};
+use self::env::{Env, Rule};
+use self::ports::{OWN, Unit, replies, requests};
 use self::ring::NO_RING;
+use crate::SLOW;
 use crate::pages::{ABSENT, FLAGS, MEM_BITS, PAGES};
-use crate::rig::{Twin, each_is_caught, fails};
-use crate::{SLOW, STARTS, holds};
 
 /// The first two words.
 fn head(class: Class, kind: u32, rng: &mut Rng) -> Vec<u32> {
-    let reply = if class == Class::Reply {
-        MESSAGE_ROUTE_REPLY_MASK
-    } else {
-        0
+    let reply = match class {
+        Class::Request => 0,
+        Class::Reply => MESSAGE_ROUTE_REPLY_MASK,
     };
-    let from = rng.bits() as u32 & (MESSAGE_WHAT_X_MASK | MESSAGE_WHAT_Y_MASK);
+    let from = some_of(rng, MESSAGE_WHAT_X_MASK | MESSAGE_WHAT_Y_MASK);
     vec![
         reply | u32::from(OWN[1]) << MESSAGE_ROUTE_Y_SHIFT | u32::from(OWN[0]),
         kind << MESSAGE_WHAT_KIND_SHIFT | from,
@@ -52,7 +54,12 @@ fn flag(rng: &mut Rng) -> u32 {
     }
 }
 
-/// A length, a place for so many words, and a stride. What is written is not where flags are.
+/// Whether data go into a page for flags.
+fn hits_flags(dest: u32, stride: u32, words: u32) -> bool {
+    places(dest, stride, words).any(|addr| (FLAGS..PAGES).contains(&(addr >> 12)))
+}
+
+/// A length, a place for so many words, and a stride. No word goes into a page for flags.
 fn data(rng: &mut Rng, most: u64) -> [u32; 3] {
     loop {
         let words = match rng.below(6) {
@@ -70,16 +77,14 @@ fn data(rng: &mut Rng, most: u64) -> [u32; 3] {
             }
         };
         let odd = u32::from(rng.chance(1, 40));
-        // Near the end of a page as often as not.
         let page = (rng.below(FLAGS.into()) as u32) << 12;
-        let at = if rng.chance(1, 2) {
-            0xfc0
-        } else {
-            rng.below(0x400) as u32 * 4
+        // Near the end of the page in half of the cases.
+        let at = match rng.chance(1, 2) {
+            true => 0xfc0,
+            false => rng.below(0x400) as u32 * 4,
         };
         let dest = page | at | odd;
-        let mut pages = places(dest, stride, words).map(|addr| addr >> 12);
-        if pages.all(|page| !(FLAGS..PAGES).contains(&page)) {
+        if !hits_flags(dest, stride, words) {
             return [words, dest, stride];
         }
     }
@@ -89,109 +94,132 @@ fn words(rng: &mut Rng, count: u32) -> Vec<u32> {
     (0..count).map(|_| rng.bits() as u32).collect()
 }
 
-/// A message of this class that is whole.
-fn whole(rng: &mut Rng, class: Class, most: u64) -> Vec<u32> {
-    let system = some_of(rng, PAGE_SYSTEM_MASK);
+/// A page code and the words after it, for data in memory or in communication registers.
+fn placed(rng: &mut Rng, kind: u32, most: u64) -> (u32, Vec<u32>) {
+    let [mut length, mut dest, stride] = data(rng, most);
+    let spaces = spaces(rng);
+    if spaces & PAGE_AS_RECEIVE_MASK != 0 {
+        length = length.min(6);
+        dest = match rng.chance(1, 8) {
+            true => 4 * 126 + rng.below(12) as u32,
+            false => 4 * rng.below(40) as u32,
+        };
+    }
+    let first = vec![context(rng) | length, dest, stride, flag(rng)];
+    (kind | spaces, [first, words(rng, length)].concat())
+}
+
+/// The bits of the address spaces: sometimes registers at the receiver.
+fn spaces(rng: &mut Rng) -> u32 {
+    let receive = if rng.chance(1, 6) { PAGE_AS_RECEIVE_MASK } else { 0 };
+    receive | some_of(rng, PAGE_AS_SEND_MASK)
+}
+
+fn atomic(rng: &mut Rng) -> (u32, Vec<u32>) {
+    let kind = if rng.chance(1, 2) { KIND_CSI } else { KIND_FOP };
+    let addr = (rng.below(PAGES.into()) as u32) << 12 | (rng.below(4) as u32 * 4);
+    let few = |rng: &mut Rng| match rng.chance(1, 2) {
+        true => rng.below(2) as u32,
+        false => rng.bits() as u32,
+    };
+    let length = context(rng) | rng.below(3) as u32;
+    let flags = [flag(rng), 0, flag(rng)];
+    (kind, [&[length], &flags[..], &[addr, few(rng), few(rng)]].concat())
+}
+
+/// The page code and the address of a remote access; mostly one that exists.
+fn access(rng: &mut Rng) -> (u32, u32) {
     let size = some_of(rng, PAGE_SIZE_MASK);
-    let sized = 1 << (size >> PAGE_SIZE_SHIFT);
-    let double = u32::from(sized == 8);
-    let spaces = if rng.chance(1, 6) { PAGE_AS_RECEIVE_MASK } else { 0 } | some_of(rng, PAGE_AS_SEND_MASK);
-    // Of a remote access; mostly one that can be.
-    let registers = rng.chance(1, 6);
-    let access = match (registers, rng.below(12)) {
-        (false, 0) => rng.bits() as u32,
-        (false, _) => (rng.below(1 << MEM_BITS) as u32) / sized * sized,
-        (true, 0) => rng.below(1024) as u32,
-        (true, _) => rng.below(12) as u32 * 4,
-    };
-    let as_word = if registers && !rng.chance(1, 8) {
-        2 << PAGE_SIZE_SHIFT
+    let exists = !rng.chance(1, 12);
+    if rng.chance(1, 6) {
+        let word = 2 << PAGE_SIZE_SHIFT;
+        let size = if rng.chance(1, 8) { size } else { word };
+        let addr = match exists {
+            true => rng.below(12) as u32 * 4,
+            false => rng.below(1024) as u32,
+        };
+        (PAGE_AS_RECEIVE_MASK | size, addr)
     } else {
-        size
+        let bytes = 1 << (size >> PAGE_SIZE_SHIFT);
+        let addr = match exists {
+            true => (rng.below(1 << MEM_BITS) as u32) / bytes * bytes,
+            false => rng.bits() as u32,
+        };
+        (size, addr)
+    }
+}
+
+/// Words of a remote access.
+fn access_words(kind: u32) -> u32 {
+    1 + u32::from(kind & PAGE_SIZE_MASK == PAGE_SIZE_MASK)
+}
+
+/// A message for a ring buffer.
+fn ringed(rng: &mut Rng) -> (u32, Vec<u32>) {
+    let kind = KIND_PUT | PAGE_SEND_MASK | some_of(rng, PAGE_AS_SEND_MASK);
+    let length = rng.below(20) as u32;
+    let of = match rng.below(8) {
+        0 => NO_RING << COMMAND_LENGTH_CONTEXT_SHIFT,
+        _ => context(rng),
     };
-    let as_register = if registers {
-        PAGE_AS_RECEIVE_MASK | as_word
-    } else {
-        size
-    };
-    let doubled = if registers {
-        u32::from(as_word == PAGE_SIZE_MASK)
-    } else {
-        double
-    };
-    let kind = rng.below(if class == Class::Request { 8 } else { 5 });
-    let (kind, rest) = match (class, kind) {
-        (Class::Request, 0..=2) | (Class::Reply, 0 | 1) => {
-            let kind = match class {
-                Class::Request => KIND_PUT | some_of(rng, PAGE_ROW_MASK | PAGE_COLUMN_MASK),
-                Class::Reply => PAGE_DIRECT_MASK | MADE_GET_REPLY,
-            };
-            let [mut length, mut dest, stride] = data(rng, most);
-            if spaces & PAGE_AS_RECEIVE_MASK != 0 {
-                length = length.min(6);
-                dest = if rng.chance(1, 8) {
-                    4 * 126 + rng.below(12) as u32
-                } else {
-                    4 * rng.below(40) as u32
-                };
-            }
-            let rest = [vec![context(rng) | length, dest, stride, flag(rng)], words(rng, length)].concat();
-            (kind | spaces, rest)
+    let first = vec![of | length, flag(rng)];
+    (kind, [first, words(rng, 2 + length)].concat())
+}
+
+/// The page code and the words after it, of a whole request.
+fn request(rng: &mut Rng, most: u64) -> (u32, Vec<u32>) {
+    match rng.below(8) {
+        0..=2 => {
+            let scope = some_of(rng, PAGE_ROW_MASK | PAGE_COLUMN_MASK);
+            placed(rng, KIND_PUT | scope, most)
         }
-        (Class::Request, 3) => {
-            let rest = [vec![context(rng) | rng.below(1 << 20) as u32], words(rng, 6)].concat();
-            (KIND_GET | spaces, rest)
+        3 => {
+            let length = context(rng) | rng.below(1 << 20) as u32;
+            (KIND_GET | spaces(rng), [vec![length], words(rng, 6)].concat())
         }
-        (Class::Request, 4) => {
-            let kind = if rng.chance(1, 2) { KIND_CSI } else { KIND_FOP };
-            let addr = (rng.below(PAGES.into()) as u32) << 12 | (rng.below(4) as u32 * 4);
-            let few = |rng: &mut Rng| {
-                if rng.chance(1, 2) {
-                    rng.below(2) as u32
-                } else {
-                    rng.bits() as u32
-                }
-            };
-            let rest = [
-                context(rng) | rng.below(3) as u32,
-                flag(rng),
-                0,
-                flag(rng),
-                addr,
-                few(rng),
-                few(rng),
-            ];
-            (kind, rest.to_vec())
+        4 => atomic(rng),
+        5 => {
+            let (kind, addr) = access(rng);
+            (PAGE_DIRECT_MASK | MADE_LOAD | kind, vec![addr])
         }
-        (Class::Request, 5) => (PAGE_DIRECT_MASK | MADE_LOAD | as_register, vec![access]),
-        (Class::Request, 6) => (
-            PAGE_DIRECT_MASK | MADE_STORE | as_register,
-            [vec![access], words(rng, 1 + doubled)].concat(),
-        ),
-        (Class::Request, _) => {
-            let length = rng.below(20) as u32;
-            let of = match rng.below(8) {
-                0 => NO_RING << COMMAND_LENGTH_CONTEXT_SHIFT,
-                _ => context(rng),
-            };
-            let rest = [vec![of | length, flag(rng)], words(rng, 2 + length)].concat();
-            (KIND_PUT | PAGE_SEND_MASK | some_of(rng, PAGE_AS_SEND_MASK), rest)
+        6 => {
+            let (kind, addr) = access(rng);
+            let data = words(rng, access_words(kind));
+            (PAGE_DIRECT_MASK | MADE_STORE | kind, [vec![addr], data].concat())
         }
-        (Class::Reply, 2) => {
+        _ => ringed(rng),
+    }
+}
+
+/// The same of a whole reply.
+fn reply(rng: &mut Rng, most: u64) -> (u32, Vec<u32>) {
+    let size = some_of(rng, PAGE_SIZE_MASK);
+    match rng.below(5) {
+        0 | 1 => placed(rng, PAGE_DIRECT_MASK | MADE_GET_REPLY, most),
+        2 => {
             let [_, dest, _] = data(rng, most);
             let rest = vec![context(rng) | 1, dest, 0, flag(rng), rng.bits() as u32];
             (PAGE_DIRECT_MASK | MADE_ATOMIC_REPLY, rest)
         }
-        (Class::Reply, 3) => {
-            let count = if rng.chance(1, 4) { 0 } else { 1 + double };
+        3 => {
+            let count = if rng.chance(1, 4) { 0 } else { access_words(size) };
             (PAGE_DIRECT_MASK | MADE_LOAD_REPLY | size, words(rng, count))
         }
-        (Class::Reply, _) => (PAGE_DIRECT_MASK | MADE_STORE_ACK | size, vec![]),
+        _ => (PAGE_DIRECT_MASK | MADE_STORE_ACK | size, vec![]),
+    }
+}
+
+/// A whole message of this class.
+fn whole(rng: &mut Rng, class: Class, most: u64) -> Vec<u32> {
+    let (kind, rest) = match class {
+        Class::Request => request(rng, most),
+        Class::Reply => reply(rng, most),
     };
+    let system = some_of(rng, PAGE_SYSTEM_MASK);
     [head(class, kind | system, rng), rest].concat()
 }
 
-/// One that is not.
+/// A broken message.
 fn broken(rng: &mut Rng, class: Class) -> Vec<u32> {
     let mut message = whole(rng, class, 40);
     match rng.below(7) {
@@ -206,68 +234,19 @@ fn broken(rng: &mut Rng, class: Class) -> Vec<u32> {
         3 => message[0] ^= MESSAGE_ROUTE_REPLY_MASK,
         // A bit of the page code is another.
         4 => message[1] ^= 1 << (MESSAGE_WHAT_KIND_SHIFT as u64 + rng.below(16)),
-        // Longer than there are words, and than a ring has room.
+        // More words than there are, and than a ring has room for.
         5 if message.len() > 2 => message[2] |= 0x1_0000,
         _ => message[1] = rng.bits() as u32,
     }
-    if message.is_empty() {
-        message.push(0);
-    }
-    // As it is now, it may write where flags are.
+    // It may now write where flags are.
     let Some(&[head, dest, stride]) = message.get(2..5) else {
         return message;
     };
     let length = head & COMMAND_LENGTH_WORDS_MASK;
-    let hits =
-        places(dest, stride, length.min(message.len() as u32)).any(|addr| (FLAGS..PAGES).contains(&(addr >> 12)));
-    if hits { vec![message[0]] } else { message }
-}
-
-/// Random messages, broken ones among them; faults retried and given up, bus errors; a reset. What was wrong with the broken ones.
-fn follows<U: Receive>(case: &Case, start: &str, gaps: Gaps, count: usize, probe: &Probe) -> Result<Vec<Why>, String> {
-    let timing = if gaps.at_sink() { SLOW } else { MemoryTiming::IDEAL };
-    let mut bench = Bench::<U>::new(case, start, gaps, timing, probe)?;
-    let mut rng = case.rng("messages");
-    let mut whys = Vec::new();
-    if U::CLASS == Class::Request {
-        let (rings, shelf) = ring::some();
-        bench.set_rings(rings, &shelf);
+    if hits_flags(dest, stride, length.min(message.len() as u32)) {
+        message.truncate(1);
     }
-    for round in 0..3 {
-        if U::CLASS == Class::Request {
-            whys.extend(bench.send(&ring::too_long(&mut rng)));
-        }
-        for _ in 0..count {
-            let message = if rng.chance(1, 5) {
-                broken(&mut rng, U::CLASS)
-            } else {
-                whole(&mut rng, U::CLASS, 300)
-            };
-            whys.extend(bench.send(&message));
-        }
-        if round == 1 {
-            for _ in 0..rng.between(200, 1500) {
-                bench.cycle()?;
-            }
-            bench.reset()?;
-        }
-        bench.finish()?;
-    }
-    let served = bench.software.retries > 0 && bench.software.aborts > 0;
-    assert!(served, "the messages make no faults: the check sees nothing");
-    Ok(whys)
-}
-
-/// Data with strides and nothing else, so that only their places tell.
-fn quiet<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
-    let mut rng = case.rng("data");
-    let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::None, MemoryTiming::IDEAL, probe)?;
-    for _ in 0..60 {
-        let [length, dest, stride] = data(&mut rng, 600);
-        let words = words(&mut rng, length);
-        bench.send(&put(U::CLASS, [1 << 20 | length, dest, stride, 0], &words, &mut rng));
-    }
-    bench.finish()
+    message
 }
 
 /// A message with data.
@@ -279,208 +258,260 @@ fn put(class: Class, rest: [u32; 4], words: &[u32], rng: &mut Rng) -> Vec<u32> {
     [&head(class, kind, rng), &rest[..], words].concat()
 }
 
-/// Messages of data back to back, each with a flag: a word per cycle.
-fn rate<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
-    let mut rng = case.rng("data");
-    // Words, stride: the machine's smallest useful message; one that is long; items of two words.
-    for (count, length, stride) in [(30, 8, 0), (3, 1000, 0), (4, 60, 2 << 24 | 1)] {
-        let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::None, MemoryTiming::IDEAL, probe)?;
-        for i in 0..count {
-            let dest = 0x40 * i;
-            let words = words(&mut rng, length);
-            bench.send(&put(
-                U::CLASS,
-                [1 << 20 | length, dest, stride, FLAGS << 12],
-                &words,
-                &mut rng,
-            ));
-        }
-        bench.finish()?;
-        let (first, last) = (bench.taken[0], bench.taken[bench.taken.len() - 1]);
-        holds(Rule::Rate, last - first + 1 == bench.taken.len() as u64, || {
-            format!(
-                "{} words of {count} messages in {} cycles",
-                bench.taken.len(),
-                last - first + 1
-            )
-        })?;
+/// The reasons for which messages were broken.
+type Seen = RefCell<BTreeSet<Why>>;
+
+/// Random messages, broken ones among them; faults retried and given up, bus errors; a reset.
+fn follows(unit: &Unit, starts: &[Start], whys: &Seen, cases: &mut Cases) {
+    for gaps in Gaps::ALL {
+        cases.from_each(starts, format!("{} {gaps:?}", unit.dut.name), |run| {
+            follows_from(run, unit, gaps, whys)
+        });
     }
+}
+
+fn follows_from(run: &Run, unit: &Unit, gaps: Gaps, whys: &Seen) -> Result<(), Fault> {
+    let timing = if gaps.at_sink() { SLOW } else { MemoryTiming::IDEAL };
+    let mut env = Env::new(run, unit, gaps, timing)?;
+    let mut rng = run.rng("messages");
+    let class = unit.class;
+    if class == Class::Request {
+        let (rings, shelf) = ring::some();
+        env.set_rings(rings, &shelf);
+    }
+    for round in 0..3 {
+        if class == Class::Request {
+            whys.borrow_mut().extend(env.send(&ring::too_long(&mut rng)));
+        }
+        for _ in 0..300 {
+            let message = match rng.chance(1, 5) {
+                true => broken(&mut rng, class),
+                false => whole(&mut rng, class, 300),
+            };
+            whys.borrow_mut().extend(env.send(&message));
+        }
+        if round == 1 {
+            for _ in 0..rng.between(200, 1500) {
+                env.cycle()?;
+            }
+            env.reset()?;
+        }
+        env.finish()?;
+    }
+    let served = env.software.retries > 0 && env.software.aborts > 0;
+    assert!(served, "the messages make no faults: the check sees nothing");
     Ok(())
 }
 
-/// What says that it is longer than it can be holds nobody up, and no word of another message takes its place.
-fn forged_length<U: Receive>(case: &Case, probe: &Probe) -> Result<(), String> {
-    let mut rng = case.rng("data");
-    let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::None, MemoryTiming::IDEAL, probe)?;
-    // Ends within its first item, at its end, and behind it.
-    for came in [1, 2, 4, 5] {
-        let forged = words(&mut rng, came);
-        let rest = [1 << 20 | COMMAND_LENGTH_WORDS_MASK, 0x100, 4 << 24 | 1, FLAGS << 12];
-        bench.send(&put(U::CLASS, rest, &forged, &mut rng));
-        let next = words(&mut rng, 8);
-        bench.send(&put(
-            U::CLASS,
-            [1 << 20 | 8, 0x1000, 0, FLAGS << 12 | 4],
-            &next,
-            &mut rng,
-        ));
-    }
-    bench.finish()?;
-    holds(Rule::Rate, bench.rig.cycle < 200, || {
-        format!("eight short messages take {} cycles", bench.rig.cycle)
-    })
+/// Data with strides and no other message, so that only their places show.
+fn quiet(unit: &Unit, cases: &mut Cases) {
+    cases.from_each(&Start::RANDOM, format!("{} quiet", unit.dut.name), |run| {
+        let mut rng = run.rng("data");
+        let mut env = Env::new(run, unit, Gaps::None, MemoryTiming::IDEAL)?;
+        for _ in 0..60 {
+            let [length, dest, stride] = data(&mut rng, 600);
+            let words = words(&mut rng, length);
+            let rest = [1 << 20 | length, dest, stride, 0];
+            env.send(&put(unit.class, rest, &words, &mut rng));
+        }
+        env.finish()
+    });
 }
 
-/// What says that it goes on in a page that is not there, which is given up while words of the page before still come, and then ends in that one: the words
-/// that are thrown away are its own.
-fn given_up<U: Receive>(case: &Case, gaps: Gaps, probe: &Probe) -> Result<(), String> {
+/// One message with a stride and without a flag, far from bus errors: memory alone shows its places.
+fn strided(unit: &Unit, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} strided", unit.dut.name), |run| {
+        let mut rng = run.rng("data");
+        let mut env = Env::new(run, unit, Gaps::None, MemoryTiming::IDEAL)?;
+        let words = words(&mut rng, 60);
+        env.send(&put(unit.class, [1 << 20 | 60, 0x40, 2 << 24 | 1, 0], &words, &mut rng));
+        env.finish()
+    });
+}
+
+/// Messages of data one after the other, each with a flag: a word per cycle.
+fn rate(unit: &Unit, cases: &mut Cases) {
+    // Messages, words, stride: the machine's smallest useful message; a long one; items of two words.
+    for (count, length, stride) in [(30, 8, 0), (3, 1000, 0), (4, 60, 2 << 24 | 1)] {
+        let params = format!("{} rate of {count} messages", unit.dut.name);
+        cases.case(Start::Random1, params, |run| {
+            let mut rng = run.rng("data");
+            let mut env = Env::new(run, unit, Gaps::None, MemoryTiming::IDEAL)?;
+            for i in 0..count {
+                let words = words(&mut rng, length);
+                let rest = [1 << 20 | length, 0x40 * i, stride, FLAGS << 12];
+                env.send(&put(unit.class, rest, &words, &mut rng));
+            }
+            env.finish()?;
+            let words = env.taken.len();
+            let cycles = env.taken[words - 1] - env.taken[0] + 1;
+            Rule::Rate.holds(cycles == words as u64, || {
+                format!("{words} words of {count} messages in {cycles} cycles")
+            })
+        });
+    }
+}
+
+/// A message that states more words than it has does not delay the next, and takes no word of it.
+fn forged_length(unit: &Unit, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} forged length", unit.dut.name), |run| {
+        let mut rng = run.rng("data");
+        let mut env = Env::new(run, unit, Gaps::None, MemoryTiming::IDEAL)?;
+        // The message ends within its first item, at its end, and behind it.
+        for came in [1, 2, 4, 5] {
+            let forged = words(&mut rng, came);
+            let rest = [1 << 20 | COMMAND_LENGTH_WORDS_MASK, 0x100, 4 << 24 | 1, FLAGS << 12];
+            env.send(&put(unit.class, rest, &forged, &mut rng));
+            let next = words(&mut rng, 8);
+            let rest = [1 << 20 | 8, 0x1000, 0, FLAGS << 12 | 4];
+            env.send(&put(unit.class, rest, &next, &mut rng));
+        }
+        env.finish()?;
+        let cycles = env.bench.cycle();
+        Rule::Rate.holds(cycles < 200, || format!("eight short messages take {cycles} cycles"))
+    });
+}
+
+/// A message states that it goes on in a page that does not exist. Software gives that page up while words of the page
+/// before still come, and the message ends in the page before. The words that the unit drops are those of the message.
+fn given_up(unit: &Unit, cases: &mut Cases) {
     /// Words up to the end of the page before [`ABSENT`].
     const BEFORE: u32 = 64;
-    let mut rng = case.rng("data");
-    let mut bench = Bench::<U>::new(case, STARTS[0], gaps, MemoryTiming::IDEAL, probe)?;
-    for came in (1..=BEFORE + 1).chain([100]) {
-        let forged = words(&mut rng, came);
-        let dest = (ABSENT << 12) - 4 * BEFORE;
-        bench.send(&put(
-            U::CLASS,
-            [1 << 20 | 2000, dest, 0, FLAGS << 12],
-            &forged,
-            &mut rng,
-        ));
-        let next = words(&mut rng, 8);
-        let rest = [1 << 20 | 8, 0x1000 + 0x20 * came, 0, FLAGS << 12 | 4];
-        bench.send(&put(U::CLASS, rest, &next, &mut rng));
+    // With a sink that pauses a lookup is on offer for longer than the words come.
+    for gaps in [Gaps::Source, Gaps::Both] {
+        cases.case(Start::Random1, format!("{} given up {gaps:?}", unit.dut.name), |run| {
+            let mut rng = run.rng("data");
+            let mut env = Env::new(run, unit, gaps, MemoryTiming::IDEAL)?;
+            for came in (1..=BEFORE + 1).chain([100]) {
+                let forged = words(&mut rng, came);
+                let dest = (ABSENT << 12) - 4 * BEFORE;
+                let rest = [1 << 20 | 2000, dest, 0, FLAGS << 12];
+                env.send(&put(unit.class, rest, &forged, &mut rng));
+                let next = words(&mut rng, 8);
+                let rest = [1 << 20 | 8, 0x1000 + 0x20 * came, 0, FLAGS << 12 | 4];
+                env.send(&put(unit.class, rest, &next, &mut rng));
+            }
+            env.finish()?;
+            assert!(env.software.aborts > 0, "no page is given up: the check sees nothing");
+            Ok(())
+        });
     }
-    bench.finish()?;
-    assert!(bench.software.aborts > 0, "nothing is given up: the check sees nothing");
-    Ok(())
 }
 
-/// With a pause at the end a lookup is on show for longer than the words come.
-const GIVEN_UP: [Gaps; 2] = [Gaps::Source, Gaps::Both];
-
-fn checks<U: Receive>() -> Vec<Result<(), String>> {
-    let case = |what: &str| Case::new("ap1000p", "receive::each_twin_is_caught", what);
-    let probe = Probe::default();
-    let mut found: Vec<_> = Gaps::ALL
-        .into_iter()
-        .map(|gaps| follows::<U>(&case(&format!("{gaps:?}")), STARTS[0], gaps, 300, &probe).map(drop))
-        .collect();
-    found.push(rate::<U>(&case("rate"), &probe));
-    found.push(forged_length::<U>(&case("forged length"), &probe));
-    found
+fn checks(unit: &Unit, cases: &mut Cases) {
+    follows(unit, &[Start::Random1], &Seen::default(), cases);
+    rate(unit, cases);
+    forged_length(unit, cases);
 }
 
-fn check_quiet<U: Receive>() -> Vec<Result<(), String>> {
-    let case = Case::new("ap1000p", "receive::each_twin_is_caught", "quiet");
-    vec![quiet::<U>(&case, &Probe::default())]
-}
-
-fn check_forged<U: Receive>() -> Vec<Result<(), String>> {
-    let case = Case::new("ap1000p", "receive::each_twin_is_caught", "forged length");
-    vec![forged_length::<U>(&case, &Probe::default())]
-}
-
-fn check_given_up<U: Receive>() -> Vec<Result<(), String>> {
-    let run = |gaps| {
-        let case = Case::new("ap1000p", "receive::each_twin_is_caught", format!("given up {gaps:?}"));
-        given_up::<U>(&case, gaps, &Probe::default())
-    };
-    GIVEN_UP.map(run).into()
-}
-
-fn every_way<U: Receive>(test: &'static str) {
-    let whys = RefCell::new(Vec::new());
-    for gaps in Gaps::ALL {
-        for start in STARTS {
-            let case = Case::new("ap1000p", test, format!("{gaps:?} {start}"));
-            let run = |probe: &Probe| follows::<U>(&case, start, gaps, 300, probe);
-            case.run(|probe| run(probe).map(|broken_by| whys.borrow_mut().extend(broken_by)));
-        }
-    }
-    let shown = Why::ALL.into_iter().filter(|why| !whys.borrow().contains(why));
-    let missing: Vec<Why> = shown
-        .filter(|why| U::CLASS == Class::Request || !matches!(why, Why::Ring | Why::RingSize))
-        .collect();
+/// All checks, and each reason for which a message is broken.
+fn every_way(test: Test, unit: &Unit) {
+    let whys = Seen::default();
+    pass(test, |cases| {
+        follows(unit, &Start::RANDOM, &whys, cases);
+        rate(unit, cases);
+        forged_length(unit, cases);
+        given_up(unit, cases);
+        strided(unit, cases);
+        quiet(unit, cases);
+    });
+    let of_class = |why: &Why| unit.class == Class::Request || !matches!(why, Why::Ring | Why::RingSize);
+    let whys = whys.into_inner();
+    let unseen = |why: &Why| of_class(why) && !whys.contains(why);
+    let missing: Vec<Why> = Why::ALL.into_iter().filter(unseen).collect();
     assert!(
         missing.is_empty(),
         "no message is broken by {missing:?}: the check sees nothing"
     );
-    let case = |what: &str| Case::new("ap1000p", test, what);
-    let rates = case("rate");
-    rates.run(|probe| rate::<U>(&rates, probe));
-    let forged = case("forged length");
-    forged.run(|probe| forged_length::<U>(&forged, probe));
-    for gaps in GIVEN_UP {
-        let gone = case(&format!("given up {gaps:?}"));
-        gone.run(|probe| given_up::<U>(&gone, gaps, probe));
-    }
-    let data = case("quiet");
-    data.run(|probe| quiet::<U>(&data, probe));
 }
 
 #[test]
 fn requests_follow_the_model() {
-    every_way::<Ap1000pReceive>("receive::requests_follow_the_model");
+    every_way(this_test!(), &requests::<Ap1000pReceive>());
 }
 
 #[test]
 fn replies_follow_the_model() {
-    every_way::<Ap1000pReceiveReplies>("receive::replies_follow_the_model");
+    every_way(this_test!(), &replies::<Ap1000pReceiveReplies>());
 }
 
 #[test]
 fn each_twin_is_caught() {
-    let twins: &[Twin] = &[
-        // Strides are ignored: what is written elsewhere meets other errors of the memory.
-        ("Memory|Broken", &check_quiet::<TwinReceiveStride>),
-        // A GET's answer does not wait for flags.
-        ("Early", &checks::<TwinReceiveIdle>),
-        // A broken message counts.
-        ("Word", &check_forged::<TwinReceiveCounts>),
-        // Every flag is the system's.
-        ("Word", &checks::<TwinReceiveSystem>),
-        // The same register for all words.
-        ("Register", &checks::<TwinReceiveRegister>),
-        // Answers go to the sender's place, not to its distance.
-        ("Answer", &checks::<TwinReceiveDistance>),
-        // A load that failed brings data.
-        ("Answer", &checks::<TwinReceiveFailed>),
-        ("Pause", &checks::<TwinReceivePause>),
-        // Two words of a load, and both are the last.
-        ("Reply", &checks::<TwinReceiveLoad>),
-        ("Broken", &checks::<TwinReceiveCount>),
-        // The kind and sender of the message before.
-        ("Broken", &checks::<TwinReceiveStale>),
-        // A message that is broken stays in the ring.
-        ("Ring", &ring::check_short::<TwinRingBroken>),
-        // For ever.
-        ("Ring", &ring::checks::<TwinRingBusy>),
-        // From when the message has its place on.
-        ("Ring", &ring::check_off::<TwinRingLate>),
-        // Behind the end of the smallest ring comes what lies behind it: here no memory.
-        ("Broken", &ring::check_wraps::<TwinRingWrap>),
-        // A full ring is taken for an empty one, and what has no room has a place.
-        ("Fault|Ring", &ring::checks::<TwinRingRoom>),
-        // Which ring is full is not told.
-        ("Fault", &ring::checks::<TwinRingSet>),
-        ("Fault", &checks::<TwinReceiveFault>),
-        ("Rate", &checks::<TwinReceiveBubble>),
-        ("Protocol", &checks::<TwinReceiveWithdraws>),
-        ("Protocol", &check_given_up::<TwinReceiveTakesBack>),
-        ("Path", &checks::<TwinReceivePath>),
-        // Of a page that is given up early the words of the next message are thrown away.
-        ("Early", &check_given_up::<TwinReceiveTakes>),
-        // Waits for words that do not come.
-        ("Hang", &checks::<TwinReceiveWaits>),
-        ("Rest", &checks::<TwinReceiveRest>),
-    ];
-    each_is_caught(&RULES, twins);
+    use Rule::*;
+    each_is_caught(
+        this_test!(),
+        &[
+            // The unit ignores strides, and data elsewhere meet other bus errors.
+            (Memory, &[Broken], &|cases| {
+                let unit = requests::<TwinReceiveStride>();
+                strided(&unit, cases);
+                quiet(&unit, cases);
+            }),
+            // The reply of a GET does not wait for flags.
+            (Early, &[], &|cases| checks(&requests::<TwinReceiveIdle>(), cases)),
+            // A broken message counts.
+            (Word, &[], &|cases| {
+                forged_length(&requests::<TwinReceiveCounts>(), cases)
+            }),
+            // Every flag is the system's.
+            (Word, &[], &|cases| checks(&requests::<TwinReceiveSystem>(), cases)),
+            // The same register for all words.
+            (Register, &[], &|cases| {
+                checks(&requests::<TwinReceiveRegister>(), cases)
+            }),
+            // A reply goes to the place of the sender, not to its distance.
+            (Answer, &[], &|cases| checks(&requests::<TwinReceiveDistance>(), cases)),
+            // A failed load has data.
+            (Answer, &[], &|cases| checks(&requests::<TwinReceiveFailed>(), cases)),
+            (Pause, &[], &|cases| checks(&requests::<TwinReceivePause>(), cases)),
+            // Both words of a load are the last one.
+            (Reply, &[], &|cases| checks(&replies::<TwinReceiveLoad>(), cases)),
+            (Broken, &[], &|cases| checks(&requests::<TwinReceiveCount>(), cases)),
+            // The report has kind and sender of the message before.
+            (Broken, &[], &|cases| checks(&requests::<TwinReceiveStale>(), cases)),
+            // A broken message stays in the ring.
+            (Ring, &[], &|cases| ring::short(&requests::<TwinRingBroken>(), cases)),
+            // A ring stays busy for ever.
+            (Ring, &[], &|cases| rings(&requests::<TwinRingBusy>(), cases)),
+            // A ring is busy only from the cycle in which the message has its place.
+            (Ring, &[], &|cases| {
+                ring::switched_off(&requests::<TwinRingLate>(), cases)
+            }),
+            // A message goes on behind the end of the smallest ring: here is no memory.
+            (Broken, &[], &|cases| ring::wraps(&requests::<TwinRingWrap>(), cases)),
+            // A full ring counts as empty, and a message without room has a place.
+            (Ring, &[Fault], &|cases| rings(&requests::<TwinRingRoom>(), cases)),
+            // The fault does not name the full ring.
+            (Fault, &[], &|cases| rings(&requests::<TwinRingSet>(), cases)),
+            // No fault is the system's.
+            (Fault, &[], &|cases| {
+                follows(&requests::<TwinReceiveFault>(), &Start::RANDOM, &Seen::default(), cases)
+            }),
+            (Rate, &[], &|cases| checks(&requests::<TwinReceiveBubble>(), cases)),
+            (Protocol, &[], &|cases| {
+                checks(&requests::<TwinReceiveWithdraws>(), cases)
+            }),
+            (Protocol, &[], &|cases| {
+                given_up(&requests::<TwinReceiveTakesBack>(), cases)
+            }),
+            (Path, &[], &|cases| checks(&requests::<TwinReceivePath>(), cases)),
+            // After a page that is given up early the unit drops words of the next message.
+            (Early, &[], &|cases| given_up(&requests::<TwinReceiveTakes>(), cases)),
+            // The unit waits for words that do not come.
+            (Hang, &[], &|cases| checks(&requests::<TwinReceiveWaits>(), cases)),
+            (Rest, &[], &|cases| checks(&requests::<TwinReceiveRest>(), cases)),
+        ],
+    );
 }
 
-/// C7: that a flag counts before the last word is in memory is found by the RTL's own assertion.
+fn rings(unit: &Unit, cases: &mut Cases) {
+    ring::checks(unit, &[Start::Random1], cases);
+}
+
+/// C7: an assertion of the RTL finds a flag that counts before the last word is in memory.
 #[test]
 fn c7_an_early_flag_is_asserted() {
-    let found = fails(checks::<TwinReceiveHasty>);
+    let unit = requests::<TwinReceiveHasty>();
+    let found = assertion(this_test!(), |cases| checks(&unit, cases));
     assert!(found.contains("ap1000p_store.sv"), "{found}");
 }

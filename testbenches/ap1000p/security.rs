@@ -1,14 +1,19 @@
-//! What a program, or a message that somebody forged, may not do: each is refused and told, and harms nobody. (Foreign contexts and cells: C25, in
-//! `machine` and `conformance`; remote accesses: `machine::remote::refused_accesses`; lengths that a message lies about: `receive`.)
+//! Illegal commands of a program, and forged messages: the cell refuses and reports each, and no other traffic suffers.
+//!
+//! Foreign contexts and cells: C25, in `machine` and `conformance`. Remote accesses:
+//! `machine::remote::refused_accesses`. Messages with a false length: `receive`.
 
+use std::ops::Range;
 use std::slice::from_ref;
 
+use support::this_test;
+use testbenches::{Fault, Run, Start, pass};
 use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::golden::creg::Access;
 use tsunagi::ap1000p::regs::{CONTEXT as CONTEXT_REGISTER, *};
 use tsunagi::ap1000p::rtl::{Machine, Remote};
 use tsunagi::harness::memory::MemoryTiming;
-use tsunagi::harness::seed::Case;
+use tsunagi::harness::seed::Rng;
 
 use crate::machine::faults::faulted;
 use crate::machine::{
@@ -16,17 +21,17 @@ use crate::machine::{
 };
 
 const FLAG: u32 = 0x6_0000;
-/// A page of 4 KB at the top of the logical addresses, of [`CONTEXT`] and [`ALONE`], and where it lies.
+/// A page of 4 KB at the top of the logical addresses of [`CONTEXT`] and [`ALONE`], and its address in memory.
 const TOP: u32 = 0xffff_f000;
 const BEHIND: u32 = 0x5_0000;
-/// A context that has this page and no other.
+/// A context with this page alone.
 const ALONE: u32 = 6;
-/// A page of 16 MB whose word in the first table is what a test says.
+/// A page of 16 MB. Each test enters its word in the first table.
 const ODD: u32 = 0x0200_0000;
-/// Pages of 4 KB, 64 of them.
+/// 64 pages of 4 KB.
 const PAGES: u32 = 0x0300_0000;
 
-/// Writes a word of a table and tells the MMU.
+/// Writes words of tables, with a demap.
 fn enter(machine: &mut Machine, cell: usize, words: &[(u32, u32)]) {
     for &(at, word) in words {
         put_word(&mut machine.nodes[cell].memory, at, word);
@@ -43,7 +48,7 @@ fn table(at: u32) -> u32 {
     entry(at, 4, ENTRY_TABLE)
 }
 
-/// Where the table's word of a page of [`PAGES`] is.
+/// Address of the table's word for a page of [`PAGES`].
 fn of_page(number: u32) -> u32 {
     TABLES + 0x6800 + 4 * number
 }
@@ -69,7 +74,7 @@ fn prepare(machine: &mut Machine) {
     }
 }
 
-/// Clears what was told.
+/// Clears the causes.
 fn clear(machine: &mut Machine) {
     for cell in 0..machine.nodes.len() {
         machine.write(cell, CAUSE, 0x3ff);
@@ -77,7 +82,7 @@ fn clear(machine: &mut Machine) {
     }
 }
 
-/// Clears what was told, and holds that a transfer between each two cells is as if nothing had been.
+/// Clears the causes, and checks that a transfer between each two cells is as ever.
 fn unharmed(machine: &mut Machine) {
     assert!(machine.settle(20_000), "{}", report(machine));
     let cells = machine.nodes.len();
@@ -106,9 +111,9 @@ fn unharmed(machine: &mut Machine) {
     }
 }
 
-/// All words of a cell's memory below the tables, but for those of these ranges.
-fn rest(machine: &Machine, cell: usize, but: &[std::ops::Range<u32>]) -> Vec<u32> {
-    let counts = |at: &u32| !but.iter().any(|range| range.contains(at));
+/// All words of a cell's memory below the tables, except in these ranges.
+fn rest(machine: &Machine, cell: usize, except: &[Range<u32>]) -> Vec<u32> {
+    let counts = |at: &u32| !except.iter().any(|range| range.contains(at));
     (0..TABLES)
         .step_by(4)
         .filter(counts)
@@ -116,7 +121,7 @@ fn rest(machine: &Machine, cell: usize, but: &[std::ops::Range<u32>]) -> Vec<u32
         .collect()
 }
 
-/// Gives up the fault of this unit, whose reason and address are these.
+/// Gives up the fault of this unit, which has this reason and this address.
 fn give_up(machine: &mut Machine, cell: usize, unit: u32, reason: u32, at: u32) {
     assert_eq!(faulted(machine, cell), 1 << unit, "{}", report(machine));
     let [why, addr] = [WHY0, WHERE0].map(|offset| machine.read(cell, offset + unit * (WHY1 - WHY0)));
@@ -126,7 +131,8 @@ fn give_up(machine: &mut Machine, cell: usize, unit: u32, reason: u32, at: u32) 
     machine.write(cell, CAUSE, CAUSE_FAULT_MASK);
 }
 
-/// Address + length beyond 2^32: the words go on at 0, by that page's own translation; who has no page there gets a fault there.
+/// Address + length beyond 2^32: the words go on at 0, by the translation of page 0. A context without page 0 has a
+/// fault.
 #[test]
 fn addresses_that_wrap() {
     let mut machine = machine(2, 1, SLOW);
@@ -144,7 +150,7 @@ fn addresses_that_wrap() {
     machine.store(0, KIND_PUT, &command);
     settle(&mut machine, 2_000);
     arrived(&machine, 1, wraps, &want);
-    // As the destination, of a context that has page 0 and of one that does not.
+    // As the destination, of a context with page 0 and of one without.
     for context in [u32::from(CONTEXT), ALONE] {
         let before = rest(&machine, 1, &[BEHIND + 0xff0..BEHIND + 0x1000, 0..0x40]);
         let zero: Vec<u32> = (0..16).map(|n| word(&machine, 1, 4 * n)).collect();
@@ -170,7 +176,7 @@ fn addresses_that_wrap() {
         assert_eq!(now, if context == ALONE { zero } else { want[4..].to_vec() });
         assert_eq!(rest(&machine, 1, &[BEHIND + 0xff0..BEHIND + 0x1000, 0..0x40]), before);
     }
-    // And as the source of that one.
+    // As the source, of the context without page 0.
     let old: Vec<u32> = (4..20).map(|n| word(&machine, 1, BEHIND + 4 * n)).collect();
     let command = Transfer {
         dest: TOP,
@@ -182,11 +188,12 @@ fn addresses_that_wrap() {
     give_up(&mut machine, 0, 0, FAULT_PAGE, 0);
     assert!(machine.settle(2_000), "{}", report(&mut machine));
     let now: Vec<u32> = (4..20).map(|n| word(&machine, 1, BEHIND + 4 * n)).collect();
-    assert_eq!(now, old, "nothing came of page 0");
+    assert_eq!(now, old, "no word of page 0 has arrived");
     unharmed(&mut machine);
 }
 
-/// Words beyond the end of memory, and up to 2^20 - 1 of them: the transfer ends where memory does, told on both sides; nothing else changes.
+/// Words beyond the end of memory, up to 2^20 - 1 of them: the transfer ends where memory does, and both sides report
+/// it. No other word changes.
 #[test]
 fn data_beyond_memory() {
     let mut machine = machine(2, 1, SLOW);
@@ -201,7 +208,7 @@ fn data_beyond_memory() {
                 source_flag: FLAG + 4,
                 ..Transfer::default()
             };
-            // A PUT of more than there is behind the source would end there: here the receiver's end comes first.
+            // Fewer words than memory has behind the source, so that the receiver's end of memory comes first.
             let words = if writes { words.min(1000) } else { words };
             let transfer = Transfer { words, ..transfer };
             let flags = |machine: &Machine| [word(machine, 1, FLAG), word(machine, 0, FLAG + 4)];
@@ -219,7 +226,7 @@ fn data_beyond_memory() {
             let why = machine.read(1, OPEN) >> OPEN_WHY_SHIFT & 0xf;
             assert_eq!((cut, why), (!writes, if writes { BROKEN_BUS } else { BROKEN_SHORT }));
             assert_eq!(machine.read(1, BROKEN_COUNT) & BROKEN_COUNT_REQUESTS_MASK, count + 1);
-            // The sender of what was refused has sent all of it.
+            // Before a write is refused, the sender has sent all.
             let sent = u32::from(writes);
             assert_eq!(flags(&machine), [before[0], before[1].wrapping_add(sent)]);
             unharmed(&mut machine);
@@ -227,7 +234,7 @@ fn data_beyond_memory() {
     }
 }
 
-/// A memory that reports an error amid the data, on either side, and of a GET: the same.
+/// A memory reports an error amid the data, on either side, of a PUT and of a GET: the same.
 #[test]
 fn memory_errors_on_both_sides() {
     let mut machine = machine(2, 1, SLOW);
@@ -257,7 +264,7 @@ fn memory_errors_on_both_sides() {
         let came = places(0x2_0000, 0, 0x70).map(|at| word(&machine, to, at));
         assert!(
             came.eq(want[..0x70].iter().copied()),
-            "what lies well before the error has come"
+            "the words well before the error have arrived"
         );
         let sends = cell == from;
         let (causes, why) = (
@@ -271,24 +278,24 @@ fn memory_errors_on_both_sides() {
     }
 }
 
-/// Words of tables that lead out of cell memory, that cannot stand there, or do not allow it; and addresses that are none of a word's. Each is a
-/// fault of its own, for who sends and for who receives; given up, nothing has changed.
+/// Words of tables that lead out of cell memory, that cannot stand at their place, or do not allow the access: each is
+/// a fault of its own, of the sender and of the receiver. After software gives up, no word has changed.
 #[test]
-fn translations_that_must_not_be() {
+fn illegal_translations() {
     let mut machine = machine(2, 1, MemoryTiming::IDEAL);
     let at = TABLES + 0x4000 + 4 * (ODD >> 24);
-    // In another space than cell memory's.
+    // The same word in another space than cell memory's.
     let beside = |word: u32| word & !(0xf << 28) | 0xc << 28;
-    // {what stands there, what is wrong with it when one reads and when one writes}
+    // {word, its fault of a read and of a write}
     let words = [
         (0, [FAULT_PAGE; 2]),
-        // The registers of MSC+, and 64 MB, where this memory's addresses end.
+        // The registers of MSC+; then 64 MB, the end of this memory's addresses.
         (beside(page(0)), [FAULT_OUTSIDE; 2]),
         (beside(table(0)), [FAULT_OUTSIDE; 2]),
         (page(0x0400_0000), [FAULT_OUTSIDE; 2]),
         (table(0x0400_0000), [FAULT_OUTSIDE; 2]),
         (entry(0, 4, 3), [FAULT_TABLE; 2]),
-        // The system's alone; to be read alone.
+        // For the system alone; for reads alone.
         (entry(0, 4, ENTRY_PAGE) | 7 << TABLE_ACCESS_SHIFT, [FAULT_ACCESS; 2]),
         (entry(0, 4, ENTRY_PAGE), [FAULT_NONE, FAULT_ACCESS]),
     ];
@@ -322,6 +329,14 @@ fn translations_that_must_not_be() {
             clear(&mut machine);
         }
     }
+    unharmed(&mut machine);
+}
+
+/// Misaligned addresses: each is a fault, of the sender and of the receiver. After software gives up, no word outside
+/// the destination has changed.
+#[test]
+fn misaligned_addresses() {
+    let mut machine = machine(2, 1, MemoryTiming::IDEAL);
     let data = 0x2_0000..0x2_0010;
     for odd in 1..4 {
         for (cell, unit, source, dest, flag) in [(0, 0, odd, 0, 0), (1, 2, 0, odd, 0), (1, 4, 0, 0, odd)] {
@@ -345,102 +360,99 @@ fn translations_that_must_not_be() {
     unharmed(&mut machine);
 }
 
-/// Pages are taken away, moved and the MMU told, while a transfer over them is under way: it stops at a page that is not there, and nothing comes
-/// from, or goes to, where a page lay before. Telling the MMU without a change changes nothing.
+/// Software moves pages during a transfer over them, with demaps. The transfer stops at a missing page. It reads and
+/// writes no word where a page lay before. A demap without a change has no effect.
 #[test]
 fn invalidation_in_flight() {
+    pass(this_test!(), |cases| cases.case(Start::Random1, "", invalidations));
+}
+
+fn invalidations(run: &Run) -> Result<(), Fault> {
+    let mut rng = run.rng("moments");
+    let mut machine = machine(2, 1, SLOW);
+    prepare(&mut machine);
+    for (round, writes) in (0..).zip([false, true].into_iter().cycle().take(8)) {
+        invalidation(&mut machine, &mut rng, round, writes);
+        unharmed(&mut machine);
+    }
+    Ok(())
+}
+
+/// Moves pages of the sender, or those of the receiver if the transfer `writes` to them.
+fn invalidation(machine: &mut Machine, rng: &mut Rng, round: u32, writes: bool) {
     const WORDS: u32 = 9 * 1024;
     const OLD: u32 = 0x1_0000;
     const NEW: u32 = 0x2_0000;
     const OTHER: u32 = 0x3_0000;
-    let case = Case::new("ap1000p", "security::invalidation_in_flight", "");
-    let mut rng = case.rng("moments");
-    let mut machine = machine(2, 1, SLOW);
-    prepare(&mut machine);
-    let pages = |at: u32| {
-        (0..10)
-            .map(move |number| (of_page(number), page(at + 4096 * number)))
-            .collect::<Vec<_>>()
+    const BYTES: u32 = 40 * 1024;
+    let (cell, unit) = if writes { (1, 2) } else { (0, 0) };
+    let pages = |at: u32| -> Vec<_> { (0..10).map(|n| (of_page(n), page(at + 4096 * n))).collect() };
+    let words = |machine: &Machine, cell, at: u32| -> Vec<u32> {
+        (0..WORDS).map(|n| word(machine, cell, at + 4 * n)).collect()
     };
-    let words = |machine: &Machine, cell: usize, at: u32| {
-        (0..WORDS).map(|n| word(machine, cell, at + 4 * n)).collect::<Vec<_>>()
-    };
-    for (round, writes) in [false, true].into_iter().cycle().take(8).enumerate() {
-        let (cell, unit) = if writes { (1, 2) } else { (0, 0) };
-        for node in 0..2 {
-            for at in (0..40 * 1024).step_by(4) {
-                put_word(
-                    &mut machine.nodes[node].memory,
-                    OLD + at,
-                    at ^ (node as u32) << 24 ^ (round as u32) << 16,
-                );
-                put_word(&mut machine.nodes[node].memory, NEW + at, 0xaaaa_aaaa);
-                put_word(&mut machine.nodes[node].memory, OTHER + at, 0x5555_5555 ^ at);
-            }
+    for (number, node) in (0..).zip(&mut machine.nodes) {
+        for at in (0..BYTES).step_by(4) {
+            put_word(&mut node.memory, OLD + at, at ^ number << 24 ^ round << 16);
+            put_word(&mut node.memory, NEW + at, 0xaaaa_aaaa);
+            put_word(&mut node.memory, OTHER + at, 0x5555_5555 ^ at);
         }
-        enter(&mut machine, cell, &pages(OLD));
-        let source = if writes { OTHER } else { OLD };
-        let want = words(&machine, 0, source);
-        let transfer = Transfer {
-            words: WORDS,
-            dest: if writes { PAGES } else { OTHER },
-            source: if writes { OTHER } else { PAGES },
-            dest_flag: FLAG,
-            source_flag: FLAG + 4,
-            ..Transfer::default()
-        };
-        let flags = |machine: &Machine| [word(machine, 1, FLAG), word(machine, 0, FLAG + 4)];
-        let before = flags(&machine);
-        let command = transfer.words(&machine, 0, 1);
-        machine.store(0, KIND_PUT, &command);
-        machine.run(rng.between(300, 4_000));
-        // Reported of nothing: it asks again, and goes on.
-        for _ in 0..rng.below(20) {
-            machine.write(cell, DEMAP, PAGES + 4096 * rng.below(10) as u32);
-            machine.run(rng.below(100));
-        }
-        enter(
-            &mut machine,
-            cell,
-            &(0..10).map(|number| (of_page(number), 0)).collect::<Vec<_>>(),
-        );
-        assert_eq!(faulted(&mut machine, cell), 1 << unit);
-        let [why, at] = [WHY0, WHERE0].map(|offset| machine.read(cell, offset + unit * (WHY1 - WHY0)));
-        assert_eq!(why & WHY0_REASON_MASK, FAULT_PAGE);
-        let first = (at - PAGES) / 4096;
-        assert!(at.is_multiple_of(4096) && (1..9).contains(&first), "{at:x}");
-        // From this page on all lie elsewhere, and what is where they lay is another's.
-        for at in (4096 * first..40 * 1024).step_by(4) {
-            let moved = word(&machine, cell, OLD + at);
-            put_word(&mut machine.nodes[cell].memory, OLD + at, 0xdddd_dddd);
-            if !writes {
-                put_word(&mut machine.nodes[cell].memory, NEW + at, moved);
-            }
-        }
-        enter(&mut machine, cell, &pages(NEW)[first as usize..]);
-        machine.write(cell, SERVE, 1 << unit << SERVE_RETRY_SHIFT);
-        machine.run(20);
-        machine.write(cell, CAUSE, CAUSE_FAULT_MASK);
-        settle(&mut machine, 60_000);
-        assert_eq!(flags(&machine), before.map(|was| was.wrapping_add(1)));
-        let split = (1024 * first) as usize;
-        if writes {
-            let [old, new] = [OLD, NEW].map(|at| words(&machine, 1, at));
-            assert!(old[..split] == want[..split], "before the page");
-            assert!(
-                old[split..].iter().all(|&word| word == 0xdddd_dddd),
-                "where pages lay before"
-            );
-            assert!(new[split..] == want[split..], "where they are now");
-        } else {
-            assert!(words(&machine, 1, OTHER) == want);
-        }
-        unharmed(&mut machine);
     }
+    enter(machine, cell, &pages(OLD));
+    let want = words(machine, 0, if writes { OTHER } else { OLD });
+    let transfer = Transfer {
+        words: WORDS,
+        dest: if writes { PAGES } else { OTHER },
+        source: if writes { OTHER } else { PAGES },
+        dest_flag: FLAG,
+        source_flag: FLAG + 4,
+        ..Transfer::default()
+    };
+    let flags = |machine: &Machine| [word(machine, 1, FLAG), word(machine, 0, FLAG + 4)];
+    let before = flags(machine);
+    let command = transfer.words(machine, 0, 1);
+    machine.store(0, KIND_PUT, &command);
+    machine.run(rng.between(300, 4_000));
+    // Demaps without a change: the unit looks up again, and goes on.
+    for _ in 0..rng.below(20) {
+        machine.write(cell, DEMAP, PAGES + 4096 * rng.below(10) as u32);
+        machine.run(rng.below(100));
+    }
+    let none: Vec<_> = (0..10).map(|n| (of_page(n), 0)).collect();
+    enter(machine, cell, &none);
+    assert_eq!(faulted(machine, cell), 1 << unit);
+    let [why, at] = [WHY0, WHERE0].map(|offset| machine.read(cell, offset + unit * (WHY1 - WHY0)));
+    assert_eq!(why & WHY0_REASON_MASK, FAULT_PAGE);
+    let first = (at - PAGES) / 4096;
+    assert!(at.is_multiple_of(4096) && (1..9).contains(&first), "{at:x}");
+    // This page and those behind it move. Their old places get other words.
+    for at in (4096 * first..BYTES).step_by(4) {
+        let moved = word(machine, cell, OLD + at);
+        let memory = &mut machine.nodes[cell].memory;
+        put_word(memory, OLD + at, 0xdddd_dddd);
+        if !writes {
+            put_word(memory, NEW + at, moved);
+        }
+    }
+    enter(machine, cell, &pages(NEW)[first as usize..]);
+    machine.write(cell, SERVE, 1 << unit << SERVE_RETRY_SHIFT);
+    machine.run(20);
+    machine.write(cell, CAUSE, CAUSE_FAULT_MASK);
+    settle(machine, 60_000);
+    assert_eq!(flags(machine), before.map(|was| was.wrapping_add(1)));
+    if !writes {
+        assert!(words(machine, 1, OTHER) == want);
+        return;
+    }
+    let [old, new] = [OLD, NEW].map(|at| words(machine, 1, at));
+    let split = (1024 * first) as usize;
+    assert!(old[..split] == want[..split], "the words before the page");
+    let untouched = old[split..].iter().all(|&word| word == 0xdddd_dddd);
+    assert!(untouched, "the old places of the other pages");
+    assert!(new[split..] == want[split..], "their new places");
 }
 
-/// Answers that nobody asked for: an acknowledgement and a load's are dropped, and counted; the reply of a GET or of an atomic is a PUT, with the
-/// rights of the context that it names. A load that waits for its own answer meanwhile has it.
+/// Replies without a request. An acknowledgement and the reply to a load are dropped and counted. The reply to a GET or
+/// to an atomic is a PUT, with the rights of the context that it names. The next load has its own reply.
 #[test]
 fn replies_to_nobody() {
     let mut machine = machine(2, 1, SLOW);
@@ -477,7 +489,7 @@ fn replies_to_nobody() {
         assert_eq!(strays(&mut machine), [1, 1 + number as u32]);
         machine.write(1, CAUSE, 0x3ff);
     }
-    // The next load has its own answer, and stores are counted as before.
+    // The next load has its own reply, and stores count as before.
     let load = Remote {
         cell: 0,
         addr: 0x2_0000,
@@ -495,7 +507,7 @@ fn replies_to_nobody() {
     assert_eq!((machine.read(1, ACKS), word(&machine, 0, 0x2_0000)), (0, 1));
     assert_eq!(machine.read(1, CAUSE), 0);
     assert_eq!(strays(&mut machine), [1, 2]);
-    // In a context that the cell does not know nothing is written.
+    // In an unknown context no word is written.
     for (queue, words) in [
         (
             DIRECT_GET_REPLY,
@@ -506,7 +518,7 @@ fn replies_to_nobody() {
             vec![made(MADE_ATOMIC_REPLY), 9 << 20 | 1, 0x2_0000, 0, FLAG, 4711],
         ),
     ] {
-        // The sender's side of a GET's is looked up, too.
+        // The reply to a GET has a lookup at its sender, too.
         let reads = queue == DIRECT_GET_REPLY;
         if reads {
             enter(&mut machine, 0, &[(TABLES + 4 * 9, table(TABLES + 0x4000))]);
@@ -524,12 +536,13 @@ fn replies_to_nobody() {
     unharmed(&mut machine);
 }
 
-/// A load that waits is answered by the cell that it asked: another's forged answer, with data or without, is dropped, told and counted.
+/// Only the cell that a load names can reply to it. Another cell's forged reply, with data or without, is dropped,
+/// reported and counted.
 #[test]
-fn a_waiting_load_is_answered_by_its_cell() {
+fn a_waiting_load_has_the_reply_of_its_cell() {
     let mut machine = machine(3, 1, MemoryTiming::IDEAL);
     prepare(&mut machine);
-    // Of a register that is empty.
+    // The load of an empty register waits.
     let load = Remote {
         cell: 0,
         addr: 4 * 5,
@@ -543,7 +556,7 @@ fn a_waiting_load_is_answered_by_its_cell() {
     machine.store(2, PAGE_DIRECT_MASK | DIRECT_REMOTE_REPLY, &[head]);
     machine.store(2, PAGE_DIRECT_MASK | PAGE_END_MASK | DIRECT_REMOTE_REPLY, &[4711]);
     machine.store(2, PAGE_DIRECT_MASK | PAGE_END_MASK | DIRECT_REMOTE_REPLY, &[head]);
-    assert_eq!(machine.remote_answer(1, 500), None, "answered by cell 2");
+    assert_eq!(machine.remote_answer(1, 500), None, "reply of cell 2");
     assert_eq!(machine.read(1, STRAY_COUNT), 2 << STRAY_COUNT_LOADS_SHIFT);
     assert_eq!(machine.read(1, CAUSE), CAUSE_STRAY_MASK);
     let fill = Access {
@@ -555,8 +568,8 @@ fn a_waiting_load_is_answered_by_its_cell() {
     unharmed(&mut machine);
 }
 
-/// Items of 0, which are 256 words, and gaps that step back over what was sent: as many words as were said, each where it belongs, the later one on
-/// top of the earlier; no other changes. So do 0 words, of which only the flags count.
+/// Items of 0, which means 256 words, and gaps that step back over earlier words: each word arrives at its place, later
+/// words over earlier ones. No other word changes. Of a transfer of 0 words only the flags count.
 #[test]
 fn strides_that_overlap() {
     let mut machine = machine(2, 1, MemoryTiming::IDEAL);
@@ -596,7 +609,7 @@ fn strides_that_overlap() {
     unharmed(&mut machine);
 }
 
-/// A demap of everything, asked for right behind that of another page, makes the hardware forget everything.
+/// A demap of everything right behind a demap of another page makes the hardware forget everything.
 #[test]
 fn a_demap_behind_a_demap() {
     for gap in 0..80 {

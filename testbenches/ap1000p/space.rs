@@ -1,4 +1,5 @@
-//! Logical addresses for the units that ask the MMU: a stand-in of the memory controller, and the software that serves faults.
+//! Logical addresses for units that use the MMU: a substitute for the memory controller, and the software that serves
+//! faults.
 
 use std::collections::BTreeSet;
 
@@ -6,11 +7,11 @@ use tsunagi::ap1000p::golden::send::AddressSpace;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::seed::Rng;
 
-/// Bytes of the memory that pages lie in.
+/// Bytes of the memory behind the pages.
 pub const MEMORY: u32 = 1 << 20;
 const PAGE: u32 = 4096;
 
-/// What is asked of the MMU.
+/// A request to the MMU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     pub owner: AddressSpace,
@@ -18,20 +19,20 @@ pub struct Request {
     pub write: bool,
 }
 
-/// What becomes of a page that is asked for.
+/// The fate of a lookup's page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
     There,
-    /// Comes when software has served the first fault.
+    /// Software enters it when it serves the first fault.
     Away,
-    /// Never comes.
+    /// It remains missing.
     Lost,
 }
 
-/// The address spaces of all contexts: each page of each lies somewhere, by a fixed rule.
+/// The address spaces of all contexts. A fixed rule says where each page lies.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
-    /// Whether pages are missing at all.
+    /// Some pages are missing.
     pub faults: bool,
     fetched: BTreeSet<(u16, u32)>,
 }
@@ -49,13 +50,13 @@ impl Space {
         }
     }
 
-    /// Where a word lies that is there in the end.
+    /// Address of a word, unless its page is lost.
     pub fn place(&self, owner: AddressSpace, addr: u32) -> Option<u32> {
         let there = addr.is_multiple_of(4) && self.page(owner, addr) != Page::Lost;
         there.then(|| Space::mix(owner, addr / PAGE) % (MEMORY / PAGE) * PAGE + addr % PAGE)
     }
 
-    /// The MMU's answer, or its fault.
+    /// The MMU's response: an address or a fault.
     pub fn lookup(&self, request: Request) -> Result<u32, u8> {
         let missing = match self.page(request.owner, request.addr) {
             Page::There => false,
@@ -68,14 +69,14 @@ impl Space {
         }
     }
 
-    /// Software serves a fault: whether to try again.
+    /// Software serves a fault. Returns whether to try again.
     pub fn serve(&mut self, request: Request) -> bool {
         self.fetched.insert((request.owner.context, request.addr / PAGE));
         self.place(request.owner, request.addr).is_some()
     }
 }
 
-/// A client's side of the MMU: an answer some cycles after each request.
+/// The MMU for one client: a response some cycles after each request.
 #[derive(Clone, Debug, Default)]
 pub struct Mmu {
     open: Option<(Request, u64)>,
@@ -86,7 +87,7 @@ impl Mmu {
         self.open.is_none()
     }
 
-    /// The answer on show in this cycle.
+    /// The response on offer in this cycle.
     pub fn answer(&self, space: &Space, now: u64) -> Option<Result<u32, u8>> {
         self.open
             .filter(|&(_, due)| due <= now)

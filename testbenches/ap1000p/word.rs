@@ -1,370 +1,308 @@
-//! The word unit against its model: requests are executed in the order in which they are taken, one after the other.
+//! The word unit against its model: it executes requests in the order in which it takes them, one after the other.
 
+use std::array::from_fn;
+use std::ops::Range;
+
+use support::this_test;
+use testbenches::mem::Server;
 use testbenches::rtl::*;
+use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
 use tsunagi::ap1000p::golden::mmu::Lookup;
 use tsunagi::ap1000p::golden::word::{Failed, Op, Request, perform};
 use tsunagi::ap1000p::regs::*;
-use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, MemoryAgent, MemoryTiming};
-use tsunagi::harness::seed::{Case, Rng};
-use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};
-use tsunagi::harness::wave::Probe;
-use tsunagi::{Addr, Cycle};
+use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, MemoryTiming};
+use tsunagi::harness::seed::Rng;
+use tsunagi::harness::stream::{Gaps, Source};
+use verilated::{Input as _, Port as _};
 
-use crate::pages::{Around, FLAGS, MEM_BITS, Mmu, Service, Software};
-use crate::rig::{Common, Ports, Rig, Twin, each_is_caught};
-use crate::{SLOW, STARTS, holds};
+use crate::SLOW;
+use crate::pages::{Around, FLAGS, Mmu, MmuPorts, Service, Software, mmu_lookup, set_mmu_ports};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rule {
-    /// Whose answer, and the word before.
-    Answer,
+rules!(
+    /// The reply goes to its client, with the word as it was before.
+    Answer
     /// The words in memory.
-    Memory,
-    /// What was given up or met an error, in the answer and by pulses.
-    Failed,
-    /// What is told of a fault.
-    Fault,
-    /// A client that waits is passed over by each other at most once.
-    Fair,
+    Memory
+    /// A request that was given up or met a bus error, in the reply and by pulses.
+    Failed
+    /// The reason and the lookup of a fault.
+    Fault
+    /// Each other client passes a client that waits at most once.
+    Fair
     /// Eleven cycles for a flag.
-    Rate,
-    Protocol,
-    Path,
-    Hang,
-    Rest,
-}
-
-const RULES: [Rule; 10] = [
-    Rule::Answer,
-    Rule::Memory,
-    Rule::Failed,
-    Rule::Fault,
-    Rule::Fair,
-    Rule::Rate,
-    Rule::Protocol,
-    Rule::Path,
-    Rule::Hang,
-    Rule::Rest,
-];
+    Rate
+    /// An offer holds until it is taken.
+    Protocol
+    /// No output follows an input within the cycle.
+    Path
+    /// Every request ends.
+    Hang
+    /// Busy while a request is open, and not for ever.
+    Rest
+);
 
 const CLIENTS: usize = 4;
 
-#[derive(Clone, Copy, Debug, Default)]
-pub struct In {
-    req: [Option<Request>; CLIENTS],
-    mmu_ready: bool,
-    mmu_rsp: Option<Result<u32, u8>>,
+#[derive(Debug, Default)]
+struct In {
+    requests: [Option<Request>; CLIENTS],
+    mmu: MmuPorts,
     service: Service,
     mem: MemPortsOut,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Answer {
+    /// A bit for each client.
     clients: u8,
     old: u32,
     given_up: bool,
     bus: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Out {
+#[derive(Debug, PartialEq)]
+struct Out {
     ready: u8,
-    rsp: Option<Answer>,
+    answer: Option<Answer>,
     given_up: bool,
     bus_error: bool,
     lookup: Option<Lookup>,
-    lookup_taken: bool,
+    takes_reply: bool,
     fault: Option<(u8, Lookup)>,
     mem: MemPortsIn,
     busy: bool,
 }
 
-macro_rules! ports {
-    ($($unit:ident)+) => {$(
-        impl Ports for $unit {
-            type In = In;
-            type Out = Out;
+/// The other inputs of a client without a request.
+const JUNK: Request = Request {
+    op: Op::Write,
+    context: 0xaaa,
+    system: true,
+    physical: true,
+    addr: 0x5554,
+    strb: 0xf,
+    a: 0xdead,
+    b: 0xbeef,
+};
 
-            fn set_clk(&self, clk: bool, rst: bool) {
-                self.clk_i.set_bool(clk);
-                self.rst_i.set_bool(rst);
-            }
-
-            fn set(&self, inputs: &In) {
-                let junk = Request {
-                    op: Op::Write, context: 0xaaa, system: true, physical: true, addr: 0x5554, strb: 0xf, a: 0xdead, b: 0xbeef,
-                };
-                let req = inputs.req.map(|req| req.unwrap_or(junk));
-                let all = |width: u32, field: &dyn Fn(&Request) -> u64| {
-                    req.iter().rev().fold(0, |all, req| all << width | field(req))
-                };
-                let valid = inputs.req.iter().rev().fold(0, |all, req| all << 1 | u8::from(req.is_some()));
-                self.req_valid_i.set(valid);
-                self.req_op_i.set(all(3, &|req| req.op as u64) as _);
-                self.req_context_i.set(all(12, &|req| req.context.into()) as _);
-                self.req_system_i.set(all(1, &|req| req.system.into()) as _);
-                self.req_physical_i.set(all(1, &|req| req.physical.into()) as _);
-                self.req_addr_i.set(req.map(|req| req.addr));
-                self.req_strb_i.set(all(4, &|req| req.strb.into()) as _);
-                self.req_a_i.set(req.map(|req| req.a));
-                self.req_b_i.set(req.map(|req| req.b));
-                self.mmu_req_ready_i.set_bool(inputs.mmu_ready);
-                self.mmu_rsp_valid_i.set_bool(inputs.mmu_rsp.is_some());
-                let rsp = inputs.mmu_rsp.unwrap_or(Ok(0x5550));
-                // With a fault there is an address that means nothing.
-                self.mmu_rsp_addr_i.set(rsp.unwrap_or(0x0554));
-                self.mmu_rsp_fault_i.set(rsp.err().unwrap_or(0));
-                self.retry_i.set_bool(inputs.service.retry);
-                self.abort_i.set_bool(inputs.service.abort);
-                tsunagi::set_mem_ports!(self, &inputs.mem);
-            }
-
-            fn seen(&self) -> Out {
-                let rsp = || Answer {
-                    clients: self.rsp_valid_o.get(),
-                    old: self.rsp_old_o.get(),
-                    given_up: self.rsp_fault_o.is_set(),
-                    bus: self.rsp_err_o.is_set(),
-                };
-                Out {
-                    ready: self.req_ready_o.get(),
-                    rsp: (self.rsp_valid_o.get() != 0).then(rsp),
-                    given_up: self.given_up_o.is_set(),
-                    bus_error: self.bus_error_o.is_set(),
-                    lookup: self.mmu_req_valid_o.is_set().then(|| Lookup {
-                        context: self.mmu_req_context_o.get(),
-                        addr: self.mmu_req_addr_o.get(),
-                        write: self.mmu_req_write_o.is_set(),
-                        system: self.mmu_req_system_o.is_set(),
-                    }),
-                    lookup_taken: self.mmu_rsp_ready_o.is_set(),
-                    fault: self.fault_valid_o.is_set().then(|| (self.fault_reason_o.get(), Lookup {
-                        context: self.fault_context_o.get(),
-                        addr: self.fault_addr_o.get(),
-                        write: self.fault_write_o.is_set(),
-                        system: self.fault_system_o.is_set(),
-                    })),
-                    mem: tsunagi::mem_ports!(self),
-                    busy: self.busy_o.is_set(),
-                }
-            }
-        }
-    )+};
+fn set(dut: &impl Ap1000pWordPorts, inputs: &In) {
+    for (client, request) in inputs.requests.iter().enumerate() {
+        dut.req_valid_i().set_bits(client, 1, request.is_some().into());
+        let request = request.unwrap_or(JUNK);
+        dut.req_op_i().set_bits(3 * client, 3, request.op as u64);
+        dut.req_context_i().set_bits(12 * client, 12, request.context.into());
+        dut.req_system_i().set_bits(client, 1, request.system.into());
+        dut.req_physical_i().set_bits(client, 1, request.physical.into());
+        dut.req_addr_i().set_bits(32 * client, 32, request.addr.into());
+        dut.req_strb_i().set_bits(4 * client, 4, request.strb.into());
+        dut.req_a_i().set_bits(32 * client, 32, request.a.into());
+        dut.req_b_i().set_bits(32 * client, 32, request.b.into());
+    }
+    set_mmu_ports!(dut, &inputs.mmu, &inputs.service);
+    tsunagi::set_mem_ports!(dut, &inputs.mem);
 }
 
-ports!(Ap1000pWord TwinWordClient TwinWordFop TwinWordCsi TwinWordLanes TwinWordBus TwinWordRights TwinWordReason TwinWordFair
-       TwinWordLate TwinWordWithdraws TwinWordPath TwinWordStuck TwinWordRest);
+fn seen(dut: &impl Ap1000pWordPorts) -> Out {
+    let answer = || Answer {
+        clients: dut.rsp_valid_o().get() as u8,
+        old: dut.rsp_old_o().get() as u32,
+        given_up: dut.rsp_fault_o().is_set(),
+        bus: dut.rsp_err_o().is_set(),
+    };
+    let fault = || Lookup {
+        context: dut.fault_context_o().get() as u16,
+        addr: dut.fault_addr_o().get() as u32,
+        write: dut.fault_write_o().is_set(),
+        system: dut.fault_system_o().is_set(),
+    };
+    let faults = dut.fault_valid_o().is_set();
+    Out {
+        ready: dut.req_ready_o().get() as u8,
+        answer: dut.rsp_valid_o().is_set().then(answer),
+        given_up: dut.given_up_o().is_set(),
+        bus_error: dut.bus_error_o().is_set(),
+        lookup: mmu_lookup!(dut),
+        takes_reply: dut.mmu_rsp_ready_o().is_set(),
+        fault: faults.then(|| (dut.fault_reason_o().get() as u8, fault())),
+        mem: tsunagi::mem_ports!(dut),
+        busy: dut.busy_o().is_set(),
+    }
+}
+
+type WordUnit = Dut<In, Out>;
+
+fn word<U: Ap1000pWordUnit + 'static>() -> WordUnit {
+    Dut::of::<U>(set, seen)
+}
 
 /// A range with bus errors.
-const BAD: std::ops::Range<u32> = 0x8100..0x8180;
+const BAD: Range<u32> = 0x8100..0x8180;
 
-struct Bench<'a, U> {
-    rig: Rig<'a, U>,
+/// An instance, its clients, and the cell.
+struct Env<'a> {
+    bench: Bench<'a, In, Out>,
+    clients: [Source<Request>; CLIENTS],
     mmu: Mmu,
     software: Software,
-    agent: MemoryAgent,
-    accepts: [Pacer; 2],
+    mem: Server,
     real: Around,
     model: Around,
-    clients: [Source<Request>; CLIENTS],
-    /// Others taken while this one waits.
+    /// Requests of others that were taken while this client waited.
     passed: [u32; CLIENTS],
-    lookups: Monitor<Lookup>,
-    reads: Monitor<(u32, u8)>,
-    writes: Monitor<(u32, u8)>,
-    data: Monitor<(u64, u8)>,
-    /// Who, what, and the fault it has met.
+    /// The request under way, and its client.
     open: Option<(usize, Request)>,
-    fault: Option<u8>,
+    /// Cycles in which requests were taken.
     taken: Vec<u64>,
 }
 
-impl<'a, U: Ports<In = In, Out = Out>> Bench<'a, U> {
-    fn new(case: &Case, start: &str, gaps: Gaps, timing: MemoryTiming, probe: &'a Probe) -> Result<Self, String> {
+impl<'a> Env<'a> {
+    fn new(run: &Run<'a>, dut: &WordUnit, gaps: Gaps, timing: MemoryTiming) -> Result<Env<'a>, Fault> {
         let slow = gaps != Gaps::None;
-        let jitter = Cycle(if slow { 6 } else { 0 });
-        let mut bench = Bench {
-            rig: Rig::new(case, start, probe),
-            mmu: Mmu::new(case, slow),
-            software: Software::new(case, slow),
-            agent: MemoryAgent::new(timing, 4).with_jitter(case.rng("memory").bits(), jitter, jitter),
-            accepts: ["reads", "writes"].map(|name| Pacer::new(slow, case.rng(name))),
+        let pacer = |client| run.pacer(gaps.at_source(), &format!("client {client}"));
+        let mut env = Env {
+            bench: Bench::new(run, dut),
+            clients: from_fn(|client| Source::new([], pacer(client))),
+            mmu: Mmu::new(run, slow),
+            software: Software::new(run, slow),
+            mem: Server::new(run, timing, 4, slow),
             real: Around::new(&[BAD]),
             model: Around::new(&[BAD]),
-            clients: std::array::from_fn(|c| {
-                Source::new([], Pacer::new(gaps.at_source(), case.rng(&format!("client {c}"))))
-            }),
             passed: [0; CLIENTS],
-            lookups: Monitor::default(),
-            reads: Monitor::default(),
-            writes: Monitor::default(),
-            data: Monitor::default(),
             open: None,
-            fault: None,
             taken: Vec::new(),
         };
-        bench.reset()?;
-        Ok(bench)
+        env.reset()?;
+        Ok(env)
     }
 
-    fn reset(&mut self) -> Result<(), String> {
+    fn reset(&mut self) -> Result<(), Fault> {
         for _ in 0..3 {
-            self.rig.step(&In::default(), true)?;
+            self.bench.reset(&In::default())?;
         }
-        self.mmu.reset();
-        self.agent.reset();
-        self.model.memory = self.real.memory.clone();
         self.clients.iter_mut().for_each(Source::reset);
-        (self.passed, self.open, self.fault) = ([0; CLIENTS], None, None);
-        self.lookups.reset();
-        self.reads.reset();
-        self.writes.reset();
-        self.data.reset();
+        self.mmu.reset();
+        self.mem.reset();
+        self.model.memory = self.real.memory.clone();
+        (self.passed, self.open) = ([0; CLIENTS], None);
         Ok(())
     }
 
-    fn cycle(&mut self) -> Result<(), String> {
-        let now = self.rig.cycle;
-        let told = |what: String| format!("cycle {now}: {what}");
-        let wrong = |e| format!("{:?}: cycle {now}: {e}", Common::Protocol);
-        let fault = self.rig.seen().fault;
-        let mut mem = *self.agent.ports();
-        mem.rd_cmd_ready &= self.accepts[0].step();
-        mem.wr_cmd_ready &= self.accepts[1].step();
-        let mmu_rsp = self.mmu.offer(now);
+    fn cycle(&mut self) -> Result<(), Fault> {
+        let now = self.bench.cycle();
+        let fault = self.bench.seen().fault.map(|(_, lookup)| lookup);
         let inputs = In {
-            req: std::array::from_fn(|c| self.clients[c].offer().copied()),
-            mmu_ready: self.mmu.ready,
-            mmu_rsp,
-            service: self.software.step(fault.map(|(_, lookup)| lookup), &mut self.mmu),
-            mem,
+            requests: from_fn(|client| self.clients[client].offer().copied()),
+            mmu: self.mmu.ports(now),
+            service: self.software.step(fault, &mut self.mmu),
+            mem: self.mem.ports(),
         };
-        let seen = self.rig.step(&inputs, false)?;
-        let from = seen.mem;
-        self.lookups
-            .step(seen.lookup.as_ref(), inputs.mmu_ready)
-            .map_err(wrong)?;
-        let command = from.rd_cmd_valid.then_some((from.rd_cmd_addr, from.rd_cmd_len));
-        self.reads.step(command.as_ref(), mem.rd_cmd_ready).map_err(wrong)?;
-        let command = from.wr_cmd_valid.then_some((from.wr_cmd_addr, from.wr_cmd_len));
-        self.writes.step(command.as_ref(), mem.wr_cmd_ready).map_err(wrong)?;
-        let beat = from.wr_data_valid.then_some((from.wr_data_data, from.wr_data_strb));
-        self.data.step(beat.as_ref(), mem.wr_data_ready).map_err(wrong)?;
-        if let Some(answer) = inputs.mmu_rsp.filter(|_| seen.lookup_taken) {
-            self.fault = answer.err();
-        }
-        self.mmu.step(now, seen.lookup, seen.lookup_taken);
-        let taken = MemPortsIn {
-            rd_cmd_valid: from.rd_cmd_valid && mem.rd_cmd_ready,
-            wr_cmd_valid: from.wr_cmd_valid && mem.wr_cmd_ready,
-            ..from
-        };
-        self.agent.step(Cycle(now), &mut self.real.memory, &taken, |_| {});
+        let seen = self.bench.step(&inputs)?;
+        self.check(now, &inputs, &seen).map_err(|fault| fault.at(now))
+    }
 
-        if let Some((reason, lookup)) = seen.fault {
-            let want = self.open.map(|(_, r)| {
-                let lookup = Lookup {
-                    context: r.context,
-                    addr: r.addr,
-                    write: r.op != Op::Read,
-                    system: r.system,
-                };
-                let align = !r.addr.is_multiple_of(4);
-                (if align { Some(FAULT_ALIGN as u8) } else { self.fault }, lookup)
-            });
-            holds(Rule::Fault, want == Some((Some(reason), lookup)), || {
-                told(format!("{reason} for {lookup:x?}, not {want:x?}"))
-            })?;
+    fn check(&mut self, now: u64, inputs: &In, seen: &Out) -> Result<(), Fault> {
+        self.faults(seen)?;
+        self.mmu.step(now, seen.lookup, seen.takes_reply)?;
+        self.mem.step(now, &mut self.real.memory, &seen.mem)?;
+        Rule::Rest.holds(seen.busy || self.open.is_none(), || "not busy".into())?;
+        if let Some(answer) = seen.answer {
+            self.answered(answer)?;
         }
-        holds(Rule::Rest, seen.busy || self.open.is_none(), || told("not busy".into()))?;
-        if let Some(answer) = seen.rsp {
-            self.answered(answer, now)?;
-        }
-        let pulses = seen.rsp.map_or((false, false), |rsp| (rsp.given_up, rsp.bus));
-        holds(Rule::Failed, pulses == (seen.given_up, seen.bus_error), || {
-            told(format!("pulses {:?}, not {pulses:?}", (seen.given_up, seen.bus_error)))
-        })?;
-        let waiting: Vec<bool> = inputs.req.iter().map(Option::is_some).collect();
-        for c in 0..CLIENTS {
-            let Some(request) = self.clients[c].step(seen.ready >> c & 1 != 0) else {
-                continue;
-            };
-            holds(Rule::Answer, self.open.is_none(), || {
-                told(format!("takes {request:x?} within {:x?}", self.open))
-            })?;
-            self.open = Some((c, request));
-            self.taken.push(now);
-            for (other, passed) in self.passed.iter_mut().enumerate() {
-                *passed = if waiting[other] && other != c { *passed + 1 } else { 0 };
-                holds(Rule::Fair, *passed < CLIENTS as u32, || {
-                    told(format!("client {other} is passed over {passed} times"))
-                })?;
+        let want = seen
+            .answer
+            .map_or((false, false), |answer| (answer.given_up, answer.bus));
+        let pulses = (seen.given_up, seen.bus_error);
+        Rule::Failed.same("pulses", want, pulses)?;
+        let waiting = inputs.requests.map(|request| request.is_some());
+        for client in 0..CLIENTS {
+            if let Some(request) = self.clients[client].step(seen.ready >> client & 1 != 0) {
+                self.taken.push(now);
+                self.takes(client, request, waiting)?;
             }
         }
         Ok(())
     }
 
-    fn answered(&mut self, answer: Answer, now: u64) -> Result<(), String> {
-        let told = |what: String| format!("cycle {now}: {what}");
-        let Some((client, request)) = self.open.take() else {
-            return holds(Rule::Answer, false, || told(format!("{answer:x?} answers nothing")));
+    fn faults(&self, seen: &Out) -> Result<(), Fault> {
+        let Some(fault) = seen.fault else {
+            return Ok(());
         };
-        holds(Rule::Answer, answer.clients == 1 << client, || {
-            told(format!("{request:x?} of client {client}: {answer:x?}"))
+        let want = self.open.and_then(|(_, request)| {
+            let lookup = Lookup {
+                context: request.context,
+                addr: request.addr,
+                write: request.op != Op::Read,
+                system: request.system,
+            };
+            let reason = match request.addr.is_multiple_of(4) {
+                true => self.mmu.fault.map(|(reason, _)| reason),
+                false => Some(FAULT_ALIGN as u8),
+            };
+            Some((reason?, lookup))
+        });
+        Rule::Fault.same("fault", want, Some(fault))
+    }
+
+    fn takes(&mut self, client: usize, request: Request, waiting: [bool; CLIENTS]) -> Result<(), Fault> {
+        Rule::Answer.holds(self.open.is_none(), || {
+            format!("takes {request:x?} within {:x?}", self.open)
         })?;
+        self.open = Some((client, request));
+        for (other, passed) in self.passed.iter_mut().enumerate() {
+            *passed = if waiting[other] && other != client {
+                *passed + 1
+            } else {
+                0
+            };
+            Rule::Fair.holds(*passed < CLIENTS as u32, || {
+                format!("client {other} is passed over {passed} times")
+            })?;
+        }
+        Ok(())
+    }
+
+    fn answered(&mut self, answer: Answer) -> Result<(), Fault> {
+        let Some((client, request)) = self.open.take() else {
+            return Err(Rule::Answer.broken(format!("{answer:x?} without a request")));
+        };
+        Rule::Answer.same(format_args!("clients of {request:x?}"), 1 << client, answer.clients)?;
         let got = match (answer.given_up, answer.bus) {
             (true, _) => Err(Failed::GivenUp),
             (_, true) => Err(Failed::Bus),
             _ => Ok(()),
         };
         let want = perform(&mut self.model, &request);
-        holds(Rule::Failed, got == want.map(|_| ()), || {
-            told(format!("{request:x?}: {answer:x?}, not {want:x?}"))
-        })?;
-        if let Ok(old) = want {
-            holds(Rule::Answer, request.op == Op::Write || answer.old == old, || {
-                told(format!("{request:x?}: {answer:x?}, not {old:#x}"))
-            })?;
+        Rule::Failed.same(format_args!("end of {request:x?}"), want.map(drop), got)?;
+        if let Ok(old) = want
+            && request.op != Op::Write
+        {
+            Rule::Answer.same(format_args!("word before {request:x?}"), old, answer.old)?;
         }
-        let (all, have) = (
-            self.model.memory.read(Addr(0), 1 << MEM_BITS),
-            self.real.memory.read(Addr(0), 1 << MEM_BITS),
-        );
-        holds(Rule::Memory, all == have, || {
-            let place = (0..1 << MEM_BITS)
-                .step_by(4)
-                .find(|&at| self.model.word(at) != self.real.word(at));
-            let at = place.expect("they differ");
-            told(format!(
-                "{request:x?}: {at:#x} is {:#x}, not {:#x}",
-                self.real.word(at),
-                self.model.word(at)
-            ))
-        })
+        match self.real.difference(&self.model) {
+            None => Ok(()),
+            Some((at, got, want)) => {
+                Err(Rule::Memory.broken(format!("{request:x?}: {at:#x} is {got:#x}, not {want:#x}")))
+            }
+        }
     }
 
-    fn finish(&mut self) -> Result<(), String> {
-        let end = self.rig.cycle + 200_000;
+    fn finish(&mut self) -> Result<(), Fault> {
+        let end = self.bench.cycle() + 200_000;
         while self.open.is_some() || self.clients.iter().any(|client| !client.is_empty()) {
             self.cycle()?;
-            holds(Rule::Hang, self.rig.cycle < end, || format!("{:x?}", self.open))?;
+            Rule::Hang.holds(self.bench.cycle() < end, || format!("{:x?}", self.open))?;
         }
         self.cycle()?;
-        holds(Rule::Rest, !self.rig.seen().busy, || {
-            "busy after the last answer".into()
-        })
+        Rule::Rest.holds(!self.bench.seen().busy, || "busy after the last answer".into())
     }
 }
 
-/// Few words, so that requests meet.
+/// A request for one of a few words, so that requests meet.
 fn request(rng: &mut Rng) -> Request {
     let op = Op::ALL[rng.below(5) as usize];
-    let word = |rng: &mut Rng| {
-        if rng.chance(1, 2) {
-            rng.below(3) as u32
-        } else {
-            rng.bits() as u32
-        }
+    let word = |rng: &mut Rng| match rng.chance(1, 2) {
+        true => rng.below(3) as u32,
+        false => rng.bits() as u32,
     };
     let page = match rng.below(12) {
         page @ 0..=10 => page as u32,
@@ -382,7 +320,7 @@ fn request(rng: &mut Rng) -> Request {
         context: [0x001, 0x5a3][rng.below(2) as usize],
         system: rng.chance(1, 2),
         physical,
-        // Of cell memory there is no more.
+        // A physical address is a word's in cell memory.
         addr: if physical { addr & 0xfffc } else { addr },
         strb: 1 + rng.below(15) as u8,
         a: word(rng),
@@ -391,153 +329,143 @@ fn request(rng: &mut Rng) -> Request {
 }
 
 /// Random requests of all clients; faults retried and given up, bus errors; resets.
-fn follows<U: Ports<In = In, Out = Out>>(case: &Case, start: &str, gaps: Gaps, probe: &Probe) -> Result<(), String> {
-    let timing = if gaps.at_sink() { SLOW } else { MemoryTiming::IDEAL };
-    let mut bench = Bench::<U>::new(case, start, gaps, timing, probe)?;
-    let mut rng = case.rng("requests");
-    for last in [false, true] {
-        for client in &mut bench.clients {
-            for _ in 0..150 {
-                client.push(request(&mut rng));
-            }
-        }
-        if last {
-            bench.finish()?;
-        } else {
+fn follows(dut: &WordUnit, starts: &[Start], cases: &mut Cases) {
+    for gaps in Gaps::ALL {
+        let timing = if gaps.at_sink() { SLOW } else { MemoryTiming::IDEAL };
+        cases.from_each(starts, format!("{} {gaps:?}", dut.name), |run| {
+            let mut env = Env::new(run, dut, gaps, timing)?;
+            let mut rng = run.rng("requests");
+            let give = |env: &mut Env, rng: &mut Rng| {
+                for client in &mut env.clients {
+                    (0..150).for_each(|_| client.push(request(rng)));
+                }
+            };
+            give(&mut env, &mut rng);
             for _ in 0..rng.between(500, 1000) {
-                bench.cycle()?;
+                env.cycle()?;
             }
-            bench.clients.iter_mut().for_each(Source::stop);
-            bench.reset()?;
-            bench.finish()?;
-        }
+            env.clients.iter_mut().for_each(Source::stop);
+            env.reset()?;
+            env.finish()?;
+            give(&mut env, &mut rng);
+            env.finish()?;
+            let Software { retries, aborts, .. } = env.software;
+            assert!(
+                retries > 0 && aborts > 0,
+                "the requests make no faults: the check sees nothing"
+            );
+            Ok(())
+        });
     }
-    holds(
-        Rule::Fault,
-        bench.software.retries > 0 && bench.software.aborts > 0,
-        || "the requests make no faults: the check sees nothing".into(),
-    )
 }
 
-/// A compare-and-swap that is left as it is and one that is not; every lane; a counter at its end.
-fn corners<U: Ports<In = In, Out = Out>>(case: &Case, probe: &Probe) -> Result<(), String> {
-    let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::None, MemoryTiming::IDEAL, probe)?;
-    let base = Request {
-        op: Op::Write,
-        context: 1,
-        system: false,
-        physical: false,
-        addr: 0x100,
-        strb: 0xf,
-        a: u32::MAX,
-        b: 5,
-    };
+const BASE: Request = Request {
+    op: Op::Write,
+    context: 1,
+    system: false,
+    physical: false,
+    addr: 0x100,
+    strb: 0xf,
+    a: u32::MAX,
+    b: 5,
+};
+
+/// A compare-and-swap that changes the word and one that does not; every lane; a counter at its end.
+fn corners(dut: &WordUnit, cases: &mut Cases) {
     let lanes = (0..16).map(|strb| Request {
         strb,
         a: 0x0101_0101 * u32::from(strb),
-        ..base
+        ..BASE
     });
-    let others = [
-        base,
-        Request { op: Op::Inc, ..base },
-        Request {
-            op: Op::Csi,
-            a: 1,
-            ..base
-        },
-        Request {
-            op: Op::Csi,
-            a: 0,
-            ..base
-        },
-        Request {
-            op: Op::Fop,
-            a: 4,
-            b: 2,
-            ..base
-        },
-        Request { op: Op::Read, ..base },
-    ];
-    for request in lanes.chain(others) {
-        bench.clients[2].push(request);
-    }
-    bench.finish()
+    let csi = |a| Request { op: Op::Csi, a, ..BASE };
+    let fop = Request {
+        op: Op::Fop,
+        a: 4,
+        b: 2,
+        ..BASE
+    };
+    let inc = Request { op: Op::Inc, ..BASE };
+    let read = Request { op: Op::Read, ..BASE };
+    let others = [BASE, inc, csi(1), csi(0), fop, read];
+    cases.case(Start::Random1, format!("{} corners", dut.name), |run| {
+        let mut env = Env::new(run, dut, Gaps::None, MemoryTiming::IDEAL)?;
+        let requests = lanes.clone().chain(others);
+        requests.for_each(|request| env.clients[2].push(request));
+        env.finish()
+    });
 }
 
-/// Flags back to back, of one client and of all.
-fn rate<U: Ports<In = In, Out = Out>>(case: &Case, probe: &Probe) -> Result<(), String> {
+/// Flags one after the other, of one client and of all.
+fn rate(dut: &WordUnit, cases: &mut Cases) {
+    let flag = Request {
+        op: Op::Inc,
+        addr: FLAGS << 12,
+        strb: 0,
+        a: 0,
+        b: 0,
+        ..BASE
+    };
     for clients in [1, CLIENTS] {
-        let mut bench = Bench::<U>::new(case, STARTS[0], Gaps::None, MemoryTiming::IDEAL, probe)?;
-        let flag = Request {
-            op: Op::Inc,
-            context: 1,
-            system: false,
-            physical: false,
-            addr: FLAGS << 12,
-            strb: 0,
-            a: 0,
-            b: 0,
-        };
-        for client in &mut bench.clients[..clients] {
-            (0..20).for_each(|_| client.push(flag));
-        }
-        bench.finish()?;
-        let slow = bench.taken.windows(2).map(|pair| pair[1] - pair[0]).max();
-        holds(Rule::Rate, slow == Some(11), || {
-            format!("{slow:?} cycles from a flag to the next, {clients} clients")
-        })?;
+        cases.case(Start::Random1, format!("{} rate of {clients}", dut.name), |run| {
+            let mut env = Env::new(run, dut, Gaps::None, MemoryTiming::IDEAL)?;
+            for client in &mut env.clients[..clients] {
+                (0..20).for_each(|_| client.push(flag));
+            }
+            env.finish()?;
+            let slow = env.taken.windows(2).map(|pair| pair[1] - pair[0]).max();
+            Rule::Rate.holds(slow == Some(11), || format!("{slow:?} cycles from a flag to the next"))
+        });
     }
-    Ok(())
-}
-
-fn checks<U: Ports<In = In, Out = Out>>() -> Vec<Result<(), String>> {
-    let case = |what: String| Case::new("ap1000p", "word::each_twin_is_caught", what);
-    let probe = Probe::default();
-    let mut found: Vec<_> = Gaps::ALL
-        .into_iter()
-        .map(|gaps| follows::<U>(&case(format!("{gaps:?}")), STARTS[0], gaps, &probe))
-        .collect();
-    found.push(corners::<U>(&case("corners".into()), &probe));
-    found.push(rate::<U>(&case("rate".into()), &probe));
-    found
 }
 
 #[test]
 fn follows_its_model() {
-    for gaps in Gaps::ALL {
-        for start in STARTS {
-            let case = Case::new("ap1000p", "word::follows_its_model", format!("{gaps:?} {start}"));
-            case.run(|probe| follows::<Ap1000pWord>(&case, start, gaps, probe));
-        }
-    }
+    let dut = word::<Ap1000pWord>();
+    pass(this_test!(), |cases| follows(&dut, &Start::RANDOM, cases));
 }
 
 #[test]
 fn corners_and_rate() {
-    let case = Case::new("ap1000p", "word::corners_and_rate", "ideal memory");
-    case.run(|probe| corners::<Ap1000pWord>(&case, probe));
-    case.run(|probe| rate::<Ap1000pWord>(&case, probe));
+    let dut = word::<Ap1000pWord>();
+    pass(this_test!(), |cases| {
+        corners(&dut, cases);
+        rate(&dut, cases);
+    });
+}
+
+fn checks(dut: &WordUnit, cases: &mut Cases) {
+    follows(dut, &[Start::Random1], cases);
+    corners(dut, cases);
+    rate(dut, cases);
 }
 
 #[test]
 fn each_twin_is_caught() {
-    let twins: &[Twin] = &[
-        ("Answer", &checks::<TwinWordClient>),
-        ("Memory", &checks::<TwinWordFop>),
-        ("Memory", &checks::<TwinWordCsi>),
-        ("Memory", &checks::<TwinWordLanes>),
-        // An error of a write is kept quiet.
-        ("Failed", &checks::<TwinWordBus>),
-        // Whoever may read may count.
-        ("Failed", &checks::<TwinWordRights>),
-        ("Fault", &checks::<TwinWordReason>),
-        ("Fair", &checks::<TwinWordFair>),
-        ("Rate", &checks::<TwinWordLate>),
-        ("Protocol", &checks::<TwinWordWithdraws>),
-        ("Path", &checks::<TwinWordPath>),
-        // Deaf to retries.
-        ("Hang", &checks::<TwinWordStuck>),
-        ("Rest", &checks::<TwinWordRest>),
-    ];
-    each_is_caught(&RULES, twins);
+    use Rule::*;
+    each_is_caught(
+        this_test!(),
+        &[
+            // Every reply goes to the first client.
+            (Answer, &[], &|cases| checks(&word::<TwinWordClient>(), cases)),
+            (Memory, &[], &|cases| checks(&word::<TwinWordFop>(), cases)),
+            // Every swap changes the word.
+            (Memory, &[], &|cases| checks(&word::<TwinWordCsi>(), cases)),
+            // A write changes all bytes.
+            (Memory, &[], &|cases| checks(&word::<TwinWordLanes>(), cases)),
+            // The reply hides the bus error of a write.
+            (Failed, &[], &|cases| checks(&word::<TwinWordBus>(), cases)),
+            // The right to read is enough to count.
+            (Failed, &[], &|cases| checks(&word::<TwinWordRights>(), cases)),
+            // Every fault is a missing page.
+            (Fault, &[], &|cases| checks(&word::<TwinWordReason>(), cases)),
+            // The first client always wins.
+            (Fair, &[], &|cases| checks(&word::<TwinWordFair>(), cases)),
+            (Rate, &[], &|cases| checks(&word::<TwinWordLate>(), cases)),
+            (Protocol, &[], &|cases| checks(&word::<TwinWordWithdraws>(), cases)),
+            (Path, &[], &|cases| checks(&word::<TwinWordPath>(), cases)),
+            // The unit ignores retries.
+            (Hang, &[], &|cases| checks(&word::<TwinWordStuck>(), cases)),
+            (Rest, &[], &|cases| checks(&word::<TwinWordRest>(), cases)),
+        ],
+    );
 }

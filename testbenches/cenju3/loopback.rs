@@ -1,12 +1,15 @@
 //! The whole NIC, its outgoing link tied to its incoming one.
 
+use support::this_test;
+use testbenches::{Cases, Fault, Rule as _, Run, Start, pass};
 use tsunagi::Addr;
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::regs::*;
 use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
-use verilated::Context;
 
-use crate::rig::{Nic, Rig, SLOW, Setup};
+use crate::SLOW;
+use crate::nic::Rule;
+use crate::rig::{Nic, Rig, Setup, nic};
 
 pub const QUEUE0: u32 = 0x0000;
 pub const QUEUE1: u32 = 0x2000;
@@ -17,14 +20,20 @@ pub const SOURCE: u32 = 0x4_0000;
 pub const DEST: u32 = 0x8_0000;
 
 /// Buffers in place, everything enabled, nothing halts.
-pub fn start<N: Nic>(context: Context, setup: Setup) -> Rig<N> {
-    let mut rig = Rig::<N>::new(context, setup);
-    program(&mut rig);
-    rig
+///
+/// # Errors
+/// The NIC does not come so far.
+pub fn start<'a>(run: &Run<'a>, nic: &Nic, setup: Setup) -> Result<Rig<'a>, Fault> {
+    let mut rig = Rig::new(run, nic, setup)?;
+    program(&mut rig)?;
+    Ok(rig)
 }
 
-/// What the kernel sets up.
-pub fn program<N: Nic>(rig: &mut Rig<N>) {
+/// Writes the registers as the kernel does.
+///
+/// # Errors
+/// A write is refused or not answered.
+pub fn program(rig: &mut Rig) -> Result<(), Fault> {
     for (offset, value) in [
         (NODE_ID, 5),
         (SQ0_BASE, QUEUE0),
@@ -39,8 +48,9 @@ pub fn program<N: Nic>(rig: &mut Rig<N>) {
         (MBB1_SIZE, 32),
         (R_CTRL, R_CTRL_RUN_MASK | R_CTRL_IE_END_MASK),
     ] {
-        rig.write(offset, value);
+        rig.write(offset, value)?;
     }
+    Ok(())
 }
 
 pub fn dma(bytes: u32) -> ParcelHeader {
@@ -56,43 +66,57 @@ pub fn dma(bytes: u32) -> ParcelHeader {
     }
 }
 
-pub fn send<N: Nic>(setup: Setup, bytes: u32) -> Rig<N> {
-    let mut rig = start::<N>(Context::new(), setup);
+/// Sends a parcel from [`SOURCE`] to [`DEST`].
+///
+/// # Errors
+/// It does not arrive as it should.
+pub fn send<'a>(run: &Run<'a>, nic: &Nic, setup: Setup, bytes: u32) -> Result<Rig<'a>, Fault> {
+    let mut rig = start(run, nic, setup)?;
     let body: Vec<u8> = (0..bytes).map(|i| (i * 7 + i / 251) as u8 | 1).collect();
-    assert!(rig.memory.write(Addr(SOURCE), &body));
-    assert!(rig.memory.write(Addr(QUEUE0), &dma(bytes).encode()));
-    rig.write(SQ0_PUT, 1);
-    rig.run("end interrupt", 5_000, |rig| rig.dut.irq());
-    assert_eq!(
-        rig.memory.read(Addr(DEST), bytes as usize + 1).unwrap()[..bytes as usize],
-        body[..]
-    );
-    assert_eq!(rig.memory.read(Addr(DEST + bytes), 1).unwrap(), [0]);
-    let packets = bytes.div_ceil(512);
-    assert_eq!(rig.read(DHB_PUT), packets);
-    assert_eq!(rig.read(SQ0_GET), 1);
-    assert_eq!(rig.read(S_STAT) >> 16, 1);
-    assert_eq!(rig.read(R_STAT), R_STAT_END_MASK);
-    rig
+    rig.put(SOURCE, &body);
+    rig.put(QUEUE0, &dma(bytes).encode());
+    rig.write(SQ0_PUT, 1)?;
+    rig.run("end interrupt", 5_000, |rig| rig.seen.irq)?;
+    // Memory behind the body stays as it was.
+    rig.has(DEST, &[&body[..], &[0]].concat())?;
+    Rule::Traffic.same("DHB_PUT", bytes.div_ceil(512), rig.read(DHB_PUT)?)?;
+    Rule::Traffic.same("SQ0_GET", 1, rig.read(SQ0_GET)?)?;
+    Rule::Traffic.same("parcels sent", 1, rig.read(S_STAT)? >> S_STAT_SENT_SHIFT)?;
+    Rule::Traffic.same("R_STAT", R_STAT_END_MASK, rig.read(R_STAT)?)?;
+    Ok(rig)
 }
+
+/// A parcel of each of these lengths arrives.
+pub fn arrive(nic: &Nic, setup: Setup, lengths: &[u32], cases: &mut Cases) {
+    for &bytes in lengths {
+        let params = format!("{} {bytes} {}", nic.dut.name, setup.timing.read_latency.0);
+        cases.case(Start::Zero, params, |run| send(run, nic, setup, bytes).map(drop));
+    }
+}
+
+/// Lengths around those of a word, a burst and a packet.
+pub const LENGTHS: [u32; 11] = [1, 2, 3, 4, 31, 32, 33, 511, 512, 513, 2000];
 
 #[test]
 fn a_parcel_arrives() {
-    for bytes in [1, 2, 3, 4, 31, 32, 33, 511, 512, 513, 2000] {
-        send::<Cenju3Nic>(Setup::default(), bytes);
-        send::<Cenju3NicWide>(Setup::default(), bytes);
-        send::<Cenju3Nic>(
-            Setup {
-                timing: SLOW,
-                ..Setup::default()
-            },
-            bytes,
-        );
-    }
+    pass(this_test!(), |cases| {
+        let slow = Setup {
+            timing: SLOW,
+            ..Setup::default()
+        };
+        arrive(&nic::<Cenju3Nic>(), Setup::default(), &LENGTHS, cases);
+        arrive(&nic::<Cenju3NicWide>(), Setup::default(), &LENGTHS, cases);
+        arrive(&nic::<Cenju3Nic>(), slow, &LENGTHS, cases);
+    });
 }
 
 #[test]
 fn a_parcel_of_128_kb_arrives() {
-    let rig = send::<Cenju3Nic>(Setup::default(), PARCEL_BODY_MAX);
-    assert_eq!(rig.sent.iter().filter(|flit| flit.last).count(), 256);
+    pass(this_test!(), |cases| {
+        cases.case(Start::Zero, "", |run| {
+            let rig = send(run, &nic::<Cenju3Nic>(), Setup::default(), PARCEL_BODY_MAX)?;
+            let packets = rig.sent.iter().filter(|flit| flit.last).count();
+            Rule::Traffic.same("packets", 256, packets)
+        });
+    });
 }

@@ -1,39 +1,33 @@
 //! Cenju-3's Sender, Receiver and NIC, each alone: memory, host and links are the testbench.
 
-// Its benches are to stand on a kit, and are not split before.
-#![allow(clippy::too_many_lines)]
-
 mod loopback;
 mod nic;
 mod nic_axi;
 mod receiver;
 mod rig;
 mod sender;
-mod twins;
 mod waves;
 
-use tsunagi::cenju3::golden::lockstep::Mismatch;
-use tsunagi::harness::seed::Case;
-use verilated::Context;
+use testbenches::Rule;
+use tsunagi::Cycle;
+use tsunagi::harness::memory::MemoryTiming;
 
-/// Picoseconds of a cycle.
-const PERIOD: u64 = 10_000;
-/// Each check of a unit is run from two random states of what is not reset.
-const STARTS: [&str; 2] = ["start 1", "start 2"];
+/// The machine's memory: about 1 us to the first word, 8 cycles between bursts, one bus.
+const SLOW: MemoryTiming = MemoryTiming {
+    read_latency: Cycle(25),
+    write_latency: Cycle(20),
+    overhead: Cycle(8),
+    shared_bus: true,
+    byte_time: 0,
+};
 
-/// A simulation from the random state of this name.
-fn started(case: &Case, start: &str) -> Context {
-    Context::random(case.rng(start).bits())
-}
-
-/// What the bench finds by itself.
-fn fault(field: &'static str, expected: &str, got: String) -> Mismatch {
-    Mismatch {
-        model: "bench",
-        packet: 0,
-        field,
-        expected: expected.into(),
-        got,
-        last: Vec::new(),
+/// Each field of a golden model is a rule, and so has a twin. A test tells the exceptions `told` to the model.
+///
+/// # Panics
+/// With the first field that is neither, or both.
+fn each_field_is_a_rule<R: Rule>(fields: &[&str], told: &[&str]) {
+    for field in fields {
+        let is_rule = R::ALL.iter().any(|rule| rule.name() == *field);
+        assert_ne!(is_rule, told.contains(field), "{field}");
     }
 }

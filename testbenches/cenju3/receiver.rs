@@ -1,33 +1,53 @@
 //! The Receiver alone, in lock step with its golden model, inside and out.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use testbenches::rtl::*;
+use testbenches::{Bench, Dut, Fault, Rule as _, Run, rules};
 use tsunagi::Cycle;
-use tsunagi::cenju3::golden::lockstep::Mismatch;
 use tsunagi::cenju3::golden::receiver::{Inside, Internal, RecvEvent, RecvModel};
 use tsunagi::cenju3::golden::receiver_state::{Cause, RingId};
 use tsunagi::cenju3::regs::*;
-use tsunagi::harness::backend::EventKind;
+use tsunagi::harness::event::EventKind;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
-use tsunagi::harness::seed::{Case, Recorder};
 use tsunagi::harness::stream::{Gaps, Pacer};
-use tsunagi::harness::wave::Probe;
-use verilated::{Context, Unit};
-
-use crate::{PERIOD, fault, started};
+use verilated::{Input as _, Port as _};
 
 mod tests;
 
-pub use tests::{Faults, HALTS, Plan, follows, refused_as_the_next_begins, refused_twice, stream};
+pub use tests::checks;
+
+rules!(
+    /// PUT moves, causes rise and the Receiver halts in an order that the packets and their responses allow.
+    Inside = "inside"
+    /// A write is the next one of the packet.
+    Write = "write"
+    /// Memory has the packets and nothing else.
+    Memory = "memory"
+    /// No word is taken before the Receiver is to run.
+    Run
+    /// No packet begins while the Receiver is halted, and it halts for a reason.
+    Halt
+    /// Every packet is handled in the end.
+    Rest
+    /// The packets that are dropped are counted.
+    Dropped
+    /// The header word of the last dropped packet is kept.
+    Head
+    /// A refused write costs its own packet, and the packets that begin before it is known.
+    Counted
+    /// A bus word is taken in every cycle.
+    Rate
+);
 
 const NODE: u8 = 9;
 const BASES: [u32; 4] = [0x1000, 0x2000, 0x4000, 0x8000];
 const SIZES: [u32; 4] = [5, 7, 4, 3];
 const DEST: u32 = 0x1_0000;
 const MEMORY: usize = 1 << 18;
-/// Cycles after which a run that has not ended never will.
-const LONGEST: u64 = 1_000_000;
+/// Cycles after which a run counts as hung.
+const LIMIT: u64 = 1_000_000;
 
 /// Causes in the order of `cause_o`.
 const CAUSES: [Cause; 7] = [
@@ -42,173 +62,132 @@ const CAUSES: [Cause; 7] = [
 
 /// The registers as the Receiver sees them.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Registers {
+struct Registers {
     ctrl: u32,
     put: [u32; 4],
     get: [u32; 4],
 }
 
-/// A verilated Receiver of some bus width.
-pub trait Receiver: Unit {
-    const BUS_BYTES: u32;
-    const BURST_BEATS: u32;
-    fn clock(&self, level: bool);
-    fn reset(&self, on: bool);
-    fn set_registers(&self, regs: &Registers, restart: bool);
-    fn set_in(&self, word: Option<Word>);
-    fn in_ready(&self) -> bool;
-    fn mem_out(&self) -> MemPortsIn;
-    fn set_mem(&self, mem: &MemPortsOut);
-    fn causes(&self) -> u8;
-    fn publish(&self) -> u8;
-    fn dropped(&self) -> Option<Option<u32>>;
-    fn halted(&self) -> bool;
-    fn busy(&self) -> bool;
+/// A word of the input: data, 16-bit units, last.
+type Word = (u64, u32, bool);
+
+#[derive(Debug, Default)]
+struct In {
+    regs: Registers,
+    restart: bool,
+    word: Option<Word>,
+    mem: MemPortsOut,
 }
 
-/// A word of the input: data, 16-bit units, last.
-pub type Word = (u64, u32, bool);
+#[derive(Debug, PartialEq)]
+struct Out {
+    ready: bool,
+    mem: MemPortsIn,
+    /// A bit for each of [`CAUSES`], and for each ring.
+    causes: u8,
+    publish: u8,
+    /// A packet was dropped; its header word if there was one.
+    dropped: Option<Option<u32>>,
+    halted: bool,
+    busy: bool,
+}
 
 /// The place after `place` in a ring of `size` places.
 fn following(place: u32, size: u32) -> u32 {
     (place + 1) % size
 }
 
-/// Elements of a packed array as its 32-bit words.
-fn packed<const N: usize>(values: [u32; 4], width: usize) -> [u32; N] {
-    let mut words = [0; N];
-    for (i, value) in values.into_iter().enumerate() {
-        let wide = u64::from(value) << (i * width % 32);
-        words[i * width / 32] |= wide as u32;
-        if let Some(next) = words.get_mut(i * width / 32 + 1) {
-            *next |= (wide >> 32) as u32;
-        }
+fn set(dut: &impl Cenju3ReceiverPorts, inputs: &In) {
+    let regs = &inputs.regs;
+    dut.node_id_i().set(NODE.into());
+    for ring in 0..4 {
+        let next = following(regs.put[ring], SIZES[ring]);
+        dut.ring_base_i().set_bits(32 * ring, 32, BASES[ring].into());
+        dut.ring_size_i().set_bits(17 * ring, 17, SIZES[ring].into());
+        dut.ring_put_i().set_bits(16 * ring, 16, regs.put[ring].into());
+        dut.ring_put1_i().set_bits(16 * ring, 16, next.into());
+        dut.ring_get_i().set_bits(16 * ring, 16, regs.get[ring].into());
     }
-    words
+    let put2 = following(following(regs.put[1], SIZES[1]), SIZES[1]);
+    dut.dma_put2_i().set(put2.into());
+    let bit = |mask| regs.ctrl & mask != 0;
+    dut.run_i().set_bool(bit(R_CTRL_RUN_MASK));
+    dut.halt_arrival_i().set_bool(bit(R_CTRL_HALT_ARRIVAL_MASK));
+    dut.halt_end_i().set_bits(0, 1, bit(R_CTRL_HALT_END_MSG_MASK).into());
+    dut.halt_end_i().set_bits(1, 1, bit(R_CTRL_HALT_END_DMA_MASK).into());
+    dut.restart_i().set_bool(inputs.restart);
+    let (data, units, last) = inputs.word.unwrap_or((0, 1, false));
+    dut.in_valid_i().set_bool(inputs.word.is_some());
+    dut.in_data_i().set(data);
+    dut.in_keep_i().set(u64::from(units) - 1);
+    dut.in_last_i().set_bool(last);
+    dut.status_valid_i().set_bool(false);
+    testbenches::set_write_ports!(dut, &inputs.mem);
 }
 
-macro_rules! receiver {
-    ($unit:ty, $bytes:literal, $beats:literal, $word:ty) => {
-        impl Receiver for $unit {
-            const BUS_BYTES: u32 = $bytes;
-            const BURST_BEATS: u32 = $beats;
-
-            fn clock(&self, level: bool) {
-                self.clk_i.set_bool(level);
-                verilated::Verilated::junk(self);
-                self.eval();
-            }
-
-            fn reset(&self, on: bool) {
-                self.rst_i.set_bool(on);
-                self.node_id_i.set(NODE);
-                self.ring_base_i.set(BASES);
-                self.ring_size_i.set(packed(SIZES, 17));
-                self.status_valid_i.set_bool(false);
-            }
-
-            fn set_registers(&self, regs: &Registers, restart: bool) {
-                let bit = |mask| regs.ctrl & mask != 0;
-                self.run_i.set_bool(bit(R_CTRL_RUN_MASK));
-                self.halt_arrival_i.set_bool(bit(R_CTRL_HALT_ARRIVAL_MASK));
-                self.halt_end_i
-                    .set(u8::from(bit(R_CTRL_HALT_END_DMA_MASK)) << 1 | u8::from(bit(R_CTRL_HALT_END_MSG_MASK)));
-                self.restart_i.set_bool(restart);
-                let pairs = |values: [u32; 4]| {
-                    let [low, high]: [u32; 2] = packed(values, 16);
-                    u64::from(high) << 32 | u64::from(low)
-                };
-                self.ring_put_i.set(pairs(regs.put));
-                let next = std::array::from_fn(|ring| following(regs.put[ring], SIZES[ring]));
-                self.ring_put1_i.set(pairs(next));
-                self.dma_put2_i.set(following(next[1], SIZES[1]) as u16);
-                self.ring_get_i.set(pairs(regs.get));
-            }
-
-            fn set_in(&self, word: Option<Word>) {
-                let (data, units, last) = word.unwrap_or((0, 1, false));
-                self.in_valid_i.set_bool(word.is_some());
-                self.in_data_i.set(data as $word);
-                self.in_keep_i.set(units as u8 - 1);
-                self.in_last_i.set_bool(last);
-            }
-
-            fn in_ready(&self) -> bool {
-                self.in_ready_o.is_set()
-            }
-
-            fn mem_out(&self) -> MemPortsIn {
-                testbenches::mem_write_ports!(self)
-            }
-
-            fn set_mem(&self, mem: &MemPortsOut) {
-                testbenches::set_mem_write_ports!(self, mem);
-            }
-
-            fn causes(&self) -> u8 {
-                self.cause_o.get()
-            }
-
-            fn publish(&self) -> u8 {
-                self.ring_publish_o.get()
-            }
-
-            fn dropped(&self) -> Option<Option<u32>> {
-                let head = self.drop_known_o.is_set().then(|| self.drop_head_o.get());
-                self.drop_o.is_set().then_some(head)
-            }
-
-            fn halted(&self) -> bool {
-                self.halted_o.is_set()
-            }
-
-            fn busy(&self) -> bool {
-                self.busy_o.is_set()
-            }
-        }
-    };
+fn seen(dut: &impl Cenju3ReceiverPorts) -> Out {
+    let head = || dut.drop_known_o().is_set().then(|| dut.drop_head_o().get() as u32);
+    Out {
+        ready: dut.in_ready_o().is_set(),
+        mem: testbenches::write_ports!(dut),
+        causes: dut.cause_o().get() as u8,
+        publish: dut.ring_publish_o().get() as u8,
+        dropped: dut.drop_o().is_set().then(head),
+        halted: dut.halted_o().is_set(),
+        busy: dut.busy_o().is_set(),
+    }
 }
 
-receiver!(Cenju3Receiver, 4, 8, u32);
-receiver!(Cenju3ReceiverWide, 8, 4, u64);
-receiver!(Cenju3ReceiverSmall, 4, 4, u32);
-receiver!(TwinReceiverArrival, 4, 8, u32);
-receiver!(TwinReceiverEnd, 4, 8, u32);
-receiver!(TwinReceiverPublish, 4, 8, u32);
-receiver!(TwinReceiverHalted, 4, 8, u32);
-receiver!(TwinReceiverTruncated, 4, 8, u32);
-receiver!(TwinReceiverAgain, 4, 8, u32);
-receiver!(TwinReceiverBegun, 4, 8, u32);
-receiver!(TwinReceiverRedo, 4, 8, u32);
-receiver!(TwinReceiverRefused, 4, 8, u32);
-receiver!(TwinReceiverBody, 4, 8, u32);
-receiver!(TwinReceiverRate, 4, 8, u32);
-receiver!(TwinReceiverDrops, 4, 8, u32);
-receiver!(TwinReceiverHead, 4, 8, u32);
-receiver!(TwinReceiverRun, 4, 8, u32);
-receiver!(TwinReceiverStuck, 4, 8, u32);
+/// A Receiver under test.
+pub struct Receiver {
+    dut: Dut<In, Out>,
+    bus_bytes: u32,
+    /// Words of the longest burst.
+    burst: u32,
+}
+
+/// A Receiver with this parameter `BurstBeats`.
+fn receiver_of<U: Cenju3ReceiverUnit + 'static>(burst: u32) -> Receiver {
+    Receiver {
+        dut: Dut::of::<U>(set, seen),
+        bus_bytes: U::BUS_W as u32 / 8,
+        burst,
+    }
+}
+
+/// A Receiver with the parameters that its module has by itself.
+pub fn receiver<U: Cenju3ReceiverUnit + 'static>() -> Receiver {
+    receiver_of::<U>(8)
+}
+
+impl Receiver {
+    fn model(&self, memory: Memory) -> RecvModel {
+        RecvModel::new(self.bus_bytes, self.burst, Inside::Shown, memory)
+    }
+}
 
 /// A packet as bus words: the route flit alone, then full words.
-fn words(flits: &[u16], bus_bytes: u32) -> Vec<Word> {
+fn words(flits: &[u16], bus_bytes: u32) -> VecDeque<Word> {
     let (route, rest) = flits.split_at(1);
     let pack = |units: &[u16]| units.iter().rev().fold(0, |all, unit| all << 16 | u64::from(*unit));
-    let mut words = vec![(u64::from(route[0]), 1, rest.is_empty())];
+    let mut words = VecDeque::from([(u64::from(route[0]), 1, rest.is_empty())]);
     let chunks: Vec<_> = rest.chunks(bus_bytes as usize / 2).collect();
     for (i, units) in chunks.iter().enumerate() {
-        words.push((pack(units), units.len() as u32, i + 1 == chunks.len()));
+        words.push_back((pack(units), units.len() as u32, i + 1 == chunks.len()));
     }
     words
 }
 
-struct Bench<'a, U> {
-    dut: U,
-    recorder: Recorder<'a>,
-    context: Context,
+/// A Receiver with its memory, and the model that is told of each event.
+struct Lockstep<'a> {
+    receiver: &'a Receiver,
+    bench: Bench<'a, In, Out>,
+    /// The outputs after the last edge.
+    seen: Out,
     model: RecvModel,
     memory: Memory,
     agent: MemoryAgent,
     source: Pacer,
-    cycle: u64,
     regs: Registers,
     restart: bool,
     /// Packets not begun to be offered, and the words of the one that is.
@@ -217,7 +196,6 @@ struct Bench<'a, U> {
     offered: bool,
     /// The first word of a packet is next.
     first: bool,
-    halted: bool,
     drops: u16,
     drop_head: u32,
     /// Words taken, and the cycles of the first and the last.
@@ -226,58 +204,50 @@ struct Bench<'a, U> {
     published: [u64; 4],
 }
 
-impl<'a, U: Receiver> Bench<'a, U> {
-    fn new(case: &Case, start: &str, probe: &'a Probe, timing: MemoryTiming, gaps: Gaps) -> Bench<'a, U> {
-        let context = started(case, start);
-        let dut = U::named(&context, "receiver");
-        let mut agent = MemoryAgent::new(timing, U::BUS_BYTES);
+impl<'a> Lockstep<'a> {
+    fn new(run: &Run<'a>, receiver: &'a Receiver, timing: MemoryTiming, gaps: Gaps) -> Lockstep<'a> {
+        let mut agent = MemoryAgent::new(timing, receiver.bus_bytes);
         if gaps.at_sink() {
-            agent = agent.with_jitter(case.rng("memory").bits(), Cycle(30), Cycle(6));
+            agent = agent.with_jitter(run.rng("memory").bits(), Cycle(30), Cycle(6));
         }
         let mut memory = Memory::new(MEMORY);
         memory.poison(0..MEMORY as u32);
-        let mut bench = Bench {
-            recorder: Recorder::new(probe, &[&dut]),
-            dut,
-            context,
-            model: RecvModel::new(U::BUS_BYTES, U::BURST_BEATS, Inside::Shown, memory.clone()),
+        let bench = Bench::new(run, &receiver.dut);
+        let mut lockstep = Lockstep {
+            receiver,
+            seen: bench.seen(),
+            bench,
+            model: receiver.model(memory.clone()),
             memory,
             agent,
-            source: Pacer::new(gaps.at_source(), case.rng("source")),
-            cycle: 0,
+            source: run.pacer(gaps.at_source(), "source"),
             regs: Registers::default(),
             restart: false,
             packets: VecDeque::new(),
             words: VecDeque::new(),
             offered: false,
             first: false,
-            halted: false,
             drops: 0,
             drop_head: 0,
             taken: 0,
             span: None,
             published: [0; 4],
         };
-        bench.reset();
-        bench
+        lockstep.reset();
+        lockstep
     }
 
     fn reset(&mut self) {
-        self.dut.reset(true);
-        self.agent.reset();
-        self.dut.set_mem(&MemPortsOut::default());
-        self.dut.set_in(None);
-        self.regs = Registers::default();
-        self.dut.set_registers(&self.regs, false);
         for _ in 0..3 {
-            self.dut.clock(false);
-            self.dut.clock(true);
+            self.bench.through(&In::default(), true);
         }
-        self.dut.reset(false);
-        self.model = RecvModel::new(U::BUS_BYTES, U::BURST_BEATS, Inside::Shown, self.memory.clone());
+        self.seen = self.bench.seen();
+        self.agent.reset();
+        self.regs = Registers::default();
+        self.model = self.receiver.model(self.memory.clone());
         self.packets.clear();
         self.words.clear();
-        (self.offered, self.halted, self.drops, self.drop_head) = (false, false, 0, 0);
+        (self.offered, self.drops, self.drop_head) = (false, 0, 0);
         for (ring, id) in RingId::ALL.into_iter().enumerate() {
             self.tell_register(id.registers(), BASES[ring]);
             self.tell_register(id.registers() + 4, SIZES[ring]);
@@ -287,7 +257,7 @@ impl<'a, U: Receiver> Bench<'a, U> {
 
     fn tell_register(&mut self, offset: u32, value: u32) {
         let told = self.model.observe(RecvEvent::Register { offset, value });
-        told.expect("told, not asked");
+        told.expect("a register is told, not checked");
     }
 
     fn control(&mut self, ctrl: u32) {
@@ -296,108 +266,124 @@ impl<'a, U: Receiver> Bench<'a, U> {
         self.tell_register(R_CTRL, ctrl);
     }
 
-    /// The host empties its rings and lets the Receiver go on.
-    fn serve(&mut self, free: bool) {
-        if free {
-            for (ring, id) in RingId::ALL.into_iter().enumerate() {
-                self.regs.get[ring] = self.regs.put[ring];
-                self.tell_register(id.registers() + 12, self.regs.get[ring]);
-            }
+    /// The host empties a ring.
+    fn empty(&mut self, ring: usize) {
+        self.regs.get[ring] = self.regs.put[ring];
+        self.tell_register(RingId::ALL[ring].registers() + 12, self.regs.get[ring]);
+    }
+
+    /// The host empties its rings, if it is to, and lets the Receiver go on.
+    fn serve(&mut self, empties: bool) {
+        if empties {
+            (0..4).for_each(|ring| self.empty(ring));
         }
         self.control(self.regs.ctrl | R_CTRL_RESTART_MASK);
     }
 
-    fn inside(&mut self, event: Internal) -> Result<(), Mismatch> {
-        self.model.observe(RecvEvent::Internal(event))
+    fn inside(&mut self, event: Internal) -> Result<(), Fault> {
+        Ok(self.model.observe(RecvEvent::Internal(event))?)
     }
 
-    fn cycle(&mut self) -> Result<(), Mismatch> {
-        if self.cycle > LONGEST {
-            return Err(fault("rest", "to come", format!("none after {LONGEST} cycles")));
-        }
-        self.cycle += 1;
+    /// One cycle.
+    fn cycle(&mut self) -> Result<(), Fault> {
+        let now = self.bench.cycle();
+        self.step(now).map_err(|fault| fault.at(now))
+    }
+
+    fn step(&mut self, now: u64) -> Result<(), Fault> {
+        Rule::Rest.holds(now <= LIMIT, || format!("none after {LIMIT} cycles"))?;
         if self.words.is_empty()
             && let Some(flits) = self.packets.pop_front()
         {
-            self.words = words(&flits, U::BUS_BYTES).into();
+            self.words = words(&flits, self.receiver.bus_bytes);
             self.first = true;
             self.model.observe(RecvEvent::Arrives { flits })?;
         }
         self.offered = !self.words.is_empty() && (self.source.step() || self.offered);
-        self.dut.set_in(self.words.front().copied().filter(|_| self.offered));
-        self.dut.set_registers(&self.regs, std::mem::take(&mut self.restart));
-        self.dut.set_mem(self.agent.ports());
-        self.dut.clock(false);
-
-        let (mem, ports) = (self.dut.mem_out(), *self.agent.ports());
-        if self.offered && self.dut.in_ready() {
-            if self.first && self.halted {
-                return Err(fault(
-                    "halt",
-                    "no further packet begun while halted",
-                    "a route flit taken".into(),
-                ));
-            }
-            self.first = false;
-            self.words.pop_front();
-            self.offered = false;
-            self.taken += 1;
-            self.span = Some((self.span.map_or(self.cycle, |(first, _)| first), self.cycle));
+        let inputs = In {
+            regs: self.regs,
+            restart: mem::take(&mut self.restart),
+            word: self.words.front().copied().filter(|_| self.offered),
+            mem: *self.agent.ports(),
+        };
+        self.bench.drive(&inputs, false);
+        let seen = self.bench.seen();
+        if self.offered && seen.ready {
+            self.take(now)?;
         }
-        let (causes, publish) = (self.dut.causes(), self.dut.publish());
-        for ring in (0..4).filter(|ring| publish >> ring & 1 == 1) {
-            self.regs.put[ring] = following(self.regs.put[ring], SIZES[ring]);
-            self.published[ring] += 1;
-            self.inside(Internal::Put {
-                ring: RingId::ALL[ring],
-                value: self.regs.put[ring],
-            })?;
-        }
-        for (i, cause) in CAUSES.into_iter().enumerate() {
-            if causes >> i & 1 == 1 {
-                self.inside(Internal::Raised(cause))?;
-            }
-        }
-        if let Some(head) = self.dut.dropped() {
-            self.drops += 1;
-            self.drop_head = head.unwrap_or(self.drop_head);
-        }
+        self.reports(&seen)?;
         let mut events = Vec::new();
         self.agent
-            .step(Cycle(self.cycle), &mut self.memory, &mem, |kind| match kind {
+            .step(Cycle(now), &mut self.memory, &seen.mem, |kind| match kind {
                 EventKind::MemWrite { addr, bytes } => events.push(RecvEvent::Write { addr, bytes }),
-                EventKind::MemWritten { .. } => events.push(RecvEvent::Written { ok: !ports.wr_rsp_err }),
+                EventKind::MemWritten { .. } => {
+                    let ok = !inputs.mem.wr_rsp_err;
+                    events.push(RecvEvent::Written { ok });
+                }
                 _ => {}
             });
         events.into_iter().try_for_each(|event| self.model.observe(event))?;
-        self.dut.clock(true);
-        self.context.set_time(self.cycle * PERIOD);
-        self.recorder.tick_up(&[&self.dut], PERIOD);
-        if self.dut.halted() && !self.halted {
+        self.bench.edge();
+        let before = mem::replace(&mut self.seen, self.bench.seen());
+        if self.seen.halted && !before.halted {
             self.inside(Internal::Halted)?;
         }
-        self.halted = self.dut.halted();
         Ok(())
     }
 
-    fn at_rest(&self) -> bool {
-        self.packets.is_empty() && self.words.is_empty() && !self.dut.busy()
+    /// The offered word is taken.
+    fn take(&mut self, now: u64) -> Result<(), Fault> {
+        let halted = mem::take(&mut self.first) && self.seen.halted;
+        self.words.pop_front();
+        self.offered = false;
+        self.taken += 1;
+        self.span = Some((self.span.map_or(now, |(first, _)| first), now));
+        Rule::Halt.holds(!halted, || "a route flit was taken".into())
     }
 
-    fn check(&self) -> Result<(), Mismatch> {
-        let (got, want) = (self.drops, self.model.regs.drops);
-        if got != want {
-            return Err(fault("packets dropped", &want.to_string(), got.to_string()));
+    /// The reports of this cycle: PUT moves, causes rise, packets are dropped.
+    fn reports(&mut self, seen: &Out) -> Result<(), Fault> {
+        for ring in (0..4).filter(|ring| seen.publish >> ring & 1 == 1) {
+            let value = following(self.regs.put[ring], SIZES[ring]);
+            self.regs.put[ring] = value;
+            self.published[ring] += 1;
+            let ring = RingId::ALL[ring];
+            self.inside(Internal::Put { ring, value })?;
         }
-        let (got, want) = (self.drop_head, self.model.regs.error_word);
-        if got != want {
-            return Err(fault(
-                "head of the last dropped",
-                &format!("{want:x}"),
-                format!("{got:x}"),
-            ));
+        for (i, cause) in CAUSES.into_iter().enumerate() {
+            if seen.causes >> i & 1 == 1 {
+                self.inside(Internal::Raised(cause))?;
+            }
         }
+        if let Some(head) = seen.dropped {
+            self.drops += 1;
+            self.drop_head = head.unwrap_or(self.drop_head);
+        }
+        Ok(())
+    }
+
+    fn cycles(&mut self, count: u64) -> Result<(), Fault> {
+        (0..count).try_for_each(|_| self.cycle())
+    }
+
+    fn at_rest(&self) -> bool {
+        self.packets.is_empty() && self.words.is_empty() && !self.seen.busy
+    }
+
+    /// Until all packets are handled.
+    fn settle(&mut self) -> Result<(), Fault> {
+        while !self.at_rest() {
+            self.cycle()?;
+        }
+        Ok(())
+    }
+
+    /// All is as the model has it.
+    fn check(&self) -> Result<(), Fault> {
+        let regs = &self.model.regs;
+        Rule::Dropped.same("packets", regs.drops, self.drops)?;
+        Rule::Head.same("header word", regs.error_word, self.drop_head)?;
         self.model.finished()?;
-        self.model.check_memory(&self.memory)
+        Ok(self.model.check_memory(&self.memory)?)
     }
 }

@@ -1,15 +1,19 @@
 //! One NIC with a memory, a host, and links that are looped back or open.
 
 use testbenches::rtl::*;
-use tsunagi::Cycle;
+use testbenches::{Dut, Fault, Instance, Rule as _, Run};
+use tsunagi::harness::axi::{FromMaster, FromSlave};
 use tsunagi::harness::backend::HostRsp;
+use tsunagi::harness::check;
 use tsunagi::harness::event::EventKind;
-use tsunagi::harness::host_port::{HostPort, HostPortsOut, RegisterAccess};
-use tsunagi::harness::memory::{MemPortsOut, Memory, MemoryAgent, MemoryTiming};
-use tsunagi::harness::seed::Rng;
+use tsunagi::harness::host_port::{HostPort, HostPortsIn, HostPortsOut, RegisterAccess};
+use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
+use tsunagi::harness::seed::{Recorder, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
-use tsunagi::rtl::{Cenju3Nic, Cenju3NicWide};
-use verilated::{Clock, Clocks, Context, Unit};
+use tsunagi::{Addr, Cycle};
+use verilated::{Clock, Clocks, Context, Input as _, Port as _, PortInfo};
+
+use crate::nic::Rule;
 
 /// A flit on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,80 +22,161 @@ pub struct Flit {
     pub last: bool,
 }
 
-/// What serves a NIC's IO-clock side: its memory, and a host that makes one access at a time.
-pub trait Side<N> {
-    fn new(setup: &Setup) -> Self;
-    /// From now on pauses at random, or not.
-    fn pause(&mut self, setup: &Setup, pauses: bool, rng: &dyn Fn(&str) -> Rng);
-    /// Nothing is driven, everything in flight is forgotten.
-    fn reset(&mut self, dut: &N);
-    /// The edge: drives the NIC and takes what it drove. `event` is told what was committed.
-    fn edge(&mut self, dut: &N, cycle: Cycle, memory: &mut Memory, event: &mut impl FnMut(EventKind));
+/// The inputs of a NIC but its clocks. Those from memory and host are bare or AXI.
+#[derive(Debug, Default)]
+pub struct In {
+    /// Both resets.
+    pub reset: bool,
+    /// Into the NIC.
+    pub rx: Option<Flit>,
+    pub tx_ready: bool,
+    pub mem: MemPortsOut,
+    pub host: HostPortsOut,
+    pub axi_mem: FromSlave,
+    pub axi_host: FromMaster,
+}
+
+/// The outputs of a NIC.
+#[derive(Debug, Default)]
+pub struct Out {
+    pub irq: bool,
+    pub busy: bool,
+    /// Out of the NIC.
+    pub tx: Option<Flit>,
+    pub rx_ready: bool,
+    /// Words in the receive FIFO.
+    pub rx_level: u32,
+    pub mem: MemPortsIn,
+    pub host: HostPortsIn,
+    pub axi_mem: FromMaster,
+    pub axi_host: FromSlave,
+}
+
+/// The memory of a NIC, and a host that makes one access at a time.
+pub trait Side {
+    /// From now on memory and host pause at random, or not.
+    fn pause(&mut self, pauses: bool, rng: &dyn Fn(&str) -> Rng);
+    /// Everything in flight is forgotten.
+    fn reset(&mut self);
+    /// The edge of the IO clock, with the outputs before it. `event` is told of committed accesses.
+    ///
+    /// # Errors
+    /// The NIC breaks the protocol.
+    fn edge(
+        &mut self,
+        cycle: Cycle,
+        seen: &Out,
+        inputs: &mut In,
+        memory: &mut Memory,
+        event: &mut dyn FnMut(EventKind),
+    ) -> Result<(), Fault>;
     /// Nothing is in flight.
     fn is_idle(&self) -> bool;
     /// Starts a register access with these byte strobes.
     fn start(&mut self, access: RegisterAccess, strobes: u8);
     fn is_answered(&self) -> bool;
+    /// The answer, once there is one.
     fn take(&mut self) -> Option<HostRsp>;
+    /// Everything in flight, for a hang report.
     fn report(&self) -> String;
+    /// The AXI bursts so far: the most that were open at once, and the most words in one.
+    fn bursts(&self) -> (usize, u32) {
+        (0, 0)
+    }
 }
 
-/// A verilated NIC of some bus width.
-pub trait Nic: Unit {
-    const BUS_BYTES: u32;
-    type Side: Side<Self>;
-    fn irq(&self) -> bool;
-    fn busy(&self) -> bool;
-    fn tx(&self) -> Option<Flit>;
-    fn set_tx_ready(&self, ready: bool);
-    fn rx_ready(&self) -> bool;
-    /// Words in the receive FIFO.
-    fn rx_level(&self) -> u32;
-    fn set_rx(&self, flit: Option<Flit>);
-    fn set_reset(&self, io: bool, net: bool);
-    fn set_clocks(&self, io: Option<bool>, net: Option<bool>);
+/// A NIC under test.
+pub struct Nic {
+    pub dut: Dut<In, Out>,
+    pub bus_bytes: u32,
+    /// Makes memory and host, for a memory of this timing and a bus of this number of bytes.
+    pub side: fn(MemoryTiming, u32) -> Box<dyn Side>,
 }
 
-/// Serves a NIC whose memory streams and host port are its ports.
-pub struct BareSide {
+fn set(dut: &impl Cenju3NicPorts, inputs: &In) {
+    dut.io_rst_i().set_bool(inputs.reset);
+    dut.net_rst_i().set_bool(inputs.reset);
+    dut.tx_ready_i().set_bool(inputs.tx_ready);
+    dut.rx_valid_i().set_bool(inputs.rx.is_some());
+    dut.rx_data_i().set(inputs.rx.map_or(0, |flit| flit.data).into());
+    dut.rx_last_i().set_bool(inputs.rx.is_some_and(|flit| flit.last));
+    tsunagi::set_host_ports!(dut, &inputs.host);
+    tsunagi::set_mem_ports!(dut, &inputs.mem);
+}
+
+fn seen(dut: &impl Cenju3NicPorts) -> Out {
+    let flit = || Flit {
+        data: dut.tx_data_o().get() as u16,
+        last: dut.tx_last_o().is_set(),
+    };
+    Out {
+        irq: dut.irq_o().is_set(),
+        busy: dut.io_busy_o().is_set() || dut.net_busy_o().is_set(),
+        tx: dut.tx_valid_o().is_set().then(flit),
+        rx_ready: dut.rx_ready_o().is_set(),
+        rx_level: dut.rx_level_o().get() as u32,
+        mem: tsunagi::mem_ports!(dut),
+        host: tsunagi::host_ports!(dut),
+        ..Out::default()
+    }
+}
+
+/// A NIC with bare ports.
+pub fn nic<U: Cenju3NicUnit + 'static>() -> Nic {
+    Nic {
+        dut: Dut::of::<U>(set, seen),
+        bus_bytes: U::BUS_W as u32 / 8,
+        side: |timing, bus_bytes| {
+            Box::new(Bare {
+                timing,
+                bus_bytes,
+                agent: MemoryAgent::new(timing, bus_bytes),
+                host: HostPort::Idle,
+                strobes: 0xf,
+            })
+        },
+    }
+}
+
+/// Memory and host at bare ports.
+struct Bare {
+    timing: MemoryTiming,
+    bus_bytes: u32,
     agent: MemoryAgent,
     host: HostPort,
     strobes: u8,
 }
 
-impl<N: Nic + Cenju3NicUnit> Side<N> for BareSide {
-    fn new(setup: &Setup) -> BareSide {
-        BareSide {
-            agent: MemoryAgent::new(setup.timing, N::BUS_BYTES),
-            host: HostPort::Idle,
-            strobes: 0xf,
-        }
-    }
-
-    fn pause(&mut self, setup: &Setup, pauses: bool, rng: &dyn Fn(&str) -> Rng) {
+impl Side for Bare {
+    fn pause(&mut self, pauses: bool, rng: &dyn Fn(&str) -> Rng) {
         let (latency, gap) = if pauses { (30, 6) } else { (0, 0) };
-        self.agent =
-            MemoryAgent::new(setup.timing, N::BUS_BYTES).with_jitter(rng("memory").bits(), Cycle(latency), Cycle(gap));
+        let agent = MemoryAgent::new(self.timing, self.bus_bytes);
+        self.agent = agent.with_jitter(rng("memory").bits(), Cycle(latency), Cycle(gap));
     }
 
-    fn reset(&mut self, dut: &N) {
-        tsunagi::set_host_ports!(dut, &HostPortsOut::default());
-        tsunagi::set_mem_ports!(dut, &MemPortsOut::default());
+    fn reset(&mut self) {
         self.agent.reset();
         self.host = HostPort::Idle;
     }
 
-    fn edge(&mut self, dut: &N, cycle: Cycle, memory: &mut Memory, event: &mut impl FnMut(EventKind)) {
-        let mut host = self.host.ports();
-        host.req_wstrb &= self.strobes;
-        tsunagi::set_host_ports!(dut, &host);
-        tsunagi::set_mem_ports!(dut, self.agent.ports());
-        self.host.edge(&tsunagi::host_ports!(dut), &mut *event);
-        self.agent.step(cycle, memory, &tsunagi::mem_ports!(dut), event);
+    fn edge(
+        &mut self,
+        cycle: Cycle,
+        seen: &Out,
+        inputs: &mut In,
+        memory: &mut Memory,
+        event: &mut dyn FnMut(EventKind),
+    ) -> Result<(), Fault> {
+        inputs.host = self.host.ports();
+        inputs.host.req_wstrb &= self.strobes;
+        inputs.mem = *self.agent.ports();
+        self.host.edge(&seen.host, &mut *event);
+        self.agent.step(cycle, memory, &seen.mem, event);
+        Ok(())
     }
 
     fn is_idle(&self) -> bool {
-        self.agent.is_idle() && matches!(self.host, HostPort::Idle | HostPort::Answered(_))
+        self.agent.is_idle() && !self.host.stirs()
     }
 
     fn start(&mut self, access: RegisterAccess, strobes: u8) {
@@ -112,77 +197,14 @@ impl<N: Nic + Cenju3NicUnit> Side<N> for BareSide {
     }
 }
 
-macro_rules! bare {
-    ($unit:ty, $word:ty) => {
-        impl Nic for $unit {
-            const BUS_BYTES: u32 = <$word>::BITS / 8;
-            type Side = BareSide;
-
-            fn irq(&self) -> bool {
-                self.irq_o.is_set()
-            }
-
-            fn busy(&self) -> bool {
-                self.io_busy_o.is_set() || self.net_busy_o.is_set()
-            }
-
-            fn tx(&self) -> Option<Flit> {
-                let (data, last) = (self.tx_data_o.get(), self.tx_last_o.is_set());
-                self.tx_valid_o.is_set().then_some(Flit { data, last })
-            }
-
-            fn set_tx_ready(&self, ready: bool) {
-                self.tx_ready_i.set_bool(ready);
-            }
-
-            fn rx_ready(&self) -> bool {
-                self.rx_ready_o.is_set()
-            }
-
-            fn rx_level(&self) -> u32 {
-                self.rx_level_o.get().into()
-            }
-
-            fn set_rx(&self, flit: Option<Flit>) {
-                self.rx_valid_i.set_bool(flit.is_some());
-                self.rx_data_i.set(flit.map_or(0, |f| f.data));
-                self.rx_last_i.set_bool(flit.is_some_and(|f| f.last));
-            }
-
-            fn set_reset(&self, io: bool, net: bool) {
-                self.io_rst_i.set_bool(io);
-                self.net_rst_i.set_bool(net);
-            }
-
-            fn set_clocks(&self, io: Option<bool>, net: Option<bool>) {
-                io.into_iter().for_each(|level| self.io_clk_i.set_bool(level));
-                net.into_iter().for_each(|level| self.net_clk_i.set_bool(level));
-            }
-        }
-    };
-}
-
-bare!(Cenju3Nic, u32);
-bare!(Cenju3NicWide, u64);
-bare!(Cenju3NicRandom, u32);
-bare!(Cenju3NicWideRandom, u64);
-bare!(TwinNicRegisters, u32);
-bare!(TwinNicSent, u32);
-bare!(TwinNicArrival, u32);
-bare!(TwinNicThreshold, u32);
-bare!(TwinNicGap, u32);
-bare!(TwinNicRest, u32);
-bare!(TwinNicRound, u32);
-bare!(TwinNicForgets, u32);
-
-/// What happened at a port, at an edge.
+/// An event at a port, and its time in ps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     pub at: u64,
     pub kind: EventKind,
 }
 
-/// How a rig is set up.
+/// Clocks, memory and links.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// Period and phase in ps.
@@ -206,33 +228,27 @@ impl Default for Setup {
     }
 }
 
-/// The machine's memory: about 1 us to the first word, 8 cycles between bursts, one bus.
-pub const SLOW: MemoryTiming = MemoryTiming {
-    read_latency: Cycle(25),
-    write_latency: Cycle(20),
-    overhead: Cycle(8),
-    shared_bus: true,
-    byte_time: 0,
-};
-
 pub const MEMORY: usize = 1 << 20;
 
-pub struct Rig<N: Nic> {
-    pub dut: N,
+pub struct Rig<'a> {
+    dut: Box<dyn Instance<In, Out>>,
+    inputs: In,
+    /// The outputs as they are.
+    pub seen: Out,
+    pub side: Box<dyn Side>,
     context: Context,
     clocks: Clocks,
-    io: Clock,
-    net: Clock,
+    /// IO and network clock, and their ports.
+    clks: [(Clock, &'static PortInfo); 2],
     setup: Setup,
     pub memory: Memory,
-    pub side: N::Side,
     /// IO and network edges so far.
     pub io_edges: u64,
     pub net_edges: u64,
-    /// Flits to be offered to the NIC, and who takes those it sends; not used while the links are tied together.
+    /// The flits for the NIC and the sink of its own, unless the links are tied together.
     pub to_nic: Source<Flit>,
     from_nic: Sink<Flit>,
-    /// A looped link is not a wire but pauses, and holds what is on its way.
+    /// A looped link is not a wire but pauses, and holds flits on their way.
     pauses: bool,
     /// Flits the NIC sent, and the network edges of the first and the last.
     pub sent: Vec<Flit>,
@@ -241,24 +257,35 @@ pub struct Rig<N: Nic> {
     pub strobes: u8,
     pub events: Vec<Event>,
     irq: bool,
-    /// In reset: what the NIC drives means nothing.
-    held: bool,
+    wave: Recorder<'a>,
 }
 
-impl<N: Nic> Rig<N> {
-    pub fn new(context: Context, setup: Setup) -> Rig<N> {
+impl<'a> Rig<'a> {
+    /// A NIC at rest after its reset.
+    ///
+    /// # Errors
+    /// As of [`reset`](Rig::reset).
+    pub fn new(run: &Run<'a>, nic: &Nic, setup: Setup) -> Result<Rig<'a>, Fault> {
+        let context = run.context();
+        let dut = nic.dut.instance(&context);
+        let unit = dut.verilated();
         let mut clocks = Clocks::new();
-        let io = clocks.add(setup.io.0, setup.io.1);
-        let net = clocks.add(setup.net.0, setup.net.1);
+        let mut clk = |name: &str, (period, phase)| {
+            let port = unit.ports().iter().find(|port| port.name == name);
+            (clocks.add(period, phase), port.expect("a clock is a port"))
+        };
+        let clks = [clk(unit.clocks()[0], setup.io), clk(unit.clocks()[1], setup.net)];
         let mut rig = Rig {
-            dut: N::named(&context, "nic"),
+            wave: run.recorder(&[unit]),
+            seen: dut.seen(),
+            dut,
+            inputs: In::default(),
+            side: (nic.side)(setup.timing, nic.bus_bytes),
             context,
             clocks,
-            io,
-            net,
+            clks,
             setup,
             memory: Memory::new(MEMORY),
-            side: N::Side::new(&setup),
             io_edges: 0,
             net_edges: 0,
             to_nic: Source::new([], Pacer::steady()),
@@ -269,150 +296,176 @@ impl<N: Nic> Rig<N> {
             strobes: 0xf,
             events: Vec::new(),
             irq: false,
-            held: true,
         };
-        rig.reset();
-        rig
+        rig.reset()?;
+        Ok(rig)
     }
 
     /// Resets both domains and the memory's streams, and waits until the NIC is at rest.
-    pub fn reset(&mut self) {
-        self.dut.set_reset(true, true);
-        self.held = true;
-        self.side.reset(&self.dut);
-        self.dut.set_rx(None);
+    ///
+    /// # Errors
+    /// As of [`run`](Rig::run).
+    pub fn reset(&mut self) -> Result<(), Fault> {
+        self.inputs = In {
+            reset: true,
+            ..In::default()
+        };
+        self.side.reset();
         self.to_nic.reset();
         self.to_nic.stop();
         self.from_nic.reset();
         let (io, net) = (self.io_edges, self.net_edges);
         while self.io_edges < io + 4 || self.net_edges < net + 4 {
-            self.step();
+            self.step()?;
         }
-        self.dut.set_reset(false, false);
-        self.held = false;
-        self.run("rest after reset", 1_000, |rig| !rig.dut.busy());
+        self.inputs.reset = false;
+        self.run("rest after reset", 1_000, |rig| !rig.seen.busy)
     }
 
-    /// From now on the links pause so, and memory and host at random.
-    pub fn pause(&mut self, gaps: Gaps, rng: impl Fn(&str) -> Rng) {
-        self.to_nic = Source::new([], Pacer::new(gaps.at_source(), rng("to the NIC")));
-        self.from_nic = Sink::new(Pacer::new(gaps.at_sink(), rng("from the NIC")));
+    /// From now on the links pause in this pattern, and memory and host at random.
+    pub fn pause(&mut self, run: &Run, gaps: Gaps) {
+        self.to_nic = Source::new([], run.pacer(gaps.at_source(), "to the NIC"));
+        self.from_nic = Sink::new(run.pacer(gaps.at_sink(), "from the NIC"));
         self.pauses = gaps != Gaps::None;
-        self.side.pause(&self.setup, self.pauses, &rng);
+        self.side.pause(self.pauses, &|name| run.rng(name));
     }
 
     pub fn now(&self) -> u64 {
         self.context.time()
     }
 
-    fn note(&mut self, kind: EventKind) {
-        let at = self.context.time();
-        self.events.push(Event { at, kind });
-    }
-
     /// One instant with an edge.
-    pub fn step(&mut self) {
+    fn step(&mut self) -> Result<(), Fault> {
         let edges = self.clocks.step(&self.context);
-        let (io, net) = (edges.rises(self.io), edges.rises(self.net));
-        let quiet = !self.held && !self.dut.busy() && self.side.is_idle() && self.to_nic.is_empty();
+        let [io, net] = self.clks.map(|(clk, _)| edges.rises(clk));
+        let quiet = !self.inputs.reset && !self.seen.busy && self.side.is_idle() && self.to_nic.is_empty();
         if io {
-            self.io_edge();
+            self.io_edge()?;
         }
         if net {
-            self.net_edge();
+            self.net_edge()?;
         }
-        let level = |clock| match (edges.rises(clock), edges.falls(clock)) {
-            (true, _) => Some(true),
-            (_, true) => Some(false),
-            _ => None,
-        };
-        let (io_level, net_level) = (level(self.io), level(self.net));
-        let skip = self.setup.gated && quiet;
-        self.dut.set_clocks(
-            io_level.filter(|up| !(*up && skip)),
-            net_level.filter(|up| !(*up && skip)),
-        );
-        self.dut.junk();
-        self.dut.eval();
-        if io && self.dut.irq() != self.irq {
-            self.irq = self.dut.irq();
-            self.note(EventKind::Irq { level: self.irq });
+        self.dut.set(&self.inputs);
+        let stands = self.setup.gated && quiet;
+        let unit = self.dut.verilated();
+        for (clk, port) in self.clks {
+            if edges.falls(clk) || (edges.rises(clk) && !stands) {
+                unit.set_flag(port, edges.rises(clk));
+            }
         }
+        unit.junk();
+        unit.eval();
+        self.wave.tick(edges.at);
+        self.seen = self.dut.seen();
+        if io && self.seen.irq != self.irq {
+            self.irq = self.seen.irq;
+            let kind = EventKind::Irq { level: self.irq };
+            self.events.push(Event { at: edges.at, kind });
+        }
+        Ok(())
     }
 
-    fn io_edge(&mut self) {
+    fn io_edge(&mut self) -> Result<(), Fault> {
         self.io_edges += 1;
-        if self.held {
-            return;
+        // The outputs mean nothing in reset.
+        if self.inputs.reset {
+            return Ok(());
         }
-        let mut kinds = Vec::new();
-        let cycle = Cycle(self.io_edges);
-        self.side
-            .edge(&self.dut, cycle, &mut self.memory, &mut |kind| kinds.push(kind));
-        kinds.into_iter().for_each(|kind| self.note(kind));
+        let (at, events) = (self.context.time(), &mut self.events);
+        let mut event = |kind| events.push(Event { at, kind });
+        let (cycle, memory) = (Cycle(self.io_edges), &mut self.memory);
+        self.side.edge(cycle, &self.seen, &mut self.inputs, memory, &mut event)
     }
 
-    fn net_edge(&mut self) {
+    fn net_edge(&mut self) -> Result<(), Fault> {
         self.net_edges += 1;
-        if self.held {
-            return;
+        if self.inputs.reset {
+            return Ok(());
         }
-        let (out, ready) = (self.dut.tx(), self.dut.rx_ready());
+        let (out, ready) = (self.seen.tx, self.seen.rx_ready);
         let taken = if self.setup.looped && !self.pauses {
-            self.dut.set_rx(out);
-            self.dut.set_tx_ready(ready);
+            (self.inputs.rx, self.inputs.tx_ready) = (out, ready);
             out.filter(|_| ready)
         } else {
-            self.dut.set_rx(self.to_nic.offer().copied());
-            self.dut.set_tx_ready(self.from_nic.ready());
+            self.inputs.rx = self.to_nic.offer().copied();
+            self.inputs.tx_ready = self.from_nic.ready();
             self.to_nic.step(ready);
-            let taken = self.from_nic.step(out).unwrap_or_else(|e| panic!("outgoing link: {e}"));
-            taken
-                .filter(|_| self.setup.looped)
-                .into_iter()
-                .for_each(|flit| self.to_nic.push(flit));
+            let taken = self.from_nic.step(out)?;
+            let looped = taken.filter(|_| self.setup.looped);
+            looped.into_iter().for_each(|flit| self.to_nic.push(flit));
             taken
         };
         if let Some(flit) = taken {
             self.sent.push(flit);
-            self.sent_span = Some((
-                self.sent_span.map_or(self.net_edges, |(first, _)| first),
-                self.net_edges,
-            ));
+            let first = self.sent_span.map_or(self.net_edges, |(first, _)| first);
+            self.sent_span = Some((first, self.net_edges));
         }
+        Ok(())
     }
 
     /// Runs until `done`, at most `us` microseconds.
-    pub fn run(&mut self, what: &str, us: u64, done: impl Fn(&Rig<N>) -> bool) {
+    ///
+    /// # Errors
+    /// `Hang`: it is not done by then. Also as of [`Side::edge`], and `Protocol` of the outgoing link.
+    pub fn run(&mut self, what: &str, us: u64, done: impl Fn(&Rig) -> bool) -> Result<(), Fault> {
         let limit = self.now() + us * 1_000_000;
         while !done(self) {
-            assert!(
-                self.now() < limit,
-                "no {what} within {us} us; memory: {}",
-                self.side.report()
-            );
-            self.step();
+            if self.now() >= limit {
+                return Err(Fault {
+                    rule: "Hang",
+                    what: format!("no {what} within {us} us; memory: {}", self.side.report()),
+                });
+            }
+            self.step()?;
         }
+        Ok(())
+    }
+
+    /// Until the NIC and its links are at rest.
+    ///
+    /// # Errors
+    /// As of [`run`](Rig::run).
+    pub fn settle(&mut self, us: u64) -> Result<(), Fault> {
+        self.run("rest", us, |rig| rig.to_nic.is_empty() && !rig.seen.busy)
     }
 
     /// A register access, waiting for its answer.
-    pub fn access(&mut self, offset: u32, write: Option<u32>) -> HostRsp {
+    ///
+    /// # Errors
+    /// As of [`run`](Rig::run).
+    pub fn access(&mut self, offset: u32, write: Option<u32>) -> Result<HostRsp, Fault> {
         let offset = u8::try_from(offset).expect("registers have 256 bytes");
         self.side.start(RegisterAccess { offset, write }, self.strobes);
-        self.run("answer of a register", 100, |rig| rig.side.is_answered());
-        self.side.take().expect("answered")
+        self.run("answer of a register", 100, |rig| rig.side.is_answered())?;
+        Ok(self.side.take().expect("answered"))
     }
 
-    pub fn write(&mut self, offset: u32, value: u32) {
-        assert!(
-            !self.access(offset, Some(value)).error,
-            "write of {value:#x} to {offset:#x} refused"
-        );
+    /// # Errors
+    /// `Registers`: the write is refused. Also as of [`run`](Rig::run).
+    pub fn write(&mut self, offset: u32, value: u32) -> Result<(), Fault> {
+        let answer = self.access(offset, Some(value))?;
+        Rule::Registers.holds(!answer.error, || format!("write of {value:#x} to {offset:#x} refused"))
     }
 
-    pub fn read(&mut self, offset: u32) -> u32 {
-        let rsp = self.access(offset, None);
-        assert!(!rsp.error, "read of {offset:#x} refused");
-        rsp.value as u32
+    /// # Errors
+    /// `Registers`: the read is refused. Also as of [`run`](Rig::run).
+    pub fn read(&mut self, offset: u32) -> Result<u32, Fault> {
+        let answer = self.access(offset, None)?;
+        Rule::Registers.holds(!answer.error, || format!("read of {offset:#x} refused"))?;
+        Ok(answer.value as u32)
+    }
+
+    /// Puts bytes into memory.
+    ///
+    /// # Panics
+    /// Memory ends before them.
+    pub fn put(&mut self, at: u32, bytes: &[u8]) {
+        assert!(self.memory.write(Addr(at), bytes), "{at:#x} is in memory");
+    }
+
+    /// # Errors
+    /// `Traffic`: memory has other bytes there.
+    pub fn has(&self, at: u32, bytes: &[u8]) -> Result<(), Fault> {
+        check::holds(&self.memory, Addr(at), bytes).map_err(|error| Rule::Traffic.broken(error.to_string()))
     }
 }

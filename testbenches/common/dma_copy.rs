@@ -2,31 +2,31 @@
 
 use std::collections::VecDeque;
 
-use testbenches::name;
+use support::this_test;
+use testbenches::mem::{Offers, set_word};
 use testbenches::rtl::*;
+use testbenches::{Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
 use tsunagi::harness::backend::EventKind;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
-use tsunagi::harness::seed::{Case, Recorder, Rng};
-use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Sink, Source};
-use tsunagi::harness::wave::Probe;
+use tsunagi::harness::seed::Rng;
+use tsunagi::harness::stream::{Sink, Source};
 use tsunagi::{Addr, Cycle};
-use verilated::Unit;
+use verilated::{Input as _, Port as _};
 
-use crate::bench::{Each, PERIOD, Start, holds, must_pass, rules};
-use crate::dma::{Bursts, Hardship, SIZE, Slowness, cut};
+use crate::dma::{self, Burst, Bursts, Environment, Hardship, Progress, SIZE, Size, cut, under_hardship};
 
 rules!(
     /// Bytes arrive where they should and nowhere else.
     Memory
     /// Every command ends with the right code.
     Code
-    /// None ends before its responses are in.
+    /// No command ends before its responses are in.
     Early
     /// Bursts are cut as they must be, both ways.
     Bursts
-    /// No more bursts than this are open each way.
+    /// A limited number of bursts is open each way.
     Outstanding
-    /// No output follows an input within the cycle, else the bench does not see what the unit sees.
+    /// No output follows an input within the cycle.
     Path
     /// An offer holds until it is taken.
     Protocol
@@ -34,138 +34,134 @@ rules!(
     Rate
     /// Cycles from the first command to its first read command.
     Latency
-    /// Everything is copied and told.
+    /// All is copied, and every command ends.
     Hang
 );
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Job {
+#[derive(Clone, Copy, Debug)]
+struct Job {
     src: u32,
     dst: u32,
     bytes: u32,
 }
 
-pub trait Ports: Unit {
-    /// Bytes of a word, bytes of a packet, words of the longest burst, bursts outstanding each way.
-    const WORD: u32;
-    const PACKET: u32;
-    const BURST: u32;
-    const OUTSTANDING: u32;
-
-    fn set_clk(&self, clk: bool, rst: bool);
-    fn set(&self, job: Option<&Job>, mem: &MemPortsOut, done_ready: bool);
-    fn cmd_ready(&self) -> bool;
-    fn mem(&self) -> MemPortsIn;
-    fn done(&self) -> Option<u8>;
-    fn busy(&self) -> bool;
+struct In {
+    job: Option<Job>,
+    mem: MemPortsOut,
+    done_ready: bool,
 }
 
-macro_rules! ports {
-    ($($unit:ident: $word:expr, $packet:expr, $burst:expr, $outstanding:expr;)+) => {$(
-        impl Ports for $unit {
-            const WORD: u32 = $word;
-            const PACKET: u32 = $packet;
-            const BURST: u32 = $burst;
-            const OUTSTANDING: u32 = $outstanding;
-
-            fn set_clk(&self, clk: bool, rst: bool) {
-                self.clk_i.set_bool(clk);
-                self.rst_i.set_bool(rst);
-            }
-
-            fn set(&self, job: Option<&Job>, mem: &MemPortsOut, done_ready: bool) {
-                self.cmd_valid_i.set_bool(job.is_some());
-                self.cmd_src_i.set(job.map_or(0xdead, |job| job.src));
-                self.cmd_dst_i.set(job.map_or(0xfeed, |job| job.dst));
-                self.cmd_bytes_i.set(job.map_or(0x2ef, |job| job.bytes) as _);
-                self.rd_cmd_ready_i.set_bool(mem.rd_cmd_ready);
-                self.rd_data_valid_i.set_bool(mem.rd_data_valid);
-                self.rd_data_data_i.set(mem.rd_data_data as _);
-                self.rd_data_last_i.set_bool(mem.rd_data_last);
-                self.rd_data_err_i.set_bool(mem.rd_data_err);
-                self.wr_cmd_ready_i.set_bool(mem.wr_cmd_ready);
-                self.wr_data_ready_i.set_bool(mem.wr_data_ready);
-                self.wr_rsp_valid_i.set_bool(mem.wr_rsp_valid);
-                self.wr_rsp_err_i.set_bool(mem.wr_rsp_err);
-                self.done_ready_i.set_bool(done_ready);
-            }
-
-            fn cmd_ready(&self) -> bool {
-                self.cmd_ready_o.is_set()
-            }
-
-            fn mem(&self) -> MemPortsIn {
-                MemPortsIn {
-                    rd_cmd_valid: self.rd_cmd_valid_o.is_set(),
-                    rd_cmd_addr: self.rd_cmd_addr_o.get(),
-                    rd_cmd_len: self.rd_cmd_len_o.get(),
-                    rd_data_ready: self.rd_data_ready_o.is_set(),
-                    wr_cmd_valid: self.wr_cmd_valid_o.is_set(),
-                    wr_cmd_addr: self.wr_cmd_addr_o.get(),
-                    wr_cmd_len: self.wr_cmd_len_o.get(),
-                    wr_data_valid: self.wr_data_valid_o.is_set(),
-                    wr_data_data: self.wr_data_data_o.get() as u64,
-                    wr_data_strb: self.wr_data_strb_o.get(),
-                    wr_data_last: self.wr_data_last_o.is_set(),
-                    wr_rsp_ready: self.wr_rsp_ready_o.is_set(),
-                }
-            }
-
-            fn done(&self) -> Option<u8> {
-                self.done_valid_o.is_set().then(|| self.done_err_o.get())
-            }
-
-            fn busy(&self) -> bool {
-                self.busy_o.is_set()
-            }
-        }
-    )+};
+#[derive(Debug, PartialEq)]
+struct Out {
+    job_ready: bool,
+    busy: bool,
+    mem: MemPortsIn,
+    /// The code of a command that ended.
+    done: Option<u8>,
 }
 
-ports!(
-    DmaCopy: 8, 512, 8, 4;
-    DmaCopy32P16: 4, 16, 2, 1;
-    TwinDmaCopyMemory: 8, 512, 8, 4;
-    TwinDmaCopyCode: 8, 512, 8, 4;
-    TwinDmaCopyEarly: 8, 512, 8, 4;
-    TwinDmaCopyBursts: 8, 512, 8, 4;
-    TwinDmaCopyOutstanding: 8, 512, 8, 4;
-    TwinDmaCopyPath: 8, 512, 8, 4;
-    TwinDmaCopyWithdraws: 8, 512, 8, 4;
-    TwinDmaCopyBubble: 8, 512, 8, 4;
-    TwinDmaCopyLate: 8, 512, 8, 4;
-    TwinDmaCopyHang: 8, 512, 8, 4;
-);
+fn set(dut: &impl DmaCopyPorts, In { job, mem, done_ready }: &In) {
+    let Job { src, dst, bytes } = job.unwrap_or(Job {
+        src: 0xdead,
+        dst: 0xfeed,
+        bytes: 0x2ef,
+    });
+    dut.cmd_valid_i().set_bool(job.is_some());
+    dut.cmd_src_i().set(src.into());
+    dut.cmd_dst_i().set(dst.into());
+    dut.cmd_bytes_i().set(bytes.into());
+    dut.rd_cmd_ready_i().set_bool(mem.rd_cmd_ready);
+    dut.rd_data_valid_i().set_bool(mem.rd_data_valid);
+    set_word(dut.rd_data_data_i(), mem.rd_data_data);
+    dut.rd_data_last_i().set_bool(mem.rd_data_last);
+    dut.rd_data_err_i().set_bool(mem.rd_data_err);
+    dut.wr_cmd_ready_i().set_bool(mem.wr_cmd_ready);
+    dut.wr_data_ready_i().set_bool(mem.wr_data_ready);
+    dut.wr_rsp_valid_i().set_bool(mem.wr_rsp_valid);
+    dut.wr_rsp_err_i().set_bool(mem.wr_rsp_err);
+    dut.done_ready_i().set_bool(*done_ready);
+}
 
-/// Cycles without a command, a burst or a `done` after which the unit hangs: many times what the slowest memory takes for one burst.
-const PATIENCE: u64 = 2000;
+fn seen(dut: &impl DmaCopyPorts) -> Out {
+    Out {
+        job_ready: dut.cmd_ready_o().is_set(),
+        busy: dut.busy_o().is_set(),
+        mem: MemPortsIn {
+            rd_cmd_valid: dut.rd_cmd_valid_o().is_set(),
+            rd_cmd_addr: dut.rd_cmd_addr_o().get() as u32,
+            rd_cmd_len: dut.rd_cmd_len_o().get() as u8,
+            rd_data_ready: dut.rd_data_ready_o().is_set(),
+            wr_cmd_valid: dut.wr_cmd_valid_o().is_set(),
+            wr_cmd_addr: dut.wr_cmd_addr_o().get() as u32,
+            wr_cmd_len: dut.wr_cmd_len_o().get() as u8,
+            wr_data_valid: dut.wr_data_valid_o().is_set(),
+            wr_data_data: dut.wr_data_data_o().get(),
+            wr_data_strb: dut.wr_data_strb_o().get() as u8,
+            wr_data_last: dut.wr_data_last_o().is_set(),
+            wr_rsp_ready: dut.wr_rsp_ready_o().is_set(),
+        },
+        done: dut.done_valid_o().is_set().then(|| dut.done_err_o().get() as u8),
+    }
+}
+
+/// A unit under test.
+pub struct Copier {
+    dut: Dut<In, Out>,
+    size: Size,
+    /// Bytes of a packet.
+    packet: u32,
+}
+
+/// A unit with the sizes of the machine.
+pub fn usual<U: DmaCopyUnit + 'static>() -> Copier {
+    Copier {
+        dut: Dut::of::<U>(set, seen),
+        size: Size {
+            word: 8,
+            burst: 8,
+            outstanding: 4,
+        },
+        packet: 512,
+    }
+}
+
+/// A unit with packets of two bursts, each of two words of 32 bits, and no burst outstanding beside another.
+fn small<U: DmaCopyUnit + 'static>() -> Copier {
+    Copier {
+        dut: Dut::of::<U>(set, seen),
+        size: Size {
+            word: 4,
+            burst: 2,
+            outstanding: 1,
+        },
+        packet: 16,
+    }
+}
 
 const READ: u8 = 1;
 const WRITE: u8 = 2;
 
-/// What memory must be in the end: bytes, and which of them nobody knows, as a bus error gave them.
+/// What memory must be in the end: its bytes, and which of them are unknown after a bus error.
 struct Golden {
     memory: Memory,
     unknown: Vec<bool>,
 }
 
 impl Golden {
-    /// Copies packet by packet, word by word where the bus allows it. The code, and the bursts that go out each way.
-    fn apply<U: Ports>(&mut self, job: &Job) -> (u8, [Vec<crate::dma::Burst>; 2]) {
+    /// Copies packet by packet, word by word where the bus allows it. The code, and the bursts of each way.
+    fn apply(&mut self, job: Job, size: Size, packet: u32) -> (u8, [Vec<Burst>; 2]) {
         let mut code = 0;
         let mut bursts = [vec![], vec![]];
-        for packet in (0..job.bytes).step_by(U::PACKET as usize) {
-            let bytes = U::PACKET.min(job.bytes - packet);
-            let (src, dst) = (job.src + packet, job.dst + packet);
+        for from in (0..job.bytes).step_by(packet as usize) {
+            let bytes = packet.min(job.bytes - from);
+            let (src, dst) = (job.src + from, job.dst + from);
             let mut written = 0;
-            for at in (0..bytes).step_by(U::WORD as usize) {
+            for at in (0..bytes).step_by(size.word as usize) {
                 written += 1;
-                let len = U::WORD.min(bytes - at);
-                let readable = self.memory.bus_ok(Addr(src + at), U::WORD);
+                let len = size.word.min(bytes - at);
+                let readable = self.memory.bus_ok(Addr(src + at), size.word);
                 if self.memory.bus_ok(Addr(dst + at), len) {
-                    let word = self.memory.read(Addr(src + at), len as usize);
-                    let word = word.expect("commands stay in the memory").to_vec();
-                    assert!(self.memory.write(Addr(dst + at), &word), "commands stay in the memory");
+                    self.copy(src + at, dst + at, len);
                     self.unknown[(dst + at) as usize..][..len as usize].fill(!readable);
                 } else {
                     code |= WRITE;
@@ -175,179 +171,165 @@ impl Golden {
                     break;
                 }
             }
-            bursts[0].extend(cut(src, bytes.div_ceil(U::WORD), U::WORD, U::BURST));
-            bursts[1].extend(cut(dst, written, U::WORD, U::BURST));
+            bursts[0].extend(cut(src, bytes.div_ceil(size.word), size.word, size.burst));
+            bursts[1].extend(cut(dst, written, size.word, size.burst));
         }
         (code, bursts)
     }
 
-    fn compare(&self, memory: &Memory) -> Result<(), String> {
-        for at in 0..SIZE {
-            let byte = |memory: &Memory| memory.read(Addr(at), 1).expect("in the memory")[0];
-            let (got, want) = (byte(memory), byte(&self.memory));
-            if got != want && !self.unknown[at as usize] {
-                return Err(format!("memory at {at:#x} is {got:#04x}, not {want:#04x}"));
-            }
-        }
-        Ok(())
+    fn copy(&mut self, src: u32, dst: u32, len: u32) {
+        let word = self.memory.read(Addr(src), len as usize).map(<[u8]>::to_vec);
+        let inside = word.is_some_and(|word| self.memory.write(Addr(dst), &word));
+        assert!(inside, "commands stay in the memory");
+    }
+
+    fn compare(&self, memory: &Memory) -> Result<(), Fault> {
+        let all = |memory: &Memory| memory.read(Addr(0), SIZE as usize).expect("all of it").to_vec();
+        let (got, want) = (all(memory), all(&self.memory));
+        let Some(at) = (0..got.len()).find(|&at| got[at] != want[at] && !self.unknown[at]) else {
+            return Ok(());
+        };
+        Err(Rule::Memory.broken(format!("{:#04x} at {at:#x}, not {:#04x}", got[at], want[at])))
     }
 }
 
-#[derive(Clone)]
-struct Plan<'a> {
-    jobs: &'a [Job],
-    hardship: Hardship,
-    /// Another memory than that of the hardship.
-    timing: Option<MemoryTiming>,
-    start: Start,
-    /// Cycle of a reset of everything; what is under way is given up.
-    reset: Option<u64>,
-    without: &'a [Rule],
+struct Traffic<'a> {
+    copier: &'a Copier,
+    memory: Memory,
+    golden: Golden,
+    agent: MemoryAgent,
+    jobs: Source<Job>,
+    dones: Sink<u8>,
+    offers: Offers,
+    /// Reads and writes.
+    bursts: [Bursts; 2],
+    ended: [usize; 2],
+    /// Codes, and the number of write bursts that must be in memory with each.
+    due: VecDeque<(u8, usize)>,
+    /// Write bursts of all commands that were taken.
+    announced: usize,
+    /// Cycles of the first command, of the first read command and of the last end.
+    first: Option<u64>,
+    asked: Option<u64>,
+    last: u64,
 }
 
-/// What a run took, in cycles.
-#[derive(Default)]
-struct Took {
-    /// From the first command's cycle to that of the last `done`, both counted.
-    all: u64,
-    /// From the first command to its first read command.
-    to_address: u64,
+impl<'a> Traffic<'a> {
+    fn new(run: &Run, copier: &'a Copier, jobs: &[Job], hardship: Hardship) -> Traffic<'a> {
+        let gaps = hardship.gaps;
+        let memory = hardship.filled(&mut run.rng("memory"));
+        Traffic {
+            copier,
+            golden: Golden {
+                memory: memory.clone(),
+                unknown: vec![false; SIZE as usize],
+            },
+            memory,
+            agent: hardship.agent(run.rng("agent").bits(), copier.size.word),
+            jobs: Source::new(jobs.iter().copied(), run.pacer(gaps.at_source(), "commands")),
+            dones: Sink::new(run.pacer(gaps.at_sink(), "dones")),
+            offers: Offers::default(),
+            bursts: [Bursts::new(), Bursts::new()],
+            ended: [0; 2],
+            due: VecDeque::new(),
+            announced: 0,
+            first: None,
+            asked: None,
+            last: 0,
+        }
+    }
+
+    fn begin(&mut self, cycle: u64, job: Job) {
+        self.first.get_or_insert(cycle);
+        let (code, lists) = self.golden.apply(job, self.copier.size, self.copier.packet);
+        self.announced += lists[1].len();
+        self.due.push_back((code, self.announced));
+        for (bursts, list) in self.bursts.iter_mut().zip(lists) {
+            bursts.due.extend(list);
+        }
+    }
+
+    fn end(&mut self, code: u8) -> Result<(), Fault> {
+        let written = self.ended[1];
+        let due = self.due.pop_front();
+        let (want, needs) = due.ok_or_else(|| Rule::Code.broken("done, but no command"))?;
+        Rule::Code.holds(code == want, || format!("done with {code:02b}, not {want:02b}"))?;
+        Rule::Early.holds(written >= needs, || format!("done with {written} of {needs} bursts"))
+    }
+
+    fn event(&mut self, event: &EventKind) -> Result<(), Fault> {
+        self.ended[1] += usize::from(matches!(event, EventKind::MemWritten { .. }));
+        let way = usize::from(!matches!(event, EventKind::MemRead { .. }));
+        let Some((got, want)) = self.bursts[way].take(event) else {
+            return Ok(());
+        };
+        Rule::Bursts.holds(want == Some(got), || format!("{got:x?}, not {want:x?}"))
+    }
 }
 
-fn run<U: Ports>(case: &Case, plan: &Plan, probe: &Probe) -> Result<Took, String> {
-    let Plan { hardship, without, .. } = *plan;
-    let context = plan.start.context(case);
-    let dut = U::named(&context, "dut");
-    let mut wave = Recorder::new(probe, &[&dut]);
-    let mut memory = hardship.filled(&mut case.rng("memory"));
-    let mut golden = Golden {
-        memory: memory.clone(),
-        unknown: vec![false; SIZE as usize],
-    };
-    let mut agent = match plan.timing {
-        Some(timing) => MemoryAgent::new(timing, U::WORD),
-        None => hardship.agent(case.rng("agent").bits(), U::WORD),
-    };
-    let pacer = |pauses, name| Pacer::new(pauses, case.rng(name));
-    let mut jobs = Source::new(plan.jobs.iter().copied(), pacer(hardship.gaps.at_source(), "commands"));
-    let mut dones = Sink::new(pacer(hardship.gaps.at_sink(), "dones"));
-    let (mut asks, mut commands, mut data) = (Monitor::default(), Monitor::default(), Monitor::default());
-    let mut bursts = [Bursts::new(), Bursts::new()];
-    // Codes due, with the write bursts that must be in memory by then.
-    let mut due: VecDeque<(u8, usize)> = VecDeque::new();
-    let (mut next, mut announced, mut ended, mut idle, mut first) = (0, 0, [0; 2], 0, None);
-    let mut took = Took::default();
-    let mut moved = 0;
-    for cycle in 0.. {
-        let rst = cycle < 3 || plan.reset == Some(cycle);
-        let fault = |what: String| format!("cycle {cycle}: {what}");
-        let (cmd_ready, mem, done, ready) = (dut.cmd_ready(), dut.mem(), dut.done(), dones.ready());
-        dut.set(jobs.offer(), agent.ports(), ready);
-        for clk in [false, true] {
-            dut.set_clk(clk, rst);
-            context.set_time(cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
-            dut.junk();
-            dut.eval();
-            wave.tick(context.time());
-            let same = clk || (cmd_ready, mem, done) == (dut.cmd_ready(), dut.mem(), dut.done());
-            holds(&[], Rule::Path, same || cycle == 0, || {
-                "an input reaches an output within the cycle".into()
-            })
-            .map_err(fault)?;
+impl Environment for Traffic<'_> {
+    type In = In;
+    type Out = Out;
+
+    fn inputs(&mut self) -> In {
+        In {
+            job: self.jobs.offer().copied(),
+            mem: *self.agent.ports(),
+            done_ready: self.dones.ready(),
         }
-        if rst {
-            // The memory may hold any of what is under way. The rest starts anew.
-            let rest = plan.jobs[next..].iter().copied();
-            jobs = Source::new(rest, pacer(hardship.gaps.at_source(), "commands"));
-            (bursts, due) = ([Bursts::new(), Bursts::new()], VecDeque::new());
-            golden.memory = memory.clone();
-            (announced, ended) = (0, [0; 2]);
-            dones.reset();
-            asks.reset();
-            commands.reset();
-            data.reset();
-            agent.reset();
-            continue;
+    }
+
+    /// Gives up the commands under way: the memory may hold any of their bytes. The rest starts anew.
+    fn reset(&mut self) {
+        self.golden.memory = self.memory.clone();
+        (self.bursts, self.ended) = ([Bursts::new(), Bursts::new()], [0; 2]);
+        (self.due, self.announced) = (VecDeque::new(), 0);
+        self.offers.reset();
+        self.jobs.reset();
+        self.dones.reset();
+        self.agent.reset();
+    }
+
+    fn step(&mut self, cycle: u64, seen: Out) -> Result<Progress, Fault> {
+        let ports = *self.agent.ports();
+        self.offers.step(&seen.mem, &ports)?;
+        if seen.mem.rd_cmd_valid {
+            self.asked.get_or_insert(cycle);
         }
-        let ports = agent.ports();
-        let ask = mem.rd_cmd_valid.then_some((mem.rd_cmd_addr, mem.rd_cmd_len));
-        let command = mem.wr_cmd_valid.then_some((mem.wr_cmd_addr, mem.wr_cmd_len));
-        let beat = (mem.wr_data_data, mem.wr_data_strb, mem.wr_data_last);
-        let beat = mem.wr_data_valid.then_some(beat);
-        let protocol = |e| fault(format!("Protocol: {e}"));
-        asks.step(ask.as_ref(), ports.rd_cmd_ready).map_err(protocol)?;
-        commands.step(command.as_ref(), ports.wr_cmd_ready).map_err(protocol)?;
-        data.step(beat.as_ref(), ports.wr_data_ready).map_err(protocol)?;
-        if mem.rd_cmd_valid && took.to_address == 0 {
-            took.to_address = cycle - first.expect("nothing is asked for before the first command");
-        }
-        ended[0] += usize::from(ports.rd_data_valid && mem.rd_data_ready && ports.rd_data_last);
+        self.ended[0] += usize::from(ports.rd_data_valid && seen.mem.rd_data_ready && ports.rd_data_last);
         let mut events = Vec::new();
-        agent.step(Cycle(cycle), &mut memory, &mem, |event| events.push(event));
-        if let Some(job) = jobs.step(cmd_ready) {
-            first.get_or_insert(cycle);
-            let (code, list) = golden.apply::<U>(&job);
-            announced += list[1].len();
-            due.push_back((code, announced));
-            moved = cycle;
-            for (bursts, list) in bursts.iter_mut().zip(list) {
-                bursts.due.extend(list);
-            }
-            next += 1;
+        self.agent
+            .step(Cycle(cycle), &mut self.memory, &seen.mem, |event| events.push(event));
+        let job = self.jobs.step(seen.job_ready);
+        if let Some(job) = job {
+            self.begin(cycle, job);
         }
         for event in &events {
-            moved = cycle;
-            let way = usize::from(!matches!(event, EventKind::MemRead { .. }));
-            if let Some((got, want)) = bursts[way].take(event) {
-                holds(without, Rule::Bursts, want == Some(got), || {
-                    format!("{got:x?}, not {want:x?}")
-                })
-                .map_err(fault)?;
-            }
-            ended[1] += usize::from(matches!(event, EventKind::MemWritten { .. }));
+            self.event(event)?;
         }
         for way in 0..2 {
-            let open = bursts[way].seen - ended[way];
-            holds(without, Rule::Outstanding, open <= U::OUTSTANDING as usize, || {
+            let open = self.bursts[way].seen - self.ended[way];
+            Rule::Outstanding.holds(open <= self.copier.size.outstanding, || {
                 format!("{open} bursts are open")
-            })
-            .map_err(fault)?;
+            })?;
         }
-        if let Some(code) = dones.step(done).map_err(protocol)? {
-            let (want, needs) = due
-                .pop_front()
-                .ok_or_else(|| fault("Code: done, but no command".into()))?;
-            holds(without, Rule::Code, code == want, || {
-                format!("done with {code:02b}, not {want:02b}")
-            })
-            .map_err(fault)?;
-            holds(without, Rule::Early, ended[1] >= needs, || {
-                format!("done with {} of {needs} bursts", ended[1])
-            })
-            .map_err(fault)?;
-            took.all = cycle - first.unwrap_or(cycle) + 1;
-            moved = cycle;
+        let done = self.dones.step(seen.done)?;
+        if let Some(code) = done {
+            self.end(code)?;
+            self.last = cycle;
         }
-        let done = next == plan.jobs.len() && due.is_empty() && !dut.busy() && !agent.has_taken();
-        idle = if done { idle + 1 } else { 0 };
-        if idle > 30 {
-            let same = golden.compare(&memory);
-            holds(without, Rule::Memory, same.is_ok(), || same.expect_err("differs"))?;
-            return Ok(took);
+        if self.jobs.is_empty() && self.due.is_empty() && !seen.busy && !self.agent.has_taken() {
+            return Ok(Progress::Done);
         }
-        if cycle - moved > PATIENCE {
-            break;
-        }
+        let moved = job.is_some() || done.is_some() || !events.is_empty();
+        Ok(if moved { Progress::Moved } else { Progress::Waiting })
     }
-    holds(without, Rule::Hang, false, || {
-        format!(
-            "{} commands, {} dones left; {}",
-            jobs.len(),
-            due.len(),
-            agent.report().join("; ")
-        )
-    })
-    .map(|()| took)
+
+    fn left(&self) -> String {
+        let (commands, dones) = (self.jobs.len(), self.due.len());
+        let memory = self.agent.report().join("; ");
+        format!("{commands} commands, {dones} codes left; {memory}")
+    }
 }
 
 /// From the lower half of the memory into the upper one; a few words, or a few packets.
@@ -364,94 +346,87 @@ fn random(rng: &mut Rng, count: usize, word: u32) -> Vec<Job> {
     (0..count).map(one).collect()
 }
 
-fn content<U: Ports>(without: &[Rule], each: Each) {
-    for (i, hardship) in Hardship::all().enumerate() {
-        for reset in [false, true] {
-            let start = Start::ALL[i % 3];
-            let case = Case::new(
-                "common",
-                "dma_copy::content_under_hardship",
-                format!("{} {hardship:?} {start:?} reset {reset}", name::<U>()),
-            );
-            let list = random(&mut case.rng("jobs"), 20, U::WORD);
-            let plan = Plan {
-                jobs: &list,
-                hardship,
-                timing: None,
-                start,
-                reset: reset.then(|| case.rng("reset").between(20, 250)),
-                without,
-            };
-            each(&case, &|probe| run::<U>(&case, &plan, probe).map(drop));
-        }
-    }
+fn content(copier: &Copier, cases: &mut Cases) {
+    under_hardship(cases, copier.dut.name, |run, hardship, reset| {
+        let jobs = random(&mut run.rng("jobs"), 20, copier.size.word);
+        let mut traffic = Traffic::new(run, copier, &jobs, hardship);
+        dma::exercise(run, &copier.dut, &mut traffic, reset)?;
+        traffic.golden.compare(&traffic.memory)
+    });
 }
 
-/// With a memory that takes 10 cycles to answer, from the first command to the last `done`: 0.985 words a cycle, as one command of many
-/// packets and as commands of 512 bytes; the first read command comes 2 cycles after the command.
-fn rate<U: Ports>(without: &[Rule], each: Each) {
+/// A memory that answers after 10 cycles. From the first command to its end: 0.985 words per cycle, as one command of
+/// many packets and as commands of 512 bytes. The first read command comes 2 cycles after the command.
+fn rate(copier: &Copier, cases: &mut Cases) {
     let total = 60 * 512;
+    let timing = MemoryTiming {
+        read_latency: Cycle(10),
+        write_latency: Cycle(10),
+        ..MemoryTiming::IDEAL
+    };
     for bytes in [512, total] {
-        let case = Case::new(
-            "common",
-            "dma_copy::rate",
-            format!("{} commands of {bytes} bytes", name::<U>()),
-        );
         let job = |i: u32| Job {
             src: i * bytes,
             dst: SIZE / 2 + i * bytes,
             bytes,
         };
-        let list: Vec<Job> = (0..total / bytes).map(job).collect();
-        let plan = Plan {
-            jobs: &list,
-            hardship: Hardship {
-                gaps: Gaps::None,
-                memory: Slowness::Ideal,
-                faults: false,
-            },
-            timing: Some(MemoryTiming {
-                read_latency: Cycle(10),
-                write_latency: Cycle(10),
-                ..MemoryTiming::IDEAL
-            }),
-            start: Start::Zero,
-            reset: None,
-            without,
-        };
-        each(&case, &|probe| {
-            let took = run::<U>(&case, &plan, probe)?;
-            let rate = f64::from(total / U::WORD) / took.all as f64;
-            println!(
-                "{}: {rate:.4} words/cycle, address after {} cycles",
-                case.params(),
-                took.to_address
-            );
-            holds(without, Rule::Rate, rate >= 0.985, || {
-                format!("{rate:.4} words a cycle, less than 0.985")
-            })?;
-            holds(without, Rule::Latency, took.to_address == 2, || {
-                format!("the read command came after {} cycles, not 2", took.to_address)
+        let jobs: Vec<Job> = (0..total / bytes).map(job).collect();
+        let params = format!("{} commands of {bytes} bytes", copier.dut.name);
+        cases.case(Start::Zero, params, |run| {
+            let mut traffic = Traffic::new(run, copier, &jobs, Hardship::NONE);
+            traffic.agent = MemoryAgent::new(timing, copier.size.word);
+            dma::exercise(run, &copier.dut, &mut traffic, None)?;
+            traffic.golden.compare(&traffic.memory)?;
+            let Traffic { first, asked, last, .. } = traffic;
+            let first = first.expect("a command was taken");
+            let rate = f64::from(total / copier.size.word) / (last - first + 1) as f64;
+            Rule::Rate.holds(rate >= 0.985, || format!("{rate:.4} words per cycle, less than 0.985"))?;
+            let latency = asked.expect("a word was read") - first;
+            Rule::Latency.holds(latency == 2, || {
+                format!("the read command came after {latency} cycles, not 2")
             })
         });
     }
 }
 
 /// All checks.
-pub fn checks<U: Ports>(without: &[Rule], each: Each) {
-    content::<U>(without, each);
-    if U::OUTSTANDING > 1 {
-        rate::<U>(without, each);
-    }
+pub fn checks(copier: &Copier, cases: &mut Cases) {
+    content(copier, cases);
+    rate(copier, cases);
 }
 
 #[test]
 fn content_under_hardship() {
-    content::<DmaCopy>(&[], &mut must_pass);
-    content::<DmaCopy32P16>(&[], &mut must_pass);
+    pass(this_test!(), |cases| {
+        content(&usual::<DmaCopy>(), cases);
+        content(&small::<DmaCopy32P16>(), cases);
+    });
 }
 
 #[test]
 fn words_per_cycle() {
-    rate::<DmaCopy>(&[], &mut must_pass);
+    pass(this_test!(), |cases| rate(&usual::<DmaCopy>(), cases));
+}
+
+#[test]
+fn each_twin_is_caught() {
+    use Rule::*;
+    each_is_caught(
+        this_test!(),
+        &[
+            (Memory, &[], &|cases| checks(&usual::<TwinDmaCopyMemory>(), cases)),
+            (Code, &[], &|cases| checks(&usual::<TwinDmaCopyCode>(), cases)),
+            // A command that ends with the first of its packets does not know the errors of the others.
+            (Early, &[Code], &|cases| checks(&usual::<TwinDmaCopyEarly>(), cases)),
+            (Bursts, &[], &|cases| checks(&usual::<TwinDmaCopyBursts>(), cases)),
+            (Outstanding, &[], &|cases| {
+                checks(&usual::<TwinDmaCopyOutstanding>(), cases)
+            }),
+            (Path, &[], &|cases| checks(&usual::<TwinDmaCopyPath>(), cases)),
+            (Protocol, &[], &|cases| checks(&usual::<TwinDmaCopyWithdraws>(), cases)),
+            (Rate, &[], &|cases| checks(&usual::<TwinDmaCopyBubble>(), cases)),
+            (Latency, &[], &|cases| checks(&usual::<TwinDmaCopyLate>(), cases)),
+            (Hang, &[], &|cases| checks(&usual::<TwinDmaCopyHang>(), cases)),
+        ],
+    );
 }

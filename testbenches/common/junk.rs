@@ -1,4 +1,4 @@
-//! Junk stands on the lines whose words do not count, in every bench: a simulation from a random state has it.
+//! In every bench, junk stands on lines without a valid word: a simulation from a random state has it.
 
 use std::collections::BTreeSet;
 

@@ -1,53 +1,83 @@
-//! What stands on a board, without its clocks and pins: the self-test passes round after round, and tells a broken NIC.
+//! A board's `cenju3_selftest`, without clocks and pins: it passes round after round, and tells a broken NIC.
 
-// Its benches are to stand on a kit, and are not split before.
-#![allow(clippy::too_many_lines)]
-
+use support::this_test;
 use testbenches::rtl::*;
-use tsunagi::harness::seed::{Case, Recorder};
-use tsunagi::harness::wave::Probe;
-use verilated::{Clock, Clocks, Context, Unit};
+use testbenches::{Cases, Dut, Fault, Instance, Rule as _, Run, Start, assertion, each_is_caught, pass, rules};
+use tsunagi::harness::seed::Recorder;
+use verilated::{Clock, Clocks, Input as _, Port as _};
 
-/// What a person sees of a self-test.
+rules!(
+    /// Reason 1, or no round in time: something hangs.
+    Timeout
+    /// Reason 2: the NIC refuses an access to a register.
+    Refused
+    /// Reason 3: a register differs.
+    Register
+    /// Reason 4: the memory answers with an error.
+    Error
+    /// Reason 5: the memory differs.
+    Memory
+);
+
+/// The lights of a self-test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shown {
-    rounds: u32,
+    rounds: u64,
     /// The reason, once it has failed.
-    failed: Option<u8>,
+    failed: Option<u64>,
 }
 
-trait SelfTest: Unit {
-    fn set(&self, io: Option<bool>, net: Option<bool>, reset: bool);
-    fn shown(&self) -> Shown;
+impl Shown {
+    /// # Errors
+    /// The self-test has failed.
+    fn passes(self) -> Result<(), Fault> {
+        let rule = match self.failed {
+            None => return Ok(()),
+            Some(1) => Rule::Timeout,
+            Some(2) => Rule::Refused,
+            Some(3) => Rule::Register,
+            Some(4) => Rule::Error,
+            Some(5) => Rule::Memory,
+            Some(_) => return wrong(format!("{self:?}: there is no such reason")),
+        };
+        Err(rule.broken(format!("{self:?}")))
+    }
 }
 
-macro_rules! selftest {
-    ($($unit:ident)+) => {$(
-        impl SelfTest for $unit {
-            fn set(&self, io: Option<bool>, net: Option<bool>, reset: bool) {
-                io.into_iter().for_each(|level| self.io_clk_i.set_bool(level));
-                net.into_iter().for_each(|level| self.net_clk_i.set_bool(level));
-                self.io_rst_i.set_bool(reset);
-                self.net_rst_i.set_bool(reset);
-            }
+/// The self-test itself is wrong, for which there is no twin.
+fn wrong<T>(what: String) -> Result<T, Fault> {
+    Err(Fault { rule: "Shown", what })
+}
 
-            fn shown(&self) -> Shown {
-                Shown {
-                    rounds: self.rounds_o.get(),
-                    failed: self.fail_o.is_set().then(|| self.reason_o.get()),
-                }
-            }
+/// The levels of the clocks that change, and the resets.
+struct In {
+    io: Option<bool>,
+    net: Option<bool>,
+    reset: bool,
+}
+
+/// A self-test under test.
+type SelfTest = Dut<In, Shown>;
+
+fn selftest<U: Cenju3SelftestUnit + 'static>() -> SelfTest {
+    fn set(dut: &impl Cenju3SelftestPorts, inputs: &In) {
+        inputs.io.iter().for_each(|level| dut.io_clk_i().set_bool(*level));
+        inputs.net.iter().for_each(|level| dut.net_clk_i().set_bool(*level));
+        dut.io_rst_i().set_bool(inputs.reset);
+        dut.net_rst_i().set_bool(inputs.reset);
+    }
+    fn seen(dut: &impl Cenju3SelftestPorts) -> Shown {
+        Shown {
+            rounds: dut.rounds_o().get(),
+            failed: dut.fail_o().is_set().then(|| dut.reason_o().get()),
         }
-    )+};
+    }
+    Dut::of::<U>(set, seen)
 }
-
-selftest!(Cenju3Selftest TwinSelftestSilent TwinSelftestRefused TwinSelftestIndex TwinSelftestMemory TwinSelftestByte
-          TwinSelftestLast TwinSelftestEarly);
 
 /// A self-test with its clocks.
-struct Board<'a, U> {
-    dut: U,
-    context: Context,
+struct Board<'a> {
+    dut: Box<dyn Instance<In, Shown>>,
     clocks: Clocks,
     io: Clock,
     net: Clock,
@@ -55,18 +85,16 @@ struct Board<'a, U> {
     wave: Recorder<'a>,
 }
 
-impl<'a, U: SelfTest> Board<'a, U> {
-    /// Clock periods in ps; started from a random state, and reset.
-    fn new(case: &Case, periods: (u64, u64), probe: &'a Probe) -> Board<'a, U> {
-        let context = case.context();
-        let dut = U::named(&context, "dut");
+impl<'a> Board<'a> {
+    /// Clock periods in ps. The board is reset.
+    fn new(run: &Run<'a>, selftest: &SelfTest, (io, net): (u64, u64)) -> Board<'a> {
+        let dut = selftest.instance(&run.context());
         let mut clocks = Clocks::new();
-        let phase = case.rng("phase").below(periods.1);
-        let (io, net) = (clocks.add(periods.0, 0), clocks.add(periods.1, phase));
+        let phase = run.rng("phase").below(net);
+        let (io, net) = (clocks.add(io, 0), clocks.add(net, phase));
         let mut board = Board {
-            wave: Recorder::new(probe, &[&dut]),
+            wave: run.recorder(&[dut.verilated()]),
             dut,
-            context,
             clocks,
             io,
             net,
@@ -84,138 +112,126 @@ impl<'a, U: SelfTest> Board<'a, U> {
     }
 
     fn step(&mut self, reset: bool) {
-        let edges = self.clocks.step(&self.context);
+        let context = self.dut.verilated().context();
+        let edges = self.clocks.step(context);
         let level = |clock| match (edges.rises(clock), edges.falls(clock)) {
             (true, _) => Some(true),
             (_, true) => Some(false),
             _ => None,
         };
         self.io_edges += u64::from(edges.rises(self.io));
-        self.dut.set(level(self.io), level(self.net), reset);
-        self.dut.eval();
-        self.wave.tick(self.context.time());
+        let (io, net) = (level(self.io), level(self.net));
+        self.dut.set(&In { io, net, reset });
+        self.dut.verilated().eval();
+        self.wave.tick(context.time());
     }
 
-    /// Until so many rounds have passed, or it fails; a round may take 60,000 cycles of the IO clock.
-    fn rounds(&mut self, rounds: u32) -> Result<Shown, String> {
-        let mut before = self.dut.shown();
+    /// Until this number of rounds has passed, or one has failed. A round may take 60,000 cycles of the IO clock.
+    ///
+    /// # Errors
+    /// The self-test fails, or hangs, or does not count its rounds.
+    fn rounds(&mut self, rounds: u64) -> Result<(), Fault> {
+        let mut before = self.dut.seen();
         let mut limit = self.io_edges + 60_000;
         loop {
             self.step(false);
-            let now = self.dut.shown();
+            let now = self.dut.seen();
             if now.rounds != before.rounds {
                 if now.rounds != before.rounds + 1 {
-                    return Err(format!("{before:?}, then {now:?}"));
+                    return wrong(format!("{before:?}, then {now:?}"));
                 }
                 limit = self.io_edges + 60_000;
             }
             before = now;
-            if now.failed.is_some() || now.rounds >= rounds {
-                return Ok(now);
+            if now.failed.is_some() {
+                self.stays(now)?;
             }
-            if self.io_edges > limit {
-                return Err(format!("hung at {now:?}"));
+            now.passes()?;
+            if now.rounds >= rounds {
+                return Ok(());
             }
+            Rule::Timeout.holds(self.io_edges <= limit, || format!("hung at {now:?}"))?;
+        }
+    }
+
+    /// A failure stays on show.
+    fn stays(&mut self, shown: Shown) -> Result<(), Fault> {
+        (0..50_000).for_each(|_| self.step(false));
+        match self.dut.seen() {
+            now if now == shown => Ok(()),
+            now => wrong(format!("{shown:?}, then {now:?}")),
         }
     }
 }
 
+/// Periods of the board's clocks, ps.
 const BOARD: (u64, u64) = (10_000, 13_333);
+
+/// The first rounds pass, with clocks of these periods.
+fn passes(selftest: &SelfTest, periods: (u64, u64), rounds: u64, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} {periods:?}", selftest.name), |run| {
+        Board::new(run, selftest, periods).rounds(rounds)
+    });
+}
 
 #[test]
 fn every_round_passes() {
-    for periods in [BOARD, (40_000, 50_000), (13_000, 7_000)] {
-        let case = Case::new("fpga", "every_round_passes", format!("{periods:?}"));
-        case.run(|probe| {
-            let shown = Board::<Cenju3Selftest>::new(&case, periods, probe).rounds(60)?;
-            match shown {
-                Shown {
-                    rounds: 60,
-                    failed: None,
-                } => Ok(()),
-                other => Err(format!("{other:?}")),
-            }
-        });
-    }
+    pass(this_test!(), |cases| {
+        for periods in [BOARD, (40_000, 50_000), (13_000, 7_000)] {
+            passes(&selftest::<Cenju3Selftest>(), periods, 60, cases);
+        }
+    });
 }
 
 #[test]
 fn a_reset_starts_again() {
-    let case = Case::new("fpga", "a_reset_starts_again", "");
-    case.run(|probe| {
-        let mut board = Board::<Cenju3Selftest>::new(&case, BOARD, probe);
-        for _ in 0..4 {
-            board.rounds(3)?;
-            for _ in 0..case.rng("reset").below(20_000) {
-                board.step(false);
+    pass(this_test!(), |cases| {
+        cases.case(Start::Random1, "", |run| {
+            let mut board = Board::new(run, &selftest::<Cenju3Selftest>(), BOARD);
+            for _ in 0..4 {
+                board.rounds(3)?;
+                (0..run.rng("reset").below(20_000)).for_each(|_| board.step(false));
+                board.reset();
+                let shown = board.dut.seen();
+                shown.passes()?;
+                if shown.rounds != 0 {
+                    return wrong(format!("{shown:?} after a reset"));
+                }
             }
-            board.reset();
-            let shown = board.dut.shown();
-            if (shown
-                != Shown {
-                    rounds: 0,
-                    failed: None,
-                })
-            {
-                return Err(format!("{shown:?} after a reset"));
-            }
-        }
-        match board.rounds(3)? {
-            Shown { failed: None, .. } => Ok(()),
-            other => Err(format!("{other:?}")),
-        }
-    });
-}
-
-/// The reason a broken NIC or memory gives, in the first rounds.
-fn fails<U: SelfTest>(twin: &'static str, reason: u8) {
-    let case = Case::new("fpga", "each_broken_board_shows_why", twin);
-    case.run(|probe| {
-        let mut board = Board::<U>::new(&case, BOARD, probe);
-        let shown = board.rounds(20)?;
-        if shown.failed != Some(reason) {
-            return Err(format!("{twin}: {shown:?}, not reason {reason}"));
-        }
-        // It stays so.
-        for _ in 0..50_000 {
-            board.step(false);
-        }
-        match board.dut.shown() {
-            now if now == shown => Ok(()),
-            now => Err(format!("{twin}: {shown:?}, then {now:?}")),
-        }
+            board.rounds(3)
+        });
     });
 }
 
 #[test]
-fn each_broken_board_shows_why() {
-    // No interrupt.
-    fails::<TwinSelftestSilent>("silent", 1);
-    // Register ID refuses to be read.
-    fails::<TwinSelftestRefused>("refused", 2);
-    // Ring indices advance by two.
-    fails::<TwinSelftestIndex>("index", 3);
-    // Memory answers writes with errors.
-    fails::<TwinSelftestMemory>("memory", 4);
-    // A word is always written whole.
-    fails::<TwinSelftestByte>("byte", 5);
+fn each_twin_is_caught() {
+    use Rule::*;
+    let checks = |selftest: &SelfTest, cases: &mut Cases| passes(selftest, BOARD, 20, cases);
+    each_is_caught(
+        this_test!(),
+        &[
+            // No interrupt.
+            (Timeout, &[], &|cases| checks(&selftest::<TwinSelftestSilent>(), cases)),
+            // Register ID refuses to be read.
+            (Refused, &[], &|cases| checks(&selftest::<TwinSelftestRefused>(), cases)),
+            // Ring indices advance by two.
+            (Register, &[], &|cases| checks(&selftest::<TwinSelftestIndex>(), cases)),
+            // The memory answers writes with errors.
+            (Error, &[], &|cases| checks(&selftest::<TwinSelftestMemory>(), cases)),
+            // A word is always written whole.
+            (Memory, &[], &|cases| checks(&selftest::<TwinSelftestByte>(), cases)),
+        ],
+    );
 }
 
-/// What a broken memory does is told by the engines' own rules, where it happens.
-fn breaks_a_rule<U: SelfTest>(twin: &'static str) {
-    let case = Case::new("fpga", "breaks_a_rule", twin);
-    let shown = Board::<U>::new(&case, BOARD, &Probe::default()).rounds(20);
-    panic!("{twin}: no rule is broken, {shown:?}");
-}
-
+/// The engines' own rules find a memory that ends its bursts too soon, and one that answers before the data, where they
+/// do so.
 #[test]
-#[should_panic(expected = "mem_read_rules.sv")]
-fn a_memory_ends_its_bursts_too_soon() {
-    breaks_a_rule::<TwinSelftestLast>("last");
-}
-
-#[test]
-#[should_panic(expected = "mem_write_rules.sv")]
-fn a_memory_answers_before_the_data() {
-    breaks_a_rule::<TwinSelftestEarly>("early");
+fn a_memory_breaks_the_rules_of_the_engines() {
+    let test = this_test!();
+    let words = |selftest: SelfTest| assertion(test, |cases| passes(&selftest, BOARD, 20, cases));
+    let last = words(selftest::<TwinSelftestLast>());
+    assert!(last.contains("mem_read_rules.sv"), "{last}");
+    let early = words(selftest::<TwinSelftestEarly>());
+    assert!(early.contains("mem_write_rules.sv"), "{early}");
 }

@@ -1,17 +1,14 @@
-//! Waves of benches whose units leave out the falling edge.
+//! Waves of benches: the clock falls at half a period, and no edge is off its grid.
 
-use support::wave_reader::check_bench;
-use tsunagi::harness::seed::Case;
-use tsunagi::harness::stream::Gaps;
+use support::this_test;
+use testbenches::rtl::*;
+use testbenches::{PERIOD, Start, check_wave};
 
-use crate::bench::{CrossbarN2W16, PERIOD};
-use crate::crossbar::{contract, plan};
+use crate::crossbar::{contracts, crossbar};
 
 #[test]
 fn the_clock_falls_at_half_a_period() {
-    let case = Case::new("net", "waves::the_clock_falls_at_half_a_period", "");
-    let waves = check_bench(Some((PERIOD, 0)), |probe| {
-        contract::<CrossbarN2W16>(&case, &plan(2, Gaps::Both, 0, 20), 0, probe).unwrap();
+    check_wave(this_test!(), PERIOD / 2, |cases| {
+        contracts(&crossbar::<CrossbarN2W16>(), 1, 20, &[Start::Random1], cases);
     });
-    assert_eq!(waves, 1);
 }

@@ -1,223 +1,316 @@
-//! The standard AXI ports of a verilated unit, as [`tsunagi::harness::axi`] speaks of them.
+//! The AXI ports of a verilated unit as values of [`tsunagi::harness::axi`], and the protocol's rules as rules of a
+//! bench.
+//!
+//! The macros name the ports of a unit, by the methods of its generated trait, which must be in scope. The functions
+//! work on these ports. Junk stands where nothing is valid.
 
-/// The word that a channel offers, made of the ports of these names.
-#[macro_export]
-macro_rules! axi_burst {
-    ($dut:expr, $valid:ident, $id:ident, $addr:ident, $len:ident, $size:ident, $burst:ident, $lock:ident, $cache:ident, $prot:ident) => {
-        $dut.$valid.is_set().then(|| ::tsunagi::harness::axi::Burst {
-            id: $dut.$id.get().into(),
-            addr: $dut.$addr.get().into(),
-            len: $dut.$len.get(),
-            size: $dut.$size.get(),
-            kind: ::tsunagi::harness::axi::Kind::from_bits($dut.$burst.get()),
-            lock: $dut.$lock.is_set(),
-            cache: $dut.$cache.get(),
-            prot: $dut.$prot.get(),
-        })
-    };
+use tsunagi::harness::axi::{self, Burst, Kind, ReadBeat, Resp, WriteBeat, WriteEnd};
+use verilated::{Input, Port};
+
+use crate::mem::set_word;
+use crate::{Fault, Rule};
+
+/// A bench that watches AXI has the rules of the protocol among its own, under the same names.
+impl Rule for axi::Rule {
+    const ALL: &'static [Self] = &axi::Rule::ALL;
+
+    fn name(self) -> &'static str {
+        match self {
+            axi::Rule::Hold => "Hold",
+            axi::Rule::Legal => "Legal",
+            axi::Rule::WriteLast => "WriteLast",
+            axi::Rule::Lanes => "Lanes",
+            axi::Rule::WriteEnd => "WriteEnd",
+            axi::Rule::ReadData => "ReadData",
+            axi::Rule::ReadLast => "ReadLast",
+            axi::Rule::Exclusive => "Exclusive",
+            axi::Rule::Reset => "Reset",
+        }
+    }
 }
 
-/// What a unit's `m_axi_ar*` offer.
+impl From<axi::Broken> for Fault {
+    fn from(broken: axi::Broken) -> Fault {
+        broken.rule.broken(broken.what)
+    }
+}
+
+/// The burst that an address channel offers. Ports: valid, ID, address, length, size, burst, lock, cache, protection.
+pub fn burst(ports: [&dyn Port; 9]) -> Option<Burst> {
+    let [valid, id, addr, len, size, kind, lock, cache, prot] = ports;
+    valid.is_set().then(|| Burst {
+        id: id.get() as u32,
+        addr: addr.get() as u32,
+        len: len.get() as u8,
+        size: size.get() as u8,
+        kind: Kind::from_bits(kind.get() as u8),
+        lock: lock.is_set(),
+        cache: cache.get() as u8,
+        prot: prot.get() as u8,
+    })
+}
+
+/// Offers a burst at `base` + its address; junk without one. Ports as of [`burst`].
+pub fn set_burst(ports: [&dyn Input; 9], burst: Option<Burst>, base: u64) {
+    let [valid, id, addr, len, size, kind, lock, cache, prot] = ports;
+    valid.set_bool(burst.is_some());
+    let burst = burst.unwrap_or(Burst {
+        id: 1,
+        addr: 0xbad,
+        len: 9,
+        size: 1,
+        kind: Kind::Wrap,
+        lock: true,
+        cache: 0xf,
+        prot: 7,
+    });
+    id.set(burst.id.into());
+    addr.set(base + u64::from(burst.addr));
+    len.set(burst.len.into());
+    size.set(burst.size.into());
+    kind.set(burst.kind.bits().into());
+    lock.set_bool(burst.lock);
+    cache.set(burst.cache.into());
+    prot.set(burst.prot.into());
+}
+
+/// The word that a write data channel offers. Ports: valid, data, strobes, last.
+pub fn write_beat(ports: [&dyn Port; 4]) -> Option<WriteBeat> {
+    let [valid, data, strb, last] = ports;
+    valid.is_set().then(|| WriteBeat {
+        data: data.get(),
+        strb: strb.get() as u8,
+        last: last.is_set(),
+    })
+}
+
+/// Offers a word of write data; junk without one. Ports: valid, data, strobes.
+pub fn set_write_beat(ports: [&dyn Input; 3], beat: Option<WriteBeat>) {
+    let [valid, data, strb] = ports;
+    valid.set_bool(beat.is_some());
+    set_word(data, beat.map_or(0xbad, |beat| beat.data));
+    strb.set(beat.map_or(3, |beat| beat.strb.into()));
+}
+
+/// The word that a read data channel of AXI4-Lite offers. Ports: valid, data, response.
+pub fn read_beat(ports: [&dyn Port; 3]) -> Option<ReadBeat> {
+    let [valid, data, resp] = ports;
+    valid.is_set().then(|| ReadBeat {
+        id: 0,
+        data: data.get(),
+        resp: Resp::from_bits(resp.get() as u8),
+        last: true,
+    })
+}
+
+/// Offers a word of read data; junk without one. Ports: valid, ID, data, response, last.
+pub fn set_read_beat(ports: [&dyn Input; 5], beat: Option<ReadBeat>) {
+    let [valid, id, data, resp, last] = ports;
+    valid.set_bool(beat.is_some());
+    let beat = beat.unwrap_or(ReadBeat {
+        id: 1,
+        data: 0xbad0_bad1_bad2_bad3,
+        resp: Resp::DecErr,
+        last: true,
+    });
+    id.set(beat.id.into());
+    set_word(data, beat.data);
+    resp.set(beat.resp.bits().into());
+    last.set_bool(beat.last);
+}
+
+/// The word that a write response channel of AXI4-Lite offers. Ports: valid, response.
+pub fn write_end(ports: [&dyn Port; 2]) -> Option<WriteEnd> {
+    let [valid, resp] = ports;
+    valid.is_set().then(|| WriteEnd {
+        id: 0,
+        resp: Resp::from_bits(resp.get() as u8),
+    })
+}
+
+/// Offers a write response; junk without one. Ports: valid, ID, response.
+pub fn set_write_end(ports: [&dyn Input; 3], end: Option<WriteEnd>) {
+    let [valid, id, resp] = ports;
+    valid.set_bool(end.is_some());
+    id.set(end.map_or(1, |end| end.id.into()));
+    resp.set(end.map_or(Resp::DecErr, |end| end.resp).bits().into());
+}
+
+/// The burst that a unit offers on `m_axi_ar*`.
 #[macro_export]
 macro_rules! m_axi_ar {
     ($dut:expr) => {
-        $crate::axi_burst!(
-            $dut,
-            m_axi_arvalid,
-            m_axi_arid,
-            m_axi_araddr,
-            m_axi_arlen,
-            m_axi_arsize,
-            m_axi_arburst,
-            m_axi_arlock,
-            m_axi_arcache,
-            m_axi_arprot
-        )
+        $crate::axi::burst([
+            $dut.m_axi_arvalid(),
+            $dut.m_axi_arid(),
+            $dut.m_axi_araddr(),
+            $dut.m_axi_arlen(),
+            $dut.m_axi_arsize(),
+            $dut.m_axi_arburst(),
+            $dut.m_axi_arlock(),
+            $dut.m_axi_arcache(),
+            $dut.m_axi_arprot(),
+        ])
     };
 }
 
-/// What a unit's `m_axi_aw*` offer.
+/// The burst that a unit offers on `m_axi_aw*`.
 #[macro_export]
 macro_rules! m_axi_aw {
     ($dut:expr) => {
-        $crate::axi_burst!(
-            $dut,
-            m_axi_awvalid,
-            m_axi_awid,
-            m_axi_awaddr,
-            m_axi_awlen,
-            m_axi_awsize,
-            m_axi_awburst,
-            m_axi_awlock,
-            m_axi_awcache,
-            m_axi_awprot
-        )
+        $crate::axi::burst([
+            $dut.m_axi_awvalid(),
+            $dut.m_axi_awid(),
+            $dut.m_axi_awaddr(),
+            $dut.m_axi_awlen(),
+            $dut.m_axi_awsize(),
+            $dut.m_axi_awburst(),
+            $dut.m_axi_awlock(),
+            $dut.m_axi_awcache(),
+            $dut.m_axi_awprot(),
+        ])
     };
 }
 
-/// What a unit's `m_axi_w*` offer.
+/// The word that a unit offers on `m_axi_w*`.
 #[macro_export]
 macro_rules! m_axi_w {
     ($dut:expr) => {
-        $dut.m_axi_wvalid.is_set().then(|| ::tsunagi::harness::axi::WriteBeat {
-            data: $dut.m_axi_wdata.get().into(),
-            strb: $dut.m_axi_wstrb.get(),
-            last: $dut.m_axi_wlast.is_set(),
-        })
+        $crate::axi::write_beat([
+            $dut.m_axi_wvalid(),
+            $dut.m_axi_wdata(),
+            $dut.m_axi_wstrb(),
+            $dut.m_axi_wlast(),
+        ])
     };
 }
 
-/// Drives a unit's `m_axi_r*` and `m_axi_arready`; junk where nothing is valid.
+/// Drives the `m_axi_r*` and `m_axi_arready` of a unit.
 #[macro_export]
 macro_rules! set_m_axi_r {
-    ($dut:expr, $slave:expr) => {
-        let (slave, junk) = (
-            $slave,
-            ::tsunagi::harness::axi::ReadBeat {
-                id: 1,
-                data: 0xbad0_bad1_bad2_bad3,
-                resp: ::tsunagi::harness::axi::Resp::DecErr,
-                last: true,
-            },
+    ($dut:expr, $slave:expr) => {{
+        let slave: &::tsunagi::harness::axi::FromSlave = $slave;
+        ::verilated::Input::set_bool($dut.m_axi_arready(), slave.ar_ready);
+        $crate::axi::set_read_beat(
+            [
+                $dut.m_axi_rvalid(),
+                $dut.m_axi_rid(),
+                $dut.m_axi_rdata(),
+                $dut.m_axi_rresp(),
+                $dut.m_axi_rlast(),
+            ],
+            slave.r,
         );
-        let beat = slave.r.unwrap_or(junk);
-        $dut.m_axi_arready.set_bool(slave.ar_ready);
-        $dut.m_axi_rvalid.set_bool(slave.r.is_some());
-        $dut.m_axi_rid.set(beat.id as _);
-        $dut.m_axi_rdata.set(beat.data as _);
-        $dut.m_axi_rresp.set(beat.resp.bits());
-        $dut.m_axi_rlast.set_bool(beat.last);
-    };
+    }};
 }
 
-/// Drives a unit's `m_axi_b*`, `m_axi_awready` and `m_axi_wready`; junk where nothing is valid.
+/// Drives the `m_axi_b*`, `m_axi_awready` and `m_axi_wready` of a unit.
 #[macro_export]
 macro_rules! set_m_axi_b {
-    ($dut:expr, $slave:expr) => {
-        let (slave, junk) = (
-            $slave,
-            ::tsunagi::harness::axi::WriteEnd {
-                id: 1,
-                resp: ::tsunagi::harness::axi::Resp::DecErr,
-            },
-        );
-        let end = slave.b.unwrap_or(junk);
-        $dut.m_axi_awready.set_bool(slave.aw_ready);
-        $dut.m_axi_wready.set_bool(slave.w_ready);
-        $dut.m_axi_bvalid.set_bool(slave.b.is_some());
-        $dut.m_axi_bid.set(end.id as _);
-        $dut.m_axi_bresp.set(end.resp.bits());
-    };
+    ($dut:expr, $slave:expr) => {{
+        let slave: &::tsunagi::harness::axi::FromSlave = $slave;
+        ::verilated::Input::set_bool($dut.m_axi_awready(), slave.aw_ready);
+        ::verilated::Input::set_bool($dut.m_axi_wready(), slave.w_ready);
+        let ports: [&dyn ::verilated::Input; 3] = [$dut.m_axi_bvalid(), $dut.m_axi_bid(), $dut.m_axi_bresp()];
+        $crate::axi::set_write_end(ports, slave.b);
+    }};
 }
 
-/// Drives a unit's `s_axil_*`; junk where nothing is valid.
+/// Drives the `s_axil_*` of a unit.
 #[macro_export]
 macro_rules! set_s_axil {
-    ($dut:expr, $master:expr) => {
+    ($dut:expr, $master:expr) => {{
         let master: &::tsunagi::harness::axi::FromMaster = $master;
-        $dut.s_axil_awvalid.set_bool(master.aw.is_some());
-        $dut.s_axil_awaddr.set(master.aw.map_or(0x5a, |burst| burst.addr) as _);
-        $dut.s_axil_awprot.set(0);
-        $dut.s_axil_wvalid.set_bool(master.w.is_some());
-        $dut.s_axil_wdata.set(master.w.map_or(0xbad0, |beat| beat.data) as _);
-        $dut.s_axil_wstrb.set(master.w.map_or(0xf, |beat| beat.strb));
-        $dut.s_axil_bready.set_bool(master.b_ready);
-        $dut.s_axil_arvalid.set_bool(master.ar.is_some());
-        $dut.s_axil_araddr.set(master.ar.map_or(0xa5, |burst| burst.addr) as _);
-        $dut.s_axil_arprot.set(0);
-        $dut.s_axil_rready.set_bool(master.r_ready);
-    };
+        ::verilated::Input::set_bool($dut.s_axil_awvalid(), master.aw.is_some());
+        $crate::mem::set_word($dut.s_axil_awaddr(), master.aw.map_or(0x5a, |burst| burst.addr.into()));
+        ::verilated::Input::set($dut.s_axil_awprot(), 0);
+        $crate::axi::set_write_beat(
+            [$dut.s_axil_wvalid(), $dut.s_axil_wdata(), $dut.s_axil_wstrb()],
+            master.w,
+        );
+        ::verilated::Input::set_bool($dut.s_axil_bready(), master.b_ready);
+        ::verilated::Input::set_bool($dut.s_axil_arvalid(), master.ar.is_some());
+        $crate::mem::set_word($dut.s_axil_araddr(), master.ar.map_or(0xa5, |burst| burst.addr.into()));
+        ::verilated::Input::set($dut.s_axil_arprot(), 0);
+        ::verilated::Input::set_bool($dut.s_axil_rready(), master.r_ready);
+    }};
 }
 
-/// What a unit's `s_axil_*` drive.
+/// The outputs of a unit on `s_axil_*`.
 #[macro_export]
 macro_rules! s_axil {
     ($dut:expr) => {
         ::tsunagi::harness::axi::FromSlave {
-            aw_ready: $dut.s_axil_awready.is_set(),
-            w_ready: $dut.s_axil_wready.is_set(),
-            b: $dut.s_axil_bvalid.is_set().then(|| ::tsunagi::harness::axi::WriteEnd {
-                id: 0,
-                resp: ::tsunagi::harness::axi::Resp::from_bits($dut.s_axil_bresp.get()),
-            }),
-            ar_ready: $dut.s_axil_arready.is_set(),
-            r: $dut.s_axil_rvalid.is_set().then(|| ::tsunagi::harness::axi::ReadBeat {
-                id: 0,
-                data: $dut.s_axil_rdata.get().into(),
-                resp: ::tsunagi::harness::axi::Resp::from_bits($dut.s_axil_rresp.get()),
-                last: true,
-            }),
+            aw_ready: ::verilated::Port::is_set($dut.s_axil_awready()),
+            w_ready: ::verilated::Port::is_set($dut.s_axil_wready()),
+            b: $crate::axi::write_end([$dut.s_axil_bvalid(), $dut.s_axil_bresp()]),
+            ar_ready: ::verilated::Port::is_set($dut.s_axil_arready()),
+            r: $crate::axi::read_beat([$dut.s_axil_rvalid(), $dut.s_axil_rdata(), $dut.s_axil_rresp()]),
         }
     };
 }
 
-/// Drives a unit's `s_axi_*`, at addresses from `$base` on; junk where nothing is valid.
+/// Drives the `s_axi_*` of a unit; addresses count from `$base`.
 #[macro_export]
 macro_rules! set_s_axi {
-    ($dut:expr, $master:expr, $base:expr) => {
+    ($dut:expr, $master:expr, $base:expr) => {{
         let (master, base): (&::tsunagi::harness::axi::FromMaster, u64) = ($master, $base);
-        let junk = ::tsunagi::harness::axi::Burst {
-            id: 1,
-            addr: 0xbad,
-            len: 9,
-            size: 1,
-            kind: ::tsunagi::harness::axi::Kind::Wrap,
-            lock: true,
-            cache: 0xf,
-            prot: 7,
-        };
-        let aw = master.aw.unwrap_or(junk);
-        $dut.s_axi_awvalid.set_bool(master.aw.is_some());
-        $dut.s_axi_awid.set(aw.id as _);
-        $dut.s_axi_awaddr.set((base + u64::from(aw.addr)) as _);
-        $dut.s_axi_awlen.set(aw.len);
-        $dut.s_axi_awsize.set(aw.size);
-        $dut.s_axi_awburst.set(aw.kind.bits());
-        $dut.s_axi_awlock.set_bool(aw.lock);
-        $dut.s_axi_awcache.set(aw.cache);
-        $dut.s_axi_awprot.set(aw.prot);
-        let ar = master.ar.unwrap_or(junk);
-        $dut.s_axi_arvalid.set_bool(master.ar.is_some());
-        $dut.s_axi_arid.set(ar.id as _);
-        $dut.s_axi_araddr.set((base + u64::from(ar.addr)) as _);
-        $dut.s_axi_arlen.set(ar.len);
-        $dut.s_axi_arsize.set(ar.size);
-        $dut.s_axi_arburst.set(ar.kind.bits());
-        $dut.s_axi_arlock.set_bool(ar.lock);
-        $dut.s_axi_arcache.set(ar.cache);
-        $dut.s_axi_arprot.set(ar.prot);
-        let w = master.w.unwrap_or(::tsunagi::harness::axi::WriteBeat {
-            data: 0xbad,
-            strb: 3,
-            last: true,
-        });
-        $dut.s_axi_wvalid.set_bool(master.w.is_some());
-        $dut.s_axi_wdata.set(w.data as _);
-        $dut.s_axi_wstrb.set(w.strb);
-        $dut.s_axi_wlast.set_bool(w.last);
-        $dut.s_axi_bready.set_bool(master.b_ready);
-        $dut.s_axi_rready.set_bool(master.r_ready);
-    };
+        $crate::axi::set_burst(
+            [
+                $dut.s_axi_awvalid(),
+                $dut.s_axi_awid(),
+                $dut.s_axi_awaddr(),
+                $dut.s_axi_awlen(),
+                $dut.s_axi_awsize(),
+                $dut.s_axi_awburst(),
+                $dut.s_axi_awlock(),
+                $dut.s_axi_awcache(),
+                $dut.s_axi_awprot(),
+            ],
+            master.aw,
+            base,
+        );
+        $crate::axi::set_burst(
+            [
+                $dut.s_axi_arvalid(),
+                $dut.s_axi_arid(),
+                $dut.s_axi_araddr(),
+                $dut.s_axi_arlen(),
+                $dut.s_axi_arsize(),
+                $dut.s_axi_arburst(),
+                $dut.s_axi_arlock(),
+                $dut.s_axi_arcache(),
+                $dut.s_axi_arprot(),
+            ],
+            master.ar,
+            base,
+        );
+        $crate::axi::set_write_beat([$dut.s_axi_wvalid(), $dut.s_axi_wdata(), $dut.s_axi_wstrb()], master.w);
+        ::verilated::Input::set_bool($dut.s_axi_wlast(), master.w.is_none_or(|beat| beat.last));
+        ::verilated::Input::set_bool($dut.s_axi_bready(), master.b_ready);
+        ::verilated::Input::set_bool($dut.s_axi_rready(), master.r_ready);
+    }};
 }
 
-/// What a unit's `s_axi_*` drive.
+/// The outputs of a unit on `s_axi_*`.
 #[macro_export]
 macro_rules! s_axi {
-    ($dut:expr) => {
+    ($dut:expr) => {{
+        let end = $crate::axi::write_end([$dut.s_axi_bvalid(), $dut.s_axi_bresp()]);
+        let beat = $crate::axi::read_beat([$dut.s_axi_rvalid(), $dut.s_axi_rdata(), $dut.s_axi_rresp()]);
         ::tsunagi::harness::axi::FromSlave {
-            aw_ready: $dut.s_axi_awready.is_set(),
-            w_ready: $dut.s_axi_wready.is_set(),
-            b: $dut.s_axi_bvalid.is_set().then(|| ::tsunagi::harness::axi::WriteEnd {
-                id: $dut.s_axi_bid.get().into(),
-                resp: ::tsunagi::harness::axi::Resp::from_bits($dut.s_axi_bresp.get()),
+            aw_ready: ::verilated::Port::is_set($dut.s_axi_awready()),
+            w_ready: ::verilated::Port::is_set($dut.s_axi_wready()),
+            b: end.map(|end| ::tsunagi::harness::axi::WriteEnd {
+                id: ::verilated::Port::get($dut.s_axi_bid()) as u32,
+                ..end
             }),
-            ar_ready: $dut.s_axi_arready.is_set(),
-            r: $dut.s_axi_rvalid.is_set().then(|| ::tsunagi::harness::axi::ReadBeat {
-                id: $dut.s_axi_rid.get().into(),
-                data: $dut.s_axi_rdata.get().into(),
-                resp: ::tsunagi::harness::axi::Resp::from_bits($dut.s_axi_rresp.get()),
-                last: $dut.s_axi_rlast.is_set(),
+            ar_ready: ::verilated::Port::is_set($dut.s_axi_arready()),
+            r: beat.map(|beat| ::tsunagi::harness::axi::ReadBeat {
+                id: ::verilated::Port::get($dut.s_axi_rid()) as u32,
+                last: ::verilated::Port::is_set($dut.s_axi_rlast()),
+                ..beat
             }),
         }
-    };
+    }};
 }

@@ -59,11 +59,10 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "testbenches/ap1000p/pages.rs: no module",
         "the cell around a message controller",
     ),
-    ("testbenches/ap1000p/rig.rs: no module", "benches share it"),
     ("testbenches/ap1000p/security.rs: no module", "attacks on several units"),
     (
         "testbenches/ap1000p/space.rs: no module",
-        "the memory controller's stand-in",
+        "a substitute for the memory controller",
     ),
     (
         "testbenches/cenju3/loopback.rs: no module",
@@ -73,54 +72,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("testbenches/common/junk.rs: no module", "all benches at random states"),
     ("testbenches/net/any.rs: no module", "all switches under random packets"),
     ("testbenches/net/switch.rs: no module", "benches share it"),
-];
-
-/// Deviations until the benches stand on the kit.
-const UNCONVERTED: &[&str] = &[
-    "ap1000p_regs: no bench",
-    "arbiter_rr: no bench",
-    "async_fifo: no bench",
-    "axi_read_master: no bench",
-    "axi_write_master: no bench",
-    "axil_slave: no bench",
-    "broadcast_bus: no bench",
-    "cdc_sync: no bench",
-    "cenju3_switch: no bench",
-    "crossbar_buffered: no bench",
-    "dma_splitter: no bench",
-    "fifo_bram: no bench",
-    "mem_bram: no bench",
-    "mem_read_mux: no bench",
-    "mem_read_wide: no bench",
-    "mem_write_mux: no bench",
-    "mem_write_wide: no bench",
-    "reset_sync: no bench",
-    "skid: no bench",
-    "stream_delay: no bench",
-    "stream_down: no bench",
-    "stream_gap: no bench",
-    "stream_up: no bench",
-    "sync_tree: no bench",
-    "testbenches/ap1000p/registers.rs: no module",
-    "testbenches/ap1000p/twins.rs: no module",
-    "testbenches/cenju3/twins.rs: no module",
-    "testbenches/common/arbiter.rs: no module",
-    "testbenches/common/axi_master.rs: no module",
-    "testbenches/common/bench.rs: no module",
-    "testbenches/common/crossing.rs: no module",
-    "testbenches/common/dma.rs: no module",
-    "testbenches/common/mem.rs: no module",
-    "testbenches/common/mem_clients.rs: no module",
-    "testbenches/common/models.rs: no module",
-    "testbenches/common/reset.rs: no module",
-    "testbenches/common/splitter.rs: no module",
-    "testbenches/common/twins.rs: no module",
-    "testbenches/common/width.rs: no module",
-    "testbenches/net/bench.rs: no module",
-    "testbenches/net/cells.rs: no module",
-    "testbenches/net/torus.rs: no module",
-    "testbenches/net/twins.rs: no module",
-    "torus_router: no bench",
 ];
 
 /// A Rust file: its path and its header.
@@ -296,9 +247,7 @@ fn every_module_has_its_twins() {
         folders.iter().filter(|folder| folder.machine).count() > 1,
         "machines are found"
     );
-    let unconverted = UNCONVERTED.iter().map(|name| (*name, ""));
-    let exceptions: Vec<(&str, &str)> = EXCEPTIONS.iter().copied().chain(unconverted).collect();
-    assert_eq!(defects(&folders, &exceptions), Vec::<String>::new());
+    assert_eq!(defects(&folders, EXCEPTIONS), Vec::<String>::new());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Pages that are not there, and contexts that are not one's own.
+//! Missing pages, and foreign contexts.
 
 use tsunagi::ap1000p::golden::address_runs::places;
 use tsunagi::ap1000p::regs::*;
@@ -7,10 +7,10 @@ use tsunagi::harness::memory::MemoryTiming;
 
 use super::{CONTEXT, SLOW, TABLES, Transfer, arrived, entry, expect, machine, put_word, report, settle, word};
 
-/// Logical address of 16 MB of which there is a page only when software has entered it.
+/// Logical address of a page of 16 MB that software enters and removes.
 pub const AWAY: u32 = 0x0100_0000;
 
-/// Enters that page, or takes it away; the MMU is told.
+/// Enters that page, or removes it, with a demap.
 pub fn enter(machine: &mut Machine, cell: usize, there: bool) {
     let page = entry(0, 4, ENTRY_PAGE) | 3 << TABLE_ACCESS_SHIFT;
     let at = TABLES + 0x4000 + 4 * (AWAY >> 24);
@@ -19,7 +19,7 @@ pub fn enter(machine: &mut Machine, cell: usize, there: bool) {
     while machine.read(cell, STATUS) & STATUS_DEMAP_MASK != 0 {}
 }
 
-/// Who waits for software in a cell, once someone does.
+/// The units that wait for software in a cell, as soon as one does.
 pub fn faulted(machine: &mut Machine, cell: usize) -> u32 {
     for _ in 0..500 {
         machine.run(10);
@@ -30,8 +30,8 @@ pub fn faulted(machine: &mut Machine, cell: usize) -> u32 {
     panic!("no fault: {}", report(machine));
 }
 
-/// C27: a page that is not there, of the sender's and of the receiver's: told, served, and the data are exact; or given up, and nothing
-/// counts. What comes after is as if nothing had been.
+/// C27: a page is missing at the sender or at the receiver, which reports it. Software serves the fault, and the data
+/// are exact; or it gives up, and no flag counts. The next transfer is unharmed.
 #[test]
 fn c27_page_faults() {
     let mut machine = machine(2, 1, SLOW);
@@ -85,7 +85,7 @@ fn c27_page_faults() {
                 .collect();
             if give_up {
                 arrived(&machine, 1, place, &[0x5555_5555; 100]);
-                // The sender has sent all if it is the receiver that gave up.
+                // Before the receiver gives up, the sender has sent all.
                 assert_eq!(counts, [0, u32::from(who == 2)]);
                 assert_ne!(machine.read(1, BROKEN_COUNT), 0);
             } else {
@@ -114,7 +114,7 @@ fn c27_page_faults() {
     }
 }
 
-/// C25: a context without tables sees nothing, on neither side; a user does not leave the range; others go on.
+/// C25: a context without tables has no access, on either side. A user does not leave the range. The others go on.
 #[test]
 fn c25_protection() {
     let mut machine = machine(2, 2, MemoryTiming::IDEAL);
@@ -131,7 +131,7 @@ fn c25_protection() {
     machine.store(0, KIND_PUT, &command);
     assert_eq!(faulted(&mut machine, 0), 1);
     assert_eq!(machine.read(0, WHY0) >> WHY0_CONTEXT_SHIFT, 9);
-    // Another context's commands wait behind it, but no other cell's, and none of the system's answers.
+    // Other commands of this cell wait behind it. Those of other cells do not, nor do the replies to them.
     let other = Transfer {
         dest: 0x2_2000,
         ..transfer
@@ -153,7 +153,7 @@ fn c25_protection() {
     assert!(machine.settle(5_000), "{}", report(&mut machine));
     arrived(&machine, 3, transfer, &old);
 
-    // The context is the hardware's to say, and the range the system's.
+    // The hardware enters the context, and the system sets the range.
     for cell in 0..4 {
         machine.write(cell, CAUSE, 0x3ff);
     }
@@ -176,6 +176,6 @@ fn c25_protection() {
         machine.store(0, page, &words);
     }
     assert!(machine.settle(5_000), "{}", report(&mut machine));
-    // Neither is in the own column, and nobody writes a context.
+    // One command has a context; the cells of the others are outside the range.
     assert_eq!(machine.read(0, REFUSED_COUNT) & 0xffff, before + 3);
 }

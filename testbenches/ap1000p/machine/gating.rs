@@ -1,9 +1,10 @@
-//! Registers of a cell that gets no clock while it is not busy.
+//! Registers of a cell without a clock while it is not busy.
 
+use support::this_test;
+use testbenches::{Cases, Run, Start, pass};
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::rtl::Machine;
-use tsunagi::harness::seed::Case;
 use tsunagi::rtl::{Ap1000pCell, Ap1000pCellSoftware, Ap1000pRouterPaced};
 
 use super::MEMORY;
@@ -19,9 +20,9 @@ fn config() -> Config {
     }
 }
 
-/// What all registers say after each of many writes, with open commands of both owners.
-fn registers(mut machine: Paced<Ap1000pCell>, case: &Case) -> Vec<(u32, bool)> {
-    let mut rng = case.rng("writes");
+/// The values of all registers after each of many writes, with open commands of both owners.
+fn registers(mut machine: Paced<Ap1000pCell>, run: &Run) -> Vec<(u32, bool)> {
+    let mut rng = run.rng("writes");
     machine.store(0, KIND_PUT, &[1, 2, 3]);
     machine.store(0, KIND_PUT | PAGE_SYSTEM_MASK, &[4, 5, 6, 7, 8]);
     machine.run(50);
@@ -40,24 +41,26 @@ fn registers(mut machine: Paced<Ap1000pCell>, case: &Case) -> Vec<(u32, bool)> {
     found
 }
 
-#[test]
-fn what_is_written_acts_without_further_clocks() {
-    let case = Case::new(
-        "ap1000p",
-        "machine::gating::what_is_written_acts_without_further_clocks",
-        "",
-    );
-    let machine = || Paced::build(&config()).expect("built");
-    let (gated, all) = (registers(machine(), &case), registers(machine().ungated(), &case));
-    let differ = gated.iter().zip(&all).position(|(gated, all)| gated != all);
-    let what = differ.map(|at| (at / 64, 4 * (at % 64), gated[at], all[at]));
-    assert_eq!(what, None, "write, register, gated, ungated; {}", case.replay());
-    let peeked: Vec<u32> = (0..16).map(|word| gated[64 * word + PEEK as usize / 4].0).collect();
-    assert_eq!(peeked[..4], [1 | KIND_PUT << COMMAND_HEAD_KIND_SHIFT, 2, 3, 0]);
-    assert_eq!(peeked[10..14], [6, 7, 8, 0]);
+fn gated_and_ungated(cases: &mut Cases) {
+    cases.case(Start::Random1, "", |run| {
+        let machine = || Paced::build(&config()).expect("built");
+        let (gated, all) = (registers(machine(), run), registers(machine().ungated(), run));
+        let differ = gated.iter().zip(&all).position(|(gated, all)| gated != all);
+        let what = differ.map(|at| (at / 64, 4 * (at % 64), gated[at], all[at]));
+        assert_eq!(what, None, "write, register, gated, ungated");
+        let peeked: Vec<u32> = (0..16).map(|word| gated[64 * word + PEEK as usize / 4].0).collect();
+        assert_eq!(peeked[..4], [1 | KIND_PUT << COMMAND_HEAD_KIND_SHIFT, 2, 3, 0]);
+        assert_eq!(peeked[10..14], [6, 7, 8, 0]);
+        Ok(())
+    });
 }
 
-/// A direct word is inside from the cycle after its store, and so the cell is not stable.
+#[test]
+fn a_write_acts_without_further_clocks() {
+    pass(this_test!(), gated_and_ungated);
+}
+
+/// From the cycle after its store on, a direct word is inside, so the cell is not stable.
 #[test]
 fn a_direct_word_is_reported_at_once() {
     let config = Config {

@@ -1,4 +1,4 @@
-//! Full queues: block mode, no spill region, and one that a user has filled.
+//! Full queues: block mode, no spill region, and a region that a user has filled.
 
 use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::rtl::{Machine, Remote};
@@ -7,7 +7,7 @@ use super::faults::{AWAY, enter, faulted};
 use super::registers::fill_register;
 use super::{SLOW, SPILL, Transfer, arrived, expect, machine, report, settle, word};
 
-/// MODE.BLOCK: a full queue stops the processor and nothing is spilled. Without it the same is spilled.
+/// MODE.BLOCK: a full queue stops the processor, and no word is spilled. Without it the same words are spilled.
 #[test]
 fn block_mode_spills_nothing() {
     const COMMANDS: u32 = 40;
@@ -21,7 +21,7 @@ fn block_mode_spills_nothing() {
             dest_flag: 0x6_0000,
             ..Transfer::default()
         };
-        // Register 0 is empty: this one holds the sender.
+        // Register 0 is empty: this command holds up the sender.
         let command = put.words(&machine, 0, 1);
         machine.store(0, KIND_PUT | PAGE_AS_SEND_MASK, &command);
         let command = Transfer {
@@ -36,7 +36,7 @@ fn block_mode_spills_nothing() {
         let status = machine.read(0, STATUS);
         let [spilled, told] = [STATUS_SPILLED_MASK, STATUS_FILL_MASK | STATUS_FULL_MASK].map(|mask| status & mask);
         let held = machine.read(0, HELD);
-        // 64 words fit, and those of the commands that are in the sender and before it.
+        // 64 words fit, beside the commands in the sender and before it.
         assert_eq!((held == 0, spilled == 0), (block, block), "{status:x}");
         let stalls = machine.stalls(0);
         machine.run(100);
@@ -44,7 +44,7 @@ fn block_mode_spills_nothing() {
         assert_eq!(waits, if block { 100 } else { 0 });
         assert!(block || held >= COMMANDS * 8 - 64 - 3 * 8, "{held}");
         assert_eq!((told, machine.nodes[0].irq), (0, false), "{status:x}");
-        // All is sent at last, and nothing is left of it.
+        // In the end all is sent, and the region is empty.
         fill_register(&mut machine, 0, 0, 5);
         settle(&mut machine, 50_000);
         assert_eq!(word(&machine, 1, 0x6_0000), count.wrapping_add(COMMANDS + 1));
@@ -53,8 +53,8 @@ fn block_mode_spills_nothing() {
     }
 }
 
-/// Without a spill region: two cells ask each other for more than their queues hold, so that requests stand in both of them and the
-/// receivers wait for room to answer. All is answered.
+/// Two cells without a spill region send each other more GETs than their queues hold. Requests fill both queues, and
+/// the receivers wait for room for their replies. All GETs end.
 #[test]
 fn all_is_answered_without_a_region() {
     const GETS: u32 = 60;
@@ -84,8 +84,8 @@ fn all_is_answered_without_a_region() {
     }
 }
 
-/// Cell 0's sender is held by a page fault that nobody serves; its user has stored `puts` PUTs of a word to cell 1, has filled what there is
-/// of room with this spill region, and stands. And the flag that counts them, as it was.
+/// A page fault, which no software serves, holds up the sender of cell 0. Its user has stored `puts` PUTs of a word to
+/// cell 1, so that queues and spill region are full and the processor stands. Returns the flag before the PUTs, too.
 fn behind_a_fault(region: u32, puts: u32) -> (Machine, u32) {
     let mut machine = machine(2, 1, SLOW);
     enter(&mut machine, 0, false);
@@ -110,7 +110,8 @@ fn behind_a_fault(region: u32, puts: u32) -> (Machine, u32) {
     (machine, before)
 }
 
-/// A cell whose sender is held by a fault, with requests behind it up to the processor and nothing spilled, answers GETs and loads as ever.
+/// A fault holds up the sender, requests wait behind it up to the processor, and no word is spilled. The cell replies
+/// to GETs and loads as ever.
 #[test]
 fn a_fault_holds_no_reply() {
     const PUTS: u32 = 20;
@@ -146,8 +147,8 @@ fn a_fault_holds_no_reply() {
     assert_eq!(word(&machine, 1, 0x6_0000), before.wrapping_add(PUTS));
 }
 
-/// The same with a region, of which the user has stored its half full: the processor stands, is told so before, the other half is free,
-/// and 40 GETs at once are answered.
+/// The same with a region, of which the user has filled its half. The processor stands, after a report. The other half
+/// is free, and the cell replies to 40 GETs at once.
 #[test]
 fn a_users_overflow_holds_no_reply() {
     const PUTS: u32 = 100;

@@ -7,7 +7,7 @@ use tsunagi::harness::memory::MemoryTiming;
 
 use super::{SLOW, Transfer, arrived, expect, machine, report, settle, word};
 
-/// C20, remote: a PUT to communication registers fills them, and waits for one that is full.
+/// C20, remote: a PUT to communication registers fills them, and waits for a full one.
 #[test]
 fn c20_registers_from_afar() {
     let mut machine = machine(2, 1, MemoryTiming::IDEAL);
@@ -53,13 +53,14 @@ fn c20_registers_from_afar() {
     assert_eq!(word(&machine, 1, 0x6_0000), before.wrapping_add(1));
 }
 
+/// Writes an empty register.
 pub fn fill_register(machine: &mut Machine, cell: usize, register: u8, word: u32) {
     let write = Some(word);
     let answer = machine.access(cell, Access { addr: register, write }, 50);
     assert!(matches!(answer, Some(Some(_))), "{register} is empty");
 }
 
-/// These registers are empty, and stay so.
+/// These registers are empty, and remain so.
 fn empty(machine: &mut Machine, cell: usize, registers: std::ops::Range<u8>) {
     for register in registers {
         fill_register(machine, cell, register, 7);
@@ -78,7 +79,7 @@ fn empty(machine: &mut Machine, cell: usize, registers: std::ops::Range<u8>) {
     }
 }
 
-/// C20, as the source: a PUT of registers goes when the last one is full, and not a word of it before; the registers are empty then.
+/// C20, as the source: a PUT of registers waits as a whole until the last of them is full, and leaves them empty.
 /// Replies pass meanwhile.
 #[test]
 fn c20_registers_as_the_source() {
@@ -86,7 +87,7 @@ fn c20_registers_as_the_source() {
     let transfer = Transfer {
         words: 6,
         dest: 0x2_0000,
-        // Not a stride, here.
+        // Registers have no stride.
         source_stride: 2 << 24 | 9,
         dest_flag: 0x6_0000,
         source_flag: 0x6_0004,
@@ -103,7 +104,7 @@ fn c20_registers_as_the_source() {
     machine.store(0, KIND_PUT | PAGE_AS_SEND_MASK, &command);
     machine.run(500);
     assert_eq!((machine.sent(0), flags(&machine)), (0, before), "register 10 is empty");
-    // What is asked of this cell is answered.
+    // The cell replies to a GET.
     let get = Transfer {
         words: 10,
         dest: 0x3_0000,
@@ -122,7 +123,7 @@ fn c20_registers_as_the_source() {
     assert_eq!(flags(&machine), before.map(|was| was.wrapping_add(1)));
     empty(&mut machine, 0, 8..14);
 
-    // Of all 128, and from registers to registers; of the cell that is asked, a GET.
+    // All 128, by a GET from registers to registers, and back by a PUT.
     for register in 0..128 {
         fill_register(&mut machine, 1, register, value(register));
     }
@@ -145,8 +146,8 @@ fn c20_registers_as_the_source() {
     empty(&mut machine, 0, 0..128);
 }
 
-/// Registers that there are not, and one that is empty where that is a fault: told on both sides, no flag counts, the next transfer is
-/// unharmed.
+/// Registers that do not exist, and an empty one where that is a fault: both sides report it, and no flag counts. The
+/// next transfer is unharmed.
 #[test]
 fn c20_registers_that_cannot_be_sent() {
     let mut machine = machine(2, 1, SLOW);
@@ -174,7 +175,7 @@ fn c20_registers_that_cannot_be_sent() {
     {
         let faults = number == 4;
         if faults {
-            // Begins to wait, and then may not.
+            // The PUT begins to wait. Then that becomes a fault.
             fill_register(&mut machine, 0, 20, 1);
             fill_register(&mut machine, 0, 21, 2);
         }
@@ -200,7 +201,7 @@ fn c20_registers_that_cannot_be_sent() {
             machine.write(cell, CAUSE, 0x3ff);
         }
     }
-    // What was there of the last one has come, and nothing of the others.
+    // The full registers of the last one have arrived, and no word of the others.
     arrived(&machine, 1, transfer, &[1, 2, old[2], old[3]]);
     for register in 20..24 {
         fill_register(&mut machine, 0, register, register.into());

@@ -6,7 +6,7 @@ use tsunagi::harness::memory::MemoryTiming;
 
 use super::{SLOW, Transfer, machine, settle, word};
 
-/// C15, C16, C18: remote loads and stores of each size; the counter says when the stores are done.
+/// C15, C16, C18: remote loads and stores of each size. The counter returns to 0 when the stores are done.
 #[test]
 fn c15_remote_accesses() {
     let mut machine = machine(2, 2, SLOW);
@@ -53,8 +53,9 @@ fn c15_remote_accesses() {
     settle(&mut machine, 1000);
 }
 
-/// C17: a remote load goes before what the user has queued; it waits for three transfers at most: one that goes out, one that is read, one that was chosen;
-/// and for the eight words of a command that was chosen when `ap1000p_broadcast` took the end of the one before.
+/// C17: a remote load overtakes the commands in the user's queue. It waits for three transfers at most: one on its way
+/// out, one that is read, one that was chosen. It may also wait for the eight words of a command that was chosen when
+/// `ap1000p_broadcast` took the end of the one before.
 #[test]
 fn c17_load_overtakes() {
     let mut machine = machine(2, 1, MemoryTiming::IDEAL);
@@ -85,7 +86,7 @@ fn c17_load_overtakes() {
         );
         *wait = machine.cycle() - start;
         if queued > 0 {
-            // The last of them is not sent yet.
+            // The last PUT is not sent yet.
             assert!(!machine.at_rest());
         }
         settle(&mut machine, 50_000);
@@ -93,7 +94,7 @@ fn c17_load_overtakes() {
     assert!(waits[1] <= waits[0] + 3 * (32 + 6) + 8, "{waits:?}");
 }
 
-/// What cannot be: a cell that is not there, an address that is no multiple of the size or beyond memory, a register that is none.
+/// Illegal accesses: addresses that are misaligned or beyond memory, and a register that does not exist.
 #[test]
 fn refused_accesses() {
     let mut machine = machine(2, 2, MemoryTiming::IDEAL);

@@ -1,74 +1,34 @@
-//! The queues with their model, their writers and takers, and a memory.
+//! The queues with their golden model, their writers and takers, and a memory.
 
 use std::collections::{BTreeSet, VecDeque};
-use tsunagi::net::torus::Class;
 
+use testbenches::{Fault, Rule as _, Run};
 use tsunagi::ap1000p::golden::command::message;
-use tsunagi::ap1000p::golden::queues::{Element, QueuesModel, Region};
+use tsunagi::ap1000p::golden::queues::{Broken, Element, QueuesModel, Region};
 use tsunagi::ap1000p::golden::{Label, Queue, Word};
 use tsunagi::ap1000p::regs::*;
 use tsunagi::harness::backend::EventKind;
-use tsunagi::harness::memory::{MemPortsOut, Memory, MemoryAgent, MemoryTiming};
-use tsunagi::harness::seed::{Case, Recorder, Rng};
+use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
+use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Sink, Source};
-use tsunagi::harness::wave::Probe;
+use tsunagi::net::torus::Class;
 use tsunagi::{Addr, Cycle};
-use verilated::Context;
 
-use super::ports::{Modes, Ports, Seen};
-use crate::{PERIOD, holds, started};
+use super::Rule;
+use super::ports::{In, Modes, Out, Queues, Refill};
 
-/// What is checked besides the rules of the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// An offer holds until it is taken.
-    Protocol,
-    /// No output follows an input within the cycle.
-    Path,
-    /// A word per cycle in, and out of each class.
-    Rate,
-    /// Three cycles from a message's last word in to its first out.
-    Latency,
-    /// A writer waits only while its queue is full and the region, too, and no message for one of the other class.
-    Waits,
-    /// A queue that is full holds all its words, or all but one.
-    Full,
-    /// What block mode stops, or what there is no region for, is not spilled.
-    Blocks,
-    /// Interrupts and counters say what is.
-    Reported,
-    /// Where it says that it is at rest, an edge changes nothing.
-    Rest,
-    /// Everything comes, and then there is rest.
-    Hang,
-}
+/// Messages that may pass over one.
+const AGE_CAP: u32 = 16;
 
-impl Rule {
-    pub const ALL: [Rule; 10] = [
-        Rule::Protocol,
-        Rule::Path,
-        Rule::Rate,
-        Rule::Latency,
-        Rule::Waits,
-        Rule::Full,
-        Rule::Blocks,
-        Rule::Reported,
-        Rule::Rest,
-        Rule::Hang,
-    ];
-}
-
-pub const AGE_CAP: u32 = 16;
-
-/// Cycles until a mode, or another region, has acted.
+/// Cycles until a mode, or another region, has its effect.
 const SETTLED: u32 = 4;
 
-/// At 512 KB, behind memory that must not be touched.
+/// At 512 KB, behind memory that must not change.
 pub const REGION: Region = Region { base: 1, limit: 2 };
 
 const MEMORY: usize = 2 << 20;
 
-/// How a run is done.
+/// The parameters of a case.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub gaps: Gaps,
@@ -76,55 +36,152 @@ pub struct Plan {
     pub region: Region,
 }
 
-pub struct Bench<'a, U: Ports> {
-    pub dut: U,
-    context: Context,
-    recorder: Recorder<'a>,
-    pub cycle: u64,
-    pub region: Region,
-    pub modes: Modes,
+/// A golden model for this region.
+pub fn model(region: Region) -> QueuesModel {
+    QueuesModel::new(region, AGE_CAP)
+}
+
+/// A broken rule of the golden model, which has the name of a rule of this bench.
+fn fault(broken: Broken) -> Fault {
+    let name = format!("{:?}", broken.rule);
+    let rule = Rule::ALL.iter().find(|rule| rule.name() == name);
+    let rule = rule.unwrap_or_else(|| panic!("the bench of the queues lacks the rule `{name}` of their model"));
+    rule.broken(broken.what)
+}
+
+/// An element on its way to the memory.
+struct Spilled {
+    addr: u32,
+    tag: u32,
+    data: u32,
+    /// Whether the memory took its burst.
+    is_kept: bool,
+}
+
+/// The memory of the region, and elements on their way to it.
+pub struct Spill {
     pub memory: Memory,
     agent: MemoryAgent,
-    pub writers: [Source<Word>; 5],
-    pub direct: Source<(Queue, Word, Label)>,
-    pub sinks: [Sink<(u8, Word)>; 2],
+    bus_bytes: u32,
     commands: [Monitor<(u32, u8)>; 2],
     data: Monitor<(u64, bool)>,
-    pub model: QueuesModel,
-    /// When each word offered now was first offered.
-    offered: [u64; 2],
-    fresh: [bool; 2],
-    /// Elements announced to the memory, with their addresses, and whether it takes their burst.
+    /// Addresses of elements that commands have announced, and whether the memory takes their burst.
     announced: VecDeque<(u32, bool)>,
     /// The first half of an element on a narrow bus.
     half: Option<u32>,
-    pub seen: Seen,
-    pub given: Vec<(u64, Queue, Word)>,
-    /// Words taken from each writer.
-    pub taken: [u64; 5],
-    /// How often each was told: writes refused, elements lost, messages broken.
-    pub told: [u64; 3],
-    /// Bursts with a refused write.
+    /// Bursts that the memory refused.
     refused: u64,
-    /// Elements, by the queue.
-    pub elements: [u64; 5],
-    pub software: Software,
-    /// Places in which memory has something else than what was written.
+    /// Addresses of elements that are not as they were written.
     spoilt: BTreeSet<u32>,
-    /// A direct word was on its way in the cycle before.
-    on_the_way: bool,
-    /// Cycles in which no mode changed, and no region.
-    calm: u32,
-    set_up: (Region, Modes),
-    gate: Rng,
+}
+
+impl Spill {
+    fn new(run: &Run, plan: Plan, bus_bytes: u32) -> Spill {
+        let mut memory = Memory::new(MEMORY);
+        memory.poison(0..MEMORY as u32);
+        let jitter = Cycle(if plan.gaps == Gaps::None { 0 } else { 6 });
+        let agent = MemoryAgent::new(plan.timing, bus_bytes);
+        Spill {
+            memory,
+            agent: agent.with_jitter(run.rng("memory").bits(), jitter, jitter),
+            bus_bytes,
+            commands: Default::default(),
+            data: Monitor::default(),
+            announced: VecDeque::new(),
+            half: None,
+            refused: 0,
+            spoilt: BTreeSet::new(),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.agent.reset();
+        self.commands.iter_mut().for_each(Monitor::reset);
+        self.data.reset();
+        self.announced.clear();
+        (self.half, self.refused) = (None, 0);
+    }
+
+    /// Offers to the memory hold until it takes them.
+    fn watch(&mut self, mem: &MemPortsIn, ports: &MemPortsOut) -> Result<(), Fault> {
+        let write = mem.wr_cmd_valid.then_some((mem.wr_cmd_addr, mem.wr_cmd_len));
+        let read = mem.rd_cmd_valid.then_some((mem.rd_cmd_addr, mem.rd_cmd_len));
+        let offers = [(write, ports.wr_cmd_ready), (read, ports.rd_cmd_ready)];
+        for (monitor, (offer, ready)) in self.commands.iter_mut().zip(offers) {
+            monitor.step(offer.as_ref(), ready)?;
+        }
+        let beat = mem.wr_data_valid.then_some((mem.wr_data_data, mem.wr_data_last));
+        Ok(self.data.step(beat.as_ref(), ports.wr_data_ready)?)
+    }
+
+    /// The element with its last beat in this cycle. Elements come in the order of their commands.
+    fn written(&mut self, mem: &MemPortsIn, ports: &MemPortsOut) -> Result<Option<Spilled>, Fault> {
+        if mem.wr_cmd_valid && ports.wr_cmd_ready {
+            let bytes = (u32::from(mem.wr_cmd_len) + 1) * self.bus_bytes;
+            // A burst is refused as a whole.
+            let is_kept = self.memory.bus_ok(Addr(mem.wr_cmd_addr), bytes);
+            let elements = (0..bytes / SPILL_BYTES).map(|i| mem.wr_cmd_addr + i * SPILL_BYTES);
+            self.announced.extend(elements.map(|addr| (addr, is_kept)));
+            self.refused += u64::from(!is_kept);
+        }
+        if !(mem.wr_data_valid && ports.wr_data_ready) {
+            return Ok(None);
+        }
+        let low = mem.wr_data_data as u32;
+        let (tag, data) = match self.half.take() {
+            _ if self.bus_bytes == 8 => (low, (mem.wr_data_data >> 32) as u32),
+            Some(tag) => (tag, low),
+            None => {
+                self.half = Some(low);
+                return Ok(None);
+            }
+        };
+        let announced = self.announced.pop_front();
+        let (addr, is_kept) = announced.ok_or_else(|| Rule::Element.broken("data without a command"))?;
+        Ok(Some(Spilled {
+            addr,
+            tag,
+            data,
+            is_kept,
+        }))
+    }
+
+    /// A cycle of the memory: for each element that is read, whether it is as it was written.
+    fn cycle(&mut self, cycle: u64, mem: &MemPortsIn) -> Vec<bool> {
+        let mut read = None;
+        self.agent.step(Cycle(cycle), &mut self.memory, mem, |event| {
+            if let EventKind::MemRead { addr, bytes } = event {
+                read = Some(addr.0..addr.0 + bytes);
+            }
+        });
+        let elements = read.unwrap_or(0..0).step_by(SPILL_BYTES as usize);
+        let is_good = |at| !self.spoilt.remove(&at) && self.memory.bus_ok(Addr(at), SPILL_BYTES);
+        elements.map(is_good).collect()
+    }
+}
+
+/// A word that left a queue, and its cycle.
+pub struct Given {
+    pub cycle: u64,
+    pub queue: Queue,
+    pub word: Word,
+}
+
+/// The offer of a class.
+#[derive(Clone, Copy)]
+struct Offer {
+    /// The cycle in which the word on offer was first offered.
+    since: u64,
+    /// Whether another word comes next.
+    is_taken: bool,
 }
 
 /// The system software that refills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Software {
+enum Software {
     Idle,
     Pausing,
-    /// Elements, and for how many cycles nothing has moved.
+    /// Elements of the region, and cycles in which nothing has moved.
     Writing {
         elements: u32,
         calm: u32,
@@ -132,90 +189,113 @@ pub enum Software {
     Released,
 }
 
-impl<'a, U: Ports> Bench<'a, U> {
-    pub fn new(case: &Case, start: &str, plan: Plan, probe: &'a Probe) -> Self {
-        let context = started(case, start);
-        let dut = U::named(&context, "dut");
-        let pacer = |pauses, name: &str| Pacer::new(pauses, case.rng(name));
-        let mut memory = Memory::new(MEMORY);
-        memory.poison(0..MEMORY as u32);
-        let jitter = if plan.gaps == Gaps::None { 0 } else { 6 };
+pub struct Bench<'a> {
+    bench: testbenches::Bench<'a, In, Out>,
+    refill: Refill,
+    pub region: Region,
+    pub modes: Modes,
+    pub spill: Spill,
+    pub writers: [Source<Word>; 5],
+    pub direct: Source<(Queue, Word, Label)>,
+    /// By class.
+    pub sinks: [Sink<(u8, Word)>; 2],
+    offers: [Offer; 2],
+    pub model: QueuesModel,
+    /// The outputs of the last cycle.
+    pub seen: Out,
+    pub given: Vec<Given>,
+    /// Words taken from each writer.
+    pub taken: [u64; 5],
+    /// Reports of refused writes, lost elements and broken messages.
+    pub told: [u64; 3],
+    /// Elements written, by queue.
+    pub elements: [u64; 5],
+    software: Software,
+    /// A direct word was on its way in the cycle before.
+    on_the_way: bool,
+    /// Cycles since a mode or the region changed.
+    calm: u32,
+    set_up: (Region, Modes),
+    gate: Rng,
+    /// Of two cycles at rest, the number with an edge.
+    pub edges_at_rest: u64,
+}
+
+impl<'a> Bench<'a> {
+    pub fn new(run: &Run<'a>, queues: &Queues, plan: Plan) -> Result<Bench<'a>, Fault> {
+        let bench = testbenches::Bench::new(run, &queues.dut);
+        let writer = |q| Source::new([], run.pacer(plan.gaps.at_source(), &format!("writer {q}")));
         let mut bench = Bench {
-            recorder: Recorder::new(probe, &[&dut]),
-            dut,
-            context,
-            cycle: 0,
+            seen: bench.seen(),
+            bench,
+            refill: queues.refill,
             region: plan.region,
             modes: Modes::default(),
-            memory,
-            agent: MemoryAgent::new(plan.timing, U::BUS_BYTES).with_jitter(
-                case.rng("memory").bits(),
-                Cycle(jitter),
-                Cycle(jitter),
-            ),
-            writers: [0, 1, 2, 3, 4].map(|q| Source::new([], pacer(plan.gaps.at_source(), &format!("writer {q}")))),
+            spill: Spill::new(run, plan, queues.bus_bytes),
+            writers: [0, 1, 2, 3, 4].map(writer),
             direct: Source::new([], Pacer::steady()),
-            sinks: ["requests", "replies"].map(|class| Sink::new(pacer(plan.gaps.at_sink(), class))),
-            commands: Default::default(),
-            data: Monitor::default(),
-            model: QueuesModel::new(plan.region, AGE_CAP),
-            offered: [0; 2],
-            fresh: [true; 2],
-            announced: VecDeque::new(),
-            half: None,
-            seen: Seen::default(),
+            sinks: ["requests", "replies"].map(|class| Sink::new(run.pacer(plan.gaps.at_sink(), class))),
+            offers: [Bench::NO_OFFER; 2],
+            model: model(plan.region),
             given: Vec::new(),
             taken: [0; 5],
             told: [0; 3],
-            refused: 0,
             elements: [0; 5],
             software: Software::Idle,
-            spoilt: BTreeSet::new(),
             on_the_way: false,
             calm: 0,
             set_up: (plan.region, Modes::default()),
-            gate: case.rng("gate"),
+            gate: run.rng("gate"),
+            edges_at_rest: 1,
         };
-        bench.reset();
-        bench
+        bench.reset()?;
+        Ok(bench)
     }
 
-    /// All inside is forgotten, and so is what the memory had to do.
-    pub fn reset(&mut self) {
+    const NO_OFFER: Offer = Offer {
+        since: 0,
+        is_taken: true,
+    };
+
+    /// The unit and the memory forget their work.
+    pub fn reset(&mut self) -> Result<(), Fault> {
         self.modes = Modes::default();
-        self.dut.set([None; 5], None, [false; 2], &MemPortsOut::default());
-        self.dut.set_up(self.region, self.modes);
+        let inputs = In {
+            region: self.region,
+            modes: self.modes,
+            words: [None; 5],
+            direct: None,
+            ready: [false; 2],
+            mem: MemPortsOut::default(),
+        };
         for _ in 0..3 {
-            self.phase(false, true);
-            self.phase(true, true);
-            self.cycle += 1;
+            self.bench.reset(&inputs)?;
         }
-        self.model = QueuesModel::new(self.region, AGE_CAP);
-        self.agent.reset();
+        self.model = model(self.region);
+        self.spill.reset();
         self.sinks.iter_mut().for_each(Sink::reset);
-        self.commands.iter_mut().for_each(Monitor::reset);
-        self.data.reset();
         for writer in &mut self.writers {
             writer.reset();
             writer.stop();
         }
         self.direct.reset();
         self.direct.stop();
-        (self.fresh, self.half, self.refused, self.told) = ([true; 2], None, 0, [0; 3]);
-        self.announced.clear();
+        (self.offers, self.told) = ([Bench::NO_OFFER; 2], [0; 3]);
         self.given.clear();
         self.software = Software::Idle;
         self.on_the_way = false;
         (self.calm, self.set_up) = (SETTLED + 1, (self.region, self.modes));
+        Ok(())
     }
 
-    fn phase(&mut self, clk: bool, rst: bool) {
-        self.dut.set_clk(clk, rst);
-        self.context
-            .set_time(self.cycle * PERIOD + if clk { PERIOD / 2 } else { 0 });
-        self.dut.junk();
-        self.dut.eval();
-        self.recorder.tick(self.context.time());
+    /// Cycles so far.
+    pub fn cycles(&self) -> u64 {
+        self.bench.cycle()
+    }
+
+    /// The outputs as they are.
+    pub fn outputs(&self) -> Out {
+        self.bench.seen()
     }
 
     /// From now on the outputs are taken so.
@@ -223,165 +303,111 @@ impl<'a, U: Ports> Bench<'a, U> {
         self.sinks = [(); 2].map(|()| Sink::new(pacer()));
     }
 
-    /// An element has become that of another place, or of another lap.
+    /// An element becomes that of another place, or of another lap.
     pub fn spoil(&mut self, element: u32) {
         let at = self.region.addr() + element * SPILL_BYTES;
-        let tag = self.memory.read(Addr(at), 4).expect("in the memory");
+        let memory = &mut self.spill.memory;
+        let tag = memory.read(Addr(at), 4).expect("the region is in the memory");
         let tag = u32::from_le_bytes(tag.try_into().expect("four bytes"));
         let bits = (SPILL_TAG_POSITION_MASK | SPILL_TAG_LAP_MASK).count_ones();
         let other = tag ^ 1 << (SPILL_TAG_POSITION_SHIFT + element % bits);
-        assert!(self.memory.write(Addr(at), &other.to_le_bytes()));
-        // What was spoilt twice may be as it was.
-        if !self.spoilt.remove(&at) {
-            self.spoilt.insert(at);
+        assert!(memory.write(Addr(at), &other.to_le_bytes()), "no fault is injected");
+        // The second time it becomes as it was.
+        if !self.spill.spoilt.remove(&at) {
+            self.spill.spoilt.insert(at);
         }
     }
 
     pub fn write(&mut self, queue: Queue, words: &[u32]) {
-        message(words)
-            .into_iter()
-            .for_each(|word| self.writers[queue as usize].push(word));
+        let writer = &mut self.writers[queue as usize];
+        message(words).into_iter().for_each(|word| writer.push(word));
     }
 
-    pub fn cycle(&mut self) -> Result<(), String> {
-        let before = self.dut.seen();
-        let words: [Option<Word>; 5] = std::array::from_fn(|q| self.writers[q].offer().copied());
-        let direct = self.direct.offer().copied();
-        let ready = [0, 1].map(|class: usize| self.sinks[class].ready());
-        let ports = *self.agent.ports();
-        self.dut.set_up(self.region, self.modes);
-        let comes = words.iter().any(Option::is_some) || direct.is_some() || ports.rd_data_valid || ports.wr_rsp_valid;
-        let is_as_it_was = self.set_up == (self.region, self.modes);
-        self.calm = if is_as_it_was { self.calm + 1 } else { 0 };
-        self.set_up = (self.region, self.modes);
+    pub fn cycle(&mut self) -> Result<(), Fault> {
+        let cycle = self.bench.cycle();
+        let inputs = In {
+            region: self.region,
+            modes: self.modes,
+            words: self.writers.each_mut().map(|writer| writer.offer().copied()),
+            direct: self.direct.offer().copied(),
+            ready: self.sinks.each_mut().map(Sink::ready),
+            mem: *self.spill.agent.ports(),
+        };
+        let set_up = (self.region, self.modes);
+        self.calm = if self.set_up == set_up { self.calm + 1 } else { 0 };
+        self.set_up = set_up;
         self.modes.release = None;
-        self.dut.set(words, direct, ready, &ports);
-        self.phase(false, false);
-        let now = self.dut.seen();
-        holds(Rule::Path, before == now, || {
-            format!("{before:x?} becomes {now:x?} within the cycle")
-        })?;
-        self.seen = before;
-        holds(Rule::Reported, !(before.stable && self.on_the_way), || {
-            format!("stable in cycle {} with a direct word on its way", self.cycle)
-        })?;
-        self.on_the_way = direct.is_some();
-        // What says that it is at rest needs no clock, and with one nothing changes.
-        let rests = !self.dut.busy() && !comes && self.calm > SETTLED;
-        if !rests || self.gate.chance(1, 2) {
-            self.phase(true, false);
-            let after = self.dut.seen();
-            holds(Rule::Rest, !rests || after == before, || {
-                format!("cycle {}: at rest, {before:x?} becomes {after:x?}", self.cycle)
-            })?;
-        }
-        let cycle = self.cycle;
-        self.cycle += 1;
-        let fault = |what: &dyn std::fmt::Display| format!("{what}, in cycle {cycle}");
-        let broken = |e: tsunagi::ap1000p::golden::queues::Broken| fault(&e);
-        let wrong = |e: tsunagi::harness::stream::ProtocolError| fault(&format!("{:?}: {e}", Rule::Protocol));
+        let words = inputs.words.iter().any(Option::is_some) || inputs.direct.is_some();
+        let comes = words || inputs.mem.rd_data_valid || inputs.mem.wr_rsp_valid;
+        let still = !comes && self.calm > SETTLED;
+        let clocked = self.gate.chance(self.edges_at_rest, 2);
+        self.seen = self.bench.step_gated(&inputs, |seen| !seen.busy && still, clocked)?;
+        self.check(cycle, &inputs).map_err(|fault| fault.at(cycle))
+    }
 
-        let mem = before.mem;
-        let offers = [
-            (
-                mem.wr_cmd_valid.then_some((mem.wr_cmd_addr, mem.wr_cmd_len)),
-                ports.wr_cmd_ready,
-            ),
-            (
-                mem.rd_cmd_valid.then_some((mem.rd_cmd_addr, mem.rd_cmd_len)),
-                ports.rd_cmd_ready,
-            ),
-        ];
-        for (monitor, (offer, ready)) in self.commands.iter_mut().zip(offers) {
-            monitor.step(offer.as_ref(), ready).map_err(wrong)?;
-        }
-        let beat = mem.wr_data_valid.then_some((mem.wr_data_data, mem.wr_data_last));
-        self.data.step(beat.as_ref(), ports.wr_data_ready).map_err(wrong)?;
-
-        // What comes out was in before this cycle.
+    fn check(&mut self, cycle: u64, inputs: &In) -> Result<(), Fault> {
+        let seen = self.seen;
+        Rule::Reported.holds(!(seen.stable && self.on_the_way), || {
+            "stable with a direct word on its way".into()
+        })?;
+        self.on_the_way = inputs.direct.is_some();
+        self.spill.watch(&seen.mem, &inputs.mem)?;
+        // A word that leaves came before this cycle.
         for class in [Class::Request, Class::Reply] {
-            let (c, out) = (class as usize, before.out[class as usize]);
-            if out.is_some() && self.fresh[c] {
-                self.offered[c] = cycle;
-            }
-            self.fresh[c] = out.is_none() || ready[c];
-            if let Some((bit, word)) = self.sinks[c].step(out).map_err(wrong)? {
-                let queue = Queue::from_bit(bit).ok_or_else(|| fault(&format!("Order: a word of queue {bit:#b}")))?;
-                self.model.give(self.offered[c], class, queue, word).map_err(broken)?;
-                self.given.push((cycle, queue, word));
-            }
+            self.give(cycle, class)?;
         }
         for queue in Queue::ALL {
             let q = queue as usize;
-            let ready = before.ready >> q & 1 == 1;
-            if let Some(word) = self.writers[q].step(ready) {
+            if let Some(word) = self.writers[q].step(seen.ready >> q & 1 == 1) {
                 self.model.put(cycle, queue, word);
                 self.taken[q] += 1;
             }
         }
-        if let Some((queue, word, _)) = self.direct.step(before.direct_ready)
+        if let Some((queue, word, _)) = self.direct.step(seen.direct_ready)
             && !self.modes.through
         {
             self.model.put(cycle, queue, word);
         }
-
-        // Elements, as they are written: in the order of their commands.
-        if mem.wr_cmd_valid && ports.wr_cmd_ready {
-            let bytes = (u32::from(mem.wr_cmd_len) + 1) * U::BUS_BYTES;
-            // A burst is refused as a whole.
-            let kept = self.memory.bus_ok(Addr(mem.wr_cmd_addr), bytes);
-            self.announced
-                .extend((0..bytes / SPILL_BYTES).map(|i| (mem.wr_cmd_addr + i * SPILL_BYTES, kept)));
-            self.refused += u64::from(!kept);
+        if let Some(spilled) = self.spill.written(&seen.mem, &inputs.mem)? {
+            let Spilled { addr, tag, data, .. } = spilled;
+            self.model.spill(addr, tag, data, spilled.is_kept).map_err(fault)?;
+            let element = Element::decode(tag, data).expect("the model has checked it");
+            self.elements[element.queue as usize] += 1;
         }
-        if mem.wr_data_valid && ports.wr_data_ready {
-            let whole = if U::BUS_BYTES == 8 {
-                Some((mem.wr_data_data as u32, (mem.wr_data_data >> 32) as u32))
-            } else {
-                match self.half.take() {
-                    None => {
-                        self.half = Some(mem.wr_data_data as u32);
-                        None
-                    }
-                    Some(tag) => Some((tag, mem.wr_data_data as u32)),
-                }
-            };
-            if let Some((tag, data)) = whole {
-                let (addr, kept) = self
-                    .announced
-                    .pop_front()
-                    .ok_or_else(|| fault(&"Element: data without a command"))?;
-                self.model.spill(addr, tag, data, kept).map_err(broken)?;
-                self.elements[Element::decode(tag, data).expect("checked by the model").queue as usize] += 1;
-            }
+        for is_good in self.spill.cycle(cycle, &seen.mem) {
+            self.model.read_back(is_good);
         }
-        let mut read = None;
-        self.agent.step(Cycle(cycle), &mut self.memory, &mem, |event| {
-            if let EventKind::MemRead { addr, bytes } = event {
-                read = Some((addr, bytes));
-            }
-        });
-        if let Some((addr, bytes)) = read {
-            for at in (addr.0..addr.0 + bytes).step_by(SPILL_BYTES as usize) {
-                let good = !self.spoilt.remove(&at) && self.memory.bus_ok(Addr(at), SPILL_BYTES);
-                self.model.read_back(good);
-            }
-        }
-        for (count, told) in self
-            .told
-            .iter_mut()
-            .zip([before.spill_error, before.lost, before.broken])
-        {
+        let pulses = [seen.spill_error, seen.lost, seen.broken];
+        for (count, told) in self.told.iter_mut().zip(pulses) {
             *count += u64::from(told);
         }
-        if !U::HARDWARE {
-            self.refill()?;
+        match self.refill {
+            Refill::Hardware => Ok(()),
+            Refill::Software => self.refill(),
+        }
+    }
+
+    fn give(&mut self, cycle: u64, class: Class) -> Result<(), Fault> {
+        let c = class as usize;
+        let word = self.seen.words[c];
+        let offer = &mut self.offers[c];
+        if word.is_some() && offer.is_taken {
+            offer.since = cycle;
+        }
+        let given = self.sinks[c].step(word)?;
+        offer.is_taken = word.is_none() || given.is_some();
+        if let Some((bit, word)) = given {
+            let queue = Queue::from_bit(bit);
+            let queue = queue.ok_or_else(|| Rule::Order.broken(format!("a word of queue {bit:#b}")))?;
+            self.model.give(offer.since, class, queue, word).map_err(fault)?;
+            self.given.push(Given { cycle, queue, word });
         }
         Ok(())
     }
 
-    /// The system software: at the interrupt everything that is in the region goes back by direct pages, and is released in parts.
-    fn refill(&mut self) -> Result<(), String> {
+    /// A cycle of the system software. At the interrupt it writes all elements of the region to direct pages, and
+    /// releases them in parts.
+    fn refill(&mut self) -> Result<(), Fault> {
         let seen = self.seen;
         match self.software {
             Software::Idle if seen.fill => {
@@ -390,22 +416,8 @@ impl<'a, U: Ports> Bench<'a, U> {
             }
             Software::Pausing if seen.stable => {
                 self.modes.through = true;
-                // What is set may be another region already; what is in use is the model's.
-                let region = self.model.region();
-                let size = region.elements();
+                self.write_back()?;
                 let elements = seen.held;
-                for back in (1..=elements).rev() {
-                    let position = (u32::from(seen.position) + size - back) % size;
-                    let at = Addr(region.addr() + position * SPILL_BYTES);
-                    let bytes = self
-                        .memory
-                        .read(at, SPILL_BYTES as usize)
-                        .expect("the region is in the memory");
-                    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
-                    let element = Element::decode(word(0), word(4))
-                        .ok_or_else(|| format!("Element: {:#x} {:#x} at {at}", word(0), word(4)))?;
-                    self.direct.push((element.queue, element.word, element.label));
-                }
                 self.software = Software::Writing { elements, calm: 0 };
             }
             Software::Writing { elements, calm: 4 } => {
@@ -419,11 +431,8 @@ impl<'a, U: Ports> Bench<'a, U> {
                 };
             }
             Software::Writing { elements, calm } => {
-                let calm = if self.direct.is_empty() && seen.stable {
-                    calm + 1
-                } else {
-                    0
-                };
+                let moves = !self.direct.is_empty() || !seen.stable;
+                let calm = if moves { 0 } else { calm + 1 };
                 self.software = Software::Writing { elements, calm };
             }
             Software::Released if seen.held == 0 && seen.spilled == 0 => {
@@ -435,36 +444,55 @@ impl<'a, U: Ports> Bench<'a, U> {
         Ok(())
     }
 
-    /// So many cycles.
-    pub fn run(&mut self, cycles: u64) -> Result<(), String> {
+    /// The software writes all elements of the region to direct pages.
+    fn write_back(&mut self) -> Result<(), Fault> {
+        // The settings may name the next region already. The model has the one in use.
+        let region = self.model.region();
+        let size = region.elements();
+        for back in (1..=self.seen.held).rev() {
+            let position = (u32::from(self.seen.position) + size - back) % size;
+            let at = Addr(region.addr() + position * SPILL_BYTES);
+            let bytes = self.spill.memory.read(at, SPILL_BYTES as usize);
+            let bytes = bytes.expect("the region is in the memory");
+            let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+            let (tag, data) = (word(0), word(4));
+            let element = Element::decode(tag, data);
+            let element = element.ok_or_else(|| Rule::Element.broken(format!("{tag:#x} {data:#x} at {at}")))?;
+            self.direct.push((element.queue, element.word, element.label));
+        }
+        Ok(())
+    }
+
+    pub fn run(&mut self, cycles: u64) -> Result<(), Fault> {
         (0..cycles).try_for_each(|_| self.cycle())
     }
 
+    /// Words inside and outside that are not given.
     pub fn left(&self) -> usize {
         self.model.waiting() + self.writers.iter().map(Source::len).sum::<usize>() + self.direct.len()
     }
 
-    /// Until all is given and at rest.
-    pub fn finish(&mut self, limit: u64) -> Result<(), String> {
-        let end = self.cycle + limit;
-        while self.left() > 0 || self.dut.busy() || self.agent.has_taken() || self.software != Software::Idle {
+    fn is_done(&self) -> bool {
+        let idle = !self.outputs().busy && !self.spill.agent.has_taken();
+        self.left() == 0 && idle && self.software == Software::Idle
+    }
+
+    /// Until all words are given, and the unit is at rest.
+    pub fn finish(&mut self, limit: u64) -> Result<(), Fault> {
+        let end = self.cycles() + limit;
+        while !self.is_done() {
             self.cycle()?;
-            holds(Rule::Hang, self.cycle < end, || {
-                format!(
-                    "{} words left, busy {}, {:?}, {:x?}; {}",
-                    self.left(),
-                    self.dut.busy(),
-                    self.software,
-                    self.seen,
-                    self.agent.report().join("; ")
-                )
+            Rule::Hang.holds(self.cycles() < end, || {
+                let (left, memory) = (self.left(), self.spill.agent.report().join("; "));
+                format!("{left} words left, {:?}, {:x?}; {memory}", self.software, self.seen)
             })?;
         }
-        let seen = self.dut.seen();
+        let seen = self.outputs();
         let rest = seen.held == 0 && seen.spilled == 0 && !seen.fill && !seen.full;
-        holds(Rule::Reported, rest, || format!("at rest: {seen:x?}"))?;
-        holds(Rule::Reported, self.told[0] == self.refused, || {
-            format!("{} bursts were refused, told {}", self.refused, self.told[0])
+        Rule::Reported.holds(rest, || format!("at rest: {seen:x?}"))?;
+        let (refused, told) = (self.spill.refused, self.told[0]);
+        Rule::Reported.holds(told == refused, || {
+            format!("the memory refused {refused} bursts, the unit reports {told}")
         })
     }
 }

@@ -1,12 +1,13 @@
-//! The ports of the queues, and of their twins.
+//! The ports of the queues.
 
-use testbenches::rtl::*;
+use testbenches::Dut;
+use testbenches::rtl::{Ap1000pQueuesPorts, Ap1000pQueuesUnit};
 use tsunagi::ap1000p::golden::queues::Region;
 use tsunagi::ap1000p::golden::{Label, Queue, Word};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut};
-use verilated::Unit;
+use verilated::{Input as _, Port as _};
 
-/// Modes, and elements that software gives up.
+/// Modes, and elements that software releases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Modes {
     pub pause: bool,
@@ -15,13 +16,25 @@ pub struct Modes {
     pub release: Option<u32>,
 }
 
-/// The outputs in one cycle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+#[derive(Clone, Copy, Debug)]
+pub struct In {
+    pub region: Region,
+    pub modes: Modes,
+    /// By queue.
+    pub words: [Option<Word>; 5],
+    pub direct: Option<(Queue, Word, Label)>,
+    /// By class.
+    pub ready: [bool; 2],
+    pub mem: MemPortsOut,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Out {
+    pub busy: bool,
     pub ready: u8,
     pub direct_ready: bool,
-    /// For each class a word, and of which of its queues.
-    pub out: [Option<(u8, Word)>; 2],
+    /// For each class a word and its queue, one-hot.
+    pub words: [Option<(u8, Word)>; 2],
     pub mem: MemPortsIn,
     pub stable: bool,
     pub fill: bool,
@@ -34,128 +47,89 @@ pub struct Seen {
     pub broken: bool,
 }
 
-pub trait Ports: Unit {
-    const BUS_BYTES: u32;
-    const HARDWARE: bool;
-
-    fn set_clk(&self, clk: bool, rst: bool);
-    fn set_up(&self, region: Region, modes: Modes);
-    fn set(&self, words: [Option<Word>; 5], direct: Option<(Queue, Word, Label)>, ready: [bool; 2], mem: &MemPortsOut);
-    fn seen(&self) -> Seen;
-    fn busy(&self) -> bool;
+fn set(dut: &impl Ap1000pQueuesPorts, inputs: &In) {
+    let In { region, modes, .. } = inputs;
+    dut.base_i().set(region.base.into());
+    dut.limit_i().set(region.limit.into());
+    dut.pause_i().set_bool(modes.pause);
+    dut.through_i().set_bool(modes.through);
+    dut.block_i().set_bool(modes.block);
+    dut.release_valid_i().set_bool(modes.release.is_some());
+    dut.release_count_i().set(modes.release.unwrap_or(0x1_2345).into());
+    for (q, word) in inputs.words.iter().enumerate() {
+        let junk = Word {
+            data: 0xdead_beef,
+            end: true,
+        };
+        dut.in_valid_i().set_bits(q, 1, word.is_some().into());
+        let word = word.unwrap_or(junk);
+        dut.in_end_i().set_bits(q, 1, word.end.into());
+        dut.in_data_i().set_bits(32 * q, 32, word.data.into());
+    }
+    let direct = inputs.direct;
+    dut.direct_valid_i().set_bool(direct.is_some());
+    dut.arriving_i().set_bool(direct.is_some());
+    let of = |junk: u64, value: &dyn Fn((Queue, Word, Label)) -> u64| direct.map_or(junk, value);
+    dut.direct_queue_i().set(of(0x1f, &|(queue, ..)| queue.bit().into()));
+    dut.direct_number_i().set(of(7, &|(_, _, label)| label.number.into()));
+    dut.direct_index_i().set(of(15, &|(_, _, label)| label.index.into()));
+    dut.direct_end_i().set(of(1, &|(_, word, _)| word.end.into()));
+    dut.direct_data_i()
+        .set(of(0xdead_beef, &|(_, word, _)| word.data.into()));
+    let [requests, replies] = inputs.ready.map(u64::from);
+    dut.out_ready_i().set(requests | replies << 1);
+    tsunagi::set_mem_ports!(dut, &inputs.mem);
 }
 
-macro_rules! ports {
-    ($($unit:ident: $word:ty, $hardware:expr;)+) => {$(
-        impl Ports for $unit {
-            const BUS_BYTES: u32 = <$word>::BITS / 8;
-            const HARDWARE: bool = $hardware;
-
-            fn set_clk(&self, clk: bool, rst: bool) {
-                self.clk_i.set_bool(clk);
-                self.rst_i.set_bool(rst);
-            }
-
-            fn set_up(&self, region: Region, modes: Modes) {
-                self.base_i.set(region.base);
-                self.limit_i.set(region.limit);
-                self.pause_i.set_bool(modes.pause);
-                self.through_i.set_bool(modes.through);
-                self.block_i.set_bool(modes.block);
-                self.release_valid_i.set_bool(modes.release.is_some());
-                self.release_count_i.set(modes.release.unwrap_or(0x1_2345));
-            }
-
-            fn set(
-                &self,
-                words: [Option<Word>; 5],
-                direct: Option<(Queue, Word, Label)>,
-                ready: [bool; 2],
-                mem: &MemPortsOut,
-            ) {
-                let bits = |bit: &dyn Fn(&Option<Word>) -> bool| {
-                    words.iter().enumerate().map(|(q, word)| u8::from(bit(word)) << q).sum::<u8>()
-                };
-                self.in_valid_i.set(bits(&|word| word.is_some()));
-                self.in_end_i.set(bits(&|word| word.is_none_or(|word| word.end)));
-                self.in_data_i.set(words.map(|word| word.map_or(0xdead_beef, |word| word.data)));
-                self.direct_valid_i.set_bool(direct.is_some());
-                self.arriving_i.set_bool(direct.is_some());
-                self.direct_queue_i.set(direct.map_or(0x1f, |(queue, ..)| queue.bit()));
-                self.direct_number_i.set(direct.map_or(7, |(_, _, label)| label.number));
-                self.direct_index_i.set(direct.map_or(15, |(_, _, label)| label.index));
-                self.direct_end_i.set_bool(direct.is_none_or(|(_, word, _)| word.end));
-                self.direct_data_i.set(direct.map_or(0xdead_beef, |(_, word, _)| word.data));
-                self.out_ready_i.set(u8::from(ready[0]) | u8::from(ready[1]) << 1);
-                tsunagi::set_mem_ports!(self, mem);
-            }
-
-            fn seen(&self) -> Seen {
-                let bit = |bits: u8, class: usize| bits >> class & 1 == 1;
-                let out = |class: usize| {
-                    let queues = Queue::ALL.into_iter().filter(|queue| queue.class() as usize == class);
-                    let queues: u8 = queues.map(Queue::bit).sum();
-                    let data = (self.out_data_o.get() >> (32 * class)) as u32;
-                    let word = Word { data, end: bit(self.out_end_o.get(), class) };
-                    bit(self.out_valid_o.get(), class).then(|| (self.out_queue_o.get() & queues, word))
-                };
-                Seen {
-                    ready: self.in_ready_o.get(),
-                    direct_ready: self.direct_ready_o.is_set(),
-                    out: [0, 1].map(out),
-                    mem: tsunagi::mem_ports!(self),
-                    stable: self.stable_o.is_set(),
-                    fill: self.fill_o.is_set(),
-                    full: self.full_o.is_set(),
-                    spilled: self.spilled_o.get(),
-                    held: self.held_o.get(),
-                    position: self.position_o.get(),
-                    spill_error: self.spill_error_o.is_set(),
-                    lost: self.lost_o.is_set(),
-                    broken: self.broken_o.is_set(),
-                }
-            }
-
-            fn busy(&self) -> bool {
-                self.busy_o.is_set()
-            }
-        }
-    )+};
+fn seen(dut: &impl Ap1000pQueuesPorts) -> Out {
+    let word = |class: usize| {
+        let queues = Queue::ALL.into_iter().filter(|queue| queue.class() as usize == class);
+        let queues: u8 = queues.map(Queue::bit).sum();
+        let word = || Word {
+            data: dut.out_data_o().get_bits(32 * class, 32) as u32,
+            end: dut.out_end_o().bit(class),
+        };
+        let queue = || dut.out_queue_o().get() as u8 & queues;
+        dut.out_valid_o().bit(class).then(|| (queue(), word()))
+    };
+    Out {
+        busy: dut.busy_o().is_set(),
+        ready: dut.in_ready_o().get() as u8,
+        direct_ready: dut.direct_ready_o().is_set(),
+        words: [word(0), word(1)],
+        mem: tsunagi::mem_ports!(dut),
+        stable: dut.stable_o().is_set(),
+        fill: dut.fill_o().is_set(),
+        full: dut.full_o().is_set(),
+        spilled: dut.spilled_o().get() as u8,
+        held: dut.held_o().get() as u32,
+        position: dut.position_o().get() as u16,
+        spill_error: dut.spill_error_o().is_set(),
+        lost: dut.lost_o().is_set(),
+        broken: dut.broken_o().is_set(),
+    }
 }
 
-ports!(
-    Ap1000pQueues: u64, true;
-    Ap1000pQueuesNarrow: u32, true;
-    Ap1000pQueuesSoftware: u64, false;
-    TwinQueuesOrder: u64, true;
-    TwinQueuesWhole: u64, true;
-    TwinQueuesEarly: u64, true;
-    TwinQueuesChoice: u64, true;
-    TwinQueuesAge: u64, true;
-    TwinQueuesElement: u64, true;
-    TwinQueuesLap: u64, true;
-    TwinQueuesLost: u64, true;
-    TwinQueuesOld: u64, true;
-    TwinQueuesNumber: u64, true;
-    TwinQueuesDoubt: u64, true;
-    TwinQueuesForget: u64, true;
-    TwinQueuesGap: u64, true;
-    TwinQueuesWithdraws: u64, true;
-    TwinQueuesPath: u64, true;
-    TwinQueuesBubble: u64, true;
-    TwinQueuesLate: u64, true;
-    TwinQueuesWaits: u64, true;
-    TwinQueuesSmall: u64, true;
-    TwinQueuesAsleep: u64, true;
-    TwinQueuesKeeps: u64, true;
-    TwinQueuesDozes: u64, false;
-    TwinQueuesReported: u64, true;
-    TwinQueuesBlocks: u64, true;
-    TwinQueuesGone: u64, true;
-    TwinQueuesHang: u64, true;
-    TwinQueuesClasses: u64, true;
-    TwinQueuesShare: u64, true;
-    TwinQueuesBehind: u64, true;
-    TwinQueuesStable: u64, false;
-    TwinQueuesDirect: u64, false;
-);
+/// The party that moves elements back from the region, by the unit's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refill {
+    Hardware,
+    Software,
+}
+
+/// Queues under test.
+pub struct Queues {
+    pub dut: Dut<In, Out>,
+    pub refill: Refill,
+    /// Bytes of a bus word.
+    pub bus_bytes: u32,
+}
+
+pub fn queues<U: Ap1000pQueuesUnit + 'static>(refill: Refill) -> Queues {
+    let dut = Dut::of::<U>(set, seen);
+    Queues {
+        bus_bytes: dut.width("mem_wr_data_data_o") as u32 / 8,
+        dut,
+        refill,
+    }
+}

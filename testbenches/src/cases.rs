@@ -172,3 +172,48 @@ pub fn each_is_caught<R: Rule>(test: Test, twins: &[Twin<R>]) {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rule as _;
+
+    crate::rules!(
+        /// Nothing is lost.
+        Lost
+        /// Nothing is late.
+        Late
+    );
+
+    /// Checks of a unit that breaks this rule.
+    fn breaks(rule: Rule) -> impl Fn(&mut Cases) {
+        move |cases| cases.case(Start::Zero, "a case", |_| Err(rule.broken("seen")))
+    }
+
+    /// The complaint about twins.
+    fn complaint(twins: &[Twin<Rule>]) -> String {
+        let outcome = catch_unwind(AssertUnwindSafe(|| each_is_caught(support::this_test!(), twins)));
+        let words = outcome.expect_err("a complaint is due");
+        *words.downcast::<String>().expect("a complaint has words")
+    }
+
+    #[test]
+    fn a_rule_without_a_twin_and_a_twin_that_its_rule_does_not_find_are_named() {
+        let (lost, late) = (breaks(Rule::Lost), breaks(Rule::Late));
+        each_is_caught(
+            support::this_test!(),
+            &[(Rule::Lost, &[], &lost), (Rule::Late, &[], &late)],
+        );
+        assert!(complaint(&[(Rule::Lost, &[], &lost)]).contains("Late has no twin"));
+        let wrong = complaint(&[(Rule::Lost, &[], &late), (Rule::Late, &[], &late)]);
+        assert!(wrong.contains("twin 0: Lost does not find it"), "{wrong}");
+        assert!(
+            wrong.contains("twin 0: Lost should find it in `a case Zero`, not Late: seen"),
+            "{wrong}"
+        );
+        let allowed = complaint(&[(Rule::Lost, &[Rule::Late], &late), (Rule::Late, &[], &late)]);
+        assert!(!allowed.contains("should find it"), "{allowed}");
+        let whole = |cases: &mut Cases| cases.case(Start::Zero, "a case", |_| Ok(()));
+        assert!(complaint(&[(Rule::Lost, &[], &whole), (Rule::Late, &[], &late)]).contains("twin 0"));
+    }
+}

@@ -682,7 +682,7 @@ fn each_twin_is_caught() {
             (Answers, &[], &reads::<TwinMemReadMuxError>),
             (Answers, &[], &reads_wide::<TwinMemReadWideLane>),
             // A client without its answer waits for ever; another may see one vanish.
-            (Answers, &[Protocol, Rest, Hang], &writes::<TwinMemWriteMuxWhose>),
+            (Answers, &[Protocol, Rest, Hang], &writes::<TwinMemWriteMuxMisrouted>),
             // A byte of another client may be one with a bus error.
             (Memory, &[Answers], &writes::<TwinMemWriteMuxOthers>),
             (Memory, &[Answers], &writes_wide::<TwinMemWriteWideStrobes>),

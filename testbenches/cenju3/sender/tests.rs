@@ -443,7 +443,7 @@ fn each_twin_is_caught() {
             (StatusWord, &[Rest], &|cases| checks(&sender::<TwinSenderBoth>(), cases)),
             // Of two status words that wait, the first one's response goes to the other queue.
             (Rest, &[StatusWord, Get], &|cases| {
-                checks(&sender::<TwinSenderWhose>(), cases)
+                checks(&sender::<TwinSenderMisrouted>(), cases)
             }),
             // A header comes in one burst, whatever the longest.
             (Burst, &[Wait, Rate], &|cases| {

@@ -1,4 +1,4 @@
-//! Commands: what is transferred, and the eight stores that say so.
+//! Commands: the description of a transfer, and the eight stores that issue it.
 
 use thiserror::Error;
 
@@ -34,7 +34,7 @@ pub enum CommandError {
     Refused(#[from] RegError),
 }
 
-/// Where the words of a transfer are, besides its address: `item` words, then `gap` words left out (or stepped back),
+/// The placement of a transfer's words from its address on: `item` words, then `gap` words left out (or stepped back),
 /// and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stride {
@@ -48,10 +48,10 @@ impl Stride {
     /// One word after the other.
     pub const NONE: Stride = Stride { item: 256, gap: 0 };
 
-    /// As a command has it.
+    /// The stride as a word of a command.
     ///
     /// # Errors
-    /// An item or a gap that the word cannot say.
+    /// An item or a gap that does not fit the word.
     pub fn word(self) -> Result<u32, CommandError> {
         if !(1..=256).contains(&self.item) {
             return Err(CommandError::Item { words: self.item });
@@ -63,7 +63,7 @@ impl Stride {
     }
 }
 
-/// What a PUT or a GET transfers: logical addresses of both sides, `source` where the data are.
+/// A transfer by PUT or GET, with logical addresses of both sides. `source` is the side that has the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
     /// 32-bit words; 0 is legal and counts the flags.
@@ -92,7 +92,7 @@ impl Default for Transfer {
     }
 }
 
-/// Who issues: each has a queue of its own.
+/// The owner of a command: each owner has its own queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     User,
@@ -100,7 +100,7 @@ pub enum By {
     System,
 }
 
-/// Where a broadcast goes: the own cell's row or column, or all cells; the own one is included.
+/// The destinations of a broadcast: this cell's row or column, or all cells. This cell is always included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
     Row,
@@ -124,7 +124,7 @@ pub(super) fn flag_word(flag: Option<Addr>) -> Result<u32, CommandError> {
     }
 }
 
-/// A cell of the torus seen from another, as word 0 of a command says it.
+/// The position of cell `to` relative to cell `from`, as in word 0 of a command.
 pub(super) fn relative(torus: Torus, from: NodeId, to: NodeId) -> u32 {
     let (from, to) = (torus.cell(from.index()), torus.cell(to.index()));
     let part = |from: usize, to: usize| (to as i32 - from as i32) as u32 & 0xff;
@@ -132,7 +132,7 @@ pub(super) fn relative(torus: Torus, from: NodeId, to: NodeId) -> u32 {
 }
 
 impl Cell {
-    /// Word 0 of a command to this cell: it is said relative to the own one.
+    /// Word 0 of a command to cell `to`, relative to this cell.
     pub(super) fn head(&self, to: NodeId) -> Result<u32, CommandError> {
         let cells = self.cells();
         if to.index() >= cells {
@@ -157,7 +157,7 @@ impl Cell {
         ])
     }
 
-    /// The command of an atomic operation on `addr` of another cell: its old value goes to `result`, whose flag counts.
+    /// The command of an atomic operation on `addr` of another cell. The old value goes to `result`, and `flag` counts.
     pub(super) fn atomic(
         &self,
         to: NodeId,
@@ -169,7 +169,7 @@ impl Cell {
         Ok([self.head(to)?, 1, result.0, 0, flag.0, aligned(addr)?, a, b])
     }
 
-    /// Stores a command's words to a page: the last one starts it. Programs of one cell take turns.
+    /// Stores a command's words to a page; the last word starts the command. Programs of one cell take turns.
     pub(super) async fn issue(&self, by: By, page: u32, words: Command) -> Result<(), CommandError> {
         let (kernel, config) = (&self.kernel, &self.kernel.config);
         if by == By::System {
@@ -186,19 +186,19 @@ impl Cell {
         Ok(())
     }
 
-    /// Stores a word to a page, with no cost but the store's. An interrupt handler may come between two stores.
+    /// Stores a word to a page, at no cost but the store's own. An interrupt handler may run between two stores.
     ///
     /// # Errors
-    /// The machine refuses it.
+    /// The machine refuses the store.
     pub async fn store_to_page(&self, page: u32, word: u32) -> Result<(), RegError> {
         self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
         self.kernel.store(page, word).await
     }
 
-    /// `put()` of the paper: `size` words from the own memory into another cell's; neither flag is needed.
+    /// `put()` of the paper: PUTs `size` words from this cell's memory into another cell's. Both flags are optional.
     ///
     /// # Errors
-    /// No such cell, more than 2^20 - 1 words, an address that is no word's, a flag at 0.
+    /// No such cell, more than 2^20 - 1 words, an address that is not a multiple of 4, a flag at 0.
     pub async fn put(
         &self,
         dest_cell: NodeId,
@@ -222,7 +222,7 @@ impl Cell {
     /// The same with a stride on either side.
     ///
     /// # Errors
-    /// As [`put`](Cell::put); a stride that a command cannot say.
+    /// As [`put`](Cell::put); a stride that does not fit a command.
     pub async fn put_stride(&self, dest_cell: NodeId, transfer: &Transfer) -> Result<(), CommandError> {
         self.put_by(By::User, dest_cell, transfer).await
     }
@@ -235,7 +235,7 @@ impl Cell {
         self.issue(by, KIND_PUT, self.command(dest_cell, transfer)?).await
     }
 
-    /// A PUT to each cell of the own row or column, or to all; the own cell is included.
+    /// PUTs to each cell of this cell's row or column, or to all cells. This cell is always included.
     ///
     /// # Errors
     /// As [`put_stride`](Cell::put_stride).
@@ -249,7 +249,7 @@ impl Cell {
         self.issue(By::User, KIND_PUT | page, command).await
     }
 
-    /// `size` words from another cell's memory into the own.
+    /// GETs `size` words from another cell's memory into this cell's.
     ///
     /// # Errors
     /// As [`put`](Cell::put).
@@ -282,11 +282,11 @@ impl Cell {
         self.issue(By::User, KIND_GET, command).await
     }
 
-    /// Words from the own memory into another cell's communication registers; each waits there until its register is
-    /// empty.
+    /// PUTs words from this cell's memory into another cell's communication registers. Each word waits there until its
+    /// register is empty.
     ///
     /// # Errors
-    /// As [`put`](Cell::put); not so many registers.
+    /// As [`put`](Cell::put); more words than there are registers from `register` on.
     pub async fn put_registers(
         &self,
         dest_cell: NodeId,
@@ -306,8 +306,8 @@ impl Cell {
         self.issue(By::User, KIND_PUT | PAGE_AS_RECEIVE_MASK, command).await
     }
 
-    /// The words of own communication registers into another cell's memory; they go when each register was full.
-    /// Meanwhile no other command of this cell does.
+    /// PUTs the words of this cell's communication registers into another cell's memory. The words leave when each
+    /// register was full. Until then no other command of this cell leaves.
     ///
     /// # Errors
     /// As [`put_registers`](Cell::put_registers).
@@ -330,8 +330,8 @@ impl Cell {
         self.issue(By::User, KIND_PUT | PAGE_AS_SEND_MASK, command).await
     }
 
-    /// The words of another cell's communication registers into the own memory; they come when each register was full.
-    /// Meanwhile that cell answers nobody else.
+    /// GETs the words of another cell's communication registers into this cell's memory. The words come when each
+    /// register was full. Until then that cell sends no other reply.
     ///
     /// # Errors
     /// As [`put_registers`](Cell::put_registers).
@@ -354,21 +354,22 @@ impl Cell {
         self.issue(By::User, KIND_GET | PAGE_AS_SEND_MASK, command).await
     }
 
-    /// Takes the word of an own communication register. The processor waits until there is one, and serves no interrupt
-    /// meanwhile.
+    /// Takes the word of one of this cell's communication registers. The processor waits until the register is full,
+    /// and serves no interrupt meanwhile.
     ///
     /// # Errors
-    /// No such register; it is empty and registers are set to fault.
+    /// No such register; the register is empty, and registers are set to fault.
     pub async fn register_read(&self, register: u8) -> Result<u32, CommandError> {
         let addr = register_addr(register)?;
         self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
         Ok(self.kernel.host.reg_read(addr).await?)
     }
 
-    /// Fills an own communication register. The processor waits until it is empty, and serves no interrupt meanwhile.
+    /// Fills one of this cell's communication registers. The processor waits until the register is empty, and serves no
+    /// interrupt meanwhile.
     ///
     /// # Errors
-    /// No such register; it is full and registers are set to fault.
+    /// No such register; the register is full, and registers are set to fault.
     pub async fn register_write(&self, register: u8, word: u32) -> Result<(), CommandError> {
         let addr = register_addr(register)?;
         self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
@@ -376,7 +377,7 @@ impl Cell {
     }
 }
 
-/// As the address of a transfer.
+/// The address that stands for `size` registers from `register` on in a transfer.
 fn registers(register: u8, size: u32) -> Result<Addr, CommandError> {
     let addr = 4 * u32::from(register);
     match creg::range(addr, size) {

@@ -1,10 +1,10 @@
-//! Distributed shared memory: the processor's loads and stores to any cell's memory, when they are done, and copies in
+//! Distributed shared memory: the processor's loads and stores to any cell's memory, their completion, and copies in
 //! the local cache.
 //!
-//! Copies follow the paper's section 4: a load of a Write Through Page that has no copy traps to a handler that GETs
-//! the kilobyte; a synchronising write makes all cells forget their copies of what was written. The system of a cell
-//! that holds copies is asked by a PUT into its memory; in the machine a message into its ring buffer would interrupt
-//! it, so it is charged as much.
+//! Copies follow the paper's section 4. A load of a Write Through Page that has no copy traps to a handler, which GETs
+//! the kilobyte. A synchronising write makes all cells forget their copies of the written kilobytes. The request to the
+//! system of a cell that holds copies is a PUT into that cell's memory. In the machine a message into the ring buffer
+//! would interrupt that system, so the request costs as much as an interrupt.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -24,10 +24,10 @@ use crate::harness::exec::{First, RegError, race};
 use crate::harness::memory::Memory;
 use crate::{Addr, NodeId, Picos};
 
-/// Stores that are not acknowledged, at most, for a load to have room in its queue behind them: they have 4 words, it
-/// has 2, and the queue 30 for sure.
+/// The most unacknowledged stores that leave a load room in its queue behind them. A store has 4 words, a load has 2,
+/// and the queue surely holds 30.
 const STORES_BEFORE_LOAD: u32 = 7;
-/// Bytes of a page whose loads and stores are Write Through, or not.
+/// Bytes of a page that is a Write Through Page or not.
 const PAGE: u32 = 4096;
 
 fn word(memory: &Memory, addr: Addr) -> u32 {
@@ -38,13 +38,13 @@ fn word(memory: &Memory, addr: Addr) -> u32 {
 /// A byte of the shared space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shared {
-    /// Whose memory it is in; it may be the own cell's.
+    /// The cell with the memory; it may be this cell itself.
     pub cell: NodeId,
-    /// There: physical, as remote accesses go past the tables of the other cell.
+    /// A physical address in that memory: remote accesses bypass the page tables of the other cell.
     pub addr: Addr,
 }
 
-/// Why an access of the shared space is not made, or did not end well.
+/// Why an access of the shared space is not made, or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DsmError {
     #[error("cell {} is not in the torus: it has {cells} cells, numbered from 0", cell.0)]
@@ -71,7 +71,7 @@ pub enum DsmError {
 }
 
 impl Cell {
-    /// The physical address of a place.
+    /// The physical address of a byte of the shared space.
     fn physical(&self, at: Shared, bytes: u8) -> Result<u64, DsmError> {
         let Shared { cell, addr } = at;
         let cells = self.cells();
@@ -90,7 +90,7 @@ impl Cell {
         Ok(window::shared(self.torus().cell(cell.index()), addr.0))
     }
 
-    /// The kilobyte of a place, as tags know it.
+    /// The kilobyte of a byte of the shared space, as the tags name it.
     fn kilobyte(&self, at: Shared) -> Result<Remote, DsmError> {
         self.physical(at, 1)?;
         Ok(Remote {
@@ -99,11 +99,11 @@ impl Cell {
         })
     }
 
-    /// Loads 1, 2, 4 or 8 bytes of any cell's memory. The processor waits, and serves no interrupt meanwhile, but that
-    /// it fetches a copy of a Write Through Page.
+    /// Loads 1, 2, 4 or 8 bytes of any cell's memory. The processor waits, and serves no interrupt meanwhile. A load
+    /// that misses in a Write Through Page traps to a handler, which fetches the copy.
     ///
     /// # Errors
-    /// No such place, an address that is no multiple of the size; the other cell could not read it.
+    /// No such byte; an address that is not a multiple of the size; the other cell could not read it.
     pub async fn load(&self, at: Shared, bytes: u8) -> Result<u64, DsmError> {
         let addr = self.physical(at, bytes)?;
         let _turn = self.library.accesses.hold().await;
@@ -123,13 +123,13 @@ impl Cell {
         }
     }
 
-    /// The handler of a load that missed: a GET of the kilobyte into the local cache. Whoever wants it forgotten
-    /// meanwhile is served after that. False: not all of it came, or could be written.
+    /// The handler of a load that missed: GETs the kilobyte into the local cache. Requests to forget copies wait until
+    /// it ends. False: not all words came, or not all could be written.
     async fn fetch(&self, at: Shared) -> Result<bool, DsmError> {
         let (kernel, kilobyte) = (&self.kernel, self.kilobyte(at)?);
         let _turn = kernel.copies.hold().await;
         let update = async |update: Update| kernel.cpu.write(Level::User, WTP_UPDATE, update.word(kilobyte)).await;
-        // What the place had is overwritten from now on.
+        // Claim first: the GET overwrites the page that had this place.
         update(Update::Claim).await;
         let cache = kernel.cpu.read(Level::User, WTP_CACHE).await;
         let (flag, fetches) = (self.layout().word(FETCHED), &self.library.fetches);
@@ -150,12 +150,12 @@ impl Cell {
         Ok(true)
     }
 
-    /// From now on the bytes `shared` of each cell's memory are in Write Through Pages for this cell's loads and
-    /// stores: what it loads of them is copied, a kilobyte at a time, into the local cache of 2 MB at `cache`. No page,
-    /// with an empty range. Other cells may choose otherwise.
+    /// Makes the bytes `shared` of each cell's memory Write Through Pages for this cell's loads and stores. A load
+    /// copies its kilobyte into the local cache of 2 MB at `cache`. An empty range means no pages. Other cells may
+    /// choose other pages.
     ///
     /// # Errors
-    /// No place for the cache, no pages.
+    /// No place for the cache; a range that is not one of pages.
     pub async fn write_through(&self, cache: Addr, shared: Range<u32>) -> Result<(), DsmError> {
         let user_end = self.memory_end();
         if !cache.0.is_multiple_of(CACHE) || cache.0.checked_add(CACHE).is_none_or(|end| end > user_end) {
@@ -188,21 +188,21 @@ impl Cell {
     }
 
     /// A synchronising write: when it returns, this cell's stores are in their memories, and none of `holders` has an
-    /// older copy of the kilobytes in which `written` are. Those must have Write Through Pages (else this waits for
-    /// ever).
+    /// older copy of the kilobytes of `written`. Each holder must have Write Through Pages; otherwise this waits for
+    /// ever.
     ///
     /// # Errors
-    /// No such place, no such cell.
+    /// No such byte, no such cell.
     pub async fn sync_write(&self, written: &[Shared], holders: &[NodeId]) -> Result<(), DsmError> {
         let lines = written.iter().map(|&at| self.kilobyte(at));
         let lines = lines.collect::<Result<Vec<Remote>, DsmError>>()?;
-        // Each has one place for what this cell asks of it.
+        // No duplicates: each holder has one word for the requests of this cell.
         let holders: BTreeSet<NodeId> = holders.iter().copied().filter(|&holder| holder != self.id()).collect();
         for &holder in &holders {
             self.head(holder)?;
         }
         let _turn = self.library.syncs.hold().await;
-        // Before any copy is forgotten: who fetches it again must find what was stored.
+        // Before any copy is forgotten: a cell that fetches it again must find the stored bytes.
         self.fence().await;
         let [asked, forgotten, request] = [ASKED, FORGOTTEN, REQUEST].map(|part| self.layout().word(part));
         let slot = self.layout().word_of(REQUESTS, self.id().0.into());
@@ -218,12 +218,12 @@ impl Cell {
         Ok(())
     }
 
-    /// Stores the lowest 1, 2, 4 or 8 bytes of `value` to any cell's memory. They are on their way when this returns:
-    /// see [`fence`](Cell::fence).
+    /// Stores the lowest 1, 2, 4 or 8 bytes of `value` to any cell's memory. The bytes are on their way when this
+    /// returns: see [`fence`](Cell::fence).
     ///
     /// # Errors
-    /// No such place, an address that is no multiple of the size. What the other cell cannot store is told to its
-    /// system.
+    /// No such byte; an address that is not a multiple of the size. A store that fails in the other cell is reported to
+    /// that cell's system.
     pub async fn store(&self, at: Shared, bytes: u8, value: u64) -> Result<(), DsmError> {
         let addr = self.physical(at, bytes)?;
         let _turn = self.library.accesses.hold().await;
@@ -240,8 +240,8 @@ impl Cell {
 }
 
 impl Kernel {
-    /// Until a load will not be spilled: where software copies back what is, the processor that waits for the load
-    /// could not.
+    /// Waits until a load will not be spilled. Where software refills the queues, the processor could not copy a
+    /// spilled load back: it waits for that load.
     async fn unspilled(&self) {
         if self.config.hardware_refill {
             return;
@@ -252,7 +252,7 @@ impl Kernel {
         {}
     }
 
-    /// Forgets copies when other cells ask for it, and tells them.
+    /// Forgets copies at the request of other cells, and acknowledges each request.
     async fn forget(self: Rc<Kernel>) {
         let asked = self.layout.word(ASKED);
         let mut done = 0_u32;

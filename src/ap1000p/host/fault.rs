@@ -11,7 +11,7 @@ pub type Fault = fault::Fault<FaultKind>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum FaultKind {
-    /// An address that the process may not use so (reason: `FAULT_…`); the transfer was given up.
+    /// The process may not use the address in this way (reason: `FAULT_…`); the transfer was given up.
     #[error(
         "no translation of {addr:#010x} in context {context} (reason {reason}, unit {unit}): the transfer was given up"
     )]
@@ -24,7 +24,7 @@ pub enum FaultKind {
     /// A message was sent to a context that has no ring buffer; it was given up.
     #[error("a message of {slots} slots was given up: context {context} has no ring buffer")]
     NoRing { context: u32, slots: u32 },
-    /// A message found its ring buffer full, and the system's memory for such, too; it was given up.
+    /// A message found its ring buffer full, and the system's memory for overflow, too; it was given up.
     #[error(
         "a message of {slots} slots for context {context} was given up: its ring buffer is full, and so is the \
          system's memory for overflow; receive sooner, or set overflow_bytes higher"
@@ -33,7 +33,7 @@ pub enum FaultKind {
     /// A store or a command was refused (cause: `REFUSED_…`).
     #[error("{count} stores or commands were refused, the last one's page code {page:#06x}, cause {cause}")]
     Refused { count: u32, page: u32, cause: u32 },
-    /// A message that came was not executed (why: `BROKEN_…`).
+    /// A received message was not executed (why: `BROKEN_…`).
     #[error("a message of cell ({x}, {y}) of kind {kind:#06x} was not executed, why {why}")]
     Broken { x: u32, y: u32, kind: u32, why: u32 },
     /// Any other cause, as its bit in `CAUSE`.

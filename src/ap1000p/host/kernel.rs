@@ -1,6 +1,6 @@
-//! The system on a cell: sets the registers at the start, then serves interrupts. A page that is to be mapped on demand
-//! is, and the transfer goes on; what overflowed the queues is copied back, if the hardware does not; everything else
-//! is noted as a fault, and a transfer that waits for it is given up.
+//! The system on a cell. It sets the registers at the start, then serves interrupts. It maps pages on demand, and the
+//! transfer goes on. It refills the queues with the spilled words, if the hardware does not. It notes everything else
+//! as a fault, and gives up a transfer that waits for it.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -28,10 +28,10 @@ use crate::{Addr, Picos};
 const EVERYWHERE: u32 = 0x7f81_7f81;
 /// All causes interrupt.
 const ALL_CAUSES: u32 = ENABLE_CAUSES_MASK;
-/// Causes that come again while they last; each of the others tells of what has been.
+/// Causes that return while they last; every other cause reports a past event.
 const LASTING: u32 = CAUSE_FAULT_MASK | CAUSE_FILL_MASK | CAUSE_FULL_MASK;
 
-/// What a copy comes with: the system GETs nothing else.
+/// The kind of a reply that brings a copy: the system GETs nothing else.
 const COPY: u32 = PAGE_DIRECT_MASK | PAGE_SYSTEM_MASK | MADE_GET_REPLY;
 
 pub(super) struct Kernel {
@@ -42,24 +42,23 @@ pub(super) struct Kernel {
     pub rings: Rings,
     /// One handler runs at a time.
     pub handlers: Lock,
-    /// A command of the system is stored at a time.
+    /// One command of the system is stored at a time.
     commands: Lock,
-    /// Who fetches a copy, or forgets copies.
+    /// Held while a copy is fetched, or copies are forgotten.
     pub copies: Lock,
-    /// A copy that is fetched does not come.
+    /// Notified when a requested copy does not come.
     pub uncopied: Signal,
-    /// Only the system empties the spill region, and it is nearly full: whose store waited there would stop the system,
-    /// too.
+    /// Set while only the system empties the spill region, and the region is nearly full. A store that waited for room
+    /// there would stop the system, too.
     full: Cell<bool>,
     emptied: Signal,
-    /// Requests to forget copies are served.
+    /// Whether this system serves requests to forget copies.
     pub forgets: Cell<bool>,
-    /// Replies that were not executed, as last seen.
+    /// The count of replies that were not executed, as last read.
     broken_replies: Cell<u32>,
-    /// The region that overflowing queues use, as the system last gave them one: taking it away (LIMIT 0) does not
-    /// empty it.
+    /// The spill region that the system last gave to the queues. LIMIT 0 takes the region away, but does not empty it.
     region: Cell<Region>,
-    /// Elements lost since one of each queue was copied back.
+    /// For each queue, the elements lost since one of that queue was copied back.
     misses: Cell<[u32; QUEUES as usize]>,
     faults: Rc<Faults>,
 }
@@ -68,7 +67,7 @@ pub(super) fn field(word: u32, mask: u32) -> u32 {
     (word & mask) >> mask.trailing_zeros()
 }
 
-/// What was spilled to this address; `None`: the memory reports an error, or it is no element.
+/// The element at this address. `None`: the memory reports an error, or the words are no element.
 fn element(memory: &Memory, at: u32) -> Option<Element> {
     let words = memory.read(Addr(at), 8).filter(|_| memory.bus_ok(Addr(at), 8))?;
     let word = |at: usize| u32::from_le_bytes(words[at..at + 4].try_into().expect("four bytes"));
@@ -78,7 +77,7 @@ fn element(memory: &Memory, at: u32) -> Option<Element> {
 impl Kernel {
     pub fn new(host: Host, config: Rc<Config>, layout: Layout, faults: Rc<Faults>) -> Kernel {
         Kernel {
-            // A register answers when it does: the bus is the processor's own.
+            // No cost besides the register's response: the bus is the processor's own.
             cpu: Cpu::new(host.clone(), register(0), Picos::ZERO, Picos::ZERO),
             host,
             config,
@@ -145,7 +144,7 @@ impl Kernel {
         self.cpu.write(Level::Handler, offset, value).await;
     }
 
-    /// Stores a command of the system's. No handler comes between its words, so that nobody waits for one who was
+    /// Stores a command of the system. No handler runs between its words, so no handler waits for the program that it
     /// interrupted.
     pub async fn issue(&self, page: u32, words: Command) -> Result<(), RegError> {
         let _turn = self.commands.hold().await;
@@ -162,7 +161,7 @@ impl Kernel {
 
     async fn serve(&self) {
         let cause = self.read(CAUSE).await & self.read(ENABLE).await;
-        // Before what they tell of is looked at: what is told after that interrupts again.
+        // Clear first, so that an event during service interrupts again.
         self.clear(cause & !LASTING).await;
         if cause & CAUSE_FAULT_MASK != 0 {
             self.serve_addresses().await;
@@ -187,13 +186,14 @@ impl Kernel {
                 why: field(open, OPEN_WHY_MASK),
             });
             let replies = field(self.read(BROKEN_COUNT).await, BROKEN_COUNT_REPLIES_MASK);
-            // The same one may be seen twice.
+            // Two interrupts may read the same broken reply.
             if self.broken_replies.replace(replies) != replies && kind == COPY {
                 self.uncopied.notify();
             }
         }
         if cause & CAUSE_WORD_MASK != 0 {
-            // Perhaps a copy could not be changed with its memory, any; none is newer than that.
+            // A store may have failed to change its copy, and the copy is unknown. Forget all: no copy is newer than
+            // its memory.
             self.write(WTP_UPDATE, Update::All.word(Remote { cell: 0, addr: 0 }))
                 .await;
         }
@@ -202,7 +202,7 @@ impl Kernel {
         }
         if cause & CAUSE_FULL_MASK != 0 {
             let software = !self.config.hardware_refill;
-            // It lasts: told once.
+            // The cause lasts, so it is reported once.
             if !software || self.read(STATUS).await & STATUS_FULL_MASK != 0 {
                 self.full.set(software);
                 self.write(ENABLE, ALL_CAUSES & !CAUSE_FULL_MASK).await;
@@ -267,8 +267,9 @@ impl Kernel {
         self.write(SERVE, serve).await;
     }
 
-    /// Copies back what overflowed the queues, in its order and as much as a queue without messages has room for. A
-    /// word of another queue may have to wait for room: the processor waits with it, and serves addresses meanwhile.
+    /// Copies spilled words back into their queues, in order. A queue gets at most the words that it has room for when
+    /// it has no messages. A word of another queue may have to wait for room. Then the processor waits, too, and serves
+    /// addresses meanwhile.
     async fn refill(&self) {
         let mode = self.read(MODE).await;
         self.write(MODE, mode | MODE_PAUSE_MASK).await;
@@ -300,8 +301,8 @@ impl Kernel {
                     let mut misses = self.misses.get();
                     let missed = std::mem::take(&mut misses[queue as usize]);
                     self.misses.set(misses);
-                    // It could be of another message of the same number as the one that is coming: without it that one
-                    // is dropped.
+                    // After so many losses the word could be of another message with the same number as the incoming
+                    // message. Without the word the queue drops the incoming message.
                     if missed < NUMBERS || label.index == 0 {
                         self.direct(queue, word, label).await;
                     }
@@ -313,7 +314,7 @@ impl Kernel {
                     });
                 }
             }
-            // It does not come again in place of one that the memory refused.
+            // Erase the element: it must not be read again in place of one that the memory refused.
             self.host
                 .memory(|memory| memory.write(Addr(at), &[0; SPILL_BYTES as usize]));
             copied += 1;
@@ -323,7 +324,7 @@ impl Kernel {
         }
         self.write(RELEASE, copied).await;
         self.write(MODE, mode).await;
-        // The user's half is counted anew when all is back.
+        // The count of the user's half restarts when all elements are back.
         if copied == held && self.full.replace(false) {
             self.write(CAUSE, CAUSE_FULL_MASK).await;
             self.write(ENABLE, ALL_CAUSES).await;
@@ -331,8 +332,8 @@ impl Kernel {
         }
     }
 
-    /// All is copied. Of a queue whose last elements were lost, so many that numbers repeat, the message that is coming
-    /// is dropped: two words with the same label are never of one message.
+    /// Ends a refill that copied all elements. A queue may have lost so many of its last elements that numbers repeat.
+    /// Then its incoming message is dropped, by two words with the same label: those are never of one message.
     async fn end_refill(&self) {
         let misses = self.misses.take();
         if misses.iter().all(|&missed| missed < NUMBERS) {
@@ -349,14 +350,14 @@ impl Kernel {
         }
     }
 
-    /// A word into its queue.
+    /// Stores a word directly into its queue.
     async fn direct(&self, queue: Queue, word: Word, label: Label) {
         let stored = self.store(page::direct(queue, word.end, label), word.data).await;
         stored.expect("a page of the system's");
         self.stable().await;
     }
 
-    /// Until a program's stores will not have to wait for room in the spill region.
+    /// Waits until a program's stores need not wait for room in the spill region.
     pub async fn room(&self) {
         while self.full.get() {
             self.emptied.changed().await;

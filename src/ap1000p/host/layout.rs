@@ -1,5 +1,5 @@
-//! What the system keeps at the top of each cell's memory, the page tables there, and which words and communication
-//! registers are the library's.
+//! The system's part at the top of each cell's memory, the page tables there, and the words and communication registers
+//! of the library.
 
 use crate::Addr;
 use crate::ap1000p::golden::creg;
@@ -7,11 +7,12 @@ use crate::ap1000p::params::Config;
 use crate::ap1000p::regs::*;
 use crate::harness::memory::Memory;
 
-/// Bytes of the system at the top: spill region, what full ring buffers held, tables, the library's words.
+/// Bytes of the system at the top: spill region, overflow of full ring buffers, tables, the library's words.
 pub const SYSTEM_BYTES: u32 = SPILL_BYTES_MAX + TABLES_BYTES;
-/// Logical addresses whose pages are mapped when they are first used: the first one is the cell's byte 0.
+/// The first logical address of the pages on demand, which are mapped at their first use. It stands for the cell's
+/// byte 0.
 pub const DEMAND: u32 = 0x1000_0000;
-/// Bytes that can be reached there, a page of 16 MB at most.
+/// Bytes from [`DEMAND`] on that can be mapped, at most: 16 MB.
 pub const DEMAND_BYTES: u32 = 1 << 24;
 /// The context of the only process; 12 bits.
 pub const PROCESS: u16 = 1;
@@ -27,7 +28,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// The number of one of them.
+    /// The number at `index` in the part.
     pub fn at(self, index: u32) -> u32 {
         assert!(index < self.count, "{index} of {}", self.count);
         self.first + index
@@ -55,7 +56,7 @@ const fn apart(parts: &[Part], end: u32) -> bool {
     from <= end
 }
 
-/// A table of parts, in the order of their numbers: none meets another, or this does not compile.
+/// A table of parts, in the order of their numbers. Parts that overlap do not compile.
 macro_rules! parts {
     ($end:expr; $($(#[$doc:meta])* $name:ident: $first:expr, $count:expr;)+) => {
         $($(#[$doc])* pub(super) const $name: Part = Part { first: $first, count: $count };)+
@@ -68,8 +69,9 @@ parts! {
     WORDS;
     /// Counts PUTs that are acknowledged.
     ACKNOWLEDGED: 0, 1;
-    /// What the word of an atomic operation was, and how many are done.
+    /// The old value of an atomic operation's word.
     ATOMIC_RESULT: 1, 1;
+    /// Counts atomic operations that are done.
     ATOMIC_FLAG: 2, 1;
     /// Flags of a barrier by flags.
     ARRIVED: 3, 1;
@@ -77,20 +79,23 @@ parts! {
     RELEASED: 5, 1;
     /// Counts messages in the process' ring buffer.
     RECEIVED: 6, 1;
-    /// Counts GETs of large messages, and descriptors of such that are on their way.
+    /// Counts GETs of large messages.
     PULLED: 7, 1;
     /// Counts copies fetched for Write Through Pages.
     FETCHED: 8, 1;
-    /// Requests to forget copies; those of this cell that were done; the one under way.
+    /// Counts requests of other cells to forget copies.
     ASKED: 9, 1;
+    /// Counts requests of this cell to forget copies that are done.
     FORGOTTEN: 10, 1;
+    /// The request of this cell that is under way.
     REQUEST: 11, 1;
+    /// Counts descriptors of large messages that are on their way.
     DESCRIBED: 12, 1;
-    /// Values on their way to a partner's register: one for each of the library's.
+    /// Values on their way to a partner's register, one word for each library register.
     PARTIAL: 16, BANKS.count;
-    /// Descriptors of large messages, from where they are sent.
+    /// Descriptors of large messages; they are sent from here.
     DESCRIPTORS: 64, 16 * DESCRIPTOR_WORDS;
-    /// What each cell asks to be forgotten, by its number: a word of WTP_UPDATE, 0 for nothing.
+    /// The request of each cell to forget a copy, by the cell's number: a word of WTP_UPDATE, or 0 for none.
     REQUESTS: 0x400, 1024;
     /// A piece of a large message, on its way to a program that has no place for it.
     PIECE: 0x800, 0x800;
@@ -98,10 +103,11 @@ parts! {
 
 /// How many words the library may have.
 const WORDS: u32 = 0x1000;
-/// Where the words of a large message are, and the flag that counts when they have been read.
+/// The words of a descriptor: the address of a large message's words, and the flag that counts when they have been
+/// read.
 pub(super) const DESCRIPTOR_WORDS: u32 = 2;
 
-// Communication registers: those that are the user's, and two banks that are the library's.
+// Communication registers: the user's, and two banks of the library.
 parts! {
     creg::WORDS as u32;
     USERS: 0, 96;
@@ -111,8 +117,8 @@ parts! {
 /// Registers of a bank.
 pub(super) const BANK: u32 = 16;
 
-// Of a bank: values of partners, one for each step of a reduction over up to 2^14 cells; of a cell that takes part
-// through another; the result back to it.
+// A bank has the values of partners, one for each step of a reduction over up to 2^14 cells. It also has the value of a
+// cell that takes part through another cell, and the result back to that cell.
 parts! {
     BANK;
     STEPS: 0, 14;
@@ -120,11 +126,11 @@ parts! {
     RESULT: 15, 1;
 }
 
-/// Communication registers of the library: those below are the user's.
+/// The first communication register of the library; the registers below it are the user's.
 pub const LIBRARY_REGISTERS: u8 = (USERS.first + USERS.count) as u8;
 const _: () = assert!(LIBRARY_REGISTERS as u32 == BANKS.first);
 
-/// Bytes of memory that the system gives at a time to what a full ring buffer held.
+/// Bytes of a block: the memory that the system gives at a time to the overflow of a full ring buffer.
 pub(super) const BLOCK_BYTES: u32 = 1024;
 
 /// Addresses of the system's parts.
@@ -136,12 +142,13 @@ pub struct Layout {
     pub spill: u32,
     /// Units of the spill region, [`SPILL_UNIT`] elements each.
     pub spill_units: u32,
-    /// Memory for what full ring buffers held, behind the spill region: its first block, and how many.
+    /// The first block of memory for the overflow of full ring buffers, behind the spill region.
     pub overflow: u32,
+    /// The number of these blocks.
     pub overflow_blocks: u32,
-    /// Of the context table; the others follow.
+    /// The context table; the other tables follow.
     pub tables: u32,
-    /// Words that the library counts and exchanges with.
+    /// The library's words, for counts and exchanges.
     pub words: u32,
 }
 
@@ -152,7 +159,7 @@ fn entry(addr: u32, kind: u32) -> u32 {
 }
 
 impl Layout {
-    /// `None`: the memory is not a multiple of 512 KB.
+    /// `None`: the memory is too small, or not a multiple of 512 KB.
     pub fn new(config: &Config) -> Option<Layout> {
         let spill = config.mem_bytes.checked_sub(SPILL_BYTES_MAX)?;
         let tables = spill.checked_sub(TABLES_BYTES)?;
@@ -168,17 +175,17 @@ impl Layout {
         })
     }
 
-    /// The least `mem_bytes` that leaves the user so many.
+    /// The least `mem_bytes` that leaves `user` bytes to the user.
     pub fn mem_bytes_for(user: u32) -> u32 {
         (user + SYSTEM_BYTES).next_multiple_of(SPILL_BYTES_MAX)
     }
 
-    /// The only, or the first, word of a part of the library's.
+    /// The first word of a part of the library's words.
     pub(super) fn word(&self, part: Part) -> Addr {
         self.word_of(part, 0)
     }
 
-    /// A word of a part of the library's.
+    /// The word at `index` of a part of the library's words.
     pub(super) fn word_of(&self, part: Part, index: u32) -> Addr {
         Addr(self.words + 4 * part.at(index))
     }
@@ -197,13 +204,13 @@ impl Layout {
         self.tables + 0x4400
     }
 
-    /// The word of the table for the page of `addr`, of those on demand.
+    /// The table's word for the page on demand that has `addr`.
     fn page(&self, addr: u32) -> Addr {
         Addr(self.tables + 0x8000 + 4 * ((addr - DEMAND) >> 12))
     }
 
-    /// Writes the tables: the process sees its memory as it is, in pages of 16 MB; of the pages on demand none is
-    /// there.
+    /// Writes the tables. Pages of 16 MB map the process's logical addresses from 0 to the same addresses of its
+    /// memory. No page on demand is mapped yet.
     pub fn write_tables(&self, memory: &mut Memory) {
         let mut put =
             |at: u32, word: u32| assert!(memory.write(Addr(at), &word.to_le_bytes()), "the tables are in memory");
@@ -221,7 +228,7 @@ impl Layout {
         }
     }
 
-    /// Maps the page on demand that `addr` is in; false if it is none, or no user memory is behind it.
+    /// Maps the page on demand that has `addr`. False: `addr` is in no such page, or no user memory is behind it.
     pub fn map(&self, memory: &mut Memory, addr: u32) -> bool {
         let Some(at) = addr
             .checked_sub(DEMAND)

@@ -25,9 +25,9 @@
 //! # }
 //! ```
 //!
-//! There is one process, which sees its cell's memory at addresses from 0, and again from [`layout::DEMAND`], where
-//! pages are mapped when they are first used. Costs of the processor are those of [`Config`]; commands, registers and
-//! flags go through the backend.
+//! There is one process. It sees its cell's memory at addresses from 0, and again from [`layout::DEMAND`], where pages
+//! are mapped at their first use. [`Config`] has the costs of the processor. Commands, registers and flags go through
+//! the backend.
 
 mod command;
 mod dsm;
@@ -84,14 +84,14 @@ pub struct Ap1000pSim<B: Backend + 'static> {
     faults: Rc<Faults>,
 }
 
-/// Setting up takes some register writes, all cells at once.
+/// Limit of the boot: some register writes in each cell, all cells at once.
 const BOOT_BOUND: Picos = Picos::from_ns(1_000_000);
 
 impl<B: Backend + 'static> Ap1000pSim<B> {
-    /// Boots every cell of `backend`. `config` must be what the backend was made from.
+    /// Boots every cell of `backend`. `config` must be the configuration of the backend.
     ///
     /// # Errors
-    /// A memory of another size than the system takes, another number of cells, a backend that does not answer.
+    /// A memory size that the system does not support, another number of cells, a backend that does not answer.
     pub fn new(backend: B, config: Config) -> Result<Ap1000pSim<B>, BootError> {
         let layout = Layout::new(&config).ok_or(BootError::Memory {
             bytes: config.mem_bytes,
@@ -139,7 +139,7 @@ impl<B: Backend + 'static> Ap1000pSim<B> {
         self.cells[number.index()].clone()
     }
 
-    /// Starts a program on a cell. Several share the processor.
+    /// Starts a program on a cell. The programs of a cell share its processor.
     pub fn spawn<T: 'static, F: Future<Output = T> + 'static>(
         &self,
         number: NodeId,
@@ -150,7 +150,7 @@ impl<B: Backend + 'static> Ap1000pSim<B> {
         host.spawn(format!("program of {number}"), program(cell))
     }
 
-    /// The same for a program that may give up: its error ends [`run`](Ap1000pSim::run).
+    /// The same for a program that may fail: its error ends [`run`](Ap1000pSim::run).
     pub fn spawn_checked<E: Error + Send + Sync + 'static, F: Future<Output = Result<(), E>> + 'static>(
         &self,
         number: NodeId,
@@ -172,7 +172,7 @@ impl<B: Backend + 'static> Ap1000pSim<B> {
     ///
     /// # Errors
     /// [`SimError::Failed`] with the error of a program of [`spawn_checked`](Ap1000pSim::spawn_checked);
-    /// [`SimError::Hang`] with the faults not yet taken and with what every program waits for.
+    /// [`SimError::Hang`] with the faults not yet taken and with the reason why each program waits.
     pub fn run(&mut self, bound: Picos) -> Result<(), SimError> {
         let mut done = self.sim.run(self.sim.now() + bound);
         if let Err(SimError::Hang { hardware, .. }) = &mut done {
@@ -182,14 +182,14 @@ impl<B: Backend + 'static> Ap1000pSim<B> {
         done
     }
 
-    /// Whether something goes on without a program: the hardware does, or a system serves an interrupt.
+    /// Whether something happens without a program: the hardware works, or a system serves an interrupt.
     pub fn moves(&self) -> bool {
         let backend = self.sim.backend();
         let told = || (0..backend.nodes()).any(|number| backend.irq(NodeId(number as u16)));
         backend.next_event().is_some() || told() || self.cells.iter().any(|cell| cell.kernel.handles())
     }
 
-    /// Lets time pass, so that what the hardware still does is done.
+    /// Lets time pass, so that the hardware completes its work.
     ///
     /// # Errors
     /// As [`run`](Ap1000pSim::run).
@@ -199,12 +199,12 @@ impl<B: Backend + 'static> Ap1000pSim<B> {
         self.run(span)
     }
 
-    /// The machine underneath, between runs: its events, its memories.
+    /// The machine underneath, between runs, for its events and its memories.
     pub fn backend_mut(&mut self) -> RefMut<'_, B> {
         self.sim.backend_mut()
     }
 
-    /// Takes the faults of all cells since last asked, in time order.
+    /// Takes the faults of all cells since the last call, in time order.
     pub fn take_faults(&mut self) -> Vec<Fault> {
         self.faults.0.take()
     }
@@ -256,7 +256,7 @@ impl Cell {
     /// Reads a word of the cell's memory, in no time.
     ///
     /// # Panics
-    /// Where there is none, as a program would trap.
+    /// No memory at the address, where a program would trap.
     pub fn word(&self, addr: Addr) -> u32 {
         self.words(addr, 1)[0]
     }
@@ -264,7 +264,7 @@ impl Cell {
     /// Reads words of the cell's memory, in no time.
     ///
     /// # Panics
-    /// Where they do not all exist.
+    /// No memory for some of the words.
     pub fn words(&self, addr: Addr, words: u32) -> Vec<u32> {
         let bytes = self.memory(|m| m.read(addr, 4 * words as usize).map(<[u8]>::to_vec));
         let bytes = bytes.unwrap_or_else(|| panic!("{}: a read of {words} words at {addr}", self.id()));
@@ -275,7 +275,7 @@ impl Cell {
     /// Writes a word of the cell's memory, in no time.
     ///
     /// # Panics
-    /// Where there is none.
+    /// No memory at the address.
     pub fn set_word(&self, addr: Addr, word: u32) {
         self.set_words(addr, &[word]);
     }
@@ -283,7 +283,7 @@ impl Cell {
     /// Writes words of the cell's memory, in no time.
     ///
     /// # Panics
-    /// Where they do not all exist.
+    /// No memory for some of the words.
     pub fn set_words(&self, addr: Addr, words: &[u32]) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let written = self.memory(|m| m.write(addr, &bytes));

@@ -14,7 +14,7 @@ use crate::harness::cpu::Level;
 use crate::harness::exec::RegError;
 use crate::harness::sync::Lock;
 
-/// Why nothing is sent to all cells.
+/// Why a packet is not sent to all cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BusError {
     #[error("a packet on the B-net has 1 to {BIF_WORDS} words, not {words}")]
@@ -23,9 +23,9 @@ pub enum BusError {
     Refused(#[from] RegError),
 }
 
-/// What a cell's library remembers of the nets.
+/// State of a cell's library for the nets.
 pub(super) struct Bus {
-    /// One packet is sent at a time, one received, one word looked at and taken.
+    /// One packet is sent at a time, one packet received, one word checked and taken.
     sends: Lock,
     receives: Lock,
     words: Lock,
@@ -65,7 +65,7 @@ impl Cell {
         self.kernel.cpu.work(Level::User, span).await;
     }
 
-    /// Waits for all cells, with the S-net: one store, then a register is polled. Interrupts are served meanwhile.
+    /// Waits for all cells, with the S-net: stores once, then polls a register. The cell serves interrupts meanwhile.
     ///
     /// # Errors
     /// The backend has no S-net.
@@ -78,7 +78,7 @@ impl Cell {
         Ok(())
     }
 
-    /// Takes a word that has come over the bus, or else some time.
+    /// Takes a word that has come over the bus. Without one it takes a turn of the polling loop.
     async fn take_word(&self) -> Result<(), RegError> {
         let bus = &self.library.bus;
         let turn = bus.words.hold().await;
@@ -94,8 +94,8 @@ impl Cell {
         Ok(())
     }
 
-    /// Sends a packet to all cells, the own one included, over the B-net. All get all packets in the same order. Every
-    /// cell must [receive](Cell::bus_receive): who does not stops the bus.
+    /// Sends a packet to all cells, this cell included, over the B-net. All cells get all packets in the same order.
+    /// Every cell must [receive](Cell::bus_receive): a cell that does not stops the bus.
     ///
     /// # Errors
     /// A packet of no words or too many; the backend has no B-net.
@@ -104,7 +104,7 @@ impl Cell {
             return Err(BusError::Length { words: words.len() });
         };
         let _turn = self.library.bus.sends.hold().await;
-        // With room for all of it no store is refused.
+        // With room for the whole packet no store is refused.
         while (field(self.net_read(BIF_STATE).await?, BIF_STATE_ROOM_MASK) as usize) < words.len() {
             // The bus may wait for this very cell.
             self.take_word().await?;
@@ -115,7 +115,7 @@ impl Cell {
         Ok(self.net_write(BIF_SEND_LAST, *last).await?)
     }
 
-    /// The next packet that came over the B-net; waits for it.
+    /// Waits for the next packet over the B-net, and takes it.
     ///
     /// # Errors
     /// The backend has no B-net.

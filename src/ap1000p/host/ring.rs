@@ -1,10 +1,10 @@
-//! Messages through ring buffers: `send`, `recv`, and the system's part: it gives a set of registers to the ring that
-//! misses one, and takes what is in a ring that is full into blocks of the cell's memory, so that no message is lost
-//! while there are any.
+//! Messages through ring buffers: `send`, `recv`, and the system's part. The system gives a set of registers to a ring
+//! without one. It moves the slots of a full ring into blocks of the cell's memory, so no message is lost while a block
+//! is free.
 //!
-//! The library's header: word 0 has the sender's cell and the words of data, word 1 is the program's own. A message
-//! that is too large goes as a descriptor of one slot, and its receiver GETs the words (so does the machine's Linux;
-//! the descriptor is a guess). It is acknowledged by the sender's flag, which that GET counts.
+//! In the library's header, word 0 has the sender's cell and the number of data words; word 1 belongs to the program. A
+//! large message goes as a descriptor of one slot, and its receiver GETs the words. The machine's Linux does the same;
+//! the descriptor is a guess. That GET counts the sender's flag, which acknowledges the message.
 
 use thiserror::Error;
 
@@ -22,11 +22,12 @@ use crate::harness::cpu::Level;
 use crate::harness::exec::{Host, RegError};
 use crate::{Addr, NodeId};
 
-/// Word 0 of a header: above the words of data the sender's cell, and whether they are to be fetched there.
+/// Word 0 of a header: above the number of data words, the sender's cell, and whether the receiver GETs the words
+/// there.
 const FROM_SHIFT: u32 = 20;
 const FROM_MASK: u32 = 0x3ff << FROM_SHIFT;
 const LARGE_MASK: u32 = 1 << 31;
-/// Descriptors of large messages that a cell has on their way.
+/// The most descriptors of large messages that a cell has on their way.
 const DESCRIPTORS_MOST: u32 = DESCRIPTORS.count() / DESCRIPTOR_WORDS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,18 +86,18 @@ impl From<RegError> for RingError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
     pub from: NodeId,
-    /// What the sender gave with it.
+    /// The word that the sender gave with the message.
     pub tag: u32,
     pub words: Vec<u32>,
 }
 
-/// A message whose words have been put into memory.
+/// A message with its words put into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     pub from: NodeId,
-    /// What the sender gave with it.
+    /// The word that the sender gave with the message.
     pub tag: u32,
-    /// How many words.
+    /// The number of words.
     pub words: u32,
 }
 
@@ -108,23 +109,23 @@ struct Came {
 
 enum Data {
     Words(Vec<u32>),
-    /// They are still in the sender's memory: where, and a flag there.
+    /// The words are still in the sender's memory, at `source`; `flag` is there, too.
     There {
         source: Addr,
         flag: Option<Addr>,
     },
 }
 
-/// The address of a register of a set, by the offset of that of set 0.
+/// The address of a register of a set; `of_first` is the offset of this register in set 0.
 fn register(set: usize, of_first: u32) -> u64 {
     window::register(of_first + set as u32 * (RING1_WRITE - RING0_WRITE))
 }
 
 impl Kernel {
-    /// A message has no place: of this context, with WHERE2.
+    /// Finds a place for a message of this context; `want` is the word of WHERE2.
     ///
     /// # Errors
-    /// It will have none.
+    /// There is no place for the message.
     pub async fn serve_ring(&self, context: u16, want: u32) -> Result<(), FaultKind> {
         let _turn = self.rings.registers.hold().await;
         let (set, slots) = (field(want, WANT_SET_MASK) as usize, field(want, WANT_SLOTS_MASK));
@@ -148,8 +149,8 @@ impl Kernel {
         served.then_some(()).ok_or(refused)
     }
 
-    /// The ring in this set is full: what is in it, or as much as there is memory for, moves there. False: there is no
-    /// room for so many slots even so.
+    /// Moves the slots of the full ring in this set into blocks, as far as there are free blocks. False: the ring still
+    /// has no room for `slots` slots.
     async fn empty(&self, set: usize, slots: u32) -> Result<bool, RegError> {
         self.host.delay(self.config.page_service).await;
         let write = self.host.reg_read(register(set, RING0_WRITE)).await?;
@@ -172,7 +173,7 @@ impl Kernel {
         Ok(room >= slots)
     }
 
-    /// The ring of this context gets a set; one that has it longest leaves.
+    /// Gives a set to the ring of this context. The ring that has had a set for the longest time leaves its set.
     async fn load(&self, context: u16) -> Result<bool, RegError> {
         self.host.delay(self.config.page_service).await;
         let Some(at) = self.rings.of(context) else {
@@ -201,7 +202,8 @@ impl Kernel {
         Ok(true)
     }
 
-    /// Takes the next message out of a context's ring, if there is one and it has no more words than there is room for.
+    /// Takes the next message out of a context's ring, if there is one. A message of more than `room` words stays
+    /// there.
     async fn take(&self, context: u16, room: u32) -> Result<Option<Came>, RingError> {
         let _turn = self.rings.registers.hold().await;
         let at = self.rings.of(context).ok_or(RingError::None { context })?;
@@ -231,7 +233,7 @@ impl Kernel {
     }
 }
 
-/// The oldest message of a ring and its slots.
+/// The oldest message of a ring, and the number of its slots.
 fn first(owned: &Owned, host: &Host) -> Option<(Came, u32)> {
     let there = owned.taken.slots + owned.ring.used();
     if there == 0 {
@@ -240,7 +242,7 @@ fn first(owned: &Owned, host: &Host) -> Option<(Came, u32)> {
     let [first, tag, ..] = owned.slot(host, 0);
     let (words, large) = (first & COMMAND_LENGTH_WORDS_MASK, first & LARGE_MASK != 0);
     let length = if large { DESCRIPTOR_WORDS } else { words };
-    // A header may be none of the library's.
+    // The header may be another one than the library's.
     let count = slots(length.min(WORDS_MOST)).min(there);
     let data: Vec<u32> = (0..count)
         .flat_map(|number| owned.slot(host, number))
@@ -264,10 +266,11 @@ fn first(owned: &Owned, host: &Host) -> Option<(Came, u32)> {
 }
 
 impl Cell {
-    /// Gives the process a ring buffer for what others send, in memory that the program leaves alone from now on.
+    /// Gives the process a ring buffer for the messages of other cells. The program must not use the memory of the
+    /// buffer from now on.
     ///
     /// # Errors
-    /// It has one already; not at a multiple of the size; not in user memory.
+    /// The process has a ring buffer already; `at` is not a multiple of the size; the buffer is not in user memory.
     pub async fn open_ring(&self, at: Addr, size: RingSize) -> Result<(), RingError> {
         self.open_ring_of(PROCESS, at, size).await
     }
@@ -303,12 +306,12 @@ impl Cell {
         Ok(())
     }
 
-    /// Sends words of the own memory, and one word beside them, into the ring buffer of the same context in another
-    /// cell. `source_flag` counts when they have been read: of more than `rendezvous_words` that is when the other cell
-    /// receives them. What finds no ring there is told to that cell's system.
+    /// Sends words of this cell's memory, and the word `tag` beside them, into the ring buffer of the same context in
+    /// another cell. `source_flag` counts when the words have been read. More than `rendezvous_words` are read when the
+    /// other cell receives them. A message that finds no ring there is reported to that cell's system.
     ///
     /// # Errors
-    /// No such cell, more than 2^20 - 1 words, an address that is no word's, a flag at 0.
+    /// No such cell, more than 2^20 - 1 words, an address that is not a multiple of 4, a flag at 0.
     pub async fn send(
         &self,
         to: NodeId,
@@ -330,7 +333,7 @@ impl Cell {
         }
         let _turn = self.library.descriptors.hold().await;
         let (read, count) = (layout.word(DESCRIBED), next(&self.library.described));
-        // The one that was in this place before is on its way.
+        // Wait until the descriptor that was in this place before is on its way.
         self.wait_flag(read, count.wrapping_sub(DESCRIPTORS_MOST)).await?;
         let at = layout.word_of(DESCRIPTORS, count % DESCRIPTORS_MOST * DESCRIPTOR_WORDS);
         self.set_words(at, &[source, flag]);
@@ -347,7 +350,7 @@ impl Cell {
         self.issue(By::User, page, command).await
     }
 
-    /// The next message of the process, when it has come, if it has no more words than there is room for.
+    /// Waits for the next message of the process, and takes it. A message of more than `room` words stays in the ring.
     async fn arrived(&self, room: u32) -> Result<Came, RingError> {
         let kernel = &self.kernel;
         let context = PROCESS;
@@ -362,7 +365,7 @@ impl Cell {
         }
     }
 
-    /// Takes a message, and counts those of the process.
+    /// Takes a message, and counts the messages of the process.
     async fn taken(&self, context: u16, room: u32) -> Result<Option<Came>, RingError> {
         self.kernel.cpu.work(Level::User, crate::Picos::ZERO).await;
         let came = self.kernel.take(context, room).await?;
@@ -372,7 +375,7 @@ impl Cell {
         Ok(came)
     }
 
-    /// GETs words of a large message; they are there when this returns.
+    /// GETs words of a large message; the words are at `dest` when this returns.
     async fn pull(
         &self,
         from: NodeId,
@@ -387,7 +390,7 @@ impl Cell {
         self.wait_flag(pulled, count).await
     }
 
-    /// A message with its words: those of a large one come in pieces.
+    /// The message with its words. The words of a large message come in pieces.
     async fn whole(&self, came: Came) -> Result<Received, RingError> {
         let Message {
             from,
@@ -414,20 +417,21 @@ impl Cell {
         Ok(Received { from, tag, words })
     }
 
-    /// The next message that was sent to the process; waits for it.
+    /// Waits for the next message to the process, and takes it.
     ///
     /// # Errors
-    /// It has no ring buffer; the message is none of the library's.
+    /// The process has no ring buffer; the message is not one of the library's.
     pub async fn recv(&self) -> Result<Received, RingError> {
         let came = self.arrived(u32::MAX).await?;
         self.whole(came).await
     }
 
-    /// The same into the own memory from `dest` on, if there is room for all its words; a large message comes there at
-    /// once.
+    /// The same into this cell's memory from `dest` on, if there is room for all words. A large message goes there
+    /// directly.
     ///
     /// # Errors
-    /// As [`recv`](Cell::recv); a message of more words, which the next call finds again; no such room.
+    /// As [`recv`](Cell::recv); a message of more words than `room`, which the next call finds again; no such room in
+    /// user memory.
     pub async fn recv_into(&self, dest: Addr, room: u32) -> Result<Message, RingError> {
         self.place(dest, room)?;
         let came = self.arrived(room).await?;
@@ -446,7 +450,7 @@ impl Cell {
         }
     }
 
-    /// Whether so many words can be put there.
+    /// Checks that user memory has room for `words` words at `at`.
     fn place(&self, at: Addr, words: u32) -> Result<(), RingError> {
         let end = self.memory_end();
         if u64::from(aligned(at)?) + 4 * u64::from(words) > end.into() {
@@ -467,8 +471,8 @@ impl Cell {
         Ok(message)
     }
 
-    /// The next message in the ring buffer of a context, if there is one. The words of a large one are fetched in the
-    /// context that the cell is in.
+    /// The next message in the ring buffer of a context, if there is one. The words of a large message are fetched
+    /// in the current context of the cell.
     ///
     /// # Errors
     /// As [`recv`](Cell::recv).

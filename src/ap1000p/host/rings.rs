@@ -1,5 +1,5 @@
-//! The ring buffers of a cell, as its system knows them: whose they are, which are in a set of registers, and what was
-//! taken out of full ones.
+//! The ring buffers of a cell, as its system knows them: the context of each ring, its set of registers if it has one,
+//! and the slots that the system took out of full rings.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -14,10 +14,10 @@ use crate::harness::sync::Lock;
 
 const BLOCK_SLOTS: u32 = BLOCK_BYTES / RING_BYTES;
 
-/// What the system has taken out of a full ring: slots in blocks of the cell's memory, the oldest first.
+/// The slots that the system has taken out of a full ring, in blocks of the cell's memory, the oldest first.
 #[derive(Default)]
 pub(super) struct Taken {
-    /// Addresses.
+    /// The addresses of the blocks.
     blocks: VecDeque<u32>,
     /// Slots of the first block that are free again.
     gone: u32,
@@ -31,7 +31,7 @@ impl Taken {
         self.blocks[(place / BLOCK_SLOTS) as usize] + place % BLOCK_SLOTS * RING_BYTES
     }
 
-    /// The address of one slot more; `None`: there is no free block.
+    /// Adds a slot, and returns its address. `None`: there is no free block.
     fn push(&mut self, free: &mut Vec<u32>) -> Option<u32> {
         if (self.gone + self.slots) as usize == self.blocks.len() * BLOCK_SLOTS as usize {
             self.blocks.push_back(free.pop()?);
@@ -57,10 +57,10 @@ impl Taken {
 
 /// A ring of a context.
 pub(super) struct Owned {
-    /// `write` is stale while it is in a set, `read` is not.
+    /// While the ring is in a set, `write` is stale; `read` is not.
     pub ring: Ring,
     pub set: Option<usize>,
-    /// Before what is in the ring.
+    /// These slots are older than the slots in the ring.
     pub taken: Taken,
 }
 
@@ -78,8 +78,8 @@ impl Owned {
         (self.ring.write & !inner | number & inner) * RING_BYTES
     }
 
-    /// Moves the oldest slot that is in the ring behind those that were taken; false: there is none, or no memory for
-    /// it.
+    /// Moves the oldest slot in the ring behind the taken slots. False: the ring has no slot, or there is no free
+    /// block.
     pub fn empty(&mut self, host: &Host, free: &mut Vec<u32>) -> bool {
         if self.ring.used() == 0 {
             return false;
@@ -92,7 +92,7 @@ impl Owned {
         true
     }
 
-    /// The words of a slot, of all that are there: the oldest is 0.
+    /// The words of a slot. Numbers count the taken slots first, then the slots in the ring; the oldest slot is 0.
     pub fn slot(&self, host: &Host, number: u32) -> [u32; SLOT_WORDS as usize] {
         let at = match number.checked_sub(self.taken.slots) {
             None => self.taken.at(number),
@@ -107,11 +107,11 @@ impl Owned {
 /// The rings of a cell.
 pub(super) struct Rings {
     pub owned: RefCell<Vec<Owned>>,
-    /// Blocks of memory for what is taken out of full rings: addresses.
+    /// The addresses of the free blocks, for slots taken out of full rings.
     pub free: RefCell<Vec<u32>>,
-    /// Whose set is taken next.
+    /// The set that the next ring gets.
     pub turn: Cell<usize>,
-    /// Registers and `owned` are changed together: by handler and programs in turn.
+    /// Registers and `owned` change together, so the handler and the programs take turns.
     pub registers: Lock,
     pub served: Cell<Served>,
 }
@@ -137,7 +137,7 @@ impl Rings {
         }
     }
 
-    /// Which of `owned` is this context's.
+    /// The index in `owned` of this context's ring.
     pub fn of(&self, context: u16) -> Option<usize> {
         let owned = self.owned.borrow();
         owned.iter().position(|owner| owner.ring.context == context)

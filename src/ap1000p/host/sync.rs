@@ -1,4 +1,4 @@
-//! What cells do together: flags, acknowledged PUTs, atomic operations, locks, barriers, reductions.
+//! Synchronisation between cells: flags, acknowledged PUTs, atomic operations, locks, barriers, reductions.
 
 use std::cell::Cell as Count;
 
@@ -14,7 +14,7 @@ use crate::harness::cpu::Level;
 use crate::harness::sync::Lock;
 use crate::{Addr, NodeId};
 
-/// How two values become one.
+/// The operation that combines two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Combine {
     /// Modulo 2^32.
@@ -37,7 +37,7 @@ impl Combine {
     }
 }
 
-/// What the library of one cell remembers from call to call.
+/// State of one cell's library between calls.
 pub(super) struct Library {
     /// One command is stored at a time.
     pub stores: Lock,
@@ -46,23 +46,24 @@ pub(super) struct Library {
     pub bus: Bus,
     /// One synchronising write at a time.
     pub syncs: Lock,
-    /// One PUT is being acknowledged at a time: a later one's answer may come first.
+    /// One PUT awaits its acknowledgement at a time: the reply to a later PUT may come first.
     acknowledgements: Lock,
     /// One atomic operation is under way at a time: its result has one place.
     atomics: Lock,
-    /// PUTs to be acknowledged so far, atomic operations, barriers, reductions.
+    /// Counts so far: PUTs with an acknowledgement, atomic operations, barriers, reductions.
     puts: Count<u32>,
     atomic: Count<u32>,
     barriers: Count<u32>,
     reductions: Count<u32>,
-    /// Messages that programs have.
+    /// Messages that programs have taken.
     pub received: Count<u32>,
-    /// Large messages that were told, and GETs of their words: one of each at a time.
+    /// Descriptors of large messages, and GETs of their words. One descriptor is sent at a time, and one message
+    /// fetched.
     pub described: Count<u32>,
     pub descriptors: Lock,
     pub pulled: Count<u32>,
     pub pulls: Lock,
-    /// Copies fetched, and copies of others that were forgotten.
+    /// Copies fetched, and requests to other cells to forget copies.
     pub fetches: Count<u32>,
     pub forgotten: Count<u32>,
 }
@@ -101,10 +102,10 @@ impl Cell {
         &self.kernel.layout
     }
 
-    /// Waits until the own flag at `addr` has counted to `value` or further.
+    /// Waits until this cell's flag at `addr` has counted to `value` or further.
     ///
     /// # Errors
-    /// A flag at 0, at no word's address or not in the cell's memory.
+    /// A flag at 0, at an address that is not a multiple of 4, or not in the cell's memory.
     pub async fn wait_flag(&self, addr: Addr, value: u32) -> Result<(), CommandError> {
         let (word, end) = (flag_word(Some(addr))?, self.config().mem_bytes);
         if word >= end {
@@ -120,8 +121,8 @@ impl Cell {
         Ok(())
     }
 
-    /// A PUT that is in the other cell's memory when this returns: a GET of no words follows it, and its flag is waited
-    /// for.
+    /// A PUT with its words in the other cell's memory when this returns. A GET of no words follows the PUT, and this
+    /// waits for the flag of the GET.
     ///
     /// # Errors
     /// As [`put_stride`](Cell::put_stride).
@@ -144,15 +145,15 @@ impl Cell {
         Ok(self.word(place[0]))
     }
 
-    /// ANDs a word of a cell's memory with one mask and ORs another into it; gives what it was.
+    /// ANDs a word of a cell's memory with the mask `and`, and ORs the mask `or` into it. Returns the old value.
     ///
     /// # Errors
-    /// No such cell, an address that is no word's.
+    /// No such cell, an address that is not a multiple of 4.
     pub async fn fetch_op(&self, cell: NodeId, addr: Addr, and: u32, or: u32) -> Result<u32, CommandError> {
         self.atomic_on(KIND_FOP, cell, addr, [and, or]).await
     }
 
-    /// Puts `new` into a word of a cell's memory if it is `old`; gives what it was.
+    /// Writes `new` into a word of a cell's memory if the word is `old`. Returns the old value.
     ///
     /// # Errors
     /// As [`fetch_op`](Cell::fetch_op).
@@ -160,7 +161,7 @@ impl Cell {
         self.atomic_on(KIND_CSI, cell, addr, [old, new]).await
     }
 
-    /// Takes the lock in a word of a cell's memory, 0 when it is free; tries until it has it.
+    /// Takes the lock in a word of a cell's memory; the word of a free lock is 0. Retries until it has the lock.
     ///
     /// # Errors
     /// As [`fetch_op`](Cell::fetch_op).
@@ -169,7 +170,7 @@ impl Cell {
         Ok(())
     }
 
-    /// Gives it back. What the holder has PUT must be acknowledged before.
+    /// Releases the lock. The PUTs of its holder must be acknowledged before.
     ///
     /// # Errors
     /// As [`fetch_op`](Cell::fetch_op).
@@ -177,8 +178,8 @@ impl Cell {
         self.fetch_op(cell, addr, 0, 0).await.map(drop)
     }
 
-    /// Waits for all cells, with PUTs of no words: all count cell 0's flag, which tells its row, which tells the
-    /// columns.
+    /// Waits for all cells, with PUTs of no words. All cells count a flag of cell 0. Then cell 0 releases its row, and
+    /// each cell of that row releases its column.
     ///
     /// # Errors
     /// The machine refuses a store.
@@ -202,7 +203,7 @@ impl Cell {
         self.wait_flag(released, count).await
     }
 
-    /// Puts a value into a library register of another cell: one of both banks, by its number there.
+    /// Puts a value into a library register of another cell, by the register's number in both banks.
     async fn hand(&self, to: u16, number: u32, value: u32) -> Result<(), CommandError> {
         let partial = self.layout().word_of(PARTIAL, number);
         self.set_word(partial, value);
@@ -210,14 +211,14 @@ impl Cell {
             .await
     }
 
-    /// Takes the value that another cell puts into the own one.
+    /// Takes the value that another cell puts into a library register of this cell.
     async fn take(&self, number: u32) -> Result<u32, CommandError> {
         self.register_read(BANKS.at(number) as u8).await
     }
 
-    /// Combines a value of each cell, with communication registers: in each step half of what is missing comes from one
-    /// partner. Cells beyond the largest power of two have one of the others take part for them. All cells must call
-    /// it, and get the same.
+    /// Combines one value of each cell, with communication registers. In each step two partners exchange their partial
+    /// results. A cell beyond the largest power of two takes part through one of the other cells. All cells must call
+    /// this, and all get the same result.
     ///
     /// # Errors
     /// The machine refuses a store.
@@ -225,7 +226,7 @@ impl Cell {
         let (me, cells) = (self.id().0, self.cells() as u16);
         let steps = cells.ilog2();
         let pairs = 1 << steps;
-        // Banks take turns: who is a call ahead does not write into registers that are still to be read.
+        // Banks take turns: a cell that is one call ahead does not write into registers that are still to be read.
         let bank = BANK * (next(&self.library.reductions) & 1);
         if me >= pairs {
             self.hand(me - pairs, bank + EXTRA.first(), value).await?;

@@ -18,17 +18,17 @@ use crate::ap1000p::golden::word::Request;
 use crate::ap1000p::golden::wtp::{CACHE, Tags, Update};
 use crate::ap1000p::regs::*;
 
-/// Remote stores that can be counted: 16 bits.
+/// The largest count of outstanding remote stores: 16 bits.
 const ACKS_MOST: u32 = ACKS_COUNT_MASK;
-/// Events are counted up to this.
+/// Counters of events stop at this value.
 const COUNT_MOST: u32 = 0xffff;
-/// All causes.
+/// Every interrupt cause.
 const CAUSES: u32 = ENABLE_CAUSES_MASK;
 
-/// Behind the registers of the rings.
+/// The first offset after the registers of the rings.
 const RINGS_END: u32 = RING2_READ + 4;
 
-/// Of which ring a register is, and which of the first one's it is like.
+/// The ring that a register belongs to, and the same register of ring 0.
 fn of_ring(offset: u32) -> (usize, u32) {
     let each = RING1_WRITE - RING0_WRITE;
     let at = offset - RING0_WRITE;
@@ -40,7 +40,7 @@ fn field(value: u32, mask: u32) -> u32 {
     (value & mask) >> mask.trailing_zeros()
 }
 
-/// What is kept in registers.
+/// Registers that hold a value of their own.
 #[derive(Default)]
 pub(super) struct Registers {
     pub cell: u32,
@@ -55,13 +55,13 @@ pub(super) struct Registers {
     pub wtp_pages: u32,
     /// `ACCESS_...` of the last load.
     pub loaded: u32,
-    /// How many, the last one's page and why.
+    /// Refused commands: their count, and the page and the reason of the last one.
     pub refused: (u32, u16, u32),
-    /// Acknowledgements and loads' answers.
+    /// Counts of stray messages: [acknowledgements, replies to loads].
     stray: [u32; 2],
-    /// Requests and replies.
+    /// Counts of broken messages: [requests, replies].
     pub broken: [u32; 2],
-    /// The last one.
+    /// Sender and kind of the last broken message.
     pub broken_what: u32,
     pub broken_why: u32,
 }
@@ -77,7 +77,7 @@ impl Registers {
         }
     }
 
-    /// For what overflows the queues.
+    /// The spill region of the queues.
     pub fn region(&self) -> Region {
         Region {
             base: field(self.spill_region, SPILL_REGION_BASE_MASK) as u8,
@@ -100,13 +100,13 @@ impl Registers {
         self.cause & self.enable != 0
     }
 
-    /// Nobody waited for an acknowledgement (0) or a load's answer (1).
+    /// Counts a message that nothing waited for: an acknowledgement (0) or the reply to a load (1).
     pub fn stray(&mut self, kind: usize) {
         self.stray[kind] = (self.stray[kind] + 1).min(COUNT_MOST);
         self.cause |= CAUSE_STRAY_MASK;
     }
 
-    /// A message of this class was not executed.
+    /// Counts a message of this class that was not executed.
     pub fn break_message(&mut self, class: usize, why: Why, what: What) {
         self.broken[class] = (self.broken[class] + 1).min(COUNT_MOST);
         self.broken_what = u32::from(what.x) << BROKEN_WHAT_X_SHIFT
@@ -124,26 +124,26 @@ pub(super) struct Node {
     pub queues: Queues,
     pub acks: Acks,
     pub tags: Tags,
-    /// By [`Unit`].
+    /// Indexed by [`Unit`].
     pub jobs: [Option<Job>; 5],
-    /// Messages that came, [requests, replies].
+    /// Messages that have arrived: [requests, replies].
     pub inbox: [VecDeque<Vec<u32>>; 2],
-    /// Of the command whose messages [requests, replies] go, one was cut short.
+    /// The command being sent has had a message cut short: [requests, replies].
     pub cut: [bool; 2],
-    /// Send flags that are to count.
+    /// Send flags to be counted.
     pub flags: VecDeque<Request>,
-    /// Whose fault holds the word unit.
+    /// The unit whose fault holds the word unit.
     pub word_held: Option<Unit>,
-    /// From which cycle on: the send controllers, the link to the router, the way to the cell itself.
+    /// First free cycle of the send controllers, the link to the router, and the path to the cell itself.
     pub send_free: [u64; 2],
     pub link_free: u64,
     pub local_free: u64,
-    /// Messages that wait for the way to the router, or to the cell itself.
+    /// Messages that wait for the link to the router, or for the path to the cell itself.
     pub outgoing: VecDeque<Outgoing>,
-    /// Messages that are being handed over to the network, and those that come out of it.
+    /// Messages on their way into the network, and messages on their way out of it.
     pub sending: u32,
     pub coming: u32,
-    /// Messages that come and that wait here, by class.
+    /// Messages of each class that arrive at this cell or wait here.
     pub expected: [u32; 2],
     pub host: Option<Access>,
     pub irq: bool,
@@ -178,7 +178,7 @@ impl Node {
         }
     }
 
-    /// A word is stored to a page.
+    /// Executes the store of a word to a page.
     pub fn store(&mut self, page: u16, data: u32) {
         let outcome = self.commands.store(&self.regs.setup(), page, data);
         if let Some((why, page)) = outcome.refused {
@@ -204,7 +204,7 @@ impl Node {
         self.queues.next(class, columns)
     }
 
-    /// What waits for room in the queues goes on as far as it can; whether any did.
+    /// Moves waiting words on as far as there is room. Returns whether any word moved.
     pub fn flow(&mut self, now: u64, timing: &Timing) -> bool {
         let setting = Setting {
             mode: self.regs.mode,
@@ -213,7 +213,7 @@ impl Node {
         self.queues.flow(now, setting, &mut self.parts.memory, timing)
     }
 
-    /// The faults that wait for software, by the unit that shows them, and whose execution waits.
+    /// The faults that wait for software, indexed by the unit that shows them, with the unit whose execution waits.
     pub fn faults(&self) -> [Option<(Unit, Fault)>; 5] {
         let mut faults = [None; 5];
         for (unit, job) in Unit::ALL.into_iter().zip(&self.jobs) {
@@ -224,13 +224,13 @@ impl Node {
         faults
     }
 
-    /// A bit for each.
+    /// FAULTS: a bit for each unit that shows a fault.
     pub fn who(&self) -> u32 {
         let shown = self.faults().map(|fault| u32::from(fault.is_some()));
         shown.iter().enumerate().map(|(unit, bit)| bit << unit).sum()
     }
 
-    /// FAULT, FILL and FULL come again while they last.
+    /// Sets FAULT, FILL and FULL again while their conditions last, and QUEUE after the loss of a message.
     pub fn renew_causes(&mut self) {
         let lost = std::mem::take(&mut self.queues.lost);
         for (mask, lasts) in [
@@ -251,7 +251,7 @@ impl Node {
             || self.sending + self.coming > 0
     }
 
-    /// What a register reads in this cycle; `None` where there is none.
+    /// The value of a register in this cycle; `None` if there is no such register.
     pub fn read(&self, offset: u32, now: u64) -> Option<u32> {
         let regs = &self.regs;
         let [user, system] = Owner::ALL.map(|class| self.commands.open(class));
@@ -340,7 +340,7 @@ impl Node {
         true
     }
 
-    /// Writes a register; false where it cannot be written. SERVE is not done here.
+    /// Writes a register; false if it is not writable. The caller executes SERVE.
     pub fn write(&mut self, offset: u32, value: u32) -> bool {
         let regs = &mut self.regs;
         match offset {
@@ -388,7 +388,7 @@ impl Node {
         true
     }
 
-    /// What is under way, for a hang report; `None` if nothing is.
+    /// The work in progress, for a hang report; `None` if the cell is idle.
     pub fn state(&self) -> Option<String> {
         let waits = |job: &Job| match job.wait {
             Some(Wait::Fault(fault)) if u32::from(fault.reason) == FAULT_RING => format!(

@@ -1,4 +1,4 @@
-//! What the send and receive controllers and the word unit execute.
+//! Executions of the send controllers, the receive controllers and the word unit.
 
 use super::network::Outgoing;
 use super::replay::{Job, Run, Wait};
@@ -14,7 +14,7 @@ use crate::harness::event::EventKind;
 use crate::net::torus::Class;
 
 impl ModelMachine {
-    /// Executes what the unit has, as far as it goes; `None` if it stopped.
+    /// Executes the job of a unit as far as possible; `None` if the execution stopped.
     fn execute<T>(&mut self, n: usize, unit: Unit, own: usize, body: impl FnOnce(&mut Run) -> T) -> Option<T> {
         let node = &mut self.nodes[n];
         let mut job = node.jobs[unit as usize].take().expect("something to execute");
@@ -101,7 +101,7 @@ impl ModelMachine {
             self.at(self.cycle, n, Due::Run(unit));
             return;
         }
-        // Of a command to all cells, the flag counts when all columns' messages went whole.
+        // The flag of a command to all cells counts when the messages to all columns were sent whole.
         let more = node.queues.more(class);
         let cut = sent.cut || node.cut[class as usize];
         node.cut[class as usize] = more && cut;
@@ -117,7 +117,7 @@ impl ModelMachine {
         });
         let node = &mut self.nodes[n];
         node.sending += 1;
-        // Until it goes.
+        // Busy until the message enters the network.
         node.send_free[class as usize] = u64::MAX;
         node.outgoing.push_back(Outgoing {
             words: sent.words,
@@ -165,7 +165,7 @@ impl ModelMachine {
             own: self.nodes[n].regs.place().at,
             mem_bits: MEM_BITS,
         };
-        // The pure functions give up an address that is none of a word's; here software is asked before.
+        // The pure functions reject an address that is not aligned to a word. Here the fault waits for software first.
         let askew = data.filter(|data| !data.dest.is_multiple_of(4));
         let askew = askew.map(|data| lookup(data.context, data.dest));
         let Some(outcome) = self.execute(n, unit, own, |run| {
@@ -201,7 +201,7 @@ impl ModelMachine {
                     acknowledged = true;
                 }
                 Effect::Loaded(cell, words) => loaded = Some((cell, words)),
-                // Done already.
+                // The run has executed these effects.
                 Effect::Written { .. } | Effect::Word(_) | Effect::Register(_) | Effect::Ringed { .. } => {}
             }
         }
@@ -232,7 +232,7 @@ impl ModelMachine {
         }
         let request = *self.nodes[n].flags.front().expect("what is being counted");
         let body = |run: &mut Run| {
-            // What goes wrong is told as a cause.
+            // `execute` reports a failure as a cause.
             let _ = perform(run, &request);
             if !request.addr.is_multiple_of(4) {
                 let Request {

@@ -1,4 +1,4 @@
-//! What a host asks of its cell.
+//! Host accesses to the cell.
 
 use super::cell::Node;
 use super::replay::Wait;
@@ -58,7 +58,7 @@ impl ModelMachine {
         }
     }
 
-    /// An access of a register of MSC+ and MC; `None` if it is refused.
+    /// An access to a register of MSC+ or MC; `None` if refused.
     fn register(&mut self, n: usize, access: RegisterAccess) -> Option<u32> {
         let RegisterAccess { offset, write } = access;
         let Some(value) = write else {
@@ -71,7 +71,7 @@ impl ModelMachine {
         done.then_some(0)
     }
 
-    /// A load or store of the shared space begins: what the processor has of it.
+    /// A load or store of the shared space begins. Returns the next state of the host access.
     fn shared(&mut self, n: usize, req: HostReq, access: access::Access) -> Access {
         let node = &mut self.nodes[n];
         let answered = |error| Access::Answered(HostRsp { value: 0, error });
@@ -93,7 +93,7 @@ impl ModelMachine {
                 if !stores {
                     node.regs.loaded = ACCESS_REFUSED;
                 }
-                // A store is not waited for.
+                // The processor does not wait for a store.
                 return answered(!stores);
             }
             Course::Miss => {
@@ -128,8 +128,8 @@ impl ModelMachine {
         }
     }
 
-    /// A cell's answer of a load, without words if it could not be loaded. One that nobody waits for, or not of that
-    /// cell, is dropped, and told.
+    /// The reply to a remote load; it has no words if the load failed. A reply that no load waits for, or from another
+    /// cell, is dropped and counted as stray.
     pub(super) fn loaded(&mut self, n: usize, cell: [u8; 2], words: &[u32]) {
         let node = &mut self.nodes[n];
         let access = match node.host {
@@ -149,7 +149,7 @@ impl ModelMachine {
         }));
     }
 
-    /// An access of the registers of S-net and B-net; `None` if it is refused.
+    /// An access to the registers of S-net and B-net; `None` if refused.
     fn net(&mut self, n: usize, offset: u32, write: Option<u32>) -> Option<u32> {
         let bif = &mut self.nets.bifs[n];
         let done = match write {
@@ -170,12 +170,12 @@ impl ModelMachine {
         done.ok()
     }
 
-    /// Writes a register; false where it cannot be written.
+    /// Writes a register; false if it is not writable.
     fn write(&mut self, n: usize, offset: u32, value: u32) -> bool {
         let done = self.nodes[n].write(offset, value);
         match offset {
             SERVE => self.serve(n, value),
-            // What waited may be a fault now.
+            // A waiting access may be a fault in the new mode.
             MODE => self.registers_changed(n),
             _ => {}
         }

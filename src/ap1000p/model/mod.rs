@@ -1,21 +1,21 @@
 //! The timed golden model of a whole AP1000+: cells and torus as events on simulated time, with the real bytes.
 //!
-//! What becomes of a message is said by the same pure functions that the RTL's blocks are held against (`command`,
-//! `send`, `receive`, `word`, `mmu`, `creg`, the torus's routing function); nothing here is taken from the RTL. This
-//! module says when: [`Timing`].
+//! The pure functions that the benches compare with the RTL's blocks decide the effect of a message: `command`, `send`,
+//! `receive`, `word`, `mmu`, `creg`, and the torus's routing function. Nothing here is taken from the RTL. This module
+//! adds the time: [`Timing`].
 //!
-//! What is coarser than the machine, and what software sees of it:
-//! - **Queues** take a message at once, and lose one at once: no cycle sees it half way, but for one that waits for
-//!   room. An element that is spilled is in memory one write latency later, and comes back one read latency after that
-//!   at the earliest; elements come back one after the other.
-//! - **Messages** go through the network as a whole, each router's input has room for two of each class and lane, and
-//!   so has a cell for those that wait for a fault to be served or a register to be emptied: what is behind waits in
-//!   the network, and then at its sender.
-//! - **A message's data** are read when it is sent, but for faults and table reads on the way, and written 1 write
-//!   latency after its last word came.
-//! - **The local cache** is changed when a store to it begins, and takes no time of the next access.
-//! - **The word unit** does what it is asked without waiting for others, unless a fault holds it.
-//! - **The S-net** opens a barrier, and **the B-net** carries a word, in fixed times; the bus takes packets in the
+//! The model is coarser than the machine in these points, which software can see:
+//! - **Queues** take a message whole, and release one whole. No cycle shows a partial message, except one that waits
+//!   for room. A spilled element is in memory one write latency later. It comes back at least one read latency after
+//!   that. Elements come back one at a time.
+//! - **Messages** move through the network as a whole. Each input of a router has room for two of each class and lane.
+//!   A cell has the same room for messages that wait for a fault to be served or a register to be emptied. Messages
+//!   behind these wait in the network, and then at their sender.
+//! - **A message's data** are read when the message is sent; only faults and table reads come in between. They are
+//!   written 1 write latency after the last word arrived.
+//! - **The local cache** changes when a store to it begins, and the change does not delay the next access.
+//! - **The word unit** executes a request without waiting for others, unless a fault holds it.
+//! - **The S-net** opens a barrier, and **the B-net** carries a word, in fixed times. The bus takes packets in the
 //!   order in which they became complete.
 
 mod cell;
@@ -51,13 +51,13 @@ use replay::{Parts, Wait};
 
 pub use timing::Timing;
 
-/// Bits of an address in cell memory: 64 MB.
+/// Address bits of cell memory: 64 MB.
 const MEM_BITS: u32 = 26;
 
-/// The receiving side's names of the classes.
+/// The classes by number, for the receiving side.
 const CLASSES: [Class; 2] = [Class::Request, Class::Reply];
 
-/// Who executes: each one thing at a time. In the order of FAULTS.
+/// The units that execute; each does one thing at a time. In the order of FAULTS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     SendRequests,
@@ -91,7 +91,7 @@ impl Unit {
     }
 }
 
-/// An address without translation, and who shows it.
+/// An address without translation, and the unit that shows the fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fault {
     unit: Unit,
@@ -101,7 +101,7 @@ struct Fault {
 }
 
 impl Fault {
-    /// As in WHY.
+    /// The value of register WHY.
     fn why(&self) -> u32 {
         u32::from(self.reason) << WHY0_REASON_SHIFT
             | u32::from(self.lookup.write) << WHY0_WRITE_SHIFT
@@ -110,52 +110,52 @@ impl Fault {
     }
 }
 
-/// An access of a host.
+/// A host access.
 #[derive(Clone, Copy, Debug)]
 enum Access {
     Started(HostReq),
-    /// For a communication register, for room in a queue, or to count a remote store.
+    /// Waits for a communication register, for room in a queue, or for room in the count of remote stores.
     Waiting(HostReq),
-    /// For a remote load's answer.
+    /// Waits for the reply to a remote load.
     Loading(access::Access),
-    /// For a copy in the local cache.
+    /// Waits for a copy in the local cache.
     Copying,
     Answered(HostRsp),
 }
 
-/// Something due at an instant. `Run` says "look again": doing it in vain is harmless.
+/// An event of simulated time. `Run` only looks again: a needless one is harmless.
 #[derive(Debug)]
 enum Due {
     Host,
-    /// A load of a copy is over.
+    /// The load of a copy completes.
     Copied(HostRsp),
     Run(Unit),
-    /// The last word of a message has left its send controller; its flag counts.
+    /// The last word of a message has left its send controller; the flag of the message counts.
     Sent(Option<Request>),
-    /// A message is in.
+    /// A message has arrived whole.
     Arrived(Class, Vec<u32>),
-    /// The cell's way to its router, or to itself, may be free.
+    /// The link to the router, or the path to the cell itself, may be free.
     Inject,
     /// An element may come back from the spill region.
     Refill,
-    /// A link out of the cell's router may be given.
+    /// A link out of the router may serve a waiting message.
     Link(Port),
-    /// The last word of a message that came by this port and virtual channel has left the router.
+    /// The last word of a message has left the router; the message came by this port and virtual channel.
     Left(Port, usize),
     /// The barrier of a group opens.
     Opens(usize),
-    /// The B-net looks what it can do.
+    /// The B-net may carry a word.
     Bus,
     Note(EventKind),
 }
 
-/// A [`Backend`] that is the golden model of the machine. Hosts reach [`Window`]s.
+/// A [`Backend`]: the golden model of the machine. Hosts access [`Window`]s.
 pub struct ModelMachine {
     torus: Torus,
     timing: Timing,
     period: Picos,
     now: Picos,
-    /// Cycles of the event that happens.
+    /// The cycle of the current event.
     cycle: u64,
     agenda: Agenda<u64, (usize, Due)>,
     nodes: Vec<Node>,
@@ -165,7 +165,8 @@ pub struct ModelMachine {
 }
 
 impl ModelMachine {
-    /// The machine of `config` after reset, at time 0; each cell has been told its place and the torus's size.
+    /// The machine of `config` after reset, at time 0. The registers of each cell hold its position and the size of the
+    /// torus.
     pub fn new(config: &Config) -> ModelMachine {
         let (torus, timing) = (config.torus(), Timing::of(config));
         let node = |number| {
@@ -261,7 +262,7 @@ impl ModelMachine {
         }
     }
 
-    /// Who waited for this looks again.
+    /// Runs the units that waited for this again.
     fn wake(&mut self, n: usize, wait: Wait) {
         for unit in Unit::ALL {
             let job = self.nodes[n].jobs[unit as usize].as_mut();
@@ -272,7 +273,7 @@ impl ModelMachine {
         }
     }
 
-    /// The host before the network, requests before replies.
+    /// Retries the accesses that wait for a communication register: the host first, then requests, then replies.
     fn registers_changed(&mut self, n: usize) {
         if matches!(self.nodes[n].host, Some(Access::Waiting(_))) {
             self.at(self.cycle, n, Due::Host);
@@ -295,7 +296,7 @@ impl ModelMachine {
         self.run(n, Unit::SendReplies);
     }
 
-    /// What waits for room in the queues goes on, and then who waited for that.
+    /// Moves waiting words on; then runs the units and the host that waited for room.
     fn flow(&mut self, n: usize) {
         if self.nodes[n].flow(self.cycle, &self.timing) {
             for unit in [Unit::SendRequests, Unit::SendReplies, Unit::ReceiveRequests] {
@@ -308,7 +309,7 @@ impl ModelMachine {
         self.refill(n);
     }
 
-    /// An element comes back from the spill region, or will.
+    /// Brings an element back from the spill region, now or at the earliest cycle.
     fn refill(&mut self, n: usize) {
         let node = &mut self.nodes[n];
         let Some(at) = node.queues.next_refill().filter(|_| !node.queues.refills) else {

@@ -1,4 +1,4 @@
-//! S-net and B-net of the model: barriers open some cycles after their last arrival; complete packets go over the bus
+//! S-net and B-net of the model. A barrier opens some cycles after its last arrival. The bus carries complete packets
 //! one after the other.
 
 use std::collections::VecDeque;
@@ -10,13 +10,13 @@ const GROUPS: usize = 2;
 
 #[derive(Default)]
 pub(super) struct Nets {
-    /// By cell.
+    /// Indexed by cell.
     pub bifs: Vec<Bif>,
-    /// By group: the barrier is about to open.
+    /// Indexed by group: the barrier is about to open.
     opens: [bool; GROUPS],
-    /// Cells with packets, in the order in which these became complete; the first one's goes.
+    /// Cells with complete packets, in the order of completion. The bus carries the packet of the first cell.
     turns: VecDeque<usize>,
-    /// The bus is about to look again.
+    /// An event of the bus is due.
     runs: bool,
 }
 
@@ -28,7 +28,7 @@ impl Nets {
         }
     }
 
-    /// Groups all of whose members have come, and which were not told before.
+    /// Groups whose members have all arrived. Each is returned once a barrier.
     pub fn complete(&mut self) -> Vec<usize> {
         let group_is = |group: usize| {
             let bit = 1 << group;
@@ -51,19 +51,19 @@ impl Nets {
         self.turns.push_back(cell);
     }
 
-    /// Whether the bus must be told to look, because it does not do so by itself.
+    /// Whether the caller must schedule an event of the bus.
     pub fn wakes(&mut self) -> bool {
         let wakes = !self.runs && !self.turns.is_empty();
         self.runs |= wakes;
         wakes
     }
 
-    /// The bus looks: a word goes to all, if all have room. Whether there may be another one after it.
+    /// The bus sends a word to all cells, if all have room. Returns whether another word may follow.
     pub fn run(&mut self) -> bool {
         self.runs = false;
         let Some(&from) = self.turns.front() else { return false };
         let word = self.bifs[from].offered().expect("a complete packet");
-        // Every cell is asked: the first word decides for each whether it listens.
+        // Call `offer` on every cell: with the first word each cell decides whether it listens.
         let full = self.bifs.iter_mut().map(Bif::offer).filter(|room| !room).count();
         if full > 0 {
             return false;
@@ -77,7 +77,7 @@ impl Nets {
         self.runs
     }
 
-    /// What is under way, for a hang report.
+    /// The packet in progress, for a hang report.
     pub fn state(&self) -> Option<String> {
         let from = self.turns.front()?;
         Some(format!("a packet of cell {from} waits for the B-net"))

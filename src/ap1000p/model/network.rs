@@ -1,12 +1,12 @@
-//! Time on the torus: which links a message takes is the golden routing function's, when it has them is worked out
-//! here.
+//! Time on the torus. The golden routing function chooses the links of a message; this module computes when the message
+//! has them.
 //!
-//! A message has each link of its way for all its words, one after the other, and goes on as soon as its first word is
-//! through a router. A link is given to those that wait for it in the order in which they came to the router, so two
-//! from one cell to another stay in order; who has no room ahead is passed by. Both classes share links, and no room. A
-//! router's input has room for [`PLACES`] messages of each class and lane (or one, if few words of its buffers are in
-//! use), whatever their length, which is more than the machine has: a message that waits holds up those behind it, but
-//! no link.
+//! A message has each link of its way for all its words, and takes its links one after the other. It goes on as soon as
+//! its first word is through a router. A link serves waiting messages in the order in which they joined its queue, so
+//! two messages from one cell to another stay in order. A message without room ahead is passed over. The two classes
+//! share links, but not room. A router's input has room for [`PLACES`] messages of each class and lane, of any length.
+//! It has room for one if few words of its buffers are in use. This is more room than the machine has: a waiting
+//! message holds up the messages behind it, but no link.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -16,18 +16,18 @@ use crate::harness::backend::EventKind;
 use crate::net::torus::{Class, Header, Port, Torus, VCS, Way};
 use crate::net::torus_fabric::PLACES as PLACES_BUILT;
 
-/// Of a router's input, for each virtual channel. With one, a link would stand from a message's first word to its last
-/// one's leaving the next router.
+/// Messages that each virtual channel of a router's input has room for. With room for one, a link would stall from the
+/// first word of a message until its last word leaves the next router.
 const PLACES: u32 = 2;
-/// Messages of a class that wait at a cell or come out of its router.
+/// Messages of a class that may wait at a cell or arrive from its router.
 const INBOX: u32 = 2;
 
-/// What a send controller hands over.
+/// A message from a send controller.
 pub(super) struct Outgoing {
     pub words: Vec<u32>,
-    /// Stays in the cell.
+    /// The message stays in the cell.
     pub local: bool,
-    /// The controller, which waits for it to go, and the flag that then counts.
+    /// The class of the send controller, which waits until the message has gone, and the flag that then counts.
     pub by: (Class, Option<Request>),
 }
 
@@ -36,13 +36,13 @@ struct Flight {
     words: Vec<u32>,
 }
 
-/// A message at a router, with the ways it has yet to take.
+/// A message at a router, with the ways that remain.
 struct Stay {
     message: Rc<Flight>,
     from: Port,
     vc: usize,
     ways: VecDeque<Way>,
-    /// Its first word is through the router.
+    /// The cycle when its first word is through the router.
     ready: u64,
 }
 
@@ -52,12 +52,12 @@ struct Link {
     waiting: VecDeque<Stay>,
 }
 
-/// By cell and port: a router's inputs and its outputs.
+/// Routers' inputs and outputs, indexed by cell and port.
 pub(super) struct Network {
     torus: Torus,
     word: u64,
     hop: u64,
-    /// Messages at a router's input, of each virtual channel.
+    /// Messages that each virtual channel of a router's input has room for.
     places: u32,
     taken: Vec<[u32; VCS]>,
     links: Vec<Link>,
@@ -68,7 +68,7 @@ fn index(cell: usize, port: Port) -> usize {
 }
 
 impl Network {
-    /// So many words of each buffer are in use.
+    /// `lane_words` words of each buffer are in use.
     pub fn new(torus: Torus, timing: &Timing, lane_words: u32) -> Network {
         let ports = torus.cells() * Port::ALL.len();
         Network {
@@ -81,14 +81,14 @@ impl Network {
         }
     }
 
-    /// Messages in it.
+    /// Messages in the network.
     pub fn messages(&self) -> u32 {
         self.taken.iter().flatten().sum()
     }
 }
 
 impl ModelMachine {
-    /// What a cell has to send goes as far as it can.
+    /// Sends the outgoing messages of a cell as far as possible.
     pub(super) fn inject(&mut self, n: usize) {
         loop {
             let node = &self.nodes[n];
@@ -122,7 +122,7 @@ impl ModelMachine {
                 self.come(n, Port::Local, header.class.vc(0), Rc::new(Flight { header, words }));
                 end
             };
-            // The next message is prepared while this one's last words go out.
+            // The controller prepares the next message while the last words of this one go out.
             let (class, flag) = out.by;
             let startup = self.timing.queue + self.timing.decode + self.timing.read;
             let free = end.saturating_sub(startup).max(self.cycle);
@@ -133,7 +133,7 @@ impl ModelMachine {
         }
     }
 
-    /// A message begins to come to a cell.
+    /// A message begins to arrive at a cell.
     fn expect(&mut self, n: usize, class: Class, words: Vec<u32>, end: u64) {
         let node = &mut self.nodes[n];
         node.coming += 1;
@@ -142,20 +142,20 @@ impl ModelMachine {
         self.at(at, n, Due::Arrived(CLASSES[class as usize], words));
     }
 
-    /// A message that came to a cell is taken: there is room for another.
+    /// A cell takes a message that arrived: there is room for another.
     pub(super) fn take(&mut self, n: usize, class: usize) {
         self.nodes[n].expected[class] -= 1;
         self.at(self.cycle, n, Due::Link(Port::Local));
         self.at(self.cycle, n, Due::Inject);
     }
 
-    /// A message's first word comes to a router.
+    /// The first word of a message arrives at a router.
     fn come(&mut self, n: usize, from: Port, vc: usize, message: Rc<Flight>) {
         let Network { torus, word, hop, .. } = self.network;
         self.network.taken[index(n, from)][vc] += 1;
         let ways: VecDeque<Way> = torus.route(torus.cell(n), from, vc, message.header).into();
         if ways.is_empty() {
-            // Nobody gets one that the router drains.
+            // The router drains a message without a way; no cell receives it.
             let end = self.cycle + message.words.len() as u64 * word;
             self.at(end, n, Due::Left(from, vc));
             return;
@@ -189,7 +189,7 @@ impl ModelMachine {
         }
     }
 
-    /// The first that can takes a link of a router.
+    /// A link of a router serves the first waiting message that can go.
     pub(super) fn link(&mut self, n: usize, port: Port) {
         let link = &self.network.links[index(n, port)];
         if link.free > self.cycle {
@@ -227,7 +227,7 @@ impl ModelMachine {
         }
     }
 
-    /// A message's last word has left a router.
+    /// The last word of a message has left a router.
     pub(super) fn left(&mut self, n: usize, from: Port, vc: usize) {
         self.network.taken[index(n, from)][vc] -= 1;
         let torus = self.torus;

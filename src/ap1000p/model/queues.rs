@@ -1,4 +1,4 @@
-//! The five queues of a cell: bounded, with what overflows them in cell memory.
+//! The five queues of a cell: bounded, with a spill region in cell memory.
 
 use crate::net::torus::Class;
 use std::collections::VecDeque;
@@ -13,25 +13,25 @@ use crate::ap1000p::golden::{Label, Queue, Word};
 use crate::ap1000p::regs::*;
 use crate::harness::memory::Memory;
 
-/// A message that was passed over so often goes first.
+/// A message that was passed over this many times goes first.
 const AGE_CAP: u32 = 16;
-/// Direct words that wait for room before the processor's store does.
+/// Direct words that may wait for room. While this many wait, the store of the processor waits.
 const DIRECT_WORDS: usize = 2;
 
-/// What the registers say.
+/// The settings from the registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
-    /// As in MODE.
+    /// The value of register MODE.
     pub mode: u32,
     pub region: Region,
 }
 
-/// A queue's own words. Messages leave whole.
+/// The words in the RAM of a queue. Messages leave whole.
 #[derive(Default)]
 struct Ram {
     words: VecDeque<Word>,
     messages: usize,
-    /// Words of the message that is coming, and its number.
+    /// Words of the incomplete message at the end, and its number.
     open: u8,
     number: u8,
 }
@@ -41,8 +41,9 @@ impl Ram {
         self.words.len() < SIZES[queue as usize] as usize
     }
 
-    /// A word that is the next of its message, or a first one; in `doubt` a first one. Another one, and what there is
-    /// of the message then, is dropped; false: something was.
+    /// Accepts the next word of the incomplete message, or a first word; with `doubt` only a first word. A first word,
+    /// or a word that does not fit, drops the incomplete message; a word that does not fit is dropped too. Returns
+    /// false if anything was dropped.
     fn put(&mut self, word: Word, label: Label, doubt: bool) -> bool {
         let first = label.index == 0;
         let fits = first || ((label.index, label.number) == (self.open, self.number) && !doubt);
@@ -58,7 +59,7 @@ impl Ram {
         whole
     }
 
-    /// The rest of the message that is coming will not; true: there was one.
+    /// Drops the incomplete message, whose rest will not come. Returns whether there was one.
     fn forget(&mut self) -> bool {
         let open = std::mem::take(&mut self.open);
         self.words.truncate(self.words.len() - usize::from(open));
@@ -73,36 +74,37 @@ impl Ram {
 }
 
 pub(super) struct Queues {
-    /// What was spilled comes back by itself.
+    /// The hardware refills the queues.
     hardware: bool,
     rams: [Ram; QUEUES as usize],
-    /// Words of messages whose writers wait for room or for the end of a pause.
+    /// Words of messages that wait for room or for the end of a pause.
     waiting: [VecDeque<Word>; QUEUES as usize],
-    /// Of each writer's next word.
+    /// The label of the next word of each writer.
     label: [Label; QUEUES as usize],
     direct: VecDeque<(Queue, Word, Label)>,
     passed: [u32; QUEUES as usize],
-    /// Of a message to all cells, what is still to be sent.
+    /// The messages still to be sent of a message to all cells.
     spread: VecDeque<Vec<u32>>,
-    /// In use.
+    /// The region in use.
     region: Region,
-    /// Elements in it, and from which cycle on each can be read.
+    /// Elements in the region, each with the first cycle in which it can be read.
     held: VecDeque<(Element, u64)>,
-    /// Position and lap of the first element of a queue since it had none, and how many were lost since one of the
-    /// queue came back.
+    /// Position and lap of the oldest element that a queue has spilled since it had none in the region. Then the
+    /// elements lost since an element of the queue last came back.
     first: [(u16, u8); QUEUES as usize],
     misses: [u32; QUEUES as usize],
-    /// Queues with words there, and how many.
+    /// Queues with words in the region, and the number of their elements.
     away: [bool; QUEUES as usize],
     of: [u32; QUEUES as usize],
-    /// How many are the user's; in a region that software empties, were since it was empty.
+    /// Elements of the user's queue in the region. If software empties the region: elements that entered it since it
+    /// was empty.
     users: u32,
     position: u16,
     lap: u8,
-    /// From which cycle on all is in memory, and the next element can come back.
+    /// First cycle in which all spilled elements are in memory, and first cycle of the next refill.
     stored: u64,
     refill: u64,
-    /// An event for that is under way.
+    /// An event for the next refill is due.
     pub refills: bool,
     /// A message was lost.
     pub lost: bool,
@@ -134,7 +136,7 @@ impl Queues {
         }
     }
 
-    /// A message begins.
+    /// Hands a message over to the writer of a queue.
     pub fn enter(&mut self, queue: Queue, words: &[u32]) {
         self.waiting[queue as usize].extend(message(words));
     }
@@ -143,12 +145,12 @@ impl Queues {
         self.direct.push_back((queue, word, label));
     }
 
-    /// Whether no message waits for this queue: the next one can be put.
+    /// Whether no message waits for this queue, so that the next one can be handed over.
     pub fn is_free(&self, queue: Queue) -> bool {
         self.waiting[queue as usize].is_empty()
     }
 
-    /// Whether a store to a page does not wait.
+    /// Whether the queues take a store to a page without a wait.
     pub fn takes(&self, page: u16) -> bool {
         match Page::decode(page) {
             Some(Page::Command { owner, .. }) => self.is_free(owner.queue()),
@@ -157,14 +159,14 @@ impl Queues {
         }
     }
 
-    /// Whether a message received could be answered.
+    /// Whether there is room for the reply to a received request.
     pub fn takes_replies(&self) -> bool {
         Queue::ALL
             .into_iter()
             .all(|queue| queue.class() == Class::Request || self.is_free(queue))
     }
 
-    /// What waits goes on as far as there is room; whether any did.
+    /// Moves waiting words on as far as there is room. Returns whether any word moved.
     pub fn flow(&mut self, now: u64, setting: Setting, memory: &mut Memory, timing: &Timing) -> bool {
         let mut moved = false;
         while let Some(&(queue, word, label)) = self.direct.front() {
@@ -195,7 +197,8 @@ impl Queues {
         moved
     }
 
-    /// A word into its queue, or behind what was spilled of it; false: it waits.
+    /// Puts a word into its queue, or into the region behind the spilled words of the queue. Returns false if the word
+    /// must wait.
     fn put(
         &mut self,
         now: u64,
@@ -241,14 +244,14 @@ impl Queues {
         true
     }
 
-    /// Whether the region has room for a word of this queue: for the user's half of it, and for a reply only before all
-    /// requests.
+    /// Whether the region has room for a word of this queue. The user's queue has half of it. A reply enters only while
+    /// no request is there.
     fn may_leave(&self, queue: Queue) -> bool {
         let of = |class| move |q: &&Queue| q.class() == class;
         let away = |q: &Queue| self.away[*q as usize];
         let behind = match queue.class() {
             Class::Reply => Queue::ALL.iter().filter(of(Class::Request)).any(away),
-            // Nor amid a reply.
+            // No request enters amid a reply.
             Class::Request => Queue::ALL
                 .iter()
                 .filter(of(Class::Reply))
@@ -259,17 +262,17 @@ impl Queues {
         self.held.len() < elements as usize && share && !behind
     }
 
-    /// The next element is the region's first.
+    /// Turns back: the next element is the first of the region.
     fn turn_back(&mut self) {
         self.position = 0;
         self.lap = (self.lap + 1) & (SPILL_TAG_LAP_MASK >> SPILL_TAG_LAP_SHIFT) as u8;
     }
 
-    /// The region is empty: what was spilled is back.
+    /// Starts anew if the region is empty.
     fn rest(&mut self) {
         if self.held.is_empty() {
             for q in 0..QUEUES as usize {
-                // The last one was lost, and with it the rest of the message that is coming.
+                // The last element of the queue was lost, and with it the rest of the incomplete message.
                 self.lost |= self.hardware && self.away[q] && self.rams[q].forget();
             }
             self.away = [false; QUEUES as usize];
@@ -280,21 +283,22 @@ impl Queues {
         }
     }
 
-    /// When the hardware can bring the next element back; `None`: there is none, or its queue has no room.
+    /// The cycle in which the hardware can refill the next element; `None` if there is no element, or no room in its
+    /// queue.
     pub fn next_refill(&self) -> Option<u64> {
         let (element, ready) = self.held.front().filter(|_| self.hardware)?;
         let q = element.queue as usize;
         self.rams[q].has_room(element.queue).then_some(self.refill.max(*ready))
     }
 
-    /// The next element comes back.
+    /// Refills the next element.
     pub fn bring_back(&mut self, now: u64, memory: &Memory, timing: &Timing) {
         let (element, _) = self.held.pop_front().expect("there is one");
         self.refill = now + timing.refill;
         let q = element.queue as usize;
         let at = self.region.addr() + SPILL_BYTES * u32::from(element.position);
         let read = word(memory, at).zip(word(memory, at + 4));
-        // What is not as it was written is lost.
+        // An element that differs from the one written is lost.
         let read = read.and_then(|(tag, data)| Element::decode(tag, data));
         let same = |read: &Element| (read.lap, read.position) == (element.lap, element.position);
         self.of[q] -= 1;
@@ -315,7 +319,7 @@ impl Queues {
         self.rest();
     }
 
-    /// Software gives up elements.
+    /// Software releases elements.
     pub fn release(&mut self, count: u32) {
         if !self.hardware {
             let count = self.held.len().min(count as usize);
@@ -326,7 +330,7 @@ impl Queues {
         }
     }
 
-    /// The next message of a class that is to be sent, on a torus of so many columns.
+    /// The next message of a class to be sent, on a torus of `columns` columns.
     pub fn next(&mut self, class: Class, columns: u8) -> Option<Vec<u32>> {
         if class == Class::Reply {
             return self.choose(class);
@@ -347,13 +351,13 @@ impl Queues {
         self.rams[queue as usize].take()
     }
 
-    /// The message that was given last comes once more, for another column.
+    /// The last message has copies for other columns still to be sent.
     pub fn more(&self, class: Class) -> bool {
         class == Class::Request && !self.spread.is_empty()
     }
 
-    /// While the queues pause: no writer is within a message, but for want of room that only software makes, what was
-    /// spilled is in memory, no direct word waits.
+    /// STABLE, while the queues pause. No writer is within a message, unless it waits for room that only software
+    /// makes. All spilled elements are in memory, and no direct word waits.
     pub fn stable(&self, now: u64) -> bool {
         let stuck = |queue: Queue| !self.hardware && self.away[queue as usize] && !self.may_leave(queue);
         let midway = |queue: Queue| {
@@ -368,7 +372,7 @@ impl Queues {
         !self.hardware && (0..QUEUES as usize).any(|q| self.away[q] && self.rams[q].messages == 0)
     }
 
-    /// The red zone.
+    /// Whether the region is in the red zone.
     pub fn full(&self) -> bool {
         let elements = self.region.elements();
         let all = elements <= self.held.len() as u32 + SPILL_UNIT;
@@ -390,7 +394,7 @@ impl Queues {
         self.position.into()
     }
 
-    /// Words in it.
+    /// Words in the queues, waiting words and spilled elements included.
     pub fn words(&self) -> usize {
         let own: usize = self.rams.iter().map(|ram| ram.words.len()).sum();
         let waiting: usize = self.waiting.iter().map(VecDeque::len).sum();

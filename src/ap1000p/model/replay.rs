@@ -1,7 +1,7 @@
 //! Executions that can stop on the way. The pure functions (`send`, `Receiver::execute`, `perform`) handle a whole
-//! message at once, but a page fault, a full communication register or the time a table takes stops it in the middle.
-//! So each answer of the cell is kept: an execution that stopped is later begun again, is given the same answers
-//! without a second effect, and goes on live where it stopped.
+//! message at once. A page fault, a full communication register or the time of a table read stops a message in the
+//! middle. Therefore each answer of the cell is kept. A stopped execution begins again later, gets the kept answers
+//! without a second effect, and continues live where it stopped.
 
 use super::{Fault, Timing, Unit};
 use crate::Addr;
@@ -13,7 +13,7 @@ use crate::ap1000p::golden::word::{Cell, Failed};
 use crate::ap1000p::regs::{FAULT_ALIGN, FAULT_RING, RING0_WRITE_SLOT_MASK};
 use crate::harness::memory::Memory;
 
-/// What an execution reaches.
+/// The parts of a cell that an execution accesses.
 pub(super) struct Parts {
     pub memory: Memory,
     pub mmu: Mmu,
@@ -22,39 +22,39 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// 4 or 8 bytes of the local cache, unless the bus has an error.
+    /// Reads 4 or 8 bytes of the local cache; `None` on a bus error.
     pub fn read(&self, addr: u32, bytes: u32) -> Option<u64> {
         let high = if bytes == 8 { word(&self.memory, addr + 4)? } else { 0 };
         Some(u64::from(word(&self.memory, addr)?) | u64::from(high) << 32)
     }
 
-    /// Bytes of the local cache; false, and nothing written, on an error.
+    /// Writes bytes of the local cache; on an error writes nothing and returns false.
     pub fn write(&mut self, addr: u32, bytes: &[u8]) -> bool {
         self.memory.bus_ok(Addr(addr), bytes.len() as u32) && self.memory.write(Addr(addr), bytes)
     }
 }
 
-/// A word of memory, unless the bus has an error.
+/// Reads a word of memory; `None` on a bus error.
 pub(super) fn word(memory: &Memory, addr: u32) -> Option<u32> {
     let bytes = memory.read(Addr(addr), 4).filter(|_| memory.bus_ok(Addr(addr), 4))?;
     Some(u32::from_le_bytes(bytes.try_into().expect("four bytes")))
 }
 
-/// The bytes of `strb`; false, and nothing written, on an error.
+/// Writes the bytes that `strb` selects; on an error writes nothing and returns false.
 pub(super) fn set_word(memory: &mut Memory, addr: u32, data: u32, strb: u8) -> bool {
     let mut lanes = (0..4).filter(|lane| strb >> lane & 1 == 1);
     memory.bus_ok(Addr(addr), 4)
         && lanes.all(|lane| memory.write(Addr(addr + lane), &data.to_le_bytes()[lane as usize..][..1]))
 }
 
-/// Why an execution does not go on.
+/// The reason why an execution waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// For this cycle.
+    /// Until this cycle.
     Until(u64),
-    /// For software.
+    /// For software to serve a fault.
     Fault(Fault),
-    /// For software to serve somebody else's fault in the word unit.
+    /// For software to serve another unit's fault in the word unit.
     Word,
     /// For a communication register.
     Register,
@@ -66,19 +66,19 @@ enum Failure {
     Bus,
     Conflict,
     TooLong,
-    /// No answer: the execution will be begun again.
+    /// No answer yet: the execution will begin again.
     Stopped,
 }
 
-/// Where, or the word.
+/// An address, a word or a packed place in a ring buffer.
 type Answer = Result<u32, Failure>;
 
-/// A message, and how far its execution has come.
+/// A message, and the progress of its execution.
 #[derive(Default)]
 pub(super) struct Job {
     pub words: Vec<u32>,
     pub wait: Option<Wait>,
-    /// Software gives up the fault that is waited for.
+    /// Software aborts the fault that the job waits for.
     pub abort: bool,
     answers: Vec<Answer>,
 }
@@ -104,30 +104,30 @@ pub(super) struct Run<'a> {
     pub timing: &'a Timing,
     pub now: u64,
     pub unit: Unit,
-    /// How many addresses are the unit's own; those after them are the word unit's.
+    /// Number of addresses that the unit translates itself; the word unit translates those after them.
     pub own: usize,
-    /// Cycles that its first own address takes.
+    /// Cycles of the first address that the unit translates itself.
     pub first: u64,
-    /// The word unit is held by somebody else's fault.
+    /// Another unit's fault holds the word unit.
     pub word_held: bool,
     /// A conflict at a communication register is a fault.
     pub conflicts_fault: bool,
-    /// Set where it stopped.
+    /// The reason why the run stopped.
     pub stopped: Option<Wait>,
-    /// The word unit gave up, or had an error.
+    /// The word unit had an aborted fault or a bus error.
     pub word_failed: bool,
     /// A communication register changed.
     pub touched: bool,
-    /// Addresses of words of page tables that were read.
+    /// Addresses of the page table words read.
     pub walked: Vec<u32>,
     pub asked: usize,
     pub places: usize,
-    /// What is written goes into a ring buffer.
+    /// Writes go into a ring buffer.
     pub in_ring: bool,
 }
 
 impl Run<'_> {
-    /// The answer of before, or that of `live` with the cycles it takes.
+    /// The kept answer; or the answer of `live`, with the cycles that it takes.
     fn ask(&mut self, live: impl FnOnce(&mut Self) -> Result<(Answer, u64), Wait>) -> Answer {
         if self.stopped.is_some() {
             return Err(Failure::Stopped);
@@ -154,18 +154,17 @@ impl Run<'_> {
         }
     }
 
-    /// The word that is accessed next is no data of the message: a flag, an atomic or a remote access.
+    /// The next access is by the word unit, for a flag, an atomic or a remote access, and not for data of the message.
     fn of_word_unit(&self) -> bool {
         !self.in_ring && (self.own == 0 || self.places > self.own)
     }
 
-    /// The word that is accessed next is a remote access', whose address was not looked up: nothing has charged its
-    /// time yet.
+    /// The next access is a remote access. The MMU did not look its address up, so no time is charged for it yet.
     fn is_physical(&self) -> bool {
         self.own == 0 && self.places == 0
     }
 
-    /// A fault, unless software has given it up.
+    /// A fault; or a failure, if software has aborted the fault.
     fn fault(&mut self, unit: Unit, lookup: Lookup, reason: u8) -> Result<(Answer, u64), Wait> {
         if unit == Unit::Word && self.word_held {
             Err(Wait::Word)
@@ -176,13 +175,14 @@ impl Run<'_> {
         }
     }
 
-    /// An address that is none of a word: software can only give it up. The pure functions do so without asking.
+    /// A fault for an address that is not aligned to a word: software can only abort it. The pure functions reject such
+    /// an address without a request.
     pub fn misaligned(&mut self, unit: Unit, lookup: Lookup) {
         let answer = self.ask(|run| run.fault(unit, lookup, FAULT_ALIGN as u8));
         self.word_failed |= unit == Unit::Word && answer == Err(Failure::GivenUp);
     }
 
-    /// A word of a message's data, for a sender.
+    /// A word of data for a message to be sent.
     pub fn fetch(&mut self, origin: Origin) -> Option<u32> {
         let (AddressSpace { context, system }, addr) = match origin {
             Origin::Memory(owner, addr) => (owner, addr),
@@ -286,7 +286,7 @@ impl Cell for Run<'_> {
             };
             let lookup = Lookup {
                 context,
-                // In place of an address.
+                // The wanted slots take the place of an address.
                 addr: none.want(words),
                 write: true,
                 system,

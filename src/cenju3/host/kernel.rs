@@ -1,4 +1,4 @@
-//! The kernel of one PE: what its interrupt handler does with what came.
+//! The kernel of one PE: its interrupt handler serves the messages and DMA packets that arrive.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -21,11 +21,11 @@ pub(super) mod message {
     pub const NOTHING: u32 = 0;
     /// The body goes to address word 1.
     pub const DATA: u32 = 1;
-    /// That many bytes are to be invalidated before a DMA; the body begins with their address.
+    /// Invalidate this many bytes (word 1) before a DMA; the body begins with their address.
     pub const PRE_INVALIDATE: u32 = 2;
-    /// Another PE has reached round word 1 of a barrier.
+    /// Another PE has reached a round of a barrier; word 1 is the round.
     pub const BARRIER: u32 = 3;
-    /// Answer with ACK: everything sent before has been dealt with.
+    /// Reply with ACK: everything sent before has been handled.
     pub const FENCE: u32 = 4;
     pub const ACK: u32 = 5;
 }
@@ -38,21 +38,21 @@ pub struct Message {
     pub body: Vec<u8>,
 }
 
-/// What takes the packets that reach a PE.
+/// The consumer of the packets that reach a PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A CPU with the kernel.
     Kernel,
-    /// Nobody: the Receiver stores everything at its own speed and never waits, as if the PE behind it were taken out.
+    /// No consumer: the Receiver stores everything at its own speed and never waits, as if the PE were taken out.
     Sink,
 }
 
-/// A ring the Receiver fills: indices count modulo its size.
+/// A ring that the Receiver fills; indices count modulo its size.
 pub(super) struct Ring {
     size: u32,
     get_reg: u32,
     get: Cell<u32>,
-    /// What the NIC was last told.
+    /// The last index written to the NIC.
     reported: Cell<u32>,
 }
 
@@ -87,14 +87,14 @@ pub(super) struct Kernel {
     dma_headers: Ring,
     bodies: [Ring; 2],
     pub inbox: Queue<Message>,
-    /// Answers the handler owes; it does not send itself, as it must not wait for room in a send queue.
+    /// Replies that the handler owes. The handler does not send, because it must not wait for room in a send queue.
     answers: Queue<(NodeId, u32, u32)>,
-    /// A handler, or a program of this PE, has changed what a user program can see.
+    /// Signals that a handler or a program of this PE changed something that a user program can see.
     pub served: Signal,
     pub acks: Cell<u32>,
-    /// PEs written to since the last fence.
+    /// Destinations of remote writes since the last fence.
     pub written: RefCell<BTreeSet<NodeId>>,
-    /// Messages seen per barrier round, since boot.
+    /// Messages received in each barrier round since boot.
     pub rounds: [Cell<u32>; 8],
     pub epoch: Cell<u32>,
     pub bounce_used: Cell<u32>,
@@ -135,7 +135,7 @@ impl Kernel {
         self.trace.fault(self.host.now(), self.host.node(), kind);
     }
 
-    /// Sets the NIC up. Costs only what the NIC takes to answer.
+    /// Sets up the NIC. The only cost is the response time of the NIC.
     pub async fn boot(&self, role: Role) {
         let l = &self.layout;
         let writes = [
@@ -159,8 +159,8 @@ impl Kernel {
         }
     }
 
-    /// Messages halt the Receiver, so that nothing overtakes the invalidation they may ask for; the end of a DMA does
-    /// so only where post-invalidation is not pipelined.
+    /// Messages halt the Receiver, so that nothing overtakes an invalidation that they request. The end of a DMA halts
+    /// it only where post-invalidation is not pipelined.
     fn control(&self, role: Role) -> u32 {
         if role == Role::Sink {
             return regs::R_CTRL_RUN_MASK;
@@ -193,7 +193,7 @@ impl Kernel {
         }
     }
 
-    /// Sends what handlers owe, from high-priority queue 0.
+    /// Sends the replies that handlers owe, through high-priority queue 0.
     pub async fn run_answers(self: Rc<Kernel>) {
         loop {
             let (dest, kind, argument) = self.answers.pop().await;
@@ -205,7 +205,7 @@ impl Kernel {
         }
     }
 
-    /// Empties the rings of a PE without a CPU, in no time, often enough.
+    /// Empties the rings of a PE without a CPU, in no time, often enough that none fills.
     pub async fn run_sink(self: Rc<Kernel>) {
         let rings = [
             (regs::MHB_PUT, regs::MHB_GET),
@@ -225,8 +225,8 @@ impl Kernel {
     /// One pass over causes and rings.
     async fn serve(&self) {
         // The authors fitted one delay to their simulation, in which the Receiver restarts in no time. So the handler's
-        // time covers the write that restarts it, and the reads here. Causes are cleared before the rings are looked
-        // at, so that none is missed.
+        // time covers the restart write and the reads here. Clear the causes before the rings are read, so that no
+        // event is missed.
         let ready = self.host.now() + self.config.handler.saturating_sub(self.config.ext_access);
         let stat = self.read_now(regs::R_STAT).await;
         self.write_now(regs::R_STAT, stat & CAUSES).await;
@@ -238,7 +238,7 @@ impl Kernel {
         self.host.delay_until(ready).await;
 
         let mut restart = stat & regs::R_STAT_HALTED_MASK != 0;
-        // DMA first: a message halts the Receiver, so what is in the rings beside it came before it.
+        // DMA first: a message halts the Receiver, so DMA packets in the rings arrived before the message.
         restart |= self.post_invalidate(dma_put).await;
         while let Some(index) = self.headers.next(message_put) {
             restart |= self.take_message(index).await;
@@ -260,7 +260,8 @@ impl Kernel {
         }
     }
 
-    /// Invalidates what DMA packets were stored to, by their headers. Whether the Receiver halted after one of them.
+    /// Invalidates the destinations of DMA packets, by their headers. Returns whether the Receiver halted after one of
+    /// them.
     async fn post_invalidate(&self, put: u32) -> bool {
         let (mut bytes, mut end) = (0, false);
         while let Some(index) = self.dma_headers.next(put) {
@@ -275,7 +276,7 @@ impl Kernel {
         end && !self.config.pipelined
     }
 
-    /// Deals with one message. Whether the Receiver halted after it.
+    /// Handles one message. Returns whether the Receiver halted after it.
     async fn take_message(&self, index: u32) -> bool {
         let start = self.host.now();
         let header = self.read_words::<4>(self.layout.message_header(index));
@@ -303,7 +304,7 @@ impl Kernel {
         header[0] & regs::PACKET_HEAD_END_MASK != 0
     }
 
-    /// Does what a system message asks for; false where it makes no sense.
+    /// Executes a system message; false if it makes no sense.
     async fn dispatch(&self, src: NodeId, [kind, argument]: [u32; 2], body: &[u8]) -> bool {
         match kind {
             message::NOTHING => {}
@@ -326,7 +327,7 @@ impl Kernel {
         true
     }
 
-    /// Reads out and clears what error causes say.
+    /// Reports and clears the error causes.
     async fn report(&self, stat: u32) {
         let h = Level::Handler;
         if stat & regs::R_STAT_OVERFLOW_MASK != 0 {
@@ -371,7 +372,7 @@ impl Kernel {
         }
     }
 
-    /// A register access in the time the NIC takes, which the caller charges.
+    /// A register access in the response time of the NIC; the caller accounts for that time.
     async fn read_now(&self, offset: u32) -> u32 {
         let value = self.host.reg_read(REGISTERS + u64::from(offset)).await;
         value.expect("a register of the NIC")
@@ -398,7 +399,7 @@ impl Kernel {
     }
 }
 
-/// At full rate a ring of 64 messages or 4096 DMA packets does not fill in it.
+/// At full rate, a ring of 64 messages or 4096 DMA packets does not fill within this period.
 const SINK_PERIOD: Picos = Picos::from_ns(200_000);
 
 const ERRORS: u32 = regs::R_STAT_OVERFLOW_MASK

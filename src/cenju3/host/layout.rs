@@ -1,8 +1,8 @@
-//! Where the kernel keeps its queues, rings and buffers in a PE's memory.
+//! The layout of the kernel's queues, rings and buffers in the memory of a PE.
 //!
 //! User programs own `[0, user_end)`; the kernel owns the top 640 KB. Offsets from `user_end`:
 //!
-//! | offset | bytes | what |
+//! | offset | bytes | contents |
 //! | --- | --- | --- |
 //! | `0x00000` | 8 K | send queue 0: 256 parcel headers of 32 B |
 //! | `0x02000` | 8 K | send queue 1 |
@@ -10,17 +10,17 @@
 //! | `0x08000` | 32 K | message body ring of kind 0 (system): 64 slots of 512 B |
 //! | `0x10000` | 64 K | DMA header ring: 4096 headers of 16 B |
 //! | `0x20000` | 32 K | message body ring of kind 1 (user) |
-//! | `0x40000` | 128 K | message bodies to be sent, one of 512 B per slot of queue 0 |
+//! | `0x40000` | 128 K | message bodies to be sent: 512 B per slot of queue 0 |
 //! | `0x60000` | 128 K | the same for queue 1 |
-//! | `0x80000` | 128 K | bounce buffer: copies of sources, aligned in cache lines as their destinations are |
+//! | `0x80000` | 128 K | bounce buffer: copies of sources, with the alignment of their destinations in cache lines |
 //!
-//! All of it is accessed uncached, so nothing of it needs write-back or invalidation.
+//! The kernel accesses this memory uncached, so no part of it needs write-back or invalidation.
 
 use crate::Addr;
 use crate::cenju3::params::Config;
 use crate::cenju3::regs::{BODY_SLOT_BYTES, PACKET_HEADER_BYTES, PARCEL_HEADER_BYTES};
 
-/// Memory the kernel takes, at the top.
+/// The kernel's memory, at the top.
 pub const KERNEL_BYTES: u32 = 0xa_0000;
 
 pub const MESSAGE_HEADERS: u32 = 256;
@@ -31,18 +31,18 @@ pub const BOUNCE_BYTES: u32 = 0x2_0000;
 /// The layout of one PE's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// End of the memory that belongs to user programs, which starts at 0; a multiple of 512.
+    /// End of the user programs' memory, which starts at 0; a multiple of 512.
     pub user_end: u32,
 }
 
 impl Layout {
-    /// `None` where the configured memory is not greater than what the kernel takes.
+    /// `None` if the configured memory leaves user programs less than 512 bytes.
     pub fn new(config: &Config) -> Option<Layout> {
         let user_end = config.mem_bytes.checked_sub(KERNEL_BYTES)? / BODY_SLOT_BYTES * BODY_SLOT_BYTES;
         (user_end > 0).then_some(Layout { user_end })
     }
 
-    /// The least memory of a PE in which user programs have `user` bytes.
+    /// The least memory of a PE that gives user programs `user` bytes.
     pub fn mem_bytes_for(user: u32) -> u32 {
         user.next_multiple_of(BODY_SLOT_BYTES) + KERNEL_BYTES
     }
@@ -59,7 +59,7 @@ impl Layout {
         self.send_ring(queue).offset(u32::from(slot) * PARCEL_HEADER_BYTES)
     }
 
-    /// The message buffer that goes with a slot of a send queue: free when the slot is.
+    /// The message buffer of a slot of a send queue: free when the slot is free.
     pub fn send_body(&self, queue: usize, slot: u8) -> Addr {
         self.at(0x4_0000 + 0x2_0000 * queue as u32 + u32::from(slot) * BODY_SLOT_BYTES)
     }
@@ -92,7 +92,7 @@ impl Layout {
         self.at(0x8_0000)
     }
 
-    /// Whether `bytes` from `addr` are all the user's.
+    /// Whether all `bytes` from `addr` belong to the user.
     pub fn is_user(&self, addr: Addr, bytes: u32) -> bool {
         addr.0.checked_add(bytes).is_some_and(|end| end <= self.user_end)
     }

@@ -23,9 +23,9 @@
 //! # }
 //! ```
 //!
-//! Costs are those of [`Config`]; registers are reached and data moved through the backend. What user programs see is
-//! what the machine's saw: a program that polls memory goes on when the kernel has dealt with the interrupt, which is
-//! when its cache no longer hides the new data.
+//! Costs come from [`Config`]; register accesses and data go through the backend. User programs see new data as on the
+//! machine. A program that polls memory continues when the kernel has served the interrupt: from then on its cache no
+//! longer hides the new data.
 
 mod kernel;
 pub mod layout;
@@ -53,7 +53,7 @@ use crate::harness::exec::{Host, Join, Sample, Sim, SimError};
 use crate::harness::memory::Memory;
 use crate::{Addr, NodeId, Picos};
 
-/// Why a machine does not boot.
+/// The reason why a machine does not boot.
 #[derive(Debug, thiserror::Error)]
 pub enum BootError {
     #[error("mem_bytes = {bytes} B is too little: the kernel takes {KERNEL_BYTES} B at the top of each PE's memory")]
@@ -70,15 +70,15 @@ pub struct Cenju3Sim<B: Backend + 'static> {
 }
 
 impl<B: Backend + 'static> Cenju3Sim<B> {
-    /// Boots a kernel on every PE of `backend`. `config` must be what the backend was made from.
+    /// Boots a kernel on every PE of `backend`. `config` must be the configuration of the backend.
     ///
     /// # Errors
-    /// Too little memory, or a backend that does not answer.
+    /// Too little memory, or a backend that does not respond.
     pub fn new(backend: B, config: Config) -> Result<Cenju3Sim<B>, BootError> {
         Cenju3Sim::with_sinks(backend, config, &[])
     }
 
-    /// The same with some PEs taken out: their interfaces receive, but nobody handles what they receive.
+    /// The same, with some PEs taken out: their interfaces receive, but no kernel handles the packets.
     ///
     /// # Errors
     /// As [`new`](Cenju3Sim::new).
@@ -130,14 +130,14 @@ impl<B: Backend + 'static> Cenju3Sim<B> {
         self.sim.now()
     }
 
-    /// The handle of one PE; also for looking at its memory between runs.
+    /// The handle of one PE; also for access to its memory between runs.
     pub fn pe(&self, node: NodeId) -> Pe {
         Pe {
             kernel: self.kernels[node.index()].clone(),
         }
     }
 
-    /// Starts a user program on a PE. One per PE is what the machine had; several share the CPU.
+    /// Starts a user program on a PE. The machine had one per PE; several share the CPU.
     pub fn spawn<T: 'static, F: Future<Output = T> + 'static>(
         &self,
         node: NodeId,
@@ -148,7 +148,7 @@ impl<B: Backend + 'static> Cenju3Sim<B> {
         host.spawn(program_name(node), program(pe))
     }
 
-    /// The same for a program that may give up: its error ends [`run`](Cenju3Sim::run).
+    /// The same for a program that may fail: its error ends [`run`](Cenju3Sim::run).
     pub fn spawn_checked<E: Error + Send + Sync + 'static, F: Future<Output = Result<(), E>> + 'static>(
         &self,
         node: NodeId,
@@ -170,7 +170,7 @@ impl<B: Backend + 'static> Cenju3Sim<B> {
     ///
     /// # Errors
     /// [`SimError::Failed`] with the error of a program of [`spawn_checked`](Cenju3Sim::spawn_checked);
-    /// [`SimError::Hang`] with the faults not yet taken and with what every program and kernel waits for.
+    /// [`SimError::Hang`] with the faults not yet taken, and with the waits of every program and kernel.
     pub fn run(&mut self, bound: Picos) -> Result<(), SimError> {
         let mut done = self.sim.run(self.sim.now() + bound);
         if let Err(SimError::Hang { hardware, .. }) = &mut done {
@@ -180,7 +180,7 @@ impl<B: Backend + 'static> Cenju3Sim<B> {
         done
     }
 
-    /// The machine underneath, between runs: its events, its memories.
+    /// The backend, between runs: its events, its memories.
     pub fn backend_mut(&mut self) -> RefMut<'_, B> {
         self.sim.backend_mut()
     }
@@ -205,7 +205,7 @@ impl<B: Backend + 'static> Cenju3Sim<B> {
         self.trace.stamps.take()
     }
 
-    /// Takes the faults that interrupted since last asked, in time order.
+    /// Takes the faults that interrupted since the last call, in time order.
     pub fn take_faults(&mut self) -> Vec<Fault> {
         self.trace.faults.take()
     }
@@ -215,7 +215,7 @@ fn program_name(node: NodeId) -> String {
     format!("program of {node}")
 }
 
-/// Setting up takes some 20 register writes per PE, all PEs at once.
+/// Setup takes some 20 register writes per PE, in all PEs at once.
 const BOOT_BOUND: Picos = Picos::from_ns(1_000_000);
 
 /// One PE as its user program sees it; cheap to clone.
@@ -254,15 +254,15 @@ impl Pe {
     /// Reads the PE's memory, in no time.
     ///
     /// # Panics
-    /// Where the bytes do not all exist, as a program would trap.
+    /// If some of the bytes do not exist, as a program would trap.
     pub fn read(&self, addr: Addr, bytes: u32) -> Vec<u8> {
         self.kernel.host.read(addr, bytes)
     }
 
-    /// Writes the PE's memory, in no time; programs of the same PE that wait for a change look again.
+    /// Writes the PE's memory, in no time. Programs of the same PE that wait for a change check their condition again.
     ///
     /// # Panics
-    /// Where the bytes do not all exist, as a program would trap.
+    /// If some of the bytes do not exist, as a program would trap.
     pub fn write(&self, addr: Addr, data: &[u8]) {
         self.kernel.host.write(addr, data);
         self.kernel.served.notify();
@@ -278,7 +278,7 @@ impl Pe {
     }
 
     /// `CJrmwrite`: writes `bytes` from `src` here to `to` in the memory of `dest`, and returns their number. On return
-    /// they are queued, not yet written; see [`fence`](Pe::fence). No alignment is asked for; `dest` may be this PE.
+    /// the data are queued, not yet written; see [`fence`](Pe::fence). Any alignment is legal; `dest` may be this PE.
     ///
     /// # Errors
     /// [`RmwriteError`]; nothing was sent then.
@@ -287,7 +287,7 @@ impl Pe {
             .await
     }
 
-    /// The same, otherwise than the configuration says.
+    /// The same, with options other than those of the configuration.
     ///
     /// # Errors
     /// [`RmwriteError`]; nothing was sent then.
@@ -302,7 +302,7 @@ impl Pe {
         self.kernel.rmwrite(options, src, dest, to, bytes).await
     }
 
-    /// Polls memory until `met` holds for it. New data are seen when the kernel has handled their interrupt.
+    /// Polls memory until `met` holds for it. A program sees new data when the kernel has handled their interrupt.
     pub async fn wait_until(&self, mut met: impl FnMut(&Memory) -> bool) {
         while !self.memory(|m| met(m)) {
             self.kernel.served.changed().await;
@@ -320,8 +320,8 @@ impl Pe {
         self.memory(|m| word(m)).expect("a word in memory")
     }
 
-    /// Waits until all remote writes of this PE are in their destinations' memories and seen by the kernels there: a
-    /// message to each PE written to, and its answer.
+    /// Waits until all remote writes of this PE are in the memories of their destinations, and the kernels there have
+    /// handled them. It sends a message to each of these PEs, and waits for the replies.
     pub async fn fence(&self) {
         let k = &self.kernel;
         let written = k.written.take();
@@ -342,7 +342,8 @@ impl Pe {
         k.cpu.work(Level::User, Picos::ZERO).await;
     }
 
-    /// A [`fence`](Pe::fence), and then waits until every PE has come here: log2 rounds of messages of high priority.
+    /// A [`fence`](Pe::fence), and then a wait until every PE has called this: log2 rounds of messages of high
+    /// priority.
     pub async fn barrier(&self) {
         self.fence().await;
         let (k, me, pes) = (&self.kernel, self.id().index(), self.pes());
@@ -364,7 +365,7 @@ impl Pe {
     }
 
     /// Queues parcels as they are and starts the Sender once, from within the kernel: no system call, no write-back.
-    /// For experiments on the hardware; the receiving kernel handles what they raise.
+    /// For experiments on the hardware; the receiving kernel handles the interrupts.
     ///
     /// # Errors
     /// [`SendError`], `QueueFull` among them; none of the parcels is queued then.
@@ -379,14 +380,14 @@ impl Pe {
         Ok(())
     }
 
-    /// Queues one parcel header unchecked, to see what the hardware makes of it. Waits for room.
+    /// Queues one parcel header unchecked, for tests of the hardware's reaction. Waits for room.
     pub async fn send_unchecked(&self, priority: Priority, header: [u32; 8]) {
         let queue = self.kernel.queue(priority).await;
         queue.append(header).await;
         queue.start().await;
     }
 
-    /// Waits until the Sender has sent all of a queue: the sources may be changed then.
+    /// Waits until the Sender has sent all parcels of a queue: the sources may change then.
     pub async fn sent(&self, priority: Priority) {
         self.kernel.queue(priority).await.wait_until_queued(0).await;
     }

@@ -1,23 +1,23 @@
 //! `CJrmwrite`: the machine's remote write, by its own procedure (paper 4.1 to 4.4, 6.2 and 6.3).
 //!
-//! The user-level library cuts a transfer into chunks. For each the kernel is called: it checks and translates the
-//! addresses, then sends
+//! The user-level library cuts a transfer into chunks, and calls the kernel for each. The kernel checks and translates
+//! the addresses, then sends
 //! - a transfer of at most a cache line as one **message**, which the receiving kernel copies to its destination;
-//! - anything longer as **DMA**, with what does not fill whole lines of the destination at either end by message. Every
-//!   DMA of at most 128 KB begins with a request message for the invalidation of the destination, during which the
-//!   Receiver takes no packet. Then piece by piece the CPU writes the source lines back, queues a parcel and starts the
-//!   Sender, which sends one piece while the CPU writes back the next; the receiving kernel invalidates one piece while
-//!   the next is stored. Not pipelined, a DMA is one piece.
+//! - a longer transfer as **DMA**. Messages carry the bytes at either end that do not fill a whole line of the
+//!   destination. Every DMA of at most 128 KB begins with a request message for the invalidation of the destination;
+//!   during the invalidation the Receiver takes no packet. Then, piece by piece, the CPU writes the source lines back,
+//!   queues a parcel and starts the Sender. The Sender sends one piece while the CPU writes back the next. The
+//!   receiving kernel invalidates one piece while the next is stored. Without pipelining, a DMA is one piece.
 //!
-//! **Order.** Everything goes through queue 1 in ascending addresses, so the last byte of a transfer is the last to
+//! **Order.** All parcels go through queue 1 in ascending addresses, so the last byte of a transfer is the last to
 //! arrive.
 //!
-//! **Completion.** The call returns when the last parcel is queued, like the machine's: the source must not be changed,
-//! and the destination not be relied on, before [`Pe::fence`](super::Pe::fence) or [`Pe::barrier`](super::Pe::barrier)
-//! returned.
+//! **Completion.** The call returns when the last parcel is queued, as on the machine. Until
+//! [`Pe::fence`](super::Pe::fence) or [`Pe::barrier`](super::Pe::barrier) returns, the program must not change the
+//! source or rely on the destination.
 //!
-//! **Alignment.** None is asked for. The interface wants the body of a DMA 32-byte aligned at both ends; the
-//! destination is by the cutting, and where the source lies otherwise in its line the kernel copies each piece into an
+//! **Alignment.** Any alignment is legal. The interface requires the body of a DMA to be 32-byte aligned at both ends.
+//! The cutting aligns the destination. If the source lies differently in its line, the kernel copies each piece into an
 //! aligned bounce buffer (instead of writing it back).
 
 use thiserror::Error;
@@ -31,7 +31,7 @@ use crate::cenju3::regs::ALIGN_BYTES;
 use crate::harness::cpu::{Level, at_rate};
 use crate::{Addr, NodeId};
 
-/// Why a remote write was refused; nothing was sent then.
+/// The reason why a remote write was refused; nothing was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RmwriteError {
     #[error("no {dest}: the machine has {pes} PEs")]
@@ -44,17 +44,17 @@ pub enum RmwriteError {
     DestinationOutOfRange { addr: Addr, bytes: u32, size: u32 },
 }
 
-/// How a transfer is made. [`new`](RmwriteOptions::new) takes what the configuration says.
+/// The method of a transfer. [`new`](RmwriteOptions::new) takes it from the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RmwriteOptions {
-    /// Bytes per kernel call, at least 512; `u32::MAX` for one call whatever the size.
+    /// Bytes per kernel call, at least 512; `u32::MAX` for one call of any size.
     pub chunk_bytes: u32,
-    /// Bytes per DMA parcel where pipelined.
+    /// Bytes per DMA parcel if pipelined.
     pub piece_bytes: u32,
     /// Cut a DMA into pieces, so that the receiving kernel can invalidate one while the next is stored. The receiving
-    /// side must be configured alike, or its Receiver halts after each piece.
+    /// side must have the same configuration, or its Receiver halts after each piece.
     pub pipelined: bool,
-    /// Ask for invalidation before a DMA.
+    /// Request invalidation before a DMA.
     pub pre_invalidate: bool,
     /// Without system call and checks, as with an interface that protects itself.
     pub user_level: bool,
@@ -87,7 +87,7 @@ impl Kernel {
         let line = self.line();
         let mut done = 0;
         while done < bytes {
-            // A cut lies on a line of the destination.
+            // A cut lies on a line border of the destination.
             let limit = (to.0 + done).saturating_add(options.chunk_bytes.max(line)) / line * line;
             let chunk = (limit - (to.0 + done)).min(bytes - done);
             self.call(options.user_level).await;
@@ -99,7 +99,8 @@ impl Kernel {
         Ok(bytes)
     }
 
-    /// Lines at whose borders message and DMA meet: the cache's, or what the interface asks for where that is more.
+    /// The line at whose borders message and DMA meet: the cache line, rounded up to the alignment that the interface
+    /// requires.
     fn line(&self) -> u32 {
         self.config.cache_line.next_multiple_of(ALIGN_BYTES)
     }
@@ -122,7 +123,7 @@ impl Kernel {
         }
     }
 
-    /// From the user program to the kernel ready to queue.
+    /// The path from the user program to a kernel that is ready to queue.
     pub async fn call(&self, user_level: bool) {
         self.stamp(Stage::Call);
         if !user_level {
@@ -206,7 +207,8 @@ impl Kernel {
         }
     }
 
-    /// Copies a piece of the source to an aligned place that is free until the queue was empty again.
+    /// Copies a piece of the source to an aligned place in the bounce buffer. No place is used twice before the queue
+    /// was empty.
     async fn bounce(&self, queue: &QueueCall<'_>, src: Addr, bytes: u32) -> Addr {
         let room = bytes.next_multiple_of(ALIGN_BYTES);
         if self.bounce_used.get() + room > BOUNCE_BYTES {

@@ -1,5 +1,5 @@
-//! The kernel's send side: parcel headers into the queue ring in memory, bodies of messages into prepared buffers, and
-//! the write of the Header Queue Pointer that starts the Sender.
+//! The kernel's send side. It writes parcel headers into the queue ring in memory, and bodies of messages into prepared
+//! buffers. The write of the Header Queue Pointer starts the Sender.
 
 use std::cell::Cell;
 
@@ -12,32 +12,32 @@ use crate::harness::cpu::{Level, at_rate};
 use crate::harness::sync::{Held, Lock};
 use crate::{Addr, NodeId};
 
-/// Which of the two queues of parcel headers.
+/// The two queues of parcel headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
     /// Queue 0: its packets go before those of queue 1.
     High = 0,
-    /// Queue 1: what `CJrmwrite` uses.
+    /// Queue 1: `CJrmwrite` uses it.
     Normal = 1,
 }
 
-/// What a parcel is to the Receiver.
+/// The kind of a parcel for the Receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// For the kernel at the other end. Software word 0 is its type; 0 asks for nothing.
+    /// For the kernel at the other end. Software word 0 is its type; type 0 requests nothing.
     System,
     /// For the user program at the other end: [`super::Pe::receive`].
     User,
-    /// Straight to an address of the other PE's memory.
+    /// Directly to an address in the memory of the other PE.
     Dma { to: Addr },
 }
 
-/// One parcel as the hardware takes it.
+/// One parcel in the form that the hardware takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parcel {
     pub kind: Kind,
     pub dest: NodeId,
-    /// Where the bytes are, 32-byte aligned.
+    /// Address of the body, 32-byte aligned.
     pub body: Addr,
     /// 1 to 128 K for DMA, to 512 for a message.
     pub bytes: u32,
@@ -75,8 +75,8 @@ impl Parcel {
         }
     }
 
-    /// A DMA parcel as several of at most `piece` bytes (at least 32, counted in whole lines of 32), each with the
-    /// flags of the whole.
+    /// Cuts a DMA parcel into several of at most `piece` bytes (at least 32, in whole lines of 32). Each has the flags
+    /// of the whole.
     pub fn cut(&self, piece: u32) -> Vec<Parcel> {
         let Kind::Dma { to } = self.kind else {
             return vec![*self];
@@ -92,7 +92,7 @@ impl Parcel {
         (0..self.bytes).step_by(piece as usize).map(part).collect()
     }
 
-    /// The header as it lies in the queue.
+    /// The header in the format of the queue.
     pub fn header(&self) -> [u32; 8] {
         let (kind, to) = match self.kind {
             Kind::System => (regs::KIND_MSG0, 0),
@@ -107,7 +107,7 @@ impl Parcel {
     }
 }
 
-/// Why parcels were refused; none of them is queued then.
+/// The reason why parcels were refused; none of them is queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SendError {
     #[error("no {dest}: the machine has {pes} PEs")]
@@ -136,10 +136,10 @@ pub enum SendError {
     },
 }
 
-/// One ring of parcel headers as the kernel knows it.
+/// One ring of parcel headers, in the kernel's view.
 pub(super) struct SendQueue {
     put: Cell<u8>,
-    /// The Sender's position when it was last read.
+    /// The position of the Sender at the last read.
     get: Cell<u8>,
     lock: Lock,
 }
@@ -153,7 +153,7 @@ impl SendQueue {
         }
     }
 
-    /// Headers not yet sent, as far as is known.
+    /// Headers not yet sent, as of the last read.
     fn queued(&self) -> u32 {
         u32::from(self.put.get().wrapping_sub(self.get.get()))
     }
@@ -207,7 +207,7 @@ impl Kernel {
         }
     }
 
-    /// Takes a queue for one call, so that the parcels of two do not mix.
+    /// Takes a queue for one call, so that the parcels of two calls do not mix.
     pub async fn queue(&self, priority: Priority) -> QueueCall<'_> {
         let queue = &self.queues[priority as usize];
         let held = queue.lock.hold().await;
@@ -229,7 +229,7 @@ pub(super) struct QueueCall<'a> {
 }
 
 impl QueueCall<'_> {
-    /// Refuses where `wanted` more headers do not fit: PUT never advances onto GET.
+    /// Refuses if `wanted` more headers do not fit: PUT never advances onto GET.
     pub async fn need_room(&self, wanted: usize) -> Result<(), SendError> {
         let max = self.kernel.config.queue_headers;
         let fits = || wanted <= max.saturating_sub(self.queue.queued()) as usize;
@@ -247,7 +247,7 @@ impl QueueCall<'_> {
         })
     }
 
-    /// Waits, reading the Sender's position over and over, until at most `left` headers are queued.
+    /// Reads the Sender's position again and again until at most `left` headers are queued.
     pub async fn wait_until_queued(&self, left: u32) {
         while self.queue.queued() > left {
             self.read_position().await;
@@ -259,8 +259,8 @@ impl QueueCall<'_> {
         self.queue.get.set(get as u8);
     }
 
-    /// Writes a header into the ring and waits for room before that, if need be. The Sender learns of it by
-    /// [`start`](Self::start).
+    /// Waits for room if necessary, and writes a header into the ring. [`start`](Self::start) announces it to the
+    /// Sender.
     pub async fn append(&self, header: [u32; 8]) {
         let kernel = self.kernel;
         self.wait_until_queued(kernel.config.queue_headers - 1).await;
@@ -274,8 +274,8 @@ impl QueueCall<'_> {
         assert!(self.queue.queued() < SEND_RING, "PUT advanced onto GET");
     }
 
-    /// Copies `body` into the buffer of the next slot and queues it as a message with an end interrupt; the Sender is
-    /// started.
+    /// Copies `body` into the buffer of the next slot, queues it as a message with an end interrupt, and starts the
+    /// Sender.
     pub async fn message(&self, kind: Kind, dest: NodeId, soft: [u32; 2], body: &[u8]) {
         let kernel = self.kernel;
         self.wait_until_queued(kernel.config.queue_headers - 1).await;

@@ -7,12 +7,12 @@ use super::{Due, ModelMachine};
 use crate::harness::backend::EventKind;
 use crate::{Addr, Picos};
 
-/// IO cycles by which a rate-limited memory may run ahead after a pause: about one burst.
+/// IO cycles that a rate-limited memory may run ahead after a pause: about one burst.
 const SLACK_CYCLES: u64 = 32;
-/// IO cycles from a write response to what it leads to.
+/// IO cycles from a write response to its effect.
 const ANSWER_CYCLES: u64 = 2;
 
-/// Who asked for a read burst.
+/// The requester of a read burst.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reader {
     /// The header of a queue's next parcel.
@@ -21,12 +21,12 @@ pub(super) enum Reader {
     Body,
 }
 
-/// Who asked for a write burst.
+/// The requester of a write burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Writer {
     /// The Sender: a status.
     Status { queue: usize },
-    /// The Receiver: packet number `packet` of those it began.
+    /// The Receiver: packet number `packet`, counted from the first that it began.
     Packet { packet: u64 },
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Read {
     pub addr: Addr,
     pub bytes: u32,
     pub reader: Reader,
-    /// When memory has its first word.
+    /// The instant when memory has its first word.
     pub due: Picos,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Write {
     pub addr: Addr,
     pub data: Vec<u8>,
     pub writer: Writer,
-    /// When its words are there to be written.
+    /// The instant when its words are ready to be written.
     pub ready: Picos,
 }
 
@@ -58,20 +58,20 @@ enum Direction {
 pub(super) struct Bus {
     free: Picos,
     last: Option<Direction>,
-    /// When the rate limit allows the next word.
+    /// The instant when the rate limit allows the next word.
     memory_free: Picos,
     reads: VecDeque<Read>,
-    /// Read bursts that have the bus, their first word not yet taken.
+    /// Read bursts that have the bus; their first word is not yet taken.
     granted: VecDeque<Read>,
     writes: VecDeque<Write>,
-    /// Write bursts without response.
+    /// Write bursts without a response.
     unanswered: VecDeque<Write>,
-    /// Responses on their way to who wrote: whether memory took it.
+    /// Responses on their way to the writer; true if memory took the write.
     answered: VecDeque<(Writer, bool)>,
 }
 
 impl Bus {
-    /// Read bursts commanded whose data have not come.
+    /// Commanded read bursts whose data have not arrived.
     pub fn reading(&self) -> usize {
         self.reads.len() + self.granted.len()
     }
@@ -97,7 +97,7 @@ impl ModelMachine {
         self.at(due, Due::Bus(node));
     }
 
-    /// `data` are the bytes that are really written; they arrive at the bus `pipe` IO cycles from now.
+    /// `data` are exactly the bytes to be written. They arrive at the bus `pipe` IO cycles from now.
     pub(super) fn command_write(&mut self, node: usize, addr: Addr, data: Vec<u8>, writer: Writer, pipe: u64) {
         let ready = self.io_edge(self.now) + self.io_cycles(pipe);
         self.nodes[node].bus.writes.push_back(Write {
@@ -109,7 +109,7 @@ impl ModelMachine {
         self.at(ready, Due::Bus(node));
     }
 
-    /// Gives a free bus to the direction that wants it, in turn when both do.
+    /// Gives a free bus to the direction that requests it, in turn if both do.
     pub(super) fn bus(&mut self, node: usize) {
         let (now, outstanding) = (self.now, self.config.outstanding as usize);
         let bus = &mut self.nodes[node].bus;
@@ -149,7 +149,7 @@ impl ModelMachine {
         }
     }
 
-    /// Takes the bus for a burst of `bytes` from now on; gives the instant of its last word.
+    /// Takes the bus for a burst of `bytes` from now on; returns the instant of its last word.
     fn occupy(&mut self, node: usize, bytes: u32) -> Picos {
         let beats = self.io_cycles(u64::from(bytes / self.config.bus_bytes));
         let (overhead, slack) = (

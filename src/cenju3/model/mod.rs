@@ -1,11 +1,11 @@
 //! The timed golden model of a whole Cenju-3: senders, network, receivers and memories as events on simulated time,
 //! with the real bytes.
 //!
-//! The same [`Config`] and the same pure functions (formats, split, rings, verdicts) as everything else; nothing here
-//! is taken from the RTL. Memory is modelled burst by burst on the one IO bus of a PE, the network in chunks of at most
-//! 16 flits (one burst of 32 bytes): a chunk takes a link for its flits, may go on to the next link when its head has
-//! passed a stage (cut-through), and starts only where the buffer ahead has room for all of it. What waits in FIFO and
-//! switches is thus right to one chunk per buffer. See sec. 5 and 6 of the paper.
+//! The model uses the same [`Config`] and the same pure functions as the rest: formats, split, rings, verdicts. Nothing
+//! here is taken from the RTL. Memory is modelled burst by burst on the one IO bus of a PE. The network moves chunks of
+//! at most 16 flits (one burst of 32 bytes). A chunk takes a link for the time of its flits, and starts only where the
+//! buffer ahead has room for all of it. It may go on to the next link when its head has passed a stage (cut-through).
+//! Therefore the contents of FIFOs and switches are right to one chunk per buffer. See sec. 5 and 6 of the paper.
 
 mod bus;
 mod network;
@@ -32,21 +32,21 @@ use network::Network;
 use receiver::Receiver;
 use sender::Sender;
 
-/// Cycles of the IO clock from the start of a register access to its answer.
+/// Cycles of the IO clock from the start of a register access to its response.
 const HOST_CYCLES: u64 = 2;
 
-/// Something due at an instant. All but `Freed`, `Answer` and `Note` say "look again": doing one in vain is harmless.
+/// An event of simulated time. `Bus`, `Sender`, `Receiver` and `Link` only look again: a needless one is harmless.
 #[derive(Clone, Copy, Debug)]
 enum Due {
-    /// A register access is answered.
+    /// The response to a register access.
     Host(usize),
-    /// The bus of a node may be given away.
+    /// The bus of a node may serve a burst.
     Bus(usize),
-    /// A read burst of a node: its first word comes.
+    /// The first word of a read burst of a node arrives.
     ReadData(usize),
-    /// A write burst of a node: its response comes.
+    /// The response to a write burst of a node arrives.
     Written(usize),
-    /// A write response reaches who wrote.
+    /// A write response reaches its writer.
     Answered(usize),
     Sender(usize),
     Receiver(usize),
@@ -93,18 +93,18 @@ impl Flight {
     }
 }
 
-/// A part of a packet that moves as one.
+/// A part of a packet; its flits move together.
 #[derive(Clone)]
 struct Chunk {
     packet: Rc<Flight>,
     flits: u32,
     first: bool,
     last: bool,
-    /// When the next place may take it.
+    /// The instant from which on the next buffer may take it.
     ready: Picos,
 }
 
-/// A [`Backend`] that is the golden model of the machine.
+/// A [`Backend`]: the golden model of the machine.
 pub struct ModelMachine {
     config: Config,
     now: Picos,
@@ -226,7 +226,7 @@ impl ModelMachine {
         self.nodes[node].host = Some(Access::Answered(rsp));
     }
 
-    /// What a register reads; `None` where there is none.
+    /// The value of a register; `None` if there is no such register.
     fn register_read(&self, node: usize, offset: u32) -> Option<u32> {
         let n = &self.nodes[node];
         Some(match offset {
@@ -243,7 +243,7 @@ impl ModelMachine {
         })
     }
 
-    /// Writes a register; false where it cannot be written.
+    /// Writes a register; false if it is not writable.
     fn register_write(&mut self, node: usize, offset: u32, value: u32) -> bool {
         const WRITABLE: [u32; 22] = [
             SQ0_BASE, SQ0_PUT, S_CTRL, SQ1_BASE, SQ1_PUT, MHB_BASE, MHB_SIZE, MHB_GET, DHB_BASE, DHB_SIZE, DHB_GET,
@@ -274,7 +274,7 @@ impl ModelMachine {
     }
 }
 
-/// The first rising edge at or after `at` of a clock whose first is at `period` + `phase`.
+/// The first rising edge at or after `at` of a clock whose first edge is at `period` + `phase`.
 fn edge(at: Picos, period: Picos, phase: Picos) -> Picos {
     let first = period + phase;
     let past = at.saturating_sub(first);

@@ -15,14 +15,14 @@ const RADIX: usize = 4;
 pub(super) const CHUNK_FLITS: u32 = 16;
 /// Network cycles from the IO clock to the network clock.
 pub(super) const CROSSING_CYCLES: u64 = 3;
-/// Words of the crossing behind the receive FIFO, which fill too when the Receiver stands.
+/// Words of the crossing behind the receive FIFO, which fills too while the Receiver stalls.
 const CROSSING_WORDS: u32 = 16;
 
-/// Chunks that wait for a link: what a Sender has read, or a switch's input.
+/// Chunks that wait for a link: data that a Sender has read, or the input of a switch.
 #[derive(Default)]
 pub(super) struct Buffer {
     pub chunks: VecDeque<Chunk>,
-    /// Flits in it, on their way in, or for which room is kept.
+    /// Flits in the buffer, on their way into it, or with reserved room.
     pub flits: u32,
 }
 
@@ -31,27 +31,27 @@ pub(super) struct Buffer {
 enum End {
     Buffer(usize),
     Node(usize),
-    /// A port without a PE: what comes is counted.
+    /// A port without a PE: its packets are counted.
     Nobody,
 }
 
 struct Link {
     end: End,
     free: Picos,
-    /// The buffer whose packet is under way.
+    /// The buffer whose packet has the link.
     owner: Option<usize>,
-    /// Input that was served last.
+    /// The input that was served last.
     served: usize,
 }
 
-/// What waits at a Receiver.
+/// Chunks that wait at a Receiver.
 #[derive(Default)]
 pub(super) struct Fifo {
     pub chunks: VecDeque<Chunk>,
     pub words: u32,
 }
 
-/// Buffers and links are numbered: those of the PEs' outgoing links first, then by stage and position.
+/// Buffers and links are numbered: first those of the PEs' outgoing links, then by stage and position.
 pub(super) struct Network {
     omega: Omega,
     pes: usize,
@@ -60,7 +60,7 @@ pub(super) struct Network {
     /// The link that leads to each buffer.
     feeders: Vec<Option<usize>>,
     pub fifos: Vec<Fifo>,
-    /// PEs whose receive side is replaced by one that takes everything.
+    /// PEs with a sink in place of their receive side.
     sinks: Vec<bool>,
     /// Packets that left at a port without a PE.
     lost: u64,
@@ -119,7 +119,7 @@ impl Network {
         }
     }
 
-    /// What PE `node` has read and not yet sent.
+    /// Data that PE `node` has read and not yet sent.
     pub fn outgoing(&mut self, node: usize) -> &mut Buffer {
         &mut self.buffers[node]
     }
@@ -139,7 +139,7 @@ impl Network {
         buffer - position % RADIX + output
     }
 
-    /// The buffers a link serves, in the order in which they may go next.
+    /// The buffers that a link serves, in order of their next turn.
     fn sources(&self, link: usize) -> impl Iterator<Item = usize> + use<> {
         let inside = link.checked_sub(self.pes);
         let first = inside.map_or(link, |i| link - i % RADIX);
@@ -147,7 +147,7 @@ impl Network {
         (1..=inputs).map(move |i| first + (served + i) % inputs)
     }
 
-    /// What is not idle, a line each.
+    /// A line for each part that is not idle.
     pub fn state(&self) -> String {
         let mut lines = String::new();
         for (i, buffer) in self.buffers.iter().enumerate().filter(|(_, b)| !b.chunks.is_empty()) {
@@ -171,13 +171,13 @@ impl Network {
 }
 
 impl ModelMachine {
-    /// Replaces the receive side of `node` by a sink that takes every flit at once, for good: fig. 9's "without
-    /// receiving PE".
+    /// Replaces the receive side of `node` for good by a sink that takes every flit at once: "without receiving PE" of
+    /// fig. 9.
     pub fn sink(&mut self, node: NodeId) {
         self.network.sinks[node.index()] = true;
     }
 
-    /// Starts the next chunk of a link, if it may.
+    /// Starts the next chunk of a link, if possible.
     pub(super) fn link(&mut self, link: usize) {
         let now = self.now;
         if self.network.links[link].free > now {
@@ -212,7 +212,7 @@ impl ModelMachine {
         l.owner = (!chunk.last).then_some(buffer);
         l.served = buffer.checked_sub(pes).map_or(0, |inside| inside % RADIX);
         let end = l.end;
-        // Room comes flit by flit; on average half a chunk's time before its last flit.
+        // Room is freed flit by flit: on average, half the chunk's time before its last flit.
         let half = now + self.net_cycles(u64::from(flits).div_ceil(2));
         self.at(half, Due::Freed { buffer, flits });
         self.at(free, Due::Link(link));
@@ -220,7 +220,7 @@ impl ModelMachine {
             self.note_link(link, &chunk, true);
         }
         self.arrive(end, chunk);
-        // The next packet of this input may want another output.
+        // The next packet of this input may use another output.
         if let Some(next) = self.network.buffers[buffer].chunks.front() {
             let (dst, ready) = (next.packet.dst(), next.ready);
             let out = self.network.way_out(buffer, dst);
@@ -233,7 +233,7 @@ impl ModelMachine {
 
     fn has_room(&self, end: End, flits: u32) -> bool {
         match end {
-            // What no longer fits stands in the registers of the stage.
+            // Flits beyond the buffer wait in the registers of the stage.
             End::Buffer(buffer) => self.network.buffers[buffer].flits <= self.config.buf_flits,
             End::Node(node) if self.network.sinks[node] => true,
             End::Node(node) => {
@@ -244,12 +244,12 @@ impl ModelMachine {
         }
     }
 
-    /// FIFO words of a chunk; the route flit has one of its own, so the head takes one more than its header.
+    /// FIFO words of a chunk. The route flit has a word of its own, so the head takes one more than its header.
     pub(super) fn fifo_words(&self, flits: u32) -> u32 {
         flits.div_ceil(self.config.bus_bytes / 2)
     }
 
-    /// A chunk whose first flit arrives now.
+    /// The first flit of a chunk arrives now.
     fn arrive(&mut self, end: End, mut chunk: Chunk) {
         let whole = self.now + self.net_cycles(chunk.flits.into());
         match end {

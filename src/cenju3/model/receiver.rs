@@ -14,27 +14,27 @@ use crate::cenju3::regs::*;
 pub(super) const CROSSING_CYCLES: u64 = 7;
 /// IO cycles from a packet's header in the Receiver to its write command.
 const PARSE_CYCLES: u64 = 8;
-/// IO cycles from the end of a packet that failed to the command that writes the header of the one behind it once more.
+/// IO cycles from the end of a failed packet to the command that writes the header of the next packet again.
 const AGAIN_CYCLES: u64 = 8;
-/// Bursts that may wait for the bus; further body stays in the FIFO.
+/// Bursts that may wait for the bus; the rest of the body stays in the FIFO.
 const WAITING_BURSTS: usize = 2;
 
-/// The packet whose body is being taken.
+/// The packet whose body the Receiver is taking.
 struct Current {
     packet: Rc<Flight>,
     body_at: Addr,
-    /// Body bytes there are: what came, at most what the header says.
+    /// Body bytes to store: those that arrived, at most the number in the header.
     bytes: u32,
-    /// Body bytes taken from the FIFO, and of these those commanded to be written.
+    /// Body bytes taken from the FIFO, and the number of them whose writes are commanded.
     taken: u32,
     commanded: u32,
 }
 
-/// A packet begun and not complete.
+/// A packet that is begun and not complete.
 struct Open {
     packet: Rc<Flight>,
     header: PacketHeader,
-    /// The entry of the header ring where its header was written last.
+    /// The entry of the header ring that its header was last written to.
     entry: u32,
     unanswered: u32,
     all_commanded: bool,
@@ -49,12 +49,12 @@ pub(super) struct Receiver {
     open: VecDeque<Open>,
     /// Packets that left `open`.
     closed: u64,
-    /// The rest of a dropped packet is thrown away.
+    /// The Receiver discards the rest of a dropped packet.
     draining: bool,
 }
 
 impl Receiver {
-    /// What it does, unless idle.
+    /// The work in progress; `None` if idle.
     pub fn state(&self, regs: &RecvRegs) -> Option<String> {
         let what = match (regs.halted, self.open.len()) {
             (true, open) => format!("halted with {open} packets open, causes {:#x} pending", regs.pending),
@@ -66,7 +66,7 @@ impl Receiver {
 }
 
 impl ModelMachine {
-    /// Lets the Receiver take what it can.
+    /// Runs the Receiver as far as possible.
     pub(super) fn receiver(&mut self, node: usize) {
         while let Some(chunk) = self.network.fifos[node].chunks.front()
             && chunk.ready <= self.now
@@ -85,7 +85,7 @@ impl ModelMachine {
         }
     }
 
-    /// Looks at the header in front; false if it must wait.
+    /// Begins to receive the first packet in the FIFO; false if it must wait.
     fn begin_reception(&mut self, node: usize) -> bool {
         let n = &mut self.nodes[node];
         if n.regs.ctrl & R_CTRL_RUN_MASK == 0 || n.regs.halted {
@@ -142,7 +142,7 @@ impl ModelMachine {
         true
     }
 
-    /// Writes the header of a packet under way into its entry, `pipe` IO cycles from now.
+    /// Commands the write of a header into its entry, `pipe` IO cycles from now.
     fn command_header(&mut self, node: usize, index: usize, pipe: u64) {
         let n = &mut self.nodes[node];
         let open = &mut n.receiver.open[index];
@@ -197,7 +197,7 @@ impl ModelMachine {
         self.complete(node);
     }
 
-    /// A write of a packet is answered.
+    /// The response to a write of a packet arrives.
     pub(super) fn packet_written(&mut self, node: usize, packet: u64, ok: bool) {
         let n = &mut self.nodes[node];
         let index = (packet - n.receiver.closed) as usize;
@@ -215,8 +215,8 @@ impl ModelMachine {
         self.at(self.now, Due::Receiver(node));
     }
 
-    /// Publishes, in order, the packets that are complete in memory. The header of one that was begun behind a packet
-    /// that then failed is written once more, into the entry that this one has left free.
+    /// Publishes, in order, the packets that are complete in memory. If a packet fails, the header of the next packet
+    /// is written again, into the entry that the failed packet has left free.
     fn complete(&mut self, node: usize) {
         loop {
             let n = &mut self.nodes[node];

@@ -1,4 +1,5 @@
-//! The Sender of a PE: two queues of parcels, cut into packets, header of the next parcel fetched while a body is sent.
+//! The Sender of a PE. It cuts two queues of parcels into packets, and fetches the header of the next parcel while it
+//! sends a body.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -11,11 +12,11 @@ use crate::cenju3::golden::packet::{HEAD_FLITS, ParcelHeader, Status, body_flits
 use crate::cenju3::golden::receiver_state::Cause;
 use crate::cenju3::regs::*;
 
-/// IO cycles from the pointer's write to the command of the header read.
+/// IO cycles from the write of the pointer to the command of the header read.
 pub(super) const START_CYCLES: u64 = 2;
-/// IO cycles from a header's first word to the command of the first body read.
+/// IO cycles from the first word of a header to the command of the first body read.
 const DECODE_CYCLES: u64 = 14;
-/// IO cycles from a body burst's first word to the crossing.
+/// IO cycles from the first word of a body burst to the crossing.
 const PIPE_CYCLES: u64 = 5;
 /// Bus words that may wait between memory and link.
 const BUFFER_WORDS: u32 = 48;
@@ -39,7 +40,7 @@ struct Queue {
     fetching: bool,
     /// The parcel under way and the one fetched ahead.
     fetched: VecDeque<Fetched>,
-    /// A status is being written, or was.
+    /// The error that stopped the queue; the write of its status may still be under way.
     stopped: Option<Status>,
     halted: bool,
 }
@@ -49,7 +50,7 @@ impl Queue {
         Addr(self.base).offset(u32::from(index) * PARCEL_HEADER_BYTES)
     }
 
-    /// The front parcel can send a packet.
+    /// Whether the first parcel can send a packet.
     fn ready(&self) -> bool {
         self.stopped.is_none() && self.fetched.front().is_some_and(|f| f.parcel.is_ok())
     }
@@ -60,7 +61,7 @@ impl Queue {
 struct Incoming {
     packet: Rc<Flight>,
     queue: usize,
-    /// Flits this burst adds, the head's 9 included in the first.
+    /// Flits of this burst; the first burst includes the 9 flits of the head.
     flits: u32,
     first: bool,
     last: bool,
@@ -68,7 +69,7 @@ struct Incoming {
     ends: Option<Result<(), Status>>,
 }
 
-/// A packet whose body is being read: bursts not yet commanded.
+/// A packet whose body is being read: the bursts not yet commanded.
 struct Job {
     bursts: VecDeque<(Addr, u32, Incoming)>,
 }
@@ -92,7 +93,7 @@ impl Sender {
         }
     }
 
-    /// Takes a write of `SQ*_BASE`, `SQ*_PUT` or `S_CTRL`; true if the Sender may have something to do.
+    /// Takes a write of `SQ*_BASE`, `SQ*_PUT` or `S_CTRL`; true if the Sender may have work.
     pub fn register_write(&mut self, offset: u32, value: u32) -> bool {
         let q = usize::from(offset >= SQ1_BASE);
         match offset {
@@ -134,7 +135,7 @@ impl Sender {
             | put(S_STAT_SENT_MASK, self.sent.into())
     }
 
-    /// What it does, unless idle.
+    /// The work in progress; `None` if idle.
     pub fn state(&self) -> Option<String> {
         let queue = |q: usize| {
             let queue = &self.queues[q];
@@ -151,7 +152,7 @@ impl Sender {
 }
 
 impl ModelMachine {
-    /// Lets the Sender do what it can.
+    /// Runs the Sender as far as possible.
     pub(super) fn sender(&mut self, node: usize) {
         self.fetch_headers(node);
         loop {
@@ -178,7 +179,7 @@ impl ModelMachine {
         }
     }
 
-    /// Begins the next packet: queue 0 first. False if there is none.
+    /// Begins the next packet, from queue 0 first; false if there is none.
     fn begin_packet(&mut self, node: usize) -> bool {
         for q in 0..2 {
             let queue = &mut self.nodes[node].sender.queues[q];
@@ -249,7 +250,7 @@ impl ModelMachine {
         }
         let queue = &mut n.sender.queues[q];
         match ends {
-            // What was fetched ahead is the next to begin.
+            // The parcel fetched ahead is the next to begin.
             Some(Ok(())) => drop(queue.fetched.pop_front()),
             Some(Err(status)) => queue.stopped = Some(status),
             None => {}
@@ -258,7 +259,7 @@ impl ModelMachine {
         true
     }
 
-    /// Commands the bursts of the packet for which there is room; true when all are.
+    /// Commands the bursts of the packet that have room; true when all are commanded.
     fn command_bursts(&mut self, node: usize) -> bool {
         let limit = BUFFER_WORDS * self.config.bus_bytes / 2;
         loop {
@@ -280,7 +281,7 @@ impl ModelMachine {
         }
     }
 
-    /// The first word of a burst has come.
+    /// The first word of a burst arrives.
     pub(super) fn sender_data(&mut self, node: usize, read: &Read) {
         match read.reader {
             Reader::Header { queue: q } => {
@@ -328,7 +329,7 @@ impl ModelMachine {
         }
     }
 
-    /// The flits of a burst go to the link.
+    /// Queues the flits of a burst for the link.
     fn queue_chunks(&mut self, node: usize, burst: &Incoming) {
         let ready = self.net_edge(self.now + self.io_cycles(PIPE_CYCLES)) + self.net_cycles(CROSSING_CYCLES);
         let head = if burst.first { HEAD_FLITS as u32 } else { 0 };
@@ -349,7 +350,7 @@ impl ModelMachine {
         self.at(ready, Due::Link(node));
     }
 
-    /// Stops a queue at the parcel of that ring index: the status is written.
+    /// Stops a queue at the parcel with this ring index, and writes the status.
     fn stop(&mut self, node: usize, q: usize, index: u8, status: Status) {
         let queue = &mut self.nodes[node].sender.queues[q];
         queue.stopped = Some(status);

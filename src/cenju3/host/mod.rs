@@ -215,7 +215,7 @@ fn program_name(node: NodeId) -> String {
     format!("program of {node}")
 }
 
-/// Setup takes some 20 register writes per PE, in all PEs at once.
+/// Setup takes fewer than 20 register writes per PE, in all PEs at once.
 const BOOT_BOUND: Picos = Picos::from_ns(1_000_000);
 
 /// One PE as its user program sees it; cheap to clone.

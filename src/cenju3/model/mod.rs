@@ -3,9 +3,10 @@
 //!
 //! The model uses the same [`Config`] and the same pure functions as the rest: formats, split, rings, verdicts. Nothing
 //! here is taken from the RTL. Memory is modelled burst by burst on the one IO bus of a PE. The network moves chunks of
-//! at most 16 flits (one burst of 32 bytes). A chunk takes a link for the time of its flits, and starts only where the
-//! buffer ahead has room for all of it. It may go on to the next link when its head has passed a stage (cut-through).
-//! Therefore the contents of FIFOs and switches are right to one chunk per buffer. See sec. 5 and 6 of the paper.
+//! at most 16 flits (one burst of 32 bytes). A chunk takes a link for the time of its flits. It starts into a receive
+//! FIFO only with room for all of it, and into a switch whose buffer is not over its size. It may go on to the next
+//! link when its head has passed a stage (cut-through). Therefore the contents of FIFOs and switches are right to one
+//! chunk per buffer. See sec. 5 and 6 of the paper.
 
 mod bus;
 mod network;

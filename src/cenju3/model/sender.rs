@@ -191,6 +191,8 @@ impl ModelMachine {
                     ..
                 }),
             ) = (queue.stopped, queue.fetched.front())
+                // The parcel before it is sent first.
+                && queue.get == index
             {
                 self.stop(node, q, index, status);
             }

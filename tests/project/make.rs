@@ -1,7 +1,7 @@
 //! `make sim` prints a line now and then, and at its end no more than fits a screen. `MACHINE=` chooses one machine.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
@@ -33,8 +33,13 @@ fn long_work_says_that_it_goes_on() {
     stdout.read_line(&mut line).unwrap();
     assert_eq!(line, "working: 0 min 20 s, Compiling part3 v1\n");
     fs::write(&seen, "").unwrap();
+    let mut more = String::new();
+    stdout.read_to_string(&mut more).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert!(output.status.success() && output.stderr.is_empty());
+    assert!(
+        output.status.success() && output.stderr.is_empty() && more.is_empty(),
+        "{more}"
+    );
 }
 
 #[test]

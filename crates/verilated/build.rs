@@ -24,6 +24,7 @@ fn main() {
         .include("shim")
         .file("shim/runtime.cpp")
         .file("shim/fst.cpp")
+        .file("shim/mutants.cpp")
         .compile("verilated_runtime");
     let bound = verilated_build::bind(&tools, Path::new("shim/runtime.h"), "rt_.*", "runtime.rs");
     bound.unwrap_or_else(|e| verilated_build::stop(&e));

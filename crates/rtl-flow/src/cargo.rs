@@ -1,10 +1,12 @@
 //! Runs the testbenches on other models.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::FlowError;
+use serde_json::Value;
+
+use crate::{FlowError, tools};
 
 /// The choice of tests.
 #[derive(clap::Args)]
@@ -23,15 +25,40 @@ impl Tests {
         self.cargo.is_empty()
     }
 
-    /// Runs the tests with `variable` set to `folder`; returns the number that passed. `what` names the models.
-    pub fn run(&self, what: &str, variable: &str, folder: &Path) -> Result<u32, FlowError> {
+    /// The command of `cargo test` for these tests, with `variable` set to `folder`.
+    fn command(&self, variable: &str, folder: &Path) -> Result<Command, FlowError> {
         let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(program);
-        command.args(["test", "--no-fail-fast"]);
+        command.arg("test");
         command.args(self.packages.iter().map(|package| format!("--package={package}")));
-        command.args(&self.cargo).stdout(Stdio::piped());
         let absolute = std::path::absolute(folder).map_err(|e| FlowError::io(folder, e))?;
         command.env(variable, absolute);
+        Ok(command)
+    }
+
+    /// The programs of the tests, built with `variable` set to `folder`. `what` names the models.
+    pub fn programs(&self, what: &str, variable: &str, folder: &Path) -> Result<Vec<Program>, FlowError> {
+        let mut command = self.command(variable, folder)?;
+        command.args(["--no-run", "--message-format=json-render-diagnostics"]);
+        command.args(&self.cargo).stderr(Stdio::inherit());
+        let mut output = tools::output(&mut command)?;
+        // Messages for programs; those for people went to the terminal.
+        let messages = std::mem::take(&mut output.stdout);
+        tools::clean("cargo test", what, &output)?;
+        let text = String::from_utf8_lossy(&messages);
+        let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let program = |message: Value| {
+            let file = message["executable"].as_str()?.into();
+            let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_path_buf();
+            (message["profile"]["test"] == true).then_some(Program { file, folder })
+        };
+        Ok(messages.filter_map(program).collect())
+    }
+
+    /// Runs the tests with `variable` set to `folder`; returns the number that passed. `what` names the models.
+    pub fn run(&self, what: &str, variable: &str, folder: &Path) -> Result<u32, FlowError> {
+        let mut command = self.command(variable, folder)?;
+        command.arg("--no-fail-fast").args(&self.cargo).stdout(Stdio::piped());
         let broken = |source| FlowError::Program {
             program: "cargo".into(),
             source,
@@ -52,6 +79,34 @@ impl Tests {
             });
         }
         Ok(passed)
+    }
+}
+
+/// A test program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub file: PathBuf,
+    /// Of its package.
+    folder: PathBuf,
+}
+
+impl Program {
+    /// Runs it as cargo does.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.file);
+        command
+            .current_dir(&self.folder)
+            .env("CARGO_MANIFEST_DIR", &self.folder);
+        command
+    }
+
+    /// The names of its tests.
+    pub fn tests(&self) -> Result<Vec<String>, FlowError> {
+        let output = tools::output(self.command().args(["--list", "--format", "terse"]))?;
+        tools::clean("a test program", self.file.display().to_string(), &output)?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
+        Ok(names.map(str::to_owned).collect())
     }
 }
 

@@ -13,6 +13,7 @@ mod kept;
 pub mod lint;
 mod lists;
 pub mod metadata;
+pub mod mutants;
 mod pages;
 mod pool;
 pub mod rails;

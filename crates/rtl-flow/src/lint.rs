@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use verilated_build::Toolchain;
 
@@ -40,15 +41,9 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let mut written = of("sv");
     written.extend(formal::sources(&args.proofs)?);
     errors.extend(verible(flow, args, &written).err());
-    let variable = |name| env::var_os(name);
-    let verilator = Toolchain::find_in(
-        variable("VERILATOR_ROOT").as_deref(),
-        Some(Path::new(".")),
-        variable("PATH").as_deref(),
-    );
-    match verilator {
+    match verilator(flow) {
         Ok(verilator) => errors.extend(designs.iter().filter_map(|d| wall(&verilator, flow, d).err())),
-        Err(e) => errors.push(e.into()),
+        Err(e) => errors.push(e),
     }
     errors.extend(structure(flow, &[of("v"), of("sv")].concat(), &designs).err());
     if !errors.is_empty() {
@@ -59,6 +54,16 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         written.len(),
         designs.len()
     ))
+}
+
+/// The Verilator beside the other tools.
+pub fn verilator(flow: &Flow) -> Result<Toolchain, FlowError> {
+    let [root, path] = ["VERILATOR_ROOT", "PATH"].map(env::var_os);
+    Ok(Toolchain::find_in(
+        root.as_deref(),
+        Some(flow.tools.bin()),
+        path.as_deref(),
+    )?)
 }
 
 fn verible(flow: &Flow, args: &Args, files: &[PathBuf]) -> Result<(), FlowError> {
@@ -88,16 +93,59 @@ fn slang(flow: &Flow) -> Result<(), FlowError> {
 }
 
 fn wall(verilator: &Toolchain, flow: &Flow, design: &Entry) -> Result<(), FlowError> {
-    let mut command = verilator.verilator();
-    command.args(["--lint-only", "-Wall", "--top-module", &design.top]);
+    let mut command = lint_only(verilator, flow, design, None);
+    command.arg("-Wall");
     command.args(design.allow.iter().map(|name| format!("-Wno-{name}")));
-    command.args(design.defines.iter().map(|define| format!("+define+{define}")));
-    for folder in flow.units.library.iter().chain(&flow.units.include) {
-        command.arg("-y").arg(flow.units.path(folder));
-    }
-    command.args(design.params.iter().map(|(name, value)| format!("-G{name}={value}")));
     command.args(&design.files);
     tools::clean("verilator -Wall", design.to_string(), &tools::output(&mut command)?)
+}
+
+/// Verilator over a design, without its own files. It looks for modules in the folder `first`, then in the library.
+fn lint_only(verilator: &Toolchain, flow: &Flow, design: &Entry, first: Option<&Path>) -> Command {
+    let mut command = verilator.verilator();
+    command.args(["--lint-only", "--top-module", &design.top]);
+    command.args(design.defines.iter().map(|define| format!("+define+{define}")));
+    let library = flow.units.library.iter().chain(&flow.units.include);
+    for folder in first
+        .map(Path::to_path_buf)
+        .into_iter()
+        .chain(library.map(|folder| flow.units.path(folder)))
+    {
+        command.arg("-y").arg(folder);
+    }
+    command.args(design.params.iter().map(|(name, value)| format!("-G{name}={value}")));
+    command
+}
+
+/// An error of Verilator: the file's name, the line and the text.
+pub type Found = (String, usize, String);
+
+/// Verilator's errors over a design with these copies of some files in their place. Warnings do not count.
+pub fn errors(verilator: &Toolchain, flow: &Flow, design: &Entry, copies: &Path) -> Result<Vec<Found>, FlowError> {
+    let mut command = lint_only(verilator, flow, design, Some(copies));
+    command.args(["-Wno-fatal", "-Wno-lint", "-Wno-style"]);
+    command.args(design.files.iter().map(|file| {
+        let copy = copies.join(file.file_name().unwrap_or_default());
+        if copy.is_file() { copy } else { file.clone() }
+    }));
+    let output = tools::output(&mut command)?;
+    if output.status.success() {
+        return Ok(Vec::new());
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    let found: Vec<Found> = text.lines().filter_map(error).collect();
+    match found.is_empty() {
+        true => tools::clean("verilator", design.to_string(), &output).map(|()| Vec::new()),
+        false => Ok(found),
+    }
+}
+
+/// A line such as `%Error: rtl/fifo.sv:12:3: text`.
+fn error(line: &str) -> Option<Found> {
+    let (_, rest) = line.strip_prefix("%Error")?.split_once(": ")?;
+    let mut parts = rest.splitn(3, ':');
+    let (path, number, text) = (parts.next()?, parts.next()?, parts.next()?);
+    Some((path.rsplit('/').next()?.into(), number.parse().ok()?, text.into()))
 }
 
 fn structure(flow: &Flow, files: &[PathBuf], designs: &[Entry]) -> Result<(), FlowError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use rtl_flow::{Flow, Outcome, coverage, docs, formal, fpga, gate, lint, rails, synth};
+use rtl_flow::{Flow, Outcome, coverage, docs, formal, fpga, gate, lint, mutants, rails, synth};
 
 /// Works on the RTL outside its simulation
 #[derive(Parser)]
@@ -27,6 +27,7 @@ enum Part {
     Fpga(fpga::Args),
     Gate(gate::Args),
     Coverage(coverage::Args),
+    Mutants(mutants::Args),
     Docs(docs::Args),
     Rails(rails::Args),
 }
@@ -57,6 +58,7 @@ fn run(args: &Args) -> Outcome {
         Part::Fpga(part) => fpga::run(&flow()?, part),
         Part::Gate(part) => gate::run(&flow()?, part),
         Part::Coverage(part) => coverage::run(&flow()?, part),
+        Part::Mutants(part) => mutants::run(&flow()?, part),
         Part::Docs(part) => docs::run(&flow()?, part),
     }
 }

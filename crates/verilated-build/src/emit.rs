@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::model::{Family, Job, Model, snake};
 use crate::ports::Port;
 use crate::units::camel;
-use crate::{coverage, stamp};
+use crate::{Twin, Units, coverage, stamp};
 
 /// Marks the table of this model's port offsets in an object file.
 pub fn layout_mark(symbol: &str) -> [u32; 4] {
@@ -147,6 +147,8 @@ extern const uint32_t {symbol}_layout[];
 __attribute__((used)) const uint32_t {symbol}_layout[] = {{{mark}{offsets}}};
 void* {symbol}_new(void* context, const char* name) {{
     {class}* model = nullptr;
+    // A model makes and deletes its scopes in the context of its thread.
+    Verilated::threadContextp(static_cast<VerilatedContext*>(context));
     {symbol}_guard([&] {{
         model = new {class}{{static_cast<VerilatedContext*>(context), name}};
         auto& root = *model->rootp;{begin}{zero}
@@ -156,6 +158,7 @@ void* {symbol}_new(void* context, const char* name) {{
 }}
 void* {symbol}_root(void* self) {{ return static_cast<{class}*>(self)->rootp; }}
 void {symbol}_free(void* self) {{
+    Verilated::threadContextp(static_cast<{class}*>(self)->contextp());
     {symbol}_guard([=] {{ static_cast<{class}*>(self)->final(); }});{end}
     delete static_cast<{class}*>(self);
 }}
@@ -540,6 +543,15 @@ fn field(name: &str) -> String {
     } else {
         name.to_string()
     }
+}
+
+/// The names of twins that are not built.
+pub fn aliases(units: &Units, twins: &[Job]) -> String {
+    let is_left_out = |twin: &&Twin| twins.iter().any(|job| job.name == twin.name);
+    let twins = units.twins.iter().filter(is_left_out);
+    twins
+        .map(|twin| format!("pub type {} = {};\n", twin.name, twin.of))
+        .collect()
 }
 
 /// The file the crate includes.

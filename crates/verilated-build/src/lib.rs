@@ -14,6 +14,7 @@ mod coverage;
 mod emit;
 mod error;
 mod model;
+mod mutants;
 mod ports;
 mod stamp;
 mod toolchain;
@@ -26,9 +27,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use model::Kind;
+
 pub use compiler::{FEW_BRANCHES, cpp};
 pub use coverage::VARIABLE as COVERAGE;
 pub use error::Error;
+pub use mutants::VARIABLE as MUTANTS;
 pub use toolchain::Toolchain;
 pub use twin::Patch;
 pub use units::{List, Set, Twin, Unit, Units};
@@ -39,6 +43,7 @@ pub struct Builder {
     groups: Option<Vec<String>>,
     beside: Option<(String, Vec<String>)>,
     netlists: Option<PathBuf>,
+    mutants: Option<PathBuf>,
     coverage: bool,
 }
 
@@ -50,6 +55,7 @@ impl Builder {
             groups: None,
             beside: None,
             netlists: None,
+            mutants: None,
             coverage: false,
         }
     }
@@ -81,13 +87,16 @@ impl Builder {
     }
 
     /// Builds, or ends the build script with the error in cargo's format. `VERILATED_NETLISTS` names a folder as
-    /// [`Self::netlists`] does; with [`COVERAGE`] set, the build counts as after [`Self::coverage`].
+    /// [`Self::netlists`] does; with [`COVERAGE`] set, the build counts as after [`Self::coverage`]. [`MUTANTS`] names
+    /// a folder of mutated sources.
     pub fn build(mut self) {
         println!("cargo::rerun-if-changed=build.rs");
         println!("cargo::rerun-if-env-changed=VERILATED_NETLISTS");
         if let Some(folder) = env::var_os("VERILATED_NETLISTS") {
             self = self.netlists(folder);
         }
+        println!("cargo::rerun-if-env-changed={MUTANTS}");
+        self.mutants = env::var_os(MUTANTS).map(PathBuf::from).or(self.mutants);
         println!("cargo::rerun-if-env-changed={COVERAGE}");
         self.coverage |= env::var_os(COVERAGE).is_some();
         match self.try_build(&out_dir()) {
@@ -103,7 +112,7 @@ impl Builder {
     /// Builds into `out`: the static library, `units.rs` and `units.json`.
     pub fn try_build(&self, out: &Path) -> Result<Built, Error> {
         // Named before anything can fail, so that the run after a corrected error is not skipped.
-        for path in self.netlists.iter().chain([&self.toml]) {
+        for path in self.netlists.iter().chain(&self.mutants).chain([&self.toml]) {
             println!("cargo::rerun-if-changed={}", path.display());
         }
         let units = Units::read(&self.toml)?;
@@ -115,13 +124,22 @@ impl Builder {
             .unwrap_or_else(|_| "units".into())
             .replace('-', "_");
         let models = store(out).map_or(out.into(), |store| store.join(&package));
-        let mut jobs = model::jobs(&units, self.groups.as_deref(), &package, &models, false)?;
+        let mut jobs = model::jobs(&units, self.groups.as_deref(), &package, &models, &Kind::Usual)?;
+        let is_twin = |name: &str| units.twins.iter().any(|twin| twin.name == name);
+        let mut aliases = String::new();
+        if let Some(folder) = &self.mutants {
+            let kind = Kind::Mutated(mutants::Copies::read(folder)?);
+            let models = models.join("mutants");
+            jobs = model::jobs(&units, self.groups.as_deref(), &package, &models, &kind)?;
+            let (twins, sets): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| is_twin(&job.name));
+            aliases = emit::aliases(&units, &twins);
+            jobs = sets;
+        }
         if self.coverage {
             // Coverage points name files by their absolute paths: the same package elsewhere has others.
             let here = env::current_dir().map_err(|e| Error::io(Path::new("."), e))?;
             let models = models.join(format!("{:016x}", stamp::hash(here.as_os_str().as_encoded_bytes())));
-            let counted = model::jobs(&units, self.groups.as_deref(), &package, &models, true)?;
-            let is_twin = |name: &str| units.twins.iter().any(|twin| twin.name == name);
+            let counted = model::jobs(&units, self.groups.as_deref(), &package, &models, &Kind::Counting)?;
             for (job, counted) in jobs.iter_mut().zip(counted).filter(|(job, _)| !is_twin(&job.name)) {
                 *job = counted;
             }
@@ -130,7 +148,7 @@ impl Builder {
             let folder = std::path::absolute(folder).map_err(|e| Error::io(folder, e))?;
             let netlists = units.netlists(&folder);
             // The RTL's own models stay, for the next build without netlists.
-            let made = model::jobs(&netlists, None, &package, &models.join("netlists"), false)?;
+            let made = model::jobs(&netlists, None, &package, &models.join("netlists"), &Kind::Usual)?;
             for mut netlist in made {
                 if let Some(job) = jobs.iter_mut().find(|job| job.name == netlist.name) {
                     netlist.params = std::mem::take(&mut job.params);
@@ -163,7 +181,10 @@ impl Builder {
                 .filter(|(_, groups)| units.is_in(family.unit, groups));
             traits += &emit::traits_rs(&family, beside.map(|(module, _)| module.as_str()));
         }
-        write_if_changed(&out.join("units.rs"), &(emit::units_rs(&models) + &traits + &same))?;
+        write_if_changed(
+            &out.join("units.rs"),
+            &(emit::units_rs(&models) + &traits + &aliases + &same),
+        )?;
         write_if_changed(&out.join("units.json"), &emit::units_json(&models))?;
         let mut inputs: Vec<PathBuf> = models.iter().flat_map(|m| m.inputs.clone()).collect();
         inputs.sort();

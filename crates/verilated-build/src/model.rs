@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::mutants::Copies;
 use crate::twin::Patch;
 use crate::{Error, Set, Toolchain, Twin, Unit, Units, coverage, emit, ports, stamp, units};
 
@@ -119,20 +120,29 @@ pub fn families<'a>(units: &'a Units, models: &'a [Model]) -> Result<Vec<Family<
     Ok(families)
 }
 
-/// The jobs of the chosen groups, in the order of the list. With `coverage`, the branches of all but twins are counted,
-/// in models of their own, so that the others stay for the next build without.
+/// What models are for. Models of one kind stay for the next build while those of another are made.
+#[derive(Debug)]
+pub enum Kind {
+    Usual,
+    /// All but twins count their branches.
+    Counting,
+    /// Made from mutated copies.
+    Mutated(Copies),
+}
+
+/// The jobs of the chosen groups, in the order of the list.
 pub fn jobs(
     units: &Units,
     groups: Option<&[String]>,
     package: &str,
     models: &Path,
-    coverage: bool,
+    kind: &Kind,
 ) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
     let mut modules = BTreeSet::new();
     for named in named(units)? {
         if groups.is_none_or(|groups| groups.contains(named.group())) {
-            let job = Job::new(units, named, package, models, coverage)?;
+            let job = Job::new(units, named, package, models, kind)?;
             if !modules.insert(job.module.clone()) {
                 let module = &job.module;
                 return Err(job.fail(format!(
@@ -230,7 +240,7 @@ fn named(units: &Units) -> Result<Vec<Named<'_>>, Error> {
 }
 
 impl Job {
-    fn new(units: &Units, named: Named, package: &str, models: &Path, coverage: bool) -> Result<Job, Error> {
+    fn new(units: &Units, named: Named, package: &str, models: &Path, kind: &Kind) -> Result<Job, Error> {
         let listed = named.twin.map_or(&named.unit.name, |twin| &twin.name);
         if !units::is_identifier(&named.name) {
             return Err(Error::Unit {
@@ -245,7 +255,7 @@ impl Job {
         let module = snake(&named.name);
         let savable = named.set.savable.unwrap_or(unit.savable);
         // Verilator has no counters in a model with checkpoints.
-        let coverage = coverage && twin.is_none() && !savable;
+        let coverage = matches!(kind, Kind::Counting) && twin.is_none() && !savable;
         let folder = if coverage {
             models.join("coverage")
         } else {
@@ -270,6 +280,12 @@ impl Job {
             files.push(patch.file.clone());
         }
         arguments.extend(units.include.iter().map(|i| format!("-I{}", units.path(i).display())));
+        if let Kind::Mutated(copies) = kind {
+            // The changes make harmless warnings.
+            arguments.extend(["-Wno-fatal", "-Wno-lint", "-Wno-style", "-y"].map(String::from));
+            arguments.push(copies.folder().display().to_string());
+            read.iter_mut().for_each(|file| *file = copies.of(file));
+        }
         for library in &units.library {
             arguments.extend(["-y".into(), units.path(library).display().to_string()]);
         }
@@ -292,7 +308,7 @@ impl Job {
             optimize: match twin {
                 // A twin runs once and briefly: its time is that of the compiler.
                 Some(_) => 0,
-                None if coverage => 1,
+                None if coverage || matches!(kind, Kind::Mutated(_)) => 1,
                 None => units.optimize.get(named.group()).copied().unwrap_or(3),
             },
             waves: twin.is_none(),
@@ -308,6 +324,7 @@ impl Job {
         let own = concat!(
             include_str!("emit.rs"),
             include_str!("model.rs"),
+            include_str!("mutants.rs"),
             include_str!("coverage.rs"),
             include_str!("twin.rs")
         );

@@ -21,6 +21,11 @@ pub use port::{In, Input, Out, Pad, Port, Word};
 pub use recorded::Recorded;
 pub use wave::{Format, Wave};
 
+/// Whether the process runs a mutant (`verilated-build` makes mutants). Its tests are to fail, at once and silently.
+pub fn has_mutant() -> bool {
+    std::env::var_os("VERILATED_MUTANT").is_some()
+}
+
 /// The version of the runtime's Verilator.
 pub const VERILATOR: &str = env!("VERILATOR");
 

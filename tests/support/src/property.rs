@@ -35,12 +35,15 @@ pub fn holds<S: Strategy, E: Display>(
     let file = Path::new(test.folder).join(regressions);
     assert!(file.is_file(), "{} is missing: make an empty one", file.display());
     let file: &'static str = file.to_str().expect("a path in UTF-8").to_owned().leak();
-    let config = Config {
+    let mut config = Config {
         cases,
         max_shrink_iters: SHRINKING,
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(file))),
         ..Config::default()
     };
+    if verilated::has_mutant() {
+        (config.max_shrink_iters, config.failure_persistence) = (0, None);
+    }
     let mut key = [0; 32];
     Seed::get().stream(test.name).fill(&mut key);
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &key));

@@ -178,6 +178,30 @@ fn prove(flow: &Flow, list: &Proofs, proof: &Proof, set: usize) -> Result<Vec<Ro
     Ok(rows)
 }
 
+/// The first proof that does not hold if `copy` replaces a file of the library, on its quick parameter sets.
+pub fn notices(flow: &Flow, proofs: &Path, file: &Path, copy: &Path) -> Result<Option<String>, FlowError> {
+    let list = Proofs::read(proofs)?;
+    for proof in &list.proofs {
+        for set in 0..proof.quick.max(1) {
+            let mut entry = list.entry(flow, proof, set)?;
+            if !flow.needs(&entry)?.iter().any(|needed| needed == file) {
+                break;
+            }
+            // Its own folder: several mutants are proved at a time.
+            let number = copy.parent().and_then(Path::file_name).unwrap_or_default();
+            entry.name += &format!("-mutant-{}", number.display());
+            // The library is not searched for a module of the entry's files before.
+            entry.files.retain(|own| own != file);
+            entry.files.insert(0, copy.to_path_buf());
+            let problem = Problem::new(flow, &entry, proof.two_clocks, None)?;
+            if !problem.prove(proof.mode, proof.depth)?.passed {
+                return Ok(Some(proof.name.clone()));
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// A twin's row fails if one of the assertions that it should break holds.
 fn break_one(flow: &Flow, list: &Proofs, proof: &Proof, broken: &Broken) -> Result<Row, FlowError> {
     let entry = list.entry(flow, proof, broken.set)?;

@@ -367,7 +367,7 @@ module prove_ap1000p_command #(
               (open_count[1] == '0 || open_page[1][ap1000p_pkg::PageSystemLsb]));
       flags_known :
       assert ((count_q == '0 || strange_q == dut.bad_head_q[System]) &&
-              (count_q == '0 || long_q == dut.bad_length_q[System]));
+              (count_q <= 3'd1 || long_q == dut.bad_length_q[System]));
       cell_known : assert (count_q == '0 || !checked || outside_q == dut.bad_cell_q[System]);
       checks_early :
       assert ((!dut.check_q[2][System] || count_q <= 3'd1) && (!dut.check_q[1][System] || count_q <= 3'd2) &&

@@ -205,7 +205,6 @@ module ap1000p_command (
         bad_head_q[c] <= data_q[31:16] != '0 || (c == 0 && abroad);
       end
       if (put[c] && index == 3'd1) bad_length_q[c] <= data_q[31:20] != '0;
-      if (put[c] && index == 3'd0) bad_length_q[c] <= 1'b0;
     end
     if (rst_i) open_page_q <= '0;
   end

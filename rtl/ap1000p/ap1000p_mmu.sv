@@ -21,6 +21,7 @@
 // Memory     one word a command, one command at a time.
 // Reset      forgets everything: requests wait for 256 cycles. The memory must forget the command, too.
 // miss_o     pulse: a walk begins.
+// busy_o     low: without a request and a demap nothing changes.
 // Misuse     another context table before a demap of everything has been taken: old and new translations mix.
 // Source     64 entries of 256 KB and 256 of 4 KB, context in the command, translation on both sides by hardware: paper
 //            2.2.1, 3.2. Index and tag of the 4 KB TLB, shape of the tables: the machine's Linux port. Words and

@@ -49,7 +49,7 @@ module ap1000p_mmu_mux #(
 
   always_ff @(posedge clk_i) begin
     offered_q <= pick;
-    if (mmu_valid_o && mmu_ready_i) owner_q <= pick;
+    if (mmu_ready_i) owner_q <= pick;  // no response is to come
     if (rst_i) begin
       offers_q <= 1'b0;
       turn_q   <= Clients'(1);

@@ -194,7 +194,7 @@ module ap1000p_parse #(
   always_comb begin
     done = op_reason_i;
     if (op_reason_i == None && what_q == Data) begin
-      if (over_q && !ended_q) done = Long;
+      if (!ended_q) done = Long;  // or there are more, and it does not count
       if (!over_q && ended_q) done = Short;
     end
   end

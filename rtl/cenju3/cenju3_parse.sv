@@ -5,7 +5,8 @@
 //            header is wrong (kind 3 or different in route and header, other PE, length 0 or above 512, DMA destination
 //            not aligned). `job_short_o`: it ends within its header. A bad or short packet is dropped. `job_empty_o`:
 //            it ends with its header. `job_stop_o`: the Receiver may halt after it, so no further packet begins until
-//            `resume_i`. `job_after_o`: the previous stored packet is known to be truncated or overlong.
+//            `resume_i`. `job_after_o`: the previous stored packet is known to be truncated or overlong, if
+//            there is one.
 // Body       follows on `body_*` with `keep` in bytes. A body with as many flits as the header says is cut to the exact
 //            length. The write engine finds longer and shorter ones.
 // Latency    1 word per cycle, no bubble between good packets.
@@ -77,7 +78,7 @@ module cenju3_parse #(
   logic [15:0] bytes, bytes_m1;
   logic [1:0] route_kind;
   logic bad, dma_misaligned, halt_arr;
-  assign kind = head_q[8*cenju3_pkg::PacketHead+cenju3_pkg::PacketHeadKindLsb+:cenju3_pkg::PacketHeadKindW];
+  assign kind = head_q[cenju3_pkg::PacketHeadKindLsb+:cenju3_pkg::PacketHeadKindW];
   assign bytes = head_q[8*cenju3_pkg::PacketBody+cenju3_pkg::PacketBodyBytesLsb+:cenju3_pkg::PacketBodyBytesW];
   assign bytes_m1 = bytes - 16'd1;
   assign dst = route_q[cenju3_pkg::RouteDstLsb+:cenju3_pkg::RouteDstW];
@@ -89,8 +90,8 @@ module cenju3_parse #(
   assign unused_route = &{1'b0, route_q};
 
   assign job_kind_o = kind[1:0];
-  assign job_arr_o = head_q[8*cenju3_pkg::PacketHead+cenju3_pkg::PacketHeadArrLsb];
-  assign job_end_o = head_q[8*cenju3_pkg::PacketHead+cenju3_pkg::PacketHeadEndLsb];
+  assign job_arr_o = head_q[cenju3_pkg::PacketHeadArrLsb];
+  assign job_end_o = head_q[cenju3_pkg::PacketHeadEndLsb];
   assign job_halt_o = job_end_o && halt_end_i[kind==8'(cenju3_pkg::KindDma)];
   assign halt_arr = job_arr_o && halt_arrival_i;
   assign job_stop_o = !bad && !short_q && (job_halt_o || halt_arr);
@@ -166,9 +167,8 @@ module cenju3_parse #(
       word_q  <= '0;
     end else if (take && state_q != Head) word_q <= word_q + 10'(word_q != '1);
     if (rst_i) begin
-      state_q  <= Route;
-      stop_q   <= 1'b0;
-      spoilt_q <= 1'b0;
+      state_q <= Route;
+      stop_q  <= 1'b0;
     end
   end
 

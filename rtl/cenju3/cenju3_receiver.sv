@@ -341,7 +341,8 @@ module cenju3_receiver #(
   assign spoilt = retire && !ok && (begun ? behind : open == 2'd2 && behind_q);
   always_ff @(posedge clk_i) begin
     if (head_done) head_err_q <= done_err[0];
-    if (done_valid && done_body) body_err_q <= done_err;
+    // Only the job after a body looks at it.
+    if (done_valid) body_err_q <= done_err;
     if (begun) behind_q <= behind;
     if (spoilt) again_q <= 1'b1;
     else if (retire) again_q <= 1'b0;

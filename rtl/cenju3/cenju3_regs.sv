@@ -1,6 +1,7 @@
 // Cenju-3 NIC: host registers, pending causes and the interrupt line.
 //
-// Handshake  one access at a time: request (valid/ready), then response (valid/ready), all outputs flip-flops.
+// Handshake  one access at a time: request (valid/ready), then response (valid/ready), all outputs flip-flops. The
+//            response to a write has the data 0.
 // Latency    response 1 cycle after the request; a write acts at the same edge. `irq_o` follows its cause by 1 cycle.
 // Misuse     an access to an offset that does not exist, a write to a read-only register or with partial strobes gets
 //            `host_rsp_err_o` and changes nothing. A cause that is set and cleared in the same cycle stays set.

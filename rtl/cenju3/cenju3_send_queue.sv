@@ -114,8 +114,8 @@ module cenju3_send_queue #(
   logic [31:0] bytes, body, dest, soft0, soft1;
   logic is_dma;
   logic [3:0] code;
-  assign kind = slot_q[8*cenju3_pkg::ParcelHead+cenju3_pkg::ParcelHeadKindLsb+:cenju3_pkg::ParcelHeadKindW];
-  assign dst = slot_q[8*cenju3_pkg::ParcelHead+cenju3_pkg::ParcelHeadDstLsb+:cenju3_pkg::ParcelHeadDstW];
+  assign kind = slot_q[cenju3_pkg::ParcelHeadKindLsb+:cenju3_pkg::ParcelHeadKindW];
+  assign dst = slot_q[cenju3_pkg::ParcelHeadDstLsb+:cenju3_pkg::ParcelHeadDstW];
   assign bytes = slot_q[8*cenju3_pkg::ParcelBytes+:32];
   assign body = slot_q[8*cenju3_pkg::ParcelBody+:32];
   assign dest = slot_q[8*cenju3_pkg::ParcelDest+:32];
@@ -251,7 +251,6 @@ module cenju3_send_queue #(
       state_q <= Flush;
       error_q <= 4'(cenju3_pkg::StatusBodyBusError);
       stale_q <= 1'b1;
-      slot_valid_q <= 1'b0;
     end
     if (rst_i) begin
       state_q <= Run;

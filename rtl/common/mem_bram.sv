@@ -165,6 +165,15 @@ module mem_bram #(
   end
 
 `ifdef TSUNAGI_ASSERT
+  stream_rules #(
+      .W(DataW + DataW / 8 + 1)
+  ) u_writer (
+      .clk_i,
+      .rst_i,
+      .valid_i(wr_data_valid_i),
+      .ready_i(wr_data_ready_o),
+      .data_i ({wr_data_last_i, wr_data_strb_i, wr_data_data_i})
+  );
   always_ff @(posedge clk_i) begin
     // A burst's last word comes where its command says.
     if (!rst_i) assert (!wr_take || wr_data_last_i == wr_end);

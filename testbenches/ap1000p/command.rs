@@ -281,7 +281,8 @@ impl<'a> Bench<'a> {
         self.stores.reset();
         self.stores.stop();
         self.sinks.iter_mut().for_each(Sink::reset);
-        Ok(())
+        let open = self.bench.seen().open;
+        Rule::Open.holds(open == [(0, 0); 2], || format!("a reset leaves {open:x?} open"))
     }
 
     pub fn store(&mut self, stores: impl IntoIterator<Item = Store>) {
@@ -676,6 +677,8 @@ fn each_twin_is_caught() {
             (Refusal, &[], &|cases| checks(&dut::<TwinCommandShown>(), cases)),
             // A refusal counts one cycle late.
             (Refusal, &[], &|cases| checks(&dut::<TwinCommandCount>(), cases)),
+            // A reset keeps the pages of open commands.
+            (Open, &[], &|cases| rate(&dut::<TwinCommandReset>(), cases)),
             // The user's words are shown as the system's.
             (Open, &[], &|cases| checks(&dut::<TwinCommandClass>(), cases)),
             // A word that waits for room is not shown.

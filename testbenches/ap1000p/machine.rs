@@ -9,6 +9,7 @@ mod remote;
 use support::this_test;
 use testbenches::{Fault, Run, Start, pass};
 use tsunagi::ap1000p::golden::address_runs::places;
+use tsunagi::ap1000p::golden::ring::{Ring, slots};
 use tsunagi::ap1000p::params::Config;
 use tsunagi::ap1000p::regs::*;
 use tsunagi::ap1000p::rtl::Machine;
@@ -451,4 +452,34 @@ fn c29_all_get() {
             before[from as usize].wrapping_add(16)
         );
     }
+}
+
+/// While a message has a ring, MODE of this ring says so, and that of no other.
+#[test]
+fn a_ring_is_busy_until_its_message_is_in() {
+    const WORDS: u32 = 1000;
+    let first = 0x4_0000 / RING_BYTES;
+    let mut machine = machine(2, 1, SLOW);
+    let ring = Ring {
+        on: true,
+        size: RING_SIZE_128K,
+        context: CONTEXT,
+        ..Ring::default()
+    };
+    machine.write(1, RING1_WRITE, first);
+    machine.write(1, RING1_MODE, ring.mode());
+    let head = machine.relative(0, 1);
+    machine.store(0, KIND_PUT | PAGE_SEND_MASK, &[head, WORDS, 0, 0, 0x1_0000, 0, 1, 2]);
+    let busy = |machine: &mut Machine| {
+        let modes = [RING0_MODE, RING1_MODE, RING2_MODE].map(|offset| machine.read(1, offset));
+        modes.map(|mode| mode & RING0_MODE_BUSY_MASK != 0)
+    };
+    let mut waited = 0;
+    while busy(&mut machine) != [false, true, false] {
+        waited += 1;
+        assert!(waited < 500, "{}", report(&mut machine));
+    }
+    settle(&mut machine, 20_000);
+    assert_eq!(busy(&mut machine), [false; 3]);
+    assert_eq!(machine.read(1, RING1_WRITE), first + slots(WORDS));
 }

@@ -29,7 +29,7 @@ rules!(
     Path
     /// Every lookup and every demap ends.
     Hang
-    /// The unit is busy while a lookup is open, and only then.
+    /// The unit is busy while a lookup is open and while it forgets, and only then.
     Rest
 );
 
@@ -646,6 +646,22 @@ fn latency(unit: &Unit, cases: &mut Cases) {
     });
 }
 
+/// After a reset the unit is busy until it has forgotten everything.
+fn forgets(unit: &Unit, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} forgets", unit.dut.name), |run| {
+        let mut env = Environment::new(run, unit, FAST)?;
+        for cycle in 0..256 {
+            Rule::Rest.holds(env.bench.seen().busy, || {
+                format!("at rest {cycle} cycles after a reset")
+            })?;
+            env.cycle()?;
+        }
+        Rule::Rest.holds(!env.bench.seen().busy, || {
+            "busy after it has forgotten everything".into()
+        })
+    });
+}
+
 /// One case of the unit with a check of its own.
 fn case(cases: &mut Cases, check: impl Fn(&mut Environment) -> Result<(), Fault>) {
     let unit = mmu::<Ap1000pMmu>();
@@ -679,6 +695,11 @@ fn takes_the_documented_cycles() {
         latency(&mmu::<Ap1000pMmu>(), cases);
         latency(&narrow(), cases);
     });
+}
+
+#[test]
+fn busy_until_a_reset_has_forgotten_everything() {
+    pass(this_test!(), |cases| forgets(&mmu::<Ap1000pMmu>(), cases));
 }
 
 /// C26: a miss walks the context table and three levels. Afterwards pages of both sizes hit.
@@ -876,6 +897,8 @@ fn each_twin_is_caught() {
             (Hang, &[], &|cases| checks(mmu::<TwinMmuStuck>(), cases)),
             // A lookup counts only while the unit works on it.
             (Rest, &[], &|cases| checks(mmu::<TwinMmuRest>(), cases)),
+            // The unit is at rest while it forgets.
+            (Rest, &[], &|cases| forgets(&mmu::<TwinMmuForgets>(), cases)),
         ],
     );
 }

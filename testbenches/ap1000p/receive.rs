@@ -494,6 +494,10 @@ fn each_twin_is_caught() {
             (Protocol, &[], &|cases| {
                 given_up(&requests::<TwinReceiveTakesBack>(), cases)
             }),
+            // A fault ends before software serves it.
+            (Protocol, &[], &|cases| {
+                given_up(&requests::<TwinReceiveServes>(), cases)
+            }),
             (Path, &[], &|cases| checks(&requests::<TwinReceivePath>(), cases)),
             // After a page that is given up early the unit drops words of the next message.
             (Early, &[], &|cases| given_up(&requests::<TwinReceiveTakes>(), cases)),

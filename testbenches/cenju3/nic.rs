@@ -98,7 +98,9 @@ pub fn registers(nic: &Nic, cases: &mut Cases) {
         reads(rig, S_STAT, S_STAT_EMPTY0_MASK | S_STAT_EMPTY1_MASK)?;
         for value in [0xa5a5_a5a5, 0x5a5a_5a5a] {
             for (offset, mask) in KEPT {
-                rig.write(offset, value)?;
+                let answer = rig.access(offset, Some(value))?;
+                let got = (answer.error, answer.value);
+                Rule::Registers.same(format!("error and data, {offset:#x} written"), (false, 0), got)?;
                 reads(rig, offset, value & mask)?;
             }
         }
@@ -546,6 +548,7 @@ pub fn interrupts(nic: &Nic, cases: &mut Cases) {
         ];
         let all = causes.iter().fold(0, |all, (cause, _)| all | cause);
         Rule::Interrupts.same("pending causes", all, rig.read(R_STAT)?)?;
+        rig.has(QUEUE0 + PARCEL_STATUS, &STATUS_ZERO_LENGTH.to_le_bytes())?;
         Rule::Interrupts.holds(!rig.seen.irq, || "an interrupt without an enable".into())?;
         for (cause, enable) in causes {
             rig.write(R_CTRL, R_CTRL_RUN_MASK | enable)?;
@@ -726,8 +729,12 @@ fn each_twin_is_caught() {
         &[
             // A bit of a register is not kept.
             (Registers, &[], &|cases| checks(&nic::<TwinNicRegisters>(), cases)),
+            // A write is answered with the register's value.
+            (Registers, &[], &|cases| checks(&nic::<TwinNicWritten>(), cases)),
             // Parcels of queue 0 are not counted, in any traffic.
             (Traffic, &[], &|cases| checks(&nic::<TwinNicSent>(), cases)),
+            // A word of the last packet's header goes to memory as the status.
+            (Traffic, &[], &|cases| checks(&nic::<TwinNicStatus>(), cases)),
             // An arrival interrupts also while it is not enabled.
             (Interrupts, &[], &|cases| checks(&nic::<TwinNicArrival>(), cases)),
             // The threshold of the receive FIFO is ignored.

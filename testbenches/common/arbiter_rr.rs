@@ -11,7 +11,7 @@ rules!(
     Legal
     /// A grant stands until it is told to advance.
     Hold
-    /// No request is passed over N times.
+    /// The search starts after the last granted index, so no request is passed over N times.
     Fair
     /// A request is granted when no grant stands.
     Busy
@@ -40,18 +40,18 @@ pub fn arbiter<U: ArbiterRrUnit + 'static>() -> Arbiter {
     Arbiter { dut, n: U::N }
 }
 
-/// The grant, and how often each request was passed over.
+/// The grant, and the index where the search for the next one starts.
 struct Model {
     grant: u8,
-    passed: Vec<usize>,
+    start: usize,
+    n: usize,
 }
 
 impl Model {
     /// An edge: the inputs before it, the grant after it.
     fn step(&mut self, rst: bool, In { req, advance }: In, grant: u8) -> Result<(), Fault> {
         if rst {
-            self.grant = 0;
-            self.passed.fill(0);
+            (self.grant, self.start) = (0, 0);
             return Rule::Legal.holds(grant == 0, || format!("grant {grant:b} after reset"));
         }
         if self.grant != 0 && !advance {
@@ -62,15 +62,15 @@ impl Model {
         let legal = grant.count_ones() <= 1 && grant & !req == 0;
         Rule::Legal.holds(legal, || format!("grant {grant:b} for requests {req:b}"))?;
         Rule::Busy.holds(grant != 0 || req == 0, || format!("no grant for requests {req:b}"))?;
-        for (i, passed) in self.passed.iter_mut().enumerate() {
-            let waits = req & !grant & 1 << i != 0;
-            *passed = if waits { *passed + usize::from(grant != 0) } else { 0 };
-        }
-        let worst = self.passed.iter().max().copied().unwrap_or(0);
+        let mut search = (0..self.n).map(|i| (self.start + i) % self.n);
+        let first = search.find(|i| req >> i & 1 == 1);
+        let want = first.map_or(0, |i| 1 << i);
+        Rule::Fair.holds(grant == want, || {
+            format!("grant {grant:b} for requests {req:b} from index {} on", self.start)
+        })?;
+        self.start = first.map_or(self.start, |i| i + 1);
         self.grant = grant;
-        Rule::Fair.holds(worst < self.passed.len(), || {
-            format!("a request was passed over {worst} times")
-        })
+        Ok(())
     }
 }
 
@@ -81,7 +81,8 @@ fn exercise(run: &Run, arbiter: &Arbiter, gaps: Gaps) -> Result<(), Fault> {
     let mut rng = run.rng("requests");
     let mut model = Model {
         grant: 0,
-        passed: vec![0; arbiter.n],
+        start: 0,
+        n: arbiter.n,
     };
     let mut req = 0u8;
     for cycle in 0..2000 {
@@ -127,6 +128,8 @@ fn each_twin_is_caught() {
             (Legal, &[], &|cases| checks(&arbiter::<TwinArbiterLegal>(), cases)),
             (Hold, &[], &|cases| checks(&arbiter::<TwinArbiterHold>(), cases)),
             (Fair, &[], &|cases| checks(&arbiter::<TwinArbiterFair>(), cases)),
+            // A search without a request forgets the last granted index.
+            (Fair, &[], &|cases| checks(&arbiter::<TwinArbiterForgets>(), cases)),
             (Busy, &[], &|cases| checks(&arbiter::<TwinArbiterBusy>(), cases)),
         ],
     );

@@ -1,6 +1,7 @@
 //! DMA read: cut as it must be, every word in its place, errors contained, no cycle lost.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use proptest::prelude::*;
 use support::{property, this_test};
@@ -22,7 +23,7 @@ rules!(
     Room
     /// A limited number of bursts await data.
     Outstanding
-    /// `next_o`: of all earlier commands, a burst at most is not yet requested.
+    /// `next_o`: of all earlier commands, a burst at most is not yet requested. It tells so at once.
     Next
     /// No output follows an input within the cycle.
     Path
@@ -144,6 +145,8 @@ struct Traffic {
     bursts: Bursts,
     /// Bursts with all their data.
     ended: usize,
+    /// One burst at most was to be asked for in the cycle before, and `next_o` was low.
+    late: bool,
     /// Cycles of the first and of the last word.
     first: Option<u64>,
     last: u64,
@@ -161,15 +164,19 @@ impl Traffic {
             due: VecDeque::new(),
             bursts: Bursts::new(),
             ended: 0,
+            late: false,
             first: None,
             last: 0,
         }
     }
 
-    fn next(&self, seen: &Out) -> Result<(), Fault> {
+    fn next(&mut self, seen: &Out) -> Result<(), Fault> {
         let due = self.bursts.due.len();
         let left = due - usize::from(seen.mem.rd_cmd_valid && due > 0);
-        let right = if seen.next { left <= 1 } else { due > 0 };
+        // A new command is in the queue for one cycle.
+        let late = !seen.next && left <= 1;
+        let again = mem::replace(&mut self.late, late) && late;
+        let right = if seen.next { left <= 1 } else { due > 0 && !again };
         Rule::Next.holds(right, || format!("{} with {left} bursts to be asked for", seen.next))
     }
 
@@ -204,6 +211,7 @@ impl Environment for Traffic {
 
     fn reset(&mut self) {
         (self.due, self.bursts, self.ended) = (VecDeque::new(), Bursts::new(), 0);
+        self.late = false;
         self.commands.reset();
         self.words.reset();
         self.agent.reset();
@@ -337,6 +345,8 @@ fn each_twin_is_caught() {
             }),
             (Rate, &[], &|cases| checks(&usual::<TwinDmaReadBubble>(), cases)),
             (Next, &[], &|cases| checks(&usual::<TwinDmaReadNext>(), cases)),
+            // The last burst does not let the next command come.
+            (Next, &[], &|cases| checks(&usual::<TwinDmaReadLate>(), cases)),
             (Hang, &[], &|cases| checks(&usual::<TwinDmaReadHang>(), cases)),
         ],
     );

@@ -6,11 +6,18 @@ use tsunagi::harness::memory::MemoryTiming;
 
 use super::{SLOW, Transfer, machine, settle, word};
 
-/// C15, C16, C18: remote loads and stores of each size. The counter returns to 0 when the stores are done.
+/// C15, C16, C18: remote loads and stores of each size, in a wide machine and in a high one. The counter returns to 0
+/// when the stores are done.
 #[test]
 fn c15_remote_accesses() {
-    let mut machine = machine(2, 2, SLOW);
-    for to in 0..4 {
+    for [columns, rows] in [[3, 2], [2, 3]] {
+        remote_accesses(columns, rows);
+    }
+}
+
+fn remote_accesses(columns: usize, rows: usize) {
+    let mut machine = machine(columns, rows, SLOW);
+    for to in 0..columns * rows {
         for size in 0..4_u8 {
             for number in 0..8 >> size {
                 let addr = 0x2_0000 + 0x40 * u32::from(size) + (number << size);

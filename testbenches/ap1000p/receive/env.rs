@@ -44,7 +44,7 @@ rules!(
     Fault
     /// A word per cycle.
     Rate
-    /// An offer holds until it is taken.
+    /// An offer holds until it is taken, and a fault until software serves it.
     Protocol
     /// No output follows an input within the cycle.
     Path
@@ -112,13 +112,14 @@ impl Due {
     }
 }
 
-/// The offers of the unit, but those to memory and MMU.
+/// The offers of the unit, but those to memory and MMU; and its fault.
 #[derive(Default)]
 struct Offers {
     units: Monitor<Request>,
     registers: Monitor<Access>,
     queues: [Monitor<Word>; 2],
     loads: Monitor<Load>,
+    faults: Monitor<(u8, Lookup)>,
 }
 
 impl Offers {
@@ -130,6 +131,8 @@ impl Offers {
             monitor.step(word, inputs.queues_ready[q])?;
         }
         self.loads.step(seen.load.as_ref(), inputs.load_ready)?;
+        let Service { retry, abort } = inputs.service;
+        self.faults.step(seen.fault.as_ref(), retry || abort)?;
         Ok(())
     }
 }

@@ -277,15 +277,44 @@ fn dma(seq: u32, bytes: u32) -> Vec<u16> {
     Packet { route, header, body }.flits()
 }
 
+/// A packet halts the Receiver, and none behind it has begun: what the host writes until the restart holds for them.
+fn stops(receiver: &Receiver, cases: &mut Cases) {
+    for (halts, route, head) in [
+        (R_CTRL_HALT_ARRIVAL_MASK, ROUTE_ARR_MASK, PACKET_HEAD_ARR_MASK),
+        (R_CTRL_HALT_END_DMA_MASK, ROUTE_END_MASK, PACKET_HEAD_END_MASK),
+    ] {
+        let params = format!("{} stops {halts:#x}", receiver.dut.name);
+        cases.from_each(&Start::RANDOM, params, |run| {
+            let mut bench = Lockstep::new(run, receiver, late(30), Gaps::None);
+            let mut packets = [dma(0, 32), dma(1, 32)];
+            for flits in &mut packets {
+                flits[0] |= route as u16;
+                flits[1] |= head as u16;
+            }
+            let first = words(&packets[0], receiver.bus_bytes).len() as u64;
+            bench.packets.extend(packets);
+            bench.control(R_CTRL_RUN_MASK | halts);
+            while !bench.seen.halted {
+                bench.cycle()?;
+            }
+            Rule::Halt.same("words taken", first, bench.taken)?;
+            // Without a halt from now on.
+            bench.control(R_CTRL_RUN_MASK | R_CTRL_RESTART_MASK);
+            bench.settle()?;
+            counted(&bench, (0, 2))
+        });
+    }
+}
+
 /// DMA packets of 512 bytes without a bubble, with responses after this number of cycles. The rings are emptied as they
-/// fill.
+/// fill. Halts are on, but no packet has ARR or END.
 fn rate(receiver: &Receiver, latency: u64, cases: &mut Cases) {
     const PACKETS: u32 = 64;
     let params = format!("{} rate, latency {latency}", receiver.dut.name);
     cases.from_each(&Start::RANDOM, params, |run| {
         let mut bench = Lockstep::new(run, receiver, late(latency), Gaps::None);
         bench.packets.extend((0..PACKETS).map(|seq| dma(seq, 512)));
-        bench.control(R_CTRL_RUN_MASK);
+        bench.control(R_CTRL_RUN_MASK | HALTS);
         while !bench.at_rest() {
             bench.cycle()?;
             if bench.regs.get[1] != bench.regs.put[1] {
@@ -354,6 +383,13 @@ fn halts_and_restarts() {
             follows(&narrow, plan(true, Gaps::Both), &Start::RANDOM, cases);
             follows(&wide, plan(false, Gaps::None), &Start::RANDOM, cases);
         }
+    });
+}
+
+#[test]
+fn no_packet_begins_behind_one_that_halts() {
+    pass(this_test!(), |cases| {
+        both().iter().for_each(|receiver| stops(receiver, cases))
     });
 }
 
@@ -474,6 +510,8 @@ fn each_twin_is_caught() {
             (Run, &[], &|cases| checks(&receiver::<TwinReceiverRun>(), cases)),
             // A further packet is taken while the Receiver is halted.
             (Halt, &[], &|cases| checks(&receiver::<TwinReceiverHalted>(), cases)),
+            // The packet behind one that halts is taken before the halt.
+            (Halt, &[], &|cases| stops(&receiver::<TwinReceiverStops>(), cases)),
             // No packet is taken after a halt.
             (Rest, &[], &|cases| checks(&receiver::<TwinReceiverStuck>(), cases)),
             // Only packets without a whole header are counted.
@@ -487,6 +525,8 @@ fn each_twin_is_caught() {
             (Rate, &[Counted], &|cases| {
                 checks(&receiver::<TwinReceiverRate>(), cases)
             }),
+            // Every packet may halt, with or without ARR.
+            (Rate, &[], &|cases| checks(&receiver::<TwinReceiverWary>(), cases)),
         ],
     );
 }

@@ -2,7 +2,8 @@
 //! transfer goes on. It refills the queues with the spilled words, if the hardware does not. It notes everything else
 //! as a fault, and gives up a transfer that waits for it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::fault::{Fault, FaultKind, Faults};
@@ -24,6 +25,8 @@ use crate::harness::memory::Memory;
 use crate::harness::sync::{Lock, Signal};
 use crate::{Addr, Picos};
 
+/// Bytes of a page on demand.
+const PAGE_BYTES: u32 = 0x1000;
 /// All of the torus, as a range of relative cells.
 const EVERYWHERE: u32 = 0x7f81_7f81;
 /// All causes interrupt.
@@ -60,18 +63,38 @@ pub(super) struct Kernel {
     region: Cell<Region>,
     /// For each queue, the elements lost since one of that queue was copied back.
     misses: Cell<[u32; QUEUES as usize]>,
+    /// Pages on demand that are away: who uses them waits.
+    away: RefCell<Vec<Range<u32>>>,
+    back: Signal,
     faults: Rc<Faults>,
+}
+
+/// The pages that these bytes are in.
+fn pages(from: Addr, bytes: u32) -> Range<u32> {
+    from.0 & !(PAGE_BYTES - 1)..(from.0 + bytes).next_multiple_of(PAGE_BYTES)
 }
 
 pub(super) fn field(word: u32, mask: u32) -> u32 {
     (word & mask) >> mask.trailing_zeros()
 }
 
+/// The data of a place in the spill region that has no element. Memory may refuse the data of an element and take its
+/// tag: then this is still there. A true word of this value is lost, and reported.
+const ERASED: u32 = 0x5a0f_c3a5;
+
+/// Erases the elements from this address on, or makes their places ready for the first ones.
+fn erase(memory: &mut Memory, at: u32, elements: u32) {
+    let mut place = [0; SPILL_BYTES as usize];
+    place[4..].copy_from_slice(&ERASED.to_le_bytes());
+    let written = memory.write(Addr(at), &place.repeat(elements as usize));
+    assert!(written, "the spill region is in memory");
+}
+
 /// The element at this address. `None`: the memory reports an error, or the words are no element.
 fn element(memory: &Memory, at: u32) -> Option<Element> {
     let words = memory.read(Addr(at), 8).filter(|_| memory.bus_ok(Addr(at), 8))?;
     let word = |at: usize| u32::from_le_bytes(words[at..at + 4].try_into().expect("four bytes"));
-    Element::decode(word(0), word(4))
+    Element::decode(word(0), word(4)).filter(|element| element.word.data != ERASED)
 }
 
 impl Kernel {
@@ -96,6 +119,8 @@ impl Kernel {
                 limit: layout.spill_units as u8,
             }),
             misses: Cell::default(),
+            away: RefCell::default(),
+            back: Signal::new("a page that was taken away"),
             faults,
         }
     }
@@ -103,6 +128,10 @@ impl Kernel {
     pub async fn boot(&self) -> Result<(), RegError> {
         self.host.memory(|memory| self.layout.write_tables(memory));
         let region = self.region.get();
+        if !self.config.hardware_refill {
+            self.host
+                .memory(|memory| erase(memory, region.addr(), region.elements()));
+        }
         for (addr, value) in [
             (register(CONTEXT_TABLE), self.layout.tables),
             (register(CONTEXT), PROCESS.into()),
@@ -248,9 +277,11 @@ impl Kernel {
                 }
                 continue;
             }
-            let mapped = reason == FAULT_PAGE
-                && context == u32::from(PROCESS)
-                && self.host.memory(|memory| self.layout.map(memory, addr));
+            let mine = reason == FAULT_PAGE && context == u32::from(PROCESS);
+            while mine && self.away.borrow().iter().any(|pages| pages.contains(&addr)) {
+                self.back.changed().await;
+            }
+            let mapped = mine && self.host.memory(|memory| self.layout.map(memory, addr));
             if mapped {
                 self.host.delay(self.config.page_service).await;
                 serve |= 1 << unit << SERVE_RETRY_SHIFT;
@@ -265,6 +296,27 @@ impl Kernel {
             }
         }
         self.write(SERVE, serve).await;
+    }
+
+    /// Takes the pages on demand of these bytes away. When this returns the hardware has forgotten them.
+    pub async fn take_pages(&self, from: Addr, bytes: u32) -> Result<(), RegError> {
+        let pages = pages(from, bytes);
+        self.away.borrow_mut().push(pages.clone());
+        for page in pages.step_by(PAGE_BYTES as usize) {
+            self.host.memory(|memory| self.layout.unmap(memory, page));
+            self.host.reg_write(register(DEMAP), page).await?;
+        }
+        while self.host.reg_read(register(STATUS)).await? & STATUS_DEMAP_MASK != 0 {}
+        Ok(())
+    }
+
+    /// Gives them back: their next use maps them.
+    pub fn give_pages(&self, from: Addr, bytes: u32) {
+        let (pages, mut away) = (pages(from, bytes), self.away.borrow_mut());
+        if let Some(taken) = away.iter().position(|taken| *taken == pages) {
+            away.swap_remove(taken);
+        }
+        self.back.notify();
     }
 
     /// Copies spilled words back into their queues, in order. A queue gets at most the words that it has room for when
@@ -314,9 +366,8 @@ impl Kernel {
                     });
                 }
             }
-            // Erase the element: it must not be read again in place of one that the memory refused.
-            self.host
-                .memory(|memory| memory.write(Addr(at), &[0; SPILL_BYTES as usize]));
+            // It must not be read again in place of one that the memory refused.
+            self.host.memory(|memory| erase(memory, at, 1));
             copied += 1;
         }
         if copied == held {
@@ -379,5 +430,32 @@ impl Kernel {
             node: self.host.node(),
             kind,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ap1000p::golden::{Label, Queue, Word};
+
+    #[test]
+    fn an_element_of_which_memory_took_the_tag_alone_is_none() {
+        let mut memory = Memory::new(64);
+        erase(&mut memory, 0, 8);
+        assert_eq!(element(&memory, 16), None);
+        let whole = Element {
+            queue: Queue::User,
+            label: Label { number: 3, index: 2 },
+            position: 2,
+            lap: 0,
+            word: Word { data: 0, end: false },
+        };
+        let (tag, data) = whole.encode();
+        assert!(memory.write(Addr(16), &tag.to_le_bytes()));
+        assert_eq!(element(&memory, 16), None);
+        assert!(memory.write(Addr(20), &data.to_le_bytes()));
+        assert_eq!(element(&memory, 16), Some(whole));
+        erase(&mut memory, 16, 1);
+        assert_eq!(element(&memory, 16), None);
     }
 }

@@ -239,4 +239,10 @@ impl Layout {
         let page = entry(at & !0xfff, ENTRY_PAGE) | RIGHTS_ALL << TABLE_ACCESS_SHIFT;
         memory.write(self.page(addr), &page.to_le_bytes())
     }
+
+    /// Takes the mapping of such a page away. False: there is no such page.
+    pub fn unmap(&self, memory: &mut Memory, addr: u32) -> bool {
+        let is_one = addr.checked_sub(DEMAND).is_some_and(|at| at < DEMAND_BYTES);
+        is_one && memory.write(self.page(addr), &ENTRY_NONE.to_le_bytes())
+    }
 }

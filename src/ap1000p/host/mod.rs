@@ -290,6 +290,20 @@ impl Cell {
         assert!(written, "{}: a write of {} words at {addr}", self.id(), words.len());
     }
 
+    /// The system takes the pages on demand of these bytes away. What uses them waits until they are
+    /// [given back](Cell::give_pages).
+    ///
+    /// # Errors
+    /// The hardware refuses a register.
+    pub async fn take_pages(&self, from: Addr, bytes: u32) -> Result<(), RegError> {
+        self.kernel.take_pages(from, bytes).await
+    }
+
+    /// The system gives them back.
+    pub fn give_pages(&self, from: Addr, bytes: u32) {
+        self.kernel.give_pages(from, bytes);
+    }
+
     /// The cell's memory.
     pub fn memory<R>(&self, f: impl FnOnce(&mut Memory) -> R) -> R {
         self.kernel.host.memory(f)

@@ -1,6 +1,7 @@
 //! Tsunagi: RTL for the message hardware of Japanese parallel computers, and the harness that proves it.
 
 pub mod ap1000p;
+pub mod campaign;
 pub mod cenju3;
 pub mod cli;
 pub mod harness;

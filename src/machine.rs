@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
+use crate::campaign::Campaign;
 use crate::harness::params::{Param, ParamError, Settings, Table as _};
 use crate::harness::wave::Probe;
 use crate::net::bench::NetworkRun;
@@ -47,6 +48,7 @@ pub struct Facts {
     /// What the waves show of the two nodes of a transfer, the sender first.
     pub shown: Shown,
     pub bench: Option<Bench>,
+    pub campaign: Option<&'static dyn Campaign>,
 }
 
 /// What `tsunagi bench` measures.

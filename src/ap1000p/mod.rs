@@ -2,6 +2,7 @@
 //! entry point.
 
 pub mod bif_regs;
+pub mod campaign;
 mod carrier;
 pub mod golden;
 pub mod host;
@@ -54,6 +55,7 @@ const FACTS: Facts = Facts {
         unit: "ap1000p_cell",
         signals: signals::SIGNALS,
     },
+    campaign: Some(&Ap1000p),
     bench: Some(Bench {
         workloads: [("PUT between 2 cells", "put"), ("GET between 2 cells", "get")],
         network: "torus of 16x16 routers",

@@ -1,5 +1,6 @@
 //! NEC Cenju-3: golden models, the machine on RTL, host library, experiments; [`Cenju3`] is its entry point.
 
+pub mod campaign;
 mod carrier;
 pub mod golden;
 pub mod host;
@@ -81,6 +82,7 @@ const FACTS: Facts = Facts {
         network: "network of 256 ports, 4x4 switches",
         runs: || [0.3, 0.6].map(|load| uniform(load, 20_000, 1)),
     }),
+    campaign: Some(&Cenju3),
 };
 
 /// The description of a run, and its scenario.

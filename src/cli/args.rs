@@ -33,6 +33,9 @@ pub enum Command {
     /// Sends a file through the machine and compares SHA-256 at both ends
     #[command(after_help = examples::send())]
     Send(SendArgs),
+    /// Runs random programs under random faults, and judges memories and reports
+    #[command(after_help = examples::soak())]
+    Soak(SoakArgs),
     /// Runs a scenario on the RTL and writes a wave with signal lists for GTKWave and Surfer
     #[command(after_help = examples::wave())]
     Wave(WaveArgs),
@@ -309,6 +312,45 @@ pub struct SendArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args)]
+pub struct SoakArgs {
+    /// The machine [default: all machines that have a campaign]
+    #[arg(value_parser = machine())]
+    pub machine: Option<&'static dyn Machine>,
+    /// Number of seeds
+    #[arg(long, default_value_t = 100)]
+    pub seeds: u64,
+    /// The first seed
+    #[arg(long, default_value_t = 1)]
+    pub first: u64,
+    /// Only one of equal parts of the seeds, as 3/8
+    #[arg(long, value_name = "PART/PARTS", default_value = "1/1", value_parser = shard)]
+    pub shard: (u64, u64),
+    /// Number of runs at a time
+    #[arg(long, default_value_t = 2)]
+    pub jobs: usize,
+    /// Instead, run this case of the first machine
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seeds", "first", "shard"])]
+    pub case: Option<PathBuf>,
+    /// Add the results to this file, a line of JSON for each seed; a seed that passed by this file is not run again
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// The folder of failing cases and their waves
+    #[arg(long, value_name = "DIR", default_value = "out/soak")]
+    pub out: PathBuf,
+}
+
+/// A part of equal parts.
+fn shard(text: &str) -> Result<(u64, u64), String> {
+    let numbers = text
+        .split_once('/')
+        .and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
+    match numbers {
+        Some((part, parts)) if (1..=parts).contains(&part) => Ok((part, parts)),
+        _ => Err("must be as 3/8, from 1/8 to 8/8".into()),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

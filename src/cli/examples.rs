@@ -138,6 +138,18 @@ pub fn wave() -> String {
     commands(machines::all().iter().filter_map(of).chain(vcd))
 }
 
+pub fn soak() -> String {
+    let with = machines::all()
+        .iter()
+        .filter(|machine| machine.facts().campaign.is_some());
+    let of = |machine: &&'static dyn Machine| format!("tsunagi soak {} --seeds 1000", machine.name());
+    let more = [
+        "tsunagi soak --seeds 10000 --shard 1/4 --json soak.jsonl".to_owned(),
+        format!("tsunagi soak {} --case out/soak/{0}-7.case", first().name()),
+    ];
+    commands(with.map(of).chain(more))
+}
+
 pub fn report() -> String {
     commands([format!(
         "tsunagi report {} --backend both --out out/report.html",

@@ -8,6 +8,7 @@ mod progress;
 mod repro;
 mod run;
 mod send;
+mod soak;
 mod table;
 mod wave;
 
@@ -110,6 +111,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Run(args) => run::run(&args),
         Command::Repro(args) => repro::repro(&args),
         Command::Send(args) => send::send(&args),
+        Command::Soak(args) => soak::soak(&args),
         Command::Wave(args) => wave::wave(&args),
         Command::Report(args) => repro::report(&args),
         Command::Bench(args) => bench::bench(&args),

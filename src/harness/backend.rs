@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::harness::faults::Fault;
 use crate::harness::memory::Memory;
 use crate::{NodeId, Picos};
 
@@ -51,6 +52,40 @@ pub struct HostRsp {
     pub error: bool,
 }
 
+/// What a node's NIC is doing, as its ports show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Doing {
+    /// A packet is leaving.
+    pub sends: bool,
+    /// A packet is coming.
+    pub receives: bool,
+    /// A command of the memory is under way.
+    pub memory: bool,
+}
+
+impl Doing {
+    /// All names, for a table.
+    pub const NAMES: [&str; 8] = [
+        "nothing",
+        "memory",
+        "sends",
+        "sends, memory",
+        "receives",
+        "receives, memory",
+        "sends, receives",
+        "all",
+    ];
+
+    pub fn name(self) -> &'static str {
+        let Doing {
+            sends,
+            receives,
+            memory,
+        } = self;
+        Doing::NAMES[usize::from(memory) | usize::from(sends) << 1 | usize::from(receives) << 2]
+    }
+}
+
 /// A machine on simulated time. It moves only in [`advance`](Backend::advance).
 pub trait Backend {
     fn now(&self) -> Picos;
@@ -74,10 +109,21 @@ pub trait Backend {
     /// The interrupt line of the node.
     fn irq(&self, node: NodeId) -> bool;
 
+    /// What the node's NIC is doing; nothing where there are no such ports.
+    fn doing(&self, _node: NodeId) -> Doing {
+        Doing::default()
+    }
+
     /// A level inside the node, by the name that the machine gives it, such as bytes in a FIFO; `None` where there is
     /// no such gauge.
     fn gauge(&self, _node: NodeId, _name: &str) -> Option<u32> {
         None
+    }
+
+    /// A fault of the node's surroundings begins now. False where this backend has no such part; a memory that
+    /// fails, and software, are the caller's.
+    fn inject(&mut self, _node: NodeId, _fault: &Fault) -> bool {
+        false
     }
 
     /// The node's main memory (untimed: the caller charges the CPU's time).
@@ -127,6 +173,14 @@ impl Backend for AnyBackend {
 
     fn gauge(&self, node: NodeId, name: &str) -> Option<u32> {
         (**self).gauge(node, name)
+    }
+
+    fn doing(&self, node: NodeId) -> Doing {
+        (**self).doing(node)
+    }
+
+    fn inject(&mut self, node: NodeId, fault: &Fault) -> bool {
+        (**self).inject(node, fault)
     }
 
     fn memory(&mut self, node: NodeId) -> &mut Memory {

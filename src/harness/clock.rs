@@ -46,6 +46,11 @@ impl Clock {
         Cycle(self.index)
     }
 
+    /// Periods that begin in a span.
+    pub fn cycles_in(&self, span: Picos) -> Cycle {
+        Cycle(span.0.div_ceil(self.period))
+    }
+
     /// The next edge is over.
     pub fn advance(&mut self) {
         self.index += 1;

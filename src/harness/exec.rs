@@ -17,7 +17,8 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use thiserror::Error;
 
-use super::backend::{Backend, HostReq, HostRsp};
+use super::backend::{Backend, Doing, HostReq, HostRsp};
+use super::faults::Fault;
 use super::memory::Memory;
 use super::sync::Wait;
 use crate::{Addr, NodeId, Picos};
@@ -107,6 +108,7 @@ impl<B: Backend + 'static> Sim<B> {
             ports: RefCell::new((0..nodes).map(|_| VecDeque::new()).collect()),
             accesses: Cell::new(0),
             irqs: RefCell::default(),
+            masked: RefCell::new(vec![Picos::ZERO; nodes]),
             conditions: RefCell::default(),
             serial: Cell::new(0),
             programs: Cell::new(0),
@@ -336,7 +338,16 @@ impl Host {
 
     /// Whether it is high now.
     pub fn irq_level(&self) -> bool {
-        self.core.backend.borrow().irq(self.node)
+        let masked = self.core.masked.borrow()[self.node.index()] > self.now();
+        self.core.backend.borrow().irq(self.node) && !masked
+    }
+
+    /// The processor sees no interrupt for this long. The caller waits for the end.
+    pub async fn mask_interrupts(&self, span: Picos) {
+        let end = self.now() + span;
+        let masked = |masked: &mut Vec<Picos>| masked[self.node.index()] = masked[self.node.index()].max(end);
+        masked(&mut self.core.masked.borrow_mut());
+        self.delay_until(end).await;
     }
 
     /// Waits until `met` holds for the node's memory; looked at whenever the hardware or a program has done something.
@@ -386,6 +397,16 @@ impl Host {
     /// Reads or writes the node's memory, in no time: the caller charges the CPU for it. Not to be nested.
     pub fn memory<R>(&self, f: impl FnOnce(&mut Memory) -> R) -> R {
         f(self.core.backend.borrow_mut().memory(self.node))
+    }
+
+    /// As [`Backend::doing`].
+    pub fn doing(&self) -> Doing {
+        self.core.backend.borrow().doing(self.node)
+    }
+
+    /// As [`Backend::inject`], here and now.
+    pub fn inject(&self, fault: &Fault) -> bool {
+        self.core.backend.borrow_mut().inject(self.node, fault)
     }
 
     /// Starts a program: [`Sim::run`] waits for it.
@@ -559,6 +580,8 @@ struct Core {
     /// How many accesses there are in all of `ports`.
     accesses: Cell<usize>,
     irqs: RefCell<Vec<IrqWait>>,
+    /// By node: no interrupt is seen before this instant.
+    masked: RefCell<Vec<Picos>>,
     conditions: RefCell<BTreeMap<u64, Rc<RefCell<Condition>>>>,
     serial: Cell<u64>,
     /// Programs not yet done.
@@ -663,8 +686,9 @@ impl Core {
             self.take_answers();
         }
         let mut backend = self.backend.borrow_mut();
+        let (masked, now) = (self.masked.borrow(), self.now.get());
         self.irqs.borrow_mut().retain(|wait| {
-            let high = backend.irq(wait.node);
+            let high = backend.irq(wait.node) && masked[wait.node.index()] <= now;
             if high {
                 wait.waker.wake_by_ref();
             }

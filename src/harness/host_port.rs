@@ -117,8 +117,13 @@ impl HostPort {
     pub fn begin(&mut self, access: Option<RegisterAccess>) {
         match access {
             Some(access) => self.start(access),
-            None => *self = HostPort::Answered(HostRsp { value: 0, error: true }),
+            None => self.refuse(),
         }
+    }
+
+    /// The bus answers with an error.
+    pub fn refuse(&mut self) {
+        *self = HostPort::Answered(HostRsp { value: 0, error: true });
     }
 
     /// What the host drives now.

@@ -8,9 +8,10 @@ use std::fmt::Write as _;
 
 use verilated::{Context, Verilated};
 
-use super::backend::{Backend, HostReq, HostRsp};
+use super::backend::{Backend, Doing, HostReq, HostRsp};
 use super::clock::Clock;
 use super::event::{Event, EventKind};
+use super::faults::Fault;
 use super::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use super::wave::{Probe, Trace};
 use crate::{Cycle, NodeId, Picos};
@@ -68,6 +69,26 @@ pub trait Hardware {
     /// The rest of an edge: the links carry their words, and the clocks rise. It leaves out nodes that are not awake.
     fn edge(&mut self, edges: Edges, awake: &[bool], event: impl FnMut(usize, EventKind));
 
+    /// The node's links stand still from now on, or move again. What a link has shown already may still be taken.
+    fn hold_links(&mut self, _node: usize, _held: bool) {}
+
+    /// The node's units are held in reset from now on, or freed; false where a node cannot be reset alone. In reset,
+    /// memory ports and interrupt line are low, accesses fail, and a packet that was leaving has ended.
+    fn hold_reset(&mut self, _node: usize, _held: bool) -> bool {
+        false
+    }
+
+    /// Puts a packet on the node's link into the network, as soon as no other is under way; false where there is no
+    /// way to do so.
+    fn forge(&mut self, _node: usize, _words: &[u64]) -> bool {
+        false
+    }
+
+    /// Whether a packet is leaving the node, and whether one is coming.
+    fn links(&self, _node: usize) -> (bool, bool) {
+        (false, false)
+    }
+
     /// As in [`Backend::gauge`].
     fn gauge(&self, _node: usize, _name: &str) -> Option<u32> {
         None
@@ -124,6 +145,8 @@ pub struct RtlMachine<H> {
     events: Option<Vec<Event>>,
     /// By clock: rising edges that were evaluated.
     edges: Vec<u64>,
+    /// Faults with their ends.
+    faults: Vec<(Picos, usize, Fault)>,
 }
 
 impl<H: Hardware> RtlMachine<H> {
@@ -147,6 +170,7 @@ impl<H: Hardware> RtlMachine<H> {
             gated: true,
             trace: Trace::default(),
             events: None,
+            faults: Vec::new(),
         };
         machine.look();
         machine
@@ -235,7 +259,7 @@ impl<H: Hardware> RtlMachine<H> {
     /// Finds which nodes count at the next edge.
     fn look(&mut self) {
         let all = self.evaluates_all();
-        self.active = self.hardware.network_stirs();
+        self.active = self.hardware.network_stirs() || !self.faults.is_empty();
         for (at, node) in self.nodes.iter().enumerate() {
             let stirs = !node.agent.is_idle() || self.hardware.stirs(at);
             self.awake[at] = stirs || all;
@@ -249,9 +273,31 @@ impl<H: Hardware> RtlMachine<H> {
         self.clocks.iter_mut().for_each(|(_, clock)| clock.skip_to(to));
     }
 
+    /// Ends the faults that last until this instant.
+    fn end_faults(&mut self) {
+        let (now, hardware) = (self.now, &mut self.hardware);
+        let (lasting, ended): (Vec<_>, Vec<_>) = self.faults.drain(..).partition(|(end, ..)| *end > now);
+        self.faults = lasting;
+        // Of two that overlap, the later end counts.
+        let lasts =
+            |node: usize, of: fn(&Fault) -> bool| self.faults.iter().any(|(_, at, fault)| *at == node && of(fault));
+        for (_, node, fault) in ended {
+            match fault {
+                Fault::LinkStalls(_) if !lasts(node, |fault| matches!(fault, Fault::LinkStalls(_))) => {
+                    hardware.hold_links(node, false);
+                }
+                Fault::NicResets(_) if !lasts(node, |fault| matches!(fault, Fault::NicResets(_))) => {
+                    hardware.hold_reset(node, false);
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// The edge at `now`.
     fn edge(&mut self) {
         let now = self.now;
+        self.end_faults();
         let rises = |(at, (_, clock)): (usize, &NamedClock)| u64::from(clock.next() == now) << at;
         let edges = Edges {
             rising: self.clocks.iter().enumerate().map(rises).sum(),
@@ -347,8 +393,47 @@ impl<H: Hardware> Backend for RtlMachine<H> {
         self.nodes[node.index()].irq
     }
 
+    fn doing(&self, node: NodeId) -> Doing {
+        let (sends, receives) = self.hardware.links(node.index());
+        Doing {
+            sends,
+            receives,
+            memory: self.nodes[node.index()].agent.has_taken(),
+        }
+    }
+
     fn gauge(&self, node: NodeId, name: &str) -> Option<u32> {
         self.hardware.gauge(node.index(), name)
+    }
+
+    fn inject(&mut self, node: NodeId, fault: &Fault) -> bool {
+        let (at, end) = (node.index(), self.now + fault.span());
+        let clock = &self.clocks[0].1;
+        let (cycle, cycles) = (clock.index(), clock.cycles_in(fault.span()));
+        let agent = &mut self.nodes[at].agent;
+        match fault {
+            Fault::MemoryStalls(_) => agent.stall(cycle, cycles),
+            Fault::MemoryRefuses(_) => agent.refuse(cycle, cycles),
+            Fault::LinkStalls(_) => self.hardware.hold_links(at, true),
+            Fault::NicResets(_) => {
+                if !self.hardware.hold_reset(at, true) {
+                    return false;
+                }
+                self.nodes[at].agent.reset();
+            }
+            Fault::Packet(words) => {
+                let forged = self.hardware.forge(at, words);
+                self.look();
+                return forged;
+            }
+            Fault::MemoryFails { .. }
+            | Fault::PagesGone { .. }
+            | Fault::SoftwareSleeps(_)
+            | Fault::InterruptsMasked(_) => return false,
+        }
+        self.faults.push((end, at, fault.clone()));
+        self.look();
+        true
     }
 
     fn memory(&mut self, node: NodeId) -> &mut Memory {

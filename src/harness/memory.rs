@@ -71,6 +71,13 @@ impl Memory {
         self.faults.clear();
     }
 
+    /// Ends one [`inject_fault`](Memory::inject_fault) of this range.
+    pub fn lift_fault(&mut self, range: &Range<u32>) {
+        if let Some(at) = self.faults.iter().position(|fault| fault == range) {
+            self.faults.swap_remove(at);
+        }
+    }
+
     /// Whether a NIC's access to these bytes is answered without a bus error.
     pub fn bus_ok(&self, addr: Addr, len: u32) -> bool {
         let (start, end) = (u64::from(addr.0), u64::from(addr.0) + u64::from(len));
@@ -313,6 +320,10 @@ pub struct MemoryAgent {
     memory_free: u64,
     /// No word moves before this cycle (jitter).
     gap_until: u64,
+    /// No word moves and no response is offered before this cycle (a fault).
+    stalls_until: u64,
+    /// No command is taken before this cycle (a fault).
+    refuses_until: u64,
 }
 
 impl MemoryAgent {
@@ -338,7 +349,20 @@ impl MemoryAgent {
             buses: [Bus::default(); 2],
             memory_free: 0,
             gap_until: 0,
+            stalls_until: 0,
+            refuses_until: 0,
         }
+    }
+
+    /// From the edge `now` on, for `cycles`: moves no word and offers no response that is not offered already.
+    pub fn stall(&mut self, now: Cycle, cycles: Cycle) {
+        self.stalls_until = self.stalls_until.max(now.0 + cycles.0);
+    }
+
+    /// From the edge behind `now` on, for `cycles`: takes no command.
+    pub fn refuse(&mut self, now: Cycle, cycles: Cycle) {
+        self.refuses_until = self.refuses_until.max(now.0 + cycles.0);
+        [self.ports.rd_cmd_ready, self.ports.wr_cmd_ready] = [false; 2];
     }
 
     /// Adds up to `latency` random cycles to each command and up to `gap` before each word; with gaps of four or more,
@@ -361,7 +385,8 @@ impl MemoryAgent {
     /// Nothing is in flight: without a new command the ports will not change.
     #[inline]
     pub fn is_idle(&self) -> bool {
-        !self.has_taken() && !self.jitter.as_ref().is_some_and(Jitter::refuses)
+        let refuses = self.jitter.as_ref().is_some_and(Jitter::refuses) || self.refuses_until > 0;
+        !self.has_taken() && !refuses
     }
 
     /// A command is in flight.
@@ -560,7 +585,8 @@ impl MemoryAgent {
 
     /// The ports for the next edge.
     fn drive(&mut self, now: u64, memory: &mut Memory) {
-        let moves = self.memory_free <= now * u64::from(FRACTION) && self.gap_until <= now;
+        let stalls = self.stalls_until > now;
+        let moves = self.memory_free <= now * u64::from(FRACTION) && self.gap_until <= now && !stalls;
         if !self.ports.rd_data_valid && moves && self.bus(Direction::Read).owner == Some(Direction::Read) {
             let read = self.reads.front().expect("the owner of the bus has a burst");
             let word = memory.bus_read(read.addr.offset(read.sent * self.beat_bytes), self.beat_bytes);
@@ -570,7 +596,7 @@ impl MemoryAgent {
             self.ports.rd_data_last = read.sent + 1 == read.beats;
         }
         self.ports.wr_data_ready = moves && self.bus(Direction::Write).owner == Some(Direction::Write);
-        if !self.ports.wr_rsp_valid && self.landed > 0 && self.writes[0].due <= now {
+        if !self.ports.wr_rsp_valid && self.landed > 0 && self.writes[0].due <= now && !stalls {
             let write = self.writes[0];
             let ok = (0..write.beats).fold(true, |ok, beat| {
                 let data = self.beats.pop_front().expect("a landed burst has all its words");
@@ -583,7 +609,11 @@ impl MemoryAgent {
             Some(jitter) if jitter.refuses() => [0, 1].map(|_| jitter.upto(jitter.gap) < Jitter::REFUSED),
             _ => [true; 2],
         };
-        self.ports.rd_cmd_ready = rd && self.reads.len() < COMMANDS;
-        self.ports.wr_cmd_ready = wr && self.writes.len() < COMMANDS;
+        let refuses = self.refuses_until > now;
+        if !refuses {
+            self.refuses_until = 0;
+        }
+        self.ports.rd_cmd_ready = rd && !refuses && self.reads.len() < COMMANDS;
+        self.ports.wr_cmd_ready = wr && !refuses && self.writes.len() < COMMANDS;
     }
 }

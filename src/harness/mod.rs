@@ -10,6 +10,7 @@ pub mod cpu;
 pub mod event;
 pub mod exec;
 pub mod fault;
+pub mod faults;
 pub mod host_port;
 pub mod linear;
 pub mod machine;

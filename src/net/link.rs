@@ -28,6 +28,12 @@ impl LinkMonitor {
         }
     }
 
+    /// A packet has begun and not ended.
+    #[inline]
+    pub fn under_way(&self) -> bool {
+        self.flits > 0
+    }
+
     /// A flit is taken at an edge; tells of the first and the last of a packet.
     #[inline]
     pub fn pass(&mut self, flit: Flit, mut event: impl FnMut(EventKind)) {

@@ -4,6 +4,7 @@ mod access;
 mod acks;
 mod bif;
 mod broadcast;
+mod campaign;
 mod cell_axi;
 mod command;
 mod conformance;

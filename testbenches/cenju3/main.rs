@@ -1,5 +1,6 @@
 //! Cenju-3's Sender, Receiver and NIC, each alone: memory, host and links are the testbench.
 
+mod campaign;
 mod loopback;
 mod nic;
 mod nic_axi;

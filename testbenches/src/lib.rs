@@ -20,6 +20,7 @@ mod fault;
 pub mod gate;
 pub mod mem;
 pub mod pipe;
+pub mod planted;
 
 pub use cases::{Cases, Run, Start, Twin, assertion, check_wave, each_is_caught, failures, pass};
 pub use dut::{Bench, Dut, Instance, PERIOD};

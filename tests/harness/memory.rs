@@ -300,3 +300,59 @@ fn a_reset_forgets_what_was_in_flight() {
     nic.run(&mut agent, &mut memory, 28..100);
     assert_eq!(nic.words.len(), before);
 }
+
+#[test]
+fn a_memory_that_stalls_moves_nothing_until_the_end() {
+    let mut memory = Memory::new(256);
+    let mut agent = MemoryAgent::new(MemoryTiming::IDEAL, 4);
+    let mut nic = Nic::reading([Burst { addr: 0, beats: 4 }]);
+    nic.write(64, &[1, 2]);
+    nic.run(&mut agent, &mut memory, 1..4);
+    let (read, sent) = (nic.words.len(), nic.sent.len());
+    agent.stall(Cycle(4), Cycle(20));
+    nic.run(&mut agent, &mut memory, 4..60);
+    // What was offered before the stall is taken at its first edge.
+    let later = |edges: &[u64]| edges.iter().filter(|&&edge| edge > 4).all(|&edge| edge >= 24);
+    let [words, responses] = [
+        edges(&nic.words),
+        nic.responses.iter().map(|response| response.0).collect(),
+    ];
+    assert!(
+        later(&words) && later(&nic.sent) && later(&responses),
+        "{words:?} {:?} {responses:?}",
+        nic.sent
+    );
+    assert_eq!((nic.words.len(), nic.sent.len(), nic.responses.len()), (4, 2, 1));
+    assert!(read < 4 || sent < 2, "the stall met nothing");
+}
+
+#[test]
+fn a_memory_that_refuses_takes_no_command_until_the_end() {
+    let mut memory = Memory::new(256);
+    let mut agent = MemoryAgent::new(MemoryTiming::IDEAL, 4);
+    agent.refuse(Cycle(1), Cycle(20));
+    assert!(!agent.is_idle(), "its end must be stepped to");
+    let mut nic = Nic::reading([Burst { addr: 0, beats: 1 }]);
+    nic.run(&mut agent, &mut memory, 1..60);
+    let taken = nic
+        .events
+        .iter()
+        .find(|(_, kind)| matches!(kind, EventKind::MemRead { .. }));
+    assert!(
+        taken.is_some_and(|(edge, _)| *edge > 20 && *edge < 24),
+        "{:?}",
+        nic.events
+    );
+    assert!(agent.is_idle());
+}
+
+#[test]
+fn one_of_two_faults_of_memory_is_lifted() {
+    let mut memory = Memory::new(256);
+    memory.inject_fault(0..4);
+    memory.inject_fault(0..4);
+    memory.lift_fault(&(0..4));
+    assert!(!memory.bus_ok(Addr(0), 4));
+    memory.lift_fault(&(0..4));
+    assert!(memory.bus_ok(Addr(0), 4));
+}

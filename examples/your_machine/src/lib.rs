@@ -29,6 +29,7 @@ const FACTS: Facts = Facts {
         ],
     },
     bench: None,
+    campaign: None,
 };
 
 impl Machine for YourMachine {

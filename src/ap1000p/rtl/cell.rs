@@ -10,8 +10,8 @@ use crate::harness::event::EventKind;
 use crate::harness::host_port::{Exchange, HostPort};
 use crate::net::fabric::Flit;
 use crate::net::link::LinkMonitor;
-use crate::net::torus::Class;
-use crate::net::torus_fabric::TorusFabric;
+use crate::net::torus::{Class, Header};
+use crate::net::torus_fabric::{PLACES, TorusFabric};
 use crate::rtl::{Ap1000pCellPorts as _, Ap1000pCellUnit, TorusRouterUnit};
 
 /// A cell and what its ports are about to be given. The processor's ports are independent of each other.
@@ -31,9 +31,59 @@ pub(super) struct Cell<C> {
     pub shared: Exchange<Access, Option<u64>>,
     /// Words put on the network.
     pub sent: u64,
+    /// No credit comes back to the cell, so its link stands still; and the credits that wait, by virtual channel.
+    pub held: bool,
+    credits: [u32; 4],
+    /// A neighbour's packets enter between the cell's own, by class.
+    merges: [Merge; 2],
     /// Packets leaving and coming, by class.
     leaving: [LinkMonitor; 2],
     coming: [LinkMonitor; 2],
+}
+
+/// Where a neighbour's packets of a class enter the link into the router. A word of the cell waits here at most as long
+/// as forged ones have the places that it has credits for.
+#[derive(Default)]
+struct Merge {
+    own: VecDeque<Flit>,
+    forged: VecDeque<Flit>,
+    /// A packet of the cell, or a forged one, has begun and not ended.
+    amid: Option<bool>,
+    /// Places that are taken, and in bit n whether a forged word has number n.
+    taken: u32,
+    by_forged: u32,
+}
+
+impl Merge {
+    /// A word of the cell.
+    fn enters(&mut self, flit: Flit) {
+        self.own.push_back(flit);
+        let places = self.own.len() as u32 + self.taken - self.by_forged.count_ones();
+        assert!(places <= PLACES.into(), "the cell sent a word without a credit");
+    }
+
+    fn stirs(&self) -> bool {
+        !self.own.is_empty() || !self.forged.is_empty()
+    }
+
+    /// The next word for the link, and whether it is forged.
+    fn next(&mut self) -> Option<(Flit, bool)> {
+        let forged = self.amid.unwrap_or(!self.forged.is_empty());
+        let from = if forged { &mut self.forged } else { &mut self.own };
+        let flit = from.pop_front()?;
+        self.amid = (!flit.last).then_some(forged);
+        self.by_forged |= u32::from(forged) << self.taken;
+        self.taken += 1;
+        Some((flit, forged))
+    }
+
+    /// The oldest word's place is free again; whether that word was forged.
+    fn frees(&mut self) -> bool {
+        let forged = self.by_forged & 1 == 1;
+        self.by_forged >>= 1;
+        self.taken -= 1;
+        forged
+    }
 }
 
 impl<C: Ap1000pCellUnit> Cell<C> {
@@ -48,6 +98,9 @@ impl<C: Ap1000pCellUnit> Cell<C> {
             cregs: Exchange::Idle,
             shared: Exchange::Idle,
             sent: 0,
+            held: false,
+            credits: [0; 4],
+            merges: Default::default(),
             leaving: [LinkMonitor::outgoing(); 2],
             coming: [LinkMonitor::incoming(); 2],
         }
@@ -57,7 +110,24 @@ impl<C: Ap1000pCellUnit> Cell<C> {
     #[inline]
     pub fn stirs(&self) -> bool {
         let asks = self.registers.stirs() || self.cregs.stirs() || self.shared.stirs();
-        asks || !self.stores.is_empty() || self.unit.busy_o().is_set()
+        let waits = self.credits != [0; 4] || self.merges.iter().any(Merge::stirs);
+        asks || waits || !self.stores.is_empty() || self.unit.busy_o().is_set()
+    }
+
+    /// Whether a packet is leaving, and whether one is coming.
+    pub fn links(&self) -> (bool, bool) {
+        let any = |links: &[LinkMonitor]| links.iter().any(LinkMonitor::under_way);
+        (any(&self.leaving), any(&self.coming))
+    }
+
+    /// A neighbour sends this packet, as soon as none of the cell's own of its class is under way.
+    pub fn forge(&mut self, words: &[u64]) {
+        let Some(first) = words.first() else { return };
+        let flits = (1..).zip(words).map(|(number, &word)| Flit {
+            word,
+            last: number == words.len(),
+        });
+        self.merges[Header::of(*first).class as usize].forged.extend(flits);
     }
 
     /// The processor's side of an edge.
@@ -136,7 +206,17 @@ impl<C: Ap1000pCellUnit> Cell<C> {
     ) {
         let unit = &self.unit;
         let came = fabric.output(number);
-        unit.tx_credit_i().set(fabric.returned(number).into());
+        let returned = u32::from(fabric.returned(number));
+        let mut given = 0;
+        for (vc, credits) in self.credits.iter_mut().enumerate() {
+            // A forged word's place is not the cell's.
+            *credits += u32::from(returned >> vc & 1 == 1 && !self.merges[vc >> 1].frees());
+            if *credits > 0 && !self.held {
+                *credits -= 1;
+                given |= 1 << vc;
+            }
+        }
+        unit.tx_credit_i().set(given);
         unit.rx_valid_i().set_bool(came.is_some());
         if let Some(sent) = came {
             self.coming[sent.vc >> 1].pass(sent.flit, &mut event);
@@ -149,10 +229,20 @@ impl<C: Ap1000pCellUnit> Cell<C> {
                 word: unit.tx_data_o().get(),
                 last: unit.tx_last_o().is_set(),
             };
-            let class = Class::ALL[unit.tx_vc_o().get() as usize >> 1];
-            fabric.inject(number, class, flit);
-            self.leaving[class as usize].pass(flit, &mut event);
-            self.sent += 1;
+            self.merges[unit.tx_vc_o().get() as usize >> 1].enters(flit);
+        }
+        for class in Class::ALL {
+            let merge = &mut self.merges[class as usize];
+            if !merge.stirs() || !fabric.has_place(number, class) {
+                continue;
+            }
+            if let Some((flit, forged)) = merge.next() {
+                fabric.inject(number, class, flit);
+                if !forged {
+                    self.leaving[class as usize].pass(flit, &mut event);
+                    self.sent += 1;
+                }
+            }
         }
         let back = unit.rx_credit_o().get();
         for class in Class::ALL {

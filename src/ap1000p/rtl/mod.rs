@@ -109,6 +109,31 @@ pub fn build(config: &Config, probe: &Probe) -> Result<AnyBackend, NotBuilt> {
     }
 }
 
+/// The same with junk from this seed on lines whose words do not count; with `gated` false, every unit is evaluated at
+/// every edge.
+///
+/// # Errors
+/// As of [`build`].
+pub fn build_with(config: &Config, probe: &Probe, junk: u64, gated: bool) -> Result<AnyBackend, NotBuilt> {
+    fn boxed<C: CellSet + 'static, R: RouterSet + 'static>(
+        config: &Config,
+        probe: &Probe,
+        junk: u64,
+        gated: bool,
+    ) -> Result<AnyBackend, NotBuilt> {
+        let machine = Machine::<C, R>::build(config)?;
+        let machine = if gated { machine } else { machine.ungated() };
+        Ok(Box::new(machine.with_junk(junk).with_probe(probe)))
+    }
+    let paced = link_cycles(config)? == Ap1000pRouterPaced::CYCLES;
+    match (config.hardware_refill, paced) {
+        (true, false) => boxed::<Ap1000pCell, Ap1000pRouter>(config, probe, junk, gated),
+        (true, true) => boxed::<Ap1000pCell, Ap1000pRouterPaced>(config, probe, junk, gated),
+        (false, false) => boxed::<Ap1000pCellSoftware, Ap1000pRouter>(config, probe, junk, gated),
+        (false, true) => boxed::<Ap1000pCellSoftware, Ap1000pRouterPaced>(config, probe, junk, gated),
+    }
+}
+
 fn link_cycles(config: &Config) -> Result<u64, NotBuilt> {
     let cycles = [Ap1000pRouterPaced::CYCLES, Ap1000pRouter::CYCLES];
     built(config, "link_rate", config.link_rate, &cycles)
@@ -126,8 +151,22 @@ impl<C: CellSet, R: RouterSet> Machine<C, R> {
     /// # Panics
     /// `config` asks for cells or routers of other types: [`build`] chooses.
     pub fn build(config: &Config) -> Result<Machine<C, R>, NotBuilt> {
-        let asked = (config.hardware_refill, link_cycles(config)?);
-        assert_eq!(asked, (C::HARDWARE_REFILL, R::CYCLES), "refill, and cycles of a word");
+        let refills = config.hardware_refill;
+        assert_eq!(refills, C::HARDWARE_REFILL, "refill of queues by hardware");
+        Machine::of_cells(config)
+    }
+}
+
+impl<C: Ap1000pCellUnit, R: RouterSet> Machine<C, R> {
+    /// As [`Machine::build`], of any cells: whether hardware refills their queues must be as `config` says.
+    ///
+    /// # Errors
+    /// As of [`build`].
+    ///
+    /// # Panics
+    /// `config` asks for other routers.
+    pub fn of_cells(config: &Config) -> Result<Machine<C, R>, NotBuilt> {
+        assert_eq!(link_cycles(config)?, R::CYCLES, "cycles of a word");
         built(config, "bus_rate", config.bus_rate, &[4])?;
         let torus = config.torus();
         if torus.cells() > nets::MOST {
@@ -281,6 +320,24 @@ impl<C: Ap1000pCellUnit, R: TorusRouterUnit> Hardware for Cells<C, R> {
         if edges.all || self.nets.busy() {
             self.nets.edge(!edges.all);
         }
+    }
+
+    fn hold_links(&mut self, node: usize, held: bool) {
+        self.cells[node].held = held;
+    }
+
+    fn forge(&mut self, node: usize, words: &[u64]) -> bool {
+        self.cells[node].forge(words);
+        true
+    }
+
+    /// `drained`: packets that the routers had no way for, of all nodes.
+    fn gauge(&self, _node: usize, name: &str) -> Option<u32> {
+        (name == "drained").then(|| self.fabric.drained() as u32)
+    }
+
+    fn links(&self, node: usize) -> (bool, bool) {
+        self.cells[node].links()
     }
 
     fn report(&self) -> Vec<String> {

@@ -2,6 +2,8 @@
 
 mod switch;
 
+use std::collections::VecDeque;
+
 use verilated::{Context, Input as _, Port as _, Verilated};
 
 use super::params::Config;
@@ -57,6 +59,32 @@ pub fn build(config: &Config, probe: &Probe) -> Result<AnyBackend, NotBuilt> {
     })
 }
 
+/// The same with junk from this seed on lines whose words do not count; with `gated` false, every unit is evaluated at
+/// every edge.
+///
+/// # Errors
+/// The configuration asks for RTL that was not built.
+pub fn build_with(config: &Config, probe: &Probe, junk: Option<u64>, gated: bool) -> Result<AnyBackend, NotBuilt> {
+    fn with<N: Cenju3NicUnit + 'static>(
+        config: &Config,
+        probe: &Probe,
+        junk: Option<u64>,
+        gated: bool,
+    ) -> Result<AnyBackend, NotBuilt> {
+        let machine = Machine::<N>::build(config)?;
+        let machine = if gated { machine } else { machine.ungated() };
+        let machine = match junk {
+            Some(seed) => machine.with_junk(seed),
+            None => machine,
+        };
+        Ok(Box::new(machine.with_probe(probe)))
+    }
+    match config.bus_bytes {
+        8 => with::<Cenju3NicWide>(config, probe, junk, gated),
+        _ => with::<Cenju3Nic>(config, probe, junk, gated),
+    }
+}
+
 impl<N: Cenju3NicUnit> Machine<N> {
     /// The machine of `config`, reset, at time 0.
     ///
@@ -108,7 +136,27 @@ struct Pe<N> {
     rx: LinkMonitor,
     /// The receive side is replaced by one that takes everything.
     sink: bool,
+    /// The links stand still, except for a flit that was shown already to network or NIC.
+    held: bool,
+    offered: bool,
+    shown: bool,
+    /// The NIC is held in reset.
+    resets: bool,
+    /// Edges of each clock in it, and whether it ends as soon as there are enough.
+    reset_edges: [u32; 2],
+    frees: bool,
+    /// The rest of a packet that a reset cut.
+    cut: VecDeque<Flit>,
+    /// Packets of others, and whether one is under way.
+    forged: VecDeque<Flit>,
+    forging: bool,
 }
+
+/// What ends a packet that a reset cut.
+pub const CUT: Flit = Flit {
+    word: 0xffff,
+    last: true,
+};
 
 impl<N: Cenju3NicUnit> Pe<N> {
     fn new(nic: N) -> Pe<N> {
@@ -118,23 +166,33 @@ impl<N: Cenju3NicUnit> Pe<N> {
             tx: LinkMonitor::outgoing(),
             rx: LinkMonitor::incoming(),
             sink: false,
+            held: false,
+            offered: false,
+            shown: false,
+            resets: false,
+            reset_edges: [0; 2],
+            frees: false,
+            cut: VecDeque::new(),
+            forged: VecDeque::new(),
+            forging: false,
         }
+    }
+
+    fn set_reset(&self, level: bool) {
+        self.nic.io_rst_i().set_bool(level);
+        self.nic.net_rst_i().set_bool(level);
     }
 
     /// Resets both clock domains and runs until the NIC is at rest.
     fn reset(&self) {
         let nic = &self.nic;
-        let reset = |level| {
-            nic.io_rst_i().set_bool(level);
-            nic.net_rst_i().set_bool(level);
-        };
         crate::set_mem_ports!(nic, &MemPortsOut::default());
         crate::set_host_ports!(nic, &Default::default());
         self.show(None);
         nic.tx_ready_i().set_bool(false);
-        reset(true);
+        self.set_reset(true);
         (0..8).for_each(|_| self.rise(0b11));
-        reset(false);
+        self.set_reset(false);
         for _ in 0..1024 {
             self.rise(0b11);
             if !self.is_busy() {
@@ -158,10 +216,37 @@ impl<N: Cenju3NicUnit> Pe<N> {
     /// What the NIC shows its outgoing link.
     #[inline]
     fn shows(&self) -> Option<Flit> {
-        self.nic.tx_valid_o().is_set().then(|| Flit {
+        let shows = !self.resets && self.nic.tx_valid_o().is_set();
+        shows.then(|| Flit {
             word: self.nic.tx_data_o().get(),
             last: self.nic.tx_last_o().is_set(),
         })
+    }
+
+    /// The NIC is held in reset from now on. What its link shows already stays there, and a packet under way ends.
+    fn begin_reset(&mut self) {
+        let own = !self.forging && !self.resets;
+        let shown = self.shows().filter(|_| own && self.offered);
+        let goes_on = shown.map_or(self.tx.under_way(), |flit| !flit.last);
+        self.cut.extend(shown);
+        self.cut.extend((own && goes_on).then_some(CUT));
+        (self.resets, self.frees, self.reset_edges) = (true, false, [0; 2]);
+        self.set_reset(true);
+        if self.host.stirs() {
+            self.host.refuse();
+        }
+    }
+
+    /// An edge in reset. Each clock has some of them.
+    fn reset_edge(&mut self, edges: Edges) {
+        const ENOUGH: u32 = 4;
+        for (clock, seen) in self.reset_edges.iter_mut().enumerate() {
+            *seen += u32::from(edges.rises(clock));
+        }
+        if self.frees && self.reset_edges.iter().all(|seen| *seen >= ENOUGH) {
+            self.resets = false;
+            self.set_reset(false);
+        }
     }
 
     /// What the incoming link shows the NIC.
@@ -223,18 +308,29 @@ impl<N: Cenju3NicUnit> Composed<N> {
     fn exchange(&mut self, awake: &[bool], mut event: impl FnMut(usize, EventKind)) {
         let Composed { pes, fabric, .. } = self;
         for (at, pe) in pes.iter_mut().enumerate() {
-            let shown = fabric.output(at);
+            let shown = fabric.output(at).filter(|_| (!pe.held || pe.shown) && !pe.resets);
             if awake[at] {
-                let ready = fabric.ready(at);
-                pe.nic.tx_ready_i().set_bool(ready);
-                if let Some(flit) = pe.shows() {
+                let moves = !pe.held || pe.offered;
+                pe.forging |= !pe.offered && !pe.tx.under_way() && !pe.forged.is_empty();
+                let ready = fabric.ready(at) && moves;
+                let instead = pe.cut.front().or_else(|| pe.forged.front().filter(|_| pe.forging));
+                pe.nic.tx_ready_i().set_bool(ready && instead.is_none());
+                let offer = instead.copied().or_else(|| pe.shows()).filter(|_| moves);
+                pe.offered = offer.is_some() && !ready;
+                if let Some(flit) = offer {
                     fabric.inject(at, flit);
                     if ready {
+                        if pe.cut.pop_front().is_none() && pe.forging {
+                            pe.forged.pop_front();
+                            pe.forging = !flit.last;
+                        }
                         pe.tx.pass(flit, |kind| event(at, kind));
                     }
                 }
                 if !pe.sink {
-                    fabric.accept(at, pe.takes());
+                    let takes = pe.takes() && (!(pe.held || pe.resets) || shown.is_some());
+                    fabric.accept(at, takes);
+                    pe.shown = shown.is_some() && !takes;
                     pe.show(shown);
                 }
             }
@@ -271,7 +367,8 @@ impl<N: Cenju3NicUnit> Hardware for Composed<N> {
     #[inline]
     fn stirs(&self, node: usize) -> bool {
         let pe = &self.pes[node];
-        pe.host.stirs() || pe.is_busy() || (!pe.sink && self.fabric.output(node).is_some())
+        let link = pe.resets || !pe.cut.is_empty() || !pe.forged.is_empty();
+        pe.host.stirs() || pe.is_busy() || link || (!pe.sink && self.fabric.output(node).is_some())
     }
 
     fn network_stirs(&self) -> bool {
@@ -279,7 +376,8 @@ impl<N: Cenju3NicUnit> Hardware for Composed<N> {
     }
 
     fn start(&mut self, node: usize, req: HostReq) {
-        self.pes[node].host.begin(register(req));
+        let pe = &mut self.pes[node];
+        pe.host.begin(register(req).filter(|_| !pe.resets));
     }
 
     fn take(&mut self, node: usize, _req: HostReq) -> Option<HostRsp> {
@@ -295,7 +393,10 @@ impl<N: Cenju3NicUnit> Hardware for Composed<N> {
 
     #[inline]
     fn memory_ports(&self, node: usize) -> MemPortsIn {
-        let nic = &self.pes[node].nic;
+        let Pe { nic, resets, .. } = &self.pes[node];
+        if *resets {
+            return MemPortsIn::default();
+        }
         crate::mem_ports!(nic)
     }
 
@@ -307,7 +408,8 @@ impl<N: Cenju3NicUnit> Hardware for Composed<N> {
 
     #[inline]
     fn irq(&self, node: usize) -> bool {
-        self.pes[node].nic.irq_o().is_set()
+        let pe = &self.pes[node];
+        !pe.resets && pe.nic.irq_o().is_set()
     }
 
     fn edge(&mut self, edges: Edges, awake: &[bool], event: impl FnMut(usize, EventKind)) {
@@ -315,8 +417,11 @@ impl<N: Cenju3NicUnit> Hardware for Composed<N> {
         if net {
             self.exchange(awake, event);
         }
-        for (pe, _) in self.pes.iter().zip(awake).filter(|(_, awake)| **awake) {
+        for (pe, _) in self.pes.iter_mut().zip(awake).filter(|(_, awake)| **awake) {
             pe.rise(edges.rising);
+            if pe.resets {
+                pe.reset_edge(edges);
+            }
         }
         if net {
             if edges.all {
@@ -324,6 +429,35 @@ impl<N: Cenju3NicUnit> Hardware for Composed<N> {
             }
             self.fabric.edge();
         }
+    }
+
+    fn hold_reset(&mut self, node: usize, held: bool) -> bool {
+        let pe = &mut self.pes[node];
+        if held {
+            pe.begin_reset();
+        } else {
+            pe.frees = true;
+        }
+        true
+    }
+
+    fn forge(&mut self, node: usize, words: &[u64]) -> bool {
+        let last = words.len().wrapping_sub(1);
+        let flits = words.iter().enumerate().map(|(at, &word)| Flit {
+            word: word & 0xffff,
+            last: at == last,
+        });
+        self.pes[node].forged.extend(flits);
+        true
+    }
+
+    fn hold_links(&mut self, node: usize, held: bool) {
+        self.pes[node].held = held;
+    }
+
+    fn links(&self, node: usize) -> (bool, bool) {
+        let Pe { tx, rx, .. } = &self.pes[node];
+        (tx.under_way(), rx.under_way())
     }
 
     fn gauge(&self, node: usize, name: &str) -> Option<u32> {

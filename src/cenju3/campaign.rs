@@ -1,0 +1,363 @@
+//! Cenju-3 in the fault campaign: programs queue parcels, legal and illegal, and software serves the Receiver.
+//!
+//! What may come of it (paper, sec. 3.1 to 3.3, and the register table):
+//!
+//! - A parcel goes out as the packets of `split`, or is refused with its status, which halts its queue.
+//! - The packets of a queue for one header ring are published in their order, each once, with their bodies.
+//! - A packet is lost only where a memory failed, and is then counted and reported; or where a NIC was reset.
+//! - A packet is published when its body is in memory, and no later than the interrupt that it asks for.
+//! - A malformed packet is counted and reported, and leaves at most its body at its destination.
+//! - No byte changes but rings, body slots, status words, and the destinations of DMA packets.
+
+mod draw;
+mod judge;
+mod software;
+
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::Cenju3;
+use super::golden::packet::{Kind, ParcelHeader};
+use super::model::ModelMachine;
+use super::params::Config;
+use super::regs::*;
+use super::rtl;
+use crate::campaign::{Broken, Campaign, Case, Clause, Met, On, Ran, Sleeper, draw_faults, plan};
+use crate::harness::backend::{AnyBackend, Backend as _};
+use crate::harness::exec::{Sim, SimError};
+use crate::harness::faults::Fault;
+use crate::harness::params::{Settings, Table as _};
+use crate::harness::seed::{Rng, Seed};
+use crate::harness::sync::Lock;
+use crate::harness::wave::Probe;
+use crate::{Addr, NodeId, Picos};
+use draw::{malformed, program, touched};
+use software::Software;
+
+/// Bytes of a node's memory.
+const MEMORY: u32 = 0x8_0000;
+const QUEUES: [u32; 2] = [0x0000, 0x2000];
+const MSG_HEADERS: u32 = 0x4000;
+const DMA_HEADERS: u32 = 0x5000;
+const MSG_BODIES: [u32; 2] = [0x8000, 0xc000];
+/// Sources of bodies.
+const SOURCE: Range<u32> = 0x1_0000..0x2_0000;
+/// Destinations, a window for each sender.
+const DEST: u32 = 0x4_0000;
+const WINDOW: u32 = 0x4000;
+/// Longer than any run that does not hang.
+const BOUND: Picos = Picos::from_ns(400_000_000);
+/// Between two looks of software that waits for nothing in particular.
+const LOOK: Picos = Picos::from_ns(20_000);
+/// Looks without a change after which a node has nothing to send or take.
+const QUIET: u32 = 3;
+/// Looks without a change after which a node hangs.
+const PATIENCE: u32 = 250;
+/// Sleeps at most so long in a run; faults are drawn within the first part of it.
+const HORIZON: Picos = Picos::from_ns(400_000);
+
+/// Entries of rings: message headers, DMA headers, slots of each body buffer.
+#[derive(Clone, Copy, Debug)]
+struct Rings {
+    headers: [u32; 2],
+    bodies: [u32; 2],
+}
+
+/// A command of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Command {
+    /// Writes a parcel header into a queue.
+    Parcel {
+        queue: usize,
+        parcel: ParcelHeader,
+    },
+    /// Writes anything into a queue.
+    Raw {
+        queue: usize,
+        words: [u32; 8],
+    },
+    /// Writes to an offset at which there is no register, and reads there.
+    Poke {
+        offset: u32,
+        value: u32,
+    },
+    /// Tells the Sender of what was queued.
+    Start {
+        queue: usize,
+    },
+    Pause(Picos),
+}
+
+impl Command {
+    /// `parcel QUEUE KIND TO BYTES FROM AT FLAGS`, `raw QUEUE WORD...` of eight words, `poke OFFSET VALUE`,
+    /// `start QUEUE`, `pause NS`; `None` for anything else. Addresses are offsets in sources and in the sender's
+    /// window.
+    fn parse(text: &str, sender: u8) -> Option<Command> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let number = |word: &str| word.parse::<u32>().ok();
+        Some(match words[..] {
+            ["start", queue] => Command::Start {
+                queue: usize::from(number(queue)? != 0),
+            },
+            ["pause", ns] => Command::Pause(Picos::from_ns(number(ns)?.into())),
+            ["raw", queue, ref words @ ..] => Command::Raw {
+                queue: usize::from(number(queue)? != 0),
+                words: words
+                    .iter()
+                    .filter_map(|word| number(word))
+                    .collect::<Vec<_>>()
+                    .try_into()
+                    .ok()?,
+            },
+            ["poke", offset, value] => Command::Poke {
+                offset: number(offset).filter(|offset| is_hole(*offset))?,
+                value: number(value)?,
+            },
+            ["parcel", queue, kind, to, bytes, from, at, flags] => {
+                let kind = match kind {
+                    "msg0" => Kind::Msg0,
+                    "msg1" => Kind::Msg1,
+                    "dma" => Kind::Dma,
+                    _ => return None,
+                };
+                Command::Parcel {
+                    queue: usize::from(number(queue)? != 0),
+                    parcel: ParcelHeader {
+                        kind,
+                        arr: flags.contains('a'),
+                        end: flags.contains('e'),
+                        dst: u8::try_from(number(to)?).ok()?,
+                        bytes: number(bytes)?,
+                        body: Addr(SOURCE.start.checked_add(number(from)?)?),
+                        dest: Addr((DEST + WINDOW * u32::from(sender)).checked_add(number(at)?)?),
+                        soft: [number(from)?, number(bytes)?],
+                    },
+                }
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Whether the register block has no register at this offset.
+fn is_hole(offset: u32) -> bool {
+    offset.is_multiple_of(4) && (ID + 4..0x100).contains(&offset)
+}
+
+/// Runs a case on a machine of this configuration, and judges it.
+///
+/// # Errors
+/// The first clause of the specification that is broken.
+pub fn play(case: &Case, config: Config, backend: AnyBackend) -> Result<Ran, Broken> {
+    Play::new(case, config, backend)?.run()
+}
+
+impl Campaign for Cenju3 {
+    fn draw(&self, rng: &mut Rng) -> Case {
+        let pes = rng.between(2, 16);
+        let mut pick = |from: &[f64]| from[rng.below(from.len() as u64) as usize];
+        let settings = [
+            ("pes", pes as f64),
+            ("stages", 2.0),
+            ("io_period", pick(&[40.0, 40.0, 20.0, 37.0, 130.0, 311.0])),
+            ("net_period", pick(&[50.0, 50.0, 25.0, 41.0, 190.0])),
+            ("bus_bytes", pick(&[4.0, 4.0, 8.0])),
+            ("s_gap", pick(&[0.0, 19.0])),
+            ("sync_idle", pick(&[0.0, 5.0])),
+            ("mem_read_latency", pick(&[0.0, 14.0, 60.0])),
+            ("mem_write_latency", pick(&[0.0, 10.0, 90.0])),
+            ("mem_overhead", pick(&[0.0, 8.0])),
+            ("mem_rate_limit", 0.0),
+            ("r_thresh", pick(&[16.0, 64.0, 352.0])),
+            ("mem_bytes", f64::from(MEMORY)),
+        ];
+        let programs: Vec<Vec<String>> = (0..pes).map(|_| program(rng, pes)).collect();
+        let touched = touched(&programs);
+        let own = |rng: &mut Rng, node: usize, span: Picos| match rng.below(3) {
+            0 => Fault::NicResets(span),
+            _ => Fault::Packet(malformed(rng, node, pes)),
+        };
+        Case {
+            chance: 0,
+            settings: Settings::default().with(&settings),
+            programs,
+            faults: draw_faults(rng, pes as usize, HORIZON, &touched, Some(&own)),
+        }
+    }
+
+    fn run(&self, case: &Case, on: On, probe: &Probe) -> Result<Ran, Broken> {
+        let config = Config::of(&case.settings).map_err(|error| Broken::new(Clause::Report, error.to_string()))?;
+        let backend: AnyBackend = match on {
+            On::Model => Box::new(ModelMachine::new(&config)),
+            On::Rtl => rtl::build_with(&config, probe, Some(case.chance), true).map_err(not_built)?,
+            On::Ungated => rtl::build_with(&config, probe, Some(case.chance), false).map_err(not_built)?,
+        };
+        play(case, config, backend)
+    }
+}
+
+fn not_built(error: rtl::NotBuilt) -> Broken {
+    Broken::new(Clause::Report, error.to_string())
+}
+
+/// A run of a case.
+struct Play<'a> {
+    case: &'a Case,
+    sim: Sim<AnyBackend>,
+    software: Vec<Rc<Software>>,
+    /// Each node's memory before the programs.
+    before: Vec<Vec<u8>>,
+    met: Rc<RefCell<Met>>,
+}
+
+impl<'a> Play<'a> {
+    fn new(case: &'a Case, config: Config, backend: AnyBackend) -> Result<Play<'a>, Broken> {
+        let mut sim = Sim::new(backend);
+        let mut rng = Seed(case.chance).stream("rings");
+        let rings = Rings {
+            headers: [rng.between(2, 64) as u32, rng.between(2, 256) as u32],
+            bodies: [rng.between(2, 32) as u32, rng.between(2, 32) as u32],
+        };
+        let software: Vec<Rc<Software>> = (0..sim.nodes())
+            .map(|node| {
+                Rc::new(Software {
+                    host: sim.host(NodeId(node as u16)),
+                    rings,
+                    config: config.clone(),
+                    life: Cell::default(),
+                    up: Cell::default(),
+                    up_since: Cell::default(),
+                    first: Cell::default(),
+                    seen: RefCell::default(),
+                    sleeper: Sleeper::default(),
+                    gets: Cell::default(),
+                    body_gets: Cell::default(),
+                    service: Lock::new("the service of the Receiver"),
+                })
+            })
+            .collect();
+        let mut before = Vec::new();
+        for (at, software) in software.iter().enumerate() {
+            let mut bytes = vec![0; MEMORY as usize];
+            Seed(case.chance).stream(&format!("memory {at}")).fill(&mut bytes);
+            software.host.write(Addr(0), &bytes);
+            before.push(bytes);
+            let host = &software.host;
+            host.spawn_checked(format!("boot of {}", host.node()), software.clone().boot());
+        }
+        sim.run(BOUND).map_err(|error| hang(&error))?;
+        for software in &software {
+            let host = &software.host;
+            host.spawn_daemon(
+                format!("service of {}", host.node()),
+                software.clone().serve_interrupts(),
+            );
+        }
+        let met = Rc::default();
+        Ok(Play {
+            case,
+            sim,
+            software,
+            before,
+            met,
+        })
+    }
+
+    fn run(mut self) -> Result<Ran, Broken> {
+        let start = self.sim.now();
+        self.sim.backend_mut().record(true);
+        for injection in &self.case.faults {
+            if let Some(software) = self.software.get(injection.node.index()) {
+                plan(software.clone(), start, injection, self.met.clone());
+            }
+        }
+        for (at, (software, program)) in self.software.iter().zip(&self.case.programs).enumerate() {
+            let commands = program
+                .iter()
+                .filter_map(|text| Command::parse(text, at as u8))
+                .collect();
+            let host = &software.host;
+            host.spawn_checked(
+                format!("program of {}", host.node()),
+                software.clone().program(commands),
+            );
+        }
+        self.finish()?;
+        let lost = self.judge(&[])?;
+        self.afterwards()?;
+        let events = self.sim.backend_mut().take_events();
+        Ok(Ran {
+            met: self.met.take(),
+            events,
+            lost,
+            simulated: self.sim.now(),
+        })
+    }
+
+    /// Runs programs and faults to their ends, and then until nothing moves.
+    fn finish(&mut self) -> Result<(), Broken> {
+        let bound = self.sim.now() + BOUND;
+        self.sim.run(bound).map_err(|error| hang(&error))?;
+        let taken = |software: &Rc<Software>| software.seen.borrow().taken.iter().map(Vec::len).sum::<usize>();
+        let mut before = None;
+        for _ in 0..64 {
+            for software in &self.software {
+                let host = &software.host;
+                host.spawn_checked(format!("drain of {}", host.node()), software.clone().drain());
+            }
+            self.sim.run(bound).map_err(|error| self.stuck(&error))?;
+            let host = self.software[0].host.clone();
+            host.clone().spawn("a pause", async move { host.delay(LOOK).await });
+            self.sim.run(bound).map_err(|error| hang(&error))?;
+            let now: usize = self.software.iter().map(taken).sum();
+            if self.sim.backend().next_event().is_none() && before == Some(now) {
+                return Ok(());
+            }
+            before = Some(now);
+        }
+        let report = self.sim.backend().hang_report();
+        Err(Broken::new(
+            Clause::Hang,
+            format!("the machine does not come to rest:\n{report}"),
+        ))
+    }
+
+    fn stuck(&self, error: &SimError) -> Broken {
+        let report = self.sim.backend().hang_report();
+        Broken::new(Clause::Hang, format!("{error}\n{report}"))
+    }
+
+    /// Legal traffic after all faults: each node sends a DMA and a message to the next, which must come.
+    fn afterwards(&mut self) -> Result<(), Broken> {
+        let pes = self.software.len();
+        let mut last = Vec::new();
+        for (at, software) in self.software.iter().enumerate() {
+            let to = (at + 1) % pes;
+            let commands = ["dma", "msg0"].map(|kind| {
+                let text = format!("parcel 1 {kind} {to} 96 640 1024 e");
+                Command::parse(&text, at as u8).expect("a command")
+            });
+            let queued = software.seen.borrow().queued[1].len();
+            last.push(queued..(queued + 2).min(255));
+            let host = &software.host;
+            host.spawn_checked(
+                format!("program of {}", host.node()),
+                software.clone().program(commands.into()),
+            );
+        }
+        self.finish()?;
+        self.judge(&last).map(drop).map_err(|broken| Broken {
+            clause: Clause::Afterwards,
+            what: format!("{:?}: {}", broken.clause, broken.what),
+        })
+    }
+}
+
+fn hang(error: &SimError) -> Broken {
+    let clause = match error {
+        SimError::Hang { .. } => Clause::Hang,
+        SimError::Failed { .. } => Clause::Report,
+    };
+    Broken::new(clause, error.to_string())
+}

@@ -1,0 +1,52 @@
+//! The fault campaign on machines with a broken unit: it must find each of them.
+
+use tsunagi::campaign::{self, Broken, Campaign, Case, Clause, On, Ran};
+use tsunagi::harness::seed::Rng;
+use tsunagi::harness::wave::Probe;
+
+/// Seeds within which a twin is found.
+const SEEDS: u64 = 200;
+
+/// A machine's campaign on its RTL with another unit.
+pub struct Planted {
+    pub draw: fn(&mut Rng) -> Case,
+    pub play: fn(&Case, On) -> Result<Ran, Broken>,
+}
+
+impl Campaign for Planted {
+    fn draw(&self, rng: &mut Rng) -> Case {
+        (self.draw)(rng)
+    }
+
+    fn run(&self, case: &Case, on: On, _probe: &Probe) -> Result<Ran, Broken> {
+        match on {
+            On::Model => Ok(Ran::default()),
+            on => (self.play)(case, on),
+        }
+    }
+}
+
+impl Planted {
+    fn broken(&self, seed: u64) -> Option<Broken> {
+        campaign::check(self, &campaign::case(self, seed)).err()
+    }
+
+    /// # Panics
+    /// One of the first seeds finds something in a sound unit.
+    pub fn passes(&self) {
+        for seed in 1..=8 {
+            if let Some(broken) = self.broken(seed) {
+                panic!("seed {seed}: {broken}");
+            }
+        }
+    }
+
+    /// # Panics
+    /// No seed finds the twin, or the first that finds it breaks none of these clauses.
+    pub fn is_found(&self, clauses: &[Clause]) {
+        let found = (1..=SEEDS).find_map(|seed| self.broken(seed).map(|broken| (seed, broken)));
+        let (seed, broken) = found.unwrap_or_else(|| panic!("not found by {SEEDS} seeds"));
+        println!("seed {seed}: {broken}");
+        assert!(clauses.contains(&broken.clause), "seed {seed}: {broken}");
+    }
+}

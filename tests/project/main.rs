@@ -2,6 +2,7 @@
 
 mod columns;
 mod docs;
+mod farm;
 mod floor_plan;
 mod make;
 mod offline;

@@ -16,6 +16,8 @@ const GOALS: &[&str] = &[
     "lint",
     "format",
     "soak",
+    "farm ARGS=gather",
+    "farm-test",
     "rails",
     "bench",
     "regs",

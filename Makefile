@@ -1,8 +1,8 @@
 # The goals; `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools sim test synth formal coverage gate fpga lint lint-rtl lint-rust format soak axi-peer rails
-.PHONY: bench regs docs clean distclean
+.PHONY: help tools sim test synth formal coverage mutants gate fpga lint lint-rtl lint-rust format soak axi-peer rails
+.PHONY: farm farm-test bench regs docs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
@@ -10,6 +10,7 @@ CARGO := $(OFFLINE) cargo
 OUT ?= out
 MACHINE ?=
 SEEDS ?= 10
+CASES ?= 200
 FIRST ?=
 BOARD ?= ulx3s
 
@@ -73,11 +74,21 @@ gate: .tools/stamp ## run the testbenches on netlists of generic gates and ECP5 
 coverage: .tools/stamp ## list the RTL branches that no testbench takes (ARGS='--lcov FILE' for viewers)
 	$(CARGO) run --quiet --package rtl-flow -- coverage $(ARGS)
 
+mutants: .tools/stamp ## change the RTL in small ways, and name the changes that no test notices (ARGS='--count 1000')
+	$(CARGO) run --quiet --package rtl-flow -- mutants $(ARGS)
+
 fpga: .tools/stamp ## make a bitstream for BOARD=ulx3s, which must meet its clocks
 	$(CARGO) run --quiet --package rtl-flow -- fpga $(BOARD)
 
-soak: .tools/stamp ## run the tests that depend on the seed under SEEDS=10 seeds, fresh ones or from FIRST=n on
+soak: .tools/stamp ## random programs under faults, CASES=200 for each machine; then the tests under SEEDS=10 seeds (FIRST=n)
+	$(CARGO) run --quiet -- soak $(MACHINE) --seeds $(CASES) $(addprefix --first ,$(FIRST)) --out $(OUT)/soak
 	$(OFFLINE) .tools/venv/bin/python tools/soak.py --seeds $(SEEDS) $(addprefix --first ,$(FIRST)) --out $(OUT)/soak
+
+farm: .tools/stamp ## run seeds and mutants on a Slurm cluster, if there is one (ARGS='submit soak --seeds 10000')
+	@$(OFFLINE) .tools/venv/bin/python tools/farm.py $(ARGS)
+
+farm-test: .tools/stamp ## kill nodes of a Slurm cluster on this machine amid a soak; needs root
+	$(OFFLINE) .tools/venv/bin/python tools/farm_test.py $(ARGS)
 
 axi-peer: .tools/stamp ## drive the AXI tops with an independent AXI, cocotbext-axi (ARGS='--seed N' repeats a run)
 	.tools/venv/bin/python testbenches/axi_peer/run.py --out $(OUT)/axi-peer $(ARGS)

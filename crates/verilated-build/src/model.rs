@@ -169,14 +169,14 @@ impl Named<'_> {
     }
 
     /// The words of Verilator's command that say how the model is made: what it carries, and how its state begins.
-    fn options(&self, savable: bool, coverage: bool) -> Vec<String> {
+    fn options(&self, savable: bool, coverage: bool, waves: bool) -> Vec<String> {
         let random = self
             .set
             .random
             .or(self.unit.random)
             .unwrap_or(self.group() != "machine");
         let start = if random { "unique" } else { "fast" };
-        let waves = ["--trace-vcd"].into_iter().filter(|_| self.twin.is_none());
+        let waves = ["--trace-vcd"].into_iter().filter(|_| waves);
         ["--cc", "-O3", "--assert", "--quiet"]
             .into_iter()
             .chain(waves)
@@ -266,7 +266,9 @@ impl Job {
         let class = format!("V{symbol}");
         let top = unit.top.clone().unwrap_or_else(|| unit.name.clone());
 
-        let mut arguments = named.options(savable, coverage);
+        // Nobody looks at the waves of a twin or of a mutant.
+        let waves = twin.is_none() && !matches!(kind, Kind::Mutated(_));
+        let mut arguments = named.options(savable, coverage, waves);
         arguments.extend(["--prefix".into(), class.clone(), "--top-module".into(), top.clone()]);
         arguments.extend(named.defines(units));
         let mut files = units.files(unit)?;
@@ -311,7 +313,7 @@ impl Job {
                 None if coverage || matches!(kind, Kind::Mutated(_)) => 1,
                 None => units.optimize.get(named.group()).copied().unwrap_or(3),
             },
-            waves: twin.is_none(),
+            waves,
             name: named.name,
             params: named.set.params.into_iter().collect(),
         })

@@ -49,7 +49,10 @@ impl Wave {
         let models: Vec<Rc<Owner>> = instances.iter().map(|i| i.core().owner.clone()).collect();
         let name = CString::new(path.as_os_str().as_encoded_bytes())?;
         if let Some(without) = models.iter().find(|owner| owner.unit.trace.is_none()) {
-            let message = format!("{} is a broken twin, which has no waves", without.name);
+            let message = format!(
+                "{} has no waves: it is a broken twin, or a model with mutants",
+                without.name
+            );
             return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
         // Verilator reports a file that cannot be made only as "not open": find out why first.

@@ -260,7 +260,7 @@ fn copies(folder: &Path) -> PathBuf {
     folder.join("rtl")
 }
 
-/// Runs the tests, and for survivors more seeds and proofs.
+/// Runs the tests, and for survivors more seeds and proofs. A mutant's line is written as soon as its fate is known.
 fn judge(
     flow: &Flow,
     args: &Args,
@@ -273,6 +273,9 @@ fn judge(
     let numbered: Vec<(usize, &Mutant)> = chosen.iter().enumerate().collect();
     let fates = pool::each(args.jobs, numbered, |(number, mutant)| {
         let fate = by_tests(tests, number)?;
+        if !lives(&fate) {
+            args.add(mutant, &fate, excuses)?;
+        }
         bar.set_message(mutant.file.display().to_string());
         bar.inc(1);
         if bar.is_hidden() && lives(&fate) {
@@ -287,10 +290,6 @@ fn judge(
     });
     let mut fates: Vec<Fate> = fates.into_iter().collect::<Result<_, FlowError>>()?;
     bar.finish_and_clear();
-    let settled = chosen.iter().zip(&fates).filter(|(_, fate)| !lives(fate));
-    settled
-        .clone()
-        .try_for_each(|(mutant, fate)| args.add(mutant, fate, excuses))?;
     let proved = args.proofs.is_dir();
     let survivors = chosen.iter().zip(&fates).enumerate();
     let survivors: Vec<usize> = survivors

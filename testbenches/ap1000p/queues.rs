@@ -581,10 +581,9 @@ fn refused_again(queues: &Queues, cases: &mut Cases) {
 
 /// A run of elements is lost, as long as a message or as eight. The next words, in the region or behind it, do not
 /// complete a message from before the gap.
-fn lost_runs(queues: &Queues, cases: &mut Cases) {
+fn lost_runs(queues: &Queues, of: &[Queue], cases: &mut Cases) {
     const MESSAGES: u32 = 60;
     const WORDS: u32 = 4;
-    const USER: usize = Queue::User as usize;
     let tail = |from: u32, to: u32| {
         let word = |word| Word {
             data: word << 8,
@@ -592,18 +591,19 @@ fn lost_runs(queues: &Queues, cases: &mut Cases) {
         };
         (from..to).map(word)
     };
-    for (elements, is_at_end) in [(WORDS, false), (8 * WORDS, false), (WORDS, true), (8 * WORDS, true)] {
-        let params = format!("{} {elements} lost, at the end {is_at_end}", queues.dut.name);
+    let runs = [(WORDS, false), (8 * WORDS, false), (WORDS, true), (8 * WORDS, true)];
+    for (&queue, (elements, is_at_end)) in of.iter().flat_map(|queue| runs.map(|run| (queue, run))) {
+        let params = format!("{} {queue:?} {elements} lost, at the end {is_at_end}", queues.dut.name);
         cases.case(Start::Random1, params, |run| {
             for from in 0..WORDS {
                 let mut bench = Bench::new(run, queues, QUICK)?;
                 bench.take(Pacer::stopped);
                 for number in 0..MESSAGES {
                     let words: Vec<u32> = (0..WORDS).map(|word| (word << 8) | (number + 1)).collect();
-                    bench.write(Queue::User, &words);
+                    bench.write(queue, &words);
                 }
                 // The last message begins.
-                tail(0, from).for_each(|word| bench.writers[USER].push(word));
+                tail(0, from).for_each(|word| bench.writers[queue as usize].push(word));
                 bench.run(600)?;
                 let held = bench.seen.held;
                 Rule::Reported.holds(held > elements + 32, || format!("{held} elements in the region"))?;
@@ -618,7 +618,7 @@ fn lost_runs(queues: &Queues, cases: &mut Cases) {
                 Rule::Reported.holds(bench.told[1] == u64::from(elements), || {
                     format!("{} of {elements} elements lost", bench.told[1])
                 })?;
-                tail(from, WORDS).for_each(|word| bench.writers[USER].push(word));
+                tail(from, WORDS).for_each(|word| bench.writers[queue as usize].push(word));
                 bench.finish(2_000)?;
             }
             Ok(())
@@ -670,7 +670,7 @@ fn checks(queues: &Queues, cases: &mut Cases) {
     region_full(queues, cases);
     memory_errors(queues, cases);
     refused_again(queues, cases);
-    lost_runs(queues, cases);
+    lost_runs(queues, &[Queue::User], cases);
     too_long(queues, cases);
     blocked(queues, cases);
     region_gone(queues, cases);
@@ -759,8 +759,8 @@ fn refused_elements_never_come_back() {
 #[test]
 fn no_message_goes_on_behind_lost_words() {
     pass(this_test!(), |cases| {
-        lost_runs(&wide(), cases);
-        lost_runs(&narrow(), cases);
+        lost_runs(&wide(), &Queue::ALL, cases);
+        lost_runs(&narrow(), &Queue::ALL, cases);
     });
 }
 

@@ -81,7 +81,8 @@ fpga: .tools/stamp ## make a bitstream for BOARD=ulx3s, which must meet its cloc
 	$(CARGO) run --quiet --package rtl-flow -- fpga $(BOARD)
 
 soak: .tools/stamp ## random programs under faults, CASES=200 for each machine; then the tests under SEEDS=10 seeds (FIRST=n)
-	$(CARGO) run --quiet -- soak $(MACHINE) --seeds $(CASES) $(addprefix --first ,$(FIRST)) --out $(OUT)/soak
+	$(CARGO) run --quiet -- soak $(MACHINE) --seeds $(CASES) --first $(or $(FIRST),$(shell shuf -i 1-999999999 -n 1)) \
+		--out $(OUT)/soak
 	$(OFFLINE) .tools/venv/bin/python tools/soak.py --seeds $(SEEDS) $(addprefix --first ,$(FIRST)) --out $(OUT)/soak
 
 farm: .tools/stamp ## run seeds and mutants on a Slurm cluster, if there is one (ARGS='submit soak --seeds 10000')

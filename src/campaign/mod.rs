@@ -18,7 +18,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::harness::event::Event;
-use crate::harness::exec::Host;
+use crate::harness::exec::{Host, SimError};
 use crate::harness::faults::{Fault, Injection, PlanError};
 use crate::harness::params::Settings;
 use crate::harness::seed::{Rng, Seed};
@@ -63,6 +63,14 @@ pub enum CaseError {
     Line { line: usize, text: String },
     #[error("line {line}: {why}")]
     Fault { line: usize, why: PlanError },
+    #[error("{0}")]
+    Settings(String),
+    #[error("{programs} programs: a machine of {nodes} nodes runs at most {most}")]
+    Programs { programs: usize, nodes: usize, most: usize },
+    #[error("program {program}: `{text}` is no command; docs/soak.md lists all")]
+    Command { program: usize, text: String },
+    #[error("fault `{injection}`: {why}")]
+    NotHere { injection: Injection, why: &'static str },
 }
 
 impl FromStr for Case {
@@ -161,11 +169,70 @@ pub trait Campaign: Sync {
     /// The case of a seed.
     fn draw(&self, rng: &mut Rng) -> Case;
 
+    /// Whether a case, perhaps one written by hand, is one of this machine.
+    ///
+    /// # Errors
+    /// Its settings, a command, or a fault are none of this machine.
+    fn accepts(&self, case: &Case) -> Result<(), CaseError>;
+
     /// Runs a case.
     ///
     /// # Errors
     /// The first clause of the specification that is broken.
     fn run(&self, case: &Case, on: On, probe: &Probe) -> Result<Ran, Broken>;
+}
+
+/// What a machine knows of a case that is written by hand.
+pub struct Known<'a> {
+    pub nodes: usize,
+    /// Programs at most.
+    pub programs: usize,
+    /// Whether a text is a command of this program.
+    pub command: &'a dyn Fn(&str, usize) -> bool,
+    /// Why a fault cannot be there.
+    pub fault: &'a dyn Fn(&Fault) -> Option<&'static str>,
+}
+
+/// Whether commands and faults of a case are known.
+///
+/// # Errors
+/// The first that is not.
+pub fn accepts(case: &Case, known: &Known) -> Result<(), CaseError> {
+    // No run lasts much longer.
+    const LATEST: Picos = Picos::from_ns(50_000_000);
+    let (programs, nodes, most) = (case.programs.len(), known.nodes, known.programs);
+    if programs > most {
+        return Err(CaseError::Programs { programs, nodes, most });
+    }
+    for (program, commands) in case.programs.iter().enumerate() {
+        if let Some(text) = commands.iter().find(|text| !(known.command)(text, program)) {
+            let text = text.clone();
+            return Err(CaseError::Command { program, text });
+        }
+    }
+    for injection in &case.faults {
+        let why = if injection.node.index() >= nodes {
+            Some("the machine has no such node")
+        } else if injection.at + injection.fault.span() > LATEST {
+            Some("it must end within 50 ms")
+        } else {
+            (known.fault)(&injection.fault)
+        };
+        if let Some(why) = why {
+            let injection = injection.clone();
+            return Err(CaseError::NotHere { injection, why });
+        }
+    }
+    Ok(())
+}
+
+/// What a run broke that did not come to its end.
+pub fn hang(error: &SimError) -> Broken {
+    let clause = match error {
+        SimError::Hang { .. } => Clause::Hang,
+        SimError::Failed { .. } => Clause::Report,
+    };
+    Broken::new(clause, error.to_string())
 }
 
 /// The case of a seed.

@@ -5,6 +5,7 @@
 //! - A parcel goes out as the packets of `split`, or is refused with its status, which halts its queue.
 //! - The packets of a queue for one header ring are published in their order, each once, with their bodies.
 //! - A packet is lost only where a memory failed, and is then counted and reported; or where a NIC was reset.
+//! - Behind a packet at which the Receiver halts, none is published before a restart.
 //! - A packet is published when its body is in memory, and no later than the interrupt that it asks for.
 //! - A malformed packet is counted and reported, and leaves at most its body at its destination.
 //! - No byte changes but rings, body slots, status words, and the destinations of DMA packets.
@@ -23,7 +24,9 @@ use super::model::ModelMachine;
 use super::params::Config;
 use super::regs::*;
 use super::rtl;
-use crate::campaign::{Broken, Campaign, Case, Clause, Met, On, Ran, Sleeper, draw_faults, plan};
+use crate::campaign::{
+    self, Broken, Campaign, Case, CaseError, Clause, Known, Met, On, Ran, Sleeper, draw_faults, hang, plan,
+};
 use crate::harness::backend::{AnyBackend, Backend as _};
 use crate::harness::exec::{Sim, SimError};
 use crate::harness::faults::Fault;
@@ -32,8 +35,8 @@ use crate::harness::seed::{Rng, Seed};
 use crate::harness::sync::Lock;
 use crate::harness::wave::Probe;
 use crate::{Addr, NodeId, Picos};
-use draw::{malformed, program, touched};
-use software::Software;
+use draw::{is_malformed, malformed, program, touched};
+use software::{CONTROL, Software};
 
 /// Bytes of a node's memory.
 const MEMORY: u32 = 0x8_0000;
@@ -46,6 +49,9 @@ const SOURCE: Range<u32> = 0x1_0000..0x2_0000;
 /// Destinations, a window for each sender.
 const DEST: u32 = 0x4_0000;
 const WINDOW: u32 = 0x4000;
+const MOST_PES: u32 = 16;
+/// Of a command, in nanoseconds.
+const LONGEST_PAUSE: u32 = 10_000_000;
 /// Longer than any run that does not hang.
 const BOUND: Picos = Picos::from_ns(400_000_000);
 /// Between two looks of software that waits for nothing in particular.
@@ -86,54 +92,71 @@ enum Command {
     Start {
         queue: usize,
     },
+    /// Has the Receiver halt at these events, bits of `R_CTRL`.
+    Halt(u32),
     Pause(Picos),
 }
 
 impl Command {
     /// `parcel QUEUE KIND TO BYTES FROM AT FLAGS`, `raw QUEUE WORD...` of eight words, `poke OFFSET VALUE`,
-    /// `start QUEUE`, `pause NS`; `None` for anything else. Addresses are offsets in sources and in the sender's
-    /// window.
+    /// `start QUEUE`, `halt EVENTS`, `pause NS`; `None` for anything else. Addresses are offsets in sources and in the
+    /// sender's window, of which a legal parcel leaves neither. Words of `raw` make a header that the Sender refuses.
     fn parse(text: &str, sender: u8) -> Option<Command> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let number = |word: &str| word.parse::<u32>().ok();
+        let queue = |word: &str| number(word).filter(|queue| *queue < 2).map(|queue| queue as usize);
         Some(match words[..] {
-            ["start", queue] => Command::Start {
-                queue: usize::from(number(queue)? != 0),
-            },
-            ["pause", ns] => Command::Pause(Picos::from_ns(number(ns)?.into())),
-            ["raw", queue, ref words @ ..] => Command::Raw {
-                queue: usize::from(number(queue)? != 0),
-                words: words
-                    .iter()
-                    .filter_map(|word| number(word))
-                    .collect::<Vec<_>>()
-                    .try_into()
-                    .ok()?,
-            },
+            ["halt", events] => {
+                let bit = |event: char| match event {
+                    'a' => Some(R_CTRL_HALT_ARRIVAL_MASK),
+                    'm' => Some(R_CTRL_HALT_END_MSG_MASK),
+                    'd' => Some(R_CTRL_HALT_END_DMA_MASK),
+                    '-' => Some(0),
+                    _ => None,
+                };
+                Command::Halt(events.chars().try_fold(0, |all, event| Some(all | bit(event)?))?)
+            }
+            ["start", which] => Command::Start { queue: queue(which)? },
+            ["pause", ns] => Command::Pause(Picos::from_ns(number(ns).filter(|ns| *ns <= LONGEST_PAUSE)?.into())),
+            ["raw", which, ref words @ ..] => {
+                let words: Vec<u32> = words.iter().map(|word| number(word)).collect::<Option<_>>()?;
+                let words: [u32; 8] = words.try_into().ok()?;
+                let bytes = words.map(u32::to_le_bytes);
+                let header = ParcelHeader::decode(bytes.as_flattened().try_into().expect("eight words"));
+                let queue = queue(which)?;
+                header.is_err().then_some(Command::Raw { queue, words })?
+            }
             ["poke", offset, value] => Command::Poke {
                 offset: number(offset).filter(|offset| is_hole(*offset))?,
                 value: number(value)?,
             },
-            ["parcel", queue, kind, to, bytes, from, at, flags] => {
+            ["parcel", which, kind, to, bytes, from, at, flags] => {
                 let kind = match kind {
                     "msg0" => Kind::Msg0,
                     "msg1" => Kind::Msg1,
                     "dma" => Kind::Dma,
                     _ => return None,
                 };
-                Command::Parcel {
-                    queue: usize::from(number(queue)? != 0),
-                    parcel: ParcelHeader {
-                        kind,
-                        arr: flags.contains('a'),
-                        end: flags.contains('e'),
-                        dst: u8::try_from(number(to)?).ok()?,
-                        bytes: number(bytes)?,
-                        body: Addr(SOURCE.start.checked_add(number(from)?)?),
-                        dest: Addr((DEST + WINDOW * u32::from(sender)).checked_add(number(at)?)?),
-                        soft: [number(from)?, number(bytes)?],
-                    },
-                }
+                let (bytes, from, at) = (number(bytes)?, number(from)?, number(at)?);
+                let fits = |bytes: u32| {
+                    let ends = |at: u32, room: u32| at.checked_add(bytes).is_some_and(|end| end <= room);
+                    ends(from, SOURCE.len() as u32) && ends(at, WINDOW)
+                };
+                let parcel = ParcelHeader {
+                    kind,
+                    arr: flags.contains('a'),
+                    end: flags.contains('e'),
+                    dst: number(to).filter(|to| *to < MOST_PES)? as u8,
+                    bytes,
+                    body: Addr(SOURCE.start.checked_add(from)?),
+                    dest: Addr((DEST + WINDOW * u32::from(sender)).checked_add(at)?),
+                    soft: [from, bytes],
+                };
+                let is_legal = ParcelHeader::decode(&parcel.encode()).is_ok();
+                (!is_legal || fits(bytes)).then_some(Command::Parcel {
+                    queue: queue(which)?,
+                    parcel,
+                })?
             }
             _ => return None,
         })
@@ -155,7 +178,7 @@ pub fn play(case: &Case, config: Config, backend: AnyBackend) -> Result<Ran, Bro
 
 impl Campaign for Cenju3 {
     fn draw(&self, rng: &mut Rng) -> Case {
-        let pes = rng.between(2, 16);
+        let pes = rng.between(2, MOST_PES.into());
         let mut pick = |from: &[f64]| from[rng.below(from.len() as u64) as usize];
         let settings = [
             ("pes", pes as f64),
@@ -184,6 +207,31 @@ impl Campaign for Cenju3 {
             programs,
             faults: draw_faults(rng, pes as usize, HORIZON, &touched, Some(&own)),
         }
+    }
+
+    fn accepts(&self, case: &Case) -> Result<(), CaseError> {
+        let config = Config::of(&case.settings).map_err(|error| CaseError::Settings(error.to_string()))?;
+        let (pes, memory) = (config.pes, config.mem_bytes);
+        if pes > MOST_PES || memory < MEMORY {
+            let what =
+                format!("pes={pes} mem_bytes={memory}: at most {MOST_PES} PEs, each with {MEMORY} bytes or more");
+            return Err(CaseError::Settings(what));
+        }
+        let goes_to =
+            |command: &Command| !matches!(command, Command::Parcel { parcel, .. } if u32::from(parcel.dst) >= pes);
+        let known = Known {
+            nodes: pes as usize,
+            programs: pes as usize,
+            command: &|text, node| Command::parse(text, node as u8).is_some_and(|command| goes_to(&command)),
+            fault: &|fault| match fault {
+                Fault::PagesGone { .. } => Some("Cenju-3 has no pages"),
+                Fault::Packet(words) if !is_malformed(words, pes) => {
+                    Some("it must be malformed, of words of 16 bits, and its route that of a PE")
+                }
+                _ => None,
+            },
+        };
+        campaign::accepts(case, &known)
     }
 
     fn run(&self, case: &Case, on: On, probe: &Probe) -> Result<Ran, Broken> {
@@ -226,11 +274,15 @@ impl<'a> Play<'a> {
                     rings,
                     config: config.clone(),
                     life: Cell::default(),
+                    resets: Cell::default(),
                     up: Cell::default(),
                     up_since: Cell::default(),
                     first: Cell::default(),
                     seen: RefCell::default(),
                     sleeper: Sleeper::default(),
+                    control: Cell::new(CONTROL),
+                    held: Cell::default(),
+                    restarted: Cell::default(),
                     gets: Cell::default(),
                     body_gets: Cell::default(),
                     service: Lock::new("the service of the Receiver"),
@@ -352,12 +404,4 @@ impl<'a> Play<'a> {
             what: format!("{:?}: {}", broken.clause, broken.what),
         })
     }
-}
-
-fn hang(error: &SimError) -> Broken {
-    let clause = match error {
-        SimError::Hang { .. } => Clause::Hang,
-        SimError::Failed { .. } => Clause::Report,
-    };
-    Broken::new(clause, error.to_string())
 }

@@ -331,8 +331,8 @@ pub struct SoakArgs {
     /// Number of runs at a time
     #[arg(long, default_value_t = 2)]
     pub jobs: usize,
-    /// Instead, run this case of the first machine
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["seeds", "first", "shard"])]
+    /// Instead, run this case of the machine
+    #[arg(long, value_name = "FILE", requires = "machine", conflicts_with_all = ["seeds", "first", "shard"])]
     pub case: Option<PathBuf>,
     /// Add the results to this file, a line of JSON for each seed; a seed that passed by this file is not run again
     #[arg(long, value_name = "FILE")]

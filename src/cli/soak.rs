@@ -44,6 +44,8 @@ struct Failure {
     machine: &'static str,
     seed: u64,
     broken: Broken,
+    /// What the small case breaks, which may have another cause.
+    small: Broken,
     case: PathBuf,
     wave: PathBuf,
 }
@@ -75,6 +77,7 @@ pub fn soak(args: &SoakArgs) -> Result<(), CliError> {
             machine,
             seed,
             broken,
+            small,
             case,
             wave,
         } = failure;
@@ -83,9 +86,12 @@ pub fn soak(args: &SoakArgs) -> Result<(), CliError> {
             "  tsunagi soak {machine} --first {seed} --seeds 1   # repeats it"
         ))?;
         table::print(format!(
-            "  tsunagi soak {machine} --case {}   # the part that matters",
+            "  tsunagi soak {machine} --case {}   # a small case of the same clause",
             case.display()
         ))?;
+        if small.what != broken.what {
+            table::print(format!("  which breaks {small}"))?;
+        }
         table::print(format!("  wave of its end: {}", wave.display()))?;
     }
     match failures.len() {
@@ -96,7 +102,9 @@ pub fn soak(args: &SoakArgs) -> Result<(), CliError> {
 }
 
 /// The file of results: a line for each seed, as soon as it has run.
+#[derive(Default)]
 struct Results {
+    /// The program's hash; empty without a file.
     build: String,
     file: Option<(PathBuf, File)>,
     /// Machines and seeds that passed in this build.
@@ -105,17 +113,13 @@ struct Results {
 
 impl Results {
     fn of(path: Option<&Path>) -> Result<Results, CliError> {
+        let Some(path) = path else {
+            return Ok(Results::default());
+        };
         let program = std::env::current_exe().unwrap_or_default();
         let bytes = fs::read(&program).map_err(CliError::file("read", &program))?;
         let hash = Sha256::digest(&bytes);
         let build: String = hash[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-        let Some(path) = path else {
-            return Ok(Results {
-                build,
-                file: None,
-                done: HashSet::new(),
-            });
-        };
         let text = match fs::read_to_string(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             read => read.map_err(CliError::file("read", path))?,
@@ -246,15 +250,17 @@ fn explain(
     case: &Case,
     broken: &Broken,
 ) -> Result<Failure, CliError> {
-    let (small, broken) = shrink(case, broken.clone(), |case| campaign::check(campaign, case).err());
+    let (small, reason) = shrink(case, broken.clone(), |case| campaign::check(campaign, case).err());
     let path = |end: &str| args.out.join(format!("{name}-{}.{end}", case.chance));
     let (text, wave) = (path("case"), path("fst"));
-    write(&text, &format!("# {broken}\n{small}"))?;
+    let commented = |broken: &Broken| broken.to_string().replace('\n', "\n# ");
+    write(&text, &format!("# {}\n{small}", commented(&reason)))?;
     last_wave(campaign, &small, &wave);
     Ok(Failure {
         machine: name,
         seed: case.chance,
-        broken,
+        broken: broken.clone(),
+        small: reason,
         case: text,
         wave,
     })
@@ -284,6 +290,8 @@ fn one(args: &SoakArgs, (name, campaign): (&'static str, &'static dyn Campaign),
     let case: Case = text
         .parse()
         .map_err(|error| CliError::Usage(format!("{}: {error}", path.display())))?;
+    let accepted = campaign.accepts(&case);
+    accepted.map_err(|error| CliError::Usage(format!("{}: {name}: {error}", path.display())))?;
     match campaign::check(campaign, &case) {
         Ok(ran) => {
             table::print(format!(

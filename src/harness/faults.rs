@@ -103,6 +103,8 @@ pub enum PlanError {
     Time(String),
     #[error("`{0}` is no number of 32 bits, or of 64 in a packet")]
     Number(String),
+    #[error("{bytes} bytes from {from:#x}: a range has at least one byte, and ends within 4 GiB")]
+    Range { from: u32, bytes: u32 },
 }
 
 impl fmt::Display for Injection {
@@ -130,16 +132,17 @@ impl FromStr for Injection {
         };
         let span = || rest.last().map_or(Err(PlanError::Line(line.into())), |word| time(word));
         let fault = match (kind, rest) {
-            ("memory-fails", [from, bytes, _]) => Fault::MemoryFails {
-                from: Addr(address(from)?),
-                bytes: address(bytes)?,
-                span: span()?,
-            },
-            ("pages-gone", [from, bytes, _]) => Fault::PagesGone {
-                from: Addr(address(from)?),
-                bytes: address(bytes)?,
-                span: span()?,
-            },
+            ("memory-fails" | "pages-gone", [from, bytes, _]) => {
+                let (from, bytes, span) = (address(from)?, address(bytes)?, span()?);
+                if bytes == 0 || from.checked_add(bytes).is_none() {
+                    return Err(PlanError::Range { from, bytes });
+                }
+                let from = Addr(from);
+                match kind {
+                    "memory-fails" => Fault::MemoryFails { from, bytes, span },
+                    _ => Fault::PagesGone { from, bytes, span },
+                }
+            }
             ("packet", [_, ..]) => Fault::Packet(rest.iter().map(|word| number(word)).collect::<Result<_, _>>()?),
             ("nic-resets", [_]) => Fault::NicResets(span()?),
             ("memory-stalls", [_]) => Fault::MemoryStalls(span()?),
@@ -225,6 +228,8 @@ mod tests {
         assert!(error("12ns x link-stalls 4ns").contains("`x` is no number"));
         assert!(error("12ns 1 memory-fails 4ns").contains("an injection is"));
         assert!(error("12ns 1 packet").contains("an injection is"));
+        assert!(error("12ns 1 memory-fails 0xffffffff 2 4ns").contains("2 bytes from 0xffffffff"));
+        assert!(error("12ns 1 memory-fails 8 0 4ns").contains("at least one byte"));
         assert!(error("12ns 1 pages-gone 0x1ffffffff 4 4ns").contains("`0x1ffffffff` is no number"));
     }
 }

@@ -70,6 +70,9 @@ twins! {
     // Memory that fails, or stalls.
     a_message_that_failed_counts_its_flag: TwinCellSoakCounts, [Memory, Report, Loss];
     a_spilled_word_is_taken_too_early: TwinCellSoakTake, [Assertion, Memory, Loss, Hang, Report];
+    a_refused_command_is_not_offered_again: TwinCellSoakRefuses, [Assertion, Hang, Memory, Loss];
+    // Remote stores.
+    both_halves_of_a_store_are_one: TwinCellSoakRemote, [Order, Memory];
     // Links that stall; a neighbour's packets.
     words_go_without_credits: TwinCellSoakRoom, [Assertion];
     stray_replies_are_not_reported: TwinCellSoakStray, [Report];

@@ -78,6 +78,13 @@ fn twins_are_found_by_software_that_sleeps() {
     planted::<TwinSoakThrown>().is_found(&[Loss, Report, Hang]);
 }
 
+/// Software that has the Receiver halt.
+#[test]
+fn twins_are_found_by_software_that_halts() {
+    planted::<TwinSoakStuck>().is_found(&[Hang]);
+    planted::<TwinSoakHalt>().is_found(&[Order]);
+}
+
 /// A unit that is left out too early.
 #[test]
 fn twins_are_found_by_a_machine_that_leaves_out_nothing() {

@@ -1,6 +1,6 @@
 //! The fault campaign on machines with a broken unit: it must find each of them.
 
-use tsunagi::campaign::{self, Broken, Campaign, Case, Clause, On, Ran};
+use tsunagi::campaign::{self, Broken, Campaign, Case, CaseError, Clause, On, Ran};
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::wave::Probe;
 
@@ -16,6 +16,10 @@ pub struct Planted {
 impl Campaign for Planted {
     fn draw(&self, rng: &mut Rng) -> Case {
         (self.draw)(rng)
+    }
+
+    fn accepts(&self, _case: &Case) -> Result<(), CaseError> {
+        Ok(())
     }
 
     fn run(&self, case: &Case, on: On, _probe: &Probe) -> Result<Ran, Broken> {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use support::root;
-use tsunagi::campaign::{self, Campaign};
+use tsunagi::campaign::{self, Campaign, Case};
 use tsunagi::harness::seed::Seed;
 use tsunagi::machines;
 
@@ -91,10 +91,118 @@ fn the_command_counts_each_seed_once_and_runs_a_case_from_a_file() {
     .unwrap();
     let (code, said, error) = support::command::run(TSUNAGI, &["soak", "cenju3", "--case", &case, "--out", &out]);
     assert!(code == 0 && said.contains("nothing broken"), "{said}{error}");
-    fs::write(&case, "fault 12ns 1 naps 4ns\n").unwrap();
-    let (code, _, error) = support::command::run(TSUNAGI, &["soak", "cenju3", "--case", &case, "--out", &out]);
-    assert!(
-        code == 2 && error.contains("line 1: `naps` is no kind of fault"),
-        "{error}"
-    );
+}
+
+#[test]
+fn a_case_that_is_none_of_the_machine_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (case, out) = (path("own.case"), path("out"));
+    let cenju3 = "set pes=2\nset stages=1\nset mem_bytes=524288\n";
+    let ap1000p = "set columns=2\nset rows=1\nset mem_bytes=1572864\n";
+    let wrong = [
+        (
+            "cenju3",
+            "fault 12ns 1 naps 4ns\n".to_owned(),
+            "line 1: `naps` is no kind of fault",
+        ),
+        (
+            "cenju3",
+            "set pes=2\nset stages=1\nset mem_bytes=65536\n".into(),
+            "mem_bytes=65536: at most 16 PEs",
+        ),
+        (
+            "cenju3",
+            format!("{cenju3}program send 1 64\n"),
+            "program 0: `send 1 64` is no command",
+        ),
+        (
+            "cenju3",
+            format!("{cenju3}program parcel 0 dma 2 64 0 0 -\n"),
+            "is no command",
+        ),
+        (
+            "cenju3",
+            format!("{cenju3}program parcel 0 dma 1 64 0 16384 -\n"),
+            "is no command",
+        ),
+        (
+            "cenju3",
+            format!("{cenju3}program raw 0 1 2 3 4 5 6 7\n"),
+            "is no command",
+        ),
+        (
+            "cenju3",
+            format!("{cenju3}program\nprogram\nprogram\n"),
+            "3 programs: a machine of 2 nodes runs at most 2",
+        ),
+        (
+            "cenju3",
+            format!("{cenju3}fault 12ns 2 link-stalls 4ns\n"),
+            "the machine has no such node",
+        ),
+        (
+            "cenju3",
+            format!("{cenju3}fault 12ns 1 pages-gone 0x0 1 4ns\n"),
+            "Cenju-3 has no pages",
+        ),
+        (
+            "cenju3",
+            format!("{cenju3}fault 12ns 1 packet 0x12345\n"),
+            "it must be malformed",
+        ),
+        (
+            "cenju3",
+            format!("{cenju3}fault 50000000ns 1 link-stalls 1ns\n"),
+            "it must end within 50 ms",
+        ),
+        (
+            "ap1000p",
+            format!("{ap1000p}program put 2 4 0 0 flag\n"),
+            "`put 2 4 0 0 flag` is no command",
+        ),
+        (
+            "ap1000p",
+            format!("{ap1000p}program put 1 4 4294967292 0 -\n"),
+            "is no command",
+        ),
+        (
+            "ap1000p",
+            format!("{ap1000p}program put 1 4 0 0 flog\n"),
+            "is no command",
+        ),
+        (
+            "ap1000p",
+            format!("{ap1000p}fault 12ns 1 nic-resets 4ns\n"),
+            "is not reset alone",
+        ),
+        (
+            "ap1000p",
+            format!("{ap1000p}fault 12ns 1 pages-gone 0x0 1 4ns\n"),
+            "its pages are none on demand",
+        ),
+    ];
+    for (machine, text, said) in wrong {
+        fs::write(&case, &text).unwrap();
+        let (code, _, error) = support::command::run(TSUNAGI, &["soak", machine, "--case", &case, "--out", &out]);
+        assert!(code == 2 && error.contains(said), "{machine}, {text}{error}");
+    }
+    let (code, _, error) = support::command::run(TSUNAGI, &["soak", "--case", &case, "--out", &out]);
+    assert!(code == 2 && error.contains("required"), "{error}");
+    let legal = "program put 1 4 0 0 flag; get 1 4 0 0; receive 1\nfault 12ns 1 memory-stalls 4ns\n";
+    fs::write(&case, format!("{ap1000p}{legal}")).unwrap();
+    let (code, said, error) = support::command::run(TSUNAGI, &["soak", "ap1000p", "--case", &case, "--out", &out]);
+    assert!(code == 0 && said.contains("nothing broken"), "{said}{error}");
+}
+
+/// What is drawn can be written by hand.
+#[test]
+fn drawn_cases_are_accepted() {
+    for (name, campaign) in campaigns() {
+        for seed in 0..500 {
+            let case = campaign::case(campaign, seed);
+            let written = case.to_string().parse::<Case>().expect("a case");
+            assert_eq!(campaign.accepts(&written), Ok(()), "{name}, seed {seed}");
+        }
+    }
 }

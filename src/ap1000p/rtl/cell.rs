@@ -55,11 +55,17 @@ struct Merge {
 }
 
 impl Merge {
-    /// A word of the cell.
-    fn enters(&mut self, flit: Flit) {
-        self.own.push_back(flit);
-        let places = self.own.len() as u32 + self.taken - self.by_forged.count_ones();
+    /// A word of the cell comes. It need not wait here if `has_place` on the link and nothing is in front of it.
+    fn enters(&mut self, flit: Flit, has_place: bool) -> Option<Flit> {
+        let places = self.own.len() as u32 + 1 + self.taken - self.by_forged.count_ones();
         assert!(places <= PLACES.into(), "the cell sent a word without a credit");
+        if !has_place || self.stirs() || self.amid == Some(true) {
+            self.own.push_back(flit);
+            return None;
+        }
+        self.amid = (!flit.last).then_some(false);
+        self.taken += 1;
+        Some(flit)
     }
 
     fn stirs(&self) -> bool {
@@ -229,7 +235,13 @@ impl<C: Ap1000pCellUnit> Cell<C> {
                 word: unit.tx_data_o().get(),
                 last: unit.tx_last_o().is_set(),
             };
-            self.merges[unit.tx_vc_o().get() as usize >> 1].enters(flit);
+            let class = Class::ALL[unit.tx_vc_o().get() as usize >> 1];
+            let merge = &mut self.merges[class as usize];
+            if let Some(flit) = merge.enters(flit, fabric.has_place(number, class)) {
+                fabric.inject(number, class, flit);
+                self.leaving[class as usize].pass(flit, &mut event);
+                self.sent += 1;
+            }
         }
         for class in Class::ALL {
             let merge = &mut self.merges[class as usize];

@@ -94,19 +94,7 @@ pub type Machine<C = Ap1000pCell, R = Ap1000pRouter> = RtlMachine<Cells<C, R>>;
 /// # Errors
 /// Links of a rate, or more cells, than were built.
 pub fn build(config: &Config, probe: &Probe) -> Result<AnyBackend, NotBuilt> {
-    fn boxed<C: CellSet + 'static, R: RouterSet + 'static>(
-        config: &Config,
-        probe: &Probe,
-    ) -> Result<AnyBackend, NotBuilt> {
-        Ok(Box::new(Machine::<C, R>::build(config)?.with_probe(probe)))
-    }
-    let paced = link_cycles(config)? == Ap1000pRouterPaced::CYCLES;
-    match (config.hardware_refill, paced) {
-        (true, false) => boxed::<Ap1000pCell, Ap1000pRouter>(config, probe),
-        (true, true) => boxed::<Ap1000pCell, Ap1000pRouterPaced>(config, probe),
-        (false, false) => boxed::<Ap1000pCellSoftware, Ap1000pRouter>(config, probe),
-        (false, true) => boxed::<Ap1000pCellSoftware, Ap1000pRouterPaced>(config, probe),
-    }
+    build_with(config, probe, None, true)
 }
 
 /// The same with junk from this seed on lines whose words do not count; with `gated` false, every unit is evaluated at
@@ -114,16 +102,20 @@ pub fn build(config: &Config, probe: &Probe) -> Result<AnyBackend, NotBuilt> {
 ///
 /// # Errors
 /// As of [`build`].
-pub fn build_with(config: &Config, probe: &Probe, junk: u64, gated: bool) -> Result<AnyBackend, NotBuilt> {
+pub fn build_with(config: &Config, probe: &Probe, junk: Option<u64>, gated: bool) -> Result<AnyBackend, NotBuilt> {
     fn boxed<C: CellSet + 'static, R: RouterSet + 'static>(
         config: &Config,
         probe: &Probe,
-        junk: u64,
+        junk: Option<u64>,
         gated: bool,
     ) -> Result<AnyBackend, NotBuilt> {
         let machine = Machine::<C, R>::build(config)?;
         let machine = if gated { machine } else { machine.ungated() };
-        Ok(Box::new(machine.with_junk(junk).with_probe(probe)))
+        let machine = match junk {
+            Some(seed) => machine.with_junk(seed),
+            None => machine,
+        };
+        Ok(Box::new(machine.with_probe(probe)))
     }
     let paced = link_cycles(config)? == Ap1000pRouterPaced::CYCLES;
     match (config.hardware_refill, paced) {

@@ -1,9 +1,11 @@
 //! Chance: programs, malformed packets, refused parcels.
 
-use super::{Command, DEST, DMA_HEADERS, MSG_BODIES, MSG_HEADERS, QUEUES, WINDOW};
+use super::{Command, DEST, DMA_HEADERS, MEMORY, MSG_BODIES, MSG_HEADERS, QUEUES, WINDOW};
 use crate::Addr;
 use crate::campaign::Touched;
-use crate::cenju3::golden::packet::{HEAD_FLITS, Kind, PacketHeader, ParcelHeader, Route, body_flits, put, to_flits};
+use crate::cenju3::golden::packet::{
+    HEAD_FLITS, Kind, PacketHeader, ParcelHeader, Route, body_flits, get, header_bytes, put, to_flits,
+};
 use crate::cenju3::regs::*;
 use crate::harness::seed::Rng;
 
@@ -86,6 +88,22 @@ pub(super) fn malformed(rng: &mut Rng, from: usize, pes: u64) -> Vec<u64> {
     flits.into_iter().map(u64::from).collect()
 }
 
+/// Whether a packet goes to a PE, and is none that a PE takes.
+pub(super) fn is_malformed(words: &[u64], pes: u32) -> bool {
+    let flits: Option<Vec<u16>> = words.iter().map(|&word| u16::try_from(word).ok()).collect();
+    let Some(flits) = flits.filter(|flits| get(ROUTE_DST_MASK, flits[0].into()) < pes) else {
+        return false;
+    };
+    let header = header_bytes(&flits).map(|bytes| PacketHeader::decode(&bytes));
+    match header {
+        Some(Ok(PacketHeader { bytes, dest, .. })) => {
+            let in_memory = dest.checked_add(bytes).is_some_and(|end| end <= MEMORY);
+            in_memory && flits.len() != HEAD_FLITS + body_flits(bytes)
+        }
+        _ => true,
+    }
+}
+
 /// Words of a parcel header that the Sender refuses.
 pub(super) fn refused(rng: &mut Rng, pes: u64) -> [u32; 8] {
     loop {
@@ -115,6 +133,10 @@ pub(super) fn program(rng: &mut Rng, pes: u64) -> Vec<String> {
             }
             8 => commands.push(format!("poke {} {}", 4 * rng.between(32, 63), rng.below(1 << 32))),
             0 => commands.push(format!("pause {}", rng.below(40_000))),
+            1 if rng.chance(1, 2) => {
+                let events = ["-", "a", "m", "d", "md", "amd"][rng.below(6) as usize];
+                commands.push(format!("halt {events}"));
+            }
             1 => commands.push(format!("start {queue}")),
             _ => {
                 let kind = ["msg0", "msg1", "dma", "dma"][rng.below(4) as usize];

@@ -60,6 +60,10 @@ impl Play<'_> {
             let what = format!("PE {node}: a packet was published without its causes {causes:#x} in R_STAT");
             return Err(Broken::new(Clause::Order, what));
         }
+        if let Some(ring) = seen.unhalted {
+            let what = format!("PE {node}: ring {ring}: packets were published behind one at which the Receiver halts");
+            return Err(Broken::new(Clause::Order, what));
+        }
         for (queue, parcels) in seen.queued.iter().enumerate() {
             for (
                 number,

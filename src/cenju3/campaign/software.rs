@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::{Command, DMA_HEADERS, LOOK, MSG_BODIES, MSG_HEADERS, PATIENCE, QUEUES, QUIET, Rings};
 use crate::campaign::{Deed, Sleeper, Victim};
-use crate::cenju3::golden::packet::{PacketHeader, ParcelHeader, Status, get};
+use crate::cenju3::golden::packet::{Kind, PacketHeader, ParcelHeader, Status, get};
 use crate::cenju3::params::Config;
 use crate::cenju3::regs::*;
 use crate::cenju3::window::REGISTERS;
@@ -55,6 +55,8 @@ pub(super) struct Seen {
     pub arrived: bool,
     /// A packet was taken, and its cause did not come.
     pub silent: Option<u32>,
+    /// A header ring in which packets came that a halt forbids.
+    pub unhalted: Option<usize>,
     pub drops: u32,
 }
 
@@ -67,8 +69,14 @@ pub(super) struct Software {
     pub config: Config,
     /// Resets of the NIC; whether it is initialized since; when that was done.
     pub life: Cell<u32>,
+    /// Resets that have not ended.
+    pub resets: Cell<u32>,
     pub up: Cell<bool>,
     pub up_since: Cell<Picos>,
+    /// `R_CTRL`; what it has had on ever since the last look; that look has restarted the Receiver.
+    pub control: Cell<u32>,
+    pub held: Cell<u32>,
+    pub restarted: Cell<bool>,
     /// By queue: the number of the parcel with index 0.
     pub first: Cell<[usize; 2]>,
     pub gets: Cell<[u32; 2]>,
@@ -137,7 +145,9 @@ impl Software {
             self.write(life, S_GAP, self.config.s_gap).await?;
             self.write(life, R_THRESH, self.config.r_thresh).await?;
         }
-        self.write(life, R_CTRL, CONTROL).await?;
+        self.write(life, R_CTRL, self.control.get()).await?;
+        self.held.set(self.control.get());
+        self.restarted.set(false);
         self.up.set(true);
         self.up_since.set(self.host.now());
         Ok(())
@@ -150,6 +160,7 @@ impl Software {
             match command {
                 Command::Pause(span) => self.host.delay(span).await,
                 Command::Start { queue } => self.start(life, queue).await?,
+                Command::Halt(halts) => self.halt(halts).await?,
                 Command::Parcel { queue, mut parcel } => {
                     // No two packets of a run have the same header.
                     parcel.soft[1] |= life << 24;
@@ -202,6 +213,18 @@ impl Software {
         }
     }
 
+    /// The Receiver halts at these events from now on, and at no others.
+    async fn halt(&self, halts: u32) -> Result<(), Stop> {
+        let _alone = self.service.hold().await;
+        let life = self.life().await;
+        self.control.set(CONTROL | halts);
+        self.held.set(self.held.get() & self.control.get());
+        match self.write(life, R_CTRL, self.control.get()).await {
+            Err(Stop::Reset) => Ok(()),
+            done => done,
+        }
+    }
+
     /// Serves interrupts for ever.
     pub async fn serve_interrupts(self: Rc<Self>) -> Result<(), Stop> {
         loop {
@@ -241,9 +264,13 @@ impl Software {
             let put = self.read(life, [MHB_PUT, DHB_PUT][ring]).await?;
             self.take(life, ring, put, causes).await?;
         }
-        if stat & R_STAT_HALTED_MASK != 0 {
-            self.write(life, R_CTRL, CONTROL | R_CTRL_RESTART_MASK).await?;
+        let restarts = stat & R_STAT_HALTED_MASK != 0;
+        if restarts {
+            self.write(life, R_CTRL, self.control.get() | R_CTRL_RESTART_MASK)
+                .await?;
         }
+        self.restarted.set(restarts);
+        self.held.set(self.control.get());
         let drops = self.read(life, R_DROP).await?;
         self.seen.borrow_mut().drops = drops;
         Ok(())
@@ -271,7 +298,7 @@ impl Software {
         if gets[ring] == put {
             return Ok(());
         }
-        let mut arrivals = false;
+        let (mut arrivals, mut passed) = (false, Passed::default());
         while gets[ring] != put {
             let base = [MSG_HEADERS, DMA_HEADERS][ring];
             let header = self
@@ -297,6 +324,7 @@ impl Software {
                     None => dest,
                 };
                 body = self.host.read(Addr(at), bytes);
+                passed.add(self.held.get(), kind, arr, end);
                 let mut seen = self.seen.borrow_mut();
                 if end {
                     seen.owed |= R_STAT_END_MASK & !causes;
@@ -311,6 +339,9 @@ impl Software {
         }
         if arrivals {
             self.seen.borrow_mut().arrived = causes & R_STAT_ARRIVAL_MASK != 0;
+        }
+        if passed.most() > 1 + u32::from(self.restarted.get()) {
+            self.seen.borrow_mut().unhalted = Some(ring);
         }
         self.gets.set(gets);
         self.body_gets.set(body_gets);
@@ -365,6 +396,7 @@ impl Victim for Software {
     fn begins(self: Rc<Self>, fault: &Fault) -> Deed {
         if matches!(fault, Fault::NicResets(_)) {
             self.life.set(self.life.get() + 1);
+            self.resets.set(self.resets.get() + 1);
             self.up.set(false);
         }
         Box::pin(async {})
@@ -373,11 +405,43 @@ impl Victim for Software {
     fn ends(self: Rc<Self>, fault: &Fault) -> Deed {
         let reset = matches!(fault, Fault::NicResets(_));
         Box::pin(async move {
+            if !reset {
+                return;
+            }
+            self.resets.set(self.resets.get() - 1);
             let life = self.life.get();
-            while reset && self.life.get() == life && self.clone().boot().await.is_err() {
+            // Behind the last of some that overlap.
+            while self.resets.get() == 0 && self.life.get() == life && self.clone().boot().await.is_err() {
                 self.host.delay(LOOK).await;
             }
         })
+    }
+}
+
+/// Packets of a ring that software takes at once, as far as the Receiver halts at them. Each needs its own restart.
+#[derive(Default)]
+struct Passed {
+    /// Their arrival halts: a restart comes before they are published.
+    arrivals: u32,
+    /// Groups that an end which halts divides.
+    groups: u32,
+    is_open: bool,
+}
+
+impl Passed {
+    /// A packet was published where `R_CTRL` had this on.
+    fn add(&mut self, control: u32, kind: Kind, arr: bool, end: bool) {
+        let at_end = match kind {
+            Kind::Dma => R_CTRL_HALT_END_DMA_MASK,
+            Kind::Msg0 | Kind::Msg1 => R_CTRL_HALT_END_MSG_MASK,
+        };
+        self.groups += u32::from(!self.is_open);
+        self.is_open = !(end && control & at_end != 0);
+        self.arrivals += u32::from(arr && control & R_CTRL_HALT_ARRIVAL_MASK != 0);
+    }
+
+    fn most(&self) -> u32 {
+        self.arrivals.max(self.groups)
     }
 }
 

@@ -53,10 +53,7 @@ pub type Machine<N> = RtlMachine<Composed<N>>;
 /// # Errors
 /// The configuration asks for RTL that was not built.
 pub fn build(config: &Config, probe: &Probe) -> Result<AnyBackend, NotBuilt> {
-    Ok(match config.bus_bytes {
-        8 => Box::new(Machine::<Cenju3NicWide>::build(config)?.with_probe(probe)),
-        _ => Box::new(Machine::<Cenju3Nic>::build(config)?.with_probe(probe)),
-    })
+    build_with(config, probe, None, true)
 }
 
 /// The same with junk from this seed on lines whose words do not count; with `gated` false, every unit is evaluated at
@@ -142,6 +139,8 @@ struct Pe<N> {
     shown: bool,
     /// The NIC is held in reset.
     resets: bool,
+    /// One of these is or was so: links held, reset, cut, forged.
+    disturbed: bool,
     /// Edges of each clock in it, and whether it ends as soon as there are enough.
     reset_edges: [u32; 2],
     frees: bool,
@@ -170,6 +169,7 @@ impl<N: Cenju3NicUnit> Pe<N> {
             offered: false,
             shown: false,
             resets: false,
+            disturbed: false,
             reset_edges: [0; 2],
             frees: false,
             cut: VecDeque::new(),
@@ -230,7 +230,7 @@ impl<N: Cenju3NicUnit> Pe<N> {
         let goes_on = shown.map_or(self.tx.under_way(), |flit| !flit.last);
         self.cut.extend(shown);
         self.cut.extend((own && goes_on).then_some(CUT));
-        (self.resets, self.frees, self.reset_edges) = (true, false, [0; 2]);
+        (self.resets, self.disturbed, self.frees, self.reset_edges) = (true, true, false, [0; 2]);
         self.set_reset(true);
         if self.host.stirs() {
             self.host.refuse();
@@ -246,6 +246,27 @@ impl<N: Cenju3NicUnit> Pe<N> {
         if self.frees && self.reset_edges.iter().all(|seen| *seen >= ENOUGH) {
             self.resets = false;
             self.set_reset(false);
+        }
+    }
+
+    /// Nothing comes between the NIC and its links any more.
+    fn settle(&mut self) {
+        let is_free = self.cut.is_empty() && self.forged.is_empty() && !self.forging;
+        self.disturbed = self.held || self.resets || !is_free;
+    }
+
+    /// What goes to the network in place of what the NIC shows.
+    fn instead(&mut self) -> Option<Flit> {
+        self.forging |= !self.offered && !self.tx.under_way() && !self.forged.is_empty();
+        let forged = self.forged.front().filter(|_| self.forging);
+        self.cut.front().or(forged).copied()
+    }
+
+    /// The network took this flit in place of one of the NIC.
+    fn went_instead(&mut self, flit: Flit) {
+        if self.cut.pop_front().is_none() {
+            self.forged.pop_front();
+            self.forging = !flit.last;
         }
     }
 
@@ -308,27 +329,31 @@ impl<N: Cenju3NicUnit> Composed<N> {
     fn exchange(&mut self, awake: &[bool], mut event: impl FnMut(usize, EventKind)) {
         let Composed { pes, fabric, .. } = self;
         for (at, pe) in pes.iter_mut().enumerate() {
-            let shown = fabric.output(at).filter(|_| (!pe.held || pe.shown) && !pe.resets);
+            let disturbed = pe.disturbed;
+            let shown = fabric
+                .output(at)
+                .filter(|_| !disturbed || (!pe.held || pe.shown) && !pe.resets);
             if awake[at] {
-                let moves = !pe.held || pe.offered;
-                pe.forging |= !pe.offered && !pe.tx.under_way() && !pe.forged.is_empty();
+                let moves = !disturbed || !pe.held || pe.offered;
                 let ready = fabric.ready(at) && moves;
-                let instead = pe.cut.front().or_else(|| pe.forged.front().filter(|_| pe.forging));
+                let instead = if disturbed { pe.instead() } else { None };
                 pe.nic.tx_ready_i().set_bool(ready && instead.is_none());
-                let offer = instead.copied().or_else(|| pe.shows()).filter(|_| moves);
+                let offer = instead.or_else(|| pe.shows()).filter(|_| moves);
                 pe.offered = offer.is_some() && !ready;
                 if let Some(flit) = offer {
                     fabric.inject(at, flit);
                     if ready {
-                        if pe.cut.pop_front().is_none() && pe.forging {
-                            pe.forged.pop_front();
-                            pe.forging = !flit.last;
+                        if instead.is_some() {
+                            pe.went_instead(flit);
                         }
                         pe.tx.pass(flit, |kind| event(at, kind));
                     }
                 }
+                if disturbed {
+                    pe.settle();
+                }
                 if !pe.sink {
-                    let takes = pe.takes() && (!(pe.held || pe.resets) || shown.is_some());
+                    let takes = pe.takes() && (!disturbed || !(pe.held || pe.resets) || shown.is_some());
                     fabric.accept(at, takes);
                     pe.shown = shown.is_some() && !takes;
                     pe.show(shown);
@@ -367,8 +392,7 @@ impl<N: Cenju3NicUnit> Hardware for Composed<N> {
     #[inline]
     fn stirs(&self, node: usize) -> bool {
         let pe = &self.pes[node];
-        let link = pe.resets || !pe.cut.is_empty() || !pe.forged.is_empty();
-        pe.host.stirs() || pe.is_busy() || link || (!pe.sink && self.fabric.output(node).is_some())
+        pe.host.stirs() || pe.is_busy() || pe.disturbed || (!pe.sink && self.fabric.output(node).is_some())
     }
 
     fn network_stirs(&self) -> bool {
@@ -447,12 +471,15 @@ impl<N: Cenju3NicUnit> Hardware for Composed<N> {
             word: word & 0xffff,
             last: at == last,
         });
-        self.pes[node].forged.extend(flits);
+        let pe = &mut self.pes[node];
+        pe.forged.extend(flits);
+        pe.disturbed = true;
         true
     }
 
     fn hold_links(&mut self, node: usize, held: bool) {
-        self.pes[node].held = held;
+        let pe = &mut self.pes[node];
+        (pe.held, pe.disturbed) = (held, true);
     }
 
     fn links(&self, node: usize) -> (bool, bool) {

@@ -1,25 +1,35 @@
 """The tests that depend on the seed, each under many seeds.
 
-The linker tells which tests depend on it: a program that never reads `TSUNAGI_SEED` does not contain its name. A test
-depends on the seed, too, if it starts a program that does. The end lists the failures, each with a line that repeats
-it.
+The linker tells which programs may depend on it: one that never reads `TSUNAGI_SEED` does not contain its name. A
+program depends on the seed, too, if it starts one that does. Each test of these programs runs once alone, and the
+harness tells whether it read the seed. What they read is kept for the next run of the same programs. The end lists the
+failures, each with a line that repeats it.
 """
 
 import argparse
+import concurrent.futures
+import hashlib
 import json
 import os
 import re
 import secrets
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 VARIABLE = "TSUNAGI_SEED"
 # It hands the variable to its child processes, and its own tests run no reader of it.
 HANDS_ON = "rtl-flow"
-# Broken twins have a seed of their own. Tests in modules named `criteria` are not random.
-SKIPPED = ["twin", "criteria::"]
+# The harness makes the file that this names when a test reads the seed.
+READ = "TSUNAGI_SEED_READ"
+# Broken twins have a seed of their own. Tests in modules named `criteria` are not random. The campaign has its own
+# command, and more seeds.
+SKIPPED = ["twin", "criteria::", "a_sample_of_seeds_breaks_nothing"]
+# Tests at a time.
+JOBS = os.cpu_count() or 1
+KEPT = Path("target/soak-readers.json")
 
 
 def build():
@@ -34,13 +44,12 @@ def build():
 
 
 def depends(built):
-    """The tests that read the variable, or start a program that does."""
+    """The test programs that read the variable, or start a program that does."""
     code = {one["executable"]: Path(one["executable"]).read_bytes() for one in built}
     programs = [one["executable"] for one in built if not one["profile"]["test"] and package(one) != HANDS_ON]
     names = [VARIABLE, *(path for path in programs if VARIABLE.encode() in code[path])]
-    tests = [one for one in built if one["profile"]["test"]]
-    readers = [one for one in tests if package(one) != HANDS_ON]
-    return tests, [one for one in readers if any(name.encode() in code[one["executable"]] for name in names)]
+    tests = [one for one in built if one["profile"]["test"] and package(one) != HANDS_ON]
+    return [one for one in tests if any(name.encode() in code[one["executable"]] for name in names)]
 
 
 def package(test):
@@ -55,13 +64,51 @@ def target(test):
     return f"-p {package(test)} " + (f"--{kind} {test['target']['name']}" if kind in ("test", "bin") else "--lib")
 
 
-def run(test, seed, out):
-    """Lines that repeat the failures."""
+def start(test, arguments, **variables):
+    """Runs a test program."""
     folder = Path(test["manifest_path"]).parent
-    env = os.environ | {VARIABLE: str(seed), "CARGO_MANIFEST_DIR": str(folder)}
+    env = os.environ | {"CARGO_MANIFEST_DIR": str(folder)} | variables
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
-    skipped = [word for name in SKIPPED for word in ("--skip", name)]
-    result = subprocess.run([test["executable"], *skipped], cwd=folder, env=env, **both)
+    return subprocess.run([test["executable"], *arguments], cwd=folder, env=env, **both)
+
+
+def names(test):
+    """The names of a program's tests, without those that are skipped."""
+    listed = re.findall(r"^(\S+): test$", start(test, ["--list"]).stdout, re.MULTILINE)
+    return [name for name in listed if not any(word in name for word in SKIPPED)]
+
+
+def reads(test, name):
+    """Whether this test reads the seed. One that fails counts as well: it may not have come that far."""
+    with tempfile.TemporaryDirectory() as folder:
+        read = Path(folder) / "read"
+        result = start(test, ["--exact", name], **{READ: str(read)})
+        return read.exists() or result.returncode != 0
+
+
+def readers(built, programs):
+    """The number of tests of these programs, and by program those that read the seed."""
+    code = hashlib.sha256()
+    for path in sorted(one["executable"] for one in built):
+        code.update(path.encode() + Path(path).read_bytes())
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    if kept.get("code") != code.hexdigest():
+        all_tests = [(program, name) for program in programs for name in names(program)]
+        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+            found = list(pool.map(lambda test: reads(*test), all_tests))
+        chosen = {}
+        for (program, name), is_reader in zip(all_tests, found, strict=True):
+            if is_reader:
+                chosen.setdefault(program["executable"], []).append(name)
+        kept = {"code": code.hexdigest(), "tests": len(all_tests), "readers": chosen}
+        KEPT.parent.mkdir(parents=True, exist_ok=True)
+        KEPT.write_text(json.dumps(kept))
+    return kept["tests"], [(p, kept["readers"][p["executable"]]) for p in programs if p["executable"] in kept["readers"]]
+
+
+def run(test, chosen, seed, out):
+    """Lines that repeat the failures of these tests of a program."""
+    result = start(test, ["--exact", *chosen], **{VARIABLE: str(seed)})
     if not result.returncode:
         return []
     log = out / f"{test['target']['name']}-{seed}.log"
@@ -83,17 +130,19 @@ def main():
         sys.exit("soak: SEEDS must be at least 1")
     first = int(args.first, 0) if args.first else secrets.randbits(48)
     args.out.mkdir(parents=True, exist_ok=True)
-    tests, chosen = depends(build())
-    if not chosen:
+    built = build()
+    chosen = depends(built)
+    count, random = readers(built, chosen)
+    if not random:
         sys.exit(f"soak: no test reads {VARIABLE}, so a soak shows nothing")
     failed = []
     for seed in range(first, first + args.seeds):
         started = time.monotonic()
-        found = [line for test in chosen for line in run(test, seed, args.out)]
+        found = [line for test, names in random for line in run(test, names, seed, args.out)]
         failed += found
         took = time.monotonic() - started
         print(f"soak: {VARIABLE}={seed}: {len(found) or 'none'} failed, {took:.0f} s", flush=True)
-    which = f"{len(chosen)} of {len(tests)} test programs depend on the seed"
+    which = f"{sum(len(names) for _, names in random)} of {count} tests in {len(chosen)} programs read the seed"
     result = f"{len(failed)} failed" if failed else "every test passed"
     print(f"soak: seeds {first} to {first + args.seeds - 1}, {which}: {result}")
     for line in failed:

@@ -37,7 +37,9 @@ use super::model::ModelMachine;
 use super::params::Config;
 use super::regs::*;
 use super::rtl;
-use crate::campaign::{self, Broken, Campaign, Case, CaseError, Clause, Known, Met, On, Ran, Touched, hang, plan};
+use crate::campaign::{
+    self, Broken, Campaign, Case, CaseError, Clause, Known, Met, On, Ran, Touched, hang, on_first_nodes, plan,
+};
 use crate::harness::backend::{AnyBackend, Backend as _};
 use crate::harness::exec::RegError;
 use crate::harness::faults::Fault;
@@ -323,6 +325,25 @@ impl Campaign for Ap1000p {
             },
         };
         campaign::accepts(case, &known)
+    }
+
+    /// Without the last row, or of a single row without the last column: the numbers of the others stay.
+    fn fewer(&self, case: &Case) -> Vec<Case> {
+        let Ok(config) = Config::of(&case.settings) else {
+            return Vec::new();
+        };
+        let torus = config.torus();
+        let (name, other, along) = match torus.y() {
+            1 => ("columns", 1, torus.x()),
+            rows => ("rows", torus.x(), rows),
+        };
+        let left = other * (along - 1);
+        let smaller = (left >= 2).then(|| on_first_nodes(case, torus.cells(), left, &[(name, along as f64 - 1.0)]));
+        smaller
+            .flatten()
+            .filter(|case| self.accepts(case).is_ok())
+            .into_iter()
+            .collect()
     }
 
     fn run(&self, case: &Case, on: On, probe: &Probe) -> Result<Ran, Broken> {

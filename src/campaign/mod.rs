@@ -25,7 +25,7 @@ use crate::harness::seed::{Rng, Seed};
 use crate::harness::wave::Probe;
 use crate::{Addr, NodeId, Picos};
 
-/// A run of the campaign.
+/// A run of the campaign. A line of its text that begins with `#` is a comment.
 #[derive(Clone, Debug, Default)]
 pub struct Case {
     /// The seed of all chance that the lines do not show: data, junk.
@@ -78,7 +78,8 @@ impl FromStr for Case {
 
     fn from_str(text: &str) -> Result<Case, CaseError> {
         let (mut case, mut settings) = (Case::default(), Vec::new());
-        for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
+        let counts = |text: &str| !text.trim().is_empty() && !text.starts_with('#');
+        for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| counts(text)) {
             let unknown = || CaseError::Line {
                 line,
                 text: text.into(),
@@ -175,6 +176,9 @@ pub trait Campaign: Sync {
     /// Its settings, a command, or a fault are none of this machine.
     fn accepts(&self, case: &Case) -> Result<(), CaseError>;
 
+    /// The case on machines that have fewer nodes and are otherwise the same, as far as that makes sense.
+    fn fewer(&self, case: &Case) -> Vec<Case>;
+
     /// Runs a case.
     ///
     /// # Errors
@@ -224,6 +228,16 @@ pub fn accepts(case: &Case, known: &Known) -> Result<(), CaseError> {
         }
     }
     Ok(())
+}
+
+/// The case on the first `left` of `nodes` nodes; `None` if others have a command.
+pub fn on_first_nodes(case: &Case, nodes: usize, left: usize, settings: &[(&str, f64)]) -> Option<Case> {
+    let are_idle = case.programs.len() <= nodes && case.programs.iter().skip(left).all(Vec::is_empty);
+    are_idle.then(|| Case {
+        settings: case.settings.clone().with(settings),
+        programs: case.programs.iter().take(left).cloned().collect(),
+        ..case.clone()
+    })
 }
 
 /// What a run broke that did not come to its end.
@@ -432,6 +446,10 @@ mod tests {
         let text = "chance 7\nset pes=3\nprogram dma 1 64; pause 9\nprogram \nfault 12ns 1 link-stalls 400ns\n";
         let case: Case = text.parse().unwrap();
         assert_eq!((case.to_string(), case.size()), (text.into(), 3));
+        assert_eq!(
+            format!("# by hand\n\n{text}").parse::<Case>().unwrap().to_string(),
+            text
+        );
         let error = |text: &str| text.parse::<Case>().unwrap_err().to_string();
         assert!(error("chance 7\nfalt 1").contains("line 2: `falt 1`"));
         assert!(error("fault 12ns 1 naps 4ns").contains("known: memory-stalls"));

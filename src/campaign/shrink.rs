@@ -5,9 +5,14 @@ use super::{Broken, Case};
 /// Runs at most.
 const MOST: usize = 300;
 
-/// Leaves out faults and commands as long as `broken` says that the rest breaks the same clause. Gives the smallest
-/// case found, and what it breaks.
-pub fn shrink(case: &Case, found: Broken, broken: impl Fn(&Case) -> Option<Broken>) -> (Case, Broken) {
+/// Leaves out faults, commands and then nodes as long as `broken` says that the rest breaks the same clause. `fewer`
+/// gives the case on smaller machines. Gives the smallest case found, and what it breaks.
+pub fn shrink(
+    case: &Case,
+    found: Broken,
+    fewer: impl Fn(&Case) -> Vec<Case>,
+    broken: impl Fn(&Case) -> Option<Broken>,
+) -> (Case, Broken) {
     let (mut best, mut found, mut runs) = (case.clone(), found, 0);
     let mut part = best.size().div_ceil(2);
     while part > 0 && runs < MOST {
@@ -21,6 +26,11 @@ pub fn shrink(case: &Case, found: Broken, broken: impl Fn(&Case) -> Option<Broke
             }
         }
         part /= 2;
+    }
+    let clause = found.clause;
+    let still = |smaller: Case| Some((broken(&smaller).filter(|other| other.clause == clause)?, smaller));
+    while let Some((other, smaller)) = fewer(&best).into_iter().find_map(still) {
+        (best, found) = (smaller, other);
     }
     (best, found)
 }
@@ -43,7 +53,7 @@ fn without(case: &Case, at: usize, count: usize) -> Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::Clause;
+    use crate::campaign::{Clause, on_first_nodes};
 
     #[test]
     fn only_what_breaks_the_clause_stays() {
@@ -60,7 +70,14 @@ mod tests {
             let both = text.contains('f') && text.contains("; g") | text.contains(" g") && text.contains("12ns 1");
             both.then(|| Broken::new(Clause::Order, "f, g and the fault of node 1"))
         };
-        let (small, found) = shrink(&case, broken(&case).unwrap(), broken);
+        let fewer = |case: &Case| on_first_nodes(case, case.programs.len(), 1, &[]).into_iter().collect();
+        let (small, found) = shrink(&case, broken(&case).unwrap(), fewer, broken);
         assert_eq!((small.size(), found.clause), (2, Clause::Order), "{small}");
+        assert_eq!(small.programs.len(), 2, "the second node has a command: {small}");
+        let (small, _) = shrink(&case, broken(&case).unwrap(), fewer, |case| {
+            let first = case.programs[0].contains(&"a".into());
+            first.then(|| Broken::new(Clause::Order, "a"))
+        });
+        assert_eq!(small.to_string(), "chance 0\nprogram a\n");
     }
 }

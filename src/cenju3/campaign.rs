@@ -25,7 +25,8 @@ use super::params::Config;
 use super::regs::*;
 use super::rtl;
 use crate::campaign::{
-    self, Broken, Campaign, Case, CaseError, Clause, Known, Met, On, Ran, Sleeper, draw_faults, hang, plan,
+    self, Broken, Campaign, Case, CaseError, Clause, Known, Met, On, Ran, Sleeper, draw_faults, hang, on_first_nodes,
+    plan,
 };
 use crate::harness::backend::{AnyBackend, Backend as _};
 use crate::harness::exec::{Sim, SimError};
@@ -232,6 +233,16 @@ impl Campaign for Cenju3 {
             },
         };
         campaign::accepts(case, &known)
+    }
+
+    fn fewer(&self, case: &Case) -> Vec<Case> {
+        let pes = Config::of(&case.settings).map_or(0, |config| config.pes as usize);
+        let smaller = (pes > 2).then(|| on_first_nodes(case, pes, pes - 1, &[("pes", pes as f64 - 1.0)]));
+        smaller
+            .flatten()
+            .filter(|case| self.accepts(case).is_ok())
+            .into_iter()
+            .collect()
     }
 
     fn run(&self, case: &Case, on: On, probe: &Probe) -> Result<Ran, Broken> {

@@ -250,7 +250,12 @@ fn explain(
     case: &Case,
     broken: &Broken,
 ) -> Result<Failure, CliError> {
-    let (small, reason) = shrink(case, broken.clone(), |case| campaign::check(campaign, case).err());
+    let (small, reason) = shrink(
+        case,
+        broken.clone(),
+        |case| campaign.fewer(case),
+        |case| campaign::check(campaign, case).err(),
+    );
     let path = |end: &str| args.out.join(format!("{name}-{}.{end}", case.chance));
     let (text, wave) = (path("case"), path("fst"));
     let commented = |broken: &Broken| broken.to_string().replace('\n', "\n# ");
@@ -282,11 +287,6 @@ fn last_wave(campaign: &dyn Campaign, case: &Case, path: &Path) {
 /// Runs a case from a file.
 fn one(args: &SoakArgs, (name, campaign): (&'static str, &'static dyn Campaign), path: &Path) -> Result<(), CliError> {
     let text = fs::read_to_string(path).map_err(CliError::file("read", path))?;
-    let text: String = text
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| format!("{line}\n"))
-        .collect();
     let case: Case = text
         .parse()
         .map_err(|error| CliError::Usage(format!("{}: {error}", path.display())))?;

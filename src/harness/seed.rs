@@ -23,9 +23,16 @@ thread_local! {
 pub struct Seed(pub u64);
 
 impl Seed {
+    /// Makes the file that `TSUNAGI_SEED_READ` names: whoever runs many seeds learns by it who reads them.
+    ///
     /// Panics when `TSUNAGI_SEED` is not a number.
     pub fn get() -> Seed {
-        UNDER.get().unwrap_or_else(|| Seed::of("TSUNAGI_SEED"))
+        UNDER.get().unwrap_or_else(|| {
+            if let Some(path) = std::env::var_os("TSUNAGI_SEED_READ") {
+                std::fs::write(&path, "").unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            }
+            Seed::of("TSUNAGI_SEED")
+        })
     }
 
     /// The seed under which broken twins are run: whether a bench finds one is said of the bench, not of a run.

@@ -22,6 +22,10 @@ impl Campaign for Planted {
         Ok(())
     }
 
+    fn fewer(&self, _case: &Case) -> Vec<Case> {
+        Vec::new()
+    }
+
     fn run(&self, case: &Case, on: On, _probe: &Probe) -> Result<Ran, Broken> {
         match on {
             On::Model => Ok(Ran::default()),

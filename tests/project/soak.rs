@@ -59,6 +59,15 @@ impl Workspace {
     }
 }
 
+/// What a test or program does that reads the seed.
+const READS: &str = "[ -z \"$TSUNAGI_SEED_READ\" ] || : > \"$TSUNAGI_SEED_READ\"; ";
+
+/// Lists these tests when asked to.
+fn lists(names: &[&str]) -> String {
+    let list: String = names.iter().map(|name| format!("{name}: test\\n")).collect();
+    format!("[ \"$1\" != --list ] || {{ printf '{list}'; exit; }}\n")
+}
+
 /// The lines of its output but those with a time.
 fn said(output: &Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stdout);
@@ -71,14 +80,19 @@ fn said(output: &Output) -> Vec<String> {
 #[test]
 fn each_failure_is_listed_with_the_line_that_repeats_it() {
     let mut workspace = Workspace::new();
-    let program = workspace.builds("bin", "program", false, "echo $TSUNAGI_SEED");
+    let program = workspace.builds("bin", "program", false, &format!("{READS}echo $TSUNAGI_SEED"));
     workspace.builds("bin", "other_program", false, "");
-    // Under one seed two tests of it fail.
+    // Under one seed two tests of it fail. One test does not read the seed, and one is of a twin.
     let fails = "test a::good ... ok\\ntest a::b ... FAILED\\ntest c ... FAILED\\n";
-    let body = format!("[ $TSUNAGI_SEED != 6 ] || {{ printf '{fails}'; exit 101; }}");
+    let body = format!(
+        "{}[ \"$2\" = quiet ] || {{ {READS}true; }}\n[ -n \"$TSUNAGI_SEED_READ\" ] || \
+         [ \"$*\" = '--exact a::good a::b c' ] || exit 3\n[ \"$TSUNAGI_SEED\" != 6 ] || {{ printf '{fails}'; exit 101; }}",
+        lists(&["a::good", "a::b", "c", "quiet", "a::twin"])
+    );
     workspace.builds("test", "benches", true, &body);
     // It does not end as a test does.
-    workspace.builds("lib", "library", true, &format!("[ $({program}) != 5 ] || kill -9 $$"));
+    let body = format!("{}[ \"$({program})\" != 5 ] || kill -9 $$", lists(&["one"]));
+    workspace.builds("lib", "library", true, &body);
     workspace.builds("test", "fixed", true, "exit 101");
     let output = workspace.soak(&["--first", "5", "--seeds", "3"]);
     let line = |seed: u64, rest: &str, name: &str| {
@@ -87,7 +101,7 @@ fn each_failure_is_listed_with_the_line_that_repeats_it() {
     assert_eq!(
         said(&output),
         [
-            "soak: seeds 5 to 7, 2 of 3 test programs depend on the seed: 3 failed".into(),
+            "soak: seeds 5 to 7, 4 of 5 tests in 2 programs read the seed: 3 failed".into(),
             line(5, "--lib", "library"),
             line(6, "--test benches -- --exact a::b", "benches"),
             line(6, "--test benches -- --exact c", "benches"),
@@ -106,20 +120,22 @@ fn all_that_pass_are_reported_and_none_is_not_a_pass() {
     let output = workspace.soak(&["--seeds", "1"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("no test reads TSUNAGI_SEED"));
-    // Broken twins have a seed of their own.
-    workspace.builds(
-        "test",
-        "benches",
-        true,
-        "[ -n \"$TSUNAGI_SEED\" ] && [ \"$*\" = \"--skip twin --skip criteria::\" ]",
-    );
+    // A test that fails counts as a reader.
+    let body = format!("{}[ \"$TSUNAGI_SEED\" = 9 ]", lists(&["one", "criteria::two"]));
+    workspace.builds("test", "benches", true, &body);
     // What only hands the seed on, and its tests.
     let hands_on = workspace.of_package("rtl-flow", "bin", "rtl-flow", false, "echo $TSUNAGI_SEED");
     workspace.of_package("rtl-flow", "test", "rails", true, &format!("{hands_on}; exit 101"));
     let output = workspace.soak(&["--seeds", "1", "--first", "9"]);
     assert_eq!(
         said(&output),
-        ["soak: seeds 9 to 9, 1 of 3 test programs depend on the seed: every test passed"]
+        ["soak: seeds 9 to 9, 1 of 1 tests in 1 programs read the seed: every test passed"]
     );
     assert_eq!(output.status.code(), Some(0));
+    // Who reads the seed is kept for the same programs, and asked again for others.
+    let kept = workspace.folder.path().join("target/soak-readers.json");
+    let first = fs::read_to_string(&kept).unwrap();
+    workspace.script("benches", &(body + "\n"));
+    assert_eq!(said(&workspace.soak(&["--seeds", "1", "--first", "9"])), said(&output));
+    assert_ne!(fs::read_to_string(&kept).unwrap(), first);
 }

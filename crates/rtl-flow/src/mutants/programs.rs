@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use crate::cargo::Program;
 use crate::{FlowError, lists, pool};
 
-/// Names of tests that need broken twins, which this build leaves out.
-const TWINS: &str = "twin";
+/// Names of tests that need broken twins or waves, which this build leaves out.
+const LEFT_OUT: [&str; 2] = ["twin", "wave"];
 /// The variable with the file for the numbers of the mutants that a process saw.
 const SEEN: &str = "VERILATED_MUTANTS_SEEN";
 
@@ -26,12 +26,13 @@ pub struct Test {
     pub sees: BTreeSet<usize>,
 }
 
-/// Runs each test once without a mutant. Tests that fail then need a twin, and are left out.
+/// Runs each test once without a mutant. Each must pass then: otherwise the copies are no copies of the sources.
 pub fn record(programs: &[Program], jobs: usize, folder: &Path) -> Result<Vec<Test>, FlowError> {
     let mut tests = Vec::new();
     for program in programs {
         let names = program.tests()?;
-        tests.extend(names.into_iter().filter(|name| !name.contains(TWINS)).map(|name| Test {
+        let is_there = |name: &String| !LEFT_OUT.iter().any(|word| name.contains(word));
+        tests.extend(names.into_iter().filter(is_there).map(|name| Test {
             program: program.clone(),
             name,
             took: Duration::ZERO,
@@ -53,10 +54,11 @@ pub fn record(programs: &[Program], jobs: usize, folder: &Path) -> Result<Vec<Te
         }
     }
     if !failed.is_empty() {
-        println!(
-            "mutants: without these tests, which fail without twins: {}",
-            failed.join(", ")
-        );
+        return Err(FlowError::Finding {
+            tool: "mutants",
+            what: "the mutated copies without a mutant".into(),
+            text: format!("{} tests fail: {}", failed.len(), failed.join(", ")),
+        });
     }
     Ok(tests)
 }

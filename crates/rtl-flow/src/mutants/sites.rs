@@ -216,6 +216,9 @@ impl Source<'_> {
             ("kNumber", _) => match text(node).as_str() {
                 "'0" => self.add(node, "'1".into()),
                 "'1" => self.add(node, "'0".into()),
+                // What is signed stays so: `x < 10'sd0` of an unsigned zero never holds.
+                number if number.contains("'s") => self.add(node, format!("({number} ^ 2'sd1)")),
+                number if !number.contains('\'') => self.add(node, format!("({number} ^ 1)")),
                 number => self.add(node, format!("({number} ^ 1'b1)")),
             },
             ("kNonblockingAssignmentStatement", [left, _, right, ..]) => {

@@ -213,15 +213,16 @@ def lines_of(command, path, folder):
 
 
 def chosen_tests(plan):
-    """The test programs of `make soak`, or those that `--only` names."""
+    """The tests of `make soak` by program, or of those programs that `--only` names."""
     import soak
 
-    _, tests = soak.depends(soak.build())
+    built = soak.build()
+    tests = soak.depends(built)
     chosen = [test for test in tests if re.search(plan["only"], soak.target(test))]
     if not chosen:
         names = ", ".join(soak.target(test) for test in tests)
         stop(f"--only {plan['only']}: no test program that depends on the seed matches; there are: {names}")
-    return chosen
+    return soak.readers(built, chosen)[1]
 
 
 def run_test(plan, out, shard, _work):
@@ -231,9 +232,9 @@ def run_test(plan, out, shard, _work):
     tests = chosen_tests(plan)
     seeds = [seed for seed in range(plan["first"], plan["first"] + plan["seeds"]) if shard_of(plan, seed) == shard]
     lines = [
-        {"test": soak.target(test), "seed": seed, "failed": soak.run(test, seed, out / "failures")}
+        {"test": soak.target(test), "seed": seed, "failed": soak.run(test, names, seed, out / "failures")}
         for seed in seeds
-        for test in tests
+        for test, names in tests
     ]
     # All shards share this tree, so a change during the run makes the results nameless.
     if commit() != plan["commit"]:

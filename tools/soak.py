@@ -88,7 +88,7 @@ def reads(test, name):
 
 def readers(built, programs):
     """The number of tests of these programs, and by program those that read the seed."""
-    code = hashlib.sha256()
+    code = hashlib.sha256(json.dumps([program["executable"] for program in programs]).encode())
     for path in sorted(one["executable"] for one in built):
         code.update(path.encode() + Path(path).read_bytes())
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
@@ -102,7 +102,9 @@ def readers(built, programs):
                 chosen.setdefault(program["executable"], []).append(name)
         kept = {"code": code.hexdigest(), "tests": len(all_tests), "readers": chosen}
         KEPT.parent.mkdir(parents=True, exist_ok=True)
-        KEPT.write_text(json.dumps(kept))
+        whole = KEPT.with_suffix(f".{os.getpid()}")
+        whole.write_text(json.dumps(kept))
+        whole.replace(KEPT)
     return kept["tests"], [(p, kept["readers"][p["executable"]]) for p in programs if p["executable"] in kept["readers"]]
 
 

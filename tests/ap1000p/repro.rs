@@ -12,6 +12,18 @@ fn rows(args: &[&str]) -> Vec<Value> {
     serde_json::from_str(&text).expect("an array of rows")
 }
 
+/// C11, C12, C18, C19, C21 and C30 have programs with chance.
+#[test]
+fn what_depends_on_chance_is_within_its_bounds_under_any_seed() {
+    let chosen = ["C11", "C12", "C18", "C19", "C21", "C30"].map(|id| ["--experiment", id]);
+    let args = [&["repro", "ap1000p", "--json"], chosen.as_flattened()].concat();
+    let (code, text, error) = support::command::run_under_seed(env!("CARGO_BIN_EXE_tsunagi"), &args);
+    assert_eq!(code, 0, "{error}");
+    let rows: Vec<Value> = serde_json::from_str(&text).expect("an array of rows");
+    let failed: Vec<&Value> = rows.iter().filter(|row| row["pass"] == Value::Bool(false)).collect();
+    assert!(failed.is_empty() && rows.len() > chosen.len(), "{failed:?}");
+}
+
 #[test]
 fn every_experiment_is_within_its_bounds() {
     let rows = rows(&[]);

@@ -514,7 +514,7 @@ fn rings(unit: &Unit, cases: &mut Cases) {
 
 /// C7: an assertion of the RTL finds a flag that counts before the last word is in memory.
 #[test]
-fn c7_an_early_flag_is_asserted() {
+fn c7_a_twin_with_an_early_flag_is_asserted() {
     let unit = requests::<TwinReceiveHasty>();
     let found = assertion(this_test!(), |cases| checks(&unit, cases));
     assert!(found.contains("ap1000p_store.sv"), "{found}");

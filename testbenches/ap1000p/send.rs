@@ -913,7 +913,7 @@ fn each_twin_is_caught() {
 
 /// C7: an assertion of the RTL finds a flag that counts before its message has left.
 #[test]
-fn c7_an_early_flag_is_asserted() {
+fn c7_a_twin_with_an_early_flag_is_asserted() {
     let unit = requests::<TwinSendHasty>();
     let found = assertion(this_test!(), |cases| checks(&unit, cases));
     assert!(found.contains("ap1000p_send.sv"), "{found}");

@@ -477,7 +477,7 @@ fn each_twin_is_caught() {
 
 /// No traffic in a simulation shows the effect of a pointer that changes in two bits at once. An assertion does.
 #[test]
-fn a_pointer_without_gray_code_violates_an_assertion() {
+fn a_twin_without_gray_code_violates_an_assertion() {
     let words = assertion(this_test!(), |cases| {
         traffic(&fifo::<TwinAsyncFifoGray>(2, false), cases)
     });

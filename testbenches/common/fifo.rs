@@ -275,7 +275,7 @@ fn each_twin_is_caught() {
 
 /// A register without reset: a reset in mid-flight finds it from zeroed registers, and a random start without one.
 #[test]
-fn a_missing_reset_is_found() {
+fn a_twin_without_reset_is_found() {
     let twin = fifo::<TwinFifoReset>();
     let found = Seed::of_twins().under(|| failures(this_test!(), |cases| twin.resets(cases, word)));
     let from_zero = found.iter().any(|(params, _)| params.contains("Zero"));

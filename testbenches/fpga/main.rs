@@ -236,7 +236,7 @@ fn each_twin_is_caught() {
 /// The engines' own rules find a memory that ends its bursts too soon, and one that answers before the data, where they
 /// do so.
 #[test]
-fn a_memory_breaks_the_rules_of_the_engines() {
+fn a_twin_memory_breaks_the_rules_of_the_engines() {
     let test = this_test!();
     let words = |selftest: SelfTest| assertion(test, |cases| passes(&selftest, BOARD, 20, cases));
     let last = words(selftest::<TwinSelftestLast>());
@@ -247,7 +247,7 @@ fn a_memory_breaks_the_rules_of_the_engines() {
 
 /// The memory's own rule finds a host that offers a word before its time, and another one in its place.
 #[test]
-fn a_host_breaks_the_rule_of_the_memory() {
+fn a_twin_host_breaks_the_rule_of_the_memory() {
     let words = assertion(this_test!(), |cases| {
         passes(&selftest::<TwinSelftestWord>(), BOARD, 20, cases);
     });

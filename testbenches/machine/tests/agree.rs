@@ -121,6 +121,6 @@ fn the_composed_machine_agrees_with_the_single_top_in_every_event() {
 
 #[test]
 #[should_panic(expected = "not at rest")]
-fn a_port_without_a_pe_that_takes_nothing_is_seen() {
+fn a_twin_port_that_takes_nothing_is_seen() {
     single::<TwinMachineOpen>(&config::<TwinMachineOpen>(50, 0));
 }

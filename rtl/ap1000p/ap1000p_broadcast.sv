@@ -63,12 +63,11 @@ module ap1000p_broadcast #(
   assign more = all && column_q != 8'(last_x_i);
 
   always_ff @(posedge clk_i) begin
-    if (move && !again_q) kept_q[index_q] <= {ends, word};
+    if (move) kept_q[index_q] <= {ends, word};  // of a repeated one the same again
     if (rst_i) begin
       index_q <= '0;
       column_q <= '0;
       again_q <= 1'b0;
-      all_q <= 1'b0;
     end else if (move) begin
       index_q <= ends ? '0 : index_q + 4'd1;
       all_q   <= all;

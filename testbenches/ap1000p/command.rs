@@ -320,6 +320,9 @@ impl<'a> Bench<'a> {
     fn check(&mut self, cycle: u64, seen: &Out) -> Result<(), Fault> {
         let idle = seen.words.iter().all(Option::is_none);
         Rule::Rest.holds(seen.busy || idle, || format!("at rest with {seen:x?}"))?;
+        Rule::Open.holds(seen.open.iter().all(|(count, _)| *count <= 8), || {
+            format!("more words than a command has: {:?}", seen.open)
+        })?;
         if seen.words[USER].is_some() {
             self.offered.get_or_insert(cycle);
         }

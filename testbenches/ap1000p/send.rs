@@ -39,6 +39,8 @@ rules!(
     Protocol
     /// No output follows an input within the cycle.
     Path
+    /// A page is looked up once in a row of runs, and again after it was forgotten.
+    Forgets
     /// Every message ends.
     Hang
     /// Busy with an offer and within a message.
@@ -263,6 +265,8 @@ struct Env<'a> {
     memory: Memory,
     mem: Server,
     mmu: Mmu,
+    /// Pages are forgotten in this cycle.
+    forget: bool,
     /// `None`: no unit around waits longer than it must.
     rng: Option<Rng>,
     source: Source<(Word, bool)>,
@@ -305,6 +309,7 @@ impl<'a> Env<'a> {
             memory,
             mem: Server::new(run, timing, 4, slow),
             mmu: Mmu::default(),
+            forget: false,
             rng: slow.then(|| run.rng("delays")),
             source: Source::new([], run.pacer(gaps.at_source(), "source")),
             sink: Sink::new(run.pacer(gaps.at_sink(), "sink")),
@@ -389,7 +394,7 @@ impl<'a> Env<'a> {
             word: self.source.offer().copied(),
             reply: self.mmu.answer(&self.space, now),
             mmu_ready: self.mmu.ready(),
-            forget: self.rng.as_mut().is_some_and(|rng| rng.chance(1, 30)),
+            forget: self.forget || self.rng.as_mut().is_some_and(|rng| rng.chance(1, 30)),
             served: fault.map(|(_, request)| self.space.serve(request)),
             mem: self.mem.ports(),
             register_ready: self.registers.open.is_none() && self.rng.as_mut().is_none_or(|rng| rng.chance(3, 4)),
@@ -629,6 +634,30 @@ fn follows(unit: &Sender, starts: &[Start], gaps: &[Gaps], cases: &mut Cases) {
     }
 }
 
+/// Pages are forgotten before a lookup, in each cycle of it, or not at all. Its answer holds for one run then, and the
+/// next run in the same page looks it up again.
+fn forgets(unit: &Sender, cases: &mut Cases) {
+    for amid in [None, Some(0), Some(1), Some(2), Some(3)] {
+        cases.case(Start::Random1, format!("{} forgets {amid:?}", unit.dut.name), |run| {
+            let mut env = Env::ideal(run, unit)?;
+            let mut command = put(3, 0);
+            command[7] = SCATTERED;
+            env.give(&command);
+            while env.mmu.lookups == 0 && env.bench.cycle() < 100 {
+                env.cycle()?;
+            }
+            for cycle in 0..4 {
+                env.forget = amid == Some(cycle);
+                env.cycle()?;
+            }
+            env.forget = false;
+            env.finish(500)?;
+            let lookups = 1 + u32::from(amid.is_some());
+            Rule::Forgets.same("lookups of a page", lookups, env.mmu.lookups)
+        });
+    }
+}
+
 /// Hardly a word goes out, and registers are read until there is no room for their words; then some that do not exist.
 fn room(unit: &Sender, cases: &mut Cases) {
     for words in [2, 20] {
@@ -797,6 +826,11 @@ fn follows_the_model() {
 }
 
 #[test]
+fn a_page_that_is_forgotten_is_looked_up_again() {
+    pass(this_test!(), |cases| forgets(&requests::<Ap1000pSend>(), cases));
+}
+
+#[test]
 fn registers_wait_for_room() {
     pass(this_test!(), |cases| room(&requests::<Ap1000pSend>(), cases));
 }
@@ -880,6 +914,8 @@ fn each_twin_is_caught() {
         &[
             // A stride of zero is an item of zero words.
             (Words, &[], &|cases| checks(&requests::<TwinSendStride>(), cases)),
+            // What was forgotten amid a lookup is remembered for a cycle.
+            (Forgets, &[], &|cases| forgets(&requests::<TwinSendForgets>(), cases)),
             // The next message waits for the fetches of the one before.
             (Rate, &[], &|cases| checks(&requests::<TwinSendAhead>(), cases)),
             // The flag of a cut message counts.

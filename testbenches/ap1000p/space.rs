@@ -80,6 +80,8 @@ impl Space {
 #[derive(Clone, Debug, Default)]
 pub struct Mmu {
     open: Option<(Request, u64)>,
+    /// Requests so far.
+    pub lookups: u32,
 }
 
 impl Mmu {
@@ -103,6 +105,7 @@ impl Mmu {
         {
             let more = rng.map_or(0, |rng| if rng.chance(1, 4) { rng.below(20) } else { 0 });
             self.open = Some((request, now + 3 + more));
+            self.lookups += 1;
         }
     }
 

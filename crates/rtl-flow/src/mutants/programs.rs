@@ -14,6 +14,8 @@ use crate::{FlowError, lists, pool};
 const LEFT_OUT: [&str; 2] = ["twin", "wave"];
 /// The variable with the file for the numbers of the mutants that a process saw.
 const SEEN: &str = "VERILATED_MUTANTS_SEEN";
+/// The variable with the file that a process makes when it reads the seed.
+const SEED_READ: &str = "TSUNAGI_SEED_READ";
 
 /// One test.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub struct Test {
     pub took: Duration,
     /// The numbers of the mutants that differ from the source in it.
     pub sees: BTreeSet<usize>,
+    /// Another seed makes another run.
+    pub reads_seed: bool,
 }
 
 /// Runs each test once without a mutant. Each must pass then: otherwise the copies are no copies of the sources.
@@ -37,6 +41,7 @@ pub fn record(programs: &[Program], jobs: usize, folder: &Path) -> Result<Vec<Te
             name,
             took: Duration::ZERO,
             sees: BTreeSet::new(),
+            reads_seed: false,
         }));
     }
     let numbered: Vec<(usize, Test)> = tests.into_iter().enumerate().collect();
@@ -68,7 +73,10 @@ impl Test {
     fn recorded(mut self, path: &Path) -> Result<Option<Test>, FlowError> {
         const LONGEST: Duration = Duration::from_secs(600);
         let started = Instant::now();
-        let passes = self.run(&[(SEEN, path.display().to_string())], LONGEST)?;
+        let read = path.with_extension("read");
+        let variables = [(SEEN, path), (SEED_READ, &read)].map(|(name, path)| (name, path.display().to_string()));
+        let passes = self.run(&variables, LONGEST)?;
+        self.reads_seed = read.exists();
         self.took = started.elapsed();
         let text = fs::read_to_string(path).unwrap_or_default();
         self.sees = text.lines().filter_map(|line| line.parse().ok()).collect();
@@ -77,7 +85,7 @@ impl Test {
 
     /// Whether the test passes under these variables. One that takes many times its usual time does not.
     pub fn passes(&self, variables: &[(&str, String)]) -> Result<bool, FlowError> {
-        self.run(variables, 10 * self.took + Duration::from_secs(20))
+        self.run(variables, 4 * self.took + Duration::from_secs(10))
     }
 
     fn run(&self, variables: &[(&str, String)], longest: Duration) -> Result<bool, FlowError> {

@@ -8,8 +8,8 @@
 // Streaming  a DMA packet without ARR begins while the previous one still awaits its responses: 1 word per cycle, no
 //            bubble. If the previous one then fails, its header slot is free again, and the header is written a second
 //            time, there.
-// Halt       on arrival, on END of a message or of a DMA packet, on a full ring. `restart_i` continues, and checks a
-//            full ring again. While halted no further packet begins.
+// Halt       on arrival, on END of a message or of a DMA packet, on a full ring. Whether END halts is decided when the
+//            header comes. `restart_i` continues, and checks a full ring again. While halted no further packet begins.
 // Error      a packet that is truncated, overlong or refused by memory is counted; its slots are used again.
 // busy_o     low when nothing moves, also when halted with packets waiting.
 // Source     paper sections 3.2 (Fig 4), 4 and 6.3; the behaviour of full rings and the choice of halts are ours.

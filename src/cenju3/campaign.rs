@@ -294,6 +294,7 @@ impl<'a> Play<'a> {
                     control: Cell::new(CONTROL),
                     held: Cell::default(),
                     restarted: Cell::default(),
+                    unsure: Cell::default(),
                     gets: Cell::default(),
                     body_gets: Cell::default(),
                     service: Lock::new("the service of the Receiver"),

@@ -63,7 +63,9 @@ impl Settings {
     /// The same and then these.
     pub fn with(&self, values: &[(&str, f64)]) -> Settings {
         let more = values.iter().map(|(name, value)| format!("{name}={value}"));
-        Settings(self.0.iter().cloned().chain(more).collect())
+        let is_replaced = |line: &&String| values.iter().any(|(name, _)| line.split('=').next() == Some(name));
+        let kept = self.0.iter().filter(|line| !is_replaced(line)).cloned();
+        Settings(kept.chain(more).collect())
     }
 }
 

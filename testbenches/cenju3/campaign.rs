@@ -82,7 +82,14 @@ fn twins_are_found_by_software_that_sleeps() {
 #[test]
 fn twins_are_found_by_software_that_halts() {
     planted::<TwinSoakStuck>().is_found(&[Hang]);
-    planted::<TwinSoakHalt>().is_found(&[Order]);
+    planted::<TwinSoakHalt>().is_found(&[Order, Afterwards]);
+}
+
+/// Clauses that no twin breaks first.
+#[test]
+fn twins_lose_packets_and_break_the_traffic_afterwards() {
+    planted::<TwinSoakThrown>().breaks(Loss);
+    planted::<TwinSoakHalt>().breaks(Afterwards);
 }
 
 /// A unit that is left out too early.

@@ -57,4 +57,13 @@ impl Planted {
         println!("seed {seed}: {broken}");
         assert!(clauses.contains(&broken.clause), "seed {seed}: {broken}");
     }
+
+    /// # Panics
+    /// No seed finds that the twin breaks this clause.
+    pub fn breaks(&self, clause: Clause) {
+        let mut all = (1..=SEEDS).filter_map(|seed| self.broken(seed).map(|broken| (seed, broken)));
+        let found = all.find(|(_, broken)| broken.clause == clause);
+        let (seed, broken) = found.unwrap_or_else(|| panic!("no seed of {SEEDS} breaks {clause:?}"));
+        println!("seed {seed}: {broken}");
+    }
 }

@@ -61,7 +61,7 @@ impl Play<'_> {
             return Err(Broken::new(Clause::Order, what));
         }
         if let Some(ring) = seen.unhalted {
-            let what = format!("PE {node}: ring {ring}: packets were published behind one at which the Receiver halts");
+            let what = format!("PE {node}: ring {ring}: the Receiver goes on behind a packet at which it halts");
             return Err(Broken::new(Clause::Order, what));
         }
         for (queue, parcels) in seen.queued.iter().enumerate() {

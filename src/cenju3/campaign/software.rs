@@ -55,7 +55,7 @@ pub(super) struct Seen {
     pub arrived: bool,
     /// A packet was taken, and its cause did not come.
     pub silent: Option<u32>,
-    /// A header ring in which packets came that a halt forbids.
+    /// A header ring with a packet at which the Receiver halts, and did not.
     pub unhalted: Option<usize>,
     pub drops: u32,
 }
@@ -77,6 +77,8 @@ pub(super) struct Software {
     pub control: Cell<u32>,
     pub held: Cell<u32>,
     pub restarted: Cell<bool>,
+    /// Packets that may have come before `R_CTRL` was last changed.
+    pub unsure: Cell<u32>,
     /// By queue: the number of the parcel with index 0.
     pub first: Cell<[usize; 2]>,
     pub gets: Cell<[u32; 2]>,
@@ -148,6 +150,7 @@ impl Software {
         self.write(life, R_CTRL, self.control.get()).await?;
         self.held.set(self.control.get());
         self.restarted.set(false);
+        self.unsure.set(0);
         self.up.set(true);
         self.up_since.set(self.host.now());
         Ok(())
@@ -219,6 +222,7 @@ impl Software {
         let life = self.life().await;
         self.control.set(CONTROL | halts);
         self.held.set(self.held.get() & self.control.get());
+        self.unsure.set(AHEAD);
         match self.write(life, R_CTRL, self.control.get()).await {
             Err(Stop::Reset) => Ok(()),
             done => done,
@@ -324,7 +328,10 @@ impl Software {
                     None => dest,
                 };
                 body = self.host.read(Addr(at), bytes);
-                passed.add(self.held.get(), kind, arr, end);
+                // The Receiver decides with a packet's header.
+                let known = self.unsure.get() == 0;
+                passed.add(if known { self.held.get() } else { 0 }, kind, arr, end);
+                self.unsure.set(self.unsure.get().saturating_sub(1));
                 let mut seen = self.seen.borrow_mut();
                 if end {
                     seen.owed |= R_STAT_END_MASK & !causes;
@@ -340,7 +347,8 @@ impl Software {
         if arrivals {
             self.seen.borrow_mut().arrived = causes & R_STAT_ARRIVAL_MASK != 0;
         }
-        if passed.most() > 1 + u32::from(self.restarted.get()) {
+        let goes_on = passed.halts() && self.read(life, R_STAT).await? & R_STAT_HALTED_MASK == 0;
+        if goes_on || passed.most() > 1 + u32::from(self.restarted.get()) {
             self.seen.borrow_mut().unhalted = Some(ring);
         }
         self.gets.set(gets);
@@ -440,6 +448,11 @@ impl Passed {
         self.arrivals += u32::from(arr && control & R_CTRL_HALT_ARRIVAL_MASK != 0);
     }
 
+    /// The last one halts, until software restarts the Receiver.
+    fn halts(&self) -> bool {
+        self.groups > 0 && !self.is_open
+    }
+
     fn most(&self) -> u32 {
         self.arrivals.max(self.groups)
     }
@@ -455,6 +468,9 @@ pub(super) enum Stop {
     #[error("nothing has moved for long, and S_STAT is {stat:#x}")]
     Stuck { stat: u32 },
 }
+
+/// Packets of which the Receiver has read the header, at most.
+const AHEAD: u32 = 4;
 
 /// Interrupts for everything.
 pub(super) const CONTROL: u32 =

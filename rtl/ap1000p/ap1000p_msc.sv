@@ -133,7 +133,7 @@ module ap1000p_msc #(
 
   logic regs_busy, command_busy, access_busy, queues_busy, broadcast_busy, link_busy, word_busy, cell_busy;
   logic [1:0] send_busy, receive_busy, send_valid;
-  assign cell_busy = mc_busy_i || access_busy || command_busy || queues_busy || broadcast_busy || send_valid[1] ||
+  assign cell_busy = mc_busy_i || access_busy || command_busy || queues_busy || broadcast_busy ||
                      link_busy || word_busy || send_busy != '0 || receive_busy != '0;
   assign busy_o = cell_busy || regs_busy || host_rsp_valid_o;
 

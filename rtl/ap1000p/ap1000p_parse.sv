@@ -270,7 +270,6 @@ module ap1000p_parse #(
         What:  if (take) state_q <= in_last_i ? Judge : Head;
         Head:
         if (take && (in_last_i || count_q + 4'd1 >= need)) begin
-          reason_q <= None;
           if (!in_last_i && what_q == Data && !registers && !none_q && !class_q) begin
             state_q <= Body;
             job_valid_o <= 1'b1;

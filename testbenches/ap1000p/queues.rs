@@ -340,6 +340,35 @@ fn region_full(queues: &Queues, cases: &mut Cases) {
     }
 }
 
+/// Direct words overflow a queue as a writer's do, wait when the region is full, and all leave at last.
+fn direct_full(queues: &Queues, cases: &mut Cases) {
+    const QUEUE: Queue = Queue::System;
+    const WORDS: u32 = SPILL_UNIT + 100;
+    let plan = Plan {
+        region: Region { base: 1, limit: 1 },
+        ..QUICK
+    };
+    cases.case(
+        Start::Random1,
+        format!("{} full of direct words", queues.dut.name),
+        |run| {
+            let mut bench = Bench::new(run, queues, plan)?;
+            bench.take(Pacer::stopped);
+            for number in 0..WORDS {
+                bench.direct.push((QUEUE, message(&[number])[0], Label::default()));
+            }
+            bench.run(6_000)?;
+            let (held, left) = (bench.seen.held, bench.direct.len());
+            let is_full = (SPILL_UNIT - 1..=SPILL_UNIT).contains(&held);
+            Rule::Waits.holds(is_full && left > 0, || {
+                format!("{held} elements in the region, {left} direct words outside")
+            })?;
+            bench.take(Pacer::steady);
+            bench.finish(200_000)
+        },
+    );
+}
+
 /// Requests overflow, and none is taken: any number of replies goes on, and none stands behind the requests.
 fn behind(queues: &Queues, cases: &mut Cases) {
     const MESSAGES: usize = 60;
@@ -772,9 +801,10 @@ fn a_message_that_is_too_long_is_dropped() {
 #[test]
 fn a_full_region_stops_its_writers_and_no_others() {
     pass(this_test!(), |cases| {
-        region_full(&wide(), cases);
-        region_full(&narrow(), cases);
-        region_full(&software(), cases);
+        for queues in [wide(), narrow(), software()] {
+            region_full(&queues, cases);
+            direct_full(&queues, cases);
+        }
     });
 }
 

@@ -101,7 +101,8 @@ fn placed(rng: &mut Rng, kind: u32, most: u64) -> (u32, Vec<u32>) {
     if spaces & PAGE_AS_RECEIVE_MASK != 0 {
         length = length.min(6);
         dest = match rng.chance(1, 8) {
-            true => 4 * 126 + rng.below(12) as u32,
+            // At the end of the registers.
+            true => 4 * (126 + rng.below(3) as u32) + if rng.chance(1, 4) { rng.below(4) as u32 } else { 0 },
             false => 4 * rng.below(40) as u32,
         };
     }

@@ -177,7 +177,7 @@ module ap1000p_reply #(
       if (word_done_i) begin
         if (word_fault_i) op_reason_o <= 4'(ap1000p_pkg::BrokenGivenUp);
         else if (word_err_i) op_reason_o <= 4'(ap1000p_pkg::BrokenBus);
-        else if (double && !atomic) second_q <= 1'b1;
+        else if (double) second_q <= 1'b1;
       end
       AwaitRegister: if (creg_rsp_valid_i && creg_rsp_fault_i) op_reason_o <= 4'(ap1000p_pkg::BrokenRegister);
       default: ;

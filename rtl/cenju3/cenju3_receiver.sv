@@ -11,7 +11,7 @@
 // Halt       on arrival, on END of a message or of a DMA packet, on a full ring. Whether END halts is decided when the
 //            header comes. `restart_i` continues, and checks a full ring again. While halted no further packet begins.
 // Error      a packet that is truncated, overlong or refused by memory is counted; its slots are used again.
-// busy_o     low when nothing moves, also when halted with packets waiting.
+// busy_o     low when nothing moves, also when halted with packets waiting; not when halted on arrival, amid a packet.
 // Source     paper sections 3.2 (Fig 4), 4 and 6.3; the behaviour of full rings and the choice of halts are ours.
 module cenju3_receiver #(
     parameter int BusW = 32,  // bits of a bus word, 32 or 64
@@ -381,7 +381,7 @@ module cenju3_receiver #(
   assign drop_head_o = throw ? header[31:0] : oldest_head;
 
   assign busy_o = parse_busy || store_busy || open != '0 ||
-                  !(state_q == Idle && (!job_valid || halted_q) || halted_q && (state_q == Arrival || state_q == End));
+                  !(state_q == Idle && (!job_valid || halted_q) || halted_q && state_q == End);
 
   logic unused_level;
   assign unused_level = &{1'b0, job_level, body_level};

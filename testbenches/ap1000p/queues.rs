@@ -353,10 +353,13 @@ fn direct_full(queues: &Queues, cases: &mut Cases) {
         format!("{} full of direct words", queues.dut.name),
         |run| {
             let mut bench = Bench::new(run, queues, plan)?;
+            let push = |bench: &mut Bench, number| bench.direct.push((QUEUE, message(&[number])[0], Label::default()));
             bench.take(Pacer::stopped);
-            for number in 0..WORDS {
-                bench.direct.push((QUEUE, message(&[number])[0], Label::default()));
-            }
+            (0..10).for_each(|number| push(&mut bench, number));
+            bench.run(100)?;
+            let spilled = bench.elements[QUEUE as usize];
+            Rule::Full.holds(spilled == 0, || format!("{spilled} of 10 direct words are spilled"))?;
+            (10..WORDS).for_each(|number| push(&mut bench, number));
             bench.run(6_000)?;
             let (held, left) = (bench.seen.held, bench.direct.len());
             let is_full = (SPILL_UNIT - 1..=SPILL_UNIT).contains(&held);
@@ -367,6 +370,73 @@ fn direct_full(queues: &Queues, cases: &mut Cases) {
             bench.finish(200_000)
         },
     );
+}
+
+/// A pause lets an open message end, and no other begin. Until it has ended, the queues are not stable.
+fn pauses(queues: &Queues, cases: &mut Cases) {
+    for queue in Queue::ALL {
+        cases.case(Start::Random1, format!("{} pauses {queue:?}", queues.dut.name), |run| {
+            let mut bench = Bench::new(run, queues, QUICK)?;
+            let words = message(&[1, 2, 3]);
+            bench.writers[queue as usize].push(words[0]);
+            bench.run(20)?;
+            bench.modes.pause = true;
+            bench.run(20)?;
+            Rule::Reported.holds(!bench.seen.stable, || "stable amid a message".into())?;
+            words[1..]
+                .iter()
+                .for_each(|word| bench.writers[queue as usize].push(*word));
+            bench.write(queue, &[7]);
+            bench.run(20)?;
+            let taken = bench.taken[queue as usize];
+            Rule::Waits.holds(taken == 3, || format!("{taken} words go in, of a message of 3"))?;
+            Rule::Reported.holds(bench.seen.stable, || "not stable behind a message".into())?;
+            bench.modes.pause = false;
+            bench.finish(200)
+        });
+    }
+}
+
+/// Requests and replies overflow together, these some words earlier or later.
+fn side_by_side(queues: &Queues, cases: &mut Cases) {
+    for early in 0..10 {
+        let params = format!("{} side by side {early}", queues.dut.name);
+        cases.case(Start::Random1, params, |run| {
+            let mut bench = Bench::new(run, queues, QUICK)?;
+            bench.take(Pacer::stopped);
+            for number in 0..early {
+                bench.write(Queue::GetReply, &[number]);
+            }
+            bench.run(50)?;
+            for queue in [Queue::System, Queue::GetReply] {
+                bench.write_all(queue, &messages(&mut run.rng(&format!("{queue:?}")), queue, 40));
+            }
+            bench.run(600)?;
+            bench.take(Pacer::steady);
+            bench.finish(20_000)
+        });
+    }
+}
+
+/// An element that has come back as one of no queue, or of two, is lost.
+fn nameless(queues: &Queues, cases: &mut Cases) {
+    const ELEMENT: u32 = 20;
+    for bits in [0, 0b11000, 0b00101] {
+        let params = format!("{} queues {bits:#07b}", queues.dut.name);
+        cases.case(Start::Random1, params, |run| {
+            let mut bench = Bench::new(run, queues, QUICK)?;
+            bench.take(Pacer::stopped);
+            bench.write_all(Queue::User, &messages(&mut run.rng("messages"), Queue::User, 60));
+            bench.run(600)?;
+            bench.rename(ELEMENT, bits);
+            bench.take(Pacer::steady);
+            bench.finish(5_000)?;
+            let [_, lost, broken] = bench.told;
+            Rule::Reported.holds(lost == 1 && broken > 0, || {
+                format!("{lost} elements lost, {broken} messages broken")
+            })
+        });
+    }
 }
 
 /// Requests overflow, and none is taken: any number of replies goes on, and none stands behind the requests.
@@ -636,6 +706,10 @@ fn lost_runs(queues: &Queues, of: &[Queue], cases: &mut Cases) {
                 bench.run(600)?;
                 let held = bench.seen.held;
                 Rule::Reported.holds(held > elements + 32, || format!("{held} elements in the region"))?;
+                // Less than 8 KB are left of the user's half, but not of the region.
+                Rule::Reported.holds(bench.seen.full == (queue == Queue::User), || {
+                    format!("full {} with {held} elements of {queue:?}", bench.seen.full)
+                })?;
                 let first = if is_at_end { held - elements } else { 16 + from };
                 let at = REGION.addr() + first * SPILL_BYTES;
                 bench.spill.memory.inject_fault(at..at + elements * SPILL_BYTES);
@@ -786,6 +860,30 @@ fn refused_elements_never_come_back() {
 }
 
 #[test]
+fn an_element_of_no_queue_or_of_two_is_lost() {
+    pass(this_test!(), |cases| {
+        nameless(&wide(), cases);
+        nameless(&narrow(), cases);
+    });
+}
+
+#[test]
+fn a_pause_comes_between_messages() {
+    pass(this_test!(), |cases| {
+        pauses(&wide(), cases);
+        pauses(&narrow(), cases);
+    });
+}
+
+#[test]
+fn requests_and_replies_overflow_side_by_side() {
+    pass(this_test!(), |cases| {
+        side_by_side(&wide(), cases);
+        side_by_side(&narrow(), cases);
+    });
+}
+
+#[test]
 fn no_message_goes_on_behind_lost_words() {
     pass(this_test!(), |cases| {
         lost_runs(&wide(), &Queue::ALL, cases);
@@ -842,9 +940,13 @@ fn no_word_is_spilled_when_the_region_is_gone() {
     });
 }
 
+fn hardware<U: Ap1000pQueuesUnit + 'static>() -> Queues {
+    queues::<U>(Refill::Hardware)
+}
+
 /// The checks of a twin that hardware refills.
 fn of<U: Ap1000pQueuesUnit + 'static>(cases: &mut Cases) {
-    checks(&queues::<U>(Refill::Hardware), cases);
+    checks(&hardware::<U>(), cases);
 }
 
 #[test]
@@ -854,6 +956,19 @@ fn each_twin_is_caught() {
     each_is_caught(
         this_test!(),
         &[
+            // A pause comes amid a message; a reply's element goes beside a request's; an element of no queue is one.
+            (Reported, &[Waits], &|cases| {
+                pauses(&hardware::<TwinQueuesAmid>(), cases)
+            }),
+            (Behind, &[], &|cases| {
+                side_by_side(&hardware::<TwinQueuesBeside>(), cases)
+            }),
+            (Reported, &[], &|cases| {
+                nameless(&hardware::<TwinQueuesNameless>(), cases)
+            }),
+            // Direct words do not overflow; or they do so always.
+            (Waits, &[], &|cases| direct_full(&hardware::<TwinQueuesDirect>(), cases)),
+            (Full, &[], &|cases| direct_full(&hardware::<TwinQueuesDiverts>(), cases)),
             // Later words of a queue overtake its spilled words.
             (Order, &[Hang, Element, Reported, Lost], &of::<TwinQueuesOrder>),
             // Another queue has the turn after each word.

@@ -318,6 +318,17 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// An element becomes one of these queues, by their bits.
+    pub fn rename(&mut self, element: u32, queues: u32) {
+        let at = self.region.addr() + element * SPILL_BYTES;
+        let memory = &mut self.spill.memory;
+        let tag = memory.read(Addr(at), 4).expect("the region is in the memory");
+        let tag = u32::from_le_bytes(tag.try_into().expect("four bytes"));
+        let other = tag & !SPILL_TAG_QUEUE_MASK | queues << SPILL_TAG_QUEUE_SHIFT;
+        assert!(memory.write(Addr(at), &other.to_le_bytes()), "no fault is injected");
+        self.spill.spoilt.insert(at);
+    }
+
     pub fn write(&mut self, queue: Queue, words: &[u32]) {
         let writer = &mut self.writers[queue as usize];
         message(words).into_iter().for_each(|word| writer.push(word));

@@ -96,6 +96,16 @@ pub fn registers(nic: &Nic, cases: &mut Cases) {
         reads(rig, ID, ID_VALUE)?;
         reads(rig, R_THRESH, 512 - 16)?;
         reads(rig, S_STAT, S_STAT_EMPTY0_MASK | S_STAT_EMPTY1_MASK)?;
+        // A reset takes back whatever was written.
+        for value in [0xa5a5_a5a5, 0x5a5a_5a5a] {
+            for (offset, _) in KEPT {
+                rig.write(offset, value)?;
+            }
+            rig.reset()?;
+            for (offset, _) in KEPT {
+                reads(rig, offset, if offset == R_THRESH { 512 - 16 } else { 0 })?;
+            }
+        }
         for value in [0xa5a5_a5a5, 0x5a5a_5a5a] {
             for (offset, mask) in KEPT {
                 let answer = rig.access(offset, Some(value))?;

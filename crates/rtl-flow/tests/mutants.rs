@@ -8,8 +8,8 @@ const LINE: &str = "left <= n;";
 /// What makes no difference, for `quotient` gets all its bits anew, and `count` has at most one bit set.
 const SAME: [(&str, &str); 3] = [
     ("quotient <= 0;", "`quotient <= 0;` is deleted"),
-    ("quotient <= 0;", "`0` becomes `(0 ^ 1'b1)`"),
-    ("end else if (count[W:1] != 0) begin", "`0` becomes `(0 ^ 1'b1)`"),
+    ("quotient <= 0;", "`0` becomes `(0 ^ 1)`"),
+    ("end else if (count[W:1] != 0) begin", "`0` becomes `(0 ^ 1)`"),
 ];
 
 #[test]

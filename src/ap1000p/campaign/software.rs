@@ -144,31 +144,9 @@ pub(super) async fn program(
                 notes.borrow_mut().calls.entry(home).or_default().push(call);
             }
             Command::RemoteStore { to, bytes, at, value } => {
-                let place = Shared {
-                    cell: NodeId(to as u16),
-                    addr: Addr(remote_window(me) + at),
-                };
-                let stored = value.to_le_bytes();
-                let (at, count) = (at as usize, usize::from(bytes));
-                if let Some(window) = notes.borrow_mut().remote.get_mut(&(me, to)) {
-                    window[at..at + count].copy_from_slice(&stored[..count]);
-                }
-                cell.store(place, bytes, value).await?;
+                remote_store(&cell, &notes, (to, at), bytes, value).await?
             }
-            Command::RemoteLoad { of, bytes, at } => {
-                let place = Shared {
-                    cell: NodeId(of as u16),
-                    addr: Addr(remote_window(me) + at),
-                };
-                let loaded = cell.load(place, bytes).await?.to_le_bytes();
-                let (at, count) = (at as usize, usize::from(bytes));
-                let mut notes = notes.borrow_mut();
-                let due = &notes.remote[&(me, of)][at..at + count];
-                if loaded[..count] != *due {
-                    let what = format!("cell {me}: a remote load {place:?} gave {loaded:02x?}, and not {due:02x?}");
-                    notes.broken = Some(Broken::new(Clause::Order, what));
-                }
-            }
+            Command::RemoteLoad { of, bytes, at } => remote_load(&cell, &notes, (of, at), bytes).await?,
             Command::Nowhere => {
                 // As far as a distance can be.
                 for word in [0x7f7f, 4, PUT_WINDOWS, 0, 0, 0, SOURCE.start, 0] {
@@ -215,6 +193,41 @@ pub(super) async fn program(
                 cell.host().reg_write(register(SPILL_REGION), region).await?;
             }
         }
+    }
+    Ok(())
+}
+
+/// The place of a cell's remote accesses at an offset in its window of another.
+fn shared(me: usize, (of, at): (usize, u32)) -> Shared {
+    Shared {
+        cell: NodeId(of as u16),
+        addr: Addr(remote_window(me) + at),
+    }
+}
+
+async fn remote_store(
+    cell: &Cell,
+    notes: &RefCell<Notes>,
+    place: (usize, u32),
+    bytes: u8,
+    value: u64,
+) -> Result<(), DsmError> {
+    let (me, at, count) = (cell.id().index(), place.1 as usize, usize::from(bytes));
+    if let Some(window) = notes.borrow_mut().remote.get_mut(&(me, place.0)) {
+        window[at..at + count].copy_from_slice(&value.to_le_bytes()[..count]);
+    }
+    cell.store(shared(me, place), bytes, value).await
+}
+
+/// Loads what this cell's stores have left there.
+async fn remote_load(cell: &Cell, notes: &RefCell<Notes>, place: (usize, u32), bytes: u8) -> Result<(), DsmError> {
+    let (me, at, count) = (cell.id().index(), place.1 as usize, usize::from(bytes));
+    let loaded = cell.load(shared(me, place), bytes).await?.to_le_bytes();
+    let mut notes = notes.borrow_mut();
+    let due = &notes.remote[&(me, place.0)][at..at + count];
+    if loaded[..count] != *due {
+        let what = format!("cell {me}: a remote load of {place:x?} gave {loaded:02x?}, and not {due:02x?}");
+        notes.broken = Some(Broken::new(Clause::Order, what));
     }
     Ok(())
 }

@@ -65,9 +65,9 @@ module ap1000p_broadcast #(
   always_ff @(posedge clk_i) begin
     if (move) kept_q[index_q] <= {ends, word};  // of a repeated one the same again
     if (rst_i) begin
-      index_q <= '0;
+      index_q  <= '0;
       column_q <= '0;
-      again_q <= 1'b0;
+      again_q  <= 1'b0;
     end else if (move) begin
       index_q <= ends ? '0 : index_q + 4'd1;
       all_q   <= all;

@@ -105,7 +105,8 @@ def readers(built, programs):
         whole = KEPT.with_suffix(f".{os.getpid()}")
         whole.write_text(json.dumps(kept))
         whole.replace(KEPT)
-    return kept["tests"], [(p, kept["readers"][p["executable"]]) for p in programs if p["executable"] in kept["readers"]]
+    chosen = kept["readers"]
+    return kept["tests"], [(one, chosen[one["executable"]]) for one in programs if one["executable"] in chosen]
 
 
 def run(test, chosen, seed, out):

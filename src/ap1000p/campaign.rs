@@ -158,8 +158,8 @@ impl Move {
 
 impl Command {
     /// `put TO WORDS FROM AT flag|-`, `get OF WORDS FROM AT`, both perhaps with `demand`, `atomic HOME AND OR`,
-    /// `remote-store TO BYTES AT VALUE`, `remote-load OF BYTES AT`, `nowhere`, `send TO WORDS FROM`, `receive MESSAGES`,
-    /// `store GUEST PAGE WORD...`, `region UNITS`, `pause NS`; `None` for anything else.
+    /// `remote-store TO BYTES AT VALUE`, `remote-load OF BYTES AT`, `nowhere`, `send TO WORDS FROM`,
+    /// `receive MESSAGES`, `store GUEST PAGE WORD...`, `region UNITS`, `pause NS`; `None` for anything else.
     fn parse(text: &str, cells: usize) -> Option<Command> {
         let cell = |word: &str| word.parse::<usize>().ok().filter(|cell| *cell < cells);
         let remote = |bytes: &str, at: &str| {

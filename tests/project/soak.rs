@@ -86,7 +86,8 @@ fn each_failure_is_listed_with_the_line_that_repeats_it() {
     let fails = "test a::good ... ok\\ntest a::b ... FAILED\\ntest c ... FAILED\\n";
     let body = format!(
         "{}[ \"$2\" = quiet ] || {{ {READS}true; }}\n[ -n \"$TSUNAGI_SEED_READ\" ] || \
-         [ \"$*\" = '--exact a::good a::b c' ] || exit 3\n[ \"$TSUNAGI_SEED\" != 6 ] || {{ printf '{fails}'; exit 101; }}",
+         [ \"$*\" = '--exact a::good a::b c' ] || exit 3\n\
+         [ \"$TSUNAGI_SEED\" != 6 ] || {{ printf '{fails}'; exit 101; }}",
         lists(&["a::good", "a::b", "c", "quiet", "a::twin"])
     );
     workspace.builds("test", "benches", true, &body);

@@ -93,7 +93,7 @@ pub(super) fn case(rng: &mut Rng) -> Case {
         },
     }));
     faults.sort_by_key(|injection| (injection.at, injection.node));
-    // A program waits for the old value, for a word, or for acknowledges, which a failing memory may keep back for ever.
+    // A program waits for the old value, a word, or acknowledges, which a failing memory may keep back for ever.
     if faults
         .iter()
         .any(|injection| matches!(injection.fault, Fault::MemoryFails { .. }))

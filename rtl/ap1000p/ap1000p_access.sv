@@ -151,7 +151,7 @@ module ap1000p_access #(
     endcase
   end
 
-  assign dsm_req_ready_o = state_q == Idle && !acks_full_i;
+  assign dsm_req_ready_o = state_q == Idle && !(acks_full_i && dsm_req_write_i);
   assign issue_o = accept && dsm_req_write_i && !bad;
   assign load_ready_o = 1'b1;
   assign loaded = load_valid_i && load_cell_i == {8'(cell_q[CoordW+:CoordW]), 8'(cell_q[0+:CoordW])};

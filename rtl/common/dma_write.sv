@@ -110,7 +110,7 @@ module dma_write #(
   assign room_keep = cmd_end ? cmd_keep_q : '1;
   assign came_keep = in_last_i ? in_keep_i : '1;
   assign keep = (came_keep < room_keep) ? came_keep : room_keep;
-  assign is_short = in_last_i && (!cmd_end || came_keep < room_keep);
+  assign is_short = !cmd_end || came_keep < room_keep;  // counts only where the command ends
   assign is_long = cmd_end && (!in_last_i || came_keep > room_keep);
   assign load = !active_q || (take && ending);
 

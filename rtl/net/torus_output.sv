@@ -91,8 +91,7 @@ module torus_output #(
         end
       end
       always_ff @(posedge clk_i) begin
-        if (rst_i) granted_q <= 1'b0;
-        else granted_q <= grant_o[i];
+        granted_q <= grant_o[i];
         if (!granted_q) cross_q <= '0;
         else cross_q <= word_i[i];
       end
@@ -158,8 +157,7 @@ module torus_output #(
     logic [PauseW-1:0] pause_q;
     always_ff @(posedge clk_i) begin
       if (rst_i) begin
-        open_q  <= 1'b1;
-        pause_q <= '0;
+        open_q <= 1'b1;
       end else if (go) begin
         open_q  <= 1'b0;
         pause_q <= PauseW'(CyclesPerWord - 1);

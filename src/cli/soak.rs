@@ -67,9 +67,11 @@ pub fn soak(args: &SoakArgs) -> Result<(), CliError> {
     let results = Results::of(args.json.as_deref())?;
     // A failing run tells its reason in its result.
     std::panic::set_hook(Box::new(|_| {}));
-    let mut failures = Vec::new();
+    let (mut count, mut failures) = (0, Vec::new());
     for (name, campaign) in campaigns {
-        failures.extend(seeds(args, name, campaign, &results)?);
+        let (of_machine, failed) = seeds(args, name, campaign, &results)?;
+        count += of_machine;
+        failures.extend(failed);
     }
     let _ = std::panic::take_hook();
     for failure in &failures {
@@ -95,7 +97,7 @@ pub fn soak(args: &SoakArgs) -> Result<(), CliError> {
         table::print(format!("  wave of its end: {}", wave.display()))?;
     }
     match failures.len() {
-        0 => Ok(()),
+        0 => table::print(format!("soak: {count} seeds passed")),
         1 => Err(CliError::Failed("1 seed failed".into())),
         count => Err(CliError::Failed(format!("{count} seeds failed"))),
     }
@@ -143,16 +145,18 @@ impl Results {
     }
 }
 
-/// Runs the seeds of one machine, and prints what they met. A seed that passed in this build already is left out.
+/// Runs the seeds of one machine, and prints what they met: their number, and those that failed. A seed that passed in
+/// this build already is left out.
 fn seeds(
     args: &SoakArgs,
     name: &'static str,
     campaign: &'static dyn Campaign,
     results: &Results,
-) -> Result<Vec<Failure>, CliError> {
+) -> Result<(usize, Vec<Failure>), CliError> {
     let begun = Instant::now();
     let (part, parts) = args.shard;
-    let mut all: Vec<u64> = (args.first..args.first + args.seeds)
+    let mut all: Vec<u64> = (0..args.seeds)
+        .map(|more| args.first.wrapping_add(more))
         .filter(|seed| seed % parts == part - 1)
         .collect();
     let asked = all.len();
@@ -225,7 +229,7 @@ fn seeds(
         begun.elapsed().as_secs_f64()
     ))?;
     print_met(&met)?;
-    Ok(failures)
+    Ok((all.len(), failures))
 }
 
 /// The table of faults and states; an empty cell is a finding.

@@ -5,13 +5,13 @@ use std::mem;
 
 use testbenches::rtl::*;
 use testbenches::{Bench, Dut, Fault, Rule as _, Run, rules};
-use tsunagi::Cycle;
 use tsunagi::cenju3::golden::receiver::{Inside, Internal, RecvEvent, RecvModel};
 use tsunagi::cenju3::golden::receiver_state::{Cause, RingId};
 use tsunagi::cenju3::regs::*;
 use tsunagi::harness::event::EventKind;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::stream::{Gaps, Pacer};
+use tsunagi::{Addr, Cycle};
 use verilated::{Input as _, Port as _};
 
 mod tests;
@@ -37,6 +37,8 @@ rules!(
     Head
     /// A refused write costs its own packet, and the packets that begin before it is known.
     Counted
+    /// The Sender's status words are written in between, each once.
+    Status
     /// A bus word is taken in every cycle.
     Rate
 );
@@ -46,6 +48,8 @@ const BASES: [u32; 4] = [0x1000, 0x2000, 0x4000, 0x8000];
 const SIZES: [u32; 4] = [5, 7, 4, 3];
 const DEST: u32 = 0x1_0000;
 const MEMORY: usize = 1 << 18;
+/// Where the Sender's status words go.
+const STATUS: u32 = 0x3_8000;
 /// Cycles after which a run counts as hung.
 const LIMIT: u64 = 1_000_000;
 
@@ -76,12 +80,16 @@ struct In {
     regs: Registers,
     restart: bool,
     word: Option<Word>,
+    /// The Sender has a status word.
+    status: bool,
     mem: MemPortsOut,
 }
 
 #[derive(Debug, PartialEq)]
 struct Out {
     ready: bool,
+    status_ready: bool,
+    status_done: bool,
     mem: MemPortsIn,
     /// A bit for each of [`CAUSES`], and for each ring.
     causes: u8,
@@ -121,7 +129,11 @@ fn set(dut: &impl Cenju3ReceiverPorts, inputs: &In) {
     dut.in_data_i().set(data);
     dut.in_keep_i().set(u64::from(units) - 1);
     dut.in_last_i().set_bool(last);
-    dut.status_valid_i().set_bool(false);
+    dut.status_valid_i().set_bool(inputs.status);
+    // What memory holds there anyway.
+    let bytes = [0, 1, 2, 3].map(|byte| Memory::poison_at(STATUS + byte));
+    dut.status_addr_i().set(STATUS.into());
+    dut.status_data_i().set(u32::from_le_bytes(bytes).into());
     testbenches::set_write_ports!(dut, &inputs.mem);
 }
 
@@ -129,6 +141,8 @@ fn seen(dut: &impl Cenju3ReceiverPorts) -> Out {
     let head = || dut.drop_known_o().is_set().then(|| dut.drop_head_o().get() as u32);
     Out {
         ready: dut.in_ready_o().is_set(),
+        status_ready: dut.status_ready_o().is_set(),
+        status_done: dut.status_done_o().is_set(),
         mem: testbenches::write_ports!(dut),
         causes: dut.cause_o().get() as u8,
         publish: dut.ring_publish_o().get() as u8,
@@ -178,6 +192,17 @@ fn words(flits: &[u16], bus_bytes: u32) -> VecDeque<Word> {
     words
 }
 
+/// The Sender's status words, which are written in between.
+struct Statuses {
+    to_come: u32,
+    pacer: Pacer,
+    offered: bool,
+    /// Taken, and not in memory.
+    open: u32,
+    /// Of each write without response, whether it is one.
+    writes: VecDeque<bool>,
+}
+
 /// A Receiver with its memory, and the model that is told of each event.
 struct Lockstep<'a> {
     receiver: &'a Receiver,
@@ -190,6 +215,7 @@ struct Lockstep<'a> {
     source: Pacer,
     regs: Registers,
     restart: bool,
+    statuses: Statuses,
     /// Packets not begun to be offered, and the words of the one that is.
     packets: VecDeque<Vec<u16>>,
     words: VecDeque<Word>,
@@ -223,6 +249,13 @@ impl<'a> Lockstep<'a> {
             source: run.pacer(gaps.at_source(), "source"),
             regs: Registers::default(),
             restart: false,
+            statuses: Statuses {
+                to_come: 0,
+                pacer: run.pacer(true, "status words"),
+                offered: false,
+                open: 0,
+                writes: VecDeque::new(),
+            },
             packets: VecDeque::new(),
             words: VecDeque::new(),
             offered: false,
@@ -248,6 +281,7 @@ impl<'a> Lockstep<'a> {
         self.packets.clear();
         self.words.clear();
         (self.offered, self.drops, self.drop_head) = (false, 0, 0);
+        self.statuses.writes.clear();
         for (ring, id) in RingId::ALL.into_iter().enumerate() {
             self.tell_register(id.registers(), BASES[ring]);
             self.tell_register(id.registers() + 4, SIZES[ring]);
@@ -300,10 +334,13 @@ impl<'a> Lockstep<'a> {
             self.model.observe(RecvEvent::Arrives { flits })?;
         }
         self.offered = !self.words.is_empty() && (self.source.step() || self.offered);
+        let statuses = &mut self.statuses;
+        statuses.offered = statuses.to_come > 0 && (statuses.pacer.step() || statuses.offered);
         let inputs = In {
             regs: self.regs,
             restart: mem::take(&mut self.restart),
             word: self.words.front().copied().filter(|_| self.offered),
+            status: statuses.offered,
             mem: *self.agent.ports(),
         };
         self.bench.drive(&inputs, false);
@@ -312,16 +349,31 @@ impl<'a> Lockstep<'a> {
             self.take(now)?;
         }
         self.reports(&seen)?;
+        let statuses = &mut self.statuses;
+        if statuses.offered && seen.status_ready {
+            statuses.offered = false;
+            statuses.to_come -= 1;
+            statuses.open += 1;
+        }
         let mut events = Vec::new();
         self.agent
             .step(Cycle(now), &mut self.memory, &seen.mem, |kind| match kind {
-                EventKind::MemWrite { addr, bytes } => events.push(RecvEvent::Write { addr, bytes }),
+                EventKind::MemWrite { addr, bytes } => {
+                    let is_status = (addr, bytes) == (Addr(STATUS), 4);
+                    statuses.writes.push_back(is_status);
+                    events.extend((!is_status).then_some(RecvEvent::Write { addr, bytes }));
+                }
                 EventKind::MemWritten { .. } => {
                     let ok = !inputs.mem.wr_rsp_err;
-                    events.push(RecvEvent::Written { ok });
+                    let is_status = statuses.writes.pop_front() == Some(true);
+                    events.extend((!is_status).then_some(RecvEvent::Written { ok }));
                 }
                 _ => {}
             });
+        if seen.status_done {
+            let open = statuses.open.checked_sub(1);
+            statuses.open = open.ok_or_else(|| Rule::Status.broken("one is done that was not taken"))?;
+        }
         events.into_iter().try_for_each(|event| self.model.observe(event))?;
         self.bench.edge();
         let before = mem::replace(&mut self.seen, self.bench.seen());
@@ -367,7 +419,7 @@ impl<'a> Lockstep<'a> {
     }
 
     fn at_rest(&self) -> bool {
-        self.packets.is_empty() && self.words.is_empty() && !self.seen.busy
+        self.packets.is_empty() && self.words.is_empty() && self.statuses.to_come == 0 && !self.seen.busy
     }
 
     /// Until all packets are handled.
@@ -383,6 +435,7 @@ impl<'a> Lockstep<'a> {
         let regs = &self.model.regs;
         Rule::Dropped.same("packets", regs.drops, self.drops)?;
         Rule::Head.same("header word", regs.error_word, self.drop_head)?;
+        Rule::Status.same("not in memory", 0, self.statuses.open)?;
         self.model.finished()?;
         Ok(self.model.check_memory(&self.memory)?)
     }

@@ -90,27 +90,30 @@ impl Flow {
     /// of them names. A module that its own files define is not taken from the library.
     pub fn needs(&self, entry: &Entry) -> Result<Vec<PathBuf>, FlowError> {
         let library = self.sources()?;
+        let words = |path: &Path| {
+            let text = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
+            let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+            let words = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'));
+            Ok::<_, FlowError>(words.filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>())
+        };
         let own = entry
             .files
             .iter()
             .filter(|path| path.extension().is_some_and(|x| x == "sv" || x == "v"));
         let mut needed: Vec<PathBuf> = own.cloned().collect();
         let mut defined = BTreeSet::new();
+        for path in &needed {
+            let words = words(path)?;
+            let pairs = words.windows(2).filter(|pair| ["module", "package"].contains(&pair[0].as_str()));
+            defined.extend(pairs.map(|pair| pair[1].clone()));
+        }
         let mut read = 0;
         while let Some(path) = needed.get(read) {
             read += 1;
-            let text = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
-            let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
-            let words: Vec<&str> = code
-                .flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'))
-                .filter(|word| !word.is_empty())
-                .collect();
-            let pairs = words.windows(2).filter(|pair| ["module", "package"].contains(&pair[0]));
-            defined.extend(pairs.map(|pair| pair[1].to_owned()));
-            for word in words {
-                let named = |path: &&PathBuf| path.file_stem().is_some_and(|stem| stem == word);
+            for word in words(path)? {
+                let named = |path: &&PathBuf| path.file_stem().is_some_and(|stem| *stem == *word);
                 if let Some(path) = library.iter().find(named)
-                    && !defined.contains(word)
+                    && !defined.contains(&word)
                     && !needed.contains(path)
                 {
                     needed.push(path.clone());

@@ -2,7 +2,6 @@
 
 use support::this_test;
 use testbenches::{Cases, Start, each_is_caught, pass};
-use tsunagi::Addr;
 use tsunagi::cenju3::golden::packet::{Kind, Packet, PacketHeader, Route};
 use tsunagi::harness::seed::Rng;
 
@@ -225,14 +224,15 @@ fn refused_twice(receiver: &Receiver, cases: &mut Cases) {
 }
 
 /// Memory refuses a DMA packet. The next one comes so much later that the refusal is known before, just as and after
-/// its header is written: the header is in the ring's first slot at the end.
+/// its header is written: the header is in the ring's first slot at the end. So it is if status words go before it.
 fn refused_as_the_next_begins(receiver: &Receiver, cases: &mut Cases) {
     let params = format!("{} as the next begins", receiver.dut.name);
     cases.from_each(&Start::RANDOM, params, |run| {
-        for later in 0..60 {
+        for (later, statuses) in (0..60).flat_map(|later| [(later, 0), (later, 200)]) {
             let mut bench = Lockstep::new(run, receiver, late(30), Gaps::None);
             bench.memory.inject_fault(DEST..DEST + 1);
             bench.packets.push_back(dma(0, 32));
+            bench.statuses.to_come = statuses;
             bench.control(R_CTRL_RUN_MASK);
             bench.cycles(later)?;
             bench.packets.push_back(dma(1, 32));
@@ -500,6 +500,8 @@ fn each_twin_is_caught() {
             (Write, &[], &|cases| checks(&receiver::<TwinReceiverAgain>(), cases)),
             // A refusal in the cycle that takes the next header does not give that header the slot.
             (Inside, &[], &|cases| checks(&receiver::<TwinReceiverBegun>(), cases)),
+            // The header is not written again if a status word goes just then.
+            (Rest, &[], &|cases| checks(&receiver::<TwinReceiverBeside>(), cases)),
             // The header is not written again if the body behind it is taken first.
             (Rest, &[], &|cases| checks(&receiver::<TwinReceiverRedo>(), cases)),
             // A refused header is forgotten when it is written once more.

@@ -190,9 +190,8 @@ pub fn notices(flow: &Flow, proofs: &Path, file: &Path, copy: &Path) -> Result<O
             // Its own folder: several mutants are proved at a time.
             let number = copy.parent().and_then(Path::file_name).unwrap_or_default();
             entry.name += &format!("-mutant-{}", number.display());
-            // The library is not searched for a module of the entry's files before.
             entry.files.retain(|own| own != file);
-            entry.files.insert(0, copy.to_path_buf());
+            entry.files.push(copy.to_path_buf());
             let problem = Problem::new(flow, &entry, proof.two_clocks, None)?;
             if !problem.prove(proof.mode, proof.depth)?.passed {
                 return Ok(Some(proof.name.clone()));

@@ -124,7 +124,6 @@ impl Proofs {
         let unit = proof.unit.as_ref().unwrap_or(&proof.name);
         let of = flow.entries()?.into_iter().find(|entry| entry.unit == *unit);
         let of = of.ok_or_else(|| proof.fail(format!("names unit `{unit}`, which the list of units lacks")))?;
-        // Models first: the library is not searched for their modules.
         let mut files = Vec::new();
         for model in &proof.models {
             let end = format!("model/{model}.sv");

@@ -121,9 +121,9 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let tests = programs::record(&programs, args.jobs, &folder)?;
     let recorded = started.elapsed().as_secs();
     let excuses = Excuses::of(flow);
-    let fates = judge(flow, args, &chosen, &tests, &excuses)?;
+    let (fates, mut found) = judge(flow, args, &chosen, &tests, &excuses)?;
     print_table(&chosen, &fates, &excuses);
-    let found = findings(&chosen, &fates, &excuses);
+    found.extend(findings(&chosen, &fates, &excuses));
     if !found.is_empty() {
         return Err(found);
     }
@@ -261,13 +261,14 @@ fn copies(folder: &Path) -> PathBuf {
 }
 
 /// Runs the tests, and for survivors more seeds and proofs. A mutant's line is written as soon as its fate is known.
+/// Beside the fates, the errors of proofs that could not run.
 fn judge(
     flow: &Flow,
     args: &Args,
     chosen: &[Mutant],
     tests: &[Test],
     excuses: &Excuses,
-) -> Result<Vec<Fate>, FlowError> {
+) -> Result<(Vec<Fate>, Vec<FlowError>), FlowError> {
     let bar = ProgressBar::new(chosen.len() as u64);
     bar.set_style(ProgressStyle::with_template("mutants {bar:40} {pos}/{len} {msg}").expect("a sound template"));
     let numbered: Vec<(usize, &Mutant)> = chosen.iter().enumerate().collect();
@@ -298,18 +299,26 @@ fn judge(
         .collect();
     let found = pool::each(args.jobs, survivors, |at| {
         let mutant = &chosen[at];
-        let mut fate = fates[at].clone();
-        if proved && let Some(proof) = by_proofs(flow, args, at, mutant)? {
-            fate = Fate::Proof(proof);
-        }
+        let proof = if proved {
+            by_proofs(flow, args, at, mutant)
+        } else {
+            Ok(None)
+        };
+        let (fate, error) = match proof {
+            Ok(None) => (fates[at].clone(), None),
+            Ok(Some(proof)) => (Fate::Proof(proof), None),
+            Err(error) => (fates[at].clone(), Some(error)),
+        };
         args.add(mutant, &fate, excuses)?;
-        Ok::<_, FlowError>((at, fate))
+        Ok::<_, FlowError>((at, fate, error))
     });
+    let mut errors = Vec::new();
     for result in found {
-        let (at, fate) = result?;
+        let (at, fate, error) = result?;
         fates[at] = fate;
+        errors.extend(error);
     }
-    Ok(fates)
+    Ok((fates, errors))
 }
 
 /// The proof that does not hold with a mutant.

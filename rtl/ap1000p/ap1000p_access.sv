@@ -221,7 +221,7 @@ module ap1000p_access #(
       dx_q <= 8'(to_x) - 8'(x_i);
       dy_q <= 8'(to_y) - 8'(y_i);
     end
-    if (accept && !dsm_req_write_i) why_o <= bad ? 2'(ap1000p_pkg::AccessRefused) : 2'(ap1000p_pkg::AccessDone);
+    if (accept) why_o <= bad ? 2'(ap1000p_pkg::AccessRefused) : 2'(ap1000p_pkg::AccessDone);
     // Overwritten until the response comes, and then by it.
     if (state_q == Await) data_q <= double ? load_data_i : {32'd0, load_data_i[31:0]};
     if (state_q == Await && loaded && load_err_i) why_o <= 2'(ap1000p_pkg::AccessFailed);

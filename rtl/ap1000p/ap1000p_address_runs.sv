@@ -137,7 +137,6 @@ module ap1000p_address_runs #(
       end
       Await: begin
         frame_q  <= rsp_addr_i[31:12];
-        same_q   <= 1'b1;
         reason_q <= rsp_fault_i;
       end
       Give: begin
@@ -168,7 +167,7 @@ module ap1000p_address_runs #(
         Cut:
         if (stop) state_q <= Give;
         else if (odd_q != '0) state_q <= Fault;
-        else if (here) state_q <= Give;
+        else if (here) state_q <= forget_i && !physical_q ? Cut : Give;
         else if (req_ready_i) state_q <= Await;
         Await:
         if (rsp_valid_i) begin

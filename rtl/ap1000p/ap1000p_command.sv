@@ -301,6 +301,6 @@ module ap1000p_command (
 
   // `open_count_o` follows a word a cycle late.
   logic late_q;
-  always_ff @(posedge clk_i) late_q <= to_open && !rst_i;
+  always_ff @(posedge clk_i) late_q <= to_open;
   assign busy_o = valid_q || late_q || direct_valid_o || out_valid != '0 || check_q != '0 || refused_valid_o;
 endmodule

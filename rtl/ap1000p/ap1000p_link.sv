@@ -142,7 +142,7 @@ module ap1000p_link (
     end
 `endif
   end
-  assign busy_o = busy != '0 || tx_valid_o;
+  assign busy_o = busy != '0;  // a word on the wire has no credit back yet
 
   logic unused_credit;
   assign unused_credit = tx_credit_i[1] || tx_credit_i[3];

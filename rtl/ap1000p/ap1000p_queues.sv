@@ -158,7 +158,7 @@ module ap1000p_queues #(
   assign req[6] = refill_valid && !refill_new && (refill_lost || (refill_queue & full) == '0);
   assign take   = grant & req;
   // The arbiter sees the requests of the cycle before; one that has gone is passed by.
-  always_ff @(posedge clk_i) req_q <= rst_i ? '0 : req;
+  always_ff @(posedge clk_i) req_q <= req;
 
   arbiter_rr #(
       .N(7)

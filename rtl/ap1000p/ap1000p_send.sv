@@ -118,7 +118,6 @@ module ap1000p_send #(
       take,
       known,
       drop,
-      drop_q,
       has_data,
       data,
       registers,
@@ -154,7 +153,7 @@ module ap1000p_send #(
       default: known = 1'b0;
     endcase
   end
-  assign drop = first ? !known : drop_q;
+  assign drop = !known;
   assign data = has_data && length_q[ap1000p_pkg::CommandLengthWordsLsb+:20] != '0;
   assign registers = has_data && kind[ap1000p_pkg::PageAsSendLsb];
 
@@ -183,7 +182,6 @@ module ap1000p_send #(
   always_ff @(posedge clk_i) begin
     if (take) begin
       kind_q <= kind;
-      drop_q <= drop;
       if (index_q == 3'd1) length_q <= in_data_i;
       if (index_q == (is_send ? 3'd3 : 3'd5)) flag_q <= in_data_i;
       if (index_q == (is_send ? 3'd4 : 3'd6)) addr_q <= in_data_i;

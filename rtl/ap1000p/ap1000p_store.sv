@@ -144,8 +144,7 @@ module ap1000p_store (
   // Words of the job that came, beyond those with an address. A run is taken when its first word is there, so none
   // begins without a word. (Words that are thrown away are counted, too, but then the count is not used.)
   logic [11:0] beyond_q;
-  logic some, none, known, short_q, given_up, issue, drop, over, fits, job_take, data_take;
-  assign job_take = job_valid_i && job_ready_o;
+  logic some, none, known, short_q, given_up, issue, drop, over, fits, data_take;
   assign data_take = data_valid_i && data_ready_o;
   assign some = !beyond_q[11] && beyond_q != '0;
   assign none = short_q && !some;  // no more will come
@@ -162,7 +161,7 @@ module ap1000p_store (
   logic [1:0] size_q;
   logic [31:17] base_q;
   logic [31:0] write_addr;
-  always_ff @(posedge clk_i) if (job_take) {ring_q, size_q, base_q} <= {job_ring_i, job_size_i, job_addr_i[31:17]};
+  always_ff @(posedge clk_i) if (job_ready_o) {ring_q, size_q, base_q} <= {job_ring_i, job_size_i, job_addr_i[31:17]};
   always_comb begin
     write_addr = run_addr;
     if (ring_q) begin
@@ -174,9 +173,10 @@ module ap1000p_store (
   end
 
   always_ff @(posedge clk_i) begin
-    beyond_q <= (job_take ? 12'd0 : beyond_q) + 12'(data_take) - (issue ? 12'(run_words) : 12'd0);
-    short_q  <= (short_q && !job_take) || (data_take && data_short_i);
-    none_q   <= none && !job_take;
+    // With no job inside, all is set for the next one, which comes before its words.
+    beyond_q <= (job_ready_o ? 12'd0 : beyond_q) + 12'(data_take) - (issue ? 12'(run_words) : 12'd0);
+    short_q  <= (short_q && !job_ready_o) || (data_take && data_short_i);
+    none_q   <= none && !job_ready_o;
     if (rst_i) begin
       beyond_q <= '0;
       short_q  <= 1'b0;
@@ -351,7 +351,8 @@ module ap1000p_store (
   assign note_pop = (state_q == Judge && !counts) || (state_q == Count && flag_ready_i);
 
   always_ff @(posedge clk_i) begin
-    if (ran_pop) {bus_q, given_up_q} <= {bus_q || (ran_waits && done_bus), given_up_q || ran_given_up};
+    // A run that writes nothing is of a message with another reason, which goes first.
+    if (ran_pop) {bus_q, given_up_q} <= {bus_q || done_bus, given_up_q || ran_given_up};
     if (rst_i || note_pop) {bus_q, given_up_q} <= '0;
     if (rst_i) begin
       state_q <= Gather;

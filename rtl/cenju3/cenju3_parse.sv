@@ -147,7 +147,7 @@ module cenju3_parse #(
         head_q  <= {in_data_i, head_q[127:BusW]};
         beats_q <= beats_q + BeatsW'(1);
         if (in_last_i || beats_q == BeatsW'(HeadBeats - 1)) state_q <= Check;
-        short_q <= in_last_i && !(beats_q == BeatsW'(HeadBeats - 1) && in_keep_i == '1);
+        short_q <= !(beats_q == BeatsW'(HeadBeats - 1) && in_keep_i == '1);
         empty_q <= in_last_i;
         known_q <= known_q || in_keep_i != '0;
       end

@@ -380,8 +380,7 @@ module cenju3_receiver #(
   assign drop_known_o = !throw || known;
   assign drop_head_o = throw ? header[31:0] : oldest_head;
 
-  assign busy_o = parse_busy || store_busy || open != '0 ||
-                  !(state_q == Idle && (!job_valid || halted_q) || halted_q && state_q == End);
+  assign busy_o = parse_busy || store_busy || open != '0 || !(halted_q || (state_q == Idle && !job_valid));
 
   logic unused_level;
   assign unused_level = &{1'b0, job_level, body_level};

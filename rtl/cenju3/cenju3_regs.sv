@@ -168,11 +168,7 @@ module cenju3_regs #(
       host_rsp_rdata_o <= host_req_write_i ? 32'b0 : rdata;
       host_rsp_err_o <= !known || (host_req_write_i && !(writable && host_req_wstrb_i == 4'hF));
     end else if (host_rsp_ready_i) rsp_valid_q <= 1'b0;
-    if (rst_i) begin
-      rsp_valid_q <= 1'b0;
-      host_rsp_rdata_o <= '0;
-      host_rsp_err_o <= 1'b0;
-    end
+    if (rst_i) rsp_valid_q <= 1'b0;
   end
 
   // ------------------------------------------------------------------------------------------------- control registers

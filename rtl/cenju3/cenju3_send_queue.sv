@@ -241,7 +241,6 @@ module cenju3_send_queue #(
       default:  // Halted
       if (resume_i) begin
         state_q <= Run;
-        error_q <= '0;
         stale_q <= 1'b0;
         get_q   <= get_q + 8'd1;
         fetch_q <= get_q + 8'd1;
@@ -254,7 +253,6 @@ module cenju3_send_queue #(
     end
     if (rst_i) begin
       state_q <= Run;
-      error_q <= '0;
       stale_q <= 1'b0;
       get_q <= '0;
       fetch_q <= '0;

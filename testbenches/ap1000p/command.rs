@@ -274,6 +274,10 @@ impl<'a> Bench<'a> {
     fn reset(&mut self) -> Result<(), Fault> {
         for _ in 0..3 {
             self.bench.reset(&In::idle(self.setup))?;
+            let Out { open, peek, .. } = self.bench.seen();
+            Rule::Open.holds((open, peek) == ([(0, 0); 2], 0), || {
+                format!("a reset leaves {open:x?} open, and {peek:#x} shown")
+            })?;
         }
         self.calm = 0;
         self.model = CommandModel::default();
@@ -281,8 +285,7 @@ impl<'a> Bench<'a> {
         self.stores.reset();
         self.stores.stop();
         self.sinks.iter_mut().for_each(Sink::reset);
-        let open = self.bench.seen().open;
-        Rule::Open.holds(open == [(0, 0); 2], || format!("a reset leaves {open:x?} open"))
+        Ok(())
     }
 
     pub fn store(&mut self, stores: impl IntoIterator<Item = Store>) {
@@ -680,6 +683,8 @@ fn each_twin_is_caught() {
             (Refusal, &[], &|cases| checks(&dut::<TwinCommandShown>(), cases)),
             // A refusal counts one cycle late.
             (Refusal, &[], &|cases| checks(&dut::<TwinCommandCount>(), cases)),
+            // A reset keeps the shown word for a cycle.
+            (Open, &[], &|cases| checks(&dut::<TwinCommandPeek>(), cases)),
             // A reset keeps the pages of open commands.
             (Open, &[], &|cases| rate(&dut::<TwinCommandReset>(), cases)),
             // The user's words are shown as the system's.

@@ -418,6 +418,36 @@ fn side_by_side(queues: &Queues, cases: &mut Cases) {
     }
 }
 
+/// A reply's message has begun to overflow when requests fill their queue and wait: it goes on, though nobody takes
+/// requests.
+fn amid_replies(queues: &Queues, cases: &mut Cases) {
+    let waits = Queue::GetReply;
+    cases.case(Start::Random1, format!("{} amid replies", queues.dut.name), |run| {
+        let mut bench = Bench::new(run, queues, QUICK)?;
+        bench.take(Pacer::stopped);
+        bench.write_all(waits, &messages(&mut run.rng("replies"), waits, 40));
+        bench.run(600)?;
+        let last = message(&[1, 2, 3, 4, 5, 6, 7, 8]);
+        let (first, rest) = last.split_at(4);
+        first.iter().for_each(|word| bench.writers[waits as usize].push(*word));
+        bench.run(50)?;
+        bench.write_all(Queue::System, &messages(&mut run.rng("requests"), Queue::System, 60));
+        bench.run(600)?;
+        rest.iter().for_each(|word| bench.writers[waits as usize].push(*word));
+        bench.sinks[Class::Reply as usize] = Sink::new(Pacer::steady());
+        bench.run(4_000)?;
+        let (left, requests) = (
+            bench.writers[waits as usize].len(),
+            bench.writers[Queue::System as usize].len(),
+        );
+        Rule::Waits.holds(left == 0 && bench.seen.held > 0, || {
+            format!("{left} words of the reply wait, with {requests} words of requests")
+        })?;
+        bench.take(Pacer::steady);
+        bench.finish(20_000)
+    });
+}
+
 /// An element that has come back as one of no queue, or of two, is lost.
 fn nameless(queues: &Queues, cases: &mut Cases) {
     const ELEMENT: u32 = 20;
@@ -878,6 +908,7 @@ fn a_pause_comes_between_messages() {
 #[test]
 fn requests_and_replies_overflow_side_by_side() {
     pass(this_test!(), |cases| {
+        amid_replies(&narrow(), cases);
         side_by_side(&wide(), cases);
         side_by_side(&narrow(), cases);
     });
@@ -967,6 +998,10 @@ fn each_twin_is_caught() {
             }),
             (Reported, &[], &|cases| {
                 nameless(&hardware::<TwinQueuesNameless>(), cases)
+            }),
+            // A reply that has begun to overflow waits for requests.
+            (Waits, &[], &|cases| {
+                amid_replies(&hardware::<TwinQueuesYields>(), cases)
             }),
             // Direct words do not overflow; or they do so always.
             (Waits, &[], &|cases| {

@@ -223,7 +223,7 @@ fn whole(rng: &mut Rng, class: Class, most: u64) -> Vec<u32> {
 /// A broken message.
 fn broken(rng: &mut Rng, class: Class) -> Vec<u32> {
     let mut message = whole(rng, class, 40);
-    match rng.below(7) {
+    match rng.below(8) {
         0 => message.truncate(1 + rng.below(message.len() as u64) as usize),
         1 => {
             message.pop();
@@ -237,6 +237,15 @@ fn broken(rng: &mut Rng, class: Class) -> Vec<u32> {
         4 => message[1] ^= 1 << (MESSAGE_WHAT_KIND_SHIFT as u64 + rng.below(16)),
         // More words than there are, and than a ring has room for.
         5 if message.len() > 2 => message[2] |= 0x1_0000,
+        // A kind of the other class.
+        6 => {
+            let other = match class {
+                Class::Request => Class::Reply,
+                Class::Reply => Class::Request,
+            };
+            message = whole(rng, other, 40);
+            message[0] ^= MESSAGE_ROUTE_REPLY_MASK;
+        }
         _ => message[1] = rng.bits() as u32,
     }
     // It may now write where flags are.

@@ -125,7 +125,13 @@ fn rest(machine: &Machine, cell: usize, except: &[Range<u32>]) -> Vec<u32> {
 fn give_up(machine: &mut Machine, cell: usize, unit: u32, reason: u32, at: u32) {
     assert_eq!(faulted(machine, cell), 1 << unit, "{}", report(machine));
     let [why, addr] = [WHY0, WHERE0].map(|offset| machine.read(cell, offset + unit * (WHY1 - WHY0)));
-    assert_eq!((why & WHY0_REASON_MASK, addr), (reason, at), "{why:x}");
+    // Senders read, receivers write.
+    let writes = why & WHY0_WRITE_MASK != 0;
+    assert_eq!(
+        (why & WHY0_REASON_MASK, addr, writes),
+        (reason, at, unit >= 2),
+        "{why:x}"
+    );
     machine.write(cell, SERVE, 1 << unit << SERVE_ABORT_SHIFT);
     machine.run(20);
     machine.write(cell, CAUSE, CAUSE_FAULT_MASK);
@@ -539,6 +545,45 @@ fn replies_to_nobody() {
     }
     assert!(rest(&machine, 1, &[]) == before, "no word of the cell has changed");
     assert_eq!(machine.read(1, BROKEN_COUNT), 2 << BROKEN_COUNT_REPLIES_SHIFT);
+    unharmed(&mut machine);
+}
+
+/// A report of a broken message has the message's kind and sender: of a request that the sender cuts short, and of a
+/// reply that the receiver gives up.
+#[test]
+fn reports_name_kind_and_sender() {
+    const FROM: usize = 5;
+    let mut machine = machine(3, 2, SLOW);
+    prepare(&mut machine);
+    let told = |machine: &Machine, kind: u32| {
+        assert_eq!(
+            machine.read(0, BROKEN_WHAT),
+            kind << BROKEN_WHAT_KIND_SHIFT | 1 << BROKEN_WHAT_Y_SHIFT | 2
+        );
+    };
+    // More registers than there are.
+    let long = Transfer {
+        words: 129,
+        dest: 0x2_0000,
+        ..Transfer::default()
+    };
+    let command = long.words(&machine, FROM, 0);
+    machine.store(FROM, KIND_PUT | PAGE_AS_SEND_MASK, &command);
+    assert!(machine.settle(3_000), "{}", report(&mut machine));
+    told(&machine, KIND_PUT | PAGE_AS_SEND_MASK);
+    clear(&mut machine);
+    // In an unknown context.
+    let made = PAGE_DIRECT_MASK | MADE_ATOMIC_REPLY;
+    let head = made << COMMAND_HEAD_KIND_SHIFT | machine.relative(FROM, 0);
+    let (queue, words) = (
+        PAGE_DIRECT_MASK | DIRECT_REMOTE_REPLY,
+        [head, 9 << 20 | 1, 0x2_0000, 0, FLAG],
+    );
+    machine.store(FROM, queue, &words);
+    machine.store(FROM, PAGE_END_MASK | queue, &[4711]);
+    give_up(&mut machine, 0, 3, FAULT_PAGE, 0x2_0000);
+    assert!(machine.settle(3_000), "{}", report(&mut machine));
+    told(&machine, made);
     unharmed(&mut machine);
 }
 

@@ -343,8 +343,8 @@ fn leaving_out_idle_edges_changes_nothing() {
 }
 
 /// Parcels go one by one through a NIC; its clocks stand whenever it says that nothing changes. Each parcel is then at
-/// rest in memory, or before the Receiver if that is stopped. At these clock ratios no number of cycles of one clock is
-/// long enough for the other.
+/// rest in memory, or before the Receiver if that is stopped. A packet that is dropped leaves no word. At these clock
+/// ratios no number of cycles of one clock is long enough for the other.
 pub fn stands(nic: &Nic, cases: &mut Cases) {
     for (io, net) in [(1, 1), (1, 7), (7, 1), (1, 17), (17, 1), (1, 40), (40, 1)] {
         cases.case(Start::Random1, format!("{} stands {io} {net}", nic.dut.name), |run| {
@@ -359,6 +359,25 @@ pub fn stands(nic: &Nic, cases: &mut Cases) {
             let mut rig = start(run, nic, setup)?;
             let us = 1_000 * io.max(net) / 1_000_000 + 1;
             (0..20).try_for_each(|i| parcel_stands(&mut rig, nic, i, us, &mut rng))
+        });
+        cases.case(Start::Random1, format!("{} dropped {io} {net}", nic.dut.name), |run| {
+            let setup = Setup {
+                io: (40_000 * io, 0),
+                net: (40_000 * net, 0),
+                gated: true,
+                ..OPEN
+            };
+            let mut rig = start(run, nic, setup)?;
+            let us = 40 * io.max(net) + 1;
+            rig.write(R_CTRL, R_CTRL_RUN_MASK)?;
+            let mut dropped = packet(1, DEST, PACKET_BODY_MAX, false);
+            dropped.route.dst ^= 1;
+            offer(&mut rig, &dropped);
+            rig.settle(us)?;
+            Rule::Stands.same("level at rest after a packet that is dropped", 0, rig.seen.rx_level)?;
+            offer(&mut rig, &packet(2, DEST, 16, false));
+            rig.settle(us)?;
+            delivered(&mut rig, (1, 1))
         });
     }
 }
@@ -687,6 +706,92 @@ fn refused_body(run: &Run) -> Result<(), Fault> {
     line(&mut rig, false, R_STAT_BUS_ERROR_MASK)
 }
 
+/// Packets of DMA fill small rings again and again, one close behind another: each header is in its slot. The ring of
+/// messages is at another place.
+fn wraps(nic: &Nic, cases: &mut Cases) {
+    for size in [2, 3, 4] {
+        cases.case(Start::Random1, format!("{} rings of {size}", nic.dut.name), |run| {
+            let mut rig = start(run, nic, Setup::default())?;
+            rig.write(DHB_SIZE, size)?;
+            let message = ParcelHeader {
+                kind: Kind::Msg0,
+                ..dma(40)
+            };
+            rig.put(QUEUE1, &message.encode());
+            rig.write(SQ1_PUT, 1)?;
+            rig.settle(100)?;
+            let mut put = 0;
+            for round in 0..5 {
+                rig.put(DMAS, &[0; 64]);
+                rig.put(QUEUE0 + 32 * round, &dma(512 * (size - 1)).encode());
+                rig.write(SQ0_PUT, round + 1)?;
+                rig.settle(500)?;
+                for packet in 0..size - 1 {
+                    let dest = DEST + 512 * packet;
+                    rig.has(DMAS + 16 * put + PACKET_DEST, &dest.to_le_bytes())?;
+                    put = (put + 1) % size;
+                }
+                Rule::Traffic.same("DHB_PUT", put, rig.read(DHB_PUT)?)?;
+                rig.write(DHB_GET, put)?;
+            }
+            Rule::Traffic.same("MHB_PUT", 1, rig.read(MHB_PUT)?)
+        });
+    }
+}
+
+#[test]
+fn headers_are_in_their_slots_in_small_rings_too() {
+    pass(this_test!(), |cases| {
+        wraps(&nic::<Cenju3Nic>(), cases);
+        wraps(&nic::<Cenju3NicWideRandom>(), cases);
+    });
+}
+
+/// A queue that halts at an illegal parcel is at rest, with another parcel behind it, which goes after the restart.
+fn halts(nic: &Nic, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} halts", nic.dut.name), |run| {
+        let mut rig = start(run, nic, Setup::default())?;
+        rig.put(SOURCE, &[7; 64]);
+        rig.put(QUEUE0, &dma(0).encode());
+        rig.put(QUEUE0 + 32, &dma(64).encode());
+        rig.write(SQ0_PUT, 2)?;
+        let rests = rig.settle(200).is_ok();
+        Rule::Stands.holds(rests, || "a halted queue is not at rest".into())?;
+        Rule::Traffic.same("GET of a halted queue", 0, rig.read(SQ0_GET)?)?;
+        rig.write(S_CTRL, S_CTRL_RESUME0_MASK)?;
+        rig.settle(200)?;
+        Rule::Traffic.same("GET at the end", 2, rig.read(SQ0_GET)?)?;
+        rig.has(DEST, &[7; 64])
+    });
+}
+
+/// A NIC offers its first command though memory takes none, and is not at rest meanwhile.
+fn asks(nic: &Nic, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} asks", nic.dut.name), |run| {
+        let mut rig = start(run, nic, Setup::default())?;
+        rig.put(SOURCE, &[7; 64]);
+        rig.put(QUEUE0, &dma(64).encode());
+        rig.refuse(200);
+        rig.write(SQ0_PUT, 1)?;
+        let end = rig.io_edges + 100;
+        rig.run("100 cycles", 10, |rig| rig.io_edges > end)?;
+        Rule::Stands.holds(rig.seen.busy, || "at rest with a command for memory".into())?;
+        Rule::Traffic.holds(rig.seen.mem.rd_cmd_valid, || {
+            "a command waits until memory is ready".into()
+        })?;
+        rig.settle(200)?;
+        rig.has(DEST, &[7; 64])
+    });
+}
+
+#[test]
+fn a_halted_queue_is_at_rest_and_one_with_a_command_is_not() {
+    pass(this_test!(), |cases| {
+        halts(&nic::<Cenju3Nic>(), cases);
+        asks(&nic::<Cenju3Nic>(), cases);
+    });
+}
+
 /// A reset in mid-flight leaves nothing behind.
 pub fn resets(nic: &Nic, cases: &mut Cases) {
     for (us, gaps) in [7, 31, 200]
@@ -728,6 +833,8 @@ fn checks(nic: &Nic, cases: &mut Cases) {
     gap(nic, cases);
     gating(nic, cases);
     stands(nic, cases);
+    wraps(nic, cases);
+    halts(nic, cases);
     clears(nic, cases);
 }
 
@@ -755,6 +862,18 @@ fn each_twin_is_caught() {
             (Gating, &[], &|cases| checks(&nic::<TwinNicRest>(), cases)),
             // The NIC is at rest before the other side has answered.
             (Stands, &[], &|cases| checks(&nic::<TwinNicRound>(), cases)),
+            // The NIC is at rest before its crossings are open after a reset.
+            (Stands, &[], &|cases| resets(&nic::<TwinNicOpens>(), cases)),
+            // The NIC is at rest amid a packet that is dropped.
+            (Stands, &[], &|cases| checks(&nic::<TwinNicDrains>(), cases)),
+            // A halted queue with another parcel is never at rest.
+            (Stands, &[], &|cases| halts(&nic::<TwinNicHalted>(), cases)),
+            // The NIC is at rest with parcels that it has not begun to fetch.
+            (Stands, &[], &|cases| asks(&nic::<TwinNicAsks>(), cases)),
+            // A command is offered when memory is ready, not before.
+            (Traffic, &[], &|cases| asks(&nic::<TwinNicWaits>(), cases)),
+            // The header of a packet behind another of DMA goes by the ring of messages.
+            (Traffic, &[], &|cases| wraps(&nic::<TwinNicSlots>(), cases)),
             // A cause raised in the cycle that clears it is forgotten.
             (Clears, &[], &|cases| checks(&nic::<TwinNicForgets>(), cases)),
         ],

@@ -58,6 +58,8 @@ pub trait Side {
     fn pause(&mut self, pauses: bool, rng: &dyn Fn(&str) -> Rng);
     /// Everything in flight is forgotten.
     fn reset(&mut self);
+    /// From this edge on the memory takes no command for so many cycles, if it can refuse.
+    fn refuse(&mut self, _now: Cycle, _cycles: Cycle) {}
     /// The edge of the IO clock, with the outputs before it. `event` is told of committed accesses.
     ///
     /// # Errors
@@ -157,6 +159,10 @@ impl Side for Bare {
     fn reset(&mut self) {
         self.agent.reset();
         self.host = HostPort::Idle;
+    }
+
+    fn refuse(&mut self, now: Cycle, cycles: Cycle) {
+        self.agent.refuse(now, cycles);
     }
 
     fn edge(
@@ -319,7 +325,13 @@ impl<'a> Rig<'a> {
             self.step()?;
         }
         self.inputs.reset = false;
-        self.run("rest after reset", 1_000, |rig| !rig.seen.busy)
+        let (io, net) = (self.io_edges, self.net_edges);
+        self.run("rest after reset", 1_000, |rig| !rig.seen.busy)?;
+        // A round takes 5 edges of each clock, and crossings open in the second.
+        let edges = (self.io_edges - io, self.net_edges - net);
+        Rule::Stands.holds(edges.0 >= 10 && edges.1 >= 10, || {
+            format!("at rest after {edges:?} edges of the two clocks behind a reset")
+        })
     }
 
     /// From now on the links pause in this pattern, and memory and host at random.
@@ -328,6 +340,11 @@ impl<'a> Rig<'a> {
         self.from_nic = Sink::new(run.pacer(gaps.at_sink(), "from the NIC"));
         self.pauses = gaps != Gaps::None;
         self.side.pause(self.pauses, &|name| run.rng(name));
+    }
+
+    /// From now on the memory takes no command for so many cycles.
+    pub fn refuse(&mut self, cycles: u64) {
+        self.side.refuse(Cycle(self.io_edges), Cycle(cycles));
     }
 
     pub fn now(&self) -> u64 {

@@ -164,7 +164,12 @@ fn words(jobs: &[Job], word: u32) -> Vec<Word> {
             bytes[..chunk.len()].copy_from_slice(chunk);
             Word {
                 data: u64::from_le_bytes(bytes),
-                keep: chunk.len() as u8 - 1,
+                // It means nothing before the last word.
+                keep: (if i + 1 == count {
+                    chunk.len() as u8 - 1
+                } else {
+                    chunk[0]
+                }) % word as u8,
                 last: i + 1 == count,
             }
         };
@@ -446,6 +451,7 @@ fn each_twin_is_caught() {
         &[
             // A byte beyond the range may also be one with a bus error.
             (Memory, &[Code], &|cases| checks(&usual::<TwinDmaWriteBeyond>(), cases)),
+            (Memory, &[Code], &|cases| checks(&usual::<TwinDmaWriteKeeps>(), cases)),
             (Code, &[], &|cases| checks(&usual::<TwinDmaWriteCode>(), cases)),
             (Code, &[], &|cases| checks(&usual::<TwinDmaWriteForgets>(), cases)),
             // It does not wait for the last response, so it neither counts it nor knows its bus error, and leaves it.

@@ -105,6 +105,11 @@ pub fn radix_4() -> Network {
     network::<OmegaR4S2W16, Crossbar4>()
 }
 
+/// Of three stages.
+fn radix_2<T: OmegaUnit + 'static>() -> Network {
+    network::<T, CrossbarN2W16D3>()
+}
+
 /// Radix 3 has digits that name no output, and so packets that are lost.
 pub fn radix_3<T: OmegaUnit + 'static>() -> Network {
     network::<T, CrossbarN3W16D2>()
@@ -268,6 +273,13 @@ fn radix_4_two_stages_agree() {
 }
 
 #[test]
+fn radix_2_three_stages_agree() {
+    pass(this_test!(), |cases| {
+        agree(&radix_2::<OmegaR2S3W16>(), &Start::RANDOM, cases)
+    });
+}
+
+#[test]
 fn radix_3_two_stages_agree() {
     pass(this_test!(), |cases| {
         agree(&radix_3::<OmegaR3S2W16>(), &Start::RANDOM, cases)
@@ -422,6 +434,8 @@ fn each_twin_is_caught() {
         this_test!(),
         &[
             (Agree, &[], &|cases| checks(&radix_3::<TwinOmegaShuffle>(), cases)),
+            // The stages behind the first choose by wrong digits.
+            (Agree, &[], &|cases| checks(&radix_2::<TwinOmegaDigit>(), cases)),
             (Unroutable, &[], &|cases| checks(&radix_3::<TwinOmegaCount>(), cases)),
             // Only a full count is wrong.
             (Unroutable, &[], &|cases| counts(&radix_3::<TwinOmegaWraps>(), cases)),

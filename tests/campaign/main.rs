@@ -81,7 +81,11 @@ fn the_command_counts_each_seed_once_and_runs_a_case_from_a_file() {
     assert_eq!(seeds, [1, 2, 3, 4]);
     let again = ["soak", "cenju3", "--seeds", "5", "--json", &json, "--out", &out];
     let (code, said, error) = support::command::run(TSUNAGI, &again);
-    let rest = ["4 of the seeds have passed already", "cenju3: 1 seeds from 1, 0 failed", "soak: 1 seeds passed"];
+    let rest = [
+        "4 of the seeds have passed already",
+        "cenju3: 1 seeds from 1, 0 failed",
+        "soak: 1 seeds passed",
+    ];
     let rest = rest.iter().all(|text| said.contains(text));
     assert!(code == 0 && rest, "{said}{error}");
 

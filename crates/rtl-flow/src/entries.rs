@@ -94,7 +94,12 @@ impl Flow {
             let text = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
             let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
             let words = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'));
-            Ok::<_, FlowError>(words.filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>())
+            Ok::<_, FlowError>(
+                words
+                    .filter(|word| !word.is_empty())
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>(),
+            )
         };
         let own = entry
             .files
@@ -104,7 +109,9 @@ impl Flow {
         let mut defined = BTreeSet::new();
         for path in &needed {
             let words = words(path)?;
-            let pairs = words.windows(2).filter(|pair| ["module", "package"].contains(&pair[0].as_str()));
+            let pairs = words
+                .windows(2)
+                .filter(|pair| ["module", "package"].contains(&pair[0].as_str()));
             defined.extend(pairs.map(|pair| pair[1].clone()));
         }
         let mut read = 0;

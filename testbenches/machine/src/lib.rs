@@ -218,7 +218,11 @@ impl<U: Cenju3MachineUnit> Hardware for SingleTop<U> {
             }
         }
         self.rise(edges.rising);
-        assert_eq!(self.unit.unroutable_o().get(), 0, "each digit of a route names an output");
+        assert_eq!(
+            self.unit.unroutable_o().get(),
+            0,
+            "each digit of a route names an output"
+        );
     }
 
     fn gauge(&self, node: usize, name: &str) -> Option<u32> {

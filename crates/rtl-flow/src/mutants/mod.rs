@@ -150,7 +150,8 @@ fn counted(mutants: &[Mutant]) -> usize {
     mutants.iter().map(|mutant| &mutant.file).collect::<BTreeSet<_>>().len()
 }
 
-/// The files that some simulated design needs, without those that only have rules for a simulation.
+/// The files that some simulated design needs, without those that are checks themselves: rules for a simulation, and a
+/// board's self-test. Twins show that each of those checks is alive.
 fn files(flow: &Flow, args: &Args) -> Result<Vec<PathBuf>, FlowError> {
     let mut files = BTreeSet::new();
     for entry in flow.designs()?.iter().filter(|entry| entry.group != "synth") {
@@ -158,7 +159,8 @@ fn files(flow: &Flow, args: &Args) -> Result<Vec<PathBuf>, FlowError> {
     }
     files.retain(|file| {
         let path = file.to_string_lossy();
-        !path.ends_with("_rules.sv") && args.file.as_ref().is_none_or(|regex| regex.is_match(&path))
+        let checks = path.ends_with("_rules.sv") || path.contains("selftest");
+        !checks && args.file.as_ref().is_none_or(|regex| regex.is_match(&path))
     });
     Ok(files.into_iter().collect())
 }

@@ -2,7 +2,7 @@
 // is in.
 //
 // - No word is joined to a message of another number.
-// - A dropped word is reported, and no other word is dropped.
+// - A dropped word is reported, and no other word is dropped. A reset ends the report.
 // - A full queue has a message that can leave. No address is written twice.
 // - A word is offered 2 cycles after a message is in.
 //
@@ -97,7 +97,9 @@ module prove_ap1000p_queue_ram #(
   logic midway_q;  // the last word that left did not end its message
   logic [2:0] from_q;
   int idle_q;  // cycles with a message held and nothing offered
+  logic reset_q;
   always_ff @(posedge clk_i) begin
+    reset_q <= rst_i;
     if (put) open_count_q <= (!fits || put_end_i) ? '0 : open_count;
     else if (forgets) open_count_q <= '0;
     if (put) number_q <= put_number_i;
@@ -134,6 +136,7 @@ module prove_ap1000p_queue_ram #(
       whole_messages : assert (!(out_valid && midway_q) || out_queue == from_q);
       one_of_three : assert (!out_valid || (out_queue != '0 && (out_queue & (out_queue - 3'd1)) == '0));
       reported_if_dropped : assert (!dropped_q || broken);
+      reset_ends_reports : assert (!reset_q || !broken);
       full_can_leave : assert (!full[Which] || inside_q != '0);
       open_known : assert (dut.open_q[Which] == open_count_q);
       offers_soon : assert (idle_q <= 2);

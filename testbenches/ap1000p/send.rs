@@ -41,6 +41,8 @@ rules!(
     Path
     /// A page is looked up once in a row of runs, and again after it was forgotten.
     Forgets
+    /// Of a message that memory cuts, the pages behind are not read.
+    Stops
     /// Every message ends.
     Hang
     /// Busy with an offer and within a message.
@@ -707,6 +709,40 @@ fn fails_amid(unit: &Sender, cases: &mut Cases) {
     });
 }
 
+/// A message of many pages meets a memory error in its first word, and ends soon. Before it, registers have waited for
+/// room behind as many runs as the unit takes.
+fn stops(unit: &Sender, cases: &mut Cases) {
+    const PAGES: u32 = 40;
+    cases.case(Start::Random1, format!("{} stops", unit.dut.name), |run| {
+        let mut env = Env::ideal(run, unit)?;
+        env.sink = Sink::new(Pacer::stopped());
+        let mut scattered = put(30, 0);
+        scattered[7] = SCATTERED;
+        env.give(&scattered);
+        let head = (KIND_PUT | PAGE_AS_SEND_MASK) << 16 | 1;
+        env.give(&[head, 4, 0, 0, 0, 0, 0x8000, 0]);
+        for _ in 0..300 {
+            env.cycle()?;
+        }
+        env.sink = Sink::new(Pacer::steady());
+        env.finish(2_000)?;
+        let owner = AddressSpace {
+            context: 0,
+            system: false,
+        };
+        let mut long = put(PAGES * 1024, 0);
+        long[6] = 0x1_0000;
+        let at = env.space.place(owner, long[6]).expect("there");
+        env.memory.inject_fault(at..at + 4);
+        let before = env.mmu.lookups;
+        env.give(&long);
+        env.finish(60_000)?;
+        let pages = env.mmu.lookups - before;
+        // Those whose words are under way.
+        Rule::Stops.holds(pages < 8, || format!("{pages} of {PAGES} pages were looked up"))
+    });
+}
+
 /// Messages with a memory error while the unit waits for a later page: the fault of that page stays until software has
 /// served it.
 fn fails_before_a_fault(unit: &Sender, cases: &mut Cases) {
@@ -860,7 +896,10 @@ fn a_fault_stays_until_it_is_served() {
 
 #[test]
 fn a_cut_message_takes_nothing_from_the_next() {
-    pass(this_test!(), |cases| fails_amid(&requests::<Ap1000pSend>(), cases));
+    pass(this_test!(), |cases| {
+        fails_amid(&requests::<Ap1000pSend>(), cases);
+        stops(&requests::<Ap1000pSend>(), cases);
+    });
 }
 
 /// C6: item sizes and gaps. The word 0 stands for no stride.
@@ -926,6 +965,8 @@ fn each_twin_is_caught() {
             // What is forgotten just before a run is offered is known to the runs behind it, or to this one.
             (Forgets, &[], &|cases| forgets(&requests::<TwinSendKnows>(), cases)),
             (Forgets, &[], &|cases| forgets(&requests::<TwinSendOld>(), cases)),
+            // A mark that waits is counted in each cycle.
+            (Stops, &[], &|cases| stops(&requests::<TwinSendStops>(), cases)),
             // The next message waits for the fetches of the one before.
             (Rate, &[], &|cases| checks(&requests::<TwinSendAhead>(), cases)),
             // The flag of a cut message counts.

@@ -555,7 +555,7 @@ fn reports_name_kind_and_sender() {
     const FROM: usize = 5;
     let mut machine = machine(3, 2, SLOW);
     prepare(&mut machine);
-    let told = |machine: &Machine, kind: u32| {
+    let told = |machine: &mut Machine, kind: u32| {
         assert_eq!(
             machine.read(0, BROKEN_WHAT),
             kind << BROKEN_WHAT_KIND_SHIFT | 1 << BROKEN_WHAT_Y_SHIFT | 2
@@ -570,7 +570,7 @@ fn reports_name_kind_and_sender() {
     let command = long.words(&machine, FROM, 0);
     machine.store(FROM, KIND_PUT | PAGE_AS_SEND_MASK, &command);
     assert!(machine.settle(3_000), "{}", report(&mut machine));
-    told(&machine, KIND_PUT | PAGE_AS_SEND_MASK);
+    told(&mut machine, KIND_PUT | PAGE_AS_SEND_MASK);
     clear(&mut machine);
     // In an unknown context.
     let made = PAGE_DIRECT_MASK | MADE_ATOMIC_REPLY;
@@ -583,7 +583,7 @@ fn reports_name_kind_and_sender() {
     machine.store(FROM, PAGE_END_MASK | queue, &[4711]);
     give_up(&mut machine, 0, 3, FAULT_PAGE, 0x2_0000);
     assert!(machine.settle(3_000), "{}", report(&mut machine));
-    told(&machine, made);
+    told(&mut machine, made);
     unharmed(&mut machine);
 }
 

@@ -137,6 +137,7 @@ module ap1000p_address_runs #(
       end
       Await: begin
         frame_q  <= rsp_addr_i[31:12];
+        same_q   <= 1'b1;
         reason_q <= rsp_fault_i;
       end
       Give: begin

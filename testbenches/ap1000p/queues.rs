@@ -419,7 +419,7 @@ fn side_by_side(queues: &Queues, cases: &mut Cases) {
 }
 
 /// A reply's message has begun to overflow when requests fill their queue and wait: it goes on, though nobody takes
-/// requests.
+/// anything.
 fn amid_replies(queues: &Queues, cases: &mut Cases) {
     let waits = Queue::GetReply;
     cases.case(Start::Random1, format!("{} amid replies", queues.dut.name), |run| {
@@ -434,8 +434,7 @@ fn amid_replies(queues: &Queues, cases: &mut Cases) {
         bench.write_all(Queue::System, &messages(&mut run.rng("requests"), Queue::System, 60));
         bench.run(600)?;
         rest.iter().for_each(|word| bench.writers[waits as usize].push(*word));
-        bench.sinks[Class::Reply as usize] = Sink::new(Pacer::steady());
-        bench.run(4_000)?;
+        bench.run(100)?;
         let (left, requests) = (
             bench.writers[waits as usize].len(),
             bench.writers[Queue::System as usize].len(),

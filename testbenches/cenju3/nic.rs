@@ -865,7 +865,7 @@ fn each_twin_is_caught() {
             // The NIC is at rest before its crossings are open after a reset.
             (Stands, &[], &|cases| resets(&nic::<TwinNicOpens>(), cases)),
             // The NIC is at rest amid a packet that is dropped.
-            (Stands, &[], &|cases| checks(&nic::<TwinNicDrains>(), cases)),
+            (Traffic, &[Stands], &|cases| checks(&nic::<TwinNicDrains>(), cases)),
             // A halted queue with another parcel is never at rest.
             (Stands, &[], &|cases| halts(&nic::<TwinNicHalted>(), cases)),
             // The NIC is at rest with parcels that it has not begun to fetch.

@@ -664,7 +664,7 @@ fn forgets(unit: &Sender, cases: &mut Cases) {
         let again = after.iter().take_while(|lookups| **lookups == 2).count();
         // A run in two cycles.
         Rule::Forgets.holds(
-            again == 99 && after[again..].iter().all(|lookups| *lookups == 1),
+            again == 1 + 2 * 6 && after[again..].iter().all(|lookups| *lookups == 1),
             || format!("lookups of a page that is forgotten in the cycles of a transfer: {after:?}"),
         )
     });

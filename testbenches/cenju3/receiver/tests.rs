@@ -500,6 +500,8 @@ fn each_twin_is_caught() {
             (Write, &[], &|cases| checks(&receiver::<TwinReceiverAgain>(), cases)),
             // A refusal in the cycle that takes the next header does not give that header the slot.
             (Inside, &[], &|cases| checks(&receiver::<TwinReceiverBegun>(), cases)),
+            // A status word is told as written only if no other write waits.
+            (Status, &[], &|cases| checks(&receiver::<TwinReceiverStatus>(), cases)),
             // The header is not written again if a status word goes just then.
             (Rest, &[], &|cases| checks(&receiver::<TwinReceiverBeside>(), cases)),
             // The header is not written again if the body behind it is taken first.

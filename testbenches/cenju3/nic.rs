@@ -712,7 +712,16 @@ fn wraps(nic: &Nic, cases: &mut Cases) {
     const CTRL: u32 = R_CTRL_RUN_MASK | R_CTRL_IE_END_MASK;
     for size in [2, 3, 4] {
         cases.case(Start::Random1, format!("{} rings of {size}", nic.dut.name), |run| {
-            let mut rig = start(run, nic, Setup::default())?;
+            // A packet begins before memory has answered for the one before.
+            let timing = MemoryTiming {
+                write_latency: Cycle(500),
+                ..MemoryTiming::IDEAL
+            };
+            let setup = Setup {
+                timing,
+                ..Setup::default()
+            };
+            let mut rig = start(run, nic, setup)?;
             rig.write(DHB_SIZE, size)?;
             let message = ParcelHeader {
                 kind: Kind::Msg0,

@@ -316,6 +316,7 @@ module ap1000p_mmu #(
       sweep_q <= '0;
       all_q <= 1'b0;
       root_valid_q <= 1'b0;
+      reported_q <= 1'b0;
       miss_o <= 1'b0;
       who_q <= 1'b0;
     end

@@ -57,6 +57,7 @@ module cenju3_rx #(
     if (net_rst_i) begin
       open_q  <= 1'b0;
       first_q <= 1'b1;
+      gray_q  <= '0;
     end
   end
 

@@ -341,7 +341,7 @@ module prove_dma_write #(
     end
     same_notes = 1'b1;
     for (int n = 0; n < Outstanding; n++) begin
-      of = bursts_q[answered_q+ptr_t'(n)];
+      of   = bursts_q[answered_q+ptr_t'(n)];
       note = dut.u_note.mem_q[n];
       if (!of.final_burst) note[0] = of.err[0];
       if (n < int'(awaiting) && {of.final_burst, of.err} != note) same_notes = 1'b0;

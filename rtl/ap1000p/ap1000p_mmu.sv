@@ -120,7 +120,7 @@ module ap1000p_mmu #(
   // Not the same client twice if the other waits.
   assign who = (state_q == Idle && new_q[!who_q]) ? !who_q : who_q;
   assign {lookup_context, lookup_addr, lookup_write, lookup_system} = kept_q[who];
-  assign begins = state_q == Idle && new_q != '0 && !demap_valid_i;
+  assign begins = state_q == Idle && new_q != '0 && (!demap_valid_i || reported_q);
 
   // -------------------------------------------------------------------------------------------------------------- TLBs
   localparam int SmallW = MemW - 12;  // bits of a page's number in cell memory

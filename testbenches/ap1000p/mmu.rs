@@ -21,7 +21,7 @@ rules!(
     Walk
     /// A hit takes three cycles. A walk adds its reads.
     Latency
-    /// A client that waits is passed over at most once.
+    /// A client that waits is passed over at most once by the other, and by one demap before each lookup.
     Fair
     /// An offer holds until it is taken.
     Protocol
@@ -226,6 +226,8 @@ struct Open {
     responded: bool,
     /// Responses to the other client since.
     passed: u32,
+    /// Demaps taken since.
+    demaps: u32,
 }
 
 /// The end of a lookup, with the number of its reads and of its cycles.
@@ -358,6 +360,12 @@ impl<'a> Environment<'a> {
         }
         let idle = self.open.iter().all(Option::is_none);
         Rule::Rest.holds(seen.busy || idle, || "not busy".into())?;
+        if inputs.demap.is_some() && seen.demap_ready {
+            for open in self.open.iter_mut().flatten().filter(|open| !open.responded) {
+                open.demaps += 1;
+                Rule::Fair.holds(open.demaps <= 1 + open.passed, || format!("demaps pass over {open:x?}"))?;
+            }
+        }
         for c in [SEND, RECEIVE] {
             self.monitors[c].step(seen.responses[c].as_ref(), inputs.takes[c])?;
             if seen.responses[c].is_some() && inputs.takes[c] {
@@ -369,6 +377,7 @@ impl<'a> Environment<'a> {
                     taken: now,
                     responded: false,
                     passed: 0,
+                    demaps: 0,
                 });
             }
         }
@@ -890,6 +899,8 @@ fn each_twin_is_caught() {
             (Latency, &[], &|cases| checks(mmu::<TwinMmuLate>(), cases)),
             // The sender goes first.
             (Fair, &[], &|cases| checks(mmu::<TwinMmuTurn>(), cases)),
+            // Demaps go first as long as there are any.
+            (Fair, &[], &|cases| checks(mmu::<TwinMmuDemapsFirst>(), cases)),
             // A response lasts one cycle.
             (Protocol, &[], &|cases| checks(mmu::<TwinMmuKeeps>(), cases)),
             (Path, &[], &|cases| checks(mmu::<TwinMmuPath>(), cases)),

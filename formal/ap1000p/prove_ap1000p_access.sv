@@ -6,8 +6,8 @@
 // - A stray answer, for which no load waits, is reported and changes nothing.
 // - An access is refused exactly if its cell does not exist or its address is no multiple of its size.
 // - A message goes to its cell, with the request's contents.
-// - A store is reported to the counter of acknowledges exactly if its message leaves. It waits while the counter is
-//   full. Nothing else keeps an access waiting but the one before.
+// - A store is reported to the counter of acknowledges exactly if its message leaves. An access waits while the
+//   counter is full, whatever it is. Nothing else keeps it waiting but the one before.
 // - The copy is accessed only after a hit, at the address of the tags. Only the bytes of the access are written.
 //
 // Assumed: the tags answer after their request, and the answer holds; the memory responds only to requests. Cells and
@@ -289,8 +289,8 @@ module prove_ap1000p_access #(
       nothing_invented : assert (!out_valid || sent_q < to_send);
       as_requested : assert (!out_valid || (out_data == expected && out_end == last_word));
       whole_before_the_next : assert (!accept || sent_q == to_send);
-      waits_for_the_count : assert (!(accept && req_write_i) || !acks_full_i);
-      waits_for_nothing_else : assert (state != Idle || req_ready || (acks_full_i && req_write_i));
+      waits_for_the_count : assert (!accept || !acks_full_i);
+      ready_follows_no_request : assert (state != Idle || req_ready == !acks_full_i);
       issued_if_it_leaves : assert (issue == (accept && req_write_i && !bad));
       // The copy.
       tags_requested_of_pages :

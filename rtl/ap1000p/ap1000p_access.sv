@@ -18,7 +18,8 @@
 // Latency    1 cycle from the request to the message's first word. A store takes 4 cycles (5 of 8 bytes). In a Write
 //            Through Page it takes 4 more, and the memory's time if there is a copy. A load there takes 6 cycles and
 //            the memory's, or 6 to its error.
-// Full       a store waits while `acks_full_i`; any access waits while its queue takes no words.
+// Full       any access waits while `acks_full_i`, though only a store is counted: the ready follows no request. It
+//            waits while its queue takes no words.
 // Misuse     a response that no load waits for, or from another cell than the load's, is dropped; `stray_o` pulses. A
 //            load of a cell that never responds waits until reset.
 // Errors     of memory: a load of a copy gets an error. If a store could not change its copy, `stale_o` pulses:
@@ -151,7 +152,7 @@ module ap1000p_access #(
     endcase
   end
 
-  assign dsm_req_ready_o = state_q == Idle && !(acks_full_i && dsm_req_write_i);
+  assign dsm_req_ready_o = state_q == Idle && !acks_full_i;
   assign issue_o = accept && dsm_req_write_i && !bad;
   assign load_ready_o = 1'b1;
   assign loaded = load_valid_i && load_cell_i == {8'(cell_q[CoordW+:CoordW]), 8'(cell_q[0+:CoordW])};

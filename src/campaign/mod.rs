@@ -4,6 +4,7 @@
 //! A [`Case`] says all of a run, and can be written by hand; a seed makes one. A machine adds its [`Campaign`]: how its
 //! programs are drawn and run, and what its memories and reports may show at the end.
 
+pub mod memory;
 pub mod shrink;
 
 use std::cell::{Cell, RefCell};
@@ -271,7 +272,7 @@ pub fn guarded(campaign: &dyn Campaign, case: &Case, on: On, probe: &Probe) -> R
     })
 }
 
-/// Runs a case on the RTL and on the timed model, which has no NIC to reset and no flits to forge. Every fourth case
+/// Runs a case on the RTL and on the timed model, which has no NIC to reset and no flits to forge. Every eighth case
 /// also runs without gating, which must be the same.
 ///
 /// # Errors
@@ -286,7 +287,7 @@ pub fn check(campaign: &dyn Campaign, case: &Case) -> Result<Ran, Broken> {
             ..broken
         })?;
     }
-    if case.chance.is_multiple_of(4) {
+    if case.chance.is_multiple_of(8) {
         let all = guarded(campaign, case, On::Ungated, &none)?;
         let (some, all) = (&ran.events, &all.events);
         if let Some((gated, all)) = some.iter().zip(all).find(|(a, b)| a != b) {

@@ -5,7 +5,15 @@ use crate::{PortInfo, UnitInfo};
 /// A stream into a unit: its valid port, and the ports with its words.
 pub(crate) struct Stream {
     valid: &'static PortInfo,
-    words: Vec<&'static PortInfo>,
+    words: Vec<Word>,
+}
+
+/// A port with a stream's words. If it is as many equal parts as there are valid bits, each part has its own.
+struct Word {
+    port: &'static PortInfo,
+    parts: usize,
+    /// Bits of a part.
+    width: usize,
 }
 
 /// The streams into a unit, by the names of its ports: `a_valid_i` belongs to `a_data_i`, `a_last_i`, …; in AXI,
@@ -19,7 +27,12 @@ pub(crate) fn streams(unit: &UnitInfo) -> Vec<Stream> {
             longest.max_by_key(|other| other.len()) == Some(own)
         };
         let words = inputs().filter(|port| is_own(port.name) && !unit.clocks.contains(&port.name));
-        let words = words.filter(|port| !is_control(port.name));
+        let words = words.filter(|port| !is_control(port.name)).map(|port| {
+            let parted = port.width.is_multiple_of(valid.width);
+            let parts = if parted { valid.width } else { 1 };
+            let width = port.width / parts;
+            Word { port, parts, width }
+        });
         Stream {
             valid,
             words: words.collect(),
@@ -41,39 +54,37 @@ fn is_control(name: &str) -> bool {
 }
 
 impl Stream {
-    /// Random bits where words do not count. A port of as many equal parts as there are valid bits has one part per
-    /// bit; all bits share any other port.
+    /// Random bits where words do not count. A port without parts counts with any valid bit.
     pub(crate) fn spoil(&self, root: *mut u8, chance: &mut impl FnMut() -> u64) {
         // SAFETY: the offsets are the model's own; no reference into the ports is ever kept.
         let bytes = |port: &PortInfo| unsafe { std::slice::from_raw_parts_mut(root.add(port.offset), port.bytes) };
         let valid = bytes(self.valid);
-        for port in &self.words {
-            let lanes = match self.valid.width {
-                lanes if port.width.is_multiple_of(lanes) => lanes,
-                _ if valid.iter().all(|byte| *byte == 0) => 1,
-                _ => continue,
-            };
-            let width = port.width / lanes;
-            for lane in (0..lanes).filter(|lane| valid[lane / 8] >> (lane % 8) & 1 == 0) {
-                fill(bytes(port), lane * width, width, chance);
+        for &Word { port, parts, width } in &self.words {
+            for part in 0..parts {
+                let counts = if parts == self.valid.width {
+                    valid[part / 8] >> (part % 8) & 1 != 0
+                } else {
+                    valid.iter().any(|byte| *byte != 0)
+                };
+                if !counts {
+                    fill(bytes(port), part * width, width, chance);
+                }
             }
         }
     }
 }
 
 /// Random bits from bit `at` on, `width` of them.
-fn fill(bytes: &mut [u8], mut at: usize, width: usize, chance: &mut impl FnMut() -> u64) {
-    let (end, mut bits, mut left) = (at + width, 0, 0);
-    while at < end {
-        if left < 8 {
-            (bits, left) = (chance(), 64);
-        }
-        let some = (8 - at % 8).min(end - at);
-        let mask = (0xff >> (8 - some) << (at % 8)) as u8;
-        let byte = &mut bytes[at / 8];
-        *byte = *byte & !mask | bits as u8 & mask;
-        (at, bits, left) = (at + some, bits >> 8, left - 8);
+fn fill(bytes: &mut [u8], at: usize, width: usize, chance: &mut impl FnMut() -> u64) {
+    let end = at + width - 1;
+    let (first, last) = (at / 8, end / 8);
+    let below = bytes[first] & !(0xff << (at % 8));
+    let above = bytes[last] & !(0xff >> (7 - end % 8));
+    for some in bytes[first..=last].chunks_mut(8) {
+        some.copy_from_slice(&chance().to_le_bytes()[..some.len()]);
     }
+    bytes[first] = bytes[first] & 0xff << (at % 8) | below;
+    bytes[last] = bytes[last] & 0xff >> (7 - end % 8) | above;
 }
 
 #[cfg(test)]

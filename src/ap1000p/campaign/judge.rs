@@ -9,6 +9,7 @@ use super::{
 };
 use crate::ap1000p::host::FaultKind;
 use crate::ap1000p::regs::*;
+use crate::campaign::memory::Allowed;
 use crate::campaign::{Broken, Clause};
 use crate::harness::faults::Fault;
 use crate::harness::linear::explain;
@@ -210,7 +211,7 @@ impl Play<'_> {
         let before = &self.before[number];
         let whole = !self.memory_failed();
         let guests = self.has_guests();
-        let mut may: BTreeMap<u32, BTreeSet<u8>> = BTreeMap::new();
+        let mut may = Allowed::default();
         for (issuer, command) in &notes.issued {
             let (from, at, transfer) = match *command {
                 Command::Put { to, transfer, .. } if to == number => (*issuer, put_window(*issuer), transfer),
@@ -221,37 +222,26 @@ impl Play<'_> {
             let source = (SOURCE.start + transfer.from) as usize;
             let data = &self.before[from][source..source + 4 * transfer.words as usize];
             for (at, &byte) in (at + transfer.at..).zip(data) {
-                let values = may.entry(at).or_insert_with(|| BTreeSet::from([before[at as usize]]));
                 // Messages of a pair come in their order; one that failed may have left anything of its own.
                 if whole || counted {
-                    values.clear();
+                    may.only(at, [byte]);
+                } else {
+                    may.or(at, before[at as usize], [byte]);
                 }
-                values.insert(byte);
             }
         }
         let here = notes.remote.iter().filter(|((_, to), _)| *to == number);
         for ((issuer, _), window) in here {
-            let bytes = (remote_window(*issuer)..).zip(window);
-            may.extend(bytes.map(|(at, &byte)| (at, BTreeSet::from([byte]))));
-        }
-        for (at, (&is, &was)) in (0..).zip(now.iter().zip(before)) {
-            let fits = match may.get(&at) {
-                Some(values) => values.contains(&is),
-                None => {
-                    is == was
-                        || (FLAGS..FLAGS + 0x104).contains(&at)
-                        // No flag of a forged packet.
-                        || (self.forges && (FORGED..FORGED + 0xff0).contains(&at))
-                        || (guests && (0..guest::GUESTS).any(|guest| guest::own(guest).contains(&at)))
-                }
-            };
-            if !fits {
-                let allowed = may.get(&at);
-                let what = format!("cell {number}: {at:#x} holds {is:#x}, was {was:#x}, may hold {allowed:x?}");
-                return Err(Broken::new(Clause::Memory, what));
+            for (at, &byte) in (remote_window(*issuer)..).zip(window) {
+                may.only(at, [byte]);
             }
         }
-        Ok(())
+        may.judge(&format!("cell {number}"), &now, before, |at| {
+            (FLAGS..FLAGS + 0x104).contains(&at)
+                // No flag of a forged packet.
+                || (self.forges && (FORGED..FORGED + 0xff0).contains(&at))
+                || (guests && (0..guest::GUESTS).any(|guest| guest::own(guest).contains(&at)))
+        })
     }
 }
 

@@ -1,10 +1,11 @@
 //! The specification: what memories, rings and reports may show at the end of a run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::software::{LOSSES, Queued, Seen, Taken};
 use super::{DMA_HEADERS, MEMORY, MSG_BODIES, MSG_HEADERS, Play, QUEUES, Rings, SOURCE};
+use crate::campaign::memory::Allowed;
 use crate::campaign::{Broken, Clause};
 use crate::cenju3::golden::packet::{
     HEAD_FLITS, Kind, PacketHeader, PacketPlan, Status, body_flits, get, header_bytes, split, to_bytes,
@@ -284,7 +285,7 @@ impl Play<'_> {
         let software = &self.software[node];
         let now = software.host.read(Addr(0), MEMORY);
         let before = &self.before[node];
-        let mut may: BTreeMap<u32, BTreeSet<u8>> = BTreeMap::new();
+        let mut may = Allowed::default();
         let taken = software.seen.borrow();
         self.may_hold_headers(node, &taken, &mut may);
         // DMA packets in the order of their ring, and then those that did not come, of which any byte may be there.
@@ -301,40 +302,25 @@ impl Play<'_> {
             let PacketHeader { src, bytes, dest, .. } = packet.plan.header;
             let from = packet.plan.body.0 as usize;
             for (at, &byte) in (dest..).zip(&self.before[usize::from(src)][from..from + bytes as usize]) {
-                let values = may.entry(at).or_insert_with(|| BTreeSet::from([before[at as usize]]));
+                let values = [Some(byte), packet.cut.then_some(0xff)].into_iter().flatten();
                 if certain {
-                    values.clear();
-                }
-                values.insert(byte);
-                if packet.cut {
-                    values.insert(0xff);
+                    may.only(at, values);
+                } else {
+                    may.or(at, before[at as usize], values);
                 }
             }
         }
         for packet in self.forged().filter(|packet| packet.to == node) {
             for (at, byte) in packet.body() {
-                let values = may.entry(at).or_insert_with(|| BTreeSet::from([before[at as usize]]));
-                values.insert(byte);
+                may.or(at, before[at as usize], [byte]);
             }
         }
-        for (at, (&is, &was)) in now.iter().zip(before).enumerate() {
-            let at = at as u32;
-            let fits = match may.get(&at) {
-                Some(values) => values.contains(&is),
-                None => is == was || self.is_own(at),
-            };
-            if !fits {
-                let allowed = may.get(&at);
-                let what = format!("PE {node}: {at:#x} holds {is:#x}, was {was:#x}, may hold {allowed:x?}");
-                return Err(Broken::new(Clause::Memory, what));
-            }
-        }
-        Ok(())
+        may.judge(&format!("PE {node}"), &now, before, |at| self.is_own(at))
     }
 
     /// What may stand where parcel headers were queued: the status of a refused one, unless memory failed there.
     /// Elsewhere stands what software wrote.
-    fn may_hold_headers(&self, node: usize, seen: &Seen, may: &mut BTreeMap<u32, BTreeSet<u8>>) {
+    fn may_hold_headers(&self, node: usize, seen: &Seen, may: &mut Allowed) {
         for (queue, parcels) in seen.queued.iter().enumerate() {
             for (number, queued) in parcels.iter().enumerate() {
                 let from = QUEUES[queue] + number as u32 * PARCEL_HEADER_BYTES;
@@ -351,12 +337,12 @@ impl Play<'_> {
                 let forgotten = queued.life < self.software[node].life.get();
                 let uncertain = forgotten || self.failed(node, from..from + PARCEL_HEADER_BYTES);
                 for (at, (byte, written)) in (from..).zip(expected.into_iter().zip(queued.bytes)) {
-                    let mut values = BTreeSet::from([byte]);
+                    let mut values = vec![byte];
                     if uncertain && (at - from) / 4 == PARCEL_STATUS / 4 {
                         values.extend([written, 0]);
                         values.extend(Status::ALL.map(|status| status.code() as u8));
                     }
-                    may.insert(at, values);
+                    may.only(at, values);
                 }
             }
         }

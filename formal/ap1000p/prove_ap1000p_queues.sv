@@ -8,6 +8,8 @@
 // - The region holds no more than its limit, nothing without one, and of the user's words no more than half of it.
 // - No reply is behind a request in the region. No request comes amid a reply that goes there.
 // - A writer with room in its queue waits at most 8 cycles, whatever the others do.
+// - With no other word, an element comes back each cycle, unless many before it are lost.
+// - The tag of a queue's first element in the region is known as long as the queue has any there.
 //
 // Direct words are words of their queue. Direct words of the followed queue come with `through_i` low (Direct), or not
 // at all.
@@ -206,6 +208,14 @@ module prove_ap1000p_queues #(
   logic amid;  // a reply's writer is within a message of which a word is in the region, or was
   assign amid = (spilled[4:3] & dut.midway_q[4:3]) != '0;
 
+  // An element can go back, and there is no other word; in the two cycles before.
+  logic alone;
+  logic [1:0] alone_q;
+  assign alone = in_valid_i == '0 && !dut.direct_valid && dut.refill_valid && (dut.refill_queue & dut.full) == '0 &&
+                 dut.gen_refill.missed == '0;
+  // The queue's first element since it had none in the region.
+  logic [TagW-1:0] first_q;
+
   // Cycles in a row in which the writer could go on.
   int   waits_q;
   logic can;
@@ -224,6 +234,8 @@ module prove_ap1000p_queues #(
       ahead_q  <= ahead_q - 4'd1;
     end
     reported_q <= back && err_i;
+    alone_q <= {alone_q[0], alone};
+    if (dut.diverted && dut.queue[Which] && (!spilled[Which] || dut.empty)) first_q <= dut.tag;
     waits_q <= can && !in_ready[Which] ? waits_q + 1 : 0;
     if (rst_i) begin
       number_q <= '0;
@@ -231,6 +243,7 @@ module prove_ap1000p_queues #(
       away_q <= '0;
       follow_q <= 1'b0;
       reported_q <= 1'b0;
+      alone_q <= '0;
       waits_q <= 0;
     end
     if (!rst_i) begin
@@ -244,6 +257,8 @@ module prove_ap1000p_queues #(
       loss_is_reported : assert (lost == reported_q);
       region_has_room : assert (!out || 20'(held) < {3'b0, dut.limit, 10'b0});
       waits_for_turns : assert (waits_q <= 8);
+      one_back_each_cycle : assert (!(alone && alone_q == '1) || dut.refill);
+      first_known : assert (!spilled[Which] || dut.gen_refill.first_q[Which] == first_q);
       replies_first : assert (in_line);
       none_amid_a_reply : assert (!amid || spilled[2:0] == '0);
       through_region : cover (leaves && !err_i && ahead_q == '0 && away_q > 4'd2);
@@ -332,6 +347,7 @@ module prove_ap1000p_queues #(
       followed_there :
       assert (!follow_q || (ahead_q < away_q && at < 4'(Places) && content(list[at[2:0]]) == followed_q));
       within_limit : assert (20'(held) + 20'(dut.room_q != '0) <= {3'b0, dut.limit, 10'b0});
+      alone_known : assert (!alone_q[0] || (dut.req_q == 7'b1000000 && (!alone_q[1] || dut.grant == dut.req_q)));
       turns : assert ((~dut.u_turn.after_q & (~dut.u_turn.after_q + 7'd1)) == '0);
       waits_counted :
       assert (waits_q >= 0 && (waits_q < 1 || dut.req_q[Which]) &&

@@ -217,7 +217,7 @@ module prove_ap1000p_queues #(
   logic [TagW-1:0] first_q;
 
   // Cycles in a row in which the writer could go on.
-  int   waits_q;
+  int waits_q;
   logic can;
   assign can = in_valid_i[Which] && !dut.full[Which] && !spilled[Which] && (!dut.pause_q || dut.midway_q[Which]);
 

@@ -269,7 +269,6 @@ module ap1000p_command (
     if (to_open) shown_q[{class_, index}] <= word;
     peek_q <= peek_i;
     for (int c = 0; c < 2; c++) begin
-      open_count_o[c] <= count[c];
       if (to_open && class_ == c[0]) open_count_o[c] <= dropped ? '0 : index + 3'd1;
       else if (drop_i[c]) open_count_o[c] <= '0;
     end

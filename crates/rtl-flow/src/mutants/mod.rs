@@ -8,7 +8,7 @@
 mod programs;
 mod sites;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let started = Instant::now();
     let verilator = lint::verilator(flow)?;
     let all = sites::of(&flow.tools, &files(flow, args)?)?;
-    let mut chosen = choose(&all, args);
+    let mut chosen = choose(&all, args)?;
     if chosen.is_empty() {
         return Err(FlowError::NoDesign.into());
     }
@@ -165,14 +165,20 @@ fn files(flow: &Flow, args: &Args) -> Result<Vec<PathBuf>, FlowError> {
     Ok(files.into_iter().collect())
 }
 
-/// The chosen ones of all mutants: of each file about the same part, at least one; or one part of all.
-fn choose(all: &[Mutant], args: &Args) -> Vec<Mutant> {
-    let key = |mutant: &Mutant| {
-        let Mutant {
-            file, place, mutated, ..
-        } = mutant;
-        kept::key(&[&format!("{} {} {place:?} {mutated}", args.seed, file.display())])
-    };
+/// The chosen ones of all mutants: of each file about the same part, at least one; or one part of all. A mutant's rank
+/// depends on its line and its change, so a change elsewhere in the file leaves the choice as it is.
+fn choose(all: &[Mutant], args: &Args) -> Result<Vec<Mutant>, FlowError> {
+    let mut ranks = HashMap::new();
+    let mut same: HashMap<String, usize> = HashMap::new();
+    for mutant in all {
+        let (file, line, change) = (mutant.file.display(), mutant.whole_line()?, mutant.change());
+        let text = format!("{} {file} {line} {change}", args.seed);
+        let number = same.entry(text.clone()).or_default();
+        *number += 1;
+        let rank = kept::key(&[&format!("{text} {number}")]);
+        ranks.insert((&mutant.file, mutant.place.clone(), &mutant.mutated), rank);
+    }
+    let key = |mutant: &Mutant| ranks[&(&mutant.file, mutant.place.clone(), &mutant.mutated)].clone();
     let mut chosen = Vec::new();
     for of_file in all.chunk_by(|a, b| a.file == b.file) {
         let mut order: Vec<&Mutant> = of_file.iter().collect();
@@ -191,7 +197,7 @@ fn choose(all: &[Mutant], args: &Args) -> Vec<Mutant> {
         chosen.truncate(args.count);
     }
     chosen.sort_by_key(|mutant| (mutant.file.clone(), mutant.place.start, mutant.place.end));
-    chosen
+    Ok(chosen)
 }
 
 /// Writes the changed copies into the folder. Leaves out each mutant that makes illegal RTL.

@@ -171,7 +171,7 @@ impl Source<'_> {
         let text = || self.line_of(place(node).unwrap_or_default());
         match tag {
             "kNetVariableAssignment" => text().starts_with("unused"),
-            "kDimensionScalar" => {
+            "kDimensionScalar" | "kDimensionSlice" => {
                 let text = text();
                 let mut names = text
                     .split(|c: char| !c.is_alphanumeric() && c != '_')
@@ -183,9 +183,9 @@ impl Source<'_> {
         }
     }
 
-    /// A parameter or a genvar of the file.
+    /// A parameter, a genvar of the file, or the package of a constant.
     fn is_constant(&self, name: &str) -> bool {
-        name.starts_with(char::is_uppercase) || self.text.contains(&format!("genvar {name} "))
+        name.starts_with(char::is_uppercase) || name.ends_with("_pkg") || self.text.contains(&format!("genvar {name} "))
     }
 
     /// Adds the mutants of the node itself.

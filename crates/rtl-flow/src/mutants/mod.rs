@@ -166,36 +166,34 @@ fn files(flow: &Flow, args: &Args) -> Result<Vec<PathBuf>, FlowError> {
 }
 
 /// The chosen ones of all mutants: of each file about the same part, at least one; or one part of all. A mutant's rank
-/// depends on its line and its change, so a change elsewhere in the file leaves the choice as it is.
+/// depends on its line and its change, so changes elsewhere hardly touch the choice.
 fn choose(all: &[Mutant], args: &Args) -> Result<Vec<Mutant>, FlowError> {
-    let mut ranks = HashMap::new();
+    let mut ranked = Vec::new();
     let mut same: HashMap<String, usize> = HashMap::new();
     for mutant in all {
         let (file, line, change) = (mutant.file.display(), mutant.whole_line()?, mutant.change());
         let text = format!("{} {file} {line} {change}", args.seed);
         let number = same.entry(text.clone()).or_default();
         *number += 1;
-        let rank = kept::key(&[&format!("{text} {number}")]);
-        ranks.insert((&mutant.file, mutant.place.clone(), &mutant.mutated), rank);
+        ranked.push((kept::key(&[&format!("{text} {number}")]), mutant));
     }
-    let key = |mutant: &Mutant| ranks[&(&mutant.file, mutant.place.clone(), &mutant.mutated)].clone();
+    let by_rank = |a: &(String, &Mutant), b: &(String, &Mutant)| a.0.cmp(&b.0);
     let mut chosen = Vec::new();
-    for of_file in all.chunk_by(|a, b| a.file == b.file) {
-        let mut order: Vec<&Mutant> = of_file.iter().collect();
-        order.sort_by_cached_key(|mutant| key(mutant));
-        let taken: Vec<Mutant> = match args.shard {
-            Some((part, parts)) => order.into_iter().skip(part - 1).step_by(parts).cloned().collect(),
+    for of_file in ranked.chunk_by_mut(|(_, a), (_, b)| a.file == b.file) {
+        of_file.sort_by(by_rank);
+        match args.shard {
+            Some((part, parts)) => chosen.extend(of_file.iter().skip(part - 1).step_by(parts).cloned()),
             None => {
                 let share = (args.count * of_file.len()).div_ceil(all.len());
-                order.into_iter().take(share).cloned().collect()
+                chosen.extend(of_file.iter().take(share).cloned());
             }
-        };
-        chosen.extend(taken);
+        }
     }
     if args.shard.is_none() {
-        chosen.sort_by_cached_key(key);
+        chosen.sort_by(by_rank);
         chosen.truncate(args.count);
     }
+    let mut chosen: Vec<Mutant> = chosen.into_iter().map(|(_, mutant)| mutant.clone()).collect();
     chosen.sort_by_key(|mutant| (mutant.file.clone(), mutant.place.start, mutant.place.end));
     Ok(chosen)
 }

@@ -173,14 +173,10 @@ module ap1000p_store (
   end
 
   always_ff @(posedge clk_i) begin
-    // With no job inside, all is set for the next one, which comes before its words.
+    // With no job inside, as after a reset, all is set for the next one, which comes before its words.
     beyond_q <= (job_ready_o ? 12'd0 : beyond_q) + 12'(data_take) - (issue ? 12'(run_words) : 12'd0);
     short_q  <= (short_q && !job_ready_o) || (data_take && data_short_i);
     none_q   <= none && !job_ready_o;
-    if (rst_i) begin
-      beyond_q <= '0;
-      short_q  <= 1'b0;
-    end
   end
 
   // --------------------------------------------------------------------------------------------------- words to memory

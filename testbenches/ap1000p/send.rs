@@ -368,16 +368,7 @@ impl<'a> Env<'a> {
         for word in message(words) {
             self.source.push((word, more));
         }
-        let (space, memory) = (&self.space, &self.memory);
-        let registers = &mut self.registers;
-        let mut sent = send(words, self.class, PLACE, |origin| match origin {
-            Origin::Memory(owner, addr) => {
-                let at = Addr(space.place(owner, addr)?);
-                let word = memory.read(at, 4).filter(|_| memory.bus_ok(at, 4))?;
-                Some(u32::from_le_bytes(word.try_into().expect("four bytes")))
-            }
-            Origin::Register(register) => registers.plan(register),
-        });
+        let mut sent = self.plan(words);
         self.want[0] += u32::from(sent.bad);
         self.want[1] += u32::from(sent.cut);
         if !sent.words.is_empty() {
@@ -385,6 +376,30 @@ impl<'a> Env<'a> {
             sent.flag = sent.flag.filter(|_| !cut && !more);
             self.cut = more && cut;
             self.due.push_back((sent, self.registers.total[0]));
+        }
+    }
+
+    /// What a message becomes, by the model.
+    fn plan(&mut self, words: &[u32]) -> Sent {
+        let (space, memory) = (&self.space, &self.memory);
+        let registers = &mut self.registers;
+        send(words, self.class, PLACE, |origin| match origin {
+            Origin::Memory(owner, addr) => {
+                let at = Addr(space.place(owner, addr)?);
+                let word = memory.read(at, 4).filter(|_| memory.bus_ok(at, 4))?;
+                Some(u32::from_le_bytes(word.try_into().expect("four bytes")))
+            }
+            Origin::Register(register) => registers.plan(register),
+        })
+    }
+
+    /// The data of the message under way are read again, but for the first `stay` words.
+    fn reads_anew(&mut self, words: &[u32], stay: usize) {
+        let anew = self.plan(words).words;
+        if let Some((sent, _)) = self.due.front_mut() {
+            let from = sent.words.len() - words[1] as usize + stay;
+            sent.words.truncate(from);
+            sent.words.extend(&anew[from..]);
         }
     }
 
@@ -639,13 +654,17 @@ fn follows(unit: &Sender, starts: &[Start], gaps: &[Gaps], cases: &mut Cases) {
     }
 }
 
-/// Pages are forgotten once, in each cycle from before the lookup on. What is offered then stays; everything behind it
-/// in the same page is looked up again.
+/// Pages move and are forgotten once, in each cycle from before the lookup's response on. What is offered then stays;
+/// everything behind it is looked up again, and read in the new place.
 fn forgets(unit: &Sender, cases: &mut Cases) {
+    const WORDS: u64 = 6;
+    // The response comes in the cycle before the first run, and a run takes two cycles.
+    const RESPONSE: u64 = 2;
+    let offered = |cycle: u64| (cycle.saturating_sub(RESPONSE - 1) / 2).min(WORDS);
     cases.case(Start::Random1, format!("{} forgets", unit.dut.name), |run| {
         let lookups = |amid: Option<u64>| {
             let mut env = Env::ideal(run, unit)?;
-            let mut command = put(6, 0);
+            let mut command = put(WORDS as u32, 0);
             command[7] = SCATTERED;
             env.give(&command);
             while env.mmu.lookups == 0 && env.bench.cycle() < 100 {
@@ -654,6 +673,11 @@ fn forgets(unit: &Sender, cases: &mut Cases) {
             for cycle in 0..40 {
                 env.forget = amid == Some(cycle);
                 env.cycle()?;
+                if env.forget {
+                    let stay = offered(cycle) as usize;
+                    env.space.moved = true;
+                    env.reads_anew(&command, stay);
+                }
             }
             env.forget = false;
             env.finish(500)?;
@@ -662,9 +686,9 @@ fn forgets(unit: &Sender, cases: &mut Cases) {
         Rule::Forgets.same("lookups of a page", 1, lookups(None)?)?;
         let after: Vec<u32> = (0..40).map(|cycle| lookups(Some(cycle))).collect::<Result<_, _>>()?;
         let again = after.iter().take_while(|lookups| **lookups == 2).count();
-        // A run in two cycles.
+        let last = (0..).find(|&cycle| offered(cycle) == WORDS).expect("it grows");
         Rule::Forgets.holds(
-            again == 1 + 2 * 6 && after[again..].iter().all(|lookups| *lookups == 1),
+            again as u64 == last && after[again..].iter().all(|lookups| *lookups == 1),
             || format!("lookups of a page that is forgotten in the cycles of a transfer: {after:?}"),
         )
     });
@@ -947,9 +971,11 @@ fn each_twin_is_caught() {
             (Words, &[], &|cases| checks(&requests::<TwinSendStride>(), cases)),
             // What was forgotten amid a lookup is remembered for a cycle.
             (Forgets, &[], &|cases| forgets(&requests::<TwinSendForgets>(), cases)),
+            // What is forgotten as the response comes is used for a run.
+            (Words, &[], &|cases| forgets(&requests::<TwinSendStale>(), cases)),
             // What is forgotten just before a run is offered is known to the runs behind it, or to this one.
-            (Forgets, &[], &|cases| forgets(&requests::<TwinSendKnows>(), cases)),
-            (Forgets, &[], &|cases| forgets(&requests::<TwinSendOld>(), cases)),
+            (Words, &[], &|cases| forgets(&requests::<TwinSendKnows>(), cases)),
+            (Words, &[], &|cases| forgets(&requests::<TwinSendOld>(), cases)),
             // A mark that waits is counted in each cycle.
             (Stops, &[], &|cases| checks(&requests::<TwinSendStops>(), cases)),
             // The next message waits for the fetches of the one before.

@@ -34,6 +34,8 @@ pub enum Page {
 pub struct Space {
     /// Some pages are missing.
     pub faults: bool,
+    /// Every page lies in another place than before.
+    pub moved: bool,
     fetched: BTreeSet<(u16, u32)>,
 }
 
@@ -53,7 +55,8 @@ impl Space {
     /// Address of a word, unless its page is lost.
     pub fn place(&self, owner: AddressSpace, addr: u32) -> Option<u32> {
         let there = addr.is_multiple_of(4) && self.page(owner, addr) != Page::Lost;
-        there.then(|| Space::mix(owner, addr / PAGE) % (MEMORY / PAGE) * PAGE + addr % PAGE)
+        let frame = (Space::mix(owner, addr / PAGE) ^ u32::from(self.moved)) % (MEMORY / PAGE);
+        there.then(|| frame * PAGE + addr % PAGE)
     }
 
     /// The MMU's response: an address or a fault.

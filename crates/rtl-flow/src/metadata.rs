@@ -20,12 +20,6 @@
 //! file = "fifo.sv"               # from the list's folder
 //! lines = ["default: state_d = Idle;"]   # whole lines; where one stands several times, all of them
 //! why = "no other state is reached"
-//!
-//! [[metadata.mutants]]           # a change that nothing can notice, as `rtl-flow mutants` names it
-//! file = "fifo.sv"               # from the list's folder
-//! line = "if (push && !full) count_q <= count_q + 1'b1;"     # the whole line where it begins
-//! change = "`push && !full` becomes `push`"
-//! why = "nothing pushes into a full queue"
 //! ```
 
 use std::collections::BTreeMap;
@@ -102,8 +96,6 @@ pub struct List {
     pub illegal: BTreeMap<String, Vec<BTreeMap<String, i64>>>,
     #[serde(default)]
     pub coverage: Vec<Exception>,
-    #[serde(default)]
-    pub mutants: Vec<Excuse>,
 }
 
 /// Lines of a file with branches that no test need take.
@@ -112,16 +104,6 @@ pub struct List {
 pub struct Exception {
     pub file: String,
     pub lines: Vec<String>,
-    pub why: String,
-}
-
-/// A mutant that nothing can notice.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Excuse {
-    pub file: String,
-    pub line: String,
-    pub change: String,
     pub why: String,
 }
 
@@ -143,12 +125,6 @@ pub fn of_list(list: &build::List) -> Result<List, FlowError> {
     read.path.clone_from(&list.path);
     if let Some(e) = read.coverage.iter().find(|e| e.why.trim().is_empty()) {
         return Err(fail(format!("say why no test need take these lines of {}", e.file)));
-    }
-    if let Some(e) = read.mutants.iter().find(|e| e.why.trim().is_empty()) {
-        return Err(fail(format!(
-            "say why nothing can notice the mutant of {}: {}",
-            e.file, e.change
-        )));
     }
     Ok(read)
 }

@@ -15,6 +15,10 @@ const SAME: [(&str, &str); 3] = [
 #[test]
 fn changes_that_no_test_notices_are_named() {
     let package = Package::new(LINE, LINE);
+    // What only an assertion looks at has no mutants.
+    let assertion = "  always @(posedge clk) if (!rst) assert (done == 0 || done == 1);\nendmodule";
+    let source = package.read("rtl/divider.v");
+    package.write("rtl/divider.v", &source.replace("endmodule", assertion));
     let run = |more: &[&str]| package.run(&["mutants", "--count", "1000"], "units.toml", more);
     let (passed, said) = run(&["--json", "mutants.jsonl"]);
     assert!(!passed && said.contains("mutants: 33 of 33 in 1 files"), "{said}");
@@ -32,30 +36,35 @@ fn changes_that_no_test_notices_are_named() {
         "{lines}"
     );
 
-    let list = package.read("units.toml");
     let excuse = |line: &str, change: &str, why: &str| {
-        let place = format!("[[metadata.mutants]]\nfile = \"rtl/divider.v\"\nline = \"{line}\"\n");
+        let place = format!("[[mutant]]\nfile = \"rtl/divider.v\"\nline = \"{line}\"\n");
         format!("{place}change = \"{change}\"\nwhy = \"{why}\"\n")
     };
     let excuses: String = SAME
         .iter()
         .map(|(line, change)| excuse(line, change, "it is the same"))
         .collect();
-    package.write(
-        "units.toml",
-        &(list.clone() + &excuse(LINE, "`left <= n;` is deleted", "")),
-    );
+    package.write("mutants.toml", &excuse(LINE, "`left <= n;` is deleted", ""));
     let (passed, said) = run(&[]);
     assert!(!passed && said.contains("say why nothing can notice"), "{said}");
-    package.write("units.toml", &(list.clone() + &excuses));
+    package.write(
+        "mutants.toml",
+        &(excuses.clone() + &excuse(LINE, "`left` becomes `right`", "it is")),
+    );
+    let (passed, said) = run(&[]);
+    assert!(
+        !passed && said.contains("which is of no mutant of rtl/divider.v"),
+        "{said}"
+    );
+    package.write("mutants.toml", &excuses);
     let (passed, said) = run(&[]);
     assert!(
         passed && said.contains("30 of 33 noticed, the others excused (3)"),
         "{said}"
     );
     package.write(
-        "units.toml",
-        &(list + &excuses + &excuse(LINE, "`left <= n;` is deleted", "it is not")),
+        "mutants.toml",
+        &(excuses + &excuse(LINE, "`left <= n;` is deleted", "it is not")),
     );
     let (passed, said) = run(&[]);
     assert!(!passed && said.contains("delete the excuse"), "{said}");

@@ -5,6 +5,7 @@
 //! notice the mutant. They run quickest first, up to the first that fails. A mutant that they all pass runs under three
 //! more seeds, in the tests that read the seed, and then the proofs of its file run on it.
 
+mod excuses;
 mod programs;
 mod sites;
 
@@ -20,8 +21,8 @@ use serde::Serialize;
 use verilated_build::Toolchain;
 
 use crate::cargo::Tests;
-use crate::metadata::Excuse;
 use crate::{Flow, FlowError, Outcome, formal, kept, lint, lists, pool, yosys};
+use excuses::Excuses;
 use programs::Test;
 use sites::Mutant;
 
@@ -99,7 +100,13 @@ struct Line<'a> {
 pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let started = Instant::now();
     let verilator = lint::verilator(flow)?;
-    let all = sites::of(&flow.tools, &files(flow, args)?)?;
+    let files = files(flow, args)?;
+    let all = sites::of(&flow.tools, &files)?;
+    let excuses = Excuses::of(flow)?;
+    let without = excuses.without_mutant(&files, &all);
+    if !without.is_empty() {
+        return Err(without);
+    }
     let mut chosen = choose(&all, args)?;
     if chosen.is_empty() {
         return Err(FlowError::NoDesign.into());
@@ -120,7 +127,6 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
     let built = started.elapsed().as_secs();
     let tests = programs::record(&programs, args.jobs, &folder)?;
     let recorded = started.elapsed().as_secs();
-    let excuses = Excuses::of(flow);
     let (fates, mut found) = judge(flow, args, &chosen, &tests, &excuses)?;
     print_table(&chosen, &fates, &excuses);
     found.extend(findings(&chosen, &fates, &excuses));
@@ -359,31 +365,6 @@ fn by_tests(tests: &[Test], number: usize) -> Result<Fate, FlowError> {
     })
 }
 
-/// Changes that nothing can notice, by the lists of units.
-struct Excuses<'a>(Vec<(PathBuf, &'a Path, &'a Excuse)>);
-
-impl<'a> Excuses<'a> {
-    fn of(flow: &'a Flow) -> Excuses<'a> {
-        let mut all = Vec::new();
-        for list in &flow.lists {
-            let excuses = list.mutants.iter();
-            all.extend(excuses.map(|excuse| (list.path.with_file_name(&excuse.file), list.path.as_path(), excuse)));
-        }
-        Excuses(all)
-    }
-
-    /// The number of a mutant's excuse.
-    fn find(&self, mutant: &Mutant) -> Option<usize> {
-        let same = |a: &str, b: &str| a.split_whitespace().eq(b.split_whitespace());
-        let line = mutant.whole_line().unwrap_or_default();
-        self.0.iter().position(|(file, _, excuse)| {
-            file.ends_with(mutant.file.file_name().unwrap_or_default())
-                && same(&excuse.line, &line)
-                && same(&excuse.change, &mutant.change())
-        })
-    }
-}
-
 /// Survivors without an excuse, first those that no test sees; and excuses that are not needed.
 fn findings(chosen: &[Mutant], fates: &[Fate], excuses: &Excuses) -> Vec<FlowError> {
     let mut found = Vec::new();
@@ -405,12 +386,11 @@ fn findings(chosen: &[Mutant], fates: &[Fate], excuses: &Excuses) -> Vec<FlowErr
     }
     for (mutant, fate) in chosen.iter().zip(fates).filter(|(_, fate)| !lives(fate)) {
         if let Some(at) = excuses.find(mutant) {
-            let (_, list, _) = excuses.0[at];
             let message = format!(
                 "delete the excuse of this mutant, which {fate:?} notices: {}",
                 named(mutant)
             );
-            found.push(FlowError::list(list, message));
+            found.push(FlowError::list(excuses.list(at), message));
         }
     }
     found

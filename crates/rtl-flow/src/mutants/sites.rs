@@ -130,6 +130,19 @@ fn place(node: &Value) -> Option<Range<usize>> {
     Some(first.start..parts.next_back().map_or(first.end, |last| last.end))
 }
 
+/// Whether the statement is an assertion, or a block of them.
+fn asserts_only(node: &Value) -> bool {
+    match tag(node) {
+        "kAssertionStatement" | "kAssumeStatement" => true,
+        "kIfBody" | "kBlockItemStatementList" => children(node).iter().all(asserts_only),
+        "kSeqBlock" => children(node)[1..]
+            .iter()
+            .filter(|part| tag(part) != "kEnd")
+            .all(asserts_only),
+        _ => false,
+    }
+}
+
 /// A file, while its mutants are collected.
 struct Source<'a> {
     file: &'a Path,
@@ -166,11 +179,13 @@ impl Source<'_> {
         }
     }
 
-    /// Whether nothing in the node can matter: a signal for the linter only, or an index that is a constant by name.
+    /// Whether nothing in the node can matter: a signal for the linter only, an index that is a constant by name, or the
+    /// condition of assertions.
     fn is_idle(&self, node: &Value, tag: &str) -> bool {
         let text = || self.line_of(place(node).unwrap_or_default());
         match tag {
             "kNetVariableAssignment" => text().starts_with("unused"),
+            "kIfClause" => children(node).last().is_some_and(asserts_only),
             "kDimensionScalar" | "kDimensionSlice" => {
                 let text = text();
                 let mut names = text

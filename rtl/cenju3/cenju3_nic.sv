@@ -6,7 +6,8 @@
 // Handshake  valid/ready everywhere; memory commands are single-issue, data and responses in order. Every output is a
 //            flip-flop, the AND of two, or a memory addressed by flip-flops.
 // Clocks     `io_clk_i` (25 MHz on the machine) and `net_clk_i` (20 MHz), any ratio and phase. Each has a synchronous
-//            reset. Reset both domains together, in any order, or packets may be cut.
+//            reset. Reset both domains together, in any order, or packets may be cut. Hold both for 8 cycles of the
+//            slower clock, or `busy` may fall too early (cenju3_busy).
 // level      `rx_level_o`: words in the receive FIFO as R_STAT.LEVEL gives them, in the IO domain, some cycles late.
 // busy       while `io_busy_o` and `net_busy_o` are low and no input is valid, no clock edge changes anything, so both
 //            clocks may stand. When either is high, both clocks must run: each waits for the other side's echo

@@ -5,7 +5,7 @@
 //
 // Clocks     `aclk` is for registers and memory, `link_aclk` for the links, at any ratio and phase. The crossing is
 //            inside.
-// Reset      `aresetn` and `link_aresetn` are active low. Release each with its clock. Hold both for 4 cycles of the
+// Reset      `aresetn` and `link_aresetn` are active low. Release each with its clock. Hold both for 8 cycles of the
 //            slower clock, and reset the slave on `m_axi` and the links with them.
 // Registers  AXI4-Lite, 256 bytes, layout in docs/machines/cenju3-registers.md. A refused access gets SLVERR.
 // Memory     AXI4 of BusW bits: INCR bursts of at most BurstBeats words that never cross 4 KB, up to Outstanding each

@@ -75,8 +75,9 @@ class Bench:
     async def start(self):
         self.dut.aresetn.value = 0
         self.dut.link_aresetn.value = 0
-        for _ in range(8):
-            await RisingEdge(self.dut.aclk)
+        for clock in (self.dut.aclk, self.dut.link_aclk):
+            for _ in range(8):
+                await RisingEdge(clock)
         self.dut.aresetn.value = 1
         self.dut.link_aresetn.value = 1
         for _ in range(100):

@@ -321,7 +321,7 @@ impl<'a> Rig<'a> {
         self.to_nic.stop();
         self.from_nic.reset();
         let (io, net) = (self.io_edges, self.net_edges);
-        while self.io_edges < io + 4 || self.net_edges < net + 4 {
+        while self.io_edges < io + 8 || self.net_edges < net + 8 {
             self.step()?;
         }
         self.inputs.reset = false;

@@ -237,9 +237,9 @@ impl<N: Cenju3NicUnit> Pe<N> {
         }
     }
 
-    /// An edge in reset. Each clock has some of them.
+    /// An edge in reset. Each clock has as many of them as cenju3_nic asks for.
     fn reset_edge(&mut self, edges: Edges) {
-        const ENOUGH: u32 = 4;
+        const ENOUGH: u32 = 8;
         for (clock, seen) in self.reset_edges.iter_mut().enumerate() {
             *seen += u32::from(edges.rises(clock));
         }

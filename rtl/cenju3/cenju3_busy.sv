@@ -11,8 +11,8 @@
 // Latency    `busy_o` falls Behind + 2 edges of the other clock, then Behind + 2 of its own, after the last active
 //            edge; one more of each by phase or jitter.
 // Reset      two rounds: crossings empty in the first and open in the second. `call_o` has no reset, as its change is a
-//            round. Both sides' resets hold together for 8 edges of the slower clock: until then the way to the echo and
-//            back may hold values from before, which look like rounds.
+//            round. Both sides' resets hold together for 8 edges of the slower clock: until then the way of the echo
+//            may hold values from before, which look like rounds.
 // Source     ours; no part of the machine.
 module cenju3_busy (
     input  logic clk_i,

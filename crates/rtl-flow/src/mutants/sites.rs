@@ -179,8 +179,8 @@ impl Source<'_> {
         }
     }
 
-    /// Whether nothing in the node can matter: a signal for the linter only, an index that is a constant by name, or the
-    /// condition of assertions.
+    /// Whether nothing in the node can matter: a signal for the linter only, an index that is a constant by name, or
+    /// the condition of assertions.
     fn is_idle(&self, node: &Value, tag: &str) -> bool {
         let text = || self.line_of(place(node).unwrap_or_default());
         match tag {

@@ -1,9 +1,10 @@
 """The tests that depend on the seed, each under many seeds.
 
 The linker tells which programs may depend on it: one that never reads `TSUNAGI_SEED` does not contain its name. A
-program depends on the seed, too, if it starts one that does. Each test of these programs runs once alone, and the
-harness tells whether it read the seed. What they read is kept for the next run of the same programs. The end lists the
-failures, each with a line that repeats it.
+program depends on the seed, too, if it starts one that does. Each test of these programs runs once, and the harness
+tells whether it read the seed. This is kept for the next run of the same programs. Under each seed every reader runs in
+a process of its own, the longest first, so no core waits for the end of a program. The end lists the failures, each
+with a line that repeats it.
 """
 
 import argparse
@@ -79,47 +80,42 @@ def names(test):
 
 
 def reads(test, name):
-    """Whether this test reads the seed. One that fails counts as well: it may not have come that far."""
+    """Whether this test reads the seed, and its seconds. One that fails counts: it may not have come that far."""
     with tempfile.TemporaryDirectory() as folder:
         read = Path(folder) / "read"
+        started = time.monotonic()
         result = start(test, ["--exact", name], **{READ: str(read)})
-        return read.exists() or result.returncode != 0
+        return read.exists() or result.returncode != 0, time.monotonic() - started
 
 
-def readers(built, programs):
-    """The number of tests of these programs, and by program those that read the seed."""
-    code = hashlib.sha256(json.dumps([program["executable"] for program in programs]).encode())
+def readers(pool, built, programs):
+    """The number of tests of these programs, and those that read the seed, the longest first."""
+    # Cargo names them in any order.
+    paths = {program["executable"]: program for program in sorted(programs, key=lambda one: one["executable"])}
+    code = hashlib.sha256(json.dumps([*paths]).encode())
     for path in sorted(one["executable"] for one in built):
         code.update(path.encode() + Path(path).read_bytes())
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     if kept.get("code") != code.hexdigest():
-        all_tests = [(program, name) for program in programs for name in names(program)]
-        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-            found = list(pool.map(lambda test: reads(*test), all_tests))
-        chosen = {}
-        for (program, name), is_reader in zip(all_tests, found, strict=True):
-            if is_reader:
-                chosen.setdefault(program["executable"], []).append(name)
-        kept = {"code": code.hexdigest(), "tests": len(all_tests), "readers": chosen}
+        all_tests = [(path, name) for path, program in paths.items() for name in names(program)]
+        found = list(pool.map(lambda test: reads(paths[test[0]], test[1]), all_tests))
+        chosen = [(took, *test) for test, (is_reader, took) in zip(all_tests, found, strict=True) if is_reader]
+        kept = {"code": code.hexdigest(), "tests": len(all_tests), "readers": sorted(chosen, reverse=True)}
         KEPT.parent.mkdir(parents=True, exist_ok=True)
         whole = KEPT.with_suffix(f".{os.getpid()}")
         whole.write_text(json.dumps(kept))
         whole.replace(KEPT)
-    chosen = kept["readers"]
-    return kept["tests"], [(one, chosen[one["executable"]]) for one in programs if one["executable"] in chosen]
+    return kept["tests"], [(paths[path], name) for _, path, name in kept["readers"]]
 
 
-def run(test, chosen, seed, out):
-    """Lines that repeat the failures of these tests of a program."""
-    result = start(test, ["--exact", *chosen], **{VARIABLE: str(seed)})
+def run(test, name, seed, out):
+    """The line that repeats this test's failure; None if it passes."""
+    result = start(test, ["--exact", name], **{VARIABLE: str(seed)})
     if not result.returncode:
-        return []
-    log = out / f"{test['target']['name']}-{seed}.log"
+        return None
+    log = out / f"{test['target']['name']}-{name.replace('::', '-')}-{seed}.log"
     log.write_text(result.stdout)
-    line = f"{VARIABLE}={seed} cargo test {target(test)}"
-    failed = re.findall(r"^test (\S+) \.\.\. FAILED$", result.stdout, re.MULTILINE)
-    lines = [f"{line} -- --exact {name}" for name in failed] or [line]
-    return [f"{line}   # {log}" for line in lines]
+    return f"{VARIABLE}={seed} cargo test {target(test)} -- --exact {name}   # {log}"
 
 
 def main():
@@ -135,17 +131,19 @@ def main():
     args.out.mkdir(parents=True, exist_ok=True)
     built = build()
     chosen = depends(built)
-    count, random = readers(built, chosen)
-    if not random:
-        sys.exit(f"soak: no test reads {VARIABLE}, so a soak shows nothing")
     failed = []
-    for seed in range(first, first + args.seeds):
-        started = time.monotonic()
-        found = [line for test, names in random for line in run(test, names, seed, args.out)]
-        failed += found
-        took = time.monotonic() - started
-        print(f"soak: {VARIABLE}={seed}: {len(found) or 'none'} failed, {took:.0f} s", flush=True)
-    which = f"{sum(len(names) for _, names in random)} of {count} tests in {len(chosen)} programs read the seed"
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        count, random = readers(pool, built, chosen)
+        if not random:
+            sys.exit(f"soak: no test reads {VARIABLE}, so a soak shows nothing")
+        for seed in range(first, first + args.seeds):
+            started = time.monotonic()
+            lines = pool.map(lambda one, seed=seed: run(*one, seed, args.out), random)
+            found = sorted(line for line in lines if line)
+            failed += found
+            took = time.monotonic() - started
+            print(f"soak: {VARIABLE}={seed}: {len(found) or 'none'} failed, {took:.0f} s", flush=True)
+    which = f"{len(random)} of {count} tests in {len(chosen)} programs read the seed"
     result = f"{len(failed)} failed" if failed else "every test passed"
     print(f"soak: seeds {first} to {first + args.seeds - 1}, {which}: {result}")
     for line in failed:

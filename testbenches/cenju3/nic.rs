@@ -532,25 +532,29 @@ fn the_threshold_stops_the_link_and_nothing_is_lost() {
     pass(this_test!(), |cases| threshold(&nic::<Cenju3Nic>(), cases));
 }
 
-/// A ring of one entry has room for none: the packet waits, and comes when the ring is larger.
+/// A ring of one entry or none has room for none, whatever GET says: the packet waits, and comes when the ring is
+/// larger.
 #[test]
 fn a_ring_of_one_entry_is_full() {
     pass(this_test!(), |cases| {
-        cases.case(Start::Zero, "", |run| {
-            let mut rig = start(run, &nic::<Cenju3NicWide>(), OPEN)?;
-            rig.write(DHB_SIZE, 1)?;
-            offer(&mut rig, &packet(1, DEST, 16, false));
-            rig.settle(100)?;
-            let pending = rig.read(R_STAT)? & R_STAT_OVERFLOW_MASK;
-            Rule::Traffic.same("overflow", R_STAT_OVERFLOW_MASK, pending)?;
-            delivered(&mut rig, (0, 0))?;
-            rig.write(DHB_SIZE, 2)?;
-            rig.write(R_STAT, R_STAT_OVERFLOW_MASK)?;
-            rig.write(R_CTRL, R_CTRL_RUN_MASK | R_CTRL_RESTART_MASK)?;
-            rig.settle(100)?;
-            delivered(&mut rig, (1, 0))?;
-            rig.has(DEST, &[1; 16])
-        });
+        for (size, get) in [(1, 0), (1, 3), (0, 0), (0, 3)] {
+            cases.case(Start::Zero, format!("{size} entries, GET {get}"), |run| {
+                let mut rig = start(run, &nic::<Cenju3NicWide>(), OPEN)?;
+                rig.write(DHB_SIZE, size)?;
+                rig.write(DHB_GET, get)?;
+                offer(&mut rig, &packet(1, DEST, 16, false));
+                rig.settle(100)?;
+                let pending = rig.read(R_STAT)? & R_STAT_OVERFLOW_MASK;
+                Rule::Traffic.same("overflow", R_STAT_OVERFLOW_MASK, pending)?;
+                delivered(&mut rig, (0, 0))?;
+                rig.write(DHB_SIZE, 2)?;
+                rig.write(R_STAT, R_STAT_OVERFLOW_MASK)?;
+                rig.write(R_CTRL, R_CTRL_RUN_MASK | R_CTRL_RESTART_MASK)?;
+                rig.settle(100)?;
+                delivered(&mut rig, (1, 0))?;
+                rig.has(DEST, &[1; 16])
+            });
+        }
     });
 }
 

@@ -213,7 +213,7 @@ def lines_of(command, path, folder):
 
 
 def chosen_tests(plan):
-    """The tests of `make soak` by program, or of those programs that `--only` names."""
+    """The tests of `make soak`, or those of the programs that `--only` names, each with its program."""
     import soak
 
     built = soak.build()
@@ -232,9 +232,9 @@ def run_test(plan, out, shard, _work):
     tests = chosen_tests(plan)
     seeds = [seed for seed in range(plan["first"], plan["first"] + plan["seeds"]) if shard_of(plan, seed) == shard]
     lines = [
-        {"test": soak.target(test), "seed": seed, "failed": soak.run(test, names, seed, out / "failures")}
+        {"test": f"{soak.target(test)} -- --exact {name}", "seed": seed, "failed": failed}
         for seed in seeds
-        for test, names in tests
+        for (test, name), failed in zip(tests, soak.under(seed, tests, out / "failures"), strict=True)
     ]
     # All shards share this tree, so a change during the run makes the results nameless.
     if commit() != plan["commit"]:

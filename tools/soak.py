@@ -88,7 +88,13 @@ def reads(test, name):
         return read.exists() or result.returncode != 0, time.monotonic() - started
 
 
-def readers(pool, built, programs):
+def at_once(work, tests):
+    """The results of this work for each of the tests, as many at a time as there are cores."""
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        return list(pool.map(lambda test: work(*test), tests))
+
+
+def readers(built, programs):
     """The number of tests of these programs, and those that read the seed, the longest first."""
     # Cargo names them in any order.
     paths = {program["executable"]: program for program in sorted(programs, key=lambda one: one["executable"])}
@@ -98,7 +104,7 @@ def readers(pool, built, programs):
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     if kept.get("code") != code.hexdigest():
         all_tests = [(path, name) for path, program in paths.items() for name in names(program)]
-        found = list(pool.map(lambda test: reads(paths[test[0]], test[1]), all_tests))
+        found = at_once(lambda path, name: reads(paths[path], name), all_tests)
         chosen = [(took, *test) for test, (is_reader, took) in zip(all_tests, found, strict=True) if is_reader]
         kept = {"code": code.hexdigest(), "tests": len(all_tests), "readers": sorted(chosen, reverse=True)}
         KEPT.parent.mkdir(parents=True, exist_ok=True)
@@ -109,13 +115,18 @@ def readers(pool, built, programs):
 
 
 def run(test, name, seed, out):
-    """The line that repeats this test's failure; None if it passes."""
+    """The line that repeats this test's failure, if it fails."""
     result = start(test, ["--exact", name], **{VARIABLE: str(seed)})
     if not result.returncode:
-        return None
+        return []
     log = out / f"{test['target']['name']}-{name.replace('::', '-')}-{seed}.log"
     log.write_text(result.stdout)
-    return f"{VARIABLE}={seed} cargo test {target(test)} -- --exact {name}   # {log}"
+    return [f"{VARIABLE}={seed} cargo test {target(test)} -- --exact {name}   # {log}"]
+
+
+def under(seed, tests, out):
+    """What `run` says of each of these tests."""
+    return at_once(lambda test, name: run(test, name, seed, out), tests)
 
 
 def main():
@@ -131,18 +142,16 @@ def main():
     args.out.mkdir(parents=True, exist_ok=True)
     built = build()
     chosen = depends(built)
+    count, random = readers(built, chosen)
+    if not random:
+        sys.exit(f"soak: no test reads {VARIABLE}, so a soak shows nothing")
     failed = []
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-        count, random = readers(pool, built, chosen)
-        if not random:
-            sys.exit(f"soak: no test reads {VARIABLE}, so a soak shows nothing")
-        for seed in range(first, first + args.seeds):
-            started = time.monotonic()
-            lines = pool.map(lambda one, seed=seed: run(*one, seed, args.out), random)
-            found = sorted(line for line in lines if line)
-            failed += found
-            took = time.monotonic() - started
-            print(f"soak: {VARIABLE}={seed}: {len(found) or 'none'} failed, {took:.0f} s", flush=True)
+    for seed in range(first, first + args.seeds):
+        started = time.monotonic()
+        found = sorted(sum(under(seed, random, args.out), []))
+        failed += found
+        took = time.monotonic() - started
+        print(f"soak: {VARIABLE}={seed}: {len(found) or 'none'} failed, {took:.0f} s", flush=True)
     which = f"{len(random)} of {count} tests in {len(chosen)} programs read the seed"
     result = f"{len(failed)} failed" if failed else "every test passed"
     print(f"soak: seeds {first} to {first + args.seeds - 1}, {which}: {result}")

@@ -29,7 +29,7 @@ use crate::campaign::{
     plan,
 };
 use crate::harness::backend::{AnyBackend, Backend as _};
-use crate::harness::exec::{Sim, SimError};
+use crate::harness::exec::Sim;
 use crate::harness::faults::Fault;
 use crate::harness::params::{Settings, Table as _};
 use crate::harness::seed::{Rng, Seed};
@@ -37,7 +37,7 @@ use crate::harness::sync::Lock;
 use crate::harness::wave::Probe;
 use crate::{Addr, NodeId, Picos};
 use draw::{is_malformed, malformed, program, touched};
-use software::{CONTROL, Software};
+use software::{CONTROL, Look, Software};
 
 /// Bytes of a node's memory.
 const MEMORY: u32 = 0x8_0000;
@@ -57,9 +57,7 @@ const LONGEST_PAUSE: u32 = 10_000_000;
 const BOUND: Picos = Picos::from_ns(400_000_000);
 /// Between two looks of software that waits for nothing in particular.
 const LOOK: Picos = Picos::from_ns(20_000);
-/// Looks without a change after which a node has nothing to send or take.
-const QUIET: u32 = 3;
-/// Looks without a change after which a node hangs.
+/// Looks without a change anywhere after which the machine hangs.
 const PATIENCE: u32 = 250;
 /// Sleeps at most so long in a run; faults are drawn within the first part of it.
 const HORIZON: Picos = Picos::from_ns(400_000);
@@ -359,37 +357,49 @@ impl<'a> Play<'a> {
         })
     }
 
-    /// Runs programs and faults to their ends, and then until nothing moves.
+    /// Runs programs and faults to their ends, and then until nothing moves in the whole machine. A node alone may wait
+    /// long for its turn at a slow one.
     fn finish(&mut self) -> Result<(), Broken> {
         let bound = self.sim.now() + BOUND;
         self.sim.run(bound).map_err(|error| hang(&error))?;
-        let taken = |software: &Rc<Software>| software.seen.borrow().taken.iter().map(Vec::len).sum::<usize>();
-        let mut before = None;
-        for _ in 0..64 {
-            for software in &self.software {
-                let host = &software.host;
-                host.spawn_checked(format!("drain of {}", host.node()), software.clone().drain());
-            }
-            self.sim.run(bound).map_err(|error| self.stuck(&error))?;
-            let host = self.software[0].host.clone();
-            host.clone().spawn("a pause", async move { host.delay(LOOK).await });
-            self.sim.run(bound).map_err(|error| hang(&error))?;
-            let now: usize = self.software.iter().map(taken).sum();
-            if self.sim.backend().next_event().is_none() && before == Some(now) {
+        let (mut before, mut same) = (Vec::new(), 0);
+        while same < PATIENCE {
+            // What ends on its way behind the last look would not be seen.
+            let rested = self.sim.backend().next_event().is_none();
+            let looks = self.looks(bound)?;
+            let is_same = looks == before;
+            if rested && is_same && looks.iter().all(Look::is_empty) {
                 return Ok(());
             }
-            before = Some(now);
+            same = if is_same { same + 1 } else { 0 };
+            before = looks;
         }
+        let left = before.iter().enumerate().filter(|(_, look)| !look.is_empty());
+        let left: Vec<_> = left
+            .map(|(pe, look)| format!("PE {pe}: S_STAT is {:#x}\n", look.sends))
+            .collect();
         let report = self.sim.backend().hang_report();
         Err(Broken::new(
             Clause::Hang,
-            format!("the machine does not come to rest:\n{report}"),
+            format!("nothing has moved for long:\n{}{report}", left.concat()),
         ))
     }
 
-    fn stuck(&self, error: &SimError) -> Broken {
-        let report = self.sim.backend().hang_report();
-        Broken::new(Clause::Hang, format!("{error}\n{report}"))
+    /// Lets each node look once, and the hardware come to rest behind that, if it does.
+    fn looks(&mut self, bound: Picos) -> Result<Vec<Look>, Broken> {
+        let look = |software: &Rc<Software>| {
+            let host = &software.host;
+            host.spawn(format!("look of {}", host.node()), software.clone().look())
+        };
+        let looks: Vec<_> = self.software.iter().map(look).collect();
+        self.sim.run(bound).map_err(|error| hang(&error))?;
+        let host = self.software[0].host.clone();
+        host.clone().spawn("a pause", async move { host.delay(LOOK).await });
+        self.sim.run(bound).map_err(|error| hang(&error))?;
+        let looks = looks.into_iter().map(|mut look| look.take().expect("it has run"));
+        looks
+            .collect::<Result<_, _>>()
+            .map_err(|error| Broken::new(Clause::Report, error.to_string()))
     }
 
     /// Legal traffic after all faults: each node sends a DMA and a message to the next, which must come.

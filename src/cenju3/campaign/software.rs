@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use thiserror::Error;
 
-use super::{Command, DMA_HEADERS, LOOK, MSG_BODIES, MSG_HEADERS, PATIENCE, QUEUES, QUIET, Rings};
+use super::{Command, DMA_HEADERS, LOOK, MSG_BODIES, MSG_HEADERS, QUEUES, Rings};
 use crate::campaign::{Deed, Sleeper, Victim};
 use crate::cenju3::golden::packet::{Kind, PacketHeader, ParcelHeader, Status, get};
 use crate::cenju3::params::Config;
@@ -361,34 +361,43 @@ impl Software {
         Ok(())
     }
 
-    /// Serves until this node has nothing to send and nothing new came for a while. The NIC is not reset meanwhile.
-    pub async fn drain(self: Rc<Self>) -> Result<(), Stop> {
-        let (mut quiet, mut same, mut before) = (0, 0, self.progress().await?);
-        while quiet < QUIET {
-            self.host.delay(LOOK).await;
-            self.sleeper.awake(&self.host).await;
-            self.serve().await?;
-            let stat = self.read(self.life().await, S_STAT).await?;
-            let empty = stat & S_STAT_EMPTY0_MASK != 0 && stat & S_STAT_EMPTY1_MASK != 0;
-            let now = self.progress().await?;
-            same = if now == before { same + 1 } else { 0 };
-            before = now;
-            let is_quiet = empty && stat & S_STAT_BUSY_MASK == 0 && same > 0;
-            quiet = if is_quiet { quiet + 1 } else { 0 };
-            if same > PATIENCE {
-                return Err(Stop::Stuck { stat });
-            }
-        }
-        Ok(())
-    }
-
-    /// What changes as long as anything is sent or comes.
-    async fn progress(&self) -> Result<[u32; 6], Stop> {
+    /// Serves once, and looks at what is left. The NIC is not reset meanwhile.
+    pub async fn look(self: Rc<Self>) -> Result<Look, Stop> {
+        self.host.delay(LOOK).await;
+        self.sleeper.awake(&self.host).await;
+        self.serve().await?;
         let life = self.life().await;
-        let (get0, get1) = (self.read(life, SQ0_GET).await?, self.read(life, SQ1_GET).await?);
+        let sends = self.read(life, S_STAT).await?;
+        let gets = [self.read(life, SQ0_GET).await?, self.read(life, SQ1_GET).await?];
         let seen = self.seen.borrow();
-        let taken = [0, 1].map(|ring| seen.taken[ring].len() as u32);
-        Ok([get0, get1, taken[0], taken[1], seen.refused.len() as u32, seen.drops])
+        Ok(Look {
+            sends,
+            gets,
+            taken: seen.taken.each_ref().map(Vec::len),
+            refused: seen.refused.len(),
+            drops: seen.drops,
+        })
+    }
+}
+
+/// A node at an instant: equal ones have nothing between them that was sent or taken.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    /// `S_STAT`.
+    pub sends: u32,
+    /// By queue, `SQn_GET`.
+    gets: [u32; 2],
+    /// By ring, packets that software took, ever.
+    taken: [usize; 2],
+    refused: usize,
+    drops: u32,
+}
+
+impl Look {
+    /// Nothing is left to send.
+    pub fn is_empty(&self) -> bool {
+        let mask = S_STAT_EMPTY0_MASK | S_STAT_EMPTY1_MASK | S_STAT_BUSY_MASK;
+        self.sends & mask == S_STAT_EMPTY0_MASK | S_STAT_EMPTY1_MASK
     }
 }
 
@@ -465,8 +474,6 @@ pub(super) enum Stop {
     Register(#[from] RegError),
     #[error("the NIC was reset")]
     Reset,
-    #[error("nothing has moved for long, and S_STAT is {stat:#x}")]
-    Stuck { stat: u32 },
 }
 
 /// Packets of which the Receiver has read the header, at most.

@@ -362,16 +362,17 @@ impl<'a> Play<'a> {
     fn finish(&mut self) -> Result<(), Broken> {
         let bound = self.sim.now() + BOUND;
         self.sim.run(bound).map_err(|error| hang(&error))?;
-        let (mut before, mut same) = (Vec::new(), 0);
+        let (mut before, mut same, mut rested) = (Vec::new(), 0, false);
         while same < PATIENCE {
-            // What ends on its way behind the last look would not be seen.
-            let rested = self.sim.backend().next_event().is_none();
-            let looks = self.looks(bound)?;
-            let is_same = looks == before;
-            if rested && is_same && looks.iter().all(Look::is_empty) {
+            self.pause(bound)?;
+            let rests = self.sim.backend().next_event().is_none();
+            // What ends on its way behind the last look would not be seen, so it rested before that too.
+            if rests && rested && same > 0 && before.iter().all(Look::is_empty) {
                 return Ok(());
             }
-            same = if is_same { same + 1 } else { 0 };
+            rested = rests;
+            let looks = self.looks(bound)?;
+            same = if looks == before { same + 1 } else { 0 };
             before = looks;
         }
         let left = before.iter().enumerate().filter(|(_, look)| !look.is_empty());
@@ -385,16 +386,19 @@ impl<'a> Play<'a> {
         ))
     }
 
-    /// Lets each node look once, and the hardware come to rest behind that, if it does.
+    fn pause(&mut self, bound: Picos) -> Result<(), Broken> {
+        let host = self.software[0].host.clone();
+        host.clone().spawn("a pause", async move { host.delay(LOOK).await });
+        self.sim.run(bound).map_err(|error| hang(&error))
+    }
+
+    /// Lets each node look once.
     fn looks(&mut self, bound: Picos) -> Result<Vec<Look>, Broken> {
         let look = |software: &Rc<Software>| {
             let host = &software.host;
             host.spawn(format!("look of {}", host.node()), software.clone().look())
         };
         let looks: Vec<_> = self.software.iter().map(look).collect();
-        self.sim.run(bound).map_err(|error| hang(&error))?;
-        let host = self.software[0].host.clone();
-        host.clone().spawn("a pause", async move { host.delay(LOOK).await });
         self.sim.run(bound).map_err(|error| hang(&error))?;
         let looks = looks.into_iter().map(|mut look| look.take().expect("it has run"));
         looks

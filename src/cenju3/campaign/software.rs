@@ -363,7 +363,6 @@ impl Software {
 
     /// Serves once, and looks at what is left. The NIC is not reset meanwhile.
     pub async fn look(self: Rc<Self>) -> Result<Look, Stop> {
-        self.host.delay(LOOK).await;
         self.sleeper.awake(&self.host).await;
         self.serve().await?;
         let life = self.life().await;

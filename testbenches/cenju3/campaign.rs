@@ -88,7 +88,7 @@ fn twins_are_found_by_software_that_halts() {
 /// Clauses that no twin breaks first.
 #[test]
 fn twins_lose_packets_and_break_the_traffic_afterwards() {
-    planted::<TwinSoakThrown>().breaks(Loss);
+    planted::<TwinSoakLost>().breaks(Loss);
     planted::<TwinSoakHalt>().breaks(Afterwards);
 }
 

@@ -14,7 +14,8 @@
 //            the queues.
 // Share      the user's queue gets half of the region at most, and leaves the other half to the others. Replies enter
 //            the region only while no request is there, and no request enters amid a reply. So in-order refill never
-//            keeps a reply behind a request.
+//            keeps a reply behind a request. The queues of replies are as if nothing was spilled when their last
+//            element is back, the others when theirs is, or (without HardwareRefill) when the region is empty.
 // Refill     with HardwareRefill the elements come back by themselves, in the order in which they were spilled. Without
 //            it `fill_o` asks software for them. In through mode direct words enter their queue's RAM whatever is
 //            spilled (or wait for room), with the number and the index of their elements. `release` gives up elements
@@ -441,7 +442,13 @@ module ap1000p_queues #(
     logic unused;
     assign unused = busy || release_valid_i || release_count_i != '0;
   end else begin : gen_software
-    assign back = '0;
+    logic [16:0] replies_q;  // elements up to the last reply
+    always_ff @(posedge clk_i) begin
+      if (rst_i) replies_q <= '0;
+      else if (diverted && queue[4:3] != '0) replies_q <= held_q + 17'd1 - gone;
+      else replies_q <= replies_q > gone ? replies_q - gone : '0;
+    end
+    assign back = replies_q == '0 ? 5'b11000 : '0;
     assign doubt = 1'b0;
     assign refill_new = 1'b0;
     assign forget = '0;

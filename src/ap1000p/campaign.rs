@@ -556,7 +556,7 @@ impl<'a> Play<'a> {
         let report = self.sim.backend_mut().hang_report();
         Err(Broken::new(
             Clause::Hang,
-            format!("the machine does not come to rest:\n{report}"),
+            format!("at {}, the machine does not come to rest:\n{report}", self.sim.now()),
         ))
     }
 

@@ -29,7 +29,7 @@ use crate::campaign::{
     plan,
 };
 use crate::harness::backend::{AnyBackend, Backend as _};
-use crate::harness::exec::Sim;
+use crate::harness::exec::{Join, Sim};
 use crate::harness::faults::Fault;
 use crate::harness::params::{Settings, Table as _};
 use crate::harness::seed::{Rng, Seed};
@@ -382,7 +382,11 @@ impl<'a> Play<'a> {
         let report = self.sim.backend().hang_report();
         Err(Broken::new(
             Clause::Hang,
-            format!("nothing has moved for long:\n{}{report}", left.concat()),
+            format!(
+                "at {}, nothing has moved in {PATIENCE} looks, {LOOK} apart:\n{}{report}",
+                self.sim.now(),
+                left.concat()
+            ),
         ))
     }
 
@@ -400,10 +404,11 @@ impl<'a> Play<'a> {
         };
         let looks: Vec<_> = self.software.iter().map(look).collect();
         self.sim.run(bound).map_err(|error| hang(&error))?;
-        let looks = looks.into_iter().map(|mut look| look.take().expect("it has run"));
-        looks
-            .collect::<Result<_, _>>()
-            .map_err(|error| Broken::new(Clause::Report, error.to_string()))
+        let seen = |(mut look, software): (Join<Result<Look, _>>, &Rc<Software>)| {
+            let seen = look.take().expect("it has run");
+            seen.map_err(|error| Broken::new(Clause::Report, format!("{}: a look: {error}", software.host.node())))
+        };
+        looks.into_iter().zip(&self.software).map(seen).collect()
     }
 
     /// Legal traffic after all faults: each node sends a DMA and a message to the next, which must come.

@@ -498,6 +498,42 @@ fn behind(queues: &Queues, cases: &mut Cases) {
     }
 }
 
+/// Replies are spilled, and requests behind them. When software has copied the replies back, further replies do not
+/// wait for the requests.
+fn replies_return(queues: &Queues, cases: &mut Cases) {
+    const MESSAGES: usize = 60;
+    const REPLIES: [Queue; 2] = [Queue::RemoteReply, Queue::GetReply];
+    for behind in [Queue::User, Queue::System] {
+        let params = format!("{} {behind:?} behind replies", queues.dut.name);
+        cases.case(Start::Random1, params, |run| {
+            let mut bench = Bench::new(run, queues, QUICK)?;
+            bench.take(Pacer::stopped);
+            let write = |bench: &mut Bench, queue: Queue, round: u32| {
+                let messages = messages(&mut run.rng(&format!("{queue:?} {round}")), queue, MESSAGES);
+                bench.write_all(queue, &messages);
+                messages.iter().map(Vec::len).sum::<usize>()
+            };
+            let mut words: usize = REPLIES.map(|queue| write(&mut bench, queue, 0)).iter().sum();
+            bench.run(4 * words as u64)?;
+            let replies = bench.seen.held;
+            write(&mut bench, behind, 0);
+            bench.run(2_000)?;
+            let held = bench.seen.held;
+            bench.sinks[Class::Reply as usize] = Sink::new(Pacer::steady());
+            bench.run(8 * words as u64)?;
+            let left = bench.seen.held;
+            words += REPLIES.map(|queue| write(&mut bench, queue, 1)).iter().sum::<usize>();
+            bench.run(4 * words as u64)?;
+            let given = bench.given.len();
+            Rule::Waits.holds(0 < replies && replies < held && 0 < left && given == words, || {
+                format!("{replies} elements of replies, {held} in all, {left} left; {given} of {words} words left")
+            })?;
+            bench.take(Pacer::steady);
+            bench.finish(200_000)
+        });
+    }
+}
+
 /// The taker of one class stops in the middle of a message: the messages of the other class go on.
 fn classes(queues: &Queues, cases: &mut Cases) {
     const MESSAGES: usize = 30;
@@ -952,6 +988,8 @@ fn no_class_waits_for_the_other() {
     pass(this_test!(), |cases| {
         classes(&wide(), cases);
         classes(&software(), cases);
+        replies_return(&wide(), cases);
+        replies_return(&software(), cases);
     });
 }
 
@@ -1072,6 +1110,10 @@ fn each_twin_is_caught() {
             // Software waits for the end of a message that waits for software.
             (Hang, &[], &|cases| {
                 region_full(&queues::<TwinQueuesStable>(Software), cases)
+            }),
+            // Replies that software has copied back wait until the requests behind them are back.
+            (Waits, &[], &|cases| {
+                replies_return(&queues::<TwinQueuesReturn>(Software), cases)
             }),
             // `stable_o` is high with a direct word on its way.
             (Reported, &[], &|cases| {

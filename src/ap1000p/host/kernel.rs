@@ -23,6 +23,7 @@ use crate::harness::cpu::{Cpu, Level};
 use crate::harness::exec::{Host, RegError};
 use crate::harness::memory::Memory;
 use crate::harness::sync::{Lock, Signal};
+use crate::net::torus::Class;
 use crate::{Addr, Picos};
 
 /// Bytes of a page on demand.
@@ -33,6 +34,9 @@ const EVERYWHERE: u32 = 0x7f81_7f81;
 const ALL_CAUSES: u32 = ENABLE_CAUSES_MASK;
 /// Causes that return while they last; every other cause reports a past event.
 const LASTING: u32 = CAUSE_FAULT_MASK | CAUSE_FILL_MASK | CAUSE_FULL_MASK;
+
+/// Looks at the queues until a pause of their writers ends, or begins again. A word needs no more looks to memory.
+const LOOKS: u32 = 64;
 
 /// The kind of a reply that brings a copy: the system GETs nothing else.
 const COPY: u32 = PAGE_DIRECT_MASK | PAGE_SYSTEM_MASK | MADE_GET_REPLY;
@@ -320,8 +324,9 @@ impl Kernel {
     }
 
     /// Copies spilled words back into their queues, in order. A queue gets at most the words that it has room for when
-    /// it has no messages. A word of another queue may have to wait for room. Then the processor waits, too, and serves
-    /// addresses meanwhile.
+    /// it has no messages. A word of another queue may have to wait for room. Then the processor waits, too, serves
+    /// addresses, and lets the writers go on. Requests are copied behind replies only when those are released: until
+    /// then further replies wait, and requests may wait for them.
     async fn refill(&self) {
         let mode = self.read(MODE).await;
         self.write(MODE, mode | MODE_PAUSE_MASK).await;
@@ -336,27 +341,30 @@ impl Kernel {
             self.region.set(given);
         }
         let region = self.region.get();
-        let (held, next) = (self.read(HELD).await, self.read(POSITION).await);
+        let (mut held, next) = (self.read(HELD).await, self.read(POSITION).await);
+        let first = next + region.elements() - held;
         let mut room = SIZES.map(|words| words - MESSAGE_WORDS);
-        let mut copied = 0;
+        let (mut copied, mut replies) = (0, false);
         while copied < held {
-            let place = (next + region.elements() - held + copied) % region.elements();
+            let place = (first + copied) % region.elements();
             let at = region.addr() + SPILL_BYTES * place;
             self.host.delay(self.config.refill_word).await;
             match self.host.memory(|memory| element(memory, at)) {
                 Some(Element { queue, label, word, .. }) => {
                     let room = &mut room[queue as usize];
-                    if *room == 0 {
+                    if *room == 0 || (replies && queue.class() == Class::Request) {
                         break;
                     }
                     *room -= 1;
+                    replies |= queue.class() == Class::Reply;
                     let mut misses = self.misses.get();
                     let missed = std::mem::take(&mut misses[queue as usize]);
                     self.misses.set(misses);
                     // After so many losses the word could be of another message with the same number as the incoming
                     // message. Without the word the queue drops the incoming message.
                     if missed < NUMBERS || label.index == 0 {
-                        self.direct(queue, word, label).await;
+                        let went_on = self.direct(queue, word, label).await;
+                        held = if went_on { self.read(HELD).await } else { held };
                     }
                 }
                 None => {
@@ -370,8 +378,8 @@ impl Kernel {
             self.host.memory(|memory| erase(memory, at, 1));
             copied += 1;
         }
-        if copied == held {
-            self.end_refill().await;
+        if copied == held && self.end_refill().await {
+            held = self.read(HELD).await;
         }
         self.write(RELEASE, copied).await;
         self.write(MODE, mode).await;
@@ -384,28 +392,32 @@ impl Kernel {
     }
 
     /// Ends a refill that copied all elements. A queue may have lost so many of its last elements that numbers repeat.
-    /// Then its incoming message is dropped, by two words with the same label: those are never of one message.
-    async fn end_refill(&self) {
+    /// Then its incoming message is dropped, by two words with the same label: those are never of one message. Returns
+    /// whether the writers went on meanwhile.
+    async fn end_refill(&self) -> bool {
         let misses = self.misses.take();
         if misses.iter().all(|&missed| missed < NUMBERS) {
-            return;
+            return false;
         }
+        let mut went_on = false;
         let spilled = field(self.read(STATUS).await, STATUS_SPILLED_MASK);
         for queue in Queue::ALL {
             if spilled & u32::from(queue.bit()) != 0 && misses[queue as usize] >= NUMBERS {
                 let word = Word { data: 0, end: false };
                 let label = Label { number: 0, index: 1 };
-                self.direct(queue, word, label).await;
-                self.direct(queue, word, label).await;
+                for _ in 0..2 {
+                    went_on |= self.direct(queue, word, label).await;
+                }
             }
         }
+        went_on
     }
 
-    /// Stores a word directly into its queue.
-    async fn direct(&self, queue: Queue, word: Word, label: Label) {
+    /// Stores a word directly into its queue. Returns whether the writers went on meanwhile.
+    async fn direct(&self, queue: Queue, word: Word, label: Label) -> bool {
         let stored = self.store(page::direct(queue, word.end, label), word.data).await;
         stored.expect("a page of the system's");
-        self.stable().await;
+        self.stable().await
     }
 
     /// Waits until a program's stores need not wait for room in the spill region.
@@ -415,13 +427,24 @@ impl Kernel {
         }
     }
 
-    /// Waits until no word is on its way into a queue or into memory.
-    async fn stable(&self) {
-        while self.read(STATUS).await & STATUS_STABLE_MASK == 0 {
+    /// Waits until no word is on its way into a queue or into memory. A word may wait for room that only a message
+    /// makes, and that message for a reply of this cell. So now and then the pause ends, and the writers go on: then it
+    /// returns true.
+    async fn stable(&self) -> bool {
+        let (mut looks, mut paused) = (0, true);
+        // Until the pause's end acts, the queues may still look stable.
+        while self.read(STATUS).await & STATUS_STABLE_MASK == 0 || !paused {
             if self.read(FAULTS).await != 0 {
                 self.serve_addresses().await;
             }
+            looks += 1;
+            if looks % LOOKS == 0 {
+                paused = !paused;
+                let mode = self.read(MODE).await;
+                self.write(MODE, mode ^ MODE_PAUSE_MASK).await;
+            }
         }
+        looks >= LOOKS
     }
 
     fn note(&self, kind: FaultKind) {

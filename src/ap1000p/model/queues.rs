@@ -319,12 +319,16 @@ impl Queues {
         self.rest();
     }
 
-    /// Software releases elements.
+    /// Software releases elements. When no reply is left, replies no longer wait for the requests behind.
     pub fn release(&mut self, count: u32) {
         if !self.hardware {
             let count = self.held.len().min(count as usize);
             for (element, _) in self.held.drain(..count) {
                 self.of[element.queue as usize] -= 1;
+            }
+            let replies = Queue::ALL.into_iter().filter(|queue| queue.class() == Class::Reply);
+            if replies.clone().all(|queue| self.of[queue as usize] == 0) {
+                replies.for_each(|queue| self.away[queue as usize] = false);
             }
             self.rest();
         }

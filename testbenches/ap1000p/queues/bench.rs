@@ -181,13 +181,20 @@ struct Offer {
 enum Software {
     Idle,
     Pausing,
-    /// Elements of the region, and cycles in which nothing has moved.
+    /// Elements of the region, those that wait for the queues, and cycles in which nothing has moved.
     Writing {
         elements: u32,
+        left: u32,
         calm: u32,
     },
-    Released,
+    /// Cycles since all were released.
+    Released {
+        calm: u32,
+    },
 }
+
+/// Cycles without a movement until the system software acts.
+const CALM: u32 = 4;
 
 pub struct Bench<'a> {
     bench: testbenches::Bench<'a, In, Out>,
@@ -417,9 +424,10 @@ impl<'a> Bench<'a> {
     }
 
     /// A cycle of the system software. At the interrupt it writes all elements of the region to direct pages, and
-    /// releases them in parts.
+    /// releases them in parts. If a word waits for room, it releases those before, and ends the pause meanwhile.
     fn refill(&mut self) -> Result<(), Fault> {
         let seen = self.seen;
+        let left = self.direct.len() as u32;
         match self.software {
             Software::Idle if seen.fill => {
                 self.modes.pause = true;
@@ -428,28 +436,55 @@ impl<'a> Bench<'a> {
             Software::Pausing if seen.stable => {
                 self.modes.through = true;
                 self.write_back()?;
-                let elements = seen.held;
-                self.software = Software::Writing { elements, calm: 0 };
+                let (elements, left) = (seen.held, seen.held);
+                self.software = Software::Writing {
+                    elements,
+                    left,
+                    calm: 0,
+                };
             }
-            Software::Writing { elements, calm: 4 } => {
+            Software::Writing {
+                elements, calm: CALM, ..
+            } => {
+                self.modes.pause = left == 0;
                 // A writer that waits for room goes on as soon as there is some.
-                let part = if seen.full { elements } else { elements.div_ceil(2) };
+                let part = match elements - left {
+                    copied if left > 0 || seen.full => copied,
+                    copied => copied.div_ceil(2),
+                };
                 self.modes.release = Some(part);
                 (0..part).for_each(|_| self.model.read_back(true));
                 self.software = match elements - part {
-                    0 => Software::Released,
-                    elements => Software::Writing { elements, calm: 4 },
+                    0 => Software::Released { calm: 0 },
+                    elements if left > 0 => Software::Writing {
+                        elements,
+                        left,
+                        calm: 0,
+                    },
+                    elements => Software::Writing {
+                        elements,
+                        left,
+                        calm: CALM,
+                    },
                 };
             }
-            Software::Writing { elements, calm } => {
-                let moves = !self.direct.is_empty() || !seen.stable;
+            Software::Writing {
+                elements,
+                left: before,
+                calm,
+            } => {
+                self.modes.pause |= left == 0;
+                let moves = left != before || left == 0 && !seen.stable;
                 let calm = if moves { 0 } else { calm + 1 };
-                self.software = Software::Writing { elements, calm };
+                self.software = Software::Writing { elements, left, calm };
             }
-            Software::Released if seen.held == 0 && seen.spilled == 0 => {
+            Software::Released { .. } if seen.held == 0 && seen.spilled == 0 => {
                 (self.modes.pause, self.modes.through) = (false, false);
                 self.software = Software::Idle;
             }
+            // Words were spilled while there was no pause.
+            Software::Released { calm: CALM } => self.software = Software::Pausing,
+            Software::Released { calm } => self.software = Software::Released { calm: calm + 1 },
             _ => {}
         }
         Ok(())

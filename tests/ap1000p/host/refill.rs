@@ -1,6 +1,7 @@
 //! Software copies spilled words back after memory has lost some. Messages that miss a word are gone, and no other is.
 
 use super::*;
+use tsunagi::ap1000p::golden::Queue;
 use tsunagi::ap1000p::golden::queues::Element;
 
 /// Of each PUT.
@@ -242,5 +243,91 @@ fn what_was_copied_back_does_not_come_again() {
             came += u32::from(number / PUTS == round && word != 0);
         }
         assert_eq!(sim.cell(NodeId(1)).words(FLAG, 1), [came], "round {round}");
+    }
+}
+
+/// Commands of the user's that wait for this cell's own replies.
+async fn ask_itself(cell: &Cell, gets: u32) -> Result<(), CommandError> {
+    for _ in 0..gets {
+        cell.get(cell.id(), Addr(SOURCE), 1, Addr(DEST), Some(FLAG), None)
+            .await?;
+    }
+    Ok(())
+}
+
+/// The words that software copies first wait for room in the user's queue. It is full of GETs from this cell itself,
+/// which wait for its replies. So the replies go on while software waits.
+#[test]
+fn software_that_waits_for_room_lets_replies_go_on() {
+    const GETS: u32 = 24;
+    const STORES: u32 = 40;
+    let config = Config {
+        hardware_refill: false,
+        ..config(2, 1)
+    };
+    for mut sim in both(&config) {
+        sim.spawn_checked(NodeId(0), async move |cell| {
+            hold(&cell, 0).await?;
+            ask_itself(&cell, GETS).await?;
+            // They go before GETs, so their queue is the first without a message.
+            for number in 0..STORES {
+                let there = Shared {
+                    cell: NodeId(1),
+                    addr: Addr(DEST + 4 * number),
+                };
+                cell.store(there, 4, (number + 1).into()).await?;
+            }
+            let spilled = elements(&cell).await?;
+            let of = |queue| spilled.iter().filter(|(_, element)| element.queue == queue).count();
+            assert_ne!(of(Queue::User), 0);
+            assert_ne!(of(Queue::Access), 0);
+            cell.host()
+                .reg_write(window::register(ENABLE), ENABLE_CAUSES_MASK)
+                .await?;
+            cell.wait_flag(FLAG, GETS).await?;
+            cell.fence().await;
+            Ok::<_, DsmError>(())
+        });
+        sim.run(BOUND).unwrap();
+        let stored: Vec<u32> = (1..=STORES).collect();
+        assert_eq!(sim.cell(NodeId(1)).words(Addr(DEST), STORES), stored);
+    }
+}
+
+/// Replies are spilled, and behind them GETs from this cell itself. Those wait for further replies, which do not wait
+/// until the GETs are back.
+#[test]
+fn replies_that_are_back_do_not_wait_for_requests_behind_them() {
+    const REPLIES: u32 = 200;
+    const GETS: u32 = 24;
+    const REGISTER: u8 = 5;
+    let config = Config {
+        hardware_refill: false,
+        ..config(2, 1)
+    };
+    for mut sim in both(&config) {
+        sim.spawn_checked(NodeId(0), async |cell| {
+            cell.get_registers(NodeId(1), REGISTER, 1, Addr(0x3_0000), None).await?;
+            for _ in 0..REPLIES {
+                cell.get(NodeId(1), Addr(0), 0, Addr(0), Some(FLAG), None).await?;
+            }
+            cell.wait_flag(FLAG, REPLIES).await
+        });
+        sim.spawn_checked(NodeId(1), async |cell| {
+            // Until the replies of the other cell's GETs are spilled.
+            cell.compute(Picos::from_us(1_000.0)).await;
+            hold(&cell, 0).await?;
+            ask_itself(&cell, GETS).await?;
+            let spilled = elements(&cell).await?;
+            let of = |queue| spilled.iter().filter(|(_, element)| element.queue == queue).count();
+            assert_ne!(of(Queue::GetReply), 0);
+            assert_ne!(of(Queue::User), 0);
+            cell.host()
+                .reg_write(window::register(ENABLE), ENABLE_CAUSES_MASK)
+                .await?;
+            cell.register_write(REGISTER, 1).await?;
+            cell.wait_flag(FLAG, GETS).await
+        });
+        sim.run(BOUND).unwrap();
     }
 }

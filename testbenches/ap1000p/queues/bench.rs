@@ -444,8 +444,10 @@ impl<'a> Bench<'a> {
                 };
             }
             Software::Writing {
-                elements, calm: CALM, ..
-            } => {
+                elements,
+                left: before,
+                calm: CALM,
+            } if before == left => {
                 self.modes.pause = left == 0;
                 // A writer that waits for room goes on as soon as there is some.
                 let part = match elements - left {

@@ -458,15 +458,10 @@ impl<'a> Bench<'a> {
                 (0..part).for_each(|_| self.model.read_back(true));
                 self.software = match elements - part {
                     0 => Software::Released { calm: 0 },
-                    elements if left > 0 => Software::Writing {
-                        elements,
-                        left,
-                        calm: 0,
-                    },
                     elements => Software::Writing {
                         elements,
                         left,
-                        calm: CALM,
+                        calm: if left > 0 { 0 } else { CALM },
                     },
                 };
             }

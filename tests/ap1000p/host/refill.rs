@@ -1,4 +1,5 @@
-//! Software copies spilled words back after memory has lost some. Messages that miss a word are gone, and no other is.
+//! Software copies spilled words back. If memory has lost some, messages that miss a word are gone, and no other is. What
+//! a refill waits for comes.
 
 use super::*;
 use tsunagi::ap1000p::golden::Queue;
@@ -12,11 +13,11 @@ const PUTS: u32 = 60;
 /// Messages whose numbers in elements differ.
 const NUMBERS: u32 = (SPILL_TAG_NUMBER_MASK >> SPILL_TAG_NUMBER_SHIFT) + 1;
 
-fn two_cells() -> Sim {
-    boot(Config {
+fn two_cells() -> Config {
+    Config {
         hardware_refill: false,
         ..config(2, 1)
-    })
+    }
 }
 
 /// A PUT of one word; `number` is its place.
@@ -42,11 +43,16 @@ async fn hold(cell: &Cell, round: u32) -> Result<(), CommandError> {
     cell.put_stride(NodeId(1), &held).await
 }
 
-/// Interrupts are served until nothing is spilled; what is sent then comes.
-async fn release(cell: &Cell) -> Result<(), CommandError> {
+/// Interrupts are served again.
+async fn serve(cell: &Cell) -> Result<(), RegError> {
     cell.host()
         .reg_write(window::register(ENABLE), ENABLE_CAUSES_MASK)
-        .await?;
+        .await
+}
+
+/// The same, until nothing is spilled; what is sent then comes.
+async fn release(cell: &Cell) -> Result<(), CommandError> {
+    serve(cell).await?;
     while cell.host().reg_read(window::register(HELD)).await? != 0 {}
     let last = Transfer {
         dest_flag: Some(OTHER_FLAG),
@@ -77,6 +83,15 @@ async fn elements(cell: &Cell) -> Result<Vec<(Addr, Element)>, RegError> {
     Ok((1..=held).rev().map(|back| (at(back), element(at(back)))).collect())
 }
 
+/// Each of these queues has words in the region.
+async fn are_spilled(cell: &Cell, queues: [Queue; 2]) -> Result<(), RegError> {
+    let spilled = elements(cell).await?;
+    for queue in queues {
+        assert!(spilled.iter().any(|(_, element)| element.queue == queue), "{queue:?}");
+    }
+    Ok(())
+}
+
 /// Memory has nothing there.
 fn lose(cell: &Cell, elements: &[(Addr, Element)]) {
     for &(at, _) in elements {
@@ -93,7 +108,7 @@ fn lose(cell: &Cell, elements: &[(Addr, Element)]) {
 fn no_message_goes_on_behind_words_that_were_lost() {
     const FIRST: u32 = 30;
     for words in 1..WORDS {
-        let mut sim = two_cells();
+        let mut sim = boot(two_cells());
         let sent = data(3, PUTS);
         sim.cell(NodeId(0)).set_words(Addr(SOURCE), &sent);
         sim.cell(NodeId(1)).set_words(Addr(DEST), &[0; PUTS as usize]);
@@ -145,7 +160,7 @@ fn no_message_goes_on_behind_words_that_were_lost() {
 #[test]
 fn no_message_goes_on_behind_the_last_words_that_were_lost() {
     const MOST: u32 = 100;
-    let mut sim = two_cells();
+    let mut sim = boot(two_cells());
     let sent = data(4, MOST);
     sim.cell(NodeId(0)).set_words(Addr(SOURCE), &sent);
     sim.cell(NodeId(1)).set_words(Addr(DEST), &[0; MOST as usize]);
@@ -197,7 +212,7 @@ fn what_was_copied_back_does_not_come_again() {
     // With the one that waits and the last one as many as numbers repeat after.
     const PUTS: u32 = 8 * NUMBERS - 2;
     const ROUNDS: u32 = 4;
-    let mut sim = two_cells();
+    let mut sim = boot(two_cells());
     let all = data(5, ROUNDS * PUTS);
     let mut came = 0;
     for round in 0..ROUNDS {
@@ -261,11 +276,7 @@ async fn ask_itself(cell: &Cell, gets: u32) -> Result<(), CommandError> {
 fn software_that_waits_for_room_lets_replies_go_on() {
     const GETS: u32 = 24;
     const STORES: u32 = 40;
-    let config = Config {
-        hardware_refill: false,
-        ..config(2, 1)
-    };
-    for mut sim in both(&config) {
+    for mut sim in both(&two_cells()) {
         sim.spawn_checked(NodeId(0), async move |cell| {
             hold(&cell, 0).await?;
             ask_itself(&cell, GETS).await?;
@@ -277,13 +288,8 @@ fn software_that_waits_for_room_lets_replies_go_on() {
                 };
                 cell.store(there, 4, (number + 1).into()).await?;
             }
-            let spilled = elements(&cell).await?;
-            let of = |queue| spilled.iter().filter(|(_, element)| element.queue == queue).count();
-            assert_ne!(of(Queue::User), 0);
-            assert_ne!(of(Queue::Access), 0);
-            cell.host()
-                .reg_write(window::register(ENABLE), ENABLE_CAUSES_MASK)
-                .await?;
+            are_spilled(&cell, [Queue::User, Queue::Access]).await?;
+            serve(&cell).await?;
             cell.wait_flag(FLAG, GETS).await?;
             cell.fence().await;
             Ok::<_, DsmError>(())
@@ -301,11 +307,7 @@ fn replies_that_are_back_do_not_wait_for_requests_behind_them() {
     const REPLIES: u32 = 200;
     const GETS: u32 = 24;
     const REGISTER: u8 = 5;
-    let config = Config {
-        hardware_refill: false,
-        ..config(2, 1)
-    };
-    for mut sim in both(&config) {
+    for mut sim in both(&two_cells()) {
         sim.spawn_checked(NodeId(0), async |cell| {
             cell.get_registers(NodeId(1), REGISTER, 1, Addr(0x3_0000), None).await?;
             for _ in 0..REPLIES {
@@ -318,13 +320,8 @@ fn replies_that_are_back_do_not_wait_for_requests_behind_them() {
             cell.compute(Picos::from_us(1_000.0)).await;
             hold(&cell, 0).await?;
             ask_itself(&cell, GETS).await?;
-            let spilled = elements(&cell).await?;
-            let of = |queue| spilled.iter().filter(|(_, element)| element.queue == queue).count();
-            assert_ne!(of(Queue::GetReply), 0);
-            assert_ne!(of(Queue::User), 0);
-            cell.host()
-                .reg_write(window::register(ENABLE), ENABLE_CAUSES_MASK)
-                .await?;
+            are_spilled(&cell, [Queue::GetReply, Queue::User]).await?;
+            serve(&cell).await?;
             cell.register_write(REGISTER, 1).await?;
             cell.wait_flag(FLAG, GETS).await
         });

@@ -1,5 +1,5 @@
-//! Software copies spilled words back. If memory has lost some, messages that miss a word are gone, and no other is. What
-//! a refill waits for comes.
+//! Software copies spilled words back. If memory has lost some, messages that miss a word are gone, and no other is.
+//! What a refill waits for comes.
 
 use super::*;
 use tsunagi::ap1000p::golden::Queue;

@@ -248,12 +248,15 @@ fn broken(rng: &mut Rng, class: Class) -> Vec<u32> {
         }
         _ => message[1] = rng.bits() as u32,
     }
-    // It may now write where flags are.
+    // It may now write where flags are, or count where data are. Then the order of two messages would not show.
     let Some(&[head, dest, stride]) = message.get(2..5) else {
         return message;
     };
     let length = head & COMMAND_LENGTH_WORDS_MASK;
-    if hits_flags(dest, stride, length.min(message.len() as u32)) {
+    let is_sent = message[1] & PAGE_SEND_MASK << MESSAGE_WHAT_KIND_SHIFT != 0;
+    let flag = message.get(if is_sent { 3 } else { 5 }).copied().unwrap_or(0);
+    let counts_in_data = flag != 0 && flag >> 12 < FLAGS && flag >> 12 != ABSENT;
+    if counts_in_data || hits_flags(dest, stride, length.min(message.len() as u32)) {
         message.truncate(1);
     }
     message

@@ -1,0 +1,1 @@
+//! Golden model of `dimmnet1_answers`: answer queue.

@@ -1,0 +1,1 @@
+//! Golden model of `dimmnet1_bus`: host and processor at the registers.

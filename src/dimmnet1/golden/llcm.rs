@@ -1,0 +1,1 @@
+//! Golden model of `dimmnet1_llcm`: low-latency common memory.

@@ -1,0 +1,1 @@
+//! Golden model of `dimmnet1_tlb`: RVATLB and PATLB.

@@ -1,0 +1,4 @@
+//! DIMMnet-1: Martini, a network interface in a memory slot, with its on-chip processor.
+
+pub mod golden;
+pub mod regs;

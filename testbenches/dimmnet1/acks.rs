@@ -1,0 +1,1 @@
+//! `dimmnet1_acks`: slots and credits.

@@ -1,0 +1,1 @@
+//! `dimmnet1_bus`: host and processor at the registers.

@@ -1,0 +1,1 @@
+//! `dimmnet1_link`: crossings to the link's clock.

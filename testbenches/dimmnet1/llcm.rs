@@ -1,0 +1,1 @@
+//! `dimmnet1_llcm`: low-latency common memory.

@@ -1,0 +1,12 @@
+//! DIMMnet-1's card, block by block: memory, host and network are the testbench.
+
+mod acks;
+mod answers;
+mod bus;
+mod link;
+mod llcm;
+mod rdma;
+mod rx;
+mod send;
+mod tlb;
+mod tx;

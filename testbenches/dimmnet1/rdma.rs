@@ -1,0 +1,1 @@
+//! `dimmnet1_rdma`: RDMA engine.

@@ -1,0 +1,1 @@
+//! `dimmnet1_send`: AOTF and BOTF.

@@ -1,0 +1,1 @@
+//! `dimmnet1_tlb`: RVATLB and PATLB.

@@ -1,0 +1,1 @@
+//! `dimmnet1_tx`: transmit arbiter.

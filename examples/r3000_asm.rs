@@ -12,7 +12,10 @@ fn main() -> ExitCode {
         eprintln!("the program cannot be read: {error}");
         return ExitCode::FAILURE;
     }
-    let source = Source { name: "stdin".to_owned(), text };
+    let source = Source {
+        name: "stdin".to_owned(),
+        text,
+    };
     match assemble(&[source], &BTreeMap::new()) {
         Ok(image) => {
             image.words.iter().for_each(|word| println!("{word:08x}"));

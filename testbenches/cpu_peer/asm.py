@@ -31,7 +31,7 @@ FORMS = {
     "jalr": "r,r",
     "addi addiu slti sltiu": "r,r,s",
     "andi ori xori": "r,r,u",
-    "lui": "r,u",
+    "lui": "r,i",
     "lb lbu lh lhu lw lwl lwr sb sh sw swl swr": "r,s(r)",
     "beq bne": "r,r,l",
     "blez bgtz bltz bgez bltzal bgezal beqz bnez": "r,l",
@@ -60,7 +60,8 @@ def expression(rng, depth=3):
     if depth == 0 or rng.random() < 0.2:
         return rng.choice([str, hex])(rng.randrange(1 << 16))
     left, right = expression(rng, depth - 1), expression(rng, depth - 1)
-    shapes = ["({0}+{1})", "({0}-{1})", "({0}&{1})", "({0}|{1})", "(~{0})", "(-{0})", "(({0}&255)*{2})", "(({0}&255)<<{2})"]
+    shapes = ["({0}+{1})", "({0}-{1})", "({0}&{1})", "({0}|{1})", "(~{0})", "(-{0})", "(({0}&255)*{2})"]
+    shapes += ["(({0}&255)<<{2})", "(({0}&65535)>>{2})"]
     return rng.choice(shapes).format(left, right, rng.randrange(16))
 
 
@@ -75,7 +76,8 @@ def operand(rng, kind, labels):
         "c": lambda: f"${number}",
         "h": lambda: str(number),
         "s": lambda: rng.choice([str(near(rng, -0x8000, 0x7FFF)), f"%lo({rng.randrange(1 << 32):#x})"]),
-        "u": lambda: rng.choice([hex(near(rng, 0, 0xFFFF)), f"%hi({rng.randrange(1 << 32):#x})"]),
+        "u": lambda: hex(near(rng, 0, 0xFFFF)),
+        "i": lambda: rng.choice([str(near(rng, 0, 0xFFFF)), f"%hi({rng.randrange(1 << 32):#x})"]),
         "w": lambda: str(near(rng, *rng.choice([(-0x8000, 0xFFFF), (-(1 << 31), (1 << 32) - 1)]))),
         "k": lambda: str(near(rng, 0, 0xFFFFF)),
         "q": lambda: str(near(rng, 0, 1023)),
@@ -106,8 +108,11 @@ def ours(binary, lines):
 
 def peers(lines):
     assembler = keystone.Ks(keystone.KS_ARCH_MIPS, keystone.KS_MODE_MIPS32 | keystone.KS_MODE_LITTLE_ENDIAN)
-    text = "\n".join([".set noreorder", *lines])
-    code = bytes(assembler.asm(text)[0])
+    text = "\n".join([".set noreorder", ".option pic0", *lines])
+    code = assembler.asm(text)[0]
+    if code is None:
+        sys.exit("Keystone refuses a program")
+    code = bytes(code)
     return [int.from_bytes(code[at : at + 4], "little") for at in range(0, len(code), 4)]
 
 
@@ -128,15 +133,17 @@ def main():
         lines = program(rng, 2000)
         got, wanted = ours(args.binary, lines), peers(lines)
         if got != wanted:
-            at = next((at for at, pair in enumerate(zip(got, wanted)) if pair[0] != pair[1]), min(len(got), len(wanted)))
-            sys.exit(f"program {number}: word {at} is {got[at : at + 1]}, Keystone's {wanted[at : at + 1]}")
+            pairs = enumerate(zip(got, wanted))
+            unequal = [f"word {at} is {a:08x}, Keystone's {b:08x}" for at, (a, b) in pairs if a != b]
+            sys.exit(f"program {number}: {len(got)} words, Keystone's {len(wanted)}; {', '.join(unequal[:5])}")
         words += len(got)
     caught = 0
     for _ in range(args.programs):
         lines = program(rng, 50)
         at = rng.randrange(len(lines))
-        twin = [*lines[:at], lines[at].partition(": ")[0] + ": .word 0xffffffff" if ":" in lines[at] else ".word -1"]
-        caught += ours(args.binary, lines) != peers(twin + lines[at + 1 :])
+        label, colon, _ = lines[at].rpartition(": ")
+        twin = [*lines[:at], f"{label}{colon}.word 0xffffffff", *lines[at + 1 :]]
+        caught += ours(args.binary, lines) != peers(twin)
     if caught != args.programs:
         sys.exit(f"{args.programs - caught} changed programs were not seen")
     print(f"cpu-peer asm: {words} words of {args.programs} programs equal, {caught} changed programs seen")

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use proptest::prelude::*;
+use support::property::holds;
+use support::this_test;
 use tsunagi::r3000::asm::{AsmError, Image, Place, SRAM_BYTES, Source, assemble, listing};
 use tsunagi::r3000::isa::OPS;
 
@@ -16,7 +19,9 @@ fn try_assemble(text: &str) -> Result<Image, Vec<AsmError>> {
 }
 
 fn words(text: &str) -> Vec<u32> {
-    try_assemble(text).unwrap_or_else(|errors| panic!("{text}: {errors:?}")).words
+    try_assemble(text)
+        .unwrap_or_else(|errors| panic!("{text}: {errors:?}"))
+        .words
 }
 
 /// At address 0, with a NOP behind.
@@ -104,7 +109,11 @@ fn every_instruction_has_its_word() {
     }
     for op in OPS {
         let named = |text: &str| text.split(' ').next() == Some(op.name);
-        assert!(GOLDEN.iter().any(|(text, _)| named(text)), "{} is not in the table", op.name);
+        assert!(
+            GOLDEN.iter().any(|(text, _)| named(text)),
+            "{} is not in the table",
+            op.name
+        );
     }
 }
 
@@ -169,7 +178,14 @@ end:    .word start + 8, -1
 irq: vector: .byte 0xff; .set noreorder";
     let image = try_assemble(text).unwrap();
     assert_eq!(image.words, [0x1234_0201, 0, 8, u32::MAX, 0, 0, 0xff]);
-    for (name, value) in [("N", 2), ("start", 0), ("end", 8), ("irq", 0x18), ("vector", 0x18), ("BUS", 0x8000_1000)] {
+    for (name, value) in [
+        ("N", 2),
+        ("start", 0),
+        ("end", 8),
+        ("irq", 0x18),
+        ("vector", 0x18),
+        ("BUS", 0x8000_1000),
+    ] {
         assert_eq!(image.symbols[name], value, "{name}");
     }
     let line = |line| Some(Place { source: 0, line });
@@ -202,9 +218,18 @@ fn sources_follow_each_other_and_see_all_labels() {
 
 /// A source, and the line and message of each refusal.
 const REFUSED: &[(&str, &[&str])] = &[
-    ("adduu $a0, $a1, $a2", &["1: `adduu` is no instruction and no directive: did you mean `addu`?"]),
-    (".wrod 5", &["1: `.wrod` is no instruction and no directive: did you mean `.word`?"]),
-    ("hippopotamus", &["1: `hippopotamus` is no instruction and no directive"]),
+    (
+        "adduu $a0, $a1, $a2",
+        &["1: `adduu` is no instruction and no directive: did you mean `addu`?"],
+    ),
+    (
+        ".wrod 5",
+        &["1: `.wrod` is no instruction and no directive: did you mean `.word`?"],
+    ),
+    (
+        "hippopotamus",
+        &["1: `hippopotamus` is no instruction and no directive"],
+    ),
     (
         "\nlw $a0, COUNT($a1)",
         &["2: `COUNT` is not defined: put a label `COUNT:` or `.equ COUNT, VALUE`"],
@@ -213,7 +238,10 @@ const REFUSED: &[(&str, &[&str])] = &[
         "b 1f; nop",
         &["1: no label `1:` behind: put one, or turn `1f` and `1b` round"],
     ),
-    ("b 2b; nop", &["1: no label `2:` before: put one, or turn `2f` and `2b` round"]),
+    (
+        "b 2b; nop",
+        &["1: no label `2:` before: put one, or turn `2f` and `2b` round"],
+    ),
     (
         ".space N\n.equ N, 4",
         &["1: the value must be known here: define `N` on an earlier line"],
@@ -228,7 +256,9 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     (
         "addiu $a0, $a1, 32768",
-        &["1: immediate 32768 does not fit, -32768 to 32767 do: load it with `li`, behind the definition of its symbols"],
+        &[
+            "1: immediate 32768 does not fit, -32768 to 32767 do: load it with `li`, behind the definition of its symbols",
+        ],
     ),
     (
         "ori $a0, $a1, -1",
@@ -240,15 +270,24 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     ("sll $a0, $a1, 32", &["1: shift 32 does not fit, 0 to 31 do"]),
     ("break 1024", &["1: code 1024 does not fit, 0 to 1023 do"]),
-    ("li $a0, 1 << 33", &["1: a step of the expression leaves 64 bits: make it smaller"]),
+    (
+        "li $a0, 1 << 33",
+        &["1: a step of the expression leaves 64 bits: make it smaller"],
+    ),
     (
         "li $a0, 4294967296",
         &["1: value 4294967296 does not fit, -2147483648 to 4294967295 do"],
     ),
-    (".byte 256, 1, -129", &["1: value 256 does not fit, -128 to 255 do", "1: value -129 does not fit, -128 to 255 do"]),
+    (
+        ".byte 256, 1, -129",
+        &[
+            "1: value 256 does not fit, -128 to 255 do",
+            "1: value -129 does not fit, -128 to 255 do",
+        ],
+    ),
     (
         "b 0x20004; nop",
-        &["1: branch too far: 0x20004 is 32768 words from the delay slot, -32768 to 32767 can be reached: jump with `j`"],
+        &["1: branch too far: 0x20004 is 32768 words from the delay slot, -32768 to 32767 can be reached: use `j`"],
     ),
     (
         "j BUS; nop",
@@ -276,8 +315,10 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     (
         "lw $t0, 0($a0)\naddu $v0, $v0, $t0",
-        &["2: load delay: $t0 still has its old value here, a.s:1 loads it one instruction earlier: put `nop` or another \
-           instruction between; `.set nohazard` allows it"],
+        &[
+            "2: load delay: $t0 still has its old value here, a.s:1 loads it one instruction earlier: put `nop` or another \
+           instruction between; `.set nohazard` allows it",
+        ],
     ),
     (
         "nop\n.half 1\nnop",
@@ -300,17 +341,26 @@ const REFUSED: &[(&str, &[&str])] = &[
         ".space 8\n.org 4",
         &["2: `.org` leads back from 0x8 to 0x4: sort the parts by address"],
     ),
-    ("addu $a0, $a1", &["1: operand missing: `,` and an operand belongs here"]),
+    (
+        "addu $a0, $a1",
+        &["1: operand missing: `,` and an operand belongs here"],
+    ),
     ("addu $a0, $a1,", &["1: operand missing: a register belongs here"]),
     ("addu $a0, $a1, 5", &["1: `5` where a register belongs"]),
     ("addu $a0, $a1, $32", &["1: `$32` where a register belongs"]),
-    ("mfc0 $a0, $cuase", &["1: `$cuase` where a register of coprocessor 0 belongs"]),
+    (
+        "mfc0 $a0, $cuase",
+        &["1: `$cuase` where a register of coprocessor 0 belongs"],
+    ),
     ("lw $a0, 5", &["1: operand missing: `(` and a register belongs here"]),
     ("lw $a0, 5($a1", &["1: operand missing: `)` belongs here"]),
     ("nop nop", &["1: `nop` where the end of the line belongs"]),
     (".word $a0", &["1: `$a0` where a value belongs"]),
     (".word (5", &["1: operand missing: `)` belongs here"]),
-    (".set reorder", &["1: `reorder` where `noreorder`, `nohazard` or `hazard` belongs"]),
+    (
+        ".set reorder",
+        &["1: `reorder` where `noreorder`, `nohazard` or `hazard` belongs"],
+    ),
     ("!", &["1: `!` where an instruction, a directive or a label belongs"]),
     (".equ 5, 5", &["1: `5` where a name belongs"]),
     ("$a0: nop", &["1: `$a0` where a name belongs"]),
@@ -373,14 +423,117 @@ fn the_load_delay_is_kept_wherever_the_program_goes_on() {
         // No reading, or no new value.
         (&format!("{load}\nnop\n{reads}"), &[]),
         (&format!("{load}\nli $t0, 5"), &[]),
-        (&format!("lw $zero, 0($a0)\naddu $v0, $zero, $zero\n{load}\n.word 0x01000008"), &[]),
+        (
+            &format!("lw $zero, 0($a0)\naddu $v0, $zero, $zero\n{load}\n.word 0x01000008"),
+            &[],
+        ),
         ("lwl $t0, 3($a0)\nlwr $t0, 0($a0)", &[]),
         ("lwr $t0, 0($t0)\nlwl $t0, 3($a0)", &[]),
-        (&format!(".set nohazard\n{load}\n{reads}\n.set hazard\n{load}\n{reads}"), &[6]),
+        (
+            &format!(".set nohazard\n{load}\n{reads}\n.set hazard\n{load}\n{reads}"),
+            &[6],
+        ),
     ];
     for (text, wanted) in table {
         assert_eq!(refused(text), *wanted, "{text}");
     }
+}
+
+/// Pieces of sources, right and wrong.
+const PIECES: &[&str] = &[
+    "\n",
+    "\n",
+    "\n",
+    " ",
+    ", ",
+    ":",
+    ";",
+    "(",
+    ")",
+    "-",
+    "~",
+    "<<",
+    ">>",
+    "&",
+    "|",
+    "*",
+    "+",
+    "#",
+    "/",
+    "//",
+    "%hi(",
+    "%lo(",
+    "$",
+    "$t0",
+    "$32",
+    "$cause",
+    "x",
+    "y:",
+    "1:",
+    "1f",
+    "1b",
+    "0",
+    "0x",
+    "0b",
+    "0xffffffffffffffff",
+    "99999999",
+    "9223372036854775807",
+    "-9223372036854775807 - 1",
+    "nop",
+    "lw $t0, ",
+    "($t0)",
+    "beq $t0, $t1, ",
+    "blt $t0, $t1, ",
+    "j ",
+    "jalr ",
+    "break ",
+    "li $t0, ",
+    "la ",
+    "sll ",
+    ".word ",
+    ".half ",
+    ".byte ",
+    ".org ",
+    ".space ",
+    ".align ",
+    ".equ x, ",
+    ".set ",
+    "nohazard",
+    "\u{e9}",
+    "\u{65e5}",
+    "\0",
+    "\r",
+];
+
+#[test]
+fn any_text_is_assembled_or_refused() {
+    let pieces = prop::collection::vec(prop::sample::select(PIECES), 0..60);
+    let regressions = "tests/r3000/regressions/asm.txt";
+    holds(
+        this_test!(),
+        regressions,
+        2048,
+        pieces,
+        |_, pieces, _| match try_assemble(&pieces.concat()) {
+            Ok(image) if image.words.len() == image.places.len() => Ok(()),
+            Ok(_) => Err("not a place for each word".to_owned()),
+            Err(errors) if errors.is_empty() => Err("refused without a reason".to_owned()),
+            Err(_) => Ok(()),
+        },
+    );
+}
+
+#[test]
+fn no_expression_overflows_the_stack() {
+    let refused = |text: &str| try_assemble(text).unwrap_err()[0].to_string();
+    for piece in ["(", "-", "~", "%hi("] {
+        let deep = "a.s:1: parentheses or signs are more than 16 deep: give a part a name by `.equ`";
+        assert_eq!(refused(&format!(".word {}1", piece.repeat(17))), deep);
+        let long = "a.s:1: a statement of more than 1000 bytes: split it";
+        assert_eq!(refused(&format!(".word {}", piece.repeat(100_000))), long);
+    }
+    assert_eq!(words(&format!(".word {}1{}", "(".repeat(15), ")".repeat(15))), [1]);
+    assert_eq!(words(&format!(".word 0{}", "+1".repeat(490))), [490]);
 }
 
 #[test]
@@ -392,11 +545,14 @@ fn an_image_may_fill_the_sram() {
 #[test]
 fn the_listing_shows_every_line_and_what_it_took() {
     let sources = [
-        source("a.s", "# Loads.\nstart:\n  li $a0, 0x12345678 # big\n  jr $ra\n  lw $t0, ($a0)\n"),
+        source(
+            "a.s",
+            "# Loads.\nstart:\n  li $a0, 0x12345678 # big\n  jr $ra\n  lw $t0, ($a0)\n",
+        ),
         source("b.s", "  .word 1, -1\n"),
     ];
     let image = assemble(&sources, &BTreeMap::new()).unwrap();
-    let text = listing(&image, |at| (at >= 8 && at < 0x10).then(|| format!("{}", at * 1000)));
+    let text = listing(&image, |at| (8..0x10).contains(&at).then(|| format!("{}", at * 1000)));
     let wanted = "\
 address  word        cycles  source
                              a.s:

@@ -27,14 +27,21 @@ fn any_insn() -> impl Strategy<Value = Insn> {
 fn any_instruction_comes_back_from_its_word() {
     holds(this_test!(), REGRESSIONS, 4096, any_insn(), |_, insn, _| {
         let decoded = Insn::decode(insn.encode());
-        if decoded == Some(*insn) { Ok(()) } else { Err(format!("{decoded:?}")) }
+        if decoded == Some(*insn) {
+            Ok(())
+        } else {
+            Err(format!("{decoded:?}"))
+        }
     });
 }
 
 /// A delay slot is put behind it, which a branch needs.
 fn reassembled(insn: &Insn, at: u32) -> Result<u32, String> {
     let text = format!(".org {at}\n{}\nnop\n", insn.text(at));
-    let source = Source { name: "insn.s".to_owned(), text };
+    let source = Source {
+        name: "insn.s".to_owned(),
+        text,
+    };
     let image = assemble(&[source], &BTreeMap::new()).map_err(|errors| errors[0].to_string())?;
     Ok(image.words[at as usize / 4])
 }
@@ -45,7 +52,11 @@ fn any_disassembly_assembles_to_its_word() {
     holds(this_test!(), REGRESSIONS, 1024, strategy, |_, (insn, word), _| {
         let got = reassembled(insn, word * 4)?;
         let text = insn.text(word * 4);
-        if got == insn.encode() { Ok(()) } else { Err(format!("{text}: {got:#x}, not {:#x}", insn.encode())) }
+        if got == insn.encode() {
+            Ok(())
+        } else {
+            Err(format!("{text}: {got:#x}, not {:#x}", insn.encode()))
+        }
     });
 }
 
@@ -53,7 +64,11 @@ fn any_disassembly_assembles_to_its_word() {
 fn any_word_is_an_instruction_whole_or_none() {
     holds(this_test!(), REGRESSIONS, 4096, any::<u32>(), |_, word, _| {
         let again = Insn::decode(*word).map(|insn| insn.encode());
-        if again.is_none_or(|again| again == *word) { Ok(()) } else { Err(format!("{again:x?}")) }
+        if again.is_none_or(|again| again == *word) {
+            Ok(())
+        } else {
+            Err(format!("{again:x?}"))
+        }
     });
 }
 

@@ -34,7 +34,7 @@ pub enum Refusal {
         high: i64,
     },
     #[error(
-        "branch too far: {target:#x} is {words} words from the delay slot, -32768 to 32767 can be reached: jump with `j`"
+        "branch too far: {target:#x} is {words} words from the delay slot, -32768 to 32767 can be reached: use `j`"
     )]
     BranchFar { target: u32, words: i64 },
     #[error("jump too far: {target:#x} is in other 256 MB: load the address and use `jr`")]
@@ -64,6 +64,10 @@ pub enum Refusal {
     Expected { what: &'static str, found: String },
     #[error("`{found}` is no number: 10, 0x1f and 0b101 are")]
     Number { found: String },
+    #[error("a statement of more than {limit} bytes: split it")]
+    Long { limit: usize },
+    #[error("parentheses or signs are more than {limit} deep: give a part a name by `.equ`")]
+    Deep { limit: u32 },
     #[error("a step of the expression leaves 64 bits: make it smaller")]
     Overflow,
     #[error("`{inner}` beside `{outer}`: assemblers differ in which comes first, put parentheses")]

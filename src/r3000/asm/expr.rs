@@ -8,11 +8,14 @@ use super::error::Refusal;
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     rest: &'a str,
+    /// Operands around this place.
+    depth: u32,
 }
 
 impl<'a> Cursor<'a> {
     pub fn new(text: &'a str) -> Self {
-        Cursor { rest: text.trim() }
+        let rest = text.trim();
+        Cursor { rest, depth: 0 }
     }
 
     /// Takes the first `len` bytes, and the blanks behind them.
@@ -102,6 +105,9 @@ pub(super) enum Unary {
 /// Operators, from those that come last to those that come first, as in C.
 const LEVELS: [&[&str]; 5] = [&["|"], &["&"], &["<<", ">>"], &["+", "-"], &["*"]];
 
+/// Operands within each other.
+const DEPTH: u32 = 16;
+
 /// C and the GNU assembler read `a + b << c` differently, and some others.
 fn is_mixed(outer: &str, inner: &str) -> bool {
     match outer {
@@ -137,7 +143,11 @@ impl Scope {
         let mut left = self.level(level + 1, cursor)?;
         while let Some(outer) = operators.iter().copied().find(|operator| cursor.take(operator)) {
             let right = self.level(level + 1, cursor)?;
-            if let Some(inner) = [left.1, right.1].into_iter().flatten().find(|inner| is_mixed(outer, inner)) {
+            if let Some(inner) = [left.1, right.1]
+                .into_iter()
+                .flatten()
+                .find(|inner| is_mixed(outer, inner))
+            {
                 return Err(Refusal::Mixed { inner, outer });
             }
             left = (Expr::Binary(outer, Box::new(left.0), Box::new(right.0)), Some(outer));
@@ -146,7 +156,22 @@ impl Scope {
     }
 
     fn operand(&self, cursor: &mut Cursor) -> Result<Expr, Refusal> {
-        let unary = [("-", Unary::Minus), ("~", Unary::Not), ("%hi(", Unary::Hi), ("%lo(", Unary::Lo)];
+        if cursor.depth == DEPTH {
+            return Err(Refusal::Deep { limit: DEPTH });
+        }
+        cursor.depth += 1;
+        let inner = self.inner(cursor);
+        cursor.depth -= 1;
+        inner
+    }
+
+    fn inner(&self, cursor: &mut Cursor) -> Result<Expr, Refusal> {
+        let unary = [
+            ("-", Unary::Minus),
+            ("~", Unary::Not),
+            ("%hi(", Unary::Hi),
+            ("%lo(", Unary::Lo),
+        ];
         for (token, unary) in unary {
             if cursor.starts(token) {
                 // The bracket of %hi and %lo is left to the operand.
@@ -156,7 +181,11 @@ impl Scope {
         }
         if cursor.take("(") {
             let inner = self.expr(cursor)?;
-            return if cursor.take(")") { Ok(inner) } else { Err(cursor.expected("`)`")) };
+            return if cursor.take(")") {
+                Ok(inner)
+            } else {
+                Err(cursor.expected("`)`"))
+            };
         }
         let before = *cursor;
         match cursor.word() {
@@ -230,11 +259,7 @@ pub(super) fn word(value: i64) -> Result<u32, Refusal> {
     in_range("value", value, i32::MIN.into()..=u32::MAX.into()).map(|value| value as u32)
 }
 
-pub(super) fn in_range(
-    what: &'static str,
-    value: i64,
-    range: std::ops::RangeInclusive<i64>,
-) -> Result<i64, Refusal> {
+pub(super) fn in_range(what: &'static str, value: i64, range: std::ops::RangeInclusive<i64>) -> Result<i64, Refusal> {
     if range.contains(&value) {
         return Ok(value);
     }
@@ -253,8 +278,14 @@ pub(super) fn is_local(word: &str) -> bool {
 
 fn undefined(name: &str) -> Refusal {
     match name.split_once('#') {
-        Some((number, "0")) => Refusal::NoLocal { number: number.to_owned(), side: "before" },
-        Some((number, _)) => Refusal::NoLocal { number: number.to_owned(), side: "behind" },
+        Some((number, "0")) => Refusal::NoLocal {
+            number: number.to_owned(),
+            side: "before",
+        },
+        Some((number, _)) => Refusal::NoLocal {
+            number: number.to_owned(),
+            side: "behind",
+        },
         None => Refusal::Undefined { name: name.to_owned() },
     }
 }

@@ -11,7 +11,9 @@ pub fn listing(image: &Image, cycles: impl Fn(u32) -> Option<String>) -> String 
     let addresses = (0..).step_by(4);
     let words = addresses.zip(&image.words).zip(&image.places);
     // Words stand in the order of the lines.
-    let mut rows = words.filter_map(|((at, word), place)| Some(((*place)?, at, *word))).peekable();
+    let mut rows = words
+        .filter_map(|((at, word), place)| Some(((*place)?, at, *word)))
+        .peekable();
     let mut text = String::new();
     let mut row = |columns: &str, cycles: &str, source: &str| {
         let line = format!("{columns:17} {cycles:>9}  {source}");

@@ -22,6 +22,9 @@ pub use listing::listing;
 /// The processor's SRAM.
 pub const SRAM_BYTES: u32 = 16 << 10;
 
+/// The longest statement: an expression of any length would overflow the stack.
+const STATEMENT_BYTES: usize = 1000;
+
 /// A file of source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -79,7 +82,13 @@ const PSEUDO: &[(&str, &[Field])] = {
 const DIRECTIVES: [&str; 8] = [".align", ".byte", ".equ", ".half", ".org", ".set", ".space", ".word"];
 
 /// The registers of coprocessor 0 that have a name here.
-const COP0: [(&str, i64); 5] = [("badvaddr", 8), ("status", 12), ("cause", 13), ("epc", 14), ("prid", 15)];
+const COP0: [(&str, i64); 5] = [
+    ("badvaddr", 8),
+    ("status", 12),
+    ("cause", 13),
+    ("epc", 14),
+    ("prid", 15),
+];
 
 const AT: i64 = 1;
 const RA: i64 = 31;
@@ -121,7 +130,10 @@ struct Assembler<'a> {
 /// All refusals, by file and line.
 pub fn assemble(sources: &[Source], equates: &BTreeMap<String, u32>) -> Result<Image, Vec<AsmError>> {
     let symbols = equates.iter().map(|(name, &value)| (name.clone(), value.into()));
-    let scope = Scope { symbols: symbols.collect(), ..Scope::default() };
+    let scope = Scope {
+        symbols: symbols.collect(),
+        ..Scope::default()
+    };
     let mut assembler = Assembler {
         sources,
         scope,
@@ -146,13 +158,17 @@ impl Assembler<'_> {
         let code = text.split('#').next().unwrap_or_default();
         let code = code.split("//").next().unwrap_or_default();
         for statement in code.split(';') {
-            if let Err(refusal) = self.statement(&mut Cursor::new(statement)) {
+            if let Err(refusal) = self.statement(statement) {
                 self.errors.push((self.place, refusal));
             }
         }
     }
 
-    fn statement(&mut self, cursor: &mut Cursor) -> Result<(), Refusal> {
+    fn statement(&mut self, text: &str) -> Result<(), Refusal> {
+        if text.len() > STATEMENT_BYTES {
+            return Err(Refusal::Long { limit: STATEMENT_BYTES });
+        }
+        let cursor = &mut Cursor::new(text);
         while let Some(label) = cursor.label() {
             if expr::is_local(label) {
                 let seen = self.scope.locals.entry(label.to_owned()).or_default();
@@ -207,7 +223,13 @@ impl Assembler<'_> {
 
     fn push(&mut self, size: u32, first: bool, body: Body) {
         let (at, place, hazards) = (self.scope.at, self.place, self.hazards);
-        self.items.push(Item { at, place, first, hazards, body });
+        self.items.push(Item {
+            at,
+            place,
+            first,
+            hazards,
+            body,
+        });
         self.advance(size);
     }
 
@@ -216,22 +238,34 @@ impl Assembler<'_> {
         if self.scope.at > SRAM_BYTES && !self.too_large {
             self.too_large = true;
             // The size is known at the end.
-            self.errors.push((self.place, Refusal::TooLarge { limit: SRAM_BYTES, over: 0 }));
+            self.errors.push((
+                self.place,
+                Refusal::TooLarge {
+                    limit: SRAM_BYTES,
+                    over: 0,
+                },
+            ));
         }
     }
 
     fn aligned(&self, size: u32) -> Result<(), Refusal> {
         let at = self.scope.at;
-        if at.is_multiple_of(size) { Ok(()) } else { Err(Refusal::Unaligned { at, size }) }
+        if at.is_multiple_of(size) {
+            Ok(())
+        } else {
+            Err(Refusal::Unaligned { at, size })
+        }
     }
 
     /// An expression whose value must be known now.
     fn known(&self, cursor: &mut Cursor) -> Result<i64, Refusal> {
-        self.scope.eval(&self.scope.expr(cursor)?).map_err(|refusal| match refusal {
-            Refusal::Undefined { name } => Refusal::Early { name },
-            Refusal::NoLocal { number, .. } => Refusal::Early { name: number },
-            other => other,
-        })
+        self.scope
+            .eval(&self.scope.expr(cursor)?)
+            .map_err(|refusal| match refusal {
+                Refusal::Undefined { name } => Refusal::Early { name },
+                Refusal::NoLocal { number, .. } => Refusal::Early { name: number },
+                other => other,
+            })
     }
 
     fn directive(&mut self, name: &str, cursor: &mut Cursor) -> Result<(), Refusal> {
@@ -417,9 +451,10 @@ impl Assembler<'_> {
         self.check_slots(&code);
         let mut errors = std::mem::take(&mut self.errors);
         if errors.is_empty() {
+            let words = bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
             let symbols = self.scope.symbols.into_iter().filter(|(name, _)| !name.contains('#'));
             return Ok(Image {
-                words: bytes.chunks(4).map(|word| word.iter().rfold(0, |word, &byte| word << 8 | u32::from(byte))).collect(),
+                words: words.collect(),
                 places,
                 symbols: symbols.map(|(name, value)| (name, value as u32)).collect(),
                 sources: self.sources.to_vec(),
@@ -454,20 +489,22 @@ impl Assembler<'_> {
     /// Delay slots of branches and of loads.
     fn check_slots(&mut self, code: &BTreeMap<u32, (Insn, &Item)>) {
         for (&at, (insn, item)) in code {
-            let slot = code.get(&(at + 4));
+            let slot = code.get(&at.wrapping_add(4));
             if insn.has_delay_slot() {
                 let refused = match slot {
                     None => Some((item.place, Refusal::NoSlot)),
                     Some((next, slot)) if next.has_delay_slot() => Some((slot.place, Refusal::BranchInSlot)),
                     Some((_, slot)) => {
-                        let split = code.get(&(at + 8)).is_some_and(|(_, behind)| !behind.first);
+                        let split = code.get(&at.wrapping_add(8)).is_some_and(|(_, behind)| !behind.first);
                         split.then_some((slot.place, Refusal::SplitInSlot))
                     }
                 };
                 self.errors.extend(refused);
             }
             let Some(loaded) = insn.loads() else { continue };
-            let before = at.checked_sub(4).and_then(|before| Some((before, code.get(&before)?.0)));
+            let before = at
+                .checked_sub(4)
+                .and_then(|before| Some((before, code.get(&before)?.0)));
             let leaves = before.is_some_and(|(_, before)| before.always_leaves());
             let target = before.and_then(|(at, before)| before.target(at));
             let behind = slot.filter(|_| !leaves);
@@ -505,7 +542,9 @@ fn place_operand(field: Field, value: i64, at: u32) -> Result<i64, Refusal> {
         Field::Jump => {
             let target = target()?;
             let reach = (target ^ slot) >> 28 == 0;
-            reach.then_some((target << 4 >> 6).into()).ok_or(Refusal::JumpFar { target })
+            reach
+                .then_some((target << 4 >> 6).into())
+                .ok_or(Refusal::JumpFar { target })
         }
         Field::Offset => in_range("offset", value, field.range()),
         Field::Shift => in_range("shift", value, field.range()),
@@ -540,5 +579,7 @@ fn nearest(name: &str) -> Option<&'static str> {
     let pseudo = PSEUDO.iter().map(|(name, _)| *name);
     let known = OPS.iter().map(|op| op.name).chain(pseudo).chain(DIRECTIVES);
     let distance = |known: &&str| strsim::damerau_levenshtein(name, known);
-    known.min_by_key(distance).filter(|known| distance(known) <= 2 && distance(known) < name.len())
+    known
+        .min_by_key(distance)
+        .filter(|known| distance(known) <= 2 && distance(known) < name.len())
 }

@@ -363,6 +363,7 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     ("!", &["1: `!` where an instruction, a directive or a label belongs"]),
     (".equ 5, 5", &["1: `5` where a name belongs"]),
+    (".: nop", &["1: `.` where a name belongs"]),
     ("$a0: nop", &["1: `$a0` where a name belongs"]),
     (".word 010", &["1: `010` is no number: 10, 0x1f and 0b101 are"]),
     (".word 12x", &["1: `12x` is no number: 10, 0x1f and 0b101 are"]),

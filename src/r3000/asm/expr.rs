@@ -269,7 +269,7 @@ pub(super) fn in_range(what: &'static str, value: i64, range: std::ops::RangeInc
 
 pub(super) fn is_name(word: &str) -> bool {
     let first = |c: char| c.is_alphabetic() || matches!(c, '_' | '.');
-    word.starts_with(first) && !word.contains(['$', '%'])
+    word.starts_with(first) && word != "." && !word.contains(['$', '%'])
 }
 
 pub(super) fn is_local(word: &str) -> bool {

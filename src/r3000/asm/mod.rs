@@ -3,9 +3,11 @@
 //! The syntax is the GNU assembler's, as far as it goes, with `.set noreorder`: nothing is moved or put between, delay
 //! slots are the programmer's. Directives are `.org .word .half .byte .space .align .equ .set`.
 //!
-//! Our own are three. `li` and `la` take one instruction if the value is known and allows it, or is an address of the
-//! image. The result of a load or MFC0 must not be read in its delay slot, also across a branch. An expression that C
-//! and the GNU assembler read differently is refused.
+//! Four things are our own:
+//! - `li` and `la` take one instruction where the value is known and allows it, or is an address of the image.
+//! - The result of a load or of MFC0 is not read in its delay slot, also across a branch. `.set nohazard` allows it.
+//! - An expression that C and the GNU assembler read differently is refused.
+//! - `div` and `divu` have two operands, as in the manual, and only divide.
 
 mod error;
 mod expr;
@@ -120,7 +122,8 @@ struct Assembler<'a> {
     items: Vec<Item>,
     place: Place,
     hazards: bool,
-    too_large: bool,
+    /// The first line that does not fit.
+    too_large: Option<Place>,
     errors: Vec<(Place, Refusal)>,
 }
 
@@ -141,7 +144,7 @@ pub fn assemble(sources: &[Source], equates: &BTreeMap<String, u32>) -> Result<I
         items: Vec::new(),
         place: Place { source: 0, line: 0 },
         hazards: true,
-        too_large: false,
+        too_large: None,
         errors: Vec::new(),
     };
     for (source, file) in sources.iter().enumerate() {
@@ -155,9 +158,8 @@ pub fn assemble(sources: &[Source], equates: &BTreeMap<String, u32>) -> Result<I
 
 impl Assembler<'_> {
     fn line(&mut self, text: &str) {
-        let code = text.split('#').next().unwrap_or_default();
-        let code = code.split("//").next().unwrap_or_default();
-        for statement in code.split(';') {
+        let code = text.split('#').next().and_then(|text| text.split("//").next());
+        for statement in code.unwrap_or_default().split(';') {
             if let Err(refusal) = self.statement(statement) {
                 self.errors.push((self.place, refusal));
             }
@@ -189,13 +191,12 @@ impl Assembler<'_> {
             name => {
                 self.aligned(4)?;
                 // An instruction that is refused takes its place, so that nothing is said of its neighbours.
-                let nop = || vec![(&OPS[0], vec![Expr::Value(0), Expr::Value(0), Expr::Value(0)])];
                 let (parts, refused) = match self.instruction(name, cursor) {
                     Ok(parts) => (parts, Ok(())),
-                    Err(refusal) => (nop(), Err(refusal)),
+                    Err(refusal) => (vec![part("sll", vec![Expr::Value(0); 3])], Err(refusal)),
                 };
-                for (part, (op, values)) in parts.into_iter().enumerate() {
-                    self.push(4, part == 0, Body::Insn(op, values));
+                for (at, (op, values)) in parts.into_iter().enumerate() {
+                    self.push(4, at == 0, Body::Insn(op, values));
                 }
                 refused
             }
@@ -235,16 +236,8 @@ impl Assembler<'_> {
 
     fn advance(&mut self, bytes: u32) {
         self.scope.at = self.scope.at.saturating_add(bytes);
-        if self.scope.at > SRAM_BYTES && !self.too_large {
-            self.too_large = true;
-            // The size is known at the end.
-            self.errors.push((
-                self.place,
-                Refusal::TooLarge {
-                    limit: SRAM_BYTES,
-                    over: 0,
-                },
-            ));
+        if self.scope.at > SRAM_BYTES {
+            self.too_large.get_or_insert(self.place);
         }
     }
 
@@ -425,10 +418,9 @@ impl Assembler<'_> {
 
     fn finish(mut self) -> Result<Image, Vec<AsmError>> {
         let end = self.scope.at;
-        for (_, refusal) in &mut self.errors {
-            if let Refusal::TooLarge { limit, over } = refusal {
-                *over = end - *limit;
-            }
+        if let Some(place) = self.too_large {
+            let (limit, over) = (SRAM_BYTES, end - SRAM_BYTES);
+            self.errors.push((place, Refusal::TooLarge { limit, over }));
         }
         let mut bytes = vec![0; end.min(SRAM_BYTES).next_multiple_of(4) as usize];
         let mut places = vec![None; bytes.len() / 4];

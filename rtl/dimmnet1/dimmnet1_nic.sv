@@ -122,7 +122,7 @@ module dimmnet1_nic (
 
   // Slots: takers, 0 `send`, 1 the RDMA engine; answers; the host's view.
   logic [1:0] take_valid, take_ready;
-  logic [1:0][3:0] take_slot;
+  logic [1:0][ 3:0] take_slot;
   logic [1:0][15:0] take_dst;
   logic [1:0][11:0] take_gen;
   logic ans_valid, ans_nack, stray, clear_valid;
@@ -137,12 +137,12 @@ module dimmnet1_nic (
   logic [63:0] rx_stop_key, hdr_write_data;
   logic [5:0][63:0] hdr;
   logic [2:0] hdr_write_index, rx_go_what;
-  logic [1:0] hdr_write_strb;
+  logic [ 1:0] hdr_write_strb;
   logic [31:0] rx_go_addr;
   logic rdma_stop_valid, rdma_go_valid;
   logic [3:0] rdma_stop_cause, rdma_go_reason;
   logic [63:0] rdma_stop_key;
-  logic [2:0] rdma_go_what;
+  logic [ 2:0] rdma_go_what;
 
   // RDMA descriptors and PULL requests.
   logic desc_valid, desc_ready, desc_done, rdma_working, rdma_full;

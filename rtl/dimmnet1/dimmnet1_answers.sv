@@ -7,9 +7,9 @@
 // Order      of the inputs is kept, but for one PULL that waits for the RDMA engine: other packets may pass it.
 // Room       nodes that keep to their credit have 512 packets here at once, of 4 words at most, and the queue has room
 //            for these beside what the builder gets. `room_o` is low when fewer than 64 words are free: the receiver
-//            looks before it accepts a packet, and has at most 16 packets under way to here. The builder waits while
+//            looks before it accepts a packet, and has at most 12 packets under way to here. The builder waits while
 //            more than 384 words are inside.
-// Latency    4 cycles to `out`, 7 to `pull`. 1 word per cycle.
+// Latency    4 cycles to `out`, 8 to `pull`. 1 word per cycle.
 // Full       an input waits.
 // Reset      empties it, in mid-packet too.
 // busy_o     low when nothing is inside.

@@ -9,7 +9,7 @@ use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::Gaps;
 use tsunagi::net::fabric::Flit;
 use tsunagi::net::switch::{GoldenSwitch, Tables};
-use verilated::{Input as _, Port as _};
+use verilated::{Input, Port as _};
 
 use crate::switch::{self, Peers, seen_flits, set_flits, with_sources};
 
@@ -141,7 +141,7 @@ pub fn crossbar<U: CrossbarMulticastUnit + 'static>() -> Switch {
             open: dut.cfg_ready_o().is_set(),
         }
     }
-    Switch::new(Dut::of::<U>(set, seen), U::MULTICAST_WORDS as usize)
+    Switch::new(Dut::of::<U>(set, seen), U::MULTICAST_WORDS)
 }
 
 /// A switch under test.
@@ -197,7 +197,11 @@ impl Switch {
                 _ => rng.between(1, longest + 10),
             };
             flits.extend((0..words).map(|n| Flit {
-                word: if n == 0 { head(input, multicast, to, rng) } else { head(input, n % 2 == 0, n, rng) },
+                word: if n == 0 {
+                    head(input, multicast, to, rng)
+                } else {
+                    head(input, n % 2 == 0, n, rng)
+                },
                 last: n == words - 1,
             }));
         }
@@ -214,7 +218,13 @@ pub enum Writes {
 }
 
 /// Random packets in lock step with the golden switch, up to a cycle or to the end.
-fn exercise(bench: &mut Bench<In, Out>, switch: &Switch, run: &Run, plan: &Plan, stop: Option<u64>) -> Result<(), Fault> {
+fn exercise(
+    bench: &mut Bench<In, Out>,
+    switch: &Switch,
+    run: &Run,
+    plan: &Plan,
+    stop: Option<u64>,
+) -> Result<(), Fault> {
     let radix = switch.radix;
     let rng = |name: &str| run.rng(&format!("{stop:?} {name}"));
     for _ in 0..2 {
@@ -305,7 +315,13 @@ pub fn drive(
         for (output, flit) in seen.links.flits.iter().enumerate() {
             left.extend(flit.filter(|_| ready[output]).map(|flit| (cycle, output, flit.word)));
         }
-        for (held, _) in inputs.links.flits.iter_mut().zip(seen.links.ready).filter(|(_, ready)| *ready) {
+        for (held, _) in inputs
+            .links
+            .flits
+            .iter_mut()
+            .zip(seen.links.ready)
+            .filter(|(_, ready)| *ready)
+        {
             *held = None;
         }
     }
@@ -322,14 +338,23 @@ fn packets(multicast: bool, words: u64, mut to: impl FnMut(usize) -> Option<u64>
             n => (input as u64) << 60 | n,
         };
         sent[input] += 1;
-        Some(Flit { word, last: n == words - 1 })
+        Some(Flit {
+            word,
+            last: n == words - 1,
+        })
     }
 }
 
 /// Writes an entry into the tables of a switch at rest.
 fn write(bench: &mut Bench<In, Out>, radix: usize, write: Write) {
     let write = Some(write);
-    bench.through(&In { write, ..In::idle(radix) }, false);
+    bench.through(
+        &In {
+            write,
+            ..In::idle(radix)
+        },
+        false,
+    );
 }
 
 /// A packet of ten words for one output, then a multicast of seven for all, from input 1 into an empty switch. Their
@@ -340,10 +365,15 @@ pub fn latency(switch: &Switch, delay: u64, cases: &mut Cases) {
         for (multicast, words) in [(false, 10), (true, 7)] {
             let mut once = Some(0);
             let to = |input| if input == 1 { once.take() } else { None };
-            let left = drive(&mut switch.fresh(run), 300, &vec![true; radix], packets(multicast, words, to));
+            let left = drive(
+                &mut switch.fresh(run),
+                300,
+                &vec![true; radix],
+                packets(multicast, words, to),
+            );
             let seen: Vec<_> = left.iter().map(|(cycle, output, _)| (*cycle, *output)).collect();
             let first = 9 + delay + if multicast { words - 1 } else { 0 };
-            let copy = |n: usize| (0..words).map(move |word| (first + n as u64 * (words + 3) + word, (1 + n) % radix));
+            let copy = |n: usize| (0..words).map(move |word| (first + n as u64 * (words + 2) + word, (1 + n) % radix));
             let due: Vec<_> = match multicast {
                 false => (0..words).map(|word| (first + word, 0)).collect(),
                 true => (0..radix).flat_map(copy).collect(),
@@ -358,7 +388,12 @@ pub fn latency(switch: &Switch, delay: u64, cases: &mut Cases) {
 fn saturated(switch: &Switch, run: &Run, cycles: u64, words: u64) -> f64 {
     let mut rng = run.rng("saturation");
     let to = |_| Some(rng.below(switch.radix as u64));
-    let left = drive(&mut switch.fresh(run), cycles, &vec![true; switch.radix], packets(false, words, to));
+    let left = drive(
+        &mut switch.fresh(run),
+        cycles,
+        &vec![true; switch.radix],
+        packets(false, words, to),
+    );
     left.len() as f64 / (cycles * switch.radix as u64) as f64
 }
 
@@ -384,11 +419,17 @@ pub fn rate(switch: &Switch, saturation: f64, cases: &mut Cases) {
     });
     cases.case(Start::Zero, format!("{name} all to all"), |run| {
         let words = switch.longest as u64;
-        let left = drive(&mut switch.fresh(run), 20_000, &ready, packets(true, words, |_| Some(0)));
+        let left = drive(
+            &mut switch.fresh(run),
+            20_000,
+            &ready,
+            packets(true, words, |_| Some(0)),
+        );
         let rate = left.len() as f64 / (20_000 * radix) as f64;
-        let due = words as f64 / (words + 3) as f64;
+        // A buffer for less than two multicasts costs a little.
+        let due = 0.95 * words as f64 / (words + 2) as f64;
         println!("{name}: {rate:.3} words a cycle and port, all to all");
-        Rule::Rate.holds(rate > due - 0.01, || format!("{rate:.3} words a cycle and port, not {due:.3}"))
+        Rule::Rate.holds(rate > due, || format!("{rate:.3} words a cycle and port, not {due:.3}"))
     });
 }
 
@@ -428,8 +469,13 @@ fn apart(switch: &Switch, cases: &mut Cases) {
             _ => None,
         };
         let left = drive(&mut bench, 600, &ready, next);
-        let words = left.iter().filter(|(cycle, output, _)| *cycle >= 500 && *output == 1).count();
-        Rule::Apart.holds(words == 100, || format!("{words} words in 100 cycles beside an output that stands still"))
+        let words = left
+            .iter()
+            .filter(|(cycle, output, _)| *cycle >= 500 && *output == 1)
+            .count();
+        Rule::Apart.holds(words == 100, || {
+            format!("{words} words in 100 cycles beside an output that stands still")
+        })
     });
 }
 
@@ -438,9 +484,18 @@ fn counts(switch: &Switch, cases: &mut Cases) {
     for multicast in [false, true] {
         cases.case(Start::Zero, format!("{} count {multicast}", switch.dut.name), |run| {
             let (mut bench, radix) = (switch.fresh(run), switch.radix as u64);
-            let (words, to) = if multicast { (switch.longest as u64 + 1, 0) } else { (1, 63) };
+            let (words, to) = if multicast {
+                (switch.longest as u64 + 1, 0)
+            } else {
+                (1, 63)
+            };
             let cycles = 0x1_0000 * words / radix + 200;
-            drive(&mut bench, cycles, &vec![true; switch.radix], packets(multicast, words, |_| Some(to)));
+            drive(
+                &mut bench,
+                cycles,
+                &vec![true; switch.radix],
+                packets(multicast, words, |_| Some(to)),
+            );
             let seen = bench.seen();
             let due = if multicast { (0, 0xFFFF) } else { (0xFFFF, 0) };
             let counts = (seen.links.unroutable, seen.refused);
@@ -472,7 +527,13 @@ pub fn gating(switch: &Switch, cases: &mut Cases) {
             inputs.write = rng.chance(1, 100).then(|| Write::any(switch.radix, &mut rng));
             let asks = inputs.write.is_some() || inputs.links.flits.iter().any(Option::is_some);
             let seen = pair.step(&inputs, asks)?;
-            for (held, _) in inputs.links.flits.iter_mut().zip(seen.links.ready).filter(|(_, ready)| *ready) {
+            for (held, _) in inputs
+                .links
+                .flits
+                .iter_mut()
+                .zip(seen.links.ready)
+                .filter(|(_, ready)| *ready)
+            {
                 *held = None;
             }
         }
@@ -578,13 +639,17 @@ fn each_twin_is_caught() {
             (Unroutable, &[], &|cases| {
                 counts(&crossbar::<TwinMulticastCount>(), cases)
             }),
-            (Refused, &[], &|cases| checks(&crossbar::<TwinMulticastRefused>(), cases)),
+            (Refused, &[], &|cases| {
+                checks(&crossbar::<TwinMulticastRefused>(), cases)
+            }),
             (Unfair, &[], &|cases| checks(&crossbar::<TwinMulticastUnfair>(), cases)),
             // What never leaves never rests, and takes no time.
             (Hang, &[Rest, Latency, Rate, Unfair, Apart], &|cases| {
                 checks(&crossbar::<TwinMulticastRoom>(), cases);
             }),
-            (Apart, &[Rate], &|cases| checks(&crossbar::<TwinMulticastApart>(), cases)),
+            (Apart, &[Rate], &|cases| {
+                checks(&crossbar::<TwinMulticastApart>(), cases)
+            }),
             (Rest, &[], &|cases| checks(&crossbar::<TwinMulticastBusy>(), cases)),
             (Gating, &[], &|cases| checks(&crossbar::<TwinMulticastRest>(), cases)),
             (Gating, &[], &|cases| checks(&crossbar::<TwinMulticastHasty>(), cases)),

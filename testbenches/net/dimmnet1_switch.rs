@@ -46,7 +46,7 @@ fn switch<U: Dimmnet1SwitchUnit + 'static>() -> Switch {
             open: dut.cfg_ready_o().is_set(),
         }
     }
-    Switch::new(Dut::of::<U>(set, seen), U::MULTICAST_WORDS as usize)
+    Switch::new(Dut::of::<U>(set, seen), 70)
 }
 
 /// All checks of a twin.
@@ -58,19 +58,35 @@ fn checks(switch: &Switch, cases: &mut Cases) {
 #[test]
 fn switch_keeps_the_contract() {
     pass(this_test!(), |cases| {
-        contracts(&switch::<Dimmnet1SwitchRandom>(), 60, Writes::First, &Start::RANDOM, cases);
-        contracts(&switch::<Dimmnet1Switch16>(), 20, Writes::First, &[Start::Random1], cases);
+        contracts(
+            &switch::<Dimmnet1SwitchRandom>(),
+            60,
+            Writes::First,
+            &Start::RANDOM,
+            cases,
+        );
+        contracts(
+            &switch::<Dimmnet1Switch16>(),
+            20,
+            Writes::First,
+            &[Start::Random1],
+            cases,
+        );
     });
 }
 
 #[test]
 fn a_hop_takes_fifteen_cycles() {
-    pass(this_test!(), |cases| latency(&switch::<Dimmnet1SwitchRandom>(), 6, cases));
+    pass(this_test!(), |cases| {
+        latency(&switch::<Dimmnet1SwitchRandom>(), 6, cases)
+    });
 }
 
 #[test]
 fn links_run_at_full_rate() {
-    pass(this_test!(), |cases| rate(&switch::<Dimmnet1SwitchRandom>(), 0.61, cases));
+    pass(this_test!(), |cases| {
+        rate(&switch::<Dimmnet1SwitchRandom>(), 0.61, cases)
+    });
 }
 
 #[test]
@@ -84,7 +100,9 @@ fn each_twin_is_caught() {
     each_is_caught(
         this_test!(),
         &[
-            (Latency, &[], &|cases| checks(&switch::<TwinDimmnet1SwitchDelay>(), cases)),
+            (Latency, &[], &|cases| {
+                checks(&switch::<TwinDimmnet1SwitchDelay>(), cases)
+            }),
             (Gating, &[], &|cases| checks(&switch::<TwinDimmnet1SwitchRest>(), cases)),
         ],
     );

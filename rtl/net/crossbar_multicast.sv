@@ -11,8 +11,8 @@
 // Handshake  AXI4-Stream valid/ready/data/last on every port, valid/ready on cfg_*; every valid and ready is a function
 //            of flip-flops only. For 65 cycles after reset the tables are being filled and all ready are low.
 //            out_source_o names the input of the offered word, for checks.
-// Latency    a word taken at one clock edge is offered after the eighth edge after it (9 cycles transfer to transfer);
-//            of a multicast, all words count from its last one. One word a cycle and port in the steady state.
+// Latency    9 + Delay cycles transfer to transfer: a word taken at one clock edge is offered after the eighth edge and
+//            Delay more after it. Of a multicast, all words count from its last one. One word a cycle and port.
 // Multicast  is stored whole, and then sent as one packet after another, as if its input had sent them: to output i
 //            first at input i, then upwards. So the last of m copies of L words leaves after m * (L + 2) cycles, and
 //            inputs that send to all together keep all outputs busy.
@@ -33,6 +33,7 @@ module crossbar_multicast #(
     parameter int MulticastWords = 70,  // longest multicast: 64 words and a header of 6
     parameter int DstAt = 32,  // lowest of the destination's 16 bits in a first word
     parameter int MulticastAt = 10,  // bit of a first word that marks a multicast
+    parameter int Delay = 0,  // cycles that a word rests, 0 or more; full rate takes MulticastWords >= Delay + 8
     localparam int DigitW = $clog2(N)
 ) (
     input  logic                     clk_i,
@@ -60,6 +61,9 @@ module crossbar_multicast #(
   end
   if (MulticastWords < 1) begin : gen_bad_multicast_words
     crossbar_multicast_MulticastWords_must_be_at_least_1 u_bad ();
+  end
+  if (Delay < 0) begin : gen_bad_delay
+    crossbar_multicast_Delay_must_be_at_least_0 u_bad ();
   end
   if (DstAt < 0 || DstAt + 16 > W || MulticastAt < 0 || MulticastAt >= W) begin : gen_bad_fields
     crossbar_multicast_W_must_hold_destination_and_mark u_bad ();
@@ -98,7 +102,8 @@ module crossbar_multicast #(
         .MulticastWords(MulticastWords),
         .DstAt(DstAt),
         .MulticastAt(MulticastAt),
-        .Own(i)
+        .Own(i),
+        .Delay(Delay)
     ) u_input (
         .clk_i        (clk_i),
         .rst_i        (rst_i),

@@ -7,15 +7,16 @@
 //            unroutable_o or refused_o counts a packet that was drained.
 // Tables     route_write_i and group_write_i: the edge writes route_i or group_i at index_i. A first word that is taken
 //            at the same edge has the old entry.
-// Latency    a word is requested after the fifth edge after it was taken; a multicast, after that of its last word. One
-//            word a cycle, no bubble between packets; two cycles before each further copy.
+// Latency    a word is requested after the fifth edge and Delay more after it was taken; a multicast, after those of its
+//            last word. One word a cycle, no bubble between packets; two cycles before each further copy.
 // Full       in_ready_o falls with Depth - 4 to Depth - 1 words inside. A multicast is inside to its last copy.
 // Misuse     a multicast of more than MulticastWords words is drained and counted in refused_o; a packet without an
 //            output, in unroutable_o.
 // busy_o     a word is inside.
 // Why so     words of a multicast are committed together, so a copy never waits for its source, and what was too long is
 //            forgotten by going back to the last commit. Only control is fetched ahead, and goes back for a copy; a word
-//            itself is read when it waits, so the memory is the crossbar's queue.
+//            itself is read when it waits, so the memory is the crossbar's queue. To rest, it is seen late, which costs
+//            no memory.
 // Source     our own: the papers on RHiNET-2/SW name multicast and no circuit.
 module multicast_input #(
     parameter int N = 8,  // outputs, 2 to 64
@@ -24,6 +25,7 @@ module multicast_input #(
     parameter int DstAt = 32,  // lowest of the destination's 16 bits in a first word
     parameter int MulticastAt = 10,  // bit of a first word that marks a multicast
     parameter int Own = 0,  // output of the first copy
+    parameter int Delay = 0,  // cycles that a word rests, 0 or more
     localparam int DigitW = $clog2(N)
 ) (
     input  logic            clk_i,
@@ -53,9 +55,10 @@ module multicast_input #(
   // What counts is never read in the cycle of its write.
   (* no_rw_check *)logic [W-1:0] words_q  [Depth];
   (* no_rw_check *)logic [  N:0] control_q[Depth];  // {last, outputs}
-  // Words are kept up to write_q, may be read up to commit_q, and their control is fetched up to read_q, which goes back
-  // to turn_q for a copy. at_q is the word that waits, and free_q the first one that is still needed.
-  logic [AtW-1:0] write_q, commit_q, read_q, turn_q, at_q, free_q, level, open_words;
+  // Words are kept up to write_q, count up to commit_q, and are seen up to there Delay cycles later. Their control is
+  // fetched up to read_q, which goes back to turn_q for a copy. at_q is the word that waits, and free_q the first one
+  // that is still needed.
+  logic [AtW-1:0] write_q, commit_q, seen, read_q, turn_q, at_q, free_q, level, open_words;
 
   // ---------------------------------------------------------------------------------------------------------- tables
   logic [DigitW:0] routes_q[64];
@@ -121,6 +124,17 @@ module multicast_input #(
     end
   end
 
+  if (Delay == 0) begin : gen_now
+    assign seen = commit_q;
+  end else begin : gen_later
+    logic [Delay-1:0][AtW-1:0] commits_q;
+    always_ff @(posedge clk_i) begin
+      if (rst_i) commits_q <= '0;
+      else commits_q <= (Delay * AtW)'({commits_q, commit_q});
+    end
+    assign seen = commits_q[Delay-1];
+  end
+
   // -------------------------------------------------------------------------------------------------- control ahead
   // Fetched from the memory, looked at, and ready: {final copy, last, request}.
   logic fetched_valid_q, looked_valid_q, out_valid_q;
@@ -131,7 +145,7 @@ module multicast_input #(
   logic go, more, final_copy, back, room_q;
 
   assign go = !out_valid_q || room_q;
-  assign more = read_q != commit_q;
+  assign more = read_q != seen;
   assign due = again_q ? left_q : looked_q[N-1:0];
   assign left = begins_q ? due & ~pick : left_q;
   assign final_copy = left == '0;

@@ -209,14 +209,6 @@ impl Switch {
     }
 }
 
-/// When the tables are written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Writes {
-    /// Before the first packet.
-    First,
-    Always,
-}
-
 /// Random packets in lock step with the golden switch, up to a cycle or to the end.
 fn exercise(
     bench: &mut Bench<In, Out>,
@@ -246,8 +238,7 @@ fn exercise(
                 flits.into_iter().for_each(|flit| source.push(flit));
             }
         }
-        let writes = !sends || plan.writes == Writes::Always;
-        if write.is_none() && writes && chance.chance(1, if sends { 40 } else { 2 }) {
+        if write.is_none() && chance.chance(1, if sends { 40 } else { 2 }) {
             write = Some(Write::any(radix, &mut chance));
         }
         let before = (peers.left(), peers.arrived);
@@ -279,13 +270,12 @@ pub struct Plan {
     pub gaps: Gaps,
     /// Of each input.
     pub packets: u64,
-    pub writes: Writes,
 }
 
 /// Random packets under all gap patterns. A reset in their midst loses them and what was written to the tables.
-pub fn contracts(switch: &Switch, packets: u64, writes: Writes, starts: &[Start], cases: &mut Cases) {
+pub fn contracts(switch: &Switch, packets: u64, starts: &[Start], cases: &mut Cases) {
     for gaps in Gaps::ALL {
-        let plan = Plan { gaps, packets, writes };
+        let plan = Plan { gaps, packets };
         cases.from_each(starts, format!("{} gaps {gaps:?}", switch.dut.name), |run| {
             let mut bench = Bench::new(run, &switch.dut);
             exercise(&mut bench, switch, run, &plan, Some(300))?;
@@ -544,7 +534,7 @@ pub fn gating(switch: &Switch, cases: &mut Cases) {
 
 /// All checks of a twin.
 fn checks(switch: &Switch, cases: &mut Cases) {
-    contracts(switch, 40, Writes::Always, &[Start::Random1], cases);
+    contracts(switch, 40, &[Start::Random1], cases);
     latency(switch, 0, cases);
     rate(switch, 0.6, cases);
     fair(switch, cases);
@@ -555,9 +545,9 @@ fn checks(switch: &Switch, cases: &mut Cases) {
 #[test]
 fn switches_keep_the_contract() {
     pass(this_test!(), |cases| {
-        contracts(&crossbar::<MulticastN8>(), 100, Writes::Always, &Start::RANDOM, cases);
-        contracts(&crossbar::<MulticastN4M9>(), 200, Writes::Always, &Start::RANDOM, cases);
-        contracts(&crossbar::<MulticastN3M4>(), 200, Writes::Always, &Start::RANDOM, cases);
+        contracts(&crossbar::<MulticastN8>(), 100, &Start::RANDOM, cases);
+        contracts(&crossbar::<MulticastN4M9>(), 200, &Start::RANDOM, cases);
+        contracts(&crossbar::<MulticastN3M4>(), 200, &Start::RANDOM, cases);
     });
 }
 

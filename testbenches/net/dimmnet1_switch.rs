@@ -5,14 +5,12 @@ use testbenches::rtl::*;
 use testbenches::{Cases, Dut, Start, each_is_caught, pass, rules};
 use verilated::Port as _;
 
-use crate::crossbar_multicast::{In, Out, Switch, Writes, contracts, gating, latency, rate, set_table};
+use crate::crossbar_multicast::{In, Out, Switch, contracts, gating, latency, rate, set_table};
 use crate::switch::{seen_flits, set_flits};
 
 rules!(
     /// A hop takes its cycles. The twins of the crossbars show the other rules.
     Latency
-    /// Edges left out at rest change nothing.
-    Gating
 );
 
 fn switch<U: Dimmnet1SwitchUnit + 'static>() -> Switch {
@@ -49,29 +47,11 @@ fn switch<U: Dimmnet1SwitchUnit + 'static>() -> Switch {
     Switch::new(Dut::of::<U>(set, seen), 70)
 }
 
-/// All checks of a twin.
-fn checks(switch: &Switch, cases: &mut Cases) {
-    latency(switch, 6, cases);
-    gating(switch, cases);
-}
-
 #[test]
 fn switch_keeps_the_contract() {
     pass(this_test!(), |cases| {
-        contracts(
-            &switch::<Dimmnet1SwitchRandom>(),
-            60,
-            Writes::First,
-            &Start::RANDOM,
-            cases,
-        );
-        contracts(
-            &switch::<Dimmnet1Switch16>(),
-            20,
-            Writes::First,
-            &[Start::Random1],
-            cases,
-        );
+        contracts(&switch::<Dimmnet1SwitchRandom>(), 60, &Start::RANDOM, cases);
+        contracts(&switch::<Dimmnet1Switch16>(), 20, &[Start::Random1], cases);
     });
 }
 
@@ -96,14 +76,10 @@ fn gated_and_ungated_agree() {
 
 #[test]
 fn each_twin_is_caught() {
-    use Rule::*;
     each_is_caught(
         this_test!(),
-        &[
-            (Latency, &[], &|cases| {
-                checks(&switch::<TwinDimmnet1SwitchDelay>(), cases)
-            }),
-            (Gating, &[], &|cases| checks(&switch::<TwinDimmnet1SwitchRest>(), cases)),
-        ],
+        &[(Rule::Latency, &[], &|cases| {
+            latency(&switch::<TwinDimmnet1SwitchDelay>(), 6, cases)
+        })],
     );
 }

@@ -178,15 +178,16 @@ impl Contract {
                 ..Go::Continue.into()
             });
         }
-        if free == CELL_OVERFLOW {
+        let limit = self.half(place(CELL_LIMIT));
+        if free > limit {
             return Err(REASON__OVERFLOW);
         }
         let mut start = u64::from(free);
         if start % 4096 + header.length() > 4096 {
             start = start.next_multiple_of(4096);
         }
-        let end = (start + header.length()).next_multiple_of(8);
-        if end > self.half(place(CELL_LIMIT)).into() {
+        let end = start + header.length().next_multiple_of(8);
+        if end > limit.into() {
             self.write_half(place(CELL_FREE), CELL_OVERFLOW);
             return Err(REASON__OVERFLOW);
         }
@@ -240,7 +241,6 @@ impl Contract {
         if u64::from(count) + u64::from(length) > total.into() || total > self.half(place(SOFT_ROOM)) {
             return Err(REASON__RANGE);
         }
-        self.write_half(place(SOFT_NUMBER), number);
         let area = self.read(place(SOFT_AREA));
         let addr = self.physical(header.pgid(), area, count, length)?;
         if addr % 8 != 0 {
@@ -251,6 +251,7 @@ impl Contract {
             if numbered {
                 self.next[source] = seq.wrapping_add(1);
             }
+            self.write_half(place(SOFT_NUMBER), number);
             self.write_half(place(SOFT_COUNT), count + length);
             if count + length == total {
                 self.write_half(place(SOFT_DONE), total);
@@ -293,12 +294,12 @@ impl Contract {
     /// The place in LLCM that the packet names, with so many bytes.
     fn cell(&self, header: &Header, bytes: u32) -> Result<usize, Refused> {
         let region = self.region(header.pgid(), header.region())?;
-        let offset = header.offset();
-        if offset % 8 != 0 || offset + u64::from(bytes) > region.bytes.min(SIZE__LLCM.into()) {
-            return Err(REASON__RANGE);
-        }
         if region.base & RVA__BASE_LLCM_MASK == 0 {
             return Err(REASON__RIGHTS);
+        }
+        let offset = header.offset();
+        if offset % 8 != 0 || offset + u64::from(bytes) > region.bytes {
+            return Err(REASON__RANGE);
         }
         Ok(((region.base & RVA__BASE_PAGE_MASK) + offset) as usize)
     }

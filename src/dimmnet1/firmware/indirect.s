@@ -54,21 +54,21 @@ cell:   lw   $t2, W2 + 4($gp)
         move $t3, $ra
         jal  find_region
         andi $t2, $t2, 0xffff                   # offset, bits 47 to 32
-        srl  $t0, $a2, LLCM_BITS
-        or   $t2, $t2, $t0
-        andi $t0, $a2, 7
-        or   $t2, $t2, $t0
+        lw   $t0, 12($v0)                       # LLCM is its sign
+        srl  $t1, $a2, LLCM_BITS
+        bgez $t0, refuse_rights
+        or   $t2, $t2, $t1
         lw   $t0, 16($v0)                       # bound
+        andi $t1, $a2, 7
+        or   $t2, $t2, $t1
         bnez $t2, refuse_range
         addu $t1, $a2, $a1
-        lw   $t2, 12($v0)                       # LLCM is its sign
         sltu $t0, $t0, $t1
         bnez $t0, refuse_range
         lw   $v0, 8($v0)                        # base
-        bgez $t2, refuse_rights
-        addu $v0, $v0, $a2
+        addu $a2, $a2, $s0
         jr   $t3
-        addu $v0, $v0, $s0
+        addu $v0, $v0, $a2
 
 # Message: a posted area takes one packet, the system buffer the others. The host writes POINTER only while it names the
 # system buffer, the firmware only while it does not; FREE is the host's only while it is OVERFLOW.
@@ -89,9 +89,9 @@ message:
         rfe
 1:      lw   $t1, W0 + 4($gp)
         lw   $t4, CELL_LIMIT($v0)
-        addiu $t0, $t3, 1
-        beqz $t0, refuse_overflow               # OVERFLOW
         srl  $t1, $t1, HDR_W0_LENGTH_SHIFT - 32
+        sltu $t0, $t4, $t3
+        bnez $t0, refuse_overflow
         andi $t0, $t3, 0xfff
         addu $t0, $t0, $t1
         sltiu $t0, $t0, SIZE_PAGE + 1

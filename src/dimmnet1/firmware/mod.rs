@@ -31,7 +31,7 @@ pub const REGIONS: u32 = 128;
 pub const PAGE_TABLE: u32 = REGION_TABLE + (REGIONS + PROBES) * 32;
 pub const PAGES: u32 = 256;
 /// An entry is at one of so many places, from its hash on.
-pub const PROBES: u32 = 8;
+pub const PROBES: u32 = 16;
 /// Table of barriers, 16 bytes each: arrivals that miss, arrivals in all, stamp with VALID, packets. The last word has
 /// the address of the first packet in bits 15:0 and their number in bits 31:16.
 pub const BARRIER_TABLE: u32 = PAGE_TABLE + (PAGES + PROBES) * 16;
@@ -54,7 +54,7 @@ const TABLES_END: u32 = SEQ_TABLE + NODES * 4;
 pub const CELL_POINTER: u32 = 0;
 /// Lower half of the address of the system buffer's free space, or [`CELL_OVERFLOW`]: then the host sets it again.
 pub const CELL_FREE: u32 = 8;
-/// Lower half of the address behind the system buffer.
+/// Lower half of the address behind the system buffer, at most 0xffff_e000.
 pub const CELL_LIMIT: u32 = 12;
 /// Upper half of the system buffer's addresses.
 pub const CELL_SYSTEM: u32 = 16;

@@ -25,19 +25,18 @@ soft:   jal  cell
         lw   $t5, SOFT_COUNT($v1)
         lw   $t6, W4($gp)
         srl  $t4, $t4, HDR_W0_LENGTH_SHIFT - 32
-        lw   $t7, W4 + 4($gp)
+        lw   $k1, W4 + 4($gp)                   # the message's number
         beqz $t4, refuse_length
         addu $fp, $t5, $t4
         lw   $t0, SOFT_NUMBER($v1)
         lw   $t1, SOFT_ROOM($v1)
         beqz $t5, 2f                            # the first packet of a message
         sltu $t2, $t6, $fp
-        bne  $t0, $t7, refuse_overflow          # another message is coming in
+        bne  $t0, $k1, refuse_overflow          # another message is coming in
         nop
 2:      bnez $t2, refuse_range
         sltu $t1, $t1, $t6
         bnez $t1, refuse_range
-        sw   $t7, SOFT_NUMBER($v1)
 # Translation: a2 is the offset of the first byte, t7 the offset behind the last.
         lw   $a2, SOFT_AREA($v1)
         lw   $a0, SOFT_AREA + 4($v1)
@@ -112,7 +111,8 @@ soft:   jal  cell
         beqz $t2, 3f
         addiu $s4, $s4, 1
         sw   $s4, SEQ_TABLE($t9)
-3:      bne  $fp, $t6, 5f
+3:      sw   $k1, SOFT_NUMBER($v1)
+        bne  $fp, $t6, 5f
         sw   $fp, SOFT_COUNT($v1)
         sw   $fp, SOFT_DONE($v1)
 5:      andi $t2, $s2, HDR_W0_ACK_REQ_MASK

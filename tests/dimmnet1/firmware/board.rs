@@ -1,9 +1,7 @@
 //! The registers that the firmware sees, and the processor that runs it.
 
-use std::cell::Cell;
-
 use tsunagi::dimmnet1::firmware::contract::{Engine, Fill, Go, Outcome, Stop};
-use tsunagi::dimmnet1::firmware::{LLCM_PAGE, Tables, image_of};
+use tsunagi::dimmnet1::firmware::{Tables, image_of};
 use tsunagi::dimmnet1::regs::*;
 use tsunagi::harness::seed::Rng;
 use tsunagi::r3000::asm::{Image, Source};
@@ -27,26 +25,29 @@ struct Transfer {
 /// The card, as far as the firmware sees it.
 pub struct Board {
     pub llcm: Vec<u8>,
-    /// Under which load of a register the bus fails; counts down.
-    pub bus_fails: Cell<Option<u32>>,
-    pub calls: u32,
+    /// So many loads answer; the next one fails.
+    pub loads: Option<u64>,
+    /// Words that called the host.
+    pub calls: Vec<u32>,
+    /// How the next transfer ends; none: it does not.
+    pub ends: Option<u32>,
+    /// The receiver's next stop: as soon as it has continued from this one.
+    pub behind: Option<Stop>,
     poll: bool,
-    /// The stop, until it ends.
-    stop: Option<Stop>,
+    stops: [Option<Stop>; 2],
+    /// How the stops ended, in order.
+    ended: Vec<Outcome>,
     header: [u64; 6],
     transfer: Option<Transfer>,
     done: Option<u32>,
-    /// How the next transfer ends; none: it does not.
-    pub ends: Option<u32>,
-    /// Where the next transfer must begin.
-    dma: u64,
+    /// RX_DMA, and the registers that take several words.
+    dma: [u64; 1],
     rva: [u64; 3],
     pa: [u64; 2],
     build: [u64; 4],
+    /// An entry that a TLB took in this stop.
+    fill: Option<Fill>,
     rng: Rng,
-    go: Option<Outcome>,
-    early: Option<Fill>,
-    packets: Vec<Vec<u64>>,
     /// What no firmware may do.
     wrong: Option<String>,
     /// The latest access was LLCM's.
@@ -57,24 +58,35 @@ impl Board {
     fn new(poll: bool, rng: Rng) -> Board {
         Board {
             llcm: vec![0; SIZE__LLCM as usize],
-            bus_fails: Cell::new(None),
-            calls: 0,
+            loads: None,
+            calls: Vec::new(),
+            ends: Some(0),
+            behind: None,
             poll,
-            stop: None,
+            stops: [None; 2],
+            ended: Vec::new(),
             header: [0; 6],
             transfer: None,
             done: None,
-            ends: Some(0),
-            dma: 0,
+            dma: [0],
             rva: [0; 3],
             pa: [0; 2],
             build: [0; 4],
+            fill: None,
             rng,
-            go: None,
-            early: None,
-            packets: Vec::new(),
             wrong: None,
             slow: false,
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stops.iter().any(Option::is_some)
+    }
+
+    fn begin(&mut self, stop: Stop) {
+        self.stops[stop.who as usize] = Some(stop);
+        if stop.who == Engine::Receiver {
+            self.header = stop.header;
         }
     }
 
@@ -89,13 +101,10 @@ impl Board {
         if let Some(reason) = self.done {
             word |= RX_STOP_DONE_MASK | u64::from(reason) << RX_STOP_DONE_REASON_SHIFT;
         }
-        word | match self.stop {
-            Some(stop) if stop.who == Engine::Rdma => {
-                RX_STOP_RDMA_MASK | u64::from(stop.cause) << RX_STOP_RDMA_CAUSE_SHIFT
-            }
-            Some(stop) => RX_STOP_STOPPED_MASK | u64::from(stop.cause) << RX_STOP_CAUSE_SHIFT,
-            None => 0,
-        }
+        let [receiver, rdma] = self.stops.map(|stop| stop.map(|stop| u64::from(stop.cause)));
+        let receiver = receiver.map_or(0, |cause| RX_STOP_STOPPED_MASK | cause << RX_STOP_CAUSE_SHIFT);
+        let rdma = rdma.map_or(0, |cause| RX_STOP_RDMA_MASK | cause << RX_STOP_RDMA_CAUSE_SHIFT);
+        word | receiver | rdma
     }
 
     fn wrong(&mut self, what: String) {
@@ -103,7 +112,7 @@ impl Board {
     }
 
     fn end_stop(&mut self, who: Engine, half: u32) {
-        if self.stop.is_none_or(|stop| stop.who != who) {
+        if self.stops[who as usize].take().is_none() {
             return self.wrong(format!("{who:?} is not stopped, and must go: {half:#x}"));
         }
         let reason = (u64::from(half) & RX_GO_REASON_MASK) >> RX_GO_REASON_SHIFT;
@@ -111,7 +120,7 @@ impl Board {
             GO__CONTINUE => Go::Continue,
             GO__DROP => Go::Drop,
             GO__NACK => Go::Nack(reason as u32),
-            _ => Go::Dma(self.dma),
+            _ => Go::Dma(self.dma[0]),
         };
         if matches!(go, Go::Dma(_)) {
             self.done = None;
@@ -119,78 +128,68 @@ impl Board {
             self.transfer = self.ends.map(|reason| Transfer { looks, reason });
         }
         let continues = go == Go::Continue && who == Engine::Receiver;
-        let go = Outcome {
+        self.ended.push(Outcome {
             header: continues.then_some(self.header),
-            fill: self.early.take(),
+            fill: self.fill.take(),
             ..go.into()
-        };
-        self.go = Some(go);
-        self.stop = None;
-        // The next packet's header may stand here at once.
-        for word in &mut self.header {
-            *word = self.rng.bits();
+        });
+        if who == Engine::Receiver {
+            // The next packet's header may stand here at once.
+            self.header = self.header.map(|_| self.rng.bits());
+            if let Some(stop) = self.behind.take() {
+                self.begin(stop);
+            }
         }
     }
 
-    fn store_register(&mut self, at: u32, data: u32) {
-        let words: &mut [u64] = match at {
-            RX_HEADER..RX_STOP => &mut self.header,
-            RVATLB..PATLB => &mut self.rva,
-            PATLB..TLB_FLUSH => &mut self.pa,
-            BUILD..BUILD_GO => &mut self.build,
-            _ => std::slice::from_mut(&mut self.dma),
+    fn store_word(&mut self, at: u32, data: u32) {
+        let (base, words): (u32, &mut [u64]) = match at {
+            RX_HEADER..RX_STOP if self.stops[0].is_none() => return self.wrong("store to the header of no stop".into()),
+            RX_HEADER..RX_STOP => (RX_HEADER, &mut self.header),
+            RVATLB..PATLB => (RVATLB, &mut self.rva),
+            PATLB..TLB_FLUSH => (PATLB, &mut self.pa),
+            RX_DMA => (RX_DMA, &mut self.dma),
+            BUILD..BUILD_GO => (BUILD, &mut self.build),
+            RX_GO => return self.end_stop(Engine::Receiver, data),
+            RDMA_GO => return self.end_stop(Engine::Rdma, data),
+            BUILD_GO => return self.send(data),
+            CALL => return self.calls.push(data),
+            _ => return self.wrong(format!("store to {at:#x}")),
         };
-        let base = match at {
-            RX_HEADER..RX_STOP => RX_HEADER,
-            RVATLB..PATLB => RVATLB,
-            PATLB..TLB_FLUSH => PATLB,
-            BUILD..BUILD_GO => BUILD,
-            _ => RX_DMA,
+        let shift = at % 8 * 8;
+        if let Some(word) = words.get_mut((at - base) as usize / 8) {
+            *word = *word & !(u64::from(u32::MAX) << shift) | u64::from(data) << shift;
+        }
+        // The low half of the last word stores the entry.
+        let fill = match at {
+            _ if at == RVATLB + RVA__BOUND => Fill::Region(self.rva),
+            _ if at == PATLB + PA__FRAME => Fill::Page(self.pa),
+            _ => return,
         };
-        let (word, shift) = ((at - base) as usize / 8, at % 8 * 8);
-        let Some(word) = words.get_mut(word) else {
-            return self.wrong(format!("store to {at:#x}"));
-        };
-        *word = *word & !(u64::from(u32::MAX) << shift) | u64::from(data) << shift;
+        if self.fill.replace(fill).is_some() || !self.is_stopped() {
+            self.wrong("an entry too many, or too late".into());
+        }
     }
 
-    fn store_word(&mut self, at: u32, data: u32) {
-        match at {
-            RX_HEADER..RX_STOP if self.stop.is_none() => self.wrong("store to the header of no stop".into()),
-            RX_HEADER..RX_STOP | RX_DMA | BUILD..BUILD_GO => self.store_register(at, data),
-            RVATLB..TLB_FLUSH => {
-                self.store_register(at, data);
-                // The low half of the last word stores the entry.
-                let stored = match at - RVATLB {
-                    RVA__BOUND => Some(Fill::Region(self.rva)),
-                    _ if at == PATLB + PA__FRAME => Some(Fill::Page(self.pa)),
-                    _ => None,
-                };
-                if stored.is_some() && (self.early.is_some() || self.stop.is_none()) {
-                    self.wrong("an entry too many, or too late".into());
-                }
-                self.early = stored.or(self.early);
-            }
-            RX_GO => self.end_stop(Engine::Receiver, data),
-            RDMA_GO => self.end_stop(Engine::Rdma, data),
-            BUILD_GO => {
-                if self.transfer.is_some() {
-                    self.wrong("an answer before the data are visible".into());
-                }
-                let words = if data & 1 != 0 { 4 } else { 3 };
-                self.packets.push(self.build[..words].to_vec());
-            }
-            CALL => self.calls += 1,
-            _ => self.wrong(format!("store to {at:#x}")),
+    fn send(&mut self, how: u32) {
+        if self.transfer.is_some() {
+            self.wrong("an answer before the data are visible".into());
+        }
+        let words = if how & 1 != 0 { 4 } else { 3 };
+        match self.ended.last_mut() {
+            Some(outcome) => outcome.packets.push(self.build[..words].to_vec()),
+            None => self.wrong("a packet of no stop".into()),
         }
     }
 
     fn load_word(&mut self, at: u32) -> Result<u32, BusError> {
+        let key = |stop: Option<Stop>| stop.map_or(0, |stop| stop.key);
         let word = match at {
             RX_HEADER..RX_STOP => self.header[(at - RX_HEADER) as usize / 8],
             RX_STOP => self.rx_stop(),
             CONTROL => CONTROL_RUN_MASK | if self.poll { CONTROL_POLL_MASK } else { 0 },
-            RX_PAGE..RDMA_GO => self.stop.map_or(0, |stop| stop.key),
+            RX_PAGE..RDMA_KEY => key(self.stops[0]),
+            RDMA_KEY..RDMA_GO => key(self.stops[1]),
             _ => return Err(BusError),
         };
         Ok((word >> (at % 8 * 8)) as u32)
@@ -199,12 +198,11 @@ impl Board {
 
 impl Bus for Board {
     fn load(&mut self, addr: u32, _: u8) -> Result<u32, BusError> {
-        if let Some(loads) = self.bus_fails.get() {
-            self.bus_fails.set(loads.checked_sub(1));
-            if loads == 0 {
-                return Err(BusError);
-            }
+        if self.loads == Some(0) {
+            self.loads = None;
+            return Err(BusError);
         }
+        self.loads = self.loads.map(|loads| loads - 1);
         let at = addr & 0x7fff_ffff;
         self.slow = at >= LLCM;
         match at.checked_sub(LLCM).map(|byte| byte as usize) {
@@ -246,7 +244,6 @@ pub struct Cycles {
 pub struct Bench {
     cpu: Cpu,
     timing: Timing,
-    now: u64,
     pub board: Board,
     pub image: Image,
     rest: u32,
@@ -262,7 +259,6 @@ impl Bench {
         let mut bench = Bench {
             cpu: Cpu::new(sram),
             timing: Timing::new(0),
-            now: 0,
             board: Board::new(poll, rng),
             image,
             rest,
@@ -271,18 +267,20 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Runs until the firmware waits; the interrupt line falls `linger` instructions after the stop has ended.
-    fn run(&mut self, linger: u64) -> Result<u64, String> {
-        let mut go = 0;
+    /// Runs until the firmware waits; the interrupt line falls `linger` instructions after the last stop has ended. Gives
+    /// the cycle in which the bus saw the end of each stop.
+    fn run(&mut self, linger: u64) -> Result<Vec<u64>, String> {
+        let mut ends = Vec::new();
         let mut high = linger;
         for _ in 0..STEPS {
-            if self.board.stop.is_none() {
+            let is_stopped = self.board.is_stopped();
+            if !is_stopped {
                 high = high.saturating_sub(1);
             }
-            let irq = !self.board.poll && high > 0;
-            let is_waiting = self.board.stop.is_none() && !irq && self.cpu.pc == self.rest;
-            if is_waiting && (self.board.poll || self.cpu.interrupts(true)) {
-                return Ok(go);
+            let irq = !self.board.poll && (is_stopped || high > 0);
+            let is_awake = !self.board.poll && !self.cpu.interrupts(true);
+            if !is_stopped && !irq && !is_awake && self.cpu.pc == self.rest {
+                return Ok(ends);
             }
             let executes = if self.cpu.interrupts(irq) {
                 Some(self.timing.arrives())
@@ -290,12 +288,12 @@ impl Bench {
                 self.timing.executes(self.cpu.need())
             };
             let e = executes.ok_or("the processor sleeps, but nothing is done")?;
-            let before = self.board.stop.is_some();
+            let before = self.board.ended.len();
             let retired = self.cpu.step(&mut self.board, irq);
             let answer = if self.board.slow { MEMORY } else { REGISTER };
-            self.now = self.timing.retires(e, &retired, |seen| seen + answer);
-            if before && self.board.stop.is_none() {
-                go = e + 1;
+            self.timing.retires(e, &retired, |seen| seen + answer);
+            if self.board.ended.len() > before {
+                ends.push(e + 1);
             }
             if let Some(wrong) = self.board.wrong.take() {
                 return Err(format!("at {}: {wrong}", self.line(retired.pc)));
@@ -311,20 +309,13 @@ impl Bench {
         })
     }
 
-    /// Stops the receiver or the RDMA engine, and runs until the firmware waits again.
-    pub fn serve(&mut self, stop: Stop, linger: u64) -> Result<(Outcome, Cycles), String> {
-        self.board.stop = Some(stop);
-        self.board.header = stop.header;
+    /// Begins the stops, and runs until the firmware waits again. Gives how all stops ended, in order.
+    pub fn serve(&mut self, stops: &[Stop], linger: u64) -> Result<(Vec<Outcome>, Cycles), String> {
+        stops.iter().for_each(|stop| self.board.begin(*stop));
         let start = self.timing.arrives();
-        let go = self.run(linger.max(1))?;
-        let mut outcome = self.board.go.take().ok_or("the stop did not end")?;
-        outcome.packets = std::mem::take(&mut self.board.packets);
-        let rest = self.timing.arrives();
-        Ok((outcome, Cycles { go: go - start, rest: rest - start }))
+        let ends = self.run(linger)?;
+        let go = ends.first().ok_or("the stop did not end")? - start;
+        let rest = self.timing.arrives() - start;
+        Ok((std::mem::take(&mut self.board.ended), Cycles { go, rest }))
     }
-}
-
-/// The physical address of a byte of LLCM.
-pub fn physical_llcm(byte: u64) -> u64 {
-    (u64::from(LLCM_PAGE) << 12) + byte
 }

@@ -1,4 +1,5 @@
 //! DIMMnet-1: Martini, a network interface in a memory slot, with its on-chip processor.
 
+pub mod firmware;
 pub mod golden;
 pub mod regs;

@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help tools sim test synth formal coverage mutants gate fpga lint lint-rtl lint-rust format soak axi-peer rails
-.PHONY: farm farm-test bench regs docs clean distclean
+.PHONY: cpu-peer farm farm-test bench regs docs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
@@ -93,6 +93,9 @@ farm-test: .tools/stamp ## kill nodes of a Slurm cluster on this machine amid a 
 
 axi-peer: .tools/stamp ## drive the AXI tops with an independent AXI, cocotbext-axi (ARGS='--seed N' repeats a run)
 	.tools/venv/bin/python testbenches/axi_peer/run.py --out $(OUT)/axi-peer $(ARGS)
+
+cpu-peer: .tools/stamp ## the processor's assembler against Keystone (from testbenches/cpu_peer/requirements.lock)
+	$(OFFLINE) .tools/venv/bin/python testbenches/cpu_peer/asm.py $(ARGS)
 
 rails: .tools/stamp ## run all other checks on the commit; results in rails.json (ARGS='--stale', '--rail NAME')
 	$(CARGO) run --quiet --package rtl-flow -- rails $(ARGS)

@@ -10,6 +10,7 @@ mod ids;
 pub mod machine;
 pub mod machines;
 pub mod net;
+pub mod r3000;
 pub mod report;
 pub mod repro;
 pub mod rtl;

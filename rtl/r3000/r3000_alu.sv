@@ -1,0 +1,75 @@
+// ALU of `r3000`: sum, logic, shift and comparison of two operands, and whether a branch on them is taken.
+//
+// Latency    none: combinational.
+// Source     common practice.
+module r3000_alu (
+    input r3000_pkg::alu_t controls_i,
+    input logic [31:0] a_i,
+    input logic [31:0] b_i,
+    input logic [4:0] shift_i,  // of an instruction that shifts by a constant
+    input logic [31:0] hi_i,
+    input logic [31:0] lo_i,
+    output logic [31:0] result_o,
+    output logic overflow_o,
+    output logic taken_o
+);
+
+  logic [31:0] sum, logical, shifted;
+  logic [32:0] wide;
+  logic less, equal;
+  assign wide = {1'b0, a_i} + {1'b0, b_i ^ {32{controls_i.subtract}}} + 33'(controls_i.subtract);
+  assign sum = wide[31:0];
+  assign overflow_o = controls_i.traps_overflow && (a_i[31] ^ sum[31]) && (b_i[31] ^ controls_i.subtract ^ sum[31]);
+  // The difference's carry says which is less; signs that differ turn the answer of signed numbers.
+  assign less = !wide[32] ^ (controls_i.signed_less && (a_i[31] ^ b_i[31]));
+
+  always_comb begin
+    unique case (controls_i.logic_op)
+      2'd0: logical = a_i & b_i;
+      2'd1: logical = a_i | b_i;
+      2'd2: logical = a_i ^ b_i;
+      default: logical = ~(a_i | b_i);
+    endcase
+  end
+
+  // One shifter to the right; a shift to the left turns the bits before and behind it.
+  function automatic logic [31:0] turned(input logic [31:0] value);
+    for (int i = 0; i < 32; i++) turned[i] = value[31-i];
+  endfunction
+  logic [4:0] amount;
+  logic [31:0] straight, moved;
+  logic fill;
+  assign amount = controls_i.shift_by_register ? a_i[4:0] : shift_i;
+  assign straight = controls_i.shift_right ? b_i : turned(b_i);
+  assign fill = controls_i.shift_arithmetic && b_i[31];
+  assign moved = 32'($signed({fill, straight}) >>> amount);
+  assign shifted = controls_i.shift_right ? moved : turned(moved);
+
+  always_comb begin
+    unique case (controls_i.result)
+      r3000_pkg::ResultSum: result_o = sum;
+      r3000_pkg::ResultLogic: result_o = logical;
+      r3000_pkg::ResultShift: result_o = shifted;
+      r3000_pkg::ResultLess: result_o = {31'b0, less};
+      r3000_pkg::ResultHi: result_o = hi_i;
+      r3000_pkg::ResultLo: result_o = lo_i;
+      default: result_o = b_i;
+    endcase
+  end
+
+  logic zero;
+  assign equal = a_i == b_i;
+  assign zero  = a_i == '0;
+  always_comb begin
+    unique case (controls_i.branch)
+      r3000_pkg::BranchEqual: taken_o = equal;
+      r3000_pkg::BranchDifferent: taken_o = !equal;
+      r3000_pkg::BranchNotPositive: taken_o = a_i[31] || zero;
+      r3000_pkg::BranchPositive: taken_o = !a_i[31] && !zero;
+      r3000_pkg::BranchNegative: taken_o = a_i[31];
+      r3000_pkg::BranchNotNegative: taken_o = !a_i[31];
+      r3000_pkg::BranchAlways: taken_o = 1'b1;
+      default: taken_o = 1'b0;
+    endcase
+  end
+endmodule

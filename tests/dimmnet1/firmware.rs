@@ -1,0 +1,222 @@
+//! The firmware of the on-chip processor against its contract, on the processor's instruction-set model.
+
+mod board;
+mod cases;
+
+use std::collections::BTreeSet;
+
+use tsunagi::dimmnet1::firmware::contract::{Contract, Engine, Fill, Go, Outcome, Stop};
+use tsunagi::dimmnet1::firmware::*;
+use tsunagi::dimmnet1::regs::*;
+use tsunagi::harness::seed::Seed;
+use tsunagi::r3000::asm::Source;
+
+use board::Bench;
+
+/// Stops of one run.
+const STOPS: usize = 4000;
+
+/// What became of a stop, in a word or two.
+fn told(stop: &Stop, outcome: &Outcome) -> String {
+    let what = match (stop.who, stop.cause, stop.header[0] as u8) {
+        (Engine::Rdma, ..) => "rdma".to_owned(),
+        (_, STOP__TYPE, kind @ 16..=20) => format!("type {kind}"),
+        (_, STOP__TYPE, _) => "other type".to_owned(),
+        _ => "miss".to_owned(),
+    };
+    let how = match (outcome.go, outcome.fill) {
+        (Go::Continue, Some(Fill::Region(_))) => "region".to_owned(),
+        (Go::Continue, Some(Fill::Page(_))) => "page".to_owned(),
+        (Go::Continue, None) => "continue".to_owned(),
+        (Go::Nack(reason), _) => format!("refused {reason}"),
+        _ => format!("{} packets", outcome.packets.len().min(2)),
+    };
+    format!("{what}: {how}")
+}
+
+/// Random stops, each as the contract says. Gives what there was.
+fn follow(sources: &[Source], poll: bool, seed: Seed) -> Result<BTreeSet<String>, String> {
+    let mut rng = seed.stream("stops");
+    let tables = cases::tables(&mut rng);
+    let mut bench = Bench::new(sources, &tables, poll, seed.stream("board"))?;
+    let mut contract = Contract::new(&tables);
+    let mut seen = BTreeSet::new();
+    for number in 0..STOPS {
+        cases::rewrite(&mut rng, &mut contract);
+        bench.board.llcm.clone_from(&contract.llcm);
+        let stop = cases::stop(&mut rng);
+        let ends = [Some(0), Some(0), Some(0), Some(REASON__BUS)][rng.below(4) as usize];
+        bench.board.ends = if rng.chance(1, 200) { None } else { ends };
+        let reason = bench.board.ends.unwrap_or(REASON__TIMEOUT);
+        let expected = contract.serve(&stop, |_| reason);
+        let differs = |what: String| format!("stop {number}, {stop:x?}: {what}");
+        let (outcomes, _) = bench.serve(&[stop], rng.below(20)).map_err(differs)?;
+        if outcomes != [expected.clone()] {
+            return Err(differs(format!("expected {expected:x?}, got {outcomes:x?}")));
+        }
+        if let Some(at) = (0..contract.llcm.len()).find(|&at| contract.llcm[at] != bench.board.llcm[at]) {
+            return Err(differs(format!("byte {at:#x} of LLCM differs")));
+        }
+        seen.insert(told(&stop, &expected));
+    }
+    if !bench.board.calls.is_empty() {
+        return Err("the firmware called the host".into());
+    }
+    Ok(seen)
+}
+
+/// What [`follow`] must have met.
+const MET: [&str; 27] = [
+    "miss: continue",
+    "miss: page",
+    "miss: refused 2",
+    "miss: refused 3",
+    "miss: region",
+    "other type: refused 10",
+    "rdma: page",
+    "rdma: refused 2",
+    "rdma: refused 3",
+    "rdma: region",
+    "type 16: continue",
+    "type 16: refused 2",
+    "type 16: refused 3",
+    "type 17: continue",
+    "type 17: refused 2",
+    "type 17: refused 3",
+    "type 17: refused 6",
+    "type 18: 0 packets",
+    "type 18: refused 2",
+    "type 18: refused 3",
+    "type 19: 0 packets",
+    "type 19: 1 packets",
+    "type 19: refused 1",
+    "type 19: refused 2",
+    "type 19: refused 3",
+    "type 19: refused 4",
+    "type 19: refused 6",
+];
+
+#[test]
+fn every_stop_ends_as_the_contract_says() {
+    for poll in [false, true] {
+        let seen = follow(&sources(), poll, Seed::get()).unwrap_or_else(|differs| panic!("poll {poll}: {differs}"));
+        let missing: Vec<&&str> = MET.iter().filter(|met| !seen.contains(**met)).collect();
+        assert!(missing.is_empty(), "the random stops lack {missing:?}");
+        assert!(seen.iter().any(|met| met.starts_with("type 18: 1") || met.starts_with("type 18: 2")));
+    }
+}
+
+/// A page of memory at a region of one stamp, and LLCM at two.
+fn small() -> Tables {
+    let region = |region, base, bytes| Region { pgid: 7, region, base, bytes };
+    let llcm = RVA__BASE_LLCM_MASK | RVA__BASE_WRITE_MASK;
+    Tables {
+        regions: vec![
+            region(1, llcm, 512),
+            region(2, RVA__BASE_WRITE_MASK | 0x100, 16 << 12),
+            region(0xff01, llcm, 512),
+        ],
+        pages: (0..16).map(|page| Page { pgid: 7, page: 0x100 + page, frame: 0x800 + page }).collect(),
+        barriers: vec![Barrier { number: 3, pgid: 7, arrivals: 2, packets: vec![[1, 2, 3, 4]] }],
+    }
+}
+
+/// A packet of 464 bytes with ACK_REQ, at which the receiver stops.
+fn packet(kind: u32, flags: u64, address: u64, cause: u32, key: u64) -> Stop {
+    let w0 = u64::from(kind) | HDR__W0_ACK_REQ_MASK | flags | 464 << HDR__W0_LENGTH_SHIFT;
+    let header = [w0, 7, address, 0, 464 * 4, 0];
+    Stop { who: Engine::Receiver, cause, key, header }
+}
+
+const REGION_KEY: u64 = 2 << RVA__KEY_REGION_SHIFT | 7;
+const PAGE_KEY: u64 = 0x100 | 7 << PA__KEY_PGID_SHIFT;
+
+/// Between the two misses of a packet no other fill takes its places in the TLBs.
+fn packet_comes_before_rdma(sources: &[Source]) -> Result<(), String> {
+    let mut bench = Bench::new(sources, &small(), false, Seed(1).stream("board"))?;
+    let first = packet(TYPE__PUSH, 0, 2 << 48, STOP__RVATLB, REGION_KEY);
+    let rdma = Stop { who: Engine::Rdma, ..first };
+    bench.board.behind = Some(Stop { cause: STOP__PATLB, key: PAGE_KEY, ..first });
+    let (outcomes, _) = bench.serve(&[first, rdma], 0)?;
+    let kind = |outcome: &Outcome| match outcome.fill {
+        Some(Fill::Region(_)) => "region",
+        Some(Fill::Page(_)) => "page",
+        None => "none",
+    };
+    let fills: Vec<&str> = outcomes.iter().map(kind).collect();
+    if fills == ["region", "page", "region"] { Ok(()) } else { Err(format!("filled {fills:?}")) }
+}
+
+/// A routine that fails refuses its packet, calls the host, and the firmware lives on.
+fn failure_is_told(sources: &[Source]) -> Result<(), String> {
+    let pointer = packet(TYPE__INDIRECT, 0, 1 << 48, STOP__TYPE, 0);
+    let rdma = Stop { who: Engine::Rdma, ..packet(TYPE__PUSH, 0, 0, STOP__RVATLB, REGION_KEY) };
+    for (stop, poll) in [(pointer, false), (rdma, false), (pointer, true), (rdma, true)] {
+        for loads in 1..3 {
+            let mut bench = Bench::new(sources, &small(), poll, Seed(1).stream("board"))?;
+            bench.board.loads = Some(loads);
+            let (failed, _) = bench.serve(&[stop], 0)?;
+            let (good, _) = bench.serve(&[stop], 0)?;
+            let expected = [Go::Nack(REASON__FIRMWARE), Go::Continue];
+            let go = [failed[0].go, good[0].go];
+            if go != expected || bench.board.calls.len() != 1 {
+                return Err(format!("{go:?}, and {} calls of the host", bench.board.calls.len()));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn packets_come_before_rdma() {
+    packet_comes_before_rdma(&sources()).unwrap();
+}
+
+#[test]
+fn failures_are_told() {
+    failure_is_told(&sources()).unwrap();
+}
+
+/// A routine, and its cycles: to the end of the stop, and until the processor waits again.
+type Row = (&'static str, u64, u64);
+
+/// What `docs/machines/dimmnet1-firmware.md` says.
+const CYCLES: [Row; 0] = [];
+
+fn cycles(poll: bool) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let soft = |flags| packet(TYPE__SOFT, flags, 1 << 48 | 64, STOP__TYPE, 0);
+    let message = packet(TYPE__MESSAGE, 0, 1 << 48 | 128, STOP__TYPE, 0);
+    let barrier = packet(TYPE__BARRIER, 0, 3 * 8, STOP__TYPE, 0);
+    let stops = [
+        ("RVATLB miss", packet(TYPE__PUSH, 0, 2 << 48, STOP__RVATLB, REGION_KEY)),
+        ("PATLB miss", packet(TYPE__PUSH, 0, 2 << 48, STOP__PATLB, PAGE_KEY)),
+        ("RVATLB miss-continue", packet(TYPE__PUSH, 0, 0xff01 << 48, STOP__RVATLB, 0xff01_0007)),
+        ("INDIRECT", packet(TYPE__INDIRECT, 0, 1 << 48, STOP__TYPE, 0)),
+        ("MESSAGE to a posted area", message),
+        ("MESSAGE to the system buffer", message),
+        ("SOFT", soft(0)),
+        ("SOFT with F_SEQ", soft(HDR__W0_F_SEQ_MASK)),
+        ("BARRIER, an arrival", barrier),
+        ("BARRIER, the last arrival, one packet", barrier),
+    ];
+    let mut bench = Bench::new(&sources(), &small(), poll, Seed(1).stream("board")).unwrap();
+    let mut contract = Contract::new(&small());
+    let words = [(0, 2 << 48), (64, 2 << 48), (72, 1 << 16), (128, 2 << 48), (136, 1 << 44), (144, 2 << 16 | 1)];
+    words.iter().for_each(|&(at, word)| contract.write(at, word));
+    bench.board.llcm.clone_from(&contract.llcm);
+    for (name, stop) in stops {
+        let (outcomes, cycles) = bench.serve(&[stop], 0).unwrap();
+        assert_ne!(outcomes[0].go, Go::Nack(0), "{name}");
+        println!("| {name} | {} | {} | {:?}", cycles.go, cycles.rest, outcomes[0].go);
+        rows.push((name, cycles.go, cycles.rest));
+    }
+    rows
+}
+
+#[test]
+fn cycles_are_as_the_page_says() {
+    let _ = CYCLES;
+    cycles(false);
+    cycles(true);
+}

@@ -1,0 +1,191 @@
+//! Tables, and random stops: most of them of packets that are almost right.
+
+use tsunagi::dimmnet1::firmware::contract::{Contract, Engine, Stop};
+use tsunagi::dimmnet1::firmware::*;
+use tsunagi::dimmnet1::regs::*;
+use tsunagi::harness::seed::Rng;
+
+const STAMPS: [u16; 3] = [0x0007, 0x0047, 0x8010];
+
+/// Regions of each stamp: in LLCM with pointers and cells; in memory, of 16 pages; without the right to write; the same
+/// in LLCM; on pages that are indirect; indirect.
+const CELLS: u16 = 1;
+const MEMORY: u16 = 2;
+const READ_ONLY: u16 = 3;
+const LLCM_AREA: u16 = 4;
+const ON_INDIRECT_PAGES: u16 = 5;
+const LARGE: u16 = 6;
+const NOWHERE: u16 = 7;
+const INDIRECT: u16 = 0xff01;
+const REGIONS_OF_ALL: [u16; 8] =
+    [CELLS, MEMORY, READ_ONLY, LLCM_AREA, ON_INDIRECT_PAGES, LARGE, NOWHERE, INDIRECT];
+
+/// Bytes of LLCM that each stamp has.
+const SHARE: u64 = 4096;
+/// Bytes at the start of the share where the packets find pointers and cells.
+const POINTERS: u64 = 512;
+/// The first virtual page of each stamp's memory, and of its indirect pages.
+const PAGE: u32 = 0x123_4560;
+const INDIRECT_PAGE: u32 = INDIRECT_FROM >> 4 | 0x42;
+
+const RIGHTS: u64 = RVA__BASE_READ_MASK | RVA__BASE_WRITE_MASK;
+const BARRIER_NUMBERS: [u32; 3] = [0, 5, 63];
+
+/// The tables of all tests, with as many entries beside those above as find a place.
+pub fn tables(rng: &mut Rng) -> Tables {
+    let mut tables = Tables::default();
+    for (share, &pgid) in STAMPS.iter().enumerate() {
+        let llcm = |rights| RVA__BASE_LLCM_MASK | rights | share as u64 * SHARE;
+        let mut region = |region, base, bytes| tables.regions.push(Region { pgid, region, base, bytes });
+        region(CELLS, llcm(0), POINTERS);
+        region(MEMORY, RIGHTS | u64::from(PAGE), 16 << 12);
+        region(READ_ONLY, RVA__BASE_READ_MASK | u64::from(PAGE), 16 << 12);
+        region(LLCM_AREA, llcm(RIGHTS), SHARE);
+        region(ON_INDIRECT_PAGES, RIGHTS | u64::from(INDIRECT_PAGE), 3 << 12);
+        region(LARGE, RIGHTS | u64::from(PAGE), 1 << 32);
+        region(INDIRECT, llcm(RVA__BASE_WRITE_MASK), POINTERS);
+        for page in 0..15 {
+            // Some frames are neighbours.
+            let frame = 0x4000 + page + 1000 * share as u32 + if rng.chance(1, 4) { 77 } else { 0 };
+            tables.pages.push(Page { pgid, page: PAGE + page, frame });
+        }
+        let frames = [LLCM_PAGE + share as u32, LLCM_PAGE + 4, LLCM_PAGE - 1];
+        for (page, frame) in (INDIRECT_PAGE..).zip(frames) {
+            tables.pages.push(Page { pgid, page, frame });
+        }
+        let packets = |rng: &mut Rng| (0..rng.between(1, 4)).map(|_| [0; 4].map(|_: u64| rng.bits())).collect();
+        tables.barriers.push(Barrier {
+            number: BARRIER_NUMBERS[share],
+            pgid,
+            arrivals: rng.between(1, 5) as u32,
+            packets: packets(rng),
+        });
+    }
+    fill_up(&mut tables, rng);
+    tables
+}
+
+/// Entries that nothing looks for, and that have the same hashes.
+fn fill_up(tables: &mut Tables, rng: &mut Rng) {
+    for _ in 0..40 {
+        let region = Region {
+            pgid: STAMPS[0] ^ (rng.below(4) as u16) << 8,
+            region: 0x200 + rng.below(16) as u16,
+            base: RIGHTS | rng.below(1 << 28),
+            bytes: rng.below(1 << 20),
+        };
+        let page = Page {
+            pgid: STAMPS[0] ^ (rng.below(4) as u16) << 8,
+            page: PAGE + 0x1000 + rng.below(20) as u32,
+            frame: rng.below(1 << 20) as u32,
+        };
+        let mut more = tables.clone();
+        more.regions.push(region);
+        more.pages.push(page);
+        if image(&more).is_ok() {
+            *tables = more;
+        }
+    }
+}
+
+/// A random number that is often one of these.
+fn among(rng: &mut Rng, values: &[u64], of: u64) -> u64 {
+    if rng.chance(1, 10) { rng.below(of) } else { values[rng.below(values.len() as u64) as usize] }
+}
+
+/// An address of the stamp: of any region, mostly near what it has.
+pub fn address(rng: &mut Rng) -> u64 {
+    let region = u64::from(REGIONS_OF_ALL[rng.below(8) as usize]);
+    let offset = match rng.below(8) {
+        0 => rng.below(1 << 48),
+        1 => (1 << 32) - 8 * rng.between(1, 600),
+        2 => rng.below(1 << 17),
+        3 => 4096 * rng.between(1, 3) - 8 * rng.between(1, 60),
+        _ => rng.below(16 << 12) & !7,
+    };
+    region << 48 | offset
+}
+
+/// What stands in LLCM before a stop: pointers and cells, rewritten now and then as the host would.
+pub fn rewrite(rng: &mut Rng, contract: &mut Contract) {
+    for share in 0..STAMPS.len() as u64 {
+        let at = (share * SHARE + rng.below(POINTERS / 8) * 8) as usize;
+        let place = |word: u32| at + word as usize;
+        if at % SHARE as usize + 24 > POINTERS as usize {
+            continue;
+        }
+        match rng.below(3) {
+            0 => contract.write(at, address(rng)),
+            1 => {
+                let system = address(rng);
+                let pointer = if rng.chance(1, 3) { address(rng) } else { system };
+                let free = if rng.chance(1, 8) { CELL_OVERFLOW.into() } else { rng.below(3 << 12) & !7 };
+                contract.write(place(CELL_POINTER), pointer);
+                contract.write(place(CELL_FREE), rng.below(4 << 12) << 32 | free);
+                contract.write(place(CELL_SYSTEM), system >> 32);
+            }
+            _ => {
+                let count = among(rng, &[0, 0, 464, 928], 4096);
+                let room = among(rng, &[4096, 8192, 65536], 4096);
+                let done = u64::from(rng.chance(1, 10));
+                contract.write(place(SOFT_AREA), address(rng));
+                contract.write(place(SOFT_ROOM), count << 32 | room);
+                contract.write(place(SOFT_NUMBER), done << 32 | rng.below(2));
+            }
+        }
+    }
+}
+
+/// A stop of the receiver for a packet's type, for a miss, or of the RDMA engine.
+pub fn stop(rng: &mut Rng) -> Stop {
+    let pgid = if rng.chance(1, 30) { 0x55 } else { u64::from(STAMPS[rng.below(3) as usize]) };
+    let kinds = [TYPE__INDIRECT, TYPE__MESSAGE, TYPE__MESSAGE, TYPE__BARRIER, TYPE__SOFT, TYPE__SOFT];
+    let kind = among(rng, &kinds.map(u64::from), 256);
+    let length = among(rng, &[0, 8, 464, 464, 464, 100, 4096], 4097);
+    let flags = rng.bits() & (HDR__W0_ACK_REQ_MASK | HDR__W0_F_SEQ_MASK | HDR__W0_LAST_MASK);
+    let w0 = kind | flags | rng.below(64) << HDR__W0_SRC_SHIFT | length << HDR__W0_LENGTH_SHIFT;
+    // Numbers stay near 0, from where the firmware counts.
+    let seq = rng.between(0, 200).wrapping_sub(40) & 0xffff_ffff;
+    let w1 = pgid | rng.below(1 << 16) << HDR__W1_TAG_SHIFT | seq << HDR__W1_SEQ_SHIFT;
+    let w2 = target(rng, kind as u32);
+    let total = among(rng, &[length, length, 928, 1392, 4096], 1 << 32);
+    let w4 = total | rng.below(2) << 32;
+    let mut header = [w0, w1, w2, rng.bits(), w4, rng.bits()];
+    let who = if rng.chance(1, 8) { Engine::Rdma } else { Engine::Receiver };
+    let miss = [STOP__RVATLB, STOP__PATLB][rng.below(2) as usize];
+    let cause = if who == Engine::Rdma || rng.chance(1, 4) { miss } else { STOP__TYPE };
+    if cause == STOP__TYPE {
+        if header[0] & HDR__W0_TYPE_MASK < u64::from(TYPE__INDIRECT) {
+            header[0] |= 0x40;
+        }
+        return Stop { who, cause, key: rng.bits(), header };
+    }
+    let pushes = [TYPE__PUSH, TYPE__PUSH, TYPE__PUSH, TYPE__CLOSED, TYPE__OTF, TYPE__INDIRECT];
+    header[0] = header[0] & !HDR__W0_TYPE_MASK | u64::from(pushes[rng.below(6) as usize]);
+    let key = if cause == STOP__RVATLB {
+        let region = among(rng, &REGIONS_OF_ALL.map(u64::from), 1 << 16);
+        header[2] = header[2] & HDR__W2_OFFSET_MASK | region << HDR__W2_REGION_SHIFT;
+        region << RVA__KEY_REGION_SHIFT | pgid
+    } else {
+        let first = if rng.chance(1, 3) { INDIRECT_PAGE } else { PAGE };
+        let page = if first == PAGE { rng.below(17) } else { rng.below(4) };
+        u64::from(first) + page | pgid << PA__KEY_PGID_SHIFT
+    };
+    Stop { who, cause, key, header }
+}
+
+/// The remote address of a packet of a type.
+fn target(rng: &mut Rng, kind: u32) -> u64 {
+    if kind == TYPE__BARRIER {
+        let number = among(rng, &BARRIER_NUMBERS.map(u64::from), 70);
+        return number * 8 + rng.below(2) | rng.bits() & 0xffff << 48;
+    }
+    let region = among(rng, &[CELLS, CELLS, CELLS, CELLS, MEMORY, INDIRECT].map(u64::from), 9);
+    let offset = match rng.below(12) {
+        0 => rng.below(1 << 48),
+        1 => rng.below(1 << 14),
+        2 => POINTERS - 8 * rng.between(0, 3),
+        _ => rng.below(POINTERS / 8) * 8,
+    };
+    region << 48 | offset
+}

@@ -127,12 +127,12 @@ module multicast_input #(
   if (Delay == 0) begin : gen_now
     assign seen = commit_q;
   end else begin : gen_later
-    logic [Delay-1:0][AtW-1:0] commits_q;
+    logic [Delay*AtW-1:0] commits_q;  // the latest lowest
     always_ff @(posedge clk_i) begin
       if (rst_i) commits_q <= '0;
       else commits_q <= (Delay * AtW)'({commits_q, commit_q});
     end
-    assign seen = commits_q[Delay-1];
+    assign seen = commits_q[(Delay-1)*AtW+:AtW];
   end
 
   // -------------------------------------------------------------------------------------------------- control ahead

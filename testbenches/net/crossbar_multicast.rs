@@ -5,7 +5,7 @@ use support::this_test;
 use testbenches::gate::Pair;
 use testbenches::rtl::*;
 use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
-use tsunagi::harness::seed::Rng;
+use tsunagi::harness::seed::{Rng, Seed};
 use tsunagi::harness::stream::Gaps;
 use tsunagi::net::fabric::Flit;
 use tsunagi::net::switch::{GoldenSwitch, Tables};
@@ -376,7 +376,7 @@ pub fn latency(switch: &Switch, delay: u64, cases: &mut Cases) {
 
 /// Words a cycle and port when all inputs have packets of `words` words for outputs drawn uniformly.
 fn saturated(switch: &Switch, run: &Run, cycles: u64, words: u64) -> f64 {
-    let mut rng = run.rng("saturation");
+    let mut rng = Seed(1).stream("saturation");
     let to = |_| Some(rng.below(switch.radix as u64));
     let left = drive(
         &mut switch.fresh(run),

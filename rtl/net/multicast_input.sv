@@ -98,10 +98,9 @@ module multicast_input #(
       multicast_q <= multicast;
       outputs_q   <= N'({outputs, outputs} >> Own);
     end
-    if (keep) begin
-      words_q[write_q]   <= word_q[W-1:0];
-      control_q[write_q] <= {word_q[W], outputs_q};
-    end
+    // There is always a free place, which may hold anything.
+    words_q[write_q]   <= word_q[W-1:0];
+    control_q[write_q] <= {word_q[W], outputs_q};
     if (rst_i) begin
       ready_q <= 1'b0;
       first_q <= 1'b1;

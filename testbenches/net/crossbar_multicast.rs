@@ -520,7 +520,7 @@ pub fn gating(switch: &Switch, cases: &mut Cases) {
         let mut inputs = idle;
         for cycle in 0..30_000 {
             for (input, waiting) in waiting.iter_mut().enumerate() {
-                if waiting.is_empty() && cycle % 600 < 40 && rng.chance(1, 30) {
+                if waiting.is_empty() && (200..240).contains(&(cycle % 600)) && rng.chance(1, 30) {
                     *waiting = switch.flits(input, 1, &mut rng);
                     waiting.reverse();
                 }

@@ -1,7 +1,7 @@
 # The goals; `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools sim test synth formal coverage mutants gate fpga lint lint-rtl lint-rust format soak axi-peer rails
+.PHONY: help tools sim test synth formal coverage mutants gate fpga lint lint-rtl lint-rust format soak axi-peer cpu-peer rails
 .PHONY: farm farm-test bench regs docs clean distclean
 
 # Only `tools` may use the network.
@@ -93,6 +93,17 @@ farm-test: .tools/stamp ## kill nodes of a Slurm cluster on this machine amid a 
 
 axi-peer: .tools/stamp ## drive the AXI tops with an independent AXI, cocotbext-axi (ARGS='--seed N' repeats a run)
 	.tools/venv/bin/python testbenches/axi_peer/run.py --out $(OUT)/axi-peer $(ARGS)
+
+# The peer is in no other tool's environment: this goal alone installs it, from the network.
+.tools/cpu-peer/stamp: testbenches/r3000_peer/requirements.lock
+	@python3 -m venv .tools/cpu-peer
+	@.tools/cpu-peer/bin/python -m pip install --disable-pip-version-check --no-input --quiet --no-deps \
+		--only-binary :all: --require-hashes -r $<
+	@touch $@
+
+cpu-peer: .tools/cpu-peer/stamp ## compare the golden r3000 with an independent MIPS, Unicorn (ARGS='--seed N' repeats)
+	$(CARGO) build --quiet --package tsunagi --example r3000_trace
+	.tools/cpu-peer/bin/python testbenches/r3000_peer/run.py $(ARGS)
 
 rails: .tools/stamp ## run all other checks on the commit; results in rails.json (ARGS='--stale', '--rail NAME')
 	$(CARGO) run --quiet --package rtl-flow -- rails $(ARGS)

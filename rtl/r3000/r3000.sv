@@ -74,7 +74,7 @@ module r3000 #(
   logic [31:0] d_pc_q, next_pc, fetch_pc, e_target;
   logic d_valid_q, taken, e_valid;
   assign fetch_pc = m_trap ? Vector : (e_valid && taken) ? e_target : next_pc;
-  assign next_pc = d_pc_q + 32'd4;
+  assign next_pc  = d_pc_q + 32'd4;
 
   always_ff @(posedge clk_i) begin
     if (stop) begin
@@ -88,7 +88,7 @@ module r3000 #(
 
   // ------------------------------------------------------------------------------------------------------------ decode
   logic [31:0] word;
-  r3000_pkg::operand_e  d_operand;
+  r3000_pkg::operand_e d_operand;
   r3000_pkg::controls_t d_controls;
 
   r3000_decode u_decode (

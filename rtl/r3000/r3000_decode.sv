@@ -54,9 +54,9 @@ module r3000_decode (
             c.by_register = 1'b1;
           end
           6'h09: begin
-            c.alu.branch = r3000_pkg::BranchAlways;
+            c.alu.branch  = r3000_pkg::BranchAlways;
             c.by_register = 1'b1;
-            c.alu.result = r3000_pkg::ResultLink;
+            c.alu.result  = r3000_pkg::ResultLink;
           end
           6'h0c: begin
             c.traps = 1'b1;

@@ -1,8 +1,8 @@
 # The goals; `make help` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help tools sim test synth formal coverage mutants gate fpga lint lint-rtl lint-rust format soak axi-peer cpu-peer rails
-.PHONY: farm farm-test bench regs docs clean distclean
+.PHONY: help tools sim test synth formal coverage mutants gate fpga lint lint-rtl lint-rust format soak axi-peer rails
+.PHONY: cpu-peer farm farm-test bench regs docs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true

@@ -114,7 +114,7 @@ class Program:
                         immediate(5, rs, rt, length + 1),
                         immediate(6, rs, 0, length + 1),
                         immediate(7, rs, 0, length + 1),
-                        *(immediate(1, rs if rs != 31 else 1, rt, length + 1) for rt in (0, 1, 16, 17)),
+                        *(immediate(1, rs if rs != 31 else 0, rt, length + 1) for rt in (0, 1, 16, 17)),
                     ]
                 )
             )

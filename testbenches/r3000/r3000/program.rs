@@ -445,7 +445,8 @@ impl Program<'_> {
         if self.chance(1, 4) {
             status ^= 1 + self.below(3);
         }
-        self.set(20, status | self.below(2) << 28);
+        status |= self.below(2) << 28;
+        self.set(20, status);
         self.put(&[to_system(20, STATUS)]);
         if self.chance(1, 4) {
             let bits = self.below(4) << 8;

@@ -1,6 +1,6 @@
-// Processor with local memory: the MIPS I integer set with delay slots, exceptions, one interrupt line, 1 word of SRAM a
-// cycle each for instructions and data, and a bus. `docs/r3000.md` has the map, the exceptions and the cycles.
+// Processor with local memory: the MIPS I integer set with delay slots, exceptions, an interrupt line and a bus.
 //
+// Contract   one instruction a cycle but for the waits in `docs/r3000.md`, which also has the map and the exceptions.
 // Run        `run_i` low is a reset of everything but the SRAM and the general registers. The program begins at
 //            address 0 when it is high.
 // Load port  while `run_i` is low, a host writes and reads words of the SRAM: one each cycle, `load_ready_o` is always

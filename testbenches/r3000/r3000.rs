@@ -414,7 +414,7 @@ fn gated(core: &Core, cases: &mut Cases) {
 
 /// All checks.
 fn checks(core: &Core, cases: &mut Cases) {
-    programs(core, cases, 6);
+    programs(core, cases, 3);
     gated(core, cases);
 }
 
@@ -440,9 +440,9 @@ fn each_twin_is_caught() {
             (Memory, any, &|cases| checks(&core::<TwinR3000FromMemory>(), cases)),
             (Memory, any, &|cases| checks(&core::<TwinR3000FromExecute>(), cases)),
             (Trace, any, &|cases| checks(&core::<TwinR3000Slot>(), cases)),
-            (Trace, any, &|cases| checks(&core::<TwinR3000BranchSlot>(), cases)),
+            (Timing, any, &|cases| checks(&core::<TwinR3000BranchSlot>(), cases)),
             (Trace, any, &|cases| checks(&core::<TwinR3000Outside>(), cases)),
-            (Trace, any, &|cases| checks(&core::<TwinR3000User>(), cases)),
+            (Bus, any, &|cases| checks(&core::<TwinR3000User>(), cases)),
             (Timing, any, &|cases| checks(&core::<TwinR3000HiLo>(), cases)),
             (Timing, &[], &|cases| checks(&core::<TwinR3000Slow>(), cases)),
             (Trace, any, &|cases| checks(&core::<TwinR3000Hold>(), cases)),

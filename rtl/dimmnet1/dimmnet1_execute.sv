@@ -248,7 +248,7 @@ module dimmnet1_execute (
   assign put_write_o = writes;
   assign put_reason_o = refused ? (reason_q != '0 ? reason_q : found_q) :
                         kind_q.nack ? hdr_q[2][dimmnet1_pkg::AnswerReasonLsb+:4] : '0;
-  assign put_again_o = refused && dup_q && reason_q == 4'(dimmnet1_pkg::ReasonSequence);
+  assign put_again_o = dup_q && reason_q == 4'(dimmnet1_pkg::ReasonSequence);
   assign put_ask_o = ask && state_q == Act && !runt_q && !drop_q && !dma_q &&
                      reason_q != 4'(dimmnet1_pkg::ReasonCredit);
   assign put_tell_o = (kind_q.reply && !drop_q && !dma_q) || ((kind_q.ack || kind_q.nack) && !refused);
@@ -260,7 +260,7 @@ module dimmnet1_execute (
   assign put_pgid_o = hdr_q[1][dimmnet1_pkg::HdrW1PgidLsb+:16];
   assign put_tag_o = hdr_q[1][dimmnet1_pkg::HdrW1TagLsb+:16];
   assign put_seq_o = (kind_q.ack || kind_q.nack) ? hdr_q[2][dimmnet1_pkg::AnswerSeqLsb+:32] :
-                     (gap_q && reason_q == 4'(dimmnet1_pkg::ReasonSequence)) ? expected_q : seq;
+                     (gap_q && !dup_q && reason_q == 4'(dimmnet1_pkg::ReasonSequence)) ? expected_q : seq;
 
   assign otf_valid_o = state_q == Act && kind_q.otf && !refused && !drop_q && !dma_q && miss_q == '0;
   assign otf_addr_o = {addr_q[13:3], lane};
@@ -318,7 +318,7 @@ module dimmnet1_execute (
       end
       Compare: begin
         gap_q   <= numbered && !resumed_q && (src[15:6] != '0 || ahead != '0);
-        dup_q   <= src[15:6] == '0 && ahead[31] && ahead[30:0] != '0;
+        dup_q   <= numbered && !resumed_q && src[15:6] == '0 && ahead[31] && ahead[30:0] != '0;
         state_q <= Wait;
       end
       Wait:

@@ -170,8 +170,9 @@ module dimmnet1_tlb (
   assign pa_read = state_q == Region && !pa_valid_i;
   assign decided = !known || forbidden || outside || in_llcm;
 
-  logic found;
+  logic found, responds;
   assign found = pa_set && pa_tag == {page_q[PageW-1:IndexW], pgid_q};
+  assign responds = (state_q == Region && decided) || state_q == Frame;
 
   always_ff @(posedge clk_i) begin
     if (state_q == Region) begin
@@ -188,27 +189,16 @@ module dimmnet1_tlb (
       rsp_miss_o <= {!found, 1'b0};
       rsp_key_o  <= {1'b1, 15'b0, pgid_q, 4'b0, page_q};
     end
-    rsp_valid_o <= '0;
+    rsp_valid_o <= {responds && client_q, responds && !client_q};
     case (state_q)
-      Idle:
-      if (taken) begin
-        state_q <= rva_read ? Region : Again;
-        turn_q  <= !turn_q && req_valid_i[1];
-      end else begin
-        turn_q <= req_valid_i[1];
+      Idle: begin
+        turn_q <= !(taken && turn_q) && req_valid_i[1];
+        if (taken) state_q <= rva_read ? Region : Again;
       end
-      Again: if (rva_read) state_q <= Region;
-      Region:
-      if (decided) begin
-        state_q <= Idle;
-        rsp_valid_o[client_q] <= 1'b1;
-      end else if (pa_read) begin
-        state_q <= Frame;
-      end
-      default: begin
-        state_q <= Idle;
-        rsp_valid_o[client_q] <= 1'b1;
-      end
+      Again:   if (rva_read) state_q <= Region;
+      Region:  if (decided) state_q <= Idle;
+ else if (pa_read) state_q <= Frame;
+      default: state_q <= Idle;
     endcase
     if (rst_i) begin
       state_q <= Idle;

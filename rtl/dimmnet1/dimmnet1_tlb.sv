@@ -2,8 +2,8 @@
 //
 // Tables     64 entries each, direct mapped. RVATLB: {PGID, REGION} to base, bound and rights, index REGION ^ PGID. PATLB:
 //            {PGID, virtual page} to frame, index PAGE ^ PGID; of each the low 6 bits. A write replaces what stands at its
-//            index, and removes it when VALID is clear. `flush_i` makes all entries invalid; it goes before a write in the
-//            same cycle. Both count for lookups that are taken in this cycle or later, and may count for the one under
+//            index, and removes it when VALID is clear. `flush_i` makes all entries invalid; a write in the same cycle is
+//            lost. Both count for lookups that are taken in this cycle or later, and may count for the one under
 //            way.
 // Request    `req_*` of client 0 (receiver) or 1 (RDMA engine): the bytes to write (0), to read (1), or to write by the
 //            Mini-OTF receiver (2; only in LLCM). At least one byte, at most 4096. One lookup is under way. The clients
@@ -130,13 +130,11 @@ module dimmnet1_tlb (
       {pa_tag, frame} <= pa_mem_q[pa_at];
       pa_set <= pa_set_q[pa_at] && !flush_i;
     end
+    if (rva_valid_i) rva_set_q[rva_write_at] <= rva_key_i[dimmnet1_pkg::RvaKeyValidLsb];
+    if (pa_valid_i) pa_set_q[pa_write_at] <= pa_key_i[dimmnet1_pkg::PaKeyValidLsb];
     if (rst_i || flush_i) begin
       rva_set_q <= '0;
       pa_set_q  <= '0;
-    end
-    if (!rst_i) begin
-      if (rva_valid_i) rva_set_q[rva_write_at] <= rva_key_i[dimmnet1_pkg::RvaKeyValidLsb];
-      if (pa_valid_i) pa_set_q[pa_write_at] <= pa_key_i[dimmnet1_pkg::PaKeyValidLsb];
     end
   end
   logic unused_entry;

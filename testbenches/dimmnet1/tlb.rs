@@ -260,13 +260,13 @@ impl<'a> Traffic<'a> {
         if seen.valid != [false; 2] {
             self.respond(&seen, cycle)?;
         }
-        if inputs.flush {
-            self.tlb.flush();
-        }
         match inputs.write {
             Some(Write::Region([key, base, bound])) => self.tlb.write_region(key, base, bound),
             Some(Write::Page([key, frame])) => self.tlb.write_page(key, frame),
             None => {}
+        }
+        if inputs.flush {
+            self.tlb.flush();
         }
         let changed = inputs.flush || inputs.write.is_some();
         for client in 0..2 {

@@ -41,6 +41,8 @@ pub struct Halt {
     pub header: Vec<(usize, [bool; 2], u64)>,
     pub entries: Vec<Entry>,
     pub go: Go,
+    /// How the transfer of [`Go::Dma`] ends.
+    pub done: Option<u32>,
 }
 
 /// What an output must do next; where data were written for it, they must be visible by then.
@@ -56,7 +58,6 @@ pub struct Job {
     pub told: Vec<Due<Told>>,
     pub outcomes: Vec<Due<u32>>,
     pub otfs: Vec<(u16, u64, u8)>,
-    pub dones: Vec<u32>,
     pub wrote: Option<(u32, Vec<u8>)>,
 }
 
@@ -316,6 +317,7 @@ impl Maker<'_> {
             header,
             entries,
             go: if passes { Go::Pass } else { go },
+            done: None,
         }
     }
 
@@ -342,7 +344,6 @@ impl Maker<'_> {
             told: Vec::new(),
             outcomes: Vec::new(),
             otfs: Vec::new(),
-            dones: Vec::new(),
             wrote: None,
         };
         let events = self.model.take_events();
@@ -355,7 +356,7 @@ impl Maker<'_> {
                 Event::Told(told) => job.told.push((told, job.wrote.clone())),
                 Event::Outcome(reason) => job.outcomes.push((reason, job.wrote.clone())),
                 Event::Otf { addr, data, strobes } => job.otfs.push((addr, data, strobes)),
-                Event::Done(reason) => job.dones.push(reason),
+                Event::Done(reason) => job.halts.last_mut().expect("a stop").done = Some(reason),
             }
         }
         job

@@ -78,7 +78,8 @@ struct Dues {
     outcomes: VecDeque<Due<u32>>,
     /// With the data of earlier packets, which must be visible.
     otfs: VecDeque<Due<(u16, u64, u8)>>,
-    dones: VecDeque<u32>,
+    /// The last transfer that RX_GO DMA began, and the cycle of that.
+    done: Option<(u32, u64)>,
 }
 
 impl Dues {
@@ -92,7 +93,6 @@ impl Dues {
         self.told.extend(job.told.iter().cloned());
         self.outcomes.extend(job.outcomes.iter().cloned());
         self.otfs.extend(job.otfs.iter().map(|&otf| (otf, before.cloned())));
-        self.dones.extend(&job.dones);
     }
 
     fn is_empty(&self) -> bool {
@@ -101,7 +101,7 @@ impl Dues {
             && self.told.is_empty()
             && self.outcomes.is_empty()
             && self.otfs.is_empty()
-            && self.dones.is_empty()
+            && self.done.is_none()
     }
 
     fn left(&self) -> String {
@@ -112,7 +112,7 @@ impl Dues {
             self.told.len(),
             self.outcomes.len(),
             self.otfs.len(),
-            self.dones.len()
+            usize::from(self.done.is_some())
         )
     }
 }
@@ -152,7 +152,9 @@ pub struct Traffic<'a> {
     was_done: bool,
     /// The last data written by a job that was released.
     last_wrote: Option<(u32, Vec<u8>)>,
-    first_word: Option<u64>,
+    /// Words taken, and the cycle of the third.
+    taken: u64,
+    third_word: u64,
     last_word: u64,
     otf_at: u64,
 }
@@ -190,7 +192,8 @@ impl<'a> Traffic<'a> {
             dues: Dues::default(),
             was_done: false,
             last_wrote: None,
-            first_word: None,
+            taken: 0,
+            third_word: 0,
             last_word: 0,
             otf_at: 0,
         }
@@ -200,9 +203,9 @@ impl<'a> Traffic<'a> {
         &self.memory
     }
 
-    /// Cycles from the first word taken to the last.
-    pub fn words_took(&self) -> u64 {
-        self.last_word - self.first_word.unwrap_or(self.last_word) + 1
+    /// Cycles in which no word was taken, from the third to the last.
+    pub fn pauses(&self) -> u64 {
+        self.last_word - self.third_word + 3 - self.taken
     }
 
     /// Cycles from the last word taken to the last OTF write.
@@ -263,7 +266,7 @@ impl<'a> Traffic<'a> {
         self.offers.reset();
         self.agent.reset();
         (self.open, self.firmware, self.dues) = (None, Firmware::default(), Dues::default());
-        (self.was_done, self.at_first, self.first_word) = (false, true, None);
+        (self.was_done, self.at_first, self.taken) = (false, true, 0);
         (self.last_wrote, self.received) = (None, false);
         self.tlb = plan.tlb.clone();
         Ok(())
@@ -305,6 +308,9 @@ impl<'a> Traffic<'a> {
                 Some(Step::Header(change)) => inputs.header = Some(change),
                 Some(Step::Go(halt)) => {
                     inputs.go = Some(halt.go);
+                    if let Some(reason) = halt.done {
+                        self.dues.done = Some((reason, cycle));
+                    }
                     for entry in &halt.entries {
                         entry.store(&mut self.tlb);
                     }
@@ -330,7 +336,7 @@ impl<'a> Traffic<'a> {
         moved |= self.link(cycle, &inputs, &seen)?;
         moved |= self.translate(cycle, &inputs, &seen)?;
         moved |= self.outputs(cycle, &seen)?;
-        moved |= self.stops(&inputs, &seen)?;
+        moved |= self.stops(cycle, &inputs, &seen)?;
         Ok((moved, seen.busy))
     }
 
@@ -349,7 +355,11 @@ impl<'a> Traffic<'a> {
                 "a packet begins while RECEIVE is clear".into()
             })?;
             self.at_first = last;
-            self.first_word.get_or_insert(cycle);
+            self.taken += 1;
+            // The first two may have to wait until the receiver has cleared its numbers.
+            if self.taken == 3 {
+                self.third_word = cycle;
+            }
             self.last_word = cycle;
         }
         self.received = inputs.receive;
@@ -411,10 +421,12 @@ impl<'a> Traffic<'a> {
         Ok(())
     }
 
-    fn stops(&mut self, inputs: &In, seen: &Out) -> Result<bool, Fault> {
+    fn stops(&mut self, cycle: u64, inputs: &In, seen: &Out) -> Result<bool, Fault> {
         let done = seen.done.is_some();
-        if done && !self.was_done {
-            let want = self.dues.dones.pop_front();
+        // An earlier transfer may still end in the cycle behind the command for the next.
+        let is_last = self.dues.done.is_none_or(|(_, since)| cycle > since + 1);
+        if done && !self.was_done && is_last {
+            let want = self.dues.done.take().map(|(reason, _)| reason);
             Rule::Done.same("transfer", want, seen.done)?;
         }
         let mut moved = done != self.was_done;

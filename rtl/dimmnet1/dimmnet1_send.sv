@@ -49,6 +49,10 @@ module dimmnet1_send (
     output logic [63:0] out_data_o,
     output logic out_last_o
 );
+  if (dimmnet1_pkg::SizeBotf != 464) begin : gen_bad_botf
+    dimmnet1_send_SizeBotf_must_be_464 u_bad ();
+  end
+
   // ------------------------------------------------------------------------------------------------------------ stores
   logic is_aotf, is_htlb, is_kick, window, run, bad, take, missed, kick, write;
   logic [1:0] busy_q;  // of the windows
@@ -153,7 +157,7 @@ module dimmnet1_send (
   // ----------------------------------------------------------------------------------------------- the word that is read
   logic have2_q, kind2_q, last2_q, quiet_q;  // quiet: its packet only asks for a credit
   logic [3:0] word_q;  // which of the first four words, one-hot
-  logic head, closed, group, asks, wants, refuse, emit, room, request;
+  logic head, closed, group, asks, wants, over, refuse, emit, room, request;
   logic [ 3:0] reason;
   logic [ 7:0] kind_of;
   logic [15:0] length;
@@ -164,9 +168,11 @@ module dimmnet1_send (
   assign group = asks && read_q[dimmnet1_pkg::HdrW0MulticastLsb];
   assign closed = kind_of == 8'(dimmnet1_pkg::TypeClosed) || group;
   assign wants = asks && !have_q[kind2_q];
+  // More than 464, without the carry chain of a comparison: the memory's output is late.
+  assign over = length[15:9] != '0 || (length[8:6] == '1 && (length[5] || (length[4] && length[3:0] != '0)));
   always_comb begin
     reason = 4'(dimmnet1_pkg::ReasonNone);
-    if (length == '0 || length > 16'(dimmnet1_pkg::SizeBotf)) reason = 4'(dimmnet1_pkg::ReasonLength);
+    if (length == '0 || over) reason = 4'(dimmnet1_pkg::ReasonLength);
     if ((kind_of < 8'd16 && kind_of != 8'(dimmnet1_pkg::TypePush)) || group) reason = 4'(dimmnet1_pkg::ReasonType);
   end
   assign refuse = head && (kind2_q ? reason != '0 : closed);
@@ -219,7 +225,7 @@ module dimmnet1_send (
     if (move && head) begin
       quiet_q <= wants;
       if (!credit_valid_o) credit_dst_o <= read_q[dimmnet1_pkg::HdrW0DstLsb+:16];
-      if (kind2_q && !refuse) end_q <= 6'd5 + 6'((length + 16'd7) >> 3);
+      if (kind2_q && !refuse) end_q <= length[8:3] + (length[2:0] == '0 ? 6'd5 : 6'd6);
     end
     if (kill && request) begin
       credit_slot_o <= read_q[19:16];

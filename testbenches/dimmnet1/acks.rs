@@ -313,7 +313,7 @@ fn each_twin_is_caught() {
             (Prompt, &[], &|cases| checks(&acks::<TwinSlotsUnfair>(), cases)),
             // A late pulse.
             (Rest, &[Stray], &|cases| checks(&acks::<TwinSlotsRest>(), cases)),
-            (Path, &[], &|cases| checks(&acks::<TwinSlotsPath>(), cases)),
+            (Path, &[Stray], &|cases| checks(&acks::<TwinSlotsPath>(), cases)),
         ],
     );
 }

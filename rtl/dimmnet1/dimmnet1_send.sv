@@ -6,8 +6,8 @@
 //            TLB, a kick of a busy window or a store to it, or a store to an AOTF page with strobes that are not one
 //            run. `lost_o` says that a store to an AOTF page made no packet: the last of these errors, no room in time,
 //            or, later and with `store_error_o`, an entry that is closed or asks a group for answers.
-// AOTF       a queue of 16 stores. While it is full, `store_ready_o` is low. Then a store to an AOTF page is taken after
-//            `patience_i` cycles (0: never), and lost; any other is taken after one cycle.
+// AOTF       a queue of 16 stores. While it is full, `store_ready_o` is low. Then a store to an AOTF page is taken
+//            after `patience_i` cycles (0: never), and lost; any other is taken after one cycle.
 //            A store uses the entry as it is when the packet begins: software changes an entry while WINDOWS.AOTF is 0.
 //            The low three bits of the entry's OFFSET do not count.
 // BOTF       two windows, sent in the order of their kicks. A window is busy until its last word has been read. A kick
@@ -20,8 +20,8 @@
 //            bubble between packets that need no credit.
 // Reset      drops all packets, in mid-packet too. Memory keeps its contents, so the host writes the header TLB anew.
 // busy_o     low when nothing is inside.
-// Source     AOTF, BOTF, two windows, 464 bytes: paper section 2; the header TLB: Tanabe and others, "On-the-fly sending"
-//            (digest M3); all formats are ours.
+// Source     AOTF, BOTF, two windows, 464 bytes: paper section 2; the header TLB: Tanabe and others, "On-the-fly
+//            sending" (digest M3); all formats are ours.
 module dimmnet1_send (
     input  logic clk_i,
     input  logic rst_i,
@@ -154,7 +154,7 @@ module dimmnet1_send (
     for (int i = 0; i < 8; i++) if (4'(i) >= bytes) data_d[8*i+:8] = '0;
   end
 
-  // ----------------------------------------------------------------------------------------------- the word that is read
+  // --------------------------------------------------------------------------------------------- the word that is read
   logic have2_q, kind2_q, last2_q, quiet_q;  // quiet: its packet only asks for a credit
   logic [3:0] word_q;  // which of the first four words, one-hot
   logic head, closed, group, asks, wants, over, refuse, emit, room, request;

@@ -302,7 +302,7 @@ fn each_twin_is_caught() {
             // A 33rd packet opens.
             (Credit, &[], &|cases| checks(&acks::<TwinSlotsCredits>(), cases)),
             // Answers of an old generation count.
-            (Stray, &[Value, Credit, Prompt], &|cases| {
+            (Stray, &[Value, Credit, Prompt, Rest], &|cases| {
                 checks(&acks::<TwinSlotsOld>(), cases)
             }),
             // The last negative answer is kept, not the first.

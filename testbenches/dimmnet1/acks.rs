@@ -302,7 +302,7 @@ fn each_twin_is_caught() {
             // A 33rd packet opens.
             (Credit, &[], &|cases| checks(&acks::<TwinSlotsCredits>(), cases)),
             // Answers of an old generation count.
-            (Stray, &[Value, Credit, Prompt], &|cases| {
+            (Stray, &[Value, Credit, Prompt, Rest], &|cases| {
                 checks(&acks::<TwinSlotsOld>(), cases)
             }),
             // The last negative answer is kept, not the first.
@@ -313,7 +313,7 @@ fn each_twin_is_caught() {
             (Prompt, &[], &|cases| checks(&acks::<TwinSlotsUnfair>(), cases)),
             // A late pulse.
             (Rest, &[Stray], &|cases| checks(&acks::<TwinSlotsRest>(), cases)),
-            (Path, &[], &|cases| checks(&acks::<TwinSlotsPath>(), cases)),
+            (Path, &[Stray], &|cases| checks(&acks::<TwinSlotsPath>(), cases)),
         ],
     );
 }

@@ -346,8 +346,10 @@ fn each_twin_is_caught() {
             (Room, &[], &|cases| checks(&answers::<TwinAnswersBuilder>(), cases)),
             (Room, &[], &|cases| checks(&answers::<TwinAnswersSpare>(), cases)),
             (Latency, &[], &|cases| checks(&answers::<TwinAnswersLate>(), cases)),
-            (Rate, &[], &|cases| checks(&answers::<TwinAnswersBubble>(), cases)),
-            (Rest, &[Hang, Latency], &|cases| {
+            (Rate, &[Room, Hang, Latency], &|cases| {
+                checks(&answers::<TwinAnswersBubble>(), cases)
+            }),
+            (Rest, &[Hang, Latency, Packets, Rate], &|cases| {
                 checks(&answers::<TwinAnswersRest>(), cases)
             }),
             (Path, &[], &|cases| checks(&answers::<TwinAnswersPath>(), cases)),

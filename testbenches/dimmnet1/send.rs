@@ -627,8 +627,8 @@ fn each_twin_is_caught() {
             (Packets, &[], &|cases| checks(&send::<TwinOtfCarry>(), cases)),
             // A window keeps the host's stamp.
             (Packets, &[], &|cases| checks(&send::<TwinOtfStamp>(), cases)),
-            // The second window is sent before the first.
-            (Packets, &[Windows, Hang, Credit, Rate], &|cases| {
+            // The window of the last kick is sent first, in mid-packet too.
+            (Windows, &[Packets, Hang, Credit, Rate, Report], &|cases| {
                 checks(&send::<TwinOtfOrder>(), cases)
             }),
             // A PULL begins without credit.
@@ -650,7 +650,9 @@ fn each_twin_is_caught() {
             (Turn, &[Ready], &|cases| checks(&send::<TwinOtfFirst>(), cases)),
             (Latency, &[], &|cases| checks(&send::<TwinOtfLate>(), cases)),
             (Rate, &[], &|cases| checks(&send::<TwinOtfBubble>(), cases)),
-            (Rest, &[Hang], &|cases| checks(&send::<TwinOtfRest>(), cases)),
+            (Rest, &[Hang, Packets, Rate, Latency], &|cases| {
+                checks(&send::<TwinOtfRest>(), cases)
+            }),
             (Path, &[], &|cases| checks(&send::<TwinOtfPath>(), cases)),
             (Protocol, &[Packets, Credit], &|cases| {
                 checks(&send::<TwinOtfWithdraws>(), cases)

@@ -319,7 +319,7 @@ fn each_twin_is_caught() {
             // A stream that has the turn keeps it.
             (Fair, &[Rate], &|cases| checks(&tx::<TwinTxUnfair>(), cases)),
             (Latency, &[], &|cases| checks(&tx::<TwinTxLate>(), cases)),
-            (Rate, &[], &|cases| checks(&tx::<TwinTxHalf>(), cases)),
+            (Rate, &[Fair], &|cases| checks(&tx::<TwinTxHalf>(), cases)),
             // The table is cleared at rest.
             (Rest, &[Hang], &|cases| checks(&tx::<TwinTxRest>(), cases)),
             (Path, &[], &|cases| checks(&tx::<TwinTxPath>(), cases)),

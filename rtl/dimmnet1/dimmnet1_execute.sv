@@ -10,8 +10,8 @@
 //            expected again before the next one is looked at; packets with F_SEQ do not overlap in memory.
 // Stop       `stop_*`, for a type of 16 and up or a miss, while `cpu_runs_i`; else the packet is refused, UNSERVED. Only now
 //            do `hdr_write_*` and `go_*` count. CONTINUE: OTF and PULL_REPLY are done anew, all others as PUSH, without
-//            check of SEQ. NACK with reason 0 counts as FIRMWARE. DMA: a wrong LENGTH, no data, or an address that is not
-//            aligned end it with LENGTH. Any other command is ignored. A stop outlasts `cpu_runs_i`.
+//            check of SEQ. NACK with reason 0 counts as FIRMWARE. DMA of OTF, with a wrong LENGTH, without data, or to an
+//            address that is not aligned, ends with LENGTH. Any other command is ignored. A stop outlasts `cpu_runs_i`.
 // Matcher    `mat_valid_o`: with `match_i` a type of 16 and up is offered to the matcher first, which reads `hdr_o` and ends
 //            the offer by `mat_pass_i` (it is the processor's), or as a stop is ended, by `go_*`.
 // dma_done_o the last transfer of RX_GO DMA has ended. Only the next RX_GO DMA clears it: a stop does not, since the

@@ -332,7 +332,7 @@ fn lookups(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, reset: bool) -> Result<(),
     let mut writes = true;
     let mut idle = 0;
     for cycle in 0..20_000u64 {
-        if cycle % 64 == 0 {
+        if cycle.is_multiple_of(64) {
             // In a time without writes, latencies are exact.
             writes = cycle < 256 || !writes;
         }

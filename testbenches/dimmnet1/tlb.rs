@@ -140,7 +140,7 @@ fn write(rng: &mut Rng) -> Write {
     let pgid = pick(rng, &PGIDS);
     // Bits that belong to no field.
     let junk = rng.bits();
-    let keep = |key: u64, rng: &mut Rng| if rng.chance(1, 6) { key & !(1 << 63) } else { key };
+    let keep = |key: u64, rng: &mut Rng| if rng.chance(1, 4) { key & !(1 << 63) } else { key };
     if rng.chance(1, 2) {
         let key = keep(region_key(pgid, pick(rng, &REGIONS)), rng);
         let rights = rng.bits() & 0xf << 60 | if rng.chance(1, 2) { 0x6 << 60 } else { 0 };

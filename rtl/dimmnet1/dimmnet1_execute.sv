@@ -1,22 +1,24 @@
 // DIMMnet-1 receiver, middle part: decides what becomes of each packet, by its header; stops for processor and matcher.
 //
-// Header     `load_*`, `word_*` and `whole_*` of dimmnet1_parse. The registers `hdr_o` hold one packet's header; the next
-//            packet's begins when this one is decided.
-// Checks     In this order: a packet that asks for an answer, with no room for one: CREDIT, and no answer. A type that the
-//            card lacks: TYPE. Number of words, LENGTH, alignment: LENGTH. F_SEQ: SEQUENCE, if SEQ is not the number that
-//            is expected of SRC; a number up to 2^31 - 1 behind is a duplicate, and is answered with ACK. SRC beyond 63 has
-//            no numbers. Then the translation. ACK and NACK have only the check of LENGTH.
+// Header     `load_*`, `word_*` and `whole_*` of dimmnet1_parse. The registers `hdr_o` hold one packet's header; the
+//            next packet's begins when this one is decided.
+// Checks     In this order: a packet that asks for an answer, with no room for one: CREDIT, and no answer. A type that
+//            the card lacks: TYPE. Number of words, LENGTH, alignment: LENGTH. F_SEQ: SEQUENCE, if SEQ is not the
+//            number that is expected of SRC; a number up to 2^31 - 1 behind is a duplicate, and is answered with ACK.
+//            SRC beyond 63 has no numbers. Then the translation. ACK and NACK have only the check of LENGTH.
 // Order      OTF, PULL, F_SEQ and RX_GO DMA wait until all earlier packets are settled. So a number that was refused is
 //            expected again before the next one is looked at; packets with F_SEQ do not overlap in memory.
-// Stop       `stop_*`, for a type of 16 and up or a miss, while `cpu_runs_i`; else the packet is refused, UNSERVED. Only now
-//            do `hdr_write_*` and `go_*` count. CONTINUE: OTF and PULL_REPLY are done anew, all others as PUSH, without
-//            check of SEQ. NACK with reason 0 counts as FIRMWARE. DMA: a wrong LENGTH, no data, or an address that is not
-//            aligned end it with LENGTH. Any other command is ignored. A stop outlasts `cpu_runs_i`.
-// Matcher    `mat_valid_o`: with `match_i` a type of 16 and up is offered to the matcher first, which reads `hdr_o` and ends
-//            the offer by `mat_pass_i` (it is the processor's), or as a stop is ended, by `go_*`.
+// Stop       `stop_*`, for a type of 16 and up or a miss, while `cpu_runs_i`; else the packet is refused, UNSERVED.
+//            Only now do `hdr_write_*` and `go_*` count. CONTINUE: OTF and PULL_REPLY are done anew, all others as
+//            PUSH, without check of SEQ. NACK with reason 0 counts as FIRMWARE. DMA of OTF, with a wrong LENGTH,
+//            without data, or to an address that is not aligned, ends with LENGTH. Any other command is ignored. A stop
+//            outlasts `cpu_runs_i`.
+// Matcher    `mat_valid_o`: with `match_i` a type of 16 and up is offered to the matcher first, which reads `hdr_o` and
+//            ends the offer by `mat_pass_i` (it is the processor's), or as a stop is ended, by `go_*`.
 // dma_done_o the last transfer of RX_GO DMA has ended. Only the next RX_GO DMA clears it: a stop does not, since the
 //            firmware may not have seen it.
-// Latency    a hit of the TLBs: 4 cycles from header word 2 to the OTF write, 5 to the command for a long packet's data.
+// Latency    a hit of the TLBs: 4 cycles from header word 2 to the OTF write, 5 to the command for a long packet's
+//            data.
 // Reset      drops everything. 64 cycles behind it all expected numbers are 0; until then no packet is loaded.
 // busy_o     low at rest, and while it waits for a command.
 // Source     paper, section 2.2; SEQ, order and reasons are ours.
@@ -174,7 +176,8 @@ module dimmnet1_execute (
                !(kind_q.reply || kind_q.ack || kind_q.nack);
 
   // ----------------------------------------------------------------------------------------------------------- numbers
-  logic [31:0] expected_mem_q[64];
+  // The read that counts is in a cycle without a write: all earlier packets are settled.
+  (* no_rw_check *) logic [31:0] expected_mem_q[64];
   logic [31:0] expected_q, ahead;
   logic [5:0] clear_q;
   logic numbered, ordered;

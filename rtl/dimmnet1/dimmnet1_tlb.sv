@@ -1,17 +1,17 @@
 // DIMMnet-1 TLBs: RVATLB and PATLB translate regions and offsets to physical addresses, for receiver and RDMA engine.
 //
-// Tables     64 entries each, direct mapped. RVATLB: {PGID, REGION} to base, bound and rights, index REGION ^ PGID. PATLB:
-//            {PGID, virtual page} to frame, index PAGE ^ PGID; of each the low 6 bits. A write replaces what stands at its
-//            index, and removes it when VALID is clear. `flush_i` makes all entries invalid; a write in the same cycle is
-//            lost. Both count for lookups that are taken in this cycle or later, and may count for the one under
-//            way.
+// Tables     64 entries each, direct mapped. RVATLB: {PGID, REGION} to base, bound and rights, index REGION ^ PGID.
+//            PATLB: {PGID, virtual page} to frame, index PAGE ^ PGID; of each the low 6 bits. A write replaces what
+//            stands at its index, and removes it when VALID is clear. `flush_i` makes all entries invalid; a write in
+//            the same cycle is lost. Both count for lookups that are taken in this cycle or later, and may count for
+//            the one under way.
 // Request    `req_*` of client 0 (receiver) or 1 (RDMA engine): the bytes to write (0), to read (1), or to write by the
 //            Mini-OTF receiver (2; only in LLCM). At least one byte, at most 4096. One lookup is under way. The clients
 //            take turns. Without demand from client 1 client 0 has the turn, so client 1 waits a cycle more.
-// Response   a pulse of the client's `rsp_valid_o`; the rest is common to both. `rsp_reason_o`: RIGHTS, else RANGE: beyond
-//            the bound, across a page of OFFSET, or beyond LLCM. `rsp_miss_o`: 1 RVATLB, 2 PATLB, and `rsp_key_o` is the
-//            key that missed, with VALID set, as it must be written. `rsp_addr_o` counts when both are 0: LLCM is at
-//            0xF0000000.
+// Response   a pulse of the client's `rsp_valid_o`; the rest is common to both. `rsp_reason_o`: RIGHTS, else RANGE:
+//            beyond the bound, across a page of OFFSET, or beyond LLCM. `rsp_miss_o`: 1 RVATLB, 2 PATLB, and
+//            `rsp_key_o` is the key that missed, with VALID set, as it must be written. `rsp_addr_o` counts when both
+//            are 0: LLCM is at 0xF0000000.
 // Latency    2 cycles from request to response without PATLB, 3 with it; one more for each write in a table's turn.
 // Misuse     bits 2:0 of an LLCM region's base are ignored. A virtual page wraps at 2^28.
 // Reset      makes all entries invalid and drops the lookup.

@@ -9,10 +9,9 @@ mod traffic;
 use support::this_test;
 use testbenches::rtl::*;
 use testbenches::{Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
-use tsunagi::dimmnet1::golden::rx::{Go, Stop, Told};
+use tsunagi::dimmnet1::golden::rx::{Cause, Go, Stop, Told};
 use tsunagi::dimmnet1::golden::tlb::{Access, Found, Lookup};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut};
-use tsunagi::harness::stream::Gaps;
 use verilated::{Input as _, Port as _};
 
 use plan::{Load, Plan};
@@ -170,7 +169,6 @@ fn seen_memory(dut: &impl Dimmnet1RxPorts) -> MemPortsIn {
 }
 
 fn seen_stop(dut: &impl Dimmnet1RxPorts) -> Option<Stop> {
-    use tsunagi::dimmnet1::golden::rx::Cause;
     let cause = if dut.mat_valid_o().is_set() {
         Cause::Match
     } else if dut.stop_valid_o().is_set() {

@@ -140,7 +140,7 @@ fn write(rng: &mut Rng) -> Write {
     let pgid = pick(rng, &PGIDS);
     // Bits that belong to no field.
     let junk = rng.bits();
-    let keep = |key: u64, rng: &mut Rng| if rng.chance(1, 6) { key & !(1 << 63) } else { key };
+    let keep = |key: u64, rng: &mut Rng| if rng.chance(1, 4) { key & !(1 << 63) } else { key };
     if rng.chance(1, 2) {
         let key = keep(region_key(pgid, pick(rng, &REGIONS)), rng);
         let rights = rng.bits() & 0xf << 60 | if rng.chance(1, 2) { 0x6 << 60 } else { 0 };
@@ -332,7 +332,7 @@ fn lookups(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, reset: bool) -> Result<(),
     let mut writes = true;
     let mut idle = 0;
     for cycle in 0..20_000u64 {
-        if cycle % 64 == 0 {
+        if cycle.is_multiple_of(64) {
             // In a time without writes, latencies are exact.
             writes = cycle < 256 || !writes;
         }
@@ -382,7 +382,8 @@ fn each_twin_is_caught() {
             (Response, &[Latency], &|cases| checks(&tlb::<TwinTlbStays>(), cases)),
             (Latency, &[], &|cases| checks(&tlb::<TwinTlbLate>(), cases)),
             (Fair, &[Hang], &|cases| checks(&tlb::<TwinTlbUnfair>(), cases)),
-            (Path, &[], &|cases| checks(&tlb::<TwinTlbPath>(), cases)),
+            // A client that is refused for a write may lose its turn.
+            (Path, &[Fair], &|cases| checks(&tlb::<TwinTlbPath>(), cases)),
             (Rest, &[], &|cases| checks(&tlb::<TwinTlbRest>(), cases)),
             // A response goes to both clients.
             (Hang, &[], &|cases| checks(&tlb::<TwinTlbBoth>(), cases)),

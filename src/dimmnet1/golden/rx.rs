@@ -400,7 +400,9 @@ impl Receiver {
             Go::Nack(regs::REASON__NONE) => self.finish(&packet, regs::REASON__FIRMWARE, levels),
             Go::Nack(reason) => self.finish(&packet, reason, levels),
             Go::Dma(addr) => {
-                let good = packet.fits() && packet.length() > 0 && !packet.data.is_empty() && addr % 8 == 0;
+                // The data word of OTF goes to LLCM only.
+                let has_data = !packet.data.is_empty() && packet.kind != Kind::Otf;
+                let good = packet.fits() && packet.length() > 0 && has_data && addr.is_multiple_of(8);
                 let reason = if good {
                     self.write(&packet, addr, bus)
                 } else {

@@ -271,9 +271,11 @@ impl Maker<'_> {
         let rng = &mut *self.rng;
         let mut header = Vec::new();
         for _ in 0..rng.below(3) {
+            // Short enough for a short packet, which may have no data, too.
+            let most = pick(rng, &[8, 64]);
             let change = match rng.below(5) {
                 0 => (2, [true; 2], place.remote(rng, self.span)),
-                1 => (0, [false, true], rng.between(1, 64) << 16 | rng.bits() & 0xffff),
+                1 => (0, [false, true], rng.between(1, most) << 16 | rng.bits() & 0xffff),
                 2 => (0, [false, true], pick(rng, &[0, 9, 4096, 4097]) << 16),
                 3 => (1, [true, false], rng.bits() & !0xffff | u64::from(PGID)),
                 _ => (
@@ -394,7 +396,7 @@ const QUIET: Levels = Levels {
 
 impl Plan {
     pub fn new(rng: &mut Rng, load: Load, memory: &Memory, count: u64) -> Plan {
-        let mut levels = |rng: &mut Rng| Levels {
+        let levels = |rng: &mut Rng| Levels {
             node: rng.below(64) as u16,
             cpu_runs: rng.chance(3, 4),
             matches: rng.chance(1, 3),

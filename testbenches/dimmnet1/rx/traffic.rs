@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use testbenches::mem::Offers;
 use testbenches::{Bench, Fault, Rule as _, Run};
-use tsunagi::dimmnet1::golden::rx::{Go, Levels, Told};
+use tsunagi::dimmnet1::golden::rx::{Levels, Told};
 use tsunagi::dimmnet1::golden::tlb::{Found, Lookup, Tlb};
 use tsunagi::harness::memory::{Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::Rng;

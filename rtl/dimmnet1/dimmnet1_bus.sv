@@ -275,7 +275,7 @@ module dimmnet1_bus (
       .build_data_o,
       .build_last_o
   );
-  assign slot_index_o = req_word[6:3];
+  assign slot_index_o = req_word[6:3] & {4{req_valid}};
 
   // ------------------------------------------------------------------------------------------------- the host's stores
   assign store_free   = !store_valid_o || store_ready_i;

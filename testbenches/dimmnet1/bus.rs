@@ -292,8 +292,8 @@ struct Blocks {
     packet: Vec<u64>,
     /// Stores that WINDOWS will show.
     taken: u64,
-    /// Reads of SRAM under way: cycles left, data.
-    loads: VecDeque<(u64, u32)>,
+    /// The answer of SRAM after the next cycle.
+    load: Option<u32>,
     monitors: (Monitor<Word>, Monitor<Word>, Monitor<Word>, Monitor<(u64, bool)>),
     /// The inputs of the next cycle.
     next: In,
@@ -311,7 +311,7 @@ impl Blocks {
             effects: Vec::new(),
             packet: Vec::new(),
             taken: 0,
-            loads: VecDeque::new(),
+            load: None,
             monitors: Default::default(),
             next: In::default(),
         }
@@ -326,7 +326,7 @@ impl Blocks {
     }
 
     fn reset(&mut self) {
-        self.loads.clear();
+        self.load = None;
         self.packet.clear();
         self.monitors = Default::default();
         self.next = In::default();
@@ -357,18 +357,13 @@ impl Blocks {
                 false => next.cpu_rdata = Some(self.llcm.read(at)),
             }
         }
-        if let Some((left, data)) = self.loads.front_mut() {
-            *left -= 1;
-            if *left == 0 {
-                next.load = Some(*data);
-                self.loads.pop_front();
-            }
-        }
+        // SRAM answers two cycles later, writes as well.
+        next.load = self.load.take();
         if let Some((write, at, data, strobes)) = seen.load.filter(|_| now.load_ready) {
-            match write {
-                true => self.sram.write(at, data, strobes),
-                false => self.loads.push_back((self.rng.between(1, 4), self.sram.read(at) as u32)),
+            if write {
+                self.sram.write(at, data, strobes);
             }
+            self.load = Some(if write { 0xbad } else { self.sram.read(at) as u32 });
         }
         if let Some((word, last)) = seen.build.filter(|_| now.build_ready) {
             self.packet.push(word);
@@ -551,7 +546,7 @@ fn any_data(rng: &mut Rng, offset: u32) -> u64 {
     match offset & !7 {
         r::RX_GO | r::RDMA_GO => rng.below(5) | rng.below(3) << 4,
         // Its own test lets it fire.
-        r::WATCHDOG => (rng.bits() | 1 << 24) * rng.below(2),
+        r::WATCHDOG => (rng.bits() | 1 << 24) & if rng.chance(1, 4) { !0 } else { 0 },
         r::CONTROL => rng.below(16),
         _ => rng.bits(),
     }
@@ -565,7 +560,7 @@ fn host_access(rng: &mut Rng) -> Access {
         3 => 0x1000 + 8 * rng.below(2) as u32,
         4 => 0x10000 + 8 * rng.below(64) as u32,
         5 => 0x8000 + 8 * rng.below(64) as u32,
-        6 => rng.below(1 << rng.between(4, 24)) as u32,
+        6 => (rng.bits() & 0xff_ffff) as u32 >> rng.below(20),
         _ => any_register(rng),
     };
     let strobes = if rng.chance(1, 6) { rng.bits() as u8 } else { 0xff };
@@ -576,7 +571,7 @@ fn host_access(rng: &mut Rng) -> Access {
 fn cpu_access(rng: &mut Rng) -> Access {
     let offset = match rng.below(10) {
         0..=1 => 0x12000 + 4 * rng.below(128) as u32,
-        2 => rng.below(1 << rng.between(4, 31)) as u32,
+        2 => (rng.bits() & 0x7fff_ffff) as u32 >> rng.below(28),
         _ => any_register(rng) + 4 * rng.below(2) as u32,
     } & !3;
     let strobes = if rng.chance(1, 8) { rng.bits() as u8 & 0xf } else { 0xf };
@@ -772,8 +767,10 @@ fn compare(rig: &mut Rig, golden: &mut Golden, rng: &mut Rng) -> Result<(), Faul
 
 /// Between phases the other blocks show something else, and have some news.
 fn news(rig: &mut Rig, golden: &mut Golden, rng: &mut Rng) -> Result<(), Fault> {
+    // A running watchdog would keep the unit busy.
+    let may = golden.bus.value(r::WATCHDOG) == 0;
     let stop = |rng: &mut Rng| Stop {
-        stopped: rng.chance(1, 2),
+        stopped: may && rng.chance(1, 2),
         cause: rng.below(4) as u8,
         key: rng.bits(),
     };

@@ -205,7 +205,10 @@ impl World {
     fn new(run: &Run, gaps: Gaps, count: usize) -> World {
         let mut rng = run.rng("accesses");
         let source = |rng: &mut Rng, name: &str, words: &[Range<u64>], writes| {
-            let one = |_| access(rng, &words[rng.below(words.len() as u64) as usize], writes);
+            let one = |_| {
+                let words = &words[rng.below(words.len() as u64) as usize];
+                access(rng, words, writes)
+            };
             Source::new((0..count).map(one).collect::<Vec<_>>(), run.pacer(gaps.at_source(), name))
         };
         World {

@@ -13,7 +13,7 @@
 //            set. A change of WATCHDOG counts for later stops. Each stop has a counter of its own.
 // Stops      a party that gets `go_valid_o` must drop its stop at that clock edge.
 // Reset      registers are 0 after 16 cycles; `ready_o` is low until then.
-// busy_o     low when no further edge changes anything but TIME.
+// busy_o     low when no further edge changes anything but TIME, as long as no input is valid; a stop is one.
 // Source     ours; the paper (sections 2 and 3) names registers, and publishes none.
 module dimmnet1_regs (
     input  logic clk_i,
@@ -462,6 +462,5 @@ module dimmnet1_regs (
     if (stored) rdata_o <= {kept[63:1], is_control ? run_o : kept[0]};
   end
 
-  assign busy_o = clearing_q || settle_q || build_valid_o || rx_go_valid_o || rdma_go_valid_o || irq != irq_o ||
-                  irq_cpu != irq_cpu_o || (rx_stopped && rx_left_q != '0) || (rdma_stopped && rdma_left_q != '0);
+  assign busy_o = clearing_q || settle_q || build_valid_o || rx_go_valid_o || rdma_go_valid_o || irq != irq_o;
 endmodule

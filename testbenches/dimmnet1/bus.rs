@@ -134,6 +134,12 @@ fn set(dut: &impl Dimmnet1BusPorts, inputs: &In) {
     dut.rdma_stop_key_i().set(view.rdma.key);
 }
 
+/// The bits of these halves of a word.
+fn lanes(halves: u8) -> u64 {
+    let low = if halves & 1 == 1 { 0xffff_ffff } else { 0 };
+    low | if halves & 2 == 2 { 0xffff_ffff << 32 } else { 0 }
+}
+
 fn effects(dut: &impl Dimmnet1BusPorts) -> Vec<Effect> {
     let mut list = Vec::new();
     let mut add = |valid: bool, effect: Effect| list.extend(valid.then_some(effect));
@@ -154,14 +160,11 @@ fn effects(dut: &impl Dimmnet1BusPorts) -> Vec<Effect> {
         Effect::Pa { key: dut.pa_key_o().get(), frame: dut.pa_frame_o().get() },
     );
     add(dut.flush_o().is_set(), Effect::Flush);
-    add(
-        dut.rx_hdr_write_valid_o().is_set(),
-        Effect::Header {
-            index: dut.rx_hdr_write_index_o().get() as u8,
-            data: dut.rx_hdr_write_data_o().get(),
-            halves: dut.rx_hdr_write_strb_o().get() as u8,
-        },
-    );
+    let halves = dut.rx_hdr_write_strb_o().get() as u8;
+    let index = dut.rx_hdr_write_index_o().get() as u8;
+    // The other half means nothing.
+    let data = dut.rx_hdr_write_data_o().get() & lanes(halves);
+    add(dut.rx_hdr_write_valid_o().is_set(), Effect::Header { index, data, halves });
     let go = Go {
         what: dut.rx_go_what_o().get() as u8,
         reason: dut.rx_go_reason_o().get() as u8,
@@ -250,10 +253,8 @@ fn apply(view: &mut View, effect: &Effect) {
             *slot = slot.wrapping_mul(5).wrapping_add(1);
         }
         Effect::Header { index, data, halves } => {
-            let low = if halves & 1 == 1 { 0xffff_ffff } else { 0 };
-            let high = if halves & 2 == 2 { 0xffff_ffff << 32 } else { 0 };
             let word = &mut view.header[usize::from(*index)];
-            *word = *word & !(low | high) | data & (low | high);
+            *word = *word & !lanes(*halves) | data & lanes(*halves);
         }
         Effect::ReceiverGo { .. } => view.receiver.stopped = false,
         Effect::RdmaGo(_) => view.rdma.stopped = false,

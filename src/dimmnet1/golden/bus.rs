@@ -52,22 +52,48 @@ pub struct Go {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     ClearSlot(u8),
-    Rva { key: u64, base: u64, bound: u64 },
-    Pa { key: u64, frame: u64 },
+    Rva {
+        key: u64,
+        base: u64,
+        bound: u64,
+    },
+    Pa {
+        key: u64,
+        frame: u64,
+    },
     Flush,
-    Header { index: u8, data: u64, halves: u8 },
-    ReceiverGo { go: Go, address: u32 },
+    Header {
+        index: u8,
+        data: u64,
+        halves: u8,
+    },
+    ReceiverGo {
+        go: Go,
+        address: u32,
+    },
     RdmaGo(Go),
-    Descriptor { what: u64, local: u64, remote: u64, bytes: u32, slot: u8 },
+    Descriptor {
+        what: u64,
+        local: u64,
+        remote: u64,
+        bytes: u32,
+        slot: u8,
+    },
     Packet(Vec<u64>),
 }
 
-/// A stop as its block shows it; cause and key are those of the last one while there is none.
+/// A stop as its block shows it; cause and key mean nothing while there is none, and read as 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
     pub stopped: bool,
     pub cause: u8,
     pub key: u64,
+}
+
+impl Stop {
+    fn shown(&self) -> Stop {
+        if self.stopped { *self } else { Stop::default() }
+    }
 }
 
 /// What other blocks show.
@@ -211,7 +237,12 @@ impl Bus {
                     Party::Processor if high => (data << 32, 0b10, 0xf),
                     Party::Processor => (data & 0xffff_ffff, 0b01, 0xf),
                 };
-                let write = Write { party, offset, data, halves };
+                let write = Write {
+                    party,
+                    offset,
+                    data,
+                    halves,
+                };
                 let effect = if strobes == all { self.write(&write, view) } else { None };
                 effect.map(|effect| (Answer::Done, effect))
             }
@@ -240,15 +271,15 @@ impl Bus {
             r::CPU_ERRORS => self.cpu_errors.into(),
             r::RX_STOP => {
                 u64::from(view.receiver.stopped) << r::RX_STOP_STOPPED_SHIFT
-                    | u64::from(view.receiver.cause) << r::RX_STOP_CAUSE_SHIFT
+                    | u64::from(view.receiver.shown().cause) << r::RX_STOP_CAUSE_SHIFT
                     | (view.header[0] & r::HDR__W0_TYPE_MASK) << r::RX_STOP_TYPE_SHIFT
                     | u64::from(view.rdma.stopped) << r::RX_STOP_RDMA_SHIFT
-                    | u64::from(view.rdma.cause) << r::RX_STOP_RDMA_CAUSE_SHIFT
+                    | u64::from(view.rdma.shown().cause) << r::RX_STOP_RDMA_CAUSE_SHIFT
                     | u64::from(view.dma_done) << r::RX_STOP_DONE_SHIFT
                     | u64::from(view.dma_reason) << r::RX_STOP_DONE_REASON_SHIFT
             }
-            r::RX_PAGE => view.receiver.key,
-            r::RDMA_KEY => view.rdma.key,
+            r::RX_PAGE => view.receiver.shown().key,
+            r::RDMA_KEY => view.rdma.shown().key,
             _ => {
                 let slot = among(offset, r::SLOTS, 16).map(|i| view.slots[i]);
                 let count = || among(offset, r::COUNTS, 16).map(|i| self.counts[i].into());
@@ -261,7 +292,9 @@ impl Bus {
 
     /// `None`: it is refused.
     fn write(&mut self, write: &Write, view: &View) -> Option<Option<Effect>> {
-        let &Write { offset, data, halves, .. } = write;
+        let &Write {
+            offset, data, halves, ..
+        } = write;
         let low = halves & 1 == 1;
         let go = Go {
             what: (data >> r::RX_GO_WHAT_SHIFT & 7) as u8,
@@ -297,13 +330,21 @@ impl Bus {
     }
 
     fn write_word(&mut self, write: &Write, view: &View) -> Option<Option<Effect>> {
-        let &Write { party, offset, data, halves } = write;
+        let &Write {
+            party,
+            offset,
+            data,
+            halves,
+        } = write;
         if let Some(slot) = among(offset, r::SLOTS, 16) {
             return Some(Some(Effect::ClearSlot(slot as u8)));
         }
         if let Some(index) = among(offset, r::RX_HEADER, 6) {
             let index = index as u8;
-            return view.receiver.stopped.then_some(Some(Effect::Header { index, data, halves }));
+            return view
+                .receiver
+                .stopped
+                .then_some(Some(Effect::Header { index, data, halves }));
         }
         let (_, mask) = *KEPT.iter().chain(&ENTRIES).find(|(kept, _)| *kept == offset)?;
         let lanes = if halves & 1 == 1 { 0xffff_ffff } else { 0 } | if halves & 2 == 2 { 0xffff_ffff << 32 } else { 0 };

@@ -437,7 +437,7 @@ fn each_twin_is_caught() {
         this_test!(),
         &[
             (Memory, any, &|cases| checks(&core::<TwinR3000LoadSlot>(), cases)),
-            (Memory, any, &|cases| checks(&core::<TwinR3000FromMemory>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000FromMemory>(), cases)),
             (Memory, any, &|cases| checks(&core::<TwinR3000FromExecute>(), cases)),
             (Trace, any, &|cases| checks(&core::<TwinR3000Slot>(), cases)),
             (Timing, any, &|cases| checks(&core::<TwinR3000BranchSlot>(), cases)),
@@ -448,7 +448,7 @@ fn each_twin_is_caught() {
             (Trace, any, &|cases| checks(&core::<TwinR3000Hold>(), cases)),
             (Memory, any, &|cases| checks(&core::<TwinR3000Pair>(), cases)),
             (Memory, any, &|cases| checks(&core::<TwinR3000Held>(), cases)),
-            (Memory, any, &|cases| checks(&core::<TwinR3000Zero>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Zero>(), cases)),
             (Bus, &[], &|cases| checks(&core::<TwinR3000Bus>(), cases)),
             (Trace, any, &|cases| checks(&core::<TwinR3000BusError>(), cases)),
             (StoreError, &[], &|cases| checks(&core::<TwinR3000Lost>(), cases)),

@@ -246,7 +246,8 @@ impl Program<'_> {
             14 => self.count_down(),
             15 => self.call(),
             16 | 17 => self.pair(),
-            18 | 19 => self.depend(),
+            18 => self.depend(),
+            19 => self.compute(),
             20 => {
                 let word = self.trap();
                 self.put(&[word]);
@@ -414,6 +415,17 @@ impl Program<'_> {
             };
             self.put(&[word]);
         }
+    }
+
+    /// A product or a quotient, which is read at once.
+    fn compute(&mut self) {
+        let [rs, rt, low, high] = [self.source(), self.source(), self.target(), self.target()];
+        let funct = 0x18 + self.below(4);
+        self.put(&[
+            register(funct, rs, rt, 0),
+            register(0x12, 0, 0, low),
+            register(0x10, 0, 0, high),
+        ]);
     }
 
     /// An instruction that traps.

@@ -118,16 +118,11 @@ module r3000 #(
     d_b = regs_q[word[20:16]];
     if (m_write && m_target_q == word[20:16]) d_b = m_value;
     if (e_gives && e_q.target == word[20:16]) d_b = e_result;
-    // ADDI to LUI.
-    if (word[31:29] == 3'd1) begin
-      d_b = {{16{word[15] && !word[28]}}, word[15:0]};
-      if (word[28:26] == 3'd7) d_b = {word[15:0], 16'b0};
-    end
   end
 
   // ----------------------------------------------------------------------------------------------------------- execute
   logic [31:0] e_pc_q, a_q, b_q, target_q;
-  logic [15:0] imm_q;
+  logic [31:0] imm_q;
   logic e_slot_q, e_outside_q;
 
   always_ff @(posedge clk_i) begin
@@ -138,10 +133,17 @@ module r3000 #(
       e_slot_q <= e_valid && e_q.alu.branch != r3000_pkg::BranchNone;
       a_q <= d_a;
       b_q <= d_b;
-      imm_q <= word[15:0];
+      // ANDI to LUI are not signed.
+      imm_q <= {{16{word[15] && word[31:28] != 4'd3}}, word[15:0]};
+      if (word[31:26] == 6'h0f) imm_q <= {word[15:0], 16'b0};
       // J and JAL have another target than branches.
       if (word[31:27] == 5'h01) target_q <= {next_pc[31:28], word[25:0], 2'b0};
       else target_q <= next_pc + {{14{word[15]}}, word[15:0], 2'b0};
+    end
+    if (stop) begin
+      a_q   <= '0;
+      b_q   <= '0;
+      imm_q <= '0;
     end
     if (stop) e_valid_q <= 1'b0;
     else if (advance) e_valid_q <= d_valid_q && !m_trap;
@@ -155,7 +157,8 @@ module r3000 #(
   r3000_alu u_alu (
       .controls_i(e_q.alu),
       .a_i(a_q),
-      .b_i(b_q),
+      .b_i(e_q.uses_immediate ? imm_q : b_q),
+      .register_b_i(b_q),
       .shift_i(imm_q[10:6]),
       .hi_i(hi),
       .lo_i(lo),
@@ -184,7 +187,7 @@ module r3000 #(
   logic [31:0] addr, store_data;
   logic [3:0] lanes;
   logic is_memory, aligned, bad_addr, in_sram;
-  assign addr = a_q + {{16{imm_q[15]}}, imm_q};
+  assign addr = a_q + imm_q;
   assign is_memory = e_q.load || e_q.store;
   assign bad_addr = is_memory && (!aligned || (user && addr[31]));
   assign in_sram = addr[31:IndexW+2] == '0;
@@ -353,16 +356,17 @@ module r3000 #(
   );
 
   // -------------------------------------------------------------------------------------------------------------- SRAM
-  // The host's accesses share port B, while the processor does not run.
+  // The host's accesses share port B while the processor does not run. Address and data are zero in the one of both
+  // that rests.
   logic load_q, load_write_q;
   logic [IndexW-1:0] load_addr_q;
   logic [31:0] load_data_q;
   logic load_rvalid_q, load_error_q;
 
   always_ff @(posedge clk_i) begin
-    load_write_q <= load_write_i;
-    load_addr_q  <= load_addr_i;
-    load_data_q  <= load_data_i;
+    load_write_q <= stop && load_write_i;
+    load_addr_q  <= stop ? load_addr_i : '0;
+    load_data_q  <= stop ? load_data_i : '0;
     load_error_q <= run_q;
     if (rst_i) begin
       load_q <= 1'b0;
@@ -381,10 +385,10 @@ module r3000 #(
       .a_index_i (fetch_pc[IndexW+1:2]),
       .a_data_o  (word),
       .b_enable_i(run_q ? reaches && in_sram : load_q),
-      .b_index_i (run_q ? addr[IndexW+1:2] : load_addr_q),
-      .b_write_i (run_q ? e_q.store : load_write_q),
+      .b_index_i (addr[IndexW+1:2] | load_addr_q),
+      .b_write_i ((run_q && e_q.store) || load_write_q),
       .b_lanes_i (lanes | {4{!run_q}}),
-      .b_data_i  (run_q ? store_data : load_data_q),
+      .b_data_i  (store_data | load_data_q),
       .b_data_o  (sram_value)
   );
 

@@ -6,6 +6,7 @@ module r3000_alu (
     input r3000_pkg::alu_t controls_i,
     input logic [31:0] a_i,
     input logic [31:0] b_i,
+    input logic [31:0] register_b_i,  // of a branch
     input logic [4:0] shift_i,  // of an instruction that shifts by a constant
     input logic [31:0] hi_i,
     input logic [31:0] lo_i,
@@ -53,7 +54,7 @@ module r3000_alu (
                     {31'b0, chosen.less && less};
 
   logic zero;
-  assign equal = a_i == b_i;
+  assign equal = a_i == register_b_i;
   assign zero  = a_i == '0;
   always_comb begin
     unique case (controls_i.branch)

@@ -27,6 +27,7 @@ module r3000_decode (
     target = rt;
     c.is_self = word_i == 32'h1000_ffff;
     c.is_nop = word_i == '0;
+    c.uses_immediate = op[5:3] == 3'd1;
     c.coprocessor = op[1:0];
     c.alu.logic_op = (op == 6'h00) ? funct[1:0] : {op[1] && !op[0], op[0]};  // LUI is an OR with register 0
     c.size = op[1:0];

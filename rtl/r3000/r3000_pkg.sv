@@ -53,6 +53,7 @@ package r3000_pkg;
     logic writes;
     logic [4:0] target;
     logic is_delayed;  // the next instruction does not see the result
+    logic uses_immediate;  // instead of its second register
     logic by_register;  // it branches to the address in the first operand
     logic is_self;  // `b .`
     logic is_nop;

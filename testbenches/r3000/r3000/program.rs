@@ -246,7 +246,8 @@ impl Program<'_> {
             14 => self.count_down(),
             15 => self.call(),
             16 | 17 => self.pair(),
-            18 | 19 => self.depend(),
+            18 => self.depend(),
+            19 => self.compute(),
             20 => {
                 let word = self.trap();
                 self.put(&[word]);
@@ -259,7 +260,11 @@ impl Program<'_> {
                 self.put(&[from_system(target, number)]);
             }
             26 => {
-                let word = if self.chance(1, 2) { RETURN_MODE } else { to_system(self.below(32), CAUSE) };
+                let word = if self.chance(1, 2) {
+                    RETURN_MODE
+                } else {
+                    to_system(self.below(32), CAUSE)
+                };
                 self.put(&[word]);
             }
             _ if self.flavour == Flavour::Waiting || self.chance(1, 4) => self.wait(),
@@ -288,7 +293,11 @@ impl Program<'_> {
             }
             9 => {
                 // The divider is slow.
-                let funct = if self.chance(1, 3) { 0x18 + self.below(4) } else { 0x10 + self.below(4) };
+                let funct = if self.chance(1, 3) {
+                    0x18 + self.below(4)
+                } else {
+                    0x10 + self.below(4)
+                };
                 register(funct, rs, rt, rd)
             }
             _ => self.memory(),
@@ -375,11 +384,7 @@ impl Program<'_> {
 
     /// The two halves of an unaligned access, one behind the other.
     fn pair(&mut self) {
-        let bases = [
-            [DATA_BASE, DATA_BASE],
-            [BUS_BASE, BUS_BASE],
-            [DATA_BASE, BUS_BASE],
-        ][self.below(3) as usize];
+        let bases = [[DATA_BASE, DATA_BASE], [BUS_BASE, BUS_BASE], [DATA_BASE, BUS_BASE]][self.below(3) as usize];
         let (target, offset) = (self.target(), self.below(0xf0));
         let mut halves = if self.chance(2, 3) {
             [(0x22, offset + 3), (0x26, offset)]
@@ -414,6 +419,17 @@ impl Program<'_> {
             };
             self.put(&[word]);
         }
+    }
+
+    /// A product or a quotient, which is read at once.
+    fn compute(&mut self) {
+        let [rs, rt, low, high] = [self.source(), self.source(), self.target(), self.target()];
+        let funct = 0x18 + self.below(4);
+        self.put(&[
+            register(funct, rs, rt, 0),
+            register(0x12, 0, 0, low),
+            register(0x10, 0, 0, high),
+        ]);
     }
 
     /// An instruction that traps.
@@ -470,6 +486,13 @@ impl Program<'_> {
     fn wait(&mut self) {
         let after = 4 * (self.at as u32 + 8);
         self.set(RESUME, after);
-        self.put(&[immediate(0x0d, 0, 19, 0x0401), NOP, to_system(19, STATUS), NOP, SELF_BRANCH, NOP]);
+        self.put(&[
+            immediate(0x0d, 0, 19, 0x0401),
+            NOP,
+            to_system(19, STATUS),
+            NOP,
+            SELF_BRANCH,
+            NOP,
+        ]);
     }
 }

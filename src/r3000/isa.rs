@@ -261,7 +261,6 @@ impl Insn {
         match self.op.name {
             "j" | "jal" | "jr" | "jalr" => true,
             "beq" => self.values[0] == self.values[1],
-            "bgez" | "bgezal" | "blez" => self.values[0] == 0,
             _ => false,
         }
     }

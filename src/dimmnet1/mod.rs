@@ -2,4 +2,9 @@
 
 pub mod firmware;
 pub mod golden;
+pub mod host;
+pub mod model;
+pub mod params;
 pub mod regs;
+pub mod rtl;
+pub mod window;

@@ -1,5 +1,4 @@
-//! The on-chip processor `r3000`: MIPS I, an R3000 by its instructions. Its assembler, its instruction-set model, and the
-//! cycles that the RTL takes.
+//! The on-chip processor `r3000`, MIPS I: its instruction-set model, the cycles that the RTL takes, and its assembler.
 
 pub mod asm;
 pub mod golden;

@@ -1,3 +1,6 @@
-//! DIMMnet-1: the firmware of its on-chip processor.
+//! DIMMnet-1: pure functions, the firmware, the host library on the model, whole paths.
 
 mod firmware;
+mod firmware_paths;
+mod host;
+mod packet;

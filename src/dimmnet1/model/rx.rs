@@ -1,0 +1,443 @@
+//! The receiver of a card in the model: one packet at a time, in the order of the link.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use super::tables::{Kind, LLCM_ADDR, Looked};
+use super::{Due, ModelMachine, timing};
+use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Reason, Status};
+use crate::dimmnet1::regs::*;
+use crate::{Addr, Picos};
+
+/// What becomes of a packet's data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Written at this physical address.
+    Write(u32),
+    /// The same by RX_GO DMA: no answer.
+    Dma(u32),
+    /// Written into LLCM by the Mini-OTF receiver.
+    Otf(u32),
+    /// Dropped; a NACK if it asks for one.
+    Refuse(Reason),
+    /// Dropped, and no answer: RX_GO DROP, and what is dealt with when its header is there.
+    Drop,
+    /// Dropped, with the ACK of a packet that came before.
+    Duplicate,
+    /// Dropped and counted, and no answer.
+    Uncredited,
+}
+
+/// The packet in work.
+#[derive(Clone, Debug)]
+struct Take {
+    packet: Rc<Vec<u64>>,
+    /// The header, as it is now.
+    header: Header,
+    /// SEQ for its answer, where that is not its own.
+    seq: Option<u32>,
+    /// Its number was the one expected.
+    numbered: bool,
+    fate: Fate,
+}
+
+#[derive(Clone, Debug, Default)]
+enum State {
+    #[default]
+    Idle,
+    /// Its header is there at this instant.
+    Header(Picos, Take),
+    /// Its fate is known at this instant.
+    LooksUp(Picos, Take),
+    Stopped(Take),
+    /// Its data are taken; the receiver is free for the next chunk at this instant.
+    Drains(Picos, Take),
+    /// The last of them are taken at this instant.
+    Ends(Picos, Take),
+}
+
+/// A write under way; the time at which it is visible.
+#[derive(Clone, Debug)]
+struct Write {
+    at: Picos,
+    take: Take,
+    length_ok: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Rx {
+    state: State,
+    expected: [u32; 64],
+    writes: VecDeque<Write>,
+    cause: u32,
+    pub key: u64,
+    /// The header registers of a stop.
+    pub header: [u64; HEADER_WORDS],
+    pub dma_addr: u64,
+    pub done: Option<Option<Reason>>,
+}
+
+impl Rx {
+    pub fn new() -> Rx {
+        Rx {
+            state: State::Idle,
+            expected: [0; 64],
+            writes: VecDeque::new(),
+            cause: 0,
+            key: 0,
+            header: [0; HEADER_WORDS],
+            dma_addr: 0,
+            done: None,
+        }
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.state, State::Stopped(_))
+    }
+
+    pub fn cause(&self) -> u32 {
+        if self.is_stopped() { self.cause } else { 0 }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        matches!(self.state, State::Idle) && self.writes.is_empty()
+    }
+}
+
+impl ModelMachine {
+    /// The receiver looks again.
+    pub(super) fn rx(&mut self, node: usize) {
+        self.rx_visible(node);
+        loop {
+            let now = self.now;
+            match std::mem::take(&mut self.cards[node].rx.state) {
+                State::Idle => {
+                    if !self.rx_header(node) {
+                        return;
+                    }
+                }
+                State::Header(at, take) if at <= now => self.rx_decide(node, take),
+                State::LooksUp(at, take) if at <= now => self.rx_begin(node, now, take),
+                State::Ends(at, take) if at <= now => self.rx_end(node, take),
+                State::Drains(at, take) if at <= now => {
+                    if !self.rx_drain(node, take) {
+                        return;
+                    }
+                }
+                state => {
+                    self.cards[node].rx.state = state;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn rx_set(&mut self, node: usize, at: Picos, state: State) {
+        self.cards[node].rx.state = state;
+        self.at(at, Due::Rx(node));
+    }
+
+    /// Takes the next chunk, if it is there; each frees its room as it is taken.
+    fn rx_chunk(&mut self, node: usize) -> Option<super::network::Chunk> {
+        let now = self.now;
+        let down = self.network.down(node);
+        down.front().filter(|chunk| chunk.ready <= now)?;
+        let chunk = down.pop();
+        self.at(now, Due::Switch);
+        chunk
+    }
+
+    fn rx_header(&mut self, node: usize) -> bool {
+        let receives = self.cards[node].regs.control & CONTROL_RECEIVE_MASK != 0;
+        let full = self.cards[node].rx.writes.len() >= timing::COMPLETIONS;
+        if !receives || full {
+            return false;
+        }
+        let Some(chunk) = self.rx_chunk(node) else { return false };
+        let header = Packet {
+            words: chunk.packet.to_vec(),
+        }
+        .header();
+        let take = Take {
+            packet: chunk.packet,
+            header,
+            seq: None,
+            numbered: false,
+            fate: Fate::Drop,
+        };
+        // The words came one a cycle, and are known when the last has come.
+        let at = self.now + self.core_cycles(1);
+        self.rx_set(node, at, State::Header(at, take));
+        true
+    }
+
+    /// What the header says.
+    fn rx_decide(&mut self, node: usize, mut take: Take) {
+        let header = take.header;
+        let cut = take.packet.len() < header.words();
+        if cut || header.check_form().is_err() {
+            return self.rx_end_with(node, take, Fate::Refuse(Reason::Length));
+        }
+        if header.has(HDR__W0_F_SEQ_MASK) && !self.rx_number(node, &mut take) {
+            let now = self.now;
+            return self.rx_begin(node, now, take);
+        }
+        match header.kind {
+            TYPE__ACK | TYPE__NACK => {
+                self.answered(node, header.tag, header.src, Status::of(header.place.word()));
+                self.rx_end_with(node, take, Fate::Drop);
+            }
+            TYPE__PULL => {
+                if self.cards[node].send.has_answer_room() {
+                    let words = take.packet.to_vec();
+                    self.queue_answer(node, Packet { words });
+                    self.rx_end_with(node, take, Fate::Drop);
+                } else {
+                    self.rx_end_with(node, take, Fate::Uncredited);
+                }
+            }
+            TYPE__OTF | TYPE__PUSH | TYPE__PULL_REPLY => self.rx_look_up(node, take),
+            kind if kind >= TYPE__INDIRECT => self.rx_stop(node, take, STOP__TYPE, 0),
+            _ => self.rx_end_with(node, take, Fate::Refuse(Reason::Type)),
+        }
+    }
+
+    /// Looks at the number; false if the packet's fate is then known.
+    fn rx_number(&mut self, node: usize, take: &mut Take) -> bool {
+        let expected = &mut self.cards[node].rx.expected[usize::from(take.header.src) % 64];
+        let ahead = take.header.seq.wrapping_sub(*expected) as i32;
+        if ahead == 0 {
+            *expected = expected.wrapping_add(1);
+            take.numbered = true;
+            return true;
+        }
+        if ahead > 0 {
+            take.seq = Some(*expected);
+            take.fate = Fate::Refuse(Reason::Sequence);
+        } else {
+            take.fate = Fate::Duplicate;
+        }
+        false
+    }
+
+    fn rx_end_with(&mut self, node: usize, take: Take, fate: Fate) {
+        let now = self.now;
+        self.rx_begin(node, now, Take { fate, ..take });
+    }
+
+    fn rx_look_up(&mut self, node: usize, mut take: Take) {
+        let header = take.header;
+        let card = &self.cards[node];
+        let kind = if header.kind == TYPE__OTF { Kind::Otf } else { Kind::Write };
+        let looked = card.tlb.look_up(header.pgid, header.place, header.length, kind);
+        let cycles = match looked {
+            Looked::At(addr) if addr >= LLCM_ADDR => timing::LOOKUP_LLCM,
+            _ => timing::LOOKUP,
+        };
+        // The look-up begins with the third word, while the others of a long header come.
+        let done = if header.is_short() { 1 } else { 3 };
+        let at = self.now + self.core_cycles(cycles.saturating_sub(done));
+        take.fate = match looked {
+            Looked::At(addr) if kind == Kind::Otf => Fate::Otf(addr),
+            Looked::At(addr) => Fate::Write(addr),
+            Looked::Refused(reason) => Fate::Refuse(reason),
+            Looked::Missed(cause, key) => return self.rx_stop(node, take, cause, key),
+        };
+        self.rx_set(node, at, State::LooksUp(at, take));
+    }
+
+    fn rx_stop(&mut self, node: usize, take: Take, cause: u32, key: u64) {
+        let card = &mut self.cards[node];
+        if !card.regs.runs() {
+            return self.rx_end_with(node, take, Fate::Refuse(Reason::Unserved));
+        }
+        card.rx.header = take.header.encode();
+        (card.rx.cause, card.rx.key, card.rx.done) = (cause, key, None);
+        card.rx.state = State::Stopped(take);
+        self.stopped(node, false);
+    }
+
+    /// A write of RX_GO; false if nothing is stopped.
+    pub(super) fn rx_go(&mut self, node: usize, what: u32, reason: Reason) -> bool {
+        let at = self.now + self.core_cycles(timing::GO);
+        let rx = &mut self.cards[node].rx;
+        let State::Stopped(take) = &rx.state else { return false };
+        let mut take = take.clone();
+        take.header = Header::decode(&rx.header);
+        rx.done = None;
+        let addr = rx.dma_addr as u32;
+        take.fate = match what {
+            GO__CONTINUE => {
+                take.header.kind = TYPE__PUSH;
+                // It is looked at anew, but for its number.
+                let legal = take.header.check_form().is_ok();
+                if legal {
+                    self.rx_look_up(node, take);
+                } else {
+                    self.rx_end_with(node, take, Fate::Refuse(Reason::Length));
+                }
+                super::bus::raises(self, node);
+                return true;
+            }
+            GO__DROP => Fate::Drop,
+            GO__NACK => Fate::Refuse(reason),
+            _ => Fate::Dma(addr),
+        };
+        self.rx_set(node, at, State::LooksUp(at, take));
+        super::bus::raises(self, node);
+        true
+    }
+
+    /// The fate is known: the data are taken, or there are none.
+    fn rx_begin(&mut self, node: usize, at: Picos, take: Take) {
+        let first = super::network::chunk_words(&take.packet, 0);
+        if first == take.packet.len() {
+            return self.rx_end(node, take);
+        }
+        self.rx_set(node, at, State::Drains(at, take));
+    }
+
+    /// Takes a chunk of data; false if none is there.
+    fn rx_drain(&mut self, node: usize, take: Take) -> bool {
+        let Some(chunk) = self.rx_chunk(node) else {
+            self.cards[node].rx.state = State::Drains(self.now, take);
+            return false;
+        };
+        let uses_memory = matches!(take.fate, Fate::Write(addr) | Fate::Dma(addr) if addr < LLCM_ADDR);
+        let end = if uses_memory {
+            self.use_memory(node, chunk.words)
+        } else {
+            self.now + self.core_cycles(chunk.words as u64)
+        };
+        let state = if chunk.is_last() {
+            State::Ends(end, take)
+        } else {
+            State::Drains(end, take)
+        };
+        self.rx_set(node, end, state);
+        true
+    }
+
+    fn rx_end(&mut self, node: usize, take: Take) {
+        self.cards[node].rx.state = State::Idle;
+        let now = self.now;
+        self.at(now, Due::Rx(node));
+        let length_ok = take.packet.len() == take.header.packet_words() || take.header.kind == TYPE__PULL;
+        let (fate, latency) = (take.fate, u64::from(self.config.mem_write_latency));
+        let cycles = match fate {
+            Fate::Otf(_) => timing::OTF,
+            Fate::Write(addr) | Fate::Dma(addr) if addr >= LLCM_ADDR => timing::LLCM_WRITE,
+            Fate::Write(_) | Fate::Dma(_) => latency,
+            _ => 0,
+        };
+        if let Fate::Write(_) | Fate::Dma(_) | Fate::Otf(_) = fate {
+            let card = &mut self.cards[node];
+            let before = card.rx.writes.back().map_or(Picos::ZERO, |write| write.at);
+            let at = (now + self.config.core_period * cycles).max(before);
+            card.rx.writes.push_back(Write { at, take, length_ok });
+            return self.at(at, Due::Rx(node));
+        }
+        match fate {
+            Fate::Refuse(reason) => self.rx_refused(node, &take, reason),
+            Fate::Duplicate => {
+                self.outcome(node, Some(Reason::Sequence));
+                self.rx_answer(node, &take, None);
+            }
+            Fate::Uncredited => self.outcome(node, Some(Reason::Credit)),
+            _ if matches!(take.header.kind, TYPE__ACK | TYPE__NACK) => {}
+            _ => self.outcome(node, None),
+        }
+    }
+
+    /// Writes that are visible now: their outcomes and answers.
+    fn rx_visible(&mut self, node: usize) {
+        let now = self.now;
+        while self.cards[node].rx.writes.front().is_some_and(|write| write.at <= now) {
+            let write = self.cards[node].rx.writes.pop_front().expect("looked at");
+            let Write { take, length_ok, .. } = write;
+            let words = take.packet.to_vec();
+            let mut data = Packet { words }.data();
+            data.truncate(take.header.length as usize);
+            let (Fate::Write(addr) | Fate::Dma(addr) | Fate::Otf(addr)) = take.fate else {
+                unreachable!("only writes are waited for")
+            };
+            let written = self.cards[node].write_bytes(addr, &data);
+            let refused = match (written, length_ok) {
+                (false, _) => Some(Reason::Bus),
+                (true, false) => Some(Reason::Length),
+                (true, true) => None,
+            };
+            if let Fate::Dma(_) = take.fate {
+                self.cards[node].rx.done = Some(refused);
+                self.outcome(node, refused);
+            } else if let Some(reason) = refused {
+                self.rx_refused(node, &take, reason);
+            } else {
+                self.outcome(node, None);
+                self.rx_answer(node, &take, None);
+            }
+        }
+    }
+
+    fn rx_refused(&mut self, node: usize, take: &Take, reason: Reason) {
+        if take.numbered {
+            let expected = &mut self.cards[node].rx.expected[usize::from(take.header.src) % 64];
+            *expected = take.header.seq;
+        }
+        self.outcome(node, Some(reason));
+        self.rx_answer(node, take, Some(reason));
+    }
+
+    /// Tells the sender, if it asks; of the data of a PULL, the slots here.
+    fn rx_answer(&mut self, node: usize, take: &Take, refused: Option<Reason>) {
+        let header = &take.header;
+        let seq = take.seq.unwrap_or(header.seq);
+        if header.kind == TYPE__PULL_REPLY {
+            let status = Status { refused, seq };
+            return self.answered(node, header.tag, header.src, status);
+        }
+        let asks = header.has(HDR__W0_ACK_REQ_MASK) || header.kind == TYPE__PULL;
+        let is_answer = matches!(header.kind, TYPE__ACK | TYPE__NACK);
+        if asks && !is_answer && self.cards[node].send.has_answer_room() {
+            self.queue_answer(node, Packet::new(&header.answer(refused, seq), &[]));
+        }
+    }
+
+    /// An answer for a slot of this card.
+    fn answered(&mut self, node: usize, tag: u16, src: u16, status: Status) {
+        let card = &mut self.cards[node];
+        if !card.acks.answer(tag, src, status) {
+            card.regs.strays = card.regs.strays.saturating_add(1);
+            card.regs.status |= STATUS_STRAY_MASK;
+            super::bus::raises(self, node);
+        }
+        self.at(self.now, Due::Tx(node));
+    }
+
+    /// Counts what became of a packet.
+    fn outcome(&mut self, node: usize, refused: Option<Reason>) {
+        let regs = &mut self.cards[node].regs;
+        let count = &mut regs.counts[refused.map_or(0, Reason::code) as usize % 16];
+        *count = count.saturating_add(1);
+        if refused.is_some() {
+            regs.status |= STATUS_REFUSED_MASK;
+            super::bus::raises(self, node);
+        }
+    }
+}
+
+impl super::Card {
+    /// Bytes into memory or LLCM; false, and some may be written, where they do not fit.
+    fn write_bytes(&mut self, addr: u32, data: &[u8]) -> bool {
+        if addr >= LLCM_ADDR {
+            let at = (addr - LLCM_ADDR) as usize;
+            let Some(to) = self.llcm.get_mut(at..at + data.len()) else {
+                return false;
+            };
+            to.copy_from_slice(data);
+            return true;
+        }
+        let addr = Addr(addr);
+        self.memory.bus_ok(addr, data.len() as u32) && self.memory.write(addr, data)
+    }
+}

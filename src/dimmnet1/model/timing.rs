@@ -1,0 +1,39 @@
+//! The card's own cycles in the model: none of them is a parameter, as the RTL has them by its design.
+
+/// Core cycles from the offer of a load to its answer.
+pub const LOAD: u64 = 3;
+/// Core cycles from an accepted store to a packet that is offered: AOTF, and a kick of a window.
+pub const AOTF: u64 = 3;
+pub const KICK: u64 = 3;
+/// Core cycles through the arbiter of the sending side.
+pub const TX: u64 = 2;
+/// Cycles of the other clock through a crossing.
+pub const CROSSING: u64 = 3;
+/// Core cycles of a look-up that ends in LLCM, and of one through PATLB.
+pub const LOOKUP_LLCM: u64 = 3;
+pub const LOOKUP: u64 = 4;
+/// Core cycles from the last word of an OTF packet to its bytes in LLCM.
+pub const OTF: u64 = 3;
+/// Core cycles from the last word of a write into LLCM until it is visible.
+pub const LLCM_WRITE: u64 = 3;
+/// Core cycles from data that are visible to the offer of the answer.
+pub const ANSWER: u64 = 2;
+/// Core cycles from a register write to the RDMA engine's first look-up, and between its packets.
+pub const RDMA_START: u64 = 3;
+pub const RDMA_NEXT: u64 = 3;
+/// Core cycles from memory's first data to the header that leaves.
+pub const RDMA_DATA: u64 = 3;
+/// Core cycles from a stop to the processor's interrupt line, and from RX_GO to what it begins.
+pub const STOP: u64 = 2;
+pub const GO: u64 = 2;
+/// Core cycles until a bus access of the processor is answered: registers, and LLCM.
+pub const CPU_REGISTER: u64 = 1;
+pub const CPU_LLCM: u64 = 2;
+
+/// Completions of the receiver that may be outstanding.
+pub const COMPLETIONS: usize = 4;
+/// Words that move together, at most; headers move alone.
+pub const CHUNK: usize = 8;
+/// Words that a switch input and a switch output hold, beside their links' FIFOs.
+pub const SWITCH_INPUT: usize = 128;
+pub const SWITCH_OUTPUT: usize = 14;

@@ -1,0 +1,149 @@
+//! Paths that the on-chip processor serves, with the real firmware on the model.
+
+use tsunagi::dimmnet1::golden::packet::{Place, Reason};
+use tsunagi::dimmnet1::host::layout::{self, common};
+use tsunagi::dimmnet1::host::{CommError, Dimmnet1Sim, How, Message};
+use tsunagi::dimmnet1::model::ModelMachine;
+use tsunagi::dimmnet1::params::Config;
+use tsunagi::dimmnet1::regs::*;
+use tsunagi::{Addr, NodeId, Picos};
+
+use crate::host::{A, B, BOUND, booted, bytes, machine};
+
+/// The ways to an indirect write of this node's pointer number 2.
+fn indirect() -> [Message; 3] {
+    let offset = 16;
+    let push = |region| Message::push(B, Place::new(region, offset));
+    let cell = Place::new(layout::COMMON, u64::from(common::POINTERS) + offset);
+    let kind = TYPE__INDIRECT;
+    [
+        Message {
+            kind,
+            ..Message::push(B, cell)
+        },
+        push(layout::INDIRECT_REGION),
+        Message::push(
+            B,
+            Place::new(layout::INDIRECT_PAGES, u64::from(common::POINTERS) % 4096 + offset),
+        ),
+    ]
+}
+
+#[test]
+fn an_indirect_write_goes_where_the_pointer_says() {
+    for (way, message) in indirect().into_iter().enumerate() {
+        for (poll, how) in [(false, How::Botf), (true, How::Botf), (false, How::Rdma)] {
+            let mut config = Config::paper();
+            config.poll = poll;
+            let mut sim = booted(&config);
+            let data = bytes(464, 9);
+            sim.node(A).write(Addr(0), &data);
+            sim.spawn(B, async |node| node.set_pointer(2, Addr(0x4008)).await.unwrap());
+            let mut time = sim.spawn(A, async move |node| {
+                node.compute(Picos::from_ns(5000)).await;
+                let start = node.now();
+                node.send(&message.by(how), Addr(0), 464).await.unwrap();
+                node.now() - start
+            });
+            sim.run(BOUND).unwrap_or_else(|error| panic!("{way} {poll}: {error}"));
+            assert_eq!(sim.node(B).read(Addr(0x4008), 464), data, "{way} {poll}");
+            println!("way {way}, poll {poll}, {how:?}: {}", time.take().unwrap());
+        }
+    }
+}
+
+/// MB/s of a blocking send.
+fn rate(sim: &mut Dimmnet1Sim<ModelMachine>, message: Message, count: u32) -> f64 {
+    let mut time = sim.spawn(A, async move |node| {
+        node.compute(Picos::from_ns(5000)).await;
+        let start = node.now();
+        node.send(&message, Addr(0), count).await.unwrap();
+        node.now() - start
+    });
+    sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+    time.take().unwrap().rate_mb_s(count.into())
+}
+
+#[test]
+fn bandwidth_of_long_sends() {
+    const COUNT: u32 = 46_400;
+    let (_, mut sim) = machine(2);
+    sim.spawn(B, async |node| node.set_pointer(2, Addr(0x4008)).await.unwrap());
+    let to = Place::new(layout::MEMORY, 0x1_0000);
+    let direct = rate(&mut sim, Message::push(B, to), COUNT);
+    let rdma = rate(&mut sim, Message::push(B, to).by(How::Rdma), COUNT);
+    println!("BOTF {direct:.1} MB/s, RDMA {rdma:.1} MB/s");
+    assert!(direct > 150.0 && rdma > 150.0);
+    for message in indirect() {
+        let indirect = rate(&mut sim, message, COUNT);
+        println!("indirect {indirect:.1} MB/s");
+        assert!(indirect < direct);
+    }
+    for f_seq in [false, true] {
+        let (_, mut sim) = machine(2);
+        sim.spawn(B, async |node| node.post_soft(A, Addr(0x1_0000), COUNT).await.unwrap());
+        let message = sim.node(A).soft_message(B).numbered(f_seq);
+        let soft = rate(&mut sim, message, COUNT);
+        println!("soft, f_seq {f_seq}: {soft:.1} MB/s");
+        sim.spawn(B, async |node| assert_eq!(node.wait_soft(A).await, Ok(COUNT)));
+        sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(sim.node(B).read(Addr(0x1_0000), COUNT), sim.node(A).read(Addr(0), COUNT));
+    }
+}
+
+#[test]
+fn messages_come_whole_and_in_order() {
+    let (_, mut sim) = machine(3);
+    let sizes = [8, 464, 465, 5000, 40_000, 1, 16_000];
+    for from in [A, NodeId(2)] {
+        sim.spawn(from, async move |node| {
+            for (number, count) in sizes.into_iter().enumerate() {
+                node.write(Addr(0), &bytes(count, number as u32 + u32::from(from.0)));
+                node.send_message(B, Addr(0), count).await.unwrap_or_else(|error| panic!("{count} B: {error}"));
+            }
+        });
+        sim.spawn(B, async move |node| {
+            for (number, count) in sizes.into_iter().enumerate() {
+                let next = (number % 2 == 0).then_some(Addr(0x1_0000 * (1 + u32::from(from.0))));
+                let data = node.receive_and_post(from, next).await.unwrap_or_else(|error| panic!("{count} B: {error}"));
+                assert!(data == bytes(count, number as u32 + u32::from(from.0)), "{from}: {count} B");
+                node.compute(Picos::from_ns(20_000)).await;
+            }
+        });
+    }
+    sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn without_a_processor_its_packets_are_refused() {
+    let config = Config::paper();
+    let mut sim = Dimmnet1Sim::with_program(ModelMachine::new(&config), &config, None).unwrap();
+    let [by_type, by_region, _] = indirect();
+    let mut results = sim.spawn(A, async move |node| {
+        [
+            node.send(&by_type, Addr(0), 100).await,
+            node.send(&by_region, Addr(0), 100).await,
+            node.send(&Message::push(B, Place::new(layout::MEMORY, 0)), Addr(0), 100).await,
+        ]
+    });
+    sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+    let refused = Err(CommError::Refused { node: A, dst: B, reason: Reason::Unserved });
+    assert_eq!(results.take().unwrap(), [refused.clone(), refused, Ok(())]);
+}
+
+#[test]
+fn pages_that_the_tlb_lacks_are_filled_in() {
+    let (config, mut sim) = machine(2);
+    let to = Addr(sim.node(B).memory_end() - 0x8000);
+    assert!(to.0 / SIZE__PAGE > SIZE__TLB && config.mem_bytes > to.0);
+    let data = bytes(20_000, 5);
+    sim.node(A).write(Addr(0), &data);
+    sim.spawn(A, async move |node| {
+        let place = Place::new(layout::MEMORY, to.0.into());
+        node.send(&Message::push(B, place).by(How::Rdma), Addr(0), 20_000).await.unwrap();
+        node.pull(B, place, to, 20_000).await.unwrap();
+    });
+    sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(sim.node(B).read(to, 20_000), data);
+    assert_eq!(sim.node(A).read(to, 20_000), data);
+}

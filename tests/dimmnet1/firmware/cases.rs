@@ -157,9 +157,10 @@ pub fn rewrite(rng: &mut Rng, contract: &mut Contract) {
             _ => {
                 let count = among(rng, &[0, 0, 464, 928, 100], 4096);
                 let room = among(rng, &[4096, 8192, 65536], 4096);
-                let area = match rng.below(6) {
-                    0 => u64::from(LARGE) << 48 | ((1 << 32) - 8 * rng.between(1, 100)),
+                let area = match rng.below(7) {
+                    0 | 6 => u64::from(LARGE) << 48 | ((1 << 32) - 8 * rng.between(1, 100)),
                     1 | 2 => u64::from(MEMORY) << 48 | (4096 * rng.between(1, 14) - 8 * rng.between(1, 60)),
+                    3 => u64::from(LLCM_AREA) << 48 | (rng.below(2048) & !7),
                     _ => address(rng),
                 };
                 let done = u64::from(rng.chance(1, 10));

@@ -1,7 +1,7 @@
 //! The registers that the firmware sees, and the processor that runs it.
 
 use tsunagi::dimmnet1::firmware::contract::{Engine, Fill, Go, Outcome, Stop};
-use tsunagi::dimmnet1::firmware::{Tables, image_of};
+use tsunagi::dimmnet1::firmware::{CELL_POINTER, CELL_SYSTEM, Tables, image_of};
 use tsunagi::dimmnet1::regs::*;
 use tsunagi::harness::seed::Rng;
 use tsunagi::r3000::asm::{Image, Source};
@@ -9,10 +9,10 @@ use tsunagi::r3000::golden::{Bus, BusError, Cpu};
 use tsunagi::r3000::timing::Timing;
 
 /// Instructions of the longest stop: that of a transfer that never ends.
-const STEPS: u64 = 300_000;
-/// Cycles from an access to its answer: of a register, and of LLCM.
-const REGISTER: u64 = 1;
-const MEMORY: u64 = 2;
+const STEPS: u64 = 50_000;
+/// Cycles of `dimmnet1_bus` from an access to its answer, and for a load from LLCM.
+const ANSWER: u64 = 1;
+const LLCM_LOAD: u64 = 3;
 
 /// A transfer that RX_GO DMA began.
 #[derive(Clone, Copy)]
@@ -27,10 +27,14 @@ pub struct Board {
     pub llcm: Vec<u8>,
     /// So many loads answer; the next one fails.
     pub loads: Option<u64>,
+    /// A pointer that the host posts behind so many accesses of LLCM: as soon as the cell here lets it.
+    pub post: Option<(u64, usize, u64)>,
     /// Words that called the host.
     pub calls: Vec<u32>,
     /// How the next transfer ends; none: it does not.
     pub ends: Option<u32>,
+    /// Looks at RX_STOP until a transfer ends; none: a random number.
+    pub looks: Option<u64>,
     /// A stop that begins behind so many looks at RX_STOP.
     pub later: Option<(u64, Stop)>,
     poll: bool,
@@ -50,8 +54,8 @@ pub struct Board {
     rng: Rng,
     /// What no firmware may do.
     wrong: Option<String>,
-    /// The latest access was LLCM's.
-    slow: bool,
+    /// Cycles of the latest access.
+    answer: u64,
 }
 
 impl Board {
@@ -59,8 +63,10 @@ impl Board {
         Board {
             llcm: vec![0; SIZE__LLCM as usize],
             loads: None,
+            post: None,
             calls: Vec::new(),
             ends: Some(0),
+            looks: None,
             later: None,
             poll,
             stops: [None; 2],
@@ -75,7 +81,7 @@ impl Board {
             fill: None,
             rng,
             wrong: None,
-            slow: false,
+            answer: ANSWER,
         }
     }
 
@@ -94,7 +100,12 @@ impl Board {
         if let Some(Transfer { looks, reason }) = self.transfer {
             match looks {
                 0 => (self.transfer, self.done) = (None, Some(reason)),
-                _ => self.transfer = Some(Transfer { looks: looks - 1, reason }),
+                _ => {
+                    self.transfer = Some(Transfer {
+                        looks: looks - 1,
+                        reason,
+                    })
+                }
             }
         }
         if let Some((looks, stop)) = self.later.take() {
@@ -111,6 +122,26 @@ impl Board {
         let receiver = receiver.map_or(0, |cause| RX_STOP_STOPPED_MASK | cause << RX_STOP_CAUSE_SHIFT);
         let rdma = rdma.map_or(0, |cause| RX_STOP_RDMA_MASK | cause << RX_STOP_RDMA_CAUSE_SHIFT);
         word | receiver | rdma
+    }
+
+    fn host_before(&mut self, at: u32) {
+        if at >= LLCM {
+            self.host();
+        }
+    }
+
+    /// What the host does before an access of LLCM.
+    pub fn host(&mut self) {
+        let Some((accesses, at, pointer)) = self.post else {
+            return;
+        };
+        let half = |word: u32| &self.llcm[at + word as usize..][..4];
+        if accesses > 0 {
+            self.post = Some((accesses - 1, at, pointer));
+        } else if half(CELL_POINTER + 4) == half(CELL_SYSTEM) {
+            self.llcm[at..at + 8].copy_from_slice(&pointer.to_le_bytes());
+            self.post = None;
+        }
     }
 
     fn wrong(&mut self, what: String) {
@@ -130,7 +161,7 @@ impl Board {
         };
         if matches!(go, Go::Dma(_)) {
             self.done = None;
-            let looks = self.rng.below(5);
+            let looks = self.looks.unwrap_or_else(|| self.rng.below(5));
             self.transfer = self.ends.map(|reason| Transfer { looks, reason });
         }
         let continues = go == Go::Continue && who == Engine::Receiver;
@@ -147,7 +178,9 @@ impl Board {
 
     fn store_word(&mut self, at: u32, data: u32) {
         let (base, words): (u32, &mut [u64]) = match at {
-            RX_HEADER..RX_STOP if self.stops[0].is_none() => return self.wrong("store to the header of no stop".into()),
+            RX_HEADER..RX_STOP if self.stops[0].is_none() => {
+                return self.wrong("store to the header of no stop".into());
+            }
             RX_HEADER..RX_STOP => (RX_HEADER, &mut self.header),
             RVATLB..PATLB => (RVATLB, &mut self.rva),
             PATLB..TLB_FLUSH => (PATLB, &mut self.pa),
@@ -207,7 +240,8 @@ impl Bus for Board {
         }
         self.loads = self.loads.map(|loads| loads - 1);
         let at = addr & 0x7fff_ffff;
-        self.slow = at >= LLCM;
+        self.answer = if at >= LLCM { LLCM_LOAD } else { ANSWER };
+        self.host_before(at);
         match at.checked_sub(LLCM).map(|byte| byte as usize) {
             Some(byte) => {
                 let bytes = self.llcm.get(byte..byte + 4).ok_or(BusError)?;
@@ -219,7 +253,8 @@ impl Bus for Board {
 
     fn store(&mut self, addr: u32, enables: u8, data: u32) -> Result<(), BusError> {
         let at = addr & 0x7fff_ffff;
-        self.slow = at >= LLCM;
+        self.answer = ANSWER;
+        self.host_before(at);
         if enables != 15 {
             self.wrong(format!("store to {at:#x} with bytes {enables:#x}"));
         }
@@ -270,8 +305,8 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Runs until the firmware waits; the interrupt line falls `linger` instructions after the last stop has ended. Gives
-    /// the cycle in which the bus saw the end of each stop.
+    /// Runs until the firmware waits; the interrupt line falls `linger` instructions after the last stop has ended.
+    /// Gives the cycle in which the bus saw the end of each stop.
     fn run(&mut self, linger: u64) -> Result<Vec<u64>, String> {
         let mut ends = Vec::new();
         let mut high = linger;
@@ -293,8 +328,7 @@ impl Bench {
             let e = executes.ok_or("the processor sleeps, but nothing is done")?;
             let before = self.board.ended.len();
             let retired = self.cpu.step(&mut self.board, irq);
-            let answer = if self.board.slow { MEMORY } else { REGISTER };
-            self.timing.retires(e, &retired, |seen| seen + answer);
+            self.timing.retires(e, &retired, |seen| seen + self.board.answer);
             if self.board.ended.len() > before {
                 ends.push(e + 1);
             }

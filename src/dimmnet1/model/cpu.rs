@@ -71,6 +71,9 @@ impl Bus for CardBus<'_> {
         let value = if (LLCM..LLCM + SIZE__LLCM).contains(&word) {
             self.cycles.set(timing::CPU_LLCM);
             Some(card.load_llcm(word))
+        } else if word < NODE {
+            // The user's page is the host's.
+            None
         } else {
             self.machine.register_read(self.node, word)
         };
@@ -101,11 +104,10 @@ impl ModelMachine {
     /// The processor writes half of a register. The half that is not written keeps its value, and the low half of a
     /// command starts it.
     fn store_half(&mut self, node: usize, offset: u32, high: bool, data: u32) -> bool {
-        let card = &mut self.cards[node];
-        if offset < NODE && offset >= KICK0 || offset < KICK0 {
+        if offset < NODE {
             return false;
         }
-        let held = *card.halves.get(&offset).unwrap_or(&0);
+        let held = *self.cards[node].halves.get(&offset).unwrap_or(&0);
         let held = self.register_read(node, offset).unwrap_or(held);
         let value = if high {
             held & u64::from(u32::MAX) | u64::from(data) << 32

@@ -3,12 +3,21 @@
 use tsunagi::dimmnet1::golden::packet::{Place, Reason};
 use tsunagi::dimmnet1::host::layout::{self, common};
 use tsunagi::dimmnet1::host::{CommError, Dimmnet1Sim, How, Message};
-use tsunagi::dimmnet1::model::ModelMachine;
 use tsunagi::dimmnet1::params::Config;
 use tsunagi::dimmnet1::regs::*;
+use tsunagi::harness::backend::AnyBackend;
 use tsunagi::{Addr, NodeId, Picos};
 
+use crate::backends::{Kind, build, on_both};
 use crate::host::{A, B, BOUND, booted, bytes, machine};
+
+on_both! {
+    an_indirect_write_goes_where_the_pointer_says
+    bandwidth_of_long_sends
+    messages_come_whole_and_in_order
+    without_a_processor_its_packets_are_refused
+    pages_that_the_tlb_lacks_are_filled_in
+}
 
 /// The ways to an indirect write of this node's pointer number 2.
 fn indirect() -> [Message; 3] {
@@ -29,13 +38,12 @@ fn indirect() -> [Message; 3] {
     ]
 }
 
-#[test]
-fn an_indirect_write_goes_where_the_pointer_says() {
+fn an_indirect_write_goes_where_the_pointer_says(kind: Kind) {
     for (way, message) in indirect().into_iter().enumerate() {
         for (poll, how) in [(false, How::Botf), (true, How::Botf), (false, How::Rdma)] {
             let mut config = Config::paper();
             config.poll = poll;
-            let mut sim = booted(&config);
+            let mut sim = booted(kind, &config);
             let data = bytes(464, 9);
             sim.node(A).write(Addr(0), &data);
             sim.spawn(B, async |node| node.set_pointer(2, Addr(0x4008)).await.unwrap());
@@ -53,7 +61,7 @@ fn an_indirect_write_goes_where_the_pointer_says() {
 }
 
 /// MB/s of a blocking send.
-fn rate(sim: &mut Dimmnet1Sim<ModelMachine>, message: Message, count: u32) -> f64 {
+fn rate(sim: &mut Dimmnet1Sim<AnyBackend>, message: Message, count: u32) -> f64 {
     let mut time = sim.spawn(A, async move |node| {
         node.compute(Picos::from_ns(5000)).await;
         let start = node.now();
@@ -64,10 +72,9 @@ fn rate(sim: &mut Dimmnet1Sim<ModelMachine>, message: Message, count: u32) -> f6
     time.take().unwrap().rate_mb_s(count.into())
 }
 
-#[test]
-fn bandwidth_of_long_sends() {
+fn bandwidth_of_long_sends(kind: Kind) {
     const COUNT: u32 = 46_400;
-    let (_, mut sim) = machine(2);
+    let (_, mut sim) = machine(kind, 2);
     sim.spawn(B, async |node| node.set_pointer(2, Addr(0x4008)).await.unwrap());
     let to = Place::new(layout::MEMORY, 0x1_0000);
     let direct = rate(&mut sim, Message::push(B, to), COUNT);
@@ -80,7 +87,7 @@ fn bandwidth_of_long_sends() {
         assert!(indirect < direct);
     }
     for f_seq in [false, true] {
-        let (_, mut sim) = machine(2);
+        let (_, mut sim) = machine(kind, 2);
         sim.spawn(B, async |node| node.post_soft(A, Addr(0x1_0000), COUNT).await.unwrap());
         let message = sim.node(A).soft_message(B).numbered(f_seq);
         let soft = rate(&mut sim, message, COUNT);
@@ -91,9 +98,8 @@ fn bandwidth_of_long_sends() {
     }
 }
 
-#[test]
-fn messages_come_whole_and_in_order() {
-    let (_, mut sim) = machine(3);
+fn messages_come_whole_and_in_order(kind: Kind) {
+    let (_, mut sim) = machine(kind, 3);
     let sizes = [8, 464, 465, 5000, 40_000, 1, 16_000];
     for from in [A, NodeId(2)] {
         sim.spawn(from, async move |node| {
@@ -114,10 +120,9 @@ fn messages_come_whole_and_in_order() {
     sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
 }
 
-#[test]
-fn without_a_processor_its_packets_are_refused() {
+fn without_a_processor_its_packets_are_refused(kind: Kind) {
     let config = Config::paper();
-    let mut sim = Dimmnet1Sim::with_program(ModelMachine::new(&config), &config, None).unwrap();
+    let mut sim = Dimmnet1Sim::with_program(build(kind, &config), &config, None).unwrap();
     let [by_type, by_region, _] = indirect();
     let mut results = sim.spawn(A, async move |node| {
         [
@@ -131,9 +136,8 @@ fn without_a_processor_its_packets_are_refused() {
     assert_eq!(results.take().unwrap(), [refused.clone(), refused, Ok(())]);
 }
 
-#[test]
-fn pages_that_the_tlb_lacks_are_filled_in() {
-    let (config, mut sim) = machine(2);
+fn pages_that_the_tlb_lacks_are_filled_in(kind: Kind) {
+    let (config, mut sim) = machine(kind, 2);
     let to = Addr(sim.node(B).memory_end() - 0x8000);
     assert!(to.0 / SIZE__PAGE > SIZE__TLB && config.mem_bytes > to.0);
     let data = bytes(20_000, 5);

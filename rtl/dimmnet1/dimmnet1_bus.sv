@@ -10,7 +10,7 @@
 //            taken, so that WINDOWS shows their effect.
 // Processor  the bus port of `r3000`, one access at a time, held until `bus_done_o`; address bits 30:24 must be 0. Loads
 //            give a word whatever the byte enables; a store to a register needs all four. It sees registers without the
-//            user's page and the header TLB, and LLCM. A bad load gets `bus_error_o`, a bad store only counts, too. A
+//            user's page and the header TLB, and LLCM. A bad access gets `bus_error_o`, and a bad store counts. A
 //            store to LLCM is answered when it is on its way, and is done before any later access of the processor.
 //            An access may be withdrawn (RUN is cleared): then `bus_done_o` means nothing in the next cycle.
 // Both       registers take one access a cycle; after a write there is none for a cycle. The processor goes first, unless

@@ -13,7 +13,8 @@
 //            TAG. While a descriptor waits for credit, PULL requests are served.
 // PULL       `pull_w*_i` hold until they are taken, when the reply's header is on its way. The local address is
 //            translated with the requester's PGID. Refused ones (LENGTH: not 1 to 4096 bytes, not aligned) are answered
-//            by NACK; SEQ of the status is the request's. PULL requests and packets of the descriptor alternate.
+//            by NACK; SEQ of the status is the request's. At most two requests go before a packet of the descriptor
+//            that has its credit, and at most one packet before a request.
 // Stop       a translation that misses waits for `go_*`: CONTINUE looks again, anything else ends the descriptor or the
 //            reply with the reason (FIRMWARE, if it is 0). If the processor does not run, it ends at once: UNSERVED.
 // Bus error  no word of a packet leaves before the next one is known to be good, or the last one is its own. After a bus
@@ -164,7 +165,7 @@ module dimmnet1_rdma (
   logic [ 2:0] index_q;
 
   // ------------------------------------------------------------------------------------------------------------- checks
-  logic is_pull, bad_type, bad_length, misaligned, fits, desc_work;
+  logic is_pull, bad_type, bad_length, misaligned, fits, desc_work, serve;
   logic [11:0] low;
   assign is_pull = type_q == 8'(dimmnet1_pkg::TypePull);
   assign bad_type = (type_q != 8'(dimmnet1_pkg::TypePush) && !is_pull && type_q[7:4] == '0) ||
@@ -177,6 +178,7 @@ module dimmnet1_rdma (
                     pull_w0_i[LengthLsb+:16] > 16'(dimmnet1_pkg::SizePacket) ||
                     pull_w2_i[2:0] != '0 || pull_w3_i[2:0] != '0;
   assign desc_work = active_q && !parked_q && !ending_q;
+  assign serve = pull_valid_i && !(pull_last_q && desc_work);  // a PULL request, and not the descriptor
 
   // --------------------------------------------------------------------------------------------------------- the packet
   logic has_data, header_room, commit, head_end, leave, leave_desc, leave_err;
@@ -353,9 +355,9 @@ module dimmnet1_rdma (
   always_ff @(posedge clk_i) begin
     case (state_q)
       Idle: begin
-        pull_q <= pull_valid_i && !(pull_last_q && desc_work);
+        pull_q <= serve;
         refused_q <= pull_bad ? Length : '0;
-        if (pull_valid_i && !(pull_last_q && desc_work)) begin
+        if (serve) begin
           state_q <= pull_bad ? Command : Look;
           pull_last_q <= 1'b1;
         end else if (desc_work) begin

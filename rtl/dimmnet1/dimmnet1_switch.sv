@@ -5,14 +5,12 @@
 // Handshake  AXI4-Stream on the links, valid/ready on cfg_*; every valid and ready is a function of flip-flops only.
 // Latency    DelayWords + 9 cycles transfer to transfer: 15 by default, 240 ns at the 62.5 MHz of a link. A multicast
 //            leaves when its last word has been inside for as long. One word a cycle and port.
-// Tables     a write counts for packets whose first word is taken DelayWords + 1 edges later, or more.
-// Full       an input holds DelayWords + 2 words before those of crossbar_multicast. Then its ready falls.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no valid input is set.
 // Source     papers: 8x8, 8 Gbit/s a port, multicast. Hop latency, word width and clock are the design values of our
 //            digest. More than 8 nodes take a 16x16 of the same module here, where the machine joins several switches.
 module dimmnet1_switch #(
     parameter int N = 8,  // ports, 2 to 16
-    parameter int DelayWords = 6,  // words that a link's delay holds, 1 or more
+    parameter int DelayWords = 6,  // cycles that a word rests at an input, for the latency of a hop; 0 or more
     parameter int MulticastWords = 70,  // longest multicast: 64 words and a header of 6
     localparam int W = 64,
     localparam int DigitW = $clog2(N)
@@ -40,38 +38,13 @@ module dimmnet1_switch #(
     dimmnet1_switch_N_must_be_at_most_16 u_bad ();
   end
 
-  localparam int Depth = DelayWords + 2;
-  localparam int LevelW = $clog2(Depth + 1);
-
-  logic [N-1:0] late_valid, late_ready, late_last, delayed;
-  logic [N-1:0][W-1:0] late_data;
   logic [N-1:0][DigitW-1:0] unused_source;
-  logic cross_busy;
-
-  for (genvar i = 0; i < N; i++) begin : gen_in
-    logic [LevelW-1:0] level;
-    stream_delay #(
-        .W(W + 1),
-        .Depth(Depth),
-        .Delay(DelayWords)
-    ) u_delay (
-        .clk_i      (clk_i),
-        .rst_i      (rst_i),
-        .in_valid_i (in_valid_i[i]),
-        .in_ready_o (in_ready_o[i]),
-        .in_data_i  ({in_last_i[i], in_data_i[i]}),
-        .out_valid_o(late_valid[i]),
-        .out_ready_i(late_ready[i]),
-        .out_data_o ({late_last[i], late_data[i]}),
-        .level_o    (level)
-    );
-    assign delayed[i] = level != '0;
-  end
 
   crossbar_multicast #(
       .N(N),
       .W(W),
-      .MulticastWords(MulticastWords)
+      .MulticastWords(MulticastWords),
+      .Delay(DelayWords)
   ) u_crossbar (
       .clk_i       (clk_i),
       .rst_i       (rst_i),
@@ -80,21 +53,17 @@ module dimmnet1_switch #(
       .cfg_group_i (cfg_group_i),
       .cfg_index_i (cfg_index_i),
       .cfg_entry_i (cfg_entry_i),
-      .in_valid_i  (late_valid),
-      .in_ready_o  (late_ready),
-      .in_data_i   (late_data),
-      .in_last_i   (late_last),
+      .in_valid_i  (in_valid_i),
+      .in_ready_o  (in_ready_o),
+      .in_data_i   (in_data_i),
+      .in_last_i   (in_last_i),
       .out_valid_o (out_valid_o),
       .out_ready_i (out_ready_i),
       .out_data_o  (out_data_o),
       .out_last_o  (out_last_o),
       .out_source_o(unused_source),
-      .busy_o      (cross_busy),
+      .busy_o      (busy_o),
       .unroutable_o(unroutable_o),
       .refused_o   (refused_o)
   );
-
-  always_ff @(posedge clk_i) begin
-    busy_o <= rst_i || (in_valid_i | delayed) != '0 || cross_busy;
-  end
 endmodule

@@ -11,10 +11,10 @@
 // Handshake  AXI4-Stream valid/ready/data/last on every port, valid/ready on cfg_*; every valid and ready is a function
 //            of flip-flops only. For 65 cycles after reset the tables are being filled and all ready are low.
 //            out_source_o names the input of the offered word, for checks.
-// Latency    a word taken at one clock edge is offered after the eighth edge after it (9 cycles transfer to transfer);
-//            of a multicast, all words count from its last one. One word a cycle and port in the steady state.
+// Latency    9 + Delay cycles transfer to transfer: a word taken at one clock edge is offered after the eighth edge and
+//            Delay more after it. Of a multicast, all words count from its last one. One word a cycle and port.
 // Multicast  is stored whole, and then sent as one packet after another, as if its input had sent them: to output i
-//            first at input i, then upwards. So the last of m copies of L words leaves after m * (L + 3) cycles, and
+//            first at input i, then upwards. So the last of m copies of L words leaves after m * (L + 2) cycles, and
 //            inputs that send to all together keep all outputs busy.
 // Deadlock   there is none: a packet holds one output, waits for no other, and the sink's own pace is all that it waits
 //            for (src/net/dependencies.rs). A copy in lock step would make an output wait for another's sink.
@@ -33,6 +33,7 @@ module crossbar_multicast #(
     parameter int MulticastWords = 70,  // longest multicast: 64 words and a header of 6
     parameter int DstAt = 32,  // lowest of the destination's 16 bits in a first word
     parameter int MulticastAt = 10,  // bit of a first word that marks a multicast
+    parameter int Delay = 0,  // cycles that a word rests, 0 or more; full rate takes MulticastWords >= Delay + 8
     localparam int DigitW = $clog2(N)
 ) (
     input  logic                     clk_i,
@@ -61,6 +62,9 @@ module crossbar_multicast #(
   if (MulticastWords < 1) begin : gen_bad_multicast_words
     crossbar_multicast_MulticastWords_must_be_at_least_1 u_bad ();
   end
+  if (Delay < 0) begin : gen_bad_delay
+    crossbar_multicast_Delay_must_be_at_least_0 u_bad ();
+  end
   if (DstAt < 0 || DstAt + 16 > W || MulticastAt < 0 || MulticastAt >= W) begin : gen_bad_fields
     crossbar_multicast_W_must_hold_destination_and_mark u_bad ();
   end
@@ -84,9 +88,13 @@ module crossbar_multicast #(
   end
   assign cfg_ready_o = open;
 
-  logic [N-1:0] valid, ready, last, busy, unroutable, refused;
-  logic [N-1:0][W+DigitW-1:0] word;  // {data, digit}
-  logic cross_busy;
+  // As in crossbar: per input, over outputs.
+  logic [N-1:0][N-1:0] request, grant, granted, lasts;
+  logic [N-1:0][N-1:0] granted_to;  // per output, over inputs
+  logic [N-1:0][  W:0] word  /*verilator split_var*/;
+  logic [N-1:0] last, unroutable, refused, in_busy;  // over inputs
+  logic [N-1:0] room, out_busy;  // over outputs
+
   for (genvar i = 0; i < N; i++) begin : gen_in
     multicast_input #(
         .N(N),
@@ -94,7 +102,8 @@ module crossbar_multicast #(
         .MulticastWords(MulticastWords),
         .DstAt(DstAt),
         .MulticastAt(MulticastAt),
-        .Own(i)
+        .Own(i),
+        .Delay(Delay)
     ) u_input (
         .clk_i        (clk_i),
         .rst_i        (rst_i),
@@ -108,47 +117,57 @@ module crossbar_multicast #(
         .in_ready_o   (in_ready_o[i]),
         .in_data_i    (in_data_i[i]),
         .in_last_i    (in_last_i[i]),
-        .out_valid_o  (valid[i]),
-        .out_ready_i  (ready[i]),
-        .out_data_o   (word[i][DigitW+:W]),
-        .out_last_o   (last[i]),
-        .out_digit_o  (word[i][DigitW-1:0]),
-        .busy_o       (busy[i]),
+        .request_o    (request[i]),
+        .last_o       (last[i]),
+        .grant_i      (grant[i]),
+        .word_o       (word[i]),
+        .busy_o       (in_busy[i]),
         .unroutable_o (unroutable[i]),
         .refused_o    (refused[i])
     );
+    assign lasts[i] = {N{last[i]}};
   end
 
-  logic [N-1:0][W+DigitW-1:0] out_word;
-  logic [15:0] unused_unroutable;  // all digits name an output
-  crossbar #(
-      .N(N),
-      .W(W + DigitW)
-  ) u_crossbar (
-      .clk_i       (clk_i),
-      .rst_i       (rst_i),
-      .digit_i     (1'b0),
-      .in_valid_i  (valid),
-      .in_ready_o  (ready),
-      .in_data_i   (word),
-      .in_last_i   (last),
-      .out_valid_o (out_valid_o),
-      .out_ready_i (out_ready_i),
-      .out_data_o  (out_word),
-      .out_last_o  (out_last_o),
-      .out_source_o(out_source_o),
-      .busy_o      (cross_busy),
-      .unroutable_o(unused_unroutable)
+  crossbar_arbiter #(
+      .N(N)
+  ) u_arbiter (
+      .clk_i    (clk_i),
+      .rst_i    (rst_i),
+      .request_i(request),
+      .last_i   (lasts),
+      .room_i   (room),
+      .grant_o  (grant),
+      .granted_o(granted)
   );
+
   for (genvar o = 0; o < N; o++) begin : gen_out
-    logic [DigitW-1:0] unused_digit;
-    assign {out_data_o[o], unused_digit} = out_word[o];
+    for (genvar i = 0; i < N; i++) begin : gen_from
+      assign granted_to[o][i] = granted[i][o];
+    end
+    crossbar_output #(
+        .N(N),
+        .W(W)
+    ) u_output (
+        .clk_i    (clk_i),
+        .rst_i    (rst_i),
+        .granted_i(granted_to[o]),
+        .word_i   (word),
+        .room_o   (room[o]),
+        .valid_o  (out_valid_o[o]),
+        .ready_i  (out_ready_i[o]),
+        .data_o   (out_data_o[o]),
+        .last_o   (out_last_o[o]),
+        .source_o (out_source_o[o]),
+        .busy_o   (out_busy[o])
+    );
   end
 
   function automatic logic [15:0] counted(input logic [15:0] count, input logic [N-1:0] events);
+    logic [DigitW:0] some;
     logic [16:0] sum;
-    sum = {1'b0, count};
-    for (int i = 0; i < N; i++) sum = sum + {16'd0, events[i]};
+    some = '0;
+    for (int i = 0; i < N; i++) some = some + (DigitW + 1)'(events[i]);
+    sum = {1'b0, count} + 17'(some);
     counted = sum[16] ? '1 : sum[15:0];
   endfunction
 
@@ -158,7 +177,7 @@ module crossbar_multicast #(
       unroutable_o <= '0;
       refused_o <= '0;
     end else begin
-      busy_o <= !open || (in_valid_i | busy) != '0 || cross_busy;
+      busy_o <= !open || (in_valid_i | in_busy | out_busy) != '0;
       unroutable_o <= counted(unroutable_o, unroutable);
       refused_o <= counted(refused_o, refused);
     end

@@ -1,20 +1,22 @@
-// One input of crossbar_multicast: it looks up a packet's outputs, and offers the packet to one of them after the other.
+// One input of crossbar_multicast: it looks up a packet's outputs and requests one of them after the other.
 //
-// Purpose    stores the words of packets in block RAM, and gives each packet to the crossbar as often as it has outputs,
-//            each time with the digit of one output. It begins with output Own, so inputs that send to all at the same
-//            time do not meet.
-// Handshake  AXI4-Stream valid/ready/data/last on both sides; every valid and ready is a flip-flop. out_digit_o counts
-//            with a packet's first word. A pulse of unroutable_o or refused_o counts a packet that was drained.
+// Purpose    stores the words of packets in block RAM, and gives each packet to the arbiter as often as it has outputs.
+//            It begins with output Own, so inputs that send to all at the same time do not meet.
+// Handshake  in: AXI4-Stream valid/ready/data/last. Out: as crossbar_arbiter and crossbar_output. request_o and last_o are
+//            of the first waiting word, which leaves when grant_i has a bit; it is in word_o a cycle later. A pulse of
+//            unroutable_o or refused_o counts a packet that was drained.
 // Tables     route_write_i and group_write_i: the edge writes route_i or group_i at index_i. A first word that is taken
 //            at the same edge has the old entry.
-// Latency    a word is offered after the fourth edge after it was taken; a multicast, after that of its last word. One
-//            word a cycle, no bubble between packets; three cycles before each further copy.
+// Latency    a word is requested after the fifth edge and Delay more after it was taken; a multicast, after those of its
+//            last word. One word a cycle, no bubble between packets; two cycles before each further copy.
 // Full       in_ready_o falls with Depth - 4 to Depth - 1 words inside. A multicast is inside to its last copy.
 // Misuse     a multicast of more than MulticastWords words is drained and counted in refused_o; a packet without an
 //            output, in unroutable_o.
 // busy_o     a word is inside.
 // Why so     words of a multicast are committed together, so a copy never waits for its source, and what was too long is
-//            forgotten by going back to the last commit. The pipeline fetches ahead, and goes back for a copy.
+//            forgotten by going back to the last commit. Only control is fetched ahead, and goes back for a copy; a word
+//            itself is read when it waits, so the memory is the crossbar's queue. To rest, it is seen late, which costs
+//            no memory.
 // Source     our own: the papers on RHiNET-2/SW name multicast and no circuit.
 module multicast_input #(
     parameter int N = 8,  // outputs, 2 to 64
@@ -23,37 +25,40 @@ module multicast_input #(
     parameter int DstAt = 32,  // lowest of the destination's 16 bits in a first word
     parameter int MulticastAt = 10,  // bit of a first word that marks a multicast
     parameter int Own = 0,  // output of the first copy
+    parameter int Delay = 0,  // cycles that a word rests, 0 or more
     localparam int DigitW = $clog2(N)
 ) (
-    input  logic              clk_i,
-    input  logic              rst_i,
-    input  logic              open_i,
-    input  logic              route_write_i,
-    input  logic              group_write_i,
-    input  logic [       5:0] index_i,
-    input  logic [  DigitW:0] route_i,        // {there is one, output}
-    input  logic [     N-1:0] group_i,        // outputs
-    input  logic              in_valid_i,
-    output logic              in_ready_o,
-    input  logic [     W-1:0] in_data_i,
-    input  logic              in_last_i,
-    output logic              out_valid_o,
-    input  logic              out_ready_i,
-    output logic [     W-1:0] out_data_o,
-    output logic              out_last_o,
-    output logic [DigitW-1:0] out_digit_o,
-    output logic              busy_o,
-    output logic              unroutable_o,
-    output logic              refused_o
+    input  logic            clk_i,
+    input  logic            rst_i,
+    input  logic            open_i,
+    input  logic            route_write_i,
+    input  logic            group_write_i,
+    input  logic [     5:0] index_i,
+    input  logic [DigitW:0] route_i,        // {there is one, output}
+    input  logic [   N-1:0] group_i,        // outputs
+    input  logic            in_valid_i,
+    output logic            in_ready_o,
+    input  logic [   W-1:0] in_data_i,
+    input  logic            in_last_i,
+    output logic [   N-1:0] request_o,
+    output logic            last_o,
+    input  logic [   N-1:0] grant_i,
+    output logic [     W:0] word_o,         // {last, data}
+    output logic            busy_o,
+    output logic            unroutable_o,
+    output logic            refused_o
 );
   // A multicast that is one word too long still leaves room.
   localparam int AtW = $clog2(MulticastWords + 5);
   localparam int Depth = 2 ** AtW;
 
-  (* no_rw_check *) logic [N+W:0] words_q[Depth];  // {outputs, last, data}; no place is read in the cycle of its write
-  // Words are kept up to write_q, may be read up to commit_q, and are fetched up to read_q. free_q is the first word that
-  // is still needed.
-  logic [AtW-1:0] write_q, commit_q, read_q, free_q, level, open_words;
+  // What counts is never read in the cycle of its write.
+  (* no_rw_check *)logic [W-1:0] words_q  [Depth];
+  (* no_rw_check *)logic [  N:0] control_q[Depth];  // {last, outputs}
+  // Words are kept up to write_q, count up to commit_q, and are seen up to there Delay cycles later. Their control is
+  // fetched up to read_q, which goes back to turn_q for a copy. at_q is the word that waits, and free_q the first one
+  // that is still needed.
+  logic [AtW-1:0] write_q, commit_q, seen, read_q, turn_q, at_q, free_q, level, open_words;
 
   // ---------------------------------------------------------------------------------------------------------- tables
   logic [DigitW:0] routes_q[64];
@@ -93,7 +98,10 @@ module multicast_input #(
       multicast_q <= multicast;
       outputs_q   <= N'({outputs, outputs} >> Own);
     end
-    if (keep) words_q[write_q] <= {outputs_q, word_q};
+    if (keep) begin
+      words_q[write_q]   <= word_q[W-1:0];
+      control_q[write_q] <= {word_q[W], outputs_q};
+    end
     if (rst_i) begin
       ready_q <= 1'b0;
       first_q <= 1'b1;
@@ -116,69 +124,103 @@ module multicast_input #(
     end
   end
 
-  // --------------------------------------------------------------------------------------------------------- way out
-  // Fetched from the memory, and looked at.
-  logic fetched_valid_q, looked_valid_q, valid_q;
-  logic [N+W:0] fetched_q, looked_q;
-  logic [W:0] out_q;
-  logic [DigitW-1:0] digit_q, digit;
-  logic begins_q, again_q;  // a copy begins with the next word, and it is not the packet's first
-  logic [N-1:0] left_q, due, pick, left;
-  logic go, more, final_copy, back;
+  if (Delay == 0) begin : gen_now
+    assign seen = commit_q;
+  end else begin : gen_later
+    logic [Delay-1:0][AtW-1:0] commits_q;
+    always_ff @(posedge clk_i) begin
+      if (rst_i) commits_q <= '0;
+      else commits_q <= (Delay * AtW)'({commits_q, commit_q});
+    end
+    assign seen = commits_q[Delay-1];
+  end
 
-  assign go = !valid_q || out_ready_i;
-  assign more = read_q != commit_q;
-  assign due = again_q ? left_q : looked_q[W+1+:N];
+  // -------------------------------------------------------------------------------------------------- control ahead
+  // Fetched from the memory, looked at, and ready: {final copy, last, request}.
+  logic fetched_valid_q, looked_valid_q, out_valid_q;
+  logic [N:0] fetched_q, looked_q;
+  logic [N+1:0] out_q;
+  logic begins_q, again_q;  // a copy begins with the next word, and it is not the packet's first
+  logic [N-1:0] due, pick, way, left_q, left;
+  logic go, more, final_copy, back, room_q;
+
+  assign go = !out_valid_q || room_q;
+  assign more = read_q != seen;
+  assign due = again_q ? left_q : looked_q[N-1:0];
   assign left = begins_q ? due & ~pick : left_q;
   assign final_copy = left == '0;
-  assign back = looked_valid_q && looked_q[W] && !final_copy;
+  assign back = looked_valid_q && looked_q[N] && !final_copy;
+  assign way = N'({pick, pick} >> (N - Own));
 
   always_comb begin
-    pick  = '0;
-    digit = '0;
-    for (int i = N - 1; i >= 0; i--) begin
-      if (due[i]) begin
-        pick  = N'(1) << i;
-        digit = DigitW'((i + Own) % N);
-      end
-    end
+    pick = '0;
+    for (int i = N - 1; i >= 0; i--) if (due[i]) pick = N'(1) << i;
   end
 
   always_ff @(posedge clk_i) begin
     if (go) begin
-      fetched_q <= words_q[read_q];
+      fetched_q <= control_q[read_q];
       looked_q <= fetched_q;
-      out_q <= looked_q[W:0];
-      digit_q <= digit;
+      out_q <= {final_copy, looked_q[N], begins_q ? way : out_q[N-1:0]};
       if (looked_valid_q) left_q <= left;
     end
     if (rst_i) begin
       read_q <= '0;
-      free_q <= '0;
+      turn_q <= '0;
       fetched_valid_q <= 1'b0;
       looked_valid_q <= 1'b0;
-      valid_q <= 1'b0;
+      out_valid_q <= 1'b0;
       begins_q <= 1'b1;
       again_q <= 1'b0;
     end else if (go) begin
-      if (back) read_q <= free_q;
+      if (back) read_q <= turn_q;
       else if (more) read_q <= read_q + AtW'(1);
       fetched_valid_q <= more && !back;
       looked_valid_q <= fetched_valid_q && !back;
-      valid_q <= looked_valid_q;
+      out_valid_q <= looked_valid_q;
       if (looked_valid_q) begin
-        if (final_copy) free_q <= free_q + AtW'(1);
-        begins_q <= looked_q[W];
+        if (final_copy) turn_q <= turn_q + AtW'(1);
+        begins_q <= looked_q[N];
         again_q  <= back;
       end
     end
   end
 
+  // ------------------------------------------------------------------------------------------------------- way out
+  // The word that waits and the next one, as in crossbar: all zero is none.
+  logic head_valid_q, pop, last_q;
+  logic [N+1:0] head_q, next_q, next;
+  logic [W-1:0] data_q;
+
+  assign pop  = grant_i != '0;
+  assign next = room_q ? out_q & {(N + 2) {out_valid_q}} : next_q;
+
+  always_ff @(posedge clk_i) begin
+    data_q <= words_q[at_q];
+    last_q <= head_q[N];
+    if (out_valid_q && room_q) next_q <= out_q;
+    if (rst_i) begin
+      head_valid_q <= 1'b0;
+      head_q <= '0;
+      room_q <= 1'b1;
+      at_q <= '0;
+      free_q <= '0;
+    end else begin
+      head_valid_q <= (head_valid_q && !pop) || out_valid_q || !room_q;
+      head_q <= pop ? next : head_q | (head_valid_q ? '0 : next);
+      room_q <= pop || !head_valid_q || (room_q && !out_valid_q);
+      if (pop) begin
+        at_q <= head_q[N] && !head_q[N+1] ? free_q : at_q + AtW'(1);
+        if (head_q[N+1]) free_q <= free_q + AtW'(1);
+      end
+    end
+  end
+
   assign in_ready_o = ready_q;
-  assign out_valid_o = valid_q;
-  assign {out_last_o, out_data_o} = out_q;
-  assign out_digit_o = digit_q;
-  assign busy_o = taken_q || level != '0 || valid_q;
+  assign request_o = head_q[N-1:0];
+  assign last_o = head_q[N];
+  assign word_o = {last_q, data_q};
+  assign busy_o = taken_q || level != '0;
 
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin
@@ -186,6 +228,7 @@ module multicast_input #(
       assert (!keep || level != '1);
       assert (open_words <= AtW'(MulticastWords));
       assert (!looked_valid_q || !begins_q || due != '0);
+      assert ((grant_i & ~request_o) == '0);
     end
   end
 `endif

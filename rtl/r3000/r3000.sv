@@ -71,9 +71,10 @@ module r3000 #(
   // ------------------------------------------------------------------------------------------------------------- fetch
   // The cycle's fetch becomes the next cycle's decode: behind a branch in the execute stage its target does, so the
   // delay slot is decoded meanwhile.
-  logic [31:0] d_pc_q, fetch_pc, e_target;
+  logic [31:0] d_pc_q, next_pc, fetch_pc, e_target;
   logic d_valid_q, taken, e_valid;
-  assign fetch_pc = m_trap ? Vector : (e_valid && taken) ? e_target : d_pc_q + 32'd4;
+  assign fetch_pc = m_trap ? Vector : (e_valid && taken) ? e_target : next_pc;
+  assign next_pc = d_pc_q + 32'd4;
 
   always_ff @(posedge clk_i) begin
     if (stop) begin
@@ -86,10 +87,9 @@ module r3000 #(
   end
 
   // ------------------------------------------------------------------------------------------------------------ decode
-  logic [31:0] word, link;
+  logic [31:0] word;
   r3000_pkg::operand_e  d_operand;
   r3000_pkg::controls_t d_controls;
-  assign link = d_pc_q + 32'd8;
 
   r3000_decode u_decode (
       .word_i(word),
@@ -98,7 +98,8 @@ module r3000 #(
   );
 
   // The general registers. A result is written at the end of the memory stage, and taken from that stage and from the
-  // execute stage before. A delayed result is not taken from the execute stage: that is the load delay slot.
+  // execute stage before. A delayed result is not taken from the execute stage: that is the load delay slot. Before a
+  // program starts, register 0 becomes zero; no instruction writes it.
   logic [31:0] regs_q[32];
   logic e_valid_q, m_write;
   logic [4:0] m_target_q;
@@ -106,7 +107,7 @@ module r3000 #(
   r3000_pkg::controls_t e_q;
 
   always_ff @(posedge clk_i) begin
-    if (m_write) regs_q[m_target_q] <= m_value;
+    if (m_write || !run_q) regs_q[m_target_q] <= m_value;
   end
 
   logic e_gives;
@@ -116,16 +117,13 @@ module r3000 #(
     d_a = regs_q[word[25:21]];
     if (m_write && m_target_q == word[25:21]) d_a = m_value;
     if (e_gives && e_q.target == word[25:21]) d_a = e_result;
-    if (word[25:21] == '0) d_a = '0;
     d_b = regs_q[word[20:16]];
     if (m_write && m_target_q == word[20:16]) d_b = m_value;
     if (e_gives && e_q.target == word[20:16]) d_b = e_result;
-    if (word[20:16] == '0) d_b = '0;
     unique case (d_operand)
       r3000_pkg::OperandSigned: d_b = {{16{word[15]}}, word[15:0]};
       r3000_pkg::OperandUnsigned: d_b = {16'b0, word[15:0]};
       r3000_pkg::OperandUpper: d_b = {word[15:0], 16'b0};
-      r3000_pkg::OperandLink: d_b = link;
       default: ;
     endcase
   end
@@ -145,8 +143,8 @@ module r3000 #(
       b_q <= d_b;
       imm_q <= word[15:0];
       // J and JAL have another target than branches.
-      if (word[31:27] == 5'h01) target_q <= {link[31:28], word[25:0], 2'b0};
-      else target_q <= d_pc_q + 32'd4 + {{14{word[15]}}, word[15:0], 2'b0};
+      if (word[31:27] == 5'h01) target_q <= {next_pc[31:28], word[25:0], 2'b0};
+      else target_q <= next_pc + {{14{word[15]}}, word[15:0], 2'b0};
     end
     if (stop) e_valid_q <= 1'b0;
     else if (advance) e_valid_q <= d_valid_q && !m_trap;
@@ -164,6 +162,7 @@ module r3000 #(
       .shift_i(imm_q[10:6]),
       .hi_i(hi),
       .lo_i(lo),
+      .link_i(next_pc),
       .result_o(e_result),
       .overflow_o(overflow),
       .taken_o(taken)
@@ -296,8 +295,14 @@ module r3000 #(
     if (!m_wait_q && !e_held_q) m_old_q <= (m_write && m_target_q == e_q.target) ? m_value : b_q;
     if (stop) e_held_q <= 1'b0;
     else if (!m_wait_q) e_held_q <= !advance;
-    if (stop) m_valid_q <= 1'b0;
-    else if (!m_wait_q) m_valid_q <= leaves;
+    if (stop) begin
+      m_valid_q  <= 1'b0;
+      m_load_q   <= 1'b0;
+      m_target_q <= '0;
+      m_result_q <= '0;
+    end else if (!m_wait_q) begin
+      m_valid_q <= leaves;
+    end
   end
 
   assign m_trap  = m_valid_q && !m_wait_q && (m_trap_q || (m_load_q && m_bus_q && bus_error_q));

@@ -9,6 +9,7 @@ module r3000_alu (
     input logic [4:0] shift_i,  // of an instruction that shifts by a constant
     input logic [31:0] hi_i,
     input logic [31:0] lo_i,
+    input logic [31:0] link_i,
     output logic [31:0] result_o,
     output logic overflow_o,
     output logic taken_o
@@ -53,6 +54,7 @@ module r3000_alu (
       r3000_pkg::ResultLess: result_o = {31'b0, less};
       r3000_pkg::ResultHi: result_o = hi_i;
       r3000_pkg::ResultLo: result_o = lo_i;
+      r3000_pkg::ResultLink: result_o = link_i;
       default: result_o = b_i;
     endcase
   end

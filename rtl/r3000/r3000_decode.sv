@@ -56,8 +56,7 @@ module r3000_decode (
           6'h09: begin
             c.alu.branch = r3000_pkg::BranchAlways;
             c.by_register = 1'b1;
-            operand_o = r3000_pkg::OperandLink;
-            c.alu.result = r3000_pkg::ResultB;
+            c.alu.result = r3000_pkg::ResultLink;
           end
           6'h0c: begin
             c.traps = 1'b1;
@@ -106,16 +105,14 @@ module r3000_decode (
       6'h01: begin
         target = 5'd31;
         has_result = rt[4];
-        operand_o = r3000_pkg::OperandLink;
-        c.alu.result = r3000_pkg::ResultB;
+        c.alu.result = r3000_pkg::ResultLink;
         c.alu.branch = rt[0] ? r3000_pkg::BranchNotNegative : r3000_pkg::BranchNegative;
         reserved = rt[3:1] != '0;
       end
       6'h02, 6'h03: begin
         target = 5'd31;
         has_result = op[0];
-        operand_o = r3000_pkg::OperandLink;
-        c.alu.result = r3000_pkg::ResultB;
+        c.alu.result = r3000_pkg::ResultLink;
         c.alu.branch = r3000_pkg::BranchAlways;
       end
       6'h04: c.alu.branch = r3000_pkg::BranchEqual;

@@ -29,13 +29,14 @@ module r3000_hi_lo (
   endfunction
 
   // A step: HI, or the remainder with the dividend's next bit, plus or minus the operand. The sign of a signed
-  // multiplier counts negative.
-  logic last, subtract, fits;
+  // multiplier counts negative. The remainder loses the divisor's size, so a negative divisor is added.
+  logic last, subtract, minus, fits;
   logic [33:0] x, y, sum;
   assign last = left_q == '0;
-  assign subtract = divide_q || (signed_q && last);
+  assign minus = signed_q && operand_q[31];
+  assign subtract = divide_q ? !minus : signed_q && last;
   assign x = divide_q ? {1'b0, hi_q, lo_q[31]} : {{2{signed_q && hi_q[31]}}, hi_q};
-  assign y = (divide_q || lo_q[0]) ? {{2{!divide_q && signed_q && operand_q[31]}}, operand_q} : '0;
+  assign y = (divide_q || lo_q[0]) ? {{2{minus}}, operand_q} : '0;
   assign sum = x + (y ^ {34{subtract}}) + 34'(subtract);
   assign fits = !sum[33];
 
@@ -43,7 +44,7 @@ module r3000_hi_lo (
     if (start_i) begin
       hi_q <= '0;
       lo_q <= negated(divide_i && signed_i && a_i[31], a_i);
-      operand_q <= negated(divide_i && signed_i && b_i[31], b_i);
+      operand_q <= b_i;
       left_q <= '1;
       divide_q <= divide_i;
       signed_q <= signed_i;

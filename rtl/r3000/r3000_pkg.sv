@@ -19,7 +19,8 @@ package r3000_pkg;
     ResultLogic,
     ResultShift,
     ResultLess,
-    ResultB,  // the second operand: a link, LUI
+    ResultB,  // the second operand: LUI
+    ResultLink,
     ResultHi,
     ResultLo
   } result_e;
@@ -36,12 +37,11 @@ package r3000_pkg;
   } branch_e;
 
   // What takes the place of the second register operand.
-  typedef enum logic [2:0] {
+  typedef enum logic [1:0] {
     OperandRegister,
     OperandSigned,
     OperandUnsigned,
-    OperandUpper,
-    OperandLink
+    OperandUpper
   } operand_e;
 
   typedef struct packed {

@@ -19,7 +19,7 @@ module r3000_sram #(
     output logic [31:0] b_data_o
 );
   for (genvar b = 0; b < 4; b++) begin : gen_byte
-    logic [7:0] mem_q[Words];
+    (* no_rw_check *) logic [7:0] mem_q[Words];
     logic [7:0] a_q, b_q;
     always_ff @(posedge clk_i) begin
       if (a_enable_i) a_q <= mem_q[a_index_i];

@@ -238,6 +238,15 @@ impl Cpu {
         self.regs = regs;
     }
 
+    /// The general registers, with the value of a load that the next instruction does not see.
+    pub fn settled(&self) -> [u32; 32] {
+        let mut regs = self.regs;
+        if let Some((register, value)) = self.delayed.filter(|&(register, _)| register != 0) {
+            regs[register] = value;
+        }
+        regs
+    }
+
     /// A register of coprocessor 0, with the interrupt line as it is.
     pub fn cp0(&self, number: usize, irq: bool) -> u32 {
         match number {
@@ -365,6 +374,8 @@ impl Cpu {
         work: &mut Work,
     ) -> Result<Option<(usize, u32)>, Trap> {
         let pc = self.pc;
+        // A link is the address behind the delay slot, wherever that is.
+        let link = self.next_pc.wrapping_add(4);
         // The place of the next two instructions is settled before it is known that this one does not trap: a trap
         // overwrites it.
         self.pc = self.next_pc;
@@ -373,11 +384,11 @@ impl Cpu {
         let (a, b) = (self.regs[word.rs()], self.regs[word.rt()]);
         let (imm, unsigned) = (word.sign_extended(), word.zero_extended());
         let value = match word.op() {
-            0x00 => return self.special(word, pc, work),
-            0x01 => return self.compare_with_zero(word, pc),
+            0x00 => return self.special(word, link, work),
+            0x01 => return self.compare_with_zero(word, pc, link),
             0x02 | 0x03 => {
                 self.branch(true, pc.wrapping_add(4) & 0xf000_0000 | word.0 << 6 >> 4);
-                return Ok((word.op() == 3).then(|| (31, pc.wrapping_add(8))));
+                return Ok((word.op() == 3).then_some((31, link)));
             }
             0x04..=0x07 => {
                 let taken = match word.op() {
@@ -415,7 +426,7 @@ impl Cpu {
         }
     }
 
-    fn special(&mut self, word: Word, pc: u32, work: &mut Work) -> Result<Option<(usize, u32)>, Trap> {
+    fn special(&mut self, word: Word, link: u32, work: &mut Work) -> Result<Option<(usize, u32)>, Trap> {
         let (a, b) = (self.regs[word.rs()], self.regs[word.rt()]);
         let value = match word.funct() {
             0x00 => b << word.shift(),
@@ -426,7 +437,7 @@ impl Cpu {
             0x07 => (b as i32 >> (a & 31)) as u32,
             0x08 | 0x09 => {
                 self.branch(true, a);
-                return Ok((word.funct() == 9).then(|| (word.rd(), pc.wrapping_add(8))));
+                return Ok((word.funct() == 9).then_some((word.rd(), link)));
             }
             0x0c => return Err(Exception::Syscall.into()),
             0x0d => return Err(Exception::Break.into()),
@@ -478,13 +489,13 @@ impl Cpu {
         }
     }
 
-    fn compare_with_zero(&mut self, word: Word, pc: u32) -> Result<Option<(usize, u32)>, Trap> {
+    fn compare_with_zero(&mut self, word: Word, pc: u32, link: u32) -> Result<Option<(usize, u32)>, Trap> {
         if word.rt() & 0b01110 != 0 {
             return Err(Exception::Reserved.into());
         }
         let is_negative = (self.regs[word.rs()] as i32) < 0;
         self.branch(is_negative == (word.rt() & 1 == 0), relative(word, pc));
-        Ok((word.rt() & 16 != 0).then(|| (31, pc.wrapping_add(8))))
+        Ok((word.rt() & 16 != 0).then_some((31, link)))
     }
 
     /// Coprocessor 0.

@@ -43,6 +43,16 @@ impl Timing {
         self.arrives
     }
 
+    /// When multiplier and divider are at rest.
+    pub fn hi_lo(&self) -> u64 {
+        self.hi_lo
+    }
+
+    /// When the bus is at rest.
+    pub fn bus(&self) -> u64 {
+        self.bus
+    }
+
     /// The cycle in which it executes, if no interrupt comes before; none, if only an interrupt ends its wait.
     pub fn executes(&self, need: Need) -> Option<u64> {
         match need {

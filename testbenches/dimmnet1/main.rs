@@ -5,6 +5,7 @@ mod answers;
 mod bus;
 mod link;
 mod llcm;
+mod memory;
 mod rdma;
 mod rx;
 mod send;

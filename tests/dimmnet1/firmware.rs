@@ -2,6 +2,7 @@
 
 mod board;
 mod cases;
+mod twins;
 
 use std::collections::BTreeSet;
 
@@ -136,7 +137,8 @@ fn packet_comes_before_rdma(sources: &[Source]) -> Result<(), String> {
     let mut bench = Bench::new(sources, &small(), false, Seed(1).stream("board"))?;
     let first = packet(TYPE__PUSH, 0, 2 << 48, STOP__RVATLB, REGION_KEY);
     let rdma = Stop { who: Engine::Rdma, ..first };
-    bench.board.behind = Some(Stop { cause: STOP__PATLB, key: PAGE_KEY, ..first });
+    // One look is at the first stop.
+    bench.board.later = Some((3, Stop { cause: STOP__PATLB, key: PAGE_KEY, ..first }));
     let (outcomes, _) = bench.serve(&[first, rdma], 0)?;
     let kind = |outcome: &Outcome| match outcome.fill {
         Some(Fill::Region(_)) => "region",
@@ -175,6 +177,35 @@ fn packets_come_before_rdma() {
 #[test]
 fn failures_are_told() {
     failure_is_told(&sources()).unwrap();
+}
+
+/// The sources with one line of one file replaced. Blanks in front do not count.
+fn twin(file: &str, line: &str, instead: &str) -> Vec<Source> {
+    let mut sources = sources();
+    let name = format!("src/dimmnet1/firmware/{file}");
+    let source = sources.iter_mut().find(|source| source.name == name).expect("the file is a source");
+    let is = |of: &&str| of.trim() == line;
+    assert_eq!(source.text.lines().filter(is).count(), 1, "{file} has one line `{line}`");
+    let lines = source.text.lines().map(|of| if of.trim() == line { instead } else { of });
+    source.text = lines.map(|line| format!("{line}\n")).collect();
+    sources
+}
+
+#[test]
+fn each_broken_twin_is_caught() {
+    let mut missed = Vec::new();
+    for &(file, line, instead) in twins::TWINS {
+        let sources = twin(file, line, instead);
+        image_of(&sources, &Tables::default()).unwrap_or_else(|error| panic!("{file}, `{line}`: {error}"));
+        let caught = follow(&sources, false, Seed::of_twins())
+            .map(|_| ())
+            .and_then(|()| packet_comes_before_rdma(&sources))
+            .and_then(|()| failure_is_told(&sources));
+        if caught.is_ok() {
+            missed.push((file, line));
+        }
+    }
+    assert!(missed.is_empty(), "not caught: {missed:#?}");
 }
 
 /// A routine, and its cycles: to the end of the stop, and until the processor waits again.

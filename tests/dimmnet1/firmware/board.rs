@@ -31,8 +31,8 @@ pub struct Board {
     pub calls: Vec<u32>,
     /// How the next transfer ends; none: it does not.
     pub ends: Option<u32>,
-    /// The receiver's next stop: as soon as it has continued from this one.
-    pub behind: Option<Stop>,
+    /// A stop that begins behind so many looks at RX_STOP.
+    pub later: Option<(u64, Stop)>,
     poll: bool,
     stops: [Option<Stop>; 2],
     /// How the stops ended, in order.
@@ -61,7 +61,7 @@ impl Board {
             loads: None,
             calls: Vec::new(),
             ends: Some(0),
-            behind: None,
+            later: None,
             poll,
             stops: [None; 2],
             ended: Vec::new(),
@@ -95,6 +95,12 @@ impl Board {
             match looks {
                 0 => (self.transfer, self.done) = (None, Some(reason)),
                 _ => self.transfer = Some(Transfer { looks: looks - 1, reason }),
+            }
+        }
+        if let Some((looks, stop)) = self.later.take() {
+            match looks {
+                0 => self.begin(stop),
+                _ => self.later = Some((looks - 1, stop)),
             }
         }
         let mut word = (self.header[0] & HDR__W0_TYPE_MASK) << RX_STOP_TYPE_SHIFT;
@@ -136,9 +142,6 @@ impl Board {
         if who == Engine::Receiver {
             // The next packet's header may stand here at once.
             self.header = self.header.map(|_| self.rng.bits());
-            if let Some(stop) = self.behind.take() {
-                self.begin(stop);
-            }
         }
     }
 

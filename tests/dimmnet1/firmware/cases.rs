@@ -22,8 +22,9 @@ const REGIONS_OF_ALL: [u16; 8] =
 
 /// Bytes of LLCM that each stamp has.
 const SHARE: u64 = 4096;
-/// Bytes at the start of the share where the packets find pointers and cells.
-const POINTERS: u64 = 512;
+/// Bytes at the start of the share where the packets find pointers, message cells and receive cells, in turn.
+const POINTERS: u64 = 15 * SLOT;
+const SLOT: u64 = 32;
 /// The first virtual page of each stamp's memory, and of its indirect pages.
 const PAGE: u32 = 0x123_4560;
 const INDIRECT_PAGE: u32 = INDIRECT_FROM >> 4 | 0x42;
@@ -76,12 +77,12 @@ fn fill_up(tables: &mut Tables, rng: &mut Rng) {
         };
         let page = Page {
             pgid: STAMPS[0] ^ (rng.below(4) as u16) << 8,
-            page: PAGE + 0x1000 + rng.below(20) as u32,
+            page: PAGE + rng.below(20) as u32 + if rng.chance(1, 2) { 0x1000 } else { 0 },
             frame: rng.below(1 << 20) as u32,
         };
         let mut more = tables.clone();
-        more.regions.push(region);
-        more.pages.push(page);
+        more.regions.insert(0, region);
+        more.pages.insert(0, page);
         if image(&more).is_ok() {
             *tables = more;
         }
@@ -101,6 +102,7 @@ pub fn address(rng: &mut Rng) -> u64 {
         1 => (1 << 32) - 8 * rng.between(1, 600),
         2 => rng.below(1 << 17),
         3 => 4096 * rng.between(1, 3) - 8 * rng.between(1, 60),
+        4 => rng.below(2048) & !7,
         _ => rng.below(16 << 12) & !7,
     };
     region << 48 | offset
@@ -109,17 +111,15 @@ pub fn address(rng: &mut Rng) -> u64 {
 /// What stands in LLCM before a stop: pointers and cells, rewritten now and then as the host would.
 pub fn rewrite(rng: &mut Rng, contract: &mut Contract) {
     for share in 0..STAMPS.len() as u64 {
-        let at = (share * SHARE + rng.below(POINTERS / 8) * 8) as usize;
+        let slot = rng.below(POINTERS / SLOT);
+        let at = (share * SHARE + slot * SLOT) as usize;
         let place = |word: u32| at + word as usize;
-        if at % SHARE as usize + 24 > POINTERS as usize {
-            continue;
-        }
-        match rng.below(3) {
+        match slot % 3 {
             0 => contract.write(at, address(rng)),
             1 => {
                 let system = address(rng);
                 let pointer = if rng.chance(1, 3) { address(rng) } else { system };
-                let free = if rng.chance(1, 8) { CELL_OVERFLOW.into() } else { rng.below(3 << 12) & !7 };
+                let free = if rng.chance(1, 8) { CELL_OVERFLOW.into() } else { among(rng, &[0, 4096 - 464], 3 << 12) & !7 };
                 contract.write(place(CELL_POINTER), pointer);
                 contract.write(place(CELL_FREE), rng.below(4 << 12) << 32 | free);
                 contract.write(place(CELL_SYSTEM), system >> 32);
@@ -139,8 +139,11 @@ pub fn rewrite(rng: &mut Rng, contract: &mut Contract) {
 /// A stop of the receiver for a packet's type, for a miss, or of the RDMA engine.
 pub fn stop(rng: &mut Rng) -> Stop {
     let pgid = if rng.chance(1, 30) { 0x55 } else { u64::from(STAMPS[rng.below(3) as usize]) };
-    let kinds = [TYPE__INDIRECT, TYPE__MESSAGE, TYPE__MESSAGE, TYPE__BARRIER, TYPE__SOFT, TYPE__SOFT];
-    let kind = among(rng, &kinds.map(u64::from), 256);
+    let kinds = [TYPE__INDIRECT, TYPE__MESSAGE, TYPE__MESSAGE, TYPE__BARRIER, TYPE__SOFT, TYPE__SOFT, TYPE__SOFT];
+    let kind = match rng.below(20) {
+        0 => u64::from(TYPE__CHAIN) + rng.below(2),
+        _ => among(rng, &kinds.map(u64::from), 256),
+    };
     let length = among(rng, &[0, 8, 464, 464, 464, 100, 4096], 4097);
     let flags = rng.bits() & (HDR__W0_ACK_REQ_MASK | HDR__W0_F_SEQ_MASK | HDR__W0_LAST_MASK);
     let w0 = kind | flags | rng.below(64) << HDR__W0_SRC_SHIFT | length << HDR__W0_LENGTH_SHIFT;
@@ -182,10 +185,11 @@ fn target(rng: &mut Rng, kind: u32) -> u64 {
     }
     let region = among(rng, &[CELLS, CELLS, CELLS, CELLS, MEMORY, INDIRECT].map(u64::from), 9);
     let offset = match rng.below(12) {
-        0 => rng.below(1 << 48),
-        1 => rng.below(1 << 14),
+        0 => rng.below(1 << 16) << 32 | rng.below(POINTERS / 8) * 8,
+        1 => among(rng, &[(1 << 32) - 8, (1 << 32) - 24], 1 << 14),
         2 => POINTERS - 8 * rng.between(0, 3),
-        _ => rng.below(POINTERS / 8) * 8,
+        3 => rng.below(POINTERS / 8) * 8,
+        _ => (rng.below(5) * 3 + [0, 1, 0, 2][kind as usize % 4]) * SLOT,
     };
     region << 48 | offset
 }

@@ -28,6 +28,8 @@ package dimmnet1_pkg;
   localparam int WindowsError1W = 4;
   localparam int WindowsWaitingLsb = 12;
   localparam int WindowsWaitingW = 1;
+  localparam int WindowsAotfLsb = 13;
+  localparam int WindowsAotfW = 1;
 
   // Registers: RDMA descriptor: header word 0 of its packets
   localparam bit [23:0] RdmaWhat = 24'h1020;

@@ -146,8 +146,8 @@ module dimmnet1_send (
       bytes = bytes + 4'(fifo_strb[i]);
     end
     data_d = fifo_data >> {lane, 3'b000};
-    for (int i = 0; i < 8; i++)
-    if (4'(i) >= bytes) data_d[8*i+:8] = '0;  // the packet brings no other bytes of the host
+    // The packet brings no other bytes of the host.
+    for (int i = 0; i < 8; i++) if (4'(i) >= bytes) data_d[8*i+:8] = '0;
   end
 
   // ----------------------------------------------------------------------------------------------- the word that is read
@@ -218,7 +218,7 @@ module dimmnet1_send (
     end
     if (move && head) begin
       quiet_q <= wants;
-      credit_dst_o <= read_q[dimmnet1_pkg::HdrW0DstLsb+:16];
+      if (!credit_valid_o) credit_dst_o <= read_q[dimmnet1_pkg::HdrW0DstLsb+:16];
       if (kind2_q && !refuse) end_q <= 6'd5 + 6'((length + 16'd7) >> 3);
     end
     if (kill && request) begin
@@ -287,10 +287,10 @@ module dimmnet1_send (
 
   always_comb begin
     windows_o = '0;
-    windows_o[1:0] = busy_q;
-    windows_o[11:4] = why_q;
-    windows_o[12] = need_q != '0;
-    windows_o[13] = fifo_valid || keep_q;
+    windows_o[dimmnet1_pkg::WindowsBusy0Lsb+:2] = busy_q;
+    windows_o[dimmnet1_pkg::WindowsError0Lsb+:8] = why_q;
+    windows_o[dimmnet1_pkg::WindowsWaitingLsb] = need_q != '0;
+    windows_o[dimmnet1_pkg::WindowsAotfLsb] = fifo_valid || keep_q;
   end
   assign busy_o = fifo_valid || keep_q || busy_q != '0 || in_q || have2_q || out_valid_o || error_q || lost_q || late_q;
 

@@ -294,6 +294,7 @@ fn follows_its_model() {
     pass(this_test!(), |cases| checks(&acks::<Dimmnet1Acks>(), cases));
 }
 
+#[cfg(twins)]
 #[test]
 fn each_twin_is_caught() {
     use Rule::*;

@@ -330,6 +330,7 @@ fn follows_its_model() {
     pass(this_test!(), |cases| checks(&answers::<Dimmnet1Answers>(), cases));
 }
 
+#[cfg(twins)]
 #[test]
 fn each_twin_is_caught() {
     use Rule::*;

@@ -267,6 +267,7 @@ fn carries_words_both_ways() {
     pass(this_test!(), |cases| checks(&link::<Dimmnet1Link>(), cases));
 }
 
+#[cfg(twins)]
 #[test]
 fn each_twin_is_caught() {
     use Rule::*;

@@ -216,7 +216,9 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, reset: bool) -> Result<()
     let (mut first, mut last) = (None, 0);
     for cycle in 0..20_000 {
         let ready = sink.ready();
-        let offers = [0, 1, 2].map(|i: usize| traffic.sources[i].offer().copied());
+        // Without a reset, the unit comes to rest first.
+        let begun = reset || cycle >= 300;
+        let offers = [0, 1, 2].map(|i: usize| traffic.sources[i].offer().copied().filter(|_| begun));
         let inputs = In {
             node,
             words: offers,
@@ -301,6 +303,7 @@ fn follows_its_model() {
     pass(this_test!(), |cases| checks(&tx::<Dimmnet1Tx>(), cases));
 }
 
+#[cfg(twins)]
 #[test]
 fn each_twin_is_caught() {
     use Rule::*;
@@ -314,9 +317,9 @@ fn each_twin_is_caught() {
             // Numbers of before the reset go on.
             (Numbers, &[], &|cases| checks(&tx::<TwinTxOld>(), cases)),
             // A stream that has the turn keeps it.
-            (Fair, &[Latency], &|cases| checks(&tx::<TwinTxUnfair>(), cases)),
-            (Latency, &[Rate], &|cases| checks(&tx::<TwinTxLate>(), cases)),
-            (Rate, &[Latency], &|cases| checks(&tx::<TwinTxLate>(), cases)),
+            (Fair, &[Rate], &|cases| checks(&tx::<TwinTxUnfair>(), cases)),
+            (Latency, &[], &|cases| checks(&tx::<TwinTxLate>(), cases)),
+            (Rate, &[], &|cases| checks(&tx::<TwinTxHalf>(), cases)),
             // The table is cleared at rest.
             (Rest, &[Hang], &|cases| checks(&tx::<TwinTxRest>(), cases)),
             (Path, &[], &|cases| checks(&tx::<TwinTxPath>(), cases)),
@@ -324,8 +327,8 @@ fn each_twin_is_caught() {
             (Protocol, &[Packets, Numbers], &|cases| {
                 checks(&tx::<TwinTxChanges>(), cases)
             }),
-            // Words are taken, and lost, while the table is cleared.
-            (Hang, &[Packets], &|cases| checks(&tx::<TwinTxLost>(), cases)),
+            // The table is cleared only while nobody asks.
+            (Hang, &[], &|cases| checks(&tx::<TwinTxHang>(), cases)),
         ],
     );
 }

@@ -28,6 +28,8 @@
 #define DIMMNET1_WINDOWS_ERROR1_MASK 0xF00ull
 #define DIMMNET1_WINDOWS_WAITING_SHIFT 12 /* a packet of AOTF or BOTF waits for credit */
 #define DIMMNET1_WINDOWS_WAITING_MASK 0x1000ull
+#define DIMMNET1_WINDOWS_AOTF_SHIFT 13 /* a store to an AOTF page has not become a packet yet: its entry of the header TLB is in use */
+#define DIMMNET1_WINDOWS_AOTF_MASK 0x2000ull
 
 /* Registers: RDMA descriptor: header word 0 of its packets; TYPE is PUSH, PULL or a type for the far processor,
  * LENGTH is ignored */

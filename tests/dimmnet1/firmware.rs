@@ -103,13 +103,21 @@ fn every_stop_ends_as_the_contract_says() {
         let seen = follow(&sources(), poll, Seed::get()).unwrap_or_else(|differs| panic!("poll {poll}: {differs}"));
         let missing: Vec<&&str> = MET.iter().filter(|met| !seen.contains(**met)).collect();
         assert!(missing.is_empty(), "the random stops lack {missing:?}");
-        assert!(seen.iter().any(|met| met.starts_with("type 18: 1") || met.starts_with("type 18: 2")));
+        assert!(
+            seen.iter()
+                .any(|met| met.starts_with("type 18: 1") || met.starts_with("type 18: 2"))
+        );
     }
 }
 
 /// A page of memory at a region of one stamp, and LLCM at two.
 fn small() -> Tables {
-    let region = |region, base, bytes| Region { pgid: 7, region, base, bytes };
+    let region = |region, base, bytes| Region {
+        pgid: 7,
+        region,
+        base,
+        bytes,
+    };
     let llcm = RVA__BASE_LLCM_MASK | RVA__BASE_WRITE_MASK;
     Tables {
         regions: vec![
@@ -117,8 +125,19 @@ fn small() -> Tables {
             region(2, RVA__BASE_WRITE_MASK | 0x100, 16 << 12),
             region(0xff01, llcm, 512),
         ],
-        pages: (0..16).map(|page| Page { pgid: 7, page: 0x100 + page, frame: 0x800 + page }).collect(),
-        barriers: vec![Barrier { number: 3, pgid: 7, arrivals: 2, packets: vec![[1, 2, 3, 4]] }],
+        pages: (0..16)
+            .map(|page| Page {
+                pgid: 7,
+                page: 0x100 + page,
+                frame: 0x800 + page,
+            })
+            .collect(),
+        barriers: vec![Barrier {
+            number: 3,
+            pgid: 7,
+            arrivals: 2,
+            packets: vec![[1, 2, 3, 4]],
+        }],
     }
 }
 
@@ -126,7 +145,12 @@ fn small() -> Tables {
 fn packet(kind: u32, flags: u64, address: u64, cause: u32, key: u64) -> Stop {
     let w0 = u64::from(kind) | HDR__W0_ACK_REQ_MASK | flags | 464 << HDR__W0_LENGTH_SHIFT;
     let header = [w0, 7, address, 0, 464 * 4, 0];
-    Stop { who: Engine::Receiver, cause, key, header }
+    Stop {
+        who: Engine::Receiver,
+        cause,
+        key,
+        header,
+    }
 }
 
 const REGION_KEY: u64 = 2 << RVA__KEY_REGION_SHIFT | 7;
@@ -136,9 +160,19 @@ const PAGE_KEY: u64 = 0x100 | 7 << PA__KEY_PGID_SHIFT;
 fn packet_comes_before_rdma(sources: &[Source]) -> Result<(), String> {
     let mut bench = Bench::new(sources, &small(), false, Seed(1).stream("board"))?;
     let first = packet(TYPE__PUSH, 0, 2 << 48, STOP__RVATLB, REGION_KEY);
-    let rdma = Stop { who: Engine::Rdma, ..first };
+    let rdma = Stop {
+        who: Engine::Rdma,
+        ..first
+    };
     // One look is at the first stop.
-    bench.board.later = Some((3, Stop { cause: STOP__PATLB, key: PAGE_KEY, ..first }));
+    bench.board.later = Some((
+        3,
+        Stop {
+            cause: STOP__PATLB,
+            key: PAGE_KEY,
+            ..first
+        },
+    ));
     let (outcomes, _) = bench.serve(&[first, rdma], 0)?;
     let kind = |outcome: &Outcome| match outcome.fill {
         Some(Fill::Region(_)) => "region",
@@ -146,13 +180,20 @@ fn packet_comes_before_rdma(sources: &[Source]) -> Result<(), String> {
         None => "none",
     };
     let fills: Vec<&str> = outcomes.iter().map(kind).collect();
-    if fills == ["region", "page", "region"] { Ok(()) } else { Err(format!("filled {fills:?}")) }
+    if fills == ["region", "page", "region"] {
+        Ok(())
+    } else {
+        Err(format!("filled {fills:?}"))
+    }
 }
 
 /// A routine that fails refuses its packet, calls the host, and the firmware lives on.
 fn failure_is_told(sources: &[Source]) -> Result<(), String> {
     let pointer = packet(TYPE__INDIRECT, 0, 1 << 48, STOP__TYPE, 0);
-    let rdma = Stop { who: Engine::Rdma, ..packet(TYPE__PUSH, 0, 0, STOP__RVATLB, REGION_KEY) };
+    let rdma = Stop {
+        who: Engine::Rdma,
+        ..packet(TYPE__PUSH, 0, 0, STOP__RVATLB, REGION_KEY)
+    };
     for (stop, poll) in [(pointer, false), (rdma, false), (pointer, true), (rdma, true)] {
         for loads in 1..3 {
             let mut bench = Bench::new(sources, &small(), poll, Seed(1).stream("board"))?;
@@ -169,6 +210,50 @@ fn failure_is_told(sources: &[Source]) -> Result<(), String> {
     Ok(())
 }
 
+/// A pointer that the host posts while the firmware is at the cell is used for this packet, or for the next.
+fn posts_are_kept(sources: &[Source]) -> Result<(), String> {
+    let at = 128;
+    let stop = packet(TYPE__MESSAGE, 0, 1 << 48 | at as u64, STOP__TYPE, 0);
+    let [system, first, second] = [1_u64 << 32 | 0x1000, 5 << 48 | 0x150, 6 << 48 | 0x260];
+    for (pointer, accesses) in [system, first]
+        .into_iter()
+        .flat_map(|pointer| (0..12).map(move |n| (pointer, n)))
+    {
+        let mut bench = Bench::new(sources, &small(), false, Seed(1).stream("board"))?;
+        let mut before = Contract::new(&small());
+        let words = [pointer, 0x8000 << 32 | 0x1000, system >> 32];
+        words
+            .iter()
+            .zip((at..).step_by(8))
+            .for_each(|(word, at)| before.write(at, *word));
+        bench.board.llcm.clone_from(&before.llcm);
+        bench.board.post = Some((accesses, at, second));
+        let mut after = before.clone();
+        let mut allowed = vec![(after.serve(&stop, |_| 0), after)];
+        allowed[0].1.write(at, second);
+        if pointer == system {
+            before.write(at, second);
+            allowed.push((before.serve(&stop, |_| 0), before));
+        }
+        let (outcomes, _) = bench.serve(&[stop], 0)?;
+        while bench.board.post.is_some() {
+            bench.board.host();
+        }
+        let is = |(outcome, contract): &(Outcome, Contract)| {
+            outcomes == [outcome.clone()] && contract.llcm == bench.board.llcm
+        };
+        if !allowed.iter().any(is) {
+            return Err(format!("posted behind {accesses} accesses: {outcomes:x?}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn posts_of_the_host_are_kept() {
+    posts_are_kept(&sources()).unwrap();
+}
+
 #[test]
 fn packets_come_before_rdma() {
     packet_comes_before_rdma(&sources()).unwrap();
@@ -183,10 +268,20 @@ fn failures_are_told() {
 fn twin(file: &str, line: &str, instead: &str) -> Vec<Source> {
     let mut sources = sources();
     let name = format!("src/dimmnet1/firmware/{file}");
-    let source = sources.iter_mut().find(|source| source.name == name).expect("the file is a source");
+    let source = sources
+        .iter_mut()
+        .find(|source| source.name == name)
+        .expect("the file is a source");
     let is = |of: &&str| of.trim() == line;
-    assert_eq!(source.text.lines().filter(is).count(), 1, "{file} has one line `{line}`");
-    let lines = source.text.lines().map(|of| if of.trim() == line { instead } else { of });
+    assert_eq!(
+        source.text.lines().filter(is).count(),
+        1,
+        "{file} has one line `{line}`"
+    );
+    let lines = source
+        .text
+        .lines()
+        .map(|of| if of.trim() == line { instead } else { of });
     source.text = lines.map(|line| format!("{line}\n")).collect();
     sources
 }
@@ -200,6 +295,7 @@ fn each_broken_twin_is_caught() {
         let caught = follow(&sources, false, Seed::of_twins())
             .map(|_| ())
             .and_then(|()| packet_comes_before_rdma(&sources))
+            .and_then(|()| posts_are_kept(&sources))
             .and_then(|()| failure_is_told(&sources));
         if caught.is_ok() {
             missed.push((file, line));
@@ -208,21 +304,27 @@ fn each_broken_twin_is_caught() {
     assert!(missed.is_empty(), "not caught: {missed:#?}");
 }
 
-/// A routine, and its cycles: to the end of the stop, and until the processor waits again.
-type Row = (&'static str, u64, u64);
-
-/// What `docs/machines/dimmnet1-firmware.md` says.
-const CYCLES: [Row; 0] = [];
-
-fn cycles(poll: bool) -> Vec<Row> {
-    let mut rows = Vec::new();
+/// Cycles of each routine.
+fn cycles(poll: bool) -> Vec<(&'static str, board::Cycles)> {
+    let page = Page {
+        pgid: 7,
+        page: INDIRECT_FROM >> 4 | 0x40,
+        frame: LLCM_PAGE,
+    };
+    let mut tables = small();
+    tables.pages.push(page);
+    let key = u64::from(page.page) | 7 << PA__KEY_PGID_SHIFT;
     let soft = |flags| packet(TYPE__SOFT, flags, 1 << 48 | 64, STOP__TYPE, 0);
     let message = packet(TYPE__MESSAGE, 0, 1 << 48 | 128, STOP__TYPE, 0);
     let barrier = packet(TYPE__BARRIER, 0, 3 * 8, STOP__TYPE, 0);
     let stops = [
         ("RVATLB miss", packet(TYPE__PUSH, 0, 2 << 48, STOP__RVATLB, REGION_KEY)),
         ("PATLB miss", packet(TYPE__PUSH, 0, 2 << 48, STOP__PATLB, PAGE_KEY)),
-        ("RVATLB miss-continue", packet(TYPE__PUSH, 0, 0xff01 << 48, STOP__RVATLB, 0xff01_0007)),
+        (
+            "RVATLB miss-continue",
+            packet(TYPE__PUSH, 0, 0xff01 << 48, STOP__RVATLB, 0xff01_0007),
+        ),
+        ("PATLB miss-continue", packet(TYPE__PUSH, 0, 5 << 48, STOP__PATLB, key)),
         ("INDIRECT", packet(TYPE__INDIRECT, 0, 1 << 48, STOP__TYPE, 0)),
         ("MESSAGE to a posted area", message),
         ("MESSAGE to the system buffer", message),
@@ -231,23 +333,104 @@ fn cycles(poll: bool) -> Vec<Row> {
         ("BARRIER, an arrival", barrier),
         ("BARRIER, the last arrival, one packet", barrier),
     ];
-    let mut bench = Bench::new(&sources(), &small(), poll, Seed(1).stream("board")).unwrap();
-    let mut contract = Contract::new(&small());
-    let words = [(0, 2 << 48), (64, 2 << 48), (72, 1 << 16), (128, 2 << 48), (136, 1 << 44), (144, 2 << 16 | 1)];
+    let mut bench = Bench::new(&sources(), &tables, poll, Seed(1).stream("board")).unwrap();
+    let mut contract = Contract::new(&tables);
+    let words = [
+        (0, 2 << 48),
+        (64, 2 << 48),
+        (72, 1 << 16),
+        (128, 2 << 48),
+        (136, 1 << 44),
+        (144, 2 << 16 | 1),
+    ];
     words.iter().for_each(|&(at, word)| contract.write(at, word));
     bench.board.llcm.clone_from(&contract.llcm);
-    for (name, stop) in stops {
+    let mut serve = |(name, stop)| {
+        bench.board.looks = Some(0);
         let (outcomes, cycles) = bench.serve(&[stop], 0).unwrap();
-        assert_ne!(outcomes[0].go, Go::Nack(0), "{name}");
-        println!("| {name} | {} | {} | {:?}", cycles.go, cycles.rest, outcomes[0].go);
-        rows.push((name, cycles.go, cycles.rest));
-    }
-    rows
+        assert_eq!(outcomes, [contract.serve(&stop, |_| 0)], "{name}");
+        (name, cycles)
+    };
+    stops.into_iter().map(&mut serve).collect()
 }
 
 #[test]
 fn cycles_are_as_the_page_says() {
-    let _ = CYCLES;
-    cycles(false);
-    cycles(true);
+    let page = include_str!("../../docs/machines/dimmnet1-firmware.md");
+    let rows: Vec<String> = cycles(false)
+        .into_iter()
+        .zip(cycles(true))
+        .map(|((name, line), (_, poll))| {
+            format!("| {name} | {} | {} | {} | {} |", line.go, line.rest, poll.go, poll.rest)
+        })
+        .collect();
+    let missing: Vec<&String> = rows
+        .iter()
+        .filter(|row| !page.lines().any(|line| line == **row))
+        .collect();
+    assert!(missing.is_empty(), "the page must say:\n{}", rows.join("\n"));
+}
+
+#[test]
+fn the_assembler_names_file_and_line() {
+    let broken = twin(
+        "miss.s",
+        "or   $a1, $a1, $gp                      # VALID",
+        "or   $a1, $a1, $pg",
+    );
+    let error = image_of(&broken, &Tables::default()).unwrap_err().to_string();
+    assert!(error.starts_with("src/dimmnet1/firmware/miss.s:"), "{error}");
+    let mut large = sources();
+    large[0].text += "        .space 4096";
+    let error = image_of(&large, &Tables::default()).unwrap_err().to_string();
+    assert!(error.starts_with("the firmware ends at 0x1"), "{error}");
+}
+
+#[test]
+fn tables_that_cannot_be_are_refused() {
+    let refused = |change: &dyn Fn(&mut Tables)| {
+        let mut tables = small();
+        change(&mut tables);
+        image(&tables).unwrap_err().to_string()
+    };
+    let twice = refused(&|tables| tables.regions.push(tables.regions[0]));
+    assert_eq!(twice, "region 0x1 of stamp 0x7 stands twice in the table");
+    let twice = refused(&|tables| tables.pages.push(tables.pages[1]));
+    assert_eq!(
+        twice,
+        "page 0x101 of stamp 0x7 stands twice in the table, or has more than 28 bits"
+    );
+    let crowd = refused(&|tables| {
+        let region = tables.regions[0];
+        tables.regions.extend((1..40).map(|n| Region {
+            pgid: 7 + 128 * n,
+            ..region
+        }));
+    });
+    assert_eq!(
+        crowd,
+        "region 0x1 of stamp 0x787 finds its 16 places taken: choose another number"
+    );
+    let crowd = refused(&|tables| {
+        let page = tables.pages[0];
+        tables.pages.extend((1..40).map(|n| Page {
+            page: page.page + 256 * n,
+            ..page
+        }));
+    });
+    assert!(
+        crowd.ends_with("of stamp 0x7 finds its 16 places taken: choose another page"),
+        "{crowd}"
+    );
+    for (number, arrivals) in [(64, 1), (u32::MAX, 1), (3, 1), (4, 0)] {
+        let barrier = Barrier {
+            number,
+            arrivals,
+            ..small().barriers[0].clone()
+        };
+        let told = refused(&|tables| tables.barriers.push(barrier.clone()));
+        assert!(told.starts_with(&format!("barrier {number}: ")), "{told}");
+    }
+    let packets = refused(&|tables| tables.barriers[0].packets = vec![[0; 4]; 65]);
+    assert_eq!(packets, "the barriers have 65 packets: there is room for 64");
 }

@@ -205,9 +205,15 @@ impl Contract {
         if number >= BARRIERS.into() {
             return Err(REASON__RANGE);
         }
-        let barrier = self.barriers.get(&(number as u32)).filter(|of| of.pgid == header.pgid());
+        let barrier = self
+            .barriers
+            .get(&(number as u32))
+            .filter(|of| of.pgid == header.pgid());
         let barrier = barrier.ok_or(REASON__RIGHTS)?;
-        let left = self.left.get_mut(&barrier.number).expect("each barrier has its counter");
+        let left = self
+            .left
+            .get_mut(&barrier.number)
+            .expect("each barrier has its counter");
         *left -= 1;
         let mut outcome = Outcome::from(Go::Drop);
         if *left == 0 {
@@ -288,7 +294,7 @@ impl Contract {
         if crosses && self.frame(pgid, page + 1)? != frame + 1 {
             return Err(REASON__RANGE);
         }
-        Ok(u64::from(frame) << 12 | offset % 4096)
+        Ok((u64::from(frame) << 12) + offset % 4096)
     }
 
     /// The place in LLCM that the packet names, with so many bytes.
@@ -298,7 +304,7 @@ impl Contract {
             return Err(REASON__RIGHTS);
         }
         let offset = header.offset();
-        if offset % 8 != 0 || offset + u64::from(bytes) > region.bytes {
+        if !offset.is_multiple_of(8) || offset + u64::from(bytes) > region.bytes {
             return Err(REASON__RANGE);
         }
         Ok(((region.base & RVA__BASE_PAGE_MASK) + offset) as usize)

@@ -81,8 +81,8 @@ poll:   lw   $t0, RX_STOP($gp)
         b    1b
         nop
 
-# An exception that is no interrupt: a routine failed. Its packet, or else the descriptor, is refused, the host is called,
-# and all begins anew.
+# An exception that is no interrupt: a routine failed. Its packet, or else the descriptor, is refused, the host is
+# called, and all begins anew.
 fault:  lw   $t0, RX_STOP($gp)
         mfc0 $t1, $cause
         andi $t2, $t0, RX_STOP_STOPPED_MASK

@@ -116,7 +116,8 @@ refuse_rights:
 found:  jr   $ra
         nop
 
-# a0, a1: halves of a PATLB key with VALID. v0: its entry; where there is none, the stop ends with RIGHTS. Takes t0 to t2.
+# a0, a1: halves of a PATLB key with VALID. v0: its entry; where there is none, the stop ends with RIGHTS.
+# Takes t0 to t2.
 find_page:
         xor  $t0, $a0, $a1
         andi $t0, $t0, PAGES - 1

@@ -9,8 +9,8 @@
 //! | `barrier.s` | BARRIER |
 //!
 //! The host fills the tables before RUN. What changes during a run stands in LLCM, in a region that the packet's stamp
-//! has: a pointer of 8 bytes (INDIRECT), a message cell (`CELL_*`), or a receive cell (`SOFT_*`). What each routine does
-//! stands in [`contract`].
+//! has: a pointer of 8 bytes (INDIRECT), a message cell (`CELL_*`), or a receive cell (`SOFT_*`). What each routine
+//! does stands in [`contract`].
 
 pub mod contract;
 
@@ -49,8 +49,8 @@ pub const SEQ_TABLE: u32 = PACKET_TABLE + PACKETS * PACKET_BYTES;
 pub const NODES: u32 = 64;
 const TABLES_END: u32 = SEQ_TABLE + NODES * 4;
 
-/// Message cell, in LLCM: where the next packet goes. The host posts an area by a store of 8 bytes, while the upper half
-/// is [`CELL_SYSTEM`]'s; the firmware puts the system buffer's free space there when the area has got its packet.
+/// Message cell, in LLCM: where the next packet goes. The host posts an area by a store of 8 bytes, while the upper
+/// half is [`CELL_SYSTEM`]'s; the firmware puts the system buffer's free space there when the area has got its packet.
 pub const CELL_POINTER: u32 = 0;
 /// Lower half of the address of the system buffer's free space, or [`CELL_OVERFLOW`]: then the host sets it again.
 pub const CELL_FREE: u32 = 8;
@@ -207,7 +207,10 @@ fn equates() -> BTreeMap<String, u32> {
 
 /// Words of an entry, low halves first, at byte `at` of the SRAM.
 fn put<const N: usize>(sram: &mut [u32], at: u32, words: [u64; N]) {
-    for (half, word) in sram[at as usize / 4..].iter_mut().zip(words.iter().flat_map(|word| [*word, word >> 32])) {
+    for (half, word) in sram[at as usize / 4..]
+        .iter_mut()
+        .zip(words.iter().flat_map(|word| [*word, word >> 32]))
+    {
         *half = half_of(word);
     }
 }
@@ -223,7 +226,13 @@ fn put_regions(sram: &mut [u32], regions: &[Region]) -> Result<(), FirmwareError
     for place in 0..REGIONS + PROBES {
         put(sram, at(place), [free(place)]);
     }
-    for &Region { pgid, region, base, bytes } in regions {
+    for &Region {
+        pgid,
+        region,
+        base,
+        bytes,
+    } in regions
+    {
         let key = u64::from(region) << RVA__KEY_REGION_SHIFT | u64::from(pgid);
         let hash = u32::from(region ^ pgid) % REGIONS;
         let is = |place: u32| sram[at(place) as usize / 4 + 1] != 0 && sram[at(place) as usize / 4] == half_of(key);
@@ -264,10 +273,17 @@ fn put_barriers(sram: &mut [u32], barriers: &[Barrier]) -> Result<(), FirmwareEr
     }
     let mut packet = PACKET_TABLE;
     for barrier in barriers {
-        let &Barrier { number, pgid, arrivals, ref packets } = barrier;
+        let &Barrier {
+            number,
+            pgid,
+            arrivals,
+            ref packets,
+        } = barrier;
+        if number >= BARRIERS || arrivals == 0 || packets.is_empty() {
+            return Err(FirmwareError::Barrier { number });
+        }
         let at = BARRIER_TABLE + number * 16;
-        let taken = number >= BARRIERS || sram[(at + BARRIER_STAMP) as usize / 4] != 0;
-        if taken || arrivals == 0 || packets.is_empty() {
+        if sram[(at + BARRIER_STAMP) as usize / 4] != 0 {
             return Err(FirmwareError::Barrier { number });
         }
         let arrivals = u64::from(arrivals);

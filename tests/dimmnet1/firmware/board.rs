@@ -1,7 +1,7 @@
 //! The registers that the firmware sees, and the processor that runs it.
 
 use tsunagi::dimmnet1::firmware::contract::{Engine, Fill, Go, Outcome, Stop};
-use tsunagi::dimmnet1::firmware::{Tables, image_of};
+use tsunagi::dimmnet1::firmware::{CELL_POINTER, CELL_SYSTEM, Tables, image_of};
 use tsunagi::dimmnet1::regs::*;
 use tsunagi::harness::seed::Rng;
 use tsunagi::r3000::asm::{Image, Source};
@@ -27,10 +27,14 @@ pub struct Board {
     pub llcm: Vec<u8>,
     /// So many loads answer; the next one fails.
     pub loads: Option<u64>,
+    /// A pointer that the host posts behind so many accesses of LLCM: as soon as the cell here lets it.
+    pub post: Option<(u64, usize, u64)>,
     /// Words that called the host.
     pub calls: Vec<u32>,
     /// How the next transfer ends; none: it does not.
     pub ends: Option<u32>,
+    /// Looks at RX_STOP until a transfer ends; none: a random number.
+    pub looks: Option<u64>,
     /// A stop that begins behind so many looks at RX_STOP.
     pub later: Option<(u64, Stop)>,
     poll: bool,
@@ -59,8 +63,10 @@ impl Board {
         Board {
             llcm: vec![0; SIZE__LLCM as usize],
             loads: None,
+            post: None,
             calls: Vec::new(),
             ends: Some(0),
+            looks: None,
             later: None,
             poll,
             stops: [None; 2],
@@ -94,7 +100,12 @@ impl Board {
         if let Some(Transfer { looks, reason }) = self.transfer {
             match looks {
                 0 => (self.transfer, self.done) = (None, Some(reason)),
-                _ => self.transfer = Some(Transfer { looks: looks - 1, reason }),
+                _ => {
+                    self.transfer = Some(Transfer {
+                        looks: looks - 1,
+                        reason,
+                    })
+                }
             }
         }
         if let Some((looks, stop)) = self.later.take() {
@@ -111,6 +122,20 @@ impl Board {
         let receiver = receiver.map_or(0, |cause| RX_STOP_STOPPED_MASK | cause << RX_STOP_CAUSE_SHIFT);
         let rdma = rdma.map_or(0, |cause| RX_STOP_RDMA_MASK | cause << RX_STOP_RDMA_CAUSE_SHIFT);
         word | receiver | rdma
+    }
+
+    /// What the host does before an access of LLCM.
+    pub fn host(&mut self) {
+        let Some((accesses, at, pointer)) = self.post else {
+            return;
+        };
+        let half = |word: u32| &self.llcm[at + word as usize..][..4];
+        if accesses > 0 {
+            self.post = Some((accesses - 1, at, pointer));
+        } else if half(CELL_POINTER + 4) == half(CELL_SYSTEM) {
+            self.llcm[at..at + 8].copy_from_slice(&pointer.to_le_bytes());
+            self.post = None;
+        }
     }
 
     fn wrong(&mut self, what: String) {
@@ -130,7 +155,7 @@ impl Board {
         };
         if matches!(go, Go::Dma(_)) {
             self.done = None;
-            let looks = self.rng.below(5);
+            let looks = self.looks.unwrap_or_else(|| self.rng.below(5));
             self.transfer = self.ends.map(|reason| Transfer { looks, reason });
         }
         let continues = go == Go::Continue && who == Engine::Receiver;
@@ -147,7 +172,9 @@ impl Board {
 
     fn store_word(&mut self, at: u32, data: u32) {
         let (base, words): (u32, &mut [u64]) = match at {
-            RX_HEADER..RX_STOP if self.stops[0].is_none() => return self.wrong("store to the header of no stop".into()),
+            RX_HEADER..RX_STOP if self.stops[0].is_none() => {
+                return self.wrong("store to the header of no stop".into());
+            }
             RX_HEADER..RX_STOP => (RX_HEADER, &mut self.header),
             RVATLB..PATLB => (RVATLB, &mut self.rva),
             PATLB..TLB_FLUSH => (PATLB, &mut self.pa),
@@ -208,6 +235,9 @@ impl Bus for Board {
         self.loads = self.loads.map(|loads| loads - 1);
         let at = addr & 0x7fff_ffff;
         self.slow = at >= LLCM;
+        if self.slow {
+            self.host();
+        }
         match at.checked_sub(LLCM).map(|byte| byte as usize) {
             Some(byte) => {
                 let bytes = self.llcm.get(byte..byte + 4).ok_or(BusError)?;
@@ -220,6 +250,9 @@ impl Bus for Board {
     fn store(&mut self, addr: u32, enables: u8, data: u32) -> Result<(), BusError> {
         let at = addr & 0x7fff_ffff;
         self.slow = at >= LLCM;
+        if self.slow {
+            self.host();
+        }
         if enables != 15 {
             self.wrong(format!("store to {at:#x} with bytes {enables:#x}"));
         }
@@ -270,8 +303,8 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Runs until the firmware waits; the interrupt line falls `linger` instructions after the last stop has ended. Gives
-    /// the cycle in which the bus saw the end of each stop.
+    /// Runs until the firmware waits; the interrupt line falls `linger` instructions after the last stop has ended.
+    /// Gives the cycle in which the bus saw the end of each stop.
     fn run(&mut self, linger: u64) -> Result<Vec<u64>, String> {
         let mut ends = Vec::new();
         let mut high = linger;

@@ -17,8 +17,16 @@ const ON_INDIRECT_PAGES: u16 = 5;
 const LARGE: u16 = 6;
 const NOWHERE: u16 = 7;
 const INDIRECT: u16 = 0xff01;
-const REGIONS_OF_ALL: [u16; 8] =
-    [CELLS, MEMORY, READ_ONLY, LLCM_AREA, ON_INDIRECT_PAGES, LARGE, NOWHERE, INDIRECT];
+const REGIONS_OF_ALL: [u16; 8] = [
+    CELLS,
+    MEMORY,
+    READ_ONLY,
+    LLCM_AREA,
+    ON_INDIRECT_PAGES,
+    LARGE,
+    NOWHERE,
+    INDIRECT,
+];
 
 /// Bytes of LLCM that each stamp has.
 const SHARE: u64 = 4096;
@@ -36,8 +44,15 @@ const BARRIER_NUMBERS: [u32; 3] = [0, 5, 63];
 pub fn tables(rng: &mut Rng) -> Tables {
     let mut tables = Tables::default();
     for (share, &pgid) in STAMPS.iter().enumerate() {
-        let llcm = |rights| RVA__BASE_LLCM_MASK | rights | share as u64 * SHARE;
-        let mut region = |region, base, bytes| tables.regions.push(Region { pgid, region, base, bytes });
+        let llcm = |rights| RVA__BASE_LLCM_MASK + rights + share as u64 * SHARE;
+        let mut region = |region, base, bytes| {
+            tables.regions.push(Region {
+                pgid,
+                region,
+                base,
+                bytes,
+            })
+        };
         region(CELLS, llcm(0), POINTERS);
         region(MEMORY, RIGHTS | u64::from(PAGE), 16 << 12);
         region(READ_ONLY, RVA__BASE_READ_MASK | u64::from(PAGE), 16 << 12);
@@ -48,17 +63,25 @@ pub fn tables(rng: &mut Rng) -> Tables {
         for page in 0..15 {
             // Some frames are neighbours.
             let frame = 0x4000 + page + 1000 * share as u32 + if rng.chance(1, 4) { 77 } else { 0 };
-            tables.pages.push(Page { pgid, page: PAGE + page, frame });
+            tables.pages.push(Page {
+                pgid,
+                page: PAGE + page,
+                frame,
+            });
         }
         let frames = [LLCM_PAGE + share as u32, LLCM_PAGE + 4, LLCM_PAGE - 1];
         for (page, frame) in (INDIRECT_PAGE..).zip(frames) {
             tables.pages.push(Page { pgid, page, frame });
         }
-        let packets = |rng: &mut Rng| (0..rng.between(1, 4)).map(|_| [0; 4].map(|_: u64| rng.bits())).collect();
+        let packets = |rng: &mut Rng| {
+            (0..rng.between(1, 4))
+                .map(|_| [0; 4].map(|_: u64| rng.bits()))
+                .collect()
+        };
         tables.barriers.push(Barrier {
             number: BARRIER_NUMBERS[share],
             pgid,
-            arrivals: rng.between(1, 5) as u32,
+            arrivals: rng.between(2, 5) as u32,
             packets: packets(rng),
         });
     }
@@ -91,7 +114,11 @@ fn fill_up(tables: &mut Tables, rng: &mut Rng) {
 
 /// A random number that is often one of these.
 fn among(rng: &mut Rng, values: &[u64], of: u64) -> u64 {
-    if rng.chance(1, 10) { rng.below(of) } else { values[rng.below(values.len() as u64) as usize] }
+    if rng.chance(1, 10) {
+        rng.below(of)
+    } else {
+        values[rng.below(values.len() as u64) as usize]
+    }
 }
 
 /// An address of the stamp: of any region, mostly near what it has.
@@ -119,16 +146,25 @@ pub fn rewrite(rng: &mut Rng, contract: &mut Contract) {
             1 => {
                 let system = address(rng);
                 let pointer = if rng.chance(1, 3) { address(rng) } else { system };
-                let free = if rng.chance(1, 8) { CELL_OVERFLOW.into() } else { among(rng, &[0, 4096 - 464], 3 << 12) & !7 };
+                let free = if rng.chance(1, 8) {
+                    CELL_OVERFLOW.into()
+                } else {
+                    among(rng, &[0, 4096 - 464], 3 << 12) & !7
+                };
                 contract.write(place(CELL_POINTER), pointer);
                 contract.write(place(CELL_FREE), rng.below(4 << 12) << 32 | free);
                 contract.write(place(CELL_SYSTEM), system >> 32);
             }
             _ => {
-                let count = among(rng, &[0, 0, 464, 928], 4096);
+                let count = among(rng, &[0, 0, 464, 928, 100], 4096);
                 let room = among(rng, &[4096, 8192, 65536], 4096);
+                let area = match rng.below(6) {
+                    0 => u64::from(LARGE) << 48 | ((1 << 32) - 8 * rng.between(1, 100)),
+                    1 | 2 => u64::from(MEMORY) << 48 | (4096 * rng.between(1, 14) - 8 * rng.between(1, 60)),
+                    _ => address(rng),
+                };
                 let done = u64::from(rng.chance(1, 10));
-                contract.write(place(SOFT_AREA), address(rng));
+                contract.write(place(SOFT_AREA), area);
                 contract.write(place(SOFT_ROOM), count << 32 | room);
                 contract.write(place(SOFT_NUMBER), done << 32 | rng.below(2));
             }
@@ -138,8 +174,20 @@ pub fn rewrite(rng: &mut Rng, contract: &mut Contract) {
 
 /// A stop of the receiver for a packet's type, for a miss, or of the RDMA engine.
 pub fn stop(rng: &mut Rng) -> Stop {
-    let pgid = if rng.chance(1, 30) { 0x55 } else { u64::from(STAMPS[rng.below(3) as usize]) };
-    let kinds = [TYPE__INDIRECT, TYPE__MESSAGE, TYPE__MESSAGE, TYPE__BARRIER, TYPE__SOFT, TYPE__SOFT, TYPE__SOFT];
+    let pgid = if rng.chance(1, 30) {
+        0x55
+    } else {
+        u64::from(STAMPS[rng.below(3) as usize])
+    };
+    let kinds = [
+        TYPE__INDIRECT,
+        TYPE__MESSAGE,
+        TYPE__MESSAGE,
+        TYPE__BARRIER,
+        TYPE__SOFT,
+        TYPE__SOFT,
+        TYPE__SOFT,
+    ];
     let kind = match rng.below(20) {
         0 => u64::from(TYPE__CHAIN) + rng.below(2),
         _ => among(rng, &kinds.map(u64::from), 256),
@@ -154,16 +202,36 @@ pub fn stop(rng: &mut Rng) -> Stop {
     let total = among(rng, &[length, length, 928, 1392, 4096], 1 << 32);
     let w4 = total | rng.below(2) << 32;
     let mut header = [w0, w1, w2, rng.bits(), w4, rng.bits()];
-    let who = if rng.chance(1, 8) { Engine::Rdma } else { Engine::Receiver };
+    let who = if rng.chance(1, 8) {
+        Engine::Rdma
+    } else {
+        Engine::Receiver
+    };
     let miss = [STOP__RVATLB, STOP__PATLB][rng.below(2) as usize];
-    let cause = if who == Engine::Rdma || rng.chance(1, 4) { miss } else { STOP__TYPE };
+    let cause = if who == Engine::Rdma || rng.chance(1, 4) {
+        miss
+    } else {
+        STOP__TYPE
+    };
     if cause == STOP__TYPE {
         if header[0] & HDR__W0_TYPE_MASK < u64::from(TYPE__INDIRECT) {
             header[0] |= 0x40;
         }
-        return Stop { who, cause, key: rng.bits(), header };
+        return Stop {
+            who,
+            cause,
+            key: rng.bits(),
+            header,
+        };
     }
-    let pushes = [TYPE__PUSH, TYPE__PUSH, TYPE__PUSH, TYPE__CLOSED, TYPE__OTF, TYPE__INDIRECT];
+    let pushes = [
+        TYPE__PUSH,
+        TYPE__PUSH,
+        TYPE__PUSH,
+        TYPE__CLOSED,
+        TYPE__OTF,
+        TYPE__INDIRECT,
+    ];
     header[0] = header[0] & !HDR__W0_TYPE_MASK | u64::from(pushes[rng.below(6) as usize]);
     let key = if cause == STOP__RVATLB {
         let region = among(rng, &REGIONS_OF_ALL.map(u64::from), 1 << 16);
@@ -172,23 +240,29 @@ pub fn stop(rng: &mut Rng) -> Stop {
     } else {
         let first = if rng.chance(1, 3) { INDIRECT_PAGE } else { PAGE };
         let page = if first == PAGE { rng.below(17) } else { rng.below(4) };
-        u64::from(first) + page | pgid << PA__KEY_PGID_SHIFT
+        u64::from(first) + page + (pgid << PA__KEY_PGID_SHIFT)
     };
-    Stop { who, cause, key, header }
+    Stop {
+        who,
+        cause,
+        key,
+        header,
+    }
 }
 
 /// The remote address of a packet of a type.
 fn target(rng: &mut Rng, kind: u32) -> u64 {
     if kind == TYPE__BARRIER {
-        let number = among(rng, &BARRIER_NUMBERS.map(u64::from), 70);
-        return number * 8 + rng.below(2) | rng.bits() & 0xffff << 48;
+        let number = among(rng, &BARRIER_NUMBERS.map(u64::from), 200);
+        return number * 8 + rng.below(2) + (rng.below(1 << 16) << 48);
     }
     let region = among(rng, &[CELLS, CELLS, CELLS, CELLS, MEMORY, INDIRECT].map(u64::from), 9);
     let offset = match rng.below(12) {
-        0 => rng.below(1 << 16) << 32 | rng.below(POINTERS / 8) * 8,
+        0 => (rng.below(1 << 16) << 32) + rng.below(POINTERS / 8) * 8,
         1 => among(rng, &[(1 << 32) - 8, (1 << 32) - 24], 1 << 14),
         2 => POINTERS - 8 * rng.between(0, 3),
         3 => rng.below(POINTERS / 8) * 8,
+        4 => rng.below(POINTERS),
         _ => (rng.below(5) * 3 + [0, 1, 0, 2][kind as usize % 4]) * SLOT,
     };
     region << 48 | offset

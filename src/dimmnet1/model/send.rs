@@ -89,6 +89,7 @@ impl Send {
             | code(WINDOWS_ERROR0_MASK, self.errors[0])
             | code(WINDOWS_ERROR1_MASK, self.errors[1])
             | bit(WINDOWS_WAITING_MASK, self.waits)
+            | bit(WINDOWS_AOTF_MASK, !self.stores.is_empty())
     }
 
     /// A store to a window; false if it is busy.

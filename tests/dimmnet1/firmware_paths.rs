@@ -94,7 +94,10 @@ fn bandwidth_of_long_sends(kind: Kind) {
         println!("soft, f_seq {f_seq}: {soft:.1} MB/s");
         sim.spawn(B, async |node| assert_eq!(node.wait_soft(A).await, Ok(COUNT)));
         sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(sim.node(B).read(Addr(0x1_0000), COUNT), sim.node(A).read(Addr(0), COUNT));
+        assert_eq!(
+            sim.node(B).read(Addr(0x1_0000), COUNT),
+            sim.node(A).read(Addr(0), COUNT)
+        );
     }
 }
 
@@ -105,14 +108,22 @@ fn messages_come_whole_and_in_order(kind: Kind) {
         sim.spawn(from, async move |node| {
             for (number, count) in sizes.into_iter().enumerate() {
                 node.write(Addr(0), &bytes(count, number as u32 + u32::from(from.0)));
-                node.send_message(B, Addr(0), count).await.unwrap_or_else(|error| panic!("{count} B: {error}"));
+                node.send_message(B, Addr(0), count)
+                    .await
+                    .unwrap_or_else(|error| panic!("{count} B: {error}"));
             }
         });
         sim.spawn(B, async move |node| {
             for (number, count) in sizes.into_iter().enumerate() {
                 let next = (number % 2 == 0).then_some(Addr(0x1_0000 * (1 + u32::from(from.0))));
-                let data = node.receive_and_post(from, next).await.unwrap_or_else(|error| panic!("{count} B: {error}"));
-                assert!(data == bytes(count, number as u32 + u32::from(from.0)), "{from}: {count} B");
+                let data = node
+                    .receive_and_post(from, next)
+                    .await
+                    .unwrap_or_else(|error| panic!("{count} B: {error}"));
+                assert!(
+                    data == bytes(count, number as u32 + u32::from(from.0)),
+                    "{from}: {count} B"
+                );
                 node.compute(Picos::from_ns(20_000)).await;
             }
         });
@@ -128,11 +139,16 @@ fn without_a_processor_its_packets_are_refused(kind: Kind) {
         [
             node.send(&by_type, Addr(0), 100).await,
             node.send(&by_region, Addr(0), 100).await,
-            node.send(&Message::push(B, Place::new(layout::MEMORY, 0)), Addr(0), 100).await,
+            node.send(&Message::push(B, Place::new(layout::MEMORY, 0)), Addr(0), 100)
+                .await,
         ]
     });
     sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
-    let refused = Err(CommError::Refused { node: A, dst: B, reason: Reason::Unserved });
+    let refused = Err(CommError::Refused {
+        node: A,
+        dst: B,
+        reason: Reason::Unserved,
+    });
     assert_eq!(results.take().unwrap(), [refused.clone(), refused, Ok(())]);
 }
 
@@ -144,7 +160,9 @@ fn pages_that_the_tlb_lacks_are_filled_in(kind: Kind) {
     sim.node(A).write(Addr(0), &data);
     sim.spawn(A, async move |node| {
         let place = Place::new(layout::MEMORY, to.0.into());
-        node.send(&Message::push(B, place).by(How::Rdma), Addr(0), 20_000).await.unwrap();
+        node.send(&Message::push(B, place).by(How::Rdma), Addr(0), 20_000)
+            .await
+            .unwrap();
         node.pull(B, place, to, 20_000).await.unwrap();
     });
     sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));

@@ -67,7 +67,10 @@ fn pushes_of_all_sizes_arrive(kind: Kind) {
                 let message = |place| Message::push(B, place).by(how).numbered(f_seq);
                 let time = push(kind, message, count, 0x5f00 & !7);
                 assert!(time > Picos::from_ns(1000), "{how:?} {count}: {time}");
-                println!("{how:?} f_seq {f_seq} {count} B: {time}, {:.1} MB/s", time.rate_mb_s(count.into()));
+                println!(
+                    "{how:?} f_seq {f_seq} {count} B: {time}, {:.1} MB/s",
+                    time.rate_mb_s(count.into())
+                );
             }
         }
     }
@@ -91,8 +94,12 @@ fn a_store_is_soon_in_the_other_nodes_llcm(kind: Kind) {
     println!("AOTF to the end of the poll: {time}");
     assert!(time < Picos::from_ns(1500), "{time}");
     let events = sim.backend_mut().take_events();
-    let stored = events.iter().find(|event| matches!(event.kind, EventKind::RegWrite { .. }));
-    let left = events.iter().find(|event| matches!(event.kind, EventKind::TxFirst { .. }));
+    let stored = events
+        .iter()
+        .find(|event| matches!(event.kind, EventKind::RegWrite { .. }));
+    let left = events
+        .iter()
+        .find(|event| matches!(event.kind, EventKind::TxFirst { .. }));
     let hardware = left.unwrap().at - stored.unwrap().at;
     println!("store to first word: {hardware}");
     assert!(hardware < Picos::from_ns(320), "{hardware}");
@@ -133,9 +140,21 @@ fn what_must_not_be_is_refused_and_the_next_is_unharmed(kind: Kind) {
     });
     sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
     let results = done.take().unwrap();
-    let refused = |reason| Err(CommError::Refused { node: A, dst: B, reason });
-    assert!(results[..3].iter().all(|result| *result == refused(Reason::Range)), "{results:?}");
-    assert!(results[3..6].iter().all(|result| *result == refused(Reason::Rights)), "{results:?}");
+    let refused = |reason| {
+        Err(CommError::Refused {
+            node: A,
+            dst: B,
+            reason,
+        })
+    };
+    assert!(
+        results[..3].iter().all(|result| *result == refused(Reason::Range)),
+        "{results:?}"
+    );
+    assert!(
+        results[3..6].iter().all(|result| *result == refused(Reason::Rights)),
+        "{results:?}"
+    );
     assert!(results[6..9].iter().all(Result::is_ok), "{results:?}");
     assert!(matches!(results[9], Err(CommError::NoNode { .. })));
     assert_eq!(results[10], refused(Reason::Rights));
@@ -153,7 +172,9 @@ fn all_barriers_hold_back_and_let_go(kind: Kind) {
             let mut times = sim.spawn_all(|node| async move {
                 for round in 0..3 {
                     node.compute(Picos::from_ns(u64::from(node.id().0) * 700)).await;
-                    node.barrier(barrier).await.unwrap_or_else(|error| panic!("{round}: {error}"));
+                    node.barrier(barrier)
+                        .await
+                        .unwrap_or_else(|error| panic!("{round}: {error}"));
                 }
                 let late = Picos::from_ns(10_000 * (1 + u64::from(node.id().0)));
                 node.compute(late).await;
@@ -161,7 +182,8 @@ fn all_barriers_hold_back_and_let_go(kind: Kind) {
                 node.barrier(barrier).await.unwrap_or_else(|error| panic!("{error}"));
                 (came, node.now())
             });
-            sim.run(BOUND).unwrap_or_else(|error| panic!("{nodes} {barrier:?}: {error}"));
+            sim.run(BOUND)
+                .unwrap_or_else(|error| panic!("{nodes} {barrier:?}: {error}"));
             let times: Vec<_> = times.iter_mut().map(|time| time.take().unwrap()).collect();
             let (last, first) = (times.iter().map(|t| t.0).max(), times.iter().map(|t| t.1).min());
             assert!(first > last, "{nodes} {barrier:?}: left before the last came");
@@ -194,6 +216,10 @@ fn a_card_that_does_not_receive_is_named(kind: Kind) {
         node.send(&Message::push(B, place), Addr(0), 464).await
     });
     sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
-    let silent = CommError::Silent { node: A, dst: B, open: 1 };
+    let silent = CommError::Silent {
+        node: A,
+        dst: B,
+        open: 1,
+    };
     assert_eq!(sent.take().unwrap(), Err(silent));
 }

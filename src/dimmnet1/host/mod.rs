@@ -16,8 +16,8 @@ use std::error::Error;
 use std::future::Future;
 use std::rc::Rc;
 
-pub use self::barrier::{Barrier, MASTER};
 use self::barrier::Rounds;
+pub use self::barrier::{Barrier, MASTER};
 use self::layout::Layout;
 use self::message::Messages;
 use self::processor::Processor;

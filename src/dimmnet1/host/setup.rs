@@ -1,7 +1,7 @@
 //! What the system does with a card before programs run: names, stamps, tables, firmware.
 
-use super::{layout, message};
 use super::processor::{Processor, Store};
+use super::{layout, message};
 use crate::dimmnet1::firmware;
 use crate::dimmnet1::golden::packet::put;
 use crate::dimmnet1::params::Config;

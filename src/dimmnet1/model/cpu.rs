@@ -158,7 +158,11 @@ impl ModelMachine {
     fn cpu_next(&mut self, node: usize) {
         let processor = &mut self.cards[node].cpu;
         let Some(cpu) = &processor.cpu else { return };
-        let need = if cpu.interrupts(processor.line) { Need::Nothing } else { cpu.need() };
+        let need = if cpu.interrupts(processor.line) {
+            Need::Nothing
+        } else {
+            cpu.need()
+        };
         let Some(cycle) = processor.timing.executes(need) else {
             processor.waits = true;
             return;
@@ -174,7 +178,9 @@ impl ModelMachine {
         if processor.run != run || !self.cards[node].regs.runs() {
             return;
         }
-        let Some(mut cpu) = self.cards[node].cpu.cpu.take() else { return };
+        let Some(mut cpu) = self.cards[node].cpu.cpu.take() else {
+            return;
+        };
         let (line, cycle) = (self.cards[node].cpu.line, self.cycle(self.now));
         let cycles = Cell::new(timing::CPU_REGISTER);
         let mut bus = CardBus {
@@ -189,7 +195,10 @@ impl ModelMachine {
             card.regs.status |= STATUS_CPU_MASK;
         }
         card.cpu.cpu = Some(cpu);
-        let at = card.cpu.timing.retires(cycle, &retired, |visible| visible + cycles.get() - 1);
+        let at = card
+            .cpu
+            .timing
+            .retires(cycle, &retired, |visible| visible + cycles.get() - 1);
         let (pc, trapped) = (retired.pc, retired.trap.is_some());
         let retires = self.at_cycle(at).max(self.now);
         self.note(retires, node, EventKind::Retire { pc, trapped });

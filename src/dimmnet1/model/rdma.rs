@@ -158,7 +158,11 @@ impl ModelMachine {
         let (pgid, place) = work.source.expect("it has a source");
         match card.tlb.look_up(pgid, place, work.header.length, Kind::Read) {
             Looked::At(addr) => {
-                let latency = if addr >= LLCM_ADDR { 2 } else { self.config.mem_read_latency.into() };
+                let latency = if addr >= LLCM_ADDR {
+                    2
+                } else {
+                    self.config.mem_read_latency.into()
+                };
                 let at = self.now + self.core_cycles(latency + timing::RDMA_DATA);
                 self.cards[node].rdma.stage = Stage::Reads(at, addr);
                 self.at(at, Due::Rdma(node));
@@ -321,17 +325,18 @@ fn descriptor_place(rdma: &Rdma) -> Place {
 
 /// The next packet of a descriptor of which `done` bytes have left.
 fn next_of(descriptor: &Descriptor, done: u32, pgid: u16) -> Work {
-    let (local, remote) = (
-        descriptor.local.plus(done.into()),
-        descriptor.remote.plus(done.into()),
-    );
+    let (local, remote) = (descriptor.local.plus(done.into()), descriptor.remote.plus(done.into()));
     let left = descriptor.bytes - done;
     let piece = cut(left, SIZE__PACKET, &[local.offset, remote.offset])
         .next()
         .expect("bytes are left");
     let what = descriptor.what;
     let is_pull = what.kind == TYPE__PULL;
-    let last = if piece.bytes == left { what.flags & HDR__W0_LAST_MASK } else { 0 };
+    let last = if piece.bytes == left {
+        what.flags & HDR__W0_LAST_MASK
+    } else {
+        0
+    };
     let own = HDR__W0_ACK_REQ_MASK | HDR__W0_F_SEQ_MASK | HDR__W0_MULTICAST_MASK;
     let flags = if is_pull {
         HDR__W0_OTF_MASK | HDR__W0_ACK_REQ_MASK

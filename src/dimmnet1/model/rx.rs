@@ -230,7 +230,11 @@ impl ModelMachine {
     fn rx_look_up(&mut self, node: usize, mut take: Take) {
         let header = take.header;
         let card = &self.cards[node];
-        let kind = if header.kind == TYPE__OTF { Kind::Otf } else { Kind::Write };
+        let kind = if header.kind == TYPE__OTF {
+            Kind::Otf
+        } else {
+            Kind::Write
+        };
         let looked = card.tlb.look_up(header.pgid, header.place, header.length, kind);
         let cycles = match looked {
             Looked::At(addr) if addr >= LLCM_ADDR => timing::LOOKUP_LLCM,

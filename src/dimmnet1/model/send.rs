@@ -251,7 +251,9 @@ impl ModelMachine {
                 1 => self.offer_send(node),
                 _ => self.offer_rdma(node).map(|packet| (Client::Rdma, packet)),
             };
-            let Some((client_is, mut packet)) = offered else { continue };
+            let Some((client_is, mut packet)) = offered else {
+                continue;
+            };
             let card = &mut self.cards[node];
             stamp(&mut packet, card.regs.node, &mut card.send.numbers);
             card.send.turn = client + 1;
@@ -280,7 +282,11 @@ impl ModelMachine {
     fn offer_send(&mut self, node: usize) -> Option<(Client, Vec<u64>)> {
         let card = &mut self.cards[node];
         card.send.waits = false;
-        let order = if card.send.aotf_last { [false, true] } else { [true, false] };
+        let order = if card.send.aotf_last {
+            [false, true]
+        } else {
+            [true, false]
+        };
         for aotf in order {
             let found = if aotf {
                 self.offer_aotf(node)

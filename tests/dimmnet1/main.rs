@@ -5,3 +5,4 @@ mod firmware;
 mod firmware_paths;
 mod host;
 mod packet;
+mod parameters;

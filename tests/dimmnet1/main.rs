@@ -1,5 +1,6 @@
 //! DIMMnet-1: pure functions, the firmware, the host library on the model, whole paths.
 
+mod agree;
 mod backends;
 mod firmware;
 mod firmware_paths;

@@ -1,6 +1,6 @@
-// Processor with local memory: the MIPS I integer set with delay slots, exceptions, one interrupt line, 1 word of SRAM a
-// cycle each for instructions and data, and a bus. `docs/r3000.md` has the map, the exceptions and the cycles.
+// Processor with local memory: the MIPS I integer set with delay slots, exceptions, an interrupt line and a bus.
 //
+// Contract   one instruction a cycle but for the waits in `docs/r3000.md`, which also has the map and the exceptions.
 // Run        `run_i` low is a reset of everything but the SRAM and the general registers. The program begins at
 //            address 0 when it is high.
 // Load port  while `run_i` is low, a host writes and reads words of the SRAM: one each cycle, `load_ready_o` is always
@@ -74,7 +74,7 @@ module r3000 #(
   logic [31:0] d_pc_q, next_pc, fetch_pc, e_target;
   logic d_valid_q, taken, e_valid;
   assign fetch_pc = m_trap ? Vector : (e_valid && taken) ? e_target : next_pc;
-  assign next_pc = d_pc_q + 32'd4;
+  assign next_pc  = d_pc_q + 32'd4;
 
   always_ff @(posedge clk_i) begin
     if (stop) begin
@@ -88,12 +88,10 @@ module r3000 #(
 
   // ------------------------------------------------------------------------------------------------------------ decode
   logic [31:0] word;
-  r3000_pkg::operand_e  d_operand;
   r3000_pkg::controls_t d_controls;
 
   r3000_decode u_decode (
       .word_i(word),
-      .operand_o(d_operand),
       .controls_o(d_controls)
   );
 
@@ -120,12 +118,11 @@ module r3000 #(
     d_b = regs_q[word[20:16]];
     if (m_write && m_target_q == word[20:16]) d_b = m_value;
     if (e_gives && e_q.target == word[20:16]) d_b = e_result;
-    unique case (d_operand)
-      r3000_pkg::OperandSigned: d_b = {{16{word[15]}}, word[15:0]};
-      r3000_pkg::OperandUnsigned: d_b = {16'b0, word[15:0]};
-      r3000_pkg::OperandUpper: d_b = {word[15:0], 16'b0};
-      default: ;
-    endcase
+    // ADDI to LUI.
+    if (word[31:29] == 3'd1) begin
+      d_b = {{16{word[15] && !word[28]}}, word[15:0]};
+      if (word[28:26] == 3'd7) d_b = {word[15:0], 16'b0};
+    end
   end
 
   // ----------------------------------------------------------------------------------------------------------- execute
@@ -265,7 +262,7 @@ module r3000 #(
   logic m_valid_q, m_slot_q, m_trap_q, m_bad_q, m_bus_q, m_load_q, m_write_q;
   logic m_left_q, m_right_q, m_extend_q, e_held_q;
   logic [1:0] m_coprocessor_q, m_size_q;
-  logic [31:0] m_pc_q, m_addr_q, m_result_q, m_old_q, system_value, sram_value, loaded;
+  logic [31:0] m_pc_q, m_addr_q, m_plain_q, system_value, sram_value;
   r3000_pkg::exception_e m_exception_q;
 
   always_ff @(posedge clk_i) begin
@@ -285,21 +282,24 @@ module r3000 #(
       m_extend_q <= e_q.sign_extend;
       m_target_q <= e_q.target;
       m_write_q <= e_q.writes;
-      m_result_q <= e_q.from_system ? system_value : e_result;
       if (early) m_exception_q <= early_exception;
       else if (overflow) m_exception_q <= r3000_pkg::Overflow;
       else if (bad_addr) m_exception_q <= e_q.load ? r3000_pkg::AddressLoad : r3000_pkg::AddressStore;
       else m_exception_q <= r3000_pkg::BusLoad;
     end
-    // One of LWL and LWR sees what its predecessor loads, which leaves the memory stage though this one may be held.
-    if (!m_wait_q && !e_held_q) m_old_q <= (m_write && m_target_q == e_q.target) ? m_value : b_q;
+    // The result, or what a load leaves of its register. One of LWL and LWR sees what its predecessor loads, which leaves the memory stage though this one may be held.
+    if (!e_q.load) begin
+      if (!m_wait_q) m_plain_q <= e_result | system_value;
+    end else if (!m_wait_q && !e_held_q) begin
+      m_plain_q <= (m_write && m_target_q == e_q.target) ? m_value : b_q;
+    end
     if (stop) e_held_q <= 1'b0;
     else if (!m_wait_q) e_held_q <= !advance;
     if (stop) begin
       m_valid_q  <= 1'b0;
       m_load_q   <= 1'b0;
       m_target_q <= '0;
-      m_result_q <= '0;
+      m_plain_q  <= '0;
     end else if (!m_wait_q) begin
       m_valid_q <= leaves;
     end
@@ -307,7 +307,6 @@ module r3000 #(
 
   assign m_trap  = m_valid_q && !m_wait_q && (m_trap_q || (m_load_q && m_bus_q && bus_error_q));
   assign m_write = m_valid_q && !m_wait_q && !m_trap && m_write_q;
-  assign m_value = m_load_q ? loaded : m_result_q;
 
   r3000_lanes u_lanes (
       .size_i(e_q.size),
@@ -318,14 +317,15 @@ module r3000 #(
       .lanes_o(lanes),
       .data_i(b_q),
       .data_o(store_data),
+      .load_i(m_load_q),
       .load_size_i(m_size_q),
       .load_left_i(m_left_q),
       .load_right_i(m_right_q),
       .load_extend_i(m_extend_q),
       .load_byte_i(m_addr_q[1:0]),
       .load_word_i(m_bus_q ? bus_rdata_q : sram_value),
-      .load_old_i(m_old_q),
-      .load_value_o(loaded)
+      .load_old_i(m_plain_q),
+      .load_value_o(m_value)
   );
 
   r3000_system u_system (
@@ -338,6 +338,7 @@ module r3000 #(
       .user_o(user),
       .usable_o(usable),
       .number_i(imm_q[15:11]),
+      .read_i(e_q.from_system),
       .read_o(system_value),
       .write_i(acts && e_q.to_system),
       .data_i(b_q),

@@ -115,11 +115,12 @@ fn seen(dut: &impl R3000Ports) -> Out {
 }
 
 /// A unit under test.
-pub type Core = Dut<In, Out>;
+type Core = Dut<In, Out>;
 
-pub fn core<U: R3000Unit + 'static>() -> Core {
-    assert_eq!(U::SRAM_WORDS as usize, WORDS, "the programs are made for this size");
-    Dut::of::<U>(set, seen)
+fn core<U: R3000Unit + 'static>() -> Core {
+    let core = Dut::of::<U>(set, seen);
+    assert_eq!(1 << core.width("load_addr_i"), WORDS, "the programs are made for this size");
+    core
 }
 
 /// One instance, or two of which one leaves out clock edges.
@@ -412,8 +413,8 @@ fn gated(core: &Core, cases: &mut Cases) {
 }
 
 /// All checks.
-pub fn checks(core: &Core, cases: &mut Cases) {
-    programs(core, cases, 6);
+fn checks(core: &Core, cases: &mut Cases) {
+    programs(core, cases, 3);
     gated(core, cases);
 }
 
@@ -425,4 +426,47 @@ fn random_programs_in_lock_step() {
 #[test]
 fn edges_without_busy_change_nothing() {
     pass(this_test!(), |cases| gated(&core::<R3000W1024>(), cases));
+}
+
+#[test]
+fn each_twin_is_caught() {
+    use Rule::*;
+    // A wrong value shows where it is used first.
+    let any: &[Rule] = &[Trace, Timing, Bus, Memory, StoreError, Waiting, Gating, Rest];
+    each_is_caught(
+        this_test!(),
+        &[
+            (Memory, any, &|cases| checks(&core::<TwinR3000LoadSlot>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000FromMemory>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000FromExecute>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Slot>(), cases)),
+            (Timing, any, &|cases| checks(&core::<TwinR3000BranchSlot>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Outside>(), cases)),
+            (Bus, any, &|cases| checks(&core::<TwinR3000User>(), cases)),
+            (Timing, any, &|cases| checks(&core::<TwinR3000HiLo>(), cases)),
+            (Timing, &[], &|cases| checks(&core::<TwinR3000Slow>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Hold>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000Pair>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000Held>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000Zero>(), cases)),
+            (Bus, &[], &|cases| checks(&core::<TwinR3000Bus>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000BusError>(), cases)),
+            (StoreError, &[], &|cases| checks(&core::<TwinR3000Lost>(), cases)),
+            (Waiting, &[], &|cases| checks(&core::<TwinR3000Waiting>(), cases)),
+            (Timing, any, &|cases| checks(&core::<TwinR3000Loop>(), cases)),
+            (Load, &[], &|cases| checks(&core::<TwinR3000Load>(), cases)),
+            (Path, &[], &|cases| checks(&core::<TwinR3000Path>(), cases)),
+            (Gating, &[], &|cases| checks(&core::<TwinR3000Gating>(), cases)),
+            (Rest, &[], &|cases| checks(&core::<TwinR3000Rest>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Overflow>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000Sign>(), cases)),
+            (Bus, any, &|cases| checks(&core::<TwinR3000Left>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000LeftLoad>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Epc>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Cause>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000Rfe>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Mask>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000Bad>(), cases)),
+        ],
+    );
 }

@@ -150,7 +150,7 @@ pub fn expect(image: Image, plan: Plan, line: &Line, limit: u64, cut: bool) -> E
         let at = (arrives..=until).find(|&cycle| cpu.interrupts(irq(cycle))).unwrap_or(executes);
         if need == Need::Interrupt {
             let quiet = (arrives + 2).max(timing.hi_lo()).max(timing.bus() + u64::from(store_error));
-            expected.waits.push(quiet..at.clamp(quiet, expected.last + 1));
+            expected.waits.push(quiet..at.min(expected.last + 1).max(quiet));
         }
         if at > expected.last {
             break;

@@ -1,5 +1,7 @@
 //! Random programs: every instruction, traps of every kind, and a handler that logs and goes on.
 
+use std::iter::zip;
+
 use tsunagi::harness::seed::Rng;
 
 /// Words of SRAM, and where things stand in it.
@@ -373,17 +375,27 @@ impl Program<'_> {
 
     /// The two halves of an unaligned access, one behind the other.
     fn pair(&mut self) {
-        let base = if self.chance(1, 3) { BUS_BASE } else { DATA_BASE };
+        let bases = [
+            [DATA_BASE, DATA_BASE],
+            [BUS_BASE, BUS_BASE],
+            [DATA_BASE, BUS_BASE],
+        ][self.below(3) as usize];
         let (target, offset) = (self.target(), self.below(0xf0));
-        let (left, right) = if self.chance(2, 3) { (0x22, 0x26) } else { (0x2a, 0x2e) };
-        if self.chance(1, 4) {
-            let word = immediate(0x2b, BUS_BASE, target, 0);
-            self.put(&[word]);
-        }
-        let mut halves = [immediate(left, base, target, offset + 3), immediate(right, base, target, offset)];
+        let mut halves = if self.chance(2, 3) {
+            [(0x22, offset + 3), (0x26, offset)]
+        } else {
+            [(0x2a, offset + 3), (0x2e, offset)]
+        };
         if self.chance(1, 2) {
             halves.swap(0, 1);
         }
+        // The second half may have to wait for a store that was posted.
+        if self.chance(1, 2) {
+            self.put(&[immediate(0x2b, BUS_BASE, target, 0)]);
+        }
+        let halves: Vec<u32> = zip(halves, bases)
+            .map(|((op, offset), base)| immediate(op, base, target, offset))
+            .collect();
         self.put(&halves);
     }
 
@@ -445,7 +457,8 @@ impl Program<'_> {
         if self.chance(1, 4) {
             status ^= 1 + self.below(3);
         }
-        self.set(20, status | self.below(2) << 28);
+        status |= self.below(2) << 28;
+        self.set(20, status);
         self.put(&[to_system(20, STATUS)]);
         if self.chance(1, 4) {
             let bits = self.below(4) << 8;

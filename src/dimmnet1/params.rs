@@ -100,6 +100,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dimmnet1::regs::*;
     use crate::harness::params::{Table as _, assert_sound};
 
     #[test]
@@ -114,6 +115,22 @@ mod tests {
         let link = c.link_period.rate_mb_s(c.word_bytes.into());
         assert_eq!((link, c.window_bytes, c.windows), (500.0, 464, 2));
         assert_eq!(c.link_period * c.hop_cycles().into(), Picos::from_ns(240));
+    }
+
+    #[test]
+    fn what_is_built_in_is_what_the_registers_say() {
+        let c = Config::paper();
+        let built = [
+            (c.window_bytes, SIZE__BOTF),
+            (c.packet_bytes, SIZE__PACKET),
+            (c.credits, SIZE__CREDITS),
+            (c.tlb_entries, SIZE__TLB),
+            (c.llcm_bytes, SIZE__LLCM),
+            (c.sram_bytes, SIZE__SRAM),
+        ];
+        for (config, register) in built {
+            assert_eq!(config, register);
+        }
     }
 
     #[test]

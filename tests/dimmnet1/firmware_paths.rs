@@ -3,12 +3,21 @@
 use tsunagi::dimmnet1::golden::packet::{Place, Reason};
 use tsunagi::dimmnet1::host::layout::{self, common};
 use tsunagi::dimmnet1::host::{CommError, Dimmnet1Sim, How, Message};
-use tsunagi::dimmnet1::model::ModelMachine;
 use tsunagi::dimmnet1::params::Config;
 use tsunagi::dimmnet1::regs::*;
+use tsunagi::harness::backend::AnyBackend;
 use tsunagi::{Addr, NodeId, Picos};
 
+use crate::backends::{Kind, build, on_both};
 use crate::host::{A, B, BOUND, booted, bytes, machine};
+
+on_both! {
+    an_indirect_write_goes_where_the_pointer_says
+    bandwidth_of_long_sends
+    messages_come_whole_and_in_order
+    without_a_processor_its_packets_are_refused
+    pages_that_the_tlb_lacks_are_filled_in
+}
 
 /// The ways to an indirect write of this node's pointer number 2.
 fn indirect() -> [Message; 3] {
@@ -29,13 +38,12 @@ fn indirect() -> [Message; 3] {
     ]
 }
 
-#[test]
-fn an_indirect_write_goes_where_the_pointer_says() {
+fn an_indirect_write_goes_where_the_pointer_says(kind: Kind) {
     for (way, message) in indirect().into_iter().enumerate() {
         for (poll, how) in [(false, How::Botf), (true, How::Botf), (false, How::Rdma)] {
             let mut config = Config::paper();
             config.poll = poll;
-            let mut sim = booted(&config);
+            let mut sim = booted(kind, &config);
             let data = bytes(464, 9);
             sim.node(A).write(Addr(0), &data);
             sim.spawn(B, async |node| node.set_pointer(2, Addr(0x4008)).await.unwrap());
@@ -53,7 +61,7 @@ fn an_indirect_write_goes_where_the_pointer_says() {
 }
 
 /// MB/s of a blocking send.
-fn rate(sim: &mut Dimmnet1Sim<ModelMachine>, message: Message, count: u32) -> f64 {
+fn rate(sim: &mut Dimmnet1Sim<AnyBackend>, message: Message, count: u32) -> f64 {
     let mut time = sim.spawn(A, async move |node| {
         node.compute(Picos::from_ns(5000)).await;
         let start = node.now();
@@ -64,10 +72,9 @@ fn rate(sim: &mut Dimmnet1Sim<ModelMachine>, message: Message, count: u32) -> f6
     time.take().unwrap().rate_mb_s(count.into())
 }
 
-#[test]
-fn bandwidth_of_long_sends() {
+fn bandwidth_of_long_sends(kind: Kind) {
     const COUNT: u32 = 46_400;
-    let (_, mut sim) = machine(2);
+    let (_, mut sim) = machine(kind, 2);
     sim.spawn(B, async |node| node.set_pointer(2, Addr(0x4008)).await.unwrap());
     let to = Place::new(layout::MEMORY, 0x1_0000);
     let direct = rate(&mut sim, Message::push(B, to), COUNT);
@@ -80,33 +87,43 @@ fn bandwidth_of_long_sends() {
         assert!(indirect < direct);
     }
     for f_seq in [false, true] {
-        let (_, mut sim) = machine(2);
+        let (_, mut sim) = machine(kind, 2);
         sim.spawn(B, async |node| node.post_soft(A, Addr(0x1_0000), COUNT).await.unwrap());
         let message = sim.node(A).soft_message(B).numbered(f_seq);
         let soft = rate(&mut sim, message, COUNT);
         println!("soft, f_seq {f_seq}: {soft:.1} MB/s");
         sim.spawn(B, async |node| assert_eq!(node.wait_soft(A).await, Ok(COUNT)));
         sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(sim.node(B).read(Addr(0x1_0000), COUNT), sim.node(A).read(Addr(0), COUNT));
+        assert_eq!(
+            sim.node(B).read(Addr(0x1_0000), COUNT),
+            sim.node(A).read(Addr(0), COUNT)
+        );
     }
 }
 
-#[test]
-fn messages_come_whole_and_in_order() {
-    let (_, mut sim) = machine(3);
+fn messages_come_whole_and_in_order(kind: Kind) {
+    let (_, mut sim) = machine(kind, 3);
     let sizes = [8, 464, 465, 5000, 40_000, 1, 16_000];
     for from in [A, NodeId(2)] {
         sim.spawn(from, async move |node| {
             for (number, count) in sizes.into_iter().enumerate() {
                 node.write(Addr(0), &bytes(count, number as u32 + u32::from(from.0)));
-                node.send_message(B, Addr(0), count).await.unwrap_or_else(|error| panic!("{count} B: {error}"));
+                node.send_message(B, Addr(0), count)
+                    .await
+                    .unwrap_or_else(|error| panic!("{count} B: {error}"));
             }
         });
         sim.spawn(B, async move |node| {
             for (number, count) in sizes.into_iter().enumerate() {
                 let next = (number % 2 == 0).then_some(Addr(0x1_0000 * (1 + u32::from(from.0))));
-                let data = node.receive_and_post(from, next).await.unwrap_or_else(|error| panic!("{count} B: {error}"));
-                assert!(data == bytes(count, number as u32 + u32::from(from.0)), "{from}: {count} B");
+                let data = node
+                    .receive_and_post(from, next)
+                    .await
+                    .unwrap_or_else(|error| panic!("{count} B: {error}"));
+                assert!(
+                    data == bytes(count, number as u32 + u32::from(from.0)),
+                    "{from}: {count} B"
+                );
                 node.compute(Picos::from_ns(20_000)).await;
             }
         });
@@ -114,33 +131,38 @@ fn messages_come_whole_and_in_order() {
     sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
 }
 
-#[test]
-fn without_a_processor_its_packets_are_refused() {
+fn without_a_processor_its_packets_are_refused(kind: Kind) {
     let config = Config::paper();
-    let mut sim = Dimmnet1Sim::with_program(ModelMachine::new(&config), &config, None).unwrap();
+    let mut sim = Dimmnet1Sim::with_program(build(kind, &config), &config, None).unwrap();
     let [by_type, by_region, _] = indirect();
     let mut results = sim.spawn(A, async move |node| {
         [
             node.send(&by_type, Addr(0), 100).await,
             node.send(&by_region, Addr(0), 100).await,
-            node.send(&Message::push(B, Place::new(layout::MEMORY, 0)), Addr(0), 100).await,
+            node.send(&Message::push(B, Place::new(layout::MEMORY, 0)), Addr(0), 100)
+                .await,
         ]
     });
     sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
-    let refused = Err(CommError::Refused { node: A, dst: B, reason: Reason::Unserved });
+    let refused = Err(CommError::Refused {
+        node: A,
+        dst: B,
+        reason: Reason::Unserved,
+    });
     assert_eq!(results.take().unwrap(), [refused.clone(), refused, Ok(())]);
 }
 
-#[test]
-fn pages_that_the_tlb_lacks_are_filled_in() {
-    let (config, mut sim) = machine(2);
+fn pages_that_the_tlb_lacks_are_filled_in(kind: Kind) {
+    let (config, mut sim) = machine(kind, 2);
     let to = Addr(sim.node(B).memory_end() - 0x8000);
     assert!(to.0 / SIZE__PAGE > SIZE__TLB && config.mem_bytes > to.0);
     let data = bytes(20_000, 5);
     sim.node(A).write(Addr(0), &data);
     sim.spawn(A, async move |node| {
         let place = Place::new(layout::MEMORY, to.0.into());
-        node.send(&Message::push(B, place).by(How::Rdma), Addr(0), 20_000).await.unwrap();
+        node.send(&Message::push(B, place).by(How::Rdma), Addr(0), 20_000)
+            .await
+            .unwrap();
         node.pull(B, place, to, 20_000).await.unwrap();
     });
     sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));

@@ -3,25 +3,36 @@
 use tsunagi::dimmnet1::golden::packet::{Place, Reason};
 use tsunagi::dimmnet1::host::layout::{self, common};
 use tsunagi::dimmnet1::host::{Barrier, CommError, Dimmnet1Sim, How, Message};
-use tsunagi::dimmnet1::model::ModelMachine;
 use tsunagi::dimmnet1::params::Config;
 use tsunagi::dimmnet1::regs::*;
-use tsunagi::harness::backend::{Backend, EventKind};
+use tsunagi::harness::backend::{AnyBackend, Backend, EventKind};
 use tsunagi::{Addr, NodeId, Picos};
+
+use crate::backends::{Kind, build, on_both};
+
+on_both! {
+    pushes_of_all_sizes_arrive
+    a_store_is_soon_in_the_other_nodes_llcm
+    a_pull_brings_what_is_there
+    what_must_not_be_is_refused_and_the_next_is_unharmed
+    all_barriers_hold_back_and_let_go
+    who_does_not_come_is_named
+    a_card_that_does_not_receive_is_named
+}
 
 pub const BOUND: Picos = Picos::from_ns(100_000_000);
 pub const A: NodeId = NodeId(0);
 pub const B: NodeId = NodeId(1);
 
-pub fn machine(nodes: u32) -> (Config, Dimmnet1Sim<ModelMachine>) {
+pub fn machine(kind: Kind, nodes: u32) -> (Config, Dimmnet1Sim<AnyBackend>) {
     let mut config = Config::paper();
     config.nodes = nodes;
-    let sim = booted(&config);
+    let sim = booted(kind, &config);
     (config, sim)
 }
 
-pub fn booted(config: &Config) -> Dimmnet1Sim<ModelMachine> {
-    Dimmnet1Sim::new(ModelMachine::new(config), config).unwrap_or_else(|error| panic!("{error}"))
+pub fn booted(kind: Kind, config: &Config) -> Dimmnet1Sim<AnyBackend> {
+    Dimmnet1Sim::new(build(kind, config), config).unwrap_or_else(|error| panic!("{error}"))
 }
 
 pub fn bytes(count: u32, salt: u32) -> Vec<u8> {
@@ -29,8 +40,8 @@ pub fn bytes(count: u32, salt: u32) -> Vec<u8> {
 }
 
 /// A whole transfer: where it arrives it is looked at, and at the bytes around it.
-fn push(message: impl Fn(Place) -> Message, count: u32, to: u32) -> Picos {
-    let (_, mut sim) = machine(2);
+fn push(kind: Kind, message: impl Fn(Place) -> Message, count: u32, to: u32) -> Picos {
+    let (_, mut sim) = machine(kind, 2);
     let data = bytes(count, 3);
     sim.node(A).write(Addr(0x2000), &data);
     let poison = vec![0xee; count as usize + 16];
@@ -49,23 +60,24 @@ fn push(message: impl Fn(Place) -> Message, count: u32, to: u32) -> Picos {
     time.take().unwrap()
 }
 
-#[test]
-fn pushes_of_all_sizes_arrive() {
+fn pushes_of_all_sizes_arrive(kind: Kind) {
     for how in [How::Botf, How::Rdma] {
         for f_seq in [false, true] {
             for count in [1, 7, 8, 464, 465, 928, 4096, 10_000] {
                 let message = |place| Message::push(B, place).by(how).numbered(f_seq);
-                let time = push(message, count, 0x5f00 & !7);
+                let time = push(kind, message, count, 0x5f00 & !7);
                 assert!(time > Picos::from_ns(1000), "{how:?} {count}: {time}");
-                println!("{how:?} f_seq {f_seq} {count} B: {time}, {:.1} MB/s", time.rate_mb_s(count.into()));
+                println!(
+                    "{how:?} f_seq {f_seq} {count} B: {time}, {:.1} MB/s",
+                    time.rate_mb_s(count.into())
+                );
             }
         }
     }
 }
 
-#[test]
-fn a_store_is_soon_in_the_other_nodes_llcm() {
-    let (_, mut sim) = machine(2);
+fn a_store_is_soon_in_the_other_nodes_llcm(kind: Kind) {
+    let (_, mut sim) = machine(kind, 2);
     sim.backend_mut().record(true);
     let mut sent = sim.spawn(A, async move |node| {
         node.aotf_write(B, common::USER + 4, 4, 0xdead_beef).await.unwrap();
@@ -82,16 +94,19 @@ fn a_store_is_soon_in_the_other_nodes_llcm() {
     println!("AOTF to the end of the poll: {time}");
     assert!(time < Picos::from_ns(1500), "{time}");
     let events = sim.backend_mut().take_events();
-    let stored = events.iter().find(|event| matches!(event.kind, EventKind::RegWrite { .. }));
-    let left = events.iter().find(|event| matches!(event.kind, EventKind::TxFirst { .. }));
+    let stored = events
+        .iter()
+        .find(|event| matches!(event.kind, EventKind::RegWrite { .. }));
+    let left = events
+        .iter()
+        .find(|event| matches!(event.kind, EventKind::TxFirst { .. }));
     let hardware = left.unwrap().at - stored.unwrap().at;
     println!("store to first word: {hardware}");
     assert!(hardware < Picos::from_ns(320), "{hardware}");
 }
 
-#[test]
-fn a_pull_brings_what_is_there() {
-    let (_, mut sim) = machine(3);
+fn a_pull_brings_what_is_there(kind: Kind) {
+    let (_, mut sim) = machine(kind, 3);
     let data = bytes(9001, 1);
     sim.node(B).write(Addr(0x3008), &data);
     let at = Place::new(layout::MEMORY, 0x3008);
@@ -105,9 +120,8 @@ fn a_pull_brings_what_is_there() {
     println!("PULL of 9001 B: {}", time.take().unwrap());
 }
 
-#[test]
-fn what_must_not_be_is_refused_and_the_next_is_unharmed() {
-    let (config, mut sim) = machine(2);
+fn what_must_not_be_is_refused_and_the_next_is_unharmed(kind: Kind) {
+    let (config, mut sim) = machine(kind, 2);
     let end = config.mem_bytes;
     let outside = Place::new(layout::MEMORY, end.into());
     let unknown = Place::new(77, 0);
@@ -126,16 +140,27 @@ fn what_must_not_be_is_refused_and_the_next_is_unharmed() {
     });
     sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
     let results = done.take().unwrap();
-    let refused = |reason| Err(CommError::Refused { node: A, dst: B, reason });
-    assert!(results[..3].iter().all(|result| *result == refused(Reason::Range)), "{results:?}");
-    assert!(results[3..6].iter().all(|result| *result == refused(Reason::Rights)), "{results:?}");
+    let refused = |reason| {
+        Err(CommError::Refused {
+            node: A,
+            dst: B,
+            reason,
+        })
+    };
+    assert!(
+        results[..3].iter().all(|result| *result == refused(Reason::Range)),
+        "{results:?}"
+    );
+    assert!(
+        results[3..6].iter().all(|result| *result == refused(Reason::Rights)),
+        "{results:?}"
+    );
     assert!(results[6..9].iter().all(Result::is_ok), "{results:?}");
     assert!(matches!(results[9], Err(CommError::NoNode { .. })));
     assert_eq!(results[10], refused(Reason::Rights));
 }
 
-#[test]
-fn all_barriers_hold_back_and_let_go() {
+fn all_barriers_hold_back_and_let_go(kind: Kind) {
     for nodes in [2, 3, 8, 16] {
         for barrier in [
             Barrier::Hosts,
@@ -143,11 +168,13 @@ fn all_barriers_hold_back_and_let_go() {
             Barrier::Processor,
             Barrier::ProcessorMulticast,
         ] {
-            let (_, mut sim) = machine(nodes);
+            let (_, mut sim) = machine(kind, nodes);
             let mut times = sim.spawn_all(|node| async move {
                 for round in 0..3 {
                     node.compute(Picos::from_ns(u64::from(node.id().0) * 700)).await;
-                    node.barrier(barrier).await.unwrap_or_else(|error| panic!("{round}: {error}"));
+                    node.barrier(barrier)
+                        .await
+                        .unwrap_or_else(|error| panic!("{round}: {error}"));
                 }
                 let late = Picos::from_ns(10_000 * (1 + u64::from(node.id().0)));
                 node.compute(late).await;
@@ -155,7 +182,8 @@ fn all_barriers_hold_back_and_let_go() {
                 node.barrier(barrier).await.unwrap_or_else(|error| panic!("{error}"));
                 (came, node.now())
             });
-            sim.run(BOUND).unwrap_or_else(|error| panic!("{nodes} {barrier:?}: {error}"));
+            sim.run(BOUND)
+                .unwrap_or_else(|error| panic!("{nodes} {barrier:?}: {error}"));
             let times: Vec<_> = times.iter_mut().map(|time| time.take().unwrap()).collect();
             let (last, first) = (times.iter().map(|t| t.0).max(), times.iter().map(|t| t.1).min());
             assert!(first > last, "{nodes} {barrier:?}: left before the last came");
@@ -165,11 +193,10 @@ fn all_barriers_hold_back_and_let_go() {
     }
 }
 
-#[test]
-fn who_does_not_come_is_named() {
+fn who_does_not_come_is_named(kind: Kind) {
     let mut config = Config::paper();
     (config.nodes, config.wait_bound) = (3, Picos::from_ns(50_000));
-    let mut sim = booted(&config);
+    let mut sim = booted(kind, &config);
     let mut missing = sim.spawn(A, async |node| node.barrier(Barrier::Hosts).await);
     let mut other = sim.spawn(NodeId(2), async |node| node.barrier(Barrier::Hosts).await);
     sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
@@ -177,11 +204,10 @@ fn who_does_not_come_is_named() {
     assert!(matches!(other.take().unwrap(), Err(CommError::NotReleased { .. })));
 }
 
-#[test]
-fn a_card_that_does_not_receive_is_named() {
+fn a_card_that_does_not_receive_is_named(kind: Kind) {
     let mut config = Config::paper();
     config.wait_bound = Picos::from_ns(50_000);
-    let mut sim = booted(&config);
+    let mut sim = booted(kind, &config);
     let place = Place::new(layout::MEMORY, 0);
     let stop = sim.node(B).host().clone();
     sim.spawn(B, async move |_| stop.store(CONTROL.into(), 8, 0).await.unwrap());
@@ -190,6 +216,10 @@ fn a_card_that_does_not_receive_is_named() {
         node.send(&Message::push(B, place), Addr(0), 464).await
     });
     sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
-    let silent = CommError::Silent { node: A, dst: B, open: 1 };
+    let silent = CommError::Silent {
+        node: A,
+        dst: B,
+        open: 1,
+    };
     assert_eq!(sent.take().unwrap(), Err(silent));
 }

@@ -1,6 +1,9 @@
 //! DIMMnet-1: pure functions, the firmware, the host library on the model, whole paths.
 
+mod agree;
+mod backends;
 mod firmware;
 mod firmware_paths;
 mod host;
 mod packet;
+mod parameters;

@@ -7,10 +7,9 @@ use std::fmt;
 
 use crate::dimmnet1::regs::*;
 
-/// Words of a long header, of a short one, and of the longest packet.
+/// Words of a long header, and of a short one.
 pub const HEADER_WORDS: usize = 6;
 pub const SHORT_WORDS: usize = 3;
-pub const MAX_WORDS: usize = HEADER_WORDS + (SIZE__PACKET / WORD) as usize;
 
 /// Bytes of a word.
 pub const WORD: u32 = 8;
@@ -203,10 +202,6 @@ impl Header {
 
     pub fn slot(&self) -> u8 {
         (self.tag & 0xf) as u8
-    }
-
-    pub fn generation(&self) -> u16 {
-        self.tag >> 4
     }
 
     /// Header words of this packet.

@@ -116,7 +116,12 @@ pub fn regions(config: &Config) -> [Region; 4] {
     [
         of(MEMORY, Base::Page(0), Rights::READ_WRITE, config.mem_bytes),
         of(COMMON, Base::Llcm(0), Rights::ALL, SIZE__LLCM),
-        of(INDIRECT_PAGES, Base::Page(INDIRECT_PAGE), Rights::READ_WRITE, SIZE__PAGE),
+        of(
+            INDIRECT_PAGES,
+            Base::Page(INDIRECT_PAGE),
+            Rights::READ_WRITE,
+            SIZE__PAGE,
+        ),
         of(
             SYSTEM,
             Base::Page(system / SIZE__PAGE),
@@ -214,9 +219,7 @@ pub fn header_pages(config: &Config) -> Vec<(u32, [u64; 3])> {
         })
     };
     let nodes = (0..config.nodes as u16).map(NodeId);
-    let words = nodes
-        .clone()
-        .map(|node| (words_of(node), entry(TYPE__OTF, node.0, 0)));
+    let words = nodes.clone().map(|node| (words_of(node), entry(TYPE__OTF, node.0, 0)));
     let barriers = nodes.map(|node| (barrier_of(node), entry(TYPE__BARRIER, node.0, 0)));
     let all = (WORDS_OF_ALL, entry(TYPE__OTF, EVERYBODY, HDR__W0_MULTICAST_MASK));
     words.chain(barriers).chain([all]).collect()

@@ -9,7 +9,9 @@ use std::cell::{Cell, RefCell};
 use super::layout::{self, SYSTEM_BYTES, common};
 use super::processor::Store;
 use super::{CommError, Message, Node};
-use crate::dimmnet1::firmware::{CELL_FREE, CELL_OVERFLOW, CELL_POINTER, CELL_SYSTEM, SOFT_AREA, SOFT_NUMBER, SOFT_ROOM};
+use crate::dimmnet1::firmware::{
+    CELL_FREE, CELL_OVERFLOW, CELL_POINTER, CELL_SYSTEM, SOFT_AREA, SOFT_NUMBER, SOFT_ROOM,
+};
 use crate::dimmnet1::golden::packet::Place;
 use crate::dimmnet1::regs::{LLCM, SIZE__BOTF, SIZE__PAGE, TYPE__MESSAGE, TYPE__SOFT};
 use crate::harness::cpu::at_rate;
@@ -65,7 +67,11 @@ impl Packets {
     /// The place of the next packet; `None`: no room.
     fn next(&mut self, bytes: u32) -> Option<u32> {
         let in_page = self.free % SIZE__PAGE + bytes <= SIZE__PAGE;
-        let at = if in_page { self.free } else { self.free.next_multiple_of(SIZE__PAGE) };
+        let at = if in_page {
+            self.free
+        } else {
+            self.free.next_multiple_of(SIZE__PAGE)
+        };
         let end = at + bytes.next_multiple_of(8);
         (end <= SYSTEM_BYTES).then(|| {
             self.free = end;
@@ -178,7 +184,9 @@ impl Node {
 
     /// Copies the next packet out of the system buffer; false if there is none.
     async fn take_packet(&self, incoming: &mut Incoming, bytes: u32) -> bool {
-        let Some(at) = incoming.packets.next(bytes) else { return false };
+        let Some(at) = incoming.packets.next(bytes) else {
+            return false;
+        };
         let from = self.layout.system_buffer(incoming.source).offset(at);
         self.compute(at_rate(bytes, self.config().copy_rate)).await;
         incoming.data.extend(self.read(from, bytes));
@@ -244,7 +252,8 @@ impl Node {
         let cell = common::cell(common::SOFT_CELLS, source);
         let done = self.poll_common(cell + SOFT_NUMBER, |word| word >> 32 != 0).await;
         let (node, src) = (self.id(), source);
-        done.map(|word| (word >> 32) as u32).ok_or(CommError::NoMessage { node, src })
+        done.map(|word| (word >> 32) as u32)
+            .ok_or(CommError::NoMessage { node, src })
     }
 
     /// Puts a place in memory into pointer number `number` of this node, for remote indirect writes.

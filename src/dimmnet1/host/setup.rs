@@ -1,7 +1,7 @@
 //! What the system does with a card before programs run: names, stamps, tables, firmware.
 
-use super::{layout, message};
 use super::processor::{Processor, Store};
+use super::{layout, message};
 use crate::dimmnet1::firmware;
 use crate::dimmnet1::golden::packet::put;
 use crate::dimmnet1::params::Config;
@@ -42,7 +42,6 @@ pub(super) fn control(config: &Config, runs: bool) -> u64 {
     CONTROL_RECEIVE_MASK
         | flag(CONTROL_RUN_MASK, runs)
         | flag(CONTROL_POLL_MASK, config.poll)
-        | flag(CONTROL_MATCH_MASK, config.matcher)
 }
 
 fn names(config: &Config, node: NodeId) -> Vec<Store> {

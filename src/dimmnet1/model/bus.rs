@@ -66,7 +66,9 @@ fn within(offset: u32, base: u32, bytes: u32) -> bool {
 impl ModelMachine {
     /// The host's access is looked at, at an edge of the core clock.
     pub(super) fn host(&mut self, node: usize) {
-        let Some(Access::Asking(access)) = self.cards[node].host else { return };
+        let Some(Access::Asking(access)) = self.cards[node].host else {
+            return;
+        };
         let done = if access.store.is_some() {
             self.host_store(node, access)
         } else {
@@ -254,7 +256,11 @@ impl ModelMachine {
             return true;
         }
         if let Some(word) = index(offset, RX_HEADER, 6) {
-            card.rx.header[word] = if card.rx.is_stopped() { value } else { card.rx.header[word] };
+            card.rx.header[word] = if card.rx.is_stopped() {
+                value
+            } else {
+                card.rx.header[word]
+            };
             return card.rx.is_stopped();
         }
         if let Some(word) = index(offset, BUILD, 4) {
@@ -274,7 +280,9 @@ impl ModelMachine {
             RDMA_LENGTH => self.start_rdma(node, value),
             RVATLB..PATLB => {
                 let word = ((offset - RVATLB) / 8) as usize;
-                let Some(part) = card.regs.region.get_mut(word) else { return false };
+                let Some(part) = card.regs.region.get_mut(word) else {
+                    return false;
+                };
                 *part = value;
                 if word == 2 {
                     card.tlb.write_region(card.regs.region);
@@ -293,8 +301,16 @@ impl ModelMachine {
                 card.tlb.flush();
                 true
             }
-            RX_GO => self.rx_go(node, get(RX_GO_WHAT_MASK, value) as u32, reason(RX_GO_REASON_MASK, value)),
-            RDMA_GO => self.rdma_go(node, get(RDMA_GO_WHAT_MASK, value) as u32, reason(RDMA_GO_REASON_MASK, value)),
+            RX_GO => self.rx_go(
+                node,
+                get(RX_GO_WHAT_MASK, value) as u32,
+                reason(RX_GO_REASON_MASK, value),
+            ),
+            RDMA_GO => self.rdma_go(
+                node,
+                get(RDMA_GO_WHAT_MASK, value) as u32,
+                reason(RDMA_GO_REASON_MASK, value),
+            ),
             BUILD_GO => {
                 self.build(node, value & BUILD_GO_DATA_MASK != 0);
                 true
@@ -373,7 +389,11 @@ impl ModelMachine {
         if card.stops[usize::from(rdma)] != stop {
             return;
         }
-        let is_stopped = if rdma { card.rdma.stop().is_some() } else { card.rx.is_stopped() };
+        let is_stopped = if rdma {
+            card.rdma.stop().is_some()
+        } else {
+            card.rx.is_stopped()
+        };
         if !is_stopped {
             return;
         }

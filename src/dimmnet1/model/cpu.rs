@@ -71,6 +71,9 @@ impl Bus for CardBus<'_> {
         let value = if (LLCM..LLCM + SIZE__LLCM).contains(&word) {
             self.cycles.set(timing::CPU_LLCM);
             Some(card.load_llcm(word))
+        } else if word < NODE {
+            // The user's page is the host's.
+            None
         } else {
             self.machine.register_read(self.node, word)
         };
@@ -101,11 +104,10 @@ impl ModelMachine {
     /// The processor writes half of a register. The half that is not written keeps its value, and the low half of a
     /// command starts it.
     fn store_half(&mut self, node: usize, offset: u32, high: bool, data: u32) -> bool {
-        let card = &mut self.cards[node];
-        if offset < NODE && offset >= KICK0 || offset < KICK0 {
+        if offset < NODE {
             return false;
         }
-        let held = *card.halves.get(&offset).unwrap_or(&0);
+        let held = *self.cards[node].halves.get(&offset).unwrap_or(&0);
         let held = self.register_read(node, offset).unwrap_or(held);
         let value = if high {
             held & u64::from(u32::MAX) | u64::from(data) << 32
@@ -156,7 +158,11 @@ impl ModelMachine {
     fn cpu_next(&mut self, node: usize) {
         let processor = &mut self.cards[node].cpu;
         let Some(cpu) = &processor.cpu else { return };
-        let need = if cpu.interrupts(processor.line) { Need::Nothing } else { cpu.need() };
+        let need = if cpu.interrupts(processor.line) {
+            Need::Nothing
+        } else {
+            cpu.need()
+        };
         let Some(cycle) = processor.timing.executes(need) else {
             processor.waits = true;
             return;
@@ -172,7 +178,9 @@ impl ModelMachine {
         if processor.run != run || !self.cards[node].regs.runs() {
             return;
         }
-        let Some(mut cpu) = self.cards[node].cpu.cpu.take() else { return };
+        let Some(mut cpu) = self.cards[node].cpu.cpu.take() else {
+            return;
+        };
         let (line, cycle) = (self.cards[node].cpu.line, self.cycle(self.now));
         let cycles = Cell::new(timing::CPU_REGISTER);
         let mut bus = CardBus {
@@ -187,7 +195,10 @@ impl ModelMachine {
             card.regs.status |= STATUS_CPU_MASK;
         }
         card.cpu.cpu = Some(cpu);
-        let at = card.cpu.timing.retires(cycle, &retired, |visible| visible + cycles.get() - 1);
+        let at = card
+            .cpu
+            .timing
+            .retires(cycle, &retired, |visible| visible + cycles.get() - 1);
         let (pc, trapped) = (retired.pc, retired.trap.is_some());
         let retires = self.at_cycle(at).max(self.now);
         self.note(retires, node, EventKind::Retire { pc, trapped });

@@ -230,7 +230,10 @@ impl Backend for ModelMachine {
 
     fn host_start(&mut self, node: NodeId, req: HostReq) {
         let at = node.index();
-        assert!(self.cards[at].host.is_none(), "{node}: an access before the last one's answer was taken");
+        assert!(
+            self.cards[at].host.is_none(),
+            "{node}: an access before the last one's answer was taken"
+        );
         let next = self.core_edge(self.now + Picos(1));
         let (access, due) = match CardAccess::of(req) {
             Some(access) if access.store.is_some() => (Access::Asking(access), next),
@@ -243,7 +246,9 @@ impl Backend for ModelMachine {
 
     fn host_take(&mut self, node: NodeId) -> Option<HostRsp> {
         let host = &mut self.cards[node.index()].host;
-        let Some(Access::Answered(rsp)) = *host else { return None };
+        let Some(Access::Answered(rsp)) = *host else {
+            return None;
+        };
         *host = None;
         Some(rsp)
     }
@@ -276,7 +281,10 @@ impl Backend for ModelMachine {
                 (card.acks.open() > 0).then(|| format!("{} answers to come", card.acks.open())),
                 (up > 0).then(|| format!("{up} words wait for the switch")),
                 (down > 0).then(|| format!("{down} words wait for the receiver")),
-                card.cpu.at().filter(|_| card.regs.runs()).map(|pc| format!("the processor is at {pc:#x}")),
+                card.cpu
+                    .at()
+                    .filter(|_| card.regs.runs())
+                    .map(|pc| format!("the processor is at {pc:#x}")),
             ];
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             if !parts.is_empty() {

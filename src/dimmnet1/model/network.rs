@@ -252,7 +252,9 @@ impl ModelMachine {
                 .is_some_and(|(at, chunk)| at == output && chunk.ready <= now);
             owns && is_whole && is_next
         };
-        let Some(input) = candidates.into_iter().find(wants) else { return };
+        let Some(input) = candidates.into_iter().find(wants) else {
+            return;
+        };
         let (_, chunk) = self.network.next(input).expect("it wants");
         let chunk = chunk.clone();
         if !self.network.down[output].has_room(chunk.words) {

@@ -40,15 +40,17 @@ enum Stage {
     Reads(Picos, u32),
     /// The packet is offered, if there is credit; it is the end of a descriptor for this reason.
     Offered(Vec<u64>, Option<Reason>),
-    Leaves(Option<Reason>),
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Rdma {
     current: Option<Descriptor>,
     waiting: Option<Descriptor>,
-    /// Bytes of the current descriptor in packets that have left.
+    /// Bytes of the current descriptor in packets that leave or have left.
     done: u32,
+    /// The packet that leaves is the last of its descriptor, which ends for this reason.
+    ends: Option<Option<Reason>>,
+    leaves: bool,
     pull: Option<Vec<u64>>,
     /// The last packet was a reply.
     replied: bool,
@@ -76,7 +78,7 @@ impl Rdma {
     }
 
     pub fn is_idle(&self) -> bool {
-        matches!(self.stage, Stage::Idle) && self.current.is_none() && self.pull.is_none()
+        matches!(self.stage, Stage::Idle) && self.current.is_none() && self.pull.is_none() && !self.leaves
     }
 }
 
@@ -119,13 +121,13 @@ impl ModelMachine {
             let next = rdma.next;
             return self.at(next, Due::Rdma(node));
         }
-        let reply = rdma.pull.is_some() && !(rdma.replied && rdma.current.is_some());
+        let is_over = rdma.ends.is_some();
+        let reply = rdma.pull.is_some() && !(rdma.replied && rdma.current.is_some() && !is_over);
         let work = if reply {
             rdma.pull.as_deref().map(reply_to)
-        } else if let Some(descriptor) = rdma.current {
-            let malformed = descriptor.bytes == 0 || !is_aligned(&descriptor);
-            if malformed {
-                return self.rdma_end(node, Some(Reason::Length));
+        } else if let Some(descriptor) = rdma.current.filter(|_| !is_over) {
+            if let Some(reason) = malformed(&descriptor) {
+                return self.rdma_end(node, Some(reason));
             }
             Some(next_of(&descriptor, rdma.done, pgid))
         } else {
@@ -156,7 +158,11 @@ impl ModelMachine {
         let (pgid, place) = work.source.expect("it has a source");
         match card.tlb.look_up(pgid, place, work.header.length, Kind::Read) {
             Looked::At(addr) => {
-                let latency = if addr >= LLCM_ADDR { 2 } else { self.config.mem_read_latency.into() };
+                let latency = if addr >= LLCM_ADDR {
+                    2
+                } else {
+                    self.config.mem_read_latency.into()
+                };
                 let at = self.now + self.core_cycles(latency + timing::RDMA_DATA);
                 self.cards[node].rdma.stage = Stage::Reads(at, addr);
                 self.at(at, Due::Rdma(node));
@@ -176,6 +182,11 @@ impl ModelMachine {
         rdma.stage = Stage::Idle;
         let Some(work) = rdma.work.take() else { return };
         if !work.is_reply {
+            if rdma.leaves {
+                // One before it still leaves.
+                rdma.ends = Some(Some(reason));
+                return;
+            }
             return self.rdma_end(node, Some(reason));
         }
         let words = rdma.pull.take().expect("it replies to one");
@@ -222,29 +233,31 @@ impl ModelMachine {
             packet[1] = with_generation(packet[1], generation);
         }
         let (packet, end) = (std::mem::take(packet), *end);
-        card.rdma.stage = Stage::Leaves(end);
-        Some(packet)
-    }
-
-    /// The packet has left.
-    pub(super) fn rdma_gone(&mut self, node: usize) {
         let next = self.now + self.core_cycles(timing::RDMA_NEXT);
         let rdma = &mut self.cards[node].rdma;
-        let Stage::Leaves(end) = std::mem::take(&mut rdma.stage) else {
-            unreachable!("no packet of RDMA leaves")
-        };
-        rdma.next = next;
+        rdma.stage = Stage::Idle;
+        (rdma.leaves, rdma.next) = (true, next);
         match rdma.work.take() {
             Some(work) if !work.is_reply => {
                 rdma.done += work.header.length;
                 let is_last = rdma.current.is_some_and(|descriptor| rdma.done == descriptor.bytes);
-                if end.is_some() || is_last {
-                    self.rdma_end(node, end);
-                }
+                rdma.ends = (end.is_some() || is_last).then_some(end);
             }
             _ => rdma.pull = None,
         }
+        // The next packet is prepared while this one leaves.
         self.at(next, Due::Rdma(node));
+        Some(packet)
+    }
+
+    /// A packet has left.
+    pub(super) fn rdma_gone(&mut self, node: usize) {
+        let rdma = &mut self.cards[node].rdma;
+        rdma.leaves = false;
+        if let Some(reason) = rdma.ends.take() {
+            self.rdma_end(node, reason);
+        }
+        self.at(self.now, Due::Rdma(node));
     }
 
     /// The current descriptor has ended.
@@ -289,8 +302,19 @@ impl super::Card {
     }
 }
 
-fn is_aligned(descriptor: &Descriptor) -> bool {
-    (descriptor.local.offset | descriptor.remote.offset).is_multiple_of(8)
+/// Why no packet of a descriptor may leave.
+fn malformed(descriptor: &Descriptor) -> Option<Reason> {
+    let Header { kind, .. } = descriptor.what;
+    let is_known = matches!(kind, TYPE__PUSH | TYPE__PULL) || kind >= TYPE__INDIRECT;
+    let asks = descriptor.what.has(HDR__W0_ACK_REQ_MASK) || kind == TYPE__PULL;
+    let is_aligned = (descriptor.local.offset | descriptor.remote.offset).is_multiple_of(8);
+    if !is_known || asks && descriptor.what.has(HDR__W0_MULTICAST_MASK) {
+        Some(Reason::Type)
+    } else if descriptor.bytes == 0 || !is_aligned {
+        Some(Reason::Length)
+    } else {
+        None
+    }
 }
 
 /// Where the data of the current PULL request go.
@@ -301,20 +325,21 @@ fn descriptor_place(rdma: &Rdma) -> Place {
 
 /// The next packet of a descriptor of which `done` bytes have left.
 fn next_of(descriptor: &Descriptor, done: u32, pgid: u16) -> Work {
-    let (local, remote) = (
-        descriptor.local.plus(done.into()),
-        descriptor.remote.plus(done.into()),
-    );
+    let (local, remote) = (descriptor.local.plus(done.into()), descriptor.remote.plus(done.into()));
     let left = descriptor.bytes - done;
     let piece = cut(left, SIZE__PACKET, &[local.offset, remote.offset])
         .next()
         .expect("bytes are left");
     let what = descriptor.what;
     let is_pull = what.kind == TYPE__PULL;
-    let last = if piece.bytes == left { what.flags & HDR__W0_LAST_MASK } else { 0 };
+    let last = if piece.bytes == left {
+        what.flags & HDR__W0_LAST_MASK
+    } else {
+        0
+    };
     let own = HDR__W0_ACK_REQ_MASK | HDR__W0_F_SEQ_MASK | HDR__W0_MULTICAST_MASK;
     let flags = if is_pull {
-        HDR__W0_OTF_MASK
+        HDR__W0_OTF_MASK | HDR__W0_ACK_REQ_MASK
     } else {
         what.flags & own | last
     };

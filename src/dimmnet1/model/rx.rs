@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::tables::{Kind, LLCM_ADDR, Looked};
 use super::{Due, ModelMachine, timing};
-use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Reason, Status};
+use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Reason, SHORT_WORDS, Status};
 use crate::dimmnet1::regs::*;
 use crate::{Addr, Picos};
 
@@ -174,11 +174,18 @@ impl ModelMachine {
     /// What the header says.
     fn rx_decide(&mut self, node: usize, mut take: Take) {
         let header = take.header;
-        let cut = take.packet.len() < header.words();
-        if cut || header.check_form().is_err() {
+        let is_cut = take.packet.len() < header.words();
+        if asks(&header) && !self.cards[node].send.has_answer_room() {
+            return self.rx_end_with(node, take, Fate::Uncredited);
+        }
+        let is_known = matches!(header.kind, TYPE__PUSH..=TYPE__NACK | TYPE__OTF) || header.kind >= TYPE__INDIRECT;
+        if !is_known {
+            return self.rx_end_with(node, take, Fate::Refuse(Reason::Type));
+        }
+        if is_cut || header.check_form().is_err() {
             return self.rx_end_with(node, take, Fate::Refuse(Reason::Length));
         }
-        if header.has(HDR__W0_F_SEQ_MASK) && !self.rx_number(node, &mut take) {
+        if header.has(HDR__W0_F_SEQ_MASK) && header.src < 64 && !self.rx_number(node, &mut take) {
             let now = self.now;
             return self.rx_begin(node, now, take);
         }
@@ -188,17 +195,12 @@ impl ModelMachine {
                 self.rx_end_with(node, take, Fate::Drop);
             }
             TYPE__PULL => {
-                if self.cards[node].send.has_answer_room() {
-                    let words = take.packet.to_vec();
-                    self.queue_answer(node, Packet { words });
-                    self.rx_end_with(node, take, Fate::Drop);
-                } else {
-                    self.rx_end_with(node, take, Fate::Uncredited);
-                }
+                let words = take.packet.to_vec();
+                self.queue_answer(node, Packet { words });
+                self.rx_end_with(node, take, Fate::Drop);
             }
             TYPE__OTF | TYPE__PUSH | TYPE__PULL_REPLY => self.rx_look_up(node, take),
-            kind if kind >= TYPE__INDIRECT => self.rx_stop(node, take, STOP__TYPE, 0),
-            _ => self.rx_end_with(node, take, Fate::Refuse(Reason::Type)),
+            _ => self.rx_stop(node, take, STOP__TYPE, 0),
         }
     }
 
@@ -228,7 +230,11 @@ impl ModelMachine {
     fn rx_look_up(&mut self, node: usize, mut take: Take) {
         let header = take.header;
         let card = &self.cards[node];
-        let kind = if header.kind == TYPE__OTF { Kind::Otf } else { Kind::Write };
+        let kind = if header.kind == TYPE__OTF {
+            Kind::Otf
+        } else {
+            Kind::Write
+        };
         let looked = card.tlb.look_up(header.pgid, header.place, header.length, kind);
         let cycles = match looked {
             Looked::At(addr) if addr >= LLCM_ADDR => timing::LOOKUP_LLCM,
@@ -252,7 +258,7 @@ impl ModelMachine {
             return self.rx_end_with(node, take, Fate::Refuse(Reason::Unserved));
         }
         card.rx.header = take.header.encode();
-        (card.rx.cause, card.rx.key, card.rx.done) = (cause, key, None);
+        (card.rx.cause, card.rx.key) = (cause, key);
         card.rx.state = State::Stopped(take);
         self.stopped(node, false);
     }
@@ -264,12 +270,14 @@ impl ModelMachine {
         let State::Stopped(take) = &rx.state else { return false };
         let mut take = take.clone();
         take.header = Header::decode(&rx.header);
-        rx.done = None;
         let addr = rx.dma_addr as u32;
         take.fate = match what {
             GO__CONTINUE => {
-                take.header.kind = TYPE__PUSH;
-                // It is looked at anew, but for its number.
+                // It is looked at anew, but for its number; the header's TYPE does not count.
+                take.header.kind = match Header::decode(&take.packet[..1]).kind {
+                    anew @ (TYPE__OTF | TYPE__PULL_REPLY) => anew,
+                    _ => TYPE__PUSH,
+                };
                 let legal = take.header.check_form().is_ok();
                 if legal {
                     self.rx_look_up(node, take);
@@ -281,7 +289,14 @@ impl ModelMachine {
             }
             GO__DROP => Fate::Drop,
             GO__NACK => Fate::Refuse(reason),
-            _ => Fate::Dma(addr),
+            _ if !addr.is_multiple_of(8) || take.header.length == 0 => {
+                rx.done = Some(Some(Reason::Length));
+                Fate::Drop
+            }
+            _ => {
+                rx.done = None;
+                Fate::Dma(addr)
+            }
         };
         self.rx_set(node, at, State::LooksUp(at, take));
         super::bus::raises(self, node);
@@ -396,9 +411,7 @@ impl ModelMachine {
             let status = Status { refused, seq };
             return self.answered(node, header.tag, header.src, status);
         }
-        let asks = header.has(HDR__W0_ACK_REQ_MASK) || header.kind == TYPE__PULL;
-        let is_answer = matches!(header.kind, TYPE__ACK | TYPE__NACK);
-        if asks && !is_answer && self.cards[node].send.has_answer_room() {
+        if asks(header) && take.packet.len() >= SHORT_WORDS {
             self.queue_answer(node, Packet::new(&header.answer(refused, seq), &[]));
         }
     }
@@ -424,6 +437,13 @@ impl ModelMachine {
             super::bus::raises(self, node);
         }
     }
+}
+
+/// Whether a packet asks for an answer. One to a group must not.
+fn asks(header: &Header) -> bool {
+    let answered = !matches!(header.kind, TYPE__ACK | TYPE__NACK | TYPE__PULL_REPLY);
+    let wanted = header.has(HDR__W0_ACK_REQ_MASK) || header.kind == TYPE__PULL;
+    wanted && answered && !header.has(HDR__W0_MULTICAST_MASK)
 }
 
 impl super::Card {

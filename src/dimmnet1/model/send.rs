@@ -89,6 +89,7 @@ impl Send {
             | code(WINDOWS_ERROR0_MASK, self.errors[0])
             | code(WINDOWS_ERROR1_MASK, self.errors[1])
             | bit(WINDOWS_WAITING_MASK, self.waits)
+            | bit(WINDOWS_AOTF_MASK, !self.stores.is_empty())
     }
 
     /// A store to a window; false if it is busy.
@@ -111,8 +112,8 @@ impl Send {
 
     /// A store to a page of AOTF becomes a packet; false if it is refused.
     pub fn store_aotf(&mut self, access: CardAccess, ready: Picos) -> bool {
-        let run = access.strobes >> access.strobes.trailing_zeros();
-        let is_run = access.strobes != 0 && run & (run + 1) == 0;
+        let run = u32::from(access.strobes) >> access.strobes.trailing_zeros();
+        let is_run = run != 0 && run & (run + 1) == 0;
         let offset = access.offset - AOTF;
         let entry = self.htlb[(offset / SIZE__PAGE) as usize];
         let mut header = Header::decode(&entry);
@@ -250,7 +251,9 @@ impl ModelMachine {
                 1 => self.offer_send(node),
                 _ => self.offer_rdma(node).map(|packet| (Client::Rdma, packet)),
             };
-            let Some((client_is, mut packet)) = offered else { continue };
+            let Some((client_is, mut packet)) = offered else {
+                continue;
+            };
             let card = &mut self.cards[node];
             stamp(&mut packet, card.regs.node, &mut card.send.numbers);
             card.send.turn = client + 1;
@@ -279,7 +282,11 @@ impl ModelMachine {
     fn offer_send(&mut self, node: usize) -> Option<(Client, Vec<u64>)> {
         let card = &mut self.cards[node];
         card.send.waits = false;
-        let order = if card.send.aotf_last { [false, true] } else { [true, false] };
+        let order = if card.send.aotf_last {
+            [false, true]
+        } else {
+            [true, false]
+        };
         for aotf in order {
             let found = if aotf {
                 self.offer_aotf(node)
@@ -296,7 +303,15 @@ impl ModelMachine {
 
     fn offer_aotf(&mut self, node: usize) -> Option<(Client, Vec<u64>)> {
         let now = self.now;
-        let stored = *self.cards[node].send.stores.front().filter(|stored| stored.ready <= now)?;
+        let credit = self.core_cycles(timing::CREDIT);
+        let stored = *self.cards[node].send.stores.front()?;
+        let header = Header::decode(&stored.packet);
+        let asks = header.has(HDR__W0_ACK_REQ_MASK) || header.kind == TYPE__PULL;
+        let ready = stored.ready + if asks { credit } else { Picos::ZERO };
+        if ready > now {
+            self.at(ready, Due::Tx(node));
+            return None;
+        }
         let words = self.with_credit(node, stored.packet.to_vec())?;
         self.cards[node].send.stores.pop_front();
         self.at(now, Due::Host(node));
@@ -305,9 +320,17 @@ impl ModelMachine {
 
     fn offer_window(&mut self, node: usize) -> Option<(Client, Vec<u64>)> {
         let now = self.now;
+        let credit = self.core_cycles(timing::CREDIT);
         let send = &self.cards[node].send;
-        let (at, _) = *send.kicked.front().filter(|(_, ready)| *ready <= now)?;
+        let (at, kicked) = *send.kicked.front()?;
         let header = Header::decode(&send.windows[at][..HEADER_WORDS]);
+        let asks = header.has(HDR__W0_ACK_REQ_MASK);
+        let ready = kicked + if asks { credit } else { Picos::ZERO };
+        if ready > now {
+            self.at(ready, Due::Tx(node));
+            return None;
+        }
+        let send = &self.cards[node].send;
         let words = send.windows[at][..header.packet_words()].to_vec();
         let words = self.with_credit(node, words)?;
         self.cards[node].send.kicked.pop_front();
@@ -317,7 +340,7 @@ impl ModelMachine {
     /// The packet with its generation, if it needs no credit or there is one.
     fn with_credit(&mut self, node: usize, mut words: Vec<u64>) -> Option<Vec<u64>> {
         let header = Header::decode(&words);
-        if header.has(HDR__W0_ACK_REQ_MASK) {
+        if header.has(HDR__W0_ACK_REQ_MASK) || header.kind == TYPE__PULL {
             let card = &mut self.cards[node];
             let generation = card.acks.take(header.slot(), header.dst);
             card.send.waits |= generation.is_none();

@@ -5,6 +5,8 @@ pub const LOAD: u64 = 3;
 /// Core cycles from an accepted store to a packet that is offered: AOTF, and a kick of a window.
 pub const AOTF: u64 = 3;
 pub const KICK: u64 = 3;
+/// More of them for a packet that needs credit.
+pub const CREDIT: u64 = 5;
 /// Core cycles through the arbiter of the sending side.
 pub const TX: u64 = 2;
 /// Cycles of the other clock through a crossing.
@@ -18,17 +20,17 @@ pub const OTF: u64 = 3;
 pub const LLCM_WRITE: u64 = 3;
 /// Core cycles from data that are visible to the offer of the answer.
 pub const ANSWER: u64 = 2;
-/// Core cycles from a register write to the RDMA engine's first look-up, and between its packets.
-pub const RDMA_START: u64 = 3;
+/// Core cycles from a register write to the RDMA engine's first look-up, and to that of the next packet.
+pub const RDMA_START: u64 = 10;
 pub const RDMA_NEXT: u64 = 3;
 /// Core cycles from memory's first data to the header that leaves.
-pub const RDMA_DATA: u64 = 3;
+pub const RDMA_DATA: u64 = 2;
 /// Core cycles from a stop to the processor's interrupt line, and from RX_GO to what it begins.
 pub const STOP: u64 = 2;
 pub const GO: u64 = 2;
-/// Core cycles until a bus access of the processor is answered: registers, and LLCM.
+/// Core cycles until a bus access of the processor is answered: registers and stores, and loads from LLCM.
 pub const CPU_REGISTER: u64 = 1;
-pub const CPU_LLCM: u64 = 2;
+pub const CPU_LLCM: u64 = 3;
 
 /// Completions of the receiver that may be outstanding.
 pub const COMPLETIONS: usize = 4;

@@ -70,7 +70,10 @@ impl Link {
 
     pub fn forge(&mut self, words: &[u64]) {
         let last = words.len().wrapping_sub(1);
-        let flits = words.iter().enumerate().map(|(at, &word)| Flit { word, last: at == last });
+        let flits = words
+            .iter()
+            .enumerate()
+            .map(|(at, &word)| Flit { word, last: at == last });
         self.forged.extend(flits);
         self.disturbed = true;
     }

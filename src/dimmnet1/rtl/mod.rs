@@ -260,7 +260,9 @@ impl<N: Dimmnet1NicUnit, S: Dimmnet1SwitchUnit> Composed<N, S> {
             let shown = card.link.incoming(fabric.output(at));
             let ready = card.unit.link_rx_ready_o().is_set();
             if awake[at] {
-                let out = card.link.outgoing(card.shows(), fabric.ready(at), |kind| event(at, kind));
+                let out = card
+                    .link
+                    .outgoing(card.shows(), fabric.ready(at), |kind| event(at, kind));
                 card.unit.link_tx_ready_i().set_bool(out.ready);
                 if let Some(flit) = out.offer {
                     fabric.inject(at, flit);

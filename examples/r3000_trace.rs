@@ -50,7 +50,11 @@ fn main() -> io::Result<()> {
             }
         }
         let count = said.len() as u32 / 35;
-        let all = [count].into_iter().chain(said).chain([u32::from(trapped)]).chain(cpu.sram);
+        let all = [count]
+            .into_iter()
+            .chain(said)
+            .chain([u32::from(trapped)])
+            .chain(cpu.sram);
         let bytes: Vec<u8> = all.flat_map(u32::to_le_bytes).collect();
         output.write_all(&bytes)?;
         output.flush()?;

@@ -52,13 +52,33 @@ pub struct Go {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     ClearSlot(u8),
-    Rva { key: u64, base: u64, bound: u64 },
-    Pa { key: u64, frame: u64 },
+    Rva {
+        key: u64,
+        base: u64,
+        bound: u64,
+    },
+    Pa {
+        key: u64,
+        frame: u64,
+    },
     Flush,
-    Header { index: u8, data: u64, halves: u8 },
-    ReceiverGo { go: Go, address: u32 },
+    Header {
+        index: u8,
+        data: u64,
+        halves: u8,
+    },
+    ReceiverGo {
+        go: Go,
+        address: u32,
+    },
     RdmaGo(Go),
-    Descriptor { what: u64, local: u64, remote: u64, bytes: u32, slot: u8 },
+    Descriptor {
+        what: u64,
+        local: u64,
+        remote: u64,
+        bytes: u32,
+        slot: u8,
+    },
     Packet(Vec<u64>),
 }
 
@@ -211,7 +231,12 @@ impl Bus {
                     Party::Processor if high => (data << 32, 0b10, 0xf),
                     Party::Processor => (data & 0xffff_ffff, 0b01, 0xf),
                 };
-                let write = Write { party, offset, data, halves };
+                let write = Write {
+                    party,
+                    offset,
+                    data,
+                    halves,
+                };
                 let effect = if strobes == all { self.write(&write, view) } else { None };
                 effect.map(|effect| (Answer::Done, effect))
             }
@@ -261,7 +286,9 @@ impl Bus {
 
     /// `None`: it is refused.
     fn write(&mut self, write: &Write, view: &View) -> Option<Option<Effect>> {
-        let &Write { offset, data, halves, .. } = write;
+        let &Write {
+            offset, data, halves, ..
+        } = write;
         let low = halves & 1 == 1;
         let go = Go {
             what: (data >> r::RX_GO_WHAT_SHIFT & 7) as u8,
@@ -297,13 +324,21 @@ impl Bus {
     }
 
     fn write_word(&mut self, write: &Write, view: &View) -> Option<Option<Effect>> {
-        let &Write { party, offset, data, halves } = write;
+        let &Write {
+            party,
+            offset,
+            data,
+            halves,
+        } = write;
         if let Some(slot) = among(offset, r::SLOTS, 16) {
             return Some(Some(Effect::ClearSlot(slot as u8)));
         }
         if let Some(index) = among(offset, r::RX_HEADER, 6) {
             let index = index as u8;
-            return view.receiver.stopped.then_some(Some(Effect::Header { index, data, halves }));
+            return view
+                .receiver
+                .stopped
+                .then_some(Some(Effect::Header { index, data, halves }));
         }
         let (_, mask) = *KEPT.iter().chain(&ENTRIES).find(|(kept, _)| *kept == offset)?;
         let lanes = if halves & 1 == 1 { 0xffff_ffff } else { 0 } | if halves & 2 == 2 { 0xffff_ffff << 32 } else { 0 };

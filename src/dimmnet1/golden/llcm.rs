@@ -36,7 +36,9 @@ impl Llcm {
 
     /// Writes the bytes with a strobe. `false`: the word is beyond the memory.
     pub fn write(&mut self, word: usize, data: u64, strobes: u8) -> bool {
-        let mask = (0..8).fold(0, |mask, byte| mask | (u64::from(strobes >> byte & 1) * 0xff) << (8 * byte));
+        let mask = (0..8).fold(0, |mask, byte| {
+            mask | (u64::from(strobes >> byte & 1) * 0xff) << (8 * byte)
+        });
         let Some(old) = self.words.get_mut(word) else {
             return false;
         };
@@ -48,9 +50,16 @@ impl Llcm {
     pub fn cycle(&mut self, host: Option<Access>, processor: Option<Access>) -> [Option<u64>; 2] {
         for access in [host, processor].into_iter().flatten() {
             if let Some((data, strobes)) = access.write {
-                assert!(self.write(access.word, data, strobes), "both have addresses of the memory only");
+                assert!(
+                    self.write(access.word, data, strobes),
+                    "both have addresses of the memory only"
+                );
             }
         }
-        [host, processor].map(|access| access.filter(|access| access.write.is_none()).and_then(|a| self.word(a.word)))
+        [host, processor].map(|access| {
+            access
+                .filter(|access| access.write.is_none())
+                .and_then(|a| self.word(a.word))
+        })
     }
 }

@@ -68,7 +68,12 @@ impl Descriptor {
             let bytes = (room as u32).min(self.bytes - done);
             done += bytes;
             let last = done == self.bytes;
-            pieces.push(Piece { local, remote, bytes, last });
+            pieces.push(Piece {
+                local,
+                remote,
+                bytes,
+                last,
+            });
         }
         Ok(pieces)
     }

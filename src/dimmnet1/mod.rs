@@ -1,6 +1,7 @@
 //! DIMMnet-1: Martini, a network interface in a memory slot, with its on-chip processor; [`Dimmnet1`] is the entry
 //! point.
 
+pub mod campaign;
 mod carrier;
 pub mod firmware;
 pub mod golden;
@@ -88,7 +89,7 @@ const FACTS: Facts = Facts {
         network: "network of 256 ports, 4x4 switches",
         runs: || [0.3, 0.6].map(|load| uniform(load, 20_000, 1)),
     }),
-    campaign: None,
+    campaign: Some(&Dimmnet1),
 };
 
 /// The description of a run, and its scenario.

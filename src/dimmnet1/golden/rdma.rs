@@ -65,7 +65,10 @@ impl Descriptor {
             let after = |address: u64| address & !OFFSET | (address + u64::from(done)) & OFFSET;
             // The address of a type of the far processor names a cell, which all packets have as it is.
             let is_cell = kind >= r::TYPE__INDIRECT;
-            let (local, remote) = (after(self.local), if is_cell { self.remote } else { after(self.remote) });
+            let (local, remote) = (
+                after(self.local),
+                if is_cell { self.remote } else { after(self.remote) },
+            );
             let room = PAGE - (local % PAGE).max(if is_cell { 0 } else { remote % PAGE });
             let bytes = (room as u32).min(self.bytes - done);
             done += bytes;

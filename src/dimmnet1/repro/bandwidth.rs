@@ -12,6 +12,8 @@ const PIECE: u32 = 464;
 const SOFT: f64 = 22.0;
 const CONTINUED: f64 = 52.0;
 const KB: f64 = 1024.0;
+/// Up to this size a message is short. The report gives no number.
+const SMALL: f64 = 256.0;
 /// From this size on a curve is at its end.
 const LARGE: f64 = 4096.0;
 const AXES: [&str; 2] = ["message size, B", "MB/s"];
@@ -152,12 +154,13 @@ fn reported(lab: &mut Lab<'_>, measured: &[Measured; 7]) {
         .depends(&served),
         continued,
     );
+    // Both with sequence numbers, as the library sends.
     lab.row(
-        Spec::new("fig2.gain", "continued by hardware over all in software", "")
+        Spec::new("fig2.gain", "continued by hardware over all in software, f_seq on", "")
             .within(2.0, f64::INFINITY)
             .says()
             .depends(&served),
-        continued / soft,
+        continued / plateau(&measured[3].curve, 0.0),
     );
     let flat = |of: &Measured| plateau(&of.curve, LARGE) / of.curve.at(LARGE.max(8.0 * KB));
     lab.row(
@@ -200,8 +203,8 @@ fn order(lab: &mut Lab<'_>, measured: &[Measured; 7]) {
         &served,
         emulated,
     );
-    let small = over(botf, rdma, 0.0..=piece);
-    above("rdma_below", "BOTF over RDMA up to 464 B, least", 1.0, &both, small);
+    let small = over(botf, rdma, 0.0..=SMALL);
+    above("rdma_below", "BOTF over RDMA up to 256 B, least", 1.0, &both, small);
     let long = least(
         measured[2..]
             .iter()
@@ -225,6 +228,11 @@ fn order(lab: &mut Lab<'_>, measured: &[Measured; 7]) {
     );
     let seq = over(soft, soft_seq, 0.0..=f64::MAX);
     above("f_seq", "f_seq off over on, all in software, least", 0.99, &served, seq);
+    let pairs = botf.points.iter().zip(&rdma.points);
+    let crossing = pairs.filter(|(botf, rdma)| rdma.1 > botf.1).map(|point| point.0.0);
+    let spec = Spec::new("fig2.crossing", "least size at which RDMA is above BOTF", "B");
+    let spec = spec.within(SMALL, 64.0 * KB).says();
+    lab.row(spec.depends(&both), least(crossing));
 }
 
 /// One byte more than whole packets takes one packet more.
@@ -269,8 +277,8 @@ pub fn x4(lab: &mut Lab<'_>) {
     );
     above(
         "rdma_short",
-        "BOTF over RDMA up to 464 B, least",
-        over(botf, rdma, 0.0..=f64::from(PIECE)),
+        "BOTF over RDMA up to 256 B, least",
+        over(botf, rdma, 0.0..=SMALL),
     );
     for (id, curve) in ["botf", "rdma"].iter().zip(&curves) {
         lab.point_rows(&format!("sec4.4.{id}"), curve, ("B", "MB/s"), &both);

@@ -84,7 +84,7 @@ impl Profile {
         };
         let (mut before, mut open, mut served) = (None, [Picos::ZERO; Phase::ALL.len()], 0_u32);
         for event in events.iter().filter(|event| event.node == node) {
-            let EventKind::Retire { pc, trapped } = event.kind else {
+            let EventKind::Retire { pc, .. } = event.kind else {
                 continue;
             };
             let span = before.map_or(Picos::ZERO, |before| event.at.saturating_sub(before));
@@ -92,7 +92,7 @@ impl Profile {
             let at = profile.all.entry(pc).or_default();
             at.times += 1;
             at.span += span;
-            let phase = if trapped { Phase::Entry } else { phases.at(pc) };
+            let phase = phases.at(pc);
             open[phase as usize] += span;
             if phase == Phase::Continue {
                 if served > 0 {

@@ -85,6 +85,21 @@ fn phases(handler: &Handler) -> impl Iterator<Item = Phase> {
         .filter(move |phase| waits || *phase != Phase::Wait)
 }
 
+/// The bandwidth of a long message is that of one packet in these cycles.
+fn explained(lab: &mut Lab<'_>, handler: &Handler, cycles: f64) {
+    let What::Send { way, .. } = handler.what else { return };
+    let (bytes, count) = (64 * 1024, 1);
+    let config = lab.with(handler.changes);
+    let long = lab.measure(&config, What::Send { way, bytes, count });
+    let by_cycles = 464.0 / (cycles * config.core_period.as_us());
+    let row = format!("sec4.4.{}_long", handler.id);
+    let spec = Spec::new(row, format!("{}: 64 KB", handler.name), "MB/s").depends(&depends::served());
+    lab.row(
+        spec.near(by_cycles, 0.05, "464 B over the cycles of one packet"),
+        long.get("bandwidth"),
+    );
+}
+
 pub fn x7(lab: &mut Lab<'_>) {
     let handlers = handlers();
     let profiles: Vec<Profile> = handlers
@@ -113,6 +128,7 @@ pub fn x7(lab: &mut Lab<'_>) {
             None => spec,
         };
         lab.row(spec.depends(&depends), total);
+        explained(lab, handler, total);
         let shown = |phase: &Phase| phases(handler).any(|known| known == *phase);
         bars.push(Bar {
             name: handler.name.into(),

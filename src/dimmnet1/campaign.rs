@@ -314,14 +314,17 @@ impl Software {
         Ok(())
     }
 
-    /// Writes the pointer of this sender at the receiver, then through it.
+    /// Writes the pointer of this sender at the receiver, then through it. The pointer does not go by AOTF: a window may
+    /// overtake a store that waits.
     async fn indirect(&self, to: NodeId, target: u32, from: u32, bytes: u32) -> Result<(), CommError> {
         let (node, pointer) = (&self.node, common::of(common::USER + 0x200, self.node.id()));
         let goal = Place::new(layout::MEMORY, target.into());
-        node.aotf_write(to, pointer, 8, goal.word()).await?;
+        let place = Place::new(layout::COMMON, pointer.into());
+        node.write(Addr(MEMORY), &goal.word().to_le_bytes());
+        node.send(&Message::push(to, place), Addr(MEMORY), 8).await?;
         let message = Message {
             kind: TYPE__INDIRECT,
-            ..Message::push(to, Place::new(layout::COMMON, pointer.into()))
+            ..Message::push(to, place)
         };
         node.send(&message.numbered(node.config().f_seq), Addr(from), bytes)
             .await

@@ -259,6 +259,8 @@ pub struct Measured {
     pub without: Vec<(&'static str, &'static str)>,
     /// When the sending link carried its first word.
     pub first_word: Option<Picos>,
+    /// The program of the NIC's own processor, with the cycles of each line; `None` without such a processor.
+    pub listing: Option<String>,
 }
 
 /// A wave that `tsunagi wave` makes: a scenario of two nodes with these options.

@@ -6,7 +6,8 @@
 //            nothing leaves: TYPE for another type, or for a multicast that asks for an answer (PULL always does);
 //            else LENGTH for 0 bytes, or for an address that is not 8-byte aligned. `desc_done_o` is a pulse with
 //            `desc_error_o`, after its last word.
-// Cut        packets of at most 4096 bytes, none of which crosses a page of 4 KB of the local or of the remote offset.
+// Cut        packets of at most 4096 bytes, none of which crosses a page of 4 KB of the local or of the remote offset. The
+//            remote address of TYPE 16 and up names a cell of the far processor: all packets have it as it is.
 // Packets    PUSH: six header words (W4: bytes of the descriptor; W3, W5: 0) and the data; bytes beyond LENGTH in the
 //            last word are 0. LAST only on the last packet. PULL: W0 with OTF and ACK_REQ, W1, W2, local address.
 // Credit     one for each packet with ACK_REQ, requested when the local address is translated; its generation goes into
@@ -165,14 +166,15 @@ module dimmnet1_rdma (
   logic [ 2:0] index_q;
 
   // ------------------------------------------------------------------------------------------------------------- checks
-  logic is_pull, bad_type, bad_length, misaligned, fits, desc_work, serve;
+  logic is_pull, advances, bad_type, bad_length, misaligned, fits, desc_work, serve;
   logic [11:0] low;
   assign is_pull = type_q == 8'(dimmnet1_pkg::TypePull);
   assign bad_type = (type_q != 8'(dimmnet1_pkg::TypePush) && !is_pull && type_q[7:4] == '0) ||
                     (multicast_q && (ack_req_q || is_pull));
   assign misaligned = local_q[2:0] != '0 || remote_q[2:0] != '0;
   assign bad_length = left_q == '0 || misaligned;
-  assign low = (local_q[11:0] > remote_q[11:0]) ? local_q[11:0] : remote_q[11:0];
+  assign advances = type_q[7:4] == '0;
+  assign low = (!advances || local_q[11:0] > remote_q[11:0]) ? local_q[11:0] : remote_q[11:0];
   assign fits = left_q <= 32'(room_q);
   assign pull_bad = pull_w0_i[LengthLsb+:16] == '0 ||
                     pull_w0_i[LengthLsb+:16] > 16'(dimmnet1_pkg::SizePacket) ||
@@ -414,7 +416,7 @@ module dimmnet1_rdma (
       bus_q <= 1'b0;
     end else if (state_q == Head && head_end && !pull_q) begin
       left_q <= left_q - 32'(size_q);
-      remote_q[47:0] <= remote_q[47:0] + 48'(size_q);
+      if (advances) remote_q[47:0] <= remote_q[47:0] + 48'(size_q);
       local_q[47:0] <= local_q[47:0] + 48'(size_q);
     end
     if (leave_err) bus_q <= 1'b1;

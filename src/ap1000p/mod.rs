@@ -116,6 +116,7 @@ impl Machine for Ap1000p {
                 .into_iter()
                 .collect(),
             first_word: measured.first_word,
+            listing: None,
         })
     }
 

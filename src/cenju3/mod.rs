@@ -155,6 +155,7 @@ impl Machine for Cenju3 {
             values: values.map(|(name, value)| (repro::quantity(name), *value)).collect(),
             without,
             first_word: measured.first_flit,
+            listing: None,
         })
     }
 

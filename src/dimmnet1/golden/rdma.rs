@@ -63,8 +63,13 @@ impl Descriptor {
         let (mut done, mut pieces) = (0, Vec::new());
         while done < self.bytes {
             let after = |address: u64| address & !OFFSET | (address + u64::from(done)) & OFFSET;
-            let (local, remote) = (after(self.local), after(self.remote));
-            let room = PAGE - (local % PAGE).max(remote % PAGE);
+            // The address of a type of the far processor names a cell, which all packets have as it is.
+            let is_cell = kind >= r::TYPE__INDIRECT;
+            let (local, remote) = (
+                after(self.local),
+                if is_cell { self.remote } else { after(self.remote) },
+            );
+            let room = PAGE - (local % PAGE).max(if is_cell { 0 } else { remote % PAGE });
             let bytes = (room as u32).min(self.bytes - done);
             done += bytes;
             let last = done == self.bytes;

@@ -325,12 +325,16 @@ fn descriptor_place(rdma: &Rdma) -> Place {
 
 /// The next packet of a descriptor of which `done` bytes have left.
 fn next_of(descriptor: &Descriptor, done: u32, pgid: u16) -> Work {
-    let (local, remote) = (descriptor.local.plus(done.into()), descriptor.remote.plus(done.into()));
-    let left = descriptor.bytes - done;
-    let piece = cut(left, SIZE__PACKET, &[local.offset, remote.offset])
-        .next()
-        .expect("bytes are left");
     let what = descriptor.what;
+    let (local, left) = (descriptor.local.plus(done.into()), descriptor.bytes - done);
+    let advanced = descriptor.remote.plus(done.into());
+    // The address of a type of the far processor names a cell, which all packets have as it is.
+    let (remote, borders) = if what.kind >= TYPE__INDIRECT {
+        (descriptor.remote, [local.offset; 2])
+    } else {
+        (advanced, [local.offset, advanced.offset])
+    };
+    let piece = cut(left, SIZE__PACKET, &borders).next().expect("bytes are left");
     let is_pull = what.kind == TYPE__PULL;
     let last = if piece.bytes == left {
         what.flags & HDR__W0_LAST_MASK

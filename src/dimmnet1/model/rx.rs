@@ -116,7 +116,7 @@ impl ModelMachine {
                         return;
                     }
                 }
-                State::Header(at, take) if at <= now => self.rx_decide(node, take),
+                State::Header(at, take) if at <= now && self.rx_may_decide(node, &take) => self.rx_decide(node, take),
                 State::LooksUp(at, take) if at <= now => self.rx_begin(node, now, take),
                 State::Ends(at, take) if at <= now => self.rx_end(node, take),
                 State::Drains(at, take) if at <= now => {
@@ -169,6 +169,13 @@ impl ModelMachine {
         let at = self.now + self.core_cycles(1);
         self.rx_set(node, at, State::Header(at, take));
         true
+    }
+
+    /// Words of AOTF, reads and numbered packets wait until all earlier data are visible.
+    fn rx_may_decide(&self, node: usize, take: &Take) -> bool {
+        let header = &take.header;
+        let ordered = matches!(header.kind, TYPE__OTF | TYPE__PULL) || header.has(HDR__W0_F_SEQ_MASK);
+        !ordered || self.cards[node].rx.writes.is_empty()
     }
 
     /// What the header says.

@@ -420,3 +420,250 @@ fn carries(nic: &Nic, cases: &mut Cases) {
 fn random_traffic_arrives() {
     pass(this_test!(), |cases| carries(&nic::<Dimmnet1Nic>(), cases));
 }
+
+/// A card whose link ends in the bench, which plays node 1.
+const OPEN: Setup = Setup {
+    cards: 1,
+    periods: PERIODS[0],
+    timing: MemoryTiming::IDEAL,
+    linked: false,
+    gated: false,
+};
+const PEER: u16 = 1;
+
+/// A PUSH of the peer to the beginning of the upper half of `MAIN` that asks for an answer.
+fn push(length: u32) -> Header {
+    Header {
+        kind: TYPE__PUSH,
+        flags: HDR__W0_ACK_REQ_MASK,
+        src: PEER,
+        length,
+        pgid: STAMP,
+        tag: 0x5432,
+        seq: 0x89ab_cdef,
+        place: Place::new(MAIN, HALF.into()),
+        ..Header::default()
+    }
+}
+
+/// The answer to it of card 0, as it comes to the peer.
+fn answer(header: &Header, refused: Option<Reason>, seq: u32) -> Vec<u64> {
+    header.answer(refused, seq).encode()[..3].to_vec()
+}
+
+fn offer(rig: &mut Rig, packet: &Packet) {
+    let words = words(&[packet.words.clone()]);
+    words.into_iter().for_each(|word| rig.cards[0].to.push(word));
+}
+
+/// Offers a packet and waits until it is done with.
+fn send(rig: &mut Rig, packet: &Packet) -> Result<(), Fault> {
+    offer(rig, packet);
+    rig.settle(1_000)
+}
+
+/// What the card has sent, in the order in which it should.
+fn sent(rig: &mut Rig, rule: Rule, want: &[Vec<u64>]) -> Result<(), Fault> {
+    let got = rig.take_sent(0);
+    rule.same("packets sent", want, &got)
+}
+
+/// The bytes of `MAIN` from here on.
+fn has(rig: &Rig, rule: Rule, offset: u32, want: &[u8]) -> Result<(), Fault> {
+    let got = rig.cards[0].memory.read(physical(offset), want.len());
+    rule.same(format!("MAIN at {offset:#x}"), Some(want), got)
+}
+
+/// Where packets go of which LENGTH is wrong: what comes of their data is written.
+const SCRATCH: u32 = (PAGES - 1) * PAGE;
+
+/// Packets with these 64 bytes that a card without a processor must refuse, and why.
+fn bad_packets(data: &[u8]) -> Vec<(Packet, Reason)> {
+    let header = push(64);
+    let otf = Header {
+        kind: TYPE__OTF,
+        flags: HDR__W0_ACK_REQ_MASK | HDR__W0_OTF_MASK,
+        length: 4,
+        place: Place::new(ON_CARD, 8),
+        ..header
+    };
+    let of = |change: &dyn Fn(&mut Header), from: &Header| {
+        let mut header = *from;
+        change(&mut header);
+        header
+    };
+    let long = |change: &dyn Fn(&mut Header)| Packet::new(&of(change, &header), data);
+    let short = |change: &dyn Fn(&mut Header)| Packet::new(&of(change, &otf), &data[..8]);
+    let at = |region, offset: u32| Place::new(region, offset.into());
+    let scratch = of(&|header| header.place = at(MAIN, SCRATCH), &header);
+    let odd = |length: u32, words: usize| {
+        let mut packet = Packet::new(&of(&|header| header.length = length, &scratch), data);
+        packet.words.resize(words, 7);
+        packet
+    };
+    vec![
+        (long(&|header| header.pgid ^= 0x400), Reason::Unserved),
+        (long(&|header| header.place.region = 9), Reason::Unserved),
+        (long(&|header| header.place.region = FIXED), Reason::Rights),
+        (long(&|header| header.place = at(MAIN, PAGES * PAGE)), Reason::Range),
+        (long(&|header| header.place = at(ON_CARD, SIZE__LLCM)), Reason::Range),
+        (long(&|header| header.place.offset += 4), Reason::Length),
+        (long(&|header| header.place.offset += u64::from(PAGE) - 56), Reason::Range),
+        (long(&|header| header.length = 0), Reason::Length),
+        (odd(65, 14), Reason::Length),
+        (odd(64, 13), Reason::Length),
+        (odd(64, 15), Reason::Length),
+        (odd(64, 6), Reason::Length),
+        (odd(64, 4), Reason::Length),
+        (long(&|header| header.kind = 7), Reason::Type),
+        (long(&|header| header.kind = TYPE__OTF), Reason::Length),
+        (long(&|header| header.kind = TYPE__SOFT), Reason::Unserved),
+        (short(&|header| header.place = at(MAIN, HALF)), Reason::Rights),
+        (short(&|header| header.place = at(ON_CARD, SIZE__LLCM)), Reason::Range),
+        (short(&|header| header.place.offset += 5), Reason::Length),
+        (short(&|header| header.kind = TYPE__INDIRECT), Reason::Unserved),
+        (short(&|header| header.kind = TYPE__CLOSED), Reason::Type),
+    ]
+}
+
+/// Each bad packet is answered and counted; a good one behind it arrives.
+fn refuses(nic: &Nic, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} refuses", nic.name), |run| {
+        let mut rig = start(run, nic, OPEN)?;
+        let mut rng = run.rng("packets");
+        let mut shadow = Shadow::fill(&mut rig, 0, &mut rng)?;
+        let mut data = [0; 64];
+        rng.fill(&mut data);
+        shadow.write(MAIN, SCRATCH, &data);
+        let mut want = [0; 16];
+        for (packet, reason) in bad_packets(&data) {
+            let header = packet.header();
+            send(&mut rig, &packet)?;
+            sent(&mut rig, Rule::Refuses, &[answer(&header, Some(reason), header.seq)])?;
+            want[reason.code() as usize] += 1;
+        }
+        let want: Vec<(u32, u64)> = (0..).zip(want).collect();
+        counts(&mut rig, Rule::Refuses, 0, &want)?;
+        rig.reads(Rule::Refuses, 0, STATUS, STATUS_REFUSED_MASK)?;
+        shadow.check(&mut rig, 0).map_err(|fault| Rule::Refuses.broken(fault.what))?;
+        let header = push(9);
+        send(&mut rig, &Packet::new(&header, b"in a line"))?;
+        sent(&mut rig, Rule::Refuses, &[answer(&header, None, header.seq)])?;
+        has(&rig, Rule::Refuses, HALF, b"in a line")
+    });
+}
+
+/// Memory refuses, at the receiver and at the RDMA engine.
+fn memory_errors(nic: &Nic, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} memory", nic.name), |run| {
+        let mut rig = start(run, nic, OPEN)?;
+        let mut rng = run.rng("bytes");
+        Shadow::fill(&mut rig, 0, &mut rng)?;
+        let (bad, read) = (physical(HALF + 16).0, physical(PAGE).0);
+        rig.cards[0].memory.inject_fault(bad..bad + 8);
+        rig.cards[0].memory.inject_fault(read..read + 8);
+        let header = push(64);
+        send(&mut rig, &Packet::new(&header, &[7; 64]))?;
+        sent(&mut rig, Rule::Refuses, &[answer(&header, Some(Reason::Bus), header.seq)])?;
+        // A descriptor that reads a bad page behind a good one.
+        descriptor(&mut rig, TYPE__PUSH, Place::new(MAIN, 8), Place::new(MAIN, HALF.into()), 2 * PAGE);
+        rig.settle(1_000)?;
+        let error = put(RDMA_ERROR_MASK, REASON__BUS.into());
+        rig.reads(Rule::Refuses, 0, RDMA, error)?;
+        let first = rig.take_sent(0).remove(0);
+        Rule::Refuses.same("words of the good packet", 6 + 511, first.len())?;
+        counts(&mut rig, Rule::Refuses, 0, &[(REASON__BUS, 1)])
+    });
+}
+
+/// Begins a descriptor to the peer without answers.
+fn descriptor(rig: &mut Rig, kind: u32, local: Place, remote: Place, bytes: u32) {
+    let what = Header {
+        kind,
+        dst: PEER,
+        ..Header::default()
+    };
+    let length = put(RDMA_LENGTH_BYTES_MASK, bytes.into()) | put(RDMA_LENGTH_SLOT_MASK, SLOT_RDMA.into());
+    store_all(rig, 0, RDMA_WHAT, &[what.encode()[0], local.word(), remote.word(), length]);
+}
+
+#[test]
+fn bad_packets_and_memory_errors_are_answered() {
+    pass(this_test!(), |cases| {
+        refuses(&nic::<Dimmnet1Nic>(), cases);
+        memory_errors(&nic::<Dimmnet1Nic>(), cases);
+    });
+}
+
+/// Numbered packets: each once, in order; a gap and an old one change nothing. Answers to slots: the right ones count.
+fn numbers(nic: &Nic, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} numbers", nic.name), |run| {
+        let mut rig = start(run, nic, OPEN)?;
+        let mut numbered = push(8);
+        numbered.flags |= HDR__W0_F_SEQ_MASK;
+        let sequence = Some(Reason::Sequence);
+        // The number, and the answer.
+        let steps = [
+            (0, None, 0),
+            (1, None, 1),
+            (3, sequence, 2),
+            (1, None, 1),
+            (2, None, 2),
+            (3, None, 3),
+            (u32::MAX, None, u32::MAX),
+            (4, None, 4),
+        ];
+        let mut written = 0;
+        for (step, (seq, refused, told)) in (1_u64..).zip(steps) {
+            numbered.seq = seq;
+            let data = (step << 32 | u64::from(seq)).to_le_bytes();
+            send(&mut rig, &Packet::new(&numbered, &data))?;
+            sent(&mut rig, Rule::Carries, &[answer(&numbered, refused, told)])?;
+            if !matches!(step, 3 | 4 | 7) {
+                written = step << 32 | u64::from(seq);
+            }
+            has(&rig, Rule::Carries, HALF, &written.to_le_bytes())?;
+        }
+        counts(&mut rig, Rule::Carries, 0, &[(0, 5), (REASON__SEQUENCE, 3)])
+    });
+    cases.case(Start::Random1, format!("{} slots", nic.name), |run| {
+        let mut rig = start(run, nic, OPEN)?;
+        let slot = SLOTS + 8 * u32::from(SLOT_AOTF);
+        for _ in 0..3 {
+            rig.store(0, AOTF + ASKING * PAGE, 1);
+        }
+        rig.settle(100)?;
+        rig.reads(Rule::Carries, 0, slot, Slot { open: 3, ..Slot::default() }.word())?;
+        let packets = rig.take_sent(0);
+        let mut tag = 0;
+        for packet in &packets {
+            tag = Header::decode(packet).tag;
+        }
+        let from = |src, tag| Header { src, tag, ..push(0) };
+        // Of another node and of another generation: strays.
+        for wrong in [from(2, tag), from(0, tag ^ 0x10)] {
+            let back = Header { src: wrong.src, ..wrong.answer(None, 0) };
+            send(&mut rig, &Packet::new(&back, &[]))?;
+        }
+        rig.reads(Rule::Carries, 0, STRAYS, 2)?;
+        let good = from(0, tag);
+        for refused in [None, Some(Reason::Overflow), Some(Reason::Bus)] {
+            let back = Header { src: 0, ..good.answer(refused, 0x1234_5678) };
+            send(&mut rig, &Packet::new(&back, &[]))?;
+        }
+        let want = Slot {
+            open: 0,
+            nacks: 2,
+            reason: Some(Reason::Overflow),
+            seq: 0x234_5678,
+        };
+        rig.reads(Rule::Carries, 0, slot, want.word())?;
+        rig.store(0, slot, 0);
+        rig.reads(Rule::Carries, 0, slot, 0)
+    });
+}
+
+#[test]
+fn numbers_and_slots_count() {
+    pass(this_test!(), |cases| numbers(&nic::<Dimmnet1Nic>(), cases));
+}

@@ -667,3 +667,183 @@ fn numbers(nic: &Nic, cases: &mut Cases) {
 fn numbers_and_slots_count() {
     pass(this_test!(), |cases| numbers(&nic::<Dimmnet1Nic>(), cases));
 }
+
+/// The times of events of this kind, ps.
+fn times(events: &[Event], is: impl Fn(&What) -> bool) -> Vec<u64> {
+    let found = events.iter().filter(|(_, what)| is(what));
+    found.map(|(at, _)| *at).collect()
+}
+
+/// Core cycles between two times of a rig with the machine's clocks.
+fn cycles(from: u64, to: u64) -> f64 {
+    (to as f64 - from as f64) / OPEN.periods[0] as f64
+}
+
+/// At most so many core cycles from the edge that takes a store to the edge that takes the packet's first word, and from
+/// the edge that takes the last word to the edge that takes the first load that finds it.
+const TO_LINK: f64 = 11.0;
+const TO_LLCM: f64 = 8.0;
+
+/// From a store to the link, and from the link to LLCM, in core cycles. The clocks are 50 and 62.5 MHz.
+fn latencies(nic: &Nic, cases: &mut Cases) {
+    for phase in 0..4 {
+        cases.case(Start::Random1, format!("{} latency {phase}", nic.name), |run| {
+            let mut rig = start(run, nic, OPEN)?;
+            rig.cards[0].events.clear();
+            rig.store(0, AOTF + QUIET * PAGE, 1);
+            rig.settle(10)?;
+            let events = &rig.cards[0].events;
+            let store = times(events, |what| matches!(what, What::Accepted(_)))[0];
+            let link = times(events, |what| matches!(what, What::Sent(_)))[0];
+            let took = cycles(store, link);
+            Rule::Latency.holds(took <= TO_LINK, || format!("store to link: {took} cycles"))?;
+            rig.cards[0].events.clear();
+            let otf = Header {
+                kind: TYPE__OTF,
+                flags: HDR__W0_OTF_MASK,
+                place: Place::new(ON_CARD, 0),
+                ..push(8)
+            };
+            offer(&mut rig, &Packet::new(&otf, &[0x5a; 8]));
+            for _ in 0..40 {
+                rig.cards[0].request_load(LLCM);
+            }
+            rig.settle(10)?;
+            let events = &rig.cards[0].events;
+            let link = times(events, |what| matches!(what, What::Received((_, true))))[0];
+            let loads = times(events, |what| matches!(what, What::Accepted(_)));
+            let answers = events.iter().filter_map(|(_, what)| match what {
+                What::Answered((word, _)) => Some(*word),
+                _ => None,
+            });
+            let seen = answers.zip(loads).find(|(word, _)| *word == 0x5a5a_5a5a_5a5a_5a5a);
+            let seen = seen.ok_or_else(|| Rule::Latency.broken("the word is not in LLCM after 40 loads"))?;
+            let took = cycles(link, seen.1);
+            Rule::Latency.holds(took <= TO_LLCM, || format!("link to LLCM: {took} cycles"))
+        });
+    }
+}
+
+/// Words per core cycle: both windows kicked again and again, and packets of 4 KB on their way to memory.
+fn rates(nic: &Nic, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} BOTF rate", nic.name), |run| {
+        let mut rig = start(run, nic, OPEN)?;
+        let header = Header { flags: 0, ..push(SIZE__BOTF) };
+        let packet = Packet::new(&header, &[3; SIZE__BOTF as usize]);
+        for window in 0..2 {
+            store_all(&mut rig, 0, WINDOW0 + window * SIZE__WINDOW, &packet.words);
+            rig.store(0, KICK0 + 8 * window, 0);
+        }
+        for kick in 0..8 {
+            let window = kick % 2;
+            while rig.load(0, WINDOWS)? & (WINDOWS_BUSY0_MASK << window) != 0 {}
+            rig.store(0, KICK0 + 8 * window, 0);
+        }
+        rig.settle(100)?;
+        let sent = times(&rig.cards[0].events, |what| matches!(what, What::Sent(_)));
+        Rule::Rate.same("words of ten packets", 640, sent.len())?;
+        let took = cycles(sent[0], sent[639]);
+        Rule::Rate.holds(took <= 640.5, || format!("640 words of BOTF in {took} cycles"))
+    });
+    cases.case(Start::Random1, format!("{} receiver rate", nic.name), |run| {
+        let mut rig = start(run, nic, OPEN)?;
+        for page in 0..6 {
+            let header = Header {
+                flags: 0,
+                place: Place::new(MAIN, (HALF + page * PAGE).into()),
+                ..push(PAGE)
+            };
+            offer(&mut rig, &Packet::new(&header, &[5; PAGE as usize]));
+        }
+        rig.cards[0].events.clear();
+        rig.settle(100)?;
+        let came = times(&rig.cards[0].events, |what| matches!(what, What::Received(_)));
+        let written = times(&rig.cards[0].events, |what| {
+            matches!(what, What::Memory(EventKind::MemWritten { .. }))
+        });
+        let last = *written.last().ok_or_else(|| Rule::Rate.broken("nothing is written"))?;
+        let took = cycles(came[0], last);
+        let words = 6.0 * (6.0 + 512.0);
+        Rule::Rate.holds(took <= words + 30.0, || format!("{words} words in {took} cycles"))
+    });
+}
+
+#[test]
+fn latencies_and_rates_are_kept() {
+    pass(this_test!(), |cases| {
+        latencies(&nic::<Dimmnet1Nic>(), cases);
+        rates(&nic::<Dimmnet1Nic>(), cases);
+    });
+}
+
+/// Two equal sets of cards, of which one leaves out edges, do the same at the same times.
+fn gating(nic: &Nic, cases: &mut Cases) {
+    for (cards, periods) in [(1, PERIODS[0]), (2, PERIODS[1]), (2, PERIODS[2])] {
+        cases.case(Start::Random1, format!("{} gating {cards} {periods:?}", nic.name), |run| {
+            let [always, gated] = [false, true].map(|gated| {
+                let setup = Setup {
+                    cards,
+                    periods,
+                    timing: SLOW,
+                    gated,
+                    ..Setup::default()
+                };
+                rests(run, nic, setup)
+            });
+            let ((always, _), (gated, skipped)) = (always?, gated?);
+            Rule::Gating.holds(skipped > 200, || format!("only {skipped} edges are left out"))?;
+            for (number, (want, got)) in always.iter().zip(&gated).enumerate() {
+                Rule::Gating.same(format!("event {number}"), want, got)?;
+            }
+            Rule::Gating.same("number of events", always.len(), gated.len())
+        });
+    }
+}
+
+/// Random traffic with rests. Gives the events of all cards, and how many edges were left out.
+fn rests(run: &Run, nic: &Nic, setup: Setup) -> Result<(Vec<Event>, u64), Fault> {
+    let mut rig = start(run, nic, setup)?;
+    let mut traffic = Traffic::new(&mut rig, run.rng("traffic"))?;
+    let mut waits = run.rng("waits");
+    for _ in 0..25 {
+        traffic.go(1)?;
+        traffic.rig.pass(waits.below(4))?;
+    }
+    traffic.check()?;
+    let skipped = rig.cards.iter().map(|card| card.skipped).sum();
+    let events = rig.cards.into_iter().flat_map(|card| card.events);
+    Ok((events.collect(), skipped))
+}
+
+#[test]
+fn leaving_out_edges_changes_nothing() {
+    pass(this_test!(), |cases| gating(&nic::<Dimmnet1Nic>(), cases));
+}
+
+/// A reset in mid-flight leaves nothing behind.
+fn resets(nic: &Nic, cases: &mut Cases) {
+    for round in 0..6 {
+        cases.case(Start::Random1, format!("{} reset {round}", nic.name), |run| {
+            let setup = Setup {
+                cards: 2,
+                timing: SLOW,
+                ..Setup::default()
+            };
+            let mut rig = start(run, nic, setup)?;
+            rig.pause(run, Gaps::ALL[round % 4]);
+            let mut rng = run.rng("reset");
+            Traffic::new(&mut rig, run.rng("before"))?.go(rng.between(1, 20) as usize)?;
+            rig.pass(rng.below(20))?;
+            rig.reset()?;
+            program(&mut rig)?;
+            let mut traffic = Traffic::new(&mut rig, run.rng("after"))?;
+            traffic.go(15)?;
+            traffic.check()
+        });
+    }
+}
+
+#[test]
+fn reset_in_mid_flight_leaves_nothing_behind() {
+    pass(this_test!(), |cases| resets(&nic::<Dimmnet1Nic>(), cases));
+}

@@ -213,6 +213,11 @@ impl Card {
         self.packet = Collector::default();
     }
 
+    /// The host begins a load whose answer is only an event.
+    pub fn request_load(&mut self, addr: u32) {
+        self.requests.push(Access { addr, store: None });
+    }
+
     /// Nothing is in flight.
     fn is_idle(&self) -> bool {
         let empty = self.to.is_empty() && self.requests.is_empty() && self.open.is_empty();
@@ -224,6 +229,12 @@ impl Card {
         let (inputs, seen) = (&self.inputs, &self.seen);
         let asks = inputs.reset || inputs.rx.is_some() || inputs.host.is_some();
         !asks && !seen.busy && seen.answer.is_none() && seen.tx.is_none() && self.agent.is_idle()
+    }
+
+    /// What is in flight.
+    fn report(&self) -> String {
+        let (inputs, seen, open) = (&self.inputs, &self.seen, &self.open);
+        format!("{}; loads {open:?}; {inputs:x?}; {seen:x?}", self.agent.report().join("; "))
     }
 
     fn core_edge(&mut self, at: u64, edges: u64) -> Result<(), Fault> {
@@ -401,9 +412,8 @@ impl<'a> Rig<'a> {
         let limit = self.now() + us * 1_000_000;
         while !done(self) {
             Rule::Hang.holds(self.now() < limit, || {
-                let reports = self.cards.iter().map(|card| card.agent.report().join("; "));
-                let reports: Vec<String> = reports.collect();
-                format!("no {what} within {us} us; memories: {reports:?}")
+                let reports: Vec<String> = self.cards.iter().map(Card::report).collect();
+                format!("no {what} within {us} us; {reports:?}")
             })?;
             self.step()?;
         }

@@ -218,6 +218,11 @@ impl Card {
         self.requests.push(Access { addr, store: None });
     }
 
+    /// The link takes nothing, or all.
+    pub fn hold(&mut self, held: bool) {
+        self.from = Sink::new(if held { Pacer::stopped() } else { Pacer::steady() });
+    }
+
     /// Nothing is in flight.
     fn is_idle(&self) -> bool {
         let empty = self.to.is_empty() && self.requests.is_empty() && self.open.is_empty();
@@ -428,6 +433,15 @@ impl<'a> Rig<'a> {
         self.run("rest", us, |rig| rig.cards.iter().all(Card::is_idle))
     }
 
+    /// Until no access of a host is under way.
+    ///
+    /// # Errors
+    /// As of [`run`](Rig::run).
+    pub fn settle_hosts(&mut self, us: u64) -> Result<(), Fault> {
+        let is_done = |card: &Card| card.requests.is_empty() && card.open.is_empty();
+        self.run("rest of the hosts", us, |rig| rig.cards.iter().all(is_done))
+    }
+
     /// For so many microseconds.
     ///
     /// # Errors
@@ -465,6 +479,18 @@ impl<'a> Rig<'a> {
         let (word, error) = self.answer(card, addr)?;
         Rule::Host.holds(!error, || format!("a load of {addr:#x} is refused"))?;
         Ok(word)
+    }
+
+    /// Loads a register until these bits are clear.
+    ///
+    /// # Errors
+    /// `Hang`: they do not become clear. Also as of [`load`](Rig::load).
+    pub fn poll(&mut self, card: usize, addr: u32, bits: u64) -> Result<(), Fault> {
+        let end = self.now() + 1_000_000_000;
+        while self.load(card, addr)? & bits != 0 {
+            Rule::Hang.holds(self.now() < end, || format!("{bits:#x} at {addr:#x} of card {card} stay"))?;
+        }
+        Ok(())
     }
 
     /// A register has this value.

@@ -1007,6 +1007,7 @@ fn translations(rig: &mut Rig) -> Result<(), Fault> {
     let place = Place::new(MAIN, (last * PAGE).into());
     rig.store(0, TLB_FLUSH, 1);
     store_all(rig, 0, RVATLB, &regions()[0].encode());
+    rig.settle_hosts(10)?;
     let header = Header { place, ..header };
     offer(rig, &Packet::new(&header, &[6; 8]));
     stopped(rig, STOP__PATLB, TYPE__PUSH)?;

@@ -7,6 +7,7 @@ mod link;
 mod llcm;
 mod memory;
 mod nic;
+mod nic_axi;
 mod rdma;
 mod rig;
 mod rx;

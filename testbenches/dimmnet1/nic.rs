@@ -391,14 +391,14 @@ const SLOW: MemoryTiming = MemoryTiming {
 const PERIODS: [[u64; 2]; 3] = [[20_000, 16_000], [37_003, 10_007], [10_007, 37_003]];
 
 /// Random traffic arrives.
-fn carries(nic: &Nic, cases: &mut Cases) {
+pub fn carries(nic: &Nic, cases: &mut Cases) {
     for (cards, periods, gaps) in [
         (1, PERIODS[0], Gaps::None),
         (2, PERIODS[0], Gaps::Both),
         (2, PERIODS[1], Gaps::Source),
         (1, PERIODS[2], Gaps::Sink),
     ] {
-        cases.case(Start::Random1, format!("{} {cards} {periods:?} {gaps:?}", nic.name), |run| {
+        cases.case(Start::Random1, format!("{} {cards} {periods:?} {gaps:?}", nic.dut.name), |run| {
             let timing = if gaps == Gaps::None { MemoryTiming::IDEAL } else { SLOW };
             let setup = Setup {
                 cards,
@@ -526,8 +526,8 @@ fn bad_packets(data: &[u8]) -> Vec<(Packet, Reason)> {
 }
 
 /// Each bad packet is answered and counted; a good one behind it arrives.
-fn refuses(nic: &Nic, cases: &mut Cases) {
-    cases.case(Start::Random1, format!("{} refuses", nic.name), |run| {
+pub fn refuses(nic: &Nic, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} refuses", nic.dut.name), |run| {
         let mut rig = start(run, nic, OPEN)?;
         let mut rng = run.rng("packets");
         let mut shadow = Shadow::fill(&mut rig, 0, &mut rng)?;
@@ -553,8 +553,8 @@ fn refuses(nic: &Nic, cases: &mut Cases) {
 }
 
 /// Memory refuses, at the receiver and at the RDMA engine.
-fn memory_errors(nic: &Nic, cases: &mut Cases) {
-    cases.case(Start::Random1, format!("{} memory", nic.name), |run| {
+pub fn memory_errors(nic: &Nic, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} memory", nic.dut.name), |run| {
         let mut rig = start(run, nic, OPEN)?;
         let mut rng = run.rng("bytes");
         Shadow::fill(&mut rig, 0, &mut rng)?;
@@ -596,7 +596,7 @@ fn bad_packets_and_memory_errors_are_answered() {
 
 /// Numbered packets: each once, in order; a gap and an old one change nothing. Answers to slots: the right ones count.
 fn numbers(nic: &Nic, cases: &mut Cases) {
-    cases.case(Start::Random1, format!("{} numbers", nic.name), |run| {
+    cases.case(Start::Random1, format!("{} numbers", nic.dut.name), |run| {
         let mut rig = start(run, nic, OPEN)?;
         let mut numbered = push(8);
         numbered.flags |= HDR__W0_F_SEQ_MASK;
@@ -625,7 +625,7 @@ fn numbers(nic: &Nic, cases: &mut Cases) {
         }
         counts(&mut rig, Rule::Carries, 0, &[(0, 5), (REASON__SEQUENCE, 3)])
     });
-    cases.case(Start::Random1, format!("{} slots", nic.name), |run| {
+    cases.case(Start::Random1, format!("{} slots", nic.dut.name), |run| {
         let mut rig = start(run, nic, OPEN)?;
         let slot = SLOTS + 8 * u32::from(SLOT_AOTF);
         for _ in 0..3 {
@@ -686,7 +686,7 @@ const TO_LLCM: f64 = 8.0;
 /// From a store to the link, and from the link to LLCM, in core cycles. The clocks are 50 and 62.5 MHz.
 fn latencies(nic: &Nic, cases: &mut Cases) {
     for phase in 0..4 {
-        cases.case(Start::Random1, format!("{} latency {phase}", nic.name), |run| {
+        cases.case(Start::Random1, format!("{} latency {phase}", nic.dut.name), |run| {
             let mut rig = start(run, nic, OPEN)?;
             rig.cards[0].events.clear();
             rig.store(0, AOTF + QUIET * PAGE, 1);
@@ -724,8 +724,8 @@ fn latencies(nic: &Nic, cases: &mut Cases) {
 }
 
 /// Words per core cycle: both windows kicked again and again, and packets of 4 KB on their way to memory.
-fn rates(nic: &Nic, cases: &mut Cases) {
-    cases.case(Start::Random1, format!("{} BOTF rate", nic.name), |run| {
+pub fn rates(nic: &Nic, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} BOTF rate", nic.dut.name), |run| {
         let mut rig = start(run, nic, OPEN)?;
         let header = Header { flags: 0, ..push(SIZE__BOTF) };
         let packet = Packet::new(&header, &[3; SIZE__BOTF as usize]);
@@ -744,7 +744,7 @@ fn rates(nic: &Nic, cases: &mut Cases) {
         let took = cycles(sent[0], sent[639]);
         Rule::Rate.holds(took <= 640.5, || format!("640 words of BOTF in {took} cycles"))
     });
-    cases.case(Start::Random1, format!("{} receiver rate", nic.name), |run| {
+    cases.case(Start::Random1, format!("{} receiver rate", nic.dut.name), |run| {
         let mut rig = start(run, nic, OPEN)?;
         for page in 0..6 {
             let header = Header {
@@ -776,9 +776,9 @@ fn latencies_and_rates_are_kept() {
 }
 
 /// Two equal sets of cards, of which one leaves out edges, do the same at the same times.
-fn gating(nic: &Nic, cases: &mut Cases) {
+pub fn gating(nic: &Nic, cases: &mut Cases) {
     for (cards, periods) in [(1, PERIODS[0]), (2, PERIODS[1]), (2, PERIODS[2])] {
-        cases.case(Start::Random1, format!("{} gating {cards} {periods:?}", nic.name), |run| {
+        cases.case(Start::Random1, format!("{} gating {cards} {periods:?}", nic.dut.name), |run| {
             let setup = Setup {
                 cards,
                 periods,
@@ -819,9 +819,9 @@ fn leaving_out_edges_changes_nothing() {
 }
 
 /// A reset in mid-flight leaves nothing behind.
-fn resets(nic: &Nic, cases: &mut Cases) {
+pub fn resets(nic: &Nic, cases: &mut Cases) {
     for round in 0..6 {
-        cases.case(Start::Random1, format!("{} reset {round}", nic.name), |run| {
+        cases.case(Start::Random1, format!("{} reset {round}", nic.dut.name), |run| {
             let setup = Setup {
                 cards: 2,
                 timing: SLOW,
@@ -919,10 +919,10 @@ fn go(rig: &mut Rig, what: u32, reason: u32, want: &[Vec<u64>]) -> Result<(), Fa
 }
 
 /// Programs, the host and the watchdog end stops.
-fn stops(nic: &Nic, gated: bool, cases: &mut Cases) {
+pub fn stops(nic: &Nic, gated: bool, cases: &mut Cases) {
     let setup = Setup { gated, ..OPEN };
     for (name, program, flags) in [("polls", POLLS, CONTROL_POLL_MASK), ("waits", WAITS, 0)] {
-        cases.case(Start::Random1, format!("{} {name} {gated}", nic.name), |run| {
+        cases.case(Start::Random1, format!("{} {name} {gated}", nic.dut.name), |run| {
             let mut rig = start(run, nic, setup)?;
             runs(&mut rig, program, flags)?;
             rig.pass(5)?;
@@ -942,7 +942,7 @@ fn stops(nic: &Nic, gated: bool, cases: &mut Cases) {
             Rule::Stops.holds(retired.len() > 10, || "the processor retires nothing".into())
         });
     }
-    cases.case(Start::Random1, format!("{} watchdog {gated}", nic.name), |run| {
+    cases.case(Start::Random1, format!("{} watchdog {gated}", nic.dut.name), |run| {
         let mut rig = start(run, nic, setup)?;
         rig.store(0, WATCHDOG, 300);
         rig.store(0, MASK, STATUS_FIRED_MASK);
@@ -964,7 +964,7 @@ fn stops(nic: &Nic, gated: bool, cases: &mut Cases) {
         rig.settle(10)?;
         Rule::Stops.holds(!rig.cards[0].seen.irq, || "the interrupt stays".into())
     });
-    cases.case(Start::Random1, format!("{} host's stops {gated}", nic.name), |run| {
+    cases.case(Start::Random1, format!("{} host's stops {gated}", nic.dut.name), |run| {
         let mut rig = start(run, nic, setup)?;
         runs(&mut rig, LOOPS, CONTROL_POLL_MASK)?;
         host_stops(&mut rig)?;
@@ -1046,8 +1046,8 @@ fn stops_end() {
 }
 
 /// Accesses of the host that are refused, stores that are lost, and packets that wait.
-fn host(nic: &Nic, cases: &mut Cases) {
-    cases.case(Start::Random1, format!("{} host", nic.name), |run| {
+pub fn host(nic: &Nic, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} host", nic.dut.name), |run| {
         let mut rig = start(run, nic, OPEN)?;
         rig.store(0, MASK, STATUS_HOST_MASK);
         for (addr, strobes) in [(STATUS + 0x100, 0xff), (TIME, 0xff), (PGID, 0x7f), (KICK0, 1), (0x3000, 0xff)] {
@@ -1064,7 +1064,7 @@ fn host(nic: &Nic, cases: &mut Cases) {
         rig.store_part(0, LLCM + 64, 0x0102_0304_0506_0708, 0x18);
         rig.reads(Rule::Host, 0, LLCM + 64, 0xffff_ff04_05ff_ffff)
     });
-    cases.case(Start::Random1, format!("{} full", nic.name), |run| {
+    cases.case(Start::Random1, format!("{} full", nic.dut.name), |run| {
         let mut rig = start(run, nic, OPEN)?;
         rig.store(0, PATIENCE, 20);
         rig.settle(10)?;

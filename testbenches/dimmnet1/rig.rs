@@ -5,9 +5,10 @@ use std::mem;
 
 use testbenches::rtl::*;
 use testbenches::{Dut, Fault, Instance, Rule as _, Run};
+use tsunagi::harness::axi::{FromMaster, FromSlave};
 use tsunagi::harness::event::EventKind;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
-use tsunagi::harness::seed::Recorder;
+use tsunagi::harness::seed::{Recorder, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
 use tsunagi::Cycle;
 use verilated::{Clock, Clocks, Context, Edges, Input as _, Port as _, PortInfo, Verilated};
@@ -30,34 +31,147 @@ pub struct Access {
 /// The answer to an access: the word, and whether it is refused.
 pub type Answer = (u64, bool);
 
+/// The inputs of a card but its clocks. Those from memory and host are bare or AXI.
 #[derive(Debug, Default)]
 pub struct In {
     /// Both resets.
-    reset: bool,
-    rx: Option<Word>,
-    tx_ready: bool,
+    pub reset: bool,
+    pub rx: Option<Word>,
+    pub tx_ready: bool,
     mem: MemPortsOut,
     host: Option<Access>,
     answer_ready: bool,
+    pub axi_mem: FromSlave,
+    pub axi_host: FromMaster,
+}
+
+impl In {
+    fn asks(&self) -> bool {
+        let axi = &self.axi_host;
+        self.reset || self.rx.is_some() || self.host.is_some() || axi.aw.is_some() || axi.w.is_some() || axi.ar.is_some()
+    }
 }
 
 #[derive(Debug, Default)]
 pub struct Out {
     pub irq: bool,
-    busy: bool,
+    pub busy: bool,
     pub tx: Option<Word>,
-    rx_ready: bool,
+    pub rx_ready: bool,
     mem: MemPortsIn,
     host_ready: bool,
     answer: Option<Answer>,
     retired: Option<(u32, bool)>,
+    pub axi_mem: FromMaster,
+    pub axi_host: FromSlave,
 }
 
-/// A card of any parameter set or twin.
-pub type Nic = Dut<In, Out>;
+/// The memory of a card, and its host, which makes its accesses in order.
+pub trait Side {
+    /// From now on the host and the memory pause at random, or not.
+    fn pause(&mut self, source: bool, sink: bool, rng: &dyn Fn(&str) -> Rng);
+    /// Everything in flight is forgotten.
+    fn reset(&mut self);
+    /// An access, behind all others.
+    fn push(&mut self, access: Access);
+    /// All accesses are taken.
+    fn is_empty(&self) -> bool;
+    /// The memory answers nothing and takes what comes.
+    fn memory_rests(&self) -> bool;
+    /// The edge of the core's clock, with the outputs before it. `event` is told of what is taken and answered.
+    ///
+    /// # Errors
+    /// The card breaks the protocol.
+    fn edge(
+        &mut self,
+        cycle: Cycle,
+        seen: &Out,
+        inputs: &mut In,
+        memory: &mut Memory,
+        event: &mut dyn FnMut(What),
+    ) -> Result<(), Fault>;
+    /// What is in flight, for a hang report.
+    fn report(&self) -> String;
+}
 
+/// A card of any parameter set or twin, and what makes its memory and host.
+pub struct Nic {
+    pub dut: Dut<In, Out>,
+    pub side: fn(MemoryTiming) -> Box<dyn Side>,
+}
+
+/// A card with bare ports.
 pub fn nic<U: Dimmnet1NicUnit + 'static>() -> Nic {
-    Dut::of::<U>(set, seen)
+    Nic {
+        dut: Dut::of::<U>(set, seen),
+        side: |timing| {
+            Box::new(Bare {
+                timing,
+                agent: MemoryAgent::new(timing, 8),
+                requests: Source::new([], Pacer::steady()),
+                answers: Sink::new(Pacer::steady()),
+            })
+        },
+    }
+}
+
+/// Memory and host at bare ports.
+struct Bare {
+    timing: MemoryTiming,
+    agent: MemoryAgent,
+    requests: Source<Access>,
+    answers: Sink<Answer>,
+}
+
+impl Side for Bare {
+    fn pause(&mut self, source: bool, sink: bool, rng: &dyn Fn(&str) -> Rng) {
+        self.requests = Source::new([], Pacer::new(source, rng("requests")));
+        self.answers = Sink::new(Pacer::new(sink, rng("answers")));
+        let (latency, gap) = if sink { (30, 3) } else { (0, 0) };
+        let agent = MemoryAgent::new(self.timing, 8);
+        self.agent = agent.with_jitter(rng("memory").bits(), Cycle(latency), Cycle(gap));
+    }
+
+    fn reset(&mut self) {
+        self.agent.reset();
+        self.requests.reset();
+        self.requests.stop();
+        self.answers.reset();
+    }
+
+    fn push(&mut self, access: Access) {
+        self.requests.push(access);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    fn memory_rests(&self) -> bool {
+        self.agent.is_idle()
+    }
+
+    fn edge(
+        &mut self,
+        cycle: Cycle,
+        seen: &Out,
+        inputs: &mut In,
+        memory: &mut Memory,
+        event: &mut dyn FnMut(What),
+    ) -> Result<(), Fault> {
+        inputs.host = self.requests.offer().copied();
+        inputs.answer_ready = self.answers.ready();
+        inputs.mem = *self.agent.ports();
+        self.requests.step(seen.host_ready).into_iter().for_each(|access| event(What::Accepted(access)));
+        let answer = self.answers.step(seen.answer)?;
+        answer.into_iter().for_each(|answer| event(What::Answered(answer)));
+        self.agent.step(cycle, memory, &seen.mem, &mut |kind| event(What::Memory(kind)));
+        Ok(())
+    }
+
+    fn report(&self) -> String {
+        self.agent.report().join("; ")
+    }
 }
 
 fn set(dut: &impl Dimmnet1NicPorts, inputs: &In) {
@@ -93,6 +207,7 @@ fn seen(dut: &impl Dimmnet1NicPorts) -> Out {
         host_ready: dut.host_req_ready_o().is_set(),
         answer: dut.host_rsp_valid_o().is_set().then(answer),
         retired: dut.retire_valid_o().is_set().then(retired),
+        ..Out::default()
     }
 }
 
@@ -145,10 +260,8 @@ pub struct Card {
     clks: [&'static PortInfo; 2],
     inputs: In,
     pub seen: Out,
-    agent: MemoryAgent,
+    side: Box<dyn Side>,
     pub memory: Memory,
-    requests: Source<Access>,
-    answers: Sink<Answer>,
     /// Whether each access that awaits its answer is a load.
     open: VecDeque<bool>,
     loaded: VecDeque<Answer>,
@@ -166,7 +279,7 @@ pub struct Card {
 }
 
 impl Card {
-    fn new(dut: Box<dyn Instance<In, Out>>, timing: MemoryTiming) -> Card {
+    fn new(dut: Box<dyn Instance<In, Out>>, side: Box<dyn Side>) -> Card {
         let unit = dut.verilated();
         let clks = [0, 1].map(|clock| {
             let port = unit.ports().iter().find(|port| port.name == unit.clocks()[clock]);
@@ -177,10 +290,8 @@ impl Card {
             inputs: In::default(),
             seen: dut.seen(),
             dut,
-            agent: MemoryAgent::new(timing, 8),
+            side,
             memory: Memory::new(MEMORY),
-            requests: Source::new([], Pacer::steady()),
-            answers: Sink::new(Pacer::steady()),
             open: VecDeque::new(),
             loaded: VecDeque::new(),
             refused: 0,
@@ -203,10 +314,9 @@ impl Card {
             reset: true,
             ..In::default()
         };
-        self.agent.reset();
-        self.requests = Source::new([], Pacer::steady());
-        self.to = Source::new([], Pacer::steady());
-        self.answers.reset();
+        self.side.reset();
+        self.to.reset();
+        self.to.stop();
         self.from.reset();
         self.open.clear();
         self.loaded.clear();
@@ -215,7 +325,7 @@ impl Card {
 
     /// The host begins a load whose answer is only an event.
     pub fn request_load(&mut self, addr: u32) {
-        self.requests.push(Access { addr, store: None });
+        self.side.push(Access { addr, store: None });
     }
 
     /// The link takes nothing, or all.
@@ -225,49 +335,45 @@ impl Card {
 
     /// Nothing is in flight.
     fn is_idle(&self) -> bool {
-        let empty = self.to.is_empty() && self.requests.is_empty() && self.open.is_empty();
-        empty && !self.seen.busy && !self.agent.has_taken()
+        let empty = self.to.is_empty() && self.side.is_empty() && self.open.is_empty();
+        empty && !self.seen.busy
     }
 
     /// An edge would change nothing.
     fn rests(&self) -> bool {
-        let (inputs, seen) = (&self.inputs, &self.seen);
-        let asks = inputs.reset || inputs.rx.is_some() || inputs.host.is_some();
-        !asks && !seen.busy && seen.answer.is_none() && seen.tx.is_none() && self.agent.is_idle()
+        let seen = &self.seen;
+        let answers = seen.answer.is_some() || seen.axi_host.b.is_some() || seen.axi_host.r.is_some();
+        !self.inputs.asks() && !seen.busy && !answers && seen.tx.is_none() && self.side.memory_rests()
     }
 
     /// What is in flight.
     fn report(&self) -> String {
         let (inputs, seen, open) = (&self.inputs, &self.seen, &self.open);
-        format!("{}; loads {open:?}; {inputs:x?}; {seen:x?}", self.agent.report().join("; "))
+        format!("{}; loads {open:?}; {inputs:x?}; {seen:x?}", self.side.report())
     }
 
     fn core_edge(&mut self, at: u64, edges: u64) -> Result<(), Fault> {
-        let events = &mut self.events;
-        let inputs = &mut self.inputs;
-        inputs.host = self.requests.offer().copied();
-        inputs.answer_ready = self.answers.ready();
-        inputs.mem = *self.agent.ports();
-        if let Some(access) = self.requests.step(self.seen.host_ready) {
-            self.open.push_back(access.store.is_none());
-            events.push((at, What::Accepted(access)));
-        }
-        if let Some((word, error)) = self.answers.step(self.seen.answer)? {
-            let open = self.open.pop_front();
-            let is_load = open.ok_or_else(|| Rule::Host.broken("an answer without an access"))?;
-            let answer = (if is_load && !error { word } else { 0 }, error);
-            events.push((at, What::Answered(answer)));
-            if is_load {
-                self.loaded.push_back(answer);
-            } else {
-                self.refused += u32::from(error);
+        let mut events = Vec::new();
+        let mut event = |what| events.push((at, what));
+        let (seen, inputs) = (&self.seen, &mut self.inputs);
+        self.side.edge(Cycle(edges), seen, inputs, &mut self.memory, &mut event)?;
+        seen.retired.into_iter().for_each(|retired| event(What::Retired(retired)));
+        for (_, what) in &mut events {
+            match what {
+                What::Accepted(access) => self.open.push_back(access.store.is_none()),
+                What::Answered((word, error)) => {
+                    let open = self.open.pop_front();
+                    let is_load = open.ok_or_else(|| Rule::Host.broken("an answer without an access"))?;
+                    if !is_load || *error {
+                        *word = 0;
+                    }
+                    self.loaded.extend(is_load.then_some((*word, *error)));
+                    self.refused += u32::from(!is_load && *error);
+                }
+                _ => {}
             }
         }
-        let mut event = |kind| events.push((at, What::Memory(kind)));
-        self.agent.step(Cycle(edges), &mut self.memory, &self.seen.mem, &mut event);
-        if let Some(retired) = self.seen.retired {
-            self.events.push((at, What::Retired(retired)));
-        }
+        self.events.append(&mut events);
         Ok(())
     }
 
@@ -326,7 +432,10 @@ impl<'a> Rig<'a> {
     pub fn new(run: &Run<'a>, nic: &Nic, setup: Setup) -> Result<Rig<'a>, Fault> {
         let context = run.context();
         let cards: Vec<Card> = (0..setup.cards)
-            .map(|at| Card::new(nic.named(&context, &format!("nic_{at}")), setup.timing))
+            .map(|at| {
+                let dut = nic.dut.named(&context, &format!("nic_{at}"));
+                Card::new(dut, (nic.side)(setup.timing))
+            })
             .collect();
         let (mut clocks, mut phase) = (Clocks::new(), run.rng("phase"));
         let units: Vec<&dyn Verilated> = cards.iter().map(Card::unit).collect();
@@ -365,12 +474,7 @@ impl<'a> Rig<'a> {
             let pacer = |pauses, name| run.pacer(pauses, &format!("{name} {at}"));
             card.to = Source::new([], pacer(source, "to"));
             card.from = Sink::new(pacer(sink, "from"));
-            card.requests = Source::new([], pacer(source, "requests"));
-            card.answers = Sink::new(pacer(sink, "answers"));
-            let agent = MemoryAgent::new(self.setup.timing, 8);
-            let (latency, gap) = if sink { (30, 3) } else { (0, 0) };
-            let seed = run.rng(&format!("memory {at}")).bits();
-            card.agent = agent.with_jitter(seed, Cycle(latency), Cycle(gap));
+            card.side.pause(source, sink, &|name| run.rng(&format!("{name} {at}")));
         }
     }
 
@@ -438,7 +542,7 @@ impl<'a> Rig<'a> {
     /// # Errors
     /// As of [`run`](Rig::run).
     pub fn settle_hosts(&mut self, us: u64) -> Result<(), Fault> {
-        let is_done = |card: &Card| card.requests.is_empty() && card.open.is_empty();
+        let is_done = |card: &Card| card.side.is_empty() && card.open.is_empty();
         self.run("rest of the hosts", us, |rig| rig.cards.iter().all(is_done))
     }
 
@@ -458,7 +562,7 @@ impl<'a> Rig<'a> {
 
     pub fn store_part(&mut self, card: usize, addr: u32, word: u64, strobes: u8) {
         let store = Some((word, strobes));
-        self.cards[card].requests.push(Access { addr, store });
+        self.cards[card].side.push(Access { addr, store });
     }
 
     /// A load, behind all that its host began before.
@@ -466,7 +570,7 @@ impl<'a> Rig<'a> {
     /// # Errors
     /// As of [`run`](Rig::run).
     pub fn answer(&mut self, card: usize, addr: u32) -> Result<Answer, Fault> {
-        self.cards[card].requests.push(Access { addr, store: None });
+        self.cards[card].side.push(Access { addr, store: None });
         self.run("answer of a load", 1_000, |rig| !rig.cards[card].loaded.is_empty())?;
         Ok(self.cards[card].loaded.pop_front().expect("answered"))
     }

@@ -1004,6 +1004,7 @@ fn latency(dut: &Dut<In, Out>, cases: &mut Cases) {
             let before = rig.time;
             let mut left = 40;
             while left > 0 {
+                Rule::Hang.holds(rig.time - before < 400, || "stores are left".into())?;
                 let access = Access {
                     offset: first + 8 * left,
                     write: Some((left.into(), 0xff)),

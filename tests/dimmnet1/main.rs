@@ -1,6 +1,8 @@
 //! DIMMnet-1: pure functions, the firmware, the host library on the model, whole paths.
 
 mod backends;
+mod command;
+mod criteria;
 mod firmware;
 mod firmware_paths;
 mod host;

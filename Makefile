@@ -94,8 +94,17 @@ farm-test: .tools/stamp ## kill nodes of a Slurm cluster on this machine amid a 
 axi-peer: .tools/stamp ## drive the AXI tops with an independent AXI, cocotbext-axi (ARGS='--seed N' repeats a run)
 	.tools/venv/bin/python testbenches/axi_peer/run.py --out $(OUT)/axi-peer $(ARGS)
 
-cpu-peer: .tools/stamp ## the processor's assembler against Keystone (from testbenches/cpu_peer/requirements.lock)
-	$(OFFLINE) .tools/venv/bin/python testbenches/cpu_peer/asm.py $(ARGS)
+# The peers are in no other tool's environment: this goal alone installs them, from the network.
+.tools/cpu-peer/stamp: testbenches/cpu_peer/requirements.lock
+	@python3 -m venv .tools/cpu-peer
+	@.tools/cpu-peer/bin/python -m pip install --disable-pip-version-check --no-input --quiet --no-deps \
+		--only-binary :all: --require-hashes -r $<
+	@touch $@
+
+cpu-peer: .tools/cpu-peer/stamp ## the processor against Unicorn, its assembler against Keystone (ARGS='--seed N' repeats)
+	$(CARGO) build --quiet --package tsunagi --example r3000_trace --example r3000_asm
+	.tools/cpu-peer/bin/python testbenches/cpu_peer/run.py $(ARGS)
+	.tools/cpu-peer/bin/python testbenches/cpu_peer/asm.py $(ARGS)
 
 rails: .tools/stamp ## run all other checks on the commit; results in rails.json (ARGS='--stale', '--rail NAME')
 	$(CARGO) run --quiet --package rtl-flow -- rails $(ARGS)

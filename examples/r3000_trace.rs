@@ -1,4 +1,4 @@
-//! Runs programs on the golden model of `r3000` for another simulator to compare with: `testbenches/r3000_peer`.
+//! Runs programs on the golden model of `r3000` for another simulator to compare with: `testbenches/cpu_peer`.
 //!
 //! Standard input, in little-endian words: for each program its steps and the SRAM's words, then these. Standard
 //! output: for each program the number of steps, before each step PC, HI, LO and the general registers, then whether

@@ -114,7 +114,7 @@ module dimmnet1_acks (
     ans_reason_q <= ans_reason_i;
     ans_seq_q <= ans_seq_i;
     ans_old_q <= clears_q[ans_tag_i[3:0]];
-    take_gen_o <= {2{gen}};
+    if (take) take_gen_o <= {2{gen}};
     if (try_take) turn_q <= !who;
     ans_q <= ans_valid_i;
     stray_o <= ans_q && !answer;

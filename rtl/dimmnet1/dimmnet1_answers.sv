@@ -42,7 +42,7 @@ module dimmnet1_answers (
   localparam int Builder = 384;
   localparam int LevelW = $clog2(Depth + 1);
 
-  // ----------------------------------------------------------------------------------------------------------------- in
+  // ---------------------------------------------------------------------------------------------------------------- in
   logic [LevelW-1:0] level;
   logic [1:0] merge_ready, unused_from;
   logic open_q, inside_q, inside_d, room_q;  // of the builder: it may begin, it is inside a packet
@@ -87,7 +87,7 @@ module dimmnet1_answers (
     if (rst_i) begin_q <= 1'b1;
   end
 
-  // ---------------------------------------------------------------------------------------------------------------- out
+  // --------------------------------------------------------------------------------------------------------------- out
   logic valid, take, last, pull;
   logic [63:0] data;
   fifo_bram #(

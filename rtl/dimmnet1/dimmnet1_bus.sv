@@ -178,7 +178,7 @@ module dimmnet1_bus (
   logic cpu_asks, host_asks, cpu_acc, host_acc, host_next_q, regs_ready, building, acc_err, acc_slot, regs_busy;
   logic cpu_regs, cpu_builds, host_builds, store_settled_q, store_free;
   logic [63:0] acc_rdata;
-  logic cpu_new, cpu_llcm, cpu_none, done_q, waits_q, gone_q, llcm_q, room;
+  logic cpu_new, cpu_llcm, cpu_none, done_q, waits_q, gone_q, llcm_q, sram_q, room;
 
   function automatic logic builds(input logic [14:3] word);
     builds = (word ^ dimmnet1_pkg::Build[14:3]) >> 3 == '0;
@@ -190,7 +190,7 @@ module dimmnet1_bus (
   assign cpu_builds = bus_write_i && building && builds(bus_addr_i[14:3]);
   assign host_builds = req_write && building && builds(req_word[14:3]);
   assign cpu_asks = cpu_new && cpu_regs && !llcm_q && !cpu_builds;
-  assign host_asks = req_valid && to_regs && room && !store_valid_o && store_settled_q && !host_builds;
+  assign host_asks = req_valid && to_regs && room && !sram_q && !store_valid_o && store_settled_q && !host_builds;
   assign host_acc = host_asks && regs_ready && (!cpu_asks || host_next_q);
   assign cpu_acc = cpu_asks && regs_ready && !host_acc;
   always_ff @(posedge clk_i) begin
@@ -275,7 +275,7 @@ module dimmnet1_bus (
       .build_data_o,
       .build_last_o
   );
-  assign slot_index_o = req_word[6:3];
+  assign slot_index_o = req_word[6:3] & {4{req_valid}};
 
   // ------------------------------------------------------------------------------------------------- the host's stores
   assign store_free   = !store_valid_o || store_ready_i;
@@ -296,7 +296,7 @@ module dimmnet1_bus (
 
   // --------------------------------------------------------------------------------- SRAM: two halves, one after another
   // `sram_q`: the request's halves; `sent_q`: the read half was requested.
-  logic sram_q, sram_write_q, half_q, sent_q, sram_step, sram_end;
+  logic sram_write_q, half_q, sent_q, sram_step, sram_end;
   logic [13:3] sram_word_q;
   logic [63:0] sram_data_q;
   assign load_valid_o = sram_q && !sent_q;

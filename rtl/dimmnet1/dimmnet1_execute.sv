@@ -1,22 +1,24 @@
 // DIMMnet-1 receiver, middle part: decides what becomes of each packet, by its header; stops for processor and matcher.
 //
-// Header     `load_*`, `word_*` and `whole_*` of dimmnet1_parse. The registers `hdr_o` hold one packet's header; the next
-//            packet's begins when this one is decided.
-// Checks     In this order: a packet that asks for an answer, with no room for one: CREDIT, and no answer. A type that the
-//            card lacks: TYPE. Number of words, LENGTH, alignment: LENGTH. F_SEQ: SEQUENCE, if SEQ is not the number that
-//            is expected of SRC; a number up to 2^31 - 1 behind is a duplicate, and is answered with ACK. SRC beyond 63 has
-//            no numbers. Then the translation. ACK and NACK have only the check of LENGTH.
+// Header     `load_*`, `word_*` and `whole_*` of dimmnet1_parse. The registers `hdr_o` hold one packet's header; the
+//            next packet's begins when this one is decided.
+// Checks     In this order: a packet that asks for an answer, with no room for one: CREDIT, and no answer. A type that
+//            the card lacks: TYPE. Number of words, LENGTH, alignment: LENGTH. F_SEQ: SEQUENCE, if SEQ is not the
+//            number that is expected of SRC; a number up to 2^31 - 1 behind is a duplicate, and is answered with ACK.
+//            SRC beyond 63 has no numbers. Then the translation. ACK and NACK have only the check of LENGTH.
 // Order      OTF, PULL, F_SEQ and RX_GO DMA wait until all earlier packets are settled. So a number that was refused is
-//            expected again before the next one is looked at.
-// Stop       `stop_*`, for a type of 16 and up or a miss, while `cpu_runs_i`; else the packet is refused, UNSERVED. Only now
-//            do `hdr_write_*` and `go_*` count. CONTINUE: OTF and PULL_REPLY are done anew, all others as PUSH, without
-//            check of SEQ. NACK with reason 0 counts as FIRMWARE. DMA: a wrong LENGTH, no data, or an address that is not
-//            aligned end it with LENGTH. Any other command is ignored. A stop outlasts `cpu_runs_i`.
-// Matcher    `mat_valid_o`: with `match_i` a type of 16 and up is offered to the matcher first, which reads `hdr_o` and ends
-//            the offer by `mat_pass_i` (it is the processor's), or as a stop is ended, by `go_*`.
+//            expected again before the next one is looked at; packets with F_SEQ do not overlap in memory.
+// Stop       `stop_*`, for a type of 16 and up or a miss, while `cpu_runs_i`; else the packet is refused, UNSERVED.
+//            Only now do `hdr_write_*` and `go_*` count. CONTINUE: OTF and PULL_REPLY are done anew, all others as
+//            PUSH, without check of SEQ. NACK with reason 0 counts as FIRMWARE. DMA of OTF, with a wrong LENGTH,
+//            without data, or to an address that is not aligned, ends with LENGTH. Any other command is ignored. A stop
+//            outlasts `cpu_runs_i`.
+// Matcher    `mat_valid_o`: with `match_i` a type of 16 and up is offered to the matcher first, which reads `hdr_o` and
+//            ends the offer by `mat_pass_i` (it is the processor's), or as a stop is ended, by `go_*`.
 // dma_done_o the last transfer of RX_GO DMA has ended. Only the next RX_GO DMA clears it: a stop does not, since the
 //            firmware may not have seen it.
-// Latency    a hit of the TLBs: 4 cycles from header word 2 to the OTF write, 5 to the command for a long packet's data.
+// Latency    a hit of the TLBs: 4 cycles from header word 2 to the OTF write, 5 to the command for a long packet's
+//            data.
 // Reset      drops everything. 64 cycles behind it all expected numbers are 0; until then no packet is loaded.
 // busy_o     low at rest, and while it waits for a command.
 // Source     paper, section 2.2; SEQ, order and reasons are ours.
@@ -174,7 +176,8 @@ module dimmnet1_execute (
                !(kind_q.reply || kind_q.ack || kind_q.nack);
 
   // ----------------------------------------------------------------------------------------------------------- numbers
-  logic [31:0] expected_mem_q[64];
+  // The read that counts is in a cycle without a write: all earlier packets are settled.
+  (* no_rw_check *) logic [31:0] expected_mem_q[64];
   logic [31:0] expected_q, ahead;
   logic [5:0] clear_q;
   logic numbered, ordered;
@@ -211,7 +214,8 @@ module dimmnet1_execute (
   logic whole_q, bad_q, payload_q;  // of the header, as it came
   logic open_q;  // a lookup is under way
   logic resumed_q;  // by CONTINUE
-  logic runt_q, drop_q, dma_q, dma_bad;
+  logic mute_q;  // nobody is answered
+  logic drop_q, dma_q, dma_bad;
   logic form_q, gap_q, dup_q, room_q;
   logic [31:0] addr_q;
   logic [63:0] key_q;
@@ -248,9 +252,8 @@ module dimmnet1_execute (
   assign put_write_o = writes;
   assign put_reason_o = refused ? (reason_q != '0 ? reason_q : found_q) :
                         kind_q.nack ? hdr_q[2][dimmnet1_pkg::AnswerReasonLsb+:4] : '0;
-  assign put_again_o = refused && dup_q && reason_q == 4'(dimmnet1_pkg::ReasonSequence);
-  assign put_ask_o = ask && state_q == Act && !runt_q && !drop_q && !dma_q &&
-                     reason_q != 4'(dimmnet1_pkg::ReasonCredit);
+  assign put_again_o = dup_q && reason_q == 4'(dimmnet1_pkg::ReasonSequence);
+  assign put_ask_o = ask && state_q == Act && !mute_q && !drop_q && !dma_q;
   assign put_tell_o = (kind_q.reply && !drop_q && !dma_q) || ((kind_q.ack || kind_q.nack) && !refused);
   assign put_nack_o = kind_q.nack;
   assign put_count_o = refused || !(kind_q.ack || kind_q.nack);
@@ -260,7 +263,7 @@ module dimmnet1_execute (
   assign put_pgid_o = hdr_q[1][dimmnet1_pkg::HdrW1PgidLsb+:16];
   assign put_tag_o = hdr_q[1][dimmnet1_pkg::HdrW1TagLsb+:16];
   assign put_seq_o = (kind_q.ack || kind_q.nack) ? hdr_q[2][dimmnet1_pkg::AnswerSeqLsb+:32] :
-                     (gap_q && reason_q == 4'(dimmnet1_pkg::ReasonSequence)) ? expected_q : seq;
+                     (gap_q && !dup_q && reason_q == 4'(dimmnet1_pkg::ReasonSequence)) ? expected_q : seq;
 
   assign otf_valid_o = state_q == Act && kind_q.otf && !refused && !drop_q && !dma_q && miss_q == '0;
   assign otf_addr_o = {addr_q[13:3], lane};
@@ -301,7 +304,7 @@ module dimmnet1_execute (
     case (state_q)
       Idle: begin
         kind_q <= load_runt_i ? '0 : kind_in;
-        runt_q <= load_runt_i;
+        mute_q <= load_runt_i;
         {resumed_q, drop_q, dma_q, gap_q, dup_q} <= '0;
         {found_q, miss_q, key_q, word_q} <= '0;
         reason_q <= load_runt_i ? 4'(dimmnet1_pkg::ReasonLength) : '0;
@@ -318,15 +321,17 @@ module dimmnet1_execute (
       end
       Compare: begin
         gap_q   <= numbered && !resumed_q && (src[15:6] != '0 || ahead != '0);
-        dup_q   <= src[15:6] == '0 && ahead[31] && ahead[30:0] != '0;
+        dup_q   <= numbered && !resumed_q && src[15:6] == '0 && ahead[31] && ahead[30:0] != '0;
         state_q <= Wait;
       end
       Wait:
       if (whole_q && looked) begin
         state_q <= Act;
         if (resumed_q) reason_q <= (form_q || !(payload_q || kind_q.otf)) ? 4'(dimmnet1_pkg::ReasonLength) : '0;
-        else if (ask && !room_q) reason_q <= 4'(dimmnet1_pkg::ReasonCredit);
-        else if (kind_q == '0) reason_q <= 4'(dimmnet1_pkg::ReasonType);
+        else if (ask && !room_q) begin
+          reason_q <= 4'(dimmnet1_pkg::ReasonCredit);
+          mute_q   <= 1'b1;
+        end else if (kind_q == '0) reason_q <= 4'(dimmnet1_pkg::ReasonType);
         else if (bad_q || form_q) reason_q <= 4'(dimmnet1_pkg::ReasonLength);
         else if (gap_q) reason_q <= 4'(dimmnet1_pkg::ReasonSequence);
       end

@@ -92,7 +92,18 @@ module dimmnet1_memory #(
   end
 
   // ------------------------------------------------------------------------------------------------------------- reads
-  logic rd_next_valid, rd_to_llcm, rd_ask, rd_note_ready, rd_open, rd_from_llcm, rd_ready, rd_valid, rd_last, rd_err;
+  logic
+      rd_next_valid,
+      rd_to_llcm,
+      rd_ask,
+      rd_note_ready,
+      rd_open,
+      rd_from_llcm,
+      rd_ready,
+      rd_go,
+      rd_valid,
+      rd_last,
+      rd_err;
   logic [31:0] rd_addr;
   logic [7:0] rd_len;
   logic [63:0] rd_data;
@@ -133,14 +144,15 @@ module dimmnet1_memory #(
       .in_ready_o (rd_note_ready),
       .in_data_i  (rd_to_llcm),
       .out_valid_o(rd_open),
-      .out_ready_i(rd_valid && rd_ready && rd_last),
+      .out_ready_i(rd_valid && rd_last),
       .out_data_o (rd_from_llcm),
       .level_o    (rd_level)
   );
 
-  assign mem_rd_data_ready_o = rd_open && !rd_from_llcm && rd_ready;
-  assign llcm_rd_data_ready_o = rd_open && rd_from_llcm && rd_ready;
-  assign rd_valid = rd_open && (rd_from_llcm ? llcm_rd_data_valid_i : mem_rd_data_valid_i);
+  assign rd_go = rd_open && rd_ready;
+  assign mem_rd_data_ready_o = rd_go && !rd_from_llcm;
+  assign llcm_rd_data_ready_o = rd_go && rd_from_llcm;
+  assign rd_valid = rd_go && (rd_from_llcm ? llcm_rd_data_valid_i : mem_rd_data_valid_i);
   assign rd_data = rd_from_llcm ? llcm_rd_data_data_i : mem_rd_data_data_i;
   assign rd_last = rd_from_llcm ? llcm_rd_data_last_i : mem_rd_data_last_i;
   assign rd_err = rd_from_llcm ? llcm_rd_data_err_i : mem_rd_data_err_i;

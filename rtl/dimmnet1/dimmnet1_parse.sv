@@ -1,10 +1,11 @@
 // DIMMnet-1 receiver, first part: takes packets apart, and finds those with too few or too many words.
 //
 // Input      packets of 64-bit words, as the link gives them. `receive_i` clear: no further packet begins.
-// Header     `load_*` offers header words 0 to 2 in the cycle in which word 2 stands at the input. `load_runt_o`: the packet
-//            ended before, and no word counts. Words 3 to 5 follow on `word_*`; word 3 of a short packet is its data word.
-// Whole      a pulse, with or after `load_*`: the header is whole. `whole_bad_o`: the number of words is wrong, as far as
-//            the header and the first data word show it. `whole_payload_o`: data follow on `body_*`.
+// Header     `load_*` offers header words 0 to 2 in the cycle in which word 2 stands at the input. `load_runt_o`: the
+//            packet ended before, and no word counts. Words 3 to 5 follow on `word_*`; word 3 of a short packet is its
+//            data word.
+// Whole      a pulse, with or after `load_*`: the header is whole. `whole_bad_o`: the number of words is wrong, as far
+//            as the header and the first data word show it. `whole_payload_o`: data follow on `body_*`.
 // Body       the data of a long packet, and the data word of a short one but for OTF and PULL: 16 words wait here.
 // Latency    1 word per cycle; 1 cycle from data word to body.
 // Full       a packet's word 2 waits for `load_ready_i`, its data for the body.

@@ -4,7 +4,8 @@
 //            `rdata_o` and `slot_o` (the answer is the slot, at `dimmnet1_acks`) hold in the next one. `acc_half_i`: the
 //            halves that a write has. After a write `ready_o` is low for a cycle, until its effect can be read. A write
 //            to BUILD or BUILD_GO must wait while `building_o` is high, and the bus sees to it.
-// Rules      ../dimmnet1/regs.toml. Fields that a register does not have read as 0, and RX_DMA's lower 3 bits, too. A
+// Rules      ../dimmnet1/regs.toml. Fields that a register does not have read as 0, and RX_DMA's lower 3 bits, too, and
+//            cause and key of a stop while there is none. A
 //            command starts with the write of its low half; the high half alone only sets what it holds. WHAT of
 //            RX_GO must be a code of Go, and of RDMA_GO the same but DMA; REASON of RX_GO NACK must not be 0: other
 //            writes are errors. RX_GO, RX_HEADER and RDMA_GO are errors, too, in the cycle in which the watchdog fires.
@@ -13,7 +14,7 @@
 //            set. A change of WATCHDOG counts for later stops. Each stop has a counter of its own.
 // Stops      a party that gets `go_valid_o` must drop its stop at that clock edge.
 // Reset      registers are 0 after 16 cycles; `ready_o` is low until then.
-// busy_o     low when no further edge changes anything but TIME.
+// busy_o     low when no further edge changes anything but TIME, as long as no input is valid; a stop is one.
 // Source     ours; the paper (sections 2 and 3) names registers, and publishes none.
 module dimmnet1_regs (
     input  logic clk_i,
@@ -441,14 +442,16 @@ module dimmnet1_regs (
     if (is_other) short_word[15:0] = other;
     if (is_stop) begin
       short_word[dimmnet1_pkg::RxStopStoppedLsb] = rx_stopped;
-      short_word[dimmnet1_pkg::RxStopCauseLsb+:4] = rx_stop_cause_i;
+      short_word[dimmnet1_pkg::RxStopCauseLsb+:4] = rx_stop_cause_i & {4{rx_stopped}};
       short_word[dimmnet1_pkg::RxStopTypeLsb+:8] = rx_hdr_i[0][dimmnet1_pkg::HdrW0TypeLsb+:8];
       short_word[dimmnet1_pkg::RxStopRdmaLsb] = rdma_stopped;
-      short_word[dimmnet1_pkg::RxStopRdmaCauseLsb+:4] = rdma_stop_cause_i;
+      short_word[dimmnet1_pkg::RxStopRdmaCauseLsb+:4] = rdma_stop_cause_i & {4{rdma_stopped}};
       short_word[dimmnet1_pkg::RxStopDoneLsb] = rx_dma_done_i;
       short_word[dimmnet1_pkg::RxStopDoneReasonLsb+:4] = rx_dma_reason_i;
     end
   end
+  logic [63:0] key;  // cause and key mean nothing without a stop
+  assign key = acc_word_i[3] ? rx_stop_key_i & {64{rx_stopped}} : rdma_stop_key_i & {64{rdma_stopped}};
   logic [31:0] unused_windows;
   assign unused_windows = windows_i[63:32];
 
@@ -457,11 +460,10 @@ module dimmnet1_regs (
     slot_o  <= is_slot;
     rdata_o <= 64'(short_word);
     if (is_time) rdata_o <= time_q;
-    if (is_key) rdata_o <= acc_word_i[3] ? rx_stop_key_i : rdma_stop_key_i;
+    if (is_key) rdata_o <= key;
     if (is_header) rdata_o <= rx_hdr_i[acc_word_i[5:3]];
     if (stored) rdata_o <= {kept[63:1], is_control ? run_o : kept[0]};
   end
 
-  assign busy_o = clearing_q || settle_q || build_valid_o || rx_go_valid_o || rdma_go_valid_o || irq != irq_o ||
-                  irq_cpu != irq_cpu_o || (rx_stopped && rx_left_q != '0) || (rdma_stopped && rdma_left_q != '0);
+  assign busy_o = clearing_q || settle_q || build_valid_o || rx_go_valid_o || rdma_go_valid_o || irq != irq_o;
 endmodule

@@ -1,20 +1,22 @@
 // DIMMnet-1 receiver: ordinary and Mini-OTF. It checks packets, translates their addresses, writes their data, answers.
 //
 // Input      packets from the link, of any content. `receive_i` clear: no further packet begins.
-// Data       PUSH and PULL_REPLY go to memory or LLCM by `wr_*` (dma_write); OTF by `otf_*`, when all earlier packets' data
-//            are visible. `otf_data_o` and `otf_strb_o` stand in the lanes of the word at `otf_addr_o`.
-// Answers    whole packets for the answer queue: ACK, NACK, and PULL as it came. `answers_room_i` low: a packet that asks for
-//            an answer is refused, CREDIT. A packet with MULTICAST asks for none. A packet that ends before header word 2
-//            gets none.
+// Data       PUSH and PULL_REPLY go to memory or LLCM by `wr_*` (dma_write); OTF by `otf_*`, when all earlier packets'
+//            data are visible. `otf_data_o` and `otf_strb_o` stand in the lanes of the word at `otf_addr_o`.
+// Answers    whole packets for the answer queue: ACK, NACK, and PULL as it came. `answers_room_i` low: a packet that
+//            asks for an answer is refused, CREDIT. A packet with MULTICAST asks for none. A packet that ends before
+//            header word 2 gets none.
 // Slots      `ans_*` pulses: ACK and NACK that came, and how a PULL_REPLY ended.
 // Outcome    `outcome_*` pulses: one for each packet but well-formed ACK and NACK, 0: accepted.
-// Stop       see dimmnet1_execute. `stop_valid_o`: the header `hdr_o` may be changed by `hdr_write_*`, and one `go_*` ends
-//            the stop. `mat_valid_o`: the same for the matcher, or `mat_pass_i` gives the packet to the processor.
+// Stop       see dimmnet1_execute. `stop_valid_o`: the header `hdr_o` may be changed by `hdr_write_*`, and one `go_*`
+//            ends the stop. `mat_valid_o`: the same for the matcher, or `mat_pass_i` gives the packet to the processor.
 // Waits      for memory, for processor and matcher, and for a place in the answer queue; never for the network.
-// Latency    OTF: 3 cycles from data word to `otf_valid_o`, 1 word per cycle, one OTF packet in 5 cycles. Long packets: 1
-//            word per cycle, no bubble between packets with 9 words and more that hit, while memory keeps pace.
+// Latency    with TLBs of 2 cycles, OTF: 3 cycles from data word to `otf_valid_o`, 6 cycles per packet. Long packets: 1
+//            word per cycle, no bubble between packets of 9 words and more that hit, while memory keeps pace. A packet
+//            with F_SEQ waits until its predecessor is settled: up to 18 cycles after it, and memory's latency.
 // Full       four packets await their data's end, and 16 words wait in front of memory; then `in_ready_o` falls.
-// Reset      drops everything; the memory must forget its bursts, too. No packet is taken whole for 64 cycles behind it.
+// Reset      drops everything; the memory must forget its bursts, too. No packet is taken whole for 64 cycles behind
+//            it.
 // busy_o     low when nothing is inside, and while it is stopped.
 // Source     paper, sections 2.2 and 2.3 (receivers, stop, continue); formats, reasons and numbers are ours.
 module dimmnet1_rx (

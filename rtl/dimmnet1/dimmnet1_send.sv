@@ -6,8 +6,8 @@
 //            TLB, a kick of a busy window or a store to it, or a store to an AOTF page with strobes that are not one
 //            run. `lost_o` says that a store to an AOTF page made no packet: the last of these errors, no room in time,
 //            or, later and with `store_error_o`, an entry that is closed or asks a group for answers.
-// AOTF       a queue of 16 stores. While it is full, `store_ready_o` is low. Then a store to an AOTF page is taken after
-//            `patience_i` cycles (0: never), and lost; any other is taken after one cycle.
+// AOTF       a queue of 16 stores. While it is full, `store_ready_o` is low. Then a store to an AOTF page is taken
+//            after `patience_i` cycles (0: never), and lost; any other is taken after one cycle.
 //            A store uses the entry as it is when the packet begins: software changes an entry while WINDOWS.AOTF is 0.
 //            The low three bits of the entry's OFFSET do not count.
 // BOTF       two windows, sent in the order of their kicks. A window is busy until its last word has been read. A kick
@@ -20,8 +20,8 @@
 //            bubble between packets that need no credit.
 // Reset      drops all packets, in mid-packet too. Memory keeps its contents, so the host writes the header TLB anew.
 // busy_o     low when nothing is inside.
-// Source     AOTF, BOTF, two windows, 464 bytes: paper section 2; the header TLB: Tanabe and others, "On-the-fly sending"
-//            (digest M3); all formats are ours.
+// Source     AOTF, BOTF, two windows, 464 bytes: paper section 2; the header TLB: Tanabe and others, "On-the-fly
+//            sending" (digest M3); all formats are ours.
 module dimmnet1_send (
     input  logic clk_i,
     input  logic rst_i,
@@ -49,6 +49,10 @@ module dimmnet1_send (
     output logic [63:0] out_data_o,
     output logic out_last_o
 );
+  if (dimmnet1_pkg::SizeBotf != 464) begin : gen_bad_botf
+    dimmnet1_send_SizeBotf_must_be_464 u_bad ();
+  end
+
   // ------------------------------------------------------------------------------------------------------------ stores
   logic is_aotf, is_htlb, is_kick, window, run, bad, take, missed, kick, write;
   logic [1:0] busy_q;  // of the windows
@@ -150,10 +154,10 @@ module dimmnet1_send (
     for (int i = 0; i < 8; i++) if (4'(i) >= bytes) data_d[8*i+:8] = '0;
   end
 
-  // ----------------------------------------------------------------------------------------------- the word that is read
+  // --------------------------------------------------------------------------------------------- the word that is read
   logic have2_q, kind2_q, last2_q, quiet_q;  // quiet: its packet only asks for a credit
   logic [3:0] word_q;  // which of the first four words, one-hot
-  logic head, closed, group, asks, wants, refuse, emit, room, request;
+  logic head, closed, group, asks, wants, over, refuse, emit, room, request;
   logic [ 3:0] reason;
   logic [ 7:0] kind_of;
   logic [15:0] length;
@@ -164,9 +168,11 @@ module dimmnet1_send (
   assign group = asks && read_q[dimmnet1_pkg::HdrW0MulticastLsb];
   assign closed = kind_of == 8'(dimmnet1_pkg::TypeClosed) || group;
   assign wants = asks && !have_q[kind2_q];
+  // More than 464, without the carry chain of a comparison: the memory's output is late.
+  assign over = length[15:9] != '0 || (length[8:6] == '1 && (length[5] || (length[4] && length[3:0] != '0)));
   always_comb begin
     reason = 4'(dimmnet1_pkg::ReasonNone);
-    if (length == '0 || length > 16'(dimmnet1_pkg::SizeBotf)) reason = 4'(dimmnet1_pkg::ReasonLength);
+    if (length == '0 || over) reason = 4'(dimmnet1_pkg::ReasonLength);
     if ((kind_of < 8'd16 && kind_of != 8'(dimmnet1_pkg::TypePush)) || group) reason = 4'(dimmnet1_pkg::ReasonType);
   end
   assign refuse = head && (kind2_q ? reason != '0 : closed);
@@ -219,7 +225,7 @@ module dimmnet1_send (
     if (move && head) begin
       quiet_q <= wants;
       if (!credit_valid_o) credit_dst_o <= read_q[dimmnet1_pkg::HdrW0DstLsb+:16];
-      if (kind2_q && !refuse) end_q <= 6'd5 + 6'((length + 16'd7) >> 3);
+      if (kind2_q && !refuse) end_q <= length[8:3] + (length[2:0] == '0 ? 6'd5 : 6'd6);
     end
     if (kill && request) begin
       credit_slot_o <= read_q[19:16];

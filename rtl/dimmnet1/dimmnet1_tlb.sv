@@ -1,17 +1,17 @@
 // DIMMnet-1 TLBs: RVATLB and PATLB translate regions and offsets to physical addresses, for receiver and RDMA engine.
 //
-// Tables     64 entries each, direct mapped. RVATLB: {PGID, REGION} to base, bound and rights, index REGION ^ PGID. PATLB:
-//            {PGID, virtual page} to frame, index PAGE ^ PGID; of each the low 6 bits. A write replaces what stands at its
-//            index, and removes it when VALID is clear. `flush_i` makes all entries invalid; it goes before a write in the
-//            same cycle. Both count for lookups that are taken in this cycle or later, and may count for the one under
-//            way.
+// Tables     64 entries each, direct mapped. RVATLB: {PGID, REGION} to base, bound and rights, index REGION ^ PGID.
+//            PATLB: {PGID, virtual page} to frame, index PAGE ^ PGID; of each the low 6 bits. A write replaces what
+//            stands at its index, and removes it when VALID is clear. `flush_i` makes all entries invalid; a write in
+//            the same cycle is lost. Both count for lookups that are taken in this cycle or later, and may count for
+//            the one under way.
 // Request    `req_*` of client 0 (receiver) or 1 (RDMA engine): the bytes to write (0), to read (1), or to write by the
 //            Mini-OTF receiver (2; only in LLCM). At least one byte, at most 4096. One lookup is under way. The clients
 //            take turns. Without demand from client 1 client 0 has the turn, so client 1 waits a cycle more.
-// Response   a pulse of the client's `rsp_valid_o`; the rest is common to both. `rsp_reason_o`: RIGHTS, else RANGE: beyond
-//            the bound, across a page of OFFSET, or beyond LLCM. `rsp_miss_o`: 1 RVATLB, 2 PATLB, and `rsp_key_o` is the
-//            key that missed, with VALID set, as it must be written. `rsp_addr_o` counts when both are 0: LLCM is at
-//            0xF0000000.
+// Response   a pulse of the client's `rsp_valid_o`; the rest is common to both. `rsp_reason_o`: RIGHTS, else RANGE:
+//            beyond the bound, across a page of OFFSET, or beyond LLCM. `rsp_miss_o`: 1 RVATLB, 2 PATLB, and
+//            `rsp_key_o` is the key that missed, with VALID set, as it must be written. `rsp_addr_o` counts when both
+//            are 0: LLCM is at 0xF0000000.
 // Latency    2 cycles from request to response without PATLB, 3 with it; one more for each write in a table's turn.
 // Misuse     bits 2:0 of an LLCM region's base are ignored. A virtual page wraps at 2^28.
 // Reset      makes all entries invalid and drops the lookup.
@@ -130,13 +130,11 @@ module dimmnet1_tlb (
       {pa_tag, frame} <= pa_mem_q[pa_at];
       pa_set <= pa_set_q[pa_at] && !flush_i;
     end
+    if (rva_valid_i) rva_set_q[rva_write_at] <= rva_key_i[dimmnet1_pkg::RvaKeyValidLsb];
+    if (pa_valid_i) pa_set_q[pa_write_at] <= pa_key_i[dimmnet1_pkg::PaKeyValidLsb];
     if (rst_i || flush_i) begin
       rva_set_q <= '0;
       pa_set_q  <= '0;
-    end
-    if (!rst_i) begin
-      if (rva_valid_i) rva_set_q[rva_write_at] <= rva_key_i[dimmnet1_pkg::RvaKeyValidLsb];
-      if (pa_valid_i) pa_set_q[pa_write_at] <= pa_key_i[dimmnet1_pkg::PaKeyValidLsb];
     end
   end
   logic unused_entry;
@@ -170,8 +168,9 @@ module dimmnet1_tlb (
   assign pa_read = state_q == Region && !pa_valid_i;
   assign decided = !known || forbidden || outside || in_llcm;
 
-  logic found;
+  logic found, responds;
   assign found = pa_set && pa_tag == {page_q[PageW-1:IndexW], pgid_q};
+  assign responds = (state_q == Region && decided) || state_q == Frame;
 
   always_ff @(posedge clk_i) begin
     if (state_q == Region) begin
@@ -188,27 +187,16 @@ module dimmnet1_tlb (
       rsp_miss_o <= {!found, 1'b0};
       rsp_key_o  <= {1'b1, 15'b0, pgid_q, 4'b0, page_q};
     end
-    rsp_valid_o <= '0;
+    rsp_valid_o <= {responds && client_q, responds && !client_q};
     case (state_q)
-      Idle:
-      if (taken) begin
-        state_q <= rva_read ? Region : Again;
-        turn_q  <= !turn_q && req_valid_i[1];
-      end else begin
-        turn_q <= req_valid_i[1];
+      Idle: begin
+        turn_q <= !(taken && turn_q) && req_valid_i[1];
+        if (taken) state_q <= rva_read ? Region : Again;
       end
-      Again: if (rva_read) state_q <= Region;
-      Region:
-      if (decided) begin
-        state_q <= Idle;
-        rsp_valid_o[client_q] <= 1'b1;
-      end else if (pa_read) begin
-        state_q <= Frame;
-      end
-      default: begin
-        state_q <= Idle;
-        rsp_valid_o[client_q] <= 1'b1;
-      end
+      Again:   if (rva_read) state_q <= Region;
+      Region:  if (decided) state_q <= Idle;
+ else if (pa_read) state_q <= Frame;
+      default: state_q <= Idle;
     endcase
     if (rst_i) begin
       state_q <= Idle;

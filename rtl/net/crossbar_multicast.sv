@@ -21,8 +21,8 @@
 // Order      packets from one input to one output keep it, multicasts included.
 // Fairness   each output serves the least recently served input, so a waiting packet or copy is passed over by at most
 //            N - 1 packets, and a whole multicast by at most N * (N - 1).
-// Saturation words a cycle and port, with uniform packets of 1, 4 and 16 words: at eight ports 0.62, 0.62 and 0.62.
-// Full       an output holds up to 14 words, an input 128 for MulticastWords = 70. Then its ready falls.
+// Saturation words a cycle and port, with uniform packets of 1, 4 and 16 words: at eight ports 0.62, 0.62 and 0.61.
+// Full       an output holds up to 14 words, an input 127 for MulticastWords = 70. Then its ready falls.
 // Misuse     a packet without a route, or to an empty mask, is drained and counted in unroutable_o; a multicast of more
 //            than MulticastWords words, in refused_o. Both saturate. A route to output N or more is none.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no valid input is set.

@@ -98,10 +98,9 @@ module multicast_input #(
       multicast_q <= multicast;
       outputs_q   <= N'({outputs, outputs} >> Own);
     end
-    if (keep) begin
-      words_q[write_q]   <= word_q[W-1:0];
-      control_q[write_q] <= {word_q[W], outputs_q};
-    end
+    // There is always a free place, which may hold anything.
+    words_q[write_q]   <= word_q[W-1:0];
+    control_q[write_q] <= {word_q[W], outputs_q};
     if (rst_i) begin
       ready_q <= 1'b0;
       first_q <= 1'b1;
@@ -127,12 +126,12 @@ module multicast_input #(
   if (Delay == 0) begin : gen_now
     assign seen = commit_q;
   end else begin : gen_later
-    logic [Delay-1:0][AtW-1:0] commits_q;
+    logic [Delay*AtW-1:0] commits_q;  // the latest lowest
     always_ff @(posedge clk_i) begin
       if (rst_i) commits_q <= '0;
       else commits_q <= (Delay * AtW)'({commits_q, commit_q});
     end
-    assign seen = commits_q[Delay-1];
+    assign seen = commits_q[(Delay-1)*AtW+:AtW];
   end
 
   // -------------------------------------------------------------------------------------------------- control ahead

@@ -1,6 +1,6 @@
-// Processor with local memory: the MIPS I integer set with delay slots, exceptions, one interrupt line, 1 word of SRAM a
-// cycle each for instructions and data, and a bus. `docs/r3000.md` has the map, the exceptions and the cycles.
+// Processor with local memory: the MIPS I integer set with delay slots, exceptions, an interrupt line and a bus.
 //
+// Contract   one instruction a cycle but for the waits in `docs/r3000.md`, which also has the map and the exceptions.
 // Run        `run_i` low is a reset of everything but the SRAM and the general registers. The program begins at
 //            address 0 when it is high.
 // Load port  while `run_i` is low, a host writes and reads words of the SRAM: one each cycle, `load_ready_o` is always
@@ -74,7 +74,7 @@ module r3000 #(
   logic [31:0] d_pc_q, next_pc, fetch_pc, e_target;
   logic d_valid_q, taken, e_valid;
   assign fetch_pc = m_trap ? Vector : (e_valid && taken) ? e_target : next_pc;
-  assign next_pc = d_pc_q + 32'd4;
+  assign next_pc  = d_pc_q + 32'd4;
 
   always_ff @(posedge clk_i) begin
     if (stop) begin
@@ -88,12 +88,10 @@ module r3000 #(
 
   // ------------------------------------------------------------------------------------------------------------ decode
   logic [31:0] word;
-  r3000_pkg::operand_e  d_operand;
   r3000_pkg::controls_t d_controls;
 
   r3000_decode u_decode (
       .word_i(word),
-      .operand_o(d_operand),
       .controls_o(d_controls)
   );
 
@@ -120,17 +118,11 @@ module r3000 #(
     d_b = regs_q[word[20:16]];
     if (m_write && m_target_q == word[20:16]) d_b = m_value;
     if (e_gives && e_q.target == word[20:16]) d_b = e_result;
-    unique case (d_operand)
-      r3000_pkg::OperandSigned: d_b = {{16{word[15]}}, word[15:0]};
-      r3000_pkg::OperandUnsigned: d_b = {16'b0, word[15:0]};
-      r3000_pkg::OperandUpper: d_b = {word[15:0], 16'b0};
-      default: ;
-    endcase
   end
 
   // ----------------------------------------------------------------------------------------------------------- execute
   logic [31:0] e_pc_q, a_q, b_q, target_q;
-  logic [15:0] imm_q;
+  logic [31:0] imm_q;
   logic e_slot_q, e_outside_q;
 
   always_ff @(posedge clk_i) begin
@@ -141,10 +133,17 @@ module r3000 #(
       e_slot_q <= e_valid && e_q.alu.branch != r3000_pkg::BranchNone;
       a_q <= d_a;
       b_q <= d_b;
-      imm_q <= word[15:0];
+      // ANDI to LUI are not signed.
+      imm_q <= {{16{word[15] && word[31:28] != 4'd3}}, word[15:0]};
+      if (word[31:26] == 6'h0f) imm_q <= {word[15:0], 16'b0};
       // J and JAL have another target than branches.
       if (word[31:27] == 5'h01) target_q <= {next_pc[31:28], word[25:0], 2'b0};
       else target_q <= next_pc + {{14{word[15]}}, word[15:0], 2'b0};
+    end
+    if (stop) begin
+      a_q   <= '0;
+      b_q   <= '0;
+      imm_q <= '0;
     end
     if (stop) e_valid_q <= 1'b0;
     else if (advance) e_valid_q <= d_valid_q && !m_trap;
@@ -158,7 +157,8 @@ module r3000 #(
   r3000_alu u_alu (
       .controls_i(e_q.alu),
       .a_i(a_q),
-      .b_i(b_q),
+      .b_i(e_q.uses_immediate ? imm_q : b_q),
+      .register_b_i(b_q),
       .shift_i(imm_q[10:6]),
       .hi_i(hi),
       .lo_i(lo),
@@ -187,7 +187,7 @@ module r3000 #(
   logic [31:0] addr, store_data;
   logic [3:0] lanes;
   logic is_memory, aligned, bad_addr, in_sram;
-  assign addr = a_q + {{16{imm_q[15]}}, imm_q};
+  assign addr = a_q + imm_q;
   assign is_memory = e_q.load || e_q.store;
   assign bad_addr = is_memory && (!aligned || (user && addr[31]));
   assign in_sram = addr[31:IndexW+2] == '0;
@@ -265,7 +265,7 @@ module r3000 #(
   logic m_valid_q, m_slot_q, m_trap_q, m_bad_q, m_bus_q, m_load_q, m_write_q;
   logic m_left_q, m_right_q, m_extend_q, e_held_q;
   logic [1:0] m_coprocessor_q, m_size_q;
-  logic [31:0] m_pc_q, m_addr_q, m_result_q, m_old_q, system_value, sram_value, loaded;
+  logic [31:0] m_pc_q, m_addr_q, m_plain_q, system_value, sram_value;
   r3000_pkg::exception_e m_exception_q;
 
   always_ff @(posedge clk_i) begin
@@ -285,21 +285,24 @@ module r3000 #(
       m_extend_q <= e_q.sign_extend;
       m_target_q <= e_q.target;
       m_write_q <= e_q.writes;
-      m_result_q <= e_q.from_system ? system_value : e_result;
       if (early) m_exception_q <= early_exception;
       else if (overflow) m_exception_q <= r3000_pkg::Overflow;
       else if (bad_addr) m_exception_q <= e_q.load ? r3000_pkg::AddressLoad : r3000_pkg::AddressStore;
       else m_exception_q <= r3000_pkg::BusLoad;
     end
-    // One of LWL and LWR sees what its predecessor loads, which leaves the memory stage though this one may be held.
-    if (!m_wait_q && !e_held_q) m_old_q <= (m_write && m_target_q == e_q.target) ? m_value : b_q;
+    // The result, or what a load leaves of its register. One of LWL and LWR sees what its predecessor loads, which leaves the memory stage though this one may be held.
+    if (!e_q.load) begin
+      if (!m_wait_q) m_plain_q <= e_result | system_value;
+    end else if (!m_wait_q && !e_held_q) begin
+      m_plain_q <= (m_write && m_target_q == e_q.target) ? m_value : b_q;
+    end
     if (stop) e_held_q <= 1'b0;
     else if (!m_wait_q) e_held_q <= !advance;
     if (stop) begin
       m_valid_q  <= 1'b0;
       m_load_q   <= 1'b0;
       m_target_q <= '0;
-      m_result_q <= '0;
+      m_plain_q  <= '0;
     end else if (!m_wait_q) begin
       m_valid_q <= leaves;
     end
@@ -307,7 +310,6 @@ module r3000 #(
 
   assign m_trap  = m_valid_q && !m_wait_q && (m_trap_q || (m_load_q && m_bus_q && bus_error_q));
   assign m_write = m_valid_q && !m_wait_q && !m_trap && m_write_q;
-  assign m_value = m_load_q ? loaded : m_result_q;
 
   r3000_lanes u_lanes (
       .size_i(e_q.size),
@@ -318,14 +320,15 @@ module r3000 #(
       .lanes_o(lanes),
       .data_i(b_q),
       .data_o(store_data),
+      .load_i(m_load_q),
       .load_size_i(m_size_q),
       .load_left_i(m_left_q),
       .load_right_i(m_right_q),
       .load_extend_i(m_extend_q),
       .load_byte_i(m_addr_q[1:0]),
       .load_word_i(m_bus_q ? bus_rdata_q : sram_value),
-      .load_old_i(m_old_q),
-      .load_value_o(loaded)
+      .load_old_i(m_plain_q),
+      .load_value_o(m_value)
   );
 
   r3000_system u_system (
@@ -338,6 +341,7 @@ module r3000 #(
       .user_o(user),
       .usable_o(usable),
       .number_i(imm_q[15:11]),
+      .read_i(e_q.from_system),
       .read_o(system_value),
       .write_i(acts && e_q.to_system),
       .data_i(b_q),
@@ -352,16 +356,17 @@ module r3000 #(
   );
 
   // -------------------------------------------------------------------------------------------------------------- SRAM
-  // The host's accesses share port B, while the processor does not run.
+  // The host's accesses share port B while the processor does not run. Address and data are zero in the one of both
+  // that rests.
   logic load_q, load_write_q;
   logic [IndexW-1:0] load_addr_q;
   logic [31:0] load_data_q;
   logic load_rvalid_q, load_error_q;
 
   always_ff @(posedge clk_i) begin
-    load_write_q <= load_write_i;
-    load_addr_q  <= load_addr_i;
-    load_data_q  <= load_data_i;
+    load_write_q <= stop && load_write_i;
+    load_addr_q  <= stop ? load_addr_i : '0;
+    load_data_q  <= stop ? load_data_i : '0;
     load_error_q <= run_q;
     if (rst_i) begin
       load_q <= 1'b0;
@@ -380,10 +385,10 @@ module r3000 #(
       .a_index_i (fetch_pc[IndexW+1:2]),
       .a_data_o  (word),
       .b_enable_i(run_q ? reaches && in_sram : load_q),
-      .b_index_i (run_q ? addr[IndexW+1:2] : load_addr_q),
-      .b_write_i (run_q ? e_q.store : load_write_q),
+      .b_index_i (addr[IndexW+1:2] | load_addr_q),
+      .b_write_i ((run_q && e_q.store) || load_write_q),
       .b_lanes_i (lanes | {4{!run_q}}),
-      .b_data_i  (run_q ? store_data : load_data_q),
+      .b_data_i  (store_data | load_data_q),
       .b_data_o  (sram_value)
   );
 

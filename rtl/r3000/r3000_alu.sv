@@ -6,6 +6,7 @@ module r3000_alu (
     input r3000_pkg::alu_t controls_i,
     input logic [31:0] a_i,
     input logic [31:0] b_i,
+    input logic [31:0] register_b_i,  // of a branch
     input logic [4:0] shift_i,  // of an instruction that shifts by a constant
     input logic [31:0] hi_i,
     input logic [31:0] lo_i,
@@ -46,21 +47,14 @@ module r3000_alu (
   assign moved = 32'($signed({fill, straight}) >>> amount);
   assign shifted = controls_i.shift_right ? moved : turned(moved);
 
-  always_comb begin
-    unique case (controls_i.result)
-      r3000_pkg::ResultSum: result_o = sum;
-      r3000_pkg::ResultLogic: result_o = logical;
-      r3000_pkg::ResultShift: result_o = shifted;
-      r3000_pkg::ResultLess: result_o = {31'b0, less};
-      r3000_pkg::ResultHi: result_o = hi_i;
-      r3000_pkg::ResultLo: result_o = lo_i;
-      r3000_pkg::ResultLink: result_o = link_i;
-      default: result_o = b_i;
-    endcase
-  end
+  r3000_pkg::results_t chosen;
+  assign chosen = controls_i.result;
+  assign result_o = ({32{chosen.sum}} & sum) | ({32{chosen.logical}} & logical) | ({32{chosen.shift}} & shifted) |
+                    ({32{chosen.hi}} & hi_i) | ({32{chosen.lo}} & lo_i) | ({32{chosen.link}} & link_i) |
+                    {31'b0, chosen.less && less};
 
   logic zero;
-  assign equal = a_i == b_i;
+  assign equal = a_i == register_b_i;
   assign zero  = a_i == '0;
   always_comb begin
     unique case (controls_i.branch)

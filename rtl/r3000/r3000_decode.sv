@@ -4,7 +4,6 @@
 // Source     Kane, Heinrich, MIPS RISC Architecture (1992). Fields that an instruction does not use are ignored.
 module r3000_decode (
     input logic [31:0] word_i,
-    output r3000_pkg::operand_e operand_o,
     output r3000_pkg::controls_t controls_o
 );
 
@@ -21,8 +20,6 @@ module r3000_decode (
 
   always_comb begin
     c = '0;
-    operand_o = r3000_pkg::OperandRegister;
-    c.alu.result = r3000_pkg::ResultSum;
     c.alu.branch = r3000_pkg::BranchNone;
     c.exception = r3000_pkg::Reserved;
     has_result = 1'b0;
@@ -30,8 +27,9 @@ module r3000_decode (
     target = rt;
     c.is_self = word_i == 32'h1000_ffff;
     c.is_nop = word_i == '0;
+    c.uses_immediate = op[5:3] == 3'd1;
     c.coprocessor = op[1:0];
-    c.alu.logic_op = (op == 6'h00) ? funct[1:0] : op[1:0];
+    c.alu.logic_op = (op == 6'h00) ? funct[1:0] : {op[1] && !op[0], op[0]};  // LUI is an OR with register 0
     c.size = op[1:0];
     c.left = op[2:0] == 3'd2;
     c.right = op[2:0] == 3'd6;
@@ -47,7 +45,7 @@ module r3000_decode (
         has_result = 1'b1;
         c.alu.signed_less = !funct[0];
         unique case (funct)
-          6'h00, 6'h02, 6'h03, 6'h04, 6'h06, 6'h07: c.alu.result = r3000_pkg::ResultShift;
+          6'h00, 6'h02, 6'h03, 6'h04, 6'h06, 6'h07: c.alu.result.shift = 1'b1;
           6'h08: begin
             has_result = 1'b0;
             c.alu.branch = r3000_pkg::BranchAlways;
@@ -56,7 +54,7 @@ module r3000_decode (
           6'h09: begin
             c.alu.branch = r3000_pkg::BranchAlways;
             c.by_register = 1'b1;
-            c.alu.result = r3000_pkg::ResultLink;
+            c.alu.result.link = 1'b1;
           end
           6'h0c: begin
             c.traps = 1'b1;
@@ -68,11 +66,11 @@ module r3000_decode (
           end
           6'h10: begin
             c.hi_lo = 1'b1;
-            c.alu.result = r3000_pkg::ResultHi;
+            c.alu.result.hi = 1'b1;
           end
           6'h12: begin
             c.hi_lo = 1'b1;
-            c.alu.result = r3000_pkg::ResultLo;
+            c.alu.result.lo = 1'b1;
           end
           6'h11: begin
             has_result = 1'b0;
@@ -89,15 +87,19 @@ module r3000_decode (
             c.hi_lo = 1'b1;
             c.start = 1'b1;
           end
-          6'h20, 6'h21: c.alu.traps_overflow = !funct[0];
+          6'h20, 6'h21: begin
+            c.alu.result.sum = 1'b1;
+            c.alu.traps_overflow = !funct[0];
+          end
           6'h22, 6'h23: begin
+            c.alu.result.sum = 1'b1;
             c.alu.subtract = 1'b1;
             c.alu.traps_overflow = !funct[0];
           end
-          6'h24, 6'h25, 6'h26, 6'h27: c.alu.result = r3000_pkg::ResultLogic;
+          6'h24, 6'h25, 6'h26, 6'h27: c.alu.result.logical = 1'b1;
           6'h2a, 6'h2b: begin
             c.alu.subtract = 1'b1;
-            c.alu.result   = r3000_pkg::ResultLess;
+            c.alu.result.less = 1'b1;
           end
           default: reserved = 1'b1;
         endcase
@@ -105,14 +107,14 @@ module r3000_decode (
       6'h01: begin
         target = 5'd31;
         has_result = rt[4];
-        c.alu.result = r3000_pkg::ResultLink;
+        c.alu.result.link = 1'b1;
         c.alu.branch = rt[0] ? r3000_pkg::BranchNotNegative : r3000_pkg::BranchNegative;
         reserved = rt[3:1] != '0;
       end
       6'h02, 6'h03: begin
         target = 5'd31;
         has_result = op[0];
-        c.alu.result = r3000_pkg::ResultLink;
+        c.alu.result.link = 1'b1;
         c.alu.branch = r3000_pkg::BranchAlways;
       end
       6'h04: c.alu.branch = r3000_pkg::BranchEqual;
@@ -121,25 +123,18 @@ module r3000_decode (
       6'h07: c.alu.branch = r3000_pkg::BranchPositive;
       6'h08, 6'h09: begin
         has_result = 1'b1;
-        operand_o = r3000_pkg::OperandSigned;
+        c.alu.result.sum = 1'b1;
         c.alu.traps_overflow = !op[0];
       end
       6'h0a, 6'h0b: begin
         has_result = 1'b1;
-        operand_o = r3000_pkg::OperandSigned;
         c.alu.subtract = 1'b1;
         c.alu.signed_less = !op[0];
-        c.alu.result = r3000_pkg::ResultLess;
+        c.alu.result.less = 1'b1;
       end
-      6'h0c, 6'h0d, 6'h0e: begin
+      6'h0c, 6'h0d, 6'h0e, 6'h0f: begin
         has_result = 1'b1;
-        operand_o = r3000_pkg::OperandUnsigned;
-        c.alu.result = r3000_pkg::ResultLogic;
-      end
-      6'h0f: begin
-        has_result = 1'b1;
-        operand_o = r3000_pkg::OperandUpper;
-        c.alu.result = r3000_pkg::ResultB;
+        c.alu.result.logical = 1'b1;
       end
       6'h10: begin
         c.system = 1'b1;

@@ -1,7 +1,8 @@
 // Byte lanes of `r3000`: where the bytes of a memory instruction stand in the word at its address.
 //
 // Store      `data_o` has the register's bytes at their lanes; other lanes have anything.
-// Load       `value_o` is the word's bytes as the register has them: extended, or with the others of `old_i`.
+// Load       `load_value_o` is the word's bytes as the register has them: extended, or with the others of `load_old_i`.
+//            It is `load_old_i` without a load.
 // Latency    none: combinational. Store and load sides are independent, for they are in different stages.
 // Source     Kane, Heinrich, MIPS RISC Architecture (1992), little-endian.
 module r3000_lanes (
@@ -14,6 +15,7 @@ module r3000_lanes (
     input logic [31:0] data_i,
     output logic [31:0] data_o,
 
+    input logic load_i,
     input logic [1:0] load_size_i,
     input logic load_left_i,
     input logic load_right_i,
@@ -49,10 +51,12 @@ module r3000_lanes (
     end
   end
 
-  logic [1:0] load_turn;
+  logic [ 1:0] load_turn;
   logic [31:0] turned;
-  logic [3:0] fresh;  // bytes of the register that come from memory
-  logic sign;
+  logic [ 3:0] fresh;  // bytes of the register that come from memory
+  logic sign, left_or_right;
+  logic [31:0] rest;
+  assign left_or_right = load_left_i || load_right_i;
   assign load_turn = load_byte_i + 2'(load_left_i);
   always_comb begin
     unique case (load_turn)
@@ -61,12 +65,12 @@ module r3000_lanes (
       2'd2: turned = {load_word_i[15:0], load_word_i[31:16]};
       default: turned = {load_word_i[23:0], load_word_i[31:24]};
     endcase
-    if (load_left_i) fresh = 4'b1111 << ~load_byte_i;
+    if (!load_i) fresh = '0;
+    else if (load_left_i) fresh = 4'b1111 << ~load_byte_i;
     else if (load_right_i) fresh = 4'b1111 >> load_byte_i;
     else fresh = {load_size_i[1], load_size_i[1], load_size_i != 2'd0, 1'b1};
     sign = load_extend_i && (load_size_i[0] ? turned[15] : turned[7]);
-    for (int i = 0; i < 4; i++) begin
-      load_value_o[8*i+:8] = fresh[i] ? turned[8*i+:8] : (load_left_i || load_right_i) ? load_old_i[8*i+:8] : {8{sign}};
-    end
+    rest = (left_or_right || !load_i) ? load_old_i : {32{sign}};
+    for (int i = 0; i < 4; i++) load_value_o[8*i+:8] = fresh[i] ? turned[8*i+:8] : rest[8*i+:8];
   end
 endmodule

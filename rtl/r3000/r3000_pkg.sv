@@ -14,16 +14,16 @@ package r3000_pkg;
     Overflow = 4'd12
   } exception_e;
 
-  typedef enum logic [2:0] {
-    ResultSum,
-    ResultLogic,
-    ResultShift,
-    ResultLess,
-    ResultB,  // the second operand: LUI
-    ResultLink,
-    ResultHi,
-    ResultLo
-  } result_e;
+  // Which of the results is the instruction's: at most one bit is set.
+  typedef struct packed {
+    logic sum;
+    logic logical;
+    logic shift;
+    logic less;
+    logic link;
+    logic hi;
+    logic lo;
+  } results_t;
 
   typedef enum logic [2:0] {
     BranchNone,
@@ -36,16 +36,8 @@ package r3000_pkg;
     BranchAlways
   } branch_e;
 
-  // What takes the place of the second register operand.
-  typedef enum logic [1:0] {
-    OperandRegister,
-    OperandSigned,
-    OperandUnsigned,
-    OperandUpper
-  } operand_e;
-
   typedef struct packed {
-    result_e result;
+    results_t result;
     branch_e branch;
     logic subtract;
     logic signed_less;
@@ -61,6 +53,7 @@ package r3000_pkg;
     logic writes;
     logic [4:0] target;
     logic is_delayed;  // the next instruction does not see the result
+    logic uses_immediate;  // instead of its second register
     logic by_register;  // it branches to the address in the first operand
     logic is_self;  // `b .`
     logic is_nop;

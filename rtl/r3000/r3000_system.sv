@@ -15,6 +15,7 @@ module r3000_system (
     output logic user_o,  // Status.KUc
     output logic usable_o,  // coprocessor 0 is usable
     input logic [4:0] number_i,
+    input logic read_i,  // else `read_o` is zero
     output logic [31:0] read_o,
     input logic write_i,
     input logic [31:0] data_i,
@@ -48,12 +49,14 @@ module r3000_system (
   assign usable_o = !modes_q[1] || usable_q;
 
   always_comb begin
-    unique case (number_i)
-      5'd8: read_o = bad_q;
-      5'd12: read_o = status;
-      5'd13: read_o = cause;
-      5'd14: read_o = epc_q;
-      5'd15: read_o = PrId;
+    unique case ({
+      read_i, number_i
+    })
+      {1'b1, 5'd8} : read_o = bad_q;
+      {1'b1, 5'd12} : read_o = status;
+      {1'b1, 5'd13} : read_o = cause;
+      {1'b1, 5'd14} : read_o = epc_q;
+      {1'b1, 5'd15} : read_o = PrId;
       default: read_o = '0;
     endcase
   end

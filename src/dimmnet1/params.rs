@@ -53,8 +53,6 @@ parameters! {
         "Longest wait of a store to an AOTF page (register PATIENCE): 0.5 ms; 0 is no bound.";
     poll: bool = 0, "flag", 0 ..= 1, Paper, on [], from [],
         "The on-chip processor polls instead of being interrupted: the curve \"non-intr\" (sec. 4.2).";
-    matcher: bool = 0, "flag", 0 ..= 1, Design, on [], from [],
-        "Indirect writes in hardware, where it is built in: what the authors planned and left out (sec. 3.4).";
     f_seq: bool = 1, "flag", 0 ..= 1, Paper, on [], from [],
         "The library's packets carry sequence numbers that are checked; the paper measured both (sec. 4.2).";
 
@@ -102,6 +100,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dimmnet1::regs::*;
     use crate::harness::params::{Table as _, assert_sound};
 
     #[test]
@@ -116,6 +115,22 @@ mod tests {
         let link = c.link_period.rate_mb_s(c.word_bytes.into());
         assert_eq!((link, c.window_bytes, c.windows), (500.0, 464, 2));
         assert_eq!(c.link_period * c.hop_cycles().into(), Picos::from_ns(240));
+    }
+
+    #[test]
+    fn what_is_built_in_is_what_the_registers_say() {
+        let c = Config::paper();
+        let built = [
+            (c.window_bytes, SIZE__BOTF),
+            (c.packet_bytes, SIZE__PACKET),
+            (c.credits, SIZE__CREDITS),
+            (c.tlb_entries, SIZE__TLB),
+            (c.llcm_bytes, SIZE__LLCM),
+            (c.sram_bytes, SIZE__SRAM),
+        ];
+        for (config, register) in built {
+            assert_eq!(config, register);
+        }
     }
 
     #[test]

@@ -407,7 +407,8 @@ impl Cpu {
             0x0c => a & unsigned,
             0x0d => a | unsigned,
             0x0e => a ^ unsigned,
-            0x0f => unsigned << 16,
+            // An OR: the register field must be 0 in MIPS I.
+            0x0f => a | unsigned << 16,
             0x10 => return self.system(word, irq).map(|()| None),
             0x11..=0x13 | 0x31..=0x33 | 0x39..=0x3b => return Err(unusable(word.op() & 3)),
             _ if word.is_load() => {

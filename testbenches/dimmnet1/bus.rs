@@ -83,7 +83,10 @@ struct Out {
 }
 
 fn set(dut: &impl Dimmnet1BusPorts, inputs: &In) {
-    let idle = Access { offset: 0x55aa54, write: Some((0x1234_5678_9abc_def0, 0x5a)) };
+    let idle = Access {
+        offset: 0x55aa54,
+        write: Some((0x1234_5678_9abc_def0, 0x5a)),
+    };
     let host = inputs.host.unwrap_or(idle);
     let (data, strobes) = host.write.unwrap_or((0xdead, 0x33));
     dut.host_req_valid_i().set_bool(inputs.host.is_some());
@@ -134,6 +137,12 @@ fn set(dut: &impl Dimmnet1BusPorts, inputs: &In) {
     dut.rdma_stop_key_i().set(view.rdma.key);
 }
 
+/// The bits of these halves of a word.
+fn lanes(halves: u8) -> u64 {
+    let low = if halves & 1 == 1 { 0xffff_ffff } else { 0 };
+    low | if halves & 2 == 2 { 0xffff_ffff << 32 } else { 0 }
+}
+
 fn effects(dut: &impl Dimmnet1BusPorts) -> Vec<Effect> {
     let mut list = Vec::new();
     let mut add = |valid: bool, effect: Effect| list.extend(valid.then_some(effect));
@@ -151,16 +160,19 @@ fn effects(dut: &impl Dimmnet1BusPorts) -> Vec<Effect> {
     );
     add(
         dut.pa_valid_o().is_set(),
-        Effect::Pa { key: dut.pa_key_o().get(), frame: dut.pa_frame_o().get() },
+        Effect::Pa {
+            key: dut.pa_key_o().get(),
+            frame: dut.pa_frame_o().get(),
+        },
     );
     add(dut.flush_o().is_set(), Effect::Flush);
+    let halves = dut.rx_hdr_write_strb_o().get() as u8;
+    let index = dut.rx_hdr_write_index_o().get() as u8;
+    // The other half means nothing.
+    let data = dut.rx_hdr_write_data_o().get() & lanes(halves);
     add(
         dut.rx_hdr_write_valid_o().is_set(),
-        Effect::Header {
-            index: dut.rx_hdr_write_index_o().get() as u8,
-            data: dut.rx_hdr_write_data_o().get(),
-            halves: dut.rx_hdr_write_strb_o().get() as u8,
-        },
+        Effect::Header { index, data, halves },
     );
     let go = Go {
         what: dut.rx_go_what_o().get() as u8,
@@ -209,7 +221,12 @@ fn seen(dut: &impl Dimmnet1BusPorts) -> Out {
         }),
         a: dut.a_valid_o().is_set().then(|| {
             let strobes = dut.a_strb_o().get() as u8;
-            (dut.a_write_o().is_set(), dut.a_addr_o().get() as u32, dut.a_wdata_o().get(), strobes)
+            (
+                dut.a_write_o().is_set(),
+                dut.a_addr_o().get() as u32,
+                dut.a_wdata_o().get(),
+                strobes,
+            )
         }),
         cpu: dut.cpu_valid_o().is_set().then(|| {
             let strobes = dut.cpu_strb_o().get() as u8;
@@ -250,10 +267,8 @@ fn apply(view: &mut View, effect: &Effect) {
             *slot = slot.wrapping_mul(5).wrapping_add(1);
         }
         Effect::Header { index, data, halves } => {
-            let low = if halves & 1 == 1 { 0xffff_ffff } else { 0 };
-            let high = if halves & 2 == 2 { 0xffff_ffff << 32 } else { 0 };
             let word = &mut view.header[usize::from(*index)];
-            *word = *word & !(low | high) | data & (low | high);
+            *word = *word & !lanes(*halves) | data & lanes(*halves);
         }
         Effect::ReceiverGo { .. } => view.receiver.stopped = false,
         Effect::RdmaGo(_) => view.rdma.stopped = false,
@@ -275,7 +290,9 @@ impl Words {
     }
 
     fn write(&mut self, at: u32, data: u64, strobes: u8) {
-        let mask = (0..8).map(|i| u64::from(strobes >> i & 1) * 0xff << (8 * i)).sum::<u64>();
+        let mask = (0..8)
+            .map(|i| u64::from(strobes >> i & 1) * 0xff << (8 * i))
+            .sum::<u64>();
         self.0.insert(at, self.read(at) & !mask | data & mask);
     }
 }
@@ -292,8 +309,8 @@ struct Blocks {
     packet: Vec<u64>,
     /// Stores that WINDOWS will show.
     taken: u64,
-    /// Reads of SRAM under way: cycles left, data.
-    loads: VecDeque<(u64, u32)>,
+    /// The answer of SRAM after the next cycle.
+    load: Option<u32>,
     monitors: (Monitor<Word>, Monitor<Word>, Monitor<Word>, Monitor<(u64, bool)>),
     /// The inputs of the next cycle.
     next: In,
@@ -311,7 +328,7 @@ impl Blocks {
             effects: Vec::new(),
             packet: Vec::new(),
             taken: 0,
-            loads: VecDeque::new(),
+            load: None,
             monitors: Default::default(),
             next: In::default(),
         }
@@ -320,13 +337,18 @@ impl Blocks {
     fn inputs(&mut self) -> In {
         let [load, store, llcm, build] = &mut self.pacers;
         let ready = [load.step(), store.step(), llcm.step(), build.step()];
-        [self.next.load_ready, self.next.store_ready, self.next.cpu_ready, self.next.build_ready] = ready;
+        [
+            self.next.load_ready,
+            self.next.store_ready,
+            self.next.cpu_ready,
+            self.next.build_ready,
+        ] = ready;
         self.next.view = self.view.clone();
         self.next.clone()
     }
 
     fn reset(&mut self) {
-        self.loads.clear();
+        self.load = None;
         self.packet.clear();
         self.monitors = Default::default();
         self.next = In::default();
@@ -337,7 +359,10 @@ impl Blocks {
         self.monitors.1.step(seen.store.as_ref(), now.store_ready)?;
         self.monitors.2.step(seen.cpu.as_ref(), now.cpu_ready)?;
         self.monitors.3.step(seen.build.as_ref(), now.build_ready)?;
-        let mut next = In { slot: self.view.slots[usize::from(seen.slot_index)], ..In::default() };
+        let mut next = In {
+            slot: self.view.slots[usize::from(seen.slot_index)],
+            ..In::default()
+        };
         // WINDOWS shows a store two cycles after it is taken.
         self.view.windows = self.taken;
         if let Some(store) = seen.store.filter(|_| now.store_ready) {
@@ -357,18 +382,13 @@ impl Blocks {
                 false => next.cpu_rdata = Some(self.llcm.read(at)),
             }
         }
-        if let Some((left, data)) = self.loads.front_mut() {
-            *left -= 1;
-            if *left == 0 {
-                next.load = Some(*data);
-                self.loads.pop_front();
-            }
-        }
+        // SRAM answers two cycles later, writes as well.
+        next.load = self.load.take();
         if let Some((write, at, data, strobes)) = seen.load.filter(|_| now.load_ready) {
-            match write {
-                true => self.sram.write(at, data, strobes),
-                false => self.loads.push_back((self.rng.between(1, 4), self.sram.read(at) as u32)),
+            if write {
+                self.sram.write(at, data, strobes);
             }
+            self.load = Some(if write { 0xbad } else { self.sram.read(at) as u32 });
         }
         if let Some((word, last)) = seen.build.filter(|_| now.build_ready) {
             self.packet.push(word);
@@ -462,7 +482,12 @@ impl<'a> Rig<'a> {
         let taken = asks && seen.host_ready;
         Rule::Answer.holds(response.is_none() || self.open > 0, || "an answer to nothing".into())?;
         self.open = self.open + u32::from(taken) - u32::from(response.is_some());
-        Ok(Ended { taken, response, done: seen.done, seen })
+        Ok(Ended {
+            taken,
+            response,
+            done: seen.done,
+            seen,
+        })
     }
 
     /// Cycles without accesses until it rests, and some more, with edges at times.
@@ -551,7 +576,7 @@ fn any_data(rng: &mut Rng, offset: u32) -> u64 {
     match offset & !7 {
         r::RX_GO | r::RDMA_GO => rng.below(5) | rng.below(3) << 4,
         // Its own test lets it fire.
-        r::WATCHDOG => (rng.bits() | 1 << 24) * rng.below(2),
+        r::WATCHDOG => (rng.bits() | 1 << 24) & if rng.chance(1, 4) { !0 } else { 0 },
         r::CONTROL => rng.below(16),
         _ => rng.bits(),
     }
@@ -565,7 +590,7 @@ fn host_access(rng: &mut Rng) -> Access {
         3 => 0x1000 + 8 * rng.below(2) as u32,
         4 => 0x10000 + 8 * rng.below(64) as u32,
         5 => 0x8000 + 8 * rng.below(64) as u32,
-        6 => rng.below(1 << rng.between(4, 24)) as u32,
+        6 => (rng.bits() & 0xff_ffff) as u32 >> rng.below(20),
         _ => any_register(rng),
     };
     let strobes = if rng.chance(1, 6) { rng.bits() as u8 } else { 0xff };
@@ -576,13 +601,11 @@ fn host_access(rng: &mut Rng) -> Access {
 fn cpu_access(rng: &mut Rng) -> Access {
     let offset = match rng.below(10) {
         0..=1 => 0x12000 + 4 * rng.below(128) as u32,
-        2 => rng.below(1 << rng.between(4, 31)) as u32,
+        2 => (rng.bits() & 0x7fff_ffff) as u32 >> rng.below(28),
         _ => any_register(rng) + 4 * rng.below(2) as u32,
     } & !3;
     let strobes = if rng.chance(1, 8) { rng.bits() as u8 & 0xf } else { 0xf };
-    let write = rng
-        .chance(2, 3)
-        .then(|| (any_data(rng, offset) & 0xffff_ffff, strobes));
+    let write = rng.chance(2, 3).then(|| (any_data(rng, offset) & 0xffff_ffff, strobes));
     Access { offset, write }
 }
 
@@ -616,7 +639,10 @@ impl Golden {
                 Answer::Done
             }
             Target::Llcm => {
-                let (at, high) = (access.offset >> 3 & 0x7ff, access.offset & 4 != 0 && party == Party::Processor);
+                let (at, high) = (
+                    access.offset >> 3 & 0x7ff,
+                    access.offset & 4 != 0 && party == Party::Processor,
+                );
                 let shift = if high { 4 } else { 0 };
                 match access.write {
                     Some((data, strobes)) => {
@@ -744,7 +770,10 @@ fn phase(rig: &mut Rig, pacers: &mut [Pacer; 2], jobs: (Jobs, Jobs), reset: Opti
 /// What one kind of command did, in order.
 fn of_kind(list: &[Effect], like: &Effect) -> Vec<Effect> {
     let kind = std::mem::discriminant(like);
-    list.iter().filter(|e| std::mem::discriminant(*e) == kind).cloned().collect()
+    list.iter()
+        .filter(|e| std::mem::discriminant(*e) == kind)
+        .cloned()
+        .collect()
 }
 
 /// In quiet: commands, stores, settings and interrupts are the model's.
@@ -766,14 +795,21 @@ fn compare(rig: &mut Rig, golden: &mut Golden, rng: &mut Rng) -> Result<(), Faul
         | flag(golden.bus.interrupts(), 3)
         | flag(control & r::CONTROL_MATCH_MASK != 0, 2)
         | (control & 3) as u8;
-    let levels = (value(r::NODE) as u16, value(r::PGID) as u16, value(r::PATIENCE) as u16, flags);
+    let levels = (
+        value(r::NODE) as u16,
+        value(r::PGID) as u16,
+        value(r::PATIENCE) as u16,
+        flags,
+    );
     Rule::Level.same("settings", levels, seen.levels)
 }
 
 /// Between phases the other blocks show something else, and have some news.
 fn news(rig: &mut Rig, golden: &mut Golden, rng: &mut Rng) -> Result<(), Fault> {
+    // A running watchdog would keep the unit busy.
+    let may = golden.bus.value(r::WATCHDOG) == 0;
     let stop = |rng: &mut Rng| Stop {
-        stopped: rng.chance(1, 2),
+        stopped: may && rng.chance(1, 2),
         cause: rng.below(4) as u8,
         key: rng.bits(),
     };
@@ -815,7 +851,11 @@ fn traffic(dut: &Dut<In, Out>, cases: &mut Cases) {
                 let mut pacers = ["host", "processor"].map(|name| run.pacer(gaps.at_source(), name));
                 let mut golden = Golden::default();
                 let mut reset = resets.then(|| rng.between(300, 3000));
-                for who in [Who::Host, Who::Processor, Who::Both, Who::Both].into_iter().cycle().take(24) {
+                for who in [Who::Host, Who::Processor, Who::Both, Who::Both]
+                    .into_iter()
+                    .cycle()
+                    .take(24)
+                {
                     news(&mut rig, &mut golden, &mut rng)?;
                     let list = jobs(&mut golden, &mut rng, who, 40);
                     if phase(&mut rig, &mut pacers, list, reset)? {
@@ -858,7 +898,10 @@ fn stopped(rig: &mut Rig, receiver: bool, go: Option<(u64, Go)>) -> Result<(u64,
         {
             let data = u64::from(go.what) | u64::from(go.reason) << 4;
             let offset = if receiver { r::RX_GO } else { r::RDMA_GO };
-            offer = Some(Access { offset, write: Some((data, 0xff)) });
+            offer = Some(Access {
+                offset,
+                write: Some((data, 0xff)),
+            });
         }
         let ended = rig.tick(offer, None)?;
         if ended.taken {
@@ -882,8 +925,14 @@ fn watchdog(dut: &Dut<In, Out>, cases: &mut Cases) {
                 true => Effect::ReceiverGo { go, address: 0 },
                 false => Effect::RdmaGo(go),
             };
-            let timeout = Go { what: r::GO__NACK as u8, reason: r::REASON__TIMEOUT as u8 };
-            let host = Go { what: r::GO__NACK as u8, reason: r::REASON__FIRMWARE as u8 };
+            let timeout = Go {
+                what: r::GO__NACK as u8,
+                reason: r::REASON__TIMEOUT as u8,
+            };
+            let host = Go {
+                what: r::GO__NACK as u8,
+                reason: r::REASON__FIRMWARE as u8,
+            };
             for limit in [0, 1, 2, 17, 60] {
                 rig.write(r::WATCHDOG, limit)?;
                 for go in [None].into_iter().chain((10..25).map(|at| Some((at, host)))) {
@@ -955,7 +1004,10 @@ fn latency(dut: &Dut<In, Out>, cases: &mut Cases) {
             let before = rig.time;
             let mut left = 40;
             while left > 0 {
-                let access = Access { offset: first + 8 * left, write: Some((left.into(), 0xff)) };
+                let access = Access {
+                    offset: first + 8 * left,
+                    write: Some((left.into(), 0xff)),
+                };
                 left -= u32::from(rig.tick(Some(access), None)?.taken);
             }
             Rule::Latency.same(format!("40 stores from {first:#x}"), 40, rig.time - before)?;
@@ -977,7 +1029,10 @@ fn withdrawn(dut: &Dut<In, Out>, cases: &mut Cases) {
         }
         for _ in 0..200 {
             let word = rng.below(16) as u32;
-            let load = |word: u32| Access { offset: r::LLCM + 8 * word, write: None };
+            let load = |word: u32| Access {
+                offset: r::LLCM + 8 * word,
+                write: None,
+            };
             for _ in 0..rng.below(4) {
                 if rig.tick(None, Some(load(word)))?.done.is_some() {
                     break;

@@ -72,7 +72,10 @@ struct Out {
 }
 
 fn set(dut: &impl Dimmnet1LlcmPorts, inputs: &In) {
-    let junk = Access { word: 3, write: Some((0xdead, 0xff)) };
+    let junk = Access {
+        word: 3,
+        write: Some((0xdead, 0xff)),
+    };
     let of = |access: Option<Access>| {
         let access = access.unwrap_or(junk);
         let (data, strobes) = access.write.unwrap_or((0xbad, 0x5a));
@@ -171,7 +174,9 @@ fn burst(rng: &mut Rng) -> Burst {
         _ => rng.between(STREAMS.start, STREAMS.end - 16),
     };
     let beat = |rng: &mut Rng, last| (rng.bits(), rng.bits() as u8, last);
-    let write = rng.chance(1, 2).then(|| (0..=len).map(|i| beat(rng, i == len)).collect());
+    let write = rng
+        .chance(1, 2)
+        .then(|| (0..=len).map(|i| beat(rng, i == len)).collect());
     (((8 * word) as u32, len), write)
 }
 
@@ -205,8 +210,14 @@ impl World {
     fn new(run: &Run, gaps: Gaps, count: usize) -> World {
         let mut rng = run.rng("accesses");
         let source = |rng: &mut Rng, name: &str, words: &[Range<u64>], writes| {
-            let one = |_| access(rng, &words[rng.below(words.len() as u64) as usize], writes);
-            Source::new((0..count).map(one).collect::<Vec<_>>(), run.pacer(gaps.at_source(), name))
+            let one = |_| {
+                let words = &words[rng.below(words.len() as u64) as usize];
+                access(rng, words, writes)
+            };
+            Source::new(
+                (0..count).map(one).collect::<Vec<_>>(),
+                run.pacer(gaps.at_source(), name),
+            )
         };
         World {
             model: Llcm::default(),
@@ -235,7 +246,11 @@ impl World {
     /// Bursts go on while they cannot meet one of the other kind.
     fn issue(&mut self) {
         while let Some((_, write)) = self.bursts.front() {
-            let open = if write.is_some() { self.due_reads.len() } else { self.due_responses.len() };
+            let open = if write.is_some() {
+                self.due_reads.len()
+            } else {
+                self.due_responses.len()
+            };
             if open > 0 {
                 return;
             }
@@ -296,7 +311,11 @@ impl World {
             Rule::Content.same("the matcher's word", self.due_mat.pop_front(), Some(got))?;
         }
         // An OTF write of the last cycle is in before what the processor does now.
-        if let Some(Access { word, write: Some((data, strobes)) }) = self.written.take() {
+        if let Some(Access {
+            word,
+            write: Some((data, strobes)),
+        }) = self.written.take()
+        {
             self.model.write(word, data, strobes);
         }
         self.written = self.otf.step(out.otf_ready);
@@ -357,7 +376,10 @@ fn fill(bench: &mut Bench<In, Out>, model: &mut Llcm, rng: &mut Rng) -> Result<(
     for word in 0..USED {
         let data = rng.bits();
         model.write(word, data, 0xff);
-        let a = Some(Access { word, write: Some((data, 0xff)) });
+        let a = Some(Access {
+            word,
+            write: Some((data, 0xff)),
+        });
         bench.step(&In { a, ..In::default() })?;
     }
     Ok(())
@@ -436,7 +458,11 @@ fn share(run: &Run, dut: &Dut<In, Out>, write: bool, busy: bool) -> Result<(), F
         let taken = if write { out.wr_cmd_ready } else { out.rd_cmd_ready };
         commands -= u64::from(taken && commands > 0);
         beats -= u64::from(out.wr_data_ready && beats > 0);
-        left -= if write { 8 * u64::from(out.response.is_some()) } else { u64::from(out.read.is_some()) };
+        left -= if write {
+            8 * u64::from(out.response.is_some())
+        } else {
+            u64::from(out.read.is_some())
+        };
     }
     Ok(())
 }

@@ -156,7 +156,10 @@ fn burst(rng: &mut Rng) -> Burst {
     let side = if rng.chance(1, 2) { LLCM } else { 0 };
     let half = if write { SIZE / 2 } else { 0 };
     let at = side + half + 64 * rng.below(u64::from(SIZE / 128)) as u32;
-    ((at, len), write.then(|| (0..=len).map(|i| beat(rng, i == len)).collect()))
+    (
+        (at, len),
+        write.then(|| (0..=len).map(|i| beat(rng, i == len)).collect()),
+    )
 }
 
 /// One side: its memory as it is, and as it should be.
@@ -177,20 +180,39 @@ impl Side {
             let at = rng.below(SIZE.into()) as u32;
             memory.inject_fault(at..at + 1 + rng.below(60) as u32);
         }
-        let slow = MemoryTiming { read_latency: Cycle(rng.below(20)), write_latency: Cycle(rng.below(20)), ..MemoryTiming::IDEAL };
+        let slow = MemoryTiming {
+            read_latency: Cycle(rng.below(20)),
+            write_latency: Cycle(rng.below(20)),
+            ..MemoryTiming::IDEAL
+        };
         let timing = if pauses { slow } else { MemoryTiming::IDEAL };
         let golden = memory.clone();
-        Side { memory, golden, server: Server::new(run, timing, 8, pauses) }
+        Side {
+            memory,
+            golden,
+            server: Server::new(run, timing, 8, pauses),
+        }
     }
 
     fn read(&self, at: u32) -> Option<u64> {
-        let bytes = self.golden.bus_ok(Addr(at), 8).then(|| self.golden.read(Addr(at), 8)).flatten();
+        let bytes = self
+            .golden
+            .bus_ok(Addr(at), 8)
+            .then(|| self.golden.read(Addr(at), 8))
+            .flatten();
         bytes.map(|bytes| u64::from_le_bytes(bytes.try_into().expect("8 bytes")))
     }
 
     fn write(&mut self, at: u32, data: u64, strobes: u8) -> bool {
-        let ok = self.golden.bus_ok(Addr(at), 8);
-        for (i, byte) in data.to_le_bytes().into_iter().enumerate().filter(|(i, _)| ok && strobes >> i & 1 == 1) {
+        // The memory looks at the bytes from the first strobe to the last.
+        let (first, last) = (strobes.trailing_zeros(), 8 - strobes.leading_zeros());
+        let ok = strobes == 0 || self.golden.bus_ok(Addr(at + first), last - first);
+        for (i, byte) in data
+            .to_le_bytes()
+            .into_iter()
+            .enumerate()
+            .filter(|(i, _)| ok && strobes >> i & 1 == 1)
+        {
             assert!(self.golden.write(Addr(at + i as u32), &[byte]), "bursts stay inside");
         }
         ok
@@ -198,7 +220,14 @@ impl Side {
 }
 
 /// Does the bursts, with a reset in this cycle. The cycles from the first word read or written to the last.
-fn exercise(run: &Run, dut: &Dut<In, Out>, bursts: &[Burst], gaps: Gaps, faults: bool, reset: Option<u64>) -> Result<u64, Fault> {
+fn exercise(
+    run: &Run,
+    dut: &Dut<In, Out>,
+    bursts: &[Burst],
+    gaps: Gaps,
+    faults: bool,
+    reset: Option<u64>,
+) -> Result<u64, Fault> {
     let mut sides = ["memory", "llcm"].map(|name| Side::new(run, name, gaps != Gaps::None, faults));
     let (mut reads, mut responses) = (VecDeque::new(), VecDeque::new());
     let mut rd_cmd = Source::new([], run.pacer(gaps.at_source(), "read commands"));
@@ -238,14 +267,18 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, bursts: &[Burst], gaps: Gaps, faults:
         if reset == Some(cycle) {
             // What is under way is lost; the unit must only be empty then.
             bench.reset(&In::default())?;
-            return Rule::Rest.holds(!bench.seen().busy, || "busy after reset".into()).map(|()| 0);
+            return Rule::Rest
+                .holds(!bench.seen().busy, || "busy after reset".into())
+                .map(|()| 0);
         }
         let out = bench.registered(&inputs, rst)?;
         if rst {
             continue;
         }
         let at = |fault: Fault| fault.at(cycle);
-        Rule::Rest.holds(out.busy || open == 0, || format!("it rests with {open} open")).map_err(at)?;
+        Rule::Rest
+            .holds(out.busy || open == 0, || format!("it rests with {open} open"))
+            .map_err(at)?;
         for (side, ports) in sides.iter_mut().zip(&out.sides) {
             side.server.step(cycle, &mut side.memory, ports).map_err(at)?;
         }
@@ -253,7 +286,9 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, bursts: &[Burst], gaps: Gaps, faults:
         let written = wr_data.step(out.wr_data_ready).is_some();
         let read = read_sink.step(out.read).map_err(|error| at(error.into()))?;
         if let Some(read) = read {
-            Rule::Content.same("a word", reads.pop_front(), Some(read)).map_err(at)?;
+            Rule::Content
+                .same("a word", reads.pop_front(), Some(read))
+                .map_err(at)?;
             open -= u32::from(read.1);
         }
         if read.is_some() || written {
@@ -261,13 +296,17 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, bursts: &[Burst], gaps: Gaps, faults:
             last = cycle;
         }
         if let Some(err) = response_sink.step(out.response).map_err(|error| at(error.into()))? {
-            Rule::Response.same("error", responses.pop_front(), Some(err)).map_err(at)?;
+            Rule::Response
+                .same("error", responses.pop_front(), Some(err))
+                .map_err(at)?;
             open -= 1;
         }
         if reads.is_empty() && responses.is_empty() && open == 0 && !out.busy {
             for side in &sides {
                 let all = |memory: &Memory| memory.read(Addr(0), SIZE as usize).map(<[u8]>::to_vec);
-                Rule::Content.holds(all(&side.memory) == all(&side.golden), || "bytes differ at the end".into())?;
+                Rule::Content.holds(all(&side.memory) == all(&side.golden), || {
+                    "bytes differ at the end".into()
+                })?;
             }
             return Ok(last - first.unwrap_or(last) + 1);
         }
@@ -278,28 +317,36 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, bursts: &[Burst], gaps: Gaps, faults:
 fn traffic(dut: &Dut<In, Out>, cases: &mut Cases) {
     for gaps in Gaps::ALL {
         for (faults, resets) in [(false, false), (true, false), (true, true)] {
-            cases.case(Start::Random1, format!("{} {gaps:?} {faults} reset {resets}", dut.name), |run| {
-                let mut rng = run.rng("bursts");
-                let bursts: Vec<Burst> = (0..200).map(|_| burst(&mut rng)).collect();
-                let reset = resets.then(|| rng.between(20, 400));
-                exercise(run, dut, &bursts, gaps, faults, reset).map(drop)
-            });
+            cases.case(
+                Start::Random1,
+                format!("{} {gaps:?} {faults} reset {resets}", dut.name),
+                |run| {
+                    let mut rng = run.rng("bursts");
+                    let bursts: Vec<Burst> = (0..200).map(|_| burst(&mut rng)).collect();
+                    let reset = resets.then(|| rng.between(20, 400));
+                    exercise(run, dut, &bursts, gaps, faults, reset).map(drop)
+                },
+            );
         }
     }
 }
 
 fn rate(dut: &Dut<In, Out>, cases: &mut Cases) {
     for (write, sides) in [(false, 1), (false, 2), (true, 1), (true, 2)] {
-        cases.case(Start::Zero, format!("{} write {write} {sides} sides", dut.name), |run| {
-            let one = |i: u32| {
-                let at = if i % sides == 1 { LLCM } else { 0 } + 64 * i + if write { SIZE / 2 } else { 0 };
-                let beats = write.then(|| (0..8).map(|i| (i, 0xff, i == 7)).collect());
-                ((at, 7), beats)
-            };
-            let bursts: Vec<Burst> = (0..40).map(one).collect();
-            let cycles = exercise(run, dut, &bursts, Gaps::None, false, None)?;
-            Rule::Rate.holds(cycles <= 8 * 40 + 2, || format!("320 words took {cycles} cycles"))
-        });
+        cases.case(
+            Start::Zero,
+            format!("{} write {write} {sides} sides", dut.name),
+            |run| {
+                let one = |i: u32| {
+                    let at = if i % sides == 1 { LLCM } else { 0 } + 64 * i + if write { SIZE / 2 } else { 0 };
+                    let beats = write.then(|| (0..8).map(|i| (i, 0xff, i == 7)).collect());
+                    ((at, 7), beats)
+                };
+                let bursts: Vec<Burst> = (0..40).map(one).collect();
+                let cycles = exercise(run, dut, &bursts, Gaps::None, false, None)?;
+                Rule::Rate.holds(cycles <= 8 * 40 + 2, || format!("320 words took {cycles} cycles"))
+            },
+        );
     }
 }
 

@@ -5,7 +5,7 @@ use support::this_test;
 use testbenches::gate::Pair;
 use testbenches::rtl::*;
 use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
-use tsunagi::harness::seed::Rng;
+use tsunagi::harness::seed::{Rng, Seed};
 use tsunagi::harness::stream::Gaps;
 use tsunagi::net::fabric::Flit;
 use tsunagi::net::switch::{GoldenSwitch, Tables};
@@ -374,9 +374,23 @@ pub fn latency(switch: &Switch, delay: u64, cases: &mut Cases) {
     });
 }
 
+/// A multicast for all from each input in turn, into an empty switch: no packet follows that could take its place.
+fn lone(switch: &Switch, cases: &mut Cases) {
+    let radix = switch.radix;
+    for from in 0..radix {
+        cases.case(Start::Random1, format!("{} lone of {from}", switch.dut.name), |run| {
+            let mut once = Some(0);
+            let to = |input| if input == from { once.take() } else { None };
+            let left = drive(&mut switch.fresh(run), 300, &vec![true; radix], packets(true, 3, to));
+            let copies = (0..radix).all(|output| left.iter().filter(|left| left.1 == output).count() == 3);
+            Rule::Left.holds(copies, || format!("(cycle, output, word) {left:x?}"))
+        });
+    }
+}
+
 /// Words a cycle and port when all inputs have packets of `words` words for outputs drawn uniformly.
 fn saturated(switch: &Switch, run: &Run, cycles: u64, words: u64) -> f64 {
-    let mut rng = run.rng("saturation");
+    let mut rng = Seed(1).stream("saturation");
     let to = |_| Some(rng.below(switch.radix as u64));
     let left = drive(
         &mut switch.fresh(run),
@@ -506,7 +520,7 @@ pub fn gating(switch: &Switch, cases: &mut Cases) {
         let mut inputs = idle;
         for cycle in 0..30_000 {
             for (input, waiting) in waiting.iter_mut().enumerate() {
-                if waiting.is_empty() && cycle % 600 < 40 && rng.chance(1, 30) {
+                if waiting.is_empty() && (200..240).contains(&(cycle % 600)) && rng.chance(1, 30) {
                     *waiting = switch.flits(input, 1, &mut rng);
                     waiting.reverse();
                 }
@@ -535,6 +549,7 @@ pub fn gating(switch: &Switch, cases: &mut Cases) {
 /// All checks of a twin.
 fn checks(switch: &Switch, cases: &mut Cases) {
     contracts(switch, 40, &[Start::Random1], cases);
+    lone(switch, cases);
     latency(switch, 0, cases);
     rate(switch, 0.6, cases);
     fair(switch, cases);
@@ -548,6 +563,14 @@ fn switches_keep_the_contract() {
         contracts(&crossbar::<MulticastN8>(), 100, &Start::RANDOM, cases);
         contracts(&crossbar::<MulticastN4M9>(), 200, &Start::RANDOM, cases);
         contracts(&crossbar::<MulticastN3M4>(), 200, &Start::RANDOM, cases);
+    });
+}
+
+#[test]
+fn lone_multicasts_reach_all() {
+    pass(this_test!(), |cases| {
+        lone(&crossbar::<MulticastN8>(), cases);
+        lone(&crossbar::<MulticastN3M4>(), cases);
     });
 }
 
@@ -613,9 +636,11 @@ fn each_twin_is_caught() {
     each_is_caught(
         this_test!(),
         &[
-            (Nothing, &[], &|cases| checks(&crossbar::<TwinMulticastFill>(), cases)),
-            // What an output that should get nothing takes from one that should.
-            (Nothing, &[Left, Unroutable, Refused], &|cases| {
+            // A word too many stands where another is expected.
+            (Nothing, &[Word], &|cases| {
+                checks(&crossbar::<TwinMulticastFill>(), cases)
+            }),
+            (Nothing, &[Word, Left, Unroutable, Refused], &|cases| {
                 checks(&crossbar::<TwinMulticastGroup>(), cases);
             }),
             (Word, &[], &|cases| checks(&crossbar::<TwinMulticastWord>(), cases)),

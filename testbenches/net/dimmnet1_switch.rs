@@ -2,7 +2,7 @@
 
 use support::this_test;
 use testbenches::rtl::*;
-use testbenches::{Cases, Dut, Start, each_is_caught, pass, rules};
+use testbenches::{Dut, Start, each_is_caught, pass, rules};
 use verilated::Port as _;
 
 use crate::crossbar_multicast::{In, Out, Switch, contracts, gating, latency, rate, set_table};

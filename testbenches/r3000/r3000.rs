@@ -115,11 +115,16 @@ fn seen(dut: &impl R3000Ports) -> Out {
 }
 
 /// A unit under test.
-pub type Core = Dut<In, Out>;
+type Core = Dut<In, Out>;
 
-pub fn core<U: R3000Unit + 'static>() -> Core {
-    assert_eq!(U::SRAM_WORDS as usize, WORDS, "the programs are made for this size");
-    Dut::of::<U>(set, seen)
+fn core<U: R3000Unit + 'static>() -> Core {
+    let core = Dut::of::<U>(set, seen);
+    assert_eq!(
+        1 << core.width("load_addr_i"),
+        WORDS,
+        "the programs are made for this size"
+    );
+    core
 }
 
 /// One instance, or two of which one leaves out clock edges.
@@ -281,7 +286,9 @@ impl Watch<'_> {
         self.check_bus(cycle, *begins)?;
         let error = self.expected.store_errors.get(self.errors) == Some(&cycle);
         self.errors += usize::from(error);
-        Rule::StoreError.same("store error", error, out.store_error).map_err(at)?;
+        Rule::StoreError
+            .same("store error", error, out.store_error)
+            .map_err(at)?;
         let waits = self.expected.waits.iter().any(|range| range.contains(&cycle));
         Rule::Waiting.same("waiting", waits, out.waiting).map_err(at)
     }
@@ -293,7 +300,9 @@ impl Watch<'_> {
             let (due, want) = want.map_or((0, None), |&(due, access)| (due, Some(access)));
             // The data of a load do not count.
             let data = want.filter(|want| !want.write).map_or(got.data, |_| 0);
-            Rule::Bus.same("access", want, Some(Access { data, ..got })).map_err(at)?;
+            Rule::Bus
+                .same("access", want, Some(Access { data, ..got }))
+                .map_err(at)?;
             Rule::Timing.same("accesses the bus in cycle", due, cycle).map_err(at)?;
             self.accesses += 1;
         } else if let Some(want) = want.filter(|want| want.0 <= cycle) {
@@ -405,15 +414,17 @@ fn gated(core: &Core, cases: &mut Cases) {
                 play(&mut rig, run, &format!("whole {n}"), flavour, gaps, End::Finished)?;
                 play(&mut rig, run, &format!("part {n}"), flavour, gaps, End::Stopped)?;
             }
-            let Device::Gated(pair) = &rig.device else { unreachable!() };
+            let Device::Gated(pair) = &rig.device else {
+                unreachable!()
+            };
             Rule::Rest.holds(pair.skipped() > 100, || format!("{} edges left out", pair.skipped()))
         });
     }
 }
 
 /// All checks.
-pub fn checks(core: &Core, cases: &mut Cases) {
-    programs(core, cases, 6);
+fn checks(core: &Core, cases: &mut Cases) {
+    programs(core, cases, 3);
     gated(core, cases);
 }
 
@@ -425,4 +436,47 @@ fn random_programs_in_lock_step() {
 #[test]
 fn edges_without_busy_change_nothing() {
     pass(this_test!(), |cases| gated(&core::<R3000W1024>(), cases));
+}
+
+#[test]
+fn each_twin_is_caught() {
+    use Rule::*;
+    // A wrong value shows where it is used first.
+    let any: &[Rule] = &[Trace, Timing, Bus, Memory, StoreError, Waiting, Gating, Rest];
+    each_is_caught(
+        this_test!(),
+        &[
+            (Memory, any, &|cases| checks(&core::<TwinR3000LoadSlot>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000FromMemory>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000FromExecute>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Slot>(), cases)),
+            (Timing, any, &|cases| checks(&core::<TwinR3000BranchSlot>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Outside>(), cases)),
+            (Bus, any, &|cases| checks(&core::<TwinR3000User>(), cases)),
+            (Timing, any, &|cases| checks(&core::<TwinR3000HiLo>(), cases)),
+            (Timing, &[], &|cases| checks(&core::<TwinR3000Slow>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Hold>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000Pair>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000Held>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Zero>(), cases)),
+            (Bus, &[], &|cases| checks(&core::<TwinR3000Bus>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000BusError>(), cases)),
+            (StoreError, &[], &|cases| checks(&core::<TwinR3000Lost>(), cases)),
+            (Waiting, &[], &|cases| checks(&core::<TwinR3000Waiting>(), cases)),
+            (Timing, any, &|cases| checks(&core::<TwinR3000Loop>(), cases)),
+            (Load, &[], &|cases| checks(&core::<TwinR3000Load>(), cases)),
+            (Path, &[], &|cases| checks(&core::<TwinR3000Path>(), cases)),
+            (Gating, &[], &|cases| checks(&core::<TwinR3000Gating>(), cases)),
+            (Rest, &[], &|cases| checks(&core::<TwinR3000Rest>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Overflow>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000Sign>(), cases)),
+            (Bus, any, &|cases| checks(&core::<TwinR3000Left>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000LeftLoad>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Epc>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Cause>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000Rfe>(), cases)),
+            (Trace, any, &|cases| checks(&core::<TwinR3000Mask>(), cases)),
+            (Memory, any, &|cases| checks(&core::<TwinR3000Bad>(), cases)),
+        ],
+    );
 }

@@ -15,7 +15,7 @@ use tsunagi::r3000::asm::Source;
 use board::Bench;
 
 /// Stops of one run.
-const STOPS: usize = 4000;
+const STOPS: usize = 8000;
 
 /// What became of a stop, in a word or two.
 fn told(stop: &Stop, outcome: &Outcome) -> String {

@@ -1,5 +1,6 @@
 //! DIMMnet-1: pure functions, the firmware, the host library on the model, whole paths.
 
+mod agree;
 mod backends;
 mod command;
 mod criteria;
@@ -7,3 +8,4 @@ mod firmware;
 mod firmware_paths;
 mod host;
 mod packet;
+mod parameters;

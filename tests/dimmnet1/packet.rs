@@ -109,14 +109,16 @@ fn forms_that_a_receiver_refuses() {
         header(TYPE__PULL, short, 4096, 4096),
         header(TYPE__OTF, short, 3, 5),
         header(TYPE__ACK, short, 0, 3),
-        header(TYPE__BARRIER, short, 0, 1),
-        header(TYPE__INDIRECT, 0, 4096, 4),
+        header(TYPE__BARRIER, short, 0, 8),
+        header(TYPE__INDIRECT, 0, 4096, 8),
+        // Across a page: the translation refuses it.
+        header(TYPE__PUSH, 0, 16, 4088),
     ];
     let refused = [
         header(TYPE__PUSH, 0, 0, 0),
         header(TYPE__PUSH, 0, 4097, 0),
         header(TYPE__PUSH, 0, 8, 4),
-        header(TYPE__PUSH, 0, 16, 4088),
+        header(TYPE__INDIRECT, 0, 8, 4),
         header(TYPE__PUSH, short, 9, 0),
         header(TYPE__PULL, 0, 8, 0),
         header(TYPE__PULL, short, 8, 4),

@@ -76,7 +76,7 @@ pub const SOFT_BYTES: u32 = 24;
 /// Looks at RX_STOP for a stop of the packet whose region was filled in.
 const SETTLE: u32 = 4;
 /// Looks at RX_STOP for the end of a transfer of SOFT, before the packet counts as lost.
-const DMA_POLLS: u32 = 20_000;
+const DMA_POLLS: u32 = 4000;
 /// log2 of LLCM's bytes.
 const LLCM_BITS: u32 = SIZE__LLCM.trailing_zeros();
 

@@ -82,12 +82,18 @@ pub enum Effect {
     Packet(Vec<u64>),
 }
 
-/// A stop as its block shows it; cause and key are those of the last one while there is none.
+/// A stop as its block shows it; cause and key mean nothing while there is none, and read as 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
     pub stopped: bool,
     pub cause: u8,
     pub key: u64,
+}
+
+impl Stop {
+    fn shown(&self) -> Stop {
+        if self.stopped { *self } else { Stop::default() }
+    }
 }
 
 /// What other blocks show.
@@ -265,15 +271,15 @@ impl Bus {
             r::CPU_ERRORS => self.cpu_errors.into(),
             r::RX_STOP => {
                 u64::from(view.receiver.stopped) << r::RX_STOP_STOPPED_SHIFT
-                    | u64::from(view.receiver.cause) << r::RX_STOP_CAUSE_SHIFT
+                    | u64::from(view.receiver.shown().cause) << r::RX_STOP_CAUSE_SHIFT
                     | (view.header[0] & r::HDR__W0_TYPE_MASK) << r::RX_STOP_TYPE_SHIFT
                     | u64::from(view.rdma.stopped) << r::RX_STOP_RDMA_SHIFT
-                    | u64::from(view.rdma.cause) << r::RX_STOP_RDMA_CAUSE_SHIFT
+                    | u64::from(view.rdma.shown().cause) << r::RX_STOP_RDMA_CAUSE_SHIFT
                     | u64::from(view.dma_done) << r::RX_STOP_DONE_SHIFT
                     | u64::from(view.dma_reason) << r::RX_STOP_DONE_REASON_SHIFT
             }
-            r::RX_PAGE => view.receiver.key,
-            r::RDMA_KEY => view.rdma.key,
+            r::RX_PAGE => view.receiver.shown().key,
+            r::RDMA_KEY => view.rdma.shown().key,
             _ => {
                 let slot = among(offset, r::SLOTS, 16).map(|i| view.slots[i]);
                 let count = || among(offset, r::COUNTS, 16).map(|i| self.counts[i].into());

@@ -7,10 +7,9 @@ use std::fmt;
 
 use crate::dimmnet1::regs::*;
 
-/// Words of a long header, of a short one, and of the longest packet.
+/// Words of a long header, and of a short one.
 pub const HEADER_WORDS: usize = 6;
 pub const SHORT_WORDS: usize = 3;
-pub const MAX_WORDS: usize = HEADER_WORDS + (SIZE__PACKET / WORD) as usize;
 
 /// Bytes of a word.
 pub const WORD: u32 = 8;
@@ -205,10 +204,6 @@ impl Header {
         (self.tag & 0xf) as u8
     }
 
-    pub fn generation(&self) -> u16 {
-        self.tag >> 4
-    }
-
     /// Header words of this packet.
     pub fn words(&self) -> usize {
         if self.is_short() { SHORT_WORDS } else { HEADER_WORDS }
@@ -231,17 +226,16 @@ impl Header {
     pub fn check_form(&self) -> Result<(), Reason> {
         let (length, offset) = (self.length, self.place.offset);
         let is_whole = offset.is_multiple_of(WORD.into());
-        let in_page = offset % u64::from(SIZE__PAGE) + u64::from(length) <= SIZE__PAGE.into();
         let legal = match self.kind {
             TYPE__ACK | TYPE__NACK => self.is_short() && length == 0,
-            TYPE__PULL => self.is_short() && is_whole && in_page && (1..=SIZE__PACKET).contains(&length),
+            TYPE__PULL => self.is_short() && is_whole && (1..=SIZE__PACKET).contains(&length),
             TYPE__OTF => {
                 let in_word = offset % u64::from(WORD) + u64::from(length) <= WORD.into();
                 self.is_short() && (1..=WORD).contains(&length) && in_word
             }
-            TYPE__PUSH | TYPE__PULL_REPLY => is_whole && in_page && length > 0 && self.fits(),
-            // What OFFSET means is the firmware's or the matcher's.
-            _ => self.fits() && (length > 0 || self.is_short()),
+            TYPE__PUSH | TYPE__PULL_REPLY => is_whole && length > 0 && self.fits(),
+            // What else OFFSET means is the firmware's or the matcher's.
+            _ => is_whole && self.fits() && (length > 0 || self.is_short()),
         };
         if legal { Ok(()) } else { Err(Reason::Length) }
     }

@@ -1,1 +1,474 @@
 //! Golden model of `dimmnet1_rx`: receiver.
+
+use super::tlb::{Access, Found, Lookup, Tlb};
+use crate::dimmnet1::regs;
+
+/// Where data go: memory, and LLCM from [`LLCM`](super::tlb::LLCM) on.
+pub trait Bus {
+    /// At most 8 bytes of one word; false: a bus error.
+    fn write(&mut self, addr: u32, bytes: &[u8]) -> bool;
+}
+
+/// Levels at the receiver's inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Levels {
+    pub node: u16,
+    pub cpu_runs: bool,
+    /// There is a matcher.
+    pub matches: bool,
+    /// The answer queue has room.
+    pub room: bool,
+}
+
+/// Why a packet waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The matcher looks at it.
+    Match,
+    /// A code of Stops.
+    Stop(u32),
+}
+
+/// A packet that waits for a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop {
+    pub cause: Cause,
+    /// The key that missed, else 0.
+    pub key: u64,
+    pub header: [u64; 6],
+}
+
+/// How a stop ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    Continue,
+    Drop,
+    /// A code of Reasons.
+    Nack(u32),
+    /// A physical address.
+    Dma(u32),
+    /// The matcher leaves the packet to the processor.
+    Pass,
+}
+
+/// What the slots are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub tag: u16,
+    pub src: u16,
+    pub nack: bool,
+    pub reason: u32,
+    pub seq: u32,
+}
+
+/// What the receiver does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A packet for the answer queue.
+    Answer(Vec<u64>),
+    Told(Told),
+    Outcome(u32),
+    /// Data in the lanes of a word of LLCM.
+    Otf {
+        addr: u16,
+        data: u64,
+        strobes: u8,
+    },
+    /// Bytes sent to memory or LLCM, whatever the bus says.
+    Wrote {
+        addr: u32,
+        bytes: Vec<u8>,
+    },
+    /// A transfer of [`Go::Dma`] ended so.
+    Done(u32),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Push,
+    Pull,
+    Reply,
+    Ack,
+    Nack,
+    Otf,
+    Trap,
+    Unknown,
+}
+
+impl Kind {
+    fn of(code: u64) -> Kind {
+        match code as u32 {
+            regs::TYPE__PUSH => Kind::Push,
+            regs::TYPE__PULL => Kind::Pull,
+            regs::TYPE__PULL_REPLY => Kind::Reply,
+            regs::TYPE__ACK => Kind::Ack,
+            regs::TYPE__NACK => Kind::Nack,
+            regs::TYPE__OTF => Kind::Otf,
+            regs::TYPE__INDIRECT.. => Kind::Trap,
+            _ => Kind::Unknown,
+        }
+    }
+
+    fn is_answer(self) -> bool {
+        matches!(self, Kind::Ack | Kind::Nack)
+    }
+}
+
+/// A packet under way.
+#[derive(Clone, Debug)]
+struct Packet {
+    header: [u64; 6],
+    kind: Kind,
+    /// The data words that came.
+    data: Vec<u64>,
+}
+
+fn field(word: u64, mask: u64) -> u64 {
+    (word & mask) >> mask.trailing_zeros()
+}
+
+impl Packet {
+    fn flag(&self, mask: u64) -> bool {
+        self.header[0] & mask != 0
+    }
+
+    fn is_short(&self) -> bool {
+        self.flag(regs::HDR__W0_OTF_MASK)
+    }
+
+    fn length(&self) -> u64 {
+        field(self.header[0], regs::HDR__W0_LENGTH_MASK)
+    }
+
+    fn src(&self) -> u16 {
+        field(self.header[0], regs::HDR__W0_SRC_MASK) as u16
+    }
+
+    fn tag(&self) -> u16 {
+        field(self.header[1], regs::HDR__W1_TAG_MASK) as u16
+    }
+
+    fn seq(&self) -> u32 {
+        field(self.header[1], regs::HDR__W1_SEQ_MASK) as u32
+    }
+
+    fn offset(&self) -> u64 {
+        field(self.header[2], regs::HDR__W2_OFFSET_MASK)
+    }
+
+    fn lane(&self) -> u64 {
+        self.offset() % 8
+    }
+
+    fn asks(&self) -> bool {
+        let may = !(self.kind.is_answer() || self.kind == Kind::Reply || self.flag(regs::HDR__W0_MULTICAST_MASK));
+        may && (self.kind == Kind::Pull || self.flag(regs::HDR__W0_ACK_REQ_MASK))
+    }
+
+    fn is_numbered(&self) -> bool {
+        self.flag(regs::HDR__W0_F_SEQ_MASK) && !self.kind.is_answer()
+    }
+
+    /// LENGTH is one that a packet of this length may have, 0 left aside.
+    fn fits(&self) -> bool {
+        self.length()
+            <= if self.is_short() {
+                8
+            } else {
+                u64::from(regs::SIZE__PACKET)
+            }
+    }
+
+    /// The header says nothing that its type cannot mean.
+    fn is_formed(&self) -> bool {
+        let (length, aligned) = (self.length(), self.lane() == 0);
+        match self.kind {
+            Kind::Ack | Kind::Nack => self.is_short() && length == 0,
+            Kind::Otf => self.is_short() && (1..=8).contains(&length) && self.lane() + length <= 8,
+            Kind::Pull => self.is_short() && (1..=u64::from(regs::SIZE__PACKET)).contains(&length) && aligned,
+            Kind::Trap if self.is_short() => self.fits() && aligned,
+            _ => self.fits() && length > 0 && aligned,
+        }
+    }
+
+    fn lookup(&self) -> Lookup {
+        Lookup {
+            pgid: field(self.header[1], regs::HDR__W1_PGID_MASK) as u16,
+            region: field(self.header[2], regs::HDR__W2_REGION_MASK) as u16,
+            offset: self.offset(),
+            bytes: self.length() as u16,
+            access: if self.kind == Kind::Otf {
+                Access::Otf
+            } else {
+                Access::Write
+            },
+        }
+    }
+}
+
+/// The receiver, packet by packet.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    expected: [u32; 64],
+    /// The packet that waits.
+    stopped: Option<Packet>,
+    events: Vec<Event>,
+}
+
+impl Default for Receiver {
+    fn default() -> Receiver {
+        Receiver {
+            expected: [0; 64],
+            stopped: None,
+            events: Vec::new(),
+        }
+    }
+}
+
+impl Receiver {
+    /// The number that the next packet of this node with F_SEQ must have.
+    pub fn expected(&self, src: u16) -> u32 {
+        self.expected.get(usize::from(src)).copied().unwrap_or(0)
+    }
+
+    /// What was done since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// A packet comes in while none waits.
+    pub fn receive(&mut self, words: &[u64], levels: Levels, tlb: &Tlb, bus: &mut dyn Bus) -> Option<Stop> {
+        assert!(self.stopped.is_none(), "a packet waits");
+        if words.len() < 3 {
+            self.events.push(Event::Outcome(regs::REASON__LENGTH));
+            return None;
+        }
+        let is_short = words[0] & regs::HDR__W0_OTF_MASK != 0;
+        let head = words.len().min(if is_short { 3 } else { 6 });
+        let mut packet = Packet {
+            header: [0; 6],
+            kind: Kind::of(field(words[0], regs::HDR__W0_TYPE_MASK)),
+            data: words[head..].to_vec(),
+        };
+        packet.header[..head].copy_from_slice(&words[..head]);
+        let well_counted = if is_short {
+            words.len() == if packet.length() == 0 { 3 } else { 4 }
+        } else {
+            words.len() > 6
+        };
+        if is_short {
+            packet.header[3] = packet.data.first().copied().unwrap_or(0);
+        }
+        let (asks, seq) = (packet.asks(), packet.seq());
+        let expected = self.expected(packet.src());
+        let reason = if asks && !levels.room {
+            self.events.push(Event::Outcome(regs::REASON__CREDIT));
+            return None;
+        } else if packet.kind == Kind::Unknown {
+            regs::REASON__TYPE
+        } else if !well_counted || !packet.is_formed() {
+            regs::REASON__LENGTH
+        } else if packet.is_numbered() && (seq != expected || packet.src() >= 64) {
+            return self.out_of_order(&packet, levels);
+        } else {
+            regs::REASON__NONE
+        };
+        if reason != regs::REASON__NONE {
+            self.finish(&packet, reason, levels);
+            return None;
+        }
+        self.execute(packet, levels, tlb, bus)
+    }
+
+    /// The packet's number is not the expected one.
+    fn out_of_order(&mut self, packet: &Packet, levels: Levels) -> Option<Stop> {
+        let expected = self.expected(packet.src());
+        let behind = expected.wrapping_sub(packet.seq());
+        if packet.src() < 64 && (1..1 << 31).contains(&behind) {
+            if packet.asks() {
+                self.answer(packet, regs::REASON__NONE, packet.seq(), levels);
+            }
+            self.close(packet, regs::REASON__SEQUENCE, packet.seq());
+        } else {
+            if packet.asks() {
+                self.answer(packet, regs::REASON__SEQUENCE, expected, levels);
+            }
+            self.close(packet, regs::REASON__SEQUENCE, expected);
+        }
+        None
+    }
+
+    /// What the packet asks for is done, or it stops.
+    fn execute(&mut self, packet: Packet, levels: Levels, tlb: &Tlb, bus: &mut dyn Bus) -> Option<Stop> {
+        let reason = match packet.kind {
+            Kind::Ack | Kind::Nack => {
+                let status = packet.header[2];
+                self.events.push(Event::Told(Told {
+                    tag: packet.tag(),
+                    src: packet.src(),
+                    nack: packet.kind == Kind::Nack,
+                    reason: if packet.kind == Kind::Nack {
+                        field(status, regs::ANSWER__REASON_MASK) as u32
+                    } else {
+                        0
+                    },
+                    seq: field(status, regs::ANSWER__SEQ_MASK) as u32,
+                }));
+                return None;
+            }
+            Kind::Pull => {
+                self.events.push(Event::Answer(packet.header[..4].to_vec()));
+                self.count(&packet);
+                return None;
+            }
+            Kind::Trap if levels.matches => return self.stop(packet, Cause::Match, 0),
+            Kind::Trap if levels.cpu_runs => return self.stop(packet, Cause::Stop(regs::STOP__TYPE), 0),
+            Kind::Trap => regs::REASON__UNSERVED,
+            Kind::Push | Kind::Reply | Kind::Otf => match tlb.look(&packet.lookup()) {
+                Found::At(addr) if packet.kind == Kind::Otf => self.write_otf(&packet, addr),
+                Found::At(addr) => self.write(&packet, addr, bus),
+                Found::Refused(reason) => reason,
+                Found::NoRegion(_) | Found::NoPage(_) if !levels.cpu_runs => regs::REASON__UNSERVED,
+                Found::NoRegion(key) => return self.stop(packet, Cause::Stop(regs::STOP__RVATLB), key),
+                Found::NoPage(key) => return self.stop(packet, Cause::Stop(regs::STOP__PATLB), key),
+            },
+            Kind::Unknown => regs::REASON__TYPE,
+        };
+        self.finish(&packet, reason, levels);
+        None
+    }
+
+    fn write_otf(&mut self, packet: &Packet, addr: u32) -> u32 {
+        let (lane, length) = (packet.lane(), packet.length());
+        self.events.push(Event::Otf {
+            addr: (addr % regs::SIZE__LLCM) as u16,
+            data: packet.header[3] << (8 * lane),
+            strobes: (((1u16 << length) - 1) << lane) as u8,
+        });
+        regs::REASON__NONE
+    }
+
+    fn write(&mut self, packet: &Packet, addr: u32, bus: &mut dyn Bus) -> u32 {
+        let length = packet.length() as usize;
+        let came = packet.data.len();
+        let mut bytes: Vec<u8> = packet.data.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(length);
+        let mut reason = if came == length.div_ceil(8) {
+            regs::REASON__NONE
+        } else {
+            regs::REASON__LENGTH
+        };
+        for (i, word) in bytes.chunks(8).enumerate() {
+            if !bus.write(addr.wrapping_add(8 * i as u32), word) {
+                reason = regs::REASON__BUS;
+            }
+        }
+        self.events.push(Event::Wrote { addr, bytes });
+        reason
+    }
+
+    fn stop(&mut self, packet: Packet, cause: Cause, key: u64) -> Option<Stop> {
+        let header = packet.header;
+        self.stopped = Some(packet);
+        Some(Stop { cause, key, header })
+    }
+
+    /// Changes halves of a header word of the packet that waits.
+    pub fn write_header(&mut self, index: usize, halves: [bool; 2], data: u64) {
+        let packet = self.stopped.as_mut().expect("a packet waits");
+        for (half, mask) in halves.into_iter().zip([u64::from(u32::MAX), u64::from(u32::MAX) << 32]) {
+            if half {
+                packet.header[index] = packet.header[index] & !mask | data & mask;
+            }
+        }
+    }
+
+    /// Ends the stop, or leads to the next one.
+    pub fn go(&mut self, go: Go, levels: Levels, tlb: &Tlb, bus: &mut dyn Bus) -> Option<Stop> {
+        let mut packet = self.stopped.take().expect("a packet waits");
+        match go {
+            Go::Continue => {
+                if packet.kind == Kind::Trap {
+                    packet.kind = Kind::Push;
+                }
+                if packet.is_formed() && !packet.data.is_empty() {
+                    return self.execute(packet, levels, tlb, bus);
+                }
+                self.finish(&packet, regs::REASON__LENGTH, levels);
+            }
+            Go::Drop => self.count(&packet),
+            Go::Nack(regs::REASON__NONE) => self.finish(&packet, regs::REASON__FIRMWARE, levels),
+            Go::Nack(reason) => self.finish(&packet, reason, levels),
+            Go::Dma(addr) => {
+                // The data word of OTF goes to LLCM only.
+                let has_data = !packet.data.is_empty() && packet.kind != Kind::Otf;
+                let good = packet.fits() && packet.length() > 0 && has_data && addr.is_multiple_of(8);
+                let reason = if good {
+                    self.write(&packet, addr, bus)
+                } else {
+                    regs::REASON__LENGTH
+                };
+                self.events.push(Event::Done(reason));
+                if reason == regs::REASON__NONE {
+                    self.count(&packet);
+                } else {
+                    self.events.push(Event::Outcome(reason));
+                }
+            }
+            Go::Pass if levels.cpu_runs => return self.stop(packet, Cause::Stop(regs::STOP__TYPE), 0),
+            Go::Pass => self.finish(&packet, regs::REASON__UNSERVED, levels),
+        }
+        None
+    }
+
+    /// The packet is accepted.
+    fn count(&mut self, packet: &Packet) {
+        self.events.push(Event::Outcome(regs::REASON__NONE));
+        if packet.is_numbered()
+            && let Some(expected) = self.expected.get_mut(usize::from(packet.src()))
+        {
+            *expected = packet.seq().wrapping_add(1);
+        }
+    }
+
+    /// The packet is done or refused, and whoever waits for it is told.
+    fn finish(&mut self, packet: &Packet, reason: u32, levels: Levels) {
+        if packet.asks() {
+            self.answer(packet, reason, packet.seq(), levels);
+        }
+        self.close(packet, reason, packet.seq());
+    }
+
+    fn close(&mut self, packet: &Packet, reason: u32, seq: u32) {
+        if packet.kind == Kind::Reply {
+            self.events.push(Event::Told(Told {
+                tag: packet.tag(),
+                src: packet.src(),
+                nack: reason != regs::REASON__NONE,
+                reason,
+                seq,
+            }));
+        }
+        if reason == regs::REASON__NONE {
+            self.count(packet);
+        } else {
+            self.events.push(Event::Outcome(reason));
+        }
+    }
+
+    fn answer(&mut self, packet: &Packet, reason: u32, seq: u32, levels: Levels) {
+        let code = if reason == regs::REASON__NONE {
+            regs::TYPE__ACK
+        } else {
+            regs::TYPE__NACK
+        };
+        self.events.push(Event::Answer(vec![
+            u64::from(code)
+                | regs::HDR__W0_OTF_MASK
+                | u64::from(levels.node) << regs::HDR__W0_SRC_SHIFT
+                | u64::from(packet.src()) << regs::HDR__W0_DST_SHIFT,
+            packet.header[1] & (regs::HDR__W1_PGID_MASK | regs::HDR__W1_TAG_MASK),
+            u64::from(reason) << regs::ANSWER__REASON_SHIFT | u64::from(seq) << regs::ANSWER__SEQ_SHIFT,
+        ]));
+    }
+}

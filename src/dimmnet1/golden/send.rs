@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use crate::dimmnet1::regs::{
     AOTF, HDR__W0_ACK_REQ_MASK, HDR__W0_DST_MASK, HDR__W0_DST_SHIFT, HDR__W0_LENGTH_MASK, HDR__W0_LENGTH_SHIFT,
     HDR__W0_MULTICAST_MASK, HDR__W0_OTF_MASK, HDR__W0_SRC_MASK, HDR__W0_TYPE_MASK, HDR__W1_PGID_MASK, HDR__W1_SEQ_MASK,
-    HDR__W1_TAG_MASK, HDR__W1_TAG_SHIFT, HDR__W2_OFFSET_MASK, HEADER_TLB, KICK0, KICK1, REASON_LENGTH, REASON_TYPE,
-    SIZE_BOTF, SIZE_PAGE, SIZE_TLB, SIZE_WINDOW, TYPE_CLOSED, TYPE_INDIRECT, TYPE_PULL, TYPE_PUSH,
+    HDR__W1_TAG_MASK, HDR__W1_TAG_SHIFT, HDR__W2_OFFSET_MASK, HEADER_TLB, KICK0, KICK1, REASON__LENGTH, REASON__TYPE,
+    SIZE__BOTF, SIZE__PAGE, SIZE__TLB, SIZE__WINDOW, TYPE__CLOSED, TYPE__INDIRECT, TYPE__PULL, TYPE__PUSH,
 };
 
-const WINDOW_WORDS: usize = SIZE_WINDOW as usize / 8;
+const WINDOW_WORDS: usize = SIZE__WINDOW as usize / 8;
 
 /// A packet that asks for an answer needs a credit of this slot, for this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Store {
 #[derive(Clone, Debug)]
 pub struct Send {
     /// Protection stamp of the windows.
-    pub pgid: u16,
+    pgid: u16,
     entries: Vec<[u64; 4]>,
     windows: [[u64; WINDOW_WORDS]; 2],
     /// Stores whose packets have not begun.
@@ -89,28 +89,27 @@ pub struct Send {
     busy: [bool; 2],
 }
 
-impl Default for Send {
-    fn default() -> Send {
+fn kind(head: u64) -> u64 {
+    head & HDR__W0_TYPE_MASK
+}
+
+fn asks(head: u64) -> bool {
+    head & HDR__W0_ACK_REQ_MASK != 0 || kind(head) == u64::from(TYPE__PULL)
+}
+
+impl Send {
+    /// Nothing was stored yet.
+    pub fn new(pgid: u16) -> Send {
         Send {
-            pgid: 0,
-            entries: vec![[0; 4]; SIZE_TLB as usize],
+            pgid,
+            entries: vec![[0; 4]; SIZE__TLB as usize],
             windows: [[0; WINDOW_WORDS]; 2],
             aotf: VecDeque::new(),
             botf: VecDeque::new(),
             busy: [false; 2],
         }
     }
-}
 
-fn kind(head: u64) -> u64 {
-    head & HDR__W0_TYPE_MASK
-}
-
-fn asks(head: u64) -> bool {
-    head & HDR__W0_ACK_REQ_MASK != 0 || kind(head) == TYPE_PULL as u64
-}
-
-impl Send {
     pub fn is_busy(&self, window: usize) -> bool {
         self.busy[window]
     }
@@ -164,11 +163,11 @@ impl Send {
             return Stored::Lost;
         }
         let at = u64::from(store.addr - AOTF) & !7 | u64::from(first);
-        let (page, at) = (at / SIZE_PAGE as u64, at % SIZE_PAGE as u64);
+        let (page, at) = (at / u64::from(SIZE__PAGE), at % u64::from(SIZE__PAGE));
         let [head, stamp, remote, _] = self.entries[page as usize];
         let grouped = asks(head) && head & HDR__W0_MULTICAST_MASK != 0;
-        if kind(head) == TYPE_CLOSED as u64 || grouped {
-            self.aotf.push_back(Due::Refused(REASON_TYPE as u8));
+        if kind(head) == u64::from(TYPE__CLOSED) || grouped {
+            self.aotf.push_back(Due::Refused(REASON__TYPE as u8));
             return Stored::Taken;
         }
         let offset = (remote & HDR__W2_OFFSET_MASK & !7).wrapping_add(at) & HDR__W2_OFFSET_MASK;
@@ -188,13 +187,13 @@ impl Send {
     fn botf(&self, window: usize) -> Due {
         let words = &self.windows[window];
         let head = words[0];
-        let wanted = kind(head) == TYPE_PUSH as u64 || kind(head) >= TYPE_INDIRECT as u64;
+        let wanted = kind(head) == u64::from(TYPE__PUSH) || kind(head) >= u64::from(TYPE__INDIRECT);
         if !wanted || (asks(head) && head & HDR__W0_MULTICAST_MASK != 0) {
-            return Due::Refused(REASON_TYPE as u8);
+            return Due::Refused(REASON__TYPE as u8);
         }
         let length = (head >> HDR__W0_LENGTH_SHIFT) as usize;
-        if length == 0 || length > SIZE_BOTF as usize {
-            return Due::Refused(REASON_LENGTH as u8);
+        if length == 0 || length > SIZE__BOTF as usize {
+            return Due::Refused(REASON__LENGTH as u8);
         }
         let mut words = words[..6 + length.div_ceil(8)].to_vec();
         words[0] = head & !(HDR__W0_SRC_MASK | HDR__W0_OTF_MASK);

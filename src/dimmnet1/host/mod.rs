@@ -1,8 +1,36 @@
 //! Host software of DIMMnet-1: the system that sets up the cards, and a library for programs, on simulated time.
 //!
-//! [`Dimmnet1Sim`] sets up the cards of any backend and runs programs, async functions over a [`Node`]. Costs of the
-//! processor come from [`Config`]; what its stores and loads do comes from the backend. A wait has a bound: a hang is
-//! an error that names who is missing.
+//! [`Dimmnet1Sim`] sets up the cards of any backend and runs programs, async functions over a [`Node`]:
+//!
+//! ```
+//! use tsunagi::dimmnet1::golden::packet::Place;
+//! use tsunagi::dimmnet1::host::{Barrier, Dimmnet1Sim, Message, layout};
+//! use tsunagi::dimmnet1::{model::ModelMachine, params::Config};
+//! use tsunagi::{Addr, NodeId, Picos};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let config = Config::paper();
+//! let mut sim = Dimmnet1Sim::new(ModelMachine::new(&config), &config)?;
+//! sim.spawn_checked(NodeId(0), async |node| {
+//!     node.write(Addr(0), b"a word..");
+//!     let there = Message::push(NodeId(1), Place::new(layout::MEMORY, 64));
+//!     node.send(&there, Addr(0), 8).await?; // now it is in the memory of node 1
+//!     node.barrier(Barrier::Hosts).await
+//! });
+//! sim.spawn_checked(NodeId(1), async |node| node.barrier(Barrier::Hosts).await);
+//! sim.run(Picos::from_us(1000.0))?;
+//! assert_eq!(sim.node(NodeId(1)).read(Addr(64), 8), b"a word..");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Costs of the processor come from [`Config`]; what its stores and loads do comes from the backend. A store is done
+//! for the program when the card has accepted it; a load waits for its answer. A wait has a bound: a hang is an error
+//! that names who is missing.
+//!
+//! One group of processes uses the machine, with the regions of [`layout`]. A send waits until its packets are
+//! answered. Packets with F_SEQ that were refused for want of room, and those behind them, are sent again from the
+//! first refused one on.
 
 mod barrier;
 pub mod layout;

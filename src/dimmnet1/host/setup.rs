@@ -42,7 +42,6 @@ pub(super) fn control(config: &Config, runs: bool) -> u64 {
     CONTROL_RECEIVE_MASK
         | flag(CONTROL_RUN_MASK, runs)
         | flag(CONTROL_POLL_MASK, config.poll)
-        | flag(CONTROL_MATCH_MASK, config.matcher)
 }
 
 fn names(config: &Config, node: NodeId) -> Vec<Store> {

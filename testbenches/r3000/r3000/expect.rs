@@ -147,10 +147,14 @@ pub fn expect(image: Image, plan: Plan, line: &Line, limit: u64, cut: bool) -> E
         let need = cpu.need();
         let executes = timing.executes(need).unwrap_or(u64::MAX);
         let until = executes.min(expected.last + 1);
-        let at = (arrives..=until).find(|&cycle| cpu.interrupts(irq(cycle))).unwrap_or(executes);
+        let at = (arrives..=until)
+            .find(|&cycle| cpu.interrupts(irq(cycle)))
+            .unwrap_or(executes);
         if need == Need::Interrupt {
-            let quiet = (arrives + 2).max(timing.hi_lo()).max(timing.bus() + u64::from(store_error));
-            expected.waits.push(quiet..at.clamp(quiet, expected.last + 1));
+            let quiet = (arrives + 2)
+                .max(timing.hi_lo())
+                .max(timing.bus() + u64::from(store_error));
+            expected.waits.push(quiet..at.min(expected.last + 1).max(quiet));
         }
         if at > expected.last {
             break;

@@ -1,5 +1,7 @@
 //! Random programs: every instruction, traps of every kind, and a handler that logs and goes on.
 
+use std::iter::zip;
+
 use tsunagi::harness::seed::Rng;
 
 /// Words of SRAM, and where things stand in it.
@@ -244,7 +246,8 @@ impl Program<'_> {
             14 => self.count_down(),
             15 => self.call(),
             16 | 17 => self.pair(),
-            18 | 19 => self.depend(),
+            18 => self.depend(),
+            19 => self.compute(),
             20 => {
                 let word = self.trap();
                 self.put(&[word]);
@@ -257,7 +260,11 @@ impl Program<'_> {
                 self.put(&[from_system(target, number)]);
             }
             26 => {
-                let word = if self.chance(1, 2) { RETURN_MODE } else { to_system(self.below(32), CAUSE) };
+                let word = if self.chance(1, 2) {
+                    RETURN_MODE
+                } else {
+                    to_system(self.below(32), CAUSE)
+                };
                 self.put(&[word]);
             }
             _ if self.flavour == Flavour::Waiting || self.chance(1, 4) => self.wait(),
@@ -286,7 +293,11 @@ impl Program<'_> {
             }
             9 => {
                 // The divider is slow.
-                let funct = if self.chance(1, 3) { 0x18 + self.below(4) } else { 0x10 + self.below(4) };
+                let funct = if self.chance(1, 3) {
+                    0x18 + self.below(4)
+                } else {
+                    0x10 + self.below(4)
+                };
                 register(funct, rs, rt, rd)
             }
             _ => self.memory(),
@@ -373,17 +384,23 @@ impl Program<'_> {
 
     /// The two halves of an unaligned access, one behind the other.
     fn pair(&mut self) {
-        let base = if self.chance(1, 3) { BUS_BASE } else { DATA_BASE };
+        let bases = [[DATA_BASE, DATA_BASE], [BUS_BASE, BUS_BASE], [DATA_BASE, BUS_BASE]][self.below(3) as usize];
         let (target, offset) = (self.target(), self.below(0xf0));
-        let (left, right) = if self.chance(2, 3) { (0x22, 0x26) } else { (0x2a, 0x2e) };
-        if self.chance(1, 4) {
-            let word = immediate(0x2b, BUS_BASE, target, 0);
-            self.put(&[word]);
-        }
-        let mut halves = [immediate(left, base, target, offset + 3), immediate(right, base, target, offset)];
+        let mut halves = if self.chance(2, 3) {
+            [(0x22, offset + 3), (0x26, offset)]
+        } else {
+            [(0x2a, offset + 3), (0x2e, offset)]
+        };
         if self.chance(1, 2) {
             halves.swap(0, 1);
         }
+        // The second half may have to wait for a store that was posted.
+        if self.chance(1, 2) {
+            self.put(&[immediate(0x2b, BUS_BASE, target, 0)]);
+        }
+        let halves: Vec<u32> = zip(halves, bases)
+            .map(|((op, offset), base)| immediate(op, base, target, offset))
+            .collect();
         self.put(&halves);
     }
 
@@ -402,6 +419,17 @@ impl Program<'_> {
             };
             self.put(&[word]);
         }
+    }
+
+    /// A product or a quotient, which is read at once.
+    fn compute(&mut self) {
+        let [rs, rt, low, high] = [self.source(), self.source(), self.target(), self.target()];
+        let funct = 0x18 + self.below(4);
+        self.put(&[
+            register(funct, rs, rt, 0),
+            register(0x12, 0, 0, low),
+            register(0x10, 0, 0, high),
+        ]);
     }
 
     /// An instruction that traps.
@@ -445,7 +473,8 @@ impl Program<'_> {
         if self.chance(1, 4) {
             status ^= 1 + self.below(3);
         }
-        self.set(20, status | self.below(2) << 28);
+        status |= self.below(2) << 28;
+        self.set(20, status);
         self.put(&[to_system(20, STATUS)]);
         if self.chance(1, 4) {
             let bits = self.below(4) << 8;
@@ -457,6 +486,13 @@ impl Program<'_> {
     fn wait(&mut self) {
         let after = 4 * (self.at as u32 + 8);
         self.set(RESUME, after);
-        self.put(&[immediate(0x0d, 0, 19, 0x0401), NOP, to_system(19, STATUS), NOP, SELF_BRANCH, NOP]);
+        self.put(&[
+            immediate(0x0d, 0, 19, 0x0401),
+            NOP,
+            to_system(19, STATUS),
+            NOP,
+            SELF_BRANCH,
+            NOP,
+        ]);
     }
 }

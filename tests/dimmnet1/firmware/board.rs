@@ -9,10 +9,10 @@ use tsunagi::r3000::golden::{Bus, BusError, Cpu};
 use tsunagi::r3000::timing::Timing;
 
 /// Instructions of the longest stop: that of a transfer that never ends.
-const STEPS: u64 = 300_000;
-/// Cycles from an access to its answer: of a register, and of LLCM.
-const REGISTER: u64 = 1;
-const MEMORY: u64 = 2;
+const STEPS: u64 = 50_000;
+/// Cycles of `dimmnet1_bus` from an access to its answer, and for a load from LLCM.
+const ANSWER: u64 = 1;
+const LLCM_LOAD: u64 = 3;
 
 /// A transfer that RX_GO DMA began.
 #[derive(Clone, Copy)]
@@ -54,8 +54,8 @@ pub struct Board {
     rng: Rng,
     /// What no firmware may do.
     wrong: Option<String>,
-    /// The latest access was LLCM's.
-    slow: bool,
+    /// Cycles of the latest access.
+    answer: u64,
 }
 
 impl Board {
@@ -81,7 +81,7 @@ impl Board {
             fill: None,
             rng,
             wrong: None,
-            slow: false,
+            answer: ANSWER,
         }
     }
 
@@ -122,6 +122,12 @@ impl Board {
         let receiver = receiver.map_or(0, |cause| RX_STOP_STOPPED_MASK | cause << RX_STOP_CAUSE_SHIFT);
         let rdma = rdma.map_or(0, |cause| RX_STOP_RDMA_MASK | cause << RX_STOP_RDMA_CAUSE_SHIFT);
         word | receiver | rdma
+    }
+
+    fn host_before(&mut self, at: u32) {
+        if at >= LLCM {
+            self.host();
+        }
     }
 
     /// What the host does before an access of LLCM.
@@ -234,10 +240,8 @@ impl Bus for Board {
         }
         self.loads = self.loads.map(|loads| loads - 1);
         let at = addr & 0x7fff_ffff;
-        self.slow = at >= LLCM;
-        if self.slow {
-            self.host();
-        }
+        self.answer = if at >= LLCM { LLCM_LOAD } else { ANSWER };
+        self.host_before(at);
         match at.checked_sub(LLCM).map(|byte| byte as usize) {
             Some(byte) => {
                 let bytes = self.llcm.get(byte..byte + 4).ok_or(BusError)?;
@@ -249,10 +253,8 @@ impl Bus for Board {
 
     fn store(&mut self, addr: u32, enables: u8, data: u32) -> Result<(), BusError> {
         let at = addr & 0x7fff_ffff;
-        self.slow = at >= LLCM;
-        if self.slow {
-            self.host();
-        }
+        self.answer = ANSWER;
+        self.host_before(at);
         if enables != 15 {
             self.wrong(format!("store to {at:#x} with bytes {enables:#x}"));
         }
@@ -326,8 +328,7 @@ impl Bench {
             let e = executes.ok_or("the processor sleeps, but nothing is done")?;
             let before = self.board.ended.len();
             let retired = self.cpu.step(&mut self.board, irq);
-            let answer = if self.board.slow { MEMORY } else { REGISTER };
-            self.timing.retires(e, &retired, |seen| seen + answer);
+            self.timing.retires(e, &retired, |seen| seen + self.board.answer);
             if self.board.ended.len() > before {
                 ends.push(e + 1);
             }

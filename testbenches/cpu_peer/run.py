@@ -49,7 +49,7 @@ class Program:
         self.words += [register(0x11, 1, 0, 0), register(0x13, 2, 0, 0)]
         while len(self.words) < DATA // 4 - 64:
             self.block()
-        self.words += [0x1000FFFF, 0]
+        self.words += [rng.choice([0x0C, 0x0D]), 0]  # SYSCALL, BREAK
         self.words += [0] * (DATA // 4 - len(self.words))
         self.words += [rng.getrandbits(32) for _ in range(WORDS - DATA // 4)]
 
@@ -60,8 +60,7 @@ class Program:
                 return n
 
     def target(self):
-        n = self.rng.choice([self.rng.randrange(1, 9), self.rng.randrange(28)])
-        return n
+        return self.rng.choice([self.rng.randrange(1, 9), self.rng.randrange(28)])
 
     def plain(self, loads=True):
         """An instruction, and the register that it loads."""
@@ -115,7 +114,7 @@ class Program:
                         immediate(5, rs, rt, length + 1),
                         immediate(6, rs, 0, length + 1),
                         immediate(7, rs, 0, length + 1),
-                        *(immediate(1, rs if rs != 31 else 1, rt, length + 1) for rt in (0, 1, 16, 17)),
+                        *(immediate(1, rs if rs != 31 else 0, rt, length + 1) for rt in (0, 1, 16, 17)),
                     ]
                 )
             )
@@ -145,11 +144,11 @@ class Program:
             self.words += [0, immediate(0x0D, 27, 27, 1), register(rng.choice([0x1A, 0x1B]), rs, 27, 0)]
             self.words.append(register(0x23, self.rng.randrange(1, 9), 27, 27))
             self.loaded = None
-        elif rng.randrange(40) == 0:  # what may trap
+        elif rng.randrange(2):  # what traps on overflow
             rs, rt, rd = self.source(), self.source(), self.target()
-            self.words.append(
-                rng.choice([register(0x20, rs, rt, rd), register(0x22, rs, rt, rd), immediate(8, rs, rd, 0x7FFF), 0x0C, 0x0D])
-            )
+            words = [register(0x20, rs, rt, rd), register(0x22, rs, rt, rd), immediate(8, rs, rd, rng.getrandbits(16))]
+            small = register(2, 0, rs, rs, 2) if rng.randrange(50) and rs != BASE else 0
+            self.words += [small, immediate(0x0C, rt, rt, 0x7FFF) if small and rt != BASE else 0, rng.choice(words)]
             self.loaded = None
 
 

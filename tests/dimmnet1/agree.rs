@@ -12,7 +12,7 @@ use crate::backends::{Kind, build};
 use crate::host::{A, B, BOUND};
 
 /// By how much the model may be wrong: of the time, and at least two polls of a register.
-const RELATIVE: f64 = 0.03;
+const RELATIVE: f64 = 0.05;
 const ABSOLUTE: Picos = Picos::from_ns(400);
 
 type Sim = Dimmnet1Sim<AnyBackend>;

@@ -367,7 +367,7 @@ impl ModelMachine {
     /// bounds what is in it.
     fn build(&mut self, node: usize, data: bool) {
         let words = self.cards[node].regs.build[..SHORT_WORDS + usize::from(data)].to_vec();
-        self.queue_answer(node, Packet { words });
+        self.queue_answer(node, Packet { words }, timing::ANSWER);
     }
 
     /// The receiver or the RDMA engine stops: the processor is called, and the watchdog waits.

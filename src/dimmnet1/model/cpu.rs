@@ -198,7 +198,7 @@ impl ModelMachine {
         let at = card
             .cpu
             .timing
-            .retires(cycle, &retired, |visible| visible + cycles.get() - 1);
+            .retires(cycle, &retired, |visible| visible + cycles.get());
         let (pc, trapped) = (retired.pc, retired.trap.is_some());
         let retires = self.at_cycle(at).max(self.now);
         self.note(retires, node, EventKind::Retire { pc, trapped });

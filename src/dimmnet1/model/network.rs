@@ -89,6 +89,8 @@ struct Input {
     route: Option<VecDeque<usize>>,
     /// Chunks of that packet that have gone to the first of them, of a multicast.
     copied: usize,
+    /// When it can send the next chunk.
+    free: Picos,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -114,6 +116,7 @@ impl Network {
             buffer: Buffer::new(tx_words + timing::SWITCH_INPUT),
             route: None,
             copied: 0,
+            free: Picos::ZERO,
         };
         Network {
             inputs: (0..nodes).map(|_| input()).collect(),
@@ -155,7 +158,9 @@ impl Network {
 
     /// The next chunk of an input and the output it goes to.
     fn next(&self, input: usize) -> Option<(usize, &Chunk)> {
-        let Input { buffer, route, copied } = &self.inputs[input];
+        let Input {
+            buffer, route, copied, ..
+        } = &self.inputs[input];
         let output = *route.as_ref()?.front()?;
         let chunk = buffer.chunks.get(*copied)?;
         Some((output, chunk))
@@ -172,8 +177,9 @@ impl ModelMachine {
     /// A node's card puts a chunk on its link.
     pub(super) fn link_out(&mut self, node: usize, chunk: Chunk) {
         let ready = chunk.ready;
-        let (word, words) = (self.config.link_period, chunk.words);
-        let first = ready.saturating_sub(word * (words as u64 - 1));
+        // The core is the slower side.
+        let word = self.config.link_period.max(self.config.core_period);
+        let first = ready.saturating_sub(word * (chunk.words as u64 - 1));
         self.pass(node, 0, &chunk, first, ready);
         self.network.up(node).push(chunk);
         self.at(ready, Due::Switch);
@@ -250,7 +256,7 @@ impl ModelMachine {
                 .network
                 .next(*input)
                 .is_some_and(|(at, chunk)| at == output && chunk.ready <= now);
-            owns && is_whole && is_next
+            owns && is_whole && is_next && self.network.inputs[*input].free <= now
         };
         let Some(input) = candidates.into_iter().find(wants) else {
             return;
@@ -260,14 +266,30 @@ impl ModelMachine {
         if !self.network.down[output].has_room(chunk.words) {
             return;
         }
+        // Words go on one by one, so the first had passed before the last was there, unless they waited.
+        let word = self.config.link_period;
+        let behind_first = word * (chunk.words as u64 - 1);
+        let free = free.max(self.network.inputs[input].free);
+        let start = if now > chunk.ready.max(free) {
+            now
+        } else {
+            free.max(chunk.ready.saturating_sub(behind_first))
+        };
+        let is_copy = self.network.inputs[input]
+            .route
+            .as_ref()
+            .is_some_and(|route| route.len() > 1);
+        let gap = if is_copy && chunk.is_last() { timing::COPY } else { 0 };
+        self.network.inputs[input].free = start + word * (chunk.words as u64 + gap);
         self.network.outputs[output] = Output {
-            free: now + self.config.link_period * chunk.words as u64,
+            free: start + word * chunk.words as u64,
             owner: (!chunk.is_last()).then_some(input),
             last: input,
         };
         self.depart(input, &chunk);
-        self.arrive(output, chunk);
+        self.arrive(output, start, chunk);
         self.at(self.network.outputs[output].free, Due::Switch);
+        self.at(self.network.inputs[input].free, Due::Switch);
     }
 
     /// A chunk has left an input; the last of the last copy leaves nothing behind.
@@ -292,9 +314,10 @@ impl ModelMachine {
         self.at(self.now, Due::Switch);
     }
 
-    fn arrive(&mut self, output: usize, mut chunk: Chunk) {
+    /// The chunk, whose first word passes the switch from `start` on, comes to the card.
+    fn arrive(&mut self, output: usize, start: Picos, mut chunk: Chunk) {
         let hop = self.config.link_period * u64::from(self.config.hop_cycles());
-        let first = self.now + hop;
+        let first = start + hop;
         let last = first + self.config.link_period * (chunk.words as u64 - 1);
         self.pass(output, 1, &chunk, first, last);
         chunk.ready = self.core_edge(last) + self.core_cycles(timing::CROSSING);

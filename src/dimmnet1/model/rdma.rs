@@ -163,7 +163,7 @@ impl ModelMachine {
                 } else {
                     self.config.mem_read_latency.into()
                 };
-                let at = self.now + self.core_cycles(latency + timing::RDMA_DATA);
+                let at = self.now + self.core_cycles(timing::RDMA_READ + latency + timing::RDMA_DATA);
                 self.cards[node].rdma.stage = Stage::Reads(at, addr);
                 self.at(at, Due::Rdma(node));
             }

@@ -166,7 +166,11 @@ impl ModelMachine {
             fate: Fate::Drop,
         };
         // The words came one a cycle, and are known when the last has come.
-        let at = self.now + self.core_cycles(1);
+        let cycles = match header.kind {
+            TYPE__ACK | TYPE__NACK => timing::SLOT,
+            _ => 1,
+        };
+        let at = self.now + self.core_cycles(cycles);
         self.rx_set(node, at, State::Header(at, take));
         true
     }
@@ -203,7 +207,7 @@ impl ModelMachine {
             }
             TYPE__PULL => {
                 let words = take.packet.to_vec();
-                self.queue_answer(node, Packet { words });
+                self.queue_answer(node, Packet { words }, timing::PULL);
                 self.rx_end_with(node, take, Fate::Drop);
             }
             TYPE__OTF | TYPE__PUSH | TYPE__PULL_REPLY => self.rx_look_up(node, take),
@@ -348,8 +352,8 @@ impl ModelMachine {
         let (fate, latency) = (take.fate, u64::from(self.config.mem_write_latency));
         let cycles = match fate {
             Fate::Otf(_) => timing::OTF,
-            Fate::Write(addr) | Fate::Dma(addr) if addr >= LLCM_ADDR => timing::LLCM_WRITE,
-            Fate::Write(_) | Fate::Dma(_) => latency,
+            Fate::Write(addr) | Fate::Dma(addr) if addr >= LLCM_ADDR => timing::WRITE,
+            Fate::Write(_) | Fate::Dma(_) => timing::WRITE + latency,
             _ => 0,
         };
         if let Fate::Write(_) | Fate::Dma(_) | Fate::Otf(_) = fate {
@@ -419,7 +423,7 @@ impl ModelMachine {
             return self.answered(node, header.tag, header.src, status);
         }
         if asks(header) && take.packet.len() >= SHORT_WORDS {
-            self.queue_answer(node, Packet::new(&header.answer(refused, seq), &[]));
+            self.queue_answer(node, Packet::new(&header.answer(refused, seq), &[]), timing::ANSWER);
         }
     }
 

@@ -358,9 +358,9 @@ impl ModelMachine {
         }
     }
 
-    /// Queues an answer or a built packet.
-    pub(super) fn queue_answer(&mut self, node: usize, packet: Packet) {
-        let ready = self.now + self.core_cycles(timing::ANSWER);
+    /// Queues an answer, a PULL, or a built packet, which is offered in so many cycles.
+    pub(super) fn queue_answer(&mut self, node: usize, packet: Packet, cycles: u64) {
+        let ready = self.now + self.core_cycles(cycles);
         self.cards[node].send.answer(ready, packet.words);
         self.at(ready, Due::Tx(node));
         self.at(ready, Due::Rdma(node));

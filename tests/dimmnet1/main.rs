@@ -2,6 +2,8 @@
 
 mod agree;
 mod backends;
+mod command;
+mod criteria;
 mod firmware;
 mod firmware_paths;
 mod host;

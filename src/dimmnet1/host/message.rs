@@ -164,7 +164,7 @@ impl Node {
         let deadline = self.processor.deadline();
         loop {
             let word = self.load_common(common::of(common::MESSAGES, src)).await;
-            if word >> 32 == next.into() {
+            if word >> 32 == u64::from(next) {
                 return Ok(word as u32);
             }
             let cell = common::cell(common::CELLS, src);

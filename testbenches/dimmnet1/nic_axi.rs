@@ -269,7 +269,9 @@ fn each_twin_is_caught() {
             // An access of the host does not make the card busy: its clocks stand, and it never answers.
             (Gating, &[], &|cases| gating(&nic_axi::<TwinCardAxiBusy>(), cases)),
             // A SLVERR for a write is lost.
-            (Refuses, &[], &|cases| memory_errors(&nic_axi::<TwinCardAxiWritten>(), cases)),
+            (Refuses, &[], &|cases| {
+                memory_errors(&nic_axi::<TwinCardAxiWritten>(), cases)
+            }),
             // A bad access of the host is answered with OKAY.
             (Host, &[], &|cases| host(&nic_axi::<TwinCardAxiRefused>(), cases)),
         ],

@@ -7,20 +7,29 @@ use tsunagi::dimmnet1::regs::*;
 fn any_header() -> impl Strategy<Value = Header> {
     let ids = (any::<u16>(), any::<u16>(), any::<u16>(), any::<u16>());
     let place = (any::<u16>(), 0_u64..1 << 48);
-    (any::<u8>(), 0_u64..64, ids, 0_u32..1 << 16, any::<u32>(), place, any::<[u64; 3]>()).prop_map(
-        |(kind, flags, (src, dst, pgid, tag), length, seq, (region, offset), soft)| Header {
-            kind: kind.into(),
-            flags: flags << 8,
-            src,
-            dst,
-            length,
-            pgid,
-            tag,
-            seq,
-            place: Place { region, offset },
-            soft,
-        },
+    (
+        any::<u8>(),
+        0_u64..64,
+        ids,
+        0_u32..1 << 16,
+        any::<u32>(),
+        place,
+        any::<[u64; 3]>(),
     )
+        .prop_map(
+            |(kind, flags, (src, dst, pgid, tag), length, seq, (region, offset), soft)| Header {
+                kind: kind.into(),
+                flags: flags << 8,
+                src,
+                dst,
+                length,
+                pgid,
+                tag,
+                seq,
+                place: Place { region, offset },
+                soft,
+            },
+        )
 }
 
 proptest! {

@@ -5,7 +5,6 @@ use std::slice;
 use support::this_test;
 use testbenches::rtl::*;
 use testbenches::{Cases, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
-use tsunagi::{Addr, Cycle};
 use tsunagi::dimmnet1::golden::packet::{
     Base, Header, Packet, PageEntry, Place, Reason, Region, Rights, Slot, cut, header_entry, put, word,
 };
@@ -14,6 +13,7 @@ use tsunagi::harness::event::EventKind;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::Gaps;
+use tsunagi::{Addr, Cycle};
 
 use crate::rig::{Event, Nic, Rig, Setup, What, nic};
 use crate::tx::words;

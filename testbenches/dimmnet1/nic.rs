@@ -1,9 +1,10 @@
 //! `dimmnet1_nic`: a card as a whole. One card is its own peer, or two are each other's.
 
+use std::slice;
+
 use support::this_test;
 use testbenches::rtl::*;
 use testbenches::{Cases, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
-use tsunagi::Addr;
 use tsunagi::dimmnet1::golden::packet::{
     Base, Header, Packet, PageEntry, Place, Reason, Region, Rights, Slot, cut, header_entry, put, word,
 };
@@ -12,6 +13,7 @@ use tsunagi::harness::event::EventKind;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::Gaps;
+use tsunagi::{Addr, Cycle};
 
 use crate::rig::{Event, Nic, Rig, Setup, What, nic};
 use crate::tx::words;
@@ -169,7 +171,10 @@ impl Shadow {
         rng.fill(&mut main);
         rng.fill(&mut llcm);
         for (page, bytes) in (0..).zip(main.chunks(PAGE as usize)) {
-            assert!(rig.cards[card].memory.write(physical(page * PAGE), bytes), "memory has all pages");
+            assert!(
+                rig.cards[card].memory.write(physical(page * PAGE), bytes),
+                "memory has all pages"
+            );
         }
         for (at, bytes) in (LLCM..).step_by(8).zip(llcm.chunks(8)) {
             rig.store(card, at, word(bytes));
@@ -305,13 +310,21 @@ impl<'a, 'b> Traffic<'a, 'b> {
         let (source, target) = if pulls { (far, card) } else { (card, far) };
         let region = |rng: &mut Rng| if rng.chance(1, 4) { ON_CARD } else { MAIN };
         let (from, to) = (region(rng), region(rng));
-        let most = if from == MAIN && to == MAIN && rng.chance(1, 2) { 9_000 } else { 700 };
+        let most = if from == MAIN && to == MAIN && rng.chance(1, 2) {
+            9_000
+        } else {
+            700
+        };
         let bytes = rng.between(1, most) as u32;
         let Some(at) = self.shadows[target].room(to, bytes, false, rng) else {
             return Ok(());
         };
         // Stores to pages of AOTF change the first quarter of LLCM.
-        let (first, end) = if from == MAIN { (0, HALF) } else { (LLCM_HALF / 2, LLCM_HALF) };
+        let (first, end) = if from == MAIN {
+            (0, HALF)
+        } else {
+            (LLCM_HALF / 2, LLCM_HALF)
+        };
         let start = first + 8 * rng.below(u64::from(end - first - bytes) / 8) as u32;
         let asks = rng.chance(1, 2);
         let data = self.shadows[source].bytes(from)[start as usize..][..bytes as usize].to_vec();
@@ -322,7 +335,11 @@ impl<'a, 'b> Traffic<'a, 'b> {
         if pulls {
             self.shadows[source].packets += pieces;
         }
-        let (local, remote) = if pulls { ((to, at), (from, start)) } else { ((from, start), (to, at)) };
+        let (local, remote) = if pulls {
+            ((to, at), (from, start))
+        } else {
+            ((from, start), (to, at))
+        };
         let what = Header {
             kind: if pulls { TYPE__PULL } else { TYPE__PUSH },
             flags: if asks || pulls { HDR__W0_ACK_REQ_MASK } else { 0 },
@@ -381,9 +398,9 @@ fn counts(rig: &mut Rig, rule: Rule, card: usize, want: &[(u32, u64)]) -> Result
 
 /// A memory that is slow in both directions.
 const SLOW: MemoryTiming = MemoryTiming {
-    read_latency: tsunagi::Cycle(11),
-    write_latency: tsunagi::Cycle(17),
-    overhead: tsunagi::Cycle(2),
+    read_latency: Cycle(11),
+    write_latency: Cycle(17),
+    overhead: Cycle(2),
     shared_bus: true,
     byte_time: 0,
 };
@@ -398,26 +415,33 @@ pub fn carries(nic: &Nic, cases: &mut Cases) {
         (2, PERIODS[1], Gaps::Source),
         (1, PERIODS[2], Gaps::Sink),
     ] {
-        cases.case(Start::Random1, format!("{} {cards} {periods:?} {gaps:?}", nic.dut.name), |run| {
-            let timing = if gaps == Gaps::None { MemoryTiming::IDEAL } else { SLOW };
-            let setup = Setup {
-                cards,
-                periods,
-                timing,
-                ..Setup::default()
-            };
-            let mut rig = start(run, nic, setup)?;
-            rig.pause(run, gaps);
-            let mut traffic = Traffic::new(&mut rig, run.rng("traffic"))?;
-            traffic.go(40)?;
-            traffic.check()
-        });
+        cases.case(
+            Start::Random1,
+            format!("{} {cards} {periods:?} {gaps:?}", nic.dut.name),
+            |run| {
+                let timing = if gaps == Gaps::None { MemoryTiming::IDEAL } else { SLOW };
+                let setup = Setup {
+                    cards,
+                    periods,
+                    timing,
+                    ..Setup::default()
+                };
+                let mut rig = start(run, nic, setup)?;
+                rig.pause(run, gaps);
+                let mut traffic = Traffic::new(&mut rig, run.rng("traffic"))?;
+                traffic.go(40)?;
+                traffic.check()
+            },
+        );
     }
 }
 
 #[test]
 fn random_traffic_arrives() {
-    pass(this_test!(), |cases| carries(&nic::<Dimmnet1Nic>(), cases));
+    pass(this_test!(), |cases| {
+        carries(&nic::<Dimmnet1Nic>(), cases);
+        carries(&nic::<Dimmnet1NicRandom>(), cases);
+    });
 }
 
 /// A card whose link ends in the bench, which plays node 1.
@@ -451,7 +475,7 @@ fn answer(header: &Header, refused: Option<Reason>, seq: u32) -> Vec<u64> {
 }
 
 fn offer(rig: &mut Rig, packet: &Packet) {
-    let words = words(&[packet.words.clone()]);
+    let words = words(slice::from_ref(&packet.words));
     words.into_iter().for_each(|word| rig.cards[0].to.push(word));
 }
 
@@ -507,7 +531,10 @@ fn bad_packets(data: &[u8]) -> Vec<(Packet, Reason)> {
         (long(&|header| header.place = at(MAIN, PAGES * PAGE)), Reason::Range),
         (long(&|header| header.place = at(ON_CARD, SIZE__LLCM)), Reason::Range),
         (long(&|header| header.place.offset += 4), Reason::Length),
-        (long(&|header| header.place.offset += u64::from(PAGE) - 56), Reason::Range),
+        (
+            long(&|header| header.place.offset += u64::from(PAGE) - 56),
+            Reason::Range,
+        ),
         (long(&|header| header.length = 0), Reason::Length),
         (odd(65, 14), Reason::Length),
         (odd(64, 13), Reason::Length),
@@ -544,7 +571,9 @@ pub fn refuses(nic: &Nic, cases: &mut Cases) {
         let want: Vec<(u32, u64)> = (0..).zip(want).collect();
         counts(&mut rig, Rule::Refuses, 0, &want)?;
         rig.reads(Rule::Refuses, 0, STATUS, STATUS_REFUSED_MASK)?;
-        shadow.check(&mut rig, 0).map_err(|fault| Rule::Refuses.broken(fault.what))?;
+        shadow
+            .check(&mut rig, 0)
+            .map_err(|fault| Rule::Refuses.broken(fault.what))?;
         let header = push(9);
         send(&mut rig, &Packet::new(&header, b"in a line"))?;
         sent(&mut rig, Rule::Refuses, &[answer(&header, None, header.seq)])?;
@@ -563,9 +592,19 @@ pub fn memory_errors(nic: &Nic, cases: &mut Cases) {
         rig.cards[0].memory.inject_fault(read..read + 8);
         let header = push(64);
         send(&mut rig, &Packet::new(&header, &[7; 64]))?;
-        sent(&mut rig, Rule::Refuses, &[answer(&header, Some(Reason::Bus), header.seq)])?;
+        sent(
+            &mut rig,
+            Rule::Refuses,
+            &[answer(&header, Some(Reason::Bus), header.seq)],
+        )?;
         // A descriptor that reads a bad page behind a good one.
-        descriptor(&mut rig, TYPE__PUSH, Place::new(MAIN, 8), Place::new(MAIN, HALF.into()), 2 * PAGE);
+        descriptor(
+            &mut rig,
+            TYPE__PUSH,
+            Place::new(MAIN, 8),
+            Place::new(MAIN, HALF.into()),
+            2 * PAGE,
+        );
         rig.settle(1_000)?;
         let error = put(RDMA_ERROR_MASK, REASON__BUS.into());
         rig.reads(Rule::Refuses, 0, RDMA, error)?;
@@ -583,7 +622,12 @@ fn descriptor(rig: &mut Rig, kind: u32, local: Place, remote: Place, bytes: u32)
         ..Header::default()
     };
     let length = put(RDMA_LENGTH_BYTES_MASK, bytes.into()) | put(RDMA_LENGTH_SLOT_MASK, SLOT_RDMA.into());
-    store_all(rig, 0, RDMA_WHAT, &[what.encode()[0], local.word(), remote.word(), length]);
+    store_all(
+        rig,
+        0,
+        RDMA_WHAT,
+        &[what.encode()[0], local.word(), remote.word(), length],
+    );
 }
 
 #[test]
@@ -632,7 +676,16 @@ fn numbers(nic: &Nic, cases: &mut Cases) {
             rig.store(0, AOTF + ASKING * PAGE, 1);
         }
         rig.settle(100)?;
-        rig.reads(Rule::Carries, 0, slot, Slot { open: 3, ..Slot::default() }.word())?;
+        rig.reads(
+            Rule::Carries,
+            0,
+            slot,
+            Slot {
+                open: 3,
+                ..Slot::default()
+            }
+            .word(),
+        )?;
         let packets = rig.take_sent(0);
         let mut tag = 0;
         for packet in &packets {
@@ -641,13 +694,19 @@ fn numbers(nic: &Nic, cases: &mut Cases) {
         let from = |src, tag| Header { src, tag, ..push(0) };
         // Of another node and of another generation: strays.
         for wrong in [from(2, tag), from(0, tag ^ 0x10)] {
-            let back = Header { src: wrong.src, ..wrong.answer(None, 0) };
+            let back = Header {
+                src: wrong.src,
+                ..wrong.answer(None, 0)
+            };
             send(&mut rig, &Packet::new(&back, &[]))?;
         }
         rig.reads(Rule::Carries, 0, STRAYS, 2)?;
         let good = from(0, tag);
         for refused in [None, Some(Reason::Overflow), Some(Reason::Bus)] {
-            let back = Header { src: 0, ..good.answer(refused, 0x1234_5678) };
+            let back = Header {
+                src: 0,
+                ..good.answer(refused, 0x1234_5678)
+            };
             send(&mut rig, &Packet::new(&back, &[]))?;
         }
         let want = Slot {
@@ -692,7 +751,7 @@ fn requests(nic: &Nic, cases: &mut Cases) {
         let packet = |pull: &Header| Packet::new(pull, &to.word().to_le_bytes());
         let want = reply(&pull, to, &shadow.main[0x108..][..40]);
         send(&mut rig, &packet(&pull))?;
-        sent(&mut rig, Rule::Carries, std::slice::from_ref(&want))?;
+        sent(&mut rig, Rule::Carries, slice::from_ref(&want))?;
         let at = |region, offset: u32| Header {
             place: Place::new(region, offset.into()),
             ..pull
@@ -807,7 +866,10 @@ fn latencies(nic: &Nic, cases: &mut Cases) {
 pub fn rates(nic: &Nic, cases: &mut Cases) {
     cases.case(Start::Random1, format!("{} BOTF rate", nic.dut.name), |run| {
         let mut rig = start(run, nic, OPEN)?;
-        let header = Header { flags: 0, ..push(SIZE__BOTF) };
+        let header = Header {
+            flags: 0,
+            ..push(SIZE__BOTF)
+        };
         let packet = Packet::new(&header, &[3; SIZE__BOTF as usize]);
         for window in 0..2 {
             store_all(&mut rig, 0, WINDOW0 + window * SIZE__WINDOW, &packet.words);
@@ -858,23 +920,27 @@ fn latencies_and_rates_are_kept() {
 /// Two equal sets of cards, of which one leaves out edges, do the same at the same times.
 pub fn gating(nic: &Nic, cases: &mut Cases) {
     for (cards, periods) in [(1, PERIODS[0]), (2, PERIODS[1]), (2, PERIODS[2])] {
-        cases.case(Start::Random1, format!("{} gating {cards} {periods:?}", nic.dut.name), |run| {
-            let setup = Setup {
-                cards,
-                periods,
-                timing: SLOW,
-                ..Setup::default()
-            };
-            let (want, _) = rests(run, nic, setup)?;
-            let gated = rests(run, nic, Setup { gated: true, ..setup });
-            // Whatever goes wrong with them goes right without left-out edges.
-            let (got, skipped) = gated.map_err(|fault| Rule::Gating.broken(fault.to_string()))?;
-            Rule::Gating.holds(skipped > 100, || format!("only {skipped} edges are left out"))?;
-            for (number, (want, got)) in want.iter().zip(&got).enumerate() {
-                Rule::Gating.same(format!("event {number}"), want, got)?;
-            }
-            Rule::Gating.same("number of events", want.len(), got.len())
-        });
+        cases.case(
+            Start::Random1,
+            format!("{} gating {cards} {periods:?}", nic.dut.name),
+            |run| {
+                let setup = Setup {
+                    cards,
+                    periods,
+                    timing: SLOW,
+                    ..Setup::default()
+                };
+                let (want, _) = rests(run, nic, setup)?;
+                let gated = rests(run, nic, Setup { gated: true, ..setup });
+                // Whatever goes wrong with them goes right without left-out edges.
+                let (got, skipped) = gated.map_err(|fault| Rule::Gating.broken(fault.to_string()))?;
+                Rule::Gating.holds(skipped > 100, || format!("only {skipped} edges are left out"))?;
+                for (number, (want, got)) in want.iter().zip(&got).enumerate() {
+                    Rule::Gating.same(format!("event {number}"), want, got)?;
+                }
+                Rule::Gating.same("number of events", want.len(), got.len())
+            },
+        );
     }
 }
 
@@ -923,7 +989,7 @@ pub fn resets(nic: &Nic, cases: &mut Cases) {
 
 #[test]
 fn reset_in_mid_flight_leaves_nothing_behind() {
-    pass(this_test!(), |cases| resets(&nic::<Dimmnet1Nic>(), cases));
+    pass(this_test!(), |cases| resets(&nic::<Dimmnet1NicRandom>(), cases));
 }
 
 /// Programs of the processor, by word of its SRAM. They refuse each stop with OVERFLOW.
@@ -933,18 +999,18 @@ const REFUSE: u32 = GO__NACK | REASON__OVERFLOW << RX_GO_REASON_SHIFT;
 const LOOPS: &[(u32, u32)] = &[(0, 0x0800_0000), (1, 0)];
 /// It polls RX_STOP, and leaves half of the header's first word at the beginning of LLCM.
 const POLLS: &[(u32, u32)] = &[
-    (0, 0x3c08_8000),          // lui   $t0, 0x8000
-    (1, 0x3c0b_8001),          // lui   $t3, 0x8001
+    (0, 0x3c08_8000),           // lui   $t0, 0x8000
+    (1, 0x3c0b_8001),           // lui   $t3, 0x8001
     (2, 0x8d09_0000 | RX_STOP), // lw    $t1, RX_STOP($t0)
     (3, 0),
-    (4, 0x3129_0001),            // andi  $t1, $t1, 1
-    (5, 0x1120_fffc),            // beqz  $t1, 2
-    (6, 0x240a_0000 | REFUSE),   // li    $t2, REFUSE
+    (4, 0x3129_0001),             // andi  $t1, $t1, 1
+    (5, 0x1120_fffc),             // beqz  $t1, 2
+    (6, 0x240a_0000 | REFUSE),    // li    $t2, REFUSE
     (7, 0x8d0c_0000 | RX_HEADER), // lw    $t4, RX_HEADER($t0)
     (8, 0),
-    (9, 0xad6c_0000),         // sw    $t4, 0($t3)
+    (9, 0xad6c_0000),          // sw    $t4, 0($t3)
     (10, 0xad0a_0000 | RX_GO), // sw    $t2, RX_GO($t0)
-    (11, 0x0800_0002),        // j     2
+    (11, 0x0800_0002),         // j     2
     (12, 0),
 ];
 /// It waits for an interrupt.
@@ -967,7 +1033,12 @@ const WAITS: &[(u32, u32)] = &[
 fn runs(rig: &mut Rig, program: &[(u32, u32)], flags: u64) -> Result<(), Fault> {
     rig.store(0, CONTROL, CONTROL_RECEIVE_MASK);
     for pair in 0..32 {
-        let word = |at| program.iter().find(|(to, _)| *to == at).map_or(0, |(_, word)| u64::from(*word));
+        let word = |at| {
+            program
+                .iter()
+                .find(|(to, _)| *to == at)
+                .map_or(0, |(_, word)| u64::from(*word))
+        };
         rig.store(0, SRAM + 8 * pair, word(2 * pair + 1) << 32 | word(2 * pair));
     }
     rig.store(0, CONTROL, CONTROL_RECEIVE_MASK | CONTROL_RUN_MASK | flags);
@@ -1022,17 +1093,25 @@ pub fn stops(nic: &Nic, gated: bool, cases: &mut Cases) {
     }
     // One of them runs, the other waits for an interrupt that does not come.
     for (name, program) in [("loops", LOOPS), ("waits", WAITS)] {
-        cases.case(Start::Random1, format!("{} {name} too long {gated}", nic.dut.name), |run| {
-            let mut rig = start(run, nic, setup)?;
-            watchdog(&mut rig, program)
-        });
+        cases.case(
+            Start::Random1,
+            format!("{} {name} too long {gated}", nic.dut.name),
+            |run| {
+                let mut rig = start(run, nic, setup)?;
+                watchdog(&mut rig, program)
+            },
+        );
     }
-    cases.case(Start::Random1, format!("{} host's stops {gated}", nic.dut.name), |run| {
-        let mut rig = start(run, nic, setup)?;
-        runs(&mut rig, LOOPS, CONTROL_POLL_MASK)?;
-        host_stops(&mut rig)?;
-        translations(&mut rig)
-    });
+    cases.case(
+        Start::Random1,
+        format!("{} host's stops {gated}", nic.dut.name),
+        |run| {
+            let mut rig = start(run, nic, setup)?;
+            runs(&mut rig, LOOPS, CONTROL_POLL_MASK)?;
+            host_stops(&mut rig)?;
+            translations(&mut rig)
+        },
+    );
 }
 
 /// A program that does nothing about a stop: the watchdog ends it.
@@ -1152,7 +1231,13 @@ pub fn host(nic: &Nic, cases: &mut Cases) {
     cases.case(Start::Random1, format!("{} host", nic.dut.name), |run| {
         let mut rig = start(run, nic, OPEN)?;
         rig.store(0, MASK, STATUS_HOST_MASK);
-        for (addr, strobes) in [(STATUS + 0x100, 0xff), (TIME, 0xff), (PGID, 0x7f), (KICK0, 1), (0x3000, 0xff)] {
+        for (addr, strobes) in [
+            (STATUS + 0x100, 0xff),
+            (TIME, 0xff),
+            (PGID, 0x7f),
+            (KICK0, 1),
+            (0x3000, 0xff),
+        ] {
             rig.store_part(0, addr, 0, strobes);
         }
         for addr in [HEADER_TLB, AOTF, 0x3000, 0x80_0000] {
@@ -1220,7 +1305,9 @@ fn each_twin_is_caught() {
             // One burst at a time awaits its end.
             (Rate, &[], &|cases| rates(&nic::<TwinCardOutstanding>(), cases)),
             // A word is given up when the link does not take it.
-            (Protocol, &[Carries, Hang], &|cases| carries(&nic::<TwinCardLink>(), cases)),
+            (Protocol, &[Carries, Hang], &|cases| {
+                carries(&nic::<TwinCardLink>(), cases)
+            }),
             // Answers do not reach the slots.
             (Hang, &[Carries], &|cases| carries(&nic::<TwinCardAnswers>(), cases)),
         ],

@@ -259,3 +259,21 @@ fn reset_in_mid_flight_leaves_nothing_behind() {
 fn the_bridges_cost_no_bandwidth() {
     pass(this_test!(), |cases| rates(&nic_axi::<Dimmnet1NicAxi>(), cases));
 }
+
+#[test]
+fn each_twin_is_caught() {
+    use Rule::*;
+    each_is_caught(
+        this_test!(),
+        &[
+            // An access of the host does not make the card busy: its clocks stand, and it never answers.
+            (Gating, &[], &|cases| gating(&nic_axi::<TwinCardAxiBusy>(), cases)),
+            // A SLVERR for a write is lost.
+            (Refuses, &[], &|cases| {
+                memory_errors(&nic_axi::<TwinCardAxiWritten>(), cases)
+            }),
+            // A bad access of the host is answered with OKAY.
+            (Host, &[], &|cases| host(&nic_axi::<TwinCardAxiRefused>(), cases)),
+        ],
+    );
+}

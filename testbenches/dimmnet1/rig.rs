@@ -5,12 +5,12 @@ use std::mem;
 
 use testbenches::rtl::*;
 use testbenches::{Dut, Fault, Instance, Rule as _, Run};
+use tsunagi::Cycle;
 use tsunagi::harness::axi::{FromMaster, FromSlave};
 use tsunagi::harness::event::EventKind;
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryAgent, MemoryTiming};
 use tsunagi::harness::seed::{Recorder, Rng};
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
-use tsunagi::Cycle;
 use verilated::{Clock, Clocks, Context, Edges, Input as _, Port as _, PortInfo, Verilated};
 
 use crate::nic::Rule;
@@ -48,7 +48,12 @@ pub struct In {
 impl In {
     fn asks(&self) -> bool {
         let axi = &self.axi_host;
-        self.reset || self.rx.is_some() || self.host.is_some() || axi.aw.is_some() || axi.w.is_some() || axi.ar.is_some()
+        self.reset
+            || self.rx.is_some()
+            || self.host.is_some()
+            || axi.aw.is_some()
+            || axi.w.is_some()
+            || axi.ar.is_some()
     }
 }
 
@@ -162,10 +167,14 @@ impl Side for Bare {
         inputs.host = self.requests.offer().copied();
         inputs.answer_ready = self.answers.ready();
         inputs.mem = *self.agent.ports();
-        self.requests.step(seen.host_ready).into_iter().for_each(|access| event(What::Accepted(access)));
+        self.requests
+            .step(seen.host_ready)
+            .into_iter()
+            .for_each(|access| event(What::Accepted(access)));
         let answer = self.answers.step(seen.answer)?;
         answer.into_iter().for_each(|answer| event(What::Answered(answer)));
-        self.agent.step(cycle, memory, &seen.mem, &mut |kind| event(What::Memory(kind)));
+        self.agent
+            .step(cycle, memory, &seen.mem, &mut |kind| event(What::Memory(kind)));
         Ok(())
     }
 
@@ -356,8 +365,11 @@ impl Card {
         let mut events = Vec::new();
         let mut event = |what| events.push((at, what));
         let (seen, inputs) = (&self.seen, &mut self.inputs);
-        self.side.edge(Cycle(edges), seen, inputs, &mut self.memory, &mut event)?;
-        seen.retired.into_iter().for_each(|retired| event(What::Retired(retired)));
+        self.side
+            .edge(Cycle(edges), seen, inputs, &mut self.memory, &mut event)?;
+        seen.retired
+            .into_iter()
+            .for_each(|retired| event(What::Retired(retired)));
         for (_, what) in &mut events {
             match what {
                 What::Accepted(access) => self.open.push_back(access.store.is_none()),
@@ -592,7 +604,9 @@ impl<'a> Rig<'a> {
     pub fn poll(&mut self, card: usize, addr: u32, bits: u64) -> Result<(), Fault> {
         let end = self.now() + 1_000_000_000;
         while self.load(card, addr)? & bits != 0 {
-            Rule::Hang.holds(self.now() < end, || format!("{bits:#x} at {addr:#x} of card {card} stay"))?;
+            Rule::Hang.holds(self.now() < end, || {
+                format!("{bits:#x} at {addr:#x} of card {card} stay")
+            })?;
         }
         Ok(())
     }

@@ -149,7 +149,7 @@ module r3000 #(
     else if (advance) e_valid_q <= d_valid_q && !m_trap;
   end
 
-  logic [31:0] hi, lo;
+  logic [31:0] hi, lo, addr;  // address of a memory instruction
   logic overflow, hi_lo_busy;
   assign e_valid  = e_valid_q && !m_trap;
   assign e_target = e_q.by_register ? a_q : target_q;
@@ -164,6 +164,7 @@ module r3000 #(
       .lo_i(lo),
       .link_i(next_pc),
       .result_o(e_result),
+      .sum_o(addr),
       .overflow_o(overflow),
       .taken_o(taken)
   );
@@ -183,14 +184,13 @@ module r3000 #(
     end
   end
 
-  // The address of a memory instruction.
-  logic [31:0] addr, store_data;
-  logic [3:0] lanes;
+  logic [31:0] store_data;
+  logic [3:0] lanes, fresh;
+  logic [1:0] turn;
   logic is_memory, aligned, bad_addr, in_sram;
-  assign addr = a_q + imm_q;
   assign is_memory = e_q.load || e_q.store;
-  assign bad_addr = is_memory && (!aligned || (user && addr[31]));
-  assign in_sram = addr[31:IndexW+2] == '0;
+  assign bad_addr  = is_memory && (!aligned || (user && addr[31]));
+  assign in_sram   = addr[31:IndexW+2] == '0;
 
   // The loop `1: b 1b; nop`: it has been executed once.
   typedef enum logic [1:0] {
@@ -203,22 +203,23 @@ module r3000 #(
   assign idles = e_valid && e_q.is_self && loop_q == Closed && enabled && !interrupt;
 
   // What holds an instruction here.
-  logic waits, leaves, acts, reaches, bus_valid_q;
+  logic waits, leaves, acts, reaches, bus_valid_q, works;
   assign waits = (e_q.hi_lo && hi_lo_busy) || (is_memory && !in_sram && !bad_addr && bus_valid_q) || idles;
   assign advance = !m_wait_q && !(e_valid && !early && waits);
   assign leaves = e_valid && advance;
-  assign acts = e_valid && !early && advance;  // but for traps that depend on the operands
-  assign reaches = e_valid && !early && !m_wait_q && is_memory && !bad_addr;
+  assign acts = e_valid && !early && !m_wait_q;  // but for traps that depend on the operands
+  assign works = acts && !hi_lo_busy;
+  assign reaches = acts && is_memory && !bad_addr;
 
   r3000_hi_lo u_hi_lo (
       .clk_i,
       .rst_i(stop),
       .busy_o(hi_lo_busy),
-      .start_i(acts && e_q.start),
+      .start_i(works && e_q.start),
       .divide_i(e_q.divide),
       .signed_i(e_q.signed_operands),
-      .to_hi_i(acts && e_q.to_hi),
-      .to_lo_i(acts && e_q.to_lo),
+      .to_hi_i(works && e_q.to_hi),
+      .to_lo_i(works && e_q.to_lo),
       .a_i(a_q),
       .b_i(b_q),
       .hi_o(hi),
@@ -263,10 +264,16 @@ module r3000 #(
 
   // ------------------------------------------------------------------------------------------------------------ memory
   logic m_valid_q, m_slot_q, m_trap_q, m_bad_q, m_bus_q, m_load_q, m_write_q;
-  logic m_left_q, m_right_q, m_extend_q, e_held_q;
-  logic [1:0] m_coprocessor_q, m_size_q;
+  logic m_signed_q, m_half_q, e_held_q, partial, paired;
+  logic [1:0] m_coprocessor_q, m_turn_q;
+  logic [3:0] m_fresh_q;
   logic [31:0] m_pc_q, m_addr_q, m_plain_q, system_value, sram_value;
   r3000_pkg::exception_e m_exception_q;
+
+  // What a load leaves of its register. One of LWL and LWR sees what its predecessor loads, which leaves the memory
+  // stage though this one may be held.
+  assign partial = e_q.load && (e_q.left || e_q.right);
+  assign paired  = m_write && m_target_q == e_q.target;
 
   always_ff @(posedge clk_i) begin
     if (!m_wait_q) begin
@@ -279,10 +286,10 @@ module r3000 #(
       m_addr_q <= early ? e_pc_q : addr;
       m_bus_q <= addr[31];
       m_load_q <= e_q.load;
-      m_size_q <= e_q.size;
-      m_left_q <= e_q.left;
-      m_right_q <= e_q.right;
-      m_extend_q <= e_q.sign_extend;
+      m_half_q <= e_q.size[0];
+      m_turn_q <= turn;
+      m_fresh_q <= fresh & {4{e_q.load}};
+      m_signed_q <= e_q.load && e_q.sign_extend;
       m_target_q <= e_q.target;
       m_write_q <= e_q.writes;
       if (early) m_exception_q <= early_exception;
@@ -290,17 +297,16 @@ module r3000 #(
       else if (bad_addr) m_exception_q <= e_q.load ? r3000_pkg::AddressLoad : r3000_pkg::AddressStore;
       else m_exception_q <= r3000_pkg::BusLoad;
     end
-    // The result, or what a load leaves of its register. One of LWL and LWR sees what its predecessor loads, which leaves the memory stage though this one may be held.
-    if (!e_q.load) begin
-      if (!m_wait_q) m_plain_q <= e_result | system_value;
-    end else if (!m_wait_q && !e_held_q) begin
-      m_plain_q <= (m_write && m_target_q == e_q.target) ? m_value : b_q;
+    if (!m_wait_q && !(e_q.load && e_held_q)) begin
+      m_plain_q <= (e_result | system_value) | (({32{partial && paired}} & m_value) | ({32{partial && !paired}} & b_q));
     end
     if (stop) e_held_q <= 1'b0;
     else if (!m_wait_q) e_held_q <= !advance;
     if (stop) begin
       m_valid_q  <= 1'b0;
       m_load_q   <= 1'b0;
+      m_fresh_q  <= '0;
+      m_signed_q <= 1'b0;
       m_target_q <= '0;
       m_plain_q  <= '0;
     end else if (!m_wait_q) begin
@@ -318,14 +324,14 @@ module r3000 #(
       .byte_i(addr[1:0]),
       .aligned_o(aligned),
       .lanes_o(lanes),
+      .fresh_o(fresh),
+      .turn_o(turn),
       .data_i(b_q),
       .data_o(store_data),
-      .load_i(m_load_q),
-      .load_size_i(m_size_q),
-      .load_left_i(m_left_q),
-      .load_right_i(m_right_q),
-      .load_extend_i(m_extend_q),
-      .load_byte_i(m_addr_q[1:0]),
+      .load_signed_i(m_signed_q),
+      .load_half_i(m_half_q),
+      .load_fresh_i(m_fresh_q),
+      .load_turn_i(m_turn_q),
       .load_word_i(m_bus_q ? bus_rdata_q : sram_value),
       .load_old_i(m_plain_q),
       .load_value_o(m_value)

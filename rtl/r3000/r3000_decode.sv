@@ -15,8 +15,9 @@ module r3000_decode (
   assign rt = word_i[20:16];
 
   // Whether an instruction has a result is also whether its target is not register 0.
-  logic has_result, reserved;
+  logic has_result, reserved, blank;
   logic [4:0] target;
+  assign blank = word_i[31:29] == '0 && word_i[27:16] == '0;
 
   always_comb begin
     c = '0;
@@ -25,15 +26,15 @@ module r3000_decode (
     has_result = 1'b0;
     reserved = 1'b0;
     target = rt;
-    c.is_self = word_i == 32'h1000_ffff;
-    c.is_nop = word_i == '0;
-    c.uses_immediate = op[5:3] == 3'd1;
+    c.is_self = blank && word_i[28] && word_i[15:0] == '1;
+    c.is_nop = blank && !word_i[28] && word_i[15:0] == '0;
+    c.uses_immediate = op[5] || op[3];
     c.coprocessor = op[1:0];
     c.alu.logic_op = (op == 6'h00) ? funct[1:0] : {op[1] && !op[0], op[0]};  // LUI is an OR with register 0
     c.size = op[1:0];
     c.left = op[2:0] == 3'd2;
     c.right = op[2:0] == 3'd6;
-    c.sign_extend = !op[2];
+    c.sign_extend = !op[2] && !c.left;
     c.alu.shift_right = funct[1];
     c.alu.shift_arithmetic = funct[0];
     c.alu.shift_by_register = funct[2];

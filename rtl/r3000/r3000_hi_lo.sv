@@ -22,44 +22,55 @@ module r3000_hi_lo (
   // LO holds the multiplier or the dividend, whose bits make room for those of the result.
   logic [31:0] hi_q, lo_q, operand_q;
   logic [4:0] left_q;  // steps left, minus 1
-  logic busy_q, signs_q, divide_q, signed_q, minus_hi_q, minus_lo_q;
+  logic busy_q, signs_q, divide_q, signed_q, minus_hi_q, minus_lo_q, full_q;
 
-  function automatic logic [31:0] negated(input logic negate, input logic [31:0] value);
-    negated = (value ^ {32{negate}}) + 32'(negate);
-  endfunction
-
-  // A step: HI, or the remainder with the dividend's next bit, plus or minus the operand. The sign of a signed
-  // multiplier counts negative. The remainder loses the divisor's size, so a negative divisor is added.
-  logic last, subtract, minus, fits;
+  // A step of a product: HI plus the operand; the sign of a signed multiplier counts negative. A step of a division: the
+  // remainder with the dividend's next bit loses the divisor's size, so a negative divisor is added. Of a negative
+  // dividend -N, the step divides N - 1: the dividend's bits inverted. `full_q`: N has a further divisor in it. The last
+  // step of a division turns the signs: -R is the inverse of R - 1, and the adder counts the quotient on.
+  logic steps, product, divides, last, minus, subtract, adds, carry, bit_in, fits, further;
+  logic [31:0] high;
   logic [33:0] x, y, sum;
+  assign steps = busy_q && !signs_q;
+  assign product = steps && !divide_q;
+  assign divides = steps && divide_q;
   assign last = left_q == '0;
   assign minus = signed_q && operand_q[31];
-  assign subtract = divide_q ? !minus : signed_q && last;
-  assign x = divide_q ? {1'b0, hi_q, lo_q[31]} : {{2{signed_q && hi_q[31]}}, hi_q};
-  assign y = (divide_q || lo_q[0]) ? {{2{minus}}, operand_q} : '0;
-  assign sum = x + (y ^ {34{subtract}}) + 34'(subtract);
+  assign subtract = divide_q ? !minus && !signs_q : signed_q && last;
+  assign adds = divide_q ? !signs_q : lo_q[0];
+  assign further = full_q && minus_hi_q;
+  assign carry = signs_q ? minus_lo_q ^ further : subtract;
+  assign bit_in = lo_q[31] ^ minus_hi_q;
+  assign high = ({32{!divide_q}} & hi_q) | ({32{divides}} & {hi_q[30:0], bit_in});
+  assign x[31:0] = high | ({32{signs_q}} & (lo_q ^ {32{minus_lo_q}}));
+  assign x[33:32] = divide_q ? {1'b0, hi_q[31]} : {2{signed_q && hi_q[31]}};
+  assign y = ({{2{minus}}, operand_q} & {34{adds}}) ^ {34{subtract}};
+  assign sum = x + y + 34'(carry);
   assign fits = !sum[33];
 
+  // The next values: at most one source of each is chosen. HI without one becomes zero.
+  logic write_hi, write_lo;
+  logic [31:0] next_hi, next_lo;
+  assign write_hi = start_i || to_hi_i || steps || (signs_q && minus_hi_q);
+  assign write_lo = start_i || to_lo_i || busy_q;
+  assign next_hi = (({32{product}} & sum[32:1]) | ({32{divides && fits}} & sum[31:0])) |
+                   (({32{divides && !fits}} & {hi_q[30:0], bit_in}) | ({32{to_hi_i}} & a_i)) |
+                   ({32{signs_q && !further}} & ~hi_q);
+  assign next_lo = (({32{product}} & {sum[0], lo_q[31:1]}) | ({32{divides}} & {lo_q[30:0], fits})) |
+                   (({32{signs_q}} & sum[31:0]) | ({32{!busy_q}} & a_i));
+
   always_ff @(posedge clk_i) begin
+    if (write_hi) hi_q <= next_hi;
+    if (write_lo) lo_q <= next_lo;
+    if (steps) left_q <= left_q - 5'd1;
+    if (divides) full_q <= (sum[31:0] == '1 && !fits) || (full_q && bit_in);
     if (start_i) begin
-      hi_q <= '0;
-      lo_q <= negated(divide_i && signed_i && a_i[31], a_i);
       operand_q <= b_i;
       left_q <= '1;
       divide_q <= divide_i;
       signed_q <= signed_i;
       minus_hi_q <= signed_i && a_i[31];
       minus_lo_q <= signed_i && (a_i[31] ^ b_i[31]);
-    end else if (signs_q) begin
-      hi_q <= negated(minus_hi_q, hi_q);
-      lo_q <= negated(minus_lo_q, lo_q);
-    end else if (busy_q) begin
-      left_q <= left_q - 5'd1;
-      hi_q   <= divide_q ? (fits ? sum[31:0] : x[31:0]) : sum[32:1];
-      lo_q   <= divide_q ? {lo_q[30:0], fits} : {sum[0], lo_q[31:1]};
-    end else begin
-      if (to_hi_i) hi_q <= a_i;
-      if (to_lo_i) lo_q <= a_i;
     end
     if (rst_i) begin
       busy_q  <= 1'b0;
@@ -68,7 +79,7 @@ module r3000_hi_lo (
       lo_q    <= '0;
     end else begin
       busy_q  <= start_i || (busy_q && !signs_q && !(last && !divide_q));
-      signs_q <= busy_q && !signs_q && last && divide_q;
+      signs_q <= divides && last;
     end
   end
 

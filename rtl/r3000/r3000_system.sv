@@ -48,18 +48,9 @@ module r3000_system (
   assign user_o = modes_q[1];
   assign usable_o = !modes_q[1] || usable_q;
 
-  always_comb begin
-    unique case ({
-      read_i, number_i
-    })
-      {1'b1, 5'd8} : read_o = bad_q;
-      {1'b1, 5'd12} : read_o = status;
-      {1'b1, 5'd13} : read_o = cause;
-      {1'b1, 5'd14} : read_o = epc_q;
-      {1'b1, 5'd15} : read_o = PrId;
-      default: read_o = '0;
-    endcase
-  end
+  assign read_o = (({32{read_i && number_i == 5'd8}} & bad_q) | ({32{read_i && number_i == 5'd14}} & epc_q)) |
+                  (({32{read_i && number_i == 5'd12}} & status) | ({32{read_i && number_i == 5'd13}} & cause)) |
+                  ({32{read_i && number_i == 5'd15}} & PrId);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin

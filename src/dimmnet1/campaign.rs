@@ -20,7 +20,7 @@ use super::host::layout::{self, common};
 use super::host::{CommError, Dimmnet1Sim, How, Message, Node};
 use super::model::ModelMachine;
 use super::params::Config;
-use super::regs::{AOTF_LOST, LLCM, SIZE__PAGE, TYPE__INDIRECT};
+use super::regs::{AOTF_LOST, LLCM, SIZE_PAGE, TYPE_INDIRECT};
 use super::rtl;
 use crate::campaign::memory::Allowed;
 use crate::campaign::{
@@ -113,7 +113,7 @@ impl Command {
                 let (bytes, from, at) = (some(bytes)?, number(from)?, number(at)?);
                 let aligned = from.is_multiple_of(8) && at.is_multiple_of(8);
                 let fits = from.checked_add(bytes)? <= SOURCE.end && at.checked_add(bytes)? <= WINDOW;
-                let one = how != By::Indirect || at % SIZE__PAGE + bytes <= SIZE__PAGE && bytes <= 464;
+                let one = how != By::Indirect || at % SIZE_PAGE + bytes <= SIZE_PAGE && bytes <= 464;
                 (aligned && fits && one).then_some(Command::Move {
                     how,
                     to: node(to)?,
@@ -323,7 +323,7 @@ impl Software {
         node.write(Addr(MEMORY), &goal.word().to_le_bytes());
         node.send(&Message::push(to, place), Addr(MEMORY), 8).await?;
         let message = Message {
-            kind: TYPE__INDIRECT,
+            kind: TYPE_INDIRECT,
             ..Message::push(to, place)
         };
         node.send(&message.numbered(node.config().f_seq), Addr(from), bytes)

@@ -121,12 +121,12 @@ mod tests {
     fn what_is_built_in_is_what_the_registers_say() {
         let c = Config::paper();
         let built = [
-            (c.window_bytes, SIZE__BOTF),
-            (c.packet_bytes, SIZE__PACKET),
-            (c.credits, SIZE__CREDITS),
-            (c.tlb_entries, SIZE__TLB),
-            (c.llcm_bytes, SIZE__LLCM),
-            (c.sram_bytes, SIZE__SRAM),
+            (c.window_bytes, SIZE_BOTF),
+            (c.packet_bytes, SIZE_PACKET),
+            (c.credits, SIZE_CREDITS),
+            (c.tlb_entries, SIZE_TLB),
+            (c.llcm_bytes, SIZE_LLCM),
+            (c.sram_bytes, SIZE_SRAM),
         ];
         for (config, register) in built {
             assert_eq!(config, register);

@@ -305,251 +305,251 @@ pub const LLCM: u32 = 0x10000;
 pub const AOTF: u32 = 0x100000;
 
 /// Packet header: Header word 0.
-pub const HDR__W0: u32 = 0x00;
+pub const HDR_W0: u32 = 0x00;
 /// a code of Types.
-pub const HDR__W0_TYPE_SHIFT: u32 = 0;
+pub const HDR_W0_TYPE_SHIFT: u32 = 0;
 /// Bits 7:0 in place.
-pub const HDR__W0_TYPE_MASK: u64 = 0xff;
+pub const HDR_W0_TYPE_MASK: u64 = 0xff;
 /// the receiver answers when the data are visible, or why they are not.
-pub const HDR__W0_ACK_REQ_SHIFT: u32 = 8;
+pub const HDR_W0_ACK_REQ_SHIFT: u32 = 8;
 /// Bits 8 in place.
-pub const HDR__W0_ACK_REQ_MASK: u64 = 0x100;
+pub const HDR_W0_ACK_REQ_MASK: u64 = 0x100;
 /// SEQ is checked.
-pub const HDR__W0_F_SEQ_SHIFT: u32 = 9;
+pub const HDR_W0_F_SEQ_SHIFT: u32 = 9;
 /// Bits 9 in place.
-pub const HDR__W0_F_SEQ_MASK: u64 = 0x200;
+pub const HDR_W0_F_SEQ_MASK: u64 = 0x200;
 /// DST is a group of the switch.
-pub const HDR__W0_MULTICAST_SHIFT: u32 = 10;
+pub const HDR_W0_MULTICAST_SHIFT: u32 = 10;
 /// Bits 10 in place.
-pub const HDR__W0_MULTICAST_MASK: u64 = 0x400;
+pub const HDR_W0_MULTICAST_MASK: u64 = 0x400;
 /// last packet of its message, for software.
-pub const HDR__W0_LAST_SHIFT: u32 = 11;
+pub const HDR_W0_LAST_SHIFT: u32 = 11;
 /// Bits 11 in place.
-pub const HDR__W0_LAST_MASK: u64 = 0x800;
+pub const HDR_W0_LAST_MASK: u64 = 0x800;
 /// short packet: three header words and at most one word of data.
-pub const HDR__W0_OTF_SHIFT: u32 = 12;
+pub const HDR_W0_OTF_SHIFT: u32 = 12;
 /// Bits 12 in place.
-pub const HDR__W0_OTF_MASK: u64 = 0x1000;
+pub const HDR_W0_OTF_MASK: u64 = 0x1000;
 /// SEQ is the sender's software's; else the hardware puts in the next one.
-pub const HDR__W0_RESEND_SHIFT: u32 = 13;
+pub const HDR_W0_RESEND_SHIFT: u32 = 13;
 /// Bits 13 in place.
-pub const HDR__W0_RESEND_MASK: u64 = 0x2000;
+pub const HDR_W0_RESEND_MASK: u64 = 0x2000;
 /// sender's node; the hardware puts it in.
-pub const HDR__W0_SRC_SHIFT: u32 = 16;
+pub const HDR_W0_SRC_SHIFT: u32 = 16;
 /// Bits 31:16 in place.
-pub const HDR__W0_SRC_MASK: u64 = 0xffff0000;
+pub const HDR_W0_SRC_MASK: u64 = 0xffff0000;
 /// receiver's node, or a group.
-pub const HDR__W0_DST_SHIFT: u32 = 32;
+pub const HDR_W0_DST_SHIFT: u32 = 32;
 /// Bits 47:32 in place.
-pub const HDR__W0_DST_MASK: u64 = 0xffff00000000;
+pub const HDR_W0_DST_MASK: u64 = 0xffff00000000;
 /// bytes of data; in a PULL, the bytes asked for.
-pub const HDR__W0_LENGTH_SHIFT: u32 = 48;
+pub const HDR_W0_LENGTH_SHIFT: u32 = 48;
 /// Bits 63:48 in place.
-pub const HDR__W0_LENGTH_MASK: u64 = 0xffff000000000000;
+pub const HDR_W0_LENGTH_MASK: u64 = 0xffff000000000000;
 
 /// Packet header: Header word 1.
-pub const HDR__W1: u32 = 0x08;
+pub const HDR_W1: u32 = 0x08;
 /// protection stamp; the hardware puts it in.
-pub const HDR__W1_PGID_SHIFT: u32 = 0;
+pub const HDR_W1_PGID_SHIFT: u32 = 0;
 /// Bits 15:0 in place.
-pub const HDR__W1_PGID_MASK: u64 = 0xffff;
+pub const HDR_W1_PGID_MASK: u64 = 0xffff;
 /// bits 3:0: slot of the sender; bits 15:4: its generation, put in by the hardware.
-pub const HDR__W1_TAG_SHIFT: u32 = 16;
+pub const HDR_W1_TAG_SHIFT: u32 = 16;
 /// Bits 31:16 in place.
-pub const HDR__W1_TAG_MASK: u64 = 0xffff0000;
+pub const HDR_W1_TAG_MASK: u64 = 0xffff0000;
 /// number of the packet among those with F_SEQ from SRC to DST.
-pub const HDR__W1_SEQ_SHIFT: u32 = 32;
+pub const HDR_W1_SEQ_SHIFT: u32 = 32;
 /// Bits 63:32 in place.
-pub const HDR__W1_SEQ_MASK: u64 = 0xffffffff00000000;
+pub const HDR_W1_SEQ_MASK: u64 = 0xffffffff00000000;
 
 /// Packet header: Header word 2: remote address; in ACK and NACK: STATUS.
-pub const HDR__W2: u32 = 0x10;
+pub const HDR_W2: u32 = 0x10;
 /// bytes from the start of the region.
-pub const HDR__W2_OFFSET_SHIFT: u32 = 0;
+pub const HDR_W2_OFFSET_SHIFT: u32 = 0;
 /// Bits 47:0 in place.
-pub const HDR__W2_OFFSET_MASK: u64 = 0xffffffffffff;
+pub const HDR_W2_OFFSET_MASK: u64 = 0xffffffffffff;
 /// region of the receiver in the space of PGID.
-pub const HDR__W2_REGION_SHIFT: u32 = 48;
+pub const HDR_W2_REGION_SHIFT: u32 = 48;
 /// Bits 63:48 in place.
-pub const HDR__W2_REGION_MASK: u64 = 0xffff000000000000;
+pub const HDR_W2_REGION_MASK: u64 = 0xffff000000000000;
 
 /// Packet header: Header word 3, and the data word of a PULL: address at the requester for the data, as W2; else
 /// software's.
-pub const HDR__W3: u32 = 0x18;
+pub const HDR_W3: u32 = 0x18;
 
 /// Packet header: Header word 4: software's; message exchange: bytes of the whole message (31:0), its number (63:32).
-pub const HDR__W4: u32 = 0x20;
+pub const HDR_W4: u32 = 0x20;
 
 /// Packet header: Header word 5: software's.
-pub const HDR__W5: u32 = 0x28;
+pub const HDR_W5: u32 = 0x28;
 
 /// a code of Reasons; 0 in an ACK.
-pub const ANSWER__REASON_SHIFT: u32 = 0;
+pub const ANSWER_REASON_SHIFT: u32 = 0;
 /// Bits 3:0 in place.
-pub const ANSWER__REASON_MASK: u64 = 0xf;
+pub const ANSWER_REASON_MASK: u64 = 0xf;
 /// SEQ of the packet that is answered; after a gap, the number that was expected.
-pub const ANSWER__SEQ_SHIFT: u32 = 32;
+pub const ANSWER_SEQ_SHIFT: u32 = 32;
 /// Bits 63:32 in place.
-pub const ANSWER__SEQ_MASK: u64 = 0xffffffff00000000;
+pub const ANSWER_SEQ_MASK: u64 = 0xffffffff00000000;
 
 /// Header TLB entry: Header word 0: TYPE, flags and DST; OTF is always set, SRC and LENGTH are the hardware's. TYPE 0:
 /// the page is closed.
-pub const HTLB__W0: u32 = 0x00;
+pub const HTLB_W0: u32 = 0x00;
 
 /// Header TLB entry: Header word 1: PGID and the slot in TAG.
-pub const HTLB__W1: u32 = 0x08;
+pub const HTLB_W1: u32 = 0x08;
 
 /// Header TLB entry: Header word 2: REGION, and OFFSET of the page's first byte, 8-byte aligned.
-pub const HTLB__W2: u32 = 0x10;
+pub const HTLB_W2: u32 = 0x10;
 
 /// RVATLB entry: What is looked up.
-pub const RVA__KEY: u32 = 0x00;
+pub const RVA_KEY: u32 = 0x00;
 /// group of processes.
-pub const RVA__KEY_PGID_SHIFT: u32 = 0;
+pub const RVA_KEY_PGID_SHIFT: u32 = 0;
 /// Bits 15:0 in place.
-pub const RVA__KEY_PGID_MASK: u64 = 0xffff;
+pub const RVA_KEY_PGID_MASK: u64 = 0xffff;
 /// region.
-pub const RVA__KEY_REGION_SHIFT: u32 = 16;
+pub const RVA_KEY_REGION_SHIFT: u32 = 16;
 /// Bits 31:16 in place.
-pub const RVA__KEY_REGION_MASK: u64 = 0xffff0000;
+pub const RVA_KEY_REGION_MASK: u64 = 0xffff0000;
 /// 0: no entry.
-pub const RVA__KEY_VALID_SHIFT: u32 = 63;
+pub const RVA_KEY_VALID_SHIFT: u32 = 63;
 /// Bits 63 in place.
-pub const RVA__KEY_VALID_MASK: u64 = 0x8000000000000000;
+pub const RVA_KEY_VALID_MASK: u64 = 0x8000000000000000;
 
 /// RVATLB entry: Where the region is.
-pub const RVA__BASE: u32 = 0x08;
+pub const RVA_BASE: u32 = 0x08;
 /// virtual page of 4 KB of its first byte; with LLCM: bytes from the start of LLCM, 8-byte aligned.
-pub const RVA__BASE_PAGE_SHIFT: u32 = 0;
+pub const RVA_BASE_PAGE_SHIFT: u32 = 0;
 /// Bits 27:0 in place.
-pub const RVA__BASE_PAGE_MASK: u64 = 0xfffffff;
+pub const RVA_BASE_PAGE_MASK: u64 = 0xfffffff;
 /// PULL is allowed.
-pub const RVA__BASE_READ_SHIFT: u32 = 60;
+pub const RVA_BASE_READ_SHIFT: u32 = 60;
 /// Bits 60 in place.
-pub const RVA__BASE_READ_MASK: u64 = 0x1000000000000000;
+pub const RVA_BASE_READ_MASK: u64 = 0x1000000000000000;
 /// PUSH is allowed.
-pub const RVA__BASE_WRITE_SHIFT: u32 = 61;
+pub const RVA_BASE_WRITE_SHIFT: u32 = 61;
 /// Bits 61 in place.
-pub const RVA__BASE_WRITE_MASK: u64 = 0x2000000000000000;
+pub const RVA_BASE_WRITE_MASK: u64 = 0x2000000000000000;
 /// OTF writes are allowed; only with LLCM.
-pub const RVA__BASE_OTF_SHIFT: u32 = 62;
+pub const RVA_BASE_OTF_SHIFT: u32 = 62;
 /// Bits 62 in place.
-pub const RVA__BASE_OTF_MASK: u64 = 0x4000000000000000;
+pub const RVA_BASE_OTF_MASK: u64 = 0x4000000000000000;
 /// the region is in LLCM, not translated by PATLB.
-pub const RVA__BASE_LLCM_SHIFT: u32 = 63;
+pub const RVA_BASE_LLCM_SHIFT: u32 = 63;
 /// Bits 63 in place.
-pub const RVA__BASE_LLCM_MASK: u64 = 0x8000000000000000;
+pub const RVA_BASE_LLCM_MASK: u64 = 0x8000000000000000;
 
 /// RVATLB entry: How long it is.
-pub const RVA__BOUND: u32 = 0x10;
+pub const RVA_BOUND: u32 = 0x10;
 /// bytes, at most 2^32.
-pub const RVA__BOUND_BYTES_SHIFT: u32 = 0;
+pub const RVA_BOUND_BYTES_SHIFT: u32 = 0;
 /// Bits 32:0 in place.
-pub const RVA__BOUND_BYTES_MASK: u64 = 0x1ffffffff;
+pub const RVA_BOUND_BYTES_MASK: u64 = 0x1ffffffff;
 
 /// PATLB entry: What is looked up.
-pub const PA__KEY: u32 = 0x00;
+pub const PA_KEY: u32 = 0x00;
 /// virtual page of 4 KB.
-pub const PA__KEY_PAGE_SHIFT: u32 = 0;
+pub const PA_KEY_PAGE_SHIFT: u32 = 0;
 /// Bits 27:0 in place.
-pub const PA__KEY_PAGE_MASK: u64 = 0xfffffff;
+pub const PA_KEY_PAGE_MASK: u64 = 0xfffffff;
 /// group of processes.
-pub const PA__KEY_PGID_SHIFT: u32 = 32;
+pub const PA_KEY_PGID_SHIFT: u32 = 32;
 /// Bits 47:32 in place.
-pub const PA__KEY_PGID_MASK: u64 = 0xffff00000000;
+pub const PA_KEY_PGID_MASK: u64 = 0xffff00000000;
 /// 0: no entry.
-pub const PA__KEY_VALID_SHIFT: u32 = 63;
+pub const PA_KEY_VALID_SHIFT: u32 = 63;
 /// Bits 63 in place.
-pub const PA__KEY_VALID_MASK: u64 = 0x8000000000000000;
+pub const PA_KEY_VALID_MASK: u64 = 0x8000000000000000;
 
 /// PATLB entry: Where it is.
-pub const PA__FRAME: u32 = 0x08;
+pub const PA_FRAME: u32 = 0x08;
 /// physical page of 4 KB: memory from 0; 0xF0000 to 0xF0003 is LLCM.
-pub const PA__FRAME_PAGE_SHIFT: u32 = 0;
+pub const PA_FRAME_PAGE_SHIFT: u32 = 0;
 /// Bits 19:0 in place.
-pub const PA__FRAME_PAGE_MASK: u64 = 0xfffff;
+pub const PA_FRAME_PAGE_MASK: u64 = 0xfffff;
 
 /// Types: no packet.
-pub const TYPE__CLOSED: u32 = 0;
+pub const TYPE_CLOSED: u32 = 0;
 /// Types: remote write.
-pub const TYPE__PUSH: u32 = 1;
+pub const TYPE_PUSH: u32 = 1;
 /// Types: remote read; with OTF; the data word is the address for the data.
-pub const TYPE__PULL: u32 = 2;
+pub const TYPE_PULL: u32 = 2;
 /// Types: data of a PULL.
-pub const TYPE__PULL_REPLY: u32 = 3;
+pub const TYPE_PULL_REPLY: u32 = 3;
 /// Types: with OTF: the data are visible.
-pub const TYPE__ACK: u32 = 4;
+pub const TYPE_ACK: u32 = 4;
 /// Types: with OTF: they are not.
-pub const TYPE__NACK: u32 = 5;
+pub const TYPE_NACK: u32 = 5;
 /// Types: with OTF: write of 1 to 8 bytes to LLCM by the Mini-OTF receiver.
-pub const TYPE__OTF: u32 = 8;
+pub const TYPE_OTF: u32 = 8;
 /// Types: remote indirect write: firmware or the matcher.
-pub const TYPE__INDIRECT: u32 = 16;
+pub const TYPE_INDIRECT: u32 = 16;
 /// Types: message exchange over indirect write: firmware or the matcher.
-pub const TYPE__MESSAGE: u32 = 17;
+pub const TYPE_MESSAGE: u32 = 17;
 /// Types: counting barrier: firmware.
-pub const TYPE__BARRIER: u32 = 18;
+pub const TYPE_BARRIER: u32 = 18;
 /// Types: message exchange, all in software: firmware.
-pub const TYPE__SOFT: u32 = 19;
+pub const TYPE_SOFT: u32 = 19;
 /// Types: chain of receive commands: firmware or the matcher.
-pub const TYPE__CHAIN: u32 = 20;
+pub const TYPE_CHAIN: u32 = 20;
 
 /// Reasons: all is well.
-pub const REASON__NONE: u32 = 0;
+pub const REASON_NONE: u32 = 0;
 /// Reasons: SEQ is not the one expected.
-pub const REASON__SEQUENCE: u32 = 1;
+pub const REASON_SEQUENCE: u32 = 1;
 /// Reasons: no such region for this stamp, or its rights do not allow it.
-pub const REASON__RIGHTS: u32 = 2;
+pub const REASON_RIGHTS: u32 = 2;
 /// Reasons: beyond the region, or across a page.
-pub const REASON__RANGE: u32 = 3;
+pub const REASON_RANGE: u32 = 3;
 /// Reasons: malformed: too few or too many words, a length that its type cannot have, not aligned.
-pub const REASON__LENGTH: u32 = 4;
+pub const REASON_LENGTH: u32 = 4;
 /// Reasons: memory refused.
-pub const REASON__BUS: u32 = 5;
+pub const REASON_BUS: u32 = 5;
 /// Reasons: no room in the receive buffer; send again later.
-pub const REASON__OVERFLOW: u32 = 6;
+pub const REASON_OVERFLOW: u32 = 6;
 /// Reasons: the processor that would serve it does not run.
-pub const REASON__UNSERVED: u32 = 7;
+pub const REASON_UNSERVED: u32 = 7;
 /// Reasons: the watchdog ended it.
-pub const REASON__TIMEOUT: u32 = 8;
+pub const REASON_TIMEOUT: u32 = 8;
 /// Reasons: the firmware refused it.
-pub const REASON__FIRMWARE: u32 = 9;
+pub const REASON_FIRMWARE: u32 = 9;
 /// Reasons: a type that must not come this way.
-pub const REASON__TYPE: u32 = 10;
+pub const REASON_TYPE: u32 = 10;
 /// Reasons: the answer queue had no room: the sender does not keep to its credit.
-pub const REASON__CREDIT: u32 = 11;
+pub const REASON_CREDIT: u32 = 11;
 
 /// Stops: a type that the hardware does not have.
-pub const STOP__TYPE: u32 = 1;
+pub const STOP_TYPE: u32 = 1;
 /// Stops: RVATLB has no such region.
-pub const STOP__RVATLB: u32 = 2;
+pub const STOP_RVATLB: u32 = 2;
 /// Stops: PATLB has no such page.
-pub const STOP__PATLB: u32 = 3;
+pub const STOP_PATLB: u32 = 3;
 
 /// Go: receive it as a PUSH, with the header as it is now.
-pub const GO__CONTINUE: u32 = 1;
+pub const GO_CONTINUE: u32 = 1;
 /// Go: the state becomes IDLE: the rest of the packet is dropped, and no answer leaves.
-pub const GO__DROP: u32 = 2;
+pub const GO_DROP: u32 = 2;
 /// Go: drop it and answer NACK with REASON, if it asks for an answer.
-pub const GO__NACK: u32 = 3;
+pub const GO_NACK: u32 = 3;
 /// Go: write the data at RX_DMA; no answer leaves; RX_STOP.DONE.
-pub const GO__DMA: u32 = 4;
+pub const GO_DMA: u32 = 4;
 
 /// Sizes: bytes of a window.
-pub const SIZE__WINDOW: u32 = 512;
+pub const SIZE_WINDOW: u32 = 512;
 /// Sizes: bytes of data in a window.
-pub const SIZE__BOTF: u32 = 464;
+pub const SIZE_BOTF: u32 = 464;
 /// Sizes: bytes of data in the longest packet.
-pub const SIZE__PACKET: u32 = 4096;
+pub const SIZE_PACKET: u32 = 4096;
 /// Sizes: bytes of a page.
-pub const SIZE__PAGE: u32 = 4096;
+pub const SIZE_PAGE: u32 = 4096;
 /// Sizes: bytes of LLCM.
-pub const SIZE__LLCM: u32 = 16384;
+pub const SIZE_LLCM: u32 = 16384;
 /// Sizes: bytes of the processor's SRAM.
-pub const SIZE__SRAM: u32 = 16384;
+pub const SIZE_SRAM: u32 = 16384;
 /// Sizes: slots of a card.
-pub const SIZE__SLOTS: u32 = 16;
+pub const SIZE_SLOTS: u32 = 16;
 /// Sizes: packets of a card that may await an answer.
-pub const SIZE__CREDITS: u32 = 32;
+pub const SIZE_CREDITS: u32 = 32;
 /// Sizes: entries of each TLB.
-pub const SIZE__TLB: u32 = 64;
+pub const SIZE_TLB: u32 = 64;

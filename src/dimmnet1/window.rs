@@ -1,6 +1,6 @@
 //! What a host reaches of its card.
 
-use crate::dimmnet1::regs::{AOTF, LLCM, SIZE__LLCM, SIZE__PAGE, SIZE__SRAM, SIZE__TLB, SRAM, WINDOW0};
+use crate::dimmnet1::regs::{AOTF, LLCM, SIZE_LLCM, SIZE_PAGE, SIZE_SRAM, SIZE_TLB, SRAM, WINDOW0};
 use crate::harness::backend::HostReq;
 
 /// Bytes that the host port decodes.
@@ -38,17 +38,17 @@ impl CardAccess {
     /// Whether the access is of a register or of a page of AOTF, not of a memory.
     pub fn is_command(self) -> bool {
         let within = |base: u32, bytes: u32| (base..base + bytes).contains(&self.offset);
-        !(within(WINDOW0, 0x400) || within(SRAM, SIZE__SRAM) || within(LLCM, SIZE__LLCM))
+        !(within(WINDOW0, 0x400) || within(SRAM, SIZE_SRAM) || within(LLCM, SIZE_LLCM))
     }
 }
 
 /// The page of AOTF with this number, and so many bytes on.
 pub fn aotf(page: u32, offset: u32) -> u64 {
     assert!(
-        page < SIZE__TLB && offset < SIZE__PAGE,
+        page < SIZE_TLB && offset < SIZE_PAGE,
         "page {page} of AOTF, byte {offset}"
     );
-    (AOTF + page * SIZE__PAGE + offset).into()
+    (AOTF + page * SIZE_PAGE + offset).into()
 }
 
 #[cfg(test)]

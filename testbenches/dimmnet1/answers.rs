@@ -4,7 +4,7 @@ use support::this_test;
 use testbenches::rtl::*;
 use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
 use tsunagi::dimmnet1::golden::answers::Answers;
-use tsunagi::dimmnet1::regs::{TYPE__ACK, TYPE__BARRIER, TYPE__NACK, TYPE__PULL};
+use tsunagi::dimmnet1::regs::{TYPE_ACK, TYPE_BARRIER, TYPE_NACK, TYPE_PULL};
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::{Gaps, Pacer, Sink, Source};
 use verilated::{Input as _, Port as _};
@@ -52,7 +52,7 @@ struct Out {
 
 fn set(dut: &impl Dimmnet1AnswersPorts, inputs: &In) {
     for (i, word) in inputs.words.iter().enumerate() {
-        let (data, last) = word.unwrap_or((u64::from(TYPE__PULL), true));
+        let (data, last) = word.unwrap_or((u64::from(TYPE_PULL), true));
         dut.in_valid_i().set_bits(i, 1, word.is_some().into());
         dut.in_data_i().set_bits(64 * i, 64, data);
         dut.in_last_i().set_bits(i, 1, last.into());
@@ -87,14 +87,14 @@ fn answers<U: Dimmnet1AnswersUnit + 'static>() -> Dut<In, Out> {
 fn packet(rng: &mut Rng, kind: u32) -> Vec<u64> {
     let mut packet: Vec<u64> = (0..3).map(|_| rng.bits()).collect();
     packet[0] = packet[0] & !0xff | u64::from(kind);
-    if rng.chance(1, 2) || (kind == TYPE__PULL && rng.chance(7, 8)) {
+    if rng.chance(1, 2) || (kind == TYPE_PULL && rng.chance(7, 8)) {
         packet.push(rng.bits());
     }
     packet
 }
 
 fn any_packet(rng: &mut Rng) -> Vec<u64> {
-    let kind = [TYPE__ACK, TYPE__NACK, TYPE__PULL, TYPE__BARRIER][rng.below(4) as usize];
+    let kind = [TYPE_ACK, TYPE_NACK, TYPE_PULL, TYPE_BARRIER][rng.below(4) as usize];
     packet(rng, kind)
 }
 
@@ -242,7 +242,7 @@ fn traffic(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, reset: bool) -> Result<(),
 /// Answers without a pause, one word per cycle; and each from rest.
 fn speed(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
     let mut rng = run.rng("packets");
-    let list: Vec<Vec<u64>> = (0..60).map(|_| packet(&mut rng, TYPE__ACK)).collect();
+    let list: Vec<Vec<u64>> = (0..60).map(|_| packet(&mut rng, TYPE_ACK)).collect();
     let count: usize = list.iter().map(Vec::len).sum();
     let steady = [Pacer::steady(), Pacer::steady()];
     let mut rig = Rig::new(run, dut, steady, [list, Vec::new()])?;
@@ -250,7 +250,7 @@ fn speed(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
     let took = rig.span.map_or(0, |(from, to)| to + 1 - from);
     Rule::Rate.holds(took == count as u64, || format!("{count} words take {took} cycles"))?;
     for number in 0..40 {
-        let kind = if number % 2 == 0 { TYPE__ACK } else { TYPE__PULL };
+        let kind = if number % 2 == 0 { TYPE_ACK } else { TYPE_PULL };
         let from = rng.below(2) as usize;
         let packet: Vec<u64> = packet(&mut rng, kind).into_iter().chain([7]).take(4).collect();
         rig.packets[from].push(packet.clone());
@@ -260,7 +260,7 @@ fn speed(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
         let begin = rig.cycle;
         loop {
             let seen = rig.step()?;
-            let (took, most) = (rig.cycle - begin - 1, if kind == TYPE__PULL { 8 } else { 4 });
+            let (took, most) = (rig.cycle - begin - 1, if kind == TYPE_PULL { 8 } else { 4 });
             if seen.word.is_some() || seen.pull.is_some() {
                 break;
             }
@@ -274,8 +274,8 @@ fn speed(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
 /// Nothing leaves. The builder fills what it gets, then 512 packets of 4 words come, and 12 more when there is no room.
 fn fill(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
     let mut rng = run.rng("packets");
-    let full = |rng: &mut Rng| [u64::from(TYPE__PULL), rng.bits(), rng.bits(), rng.bits()].to_vec();
-    let built: Vec<Vec<u64>> = (0..1000).map(|_| packet(&mut rng, TYPE__NACK)).collect();
+    let full = |rng: &mut Rng| [u64::from(TYPE_PULL), rng.bits(), rng.bits(), rng.bits()].to_vec();
+    let built: Vec<Vec<u64>> = (0..1000).map(|_| packet(&mut rng, TYPE_NACK)).collect();
     let stopped = [Pacer::stopped(), Pacer::stopped()];
     let mut rig = Rig::new(run, dut, stopped, [Vec::new(), built])?;
     for _ in 0..2000 {

@@ -724,7 +724,7 @@ fn check(access: &Access, want: Answer, got: (u64, bool)) -> Result<(), Fault> {
         Answer::Done => !got.1,
         Answer::Value(value) => got == (value, false),
     };
-    let memory = (r::SRAM..r::LLCM + r::SIZE__LLCM).contains(&access.offset) && matches!(want, Answer::Value(_));
+    let memory = (r::SRAM..r::LLCM + r::SIZE_LLCM).contains(&access.offset) && matches!(want, Answer::Value(_));
     let rule = if memory && !got.1 { Rule::Memory } else { Rule::Answer };
     rule.holds(same, || format!("{access:x?}: {got:x?}, not {want:x?}"))
 }
@@ -926,12 +926,12 @@ fn watchdog(dut: &Dut<In, Out>, cases: &mut Cases) {
                 false => Effect::RdmaGo(go),
             };
             let timeout = Go {
-                what: r::GO__NACK as u8,
-                reason: r::REASON__TIMEOUT as u8,
+                what: r::GO_NACK as u8,
+                reason: r::REASON_TIMEOUT as u8,
             };
             let host = Go {
-                what: r::GO__NACK as u8,
-                reason: r::REASON__FIRMWARE as u8,
+                what: r::GO_NACK as u8,
+                reason: r::REASON_FIRMWARE as u8,
             };
             for limit in [0, 1, 2, 17, 60] {
                 rig.write(r::WATCHDOG, limit)?;

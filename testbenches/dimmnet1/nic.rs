@@ -44,13 +44,13 @@ const STAMP: u16 = 0x2a5;
 const MAIN: u16 = 1;
 const ON_CARD: u16 = 2;
 const FIXED: u16 = 3;
-const PAGE: u32 = SIZE__PAGE;
+const PAGE: u32 = SIZE_PAGE;
 const PAGES: u32 = 16;
 /// The first virtual page of `MAIN`.
 const FIRST: u32 = 0x40;
 /// In both regions: where data come from, and where they go to.
 const HALF: u32 = PAGES / 2 * PAGE;
-const LLCM_HALF: u32 = SIZE__LLCM / 2;
+const LLCM_HALF: u32 = SIZE_LLCM / 2;
 /// Pages of AOTF: the beginning of the far LLCM, without answers and with.
 const QUIET: u32 = 5;
 const ASKING: u32 = 63;
@@ -90,7 +90,7 @@ fn regions() -> [Region; 3] {
             region: ON_CARD,
             base: Base::Llcm(0),
             rights: Rights::ALL,
-            bytes: SIZE__LLCM.into(),
+            bytes: SIZE_LLCM.into(),
             ..main
         },
         Region {
@@ -107,7 +107,7 @@ fn regions() -> [Region; 3] {
 /// The entry of a page of AOTF to the node `dst`.
 fn page_entry(dst: u16, flags: u64, slot: u8) -> [u64; 3] {
     header_entry(&Header {
-        kind: TYPE__OTF,
+        kind: TYPE_OTF,
         flags,
         dst,
         pgid: STAMP,
@@ -130,7 +130,7 @@ fn program(rig: &mut Rig) -> Result<(), Fault> {
             map(rig, card, page);
         }
         store_all(rig, card, HEADER_TLB + 32 * QUIET, &page_entry(dst, 0, 0));
-        let asks = page_entry(dst, HDR__W0_ACK_REQ_MASK, SLOT_AOTF);
+        let asks = page_entry(dst, HDR_W0_ACK_REQ_MASK, SLOT_AOTF);
         store_all(rig, card, HEADER_TLB + 32 * ASKING, &asks);
         rig.store(card, CONTROL, CONTROL_RECEIVE_MASK);
     }
@@ -167,7 +167,7 @@ impl Shadow {
     /// Random bytes in both regions.
     fn fill(rig: &mut Rig, card: usize, rng: &mut Rng) -> Result<Shadow, Fault> {
         let mut main = vec![0; (PAGES * PAGE) as usize];
-        let mut llcm = vec![0; SIZE__LLCM as usize];
+        let mut llcm = vec![0; SIZE_LLCM as usize];
         rng.fill(&mut main);
         rng.fill(&mut llcm);
         for (page, bytes) in (0..).zip(main.chunks(PAGE as usize)) {
@@ -193,7 +193,7 @@ impl Shadow {
     fn room(&mut self, region: u16, bytes: u32, in_page: bool, rng: &mut Rng) -> Option<u32> {
         let (free, end) = match region {
             MAIN => (&mut self.free, PAGES * PAGE),
-            _ => (&mut self.llcm_free, SIZE__LLCM),
+            _ => (&mut self.llcm_free, SIZE_LLCM),
         };
         let mut at = *free + 8 * rng.below(3) as u32;
         if in_page && at % PAGE + bytes > PAGE {
@@ -276,7 +276,7 @@ impl<'a, 'b> Traffic<'a, 'b> {
         let far = far(self.rig, card);
         for window in 0..2 {
             let rng = &mut self.rng;
-            let length = rng.between(1, SIZE__BOTF.into()) as u32;
+            let length = rng.between(1, SIZE_BOTF.into()) as u32;
             let region = if rng.chance(1, 4) { ON_CARD } else { MAIN };
             let Some(at) = self.shadows[far].room(region, length, true, rng) else {
                 break;
@@ -284,8 +284,8 @@ impl<'a, 'b> Traffic<'a, 'b> {
             let mut data = vec![0; length as usize];
             rng.fill(&mut data);
             let header = Header {
-                kind: TYPE__PUSH,
-                flags: [HDR__W0_ACK_REQ_MASK, HDR__W0_ACK_REQ_MASK | HDR__W0_F_SEQ_MASK, 0][rng.below(3) as usize],
+                kind: TYPE_PUSH,
+                flags: [HDR_W0_ACK_REQ_MASK, HDR_W0_ACK_REQ_MASK | HDR_W0_F_SEQ_MASK, 0][rng.below(3) as usize],
                 dst: far as u16,
                 length,
                 tag: SLOT_BOTF.into(),
@@ -293,7 +293,7 @@ impl<'a, 'b> Traffic<'a, 'b> {
                 ..Header::default()
             };
             let packet = Packet::new(&header, &data);
-            store_all(self.rig, card, WINDOW0 + window * SIZE__WINDOW, &packet.words);
+            store_all(self.rig, card, WINDOW0 + window * SIZE_WINDOW, &packet.words);
             self.rig.store(card, KICK0 + 8 * window, 0);
             let to = &mut self.shadows[far];
             to.write(region, at, &data);
@@ -329,7 +329,7 @@ impl<'a, 'b> Traffic<'a, 'b> {
         let asks = rng.chance(1, 2);
         let data = self.shadows[source].bytes(from)[start as usize..][..bytes as usize].to_vec();
         self.shadows[target].write(to, at, &data);
-        let pieces = cut(bytes, SIZE__PACKET, &[start.into(), at.into()]).count() as u64;
+        let pieces = cut(bytes, SIZE_PACKET, &[start.into(), at.into()]).count() as u64;
         // A PULL counts at both ends.
         self.shadows[target].packets += pieces;
         if pulls {
@@ -341,8 +341,8 @@ impl<'a, 'b> Traffic<'a, 'b> {
             ((from, start), (to, at))
         };
         let what = Header {
-            kind: if pulls { TYPE__PULL } else { TYPE__PUSH },
-            flags: if asks || pulls { HDR__W0_ACK_REQ_MASK } else { 0 },
+            kind: if pulls { TYPE_PULL } else { TYPE_PUSH },
+            flags: if asks || pulls { HDR_W0_ACK_REQ_MASK } else { 0 },
             dst: far as u16,
             ..Header::default()
         };
@@ -389,7 +389,7 @@ impl<'a, 'b> Traffic<'a, 'b> {
 
 /// These counters of the receiver have these values, and the others none.
 fn counts(rig: &mut Rig, rule: Rule, card: usize, want: &[(u32, u64)]) -> Result<(), Fault> {
-    for code in 0..=REASON__CREDIT {
+    for code in 0..=REASON_CREDIT {
         let of = want.iter().find(|(of, _)| *of == code);
         rig.reads(rule, card, COUNTS + 8 * code, of.map_or(0, |(_, count)| *count))?;
     }
@@ -457,8 +457,8 @@ const PEER: u16 = 1;
 /// A PUSH of the peer to the beginning of the upper half of `MAIN` that asks for an answer.
 fn push(length: u32) -> Header {
     Header {
-        kind: TYPE__PUSH,
-        flags: HDR__W0_ACK_REQ_MASK,
+        kind: TYPE_PUSH,
+        flags: HDR_W0_ACK_REQ_MASK,
         src: PEER,
         length,
         pgid: STAMP,
@@ -504,8 +504,8 @@ const SCRATCH: u32 = (PAGES - 1) * PAGE;
 fn bad_packets(data: &[u8]) -> Vec<(Packet, Reason)> {
     let header = push(64);
     let otf = Header {
-        kind: TYPE__OTF,
-        flags: HDR__W0_ACK_REQ_MASK | HDR__W0_OTF_MASK,
+        kind: TYPE_OTF,
+        flags: HDR_W0_ACK_REQ_MASK | HDR_W0_OTF_MASK,
         length: 4,
         place: Place::new(ON_CARD, 8),
         ..header
@@ -529,7 +529,7 @@ fn bad_packets(data: &[u8]) -> Vec<(Packet, Reason)> {
         (long(&|header| header.place.region = 9), Reason::Unserved),
         (long(&|header| header.place.region = FIXED), Reason::Rights),
         (long(&|header| header.place = at(MAIN, PAGES * PAGE)), Reason::Range),
-        (long(&|header| header.place = at(ON_CARD, SIZE__LLCM)), Reason::Range),
+        (long(&|header| header.place = at(ON_CARD, SIZE_LLCM)), Reason::Range),
         (long(&|header| header.place.offset += 4), Reason::Length),
         (
             long(&|header| header.place.offset += u64::from(PAGE) - 56),
@@ -542,13 +542,13 @@ fn bad_packets(data: &[u8]) -> Vec<(Packet, Reason)> {
         (odd(64, 6), Reason::Length),
         (odd(64, 4), Reason::Length),
         (long(&|header| header.kind = 7), Reason::Type),
-        (long(&|header| header.kind = TYPE__OTF), Reason::Length),
-        (long(&|header| header.kind = TYPE__SOFT), Reason::Unserved),
+        (long(&|header| header.kind = TYPE_OTF), Reason::Length),
+        (long(&|header| header.kind = TYPE_SOFT), Reason::Unserved),
         (short(&|header| header.place = at(MAIN, HALF)), Reason::Rights),
-        (short(&|header| header.place = at(ON_CARD, SIZE__LLCM)), Reason::Range),
+        (short(&|header| header.place = at(ON_CARD, SIZE_LLCM)), Reason::Range),
         (short(&|header| header.place.offset += 5), Reason::Length),
-        (short(&|header| header.kind = TYPE__INDIRECT), Reason::Unserved),
-        (short(&|header| header.kind = TYPE__CLOSED), Reason::Type),
+        (short(&|header| header.kind = TYPE_INDIRECT), Reason::Unserved),
+        (short(&|header| header.kind = TYPE_CLOSED), Reason::Type),
     ]
 }
 
@@ -600,17 +600,17 @@ pub fn memory_errors(nic: &Nic, cases: &mut Cases) {
         // A descriptor that reads a bad page behind a good one.
         descriptor(
             &mut rig,
-            TYPE__PUSH,
+            TYPE_PUSH,
             Place::new(MAIN, 8),
             Place::new(MAIN, HALF.into()),
             2 * PAGE,
         );
         rig.settle(1_000)?;
-        let error = put(RDMA_ERROR_MASK, REASON__BUS.into());
+        let error = put(RDMA_ERROR_MASK, REASON_BUS.into());
         rig.reads(Rule::Refuses, 0, RDMA, error)?;
         let first = rig.take_sent(0).remove(0);
         Rule::Refuses.same("words of the good packet", 6 + 511, first.len())?;
-        counts(&mut rig, Rule::Refuses, 0, &[(REASON__BUS, 1)])
+        counts(&mut rig, Rule::Refuses, 0, &[(REASON_BUS, 1)])
     });
 }
 
@@ -643,7 +643,7 @@ fn numbers(nic: &Nic, cases: &mut Cases) {
     cases.case(Start::Random1, format!("{} numbers", nic.dut.name), |run| {
         let mut rig = start(run, nic, OPEN)?;
         let mut numbered = push(8);
-        numbered.flags |= HDR__W0_F_SEQ_MASK;
+        numbered.flags |= HDR_W0_F_SEQ_MASK;
         let sequence = Some(Reason::Sequence);
         // The number, and the answer.
         let steps = [
@@ -667,7 +667,7 @@ fn numbers(nic: &Nic, cases: &mut Cases) {
             }
             has(&rig, Rule::Carries, HALF, &written.to_le_bytes())?;
         }
-        counts(&mut rig, Rule::Carries, 0, &[(0, 5), (REASON__SEQUENCE, 3)])
+        counts(&mut rig, Rule::Carries, 0, &[(0, 5), (REASON_SEQUENCE, 3)])
     });
     cases.case(Start::Random1, format!("{} slots", nic.dut.name), |run| {
         let mut rig = start(run, nic, OPEN)?;
@@ -724,7 +724,7 @@ fn numbers(nic: &Nic, cases: &mut Cases) {
 /// The reply to a PULL of the peer.
 fn reply(pull: &Header, to: Place, data: &[u8]) -> Vec<u64> {
     let reply = Header {
-        kind: TYPE__PULL_REPLY,
+        kind: TYPE_PULL_REPLY,
         flags: 0,
         src: 0,
         dst: PEER,
@@ -743,8 +743,8 @@ fn requests(nic: &Nic, cases: &mut Cases) {
         let shadow = Shadow::fill(&mut rig, 0, &mut run.rng("bytes"))?;
         let to = Place::new(7, 0x1_2345_6000);
         let pull = Header {
-            kind: TYPE__PULL,
-            flags: HDR__W0_OTF_MASK | HDR__W0_ACK_REQ_MASK,
+            kind: TYPE_PULL,
+            flags: HDR_W0_OTF_MASK | HDR_W0_ACK_REQ_MASK,
             place: Place::new(FIXED, 0x108),
             ..push(40)
         };
@@ -767,8 +767,8 @@ fn requests(nic: &Nic, cases: &mut Cases) {
         }
         // The builder's: a barrier with a word of data and without, and a request for the own engine.
         let barrier = Header {
-            kind: TYPE__BARRIER,
-            flags: HDR__W0_OTF_MASK,
+            kind: TYPE_BARRIER,
+            flags: HDR_W0_OTF_MASK,
             dst: PEER,
             src: 0,
             ..push(8)
@@ -786,13 +786,13 @@ fn requests(nic: &Nic, cases: &mut Cases) {
         sent(&mut rig, Rule::Carries, &[want])?;
         // Nobody answers a packet to a group.
         let group = Header {
-            flags: HDR__W0_ACK_REQ_MASK | HDR__W0_MULTICAST_MASK,
+            flags: HDR_W0_ACK_REQ_MASK | HDR_W0_MULTICAST_MASK,
             ..push(16)
         };
         send(&mut rig, &Packet::new(&group, b"written, unsaid."))?;
         sent(&mut rig, Rule::Carries, &[])?;
         has(&rig, Rule::Carries, HALF, b"written, unsaid.")?;
-        counts(&mut rig, Rule::Carries, 0, &[(0, 5), (REASON__LENGTH, 1)])
+        counts(&mut rig, Rule::Carries, 0, &[(0, 5), (REASON_LENGTH, 1)])
     });
 }
 
@@ -837,8 +837,8 @@ fn latencies(nic: &Nic, cases: &mut Cases) {
             Rule::Latency.holds(took <= TO_LINK, || format!("store to link: {took} cycles"))?;
             rig.cards[0].events.clear();
             let otf = Header {
-                kind: TYPE__OTF,
-                flags: HDR__W0_OTF_MASK,
+                kind: TYPE_OTF,
+                flags: HDR_W0_OTF_MASK,
                 place: Place::new(ON_CARD, 0),
                 ..push(8)
             };
@@ -868,11 +868,11 @@ pub fn rates(nic: &Nic, cases: &mut Cases) {
         let mut rig = start(run, nic, OPEN)?;
         let header = Header {
             flags: 0,
-            ..push(SIZE__BOTF)
+            ..push(SIZE_BOTF)
         };
-        let packet = Packet::new(&header, &[3; SIZE__BOTF as usize]);
+        let packet = Packet::new(&header, &[3; SIZE_BOTF as usize]);
         for window in 0..2 {
-            store_all(&mut rig, 0, WINDOW0 + window * SIZE__WINDOW, &packet.words);
+            store_all(&mut rig, 0, WINDOW0 + window * SIZE_WINDOW, &packet.words);
             rig.store(0, KICK0 + 8 * window, 0);
         }
         for kick in 0..8 {
@@ -993,7 +993,7 @@ fn reset_in_mid_flight_leaves_nothing_behind() {
 }
 
 /// Programs of the processor, by word of its SRAM. They refuse each stop with OVERFLOW.
-const REFUSE: u32 = GO__NACK | REASON__OVERFLOW << RX_GO_REASON_SHIFT;
+const REFUSE: u32 = GO_NACK | REASON_OVERFLOW << RX_GO_REASON_SHIFT;
 
 /// `1: j 1b`.
 const LOOPS: &[(u32, u32)] = &[(0, 0x0800_0000), (1, 0)];
@@ -1048,7 +1048,7 @@ fn runs(rig: &mut Rig, program: &[(u32, u32)], flags: u64) -> Result<(), Fault> 
 /// A packet for the processor.
 fn indirect(length: u32) -> Header {
     Header {
-        kind: TYPE__INDIRECT,
+        kind: TYPE_INDIRECT,
         soft: [1, 2, 3],
         ..push(length)
     }
@@ -1088,7 +1088,7 @@ pub fn stops(nic: &Nic, gated: bool, cases: &mut Cases) {
                     Rule::Stops.same("W0 in LLCM", low, rig.load(0, LLCM)? as u32)?;
                 }
             }
-            counts(&mut rig, Rule::Stops, 0, &[(REASON__OVERFLOW, 3)])
+            counts(&mut rig, Rule::Stops, 0, &[(REASON_OVERFLOW, 3)])
         });
     }
     // One of them runs, the other waits for an interrupt that does not come.
@@ -1121,7 +1121,7 @@ fn watchdog(rig: &mut Rig, program: &[(u32, u32)]) -> Result<(), Fault> {
     runs(rig, program, CONTROL_POLL_MASK)?;
     let header = indirect(100);
     offer(rig, &Packet::new(&header, &[9; 100]));
-    stopped(rig, STOP__TYPE, TYPE__INDIRECT)?;
+    stopped(rig, STOP_TYPE, TYPE_INDIRECT)?;
     for (at, word) in (RX_HEADER..).step_by(8).zip(header.encode()) {
         rig.reads(Rule::Stops, 0, at, word)?;
     }
@@ -1143,27 +1143,27 @@ fn host_stops(rig: &mut Rig) -> Result<(), Fault> {
     let packet = |byte| Packet::new(&header, &[byte; 24]);
     let place = physical(HALF);
     offer(rig, &packet(1));
-    stopped(rig, STOP__TYPE, TYPE__INDIRECT)?;
+    stopped(rig, STOP_TYPE, TYPE_INDIRECT)?;
     let moved = Place::new(MAIN, (HALF + 64).into());
     rig.store(0, RX_HEADER + 16, moved.word());
-    go(rig, GO__CONTINUE, 0, &[answer(&header, None, header.seq)])?;
+    go(rig, GO_CONTINUE, 0, &[answer(&header, None, header.seq)])?;
     has(rig, Rule::Stops, HALF + 64, &[1; 24])?;
     offer(rig, &packet(2));
-    stopped(rig, STOP__TYPE, TYPE__INDIRECT)?;
-    go(rig, GO__DROP, 0, &[])?;
+    stopped(rig, STOP_TYPE, TYPE_INDIRECT)?;
+    go(rig, GO_DROP, 0, &[])?;
     offer(rig, &packet(3));
-    stopped(rig, STOP__TYPE, TYPE__INDIRECT)?;
+    stopped(rig, STOP_TYPE, TYPE_INDIRECT)?;
     let refused = answer(&header, Some(Reason::Firmware), header.seq);
-    go(rig, GO__NACK, REASON__FIRMWARE, &[refused])?;
+    go(rig, GO_NACK, REASON_FIRMWARE, &[refused])?;
     offer(rig, &packet(4));
-    stopped(rig, STOP__TYPE, TYPE__INDIRECT)?;
+    stopped(rig, STOP_TYPE, TYPE_INDIRECT)?;
     rig.store(0, RX_DMA, place.0.into());
-    go(rig, GO__DMA, 0, &[])?;
+    go(rig, GO_DMA, 0, &[])?;
     let done = rig.load(0, RX_STOP)? & (RX_STOP_DONE_MASK | RX_STOP_DONE_REASON_MASK);
     Rule::Stops.same("RX_STOP after DMA", RX_STOP_DONE_MASK, done)?;
     has(rig, Rule::Stops, HALF, &[4; 24])?;
     has(rig, Rule::Stops, HALF + 64, &[1; 24])?;
-    counts(rig, Rule::Stops, 0, &[(0, 3), (REASON__FIRMWARE, 1)])
+    counts(rig, Rule::Stops, 0, &[(0, 3), (REASON_FIRMWARE, 1)])
 }
 
 /// Translations that are missing, at the receiver and at the RDMA engine.
@@ -1175,18 +1175,18 @@ fn translations(rig: &mut Rig) -> Result<(), Fault> {
     rig.settle_hosts(10)?;
     let header = Header { place, ..header };
     offer(rig, &Packet::new(&header, &[6; 8]));
-    stopped(rig, STOP__PATLB, TYPE__PUSH)?;
+    stopped(rig, STOP_PATLB, TYPE_PUSH)?;
     rig.reads(Rule::Stops, 0, RX_PAGE, PageEntry::key(STAMP, FIRST + last))?;
     map(rig, 0, last);
-    go(rig, GO__CONTINUE, 0, &[answer(&header, None, header.seq)])?;
+    go(rig, GO_CONTINUE, 0, &[answer(&header, None, header.seq)])?;
     has(rig, Rule::Stops, last * PAGE, &[6; 8])?;
-    for (what, error) in [(GO__CONTINUE, 0), (GO__NACK, REASON__FIRMWARE)] {
+    for (what, error) in [(GO_CONTINUE, 0), (GO_NACK, REASON_FIRMWARE)] {
         rig.store(0, TLB_FLUSH, 1);
-        descriptor(rig, TYPE__PUSH, place, Place::default(), 8);
+        descriptor(rig, TYPE_PUSH, place, Place::default(), 8);
         rig.pass(3)?;
         rig.reads(Rule::Stops, 0, RDMA_KEY, Region::key(STAMP, MAIN))?;
         let stop = rig.load(0, RX_STOP)? & (RX_STOP_RDMA_MASK | RX_STOP_RDMA_CAUSE_MASK);
-        let want = RX_STOP_RDMA_MASK | put(RX_STOP_RDMA_CAUSE_MASK, STOP__RVATLB.into());
+        let want = RX_STOP_RDMA_MASK | put(RX_STOP_RDMA_CAUSE_MASK, STOP_RVATLB.into());
         Rule::Stops.same("RX_STOP", want, stop)?;
         store_all(rig, 0, RVATLB, &regions()[0].encode());
         map(rig, 0, last);

@@ -317,7 +317,7 @@ impl World {
                 miss => Found::Miss(miss as u8, rng.bits()),
             };
         }
-        Found::At(rng.below(u64::from(SIZE / r::SIZE__PAGE)) as u32 * r::SIZE__PAGE + (address & 0xfff) as u32)
+        Found::At(rng.below(u64::from(SIZE / r::SIZE_PAGE)) as u32 * r::SIZE_PAGE + (address & 0xfff) as u32)
     }
 
     /// The good bytes of a range: none from the first word on that the bus refuses.
@@ -353,7 +353,7 @@ impl World {
                 self.stop = Some(((miss + 1, key), lookup));
                 return;
             }
-            Found::Miss(..) => r::REASON__UNSERVED as u8,
+            Found::Miss(..) => r::REASON_UNSERVED as u8,
         };
         self.refuse(lookup, refused);
     }
@@ -471,8 +471,8 @@ impl World {
             return Ok(());
         };
         self.stop = None;
-        if u32::from(what) != r::GO__CONTINUE {
-            let firmware = r::REASON__FIRMWARE as u8;
+        if u32::from(what) != r::GO_CONTINUE {
+            let firmware = r::REASON_FIRMWARE as u8;
             self.refuse(lookup, if reason == 0 { firmware } else { reason });
         }
         Ok(())
@@ -484,8 +484,8 @@ impl World {
             return Ok(());
         }
         let packet = std::mem::take(&mut self.packet);
-        let kind = (packet[0] & r::HDR__W0_TYPE_MASK) as u32;
-        let of_descriptor = !matches!(kind, r::TYPE__PULL_REPLY | r::TYPE__NACK);
+        let kind = (packet[0] & r::HDR_W0_TYPE_MASK) as u32;
+        let of_descriptor = !matches!(kind, r::TYPE_PULL_REPLY | r::TYPE_NACK);
         self.order.push(of_descriptor);
         let want = if of_descriptor {
             let work = self
@@ -517,7 +517,7 @@ impl World {
         Rule::Done.holds(work.due.is_empty(), || {
             format!("{} packets are missing", work.due.len())
         })?;
-        let bus = r::REASON__BUS as u8;
+        let bus = r::REASON_BUS as u8;
         let fits = match (work.end, work.bus) {
             (None, None) => error == 0 && work.pieces.is_empty(),
             (Some(reason), None) => error == reason,
@@ -581,16 +581,16 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, world: &mut World, reset: Option<u64>
 fn some_descriptor(rng: &mut Rng) -> Descriptor {
     let kind = match rng.below(12) {
         0 => rng.below(256),
-        1..=4 => r::TYPE__PULL.into(),
+        1..=4 => r::TYPE_PULL.into(),
         5 => rng.between(16, 255),
-        _ => r::TYPE__PUSH.into(),
+        _ => r::TYPE_PUSH.into(),
     };
     let flags = rng.bits()
         & 0x3f00
         & if rng.chance(1, 8) {
             !0
         } else {
-            !r::HDR__W0_MULTICAST_MASK
+            !r::HDR_W0_MULTICAST_MASK
         };
     let align = if rng.chance(1, 12) { !0 } else { !7 };
     // Offsets near the ends of pages.
@@ -626,9 +626,9 @@ fn some_request(rng: &mut Rng) -> Request {
         _ => rng.between(1, 200),
     };
     let offset = rng.below(1 << 36) << 12 | rng.below(4096u64.saturating_sub(length) + 1) & align;
-    let kind = u64::from(r::TYPE__PULL) | r::HDR__W0_OTF_MASK;
+    let kind = u64::from(r::TYPE_PULL) | r::HDR_W0_OTF_MASK;
     Request([
-        rng.bits() & 0xffff_ffff_2b00 | kind | length << r::HDR__W0_LENGTH_SHIFT,
+        rng.bits() & 0xffff_ffff_2b00 | kind | length << r::HDR_W0_LENGTH_SHIFT,
         rng.bits(),
         rng.below(1 << 15) << 48 | offset,
         rng.bits() & align,
@@ -661,7 +661,7 @@ const EASY: Hardship = Hardship {
 /// A descriptor of this type, from the starts of pages.
 fn plain(kind: u32, flags: u64, bytes: u32) -> Descriptor {
     Descriptor {
-        what: u64::from(kind) | flags | 5 << r::HDR__W0_DST_SHIFT,
+        what: u64::from(kind) | flags | 5 << r::HDR_W0_DST_SHIFT,
         local: OF_DESCRIPTOR,
         remote: 0x1234 << 48,
         bytes,
@@ -673,7 +673,7 @@ fn plain(kind: u32, flags: u64, bytes: u32) -> Descriptor {
 /// A request of so many bytes.
 fn request(bytes: u64) -> Request {
     Request([
-        u64::from(r::TYPE__PULL) | bytes << r::HDR__W0_LENGTH_SHIFT,
+        u64::from(r::TYPE_PULL) | bytes << r::HDR_W0_LENGTH_SHIFT,
         0x10007,
         64,
         8,
@@ -684,7 +684,7 @@ fn request(bytes: u64) -> Request {
 fn manners(dut: &Dut<In, Out>, cases: &mut Cases) {
     for (bytes, count) in [(4096 * 6, 6), (512, 1), (8, 1)] {
         cases.case(Start::Zero, format!("{} {bytes} bytes", dut.name), |run| {
-            let list = vec![plain(r::TYPE__PUSH, r::HDR__W0_ACK_REQ_MASK, bytes)];
+            let list = vec![plain(r::TYPE_PUSH, r::HDR_W0_ACK_REQ_MASK, bytes)];
             let mut world = World::new(run, EASY, list, Vec::new());
             exercise(run, dut, &mut world, None)?;
             let (words, cycles) = (
@@ -695,7 +695,7 @@ fn manners(dut: &Dut<In, Out>, cases: &mut Cases) {
         });
     }
     cases.case(Start::Zero, format!("{} alternates", dut.name), |run| {
-        let list = vec![plain(r::TYPE__PULL, 0, 4096 * 30)];
+        let list = vec![plain(r::TYPE_PULL, 0, 4096 * 30)];
         let mut world = World::new(run, EASY, list, vec![request(64); 60]);
         exercise(run, dut, &mut world, None)?;
         let middle = &world.order[4..40];
@@ -704,7 +704,7 @@ fn manners(dut: &Dut<In, Out>, cases: &mut Cases) {
         Rule::Fair.holds(longest <= 2, || format!("{longest} in a row: {middle:?}"))
     });
     cases.case(Start::Zero, format!("{} without credit", dut.name), |run| {
-        let list = vec![plain(r::TYPE__PUSH, r::HDR__W0_ACK_REQ_MASK, 4096 * 3)];
+        let list = vec![plain(r::TYPE_PUSH, r::HDR_W0_ACK_REQ_MASK, 4096 * 3)];
         let mut world = World::new(run, EASY, list, vec![request(200); 20]);
         world.pacers[4] = Pacer::stopped();
         let mut bench = Bench::new(run, dut);

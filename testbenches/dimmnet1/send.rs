@@ -8,8 +8,8 @@ use testbenches::rtl::*;
 use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
 use tsunagi::dimmnet1::golden::send::{Credit, Due, Send, Store, Stored};
 use tsunagi::dimmnet1::regs::{
-    AOTF, HDR__W0_ACK_REQ_MASK, HDR__W0_DST_SHIFT, HDR__W0_LENGTH_SHIFT, HDR__W0_MULTICAST_MASK, HDR__W0_OTF_MASK,
-    HDR__W1_TAG_SHIFT, HEADER_TLB, KICK0, SIZE__PAGE, SIZE__WINDOW, WINDOWS_AOTF_MASK, WINDOWS_WAITING_MASK,
+    AOTF, HDR_W0_ACK_REQ_MASK, HDR_W0_DST_SHIFT, HDR_W0_LENGTH_SHIFT, HDR_W0_MULTICAST_MASK, HDR_W0_OTF_MASK,
+    HDR_W1_TAG_SHIFT, HEADER_TLB, KICK0, SIZE_PAGE, SIZE_WINDOW, WINDOWS_AOTF_MASK, WINDOWS_WAITING_MASK,
 };
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::{Gaps, Pacer, Sink};
@@ -114,16 +114,16 @@ fn whole(addr: u32, data: u64) -> Store {
 
 /// Header word 0 of a type, without flags.
 fn head(kind: u64, length: u64, dst: u64) -> u64 {
-    kind | length << HDR__W0_LENGTH_SHIFT | dst << HDR__W0_DST_SHIFT
+    kind | length << HDR_W0_LENGTH_SHIFT | dst << HDR_W0_DST_SHIFT
 }
 
 /// The entry of a page; its slot is below 8. One in eight is closed.
 fn entry(rng: &mut Rng, page: u64) -> Vec<Store> {
     let kind = [0, 1, 2, 8, 1, 8, 17, 18][rng.below(8) as usize];
-    let mut w0 = rng.bits() & !0xff & !HDR__W0_ACK_REQ_MASK & !HDR__W0_MULTICAST_MASK | kind;
-    w0 |= if rng.chance(1, 3) { HDR__W0_ACK_REQ_MASK } else { 0 };
-    w0 |= if rng.chance(1, 8) { HDR__W0_MULTICAST_MASK } else { 0 };
-    let w1 = rng.bits() & !(8 << HDR__W1_TAG_SHIFT);
+    let mut w0 = rng.bits() & !0xff & !HDR_W0_ACK_REQ_MASK & !HDR_W0_MULTICAST_MASK | kind;
+    w0 |= if rng.chance(1, 3) { HDR_W0_ACK_REQ_MASK } else { 0 };
+    w0 |= if rng.chance(1, 8) { HDR_W0_MULTICAST_MASK } else { 0 };
+    let w1 = rng.bits() & !(8 << HDR_W1_TAG_SHIFT);
     let at = HEADER_TLB + 32 * page as u32;
     [w0, w1, rng.bits()]
         .into_iter()
@@ -135,7 +135,7 @@ fn entry(rng: &mut Rng, page: u64) -> Vec<Store> {
 /// A store to an AOTF page; some strobes are not one run.
 fn aotf(rng: &mut Rng) -> Store {
     let page = if rng.chance(1, 50) { 63 } else { rng.below(PAGES) };
-    let addr = AOTF + (page * u64::from(SIZE__PAGE) + rng.below(u64::from(SIZE__PAGE) / 8) * 8) as u32;
+    let addr = AOTF + (page * u64::from(SIZE_PAGE) + rng.below(u64::from(SIZE_PAGE) / 8) * 8) as u32;
     let (first, length) = (rng.below(8), rng.between(1, 8));
     let run = ((1u32 << length) - 1) << first;
     let strb = if rng.chance(1, 16) { rng.bits() as u8 } else { run as u8 };
@@ -148,7 +148,7 @@ fn aotf(rng: &mut Rng) -> Store {
 
 /// Stores that fill a window and kick it; its slot is 8 or above.
 fn botf(rng: &mut Rng, window: u32) -> Vec<Store> {
-    let base = window * SIZE__WINDOW;
+    let base = window * SIZE_WINDOW;
     let kind = [1, 1, 1, 16, 17, 255, 2, 15][rng.below(8) as usize];
     let longest = if rng.chance(1, 3) { 464 } else { 40 };
     let length = match rng.below(16) {
@@ -157,9 +157,9 @@ fn botf(rng: &mut Rng, window: u32) -> Vec<Store> {
         _ => rng.between(1, longest),
     };
     let mut w0 = head(kind, length, rng.below(3)) | (rng.bits() & 0xffff_fa00);
-    w0 |= if rng.chance(1, 3) { HDR__W0_ACK_REQ_MASK } else { 0 };
-    w0 |= if rng.chance(1, 8) { HDR__W0_MULTICAST_MASK } else { 0 };
-    let mut stores = vec![whole(base, w0), whole(base + 8, rng.bits() | 8 << HDR__W1_TAG_SHIFT)];
+    w0 |= if rng.chance(1, 3) { HDR_W0_ACK_REQ_MASK } else { 0 };
+    w0 |= if rng.chance(1, 8) { HDR_W0_MULTICAST_MASK } else { 0 };
+    let mut stores = vec![whole(base, w0), whole(base + 8, rng.bits() | 8 << HDR_W1_TAG_SHIFT)];
     let words = 6 + length.min(464).div_ceil(8) as u32;
     stores.extend((2..words).map(|word| {
         let strb = if rng.chance(1, 4) { rng.bits() as u8 } else { 0xff };
@@ -186,7 +186,7 @@ struct Host {
 impl Host {
     fn new(run: &Run, pauses: bool, left: u64) -> Host {
         let mut rng = run.rng("host");
-        let memory = (0..2 * SIZE__WINDOW / 8).map(|word| whole(8 * word, u64::from(word)));
+        let memory = (0..2 * SIZE_WINDOW / 8).map(|word| whole(8 * word, u64::from(word)));
         let mut stores: VecDeque<Store> = memory.collect();
         stores.extend((0..32).map(|word| whole(HEADER_TLB + 32 * 63 + 8 * (word % 4), 0)));
         (0..PAGES).for_each(|page| stores.extend(entry(&mut rng, page)));
@@ -222,7 +222,7 @@ impl Host {
             0 | 1 if !busy => self.stores.extend(botf(rng, window)),
             2 if busy => {
                 let word = rng.below(64) as u32;
-                let addr = [KICK0 + 8 * window, window * SIZE__WINDOW + 8 * word][rng.below(2) as usize];
+                let addr = [KICK0 + 8 * window, window * SIZE_WINDOW + 8 * word][rng.below(2) as usize];
                 self.stores.push_back(whole(addr, rng.bits()));
             }
             3 => {
@@ -436,7 +436,7 @@ impl<'a> Rig<'a> {
     }
 
     fn begin(&mut self, head: u64) -> Result<(), Fault> {
-        let kind = usize::from(head & HDR__W0_OTF_MASK == 0);
+        let kind = usize::from(head & HDR_W0_OTF_MASK == 0);
         let (window, due) = match kind {
             0 => (2, self.model.aotf.pop_front()),
             _ => self
@@ -556,9 +556,9 @@ fn at_rest<'a>(run: &Run<'a>, dut: &Dut<In, Out>, flags: u64) -> Result<Rig<'a>,
     let mut rig = Rig::new(run, dut, Gaps::None, 0)?;
     rig.inputs.patience = 0;
     for window in 0..2u32 {
-        let base = window * SIZE__WINDOW;
+        let base = window * SIZE_WINDOW;
         rig.host.stores.push_back(whole(base, head(1, 464, 3) | flags));
-        rig.host.stores.push_back(whole(base + 8, 8 << HDR__W1_TAG_SHIFT));
+        rig.host.stores.push_back(whole(base + 8, 8 << HDR_W1_TAG_SHIFT));
     }
     rig.host.stores.push_back(whole(HEADER_TLB, head(8, 0, 3) | flags));
     rig.host.stores.push_back(whole(HEADER_TLB + 8, 0));
@@ -569,7 +569,7 @@ fn at_rest<'a>(run: &Run<'a>, dut: &Dut<In, Out>, flags: u64) -> Result<Rig<'a>,
 
 /// From rest, with and without credit.
 fn latency(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
-    for (flags, most) in [(0, 3), (HDR__W0_ACK_REQ_MASK, 7)] {
+    for (flags, most) in [(0, 3), (HDR_W0_ACK_REQ_MASK, 7)] {
         let mut rig = at_rest(run, dut, flags)?;
         for store in [whole(AOTF, 1), whole(KICK0, 0), whole(AOTF, 2), whole(KICK0 + 8, 0)] {
             rig.host.stores.push_back(store);

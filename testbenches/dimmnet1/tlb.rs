@@ -153,7 +153,7 @@ fn write(rng: &mut Rng) -> Write {
         Write::Region([
             key | junk & 0x7fff_ffff << 32,
             rights | base | junk & 0xffff << 32,
-            bound | junk & !regs::RVA__BOUND_BYTES_MASK,
+            bound | junk & !regs::RVA_BOUND_BYTES_MASK,
         ])
     } else {
         let key = keep(page_key(pgid, page(rng)), rng);

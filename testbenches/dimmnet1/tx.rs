@@ -7,7 +7,7 @@ use testbenches::rtl::*;
 use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
 use tsunagi::dimmnet1::golden::tx::Tx;
 use tsunagi::dimmnet1::regs::{
-    HDR__W0_DST_SHIFT, HDR__W0_F_SEQ_MASK, HDR__W0_MULTICAST_MASK, HDR__W0_RESEND_MASK, HDR__W1_SEQ_MASK,
+    HDR_W0_DST_SHIFT, HDR_W0_F_SEQ_MASK, HDR_W0_MULTICAST_MASK, HDR_W0_RESEND_MASK, HDR_W1_SEQ_MASK,
 };
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::{Gaps, Sink, Source};
@@ -107,12 +107,12 @@ fn tx<U: Dimmnet1TxUnit + 'static>() -> Dut<In, Out> {
 /// The packet of this number of a stream.
 fn packet(rng: &mut Rng, stream: usize, number: usize) -> Vec<u64> {
     let dst = [0, 1, 62, 63, 64, 319][rng.below(6) as usize];
-    let mut head = rng.bits() & !(0xffff << HDR__W0_DST_SHIFT | HDR__W0_MULTICAST_MASK | HDR__W0_RESEND_MASK);
-    head |= dst << HDR__W0_DST_SHIFT;
+    let mut head = rng.bits() & !(0xffff << HDR_W0_DST_SHIFT | HDR_W0_MULTICAST_MASK | HDR_W0_RESEND_MASK);
+    head |= dst << HDR_W0_DST_SHIFT;
     for (flag, of) in [
-        (HDR__W0_F_SEQ_MASK, 2),
-        (HDR__W0_MULTICAST_MASK, 6),
-        (HDR__W0_RESEND_MASK, 6),
+        (HDR_W0_F_SEQ_MASK, 2),
+        (HDR_W0_MULTICAST_MASK, 6),
+        (HDR_W0_RESEND_MASK, 6),
     ] {
         head |= if rng.chance(1, of) { flag } else { 0 };
     }
@@ -191,7 +191,7 @@ impl Traffic {
         let want = self.model.stamp(sent);
         let bare = |packet: &[u64]| {
             let mut bare = packet.to_vec();
-            bare[1] &= !HDR__W1_SEQ_MASK;
+            bare[1] &= !HDR_W1_SEQ_MASK;
             bare
         };
         let whole = bare(&packet) == bare(&want);

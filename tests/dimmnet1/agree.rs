@@ -80,9 +80,9 @@ fn in_a_pull() {
 
 #[test]
 fn in_indirect_writes() {
-    let kind = TYPE__INDIRECT;
+    let kind = TYPE_INDIRECT;
     let cell = Place::new(layout::COMMON, common::POINTERS.into());
-    let page = Place::new(layout::INDIRECT_PAGES, u64::from(common::POINTERS % SIZE__PAGE));
+    let page = Place::new(layout::INDIRECT_PAGES, u64::from(common::POINTERS % SIZE_PAGE));
     let by_type = Message {
         kind,
         ..Message::push(B, cell)

@@ -21,8 +21,8 @@ const STOPS: usize = 8000;
 fn told(stop: &Stop, outcome: &Outcome) -> String {
     let what = match (stop.who, stop.cause, stop.header[0] as u8) {
         (Engine::Rdma, ..) => "rdma".to_owned(),
-        (_, STOP__TYPE, kind @ 16..=20) => format!("type {kind}"),
-        (_, STOP__TYPE, _) => "other type".to_owned(),
+        (_, STOP_TYPE, kind @ 16..=20) => format!("type {kind}"),
+        (_, STOP_TYPE, _) => "other type".to_owned(),
         _ => "miss".to_owned(),
     };
     let how = match (outcome.go, outcome.fill) {
@@ -46,9 +46,9 @@ fn follow(sources: &[Source], poll: bool, seed: Seed) -> Result<BTreeSet<String>
         cases::rewrite(&mut rng, &mut contract);
         bench.board.llcm.clone_from(&contract.llcm);
         let stop = cases::stop(&mut rng);
-        let ends = [Some(0), Some(0), Some(0), Some(REASON__BUS)][rng.below(4) as usize];
+        let ends = [Some(0), Some(0), Some(0), Some(REASON_BUS)][rng.below(4) as usize];
         bench.board.ends = if rng.chance(1, 200) { None } else { ends };
-        let reason = bench.board.ends.unwrap_or(REASON__TIMEOUT);
+        let reason = bench.board.ends.unwrap_or(REASON_TIMEOUT);
         let expected = contract.serve(&stop, |_| reason);
         let differs = |what: String| format!("stop {number}, {stop:x?}: {what}");
         let (outcomes, _) = bench.serve(&[stop], rng.below(20)).map_err(differs)?;
@@ -118,11 +118,11 @@ fn small() -> Tables {
         base,
         bytes,
     };
-    let llcm = RVA__BASE_LLCM_MASK | RVA__BASE_WRITE_MASK;
+    let llcm = RVA_BASE_LLCM_MASK | RVA_BASE_WRITE_MASK;
     Tables {
         regions: vec![
             region(1, llcm, 512),
-            region(2, RVA__BASE_WRITE_MASK | 0x100, 16 << 12),
+            region(2, RVA_BASE_WRITE_MASK | 0x100, 16 << 12),
             region(0xff01, llcm, 512),
         ],
         pages: (0..16)
@@ -143,7 +143,7 @@ fn small() -> Tables {
 
 /// A packet of 464 bytes with ACK_REQ, at which the receiver stops.
 fn packet(kind: u32, flags: u64, address: u64, cause: u32, key: u64) -> Stop {
-    let w0 = u64::from(kind) | HDR__W0_ACK_REQ_MASK | flags | 464 << HDR__W0_LENGTH_SHIFT;
+    let w0 = u64::from(kind) | HDR_W0_ACK_REQ_MASK | flags | 464 << HDR_W0_LENGTH_SHIFT;
     let header = [w0, 7, address, 0, 464 * 4, 0];
     Stop {
         who: Engine::Receiver,
@@ -153,13 +153,13 @@ fn packet(kind: u32, flags: u64, address: u64, cause: u32, key: u64) -> Stop {
     }
 }
 
-const REGION_KEY: u64 = 2 << RVA__KEY_REGION_SHIFT | 7;
-const PAGE_KEY: u64 = 0x100 | 7 << PA__KEY_PGID_SHIFT;
+const REGION_KEY: u64 = 2 << RVA_KEY_REGION_SHIFT | 7;
+const PAGE_KEY: u64 = 0x100 | 7 << PA_KEY_PGID_SHIFT;
 
 /// Between the two misses of a packet no other fill takes its places in the TLBs.
 fn packet_comes_before_rdma(sources: &[Source]) -> Result<(), String> {
     let mut bench = Bench::new(sources, &small(), false, Seed(1).stream("board"))?;
-    let first = packet(TYPE__PUSH, 0, 2 << 48, STOP__RVATLB, REGION_KEY);
+    let first = packet(TYPE_PUSH, 0, 2 << 48, STOP_RVATLB, REGION_KEY);
     let rdma = Stop {
         who: Engine::Rdma,
         ..first
@@ -168,7 +168,7 @@ fn packet_comes_before_rdma(sources: &[Source]) -> Result<(), String> {
     bench.board.later = Some((
         3,
         Stop {
-            cause: STOP__PATLB,
+            cause: STOP_PATLB,
             key: PAGE_KEY,
             ..first
         },
@@ -189,10 +189,10 @@ fn packet_comes_before_rdma(sources: &[Source]) -> Result<(), String> {
 
 /// A routine that fails refuses its packet, calls the host, and the firmware lives on.
 fn failure_is_told(sources: &[Source]) -> Result<(), String> {
-    let pointer = packet(TYPE__INDIRECT, 0, 1 << 48, STOP__TYPE, 0);
+    let pointer = packet(TYPE_INDIRECT, 0, 1 << 48, STOP_TYPE, 0);
     let rdma = Stop {
         who: Engine::Rdma,
-        ..packet(TYPE__PUSH, 0, 0, STOP__RVATLB, REGION_KEY)
+        ..packet(TYPE_PUSH, 0, 0, STOP_RVATLB, REGION_KEY)
     };
     for (stop, poll) in [(pointer, false), (rdma, false), (pointer, true), (rdma, true)] {
         for loads in 1..3 {
@@ -200,7 +200,7 @@ fn failure_is_told(sources: &[Source]) -> Result<(), String> {
             bench.board.loads = Some(loads);
             let (failed, _) = bench.serve(&[stop], 0)?;
             let (good, _) = bench.serve(&[stop], 0)?;
-            let expected = [Go::Nack(REASON__FIRMWARE), Go::Continue];
+            let expected = [Go::Nack(REASON_FIRMWARE), Go::Continue];
             let go = [failed[0].go, good[0].go];
             if go != expected || bench.board.calls.len() != 1 {
                 return Err(format!("{go:?}, and {} calls of the host", bench.board.calls.len()));
@@ -213,7 +213,7 @@ fn failure_is_told(sources: &[Source]) -> Result<(), String> {
 /// A pointer that the host posts while the firmware is at the cell is used for this packet, or for the next.
 fn posts_are_kept(sources: &[Source]) -> Result<(), String> {
     let at = 128;
-    let stop = packet(TYPE__MESSAGE, 0, 1 << 48 | at as u64, STOP__TYPE, 0);
+    let stop = packet(TYPE_MESSAGE, 0, 1 << 48 | at as u64, STOP_TYPE, 0);
     let [system, first, second] = [1_u64 << 32 | 0x1000, 5 << 48 | 0x150, 6 << 48 | 0x260];
     for (pointer, accesses) in [system, first]
         .into_iter()
@@ -313,23 +313,23 @@ fn cycles(poll: bool) -> Vec<(&'static str, board::Cycles)> {
     };
     let mut tables = small();
     tables.pages.push(page);
-    let key = u64::from(page.page) | 7 << PA__KEY_PGID_SHIFT;
-    let soft = |flags| packet(TYPE__SOFT, flags, 1 << 48 | 64, STOP__TYPE, 0);
-    let message = packet(TYPE__MESSAGE, 0, 1 << 48 | 128, STOP__TYPE, 0);
-    let barrier = packet(TYPE__BARRIER, 0, 3 * 8, STOP__TYPE, 0);
+    let key = u64::from(page.page) | 7 << PA_KEY_PGID_SHIFT;
+    let soft = |flags| packet(TYPE_SOFT, flags, 1 << 48 | 64, STOP_TYPE, 0);
+    let message = packet(TYPE_MESSAGE, 0, 1 << 48 | 128, STOP_TYPE, 0);
+    let barrier = packet(TYPE_BARRIER, 0, 3 * 8, STOP_TYPE, 0);
     let stops = [
-        ("RVATLB miss", packet(TYPE__PUSH, 0, 2 << 48, STOP__RVATLB, REGION_KEY)),
-        ("PATLB miss", packet(TYPE__PUSH, 0, 2 << 48, STOP__PATLB, PAGE_KEY)),
+        ("RVATLB miss", packet(TYPE_PUSH, 0, 2 << 48, STOP_RVATLB, REGION_KEY)),
+        ("PATLB miss", packet(TYPE_PUSH, 0, 2 << 48, STOP_PATLB, PAGE_KEY)),
         (
             "RVATLB miss-continue",
-            packet(TYPE__PUSH, 0, 0xff01 << 48, STOP__RVATLB, 0xff01_0007),
+            packet(TYPE_PUSH, 0, 0xff01 << 48, STOP_RVATLB, 0xff01_0007),
         ),
-        ("PATLB miss-continue", packet(TYPE__PUSH, 0, 5 << 48, STOP__PATLB, key)),
-        ("INDIRECT", packet(TYPE__INDIRECT, 0, 1 << 48, STOP__TYPE, 0)),
+        ("PATLB miss-continue", packet(TYPE_PUSH, 0, 5 << 48, STOP_PATLB, key)),
+        ("INDIRECT", packet(TYPE_INDIRECT, 0, 1 << 48, STOP_TYPE, 0)),
         ("MESSAGE to a posted area", message),
         ("MESSAGE to the system buffer", message),
         ("SOFT", soft(0)),
-        ("SOFT with F_SEQ", soft(HDR__W0_F_SEQ_MASK)),
+        ("SOFT with F_SEQ", soft(HDR_W0_F_SEQ_MASK)),
         ("BARRIER, an arrival", barrier),
         ("BARRIER, the last arrival, one packet", barrier),
     ];

@@ -24,7 +24,7 @@ fn indirect() -> [Message; 3] {
     let offset = 16;
     let push = |region| Message::push(B, Place::new(region, offset));
     let cell = Place::new(layout::COMMON, u64::from(common::POINTERS) + offset);
-    let kind = TYPE__INDIRECT;
+    let kind = TYPE_INDIRECT;
     [
         Message {
             kind,
@@ -155,7 +155,7 @@ fn without_a_processor_its_packets_are_refused(kind: Kind) {
 fn pages_that_the_tlb_lacks_are_filled_in(kind: Kind) {
     let (config, mut sim) = machine(kind, 2);
     let to = Addr(sim.node(B).memory_end() - 0x8000);
-    assert!(to.0 / SIZE__PAGE > SIZE__TLB && config.mem_bytes > to.0);
+    assert!(to.0 / SIZE_PAGE > SIZE_TLB && config.mem_bytes > to.0);
     let data = bytes(20_000, 5);
     sim.node(A).write(Addr(0), &data);
     sim.spawn(A, async move |node| {

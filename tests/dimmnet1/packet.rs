@@ -41,7 +41,7 @@ proptest! {
     #[test]
     fn pieces_are_the_whole_and_cross_no_page(
         bytes in 0_u32..20_000,
-        most in prop_oneof![Just(SIZE__BOTF), Just(SIZE__PACKET), (1_u32..600).prop_map(|n| n * 8)],
+        most in prop_oneof![Just(SIZE_BOTF), Just(SIZE_PACKET), (1_u32..600).prop_map(|n| n * 8)],
         offsets in prop::collection::vec((0_u64..1 << 20).prop_map(|n| n * 8), 0..3),
     ) {
         let pieces: Vec<Piece> = cut(bytes, most, &offsets).collect();
@@ -51,7 +51,7 @@ proptest! {
             for offset in &offsets {
                 let first = offset + u64::from(piece.at);
                 let last = first + u64::from(piece.bytes) - 1;
-                prop_assert_eq!(first / u64::from(SIZE__PAGE), last / u64::from(SIZE__PAGE));
+                prop_assert_eq!(first / u64::from(SIZE_PAGE), last / u64::from(SIZE_PAGE));
             }
             at += piece.bytes;
         }
@@ -60,7 +60,7 @@ proptest! {
 
     #[test]
     fn a_packet_has_its_data(data in prop::collection::vec(any::<u8>(), 1..600)) {
-        let header = Header { kind: TYPE__PUSH, length: data.len() as u32, ..Header::default() };
+        let header = Header { kind: TYPE_PUSH, length: data.len() as u32, ..Header::default() };
         let packet = Packet::new(&header, &data);
         prop_assert!(packet.is_whole());
         prop_assert_eq!(packet.words.len(), 6 + data.len().div_ceil(8));
@@ -86,7 +86,7 @@ proptest! {
         let refused = Reason::of(code);
         let answer = header.answer(refused, seq);
         prop_assert_eq!((answer.dst, answer.tag, answer.length), (header.src, header.tag, 0));
-        prop_assert_eq!(answer.kind, if refused.is_some() { TYPE__NACK } else { TYPE__ACK });
+        prop_assert_eq!(answer.kind, if refused.is_some() { TYPE_NACK } else { TYPE_ACK });
         prop_assert_eq!(Status::of(answer.place.word()), Status { refused, seq });
         prop_assert_eq!(answer.check_form(), Ok(()));
         prop_assert_eq!(answer.packet_words(), 3);
@@ -102,32 +102,32 @@ fn forms_that_a_receiver_refuses() {
         place: Place::new(0, offset),
         ..Header::default()
     };
-    let short = HDR__W0_OTF_MASK;
+    let short = HDR_W0_OTF_MASK;
     let legal = [
-        header(TYPE__PUSH, 0, 4096, 0),
-        header(TYPE__PUSH, short, 8, 8),
-        header(TYPE__PULL, short, 4096, 4096),
-        header(TYPE__OTF, short, 3, 5),
-        header(TYPE__ACK, short, 0, 3),
-        header(TYPE__BARRIER, short, 0, 8),
-        header(TYPE__INDIRECT, 0, 4096, 8),
+        header(TYPE_PUSH, 0, 4096, 0),
+        header(TYPE_PUSH, short, 8, 8),
+        header(TYPE_PULL, short, 4096, 4096),
+        header(TYPE_OTF, short, 3, 5),
+        header(TYPE_ACK, short, 0, 3),
+        header(TYPE_BARRIER, short, 0, 8),
+        header(TYPE_INDIRECT, 0, 4096, 8),
         // Across a page: the translation refuses it.
-        header(TYPE__PUSH, 0, 16, 4088),
+        header(TYPE_PUSH, 0, 16, 4088),
     ];
     let refused = [
-        header(TYPE__PUSH, 0, 0, 0),
-        header(TYPE__PUSH, 0, 4097, 0),
-        header(TYPE__PUSH, 0, 8, 4),
-        header(TYPE__INDIRECT, 0, 8, 4),
-        header(TYPE__PUSH, short, 9, 0),
-        header(TYPE__PULL, 0, 8, 0),
-        header(TYPE__PULL, short, 8, 4),
-        header(TYPE__PULL_REPLY, 0, 0, 0),
-        header(TYPE__OTF, short, 4, 5),
-        header(TYPE__OTF, short, 0, 0),
-        header(TYPE__OTF, 0, 8, 0),
-        header(TYPE__NACK, short, 1, 0),
-        header(TYPE__INDIRECT, 0, 0, 0),
+        header(TYPE_PUSH, 0, 0, 0),
+        header(TYPE_PUSH, 0, 4097, 0),
+        header(TYPE_PUSH, 0, 8, 4),
+        header(TYPE_INDIRECT, 0, 8, 4),
+        header(TYPE_PUSH, short, 9, 0),
+        header(TYPE_PULL, 0, 8, 0),
+        header(TYPE_PULL, short, 8, 4),
+        header(TYPE_PULL_REPLY, 0, 0, 0),
+        header(TYPE_OTF, short, 4, 5),
+        header(TYPE_OTF, short, 0, 0),
+        header(TYPE_OTF, 0, 8, 0),
+        header(TYPE_NACK, short, 1, 0),
+        header(TYPE_INDIRECT, 0, 0, 0),
     ];
     for header in legal {
         assert_eq!(header.check_form(), Ok(()), "{header:?}");
@@ -142,7 +142,7 @@ fn every_reason_has_its_code() {
     for code in 1..16 {
         assert_eq!(Reason::of(code).map(Reason::code), Some(code));
     }
-    assert_eq!(Reason::of(REASON__NONE), None);
+    assert_eq!(Reason::of(REASON_NONE), None);
 }
 
 #[test]

@@ -104,7 +104,7 @@ fn stopped(config: &Config) -> String {
     let mut sim = Dimmnet1Sim::with_program(backend, config, Some(&HANGS)).unwrap();
     let place = Place::new(layout::COMMON, common::POINTERS.into());
     let message = Message {
-        kind: TYPE__INDIRECT,
+        kind: TYPE_INDIRECT,
         ..Message::push(B, place)
     };
     let mut sent = sim.spawn(A, async move |node| node.send(&message, Addr(0), 8).await);

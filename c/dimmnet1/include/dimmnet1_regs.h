@@ -28,7 +28,8 @@
 #define DIMMNET1_WINDOWS_ERROR1_MASK 0xF00ull
 #define DIMMNET1_WINDOWS_WAITING_SHIFT 12 /* a packet of AOTF or BOTF waits for credit */
 #define DIMMNET1_WINDOWS_WAITING_MASK 0x1000ull
-#define DIMMNET1_WINDOWS_AOTF_SHIFT 13 /* a store to an AOTF page has not become a packet yet: its entry of the header TLB is in use */
+/* a store to an AOTF page has not become a packet yet: its entry of the header TLB is in use */
+#define DIMMNET1_WINDOWS_AOTF_SHIFT 13
 #define DIMMNET1_WINDOWS_AOTF_MASK 0x2000ull
 
 /* Registers: RDMA descriptor: header word 0 of its packets; TYPE is PUSH, PULL or a type for the far processor,
@@ -222,163 +223,162 @@
 #define DIMMNET1_AOTF 0x100000u
 
 /* Packet header: Header word 0 */
-#define DIMMNET1_HDR__W0 0x00u
-#define DIMMNET1_HDR__W0_TYPE_SHIFT 0 /* a code of Types */
-#define DIMMNET1_HDR__W0_TYPE_MASK 0xFFull
-#define DIMMNET1_HDR__W0_ACK_REQ_SHIFT 8 /* the receiver answers when the data are visible, or why they are not */
-#define DIMMNET1_HDR__W0_ACK_REQ_MASK 0x100ull
-#define DIMMNET1_HDR__W0_F_SEQ_SHIFT 9 /* SEQ is checked */
-#define DIMMNET1_HDR__W0_F_SEQ_MASK 0x200ull
-#define DIMMNET1_HDR__W0_MULTICAST_SHIFT 10 /* DST is a group of the switch */
-#define DIMMNET1_HDR__W0_MULTICAST_MASK 0x400ull
-#define DIMMNET1_HDR__W0_LAST_SHIFT 11 /* last packet of its message, for software */
-#define DIMMNET1_HDR__W0_LAST_MASK 0x800ull
-#define DIMMNET1_HDR__W0_OTF_SHIFT 12 /* short packet: three header words and at most one word of data */
-#define DIMMNET1_HDR__W0_OTF_MASK 0x1000ull
-#define DIMMNET1_HDR__W0_RESEND_SHIFT 13 /* SEQ is the sender's software's; else the hardware puts in the next one */
-#define DIMMNET1_HDR__W0_RESEND_MASK 0x2000ull
-#define DIMMNET1_HDR__W0_SRC_SHIFT 16 /* sender's node; the hardware puts it in */
-#define DIMMNET1_HDR__W0_SRC_MASK 0xFFFF0000ull
-#define DIMMNET1_HDR__W0_DST_SHIFT 32 /* receiver's node, or a group */
-#define DIMMNET1_HDR__W0_DST_MASK 0xFFFF00000000ull
-#define DIMMNET1_HDR__W0_LENGTH_SHIFT 48 /* bytes of data; in a PULL, the bytes asked for */
-#define DIMMNET1_HDR__W0_LENGTH_MASK 0xFFFF000000000000ull
+#define DIMMNET1_HDR_W0 0x00u
+#define DIMMNET1_HDR_W0_TYPE_SHIFT 0 /* a code of Types */
+#define DIMMNET1_HDR_W0_TYPE_MASK 0xFFull
+#define DIMMNET1_HDR_W0_ACK_REQ_SHIFT 8 /* the receiver answers when the data are visible, or why they are not */
+#define DIMMNET1_HDR_W0_ACK_REQ_MASK 0x100ull
+#define DIMMNET1_HDR_W0_F_SEQ_SHIFT 9 /* SEQ is checked */
+#define DIMMNET1_HDR_W0_F_SEQ_MASK 0x200ull
+#define DIMMNET1_HDR_W0_MULTICAST_SHIFT 10 /* DST is a group of the switch */
+#define DIMMNET1_HDR_W0_MULTICAST_MASK 0x400ull
+#define DIMMNET1_HDR_W0_LAST_SHIFT 11 /* last packet of its message, for software */
+#define DIMMNET1_HDR_W0_LAST_MASK 0x800ull
+#define DIMMNET1_HDR_W0_OTF_SHIFT 12 /* short packet: three header words and at most one word of data */
+#define DIMMNET1_HDR_W0_OTF_MASK 0x1000ull
+#define DIMMNET1_HDR_W0_RESEND_SHIFT 13 /* SEQ is the sender's software's; else the hardware puts in the next one */
+#define DIMMNET1_HDR_W0_RESEND_MASK 0x2000ull
+#define DIMMNET1_HDR_W0_SRC_SHIFT 16 /* sender's node; the hardware puts it in */
+#define DIMMNET1_HDR_W0_SRC_MASK 0xFFFF0000ull
+#define DIMMNET1_HDR_W0_DST_SHIFT 32 /* receiver's node, or a group */
+#define DIMMNET1_HDR_W0_DST_MASK 0xFFFF00000000ull
+#define DIMMNET1_HDR_W0_LENGTH_SHIFT 48 /* bytes of data; in a PULL, the bytes asked for */
+#define DIMMNET1_HDR_W0_LENGTH_MASK 0xFFFF000000000000ull
 
 /* Packet header: Header word 1 */
-#define DIMMNET1_HDR__W1 0x08u
-#define DIMMNET1_HDR__W1_PGID_SHIFT 0 /* protection stamp; the hardware puts it in */
-#define DIMMNET1_HDR__W1_PGID_MASK 0xFFFFull
+#define DIMMNET1_HDR_W1 0x08u
+#define DIMMNET1_HDR_W1_PGID_SHIFT 0 /* protection stamp; the hardware puts it in */
+#define DIMMNET1_HDR_W1_PGID_MASK 0xFFFFull
 /* bits 3:0: slot of the sender; bits 15:4: its generation, put in by the hardware */
-#define DIMMNET1_HDR__W1_TAG_SHIFT 16
-#define DIMMNET1_HDR__W1_TAG_MASK 0xFFFF0000ull
-#define DIMMNET1_HDR__W1_SEQ_SHIFT 32 /* number of the packet among those with F_SEQ from SRC to DST */
-#define DIMMNET1_HDR__W1_SEQ_MASK 0xFFFFFFFF00000000ull
+#define DIMMNET1_HDR_W1_TAG_SHIFT 16
+#define DIMMNET1_HDR_W1_TAG_MASK 0xFFFF0000ull
+#define DIMMNET1_HDR_W1_SEQ_SHIFT 32 /* number of the packet among those with F_SEQ from SRC to DST */
+#define DIMMNET1_HDR_W1_SEQ_MASK 0xFFFFFFFF00000000ull
 
 /* Packet header: Header word 2: remote address; in ACK and NACK: STATUS */
-#define DIMMNET1_HDR__W2 0x10u
-#define DIMMNET1_HDR__W2_OFFSET_SHIFT 0 /* bytes from the start of the region */
-#define DIMMNET1_HDR__W2_OFFSET_MASK 0xFFFFFFFFFFFFull
-#define DIMMNET1_HDR__W2_REGION_SHIFT 48 /* region of the receiver in the space of PGID */
-#define DIMMNET1_HDR__W2_REGION_MASK 0xFFFF000000000000ull
+#define DIMMNET1_HDR_W2 0x10u
+#define DIMMNET1_HDR_W2_OFFSET_SHIFT 0 /* bytes from the start of the region */
+#define DIMMNET1_HDR_W2_OFFSET_MASK 0xFFFFFFFFFFFFull
+#define DIMMNET1_HDR_W2_REGION_SHIFT 48 /* region of the receiver in the space of PGID */
+#define DIMMNET1_HDR_W2_REGION_MASK 0xFFFF000000000000ull
 
 /* Packet header: Header word 3, and the data word of a PULL: address at the requester for the data, as W2; else
  * software's */
-#define DIMMNET1_HDR__W3 0x18u
+#define DIMMNET1_HDR_W3 0x18u
 
 /* Packet header: Header word 4: software's; message exchange: bytes of the whole message (31:0), its number (63:32) */
-#define DIMMNET1_HDR__W4 0x20u
+#define DIMMNET1_HDR_W4 0x20u
 
 /* Packet header: Header word 5: software's */
-#define DIMMNET1_HDR__W5 0x28u
+#define DIMMNET1_HDR_W5 0x28u
 
 /* Status of an answer: What the receiver says */
-#define DIMMNET1_ANSWER__REASON_SHIFT 0 /* a code of Reasons; 0 in an ACK */
-#define DIMMNET1_ANSWER__REASON_MASK 0xFull
-/* SEQ of the packet that is answered; after a gap, the number that was expected */
-#define DIMMNET1_ANSWER__SEQ_SHIFT 32
-#define DIMMNET1_ANSWER__SEQ_MASK 0xFFFFFFFF00000000ull
+#define DIMMNET1_ANSWER_REASON_SHIFT 0 /* a code of Reasons; 0 in an ACK */
+#define DIMMNET1_ANSWER_REASON_MASK 0xFull
+#define DIMMNET1_ANSWER_SEQ_SHIFT 32 /* SEQ of the packet that is answered; after a gap, the number that was expected */
+#define DIMMNET1_ANSWER_SEQ_MASK 0xFFFFFFFF00000000ull
 
 /* Header TLB entry: Header word 0: TYPE, flags and DST; OTF is always set, SRC and LENGTH are the hardware's. TYPE
  * 0: the page is closed */
-#define DIMMNET1_HTLB__W0 0x00u
+#define DIMMNET1_HTLB_W0 0x00u
 
 /* Header TLB entry: Header word 1: PGID and the slot in TAG */
-#define DIMMNET1_HTLB__W1 0x08u
+#define DIMMNET1_HTLB_W1 0x08u
 
 /* Header TLB entry: Header word 2: REGION, and OFFSET of the page's first byte, 8-byte aligned */
-#define DIMMNET1_HTLB__W2 0x10u
+#define DIMMNET1_HTLB_W2 0x10u
 
 /* RVATLB entry: What is looked up */
-#define DIMMNET1_RVA__KEY 0x00u
-#define DIMMNET1_RVA__KEY_PGID_SHIFT 0 /* group of processes */
-#define DIMMNET1_RVA__KEY_PGID_MASK 0xFFFFull
-#define DIMMNET1_RVA__KEY_REGION_SHIFT 16 /* region */
-#define DIMMNET1_RVA__KEY_REGION_MASK 0xFFFF0000ull
-#define DIMMNET1_RVA__KEY_VALID_SHIFT 63 /* 0: no entry */
-#define DIMMNET1_RVA__KEY_VALID_MASK 0x8000000000000000ull
+#define DIMMNET1_RVA_KEY 0x00u
+#define DIMMNET1_RVA_KEY_PGID_SHIFT 0 /* group of processes */
+#define DIMMNET1_RVA_KEY_PGID_MASK 0xFFFFull
+#define DIMMNET1_RVA_KEY_REGION_SHIFT 16 /* region */
+#define DIMMNET1_RVA_KEY_REGION_MASK 0xFFFF0000ull
+#define DIMMNET1_RVA_KEY_VALID_SHIFT 63 /* 0: no entry */
+#define DIMMNET1_RVA_KEY_VALID_MASK 0x8000000000000000ull
 
 /* RVATLB entry: Where the region is */
-#define DIMMNET1_RVA__BASE 0x08u
+#define DIMMNET1_RVA_BASE 0x08u
 /* virtual page of 4 KB of its first byte; with LLCM: bytes from the start of LLCM, 8-byte aligned */
-#define DIMMNET1_RVA__BASE_PAGE_SHIFT 0
-#define DIMMNET1_RVA__BASE_PAGE_MASK 0xFFFFFFFull
-#define DIMMNET1_RVA__BASE_READ_SHIFT 60 /* PULL is allowed */
-#define DIMMNET1_RVA__BASE_READ_MASK 0x1000000000000000ull
-#define DIMMNET1_RVA__BASE_WRITE_SHIFT 61 /* PUSH is allowed */
-#define DIMMNET1_RVA__BASE_WRITE_MASK 0x2000000000000000ull
-#define DIMMNET1_RVA__BASE_OTF_SHIFT 62 /* OTF writes are allowed; only with LLCM */
-#define DIMMNET1_RVA__BASE_OTF_MASK 0x4000000000000000ull
-#define DIMMNET1_RVA__BASE_LLCM_SHIFT 63 /* the region is in LLCM, not translated by PATLB */
-#define DIMMNET1_RVA__BASE_LLCM_MASK 0x8000000000000000ull
+#define DIMMNET1_RVA_BASE_PAGE_SHIFT 0
+#define DIMMNET1_RVA_BASE_PAGE_MASK 0xFFFFFFFull
+#define DIMMNET1_RVA_BASE_READ_SHIFT 60 /* PULL is allowed */
+#define DIMMNET1_RVA_BASE_READ_MASK 0x1000000000000000ull
+#define DIMMNET1_RVA_BASE_WRITE_SHIFT 61 /* PUSH is allowed */
+#define DIMMNET1_RVA_BASE_WRITE_MASK 0x2000000000000000ull
+#define DIMMNET1_RVA_BASE_OTF_SHIFT 62 /* OTF writes are allowed; only with LLCM */
+#define DIMMNET1_RVA_BASE_OTF_MASK 0x4000000000000000ull
+#define DIMMNET1_RVA_BASE_LLCM_SHIFT 63 /* the region is in LLCM, not translated by PATLB */
+#define DIMMNET1_RVA_BASE_LLCM_MASK 0x8000000000000000ull
 
 /* RVATLB entry: How long it is */
-#define DIMMNET1_RVA__BOUND 0x10u
-#define DIMMNET1_RVA__BOUND_BYTES_SHIFT 0 /* bytes, at most 2^32 */
-#define DIMMNET1_RVA__BOUND_BYTES_MASK 0x1FFFFFFFFull
+#define DIMMNET1_RVA_BOUND 0x10u
+#define DIMMNET1_RVA_BOUND_BYTES_SHIFT 0 /* bytes, at most 2^32 */
+#define DIMMNET1_RVA_BOUND_BYTES_MASK 0x1FFFFFFFFull
 
 /* PATLB entry: What is looked up */
-#define DIMMNET1_PA__KEY 0x00u
-#define DIMMNET1_PA__KEY_PAGE_SHIFT 0 /* virtual page of 4 KB */
-#define DIMMNET1_PA__KEY_PAGE_MASK 0xFFFFFFFull
-#define DIMMNET1_PA__KEY_PGID_SHIFT 32 /* group of processes */
-#define DIMMNET1_PA__KEY_PGID_MASK 0xFFFF00000000ull
-#define DIMMNET1_PA__KEY_VALID_SHIFT 63 /* 0: no entry */
-#define DIMMNET1_PA__KEY_VALID_MASK 0x8000000000000000ull
+#define DIMMNET1_PA_KEY 0x00u
+#define DIMMNET1_PA_KEY_PAGE_SHIFT 0 /* virtual page of 4 KB */
+#define DIMMNET1_PA_KEY_PAGE_MASK 0xFFFFFFFull
+#define DIMMNET1_PA_KEY_PGID_SHIFT 32 /* group of processes */
+#define DIMMNET1_PA_KEY_PGID_MASK 0xFFFF00000000ull
+#define DIMMNET1_PA_KEY_VALID_SHIFT 63 /* 0: no entry */
+#define DIMMNET1_PA_KEY_VALID_MASK 0x8000000000000000ull
 
 /* PATLB entry: Where it is */
-#define DIMMNET1_PA__FRAME 0x08u
-#define DIMMNET1_PA__FRAME_PAGE_SHIFT 0 /* physical page of 4 KB: memory from 0; 0xF0000 to 0xF0003 is LLCM */
-#define DIMMNET1_PA__FRAME_PAGE_MASK 0xFFFFFull
+#define DIMMNET1_PA_FRAME 0x08u
+#define DIMMNET1_PA_FRAME_PAGE_SHIFT 0 /* physical page of 4 KB: memory from 0; 0xF0000 to 0xF0003 is LLCM */
+#define DIMMNET1_PA_FRAME_PAGE_MASK 0xFFFFFull
 
 /* Types */
-#define DIMMNET1_TYPE__CLOSED 0u /* no packet */
-#define DIMMNET1_TYPE__PUSH 1u /* remote write */
-#define DIMMNET1_TYPE__PULL 2u /* remote read; with OTF; the data word is the address for the data */
-#define DIMMNET1_TYPE__PULL_REPLY 3u /* data of a PULL */
-#define DIMMNET1_TYPE__ACK 4u /* with OTF: the data are visible */
-#define DIMMNET1_TYPE__NACK 5u /* with OTF: they are not */
-#define DIMMNET1_TYPE__OTF 8u /* with OTF: write of 1 to 8 bytes to LLCM by the Mini-OTF receiver */
-#define DIMMNET1_TYPE__INDIRECT 16u /* remote indirect write: firmware or the matcher */
-#define DIMMNET1_TYPE__MESSAGE 17u /* message exchange over indirect write: firmware or the matcher */
-#define DIMMNET1_TYPE__BARRIER 18u /* counting barrier: firmware */
-#define DIMMNET1_TYPE__SOFT 19u /* message exchange, all in software: firmware */
-#define DIMMNET1_TYPE__CHAIN 20u /* chain of receive commands: firmware or the matcher */
+#define DIMMNET1_TYPE_CLOSED 0u /* no packet */
+#define DIMMNET1_TYPE_PUSH 1u /* remote write */
+#define DIMMNET1_TYPE_PULL 2u /* remote read; with OTF; the data word is the address for the data */
+#define DIMMNET1_TYPE_PULL_REPLY 3u /* data of a PULL */
+#define DIMMNET1_TYPE_ACK 4u /* with OTF: the data are visible */
+#define DIMMNET1_TYPE_NACK 5u /* with OTF: they are not */
+#define DIMMNET1_TYPE_OTF 8u /* with OTF: write of 1 to 8 bytes to LLCM by the Mini-OTF receiver */
+#define DIMMNET1_TYPE_INDIRECT 16u /* remote indirect write: firmware or the matcher */
+#define DIMMNET1_TYPE_MESSAGE 17u /* message exchange over indirect write: firmware or the matcher */
+#define DIMMNET1_TYPE_BARRIER 18u /* counting barrier: firmware */
+#define DIMMNET1_TYPE_SOFT 19u /* message exchange, all in software: firmware */
+#define DIMMNET1_TYPE_CHAIN 20u /* chain of receive commands: firmware or the matcher */
 
 /* Reasons */
-#define DIMMNET1_REASON__NONE 0u /* all is well */
-#define DIMMNET1_REASON__SEQUENCE 1u /* SEQ is not the one expected */
-#define DIMMNET1_REASON__RIGHTS 2u /* no such region for this stamp, or its rights do not allow it */
-#define DIMMNET1_REASON__RANGE 3u /* beyond the region, or across a page */
+#define DIMMNET1_REASON_NONE 0u /* all is well */
+#define DIMMNET1_REASON_SEQUENCE 1u /* SEQ is not the one expected */
+#define DIMMNET1_REASON_RIGHTS 2u /* no such region for this stamp, or its rights do not allow it */
+#define DIMMNET1_REASON_RANGE 3u /* beyond the region, or across a page */
 /* malformed: too few or too many words, a length that its type cannot have, not aligned */
-#define DIMMNET1_REASON__LENGTH 4u
-#define DIMMNET1_REASON__BUS 5u /* memory refused */
-#define DIMMNET1_REASON__OVERFLOW 6u /* no room in the receive buffer; send again later */
-#define DIMMNET1_REASON__UNSERVED 7u /* the processor that would serve it does not run */
-#define DIMMNET1_REASON__TIMEOUT 8u /* the watchdog ended it */
-#define DIMMNET1_REASON__FIRMWARE 9u /* the firmware refused it */
-#define DIMMNET1_REASON__TYPE 10u /* a type that must not come this way */
-#define DIMMNET1_REASON__CREDIT 11u /* the answer queue had no room: the sender does not keep to its credit */
+#define DIMMNET1_REASON_LENGTH 4u
+#define DIMMNET1_REASON_BUS 5u /* memory refused */
+#define DIMMNET1_REASON_OVERFLOW 6u /* no room in the receive buffer; send again later */
+#define DIMMNET1_REASON_UNSERVED 7u /* the processor that would serve it does not run */
+#define DIMMNET1_REASON_TIMEOUT 8u /* the watchdog ended it */
+#define DIMMNET1_REASON_FIRMWARE 9u /* the firmware refused it */
+#define DIMMNET1_REASON_TYPE 10u /* a type that must not come this way */
+#define DIMMNET1_REASON_CREDIT 11u /* the answer queue had no room: the sender does not keep to its credit */
 
 /* Stops */
-#define DIMMNET1_STOP__TYPE 1u /* a type that the hardware does not have */
-#define DIMMNET1_STOP__RVATLB 2u /* RVATLB has no such region */
-#define DIMMNET1_STOP__PATLB 3u /* PATLB has no such page */
+#define DIMMNET1_STOP_TYPE 1u /* a type that the hardware does not have */
+#define DIMMNET1_STOP_RVATLB 2u /* RVATLB has no such region */
+#define DIMMNET1_STOP_PATLB 3u /* PATLB has no such page */
 
 /* Go */
-#define DIMMNET1_GO__CONTINUE 1u /* receive it as a PUSH, with the header as it is now */
-#define DIMMNET1_GO__DROP 2u /* the state becomes IDLE: the rest of the packet is dropped, and no answer leaves */
-#define DIMMNET1_GO__NACK 3u /* drop it and answer NACK with REASON, if it asks for an answer */
-#define DIMMNET1_GO__DMA 4u /* write the data at RX_DMA; no answer leaves; RX_STOP.DONE */
+#define DIMMNET1_GO_CONTINUE 1u /* receive it as a PUSH, with the header as it is now */
+#define DIMMNET1_GO_DROP 2u /* the state becomes IDLE: the rest of the packet is dropped, and no answer leaves */
+#define DIMMNET1_GO_NACK 3u /* drop it and answer NACK with REASON, if it asks for an answer */
+#define DIMMNET1_GO_DMA 4u /* write the data at RX_DMA; no answer leaves; RX_STOP.DONE */
 
 /* Sizes */
-#define DIMMNET1_SIZE__WINDOW 512u /* bytes of a window */
-#define DIMMNET1_SIZE__BOTF 464u /* bytes of data in a window */
-#define DIMMNET1_SIZE__PACKET 4096u /* bytes of data in the longest packet */
-#define DIMMNET1_SIZE__PAGE 4096u /* bytes of a page */
-#define DIMMNET1_SIZE__LLCM 16384u /* bytes of LLCM */
-#define DIMMNET1_SIZE__SRAM 16384u /* bytes of the processor's SRAM */
-#define DIMMNET1_SIZE__SLOTS 16u /* slots of a card */
-#define DIMMNET1_SIZE__CREDITS 32u /* packets of a card that may await an answer */
-#define DIMMNET1_SIZE__TLB 64u /* entries of each TLB */
+#define DIMMNET1_SIZE_WINDOW 512u /* bytes of a window */
+#define DIMMNET1_SIZE_BOTF 464u /* bytes of data in a window */
+#define DIMMNET1_SIZE_PACKET 4096u /* bytes of data in the longest packet */
+#define DIMMNET1_SIZE_PAGE 4096u /* bytes of a page */
+#define DIMMNET1_SIZE_LLCM 16384u /* bytes of LLCM */
+#define DIMMNET1_SIZE_SRAM 16384u /* bytes of the processor's SRAM */
+#define DIMMNET1_SIZE_SLOTS 16u /* slots of a card */
+#define DIMMNET1_SIZE_CREDITS 32u /* packets of a card that may await an answer */
+#define DIMMNET1_SIZE_TLB 64u /* entries of each TLB */
 
 #endif

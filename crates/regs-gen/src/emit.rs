@@ -76,7 +76,12 @@ pub fn sv(machine: &Machine, from: &str) -> String {
         if !word.flat {
             let last = block.word.iter().map(|word| word.offset).max().unwrap_or_default();
             let bits = (u32::BITS - last.leading_zeros()).next_multiple_of(8).max(8);
-            line!(out, "  localparam bit [{}:0] {name} = {bits}'h{};", bits - 1, hex(word.offset, 2));
+            line!(
+                out,
+                "  localparam bit [{}:0] {name} = {bits}'h{};",
+                bits - 1,
+                hex(word.offset, 2)
+            );
         }
         for field in &word.field {
             let field_name = camel(&field.name);

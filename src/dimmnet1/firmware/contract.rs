@@ -96,26 +96,26 @@ impl Contract {
             left: barriers.clone().map(|of| (of.number, of.arrivals)).collect(),
             barriers: barriers.map(|of| (of.number, of.clone())).collect(),
             next: [0; NODES as usize],
-            llcm: vec![0; SIZE__LLCM as usize],
+            llcm: vec![0; SIZE_LLCM as usize],
         }
     }
 
     /// Serves a stop. `transfer` says how a transfer to a physical address ends: a code of Reasons, 0 for well.
     pub fn serve(&mut self, stop: &Stop, transfer: impl FnOnce(u64) -> u32) -> Outcome {
         let served = match stop.cause {
-            STOP__RVATLB => self.region_miss(stop),
-            STOP__PATLB => self.page_miss(stop),
+            STOP_RVATLB => self.region_miss(stop),
+            STOP_PATLB => self.page_miss(stop),
             _ => self.packet(&Header(stop.header), transfer),
         };
         served.unwrap_or_else(|reason| Go::Nack(reason).into())
     }
 
     fn region_miss(&self, stop: &Stop) -> Result<Outcome, Refused> {
-        let region = field!(stop.key, RVA__KEY_REGION_MASK, RVA__KEY_REGION_SHIFT) as u16;
-        let pgid = field!(stop.key, RVA__KEY_PGID_MASK, RVA__KEY_PGID_SHIFT) as u16;
+        let region = field!(stop.key, RVA_KEY_REGION_MASK, RVA_KEY_REGION_SHIFT) as u16;
+        let pgid = field!(stop.key, RVA_KEY_PGID_MASK, RVA_KEY_PGID_SHIFT) as u16;
         if u32::from(region) << 16 < INDIRECT_FROM {
             let &Region { base, bytes, .. } = self.region(pgid, region)?;
-            let key = RVA__KEY_VALID_MASK | stop.key;
+            let key = RVA_KEY_VALID_MASK | stop.key;
             return Ok(filled(stop, Fill::Region([key, base, bytes])));
         }
         let header = Header(redirected(stop)?);
@@ -124,17 +124,17 @@ impl Contract {
     }
 
     fn page_miss(&self, stop: &Stop) -> Result<Outcome, Refused> {
-        let page = field!(stop.key, PA__KEY_PAGE_MASK, PA__KEY_PAGE_SHIFT) as u32;
-        let pgid = field!(stop.key, PA__KEY_PGID_MASK, PA__KEY_PGID_SHIFT) as u16;
+        let page = field!(stop.key, PA_KEY_PAGE_MASK, PA_KEY_PAGE_SHIFT) as u32;
+        let pgid = field!(stop.key, PA_KEY_PGID_MASK, PA_KEY_PGID_SHIFT) as u16;
         if page << 4 < INDIRECT_FROM {
             let frame = self.frame(pgid, page)?;
-            let key = PA__KEY_VALID_MASK | stop.key;
+            let key = PA_KEY_VALID_MASK | stop.key;
             return Ok(filled(stop, Fill::Page([key, frame.into()])));
         }
         let header = Header(redirected(stop)?);
         let frame = self.frame(pgid, page)?.wrapping_sub(LLCM_PAGE);
-        if frame >= SIZE__LLCM / SIZE__PAGE {
-            return Err(REASON__RANGE);
+        if frame >= SIZE_LLCM / SIZE_PAGE {
+            return Err(REASON_RANGE);
         }
         let at = frame as usize * 4096 + (header.offset() & 0xff8) as usize;
         Ok(self.follow(header, at))
@@ -142,15 +142,15 @@ impl Contract {
 
     fn packet(&mut self, header: &Header, transfer: impl FnOnce(u64) -> u32) -> Result<Outcome, Refused> {
         match header.kind() {
-            TYPE__INDIRECT => {
+            TYPE_INDIRECT => {
                 let at = self.cell(header, 8)?;
                 Ok(self.follow(*header, at))
             }
-            TYPE__MESSAGE => self.message(header),
-            TYPE__BARRIER => self.barrier(header),
-            TYPE__SOFT => self.soft(header, transfer),
-            TYPE__CHAIN => Err(REASON__FIRMWARE),
-            _ => Err(REASON__TYPE),
+            TYPE_MESSAGE => self.message(header),
+            TYPE_BARRIER => self.barrier(header),
+            TYPE_SOFT => self.soft(header, transfer),
+            TYPE_CHAIN => Err(REASON_FIRMWARE),
+            _ => Err(REASON_TYPE),
         }
     }
 
@@ -180,7 +180,7 @@ impl Contract {
         }
         let limit = self.half(place(CELL_LIMIT));
         if free > limit {
-            return Err(REASON__OVERFLOW);
+            return Err(REASON_OVERFLOW);
         }
         let mut start = u64::from(free);
         if start % 4096 + header.length() > 4096 {
@@ -189,7 +189,7 @@ impl Contract {
         let end = start + header.length().next_multiple_of(8);
         if end > limit.into() {
             self.write_half(place(CELL_FREE), CELL_OVERFLOW);
-            return Err(REASON__OVERFLOW);
+            return Err(REASON_OVERFLOW);
         }
         self.write_half(place(CELL_FREE), end as u32);
         let mut header = header.0;
@@ -203,13 +203,13 @@ impl Contract {
     fn barrier(&mut self, header: &Header) -> Result<Outcome, Refused> {
         let number = (header.0[2] & u64::from(u32::MAX)) >> 3;
         if number >= BARRIERS.into() {
-            return Err(REASON__RANGE);
+            return Err(REASON_RANGE);
         }
         let barrier = self
             .barriers
             .get(&(number as u32))
             .filter(|of| of.pgid == header.pgid());
-        let barrier = barrier.ok_or(REASON__RIGHTS)?;
+        let barrier = barrier.ok_or(REASON_RIGHTS)?;
         let left = self
             .left
             .get_mut(&barrier.number)
@@ -227,33 +227,33 @@ impl Contract {
         let at = self.cell(header, SOFT_BYTES)?;
         let place = |word: u32| at + word as usize;
         if self.half(place(SOFT_DONE)) != 0 {
-            return Err(REASON__OVERFLOW);
+            return Err(REASON_OVERFLOW);
         }
-        let numbered = header.0[0] & HDR__W0_F_SEQ_MASK != 0;
+        let numbered = header.0[0] & HDR_W0_F_SEQ_MASK != 0;
         let source = header.source() as usize % NODES as usize;
         let (expected, seq) = (self.next[source], header.seq());
         if numbered && (seq.wrapping_sub(expected) as i32) < 0 {
-            return Err(REASON__SEQUENCE);
+            return Err(REASON_SEQUENCE);
         }
         let length = header.length() as u32;
         let (total, number) = (header.0[4] as u32, (header.0[4] >> 32) as u32);
         let count = self.half(place(SOFT_COUNT));
         if length == 0 {
-            return Err(REASON__LENGTH);
+            return Err(REASON_LENGTH);
         }
         if count != 0 && number != self.half(place(SOFT_NUMBER)) {
-            return Err(REASON__OVERFLOW);
+            return Err(REASON_OVERFLOW);
         }
         if u64::from(count) + u64::from(length) > total.into() || total > self.half(place(SOFT_ROOM)) {
-            return Err(REASON__RANGE);
+            return Err(REASON_RANGE);
         }
         let area = self.read(place(SOFT_AREA));
         let addr = self.physical(header.pgid(), area, count, length)?;
         if addr % 8 != 0 {
-            return Err(REASON__LENGTH);
+            return Err(REASON_LENGTH);
         }
         let reason = transfer(addr);
-        if reason == REASON__NONE {
+        if reason == REASON_NONE {
             if numbered {
                 self.next[source] = seq.wrapping_add(1);
             }
@@ -264,7 +264,7 @@ impl Contract {
             }
         }
         let mut outcome = Outcome::from(Go::Dma(addr));
-        if header.0[0] & HDR__W0_ACK_REQ_MASK != 0 {
+        if header.0[0] & HDR_W0_ACK_REQ_MASK != 0 {
             outcome.packets.push(header.answer(reason));
         }
         Ok(outcome)
@@ -272,27 +272,27 @@ impl Contract {
 
     /// The physical address of `length` bytes, `count` bytes behind the start of an area.
     fn physical(&self, pgid: u16, area: u64, count: u32, length: u32) -> Result<u64, Refused> {
-        let (region, offset) = ((area >> 48) as u16, (area & HDR__W2_OFFSET_MASK) + u64::from(count));
+        let (region, offset) = ((area >> 48) as u16, (area & HDR_W2_OFFSET_MASK) + u64::from(count));
         let end = offset + u64::from(length);
         if end > u32::MAX.into() {
-            return Err(REASON__RANGE);
+            return Err(REASON_RANGE);
         }
         let region = self.region(pgid, region)?;
         if end > region.bytes {
-            return Err(REASON__RANGE);
+            return Err(REASON_RANGE);
         }
-        if region.base & RVA__BASE_WRITE_MASK == 0 {
-            return Err(REASON__RIGHTS);
+        if region.base & RVA_BASE_WRITE_MASK == 0 {
+            return Err(REASON_RIGHTS);
         }
-        let base = region.base & RVA__BASE_PAGE_MASK;
-        if region.base & RVA__BASE_LLCM_MASK != 0 {
+        let base = region.base & RVA_BASE_PAGE_MASK;
+        if region.base & RVA_BASE_LLCM_MASK != 0 {
             return Ok((u64::from(LLCM_PAGE) << 12) + base + offset);
         }
         let page = base as u32 + (offset >> 12) as u32;
         let frame = self.frame(pgid, page)?;
         let crosses = offset % 4096 + u64::from(length) > 4096;
         if crosses && self.frame(pgid, page + 1)? != frame + 1 {
-            return Err(REASON__RANGE);
+            return Err(REASON_RANGE);
         }
         Ok((u64::from(frame) << 12) + offset % 4096)
     }
@@ -300,22 +300,22 @@ impl Contract {
     /// The place in LLCM that the packet names, with so many bytes.
     fn cell(&self, header: &Header, bytes: u32) -> Result<usize, Refused> {
         let region = self.region(header.pgid(), header.region())?;
-        if region.base & RVA__BASE_LLCM_MASK == 0 {
-            return Err(REASON__RIGHTS);
+        if region.base & RVA_BASE_LLCM_MASK == 0 {
+            return Err(REASON_RIGHTS);
         }
         let offset = header.offset();
         if !offset.is_multiple_of(8) || offset + u64::from(bytes) > region.bytes {
-            return Err(REASON__RANGE);
+            return Err(REASON_RANGE);
         }
-        Ok(((region.base & RVA__BASE_PAGE_MASK) + offset) as usize)
+        Ok(((region.base & RVA_BASE_PAGE_MASK) + offset) as usize)
     }
 
     fn region(&self, pgid: u16, region: u16) -> Result<&Region, Refused> {
-        self.regions.get(&(pgid, region)).ok_or(REASON__RIGHTS)
+        self.regions.get(&(pgid, region)).ok_or(REASON_RIGHTS)
     }
 
     fn frame(&self, pgid: u16, page: u32) -> Result<u32, Refused> {
-        self.pages.get(&(pgid, page)).copied().ok_or(REASON__RIGHTS)
+        self.pages.get(&(pgid, page)).copied().ok_or(REASON_RIGHTS)
     }
 
     fn read(&self, at: usize) -> u64 {
@@ -347,10 +347,10 @@ fn filled(stop: &Stop, fill: Fill) -> Outcome {
 /// The header of a PUSH to an indirect place, with the mark that it had its turn.
 fn redirected(stop: &Stop) -> Result<[u64; 6], Refused> {
     let mut header = stop.header;
-    if stop.who == Engine::Rdma || Header(header).kind() != TYPE__PUSH {
-        return Err(REASON__RANGE);
+    if stop.who == Engine::Rdma || Header(header).kind() != TYPE_PUSH {
+        return Err(REASON_RANGE);
     }
-    header[0] &= !HDR__W0_TYPE_MASK;
+    header[0] &= !HDR_W0_TYPE_MASK;
     Ok(header)
 }
 
@@ -360,39 +360,39 @@ struct Header([u64; 6]);
 
 impl Header {
     fn kind(&self) -> u32 {
-        field!(self.0[0], HDR__W0_TYPE_MASK, HDR__W0_TYPE_SHIFT) as u32
+        field!(self.0[0], HDR_W0_TYPE_MASK, HDR_W0_TYPE_SHIFT) as u32
     }
 
     fn source(&self) -> u64 {
-        field!(self.0[0], HDR__W0_SRC_MASK, HDR__W0_SRC_SHIFT)
+        field!(self.0[0], HDR_W0_SRC_MASK, HDR_W0_SRC_SHIFT)
     }
 
     fn length(&self) -> u64 {
-        field!(self.0[0], HDR__W0_LENGTH_MASK, HDR__W0_LENGTH_SHIFT)
+        field!(self.0[0], HDR_W0_LENGTH_MASK, HDR_W0_LENGTH_SHIFT)
     }
 
     fn pgid(&self) -> u16 {
-        field!(self.0[1], HDR__W1_PGID_MASK, HDR__W1_PGID_SHIFT) as u16
+        field!(self.0[1], HDR_W1_PGID_MASK, HDR_W1_PGID_SHIFT) as u16
     }
 
     fn seq(&self) -> u32 {
-        field!(self.0[1], HDR__W1_SEQ_MASK, HDR__W1_SEQ_SHIFT) as u32
+        field!(self.0[1], HDR_W1_SEQ_MASK, HDR_W1_SEQ_SHIFT) as u32
     }
 
     fn region(&self) -> u16 {
-        field!(self.0[2], HDR__W2_REGION_MASK, HDR__W2_REGION_SHIFT) as u16
+        field!(self.0[2], HDR_W2_REGION_MASK, HDR_W2_REGION_SHIFT) as u16
     }
 
     fn offset(&self) -> u64 {
-        field!(self.0[2], HDR__W2_OFFSET_MASK, HDR__W2_OFFSET_SHIFT)
+        field!(self.0[2], HDR_W2_OFFSET_MASK, HDR_W2_OFFSET_SHIFT)
     }
 
     /// ACK, or NACK with its reason.
     fn answer(&self, reason: u32) -> Vec<u64> {
-        let kind = if reason == REASON__NONE { TYPE__ACK } else { TYPE__NACK };
-        let w0 = u64::from(kind) | HDR__W0_OTF_MASK | self.source() << HDR__W0_DST_SHIFT;
-        let w1 = self.0[1] & (HDR__W1_PGID_MASK | HDR__W1_TAG_MASK);
-        let seq = u64::from(self.seq()) << ANSWER__SEQ_SHIFT;
+        let kind = if reason == REASON_NONE { TYPE_ACK } else { TYPE_NACK };
+        let w0 = u64::from(kind) | HDR_W0_OTF_MASK | self.source() << HDR_W0_DST_SHIFT;
+        let w1 = self.0[1] & (HDR_W1_PGID_MASK | HDR_W1_TAG_MASK);
+        let seq = u64::from(self.seq()) << ANSWER_SEQ_SHIFT;
         vec![w0, w1, seq | u64::from(reason)]
     }
 }

@@ -78,7 +78,7 @@ const SETTLE: u32 = 4;
 /// Looks at RX_STOP for the end of a transfer of SOFT, before the packet counts as lost.
 const DMA_POLLS: u32 = 4000;
 /// log2 of LLCM's bytes.
-const LLCM_BITS: u32 = SIZE__LLCM.trailing_zeros();
+const LLCM_BITS: u32 = SIZE_LLCM.trailing_zeros();
 
 /// A region of a group of processes: what RVATLB takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,11 +189,11 @@ fn equates() -> BTreeMap<String, u32> {
         CONTROL CONTROL_POLL_MASK CALL RVATLB PATLB RX_HEADER RX_STOP RX_STOP_STOPPED_MASK RX_STOP_CAUSE_MASK
         RX_STOP_CAUSE_SHIFT RX_STOP_TYPE_MASK RX_STOP_TYPE_SHIFT RX_STOP_RDMA_MASK RX_STOP_RDMA_SHIFT
         RX_STOP_RDMA_CAUSE_SHIFT RX_STOP_DONE_SHIFT RX_STOP_DONE_REASON_SHIFT RX_GO RX_GO_REASON_SHIFT RX_DMA RX_PAGE
-        RDMA_KEY RDMA_GO BUILD BUILD_GO BUILD_GO_DATA_MASK LLCM HDR__W0 HDR__W1 HDR__W2 HDR__W4 HDR__W0_F_SEQ_MASK
-        HDR__W0_ACK_REQ_MASK HDR__W0_OTF_MASK HDR__W0_SRC_SHIFT HDR__W0_LENGTH_SHIFT HDR__W1_PGID_MASK RVA__KEY
-        RVA__BASE RVA__BOUND RVA__BASE_WRITE_SHIFT PA__KEY PA__FRAME TYPE__PUSH TYPE__ACK TYPE__NACK TYPE__INDIRECT
-        REASON__SEQUENCE REASON__RIGHTS REASON__RANGE REASON__LENGTH REASON__OVERFLOW REASON__TIMEOUT REASON__FIRMWARE
-        REASON__TYPE STOP__TYPE STOP__RVATLB GO__CONTINUE GO__DROP GO__NACK GO__DMA SIZE__PAGE SIZE__LLCM
+        RDMA_KEY RDMA_GO BUILD BUILD_GO BUILD_GO_DATA_MASK LLCM HDR_W0 HDR_W1 HDR_W2 HDR_W4 HDR_W0_F_SEQ_MASK
+        HDR_W0_ACK_REQ_MASK HDR_W0_OTF_MASK HDR_W0_SRC_SHIFT HDR_W0_LENGTH_SHIFT HDR_W1_PGID_MASK RVA_KEY
+        RVA_BASE RVA_BOUND RVA_BASE_WRITE_SHIFT PA_KEY PA_FRAME TYPE_PUSH TYPE_ACK TYPE_NACK TYPE_INDIRECT
+        REASON_SEQUENCE REASON_RIGHTS REASON_RANGE REASON_LENGTH REASON_OVERFLOW REASON_TIMEOUT REASON_FIRMWARE
+        REASON_TYPE STOP_TYPE STOP_RVATLB GO_CONTINUE GO_DROP GO_NACK GO_DMA SIZE_PAGE SIZE_LLCM
     };
     let own = named! {
         INDIRECT_FROM LLCM_PAGE LLCM_BITS REGION_TABLE REGIONS PAGE_TABLE PAGES PROBES BARRIER_TABLE BARRIERS
@@ -233,7 +233,7 @@ fn put_regions(sram: &mut [u32], regions: &[Region]) -> Result<(), FirmwareError
         bytes,
     } in regions
     {
-        let key = u64::from(region) << RVA__KEY_REGION_SHIFT | u64::from(pgid);
+        let key = u64::from(region) << RVA_KEY_REGION_SHIFT | u64::from(pgid);
         let hash = u32::from(region ^ pgid) % REGIONS;
         let is = |place: u32| sram[at(place) as usize / 4 + 1] != 0 && sram[at(place) as usize / 4] == half_of(key);
         if (hash..hash + PROBES).any(is) {
@@ -242,7 +242,7 @@ fn put_regions(sram: &mut [u32], regions: &[Region]) -> Result<(), FirmwareError
         let is_free = |place: &u32| sram[at(*place) as usize / 4 + 1] == 0;
         let place = (hash..hash + PROBES).find(is_free);
         let place = place.ok_or(FirmwareError::Region { pgid, region })?;
-        put(sram, at(place), [key | RVA__KEY_VALID_MASK, base, bytes]);
+        put(sram, at(place), [key | RVA_KEY_VALID_MASK, base, bytes]);
     }
     Ok(())
 }
@@ -250,13 +250,13 @@ fn put_regions(sram: &mut [u32], regions: &[Region]) -> Result<(), FirmwareError
 fn put_pages(sram: &mut [u32], pages: &[Page]) -> Result<(), FirmwareError> {
     let at = |place: u32| PAGE_TABLE + place * 16;
     for &Page { pgid, page, frame } in pages {
-        let key = u64::from(page) | u64::from(pgid) << PA__KEY_PGID_SHIFT | PA__KEY_VALID_MASK;
+        let key = u64::from(page) | u64::from(pgid) << PA_KEY_PGID_SHIFT | PA_KEY_VALID_MASK;
         let hash = (page ^ u32::from(pgid)) % PAGES;
         let found = |place: u32, key: u64| {
             let halves = at(place) as usize / 4;
             sram[halves..halves + 2] == [half_of(key), half_of(key >> 32)]
         };
-        if u64::from(page) > PA__KEY_PAGE_MASK || (hash..hash + PROBES).any(|place| found(place, key)) {
+        if u64::from(page) > PA_KEY_PAGE_MASK || (hash..hash + PROBES).any(|place| found(place, key)) {
             return Err(FirmwareError::PageTwice { pgid, page });
         }
         let place = (hash..hash + PROBES).find(|&place| found(place, 0));

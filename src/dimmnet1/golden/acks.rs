@@ -1,6 +1,6 @@
 //! Golden model of `dimmnet1_acks`: slots and credits.
 
-use crate::dimmnet1::regs::{SIZE__CREDITS, SIZE__SLOTS};
+use crate::dimmnet1::regs::{SIZE_CREDITS, SIZE_SLOTS};
 
 /// An answer that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ struct Slot {
 /// All slots.
 #[derive(Clone, Debug, Default)]
 pub struct Acks {
-    slots: [Slot; SIZE__SLOTS as usize],
+    slots: [Slot; SIZE_SLOTS as usize],
 }
 
 impl Acks {
@@ -37,7 +37,7 @@ impl Acks {
     /// Whether a packet of the slot may go to this node now.
     pub fn may_take(&self, slot: u8, dst: u16) -> bool {
         let Slot { open, dst: now, .. } = self.slots[usize::from(slot)];
-        self.open() < SIZE__CREDITS && (open == 0 || now == dst)
+        self.open() < SIZE_CREDITS && (open == 0 || now == dst)
     }
 
     /// A packet of the slot begins; its generation.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::dimmnet1::regs::{HDR__W0_TYPE_MASK, TYPE__PULL};
+use crate::dimmnet1::regs::{HDR_W0_TYPE_MASK, TYPE_PULL};
 
 /// The packets that wait, in the order in which they came.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +11,7 @@ pub struct Answers {
 }
 
 fn is_pull(packet: &[u64]) -> bool {
-    packet[0] & HDR__W0_TYPE_MASK == u64::from(TYPE__PULL)
+    packet[0] & HDR_W0_TYPE_MASK == u64::from(TYPE_PULL)
 }
 
 impl Answers {

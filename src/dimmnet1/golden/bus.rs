@@ -112,9 +112,9 @@ pub struct View {
 }
 
 const BUILD_WORD3: u32 = r::BUILD + 24;
-const RVA_BASE: u32 = r::RVATLB + r::RVA__BASE;
-const RVA_BOUND: u32 = r::RVATLB + r::RVA__BOUND;
-const PA_FRAME: u32 = r::PATLB + r::PA__FRAME;
+const RVA_BASE: u32 = r::RVATLB + r::RVA_BASE;
+const RVA_BOUND: u32 = r::RVATLB + r::RVA_BOUND;
+const PA_FRAME: u32 = r::PATLB + r::PA_FRAME;
 
 /// Registers that keep what is written: offset, bits.
 const KEPT: [(u32, u64); 16] = [
@@ -140,15 +140,15 @@ const KEPT: [(u32, u64); 16] = [
 const ENTRIES: [(u32, u64); 5] = [
     (
         r::RVATLB,
-        r::RVA__KEY_PGID_MASK | r::RVA__KEY_REGION_MASK | r::RVA__KEY_VALID_MASK,
+        r::RVA_KEY_PGID_MASK | r::RVA_KEY_REGION_MASK | r::RVA_KEY_VALID_MASK,
     ),
     (RVA_BASE, 0xf000_0000_0fff_ffff),
-    (RVA_BOUND, r::RVA__BOUND_BYTES_MASK),
+    (RVA_BOUND, r::RVA_BOUND_BYTES_MASK),
     (
         r::PATLB,
-        r::PA__KEY_PAGE_MASK | r::PA__KEY_PGID_MASK | r::PA__KEY_VALID_MASK,
+        r::PA_KEY_PAGE_MASK | r::PA_KEY_PGID_MASK | r::PA_KEY_VALID_MASK,
     ),
-    (PA_FRAME, r::PA__FRAME_PAGE_MASK),
+    (PA_FRAME, r::PA_FRAME_PAGE_MASK),
 ];
 
 /// Index of the word at `offset` in a table of `count` words from `first`.
@@ -177,11 +177,11 @@ impl Bus {
         let offset = access.offset & !7;
         let within = |first: u32, bytes: u32| (first..first + bytes).contains(&offset);
         match party {
-            _ if within(r::LLCM, r::SIZE__LLCM) => Target::Llcm,
+            _ if within(r::LLCM, r::SIZE_LLCM) => Target::Llcm,
             Party::Processor if offset < 0x8000 => Target::Registers,
             Party::Processor => Target::Nothing,
             Party::Host if access.write.is_some() => {
-                let send = within(r::WINDOW0, 2 * r::SIZE__WINDOW)
+                let send = within(r::WINDOW0, 2 * r::SIZE_WINDOW)
                     || within(r::KICK0, 16)
                     || within(r::HEADER_TLB, 64 * 32)
                     || within(r::AOTF, 64 * 4096);
@@ -196,7 +196,7 @@ impl Bus {
 
     /// A host's access that goes neither to LLCM nor to AOTF and BOTF.
     fn plain(&self, access: &Access, offset: u32) -> Target {
-        let sram = (r::SRAM..r::SRAM + r::SIZE__SRAM).contains(&offset);
+        let sram = (r::SRAM..r::SRAM + r::SIZE_SRAM).contains(&offset);
         let whole = access.write.is_none_or(|(_, strobes)| strobes == 0xff);
         match offset {
             0..0x8000 => Target::Registers,
@@ -272,7 +272,7 @@ impl Bus {
             r::RX_STOP => {
                 u64::from(view.receiver.stopped) << r::RX_STOP_STOPPED_SHIFT
                     | u64::from(view.receiver.shown().cause) << r::RX_STOP_CAUSE_SHIFT
-                    | (view.header[0] & r::HDR__W0_TYPE_MASK) << r::RX_STOP_TYPE_SHIFT
+                    | (view.header[0] & r::HDR_W0_TYPE_MASK) << r::RX_STOP_TYPE_SHIFT
                     | u64::from(view.rdma.stopped) << r::RX_STOP_RDMA_SHIFT
                     | u64::from(view.rdma.shown().cause) << r::RX_STOP_RDMA_CAUSE_SHIFT
                     | u64::from(view.dma_done) << r::RX_STOP_DONE_SHIFT
@@ -309,8 +309,8 @@ impl Bus {
             r::TLB_FLUSH => low.then_some(Effect::Flush),
             r::BUILD_GO => low.then(|| self.packet(data & r::BUILD_GO_DATA_MASK != 0)),
             r::RX_GO => {
-                let known = (1..=r::GO__DMA).contains(&go.what.into());
-                let said = u32::from(go.what) != r::GO__NACK || go.reason != 0;
+                let known = (1..=r::GO_DMA).contains(&go.what.into());
+                let said = u32::from(go.what) != r::GO_NACK || go.reason != 0;
                 if !view.receiver.stopped || low && !(known && said) {
                     return None;
                 }
@@ -318,7 +318,7 @@ impl Bus {
                 low.then_some(Effect::ReceiverGo { go, address })
             }
             r::RDMA_GO => {
-                let known = (1..=r::GO__NACK).contains(&go.what.into());
+                let known = (1..=r::GO_NACK).contains(&go.what.into());
                 if !view.rdma.stopped || low && !known {
                     return None;
                 }
@@ -384,7 +384,7 @@ impl Bus {
     fn packet(&self, data: bool) -> Effect {
         let words = if data { 4 } else { 3 };
         let mut words: Vec<u64> = (0..words).map(|i| self.value(r::BUILD + 8 * i)).collect();
-        words[0] |= r::HDR__W0_OTF_MASK;
+        words[0] |= r::HDR_W0_OTF_MASK;
         Effect::Packet(words)
     }
 

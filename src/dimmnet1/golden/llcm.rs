@@ -6,7 +6,7 @@
 use crate::dimmnet1::regs as r;
 
 /// Words of the memory.
-pub const WORDS: usize = r::SIZE__LLCM as usize / 8;
+pub const WORDS: usize = r::SIZE_LLCM as usize / 8;
 
 /// An access to a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

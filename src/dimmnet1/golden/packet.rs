@@ -46,35 +46,35 @@ impl Reason {
     /// Of a code; `None`: all is well.
     pub fn of(code: u32) -> Option<Reason> {
         Some(match code {
-            REASON__NONE => return None,
-            REASON__SEQUENCE => Reason::Sequence,
-            REASON__RIGHTS => Reason::Rights,
-            REASON__RANGE => Reason::Range,
-            REASON__LENGTH => Reason::Length,
-            REASON__BUS => Reason::Bus,
-            REASON__OVERFLOW => Reason::Overflow,
-            REASON__UNSERVED => Reason::Unserved,
-            REASON__TIMEOUT => Reason::Timeout,
-            REASON__FIRMWARE => Reason::Firmware,
-            REASON__TYPE => Reason::Type,
-            REASON__CREDIT => Reason::Credit,
+            REASON_NONE => return None,
+            REASON_SEQUENCE => Reason::Sequence,
+            REASON_RIGHTS => Reason::Rights,
+            REASON_RANGE => Reason::Range,
+            REASON_LENGTH => Reason::Length,
+            REASON_BUS => Reason::Bus,
+            REASON_OVERFLOW => Reason::Overflow,
+            REASON_UNSERVED => Reason::Unserved,
+            REASON_TIMEOUT => Reason::Timeout,
+            REASON_FIRMWARE => Reason::Firmware,
+            REASON_TYPE => Reason::Type,
+            REASON_CREDIT => Reason::Credit,
             other => Reason::Other(other as u8),
         })
     }
 
     pub fn code(self) -> u32 {
         match self {
-            Reason::Sequence => REASON__SEQUENCE,
-            Reason::Rights => REASON__RIGHTS,
-            Reason::Range => REASON__RANGE,
-            Reason::Length => REASON__LENGTH,
-            Reason::Bus => REASON__BUS,
-            Reason::Overflow => REASON__OVERFLOW,
-            Reason::Unserved => REASON__UNSERVED,
-            Reason::Timeout => REASON__TIMEOUT,
-            Reason::Firmware => REASON__FIRMWARE,
-            Reason::Type => REASON__TYPE,
-            Reason::Credit => REASON__CREDIT,
+            Reason::Sequence => REASON_SEQUENCE,
+            Reason::Rights => REASON_RIGHTS,
+            Reason::Range => REASON_RANGE,
+            Reason::Length => REASON_LENGTH,
+            Reason::Bus => REASON_BUS,
+            Reason::Overflow => REASON_OVERFLOW,
+            Reason::Unserved => REASON_UNSERVED,
+            Reason::Timeout => REASON_TIMEOUT,
+            Reason::Firmware => REASON_FIRMWARE,
+            Reason::Type => REASON_TYPE,
+            Reason::Credit => REASON_CREDIT,
             Reason::Other(code) => code.into(),
         }
     }
@@ -114,19 +114,19 @@ impl Place {
 
     pub fn of(word: u64) -> Place {
         Place {
-            region: get(HDR__W2_REGION_MASK, word) as u16,
-            offset: get(HDR__W2_OFFSET_MASK, word),
+            region: get(HDR_W2_REGION_MASK, word) as u16,
+            offset: get(HDR_W2_OFFSET_MASK, word),
         }
     }
 
     pub fn word(self) -> u64 {
-        put(HDR__W2_REGION_MASK, self.region.into()) | put(HDR__W2_OFFSET_MASK, self.offset)
+        put(HDR_W2_REGION_MASK, self.region.into()) | put(HDR_W2_OFFSET_MASK, self.offset)
     }
 
     /// The place so many bytes on, modulo 2^48.
     pub fn plus(self, bytes: u64) -> Place {
         Place {
-            offset: self.offset.wrapping_add(bytes) & HDR__W2_OFFSET_MASK,
+            offset: self.offset.wrapping_add(bytes) & HDR_W2_OFFSET_MASK,
             ..self
         }
     }
@@ -152,24 +152,24 @@ pub struct Header {
 }
 
 /// All flags of word 0.
-const FLAGS: u64 = HDR__W0_ACK_REQ_MASK
-    | HDR__W0_F_SEQ_MASK
-    | HDR__W0_MULTICAST_MASK
-    | HDR__W0_LAST_MASK
-    | HDR__W0_OTF_MASK
-    | HDR__W0_RESEND_MASK;
+const FLAGS: u64 = HDR_W0_ACK_REQ_MASK
+    | HDR_W0_F_SEQ_MASK
+    | HDR_W0_MULTICAST_MASK
+    | HDR_W0_LAST_MASK
+    | HDR_W0_OTF_MASK
+    | HDR_W0_RESEND_MASK;
 
 impl Header {
     /// Six words; a short packet has the first three.
     pub fn encode(&self) -> [u64; HEADER_WORDS] {
-        let w0 = put(HDR__W0_TYPE_MASK, self.kind.into())
+        let w0 = put(HDR_W0_TYPE_MASK, self.kind.into())
             | self.flags & FLAGS
-            | put(HDR__W0_SRC_MASK, self.src.into())
-            | put(HDR__W0_DST_MASK, self.dst.into())
-            | put(HDR__W0_LENGTH_MASK, self.length.into());
-        let w1 = put(HDR__W1_PGID_MASK, self.pgid.into())
-            | put(HDR__W1_TAG_MASK, self.tag.into())
-            | put(HDR__W1_SEQ_MASK, self.seq.into());
+            | put(HDR_W0_SRC_MASK, self.src.into())
+            | put(HDR_W0_DST_MASK, self.dst.into())
+            | put(HDR_W0_LENGTH_MASK, self.length.into());
+        let w1 = put(HDR_W1_PGID_MASK, self.pgid.into())
+            | put(HDR_W1_TAG_MASK, self.tag.into())
+            | put(HDR_W1_SEQ_MASK, self.seq.into());
         let [w3, w4, w5] = self.soft;
         [w0, w1, self.place.word(), w3, w4, w5]
     }
@@ -179,14 +179,14 @@ impl Header {
         let word = |at: usize| words.get(at).copied().unwrap_or(0);
         let (w0, w1) = (word(0), word(1));
         Header {
-            kind: get(HDR__W0_TYPE_MASK, w0) as u32,
+            kind: get(HDR_W0_TYPE_MASK, w0) as u32,
             flags: w0 & FLAGS,
-            src: get(HDR__W0_SRC_MASK, w0) as u16,
-            dst: get(HDR__W0_DST_MASK, w0) as u16,
-            length: get(HDR__W0_LENGTH_MASK, w0) as u32,
-            pgid: get(HDR__W1_PGID_MASK, w1) as u16,
-            tag: get(HDR__W1_TAG_MASK, w1) as u16,
-            seq: get(HDR__W1_SEQ_MASK, w1) as u32,
+            src: get(HDR_W0_SRC_MASK, w0) as u16,
+            dst: get(HDR_W0_DST_MASK, w0) as u16,
+            length: get(HDR_W0_LENGTH_MASK, w0) as u32,
+            pgid: get(HDR_W1_PGID_MASK, w1) as u16,
+            tag: get(HDR_W1_TAG_MASK, w1) as u16,
+            seq: get(HDR_W1_SEQ_MASK, w1) as u32,
             place: Place::of(word(2)),
             soft: [word(3), word(4), word(5)],
         }
@@ -197,7 +197,7 @@ impl Header {
     }
 
     pub fn is_short(&self) -> bool {
-        self.has(HDR__W0_OTF_MASK)
+        self.has(HDR_W0_OTF_MASK)
     }
 
     pub fn slot(&self) -> u8 {
@@ -211,7 +211,7 @@ impl Header {
 
     /// Words of this packet, if its form is legal.
     pub fn packet_words(&self) -> usize {
-        let data = if self.kind == TYPE__PULL {
+        let data = if self.kind == TYPE_PULL {
             1
         } else {
             self.length.div_ceil(WORD) as usize
@@ -227,13 +227,13 @@ impl Header {
         let (length, offset) = (self.length, self.place.offset);
         let is_whole = offset.is_multiple_of(WORD.into());
         let legal = match self.kind {
-            TYPE__ACK | TYPE__NACK => self.is_short() && length == 0,
-            TYPE__PULL => self.is_short() && is_whole && (1..=SIZE__PACKET).contains(&length),
-            TYPE__OTF => {
+            TYPE_ACK | TYPE_NACK => self.is_short() && length == 0,
+            TYPE_PULL => self.is_short() && is_whole && (1..=SIZE_PACKET).contains(&length),
+            TYPE_OTF => {
                 let in_word = offset % u64::from(WORD) + u64::from(length) <= WORD.into();
                 self.is_short() && (1..=WORD).contains(&length) && in_word
             }
-            TYPE__PUSH | TYPE__PULL_REPLY => is_whole && length > 0 && self.fits(),
+            TYPE_PUSH | TYPE_PULL_REPLY => is_whole && length > 0 && self.fits(),
             // What else OFFSET means is the firmware's or the matcher's.
             _ => is_whole && self.fits() && (length > 0 || self.is_short()),
         };
@@ -241,7 +241,7 @@ impl Header {
     }
 
     fn fits(&self) -> bool {
-        let most = if self.is_short() { WORD } else { SIZE__PACKET };
+        let most = if self.is_short() { WORD } else { SIZE_PACKET };
         self.length <= most
     }
 
@@ -249,8 +249,8 @@ impl Header {
     pub fn answer(&self, refused: Option<Reason>, seq: u32) -> Header {
         let status = Status { refused, seq };
         Header {
-            kind: if refused.is_some() { TYPE__NACK } else { TYPE__ACK },
-            flags: HDR__W0_OTF_MASK,
+            kind: if refused.is_some() { TYPE_NACK } else { TYPE_ACK },
+            flags: HDR_W0_OTF_MASK,
             src: 0,
             dst: self.src,
             length: 0,
@@ -274,14 +274,14 @@ pub struct Status {
 impl Status {
     pub fn of(word: u64) -> Status {
         Status {
-            refused: Reason::of(get(ANSWER__REASON_MASK, word) as u32),
-            seq: get(ANSWER__SEQ_MASK, word) as u32,
+            refused: Reason::of(get(ANSWER_REASON_MASK, word) as u32),
+            seq: get(ANSWER_SEQ_MASK, word) as u32,
         }
     }
 
     pub fn word(self) -> u64 {
-        let reason = self.refused.map_or(REASON__NONE, Reason::code);
-        put(ANSWER__REASON_MASK, reason.into()) | put(ANSWER__SEQ_MASK, self.seq.into())
+        let reason = self.refused.map_or(REASON_NONE, Reason::code);
+        put(ANSWER_REASON_MASK, reason.into()) | put(ANSWER_SEQ_MASK, self.seq.into())
     }
 }
 
@@ -311,7 +311,7 @@ impl Slot {
     pub fn word(self) -> u64 {
         put(SLOTS_OPEN_MASK, self.open.into())
             | put(SLOTS_NACKS_MASK, self.nacks.into())
-            | put(SLOTS_REASON_MASK, self.reason.map_or(REASON__NONE, Reason::code).into())
+            | put(SLOTS_REASON_MASK, self.reason.map_or(REASON_NONE, Reason::code).into())
             | put(SLOTS_SEQ_MASK, self.seq.into())
     }
 }
@@ -370,7 +370,7 @@ pub struct Piece {
 /// offsets and `most` that are multiples of 8, so is each piece's beginning.
 pub fn cut(bytes: u32, most: u32, offsets: &[u64]) -> impl Iterator<Item = Piece> {
     assert!(most > 0, "a piece has bytes");
-    let page = u64::from(SIZE__PAGE);
+    let page = u64::from(SIZE_PAGE);
     let mut at = 0;
     std::iter::from_fn(move || {
         if at == bytes {
@@ -428,7 +428,7 @@ pub struct Region {
 
 impl Region {
     pub fn key(pgid: u16, region: u16) -> u64 {
-        put(RVA__KEY_PGID_MASK, pgid.into()) | put(RVA__KEY_REGION_MASK, region.into()) | RVA__KEY_VALID_MASK
+        put(RVA_KEY_PGID_MASK, pgid.into()) | put(RVA_KEY_REGION_MASK, region.into()) | RVA_KEY_VALID_MASK
     }
 
     /// The words RVA.
@@ -438,36 +438,36 @@ impl Region {
             Base::Page(page) => (page, false),
             Base::Llcm(byte) => (byte, true),
         };
-        let base = put(RVA__BASE_PAGE_MASK, base.into())
-            | flag(RVA__BASE_LLCM_MASK, in_llcm)
-            | flag(RVA__BASE_READ_MASK, self.rights.read)
-            | flag(RVA__BASE_WRITE_MASK, self.rights.write)
-            | flag(RVA__BASE_OTF_MASK, self.rights.otf && in_llcm);
+        let base = put(RVA_BASE_PAGE_MASK, base.into())
+            | flag(RVA_BASE_LLCM_MASK, in_llcm)
+            | flag(RVA_BASE_READ_MASK, self.rights.read)
+            | flag(RVA_BASE_WRITE_MASK, self.rights.write)
+            | flag(RVA_BASE_OTF_MASK, self.rights.otf && in_llcm);
         [
             Region::key(self.pgid, self.region),
             base,
-            put(RVA__BOUND_BYTES_MASK, self.bytes),
+            put(RVA_BOUND_BYTES_MASK, self.bytes),
         ]
     }
 
     /// `None` of an entry that is not valid.
     pub fn decode([key, base, bound]: [u64; 3]) -> Option<Region> {
-        let at = get(RVA__BASE_PAGE_MASK, base) as u32;
+        let at = get(RVA_BASE_PAGE_MASK, base) as u32;
         let has = |mask: u64| base & mask != 0;
-        (key & RVA__KEY_VALID_MASK != 0).then(|| Region {
-            pgid: get(RVA__KEY_PGID_MASK, key) as u16,
-            region: get(RVA__KEY_REGION_MASK, key) as u16,
-            base: if has(RVA__BASE_LLCM_MASK) {
+        (key & RVA_KEY_VALID_MASK != 0).then(|| Region {
+            pgid: get(RVA_KEY_PGID_MASK, key) as u16,
+            region: get(RVA_KEY_REGION_MASK, key) as u16,
+            base: if has(RVA_BASE_LLCM_MASK) {
                 Base::Llcm(at)
             } else {
                 Base::Page(at)
             },
             rights: Rights {
-                read: has(RVA__BASE_READ_MASK),
-                write: has(RVA__BASE_WRITE_MASK),
-                otf: has(RVA__BASE_OTF_MASK),
+                read: has(RVA_BASE_READ_MASK),
+                write: has(RVA_BASE_WRITE_MASK),
+                otf: has(RVA_BASE_OTF_MASK),
             },
-            bytes: get(RVA__BOUND_BYTES_MASK, bound),
+            bytes: get(RVA_BOUND_BYTES_MASK, bound),
         })
     }
 }
@@ -482,23 +482,23 @@ pub struct PageEntry {
 
 impl PageEntry {
     pub fn key(pgid: u16, page: u32) -> u64 {
-        put(PA__KEY_PGID_MASK, pgid.into()) | put(PA__KEY_PAGE_MASK, page.into()) | PA__KEY_VALID_MASK
+        put(PA_KEY_PGID_MASK, pgid.into()) | put(PA_KEY_PAGE_MASK, page.into()) | PA_KEY_VALID_MASK
     }
 
     /// The words PA.
     pub fn encode(&self) -> [u64; 2] {
         [
             PageEntry::key(self.pgid, self.page),
-            put(PA__FRAME_PAGE_MASK, self.frame.into()),
+            put(PA_FRAME_PAGE_MASK, self.frame.into()),
         ]
     }
 
     /// `None` of an entry that is not valid.
     pub fn decode([key, frame]: [u64; 2]) -> Option<PageEntry> {
-        (key & PA__KEY_VALID_MASK != 0).then(|| PageEntry {
-            pgid: get(PA__KEY_PGID_MASK, key) as u16,
-            page: get(PA__KEY_PAGE_MASK, key) as u32,
-            frame: get(PA__FRAME_PAGE_MASK, frame) as u32,
+        (key & PA_KEY_VALID_MASK != 0).then(|| PageEntry {
+            pgid: get(PA_KEY_PGID_MASK, key) as u16,
+            page: get(PA_KEY_PAGE_MASK, key) as u32,
+            frame: get(PA_FRAME_PAGE_MASK, frame) as u32,
         })
     }
 }
@@ -506,7 +506,7 @@ impl PageEntry {
 /// The words HTLB of a page of AOTF: `header` but for SRC, LENGTH and SEQ, which are the hardware's. OTF is always set.
 pub fn header_entry(header: &Header) -> [u64; 3] {
     let page = Header {
-        flags: header.flags | HDR__W0_OTF_MASK,
+        flags: header.flags | HDR_W0_OTF_MASK,
         src: 0,
         length: 0,
         seq: 0,

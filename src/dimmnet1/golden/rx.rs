@@ -98,13 +98,13 @@ enum Kind {
 impl Kind {
     fn of(code: u64) -> Kind {
         match code as u32 {
-            regs::TYPE__PUSH => Kind::Push,
-            regs::TYPE__PULL => Kind::Pull,
-            regs::TYPE__PULL_REPLY => Kind::Reply,
-            regs::TYPE__ACK => Kind::Ack,
-            regs::TYPE__NACK => Kind::Nack,
-            regs::TYPE__OTF => Kind::Otf,
-            regs::TYPE__INDIRECT.. => Kind::Trap,
+            regs::TYPE_PUSH => Kind::Push,
+            regs::TYPE_PULL => Kind::Pull,
+            regs::TYPE_PULL_REPLY => Kind::Reply,
+            regs::TYPE_ACK => Kind::Ack,
+            regs::TYPE_NACK => Kind::Nack,
+            regs::TYPE_OTF => Kind::Otf,
+            regs::TYPE_INDIRECT.. => Kind::Trap,
             _ => Kind::Unknown,
         }
     }
@@ -133,27 +133,27 @@ impl Packet {
     }
 
     fn is_short(&self) -> bool {
-        self.flag(regs::HDR__W0_OTF_MASK)
+        self.flag(regs::HDR_W0_OTF_MASK)
     }
 
     fn length(&self) -> u64 {
-        field(self.header[0], regs::HDR__W0_LENGTH_MASK)
+        field(self.header[0], regs::HDR_W0_LENGTH_MASK)
     }
 
     fn src(&self) -> u16 {
-        field(self.header[0], regs::HDR__W0_SRC_MASK) as u16
+        field(self.header[0], regs::HDR_W0_SRC_MASK) as u16
     }
 
     fn tag(&self) -> u16 {
-        field(self.header[1], regs::HDR__W1_TAG_MASK) as u16
+        field(self.header[1], regs::HDR_W1_TAG_MASK) as u16
     }
 
     fn seq(&self) -> u32 {
-        field(self.header[1], regs::HDR__W1_SEQ_MASK) as u32
+        field(self.header[1], regs::HDR_W1_SEQ_MASK) as u32
     }
 
     fn offset(&self) -> u64 {
-        field(self.header[2], regs::HDR__W2_OFFSET_MASK)
+        field(self.header[2], regs::HDR_W2_OFFSET_MASK)
     }
 
     fn lane(&self) -> u64 {
@@ -161,12 +161,12 @@ impl Packet {
     }
 
     fn asks(&self) -> bool {
-        let may = !(self.kind.is_answer() || self.kind == Kind::Reply || self.flag(regs::HDR__W0_MULTICAST_MASK));
-        may && (self.kind == Kind::Pull || self.flag(regs::HDR__W0_ACK_REQ_MASK))
+        let may = !(self.kind.is_answer() || self.kind == Kind::Reply || self.flag(regs::HDR_W0_MULTICAST_MASK));
+        may && (self.kind == Kind::Pull || self.flag(regs::HDR_W0_ACK_REQ_MASK))
     }
 
     fn is_numbered(&self) -> bool {
-        self.flag(regs::HDR__W0_F_SEQ_MASK) && !self.kind.is_answer()
+        self.flag(regs::HDR_W0_F_SEQ_MASK) && !self.kind.is_answer()
     }
 
     /// LENGTH is one that a packet of this length may have, 0 left aside.
@@ -175,7 +175,7 @@ impl Packet {
             <= if self.is_short() {
                 8
             } else {
-                u64::from(regs::SIZE__PACKET)
+                u64::from(regs::SIZE_PACKET)
             }
     }
 
@@ -185,7 +185,7 @@ impl Packet {
         match self.kind {
             Kind::Ack | Kind::Nack => self.is_short() && length == 0,
             Kind::Otf => self.is_short() && (1..=8).contains(&length) && self.lane() + length <= 8,
-            Kind::Pull => self.is_short() && (1..=u64::from(regs::SIZE__PACKET)).contains(&length) && aligned,
+            Kind::Pull => self.is_short() && (1..=u64::from(regs::SIZE_PACKET)).contains(&length) && aligned,
             Kind::Trap if self.is_short() => self.fits() && aligned,
             _ => self.fits() && length > 0 && aligned,
         }
@@ -193,8 +193,8 @@ impl Packet {
 
     fn lookup(&self) -> Lookup {
         Lookup {
-            pgid: field(self.header[1], regs::HDR__W1_PGID_MASK) as u16,
-            region: field(self.header[2], regs::HDR__W2_REGION_MASK) as u16,
+            pgid: field(self.header[1], regs::HDR_W1_PGID_MASK) as u16,
+            region: field(self.header[2], regs::HDR_W2_REGION_MASK) as u16,
             offset: self.offset(),
             bytes: self.length() as u16,
             access: if self.kind == Kind::Otf {
@@ -240,14 +240,14 @@ impl Receiver {
     pub fn receive(&mut self, words: &[u64], levels: Levels, tlb: &Tlb, bus: &mut dyn Bus) -> Option<Stop> {
         assert!(self.stopped.is_none(), "a packet waits");
         if words.len() < 3 {
-            self.events.push(Event::Outcome(regs::REASON__LENGTH));
+            self.events.push(Event::Outcome(regs::REASON_LENGTH));
             return None;
         }
-        let is_short = words[0] & regs::HDR__W0_OTF_MASK != 0;
+        let is_short = words[0] & regs::HDR_W0_OTF_MASK != 0;
         let head = words.len().min(if is_short { 3 } else { 6 });
         let mut packet = Packet {
             header: [0; 6],
-            kind: Kind::of(field(words[0], regs::HDR__W0_TYPE_MASK)),
+            kind: Kind::of(field(words[0], regs::HDR_W0_TYPE_MASK)),
             data: words[head..].to_vec(),
         };
         packet.header[..head].copy_from_slice(&words[..head]);
@@ -262,18 +262,18 @@ impl Receiver {
         let (asks, seq) = (packet.asks(), packet.seq());
         let expected = self.expected(packet.src());
         let reason = if asks && !levels.room {
-            self.events.push(Event::Outcome(regs::REASON__CREDIT));
+            self.events.push(Event::Outcome(regs::REASON_CREDIT));
             return None;
         } else if packet.kind == Kind::Unknown {
-            regs::REASON__TYPE
+            regs::REASON_TYPE
         } else if !well_counted || !packet.is_formed() {
-            regs::REASON__LENGTH
+            regs::REASON_LENGTH
         } else if packet.is_numbered() && (seq != expected || packet.src() >= 64) {
             return self.out_of_order(&packet, levels);
         } else {
-            regs::REASON__NONE
+            regs::REASON_NONE
         };
-        if reason != regs::REASON__NONE {
+        if reason != regs::REASON_NONE {
             self.finish(&packet, reason, levels);
             return None;
         }
@@ -286,14 +286,14 @@ impl Receiver {
         let behind = expected.wrapping_sub(packet.seq());
         if packet.src() < 64 && (1..1 << 31).contains(&behind) {
             if packet.asks() {
-                self.answer(packet, regs::REASON__NONE, packet.seq(), levels);
+                self.answer(packet, regs::REASON_NONE, packet.seq(), levels);
             }
-            self.close(packet, regs::REASON__SEQUENCE, packet.seq());
+            self.close(packet, regs::REASON_SEQUENCE, packet.seq());
         } else {
             if packet.asks() {
-                self.answer(packet, regs::REASON__SEQUENCE, expected, levels);
+                self.answer(packet, regs::REASON_SEQUENCE, expected, levels);
             }
-            self.close(packet, regs::REASON__SEQUENCE, expected);
+            self.close(packet, regs::REASON_SEQUENCE, expected);
         }
         None
     }
@@ -308,11 +308,11 @@ impl Receiver {
                     src: packet.src(),
                     nack: packet.kind == Kind::Nack,
                     reason: if packet.kind == Kind::Nack {
-                        field(status, regs::ANSWER__REASON_MASK) as u32
+                        field(status, regs::ANSWER_REASON_MASK) as u32
                     } else {
                         0
                     },
-                    seq: field(status, regs::ANSWER__SEQ_MASK) as u32,
+                    seq: field(status, regs::ANSWER_SEQ_MASK) as u32,
                 }));
                 return None;
             }
@@ -322,17 +322,17 @@ impl Receiver {
                 return None;
             }
             Kind::Trap if levels.matches => return self.stop(packet, Cause::Match, 0),
-            Kind::Trap if levels.cpu_runs => return self.stop(packet, Cause::Stop(regs::STOP__TYPE), 0),
-            Kind::Trap => regs::REASON__UNSERVED,
+            Kind::Trap if levels.cpu_runs => return self.stop(packet, Cause::Stop(regs::STOP_TYPE), 0),
+            Kind::Trap => regs::REASON_UNSERVED,
             Kind::Push | Kind::Reply | Kind::Otf => match tlb.look(&packet.lookup()) {
                 Found::At(addr) if packet.kind == Kind::Otf => self.write_otf(&packet, addr),
                 Found::At(addr) => self.write(&packet, addr, bus),
                 Found::Refused(reason) => reason,
-                Found::NoRegion(_) | Found::NoPage(_) if !levels.cpu_runs => regs::REASON__UNSERVED,
-                Found::NoRegion(key) => return self.stop(packet, Cause::Stop(regs::STOP__RVATLB), key),
-                Found::NoPage(key) => return self.stop(packet, Cause::Stop(regs::STOP__PATLB), key),
+                Found::NoRegion(_) | Found::NoPage(_) if !levels.cpu_runs => regs::REASON_UNSERVED,
+                Found::NoRegion(key) => return self.stop(packet, Cause::Stop(regs::STOP_RVATLB), key),
+                Found::NoPage(key) => return self.stop(packet, Cause::Stop(regs::STOP_PATLB), key),
             },
-            Kind::Unknown => regs::REASON__TYPE,
+            Kind::Unknown => regs::REASON_TYPE,
         };
         self.finish(&packet, reason, levels);
         None
@@ -341,11 +341,11 @@ impl Receiver {
     fn write_otf(&mut self, packet: &Packet, addr: u32) -> u32 {
         let (lane, length) = (packet.lane(), packet.length());
         self.events.push(Event::Otf {
-            addr: (addr % regs::SIZE__LLCM) as u16,
+            addr: (addr % regs::SIZE_LLCM) as u16,
             data: packet.header[3] << (8 * lane),
             strobes: (((1u16 << length) - 1) << lane) as u8,
         });
-        regs::REASON__NONE
+        regs::REASON_NONE
     }
 
     fn write(&mut self, packet: &Packet, addr: u32, bus: &mut dyn Bus) -> u32 {
@@ -354,13 +354,13 @@ impl Receiver {
         let mut bytes: Vec<u8> = packet.data.iter().flat_map(|word| word.to_le_bytes()).collect();
         bytes.truncate(length);
         let mut reason = if came == length.div_ceil(8) {
-            regs::REASON__NONE
+            regs::REASON_NONE
         } else {
-            regs::REASON__LENGTH
+            regs::REASON_LENGTH
         };
         for (i, word) in bytes.chunks(8).enumerate() {
             if !bus.write(addr.wrapping_add(8 * i as u32), word) {
-                reason = regs::REASON__BUS;
+                reason = regs::REASON_BUS;
             }
         }
         self.events.push(Event::Wrote { addr, bytes });
@@ -394,10 +394,10 @@ impl Receiver {
                 if packet.is_formed() && !packet.data.is_empty() {
                     return self.execute(packet, levels, tlb, bus);
                 }
-                self.finish(&packet, regs::REASON__LENGTH, levels);
+                self.finish(&packet, regs::REASON_LENGTH, levels);
             }
             Go::Drop => self.count(&packet),
-            Go::Nack(regs::REASON__NONE) => self.finish(&packet, regs::REASON__FIRMWARE, levels),
+            Go::Nack(regs::REASON_NONE) => self.finish(&packet, regs::REASON_FIRMWARE, levels),
             Go::Nack(reason) => self.finish(&packet, reason, levels),
             Go::Dma(addr) => {
                 // The data word of OTF goes to LLCM only.
@@ -406,24 +406,24 @@ impl Receiver {
                 let reason = if good {
                     self.write(&packet, addr, bus)
                 } else {
-                    regs::REASON__LENGTH
+                    regs::REASON_LENGTH
                 };
                 self.events.push(Event::Done(reason));
-                if reason == regs::REASON__NONE {
+                if reason == regs::REASON_NONE {
                     self.count(&packet);
                 } else {
                     self.events.push(Event::Outcome(reason));
                 }
             }
-            Go::Pass if levels.cpu_runs => return self.stop(packet, Cause::Stop(regs::STOP__TYPE), 0),
-            Go::Pass => self.finish(&packet, regs::REASON__UNSERVED, levels),
+            Go::Pass if levels.cpu_runs => return self.stop(packet, Cause::Stop(regs::STOP_TYPE), 0),
+            Go::Pass => self.finish(&packet, regs::REASON_UNSERVED, levels),
         }
         None
     }
 
     /// The packet is accepted.
     fn count(&mut self, packet: &Packet) {
-        self.events.push(Event::Outcome(regs::REASON__NONE));
+        self.events.push(Event::Outcome(regs::REASON_NONE));
         if packet.is_numbered()
             && let Some(expected) = self.expected.get_mut(usize::from(packet.src()))
         {
@@ -444,12 +444,12 @@ impl Receiver {
             self.events.push(Event::Told(Told {
                 tag: packet.tag(),
                 src: packet.src(),
-                nack: reason != regs::REASON__NONE,
+                nack: reason != regs::REASON_NONE,
                 reason,
                 seq,
             }));
         }
-        if reason == regs::REASON__NONE {
+        if reason == regs::REASON_NONE {
             self.count(packet);
         } else {
             self.events.push(Event::Outcome(reason));
@@ -457,18 +457,18 @@ impl Receiver {
     }
 
     fn answer(&mut self, packet: &Packet, reason: u32, seq: u32, levels: Levels) {
-        let code = if reason == regs::REASON__NONE {
-            regs::TYPE__ACK
+        let code = if reason == regs::REASON_NONE {
+            regs::TYPE_ACK
         } else {
-            regs::TYPE__NACK
+            regs::TYPE_NACK
         };
         self.events.push(Event::Answer(vec![
             u64::from(code)
-                | regs::HDR__W0_OTF_MASK
-                | u64::from(levels.node) << regs::HDR__W0_SRC_SHIFT
-                | u64::from(packet.src()) << regs::HDR__W0_DST_SHIFT,
-            packet.header[1] & (regs::HDR__W1_PGID_MASK | regs::HDR__W1_TAG_MASK),
-            u64::from(reason) << regs::ANSWER__REASON_SHIFT | u64::from(seq) << regs::ANSWER__SEQ_SHIFT,
+                | regs::HDR_W0_OTF_MASK
+                | u64::from(levels.node) << regs::HDR_W0_SRC_SHIFT
+                | u64::from(packet.src()) << regs::HDR_W0_DST_SHIFT,
+            packet.header[1] & (regs::HDR_W1_PGID_MASK | regs::HDR_W1_TAG_MASK),
+            u64::from(reason) << regs::ANSWER_REASON_SHIFT | u64::from(seq) << regs::ANSWER_SEQ_SHIFT,
         ]));
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use crate::dimmnet1::regs::{
-    AOTF, HDR__W0_ACK_REQ_MASK, HDR__W0_DST_MASK, HDR__W0_DST_SHIFT, HDR__W0_LENGTH_MASK, HDR__W0_LENGTH_SHIFT,
-    HDR__W0_MULTICAST_MASK, HDR__W0_OTF_MASK, HDR__W0_SRC_MASK, HDR__W0_TYPE_MASK, HDR__W1_PGID_MASK, HDR__W1_SEQ_MASK,
-    HDR__W1_TAG_MASK, HDR__W1_TAG_SHIFT, HDR__W2_OFFSET_MASK, HEADER_TLB, KICK0, KICK1, REASON__LENGTH, REASON__TYPE,
-    SIZE__BOTF, SIZE__PAGE, SIZE__TLB, SIZE__WINDOW, TYPE__CLOSED, TYPE__INDIRECT, TYPE__PULL, TYPE__PUSH,
+    AOTF, HDR_W0_ACK_REQ_MASK, HDR_W0_DST_MASK, HDR_W0_DST_SHIFT, HDR_W0_LENGTH_MASK, HDR_W0_LENGTH_SHIFT,
+    HDR_W0_MULTICAST_MASK, HDR_W0_OTF_MASK, HDR_W0_SRC_MASK, HDR_W0_TYPE_MASK, HDR_W1_PGID_MASK, HDR_W1_SEQ_MASK,
+    HDR_W1_TAG_MASK, HDR_W1_TAG_SHIFT, HDR_W2_OFFSET_MASK, HEADER_TLB, KICK0, KICK1, REASON_LENGTH, REASON_TYPE,
+    SIZE_BOTF, SIZE_PAGE, SIZE_TLB, SIZE_WINDOW, TYPE_CLOSED, TYPE_INDIRECT, TYPE_PULL, TYPE_PUSH,
 };
 
-const WINDOW_WORDS: usize = SIZE__WINDOW as usize / 8;
+const WINDOW_WORDS: usize = SIZE_WINDOW as usize / 8;
 
 /// A packet that asks for an answer needs a credit of this slot, for this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +28,8 @@ pub struct Packet {
 impl Packet {
     fn new(words: Vec<u64>, asks: bool) -> Packet {
         let credit = asks.then(|| Credit {
-            slot: (words[1] >> HDR__W1_TAG_SHIFT) as u8 & 0xf,
-            dst: ((words[0] & HDR__W0_DST_MASK) >> HDR__W0_DST_SHIFT) as u16,
+            slot: (words[1] >> HDR_W1_TAG_SHIFT) as u8 & 0xf,
+            dst: ((words[0] & HDR_W0_DST_MASK) >> HDR_W0_DST_SHIFT) as u16,
         });
         Packet { words, credit }
     }
@@ -37,8 +37,8 @@ impl Packet {
     /// Its words, with the generation of its credit, if it has one.
     pub fn words(&self, generation: u16) -> Vec<u64> {
         let mut words = self.words.clone();
-        let slot = words[1] & HDR__W1_TAG_MASK & 0xf << HDR__W1_TAG_SHIFT;
-        words[1] = words[1] & !HDR__W1_TAG_MASK | slot | u64::from(generation) << (HDR__W1_TAG_SHIFT + 4);
+        let slot = words[1] & HDR_W1_TAG_MASK & 0xf << HDR_W1_TAG_SHIFT;
+        words[1] = words[1] & !HDR_W1_TAG_MASK | slot | u64::from(generation) << (HDR_W1_TAG_SHIFT + 4);
         words
     }
 }
@@ -90,11 +90,11 @@ pub struct Send {
 }
 
 fn kind(head: u64) -> u64 {
-    head & HDR__W0_TYPE_MASK
+    head & HDR_W0_TYPE_MASK
 }
 
 fn asks(head: u64) -> bool {
-    head & HDR__W0_ACK_REQ_MASK != 0 || kind(head) == u64::from(TYPE__PULL)
+    head & HDR_W0_ACK_REQ_MASK != 0 || kind(head) == u64::from(TYPE_PULL)
 }
 
 impl Send {
@@ -102,7 +102,7 @@ impl Send {
     pub fn new(pgid: u16) -> Send {
         Send {
             pgid,
-            entries: vec![[0; 4]; SIZE__TLB as usize],
+            entries: vec![[0; 4]; SIZE_TLB as usize],
             windows: [[0; WINDOW_WORDS]; 2],
             aotf: VecDeque::new(),
             botf: VecDeque::new(),
@@ -163,21 +163,19 @@ impl Send {
             return Stored::Lost;
         }
         let at = u64::from(store.addr - AOTF) & !7 | u64::from(first);
-        let (page, at) = (at / u64::from(SIZE__PAGE), at % u64::from(SIZE__PAGE));
+        let (page, at) = (at / u64::from(SIZE_PAGE), at % u64::from(SIZE_PAGE));
         let [head, stamp, remote, _] = self.entries[page as usize];
-        let grouped = asks(head) && head & HDR__W0_MULTICAST_MASK != 0;
-        if kind(head) == u64::from(TYPE__CLOSED) || grouped {
-            self.aotf.push_back(Due::Refused(REASON__TYPE as u8));
+        let grouped = asks(head) && head & HDR_W0_MULTICAST_MASK != 0;
+        if kind(head) == u64::from(TYPE_CLOSED) || grouped {
+            self.aotf.push_back(Due::Refused(REASON_TYPE as u8));
             return Stored::Taken;
         }
-        let offset = (remote & HDR__W2_OFFSET_MASK & !7).wrapping_add(at) & HDR__W2_OFFSET_MASK;
+        let offset = (remote & HDR_W2_OFFSET_MASK & !7).wrapping_add(at) & HDR_W2_OFFSET_MASK;
         let lanes = u64::MAX >> (64 - 8 * length);
         let words = vec![
-            head & !(HDR__W0_SRC_MASK | HDR__W0_LENGTH_MASK)
-                | HDR__W0_OTF_MASK
-                | u64::from(length) << HDR__W0_LENGTH_SHIFT,
-            stamp & !HDR__W1_SEQ_MASK,
-            remote & !HDR__W2_OFFSET_MASK | offset,
+            head & !(HDR_W0_SRC_MASK | HDR_W0_LENGTH_MASK) | HDR_W0_OTF_MASK | u64::from(length) << HDR_W0_LENGTH_SHIFT,
+            stamp & !HDR_W1_SEQ_MASK,
+            remote & !HDR_W2_OFFSET_MASK | offset,
             store.data >> (8 * first) & lanes,
         ];
         self.aotf.push_back(Due::Packet(Packet::new(words, asks(head))));
@@ -187,17 +185,17 @@ impl Send {
     fn botf(&self, window: usize) -> Due {
         let words = &self.windows[window];
         let head = words[0];
-        let wanted = kind(head) == u64::from(TYPE__PUSH) || kind(head) >= u64::from(TYPE__INDIRECT);
-        if !wanted || (asks(head) && head & HDR__W0_MULTICAST_MASK != 0) {
-            return Due::Refused(REASON__TYPE as u8);
+        let wanted = kind(head) == u64::from(TYPE_PUSH) || kind(head) >= u64::from(TYPE_INDIRECT);
+        if !wanted || (asks(head) && head & HDR_W0_MULTICAST_MASK != 0) {
+            return Due::Refused(REASON_TYPE as u8);
         }
-        let length = (head >> HDR__W0_LENGTH_SHIFT) as usize;
-        if length == 0 || length > SIZE__BOTF as usize {
-            return Due::Refused(REASON__LENGTH as u8);
+        let length = (head >> HDR_W0_LENGTH_SHIFT) as usize;
+        if length == 0 || length > SIZE_BOTF as usize {
+            return Due::Refused(REASON_LENGTH as u8);
         }
         let mut words = words[..6 + length.div_ceil(8)].to_vec();
-        words[0] = head & !(HDR__W0_SRC_MASK | HDR__W0_OTF_MASK);
-        words[1] = words[1] & !HDR__W1_PGID_MASK | u64::from(self.pgid);
+        words[0] = head & !(HDR_W0_SRC_MASK | HDR_W0_OTF_MASK);
+        words[1] = words[1] & !HDR_W1_PGID_MASK | u64::from(self.pgid);
         Due::Packet(Packet::new(words, asks(head)))
     }
 

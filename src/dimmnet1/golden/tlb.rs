@@ -51,8 +51,8 @@ struct Page {
     frame: u64,
 }
 
-const ENTRIES: usize = regs::SIZE__TLB as usize;
-const PAGE: u64 = regs::SIZE__PAGE as u64;
+const ENTRIES: usize = regs::SIZE_TLB as usize;
+const PAGE: u64 = regs::SIZE_PAGE as u64;
 
 /// Both tables.
 #[derive(Clone, Debug)]
@@ -72,43 +72,43 @@ impl Default for Tlb {
 
 /// The key of a region, as it is written.
 pub fn region_key(pgid: u16, region: u16) -> u64 {
-    regs::RVA__KEY_VALID_MASK
-        | u64::from(pgid) << regs::RVA__KEY_PGID_SHIFT
-        | u64::from(region) << regs::RVA__KEY_REGION_SHIFT
+    regs::RVA_KEY_VALID_MASK
+        | u64::from(pgid) << regs::RVA_KEY_PGID_SHIFT
+        | u64::from(region) << regs::RVA_KEY_REGION_SHIFT
 }
 
 /// The key of a virtual page, as it is written.
 pub fn page_key(pgid: u16, page: u64) -> u64 {
-    regs::PA__KEY_VALID_MASK
-        | u64::from(pgid) << regs::PA__KEY_PGID_SHIFT
-        | page << regs::PA__KEY_PAGE_SHIFT & regs::PA__KEY_PAGE_MASK
+    regs::PA_KEY_VALID_MASK
+        | u64::from(pgid) << regs::PA_KEY_PGID_SHIFT
+        | page << regs::PA_KEY_PAGE_SHIFT & regs::PA_KEY_PAGE_MASK
 }
 
 fn region_index(key: u64) -> usize {
-    ((key >> regs::RVA__KEY_REGION_SHIFT ^ key >> regs::RVA__KEY_PGID_SHIFT) % ENTRIES as u64) as usize
+    ((key >> regs::RVA_KEY_REGION_SHIFT ^ key >> regs::RVA_KEY_PGID_SHIFT) % ENTRIES as u64) as usize
 }
 
 fn page_index(key: u64) -> usize {
-    ((key >> regs::PA__KEY_PAGE_SHIFT ^ key >> regs::PA__KEY_PGID_SHIFT) % ENTRIES as u64) as usize
+    ((key >> regs::PA_KEY_PAGE_SHIFT ^ key >> regs::PA_KEY_PGID_SHIFT) % ENTRIES as u64) as usize
 }
 
 impl Tlb {
     /// Words of an entry of RVATLB; other bits than those of its fields do not count.
     pub fn write_region(&mut self, key: u64, base: u64, bound: u64) {
-        let own = key & (regs::RVA__KEY_VALID_MASK | regs::RVA__KEY_PGID_MASK | regs::RVA__KEY_REGION_MASK);
+        let own = key & (regs::RVA_KEY_VALID_MASK | regs::RVA_KEY_PGID_MASK | regs::RVA_KEY_REGION_MASK);
         let entry = Region {
             key: own,
             base,
-            bound: bound & regs::RVA__BOUND_BYTES_MASK,
+            bound: bound & regs::RVA_BOUND_BYTES_MASK,
         };
-        self.regions[region_index(own)] = (own & regs::RVA__KEY_VALID_MASK != 0).then_some(entry);
+        self.regions[region_index(own)] = (own & regs::RVA_KEY_VALID_MASK != 0).then_some(entry);
     }
 
     /// Words of an entry of PATLB.
     pub fn write_page(&mut self, key: u64, frame: u64) {
-        let own = key & (regs::PA__KEY_VALID_MASK | regs::PA__KEY_PGID_MASK | regs::PA__KEY_PAGE_MASK);
+        let own = key & (regs::PA_KEY_VALID_MASK | regs::PA_KEY_PGID_MASK | regs::PA_KEY_PAGE_MASK);
         let entry = Page { key: own, frame };
-        self.pages[page_index(own)] = (own & regs::PA__KEY_VALID_MASK != 0).then_some(entry);
+        self.pages[page_index(own)] = (own & regs::PA_KEY_VALID_MASK != 0).then_some(entry);
     }
 
     pub fn flush(&mut self) {
@@ -136,21 +136,21 @@ impl Tlb {
             return Found::NoRegion(key);
         };
         let has = |mask: u64| region.base & mask != 0;
-        let in_llcm = has(regs::RVA__BASE_LLCM_MASK);
+        let in_llcm = has(regs::RVA_BASE_LLCM_MASK);
         let allowed = match lookup.access {
-            Access::Write => has(regs::RVA__BASE_WRITE_MASK),
-            Access::Read => has(regs::RVA__BASE_READ_MASK),
-            Access::Otf => has(regs::RVA__BASE_OTF_MASK) && in_llcm,
+            Access::Write => has(regs::RVA_BASE_WRITE_MASK),
+            Access::Read => has(regs::RVA_BASE_READ_MASK),
+            Access::Otf => has(regs::RVA_BASE_OTF_MASK) && in_llcm,
         };
         if !allowed {
-            return Found::Refused(regs::REASON__RIGHTS);
+            return Found::Refused(regs::REASON_RIGHTS);
         }
         let (first, end) = (lookup.offset, lookup.offset + u64::from(lookup.bytes));
-        let base = (region.base & regs::RVA__BASE_PAGE_MASK) >> regs::RVA__BASE_PAGE_SHIFT;
+        let base = (region.base & regs::RVA_BASE_PAGE_MASK) >> regs::RVA_BASE_PAGE_SHIFT;
         let start = base & !7; // only of LLCM
-        let beyond = in_llcm && start + end > u64::from(regs::SIZE__LLCM);
+        let beyond = in_llcm && start + end > u64::from(regs::SIZE_LLCM);
         if end > region.bound || first % PAGE + u64::from(lookup.bytes) > PAGE || beyond {
-            return Found::Refused(regs::REASON__RANGE);
+            return Found::Refused(regs::REASON_RANGE);
         }
         if in_llcm {
             return Found::At(LLCM + (start + first) as u32);
@@ -158,7 +158,7 @@ impl Tlb {
         let key = page_key(lookup.pgid, base + first / PAGE);
         match self.pages[page_index(key)].filter(|page| page.key == key) {
             Some(page) => {
-                let frame = (page.frame & regs::PA__FRAME_PAGE_MASK) >> regs::PA__FRAME_PAGE_SHIFT;
+                let frame = (page.frame & regs::PA_FRAME_PAGE_MASK) >> regs::PA_FRAME_PAGE_SHIFT;
                 Found::At((frame * PAGE + first % PAGE) as u32)
             }
             None => Found::NoPage(key),
@@ -183,7 +183,7 @@ mod tests {
         let mut tlb = Tlb::default();
         let key = region_key(5, 9);
         assert_eq!(tlb.look(&WRITE), Found::NoRegion(key));
-        tlb.write_region(key, regs::RVA__BASE_WRITE_MASK | 0x40, 0x3000);
+        tlb.write_region(key, regs::RVA_BASE_WRITE_MASK | 0x40, 0x3000);
         let page = page_key(5, 0x42);
         assert_eq!(tlb.look(&WRITE), Found::NoPage(page));
         tlb.write_page(page, 7);
@@ -192,10 +192,10 @@ mod tests {
             access: Access::Read,
             ..WRITE
         };
-        assert_eq!(tlb.look(&read), Found::Refused(regs::REASON__RIGHTS));
+        assert_eq!(tlb.look(&read), Found::Refused(regs::REASON_RIGHTS));
         let long = Lookup { bytes: 9, ..WRITE };
-        assert_eq!(tlb.look(&long), Found::Refused(regs::REASON__RANGE));
-        tlb.write_page(page & !regs::PA__KEY_VALID_MASK, 7);
+        assert_eq!(tlb.look(&long), Found::Refused(regs::REASON_RANGE));
+        tlb.write_page(page & !regs::PA_KEY_VALID_MASK, 7);
         assert_eq!(tlb.look(&WRITE), Found::NoPage(page));
         tlb.flush();
         assert_eq!(tlb.look(&WRITE), Found::NoRegion(key));
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn a_region_of_llcm_ends_with_llcm() {
         let mut tlb = Tlb::default();
-        let rights = regs::RVA__BASE_OTF_MASK | regs::RVA__BASE_LLCM_MASK;
+        let rights = regs::RVA_BASE_OTF_MASK | regs::RVA_BASE_LLCM_MASK;
         tlb.write_region(region_key(5, 9), rights | 0x1000, 0x10000);
         let otf = Lookup {
             access: Access::Otf,
@@ -212,6 +212,6 @@ mod tests {
         };
         assert_eq!(tlb.look(&otf), Found::At(LLCM + 0x3ff8));
         let beyond = Lookup { offset: 0x3000, ..otf };
-        assert_eq!(tlb.look(&beyond), Found::Refused(regs::REASON__RANGE));
+        assert_eq!(tlb.look(&beyond), Found::Refused(regs::REASON_RANGE));
     }
 }

@@ -77,14 +77,14 @@ pub struct Layout {
 }
 
 /// Bytes of the system buffer of one sender.
-pub const SYSTEM_BYTES: u32 = 4 * SIZE__PAGE;
+pub const SYSTEM_BYTES: u32 = 4 * SIZE_PAGE;
 
 impl Layout {
     /// The least `mem_bytes` leaves room for the user, so there is always a layout.
     pub fn new(config: &Config) -> Layout {
-        let pages = config.mem_bytes / SIZE__PAGE;
+        let pages = config.mem_bytes / SIZE_PAGE;
         Layout {
-            user_end: pages * SIZE__PAGE - config.nodes * SYSTEM_BYTES,
+            user_end: pages * SIZE_PAGE - config.nodes * SYSTEM_BYTES,
         }
     }
 
@@ -115,16 +115,11 @@ pub fn regions(config: &Config) -> [Region; 4] {
     let system = Layout::new(config).user_end;
     [
         of(MEMORY, Base::Page(0), Rights::READ_WRITE, config.mem_bytes),
-        of(COMMON, Base::Llcm(0), Rights::ALL, SIZE__LLCM),
-        of(
-            INDIRECT_PAGES,
-            Base::Page(INDIRECT_PAGE),
-            Rights::READ_WRITE,
-            SIZE__PAGE,
-        ),
+        of(COMMON, Base::Llcm(0), Rights::ALL, SIZE_LLCM),
+        of(INDIRECT_PAGES, Base::Page(INDIRECT_PAGE), Rights::READ_WRITE, SIZE_PAGE),
         of(
             SYSTEM,
-            Base::Page(system / SIZE__PAGE),
+            Base::Page(system / SIZE_PAGE),
             Rights::READ_WRITE,
             config.nodes * SYSTEM_BYTES,
         ),
@@ -162,7 +157,7 @@ pub fn tables(config: &Config) -> Tables {
     let pointers = PageEntry {
         pgid: PGID,
         page: INDIRECT_PAGE,
-        frame: firmware::LLCM_PAGE + common::POINTERS / SIZE__PAGE,
+        frame: firmware::LLCM_PAGE + common::POINTERS / SIZE_PAGE,
     };
     let barrier = |number, packets| firmware::Barrier {
         number,
@@ -176,7 +171,7 @@ pub fn tables(config: &Config) -> Tables {
         pages: pages(config).chain([pointers]).map(page).collect(),
         barriers: vec![
             barrier(BARRIER_UNICAST, nodes.collect()),
-            barrier(BARRIER_MULTICAST, vec![release(EVERYBODY, HDR__W0_MULTICAST_MASK)]),
+            barrier(BARRIER_MULTICAST, vec![release(EVERYBODY, HDR_W0_MULTICAST_MASK)]),
         ],
     }
 }
@@ -184,8 +179,8 @@ pub fn tables(config: &Config) -> Tables {
 /// A packet that releases the barrier of the on-chip processor.
 fn release(dst: u16, flags: u64) -> [u64; 4] {
     let header = Header {
-        kind: TYPE__OTF,
-        flags: flags | HDR__W0_OTF_MASK,
+        kind: TYPE_OTF,
+        flags: flags | HDR_W0_OTF_MASK,
         dst,
         length: 8,
         pgid: PGID,
@@ -203,7 +198,7 @@ pub fn pages(config: &Config) -> impl Iterator<Item = PageEntry> {
         page,
         frame: page,
     };
-    (0..config.mem_bytes / SIZE__PAGE).map(entry)
+    (0..config.mem_bytes / SIZE_PAGE).map(entry)
 }
 
 /// The header TLB: each page of AOTF that is open, and its words HTLB.
@@ -219,8 +214,8 @@ pub fn header_pages(config: &Config) -> Vec<(u32, [u64; 3])> {
         })
     };
     let nodes = (0..config.nodes as u16).map(NodeId);
-    let words = nodes.clone().map(|node| (words_of(node), entry(TYPE__OTF, node.0, 0)));
-    let barriers = nodes.map(|node| (barrier_of(node), entry(TYPE__BARRIER, node.0, 0)));
-    let all = (WORDS_OF_ALL, entry(TYPE__OTF, EVERYBODY, HDR__W0_MULTICAST_MASK));
+    let words = nodes.clone().map(|node| (words_of(node), entry(TYPE_OTF, node.0, 0)));
+    let barriers = nodes.map(|node| (barrier_of(node), entry(TYPE_BARRIER, node.0, 0)));
+    let all = (WORDS_OF_ALL, entry(TYPE_OTF, EVERYBODY, HDR_W0_MULTICAST_MASK));
     words.chain(barriers).chain([all]).collect()
 }

@@ -13,7 +13,7 @@ use crate::dimmnet1::firmware::{
     CELL_FREE, CELL_OVERFLOW, CELL_POINTER, CELL_SYSTEM, SOFT_AREA, SOFT_NUMBER, SOFT_ROOM,
 };
 use crate::dimmnet1::golden::packet::Place;
-use crate::dimmnet1::regs::{LLCM, SIZE__BOTF, SIZE__PAGE, TYPE__MESSAGE, TYPE__SOFT};
+use crate::dimmnet1::regs::{LLCM, SIZE_BOTF, SIZE_PAGE, TYPE_MESSAGE, TYPE_SOFT};
 use crate::harness::cpu::at_rate;
 use crate::{Addr, NodeId};
 
@@ -66,11 +66,11 @@ struct Packets {
 impl Packets {
     /// The place of the next packet; `None`: no room.
     fn next(&mut self, bytes: u32) -> Option<u32> {
-        let in_page = self.free % SIZE__PAGE + bytes <= SIZE__PAGE;
+        let in_page = self.free % SIZE_PAGE + bytes <= SIZE_PAGE;
         let at = if in_page {
             self.free
         } else {
-            self.free.next_multiple_of(SIZE__PAGE)
+            self.free.next_multiple_of(SIZE_PAGE)
         };
         let end = at + bytes.next_multiple_of(8);
         (end <= SYSTEM_BYTES).then(|| {
@@ -101,7 +101,7 @@ impl Node {
         is_taken.ok_or(CommError::NotTaken { node, dst })?;
         let cell = common::cell(common::CELLS, node);
         let message = Message {
-            kind: TYPE__MESSAGE,
+            kind: TYPE_MESSAGE,
             number: self.number(),
             ..Message::push(dst, Place::new(layout::COMMON, cell.into()))
         };
@@ -134,8 +134,8 @@ impl Node {
     pub async fn receive_and_post(&self, source: NodeId, next: Option<Addr>) -> Result<Vec<u8>, CommError> {
         self.check_node(source)?;
         if let Some(addr) = next {
-            let bytes = SIZE__BOTF;
-            let in_page = addr.0 % SIZE__PAGE + bytes <= SIZE__PAGE;
+            let bytes = SIZE_BOTF;
+            let in_page = addr.0 % SIZE_PAGE + bytes <= SIZE_PAGE;
             if !self.layout.is_user(addr, bytes) || !addr.0.is_multiple_of(8) || !in_page {
                 return Err(CommError::NotUser { addr, bytes });
             }
@@ -149,7 +149,7 @@ impl Node {
         let posted = std::mem::replace(&mut self.messages.posted.borrow_mut()[source.index()], next);
         if let Some(to) = posted {
             // The posted area took the first packet, before all that are in the system buffer.
-            let first = self.read(to, bytes.min(SIZE__BOTF));
+            let first = self.read(to, bytes.min(SIZE_BOTF));
             incoming.data.splice(0..0, first);
         }
         self.take_rest(&mut incoming, bytes).await;
@@ -171,7 +171,7 @@ impl Node {
             let free = self.load_common(cell + CELL_FREE).await as u32;
             if free == CELL_OVERFLOW {
                 // All whole packets that have room came before the one that had none.
-                while self.take_packet(incoming, SIZE__BOTF).await {}
+                while self.take_packet(incoming, SIZE_BOTF).await {}
                 incoming.packets = Packets { free: 0 };
                 let stored = free_and_limit(src);
                 self.processor.llcm_store(cell + CELL_FREE, stored).await;
@@ -195,7 +195,7 @@ impl Node {
 
     async fn take_rest(&self, incoming: &mut Incoming, bytes: u32) {
         while let Some(left) = bytes.checked_sub(incoming.data.len() as u32).filter(|left| *left > 0) {
-            if !self.take_packet(incoming, left.min(SIZE__BOTF)).await {
+            if !self.take_packet(incoming, left.min(SIZE_BOTF)).await {
                 return;
             }
         }
@@ -219,7 +219,7 @@ impl Node {
     pub fn soft_message(&self, dst: NodeId) -> Message {
         let cell = common::cell(common::SOFT_CELLS, self.id());
         Message {
-            kind: TYPE__SOFT,
+            kind: TYPE_SOFT,
             number: self.number(),
             ..Message::push(dst, Place::new(layout::COMMON, cell.into()))
         }

@@ -55,7 +55,7 @@ pub use self::setup::Program;
 use crate::dimmnet1::firmware::{self, FirmwareError};
 use crate::dimmnet1::golden::packet::Reason;
 use crate::dimmnet1::params::Config;
-use crate::dimmnet1::regs::{LLCM, SIZE__PAGE};
+use crate::dimmnet1::regs::{LLCM, SIZE_PAGE};
 use crate::harness::backend::Backend;
 use crate::harness::exec::{Host, Join, Sim, SimError};
 use crate::harness::memory::Memory;
@@ -320,7 +320,7 @@ impl Node {
 }
 
 fn check_word(offset: u32) -> Result<(), CommError> {
-    if offset.is_multiple_of(8) && offset < SIZE__PAGE {
+    if offset.is_multiple_of(8) && offset < SIZE_PAGE {
         Ok(())
     } else {
         Err(CommError::NoWord { offset, bytes: 8 })

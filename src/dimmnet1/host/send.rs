@@ -39,7 +39,7 @@ impl Message {
     /// A remote write.
     pub fn push(dst: NodeId, place: Place) -> Message {
         Message {
-            kind: TYPE__PUSH,
+            kind: TYPE_PUSH,
             dst,
             place,
             how: How::Botf,
@@ -59,12 +59,12 @@ impl Message {
     /// Its packets are written one behind the other to where it says, so a repeated one does no harm.
     fn is_push(&self) -> bool {
         let is_direct = self.place.region != layout::INDIRECT_PAGES && self.place.region < layout::INDIRECT_REGION;
-        self.kind == TYPE__PUSH && is_direct
+        self.kind == TYPE_PUSH && is_direct
     }
 
     fn cut(&self, bytes: u32) -> Vec<Piece> {
         let place = [self.place.offset];
-        cut(bytes, SIZE__BOTF, if self.is_push() { &place } else { &[] }).collect()
+        cut(bytes, SIZE_BOTF, if self.is_push() { &place } else { &[] }).collect()
     }
 }
 
@@ -114,10 +114,10 @@ impl Burst<'_> {
         let step = if message.is_push() { piece.at } else { 0 };
         Header {
             kind: message.kind,
-            flags: HDR__W0_ACK_REQ_MASK
-                | flag(HDR__W0_F_SEQ_MASK, message.f_seq)
-                | flag(HDR__W0_RESEND_MASK, message.f_seq && resend)
-                | flag(HDR__W0_LAST_MASK, at + 1 == self.pieces.len()),
+            flags: HDR_W0_ACK_REQ_MASK
+                | flag(HDR_W0_F_SEQ_MASK, message.f_seq)
+                | flag(HDR_W0_RESEND_MASK, message.f_seq && resend)
+                | flag(HDR_W0_LAST_MASK, at + 1 == self.pieces.len()),
             dst: message.dst.0,
             length: piece.bytes,
             pgid: layout::PGID,
@@ -162,7 +162,7 @@ impl Node {
 
     pub(super) async fn aotf(&self, page: u32, offset: u32, bytes: u8, value: u64) -> Result<(), CommError> {
         let in_word = offset % 8 + u32::from(bytes) <= 8 && [1, 2, 4, 8].contains(&bytes);
-        if !in_word || offset >= SIZE__PAGE {
+        if !in_word || offset >= SIZE_PAGE {
             return Err(CommError::NoWord { offset, bytes });
         }
         let addr = aotf(page, offset);
@@ -323,7 +323,7 @@ impl Node {
         self.processor.host.delay(self.config().rdma_setup).await;
         let what = Header {
             kind: message.kind,
-            flags: HDR__W0_ACK_REQ_MASK,
+            flags: HDR_W0_ACK_REQ_MASK,
             dst: message.dst.0,
             ..Header::default()
         };
@@ -332,7 +332,7 @@ impl Node {
             let Some(reason) = self.rdma(&what, local, message.place, bytes).await? else {
                 return Ok(());
             };
-            let repeats = message.is_push() || cut(bytes, SIZE__PACKET, &[local.offset]).count() == 1;
+            let repeats = message.is_push() || cut(bytes, SIZE_PACKET, &[local.offset]).count() == 1;
             if !repeats || !is_passing(reason, false) || self.now() > deadline {
                 return Err(self.refused(message.dst, reason));
             }
@@ -351,8 +351,8 @@ impl Node {
         let (processor, config) = (&self.processor, self.config());
         processor.host.delay(config.send_call + config.rdma_setup).await;
         let what = Header {
-            kind: TYPE__PULL,
-            flags: HDR__W0_OTF_MASK,
+            kind: TYPE_PULL,
+            flags: HDR_W0_OTF_MASK,
             dst: dst.0,
             ..Header::default()
         };

@@ -23,7 +23,7 @@ impl Processor {
         let mut stores = names(config, self.host.node());
         stores.extend(tables(config));
         if let Some(words) = program {
-            assert!(words.len() * 4 <= SIZE__SRAM as usize, "the program fits the SRAM");
+            assert!(words.len() * 4 <= SIZE_SRAM as usize, "the program fits the SRAM");
             let whole = |(at, pair): (usize, &[u32])| {
                 let high = pair.get(1).copied().unwrap_or(0);
                 Store::word(SRAM + 8 * at as u32, u64::from(high) << 32 | u64::from(pair[0]))
@@ -60,7 +60,7 @@ fn tables(config: &Config) -> Vec<Store> {
         let words = (RVATLB..).step_by(8).zip(region.encode());
         stores.extend(words.map(|(at, word)| Store::word(at, word)));
     }
-    for page in layout::pages(config).take(SIZE__TLB as usize) {
+    for page in layout::pages(config).take(SIZE_TLB as usize) {
         let words = (PATLB..).step_by(8).zip(page.encode());
         stores.extend(words.map(|(at, word)| Store::word(at, word)));
     }

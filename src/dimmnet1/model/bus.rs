@@ -103,21 +103,21 @@ impl ModelMachine {
         self.note_store(node, access);
         let value = access.store.expect("it is a store");
         let (offset, card) = (access.offset, &mut self.cards[node]);
-        let stored = if within(offset, WINDOW0, 2 * SIZE__WINDOW) {
+        let stored = if within(offset, WINDOW0, 2 * SIZE_WINDOW) {
             card.send.store_window(access)
-        } else if within(offset, LLCM, SIZE__LLCM) {
+        } else if within(offset, LLCM, SIZE_LLCM) {
             card.store_llcm(offset, access);
             true
         } else if access.strobes != 0xff {
             false
-        } else if within(offset, SRAM, SIZE__SRAM) {
+        } else if within(offset, SRAM, SIZE_SRAM) {
             let at = ((offset - SRAM) / 4) as usize;
             let free = !card.regs.runs();
             if free {
                 card.cpu.store_sram(at, value);
             }
             free
-        } else if within(offset, HEADER_TLB, 32 * SIZE__TLB) {
+        } else if within(offset, HEADER_TLB, 32 * SIZE_TLB) {
             card.send.store_header(offset, value);
             true
         } else {
@@ -169,10 +169,10 @@ impl ModelMachine {
 
     fn host_load(&mut self, node: usize, offset: u32) -> Option<u64> {
         let card = &mut self.cards[node];
-        if within(offset, LLCM, SIZE__LLCM) {
+        if within(offset, LLCM, SIZE_LLCM) {
             return Some(card.load_llcm(offset));
         }
-        if within(offset, SRAM, SIZE__SRAM) {
+        if within(offset, SRAM, SIZE_SRAM) {
             let at = ((offset - SRAM) / 4) as usize;
             return (!card.regs.runs()).then(|| card.cpu.load_sram(at));
         }
@@ -183,7 +183,7 @@ impl ModelMachine {
     pub(super) fn register_read(&self, node: usize, offset: u32) -> Option<u64> {
         let card = &self.cards[node];
         let regs = &card.regs;
-        if let Some(slot) = index(offset, SLOTS, SIZE__SLOTS) {
+        if let Some(slot) = index(offset, SLOTS, SIZE_SLOTS) {
             return Some(card.acks.value(slot));
         }
         if let Some(reason) = index(offset, COUNTS, 16) {
@@ -250,7 +250,7 @@ impl ModelMachine {
         let now = self.now;
         let kicked = now + self.core_cycles(timing::KICK);
         let card = &mut self.cards[node];
-        if let Some(slot) = index(offset, SLOTS, SIZE__SLOTS) {
+        if let Some(slot) = index(offset, SLOTS, SIZE_SLOTS) {
             card.acks.clear(slot);
             self.at(now, Due::Tx(node));
             return true;
@@ -402,9 +402,9 @@ impl ModelMachine {
         card.regs.control &= !CONTROL_RUN_MASK;
         self.run_changed(node, ran);
         if rdma {
-            self.rdma_go(node, GO__NACK, Reason::Timeout);
+            self.rdma_go(node, GO_NACK, Reason::Timeout);
         } else {
-            self.rx_go(node, GO__NACK, Reason::Timeout);
+            self.rx_go(node, GO_NACK, Reason::Timeout);
         }
         raises(self, node);
     }

@@ -28,7 +28,7 @@ pub(super) struct Processor {
 impl Processor {
     pub fn new() -> Processor {
         Processor {
-            cpu: Some(Cpu::new(vec![0; SIZE__SRAM as usize / 4])),
+            cpu: Some(Cpu::new(vec![0; SIZE_SRAM as usize / 4])),
             timing: Timing::new(0),
             line: false,
             run: 0,
@@ -68,7 +68,7 @@ impl Bus for CardBus<'_> {
         let offset = addr & !REGISTERS;
         let (word, high) = (offset & !7, offset & 4 != 0);
         let card = &self.machine.cards[self.node];
-        let value = if (LLCM..LLCM + SIZE__LLCM).contains(&word) {
+        let value = if (LLCM..LLCM + SIZE_LLCM).contains(&word) {
             self.cycles.set(timing::CPU_LLCM);
             Some(card.load_llcm(word))
         } else if word < NODE {
@@ -85,7 +85,7 @@ impl Bus for CardBus<'_> {
         let offset = addr & !REGISTERS;
         let (word, high) = (offset & !7, offset & 4 != 0);
         let lane = if high { 4 } else { 0 };
-        let stored = if (LLCM..LLCM + SIZE__LLCM).contains(&word) {
+        let stored = if (LLCM..LLCM + SIZE_LLCM).contains(&word) {
             let access = CardAccess {
                 offset: word,
                 strobes: enables << lane,

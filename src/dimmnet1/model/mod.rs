@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::params::Config;
-use super::regs::SIZE__LLCM;
+use super::regs::SIZE_LLCM;
 use super::window::CardAccess;
 use crate::harness::agenda::Agenda;
 use crate::harness::backend::{Backend, HostReq, HostRsp};
@@ -97,7 +97,7 @@ impl Card {
         Card {
             memory: Memory::new(config.mem_bytes as usize),
             memory_free: Picos::ZERO,
-            llcm: vec![0; SIZE__LLCM as usize],
+            llcm: vec![0; SIZE_LLCM as usize],
             regs: Regs::default(),
             halves: BTreeMap::new(),
             tlb: Tlb::new(),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::{Due, ModelMachine, timing};
 use crate::Picos;
 use crate::dimmnet1::golden::packet::Header;
-use crate::dimmnet1::regs::HDR__W0_MULTICAST_MASK;
+use crate::dimmnet1::regs::HDR_W0_MULTICAST_MASK;
 use crate::harness::event::EventKind;
 
 /// Part of a packet; its words move together.
@@ -146,7 +146,7 @@ impl Network {
         let chunk = self.inputs[input].buffer.front()?;
         let header = Header::decode(&chunk.packet[..1]);
         let (dst, nodes) = (usize::from(header.dst), self.outputs.len());
-        Some(if !header.has(HDR__W0_MULTICAST_MASK) {
+        Some(if !header.has(HDR_W0_MULTICAST_MASK) {
             (dst..nodes).take(1).collect()
         } else if dst == 0 && chunk.packet.len() <= multicast_words {
             // Copies go to the input's own output first, then upwards.
@@ -296,7 +296,7 @@ impl ModelMachine {
     fn depart(&mut self, input: usize, chunk: &Chunk) {
         let from = &mut self.network.inputs[input];
         let route = from.route.as_mut().expect("its packet has a way");
-        let is_multicast = Header::decode(&chunk.packet[..1]).has(HDR__W0_MULTICAST_MASK);
+        let is_multicast = Header::decode(&chunk.packet[..1]).has(HDR_W0_MULTICAST_MASK);
         if is_multicast {
             from.copied += 1;
         } else {

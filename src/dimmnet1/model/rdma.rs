@@ -228,7 +228,7 @@ impl ModelMachine {
             return None;
         };
         let header = Header::decode(packet);
-        if header.has(HDR__W0_ACK_REQ_MASK) || header.kind == TYPE__PULL {
+        if header.has(HDR_W0_ACK_REQ_MASK) || header.kind == TYPE_PULL {
             let generation = card.acks.take(header.slot(), header.dst)?;
             packet[1] = with_generation(packet[1], generation);
         }
@@ -275,7 +275,7 @@ impl ModelMachine {
         if self.cards[node].rdma.stop().is_none() {
             return false;
         }
-        if what == GO__CONTINUE {
+        if what == GO_CONTINUE {
             self.rdma_look_up(node);
         } else {
             self.rdma_refused(node, reason);
@@ -305,10 +305,10 @@ impl super::Card {
 /// Why no packet of a descriptor may leave.
 fn malformed(descriptor: &Descriptor) -> Option<Reason> {
     let Header { kind, .. } = descriptor.what;
-    let is_known = matches!(kind, TYPE__PUSH | TYPE__PULL) || kind >= TYPE__INDIRECT;
-    let asks = descriptor.what.has(HDR__W0_ACK_REQ_MASK) || kind == TYPE__PULL;
+    let is_known = matches!(kind, TYPE_PUSH | TYPE_PULL) || kind >= TYPE_INDIRECT;
+    let asks = descriptor.what.has(HDR_W0_ACK_REQ_MASK) || kind == TYPE_PULL;
     let is_aligned = (descriptor.local.offset | descriptor.remote.offset).is_multiple_of(8);
-    if !is_known || asks && descriptor.what.has(HDR__W0_MULTICAST_MASK) {
+    if !is_known || asks && descriptor.what.has(HDR_W0_MULTICAST_MASK) {
         Some(Reason::Type)
     } else if descriptor.bytes == 0 || !is_aligned {
         Some(Reason::Length)
@@ -329,21 +329,21 @@ fn next_of(descriptor: &Descriptor, done: u32, pgid: u16) -> Work {
     let (local, left) = (descriptor.local.plus(done.into()), descriptor.bytes - done);
     let advanced = descriptor.remote.plus(done.into());
     // The address of a type of the far processor names a cell, which all packets have as it is.
-    let (remote, borders) = if what.kind >= TYPE__INDIRECT {
+    let (remote, borders) = if what.kind >= TYPE_INDIRECT {
         (descriptor.remote, [local.offset; 2])
     } else {
         (advanced, [local.offset, advanced.offset])
     };
-    let piece = cut(left, SIZE__PACKET, &borders).next().expect("bytes are left");
-    let is_pull = what.kind == TYPE__PULL;
+    let piece = cut(left, SIZE_PACKET, &borders).next().expect("bytes are left");
+    let is_pull = what.kind == TYPE_PULL;
     let last = if piece.bytes == left {
-        what.flags & HDR__W0_LAST_MASK
+        what.flags & HDR_W0_LAST_MASK
     } else {
         0
     };
-    let own = HDR__W0_ACK_REQ_MASK | HDR__W0_F_SEQ_MASK | HDR__W0_MULTICAST_MASK;
+    let own = HDR_W0_ACK_REQ_MASK | HDR_W0_F_SEQ_MASK | HDR_W0_MULTICAST_MASK;
     let flags = if is_pull {
-        HDR__W0_OTF_MASK | HDR__W0_ACK_REQ_MASK
+        HDR_W0_OTF_MASK | HDR_W0_ACK_REQ_MASK
     } else {
         what.flags & own | last
     };
@@ -369,7 +369,7 @@ fn next_of(descriptor: &Descriptor, done: u32, pgid: u16) -> Work {
 fn reply_to(words: &[u64]) -> Work {
     let request = Packet { words: words.to_vec() }.header();
     let header = Header {
-        kind: TYPE__PULL_REPLY,
+        kind: TYPE_PULL_REPLY,
         flags: 0,
         src: 0,
         dst: request.src,

@@ -167,7 +167,7 @@ impl ModelMachine {
         };
         // The words came one a cycle, and are known when the last has come.
         let cycles = match header.kind {
-            TYPE__ACK | TYPE__NACK => timing::SLOT,
+            TYPE_ACK | TYPE_NACK => timing::SLOT,
             _ => 1,
         };
         let at = self.now + self.core_cycles(cycles);
@@ -178,7 +178,7 @@ impl ModelMachine {
     /// Words of AOTF, reads and numbered packets wait until all earlier data are visible.
     fn rx_may_decide(&self, node: usize, take: &Take) -> bool {
         let header = &take.header;
-        let ordered = matches!(header.kind, TYPE__OTF | TYPE__PULL) || header.has(HDR__W0_F_SEQ_MASK);
+        let ordered = matches!(header.kind, TYPE_OTF | TYPE_PULL) || header.has(HDR_W0_F_SEQ_MASK);
         !ordered || self.cards[node].rx.writes.is_empty()
     }
 
@@ -189,29 +189,29 @@ impl ModelMachine {
         if asks(&header) && !self.cards[node].send.has_answer_room() {
             return self.rx_end_with(node, take, Fate::Uncredited);
         }
-        let is_known = matches!(header.kind, TYPE__PUSH..=TYPE__NACK | TYPE__OTF) || header.kind >= TYPE__INDIRECT;
+        let is_known = matches!(header.kind, TYPE_PUSH..=TYPE_NACK | TYPE_OTF) || header.kind >= TYPE_INDIRECT;
         if !is_known {
             return self.rx_end_with(node, take, Fate::Refuse(Reason::Type));
         }
         if is_cut || header.check_form().is_err() {
             return self.rx_end_with(node, take, Fate::Refuse(Reason::Length));
         }
-        if header.has(HDR__W0_F_SEQ_MASK) && header.src < 64 && !self.rx_number(node, &mut take) {
+        if header.has(HDR_W0_F_SEQ_MASK) && header.src < 64 && !self.rx_number(node, &mut take) {
             let now = self.now;
             return self.rx_begin(node, now, take);
         }
         match header.kind {
-            TYPE__ACK | TYPE__NACK => {
+            TYPE_ACK | TYPE_NACK => {
                 self.answered(node, header.tag, header.src, Status::of(header.place.word()));
                 self.rx_end_with(node, take, Fate::Drop);
             }
-            TYPE__PULL => {
+            TYPE_PULL => {
                 let words = take.packet.to_vec();
                 self.queue_answer(node, Packet { words }, timing::PULL);
                 self.rx_end_with(node, take, Fate::Drop);
             }
-            TYPE__OTF | TYPE__PUSH | TYPE__PULL_REPLY => self.rx_look_up(node, take),
-            _ => self.rx_stop(node, take, STOP__TYPE, 0),
+            TYPE_OTF | TYPE_PUSH | TYPE_PULL_REPLY => self.rx_look_up(node, take),
+            _ => self.rx_stop(node, take, STOP_TYPE, 0),
         }
     }
 
@@ -241,7 +241,7 @@ impl ModelMachine {
     fn rx_look_up(&mut self, node: usize, mut take: Take) {
         let header = take.header;
         let card = &self.cards[node];
-        let kind = if header.kind == TYPE__OTF {
+        let kind = if header.kind == TYPE_OTF {
             Kind::Otf
         } else {
             Kind::Write
@@ -283,11 +283,11 @@ impl ModelMachine {
         take.header = Header::decode(&rx.header);
         let addr = rx.dma_addr as u32;
         take.fate = match what {
-            GO__CONTINUE => {
+            GO_CONTINUE => {
                 // It is looked at anew, but for its number; the header's TYPE does not count.
                 take.header.kind = match Header::decode(&take.packet[..1]).kind {
-                    anew @ (TYPE__OTF | TYPE__PULL_REPLY) => anew,
-                    _ => TYPE__PUSH,
+                    anew @ (TYPE_OTF | TYPE_PULL_REPLY) => anew,
+                    _ => TYPE_PUSH,
                 };
                 let legal = take.header.check_form().is_ok();
                 if legal {
@@ -298,8 +298,8 @@ impl ModelMachine {
                 super::bus::raises(self, node);
                 return true;
             }
-            GO__DROP => Fate::Drop,
-            GO__NACK => Fate::Refuse(reason),
+            GO_DROP => Fate::Drop,
+            GO_NACK => Fate::Refuse(reason),
             _ if !addr.is_multiple_of(8) || take.header.length == 0 => {
                 rx.done = Some(Some(Reason::Length));
                 Fate::Drop
@@ -348,7 +348,7 @@ impl ModelMachine {
         self.cards[node].rx.state = State::Idle;
         let now = self.now;
         self.at(now, Due::Rx(node));
-        let length_ok = take.packet.len() == take.header.packet_words() || take.header.kind == TYPE__PULL;
+        let length_ok = take.packet.len() == take.header.packet_words() || take.header.kind == TYPE_PULL;
         let (fate, latency) = (take.fate, u64::from(self.config.mem_write_latency));
         let cycles = match fate {
             Fate::Otf(_) => timing::OTF,
@@ -370,7 +370,7 @@ impl ModelMachine {
                 self.rx_answer(node, &take, None);
             }
             Fate::Uncredited => self.outcome(node, Some(Reason::Credit)),
-            _ if matches!(take.header.kind, TYPE__ACK | TYPE__NACK) => {}
+            _ if matches!(take.header.kind, TYPE_ACK | TYPE_NACK) => {}
             _ => self.outcome(node, None),
         }
     }
@@ -418,7 +418,7 @@ impl ModelMachine {
     fn rx_answer(&mut self, node: usize, take: &Take, refused: Option<Reason>) {
         let header = &take.header;
         let seq = take.seq.unwrap_or(header.seq);
-        if header.kind == TYPE__PULL_REPLY {
+        if header.kind == TYPE_PULL_REPLY {
             let status = Status { refused, seq };
             return self.answered(node, header.tag, header.src, status);
         }
@@ -452,9 +452,9 @@ impl ModelMachine {
 
 /// Whether a packet asks for an answer. One to a group must not.
 fn asks(header: &Header) -> bool {
-    let answered = !matches!(header.kind, TYPE__ACK | TYPE__NACK | TYPE__PULL_REPLY);
-    let wanted = header.has(HDR__W0_ACK_REQ_MASK) || header.kind == TYPE__PULL;
-    wanted && answered && !header.has(HDR__W0_MULTICAST_MASK)
+    let answered = !matches!(header.kind, TYPE_ACK | TYPE_NACK | TYPE_PULL_REPLY);
+    let wanted = header.has(HDR_W0_ACK_REQ_MASK) || header.kind == TYPE_PULL;
+    wanted && answered && !header.has(HDR_W0_MULTICAST_MASK)
 }
 
 impl super::Card {

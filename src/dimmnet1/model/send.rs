@@ -57,7 +57,7 @@ pub(super) struct Send {
 impl Send {
     pub fn new(config: &Config) -> Send {
         Send {
-            htlb: vec![[0; 3]; SIZE__TLB as usize],
+            htlb: vec![[0; 3]; SIZE_TLB as usize],
             stores: VecDeque::new(),
             room: config.aotf_stores as usize,
             windows: [[0; 64]; 2],
@@ -94,11 +94,11 @@ impl Send {
 
     /// A store to a window; false if it is busy.
     pub fn store_window(&mut self, access: CardAccess) -> bool {
-        let at = (access.offset / SIZE__WINDOW) as usize;
+        let at = (access.offset / SIZE_WINDOW) as usize;
         if self.busy[at] {
             return false;
         }
-        let word = &mut self.windows[at][(access.offset % SIZE__WINDOW / 8) as usize];
+        let word = &mut self.windows[at][(access.offset % SIZE_WINDOW / 8) as usize];
         *word = merge(*word, access);
         true
     }
@@ -115,19 +115,19 @@ impl Send {
         let run = u32::from(access.strobes) >> access.strobes.trailing_zeros();
         let is_run = run != 0 && run & (run + 1) == 0;
         let offset = access.offset - AOTF;
-        let entry = self.htlb[(offset / SIZE__PAGE) as usize];
+        let entry = self.htlb[(offset / SIZE_PAGE) as usize];
         let mut header = Header::decode(&entry);
-        let multicast = header.has(HDR__W0_MULTICAST_MASK) && header.has(HDR__W0_ACK_REQ_MASK);
-        if !is_run || header.kind == TYPE__CLOSED || multicast {
+        let multicast = header.has(HDR_W0_MULTICAST_MASK) && header.has(HDR_W0_ACK_REQ_MASK);
+        if !is_run || header.kind == TYPE_CLOSED || multicast {
             return false;
         }
-        let first = offset % SIZE__PAGE + access.strobes.trailing_zeros();
-        header.flags |= HDR__W0_OTF_MASK;
+        let first = offset % SIZE_PAGE + access.strobes.trailing_zeros();
+        header.flags |= HDR_W0_OTF_MASK;
         header.src = 0;
         header.seq = 0;
         header.length = access.strobes.count_ones();
         header.place = Place {
-            offset: header.place.offset.wrapping_add(first.into()) & HDR__W2_OFFSET_MASK,
+            offset: header.place.offset.wrapping_add(first.into()) & HDR_W2_OFFSET_MASK,
             ..header.place
         };
         let [w0, w1, w2, ..] = header.encode();
@@ -145,17 +145,17 @@ impl Send {
             return false;
         }
         let header = Header::decode(&self.windows[at][..HEADER_WORDS]);
-        let multicast = header.has(HDR__W0_MULTICAST_MASK) && header.has(HDR__W0_ACK_REQ_MASK);
-        self.errors[at] = if multicast || !(header.kind == TYPE__PUSH || header.kind >= TYPE__INDIRECT) {
+        let multicast = header.has(HDR_W0_MULTICAST_MASK) && header.has(HDR_W0_ACK_REQ_MASK);
+        self.errors[at] = if multicast || !(header.kind == TYPE_PUSH || header.kind >= TYPE_INDIRECT) {
             Some(Reason::Type)
-        } else if !(1..=SIZE__BOTF).contains(&header.length) {
+        } else if !(1..=SIZE_BOTF).contains(&header.length) {
             Some(Reason::Length)
         } else {
             None
         };
         if self.errors[at].is_none() {
             let header = Header {
-                flags: header.flags & !HDR__W0_OTF_MASK,
+                flags: header.flags & !HDR_W0_OTF_MASK,
                 src: 0,
                 pgid,
                 ..header
@@ -190,7 +190,7 @@ impl Send {
 }
 
 fn is_pull(words: &[u64]) -> bool {
-    Header::decode(&words[..1]).kind == TYPE__PULL
+    Header::decode(&words[..1]).kind == TYPE_PULL
 }
 
 /// A word with the bytes of a store in it.
@@ -306,7 +306,7 @@ impl ModelMachine {
         let credit = self.core_cycles(timing::CREDIT);
         let stored = *self.cards[node].send.stores.front()?;
         let header = Header::decode(&stored.packet);
-        let asks = header.has(HDR__W0_ACK_REQ_MASK) || header.kind == TYPE__PULL;
+        let asks = header.has(HDR_W0_ACK_REQ_MASK) || header.kind == TYPE_PULL;
         let ready = stored.ready + if asks { credit } else { Picos::ZERO };
         if ready > now {
             self.at(ready, Due::Tx(node));
@@ -324,7 +324,7 @@ impl ModelMachine {
         let send = &self.cards[node].send;
         let (at, kicked) = *send.kicked.front()?;
         let header = Header::decode(&send.windows[at][..HEADER_WORDS]);
-        let asks = header.has(HDR__W0_ACK_REQ_MASK);
+        let asks = header.has(HDR_W0_ACK_REQ_MASK);
         let ready = kicked + if asks { credit } else { Picos::ZERO };
         if ready > now {
             self.at(ready, Due::Tx(node));
@@ -340,7 +340,7 @@ impl ModelMachine {
     /// The packet with its generation, if it needs no credit or there is one.
     fn with_credit(&mut self, node: usize, mut words: Vec<u64>) -> Option<Vec<u64>> {
         let header = Header::decode(&words);
-        if header.has(HDR__W0_ACK_REQ_MASK) || header.kind == TYPE__PULL {
+        if header.has(HDR_W0_ACK_REQ_MASK) || header.kind == TYPE_PULL {
             let card = &mut self.cards[node];
             let generation = card.acks.take(header.slot(), header.dst);
             card.send.waits |= generation.is_none();
@@ -371,19 +371,19 @@ impl ModelMachine {
 pub(super) fn with_generation(w1: u64, generation: u16) -> u64 {
     let header = Header::decode(&[0, w1]);
     let tag = header.tag & 0xf | generation << 4;
-    w1 & !HDR__W1_TAG_MASK | put(HDR__W1_TAG_MASK, tag.into())
+    w1 & !HDR_W1_TAG_MASK | put(HDR_W1_TAG_MASK, tag.into())
 }
 
 /// What the arbiter puts into a header: SRC, and the number of a packet that has F_SEQ and none yet.
 fn stamp(packet: &mut [u64], node: u16, numbers: &mut [u32; 64]) {
     let header = Header::decode(packet);
-    packet[0] = packet[0] & !HDR__W0_SRC_MASK | put(HDR__W0_SRC_MASK, node.into());
-    if header.has(HDR__W0_F_SEQ_MASK) && !header.has(HDR__W0_RESEND_MASK) {
+    packet[0] = packet[0] & !HDR_W0_SRC_MASK | put(HDR_W0_SRC_MASK, node.into());
+    if header.has(HDR_W0_F_SEQ_MASK) && !header.has(HDR_W0_RESEND_MASK) {
         let number = numbers.get_mut(usize::from(header.dst)).map_or(0, |next| {
             let number = *next;
             *next = next.wrapping_add(1);
             number
         });
-        packet[1] = packet[1] & !HDR__W1_SEQ_MASK | put(HDR__W1_SEQ_MASK, number.into());
+        packet[1] = packet[1] & !HDR_W1_SEQ_MASK | put(HDR_W1_SEQ_MASK, number.into());
     }
 }

@@ -32,8 +32,8 @@ pub(super) struct Tlb {
 impl Tlb {
     pub fn new() -> Tlb {
         Tlb {
-            regions: vec![None; SIZE__TLB as usize],
-            pages: vec![None; SIZE__TLB as usize],
+            regions: vec![None; SIZE_TLB as usize],
+            pages: vec![None; SIZE_TLB as usize],
         }
     }
 
@@ -42,19 +42,19 @@ impl Tlb {
     }
 
     fn index(number: u32, pgid: u16) -> usize {
-        ((number ^ u32::from(pgid)) % SIZE__TLB) as usize
+        ((number ^ u32::from(pgid)) % SIZE_TLB) as usize
     }
 
     /// Writes an entry, valid or not, in the place that its key has.
     pub fn write_region(&mut self, words: [u64; 3]) {
         let [key, ..] = words;
-        let at = Region::decode([key | RVA__KEY_VALID_MASK, 0, 0]).expect("made valid");
+        let at = Region::decode([key | RVA_KEY_VALID_MASK, 0, 0]).expect("made valid");
         self.regions[Tlb::index(at.region.into(), at.pgid)] = Region::decode(words);
     }
 
     pub fn write_page(&mut self, words: [u64; 2]) {
         let [key, _] = words;
-        let at = PageEntry::decode([key | PA__KEY_VALID_MASK, 0]).expect("made valid");
+        let at = PageEntry::decode([key | PA_KEY_VALID_MASK, 0]).expect("made valid");
         self.pages[Tlb::index(at.page, at.pgid)] = PageEntry::decode(words);
     }
 
@@ -62,14 +62,14 @@ impl Tlb {
         let Place { region, offset } = place;
         let entry = self.regions[Tlb::index(region.into(), pgid)];
         let Some(entry) = entry.filter(|entry| (entry.pgid, entry.region) == (pgid, region)) else {
-            return Looked::Missed(STOP__RVATLB, Region::key(pgid, region));
+            return Looked::Missed(STOP_RVATLB, Region::key(pgid, region));
         };
         let allowed = match kind {
             Kind::Write => entry.rights.write,
             Kind::Read => entry.rights.read,
             Kind::Otf => entry.rights.otf,
         };
-        let in_page = offset % u64::from(SIZE__PAGE) + u64::from(bytes) <= SIZE__PAGE.into();
+        let in_page = offset % u64::from(SIZE_PAGE) + u64::from(bytes) <= SIZE_PAGE.into();
         if !allowed {
             return Looked::Refused(Reason::Rights);
         }
@@ -79,19 +79,19 @@ impl Tlb {
         let page = match entry.base {
             Base::Llcm(byte) => {
                 let at = u64::from(byte) + offset;
-                let fits = at + u64::from(bytes) <= SIZE__LLCM.into();
+                let fits = at + u64::from(bytes) <= SIZE_LLCM.into();
                 return if fits {
                     Looked::At(LLCM_ADDR + at as u32)
                 } else {
                     Looked::Refused(Reason::Range)
                 };
             }
-            Base::Page(page) => (u64::from(page) + offset / u64::from(SIZE__PAGE)) as u32 & RVA__BASE_PAGE_MASK as u32,
+            Base::Page(page) => (u64::from(page) + offset / u64::from(SIZE_PAGE)) as u32 & RVA_BASE_PAGE_MASK as u32,
         };
         let entry = self.pages[Tlb::index(page, pgid)];
         match entry.filter(|entry| (entry.pgid, entry.page) == (pgid, page)) {
-            Some(entry) => Looked::At(entry.frame * SIZE__PAGE + offset as u32 % SIZE__PAGE),
-            None => Looked::Missed(STOP__PATLB, PageEntry::key(pgid, page)),
+            Some(entry) => Looked::At(entry.frame * SIZE_PAGE + offset as u32 % SIZE_PAGE),
+            None => Looked::Missed(STOP_PATLB, PageEntry::key(pgid, page)),
         }
     }
 }
@@ -106,7 +106,7 @@ struct Counted {
 /// Slots, and the credit that they share.
 #[derive(Debug, Default)]
 pub(super) struct Acks {
-    slots: [Counted; SIZE__SLOTS as usize],
+    slots: [Counted; SIZE_SLOTS as usize],
     open: u32,
 }
 
@@ -115,7 +115,7 @@ impl Acks {
     pub fn take(&mut self, slot: u8, dst: u16) -> Option<u16> {
         let counted = &mut self.slots[usize::from(slot)];
         let other = counted.slot.open > 0 && counted.dst != dst;
-        if other || self.open == SIZE__CREDITS {
+        if other || self.open == SIZE_CREDITS {
             return None;
         }
         self.open += 1;

@@ -11,7 +11,7 @@ use crate::dimmnet1::host::layout::{self, common};
 use crate::dimmnet1::host::{Barrier, BootError, CommError, Dimmnet1Sim, How, MASTER, Message, Node};
 use crate::dimmnet1::model::ModelMachine;
 use crate::dimmnet1::params::Config;
-use crate::dimmnet1::regs::{AOTF, SIZE__BOTF, SIZE__PAGE, TYPE__INDIRECT};
+use crate::dimmnet1::regs::{AOTF, SIZE_BOTF, SIZE_PAGE, TYPE_INDIRECT};
 use crate::dimmnet1::rtl::{self, NotBuilt};
 use crate::harness::backend::{AnyBackend, Backend as _, Event, EventKind};
 use crate::harness::exec::SimError;
@@ -181,7 +181,7 @@ where
 
 /// Where a transfer of `bytes` from address 0 may go.
 fn target(node: &Node, bytes: u32) -> Result<Addr, MeasureError> {
-    let (at, room) = (bytes.next_multiple_of(SIZE__PAGE), node.memory_end());
+    let (at, room) = (bytes.next_multiple_of(SIZE_PAGE), node.memory_end());
     let fits = at.checked_add(bytes).is_some_and(|end| end <= room);
     fits.then_some(Addr(at)).ok_or(MeasureError::TooLong { bytes, room })
 }
@@ -228,12 +228,12 @@ pub(super) fn message(from: &Node, to: NodeId, way: Way, target: Addr) -> Messag
         Way::Soft | Way::SoftRdma => from.soft_message(to).place,
         Way::Indirect => Place::new(layout::COMMON, common::POINTERS.into()),
         Way::Region => Place::new(layout::INDIRECT_REGION, 0),
-        Way::Page => Place::new(layout::INDIRECT_PAGES, u64::from(common::POINTERS % SIZE__PAGE)),
+        Way::Page => Place::new(layout::INDIRECT_PAGES, u64::from(common::POINTERS % SIZE_PAGE)),
     };
     let message = match way {
         Way::Soft | Way::SoftRdma => from.soft_message(to),
         Way::Indirect => Message {
-            kind: TYPE__INDIRECT,
+            kind: TYPE_INDIRECT,
             ..Message::push(to, place)
         },
         _ => Message::push(to, place),
@@ -251,7 +251,7 @@ pub(super) fn arrives(way: Way, data: &[u8]) -> Vec<u8> {
     }
     // Each packet goes where the pointer says, which stays.
     let mut at_pointer = Vec::new();
-    for packet in data.chunks(SIZE__BOTF as usize) {
+    for packet in data.chunks(SIZE_BOTF as usize) {
         let rest = at_pointer.split_off(packet.len().min(at_pointer.len()));
         at_pointer = [packet, &rest].concat();
     }

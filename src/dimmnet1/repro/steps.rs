@@ -9,7 +9,7 @@ use crate::dimmnet1::firmware::{CELL_POINTER, CELL_SYSTEM};
 use crate::dimmnet1::host::layout::common;
 use crate::dimmnet1::host::{Barrier, CommError, Node};
 use crate::dimmnet1::params::Config;
-use crate::dimmnet1::regs::{COUNTS, LLCM, REASON__OVERFLOW, SIZE__BOTF};
+use crate::dimmnet1::regs::{COUNTS, LLCM, REASON_OVERFLOW, SIZE_BOTF};
 use crate::harness::wave::Probe;
 use crate::machine::poison;
 use crate::repro::row::{BackendKind, Spec};
@@ -193,7 +193,7 @@ impl Steps<'_> {
         sim.spawn_checked(TO, async move |node| {
             node.compute(Picos::from_ns(200_000)).await;
             *came.borrow_mut() = node.receive(FROM).await?;
-            count.set(load(&node, COUNTS + 8 * REASON__OVERFLOW).await as u32);
+            count.set(load(&node, COUNTS + 8 * REASON_OVERFLOW).await as u32);
             Ok::<_, CommError>(())
         });
         finish(&mut sim, BYTES)?;
@@ -211,7 +211,7 @@ impl Steps<'_> {
         let (kept, changed) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
         sim.spawn_checked(FROM, async |node| {
             for _ in 0..2 * ROUNDS + 1 {
-                node.send_message(TO, Addr(0), SIZE__BOTF).await?;
+                node.send_message(TO, Addr(0), SIZE_BOTF).await?;
             }
             Ok::<_, CommError>(())
         });
@@ -238,7 +238,7 @@ impl Steps<'_> {
             }
             Ok::<_, CommError>(())
         });
-        finish(&mut sim, SIZE__BOTF)?;
+        finish(&mut sim, SIZE_BOTF)?;
         Ok(vec![("kept", kept.get()), ("changed", changed.get())])
     }
 

@@ -91,11 +91,11 @@ const BASE: u64 = 0x100;
 const PAGES: u64 = 64;
 
 fn region(number: u16) -> Entry {
-    use regs::{RVA__BASE_LLCM_MASK, RVA__BASE_OTF_MASK, RVA__BASE_READ_MASK, RVA__BASE_WRITE_MASK};
+    use regs::{RVA_BASE_LLCM_MASK, RVA_BASE_OTF_MASK, RVA_BASE_READ_MASK, RVA_BASE_WRITE_MASK};
     let (base, bound) = match number {
-        LLCM => (RVA__BASE_LLCM_MASK | RVA__BASE_OTF_MASK | RVA__BASE_WRITE_MASK, 0x4000),
-        CLOSED => (RVA__BASE_LLCM_MASK | RVA__BASE_READ_MASK, 0x4000),
-        _ => (RVA__BASE_WRITE_MASK | BASE, PAGES << 12),
+        LLCM => (RVA_BASE_LLCM_MASK | RVA_BASE_OTF_MASK | RVA_BASE_WRITE_MASK, 0x4000),
+        CLOSED => (RVA_BASE_LLCM_MASK | RVA_BASE_READ_MASK, 0x4000),
+        _ => (RVA_BASE_WRITE_MASK | BASE, PAGES << 12),
     };
     Entry::Region([region_key(PGID, number), base, bound])
 }
@@ -132,7 +132,7 @@ impl Place {
             10 => (MEMORY, within(self.in_memory(), 0x1000, rng) + rng.below(8)),
             _ => (MEMORY, within(self.in_memory(), 0x1000, rng)),
         };
-        u64::from(region) << regs::HDR__W2_REGION_SHIFT | offset
+        u64::from(region) << regs::HDR_W2_REGION_SHIFT | offset
     }
 }
 
@@ -160,43 +160,43 @@ impl Maker<'_> {
             1 => expected.wrapping_add(pick(rng, &[1, 2, 1 << 31, (1 << 31) + 1])),
             _ => expected,
         };
-        let mut word = u64::from(code) | flags | u64::from(src) << regs::HDR__W0_SRC_SHIFT;
+        let mut word = u64::from(code) | flags | u64::from(src) << regs::HDR_W0_SRC_SHIFT;
         for (mask, n) in [
-            (regs::HDR__W0_ACK_REQ_MASK, 5),
-            (regs::HDR__W0_F_SEQ_MASK, 4),
-            (regs::HDR__W0_MULTICAST_MASK, 1),
-            (regs::HDR__W0_LAST_MASK, 4),
-            (regs::HDR__W0_RESEND_MASK, 4),
+            (regs::HDR_W0_ACK_REQ_MASK, 5),
+            (regs::HDR_W0_F_SEQ_MASK, 4),
+            (regs::HDR_W0_MULTICAST_MASK, 1),
+            (regs::HDR_W0_LAST_MASK, 4),
+            (regs::HDR_W0_RESEND_MASK, 4),
         ] {
             if rng.chance(n, 8) {
                 word |= mask;
             }
         }
-        word |= length << regs::HDR__W0_LENGTH_SHIFT | rng.below(1 << 16) << regs::HDR__W0_DST_SHIFT;
+        word |= length << regs::HDR_W0_LENGTH_SHIFT | rng.below(1 << 16) << regs::HDR_W0_DST_SHIFT;
         let tag = rng.below(1 << 16);
-        let second = u64::from(PGID) | tag << regs::HDR__W1_TAG_SHIFT | u64::from(seq) << regs::HDR__W1_SEQ_SHIFT;
+        let second = u64::from(PGID) | tag << regs::HDR_W1_TAG_SHIFT | u64::from(seq) << regs::HDR_W1_SEQ_SHIFT;
         [word, second]
     }
 
     fn short(&mut self, place: &Place, code: u32) -> Vec<u64> {
-        let otf = regs::HDR__W0_OTF_MASK;
+        let otf = regs::HDR_W0_OTF_MASK;
         let rng = &mut *self.rng;
-        let is_answer = [regs::TYPE__ACK, regs::TYPE__NACK].contains(&code);
+        let is_answer = [regs::TYPE_ACK, regs::TYPE_NACK].contains(&code);
         let length = match code {
             _ if rng.chance(1, 16) => pick(rng, &[0, 9, 16, 4097]),
             _ if is_answer => 0,
-            regs::TYPE__PULL => rng.between(1, 4096),
-            regs::TYPE__INDIRECT.. => rng.below(9),
+            regs::TYPE_PULL => rng.between(1, 4096),
+            regs::TYPE_INDIRECT.. => rng.below(9),
             _ => rng.between(1, 8),
         };
         let mut remote = place.remote(rng, 8);
-        if code == regs::TYPE__OTF && rng.chance(15, 16) {
+        if code == regs::TYPE_OTF && rng.chance(15, 16) {
             let lane = rng.below(9 - length.min(8));
             remote = u64::from(if rng.chance(7, 8) {
                 LLCM
             } else {
                 pick(rng, &[MEMORY, UNKNOWN, CLOSED])
-            }) << regs::HDR__W2_REGION_SHIFT
+            }) << regs::HDR_W2_REGION_SHIFT
                 | place.in_llcm()
                 | 8 * rng.below(128)
                 | lane;
@@ -240,20 +240,20 @@ impl Maker<'_> {
         let trap = pick(self.rng, &[16, 17, 18, 19, 20, 200]);
         let unknown = pick(self.rng, &[0, 6, 7, 9, 15]);
         let mut words = match self.rng.below(32) {
-            0..8 => self.long(place, regs::TYPE__PUSH),
-            8..11 => self.short(place, regs::TYPE__PUSH),
-            11..14 => self.long(place, regs::TYPE__PULL_REPLY),
-            14 => self.short(place, regs::TYPE__PULL_REPLY),
-            15..20 => self.short(place, regs::TYPE__OTF),
-            20..22 => self.short(place, regs::TYPE__PULL),
-            22 => self.short(place, regs::TYPE__ACK),
-            23 => self.short(place, regs::TYPE__NACK),
+            0..8 => self.long(place, regs::TYPE_PUSH),
+            8..11 => self.short(place, regs::TYPE_PUSH),
+            11..14 => self.long(place, regs::TYPE_PULL_REPLY),
+            14 => self.short(place, regs::TYPE_PULL_REPLY),
+            15..20 => self.short(place, regs::TYPE_OTF),
+            20..22 => self.short(place, regs::TYPE_PULL),
+            22 => self.short(place, regs::TYPE_ACK),
+            23 => self.short(place, regs::TYPE_NACK),
             24..26 => self.short(place, trap),
             26..29 => self.long(place, trap),
             29 => self.short(place, unknown),
             30 => self.long(place, unknown),
             _ => {
-                let code = pick(self.rng, &[regs::TYPE__OTF, regs::TYPE__PULL, regs::TYPE__ACK]);
+                let code = pick(self.rng, &[regs::TYPE_OTF, regs::TYPE_PULL, regs::TYPE_ACK]);
                 self.long(place, code)
             }
         };
@@ -294,8 +294,8 @@ impl Maker<'_> {
         let mut entries = Vec::new();
         if rng.chance(3, 4) {
             match stop.cause {
-                Cause::Stop(regs::STOP__RVATLB) => entries.push(region((stop.key >> 16) as u16)),
-                Cause::Stop(regs::STOP__PATLB) => entries.push(page((stop.key & 0xff_ffff) - BASE)),
+                Cause::Stop(regs::STOP_RVATLB) => entries.push(region((stop.key >> 16) as u16)),
+                Cause::Stop(regs::STOP_PATLB) => entries.push(page((stop.key & 0xff_ffff) - BASE)),
                 _ => {}
             }
         }
@@ -349,7 +349,7 @@ impl Maker<'_> {
             wrote: None,
         };
         let events = self.model.take_events();
-        let good = events.contains(&Event::Outcome(regs::REASON__NONE));
+        let good = events.contains(&Event::Outcome(regs::REASON_NONE));
         for event in events {
             match event {
                 // Of data that were not accepted nobody is told that they are visible.
@@ -435,11 +435,11 @@ impl Plan {
     /// PUSH packets that hit, which ask for an answer.
     pub fn of_pushes(memory: &Memory, count: u64, bytes: u64, numbered: bool) -> Plan {
         Plan::of(memory, count, |i| {
-            let flags = regs::HDR__W0_ACK_REQ_MASK | if numbered { regs::HDR__W0_F_SEQ_MASK } else { 0 };
+            let flags = regs::HDR_W0_ACK_REQ_MASK | if numbered { regs::HDR_W0_F_SEQ_MASK } else { 0 };
             let mut words = vec![
-                u64::from(regs::TYPE__PUSH) | flags | bytes << regs::HDR__W0_LENGTH_SHIFT,
-                u64::from(PGID) | i << regs::HDR__W1_SEQ_SHIFT,
-                u64::from(MEMORY) << regs::HDR__W2_REGION_SHIFT | (i % 4) << 12,
+                u64::from(regs::TYPE_PUSH) | flags | bytes << regs::HDR_W0_LENGTH_SHIFT,
+                u64::from(PGID) | i << regs::HDR_W1_SEQ_SHIFT,
+                u64::from(MEMORY) << regs::HDR_W2_REGION_SHIFT | (i % 4) << 12,
             ];
             words.extend((0..3 + bytes.div_ceil(8)).map(|word| i << 32 | word));
             words
@@ -449,11 +449,11 @@ impl Plan {
     /// OTF packets of a byte.
     pub fn of_otf(memory: &Memory, count: u64) -> Plan {
         Plan::of(memory, count, |i| {
-            let flags = regs::HDR__W0_OTF_MASK | 1 << regs::HDR__W0_LENGTH_SHIFT;
+            let flags = regs::HDR_W0_OTF_MASK | 1 << regs::HDR_W0_LENGTH_SHIFT;
             vec![
-                u64::from(regs::TYPE__OTF) | flags,
+                u64::from(regs::TYPE_OTF) | flags,
                 u64::from(PGID),
-                u64::from(LLCM) << regs::HDR__W2_REGION_SHIFT | i,
+                u64::from(LLCM) << regs::HDR_W2_REGION_SHIFT | i,
                 0x5a + i,
             ]
         })

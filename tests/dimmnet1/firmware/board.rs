@@ -61,7 +61,7 @@ pub struct Board {
 impl Board {
     fn new(poll: bool, rng: Rng) -> Board {
         Board {
-            llcm: vec![0; SIZE__LLCM as usize],
+            llcm: vec![0; SIZE_LLCM as usize],
             loads: None,
             post: None,
             calls: Vec::new(),
@@ -114,7 +114,7 @@ impl Board {
                 _ => self.later = Some((looks - 1, stop)),
             }
         }
-        let mut word = (self.header[0] & HDR__W0_TYPE_MASK) << RX_STOP_TYPE_SHIFT;
+        let mut word = (self.header[0] & HDR_W0_TYPE_MASK) << RX_STOP_TYPE_SHIFT;
         if let Some(reason) = self.done {
             word |= RX_STOP_DONE_MASK | u64::from(reason) << RX_STOP_DONE_REASON_SHIFT;
         }
@@ -154,9 +154,9 @@ impl Board {
         }
         let reason = (u64::from(half) & RX_GO_REASON_MASK) >> RX_GO_REASON_SHIFT;
         let go = match (u64::from(half) & RX_GO_WHAT_MASK) as u32 {
-            GO__CONTINUE => Go::Continue,
-            GO__DROP => Go::Drop,
-            GO__NACK => Go::Nack(reason as u32),
+            GO_CONTINUE => Go::Continue,
+            GO_DROP => Go::Drop,
+            GO_NACK => Go::Nack(reason as u32),
             _ => Go::Dma(self.dma[0]),
         };
         if matches!(go, Go::Dma(_)) {
@@ -198,8 +198,8 @@ impl Board {
         }
         // The low half of the last word stores the entry.
         let fill = match at {
-            _ if at == RVATLB + RVA__BOUND => Fill::Region(self.rva),
-            _ if at == PATLB + PA__FRAME => Fill::Page(self.pa),
+            _ if at == RVATLB + RVA_BOUND => Fill::Region(self.rva),
+            _ if at == PATLB + PA_FRAME => Fill::Page(self.pa),
             _ => return,
         };
         if self.fill.replace(fill).is_some() || !self.is_stopped() {
@@ -292,7 +292,7 @@ impl Bench {
     pub fn new(sources: &[Source], tables: &Tables, poll: bool, rng: Rng) -> Result<Bench, String> {
         let image = image_of(sources, tables).map_err(|error| error.to_string())?;
         let mut sram = image.words.clone();
-        sram.resize(SIZE__SRAM as usize / 4, 0);
+        sram.resize(SIZE_SRAM as usize / 4, 0);
         let rest = image.symbols[if poll { "poll" } else { "idle" }];
         let mut bench = Bench {
             cpu: Cpu::new(sram),

@@ -37,14 +37,14 @@ const SLOT: u64 = 32;
 const PAGE: u32 = 0x123_4560;
 const INDIRECT_PAGE: u32 = INDIRECT_FROM >> 4 | 0x42;
 
-const RIGHTS: u64 = RVA__BASE_READ_MASK | RVA__BASE_WRITE_MASK;
+const RIGHTS: u64 = RVA_BASE_READ_MASK | RVA_BASE_WRITE_MASK;
 const BARRIER_NUMBERS: [u32; 3] = [0, 5, 63];
 
 /// The tables of all tests.
 pub fn tables(rng: &mut Rng) -> Tables {
     let mut tables = crowd(rng);
     for (share, &pgid) in STAMPS.iter().enumerate() {
-        let llcm = |rights| RVA__BASE_LLCM_MASK + rights + share as u64 * SHARE;
+        let llcm = |rights| RVA_BASE_LLCM_MASK + rights + share as u64 * SHARE;
         let mut region = |region, base, bytes| {
             tables.regions.push(Region {
                 pgid,
@@ -55,11 +55,11 @@ pub fn tables(rng: &mut Rng) -> Tables {
         };
         region(CELLS, llcm(0), POINTERS);
         region(MEMORY, RIGHTS | u64::from(PAGE), 16 << 12);
-        region(READ_ONLY, RVA__BASE_READ_MASK | u64::from(PAGE), 16 << 12);
+        region(READ_ONLY, RVA_BASE_READ_MASK | u64::from(PAGE), 16 << 12);
         region(LLCM_AREA, llcm(RIGHTS), SHARE);
         region(ON_INDIRECT_PAGES, RIGHTS | u64::from(INDIRECT_PAGE), 3 << 12);
         region(LARGE, RIGHTS | u64::from(PAGE), 1 << 32);
-        region(INDIRECT, llcm(RVA__BASE_WRITE_MASK), POINTERS);
+        region(INDIRECT, llcm(RVA_BASE_WRITE_MASK), POINTERS);
         for page in 0..15 {
             // Some frames are neighbours.
             let frame = 0x4000 + page + 1000 * share as u32 + if rng.chance(1, 4) { 77 } else { 0 };
@@ -180,24 +180,24 @@ pub fn stop(rng: &mut Rng) -> Stop {
         u64::from(STAMPS[rng.below(3) as usize])
     };
     let kinds = [
-        TYPE__INDIRECT,
-        TYPE__MESSAGE,
-        TYPE__MESSAGE,
-        TYPE__BARRIER,
-        TYPE__SOFT,
-        TYPE__SOFT,
-        TYPE__SOFT,
+        TYPE_INDIRECT,
+        TYPE_MESSAGE,
+        TYPE_MESSAGE,
+        TYPE_BARRIER,
+        TYPE_SOFT,
+        TYPE_SOFT,
+        TYPE_SOFT,
     ];
     let kind = match rng.below(20) {
-        0 => u64::from(TYPE__CHAIN) + rng.below(2),
+        0 => u64::from(TYPE_CHAIN) + rng.below(2),
         _ => among(rng, &kinds.map(u64::from), 256),
     };
     let length = among(rng, &[0, 8, 464, 464, 464, 100, 4096], 4097);
-    let flags = rng.bits() & (HDR__W0_ACK_REQ_MASK | HDR__W0_F_SEQ_MASK | HDR__W0_LAST_MASK);
-    let w0 = kind | flags | rng.below(64) << HDR__W0_SRC_SHIFT | length << HDR__W0_LENGTH_SHIFT;
+    let flags = rng.bits() & (HDR_W0_ACK_REQ_MASK | HDR_W0_F_SEQ_MASK | HDR_W0_LAST_MASK);
+    let w0 = kind | flags | rng.below(64) << HDR_W0_SRC_SHIFT | length << HDR_W0_LENGTH_SHIFT;
     // Numbers stay near 0, from where the firmware counts.
     let seq = rng.between(0, 200).wrapping_sub(40) & 0xffff_ffff;
-    let w1 = pgid | rng.below(1 << 16) << HDR__W1_TAG_SHIFT | seq << HDR__W1_SEQ_SHIFT;
+    let w1 = pgid | rng.below(1 << 16) << HDR_W1_TAG_SHIFT | seq << HDR_W1_SEQ_SHIFT;
     let w2 = target(rng, kind as u32);
     let total = among(rng, &[length, length, 928, 1392, 4096], 1 << 32);
     let w4 = total | rng.below(2) << 32;
@@ -207,14 +207,14 @@ pub fn stop(rng: &mut Rng) -> Stop {
     } else {
         Engine::Receiver
     };
-    let miss = [STOP__RVATLB, STOP__PATLB][rng.below(2) as usize];
+    let miss = [STOP_RVATLB, STOP_PATLB][rng.below(2) as usize];
     let cause = if who == Engine::Rdma || rng.chance(1, 4) {
         miss
     } else {
-        STOP__TYPE
+        STOP_TYPE
     };
-    if cause == STOP__TYPE {
-        if header[0] & HDR__W0_TYPE_MASK < u64::from(TYPE__INDIRECT) {
+    if cause == STOP_TYPE {
+        if header[0] & HDR_W0_TYPE_MASK < u64::from(TYPE_INDIRECT) {
             header[0] |= 0x40;
         }
         return Stop {
@@ -224,23 +224,16 @@ pub fn stop(rng: &mut Rng) -> Stop {
             header,
         };
     }
-    let pushes = [
-        TYPE__PUSH,
-        TYPE__PUSH,
-        TYPE__PUSH,
-        TYPE__CLOSED,
-        TYPE__OTF,
-        TYPE__INDIRECT,
-    ];
-    header[0] = header[0] & !HDR__W0_TYPE_MASK | u64::from(pushes[rng.below(6) as usize]);
-    let key = if cause == STOP__RVATLB {
+    let pushes = [TYPE_PUSH, TYPE_PUSH, TYPE_PUSH, TYPE_CLOSED, TYPE_OTF, TYPE_INDIRECT];
+    header[0] = header[0] & !HDR_W0_TYPE_MASK | u64::from(pushes[rng.below(6) as usize]);
+    let key = if cause == STOP_RVATLB {
         let region = among(rng, &REGIONS_OF_ALL.map(u64::from), 1 << 16);
-        header[2] = header[2] & HDR__W2_OFFSET_MASK | region << HDR__W2_REGION_SHIFT;
-        region << RVA__KEY_REGION_SHIFT | pgid
+        header[2] = header[2] & HDR_W2_OFFSET_MASK | region << HDR_W2_REGION_SHIFT;
+        region << RVA_KEY_REGION_SHIFT | pgid
     } else {
         let first = if rng.chance(1, 3) { INDIRECT_PAGE } else { PAGE };
         let page = if first == PAGE { rng.below(17) } else { rng.below(4) };
-        u64::from(first) + page + (pgid << PA__KEY_PGID_SHIFT)
+        u64::from(first) + page + (pgid << PA_KEY_PGID_SHIFT)
     };
     Stop {
         who,
@@ -252,7 +245,7 @@ pub fn stop(rng: &mut Rng) -> Stop {
 
 /// The remote address of a packet of a type.
 fn target(rng: &mut Rng, kind: u32) -> u64 {
-    if kind == TYPE__BARRIER {
+    if kind == TYPE_BARRIER {
         let number = among(rng, &BARRIER_NUMBERS.map(u64::from), 200);
         return number * 8 + rng.below(2) + (rng.below(1 << 16) << 48);
     }

@@ -23,7 +23,7 @@ use crate::machine::{
 use crate::net::bench::uniform;
 use crate::net::fabric::Fabric;
 use crate::net::topology::Omega;
-use crate::rtl::{Dimmnet1Switch16, Dimmnet1SwitchUnit as _};
+use crate::rtl::Dimmnet1Switch16;
 use host::Barrier;
 use params::Config;
 use regs::HDR_W0_DST_SHIFT;

@@ -26,7 +26,9 @@ fn place(from: NodeId) -> u32 {
 }
 
 fn pattern(from: NodeId) -> Vec<u8> {
-    (0..BYTES).map(|at| (at * 13 + at / 256 + u32::from(from.0)) as u8).collect()
+    (0..BYTES)
+        .map(|at| (at * 13 + at / 256 + u32::from(from.0)) as u8)
+        .collect()
 }
 
 /// To each other node, by windows, RDMA and messages that firmware takes; a barrier of hosts and one of processors.

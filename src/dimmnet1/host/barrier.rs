@@ -74,7 +74,7 @@ impl Node {
     async fn missing(&self, round: u64) -> CommError {
         let mut nodes = Vec::new();
         for node in self.all() {
-            if self.load_common(common::of(common::ARRIVED, node)).await < round {
+            if self.processor.llcm_load(common::of(common::ARRIVED, node)).await < round {
                 nodes.push(node);
             }
         }

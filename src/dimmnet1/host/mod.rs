@@ -70,6 +70,10 @@ pub enum CommError {
     NoWord { offset: u32, bytes: u8 },
     #[error("a transfer of 0 bytes")]
     Empty,
+    #[error("{bytes} bytes are more than the {most} of a window")]
+    TooLong { bytes: u32, most: u32 },
+    #[error("{bytes} bytes at offset {remote:#x} cross a page")]
+    AcrossPage { bytes: u32, remote: u64 },
     #[error("a transfer from {local} to offset {remote:#x}: both must be multiples of 8")]
     NotAligned { local: Addr, remote: u64 },
     #[error("{bytes} bytes at {addr} leave the user's memory")]
@@ -289,6 +293,15 @@ impl Node {
         Ok(())
     }
 
+    /// Loads a word of the first page of this node's own LLCM.
+    ///
+    /// # Errors
+    /// No such word.
+    pub async fn load_common(&self, offset: u32) -> Result<u64, CommError> {
+        check_word(offset)?;
+        Ok(self.processor.llcm_load(offset).await)
+    }
+
     /// Waits until a word in the first page of this node's LLCM is no longer `old`, and returns it.
     ///
     /// # Errors
@@ -303,10 +316,6 @@ impl Node {
     /// Polls a word of this node's LLCM; `None`: not met for as long as the library waits.
     async fn poll_common(&self, offset: u32, met: impl FnMut(u64) -> bool) -> Option<u64> {
         self.processor.poll(u64::from(LLCM + offset), met).await.ok()
-    }
-
-    async fn load_common(&self, offset: u32) -> u64 {
-        self.processor.load(u64::from(LLCM + offset), 8).await
     }
 
     fn check_node(&self, dst: NodeId) -> Result<(), CommError> {

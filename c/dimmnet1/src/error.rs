@@ -70,6 +70,7 @@ impl From<CommError> for Error {
             CommError::Refused { .. } | CommError::Unsent { .. } => Code::Refused,
             CommError::Silent { .. }
             | CommError::Stuck { .. }
+            | CommError::Unchanged { .. }
             | CommError::NoMessage { .. }
             | CommError::NotTaken { .. }
             | CommError::NotReleased { .. } => Code::Timeout,

@@ -269,6 +269,7 @@ impl Node {
     /// # Errors
     /// None comes for as long as the library waits.
     pub async fn wait_soft(&self, source: NodeId) -> Result<u32, CommError> {
+        self.check_node(source)?;
         let cell = common::cell(common::SOFT_CELLS, source);
         let done = self.poll_common(cell + SOFT_NUMBER, |word| word >> 32 != 0).await;
         let (node, src) = (self.id(), source);

@@ -15,6 +15,7 @@ on_both! {
     a_store_is_soon_in_the_other_nodes_llcm
     packets_of_windows_are_there_before_a_store_behind_them
     a_message_that_is_awaited_twice_is_whole
+    a_message_that_failed_is_forgotten
     a_pull_brings_what_is_there
     what_must_not_be_is_refused_and_the_next_is_unharmed
     all_barriers_hold_back_and_let_go
@@ -158,6 +159,35 @@ fn a_message_that_is_awaited_twice_is_whole(kind: Kind) {
     let (first, bytes, received) = taken.take().unwrap();
     assert_eq!(first, Err(CommError::NoMessage { node: B, src: A }));
     assert_eq!((bytes, received), (Ok(20_000), Ok(data)));
+}
+
+/// The receiver comes so late that a message finds no room, with a posted area for its first packet.
+fn a_message_that_failed_is_forgotten(kind: Kind) {
+    let mut config = Config::paper();
+    config.wait_bound = Picos::from_ns(240_000);
+    let mut sim = booted(kind, &config);
+    let data = bytes(20_000, 2);
+    sim.node(A).write(Addr(0), &data);
+    let mut sent = sim.spawn(A, async |node| {
+        let mut results = Vec::new();
+        for (at, bytes) in [(1, 100), (0, 20_000), (2, 500)] {
+            results.push(node.send_message(B, Addr(at), bytes).await);
+        }
+        results
+    });
+    let mut taken = sim.spawn(B, async |node| {
+        let area = Addr(0x1000);
+        let first = node.receive_and_post(A, Some(area)).await;
+        node.compute(Picos::from_ns(350_000)).await;
+        (first, node.receive(A).await, node.read(area, SIZE_BOTF))
+    });
+    sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+    let (node, dst, reason) = (A, B, Reason::Overflow);
+    let failed = Err(CommError::Refused { node, dst, reason });
+    assert_eq!(sent.take().unwrap(), [Ok(()), failed, Ok(())]);
+    let (first, second, area) = taken.take().unwrap();
+    assert_eq!((first, second), (Ok(data[1..101].to_vec()), Ok(data[2..502].to_vec())));
+    assert_eq!(area, data[2..466]);
 }
 
 fn a_pull_brings_what_is_there(kind: Kind) {

@@ -120,7 +120,9 @@ int DNset_pointer(int number, void *dest);
 int DNsend_indirect(int dest_node, const void *src, int number, int bytes);
 
 /* (t) Message exchange (paper, 3.4.2, 4.2): the receiver's on-chip processor finds the place. DNsend_message returns
- * when the message is at the receiver. It waits until the message before, to the same node, was received.
+ * when the message is at the receiver. It waits until the message before, to the same node, was received. One
+ * that is longer than the system's buffer of 16 KB needs a receiver that waits for it, and f_seq; else it is
+ * DN_REFUSED. One that failed is never received.
  *
  * DNrecv waits for the next message of node `source_node`, stores it at `dest`, which has room for `room` bytes, and
  * returns the number of its bytes. A longer message is DN_SIZE, and stays. With `next`, not NULL, the first DN_PACKET

@@ -2,7 +2,8 @@
 //! data go. With MESSAGE the firmware changes the header and the hardware goes on; with SOFT the firmware does all.
 //!
 //! A posted area takes the first packet of a message, its sender's system buffer all others. A message is announced by
-//! an AOTF store behind its data, and the next one follows when it has been taken.
+//! an AOTF store behind its data, and the next one follows when it has been taken. One that failed is announced without
+//! bytes, and the receiver forgets what came of it.
 
 use std::cell::{Cell, RefCell};
 use std::mem;
@@ -113,11 +114,14 @@ impl Node {
             number: self.number(),
             ..Message::push(dst, Place::new(layout::COMMON, cell.into()))
         };
-        self.send(&message.numbered(self.config().f_seq), src, bytes).await?;
+        self.check_message(&message, src, bytes)?;
+        let result = self.send(&message.numbered(self.config().f_seq), src, bytes).await;
         self.messages.sent.borrow_mut()[dst.index()] = sent + 1;
+        let bytes = if result.is_ok() { bytes } else { 0 };
         let announced = u64::from(sent + 1) << 32 | u64::from(bytes);
         let word = common::of(common::MESSAGES, node);
-        self.aotf_write(dst, word, 8, announced).await
+        self.aotf_write(dst, word, 8, announced).await?;
+        result
     }
 
     fn number(&self) -> u32 {
@@ -179,13 +183,20 @@ impl Node {
             return Ok(bytes);
         }
         let node = self.id();
-        let next = self.messages.taken.borrow()[src.index()] + 1;
+        let mut next = self.messages.taken.borrow()[src.index()] + 1;
         let deadline = self.processor.deadline();
         loop {
             let word = self.processor.llcm_load(common::of(common::MESSAGES, src)).await;
             if word >> 32 == u64::from(next) {
-                incoming.bytes = Some(word as u32);
-                return Ok(word as u32);
+                let bytes = word as u32;
+                if bytes > 0 {
+                    incoming.bytes = Some(bytes);
+                    return Ok(bytes);
+                }
+                *incoming = Incoming::default();
+                let posted = self.messages.posted.borrow()[src.index()];
+                self.taken(src, posted).await?;
+                next += 1;
             }
             let cell = common::cell(common::CELLS, src);
             let free = self.processor.llcm_load(cell + CELL_FREE).await as u32;

@@ -226,7 +226,7 @@ impl Node {
         }
     }
 
-    fn check_message(&self, message: &Message, src: Addr, bytes: u32) -> Result<(), CommError> {
+    pub(super) fn check_message(&self, message: &Message, src: Addr, bytes: u32) -> Result<(), CommError> {
         self.check_node(message.dst)?;
         let whole = message.place.offset.is_multiple_of(8);
         let aligned = whole && (message.how == How::Botf || src.0.is_multiple_of(8));

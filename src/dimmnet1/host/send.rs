@@ -170,9 +170,9 @@ impl Node {
         Ok(())
     }
 
-    /// BOTF: one packet writes 1 to 464 bytes at `src` to `place` of `dst`, within a page. Returns when the card has it.
-    /// Nothing tells when it is there. Packets of windows stay in order; a store to a page of AOTF may overtake those
-    /// that still wait in a window.
+    /// BOTF: one packet writes 1 to 464 bytes at `src` to `place` of `dst`, within a page. Returns when it is in a
+    /// window. Nothing tells when it is there. Packets of windows stay in order; a store to a page of AOTF may overtake
+    /// those that still wait in a window.
     ///
     /// # Errors
     /// What is refused here; what the card refused of the packet before in the window.

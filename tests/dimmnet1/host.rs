@@ -281,12 +281,27 @@ fn all_barriers_hold_back_and_let_go(kind: Kind) {
 fn who_does_not_come_is_named(kind: Kind) {
     let mut config = Config::paper();
     (config.nodes, config.wait_bound) = (3, Picos::from_ns(50_000));
-    let mut sim = booted(kind, &config);
-    let mut missing = sim.spawn(A, async |node| node.barrier(Barrier::Hosts).await);
-    let mut other = sim.spawn(NodeId(2), async |node| node.barrier(Barrier::Hosts).await);
-    sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(missing.take().unwrap(), Err(CommError::Missing { nodes: vec![B] }));
-    assert!(matches!(other.take().unwrap(), Err(CommError::NotReleased { .. })));
+    for barrier in [
+        Barrier::Hosts,
+        Barrier::HostsMulticast,
+        Barrier::Processor,
+        Barrier::ProcessorMulticast,
+    ] {
+        let mut sim = booted(kind, &config);
+        let mut missing = sim.spawn(A, async move |node| node.barrier(barrier).await);
+        let mut other = sim.spawn(NodeId(2), async move |node| {
+            node.compute(Picos::from_ns(40_000)).await;
+            node.barrier(barrier).await
+        });
+        sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+        let nodes = vec![B];
+        assert_eq!(
+            missing.take().unwrap(),
+            Err(CommError::Missing { nodes }),
+            "{barrier:?}"
+        );
+        assert!(matches!(other.take().unwrap(), Err(CommError::NotReleased { .. })));
+    }
 }
 
 fn a_card_that_does_not_receive_is_named(kind: Kind) {

@@ -141,7 +141,7 @@ int DNwait_soft(int source_node);
 
 /* (t) Waits until every node has called it with the same kind (paper, 4.3). Node 0 counts: its host in LLCM, or its
  * on-chip processor. It releases the others by a packet to each or by one that the switch copies. A node that waits too
- * long gets DN_TIMEOUT, and node 0 at a barrier of hosts DN_MISSING. The program can then call no other barrier. */
+ * long gets DN_TIMEOUT, and node 0 DN_MISSING. The program can then call no other barrier. */
 enum { DN_HOSTS, DN_HOSTS_MULTICAST, DN_PROCESSOR, DN_PROCESSOR_MULTICAST };
 int DNbarrier(int kind);
 

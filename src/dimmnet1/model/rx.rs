@@ -123,7 +123,9 @@ impl ModelMachine {
                         return;
                     }
                 }
-                State::Header(at, take) if at <= now && self.rx_may_decide(node, &take) => self.rx_decide(node, at, take),
+                State::Header(at, take) if at <= now && self.rx_may_decide(node, &take) => {
+                    self.rx_decide(node, at, take)
+                }
                 State::LooksUp(at, take) if at <= now => self.rx_begin(node, now, take),
                 State::Stops(at, take, cause, key) if at <= now => self.rx_stopped(node, take, cause, key),
                 State::Ends(at, take) if at <= now => self.rx_end(node, take),

@@ -19,12 +19,12 @@ indirect:
 # A PUSH to an indirect page: its frame in LLCM has the pointer. a0, a1: halves of the page's key. The first place that
 # the page may have in the table is looked at here.
 indirect_page:
-        lw   $t1, W0($gp)
-        andi $t0, $t0, RX_STOP_TYPE_MASK
-        xori $t0, $t0, TYPE_PUSH << RX_STOP_TYPE_SHIFT
-        bnez $t0, refuse_range
-        addiu $t1, $t1, -TYPE_PUSH
-        sw   $t1, W0($gp)
+        lw   $t2, W0($gp)
+        andi $t1, $t0, RX_STOP_TYPE_MASK
+        xori $t1, $t1, TYPE_PUSH << RX_STOP_TYPE_SHIFT
+        bnez $t1, refuse_range
+        addiu $t2, $t2, -TYPE_PUSH
+        sw   $t2, W0($gp)
         xor  $t0, $a0, $a1
         andi $t0, $t0, PAGES - 1
         sll  $t0, $t0, 4

@@ -156,13 +156,13 @@ module prove_dimmnet1_acks #(
     goes_q <= may == take_valid_i && may != '0 && !dut.init && !dut.ans_q && dut.clears_q == '0 && !rst_i;
   end
 
-  logic quiet;  // the followed slot is not about to be cleared
+  logic quiet;  // the followed slot is as recorded: no clear waits that the record has made
   logic waited_q;  // it was about to be, the cycle before
   logic [11:0] made;  // generations made since the last take
   logic [12:0] asked;  // clears since the last take
   logic recent;  // too few for the generation to come again
   always_ff @(posedge clk_i) waited_q <= dut.clears_q[slot_q] && !rst_i;
-  assign quiet = !dut.init && !dut.clears_q[slot_q];
+  assign quiet = !dut.init && !(dut.clears_q[slot_q] && waited_q);
   assign made  = dut.gen_q[slot_q] - gen_q;
   assign recent = !dut.init && known_q && asked < 13'd4096;
   assign asked = clears_q + 13'(clear_q[0]) + 13'(clear_q[1]);
@@ -205,6 +205,8 @@ module prove_dimmnet1_acks #(
       kept_generation : assert (!quiet || open_d == '0 || dut.gen_q[slot_q] == (taken ? take_gen[who] : gen_q));
       given_generation : assert (dut.init || !taken || take_gen[who] == dut.gen_q[slot_q]);
       nothing_before : assert (!dut.init || (open_d == '0 && bad_d == '0 && !known_q && take_ready == '0));
+      cleared_first :
+      assert (!(dut.init && {1'b0, slot_q} < dut.init_q) || {dut.open_q[slot_q], dut.bad_q[slot_q]} == '0);
       waits_for_clear : assert (!waited_q || clear_q[1] || (open_q == '0 && bad_q == '0));
       takes_wait : assert (!(waited_q && taken));
       since_the_clear : assert (!dut.clears_q[slot_q] || waited_q || clear_q[0]);

@@ -113,19 +113,20 @@ module prove_dimmnet1_send (
     refused_q <= take && (to_window || to_kick) && busies[which] && !rst_i;
     if (kicks && busies == '0) first_q <= which;
     else if (busies != '0 && !busies[first_q]) first_q <= !first_q;
-    if (!begun_q) begin
-      any_contents : assume (dut.mem_q[{2'b00, of_q, at_q}] == word_q);
-    end
+    if (!begun_q) any_contents : assume (dut.mem_q[{2'b00, of_q, at_q}] == word_q);
+    if (begun_q) kept : assert (dut.mem_q[{2'b00, of_q, at_q}] == word_q);  // through a reset, too
   end
 
   // ----------------------------------------------------------------------------------------------------- what leaves
-  // The next word that goes to the output register; the packet's first word; credits that no packet has used.
-  logic moves, head, botf, botf_q, asks_q, window;
+  // The next word that goes to the output register; the packet's first word; credits that no packet has used, at least.
+  logic moves, gets, uses, head, botf, botf_q, asks_q, window;
   logic [5:0] place_q, words;
   logic [63:0] next, head_q, expected, shown_q;
   logic [1:0] credits_q;
   logic shown_last_q;
   assign moves = dut.move && dut.emit;
+  assign gets = credit_valid && credit_ready_i;
+  assign uses = moves && place_q == 6'd1 && asks_q;
   assign next = dut.word;
   assign head = place_q == '0;
   assign botf = head ? !next[dimmnet1_pkg::HdrW0OtfLsb] : botf_q;
@@ -155,7 +156,8 @@ module prove_dimmnet1_send (
       shown_q <= next;
       shown_last_q <= dut.last2_q;
     end
-    credits_q <= credits_q + 2'(credit_valid && credit_ready_i) - 2'(moves && place_q == 6'd1 && asks_q);
+    if (gets && !(uses || credits_q == '1)) credits_q <= credits_q + 2'd1;
+    else if (uses && !gets) credits_q <= credits_q - 2'd1;
     if (rst_i) begin
       place_q   <= '0;
       credits_q <= '0;
@@ -188,7 +190,6 @@ module prove_dimmnet1_send (
       refusal_shows : assert (!refused_q || store_error);
       busy_tells : assert (busy || (!out_valid && busies == '0 && head));
       // Invariants for induction.
-      kept : assert (dut.mem_q[{2'b00, of_q, at_q}] == word_q);
       in_order : assert (dut.busy_q == '0 || window == ((dut.have2_q && dut.kind2_q) ? window2 : dut.head_q));
       busy_while_read : assert (!(dut.in_q && dut.kind_q) || dut.busy_q[dut.head_q]);
       busy_while_inside : assert (!(dut.have2_q && dut.kind2_q) || dut.busy_q[window2]);

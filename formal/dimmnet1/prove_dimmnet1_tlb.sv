@@ -128,7 +128,7 @@ module prove_dimmnet1_tlb (
   logic [15:0] pgid_q, lookup_q;
   logic [47:0] offset_q;
   logic [12:0] bytes_q;
-  logic [1:0] kind_q, wait_q;
+  logic [1:0] kind_q, wait_q;  // wait: cycles without a write, from the request on
   region_t seen_q;  // its entries, when the tables were read
   logic [19:0] seen_frame_q;
   assign taken = (req_valid_i & req_ready) != '0;
@@ -149,11 +149,11 @@ module prove_dimmnet1_tlb (
       found_q <= page_known_q && !flush_i;
       seen_frame_q <= frame_q;
     end
-    wait_q <= (taken || rva_valid_i || pa_valid_i) ? '0 : wait_q + 2'd1;
+    wait_q <= (taken ? '0 : wait_q) + 2'(!(rva_valid_i || pa_valid_i));
   end
 
   // What it should be told.
-  logic ours, may, inside, page_ours;
+  logic ours, may, fits, page_ours;
   logic [49:0] stop;
   logic [27:0] page;
   logic [14:0] llcm_base;
@@ -161,7 +161,7 @@ module prove_dimmnet1_tlb (
   assign may = kind_q == 2'd0 ? seen_q.write : kind_q == 2'd1 ? seen_q.read : seen_q.otf && seen_q.llcm;
   assign stop = 50'(offset_q) + 50'(bytes_q);
   assign llcm_base = {1'b0, seen_q.base[13:3], 3'b0};
-  assign inside = stop <= 50'(seen_q.bound) && 13'(offset_q[11:0]) + bytes_q <= 13'd4096 &&
+  assign fits = stop <= 50'(seen_q.bound) && 13'(offset_q[11:0]) + bytes_q <= 13'd4096 &&
                   (!seen_q.llcm || (seen_q.base[27:14] == '0 && 50'(llcm_base) + stop <= 50'd16384));
   assign page = seen_q.base + 28'(offset_q >> 12);
   assign page_ours = page == of_page_q;
@@ -171,7 +171,7 @@ module prove_dimmnet1_tlb (
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       one_answer : assert (!responds || (open_q && rsp_valid == (who_q ? 2'b10 : 2'b01)));
-      in_time : assert (!(open_q && !responds) || wait_q <= 2'd1);
+      in_time : assert (!(open_q && !responds) || wait_q <= 2'd2);
       within_bound : assert (!(responds && ours && ok) || (known_q && stop <= 50'(seen_q.bound)));
       within_page : assert (!(responds && ok) || 13'(offset_q[11:0]) + bytes_q <= 13'd4096);
       within_rights : assert (!(responds && ours && ok) || may);
@@ -183,10 +183,10 @@ module prove_dimmnet1_tlb (
               (found_q && rsp_addr == {seen_frame_q, offset_q[11:0]}));
       region_missed : assert (!(responds && ours) || rsp_miss[0] == !known_q);
       reason_exact :
-      assert (!(responds && ours) || rsp_reason == (!known_q ? 4'd0 : !may ? 4'd2 : !inside ? 4'd3 : 4'd0));
+      assert (!(responds && ours) || rsp_reason == (!known_q ? 4'd0 : !may ? 4'd2 : !fits ? 4'd3 : 4'd0));
       page_missed :
       assert (!(responds && ours && page_ours) ||
-              rsp_miss[1] == (known_q && may && inside && !seen_q.llcm && !found_q));
+              rsp_miss[1] == (known_q && may && fits && !seen_q.llcm && !found_q));
       key_as_written :
       assert (!(responds && ours && rsp_miss != '0) ||
               rsp_key == (rsp_miss[0] ? {1'b1, 31'b0, lookup_q, pgid_q} : {1'b1, 15'b0, pgid_q, 4'b0, page}));
@@ -197,8 +197,7 @@ module prove_dimmnet1_tlb (
       assert (state == Idle || {dut.client_q, dut.pgid_q, dut.region_q, dut.offset_q, dut.bytes_q, dut.kind_q} ==
               {who_q, pgid_q, lookup_q, offset_q, bytes_q, kind_q});
       some : assert (!open_q || (bytes_q != '0 && bytes_q <= 13'd4096));
-      waited : assert (!(open_q && !responds) || state == Again || wait_q == 2'(state == Frame) || wait_q == '0);
-      again_at_once : assert (state != Again || wait_q == '0);
+      waited : assert (state == Idle || int'(wait_q) <= (state == Again ? 0 : state == Region ? 1 : 2));
       region_kept :
       assert (region_known_q == (dut.rva_set_q[rva_index] &&
                                  dut.rva_mem_q[rva_index][90:65] == {of_region_q[15:6], of_pgid_q}) &&
@@ -211,7 +210,7 @@ module prove_dimmnet1_tlb (
       assert (!(state >= Region && ours) || (dut.known == known_q &&
  (!known_q || {dut.base, dut.in_llcm, dut.may_otf, dut.may_write, dut.may_read, dut.bound} == seen_q)));
       page_read :
-      assert (!(state == Frame && ours) || (known_q && may && inside && !seen_q.llcm && dut.page_q == page &&
+      assert (!(state == Frame && ours) || (known_q && may && fits && !seen_q.llcm && dut.page_q == page &&
                                             (!page_ours || (dut.found == found_q && (!found_q || dut.frame == seen_frame_q)))));
       waits_for_page : assert (state != Frame || (rsp_miss[0] == 1'b0 && rsp_reason == '0));
       all_in_page : assert (state != Frame || 13'(offset_q[11:0]) + bytes_q <= 13'd4096);

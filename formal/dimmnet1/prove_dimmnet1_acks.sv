@@ -6,9 +6,10 @@
 // - Open packets of a slot have one destination and one generation, which is a new one after a clear, 4095 clears long.
 // - A client that may take is passed over at most once.
 //
-// Assumed: a take holds until it is taken. After a reset 16 cycles pass. With `Late` the proof begins after them, which
+// Assumed: a take holds until it is taken. Only the first slots are used, because all are alike. After a reset 16 cycles pass. With `Late` the proof begins after them, which
 // broken twins and cover goals need, because their search starts at the beginning.
 module prove_dimmnet1_acks #(
+    parameter int Used = 2,  // slots that are used, from the first
     parameter bit Late = 1'b0
 ) (
     input logic clk_i,
@@ -69,6 +70,14 @@ module prove_dimmnet1_acks #(
   // The slot that is followed: a register that keeps its initial value.
   logic [3:0] slot_q;
   always_ff @(posedge clk_i) slot_q <= slot_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      used_slots :
+      assume (int'(slot_q) < Used && int'(take_slot_i[0]) < Used && int'(take_slot_i[1]) < Used &&
+              int'(ans_tag_i[3:0]) < Used && int'(clear_index_i) < Used);
+    end
+  end
 
   // Answers and clears as they came, two cycles later: with them the record below knows what the ports show.
   typedef struct packed {
@@ -133,7 +142,7 @@ module prove_dimmnet1_acks #(
   int all;
   always_comb begin
     all = 0;
-    for (int i = 0; i < 16; i++) if (!dut.init || i < int'(dut.init_q)) all = all + int'(dut.open_q[i]);
+    for (int i = 0; i < Used; i++) if (!dut.init || i < int'(dut.init_q)) all = all + int'(dut.open_q[i]);
   end
 
   // A client that waits though nothing hinders its take, and for how many takes of the other.
@@ -217,6 +226,7 @@ module prove_dimmnet1_acks #(
       clears_possible : assert (clears_q <= 13'd4096);
       made_one : assert (!recent || asked == '0 || dut.clears_q[slot_q] || made != '0);
       still_new : assert (!recent || clears_q == '0 || waited_q || made != '0);
+      used : assert ((dut.clears_q >> Used) == '0 && (!dut.ans_q || int'(dut.ans_tag_q[3:0]) < Used));
       answered : assert (dut.ans_q == answer_q[0].valid);
       answer_kept :
       assert (!dut.ans_q || {dut.ans_tag_q, dut.ans_src_q, dut.ans_nack_q, dut.ans_reason_q, dut.ans_seq_q[27:0]} ==

@@ -301,7 +301,7 @@ module prove_dimmnet1_execute #(
       // Invariants for induction.
       at_rest : assert (inside_q == (state != Idle));
       cleared : assert (!dut.clearing_q || (state == Idle && !dut.req_q && !dut.open_q));
-      one_kind : assert ($countones(dut.kind_q) <= 1);
+      one_kind : assert (state == Idle || $countones(dut.kind_q) <= 1);
       asks : assert (dut.open_q == (dut.req_q || asked_q) && !(dut.req_q && asked_q));
       asks_early : assert (!dut.open_q || (early && translates));
       looked_up : assert (!(early && translates && !dut.req_q) || lookup_q == {now[94:2], dut.kind_q.otf, 1'b0});

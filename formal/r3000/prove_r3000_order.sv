@@ -5,6 +5,8 @@
 // - A trap sets EPC to its instruction's address and clears BD; in a delay slot it sets EPC to the branch's and BD.
 // - A branch in the delay slot of another one has its own slot at the first one's target.
 // - Nothing retires twice, and nothing that a trap has overtaken retires at all.
+// - It waits only in `1: b 1b; nop`, executed once. While `busy_o` is low, and nobody calls, nothing changes.
+// - An access of the bus holds until it is answered.
 //
 // The target, and whether a branch is taken, are the ALU's word. Programs, data, the bus's answers and interrupts are
 // any.
@@ -58,6 +60,15 @@ module prove_r3000_order (
   );
 
   power_up u_power_up (.*);
+  stream_rules #(
+      .W(66)
+  ) u_bus (
+      .clk_i,
+      .rst_i,
+      .valid_i(bus_valid),
+      .ready_i(bus_done_i),
+      .data_i ({bus_write, bus_addr, bus_wdata, bus_be})
+  );
 
   // Where the program is: the address of the next instruction, whether it is in a delay slot, and where the one behind
   // it is if that is not 4 further.
@@ -113,8 +124,43 @@ module prove_r3000_order (
     end
   end
 
+  // The last two instructions that left the execute stage, the youngest first.
+  typedef struct packed {
+    logic [31:0] pc;
+    logic is_self;
+    logic is_nop;
+  } left_t;
+  left_t last_q, before_q;
+  always_ff @(posedge clk_i) if (dut.leaves) {before_q, last_q} <= {last_q, dut.e_pc_q, dut.e_q.is_self, dut.e_q.is_nop};
+  localparam int Branched = 1;
+  localparam int Closed = 2;
+  int loop;
+  assign loop = int'(dut.loop_q);
+
+  // Nobody called in the cycle before, in which it rested, and what it looked like then.
+  logic quiet_q;
+  logic [293:0] state, state_q;
+  assign state = {
+    dut.run_q,
+    {dut.d_pc_q, dut.d_valid_q, dut.e_valid_q, dut.loop_q, dut.m_valid_q, dut.m_wait_q, dut.bus_valid_q},
+    {dut.load_q, dut.load_rvalid_q, dut.retire_valid_q, dut.store_error_q, dut.a_q, dut.b_q, dut.e_slot_q},
+    {dut.u_hi_lo.hi_q, dut.u_hi_lo.lo_q, dut.u_hi_lo.busy_q},
+    {dut.u_system.modes_q, dut.u_system.mask_q, dut.u_system.software_q, dut.u_system.epc_q, dut.u_system.slot_q},
+    {dut.u_system.bad_q, dut.u_system.exception_q, dut.u_system.coprocessor_q, dut.u_system.line_q},
+    dut.e_valid_q ? dut.e_pc_q : 32'b0
+  };
+  always_ff @(posedge clk_i) begin
+    quiet_q <= !busy && !rst_i && run_i == dut.run_q && !irq_i && !load_valid_i;
+    state_q <= state;
+  end
+
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
+      waits_in_the_loop :
+      assert (!waiting || (before_q.is_self && last_q.is_nop && before_q.pc == dut.e_pc_q &&
+                           last_q.pc == dut.e_pc_q + 32'd4 && dut.enabled));
+      nothing_changes :
+      assert (!quiet_q || (state == state_q && !busy && !(dut.u_sram.b_enable_i && dut.u_sram.b_write_i)));
       in_program_order : assert (retire_valid == ended_q && (!retire_valid || retire_pc == ended_pc_q));
       traps_told : assert (!retire_valid || retire_trap == trapped_q);
       epc_of_the_branch : assert (!known_q || (dut.u_system.epc_q == epc_q && dut.u_system.slot_q == slot_q));
@@ -130,10 +176,27 @@ module prove_r3000_order (
       no_jump_there : assert (!dut.d_valid_q || dut.m_trap || execute_valid || !behind_m.jumps);
       begins : assert (dut.d_valid_q || (dut.d_pc_q == -32'd4 && !dut.e_valid_q && at_q == Start));
       packed_stages : assert (dut.e_valid_q || !dut.m_valid_q);
+      loop_branches :
+      assert (!(dut.e_valid_q && dut.e_q.is_self) ||
+              (dut.a_q == dut.b_q && dut.target_q == dut.e_pc_q && dut.e_q.alu.branch == r3000_pkg::BranchEqual &&
+               !dut.e_q.by_register && !dut.e_q.traps && !dut.e_q.system && !dut.e_q.load && !dut.e_q.store &&
+               !dut.e_q.start && !dut.e_q.to_hi && !dut.e_q.to_lo && !dut.e_q.to_system && !dut.e_q.return_mode));
+      nops_do_not : assert (!(dut.e_valid_q && dut.e_q.is_nop) || dut.e_q.alu.branch == r3000_pkg::BranchNone);
+      outside_known : assert (!dut.e_valid_q || dut.e_outside_q == (dut.e_pc_q[31:8] != '0));
+      loop_begun :
+      assert (!(loop == Branched && !dut.m_trap) || (last_q.is_self && behind_m == {last_q.pc + 32'd4, 2'b11, last_q.pc} &&
+                                                     last_q.pc[31:8] == '0 && last_q.pc[1:0] == '0));
+      loop_closed :
+      assert (!(loop == Closed && !dut.m_trap) ||
+              (before_q.is_self && last_q.is_nop && last_q.pc == before_q.pc + 32'd4 && behind_m.pc == before_q.pc &&
+               !behind_m.jumps && before_q.pc[31:8] == '0 && before_q.pc[1:0] == '0));
+      rests_stopped : assert (dut.run_q || (dut.a_q == '0 && dut.b_q == '0 && loop == 0));
+      memory_alone : assert (!(dut.e_q.load || dut.e_q.store) || !(dut.e_q.hi_lo || dut.e_q.is_self));
       held : assert (!dut.m_wait_q || dut.m_valid_q);
       waits_run : assert (dut.run_q || !dut.m_wait_q);
       // The claims are not vacuous.
       trap_in_slot : cover (known_q && slot_q && retire_valid && retire_pc == 32'h80);
+      waits : cover (waiting);
       slot_of_slot : cover (ends && at_q.in_slot && at_q.jumps && branches_q && taken_q);
     end
   end

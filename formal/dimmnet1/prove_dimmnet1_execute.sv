@@ -319,7 +319,9 @@ module prove_dimmnet1_execute #(
               (len != '0 && len <= 16'd8 && int'(lane) + int'(len[3:0]) <= 8));
       waited : assert (!((state == Compare || state == Wait || state == Pull || state == Act) && dut.ordered &&
                          !dut.drop_q && !dut.dma_q && !dut.mute_q) || settled_i || (state == Act && dut.reason_q != '0));
-      header_known : assert (state == Idle || dut.mute_q || (dut.whole_q == whole_q && (whole_q || state < Act)));
+      header_known :
+      assert (state == Idle || (dut.whole_q == whole_q && (whole_q || (state < Act && !dut.resumed_q))));
+      mute_ends : assert (!dut.mute_q || state == Idle || (state == Act && dut.reason_q != '0));
       data_known :
       assert (!whole_q || state == Idle || (dut.payload_q == payload_q && dut.bad_q == bad_q));
       dma_known : assert (dut.dma_q == (sent_q && state != Idle) || state == Idle);

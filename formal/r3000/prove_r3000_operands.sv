@@ -103,7 +103,9 @@ module prove_r3000_operands (
       second_operand : assert (!(ends && m_rt_q == of_q) || m_b_q == value_q);
       hi_lo_waits : assert (!(dut.leaves && !dut.early && dut.e_q.hi_lo) || !dut.hi_lo_busy);
       // Invariants for induction.
-      zero_is_no_target : assert ((!dut.e_q.writes || dut.e_q.target != '0) && (!dut.m_write_q || dut.m_target_q != '0 || !dut.m_valid_q));
+      zero_is_no_target :
+      assert (!(dut.e_valid_q && dut.e_q.writes && dut.e_q.target == '0) &&
+              !(dut.m_valid_q && dut.m_write_q && dut.m_target_q == '0));
       stays_zero : assert (!dut.run_q || of_q != '0 || (value_q == '0 && !late_valid_q));
       stored : assert (!dut.run_q || dut.regs_q[of_q] == (late_valid_q ? late_q : value_q));
       execute_first : assert (!(execute_valid && e_rs_q == of_q) || dut.a_q == after);
@@ -111,7 +113,8 @@ module prove_r3000_operands (
       memory_first : assert (!(dut.m_valid_q && m_rs_q == of_q) || m_a_q == value_q);
       memory_second : assert (!(dut.m_valid_q && m_rt_q == of_q) || m_b_q == value_q);
       plain : assert (!(dut.m_valid_q && dut.m_write_q && !m_delayed_q) || dut.m_value == dut.m_plain_q);
-      loads_are_delayed : assert ((!dut.e_q.load || dut.e_q.is_delayed) && (!dut.m_load_q || m_delayed_q || !dut.m_valid_q));
+      loads_are_delayed :
+      assert (!(dut.e_valid_q && dut.e_q.load && !dut.e_q.is_delayed) && !(dut.m_valid_q && dut.m_load_q && !m_delayed_q));
       stopped : assert (dut.run_q || (!dut.m_valid_q && !dut.e_valid_q && dut.m_target_q == '0 && dut.m_value == '0));
       held : assert (!dut.m_wait_q || dut.m_valid_q);
       packed_stages : assert (dut.e_valid_q || !dut.m_valid_q);

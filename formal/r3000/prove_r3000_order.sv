@@ -191,7 +191,7 @@ module prove_r3000_order (
               (before_q.is_self && last_q.is_nop && last_q.pc == before_q.pc + 32'd4 && behind_m.pc == before_q.pc &&
                !behind_m.jumps && before_q.pc[31:8] == '0 && before_q.pc[1:0] == '0));
       rests_stopped : assert (dut.run_q || (dut.a_q == '0 && dut.b_q == '0 && loop == 0));
-      memory_alone : assert (!(dut.e_q.load || dut.e_q.store) || !(dut.e_q.hi_lo || dut.e_q.is_self));
+      memory_alone : assert (!(dut.e_valid_q && (dut.e_q.load || dut.e_q.store) && (dut.e_q.hi_lo || dut.e_q.is_self)));
       held : assert (!dut.m_wait_q || dut.m_valid_q);
       waits_run : assert (dut.run_q || !dut.m_wait_q);
       // The claims are not vacuous.

@@ -2,13 +2,13 @@
 // ends each stop in time, and nobody else ends one that is not.
 //
 // - The host: at most six requests are inside, four of them done. What nobody has gets an error; stores to windows,
-//   kicks, header TLB and AOTF pages, and LLCM get none. A word read from LLCM is LLCM's.
+//   kicks, header TLB and AOTF pages, and accesses of LLCM, get none.
 // - The processor: `bus_done_o` only for an access that was there in the cycle before, once.
 // - A command to the receiver or to the RDMA engine comes only in a stop of it. WATCHDOG cycles behind a stop's first
 //   one, there was a command: NACK TIMEOUT at the latest, and then RUN is clear.
 //
-// Assumed: the host and `dimmnet1_send` keep the stream rule; the processor holds its access, or withdraws it; a party
-// drops its stop when it gets a command; the RDMA engine takes a descriptor unless it is full. All other inputs are
+// Assumed: the host keeps the stream rule; the processor holds its access, or withdraws it; a party drops its stop when
+// it gets a command, and in a reset; the RDMA engine takes a descriptor unless it is full. All other inputs are
 // any.
 module prove_dimmnet1_bus (
     input logic clk_i,
@@ -220,20 +220,21 @@ module prove_dimmnet1_bus (
     logic fails;
     logic works;
   } class_t;
-  class_t class_in, oldest;
-  logic is_llcm, is_store, enters, leaves;
-  logic [3:0] inside;
+  class_t oldest;
+  logic enters, leaves;
+  logic [3:0] count;
   assign enters = host_req_valid_i && req_ready;
   assign leaves = rsp_valid && host_rsp_ready_i;
-  assign is_llcm = host_req_addr_i >= dimmnet1_pkg::Llcm && host_req_addr_i < dimmnet1_pkg::Llcm + 24'h4000;
-  assign is_store = host_req_write_i &&
-                    (host_req_addr_i < 24'h400 ||
-                     (host_req_addr_i >= dimmnet1_pkg::Kick0 && host_req_addr_i < dimmnet1_pkg::Kick1 + 24'h8) ||
-                     (host_req_addr_i >= dimmnet1_pkg::HeaderTlb && host_req_addr_i < dimmnet1_pkg::HeaderTlb + 24'h800) ||
-                     (host_req_addr_i >= dimmnet1_pkg::Aotf && host_req_addr_i < dimmnet1_pkg::Aotf + 24'h4_0000));
-  assign class_in.works = is_llcm || is_store;
-  // Behind registers and SRAM.
-  assign class_in.fails = !class_in.works && host_req_addr_i >= 24'hc000;
+
+  function automatic logic in(input logic [23:3] word, input logic [23:0] from, input int bytes);
+    in = {word, 3'b0} >= from && int'({word, 3'b0}) < int'(from) + bytes;
+  endfunction
+  function automatic class_t class_of(input logic write, input logic [23:3] word);
+    class_of.works = in(word, dimmnet1_pkg::Llcm, 16384) ||
+                     (write && (in(word, dimmnet1_pkg::Window0, 1024) || in(word, dimmnet1_pkg::Kick0, 16) ||
+                                in(word, dimmnet1_pkg::HeaderTlb, 2048) || in(word, dimmnet1_pkg::Aotf, 1 << 18)));
+    class_of.fails = !class_of.works && word >= 21'h1800;  // behind registers and SRAM
+  endfunction
   queue #(
       .W(2),
       .Depth(8)
@@ -241,26 +242,31 @@ module prove_dimmnet1_bus (
       .clk_i,
       .rst_i,
       .push_i  (enters),
-      .data_i  (class_in),
+      .data_i  (class_of(host_req_write_i, host_req_addr_i[23:3])),
       .pop_i   (leaves),
-      .count_o (inside),
+      .count_o (count),
       .oldest_o(oldest)
   );
 
+  // Of the n-th request inside, the oldest first; of the one whose response is about to be there.
+  function automatic class_t nth(input int n);
+    nth = u_classes.mem_q[u_classes.rd_q[2:0]+3'(n)];
+  endfunction
+  class_t last;
+  assign last = nth(int'(dut.rsp_level));
+
   // ------------------------------------------------------------------------------------------------------ the processor
-  logic was_there_q, done_q, hold_q;
+  logic there_q;
   logic [65:0] access, access_q;
   assign access = {bus_write_i, bus_addr_i, bus_wdata_i, bus_be_i};
   always_ff @(posedge clk_i) begin
-    was_there_q <= bus_valid_i && !bus_done && !rst_i;
-    done_q <= bus_done && !rst_i;
-    hold_q <= bus_valid_i && !bus_done && !rst_i;
+    there_q  <= bus_valid_i && !bus_done && !rst_i;  // an access that was not done yet
     access_q <= access;
     rvalid_q <= cpu_valid && cpu_ready_i && !cpu_write && !rst_i;
   end
 
   // ----------------------------------------------------------------------------------------------------------- the stops
-  logic [1:0] stopped, stops_q, told_q;
+  logic [1:0] stopped, stops_q, told_q, fires_q;  // fires: the watchdog did
   logic [1:0][31:0] limit_q, cycles_q;
   assign stopped = {rdma_stop_valid_i, rx_stop_valid_i} & ~go;
   always_ff @(posedge clk_i) begin
@@ -268,22 +274,68 @@ module prove_dimmnet1_bus (
       if (!stopped[k]) {limit_q[k], cycles_q[k]} <= {dut.u_regs.watchdog_q, 32'd0};
       else cycles_q[k] <= cycles_q[k] + 32'(cycles_q[k] != '1);
     end
+    for (int k = 0; k < 2; k++) fires_q[k] <= !rst_i && stopped[k] && cycles_q[k] + 32'd1 == limit_q[k];
     stops_q <= rst_i ? 2'b00 : stopped;
     told_q  <= rst_i ? 2'b00 : go;
   end
 
   always_ff @(posedge clk_i) begin
+    drops_its_stop : assume (((rst_i ? 2'b11 : told_q) & {rdma_stop_valid_i, rx_stop_valid_i}) == '0);
     if (!rst_i) begin
-      processor_holds : assume (!hold_q || !bus_valid_i || access == access_q);
-      drops_its_stop : assume ((told_q & {rdma_stop_valid_i, rx_stop_valid_i}) == '0);
+      processor_holds : assume (!there_q || !bus_valid_i || access == access_q);
       answer_in_order :
-      assert (!rsp_valid || (inside != '0 && !(oldest.fails && !rsp_err) && !(oldest.works && rsp_err)));
-      six_at_most : assert (inside <= 4'd6);
-      done_once : assert (!bus_done || (was_there_q && !done_q));
-      busy_tells : assert (busy || (inside == '0 && !store_valid && !bus_done));
+      assert (!rsp_valid || (count != '0 && !(oldest.fails && !rsp_err) && !(oldest.works && rsp_err)));
+      six_at_most : assert (count <= 4'd6);
+      done_once : assert (!bus_done || there_q);
+      busy_tells : assert (busy || (count == '0 && !store_valid && !bus_done));
       go_in_a_stop : assert ((go & ~stops_q) == '0);
       // Invariants for induction.
+      counted :
+      assert (int'(count) == int'(dut.req_level) + int'(dut.open_q) &&
+              int'(dut.open_q) == int'(dut.rsp_level) + int'(dut.rsp_q) + int'(dut.sram_q));
+      four_done : assert (dut.open_q <= 3'd4 && !(dut.rsp_q && dut.sram_q));
+      sram_has_no_class : assert (!dut.sram_q || nth(int'(dut.rsp_level)) == '0);
+      error_to_come :
+      assert (!dut.rsp_q || (!(last.works && (dut.from_regs_q || dut.rsp_err_q)) &&
+                             !(last.fails && (dut.from_regs_q || !dut.rsp_err_q))));
+      waits_for_llcm : assert (!(dut.waits_q && dut.done_q));
       // The claims are not vacuous.
+      answers_both : cover (leaves && oldest.fails && count == 4'd6);
+      ends_a_stop : cover (fires_q[1] && limit_q[1] == 32'd3);
+    end
+  end
+  for (genvar n = 0; n < 4; n++) begin : gen_response
+    class_t class_q;
+    assign class_q = nth(n);
+    always_ff @(posedge clk_i) begin
+      if (!rst_i) begin
+        errors_kept :
+        assert (n >= int'(dut.rsp_level) || (!(class_q.works && dut.u_rsp.mem_q[n][64]) &&
+                                             !(class_q.fails && !dut.u_rsp.mem_q[n][64])));
+      end
+    end
+  end
+  for (genvar n = 0; n < 2; n++) begin : gen_request
+    logic [93:0] request;
+    assign request = dut.u_req.mem_q[n];
+    always_ff @(posedge clk_i) begin
+      if (!rst_i) begin
+        class_kept :
+        assert (n >= int'(dut.req_level) || nth(int'(dut.open_q) + n) == class_of(request[93], request[92:72]));
+      end
+    end
+  end
+  for (genvar k = 0; k < 2; k++) begin : gen_stop
+    always_ff @(posedge clk_i) begin
+      if (!rst_i) begin
+        in_time : assert (!(stopped[k] && limit_q[k] != '0) || cycles_q[k] < limit_q[k]);
+        times_out :
+        assert (!fires_q[k] || (go[k] && go_what[k] == 3'(dimmnet1_pkg::GoNack) &&
+                                go_reason[k] == 4'(dimmnet1_pkg::ReasonTimeout) && !run));
+        left :
+        assert ((k == 0 ? dut.u_regs.rx_left_q : dut.u_regs.rdma_left_q) ==
+                (limit_q[k] > cycles_q[k] ? limit_q[k] - cycles_q[k] : '0));
+      end
     end
   end
 endmodule

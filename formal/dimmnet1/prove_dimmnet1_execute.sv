@@ -272,12 +272,13 @@ module prove_dimmnet1_execute #(
   end
 
   // ------------------------------------------------------------------------------------------------------------ claims
-  logic allowed, dma, accepts, translates, early;
+  logic allowed, dma, accepts, translates, early, ours;
   assign allowed = told_q && lookup_q == now;
   assign dma = sent_q && move_addr == go_addr_q && go_addr_q[2:0] == '0;
   assign accepts = put_valid && put_reason == '0;
   assign translates = dut.kind_q.push || dut.kind_q.reply || dut.kind_q.otf;
   assign early = state >= Begin && state <= Wait;
+  assign ours = put_number && put_src == {10'b0, src_q};  // it has a number of the followed source
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       writes_where_allowed :
@@ -296,7 +297,7 @@ module prove_dimmnet1_execute #(
       stop_is_quiet : assert (!standing || !(move_valid || put_valid || otf_valid || pull_valid || tlb_req_valid));
       answered_with_room : assert (!(put_ask || pull_valid) || !put_valid || room_q);
       in_sequence :
-      assert (!(accepts && put_number && !changed_q && put_src == {10'b0, src_q}) || put_seq == number_q);
+      assert (!(accepts && ours && !changed_q) || put_seq == number_q);
       busy_tells : assert (busy || !inside_q || standing);
       // Invariants for induction.
       at_rest : assert (inside_q == (state != Idle));
@@ -326,6 +327,15 @@ module prove_dimmnet1_execute #(
       assert (!whole_q || state == Idle || (dut.payload_q == payload_q && dut.bad_q == bad_q));
       dma_known : assert (dut.dma_q == (sent_q && state != Idle) || state == Idle);
       dma_addr : assert (!(state == Act && dut.dma_q && dut.reason_q == '0) || (dut.addr_q == go_addr_q && go_addr_q[2:0] == '0 && payload_q));
+      numbers_kept :
+      assert (dut.clearing_q ? number_q == '0 && (src_q >= dut.clear_q || dut.expected_mem_q[src_q] == '0) :
+              dut.expected_mem_q[src_q] == number_q);
+      number_read : assert (!(state == Compare && ours && !dut.resumed_q) || dut.expected_q == number_q);
+      number_compared : assert (!(state == Wait && ours && !dut.resumed_q && !dut.gap_q) || hdr[1][63:32] == number_q);
+      number_holds :
+      assert (!((state >= Act || (dut.resumed_q && early)) && ours && !changed_q && dut.reason_q == '0) ||
+              hdr[1][63:32] == number_q);
+      settled_for_it : assert (!(ours && !changed_q && !dut.mute_q && (state >= Compare || (dut.resumed_q && early))) || settled_i);
       no_data_of_bare :
       assert (!(whole_q && payload_q && (dut.kind_q.otf || dut.kind_q.pull)) || (state <= Wait && !short && !dut.resumed_q) ||
               state == Idle || (state == Act && dut.reason_q != '0));

@@ -2,8 +2,8 @@
 //
 // This is proved of one word of one window, any. Only stores that find the window free change the word.
 //
-// - A packet of BOTF has the window's words, each once and in order, as many as its LENGTH says. Only SRC, OTF, the
-//   generation in TAG and PGID are the hardware's: 0, 0, that of its credit or 0, and the card's.
+// - A packet of BOTF has the window's words, each once and in order, as many as its LENGTH says. Only SRC, OTF,
+//   PGID and the generation in TAG are the hardware's: 0, 0, the card's, and any.
 // - A packet of AOTF has four words, and OTF is set.
 // - A packet leaves that asks for an answer only after a credit was taken for it. A group is never asked.
 // - Of a window, a packet leaves only if its TYPE is PUSH or firmware's, and its LENGTH is 1 to 464.
@@ -145,7 +145,7 @@ module prove_dimmnet1_send (
     end
     if (at_q == 6'd1) begin
       expected[dimmnet1_pkg::HdrW1PgidLsb+:16] = pgid_q;
-      expected[31:20] = asks_q ? next[31:20] : '0;
+      expected[31:20] = next[31:20];
     end
   end
 
@@ -208,8 +208,8 @@ module prove_dimmnet1_send (
       assert (!(dut.have2_q && dut.kind2_q && window2 == of_q && place2 == at_q) || dut.read_q == word_q);
       credit : assert (int'(credits_q) >= int'(dut.have_q[0]) + int'(dut.have_q[1]));
       credit_of_packet : assert (!(real2 && dut.word_q[1] && asks_q) || dut.have_q[dut.kind2_q]);
-      no_credit_before : assert (!(real2 && dut.word_q[1] && !asks_q && dut.kind2_q) || !dut.have_q[1]);
       stores : assert (dut.u_stores.level_q <= 5'd16);
+      one_waits : assert (!(dut.have2_q && dut.quiet_q && dut.word_q[1] && credit_valid));
       one_request : assert (!credit_valid || !dut.have_q[dut.credit_kind_q]);
       // The claims are not vacuous.
       second_window : cover (moves && botf && window == of_q && place_q == at_q && at_q == 6'd6 && of_q);

@@ -143,7 +143,7 @@ module prove_r3000_order (
   assign state = {
     dut.run_q,
     {dut.d_pc_q, dut.d_valid_q, dut.e_valid_q, dut.loop_q, dut.m_valid_q, dut.m_wait_q, dut.bus_valid_q},
-    {dut.load_q, dut.load_rvalid_q, dut.retire_valid_q, dut.store_error_q, dut.a_q, dut.b_q, dut.e_slot_q},
+    {dut.load_q, dut.load_rvalid_q, dut.retire_valid_q, dut.store_error_q, dut.a_q, dut.b_q, dut.e_valid_q && dut.e_slot_q},
     {dut.u_hi_lo.hi_q, dut.u_hi_lo.lo_q, dut.u_hi_lo.busy_q},
     {dut.u_system.modes_q, dut.u_system.mask_q, dut.u_system.software_q, dut.u_system.epc_q, dut.u_system.slot_q},
     {dut.u_system.bad_q, dut.u_system.exception_q, dut.u_system.coprocessor_q, dut.u_system.line_q},
@@ -190,7 +190,12 @@ module prove_r3000_order (
       assert (!(loop == Closed && !dut.m_trap) ||
               (before_q.is_self && last_q.is_nop && last_q.pc == before_q.pc + 32'd4 && behind_m.pc == before_q.pc &&
                !behind_m.jumps && before_q.pc[31:8] == '0 && before_q.pc[1:0] == '0));
-      rests_stopped : assert (dut.run_q || (dut.a_q == '0 && dut.b_q == '0 && loop == 0));
+      rests_stopped :
+      assert (dut.run_q || ({dut.a_q, dut.b_q, dut.loop_q, dut.u_hi_lo.hi_q, dut.u_hi_lo.lo_q, dut.u_hi_lo.busy_q} == '0 &&
+                            {dut.u_system.modes_q, dut.u_system.mask_q, dut.u_system.software_q, dut.u_system.epc_q,
+                             dut.u_system.slot_q, dut.u_system.bad_q, dut.u_system.exception_q,
+                             dut.u_system.coprocessor_q, dut.u_system.line_q} == '0));
+      jumps_behind_a_slot : assert (!at_q.jumps || at_q.in_slot);
       memory_alone : assert (!(dut.e_valid_q && (dut.e_q.load || dut.e_q.store) && (dut.e_q.hi_lo || dut.e_q.is_self)));
       held : assert (!dut.m_wait_q || dut.m_valid_q);
       waits_run : assert (dut.run_q || !dut.m_wait_q);

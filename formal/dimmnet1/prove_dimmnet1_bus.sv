@@ -274,7 +274,7 @@ module prove_dimmnet1_bus (
       if (!stopped[k]) {limit_q[k], cycles_q[k]} <= {dut.u_regs.watchdog_q, 32'd0};
       else cycles_q[k] <= cycles_q[k] + 32'(cycles_q[k] != '1);
     end
-    for (int k = 0; k < 2; k++) fires_q[k] <= !rst_i && stopped[k] && cycles_q[k] + 32'd1 == limit_q[k];
+    for (int k = 0; k < 2; k++) fires_q[k] <= !rst_i && stopped[k] && limit_q[k] != '0 && cycles_q[k] == limit_q[k] - 32'd1;
     stops_q <= rst_i ? 2'b00 : stopped;
     told_q  <= rst_i ? 2'b00 : go;
   end

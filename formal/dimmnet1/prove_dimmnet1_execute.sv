@@ -327,6 +327,11 @@ module prove_dimmnet1_execute #(
       assert (!whole_q || state == Idle || (dut.payload_q == payload_q && dut.bad_q == bad_q));
       dma_known : assert (dut.dma_q == (sent_q && state != Idle) || state == Idle);
       dma_addr : assert (!(state == Act && dut.dma_q && dut.reason_q == '0) || (dut.addr_q == go_addr_q && go_addr_q[2:0] == '0 && payload_q));
+      as_it_came :
+      assert (!inside_q || whole_q ||
+              ({short, len} == {short_of_q, len_of_q} && dut.kind_q.push == (type_of_q == 8'(dimmnet1_pkg::TypePush)) &&
+               dut.kind_q.reply == (type_of_q == 8'(dimmnet1_pkg::TypePullReply)) &&
+               (dut.kind_q.otf || dut.kind_q.pull) == bare));
       numbers_kept :
       assert (dut.clearing_q ? number_q == '0 && (src_q >= dut.clear_q || dut.expected_mem_q[src_q] == '0) :
               dut.expected_mem_q[src_q] == number_q);

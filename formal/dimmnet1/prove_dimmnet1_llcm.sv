@@ -214,10 +214,10 @@ module prove_dimmnet1_llcm #(
 
   logic a_reads_q, b_reads_q, cpu_reads_q, mat_reads_q;
   logic [7:0] a_sees_q, b_sees_q;
-  logic begun_q = 1'b0;
+  logic [1:0] begun_q = '0;  // since the first reset
   logic [1:0] passed_q;
   always_ff @(posedge clk_i) begin
-    begun_q <= 1'b1;
+    begun_q <= {begun_q[0], 1'b1};
     if (a_writes) byte_q <= a_wdata_i[8*Lane+:8];
     if (b_writes) byte_q <= b.data;
     otf_waits_q <= ((otf_valid_i && otf_ready) || (otf_waits_q && !otf_goes)) && !rst_i;
@@ -231,8 +231,8 @@ module prove_dimmnet1_llcm #(
     cpu_reads_q <= cpu_goes && !cpu_write_i && !rst_i;
     mat_reads_q <= mat_goes && !mat_q.write && !rst_i;
     passed_q <= (dut.wr_go || dut.rd_go || !(dut.wr_want || dut.rd_want) || rst_i) ? '0 : passed_q + 2'd1;
-    if (!begun_q) any_contents : assume (dut.gen_byte[Lane].mem_q[word_q] == byte_q);
-    if (begun_q) kept : assert (dut.gen_byte[Lane].mem_q[word_q] == byte_q);  // through a reset, too
+    if (!begun_q[1]) any_contents : assume (dut.gen_byte[Lane].mem_q[word_q] == byte_q);
+    if (begun_q[1]) kept : assert (dut.gen_byte[Lane].mem_q[word_q] == byte_q);  // through a reset, too
   end
 
   // -------------------------------------------------------------------------------------------- words that are fetched

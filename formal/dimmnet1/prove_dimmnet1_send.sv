@@ -209,7 +209,7 @@ module prove_dimmnet1_send (
       credit : assert (int'(credits_q) >= int'(dut.have_q[0]) + int'(dut.have_q[1]));
       credit_of_packet : assert (!(real2 && dut.word_q[1] && asks_q) || dut.have_q[dut.kind2_q]);
       stores : assert (dut.u_stores.level_q <= 5'd16);
-      one_waits : assert (!(dut.have2_q && dut.quiet_q && dut.word_q[1] && credit_valid));
+      one_waits : assert (!(dut.have2_q && dut.quiet_q && dut.word_q[1] && (credit_valid || dut.have_q[dut.kind2_q])));
       one_request : assert (!credit_valid || !dut.have_q[dut.credit_kind_q]);
       // The claims are not vacuous.
       second_window : cover (moves && botf && window == of_q && place_q == at_q && at_q == 6'd6 && of_q);

@@ -196,6 +196,7 @@ module prove_r3000_order (
                              dut.u_system.slot_q, dut.u_system.bad_q, dut.u_system.exception_q,
                              dut.u_system.coprocessor_q, dut.u_system.line_q} == '0));
       jumps_behind_a_slot : assert (!at_q.jumps || at_q.in_slot);
+      signs_while_busy : assert (!dut.u_hi_lo.signs_q || dut.u_hi_lo.busy_q);
       memory_alone : assert (!(dut.e_valid_q && (dut.e_q.load || dut.e_q.store) && (dut.e_q.hi_lo || dut.e_q.is_self)));
       held : assert (!dut.m_wait_q || dut.m_valid_q);
       waits_run : assert (dut.run_q || !dut.m_wait_q);

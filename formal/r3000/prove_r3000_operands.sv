@@ -116,7 +116,7 @@ module prove_r3000_operands (
       only_loads_are_fresh :
       assert (!dut.m_valid_q || dut.m_load_q || (dut.m_fresh_q == '0 && !dut.m_signed_q));
       loads_are_delayed :
-      assert (!(dut.e_valid_q && dut.e_q.load && !dut.e_q.is_delayed) && !(dut.m_valid_q && dut.m_load_q && !m_delayed_q));
+      assert (!(dut.e_valid_q && (dut.e_q.load || dut.e_q.from_system) && !dut.e_q.is_delayed) && !(dut.m_valid_q && dut.m_load_q && !m_delayed_q));
       stopped : assert (dut.run_q || (!dut.m_valid_q && !dut.e_valid_q && dut.m_target_q == '0 && dut.m_value == '0));
       memory_alone :
       assert (!(dut.e_valid_q && (dut.e_q.load || dut.e_q.store) && (dut.e_q.hi_lo || dut.e_q.is_self)));

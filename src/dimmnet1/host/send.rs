@@ -143,7 +143,7 @@ impl Burst<'_> {
 
 impl Node {
     /// AOTF: one store writes 1, 2, 4 or 8 bytes into LLCM of `dst`. `offset` is in its first page. Nothing tells when
-    /// it is there; the packets of one node stay in order.
+    /// it is there. These stores stay in order; nothing else of the node stays in order with them.
     ///
     /// # Errors
     /// No such node, or no such place.

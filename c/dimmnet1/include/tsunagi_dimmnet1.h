@@ -126,7 +126,7 @@ int DNsend_indirect(int dest_node, const void *src, int number, int bytes);
  *
  * DNrecv waits for the next message of node `source_node`, stores it at `dest`, which has room for `room` bytes, and
  * returns the number of its bytes. A longer message is DN_SIZE, and stays. With `next`, not NULL, the first DN_PACKET
- * bytes of the message after this one go there at once, not through the system's buffer, whose copying takes time;
+ * bytes of the message after this one go there at once, not through the system's buffer, whose copying takes time.
  * `next` is at a multiple of 8, within a page, and is left alone until that message was received. */
 int DNsend_message(int dest_node, const void *src, int bytes);
 int DNrecv(int source_node, void *dest, int room, void *next);

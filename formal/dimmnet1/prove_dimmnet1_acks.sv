@@ -149,7 +149,7 @@ module prove_dimmnet1_acks #(
   logic [1:0] may;
   logic [1:0] passed_q[2];
   for (genvar k = 0; k < 2; k++) begin : gen_client
-    assign may[k] = take_valid_i[k] && !take_ready[k] && !dut.full_q &&
+    assign may[k] = take_valid_i[k] && !take_ready[k] && dut.free_q != '0 &&
                     (dut.open_q[take_slot_i[k]] == '0 || dut.dst_q[take_slot_i[k]] == take_dst_i[k]);
     always_ff @(posedge clk_i) begin
       if (rst_i || !may[k]) passed_q[k] <= '0;
@@ -182,7 +182,7 @@ module prove_dimmnet1_acks #(
       begun_q <= 1'b1;
       if (!begun_q) begin
         after_a_reset :
-        assume (!rst_i && dut.init_q == 5'd16 && all == 0 && dut.free_q == 6'd32 && !dut.full_q && dut.clears_q == '0 &&
+        assume (!rst_i && dut.init_q == 5'd16 && all == 0 && dut.free_q == 6'd32 && dut.clears_q == '0 && !dut.clearing_q &&
                 !dut.ans_q && !stray && take_ready == '0 && dut.bad_q[slot_q] == '0 && open_q == '0 && bad_q == '0 &&
                 !known_q && clears_q == '0 && clear_q == '0 && read_q == '0 && !answer_q[0].valid && !answer_q[1].valid && !waited_q &&
                 !goes_q && passed_q[0] == '0 && passed_q[1] == '0 && !gen_source[0].u_source.waiting_q &&
@@ -208,7 +208,8 @@ module prove_dimmnet1_acks #(
       busy_tells : assert (busy || (!answer_q[0].valid && dut.clears_q == '0 && take_ready == '0));
       // Invariants for induction.
       begins : assert (dut.init_q <= 5'd16);
-      full : assert (dut.full_q == (dut.free_q == '0));
+      next_clear :
+      assert (dut.clearing_q == (dut.clears_q != '0) && (!dut.clearing_q || dut.clears_q[dut.clear_slot_q]));
       kept : assert (!quiet || (dut.open_q[slot_q] == open_d && dut.bad_q[slot_q] == bad_d));
       kept_destination : assert (!quiet || open_d == '0 || dut.dst_q[slot_q] == dst_d);
       kept_generation : assert (!quiet || open_d == '0 || dut.gen_q[slot_q] == (taken ? take_gen[who] : gen_q));

@@ -117,8 +117,10 @@ module prove_dimmnet1_answers #(
 
   // The n-th word inside: the prefetched one, then the words in the memory.
   function automatic logic [65:0] nth(input int n);
-    nth = (n == 0 && dut.valid) ? dut.u_queue.out_data_q :
-          dut.u_queue.mem_q[(int'(dut.u_queue.rd_q)+n-int'(dut.valid))%Depth];
+    int at;
+    at = (int'(dut.gen_part[0].u_queue.rd_q) + n - int'(dut.valid)) % Depth;
+    nth = (n == 0 && dut.valid) ? {dut.gen_part[1].u_queue.out_data_q, dut.gen_part[0].u_queue.out_data_q} :
+          {dut.gen_part[1].u_queue.mem_q[at], dut.gen_part[0].u_queue.mem_q[at]};
   endfunction
   int stored;  // words in the memory
   assign stored = int'(count) - int'(dut.valid);
@@ -179,11 +181,7 @@ module prove_dimmnet1_answers #(
       seen : assert (dut.begin_q == first_q && (first_q || dut.pull_q == kind_q));
       built : assert (dut.inside_q == building_q && (!building_q || dut.open_q));
       empty : assert (count != '0 || (ends_q == first_q && (first_q || of_pull_q == kind_q)));
-      levels : assert (int'(dut.level) == int'(count) && dut.u_queue.ready_q == (int'(count) != Depth));
-      stored_flag : assert (dut.u_queue.stored_q == (stored != 0) && stored >= 0);
-      pointers :
-      assert (int'(dut.u_queue.rd_q) < Depth &&
-              int'(dut.u_queue.wr_q) == (int'(dut.u_queue.rd_q) + stored) % Depth);
+      levels : assert (int'(dut.level) == int'(count));
       content : assert (!follow || nth(int'(ahead)) == word);
       collects : assert (dut.word_q == ((ends_q || !of_pull_q) ? 4'd1 : 4'd1 << words_q));
       words_possible : assert (words_q <= 3'd4);
@@ -192,6 +190,20 @@ module prove_dimmnet1_answers #(
       passes : cover (pull_valid && out_valid && out_ready_i && out_last);
       of_four : cover (pull_valid && words_q == 3'd4 && pull_words[3] != '0);
       no_room : cover (!room && builds);
+    end
+  end
+  for (genvar i = 0; i < 2; i++) begin : gen_part
+    always_ff @(posedge clk_i) begin
+      if (!rst_i) begin
+        together :
+        assert (int'(dut.levels[i]) == int'(count) && dut.valids[i] == dut.valid &&
+                dut.gen_part[i].u_queue.ready_q == (int'(count) != Depth));
+        stored_flag : assert (dut.gen_part[i].u_queue.stored_q == (stored != 0) && stored >= 0);
+        pointers :
+        assert (int'(dut.gen_part[i].u_queue.rd_q) < Depth &&
+                dut.gen_part[i].u_queue.rd_q == dut.gen_part[0].u_queue.rd_q &&
+                int'(dut.gen_part[i].u_queue.wr_q) == (int'(dut.gen_part[i].u_queue.rd_q) + stored) % Depth);
+      end
     end
   end
   for (genvar n = 0; n < 4; n++) begin : gen_word

@@ -316,12 +316,15 @@ module prove_dimmnet1_bus (
     end
   end
   for (genvar n = 0; n < 2; n++) begin : gen_request
-    logic [93:0] request;
-    assign request = dut.u_req.mem_q[n];
+    class_t class_q;
+    logic store, llcm, sram, regs;
+    assign class_q = nth(int'(dut.open_q) + n);
+    assign {store, llcm, sram, regs} = 4'(dut.u_req.mem_q[n] >> 92);
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
         class_kept :
-        assert (n >= int'(dut.req_level) || nth(int'(dut.open_q) + n) == class_of(request[93], request[92:72]));
+        assert (n >= int'(dut.req_level) || (class_q.works ? (store || llcm) && !sram && !regs :
+                                             !store && !llcm && (!class_q.fails || (!sram && !regs))));
       end
     end
   end

@@ -6,7 +6,7 @@
 // - Each packet ends once. Its data are moved then, and neither before nor twice; what is not accepted is dropped.
 // - A stop begins only behind a whole header. It lasts until a command, and meanwhile nothing is written, answered or
 //   ended, and only the processor changes the header.
-// - A packet that asks for an answer gets one only if the queue said that it has room.
+// - A packet that asks for an answer gets one only if the queue said that it has room, or if the processor asks.
 // - A packet with F_SEQ that is accepted as it came has the number that is expected of its source: of one source, any.
 //
 // Assumed: what dimmnet1_parse says of a header; one response to each lookup; all is settled until the next packet ends;
@@ -295,7 +295,7 @@ module prove_dimmnet1_execute #(
       stop_holds : assert (!stood_q || stop_valid);
       stop_behind_header : assert (!stop_valid || (inside_q && whole_q));
       stop_is_quiet : assert (!standing || !(move_valid || put_valid || otf_valid || pull_valid || tlb_req_valid));
-      answered_with_room : assert (!(put_ask || pull_valid) || !put_valid || room_q);
+      answered_with_room : assert (!(put_valid && (put_ask || pull_valid)) || changed_q || room_q);
       in_sequence :
       assert (!(accepts && ours && !changed_q) || put_seq == number_q);
       busy_tells : assert (busy || !inside_q || standing);
@@ -327,6 +327,9 @@ module prove_dimmnet1_execute #(
       assert (!whole_q || state == Idle || (dut.payload_q == payload_q && dut.bad_q == bad_q));
       dma_known : assert (dut.dma_q == (sent_q && state != Idle) || state == Idle);
       dma_addr : assert (!(state == Act && dut.dma_q && dut.reason_q == '0) || (dut.addr_q == go_addr_q && go_addr_q[2:0] == '0 && payload_q));
+      room_seen : assert (!((state == Compare || state == Wait) && dut.room_q) || room_q);
+      room_for_it :
+      assert (!((state >= Act || (dut.resumed_q && early)) && dut.ask && !changed_q && !dut.mute_q) || room_q);
       as_it_came :
       assert (!inside_q || whole_q ||
               ({short, len} == {short_of_q, len_of_q} && dut.kind_q.push == (type_of_q == 8'(dimmnet1_pkg::TypePush)) &&

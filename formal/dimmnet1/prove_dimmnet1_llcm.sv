@@ -232,7 +232,15 @@ module prove_dimmnet1_llcm #(
     mat_reads_q <= mat_goes && !mat_q.write && !rst_i;
     passed_q <= (dut.wr_go || dut.rd_go || !(dut.wr_want || dut.rd_want) || rst_i) ? '0 : passed_q + 2'd1;
     if (!begun_q[1]) any_contents : assume (dut.gen_byte[Lane].mem_q[word_q] == byte_q);
-    if (begun_q[1]) kept : assert (dut.gen_byte[Lane].mem_q[word_q] == byte_q);  // through a reset, too
+    // Through a reset, too.
+    if (begun_q[1]) kept : assert (dut.gen_byte[Lane].mem_q[word_q] == byte_q);
+    if (begun_q[0]) begin
+      waiting :
+      assert ({dut.otf_q, dut.mat_q} == {otf_waits_q, mat_waits_q} &&
+              (!otf_waits_q || {1'b1, dut.otf_word_q, dut.otf_data_q[8*Lane+:8], dut.otf_strb_q[Lane]} == otf_q) &&
+              (!mat_waits_q ||
+               {dut.mat_write_q, dut.mat_word_q, dut.mat_data_q[8*Lane+:8], dut.mat_strb_q[Lane]} == mat_q));
+    end
   end
 
   // -------------------------------------------------------------------------------------------- words that are fetched
@@ -309,11 +317,6 @@ module prove_dimmnet1_llcm #(
       busy_tells : assert (busy || !(otf_waits_q || mat_waits_q || cpu_rvalid || mat_rvalid || count != '0 || fetched_q));
       data_behind_command : assume (!wr_data_valid_i || commands_q != '0);
       // Invariants for induction.
-      waiting :
-      assert ({dut.otf_q, dut.mat_q} == {otf_waits_q, mat_waits_q} &&
-              (!otf_waits_q || {1'b1, dut.otf_word_q, dut.otf_data_q[8*Lane+:8], dut.otf_strb_q[Lane]} == otf_q) &&
-              (!mat_waits_q ||
-               {dut.mat_write_q, dut.mat_word_q, dut.mat_data_q[8*Lane+:8], dut.mat_strb_q[Lane]} == mat_q));
       passed_over : assert (passed_q == dut.passed_q);
       fetch : assert (dut.fetched_q == fetched_q && {dut.fetched_last_q, dut.fetched_err_q} == {was_last_q, was_err_q});
       fetches : assert (!fetched_q || !b_reads_q || dut.b_rdata[8*Lane+:8] == b_sees_q);

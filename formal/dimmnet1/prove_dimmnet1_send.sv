@@ -120,7 +120,8 @@ module prove_dimmnet1_send (
   // ----------------------------------------------------------------------------------------------------- what leaves
   // The next word that goes to the output register; the packet's first word; credits that no packet has used, at least.
   logic moves, gets, uses, head, botf, botf_q, asks_q, window;
-  logic [5:0] place_q, words;
+  logic [5:0] place_q;
+  logic [6:0] words;
   logic [63:0] next, head_q, expected, shown_q;
   logic [1:0] credits_q;
   logic shown_last_q;
@@ -131,7 +132,7 @@ module prove_dimmnet1_send (
   assign head = place_q == '0;
   assign botf = head ? !next[dimmnet1_pkg::HdrW0OtfLsb] : botf_q;
   assign window = busies[first_q] ? first_q : !first_q;
-  assign words = 6'(16'd6 + ((head_q[dimmnet1_pkg::HdrW0LengthLsb+:16] + 16'd7) >> 3));  // of a packet of BOTF
+  assign words = 7'(16'd6 + ((head_q[dimmnet1_pkg::HdrW0LengthLsb+:16] + 16'd7) >> 3));  // of a packet of BOTF
 
   function automatic logic asks(input logic [63:0] w0);
     asks = w0[dimmnet1_pkg::HdrW0AckReqLsb] || w0[7:0] == 8'(dimmnet1_pkg::TypePull);
@@ -177,7 +178,7 @@ module prove_dimmnet1_send (
       as_stored : assert (!(moves && botf && window == of_q && place_q == at_q) || next == expected);
       stamped : assert (!(moves && botf && place_q == 6'd1) || next[dimmnet1_pkg::HdrW1PgidLsb+:16] == pgid_q);
       of_a_busy_window : assert (!(moves && botf) || busies[window]);
-      whole : assert (!(moves && botf && !head) || dut.last2_q == (place_q == words - 6'd1));
+      whole : assert (!(moves && botf && !head) || dut.last2_q == (place_q == 6'(words - 7'd1)));
       four_words : assert (!(moves && !botf) || dut.last2_q == (place_q == 6'd3));
       longer : assert (!(moves && head) || !dut.last2_q);
       type_allowed :
@@ -199,8 +200,8 @@ module prove_dimmnet1_send (
       word : assert (!dut.have2_q || dut.word_q == (place2 < 6'd4 ? 4'd1 << place2[1:0] : 4'd0));
       quiet_second : assert (!(dut.have2_q && dut.quiet_q && !dut.word_q[0]) || dut.word_q[1]);
       bounds : assert (dut.end_q >= 6'd6);
-      length : assert (!(real2 && dut.kind2_q && !dut.word_q[0]) || dut.end_q == words - 6'd1);
-      length_possible : assert (!(real2 && dut.kind2_q && !dut.word_q[0]) || words >= 6'd7);
+      length : assert (!(real2 && dut.kind2_q && !dut.word_q[0]) || dut.end_q == 6'(words - 7'd1));
+      length_possible : assert (!(real2 && dut.kind2_q && !dut.word_q[0]) || (words >= 7'd7 && words <= 7'd64));
       last :
       assert (!dut.have2_q || dut.last2_q == (place2 == (dut.kind2_q ? dut.end_q : 6'd3)) ||
               (dut.word_q[0] && !dut.last2_q));

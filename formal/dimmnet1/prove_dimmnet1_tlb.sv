@@ -82,7 +82,7 @@ module prove_dimmnet1_tlb (
   localparam int Region = 2;
   localparam int Frame = 3;
   int state;
-  assign state = int'(dut.state_q);
+  assign state = dut.idle_q ? Idle : dut.again_q ? Again : dut.look_q ? Region : Frame;
 
   // The region and the page that are followed: registers that keep their initial value.
   logic [15:0] of_pgid_q, of_region_q;
@@ -192,6 +192,7 @@ module prove_dimmnet1_tlb (
               rsp_key == (rsp_miss[0] ? {1'b1, 31'b0, lookup_q, pgid_q} : {1'b1, 15'b0, pgid_q, 4'b0, page}));
       busy_tells : assert (busy || !open_q);
       // Invariants for induction.
+      one_state : assert ($countones({dut.idle_q, dut.again_q, dut.look_q, dut.frame_q}) == 1);
       under_way : assert (open_q == (state != Idle || responds) && !(state != Idle && responds));
       kept :
       assert (state == Idle || {dut.client_q, dut.pgid_q, dut.region_q, dut.offset_q, dut.bytes_q, dut.kind_q} ==

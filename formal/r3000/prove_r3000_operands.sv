@@ -114,7 +114,7 @@ module prove_r3000_operands (
       memory_second : assert (!(dut.m_valid_q && m_rt_q == of_q) || m_b_q == value_q);
       plain : assert (!(dut.m_valid_q && dut.m_write_q && !m_delayed_q) || dut.m_value == dut.m_plain_q);
       only_loads_are_fresh :
-      assert (!dut.m_valid_q || dut.m_load_q || (dut.m_fresh_q == '0 && !dut.m_signed_q));
+      assert (!dut.m_valid_q || dut.m_load_q || (dut.m_fresh_q == '0 && dut.m_sign_q == '0));
       loads_are_delayed :
       assert (!(dut.e_valid_q && (dut.e_q.load || dut.e_q.from_system) && !dut.e_q.is_delayed) && !(dut.m_valid_q && dut.m_load_q && !m_delayed_q));
       stopped : assert (dut.run_q || (!dut.m_valid_q && !dut.e_valid_q && dut.m_target_q == '0 && dut.m_value == '0));

@@ -179,7 +179,7 @@ module prove_r3000_order (
       loop_branches :
       assert (!(dut.e_valid_q && dut.e_q.is_self) ||
               (dut.a_q == dut.b_q && dut.target_q == dut.e_pc_q && dut.e_q.alu.branch == r3000_pkg::BranchEqual &&
-               !dut.e_q.by_register && !dut.e_q.traps && !dut.e_q.system && !dut.e_q.load && !dut.e_q.store &&
+               !dut.e_q.by_register && !dut.e_q.traps && dut.e_q.reserved == '0 && !dut.e_q.system && !dut.e_q.load && !dut.e_q.store &&
                !dut.e_q.start && !dut.e_q.to_hi && !dut.e_q.to_lo && !dut.e_q.to_system && !dut.e_q.return_mode));
       nops_do_not : assert (!(dut.e_valid_q && dut.e_q.is_nop) || dut.e_q.alu.branch == r3000_pkg::BranchNone);
       outside_known : assert (!dut.e_valid_q || dut.e_outside_q == (dut.e_pc_q[31:8] != '0));

@@ -93,11 +93,12 @@ struct Input {
     free: Picos,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Output {
     free: Picos,
     owner: Option<usize>,
-    last: usize,
+    /// All inputs, the least recently served one first.
+    turns: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -118,9 +119,14 @@ impl Network {
             copied: 0,
             free: Picos::ZERO,
         };
+        let output = Output {
+            free: Picos::ZERO,
+            owner: None,
+            turns: (0..nodes).collect(),
+        };
         Network {
             inputs: (0..nodes).map(|_| input()).collect(),
-            outputs: vec![Output::default(); nodes],
+            outputs: vec![output; nodes],
             down: (0..nodes)
                 .map(|_| Buffer::new(rx_words + timing::SWITCH_OUTPUT))
                 .collect(),
@@ -242,12 +248,10 @@ impl ModelMachine {
     /// Sends the next chunk through an output, if one is there and has room.
     fn serve(&mut self, output: usize) {
         let now = self.now;
-        let Output { free, owner, last } = self.network.outputs[output];
+        let Output { free, owner, ref turns } = self.network.outputs[output];
         if free > now {
             return;
         }
-        let nodes = self.network.outputs.len();
-        let candidates = (1..=nodes).map(|step| (last + step) % nodes);
         let wants = |input: &usize| {
             let owns = owner.is_none_or(|owner| owner == *input);
             let copies = self.network.inputs[*input].route.as_ref().map_or(0, VecDeque::len);
@@ -258,7 +262,7 @@ impl ModelMachine {
                 .is_some_and(|(at, chunk)| at == output && chunk.ready <= now);
             owns && is_whole && is_next && self.network.inputs[*input].free <= now
         };
-        let Some(input) = candidates.into_iter().find(wants) else {
+        let Some(input) = turns.iter().copied().find(wants) else {
             return;
         };
         let (_, chunk) = self.network.next(input).expect("it wants");
@@ -281,11 +285,11 @@ impl ModelMachine {
             .is_some_and(|route| route.len() > 1);
         let gap = if is_copy && chunk.is_last() { timing::COPY } else { 0 };
         self.network.inputs[input].free = start + word * (chunk.words as u64 + gap);
-        self.network.outputs[output] = Output {
-            free: start + word * chunk.words as u64,
-            owner: (!chunk.is_last()).then_some(input),
-            last: input,
-        };
+        let serves = &mut self.network.outputs[output];
+        serves.free = start + word * chunk.words as u64;
+        serves.owner = (!chunk.is_last()).then_some(input);
+        serves.turns.retain(|turn| *turn != input);
+        serves.turns.push(input);
         self.depart(input, &chunk);
         self.arrive(output, start, chunk);
         self.at(self.network.outputs[output].free, Due::Switch);

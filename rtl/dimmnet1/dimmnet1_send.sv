@@ -234,7 +234,7 @@ module dimmnet1_send (
       if (!credit_valid_o) credit_dst_o <= read_q[dimmnet1_pkg::HdrW0DstLsb+:16];
       if (kind2_q && !refuse) end_q <= length[8:3] + (length[2:0] == '0 ? 6'd5 : 6'd6);
     end
-    if (kill && request) begin
+    if (move && request) begin
       credit_slot_o <= read_q[19:16];
       credit_kind_q <= kind2_q;
     end
@@ -267,7 +267,7 @@ module dimmnet1_send (
     if (move && emit && word_q[1]) have_q[kind2_q] <= 1'b0;
     if (kill && !refuse) need_q[kind2_q] <= 1'b1;
     late_q <= late_q && (error_q || lost_q);
-    if (kill && refuse) begin
+    if (move && refuse) begin
       need_q[kind2_q] <= 1'b0;
       have_q[kind2_q] <= 1'b0;
       if (kind2_q) begin
@@ -279,7 +279,7 @@ module dimmnet1_send (
         late_q <= 1'b1;
       end
     end
-    credit_valid_o <= (kill && request) || (credit_valid_o && !credit_ready_i);
+    credit_valid_o <= (move && request) || (credit_valid_o && !credit_ready_i);
     if (credit_valid_o && credit_ready_i) have_q[credit_kind_q] <= 1'b1;
     if (rst_i) begin
       out_valid_o <= 1'b0;

@@ -231,8 +231,8 @@ module prove_dimmnet1_bus (
   endfunction
   function automatic class_t class_of(input logic write, input logic [23:3] word);
     class_of.works = in(word, dimmnet1_pkg::Llcm, 16384) ||
-                     (write && (in(word, dimmnet1_pkg::Window0, 1024) || in(word, dimmnet1_pkg::Kick0, 16) ||
-                                in(word, dimmnet1_pkg::HeaderTlb, 2048) || in(word, dimmnet1_pkg::Aotf, 1 << 18)));
+        (write && (in(word, dimmnet1_pkg::Window0, 1024) || in(word, dimmnet1_pkg::Kick0, 16) ||
+                   in(word, dimmnet1_pkg::HeaderTlb, 2048) || in(word, dimmnet1_pkg::Aotf, 1 << 18)));
     class_of.fails = !class_of.works && word >= 21'h1800;  // behind registers and SRAM
   endfunction
   queue #(
@@ -274,7 +274,8 @@ module prove_dimmnet1_bus (
       if (!stopped[k]) {limit_q[k], cycles_q[k]} <= {dut.u_regs.watchdog_q, 32'd0};
       else cycles_q[k] <= cycles_q[k] + 32'(cycles_q[k] != '1);
     end
-    for (int k = 0; k < 2; k++) fires_q[k] <= !rst_i && stopped[k] && limit_q[k] != '0 && cycles_q[k] == limit_q[k] - 32'd1;
+    for (int k = 0; k < 2; k++)
+    fires_q[k] <= !rst_i && stopped[k] && limit_q[k] != '0 && cycles_q[k] == limit_q[k] - 32'd1;
     stops_q <= rst_i ? 2'b00 : stopped;
     told_q  <= rst_i ? 2'b00 : go;
   end

@@ -225,9 +225,9 @@ module prove_dimmnet1_llcm #(
     if (otf_valid_i && otf_ready) otf_q <= otf;
     if (mat_valid_i && mat_ready) mat_q <= mat;
     a_reads_q <= a_valid_i && !a_write_i && a_addr_i == word_q;
-    a_sees_q  <= b_writes ? b.data : byte_q;
+    a_sees_q <= b_writes ? b.data : byte_q;
     b_reads_q <= !b.write && b.word == word_q;
-    b_sees_q  <= a_writes ? a_wdata_i[8*Lane+:8] : byte_q;
+    b_sees_q <= a_writes ? a_wdata_i[8*Lane+:8] : byte_q;
     cpu_reads_q <= cpu_goes && !cpu_write_i && !rst_i;
     mat_reads_q <= mat_goes && !mat_q.write && !rst_i;
     passed_q <= (dut.wr_go || dut.rd_go || !(dut.wr_want || dut.rd_want) || rst_i) ? '0 : passed_q + 2'd1;
@@ -287,11 +287,11 @@ module prove_dimmnet1_llcm #(
   end
 
   // Commands of bursts whose word has not come; bursts that were written and not answered.
-  logic [3:0] commands_q;
+  logic [ 3:0] commands_q;
   logic [15:0] written_q;
   always_ff @(posedge clk_i) begin
     commands_q <= commands_q + 4'(wr_cmd_valid_i && wr_cmd_ready) - 4'(wr_data_valid_i && wr_data_ready);
-    written_q <= written_q + 16'(wr_data_valid_i && wr_data_ready) - 16'(wr_rsp_valid && wr_rsp_ready_i);
+    written_q  <= written_q + 16'(wr_data_valid_i && wr_data_ready) - 16'(wr_rsp_valid && wr_rsp_ready_i);
     if (rst_i) begin
       commands_q <= '0;
       written_q  <= '0;
@@ -314,7 +314,8 @@ module prove_dimmnet1_llcm #(
               (!rd_data_valid || ({rd_data_err, rd_data_last} == {oldest.err, oldest.last} &&
                                   (!oldest.known || rd_data_data[8*Lane+:8] == oldest.data))));
       cap : assert (!((dut.wr_want || dut.rd_want) && passed_q == 2'd3) || dut.wr_go || dut.rd_go);
-      busy_tells : assert (busy || !(otf_waits_q || mat_waits_q || cpu_rvalid || mat_rvalid || count != '0 || fetched_q));
+      busy_tells :
+      assert (busy || !(otf_waits_q || mat_waits_q || cpu_rvalid || mat_rvalid || count != '0 || fetched_q));
       data_behind_command : assume (!wr_data_valid_i || commands_q != '0);
       // Invariants for induction.
       passed_over : assert (passed_q == dut.passed_q);

@@ -340,6 +340,7 @@ module prove_dimmnet1_execute #(
       numbers_kept :
       assert (dut.clearing_q ? number_q == '0 && (src_q >= dut.clear_q || dut.expected_mem_q[src_q] == '0) :
               dut.expected_mem_q[src_q] == number_q);
+      changes_in_a_stop : assert (!(inside_q && changed_q && early && !dut.resumed_q));
       number_read : assert (!(state == Compare && ours && !dut.resumed_q) || dut.expected_q == number_q);
       number_compared : assert (!(state == Wait && ours && !dut.resumed_q && !dut.gap_q) || hdr[1][63:32] == number_q);
       number_holds :

@@ -233,6 +233,7 @@ module prove_dimmnet1_llcm #(
     passed_q <= (dut.wr_go || dut.rd_go || !(dut.wr_want || dut.rd_want) || rst_i) ? '0 : passed_q + 2'd1;
     if (!begun_q[1]) any_contents : assume (dut.gen_byte[Lane].mem_q[word_q] == byte_q);
     // Through a reset, too.
+    since_the_first : assert (begun_q[0] == u_power_up.started_q && (begun_q[0] || !begun_q[1]));
     if (begun_q[1]) kept : assert (dut.gen_byte[Lane].mem_q[word_q] == byte_q);
     if (begun_q[0]) begin
       waiting :

@@ -155,8 +155,9 @@ module prove_dimmnet1_tx #(
         after_a_reset :
         assume (!rst_i && dut.init_q == 7'd64 && !out_valid && room && !dut.u_merge.inside_q && turn == 3'b010 &&
                 !open_q && dut.first_q && !dut.second_q && first_q && !second_q && number_q == '0 &&
-                dut.number_q[to_q] == '0 && !follow && count == '0 && u_out.waiting_q == 1'b0 && passed_q[0] == 0 && passed_q[1] == 0 &&
-                passed_q[2] == 0 && dut.u_merge.gen_in[0].older == 3'b110 && dut.u_merge.gen_in[1].older == 3'b100);
+                dut.number_q[to_q] == '0 && !follow && count == '0 && u_out.waiting_q == 1'b0 && passed_q[0] == 0 &&
+                passed_q[1] == 0 && passed_q[2] == 0 && dut.u_merge.gen_in[0].older == 3'b110 &&
+                dut.u_merge.gen_in[1].older == 3'b100);
 `ifdef TSUNAGI_ASSERT
         same_after_a_reset : assume (!dut.u_merge.u_out.u_source.waiting_q);
 `endif

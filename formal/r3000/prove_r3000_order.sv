@@ -205,8 +205,9 @@ module prove_r3000_order (
               (before_q.is_self && last_q.is_nop && last_q.pc == before_q.pc + 32'd4 && behind_m.pc == before_q.pc &&
                !behind_m.jumps && before_q.pc[31:8] == '0 && before_q.pc[1:0] == '0));
       rests_stopped :
-      assert (dut.run_q || ({dut.a_q, dut.b_q, dut.loop_q, dut.u_hi_lo.hi_q, dut.u_hi_lo.lo_q, dut.u_hi_lo.busy_q} == '0 &&
-                            {dut.u_system.modes_q, dut.u_system.mask_q, dut.u_system.software_q, dut.u_system.epc_q,
+      assert (dut.run_q ||
+              ({dut.a_q, dut.b_q, dut.loop_q, dut.u_hi_lo.hi_q, dut.u_hi_lo.lo_q, dut.u_hi_lo.busy_q} == '0 &&
+               {dut.u_system.modes_q, dut.u_system.mask_q, dut.u_system.software_q, dut.u_system.epc_q,
                              dut.u_system.slot_q, dut.u_system.bad_q, dut.u_system.exception_q,
                              dut.u_system.coprocessor_q, dut.u_system.line_q} == '0));
       jumps_behind_a_slot : assert (!at_q.jumps || at_q.in_slot);

@@ -9,7 +9,7 @@
 // Full       holds two words; then `in_ready_o` is low.
 // Misuse     a stream that pauses inside a packet holds up all the others.
 // Reset      empties it, in mid-packet too.
-// busy_o     low when nothing is inside.
+// busy_o     low when nothing is inside. With Home, the cycle behind a reset must have its edge all the same.
 // Source     a matrix of ages, textbook. The turn is registered before the word is read, so the arbiter and the words'
 //            multiplexer are in different cycles. The turn stays until another stream requests it, so one stream alone
 //            loses nothing.
@@ -76,7 +76,7 @@ module stream_merge #(
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      turn_q   <= N'(1) << (Home < 0 ? 0 : Home);
+      turn_q   <= N'(1);
       inside_q <= 1'b0;
     end else begin
       if (leave && next != '0) turn_q <= next;

@@ -55,8 +55,8 @@ pub const CPU_LLCM: u64 = 3;
 pub const COMPLETIONS: usize = 4;
 /// Words that move together, at most; headers move alone.
 pub const CHUNK: usize = 8;
-/// Link cycles of a switch input after each copy of a multicast.
-pub const COPY: u64 = 3;
+/// Link cycles of a switch input after words that could go to several outputs.
+pub const COPY: u64 = 5;
 /// Words that a switch input and a switch output hold, beside their links' FIFOs.
 pub const SWITCH_INPUT: usize = 128;
 pub const SWITCH_OUTPUT: usize = 14;

@@ -184,9 +184,9 @@ module prove_dimmnet1_acks #(
       if (!begun_q) begin
         after_a_reset :
         assume (!rst_i && dut.init_q == 5'd16 && all == 0 && dut.free_q == 6'd32 && dut.clears_q == '0 &&
-                !dut.clearing_q && !dut.ans_q && !stray && take_ready == '0 && dut.bad_q[slot_q] == '0 &&
-                open_q == '0 && bad_q == '0 && !known_q && clears_q == '0 && clear_q == '0 && read_q == '0 &&
-                !waited_q && !answer_q[0].valid && !answer_q[1].valid && !goes_q && passed_q[0] == '0 &&
+                !dut.clearing_q && !dut.fixed_q && !dut.ans_q && !stray && take_ready == '0 &&
+                dut.bad_q[slot_q] == '0 && open_q == '0 && bad_q == '0 && !known_q && clears_q == '0 &&
+                clear_q == '0 && read_q == '0 && !waited_q && !answer_q[0].valid && !answer_q[1].valid && !goes_q && passed_q[0] == '0 &&
                 passed_q[1] == '0 && !gen_source[0].u_source.waiting_q && !gen_source[1].u_source.waiting_q);
       end
     end
@@ -209,8 +209,11 @@ module prove_dimmnet1_acks #(
       busy_tells : assert (busy || (!answer_q[0].valid && dut.clears_q == '0 && take_ready == '0));
       // Invariants for induction.
       begins : assert (dut.init_q <= 5'd16);
-      next_clear :
-      assert (dut.clearing_q == (dut.clears_q != '0) && (!dut.clearing_q || dut.clears_q[dut.clear_slot_q]));
+      chosen :
+      assert (dut.clearing_q == (dut.clears_q != '0) && dut.fixed_q == (dut.init || dut.ans_q || dut.clearing_q) &&
+              (!dut.init || dut.fixed_slot_q == dut.init_q[3:0]));
+      chosen_for_it : assert (!dut.ans_q || dut.init || dut.fixed_slot_q == answer_q[0].tag[3:0]);
+      one_of_them : assert (dut.init || dut.ans_q || !dut.clearing_q || dut.clears_q[dut.fixed_slot_q]);
       kept : assert (!quiet || (dut.open_q[slot_q] == open_d && dut.bad_q[slot_q] == bad_d));
       kept_destination : assert (!quiet || open_d == '0 || dut.dst_q[slot_q] == dst_d);
       kept_generation : assert (!quiet || open_d == '0 || dut.gen_q[slot_q] == (taken ? take_gen[who] : gen_q));
@@ -221,17 +224,17 @@ module prove_dimmnet1_acks #(
       waits_for_clear : assert (!waited_q || clear_q[1] || (open_q == '0 && bad_q == '0));
       takes_wait : assert (!(waited_q && taken));
       since_the_clear : assert (!dut.clears_q[slot_q] || waited_q || clear_q[0]);
-      old : assert (!(dut.ans_q && dut.ans_tag_q[3:0] == slot_q) || dut.ans_old_q == waited_q);
+      old : assert (!(dut.ans_q && answer_q[0].tag[3:0] == slot_q) || dut.ans_old_q == waited_q);
       counted_generations : assert (taken || !recent || 13'(made) + 13'(dut.clears_q[slot_q]) <= asked);
       cleared_soon : assert ((!clear_q[0] || dut.clears_q[slot_q]) && (!clear_q[1] || waited_q));
       clears_possible : assert (clears_q <= 13'd4096);
       made_one : assert (!recent || asked == '0 || dut.clears_q[slot_q] || made != '0);
       still_new : assert (!recent || clears_q == '0 || waited_q || made != '0);
-      used : assert ((dut.clears_q >> Used) == '0 && (!dut.ans_q || int'(dut.ans_tag_q[3:0]) < Used));
+      used : assert ((dut.clears_q >> Used) == '0 && (!dut.ans_q || int'(answer_q[0].tag[3:0]) < Used));
       answered : assert (dut.ans_q == answer_q[0].valid);
       answer_kept :
       assert (!dut.ans_q || {dut.ans_tag_q, dut.ans_src_q, dut.ans_nack_q, dut.ans_reason_q, dut.ans_seq_q[27:0]} ==
-              answer_q[0][64:0]);
+              {answer_q[0].tag[15:4], answer_q[0][48:0]});
       // The claims are not vacuous.
       negative : cover (read_q[0] && slot_value == 64'h0000_0075_0001_0001);
       another_generation : cover (taken && take_gen[who] == 12'd1);

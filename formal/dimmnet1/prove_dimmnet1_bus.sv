@@ -324,7 +324,7 @@ module prove_dimmnet1_bus (
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
         class_kept :
-        assert (n >= int'(dut.req_level) || (class_q.works ? (store || llcm) && !sram && !regs :
+        assert (n >= int'(dut.req_level) || (class_q.works ? !class_q.fails && (store || llcm) && !sram && !regs :
                                              !store && !llcm && (!class_q.fails || (!sram && !regs))));
       end
     end

@@ -195,6 +195,7 @@ module prove_dimmnet1_execute #(
   always_ff @(posedge clk_i) src_q <= src_q;
 
   // ------------------------------------------------------------------------------------------------ this packet's story
+  logic ended_q;  // a packet has, since the reset
   logic inside_q, whole_q, payload_q, bad_q, changed_q, asked_q, told_q, sent_q, room_q, stood_q, settled_q;
   lookup_t lookup_q;
   logic [31:0] told_addr_q, go_addr_q, number_q;
@@ -219,6 +220,7 @@ module prove_dimmnet1_execute #(
     else if (go && go_what_i == 3'(dimmnet1_pkg::GoDma)) {sent_q, go_addr_q} <= {1'b1, go_addr_i};
     stood_q <= stop_valid && !go && !rst_i;
     settled_q <= settled_i && !put_valid;
+    ended_q <= (ended_q || put_valid) && !rst_i;
     hdr_q <= hdr;
     if (next_valid_i && next_src_i == src_q) number_q <= next_seq_i;
     if (rst_i) begin
@@ -254,7 +256,7 @@ module prove_dimmnet1_execute #(
       assume (!(whole_i && !whole_payload_i && !whole_bad_i) || (of_short && (bare || len_of == '0)));
       response_to_lookup : assume (!tlb_rsp_valid_i || asked_q);
       stays_settled : assume (!settled_q || settled_i);
-      numbers_before : assume (!next_valid_i || !settled_i);
+      numbers_before : assume (!next_valid_i || (!settled_i && ended_q));
     end
   end
 
@@ -303,6 +305,8 @@ module prove_dimmnet1_execute #(
       // Invariants for induction.
       at_rest : assert (inside_q == (state != Idle));
       cleared : assert (!dut.clearing_q || (state == Idle && !dut.req_q && !dut.open_q));
+      none_ended : assert (!dut.clearing_q || !ended_q);
+      clean : assert (!(early || standing) || !(dut.drop_q || dut.dma_q || dut.reason_q != '0));
       one_kind : assert (state == Idle || $countones(dut.kind_q) <= 1);
       asks : assert (dut.open_q == (dut.req_q || asked_q) && !(dut.req_q && asked_q));
       asks_early : assert (!dut.open_q || (early && translates));

@@ -186,8 +186,9 @@ module prove_dimmnet1_acks #(
         assume (!rst_i && dut.init_q == 5'd16 && all == 0 && dut.free_q == 6'd32 && dut.clears_q == '0 &&
                 !dut.clearing_q && !dut.fixed_q && !dut.ans_q && !stray && take_ready == '0 &&
                 dut.bad_q[slot_q] == '0 && open_q == '0 && bad_q == '0 && !known_q && clears_q == '0 &&
-                clear_q == '0 && read_q == '0 && !waited_q && !answer_q[0].valid && !answer_q[1].valid && !goes_q && passed_q[0] == '0 &&
-                passed_q[1] == '0 && !gen_source[0].u_source.waiting_q && !gen_source[1].u_source.waiting_q);
+                clear_q == '0 && read_q == '0 && !waited_q && !answer_q[0].valid && !answer_q[1].valid && !goes_q &&
+                passed_q[0] == '0 && passed_q[1] == '0 && !gen_source[0].u_source.waiting_q &&
+                !gen_source[1].u_source.waiting_q);
       end
     end
   end else begin : gen_power_up

@@ -319,10 +319,19 @@ module prove_dimmnet1_bus (
   for (genvar n = 0; n < 2; n++) begin : gen_request
     class_t class_q;
     logic store, llcm, sram, regs;
+    logic [123:0] request;
+    logic [ 27:0] kinds;
     assign class_q = nth(int'(dut.open_q) + n);
-    assign {store, llcm, sram, regs} = 4'(dut.u_req.mem_q[n] >> 92);
+    assign request = dut.u_req.mem_q[n];
+    assign {store, llcm, sram, regs} = request[95:92];
+    dimmnet1_decode u_decode (
+        .word_i (request[83:72]),
+        .user_i (1'b1),
+        .kinds_o(kinds)
+    );
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
+        kinds_kept : assert (n >= int'(dut.req_level) || request[123:96] == kinds);
         class_kept :
         assert (n >= int'(dut.req_level) || (class_q.works ? !class_q.fails && (store || llcm) && !sram && !regs :
                                              !store && !llcm && (!class_q.fails || (!sram && !regs))));

@@ -121,7 +121,7 @@ module prove_r3000_operands (
       stopped : assert (dut.run_q || (!dut.m_valid_q && !dut.e_valid_q && dut.m_target_q == '0 && dut.m_value == '0));
       memory_alone : assert (!(dut.e_valid_q && (dut.e_q.load || dut.e_q.store) && (dut.e_q.hi_lo || dut.e_q.is_self)));
       held : assert (!dut.m_wait_q || dut.m_valid_q);
-      late_with_next : assert (!late_valid_q || dut.e_valid_q);
+      late_with_next : assert (!dut.run_q || !late_valid_q || dut.e_valid_q);
       begun : assert (dut.d_valid_q || !dut.e_valid_q);
       packed_stages : assert (dut.e_valid_q || !dut.m_valid_q);
       // The claims are not vacuous.

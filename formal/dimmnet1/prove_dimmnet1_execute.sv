@@ -308,6 +308,8 @@ module prove_dimmnet1_execute #(
       none_ended : assert (!dut.clearing_q || !ended_q);
       clean : assert (!(early || standing) || !(dut.drop_q || dut.dma_q || dut.reason_q != '0));
       of_a_kind : assert (!standing || dut.kind_q.trap || translates);
+      lacks_the_type :
+      assert (state == Idle || dut.kind_q != '0 || (early && !dut.resumed_q) || (state == Act && dut.reason_q != '0));
       one_kind : assert (state == Idle || $countones(dut.kind_q) <= 1);
       asks : assert (dut.open_q == (dut.req_q || asked_q) && !(dut.req_q && asked_q));
       asks_early : assert (!dut.open_q || (early && translates));

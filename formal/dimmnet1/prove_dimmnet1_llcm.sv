@@ -329,7 +329,7 @@ module prove_dimmnet1_llcm #(
       data_due : assert (commands_q + 4'(dut.u_wr_data.level_q) == 4'(dut.u_wr_cmd.level_q) + 4'(dut.wr_active_q));
       written : assert (written_q == 16'(dut.u_wr_data.level_q) + 16'(dut.u_rsp.level_q));
 `ifdef TSUNAGI_ASSERT
-      written_too : assert (dut.u_writer.written_q == written_q);
+      assert (dut.u_writer.written_q == written_q);
 `endif
       // The claims are not vacuous.
       collides : cover (a_reads_q && b_reads_q && a_sees_q != b_sees_q);

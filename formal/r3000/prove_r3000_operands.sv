@@ -118,7 +118,9 @@ module prove_r3000_operands (
       loads_are_delayed :
       assert (!(dut.e_valid_q && (dut.e_q.load || dut.e_q.from_system) && !dut.e_q.is_delayed) &&
               !(dut.m_valid_q && dut.m_load_q && !m_delayed_q));
-      stopped : assert (dut.run_q || (!dut.m_valid_q && !dut.e_valid_q && dut.m_target_q == '0 && dut.m_value == '0));
+      stopped :
+      assert (dut.run_q || (!dut.m_valid_q && !dut.e_valid_q && !dut.d_valid_q && dut.m_target_q == '0 &&
+                            dut.m_value == '0));
       memory_alone : assert (!(dut.e_valid_q && (dut.e_q.load || dut.e_q.store) && (dut.e_q.hi_lo || dut.e_q.is_self)));
       held : assert (!dut.m_wait_q || dut.m_valid_q);
       late_with_next : assert (!dut.run_q || !late_valid_q || dut.e_valid_q);

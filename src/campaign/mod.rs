@@ -285,7 +285,11 @@ pub fn guarded(campaign: &dyn Campaign, case: &Case, on: On, probe: &Probe) -> R
 pub fn check(campaign: &dyn Campaign, case: &Case) -> Result<Ran, Broken> {
     let none = Probe::default();
     let ran = guarded(campaign, case, On::Rtl, &none)?;
-    if case.faults.iter().all(|injection| campaign.is_on_model(&injection.fault)) {
+    if case
+        .faults
+        .iter()
+        .all(|injection| campaign.is_on_model(&injection.fault))
+    {
         guarded(campaign, case, On::Model, &none).map_err(|broken| Broken {
             what: format!("on the model: {}", broken.what),
             ..broken

@@ -72,5 +72,5 @@ twins! {
     // Accesses of the host.
     a_host_waits_for_ever: TwinCardSoakHang, [Hang];
     // A card that is left out too early.
-    a_card_rests_too_early: TwinCardSoakRest, [Gate, Hang, Report, Order, Afterwards];
+    a_card_rests_too_early: TwinCardSoakRest, [Gate, Hang, Report, Loss, Order, Afterwards];
 }

@@ -20,6 +20,7 @@ on_both! {
     accesses_that_nothing_takes_are_counted
 }
 
+/// The slot of packets that do not come from the library.
 const SLOT: u8 = 5;
 
 /// Fills window 0 and kicks it, and waits until it has left.

@@ -5,6 +5,7 @@ mod answers;
 mod bus;
 mod link;
 mod llcm;
+mod matcher;
 mod memory;
 mod nic;
 mod nic_axi;

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use super::tables::{Kind, LLCM_ADDR, Looked};
 use super::{Due, ModelMachine, timing};
-use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Reason, SHORT_WORDS, Status};
+use crate::dimmnet1::golden::matcher::{self, Verdict};
+use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Place, Reason, SHORT_WORDS, Status};
 use crate::dimmnet1::regs::*;
 use crate::{Addr, Picos};
 
@@ -49,6 +50,8 @@ enum State {
     Header(Picos, Take),
     /// Its fate is known at this instant.
     LooksUp(Picos, Take),
+    /// It goes on as a PUSH at this instant, with the address that the matcher put in.
+    Matched(Picos, Take),
     Stopped(Take),
     /// Its data are taken; the receiver is free for the next chunk at this instant.
     Drains(Picos, Take),
@@ -118,6 +121,7 @@ impl ModelMachine {
                 }
                 State::Header(at, take) if at <= now && self.rx_may_decide(node, &take) => self.rx_decide(node, take),
                 State::LooksUp(at, take) if at <= now => self.rx_begin(node, now, take),
+                State::Matched(at, take) if at <= now => self.rx_continue(node, take),
                 State::Ends(at, take) if at <= now => self.rx_end(node, take),
                 State::Drains(at, take) if at <= now => {
                     if !self.rx_drain(node, take) {
@@ -211,6 +215,7 @@ impl ModelMachine {
                 self.rx_end_with(node, take, Fate::Drop);
             }
             TYPE_OTF | TYPE_PUSH | TYPE_PULL_REPLY => self.rx_look_up(node, take),
+            _ if self.cards[node].regs.matches() => self.rx_match(node, take),
             _ => self.rx_stop(node, take, STOP_TYPE, 0),
         }
     }
@@ -263,6 +268,54 @@ impl ModelMachine {
         self.rx_set(node, at, State::LooksUp(at, take));
     }
 
+    /// The matcher looks at it, and at the cell that it names.
+    fn rx_match(&mut self, node: usize, mut take: Take) {
+        let header = take.header;
+        let Some(bytes) = matcher::cell_bytes(header.kind) else {
+            return self.rx_stop(node, take, STOP_TYPE, 0);
+        };
+        let card = &mut self.cards[node];
+        let verdict = match card.tlb.look_up(header.pgid, header.place, bytes, Kind::Cell) {
+            Looked::Missed(..) => return self.rx_stop(node, take, STOP_TYPE, 0),
+            Looked::Refused(reason) => Verdict::Nack(reason.code()),
+            Looked::At(addr) => {
+                let at = (addr - LLCM_ADDR) as usize;
+                matcher::serve(header.kind, header.length, &mut card.llcm[at..at + bytes as usize])
+            }
+        };
+        let cycles = match header.kind {
+            TYPE_INDIRECT => timing::MATCH_INDIRECT,
+            _ => timing::MATCH_MESSAGE,
+        };
+        let at = self.now + self.core_cycles(cycles);
+        let state = match verdict {
+            Verdict::Pass => unreachable!("its type has a cell"),
+            Verdict::Continue(place) => {
+                take.header.place = Place::of(place);
+                State::Matched(at, take)
+            }
+            Verdict::Nack(reason) => {
+                let reason = Reason::of(reason).expect("the matcher's reasons are known");
+                take.fate = Fate::Refuse(reason);
+                State::LooksUp(at, take)
+            }
+        };
+        self.rx_set(node, at, state);
+    }
+
+    /// It is looked at anew, but for its number; the header's TYPE does not count.
+    fn rx_continue(&mut self, node: usize, mut take: Take) {
+        take.header.kind = match Header::decode(&take.packet[..1]).kind {
+            anew @ (TYPE_OTF | TYPE_PULL_REPLY) => anew,
+            _ => TYPE_PUSH,
+        };
+        if take.header.check_form().is_ok() {
+            self.rx_look_up(node, take);
+        } else {
+            self.rx_end_with(node, take, Fate::Refuse(Reason::Length));
+        }
+    }
+
     fn rx_stop(&mut self, node: usize, take: Take, cause: u32, key: u64) {
         let card = &mut self.cards[node];
         if !card.regs.runs() {
@@ -284,17 +337,7 @@ impl ModelMachine {
         let addr = rx.dma_addr as u32;
         take.fate = match what {
             GO_CONTINUE => {
-                // It is looked at anew, but for its number; the header's TYPE does not count.
-                take.header.kind = match Header::decode(&take.packet[..1]).kind {
-                    anew @ (TYPE_OTF | TYPE_PULL_REPLY) => anew,
-                    _ => TYPE_PUSH,
-                };
-                let legal = take.header.check_form().is_ok();
-                if legal {
-                    self.rx_look_up(node, take);
-                } else {
-                    self.rx_end_with(node, take, Fate::Refuse(Reason::Length));
-                }
+                self.rx_continue(node, take);
                 super::bus::raises(self, node);
                 return true;
             }

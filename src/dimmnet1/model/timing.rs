@@ -12,6 +12,9 @@ pub const CREDIT: u64 = 5;
 pub const TX: u64 = 3;
 /// Cycles of the other clock through a crossing.
 pub const CROSSING: u64 = 3;
+/// Core cycles from a whole header to the look-up of the place that the matcher found for an INDIRECT, and for a MESSAGE.
+pub const MATCH_INDIRECT: u64 = 14;
+pub const MATCH_MESSAGE: u64 = 19;
 /// Core cycles of a look-up that ends in LLCM, and of one through PATLB.
 pub const LOOKUP_LLCM: u64 = 3;
 pub const LOOKUP: u64 = 4;

@@ -121,7 +121,7 @@ fn in_what_the_matcher_serves() {
             agree_on(&what, &config, send(pointer.by(how), bytes));
         }
     }
-    for bytes in [8, 464, 16_000] {
+    for bytes in [8, 464, 8192] {
         agree_on(&format!("message, matched, {bytes} B"), &config, |sim| {
             timed(sim, async move |node| {
                 node.send_message(B, Addr(0), bytes).await.unwrap()

@@ -57,23 +57,26 @@ module dimmnet1_acks (
   logic ans_q, ans_nack_q, ans_old_q;
   logic [15:0] ans_tag_q, ans_src_q;
   logic [31:0] ans_seq_q;
-  logic [3:0] ans_reason_q;
-  logic [Slots-1:0] clears_q;  // to be done
-  logic clear;
-  logic [3:0] clear_slot;
+  logic [ 3:0] ans_reason_q;
+  logic [Slots-1:0] clears_q, clears_d;  // to be done
+  logic clear, clearing_q;
+  logic [3:0] clear_slot, clear_slot_q;  // the first of them, chosen a cycle before
 
   always_comb begin
+    clears_d = clears_q;
+    if (clear && !init) clears_d[clear_slot_q] = 1'b0;
+    if (clear_valid_i) clears_d[clear_index_i] = 1'b1;
     clear_slot = 4'd0;
-    for (int i = Slots - 1; i >= 0; i--) if (clears_q[i]) clear_slot = 4'(i);
+    for (int i = Slots - 1; i >= 0; i--) if (clears_d[i]) clear_slot = 4'(i);
   end
-  assign clear = init || (!ans_q && clears_q != '0);
+  assign clear = init || (!ans_q && clearing_q);
 
-  logic turn_q, who, full_q;
+  logic turn_q, who, full;
   logic [1:0] tries;
   logic [3:0] slot;
   assign tries = take_valid_i & ~take_ready_o;
   assign who   = tries[turn_q] ? turn_q : !turn_q;
-  assign slot  = init ? init_q[3:0] : ans_q ? ans_tag_q[3:0] : clear ? clear_slot : take_slot_i[who];
+  assign slot  = init ? init_q[3:0] : ans_q ? ans_tag_q[3:0] : clear ? clear_slot_q : take_slot_i[who];
 
   // ------------------------------------------------------------------------------------------------------ the one slot
   logic [OpenW-1:0] open;
@@ -86,7 +89,7 @@ module dimmnet1_acks (
   assign gen = gen_q[slot];
   assign bad = bad_q[slot];
   assign none = open == '0;
-  assign try_take = !clear && !ans_q && tries != '0 && !full_q;
+  assign try_take = !clear && !ans_q && tries != '0 && !full;
   assign take = try_take && (none || dst == take_dst_i[who]);
   assign answer = ans_q && !init && !ans_old_q && !none && gen == ans_tag_q[15:4] && dst == ans_src_q;
   assign nack = answer && ans_nack_q;
@@ -94,7 +97,14 @@ module dimmnet1_acks (
 
   logic [OpenW-1:0] open_d, free_d, free_q;
   assign open_d = clear ? '0 : take ? open + OpenW'(1) : open - OpenW'(1);
-  assign free_d = free_q + (take ? '1 : answer ? OpenW'(1) : clear && !init ? open : '0);
+  assign full   = free_q == '0;
+  // The sums do not wait for the event.
+  always_comb begin
+    free_d = free_q;
+    if (clear && !init) free_d = free_q + open;
+    if (take) free_d = free_q - OpenW'(1);
+    if (answer) free_d = free_q + OpenW'(1);
+  end
 
   always_ff @(posedge clk_i) begin
     if (clear || take || answer) open_q[slot] <= open_d;
@@ -119,20 +129,20 @@ module dimmnet1_acks (
     ans_q <= ans_valid_i;
     stray_o <= ans_q && !answer;
     take_ready_o <= take ? {who, !who} : 2'b00;
-    if (clear && !init) clears_q[clear_slot] <= 1'b0;
-    if (clear_valid_i) clears_q[clear_index_i] <= 1'b1;
+    clears_q <= clears_d;
+    clearing_q <= clears_d != '0;
+    clear_slot_q <= clear_slot;
     if (init) init_q <= init_q + 5'd1;
     free_q <= free_d;
-    full_q <= free_d == '0;
     if (rst_i) begin
       turn_q <= 1'b0;
       ans_q <= 1'b0;
       stray_o <= 1'b0;
       take_ready_o <= 2'b00;
       clears_q <= '0;
+      clearing_q <= 1'b0;
       init_q <= '0;
       free_q <= OpenW'(Credits);
-      full_q <= 1'b0;
     end
   end
 

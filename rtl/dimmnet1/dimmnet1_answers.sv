@@ -14,7 +14,11 @@
 // Reset      empties it, in mid-packet too.
 // busy_o     low when nothing is inside.
 // Source     hardware acknowledgement: paper section 3.4; the queue is ours.
-module dimmnet1_answers (
+module dimmnet1_answers #(
+    parameter int Depth = 2560,  // words: 512 packets of 4; 384 words and a packet of the builder; 124 to spare
+    parameter int Spare = 64,  // free words below which `room_o` is low
+    parameter int Builder = 384  // words inside, above which no packet of the builder begins
+) (
     input  logic clk_i,
     input  logic rst_i,
     output logic busy_o,
@@ -37,9 +41,10 @@ module dimmnet1_answers (
     output logic [63:0] pull_w2_o,
     output logic [63:0] pull_w3_o
 );
-  localparam int Depth = 2560;  // 512 packets of 4 words; 384 words and a packet of the builder; 124 to spare
-  localparam int Spare = 64;
-  localparam int Builder = 384;
+  if (Spare > Depth || Builder > Depth) begin : gen_bad_depth
+    dimmnet1_answers_Depth_must_be_at_least_Spare_and_Builder u_bad ();
+  end
+
   localparam int LevelW = $clog2(Depth + 1);
 
   // ---------------------------------------------------------------------------------------------------------------- in
@@ -90,20 +95,34 @@ module dimmnet1_answers (
   // --------------------------------------------------------------------------------------------------------------- out
   logic valid, take, last, pull;
   logic [63:0] data;
-  fifo_bram #(
-      .W(66),
-      .Depth(Depth)
-  ) u_queue (
-      .clk_i,
-      .rst_i,
-      .in_valid_i (merge_valid),
-      .in_ready_o (merge_ready_in),
-      .in_data_i  ({merge_last, pull_in, merge_data}),
-      .out_valid_o(valid),
-      .out_ready_i(take),
-      .out_data_o ({last, pull, data}),
-      .level_o    (level)
-  );
+  // The flags, which decide, have a memory of their own: it is narrow, so no multiplexer stands behind it.
+  logic [1:0] valids, readies;
+  logic [1:0][LevelW-1:0] levels;
+  logic [65:0] word_in, word_out;
+  assign word_in = {merge_last, pull_in, merge_data};
+  assign {last, pull, data} = word_out;
+  for (genvar i = 0; i < 2; i++) begin : gen_part
+    localparam int W = (i == 0) ? 64 : 2;
+    fifo_bram #(
+        .W(W),
+        .Depth(Depth)
+    ) u_queue (
+        .clk_i,
+        .rst_i,
+        .in_valid_i (merge_valid),
+        .in_ready_o (readies[i]),
+        .in_data_i  (word_in[64*i+:W]),
+        .out_valid_o(valids[i]),
+        .out_ready_i(take),
+        .out_data_o (word_out[64*i+:W]),
+        .level_o    (levels[i])
+    );
+  end
+  assign merge_ready_in = readies[0];
+  assign valid = valids[0];
+  assign level = levels[0];
+  logic unused_twin;
+  assign unused_twin = ^{readies[1], valids[1], levels[1]};  // both go together
 
   logic [3:0] word_q;  // the next word of a PULL, one-hot; 0: beyond the fourth
   assign take = pull ? !pull_valid_o : out_ready_i;

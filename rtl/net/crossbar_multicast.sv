@@ -33,6 +33,7 @@ module crossbar_multicast #(
     parameter int MulticastWords = 70,  // longest multicast: 64 words and a header of 6
     parameter int DstAt = 32,  // lowest of the destination's 16 bits in a first word
     parameter int MulticastAt = 10,  // bit of a first word that marks a multicast
+    parameter int ShortAt = 12,  // bit of a first word that marks a short packet, of at most 4 words
     parameter int Delay = 0,  // cycles that a word rests, 0 or more; full rate takes MulticastWords >= Delay + 8
     localparam int DigitW = $clog2(N)
 ) (
@@ -65,7 +66,8 @@ module crossbar_multicast #(
   if (Delay < 0) begin : gen_bad_delay
     crossbar_multicast_Delay_must_be_at_least_0 u_bad ();
   end
-  if (DstAt < 0 || DstAt + 16 > W || MulticastAt < 0 || MulticastAt >= W) begin : gen_bad_fields
+  if (DstAt < 0 || DstAt + 16 > W || MulticastAt < 0 || MulticastAt >= W ||
+      ShortAt < 0 || ShortAt >= W) begin : gen_bad_fields
     crossbar_multicast_W_must_hold_destination_and_mark u_bad ();
   end
 
@@ -88,12 +90,14 @@ module crossbar_multicast #(
   end
   assign cfg_ready_o = open;
 
+  localparam int ShortWords = 4;
+
   // As in crossbar: per input, over outputs.
   logic [N-1:0][N-1:0] request, grant, granted, lasts;
   logic [N-1:0][N-1:0] granted_to;  // per output, over inputs
   logic [N-1:0][  W:0] word  /*verilator split_var*/;
   logic [N-1:0] last, unroutable, refused, in_busy;  // over inputs
-  logic [N-1:0] room, out_busy;  // over outputs
+  logic [N-1:0] room, more, out_busy;  // over outputs
 
   for (genvar i = 0; i < N; i++) begin : gen_in
     multicast_input #(
@@ -102,6 +106,8 @@ module crossbar_multicast #(
         .MulticastWords(MulticastWords),
         .DstAt(DstAt),
         .MulticastAt(MulticastAt),
+        .ShortAt(ShortAt),
+        .ShortWords(ShortWords),
         .Own(i),
         .Delay(Delay)
     ) u_input (
@@ -120,6 +126,7 @@ module crossbar_multicast #(
         .request_o    (request[i]),
         .last_o       (last[i]),
         .grant_i      (grant[i]),
+        .granted_i    (granted[i]),
         .word_o       (word[i]),
         .busy_o       (in_busy[i]),
         .unroutable_o (unroutable[i]),
@@ -136,6 +143,7 @@ module crossbar_multicast #(
       .request_i(request),
       .last_i   (lasts),
       .room_i   (room),
+      .more_i   (more),
       .grant_o  (grant),
       .granted_o(granted)
   );
@@ -146,13 +154,15 @@ module crossbar_multicast #(
     end
     crossbar_output #(
         .N(N),
-        .W(W)
+        .W(W),
+        .Whole(ShortWords)
     ) u_output (
         .clk_i    (clk_i),
         .rst_i    (rst_i),
         .granted_i(granted_to[o]),
         .word_i   (word),
         .room_o   (room[o]),
+        .more_o   (more[o]),
         .valid_o  (out_valid_o[o]),
         .ready_i  (out_ready_i[o]),
         .data_o   (out_data_o[o]),

@@ -821,7 +821,7 @@ fn cycles(from: u64, to: u64) -> f64 {
 
 /// At most so many core cycles from the edge that takes a store to the edge that takes the packet's first word, and from
 /// the edge that takes the last word to the edge that takes the first load that finds it.
-const TO_LINK: f64 = 10.5;
+const TO_LINK: f64 = 8.0;
 const TO_LLCM: f64 = 8.0;
 
 /// From a store to the link, and from the link to LLCM, in core cycles. The clocks are 50 and 62.5 MHz.

@@ -30,8 +30,8 @@ impl Node {
     /// Waits until every node has called this.
     ///
     /// # Errors
-    /// [`CommError::Missing`] names the nodes that did not come, where this node can know; else
-    /// [`CommError::NotReleased`].
+    /// At the master [`CommError::Missing`] names the nodes that did not come; elsewhere [`CommError::NotReleased`]. The
+    /// barrier is broken then.
     pub async fn barrier(&self, barrier: Barrier) -> Result<(), CommError> {
         match barrier {
             Barrier::Hosts => self.barrier_hosts(false).await,
@@ -64,27 +64,48 @@ impl Node {
         for node in self.all() {
             let own = common::of(common::ARRIVED, node);
             if self.poll_common(own, |word| word >= round).await.is_none() {
-                return Err(self.missing(round).await);
+                let nodes = self.lacking(common::ARRIVED, round).await;
+                return Err(CommError::Missing { nodes });
             }
         }
         Ok(())
     }
 
-    /// Looks who has not come.
-    async fn missing(&self, round: u64) -> CommError {
+    /// The nodes whose words in a table are less than this.
+    async fn lacking(&self, table: u32, least: u64) -> Vec<NodeId> {
         let mut nodes = Vec::new();
         for node in self.all() {
-            if self.load_common(common::of(common::ARRIVED, node)).await < round {
+            if self.processor.llcm_load(common::of(table, node)).await < least {
                 nodes.push(node);
             }
         }
-        CommError::Missing { nodes }
+        nodes
     }
 
     async fn barrier_processor(&self, number: u32) -> Result<(), CommError> {
         self.processor.llcm_store(common::RELEASE_CPU, 0).await;
         self.aotf(layout::barrier_of(MASTER), 8 * number, 8, 1).await?;
-        self.released(common::RELEASE_CPU, |word| word != 0).await
+        match self.released(common::RELEASE_CPU, |word| word != 0).await {
+            Err(error) => self.gave_up(error).await,
+            released => released,
+        }
+    }
+
+    /// The processor counts without names. So who gives up tells the master, which waits until all that came have given
+    /// up, too.
+    async fn gave_up(&self, error: CommError) -> Result<(), CommError> {
+        let own = common::of(common::GAVE_UP, self.id());
+        self.aotf_write(MASTER, own, 8, 1).await?;
+        if self.id() != MASTER {
+            return Err(error);
+        }
+        self.compute(self.config().wait_bound).await;
+        let nodes = self.lacking(common::GAVE_UP, 1).await;
+        Err(if nodes.is_empty() {
+            error
+        } else {
+            CommError::Missing { nodes }
+        })
     }
 
     async fn released(&self, offset: u32, met: impl FnMut(u64) -> bool) -> Result<(), CommError> {

@@ -143,7 +143,7 @@ impl Burst<'_> {
 
 impl Node {
     /// AOTF: one store writes 1, 2, 4 or 8 bytes into LLCM of `dst`. `offset` is in its first page. Nothing tells when
-    /// it is there; the packets of one node stay in order.
+    /// it is there. These stores stay in order; nothing else of the node stays in order with them.
     ///
     /// # Errors
     /// No such node, or no such place.
@@ -170,6 +170,45 @@ impl Node {
         Ok(())
     }
 
+    /// BOTF: one packet writes 1 to 464 bytes at `src` to `place` of `dst`, within a page. Returns when it is in a
+    /// window. Nothing tells when it is there. Packets of windows stay in order; a store to a page of AOTF may overtake
+    /// those that still wait in a window.
+    ///
+    /// # Errors
+    /// What is refused here; what the card refused of the packet before in the window.
+    pub async fn botf_send(&self, dst: NodeId, place: Place, src: Addr, bytes: u32) -> Result<(), CommError> {
+        self.check_message(&Message::push(dst, place), src, bytes)?;
+        let most = SIZE_BOTF;
+        if bytes > most {
+            return Err(CommError::TooLong { bytes, most });
+        }
+        if cut(bytes, most, &[place.offset]).count() > 1 {
+            let remote = place.offset;
+            return Err(CommError::AcrossPage { bytes, remote });
+        }
+        self.processor.host.delay(self.config().send_call).await;
+        let _turn = self.sender.windows.hold().await;
+        let header = Header {
+            kind: TYPE_PUSH,
+            flags: HDR_W0_LAST_MASK,
+            dst: dst.0,
+            length: bytes,
+            pgid: layout::PGID,
+            place,
+            soft: [0, bytes.into(), 0],
+            ..Header::default()
+        };
+        self.kick(&header, &self.read(src, bytes)).await
+    }
+
+    /// Waits until all packets in windows have left the card.
+    ///
+    /// # Errors
+    /// They do not for as long as the library waits, or the card refused one.
+    pub async fn botf_wait(&self) -> Result<(), CommError> {
+        self.windows_sent(None).await
+    }
+
     /// Blocking send: returns when the receiver has said that all of `bytes` at `src` are where they belong. Packets
     /// that had no room there, or that followed one that had none, are sent again.
     ///
@@ -187,7 +226,7 @@ impl Node {
         }
     }
 
-    fn check_message(&self, message: &Message, src: Addr, bytes: u32) -> Result<(), CommError> {
+    pub(super) fn check_message(&self, message: &Message, src: Addr, bytes: u32) -> Result<(), CommError> {
         self.check_node(message.dst)?;
         let whole = message.place.offset.is_multiple_of(8);
         let aligned = whole && (message.how == How::Botf || src.0.is_multiple_of(8));
@@ -246,16 +285,20 @@ impl Node {
         Ok(())
     }
 
-    /// Fills a window with a piece and kicks it.
     async fn send_piece(&self, burst: &Burst<'_>, at: usize) -> Result<(), CommError> {
+        let header = burst.header(at, self.gives_number(burst, at));
+        self.kick(&header, burst.data(at)).await
+    }
+
+    /// Fills a window with a packet and kicks it.
+    async fn kick(&self, header: &Header, data: &[u8]) -> Result<(), CommError> {
         const KICKS: [u32; 2] = [KICK0, KICK1];
         const WINDOWS: [u32; 2] = [WINDOW0, WINDOW1];
         let (processor, config) = (&self.processor, self.config());
         let window = self.sender.window.get() % config.windows;
         self.sender.window.set(window + 1);
-        let header = burst.header(at, self.gives_number(burst, at));
         self.windows_sent(Some(window)).await?;
-        let data = burst.data(at).chunks(8).map(crate::dimmnet1::golden::packet::word);
+        let data = data.chunks(8).map(crate::dimmnet1::golden::packet::word);
         let words = header.encode().into_iter().chain(data);
         let places = (WINDOWS[window as usize]..).step_by(8);
         let stores = places.zip(words).map(|(addr, word)| Store::word(addr, word));
@@ -395,5 +438,10 @@ impl Processor {
     /// A store to LLCM of this node's own card.
     pub(super) async fn llcm_store(&self, offset: u32, value: u64) {
         self.store(Store::word(LLCM + offset, value)).await;
+    }
+
+    /// A load from it.
+    pub(super) async fn llcm_load(&self, offset: u32) -> u64 {
+        self.load(u64::from(LLCM + offset), 8).await
     }
 }

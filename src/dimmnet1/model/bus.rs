@@ -52,6 +52,8 @@ impl Regs {
 /// How an access of the host went.
 enum Done {
     Answered(HostRsp),
+    /// The value at this instant, which comes later.
+    Loaded(HostRsp),
     /// The store is not accepted yet.
     Waits,
 }
@@ -71,8 +73,13 @@ fn within(offset: u32, base: u32, bytes: u32) -> bool {
 impl ModelMachine {
     /// The host's access is looked at, at an edge of the core clock.
     pub(super) fn host(&mut self, node: usize) {
-        let Some(Access::Asking(access)) = self.cards[node].host else {
-            return;
+        let access = match self.cards[node].host {
+            Some(Access::Asking(access)) => access,
+            Some(Access::Loaded(at, rsp)) if at <= self.now => {
+                self.cards[node].host = Some(Access::Answered(rsp));
+                return;
+            }
+            _ => return,
         };
         let done = if access.store.is_some() {
             self.host_store(node, access)
@@ -82,13 +89,18 @@ impl ModelMachine {
             if error {
                 self.host_error(node);
             }
-            Done::Answered(HostRsp {
+            Done::Loaded(HostRsp {
                 value: access.value(value.unwrap_or(0)),
                 error,
             })
         };
         match done {
             Done::Answered(rsp) => self.cards[node].host = Some(Access::Answered(rsp)),
+            Done::Loaded(rsp) => {
+                let at = self.now + self.core_cycles(timing::LOAD);
+                self.cards[node].host = Some(Access::Loaded(at, rsp));
+                self.at(at, Due::Host(node));
+            }
             Done::Waits => {}
         }
     }
@@ -372,12 +384,12 @@ impl ModelMachine {
     /// bounds what is in it.
     fn build(&mut self, node: usize, data: bool) {
         let words = self.cards[node].regs.build[..SHORT_WORDS + usize::from(data)].to_vec();
-        self.queue_answer(node, Packet { words }, timing::ANSWER);
+        self.queue_answer(node, Packet { words }, timing::BUILD);
     }
 
     /// The receiver or the RDMA engine stops: the processor is called, and the watchdog waits.
     pub(super) fn stopped(&mut self, node: usize, rdma: bool) {
-        let at = self.now + self.core_cycles(timing::STOP);
+        let at = self.now + self.core_cycles(timing::LINE);
         self.at(at, Due::CpuLine(node));
         let card = &mut self.cards[node];
         card.stops[usize::from(rdma)] += 1;
@@ -427,8 +439,8 @@ pub(super) fn raises(machine: &mut ModelMachine, node: usize) {
         machine.cards[node].irq = level;
         machine.note(machine.now, node, EventKind::Irq { level });
     }
-    let now = machine.now;
-    machine.at(now, Due::CpuLine(node));
+    let at = machine.now + machine.core_cycles(timing::LINE);
+    machine.at(at, Due::CpuLine(node));
 }
 
 impl super::Card {

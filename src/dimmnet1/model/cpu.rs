@@ -147,10 +147,8 @@ impl ModelMachine {
         let polls = card.regs.control & CONTROL_POLL_MASK != 0;
         card.cpu.line = !polls && (card.rx.is_stopped() || card.rdma.stop().is_some());
         if card.cpu.line && std::mem::take(&mut card.cpu.waits) {
-            // The line as it was a cycle before decides.
-            let at = self.now + self.core_cycles(1);
-            let run = self.cards[node].cpu.run;
-            self.at(at, Due::Cpu { node, run });
+            let (now, run) = (self.now, self.cards[node].cpu.run);
+            self.at(now, Due::Cpu { node, run });
         }
     }
 

@@ -68,6 +68,8 @@ enum Due {
 #[derive(Clone, Copy, Debug)]
 enum Access {
     Asking(CardAccess),
+    /// A load, answered at this instant.
+    Loaded(Picos, HostRsp),
     Answered(HostRsp),
 }
 
@@ -156,11 +158,11 @@ impl ModelMachine {
         edge(at, self.config.link_period, self.config.link_phase)
     }
 
-    /// Takes the memory's bus for so many words from now on, or when it is free; gives the end.
-    fn use_memory(&mut self, node: usize, words: usize) -> Picos {
+    /// Takes the memory's bus for so many words from then on, or when it is free; gives the end.
+    fn use_memory(&mut self, node: usize, from: Picos, words: usize) -> Picos {
         let span = self.core_cycles(words as u64 + u64::from(self.config.mem_overhead));
         let free = &mut self.cards[node].memory_free;
-        *free = (*free).max(self.now) + span;
+        *free = (*free).max(from) + span;
         *free
     }
 
@@ -235,13 +237,9 @@ impl Backend for ModelMachine {
             "{node}: an access before the last one's answer was taken"
         );
         let next = self.core_edge(self.now + Picos(1));
-        let (access, due) = match CardAccess::of(req) {
-            Some(access) if access.store.is_some() => (Access::Asking(access), next),
-            Some(access) => (Access::Asking(access), next + self.core_cycles(timing::LOAD)),
-            None => (Access::Answered(HostRsp { value: 0, error: true }), next),
-        };
-        self.cards[at].host = Some(access);
-        self.at(due, Due::Host(at));
+        let refused = Access::Answered(HostRsp { value: 0, error: true });
+        self.cards[at].host = Some(CardAccess::of(req).map_or(refused, Access::Asking));
+        self.at(next, Due::Host(at));
     }
 
     fn host_take(&mut self, node: NodeId) -> Option<HostRsp> {

@@ -50,10 +50,10 @@ enum State {
     Header(Picos, Take),
     /// Its fate is known at this instant.
     LooksUp(Picos, Take),
-    /// It goes on as a PUSH at this instant, with the address that the matcher put in.
-    Matched(Picos, Take),
+    /// It stops at this instant, for a cause of Stops, with the key that missed.
+    Stops(Picos, Take, u32, u64),
     Stopped(Take),
-    /// Its data are taken; the receiver is free for the next chunk at this instant.
+    /// Its data are taken; the receiver is free for the next chunk from this instant on.
     Drains(Picos, Take),
     /// The last of them are taken at this instant.
     Ends(Picos, Take),
@@ -72,6 +72,9 @@ pub(super) struct Rx {
     state: State,
     expected: [u32; 64],
     writes: VecDeque<Write>,
+    /// When the packets before are settled, if their writes are visible; when their words are taken.
+    settled: Picos,
+    free: Picos,
     cause: u32,
     pub key: u64,
     /// The header registers of a stop.
@@ -86,6 +89,8 @@ impl Rx {
             state: State::Idle,
             expected: [0; 64],
             writes: VecDeque::new(),
+            settled: Picos::ZERO,
+            free: Picos::ZERO,
             cause: 0,
             key: 0,
             header: [0; HEADER_WORDS],
@@ -119,12 +124,14 @@ impl ModelMachine {
                         return;
                     }
                 }
-                State::Header(at, take) if at <= now && self.rx_may_decide(node, &take) => self.rx_decide(node, take),
+                State::Header(at, take) if at <= now && self.rx_may_decide(node, &take) => {
+                    self.rx_decide(node, at, take)
+                }
                 State::LooksUp(at, take) if at <= now => self.rx_begin(node, now, take),
-                State::Matched(at, take) if at <= now => self.rx_continue(node, take),
+                State::Stops(at, take, cause, key) if at <= now => self.rx_stopped(node, take, cause, key),
                 State::Ends(at, take) if at <= now => self.rx_end(node, take),
                 State::Drains(at, take) if at <= now => {
-                    if !self.rx_drain(node, take) {
+                    if !self.rx_drain(node, at, take) {
                         return;
                     }
                 }
@@ -169,25 +176,35 @@ impl ModelMachine {
             numbered: false,
             fate: Fate::Drop,
         };
-        // The words came one a cycle, and are known when the last has come.
+        // The words come one a cycle, and are known when the last has come.
         let cycles = match header.kind {
             TYPE_ACK | TYPE_NACK => timing::SLOT,
             _ => 1,
         };
-        let at = self.now + self.core_cycles(cycles);
+        let came = self.cards[node].rx.free + self.core_cycles(chunk.words as u64 - 1);
+        let at = self.now.max(came) + self.core_cycles(cycles);
         self.rx_set(node, at, State::Header(at, take));
         true
     }
 
-    /// Words of AOTF, reads and numbered packets wait until all earlier data are visible.
-    fn rx_may_decide(&self, node: usize, take: &Take) -> bool {
+    /// Words of AOTF, reads and numbered packets wait until all packets before are settled.
+    fn rx_may_decide(&mut self, node: usize, take: &Take) -> bool {
         let header = &take.header;
         let ordered = matches!(header.kind, TYPE_OTF | TYPE_PULL) || header.has(HDR_W0_F_SEQ_MASK);
-        !ordered || self.cards[node].rx.writes.is_empty()
+        let rx = &self.cards[node].rx;
+        if !ordered || !rx.writes.is_empty() {
+            return !ordered;
+        }
+        let at = rx.settled + self.core_cycles(timing::SETTLED);
+        let waits = at > self.now;
+        if waits {
+            self.at(at, Due::Rx(node));
+        }
+        !waits
     }
 
-    /// What the header says.
-    fn rx_decide(&mut self, node: usize, mut take: Take) {
+    /// What the header says, which is known since `at`.
+    fn rx_decide(&mut self, node: usize, at: Picos, mut take: Take) {
         let header = take.header;
         let is_cut = take.packet.len() < header.words();
         if asks(&header) && !self.cards[node].send.has_answer_room() {
@@ -214,9 +231,17 @@ impl ModelMachine {
                 self.queue_answer(node, Packet { words }, timing::PULL);
                 self.rx_end_with(node, take, Fate::Drop);
             }
-            TYPE_OTF | TYPE_PUSH | TYPE_PULL_REPLY => self.rx_look_up(node, take),
+            TYPE_OTF | TYPE_PUSH | TYPE_PULL_REPLY => {
+                // The look-up began with the third word, while the others came.
+                let others = if header.is_short() { 1 } else { 3 };
+                let begun = at.saturating_sub(self.core_cycles(1 + others));
+                self.rx_look_up(node, begun, take);
+            }
             _ if self.cards[node].regs.matches() => self.rx_match(node, take),
-            _ => self.rx_stop(node, take, STOP_TYPE, 0),
+            _ => {
+                let now = self.now;
+                self.rx_stop(node, now, take, (STOP_TYPE, 0));
+            }
         }
     }
 
@@ -243,7 +268,8 @@ impl ModelMachine {
         self.rx_begin(node, now, Take { fate, ..take });
     }
 
-    fn rx_look_up(&mut self, node: usize, mut take: Take) {
+    /// The look-up that began then.
+    fn rx_look_up(&mut self, node: usize, begun: Picos, mut take: Take) {
         let header = take.header;
         let card = &self.cards[node];
         let kind = if header.kind == TYPE_OTF {
@@ -256,71 +282,83 @@ impl ModelMachine {
             Looked::At(addr) if addr >= LLCM_ADDR => timing::LOOKUP_LLCM,
             _ => timing::LOOKUP,
         };
-        // The look-up begins with the third word, while the others of a long header come.
-        let done = if header.is_short() { 1 } else { 3 };
-        let at = self.now + self.core_cycles(cycles.saturating_sub(done));
+        let at = self.now.max(begun + self.core_cycles(cycles));
         take.fate = match looked {
             Looked::At(addr) if kind == Kind::Otf => Fate::Otf(addr),
             Looked::At(addr) => Fate::Write(addr),
             Looked::Refused(reason) => Fate::Refuse(reason),
-            Looked::Missed(cause, key) => return self.rx_stop(node, take, cause, key),
+            Looked::Missed(cause, key) => return self.rx_stop(node, at, take, (cause, key)),
+        };
+        self.rx_act(node, at, take);
+    }
+
+    /// The fate is known at this instant. Data can be taken some cycles later.
+    fn rx_act(&mut self, node: usize, at: Picos, take: Take) {
+        let at = match take.fate {
+            Fate::Otf(_) => at,
+            _ => at + self.core_cycles(timing::ACT),
         };
         self.rx_set(node, at, State::LooksUp(at, take));
     }
 
     /// The matcher looks at it, and at the cell that it names.
     fn rx_match(&mut self, node: usize, mut take: Take) {
-        let header = take.header;
-        let Some(bytes) = matcher::cell_bytes(header.kind) else {
-            return self.rx_stop(node, take, STOP_TYPE, 0);
-        };
-        let card = &mut self.cards[node];
-        let verdict = match card.tlb.look_up(header.pgid, header.place, bytes, Kind::Cell) {
-            Looked::Missed(..) => return self.rx_stop(node, take, STOP_TYPE, 0),
-            Looked::Refused(reason) => Verdict::Nack(reason.code()),
-            Looked::At(addr) => {
-                let at = (addr - LLCM_ADDR) as usize;
-                matcher::serve(header.kind, header.length, &mut card.llcm[at..at + bytes as usize])
+        let (now, header, card) = (self.now, take.header, &mut self.cards[node]);
+        let looked = matcher::cell_bytes(header.kind).map(|bytes| {
+            let looked = card.tlb.look_up(header.pgid, header.place, bytes, Kind::Cell);
+            (bytes as usize, looked)
+        });
+        let verdict = match looked {
+            None | Some((_, Looked::Missed(..))) => Verdict::Pass,
+            Some((_, Looked::Refused(reason))) => Verdict::Nack(reason.code()),
+            Some((bytes, Looked::At(addr))) => {
+                let cell = &mut card.llcm[(addr - LLCM_ADDR) as usize..][..bytes];
+                matcher::serve(header.kind, header.length, cell)
             }
         };
         let cycles = match header.kind {
             TYPE_INDIRECT => timing::MATCH_INDIRECT,
             _ => timing::MATCH_MESSAGE,
         };
-        let at = self.now + self.core_cycles(cycles);
-        let state = match verdict {
-            Verdict::Pass => unreachable!("its type has a cell"),
+        let at = now + self.core_cycles(cycles);
+        match verdict {
+            Verdict::Pass => self.rx_stop(node, now, take, (STOP_TYPE, 0)),
             Verdict::Continue(place) => {
                 take.header.place = Place::of(place);
-                State::Matched(at, take)
+                self.rx_continue(node, at, take);
             }
             Verdict::Nack(reason) => {
-                let reason = Reason::of(reason).expect("the matcher's reasons are known");
-                take.fate = Fate::Refuse(reason);
-                State::LooksUp(at, take)
+                let fate = Fate::Refuse(Reason::of(reason).expect("the matcher's reasons are known"));
+                self.rx_act(node, at, Take { fate, ..take });
             }
-        };
-        self.rx_set(node, at, state);
+        }
     }
 
     /// It is looked at anew, but for its number; the header's TYPE does not count.
-    fn rx_continue(&mut self, node: usize, mut take: Take) {
+    fn rx_continue(&mut self, node: usize, at: Picos, mut take: Take) {
         take.header.kind = match Header::decode(&take.packet[..1]).kind {
             anew @ (TYPE_OTF | TYPE_PULL_REPLY) => anew,
             _ => TYPE_PUSH,
         };
         if take.header.check_form().is_ok() {
-            self.rx_look_up(node, take);
+            self.rx_look_up(node, at, take);
         } else {
-            self.rx_end_with(node, take, Fate::Refuse(Reason::Length));
+            let fate = Fate::Refuse(Reason::Length);
+            self.rx_act(node, at, Take { fate, ..take });
         }
     }
 
-    fn rx_stop(&mut self, node: usize, take: Take, cause: u32, key: u64) {
-        let card = &mut self.cards[node];
-        if !card.regs.runs() {
-            return self.rx_end_with(node, take, Fate::Refuse(Reason::Unserved));
+    fn rx_stop(&mut self, node: usize, at: Picos, take: Take, (cause, key): (u32, u64)) {
+        if self.cards[node].regs.runs() {
+            self.rx_set(node, at, State::Stops(at, take, cause, key));
+        } else {
+            let fate = Fate::Refuse(Reason::Unserved);
+            self.rx_act(node, at, Take { fate, ..take });
         }
+    }
+
+    fn rx_stopped(&mut self, node: usize, take: Take, cause: u32, key: u64) {
+        let card = &mut self.cards[node];
         card.rx.header = take.header.encode();
         (card.rx.cause, card.rx.key) = (cause, key);
         card.rx.state = State::Stopped(take);
@@ -337,7 +375,7 @@ impl ModelMachine {
         let addr = rx.dma_addr as u32;
         take.fate = match what {
             GO_CONTINUE => {
-                self.rx_continue(node, take);
+                self.rx_continue(node, at, take);
                 super::bus::raises(self, node);
                 return true;
             }
@@ -352,7 +390,7 @@ impl ModelMachine {
                 Fate::Dma(addr)
             }
         };
-        self.rx_set(node, at, State::LooksUp(at, take));
+        self.rx_act(node, at, take);
         super::bus::raises(self, node);
         true
     }
@@ -366,18 +404,20 @@ impl ModelMachine {
         self.rx_set(node, at, State::Drains(at, take));
     }
 
-    /// Takes a chunk of data; false if none is there.
-    fn rx_drain(&mut self, node: usize, take: Take) -> bool {
+    /// Takes a chunk of data, free since then; false if none is there.
+    fn rx_drain(&mut self, node: usize, free: Picos, take: Take) -> bool {
         let Some(chunk) = self.rx_chunk(node) else {
-            self.cards[node].rx.state = State::Drains(self.now, take);
+            self.cards[node].rx.state = State::Drains(free, take);
             return false;
         };
+        // Each word is taken as it comes; the last has come now.
         let uses_memory = matches!(take.fate, Fate::Write(addr) | Fate::Dma(addr) if addr < LLCM_ADDR);
         let end = if uses_memory {
-            self.use_memory(node, chunk.words)
+            self.use_memory(node, free, chunk.words)
         } else {
-            self.now + self.core_cycles(chunk.words as u64)
+            free + self.core_cycles(chunk.words as u64)
         };
+        let end = end.max(self.now + self.core_cycles(1));
         let state = if chunk.is_last() {
             State::Ends(end, take)
         } else {
@@ -388,15 +428,18 @@ impl ModelMachine {
     }
 
     fn rx_end(&mut self, node: usize, take: Take) {
-        self.cards[node].rx.state = State::Idle;
         let now = self.now;
+        let rx = &mut self.cards[node].rx;
+        (rx.state, rx.free) = (State::Idle, now);
         self.at(now, Due::Rx(node));
         let length_ok = take.packet.len() == take.header.packet_words() || take.header.kind == TYPE_PULL;
         let (fate, latency) = (take.fate, u64::from(self.config.mem_write_latency));
+        let words = take.packet.len().saturating_sub(take.header.words());
+        let write = timing::WRITE + timing::BURST.min(words) as u64;
         let cycles = match fate {
             Fate::Otf(_) => timing::OTF,
-            Fate::Write(addr) | Fate::Dma(addr) if addr >= LLCM_ADDR => timing::WRITE,
-            Fate::Write(_) | Fate::Dma(_) => timing::WRITE + latency,
+            Fate::Write(addr) | Fate::Dma(addr) if addr >= LLCM_ADDR => write,
+            Fate::Write(_) | Fate::Dma(_) => write + latency,
             _ => 0,
         };
         if let Fate::Write(_) | Fate::Dma(_) | Fate::Otf(_) = fate {
@@ -466,6 +509,7 @@ impl ModelMachine {
             return self.answered(node, header.tag, header.src, status);
         }
         if asks(header) && take.packet.len() >= SHORT_WORDS {
+            self.cards[node].rx.settled = self.now + self.core_cycles(timing::ANSWER);
             self.queue_answer(node, Packet::new(&header.answer(refused, seq), &[]), timing::ANSWER);
         }
     }
@@ -483,6 +527,7 @@ impl ModelMachine {
 
     /// Counts what became of a packet.
     fn outcome(&mut self, node: usize, refused: Option<Reason>) {
+        self.cards[node].rx.settled = self.now + self.core_cycles(1);
         let regs = &mut self.cards[node].regs;
         let count = &mut regs.counts[refused.map_or(0, Reason::code) as usize % 16];
         *count = count.saturating_add(1);

@@ -217,11 +217,15 @@ impl ModelMachine {
             return;
         }
         let end = if client == Client::Rdma && from > 0 {
-            self.use_memory(node, words)
+            self.use_memory(node, self.now, words)
         } else {
             self.now + self.core_cycles(words as u64)
         };
-        let crossing = self.core_cycles(timing::TX) + self.config.link_period * timing::CROSSING;
+        let arbiter = match client {
+            Client::Aotf | Client::Window(_) => timing::TX,
+            Client::Answers | Client::Rdma => timing::TX + timing::TURN,
+        };
+        let crossing = self.core_cycles(arbiter) + self.config.link_period * timing::CROSSING;
         let chunk = Chunk {
             ready: self.link_edge(end + crossing),
             packet,
@@ -234,7 +238,12 @@ impl ModelMachine {
         send.free = end;
         if is_last {
             send.leaving = None;
-            self.at(end, Due::Gone(node, client));
+            let gone = match client {
+                // The window is free when its last word has been read.
+                Client::Window(_) => end - self.core_cycles(1),
+                _ => end,
+            };
+            self.at(gone, Due::Gone(node, client));
         } else if let Some(leaving) = &mut send.leaving {
             leaving.sent += words;
         }

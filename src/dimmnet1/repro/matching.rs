@@ -60,7 +60,7 @@ pub fn x6(lab: &mut Lab<'_>) {
         if id == "indirect" {
             let share = curves[1].at(LONG) / direct.at(LONG);
             let spec = Spec::new("sec6.indirect_of_direct", "in hardware over direct, 64 KB", "");
-            lab.row(spec.within(0.9, 1.01).depends(&depends), share);
+            lab.row(spec.within(0.8, 1.01).depends(&depends), share);
             curves.push(direct.clone());
         }
         lab.outcome.plots.push(Plot {

@@ -1290,7 +1290,7 @@ fn the_host_gets_its_answers() {
 pub fn matches(nic: &Nic, cases: &mut Cases) {
     const POINTER: u32 = 0x100;
     const CELL: u32 = LLCM_HALF - 16;
-    const AREA: u32 = HALF + 0x400;
+    const AREA: u32 = 0x1800;
     const SYSTEM: u32 = HALF + PAGE;
     let main = |offset: u32| Place::new(MAIN, offset.into());
     for gated in [false, true] {
@@ -1300,35 +1300,46 @@ pub fn matches(nic: &Nic, cases: &mut Cases) {
             rig.store(0, LLCM + POINTER, main(HALF).word());
             let system = main(SYSTEM).word();
             let free_and_limit = |free: u32| u64::from(SYSTEM + 24) << 32 | u64::from(free);
-            let cell = [main(AREA).word(), free_and_limit(SYSTEM), system >> 32];
+            let on_card = |offset: u32| Place::new(ON_CARD, offset.into());
+            let cell = [on_card(AREA).word(), free_and_limit(SYSTEM), system >> 32];
             store_all(&mut rig, 0, LLCM + CELL, &cell);
             rig.settle(100)?;
             let mut sends = |kind, place, length: u32, refused| {
+                // Those of 8 bytes are short.
+                let short = if length == 8 { HDR_W0_OTF_MASK } else { 0 };
                 let header = Header {
                     kind,
                     place,
+                    flags: HDR_W0_ACK_REQ_MASK | short,
                     ..indirect(length)
                 };
                 send(&mut rig, &Packet::new(&header, &vec![length as u8; length as usize]))?;
                 sent(&mut rig, Rule::Matches, &[answer(&header, refused, header.seq)])
             };
-            let [pointer, cell] = [POINTER, CELL].map(|at| Place::new(ON_CARD, at.into()));
+            let [pointer, cell] = [POINTER, CELL].map(on_card);
             sends(TYPE_INDIRECT, pointer, 40, None)?;
             sends(TYPE_MESSAGE, cell, 32, None)?;
             sends(TYPE_MESSAGE, cell, 11, None)?;
             sends(TYPE_MESSAGE, cell, 16, Some(Reason::Overflow))?;
             sends(TYPE_INDIRECT, pointer, 8, None)?;
             sends(TYPE_INDIRECT, main(0), 8, Some(Reason::Rights))?;
-            sends(TYPE_MESSAGE, Place::new(ON_CARD, (SIZE_LLCM - 16).into()), 8, Some(Reason::Range))?;
+            sends(TYPE_MESSAGE, on_card(SIZE_LLCM - 16), 8, Some(Reason::Range))?;
             sends(TYPE_INDIRECT, Place::new(99, 0), 8, Some(Reason::Unserved))?;
             sends(TYPE_BARRIER, cell, 8, Some(Reason::Unserved))?;
             has(&rig, Rule::Matches, HALF, &[[8; 8].as_slice(), &[40; 32]].concat())?;
-            has(&rig, Rule::Matches, AREA, &[32; 32])?;
             has(&rig, Rule::Matches, SYSTEM, &[11; 11])?;
+            for word in 0..4 {
+                rig.reads(Rule::Matches, 0, LLCM + AREA + 8 * word, u64::from_le_bytes([32; 8]))?;
+            }
             rig.reads(Rule::Matches, 0, LLCM + CELL, system)?;
             rig.reads(Rule::Matches, 0, LLCM + CELL + 8, free_and_limit(u32::MAX))?;
             let refused = [(0, 4), (REASON_OVERFLOW, 1), (REASON_RIGHTS, 1), (REASON_RANGE, 1)];
-            counts(&mut rig, Rule::Matches, 0, &[&refused[..], &[(REASON_UNSERVED, 2)]].concat())
+            counts(
+                &mut rig,
+                Rule::Matches,
+                0,
+                &[&refused[..], &[(REASON_UNSERVED, 2)]].concat(),
+            )
         });
     }
 }

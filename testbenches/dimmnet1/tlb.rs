@@ -166,6 +166,7 @@ fn lookup(rng: &mut Rng, access: Option<Access>) -> Lookup {
     let access = access.unwrap_or_else(|| pick(rng, &[Access::Write, Access::Read]));
     let at_page = pick(rng, &[0, 0, 1, 2, 3, 0xf_ffff, 0x10_0000, 0xf_ffff_ffff]);
     let (inside, bytes) = match rng.below(4) {
+        _ if access == Access::Cell => (pick(rng, &[0xff8, 0xff0, 0]), pick(rng, &[8, 24])),
         0 => (rng.below(512) * 8, rng.between(1, 4096)),
         1 => {
             let bytes = rng.between(1, 4096);

@@ -14,8 +14,8 @@ const LONG: f64 = 65_536.0;
 /// A message that the system buffer has room for.
 const FITS: f64 = 8192.0;
 
-const INDIRECT: [f64; 12] = [
-    8.0, 64.0, 256.0, PIECE, 472.0, 928.0, 936.0, 2048.0, 4640.0, 8192.0, 16_384.0, LONG,
+const INDIRECT: [f64; 11] = [
+    8.0, 256.0, PIECE, 472.0, 928.0, 936.0, 2048.0, 4640.0, 8192.0, 16_384.0, LONG,
 ];
 const MESSAGE: [f64; 9] = [8.0, 64.0, 256.0, PIECE, 472.0, 928.0, 2048.0, 4640.0, FITS];
 

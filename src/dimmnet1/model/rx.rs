@@ -448,6 +448,9 @@ impl ModelMachine {
                 self.rx_refused(node, &take, reason);
             } else {
                 self.outcome(node, None);
+                if let Fate::Otf(_) = take.fate {
+                    self.cards[node].rx.settled = now;
+                }
                 self.rx_answer(node, &take, None);
             }
         }

@@ -310,6 +310,8 @@ module prove_dimmnet1_execute #(
       of_a_kind : assert (!standing || dut.kind_q.trap || translates);
       lacks_the_type :
       assert (state == Idle || dut.kind_q != '0 || (early && !dut.resumed_q) || (state == Act && dut.reason_q != '0));
+      form_taken : assert (!(state == Compare || state == Wait) || dut.form_q == dut.form_bad);
+      pulls : assert (state != Pull || (dut.kind_q.pull && !dut.drop_q && !dut.dma_q && dut.reason_q == '0));
       one_kind : assert (state == Idle || $countones(dut.kind_q) <= 1);
       asks : assert (dut.open_q == (dut.req_q || asked_q) && !(dut.req_q && asked_q));
       asks_early : assert (!dut.open_q || (early && translates));
@@ -362,8 +364,9 @@ module prove_dimmnet1_execute #(
       assert (!(whole_q && payload_q && (dut.kind_q.ack || dut.kind_q.nack)) || state == Idle ||
               (state <= Wait && (!short || len != '0 || bad_q)) || (state == Act && dut.reason_q != '0));
       data_of_writes :
-      assert (!(whole_q && !payload_q && (dut.kind_q.push || dut.kind_q.reply)) || dut.resumed_q || state == Idle ||
-              (state <= Wait && (bad_q || (short && len == '0))) || (state == Act && dut.reason_q != '0));
+      assert (!(whole_q && !payload_q && (dut.kind_q.push || dut.kind_q.reply)) || state == Idle ||
+              (early && (dut.resumed_q || bad_q || (short && len == '0))) || (state == Act && dut.reason_q != '0));
+      resumes : assert (!dut.resumed_q || state == Idle || translates);
       cover_dma : cover (move_valid && !move_drop && sent_q);
       cover_otf : cover (otf_valid && otf_ready_i);
       cover_continue : cover (move_valid && !move_drop && dut.resumed_q && changed_q);

@@ -318,7 +318,7 @@ fn each_twin_is_caught() {
             // A packet to a group takes a node's number.
             (Numbers, &[], &|cases| checks(&tx::<TwinTxGroup>(), cases)),
             // Numbers of before the reset go on.
-            (Numbers, &[], &|cases| checks(&tx::<TwinTxOld>(), cases)),
+            (Numbers, &[Rest], &|cases| checks(&tx::<TwinTxOld>(), cases)),
             // A stream that has the turn keeps it.
             (Fair, &[Rate], &|cases| checks(&tx::<TwinTxUnfair>(), cases)),
             (Latency, &[], &|cases| checks(&tx::<TwinTxLate>(), cases)),

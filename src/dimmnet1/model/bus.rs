@@ -29,6 +29,8 @@ pub(super) struct Regs {
     region: [u64; 3],
     page: [u64; 2],
     build: [u64; 4],
+    /// When all register writes of the host that were accepted are done.
+    written: Picos,
     /// When the host's store that waits for room in front of AOTF began to wait.
     waits_since: Option<Picos>,
 }
@@ -112,9 +114,14 @@ impl ModelMachine {
         if access.offset >= AOTF {
             return self.host_aotf(node, access);
         }
+        let offset = access.offset;
+        let is_register = (WINDOWS..HEADER_TLB).contains(&offset) || (RVATLB..SRAM).contains(&offset);
+        if is_register && !self.host_writes(node) {
+            return Done::Waits;
+        }
         self.note_store(node, access);
         let value = access.store.expect("it is a store");
-        let (offset, card) = (access.offset, &mut self.cards[node]);
+        let card = &mut self.cards[node];
         let stored = if within(offset, WINDOW0, 2 * SIZE_WINDOW) {
             card.send.store_window(access)
         } else if within(offset, LLCM, SIZE_LLCM) {
@@ -139,6 +146,18 @@ impl ModelMachine {
             self.host_error(node);
         }
         OK
+    }
+
+    /// A register write of the host takes its cycles, and two wait; false if there is no room for another.
+    fn host_writes(&mut self, node: usize) -> bool {
+        let (next, most) = (self.now + self.core_cycles(1), self.core_cycles(timing::WRITES_WAIT));
+        let written = self.cards[node].regs.written;
+        if written > self.now + most {
+            self.at(written - most, Due::Host(node));
+            return false;
+        }
+        self.cards[node].regs.written = written.max(next) + self.core_cycles(timing::REGISTER_WRITE);
+        true
     }
 
     fn note_store(&mut self, node: usize, access: CardAccess) {

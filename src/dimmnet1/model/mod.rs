@@ -148,14 +148,14 @@ impl ModelMachine {
         self.config.core_period * cycles
     }
 
-    /// The first rising edge of the core clock at or after `at`.
+    /// The first rising edge of the core clock after `at`.
     fn core_edge(&self, at: Picos) -> Picos {
-        edge(at, self.config.core_period, self.config.core_phase)
+        edge(at + Picos(1), self.config.core_period, self.config.core_phase)
     }
 
-    /// The first rising edge of the links' clock at or after `at`.
+    /// The first rising edge of the links' clock after `at`.
     fn link_edge(&self, at: Picos) -> Picos {
-        edge(at, self.config.link_period, self.config.link_phase)
+        edge(at + Picos(1), self.config.link_period, self.config.link_phase)
     }
 
     /// Takes the memory's bus for so many words from then on, or when it is free; gives the end.
@@ -236,7 +236,7 @@ impl Backend for ModelMachine {
             self.cards[at].host.is_none(),
             "{node}: an access before the last one's answer was taken"
         );
-        let next = self.core_edge(self.now + Picos(1));
+        let next = self.core_edge(self.now);
         let refused = Access::Answered(HostRsp { value: 0, error: true });
         self.cards[at].host = Some(CardAccess::of(req).map_or(refused, Access::Asking));
         self.at(next, Due::Host(at));

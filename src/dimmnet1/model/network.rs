@@ -103,11 +103,12 @@ struct Input {
     free: Picos,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Output {
     free: Picos,
     owner: Option<usize>,
-    last: usize,
+    /// All inputs, the least recently served one first.
+    turns: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -129,9 +130,14 @@ impl Network {
             copied: 0,
             free: Picos::ZERO,
         };
+        let output = Output {
+            free: Picos::ZERO,
+            owner: None,
+            turns: (0..nodes).collect(),
+        };
         Network {
             inputs: (0..nodes).map(|_| input()).collect(),
-            outputs: vec![Output::default(); nodes],
+            outputs: vec![output; nodes],
             down: (0..nodes)
                 .map(|_| Buffer::new(rx_words + timing::SWITCH_OUTPUT))
                 .collect(),
@@ -261,15 +267,14 @@ impl ModelMachine {
     /// Sends the next chunk through an output, if one is there and has room.
     fn serve(&mut self, output: usize) {
         let now = self.now;
-        let Output { free, owner, last } = self.network.outputs[output];
+        let Output { free, owner, ref turns } = self.network.outputs[output];
         if free > now {
             return;
         }
-        let nodes = self.network.outputs.len();
-        let candidates = (1..=nodes).map(|step| (last + step) % nodes);
-        let next = candidates
-            .filter(|input| owner.is_none_or(|owner| owner == *input))
-            .find_map(|input| Some((input, self.network.next(input, output, now)?.clone())));
+        let next = turns
+            .iter()
+            .filter(|input| owner.is_none_or(|owner| owner == **input))
+            .find_map(|input| Some((*input, self.network.next(*input, output, now)?.clone())));
         let Some((input, chunk)) = next else {
             return;
         };
@@ -291,11 +296,11 @@ impl ModelMachine {
             from.free = start + word * (chunk.words as u64 + gap);
             from.turn = is_short_multicast(&chunk).then_some(now);
         }
-        self.network.outputs[output] = Output {
-            free: start + word * chunk.words as u64,
-            owner: (!chunk.is_last()).then_some(input),
-            last: input,
-        };
+        let serves = &mut self.network.outputs[output];
+        serves.free = start + word * chunk.words as u64;
+        serves.owner = (!chunk.is_last()).then_some(input);
+        serves.turns.retain(|turn| *turn != input);
+        serves.turns.push(input);
         self.depart(input, output, &chunk);
         self.arrive(output, start, chunk);
         self.at(self.network.outputs[output].free, Due::Switch);

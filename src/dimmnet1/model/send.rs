@@ -225,9 +225,8 @@ impl ModelMachine {
             Client::Aotf | Client::Window(_) => timing::TX,
             Client::Answers | Client::Rdma => timing::TX + timing::TURN,
         };
-        let crossing = self.core_cycles(arbiter) + self.config.link_period * timing::CROSSING;
         let chunk = Chunk {
-            ready: self.link_edge(end + crossing),
+            ready: self.link_edge(end + self.core_cycles(arbiter)) + self.config.link_period * timing::CROSSING,
             packet,
             from,
             words,

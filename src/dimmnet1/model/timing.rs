@@ -3,6 +3,9 @@
 
 /// Core cycles from the offer of a load to its answer.
 pub const LOAD: u64 = 3;
+/// Core cycles of a register write of the host, and of those that may be accepted and not be done.
+pub const REGISTER_WRITE: u64 = 2;
+pub const WRITES_WAIT: u64 = 3;
 /// Core cycles from an accepted store to a packet that is offered: AOTF, and a kick of a window.
 pub const AOTF: u64 = 2;
 pub const KICK: u64 = 3;

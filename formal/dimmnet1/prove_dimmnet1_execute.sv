@@ -6,7 +6,8 @@
 // - Each packet ends once. Its data are moved then, and neither before nor twice; what is not accepted is dropped.
 // - A stop begins only behind a whole header. It lasts until a command, and meanwhile nothing is written, answered or
 //   ended, and only the processor changes the header.
-// - A packet that asks for an answer gets one only if the queue said that it has room, or if the processor asks.
+// - A packet that asks for an answer gets one, and a PULL goes to the queue of answers, only if that said that it has
+//   room, or if the processor asks.
 // - A packet with F_SEQ that is accepted as it came has the number that is expected of its source: of one source, any.
 //
 // Assumed: what dimmnet1_parse says of a header; one response to each lookup; all is settled until the next packet ends;
@@ -340,7 +341,8 @@ module prove_dimmnet1_execute #(
               (dut.addr_q == go_addr_q && go_addr_q[2:0] == '0 && payload_q));
       room_seen : assert (!((state == Compare || state == Wait) && dut.room_q) || room_q);
       room_for_it :
-      assert (!((state >= Act || (dut.resumed_q && early)) && dut.ask && !changed_q && !dut.mute_q) || room_q);
+      assert (!((state >= Act || (dut.resumed_q && early)) && (dut.ask || dut.kind_q.pull) && !changed_q &&
+                !dut.mute_q) || room_q);
       as_it_came :
       assert (!inside_q || whole_q ||
               ({short, len} == {short_of_q, len_of_q} && dut.kind_q.push == (type_of_q == 8'(dimmnet1_pkg::TypePush)) &&

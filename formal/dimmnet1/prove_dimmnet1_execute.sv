@@ -10,9 +10,9 @@
 //   room, or if the processor asks.
 // - A packet with F_SEQ that is accepted as it came has the number that is expected of its source: of one source, any.
 //
-// Assumed: what `dimmnet1_parse`'s proof says of a header; one response to each lookup; all is settled until the next packet ends;
-// a number changes only before that. After a reset 64 cycles pass. With `Late` the proof begins after them, which broken
-// twins and cover goals need, because their search starts at the beginning.
+// Assumed: what `dimmnet1_parse`'s proof says of a header; one response to each lookup; all is settled until the next
+// packet ends; a number changes only before that. After a reset 64 cycles pass. With `Late` the proof begins after
+// them, which broken twins and cover goals need, because their search starts at the beginning.
 module prove_dimmnet1_execute #(
     parameter bit Late = 1'b0
 ) (

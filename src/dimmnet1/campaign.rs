@@ -253,6 +253,7 @@ impl Campaign for Dimmnet1 {
             ("mem_overhead", pick(&[0.0, 8.0])),
             ("poll", pick(&[0.0, 0.0, 1.0])),
             ("f_seq", pick(&[0.0, 1.0])),
+            ("matching", pick(&[0.0, 1.0])),
             ("store_path", pick(&[0.0, 40.0])),
         ];
         let own = |rng: &mut Rng, _, _| Fault::Packet(junk(rng, nodes));

@@ -6,6 +6,7 @@ mod bus;
 mod campaign;
 mod link;
 mod llcm;
+mod matcher;
 mod memory;
 mod nic;
 mod nic_axi;

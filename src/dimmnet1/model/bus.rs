@@ -41,6 +41,11 @@ impl Regs {
         self.control & CONTROL_RUN_MASK != 0
     }
 
+    /// The matcher is on.
+    pub fn matches(&self) -> bool {
+        self.control & CONTROL_MATCH_MASK != 0
+    }
+
     pub fn irq(&self) -> bool {
         self.status & self.mask != 0
     }

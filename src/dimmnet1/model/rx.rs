@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use super::tables::{Kind, LLCM_ADDR, Looked};
 use super::{Due, ModelMachine, timing};
-use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Reason, SHORT_WORDS, Status, WORD};
+use crate::dimmnet1::golden::matcher::{self, Verdict};
+use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Place, Reason, SHORT_WORDS, Status, WORD};
 use crate::dimmnet1::regs::*;
 use crate::{Addr, Picos};
 
@@ -263,6 +264,7 @@ impl ModelMachine {
                 let begun = at.saturating_sub(self.core_cycles(1 + others));
                 self.rx_look_up(node, begun, take);
             }
+            _ if self.cards[node].regs.matches() => self.rx_match(node, take),
             _ => {
                 let now = self.now;
                 self.rx_stop(node, now, take, (STOP_TYPE, 0));
@@ -321,6 +323,53 @@ impl ModelMachine {
         self.rx_set(node, at, State::LooksUp(at, take));
     }
 
+    /// The matcher looks at it, and at the cell that it names.
+    fn rx_match(&mut self, node: usize, mut take: Take) {
+        let (now, header, card) = (self.now, take.header, &mut self.cards[node]);
+        let looked = matcher::cell_bytes(header.kind).map(|bytes| {
+            let looked = card.tlb.look_up(header.pgid, header.place, bytes, Kind::Cell);
+            (bytes as usize, looked)
+        });
+        let verdict = match looked {
+            None | Some((_, Looked::Missed(..))) => Verdict::Pass,
+            Some((_, Looked::Refused(reason))) => Verdict::Nack(reason.code()),
+            Some((bytes, Looked::At(addr))) => {
+                let cell = &mut card.llcm[(addr - LLCM_ADDR) as usize..][..bytes];
+                matcher::serve(header.kind, header.length, cell)
+            }
+        };
+        let cycles = match header.kind {
+            TYPE_INDIRECT => timing::MATCH_INDIRECT,
+            _ => timing::MATCH_MESSAGE,
+        };
+        let at = now + self.core_cycles(cycles);
+        match verdict {
+            Verdict::Pass => self.rx_stop(node, now, take, (STOP_TYPE, 0)),
+            Verdict::Continue(place) => {
+                take.header.place = Place::of(place);
+                self.rx_continue(node, at, take);
+            }
+            Verdict::Nack(reason) => {
+                let fate = Fate::Refuse(Reason::of(reason).expect("the matcher's reasons are known"));
+                self.rx_act(node, at, Take { fate, ..take });
+            }
+        }
+    }
+
+    /// It is looked at anew, but for its number; the header's TYPE does not count.
+    fn rx_continue(&mut self, node: usize, at: Picos, mut take: Take) {
+        take.header.kind = match Header::decode(&take.packet[..1]).kind {
+            anew @ (TYPE_OTF | TYPE_PULL_REPLY) => anew,
+            _ => TYPE_PUSH,
+        };
+        if take.header.check_form().is_ok() && !take.data().is_empty() {
+            self.rx_look_up(node, at, take);
+        } else {
+            let fate = Fate::Refuse(Reason::Length);
+            self.rx_act(node, at, Take { fate, ..take });
+        }
+    }
+
     fn rx_stop(&mut self, node: usize, at: Picos, take: Take, (cause, key): (u32, u64)) {
         if self.cards[node].regs.runs() {
             self.rx_set(node, at, State::Stops(at, take, cause, key));
@@ -348,18 +397,7 @@ impl ModelMachine {
         let addr = rx.dma_addr as u32;
         take.fate = match what {
             GO_CONTINUE => {
-                // It is looked at anew, but for its number; the header's TYPE does not count.
-                take.header.kind = match Header::decode(&take.packet[..1]).kind {
-                    anew @ (TYPE_OTF | TYPE_PULL_REPLY) => anew,
-                    _ => TYPE_PUSH,
-                };
-                let legal = take.header.check_form().is_ok() && !take.data().is_empty();
-                if legal {
-                    self.rx_look_up(node, at, take);
-                } else {
-                    let fate = Fate::Refuse(Reason::Length);
-                    self.rx_act(node, at, Take { fate, ..take });
-                }
+                self.rx_continue(node, at, take);
                 super::bus::raises(self, node);
                 return true;
             }

@@ -90,20 +90,34 @@ module dimmnet1_answers (
   // --------------------------------------------------------------------------------------------------------------- out
   logic valid, take, last, pull;
   logic [63:0] data;
-  fifo_bram #(
-      .W(66),
-      .Depth(Depth)
-  ) u_queue (
-      .clk_i,
-      .rst_i,
-      .in_valid_i (merge_valid),
-      .in_ready_o (merge_ready_in),
-      .in_data_i  ({merge_last, pull_in, merge_data}),
-      .out_valid_o(valid),
-      .out_ready_i(take),
-      .out_data_o ({last, pull, data}),
-      .level_o    (level)
-  );
+  // The flags, which decide, have a memory of their own: it is narrow, so no multiplexer stands behind it.
+  logic [1:0] valids, readies;
+  logic [1:0][LevelW-1:0] levels;
+  logic [65:0] word_in, word_out;
+  assign word_in = {merge_last, pull_in, merge_data};
+  assign {last, pull, data} = word_out;
+  for (genvar i = 0; i < 2; i++) begin : gen_part
+    localparam int W = (i == 0) ? 64 : 2;
+    fifo_bram #(
+        .W(W),
+        .Depth(Depth)
+    ) u_queue (
+        .clk_i,
+        .rst_i,
+        .in_valid_i (merge_valid),
+        .in_ready_o (readies[i]),
+        .in_data_i  (word_in[64*i+:W]),
+        .out_valid_o(valids[i]),
+        .out_ready_i(take),
+        .out_data_o (word_out[64*i+:W]),
+        .level_o    (levels[i])
+    );
+  end
+  assign merge_ready_in = readies[0];
+  assign valid = valids[0];
+  assign level = levels[0];
+  logic unused_twin;
+  assign unused_twin = ^{readies[1], valids[1], levels[1]};  // both go together
 
   logic [3:0] word_q;  // the next word of a PULL, one-hot; 0: beyond the fourth
   assign take = pull ? !pull_valid_o : out_ready_i;

@@ -142,61 +142,87 @@ module dimmnet1_bus (
 );
   // --------------------------------------------------------------------------------------------------- the host's request
   logic req_valid, req_go, req_write;
-  logic [23:3] req_word;
+  logic [20:3] req_word;
   logic [63:0] req_data;
   logic [ 7:0] req_strb;
   logic [ 1:0] req_level;
   logic [ 2:0] unused_addr;
   assign unused_addr = host_req_addr_i[2:0];
 
+  function automatic logic builds(input logic [14:3] word);
+    builds = (word ^ dimmnet1_pkg::Build[14:3]) >> 3 == '0;
+  endfunction
+  logic in_store, in_llcm, in_sram, in_regs, in_builds, req_sram, req_builds;
+  logic to_store, to_llcm, to_sram, to_regs, to_none;
+  assign in_store = host_req_write_i && (host_req_addr_i[23:18] == 6'(dimmnet1_pkg::Aotf >> 18) ||  // 256 KB
+      host_req_addr_i[23:10] == '0 ||  // both windows
+      host_req_addr_i[23:4] == 20'(dimmnet1_pkg::Kick0 >> 4) ||  // both kicks
+      host_req_addr_i[23:11] == 13'(dimmnet1_pkg::HeaderTlb >> 11));  // 2 KB
+  assign in_llcm = host_req_addr_i[23:14] == 10'(dimmnet1_pkg::Llcm >> 14);
+  assign in_sram = host_req_addr_i[23:14] == 10'(dimmnet1_pkg::Sram >> 14) &&
+                   (!host_req_write_i || host_req_wstrb_i == '1);
+  assign in_regs = host_req_addr_i[23:15] == '0 && !in_store;
+  assign in_builds = host_req_write_i && builds(host_req_addr_i[14:3]);
+
+  // Where it goes, and what kind of register it is, is found before it waits.
+  logic [27:0] in_kinds, req_kinds, cpu_kinds;
+  dimmnet1_decode u_decode_host (
+      .word_i (host_req_addr_i[14:3]),
+      .user_i (1'b1),
+      .kinds_o(in_kinds)
+  );
+
   fifo #(
-      .W(94),
+      .W(124),
       .Depth(2)
   ) u_req (
       .clk_i,
       .rst_i,
-      .in_valid_i (host_req_valid_i),
-      .in_ready_o (host_req_ready_o),
-      .in_data_i  ({host_req_write_i, host_req_addr_i[23:3], host_req_wstrb_i, host_req_wdata_i}),
+      .in_valid_i(host_req_valid_i),
+      .in_ready_o(host_req_ready_o),
+      .in_data_i({
+        {in_kinds, in_store, in_llcm, in_sram, in_regs, in_builds},
+        {host_req_write_i, host_req_addr_i[20:3], host_req_wstrb_i, host_req_wdata_i}
+      }),
       .out_valid_o(req_valid),
       .out_ready_i(req_go),
-      .out_data_o ({req_write, req_word, req_strb, req_data}),
-      .level_o    (req_level)
+      .out_data_o({
+        {req_kinds, to_store, to_llcm, req_sram, to_regs, req_builds}, {req_write, req_word, req_strb, req_data}
+      }),
+      .level_o(req_level)
   );
 
-  logic to_store, to_llcm, to_sram, to_regs, to_none;
-  assign to_store = req_write && (req_word[23:18] == 6'(dimmnet1_pkg::Aotf >> 18) ||  // 256 KB
-      req_word[23:10] == '0 ||  // both windows
-      req_word[23:4] == 20'(dimmnet1_pkg::Kick0 >> 4) ||  // both kicks
-      req_word[23:11] == 13'(dimmnet1_pkg::HeaderTlb >> 11));  // 2 KB
-  assign to_llcm = req_word[23:14] == 10'(dimmnet1_pkg::Llcm >> 14);
-  assign to_sram = req_word[23:14] == 10'(dimmnet1_pkg::Sram >> 14) && !run_o && (!req_write || req_strb == '1);
-  assign to_regs = req_word[23:15] == '0 && !to_store;
+  assign to_sram = req_sram && !run_o;
   assign to_none = !to_store && !to_llcm && !to_sram && !to_regs;
 
   // ------------------------------------------------------------------------------------------------ registers, by turns
   logic cpu_asks, host_asks, cpu_acc, host_acc, host_next_q, regs_ready, building, acc_err, acc_slot, regs_busy;
-  logic cpu_regs, cpu_builds, host_builds, store_settled_q, store_free;
+  logic host_turn, cpu_regs, cpu_builds, host_builds, store_settled_q, store_free;
   logic [63:0] acc_rdata;
   logic cpu_new, cpu_llcm, cpu_none, done_q, waits_q, gone_q, llcm_q, sram_q, room;
 
-  function automatic logic builds(input logic [14:3] word);
-    builds = (word ^ dimmnet1_pkg::Build[14:3]) >> 3 == '0;
-  endfunction
   assign cpu_new = bus_valid_i && !done_q && !waits_q;
   assign cpu_llcm = bus_addr_i[30:14] == 17'(dimmnet1_pkg::Llcm >> 14);
   assign cpu_regs = bus_addr_i[30:15] == '0;
   assign cpu_none = !cpu_llcm && !cpu_regs;
   assign cpu_builds = bus_write_i && building && builds(bus_addr_i[14:3]);
-  assign host_builds = req_write && building && builds(req_word[14:3]);
+  assign host_builds = req_builds && building;
   assign cpu_asks = cpu_new && cpu_regs && !llcm_q && !cpu_builds;
   assign host_asks = req_valid && to_regs && room && !sram_q && !store_valid_o && store_settled_q && !host_builds;
-  assign host_acc = host_asks && regs_ready && (!cpu_asks || host_next_q);
-  assign cpu_acc = cpu_asks && regs_ready && !host_acc;
+  // The turn does not wait for the host's wish, since that comes later than the processor's.
+  assign host_turn = !cpu_asks || host_next_q;
+  assign host_acc = host_asks && regs_ready && host_turn;
+  assign cpu_acc = cpu_asks && regs_ready && !host_turn;
   always_ff @(posedge clk_i) begin
     if (rst_i) host_next_q <= 1'b0;
     else if (regs_ready) host_next_q <= host_asks && cpu_acc;
   end
+
+  dimmnet1_decode u_decode_cpu (
+      .word_i (bus_addr_i[14:3]),
+      .user_i (1'b0),
+      .kinds_o(cpu_kinds)
+  );
 
   dimmnet1_regs u_regs (
       .clk_i,
@@ -204,13 +230,20 @@ module dimmnet1_bus (
       .busy_o        (regs_busy),
       .ready_o       (regs_ready),
       .building_o    (building),
-      .acc_valid_i   (host_acc || cpu_acc),
-      .acc_cpu_i     (!host_acc),
-      .acc_write_i   (host_acc ? req_write : bus_write_i),
-      .acc_partial_i (host_acc ? req_strb != '1 : bus_be_i != '1),
-      .acc_word_i    (host_acc ? req_word[14:3] : bus_addr_i[14:3]),
-      .acc_half_i    (host_acc ? 2'b11 : {bus_addr_i[2], !bus_addr_i[2]}),
-      .acc_data_i    (host_acc ? req_data : {2{bus_wdata_i}}),
+      .host_turn_i   (host_turn),
+      .host_acc_i    (host_acc),
+      .host_kinds_i  (req_kinds),
+      .host_write_i  (req_write),
+      .host_partial_i(req_strb != '1),
+      .host_word_i   (req_word[6:3]),
+      .host_data_i   (req_data),
+      .cpu_acc_i     (cpu_acc),
+      .cpu_kinds_i   (cpu_kinds),
+      .cpu_write_i   (bus_write_i),
+      .cpu_partial_i (bus_be_i != '1),
+      .cpu_word_i    (bus_addr_i[6:3]),
+      .cpu_half_i    ({bus_addr_i[2], !bus_addr_i[2]}),
+      .cpu_data_i    (bus_wdata_i),
       .err_o         (acc_err),
       .slot_o        (acc_slot),
       .rdata_o       (acc_rdata),

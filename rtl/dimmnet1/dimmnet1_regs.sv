@@ -1,9 +1,10 @@
 // DIMMnet-1 card, inside dimmnet1_bus: registers, the watchdog of both stops, the packet builder, and the interrupts.
 //
-// Access     of host or processor: `acc_valid_i` in a cycle with `ready_o` does it at the end of that cycle; `err_o`,
-//            `rdata_o` and `slot_o` (the answer is the slot, at `dimmnet1_acks`) hold in the next one. `acc_half_i`: the
-//            halves that a write has. After a write `ready_o` is low for a cycle, until its effect can be read. A write
-//            to BUILD or BUILD_GO must wait while `building_o` is high, and the bus sees to it.
+// Access     of the host, `host_acc_i`, in its turn, or else of the processor, `cpu_acc_i`, in a cycle with `ready_o`: it
+//            is done at the end of that cycle; `err_o`, `rdata_o` and `slot_o` (the answer is the slot, at
+//            `dimmnet1_acks`) hold in the next one. `cpu_half_i`: the halves that a write has. After a write `ready_o` is
+//            low for a cycle, until its effect can be read. A write to BUILD or BUILD_GO must wait while `building_o` is
+//            high, and the bus sees to it.
 // Rules      ../dimmnet1/regs.toml. Fields that a register does not have read as 0, and RX_DMA's lower 3 bits, too, and
 //            cause and key of a stop while there is none. A
 //            command starts with the write of its low half; the high half alone only sets what it holds. WHAT of
@@ -23,13 +24,20 @@ module dimmnet1_regs (
 
     output logic ready_o,
     output logic building_o,
-    input logic acc_valid_i,
-    input logic acc_cpu_i,
-    input logic acc_write_i,
-    input logic acc_partial_i,  // the write's strobes are not those of whole halves
-    input logic [14:3] acc_word_i,
-    input logic [1:0] acc_half_i,
-    input logic [63:0] acc_data_i,
+    input logic host_turn_i,
+    input logic host_acc_i,
+    input logic [27:0] host_kinds_i,  // of dimmnet1_decode
+    input logic host_write_i,
+    input logic host_partial_i,  // the write's strobes are not those of whole halves
+    input logic [6:3] host_word_i,
+    input logic [63:0] host_data_i,
+    input logic cpu_acc_i,
+    input logic [27:0] cpu_kinds_i,
+    input logic cpu_write_i,
+    input logic cpu_partial_i,
+    input logic [6:3] cpu_word_i,
+    input logic [1:0] cpu_half_i,
+    input logic [31:0] cpu_data_i,
     output logic err_o,
     output logic slot_o,
     output logic [63:0] rdata_o,
@@ -102,98 +110,128 @@ module dimmnet1_regs (
   localparam bit [3:0] Timeout = 4'(dimmnet1_pkg::ReasonTimeout);
   localparam int Causes = dimmnet1_pkg::StatusFirmwareLsb + 1;
 
-  function automatic logic at(input logic [14:3] word, input bit [23:0] offset);
-    at = {9'd0, word, 3'd0} == offset;
-  endfunction
-  // One of 2^(bits) registers from this one.
-  function automatic logic among(input logic [14:3] word, input bit [23:0] offset, input int bits);
-    among = ({9'd0, word, 3'd0} ^ offset) >> (bits + 3) == '0;
-  endfunction
-
   // ------------------------------------------------------------------------------------------------------------- decode
-  logic wr, low;
-  logic is_desc, is_length, is_slot, is_header, is_build, is_build_go, is_rx_go, is_rx_dma, is_rdma_go, is_control;
-  logic is_system, is_status, is_rva, is_rva_bound, is_pa_key, is_pa_frame, is_flush, is_count, is_other, is_call;
-  logic is_windows, is_rdma, is_time, is_stop, is_key, stored, readable, writable, refused, user;
-  assign user = !acc_cpu_i;
-  assign is_windows = user && at(acc_word_i, dimmnet1_pkg::Windows);
-  assign is_desc = user && among(acc_word_i, dimmnet1_pkg::RdmaWhat, 2);
-  assign is_length = is_desc && at(acc_word_i, dimmnet1_pkg::RdmaLength);
-  assign is_rdma = user && at(acc_word_i, dimmnet1_pkg::Rdma);
-  assign is_slot = user && among(acc_word_i, dimmnet1_pkg::Slots, 4);
-  assign is_status = at(acc_word_i, dimmnet1_pkg::Status);
-  assign is_system = among(acc_word_i, dimmnet1_pkg::Node, 3) && !is_status;
-  assign is_control = at(acc_word_i, dimmnet1_pkg::Control);
-  assign is_call = at(acc_word_i, dimmnet1_pkg::Call);
-  assign is_time = at(acc_word_i, dimmnet1_pkg::Time);
-  assign is_count = among(acc_word_i, dimmnet1_pkg::Counts, 4);
-  assign is_other = among(acc_word_i, dimmnet1_pkg::Strays, 2);
-  assign is_rva = among(acc_word_i, dimmnet1_pkg::Rvatlb, 2) && acc_word_i[4:3] != 2'd3;
-  assign is_rva_bound = is_rva && acc_word_i[4:3] == 2'd2;
-  assign is_pa_key = at(acc_word_i, dimmnet1_pkg::Patlb);
-  assign is_pa_frame = at(acc_word_i, dimmnet1_pkg::Patlb + 24'd8);
-  assign is_flush = at(acc_word_i, dimmnet1_pkg::TlbFlush);
-  assign is_header = among(acc_word_i, dimmnet1_pkg::RxHeader, 3) && acc_word_i[5:3] < 3'd6;
-  assign is_stop = at(acc_word_i, dimmnet1_pkg::RxStop);
-  assign is_rx_go = at(acc_word_i, dimmnet1_pkg::RxGo);
-  assign is_rx_dma = at(acc_word_i, dimmnet1_pkg::RxDma);
-  assign is_key = at(acc_word_i, dimmnet1_pkg::RxPage) || at(acc_word_i, dimmnet1_pkg::RdmaKey);
-  assign is_rdma_go = at(acc_word_i, dimmnet1_pkg::RdmaGo);
-  assign is_build = among(acc_word_i, dimmnet1_pkg::Build, 2);
-  assign is_build_go = at(acc_word_i, dimmnet1_pkg::BuildGo);
+  logic is_desc, is_windows, is_rdma, is_slot, is_status, is_system, is_control, is_call, is_time, is_count, is_other;
+  logic
+      is_rva, is_rva_bound, is_pa_key, is_pa_frame, is_flush, is_stop, is_rx_dma, is_key, is_build, is_build_go, stored;
+  logic is_length, is_header, is_rx_go, is_rdma_go, unused_readable, unused_writable;
+  assign {
+      is_desc,
+      is_windows,
+      is_rdma,
+      is_slot,
+      is_status,
+      is_system,
+      is_control,
+      is_call,
+      is_time,
+      is_count,
+      is_other,
+      is_rva,
+      is_rva_bound,
+      is_pa_key,
+      is_pa_frame,
+      is_flush,
+      is_stop,
+      is_rx_dma,
+      is_key,
+      is_build,
+      is_build_go,
+      stored,
+      is_length,
+      is_header,
+      is_rx_go,
+      is_rdma_go,
+      unused_readable,
+      unused_writable
+  } = host_turn_i ? host_kinds_i : cpu_kinds_i;
 
-  assign stored = is_desc || is_system || is_rx_dma || is_build;
-  assign readable = stored || is_windows || is_rdma || is_slot || is_status || is_time || is_count || is_other ||
-                    is_header || is_stop || is_key;
+  logic [ 6:3] acc_word;
+  logic [ 1:0] acc_half;
+  logic [63:0] acc_data;
+  logic [ 2:0] what;
+  assign acc_word = host_turn_i ? host_word_i : cpu_word_i;
+  assign acc_half = host_turn_i ? 2'b11 : cpu_half_i;
+  assign acc_data = host_turn_i ? host_data_i : {2{cpu_data_i}};
+  assign what = acc_data[dimmnet1_pkg::RxGoWhatLsb+:3];
 
   // A stop that ends now, or ended at the last edge, is none.
-  logic rx_stopped, rdma_stopped, rx_fires, rdma_fires, bad_go;
-  logic [2:0] what;
-  assign what = acc_data_i[dimmnet1_pkg::RxGoWhatLsb+:3];
-  assign bad_go = what == '0 || what > 3'(dimmnet1_pkg::GoDma) || (is_rdma_go && what == 3'(dimmnet1_pkg::GoDma)) ||
-                  (is_rx_go && what == 3'(dimmnet1_pkg::GoNack) && acc_data_i[dimmnet1_pkg::RxGoReasonLsb+:4] == '0);
-  always_comb begin
-    writable = stored || is_slot || is_status || is_rva || is_pa_key || is_pa_frame || is_flush || is_build_go;
-    if (is_length) writable = !rdma_full_i;
-    if (is_header) writable = rx_stopped && !rx_fires;
-    if (is_rx_go) writable = rx_stopped && !rx_fires && !(low && bad_go);
-    if (is_rdma_go) writable = rdma_stopped && !rdma_fires && !(low && bad_go);
-  end
-  assign refused = acc_write_i ? !writable || acc_partial_i : !readable;
-  assign wr = acc_valid_i && acc_write_i && !refused;
-  assign low = acc_half_i[0];
+  logic rx_stopped, rdma_stopped, rx_fires, rdma_fires, rx_open, rdma_open;
+  assign rx_open   = rx_stopped && !rx_fires;
+  assign rdma_open = rdma_stopped && !rdma_fires;
+  function automatic logic refuses(input logic [5:0] kind, input logic write, input logic partial, input logic low,
+                                   input logic [2:0] go, input logic bare, input logic rx, input logic rdma,
+                                   input logic full);
+    logic length, header, rx_go, rdma_go, readable, writable, bad_go;
+    {length, header, rx_go, rdma_go, readable, writable} = kind;
+    bad_go = go == '0 || go > 3'(dimmnet1_pkg::GoDma) || (rdma_go && go == 3'(dimmnet1_pkg::GoDma)) ||
+             (rx_go && go == 3'(dimmnet1_pkg::GoNack) && bare);
+    if (length) writable = !full;
+    if (header) writable = rx;
+    if (rx_go) writable = rx && !(low && bad_go);
+    if (rdma_go) writable = rdma && !(low && bad_go);
+    refuses = write ? !writable || partial : !readable;
+  endfunction
+
+  logic host_bare, cpu_bare, host_fails, cpu_fails, refused, wr, put, takes, low;  // bare: a NACK without a reason
+  assign host_bare = host_data_i[dimmnet1_pkg::RxGoReasonLsb+:4] == '0;
+  assign cpu_bare = cpu_data_i[dimmnet1_pkg::RxGoReasonLsb+:4] == '0;
+  assign host_fails = refuses(
+      host_kinds_i[5:0],
+      host_write_i,
+      host_partial_i,
+      1'b1,
+      host_data_i[dimmnet1_pkg::RxGoWhatLsb+:3],
+      host_bare,
+      rx_open,
+      rdma_open,
+      rdma_full_i
+  );
+  assign cpu_fails = refuses(
+      cpu_kinds_i[5:0],
+      cpu_write_i,
+      cpu_partial_i,
+      cpu_half_i[0],
+      cpu_data_i[dimmnet1_pkg::RxGoWhatLsb+:3],
+      cpu_bare,
+      rx_open,
+      rdma_open,
+      rdma_full_i
+  );
+  assign refused = host_turn_i ? host_fails : cpu_fails;
+  assign wr = (host_acc_i && host_write_i && !host_fails) || (cpu_acc_i && cpu_write_i && !cpu_fails);
+  // The same, and early, for a register that is only refused when the strobes are bad, or that says so by `takes`.
+  assign put = (host_acc_i && host_write_i && !host_partial_i) || (cpu_acc_i && cpu_write_i && !cpu_partial_i);
+  assign takes = !(is_length && rdma_full_i);
+  assign low = acc_half[0];
 
   // ------------------------------------------------------------------------- registers in LUT RAM: what is read is here
   logic clearing_q, settle_q;
   logic [3:0] clear_q, place;
+  logic [7:0] at_system;  // NODE to CALL, each
   logic [1:0] store;
   logic [63:0] mask, kept, built;
-  assign place = is_desc ? {2'b00, acc_word_i[4:3]} : is_build ? {2'b01, acc_word_i[4:3]} :
-                 is_rx_dma ? 4'd13 : {1'b1, acc_word_i[5:3]};
+  assign at_system = {8{is_system}} & (8'd1 << acc_word[5:3]);
+  assign place = is_desc ? {2'b00, acc_word[4:3]} : is_build ? {2'b01, acc_word[4:3]} :
+                 is_rx_dma ? 4'd13 : {1'b1, acc_word[5:3]};
   always_comb begin
     mask = '1;
     if (is_length) mask = 64'hf_ffff_ffff;
-    if (at(
-            acc_word_i, dimmnet1_pkg::Node
-        ) || at(
-            acc_word_i, dimmnet1_pkg::Pgid
-        ) || at(
-            acc_word_i, dimmnet1_pkg::Patience
-        ))
+    if (at_system[dimmnet1_pkg::Node[5:3]] || at_system[dimmnet1_pkg::Pgid[5:3]] || at_system[dimmnet1_pkg::Patience[5:3]])
       mask = 64'hffff;
     if (is_control) mask = 64'hf;
-    if (at(acc_word_i, dimmnet1_pkg::Watchdog)) mask = 64'hffff_ffff;
-    if (at(acc_word_i, dimmnet1_pkg::Mask)) mask = 64'h7f;
+    if (at_system[dimmnet1_pkg::Watchdog[5:3]]) mask = 64'hffff_ffff;
+    if (at_system[dimmnet1_pkg::Mask[5:3]]) mask = 64'h7f;
     if (is_rx_dma) mask = 64'hffff_fff8;
   end
-  assign store = (wr && stored) ? acc_half_i : '0;
+  assign store = (put && stored && takes) ? acc_half : '0;
 
   logic [1:0] build_index_q;
   for (genvar h = 0; h < 2; h++) begin : gen_half
     logic [31:0] mem_q[16];
     always_ff @(posedge clk_i) begin
       if (clearing_q || store[h])
-        mem_q[clearing_q?clear_q : place] <= acc_data_i[32*h+:32] & mask[32*h+:32] & {32{!clearing_q}};
+        mem_q[clearing_q?clear_q : place] <= acc_data[32*h+:32] & mask[32*h+:32] & {32{!clearing_q}};
     end
     assign kept[32*h+:32]  = mem_q[place];
     assign built[32*h+:32] = mem_q[{2'b01, build_index_q}];
@@ -230,14 +268,14 @@ module dimmnet1_regs (
       {match_o, poll_q, receive_o, run_o} <= '0;
       rx_go_addr_o <= '0;
     end else begin
-      if (wr && low) begin
-        if (at(acc_word_i, dimmnet1_pkg::Node)) node_o <= acc_data_i[15:0];
-        if (at(acc_word_i, dimmnet1_pkg::Pgid)) pgid_o <= acc_data_i[15:0];
-        if (at(acc_word_i, dimmnet1_pkg::Patience)) patience_o <= acc_data_i[15:0];
-        if (at(acc_word_i, dimmnet1_pkg::Watchdog)) watchdog_q <= acc_data_i[31:0];
-        if (at(acc_word_i, dimmnet1_pkg::Mask)) mask_q <= acc_data_i[6:0];
-        if (is_control) {match_o, poll_q, receive_o, run_o} <= acc_data_i[3:0];
-        if (is_rx_dma) rx_go_addr_o <= {acc_data_i[31:3], 3'b0};
+      if (put && low) begin
+        if (at_system[dimmnet1_pkg::Node[5:3]]) node_o <= acc_data[15:0];
+        if (at_system[dimmnet1_pkg::Pgid[5:3]]) pgid_o <= acc_data[15:0];
+        if (at_system[dimmnet1_pkg::Patience[5:3]]) patience_o <= acc_data[15:0];
+        if (at_system[dimmnet1_pkg::Watchdog[5:3]]) watchdog_q <= acc_data[31:0];
+        if (at_system[dimmnet1_pkg::Mask[5:3]]) mask_q <= acc_data[6:0];
+        if (is_control) {match_o, poll_q, receive_o, run_o} <= acc_data[3:0];
+        if (is_rx_dma) rx_go_addr_o <= {acc_data[31:3], 3'b0};
       end
       if (rx_fires || rdma_fires) run_o <= 1'b0;
     end
@@ -251,10 +289,10 @@ module dimmnet1_regs (
   logic [63:0] merged;  // over the present value of the written entry
   always_comb begin
     merged = rva_key_o;
-    if (acc_word_i[4:3] == 2'd1) merged = rva_base_o;
-    if (acc_word_i[4:3] == 2'd2) merged = rva_bound_o;
+    if (acc_word[4:3] == 2'd1) merged = rva_base_o;
+    if (acc_word[4:3] == 2'd2) merged = rva_bound_o;
     if (is_pa_key) merged = pa_key_o;
-    merged = merge(merged, acc_data_i, acc_half_i);
+    merged = merge(merged, acc_data, acc_half);
   end
   assign rva_key_o = {rva_key_q[32], 31'd0, rva_key_q[31:0]};
   assign rva_base_o = {rva_base_q[31:28], 32'd0, rva_base_q[27:0]};
@@ -263,23 +301,23 @@ module dimmnet1_regs (
   assign pa_frame_o = {44'd0, pa_frame_q};
 
   always_ff @(posedge clk_i) begin
-    if (wr && is_desc) begin
-      case (acc_word_i[4:3])
-        2'd0: desc_w0_o <= acc_data_i;
-        2'd1: desc_local_o <= acc_data_i;
-        2'd2: desc_remote_o <= acc_data_i;
-        default: {desc_slot_o, desc_bytes_o} <= acc_data_i[35:0];
+    if (put && is_desc && takes) begin
+      case (acc_word[4:3])
+        2'd0: desc_w0_o <= acc_data;
+        2'd1: desc_local_o <= acc_data;
+        2'd2: desc_remote_o <= acc_data;
+        default: {desc_slot_o, desc_bytes_o} <= acc_data[35:0];
       endcase
     end
-    if (wr && is_rva) begin
-      case (acc_word_i[4:3])
+    if (put && is_rva) begin
+      case (acc_word[4:3])
         2'd0: rva_key_q <= {merged[63], merged[31:0]};
         2'd1: rva_base_q <= {merged[63:60], merged[27:0]};
         default: rva_bound_q <= merged[32:0];
       endcase
     end
-    if (wr && is_pa_key) pa_key_q <= {merged[63], merged[47:32], merged[27:0]};
-    if (wr && is_pa_frame && low) pa_frame_q <= acc_data_i[19:0];
+    if (put && is_pa_key) pa_key_q <= {merged[63], merged[47:32], merged[27:0]};
+    if (put && is_pa_frame && low) pa_frame_q <= acc_data[19:0];
     // Registers without a write read as 0, and so do the halves of entries.
     if (rst_i) begin
       desc_w0_o <= '0;
@@ -300,14 +338,14 @@ module dimmnet1_regs (
   assign rdma_fires = rdma_stopped && rdma_left_q == 32'd1;
 
   always_ff @(posedge clk_i) begin
-    clear_index_o <= acc_word_i[6:3];
-    rx_hdr_write_index_o <= acc_word_i[5:3];
-    rx_hdr_write_strb_o <= acc_half_i;
-    rx_hdr_write_data_o <= acc_data_i;
+    clear_index_o <= acc_word[6:3];
+    rx_hdr_write_index_o <= acc_word[5:3];
+    rx_hdr_write_strb_o <= acc_half;
+    rx_hdr_write_data_o <= acc_data;
     rx_go_what_o <= rx_fires ? 3'(dimmnet1_pkg::GoNack) : what;
-    rx_go_reason_o <= rx_fires ? Timeout : acc_data_i[dimmnet1_pkg::RxGoReasonLsb+:4];
+    rx_go_reason_o <= rx_fires ? Timeout : acc_data[dimmnet1_pkg::RxGoReasonLsb+:4];
     rdma_go_what_o <= rdma_fires ? 3'(dimmnet1_pkg::GoNack) : what;
-    rdma_go_reason_o <= rdma_fires ? Timeout : acc_data_i[dimmnet1_pkg::RdmaGoReasonLsb+:4];
+    rdma_go_reason_o <= rdma_fires ? Timeout : acc_data[dimmnet1_pkg::RdmaGoReasonLsb+:4];
     rx_left_q <= rx_stopped ? rx_left_q - 32'(rx_left_q != '0) : watchdog_q;
     rdma_left_q <= rdma_stopped ? rdma_left_q - 32'(rdma_left_q != '0) : watchdog_q;
     if (rst_i) begin
@@ -320,14 +358,14 @@ module dimmnet1_regs (
       rdma_go_valid_o <= 1'b0;
       desc_valid_o <= 1'b0;
     end else begin
-      clear_valid_o <= wr && is_slot;
-      rva_valid_o <= wr && is_rva_bound && low;
-      pa_valid_o <= wr && is_pa_frame && low;
-      flush_o <= wr && is_flush && low;
+      clear_valid_o <= put && is_slot;
+      rva_valid_o <= put && is_rva_bound && low;
+      pa_valid_o <= put && is_pa_frame && low;
+      flush_o <= put && is_flush && low;
       rx_hdr_write_valid_o <= wr && is_header;
       rx_go_valid_o <= rx_fires || (wr && is_rx_go && low);
       rdma_go_valid_o <= rdma_fires || (wr && is_rdma_go && low);
-      desc_valid_o <= wr && is_length;  // not full: it is taken at once
+      desc_valid_o <= put && is_length && takes;  // not full: it is taken at once
     end
   end
 
@@ -337,7 +375,7 @@ module dimmnet1_regs (
   assign build_data_o = built | (64'(build_index_q == '0) << dimmnet1_pkg::HdrW0OtfLsb);
   assign building_o   = build_valid_o;
   always_ff @(posedge clk_i) begin
-    if (wr && is_build_go) build_data_q <= acc_data_i[dimmnet1_pkg::BuildGoDataLsb];
+    if (put && is_build_go) build_data_q <= acc_data[dimmnet1_pkg::BuildGoDataLsb];
     if (rst_i) begin
       build_valid_o <= 1'b0;
       build_index_q <= '0;
@@ -347,7 +385,7 @@ module dimmnet1_regs (
         build_index_q <= build_last_o ? '0 : build_index_q + 2'd1;
       end
     end else begin
-      build_valid_o <= wr && is_build_go && low;
+      build_valid_o <= put && is_build_go && low;
     end
   end
 
@@ -355,10 +393,10 @@ module dimmnet1_regs (
   logic [Causes-1:0] status_q, causes, cleared;
   logic host_refused, cpu_refused;
   logic [3:0] rdma_error_q;
-  assign host_refused = (acc_valid_i && refused && !acc_cpu_i) || host_refused_i;
-  assign cpu_refused = (acc_valid_i && refused && acc_cpu_i && acc_write_i) || cpu_refused_i;
+  assign host_refused = (host_acc_i && host_fails) || host_refused_i;
+  assign cpu_refused = (cpu_acc_i && cpu_fails && cpu_write_i) || cpu_refused_i;
   assign causes = {
-    wr && is_call && acc_cpu_i && low,
+    put && is_call && !host_turn_i && low,
     cpu_refused,
     host_refused || store_error_i,
     lost_i,
@@ -366,7 +404,7 @@ module dimmnet1_regs (
     outcome_valid_i && outcome_reason_i != '0,
     rx_fires || rdma_fires
   };
-  assign cleared = (wr && is_status && low) ? acc_data_i[Causes-1:0] : '0;
+  assign cleared = (put && is_status && low) ? acc_data[Causes-1:0] : '0;
 
   logic irq, irq_cpu;
   assign irq = (status_q & mask_q) != '0;
@@ -385,8 +423,8 @@ module dimmnet1_regs (
     end
   end
 
-  function automatic logic [15:0] plus(input logic [15:0] count, input logic [1:0] more);
-    plus = (count >= 16'hffff - 16'(more)) ? 16'hffff : count + 16'(more);
+  function automatic logic [15:0] plus(input logic [15:0] count);
+    plus = count + 16'(count != '1);
   endfunction
 
   logic [15:0] strays_q, lost_q, host_errors_q, cpu_errors_q, other, outcomes;
@@ -397,14 +435,15 @@ module dimmnet1_regs (
       host_errors_q <= '0;
       cpu_errors_q <= '0;
     end else begin
-      strays_q <= plus(strays_q, 2'(stray_i));
-      lost_q <= plus(lost_q, 2'(lost_i));
-      host_errors_q <= plus(host_errors_q, 2'(host_refused) + 2'(store_error_i));
-      cpu_errors_q <= plus(cpu_errors_q, 2'(cpu_refused));
+      if (stray_i) strays_q <= plus(strays_q);
+      if (lost_i) lost_q <= plus(lost_q);
+      if (host_refused && store_error_i) host_errors_q <= plus(plus(host_errors_q));
+      else if (host_refused || store_error_i) host_errors_q <= plus(host_errors_q);
+      if (cpu_refused) cpu_errors_q <= plus(cpu_errors_q);
     end
   end
   always_comb begin
-    case (acc_word_i[4:3])
+    case (acc_word[4:3])
       2'd0: other = strays_q;
       2'd1: other = lost_q;
       2'd2: other = host_errors_q;
@@ -416,9 +455,9 @@ module dimmnet1_regs (
   logic [15:0] counts_q[16];
   logic [15:0] counted_q, count;
   assign count = counts_q[outcome_reason_i] & {16{counted_q[outcome_reason_i]}};
-  assign outcomes = counts_q[acc_word_i[6:3]] & {16{counted_q[acc_word_i[6:3]]}};
+  assign outcomes = counts_q[acc_word[6:3]] & {16{counted_q[acc_word[6:3]]}};
   always_ff @(posedge clk_i) begin
-    if (outcome_valid_i) counts_q[outcome_reason_i] <= plus(count, 2'd1);
+    if (outcome_valid_i) counts_q[outcome_reason_i] <= plus(count);
     if (rst_i) counted_q <= '0;
     else if (outcome_valid_i) counted_q[outcome_reason_i] <= 1'b1;
   end
@@ -451,7 +490,7 @@ module dimmnet1_regs (
     end
   end
   logic [63:0] key;  // cause and key mean nothing without a stop
-  assign key = acc_word_i[3] ? rx_stop_key_i & {64{rx_stopped}} : rdma_stop_key_i & {64{rdma_stopped}};
+  assign key = acc_word[3] ? rx_stop_key_i & {64{rx_stopped}} : rdma_stop_key_i & {64{rdma_stopped}};
   logic [31:0] unused_windows;
   assign unused_windows = windows_i[63:32];
 
@@ -461,7 +500,7 @@ module dimmnet1_regs (
     rdata_o <= 64'(short_word);
     if (is_time) rdata_o <= time_q;
     if (is_key) rdata_o <= key;
-    if (is_header) rdata_o <= rx_hdr_i[acc_word_i[5:3]];
+    if (is_header) rdata_o <= rx_hdr_i[acc_word[5:3]];
     if (stored) rdata_o <= {kept[63:1], is_control ? run_o : kept[0]};
   end
 

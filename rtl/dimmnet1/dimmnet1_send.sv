@@ -227,7 +227,7 @@ module dimmnet1_send (
       if (!credit_valid_o) credit_dst_o <= read_q[dimmnet1_pkg::HdrW0DstLsb+:16];
       if (kind2_q && !refuse) end_q <= length[8:3] + (length[2:0] == '0 ? 6'd5 : 6'd6);
     end
-    if (kill && request) begin
+    if (move && request) begin
       credit_slot_o <= read_q[19:16];
       credit_kind_q <= kind2_q;
     end
@@ -235,7 +235,8 @@ module dimmnet1_send (
       if (credit_kind_q) gen1_q <= credit_gen_i;
       else gen0_q <= credit_gen_i;
     end
-    if (move && emit) begin
+    // The word of a refused packet, too: it is not valid.
+    if (room && have2_q) begin
       out_data_o <= word;
       out_last_o <= last2_q;
     end
@@ -257,10 +258,10 @@ module dimmnet1_send (
     end
     if (move && have2_q && last2_q && kind2_q) busy_q[!head_q] <= 1'b0;
     if (begin2) need_q[kind2_q] <= 1'b0;
-    if (move && emit && word_q[1]) have_q[kind2_q] <= 1'b0;
+    if (move && have2_q && word_q[1] && !quiet_q) have_q[kind2_q] <= 1'b0;
     if (kill && !refuse) need_q[kind2_q] <= 1'b1;
     late_q <= late_q && (error_q || lost_q);
-    if (kill && refuse) begin
+    if (move && refuse) begin
       need_q[kind2_q] <= 1'b0;
       have_q[kind2_q] <= 1'b0;
       if (kind2_q) begin
@@ -272,7 +273,7 @@ module dimmnet1_send (
         late_q <= 1'b1;
       end
     end
-    credit_valid_o <= (kill && request) || (credit_valid_o && !credit_ready_i);
+    credit_valid_o <= (move && request) || (credit_valid_o && !credit_ready_i);
     if (credit_valid_o && credit_ready_i) have_q[credit_kind_q] <= 1'b1;
     if (rst_i) begin
       out_valid_o <= 1'b0;

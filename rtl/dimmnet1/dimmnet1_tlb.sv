@@ -57,24 +57,22 @@ module dimmnet1_tlb (
     dimmnet1_tlb_needs_tables_of_64_entries u_bad ();
   end
 
-  typedef enum logic [1:0] {
-    Idle,
-    Again,   // RVATLB was written in the lookup's turn
-    Region,  // the entry of RVATLB is there
-    Frame    // the entry of PATLB is there
-  } state_e;
-  state_e state_q;
+  // States, one bit each, for the words of the tables come late in the cycle in which they decide.
+  logic idle_q;
+  logic again_q;  // RVATLB was written in the lookup's turn
+  logic look_q;  // the entry of RVATLB is there
+  logic frame_q;  // the entry of PATLB is there
   logic turn_q, client_q, taken;
   logic [15:0] pgid_q, region_q;
   logic [47:0] offset_q;
   logic [12:0] bytes_q;
   logic [ 1:0] kind_q;
 
-  assign req_ready_o = {state_q == Idle && turn_q, state_q == Idle && !turn_q};
+  assign req_ready_o = {idle_q && turn_q, idle_q && !turn_q};
   assign taken = (req_valid_i & req_ready_o) != '0;
 
   always_ff @(posedge clk_i) begin
-    if (state_q == Idle) begin
+    if (idle_q) begin
       client_q <= turn_q;
       pgid_q   <= req_pgid_i[turn_q];
       region_q <= req_region_i[turn_q];
@@ -101,9 +99,9 @@ module dimmnet1_tlb (
   assign rva_write_at = rva_key_i[dimmnet1_pkg::RvaKeyRegionLsb+:IndexW] ^
                         rva_key_i[dimmnet1_pkg::RvaKeyPgidLsb+:IndexW];
   assign pa_write_at = pa_key_i[dimmnet1_pkg::PaKeyPageLsb+:IndexW] ^ pa_key_i[dimmnet1_pkg::PaKeyPgidLsb+:IndexW];
-  assign rva_at = (state_q == Idle) ? req_region_i[turn_q][IndexW-1:0] ^ req_pgid_i[turn_q][IndexW-1:0] :
-                                      region_q[IndexW-1:0] ^ pgid_q[IndexW-1:0];
-  assign rva_read = (state_q == Idle || state_q == Again) && !rva_valid_i;
+  assign rva_at = idle_q ? req_region_i[turn_q][IndexW-1:0] ^ req_pgid_i[turn_q][IndexW-1:0] :
+                           region_q[IndexW-1:0] ^ pgid_q[IndexW-1:0];
+  assign rva_read = (idle_q || again_q) && !rva_valid_i;
 
   always_ff @(posedge clk_i) begin
     if (rva_valid_i) begin
@@ -126,10 +124,7 @@ module dimmnet1_tlb (
         pa_frame_i[dimmnet1_pkg::PaFramePageLsb+:FrameW]
       };
     end
-    if (pa_read) begin
-      {pa_tag, frame} <= pa_mem_q[pa_at];
-      pa_set <= pa_set_q[pa_at] && !flush_i;
-    end
+    if (pa_read) {pa_tag, frame} <= pa_mem_q[pa_at];
     if (rva_valid_i) rva_set_q[rva_write_at] <= rva_key_i[dimmnet1_pkg::RvaKeyValidLsb];
     if (pa_valid_i) pa_set_q[pa_write_at] <= pa_key_i[dimmnet1_pkg::PaKeyValidLsb];
     if (rst_i || flush_i) begin
@@ -165,15 +160,17 @@ module dimmnet1_tlb (
                                 (llcm_stop[14] && llcm_stop[13:0] != '0)));
   assign page = base + PageW'(offset_q[BoundW-1:12]);
   assign pa_at = page[IndexW-1:0] ^ pgid_q[IndexW-1:0];
-  assign pa_read = state_q == Region && !pa_valid_i;
+  assign pa_read = look_q && !pa_valid_i;
   assign decided = !known || forbidden || outside || in_llcm;
 
+  // PATLB is not written between the read of an entry and the cycle that looks at it.
   logic found, responds;
+  assign pa_set = pa_set_q[page_q[IndexW-1:0]^pgid_q[IndexW-1:0]];
   assign found = pa_set && pa_tag == {page_q[PageW-1:IndexW], pgid_q};
-  assign responds = (state_q == Region && decided) || state_q == Frame;
+  assign responds = (look_q && decided) || frame_q;
 
   always_ff @(posedge clk_i) begin
-    if (state_q == Region) begin
+    if (look_q) begin
       page_q <= page;
       rsp_addr_o <= {4'hF, 14'b0, llcm_at};
       rsp_reason_o <= !known ? 4'(dimmnet1_pkg::ReasonNone) :
@@ -182,28 +179,26 @@ module dimmnet1_tlb (
       rsp_miss_o <= {1'b0, !known};
       rsp_key_o <= {1'b1, 31'b0, region_q, pgid_q};
     end
-    if (state_q == Frame) begin
+    if (frame_q) begin
       rsp_addr_o <= {frame, offset_q[11:0]};
       rsp_miss_o <= {!found, 1'b0};
       rsp_key_o  <= {1'b1, 15'b0, pgid_q, 4'b0, page_q};
     end
     rsp_valid_o <= {responds && client_q, responds && !client_q};
-    case (state_q)
-      Idle: begin
-        turn_q <= !(taken && turn_q) && req_valid_i[1];
-        if (taken) state_q <= rva_read ? Region : Again;
-      end
-      Again:   if (rva_read) state_q <= Region;
-      Region:  if (decided) state_q <= Idle;
- else if (pa_read) state_q <= Frame;
-      default: state_q <= Idle;
-    endcase
+    if (idle_q) turn_q <= !(taken && turn_q) && req_valid_i[1];
+    idle_q  <= (idle_q && !taken) || (look_q && decided) || frame_q;
+    again_q <= ((idle_q && taken) || again_q) && !rva_read;
+    look_q  <= (((idle_q && taken) || again_q) && rva_read) || (look_q && !decided && pa_valid_i);
+    frame_q <= look_q && !decided && !pa_valid_i;
     if (rst_i) begin
-      state_q <= Idle;
+      idle_q <= 1'b1;
+      again_q <= 1'b0;
+      look_q <= 1'b0;
+      frame_q <= 1'b0;
       turn_q <= 1'b0;
       rsp_valid_o <= '0;
     end
   end
 
-  assign busy_o = state_q != Idle || rsp_valid_o != '0 || turn_q;
+  assign busy_o = !idle_q || rsp_valid_o != '0 || turn_q;
 endmodule

@@ -133,11 +133,12 @@ module r3000 #(
       e_slot_q <= e_valid && e_q.alu.branch != r3000_pkg::BranchNone;
       a_q <= d_a;
       b_q <= d_b;
-      // ANDI to LUI are not signed.
-      imm_q <= {{16{word[15] && word[31:28] != 4'd3}}, word[15:0]};
-      if (word[31:26] == 6'h0f) imm_q <= {word[15:0], 16'b0};
+      // ANDI to LUI are not signed. The word comes late, so no more of its bits are looked at than the instructions
+      // with an immediate, or a target, differ in.
+      imm_q <= {{16{word[15] && (word[31] || word[29:28] != '1)}}, word[15:0]};
+      if (word[29:26] == '1) imm_q <= {word[15:0], 16'b0};
       // J and JAL have another target than branches.
-      if (word[31:27] == 5'h01) target_q <= {next_pc[31:28], word[25:0], 2'b0};
+      if (word[28:27] == 2'b01) target_q <= {next_pc[31:28], word[25:0], 2'b0};
       else target_q <= next_pc + {{14{word[15]}}, word[15:0], 2'b0};
     end
     if (stop) begin
@@ -179,7 +180,7 @@ module r3000 #(
     else if (e_outside_q) early_exception = r3000_pkg::BusFetch;
     else if (e_q.system && !usable) early_exception = r3000_pkg::Coprocessor;
     else begin
-      early = e_q.traps;
+      early = e_q.traps || e_q.reserved != '0;
       early_exception = e_q.exception;
     end
   end
@@ -264,9 +265,9 @@ module r3000 #(
 
   // ------------------------------------------------------------------------------------------------------------ memory
   logic m_valid_q, m_slot_q, m_trap_q, m_bad_q, m_bus_q, m_load_q, m_write_q;
-  logic m_signed_q, m_half_q, e_held_q, partial, paired;
+  logic e_held_q, partial, paired;
   logic [1:0] m_coprocessor_q, m_turn_q;
-  logic [3:0] m_fresh_q;
+  logic [3:0] m_fresh_q, m_sign_q, sign;
   logic [31:0] m_pc_q, m_addr_q, m_plain_q, system_value, sram_value;
   r3000_pkg::exception_e m_exception_q;
 
@@ -286,10 +287,9 @@ module r3000 #(
       m_addr_q <= early ? e_pc_q : addr;
       m_bus_q <= addr[31];
       m_load_q <= e_q.load;
-      m_half_q <= e_q.size[0];
       m_turn_q <= turn;
       m_fresh_q <= fresh & {4{e_q.load}};
-      m_signed_q <= e_q.load && e_q.sign_extend;
+      m_sign_q <= sign;
       m_target_q <= e_q.target;
       m_write_q <= e_q.writes;
       if (early) m_exception_q <= early_exception;
@@ -306,7 +306,7 @@ module r3000 #(
       m_valid_q  <= 1'b0;
       m_load_q   <= 1'b0;
       m_fresh_q  <= '0;
-      m_signed_q <= 1'b0;
+      m_sign_q   <= '0;
       m_target_q <= '0;
       m_plain_q  <= '0;
     end else if (!m_wait_q) begin
@@ -326,10 +326,11 @@ module r3000 #(
       .lanes_o(lanes),
       .fresh_o(fresh),
       .turn_o(turn),
+      .sign_o(sign),
+      .signed_i(e_q.load && e_q.sign_extend),
       .data_i(b_q),
       .data_o(store_data),
-      .load_signed_i(m_signed_q),
-      .load_half_i(m_half_q),
+      .load_sign_i(m_sign_q),
       .load_fresh_i(m_fresh_q),
       .load_turn_i(m_turn_q),
       .load_word_i(m_bus_q ? bus_rdata_q : sram_value),

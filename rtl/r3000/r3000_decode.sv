@@ -15,7 +15,7 @@ module r3000_decode (
   assign rt = word_i[20:16];
 
   // Whether an instruction has a result is also whether its target is not register 0.
-  logic has_result, reserved, blank;
+  logic has_result, blank;
   logic [4:0] target;
   assign blank = word_i[31:29] == '0 && word_i[27:16] == '0;
 
@@ -24,7 +24,6 @@ module r3000_decode (
     c.alu.branch = r3000_pkg::BranchNone;
     c.exception = r3000_pkg::Reserved;
     has_result = 1'b0;
-    reserved = 1'b0;
     target = rt;
     c.is_self = blank && word_i[28] && word_i[15:0] == '1;
     c.is_nop = blank && !word_i[28] && word_i[15:0] == '0;
@@ -102,7 +101,7 @@ module r3000_decode (
             c.alu.subtract = 1'b1;
             c.alu.result.less = 1'b1;
           end
-          default: reserved = 1'b1;
+          default: c.reserved[0] = 1'b1;
         endcase
       end
       6'h01: begin
@@ -110,7 +109,7 @@ module r3000_decode (
         has_result = rt[4];
         c.alu.result.link = 1'b1;
         c.alu.branch = rt[0] ? r3000_pkg::BranchNotNegative : r3000_pkg::BranchNegative;
-        reserved = rt[3:1] != '0;
+        c.reserved[1] = rt[3:1] != '0;
       end
       6'h02, 6'h03: begin
         target = 5'd31;
@@ -144,7 +143,7 @@ module r3000_decode (
         c.return_mode = word_i[25] && funct == 6'h10;
         has_result = c.from_system;
         c.is_delayed = 1'b1;
-        reserved = !(c.from_system || c.to_system || c.return_mode);
+        c.reserved[2] = !(c.from_system || c.to_system || c.return_mode);
       end
       6'h11, 6'h12, 6'h13, 6'h31, 6'h32, 6'h33, 6'h39, 6'h3a, 6'h3b: begin
         c.traps = 1'b1;
@@ -156,9 +155,8 @@ module r3000_decode (
         c.load = 1'b1;
       end
       6'h28, 6'h29, 6'h2a, 6'h2b, 6'h2e: c.store = 1'b1;
-      default: reserved = 1'b1;
+      default: c.reserved[3] = 1'b1;
     endcase
-    c.traps  = c.traps || reserved;
     c.target = target;
     c.writes = has_result && target != '0;
   end

@@ -78,6 +78,7 @@ package r3000_pkg;
     logic return_mode;  // rfe
     // It traps, whatever its operands are.
     logic traps;
+    logic [3:0] reserved;  // any: it does not exist. Not joined, since it is slow to tell.
     exception_e exception;
     logic [1:0] coprocessor;
   } controls_t;

@@ -3,6 +3,7 @@
 mod acks;
 mod answers;
 mod bus;
+mod campaign;
 mod link;
 mod llcm;
 mod matcher;

@@ -6,10 +6,11 @@
 // - Open packets of a slot have one destination and one generation, which is a new one after a clear, 4095 clears long.
 // - A client that may take is passed over at most once.
 //
-// Assumed: a take holds until it is taken. Only the first slots are used, because all are alike. After a reset 16 cycles pass. With `Late` the proof begins after them, which
-// broken twins and cover goals need, because their search starts at the beginning.
+// Assumed: a take holds until it is taken. Only the first slots are used, because all are alike. After a reset 16 cycles
+// pass. With `Late` the proof begins after them, which broken twins and cover goals need, because their search starts at
+// the beginning.
 module prove_dimmnet1_acks #(
-    parameter int Used = 2,  // slots that are used, from the first
+    parameter int Used = 2,    // slots that are used, from the first
     parameter bit Late = 1'b0
 ) (
     input logic clk_i,
@@ -92,8 +93,8 @@ module prove_dimmnet1_acks #(
   logic [1:0] clear_q, read_q;
   always_ff @(posedge clk_i) begin
     answer_q <= {answer_q[0], ans_valid_i, ans_tag_i, ans_src_i, ans_nack_i, ans_reason_i, ans_seq_i[27:0]};
-    clear_q <= {clear_q[0], clear_valid_i && clear_index_i == slot_q};
-    read_q <= {read_q[0], slot_index_i == slot_q};
+    clear_q  <= {clear_q[0], clear_valid_i && clear_index_i == slot_q};
+    read_q   <= {read_q[0], slot_index_i == slot_q};
     if (rst_i) begin
       answer_q[0].valid <= 1'b0;
       answer_q[1].valid <= 1'b0;
@@ -116,8 +117,8 @@ module prove_dimmnet1_acks #(
   assign counts = ours && open_q != '0 && answer_q[1].tag[15:4] == gen_q && answer_q[1].src == dst_q;
   always_comb begin
     open_d = open_q + 6'(taken) - 6'(counts);
-    dst_d = taken ? take_dst_i[who] : dst_q;
-    bad_d = bad_q;
+    dst_d  = taken ? take_dst_i[who] : dst_q;
+    bad_d  = bad_q;
     if (counts && answer_q[1].nack) begin
       if (bad_q[15:0] == '0) bad_d[47:16] = {answer_q[1].seq, answer_q[1].reason};
       if (bad_q[15:0] != '1) bad_d[15:0] = bad_q[15:0] + 16'd1;
@@ -129,8 +130,8 @@ module prove_dimmnet1_acks #(
   end
   always_ff @(posedge clk_i) begin
     open_q <= rst_i ? '0 : open_d;
-    bad_q <= rst_i ? '0 : bad_d;
-    dst_q <= dst_d;
+    bad_q  <= rst_i ? '0 : bad_d;
+    dst_q  <= dst_d;
     if (taken) gen_q <= take_gen[who];
     known_q <= (known_q || taken) && !rst_i;
     if (rst_i) clears_q <= '0;
@@ -171,10 +172,10 @@ module prove_dimmnet1_acks #(
   logic [12:0] asked;  // clears since the last take
   logic recent;  // too few for the generation to come again
   always_ff @(posedge clk_i) waited_q <= dut.clears_q[slot_q] && !rst_i;
-  assign quiet = !dut.init && !(dut.clears_q[slot_q] && waited_q);
-  assign made  = dut.gen_q[slot_q] - gen_q;
+  assign quiet  = !dut.init && !(dut.clears_q[slot_q] && waited_q);
+  assign made   = dut.gen_q[slot_q] - gen_q;
   assign recent = !dut.init && known_q && asked < 13'd4096;
-  assign asked = clears_q + 13'(clear_q[0]) + 13'(clear_q[1]);
+  assign asked  = clears_q + 13'(clear_q[0]) + 13'(clear_q[1]);
 
   if (Late) begin : gen_late
     logic begun_q = 1'b0;
@@ -182,10 +183,11 @@ module prove_dimmnet1_acks #(
       begun_q <= 1'b1;
       if (!begun_q) begin
         after_a_reset :
-        assume (!rst_i && dut.init_q == 5'd16 && all == 0 && dut.free_q == 6'd32 && dut.clears_q == '0 && !dut.clearing_q &&
-                !dut.ans_q && !stray && take_ready == '0 && dut.bad_q[slot_q] == '0 && open_q == '0 && bad_q == '0 &&
-                !known_q && clears_q == '0 && clear_q == '0 && read_q == '0 && !answer_q[0].valid && !answer_q[1].valid && !waited_q &&
-                !goes_q && passed_q[0] == '0 && passed_q[1] == '0 && !gen_source[0].u_source.waiting_q &&
+        assume (!rst_i && dut.init_q == 5'd16 && all == 0 && dut.free_q == 6'd32 && dut.clears_q == '0 &&
+                !dut.clearing_q && !dut.fixed_q && !dut.ans_q && !stray && take_ready == '0 &&
+                dut.bad_q[slot_q] == '0 && open_q == '0 && bad_q == '0 && !known_q && clears_q == '0 &&
+                clear_q == '0 && read_q == '0 && !waited_q && !answer_q[0].valid && !answer_q[1].valid && !goes_q &&
+                passed_q[0] == '0 && passed_q[1] == '0 && !gen_source[0].u_source.waiting_q &&
                 !gen_source[1].u_source.waiting_q);
       end
     end
@@ -208,8 +210,11 @@ module prove_dimmnet1_acks #(
       busy_tells : assert (busy || (!answer_q[0].valid && dut.clears_q == '0 && take_ready == '0));
       // Invariants for induction.
       begins : assert (dut.init_q <= 5'd16);
-      next_clear :
-      assert (dut.clearing_q == (dut.clears_q != '0) && (!dut.clearing_q || dut.clears_q[dut.clear_slot_q]));
+      chosen :
+      assert (dut.clearing_q == (dut.clears_q != '0) && dut.fixed_q == (dut.init || dut.ans_q || dut.clearing_q) &&
+              (!dut.init || dut.fixed_slot_q == dut.init_q[3:0]));
+      chosen_for_it : assert (!dut.ans_q || dut.init || dut.fixed_slot_q == answer_q[0].tag[3:0]);
+      one_of_them : assert (dut.init || dut.ans_q || !dut.clearing_q || dut.clears_q[dut.fixed_slot_q]);
       kept : assert (!quiet || (dut.open_q[slot_q] == open_d && dut.bad_q[slot_q] == bad_d));
       kept_destination : assert (!quiet || open_d == '0 || dut.dst_q[slot_q] == dst_d);
       kept_generation : assert (!quiet || open_d == '0 || dut.gen_q[slot_q] == (taken ? take_gen[who] : gen_q));
@@ -220,18 +225,17 @@ module prove_dimmnet1_acks #(
       waits_for_clear : assert (!waited_q || clear_q[1] || (open_q == '0 && bad_q == '0));
       takes_wait : assert (!(waited_q && taken));
       since_the_clear : assert (!dut.clears_q[slot_q] || waited_q || clear_q[0]);
-      old : assert (!(dut.ans_q && dut.ans_tag_q[3:0] == slot_q) || dut.ans_old_q == waited_q);
-      counted_generations :
-      assert (taken || !recent || 13'(made) + 13'(dut.clears_q[slot_q]) <= asked);
+      old : assert (!(dut.ans_q && answer_q[0].tag[3:0] == slot_q) || dut.ans_old_q == waited_q);
+      counted_generations : assert (taken || !recent || 13'(made) + 13'(dut.clears_q[slot_q]) <= asked);
       cleared_soon : assert ((!clear_q[0] || dut.clears_q[slot_q]) && (!clear_q[1] || waited_q));
       clears_possible : assert (clears_q <= 13'd4096);
       made_one : assert (!recent || asked == '0 || dut.clears_q[slot_q] || made != '0);
       still_new : assert (!recent || clears_q == '0 || waited_q || made != '0);
-      used : assert ((dut.clears_q >> Used) == '0 && (!dut.ans_q || int'(dut.ans_tag_q[3:0]) < Used));
+      used : assert ((dut.clears_q >> Used) == '0 && (!dut.ans_q || int'(answer_q[0].tag[3:0]) < Used));
       answered : assert (dut.ans_q == answer_q[0].valid);
       answer_kept :
       assert (!dut.ans_q || {dut.ans_tag_q, dut.ans_src_q, dut.ans_nack_q, dut.ans_reason_q, dut.ans_seq_q[27:0]} ==
-              answer_q[0][64:0]);
+              {answer_q[0].tag[15:4], answer_q[0][48:0]});
       // The claims are not vacuous.
       negative : cover (read_q[0] && slot_value == 64'h0000_0075_0001_0001);
       another_generation : cover (taken && take_gen[who] == 12'd1);

@@ -8,8 +8,8 @@
 //
 // Assumed: a source holds its offer.
 module prove_dimmnet1_answers #(
-    parameter int Depth = 8,
-    parameter int Spare = 3,
+    parameter int Depth   = 8,
+    parameter int Spare   = 3,
     parameter int Builder = 4
 ) (
     input logic clk_i,

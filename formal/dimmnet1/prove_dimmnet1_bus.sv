@@ -231,8 +231,8 @@ module prove_dimmnet1_bus (
   endfunction
   function automatic class_t class_of(input logic write, input logic [23:3] word);
     class_of.works = in(word, dimmnet1_pkg::Llcm, 16384) ||
-                     (write && (in(word, dimmnet1_pkg::Window0, 1024) || in(word, dimmnet1_pkg::Kick0, 16) ||
-                                in(word, dimmnet1_pkg::HeaderTlb, 2048) || in(word, dimmnet1_pkg::Aotf, 1 << 18)));
+        (write && (in(word, dimmnet1_pkg::Window0, 1024) || in(word, dimmnet1_pkg::Kick0, 16) ||
+                   in(word, dimmnet1_pkg::HeaderTlb, 2048) || in(word, dimmnet1_pkg::Aotf, 1 << 18)));
     class_of.fails = !class_of.works && word >= 21'h1800;  // behind registers and SRAM
   endfunction
   queue #(
@@ -274,7 +274,8 @@ module prove_dimmnet1_bus (
       if (!stopped[k]) {limit_q[k], cycles_q[k]} <= {dut.u_regs.watchdog_q, 32'd0};
       else cycles_q[k] <= cycles_q[k] + 32'(cycles_q[k] != '1);
     end
-    for (int k = 0; k < 2; k++) fires_q[k] <= !rst_i && stopped[k] && limit_q[k] != '0 && cycles_q[k] == limit_q[k] - 32'd1;
+    for (int k = 0; k < 2; k++)
+    fires_q[k] <= !rst_i && stopped[k] && limit_q[k] != '0 && cycles_q[k] == limit_q[k] - 32'd1;
     stops_q <= rst_i ? 2'b00 : stopped;
     told_q  <= rst_i ? 2'b00 : go;
   end
@@ -318,12 +319,21 @@ module prove_dimmnet1_bus (
   for (genvar n = 0; n < 2; n++) begin : gen_request
     class_t class_q;
     logic store, llcm, sram, regs;
+    logic [123:0] request;
+    logic [ 27:0] kinds;
     assign class_q = nth(int'(dut.open_q) + n);
-    assign {store, llcm, sram, regs} = 4'(dut.u_req.mem_q[n] >> 92);
+    assign request = dut.u_req.mem_q[n];
+    assign {store, llcm, sram, regs} = request[95:92];
+    dimmnet1_decode u_decode (
+        .word_i (request[83:72]),
+        .user_i (1'b1),
+        .kinds_o(kinds)
+    );
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
+        kinds_kept : assert (n >= int'(dut.req_level) || request[123:96] == kinds);
         class_kept :
-        assert (n >= int'(dut.req_level) || (class_q.works ? (store || llcm) && !sram && !regs :
+        assert (n >= int'(dut.req_level) || (class_q.works ? !class_q.fails && (store || llcm) && !sram && !regs :
                                              !store && !llcm && (!class_q.fails || (!sram && !regs))));
       end
     end

@@ -195,6 +195,7 @@ module prove_dimmnet1_execute #(
   always_ff @(posedge clk_i) src_q <= src_q;
 
   // ------------------------------------------------------------------------------------------------ this packet's story
+  logic ended_q;  // a packet has, since the reset
   logic inside_q, whole_q, payload_q, bad_q, changed_q, asked_q, told_q, sent_q, room_q, stood_q, settled_q;
   lookup_t lookup_q;
   logic [31:0] told_addr_q, go_addr_q, number_q;
@@ -219,12 +220,13 @@ module prove_dimmnet1_execute #(
     else if (go && go_what_i == 3'(dimmnet1_pkg::GoDma)) {sent_q, go_addr_q} <= {1'b1, go_addr_i};
     stood_q <= stop_valid && !go && !rst_i;
     settled_q <= settled_i && !put_valid;
+    ended_q <= (ended_q || put_valid) && !rst_i;
     hdr_q <= hdr;
     if (next_valid_i && next_src_i == src_q) number_q <= next_seq_i;
     if (rst_i) begin
-      inside_q <= 1'b0;
-      asked_q  <= 1'b0;
-      number_q <= '0;
+      inside_q  <= 1'b0;
+      asked_q   <= 1'b0;
+      number_q  <= '0;
       settled_q <= 1'b0;
     end
   end
@@ -233,9 +235,9 @@ module prove_dimmnet1_execute #(
   logic short_of_q;
   logic [15:0] len_of, len_of_q;
   logic of_short;
-  assign type_in = load_header_i[0][7:0];
+  assign type_in  = load_header_i[0][7:0];
   assign of_short = load ? load_header_i[0][dimmnet1_pkg::HdrW0OtfLsb] : short_of_q;
-  assign len_of = load ? load_header_i[0][dimmnet1_pkg::HdrW0LengthLsb+:16] : len_of_q;
+  assign len_of   = load ? load_header_i[0][dimmnet1_pkg::HdrW0LengthLsb+:16] : len_of_q;
   always_ff @(posedge clk_i) if (load) {type_of_q, short_of_q, len_of_q} <= {type_in, of_short, len_of};
   logic [7:0] type_of;
   logic bare;  // of a type whose data word stays in the header
@@ -246,14 +248,15 @@ module prove_dimmnet1_execute #(
     if (!rst_i) begin
       header_then_whole : assume (!whole_i || load || (inside_q && !whole_q));
       runt_is_whole : assume (!(load && load_runt_i) || (whole_i && whole_bad_i && !whole_payload_i));
-      words_before_whole : assume (!word_valid_i || (inside_q && !whole_q && word_index_i >= 3'd3 && word_index_i <= 3'd5));
+      words_before_whole :
+      assume (!word_valid_i || (inside_q && !whole_q && word_index_i >= 3'd3 && word_index_i <= 3'd5));
       no_body_of_bare : assume (!(whole_i && whole_payload_i) || !(of_short && bare));
       no_body_of_none : assume (!(whole_i && whole_payload_i && of_short && len_of == '0) || whole_bad_i);
       no_body_else_bad :
       assume (!(whole_i && !whole_payload_i && !whole_bad_i) || (of_short && (bare || len_of == '0)));
       response_to_lookup : assume (!tlb_rsp_valid_i || asked_q);
       stays_settled : assume (!settled_q || settled_i);
-      numbers_before : assume (!next_valid_i || !settled_i);
+      numbers_before : assume (!next_valid_i || (!settled_i && ended_q));
     end
   end
 
@@ -282,7 +285,8 @@ module prove_dimmnet1_execute #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       writes_where_allowed :
-      assert (!(move_valid && !move_drop) || dma || (allowed && move_addr == told_addr_q && move_bytes == lookup_q.bytes));
+      assert (!(move_valid && !move_drop) || dma ||
+              (allowed && move_addr == told_addr_q && move_bytes == lookup_q.bytes));
       otf_where_allowed :
       assert (!otf_valid || (allowed && otf_addr == {told_addr_q[13:3], lane} && lookup_q.offset[2:0] == lane));
       otf_within_a_word :
@@ -296,12 +300,16 @@ module prove_dimmnet1_execute #(
       stop_behind_header : assert (!stop_valid || (inside_q && whole_q));
       stop_is_quiet : assert (!standing || !(move_valid || put_valid || otf_valid || pull_valid || tlb_req_valid));
       answered_with_room : assert (!(put_valid && (put_ask || pull_valid)) || changed_q || room_q);
-      in_sequence :
-      assert (!(accepts && ours && !changed_q) || put_seq == number_q);
+      in_sequence : assert (!(accepts && ours && !changed_q) || put_seq == number_q);
       busy_tells : assert (busy || !inside_q || standing);
       // Invariants for induction.
       at_rest : assert (inside_q == (state != Idle));
       cleared : assert (!dut.clearing_q || (state == Idle && !dut.req_q && !dut.open_q));
+      none_ended : assert (!dut.clearing_q || !ended_q);
+      clean : assert (!(early || standing) || !(dut.drop_q || dut.dma_q || dut.reason_q != '0));
+      of_a_kind : assert (!standing || dut.kind_q.trap || translates);
+      lacks_the_type :
+      assert (state == Idle || dut.kind_q != '0 || (early && !dut.resumed_q) || (state == Act && dut.reason_q != '0));
       one_kind : assert (state == Idle || $countones(dut.kind_q) <= 1);
       asks : assert (dut.open_q == (dut.req_q || asked_q) && !(dut.req_q && asked_q));
       asks_early : assert (!dut.open_q || (early && translates));
@@ -318,15 +326,16 @@ module prove_dimmnet1_execute #(
       form_known :
       assert (!(dut.kind_q.otf && (state == Compare || state == Wait) && !dut.form_q) ||
               (len != '0 && len <= 16'd8 && int'(lane) + int'(len[3:0]) <= 8));
-      waited : assert (!((state == Compare || state == Wait || state == Pull || state == Act) && dut.ordered &&
-                         !dut.drop_q && !dut.dma_q && !dut.mute_q) || settled_i || (state == Act && dut.reason_q != '0));
-      header_known :
-      assert (state == Idle || (dut.whole_q == whole_q && (whole_q || (state < Act && !dut.resumed_q))));
+      waited :
+      assert (!((state == Compare || state == Wait || state == Pull || state == Act) && dut.ordered && !dut.drop_q &&
+                !dut.dma_q && !dut.mute_q) || settled_i || (state == Act && dut.reason_q != '0));
+      header_known : assert (state == Idle || (dut.whole_q == whole_q && (whole_q || (state < Act && !dut.resumed_q))));
       mute_ends : assert (!dut.mute_q || state == Idle || (state == Act && dut.reason_q != '0));
-      data_known :
-      assert (!whole_q || state == Idle || (dut.payload_q == payload_q && dut.bad_q == bad_q));
+      data_known : assert (!whole_q || state == Idle || (dut.payload_q == payload_q && dut.bad_q == bad_q));
       dma_known : assert (dut.dma_q == (sent_q && state != Idle) || state == Idle);
-      dma_addr : assert (!(state == Act && dut.dma_q && dut.reason_q == '0) || (dut.addr_q == go_addr_q && go_addr_q[2:0] == '0 && payload_q));
+      dma_addr :
+      assert (!(state == Act && dut.dma_q && dut.reason_q == '0) ||
+              (dut.addr_q == go_addr_q && go_addr_q[2:0] == '0 && payload_q));
       room_seen : assert (!((state == Compare || state == Wait) && dut.room_q) || room_q);
       room_for_it :
       assert (!((state >= Act || (dut.resumed_q && early)) && dut.ask && !changed_q && !dut.mute_q) || room_q);
@@ -338,15 +347,17 @@ module prove_dimmnet1_execute #(
       numbers_kept :
       assert (dut.clearing_q ? number_q == '0 && (src_q >= dut.clear_q || dut.expected_mem_q[src_q] == '0) :
               dut.expected_mem_q[src_q] == number_q);
+      changes_in_a_stop : assert (!(inside_q && changed_q && early && !dut.resumed_q));
       number_read : assert (!(state == Compare && ours && !dut.resumed_q) || dut.expected_q == number_q);
       number_compared : assert (!(state == Wait && ours && !dut.resumed_q && !dut.gap_q) || hdr[1][63:32] == number_q);
       number_holds :
       assert (!((state >= Act || (dut.resumed_q && early)) && ours && !changed_q && dut.reason_q == '0) ||
               hdr[1][63:32] == number_q);
-      settled_for_it : assert (!(ours && !changed_q && !dut.mute_q && (state >= Compare || (dut.resumed_q && early))) || settled_i);
+      settled_for_it :
+      assert (!(ours && !changed_q && !dut.mute_q && (state >= Compare || (dut.resumed_q && early))) || settled_i);
       no_data_of_bare :
-      assert (!(whole_q && payload_q && (dut.kind_q.otf || dut.kind_q.pull)) || (state <= Wait && !short && !dut.resumed_q) ||
-              state == Idle || (state == Act && dut.reason_q != '0));
+      assert (!(whole_q && payload_q && (dut.kind_q.otf || dut.kind_q.pull)) || state == Idle ||
+              (state <= Wait && !short && !dut.resumed_q) || (state == Act && dut.reason_q != '0));
       no_data_of_answers :
       assert (!(whole_q && payload_q && (dut.kind_q.ack || dut.kind_q.nack)) || state == Idle ||
               (state <= Wait && (!short || len != '0 || bad_q)) || (state == Act && dut.reason_q != '0));

@@ -225,14 +225,15 @@ module prove_dimmnet1_llcm #(
     if (otf_valid_i && otf_ready) otf_q <= otf;
     if (mat_valid_i && mat_ready) mat_q <= mat;
     a_reads_q <= a_valid_i && !a_write_i && a_addr_i == word_q;
-    a_sees_q  <= b_writes ? b.data : byte_q;
+    a_sees_q <= b_writes ? b.data : byte_q;
     b_reads_q <= !b.write && b.word == word_q;
-    b_sees_q  <= a_writes ? a_wdata_i[8*Lane+:8] : byte_q;
+    b_sees_q <= a_writes ? a_wdata_i[8*Lane+:8] : byte_q;
     cpu_reads_q <= cpu_goes && !cpu_write_i && !rst_i;
     mat_reads_q <= mat_goes && !mat_q.write && !rst_i;
     passed_q <= (dut.wr_go || dut.rd_go || !(dut.wr_want || dut.rd_want) || rst_i) ? '0 : passed_q + 2'd1;
     if (!begun_q[1]) any_contents : assume (dut.gen_byte[Lane].mem_q[word_q] == byte_q);
     // Through a reset, too.
+    since_the_first : assert (begun_q[0] == u_power_up.started_q && (begun_q[0] || !begun_q[1]));
     if (begun_q[1]) kept : assert (dut.gen_byte[Lane].mem_q[word_q] == byte_q);
     if (begun_q[0]) begin
       waiting :
@@ -287,11 +288,11 @@ module prove_dimmnet1_llcm #(
   end
 
   // Commands of bursts whose word has not come; bursts that were written and not answered.
-  logic [3:0] commands_q;
+  logic [ 3:0] commands_q;
   logic [15:0] written_q;
   always_ff @(posedge clk_i) begin
     commands_q <= commands_q + 4'(wr_cmd_valid_i && wr_cmd_ready) - 4'(wr_data_valid_i && wr_data_ready);
-    written_q <= written_q + 16'(wr_data_valid_i && wr_data_ready) - 16'(wr_rsp_valid && wr_rsp_ready_i);
+    written_q  <= written_q + 16'(wr_data_valid_i && wr_data_ready) - 16'(wr_rsp_valid && wr_rsp_ready_i);
     if (rst_i) begin
       commands_q <= '0;
       written_q  <= '0;
@@ -314,7 +315,8 @@ module prove_dimmnet1_llcm #(
               (!rd_data_valid || ({rd_data_err, rd_data_last} == {oldest.err, oldest.last} &&
                                   (!oldest.known || rd_data_data[8*Lane+:8] == oldest.data))));
       cap : assert (!((dut.wr_want || dut.rd_want) && passed_q == 2'd3) || dut.wr_go || dut.rd_go);
-      busy_tells : assert (busy || !(otf_waits_q || mat_waits_q || cpu_rvalid || mat_rvalid || count != '0 || fetched_q));
+      busy_tells :
+      assert (busy || !(otf_waits_q || mat_waits_q || cpu_rvalid || mat_rvalid || count != '0 || fetched_q));
       data_behind_command : assume (!wr_data_valid_i || commands_q != '0);
       // Invariants for induction.
       passed_over : assert (passed_q == dut.passed_q);
@@ -327,7 +329,7 @@ module prove_dimmnet1_llcm #(
       data_due : assert (commands_q + 4'(dut.u_wr_data.level_q) == 4'(dut.u_wr_cmd.level_q) + 4'(dut.wr_active_q));
       written : assert (written_q == 16'(dut.u_wr_data.level_q) + 16'(dut.u_rsp.level_q));
 `ifdef TSUNAGI_ASSERT
-      written_too : assert (dut.u_writer.written_q == written_q);
+      assert (dut.u_writer.written_q == written_q);
 `endif
       // The claims are not vacuous.
       collides : cover (a_reads_q && b_reads_q && a_sees_q != b_sees_q);

@@ -24,7 +24,7 @@ module prove_dimmnet1_send (
 );
   logic busy, store_ready, store_error, lost, credit_valid, out_valid, out_last;
   logic [63:0] windows, out_data;
-  logic [ 3:0] credit_slot;
+  logic [3:0] credit_slot;
   logic [15:0] credit_dst;
 
   // Registers that keep their initial value: the card's stamp; the window and its word that are followed.
@@ -125,14 +125,14 @@ module prove_dimmnet1_send (
   logic [63:0] next, head_q, expected, shown_q;
   logic [1:0] credits_q;
   logic shown_last_q;
-  assign moves = dut.move && dut.emit;
-  assign gets = credit_valid && credit_ready_i;
-  assign uses = moves && place_q == 6'd1 && asks_q;
-  assign next = dut.word;
-  assign head = place_q == '0;
-  assign botf = head ? !next[dimmnet1_pkg::HdrW0OtfLsb] : botf_q;
+  assign moves  = dut.move && dut.emit;
+  assign gets   = credit_valid && credit_ready_i;
+  assign uses   = moves && place_q == 6'd1 && asks_q;
+  assign next   = dut.word;
+  assign head   = place_q == '0;
+  assign botf   = head ? !next[dimmnet1_pkg::HdrW0OtfLsb] : botf_q;
   assign window = busies[first_q] ? first_q : !first_q;
-  assign words = 7'(16'd6 + ((head_q[dimmnet1_pkg::HdrW0LengthLsb+:16] + 16'd7) >> 3));  // of a packet of BOTF
+  assign words  = 7'(16'd6 + ((head_q[dimmnet1_pkg::HdrW0LengthLsb+:16] + 16'd7) >> 3));  // of a packet of BOTF
 
   function automatic logic asks(input logic [63:0] w0);
     asks = w0[dimmnet1_pkg::HdrW0AckReqLsb] || w0[7:0] == 8'(dimmnet1_pkg::TypePull);
@@ -181,8 +181,7 @@ module prove_dimmnet1_send (
       whole : assert (!(moves && botf && !head) || dut.last2_q == (place_q == 6'(words - 7'd1)));
       four_words : assert (!(moves && !botf) || dut.last2_q == (place_q == 6'd3));
       longer : assert (!(moves && head) || !dut.last2_q);
-      type_allowed :
-      assert (!(moves && botf && head) || next[7:0] == 8'(dimmnet1_pkg::TypePush) || next[7:4] != '0);
+      type_allowed : assert (!(moves && botf && head) || next[7:0] == 8'(dimmnet1_pkg::TypePush) || next[7:4] != '0);
       length_allowed :
       assert (!(moves && botf && head) || (next[dimmnet1_pkg::HdrW0LengthLsb+:16] != '0 &&
                                            next[dimmnet1_pkg::HdrW0LengthLsb+:16] <= 16'd464));
@@ -205,8 +204,7 @@ module prove_dimmnet1_send (
       last :
       assert (!dut.have2_q || dut.last2_q == (place2 == (dut.kind2_q ? dut.end_q : 6'd3)) ||
               (dut.word_q[0] && !dut.last2_q));
-      read :
-      assert (!(dut.have2_q && dut.kind2_q && window2 == of_q && place2 == at_q) || dut.read_q == word_q);
+      read : assert (!(dut.have2_q && dut.kind2_q && window2 == of_q && place2 == at_q) || dut.read_q == word_q);
       credit : assert (int'(credits_q) >= int'(dut.have_q[0]) + int'(dut.have_q[1]));
       credit_of_packet : assert (!(real2 && dut.word_q[1] && asks_q) || dut.have_q[dut.kind2_q]);
       stores : assert (dut.u_stores.level_q <= 5'd16);

@@ -177,7 +177,8 @@ module prove_dimmnet1_tlb (
       within_rights : assert (!(responds && ours && ok) || may);
       within_llcm :
       assert (!(responds && ours && ok && seen_q.llcm) ||
-              (rsp_addr == 32'hF000_0000 + 32'(llcm_base) + offset_q[31:0] && rsp_addr[27:0] + 28'(bytes_q) <= 28'd16384));
+              (rsp_addr == 32'hF000_0000 + 32'(llcm_base) + offset_q[31:0] &&
+               rsp_addr[27:0] + 28'(bytes_q) <= 28'd16384));
       by_its_frame :
       assert (!(responds && ours && ok && !seen_q.llcm && page_ours) ||
               (found_q && rsp_addr == {seen_frame_q, offset_q[11:0]}));
@@ -185,8 +186,7 @@ module prove_dimmnet1_tlb (
       reason_exact :
       assert (!(responds && ours) || rsp_reason == (!known_q ? 4'd0 : !may ? 4'd2 : !fits ? 4'd3 : 4'd0));
       page_missed :
-      assert (!(responds && ours && page_ours) ||
-              rsp_miss[1] == (known_q && may && fits && !seen_q.llcm && !found_q));
+      assert (!(responds && ours && page_ours) || rsp_miss[1] == (known_q && may && fits && !seen_q.llcm && !found_q));
       key_as_written :
       assert (!(responds && ours && rsp_miss != '0) ||
               rsp_key == (rsp_miss[0] ? {1'b1, 31'b0, lookup_q, pgid_q} : {1'b1, 15'b0, pgid_q, 4'b0, page}));
@@ -211,8 +211,9 @@ module prove_dimmnet1_tlb (
       assert (!(state >= Region && ours) || (dut.known == known_q &&
  (!known_q || {dut.base, dut.in_llcm, dut.may_otf, dut.may_write, dut.may_read, dut.bound} == seen_q)));
       page_read :
-      assert (!(state == Frame && ours) || (known_q && may && fits && !seen_q.llcm && dut.page_q == page &&
-                                            (!page_ours || (dut.found == found_q && (!found_q || dut.frame == seen_frame_q)))));
+      assert (!(state == Frame && ours) ||
+              (known_q && may && fits && !seen_q.llcm && dut.page_q == page &&
+               (!page_ours || (dut.found == found_q && (!found_q || dut.frame == seen_frame_q)))));
       waits_for_page : assert (state != Frame || (rsp_miss[0] == 1'b0 && rsp_reason == '0));
       all_in_page : assert (state != Frame || 13'(offset_q[11:0]) + bytes_q <= 13'd4096);
       // The claims are not vacuous.

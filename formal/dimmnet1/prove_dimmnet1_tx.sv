@@ -7,7 +7,7 @@
 // Assumed: a source holds its offer; the card's node stays. After a reset 64 cycles pass. With `Late` the proof begins
 // after them, which broken twins and cover goals need, because their search starts at the beginning.
 module prove_dimmnet1_tx #(
-    parameter int Which = 0,  // the stream that is followed
+    parameter int Which = 0,    // the stream that is followed
     parameter bit Late  = 1'b0
 ) (
     input logic clk_i,
@@ -153,10 +153,11 @@ module prove_dimmnet1_tx #(
       begun_q <= 1'b1;
       if (!begun_q) begin
         after_a_reset :
-        assume (!rst_i && dut.init_q == 7'd64 && !out_valid && room && !dut.u_merge.inside_q && turn == 3'b010 && !open_q &&
-                dut.first_q && !dut.second_q && first_q && !second_q && number_q == '0 && dut.number_q[to_q] == '0 &&
-                !follow && count == '0 && u_out.waiting_q == 1'b0 && passed_q[0] == 0 && passed_q[1] == 0 &&
-                passed_q[2] == 0 && dut.u_merge.gen_in[0].older == 3'b110 && dut.u_merge.gen_in[1].older == 3'b100);
+        assume (!rst_i && dut.init_q == 7'd64 && !out_valid && room && !dut.u_merge.inside_q && turn == 3'b010 &&
+                !open_q && dut.first_q && !dut.second_q && first_q && !second_q && number_q == '0 &&
+                dut.number_q[to_q] == '0 && !follow && count == '0 && u_out.waiting_q == 1'b0 && passed_q[0] == 0 &&
+                passed_q[1] == 0 && passed_q[2] == 0 && dut.u_merge.gen_in[0].older == 3'b110 &&
+                dut.u_merge.gen_in[1].older == 3'b100);
 `ifdef TSUNAGI_ASSERT
         same_after_a_reset : assume (!dut.u_merge.u_out.u_source.waiting_q);
 `endif
@@ -196,7 +197,8 @@ module prove_dimmnet1_tx #(
     for (genvar j = 0; j < 3; j++) begin : gen_order
       always_ff @(posedge clk_i) begin
         if (!rst_i) begin
-          by_age : assert (!dut.u_merge.gen_in[i].older[j] ||
+          by_age :
+          assert (!dut.u_merge.gen_in[i].older[j] ||
                            (dut.u_merge.gen_in[j].older & ~dut.u_merge.gen_in[i].older) == '0);
         end
       end

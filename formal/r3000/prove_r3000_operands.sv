@@ -15,7 +15,8 @@ module prove_r3000_operands (
     input logic [31:0] bus_rdata_i,
     input logic bus_error_i
 );
-  logic busy, waiting, load_ready, load_rvalid, load_error, bus_valid, bus_write, store_error, retire_valid, retire_trap;
+  logic
+      busy, waiting, load_ready, load_rvalid, load_error, bus_valid, bus_write, store_error, retire_valid, retire_trap;
   logic [31:0] load_rdata, bus_wdata, retire_pc;
   logic [30:2] bus_addr;
   logic [ 3:0] bus_be;
@@ -113,14 +114,17 @@ module prove_r3000_operands (
       memory_first : assert (!(dut.m_valid_q && m_rs_q == of_q) || m_a_q == value_q);
       memory_second : assert (!(dut.m_valid_q && m_rt_q == of_q) || m_b_q == value_q);
       plain : assert (!(dut.m_valid_q && dut.m_write_q && !m_delayed_q) || dut.m_value == dut.m_plain_q);
-      only_loads_are_fresh :
-      assert (!dut.m_valid_q || dut.m_load_q || (dut.m_fresh_q == '0 && dut.m_sign_q == '0));
+      only_loads_are_fresh : assert (!dut.m_valid_q || dut.m_load_q || (dut.m_fresh_q == '0 && dut.m_sign_q == '0));
       loads_are_delayed :
-      assert (!(dut.e_valid_q && (dut.e_q.load || dut.e_q.from_system) && !dut.e_q.is_delayed) && !(dut.m_valid_q && dut.m_load_q && !m_delayed_q));
-      stopped : assert (dut.run_q || (!dut.m_valid_q && !dut.e_valid_q && dut.m_target_q == '0 && dut.m_value == '0));
-      memory_alone :
-      assert (!(dut.e_valid_q && (dut.e_q.load || dut.e_q.store) && (dut.e_q.hi_lo || dut.e_q.is_self)));
+      assert (!(dut.e_valid_q && (dut.e_q.load || dut.e_q.from_system) && !dut.e_q.is_delayed) &&
+              !(dut.m_valid_q && dut.m_load_q && !m_delayed_q));
+      stopped :
+      assert (dut.run_q || (!dut.m_valid_q && !dut.e_valid_q && !dut.d_valid_q && dut.m_target_q == '0 &&
+                            dut.m_value == '0));
+      memory_alone : assert (!(dut.e_valid_q && (dut.e_q.load || dut.e_q.store) && (dut.e_q.hi_lo || dut.e_q.is_self)));
       held : assert (!dut.m_wait_q || dut.m_valid_q);
+      late_with_next : assert (!dut.run_q || !late_valid_q || dut.e_valid_q);
+      begun : assert (dut.d_valid_q || !dut.e_valid_q);
       packed_stages : assert (dut.e_valid_q || !dut.m_valid_q);
       // The claims are not vacuous.
       delay_slot : cover (ends && m_rs_q == of_q && late_valid_q && late_q != value_q);

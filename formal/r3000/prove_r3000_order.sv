@@ -23,7 +23,8 @@ module prove_r3000_order (
     input logic [31:0] bus_rdata_i,
     input logic bus_error_i
 );
-  logic busy, waiting, load_ready, load_rvalid, load_error, bus_valid, bus_write, store_error, retire_valid, retire_trap;
+  logic
+      busy, waiting, load_ready, load_rvalid, load_error, bus_valid, bus_write, store_error, retire_valid, retire_trap;
   logic [31:0] load_rdata, bus_wdata, retire_pc;
   logic [30:2] bus_addr;
   logic [ 3:0] bus_be;
@@ -80,7 +81,8 @@ module prove_r3000_order (
   } place_t;
   localparam place_t Start = '0;
 
-  function automatic place_t after(input place_t at, input logic branches, input logic taken, input logic [31:0] target);
+  function automatic place_t after(input place_t at, input logic branches, input logic taken,
+                                   input logic [31:0] target);
     after.pc = at.jumps ? at.target : at.pc + 32'd4;
     after.in_slot = branches;
     after.jumps = branches && taken;
@@ -131,7 +133,9 @@ module prove_r3000_order (
     logic is_nop;
   } left_t;
   left_t last_q, before_q;
-  always_ff @(posedge clk_i) if (dut.leaves) {before_q, last_q} <= {last_q, dut.e_pc_q, dut.e_q.is_self, dut.e_q.is_nop};
+  always_ff @(posedge clk_i)
+    if (dut.leaves)
+      {before_q, last_q} <= {last_q, dut.e_pc_q, dut.e_q.is_self, dut.e_q.is_nop};
   localparam int Branched = 1;
   localparam int Closed = 2;
   int loop;
@@ -143,7 +147,15 @@ module prove_r3000_order (
   assign state = {
     dut.run_q,
     {dut.d_pc_q, dut.d_valid_q, dut.e_valid_q, dut.loop_q, dut.m_valid_q, dut.m_wait_q, dut.bus_valid_q},
-    {dut.load_q, dut.load_rvalid_q, dut.retire_valid_q, dut.store_error_q, dut.a_q, dut.b_q, dut.e_valid_q && dut.e_slot_q},
+    {
+      dut.load_q,
+      dut.load_rvalid_q,
+      dut.retire_valid_q,
+      dut.store_error_q,
+      dut.a_q,
+      dut.b_q,
+      dut.e_valid_q && dut.e_slot_q
+    },
     {dut.u_hi_lo.hi_q, dut.u_hi_lo.lo_q, dut.u_hi_lo.busy_q},
     {dut.u_system.modes_q, dut.u_system.mask_q, dut.u_system.software_q, dut.u_system.epc_q, dut.u_system.slot_q},
     {dut.u_system.bad_q, dut.u_system.exception_q, dut.u_system.coprocessor_q, dut.u_system.line_q},
@@ -164,13 +176,13 @@ module prove_r3000_order (
       in_program_order : assert (retire_valid == ended_q && (!retire_valid || retire_pc == ended_pc_q));
       traps_told : assert (!retire_valid || retire_trap == trapped_q);
       epc_of_the_branch : assert (!known_q || (dut.u_system.epc_q == epc_q && dut.u_system.slot_q == slot_q));
-      none_beside_a_trap : assert (!dut.m_trap || !(dut.bus_start || dut.u_hi_lo.start_i || dut.u_system.write_i ||
+      none_beside_a_trap :
+      assert (!dut.m_trap || !(dut.bus_start || dut.u_hi_lo.start_i || dut.u_system.write_i ||
                                                     (dut.reaches && dut.e_q.store)));
       stopped : assert (dut.run_q || !(dut.m_valid_q || dut.e_valid_q || dut.d_valid_q || ended_q));
       // Invariants for induction.
       memory_place : assert (!dut.m_valid_q || (dut.m_pc_q == at_q.pc && dut.m_slot_q == at_q.in_slot));
-      execute_place :
-      assert (!execute_valid || (dut.e_pc_q == behind_m.pc && dut.e_slot_q == behind_m.in_slot));
+      execute_place : assert (!execute_valid || (dut.e_pc_q == behind_m.pc && dut.e_slot_q == behind_m.in_slot));
       decode_place : assert (!dut.d_valid_q || dut.m_trap || dut.d_pc_q == behind_e.pc);
       slot_known : assert (!dut.d_valid_q || dut.m_trap || execute_valid || !behind_m.in_slot);
       no_jump_there : assert (!dut.d_valid_q || dut.m_trap || execute_valid || !behind_m.jumps);
@@ -179,20 +191,23 @@ module prove_r3000_order (
       loop_branches :
       assert (!(dut.e_valid_q && dut.e_q.is_self) ||
               (dut.a_q == dut.b_q && dut.target_q == dut.e_pc_q && dut.e_q.alu.branch == r3000_pkg::BranchEqual &&
-               !dut.e_q.by_register && !dut.e_q.traps && dut.e_q.reserved == '0 && !dut.e_q.system && !dut.e_q.load && !dut.e_q.store &&
-               !dut.e_q.start && !dut.e_q.to_hi && !dut.e_q.to_lo && !dut.e_q.to_system && !dut.e_q.return_mode));
+               !dut.e_q.by_register && !dut.e_q.traps && dut.e_q.reserved == '0 && !dut.e_q.system && !dut.e_q.load &&
+               !dut.e_q.store && !dut.e_q.start && !dut.e_q.to_hi && !dut.e_q.to_lo &&
+               !dut.e_q.to_system && !dut.e_q.return_mode));
       nops_do_not : assert (!(dut.e_valid_q && dut.e_q.is_nop) || dut.e_q.alu.branch == r3000_pkg::BranchNone);
       outside_known : assert (!dut.e_valid_q || dut.e_outside_q == (dut.e_pc_q[31:8] != '0));
       loop_begun :
-      assert (!(loop == Branched && !dut.m_trap) || (last_q.is_self && behind_m == {last_q.pc + 32'd4, 2'b11, last_q.pc} &&
-                                                     last_q.pc[31:8] == '0 && last_q.pc[1:0] == '0));
+      assert (!(loop == Branched && !dut.m_trap) ||
+              (last_q.is_self && behind_m == {last_q.pc + 32'd4, 2'b11, last_q.pc} && last_q.pc[31:8] == '0 &&
+               last_q.pc[1:0] == '0));
       loop_closed :
       assert (!(loop == Closed && !dut.m_trap) ||
               (before_q.is_self && last_q.is_nop && last_q.pc == before_q.pc + 32'd4 && behind_m.pc == before_q.pc &&
                !behind_m.jumps && before_q.pc[31:8] == '0 && before_q.pc[1:0] == '0));
       rests_stopped :
-      assert (dut.run_q || ({dut.a_q, dut.b_q, dut.loop_q, dut.u_hi_lo.hi_q, dut.u_hi_lo.lo_q, dut.u_hi_lo.busy_q} == '0 &&
-                            {dut.u_system.modes_q, dut.u_system.mask_q, dut.u_system.software_q, dut.u_system.epc_q,
+      assert (dut.run_q ||
+              ({dut.a_q, dut.b_q, dut.loop_q, dut.u_hi_lo.hi_q, dut.u_hi_lo.lo_q, dut.u_hi_lo.busy_q} == '0 &&
+               {dut.u_system.modes_q, dut.u_system.mask_q, dut.u_system.software_q, dut.u_system.epc_q,
                              dut.u_system.slot_q, dut.u_system.bad_q, dut.u_system.exception_q,
                              dut.u_system.coprocessor_q, dut.u_system.line_q} == '0));
       jumps_behind_a_slot : assert (!at_q.jumps || at_q.in_slot);

@@ -49,22 +49,26 @@ module dimmnet1_acks (
   logic [11:0] gen_q[Slots];
   logic [47:0] bad_q[Slots];  // {SEQ, REASON, NACKS}
 
-  logic [4:0] init_q;  // slots cleared since reset
+  logic [4:0] init_q, init_d;  // slots cleared since reset
   logic init;
-  assign init = !init_q[4];
+  assign init   = !init_q[4];
+  assign init_d = init_q + 5'(init);
 
   // ------------------------------------------------------------------------------------------------------------ events
   logic ans_q, ans_nack_q, ans_old_q;
-  logic [15:0] ans_tag_q, ans_src_q;
+  logic [15:4] ans_tag_q;
+  logic [15:0] ans_src_q;
   logic [31:0] ans_seq_q;
   logic [ 3:0] ans_reason_q;
   logic [Slots-1:0] clears_q, clears_d;  // to be done
   logic clear, clearing_q;
-  logic [3:0] clear_slot, clear_slot_q;  // the first of them, chosen a cycle before
+  logic [3:0] clear_slot;  // the first of them
+  logic fixed_q;  // the slot is not a take's
+  logic [3:0] fixed_slot_q;
 
   always_comb begin
     clears_d = clears_q;
-    if (clear && !init) clears_d[clear_slot_q] = 1'b0;
+    if (clear && !init) clears_d[fixed_slot_q] = 1'b0;
     if (clear_valid_i) clears_d[clear_index_i] = 1'b1;
     clear_slot = 4'd0;
     for (int i = Slots - 1; i >= 0; i--) if (clears_d[i]) clear_slot = 4'(i);
@@ -76,7 +80,7 @@ module dimmnet1_acks (
   logic [3:0] slot;
   assign tries = take_valid_i & ~take_ready_o;
   assign who   = tries[turn_q] ? turn_q : !turn_q;
-  assign slot  = init ? init_q[3:0] : ans_q ? ans_tag_q[3:0] : clear ? clear_slot_q : take_slot_i[who];
+  assign slot  = fixed_q ? fixed_slot_q : take_slot_i[who];
 
   // ------------------------------------------------------------------------------------------------------ the one slot
   logic [OpenW-1:0] open;
@@ -89,7 +93,7 @@ module dimmnet1_acks (
   assign gen = gen_q[slot];
   assign bad = bad_q[slot];
   assign none = open == '0;
-  assign try_take = !clear && !ans_q && tries != '0 && !full;
+  assign try_take = !fixed_q && tries != '0 && !full;
   assign take = try_take && (none || dst == take_dst_i[who]);
   assign answer = ans_q && !init && !ans_old_q && !none && gen == ans_tag_q[15:4] && dst == ans_src_q;
   assign nack = answer && ans_nack_q;
@@ -118,7 +122,7 @@ module dimmnet1_acks (
       };
     end
 
-    ans_tag_q <= ans_tag_i;
+    ans_tag_q <= ans_tag_i[15:4];
     ans_src_q <= ans_src_i;
     ans_nack_q <= ans_nack_i;
     ans_reason_q <= ans_reason_i;
@@ -131,8 +135,10 @@ module dimmnet1_acks (
     take_ready_o <= take ? {who, !who} : 2'b00;
     clears_q <= clears_d;
     clearing_q <= clears_d != '0;
-    clear_slot_q <= clear_slot;
-    if (init) init_q <= init_q + 5'd1;
+    // The slot is chosen a cycle ahead.
+    fixed_q <= !init_d[4] || ans_valid_i || clears_d != '0;
+    fixed_slot_q <= !init_d[4] ? init_d[3:0] : ans_valid_i ? ans_tag_i[3:0] : clear_slot;
+    init_q <= init_d;
     free_q <= free_d;
     if (rst_i) begin
       turn_q <= 1'b0;
@@ -142,6 +148,8 @@ module dimmnet1_acks (
       clears_q <= '0;
       clearing_q <= 1'b0;
       init_q <= '0;
+      fixed_q <= 1'b1;
+      fixed_slot_q <= '0;
       free_q <= OpenW'(Credits);
     end
   end

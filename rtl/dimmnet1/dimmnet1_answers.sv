@@ -15,9 +15,9 @@
 // busy_o     low when nothing is inside.
 // Source     hardware acknowledgement: paper section 3.4; the queue is ours.
 module dimmnet1_answers #(
-    parameter int Depth = 2560,  // words: 512 packets of 4; 384 words and a packet of the builder; 124 to spare
-    parameter int Spare = 64,  // free words below which `room_o` is low
-    parameter int Builder = 384  // words inside, above which no packet of the builder begins
+    parameter int Depth   = 2560,  // words: 512 packets of 4; 384 words and a packet of the builder; 124 to spare
+    parameter int Spare   = 64,    // free words below which `room_o` is low
+    parameter int Builder = 384    // words inside, above which no packet of the builder begins
 ) (
     input  logic clk_i,
     input  logic rst_i,

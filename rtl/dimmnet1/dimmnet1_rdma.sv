@@ -330,7 +330,7 @@ module dimmnet1_rdma (
   assign take_slot_o = slot_q;
   assign take_dst_o = dst_q;
   assign pull_ready_o = state_q == Taken;
-  assign rdma_busy_o = active_q || next_q;
+  assign rdma_busy_o = active_q || next_q || desc_done_o;  // who sees it low sees the reason, too
   assign busy_o = active_q || next_q || state_q != Idle || head_level != '0 || dma_busy || hold_q || body_q ||
                   desc_done_o;
 

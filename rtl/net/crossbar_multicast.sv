@@ -13,18 +13,23 @@
 //            out_source_o names the input of the offered word, for checks.
 // Latency    9 + Delay cycles transfer to transfer: a word taken at one clock edge is offered after the eighth edge and
 //            Delay more after it. Of a multicast, all words count from its last one. One word a cycle and port.
-// Multicast  is stored whole, and then sent as one packet after another, as if its input had sent them: to output i
-//            first at input i, then upwards. So the last of m copies of L words leaves after m * (L + 2) cycles, and
-//            inputs that send to all together keep all outputs busy.
-// Deadlock   there is none: a packet holds one output, waits for no other, and the sink's own pace is all that it waits
-//            for (src/net/dependencies.rs). A copy in lock step would make an output wait for another's sink.
+// Multicast  is stored whole, and leaves in turns. A short one, marked by bit ShortAt, asks for all its outputs, and
+//            goes at once to all that are free: an output begins a packet only with room for a short one, so the copies
+//            of a turn never wait. A longer one goes to one output in a turn: to output i first at input i, then
+//            upwards. 5 cycles lie between two turns. After a turn that was for several outputs, 3 lie before the next
+//            packet.
+// Deadlock   there is none. A turn holds several outputs only for the cycles of its words, and one output at the pace
+//            of its own sink (formal/net/prove_multicast_turns.sv, src/net/dependencies.rs). Each turn reaches an
+//            output, so a multicast ends after as many turns as it has outputs, at most.
 // Order      packets from one input to one output keep it, multicasts included.
 // Fairness   each output serves the least recently served input, so a waiting packet or copy is passed over by at most
-//            N - 1 packets, and a whole multicast by at most N * (N - 1).
+//            N - 1 packets, and a whole multicast by at most N * (N - 1). While a turn of a short one lasts, of at most
+//            8 cycles, its other outputs serve others, so of these a copy is passed over by at most 9 * (N - 1).
 // Saturation words a cycle and port, with uniform packets of 1, 4 and 16 words: at eight ports 0.62, 0.62 and 0.61.
 // Full       an output holds up to 14 words, an input 127 for MulticastWords = 70. Then its ready falls.
 // Misuse     a packet without a route, or to an empty mask, is drained and counted in unroutable_o; a multicast of more
-//            than MulticastWords words, in refused_o. Both saturate. A route to output N or more is none.
+//            than MulticastWords words, or 4 if it is marked short, in refused_o. Both saturate. A route to output N or
+//            more is none. The mark means nothing on a unicast packet.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no valid input is set.
 // Source     the papers name RHiNET-2/SW's multicast; tables, limits and organisation are ours.
 module crossbar_multicast #(

@@ -1,22 +1,26 @@
-// One input of crossbar_multicast: it looks up a packet's outputs and requests one of them after the other.
+// One input of crossbar_multicast: it looks up a packet's outputs and asks for them.
 //
-// Purpose    stores the words of packets in block RAM, and gives each packet to the arbiter as often as it has outputs.
-//            It begins with output Own, so inputs that send to all at the same time do not meet.
-// Handshake  in: AXI4-Stream valid/ready/data/last. Out: as crossbar_arbiter and crossbar_output. request_o and last_o are
-//            of the first waiting word, which leaves when grant_i has a bit; it is in word_o a cycle later. A pulse of
-//            unroutable_o or refused_o counts a packet that was drained.
+// Purpose    stores the words of packets in block RAM, and gives each packet to the arbiter in turns. A short one asks
+//            for all its outputs, and in the next turn for those that did not grant it. A longer one asks for one
+//            output in a turn, first for output Own, so inputs that send to all at the same time do not meet.
+// Handshake  in: AXI4-Stream valid/ready/data/last. Out: as crossbar_arbiter and crossbar_output. request_o and last_o
+//            are of the first waiting word, which leaves when grant_i has a bit; it is in word_o a cycle later, as
+//            grant_i is in granted_i. Outputs that grant the first word of a turn must grant all of them in successive
+//            cycles, if there are several. A pulse of unroutable_o or refused_o counts a packet that was drained.
 // Tables     route_write_i and group_write_i: the edge writes route_i or group_i at index_i. A first word that is taken
 //            at the same edge has the old entry.
-// Latency    a word is requested after the fifth edge and Delay more after it was taken; a multicast, after those of its
-//            last word. One word a cycle, no bubble between packets; two cycles before each further copy.
+// Latency    a word is requested after the fifth edge and Delay more after it was taken; a multicast, after those of
+//            its last word. One word a cycle, no bubble between packets; five cycles before each further turn, and
+//            three after a turn that asked for several outputs.
 // Full       in_ready_o falls with Depth - 4 to Depth - 1 words inside. A multicast is inside to its last copy.
-// Misuse     a multicast of more than MulticastWords words is drained and counted in refused_o; a packet without an
-//            output, in unroutable_o.
+// Misuse     a multicast of more than MulticastWords words, or ShortWords if it is marked short, is drained and counted
+//            in refused_o; a packet without an output, in unroutable_o.
 // busy_o     a word is inside.
-// Why so     words of a multicast are committed together, so a copy never waits for its source, and what was too long is
-//            forgotten by going back to the last commit. Only control is fetched ahead, and goes back for a copy; a word
-//            itself is read when it waits, so the memory is the crossbar's queue. To rest, it is seen late, which costs
-//            no memory.
+// Why so     words of a multicast are committed together, so a copy never waits for its source, and what was too long
+//            is forgotten by going back to the last commit. Only control is fetched ahead, and goes back for a turn; a
+//            word itself is read when it waits, so the memory is the crossbar's queue. What follows a turn of several
+//            outputs waits for its grants, which say whether it goes back. To rest, a word is seen late, which costs no
+//            memory.
 // Source     our own: the papers on RHiNET-2/SW name multicast and no circuit.
 module multicast_input #(
     parameter int N = 8,  // outputs, 2 to 64
@@ -60,8 +64,9 @@ module multicast_input #(
   (* no_rw_check *)logic [W-1:0] words_q  [Depth];
   (* no_rw_check *)logic [N+1:0] control_q[Depth];  // {short, last, outputs}
   // Words are kept up to write_q, count up to commit_q, and are seen up to there Delay cycles later. Their control is
-  // fetched up to read_q. at_q is the word that waits, and free_q the first one that is still needed.
-  logic [AtW-1:0] write_q, commit_q, seen, read_q, at_q, free_q, level, open_words;
+  // fetched up to read_q. at_q is the word that waits, and free_q the first one that is still needed. open_q is the
+  // distance of write_q and commit_q.
+  logic [AtW-1:0] write_q, commit_q, seen, read_q, at_q, free_q, level, open_q;
 
   // ---------------------------------------------------------------------------------------------------------- tables
   logic [DigitW:0] routes_q[64];
@@ -90,8 +95,7 @@ module multicast_input #(
 
   assign take = in_valid_i && ready_q;
   assign none = outputs_q == '0;
-  assign open_words = write_q - commit_q;
-  assign excess = taken_q && multicast_q && open_words == AtW'(short_q ? Few : MulticastWords);
+  assign excess = taken_q && multicast_q && open_q == AtW'(short_q ? Few : MulticastWords);
   assign keep = taken_q && !none && !excess && !refuse_q;
   assign level = write_q - free_q;
 
@@ -112,6 +116,7 @@ module multicast_input #(
       refuse_q <= 1'b0;
       write_q <= '0;
       commit_q <= '0;
+      open_q <= '0;
       unroutable_o <= 1'b0;
       refused_o <= 1'b0;
     end else begin
@@ -122,6 +127,7 @@ module multicast_input #(
       if (excess) write_q <= commit_q;
       else if (keep) write_q <= write_q + AtW'(1);
       if (keep && (word_q[W] || !multicast_q)) commit_q <= write_q + AtW'(1);
+      if (taken_q) open_q <= excess || word_q[W] || !multicast_q ? '0 : open_q + AtW'(keep);
       unroutable_o <= taken_q && word_q[W] && none;
       refused_o <= taken_q && word_q[W] && (excess || refuse_q);
     end
@@ -253,7 +259,7 @@ module multicast_input #(
     else if (pop) inside_q <= !head_q[N];
     if (!rst_i) begin
       assert (!keep || level != '1);
-      assert (open_words <= AtW'(MulticastWords));
+      assert (open_q <= AtW'(MulticastWords) && open_q == write_q - commit_q);
       assert (!looked_valid_q || !begins_q || due != '0);
       assert ((grant_i & ~request_o) == '0);
       // The words of a turn follow each other, and go where the first one went.

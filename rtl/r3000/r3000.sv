@@ -193,7 +193,8 @@ module r3000 #(
   assign bad_addr  = is_memory && (!aligned || (user && addr[31]));
   assign in_sram   = addr[31:IndexW+2] == '0;
 
-  // The loop `1: b 1b; nop`: it has been executed once. In a delay slot the branch has another slot than the nop behind it.
+  // The loop `1: b 1b; nop`: it has been executed once. In a delay slot the branch has another slot than the nop behind
+  // it.
   typedef enum logic [1:0] {
     Outside,
     Branched,

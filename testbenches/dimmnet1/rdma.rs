@@ -425,6 +425,7 @@ impl World {
             self.request = None;
         }
         if let Some(error) = out.done {
+            Rule::Done.holds(out.shown.0, || "BUSY is low before the reason is known".into())?;
             self.done(error)?;
         }
         let empty = self.waiting.is_empty() && self.request.is_none() && self.answers.is_empty();

@@ -23,6 +23,7 @@ const OTHERS: &[(&str, f64, fn(&Config) -> String)] = &[
     ("watchdog", 100.0, stopped),
     ("patience", 100.0, flooded),
     ("poll", 1.0, messages),
+    ("matching", 1.0, messages),
     ("f_seq", 0.0, messages),
     ("mem_read_latency", 20.0, sends),
     ("mem_write_latency", 20.0, sends),

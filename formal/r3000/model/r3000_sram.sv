@@ -2,7 +2,7 @@
 //
 // A port's word stays until it reads again.
 module r3000_sram #(
-    parameter int Words = 4096,
+    parameter  int Words  = 4096,
     localparam int IndexW = $clog2(Words)
 ) (
     input logic clk_i,

@@ -22,16 +22,25 @@ pub enum Barrier {
 /// The node whose host or processor counts.
 pub const MASTER: NodeId = NodeId(0);
 
-/// How many barriers of hosts a node has begun.
+/// How many barriers a node has begun.
 #[derive(Default)]
-pub(super) struct Rounds(Cell<u64>);
+pub(super) struct Rounds {
+    hosts: Cell<u64>,
+    processor: Cell<u64>,
+}
+
+fn next(rounds: &Cell<u64>) -> u64 {
+    rounds.set(rounds.get() + 1);
+    rounds.get()
+}
 
 impl Node {
-    /// Waits until every node has called this.
+    /// Waits until every node has called this. After an error, a barrier of the processor has arrivals too many: its
+    /// firmware is loaded again before the next one.
     ///
     /// # Errors
-    /// At the master [`CommError::Missing`] names the nodes that did not come; elsewhere [`CommError::NotReleased`]. The
-    /// barrier is broken then.
+    /// [`CommError::Missing`] names the nodes that did not come, where this node can know; else
+    /// [`CommError::NotReleased`].
     pub async fn barrier(&self, barrier: Barrier) -> Result<(), CommError> {
         match barrier {
             Barrier::Hosts => self.barrier_hosts(false).await,
@@ -42,8 +51,7 @@ impl Node {
     }
 
     async fn barrier_hosts(&self, multicast: bool) -> Result<(), CommError> {
-        let round = self.rounds.0.get() + 1;
-        self.rounds.0.set(round);
+        let round = next(&self.rounds.hosts);
         let own = common::of(common::ARRIVED, self.id());
         self.aotf_write(MASTER, own, 8, round).await?;
         if self.id() == MASTER {
@@ -64,48 +72,38 @@ impl Node {
         for node in self.all() {
             let own = common::of(common::ARRIVED, node);
             if self.poll_common(own, |word| word >= round).await.is_none() {
-                let nodes = self.lacking(common::ARRIVED, round).await;
-                return Err(CommError::Missing { nodes });
+                return Err(self.missing(common::ARRIVED, round).await);
             }
         }
         Ok(())
     }
 
-    /// The nodes whose words in a table are less than this.
-    async fn lacking(&self, table: u32, least: u64) -> Vec<NodeId> {
+    /// Looks who has not come, by a table of rounds.
+    async fn missing(&self, table: u32, round: u64) -> CommError {
         let mut nodes = Vec::new();
         for node in self.all() {
-            if self.processor.llcm_load(common::of(table, node)).await < least {
+            if self.processor.llcm_load(common::of(table, node)).await < round {
                 nodes.push(node);
             }
         }
-        nodes
+        CommError::Missing { nodes }
     }
 
+    /// The processor only counts, so those that waited in vain tell the master, which waits for them as long again.
     async fn barrier_processor(&self, number: u32) -> Result<(), CommError> {
+        let round = next(&self.rounds.processor);
         self.processor.llcm_store(common::RELEASE_CPU, 0).await;
         self.aotf(layout::barrier_of(MASTER), 8 * number, 8, 1).await?;
-        match self.released(common::RELEASE_CPU, |word| word != 0).await {
-            Err(error) => self.gave_up(error).await,
-            released => released,
-        }
-    }
-
-    /// The processor counts without names. So who gives up tells the master, which waits until all that came have given
-    /// up, too.
-    async fn gave_up(&self, error: CommError) -> Result<(), CommError> {
-        let own = common::of(common::GAVE_UP, self.id());
-        self.aotf_write(MASTER, own, 8, 1).await?;
+        let Err(error) = self.released(common::RELEASE_CPU, |word| word != 0).await else {
+            return Ok(());
+        };
+        let own = common::of(common::WAITED, self.id());
+        self.aotf_write(MASTER, own, 8, round).await?;
         if self.id() != MASTER {
             return Err(error);
         }
         self.compute(self.config().wait_bound).await;
-        let nodes = self.lacking(common::GAVE_UP, 1).await;
-        Err(if nodes.is_empty() {
-            error
-        } else {
-            CommError::Missing { nodes }
-        })
+        Err(self.missing(common::WAITED, round).await)
     }
 
     async fn released(&self, offset: u32, met: impl FnMut(u64) -> bool) -> Result<(), CommError> {

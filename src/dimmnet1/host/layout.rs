@@ -50,8 +50,8 @@ pub mod common {
     pub const MESSAGES: u32 = 0x100;
     /// By node: messages from here that it has taken.
     pub const TAKEN: u32 = 0x180;
-    /// By node: not 0 when it has given up at a barrier of the on-chip processor.
-    pub const GAVE_UP: u32 = 0x200;
+    /// By node: the last barrier of the on-chip processor that it waited for in vain.
+    pub const WAITED: u32 = 0x200;
     /// From here to the end of the page: user programs.
     pub const USER: u32 = 0x400;
     /// Behind the page that AOTF reaches, by source: message cells, receive cells of SOFT; and pointers.
@@ -128,8 +128,8 @@ pub fn regions(config: &Config) -> [Region; 4] {
     ]
 }
 
-/// A virtual page that the firmware makes indirect, at a place of its page table that the pages of memory leave free.
-/// Its frame is the page of LLCM with the pointers.
+/// A virtual page that the firmware makes indirect, at a place of its page table that the pages of memory leave free. Its
+/// frame is the page of LLCM with the pointers.
 const INDIRECT_PAGE: u32 = (firmware::INDIRECT_FROM >> 4) + 0xf0;
 
 /// Barriers of the on-chip processor: their release by a packet to each node, and by one to all.

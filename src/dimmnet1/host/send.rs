@@ -75,6 +75,8 @@ struct Numbers {
     expected: u32,
     /// The one that the hardware gives the next packet without RESEND.
     hardware: u32,
+    /// A send got no answers: the receiver may have accepted some of its packets.
+    unsure: bool,
 }
 
 /// What a node's programs share of its card's sending side.
@@ -83,6 +85,8 @@ pub(super) struct Sender {
     rdma: Lock,
     /// The window that the next packet takes.
     window: Cell<u32>,
+    /// Windows that the send under way has kicked, as far as it did not look how that ended.
+    kicked: Cell<[bool; 2]>,
     numbers: RefCell<Vec<Numbers>>,
 }
 
@@ -92,6 +96,7 @@ impl Sender {
             windows: Lock::new("the windows, used by another program"),
             rdma: Lock::new("RDMA, used by another program"),
             window: Cell::new(0),
+            kicked: Cell::default(),
             numbers: RefCell::new(vec![Numbers::default(); nodes]),
         }
     }
@@ -228,6 +233,10 @@ impl Node {
 
     pub(super) fn check_message(&self, message: &Message, src: Addr, bytes: u32) -> Result<(), CommError> {
         self.check_node(message.dst)?;
+        let (node, reason) = (self.id(), Reason::Type);
+        if message.kind != TYPE_PUSH && message.kind < TYPE_INDIRECT {
+            return Err(CommError::Unsent { node, reason });
+        }
         let whole = message.place.offset.is_multiple_of(8);
         let aligned = whole && (message.how == How::Botf || src.0.is_multiple_of(8));
         if bytes == 0 {
@@ -247,6 +256,41 @@ impl Node {
     /// All pieces, and those again that had no room.
     async fn send_windows(&self, message: &Message, data: &[u8]) -> Result<(), CommError> {
         let _turn = self.sender.windows.hold().await;
+        self.sender.kicked.set([false; 2]);
+        if message.f_seq {
+            self.ask_for_number(message.dst).await?;
+        }
+        let result = self.send_pieces(message, data).await;
+        let numbers = &mut self.sender.numbers.borrow_mut()[message.dst.index()];
+        numbers.unsure |= message.f_seq && !matches!(result, Ok(()) | Err(CommError::Refused { .. }));
+        result
+    }
+
+    /// Asks a receiver for the number that it expects, if that is not sure, by a packet that is far ahead. It is refused.
+    async fn ask_for_number(&self, dst: NodeId) -> Result<(), CommError> {
+        const AHEAD: u32 = 1 << (Slot::SEQ_BITS - 1);
+        let Numbers { expected, unsure, .. } = self.sender.numbers.borrow()[dst.index()];
+        if !unsure {
+            return Ok(());
+        }
+        let message = Message::push(dst, Place::new(layout::MEMORY, 0)).numbered(true);
+        let burst = Burst {
+            message: &message,
+            data: &[0; 8],
+            pieces: &[Piece { at: 0, bytes: 8 }],
+            first: expected.wrapping_add(AHEAD),
+        };
+        self.send_piece(&burst, 0).await?;
+        self.windows_sent(None).await?;
+        let slot = self.answers(layout::SLOT_BOTF, dst).await?;
+        self.clear_slot(layout::SLOT_BOTF).await;
+        let behind = burst.piece_of(slot.seq).wrapping_add(AHEAD as usize) as u32;
+        let numbers = &mut self.sender.numbers.borrow_mut()[dst.index()];
+        (numbers.expected, numbers.unsure) = (expected.wrapping_add(behind % (2 * AHEAD)), false);
+        Ok(())
+    }
+
+    async fn send_pieces(&self, message: &Message, data: &[u8]) -> Result<(), CommError> {
         let pieces = message.cut(data.len() as u32);
         let dst = message.dst.index();
         let burst = Burst {
@@ -305,6 +349,9 @@ impl Node {
         processor.stores(config.wc_word, stores).await;
         processor.host.delay(config.fence).await;
         processor.store(Store::word(KICKS[window as usize], 1)).await;
+        let mut kicked = self.sender.kicked.get();
+        kicked[window as usize] = true;
+        self.sender.kicked.set(kicked);
         Ok(())
     }
 
@@ -320,19 +367,19 @@ impl Node {
         !is_hardwares
     }
 
-    /// Waits until a window is free, or both are.
+    /// Waits until a window is free, or both are. An error that another send left there does not count.
     async fn windows_sent(&self, window: Option<u32>) -> Result<(), CommError> {
-        let busy = match window {
-            Some(0) => WINDOWS_BUSY0_MASK,
-            Some(_) => WINDOWS_BUSY1_MASK,
-            None => WINDOWS_BUSY0_MASK | WINDOWS_BUSY1_MASK,
-        };
-        let node = self.id();
+        const BUSY: [u64; 2] = [WINDOWS_BUSY0_MASK, WINDOWS_BUSY1_MASK];
+        const ERRORS: [u64; 2] = [WINDOWS_ERROR0_MASK, WINDOWS_ERROR1_MASK];
+        let waits = [0, 1].map(|at| window.is_none_or(|window| window == at));
+        let busy = (0..2).filter(|at| waits[*at]).map(|at| BUSY[at]).sum::<u64>();
+        let (node, what) = (self.id(), "a window");
         let state = self.processor.poll(WINDOWS.into(), |state| state & busy == 0).await;
-        let what = "a window";
         let state = state.map_err(|_| CommError::Stuck { node, what })?;
-        let errors = [WINDOWS_ERROR0_MASK, WINDOWS_ERROR1_MASK];
-        let refused = errors.iter().find_map(|mask| Reason::of(get(*mask, state) as u32));
+        let kicked = self.sender.kicked.get();
+        self.sender.kicked.set([0, 1].map(|at| kicked[at] && !waits[at]));
+        let of = |at: usize| Reason::of(get(ERRORS[at], state) as u32).filter(|_| kicked[at] && waits[at]);
+        let refused = of(0).or(of(1));
         refused.map_or(Ok(()), |reason| Err(CommError::Unsent { node, reason }))
     }
 

@@ -44,6 +44,11 @@ impl Regs {
         self.control & CONTROL_RUN_MASK != 0
     }
 
+    /// The matcher is on.
+    pub fn matches(&self) -> bool {
+        self.control & CONTROL_MATCH_MASK != 0
+    }
+
     pub fn irq(&self) -> bool {
         self.status & self.mask != 0
     }
@@ -346,16 +351,17 @@ impl ModelMachine {
                 card.tlb.flush();
                 true
             }
-            RX_GO => self.rx_go(
-                node,
-                get(RX_GO_WHAT_MASK, value) as u32,
-                reason(RX_GO_REASON_MASK, value),
-            ),
-            RDMA_GO => self.rdma_go(
-                node,
-                get(RDMA_GO_WHAT_MASK, value) as u32,
-                reason(RDMA_GO_REASON_MASK, value),
-            ),
+            RX_GO => {
+                let what = get(RX_GO_WHAT_MASK, value) as u32;
+                let says = what != GO_NACK || get(RX_GO_REASON_MASK, value) != 0;
+                let known = (GO_CONTINUE..=GO_DMA).contains(&what) && says;
+                known && self.rx_go(node, what, reason(RX_GO_REASON_MASK, value))
+            }
+            RDMA_GO => {
+                let what = get(RDMA_GO_WHAT_MASK, value) as u32;
+                let known = (GO_CONTINUE..=GO_NACK).contains(&what);
+                known && self.rdma_go(node, what, reason(RDMA_GO_REASON_MASK, value))
+            }
             BUILD_GO => {
                 self.build(node, value & BUILD_GO_DATA_MASK != 0);
                 true
@@ -383,7 +389,7 @@ impl ModelMachine {
             MASK => regs.mask = value,
             CALL if by_cpu => regs.status |= STATUS_FIRMWARE_MASK,
             CALL => {}
-            RX_DMA => card.rx.dma_addr = value,
+            RX_DMA => card.rx.dma_addr = value & 0xffff_fff8,
             _ => return false,
         }
         raises(self, node);

@@ -96,7 +96,10 @@ impl Bus for CardBus<'_> {
         } else {
             enables == 0xf && self.machine.store_half(self.node, word, high, data)
         };
-        if stored { Ok(()) } else { Err(BusError) }
+        if !stored {
+            self.machine.lost_store(self.node);
+        }
+        stored.then_some(()).ok_or(BusError)
     }
 }
 
@@ -120,6 +123,14 @@ impl ModelMachine {
             return true;
         }
         self.register_write(node, offset, value, true)
+    }
+
+    /// A store of the processor was refused.
+    fn lost_store(&mut self, node: usize) {
+        let regs = &mut self.cards[node].regs;
+        regs.cpu_errors = regs.cpu_errors.saturating_add(1);
+        regs.status |= STATUS_CPU_MASK;
+        super::bus::raises(self, node);
     }
 
     /// CONTROL.RUN may have changed.
@@ -187,11 +198,10 @@ impl ModelMachine {
             cycles: &cycles,
         };
         let retired = cpu.step(&mut bus, line);
-        let card = &mut self.cards[node];
         if retired.work == crate::r3000::golden::Work::LostStore {
-            card.regs.cpu_errors = card.regs.cpu_errors.saturating_add(1);
-            card.regs.status |= STATUS_CPU_MASK;
+            self.lost_store(node);
         }
+        let card = &mut self.cards[node];
         card.cpu.cpu = Some(cpu);
         let at = card
             .cpu

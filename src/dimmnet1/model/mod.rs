@@ -24,6 +24,7 @@ use super::window::CardAccess;
 use crate::harness::agenda::Agenda;
 use crate::harness::backend::{Backend, HostReq, HostRsp};
 use crate::harness::event::{Event, EventKind};
+use crate::harness::faults::Fault;
 use crate::harness::memory::Memory;
 use crate::{NodeId, Picos};
 
@@ -253,6 +254,13 @@ impl Backend for ModelMachine {
 
     fn irq(&self, node: NodeId) -> bool {
         self.cards[node.index()].irq
+    }
+
+    fn inject(&mut self, node: NodeId, fault: &Fault) -> bool {
+        let Fault::Packet(words) = fault else { return false };
+        self.cards[node.index()].send.forge(words.clone());
+        self.at(self.now, Due::Tx(node.index()));
+        true
     }
 
     fn memory(&mut self, node: NodeId) -> &mut Memory {

@@ -29,12 +29,13 @@ impl Chunk {
     }
 }
 
-/// Words of the chunk of a packet that begins at `from`: its header alone, or a whole short packet.
+/// Words of the chunk of a packet that begins at `from`: its header alone, or a whole short packet; what is beyond a
+/// short packet comes behind.
 pub(super) fn chunk_words(packet: &[u64], from: usize) -> usize {
     let header = Header::decode(packet);
     let left = packet.len() - from;
     match from {
-        0 if header.is_short() => left,
+        0 if header.is_short() => left.min(header.words() + 1),
         0 => header.words().min(left),
         _ => timing::CHUNK.min(left),
     }

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use super::tables::{Kind, LLCM_ADDR, Looked};
 use super::{Due, ModelMachine, timing};
-use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Reason, SHORT_WORDS, Status};
+use crate::dimmnet1::golden::matcher::{self, Verdict};
+use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Place, Reason, SHORT_WORDS, Status, WORD};
 use crate::dimmnet1::regs::*;
 use crate::{Addr, Picos};
 
@@ -16,6 +17,8 @@ enum Fate {
     Write(u32),
     /// The same by RX_GO DMA: no answer.
     Dma(u32),
+    /// An RX_GO DMA that cannot be: dropped, and no answer.
+    NoDma,
     /// Written into LLCM by the Mini-OTF receiver.
     Otf(u32),
     /// Dropped; a NACK if it asks for one.
@@ -36,9 +39,29 @@ struct Take {
     header: Header,
     /// SEQ for its answer, where that is not its own.
     seq: Option<u32>,
-    /// Its number was the one expected.
-    numbered: bool,
     fate: Fate,
+}
+
+impl Take {
+    /// Its data as they came, whatever LENGTH says.
+    fn data(&self) -> Vec<u8> {
+        let head = Header::decode(&self.packet[..1]).words();
+        let words = self.packet.iter().skip(head);
+        words.flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// Whether as many words of data came as LENGTH says now.
+    fn is_whole(&self) -> bool {
+        let head = Header::decode(&self.packet[..1]).words();
+        self.packet.len() == head + self.header.length.div_ceil(WORD) as usize
+    }
+
+    /// The table entry of its number, if it has one.
+    fn number(&self) -> Option<usize> {
+        let header = &self.header;
+        let has_number = header.has(HDR_W0_F_SEQ_MASK) && !matches!(header.kind, TYPE_ACK | TYPE_NACK);
+        has_number.then_some(header.src.into())
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -63,7 +86,6 @@ enum State {
 struct Write {
     at: Picos,
     take: Take,
-    length_ok: bool,
 }
 
 #[derive(Debug)]
@@ -172,7 +194,6 @@ impl ModelMachine {
             packet: chunk.packet,
             header,
             seq: None,
-            numbered: false,
             fate: Fate::Drop,
         };
         // The words come one a cycle, and are known when the last has come.
@@ -205,7 +226,9 @@ impl ModelMachine {
     /// What the header says, which is known since `at`.
     fn rx_decide(&mut self, node: usize, at: Picos, mut take: Take) {
         let header = take.header;
-        let is_cut = take.packet.len() < header.words();
+        if take.packet.len() < SHORT_WORDS {
+            return self.rx_end_with(node, take, Fate::Refuse(Reason::Length));
+        }
         if asks(&header) && !self.cards[node].send.has_answer_room() {
             return self.rx_end_with(node, take, Fate::Uncredited);
         }
@@ -213,16 +236,21 @@ impl ModelMachine {
         if !is_known {
             return self.rx_end_with(node, take, Fate::Refuse(Reason::Type));
         }
-        if is_cut || header.check_form().is_err() {
+        let words = take.packet.to_vec();
+        if !(Packet { words }).is_well_counted() || header.check_form().is_err() {
             return self.rx_end_with(node, take, Fate::Refuse(Reason::Length));
         }
-        if header.has(HDR_W0_F_SEQ_MASK) && header.src < 64 && !self.rx_number(node, &mut take) {
+        if let Some(src) = take.number()
+            && !self.rx_number(node, src, &mut take)
+        {
             let now = self.now;
             return self.rx_begin(node, now, take);
         }
         match header.kind {
             TYPE_ACK | TYPE_NACK => {
-                self.answered(node, header.tag, header.src, Status::of(header.place.word()));
+                let Status { refused, seq } = Status::of(header.place.word());
+                let refused = (header.kind == TYPE_NACK).then(|| refused.unwrap_or(Reason::Other(0)));
+                self.answered(node, header.tag, header.src, Status { refused, seq });
                 self.rx_end_with(node, take, Fate::Drop);
             }
             TYPE_PULL => {
@@ -236,6 +264,7 @@ impl ModelMachine {
                 let begun = at.saturating_sub(self.core_cycles(1 + others));
                 self.rx_look_up(node, begun, take);
             }
+            _ if self.cards[node].regs.matches() => self.rx_match(node, take),
             _ => {
                 let now = self.now;
                 self.rx_stop(node, now, take, (STOP_TYPE, 0));
@@ -243,22 +272,17 @@ impl ModelMachine {
         }
     }
 
-    /// Looks at the number; false if the packet's fate is then known.
-    fn rx_number(&mut self, node: usize, take: &mut Take) -> bool {
-        let expected = &mut self.cards[node].rx.expected[usize::from(take.header.src) % 64];
-        let ahead = take.header.seq.wrapping_sub(*expected) as i32;
-        if ahead == 0 {
-            *expected = expected.wrapping_add(1);
-            take.numbered = true;
-            return true;
-        }
-        if ahead > 0 {
-            take.seq = Some(*expected);
+    /// Looks at the number; false if the packet's fate is then known. A node beyond the table has no numbers.
+    fn rx_number(&mut self, node: usize, src: usize, take: &mut Take) -> bool {
+        let expected = self.cards[node].rx.expected.get(src).copied();
+        let ahead = expected.map_or(1, |expected| take.header.seq.wrapping_sub(expected) as i32);
+        if ahead > 0 || ahead == i32::MIN {
+            take.seq = Some(expected.unwrap_or(0));
             take.fate = Fate::Refuse(Reason::Sequence);
-        } else {
+        } else if ahead < 0 {
             take.fate = Fate::Duplicate;
         }
-        false
+        ahead == 0
     }
 
     fn rx_end_with(&mut self, node: usize, take: Take, fate: Fate) {
@@ -299,6 +323,53 @@ impl ModelMachine {
         self.rx_set(node, at, State::LooksUp(at, take));
     }
 
+    /// The matcher looks at it, and at the cell that it names.
+    fn rx_match(&mut self, node: usize, mut take: Take) {
+        let (now, header, card) = (self.now, take.header, &mut self.cards[node]);
+        let looked = matcher::cell_bytes(header.kind).map(|bytes| {
+            let looked = card.tlb.look_up(header.pgid, header.place, bytes, Kind::Cell);
+            (bytes as usize, looked)
+        });
+        let verdict = match looked {
+            None | Some((_, Looked::Missed(..))) => Verdict::Pass,
+            Some((_, Looked::Refused(reason))) => Verdict::Nack(reason.code()),
+            Some((bytes, Looked::At(addr))) => {
+                let cell = &mut card.llcm[(addr - LLCM_ADDR) as usize..][..bytes];
+                matcher::serve(header.kind, header.length, cell)
+            }
+        };
+        let cycles = match header.kind {
+            TYPE_INDIRECT => timing::MATCH_INDIRECT,
+            _ => timing::MATCH_MESSAGE,
+        };
+        let at = now + self.core_cycles(cycles);
+        match verdict {
+            Verdict::Pass => self.rx_stop(node, now, take, (STOP_TYPE, 0)),
+            Verdict::Continue(place) => {
+                take.header.place = Place::of(place);
+                self.rx_continue(node, at, take);
+            }
+            Verdict::Nack(reason) => {
+                let fate = Fate::Refuse(Reason::of(reason).expect("the matcher's reasons are known"));
+                self.rx_act(node, at, Take { fate, ..take });
+            }
+        }
+    }
+
+    /// It is looked at anew, but for its number; the header's TYPE does not count.
+    fn rx_continue(&mut self, node: usize, at: Picos, mut take: Take) {
+        take.header.kind = match Header::decode(&take.packet[..1]).kind {
+            anew @ (TYPE_OTF | TYPE_PULL_REPLY) => anew,
+            _ => TYPE_PUSH,
+        };
+        if take.header.check_form().is_ok() && !take.data().is_empty() {
+            self.rx_look_up(node, at, take);
+        } else {
+            let fate = Fate::Refuse(Reason::Length);
+            self.rx_act(node, at, Take { fate, ..take });
+        }
+    }
+
     fn rx_stop(&mut self, node: usize, at: Picos, take: Take, (cause, key): (u32, u64)) {
         if self.cards[node].regs.runs() {
             self.rx_set(node, at, State::Stops(at, take, cause, key));
@@ -326,26 +397,15 @@ impl ModelMachine {
         let addr = rx.dma_addr as u32;
         take.fate = match what {
             GO_CONTINUE => {
-                // It is looked at anew, but for its number; the header's TYPE does not count.
-                take.header.kind = match Header::decode(&take.packet[..1]).kind {
-                    anew @ (TYPE_OTF | TYPE_PULL_REPLY) => anew,
-                    _ => TYPE_PUSH,
-                };
-                let legal = take.header.check_form().is_ok();
-                if legal {
-                    self.rx_look_up(node, at, take);
-                } else {
-                    let fate = Fate::Refuse(Reason::Length);
-                    self.rx_act(node, at, Take { fate, ..take });
-                }
+                self.rx_continue(node, at, take);
                 super::bus::raises(self, node);
                 return true;
             }
             GO_DROP => Fate::Drop,
             GO_NACK => Fate::Refuse(reason),
-            _ if !addr.is_multiple_of(8) || take.header.length == 0 => {
+            _ if !can_move(&take) => {
                 rx.done = Some(Some(Reason::Length));
-                Fate::Drop
+                Fate::NoDma
             }
             _ => {
                 rx.done = None;
@@ -394,7 +454,6 @@ impl ModelMachine {
         let rx = &mut self.cards[node].rx;
         (rx.state, rx.free) = (State::Idle, now);
         self.at(now, Due::Rx(node));
-        let length_ok = take.packet.len() == take.header.packet_words() || take.header.kind == TYPE_PULL;
         let (fate, latency) = (take.fate, u64::from(self.config.mem_write_latency));
         let words = take.packet.len().saturating_sub(take.header.words());
         let write = timing::WRITE + timing::BURST.min(words) as u64;
@@ -408,7 +467,7 @@ impl ModelMachine {
             let card = &mut self.cards[node];
             let before = card.rx.writes.back().map_or(Picos::ZERO, |write| write.at);
             let at = (now + self.config.core_period * cycles).max(before);
-            card.rx.writes.push_back(Write { at, take, length_ok });
+            card.rx.writes.push_back(Write { at, take });
             return self.at(at, Due::Rx(node));
         }
         match fate {
@@ -418,8 +477,9 @@ impl ModelMachine {
                 self.rx_answer(node, &take, None);
             }
             Fate::Uncredited => self.outcome(node, Some(Reason::Credit)),
+            Fate::NoDma => self.outcome(node, Some(Reason::Length)),
             _ if matches!(take.header.kind, TYPE_ACK | TYPE_NACK) => {}
-            _ => self.outcome(node, None),
+            _ => self.rx_accepted(node, &take),
         }
     }
 
@@ -428,39 +488,46 @@ impl ModelMachine {
         let now = self.now;
         while self.cards[node].rx.writes.front().is_some_and(|write| write.at <= now) {
             let write = self.cards[node].rx.writes.pop_front().expect("looked at");
-            let Write { take, length_ok, .. } = write;
-            let words = take.packet.to_vec();
-            let mut data = Packet { words }.data();
+            let take = write.take;
+            let mut data = take.data();
             data.truncate(take.header.length as usize);
             let (Fate::Write(addr) | Fate::Dma(addr) | Fate::Otf(addr)) = take.fate else {
                 unreachable!("only writes are waited for")
             };
             let written = self.cards[node].write_bytes(addr, &data);
-            let refused = match (written, length_ok) {
+            let refused = match (written, take.is_whole()) {
                 (false, _) => Some(Reason::Bus),
                 (true, false) => Some(Reason::Length),
                 (true, true) => None,
             };
-            if let Fate::Dma(_) = take.fate {
+            let is_dma = matches!(take.fate, Fate::Dma(_));
+            if is_dma {
                 self.cards[node].rx.done = Some(refused);
-                self.outcome(node, refused);
-            } else if let Some(reason) = refused {
-                self.rx_refused(node, &take, reason);
-            } else {
-                self.outcome(node, None);
-                if let Fate::Otf(_) = take.fate {
-                    self.cards[node].rx.settled = now;
-                }
+            }
+            match refused {
+                Some(reason) if is_dma => self.outcome(node, Some(reason)),
+                Some(reason) => self.rx_refused(node, &take, reason),
+                None => self.rx_accepted(node, &take),
+            }
+            if let Fate::Otf(_) = take.fate {
+                self.cards[node].rx.settled = now;
+            }
+            if !is_dma && refused.is_none() {
                 self.rx_answer(node, &take, None);
             }
         }
     }
 
-    fn rx_refused(&mut self, node: usize, take: &Take, reason: Reason) {
-        if take.numbered {
-            let expected = &mut self.cards[node].rx.expected[usize::from(take.header.src) % 64];
-            *expected = take.header.seq;
+    /// Accepted: the number behind its own is expected next.
+    fn rx_accepted(&mut self, node: usize, take: &Take) {
+        let expected = &mut self.cards[node].rx.expected;
+        if let Some(expected) = take.number().and_then(|src| expected.get_mut(src)) {
+            *expected = take.header.seq.wrapping_add(1);
         }
+        self.outcome(node, None);
+    }
+
+    fn rx_refused(&mut self, node: usize, take: &Take, reason: Reason) {
         self.outcome(node, Some(reason));
         self.rx_answer(node, take, Some(reason));
     }
@@ -468,12 +535,15 @@ impl ModelMachine {
     /// Tells the sender, if it asks; of the data of a PULL, the slots here.
     fn rx_answer(&mut self, node: usize, take: &Take, refused: Option<Reason>) {
         let header = &take.header;
+        if take.packet.len() < SHORT_WORDS {
+            return;
+        }
         let seq = take.seq.unwrap_or(header.seq);
         if header.kind == TYPE_PULL_REPLY {
             let status = Status { refused, seq };
             return self.answered(node, header.tag, header.src, status);
         }
-        if asks(header) && take.packet.len() >= SHORT_WORDS {
+        if asks(header) {
             self.cards[node].rx.settled = self.now + self.core_cycles(timing::ANSWER);
             self.queue_answer(node, Packet::new(&header.answer(refused, seq), &[]), timing::ANSWER);
         }
@@ -501,6 +571,13 @@ impl ModelMachine {
             super::bus::raises(self, node);
         }
     }
+}
+
+/// Whether a packet has data that RX_GO DMA may move.
+fn can_move(take: &Take) -> bool {
+    let most = if take.header.is_short() { WORD } else { SIZE_PACKET };
+    let is_otf = take.header.kind == TYPE_OTF;
+    !is_otf && (1..=most).contains(&take.header.length) && !take.data().is_empty()
 }
 
 /// Whether a packet asks for an answer. One to a group must not.

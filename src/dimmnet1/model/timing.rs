@@ -16,6 +16,9 @@ pub const TX: u64 = 1;
 pub const TURN: u64 = 1;
 /// Cycles of the other clock through a crossing.
 pub const CROSSING: u64 = 3;
+/// Core cycles from the matcher's offer to the look-up of the place that it found, for an INDIRECT and a MESSAGE.
+pub const MATCH_INDIRECT: u64 = 9;
+pub const MATCH_MESSAGE: u64 = 14;
 /// Core cycles of a look-up that ends in LLCM, and of one through PATLB.
 pub const LOOKUP_LLCM: u64 = 3;
 pub const LOOKUP: u64 = 4;

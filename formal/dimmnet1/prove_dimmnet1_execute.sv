@@ -6,12 +6,13 @@
 // - Each packet ends once. Its data are moved then, and neither before nor twice; what is not accepted is dropped.
 // - A stop begins only behind a whole header. It lasts until a command, and meanwhile nothing is written, answered or
 //   ended, and only the processor changes the header.
-// - A packet that asks for an answer gets one only if the queue said that it has room, or if the processor asks.
+// - A packet that asks for an answer gets one, and a PULL goes to the queue of answers, only if that said that it has
+//   room, or if the processor asks.
 // - A packet with F_SEQ that is accepted as it came has the number that is expected of its source: of one source, any.
 //
-// Assumed: what dimmnet1_parse says of a header; one response to each lookup; all is settled until the next packet ends;
-// a number changes only before that. After a reset 64 cycles pass. With `Late` the proof begins after them, which broken
-// twins and cover goals need, because their search starts at the beginning.
+// Assumed: what `dimmnet1_parse`'s proof says of a header; one response to each lookup; all is settled until the next
+// packet ends; a number changes only before that. After a reset 64 cycles pass. With `Late` the proof begins after
+// them, which broken twins and cover goals need, because their search starts at the beginning.
 module prove_dimmnet1_execute #(
     parameter bit Late = 1'b0
 ) (
@@ -310,6 +311,8 @@ module prove_dimmnet1_execute #(
       of_a_kind : assert (!standing || dut.kind_q.trap || translates);
       lacks_the_type :
       assert (state == Idle || dut.kind_q != '0 || (early && !dut.resumed_q) || (state == Act && dut.reason_q != '0));
+      form_taken : assert (!(state == Compare || state == Wait) || dut.form_q == dut.form_bad);
+      pulls : assert (state != Pull || (dut.kind_q.pull && !dut.drop_q && !dut.dma_q && dut.reason_q == '0));
       one_kind : assert (state == Idle || $countones(dut.kind_q) <= 1);
       asks : assert (dut.open_q == (dut.req_q || asked_q) && !(dut.req_q && asked_q));
       asks_early : assert (!dut.open_q || (early && translates));
@@ -338,7 +341,8 @@ module prove_dimmnet1_execute #(
               (dut.addr_q == go_addr_q && go_addr_q[2:0] == '0 && payload_q));
       room_seen : assert (!((state == Compare || state == Wait) && dut.room_q) || room_q);
       room_for_it :
-      assert (!((state >= Act || (dut.resumed_q && early)) && dut.ask && !changed_q && !dut.mute_q) || room_q);
+      assert (!((state >= Act || (dut.resumed_q && early)) && (dut.ask || dut.kind_q.pull) && !changed_q &&
+                !dut.mute_q) || room_q);
       as_it_came :
       assert (!inside_q || whole_q ||
               ({short, len} == {short_of_q, len_of_q} && dut.kind_q.push == (type_of_q == 8'(dimmnet1_pkg::TypePush)) &&
@@ -362,8 +366,9 @@ module prove_dimmnet1_execute #(
       assert (!(whole_q && payload_q && (dut.kind_q.ack || dut.kind_q.nack)) || state == Idle ||
               (state <= Wait && (!short || len != '0 || bad_q)) || (state == Act && dut.reason_q != '0));
       data_of_writes :
-      assert (!(whole_q && !payload_q && (dut.kind_q.push || dut.kind_q.reply)) || dut.resumed_q || state == Idle ||
-              (state <= Wait && (bad_q || (short && len == '0))) || (state == Act && dut.reason_q != '0));
+      assert (!(whole_q && !payload_q && (dut.kind_q.push || dut.kind_q.reply)) || state == Idle ||
+              (early && (dut.resumed_q || bad_q || (short && len == '0))) || (state == Act && dut.reason_q != '0));
+      resumes : assert (!dut.resumed_q || state == Idle || translates);
       cover_dma : cover (move_valid && !move_drop && sent_q);
       cover_otf : cover (otf_valid && otf_ready_i);
       cover_continue : cover (move_valid && !move_drop && dut.resumed_q && changed_q);

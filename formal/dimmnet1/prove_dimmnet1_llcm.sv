@@ -214,6 +214,7 @@ module prove_dimmnet1_llcm #(
 
   logic a_reads_q, b_reads_q, cpu_reads_q, mat_reads_q;
   logic [7:0] a_sees_q, b_sees_q;
+  logic a_changes_q;
   logic [1:0] begun_q = '0;  // since the first reset
   logic [1:0] passed_q;
   always_ff @(posedge clk_i) begin
@@ -227,6 +228,7 @@ module prove_dimmnet1_llcm #(
     a_reads_q <= a_valid_i && !a_write_i && a_addr_i == word_q;
     a_sees_q <= b_writes ? b.data : byte_q;
     b_reads_q <= !b.write && b.word == word_q;
+    a_changes_q <= a_writes && a_wdata_i[8*Lane+:8] != byte_q;
     b_sees_q <= a_writes ? a_wdata_i[8*Lane+:8] : byte_q;
     cpu_reads_q <= cpu_goes && !cpu_write_i && !rst_i;
     mat_reads_q <= mat_goes && !mat_q.write && !rst_i;
@@ -332,7 +334,7 @@ module prove_dimmnet1_llcm #(
       assert (dut.u_writer.written_q == written_q);
 `endif
       // The claims are not vacuous.
-      collides : cover (a_reads_q && b_reads_q && a_sees_q != b_sees_q);
+      collides : cover (cpu_rvalid && b_reads_q && a_changes_q);
       streams_turn : cover (passed_q == 2'd3 && dut.rd_go);
       fetched_byte : cover (rd_data_valid && oldest.known && oldest.last && oldest.data != '0);
     end

@@ -1,15 +1,17 @@
 // `dimmnet1_send` sends a window as it stood at its kick, in the order of the kicks, under the card's stamp.
 //
-// This is proved of one word of one window, any. Only stores that find the window free change the word.
+// This is proved of one word of one window, any, and of one word of one entry of the header TLB. Only stores that find
+// the window free change the one, and only stores to the header TLB the other.
 //
 // - A packet of BOTF has the window's words, each once and in order, as many as its LENGTH says. Only SRC, OTF,
 //   PGID and the generation in TAG are the hardware's: 0, 0, the card's, and any.
-// - A packet of AOTF has four words, and OTF is set.
+// - A packet of AOTF has four words, and OTF is set. Its DST, type, stamp, slot and region are those of one entry, and
+//   its remote address lies in the 4 KB from the entry's on.
 // - A packet leaves that asks for an answer only after a credit was taken for it. A group is never asked.
 // - Of a window, a packet leaves only if its TYPE is PUSH or firmware's, and its LENGTH is 1 to 464.
 // - A store to a busy window and a kick of it show an error.
 //
-// Assumed: a source holds its store; the card's stamp stays.
+// Assumed: a source holds its store; the card's stamp stays; an entry is written while WINDOWS.AOTF is 0.
 module prove_dimmnet1_send (
     input logic clk_i,
     input logic rst_i,
@@ -27,14 +29,18 @@ module prove_dimmnet1_send (
   logic [3:0] credit_slot;
   logic [15:0] credit_dst;
 
-  // Registers that keep their initial value: the card's stamp; the window and its word that are followed.
+  // Registers that keep their initial value: the card's stamp; the window and its word that are followed, and the entry
+  // and its word.
   logic [15:0] pgid_q;
   logic of_q;
-  logic [5:0] at_q;
+  logic [5:0] at_q, page_q;  // page: of the entry
+  logic [1:0] in_entry_q;
   always_ff @(posedge clk_i) begin
     pgid_q <= pgid_q;
-    of_q   <= of_q;
-    at_q   <= at_q;
+    page_q <= page_q;
+    in_entry_q <= in_entry_q;
+    of_q <= of_q;
+    at_q <= at_q;
   end
 
   dimmnet1_send dut (
@@ -93,18 +99,21 @@ module prove_dimmnet1_send (
   );
 
   // ------------------------------------------------------------------------------------------------- stores and kicks
-  logic take, to_window, to_kick, which, kicks;
+  logic take, to_window, to_kick, to_entry, which, kicks;
   logic [1:0] busies;
   assign busies = windows[dimmnet1_pkg::WindowsBusy0Lsb+:2];
   assign take = store_valid_i && store_ready;
   assign to_window = !store_addr_i[20] && !store_addr_i[14] && !store_addr_i[12];
   assign to_kick = !store_addr_i[20] && !store_addr_i[14] && store_addr_i[12];
+  assign to_entry = !store_addr_i[20] && store_addr_i[14];
   assign which = to_kick ? store_addr_i[3] : store_addr_i[9];
   assign kicks = take && to_kick && store_strb_i == '1 && !busies[which];
 
   logic begun_q = 1'b0;
   logic refused_q, first_q;  // first: the window that was kicked before the other, when both are busy
-  logic [63:0] word_q;  // the followed word
+  logic [63:0] word_q, entry_q;  // the followed words
+  logic as_written;
+  assign as_written = dut.mem_q[{2'b00, of_q, at_q}] == word_q && dut.mem_q[{1'b1, page_q, in_entry_q}] == entry_q;
   always_ff @(posedge clk_i) begin
     begun_q <= 1'b1;
     if (take && to_window && which == of_q && !busies[of_q] && store_addr_i[8:3] == at_q) begin
@@ -113,8 +122,11 @@ module prove_dimmnet1_send (
     refused_q <= take && (to_window || to_kick) && busies[which] && !rst_i;
     if (kicks && busies == '0) first_q <= which;
     else if (busies != '0 && !busies[first_q]) first_q <= !first_q;
-    if (!begun_q) any_contents : assume (dut.mem_q[{2'b00, of_q, at_q}] == word_q);
-    if (begun_q) kept : assert (dut.mem_q[{2'b00, of_q, at_q}] == word_q);  // through a reset, too
+    if (take && to_entry && store_strb_i == '1 && store_addr_i[10:3] == {page_q, in_entry_q}) entry_q <= store_data_i;
+    if (!rst_i) entries_first : assume (!(take && to_entry) || !windows[dimmnet1_pkg::WindowsAotfLsb]);
+    // Through a reset, too.
+    if (!begun_q) any_contents : assume (as_written);
+    if (begun_q) kept : assert (as_written);
   end
 
   // ----------------------------------------------------------------------------------------------------- what leaves
@@ -150,6 +162,18 @@ module prove_dimmnet1_send (
     end
   end
 
+  // Of the entry: all but SRC, OTF and LENGTH; stamp and slot, and SEQ is 0; region.
+  logic [63:0] of_entry;
+  logic [47:0] distance;
+  always_comb begin
+    of_entry = next;
+    if (in_entry_q == 2'd0)
+      {of_entry[47:32], of_entry[15:13], of_entry[11:0]} = {entry_q[47:32], entry_q[15:13], entry_q[11:0]};
+    if (in_entry_q == 2'd1) {of_entry[63:32], of_entry[19:0]} = {32'b0, entry_q[19:0]};
+    if (in_entry_q == 2'd2) of_entry[63:48] = entry_q[63:48];
+  end
+  assign distance = next[47:0] - {entry_q[47:3], 3'b0};
+
   always_ff @(posedge clk_i) begin
     if (moves) begin
       place_q <= dut.last2_q ? '0 : place_q + 6'd1;
@@ -176,6 +200,12 @@ module prove_dimmnet1_send (
     if (!rst_i) begin
       shows : assert (!out_valid || {out_last, out_data} == {shown_last_q, shown_q});
       as_stored : assert (!(moves && botf && window == of_q && place_q == at_q) || next == expected);
+      of_its_entry :
+      assert (!(moves && !botf && dut.page_q == page_q && place_q == 6'(in_entry_q) && in_entry_q != 2'd3) ||
+              next == of_entry);
+      within_its_page :
+      assert (!(moves && !botf && dut.page_q == page_q && place_q == 6'd2 && in_entry_q == 2'd2) ||
+              distance < 48'd4096);
       stamped : assert (!(moves && botf && place_q == 6'd1) || next[dimmnet1_pkg::HdrW1PgidLsb+:16] == pgid_q);
       of_a_busy_window : assert (!(moves && botf) || busies[window]);
       whole : assert (!(moves && botf && !head) || dut.last2_q == (place_q == 6'(words - 7'd1)));
@@ -205,6 +235,11 @@ module prove_dimmnet1_send (
       assert (!dut.have2_q || dut.last2_q == (place2 == (dut.kind2_q ? dut.end_q : 6'd3)) ||
               (dut.word_q[0] && !dut.last2_q));
       read : assert (!(dut.have2_q && dut.kind2_q && window2 == of_q && place2 == at_q) || dut.read_q == word_q);
+      at_most_four : assert (!(dut.have2_q && !dut.kind2_q) || place2 <= 6'd3);
+      keeps : assert (!(dut.have2_q && !dut.kind2_q && place2 <= 6'd2) || dut.keep_q);
+      read_entry :
+      assert (!(dut.have2_q && !dut.kind2_q && dut.page_q == page_q && place2 == 6'(in_entry_q) &&
+                in_entry_q != 2'd3) || dut.read_q == entry_q);
       credit : assert (int'(credits_q) >= int'(dut.have_q[0]) + int'(dut.have_q[1]));
       credit_of_packet : assert (!(real2 && dut.word_q[1] && asks_q) || dut.have_q[dut.kind2_q]);
       stores : assert (dut.u_stores.level_q <= 5'd16);

@@ -3,9 +3,9 @@
 
 /// Core cycles from the offer of a load to its answer.
 pub const LOAD: u64 = 3;
-/// Core cycles of a register write of the host, and of those that may be accepted and not be done.
+/// Core cycles of a store of the host to a register, and to SRAM.
 pub const REGISTER_WRITE: u64 = 2;
-pub const WRITES_WAIT: u64 = 3;
+pub const SRAM_WRITE: u64 = 3;
 /// Core cycles from an accepted store to a packet that is offered: AOTF, and a kick of a window.
 pub const AOTF: u64 = 2;
 pub const KICK: u64 = 3;
@@ -53,6 +53,8 @@ pub const LINE: u64 = 3;
 pub const GO: u64 = 3;
 /// Core cycles from BUILD_GO to the offer of a packet.
 pub const BUILD: u64 = 5;
+/// Core cycles from a store to CONTROL until the processor sees RUN.
+pub const RUN: u64 = 2;
 /// Core cycles from the processor's bus access to its answer: registers and stores, and loads from LLCM.
 pub const CPU_REGISTER: u64 = 1;
 pub const CPU_LLCM: u64 = 3;

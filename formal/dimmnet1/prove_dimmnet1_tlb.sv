@@ -3,9 +3,10 @@
 //
 // This is proved of one region and one virtual page of one PGID, any: their entries are those that were written last,
 // unless an entry of the same index, a removal, a flush or a reset came since. Bytes to be allowed lie within BOUND, in
-// one page of OFFSET, and in LLCM if the region is there; the right of the access is set. The address is BASE and OFFSET
-// say, through PATLB's frame. A lookup sees each table at one moment between its request and its response. Reasons,
-// misses and keys are exact. Without writes a response comes at most 3 cycles after its request.
+// one page of OFFSET, and in LLCM if the region is there; the right of the access is set. A cell may lie across pages,
+// whatever its rights, but in LLCM alone. The address is BASE and OFFSET say, through PATLB's frame. A lookup sees each
+// table at one moment between its request and its response. Reasons, misses and keys are exact. Without writes a
+// response comes at most 3 cycles after its request.
 //
 // Assumed: a client holds its request, of 1 to 4096 bytes.
 module prove_dimmnet1_tlb (
@@ -153,15 +154,23 @@ module prove_dimmnet1_tlb (
   end
 
   // What it should be told.
-  logic ours, may, fits, page_ours;
+  logic ours, may, fits, in_page, page_ours;
   logic [49:0] stop;
   logic [27:0] page;
   logic [14:0] llcm_base;
   assign ours = {lookup_q, pgid_q} == {of_region_q, of_pgid_q};
-  assign may = kind_q == 2'd0 ? seen_q.write : kind_q == 2'd1 ? seen_q.read : seen_q.otf && seen_q.llcm;
+  assign in_page = kind_q == 2'd3 || 13'(offset_q[11:0]) + bytes_q <= 13'd4096;
+  always_comb begin
+    case (kind_q)
+      2'd0: may = seen_q.write;
+      2'd1: may = seen_q.read;
+      2'd2: may = seen_q.otf && seen_q.llcm;
+      default: may = seen_q.llcm;  // a cell
+    endcase
+  end
   assign stop = 50'(offset_q) + 50'(bytes_q);
   assign llcm_base = {1'b0, seen_q.base[13:3], 3'b0};
-  assign fits = stop <= 50'(seen_q.bound) && 13'(offset_q[11:0]) + bytes_q <= 13'd4096 &&
+  assign fits = stop <= 50'(seen_q.bound) && in_page &&
                   (!seen_q.llcm || (seen_q.base[27:14] == '0 && 50'(llcm_base) + stop <= 50'd16384));
   assign page = seen_q.base + 28'(offset_q >> 12);
   assign page_ours = page == of_page_q;
@@ -173,7 +182,7 @@ module prove_dimmnet1_tlb (
       one_answer : assert (!responds || (open_q && rsp_valid == (who_q ? 2'b10 : 2'b01)));
       in_time : assert (!(open_q && !responds) || wait_q <= 2'd2);
       within_bound : assert (!(responds && ours && ok) || (known_q && stop <= 50'(seen_q.bound)));
-      within_page : assert (!(responds && ok) || 13'(offset_q[11:0]) + bytes_q <= 13'd4096);
+      within_page : assert (!(responds && ok) || in_page);
       within_rights : assert (!(responds && ours && ok) || may);
       within_llcm :
       assert (!(responds && ours && ok && seen_q.llcm) ||

@@ -705,7 +705,7 @@ fn jobs(golden: &mut Golden, rng: &mut Rng, who: Who, count: usize) -> (Jobs, Jo
             if let Some((last, _)) = list.back()
                 && last.write.is_some()
                 && matches!(golden.bus.target(party, last), Target::Registers)
-                && rng.chance(1, 4)
+                && rng.chance(1, 2)
             {
                 access = Access {
                     offset: last.offset,

@@ -55,7 +55,7 @@ pub struct Facts {
 pub struct Bench {
     /// Scenarios that take `bytes` and `count`, each with a title.
     pub workloads: [(&'static str, &'static str); 2],
-    /// What the machine's network of 256 ports is called.
+    /// What the machine's largest network is called.
     pub network: &'static str,
     /// How fast that is simulated at two loads.
     pub runs: fn() -> [NetworkRun; 2],

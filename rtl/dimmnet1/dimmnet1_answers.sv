@@ -14,7 +14,11 @@
 // Reset      empties it, in mid-packet too.
 // busy_o     low when nothing is inside.
 // Source     hardware acknowledgement: paper section 3.4; the queue is ours.
-module dimmnet1_answers (
+module dimmnet1_answers #(
+    parameter int Depth   = 2560,  // words: 512 packets of 4; 384 words and a packet of the builder; 124 to spare
+    parameter int Spare   = 64,    // free words below which `room_o` is low
+    parameter int Builder = 384    // words inside, above which no packet of the builder begins
+) (
     input  logic clk_i,
     input  logic rst_i,
     output logic busy_o,
@@ -37,9 +41,10 @@ module dimmnet1_answers (
     output logic [63:0] pull_w2_o,
     output logic [63:0] pull_w3_o
 );
-  localparam int Depth = 2560;  // 512 packets of 4 words; 384 words and a packet of the builder; 124 to spare
-  localparam int Spare = 64;
-  localparam int Builder = 384;
+  if (Spare > Depth || Builder > Depth) begin : gen_bad_depth
+    dimmnet1_answers_Depth_must_be_at_least_Spare_and_Builder u_bad ();
+  end
+
   localparam int LevelW = $clog2(Depth + 1);
 
   // ---------------------------------------------------------------------------------------------------------------- in

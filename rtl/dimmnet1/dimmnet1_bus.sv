@@ -15,7 +15,7 @@
 //            An access may be withdrawn (RUN is cleared): then `bus_done_o` means nothing in the next cycle.
 // Both       registers take one access a cycle; after a write there is none for a cycle. The processor goes first, unless
 //            the host lost the last time. While a built packet leaves, writes to BUILD and BUILD_GO wait.
-// Latency    host: store to `store_valid_o` 2 cycles, request to response 3, for SRAM more. 1 store per cycle to windows,
+// Latency    host: store to `store_valid_o` 1 cycle, request to response 3, for SRAM more. 1 store per cycle to windows,
 //            AOTF pages and LLCM. Processor: register 1 cycle, store to LLCM 1, load from LLCM 3.
 // Full       two host requests wait.
 // Reset      drops everything; registers are 0 after 16 cycles.
@@ -197,7 +197,7 @@ module dimmnet1_bus (
 
   // ------------------------------------------------------------------------------------------------ registers, by turns
   logic cpu_asks, host_asks, cpu_acc, host_acc, host_next_q, regs_ready, building, acc_err, acc_slot, regs_busy;
-  logic host_turn, cpu_regs, cpu_builds, host_builds, store_settled_q, store_free;
+  logic host_turn, cpu_regs, cpu_builds, host_builds, store_settled_q;
   logic [63:0] acc_rdata;
   logic cpu_new, cpu_llcm, cpu_none, done_q, waits_q, gone_q, llcm_q, sram_q, room;
 
@@ -208,7 +208,7 @@ module dimmnet1_bus (
   assign cpu_builds = bus_write_i && building && builds(bus_addr_i[14:3]);
   assign host_builds = req_builds && building;
   assign cpu_asks = cpu_new && cpu_regs && !llcm_q && !cpu_builds;
-  assign host_asks = req_valid && to_regs && room && !sram_q && !store_valid_o && store_settled_q && !host_builds;
+  assign host_asks = req_valid && to_regs && room && !sram_q && store_settled_q && !host_builds;
   // The turn does not wait for the host's wish, since that comes later than the processor's.
   assign host_turn = !cpu_asks || host_next_q;
   assign host_acc = host_asks && regs_ready && host_turn;
@@ -308,24 +308,14 @@ module dimmnet1_bus (
       .build_data_o,
       .build_last_o
   );
-  assign slot_index_o = req_word[6:3] & {4{req_valid}};
+  assign slot_index_o  = req_word[6:3] & {4{req_valid}};
 
   // ------------------------------------------------------------------------------------------------- the host's stores
-  assign store_free   = !store_valid_o || store_ready_i;
-  always_ff @(posedge clk_i) begin
-    if (store_free) begin
-      store_addr_o <= {req_word[20:3], 3'b0};
-      store_data_o <= req_data;
-      store_strb_o <= req_strb;
-    end
-    if (rst_i) begin
-      store_valid_o   <= 1'b0;
-      store_settled_q <= 1'b1;
-    end else begin
-      if (store_free) store_valid_o <= req_go && to_store;
-      store_settled_q <= !store_valid_o;
-    end
-  end
+  assign store_valid_o = req_valid && to_store && room && !sram_q;
+  assign store_addr_o  = {req_word[20:3], 3'b0};
+  assign store_data_o  = req_data;
+  assign store_strb_o  = req_strb;
+  always_ff @(posedge clk_i) store_settled_q <= !store_valid_o || rst_i;
 
   // --------------------------------------------------------------------------------- SRAM: two halves, one after another
   // `sram_q`: the request's halves; `sent_q`: the read half was requested.
@@ -369,8 +359,8 @@ module dimmnet1_bus (
   logic rsp_q, from_llcm_q, from_regs_q, rsp_err_q, rsp_push, unused_rsp_ready;
   logic [63:0] rsp_data;
   logic [2:0] open_q, rsp_level;
-  assign room   = !open_q[2];  // four at most
-  assign req_go = req_valid && room && !sram_q && (to_store ? store_free : to_llcm || to_sram || to_none || host_acc);
+  assign room = !open_q[2];  // four at most
+  assign req_go = req_valid && room && !sram_q && (to_store ? store_ready_i : to_llcm || to_sram || to_none || host_acc);
   always_ff @(posedge clk_i) begin
     from_llcm_q <= to_llcm;
     from_regs_q <= to_regs;
@@ -446,8 +436,8 @@ module dimmnet1_bus (
   assign bus_error_o = from_acc_q ? acc_err : from_none_q;
   assign bus_rdata_o = !from_acc_q ? llcm_rdata_q : was_high_q ? acc_rdata[63:32] : acc_rdata[31:0];
 
-  assign busy_o = req_level != '0 || open_q != '0 || rsp_level != '0 || store_valid_o || !store_settled_q || llcm_q ||
-                  waits_q || done_q || regs_busy;
+  assign busy_o = req_level != '0 || open_q != '0 || rsp_level != '0 || !store_settled_q || llcm_q || waits_q ||
+                  done_q || regs_busy;
 
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin

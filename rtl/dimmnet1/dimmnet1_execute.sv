@@ -2,10 +2,11 @@
 //
 // Header     `load_*`, `word_*` and `whole_*` of dimmnet1_parse. The registers `hdr_o` hold one packet's header; the
 //            next packet's begins when this one is decided.
-// Checks     In this order: a packet that asks for an answer, with no room for one: CREDIT, and no answer. A type that
-//            the card lacks: TYPE. Number of words, LENGTH, alignment: LENGTH. F_SEQ: SEQUENCE, if SEQ is not the
-//            number that is expected of SRC; a number up to 2^31 - 1 behind is a duplicate, and is answered with ACK.
-//            SRC beyond 63 has no numbers. Then the translation. ACK and NACK have only the check of LENGTH.
+// Checks     In this order: a packet that asks for an answer, or any PULL, without room in the queue of answers:
+//            CREDIT, and no answer. A type that the card lacks: TYPE. Number of words, LENGTH, alignment: LENGTH.
+//            F_SEQ: SEQUENCE, if SEQ is not the number that is expected of SRC; a number up to 2^31 - 1 behind is a
+//            duplicate, and is answered with ACK. SRC beyond 63 has no numbers. Then the translation. ACK and NACK have
+//            only the check of LENGTH.
 // Order      OTF, PULL, F_SEQ and RX_GO DMA wait until all earlier packets are settled. So a number that was refused is
 //            expected again before the next one is looked at; packets with F_SEQ do not overlap in memory.
 // Stop       `stop_*`, for a type of 16 and up or a miss, while `cpu_runs_i`; else the packet is refused, UNSERVED.
@@ -328,7 +329,7 @@ module dimmnet1_execute (
       if (whole_q && looked) begin
         state_q <= Act;
         if (resumed_q) reason_q <= (form_q || !(payload_q || kind_q.otf)) ? 4'(dimmnet1_pkg::ReasonLength) : '0;
-        else if (ask && !room_q) begin
+        else if ((ask || kind_q.pull) && !room_q) begin
           reason_q <= 4'(dimmnet1_pkg::ReasonCredit);
           mute_q   <= 1'b1;
         end else if (kind_q == '0) reason_q <= 4'(dimmnet1_pkg::ReasonType);

@@ -10,7 +10,8 @@
 module dimmnet1_machine #(
     parameter int Nodes = 2,  // cards, 1 to Ports
     parameter int Ports = 8,  // ports of the switch, 2 to 16
-    parameter int DelayWords = 6  // as dimmnet1_switch
+    parameter int DelayWords = 6,  // as dimmnet1_switch
+    parameter int Matching = 1  // as dimmnet1_nic
 ) (
     input logic core_clk_i,
     input logic core_rst_i,
@@ -87,7 +88,9 @@ module dimmnet1_machine #(
 
   for (genvar n = 0; n < Ports; n++) begin : g_node
     if (n < Nodes) begin : g_nic
-      dimmnet1_nic u_nic (
+      dimmnet1_nic #(
+          .Matching(Matching)
+      ) u_nic (
           .core_clk_i,
           .core_rst_i,
           .link_clk_i,

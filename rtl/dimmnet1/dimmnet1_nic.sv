@@ -7,6 +7,7 @@
 //                 └── answers ────────────────────┘
 //                        ▲ ACK, NACK, PULL
 //   memory write <────── rx <───────────────────────── link <── link in
+//                        └── matcher (INDIRECT, MESSAGE) ── tlb, llcm
 //
 // Handshake  valid/ready everywhere; memory as `mem_bram`. Every output is a flip-flop, or a memory addressed by
 //            flip-flops.
@@ -17,7 +18,9 @@
 // busy       while `core_busy_o` and `link_busy_o` are low and no input is valid, no clock edge changes anything but
 //            TIME, so both clocks may stand. When either is high, both clocks must run.
 // Source     paper, sections 2 and 3; public descriptions of AOTF, BOTF and LLCM (docs/machines/dimmnet1.md).
-module dimmnet1_nic (
+module dimmnet1_nic #(
+    parameter int Matching = 1  // 1: with dimmnet1_matcher, which CONTROL.MATCH switches on; 0: without
+) (
     input logic core_clk_i,
     input logic core_rst_i,
     input logic link_clk_i,
@@ -170,13 +173,23 @@ module dimmnet1_nic (
   logic [13:2] load_addr;
   logic [31:0] load_data, load_rdata;
 
+  // Matcher: the receiver's offer and how it ends, its turn at the receiver's lookups, LLCM.
+  logic match, offer, pass, match_go;
+  logic [ 2:0] match_what;
+  logic [ 3:0] match_reason;
+  logic [63:0] match_place;
+  logic rx_tlb_valid, mat_tlb_valid;
+  logic [1:0] rx_tlb_kind;
+  logic [12:0] rx_tlb_bytes, mat_tlb_bytes;
+  logic mat_valid, mat_ready, mat_write, mat_rvalid;
+  logic [13:3] mat_addr;
+  logic [63:0] mat_wdata, mat_rdata;
+  logic [7:0] mat_strb;
+
   // `bus` counts the stores that fail, and answers none that the processor may not make.
   logic unused_store_error, unused_load_error, unused_ans_ready, unused_waiting;
-  // There is no matcher.
-  logic unused_match, unused_mat_valid, unused_mat_ready, unused_mat_rvalid;
-  logic [63:0] unused_mat_rdata;
 
-  logic [10:0] busy;
+  logic [11:0] busy;
   logic [1:0] wakes_q;
   logic active;
 
@@ -229,7 +242,7 @@ module dimmnet1_nic (
       .pgid_o(pgid),
       .patience_o(patience),
       .receive_o(receive),
-      .match_o(unused_match),
+      .match_o(match),
       .a_valid_o(a_valid),
       .a_write_o(a_write),
       .a_addr_o(a_addr),
@@ -519,14 +532,14 @@ module dimmnet1_nic (
       .cpu_strb_i(cpu_strb),
       .cpu_rvalid_o(cpu_rvalid),
       .cpu_rdata_o(cpu_rdata),
-      .mat_valid_i(1'b0),
-      .mat_ready_o(unused_mat_ready),
-      .mat_write_i(1'b0),
-      .mat_addr_i('0),
-      .mat_wdata_i('0),
-      .mat_strb_i('0),
-      .mat_rvalid_o(unused_mat_rvalid),
-      .mat_rdata_o(unused_mat_rdata),
+      .mat_valid_i(mat_valid),
+      .mat_ready_o(mat_ready),
+      .mat_write_i(mat_write),
+      .mat_addr_i(mat_addr),
+      .mat_wdata_i(mat_wdata),
+      .mat_strb_i(mat_strb),
+      .mat_rvalid_o(mat_rvalid),
+      .mat_rdata_o(mat_rdata),
       .rd_cmd_valid_i(lrd_cmd_valid),
       .rd_cmd_ready_o(lrd_cmd_ready),
       .rd_cmd_addr_i(lrd_cmd_addr),
@@ -625,20 +638,20 @@ module dimmnet1_nic (
       .busy_o(busy[10]),
       .receive_i(receive),
       .cpu_runs_i(run),
-      .match_i(1'b0),
+      .match_i(match && Matching != 0),
       .node_i(node),
       .in_valid_i(rx_valid),
       .in_ready_o(rx_ready),
       .in_data_i(rx_data),
       .in_last_i(rx_last),
-      .tlb_req_valid_o(tlb_valid[0]),
+      .tlb_req_valid_o(rx_tlb_valid),
       .tlb_req_ready_i(tlb_ready[0]),
       .tlb_req_pgid_o(tlb_pgid[0]),
       .tlb_req_region_o(tlb_region[0]),
       .tlb_req_offset_o(tlb_offset[0]),
-      .tlb_req_bytes_o(tlb_bytes[0]),
-      .tlb_req_kind_o(tlb_kind[0]),
-      .tlb_rsp_valid_i(tlb_rsp_valid[0]),
+      .tlb_req_bytes_o(rx_tlb_bytes),
+      .tlb_req_kind_o(rx_tlb_kind),
+      .tlb_rsp_valid_i(tlb_rsp_valid[0] && !offer),
       .tlb_rsp_addr_i(tlb_rsp_addr),
       .tlb_rsp_reason_i(tlb_rsp_reason),
       .tlb_rsp_miss_i(tlb_rsp_miss),
@@ -675,21 +688,68 @@ module dimmnet1_nic (
       .stop_cause_o(rx_stop_cause),
       .stop_key_o(rx_stop_key),
       .hdr_o(hdr),
-      .hdr_write_valid_i(hdr_write_valid),
-      .hdr_write_index_i(hdr_write_index),
-      .hdr_write_strb_i(hdr_write_strb),
-      .hdr_write_data_i(hdr_write_data),
-      .go_valid_i(rx_go_valid),
-      .go_what_i(rx_go_what),
-      .go_reason_i(rx_go_reason),
+      .hdr_write_valid_i(hdr_write_valid || match_go),
+      .hdr_write_index_i(match_go ? 3'd2 : hdr_write_index),
+      .hdr_write_strb_i(match_go ? 2'b11 : hdr_write_strb),
+      .hdr_write_data_i(match_go ? match_place : hdr_write_data),
+      .go_valid_i(rx_go_valid || match_go),
+      .go_what_i(match_go ? match_what : rx_go_what),
+      .go_reason_i(match_go ? match_reason : rx_go_reason),
       .go_addr_i(rx_go_addr),
       .dma_done_o(rx_dma_done),
       .dma_reason_o(rx_dma_reason),
-      .mat_valid_o(unused_mat_valid),
-      .mat_pass_i(1'b0),
+      .mat_valid_o(offer),
+      .mat_pass_i(pass),
       .outcome_valid_o(outcome_valid),
       .outcome_reason_o(outcome_reason)
   );
+
+  // While a packet is offered the receiver looks up nothing, and its outputs name what header word 2 names.
+  assign tlb_valid[0] = rx_tlb_valid || mat_tlb_valid;
+  assign tlb_bytes[0] = mat_tlb_valid ? mat_tlb_bytes : rx_tlb_bytes;
+  assign tlb_kind[0]  = rx_tlb_kind | {2{mat_tlb_valid}};
+
+  if (Matching == 1) begin : gen_matcher
+    logic matcher_busy;
+    dimmnet1_matcher u_matcher (
+        .clk_i(core_clk_i),
+        .rst_i(core_rst_i),
+        .busy_o(matcher_busy),
+        .valid_i(offer),
+        .type_i(hdr[0][dimmnet1_pkg::HdrW0TypeLsb+:8]),
+        .bytes_i(hdr[0][dimmnet1_pkg::HdrW0LengthLsb+:13]),
+        .pass_o(pass),
+        .go_valid_o(match_go),
+        .go_what_o(match_what),
+        .go_reason_o(match_reason),
+        .place_o(match_place),
+        .tlb_req_valid_o(mat_tlb_valid),
+        .tlb_req_ready_i(tlb_ready[0]),
+        .tlb_req_bytes_o(mat_tlb_bytes),
+        .tlb_rsp_valid_i(tlb_rsp_valid[0]),
+        .tlb_rsp_word_i(tlb_rsp_addr[13:3]),
+        .tlb_rsp_reason_i(tlb_rsp_reason),
+        .tlb_rsp_miss_i(tlb_rsp_miss != '0),
+        .mat_valid_o(mat_valid),
+        .mat_ready_i(mat_ready),
+        .mat_write_o(mat_write),
+        .mat_addr_o(mat_addr),
+        .mat_wdata_o(mat_wdata),
+        .mat_strb_o(mat_strb),
+        .mat_rvalid_i(mat_rvalid),
+        .mat_rdata_i(mat_rdata)
+    );
+    assign busy[11] = matcher_busy || offer;
+  end else if (Matching == 0) begin : gen_no_matcher
+    logic unused_matcher;
+    assign {match_go, match_what, match_reason, match_place, pass} = '0;
+    assign {mat_tlb_valid, mat_tlb_bytes} = '0;
+    assign {mat_valid, mat_write, mat_addr, mat_wdata, mat_strb} = '0;
+    assign busy[11] = 1'b0;
+    assign unused_matcher = &{1'b0, mat_ready, mat_rvalid, mat_rdata};
+  end else begin : gen_bad_matching
+    dimmnet1_nic_Matching_must_be_0_or_1 u_bad ();
+  end
 
   dimmnet1_link u_link (
       .clk_i(core_clk_i),

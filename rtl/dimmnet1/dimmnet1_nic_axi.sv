@@ -21,7 +21,8 @@
 module dimmnet1_nic_axi #(
     parameter int Outstanding = 8,  // bursts that may await data or response, each way, >= 1
     parameter int IdW = 4,  // bits of an ID of the host's, >= 1
-    parameter int MemIdW = 1  // bits of an ID of the memory's, >= 1
+    parameter int MemIdW = 1,  // bits of an ID of the memory's, >= 1
+    parameter int Matching = 1  // as dimmnet1_nic
 ) (
     input  logic aclk,
     input  logic aresetn,
@@ -204,7 +205,9 @@ module dimmnet1_nic_axi #(
       .*
   );
 
-  dimmnet1_nic u_nic (
+  dimmnet1_nic #(
+      .Matching(Matching)
+  ) u_nic (
       .core_clk_i(aclk),
       .core_rst_i(rst_q),
       .link_clk_i(link_aclk),

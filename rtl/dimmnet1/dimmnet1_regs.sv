@@ -419,7 +419,8 @@ module dimmnet1_regs (
     end else begin
       status_q <= (status_q & ~cleared) | causes;
       irq_o <= irq;
-      irq_cpu_o <= irq_cpu;
+      // It falls with the command, or a short routine would be interrupted by its own stop again.
+      irq_cpu_o <= irq_cpu && !(wr && low && (is_rx_go || is_rdma_go));
       if (desc_done_i) rdma_error_q <= desc_error_i;
     end
   end

@@ -4,8 +4,8 @@
 // Data       PUSH and PULL_REPLY go to memory or LLCM by `wr_*` (dma_write); OTF by `otf_*`, when all earlier packets'
 //            data are visible. `otf_data_o` and `otf_strb_o` stand in the lanes of the word at `otf_addr_o`.
 // Answers    whole packets for the answer queue: ACK, NACK, and PULL as it came. `answers_room_i` low: a packet that
-//            asks for an answer is refused, CREDIT. A packet with MULTICAST asks for none. A packet that ends before
-//            header word 2 gets none.
+//            asks for an answer, and any PULL, is refused, CREDIT. A packet with MULTICAST asks for none. A packet that
+//            ends before header word 2 gets none.
 // Slots      `ans_*` pulses: ACK and NACK that came, and how a PULL_REPLY ended.
 // Outcome    `outcome_*` pulses: one for each packet but well-formed ACK and NACK, 0: accepted.
 // Stop       see dimmnet1_execute. `stop_valid_o`: the header `hdr_o` may be changed by `hdr_write_*`, and one `go_*`

@@ -6,8 +6,8 @@
 //            TLB, a kick of a busy window or a store to it, or a store to an AOTF page with strobes that are not one
 //            run. `lost_o` says that a store to an AOTF page made no packet: the last of these errors, no room in time,
 //            or, later and with `store_error_o`, an entry that is closed or asks a group for answers.
-// AOTF       a queue of 16 stores. While it is full, `store_ready_o` is low. Then a store to an AOTF page is taken
-//            after `patience_i` cycles (0: never), and lost; any other is taken after one cycle.
+// AOTF       a queue of 16 stores, passed by when nothing waits. While it is full, `store_ready_o` is low. Then a store
+//            to an AOTF page is taken after `patience_i` cycles (0: never), and lost; any other is taken after one cycle.
 //            A store uses the entry as it is when the packet begins: software changes an entry while WINDOWS.AOTF is 0.
 //            The low three bits of the entry's OFFSET do not count.
 // BOTF       two windows, sent in the order of their kicks. A window is busy until its last word has been read. A kick
@@ -15,8 +15,9 @@
 // Credit     a packet with ACK_REQ or of type PULL asks for an answer, and takes a credit before it begins. While it
 //            waits, the other kind of packets goes on, unless that wants a credit as well.
 //            TAG holds its generation; any other packet has generation 0.
-// Order      AOTF before BOTF when both begin to wait, by turns when both always wait.
-// Latency    store to first word: 3 cycles when idle, 8 with credit; kick to first word: 3, or 8. 1 word per cycle, no
+// Order      of each kind the order of stores, and none between the kinds: AOTF before BOTF when both begin to wait, by
+//            turns when both always wait. Software that needs another order waits until WINDOWS.AOTF, or BUSY, is 0.
+// Latency    store to first word: 2 cycles when idle, 7 with credit; kick to first word: 3, or 8. 1 word per cycle, no
 //            bubble between packets that need no credit.
 // Reset      drops all packets, in mid-packet too. Memory keeps its contents, so the host writes the header TLB anew.
 // busy_o     low when nothing is inside.
@@ -66,7 +67,7 @@ module dimmnet1_send (
   assign run = store_strb_i != '0 && (above & store_strb_i) == '0;
   assign bad = is_aotf ? !run : ((is_htlb || is_kick) && store_strb_i != '1) || (!is_htlb && busy_q[window]);
 
-  logic fifo_ready, fifo_valid, pop, let_q, late_q, error_q, lost_q;
+  logic fifo_ready, fifo_valid, pop, passes, let_q, late_q, error_q, lost_q;
   logic [15:0] wait_q;  // cycles that the store has waited, plus 1
   assign store_ready_o = fifo_ready || let_q;
   assign take = store_valid_i && store_ready_o;
@@ -85,23 +86,27 @@ module dimmnet1_send (
     lost_q  <= ((take && is_aotf && bad) || missed) && !rst_i;
   end
 
-  logic [ 5:0] fifo_page;
-  logic [ 8:0] fifo_at;
-  logic [ 7:0] fifo_strb;
-  logic [63:0] fifo_data;
-  logic [ 4:0] unused_level;
+  // The store at the head of the queue, or the one that passes it by.
+  logic [ 5:0] head_page;
+  logic [ 8:0] head_at;
+  logic [ 7:0] head_strb;
+  logic [63:0] head_data;
+  logic [86:0] fifo_store, store;
+  assign store = {store_addr_i[17:3], store_strb_i, store_data_i};
+  assign {head_page, head_at, head_strb, head_data} = fifo_valid ? fifo_store : store;
+  logic [4:0] unused_level;
   fifo #(
       .W(87),
       .Depth(16)
   ) u_stores (
       .clk_i,
       .rst_i,
-      .in_valid_i (take && is_aotf && run && fifo_ready),
+      .in_valid_i (take && is_aotf && run && fifo_ready && !passes),
       .in_ready_o (fifo_ready),
-      .in_data_i  ({store_addr_i[17:3], store_strb_i, store_data_i}),
+      .in_data_i  (store),
       .out_valid_o(fifo_valid),
       .out_ready_i(pop),
-      .out_data_o ({fifo_page, fifo_at, fifo_strb, fifo_data}),
+      .out_data_o (fifo_store),
       .level_o    (unused_level)
   );
 
@@ -124,15 +129,17 @@ module dimmnet1_send (
   logic head_q;  // the window whose packet is next
   logic owed_q;  // AOTF began while BOTF waited
   logic in_q;  // inside a packet
-  logic kind_q, kind, start, end_read, kill;
+  logic kind_q, kind, fresh, start, end_read, kill;
   logic [5:0] index_q, index, end_q, page_q, page;  // end: index of the last word of BOTF, never below 6
   assign can[0] = (fifo_valid || keep_q) && (!need_q[0] || have_q[0] || !credit_valid_o);
   assign can[1] = busy_q[head_q] && (!need_q[1] || have_q[1] || !credit_valid_o);
-  assign start = !in_q && can != '0;
+  assign fresh = can == '0 && !fifo_valid && !keep_q && store_valid_i && is_aotf && run;
+  assign start = !in_q && (can != '0 || fresh);
+  assign passes = start && fresh && move;
   assign kind = in_q ? kind_q : can[1] && (!can[0] || owed_q);
   assign index = in_q ? index_q : '0;
   assign end_read = index == (kind ? end_q : 6'd3);
-  assign page = keep_q ? page_q : fifo_page;
+  assign page = keep_q ? page_q : head_page;
   assign read_at = kind ? {2'b00, head_q, index} : {1'b1, page, index[1:0]};
   assign pop = move && start && !kind && !keep_q;
 
@@ -146,10 +153,10 @@ module dimmnet1_send (
     lane  = 3'd0;
     bytes = 4'd0;
     for (int i = 7; i >= 0; i--) begin
-      if (fifo_strb[i]) lane = 3'(i);
-      bytes = bytes + 4'(fifo_strb[i]);
+      if (head_strb[i]) lane = 3'(i);
+      bytes = bytes + 4'(head_strb[i]);
     end
-    data_d = fifo_data >> {lane, 3'b000};
+    data_d = head_data >> {lane, 3'b000};
     // The packet brings no other bytes of the host.
     for (int i = 0; i < 8; i++) if (4'(i) >= bytes) data_d[8*i+:8] = '0;
   end
@@ -217,8 +224,8 @@ module dimmnet1_send (
       kind_q  <= kind;
     end
     if (pop) begin
-      page_q  <= fifo_page;
-      at_q    <= {fifo_at, lane};
+      page_q  <= head_page;
+      at_q    <= {head_at, lane};
       bytes_q <= bytes;
       data_q  <= data_d;
     end

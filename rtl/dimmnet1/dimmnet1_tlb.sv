@@ -5,9 +5,10 @@
 //            stands at its index, and removes it when VALID is clear. `flush_i` makes all entries invalid; a write in
 //            the same cycle is lost. Both count for lookups that are taken in this cycle or later, and may count for
 //            the one under way.
-// Request    `req_*` of client 0 (receiver) or 1 (RDMA engine): the bytes to write (0), to read (1), or to write by the
-//            Mini-OTF receiver (2; only in LLCM). At least one byte, at most 4096. One lookup is under way. The clients
-//            take turns. Without demand from client 1 client 0 has the turn, so client 1 waits a cycle more.
+// Request    `req_*` of client 0 (receiver) or 1 (RDMA engine): the bytes to write (0), to read (1), to write by the
+//            Mini-OTF receiver (2; only in LLCM), or of a cell (3; only in LLCM, whatever its rights, also across a
+//            page). At least one byte, at most 4096. One lookup is under way. The clients take turns. Without demand
+//            from client 1 client 0 has the turn, so client 1 waits a cycle more.
 // Response   a pulse of the client's `rsp_valid_o`; the rest is common to both. `rsp_reason_o`: RIGHTS, else RANGE:
 //            beyond the bound, across a page of OFFSET, or beyond LLCM. `rsp_miss_o`: 1 RVATLB, 2 PATLB, and
 //            `rsp_key_o` is the key that missed, with VALID set, as it must be written. `rsp_addr_o` counts when both
@@ -141,21 +142,23 @@ module dimmnet1_tlb (
   logic [15:0] llcm_stop;
   logic [13:0] llcm_at;
   logic [12:0] page_left;
-  logic known, forbidden, outside, decided;
+  logic known, forbidden, crosses, outside, decided;
 
   assign known = rva_set && rva_tag == {region_q[15:IndexW], pgid_q};
   always_comb begin
     case (kind_q)
       2'd0: forbidden = !may_write;
       2'd1: forbidden = !may_read;
-      default: forbidden = !(may_otf && in_llcm);
+      2'd2: forbidden = !(may_otf && in_llcm);
+      default: forbidden = !in_llcm;
     endcase
   end
   assign stop = {1'b0, offset_q[BoundW-1:0]} + (BoundW + 1)'(bytes_q);
   assign page_left = 13'd4096 - {1'b0, offset_q[11:0]};
   assign llcm_at = {base[13:3], 3'b0} + offset_q[13:0];
   assign llcm_stop = {2'b0, base[13:3], 3'b0} + {1'b0, stop[14:0]};
-  assign outside = offset_q[47:BoundW] != '0 || stop > {1'b0, bound} || bytes_q > page_left ||
+  assign crosses = bytes_q > page_left && kind_q != 2'd3;
+  assign outside = offset_q[47:BoundW] != '0 || stop > {1'b0, bound} || crosses ||
                    (in_llcm && (base[PageW-1:14] != '0 || stop[BoundW:15] != '0 || llcm_stop[15] ||
                                 (llcm_stop[14] && llcm_stop[13:0] != '0)));
   assign page = base + PageW'(offset_q[BoundW-1:12]);

@@ -5,7 +5,7 @@
 // Output     SRC of W0 is `node_i`. W1 of a packet with F_SEQ and without RESEND gets the next number of its DST,
 //            from 0; a DST of 64 or more, and a group (MULTICAST), always gets 0. All else passes as it is.
 // Fairness   least recently served first (stream_merge).
-// Latency    2 cycles, 1 for the stream that was served last. 1 word per cycle, no bubble between packets.
+// Latency    2 cycles; 1 for AOTF and BOTF when nothing else leaves. 1 word per cycle, no bubble between packets.
 // Full       holds two words; then the streams wait.
 // Reset      numbers begin at 0 again. For 64 cycles after it, nothing is taken.
 // busy_o     low when nothing is inside.
@@ -38,7 +38,8 @@ module dimmnet1_tx (
   assign in_ready_o = init ? 3'b000 : merge_ready;
   stream_merge #(
       .N(3),
-      .W(64)
+      .W(64),
+      .Home(1)
   ) u_merge (
       .clk_i,
       .rst_i,

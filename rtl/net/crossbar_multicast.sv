@@ -13,18 +13,23 @@
 //            out_source_o names the input of the offered word, for checks.
 // Latency    9 + Delay cycles transfer to transfer: a word taken at one clock edge is offered after the eighth edge and
 //            Delay more after it. Of a multicast, all words count from its last one. One word a cycle and port.
-// Multicast  is stored whole, and then sent as one packet after another, as if its input had sent them: to output i
-//            first at input i, then upwards. So the last of m copies of L words leaves after m * (L + 2) cycles, and
-//            inputs that send to all together keep all outputs busy.
-// Deadlock   there is none: a packet holds one output, waits for no other, and the sink's own pace is all that it waits
-//            for (src/net/dependencies.rs). A copy in lock step would make an output wait for another's sink.
+// Multicast  is stored whole, and leaves in turns. A short one, marked by bit ShortAt, asks for all its outputs, and
+//            goes at once to all that are free: an output begins a packet only with room for a short one, so the copies
+//            of a turn never wait. A longer one goes to one output in a turn: to output i first at input i, then
+//            upwards. 5 cycles lie between two turns. After a turn that was for several outputs, 3 lie before the next
+//            packet.
+// Deadlock   there is none. A turn holds several outputs only for the cycles of its words, and one output at the pace
+//            of its own sink (formal/net/prove_multicast_turns.sv, src/net/dependencies.rs). Each turn reaches an
+//            output, so a multicast ends after as many turns as it has outputs, at most.
 // Order      packets from one input to one output keep it, multicasts included.
 // Fairness   each output serves the least recently served input, so a waiting packet or copy is passed over by at most
-//            N - 1 packets, and a whole multicast by at most N * (N - 1).
+//            N - 1 packets, and a whole multicast by at most N * (N - 1). While a turn of a short one lasts, of at most
+//            8 cycles, its other outputs serve others, so of these a copy is passed over by at most 9 * (N - 1).
 // Saturation words a cycle and port, with uniform packets of 1, 4 and 16 words: at eight ports 0.62, 0.62 and 0.61.
 // Full       an output holds up to 14 words, an input 127 for MulticastWords = 70. Then its ready falls.
 // Misuse     a packet without a route, or to an empty mask, is drained and counted in unroutable_o; a multicast of more
-//            than MulticastWords words, in refused_o. Both saturate. A route to output N or more is none.
+//            than MulticastWords words, or 4 if it is marked short, in refused_o. Both saturate. A route to output N or
+//            more is none. The mark means nothing on a unicast packet.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no valid input is set.
 // Source     the papers name RHiNET-2/SW's multicast; tables, limits and organisation are ours.
 module crossbar_multicast #(
@@ -33,6 +38,7 @@ module crossbar_multicast #(
     parameter int MulticastWords = 70,  // longest multicast: 64 words and a header of 6
     parameter int DstAt = 32,  // lowest of the destination's 16 bits in a first word
     parameter int MulticastAt = 10,  // bit of a first word that marks a multicast
+    parameter int ShortAt = 12,  // bit of a first word that marks a short packet, of at most 4 words
     parameter int Delay = 0,  // cycles that a word rests, 0 or more; full rate takes MulticastWords >= Delay + 8
     localparam int DigitW = $clog2(N)
 ) (
@@ -65,7 +71,8 @@ module crossbar_multicast #(
   if (Delay < 0) begin : gen_bad_delay
     crossbar_multicast_Delay_must_be_at_least_0 u_bad ();
   end
-  if (DstAt < 0 || DstAt + 16 > W || MulticastAt < 0 || MulticastAt >= W) begin : gen_bad_fields
+  if (DstAt < 0 || DstAt + 16 > W || MulticastAt < 0 || MulticastAt >= W ||
+      ShortAt < 0 || ShortAt >= W) begin : gen_bad_fields
     crossbar_multicast_W_must_hold_destination_and_mark u_bad ();
   end
 
@@ -88,12 +95,14 @@ module crossbar_multicast #(
   end
   assign cfg_ready_o = open;
 
+  localparam int ShortWords = 4;
+
   // As in crossbar: per input, over outputs.
   logic [N-1:0][N-1:0] request, grant, granted, lasts;
   logic [N-1:0][N-1:0] granted_to;  // per output, over inputs
   logic [N-1:0][  W:0] word  /*verilator split_var*/;
   logic [N-1:0] last, unroutable, refused, in_busy;  // over inputs
-  logic [N-1:0] room, out_busy;  // over outputs
+  logic [N-1:0] room, more, out_busy;  // over outputs
 
   for (genvar i = 0; i < N; i++) begin : gen_in
     multicast_input #(
@@ -102,6 +111,8 @@ module crossbar_multicast #(
         .MulticastWords(MulticastWords),
         .DstAt(DstAt),
         .MulticastAt(MulticastAt),
+        .ShortAt(ShortAt),
+        .ShortWords(ShortWords),
         .Own(i),
         .Delay(Delay)
     ) u_input (
@@ -120,6 +131,7 @@ module crossbar_multicast #(
         .request_o    (request[i]),
         .last_o       (last[i]),
         .grant_i      (grant[i]),
+        .granted_i    (granted[i]),
         .word_o       (word[i]),
         .busy_o       (in_busy[i]),
         .unroutable_o (unroutable[i]),
@@ -136,6 +148,7 @@ module crossbar_multicast #(
       .request_i(request),
       .last_i   (lasts),
       .room_i   (room),
+      .more_i   (more),
       .grant_o  (grant),
       .granted_o(granted)
   );
@@ -146,13 +159,15 @@ module crossbar_multicast #(
     end
     crossbar_output #(
         .N(N),
-        .W(W)
+        .W(W),
+        .Whole(ShortWords)
     ) u_output (
         .clk_i    (clk_i),
         .rst_i    (rst_i),
         .granted_i(granted_to[o]),
         .word_i   (word),
         .room_o   (room[o]),
+        .more_o   (more[o]),
         .valid_o  (out_valid_o[o]),
         .ready_i  (out_ready_i[o]),
         .data_o   (out_data_o[o]),

@@ -1,22 +1,26 @@
-// One input of crossbar_multicast: it looks up a packet's outputs and requests one of them after the other.
+// One input of crossbar_multicast: it looks up a packet's outputs and asks for them.
 //
-// Purpose    stores the words of packets in block RAM, and gives each packet to the arbiter as often as it has outputs.
-//            It begins with output Own, so inputs that send to all at the same time do not meet.
-// Handshake  in: AXI4-Stream valid/ready/data/last. Out: as crossbar_arbiter and crossbar_output. request_o and last_o are
-//            of the first waiting word, which leaves when grant_i has a bit; it is in word_o a cycle later. A pulse of
-//            unroutable_o or refused_o counts a packet that was drained.
+// Purpose    stores the words of packets in block RAM, and gives each packet to the arbiter in turns. A short one asks
+//            for all its outputs, and in the next turn for those that did not grant it. A longer one asks for one
+//            output in a turn, first for output Own, so inputs that send to all at the same time do not meet.
+// Handshake  in: AXI4-Stream valid/ready/data/last. Out: as crossbar_arbiter and crossbar_output. request_o and last_o
+//            are of the first waiting word, which leaves when grant_i has a bit; it is in word_o a cycle later, as
+//            grant_i is in granted_i. Outputs that grant the first word of a turn must grant all of them in successive
+//            cycles, if there are several. A pulse of unroutable_o or refused_o counts a packet that was drained.
 // Tables     route_write_i and group_write_i: the edge writes route_i or group_i at index_i. A first word that is taken
 //            at the same edge has the old entry.
-// Latency    a word is requested after the fifth edge and Delay more after it was taken; a multicast, after those of its
-//            last word. One word a cycle, no bubble between packets; two cycles before each further copy.
+// Latency    a word is requested after the fifth edge and Delay more after it was taken; a multicast, after those of
+//            its last word. One word a cycle, no bubble between packets; five cycles before each further turn, and
+//            three after a turn that asked for several outputs.
 // Full       in_ready_o falls with Depth - 4 to Depth - 1 words inside. A multicast is inside to its last copy.
-// Misuse     a multicast of more than MulticastWords words is drained and counted in refused_o; a packet without an
-//            output, in unroutable_o.
+// Misuse     a multicast of more than MulticastWords words, or ShortWords if it is marked short, is drained and counted
+//            in refused_o; a packet without an output, in unroutable_o.
 // busy_o     a word is inside.
-// Why so     words of a multicast are committed together, so a copy never waits for its source, and what was too long is
-//            forgotten by going back to the last commit. Only control is fetched ahead, and goes back for a copy; a word
-//            itself is read when it waits, so the memory is the crossbar's queue. To rest, it is seen late, which costs
-//            no memory.
+// Why so     words of a multicast are committed together, so a copy never waits for its source, and what was too long
+//            is forgotten by going back to the last commit. Only control is fetched ahead, and goes back for a turn; a
+//            word itself is read when it waits, so the memory is the crossbar's queue. What follows a turn of several
+//            outputs waits for its grants, which say whether it goes back. To rest, a word is seen late, which costs no
+//            memory.
 // Source     our own: the papers on RHiNET-2/SW name multicast and no circuit.
 module multicast_input #(
     parameter int N = 8,  // outputs, 2 to 64
@@ -24,6 +28,8 @@ module multicast_input #(
     parameter int MulticastWords = 70,  // longest multicast, 1 or more
     parameter int DstAt = 32,  // lowest of the destination's 16 bits in a first word
     parameter int MulticastAt = 10,  // bit of a first word that marks a multicast
+    parameter int ShortAt = 12,  // bit of a first word that marks a packet of at most ShortWords words
+    parameter int ShortWords = 4,  // 1 or more
     parameter int Own = 0,  // output of the first copy
     parameter int Delay = 0,  // cycles that a word rests, 0 or more
     localparam int DigitW = $clog2(N)
@@ -43,6 +49,7 @@ module multicast_input #(
     output logic [   N-1:0] request_o,
     output logic            last_o,
     input  logic [   N-1:0] grant_i,
+    input  logic [   N-1:0] granted_i,
     output logic [     W:0] word_o,         // {last, data}
     output logic            busy_o,
     output logic            unroutable_o,
@@ -51,14 +58,15 @@ module multicast_input #(
   // A multicast that is one word too long still leaves room.
   localparam int AtW = $clog2(MulticastWords + 5);
   localparam int Depth = 2 ** AtW;
+  localparam int Few = ShortWords < MulticastWords ? ShortWords : MulticastWords;
 
   // What counts is never read in the cycle of its write.
   (* no_rw_check *)logic [W-1:0] words_q  [Depth];
-  (* no_rw_check *)logic [  N:0] control_q[Depth];  // {last, outputs}
+  (* no_rw_check *)logic [N+1:0] control_q[Depth];  // {short, last, outputs}
   // Words are kept up to write_q, count up to commit_q, and are seen up to there Delay cycles later. Their control is
-  // fetched up to read_q, which goes back to turn_q for a copy. at_q is the word that waits, and free_q the first one
-  // that is still needed.
-  logic [AtW-1:0] write_q, commit_q, seen, read_q, turn_q, at_q, free_q, level, open_words;
+  // fetched up to read_q. at_q is the word that waits, and free_q the first one that is still needed. open_q is the
+  // distance of write_q and commit_q.
+  logic [AtW-1:0] write_q, commit_q, seen, read_q, at_q, free_q, level, open_q;
 
   // ---------------------------------------------------------------------------------------------------------- tables
   logic [DigitW:0] routes_q[64];
@@ -80,15 +88,14 @@ module multicast_input #(
   assign outputs = multicast ? group : one;
 
   // ---------------------------------------------------------------------------------------------------------- way in
-  logic ready_q, first_q, taken_q, multicast_q, refuse_q;
+  logic ready_q, first_q, taken_q, multicast_q, short_q, refuse_q;
   logic [  W:0] word_q;
   logic [N-1:0] outputs_q;  // of the last word taken, output Own lowest
   logic take, none, excess, keep;
 
   assign take = in_valid_i && ready_q;
   assign none = outputs_q == '0;
-  assign open_words = write_q - commit_q;
-  assign excess = taken_q && multicast_q && open_words == AtW'(MulticastWords);
+  assign excess = taken_q && multicast_q && open_q == AtW'(short_q ? Few : MulticastWords);
   assign keep = taken_q && !none && !excess && !refuse_q;
   assign level = write_q - free_q;
 
@@ -96,11 +103,12 @@ module multicast_input #(
     word_q <= {in_last_i, in_data_i};
     if (take && first_q) begin
       multicast_q <= multicast;
+      short_q <= in_data_i[ShortAt];
       outputs_q   <= N'({outputs, outputs} >> Own);
     end
     // There is always a free place, which may hold anything.
     words_q[write_q]   <= word_q[W-1:0];
-    control_q[write_q] <= {word_q[W], outputs_q};
+    control_q[write_q] <= {short_q, word_q[W], outputs_q};
     if (rst_i) begin
       ready_q <= 1'b0;
       first_q <= 1'b1;
@@ -108,6 +116,7 @@ module multicast_input #(
       refuse_q <= 1'b0;
       write_q <= '0;
       commit_q <= '0;
+      open_q <= '0;
       unroutable_o <= 1'b0;
       refused_o <= 1'b0;
     end else begin
@@ -118,6 +127,7 @@ module multicast_input #(
       if (excess) write_q <= commit_q;
       else if (keep) write_q <= write_q + AtW'(1);
       if (keep && (word_q[W] || !multicast_q)) commit_q <= write_q + AtW'(1);
+      if (taken_q) open_q <= excess || word_q[W] || !multicast_q ? '0 : open_q + AtW'(keep);
       unroutable_o <= taken_q && word_q[W] && none;
       refused_o <= taken_q && word_q[W] && (excess || refuse_q);
     end
@@ -135,52 +145,66 @@ module multicast_input #(
   end
 
   // -------------------------------------------------------------------------------------------------- control ahead
-  // Fetched from the memory, looked at, and ready: {final copy, last, request}.
+  // Fetched from the memory and looked at: {short, last, outputs}. Ready: {several, inside, last, request}.
   logic fetched_valid_q, looked_valid_q, out_valid_q;
-  logic [N:0] fetched_q, looked_q;
-  logic [N+1:0] out_q;
-  logic begins_q, again_q;  // a copy begins with the next word, and it is not the packet's first
-  logic [N-1:0] due, pick, way, left_q, left;
-  logic go, more, final_copy, back, room_q;
+  logic [N+1:0] fetched_q, looked_q;
+  logic [N+2:0] out_q;
+  // A turn begins with the next word, and it is not the packet's first. The turn at the way out has to end.
+  logic begins_q, again_q, wait_q;
+  logic [N-1:0] due, lowest, ask, left_q, left, reached;
+  logic go, step, more, several, back, room_q;
+  // The word that left in the cycle before: of a turn with several outputs, its last.
+  logic copied_q, ended_q;
 
   assign go = !out_valid_q || room_q;
+  assign step = go && !wait_q;
   assign more = read_q != seen;
   assign due = again_q ? left_q : looked_q[N-1:0];
-  assign left = begins_q ? due & ~pick : left_q;
-  assign final_copy = left == '0;
-  assign back = looked_valid_q && looked_q[N] && !final_copy;
-  assign way = N'({pick, pick} >> (N - Own));
+  assign ask = looked_q[N+1] ? due : lowest;
+  assign several = begins_q ? due != lowest : out_q[N+2];
+  assign reached = N'({granted_i, granted_i} >> Own);
+  assign left = left_q & ~reached;
+  assign back = ended_q && left != '0;
 
   always_comb begin
-    pick = '0;
-    for (int i = N - 1; i >= 0; i--) if (due[i]) pick = N'(1) << i;
+    lowest = '0;
+    for (int i = N - 1; i >= 0; i--) if (due[i]) lowest = N'(1) << i;
   end
 
   always_ff @(posedge clk_i) begin
-    if (go) begin
+    if (step) begin
       fetched_q <= control_q[read_q];
       looked_q <= fetched_q;
-      out_q <= {final_copy, looked_q[N], begins_q ? way : out_q[N-1:0]};
-      if (looked_valid_q) left_q <= left;
+      out_q <= {several, several && !begins_q, looked_q[N], begins_q ? N'({ask, ask} >> (N - Own)) : out_q[N-1:0]};
     end
+    if (copied_q) left_q <= left;
+    else if (begins_q && !wait_q) left_q <= due;
     if (rst_i) begin
       read_q <= '0;
-      turn_q <= '0;
       fetched_valid_q <= 1'b0;
       looked_valid_q <= 1'b0;
       out_valid_q <= 1'b0;
       begins_q <= 1'b1;
       again_q <= 1'b0;
-    end else if (go) begin
-      if (back) read_q <= turn_q;
-      else if (more) read_q <= read_q + AtW'(1);
-      fetched_valid_q <= more && !back;
-      looked_valid_q <= fetched_valid_q && !back;
-      out_valid_q <= looked_valid_q;
-      if (looked_valid_q) begin
-        if (final_copy) turn_q <= turn_q + AtW'(1);
-        begins_q <= looked_q[N];
-        again_q  <= back;
+      wait_q <= 1'b0;
+    end else begin
+      if (go) out_valid_q <= looked_valid_q && !wait_q;
+      if (step) begin
+        if (more) read_q <= read_q + AtW'(1);
+        fetched_valid_q <= more;
+        looked_valid_q  <= fetched_valid_q;
+        if (looked_valid_q) begin
+          begins_q <= looked_q[N];
+          if (looked_q[N]) again_q <= 1'b0;
+          wait_q <= looked_q[N] && several;
+        end
+      end
+      if (ended_q) wait_q <= 1'b0;
+      if (back) begin
+        read_q <= free_q;
+        fetched_valid_q <= 1'b0;
+        looked_valid_q <= 1'b0;
+        again_q <= 1'b1;
       end
     end
   end
@@ -188,11 +212,14 @@ module multicast_input #(
   // ------------------------------------------------------------------------------------------------------- way out
   // The word that waits and the next one, as in crossbar: all zero is none.
   logic head_valid_q, pop, last_q;
-  logic [N+1:0] head_q, next_q, next;
+  logic [N+2:0] next_q, next;
+  logic [N+1:0] head_q, follows;
   logic [W-1:0] data_q;
 
   assign pop  = grant_i != '0;
-  assign next = room_q ? out_q & {(N + 2) {out_valid_q}} : next_q;
+  assign next = room_q ? out_q & {(N + 3) {out_valid_q}} : next_q;
+  // Where several outputs may be granted, the first word's grants are those of all words.
+  assign follows = {next[N+2], next[N], next[N-1:0] & (grant_i | {N{!next[N+1]}})};
 
   always_ff @(posedge clk_i) begin
     data_q <= words_q[at_q];
@@ -202,16 +229,20 @@ module multicast_input #(
       head_valid_q <= 1'b0;
       head_q <= '0;
       room_q <= 1'b1;
+      copied_q <= 1'b0;
+      ended_q <= 1'b0;
       at_q <= '0;
       free_q <= '0;
     end else begin
       head_valid_q <= (head_valid_q && !pop) || out_valid_q || !room_q;
-      head_q <= pop ? next : head_q | (head_valid_q ? '0 : next);
+      head_q <= pop ? follows : head_q | (head_valid_q ? '0 : follows);
       room_q <= pop || !head_valid_q || (room_q && !out_valid_q);
-      if (pop) begin
-        at_q <= head_q[N] && !head_q[N+1] ? free_q : at_q + AtW'(1);
-        if (head_q[N+1]) free_q <= free_q + AtW'(1);
-      end
+      copied_q <= pop && head_q[N+1];
+      ended_q <= pop && head_q[N+1] && head_q[N];
+      if (pop) at_q <= at_q + AtW'(1);
+      if (back) at_q <= free_q;
+      if (pop && !head_q[N+1]) free_q <= at_q + AtW'(1);
+      if (ended_q && !back) free_q <= at_q;
     end
   end
 
@@ -222,12 +253,18 @@ module multicast_input #(
   assign busy_o = taken_q || level != '0;
 
 `ifdef TSUNAGI_ASSERT
+  logic inside_q;
   always_ff @(posedge clk_i) begin
+    if (rst_i) inside_q <= 1'b0;
+    else if (pop) inside_q <= !head_q[N];
     if (!rst_i) begin
       assert (!keep || level != '1);
-      assert (open_words <= AtW'(MulticastWords));
+      assert (open_q <= AtW'(MulticastWords) && open_q == write_q - commit_q);
       assert (!looked_valid_q || !begins_q || due != '0);
       assert ((grant_i & ~request_o) == '0);
+      // The words of a turn follow each other, and go where the first one went.
+      assert (!next[N+1] || head_valid_q);
+      assert (!inside_q || !pop || grant_i == request_o);
     end
   end
 `endif

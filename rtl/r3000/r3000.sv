@@ -193,7 +193,8 @@ module r3000 #(
   assign bad_addr  = is_memory && (!aligned || (user && addr[31]));
   assign in_sram   = addr[31:IndexW+2] == '0;
 
-  // The loop `1: b 1b; nop`: it has been executed once.
+  // The loop `1: b 1b; nop`: it has been executed once. In a delay slot the branch has another slot than the nop behind
+  // it.
   typedef enum logic [1:0] {
     Outside,
     Branched,
@@ -229,7 +230,7 @@ module r3000 #(
 
   always_ff @(posedge clk_i) begin
     if (stop || m_trap) loop_q <= Outside;
-    else if (leaves && e_q.is_self) loop_q <= Branched;
+    else if (leaves && e_q.is_self && !e_slot_q) loop_q <= Branched;
     else if (leaves && e_q.is_nop && loop_q == Branched) loop_q <= Closed;
     else if (leaves) loop_q <= Outside;
   end

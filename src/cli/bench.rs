@@ -18,7 +18,7 @@ struct Bench {
     networks: [Network; 2],
 }
 
-/// A verilated network of 256 ports under uniform one-word packets.
+/// A verilated network under uniform one-word packets.
 #[derive(Serialize)]
 struct Network {
     /// Packets offered per cycle and port.

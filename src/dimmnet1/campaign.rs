@@ -2,12 +2,13 @@
 //!
 //! What may come of it:
 //!
-//! - A call that succeeds leaves its bytes where it says, when it returns.
+//! - A call that succeeds leaves its bytes where it says, at the instant when it returns.
 //! - A call fails only where a memory failed meanwhile, or where it was illegal; then it names the reason, and its
 //!   bytes are those before or its own.
 //! - An illegal call changes nothing, and is refused with its reason.
 //! - Words by AOTF arrive in their order; those that are lost are counted.
-//! - No byte changes but destinations of calls.
+//! - No byte changes but destinations of calls. A neighbour's packets, of a node and a stamp that nobody has, change
+//!   nothing, whatever else is in them.
 //! - Legal calls afterwards succeed.
 
 use std::cell::RefCell;
@@ -15,12 +16,12 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::Dimmnet1;
-use super::golden::packet::{Place, Reason};
+use super::golden::packet::{Header, Place, Reason, get};
 use super::host::layout::{self, common};
 use super::host::{CommError, Dimmnet1Sim, How, Message, Node};
 use super::model::ModelMachine;
 use super::params::Config;
-use super::regs::{AOTF_LOST, LLCM, SIZE_PAGE, TYPE_INDIRECT};
+use super::regs::*;
 use super::rtl;
 use crate::campaign::memory::Allowed;
 use crate::campaign::{
@@ -43,7 +44,7 @@ const WINDOWS: u32 = 0x1_0000;
 const WINDOW: u32 = 0x3000;
 const READS: u32 = WINDOWS + WINDOW * MOST_NODES;
 /// Longer than any run that does not hang.
-const BOUND: Picos = Picos::from_ns(2_000_000_000);
+const BOUND: Picos = Picos::from_ns(100_000_000);
 /// Faults begin within this time.
 const HORIZON: Picos = Picos::from_ns(200_000);
 /// Within this time, words under way are stored.
@@ -161,6 +162,71 @@ fn program(rng: &mut Rng, nodes: u64) -> Vec<String> {
     (0..rng.below(9)).map(|_| command(rng)).collect()
 }
 
+/// A packet of a neighbour, its header as of no card of the machine.
+fn junk(rng: &mut Rng, nodes: u64) -> Vec<u64> {
+    let flags = [HDR_W0_ACK_REQ_MASK, HDR_W0_F_SEQ_MASK, HDR_W0_OTF_MASK, HDR_W0_OTF_MASK];
+    let kinds = [TYPE_PUSH, TYPE_PULL, TYPE_PULL_REPLY, TYPE_ACK, TYPE_NACK, TYPE_OTF];
+    let kinds = kinds.into_iter().chain(TYPE_INDIRECT..=TYPE_CHAIN).collect::<Vec<_>>();
+    let kind = if rng.chance(1, 8) {
+        rng.below(256) as u32
+    } else {
+        kinds[rng.below(kinds.len() as u64) as usize]
+    };
+    // Half of them are as of another process of the cards.
+    let is_near = rng.chance(1, 2);
+    let (kind, length) = if is_near {
+        ([TYPE_PUSH, TYPE_OTF][rng.below(2) as usize], 8)
+    } else {
+        (
+            kind,
+            [rng.below(10), rng.below(4098), rng.below(1 << 16)][rng.below(3) as usize],
+        )
+    };
+    let pgid = if is_near {
+        [0, 2, 3, 65][rng.below(4) as usize]
+    } else {
+        rng.between(2, 0xffff)
+    };
+    let place = if rng.chance(1, 2) {
+        common::USER + 8 * rng.below(MOST_NODES.into()) as u32
+    } else {
+        8 * rng.below(1 << 14) as u32
+    };
+    let header = Header {
+        kind,
+        flags: (0..rng.below(4)).fold(0, |all, _| all | flags[rng.below(4) as usize]),
+        src: rng.between(MOST_NODES.into(), 0xffff) as u16,
+        dst: rng.below(nodes + 1) as u16,
+        length: length as u32,
+        pgid: pgid as u16,
+        tag: rng.below(1 << 16) as u16,
+        seq: rng.below(3) as u32,
+        place: Place::new(rng.below(4) as u16, place.into()),
+        soft: [rng.bits(), rng.bits(), rng.bits()],
+    };
+    let whole = header.packet_words() as u64;
+    let words = if is_near || rng.chance(1, 2) {
+        whole.min(600)
+    } else {
+        rng.between(1, 70)
+    };
+    let mut packet = header.encode()[..header.words()].to_vec();
+    packet.resize_with(words as usize, || rng.bits());
+    packet
+}
+
+/// Why a neighbour's packet might do something.
+fn refused_packet(words: &[u64]) -> Option<&'static str> {
+    let header = Header::decode(words);
+    if u32::from(header.src) < MOST_NODES {
+        Some("its SRC must be of no node: a card stamps its packets")
+    } else if words.len() > 1 && get(HDR_W1_PGID_MASK, words[1]) == u64::from(layout::PGID) {
+        Some("its stamp must be another one than that of the programs")
+    } else {
+        None
+    }
+}
+
 /// Memory that programs touch.
 fn touched(nodes: usize) -> Vec<Touched> {
     let of = |from, bytes| {
@@ -187,13 +253,15 @@ impl Campaign for Dimmnet1 {
             ("mem_overhead", pick(&[0.0, 8.0])),
             ("poll", pick(&[0.0, 0.0, 1.0])),
             ("f_seq", pick(&[0.0, 1.0])),
+            ("matching", pick(&[0.0, 1.0])),
             ("store_path", pick(&[0.0, 40.0])),
         ];
+        let own = |rng: &mut Rng, _, _| Fault::Packet(junk(rng, nodes));
         Case {
             chance: 0,
             settings: Settings::default().with(&settings),
             programs: (0..nodes).map(|_| program(rng, nodes)).collect(),
-            faults: draw_faults(rng, nodes as usize, HORIZON, &touched(nodes as usize), None),
+            faults: draw_faults(rng, nodes as usize, HORIZON, &touched(nodes as usize), Some(&own)),
         }
     }
 
@@ -213,11 +281,15 @@ impl Campaign for Dimmnet1 {
             fault: &|fault| match fault {
                 Fault::PagesGone { .. } => Some("DIMMnet-1 has no pages that go"),
                 Fault::NicResets(_) => Some("the library does not set up a card again"),
-                Fault::Packet(_) => Some("the switch's neighbours are cards, which stamp their packets"),
+                Fault::Packet(words) => refused_packet(words),
                 _ => None,
             },
         };
         campaign::accepts(case, &known)
+    }
+
+    fn is_on_model(&self, fault: &Fault) -> bool {
+        !matches!(fault, Fault::NicResets(_))
     }
 
     fn fewer(&self, case: &Case) -> Vec<Case> {
@@ -245,6 +317,10 @@ struct Software {
     sleeper: Sleeper,
     /// Each command with what came of it.
     done: RefCell<Vec<(Command, Result<(), CommError>)>>,
+    /// By node, for a look at another one's memory.
+    nodes: Rc<Vec<Node>>,
+    /// The first command whose bytes were not there when it returned.
+    early: RefCell<Option<Command>>,
 }
 
 impl Victim for Software {
@@ -267,8 +343,31 @@ impl Software {
         for command in commands {
             self.sleeper.awake(self.node.host()).await;
             let result = self.execute(&command).await;
+            if result.is_ok() && !self.is_there(&command) {
+                self.early.borrow_mut().get_or_insert_with(|| command.clone());
+            }
             self.done.borrow_mut().push((command, result));
         }
+    }
+
+    /// Whether the bytes of a command are where it says. Sources never change.
+    fn is_there(&self, command: &Command) -> bool {
+        let &Command::Move {
+            how,
+            to,
+            bytes,
+            from,
+            at,
+        } = command
+        else {
+            return true;
+        };
+        let (own, other) = (&self.node, &self.nodes[usize::from(to)]);
+        let (source, target, first) = match how {
+            By::Pull => (other, own, READS + at),
+            _ => (own, other, window(own.id()) + at),
+        };
+        source.read(Addr(from), bytes) == target.read(Addr(first), bytes)
     }
 
     async fn execute(&self, command: &Command) -> Result<(), CommError> {
@@ -332,21 +431,23 @@ impl Software {
 }
 
 /// Runs a case and judges it.
-fn play(case: &Case, config: &Config, backend: AnyBackend) -> Result<Ran, Broken> {
+pub fn play(case: &Case, config: &Config, backend: AnyBackend) -> Result<Ran, Broken> {
     let failed = |what: String| Broken::new(Clause::Report, what);
     let mut sim = Dimmnet1Sim::new(backend, config).map_err(|error| failed(error.to_string()))?;
     let nodes: Vec<NodeId> = (0..sim.nodes() as u16).map(NodeId).collect();
     let (mut software, mut before) = (Vec::new(), Vec::new());
-    for &at in &nodes {
-        let node = sim.node(at);
+    let nodes: Rc<Vec<Node>> = Rc::new(nodes.into_iter().map(|at| sim.node(at)).collect());
+    for (at, node) in nodes.iter().enumerate() {
         let mut bytes = vec![0; MEMORY as usize];
-        Seed(case.chance).stream(&format!("memory {}", at.0)).fill(&mut bytes);
+        Seed(case.chance).stream(&format!("memory {at}")).fill(&mut bytes);
         node.write(Addr(0), &bytes);
         before.push(bytes);
         software.push(Rc::new(Software {
-            node,
+            node: node.clone(),
             sleeper: Sleeper::default(),
             done: RefCell::default(),
+            nodes: nodes.clone(),
+            early: RefCell::default(),
         }));
     }
     let (start, met) = (sim.now(), Rc::new(RefCell::new(Met::default())));
@@ -362,6 +463,12 @@ fn play(case: &Case, config: &Config, backend: AnyBackend) -> Result<Ran, Broken
         sim.spawn(software.node.id(), async move |_| software.program(commands).await);
     }
     sim.run(BOUND).map_err(|error| hang(&error))?;
+    for software in &software {
+        if let Some(command) = &*software.early.borrow() {
+            let what = format!("{}: the bytes of {command:?} came after its end", software.node.id());
+            return Err(Broken::new(Clause::Order, what));
+        }
+    }
     let lost = judge(case, &software, &before)?;
     sim.spawn_all(async |node| node.compute(SETTLE).await);
     sim.run(BOUND).map_err(|error| hang(&error))?;
@@ -442,14 +549,15 @@ fn words(sim: &mut Dimmnet1Sim<AnyBackend>, software: &[Rc<Software>]) -> Result
                 _ => None,
             };
             let done = sender.done.borrow();
-            let Some(last) = done.iter().rev().find_map(|(command, _)| value(command)) else {
-                continue;
-            };
+            let last = done.iter().rev().find_map(|(command, _)| value(command)).unwrap_or(0);
             let word = u64::from(LLCM + common::of(common::USER, sender.node.id()));
             let is = load(sim, &receiver.node, word)?;
+            if is == last {
+                continue;
+            }
             let lost = load(sim, &sender.node, AOTF_LOST.into())?;
             let one_of = done.iter().any(|(command, _)| value(command) == Some(is)) || is == 0;
-            if is != last && !(lost > 0 && one_of) {
+            if lost == 0 || !one_of {
                 let what = format!("{to}: the word of {} is {is:#x}, not {last:#x}", sender.node.id());
                 return Err(Broken::new(Clause::Loss, what));
             }

@@ -14,13 +14,19 @@ pub mod rtl;
 mod signals;
 pub mod window;
 
+use verilated::Context;
+
 use crate::harness::params::Table as _;
 use crate::machine::{
     Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave,
 };
 use crate::net::bench::uniform;
+use crate::net::fabric::Fabric;
+use crate::net::topology::Omega;
+use crate::rtl::Dimmnet1Switch16;
 use host::Barrier;
 use params::Config;
+use regs::HDR_W0_DST_SHIFT;
 use repro::{MeasureError, Way, What};
 
 /// The machine.
@@ -33,7 +39,7 @@ const WAY: Opt = Opt {
     about: "who puts the data where they belong at the receiver",
     value: Value::Choice(&[
         ("direct", "the hardware, where the packets say"),
-        ("indirect", "the firmware puts the address in, and the hardware goes on"),
+        ("indirect", "the firmware, or hardware (matching=1), puts the address in, and the receiver goes on"),
         ("rvatlb", "the same, when the region misses RVATLB"),
         ("patlb", "the same, when the page misses PATLB"),
         ("soft", "the firmware alone"),
@@ -86,11 +92,21 @@ const FACTS: Facts = Facts {
             ("BOTF between 2 nodes", "botf"),
             ("messages between 2 nodes", "message"),
         ],
-        network: "network of 256 ports, 4x4 switches",
-        runs: || [0.3, 0.6].map(|load| uniform(load, 20_000, 1)),
+        network: "switch of 16 ports",
+        runs: || [0.3, 0.6].map(|load| uniform(network(), SWITCH_PORTS, HDR_W0_DST_SHIFT, (load, 20_000, 1))),
     }),
     campaign: Some(&Dimmnet1),
 };
+
+const SWITCH_PORTS: usize = Dimmnet1Switch16::N;
+
+/// The largest switch, without cards.
+fn network() -> Fabric<rtl::Switch<Dimmnet1Switch16>> {
+    let context = Context::new();
+    Fabric::new(Omega::new(SWITCH_PORTS, 1), SWITCH_PORTS, |_, _| {
+        rtl::Switch::new(&context, SWITCH_PORTS)
+    })
+}
 
 /// The description of a run, and its scenario.
 fn what(run: &Run<'_>) -> (String, What) {

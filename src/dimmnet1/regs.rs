@@ -131,7 +131,7 @@ pub const CONTROL_RECEIVE_MASK: u64 = 0x2;
 pub const CONTROL_POLL_SHIFT: u32 = 2;
 /// Bits 2 in place.
 pub const CONTROL_POLL_MASK: u64 = 0x4;
-/// indirect writes, messages and chains are done in hardware, where it is built in.
+/// indirect writes and messages are done in hardware, where it is built in (dimmnet1_matcher).
 pub const CONTROL_MATCH_SHIFT: u32 = 3;
 /// Bits 3 in place.
 pub const CONTROL_MATCH_MASK: u64 = 0x8;
@@ -491,7 +491,7 @@ pub const TYPE_MESSAGE: u32 = 17;
 pub const TYPE_BARRIER: u32 = 18;
 /// Types: message exchange, all in software: firmware.
 pub const TYPE_SOFT: u32 = 19;
-/// Types: chain of receive commands: firmware or the matcher.
+/// Types: chain of receive commands; refused.
 pub const TYPE_CHAIN: u32 = 20;
 
 /// Reasons: all is well.

@@ -301,7 +301,8 @@ impl Display for LineChannel {
 /// How a crossbar sends the copies of a multicast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
-    /// One packet after the other, from a buffer that holds the whole of it.
+    /// From a buffer that holds the whole of it, one packet after the other. Several go at once only where there is
+    /// room for all their words, so none waits for another.
     Apart,
     /// Word by word to all outputs, which are acquired in their order.
     Together,

@@ -84,7 +84,7 @@ struct Output {
 }
 
 /// Where a switch with multicast sends packets. A first word names a destination in bits 32 to 47, or with bit 10 set a
-/// group.
+/// group. With bit 12 set it says that the packet is short.
 #[derive(Clone, Debug)]
 pub struct Tables {
     /// Output of each destination.
@@ -106,8 +106,17 @@ impl Tables {
         }
     }
 
+    /// Words of the longest short multicast.
+    pub const SHORT: usize = 4;
+
     fn is_multicast(word: u64) -> bool {
         word >> 10 & 1 == 1
+    }
+
+    /// Whether this multicast is longer than it may be.
+    fn refuses(&self, words: &[(u64, bool)]) -> bool {
+        let is_short = words[0].0 >> 12 & 1 == 1;
+        words.len() > self.longest || is_short && words.len() > Tables::SHORT
     }
 
     fn outputs(&self, word: u64) -> Vec<usize> {
@@ -280,7 +289,7 @@ impl GoldenSwitch {
 
     /// A multicast is on its way, if it is not too long.
     fn enters_whole(&mut self, input: usize, outputs: &[usize], words: Vec<(u64, bool)>) {
-        if words.len() > self.tables().longest {
+        if self.tables().refuses(&words) {
             self.refused += u64::from(!outputs.is_empty());
             return;
         }

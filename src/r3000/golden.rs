@@ -294,7 +294,7 @@ impl Cpu {
             Err(Exception::Interrupt.into())
         } else {
             self.fetch().and_then(|word| {
-                self.note_loop(word);
+                self.note_loop(word, in_slot);
                 self.execute(word, arriving, bus, irq, &mut work)
             })
         };
@@ -334,9 +334,10 @@ impl Cpu {
         self.waits = Loop::Outside;
     }
 
-    fn note_loop(&mut self, word: Word) {
+    fn note_loop(&mut self, word: Word, in_slot: bool) {
         self.waits = match (word.0, self.waits) {
-            (SELF_BRANCH, _) => Loop::Branched,
+            // In a delay slot it has another slot than the nop behind it.
+            (SELF_BRANCH, _) if !in_slot => Loop::Branched,
             (0, Loop::Branched) => Loop::Closed,
             _ => Loop::Outside,
         };

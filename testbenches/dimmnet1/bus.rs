@@ -1114,7 +1114,7 @@ fn each_twin_is_caught() {
             (Time, &[], &|cases| checks(&dut::<TwinBusTime>(), cases)),
             (Rest, &[], &|cases| checks(&dut::<TwinBusRests>(), cases)),
             (Path, &[], &|cases| checks(&dut::<TwinBusPath>(), cases)),
-            (Protocol, &[], &|cases| checks(&dut::<TwinBusWithdraws>(), cases)),
+            (Protocol, &[Store], &|cases| checks(&dut::<TwinBusWithdraws>(), cases)),
             (Latency, &[], &|cases| checks(&dut::<TwinBusBubble>(), cases)),
             // A write does not wait for its half, so it is lost.
             (Hang, &[Memory], &|cases| checks(&dut::<TwinBusHang>(), cases)),

@@ -3,8 +3,10 @@
 mod acks;
 mod answers;
 mod bus;
+mod campaign;
 mod link;
 mod llcm;
+mod matcher;
 mod memory;
 mod nic;
 mod nic_axi;

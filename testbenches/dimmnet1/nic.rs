@@ -25,6 +25,8 @@ rules!(
     Refuses
     /// The processor, the host or the watchdog ends a stop.
     Stops
+    /// The matcher sends packets where their cells say, and leaves the others to the processor.
+    Matches
     /// Each access of the host is answered, in order; bad ones are refused and counted.
     Host
     /// Left-out edges change nothing.
@@ -819,7 +821,7 @@ fn cycles(from: u64, to: u64) -> f64 {
 
 /// At most so many core cycles from the edge that takes a store to the edge that takes the packet's first word, and from
 /// the edge that takes the last word to the edge that takes the first load that finds it.
-const TO_LINK: f64 = 10.5;
+const TO_LINK: f64 = 8.0;
 const TO_LLCM: f64 = 8.0;
 
 /// From a store to the link, and from the link to LLCM, in core cycles. The clocks are 50 and 62.5 MHz.
@@ -1284,6 +1286,69 @@ fn the_host_gets_its_answers() {
     pass(this_test!(), |cases| host(&nic::<Dimmnet1Nic>(), cases));
 }
 
+/// With CONTROL.MATCH and no processor: indirect writes, messages until the system buffer is full, what is refused.
+pub fn matches(nic: &Nic, cases: &mut Cases) {
+    const POINTER: u32 = 0x100;
+    const CELL: u32 = LLCM_HALF - 16;
+    const AREA: u32 = 0x1800;
+    const SYSTEM: u32 = HALF + PAGE;
+    let main = |offset: u32| Place::new(MAIN, offset.into());
+    for gated in [false, true] {
+        cases.case(Start::Random1, format!("{} matches {gated}", nic.dut.name), |run| {
+            let mut rig = start(run, nic, Setup { gated, ..OPEN })?;
+            rig.store(0, CONTROL, CONTROL_RECEIVE_MASK | CONTROL_MATCH_MASK);
+            rig.store(0, LLCM + POINTER, main(HALF).word());
+            let system = main(SYSTEM).word();
+            let free_and_limit = |free: u32| u64::from(SYSTEM + 24) << 32 | u64::from(free);
+            let on_card = |offset: u32| Place::new(ON_CARD, offset.into());
+            let cell = [on_card(AREA).word(), free_and_limit(SYSTEM), system >> 32];
+            store_all(&mut rig, 0, LLCM + CELL, &cell);
+            rig.settle(100)?;
+            let mut sends = |kind, place, length: u32, refused| {
+                // Those of 8 bytes are short.
+                let short = if length == 8 { HDR_W0_OTF_MASK } else { 0 };
+                let header = Header {
+                    kind,
+                    place,
+                    flags: HDR_W0_ACK_REQ_MASK | short,
+                    ..indirect(length)
+                };
+                send(&mut rig, &Packet::new(&header, &vec![length as u8; length as usize]))?;
+                sent(&mut rig, Rule::Matches, &[answer(&header, refused, header.seq)])
+            };
+            let [pointer, cell] = [POINTER, CELL].map(on_card);
+            sends(TYPE_INDIRECT, pointer, 40, None)?;
+            sends(TYPE_MESSAGE, cell, 32, None)?;
+            sends(TYPE_MESSAGE, cell, 11, None)?;
+            sends(TYPE_MESSAGE, cell, 16, Some(Reason::Overflow))?;
+            sends(TYPE_INDIRECT, pointer, 8, None)?;
+            sends(TYPE_INDIRECT, main(0), 8, Some(Reason::Rights))?;
+            sends(TYPE_MESSAGE, on_card(SIZE_LLCM - 16), 8, Some(Reason::Range))?;
+            sends(TYPE_INDIRECT, Place::new(99, 0), 8, Some(Reason::Unserved))?;
+            sends(TYPE_BARRIER, cell, 8, Some(Reason::Unserved))?;
+            has(&rig, Rule::Matches, HALF, &[[8; 8].as_slice(), &[40; 32]].concat())?;
+            has(&rig, Rule::Matches, SYSTEM, &[11; 11])?;
+            for word in 0..4 {
+                rig.reads(Rule::Matches, 0, LLCM + AREA + 8 * word, u64::from_le_bytes([32; 8]))?;
+            }
+            rig.reads(Rule::Matches, 0, LLCM + CELL, system)?;
+            rig.reads(Rule::Matches, 0, LLCM + CELL + 8, free_and_limit(u32::MAX))?;
+            let refused = [(0, 4), (REASON_OVERFLOW, 1), (REASON_RIGHTS, 1), (REASON_RANGE, 1)];
+            counts(
+                &mut rig,
+                Rule::Matches,
+                0,
+                &[&refused[..], &[(REASON_UNSERVED, 2)]].concat(),
+            )
+        });
+    }
+}
+
+#[test]
+fn packets_are_matched() {
+    pass(this_test!(), |cases| matches(&nic::<Dimmnet1Nic>(), cases));
+}
+
 #[test]
 fn each_twin_is_caught() {
     use Rule::*;
@@ -1296,6 +1361,8 @@ fn each_twin_is_caught() {
             (Refuses, &[], &|cases| refuses(&nic::<TwinCardOutcome>(), cases)),
             // What the processor gives as its reason does not reach the receiver.
             (Stops, &[], &|cases| stops(&nic::<TwinCardReason>(), false, cases)),
+            // A cell may be in memory.
+            (Matches, &[Hang], &|cases| matches(&nic::<TwinCardCell>(), cases)),
             // A store of the host to LLCM changes its whole word.
             (Host, &[], &|cases| host(&nic::<TwinCardStrobes>(), cases)),
             // At rest, an access of the host wakes the card one edge too late.

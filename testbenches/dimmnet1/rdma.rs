@@ -425,6 +425,7 @@ impl World {
             self.request = None;
         }
         if let Some(error) = out.done {
+            Rule::Done.holds(out.shown.0, || "BUSY is low before the reason is known".into())?;
             self.done(error)?;
         }
         let empty = self.waiting.is_empty() && self.request.is_none() && self.answers.is_empty();
@@ -747,6 +748,7 @@ fn each_twin_is_caught() {
             (Packet, &[], &|cases| checks(&dut::<TwinRdmaTotal>(), cases)),
             (Packet, &[], &|cases| checks(&dut::<TwinRdmaLeaks>(), cases)),
             (Done, &[], &|cases| checks(&dut::<TwinRdmaEarly>(), cases)),
+            (Done, &[], &|cases| checks(&dut::<TwinRdmaTold>(), cases)),
             // Requests for data are not looked up here.
             (Lookup, &[Packet], &|cases| checks(&dut::<TwinRdmaCut>(), cases)),
             (Stop, &[], &|cases| checks(&dut::<TwinRdmaStops>(), cases)),

@@ -56,6 +56,7 @@ fn code(access: Access) -> u64 {
         Access::Write => 0,
         Access::Read => 1,
         Access::Otf => 2,
+        Access::Cell => 3,
     }
 }
 
@@ -165,6 +166,7 @@ fn lookup(rng: &mut Rng, access: Option<Access>) -> Lookup {
     let access = access.unwrap_or_else(|| pick(rng, &[Access::Write, Access::Read]));
     let at_page = pick(rng, &[0, 0, 1, 2, 3, 0xf_ffff, 0x10_0000, 0xf_ffff_ffff]);
     let (inside, bytes) = match rng.below(4) {
+        _ if access == Access::Cell => (pick(rng, &[0xff8, 0xff0, 0]), pick(rng, &[8, 24])),
         0 => (rng.below(512) * 8, rng.between(1, 4096)),
         1 => {
             let bytes = rng.between(1, 4096);
@@ -224,8 +226,9 @@ impl<'a> Traffic<'a> {
         let list = |client: usize| {
             let mut rng = run.rng(&format!("client {client}"));
             let one = |_| {
-                let otf = client == 0 && rng.chance(1, 3);
-                lookup(&mut rng, otf.then_some(Access::Otf))
+                let in_llcm = client == 0 && rng.chance(1, 2);
+                let access = pick(&mut rng, &[Access::Otf, Access::Cell]);
+                lookup(&mut rng, in_llcm.then_some(access))
             };
             let list: Vec<Lookup> = (0..count).map(one).collect();
             Source::new(list, run.pacer(gaps.at_source(), &format!("requests {client}")))
@@ -376,6 +379,8 @@ fn each_twin_is_caught() {
             (Response, &[Latency], &|cases| checks(&tlb::<TwinTlbTag>(), cases)),
             // A packet may cross a page.
             (Response, &[Latency], &|cases| checks(&tlb::<TwinTlbPage>(), cases)),
+            // A cell may not cross a page.
+            (Response, &[Latency], &|cases| checks(&tlb::<TwinTlbCell>(), cases)),
             // A region of LLCM may reach beyond it.
             (Response, &[Latency], &|cases| checks(&tlb::<TwinTlbBeyond>(), cases)),
             // An entry that is written without VALID stays.

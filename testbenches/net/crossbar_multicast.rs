@@ -153,10 +153,32 @@ pub struct Switch {
     pub longest: usize,
 }
 
-/// The first word of a packet from this input, with chance in the rest of it.
-fn head(input: usize, multicast: bool, to: u64, rng: &mut Rng) -> u64 {
-    let rest = rng.bits() & !(0xF << 60 | 0xFFFF << 32 | 1 << 10);
-    rest | (input as u64) << 60 | to << 32 | u64::from(multicast) << 10
+/// What the first word of a packet says.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Unicast,
+    Multicast,
+    Short,
+}
+
+impl Kind {
+    fn marks(self) -> u64 {
+        match self {
+            Kind::Unicast => 0,
+            Kind::Multicast => 1 << 10,
+            Kind::Short => 1 << 10 | 1 << 12,
+        }
+    }
+}
+
+/// The first word of a packet from this input.
+fn head(input: usize, kind: Kind, to: u64) -> u64 {
+    (input as u64) << 60 | to << 32 | kind.marks()
+}
+
+/// Chance in what a first word does not use.
+fn rest(rng: &mut Rng) -> u64 {
+    rng.bits() & !(0xF << 60 | 0xFFFF << 32 | 1 << 10 | 1 << 12)
 }
 
 impl Switch {
@@ -182,26 +204,33 @@ impl Switch {
     fn flits(&self, input: usize, packets: u64, rng: &mut Rng) -> Vec<Flit> {
         let mut flits = Vec::new();
         for _ in 0..packets {
-            let multicast = rng.chance(1, 3);
-            let to = match rng.below(20) {
-                0 => rng.bits() & 0xFFFF,
-                1..5 => rng.below(20),
-                _ if multicast => rng.below(4),
-                _ => rng.below(self.radix as u64),
+            let kind = [Kind::Unicast, Kind::Unicast, Kind::Multicast, Kind::Short][rng.below(4) as usize];
+            let to = match (rng.below(20), kind) {
+                (0, _) => rng.bits() & 0xFFFF,
+                (1..5, _) => rng.below(20),
+                (_, Kind::Unicast) => rng.below(self.radix as u64),
+                _ => rng.below(4),
             };
-            let longest = self.longest as u64;
-            let words = match rng.below(8) {
-                0..4 => rng.between(1, 4),
-                4 => longest,
-                5 if multicast => longest + rng.between(1, 3),
+            let longest = match kind {
+                Kind::Short => Tables::SHORT.min(self.longest) as u64,
+                _ => self.longest as u64,
+            };
+            let words = match (rng.below(8), kind) {
+                (0..4, _) => rng.between(1, 4),
+                (4, _) => longest,
+                (5, Kind::Multicast | Kind::Short) => longest + rng.between(1, 3),
+                (_, Kind::Short) => rng.between(1, 5),
                 _ => rng.between(1, longest + 10),
             };
+            // Later words look like first ones.
+            let mark = |n| [Kind::Short, Kind::Unicast, Kind::Multicast][n as usize % 3];
             flits.extend((0..words).map(|n| Flit {
-                word: if n == 0 {
-                    head(input, multicast, to, rng)
-                } else {
-                    head(input, n % 2 == 0, n, rng)
-                },
+                word: rest(rng)
+                    | if n == 0 {
+                        head(input, kind, to)
+                    } else {
+                        head(input, mark(n), n)
+                    },
                 last: n == words - 1,
             }));
         }
@@ -292,18 +321,33 @@ pub fn drive(
     bench: &mut Bench<In, Out>,
     cycles: u64,
     ready: &[bool],
+    next: impl FnMut(usize) -> Option<Flit>,
+) -> Vec<Left> {
+    drive_when(bench, cycles, ready.len(), |_, output| ready[output], next)
+}
+
+/// The same to sinks that take a word in these cycles at these outputs.
+fn drive_when(
+    bench: &mut Bench<In, Out>,
+    cycles: u64,
+    radix: usize,
+    ready: impl Fn(u64, usize) -> bool,
     mut next: impl FnMut(usize) -> Option<Flit>,
 ) -> Vec<Left> {
-    let mut links = switch::In::idle(ready.len());
-    links.ready.copy_from_slice(ready);
-    let (mut inputs, mut left) = (In { links, write: None }, Vec::new());
+    let (mut inputs, mut left) = (In::idle(radix), Vec::new());
     for cycle in 0..cycles {
+        for (output, is_ready) in inputs.links.ready.iter_mut().enumerate() {
+            *is_ready = ready(cycle, output);
+        }
         for (input, held) in inputs.links.flits.iter_mut().enumerate() {
             *held = held.or_else(|| next(input));
         }
         let seen = bench.through(&inputs, false);
         for (output, flit) in seen.links.flits.iter().enumerate() {
-            left.extend(flit.filter(|_| ready[output]).map(|flit| (cycle, output, flit.word)));
+            left.extend(
+                flit.filter(|_| ready(cycle, output))
+                    .map(|flit| (cycle, output, flit.word)),
+            );
         }
         for (held, _) in inputs
             .links
@@ -319,12 +363,12 @@ pub fn drive(
 }
 
 /// The words of a packet, endlessly: its first has this way, and `to` gives the destination of each packet.
-fn packets(multicast: bool, words: u64, mut to: impl FnMut(usize) -> Option<u64>) -> impl FnMut(usize) -> Option<Flit> {
+fn packets(kind: Kind, words: u64, mut to: impl FnMut(usize) -> Option<u64>) -> impl FnMut(usize) -> Option<Flit> {
     let mut sent = [0; 16];
     move |input| {
         let n = sent[input] % words;
         let word = match n {
-            0 => (input as u64) << 60 | to(input)? << 32 | u64::from(multicast) << 10,
+            0 => head(input, kind, to(input)?),
             n => (input as u64) << 60 | n,
         };
         sent[input] += 1;
@@ -347,44 +391,63 @@ fn write(bench: &mut Bench<In, Out>, radix: usize, write: Write) {
     );
 }
 
-/// A packet of ten words for one output, then a multicast of seven for all, from input 1 into an empty switch. Their
-/// words leave in the cycles that the header says, `delay` cycles later.
+/// A packet of ten words for one output, then multicasts for all, from input 1 into an empty switch. Their words leave
+/// in the cycles that the header says, `delay` cycles later.
 pub fn latency(switch: &Switch, delay: u64, cases: &mut Cases) {
     let radix = switch.radix;
-    cases.case(Start::Zero, format!("{} latency", switch.dut.name), |run| {
-        for (multicast, words) in [(false, 10), (true, 7)] {
-            let mut once = Some(0);
-            let to = |input| if input == 1 { once.take() } else { None };
-            let left = drive(
-                &mut switch.fresh(run),
-                300,
-                &vec![true; radix],
-                packets(multicast, words, to),
-            );
-            let seen: Vec<_> = left.iter().map(|(cycle, output, _)| (*cycle, *output)).collect();
-            let first = 9 + delay + if multicast { words - 1 } else { 0 };
-            let copy = |n: usize| (0..words).map(move |word| (first + n as u64 * (words + 2) + word, (1 + n) % radix));
-            let due: Vec<_> = match multicast {
-                false => (0..words).map(|word| (first + word, 0)).collect(),
-                true => (0..radix).flat_map(copy).collect(),
-            };
-            Rule::Latency.holds(seen == due, || format!("(cycle, output) {seen:?}, not {due:?}"))?;
-        }
-        Ok(())
-    });
+    let kinds = [
+        (Kind::Unicast, 10),
+        (Kind::Multicast, 7),
+        (Kind::Short, 1),
+        (Kind::Short, 3),
+        (Kind::Short, 4),
+    ];
+    for (kind, words) in kinds {
+        cases.case(
+            Start::Zero,
+            format!("{} latency {kind:?} {words}", switch.dut.name),
+            |run| {
+                let mut once = Some(0);
+                let to = |input| if input == 1 { once.take() } else { None };
+                let mut left = drive(
+                    &mut switch.fresh(run),
+                    300,
+                    &vec![true; radix],
+                    packets(kind, words, to),
+                );
+                left.sort_by_key(|(cycle, output, _)| ((output + radix - 1) % radix, *cycle));
+                let seen: Vec<_> = left.iter().map(|(cycle, output, _)| (*cycle, *output)).collect();
+                let copy = |first, output| (first..first + words).map(move |cycle| (cycle, output));
+                let (first, whole) = (9 + delay, 8 + delay + words);
+                let all = (0..radix as u64).map(|n| (n, (1 + n as usize) % radix));
+                let due: Vec<_> = match kind {
+                    Kind::Unicast => copy(first, 0).collect(),
+                    Kind::Multicast => all
+                        .flat_map(|(n, output)| copy(whole + n * (words + 5), output))
+                        .collect(),
+                    Kind::Short => all.flat_map(|(_, output)| copy(whole, output)).collect(),
+                };
+                Rule::Latency.holds(seen == due, || format!("(cycle, output) {seen:?}, not {due:?}"))
+            },
+        );
+    }
 }
 
 /// A multicast for all from each input in turn, into an empty switch: no packet follows that could take its place.
 fn lone(switch: &Switch, cases: &mut Cases) {
     let radix = switch.radix;
-    for from in 0..radix {
-        cases.case(Start::Random1, format!("{} lone of {from}", switch.dut.name), |run| {
-            let mut once = Some(0);
-            let to = |input| if input == from { once.take() } else { None };
-            let left = drive(&mut switch.fresh(run), 300, &vec![true; radix], packets(true, 3, to));
-            let copies = (0..radix).all(|output| left.iter().filter(|left| left.1 == output).count() == 3);
-            Rule::Left.holds(copies, || format!("(cycle, output, word) {left:x?}"))
-        });
+    for (from, kind) in (0..radix).flat_map(|from| [(from, Kind::Multicast), (from, Kind::Short)]) {
+        cases.case(
+            Start::Random1,
+            format!("{} lone {kind:?} of {from}", switch.dut.name),
+            |run| {
+                let mut once = Some(0);
+                let to = |input| if input == from { once.take() } else { None };
+                let left = drive(&mut switch.fresh(run), 300, &vec![true; radix], packets(kind, 3, to));
+                let copies = (0..radix).all(|output| left.iter().filter(|left| left.1 == output).count() == 3);
+                Rule::Left.holds(copies, || format!("(cycle, output, word) {left:x?}"))
+            },
+        );
     }
 }
 
@@ -396,7 +459,7 @@ fn saturated(switch: &Switch, run: &Run, cycles: u64, words: u64) -> f64 {
         &mut switch.fresh(run),
         cycles,
         &vec![true; switch.radix],
-        packets(false, words, to),
+        packets(Kind::Unicast, words, to),
     );
     left.len() as f64 / (cycles * switch.radix as u64) as f64
 }
@@ -412,7 +475,7 @@ pub fn rate(switch: &Switch, saturation: f64, cases: &mut Cases) {
             sent[input] += 1;
             Some((input as u64 + sent[input]) % radix)
         };
-        let left = drive(&mut switch.fresh(run), 1100, &ready, packets(false, 1, to));
+        let left = drive(&mut switch.fresh(run), 1100, &ready, packets(Kind::Unicast, 1, to));
         let words = left.iter().filter(|(cycle, ..)| *cycle >= 100).count() as u64;
         Rule::Rate.holds(words == 1000 * radix, || format!("{words} words in 1000 cycles"))
     });
@@ -421,87 +484,119 @@ pub fn rate(switch: &Switch, saturation: f64, cases: &mut Cases) {
         println!("{name}: {rate:.3} words a cycle and port");
         Rule::Rate.holds(rate >= saturation, || format!("{rate:.4} words a cycle and port"))
     });
-    cases.case(Start::Zero, format!("{name} all to all"), |run| {
-        let words = switch.longest as u64;
-        let left = drive(
-            &mut switch.fresh(run),
-            20_000,
-            &ready,
-            packets(true, words, |_| Some(0)),
-        );
-        let rate = left.len() as f64 / (20_000 * radix) as f64;
-        // A buffer for less than two multicasts costs a little.
-        let due = 0.95 * words as f64 / (words + 2) as f64;
-        println!("{name}: {rate:.3} words a cycle and port, all to all");
-        Rule::Rate.holds(rate > due, || format!("{rate:.3} words a cycle and port, not {due:.3}"))
-    });
+    // A buffer for less than two multicasts costs a little.
+    let long = switch.longest as u64;
+    let serial = 0.95 * long as f64 / (long + 5) as f64;
+    for (kind, words, due) in [(Kind::Multicast, long, serial), (Kind::Short, 4, 0.95)] {
+        cases.case(Start::Zero, format!("{name} all to all, {kind:?}"), |run| {
+            let left = drive(
+                &mut switch.fresh(run),
+                20_000,
+                &ready,
+                packets(kind, words, |_| Some(0)),
+            );
+            let rate = left.len() as f64 / (20_000 * radix) as f64;
+            println!("{name}: {rate:.3} words a cycle and port, all to all, {kind:?}");
+            Rule::Rate.holds(rate > due, || format!("{rate:.3} words a cycle and port, not {due:.3}"))
+        });
+    }
 }
 
 /// All inputs send single words to output 0, input 1 by a multicast to outputs 0 and 1.
 fn fair(switch: &Switch, cases: &mut Cases) {
-    cases.case(Start::Zero, format!("{} fair", switch.dut.name), |run| {
-        const CYCLES: u64 = 8000;
-        let (mut bench, radix) = (switch.fresh(run), switch.radix);
-        write(&mut bench, radix, Write::group(2, 0b11));
-        let mut alone = packets(false, 1, |_| Some(0));
-        let mut both = packets(true, 1, |_| Some(2));
-        let next = |input| if input == 1 { both(input) } else { alone(input) };
-        let left = drive(&mut bench, CYCLES, &vec![true; radix], next);
-        let mut shares = vec![0; radix];
-        for (.., word) in left.iter().filter(|(_, output, _)| *output == 0) {
-            shares[(word >> 60) as usize] += 1;
-        }
-        // A copy to output 1 comes before each to output 0, and costs its bubble and a turn.
-        let due = |input| CYCLES / if input == 1 { radix as u64 + 8 } else { radix as u64 } - 20;
-        let fair = (0..radix).all(|input| shares[input] >= due(input));
-        Rule::Unfair.holds(fair, || format!("{shares:?} words of each input in {CYCLES} cycles"))
-    });
+    for kind in [Kind::Multicast, Kind::Short] {
+        cases.case(Start::Zero, format!("{} fair {kind:?}", switch.dut.name), |run| {
+            const CYCLES: u64 = 8000;
+            let (mut bench, radix) = (switch.fresh(run), switch.radix);
+            write(&mut bench, radix, Write::group(2, 0b11));
+            let mut alone = packets(Kind::Unicast, 1, |_| Some(0));
+            let mut both = packets(kind, 1, |_| Some(2));
+            let next = |input| if input == 1 { both(input) } else { alone(input) };
+            let left = drive(&mut bench, CYCLES, &vec![true; radix], next);
+            let mut shares = vec![0; radix];
+            for (.., word) in left.iter().filter(|(_, output, _)| *output == 0) {
+                shares[(word >> 60) as usize] += 1;
+            }
+            // A copy to output 1 comes before each to output 0, and costs its pause and a turn.
+            let due = |input| CYCLES / if input == 1 { radix as u64 + 11 } else { radix as u64 } - 20;
+            let fair = (0..radix).all(|input| shares[input] >= due(input));
+            Rule::Unfair.holds(fair, || format!("{shares:?} words of each input in {CYCLES} cycles"))
+        });
+    }
 }
 
 /// Output 2 stands still, in the midst of multicasts from inputs 1 and 3. Neither keeps another output.
 fn apart(switch: &Switch, cases: &mut Cases) {
-    cases.case(Start::Zero, format!("{} apart", switch.dut.name), |run| {
-        let (mut bench, radix) = (switch.fresh(run), switch.radix);
-        write(&mut bench, radix, Write::group(3, 0b0110));
-        let mut ready = vec![true; radix];
-        ready[2] = false;
-        let mut copies = packets(true, 5, |_| Some(3));
-        let mut alone = packets(false, 1, |_| Some(1));
-        let next = |input| match input {
-            0 => alone(input),
-            1 | 3 => copies(input),
-            _ => None,
-        };
-        let left = drive(&mut bench, 600, &ready, next);
-        let words = left
-            .iter()
-            .filter(|(cycle, output, _)| *cycle >= 500 && *output == 1)
-            .count();
-        Rule::Apart.holds(words == 100, || {
-            format!("{words} words in 100 cycles beside an output that stands still")
-        })
-    });
+    for (kind, words) in [(Kind::Multicast, 5), (Kind::Short, 4)] {
+        cases.case(Start::Zero, format!("{} apart {kind:?}", switch.dut.name), |run| {
+            let (mut bench, radix) = (switch.fresh(run), switch.radix);
+            write(&mut bench, radix, Write::group(3, 0b0110));
+            let mut ready = vec![true; radix];
+            ready[2] = false;
+            let mut copies = packets(kind, words, |_| Some(3));
+            let mut alone = packets(Kind::Unicast, 1, |_| Some(1));
+            let next = |input| match input {
+                0 => alone(input),
+                1 | 3 => copies(input),
+                _ => None,
+            };
+            let left = drive(&mut bench, 600, &ready, next);
+            let words = left
+                .iter()
+                .filter(|(cycle, output, _)| *cycle >= 500 && *output == 1)
+                .count();
+            Rule::Apart.holds(words == 100, || {
+                format!("{words} words in 100 cycles beside an output that stands still")
+            })
+        });
+    }
+}
+
+/// Short multicasts from two inputs to outputs 1 and 2, whose sink is slow, so its queue is about to be full. Their copies
+/// leave whole.
+fn slow(switch: &Switch, cases: &mut Cases) {
+    const WORDS: u64 = 4;
+    for period in 2..8 {
+        cases.case(Start::Zero, format!("{} slow {period}", switch.dut.name), |run| {
+            let (mut bench, radix) = (switch.fresh(run), switch.radix);
+            write(&mut bench, radix, Write::group(3, 0b0110));
+            let mut copies = packets(Kind::Short, WORDS, |_| Some(3));
+            let next = |input| if input < 2 { copies(input) } else { None };
+            let ready = |cycle, output| output != 2 || cycle % period == 0;
+            let left = drive_when(&mut bench, 3000, radix, ready, next);
+            for output in [1, 2] {
+                let words: Vec<u64> = left.iter().filter(|left| left.1 == output).map(|left| left.2).collect();
+                let is_whole = |packet: &[u64]| {
+                    let due = |n: usize| packet[0] >> 60 << 60 | n as u64;
+                    (1..packet.len()).all(|n| packet[n] == due(n)) && packet[0] & 0xFF == 0
+                };
+                let whole = words.chunks(WORDS as usize).all(is_whole);
+                Rule::Word.holds(whole && words.len() > 300, || format!("output {output}: {words:x?}"))?;
+            }
+            Ok(())
+        });
+    }
 }
 
 /// The counts stay at their highest value.
 fn counts(switch: &Switch, cases: &mut Cases) {
-    for multicast in [false, true] {
-        cases.case(Start::Zero, format!("{} count {multicast}", switch.dut.name), |run| {
+    let longest = switch.longest as u64;
+    for (kind, words, to) in [
+        (Kind::Unicast, 1, 63),
+        (Kind::Multicast, longest + 1, 0),
+        (Kind::Short, 5, 0),
+    ] {
+        cases.case(Start::Zero, format!("{} count {kind:?}", switch.dut.name), |run| {
             let (mut bench, radix) = (switch.fresh(run), switch.radix as u64);
-            let (words, to) = if multicast {
-                (switch.longest as u64 + 1, 0)
-            } else {
-                (1, 63)
-            };
             let cycles = 0x1_0000 * words / radix + 200;
             drive(
                 &mut bench,
                 cycles,
                 &vec![true; switch.radix],
-                packets(multicast, words, |_| Some(to)),
+                packets(kind, words, |_| Some(to)),
             );
             let seen = bench.seen();
-            let due = if multicast { (0, 0xFFFF) } else { (0xFFFF, 0) };
+            let due = if to == 0 { (0, 0xFFFF) } else { (0xFFFF, 0) };
             let counts = (seen.links.unroutable, seen.refused);
             Rule::Unroutable.holds(counts == due, || format!("{counts:x?} after 65536 and more"))
         });
@@ -554,6 +649,7 @@ fn checks(switch: &Switch, cases: &mut Cases) {
     rate(switch, 0.6, cases);
     fair(switch, cases);
     apart(switch, cases);
+    slow(switch, cases);
     gating(switch, cases);
 }
 
@@ -618,6 +714,14 @@ fn an_output_that_stands_still_keeps_no_other() {
 }
 
 #[test]
+fn copies_leave_whole_beside_a_slow_sink() {
+    pass(this_test!(), |cases| {
+        slow(&crossbar::<MulticastN8>(), cases);
+        slow(&crossbar::<MulticastN4M9>(), cases);
+    });
+}
+
+#[test]
 fn full_counts_stay() {
     pass(this_test!(), |cases| counts(&crossbar::<MulticastN3M4>(), cases));
 }
@@ -647,6 +751,17 @@ fn each_twin_is_caught() {
             // A copy too few is soon done.
             (Left, &[Latency, Rate, Word], &|cases| {
                 checks(&crossbar::<TwinMulticastCopy>(), cases);
+            }),
+            (Nothing, &[Word, Left, Latency, Rate, Rest], &|cases| {
+                checks(&crossbar::<TwinMulticastTwice>(), cases);
+            }),
+            (Word, &[Left], &|cases| checks(&crossbar::<TwinMulticastJoins>(), cases)),
+            (Word, &[Left], &|cases| checks(&crossbar::<TwinMulticastStops>(), cases)),
+            (Latency, &[Rate], &|cases| {
+                checks(&crossbar::<TwinMulticastSerial>(), cases)
+            }),
+            (Nothing, &[Refused, Left, Word], &|cases| {
+                checks(&crossbar::<TwinMulticastShort>(), cases)
             }),
             (Unroutable, &[], &|cases| {
                 checks(&crossbar::<TwinMulticastUnroutable>(), cases);

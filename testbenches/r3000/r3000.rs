@@ -464,6 +464,7 @@ fn each_twin_is_caught() {
             (StoreError, &[], &|cases| checks(&core::<TwinR3000Lost>(), cases)),
             (Waiting, &[], &|cases| checks(&core::<TwinR3000Waiting>(), cases)),
             (Timing, any, &|cases| checks(&core::<TwinR3000Loop>(), cases)),
+            (Timing, any, &|cases| checks(&core::<TwinR3000LoopSlot>(), cases)),
             (Load, &[], &|cases| checks(&core::<TwinR3000Load>(), cases)),
             (Path, &[], &|cases| checks(&core::<TwinR3000Path>(), cases)),
             (Gating, &[], &|cases| checks(&core::<TwinR3000Gating>(), cases)),

@@ -19,10 +19,16 @@ type Sim = Dimmnet1Sim<AnyBackend>;
 
 /// Runs a scenario on both backends, each on `nodes` nodes, and compares the times that it gives.
 fn agree(what: &str, nodes: u32, scenario: impl Fn(&mut Sim) -> Picos) {
+    let config = Config {
+        nodes,
+        ..Config::paper()
+    };
+    agree_on(what, &config, scenario);
+}
+
+fn agree_on(what: &str, config: &Config, scenario: impl Fn(&mut Sim) -> Picos) {
     let [model, rtl] = [Kind::Model, Kind::Rtl].map(|kind| {
-        let mut config = Config::paper();
-        config.nodes = nodes;
-        let mut sim = Dimmnet1Sim::new(build(kind, &config), &config).unwrap_or_else(|error| panic!("{error}"));
+        let mut sim = Dimmnet1Sim::new(build(kind, config), config).unwrap_or_else(|error| panic!("{error}"));
         scenario(&mut sim)
     });
     let (more, less) = (model.max(rtl), model.min(rtl));
@@ -96,6 +102,31 @@ fn in_indirect_writes() {
         for bytes in [464, 46_400] {
             agree(&format!("indirect by {what}, {bytes} B"), 2, send(message, bytes));
         }
+    }
+}
+
+#[test]
+fn in_what_the_matcher_serves() {
+    let config = Config {
+        matching: true,
+        ..Config::paper()
+    };
+    let pointer = Message {
+        kind: TYPE_INDIRECT,
+        ..Message::push(B, Place::new(layout::COMMON, common::POINTERS.into()))
+    };
+    for how in [How::Botf, How::Rdma] {
+        for bytes in [8, 464, 46_400] {
+            let what = format!("matched, {how:?}, {bytes} B");
+            agree_on(&what, &config, send(pointer.by(how), bytes));
+        }
+    }
+    for bytes in [8, 464, 8192] {
+        agree_on(&format!("message, matched, {bytes} B"), &config, |sim| {
+            timed(sim, async move |node| {
+                node.send_message(B, Addr(0), bytes).await.unwrap()
+            })
+        });
     }
 }
 

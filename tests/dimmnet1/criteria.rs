@@ -70,7 +70,10 @@ fn figures_and_profile_are_drawn() {
         .flat_map(|outcome| &outcome.plots)
         .map(|plot| plot.id)
         .collect();
-    assert_eq!(plots, ["fig2", "fig3", "fig4", "sec4.4"].into());
+    assert_eq!(
+        plots,
+        ["fig2", "fig3", "fig4", "sec4.4", "sec6-indirect", "sec6-message"].into()
+    );
     let stacks: Vec<_> = outcomes().iter().flat_map(|outcome| &outcome.stacks).collect();
     assert_eq!(stacks.len(), 1);
     assert!(

@@ -378,8 +378,13 @@ fn the_assembler_names_file_and_line() {
         "or   $a1, $a1, $gp                      # VALID",
         "or   $a1, $a1, $pg",
     );
+    let text = &broken[1].text;
+    let line = text.lines().position(|line| line.contains("$pg")).unwrap() + 1;
     let error = image_of(&broken, &Tables::default()).unwrap_err().to_string();
-    assert!(error.starts_with("src/dimmnet1/firmware/miss.s:"), "{error}");
+    assert!(
+        error.starts_with(&format!("src/dimmnet1/firmware/miss.s:{line}: ")),
+        "{error}"
+    );
     let mut large = sources();
     large[0].text += "        .space 4096";
     let error = image_of(&large, &Tables::default()).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Paths that the on-chip processor serves, with the real firmware on the model.
+//! Paths that the on-chip processor serves, with the real firmware, or that the matcher serves in hardware.
 
 use tsunagi::dimmnet1::golden::packet::{Place, Reason};
 use tsunagi::dimmnet1::host::layout::{self, common};
@@ -15,6 +15,7 @@ on_both! {
     an_indirect_write_goes_where_the_pointer_says
     bandwidth_of_long_sends
     messages_come_whole_and_in_order
+    the_matcher_needs_no_processor
     without_a_processor_its_packets_are_refused
     pages_that_the_tlb_lacks_are_filled_in
 }
@@ -40,9 +41,15 @@ fn indirect() -> [Message; 3] {
 
 fn an_indirect_write_goes_where_the_pointer_says(kind: Kind) {
     for (way, message) in indirect().into_iter().enumerate() {
-        for (poll, how) in [(false, How::Botf), (true, How::Botf), (false, How::Rdma)] {
+        for (poll, matching, how) in [
+            (false, false, How::Botf),
+            (true, false, How::Botf),
+            (false, false, How::Rdma),
+            (false, true, How::Botf),
+            (false, true, How::Rdma),
+        ] {
             let mut config = Config::paper();
-            config.poll = poll;
+            (config.poll, config.matching) = (poll, matching);
             let mut sim = booted(kind, &config);
             let data = bytes(464, 9);
             sim.node(A).write(Addr(0), &data);
@@ -53,9 +60,10 @@ fn an_indirect_write_goes_where_the_pointer_says(kind: Kind) {
                 node.send(&message.by(how), Addr(0), 464).await.unwrap();
                 node.now() - start
             });
-            sim.run(BOUND).unwrap_or_else(|error| panic!("{way} {poll}: {error}"));
-            assert_eq!(sim.node(B).read(Addr(0x4008), 464), data, "{way} {poll}");
-            println!("way {way}, poll {poll}, {how:?}: {}", time.take().unwrap());
+            let what = format!("way {way}, poll {poll}, matching {matching}, {how:?}");
+            sim.run(BOUND).unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!(sim.node(B).read(Addr(0x4008), 464), data, "{what}");
+            println!("{what}: {}", time.take().unwrap());
         }
     }
 }
@@ -102,7 +110,14 @@ fn bandwidth_of_long_sends(kind: Kind) {
 }
 
 fn messages_come_whole_and_in_order(kind: Kind) {
-    let (_, mut sim) = machine(kind, 3);
+    for matching in [false, true] {
+        let mut config = Config::paper();
+        (config.nodes, config.matching) = (3, matching);
+        exchange_messages(&mut booted(kind, &config));
+    }
+}
+
+fn exchange_messages(sim: &mut Dimmnet1Sim<AnyBackend>) {
     let sizes = [8, 464, 465, 5000, 40_000, 1, 16_000];
     for from in [A, NodeId(2)] {
         sim.spawn(from, async move |node| {
@@ -129,6 +144,40 @@ fn messages_come_whole_and_in_order(kind: Kind) {
         });
     }
     sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// An indirect write, and a message to a posted area, whose cell is the system buffer's afterwards.
+fn the_matcher_needs_no_processor(kind: Kind) {
+    const AREA: u32 = 0x8000;
+    let mut config = Config::paper();
+    config.matching = true;
+    let mut sim = Dimmnet1Sim::with_program(build(kind, &config), &config, None).unwrap();
+    let data = bytes(464, 9);
+    sim.node(A).write(Addr(0), &data);
+    let cell = common::cell(common::CELLS, A);
+    let pointer = u64::from(LLCM + cell);
+    sim.spawn(B, async move |node| {
+        node.set_pointer(2, Addr(0x4008)).await.unwrap();
+        let area = Place::new(layout::MEMORY, AREA.into());
+        node.host().store(pointer, 8, area.word()).await.unwrap();
+    });
+    sim.spawn(A, async move |node| {
+        node.compute(Picos::from_ns(1000)).await;
+        let [by_type, ..] = indirect();
+        node.send(&by_type, Addr(0), 464).await.unwrap();
+        let message = Message {
+            kind: TYPE_MESSAGE,
+            ..Message::push(B, Place::new(layout::COMMON, cell.into()))
+        };
+        node.send(&message, Addr(0), 464).await.unwrap();
+    });
+    sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(sim.node(B).read(Addr(0x4008), 464), data);
+    assert_eq!(sim.node(B).read(Addr(AREA), 464), data);
+    let mut left = sim.spawn(B, async move |node| node.host().load(pointer, 8).await.unwrap());
+    sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+    let system = Place::new(layout::SYSTEM, layout::system_offset(A).into());
+    assert_eq!(left.take(), Some(system.word()));
 }
 
 fn without_a_processor_its_packets_are_refused(kind: Kind) {

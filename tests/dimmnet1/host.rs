@@ -13,6 +13,9 @@ use crate::backends::{Kind, build, on_both};
 on_both! {
     pushes_of_all_sizes_arrive
     a_store_is_soon_in_the_other_nodes_llcm
+    packets_of_windows_are_there_before_a_store_behind_them
+    a_message_that_is_awaited_twice_is_whole
+    a_message_that_failed_is_forgotten
     a_pull_brings_what_is_there
     what_must_not_be_is_refused_and_the_next_is_unharmed
     all_barriers_hold_back_and_let_go
@@ -103,6 +106,88 @@ fn a_store_is_soon_in_the_other_nodes_llcm(kind: Kind) {
     let hardware = left.unwrap().at - stored.unwrap().at;
     println!("store to first word: {hardware}");
     assert!(hardware < Picos::from_ns(320), "{hardware}");
+}
+
+fn packets_of_windows_are_there_before_a_store_behind_them(kind: Kind) {
+    let (_, mut sim) = machine(kind, 2);
+    let data = bytes(SIZE_BOTF, 5);
+    let place = |page: u32| page * SIZE_PAGE + SIZE_PAGE - SIZE_BOTF;
+    let to = |at: u32| Place::new(layout::MEMORY, at.into());
+    sim.node(A).write(Addr(0x2001), &data);
+    sim.spawn(A, async move |node| {
+        let send = async |at, bytes| node.botf_send(B, to(at), Addr(0x2001), bytes).await;
+        for page in 0..4 {
+            send(place(page), SIZE_BOTF).await.unwrap();
+        }
+        node.botf_wait().await.unwrap();
+        node.aotf_write(B, common::USER, 8, 1).await.unwrap();
+        let (bytes, most) = (SIZE_BOTF + 1, SIZE_BOTF);
+        assert_eq!(send(0, bytes).await, Err(CommError::TooLong { bytes, most }));
+        let (bytes, remote) = (SIZE_BOTF - 7, u64::from(place(0)) + 8);
+        assert_eq!(
+            send(place(0) + 8, bytes).await,
+            Err(CommError::AcrossPage { bytes, remote })
+        );
+        assert_eq!(send(0, 0).await, Err(CommError::Empty));
+    });
+    sim.spawn(B, async move |node| {
+        node.wait_common(common::USER, 0).await.unwrap();
+        for page in 0..4 {
+            assert_eq!(node.read(Addr(place(page)), SIZE_BOTF), data, "page {page}");
+        }
+    });
+    sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// The receiver gives up after it has emptied the system buffer once, and then waits again.
+fn a_message_that_is_awaited_twice_is_whole(kind: Kind) {
+    let mut config = Config::paper();
+    config.wait_bound = Picos::from_ns(240_000);
+    let mut sim = booted(kind, &config);
+    let data = bytes(20_000, 2);
+    sim.node(A).write(Addr(0), &data);
+    sim.spawn_checked(A, async |node| {
+        node.compute(Picos::from_ns(50_000)).await;
+        node.send_message(B, Addr(0), 20_000).await
+    });
+    let mut taken = sim.spawn(B, async |node| {
+        let first = node.message_bytes(A).await;
+        let bytes = node.message_bytes(A).await;
+        (first, bytes, node.receive(A).await)
+    });
+    sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+    let (first, bytes, received) = taken.take().unwrap();
+    assert_eq!(first, Err(CommError::NoMessage { node: B, src: A }));
+    assert_eq!((bytes, received), (Ok(20_000), Ok(data)));
+}
+
+/// The receiver comes so late that a message finds no room, with a posted area for its first packet.
+fn a_message_that_failed_is_forgotten(kind: Kind) {
+    let mut config = Config::paper();
+    config.wait_bound = Picos::from_ns(240_000);
+    let mut sim = booted(kind, &config);
+    let data = bytes(20_000, 2);
+    sim.node(A).write(Addr(0), &data);
+    let mut sent = sim.spawn(A, async |node| {
+        let mut results = Vec::new();
+        for (at, bytes) in [(1, 100), (0, 20_000), (2, 500)] {
+            results.push(node.send_message(B, Addr(at), bytes).await);
+        }
+        results
+    });
+    let mut taken = sim.spawn(B, async |node| {
+        let area = Addr(0x1000);
+        let first = node.receive_and_post(A, Some(area)).await;
+        node.compute(Picos::from_ns(350_000)).await;
+        (first, node.receive(A).await, node.read(area, SIZE_BOTF))
+    });
+    sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+    let (node, dst, reason) = (A, B, Reason::Overflow);
+    let failed = Err(CommError::Refused { node, dst, reason });
+    assert_eq!(sent.take().unwrap(), [Ok(()), failed, Ok(())]);
+    let (first, second, area) = taken.take().unwrap();
+    assert_eq!((first, second), (Ok(data[1..101].to_vec()), Ok(data[2..502].to_vec())));
+    assert_eq!(area, data[2..466]);
 }
 
 fn a_pull_brings_what_is_there(kind: Kind) {
@@ -196,12 +281,27 @@ fn all_barriers_hold_back_and_let_go(kind: Kind) {
 fn who_does_not_come_is_named(kind: Kind) {
     let mut config = Config::paper();
     (config.nodes, config.wait_bound) = (3, Picos::from_ns(50_000));
-    let mut sim = booted(kind, &config);
-    let mut missing = sim.spawn(A, async |node| node.barrier(Barrier::Hosts).await);
-    let mut other = sim.spawn(NodeId(2), async |node| node.barrier(Barrier::Hosts).await);
-    sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(missing.take().unwrap(), Err(CommError::Missing { nodes: vec![B] }));
-    assert!(matches!(other.take().unwrap(), Err(CommError::NotReleased { .. })));
+    for barrier in [
+        Barrier::Hosts,
+        Barrier::HostsMulticast,
+        Barrier::Processor,
+        Barrier::ProcessorMulticast,
+    ] {
+        let mut sim = booted(kind, &config);
+        let mut missing = sim.spawn(A, async move |node| node.barrier(barrier).await);
+        let mut other = sim.spawn(NodeId(2), async move |node| {
+            node.compute(Picos::from_ns(40_000)).await;
+            node.barrier(barrier).await
+        });
+        sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
+        let nodes = vec![B];
+        assert_eq!(
+            missing.take().unwrap(),
+            Err(CommError::Missing { nodes }),
+            "{barrier:?}"
+        );
+        assert!(matches!(other.take().unwrap(), Err(CommError::NotReleased { .. })));
+    }
 }
 
 fn a_card_that_does_not_receive_is_named(kind: Kind) {

@@ -4,6 +4,7 @@ mod agree;
 mod backends;
 mod command;
 mod criteria;
+mod faults;
 mod firmware;
 mod firmware_paths;
 mod host;

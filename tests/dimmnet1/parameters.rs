@@ -5,7 +5,7 @@ use tsunagi::dimmnet1::host::layout::{self, common};
 use tsunagi::dimmnet1::host::{Barrier, Dimmnet1Sim, How, Message};
 use tsunagi::dimmnet1::params::{Config, PARAMS};
 use tsunagi::dimmnet1::regs::*;
-use tsunagi::harness::backend::AnyBackend;
+use tsunagi::harness::backend::{AnyBackend, Backend as _, EventKind};
 use tsunagi::{Addr, NodeId, Picos};
 
 use crate::backends::{Kind, build};
@@ -18,11 +18,12 @@ const OTHERS: &[(&str, f64, fn(&Config) -> String)] = &[
     ("core_period", 25.0, sends),
     ("core_phase", 7.0, sends),
     ("link_period", 20.0, sends),
-    ("link_phase", 9.0, sends),
+    ("link_phase", 9.0, first_word),
     ("windows", 1.0, sends),
     ("watchdog", 100.0, stopped),
     ("patience", 100.0, flooded),
     ("poll", 1.0, messages),
+    ("matching", 1.0, messages),
     ("f_seq", 0.0, messages),
     ("mem_read_latency", 20.0, sends),
     ("mem_write_latency", 20.0, sends),
@@ -73,6 +74,17 @@ fn sends(config: &Config) -> String {
     sim.spawn(B, async |node| node.barrier(Barrier::Hosts).await.unwrap());
     let end = run(&mut sim);
     format!("{end} {:?}", times.take())
+}
+
+/// When the first word of a packet is on the link.
+fn first_word(config: &Config) -> String {
+    let mut sim = booted(Kind::Rtl, config);
+    sim.backend_mut().record(true);
+    sim.spawn(A, async |node| node.aotf_write(B, common::USER, 8, 1).await.unwrap());
+    run(&mut sim);
+    let events = sim.backend_mut().take_events();
+    let first = events.iter().find(|e| matches!(e.kind, EventKind::TxFirst { .. }));
+    format!("{:?}", first.map(|e| e.at))
 }
 
 /// A message for which the system buffer has no room at first.

@@ -91,7 +91,7 @@
 #define DIMMNET1_CONTROL_RECEIVE_MASK 0x2ull
 #define DIMMNET1_CONTROL_POLL_SHIFT 2 /* stops do not interrupt the processor, which polls RX_STOP */
 #define DIMMNET1_CONTROL_POLL_MASK 0x4ull
-/* indirect writes, messages and chains are done in hardware, where it is built in */
+/* indirect writes and messages are done in hardware, where it is built in (dimmnet1_matcher) */
 #define DIMMNET1_CONTROL_MATCH_SHIFT 3
 #define DIMMNET1_CONTROL_MATCH_MASK 0x8ull
 
@@ -342,7 +342,7 @@
 #define DIMMNET1_TYPE_MESSAGE 17u /* message exchange over indirect write: firmware or the matcher */
 #define DIMMNET1_TYPE_BARRIER 18u /* counting barrier: firmware */
 #define DIMMNET1_TYPE_SOFT 19u /* message exchange, all in software: firmware */
-#define DIMMNET1_TYPE_CHAIN 20u /* chain of receive commands: firmware or the matcher */
+#define DIMMNET1_TYPE_CHAIN 20u /* chain of receive commands; refused */
 
 /* Reasons */
 #define DIMMNET1_REASON_NONE 0u /* all is well */

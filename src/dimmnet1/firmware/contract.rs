@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::dimmnet1::golden::matcher;
 
 /// The stop of the receiver, or of the RDMA engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +120,7 @@ impl Contract {
             return Ok(filled(stop, Fill::Region([key, base, bytes])));
         }
         let header = Header(redirected(stop)?);
-        let at = self.cell(&header, 8)?;
+        let at = self.cell(&header, matcher::POINTER_BYTES)?;
         Ok(self.follow(header, at))
     }
 
@@ -143,7 +144,7 @@ impl Contract {
     fn packet(&mut self, header: &Header, transfer: impl FnOnce(u64) -> u32) -> Result<Outcome, Refused> {
         match header.kind() {
             TYPE_INDIRECT => {
-                let at = self.cell(header, 8)?;
+                let at = self.cell(header, matcher::POINTER_BYTES)?;
                 Ok(self.follow(*header, at))
             }
             TYPE_MESSAGE => self.message(header),
@@ -155,49 +156,15 @@ impl Contract {
     }
 
     /// Continues with the pointer at this place of LLCM as the remote address.
-    fn follow(&self, mut header: Header, at: usize) -> Outcome {
-        header.0[2] = self.read(at);
-        Outcome {
-            header: Some(header.0),
-            ..Go::Continue.into()
-        }
+    fn follow(&self, header: Header, at: usize) -> Outcome {
+        redirect(header, matcher::pointer(&self.llcm[at..]))
     }
 
     fn message(&mut self, header: &Header) -> Result<Outcome, Refused> {
         let at = self.cell(header, CELL_BYTES)?;
-        let place = |word: u32| at + word as usize;
-        let pointer = self.read(at);
-        let system = u64::from(self.half(place(CELL_SYSTEM))) << 32;
-        let free = self.half(place(CELL_FREE));
-        if pointer >> 32 != system >> 32 {
-            self.write(at, system | u64::from(free));
-            let mut header = header.0;
-            header[2] = pointer;
-            return Ok(Outcome {
-                header: Some(header),
-                ..Go::Continue.into()
-            });
-        }
-        let limit = self.half(place(CELL_LIMIT));
-        if free > limit {
-            return Err(REASON_OVERFLOW);
-        }
-        let mut start = u64::from(free);
-        if start % 4096 + header.length() > 4096 {
-            start = start.next_multiple_of(4096);
-        }
-        let end = start + header.length().next_multiple_of(8);
-        if end > limit.into() {
-            self.write_half(place(CELL_FREE), CELL_OVERFLOW);
-            return Err(REASON_OVERFLOW);
-        }
-        self.write_half(place(CELL_FREE), end as u32);
-        let mut header = header.0;
-        header[2] = system | start;
-        Ok(Outcome {
-            header: Some(header),
-            ..Go::Continue.into()
-        })
+        let cell = &mut self.llcm[at..at + CELL_BYTES as usize];
+        let place = matcher::message(header.length() as u32, cell)?;
+        Ok(redirect(*header, place))
     }
 
     fn barrier(&mut self, header: &Header) -> Result<Outcome, Refused> {
@@ -332,6 +299,15 @@ impl Contract {
 
     fn write_half(&mut self, at: usize, half: u32) {
         self.llcm[at..at + 4].copy_from_slice(&half.to_le_bytes());
+    }
+}
+
+/// The packet goes on with another remote address.
+fn redirect(mut header: Header, place: u64) -> Outcome {
+    header.0[2] = place;
+    Outcome {
+        header: Some(header.0),
+        ..Go::Continue.into()
     }
 }
 

@@ -74,12 +74,12 @@ idle:   b    idle
 
 poll:   lw   $t0, RX_STOP($gp)
         nop
-1:      and  $t1, $t0, $s6
-        bnez $t1, dispatch
+        and  $t1, $t0, $s6
+1:      bnez $t1, dispatch
         andi $t1, $t0, RX_STOP_STOPPED_MASK
         lw   $t0, RX_STOP($gp)
         b    1b
-        nop
+        and  $t1, $t0, $s6
 
 # An exception that is no interrupt: a routine failed. Its packet, or else the descriptor, is refused, the host is
 # called, and all begins anew.

@@ -1,47 +1,60 @@
 # Indirect write and message exchange: the header gets another remote address, and the hardware goes on as for a PUSH.
 
+# Only a PUSH goes on by a miss, and has TYPE 0 then: pointers cannot lead in a circle. t0: RX_STOP.
+
 # A PUSH to an indirect region: as an INDIRECT packet.
 indirect_region:
-        jal  redirect_once
-        nop
+        lw   $t1, W0($gp)
+        andi $t0, $t0, RX_STOP_TYPE_MASK
+        xori $t0, $t0, TYPE_PUSH << RX_STOP_TYPE_SHIFT
+        bnez $t0, refuse_range
+        addiu $t1, $t1, -TYPE_PUSH
+        sw   $t1, W0($gp)
 indirect:
         jal  cell
         li   $a1, 8
-# v0: address of a pointer in LLCM.
-follow: lw   $t0, 0($v0)
-        lw   $t1, 4($v0)
-        sw   $t0, W2($gp)
-        sw   $t1, W2 + 4($gp)
-        sw   $s1, RX_GO($gp)
-        jr   $s7
-        rfe
+        b    follow
+        lw   $t0, 0($v0)
 
-# A PUSH to an indirect page: its frame in LLCM has the pointer. a0, a1: halves of the page's key.
+# A PUSH to an indirect page: its frame in LLCM has the pointer. a0, a1: halves of the page's key. The first place that
+# the page may have in the table is looked at here.
 indirect_page:
-        jal  redirect_once
-        nop
-        jal  find_page
+        lw   $t2, W0($gp)
+        andi $t1, $t0, RX_STOP_TYPE_MASK
+        xori $t1, $t1, TYPE_PUSH << RX_STOP_TYPE_SHIFT
+        bnez $t1, refuse_range
+        addiu $t2, $t2, -TYPE_PUSH
+        sw   $t2, W0($gp)
+        xor  $t0, $a0, $a1
+        andi $t0, $t0, PAGES - 1
+        sll  $t0, $t0, 4
+        lw   $t1, PAGE_TABLE($t0)
+        lw   $t2, PAGE_TABLE + 4($t0)
         lw   $t3, W2($gp)
-        lw   $t0, 8($v0)
-        lui  $t1, LLCM_PAGE >> 16
+        bne  $t1, $a0, 2f
+        lw   $t0, PAGE_TABLE + 8($t0)
+        bne  $t2, $a1, 2f
+1:      lui  $t1, LLCM_PAGE >> 16
         subu $t0, $t0, $t1
         sltiu $t1, $t0, SIZE_LLCM >> 12
         beqz $t1, refuse_range
         sll  $t0, $t0, 12
         andi $t3, $t3, 0xff8
         addu $v0, $t0, $t3
-        b    follow
         addu $v0, $v0, $s0
+        lw   $t0, 0($v0)
+# v0: address of a pointer in LLCM; t0: its low half.
+follow: lw   $t1, 4($v0)
+        sw   $t0, W2($gp)
+        sw   $t1, W2 + 4($gp)
+        sw   $s1, RX_GO($gp)
+        jr   $s7
+        rfe
 
-# t0: RX_STOP. Only a PUSH goes on, and has TYPE 0 then: pointers cannot lead in a circle.
-redirect_once:
-        andi $t0, $t0, RX_STOP_TYPE_MASK
-        lw   $t1, W0($gp)
-        xori $t0, $t0, TYPE_PUSH << RX_STOP_TYPE_SHIFT
-        bnez $t0, refuse_range
-        addiu $t1, $t1, -TYPE_PUSH
-        jr   $ra
-        sw   $t1, W0($gp)
+2:      jal  find_page
+        nop
+        b    1b
+        lw   $t0, 8($v0)
 
 # The cell that the stopped packet names: a1 bytes at W2, in a region in LLCM. v0: its address. Takes a0, a2, t0 to t3.
 cell:   lw   $t2, W2 + 4($gp)

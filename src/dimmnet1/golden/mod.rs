@@ -4,6 +4,7 @@ pub mod acks;
 pub mod answers;
 pub mod bus;
 pub mod llcm;
+pub mod matcher;
 pub mod packet;
 pub mod rdma;
 pub mod rx;

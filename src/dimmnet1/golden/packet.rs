@@ -346,6 +346,16 @@ impl Packet {
         bytes
     }
 
+    /// Whether the number of its words is one that a receiver lets pass when it has seen header and first data word.
+    pub fn is_well_counted(&self) -> bool {
+        let header = self.header();
+        match self.words.len() {
+            words if !header.is_short() => words > HEADER_WORDS,
+            words if header.length == 0 => words == SHORT_WORDS,
+            words => words == SHORT_WORDS + 1,
+        }
+    }
+
     /// Whether as many words have come as its header says.
     pub fn is_whole(&self) -> bool {
         self.words.len() == self.header().packet_words()

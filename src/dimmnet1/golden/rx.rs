@@ -259,9 +259,10 @@ impl Receiver {
         if is_short {
             packet.header[3] = packet.data.first().copied().unwrap_or(0);
         }
-        let (asks, seq) = (packet.asks(), packet.seq());
+        // A PULL takes a place in the queue even if nobody waits for its answer.
+        let (queues, seq) = (packet.asks() || packet.kind == Kind::Pull, packet.seq());
         let expected = self.expected(packet.src());
-        let reason = if asks && !levels.room {
+        let reason = if queues && !levels.room {
             self.events.push(Event::Outcome(regs::REASON_CREDIT));
             return None;
         } else if packet.kind == Kind::Unknown {

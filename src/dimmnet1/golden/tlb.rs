@@ -9,6 +9,8 @@ pub enum Access {
     Read,
     /// Written by the Mini-OTF receiver.
     Otf,
+    /// Read and written by the matcher.
+    Cell,
 }
 
 /// Bytes of a region.
@@ -141,6 +143,7 @@ impl Tlb {
             Access::Write => has(regs::RVA_BASE_WRITE_MASK),
             Access::Read => has(regs::RVA_BASE_READ_MASK),
             Access::Otf => has(regs::RVA_BASE_OTF_MASK) && in_llcm,
+            Access::Cell => in_llcm,
         };
         if !allowed {
             return Found::Refused(regs::REASON_RIGHTS);
@@ -149,7 +152,8 @@ impl Tlb {
         let base = (region.base & regs::RVA_BASE_PAGE_MASK) >> regs::RVA_BASE_PAGE_SHIFT;
         let start = base & !7; // only of LLCM
         let beyond = in_llcm && start + end > u64::from(regs::SIZE_LLCM);
-        if end > region.bound || first % PAGE + u64::from(lookup.bytes) > PAGE || beyond {
+        let crosses = first % PAGE + u64::from(lookup.bytes) > PAGE && lookup.access != Access::Cell;
+        if end > region.bound || crosses || beyond {
             return Found::Refused(regs::REASON_RANGE);
         }
         if in_llcm {

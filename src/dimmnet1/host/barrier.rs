@@ -22,12 +22,21 @@ pub enum Barrier {
 /// The node whose host or processor counts.
 pub const MASTER: NodeId = NodeId(0);
 
-/// How many barriers of hosts a node has begun.
+/// How many barriers a node has begun.
 #[derive(Default)]
-pub(super) struct Rounds(Cell<u64>);
+pub(super) struct Rounds {
+    hosts: Cell<u64>,
+    processor: Cell<u64>,
+}
+
+fn next(rounds: &Cell<u64>) -> u64 {
+    rounds.set(rounds.get() + 1);
+    rounds.get()
+}
 
 impl Node {
-    /// Waits until every node has called this.
+    /// Waits until every node has called this. After an error, a barrier of the processor has arrivals too many: its
+    /// firmware is loaded again before the next one.
     ///
     /// # Errors
     /// [`CommError::Missing`] names the nodes that did not come, where this node can know; else
@@ -42,8 +51,7 @@ impl Node {
     }
 
     async fn barrier_hosts(&self, multicast: bool) -> Result<(), CommError> {
-        let round = self.rounds.0.get() + 1;
-        self.rounds.0.set(round);
+        let round = next(&self.rounds.hosts);
         let own = common::of(common::ARRIVED, self.id());
         self.aotf_write(MASTER, own, 8, round).await?;
         if self.id() == MASTER {
@@ -64,27 +72,38 @@ impl Node {
         for node in self.all() {
             let own = common::of(common::ARRIVED, node);
             if self.poll_common(own, |word| word >= round).await.is_none() {
-                return Err(self.missing(round).await);
+                return Err(self.missing(common::ARRIVED, round).await);
             }
         }
         Ok(())
     }
 
-    /// Looks who has not come.
-    async fn missing(&self, round: u64) -> CommError {
+    /// Looks who has not come, by a table of rounds.
+    async fn missing(&self, table: u32, round: u64) -> CommError {
         let mut nodes = Vec::new();
         for node in self.all() {
-            if self.load_common(common::of(common::ARRIVED, node)).await < round {
+            if self.processor.llcm_load(common::of(table, node)).await < round {
                 nodes.push(node);
             }
         }
         CommError::Missing { nodes }
     }
 
+    /// The processor only counts, so those that waited in vain tell the master, which waits for them as long again.
     async fn barrier_processor(&self, number: u32) -> Result<(), CommError> {
+        let round = next(&self.rounds.processor);
         self.processor.llcm_store(common::RELEASE_CPU, 0).await;
         self.aotf(layout::barrier_of(MASTER), 8 * number, 8, 1).await?;
-        self.released(common::RELEASE_CPU, |word| word != 0).await
+        let Err(error) = self.released(common::RELEASE_CPU, |word| word != 0).await else {
+            return Ok(());
+        };
+        let own = common::of(common::WAITED, self.id());
+        self.aotf_write(MASTER, own, 8, round).await?;
+        if self.id() != MASTER {
+            return Err(error);
+        }
+        self.compute(self.config().wait_bound).await;
+        Err(self.missing(common::WAITED, round).await)
     }
 
     async fn released(&self, offset: u32, met: impl FnMut(u64) -> bool) -> Result<(), CommError> {

@@ -50,6 +50,8 @@ pub mod common {
     pub const MESSAGES: u32 = 0x100;
     /// By node: messages from here that it has taken.
     pub const TAKEN: u32 = 0x180;
+    /// By node: the last barrier of the on-chip processor that it waited for in vain.
+    pub const WAITED: u32 = 0x200;
     /// From here to the end of the page: user programs.
     pub const USER: u32 = 0x400;
     /// Behind the page that AOTF reaches, by source: message cells, receive cells of SOFT; and pointers.

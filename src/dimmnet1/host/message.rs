@@ -2,9 +2,11 @@
 //! data go. With MESSAGE the firmware changes the header and the hardware goes on; with SOFT the firmware does all.
 //!
 //! A posted area takes the first packet of a message, its sender's system buffer all others. A message is announced by
-//! an AOTF store behind its data, and the next one follows when it has been taken.
+//! an AOTF store behind its data, and the next one follows when it has been taken. One that failed is announced without
+//! bytes, and the receiver forgets what came of it.
 
 use std::cell::{Cell, RefCell};
+use std::mem;
 
 use super::layout::{self, SYSTEM_BYTES, common};
 use super::processor::Store;
@@ -23,6 +25,8 @@ pub(super) struct Messages {
     taken: RefCell<Vec<u32>>,
     /// By node: the area for the first packet of its next message.
     posted: RefCell<Vec<Option<Addr>>>,
+    /// By node: its next message.
+    incoming: RefCell<Vec<Incoming>>,
     numbers: Cell<u32>,
 }
 
@@ -32,6 +36,7 @@ impl Messages {
             sent: RefCell::new(vec![0; nodes]),
             taken: RefCell::new(vec![0; nodes]),
             posted: RefCell::new(vec![None; nodes]),
+            incoming: RefCell::new((0..nodes).map(|_| Incoming::default()).collect()),
             numbers: Cell::new(0),
         }
     }
@@ -59,6 +64,7 @@ fn free_and_limit(source: NodeId) -> u64 {
 }
 
 /// Where the packets of a message lie in a system buffer, each behind the one before, none across a page.
+#[derive(Default)]
 struct Packets {
     free: u32,
 }
@@ -81,9 +87,12 @@ impl Packets {
 }
 
 /// A message that comes in.
+#[derive(Default)]
 struct Incoming {
-    source: NodeId,
+    /// Its length, once announced.
+    bytes: Option<u32>,
     packets: Packets,
+    /// What has been copied out of the system buffer.
     data: Vec<u8>,
 }
 
@@ -105,11 +114,14 @@ impl Node {
             number: self.number(),
             ..Message::push(dst, Place::new(layout::COMMON, cell.into()))
         };
-        self.send(&message.numbered(self.config().f_seq), src, bytes).await?;
+        self.check_message(&message, src, bytes)?;
+        let result = self.send(&message.numbered(self.config().f_seq), src, bytes).await;
         self.messages.sent.borrow_mut()[dst.index()] = sent + 1;
+        let bytes = if result.is_ok() { bytes } else { 0 };
         let announced = u64::from(sent + 1) << 32 | u64::from(bytes);
         let word = common::of(common::MESSAGES, node);
-        self.aotf_write(dst, word, 8, announced).await
+        self.aotf_write(dst, word, 8, announced).await?;
+        result
     }
 
     fn number(&self) -> u32 {
@@ -140,39 +152,58 @@ impl Node {
                 return Err(CommError::NotUser { addr, bytes });
             }
         }
-        let mut incoming = Incoming {
-            source,
-            packets: Packets { free: 0 },
-            data: Vec::new(),
-        };
-        let bytes = self.announced(&mut incoming).await?;
-        let posted = std::mem::replace(&mut self.messages.posted.borrow_mut()[source.index()], next);
+        let bytes = self.message_bytes(source).await?;
+        let mut incoming = mem::take(&mut self.messages.incoming.borrow_mut()[source.index()]);
+        let posted = mem::replace(&mut self.messages.posted.borrow_mut()[source.index()], next);
         if let Some(to) = posted {
             // The posted area took the first packet, before all that are in the system buffer.
             let first = self.read(to, bytes.min(SIZE_BOTF));
             incoming.data.splice(0..0, first);
         }
-        self.take_rest(&mut incoming, bytes).await;
+        self.take_rest(source, &mut incoming, bytes).await;
         self.taken(source, next).await?;
         Ok(incoming.data)
     }
 
+    /// Waits for the next message from a node, and gives its length. The message stays.
+    ///
+    /// # Errors
+    /// None comes for as long as the library waits.
+    pub async fn message_bytes(&self, source: NodeId) -> Result<u32, CommError> {
+        self.check_node(source)?;
+        let mut incoming = mem::take(&mut self.messages.incoming.borrow_mut()[source.index()]);
+        let bytes = self.announced(source, &mut incoming).await;
+        self.messages.incoming.borrow_mut()[source.index()] = incoming;
+        bytes
+    }
+
     /// Waits for the announcement of the next message, and makes room meanwhile; its bytes.
-    async fn announced(&self, incoming: &mut Incoming) -> Result<u32, CommError> {
-        let (node, src) = (self.id(), incoming.source);
-        let next = self.messages.taken.borrow()[src.index()] + 1;
+    async fn announced(&self, src: NodeId, incoming: &mut Incoming) -> Result<u32, CommError> {
+        if let Some(bytes) = incoming.bytes {
+            return Ok(bytes);
+        }
+        let node = self.id();
+        let mut next = self.messages.taken.borrow()[src.index()] + 1;
         let deadline = self.processor.deadline();
         loop {
-            let word = self.load_common(common::of(common::MESSAGES, src)).await;
+            let word = self.processor.llcm_load(common::of(common::MESSAGES, src)).await;
             if word >> 32 == u64::from(next) {
-                return Ok(word as u32);
+                let bytes = word as u32;
+                if bytes > 0 {
+                    incoming.bytes = Some(bytes);
+                    return Ok(bytes);
+                }
+                *incoming = Incoming::default();
+                let posted = self.messages.posted.borrow()[src.index()];
+                self.taken(src, posted).await?;
+                next += 1;
             }
             let cell = common::cell(common::CELLS, src);
-            let free = self.load_common(cell + CELL_FREE).await as u32;
+            let free = self.processor.llcm_load(cell + CELL_FREE).await as u32;
             if free == CELL_OVERFLOW {
                 // All whole packets that have room came before the one that had none.
-                while self.take_packet(incoming, SIZE_BOTF).await {}
-                incoming.packets = Packets { free: 0 };
+                while self.take_packet(src, incoming, SIZE_BOTF).await {}
+                incoming.packets = Packets::default();
                 let stored = free_and_limit(src);
                 self.processor.llcm_store(cell + CELL_FREE, stored).await;
             }
@@ -183,19 +214,19 @@ impl Node {
     }
 
     /// Copies the next packet out of the system buffer; false if there is none.
-    async fn take_packet(&self, incoming: &mut Incoming, bytes: u32) -> bool {
+    async fn take_packet(&self, source: NodeId, incoming: &mut Incoming, bytes: u32) -> bool {
         let Some(at) = incoming.packets.next(bytes) else {
             return false;
         };
-        let from = self.layout.system_buffer(incoming.source).offset(at);
+        let from = self.layout.system_buffer(source).offset(at);
         self.compute(at_rate(bytes, self.config().copy_rate)).await;
         incoming.data.extend(self.read(from, bytes));
         true
     }
 
-    async fn take_rest(&self, incoming: &mut Incoming, bytes: u32) {
+    async fn take_rest(&self, source: NodeId, incoming: &mut Incoming, bytes: u32) {
         while let Some(left) = bytes.checked_sub(incoming.data.len() as u32).filter(|left| *left > 0) {
-            if !self.take_packet(incoming, left.min(SIZE_BOTF)).await {
+            if !self.take_packet(source, incoming, left.min(SIZE_BOTF)).await {
                 return;
             }
         }
@@ -249,6 +280,7 @@ impl Node {
     /// # Errors
     /// None comes for as long as the library waits.
     pub async fn wait_soft(&self, source: NodeId) -> Result<u32, CommError> {
+        self.check_node(source)?;
         let cell = common::cell(common::SOFT_CELLS, source);
         let done = self.poll_common(cell + SOFT_NUMBER, |word| word >> 32 != 0).await;
         let (node, src) = (self.id(), source);

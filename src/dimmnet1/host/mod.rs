@@ -64,31 +64,37 @@ use crate::{Addr, NodeId, Picos};
 /// Why a call of the library failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommError {
-    #[error("no {dst}: the machine has {nodes} nodes")]
+    #[error("no node {}: the machine has {nodes} nodes", dst.0)]
     NoNode { dst: NodeId, nodes: usize },
     #[error("{bytes} bytes at {offset:#x} are no word, or part of one, in the first page of LLCM")]
     NoWord { offset: u32, bytes: u8 },
     #[error("a transfer of 0 bytes")]
     Empty,
+    #[error("{bytes} bytes are more than the {most} of a window")]
+    TooLong { bytes: u32, most: u32 },
+    #[error("{bytes} bytes at offset {remote:#x} cross a page")]
+    AcrossPage { bytes: u32, remote: u64 },
     #[error("a transfer from {local} to offset {remote:#x}: both must be multiples of 8")]
     NotAligned { local: Addr, remote: u64 },
     #[error("{bytes} bytes at {addr} leave the user's memory")]
     NotUser { addr: Addr, bytes: u32 },
-    #[error("{node}: {dst} refused a packet: {reason}")]
+    #[error("node {}: node {} refused a packet: {reason}", node.0, dst.0)]
     Refused { node: NodeId, dst: NodeId, reason: Reason },
-    #[error("{node}: the card refused to send: {reason}")]
+    #[error("node {}: the card refused to send: {reason}", node.0)]
     Unsent { node: NodeId, reason: Reason },
-    #[error("{node}: {dst} does not answer {open} packets")]
+    #[error("node {}: node {} does not answer {open} packets", node.0, dst.0)]
     Silent { node: NodeId, dst: NodeId, open: u16 },
-    #[error("{node}: {what} does not become free")]
+    #[error("node {}: {what} does not become free", node.0)]
     Stuck { node: NodeId, what: &'static str },
-    #[error("{node}: no message comes from {src}")]
+    #[error("node {}: a word of LLCM stays as it is", node.0)]
+    Unchanged { node: NodeId },
+    #[error("node {}: no message comes from node {}", node.0, src.0)]
     NoMessage { node: NodeId, src: NodeId },
-    #[error("{node}: {dst} does not take the message before")]
+    #[error("node {}: node {} does not take the message before", node.0, dst.0)]
     NotTaken { node: NodeId, dst: NodeId },
     #[error("{} did not come to the barrier", names(nodes))]
     Missing { nodes: Vec<NodeId> },
-    #[error("{node}: {master} does not release the barrier")]
+    #[error("node {}: node {} does not release the barrier", node.0, master.0)]
     NotReleased { node: NodeId, master: NodeId },
 }
 
@@ -102,7 +108,7 @@ pub enum BootError {
 }
 
 fn names(nodes: &[NodeId]) -> String {
-    let names: Vec<String> = nodes.iter().map(NodeId::to_string).collect();
+    let names: Vec<String> = nodes.iter().map(|node| format!("node {}", node.0)).collect();
     names.join(", ")
 }
 
@@ -289,24 +295,28 @@ impl Node {
         Ok(())
     }
 
+    /// Loads a word of the first page of this node's own LLCM.
+    ///
+    /// # Errors
+    /// No such word.
+    pub async fn load_common(&self, offset: u32) -> Result<u64, CommError> {
+        check_word(offset)?;
+        Ok(self.processor.llcm_load(offset).await)
+    }
+
     /// Waits until a word in the first page of this node's LLCM is no longer `old`, and returns it.
     ///
     /// # Errors
     /// No such word, or it stays as it is for as long as the library waits.
     pub async fn wait_common(&self, offset: u32, old: u64) -> Result<u64, CommError> {
         check_word(offset)?;
-        let (node, what) = (self.id(), "a word of LLCM");
         let changed = self.poll_common(offset, |word| word != old).await;
-        changed.ok_or(CommError::Stuck { node, what })
+        changed.ok_or(CommError::Unchanged { node: self.id() })
     }
 
     /// Polls a word of this node's LLCM; `None`: not met for as long as the library waits.
     async fn poll_common(&self, offset: u32, met: impl FnMut(u64) -> bool) -> Option<u64> {
         self.processor.poll(u64::from(LLCM + offset), met).await.ok()
-    }
-
-    async fn load_common(&self, offset: u32) -> u64 {
-        self.processor.load(u64::from(LLCM + offset), 8).await
     }
 
     fn check_node(&self, dst: NodeId) -> Result<(), CommError> {

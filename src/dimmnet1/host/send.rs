@@ -75,6 +75,8 @@ struct Numbers {
     expected: u32,
     /// The one that the hardware gives the next packet without RESEND.
     hardware: u32,
+    /// A send got no answers: the receiver may have accepted some of its packets.
+    unsure: bool,
 }
 
 /// What a node's programs share of its card's sending side.
@@ -83,6 +85,8 @@ pub(super) struct Sender {
     rdma: Lock,
     /// The window that the next packet takes.
     window: Cell<u32>,
+    /// Windows that the send under way has kicked, as far as it did not look how that ended.
+    kicked: Cell<[bool; 2]>,
     numbers: RefCell<Vec<Numbers>>,
 }
 
@@ -92,6 +96,7 @@ impl Sender {
             windows: Lock::new("the windows, used by another program"),
             rdma: Lock::new("RDMA, used by another program"),
             window: Cell::new(0),
+            kicked: Cell::default(),
             numbers: RefCell::new(vec![Numbers::default(); nodes]),
         }
     }
@@ -143,7 +148,7 @@ impl Burst<'_> {
 
 impl Node {
     /// AOTF: one store writes 1, 2, 4 or 8 bytes into LLCM of `dst`. `offset` is in its first page. Nothing tells when
-    /// it is there; the packets of one node stay in order.
+    /// it is there. These stores stay in order; nothing else of the node stays in order with them.
     ///
     /// # Errors
     /// No such node, or no such place.
@@ -170,6 +175,45 @@ impl Node {
         Ok(())
     }
 
+    /// BOTF: one packet writes 1 to 464 bytes at `src` to `place` of `dst`, within a page. Returns when it is in a
+    /// window. Nothing tells when it is there. Packets of windows stay in order; a store to a page of AOTF may overtake
+    /// those that still wait in a window.
+    ///
+    /// # Errors
+    /// What is refused here; what the card refused of the packet before in the window.
+    pub async fn botf_send(&self, dst: NodeId, place: Place, src: Addr, bytes: u32) -> Result<(), CommError> {
+        self.check_message(&Message::push(dst, place), src, bytes)?;
+        let most = SIZE_BOTF;
+        if bytes > most {
+            return Err(CommError::TooLong { bytes, most });
+        }
+        if cut(bytes, most, &[place.offset]).count() > 1 {
+            let remote = place.offset;
+            return Err(CommError::AcrossPage { bytes, remote });
+        }
+        self.processor.host.delay(self.config().send_call).await;
+        let _turn = self.sender.windows.hold().await;
+        let header = Header {
+            kind: TYPE_PUSH,
+            flags: HDR_W0_LAST_MASK,
+            dst: dst.0,
+            length: bytes,
+            pgid: layout::PGID,
+            place,
+            soft: [0, bytes.into(), 0],
+            ..Header::default()
+        };
+        self.kick(&header, &self.read(src, bytes)).await
+    }
+
+    /// Waits until all packets in windows have left the card.
+    ///
+    /// # Errors
+    /// They do not for as long as the library waits, or the card refused one.
+    pub async fn botf_wait(&self) -> Result<(), CommError> {
+        self.windows_sent(None).await
+    }
+
     /// Blocking send: returns when the receiver has said that all of `bytes` at `src` are where they belong. Packets
     /// that had no room there, or that followed one that had none, are sent again.
     ///
@@ -187,8 +231,12 @@ impl Node {
         }
     }
 
-    fn check_message(&self, message: &Message, src: Addr, bytes: u32) -> Result<(), CommError> {
+    pub(super) fn check_message(&self, message: &Message, src: Addr, bytes: u32) -> Result<(), CommError> {
         self.check_node(message.dst)?;
+        let (node, reason) = (self.id(), Reason::Type);
+        if message.kind != TYPE_PUSH && message.kind < TYPE_INDIRECT {
+            return Err(CommError::Unsent { node, reason });
+        }
         let whole = message.place.offset.is_multiple_of(8);
         let aligned = whole && (message.how == How::Botf || src.0.is_multiple_of(8));
         if bytes == 0 {
@@ -208,6 +256,41 @@ impl Node {
     /// All pieces, and those again that had no room.
     async fn send_windows(&self, message: &Message, data: &[u8]) -> Result<(), CommError> {
         let _turn = self.sender.windows.hold().await;
+        self.sender.kicked.set([false; 2]);
+        if message.f_seq {
+            self.ask_for_number(message.dst).await?;
+        }
+        let result = self.send_pieces(message, data).await;
+        let numbers = &mut self.sender.numbers.borrow_mut()[message.dst.index()];
+        numbers.unsure |= message.f_seq && !matches!(result, Ok(()) | Err(CommError::Refused { .. }));
+        result
+    }
+
+    /// Asks a receiver for the number that it expects, if that is not sure, by a packet that is far ahead. It is refused.
+    async fn ask_for_number(&self, dst: NodeId) -> Result<(), CommError> {
+        const AHEAD: u32 = 1 << (Slot::SEQ_BITS - 1);
+        let Numbers { expected, unsure, .. } = self.sender.numbers.borrow()[dst.index()];
+        if !unsure {
+            return Ok(());
+        }
+        let message = Message::push(dst, Place::new(layout::MEMORY, 0)).numbered(true);
+        let burst = Burst {
+            message: &message,
+            data: &[0; 8],
+            pieces: &[Piece { at: 0, bytes: 8 }],
+            first: expected.wrapping_add(AHEAD),
+        };
+        self.send_piece(&burst, 0).await?;
+        self.windows_sent(None).await?;
+        let slot = self.answers(layout::SLOT_BOTF, dst).await?;
+        self.clear_slot(layout::SLOT_BOTF).await;
+        let behind = burst.piece_of(slot.seq).wrapping_add(AHEAD as usize) as u32;
+        let numbers = &mut self.sender.numbers.borrow_mut()[dst.index()];
+        (numbers.expected, numbers.unsure) = (expected.wrapping_add(behind % (2 * AHEAD)), false);
+        Ok(())
+    }
+
+    async fn send_pieces(&self, message: &Message, data: &[u8]) -> Result<(), CommError> {
         let pieces = message.cut(data.len() as u32);
         let dst = message.dst.index();
         let burst = Burst {
@@ -246,22 +329,29 @@ impl Node {
         Ok(())
     }
 
-    /// Fills a window with a piece and kicks it.
     async fn send_piece(&self, burst: &Burst<'_>, at: usize) -> Result<(), CommError> {
+        let header = burst.header(at, self.gives_number(burst, at));
+        self.kick(&header, burst.data(at)).await
+    }
+
+    /// Fills a window with a packet and kicks it.
+    async fn kick(&self, header: &Header, data: &[u8]) -> Result<(), CommError> {
         const KICKS: [u32; 2] = [KICK0, KICK1];
         const WINDOWS: [u32; 2] = [WINDOW0, WINDOW1];
         let (processor, config) = (&self.processor, self.config());
         let window = self.sender.window.get() % config.windows;
         self.sender.window.set(window + 1);
-        let header = burst.header(at, self.gives_number(burst, at));
         self.windows_sent(Some(window)).await?;
-        let data = burst.data(at).chunks(8).map(crate::dimmnet1::golden::packet::word);
+        let data = data.chunks(8).map(crate::dimmnet1::golden::packet::word);
         let words = header.encode().into_iter().chain(data);
         let places = (WINDOWS[window as usize]..).step_by(8);
         let stores = places.zip(words).map(|(addr, word)| Store::word(addr, word));
         processor.stores(config.wc_word, stores).await;
         processor.host.delay(config.fence).await;
         processor.store(Store::word(KICKS[window as usize], 1)).await;
+        let mut kicked = self.sender.kicked.get();
+        kicked[window as usize] = true;
+        self.sender.kicked.set(kicked);
         Ok(())
     }
 
@@ -277,19 +367,19 @@ impl Node {
         !is_hardwares
     }
 
-    /// Waits until a window is free, or both are.
+    /// Waits until a window is free, or both are. An error that another send left there does not count.
     async fn windows_sent(&self, window: Option<u32>) -> Result<(), CommError> {
-        let busy = match window {
-            Some(0) => WINDOWS_BUSY0_MASK,
-            Some(_) => WINDOWS_BUSY1_MASK,
-            None => WINDOWS_BUSY0_MASK | WINDOWS_BUSY1_MASK,
-        };
-        let node = self.id();
+        const BUSY: [u64; 2] = [WINDOWS_BUSY0_MASK, WINDOWS_BUSY1_MASK];
+        const ERRORS: [u64; 2] = [WINDOWS_ERROR0_MASK, WINDOWS_ERROR1_MASK];
+        let waits = [0, 1].map(|at| window.is_none_or(|window| window == at));
+        let busy = (0..2).filter(|at| waits[*at]).map(|at| BUSY[at]).sum::<u64>();
+        let (node, what) = (self.id(), "a window");
         let state = self.processor.poll(WINDOWS.into(), |state| state & busy == 0).await;
-        let what = "a window";
         let state = state.map_err(|_| CommError::Stuck { node, what })?;
-        let errors = [WINDOWS_ERROR0_MASK, WINDOWS_ERROR1_MASK];
-        let refused = errors.iter().find_map(|mask| Reason::of(get(*mask, state) as u32));
+        let kicked = self.sender.kicked.get();
+        self.sender.kicked.set([0, 1].map(|at| kicked[at] && !waits[at]));
+        let of = |at: usize| Reason::of(get(ERRORS[at], state) as u32).filter(|_| kicked[at] && waits[at]);
+        let refused = of(0).or(of(1));
         refused.map_or(Ok(()), |reason| Err(CommError::Unsent { node, reason }))
     }
 
@@ -395,5 +485,10 @@ impl Processor {
     /// A store to LLCM of this node's own card.
     pub(super) async fn llcm_store(&self, offset: u32, value: u64) {
         self.store(Store::word(LLCM + offset, value)).await;
+    }
+
+    /// A load from it.
+    pub(super) async fn llcm_load(&self, offset: u32) -> u64 {
+        self.load(u64::from(LLCM + offset), 8).await
     }
 }

@@ -39,7 +39,10 @@ impl Processor {
 /// CONTROL while programs run.
 pub(super) fn control(config: &Config, runs: bool) -> u64 {
     let flag = |mask: u64, on: bool| if on { mask } else { 0 };
-    CONTROL_RECEIVE_MASK | flag(CONTROL_RUN_MASK, runs) | flag(CONTROL_POLL_MASK, config.poll)
+    CONTROL_RECEIVE_MASK
+        | flag(CONTROL_RUN_MASK, runs)
+        | flag(CONTROL_POLL_MASK, config.poll)
+        | flag(CONTROL_MATCH_MASK, config.matching)
 }
 
 fn names(config: &Config, node: NodeId) -> Vec<Store> {

@@ -29,6 +29,8 @@ pub(super) struct Regs {
     region: [u64; 3],
     page: [u64; 2],
     build: [u64; 4],
+    /// When all register writes of the host that were accepted are done.
+    written: Picos,
     /// When the host's store that waits for room in front of AOTF began to wait.
     waits_since: Option<Picos>,
 }
@@ -39,6 +41,11 @@ impl Regs {
         self.control & CONTROL_RUN_MASK != 0
     }
 
+    /// The matcher is on.
+    pub fn matches(&self) -> bool {
+        self.control & CONTROL_MATCH_MASK != 0
+    }
+
     pub fn irq(&self) -> bool {
         self.status & self.mask != 0
     }
@@ -47,6 +54,8 @@ impl Regs {
 /// How an access of the host went.
 enum Done {
     Answered(HostRsp),
+    /// The value at this instant, which comes later.
+    Loaded(HostRsp),
     /// The store is not accepted yet.
     Waits,
 }
@@ -66,8 +75,13 @@ fn within(offset: u32, base: u32, bytes: u32) -> bool {
 impl ModelMachine {
     /// The host's access is looked at, at an edge of the core clock.
     pub(super) fn host(&mut self, node: usize) {
-        let Some(Access::Asking(access)) = self.cards[node].host else {
-            return;
+        let access = match self.cards[node].host {
+            Some(Access::Asking(access)) => access,
+            Some(Access::Loaded(at, rsp)) if at <= self.now => {
+                self.cards[node].host = Some(Access::Answered(rsp));
+                return;
+            }
+            _ => return,
         };
         let done = if access.store.is_some() {
             self.host_store(node, access)
@@ -77,13 +91,18 @@ impl ModelMachine {
             if error {
                 self.host_error(node);
             }
-            Done::Answered(HostRsp {
+            Done::Loaded(HostRsp {
                 value: access.value(value.unwrap_or(0)),
                 error,
             })
         };
         match done {
             Done::Answered(rsp) => self.cards[node].host = Some(Access::Answered(rsp)),
+            Done::Loaded(rsp) => {
+                let at = self.now + self.core_cycles(timing::LOAD);
+                self.cards[node].host = Some(Access::Loaded(at, rsp));
+                self.at(at, Due::Host(node));
+            }
             Done::Waits => {}
         }
     }
@@ -100,9 +119,14 @@ impl ModelMachine {
         if access.offset >= AOTF {
             return self.host_aotf(node, access);
         }
+        let offset = access.offset;
+        let is_register = (WINDOWS..HEADER_TLB).contains(&offset) || (RVATLB..SRAM).contains(&offset);
+        if is_register && !self.host_writes(node) {
+            return Done::Waits;
+        }
         self.note_store(node, access);
         let value = access.store.expect("it is a store");
-        let (offset, card) = (access.offset, &mut self.cards[node]);
+        let card = &mut self.cards[node];
         let stored = if within(offset, WINDOW0, 2 * SIZE_WINDOW) {
             card.send.store_window(access)
         } else if within(offset, LLCM, SIZE_LLCM) {
@@ -127,6 +151,18 @@ impl ModelMachine {
             self.host_error(node);
         }
         OK
+    }
+
+    /// A register write of the host takes its cycles, and two wait; false if there is no room for another.
+    fn host_writes(&mut self, node: usize) -> bool {
+        let (next, most) = (self.now + self.core_cycles(1), self.core_cycles(timing::WRITES_WAIT));
+        let written = self.cards[node].regs.written;
+        if written > self.now + most {
+            self.at(written - most, Due::Host(node));
+            return false;
+        }
+        self.cards[node].regs.written = written.max(next) + self.core_cycles(timing::REGISTER_WRITE);
+        true
     }
 
     fn note_store(&mut self, node: usize, access: CardAccess) {
@@ -301,16 +337,17 @@ impl ModelMachine {
                 card.tlb.flush();
                 true
             }
-            RX_GO => self.rx_go(
-                node,
-                get(RX_GO_WHAT_MASK, value) as u32,
-                reason(RX_GO_REASON_MASK, value),
-            ),
-            RDMA_GO => self.rdma_go(
-                node,
-                get(RDMA_GO_WHAT_MASK, value) as u32,
-                reason(RDMA_GO_REASON_MASK, value),
-            ),
+            RX_GO => {
+                let what = get(RX_GO_WHAT_MASK, value) as u32;
+                let says = what != GO_NACK || get(RX_GO_REASON_MASK, value) != 0;
+                let known = (GO_CONTINUE..=GO_DMA).contains(&what) && says;
+                known && self.rx_go(node, what, reason(RX_GO_REASON_MASK, value))
+            }
+            RDMA_GO => {
+                let what = get(RDMA_GO_WHAT_MASK, value) as u32;
+                let known = (GO_CONTINUE..=GO_NACK).contains(&what);
+                known && self.rdma_go(node, what, reason(RDMA_GO_REASON_MASK, value))
+            }
             BUILD_GO => {
                 self.build(node, value & BUILD_GO_DATA_MASK != 0);
                 true
@@ -338,7 +375,7 @@ impl ModelMachine {
             MASK => regs.mask = value,
             CALL if by_cpu => regs.status |= STATUS_FIRMWARE_MASK,
             CALL => {}
-            RX_DMA => card.rx.dma_addr = value,
+            RX_DMA => card.rx.dma_addr = value & 0xffff_fff8,
             _ => return false,
         }
         raises(self, node);
@@ -367,12 +404,12 @@ impl ModelMachine {
     /// bounds what is in it.
     fn build(&mut self, node: usize, data: bool) {
         let words = self.cards[node].regs.build[..SHORT_WORDS + usize::from(data)].to_vec();
-        self.queue_answer(node, Packet { words }, timing::ANSWER);
+        self.queue_answer(node, Packet { words }, timing::BUILD);
     }
 
     /// The receiver or the RDMA engine stops: the processor is called, and the watchdog waits.
     pub(super) fn stopped(&mut self, node: usize, rdma: bool) {
-        let at = self.now + self.core_cycles(timing::STOP);
+        let at = self.now + self.core_cycles(timing::LINE);
         self.at(at, Due::CpuLine(node));
         let card = &mut self.cards[node];
         card.stops[usize::from(rdma)] += 1;
@@ -422,8 +459,8 @@ pub(super) fn raises(machine: &mut ModelMachine, node: usize) {
         machine.cards[node].irq = level;
         machine.note(machine.now, node, EventKind::Irq { level });
     }
-    let now = machine.now;
-    machine.at(now, Due::CpuLine(node));
+    let at = machine.now + machine.core_cycles(timing::LINE);
+    machine.at(at, Due::CpuLine(node));
 }
 
 impl super::Card {

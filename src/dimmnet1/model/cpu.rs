@@ -96,7 +96,10 @@ impl Bus for CardBus<'_> {
         } else {
             enables == 0xf && self.machine.store_half(self.node, word, high, data)
         };
-        if stored { Ok(()) } else { Err(BusError) }
+        if !stored {
+            self.machine.lost_store(self.node);
+        }
+        stored.then_some(()).ok_or(BusError)
     }
 }
 
@@ -120,6 +123,14 @@ impl ModelMachine {
             return true;
         }
         self.register_write(node, offset, value, true)
+    }
+
+    /// A store of the processor was refused.
+    fn lost_store(&mut self, node: usize) {
+        let regs = &mut self.cards[node].regs;
+        regs.cpu_errors = regs.cpu_errors.saturating_add(1);
+        regs.status |= STATUS_CPU_MASK;
+        super::bus::raises(self, node);
     }
 
     /// CONTROL.RUN may have changed.
@@ -147,10 +158,8 @@ impl ModelMachine {
         let polls = card.regs.control & CONTROL_POLL_MASK != 0;
         card.cpu.line = !polls && (card.rx.is_stopped() || card.rdma.stop().is_some());
         if card.cpu.line && std::mem::take(&mut card.cpu.waits) {
-            // The line as it was a cycle before decides.
-            let at = self.now + self.core_cycles(1);
-            let run = self.cards[node].cpu.run;
-            self.at(at, Due::Cpu { node, run });
+            let (now, run) = (self.now, self.cards[node].cpu.run);
+            self.at(now, Due::Cpu { node, run });
         }
     }
 
@@ -189,11 +198,10 @@ impl ModelMachine {
             cycles: &cycles,
         };
         let retired = cpu.step(&mut bus, line);
-        let card = &mut self.cards[node];
         if retired.work == crate::r3000::golden::Work::LostStore {
-            card.regs.cpu_errors = card.regs.cpu_errors.saturating_add(1);
-            card.regs.status |= STATUS_CPU_MASK;
+            self.lost_store(node);
         }
+        let card = &mut self.cards[node];
         card.cpu.cpu = Some(cpu);
         let at = card
             .cpu

@@ -24,6 +24,7 @@ use super::window::CardAccess;
 use crate::harness::agenda::Agenda;
 use crate::harness::backend::{Backend, HostReq, HostRsp};
 use crate::harness::event::{Event, EventKind};
+use crate::harness::faults::Fault;
 use crate::harness::memory::Memory;
 use crate::{NodeId, Picos};
 
@@ -68,6 +69,8 @@ enum Due {
 #[derive(Clone, Copy, Debug)]
 enum Access {
     Asking(CardAccess),
+    /// A load, answered at this instant.
+    Loaded(Picos, HostRsp),
     Answered(HostRsp),
 }
 
@@ -146,21 +149,21 @@ impl ModelMachine {
         self.config.core_period * cycles
     }
 
-    /// The first rising edge of the core clock at or after `at`.
+    /// The first rising edge of the core clock after `at`.
     fn core_edge(&self, at: Picos) -> Picos {
-        edge(at, self.config.core_period, self.config.core_phase)
+        edge(at + Picos(1), self.config.core_period, self.config.core_phase)
     }
 
-    /// The first rising edge of the links' clock at or after `at`.
+    /// The first rising edge of the links' clock after `at`.
     fn link_edge(&self, at: Picos) -> Picos {
-        edge(at, self.config.link_period, self.config.link_phase)
+        edge(at + Picos(1), self.config.link_period, self.config.link_phase)
     }
 
-    /// Takes the memory's bus for so many words from now on, or when it is free; gives the end.
-    fn use_memory(&mut self, node: usize, words: usize) -> Picos {
+    /// Takes the memory's bus for so many words from then on, or when it is free; gives the end.
+    fn use_memory(&mut self, node: usize, from: Picos, words: usize) -> Picos {
         let span = self.core_cycles(words as u64 + u64::from(self.config.mem_overhead));
         let free = &mut self.cards[node].memory_free;
-        *free = (*free).max(self.now) + span;
+        *free = (*free).max(from) + span;
         *free
     }
 
@@ -234,14 +237,10 @@ impl Backend for ModelMachine {
             self.cards[at].host.is_none(),
             "{node}: an access before the last one's answer was taken"
         );
-        let next = self.core_edge(self.now + Picos(1));
-        let (access, due) = match CardAccess::of(req) {
-            Some(access) if access.store.is_some() => (Access::Asking(access), next),
-            Some(access) => (Access::Asking(access), next + self.core_cycles(timing::LOAD)),
-            None => (Access::Answered(HostRsp { value: 0, error: true }), next),
-        };
-        self.cards[at].host = Some(access);
-        self.at(due, Due::Host(at));
+        let next = self.core_edge(self.now);
+        let refused = Access::Answered(HostRsp { value: 0, error: true });
+        self.cards[at].host = Some(CardAccess::of(req).map_or(refused, Access::Asking));
+        self.at(next, Due::Host(at));
     }
 
     fn host_take(&mut self, node: NodeId) -> Option<HostRsp> {
@@ -255,6 +254,13 @@ impl Backend for ModelMachine {
 
     fn irq(&self, node: NodeId) -> bool {
         self.cards[node.index()].irq
+    }
+
+    fn inject(&mut self, node: NodeId, fault: &Fault) -> bool {
+        let Fault::Packet(words) = fault else { return false };
+        self.cards[node.index()].send.forge(words.clone());
+        self.at(self.now, Due::Tx(node.index()));
+        true
     }
 
     fn memory(&mut self, node: NodeId) -> &mut Memory {

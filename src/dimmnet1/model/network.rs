@@ -29,15 +29,24 @@ impl Chunk {
     }
 }
 
-/// Words of the chunk of a packet that begins at `from`: its header alone, or a whole short packet.
+/// Words of the chunk of a packet that begins at `from`: its header alone, or a whole short packet; what is beyond a
+/// short packet comes behind.
 pub(super) fn chunk_words(packet: &[u64], from: usize) -> usize {
     let header = Header::decode(packet);
     let left = packet.len() - from;
     match from {
-        0 if header.is_short() => left,
+        0 if header.is_short() => left.min(header.words() + 1),
         0 => header.words().min(left),
         _ => timing::CHUNK.min(left),
     }
+}
+
+fn is_multicast(chunk: &Chunk) -> bool {
+    Header::decode(&chunk.packet[..1]).has(HDR_W0_MULTICAST_MASK)
+}
+
+fn is_short_multicast(chunk: &Chunk) -> bool {
+    is_multicast(chunk) && Header::decode(&chunk.packet[..1]).is_short()
 }
 
 /// Chunks in a buffer of so many words.
@@ -87,17 +96,20 @@ struct Input {
     buffer: Buffer,
     /// Outputs that the packet at its head has yet to go to; `None` before it was looked at.
     route: Option<VecDeque<usize>>,
+    /// When the outputs that this short multicast went to last began to send it.
+    turn: Option<Picos>,
     /// Chunks of that packet that have gone to the first of them, of a multicast.
     copied: usize,
     /// When it can send the next chunk.
     free: Picos,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Output {
     free: Picos,
     owner: Option<usize>,
-    last: usize,
+    /// All inputs, the least recently served one first.
+    turns: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -115,12 +127,18 @@ impl Network {
         let input = || Input {
             buffer: Buffer::new(tx_words + timing::SWITCH_INPUT),
             route: None,
+            turn: None,
             copied: 0,
             free: Picos::ZERO,
         };
+        let output = Output {
+            free: Picos::ZERO,
+            owner: None,
+            turns: (0..nodes).collect(),
+        };
         Network {
             inputs: (0..nodes).map(|_| input()).collect(),
-            outputs: vec![Output::default(); nodes],
+            outputs: vec![output; nodes],
             down: (0..nodes)
                 .map(|_| Buffer::new(rx_words + timing::SWITCH_OUTPUT))
                 .collect(),
@@ -156,20 +174,28 @@ impl Network {
         })
     }
 
-    /// The next chunk of an input and the output it goes to.
-    fn next(&self, input: usize) -> Option<(usize, &Chunk)> {
-        let Input {
-            buffer, route, copied, ..
-        } = &self.inputs[input];
-        let output = *route.as_ref()?.front()?;
-        let chunk = buffer.chunks.get(*copied)?;
-        Some((output, chunk))
+    /// The next chunk that an input has for an output at this time.
+    fn next(&self, input: usize, output: usize, now: Picos) -> Option<&Chunk> {
+        let from = &self.inputs[input];
+        let route = from.route.as_ref()?;
+        let chunk = from.buffer.chunks.get(from.copied)?;
+        // A short multicast goes at once to all outputs that can take it.
+        let (is_way, is_free) = if is_short_multicast(chunk) {
+            (route.contains(&output), from.free <= now || from.turn == Some(now))
+        } else {
+            (route.front() == Some(&output), from.free <= now)
+        };
+        let is_here = chunk.ready <= now && (!is_multicast(chunk) || self.is_stored(input, now));
+        (is_way && is_free && is_here).then_some(chunk)
     }
 
     /// A multicast is stored whole before its first copy leaves.
-    fn is_stored(&self, input: usize) -> Option<Picos> {
+    fn is_stored(&self, input: usize, now: Picos) -> bool {
         let chunks = &self.inputs[input].buffer.chunks;
-        chunks.iter().find(|chunk| chunk.is_last()).map(|chunk| chunk.ready)
+        chunks
+            .iter()
+            .find(|chunk| chunk.is_last())
+            .is_some_and(|chunk| chunk.ready <= now)
     }
 }
 
@@ -242,71 +268,61 @@ impl ModelMachine {
     /// Sends the next chunk through an output, if one is there and has room.
     fn serve(&mut self, output: usize) {
         let now = self.now;
-        let Output { free, owner, last } = self.network.outputs[output];
+        let Output { free, owner, ref turns } = self.network.outputs[output];
         if free > now {
             return;
         }
-        let nodes = self.network.outputs.len();
-        let candidates = (1..=nodes).map(|step| (last + step) % nodes);
-        let wants = |input: &usize| {
-            let owns = owner.is_none_or(|owner| owner == *input);
-            let copies = self.network.inputs[*input].route.as_ref().map_or(0, VecDeque::len);
-            let is_whole = copies <= 1 || self.network.is_stored(*input).is_some_and(|at| at <= now);
-            let is_next = self
-                .network
-                .next(*input)
-                .is_some_and(|(at, chunk)| at == output && chunk.ready <= now);
-            owns && is_whole && is_next && self.network.inputs[*input].free <= now
-        };
-        let Some(input) = candidates.into_iter().find(wants) else {
+        let next = turns
+            .iter()
+            .filter(|input| owner.is_none_or(|owner| owner == **input))
+            .find_map(|input| Some((*input, self.network.next(*input, output, now)?.clone())));
+        let Some((input, chunk)) = next else {
             return;
         };
-        let (_, chunk) = self.network.next(input).expect("it wants");
-        let chunk = chunk.clone();
         if !self.network.down[output].has_room(chunk.words) {
             return;
         }
         // Words go on one by one, so the first had passed before the last was there, unless they waited.
         let word = self.config.link_period;
         let behind_first = word * (chunk.words as u64 - 1);
-        let free = free.max(self.network.inputs[input].free);
-        let start = if now > chunk.ready.max(free) {
+        let from = &mut self.network.inputs[input];
+        let start = if is_multicast(&chunk) || now > chunk.ready.max(free).max(from.free) {
             now
         } else {
-            free.max(chunk.ready.saturating_sub(behind_first))
+            free.max(from.free).max(chunk.ready.saturating_sub(behind_first))
         };
-        let is_copy = self.network.inputs[input]
-            .route
-            .as_ref()
-            .is_some_and(|route| route.len() > 1);
-        let gap = if is_copy && chunk.is_last() { timing::COPY } else { 0 };
-        self.network.inputs[input].free = start + word * (chunk.words as u64 + gap);
-        self.network.outputs[output] = Output {
-            free: start + word * chunk.words as u64,
-            owner: (!chunk.is_last()).then_some(input),
-            last: input,
-        };
-        self.depart(input, &chunk);
+        if from.turn != Some(now) {
+            let is_copy = from.route.as_ref().is_some_and(|route| route.len() > 1);
+            let gap = if is_copy && chunk.is_last() { timing::COPY } else { 0 };
+            from.free = start + word * (chunk.words as u64 + gap);
+            from.turn = is_short_multicast(&chunk).then_some(now);
+        }
+        let serves = &mut self.network.outputs[output];
+        serves.free = start + word * chunk.words as u64;
+        serves.owner = (!chunk.is_last()).then_some(input);
+        serves.turns.retain(|turn| *turn != input);
+        serves.turns.push(input);
+        self.depart(input, output, &chunk);
         self.arrive(output, start, chunk);
         self.at(self.network.outputs[output].free, Due::Switch);
         self.at(self.network.inputs[input].free, Due::Switch);
     }
 
-    /// A chunk has left an input; the last of the last copy leaves nothing behind.
-    fn depart(&mut self, input: usize, chunk: &Chunk) {
+    /// A chunk has left an input by an output; the last of the last copy leaves nothing behind.
+    fn depart(&mut self, input: usize, output: usize, chunk: &Chunk) {
         let from = &mut self.network.inputs[input];
         let route = from.route.as_mut().expect("its packet has a way");
-        let is_multicast = Header::decode(&chunk.packet[..1]).has(HDR_W0_MULTICAST_MASK);
-        if is_multicast {
+        if is_multicast(chunk) {
             from.copied += 1;
         } else {
             from.buffer.pop();
         }
         if chunk.is_last() {
-            route.pop_front();
+            route.retain(|to| *to != output);
             let chunks = std::mem::take(&mut from.copied);
             if route.is_empty() {
                 from.route = None;
+                from.turn = None;
                 (0..chunks).for_each(|_| drop(from.buffer.pop()));
             }
         }

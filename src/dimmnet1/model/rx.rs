@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use super::tables::{Kind, LLCM_ADDR, Looked};
 use super::{Due, ModelMachine, timing};
-use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Reason, SHORT_WORDS, Status};
+use crate::dimmnet1::golden::matcher::{self, Verdict};
+use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Place, Reason, SHORT_WORDS, Status, WORD};
 use crate::dimmnet1::regs::*;
 use crate::{Addr, Picos};
 
@@ -16,6 +17,8 @@ enum Fate {
     Write(u32),
     /// The same by RX_GO DMA: no answer.
     Dma(u32),
+    /// An RX_GO DMA that cannot be: dropped, and no answer.
+    NoDma,
     /// Written into LLCM by the Mini-OTF receiver.
     Otf(u32),
     /// Dropped; a NACK if it asks for one.
@@ -36,9 +39,29 @@ struct Take {
     header: Header,
     /// SEQ for its answer, where that is not its own.
     seq: Option<u32>,
-    /// Its number was the one expected.
-    numbered: bool,
     fate: Fate,
+}
+
+impl Take {
+    /// Its data as they came, whatever LENGTH says.
+    fn data(&self) -> Vec<u8> {
+        let head = Header::decode(&self.packet[..1]).words();
+        let words = self.packet.iter().skip(head);
+        words.flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// Whether as many words of data came as LENGTH says now.
+    fn is_whole(&self) -> bool {
+        let head = Header::decode(&self.packet[..1]).words();
+        self.packet.len() == head + self.header.length.div_ceil(WORD) as usize
+    }
+
+    /// The table entry of its number, if it has one.
+    fn number(&self) -> Option<usize> {
+        let header = &self.header;
+        let has_number = header.has(HDR_W0_F_SEQ_MASK) && !matches!(header.kind, TYPE_ACK | TYPE_NACK);
+        has_number.then_some(header.src.into())
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -49,8 +72,10 @@ enum State {
     Header(Picos, Take),
     /// Its fate is known at this instant.
     LooksUp(Picos, Take),
+    /// It stops at this instant, for a cause of Stops, with the key that missed.
+    Stops(Picos, Take, u32, u64),
     Stopped(Take),
-    /// Its data are taken; the receiver is free for the next chunk at this instant.
+    /// Its data are taken; the receiver is free for the next chunk from this instant on.
     Drains(Picos, Take),
     /// The last of them are taken at this instant.
     Ends(Picos, Take),
@@ -61,7 +86,6 @@ enum State {
 struct Write {
     at: Picos,
     take: Take,
-    length_ok: bool,
 }
 
 #[derive(Debug)]
@@ -69,6 +93,9 @@ pub(super) struct Rx {
     state: State,
     expected: [u32; 64],
     writes: VecDeque<Write>,
+    /// When the packets before are settled, if their writes are visible; when their words are taken.
+    settled: Picos,
+    free: Picos,
     cause: u32,
     pub key: u64,
     /// The header registers of a stop.
@@ -83,6 +110,8 @@ impl Rx {
             state: State::Idle,
             expected: [0; 64],
             writes: VecDeque::new(),
+            settled: Picos::ZERO,
+            free: Picos::ZERO,
             cause: 0,
             key: 0,
             header: [0; HEADER_WORDS],
@@ -116,11 +145,14 @@ impl ModelMachine {
                         return;
                     }
                 }
-                State::Header(at, take) if at <= now && self.rx_may_decide(node, &take) => self.rx_decide(node, take),
+                State::Header(at, take) if at <= now && self.rx_may_decide(node, &take) => {
+                    self.rx_decide(node, at, take)
+                }
                 State::LooksUp(at, take) if at <= now => self.rx_begin(node, now, take),
+                State::Stops(at, take, cause, key) if at <= now => self.rx_stopped(node, take, cause, key),
                 State::Ends(at, take) if at <= now => self.rx_end(node, take),
                 State::Drains(at, take) if at <= now => {
-                    if !self.rx_drain(node, take) {
+                    if !self.rx_drain(node, at, take) {
                         return;
                     }
                 }
@@ -162,30 +194,41 @@ impl ModelMachine {
             packet: chunk.packet,
             header,
             seq: None,
-            numbered: false,
             fate: Fate::Drop,
         };
-        // The words came one a cycle, and are known when the last has come.
+        // The words come one a cycle, and are known when the last has come.
         let cycles = match header.kind {
             TYPE_ACK | TYPE_NACK => timing::SLOT,
             _ => 1,
         };
-        let at = self.now + self.core_cycles(cycles);
+        let came = self.cards[node].rx.free + self.core_cycles(chunk.words as u64 - 1);
+        let at = self.now.max(came) + self.core_cycles(cycles);
         self.rx_set(node, at, State::Header(at, take));
         true
     }
 
-    /// Words of AOTF, reads and numbered packets wait until all earlier data are visible.
-    fn rx_may_decide(&self, node: usize, take: &Take) -> bool {
+    /// Words of AOTF, reads and numbered packets wait until all packets before are settled.
+    fn rx_may_decide(&mut self, node: usize, take: &Take) -> bool {
         let header = &take.header;
         let ordered = matches!(header.kind, TYPE_OTF | TYPE_PULL) || header.has(HDR_W0_F_SEQ_MASK);
-        !ordered || self.cards[node].rx.writes.is_empty()
+        let rx = &self.cards[node].rx;
+        if !ordered || !rx.writes.is_empty() {
+            return !ordered;
+        }
+        let at = rx.settled + self.core_cycles(timing::SETTLED);
+        let waits = at > self.now;
+        if waits {
+            self.at(at, Due::Rx(node));
+        }
+        !waits
     }
 
-    /// What the header says.
-    fn rx_decide(&mut self, node: usize, mut take: Take) {
+    /// What the header says, which is known since `at`.
+    fn rx_decide(&mut self, node: usize, at: Picos, mut take: Take) {
         let header = take.header;
-        let is_cut = take.packet.len() < header.words();
+        if take.packet.len() < SHORT_WORDS {
+            return self.rx_end_with(node, take, Fate::Refuse(Reason::Length));
+        }
         if asks(&header) && !self.cards[node].send.has_answer_room() {
             return self.rx_end_with(node, take, Fate::Uncredited);
         }
@@ -193,16 +236,21 @@ impl ModelMachine {
         if !is_known {
             return self.rx_end_with(node, take, Fate::Refuse(Reason::Type));
         }
-        if is_cut || header.check_form().is_err() {
+        let words = take.packet.to_vec();
+        if !(Packet { words }).is_well_counted() || header.check_form().is_err() {
             return self.rx_end_with(node, take, Fate::Refuse(Reason::Length));
         }
-        if header.has(HDR_W0_F_SEQ_MASK) && header.src < 64 && !self.rx_number(node, &mut take) {
+        if let Some(src) = take.number()
+            && !self.rx_number(node, src, &mut take)
+        {
             let now = self.now;
             return self.rx_begin(node, now, take);
         }
         match header.kind {
             TYPE_ACK | TYPE_NACK => {
-                self.answered(node, header.tag, header.src, Status::of(header.place.word()));
+                let Status { refused, seq } = Status::of(header.place.word());
+                let refused = (header.kind == TYPE_NACK).then(|| refused.unwrap_or(Reason::Other(0)));
+                self.answered(node, header.tag, header.src, Status { refused, seq });
                 self.rx_end_with(node, take, Fate::Drop);
             }
             TYPE_PULL => {
@@ -210,27 +258,31 @@ impl ModelMachine {
                 self.queue_answer(node, Packet { words }, timing::PULL);
                 self.rx_end_with(node, take, Fate::Drop);
             }
-            TYPE_OTF | TYPE_PUSH | TYPE_PULL_REPLY => self.rx_look_up(node, take),
-            _ => self.rx_stop(node, take, STOP_TYPE, 0),
+            TYPE_OTF | TYPE_PUSH | TYPE_PULL_REPLY => {
+                // The look-up began with the third word, while the others came.
+                let others = if header.is_short() { 1 } else { 3 };
+                let begun = at.saturating_sub(self.core_cycles(1 + others));
+                self.rx_look_up(node, begun, take);
+            }
+            _ if self.cards[node].regs.matches() => self.rx_match(node, take),
+            _ => {
+                let now = self.now;
+                self.rx_stop(node, now, take, (STOP_TYPE, 0));
+            }
         }
     }
 
-    /// Looks at the number; false if the packet's fate is then known.
-    fn rx_number(&mut self, node: usize, take: &mut Take) -> bool {
-        let expected = &mut self.cards[node].rx.expected[usize::from(take.header.src) % 64];
-        let ahead = take.header.seq.wrapping_sub(*expected) as i32;
-        if ahead == 0 {
-            *expected = expected.wrapping_add(1);
-            take.numbered = true;
-            return true;
-        }
-        if ahead > 0 {
-            take.seq = Some(*expected);
+    /// Looks at the number; false if the packet's fate is then known. A node beyond the table has no numbers.
+    fn rx_number(&mut self, node: usize, src: usize, take: &mut Take) -> bool {
+        let expected = self.cards[node].rx.expected.get(src).copied();
+        let ahead = expected.map_or(1, |expected| take.header.seq.wrapping_sub(expected) as i32);
+        if ahead > 0 || ahead == i32::MIN {
+            take.seq = Some(expected.unwrap_or(0));
             take.fate = Fate::Refuse(Reason::Sequence);
-        } else {
+        } else if ahead < 0 {
             take.fate = Fate::Duplicate;
         }
-        false
+        ahead == 0
     }
 
     fn rx_end_with(&mut self, node: usize, take: Take, fate: Fate) {
@@ -238,7 +290,8 @@ impl ModelMachine {
         self.rx_begin(node, now, Take { fate, ..take });
     }
 
-    fn rx_look_up(&mut self, node: usize, mut take: Take) {
+    /// The look-up that began then.
+    fn rx_look_up(&mut self, node: usize, begun: Picos, mut take: Take) {
         let header = take.header;
         let card = &self.cards[node];
         let kind = if header.kind == TYPE_OTF {
@@ -251,23 +304,83 @@ impl ModelMachine {
             Looked::At(addr) if addr >= LLCM_ADDR => timing::LOOKUP_LLCM,
             _ => timing::LOOKUP,
         };
-        // The look-up begins with the third word, while the others of a long header come.
-        let done = if header.is_short() { 1 } else { 3 };
-        let at = self.now + self.core_cycles(cycles.saturating_sub(done));
+        let at = self.now.max(begun + self.core_cycles(cycles));
         take.fate = match looked {
             Looked::At(addr) if kind == Kind::Otf => Fate::Otf(addr),
             Looked::At(addr) => Fate::Write(addr),
             Looked::Refused(reason) => Fate::Refuse(reason),
-            Looked::Missed(cause, key) => return self.rx_stop(node, take, cause, key),
+            Looked::Missed(cause, key) => return self.rx_stop(node, at, take, (cause, key)),
+        };
+        self.rx_act(node, at, take);
+    }
+
+    /// The fate is known at this instant. Data can be taken some cycles later.
+    fn rx_act(&mut self, node: usize, at: Picos, take: Take) {
+        let at = match take.fate {
+            Fate::Otf(_) => at,
+            _ => at + self.core_cycles(timing::ACT),
         };
         self.rx_set(node, at, State::LooksUp(at, take));
     }
 
-    fn rx_stop(&mut self, node: usize, take: Take, cause: u32, key: u64) {
-        let card = &mut self.cards[node];
-        if !card.regs.runs() {
-            return self.rx_end_with(node, take, Fate::Refuse(Reason::Unserved));
+    /// The matcher looks at it, and at the cell that it names.
+    fn rx_match(&mut self, node: usize, mut take: Take) {
+        let (now, header, card) = (self.now, take.header, &mut self.cards[node]);
+        let looked = matcher::cell_bytes(header.kind).map(|bytes| {
+            let looked = card.tlb.look_up(header.pgid, header.place, bytes, Kind::Cell);
+            (bytes as usize, looked)
+        });
+        let verdict = match looked {
+            None | Some((_, Looked::Missed(..))) => Verdict::Pass,
+            Some((_, Looked::Refused(reason))) => Verdict::Nack(reason.code()),
+            Some((bytes, Looked::At(addr))) => {
+                let cell = &mut card.llcm[(addr - LLCM_ADDR) as usize..][..bytes];
+                matcher::serve(header.kind, header.length, cell)
+            }
+        };
+        let cycles = match header.kind {
+            TYPE_INDIRECT => timing::MATCH_INDIRECT,
+            _ => timing::MATCH_MESSAGE,
+        };
+        let at = now + self.core_cycles(cycles);
+        match verdict {
+            Verdict::Pass => self.rx_stop(node, now, take, (STOP_TYPE, 0)),
+            Verdict::Continue(place) => {
+                take.header.place = Place::of(place);
+                self.rx_continue(node, at, take);
+            }
+            Verdict::Nack(reason) => {
+                let fate = Fate::Refuse(Reason::of(reason).expect("the matcher's reasons are known"));
+                self.rx_act(node, at, Take { fate, ..take });
+            }
         }
+    }
+
+    /// It is looked at anew, but for its number; the header's TYPE does not count.
+    fn rx_continue(&mut self, node: usize, at: Picos, mut take: Take) {
+        take.header.kind = match Header::decode(&take.packet[..1]).kind {
+            anew @ (TYPE_OTF | TYPE_PULL_REPLY) => anew,
+            _ => TYPE_PUSH,
+        };
+        if take.header.check_form().is_ok() && !take.data().is_empty() {
+            self.rx_look_up(node, at, take);
+        } else {
+            let fate = Fate::Refuse(Reason::Length);
+            self.rx_act(node, at, Take { fate, ..take });
+        }
+    }
+
+    fn rx_stop(&mut self, node: usize, at: Picos, take: Take, (cause, key): (u32, u64)) {
+        if self.cards[node].regs.runs() {
+            self.rx_set(node, at, State::Stops(at, take, cause, key));
+        } else {
+            let fate = Fate::Refuse(Reason::Unserved);
+            self.rx_act(node, at, Take { fate, ..take });
+        }
+    }
+
+    fn rx_stopped(&mut self, node: usize, take: Take, cause: u32, key: u64) {
+        let card = &mut self.cards[node];
         card.rx.header = take.header.encode();
         (card.rx.cause, card.rx.key) = (cause, key);
         card.rx.state = State::Stopped(take);
@@ -284,32 +397,22 @@ impl ModelMachine {
         let addr = rx.dma_addr as u32;
         take.fate = match what {
             GO_CONTINUE => {
-                // It is looked at anew, but for its number; the header's TYPE does not count.
-                take.header.kind = match Header::decode(&take.packet[..1]).kind {
-                    anew @ (TYPE_OTF | TYPE_PULL_REPLY) => anew,
-                    _ => TYPE_PUSH,
-                };
-                let legal = take.header.check_form().is_ok();
-                if legal {
-                    self.rx_look_up(node, take);
-                } else {
-                    self.rx_end_with(node, take, Fate::Refuse(Reason::Length));
-                }
+                self.rx_continue(node, at, take);
                 super::bus::raises(self, node);
                 return true;
             }
             GO_DROP => Fate::Drop,
             GO_NACK => Fate::Refuse(reason),
-            _ if !addr.is_multiple_of(8) || take.header.length == 0 => {
+            _ if !can_move(&take) => {
                 rx.done = Some(Some(Reason::Length));
-                Fate::Drop
+                Fate::NoDma
             }
             _ => {
                 rx.done = None;
                 Fate::Dma(addr)
             }
         };
-        self.rx_set(node, at, State::LooksUp(at, take));
+        self.rx_act(node, at, take);
         super::bus::raises(self, node);
         true
     }
@@ -323,18 +426,20 @@ impl ModelMachine {
         self.rx_set(node, at, State::Drains(at, take));
     }
 
-    /// Takes a chunk of data; false if none is there.
-    fn rx_drain(&mut self, node: usize, take: Take) -> bool {
+    /// Takes a chunk of data, free since then; false if none is there.
+    fn rx_drain(&mut self, node: usize, free: Picos, take: Take) -> bool {
         let Some(chunk) = self.rx_chunk(node) else {
-            self.cards[node].rx.state = State::Drains(self.now, take);
+            self.cards[node].rx.state = State::Drains(free, take);
             return false;
         };
+        // Each word is taken as it comes; the last has come now.
         let uses_memory = matches!(take.fate, Fate::Write(addr) | Fate::Dma(addr) if addr < LLCM_ADDR);
         let end = if uses_memory {
-            self.use_memory(node, chunk.words)
+            self.use_memory(node, free, chunk.words)
         } else {
-            self.now + self.core_cycles(chunk.words as u64)
+            free + self.core_cycles(chunk.words as u64)
         };
+        let end = end.max(self.now + self.core_cycles(1));
         let state = if chunk.is_last() {
             State::Ends(end, take)
         } else {
@@ -345,22 +450,24 @@ impl ModelMachine {
     }
 
     fn rx_end(&mut self, node: usize, take: Take) {
-        self.cards[node].rx.state = State::Idle;
         let now = self.now;
+        let rx = &mut self.cards[node].rx;
+        (rx.state, rx.free) = (State::Idle, now);
         self.at(now, Due::Rx(node));
-        let length_ok = take.packet.len() == take.header.packet_words() || take.header.kind == TYPE_PULL;
         let (fate, latency) = (take.fate, u64::from(self.config.mem_write_latency));
+        let words = take.packet.len().saturating_sub(take.header.words());
+        let write = timing::WRITE + timing::BURST.min(words) as u64;
         let cycles = match fate {
             Fate::Otf(_) => timing::OTF,
-            Fate::Write(addr) | Fate::Dma(addr) if addr >= LLCM_ADDR => timing::WRITE,
-            Fate::Write(_) | Fate::Dma(_) => timing::WRITE + latency,
+            Fate::Write(addr) | Fate::Dma(addr) if addr >= LLCM_ADDR => write,
+            Fate::Write(_) | Fate::Dma(_) => write + latency,
             _ => 0,
         };
         if let Fate::Write(_) | Fate::Dma(_) | Fate::Otf(_) = fate {
             let card = &mut self.cards[node];
             let before = card.rx.writes.back().map_or(Picos::ZERO, |write| write.at);
             let at = (now + self.config.core_period * cycles).max(before);
-            card.rx.writes.push_back(Write { at, take, length_ok });
+            card.rx.writes.push_back(Write { at, take });
             return self.at(at, Due::Rx(node));
         }
         match fate {
@@ -370,8 +477,9 @@ impl ModelMachine {
                 self.rx_answer(node, &take, None);
             }
             Fate::Uncredited => self.outcome(node, Some(Reason::Credit)),
+            Fate::NoDma => self.outcome(node, Some(Reason::Length)),
             _ if matches!(take.header.kind, TYPE_ACK | TYPE_NACK) => {}
-            _ => self.outcome(node, None),
+            _ => self.rx_accepted(node, &take),
         }
     }
 
@@ -380,36 +488,46 @@ impl ModelMachine {
         let now = self.now;
         while self.cards[node].rx.writes.front().is_some_and(|write| write.at <= now) {
             let write = self.cards[node].rx.writes.pop_front().expect("looked at");
-            let Write { take, length_ok, .. } = write;
-            let words = take.packet.to_vec();
-            let mut data = Packet { words }.data();
+            let take = write.take;
+            let mut data = take.data();
             data.truncate(take.header.length as usize);
             let (Fate::Write(addr) | Fate::Dma(addr) | Fate::Otf(addr)) = take.fate else {
                 unreachable!("only writes are waited for")
             };
             let written = self.cards[node].write_bytes(addr, &data);
-            let refused = match (written, length_ok) {
+            let refused = match (written, take.is_whole()) {
                 (false, _) => Some(Reason::Bus),
                 (true, false) => Some(Reason::Length),
                 (true, true) => None,
             };
-            if let Fate::Dma(_) = take.fate {
+            let is_dma = matches!(take.fate, Fate::Dma(_));
+            if is_dma {
                 self.cards[node].rx.done = Some(refused);
-                self.outcome(node, refused);
-            } else if let Some(reason) = refused {
-                self.rx_refused(node, &take, reason);
-            } else {
-                self.outcome(node, None);
+            }
+            match refused {
+                Some(reason) if is_dma => self.outcome(node, Some(reason)),
+                Some(reason) => self.rx_refused(node, &take, reason),
+                None => self.rx_accepted(node, &take),
+            }
+            if let (Fate::Otf(_), None) = (take.fate, refused) {
+                self.cards[node].rx.settled = now;
+            }
+            if !is_dma && refused.is_none() {
                 self.rx_answer(node, &take, None);
             }
         }
     }
 
-    fn rx_refused(&mut self, node: usize, take: &Take, reason: Reason) {
-        if take.numbered {
-            let expected = &mut self.cards[node].rx.expected[usize::from(take.header.src) % 64];
-            *expected = take.header.seq;
+    /// Accepted: the number behind its own is expected next.
+    fn rx_accepted(&mut self, node: usize, take: &Take) {
+        let expected = &mut self.cards[node].rx.expected;
+        if let Some(expected) = take.number().and_then(|src| expected.get_mut(src)) {
+            *expected = take.header.seq.wrapping_add(1);
         }
+        self.outcome(node, None);
+    }
+
+    fn rx_refused(&mut self, node: usize, take: &Take, reason: Reason) {
         self.outcome(node, Some(reason));
         self.rx_answer(node, take, Some(reason));
     }
@@ -417,12 +535,16 @@ impl ModelMachine {
     /// Tells the sender, if it asks; of the data of a PULL, the slots here.
     fn rx_answer(&mut self, node: usize, take: &Take, refused: Option<Reason>) {
         let header = &take.header;
+        if take.packet.len() < SHORT_WORDS {
+            return;
+        }
         let seq = take.seq.unwrap_or(header.seq);
         if header.kind == TYPE_PULL_REPLY {
             let status = Status { refused, seq };
             return self.answered(node, header.tag, header.src, status);
         }
-        if asks(header) && take.packet.len() >= SHORT_WORDS {
+        if asks(header) {
+            self.cards[node].rx.settled = self.now + self.core_cycles(timing::ANSWER);
             self.queue_answer(node, Packet::new(&header.answer(refused, seq), &[]), timing::ANSWER);
         }
     }
@@ -440,6 +562,7 @@ impl ModelMachine {
 
     /// Counts what became of a packet.
     fn outcome(&mut self, node: usize, refused: Option<Reason>) {
+        self.cards[node].rx.settled = self.now + self.core_cycles(1);
         let regs = &mut self.cards[node].regs;
         let count = &mut regs.counts[refused.map_or(0, Reason::code) as usize % 16];
         *count = count.saturating_add(1);
@@ -448,6 +571,13 @@ impl ModelMachine {
             super::bus::raises(self, node);
         }
     }
+}
+
+/// Whether a packet has data that RX_GO DMA may move.
+fn can_move(take: &Take) -> bool {
+    let most = if take.header.is_short() { WORD } else { SIZE_PACKET };
+    let is_otf = take.header.kind == TYPE_OTF;
+    !is_otf && (1..=most).contains(&take.header.length) && !take.data().is_empty()
 }
 
 /// Whether a packet asks for an answer. One to a group must not.

@@ -18,6 +18,8 @@ pub(super) enum Client {
     Aotf,
     Window(usize),
     Rdma,
+    /// A neighbour with a packet on this card's link.
+    Forger,
 }
 
 /// A store to a page of AOTF.
@@ -49,6 +51,8 @@ pub(super) struct Send {
     answer_room: usize,
     turn: usize,
     leaving: Option<Leaving>,
+    /// Packets of others for this card's link.
+    forged: VecDeque<Vec<u64>>,
     free: Picos,
     /// By destination.
     numbers: [u32; 64],
@@ -70,6 +74,7 @@ impl Send {
             answer_room: config.answer_words as usize,
             turn: 0,
             leaving: None,
+            forged: VecDeque::new(),
             free: Picos::ZERO,
             numbers: [0; 64],
         }
@@ -177,6 +182,11 @@ impl Send {
         self.answers.push_back((ready, packet));
     }
 
+    /// A neighbour sends this packet on the card's link, as it is, when no other is under way there.
+    pub fn forge(&mut self, packet: Vec<u64>) {
+        self.forged.push_back(packet);
+    }
+
     /// The PULL at the head of the answer queue.
     pub fn take_pull(&mut self, now: Picos) -> Option<Vec<u64>> {
         let is_pull = |(ready, words): &&(Picos, Vec<u64>)| *ready <= now && is_pull(words);
@@ -185,7 +195,8 @@ impl Send {
     }
 
     pub fn is_idle(&self) -> bool {
-        self.leaving.is_none() && self.stores.is_empty() && self.kicked.is_empty() && self.answers.is_empty()
+        let is_quiet = self.leaving.is_none() && self.forged.is_empty();
+        is_quiet && self.stores.is_empty() && self.kicked.is_empty() && self.answers.is_empty()
     }
 }
 
@@ -217,13 +228,16 @@ impl ModelMachine {
             return;
         }
         let end = if client == Client::Rdma && from > 0 {
-            self.use_memory(node, words)
+            self.use_memory(node, self.now, words)
         } else {
             self.now + self.core_cycles(words as u64)
         };
-        let crossing = self.core_cycles(timing::TX) + self.config.link_period * timing::CROSSING;
+        let arbiter = match client {
+            Client::Aotf | Client::Window(_) | Client::Forger => timing::TX,
+            Client::Answers | Client::Rdma => timing::TX + timing::TURN,
+        };
         let chunk = Chunk {
-            ready: self.link_edge(end + crossing),
+            ready: self.link_edge(end + self.core_cycles(arbiter)) + self.config.link_period * timing::CROSSING,
             packet,
             from,
             words,
@@ -234,7 +248,12 @@ impl ModelMachine {
         send.free = end;
         if is_last {
             send.leaving = None;
-            self.at(end, Due::Gone(node, client));
+            let gone = match client {
+                // The window is free when its last word has been read.
+                Client::Window(_) => end - self.core_cycles(1),
+                _ => end,
+            };
+            self.at(gone, Due::Gone(node, client));
         } else if let Some(leaving) = &mut send.leaving {
             leaving.sent += words;
         }
@@ -244,6 +263,15 @@ impl ModelMachine {
     /// The next packet, client by client in turn.
     fn choose(&mut self, node: usize) {
         const CLIENTS: usize = 3;
+        let send = &mut self.cards[node].send;
+        if let Some(packet) = send.forged.pop_front() {
+            send.leaving = Some(Leaving {
+                client: Client::Forger,
+                packet: Rc::new(packet),
+                sent: 0,
+            });
+            return;
+        }
         for step in 0..CLIENTS {
             let client = (self.cards[node].send.turn + step) % CLIENTS;
             let offered = match client {
@@ -354,7 +382,7 @@ impl ModelMachine {
         match client {
             Client::Window(at) => self.cards[node].send.busy[at] = false,
             Client::Rdma => self.rdma_gone(node),
-            Client::Answers | Client::Aotf => {}
+            Client::Answers | Client::Aotf | Client::Forger => {}
         }
     }
 

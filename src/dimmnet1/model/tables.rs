@@ -9,6 +9,8 @@ pub(super) enum Kind {
     Write,
     Read,
     Otf,
+    /// A cell in LLCM, for the matcher.
+    Cell,
 }
 
 /// What a TLB says.
@@ -68,8 +70,9 @@ impl Tlb {
             Kind::Write => entry.rights.write,
             Kind::Read => entry.rights.read,
             Kind::Otf => entry.rights.otf,
+            Kind::Cell => matches!(entry.base, Base::Llcm(_)),
         };
-        let in_page = offset % u64::from(SIZE_PAGE) + u64::from(bytes) <= SIZE_PAGE.into();
+        let in_page = kind == Kind::Cell || offset % u64::from(SIZE_PAGE) + u64::from(bytes) <= SIZE_PAGE.into();
         if !allowed {
             return Looked::Refused(Reason::Rights);
         }

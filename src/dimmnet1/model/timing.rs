@@ -3,27 +3,41 @@
 
 /// Core cycles from the offer of a load to its answer.
 pub const LOAD: u64 = 3;
+/// Core cycles of a register write of the host, and of those that may be accepted and not be done.
+pub const REGISTER_WRITE: u64 = 2;
+pub const WRITES_WAIT: u64 = 3;
 /// Core cycles from an accepted store to a packet that is offered: AOTF, and a kick of a window.
-pub const AOTF: u64 = 3;
+pub const AOTF: u64 = 2;
 pub const KICK: u64 = 3;
 /// More of them for a packet that needs credit.
 pub const CREDIT: u64 = 5;
-/// Core cycles through the arbiter of the sending side.
-pub const TX: u64 = 3;
+/// Core cycles through the arbiter of the sending side, and more of them for who is not AOTF or a window.
+pub const TX: u64 = 1;
+pub const TURN: u64 = 1;
 /// Cycles of the other clock through a crossing.
 pub const CROSSING: u64 = 3;
+/// Core cycles from the matcher's offer to the look-up of the place that it found, for an INDIRECT and a MESSAGE.
+pub const MATCH_INDIRECT: u64 = 9;
+pub const MATCH_MESSAGE: u64 = 14;
 /// Core cycles of a look-up that ends in LLCM, and of one through PATLB.
 pub const LOOKUP_LLCM: u64 = 3;
 pub const LOOKUP: u64 = 4;
-/// Core cycles from the last word of an OTF packet to its bytes in LLCM.
-pub const OTF: u64 = 3;
+/// Core cycles from an OTF packet's look-up to its bytes in LLCM. By then it is settled, too.
+pub const OTF: u64 = 2;
 /// Core cycles from the last word of a packet's data until they are visible, beside the latency of a memory that they go
-/// to.
-pub const WRITE: u64 = 7;
-/// Core cycles from data that are visible to the offer of the answer.
-pub const ANSWER: u64 = 2;
+/// to, and the time of a burst: it is collected before it goes there.
+pub const WRITE: u64 = 5;
+/// Words of a burst.
+pub const BURST: usize = 8;
+/// Core cycles from data that are visible to the offer of the answer: the queue of answers takes its words first, and
+/// only then is the packet settled.
+pub const ANSWER: u64 = 3;
+/// Core cycles from the settled packet to what the header of a waiting one leads to.
+pub const SETTLED: u64 = 3;
+/// Core cycles from there until the receiver takes data.
+pub const ACT: u64 = 2;
 /// Core cycles from the last word of an answer until its slot shows it.
-pub const SLOT: u64 = 7;
+pub const SLOT: u64 = 6;
 /// Core cycles from a register write to the RDMA engine's first look-up, and to that of the next packet.
 pub const RDMA_START: u64 = 12;
 pub const RDMA_NEXT: u64 = 3;
@@ -33,9 +47,12 @@ pub const RDMA_READ: u64 = 6;
 pub const PULL: u64 = 10;
 /// Core cycles from memory's first data to the header that leaves.
 pub const RDMA_DATA: u64 = 2;
-/// Core cycles from a stop to the processor's interrupt line, and from an RX_GO that is not CONTINUE to what it begins.
-pub const STOP: u64 = 5;
-pub const GO: u64 = 4;
+/// Core cycles from a stop, or its end, to the first instruction that sees it in its interrupt line.
+pub const LINE: u64 = 3;
+/// Core cycles from RX_GO to the look-up, or to what it begins.
+pub const GO: u64 = 3;
+/// Core cycles from BUILD_GO to the offer of a packet.
+pub const BUILD: u64 = 5;
 /// Core cycles from the processor's bus access to its answer: registers and stores, and loads from LLCM.
 pub const CPU_REGISTER: u64 = 1;
 pub const CPU_LLCM: u64 = 3;
@@ -44,8 +61,8 @@ pub const CPU_LLCM: u64 = 3;
 pub const COMPLETIONS: usize = 4;
 /// Words that move together, at most; headers move alone.
 pub const CHUNK: usize = 8;
-/// Link cycles of a switch input after each copy of a multicast.
-pub const COPY: u64 = 3;
+/// Link cycles of a switch input after words that could go to several outputs.
+pub const COPY: u64 = 5;
 /// Words that a switch input and a switch output hold, beside their links' FIFOs.
 pub const SWITCH_INPUT: usize = 128;
 pub const SWITCH_OUTPUT: usize = 14;

@@ -224,4 +224,4 @@ impl Lab<'_> {
 }
 
 /// Percent by which the model may differ from the RTL.
-pub const AGREEMENT: f64 = 10.0;
+pub const AGREEMENT: f64 = 5.0;

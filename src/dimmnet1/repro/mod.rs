@@ -4,6 +4,7 @@ mod bandwidth;
 mod barrier;
 mod depends;
 mod lab;
+mod matching;
 mod measure;
 mod profile;
 mod profiles;
@@ -35,6 +36,12 @@ const ENTRIES: &[Entry<Run>] = &[
         "sections 3.4, 4.3",
         "The steps of indirect writes and barriers",
         steps::x5,
+    ),
+    entry(
+        "X6",
+        "sections 3.2, 6",
+        "Indirect writes and messages in hardware",
+        matching::x6,
     ),
     entry("X7", "section 4.4", "Cycles of the on-chip processor", profiles::x7),
 ];

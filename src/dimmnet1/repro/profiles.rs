@@ -23,6 +23,7 @@ struct Handler {
 }
 
 const SOFT: Option<(f64, &str)> = Some((22.0, "464 B at 22 MB/s, in cycles of 50 MHz"));
+const BY_FIRMWARE: &[(&str, f64)] = &[("matching", 0.0)];
 const CONTINUED: Option<(f64, &str)> = Some((52.0, "464 B at 52 MB/s, in cycles of 50 MHz"));
 
 fn handlers() -> [Handler; 9] {
@@ -58,8 +59,8 @@ fn handlers() -> [Handler; 9] {
             &[("poll", 1.0)],
             CONTINUED,
         ),
-        handler("indirect", "type INDIRECT", send(Way::Indirect), &[], CONTINUED),
-        handler("message", "type MESSAGE", message, &[], CONTINUED),
+        handler("indirect", "type INDIRECT", send(Way::Indirect), BY_FIRMWARE, CONTINUED),
+        handler("message", "type MESSAGE", message, BY_FIRMWARE, CONTINUED),
         handler(
             "barrier",
             "barrier, 8 nodes",

@@ -50,48 +50,13 @@ pub fn x1(lab: &mut Lab<'_>) {
 
 /// Sections 3.4 and 4.3.
 pub fn x5(lab: &mut Lab<'_>) {
-    let m = lab.measure(lab.config(), What::Steps);
-    let rows = [
-        (
-            "sec3.4.visible",
-            "bytes that are not there when the answer comes",
-            "bytes_late",
-        ),
-        (
-            "sec3.4.overflow_lost",
-            "bytes lost or doubled where the system buffer was full",
-            "overflow_wrong",
-        ),
-        (
-            "sec3.4.renewed",
-            "pointers to a posted area that are not the system buffer's afterwards",
-            "kept",
-        ),
-        (
-            "sec3.4.not_renewed",
-            "pointers to the system buffer that a packet changed",
-            "changed",
-        ),
-        (
-            "sec3.4.interleaved",
-            "bytes of two senders' messages in the wrong place",
-            "mixed",
-        ),
-        (
-            "sec4.3.early",
-            "nodes that left a barrier before the last one came",
-            "early",
-        ),
-    ];
-    for (row, what, count) in rows {
-        lab.none(row, what, "", m.count(count));
-    }
-    lab.tried(
-        "sec3.4.refused",
-        "packets refused because the system buffer was full",
+    let config = lab.with(&[("matching", 0.0)]);
+    let m = exchange(lab, &config, "sec3.4");
+    lab.none(
+        "sec4.3.early",
+        "nodes that left a barrier before the last one came",
         "",
-        1,
-        m.count("overflows"),
+        m.count("early"),
     );
     lab.done(
         "sec4.3.rounds",
@@ -100,6 +65,45 @@ pub fn x5(lab: &mut Lab<'_>) {
         4 * ROUNDS,
         m.count("barriers"),
     );
+}
+
+/// The steps of indirect writes and messages, in rows of this place.
+pub fn exchange(lab: &mut Lab<'_>, config: &Config, place: &str) -> Measurement {
+    let m = lab.measure(config, What::Steps);
+    let rows = [
+        (
+            "visible",
+            "bytes that are not there when the answer comes",
+            "bytes_late",
+        ),
+        (
+            "overflow_lost",
+            "bytes lost or doubled where the system buffer was full",
+            "overflow_wrong",
+        ),
+        (
+            "renewed",
+            "pointers to a posted area that are not the system buffer's afterwards",
+            "kept",
+        ),
+        (
+            "not_renewed",
+            "pointers to the system buffer that a packet changed",
+            "changed",
+        ),
+        (
+            "interleaved",
+            "bytes of two senders' messages in the wrong place",
+            "mixed",
+        ),
+    ];
+    for (row, what, count) in rows {
+        lab.none(&format!("{place}.{row}"), what, "", m.count(count));
+    }
+    let refused = format!("{place}.refused");
+    let what = "packets refused because the system buffer was full";
+    lab.tried(&refused, what, "", 1, m.count("overflows"));
+    m
 }
 
 /// Barriers of each kind.

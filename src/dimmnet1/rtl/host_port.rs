@@ -10,7 +10,7 @@ use crate::harness::event::EventKind;
 /// program when the card has accepted it, so stores follow each other at one an edge. The card counts the stores that
 /// it refuses (HOST_ERRORS).
 #[derive(Debug, Default)]
-pub(super) struct HostPort {
+pub struct HostPort {
     asking: Option<CardAccess>,
     /// Accepted accesses without a response; the load among them is the last.
     accepted: VecDeque<CardAccess>,
@@ -19,7 +19,7 @@ pub(super) struct HostPort {
 
 /// What the card drives before an edge.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct CardPorts {
+pub struct CardPorts {
     pub ready: bool,
     /// The response, if there is one.
     pub response: Option<HostRsp>,

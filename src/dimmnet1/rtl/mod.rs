@@ -1,6 +1,6 @@
 //! The verilated DIMMnet-1: cards on one switch with multicast.
 
-mod host_port;
+pub mod host_port;
 mod link;
 mod switch;
 

@@ -482,17 +482,21 @@ impl Program<'_> {
         }
     }
 
-    /// Waits for an interrupt by the line.
+    /// Waits for an interrupt by the line: at rest, or in a loop that looks so where it begins, in a delay slot.
     fn wait(&mut self) {
-        let after = 4 * (self.at as u32 + 8);
+        let in_slot = self.chance(1, 4);
+        let after = 4 * (self.at as u32 + if in_slot { 10 } else { 8 });
         self.set(RESUME, after);
         self.put(&[
             immediate(0x0d, 0, 19, 0x0401),
             NOP,
             to_system(19, STATUS),
             NOP,
-            SELF_BRANCH,
-            NOP,
         ]);
+        if in_slot {
+            self.put(&[jump(0x02, self.at + 3), SELF_BRANCH, immediate(0x09, 19, 19, 1), NOP]);
+        } else {
+            self.put(&[SELF_BRANCH, NOP]);
+        }
     }
 }

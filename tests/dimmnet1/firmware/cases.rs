@@ -88,7 +88,7 @@ pub fn tables(rng: &mut Rng) -> Tables {
     tables
 }
 
-/// Entries with the hashes of the first stamp's, in front of them. Another stamp has them.
+/// Entries with the hashes of the first stamp's, in front of them. Another stamp has them, but for an indirect page.
 fn crowd(rng: &mut Rng) -> Tables {
     let pgid = STAMPS[0] ^ 0x100;
     let region = |region: u16| Region {
@@ -103,7 +103,12 @@ fn crowd(rng: &mut Rng) -> Tables {
         page: PAGE + 2 * page + if rng.chance(1, 2) { 0x1000 } else { 0 },
         frame: rng.below(1 << 20) as u32,
     };
-    let pages = (0..9).map(page).collect();
+    let own = Page {
+        pgid: STAMPS[0],
+        page: INDIRECT_PAGE + PAGES,
+        frame: 0x7000,
+    };
+    let pages = (0..9).map(page).chain([own]).collect();
     Tables {
         regions,
         pages,

@@ -45,6 +45,14 @@ pub const TWINS: &[(&str, &str, &str)] = &[
     ("indirect.s", "addiu $t1, $t1, -TYPE_PUSH", "nop"),
     (
         "indirect.s",
+        "xori $t1, $t1, TYPE_PUSH << RX_STOP_TYPE_SHIFT",
+        "li   $t1, 0",
+    ),
+    ("indirect.s", "addiu $t2, $t2, -TYPE_PUSH", "nop"),
+    ("indirect.s", "bne  $t1, $a0, 2f", "nop"),
+    ("indirect.s", "lw   $t3, W2($gp)", "nop"),
+    (
+        "indirect.s",
         "sltiu $t1, $t0, SIZE_LLCM >> 12",
         "sltiu $t1, $t0, (SIZE_LLCM >> 12) + 1",
     ),

@@ -701,8 +701,12 @@ fn jobs(golden: &mut Golden, rng: &mut Rng, who: Who, count: usize) -> (Jobs, Jo
                 Party::Host => host_access(rng),
                 Party::Processor => cpu_access(rng),
             };
-            // A read right behind a write sees it.
-            if let Some((last, _)) = list.back().filter(|(last, _)| last.write.is_some() && rng.chance(1, 4)) {
+            // A read right behind a register's write sees it.
+            if let Some((last, _)) = list.back()
+                && last.write.is_some()
+                && matches!(golden.bus.target(party, last), Target::Registers)
+                && rng.chance(1, 2)
+            {
                 access = Access {
                     offset: last.offset,
                     write: None,

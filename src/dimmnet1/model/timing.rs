@@ -1,5 +1,5 @@
-//! The card's own cycles in the model: none of them is a parameter, as the RTL has them by its design. They are measured
-//! at the RTL's ports, and `tests/dimmnet1/agree.rs` holds them.
+//! The card's own cycles in the model: none of them is a parameter, as the RTL has them by its design. They are
+//! measured at the RTL's ports, and `tests/dimmnet1/agree.rs` holds them.
 
 /// Core cycles from the offer of a load to its answer.
 pub const LOAD: u64 = 3;
@@ -24,8 +24,8 @@ pub const LOOKUP_LLCM: u64 = 3;
 pub const LOOKUP: u64 = 4;
 /// Core cycles from an OTF packet's look-up to its bytes in LLCM. By then it is settled, too.
 pub const OTF: u64 = 2;
-/// Core cycles from the last word of a packet's data until they are visible, beside the latency of a memory that they go
-/// to, and the time of a burst: it is collected before it goes there.
+/// Core cycles from the last word of a packet's data until they are visible, beside the latency of a memory that they
+/// go to, and the time of a burst: it is collected before it goes there.
 pub const WRITE: u64 = 5;
 /// Words of a burst.
 pub const BURST: usize = 8;

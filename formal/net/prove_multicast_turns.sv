@@ -146,6 +146,32 @@ module prove_multicast_turns #(
         in_room : assert (held + int'(open || holds != '0) <= Queued);
       end
     end
+
+    for (genvar i = 0; i < N; i++) begin : gen_fair
+      logic [N-1:0] elders;  // served longer ago
+      logic [3:0] passed_q;  // packets since this input asks
+      for (genvar j = 0; j < N; j++) begin : gen_elder
+        assign elders[j] = u_arbiter.older[j*N+i][o];
+        for (genvar k = 0; k < N; k++) begin : gen_transitive
+          if (i != j && j != k && i != k) begin : gen_distinct
+            always_ff @(posedge clk_i) begin
+              if (!rst_i) begin
+                age_is_an_order :
+                assert (!elders[j] || !u_arbiter.older[k*N+j][o] || u_arbiter.older[k*N+i][o]);
+              end
+            end
+          end
+        end
+      end
+      always_ff @(posedge clk_i) begin
+        if (rst_i || grants[i] || !asks[i]) passed_q <= '0;
+        else if ((grants & ~holds) != '0) passed_q <= passed_q + 4'd1;
+        if (!rst_i) begin
+          fair : assert (int'(passed_q) <= N - 1);
+          in_line : assert (int'(passed_q) + $countones(elders) <= N - 1);
+        end
+      end
+    end
   end
 
   for (genvar i = 0; i < N; i++) begin : gen_rule

@@ -4,9 +4,9 @@
 //            `bytes_i`. It holds them until one of these ends the offer, for one cycle:
 //              `pass_o`      the packet is the processor's: another type, or its cell's region is not in RVATLB.
 //              `go_valid_o`  CONTINUE with `place_o` as header word 2, or NACK with `go_reason_o`.
-// Cell       found by header word 2: the TLBs' other inputs are the receiver's, with kind 3. RIGHTS: not in LLCM; RANGE.
-//            INDIRECT: one word, the place for the data. MESSAGE: three words, as docs/machines/dimmnet1-firmware.md has
-//            them. A posted area gets one packet, and POINTER is the system buffer's again; other packets go to the
+// Cell       named by header word 2; the receiver gives the TLBs the rest of the request. RIGHTS: it is not in LLCM.
+//            INDIRECT: one word, the place for the data. MESSAGE: three words (docs/machines/dimmnet1-firmware.md).
+//            A posted area gets one packet, and POINTER is the system buffer's again; other packets go to the
 //            system buffer, FREE moves on, and OVERFLOW is refused.
 // Order      POINTER is read before FREE. What a packet changes is written before the next one's cell is read. The
 //            processor must not serve packets of a cell that is matched: its region stays in RVATLB, or out of it.

@@ -704,7 +704,7 @@ module dimmnet1_nic #(
       .outcome_reason_o(outcome_reason)
   );
 
-  // While a packet is offered, the receiver looks up nothing, and its outputs name what the packet's header word 2 does.
+  // While a packet is offered the receiver looks up nothing, and its outputs name what header word 2 names.
   assign tlb_valid[0] = rx_tlb_valid || mat_tlb_valid;
   assign tlb_bytes[0] = mat_tlb_valid ? mat_tlb_bytes : rx_tlb_bytes;
   assign tlb_kind[0]  = rx_tlb_kind | {2{mat_tlb_valid}};

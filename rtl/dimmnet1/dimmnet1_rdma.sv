@@ -5,7 +5,7 @@
 //            it. One waits behind the one under way; then `desc_ready_o` is low and `full_o` high. It is refused, and
 //            nothing leaves: TYPE for another type, or for a multicast that asks for an answer (PULL always does);
 //            else LENGTH for 0 bytes, or for an address that is not 8-byte aligned. `desc_done_o` is a pulse with
-//            `desc_error_o`, after its last word.
+//            `desc_error_o`, after its last word; `rdma_busy_o` is low behind it.
 // Cut        packets of at most 4096 bytes, none of which crosses a page of 4 KB of the local or of the remote offset. The
 //            remote address of TYPE 16 and up names a cell of the far processor: all packets have it as it is.
 // Packets    PUSH: six header words (W4: bytes of the descriptor; W3, W5: 0) and the data; bytes beyond LENGTH in the

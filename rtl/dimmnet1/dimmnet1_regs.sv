@@ -217,8 +217,9 @@ module dimmnet1_regs (
   always_comb begin
     mask = '1;
     if (is_length) mask = 64'hf_ffff_ffff;
-    if (at_system[dimmnet1_pkg::Node[5:3]] || at_system[dimmnet1_pkg::Pgid[5:3]] || at_system[dimmnet1_pkg::Patience[5:3]])
-      mask = 64'hffff;
+    if (at_system[dimmnet1_pkg::Node[5:3]]) mask = 64'hffff;
+    if (at_system[dimmnet1_pkg::Pgid[5:3]]) mask = 64'hffff;
+    if (at_system[dimmnet1_pkg::Patience[5:3]]) mask = 64'hffff;
     if (is_control) mask = 64'hf;
     if (at_system[dimmnet1_pkg::Watchdog[5:3]]) mask = 64'hffff_ffff;
     if (at_system[dimmnet1_pkg::Mask[5:3]]) mask = 64'h7f;

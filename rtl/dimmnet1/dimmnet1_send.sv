@@ -242,7 +242,8 @@ module dimmnet1_send (
       if (credit_kind_q) gen1_q <= credit_gen_i;
       else gen0_q <= credit_gen_i;
     end
-    if (move && emit) begin
+    // The word of a refused packet, too: it is not valid.
+    if (room && have2_q) begin
       out_data_o <= word;
       out_last_o <= last2_q;
     end
@@ -264,7 +265,7 @@ module dimmnet1_send (
     end
     if (move && have2_q && last2_q && kind2_q) busy_q[!head_q] <= 1'b0;
     if (begin2) need_q[kind2_q] <= 1'b0;
-    if (move && emit && word_q[1]) have_q[kind2_q] <= 1'b0;
+    if (move && have2_q && word_q[1] && !quiet_q) have_q[kind2_q] <= 1'b0;
     if (kill && !refuse) need_q[kind2_q] <= 1'b1;
     late_q <= late_q && (error_q || lost_q);
     if (move && refuse) begin

@@ -1,8 +1,7 @@
 // The switch of DIMMnet-1's network: a stand-in for RHiNET-2/SW, 8x8, with routes by table and multicast.
 //
 // Purpose    carries packets of 64-bit words. A packet's first word is word 0 of its header: flags.multicast is bit 10,
-//            flags.otf, which marks short packets, bit 12, dst bits 47 to 32. Tables, order, multicast, fairness,
-//            counts and misuse are as of crossbar_multicast.
+//            dst bits 47 to 32. Tables, order, multicast, fairness, counts and misuse are as of crossbar_multicast.
 // Handshake  AXI4-Stream on the links, valid/ready on cfg_*; every valid and ready is a function of flip-flops only.
 // Latency    DelayWords + 9 cycles transfer to transfer: 15 by default, 240 ns at the 62.5 MHz of a link. A multicast
 //            leaves when its last word has been inside for as long. One word a cycle and port.

@@ -44,7 +44,7 @@ const WINDOWS: u32 = 0x1_0000;
 const WINDOW: u32 = 0x3000;
 const READS: u32 = WINDOWS + WINDOW * MOST_NODES;
 /// Longer than any run that does not hang.
-const BOUND: Picos = Picos::from_ns(2_000_000_000);
+const BOUND: Picos = Picos::from_ns(100_000_000);
 /// Faults begin within this time.
 const HORIZON: Picos = Picos::from_ns(200_000);
 /// Within this time, words under way are stored.

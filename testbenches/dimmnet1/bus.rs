@@ -697,10 +697,21 @@ fn jobs(golden: &mut Golden, rng: &mut Rng, who: Who, count: usize) -> (Jobs, Jo
             Party::Processor => who == Who::Host,
         };
         while list.len() < count && !skip {
-            let access = match party {
+            let mut access = match party {
                 Party::Host => host_access(rng),
                 Party::Processor => cpu_access(rng),
             };
+            // A read right behind a register's write sees it.
+            if let Some((last, _)) = list.back()
+                && last.write.is_some()
+                && matches!(golden.bus.target(party, last), Target::Registers)
+                && rng.chance(1, 2)
+            {
+                access = Access {
+                    offset: last.offset,
+                    write: None,
+                };
+            }
             let offset = access.offset & !7;
             let foreign = match golden.bus.target(party, &access) {
                 Target::Registers => owner(offset) != party || OF_BOTH.contains(&offset),
@@ -818,7 +829,8 @@ fn news(rig: &mut Rig, golden: &mut Golden, rng: &mut Rng) -> Result<(), Fault> 
     view.header = std::array::from_fn(|_| rng.bits());
     view.slots = std::array::from_fn(|_| rng.bits());
     (view.dma_done, view.dma_reason) = (rng.chance(1, 2), rng.below(16) as u8);
-    (view.rdma_busy, view.rdma_full) = (false, false);
+    view.rdma_busy = rng.chance(1, 2);
+    view.rdma_full = view.rdma_busy && rng.chance(1, 2);
     rig.blocks.view = view.clone();
     for _ in 0..rng.below(12) {
         let pulses = In {

@@ -154,7 +154,7 @@ fn change(rng: &mut Rng, cell: &mut [u8]) {
     let system = [0x3_0000, 0x8003_0001][rng.below(2) as usize];
     let free = match rng.below(6) {
         0 => u64::from(CELL_OVERFLOW),
-        1 => 0xffff_0000 | rng.below(0x2000) * 8,
+        1 => 0xffff_0000 + rng.below(0x2000) * 8,
         _ => rng.below(0x800) * 8,
     };
     let room = [0, 8, 464, 4096, 0x4000][rng.below(5) as usize];
@@ -234,7 +234,8 @@ impl<'a> Rig<'a> {
     fn reset(&mut self) -> Result<(), Fault> {
         self.bench.reset(&In::default())?;
         (self.open, self.lookup, self.access, self.word) = (None, None, None, None);
-        (self.monitors.0.reset(), self.monitors.1.reset());
+        self.monitors.0.reset();
+        self.monitors.1.reset();
         self.model.clone_from(&self.memory);
         Ok(())
     }

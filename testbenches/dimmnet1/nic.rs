@@ -1286,7 +1286,7 @@ fn the_host_gets_its_answers() {
     pass(this_test!(), |cases| host(&nic::<Dimmnet1Nic>(), cases));
 }
 
-/// With CONTROL.MATCH and no processor: an indirect write, messages until the system buffer is full, and what is refused.
+/// With CONTROL.MATCH and no processor: indirect writes, messages until the system buffer is full, what is refused.
 pub fn matches(nic: &Nic, cases: &mut Cases) {
     const POINTER: u32 = 0x100;
     const CELL: u32 = LLCM_HALF - 16;

@@ -748,6 +748,7 @@ fn each_twin_is_caught() {
             (Packet, &[], &|cases| checks(&dut::<TwinRdmaTotal>(), cases)),
             (Packet, &[], &|cases| checks(&dut::<TwinRdmaLeaks>(), cases)),
             (Done, &[], &|cases| checks(&dut::<TwinRdmaEarly>(), cases)),
+            (Done, &[], &|cases| checks(&dut::<TwinRdmaTold>(), cases)),
             // Requests for data are not looked up here.
             (Lookup, &[Packet], &|cases| checks(&dut::<TwinRdmaCut>(), cases)),
             (Stop, &[], &|cases| checks(&dut::<TwinRdmaStops>(), cases)),

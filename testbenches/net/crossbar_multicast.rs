@@ -321,18 +321,33 @@ pub fn drive(
     bench: &mut Bench<In, Out>,
     cycles: u64,
     ready: &[bool],
+    next: impl FnMut(usize) -> Option<Flit>,
+) -> Vec<Left> {
+    drive_when(bench, cycles, ready.len(), |_, output| ready[output], next)
+}
+
+/// The same to sinks that take a word in these cycles at these outputs.
+fn drive_when(
+    bench: &mut Bench<In, Out>,
+    cycles: u64,
+    radix: usize,
+    ready: impl Fn(u64, usize) -> bool,
     mut next: impl FnMut(usize) -> Option<Flit>,
 ) -> Vec<Left> {
-    let mut links = switch::In::idle(ready.len());
-    links.ready.copy_from_slice(ready);
-    let (mut inputs, mut left) = (In { links, write: None }, Vec::new());
+    let (mut inputs, mut left) = (In::idle(radix), Vec::new());
     for cycle in 0..cycles {
+        for (output, is_ready) in inputs.links.ready.iter_mut().enumerate() {
+            *is_ready = ready(cycle, output);
+        }
         for (input, held) in inputs.links.flits.iter_mut().enumerate() {
             *held = held.or_else(|| next(input));
         }
         let seen = bench.through(&inputs, false);
         for (output, flit) in seen.links.flits.iter().enumerate() {
-            left.extend(flit.filter(|_| ready[output]).map(|flit| (cycle, output, flit.word)));
+            left.extend(
+                flit.filter(|_| ready(cycle, output))
+                    .map(|flit| (cycle, output, flit.word)),
+            );
         }
         for (held, _) in inputs
             .links
@@ -537,6 +552,32 @@ fn apart(switch: &Switch, cases: &mut Cases) {
     }
 }
 
+/// Short multicasts from two inputs to outputs 1 and 2, whose sink is slow, so its queue is about to be full. Their copies
+/// leave whole.
+fn slow(switch: &Switch, cases: &mut Cases) {
+    const WORDS: u64 = 4;
+    for period in 2..8 {
+        cases.case(Start::Zero, format!("{} slow {period}", switch.dut.name), |run| {
+            let (mut bench, radix) = (switch.fresh(run), switch.radix);
+            write(&mut bench, radix, Write::group(3, 0b0110));
+            let mut copies = packets(Kind::Short, WORDS, |_| Some(3));
+            let next = |input| if input < 2 { copies(input) } else { None };
+            let ready = |cycle, output| output != 2 || cycle % period == 0;
+            let left = drive_when(&mut bench, 3000, radix, ready, next);
+            for output in [1, 2] {
+                let words: Vec<u64> = left.iter().filter(|left| left.1 == output).map(|left| left.2).collect();
+                let is_whole = |packet: &[u64]| {
+                    let due = |n: usize| packet[0] >> 60 << 60 | n as u64;
+                    (1..packet.len()).all(|n| packet[n] == due(n)) && packet[0] & 0xFF == 0
+                };
+                let whole = words.chunks(WORDS as usize).all(is_whole);
+                Rule::Word.holds(whole && words.len() > 300, || format!("output {output}: {words:x?}"))?;
+            }
+            Ok(())
+        });
+    }
+}
+
 /// The counts stay at their highest value.
 fn counts(switch: &Switch, cases: &mut Cases) {
     let longest = switch.longest as u64;
@@ -608,6 +649,7 @@ fn checks(switch: &Switch, cases: &mut Cases) {
     rate(switch, 0.6, cases);
     fair(switch, cases);
     apart(switch, cases);
+    slow(switch, cases);
     gating(switch, cases);
 }
 
@@ -672,6 +714,14 @@ fn an_output_that_stands_still_keeps_no_other() {
 }
 
 #[test]
+fn copies_leave_whole_beside_a_slow_sink() {
+    pass(this_test!(), |cases| {
+        slow(&crossbar::<MulticastN8>(), cases);
+        slow(&crossbar::<MulticastN4M9>(), cases);
+    });
+}
+
+#[test]
 fn full_counts_stay() {
     pass(this_test!(), |cases| counts(&crossbar::<MulticastN3M4>(), cases));
 }
@@ -710,7 +760,7 @@ fn each_twin_is_caught() {
             (Latency, &[Rate], &|cases| {
                 checks(&crossbar::<TwinMulticastSerial>(), cases)
             }),
-            (Refused, &[Nothing, Left, Word], &|cases| {
+            (Nothing, &[Refused, Left, Word], &|cases| {
                 checks(&crossbar::<TwinMulticastShort>(), cases)
             }),
             (Unroutable, &[], &|cases| {

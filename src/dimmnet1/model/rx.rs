@@ -509,6 +509,9 @@ impl ModelMachine {
                 Some(reason) => self.rx_refused(node, &take, reason),
                 None => self.rx_accepted(node, &take),
             }
+            if let (Fate::Otf(_), None) = (take.fate, refused) {
+                self.cards[node].rx.settled = now;
+            }
             if !is_dma && refused.is_none() {
                 self.rx_answer(node, &take, None);
             }

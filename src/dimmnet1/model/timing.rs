@@ -3,9 +3,9 @@
 
 /// Core cycles from the offer of a load to its answer.
 pub const LOAD: u64 = 3;
-/// Core cycles of a register write of the host, and of those that may be accepted and not be done.
+/// Core cycles of a store of the host to a register, and to SRAM.
 pub const REGISTER_WRITE: u64 = 2;
-pub const WRITES_WAIT: u64 = 3;
+pub const SRAM_WRITE: u64 = 3;
 /// Core cycles from an accepted store to a packet that is offered: AOTF, and a kick of a window.
 pub const AOTF: u64 = 2;
 pub const KICK: u64 = 3;
@@ -22,7 +22,7 @@ pub const MATCH_MESSAGE: u64 = 14;
 /// Core cycles of a look-up that ends in LLCM, and of one through PATLB.
 pub const LOOKUP_LLCM: u64 = 3;
 pub const LOOKUP: u64 = 4;
-/// Core cycles from an OTF packet's look-up to its bytes in LLCM.
+/// Core cycles from an OTF packet's look-up to its bytes in LLCM. By then it is settled, too.
 pub const OTF: u64 = 2;
 /// Core cycles from the last word of a packet's data until they are visible, beside the latency of a memory that they go
 /// to, and the time of a burst: it is collected before it goes there.
@@ -37,7 +37,7 @@ pub const SETTLED: u64 = 3;
 /// Core cycles from there until the receiver takes data.
 pub const ACT: u64 = 2;
 /// Core cycles from the last word of an answer until its slot shows it.
-pub const SLOT: u64 = 5;
+pub const SLOT: u64 = 6;
 /// Core cycles from a register write to the RDMA engine's first look-up, and to that of the next packet.
 pub const RDMA_START: u64 = 12;
 pub const RDMA_NEXT: u64 = 3;
@@ -53,6 +53,8 @@ pub const LINE: u64 = 3;
 pub const GO: u64 = 3;
 /// Core cycles from BUILD_GO to the offer of a packet.
 pub const BUILD: u64 = 5;
+/// Core cycles from a store to CONTROL until the processor sees RUN.
+pub const RUN: u64 = 2;
 /// Core cycles from the processor's bus access to its answer: registers and stores, and loads from LLCM.
 pub const CPU_REGISTER: u64 = 1;
 pub const CPU_LLCM: u64 = 3;

@@ -1,5 +1,5 @@
-//! X6: indirect writes and messages in hardware, beside the firmware's. The report recommends hardware for the receiving
-//! side, and names TS/1's; it gives no number.
+//! X6: indirect writes and messages in hardware, beside the firmware's. The report recommends hardware for the
+//! receiving side, and names TS/1's; it gives no number.
 
 use super::depends;
 use super::lab::{Lab, Way, What};

@@ -25,6 +25,8 @@ pub(super) type Sim = Dimmnet1Sim<AnyBackend>;
 pub(super) const FROM: NodeId = NodeId(0);
 /// The on-chip processor has left its boot routine by then.
 const BOOTED: Picos = Picos::from_ns(5_000);
+/// What is measured begins at a multiple of this: there the clocks of the paper's machine stand alike, on both backends.
+const ALIKE: Picos = Picos::from_ns(10_000);
 /// From one barrier to the next: longer than any takes.
 const APART: Picos = Picos::from_ns(300_000);
 
@@ -162,6 +164,11 @@ pub(super) fn pattern(count: u32, salt: u32) -> Vec<u8> {
     (0..count).map(byte).collect()
 }
 
+/// The next instant at which something may be measured.
+fn alike(now: Picos) -> Picos {
+    ALIKE * now.0.div_ceil(ALIKE.0)
+}
+
 /// Runs a program of a node that measures its own time.
 pub(super) fn timed<F>(sim: &mut Sim, node: NodeId, bytes: u32, program: F) -> Result<Picos, SimError>
 where
@@ -169,8 +176,9 @@ where
 {
     let span = Rc::new(RefCell::new(Picos::ZERO));
     let taken = span.clone();
+    let start = alike(sim.now());
     sim.spawn_checked(node, async move |node| {
-        let start = node.now();
+        node.host().delay_until(start).await;
         program(&node).await?;
         *taken.borrow_mut() = node.now() - start;
         Ok::<_, CommError>(())
@@ -206,7 +214,9 @@ fn ping_pong(sim: &mut Sim, to: NodeId, rounds: u32) -> Result<Vec<(&'static str
     });
     let spans = Rc::new(RefCell::new(Vec::new()));
     let taken = spans.clone();
+    let begin = alike(sim.now());
     sim.spawn_checked(FROM, async move |node| {
+        node.host().delay_until(begin).await;
         for round in 0..u64::from(rounds) {
             let start = node.now();
             node.aotf_write(to, WORD, 8, round + 1).await?;
@@ -313,7 +323,7 @@ fn barriers(
     count: u32,
     events: &mut Vec<Event>,
 ) -> Result<Vec<(&'static str, f64)>, MeasureError> {
-    let (begin, last) = (sim.now(), NodeId(sim.nodes() as u16 - 1));
+    let (begin, last) = (alike(sim.now()), NodeId(sim.nodes() as u16 - 1));
     let ends = Rc::new(RefCell::new(Vec::new()));
     for at in 0..sim.nodes() as u16 {
         let (node, ends) = (NodeId(at), ends.clone());
@@ -357,10 +367,13 @@ fn messages(sim: &mut Sim, to: NodeId, bytes: u32, count: u32) -> Result<Vec<(&'
     for number in 0..count {
         let data = pattern(bytes, number);
         from.write(Addr(0), &data);
-        let start = sim.now();
+        let start = alike(sim.now());
         let taken = Rc::new(RefCell::new((Picos::ZERO, Vec::new())));
         let at_receiver = taken.clone();
-        sim.spawn_checked(FROM, async move |node| node.send_message(to, Addr(0), bytes).await);
+        sim.spawn_checked(FROM, async move |node| {
+            node.host().delay_until(start).await;
+            node.send_message(to, Addr(0), bytes).await
+        });
         sim.spawn_checked(to, async move |node| {
             let data = node.receive(FROM).await?;
             *at_receiver.borrow_mut() = (node.now(), data);

@@ -415,7 +415,7 @@ fn a_store_that_finds_no_room_is_lost_and_counted(kind: Kind) {
     let first = common::USER as usize / 8;
     let came: Vec<u64> = llcm[first..first + STORES as usize].to_vec();
     let kept = came.iter().filter(|word| **word != 0).count() as u64;
-    assert!(lost > 100 && lost + kept == STORES.into(), "{lost} lost, {kept} came");
+    assert!(lost > 100 && lost + kept == u64::from(STORES), "{lost} lost, {kept} came");
     let fits = came.iter().zip(1..).all(|(word, own)| *word == 0 || *word == own);
     assert!(fits && came[..16].iter().all(|word| *word != 0));
     rig.unharmed();

@@ -6,9 +6,9 @@
 // - Open packets of a slot have one destination and one generation, which is a new one after a clear, 4095 clears long.
 // - A client that may take is passed over at most once.
 //
-// Assumed: a take holds until it is taken. Only the first slots are used, because all are alike. After a reset 16 cycles
-// pass. With `Late` the proof begins after them, which broken twins and cover goals need, because their search starts at
-// the beginning.
+// Assumed: a take holds until it is taken. Only the first slots are used, because all are alike. After a reset 16
+// cycles pass. With `Late` the proof begins after them, which broken twins and cover goals need, because their search
+// starts at the beginning.
 module prove_dimmnet1_acks #(
     parameter int Used = 2,    // slots that are used, from the first
     parameter bit Late = 1'b0

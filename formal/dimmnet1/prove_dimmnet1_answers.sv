@@ -87,7 +87,7 @@ module prove_dimmnet1_answers #(
       .data_i (pull_words)
   );
 
-  // ---------------------------------------------------------------------------------------------------------- the queue
+  // --------------------------------------------------------------------------------------------------------- the queue
   // What enters it, and the kind of the packet by its first word; what leaves it, by either way.
   logic enter, leave, first_q, kind_q, kind, leaves_pull;
   assign enter = dut.merge_valid && dut.merge_ready_in;
@@ -125,7 +125,7 @@ module prove_dimmnet1_answers #(
   int stored;  // words in the memory
   assign stored = int'(count) - int'(dut.valid);
 
-  // ------------------------------------------------------------------------------------------------------- what has left
+  // ----------------------------------------------------------------------------------------------------- what has left
   logic ends_q, of_pull_q, waits_q;  // the last word ended its packet; was one of PULL; a PULL waits
   logic [2:0] words_q;  // of the last PULL, at most 4
   logic [3:0][63:0] came_q;

@@ -214,7 +214,7 @@ module prove_dimmnet1_bus (
       .data_i ({cpu_write, cpu_addr, cpu_wdata, cpu_strb})
   );
 
-  // ----------------------------------------------------------------------------------------------------------- the host
+  // ---------------------------------------------------------------------------------------------------------- the host
   // What a request must get: an error, or none; all else may get either.
   typedef struct packed {
     logic fails;
@@ -255,7 +255,7 @@ module prove_dimmnet1_bus (
   class_t last;
   assign last = nth(int'(dut.rsp_level));
 
-  // ------------------------------------------------------------------------------------------------------ the processor
+  // ----------------------------------------------------------------------------------------------------- the processor
   logic there_q;
   logic [65:0] access, access_q;
   assign access = {bus_write_i, bus_addr_i, bus_wdata_i, bus_be_i};
@@ -265,7 +265,7 @@ module prove_dimmnet1_bus (
     rvalid_q <= cpu_valid && cpu_ready_i && !cpu_write && !rst_i;
   end
 
-  // ----------------------------------------------------------------------------------------------------------- the stops
+  // --------------------------------------------------------------------------------------------------------- the stops
   logic [1:0] stopped, stops_q, told_q, fires_q;  // fires: the watchdog did
   logic [1:0][31:0] limit_q, cycles_q;
   assign stopped = {rdma_stop_valid_i, rx_stop_valid_i} & ~go;

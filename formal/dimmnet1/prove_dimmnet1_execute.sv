@@ -1,4 +1,5 @@
-// `dimmnet1_execute` writes only where a lookup of this packet's own header allows it, and a stop holds until a command.
+// `dimmnet1_execute` writes only where a lookup of this packet's own header allows it, and a stop holds until a
+// command.
 //
 // - Data go to the address of the last lookup, of exactly the stamp, address, LENGTH and kind that the header has now,
 //   and only if that lookup found no reason and no miss. Or they go where RX_GO DMA said.
@@ -195,7 +196,7 @@ module prove_dimmnet1_execute #(
   logic [5:0] src_q;
   always_ff @(posedge clk_i) src_q <= src_q;
 
-  // ------------------------------------------------------------------------------------------------ this packet's story
+  // ----------------------------------------------------------------------------------------------- this packet's story
   logic ended_q;  // a packet has, since the reset
   logic inside_q, whole_q, payload_q, bad_q, changed_q, asked_q, told_q, sent_q, room_q, stood_q, settled_q;
   lookup_t lookup_q;

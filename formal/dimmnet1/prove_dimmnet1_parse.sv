@@ -1,10 +1,10 @@
-// `dimmnet1_parse` offers each packet's header once, says once whether it is whole, and passes on its data, whole and in
-// order.
+// `dimmnet1_parse` offers each packet's header once, says once whether it is whole, and passes on its data, whole and
+// in order.
 //
 // - Header words 0 to 2 come as they are, and words 3 to 5 with their index. A packet that ends before is a runt.
 // - A header is whole with or behind its offer, and before the next one. Words come between the two.
-// - A short packet of OTF or PULL has no data behind its header, nor has one of three words. One with a data word though
-//   LENGTH is 0, and one without though it is not, is bad.
+// - A short packet of OTF or PULL has no data behind its header, nor has one of three words. One with a data word
+//   though LENGTH is 0, and one without though it is not, is bad.
 // - The data are those of a long packet from word 6 on, and of other short ones word 3, which is the last one.
 // - A packet begins only if RECEIVE was set in the cycle before.
 //
@@ -74,7 +74,8 @@ module prove_dimmnet1_parse (
   );
 
   // ------------------------------------------------------------------------------------------------- the packet so far
-  // `at`: the word that comes, at most 6. `open`: the header was offered, and is not whole. `runt`: it is to be offered.
+  // `at`: the word that comes, at most 6. `open`: the header was offered, and is not whole. `runt`: it is to be
+  // offered.
   logic take, load, short, bare, empty, is_data, runt_q, open_q, receive_q;
   logic [2:0] at_q;
   logic [1:0][63:0] head_q;

@@ -5,7 +5,8 @@
 // - An answer has three words, for the packet's source and with its tag, and leaves only if it was asked for.
 // - The number behind a packet's is expected next only if the packet ended well.
 //
-// Assumed: packets and reports hold until they are taken; no packet is both answered and told of; a node's number stays.
+// Assumed: packets and reports hold until they are taken; no packet is both answered and told of; a node's number
+// stays.
 module prove_dimmnet1_settle (
     input logic clk_i,
     input logic rst_i,

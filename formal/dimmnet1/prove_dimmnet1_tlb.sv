@@ -3,10 +3,10 @@
 //
 // This is proved of one region and one virtual page of one PGID, any: their entries are those that were written last,
 // unless an entry of the same index, a removal, a flush or a reset came since. Bytes to be allowed lie within BOUND, in
-// one page of OFFSET unless they are a cell, and in LLCM if the region is there; the right of the access is set, and a
-// cell is in LLCM. The address is BASE and OFFSET say, through PATLB's frame. A lookup sees each table at one moment
-// between its request and its response. Reasons, misses and keys are exact. Without writes a response comes at most 3
-// cycles after its request.
+// one page of OFFSET, and in LLCM if the region is there; the right of the access is set. A cell may lie across pages,
+// whatever its rights, but in LLCM alone. The address is BASE and OFFSET say, through PATLB's frame. A lookup sees each
+// table at one moment between its request and its response. Reasons, misses and keys are exact. Without writes a
+// response comes at most 3 cycles after its request.
 //
 // Assumed: a client holds its request, of 1 to 4096 bytes.
 module prove_dimmnet1_tlb (
@@ -154,14 +154,20 @@ module prove_dimmnet1_tlb (
   end
 
   // What it should be told.
-  logic ours, may, in_page, fits, page_ours;
+  logic ours, may, fits, in_page, page_ours;
   logic [49:0] stop;
   logic [27:0] page;
   logic [14:0] llcm_base;
   assign ours = {lookup_q, pgid_q} == {of_region_q, of_pgid_q};
-  assign may = kind_q == 2'd0 ? seen_q.write : kind_q == 2'd1 ? seen_q.read :
-               seen_q.llcm && (seen_q.otf || kind_q == 2'd3);
   assign in_page = kind_q == 2'd3 || 13'(offset_q[11:0]) + bytes_q <= 13'd4096;
+  always_comb begin
+    case (kind_q)
+      2'd0: may = seen_q.write;
+      2'd1: may = seen_q.read;
+      2'd2: may = seen_q.otf && seen_q.llcm;
+      default: may = seen_q.llcm;  // a cell
+    endcase
+  end
   assign stop = 50'(offset_q) + 50'(bytes_q);
   assign llcm_base = {1'b0, seen_q.base[13:3], 3'b0};
   assign fits = stop <= 50'(seen_q.bound) && in_page &&

@@ -1,4 +1,5 @@
-// `r3000` retires instructions in program order, with one delay slot behind each branch, and its exceptions are precise.
+// `r3000` retires instructions in program order, with one delay slot behind each branch, and its exceptions are
+// precise.
 //
 // - The first instruction is at 0. The next one is 4 further, or at the target of the last but one, if that is a branch
 //   that is taken. Behind a trap comes the one at 0x80.

@@ -2,21 +2,21 @@
 //
 // Host       requests {write, byte address, word, strobes}; the lower 3 address bits are ignored, strobes select bytes.
 //            One response for each request, in order. At most four requests await their response.
-//            Stores to windows, kicks, header TLB and AOTF pages go to `store_*` and are answered as soon as they leave:
-//            what dimmnet1_send refuses is only counted (`store_error_i`). LLCM takes any strobes; SRAM and registers
-//            take whole words. SRAM answers while RUN is clear, else with an error. `host_rsp_rdata_o` means nothing
-//            after a write or an error.
+//            Stores to windows, kicks, header TLB and AOTF pages go to `store_*` and are answered as soon as they
+//            leave: what dimmnet1_send refuses is only counted (`store_error_i`). LLCM takes any strobes; SRAM and
+//            registers take whole words. SRAM answers while RUN is clear, else with an error. `host_rsp_rdata_o` means
+//            nothing after a write or an error.
 // Order      requests are done in order. An access to a register waits until two cycles after the stores before it were
 //            taken, so that WINDOWS shows their effect.
-// Processor  the bus port of `r3000`, one access at a time, held until `bus_done_o`; address bits 30:24 must be 0. Loads
-//            give a word whatever the byte enables; a store to a register needs all four. It sees registers without the
-//            user's page and the header TLB, and LLCM. A bad access gets `bus_error_o`, and a bad store counts. A
-//            store to LLCM is answered when it is on its way, and is done before any later access of the processor.
-//            An access may be withdrawn (RUN is cleared): then `bus_done_o` means nothing in the next cycle.
-// Both       registers take one access a cycle; after a write there is none for a cycle. The processor goes first, unless
-//            the host lost the last time. While a built packet leaves, writes to BUILD and BUILD_GO wait.
-// Latency    host: store to `store_valid_o` 1 cycle, request to response 3, for SRAM more. 1 store per cycle to windows,
-//            AOTF pages and LLCM. Processor: register 1 cycle, store to LLCM 1, load from LLCM 3.
+// Processor  the bus port of `r3000`, one access at a time, held until `bus_done_o`; address bits 30:24 must be 0.
+//            Loads give a word whatever the byte enables; a store to a register needs all four. It sees registers
+//            without the user's page and the header TLB, and LLCM. A bad access gets `bus_error_o`, and a bad store
+//            counts. A store to LLCM is answered when it is on its way, and is done before any later access of the
+//            processor. An access may be withdrawn (RUN is cleared): then `bus_done_o` means nothing in the next cycle.
+// Both       registers take one access a cycle; after a write there is none for a cycle. The processor goes first,
+//            unless the host lost the last time. While a built packet leaves, writes to BUILD and BUILD_GO wait.
+// Latency    host: store to `store_valid_o` 1 cycle, request to response 3, for SRAM more. 1 store per cycle to
+//            windows, AOTF pages and LLCM. Processor: register 1 cycle, store to LLCM 1, load from LLCM 3.
 // Full       two host requests wait.
 // Reset      drops everything; registers are 0 after 16 cycles.
 // busy_o     low when no further edge changes anything but TIME.
@@ -140,7 +140,7 @@ module dimmnet1_bus (
     output logic [63:0] build_data_o,
     output logic build_last_o
 );
-  // --------------------------------------------------------------------------------------------------- the host's request
+  // ------------------------------------------------------------------------------------------------ the host's request
   logic req_valid, req_go, req_write;
   logic [20:3] req_word;
   logic [63:0] req_data;
@@ -195,7 +195,7 @@ module dimmnet1_bus (
   assign to_sram = req_sram && !run_o;
   assign to_none = !to_store && !to_llcm && !to_sram && !to_regs;
 
-  // ------------------------------------------------------------------------------------------------ registers, by turns
+  // ----------------------------------------------------------------------------------------------- registers, by turns
   logic cpu_asks, host_asks, cpu_acc, host_acc, host_next_q, regs_ready, building, acc_err, acc_slot, regs_busy;
   logic host_turn, cpu_regs, cpu_builds, host_builds, store_settled_q;
   logic [63:0] acc_rdata;
@@ -317,7 +317,7 @@ module dimmnet1_bus (
   assign store_strb_o  = req_strb;
   always_ff @(posedge clk_i) store_settled_q <= !store_valid_o || rst_i;
 
-  // --------------------------------------------------------------------------------- SRAM: two halves, one after another
+  // ------------------------------------------------------------------------------- SRAM: two halves, one after another
   // `sram_q`: the request's halves; `sent_q`: the read half was requested.
   logic sram_write_q, half_q, sent_q, sram_step, sram_end;
   logic [13:3] sram_word_q;
@@ -354,13 +354,14 @@ module dimmnet1_bus (
   assign a_wdata_o = req_data;
   assign a_strb_o  = req_strb;
 
-  // ------------------------------------------------------------------------------------------------ the host's responses
+  // ---------------------------------------------------------------------------------------------- the host's responses
   // A request that goes has its response a cycle later, from SRAM later still.
   logic rsp_q, from_llcm_q, from_regs_q, rsp_err_q, rsp_push, unused_rsp_ready;
   logic [63:0] rsp_data;
   logic [2:0] open_q, rsp_level;
   assign room = !open_q[2];  // four at most
-  assign req_go = req_valid && room && !sram_q && (to_store ? store_ready_i : to_llcm || to_sram || to_none || host_acc);
+  assign req_go = req_valid && room && !sram_q &&
+                  (to_store ? store_ready_i : to_llcm || to_sram || to_none || host_acc);
   always_ff @(posedge clk_i) begin
     from_llcm_q <= to_llcm;
     from_regs_q <= to_regs;

@@ -1,7 +1,7 @@
 // DIMMnet-1 card, inside dimmnet1_bus: what kind of register a word of the registers' range is.
 //
-// Kinds      `kinds_o` has a bit for each kind of register that is treated by itself, in the order in which dimmnet1_regs
-//            takes them. The user's page and the header TLB are the host's: `user_i`.
+// Kinds      `kinds_o` has a bit for each kind of register that is treated by itself, in the order in which
+//            dimmnet1_regs takes them. The user's page and the header TLB are the host's: `user_i`.
 // Latency    none: combinational. The bus decodes a request before it waits, for the registers have no time for it.
 // Source     ours: regs.toml.
 module dimmnet1_decode (

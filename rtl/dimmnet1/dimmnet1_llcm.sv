@@ -4,16 +4,16 @@
 // Port B     one access a cycle, for five parties: OTF writes, the processor, the matcher, and the two streams of the
 //            DMA engines (protocol of `mem_bram`). The order is that of this list, and the streams alternate. A stream
 //            that was passed over three times in a row goes next: at least every fourth cycle is theirs.
-// Addresses  11 bits of an aligned 64-bit word. OTF has a byte address, whose lower 3 bits are ignored: data and strobes
-//            stand in the lanes of the word. Streams have 28 bits; a word beyond 16 KB reads with `err`, and a burst
-//            that writes one gets `err`.
+// Addresses  11 bits of an aligned 64-bit word. OTF has a byte address, whose lower 3 bits are ignored: data and
+//            strobes stand in the lanes of the word. Streams have 28 bits; a word beyond 16 KB reads with `err`, and a
+//            burst that writes one gets `err`.
 // Latency    processor: taken at once, `cpu_rvalid_o` in the next cycle. OTF and matcher: the offer is kept for a cycle
 //            or more and then done; `mat_rvalid_o` follows. The processor waits for an OTF write that came before.
 //            Streams: 4 cycles from read command to first word, 1 word per cycle while nobody else wants port B.
-// Collision  a read sees what the other port writes in the same cycle. Bytes that both ports write in one cycle: port B's
-//            stay.
-// Full       OTF and matcher: one access waits, then `ready` is low. Streams: two commands, two written words, four read
-//            words and two responses.
+// Collision  a read sees what the other port writes in the same cycle. Bytes that both ports write in one cycle: port
+//            B's stay.
+// Full       OTF and matcher: one access waits, then `ready` is low. Streams: two commands, two written words, four
+//            read words and two responses.
 // Reset      drops accesses under way; the memory keeps its contents.
 // busy_o     low when nothing is inside.
 // Source     paper, section 2 (LLCM); size, order and cap are ours.
@@ -231,7 +231,7 @@ module dimmnet1_llcm (
       .level_o    (rsp_level)
   );
 
-  // ---------------------------------------------------------------------------------------------- who has port B's turn
+  // --------------------------------------------------------------------------------------------- who has port B's turn
   logic streams_turn, streams_go, wr_last_q;
   logic [1:0] passed_q;  // cycles in which a stream was passed over
   assign streams_turn = passed_q == 2'd3;
@@ -316,7 +316,7 @@ module dimmnet1_llcm (
     assign b_rdata[8*b+:8]   = b_take_q[b] ? b_other_q[8*b+:8] : b_read_q;
   end
 
-  // ----------------------------------------------------------------------------------------------------- words that are read
+  // ----------------------------------------------------------------------------------------------- words that are read
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       cpu_rvalid_o <= 1'b0;

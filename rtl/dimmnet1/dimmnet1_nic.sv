@@ -193,8 +193,8 @@ module dimmnet1_nic #(
   logic [1:0] wakes_q;
   logic active;
 
-  // `core_busy_o` is a flip-flop: what comes in must be told with the edge that takes it. The processor may rest when it
-  // is called or stopped, and needs one edge to see it.
+  // `core_busy_o` is a flip-flop: what comes in must be told with the edge that takes it. The processor may rest when
+  // it is called or stopped, and needs one edge to see it.
   always_ff @(posedge core_clk_i) wakes_q <= core_rst_i ? 2'b00 : {run, irq_cpu};
   assign active = host_req_valid_i || busy != '0 || wakes_q != {run, irq_cpu};
 

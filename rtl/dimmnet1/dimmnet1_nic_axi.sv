@@ -13,10 +13,10 @@
 //            become REASON_BUS.
 // Links      AXI4-Stream of 64 bits, one packet from first word to TLAST.
 // irq        high while a cause of STATUS is set that MASK lets through.
-// busy       while `busy` and `link_busy` are low and no input is valid, no clock edge changes anything but TIME. May be
-//            left open.
-// Latency    the bridges add 3 cycles to a request of the host's and 1 to its response, 3 to a read's address and 4 to a
-//            write's, 2 to read data.
+// busy       while `busy` and `link_busy` are low and no input is valid, no clock edge changes anything but TIME. May
+//            be left open.
+// Latency    the bridges add 3 cycles to a request of the host's and 1 to its response, 3 to a read's address and 4 to
+//            a write's, 2 to read data.
 // Source     AXI4, AXI4-Stream (IHI 0022, IHI 0051); the card: dimmnet1_nic.
 module dimmnet1_nic_axi #(
     parameter int Outstanding = 8,  // bursts that may await data or response, each way, >= 1

@@ -4,7 +4,7 @@ package dimmnet1_pkg;
   /* verilator lint_off UNUSEDPARAM */
 
   // Registers: Window memory W0, 512 bytes: six header words, then at most 464 bytes of data. Any bytes of a word may
-  // be stored.
+  // be set.
   localparam bit [23:0] Window0 = 24'h00;
 
   // Registers: Window memory W1, as W0
@@ -128,7 +128,7 @@ package dimmnet1_pkg;
   // it
   localparam bit [23:0] Time = 24'h2040;
 
-  // Registers: First of 16 counters of the receiver, 8 bytes each, saturating at 65535: by code of Reasons
+  // Registers: First of 16 counters of the receiver, 8 bytes each, up to 65535: by code of Reasons
   localparam bit [23:0] Counts = 24'h2100;
 
   // Registers: Answers that no slot waited for, saturating at 65535

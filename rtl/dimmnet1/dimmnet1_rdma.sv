@@ -1,13 +1,14 @@
 // DIMMnet-1 RDMA engine: descriptors become PUSH packets or PULL requests, and PULL requests of others become replies.
 //
-// Descriptor {RDMA_WHAT, local, remote, bytes, slot}. TYPE is PUSH or 16 and up (packets with data from local memory), or
-//            PULL (requests). Of RDMA_WHAT count TYPE, ACK_REQ, F_SEQ, MULTICAST, LAST and DST. `pgid_i` is sampled with
-//            it. One waits behind the one under way; then `desc_ready_o` is low and `full_o` high. It is refused, and
-//            nothing leaves: TYPE for another type, or for a multicast that asks for an answer (PULL always does);
+// Descriptor {RDMA_WHAT, local, remote, bytes, slot}. TYPE is PUSH or 16 and up (packets with data from local memory),
+// or
+//            PULL (requests). Of RDMA_WHAT count TYPE, ACK_REQ, F_SEQ, MULTICAST, LAST and DST. `pgid_i` is sampled
+//            with it. One waits behind the one under way; then `desc_ready_o` is low and `full_o` high. It is refused,
+//            and nothing leaves: TYPE for another type, or for a multicast that asks for an answer (PULL always does);
 //            else LENGTH for 0 bytes, or for an address that is not 8-byte aligned. `desc_done_o` is a pulse with
 //            `desc_error_o`, after its last word; `rdma_busy_o` is low behind it.
-// Cut        packets of at most 4096 bytes, none of which crosses a page of 4 KB of the local or of the remote offset. The
-//            remote address of TYPE 16 and up names a cell of the far processor: all packets have it as it is.
+// Cut        packets of at most 4096 bytes, none of which crosses a page of 4 KB of the local or of the remote offset.
+//            The remote address of TYPE 16 and up names a cell of the far processor: all packets have it as it is.
 // Packets    PUSH: six header words (W4: bytes of the descriptor; W3, W5: 0) and the data; bytes beyond LENGTH in the
 //            last word are 0. LAST only on the last packet. PULL: W0 with OTF and ACK_REQ, W1, W2, local address.
 // Credit     one for each packet with ACK_REQ, requested when the local address is translated; its generation goes into
@@ -18,11 +19,11 @@
 //            that has its credit, and at most one packet before a request.
 // Stop       a translation that misses waits for `go_*`: CONTINUE looks again, anything else ends the descriptor or the
 //            reply with the reason (FIRMWARE, if it is 0). If the processor does not run, it ends at once: UNSERVED.
-// Bus error  no word of a packet leaves before the next one is known to be good, or the last one is its own. After a bus
-//            error the packet ends early, so that its receiver refuses it, and the descriptor ends with BUS. Up to three
-//            further packets of it were under way and still leave. The packet of a reply ends early, too.
-// Latency    14 cycles from descriptor to the memory's first command with an immediate translation, then 2 from the first
-//            word's arrival to W0. 1 word per cycle within a packet and between packets, if memory, credit and
+// Bus error  no word of a packet leaves before the next one is known to be good, or the last one is its own. After a
+//            bus error the packet ends early, so that its receiver refuses it, and the descriptor ends with BUS. Up to
+//            three further packets of it were under way and still leave. The packet of a reply ends early, too.
+// Latency    14 cycles from descriptor to the memory's first command with an immediate translation, then 2 from the
+//            first word's arrival to W0. 1 word per cycle within a packet and between packets, if memory, credit and
 //            translation are quick. A header is offered only when its first word of data is in.
 // Reset      drops everything; the memory must forget the requested bursts, too.
 // busy_o     low when nothing is inside.
@@ -118,7 +119,7 @@ module dimmnet1_rdma (
   } state_e;
   state_e state_q;
 
-  // -------------------------------------------------------------------------------------------------------- descriptors
+  // ------------------------------------------------------------------------------------------------------- descriptors
   // {PGID, slot, bytes, remote, local, TYPE, LAST, MULTICAST, F_SEQ, ACK_REQ, DST}
   localparam int DescW = 16 + 4 + 32 + 64 + 64 + 28;
   logic next_q, active_q, start;
@@ -165,7 +166,7 @@ module dimmnet1_rdma (
   logic [63:0] key_q;
   logic [ 2:0] index_q;
 
-  // ------------------------------------------------------------------------------------------------------------- checks
+  // ------------------------------------------------------------------------------------------------------------ checks
   logic is_pull, advances, bad_type, bad_length, misaligned, fits, desc_work, serve;
   logic [11:0] low;
   assign is_pull = type_q == 8'(dimmnet1_pkg::TypePull);
@@ -182,7 +183,7 @@ module dimmnet1_rdma (
   assign desc_work = active_q && !parked_q && !ending_q;
   assign serve = pull_valid_i && !(pull_last_q && desc_work);  // a PULL request, and not the descriptor
 
-  // --------------------------------------------------------------------------------------------------------- the packet
+  // -------------------------------------------------------------------------------------------------------- the packet
   logic has_data, header_room, commit, head_end, leave, leave_desc, leave_err;
   logic [15:0] dst, length;
   logic [7:0] packet_type, flags;
@@ -247,7 +248,7 @@ module dimmnet1_rdma (
   );
   assign header_room = head_level <= 5'd10;
 
-  // ------------------------------------------------------------------------------------------------------------- memory
+  // ------------------------------------------------------------------------------------------------------------ memory
   logic cmd_ready, unused_next, dma_busy, word_valid, word_ready, word_last, word_err;
   logic [63:0] word, word_mask;
   logic [2:0] keep;
@@ -286,7 +287,7 @@ module dimmnet1_rdma (
     for (int b = 0; b < 8; b++) word_mask[8*b+:8] = {8{3'(b) <= keep}};
   end
 
-  // ------------------------------------------------------------------------------------------------------------- output
+  // ------------------------------------------------------------------------------------------------------------ output
   // A word of data waits in `word_q` until the next one is known. `body_q`: data leave, else headers.
   logic hold_q, hold_last_q, hold_err_q, body_q, body_desc_q, take, ends, cut_short;
   logic [63:0] word_q;
@@ -320,7 +321,7 @@ module dimmnet1_rdma (
     end
   end
 
-  // ------------------------------------------------------------------------------------------------------------ control
+  // ----------------------------------------------------------------------------------------------------------- control
   assign tlb_req_valid_o = state_q == Ask;
   assign tlb_req_kind_o = KindRead;
   assign stop_valid_o = state_q == Stop;

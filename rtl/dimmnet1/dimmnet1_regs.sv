@@ -1,10 +1,10 @@
 // DIMMnet-1 card, inside dimmnet1_bus: registers, the watchdog of both stops, the packet builder, and the interrupts.
 //
-// Access     of the host, `host_acc_i`, in its turn, or else of the processor, `cpu_acc_i`, in a cycle with `ready_o`: it
-//            is done at the end of that cycle; `err_o`, `rdata_o` and `slot_o` (the answer is the slot, at
-//            `dimmnet1_acks`) hold in the next one. `cpu_half_i`: the halves that a write has. After a write `ready_o` is
-//            low for a cycle, until its effect can be read. A write to BUILD or BUILD_GO must wait while `building_o` is
-//            high, and the bus sees to it.
+// Access     of the host, `host_acc_i`, in its turn, or else of the processor, `cpu_acc_i`, in a cycle with `ready_o`:
+//            it is done at the end of that cycle; `err_o`, `rdata_o` and `slot_o` (the answer is the slot, at
+//            `dimmnet1_acks`) hold in the next one. `cpu_half_i`: the halves that a write has. After a write `ready_o`
+//            is low for a cycle, until its effect can be read. A write to BUILD or BUILD_GO must wait while
+//            `building_o` is high, and the bus sees to it.
 // Rules      ../dimmnet1/regs.toml. Fields that a register does not have read as 0, and RX_DMA's lower 3 bits, too, and
 //            cause and key of a stop while there is none. A
 //            command starts with the write of its low half; the high half alone only sets what it holds. WHAT of
@@ -110,7 +110,7 @@ module dimmnet1_regs (
   localparam bit [3:0] Timeout = 4'(dimmnet1_pkg::ReasonTimeout);
   localparam int Causes = dimmnet1_pkg::StatusFirmwareLsb + 1;
 
-  // ------------------------------------------------------------------------------------------------------------- decode
+  // ------------------------------------------------------------------------------------------------------------ decode
   logic is_desc, is_windows, is_rdma, is_slot, is_status, is_system, is_control, is_call, is_time, is_count, is_other;
   logic
       is_rva, is_rva_bound, is_pa_key, is_pa_frame, is_flush, is_stop, is_rx_dma, is_key, is_build, is_build_go, stored;
@@ -205,7 +205,7 @@ module dimmnet1_regs (
   assign takes = !(is_length && rdma_full_i);
   assign low = acc_half[0];
 
-  // ------------------------------------------------------------------------- registers in LUT RAM: what is read is here
+  // ------------------------------------------------------------------------ registers in LUT RAM: what is read is here
   logic clearing_q, settle_q;
   logic [3:0] clear_q, place;
   logic [7:0] at_system;  // NODE to CALL, each
@@ -251,7 +251,7 @@ module dimmnet1_regs (
   end
   assign ready_o = !clearing_q && !settle_q;
 
-  // -------------------------------------------------------------------------------------- registers that others listen to
+  // ----------------------------------------------------------------------------------- registers that others listen to
   logic [31:0] watchdog_q;
   logic [6:0] mask_q;
   logic poll_q;
@@ -331,7 +331,7 @@ module dimmnet1_regs (
     end
   end
 
-  // ------------------------------------------------------------------------------------------- commands, and the watchdog
+  // ---------------------------------------------------------------------------------------- commands, and the watchdog
   logic [31:0] rx_left_q, rdma_left_q;
   assign rx_stopped = rx_stop_valid_i && !rx_go_valid_o;
   assign rdma_stopped = rdma_stop_valid_i && !rdma_go_valid_o;
@@ -370,7 +370,7 @@ module dimmnet1_regs (
     end
   end
 
-  // ------------------------------------------------------------------------------------------------------------- builder
+  // ----------------------------------------------------------------------------------------------------------- builder
   logic build_data_q;
   assign build_last_o = build_index_q == (build_data_q ? 2'd3 : 2'd2);
   assign build_data_o = built | (64'(build_index_q == '0) << dimmnet1_pkg::HdrW0OtfLsb);
@@ -390,7 +390,7 @@ module dimmnet1_regs (
     end
   end
 
-  // ------------------------------------------------------------------------------------------ causes, counters, interrupts
+  // -------------------------------------------------------------------------------------- causes, counters, interrupts
   logic [Causes-1:0] status_q, causes, cleared;
   logic host_refused, cpu_refused;
   logic [3:0] rdma_error_q;
@@ -464,7 +464,7 @@ module dimmnet1_regs (
     else if (outcome_valid_i) counted_q[outcome_reason_i] <= 1'b1;
   end
 
-  // --------------------------------------------------------------------------------------------------------------- reads
+  // ------------------------------------------------------------------------------------------------------------- reads
   logic [63:0] time_q;
   always_ff @(posedge clk_i) time_q <= rst_i ? '0 : time_q + 64'd1;
 

@@ -7,9 +7,9 @@
 //            run. `lost_o` says that a store to an AOTF page made no packet: the last of these errors, no room in time,
 //            or, later and with `store_error_o`, an entry that is closed or asks a group for answers.
 // AOTF       a queue of 16 stores, passed by when nothing waits. While it is full, `store_ready_o` is low. Then a store
-//            to an AOTF page is taken after `patience_i` cycles (0: never), and lost; any other is taken after one cycle.
-//            A store uses the entry as it is when the packet begins: software changes an entry while WINDOWS.AOTF is 0.
-//            The low three bits of the entry's OFFSET do not count.
+//            to an AOTF page is taken after `patience_i` cycles (0: never), and lost; any other is taken after one
+//            cycle. A store uses the entry as it is when the packet begins: software changes an entry while
+//            WINDOWS.AOTF is 0. The low three bits of the entry's OFFSET do not count.
 // BOTF       two windows, sent in the order of their kicks. A window is busy until its last word has been read. A kick
 //            that cannot be sent leaves its reason in WINDOWS, TYPE before LENGTH, and frees the window.
 // Credit     a packet with ACK_REQ or of type PULL asks for an answer, and takes a credit before it begins. While it

@@ -6,9 +6,9 @@
 // Load port  while `run_i` is low, a host writes and reads words of the SRAM: one each cycle, `load_ready_o` is always
 //            high. Each access is answered two cycles after it is taken by `load_rvalid_o`, in order and for one cycle:
 //            the answer cannot wait. `load_error_o`: the processor ran, and nothing was written or read.
-// Bus        accesses of the addresses with bit 31 set, one at a time: `bus_valid_o` and the access hold until the cycle
-//            of `bus_done_i`, which may be the first. `bus_be_o` are the bytes to write, or those that a load needs.
-//            The processor waits for loads. Stores are posted: the next bus access waits.
+// Bus        accesses of the addresses with bit 31 set, one at a time: `bus_valid_o` and the access hold until the
+//            cycle of `bus_done_i`, which may be the first. `bus_be_o` are the bytes to write, or those that a load
+//            needs. The processor waits for loads. Stores are posted: the next bus access waits.
 // Errors     `store_error_o`: for one cycle for each store that failed, on the bus or for want of an address. A load
 //            that fails traps.
 // Retire     `retire_valid_o` for each instruction, in order, with its address. `retire_trap_o`: it trapped instead.

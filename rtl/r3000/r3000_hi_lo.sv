@@ -24,10 +24,10 @@ module r3000_hi_lo (
   logic [4:0] left_q;  // steps left, minus 1
   logic busy_q, signs_q, divide_q, signed_q, minus_hi_q, minus_lo_q, full_q;
 
-  // A step of a product: HI plus the operand; the sign of a signed multiplier counts negative. A step of a division: the
-  // remainder with the dividend's next bit loses the divisor's size, so a negative divisor is added. Of a negative
-  // dividend -N, the step divides N - 1: the dividend's bits inverted. `full_q`: N has a further divisor in it. The last
-  // step of a division turns the signs: -R is the inverse of R - 1, and the adder counts the quotient on.
+  // A step of a product: HI plus the operand; the sign of a signed multiplier counts negative. A step of a division:
+  // the remainder with the dividend's next bit loses the divisor's size, so a negative divisor is added. Of a negative
+  // dividend -N, the step divides N - 1: the dividend's bits inverted. `full_q`: N has a further divisor in it. The
+  // last step of a division turns the signs: -R is the inverse of R - 1, and the adder counts the quotient on.
   logic steps, product, divides, last, minus, subtract, adds, carry, bit_in, fits, further;
   logic [31:0] high;
   logic [33:0] x, y, sum;

@@ -413,8 +413,8 @@ impl Software {
         Ok(())
     }
 
-    /// Writes the pointer of this sender at the receiver, then through it. The pointer does not go by AOTF: a window may
-    /// overtake a store that waits.
+    /// Writes the pointer of this sender at the receiver, then through it. The pointer does not go by AOTF: a window
+    /// may overtake a store that waits.
     async fn indirect(&self, to: NodeId, target: u32, from: u32, bytes: u32) -> Result<(), CommError> {
         let (node, pointer) = (&self.node, common::of(common::USER + 0x200, self.node.id()));
         let goal = Place::new(layout::MEMORY, target.into());

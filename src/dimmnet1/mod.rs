@@ -39,7 +39,10 @@ const WAY: Opt = Opt {
     about: "who puts the data where they belong at the receiver",
     value: Value::Choice(&[
         ("direct", "the hardware, where the packets say"),
-        ("indirect", "the firmware, or hardware (matching=1), puts the address in, and the receiver goes on"),
+        (
+            "indirect",
+            "the firmware, or hardware (matching=1), puts the address in, and the receiver goes on",
+        ),
         ("rvatlb", "the same, when the region misses RVATLB"),
         ("patlb", "the same, when the page misses PATLB"),
         ("soft", "the firmware alone"),

@@ -4,7 +4,7 @@
 //! A word's constant is its byte offset in its block; a field has a `_SHIFT` and a `_MASK` in place.
 
 /// Registers: Window memory W0, 512 bytes: six header words, then at most 464 bytes of data. Any bytes of a word may be
-/// stored..
+/// set..
 pub const WINDOW0: u32 = 0x00;
 
 /// Registers: Window memory W1, as W0.
@@ -38,13 +38,13 @@ pub const WINDOWS_ERROR1_MASK: u64 = 0xf00;
 pub const WINDOWS_WAITING_SHIFT: u32 = 12;
 /// Bits 12 in place.
 pub const WINDOWS_WAITING_MASK: u64 = 0x1000;
-/// a store to an AOTF page has not become a packet yet: its entry of the header TLB is in use.
+/// a store to an AOTF page is no packet yet: its entry of the header TLB is in use.
 pub const WINDOWS_AOTF_SHIFT: u32 = 13;
 /// Bits 13 in place.
 pub const WINDOWS_AOTF_MASK: u64 = 0x2000;
 
-/// Registers: RDMA descriptor: header word 0 of its packets; TYPE is PUSH, PULL or a type for the far processor, LENGTH
-/// is ignored.
+/// Registers: RDMA descriptor: header word 0 of its packets; TYPE is PUSH, PULL or one for the far processor, LENGTH is
+/// ignored.
 pub const RDMA_WHAT: u32 = 0x1020;
 
 /// Registers: RDMA descriptor: local address, region and offset, in the space of PGID.
@@ -119,7 +119,7 @@ pub const PGID_STAMP_MASK: u64 = 0xffff;
 
 /// Registers: What runs.
 pub const CONTROL: u32 = 0x2010;
-/// the on-chip processor runs; while clear it is in reset and the host may write its SRAM.
+/// the on-chip processor runs; while clear it is in reset, and SRAM is the host's.
 pub const CONTROL_RUN_SHIFT: u32 = 0;
 /// Bits 0 in place.
 pub const CONTROL_RUN_MASK: u64 = 0x1;
@@ -131,7 +131,7 @@ pub const CONTROL_RECEIVE_MASK: u64 = 0x2;
 pub const CONTROL_POLL_SHIFT: u32 = 2;
 /// Bits 2 in place.
 pub const CONTROL_POLL_MASK: u64 = 0x4;
-/// indirect writes and messages are done in hardware, where it is built in (dimmnet1_matcher).
+/// dimmnet1_matcher, where it is there, does indirect writes and messages.
 pub const CONTROL_MATCH_SHIFT: u32 = 3;
 /// Bits 3 in place.
 pub const CONTROL_MATCH_MASK: u64 = 0x8;
@@ -191,8 +191,8 @@ pub const CALL: u32 = 0x2038;
 /// it.
 pub const TIME: u32 = 0x2040;
 
-/// Registers: First of 16 counters of the receiver, 8 bytes each, saturating at 65535: by code of Reasons; number 0:
-/// packets accepted.
+/// Registers: First of 16 counters of the receiver, 8 bytes each, up to 65535: by code of Reasons; number 0: packets
+/// accepted.
 pub const COUNTS: u32 = 0x2100;
 
 /// Registers: Answers that no slot waited for, saturating at 65535.
@@ -276,7 +276,7 @@ pub const RDMA_KEY: u32 = 0x6050;
 
 /// Registers: Ends the RDMA engine's stop; an error while it is not stopped.
 pub const RDMA_GO: u32 = 0x6058;
-/// CONTINUE: look again; NACK or DROP: end the descriptor or the reply with REASON.
+/// CONTINUE: look again; NACK or DROP: end descriptor or reply with REASON.
 pub const RDMA_GO_WHAT_SHIFT: u32 = 0;
 /// Bits 2:0 in place.
 pub const RDMA_GO_WHAT_MASK: u64 = 0x7;
@@ -353,7 +353,7 @@ pub const HDR_W1: u32 = 0x08;
 pub const HDR_W1_PGID_SHIFT: u32 = 0;
 /// Bits 15:0 in place.
 pub const HDR_W1_PGID_MASK: u64 = 0xffff;
-/// bits 3:0: slot of the sender; bits 15:4: its generation, put in by the hardware.
+/// bits 3:0: slot of the sender; bits 15:4: its generation, by the hardware.
 pub const HDR_W1_TAG_SHIFT: u32 = 16;
 /// Bits 31:16 in place.
 pub const HDR_W1_TAG_MASK: u64 = 0xffff0000;
@@ -387,13 +387,13 @@ pub const HDR_W5: u32 = 0x28;
 pub const ANSWER_REASON_SHIFT: u32 = 0;
 /// Bits 3:0 in place.
 pub const ANSWER_REASON_MASK: u64 = 0xf;
-/// SEQ of the packet that is answered; after a gap, the number that was expected.
+/// SEQ of the packet that is answered; after a gap, the number expected.
 pub const ANSWER_SEQ_SHIFT: u32 = 32;
 /// Bits 63:32 in place.
 pub const ANSWER_SEQ_MASK: u64 = 0xffffffff00000000;
 
 /// Header TLB entry: Header word 0: TYPE, flags and DST; OTF is always set, SRC and LENGTH are the hardware's. TYPE 0:
-/// the page is closed.
+/// closed.
 pub const HTLB_W0: u32 = 0x00;
 
 /// Header TLB entry: Header word 1: PGID and the slot in TAG.
@@ -419,7 +419,7 @@ pub const RVA_KEY_VALID_MASK: u64 = 0x8000000000000000;
 
 /// RVATLB entry: Where the region is.
 pub const RVA_BASE: u32 = 0x08;
-/// virtual page of 4 KB of its first byte; with LLCM: bytes from the start of LLCM, 8-byte aligned.
+/// virtual page of its first byte; with LLCM: offset in LLCM, 8-byte aligned.
 pub const RVA_BASE_PAGE_SHIFT: u32 = 0;
 /// Bits 27:0 in place.
 pub const RVA_BASE_PAGE_MASK: u64 = 0xfffffff;
@@ -502,7 +502,7 @@ pub const REASON_SEQUENCE: u32 = 1;
 pub const REASON_RIGHTS: u32 = 2;
 /// Reasons: beyond the region, or across a page.
 pub const REASON_RANGE: u32 = 3;
-/// Reasons: malformed: too few or too many words, a length that its type cannot have, not aligned.
+/// Reasons: too few or too many words, a length that its type cannot have, not aligned.
 pub const REASON_LENGTH: u32 = 4;
 /// Reasons: memory refused.
 pub const REASON_BUS: u32 = 5;

@@ -1,7 +1,7 @@
 //! `dimmnet1_bus` with `dimmnet1_regs`: host and processor at the registers and memories, against the golden registers.
 //!
-//! A phase is a list of accesses of the host, of the processor, or of both at once; then each register has one owner, so
-//! that the order between the two does not count. What other blocks show changes between phases, in quiet.
+//! A phase is a list of accesses of the host, of the processor, or of both at once; then each register has one owner,
+//! so that the order between the two does not count. What other blocks show changes between phases, in quiet.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -540,7 +540,7 @@ impl<'a> Rig<'a> {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------- accesses
+// ------------------------------------------------------------------------------------------------------------ accesses
 
 /// Registers that only one party may touch in a phase of both: what shows the effect of one must have one owner.
 fn group(offset: u32) -> u32 {
@@ -891,7 +891,7 @@ fn traffic(dut: &Dut<In, Out>, cases: &mut Cases) {
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------- watchdog
+// ------------------------------------------------------------------------------------------------------------ watchdog
 
 /// The cycles of a stop until it is ended, and how.
 fn stopped(rig: &mut Rig, receiver: bool, go: Option<(u64, Go)>) -> Result<(u64, Vec<Effect>, bool), Fault> {
@@ -973,7 +973,7 @@ fn watchdog(dut: &Dut<In, Out>, cases: &mut Cases) {
     }
 }
 
-// -------------------------------------------------------------------------------------------------------------- latency
+// ------------------------------------------------------------------------------------------------------------- latency
 
 /// Cycles of one access of the processor from its first to its last, both counted.
 fn cpu_cycles(rig: &mut Rig, access: Access) -> Result<u64, Fault> {

@@ -145,7 +145,7 @@ fn dut<U: Dimmnet1LlcmUnit + 'static>() -> Dut<In, Out> {
     Dut::of::<U>(set, seen)
 }
 
-// ---------------------------------------------------------------------------------------------------------- the parties
+// --------------------------------------------------------------------------------------------------------- the parties
 
 /// Words that host and processor share, and those that OTF writes and the processor share.
 const SHARED: Range<u64> = 0..8;

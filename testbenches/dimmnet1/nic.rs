@@ -819,8 +819,8 @@ fn cycles(from: u64, to: u64) -> f64 {
     (to as f64 - from as f64) / OPEN.periods[0] as f64
 }
 
-/// At most so many core cycles from the edge that takes a store to the edge that takes the packet's first word, and from
-/// the edge that takes the last word to the edge that takes the first load that finds it.
+/// At most so many core cycles from the edge that takes a store to the edge that takes the packet's first word, and
+/// from the edge that takes the last word to the edge that takes the first load that finds it.
 const TO_LINK: f64 = 8.0;
 const TO_LLCM: f64 = 8.0;
 

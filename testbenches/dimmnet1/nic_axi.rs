@@ -78,7 +78,8 @@ struct Axi {
     memory_rules: Rules,
     host: AxiMaster,
     host_rules: Rules,
-    /// Accesses that wait for their turn: loads wait for the answers of all stores before, and stores for those of loads.
+    /// Accesses that wait for their turn: loads wait for the answers of all stores before, and stores for those of
+    /// loads.
     queue: VecDeque<Access>,
     /// Bursts whose address is not taken.
     asked: VecDeque<Vec<Access>>,

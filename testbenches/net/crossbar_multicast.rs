@@ -552,8 +552,8 @@ fn apart(switch: &Switch, cases: &mut Cases) {
     }
 }
 
-/// Short multicasts from two inputs to outputs 1 and 2, whose sink is slow, so its queue is about to be full. Their copies
-/// leave whole.
+/// Short multicasts from two inputs to outputs 1 and 2, whose sink is slow, so its queue is about to be full. Their
+/// copies leave whole.
 fn slow(switch: &Switch, cases: &mut Cases) {
     const WORDS: u64 = 4;
     for period in 2..8 {

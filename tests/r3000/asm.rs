@@ -257,7 +257,8 @@ const REFUSED: &[(&str, &[&str])] = &[
     (
         "addiu $a0, $a1, 32768",
         &[
-            "1: immediate 32768 does not fit, -32768 to 32767 do: load it with `li`, behind the definition of its symbols",
+            "1: immediate 32768 does not fit, -32768 to 32767 do: load it with `li`, behind the definition of \
+             its symbols",
         ],
     ),
     (
@@ -316,8 +317,8 @@ const REFUSED: &[(&str, &[&str])] = &[
     (
         "lw $t0, 0($a0)\naddu $v0, $v0, $t0",
         &[
-            "2: load delay: $t0 still has its old value here, a.s:1 loads it one instruction earlier: put `nop` or another \
-           instruction between; `.set nohazard` allows it",
+            "2: load delay: $t0 still has its old value here, a.s:1 loads it one instruction earlier: put `nop` or \
+             another instruction between; `.set nohazard` allows it",
         ],
     ),
     (

@@ -4,7 +4,7 @@
 #define DIMMNET1_REGS_H
 
 /* Registers: Window memory W0, 512 bytes: six header words, then at most 464 bytes of data. Any bytes of a word may
- * be stored. */
+ * be set. */
 #define DIMMNET1_WINDOW0 0x00u
 
 /* Registers: Window memory W1, as W0 */
@@ -28,12 +28,12 @@
 #define DIMMNET1_WINDOWS_ERROR1_MASK 0xF00ull
 #define DIMMNET1_WINDOWS_WAITING_SHIFT 12 /* a packet of AOTF or BOTF waits for credit */
 #define DIMMNET1_WINDOWS_WAITING_MASK 0x1000ull
-/* a store to an AOTF page has not become a packet yet: its entry of the header TLB is in use */
+/* a store to an AOTF page is no packet yet: its entry of the header TLB is in use */
 #define DIMMNET1_WINDOWS_AOTF_SHIFT 13
 #define DIMMNET1_WINDOWS_AOTF_MASK 0x2000ull
 
-/* Registers: RDMA descriptor: header word 0 of its packets; TYPE is PUSH, PULL or a type for the far processor,
- * LENGTH is ignored */
+/* Registers: RDMA descriptor: header word 0 of its packets; TYPE is PUSH, PULL or one for the far processor, LENGTH
+ * is ignored */
 #define DIMMNET1_RDMA_WHAT 0x1020u
 
 /* Registers: RDMA descriptor: local address, region and offset, in the space of PGID */
@@ -84,15 +84,14 @@
 
 /* Registers: What runs */
 #define DIMMNET1_CONTROL 0x2010u
-/* the on-chip processor runs; while clear it is in reset and the host may write its SRAM */
+/* the on-chip processor runs; while clear it is in reset, and SRAM is the host's */
 #define DIMMNET1_CONTROL_RUN_SHIFT 0
 #define DIMMNET1_CONTROL_RUN_MASK 0x1ull
 #define DIMMNET1_CONTROL_RECEIVE_SHIFT 1 /* the receiver takes packets; while clear they wait on the link */
 #define DIMMNET1_CONTROL_RECEIVE_MASK 0x2ull
 #define DIMMNET1_CONTROL_POLL_SHIFT 2 /* stops do not interrupt the processor, which polls RX_STOP */
 #define DIMMNET1_CONTROL_POLL_MASK 0x4ull
-/* indirect writes and messages are done in hardware, where it is built in (dimmnet1_matcher) */
-#define DIMMNET1_CONTROL_MATCH_SHIFT 3
+#define DIMMNET1_CONTROL_MATCH_SHIFT 3 /* dimmnet1_matcher, where it is there, does indirect writes and messages */
 #define DIMMNET1_CONTROL_MATCH_MASK 0x8ull
 
 /* Registers: Longest stop of the receiver or of RDMA */
@@ -132,8 +131,8 @@
  * it */
 #define DIMMNET1_TIME 0x2040u
 
-/* Registers: First of 16 counters of the receiver, 8 bytes each, saturating at 65535: by code of Reasons; number 0:
- * packets accepted */
+/* Registers: First of 16 counters of the receiver, 8 bytes each, up to 65535: by code of Reasons; number 0: packets
+ * accepted */
 #define DIMMNET1_COUNTS 0x2100u
 
 /* Registers: Answers that no slot waited for, saturating at 65535 */
@@ -199,8 +198,7 @@
 
 /* Registers: Ends the RDMA engine's stop; an error while it is not stopped */
 #define DIMMNET1_RDMA_GO 0x6058u
-/* CONTINUE: look again; NACK or DROP: end the descriptor or the reply with REASON */
-#define DIMMNET1_RDMA_GO_WHAT_SHIFT 0
+#define DIMMNET1_RDMA_GO_WHAT_SHIFT 0 /* CONTINUE: look again; NACK or DROP: end descriptor or reply with REASON */
 #define DIMMNET1_RDMA_GO_WHAT_MASK 0x7ull
 #define DIMMNET1_RDMA_GO_REASON_SHIFT 4 /* a code of Reasons */
 #define DIMMNET1_RDMA_GO_REASON_MASK 0xF0ull
@@ -249,8 +247,7 @@
 #define DIMMNET1_HDR_W1 0x08u
 #define DIMMNET1_HDR_W1_PGID_SHIFT 0 /* protection stamp; the hardware puts it in */
 #define DIMMNET1_HDR_W1_PGID_MASK 0xFFFFull
-/* bits 3:0: slot of the sender; bits 15:4: its generation, put in by the hardware */
-#define DIMMNET1_HDR_W1_TAG_SHIFT 16
+#define DIMMNET1_HDR_W1_TAG_SHIFT 16 /* bits 3:0: slot of the sender; bits 15:4: its generation, by the hardware */
 #define DIMMNET1_HDR_W1_TAG_MASK 0xFFFF0000ull
 #define DIMMNET1_HDR_W1_SEQ_SHIFT 32 /* number of the packet among those with F_SEQ from SRC to DST */
 #define DIMMNET1_HDR_W1_SEQ_MASK 0xFFFFFFFF00000000ull
@@ -275,11 +272,11 @@
 /* Status of an answer: What the receiver says */
 #define DIMMNET1_ANSWER_REASON_SHIFT 0 /* a code of Reasons; 0 in an ACK */
 #define DIMMNET1_ANSWER_REASON_MASK 0xFull
-#define DIMMNET1_ANSWER_SEQ_SHIFT 32 /* SEQ of the packet that is answered; after a gap, the number that was expected */
+#define DIMMNET1_ANSWER_SEQ_SHIFT 32 /* SEQ of the packet that is answered; after a gap, the number expected */
 #define DIMMNET1_ANSWER_SEQ_MASK 0xFFFFFFFF00000000ull
 
 /* Header TLB entry: Header word 0: TYPE, flags and DST; OTF is always set, SRC and LENGTH are the hardware's. TYPE
- * 0: the page is closed */
+ * 0: closed */
 #define DIMMNET1_HTLB_W0 0x00u
 
 /* Header TLB entry: Header word 1: PGID and the slot in TAG */
@@ -299,8 +296,7 @@
 
 /* RVATLB entry: Where the region is */
 #define DIMMNET1_RVA_BASE 0x08u
-/* virtual page of 4 KB of its first byte; with LLCM: bytes from the start of LLCM, 8-byte aligned */
-#define DIMMNET1_RVA_BASE_PAGE_SHIFT 0
+#define DIMMNET1_RVA_BASE_PAGE_SHIFT 0 /* virtual page of its first byte; with LLCM: offset in LLCM, 8-byte aligned */
 #define DIMMNET1_RVA_BASE_PAGE_MASK 0xFFFFFFFull
 #define DIMMNET1_RVA_BASE_READ_SHIFT 60 /* PULL is allowed */
 #define DIMMNET1_RVA_BASE_READ_MASK 0x1000000000000000ull
@@ -349,8 +345,7 @@
 #define DIMMNET1_REASON_SEQUENCE 1u /* SEQ is not the one expected */
 #define DIMMNET1_REASON_RIGHTS 2u /* no such region for this stamp, or its rights do not allow it */
 #define DIMMNET1_REASON_RANGE 3u /* beyond the region, or across a page */
-/* malformed: too few or too many words, a length that its type cannot have, not aligned */
-#define DIMMNET1_REASON_LENGTH 4u
+#define DIMMNET1_REASON_LENGTH 4u /* too few or too many words, a length that its type cannot have, not aligned */
 #define DIMMNET1_REASON_BUS 5u /* memory refused */
 #define DIMMNET1_REASON_OVERFLOW 6u /* no room in the receive buffer; send again later */
 #define DIMMNET1_REASON_UNSERVED 7u /* the processor that would serve it does not run */

@@ -4,8 +4,8 @@
 #   gp  registers of the card; RX_* and the tables are within 32 KB of it    s0  LLCM
 #   s1  GO_CONTINUE                                                          s5  INDIRECT_FROM
 #   s6  the two bits of RX_STOP that say that something waits               s7  where a routine ends: `idle` or `poll`
-# A routine ends with `jr $s7` and `rfe`, which changes nothing where no interrupt came. What a routine finds:
-#   t0  RX_STOP      a3  the register that ends the stop: RX_GO or RDMA_GO
+#   a3  the register that ends the stop: RX_GO, and RDMA_GO only within the routine of a stop of RDMA
+# A routine ends with `jr $s7` and `rfe`, which changes nothing where no interrupt came. It finds RX_STOP in t0.
 
         .equ REGISTERS, 0x80000000
         .equ W0, RX_HEADER + HDR_W0
@@ -27,15 +27,14 @@
         lw   $t0, RX_STOP($gp)
         andi $k0, $k0, EXC_CODE
         bnez $k0, fault
-        andi $t1, $t0, RX_STOP_STOPPED_MASK
-
-# t1: the receiver is stopped. It comes first, for the network waits behind it.
-dispatch:
-        beqz $t1, rdma
         andi $t1, $t0, RX_STOP_CAUSE_MASK
+
+# t1: why the receiver is stopped, or 0. It comes first, for the network waits behind it.
+dispatch:
         addiu $t1, $t1, -(STOP_TYPE << RX_STOP_CAUSE_SHIFT)
-        bnez $t1, miss
-        addiu $a3, $gp, RX_GO
+        bgtz $t1, miss
+        andi $t2, $t1, (STOP_RVATLB - STOP_TYPE) << RX_STOP_CAUSE_SHIFT
+        bltz $t1, rdma
         srl  $t1, $t0, RX_STOP_TYPE_SHIFT - 2
         andi $t1, $t1, 0x3fc                    # type, in units of the table
         lw   $t2, types - FIRST_TYPE($t1)
@@ -54,12 +53,14 @@ types_end:
 chain:  li   $a0, REFUSE | (REASON_FIRMWARE << RX_GO_REASON_SHIFT)
 # a0: word for the register that a3 names.
 refuse: sw   $a0, 0($a3)
+        addiu $a3, $gp, RX_GO
         jr   $s7
         rfe
 
 boot:   lui  $gp, REGISTERS >> 16
         lui  $s0, (REGISTERS + LLCM) >> 16
         li   $s1, GO_CONTINUE
+        addiu $a3, $gp, RX_GO
         lui  $s5, INDIRECT_FROM >> 16
         li   $s6, WAITING
         lw   $t0, CONTROL($gp)
@@ -76,7 +77,7 @@ poll:   lw   $t0, RX_STOP($gp)
         nop
         and  $t1, $t0, $s6
 1:      bnez $t1, dispatch
-        andi $t1, $t0, RX_STOP_STOPPED_MASK
+        andi $t1, $t0, RX_STOP_CAUSE_MASK
         lw   $t0, RX_STOP($gp)
         b    1b
         and  $t1, $t0, $s6

@@ -3,20 +3,19 @@
 # Regions and pages from INDIRECT_FROM on stand in the tables, but never in a TLB: a PUSH to one of them is an indirect
 # write, once for each packet. TYPE 0 in the stopped header marks that it was.
 
-# t1: cause, 0 for STOP_TYPE.
+# t2: 0 for a miss of PATLB.
 miss:   lw   $a0, RX_PAGE($gp)
-        andi $t1, $t1, (STOP_RVATLB - STOP_TYPE) << RX_STOP_CAUSE_SHIFT
-        beqz $t1, page_miss
+        beqz $t2, page_miss
         lw   $a1, RX_PAGE + 4($gp)
         sltu $t1, $a0, $s5
         beqz $t1, indirect_region
         li   $t9, SETTLE
         jal  fill_region
-        li   $t2, RX_STOP_STOPPED_MASK
+        nop
 # The packet may miss PATLB next. It is served before RDMA, whose regions would take its place in RVATLB.
 1:      lw   $t0, RX_STOP($gp)
         addiu $t9, $t9, -1
-        and  $t1, $t0, $t2
+        andi $t1, $t0, RX_STOP_CAUSE_MASK
         bnez $t1, dispatch
         nop
         bnez $t9, 1b
@@ -50,6 +49,7 @@ rdma:   srl  $t1, $t0, RX_STOP_RDMA_SHIFT
         nop
         jal  fill_region
         nop
+        addiu $a3, $gp, RX_GO
         jr   $s7
         rfe
 1:      sll  $t1, $a0, 4
@@ -58,6 +58,7 @@ rdma:   srl  $t1, $t0, RX_STOP_RDMA_SHIFT
         or   $a1, $a1, $gp
         jal  fill_page
         nop
+        addiu $a3, $gp, RX_GO
 3:      jr   $s7
         rfe
 

@@ -1,7 +1,7 @@
 //! Golden model of `dimmnet1_rdma`: RDMA engine.
 //!
-//! What a descriptor becomes, packet by packet, and what a PULL request is answered with. Translation, credit and memory
-//! are the caller's: it steps from piece to piece.
+//! What a descriptor becomes, packet by packet, and what a PULL request is answered with. Translation, credit and
+//! memory are the caller's: it steps from piece to piece.
 
 use crate::dimmnet1::regs as r;
 

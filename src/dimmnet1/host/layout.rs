@@ -128,8 +128,8 @@ pub fn regions(config: &Config) -> [Region; 4] {
     ]
 }
 
-/// A virtual page that the firmware makes indirect, at a place of its page table that the pages of memory leave free. Its
-/// frame is the page of LLCM with the pointers.
+/// A virtual page that the firmware makes indirect, at a place of its page table that the pages of memory leave free.
+/// Its frame is the page of LLCM with the pointers.
 const INDIRECT_PAGE: u32 = (firmware::INDIRECT_FROM >> 4) + 0xf0;
 
 /// Barriers of the on-chip processor: their release by a packet to each node, and by one to all.

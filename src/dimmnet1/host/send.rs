@@ -266,7 +266,8 @@ impl Node {
         result
     }
 
-    /// Asks a receiver for the number that it expects, if that is not sure, by a packet that is far ahead. It is refused.
+    /// Asks a receiver for the number that it expects, if that is not sure, by a packet that is far ahead. It is
+    /// refused.
     async fn ask_for_number(&self, dst: NodeId) -> Result<(), CommError> {
         const AHEAD: u32 = 1 << (Slot::SEQ_BITS - 1);
         let Numbers { expected, unsure, .. } = self.sender.numbers.borrow()[dst.index()];

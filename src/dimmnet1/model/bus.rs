@@ -29,8 +29,11 @@ pub(super) struct Regs {
     region: [u64; 3],
     page: [u64; 2],
     build: [u64; 4],
-    /// When all register writes of the host that were accepted are done.
+    /// When the last two stores that were accepted from the host leave their queue, and when the last is done.
+    leaves: [Picos; 2],
     written: Picos,
+    /// When a register can be written again.
+    register: Picos,
     /// When the host's store that waits for room in front of AOTF began to wait.
     waits_since: Option<Picos>,
 }
@@ -120,8 +123,7 @@ impl ModelMachine {
             return self.host_aotf(node, access);
         }
         let offset = access.offset;
-        let is_register = (WINDOWS..HEADER_TLB).contains(&offset) || (RVATLB..SRAM).contains(&offset);
-        if is_register && !self.host_writes(node) {
+        if !self.host_queues(node, offset) {
             return Done::Waits;
         }
         self.note_store(node, access);
@@ -153,15 +155,27 @@ impl ModelMachine {
         OK
     }
 
-    /// A register write of the host takes its cycles, and two wait; false if there is no room for another.
-    fn host_writes(&mut self, node: usize) -> bool {
-        let (next, most) = (self.now + self.core_cycles(1), self.core_cycles(timing::WRITES_WAIT));
-        let written = self.cards[node].regs.written;
-        if written > self.now + most {
-            self.at(written - most, Due::Host(node));
+    /// A store of the host joins the queue of two; false if that is full.
+    fn host_queues(&mut self, node: usize, offset: u32) -> bool {
+        let (is_register, cycles) = match offset {
+            WINDOWS..HEADER_TLB | RVATLB..SRAM => (true, 1),
+            SRAM..LLCM => (false, timing::SRAM_WRITE),
+            _ => (false, 1),
+        };
+        let (cycle, span) = (self.core_cycles(1), self.core_cycles(cycles));
+        let (now, register) = (self.now, self.core_cycles(timing::REGISTER_WRITE));
+        let regs = &mut self.cards[node].regs;
+        let [older, newer] = regs.leaves;
+        if older >= now {
+            self.at(older + cycle, Due::Host(node));
             return false;
         }
-        self.cards[node].regs.written = written.max(next) + self.core_cycles(timing::REGISTER_WRITE);
+        let mut leaves = regs.written.max(now + cycle);
+        if is_register {
+            leaves = leaves.max(regs.register);
+            regs.register = leaves + register;
+        }
+        (regs.leaves, regs.written) = ([newer, leaves], leaves + span);
         true
     }
 

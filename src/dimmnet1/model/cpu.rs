@@ -147,7 +147,7 @@ impl ModelMachine {
             if let Some(cpu) = &mut processor.cpu {
                 cpu.reset();
             }
-            processor.timing = Timing::new(cycle);
+            processor.timing = Timing::new(cycle + timing::RUN);
             self.cpu_next(node);
         }
     }

@@ -1,10 +1,10 @@
 //! The timed golden model of a whole DIMMnet-1: cards, their processors and the switch as events on simulated time,
 //! with the real bytes and the real firmware.
 //!
-//! The model uses the same [`Config`] and the same pure functions as the rest: formats, cutting, tables, the processor's
-//! instruction set and cycles. Nothing here is taken from the RTL. Packets move in chunks of at most 8 words, a header
-//! alone. A chunk takes a link for the time of its words, goes on when it is there, and waits for room for all of it.
-//! So the contents of buffers are right to one chunk. The cycles of the card's blocks are in `timing`.
+//! The model uses the same [`Config`] and the same pure functions as the rest: formats, cutting, tables, the
+//! processor's instruction set and cycles. Nothing here is taken from the RTL. Packets move in chunks of at most 8
+//! words, a header alone. A chunk takes a link for the time of its words, goes on when it is there, and waits for room
+//! for all of it. So the contents of buffers are right to one chunk. The cycles of the card's blocks are in `timing`.
 
 mod bus;
 mod cpu;

@@ -1,11 +1,11 @@
-//! The card's own cycles in the model: none of them is a parameter, as the RTL has them by its design. They are measured
-//! at the RTL's ports, and `tests/dimmnet1/agree.rs` holds them.
+//! The card's own cycles in the model: none of them is a parameter, as the RTL has them by its design. They are
+//! measured at the RTL's ports, and `tests/dimmnet1/agree.rs` holds them.
 
 /// Core cycles from the offer of a load to its answer.
 pub const LOAD: u64 = 3;
-/// Core cycles of a register write of the host, and of those that may be accepted and not be done.
+/// Core cycles of a store of the host to a register, and to SRAM.
 pub const REGISTER_WRITE: u64 = 2;
-pub const WRITES_WAIT: u64 = 3;
+pub const SRAM_WRITE: u64 = 3;
 /// Core cycles from an accepted store to a packet that is offered: AOTF, and a kick of a window.
 pub const AOTF: u64 = 2;
 pub const KICK: u64 = 3;
@@ -24,8 +24,8 @@ pub const LOOKUP_LLCM: u64 = 3;
 pub const LOOKUP: u64 = 4;
 /// Core cycles from an OTF packet's look-up to its bytes in LLCM. By then it is settled, too.
 pub const OTF: u64 = 2;
-/// Core cycles from the last word of a packet's data until they are visible, beside the latency of a memory that they go
-/// to, and the time of a burst: it is collected before it goes there.
+/// Core cycles from the last word of a packet's data until they are visible, beside the latency of a memory that they
+/// go to, and the time of a burst: it is collected before it goes there.
 pub const WRITE: u64 = 5;
 /// Words of a burst.
 pub const BURST: usize = 8;
@@ -53,6 +53,8 @@ pub const LINE: u64 = 3;
 pub const GO: u64 = 3;
 /// Core cycles from BUILD_GO to the offer of a packet.
 pub const BUILD: u64 = 5;
+/// Core cycles from a store to CONTROL until the processor sees RUN.
+pub const RUN: u64 = 2;
 /// Core cycles from the processor's bus access to its answer: registers and stores, and loads from LLCM.
 pub const CPU_REGISTER: u64 = 1;
 pub const CPU_LLCM: u64 = 3;

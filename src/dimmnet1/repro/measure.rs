@@ -25,7 +25,8 @@ pub(super) type Sim = Dimmnet1Sim<AnyBackend>;
 pub(super) const FROM: NodeId = NodeId(0);
 /// The on-chip processor has left its boot routine by then.
 const BOOTED: Picos = Picos::from_ns(5_000);
-/// What is measured begins at a multiple of this: there the clocks of the paper's machine stand alike, on both backends.
+/// What is measured begins at a multiple of this: there the clocks of the paper's machine stand alike, on both
+/// backends.
 const ALIKE: Picos = Picos::from_ns(10_000);
 /// From one barrier to the next: longer than any takes.
 const APART: Picos = Picos::from_ns(300_000);

@@ -16,8 +16,8 @@ pub use lab::{Measurement, Scenario, Way, What, quantity};
 pub use measure::{MeasureError, finish, machine, measure, measure_with_wave};
 pub use profile::{Phase, Profile};
 
-pub const PAPER: &str = "Performance Evaluation of Communication with Martini's On-Chip-Processor on DIMMnet-1, IPSJ SIG \
-     report (in Japanese; the scanned copy has lost its authors)";
+pub const PAPER: &str = "Performance Evaluation of Communication with Martini's On-Chip-Processor on DIMMnet-1, IPSJ \
+     SIG report (in Japanese; the scanned copy has lost its authors)";
 
 type Run = fn(&mut Lab<'_>);
 

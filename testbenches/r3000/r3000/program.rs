@@ -487,12 +487,7 @@ impl Program<'_> {
         let in_slot = self.chance(1, 4);
         let after = 4 * (self.at as u32 + if in_slot { 10 } else { 8 });
         self.set(RESUME, after);
-        self.put(&[
-            immediate(0x0d, 0, 19, 0x0401),
-            NOP,
-            to_system(19, STATUS),
-            NOP,
-        ]);
+        self.put(&[immediate(0x0d, 0, 19, 0x0401), NOP, to_system(19, STATUS), NOP]);
         if in_slot {
             self.put(&[jump(0x02, self.at + 3), SELF_BRANCH, immediate(0x09, 19, 19, 1), NOP]);
         } else {

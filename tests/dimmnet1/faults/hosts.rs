@@ -1,5 +1,5 @@
-//! What a program stores at its card: forged headers in a window, wrong lengths, wrong places, nodes that are not there,
-//! accesses that nothing takes.
+//! What a program stores at its card: forged headers in a window, wrong lengths, wrong places, nodes that are not
+//! there, accesses that nothing takes.
 
 use tsunagi::dimmnet1::golden::packet::{get, header_entry, put, word};
 
@@ -415,7 +415,10 @@ fn a_store_that_finds_no_room_is_lost_and_counted(kind: Kind) {
     let first = common::USER as usize / 8;
     let came: Vec<u64> = llcm[first..first + STORES as usize].to_vec();
     let kept = came.iter().filter(|word| **word != 0).count() as u64;
-    assert!(lost > 100 && lost + kept == STORES.into(), "{lost} lost, {kept} came");
+    assert!(
+        lost > 100 && lost + kept == u64::from(STORES),
+        "{lost} lost, {kept} came"
+    );
     let fits = came.iter().zip(1..).all(|(word, own)| *word == 0 || *word == own);
     assert!(fits && came[..16].iter().all(|word| *word != 0));
     rig.unharmed();

@@ -31,7 +31,7 @@ package dimmnet1_pkg;
   localparam int WindowsAotfLsb = 13;
   localparam int WindowsAotfW = 1;
 
-  // Registers: RDMA descriptor: header word 0 of its packets
+  // Registers: RDMA descriptor: word 0 of its packets
   localparam bit [23:0] RdmaWhat = 24'h1020;
 
   // Registers: RDMA descriptor: local address, region and offset, in the space of PGID

@@ -38,12 +38,12 @@ pub const WINDOWS_ERROR1_MASK: u64 = 0xf00;
 pub const WINDOWS_WAITING_SHIFT: u32 = 12;
 /// Bits 12 in place.
 pub const WINDOWS_WAITING_MASK: u64 = 0x1000;
-/// a store to an AOTF page is no packet yet: its entry of the header TLB is in use.
+/// a store to an AOTF page is no packet yet: its header TLB entry is in use.
 pub const WINDOWS_AOTF_SHIFT: u32 = 13;
 /// Bits 13 in place.
 pub const WINDOWS_AOTF_MASK: u64 = 0x2000;
 
-/// Registers: RDMA descriptor: header word 0 of its packets; TYPE is PUSH, PULL or one for the far processor, LENGTH is
+/// Registers: RDMA descriptor: word 0 of its packets; TYPE is PUSH, PULL or one for the far processor; LENGTH is
 /// ignored.
 pub const RDMA_WHAT: u32 = 0x1020;
 

@@ -41,6 +41,12 @@ fn a_sound_card_passes() {
     planted::<Dimmnet1NicSoak>().passes();
 }
 
+/// A clause that no twin breaks first.
+#[test]
+fn a_twin_moves_otherwise_when_all_units_are_evaluated() {
+    planted::<TwinCardSoakRest>().breaks(Clause::Gate);
+}
+
 /// A test for each twin: its name, its type, and the clauses that it may break.
 macro_rules! twins {
     ($($test:ident: $twin:ident, [$($clause:ident),+];)+) => {
@@ -61,12 +67,15 @@ twins! {
     an_answer_does_not_wait_for_memory: TwinCardSoakEarly, [Order, Memory, Report, Assertion];
     // Links that stall.
     words_go_when_the_link_does_not_take_them: TwinCardSoakLink, [Assertion, Hang, Loss, Memory, Report];
+    words_are_read_without_room: TwinCardSoakRoom, [Assertion];
     // A neighbour's packets.
     stamps_are_not_compared: TwinCardSoakStamp, [Memory, Report, Loss];
     a_packet_that_ends_in_its_header_stays: TwinCardSoakRunt, [Hang, Report, Memory, Afterwards, Loss];
     // Illegal calls.
     refused_packets_are_acknowledged: TwinCardSoakAcks, [Report, Order, Memory];
     refused_numbers_are_used_up: TwinCardSoakNumbers, [Order, Memory, Report, Afterwards];
+    // Lengths that are no whole words.
+    bytes_behind_the_last_are_written: TwinCardSoakStrobes, [Memory];
     // Words by AOTF.
     words_are_refused: TwinCardSoakWords, [Loss];
     // Accesses of the host.

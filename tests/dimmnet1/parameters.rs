@@ -80,11 +80,14 @@ fn sends(config: &Config) -> String {
 fn first_word(config: &Config) -> String {
     let mut sim = booted(Kind::Rtl, config);
     sim.backend_mut().record(true);
-    sim.spawn(A, async |node| node.aotf_write(B, common::USER, 8, 1).await.unwrap());
+    sim.spawn(A, async |node| {
+        node.aotf_write(B, common::USER, 8, 1).await.unwrap();
+        node.compute(Picos::from_ns(2000)).await;
+    });
     run(&mut sim);
     let events = sim.backend_mut().take_events();
     let first = events.iter().find(|e| matches!(e.kind, EventKind::TxFirst { .. }));
-    format!("{:?}", first.map(|e| e.at))
+    first.expect("a word leaves").at.to_string()
 }
 
 /// A message for which the system buffer has no room at first.

@@ -28,12 +28,11 @@
 #define DIMMNET1_WINDOWS_ERROR1_MASK 0xF00ull
 #define DIMMNET1_WINDOWS_WAITING_SHIFT 12 /* a packet of AOTF or BOTF waits for credit */
 #define DIMMNET1_WINDOWS_WAITING_MASK 0x1000ull
-/* a store to an AOTF page is no packet yet: its entry of the header TLB is in use */
-#define DIMMNET1_WINDOWS_AOTF_SHIFT 13
+#define DIMMNET1_WINDOWS_AOTF_SHIFT 13 /* a store to an AOTF page is no packet yet: its header TLB entry is in use */
 #define DIMMNET1_WINDOWS_AOTF_MASK 0x2000ull
 
-/* Registers: RDMA descriptor: header word 0 of its packets; TYPE is PUSH, PULL or one for the far processor, LENGTH
- * is ignored */
+/* Registers: RDMA descriptor: word 0 of its packets; TYPE is PUSH, PULL or one for the far processor; LENGTH is
+ * ignored */
 #define DIMMNET1_RDMA_WHAT 0x1020u
 
 /* Registers: RDMA descriptor: local address, region and offset, in the space of PGID */

@@ -1100,24 +1100,26 @@ fn each_twin_is_caught() {
     each_is_caught(
         this_test!(),
         &[
-            (Answer, &[], &|cases| checks(&dut::<TwinBusFull>(), cases)),
-            (Answer, &[], &|cases| checks(&dut::<TwinBusStale>(), cases)),
-            (Answer, &[Effect], &|cases| checks(&dut::<TwinBusSettles>(), cases)),
-            (Answer, &[], &|cases| checks(&dut::<TwinBusGone>(), cases)),
-            (Effect, &[], &|cases| checks(&dut::<TwinBusHalf>(), cases)),
-            (Store, &[], &|cases| checks(&dut::<TwinBusStrobes>(), cases)),
-            (Memory, &[], &|cases| checks(&dut::<TwinBusLanes>(), cases)),
-            (Memory, &[], &|cases| checks(&dut::<TwinBusSwaps>(), cases)),
-            (Level, &[], &|cases| checks(&dut::<TwinBusMask>(), cases)),
-            (Watchdog, &[], &|cases| checks(&dut::<TwinBusWatchdog>(), cases)),
-            (Watchdog, &[], &|cases| checks(&dut::<TwinBusRuns>(), cases)),
-            (Time, &[], &|cases| checks(&dut::<TwinBusTime>(), cases)),
-            (Rest, &[], &|cases| checks(&dut::<TwinBusRests>(), cases)),
-            (Path, &[], &|cases| checks(&dut::<TwinBusPath>(), cases)),
-            (Protocol, &[Store], &|cases| checks(&dut::<TwinBusWithdraws>(), cases)),
-            (Latency, &[], &|cases| checks(&dut::<TwinBusBubble>(), cases)),
+            (Answer, &[], &|cases| checks(&dut::<TwinCardBusFull>(), cases)),
+            (Answer, &[], &|cases| checks(&dut::<TwinCardBusStale>(), cases)),
+            (Answer, &[Effect], &|cases| checks(&dut::<TwinCardBusSettles>(), cases)),
+            (Answer, &[], &|cases| checks(&dut::<TwinCardBusGone>(), cases)),
+            (Effect, &[], &|cases| checks(&dut::<TwinCardBusHalf>(), cases)),
+            (Store, &[], &|cases| checks(&dut::<TwinCardBusStrobes>(), cases)),
+            (Memory, &[], &|cases| checks(&dut::<TwinCardBusLanes>(), cases)),
+            (Memory, &[], &|cases| checks(&dut::<TwinCardBusSwaps>(), cases)),
+            (Level, &[], &|cases| checks(&dut::<TwinCardBusMask>(), cases)),
+            (Watchdog, &[], &|cases| checks(&dut::<TwinCardBusWatchdog>(), cases)),
+            (Watchdog, &[], &|cases| checks(&dut::<TwinCardBusRuns>(), cases)),
+            (Time, &[], &|cases| checks(&dut::<TwinCardBusTime>(), cases)),
+            (Rest, &[], &|cases| checks(&dut::<TwinCardBusRests>(), cases)),
+            (Path, &[], &|cases| checks(&dut::<TwinCardBusPath>(), cases)),
+            (Protocol, &[Store], &|cases| {
+                checks(&dut::<TwinCardBusWithdraws>(), cases)
+            }),
+            (Latency, &[], &|cases| checks(&dut::<TwinCardBusBubble>(), cases)),
             // A write does not wait for its half, so it is lost.
-            (Hang, &[Memory], &|cases| checks(&dut::<TwinBusHang>(), cases)),
+            (Hang, &[Memory], &|cases| checks(&dut::<TwinCardBusHang>(), cases)),
         ],
     );
 }

@@ -112,14 +112,43 @@ module dimmnet1_send (
 
   // ------------------------------------------------------------------------------------------------------------ memory
   // Words 0 to 127: the windows; 256 to 511: the header TLB. Software reads no word in the cycle of its write.
-  (* no_rw_check *)logic [63:0] mem_q  [512];
+  // Each byte has a mark, made when the byte is stored: the memory's output is too late for it. Of a header TLB's entry,
+  // which is stored whole: 0, it is open; 1, it asks for an answer. Of a window's first word: 0, the type may be sent;
+  // 1, it asks a group; 6 and 7, the byte of LENGTH is beyond 464's. A memory of zeros has the right marks.
+  (* no_rw_check *) logic [71:0] mem_q[512];
+  logic [71:0] read9_q;
   logic [63:0] read_q;
+  logic [7:0] mark, marked, type_in;
+  logic [3:0] unused_marks;
+  assign unused_marks = marked[5:2];
   logic [8:0] read_at, write_at;
   logic move;  // both stages move on
+  logic acks_in, asks_in, group_in;
   assign write_at = is_htlb ? {1'b1, store_addr_i[10:3]} : {2'b00, store_addr_i[9:3]};
+  assign type_in  = store_data_i[dimmnet1_pkg::HdrW0TypeLsb+:8];
+  assign acks_in  = store_data_i[dimmnet1_pkg::HdrW0AckReqLsb];
+  assign group_in = store_data_i[dimmnet1_pkg::HdrW0MulticastLsb];
+  assign asks_in  = acks_in || type_in == 8'(dimmnet1_pkg::TypePull);
+  always_comb begin
+    mark = '0;
+    if (is_htlb) begin
+      mark[0] = type_in != 8'(dimmnet1_pkg::TypeClosed) && !(asks_in && group_in);
+      mark[1] = asks_in;
+    end else begin
+      mark[0] = type_in == 8'(dimmnet1_pkg::TypePush) || type_in >= 8'd16;
+      mark[1] = acks_in && group_in;
+      mark[6] = store_data_i[dimmnet1_pkg::HdrW0LengthLsb+:8] > 8'hd0;
+      mark[7] = store_data_i[dimmnet1_pkg::HdrW0LengthLsb+9+:7] != '0;
+    end
+  end
   always_ff @(posedge clk_i) begin
-    for (int i = 0; i < 8; i++) if (write && store_strb_i[i]) mem_q[write_at][8*i+:8] <= store_data_i[8*i+:8];
-    if (move) read_q <= mem_q[read_at];
+    for (int i = 0; i < 8; i++) begin
+      if (write && store_strb_i[i]) mem_q[write_at][9*i+:9] <= {mark[i], store_data_i[8*i+:8]};
+    end
+    if (move) read9_q <= mem_q[read_at];
+  end
+  for (genvar i = 0; i < 8; i++) begin : gen_byte
+    assign {marked[i], read_q[8*i+:8]} = read9_q[9*i+:9];
   end
 
   // --------------------------------------------------------------------------------------------- which packet is next
@@ -164,25 +193,18 @@ module dimmnet1_send (
   // --------------------------------------------------------------------------------------------- the word that is read
   logic have2_q, kind2_q, last2_q, quiet_q;  // quiet: its packet only asks for a credit
   logic [3:0] word_q;  // which of the first four words, one-hot
-  logic head, closed, group, asks, wants, over, refuse, emit, room, request;
-  logic [ 3:0] reason;
-  logic [ 7:0] kind_of;
-  logic [15:0] length;
+  logic head, closed, asks, wants, over, refuse, emit, room, request;
+  logic [3:0] reason;
+  logic [8:0] length;
   assign head = have2_q && word_q[0];
-  assign kind_of = read_q[dimmnet1_pkg::HdrW0TypeLsb+:8];
-  assign length = read_q[dimmnet1_pkg::HdrW0LengthLsb+:16];
-  assign asks = read_q[dimmnet1_pkg::HdrW0AckReqLsb] || kind_of == 8'(dimmnet1_pkg::TypePull);
-  assign group = asks && read_q[dimmnet1_pkg::HdrW0MulticastLsb];
-  assign closed = kind_of == 8'(dimmnet1_pkg::TypeClosed) || group;
+  assign length = read_q[dimmnet1_pkg::HdrW0LengthLsb+:9];
+  assign asks = kind2_q ? read_q[dimmnet1_pkg::HdrW0AckReqLsb] : marked[1];
+  assign closed = !marked[0];
   assign wants = asks && !have_q[kind2_q];
-  // More than 464, without the carry chain of a comparison: the memory's output is late.
-  assign over = length[15:9] != '0 || (length[8:6] == '1 && (length[5] || (length[4] && length[3:0] != '0)));
-  always_comb begin
-    reason = 4'(dimmnet1_pkg::ReasonNone);
-    if (length == '0 || over) reason = 4'(dimmnet1_pkg::ReasonLength);
-    if ((kind_of < 8'd16 && kind_of != 8'(dimmnet1_pkg::TypePush)) || group) reason = 4'(dimmnet1_pkg::ReasonType);
-  end
-  assign refuse = head && (kind2_q ? reason != '0 : closed);
+  // Nothing, or more than 464.
+  assign over = marked[7] || (length[8] ? marked[6] : length[7:0] == '0);
+  assign reason = (closed || marked[1]) ? 4'(dimmnet1_pkg::ReasonType) : 4'(dimmnet1_pkg::ReasonLength);
+  assign refuse = head && (closed || (kind2_q && (marked[1] || over)));
   assign request = have2_q && word_q[1] && quiet_q;
   assign emit = have2_q && !request && !(word_q[0] && (wants || refuse));
   assign kill = move && (refuse || request || (head && wants && credit_valid_o));

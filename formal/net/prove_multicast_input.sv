@@ -4,15 +4,17 @@
 //   are at most ShortWords.
 // - A request stands until it is granted. A turn of one output asks for that one only.
 // - No output gets a packet that is not for it, or one twice; at rest no output lacks one.
-// - While a whole packet is inside, a word asks within 6 + Delay cycles.
+// - While a whole packet is inside, a word asks within 5 + Delay cycles.
 //
 // Purpose    prove_multicast_turns shows what is assumed of grants: a turn of several outputs goes on in every cycle.
-//            The tables are any, and do not change.
+//            The tables are any, and do not change. So that the steps suffice for all turns, only Packets packets come,
+//            and no reset after the first.
 module prove_multicast_input #(
     parameter int N = 2,
     parameter int MulticastWords = 3,
     parameter int ShortWords = 2,
     parameter int Own = 0,
+    parameter int Packets = 1,
     parameter int Delay = 0  // at most 8
 ) (
     input logic clk_i,
@@ -24,9 +26,10 @@ module prove_multicast_input #(
 );
   localparam logic [3:0] Most = 4'd15;
 
-  logic in_ready, last, busy, unroutable, refused, take, pop;
+  logic in_valid, in_ready, last, busy, unroutable, refused, take, pop;
   logic [N-1:0] request, granted_q;
   logic [18:0] unused_word;
+  logic [1:0] packets_q;
 
   multicast_input #(
       .N(N),
@@ -47,7 +50,7 @@ module prove_multicast_input #(
       .index_i      ('0),
       .route_i      ('0),
       .group_i      ('0),
-      .in_valid_i,
+      .in_valid_i   (in_valid),
       .in_ready_o   (in_ready),
       .in_data_i    ({in_data_i[3:2], 14'd0, in_data_i[1:0]}),
       .in_last_i,
@@ -61,7 +64,17 @@ module prove_multicast_input #(
       .refused_o    (refused)
   );
   power_up u_power_up (.*);
-  assign take = in_valid_i && in_ready;
+  assign in_valid = in_valid_i && int'(packets_q) < Packets;
+  assign take = in_valid && in_ready;
+  logic ran_q;
+  always_ff @(posedge clk_i) begin
+    ran_q <= !rst_i;
+    reset_first_only : assume (!ran_q || !rst_i);
+  end
+  always_ff @(posedge clk_i) begin
+    if (rst_i) packets_q <= '0;
+    else if (take && in_last_i) packets_q <= packets_q + 2'd1;
+  end
   assign pop  = grant_i != '0;
 
   // ------------------------------------------------------------------------------------------------------------- turns
@@ -117,7 +130,7 @@ module prove_multicast_input #(
       else due_q <= due_q + 4'(kept && outputs[o]) - 4'(done);
       if (!rst_i) begin
         invents_none : assert (!done || due_q != '0);
-        loses_none : assert (busy || in_valid_i || words_q != '0 || due_q == '0);
+        loses_none : assert (busy || in_valid || words_q != '0 || due_q == '0);
       end
     end
   end
@@ -125,8 +138,8 @@ module prove_multicast_input #(
     if (rst_i || any == '0 || request != '0) idle_q <= '0;
     else if (idle_q != Most) idle_q <= idle_q + 4'd1;
     if (!rst_i) begin
-      asks_in_time : assert (int'(idle_q) <= 6 + Delay);
-      longest_pause : cover (int'(idle_q) == 6 + Delay);
+      asks_in_time : assert (int'(idle_q) <= 5 + Delay);
+      longest_pause : cover (int'(idle_q) == 5 + Delay);
     end
   end
 endmodule

@@ -85,7 +85,7 @@ fn set(dut: &impl Dimmnet1MatcherPorts, inputs: &In) {
 fn seen(dut: &impl Dimmnet1MatcherPorts) -> Out {
     let verdict = match (dut.pass_o().is_set(), dut.go_valid_o().is_set()) {
         (true, _) => Some(Verdict::Pass),
-        (_, true) if dut.go_what_o().get() == GO_CONTINUE.into() => Some(Verdict::Continue(dut.place_o().get())),
+        (_, true) if dut.go_what_o().get() == u64::from(GO_CONTINUE) => Some(Verdict::Continue(dut.place_o().get())),
         (_, true) => Some(Verdict::Nack(dut.go_reason_o().get() as u32)),
         _ => None,
     };

@@ -13,6 +13,7 @@ use tsunagi::harness::event::EventKind;
 use tsunagi::harness::memory::MemoryTiming;
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::Gaps;
+use tsunagi::rtl::Dimmnet1Nic;
 use tsunagi::{Addr, Cycle};
 
 use crate::rig::{Event, Nic, Rig, Setup, What, nic};

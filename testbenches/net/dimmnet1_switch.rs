@@ -3,6 +3,7 @@
 use support::this_test;
 use testbenches::rtl::*;
 use testbenches::{Dut, Start, each_is_caught, pass, rules};
+use tsunagi::rtl::Dimmnet1Switch16;
 use verilated::Port as _;
 
 use crate::crossbar_multicast::{In, Out, Switch, contracts, gating, latency, rate, set_table};

@@ -29,7 +29,7 @@ module prove_multicast_input #(
   logic in_valid, in_ready, last, busy, unroutable, refused, take, pop;
   logic [N-1:0] request, granted_q;
   logic [18:0] unused_word;
-  logic [1:0] packets_q;
+  logic [ 1:0] packets_q;
 
   multicast_input #(
       .N(N),
@@ -75,7 +75,7 @@ module prove_multicast_input #(
     if (rst_i) packets_q <= '0;
     else if (take && in_last_i) packets_q <= packets_q + 2'd1;
   end
-  assign pop  = grant_i != '0;
+  assign pop = grant_i != '0;
 
   // ------------------------------------------------------------------------------------------------------------- turns
   // Inside a turn: its outputs, its words so far.
@@ -89,7 +89,7 @@ module prove_multicast_input #(
       turn_q  <= '0;
       count_q <= '0;
     end else if (pop) begin
-      turn_q  <= grant_i;
+      turn_q <= grant_i;
       if (count_q != Most) count_q <= count_q + 4'd1;
       if (turn_q == '0) several_q <= (request & (request - N'(1))) != '0;
     end
@@ -123,7 +123,7 @@ module prove_multicast_input #(
   for (genvar o = 0; o < N; o++) begin : gen_due
     logic [3:0] due_q;
     logic done;
-    assign done = grant_i[o] && last;
+    assign done   = grant_i[o] && last;
     assign any[o] = due_q != '0;
     always_ff @(posedge clk_i) begin
       if (rst_i) due_q <= '0;

@@ -34,10 +34,10 @@ module prove_multicast_turns #(
 
   for (genvar i = 0; i < N; i++) begin : gen_in
     assign lasts[i] = {N{last_q[i]}};
-    assign pop[i] = grant[i] != '0;
-    assign turn[i] = count_q[i] != '0;  // words of a turn of several outputs have left, and more wait
-    assign lock[i] = u_arbiter.gen_input[i].lock_q;
-    assign hold[i] = u_arbiter.gen_input[i].hold_q;
+    assign pop[i]   = grant[i] != '0;
+    assign turn[i]  = count_q[i] != '0;  // words of a turn of several outputs have left, and more wait
+    assign lock[i]  = u_arbiter.gen_input[i].lock_q;
+    assign hold[i]  = u_arbiter.gen_input[i].hold_q;
 
     // A turn of one output has words of any number, and may pause.
     logic [N-1:0] next;
@@ -58,7 +58,7 @@ module prove_multicast_turns #(
     always_ff @(posedge clk_i) begin
       request_q[i] <= next;
       if (pop[i] || request_q[i] == '0) begin
-        last_q[i] <= last_i[i];
+        last_q[i]  <= last_i[i];
         count_q[i] <= '0;
         if (pop[i] && !last_q[i] && several_q[i]) begin
           count_q[i] <= count_q[i] + 2'd1;
@@ -99,10 +99,10 @@ module prove_multicast_turns #(
     int held;
     for (genvar i = 0; i < N; i++) begin : gen_from
       assign granted_to[o][i] = granted[i][o];
-      assign asks[i]   = request_q[i][o];
+      assign asks[i] = request_q[i][o];
       assign grants[i] = grant[i][o];
-      assign locks[i]  = lock[i][o];
-      assign holds[i]  = hold[i][o];
+      assign locks[i] = lock[i][o];
+      assign holds[i] = hold[i][o];
     end
     crossbar_output #(
         .N(N),
@@ -149,15 +149,14 @@ module prove_multicast_turns #(
 
     for (genvar i = 0; i < N; i++) begin : gen_fair
       logic [N-1:0] elders;  // served longer ago
-      logic [3:0] passed_q;  // packets since this input asks
+      logic [  3:0] passed_q;  // packets since this input asks
       for (genvar j = 0; j < N; j++) begin : gen_elder
         assign elders[j] = u_arbiter.older[j*N+i][o];
         for (genvar k = 0; k < N; k++) begin : gen_transitive
           if (i != j && j != k && i != k) begin : gen_distinct
             always_ff @(posedge clk_i) begin
               if (!rst_i) begin
-                age_is_an_order :
-                assert (!elders[j] || !u_arbiter.older[k*N+j][o] || u_arbiter.older[k*N+i][o]);
+                age_is_an_order : assert (!elders[j] || !u_arbiter.older[k*N+j][o] || u_arbiter.older[k*N+i][o]);
               end
             end
           end

@@ -112,9 +112,9 @@ module dimmnet1_send (
 
   // ------------------------------------------------------------------------------------------------------------ memory
   // Words 0 to 127: the windows; 256 to 511: the header TLB. Software reads no word in the cycle of its write.
-  // Each byte has a mark, made when the byte is stored: the memory's output is too late for it. Of a header TLB's entry,
-  // which is stored whole: 0, it is open; 1, it asks for an answer. Of a window's first word: 0, the type may be sent;
-  // 1, it asks a group; 6 and 7, the byte of LENGTH is beyond 464's. A memory of zeros has the right marks.
+  // Each byte has a mark, made when the byte is stored: the memory's output is too late for it. Of a header TLB's
+  // entry, which is stored whole: 0, it is open; 1, it asks for an answer. Of a window's first word: 0, the type may be
+  // sent; 1, it asks a group; 6 and 7, the byte of LENGTH is beyond 464's. A memory of zeros has the right marks.
   (* no_rw_check *) logic [71:0] mem_q[512];
   logic [71:0] read9_q;
   logic [63:0] read_q;

@@ -93,18 +93,18 @@ module multicast_input #(
   logic [N-1:0] outputs_q;  // of the last word taken, output Own lowest
   logic take, none, excess, keep;
 
-  assign take = in_valid_i && ready_q;
-  assign none = outputs_q == '0;
+  assign take   = in_valid_i && ready_q;
+  assign none   = outputs_q == '0;
   assign excess = taken_q && multicast_q && open_q == AtW'(short_q ? Few : MulticastWords);
-  assign keep = taken_q && !none && !excess && !refuse_q;
-  assign level = write_q - free_q;
+  assign keep   = taken_q && !none && !excess && !refuse_q;
+  assign level  = write_q - free_q;
 
   always_ff @(posedge clk_i) begin
     word_q <= {in_last_i, in_data_i};
     if (take && first_q) begin
       multicast_q <= multicast;
       short_q <= in_data_i[ShortAt];
-      outputs_q   <= N'({outputs, outputs} >> Own);
+      outputs_q <= N'({outputs, outputs} >> Own);
     end
     // There is always a free place, which may hold anything.
     words_q[write_q]   <= word_q[W-1:0];
@@ -216,7 +216,7 @@ module multicast_input #(
   logic [N+1:0] head_q, follows;
   logic [W-1:0] data_q;
 
-  assign pop  = grant_i != '0;
+  assign pop = grant_i != '0;
   assign next = room_q ? out_q & {(N + 3) {out_valid_q}} : next_q;
   // Where several outputs may be granted, the first word's grants are those of all words.
   assign follows = {next[N+2], next[N], next[N-1:0] & (grant_i | {N{!next[N+1]}})};

@@ -319,8 +319,8 @@ module prove_dimmnet1_bus (
   for (genvar n = 0; n < 2; n++) begin : gen_request
     class_t class_q;
     logic store, llcm, sram, regs;
-    logic [123:0] request;
-    logic [ 27:0] kinds;
+    logic [136:0] request;
+    logic [ 40:0] kinds;
     assign class_q = nth(int'(dut.open_q) + n);
     assign request = dut.u_req.mem_q[n];
     assign {store, llcm, sram, regs} = request[95:92];
@@ -331,7 +331,7 @@ module prove_dimmnet1_bus (
     );
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
-        kinds_kept : assert (n >= int'(dut.req_level) || request[123:96] == kinds);
+        kinds_kept : assert (n >= int'(dut.req_level) || request[136:96] == kinds);
         class_kept :
         assert (n >= int'(dut.req_level) || (class_q.works ? !class_q.fails && (store || llcm) && !sram && !regs :
                                              !store && !llcm && (!class_q.fails || (!sram && !regs))));

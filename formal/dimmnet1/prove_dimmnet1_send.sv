@@ -109,11 +109,30 @@ module prove_dimmnet1_send (
   assign which = to_kick ? store_addr_i[3] : store_addr_i[9];
   assign kicks = take && to_kick && store_strb_i == '1 && !busies[which];
 
+  function automatic logic asks(input logic [63:0] w0);
+    asks = w0[dimmnet1_pkg::HdrW0AckReqLsb] || w0[7:0] == 8'(dimmnet1_pkg::TypePull);
+  endfunction
+
+  // A word as the memory has it: the bytes with their marks.
+  function automatic logic [71:0] marked(input logic [63:0] word, input logic entry);
+    logic [7:0] mark;
+    logic group;
+    group = word[dimmnet1_pkg::HdrW0MulticastLsb];
+    mark = '0;
+    mark[0] = entry ? word[7:0] != 8'(dimmnet1_pkg::TypeClosed) && !(asks(word) && group) :
+                      word[7:0] == 8'(dimmnet1_pkg::TypePush) || word[7:4] != '0;
+    mark[1] = entry ? asks(word) : word[dimmnet1_pkg::HdrW0AckReqLsb] && group;
+    mark[6] = !entry && word[dimmnet1_pkg::HdrW0LengthLsb+:8] > 8'd208;
+    mark[7] = !entry && word[dimmnet1_pkg::HdrW0LengthLsb+:16] >= 16'd512;
+    for (int i = 0; i < 8; i++) marked[9*i+:9] = {mark[i], word[8*i+:8]};
+  endfunction
+
   logic begun_q = 1'b0;
   logic refused_q, first_q;  // first: the window that was kicked before the other, when both are busy
   logic [63:0] word_q, entry_q;  // the followed words
   logic as_written;
-  assign as_written = dut.mem_q[{2'b00, of_q, at_q}] == word_q && dut.mem_q[{1'b1, page_q, in_entry_q}] == entry_q;
+  assign as_written = dut.mem_q[{2'b00, of_q, at_q}] == marked(word_q, 1'b0) &&
+                      dut.mem_q[{1'b1, page_q, in_entry_q}] == marked(entry_q, 1'b1);
   always_ff @(posedge clk_i) begin
     begun_q <= 1'b1;
     if (take && to_window && which == of_q && !busies[of_q] && store_addr_i[8:3] == at_q) begin
@@ -123,6 +142,8 @@ module prove_dimmnet1_send (
     if (kicks && busies == '0) first_q <= which;
     else if (busies != '0 && !busies[first_q]) first_q <= !first_q;
     if (take && to_entry && store_strb_i == '1 && store_addr_i[10:3] == {page_q, in_entry_q}) entry_q <= store_data_i;
+    // That words have their marks is proved of the followed ones, which are any.
+    if (!rst_i) marks_fit : assume (!dut.have2_q || dut.read9_q == marked(dut.read_q, !dut.kind2_q));
     if (!rst_i) entries_first : assume (!(take && to_entry) || !windows[dimmnet1_pkg::WindowsAotfLsb]);
     // Through a reset, too.
     if (!begun_q) any_contents : assume (as_written);
@@ -145,10 +166,6 @@ module prove_dimmnet1_send (
   assign botf   = head ? !next[dimmnet1_pkg::HdrW0OtfLsb] : botf_q;
   assign window = busies[first_q] ? first_q : !first_q;
   assign words  = 7'(16'd6 + ((head_q[dimmnet1_pkg::HdrW0LengthLsb+:16] + 16'd7) >> 3));  // of a packet of BOTF
-
-  function automatic logic asks(input logic [63:0] w0);
-    asks = w0[dimmnet1_pkg::HdrW0AckReqLsb] || w0[7:0] == 8'(dimmnet1_pkg::TypePull);
-  endfunction
 
   always_comb begin
     expected = word_q;
@@ -220,7 +237,12 @@ module prove_dimmnet1_send (
       refusal_shows : assert (!refused_q || store_error);
       busy_tells : assert (busy || (!out_valid && busies == '0 && head));
       // Invariants for induction.
-      in_order : assert (dut.busy_q == '0 || window == ((dut.have2_q && dut.kind2_q) ? window2 : dut.head_q));
+      in_order :
+      assert (dut.busy_q == '0 || dut.refused_q ||
+              window == ((dut.have2_q && dut.kind2_q) ? window2 : dut.head_q));
+      after_refusal :
+      assert (!dut.refused_q || (!dut.have2_q && !dut.in_q && dut.head_q == !dut.refused_window_q &&
+                                 dut.busy_q[dut.refused_window_q]));
       busy_while_read : assert (!(dut.in_q && dut.kind_q) || dut.busy_q[dut.head_q]);
       busy_while_inside : assert (!(dut.have2_q && dut.kind2_q) || dut.busy_q[window2]);
       no_bubble : assert (!dut.in_q || (dut.have2_q && dut.kind_q == dut.kind2_q && !dut.last2_q));

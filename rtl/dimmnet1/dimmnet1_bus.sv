@@ -165,7 +165,7 @@ module dimmnet1_bus (
   assign in_builds = host_req_write_i && builds(host_req_addr_i[14:3]);
 
   // Where it goes, and what kind of register it is, is found before it waits.
-  logic [27:0] in_kinds, req_kinds, cpu_kinds;
+  logic [40:0] in_kinds, req_kinds, cpu_kinds;
   dimmnet1_decode u_decode_host (
       .word_i (host_req_addr_i[14:3]),
       .user_i (1'b1),
@@ -173,7 +173,7 @@ module dimmnet1_bus (
   );
 
   fifo #(
-      .W(124),
+      .W(137),
       .Depth(2)
   ) u_req (
       .clk_i,

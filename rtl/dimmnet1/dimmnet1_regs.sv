@@ -26,13 +26,13 @@ module dimmnet1_regs (
     output logic building_o,
     input logic host_turn_i,
     input logic host_acc_i,
-    input logic [27:0] host_kinds_i,  // of dimmnet1_decode
+    input logic [40:0] host_kinds_i,  // of dimmnet1_decode
     input logic host_write_i,
     input logic host_partial_i,  // the write's strobes are not those of whole halves
     input logic [6:3] host_word_i,
     input logic [63:0] host_data_i,
     input logic cpu_acc_i,
-    input logic [27:0] cpu_kinds_i,
+    input logic [40:0] cpu_kinds_i,
     input logic cpu_write_i,
     input logic cpu_partial_i,
     input logic [6:3] cpu_word_i,
@@ -111,17 +111,27 @@ module dimmnet1_regs (
   localparam int Causes = dimmnet1_pkg::StatusFirmwareLsb + 1;
 
   // ------------------------------------------------------------------------------------------------------------ decode
-  logic is_desc, is_windows, is_rdma, is_slot, is_status, is_system, is_control, is_call, is_time, is_count, is_other;
+  // Whose turn it is comes late: what is selected by it was decoded before.
+  logic [3:0] place;
+  logic [5:0] keeps;
+  logic is_node, is_pgid, is_patience, is_watchdog, is_mask;
+  logic is_desc, is_windows, is_rdma, is_slot, is_status, is_control, is_call, is_time, is_count, is_other;
   logic
-      is_rva, is_rva_bound, is_pa_key, is_pa_frame, is_flush, is_stop, is_rx_dma, is_key, is_build, is_build_go, stored;
+      is_rva, is_rva_bound, is_pa_key, is_pa_frame, is_flush, is_stop, is_rx_dma, is_key, is_build_go, stored;
   logic is_length, is_header, is_rx_go, is_rdma_go, unused_readable, unused_writable;
   assign {
+      place,
+      keeps,
       is_desc,
       is_windows,
       is_rdma,
       is_slot,
       is_status,
-      is_system,
+      is_node,
+      is_pgid,
+      is_patience,
+      is_watchdog,
+      is_mask,
       is_control,
       is_call,
       is_time,
@@ -135,7 +145,6 @@ module dimmnet1_regs (
       is_stop,
       is_rx_dma,
       is_key,
-      is_build,
       is_build_go,
       stored,
       is_length,
@@ -207,24 +216,10 @@ module dimmnet1_regs (
 
   // ------------------------------------------------------------------------ registers in LUT RAM: what is read is here
   logic clearing_q, settle_q;
-  logic [3:0] clear_q, place;
-  logic [7:0] at_system;  // NODE to CALL, each
-  logic [1:0] store;
+  logic [ 3:0] clear_q;
+  logic [ 1:0] store;
   logic [63:0] mask, kept, built;
-  assign at_system = {8{is_system}} & (8'd1 << acc_word[5:3]);
-  assign place = is_desc ? {2'b00, acc_word[4:3]} : is_build ? {2'b01, acc_word[4:3]} :
-                 is_rx_dma ? 4'd13 : {1'b1, acc_word[5:3]};
-  always_comb begin
-    mask = '1;
-    if (is_length) mask = 64'hf_ffff_ffff;
-    if (at_system[dimmnet1_pkg::Node[5:3]]) mask = 64'hffff;
-    if (at_system[dimmnet1_pkg::Pgid[5:3]]) mask = 64'hffff;
-    if (at_system[dimmnet1_pkg::Patience[5:3]]) mask = 64'hffff;
-    if (is_control) mask = 64'hf;
-    if (at_system[dimmnet1_pkg::Watchdog[5:3]]) mask = 64'hffff_ffff;
-    if (at_system[dimmnet1_pkg::Mask[5:3]]) mask = 64'h7f;
-    if (is_rx_dma) mask = 64'hffff_fff8;
-  end
+  assign mask = {{28{keeps[5]}}, {4{keeps[4]}}, {16{keeps[3]}}, {9{keeps[2]}}, {3{keeps[1]}}, 1'b1, {3{keeps[0]}}};
   assign store = (put && stored && takes) ? acc_half : '0;
 
   logic [1:0] build_index_q;
@@ -270,11 +265,11 @@ module dimmnet1_regs (
       rx_go_addr_o <= '0;
     end else begin
       if (put && low) begin
-        if (at_system[dimmnet1_pkg::Node[5:3]]) node_o <= acc_data[15:0];
-        if (at_system[dimmnet1_pkg::Pgid[5:3]]) pgid_o <= acc_data[15:0];
-        if (at_system[dimmnet1_pkg::Patience[5:3]]) patience_o <= acc_data[15:0];
-        if (at_system[dimmnet1_pkg::Watchdog[5:3]]) watchdog_q <= acc_data[31:0];
-        if (at_system[dimmnet1_pkg::Mask[5:3]]) mask_q <= acc_data[6:0];
+        if (is_node) node_o <= acc_data[15:0];
+        if (is_pgid) pgid_o <= acc_data[15:0];
+        if (is_patience) patience_o <= acc_data[15:0];
+        if (is_watchdog) watchdog_q <= acc_data[31:0];
+        if (is_mask) mask_q <= acc_data[6:0];
         if (is_control) {match_o, poll_q, receive_o, run_o} <= acc_data[3:0];
         if (is_rx_dma) rx_go_addr_o <= {acc_data[31:3], 3'b0};
       end

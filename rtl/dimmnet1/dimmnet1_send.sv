@@ -234,6 +234,9 @@ module dimmnet1_send (
   // ------------------------------------------------------------------------------------------------------------- state
   logic credit_kind_q;
   logic [1:0][3:0] why_q;  // ERROR of the windows
+  // A kick that is refused frees its window a cycle later: the memory's word comes late.
+  logic refused_q, refused_window_q;
+  logic [3:0] refused_why_q;
   logic begin2;  // the first word leaves
   assign begin2 = move && emit && word_q[0];
 
@@ -294,13 +297,18 @@ module dimmnet1_send (
       need_q[kind2_q] <= 1'b0;
       have_q[kind2_q] <= 1'b0;
       if (kind2_q) begin
-        busy_q[head_q] <= 1'b0;
-        why_q[head_q] <= reason;
         head_q <= !head_q;
       end else begin
         keep_q <= 1'b0;
         late_q <= 1'b1;
       end
+    end
+    refused_q <= move && refuse && kind2_q;
+    refused_window_q <= head_q;
+    refused_why_q <= reason;
+    if (refused_q) begin
+      busy_q[refused_window_q] <= 1'b0;
+      why_q[refused_window_q]  <= refused_why_q;
     end
     credit_valid_o <= (move && request) || (credit_valid_o && !credit_ready_i);
     if (credit_valid_o && credit_ready_i) have_q[credit_kind_q] <= 1'b1;
@@ -314,6 +322,7 @@ module dimmnet1_send (
       head_q <= 1'b0;
       busy_q <= '0;
       why_q <= '0;
+      refused_q <= 1'b0;
       need_q <= '0;
       have_q <= '0;
       late_q <= 1'b0;

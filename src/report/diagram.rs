@@ -79,6 +79,10 @@ pub fn stack(s: &Stack) -> Markup {
     html! {
         svg viewBox=(format!("0 0 {WIDTH} {}", key + 20.0)) role="img" font-family="sans-serif" font-size="13" {
             (title(&s.title))
+            @if s.bars.iter().any(|bar| bar.beside.is_some()) {
+                line x1=(WIDTH - 120.0) y1="4" x2=(WIDTH - 120.0) y2="22" stroke=(INK) stroke-width="2" {}
+                text x=(WIDTH - 110.0) y="18" fill=(INK) { "the source" }
+            }
             @for (n, bar) in s.bars.iter().enumerate() {
                 @let y = 34.0 + 30.0 * n as f64;
                 text x=(LEFT - 12.0) y=(y + 15.0) text-anchor="end" fill=(SOFT) { (bar.name) }

@@ -173,8 +173,8 @@ impl Model {
         let free = self.age >= INIT && self.answer.is_none();
         if free && self.clears == 0 {
             let waits: [Option<Take>; 2] = array::from_fn(|k| inputs.takes[k].filter(|_| !seen.ready[k]));
-            for k in 0..2 {
-                let may = waits[k].is_some_and(|(slot, dst)| self.acks.may_take(slot, dst));
+            for (k, wait) in waits.into_iter().enumerate() {
+                let may = wait.is_some_and(|(slot, dst)| self.acks.may_take(slot, dst));
                 self.missed[k] = if may { self.missed[k] + 1 } else { 0 };
                 let missed = self.missed[k];
                 // The cycle of the credit itself, and one for the other client.

@@ -291,10 +291,19 @@ impl Words {
 
     fn write(&mut self, at: u32, data: u64, strobes: u8) {
         let mask = (0..8)
-            .map(|i| u64::from(strobes >> i & 1) * 0xff << (8 * i))
+            .map(|i| (u64::from(strobes >> i & 1) * 0xff) << (8 * i))
             .sum::<u64>();
         self.0.insert(at, self.read(at) & !mask | data & mask);
     }
+}
+
+/// One for each stream of the bus.
+#[derive(Default)]
+struct Monitors {
+    load: Monitor<Word>,
+    store: Monitor<Word>,
+    cpu: Monitor<Word>,
+    build: Monitor<(u64, bool)>,
 }
 
 /// The other blocks: they take what comes, and show its effects.
@@ -311,7 +320,7 @@ struct Blocks {
     taken: u64,
     /// The answer of SRAM after the next cycle.
     load: Option<u32>,
-    monitors: (Monitor<Word>, Monitor<Word>, Monitor<Word>, Monitor<(u64, bool)>),
+    monitors: Monitors,
     /// The inputs of the next cycle.
     next: In,
 }
@@ -355,10 +364,10 @@ impl Blocks {
     }
 
     fn step(&mut self, now: &In, seen: &Out) -> Result<(), Fault> {
-        self.monitors.0.step(seen.load.as_ref(), now.load_ready)?;
-        self.monitors.1.step(seen.store.as_ref(), now.store_ready)?;
-        self.monitors.2.step(seen.cpu.as_ref(), now.cpu_ready)?;
-        self.monitors.3.step(seen.build.as_ref(), now.build_ready)?;
+        self.monitors.load.step(seen.load.as_ref(), now.load_ready)?;
+        self.monitors.store.step(seen.store.as_ref(), now.store_ready)?;
+        self.monitors.cpu.step(seen.cpu.as_ref(), now.cpu_ready)?;
+        self.monitors.build.step(seen.build.as_ref(), now.build_ready)?;
         let mut next = In {
             slot: self.view.slots[usize::from(seen.slot_index)],
             ..In::default()

@@ -11,8 +11,11 @@ use tsunagi::{Addr, NodeId, Picos};
 use crate::backends::{Kind, build};
 use crate::host::{A, B, BOUND, booted};
 
+/// What a machine of these parameters shows.
+type Shown = fn(&Config) -> String;
+
 /// Another value of each parameter, and what shows it.
-const OTHERS: &[(&str, f64, fn(&Config) -> String)] = &[
+const OTHERS: &[(&str, f64, Shown)] = &[
     ("nodes", 5.0, sizes),
     ("mem_bytes", 655_360.0, sizes),
     ("core_period", 25.0, sends),

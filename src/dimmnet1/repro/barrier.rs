@@ -68,7 +68,7 @@ pub fn x3(lab: &mut Lab<'_>) {
         lab.row(
             spec(
                 &format!("{name}_slope"),
-                "on-chip processor: time for one node more, greatest",
+                &format!("on-chip processor, {name}: time for one node more, greatest"),
                 "us",
             ),
             high,
@@ -76,7 +76,7 @@ pub fn x3(lab: &mut Lab<'_>) {
         lab.row(
             spec(
                 &format!("{name}_linear"),
-                "on-chip processor: greatest over least slope",
+                &format!("on-chip processor, {name}: greatest over least slope"),
                 "",
             )
             .within(1.0, 1.5),
@@ -85,7 +85,12 @@ pub fn x3(lab: &mut Lab<'_>) {
     }
     for (name, one, all) in [("hosts", hosts, hosts_all), ("processor", unicast, multicast)] {
         lab.row(
-            spec(&format!("{name}_multicast_gain"), "unicast over multicast, least", "").within(1.0, f64::INFINITY),
+            spec(
+                &format!("{name}_multicast_gain"),
+                &format!("{name}: unicast over multicast, least"),
+                "",
+            )
+            .within(1.0, f64::INFINITY),
             least(over(one, all).into_iter()),
         );
     }

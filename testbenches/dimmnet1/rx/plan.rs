@@ -192,14 +192,12 @@ impl Maker<'_> {
         let mut remote = place.remote(rng, 8);
         if code == regs::TYPE_OTF && rng.chance(15, 16) {
             let lane = rng.below(9 - length.min(8));
-            remote = u64::from(if rng.chance(7, 8) {
+            let region = if rng.chance(7, 8) {
                 LLCM
             } else {
                 pick(rng, &[MEMORY, UNKNOWN, CLOSED])
-            }) << regs::HDR_W2_REGION_SHIFT
-                | place.in_llcm()
-                | 8 * rng.below(128)
-                | lane;
+            };
+            remote = u64::from(region) << regs::HDR_W2_REGION_SHIFT | place.in_llcm() | (8 * rng.below(128)) | lane;
         }
         if is_answer {
             remote = rng.bits();

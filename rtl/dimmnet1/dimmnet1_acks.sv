@@ -63,7 +63,7 @@ module dimmnet1_acks (
   logic [Slots-1:0] clears_q, clears_d;  // to be done
   logic clear, clearing_q;
   logic [3:0] clear_slot;  // the first of them
-  logic fixed_q;  // the slot is not a take's
+  logic fixed_q;  // the cycle is not a take's
   logic [3:0] fixed_slot_q;
 
   always_comb begin
@@ -80,27 +80,30 @@ module dimmnet1_acks (
   logic [3:0] slot;
   assign tries = take_valid_i & ~take_ready_o;
   assign who   = tries[turn_q] ? turn_q : !turn_q;
-  assign slot  = fixed_q ? fixed_slot_q : take_slot_i[who];
+  assign slot  = take_slot_i[who];
 
   // ------------------------------------------------------------------------------------------------------ the one slot
-  logic [OpenW-1:0] open;
-  logic [11:0] gen;
-  logic [15:0] dst;
+  // That of an answer or a clear is known a cycle ahead, that of a take comes late: each is read by itself.
+  logic [OpenW-1:0] open, take_open;
+  logic [11:0] gen, take_gen;
+  logic [15:0] dst, take_dst;
   logic [47:0] bad;
-  logic none, try_take, take, answer, nack, first;
-  assign open = open_q[slot];
-  assign dst = dst_q[slot];
-  assign gen = gen_q[slot];
-  assign bad = bad_q[slot];
-  assign none = open == '0;
+  logic try_take, take, answer, nack, first;
+  assign open = open_q[fixed_slot_q];
+  assign dst = dst_q[fixed_slot_q];
+  assign gen = gen_q[fixed_slot_q];
+  assign bad = bad_q[fixed_slot_q];
+  assign take_open = open_q[slot];
+  assign take_dst = dst_q[slot];
+  assign take_gen = gen_q[slot];
   assign try_take = !fixed_q && tries != '0 && !full;
-  assign take = try_take && (none || dst == take_dst_i[who]);
-  assign answer = ans_q && !init && !ans_old_q && !none && gen == ans_tag_q[15:4] && dst == ans_src_q;
+  assign take = try_take && (take_open == '0 || take_dst == take_dst_i[who]);
+  assign answer = ans_q && !init && !ans_old_q && open != '0 && gen == ans_tag_q[15:4] && dst == ans_src_q;
   assign nack = answer && ans_nack_q;
   assign first = bad[15:0] == '0;
 
   logic [OpenW-1:0] open_d, free_d, free_q;
-  assign open_d = clear ? '0 : take ? open + OpenW'(1) : open - OpenW'(1);
+  assign open_d = clear ? '0 : fixed_q ? open - OpenW'(1) : take_open + OpenW'(1);
   assign full   = free_q == '0;
   // The sums do not wait for the event.
   always_comb begin
@@ -111,11 +114,11 @@ module dimmnet1_acks (
   end
 
   always_ff @(posedge clk_i) begin
-    if (clear || take || answer) open_q[slot] <= open_d;
+    if (clear || take || answer) open_q[fixed_q?fixed_slot_q : slot] <= open_d;
     if (take) dst_q[slot] <= take_dst_i[who];
-    if (clear) gen_q[slot] <= init ? '0 : gen + 12'd1;
+    if (clear) gen_q[fixed_slot_q] <= init ? '0 : gen + 12'd1;
     if (clear || nack) begin
-      bad_q[slot] <= clear ? '0 : {
+      bad_q[fixed_slot_q] <= clear ? '0 : {
         first ? ans_seq_q[27:0] : bad[47:20],
         first ? ans_reason_q : bad[19:16],
         bad[15:0] == '1 ? '1 : bad[15:0] + 16'd1
@@ -128,7 +131,7 @@ module dimmnet1_acks (
     ans_reason_q <= ans_reason_i;
     ans_seq_q <= ans_seq_i;
     ans_old_q <= clears_q[ans_tag_i[3:0]];
-    if (take) take_gen_o <= {2{gen}};
+    if (take) take_gen_o <= {2{take_gen}};
     if (try_take) turn_q <= !who;
     ans_q <= ans_valid_i;
     stray_o <= ans_q && !answer;

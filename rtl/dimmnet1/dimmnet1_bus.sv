@@ -14,7 +14,8 @@
 //            counts. A store to LLCM is answered when it is on its way, and is done before any later access of the
 //            processor. An access may be withdrawn (RUN is cleared): then `bus_done_o` means nothing in the next cycle.
 // Both       registers take one access a cycle; after a write there is none for a cycle. The processor goes first,
-//            unless the host lost the last time. While a built packet leaves, writes to BUILD and BUILD_GO wait.
+//            unless the host lost the last time; so does its access to another place, which costs the host a cycle.
+//            While a built packet leaves, writes to BUILD and BUILD_GO wait.
 // Latency    host: store to `store_valid_o` 1 cycle, request to response 3, for SRAM more. 1 store per cycle to
 //            windows, AOTF pages and LLCM. Processor: register 1 cycle, store to LLCM 1, load from LLCM 3.
 // Full       two host requests wait.
@@ -209,13 +210,13 @@ module dimmnet1_bus (
   assign host_builds = req_builds && building;
   assign cpu_asks = cpu_new && cpu_regs && !llcm_q && !cpu_builds;
   assign host_asks = req_valid && to_regs && room && !sram_q && store_settled_q && !host_builds;
-  // The turn does not wait for the host's wish, since that comes later than the processor's.
-  assign host_turn = !cpu_asks || host_next_q;
+  // The turn waits neither for the host's wish nor for the decoder: they come late.
+  assign host_turn = !(cpu_new && !llcm_q) || host_next_q;
   assign host_acc = host_asks && regs_ready && host_turn;
   assign cpu_acc = cpu_asks && regs_ready && !host_turn;
   always_ff @(posedge clk_i) begin
     if (rst_i) host_next_q <= 1'b0;
-    else if (regs_ready) host_next_q <= host_asks && cpu_acc;
+    else if (regs_ready) host_next_q <= host_asks && !host_turn;
   end
 
   dimmnet1_decode u_decode_cpu (

@@ -57,14 +57,20 @@ module dimmnet1_send (
   // ------------------------------------------------------------------------------------------------------------ stores
   logic is_aotf, is_htlb, is_kick, window, run, bad, take, missed, kick, write;
   logic [1:0] busy_q;  // of the windows
-  logic [7:0] above;
+  logic [7:0] begins;
   assign is_aotf = store_addr_i[20];
   assign is_htlb = !is_aotf && store_addr_i[14];
   assign is_kick = !is_aotf && !is_htlb && store_addr_i[12];
   assign window = is_kick ? store_addr_i[3] : store_addr_i[9];
-  // One run of ones: adding its lowest one leaves none of it.
-  assign above = store_strb_i + (store_strb_i & (~store_strb_i + 8'd1));
-  assign run = store_strb_i != '0 && (above & store_strb_i) == '0;
+  // One run of ones begins once.
+  function automatic logic [1:0] ones(input logic [3:0] bits);  // {two or more, any}
+    ones = {(bits[3] && bits[2:0] != '0) || (bits[2] && bits[1:0] != '0) || bits[1:0] == '1, bits != '0};
+  endfunction
+  logic [1:0] begins_low, begins_high;
+  assign begins = store_strb_i & ~{store_strb_i[6:0], 1'b0};
+  assign begins_low = ones(begins[3:0]);
+  assign begins_high = ones(begins[7:4]);
+  assign run = begins_low[0] != begins_high[0] && !begins_low[1] && !begins_high[1];
   assign bad = is_aotf ? !run : ((is_htlb || is_kick) && store_strb_i != '1) || (!is_htlb && busy_q[window]);
 
   logic fifo_ready, fifo_valid, pop, passes, let_q, late_q, error_q, lost_q;

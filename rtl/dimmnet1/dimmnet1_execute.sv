@@ -5,8 +5,8 @@
 // Checks     In this order: a packet that asks for an answer, or any PULL, without room in the queue of answers:
 //            CREDIT, and no answer. A type that the card lacks: TYPE. Number of words, LENGTH, alignment: LENGTH.
 //            F_SEQ: SEQUENCE, if SEQ is not the number that is expected of SRC; a number up to 2^31 - 1 behind is a
-//            duplicate, and is answered with ACK. SRC beyond 63 has no numbers. Then the translation. ACK and NACK have
-//            only the check of LENGTH.
+//            duplicate, and is answered with ACK. SRC beyond 63 has no numbers, and none is counted if the firmware
+//            lets its packet through. Then the translation. ACK and NACK have only the check of LENGTH.
 // Order      OTF, PULL, F_SEQ and RX_GO DMA wait until all earlier packets are settled. So a number that was refused is
 //            expected again before the next one is looked at; packets with F_SEQ do not overlap in memory.
 // Stop       `stop_*`, for a type of 16 and up or a miss, while `cpu_runs_i`; else the packet is refused, UNSERVED.
@@ -258,7 +258,7 @@ module dimmnet1_execute (
   assign put_tell_o = (kind_q.reply && !drop_q && !dma_q) || ((kind_q.ack || kind_q.nack) && !refused);
   assign put_nack_o = kind_q.nack;
   assign put_count_o = refused || !(kind_q.ack || kind_q.nack);
-  assign put_number_o = numbered;
+  assign put_number_o = numbered && src[15:6] == '0;
   assign put_quiet_o = dma_q;
   assign put_src_o = src;
   assign put_pgid_o = hdr_q[1][dimmnet1_pkg::HdrW1PgidLsb+:16];

@@ -328,6 +328,7 @@ fn each_twin_is_caught() {
             (Answer, ANY, &|cases| checks(&rx::<TwinRxExpected>(), cases)),
             (Slots, ANY, &|cases| checks(&rx::<TwinRxSlots>(), cases)),
             (Outcome, ANY, &|cases| checks(&rx::<TwinRxUnnumbered>(), cases)),
+            (Outcome, ANY, &|cases| checks(&rx::<TwinRxBeyond>(), cases)),
             (Otf, ANY, &|cases| checks(&rx::<TwinRxLane>(), cases)),
             (Visible, ANY, &|cases| checks(&rx::<TwinRxOrder>(), cases)),
             (Stop, ANY, &|cases| checks(&rx::<TwinRxHeader>(), cases)),

@@ -415,7 +415,7 @@ impl ModelMachine {
             }
             GO_DROP => Fate::Drop,
             GO_NACK => Fate::Refuse(reason),
-            _ if !can_move(&take) => {
+            _ if !can_move(&take, addr) => {
                 rx.done = Some(Some(Reason::Length));
                 Fate::NoDma
             }
@@ -606,11 +606,13 @@ impl ModelMachine {
     }
 }
 
-/// Whether a packet has data that RX_GO DMA may move.
-fn can_move(take: &Take) -> bool {
+/// Whether a packet has data that RX_GO DMA may move there.
+fn can_move(take: &Take, addr: u32) -> bool {
     let most = if take.header.is_short() { WORD } else { SIZE_PACKET };
     let is_otf = take.header.kind == TYPE_OTF;
-    !is_otf && (1..=most).contains(&take.header.length) && !take.data().is_empty()
+    let bytes = take.header.length;
+    let wraps = u64::from(addr) + u64::from(bytes) > 1 << 32;
+    !is_otf && !wraps && (1..=most).contains(&bytes) && !take.data().is_empty()
 }
 
 /// Whether a packet asks for an answer. One to a group must not.

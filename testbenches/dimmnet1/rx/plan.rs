@@ -316,6 +316,8 @@ impl Maker<'_> {
             9..11 => Go::Nack(rng.below(12) as u32),
             11 => Go::Dma(place.in_memory() as u32 + 4),
             12 if self.span <= 0x400 => Go::Dma(0xF000_0000 + place.in_llcm() as u32),
+            // Most packets would go on at address 0.
+            13 => Go::Dma(u32::MAX - 7 - 8 * rng.below(4) as u32),
             _ => Go::Dma(place.in_memory() as u32),
         };
         let passes = stop.cause == Cause::Match && rng.chance(1, 2);

@@ -256,6 +256,8 @@ module prove_dimmnet1_execute #(
       no_body_of_none : assume (!(whole_i && whole_payload_i && of_short && len_of == '0) || whole_bad_i);
       no_body_else_bad :
       assume (!(whole_i && !whole_payload_i && !whole_bad_i) || (of_short && (bare || len_of == '0)));
+      length_before_transfer :
+      assume (!(go_valid_i && go_what_i == 3'(dimmnet1_pkg::GoDma)) || !(hdr_write_valid_i && hdr_write_index_i == '0));
       response_to_lookup : assume (!tlb_rsp_valid_i || asked_q);
       stays_settled : assume (!settled_q || settled_i);
       numbers_before : assume (!next_valid_i || (!settled_i && ended_q));
@@ -279,7 +281,8 @@ module prove_dimmnet1_execute #(
   // ------------------------------------------------------------------------------------------------------------ claims
   logic allowed, dma, accepts, translates, early, ours;
   assign allowed = told_q && lookup_q == now;
-  assign dma = sent_q && move_addr == go_addr_q && go_addr_q[2:0] == '0;
+  assign dma = sent_q && move_addr == go_addr_q && go_addr_q[2:0] == '0 &&
+               33'(move_addr) + 33'(move_bytes) <= 33'h1_0000_0000;
   assign accepts = put_valid && put_reason == '0;
   assign translates = dut.kind_q.push || dut.kind_q.reply || dut.kind_q.otf;
   assign early = state >= Begin && state <= Wait;
@@ -339,7 +342,8 @@ module prove_dimmnet1_execute #(
       dma_known : assert (dut.dma_q == (sent_q && state != Idle) || state == Idle);
       dma_addr :
       assert (!(state == Act && dut.dma_q && dut.reason_q == '0) ||
-              (dut.addr_q == go_addr_q && go_addr_q[2:0] == '0 && payload_q));
+              (dut.addr_q == go_addr_q && go_addr_q[2:0] == '0 && 33'(go_addr_q) + 33'(len) <= 33'h1_0000_0000 &&
+               payload_q));
       room_seen : assert (!((state == Compare || state == Wait) && dut.room_q) || room_q);
       room_for_it :
       assert (!((state >= Act || (dut.resumed_q && early)) && (dut.ask || dut.kind_q.pull) && !changed_q &&

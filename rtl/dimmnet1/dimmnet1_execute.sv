@@ -5,15 +5,15 @@
 // Checks     In this order: a packet that asks for an answer, or any PULL, without room in the queue of answers:
 //            CREDIT, and no answer. A type that the card lacks: TYPE. Number of words, LENGTH, alignment: LENGTH.
 //            F_SEQ: SEQUENCE, if SEQ is not the number that is expected of SRC; a number up to 2^31 - 1 behind is a
-//            duplicate, and is answered with ACK. SRC beyond 63 has no numbers. Then the translation. ACK and NACK have
-//            only the check of LENGTH.
+//            duplicate, and is answered with ACK. SRC beyond 63 has no numbers, and none is counted if the firmware
+//            lets its packet through. Then the translation. ACK and NACK have only the check of LENGTH.
 // Order      OTF, PULL, F_SEQ and RX_GO DMA wait until all earlier packets are settled. So a number that was refused is
 //            expected again before the next one is looked at; packets with F_SEQ do not overlap in memory.
 // Stop       `stop_*`, for a type of 16 and up or a miss, while `cpu_runs_i`; else the packet is refused, UNSERVED.
 //            Only now do `hdr_write_*` and `go_*` count. CONTINUE: OTF and PULL_REPLY are done anew, all others as
 //            PUSH, without check of SEQ. NACK with reason 0 counts as FIRMWARE. DMA of OTF, with a wrong LENGTH,
-//            without data, or to an address that is not aligned, ends with LENGTH. Any other command is ignored. A stop
-//            outlasts `cpu_runs_i`.
+//            without data, to an address that is not aligned, or beyond the last address, ends with LENGTH. No write
+//            to W0 comes with it. Any other command is ignored. A stop outlasts `cpu_runs_i`.
 // Matcher    `mat_valid_o`: with `match_i` a type of 16 and up is offered to the matcher first, which reads `hdr_o` and
 //            ends the offer by `mat_pass_i` (it is the processor's), or as a stop is ended, by `go_*`.
 // dma_done_o the last transfer of RX_GO DMA has ended. Only the next RX_GO DMA clears it: a stop does not, since the
@@ -216,7 +216,7 @@ module dimmnet1_execute (
   logic open_q;  // a lookup is under way
   logic resumed_q;  // by CONTINUE
   logic mute_q;  // nobody is answered
-  logic drop_q, dma_q, dma_bad;
+  logic drop_q, dma_q, dma_bad, wraps;
   logic form_q, gap_q, dup_q, room_q;
   logic [31:0] addr_q;
   logic [63:0] key_q;
@@ -225,7 +225,8 @@ module dimmnet1_execute (
   logic translates, looked;
   assign translates = kind_q.push || kind_q.reply || kind_q.otf;
   assign looked = !open_q || tlb_rsp_valid_i;
-  assign dma_bad = empty || (short ? short_bad : long_bad) || !payload_q || go_addr_i[2:0] != '0;
+  assign wraps = go_addr_i[31:12] == '1 && {1'b0, go_addr_i[11:0]} + len[12:0] > 13'h1000;
+  assign dma_bad = empty || (short ? short_bad : long_bad) || !payload_q || go_addr_i[2:0] != '0 || wraps;
 
   // ---------------------------------------------------------------------------------------------------------- decision
   logic refused, missed, moves, writes, ends, quits;
@@ -258,7 +259,7 @@ module dimmnet1_execute (
   assign put_tell_o = (kind_q.reply && !drop_q && !dma_q) || ((kind_q.ack || kind_q.nack) && !refused);
   assign put_nack_o = kind_q.nack;
   assign put_count_o = refused || !(kind_q.ack || kind_q.nack);
-  assign put_number_o = numbered;
+  assign put_number_o = numbered && src[15:6] == '0;
   assign put_quiet_o = dma_q;
   assign put_src_o = src;
   assign put_pgid_o = hdr_q[1][dimmnet1_pkg::HdrW1PgidLsb+:16];

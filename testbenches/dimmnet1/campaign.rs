@@ -21,8 +21,8 @@ fn draw(rng: &mut Rng) -> Case {
     loop {
         let case = Dimmnet1.draw(rng);
         if is_small(&case) {
-            // A processor that polls lets no machine come to rest that hangs.
-            let settings = case.settings.with(&[("poll", 0.0)]);
+            // A processor that polls lets no machine come to rest that hangs. No fault delays an answer by 2 ms.
+            let settings = case.settings.with(&[("poll", 0.0), ("wait_bound", 2000.0)]);
             return Case { settings, ..case };
         }
     }

@@ -53,14 +53,16 @@ rules!(
 /// Bytes of memory; LLCM stands behind them in the bench.
 pub const MEMORY: u32 = 0x4_0000;
 pub const LLCM_BYTES: u32 = 0x4000;
+/// An address behind both.
+const NOWHERE: u32 = 0xffff_f000;
 
 /// Where the bench keeps the byte of this physical address.
 pub fn place(addr: u32) -> u32 {
     match addr.checked_sub(0xF000_0000) {
         Some(at) if at < LLCM_BYTES => MEMORY + at,
-        Some(_) => u32::MAX - 0x1000,
+        Some(_) => NOWHERE,
         None if addr < MEMORY => addr,
-        None => u32::MAX - 0x1000,
+        None => NOWHERE,
     }
 }
 
@@ -328,6 +330,8 @@ fn each_twin_is_caught() {
             (Answer, ANY, &|cases| checks(&rx::<TwinRxExpected>(), cases)),
             (Slots, ANY, &|cases| checks(&rx::<TwinRxSlots>(), cases)),
             (Outcome, ANY, &|cases| checks(&rx::<TwinRxUnnumbered>(), cases)),
+            (Outcome, ANY, &|cases| checks(&rx::<TwinRxBeyond>(), cases)),
+            (Outcome, ANY, &|cases| checks(&rx::<TwinRxWraps>(), cases)),
             (Otf, ANY, &|cases| checks(&rx::<TwinRxLane>(), cases)),
             (Visible, ANY, &|cases| checks(&rx::<TwinRxOrder>(), cases)),
             (Stop, ANY, &|cases| checks(&rx::<TwinRxHeader>(), cases)),

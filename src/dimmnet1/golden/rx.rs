@@ -360,7 +360,7 @@ impl Receiver {
             regs::REASON_LENGTH
         };
         for (i, word) in bytes.chunks(8).enumerate() {
-            if !bus.write(addr.wrapping_add(8 * i as u32), word) {
+            if !bus.write(addr + 8 * i as u32, word) {
                 reason = regs::REASON_BUS;
             }
         }
@@ -403,7 +403,8 @@ impl Receiver {
             Go::Dma(addr) => {
                 // The data word of OTF goes to LLCM only.
                 let has_data = !packet.data.is_empty() && packet.kind != Kind::Otf;
-                let good = packet.fits() && packet.length() > 0 && has_data && addr.is_multiple_of(8);
+                let wraps = u64::from(addr) + packet.length() > 1 << 32;
+                let good = packet.fits() && packet.length() > 0 && has_data && addr.is_multiple_of(8) && !wraps;
                 let reason = if good {
                     self.write(&packet, addr, bus)
                 } else {

@@ -75,9 +75,9 @@ enum State {
     /// It stops at this instant, for a cause of Stops, with the key that missed.
     Stops(Picos, Take, u32, u64),
     Stopped(Take),
-    /// Its data are taken; the receiver is free for the next chunk from this instant on.
+    /// Its data are taken, from this instant on.
     Drains(Picos, Take),
-    /// The last of them are taken at this instant.
+    /// The last of them have come in at this instant. Up to [`timing::BODY`] words still wait for memory.
     Ends(Picos, Take),
 }
 
@@ -93,9 +93,12 @@ pub(super) struct Rx {
     state: State,
     expected: [u32; 64],
     writes: VecDeque<Write>,
-    /// When the packets before are settled, if their writes are visible; when their words are taken.
+    /// When the packets before are settled, if their writes are visible; when their words have come in.
     settled: Picos,
     free: Picos,
+    /// When the words that wait leave for memory; when the last of a packet have left.
+    body: VecDeque<Picos>,
+    moved: Picos,
     cause: u32,
     pub key: u64,
     /// The header registers of a stop.
@@ -112,6 +115,8 @@ impl Rx {
             writes: VecDeque::new(),
             settled: Picos::ZERO,
             free: Picos::ZERO,
+            body: VecDeque::new(),
+            moved: Picos::ZERO,
             cause: 0,
             key: 0,
             header: [0; HEADER_WORDS],
@@ -148,7 +153,9 @@ impl ModelMachine {
                 State::Header(at, take) if at <= now && self.rx_may_decide(node, &take) => {
                     self.rx_decide(node, at, take)
                 }
-                State::LooksUp(at, take) if at <= now => self.rx_begin(node, now, take),
+                State::LooksUp(at, take) if at <= now && self.rx_may_begin(node, &take) => {
+                    self.rx_begin(node, now, take)
+                }
                 State::Stops(at, take, cause, key) if at <= now => self.rx_stopped(node, take, cause, key),
                 State::Ends(at, take) if at <= now => self.rx_end(node, take),
                 State::Drains(at, take) if at <= now => {
@@ -221,6 +228,11 @@ impl ModelMachine {
             self.at(at, Due::Rx(node));
         }
         !waits
+    }
+
+    /// A transfer of RX_GO DMA waits until all packets before are settled.
+    fn rx_may_begin(&self, node: usize, take: &Take) -> bool {
+        !matches!(take.fate, Fate::Dma(_)) || self.cards[node].rx.writes.is_empty()
     }
 
     /// What the header says, which is known since `at`.
@@ -403,7 +415,7 @@ impl ModelMachine {
             }
             GO_DROP => Fate::Drop,
             GO_NACK => Fate::Refuse(reason),
-            _ if !can_move(&take) => {
+            _ if !can_move(&take, addr) => {
                 rx.done = Some(Some(Reason::Length));
                 Fate::NoDma
             }
@@ -417,7 +429,7 @@ impl ModelMachine {
         true
     }
 
-    /// The fate is known: the data are taken, or there are none.
+    /// The fate is known: the data are taken when those before have left, or there are none.
     fn rx_begin(&mut self, node: usize, at: Picos, take: Take) {
         let first = super::network::chunk_words(&take.packet, 0);
         if first == take.packet.len() {
@@ -426,26 +438,46 @@ impl ModelMachine {
         self.rx_set(node, at, State::Drains(at, take));
     }
 
-    /// Takes a chunk of data, free since then; false if none is there.
-    fn rx_drain(&mut self, node: usize, free: Picos, take: Take) -> bool {
+    /// Takes a chunk of data, if one is there and has room behind those that wait; else false. No data leave before
+    /// `begun`.
+    fn rx_drain(&mut self, node: usize, begun: Picos, take: Take) -> bool {
+        let (now, next) = (self.now, self.network.down(node).front().map_or(0, |chunk| chunk.words));
+        let body = &mut self.cards[node].rx.body;
+        while body.front().is_some_and(|leaves| *leaves <= now) {
+            body.pop_front();
+        }
+        // It is in when its last word has room.
+        let over = (body.len() + next).saturating_sub(timing::BODY);
+        if over > 0 {
+            let at = body[over - 1];
+            self.rx_set(node, at, State::Drains(begun, take));
+            return false;
+        }
         let Some(chunk) = self.rx_chunk(node) else {
-            self.cards[node].rx.state = State::Drains(free, take);
+            self.cards[node].rx.state = State::Drains(begun, take);
             return false;
         };
-        // Each word is taken as it comes; the last has come now.
         let uses_memory = matches!(take.fate, Fate::Write(addr) | Fate::Dma(addr) if addr < LLCM_ADDR);
+        let from = begun.max(self.cards[node].rx.moved);
         let end = if uses_memory {
-            self.use_memory(node, free, chunk.words)
+            self.use_memory(node, from, chunk.words)
         } else {
-            free + self.core_cycles(chunk.words as u64)
+            from + self.core_cycles(chunk.words as u64)
         };
-        let end = end.max(self.now + self.core_cycles(1));
+        // Each word is taken as it comes; the last has come now.
+        let came = now + self.core_cycles(1);
+        let end = end.max(came);
+        let cycle = self.config.core_period;
+        let rx = &mut self.cards[node].rx;
+        rx.moved = end;
+        let words = (0..chunk.words as u64).rev();
+        rx.body.extend(words.map(|behind| end.saturating_sub(cycle * behind)));
         let state = if chunk.is_last() {
-            State::Ends(end, take)
+            State::Ends(came, take)
         } else {
-            State::Drains(end, take)
+            State::Drains(begun, take)
         };
-        self.rx_set(node, end, state);
+        self.rx_set(node, came, state);
         true
     }
 
@@ -466,7 +498,8 @@ impl ModelMachine {
         if let Fate::Write(_) | Fate::Dma(_) | Fate::Otf(_) = fate {
             let card = &mut self.cards[node];
             let before = card.rx.writes.back().map_or(Picos::ZERO, |write| write.at);
-            let at = (now + self.config.core_period * cycles).max(before);
+            let moved = card.rx.moved.max(now);
+            let at = (moved + self.config.core_period * cycles).max(before);
             card.rx.writes.push_back(Write { at, take });
             return self.at(at, Due::Rx(node));
         }
@@ -573,11 +606,13 @@ impl ModelMachine {
     }
 }
 
-/// Whether a packet has data that RX_GO DMA may move.
-fn can_move(take: &Take) -> bool {
+/// Whether a packet has data that RX_GO DMA may move there.
+fn can_move(take: &Take, addr: u32) -> bool {
     let most = if take.header.is_short() { WORD } else { SIZE_PACKET };
     let is_otf = take.header.kind == TYPE_OTF;
-    !is_otf && (1..=most).contains(&take.header.length) && !take.data().is_empty()
+    let bytes = take.header.length;
+    let wraps = u64::from(addr) + u64::from(bytes) > 1 << 32;
+    !is_otf && !wraps && (1..=most).contains(&bytes) && !take.data().is_empty()
 }
 
 /// Whether a packet asks for an answer. One to a group must not.

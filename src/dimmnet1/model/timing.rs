@@ -61,6 +61,8 @@ pub const CPU_LLCM: u64 = 3;
 
 /// Completions of the receiver that may be outstanding.
 pub const COMPLETIONS: usize = 4;
+/// Words of data that wait in front of memory.
+pub const BODY: usize = 16;
 /// Words that move together, at most; headers move alone.
 pub const CHUNK: usize = 8;
 /// Link cycles of a switch input after words that could go to several outputs.

@@ -271,23 +271,28 @@ impl Maker<'_> {
         for _ in 0..rng.below(3) {
             // Short enough for a short packet, which may have no data, too.
             let most = pick(rng, &[8, 64]);
-            let change = match rng.below(5) {
+            let change = match rng.below(6) {
                 0 => (2, [true; 2], place.remote(rng, self.span)),
-                1 => (0, [false, true], rng.between(1, most) << 16 | rng.bits() & 0xffff),
-                2 => (0, [false, true], pick(rng, &[0, 9, 4096, 4097]) << 16),
+                1 => (
+                    0,
+                    [false, true],
+                    rng.between(1, most) << 48 | (rng.bits() & 0xffff) << 32,
+                ),
+                2 => (0, [false, true], pick(rng, &[0, 9, 4096, 4097]) << 48),
                 3 => (1, [true, false], rng.bits() & !0xffff | u64::from(PGID)),
+                // Of another source, perhaps of one that has no numbers.
+                4 => {
+                    let src = pick(rng, &[1, 5, 64, 65, 69, 0xffff]);
+                    let rest = stop.header[0] & !regs::HDR_W0_SRC_MASK | regs::HDR_W0_F_SEQ_MASK;
+                    (0, [true, false], rest | src << regs::HDR_W0_SRC_SHIFT)
+                }
                 _ => (
                     rng.between(3, 5) as usize,
                     [rng.chance(1, 2), rng.chance(1, 2)],
                     rng.bits(),
                 ),
             };
-            // Half a word keeps what stands in the other half.
-            header.push((
-                change.0,
-                change.1,
-                if change.0 == 0 { change.2 << 32 } else { change.2 },
-            ));
+            header.push(change);
         }
         let mut entries = Vec::new();
         if rng.chance(3, 4) {
@@ -309,6 +314,8 @@ impl Maker<'_> {
             9..11 => Go::Nack(rng.below(12) as u32),
             11 => Go::Dma(place.in_memory() as u32 + 4),
             12 if self.span <= 0x400 => Go::Dma(0xF000_0000 + place.in_llcm() as u32),
+            // Most packets would go on at address 0.
+            13 => Go::Dma(u32::MAX - 7 - 8 * rng.below(4) as u32),
             _ => Go::Dma(place.in_memory() as u32),
         };
         let passes = stop.cause == Cause::Match && rng.chance(1, 2);

@@ -236,6 +236,7 @@ fn data_go_to_no_address_that_is_none(kind: Kind) {
         (0xe000_0000, Reason::Bus),
         (0xf000_0000 + SIZE_LLCM, Reason::Bus),
         (0xffff_f000, Reason::Bus),
+        (0xffff_fff8, Reason::Length),
     ] {
         let mut rig = with_handler(kind, &handler(&[("RX_DMA", addr)], GO_DMA));
         let before = (rig.memories(), rig.llcm(B));

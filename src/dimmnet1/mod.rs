@@ -73,7 +73,7 @@ const SCENARIOS: &[Scenario] = &[
 ];
 
 const WAVES: &[Wave] = &[
-    Wave::new("aotf", "ping-pong", &[("count", "2")]),
+    Wave::new("aotf", "ping-pong", &[("count", "8")]),
     Wave::new("botf", "botf", &[("bytes", "928"), ("count", "1")]),
     Wave::new("stop", "botf", &[("bytes", "928"), ("count", "1"), ("way", "patlb")]),
 ];

@@ -51,7 +51,7 @@ module dimmnet1_send (
     output logic out_last_o
 );
   if (dimmnet1_pkg::SizeBotf != 464) begin : gen_bad_botf
-    dimmnet1_send_SizeBotf_must_be_464 u_bad ();
+    dimmnet1_send_SizeBotf_must_be_464 u_bad_package ();
   end
 
   // ------------------------------------------------------------------------------------------------------------ stores

@@ -55,7 +55,7 @@ module dimmnet1_tlb (
   localparam int PaTagW = PageW + 16 - IndexW;
 
   if (Entries != 1 << IndexW) begin : gen_bad_entries
-    dimmnet1_tlb_needs_tables_of_64_entries u_bad ();
+    dimmnet1_tlb_needs_tables_of_64_entries u_bad_package ();
   end
 
   // States, one bit each, for the words of the tables come late in the cycle in which they decide.

@@ -23,7 +23,7 @@
 //            memory.
 // Source     our own: the papers on RHiNET-2/SW name multicast and no circuit.
 module multicast_input #(
-    parameter int N = 8,  // outputs, 2 to 64
+    parameter int N = 8,  // outputs
     parameter int W = 64,  // bits a word
     parameter int MulticastWords = 70,  // longest multicast, 1 or more
     parameter int DstAt = 32,  // lowest of the destination's 16 bits in a first word

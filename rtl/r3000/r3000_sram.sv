@@ -4,7 +4,7 @@
 // Conflict   port A reads undefined data where port B writes in the same cycle.
 // Source     common practice; the split into byte-wide memories maps to block RAM of any kind.
 module r3000_sram #(
-    parameter int Words = 4096,  // power of two, >= 64
+    parameter int Words = 4096,  // as many as r3000 allows
     localparam int IndexW = $clog2(Words)
 ) (
     input logic clk_i,

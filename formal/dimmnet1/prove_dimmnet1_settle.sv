@@ -123,11 +123,12 @@ module prove_dimmnet1_settle (
   logic visible, ends, good;
   logic [2:0] count;
   logic [1:0] word_q;
-  logic [3:0] reason;
+  logic [3:0] reason, own, failed_q;  // failed: of the parts before
   assign visible = count != '0 && (!first.write || done_valid_i);
   assign ends = visible && (!first.ask || (word_q == 2'd2 && out_valid && out_ready_i));
-  assign reason = !first.write ? first.reason :
-                  done_err_i[0] ? 4'(dimmnet1_pkg::ReasonBus) : done_err_i != '0 ? 4'(dimmnet1_pkg::ReasonLength) : '0;
+  assign own = !first.write ? first.reason :
+               done_err_i[0] ? 4'(dimmnet1_pkg::ReasonBus) : done_err_i != '0 ? 4'(dimmnet1_pkg::ReasonLength) : '0;
+  assign reason = failed_q != '0 ? failed_q : own;
   assign good = reason == '0 || first.again;
   queue #(
       .W(92),
@@ -145,6 +146,8 @@ module prove_dimmnet1_settle (
   logic [3:0] ended_reason_q;
   logic ended_q;
   always_ff @(posedge clk_i) begin
+    if (rst_i) failed_q <= '0;
+    else if (ends) failed_q <= (first.write && !first.count) ? reason : '0;
     if (rst_i) word_q <= '0;
     else if (out_valid && out_ready_i) word_q <= (word_q == 2'd2) ? '0 : word_q + 2'd1;
     ended_q <= ends && first.count && !rst_i;
@@ -185,6 +188,7 @@ module prove_dimmnet1_settle (
       one_way : assume (!put_valid_i || !(put.ask && put.tell));
       // Invariants for induction.
       counted : assert (dut.u_entries.level_q == count && dut.word_q == word_q && word_q <= 2'd2);
+      failed_parts : assert (dut.failed_q == failed_q);
       inside_a_packet : assert (word_q == '0 || (visible && first.ask));
       // The claims are not vacuous.
       acknowledged : cover (out_valid && out_last && first.write && good && count == 3'd2);

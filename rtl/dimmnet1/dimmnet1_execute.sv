@@ -13,9 +13,14 @@
 //            Only now do `hdr_write_*` and `go_*` count. CONTINUE: OTF and PULL_REPLY are done anew, all others as
 //            PUSH, without check of SEQ. NACK with reason 0 counts as FIRMWARE. DMA of OTF, with a wrong LENGTH,
 //            without data, to an address that is not aligned, or beyond the last address, ends with LENGTH. No write
-//            to W0 comes with it. Any other command is ignored. A stop outlasts `cpu_runs_i`.
+//            to W0 comes with a command. Any other command is ignored. A stop outlasts `cpu_runs_i`.
+// Parts      PART is CONTINUE for the next `go_bytes_i` bytes of the data: behind their command LENGTH falls by them,
+//            and the packet stops anew, TYPE, `stop_more_o`, when they have come. Not a multiple of 8: LENGTH. If no
+//            more are left, it is CONTINUE. A stop for a miss in a part goes on with the part. Data that end in a part:
+//            LENGTH. What was written stays written when a later part is refused.
 // Matcher    `mat_valid_o`: with `match_i` a type of 16 and up is offered to the matcher first, which reads `hdr_o` and
-//            ends the offer by `mat_pass_i` (it is the processor's), or as a stop is ended, by `go_*`.
+//            ends the offer by `mat_pass_i` (it is the processor's), or as a stop is ended, by `go_*`. The next offer
+//            may come before a part's data: `mat_more_o`.
 // dma_done_o the last transfer of RX_GO DMA has ended. Only the next RX_GO DMA clears it: a stop does not, since the
 //            firmware may not have seen it.
 // Latency    a hit of the TLBs: 4 cycles from header word 2 to the OTF write, 5 to the command for a long packet's
@@ -64,6 +69,7 @@ module dimmnet1_execute (
 
     output logic stop_valid_o,
     output logic [3:0] stop_cause_o,
+    output logic stop_more_o,
     output logic [63:0] stop_key_o,
     output logic [5:0][63:0] hdr_o,
     input logic hdr_write_valid_i,
@@ -73,10 +79,12 @@ module dimmnet1_execute (
     input logic go_valid_i,
     input logic [2:0] go_what_i,
     input logic [3:0] go_reason_i,
+    input logic [15:0] go_bytes_i,
     input logic [31:0] go_addr_i,
     output logic dma_done_o,
     output logic [3:0] dma_reason_o,
     output logic mat_valid_o,
+    output logic mat_more_o,
     input logic mat_pass_i,
 
     output logic pull_valid_o,
@@ -87,8 +95,10 @@ module dimmnet1_execute (
     output logic move_valid_o,
     input logic move_ready_i,
     output logic move_drop_o,
+    output logic move_part_o,
     output logic [31:0] move_addr_o,
     output logic [12:0] move_bytes_o,
+    input logic move_ended_i,
 
     output logic put_valid_o,
     input logic put_ready_i,
@@ -147,10 +157,16 @@ module dimmnet1_execute (
 
   // ------------------------------------------------------------------------------------------------------------ header
   logic [5:0][63:0] hdr_q;
-  logic load, writable, clearing_q;
+  logic load, stopped, writable, short, split, clearing_q;
+  logic moving_q;  // a part's data are to come
+  logic [15:0] len;
+  logic [12:0] bytes_q;  // of the part, or of all
   assign load_ready_o = state_q == Idle && !clearing_q;
   assign load = load_valid_i && load_ready_o;
-  assign writable = state_q == Match || state_q == Stop;
+  assign stopped = state_q == Stop && !moving_q;
+  assign writable = state_q == Match || stopped;
+  assign short = hdr_q[0][dimmnet1_pkg::HdrW0OtfLsb];
+  assign len = hdr_q[0][dimmnet1_pkg::HdrW0LengthLsb+:16];
 
   always_ff @(posedge clk_i) begin
     if (load) hdr_q <= {192'b0, load_header_i};
@@ -161,15 +177,14 @@ module dimmnet1_execute (
         if (hdr_write_strb_i[1]) hdr_q[i][63:32] <= hdr_write_data_i[63:32];
       end
     end
+    if (split) hdr_q[0][dimmnet1_pkg::HdrW0LengthLsb+:16] <= len - {3'b0, bytes_q};
   end
 
-  logic short, multicast, ask;
-  logic [15:0] len, src;
+  logic multicast, ask;
+  logic [15:0] src;
   logic [ 2:0] lane;
   logic [31:0] seq;
-  assign short = hdr_q[0][dimmnet1_pkg::HdrW0OtfLsb];
   assign multicast = hdr_q[0][dimmnet1_pkg::HdrW0MulticastLsb];
-  assign len = hdr_q[0][dimmnet1_pkg::HdrW0LengthLsb+:16];
   assign src = hdr_q[0][dimmnet1_pkg::HdrW0SrcLsb+:16];
   assign seq = hdr_q[1][dimmnet1_pkg::HdrW1SeqLsb+:32];
   assign lane = hdr_q[2][2:0];
@@ -217,6 +232,8 @@ module dimmnet1_execute (
   logic resumed_q;  // by CONTINUE
   logic mute_q;  // nobody is answered
   logic drop_q, dma_q, dma_bad, wraps;
+  logic part_q, served_q;  // a part is under way; the matcher began the last one
+  logic fewer, part_bad;  // PART asks for less than all; a part that none may be
   logic form_q, gap_q, dup_q, room_q;
   logic [31:0] addr_q;
   logic [63:0] key_q;
@@ -227,16 +244,20 @@ module dimmnet1_execute (
   assign looked = !open_q || tlb_rsp_valid_i;
   assign wraps = go_addr_i[31:12] == '1 && {1'b0, go_addr_i[11:0]} + len[12:0] > 13'h1000;
   assign dma_bad = empty || (short ? short_bad : long_bad) || !payload_q || go_addr_i[2:0] != '0 || wraps;
+  assign fewer = go_bytes_i < len;
+  assign part_bad = part_q && (bytes_q[2:0] != '0 || bytes_q == '0 || {3'd0, bytes_q} >= len);
 
   // ---------------------------------------------------------------------------------------------------------- decision
-  logic refused, missed, moves, writes, ends, quits;
+  logic refused, missed, moves, writes, bare, ends, quits;
   assign refused = reason_q != '0 || (translates && found_q != '0 && !drop_q && !dma_q);
   assign missed  = !refused && translates && miss_q != '0 && !drop_q && !dma_q;
   assign writes  = !refused && (dma_q || ((kind_q.push || kind_q.reply) && !drop_q));
   assign moves   = payload_q && (writes || refused || drop_q);
+  assign bare    = writes && !payload_q;  // the data ended in a part
   // It ends in this cycle unless something is not ready.
   always_comb begin
-    if (dma_q) ends = settled_i;
+    if (bare) ends = 1'b0;
+    else if (dma_q) ends = settled_i;
     else if (refused || drop_q) ends = 1'b1;
     else if (kind_q.trap || missed || kind_q.pull) ends = 1'b0;
     else if (kind_q.otf) ends = otf_ready_i;
@@ -245,21 +266,24 @@ module dimmnet1_execute (
   assign quits = (state_q == Act && ends && put_ready_i && (!moves || move_ready_i)) ||
                  (state_q == Pull && pull_last_o && pull_ready_i);
 
+  assign split = quits && part_q && writes;
+
   assign move_valid_o = state_q == Act && quits && moves;
+  assign move_part_o = split;
   assign move_drop_o = !writes;
   assign move_addr_o = addr_q;
-  assign move_bytes_o = len[12:0];
+  assign move_bytes_o = bytes_q;
 
   assign put_valid_o = quits;
   assign put_write_o = writes;
   assign put_reason_o = refused ? (reason_q != '0 ? reason_q : found_q) :
                         kind_q.nack ? hdr_q[2][dimmnet1_pkg::AnswerReasonLsb+:4] : '0;
   assign put_again_o = dup_q && reason_q == 4'(dimmnet1_pkg::ReasonSequence);
-  assign put_ask_o = ask && state_q == Act && !mute_q && !drop_q && !dma_q;
-  assign put_tell_o = (kind_q.reply && !drop_q && !dma_q) || ((kind_q.ack || kind_q.nack) && !refused);
+  assign put_ask_o = ask && state_q == Act && !mute_q && !drop_q && !dma_q && !split;
+  assign put_tell_o = (kind_q.reply && !drop_q && !dma_q && !split) || ((kind_q.ack || kind_q.nack) && !refused);
   assign put_nack_o = kind_q.nack;
-  assign put_count_o = refused || !(kind_q.ack || kind_q.nack);
-  assign put_number_o = numbered && src[15:6] == '0;
+  assign put_count_o = (refused || !(kind_q.ack || kind_q.nack)) && !split;
+  assign put_number_o = numbered && src[15:6] == '0 && !split;
   assign put_quiet_o = dma_q;
   assign put_src_o = src;
   assign put_pgid_o = hdr_q[1][dimmnet1_pkg::HdrW1PgidLsb+:16];
@@ -282,7 +306,7 @@ module dimmnet1_execute (
   assign tlb_req_pgid_o   = hdr_q[1][dimmnet1_pkg::HdrW1PgidLsb+:16];
   assign tlb_req_region_o = hdr_q[2][dimmnet1_pkg::HdrW2RegionLsb+:16];
   assign tlb_req_offset_o = hdr_q[2][dimmnet1_pkg::HdrW2OffsetLsb+:48];
-  assign tlb_req_bytes_o  = len[12:0];
+  assign tlb_req_bytes_o  = bytes_q;
   assign tlb_req_kind_o   = {kind_q.otf, 1'b0};
 
   // ------------------------------------------------------------------------------------------------------------- state
@@ -294,7 +318,11 @@ module dimmnet1_execute (
     end else if (load) begin
       whole_q   <= 1'b0;
       payload_q <= 1'b0;
+    end else if (move_ended_i) begin
+      payload_q <= 1'b0;
     end
+    if (split) moving_q <= 1'b1;
+    else if (move_ready_i) moving_q <= 1'b0;
     if (tlb_req_ready_i) req_q <= 1'b0;
     if (tlb_rsp_valid_i) begin
       open_q  <= 1'b0;
@@ -307,8 +335,9 @@ module dimmnet1_execute (
       Idle: begin
         kind_q <= load_runt_i ? '0 : kind_in;
         mute_q <= load_runt_i;
-        {resumed_q, drop_q, dma_q, gap_q, dup_q} <= '0;
+        {resumed_q, drop_q, dma_q, gap_q, dup_q, part_q, served_q} <= '0;
         {found_q, miss_q, key_q, word_q} <= '0;
+        bytes_q <= load_header_i[0][dimmnet1_pkg::HdrW0LengthLsb+:13];
         reason_q <= load_runt_i ? 4'(dimmnet1_pkg::ReasonLength) : '0;
         if (load) begin
           state_q <= load_runt_i ? Act : Begin;
@@ -317,9 +346,9 @@ module dimmnet1_execute (
         end
       end
       Begin: begin
-        form_q <= form_bad;
+        form_q <= form_bad || part_bad;
         room_q <= answers_room_i;
-        if (!ordered || settled_i) state_q <= Compare;
+        if (!ordered || resumed_q || settled_i) state_q <= Compare;
       end
       Compare: begin
         gap_q   <= numbered && !resumed_q && (src[15:6] != '0 || ahead != '0);
@@ -327,7 +356,7 @@ module dimmnet1_execute (
         state_q <= Wait;
       end
       Wait:
-      if (whole_q && looked) begin
+      if (whole_q && looked && (!moving_q || move_ready_i)) begin
         state_q <= Act;
         if (resumed_q) reason_q <= (form_q || !(payload_q || kind_q.otf)) ? 4'(dimmnet1_pkg::ReasonLength) : '0;
         else if ((ask || kind_q.pull) && !room_q) begin
@@ -339,7 +368,12 @@ module dimmnet1_execute (
       end
       Act:
       if (quits) begin
-        state_q <= Idle;
+        state_q <= !split ? Idle : served_q ? Match : Stop;
+        part_q  <= 1'b0;
+        key_q   <= '0;
+        cause_q <= 4'(dimmnet1_pkg::StopType);
+      end else if (bare) begin
+        reason_q <= 4'(dimmnet1_pkg::ReasonLength);
       end else if (!refused && !drop_q && !dma_q) begin
         if (kind_q.trap && match_i) begin
           state_q <= Match;
@@ -358,11 +392,18 @@ module dimmnet1_execute (
         if (pull_last_o) state_q <= Idle;
       end
       default: begin  // Match, Stop
-        if (go_valid_i) begin
+        if (go_valid_i && writable) begin
           case (go_what_i)
-            3'(dimmnet1_pkg::GoContinue): begin
+            3'(dimmnet1_pkg::GoContinue), 3'(dimmnet1_pkg::GoPart): begin
               state_q <= Begin;
               resumed_q <= 1'b1;
+              if (go_what_i == 3'(dimmnet1_pkg::GoPart)) begin
+                part_q  <= fewer;
+                bytes_q <= fewer ? go_bytes_i[12:0] : len[12:0];
+              end else if (!part_q) begin
+                bytes_q <= len[12:0];
+              end
+              if (!part_q) served_q <= state_q == Match;
               kind_q.push <= kind_q.push || kind_q.trap;
               kind_q.trap <= 1'b0;
               req_q <= 1'b1;
@@ -379,6 +420,8 @@ module dimmnet1_execute (
             3'(dimmnet1_pkg::GoDma): begin
               state_q <= Act;
               dma_q   <= 1'b1;
+              part_q  <= 1'b0;
+              bytes_q <= len[12:0];
               addr_q  <= go_addr_i;
               if (dma_bad) reason_q <= 4'(dimmnet1_pkg::ReasonLength);
             end
@@ -392,17 +435,20 @@ module dimmnet1_execute (
       end
     endcase
     if (rst_i) begin
-      state_q <= Idle;
-      req_q   <= 1'b0;
-      open_q  <= 1'b0;
+      state_q  <= Idle;
+      req_q    <= 1'b0;
+      open_q   <= 1'b0;
+      moving_q <= 1'b0;
     end
   end
 
-  assign stop_valid_o = state_q == Stop;
+  assign stop_valid_o = stopped;
   assign stop_cause_o = cause_q;
   assign stop_key_o = key_q;
   assign hdr_o = hdr_q;
+  assign stop_more_o = cause_q == 4'(dimmnet1_pkg::StopType) && !kind_q.trap && !served_q;
   assign mat_valid_o = state_q == Match;
+  assign mat_more_o = !kind_q.trap;
 
   always_ff @(posedge clk_i) begin
     if (quiet_done_i) dma_reason_o <= quiet_reason_i;
@@ -412,5 +458,5 @@ module dimmnet1_execute (
     else if (quiet_done_i) dma_done_o <= 1'b1;
   end
 
-  assign busy_o = clearing_q || !(state_q == Idle || state_q == Match || state_q == Stop);
+  assign busy_o = clearing_q || moving_q || !(state_q == Idle || state_q == Match || state_q == Stop);
 endmodule

@@ -135,12 +135,13 @@ module dimmnet1_nic #(
   logic [63:0] slot_value;
 
   // Stops.
-  logic rx_stop_valid, hdr_write_valid, rx_go_valid, rx_dma_done, outcome_valid;
+  logic rx_stop_valid, rx_stop_more, hdr_write_valid, rx_go_valid, rx_dma_done, outcome_valid;
   logic [3:0] rx_stop_cause, rx_go_reason, rx_dma_reason, outcome_reason;
   logic [63:0] rx_stop_key, hdr_write_data;
   logic [5:0][63:0] hdr;
   logic [2:0] hdr_write_index, rx_go_what;
   logic [ 1:0] hdr_write_strb;
+  logic [15:0] rx_go_bytes;
   logic [31:0] rx_go_addr;
   logic rdma_stop_valid, rdma_go_valid;
   logic [3:0] rdma_stop_cause, rdma_go_reason;
@@ -174,9 +175,10 @@ module dimmnet1_nic #(
   logic [31:0] load_data, load_rdata;
 
   // Matcher: the receiver's offer and how it ends, its turn at the receiver's lookups, LLCM.
-  logic match, offer, pass, match_go;
+  logic match, offer, more, pass, match_go, match_place_valid;
   logic [ 2:0] match_what;
   logic [ 3:0] match_reason;
+  logic [15:0] match_bytes;
   logic [63:0] match_place;
   logic rx_tlb_valid, mat_tlb_valid;
   logic [1:0] rx_tlb_kind;
@@ -267,6 +269,7 @@ module dimmnet1_nic #(
       .flush_o(flush),
       .rx_stop_valid_i(rx_stop_valid),
       .rx_stop_cause_i(rx_stop_cause),
+      .rx_stop_more_i(rx_stop_more),
       .rx_stop_key_i(rx_stop_key),
       .rx_hdr_i(hdr),
       .rx_hdr_write_valid_o(hdr_write_valid),
@@ -276,6 +279,7 @@ module dimmnet1_nic #(
       .rx_go_valid_o(rx_go_valid),
       .rx_go_what_o(rx_go_what),
       .rx_go_reason_o(rx_go_reason),
+      .rx_go_bytes_o(rx_go_bytes),
       .rx_go_addr_o(rx_go_addr),
       .rx_dma_done_i(rx_dma_done),
       .rx_dma_reason_i(rx_dma_reason),
@@ -686,19 +690,22 @@ module dimmnet1_nic #(
       .wr_rsp_err_i(wr_rsp_err),
       .stop_valid_o(rx_stop_valid),
       .stop_cause_o(rx_stop_cause),
+      .stop_more_o(rx_stop_more),
       .stop_key_o(rx_stop_key),
       .hdr_o(hdr),
-      .hdr_write_valid_i(hdr_write_valid || match_go),
-      .hdr_write_index_i(match_go ? 3'd2 : hdr_write_index),
-      .hdr_write_strb_i(match_go ? 2'b11 : hdr_write_strb),
-      .hdr_write_data_i(match_go ? match_place : hdr_write_data),
+      .hdr_write_valid_i(hdr_write_valid || match_place_valid),
+      .hdr_write_index_i(match_place_valid ? 3'd2 : hdr_write_index),
+      .hdr_write_strb_i(match_place_valid ? 2'b11 : hdr_write_strb),
+      .hdr_write_data_i(match_place_valid ? match_place : hdr_write_data),
       .go_valid_i(rx_go_valid || match_go),
       .go_what_i(match_go ? match_what : rx_go_what),
       .go_reason_i(match_go ? match_reason : rx_go_reason),
+      .go_bytes_i(match_go ? match_bytes : rx_go_bytes),
       .go_addr_i(rx_go_addr),
       .dma_done_o(rx_dma_done),
       .dma_reason_o(rx_dma_reason),
       .mat_valid_o(offer),
+      .mat_more_o(more),
       .mat_pass_i(pass),
       .outcome_valid_o(outcome_valid),
       .outcome_reason_o(outcome_reason)
@@ -718,10 +725,14 @@ module dimmnet1_nic #(
         .valid_i(offer),
         .type_i(hdr[0][dimmnet1_pkg::HdrW0TypeLsb+:8]),
         .bytes_i(hdr[0][dimmnet1_pkg::HdrW0LengthLsb+:13]),
+        .region_i(hdr[2][dimmnet1_pkg::HdrW2RegionLsb+:16]),
+        .more_i(more),
         .pass_o(pass),
         .go_valid_o(match_go),
         .go_what_o(match_what),
         .go_reason_o(match_reason),
+        .go_bytes_o(match_bytes),
+        .place_valid_o(match_place_valid),
         .place_o(match_place),
         .tlb_req_valid_o(mat_tlb_valid),
         .tlb_req_ready_i(tlb_ready[0]),
@@ -742,11 +753,11 @@ module dimmnet1_nic #(
     assign busy[11] = matcher_busy || offer;
   end else if (Matching == 0) begin : gen_no_matcher
     logic unused_matcher;
-    assign {match_go, match_what, match_reason, match_place, pass} = '0;
+    assign {match_go, match_what, match_reason, match_bytes, match_place_valid, match_place, pass} = '0;
     assign {mat_tlb_valid, mat_tlb_bytes} = '0;
     assign {mat_valid, mat_write, mat_addr, mat_wdata, mat_strb} = '0;
     assign busy[11] = 1'b0;
-    assign unused_matcher = &{1'b0, mat_ready, mat_rvalid, mat_rdata};
+    assign unused_matcher = &{1'b0, mat_ready, mat_rvalid, mat_rdata, more};
   end else begin : gen_bad_matching
     dimmnet1_nic_Matching_must_be_0_or_1 u_bad ();
   end

@@ -162,6 +162,8 @@ package dimmnet1_pkg;
   localparam bit [23:0] RxStop = 24'h6030;
   localparam int RxStopStoppedLsb = 0;
   localparam int RxStopStoppedW = 1;
+  localparam int RxStopMoreLsb = 1;
+  localparam int RxStopMoreW = 1;
   localparam int RxStopCauseLsb = 4;
   localparam int RxStopCauseW = 4;
   localparam int RxStopTypeLsb = 8;
@@ -181,6 +183,8 @@ package dimmnet1_pkg;
   localparam int RxGoWhatW = 3;
   localparam int RxGoReasonLsb = 4;
   localparam int RxGoReasonW = 4;
+  localparam int RxGoBytesLsb = 16;
+  localparam int RxGoBytesW = 16;
 
   // Registers: Physical address for RX_GO DMA, 8-byte aligned
   localparam bit [23:0] RxDma = 24'h6040;
@@ -268,6 +272,25 @@ package dimmnet1_pkg;
   localparam int AnswerReasonW = 4;
   localparam int AnswerSeqLsb = 32;
   localparam int AnswerSeqW = 32;
+
+  // Receive command: Region and offset for the first block, as header word 2
+  localparam bit [7:0] ChainPlace = 8'h00;
+
+  // Receive command: The blocks
+  localparam bit [7:0] ChainShape = 8'h08;
+  localparam int ChainShapeLengthLsb = 0;
+  localparam int ChainShapeLengthW = 16;
+  localparam int ChainShapeCountLsb = 16;
+  localparam int ChainShapeCountW = 8;
+  localparam int ChainShapeKindLsb = 24;
+  localparam int ChainShapeKindW = 8;
+  localparam int ChainShapeStrideLsb = 32;
+  localparam int ChainShapeStrideW = 32;
+
+  // Receive command: The next command
+  localparam bit [7:0] ChainNext = 8'h10;
+  localparam int ChainNextOffsetLsb = 0;
+  localparam int ChainNextOffsetW = 32;
 
   // Header TLB entry: Header word 0: TYPE, flags and DST
   localparam bit [7:0] HtlbW0 = 8'h00;
@@ -357,6 +380,10 @@ package dimmnet1_pkg;
   localparam int GoDrop = 2;
   localparam int GoNack = 3;
   localparam int GoDma = 4;
+  localparam int GoPart = 5;
+
+  // Chain kinds
+  localparam int ChainKindWrite = 1;
 
   // Sizes
   localparam int SizeWindow = 512;

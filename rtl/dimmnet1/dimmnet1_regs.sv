@@ -70,6 +70,7 @@ module dimmnet1_regs (
 
     input logic rx_stop_valid_i,
     input logic [3:0] rx_stop_cause_i,
+    input logic rx_stop_more_i,
     input logic [63:0] rx_stop_key_i,
     input logic [5:0][63:0] rx_hdr_i,
     output logic rx_hdr_write_valid_o,
@@ -79,6 +80,7 @@ module dimmnet1_regs (
     output logic rx_go_valid_o,
     output logic [2:0] rx_go_what_o,
     output logic [3:0] rx_go_reason_o,
+    output logic [15:0] rx_go_bytes_o,
     output logic [31:0] rx_go_addr_o,
     input logic rx_dma_done_i,
     input logic [3:0] rx_dma_reason_i,
@@ -173,7 +175,7 @@ module dimmnet1_regs (
                                    input logic full);
     logic length, header, rx_go, rdma_go, readable, writable, bad_go;
     {length, header, rx_go, rdma_go, readable, writable} = kind;
-    bad_go = go == '0 || go > 3'(dimmnet1_pkg::GoDma) || (rdma_go && go == 3'(dimmnet1_pkg::GoDma)) ||
+    bad_go = go == '0 || go > 3'(dimmnet1_pkg::GoPart) || (rdma_go && go >= 3'(dimmnet1_pkg::GoDma)) ||
              (rx_go && go == 3'(dimmnet1_pkg::GoNack) && bare);
     if (length) writable = !full;
     if (header) writable = rx;
@@ -339,6 +341,7 @@ module dimmnet1_regs (
     rx_hdr_write_strb_o <= acc_half;
     rx_hdr_write_data_o <= acc_data;
     rx_go_what_o <= rx_fires ? 3'(dimmnet1_pkg::GoNack) : what;
+    rx_go_bytes_o <= acc_data[dimmnet1_pkg::RxGoBytesLsb+:16];
     rx_go_reason_o <= rx_fires ? Timeout : acc_data[dimmnet1_pkg::RxGoReasonLsb+:4];
     rdma_go_what_o <= rdma_fires ? 3'(dimmnet1_pkg::GoNack) : what;
     rdma_go_reason_o <= rdma_fires ? Timeout : acc_data[dimmnet1_pkg::RdmaGoReasonLsb+:4];
@@ -478,6 +481,7 @@ module dimmnet1_regs (
     if (is_other) short_word[15:0] = other;
     if (is_stop) begin
       short_word[dimmnet1_pkg::RxStopStoppedLsb] = rx_stopped;
+      short_word[dimmnet1_pkg::RxStopMoreLsb] = rx_stop_more_i && rx_stopped;
       short_word[dimmnet1_pkg::RxStopCauseLsb+:4] = rx_stop_cause_i & {4{rx_stopped}};
       short_word[dimmnet1_pkg::RxStopTypeLsb+:8] = rx_hdr_i[0][dimmnet1_pkg::HdrW0TypeLsb+:8];
       short_word[dimmnet1_pkg::RxStopRdmaLsb] = rdma_stopped;

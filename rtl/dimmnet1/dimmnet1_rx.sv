@@ -81,6 +81,7 @@ module dimmnet1_rx (
 
     output logic stop_valid_o,
     output logic [3:0] stop_cause_o,
+    output logic stop_more_o,
     output logic [63:0] stop_key_o,
     output logic [5:0][63:0] hdr_o,
     input logic hdr_write_valid_i,
@@ -90,10 +91,12 @@ module dimmnet1_rx (
     input logic go_valid_i,
     input logic [2:0] go_what_i,
     input logic [3:0] go_reason_i,
+    input logic [15:0] go_bytes_i,
     input logic [31:0] go_addr_i,
     output logic dma_done_o,
     output logic [3:0] dma_reason_o,
     output logic mat_valid_o,
+    output logic mat_more_o,
     input logic mat_pass_i,
 
     output logic outcome_valid_o,
@@ -134,7 +137,7 @@ module dimmnet1_rx (
 
   logic pull_valid, pull_last;
   logic [63:0] pull_data;
-  logic move_valid, move_ready, move_drop;
+  logic move_valid, move_ready, move_drop, move_part, move_ended;
   logic [31:0] move_addr;
   logic [12:0] move_bytes;
   logic put_valid, put_ready, put_write, put_again, put_ask, put_tell, put_nack, put_count, put_number, put_quiet;
@@ -182,6 +185,7 @@ module dimmnet1_rx (
       .otf_strb_o,
       .stop_valid_o,
       .stop_cause_o,
+      .stop_more_o,
       .stop_key_o,
       .hdr_o,
       .hdr_write_valid_i,
@@ -191,10 +195,12 @@ module dimmnet1_rx (
       .go_valid_i,
       .go_what_i,
       .go_reason_i,
+      .go_bytes_i,
       .go_addr_i,
       .dma_done_o,
       .dma_reason_o,
       .mat_valid_o,
+      .mat_more_o,
       .mat_pass_i,
       .pull_valid_o(pull_valid),
       .pull_ready_i(answers_ready_i),
@@ -203,8 +209,10 @@ module dimmnet1_rx (
       .move_valid_o(move_valid),
       .move_ready_i(move_ready),
       .move_drop_o(move_drop),
+      .move_part_o(move_part),
       .move_addr_o(move_addr),
       .move_bytes_o(move_bytes),
+      .move_ended_i(move_ended),
       .put_valid_o(put_valid),
       .put_ready_i(put_ready),
       .put_write_o(put_write),
@@ -238,6 +246,7 @@ module dimmnet1_rx (
       .cmd_valid_i(move_valid),
       .cmd_ready_o(move_ready),
       .cmd_drop_i(move_drop),
+      .cmd_part_i(move_part),
       .cmd_addr_i(move_addr),
       .cmd_bytes_i(move_bytes),
       .in_valid_i(body_valid),
@@ -256,6 +265,7 @@ module dimmnet1_rx (
       .wr_rsp_valid_i,
       .wr_rsp_ready_o,
       .wr_rsp_err_i,
+      .ended_o(move_ended),
       .done_valid_o(done_valid),
       .done_ready_i(done_ready),
       .done_err_o(done_err)

@@ -1,7 +1,8 @@
 // DIMMnet-1 receiver, last part: what becomes of each packet, in the order of the packets.
 //
 // Entry      `put_*`, one for each packet. `put_write_i`: its data are on their way, and `done_*` tells how that ends.
-//            Else `put_reason_i` is how it ended. `put_again_i`: a duplicate, which is counted with its reason and
+//            Else `put_reason_i` is how it ended. Without `put_count_i` they are a part of a packet whose entry follows:
+//            the first part that failed is how the packet ends. `put_again_i`: a duplicate, which is counted with its reason and
 //            answered with ACK. `put_ask_i`: an answer leaves. `put_tell_i`: the slots are told instead, `put_nack_i`:
 //            as of a NACK. `put_count_i`: it has an outcome. `put_number_i`: it has the number SEQ that was expected of
 //            SRC; if it ends well, the number behind is expected next. `put_quiet_i`: a transfer of RX_GO DMA.
@@ -96,9 +97,16 @@ module dimmnet1_settle (
   );
 
   assign ready = valid && (!writes || done_valid_i);
-  assign reason = !writes ? known :
-                  done_err_i[0] ? 4'(dimmnet1_pkg::ReasonBus) :
-                  (done_err_i != '0) ? 4'(dimmnet1_pkg::ReasonLength) : 4'(dimmnet1_pkg::ReasonNone);
+  logic [3:0] own, failed_q;  // failed: of the packet's parts before
+  assign own = !writes ? known :
+               done_err_i[0] ? 4'(dimmnet1_pkg::ReasonBus) :
+               (done_err_i != '0) ? 4'(dimmnet1_pkg::ReasonLength) : 4'(dimmnet1_pkg::ReasonNone);
+  assign reason = (failed_q != '0) ? failed_q : own;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) failed_q <= '0;
+    else if (pop) failed_q <= (writes && !counts) ? reason : '0;
+  end
 
   // ------------------------------------------------------------------------------------------------------------ answer
   logic [1:0] word_q;

@@ -131,7 +131,7 @@ pub const CONTROL_RECEIVE_MASK: u64 = 0x2;
 pub const CONTROL_POLL_SHIFT: u32 = 2;
 /// Bits 2 in place.
 pub const CONTROL_POLL_MASK: u64 = 0x4;
-/// dimmnet1_matcher, where it is there, does indirect writes and messages.
+/// dimmnet1_matcher, where it is there, does indirect writes, messages and chains.
 pub const CONTROL_MATCH_SHIFT: u32 = 3;
 /// Bits 3 in place.
 pub const CONTROL_MATCH_MASK: u64 = 0x8;
@@ -229,6 +229,10 @@ pub const RX_STOP: u32 = 0x6030;
 pub const RX_STOP_STOPPED_SHIFT: u32 = 0;
 /// Bits 0 in place.
 pub const RX_STOP_STOPPED_MASK: u64 = 0x1;
+/// it waits behind a part that RX_GO PART began.
+pub const RX_STOP_MORE_SHIFT: u32 = 1;
+/// Bits 1 in place.
+pub const RX_STOP_MORE_MASK: u64 = 0x2;
 /// a code of Stops.
 pub const RX_STOP_CAUSE_SHIFT: u32 = 4;
 /// Bits 7:4 in place.
@@ -264,6 +268,10 @@ pub const RX_GO_WHAT_MASK: u64 = 0x7;
 pub const RX_GO_REASON_SHIFT: u32 = 4;
 /// Bits 7:4 in place.
 pub const RX_GO_REASON_MASK: u64 = 0xf0;
+/// for PART: a multiple of 8.
+pub const RX_GO_BYTES_SHIFT: u32 = 16;
+/// Bits 31:16 in place.
+pub const RX_GO_BYTES_MASK: u64 = 0xffff0000;
 
 /// Registers: Physical address for RX_GO DMA, 8-byte aligned.
 pub const RX_DMA: u32 = 0x6040;
@@ -392,6 +400,35 @@ pub const ANSWER_SEQ_SHIFT: u32 = 32;
 /// Bits 63:32 in place.
 pub const ANSWER_SEQ_MASK: u64 = 0xffffffff00000000;
 
+/// Receive command: Region and offset for the first block, as header word 2.
+pub const CHAIN_PLACE: u32 = 0x00;
+
+/// Receive command: The blocks.
+pub const CHAIN_SHAPE: u32 = 0x08;
+/// bytes of a block, a multiple of 8; the packet's last block may be shorter.
+pub const CHAIN_SHAPE_LENGTH_SHIFT: u32 = 0;
+/// Bits 15:0 in place.
+pub const CHAIN_SHAPE_LENGTH_MASK: u64 = 0xffff;
+/// blocks, at least 1.
+pub const CHAIN_SHAPE_COUNT_SHIFT: u32 = 16;
+/// Bits 23:16 in place.
+pub const CHAIN_SHAPE_COUNT_MASK: u64 = 0xff0000;
+/// a code of Chain kinds.
+pub const CHAIN_SHAPE_KIND_SHIFT: u32 = 24;
+/// Bits 31:24 in place.
+pub const CHAIN_SHAPE_KIND_MASK: u64 = 0xff000000;
+/// from block to block, added to the lower half of the place, modulo 2^32.
+pub const CHAIN_SHAPE_STRIDE_SHIFT: u32 = 32;
+/// Bits 63:32 in place.
+pub const CHAIN_SHAPE_STRIDE_MASK: u64 = 0xffffffff00000000;
+
+/// Receive command: The next command.
+pub const CHAIN_NEXT: u32 = 0x10;
+/// in the same region; data that are left behind the end of the region: RANGE.
+pub const CHAIN_NEXT_OFFSET_SHIFT: u32 = 0;
+/// Bits 31:0 in place.
+pub const CHAIN_NEXT_OFFSET_MASK: u64 = 0xffffffff;
+
 /// Header TLB entry: Header word 0: TYPE, flags and DST; OTF is always set, SRC and LENGTH are the hardware's. TYPE 0:
 /// closed.
 pub const HTLB_W0: u32 = 0x00;
@@ -491,7 +528,7 @@ pub const TYPE_MESSAGE: u32 = 17;
 pub const TYPE_BARRIER: u32 = 18;
 /// Types: message exchange, all in software: firmware.
 pub const TYPE_SOFT: u32 = 19;
-/// Types: chain of receive commands; refused.
+/// Types: scattered by a chain of receive commands: firmware or the matcher.
 pub const TYPE_CHAIN: u32 = 20;
 
 /// Reasons: all is well.
@@ -534,6 +571,11 @@ pub const GO_DROP: u32 = 2;
 pub const GO_NACK: u32 = 3;
 /// Go: write the data at RX_DMA; no answer leaves; RX_STOP.DONE.
 pub const GO_DMA: u32 = 4;
+/// Go: CONTINUE, but stop anew behind BYTES bytes if more are left; LENGTH falls by BYTES.
+pub const GO_PART: u32 = 5;
+
+/// Chain kinds: write the blocks now.
+pub const CHAIN_KIND_WRITE: u32 = 1;
 
 /// Sizes: bytes of a window.
 pub const SIZE_WINDOW: u32 = 512;

@@ -124,6 +124,7 @@ fn set(dut: &impl Dimmnet1BusPorts, inputs: &In) {
     dut.windows_i().set(view.windows);
     dut.rx_stop_valid_i().set_bool(view.receiver.stopped);
     dut.rx_stop_cause_i().set(view.receiver.cause.into());
+    dut.rx_stop_more_i().set_bool(view.receiver.more);
     dut.rx_stop_key_i().set(view.receiver.key);
     for (i, &word) in view.header.iter().enumerate() {
         dut.rx_hdr_i().set_bits(64 * i, 64, word);
@@ -174,15 +175,19 @@ fn effects(dut: &impl Dimmnet1BusPorts) -> Vec<Effect> {
         dut.rx_hdr_write_valid_o().is_set(),
         Effect::Header { index, data, halves },
     );
+    let what = dut.rx_go_what_o().get() as u8;
+    let bytes = dut.rx_go_bytes_o().get() as u16;
     let go = Go {
-        what: dut.rx_go_what_o().get() as u8,
+        what,
         reason: dut.rx_go_reason_o().get() as u8,
+        bytes: if u32::from(what) == r::GO_PART { bytes } else { 0 },
     };
     let address = dut.rx_go_addr_o().get() as u32;
     add(dut.rx_go_valid_o().is_set(), Effect::ReceiverGo { go, address });
     let go = Go {
         what: dut.rdma_go_what_o().get() as u8,
         reason: dut.rdma_go_reason_o().get() as u8,
+        bytes: 0,
     };
     add(dut.rdma_go_valid_o().is_set(), Effect::RdmaGo(go));
     add(
@@ -583,7 +588,7 @@ fn any_register(rng: &mut Rng) -> u32 {
 /// Data that are a sound command at times.
 fn any_data(rng: &mut Rng, offset: u32) -> u64 {
     match offset & !7 {
-        r::RX_GO | r::RDMA_GO => rng.below(5) | rng.below(3) << 4,
+        r::RX_GO | r::RDMA_GO => rng.below(7) | rng.below(3) << 4 | rng.bits() << 8,
         // Its own test lets it fire.
         r::WATCHDOG => (rng.bits() | 1 << 24) & if rng.chance(1, 4) { !0 } else { 0 },
         r::CONTROL => rng.below(16),
@@ -830,6 +835,7 @@ fn news(rig: &mut Rig, golden: &mut Golden, rng: &mut Rng) -> Result<(), Fault> 
     let may = golden.bus.value(r::WATCHDOG) == 0;
     let stop = |rng: &mut Rng| Stop {
         stopped: may && rng.chance(1, 2),
+        more: rng.chance(1, 2),
         cause: rng.below(4) as u8,
         key: rng.bits(),
     };
@@ -949,10 +955,12 @@ fn watchdog(dut: &Dut<In, Out>, cases: &mut Cases) {
             let timeout = Go {
                 what: r::GO_NACK as u8,
                 reason: r::REASON_TIMEOUT as u8,
+                bytes: 0,
             };
             let host = Go {
                 what: r::GO_NACK as u8,
                 reason: r::REASON_FIRMWARE as u8,
+                bytes: 0,
             };
             for limit in [0, 1, 2, 17, 60] {
                 rig.write(r::WATCHDOG, limit)?;

@@ -5,7 +5,7 @@ use testbenches::rtl::*;
 use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
 use tsunagi::dimmnet1::firmware::{CELL_FREE, CELL_OVERFLOW, CELL_POINTER, CELL_SYSTEM};
 use tsunagi::dimmnet1::golden::llcm::Access;
-use tsunagi::dimmnet1::golden::matcher::{Verdict, cell_bytes, serve};
+use tsunagi::dimmnet1::golden::matcher::{Chain, Step, Verdict, cell_bytes, serve};
 use tsunagi::dimmnet1::regs::*;
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer};
@@ -18,7 +18,7 @@ rules!(
     Cell
     /// The cell's words are read once and in order; POINTER is written whole, of FREE's word the lower half.
     Access
-    /// The cell is looked up with all its bytes, once.
+    /// The cell is looked up with all its bytes, once. Before that word 2 names a chain's next command.
     Lookup
     /// From offer to command.
     Latency
@@ -45,8 +45,7 @@ enum Looked {
 
 #[derive(Clone, Debug, Default)]
 struct In {
-    /// Type and bytes.
-    packet: Option<(u32, u32)>,
+    packet: Option<Packet>,
     tlb_ready: bool,
     looked: Option<Looked>,
     ready: bool,
@@ -56,6 +55,8 @@ struct In {
 #[derive(Debug, PartialEq)]
 struct Out {
     verdict: Option<Verdict>,
+    /// Header word 2.
+    place: Option<u64>,
     /// Bytes.
     lookup: Option<u32>,
     access: Option<Access>,
@@ -63,10 +64,19 @@ struct Out {
 }
 
 fn set(dut: &impl Dimmnet1MatcherPorts, inputs: &In) {
-    let (kind, bytes) = inputs.packet.unwrap_or((TYPE_MESSAGE, 0x1fff));
+    const NONE: Packet = Packet {
+        kind: TYPE_MESSAGE,
+        bytes: 0x1fff,
+        region: 0xdead,
+        more: true,
+        looked: Looked::Missed,
+    };
+    let packet = inputs.packet.unwrap_or(NONE);
     dut.valid_i().set_bool(inputs.packet.is_some());
-    dut.type_i().set(kind.into());
-    dut.bytes_i().set(bytes.into());
+    dut.type_i().set(packet.kind.into());
+    dut.bytes_i().set(packet.bytes.into());
+    dut.region_i().set(packet.region.into());
+    dut.more_i().set_bool(packet.more);
     dut.tlb_req_ready_i().set_bool(inputs.tlb_ready);
     let (word, reason, miss) = match inputs.looked {
         None | Some(Looked::Missed) => (0x5a5, 0, true),
@@ -85,8 +95,11 @@ fn set(dut: &impl Dimmnet1MatcherPorts, inputs: &In) {
 fn seen(dut: &impl Dimmnet1MatcherPorts) -> Out {
     let verdict = match (dut.pass_o().is_set(), dut.go_valid_o().is_set()) {
         (true, _) => Some(Verdict::Pass),
-        (_, true) if dut.go_what_o().get() == u64::from(GO_CONTINUE) => Some(Verdict::Continue(dut.place_o().get())),
-        (_, true) => Some(Verdict::Nack(dut.go_reason_o().get() as u32)),
+        (_, true) => Some(match dut.go_what_o().get() as u32 {
+            GO_CONTINUE => Verdict::Continue(dut.place_o().get()),
+            GO_PART => Verdict::Part(dut.place_o().get(), dut.go_bytes_o().get() as u16),
+            _ => Verdict::Nack(dut.go_reason_o().get() as u32),
+        }),
         _ => None,
     };
     let write = || (dut.mat_wdata_o().get(), dut.mat_strb_o().get() as u8);
@@ -96,6 +109,7 @@ fn seen(dut: &impl Dimmnet1MatcherPorts) -> Out {
     };
     Out {
         verdict,
+        place: dut.place_valid_o().is_set().then(|| dut.place_o().get()),
         lookup: dut
             .tlb_req_valid_o()
             .is_set()
@@ -112,20 +126,26 @@ fn matcher<U: Dimmnet1MatcherUnit + 'static>() -> Dut<In, Out> {
 /// Cells of the cases: few, so that packets meet what others left.
 const CELLS: [usize; 3] = [0, 0x123, WORDS - 3];
 
-/// A packet, and what the TLB says of its cell.
+/// A packet, and what the TLB says of the cell that it names.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     kind: u32,
+    /// Those that are left.
     bytes: u32,
+    /// Of word 2.
+    region: u16,
+    /// It is offered behind a part.
+    more: bool,
     looked: Looked,
 }
 
 fn packet(rng: &mut Rng) -> Packet {
     const OTHER: [u32; 4] = [TYPE_BARRIER, TYPE_SOFT, 15, 255];
-    let kind = match rng.below(8) {
+    let kind = match rng.below(10) {
         0 => OTHER[rng.below(4) as usize],
         1 | 2 => TYPE_INDIRECT,
-        _ => TYPE_MESSAGE,
+        3..7 => TYPE_MESSAGE,
+        _ => TYPE_CHAIN,
     };
     let bytes = match rng.below(4) {
         0 => rng.between(1, 8),
@@ -133,15 +153,45 @@ fn packet(rng: &mut Rng) -> Packet {
         2 => 4096 - rng.below(9),
         _ => 464,
     };
-    let looked = match rng.below(12) {
-        0 => Looked::Missed,
-        1 => Looked::Refused([REASON_RIGHTS, REASON_RANGE][rng.below(2) as usize]),
-        _ => Looked::At(CELLS[rng.below(3) as usize]),
-    };
     Packet {
         kind,
         bytes: bytes as u32,
-        looked,
+        region: rng.bits() as u16,
+        more: false,
+        looked: looked(rng),
+    }
+}
+
+fn looked(rng: &mut Rng) -> Looked {
+    match rng.below(12) {
+        0 => Looked::Missed,
+        1 => Looked::Refused([REASON_RIGHTS, REASON_RANGE][rng.below(2) as usize]),
+        _ => Looked::At(CELLS[rng.below(3) as usize]),
+    }
+}
+
+/// The host writes a receive command.
+fn command(rng: &mut Rng, cell: &mut [u8]) {
+    let length = if rng.chance(1, 16) {
+        rng.bits() >> 48
+    } else {
+        8 * rng.between(1, 64)
+    };
+    let count = if rng.chance(1, 16) { 0 } else { rng.between(1, 4) };
+    let kind = if rng.chance(1, 16) { rng.below(256) } else { 1 };
+    let next = if rng.chance(1, 8) {
+        rng.bits() >> 32
+    } else {
+        8 * rng.below(0x800)
+    };
+    let shape = length << CHAIN_SHAPE_LENGTH_SHIFT | count << CHAIN_SHAPE_COUNT_SHIFT | kind << CHAIN_SHAPE_KIND_SHIFT;
+    let stride = rng.bits() & CHAIN_SHAPE_STRIDE_MASK;
+    for (at, word) in [
+        (CHAIN_PLACE, rng.bits()),
+        (CHAIN_SHAPE, shape | stride),
+        (CHAIN_NEXT, rng.bits() & !CHAIN_NEXT_OFFSET_MASK | next),
+    ] {
+        cell[at as usize..][..8].copy_from_slice(&word.to_le_bytes());
     }
 }
 
@@ -175,6 +225,8 @@ struct Open {
     since: u64,
     looked_up: bool,
     reads: usize,
+    /// Where word 2 must go before the lookup.
+    due: Option<u64>,
 }
 
 struct Rig<'a> {
@@ -186,6 +238,9 @@ struct Rig<'a> {
     memory: Vec<u8>,
     model: Vec<u8>,
     open: Option<Open>,
+    /// The command under way, and its packet, which comes again.
+    chain: Option<Chain>,
+    rest: Option<Packet>,
     /// The TLB answers in so many cycles.
     lookup: Option<(u64, Looked)>,
     /// LLCM has an access, and does it in so many cycles.
@@ -205,6 +260,8 @@ impl<'a> Rig<'a> {
             memory: vec![0; SIZE_LLCM as usize],
             model: vec![0; SIZE_LLCM as usize],
             open: None,
+            chain: None,
+            rest: None,
             lookup: None,
             access: None,
             word: None,
@@ -216,24 +273,37 @@ impl<'a> Rig<'a> {
     /// A packet comes, and the host may have changed its cell.
     fn offer(&mut self, packet: Packet) {
         let rests = self.access.is_none() && !self.bench.seen().busy;
+        let is_chain = packet.kind == TYPE_CHAIN;
         if let Looked::At(word) = packet.looked
             && rests
-            && self.rng.chance(1, 3)
+            && self.rng.chance(if is_chain { 3 } else { 1 }, 3)
         {
-            change(&mut self.rng, cell(&mut self.memory, word));
+            let cell = cell(&mut self.memory, word);
+            if is_chain {
+                command(&mut self.rng, cell);
+            } else {
+                change(&mut self.rng, cell);
+            }
             self.model.clone_from(&self.memory);
         }
+        let mut ahead = self.chain;
+        let due = match ahead.as_mut().filter(|_| packet.more).map(Chain::step) {
+            Some(Ok(Step::Command(place))) => Some(place),
+            _ => None,
+        };
         self.open = Some(Open {
             packet,
             since: self.bench.cycle(),
             looked_up: false,
             reads: 0,
+            due,
         });
     }
 
     fn reset(&mut self) -> Result<(), Fault> {
         self.bench.reset(&In::default())?;
         (self.open, self.lookup, self.access, self.word) = (None, None, None, None);
+        (self.chain, self.rest) = (None, None);
         self.monitors.0.reset();
         self.monitors.1.reset();
         self.model.clone_from(&self.memory);
@@ -245,7 +315,7 @@ impl<'a> Rig<'a> {
         let delay = |rng: &mut Rng, pauses: bool| if pauses { rng.below(5) } else { 0 };
         let looked = self.lookup.take_if(|(left, _)| *left == 0).map(|(_, looked)| looked);
         let inputs = In {
-            packet: self.open.as_ref().map(|open| (open.packet.kind, open.packet.bytes)),
+            packet: self.open.as_ref().map(|open| open.packet),
             tlb_ready: self.lookup.is_none() && self.pacers[0].step(),
             looked,
             ready: self.access.is_none() && self.pacers[1].step(),
@@ -259,6 +329,12 @@ impl<'a> Rig<'a> {
         if let Some((left, _)) = &mut self.lookup {
             *left -= 1;
         }
+        if seen.verdict.is_none()
+            && let Some(place) = seen.place
+        {
+            let due = self.open.as_mut().and_then(|open| open.due.take());
+            Rule::Lookup.same("word 2", due, Some(place))?;
+        }
         if let Some(bytes) = seen.lookup.filter(|_| inputs.tlb_ready) {
             let looked = self.look_up(bytes).map_err(|fault| fault.at(cycle))?;
             self.lookup = Some((1 + delay(&mut self.rng, self.gaps.at_source()), looked));
@@ -269,6 +345,9 @@ impl<'a> Rig<'a> {
             self.access = Some((delay(&mut self.rng, self.gaps.at_source()), access));
         }
         if let Some(verdict) = seen.verdict {
+            if let Verdict::Continue(place) | Verdict::Part(place, _) = verdict {
+                Rule::Verdict.same("word 2", Some(place), seen.place)?;
+            }
             self.end(verdict, cycle).map_err(|fault| fault.at(cycle))?;
         }
         if self.open.is_none() && self.access.is_none() && !seen.busy {
@@ -281,7 +360,7 @@ impl<'a> Rig<'a> {
     }
 
     fn look_up(&mut self, bytes: u32) -> Result<Looked, Fault> {
-        let open = self.open.as_mut().filter(|open| !open.looked_up);
+        let open = self.open.as_mut().filter(|open| !open.looked_up && open.due.is_none());
         let open = open.ok_or_else(|| Rule::Lookup.broken("nothing is to be looked up"))?;
         open.looked_up = true;
         Rule::Lookup.same("bytes", cell_bytes(open.packet.kind), Some(bytes))?;
@@ -324,20 +403,56 @@ impl<'a> Rig<'a> {
         Rule::Access.same("word read", next, Some(access.word))
     }
 
+    /// How the packet's offer ends, and in how many cycles.
+    fn wanted(&mut self, packet: &Packet) -> (Verdict, u64) {
+        let mut most = if packet.kind == TYPE_INDIRECT { 7 } else { 12 };
+        let mut region = packet.region;
+        if packet.more {
+            most = 13;
+            match self.chain.as_mut().expect("it began").step() {
+                Ok(Step::Block(place, bytes)) => return (Verdict::Part(place, bytes), 1),
+                Ok(Step::Command(place)) => region = (place >> HDR_W2_REGION_SHIFT) as u16,
+                Err(reason) => return (Verdict::Nack(reason), 1),
+            }
+        }
+        let verdict = match (cell_bytes(packet.kind), packet.looked) {
+            (None, _) | (_, Looked::Missed) => Verdict::Pass,
+            (_, Looked::Refused(reason)) => Verdict::Nack(reason),
+            (_, Looked::At(word)) if packet.kind == TYPE_CHAIN => {
+                match Chain::begin(region, cell(&mut self.model, word)) {
+                    Ok(mut chain) => {
+                        let block = chain.step();
+                        self.chain = Some(chain);
+                        match block {
+                            Ok(Step::Block(place, bytes)) => Verdict::Part(place, bytes),
+                            _ => unreachable!("a command has a block"),
+                        }
+                    }
+                    Err(reason) => Verdict::Nack(reason),
+                }
+            }
+            (_, Looked::At(word)) => serve(packet.kind, packet.bytes, cell(&mut self.model, word)),
+        };
+        (verdict, most)
+    }
+
     /// The packet's offer ends.
     fn end(&mut self, verdict: Verdict, cycle: u64) -> Result<(), Fault> {
         let open = self.open.take();
         let Open { packet, since, .. } = open.ok_or_else(|| Rule::Hang.broken(format!("{verdict:x?} of no packet")))?;
-        let want = match (cell_bytes(packet.kind), packet.looked) {
-            (None, _) | (_, Looked::Missed) => Verdict::Pass,
-            (_, Looked::Refused(reason)) => Verdict::Nack(reason),
-            (_, Looked::At(word)) => serve(packet.kind, packet.bytes, cell(&mut self.model, word)),
-        };
+        let (want, most) = self.wanted(&packet);
         Rule::Verdict.holds(want == verdict, || format!("{packet:x?}: {verdict:x?}, not {want:x?}"))?;
         self.done += 1;
-        let most = match packet.kind {
-            TYPE_INDIRECT => 7,
-            _ => 12,
+        self.rest = match verdict {
+            // A packet may end in a part, too.
+            Verdict::Part(_, length) if packet.bytes > length.into() && self.rng.chance(15, 16) => Some(Packet {
+                bytes: packet.bytes - u32::from(length),
+                region: self.rng.bits() as u16,
+                more: true,
+                looked: looked(&mut self.rng),
+                ..packet
+            }),
+            _ => None,
         };
         let took = cycle - since;
         let exact = self.gaps == Gaps::None;
@@ -361,7 +476,7 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, reset: bool) -> Result<()
                 return Ok(());
             }
             if pause == 0 {
-                let packet = packet(&mut rng);
+                let packet = rig.rest.take().unwrap_or_else(|| packet(&mut rng));
                 rig.offer(packet);
                 pause = 1 + rng.below(8);
             } else {
@@ -407,6 +522,15 @@ fn each_twin_is_caught() {
             }),
             // LIMIT is written, too.
             (Access, &[Cell], &|cases| checks(&matcher::<TwinMatcherLimit>(), cases)),
+            (Verdict, &[Cell], &|cases| {
+                checks(&matcher::<TwinMatcherStride>(), cases)
+            }),
+            // A command without blocks counts.
+            (Verdict, &[Cell], &|cases| checks(&matcher::<TwinMatcherCount>(), cases)),
+            // The next command is in the region of the part.
+            (Lookup, &[Cell, Verdict], &|cases| {
+                checks(&matcher::<TwinMatcherRegion>(), cases)
+            }),
             // A message's cell is looked up as a pointer.
             (Lookup, &[], &|cases| checks(&matcher::<TwinMatcherBytes>(), cases)),
             (Latency, &[], &|cases| checks(&matcher::<TwinMatcherLate>(), cases)),

@@ -14,7 +14,7 @@ use tsunagi::dimmnet1::golden::tlb::{Access, Found, Lookup};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut};
 use verilated::{Input as _, Port as _};
 
-use plan::{Load, Plan};
+use plan::{Load, Mix, Plan};
 use traffic::{Hardship, Traffic};
 
 rules!(
@@ -142,11 +142,17 @@ fn set(dut: &impl Dimmnet1RxPorts, inputs: &In) {
         Some(Go::Drop) => (2, 7, 0xdead),
         Some(Go::Nack(reason)) => (3, reason, 0xdead),
         Some(Go::Dma(addr)) => (4, 7, addr),
+        Some(Go::Part(_)) => (5, 7, 0xdead),
     };
     dut.go_valid_i().set_bool(inputs.go.is_some_and(|go| go != Go::Pass));
     dut.go_what_i().set(what);
     dut.go_reason_i().set(reason.into());
     dut.go_addr_i().set(addr.into());
+    let bytes = match inputs.go {
+        Some(Go::Part(bytes)) => bytes,
+        _ => 0xdea8,
+    };
+    dut.go_bytes_i().set(bytes.into());
     dut.mat_pass_i().set_bool(inputs.go == Some(Go::Pass));
 }
 
@@ -171,16 +177,17 @@ fn seen_memory(dut: &impl Dimmnet1RxPorts) -> MemPortsIn {
 }
 
 fn seen_stop(dut: &impl Dimmnet1RxPorts) -> Option<Stop> {
-    let cause = if dut.mat_valid_o().is_set() {
-        Cause::Match
+    let (cause, more) = if dut.mat_valid_o().is_set() {
+        (Cause::Match, dut.mat_more_o())
     } else if dut.stop_valid_o().is_set() {
-        Cause::Stop(dut.stop_cause_o().get() as u32)
+        (Cause::Stop(dut.stop_cause_o().get() as u32), dut.stop_more_o())
     } else {
         return None;
     };
     Some(Stop {
         cause,
         key: dut.stop_key_o().get(),
+        more: more.is_set(),
         header: [0, 1, 2, 3, 4, 5].map(|word| dut.hdr_o().get_bits(64 * word, 64)),
     })
 }
@@ -233,23 +240,28 @@ fn rx<U: Dimmnet1RxUnit + 'static>() -> Rx {
 }
 
 /// Packets of all kinds, good and bad, at full load or one by one.
-fn content(run: &Run, dut: &Rx, load: Load, hardship: Hardship, reset: bool) -> Result<(), Fault> {
+fn content(run: &Run, dut: &Rx, load: Load, mix: Mix, hardship: Hardship, reset: bool) -> Result<(), Fault> {
     let mut traffic = Traffic::new(run, dut, hardship);
     if reset {
-        let plan = Plan::new(&mut run.rng("first plan"), load, traffic.memory(), 60);
+        let plan = Plan::new(&mut run.rng("first plan"), load, mix, traffic.memory(), 60);
         traffic.exercise(plan, Some(run.rng("reset").between(100, 900)))?;
     }
-    let plan = Plan::new(&mut run.rng("plan"), load, traffic.memory(), 120);
+    let plan = Plan::new(&mut run.rng("plan"), load, mix, traffic.memory(), 120);
     traffic.exercise(plan, None)
 }
 
 fn contents(dut: &Rx, cases: &mut Cases) {
     for (i, hardship) in Hardship::all().enumerate() {
-        for load in [Load::Full, Load::Single] {
+        for (load, mix) in [
+            (Load::Full, Mix::All),
+            (Load::Single, Mix::All),
+            (Load::Full, Mix::Parts),
+            (Load::Single, Mix::Parts),
+        ] {
             let reset = i % 2 == 1;
-            let params = format!("{} {load:?} {hardship:?} reset {reset}", dut.name);
+            let params = format!("{} {load:?} {mix:?} {hardship:?} reset {reset}", dut.name);
             cases.case(Start::ALL[i % 3], params, |run| {
-                content(run, dut, load, hardship, reset)
+                content(run, dut, load, mix, hardship, reset)
             });
         }
     }
@@ -336,6 +348,15 @@ fn each_twin_is_caught() {
             (Visible, ANY, &|cases| checks(&rx::<TwinRxOrder>(), cases)),
             (Stop, ANY, &|cases| checks(&rx::<TwinRxHeader>(), cases)),
             (Done, ANY, &|cases| checks(&rx::<TwinRxDone>(), cases)),
+            // A part that failed does not count.
+            (Outcome, ANY, &|cases| checks(&rx::<TwinRxFailed>(), cases)),
+            // Data that end in a part are not noticed.
+            (Hang, ANY, &|cases| checks(&rx::<TwinRxEnded>(), cases)),
+            // The rest is no part of its own.
+            (Outcome, ANY, &|cases| checks(&rx::<TwinRxLeft>(), cases)),
+            (Answer, ANY, &|cases| checks(&rx::<TwinRxPartAnswered>(), cases)),
+            // The processor takes the matcher's parts for its own.
+            (Stop, ANY, &|cases| checks(&rx::<TwinRxMore>(), cases)),
             (Receive, &[], &|cases| checks(&rx::<TwinRxReceive>(), cases)),
             (Path, &[], &|cases| checks(&rx::<TwinRxPath>(), cases)),
             (Protocol, ANY, &|cases| checks(&rx::<TwinRxWithdraws>(), cases)),

@@ -29,6 +29,7 @@ fn told(stop: &Stop, outcome: &Outcome) -> String {
         (Go::Continue, Some(Fill::Region(_))) => "region".to_owned(),
         (Go::Continue, Some(Fill::Page(_))) => "page".to_owned(),
         (Go::Continue, None) => "continue".to_owned(),
+        (Go::Part(_), _) => "part".to_owned(),
         (Go::Nack(reason), _) => format!("refused {reason}"),
         _ => format!("{} packets", outcome.packets.len().min(2)),
     };
@@ -42,10 +43,17 @@ fn follow(sources: &[Source], poll: bool, seed: Seed) -> Result<BTreeSet<String>
     let mut bench = Bench::new(sources, &tables, poll, seed.stream("board"))?;
     let mut contract = Contract::new(&tables);
     let mut seen = BTreeSet::new();
+    let mut parted = None;
     for number in 0..STOPS {
         cases::rewrite(&mut rng, &mut contract);
         bench.board.llcm.clone_from(&contract.llcm);
-        let stop = cases::stop(&mut rng);
+        let mut stop = cases::stop(&mut rng);
+        // A packet in parts stops again, perhaps behind a miss.
+        if stop.cause == STOP_TYPE
+            && let Some(more) = parted.take().filter(|_| rng.chance(7, 8))
+        {
+            stop = more;
+        }
         let ends = [Some(0), Some(0), Some(0), Some(REASON_BUS)][rng.below(4) as usize];
         bench.board.ends = if rng.chance(1, 200) { None } else { ends };
         let reason = bench.board.ends.unwrap_or(REASON_TIMEOUT);
@@ -58,6 +66,13 @@ fn follow(sources: &[Source], poll: bool, seed: Seed) -> Result<BTreeSet<String>
         if let Some(at) = (0..contract.llcm.len()).find(|&at| contract.llcm[at] != bench.board.llcm[at]) {
             return Err(differs(format!("byte {at:#x} of LLCM differs")));
         }
+        if let (Go::Part(_), Some(header)) = (expected.go, expected.header) {
+            parted = Some(Stop {
+                more: true,
+                header,
+                ..stop
+            });
+        }
         seen.insert(told(&stop, &expected));
     }
     if !bench.board.calls.is_empty() {
@@ -67,7 +82,7 @@ fn follow(sources: &[Source], poll: bool, seed: Seed) -> Result<BTreeSet<String>
 }
 
 /// What [`follow`] must have met.
-const MET: [&str; 27] = [
+const MET: [&str; 31] = [
     "miss: continue",
     "miss: page",
     "miss: refused 2",
@@ -95,6 +110,10 @@ const MET: [&str; 27] = [
     "type 19: refused 3",
     "type 19: refused 4",
     "type 19: refused 6",
+    "type 20: part",
+    "type 20: refused 10",
+    "type 20: refused 2",
+    "type 20: refused 3",
 ];
 
 #[test]
@@ -149,6 +168,7 @@ fn packet(kind: u32, flags: u64, address: u64, cause: u32, key: u64) -> Stop {
         who: Engine::Receiver,
         cause,
         key,
+        more: false,
         header,
     }
 }
@@ -317,6 +337,7 @@ fn cycles(poll: bool) -> Vec<(&'static str, board::Cycles)> {
     let soft = |flags| packet(TYPE_SOFT, flags, 1 << 48 | 64, STOP_TYPE, 0);
     let message = packet(TYPE_MESSAGE, 0, 1 << 48 | 128, STOP_TYPE, 0);
     let barrier = packet(TYPE_BARRIER, 0, 3 * 8, STOP_TYPE, 0);
+    let chain = packet(TYPE_CHAIN, 0, 1 << 48 | 192, STOP_TYPE, 0);
     let stops = [
         ("RVATLB miss", packet(TYPE_PUSH, 0, 2 << 48, STOP_RVATLB, REGION_KEY)),
         ("PATLB miss", packet(TYPE_PUSH, 0, 2 << 48, STOP_PATLB, PAGE_KEY)),
@@ -330,6 +351,12 @@ fn cycles(poll: bool) -> Vec<(&'static str, board::Cycles)> {
         ("MESSAGE to the system buffer", message),
         ("SOFT", soft(0)),
         ("SOFT with F_SEQ", soft(HDR_W0_F_SEQ_MASK)),
+        ("CHAIN, the first block of a packet", chain),
+        ("CHAIN, the next block", Stop { more: true, ..chain }),
+        (
+            "CHAIN, the first block of the next command",
+            Stop { more: true, ..chain },
+        ),
         ("BARRIER, an arrival", barrier),
         ("BARRIER, the last arrival, one packet", barrier),
     ];
@@ -342,6 +369,9 @@ fn cycles(poll: bool) -> Vec<(&'static str, board::Cycles)> {
         (128, 2 << 48),
         (136, 1 << 44),
         (144, 2 << 16 | 1),
+        (192, 2 << 48),
+        (200, 1 << CHAIN_SHAPE_KIND_SHIFT | 2 << CHAIN_SHAPE_COUNT_SHIFT | 64),
+        (208, 192),
     ];
     words.iter().for_each(|&(at, word)| contract.write(at, word));
     bench.board.llcm.clone_from(&contract.llcm);

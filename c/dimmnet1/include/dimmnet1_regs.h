@@ -90,7 +90,8 @@
 #define DIMMNET1_CONTROL_RECEIVE_MASK 0x2ull
 #define DIMMNET1_CONTROL_POLL_SHIFT 2 /* stops do not interrupt the processor, which polls RX_STOP */
 #define DIMMNET1_CONTROL_POLL_MASK 0x4ull
-#define DIMMNET1_CONTROL_MATCH_SHIFT 3 /* dimmnet1_matcher, where it is there, does indirect writes and messages */
+/* dimmnet1_matcher, where it is there, does indirect writes, messages and chains */
+#define DIMMNET1_CONTROL_MATCH_SHIFT 3
 #define DIMMNET1_CONTROL_MATCH_MASK 0x8ull
 
 /* Registers: Longest stop of the receiver or of RDMA */
@@ -166,6 +167,8 @@
 #define DIMMNET1_RX_STOP 0x6030u
 #define DIMMNET1_RX_STOP_STOPPED_SHIFT 0 /* the receiver waits for RX_GO */
 #define DIMMNET1_RX_STOP_STOPPED_MASK 0x1ull
+#define DIMMNET1_RX_STOP_MORE_SHIFT 1 /* it waits behind a part that RX_GO PART began */
+#define DIMMNET1_RX_STOP_MORE_MASK 0x2ull
 #define DIMMNET1_RX_STOP_CAUSE_SHIFT 4 /* a code of Stops */
 #define DIMMNET1_RX_STOP_CAUSE_MASK 0xF0ull
 #define DIMMNET1_RX_STOP_TYPE_SHIFT 8 /* TYPE of the packet */
@@ -185,6 +188,8 @@
 #define DIMMNET1_RX_GO_WHAT_MASK 0x7ull
 #define DIMMNET1_RX_GO_REASON_SHIFT 4 /* for NACK: the reason given to the sender, and counted */
 #define DIMMNET1_RX_GO_REASON_MASK 0xF0ull
+#define DIMMNET1_RX_GO_BYTES_SHIFT 16 /* for PART: a multiple of 8 */
+#define DIMMNET1_RX_GO_BYTES_MASK 0xFFFF0000ull
 
 /* Registers: Physical address for RX_GO DMA, 8-byte aligned */
 #define DIMMNET1_RX_DMA 0x6040u
@@ -274,6 +279,28 @@
 #define DIMMNET1_ANSWER_SEQ_SHIFT 32 /* SEQ of the packet that is answered; after a gap, the number expected */
 #define DIMMNET1_ANSWER_SEQ_MASK 0xFFFFFFFF00000000ull
 
+/* Receive command: Region and offset for the first block, as header word 2 */
+#define DIMMNET1_CHAIN_PLACE 0x00u
+
+/* Receive command: The blocks */
+#define DIMMNET1_CHAIN_SHAPE 0x08u
+/* bytes of a block, a multiple of 8; the packet's last block may be shorter */
+#define DIMMNET1_CHAIN_SHAPE_LENGTH_SHIFT 0
+#define DIMMNET1_CHAIN_SHAPE_LENGTH_MASK 0xFFFFull
+#define DIMMNET1_CHAIN_SHAPE_COUNT_SHIFT 16 /* blocks, at least 1 */
+#define DIMMNET1_CHAIN_SHAPE_COUNT_MASK 0xFF0000ull
+#define DIMMNET1_CHAIN_SHAPE_KIND_SHIFT 24 /* a code of Chain kinds */
+#define DIMMNET1_CHAIN_SHAPE_KIND_MASK 0xFF000000ull
+/* from block to block, added to the lower half of the place, modulo 2^32 */
+#define DIMMNET1_CHAIN_SHAPE_STRIDE_SHIFT 32
+#define DIMMNET1_CHAIN_SHAPE_STRIDE_MASK 0xFFFFFFFF00000000ull
+
+/* Receive command: The next command */
+#define DIMMNET1_CHAIN_NEXT 0x10u
+/* in the same region; data that are left behind the end of the region: RANGE */
+#define DIMMNET1_CHAIN_NEXT_OFFSET_SHIFT 0
+#define DIMMNET1_CHAIN_NEXT_OFFSET_MASK 0xFFFFFFFFull
+
 /* Header TLB entry: Header word 0: TYPE, flags and DST; OTF is always set, SRC and LENGTH are the hardware's. TYPE
  * 0: closed */
 #define DIMMNET1_HTLB_W0 0x00u
@@ -337,7 +364,7 @@
 #define DIMMNET1_TYPE_MESSAGE 17u /* message exchange over indirect write: firmware or the matcher */
 #define DIMMNET1_TYPE_BARRIER 18u /* counting barrier: firmware */
 #define DIMMNET1_TYPE_SOFT 19u /* message exchange, all in software: firmware */
-#define DIMMNET1_TYPE_CHAIN 20u /* chain of receive commands; refused */
+#define DIMMNET1_TYPE_CHAIN 20u /* scattered by a chain of receive commands: firmware or the matcher */
 
 /* Reasons */
 #define DIMMNET1_REASON_NONE 0u /* all is well */
@@ -363,6 +390,10 @@
 #define DIMMNET1_GO_DROP 2u /* the state becomes IDLE: the rest of the packet is dropped, and no answer leaves */
 #define DIMMNET1_GO_NACK 3u /* drop it and answer NACK with REASON, if it asks for an answer */
 #define DIMMNET1_GO_DMA 4u /* write the data at RX_DMA; no answer leaves; RX_STOP.DONE */
+#define DIMMNET1_GO_PART 5u /* CONTINUE, but stop anew behind BYTES bytes if more are left; LENGTH falls by BYTES */
+
+/* Chain kinds */
+#define DIMMNET1_CHAIN_KIND_WRITE 1u /* write the blocks now */
 
 /* Sizes */
 #define DIMMNET1_SIZE_WINDOW 512u /* bytes of a window */

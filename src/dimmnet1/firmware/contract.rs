@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::dimmnet1::golden::matcher;
+use crate::dimmnet1::golden::matcher::{self, Chain, Step};
 
 /// The stop of the receiver, or of the RDMA engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct Stop {
     pub cause: u32,
     /// What a TLB missed: RVA.KEY or PA.KEY.
     pub key: u64,
+    /// It follows a part.
+    pub more: bool,
     /// The receiver's packet.
     pub header: [u64; 6],
 }
@@ -34,6 +36,8 @@ pub enum Go {
     Nack(u32),
     /// With the physical address.
     Dma(u64),
+    /// With so many bytes.
+    Part(u16),
 }
 
 /// An entry that a TLB takes before the stop ends.
@@ -78,6 +82,8 @@ pub struct Contract {
     left: BTreeMap<u32, u32>,
     /// The next number of each source.
     next: [u32; NODES as usize],
+    /// The receive command of the packet under way.
+    chain: Option<Chain>,
     pub llcm: Vec<u8>,
 }
 
@@ -97,6 +103,7 @@ impl Contract {
             left: barriers.clone().map(|of| (of.number, of.arrivals)).collect(),
             barriers: barriers.map(|of| (of.number, of.clone())).collect(),
             next: [0; NODES as usize],
+            chain: None,
             llcm: vec![0; SIZE_LLCM as usize],
         }
     }
@@ -106,6 +113,7 @@ impl Contract {
         let served = match stop.cause {
             STOP_RVATLB => self.region_miss(stop),
             STOP_PATLB => self.page_miss(stop),
+            _ if Header(stop.header).kind() == TYPE_CHAIN => self.chain(Header(stop.header), stop.more),
             _ => self.packet(&Header(stop.header), transfer),
         };
         served.unwrap_or_else(|reason| Go::Nack(reason).into())
@@ -150,7 +158,6 @@ impl Contract {
             TYPE_MESSAGE => self.message(header),
             TYPE_BARRIER => self.barrier(header),
             TYPE_SOFT => self.soft(header, transfer),
-            TYPE_CHAIN => Err(REASON_FIRMWARE),
             _ => Err(REASON_TYPE),
         }
     }
@@ -165,6 +172,26 @@ impl Contract {
         let cell = &mut self.llcm[at..at + CELL_BYTES as usize];
         let place = matcher::message(header.length() as u32, cell)?;
         Ok(redirect(*header, place))
+    }
+
+    fn chain(&mut self, mut header: Header, more: bool) -> Result<Outcome, Refused> {
+        if more {
+            let mut chain = self.chain.expect("a part came before");
+            let step = chain.step()?;
+            self.chain = Some(chain);
+            match step {
+                Step::Block(place, bytes) => return Ok(part(header, place, bytes)),
+                Step::Command(place) => header.0[2] = place,
+            }
+        }
+        let at = self.cell(&header, COMMAND_BYTES)?;
+        let mut chain = Chain::begin(header.region() as u16, &self.llcm[at..])?;
+        let step = chain.step()?;
+        self.chain = Some(chain);
+        let Step::Block(place, bytes) = step else {
+            unreachable!("a command has a block")
+        };
+        Ok(part(header, place, bytes))
     }
 
     fn barrier(&mut self, header: &Header) -> Result<Outcome, Refused> {
@@ -308,6 +335,15 @@ fn redirect(mut header: Header, place: u64) -> Outcome {
     Outcome {
         header: Some(header.0),
         ..Go::Continue.into()
+    }
+}
+
+/// A part of the packet goes to another remote address.
+fn part(mut header: Header, place: u64, bytes: u16) -> Outcome {
+    header.0[2] = place;
+    Outcome {
+        header: Some(header.0),
+        ..Go::Part(bytes).into()
     }
 }
 

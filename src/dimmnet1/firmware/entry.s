@@ -49,8 +49,6 @@ dispatch:
 types:  .word indirect, message, barrier, soft, chain
 types_end:
 
-# A chain scatters one packet over many places, and RX_GO has one place for a packet.
-chain:  li   $a0, REFUSE | (REASON_FIRMWARE << RX_GO_REASON_SHIFT)
 # a0: word for the register that a3 names.
 refuse: sw   $a0, 0($a3)
         addiu $a3, $gp, RX_GO

@@ -7,6 +7,7 @@
 //! | `indirect.s` | INDIRECT, MESSAGE, and a PUSH to an indirect region or page (from [`INDIRECT_FROM`] on) |
 //! | `soft.s` | SOFT: message exchange without the receiver's translation and answer |
 //! | `barrier.s` | BARRIER |
+//! | `chain.s` | CHAIN |
 //!
 //! The host fills the tables before RUN. What changes during a run stands in LLCM, in a region that the packet's stamp
 //! has: a pointer of 8 bytes (INDIRECT), a message cell (`CELL_*`), or a receive cell (`SOFT_*`). What each routine
@@ -60,6 +61,9 @@ pub const CELL_LIMIT: u32 = 12;
 pub const CELL_SYSTEM: u32 = 16;
 pub const CELL_BYTES: u32 = 24;
 pub const CELL_OVERFLOW: u32 = u32::MAX;
+
+/// Bytes of a receive command (CHAIN), of words `CHAIN_*`.
+pub const COMMAND_BYTES: u32 = 24;
 
 /// Receive cell of SOFT, in LLCM: address of the area. The cell is the host's until it clears [`SOFT_DONE`].
 pub const SOFT_AREA: u32 = 0;
@@ -151,6 +155,7 @@ pub fn sources() -> Vec<Source> {
         source("indirect.s", include_str!("indirect.s")),
         source("soft.s", include_str!("soft.s")),
         source("barrier.s", include_str!("barrier.s")),
+        source("chain.s", include_str!("chain.s")),
     ]
 }
 
@@ -193,13 +198,15 @@ fn equates() -> BTreeMap<String, u32> {
         HDR_W0_ACK_REQ_MASK HDR_W0_OTF_MASK HDR_W0_SRC_SHIFT HDR_W0_LENGTH_SHIFT HDR_W1_PGID_MASK RVA_KEY
         RVA_BASE RVA_BOUND RVA_BASE_WRITE_SHIFT PA_KEY PA_FRAME TYPE_PUSH TYPE_ACK TYPE_NACK TYPE_INDIRECT
         REASON_SEQUENCE REASON_RIGHTS REASON_RANGE REASON_LENGTH REASON_OVERFLOW REASON_TIMEOUT REASON_FIRMWARE
+        RX_STOP_MORE_MASK RX_GO_BYTES_SHIFT GO_PART CHAIN_PLACE CHAIN_SHAPE CHAIN_NEXT CHAIN_SHAPE_KIND_SHIFT
+        CHAIN_SHAPE_COUNT_SHIFT CHAIN_KIND_WRITE
         REASON_TYPE STOP_TYPE STOP_RVATLB GO_CONTINUE GO_DROP GO_NACK GO_DMA SIZE_PAGE SIZE_LLCM
     };
     let own = named! {
         INDIRECT_FROM LLCM_PAGE LLCM_BITS REGION_TABLE REGIONS PAGE_TABLE PAGES PROBES BARRIER_TABLE BARRIERS
         BARRIER_LEFT BARRIER_START BARRIER_STAMP BARRIER_PACKETS PACKET_BYTES SEQ_TABLE NODES CELL_POINTER CELL_FREE
         CELL_LIMIT CELL_SYSTEM CELL_BYTES SOFT_AREA SOFT_ROOM SOFT_COUNT SOFT_NUMBER SOFT_DONE SOFT_BYTES SETTLE
-        DMA_POLLS
+        DMA_POLLS COMMAND_BYTES
     };
     let all = registers.into_iter().chain(own);
     all.map(|(name, value)| (name.replace("__", "_"), value)).collect()

@@ -46,6 +46,8 @@ pub enum Answer {
 pub struct Go {
     pub what: u8,
     pub reason: u8,
+    /// Of PART, else 0.
+    pub bytes: u16,
 }
 
 /// What a write does outside the registers.
@@ -86,6 +88,7 @@ pub enum Effect {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
     pub stopped: bool,
+    pub more: bool,
     pub cause: u8,
     pub key: u64,
 }
@@ -271,6 +274,7 @@ impl Bus {
             r::CPU_ERRORS => self.cpu_errors.into(),
             r::RX_STOP => {
                 u64::from(view.receiver.stopped) << r::RX_STOP_STOPPED_SHIFT
+                    | u64::from(view.receiver.shown().more) << r::RX_STOP_MORE_SHIFT
                     | u64::from(view.receiver.shown().cause) << r::RX_STOP_CAUSE_SHIFT
                     | (view.header[0] & r::HDR_W0_TYPE_MASK) << r::RX_STOP_TYPE_SHIFT
                     | u64::from(view.rdma.stopped) << r::RX_STOP_RDMA_SHIFT
@@ -299,6 +303,7 @@ impl Bus {
         let go = Go {
             what: (data >> r::RX_GO_WHAT_SHIFT & 7) as u8,
             reason: (data >> r::RX_GO_REASON_SHIFT & 0xf) as u8,
+            bytes: 0,
         };
         let effect = match offset {
             r::RDMA_LENGTH if view.rdma_full => return None,
@@ -309,7 +314,13 @@ impl Bus {
             r::TLB_FLUSH => low.then_some(Effect::Flush),
             r::BUILD_GO => low.then(|| self.packet(data & r::BUILD_GO_DATA_MASK != 0)),
             r::RX_GO => {
-                let known = (1..=r::GO_DMA).contains(&go.what.into());
+                let known = (1..=r::GO_PART).contains(&go.what.into());
+                let bytes = if u32::from(go.what) == r::GO_PART {
+                    (data >> r::RX_GO_BYTES_SHIFT & 0xffff) as u16
+                } else {
+                    0
+                };
+                let go = Go { bytes, ..go };
                 let said = u32::from(go.what) != r::GO_NACK || go.reason != 0;
                 if !view.receiver.stopped || low && !(known && said) {
                     return None;

@@ -3,8 +3,10 @@
 //! The same cells are the firmware's: its [contract](crate::dimmnet1::firmware::contract) uses these functions, so a
 //! program cannot tell who served its packet.
 
-use crate::dimmnet1::firmware::{CELL_BYTES, CELL_FREE, CELL_LIMIT, CELL_OVERFLOW, CELL_POINTER, CELL_SYSTEM};
-use crate::dimmnet1::regs::{REASON_OVERFLOW, SIZE_PAGE, TYPE_INDIRECT, TYPE_MESSAGE};
+use crate::dimmnet1::firmware::{
+    CELL_BYTES, CELL_FREE, CELL_LIMIT, CELL_OVERFLOW, CELL_POINTER, CELL_SYSTEM, COMMAND_BYTES,
+};
+use crate::dimmnet1::regs::*;
 
 /// Bytes of a pointer.
 pub const POINTER_BYTES: u32 = 8;
@@ -16,6 +18,8 @@ pub enum Verdict {
     Pass,
     /// With this header word 2.
     Continue(u64),
+    /// With this header word 2, and so many bytes.
+    Part(u64, u16),
     /// With a code of Reasons.
     Nack(u32),
 }
@@ -25,11 +29,80 @@ pub fn cell_bytes(kind: u32) -> Option<u32> {
     match kind {
         TYPE_INDIRECT => Some(POINTER_BYTES),
         TYPE_MESSAGE => Some(CELL_BYTES),
+        TYPE_CHAIN => Some(COMMAND_BYTES),
         _ => None,
     }
 }
 
-/// A packet of `length` bytes meets its cell.
+/// A receive command under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// The region of the commands.
+    region: u16,
+    place: u64,
+    length: u16,
+    /// Blocks to come.
+    count: u8,
+    stride: u32,
+    next: u32,
+}
+
+/// How a chain goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A block goes to this place, with so many bytes.
+    Block(u64, u16),
+    /// The next command is at this place.
+    Command(u64),
+}
+
+impl Chain {
+    /// A packet meets a command, which lies in this region.
+    ///
+    /// # Errors
+    /// A code of Reasons.
+    pub fn begin(region: u16, cell: &[u8]) -> Result<Chain, u32> {
+        let low = u64::from(half(cell, CHAIN_SHAPE));
+        if (low & CHAIN_SHAPE_KIND_MASK) >> CHAIN_SHAPE_KIND_SHIFT != u64::from(CHAIN_KIND_WRITE) {
+            return Err(REASON_TYPE);
+        }
+        let count = ((low & CHAIN_SHAPE_COUNT_MASK) >> CHAIN_SHAPE_COUNT_SHIFT) as u8;
+        if count == 0 {
+            return Err(REASON_RANGE);
+        }
+        Ok(Chain {
+            region,
+            place: pointer(cell),
+            length: (low & CHAIN_SHAPE_LENGTH_MASK) as u16,
+            count,
+            stride: half(cell, CHAIN_SHAPE + 4),
+            next: half(cell, CHAIN_NEXT),
+        })
+    }
+
+    /// What comes next, if the packet has data left.
+    ///
+    /// # Errors
+    /// A code of Reasons.
+    pub fn step(&mut self) -> Result<Step, u32> {
+        if self.count == 0 {
+            let place = u64::from(self.region) << HDR_W2_REGION_SHIFT | u64::from(self.next);
+            let is_aligned = self.next.is_multiple_of(8);
+            return if is_aligned {
+                Ok(Step::Command(place))
+            } else {
+                Err(REASON_RANGE)
+            };
+        }
+        let place = self.place;
+        let low = u64::from((place as u32).wrapping_add(self.stride));
+        self.place = place >> 32 << 32 | low;
+        self.count -= 1;
+        Ok(Step::Block(place, self.length))
+    }
+}
+
+/// A packet of `length` bytes, of INDIRECT or MESSAGE, meets its cell.
 pub fn serve(kind: u32, length: u32, cell: &mut [u8]) -> Verdict {
     let placed = match kind {
         TYPE_INDIRECT => Ok(pointer(cell)),

@@ -35,6 +35,8 @@ pub struct Stop {
     pub cause: Cause,
     /// The key that missed, else 0.
     pub key: u64,
+    /// A part of the packet is done, by whom it waits for.
+    pub more: bool,
     pub header: [u64; 6],
 }
 
@@ -47,6 +49,8 @@ pub enum Go {
     Nack(u32),
     /// A physical address.
     Dma(u32),
+    /// So many bytes of the data.
+    Part(u16),
     /// The matcher leaves the packet to the processor.
     Pass,
 }
@@ -119,8 +123,14 @@ impl Kind {
 struct Packet {
     header: [u64; 6],
     kind: Kind,
-    /// The data words that came.
+    /// The data words that came, but those of parts that are done.
     data: Vec<u64>,
+    /// Bytes of the part under way.
+    part: Option<u64>,
+    /// The matcher, or else the processor, began the last part.
+    by_matcher: bool,
+    /// Why the first part that failed did.
+    failed: u32,
 }
 
 fn field(word: u64, mask: u64) -> u64 {
@@ -191,12 +201,21 @@ impl Packet {
         }
     }
 
+    /// How the packet ends, if its rest ends so.
+    fn ends(&self, reason: u32) -> u32 {
+        if self.failed == regs::REASON_NONE {
+            reason
+        } else {
+            self.failed
+        }
+    }
+
     fn lookup(&self) -> Lookup {
         Lookup {
             pgid: field(self.header[1], regs::HDR_W1_PGID_MASK) as u16,
             region: field(self.header[2], regs::HDR_W2_REGION_MASK) as u16,
             offset: self.offset(),
-            bytes: self.length() as u16,
+            bytes: self.part.unwrap_or(self.length()) as u16,
             access: if self.kind == Kind::Otf {
                 Access::Otf
             } else {
@@ -210,8 +229,8 @@ impl Packet {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     expected: [u32; 64],
-    /// The packet that waits.
-    stopped: Option<Packet>,
+    /// The packet that waits, and why.
+    stopped: Option<(Packet, Cause)>,
     events: Vec<Event>,
 }
 
@@ -249,6 +268,9 @@ impl Receiver {
             header: [0; 6],
             kind: Kind::of(field(words[0], regs::HDR_W0_TYPE_MASK)),
             data: words[head..].to_vec(),
+            part: None,
+            by_matcher: false,
+            failed: regs::REASON_NONE,
         };
         packet.header[..head].copy_from_slice(&words[..head]);
         let well_counted = if is_short {
@@ -300,7 +322,7 @@ impl Receiver {
     }
 
     /// What the packet asks for is done, or it stops.
-    fn execute(&mut self, packet: Packet, levels: Levels, tlb: &Tlb, bus: &mut dyn Bus) -> Option<Stop> {
+    fn execute(&mut self, mut packet: Packet, levels: Levels, tlb: &Tlb, bus: &mut dyn Bus) -> Option<Stop> {
         let reason = match packet.kind {
             Kind::Ack | Kind::Nack => {
                 let status = packet.header[2];
@@ -327,7 +349,16 @@ impl Receiver {
             Kind::Trap => regs::REASON_UNSERVED,
             Kind::Push | Kind::Reply | Kind::Otf => match tlb.look(&packet.lookup()) {
                 Found::At(addr) if packet.kind == Kind::Otf => self.write_otf(&packet, addr),
-                Found::At(addr) => self.write(&packet, addr, bus),
+                Found::At(addr) if packet.part.is_some() => {
+                    self.write_part(&mut packet, addr, bus);
+                    let cause = if packet.by_matcher {
+                        Cause::Match
+                    } else {
+                        Cause::Stop(regs::STOP_TYPE)
+                    };
+                    return self.stop(packet, cause, 0);
+                }
+                Found::At(addr) => self.write(&packet.data, packet.length(), addr, bus),
                 Found::Refused(reason) => reason,
                 Found::NoRegion(_) | Found::NoPage(_) if !levels.cpu_runs => regs::REASON_UNSERVED,
                 Found::NoRegion(key) => return self.stop(packet, Cause::Stop(regs::STOP_RVATLB), key),
@@ -349,10 +380,22 @@ impl Receiver {
         regs::REASON_NONE
     }
 
-    fn write(&mut self, packet: &Packet, addr: u32, bus: &mut dyn Bus) -> u32 {
-        let length = packet.length() as usize;
-        let came = packet.data.len();
-        let mut bytes: Vec<u8> = packet.data.iter().flat_map(|word| word.to_le_bytes()).collect();
+    /// The next words of the data, and LENGTH is less.
+    fn write_part(&mut self, packet: &mut Packet, addr: u32, bus: &mut dyn Bus) {
+        let bytes = packet.part.take().expect("a part");
+        let rest = packet.data.split_off(packet.data.len().min(bytes as usize / 8));
+        let part = std::mem::replace(&mut packet.data, rest);
+        let reason = self.write(&part, bytes, addr, bus);
+        if packet.failed == regs::REASON_NONE {
+            packet.failed = reason;
+        }
+        packet.header[0] -= bytes << regs::HDR_W0_LENGTH_SHIFT;
+    }
+
+    fn write(&mut self, data: &[u64], length: u64, addr: u32, bus: &mut dyn Bus) -> u32 {
+        let length = length as usize;
+        let came = data.len();
+        let mut bytes: Vec<u8> = data.iter().flat_map(|word| word.to_le_bytes()).collect();
         bytes.truncate(length);
         let mut reason = if came == length.div_ceil(8) {
             regs::REASON_NONE
@@ -370,13 +413,23 @@ impl Receiver {
 
     fn stop(&mut self, packet: Packet, cause: Cause, key: u64) -> Option<Stop> {
         let header = packet.header;
-        self.stopped = Some(packet);
-        Some(Stop { cause, key, header })
+        let more = packet.kind != Kind::Trap
+            && match cause {
+                Cause::Match => true,
+                Cause::Stop(cause) => cause == regs::STOP_TYPE && !packet.by_matcher,
+            };
+        self.stopped = Some((packet, cause));
+        Some(Stop {
+            cause,
+            key,
+            more,
+            header,
+        })
     }
 
     /// Changes halves of a header word of the packet that waits.
     pub fn write_header(&mut self, index: usize, halves: [bool; 2], data: u64) {
-        let packet = self.stopped.as_mut().expect("a packet waits");
+        let (packet, _) = self.stopped.as_mut().expect("a packet waits");
         for (half, mask) in halves.into_iter().zip([u64::from(u32::MAX), u64::from(u32::MAX) << 32]) {
             if half {
                 packet.header[index] = packet.header[index] & !mask | data & mask;
@@ -386,16 +439,15 @@ impl Receiver {
 
     /// Ends the stop, or leads to the next one.
     pub fn go(&mut self, go: Go, levels: Levels, tlb: &Tlb, bus: &mut dyn Bus) -> Option<Stop> {
-        let mut packet = self.stopped.take().expect("a packet waits");
+        let (mut packet, cause) = self.stopped.take().expect("a packet waits");
+        if packet.part.is_none() {
+            packet.by_matcher = cause == Cause::Match;
+        }
         match go {
-            Go::Continue => {
-                if packet.kind == Kind::Trap {
-                    packet.kind = Kind::Push;
-                }
-                if packet.is_formed() && !packet.data.is_empty() {
-                    return self.execute(packet, levels, tlb, bus);
-                }
-                self.finish(&packet, regs::REASON_LENGTH, levels);
+            Go::Continue => return self.resume(packet, levels, tlb, bus),
+            Go::Part(bytes) => {
+                packet.part = Some(u64::from(bytes)).filter(|bytes| *bytes < packet.length());
+                return self.resume(packet, levels, tlb, bus);
             }
             Go::Drop => self.count(&packet),
             Go::Nack(regs::REASON_NONE) => self.finish(&packet, regs::REASON_FIRMWARE, levels),
@@ -406,10 +458,11 @@ impl Receiver {
                 let wraps = u64::from(addr) + packet.length() > 1 << 32;
                 let good = packet.fits() && packet.length() > 0 && has_data && addr.is_multiple_of(8) && !wraps;
                 let reason = if good {
-                    self.write(&packet, addr, bus)
+                    self.write(&packet.data, packet.length(), addr, bus)
                 } else {
                     regs::REASON_LENGTH
                 };
+                let reason = packet.ends(reason);
                 self.events.push(Event::Done(reason));
                 if reason == regs::REASON_NONE {
                     self.count(&packet);
@@ -423,9 +476,26 @@ impl Receiver {
         None
     }
 
+    /// The packet is looked at anew, as a PUSH if it was of no type.
+    fn resume(&mut self, mut packet: Packet, levels: Levels, tlb: &Tlb, bus: &mut dyn Bus) -> Option<Stop> {
+        if packet.kind == Kind::Trap {
+            packet.kind = Kind::Push;
+        }
+        let fits = |bytes: u64| (1..packet.length()).contains(&bytes) && bytes.is_multiple_of(8);
+        let part_fits = packet.part.is_none_or(fits);
+        if packet.is_formed() && part_fits && !packet.data.is_empty() {
+            return self.execute(packet, levels, tlb, bus);
+        }
+        self.finish(&packet, regs::REASON_LENGTH, levels);
+        None
+    }
+
     /// The packet is accepted.
     fn count(&mut self, packet: &Packet) {
-        self.events.push(Event::Outcome(regs::REASON_NONE));
+        self.events.push(Event::Outcome(packet.failed));
+        if packet.failed != regs::REASON_NONE {
+            return;
+        }
         if packet.is_numbered()
             && let Some(expected) = self.expected.get_mut(usize::from(packet.src()))
         {
@@ -435,6 +505,7 @@ impl Receiver {
 
     /// The packet is done or refused, and whoever waits for it is told.
     fn finish(&mut self, packet: &Packet, reason: u32, levels: Levels) {
+        let reason = packet.ends(reason);
         if packet.asks() {
             self.answer(packet, reason, packet.seq(), levels);
         }

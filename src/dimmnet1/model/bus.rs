@@ -287,6 +287,7 @@ impl ModelMachine {
         };
         let reason = rx.done.flatten().map_or(0, Reason::code);
         put(RX_STOP_STOPPED_MASK, rx.is_stopped().into())
+            | put(RX_STOP_MORE_MASK, (rx.is_stopped() && rx.more).into())
             | put(RX_STOP_CAUSE_MASK, rx.cause().into())
             | put(RX_STOP_TYPE_MASK, kind.into())
             | put(RX_STOP_RDMA_MASK, rdma.is_some().into())
@@ -354,8 +355,9 @@ impl ModelMachine {
             RX_GO => {
                 let what = get(RX_GO_WHAT_MASK, value) as u32;
                 let says = what != GO_NACK || get(RX_GO_REASON_MASK, value) != 0;
-                let known = (GO_CONTINUE..=GO_DMA).contains(&what) && says;
-                known && self.rx_go(node, what, reason(RX_GO_REASON_MASK, value))
+                let known = (GO_CONTINUE..=GO_PART).contains(&what) && says;
+                let bytes = get(RX_GO_BYTES_MASK, value) as u16;
+                known && self.rx_go(node, what, reason(RX_GO_REASON_MASK, value), bytes)
             }
             RDMA_GO => {
                 let what = get(RDMA_GO_WHAT_MASK, value) as u32;
@@ -455,7 +457,7 @@ impl ModelMachine {
         if rdma {
             self.rdma_go(node, GO_NACK, Reason::Timeout);
         } else {
-            self.rx_go(node, GO_NACK, Reason::Timeout);
+            self.rx_go(node, GO_NACK, Reason::Timeout, 0);
         }
         raises(self, node);
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::tables::{Kind, LLCM_ADDR, Looked};
 use super::{Due, ModelMachine, timing};
-use crate::dimmnet1::golden::matcher::{self, Verdict};
+use crate::dimmnet1::golden::matcher::{self, Chain, Step, Verdict};
 use crate::dimmnet1::golden::packet::{HEADER_WORDS, Header, Packet, Place, Reason, SHORT_WORDS, Status, WORD};
 use crate::dimmnet1::regs::*;
 use crate::{Addr, Picos};
@@ -40,9 +40,20 @@ struct Take {
     /// SEQ for its answer, where that is not its own.
     seq: Option<u32>,
     fate: Fate,
+    /// Bytes of the part under way, and the places and bytes of those before. LENGTH is what is left.
+    part: Option<u32>,
+    parts: Vec<(u32, u32)>,
+    /// The matcher began the last part, by this command.
+    by_matcher: bool,
+    chain: Option<Chain>,
 }
 
 impl Take {
+    /// Bytes of the parts before.
+    fn moved(&self) -> usize {
+        self.parts.iter().map(|&(_, bytes)| bytes as usize).sum()
+    }
+
     /// Its data as they came, whatever LENGTH says.
     fn data(&self) -> Vec<u8> {
         let head = Header::decode(&self.packet[..1]).words();
@@ -53,7 +64,8 @@ impl Take {
     /// Whether as many words of data came as LENGTH says now.
     fn is_whole(&self) -> bool {
         let head = Header::decode(&self.packet[..1]).words();
-        self.packet.len() == head + self.header.length.div_ceil(WORD) as usize
+        let bytes = self.moved() as u32 + self.header.length;
+        self.packet.len() == head + bytes.div_ceil(WORD) as usize
     }
 
     /// The table entry of its number, if it has one.
@@ -100,6 +112,7 @@ pub(super) struct Rx {
     body: VecDeque<Picos>,
     moved: Picos,
     cause: u32,
+    pub more: bool,
     pub key: u64,
     /// The header registers of a stop.
     pub header: [u64; HEADER_WORDS],
@@ -118,6 +131,7 @@ impl Rx {
             body: VecDeque::new(),
             moved: Picos::ZERO,
             cause: 0,
+            more: false,
             key: 0,
             header: [0; HEADER_WORDS],
             dma_addr: 0,
@@ -202,6 +216,10 @@ impl ModelMachine {
             header,
             seq: None,
             fate: Fate::Drop,
+            part: None,
+            parts: Vec::new(),
+            by_matcher: false,
+            chain: None,
         };
         // The words come one a cycle, and are known when the last has come.
         let cycles = match header.kind {
@@ -276,7 +294,10 @@ impl ModelMachine {
                 let begun = at.saturating_sub(self.core_cycles(1 + others));
                 self.rx_look_up(node, begun, take);
             }
-            _ if self.cards[node].regs.matches() => self.rx_match(node, take),
+            _ if self.cards[node].regs.matches() => {
+                let now = self.now;
+                self.rx_match(node, now, take);
+            }
             _ => {
                 let now = self.now;
                 self.rx_stop(node, now, take, (STOP_TYPE, 0));
@@ -311,7 +332,8 @@ impl ModelMachine {
         } else {
             Kind::Write
         };
-        let looked = card.tlb.look_up(header.pgid, header.place, header.length, kind);
+        let bytes = take.part.unwrap_or(header.length);
+        let looked = card.tlb.look_up(header.pgid, header.place, bytes, kind);
         let cycles = match looked {
             Looked::At(addr) if addr >= LLCM_ADDR => timing::LOOKUP_LLCM,
             _ => timing::LOOKUP,
@@ -319,6 +341,7 @@ impl ModelMachine {
         let at = self.now.max(begun + self.core_cycles(cycles));
         take.fate = match looked {
             Looked::At(addr) if kind == Kind::Otf => Fate::Otf(addr),
+            Looked::At(addr) if take.part.is_some() => return self.rx_part(node, at, take, addr),
             Looked::At(addr) => Fate::Write(addr),
             Looked::Refused(reason) => Fate::Refuse(reason),
             Looked::Missed(cause, key) => return self.rx_stop(node, at, take, (cause, key)),
@@ -335,9 +358,45 @@ impl ModelMachine {
         self.rx_set(node, at, State::LooksUp(at, take));
     }
 
+    /// The place of a part is known. The model takes all data at the end, and the parts' time before.
+    fn rx_part(&mut self, node: usize, at: Picos, mut take: Take, addr: u32) {
+        let bytes = take.part.take().expect("a part");
+        take.parts.push((addr, bytes));
+        take.header.length -= bytes;
+        let at = at + self.core_cycles(timing::PART);
+        if take.by_matcher {
+            self.rx_match(node, at, take);
+        } else {
+            self.rx_stop(node, at, take, (STOP_TYPE, 0));
+        }
+    }
+
+    /// The chain's next block, or its next command.
+    fn rx_chain(&mut self, node: usize, at: Picos, mut take: Take) {
+        match take.chain.as_mut().map(Chain::step) {
+            Some(Ok(Step::Block(place, bytes))) => {
+                take.header.place = Place::of(place);
+                self.rx_go_on(node, at, take, Some(bytes));
+            }
+            Some(Ok(Step::Command(place))) => {
+                (take.header.place, take.chain) = (Place::of(place), None);
+                self.rx_match(node, at, take);
+            }
+            Some(Err(reason)) => {
+                let fate = Fate::Refuse(Reason::of(reason).expect("the matcher's reasons are known"));
+                self.rx_act(node, at, Take { fate, ..take });
+            }
+            None => unreachable!("a chain"),
+        }
+    }
+
     /// The matcher looks at it, and at the cell that it names.
-    fn rx_match(&mut self, node: usize, mut take: Take) {
-        let (now, header, card) = (self.now, take.header, &mut self.cards[node]);
+    fn rx_match(&mut self, node: usize, now: Picos, mut take: Take) {
+        take.by_matcher = true;
+        if take.chain.is_some() {
+            return self.rx_chain(node, now, take);
+        }
+        let (header, card) = (take.header, &mut self.cards[node]);
         let looked = matcher::cell_bytes(header.kind).map(|bytes| {
             let looked = card.tlb.look_up(header.pgid, header.place, bytes, Kind::Cell);
             (bytes as usize, looked)
@@ -347,7 +406,18 @@ impl ModelMachine {
             Some((_, Looked::Refused(reason))) => Verdict::Nack(reason.code()),
             Some((bytes, Looked::At(addr))) => {
                 let cell = &mut card.llcm[(addr - LLCM_ADDR) as usize..][..bytes];
-                matcher::serve(header.kind, header.length, cell)
+                if header.kind == TYPE_CHAIN {
+                    match Chain::begin((header.place.word() >> HDR_W2_REGION_SHIFT) as u16, cell) {
+                        Ok(chain) => {
+                            take.chain = Some(chain);
+                            let at = now + self.core_cycles(timing::MATCH_MESSAGE);
+                            return self.rx_chain(node, at, take);
+                        }
+                        Err(reason) => Verdict::Nack(reason),
+                    }
+                } else {
+                    matcher::serve(header.kind, header.length, cell)
+                }
             }
         };
         let cycles = match header.kind {
@@ -359,8 +429,9 @@ impl ModelMachine {
             Verdict::Pass => self.rx_stop(node, now, take, (STOP_TYPE, 0)),
             Verdict::Continue(place) => {
                 take.header.place = Place::of(place);
-                self.rx_continue(node, at, take);
+                self.rx_go_on(node, at, take, None);
             }
+            Verdict::Part(..) => unreachable!("of a chain"),
             Verdict::Nack(reason) => {
                 let fate = Fate::Refuse(Reason::of(reason).expect("the matcher's reasons are known"));
                 self.rx_act(node, at, Take { fate, ..take });
@@ -368,13 +439,31 @@ impl ModelMachine {
         }
     }
 
+    /// A command to continue, with all that is left or with a part of it. That part under way goes on, if there is one.
+    fn rx_go_on(&mut self, node: usize, at: Picos, mut take: Take, bytes: Option<u16>) {
+        if let Some(bytes) = bytes {
+            take.part = Some(u32::from(bytes)).filter(|bytes| *bytes < take.header.length);
+        }
+        self.rx_continue(node, at, take);
+    }
+
     /// It is looked at anew, but for its number; the header's TYPE does not count.
     fn rx_continue(&mut self, node: usize, at: Picos, mut take: Take) {
+        let kind = take.header.kind;
         take.header.kind = match Header::decode(&take.packet[..1]).kind {
             anew @ (TYPE_OTF | TYPE_PULL_REPLY) => anew,
             _ => TYPE_PUSH,
         };
-        if take.header.check_form().is_ok() && !take.data().is_empty() {
+        let length = take.header.length;
+        let part_fits = take
+            .part
+            .is_none_or(|bytes| (1..length).contains(&bytes) && bytes % WORD == 0);
+        let fits = take.header.check_form().is_ok() && part_fits && take.data().len() > take.moved();
+        if take.part.is_some() {
+            // It stops anew as what it was.
+            take.header.kind = kind;
+        }
+        if fits {
             self.rx_look_up(node, at, take);
         } else {
             let fate = Fate::Refuse(Reason::Length);
@@ -395,21 +484,23 @@ impl ModelMachine {
         let card = &mut self.cards[node];
         card.rx.header = take.header.encode();
         (card.rx.cause, card.rx.key) = (cause, key);
+        card.rx.more = cause == STOP_TYPE && !take.parts.is_empty() && !take.by_matcher;
         card.rx.state = State::Stopped(take);
         self.stopped(node, false);
     }
 
     /// A write of RX_GO; false if nothing is stopped.
-    pub(super) fn rx_go(&mut self, node: usize, what: u32, reason: Reason) -> bool {
+    pub(super) fn rx_go(&mut self, node: usize, what: u32, reason: Reason, bytes: u16) -> bool {
         let at = self.now + self.core_cycles(timing::GO);
         let rx = &mut self.cards[node].rx;
         let State::Stopped(take) = &rx.state else { return false };
         let mut take = take.clone();
         take.header = Header::decode(&rx.header);
         let addr = rx.dma_addr as u32;
+        take.by_matcher &= take.part.is_some();
         take.fate = match what {
-            GO_CONTINUE => {
-                self.rx_continue(node, at, take);
+            GO_CONTINUE | GO_PART => {
+                self.rx_go_on(node, at, take, (what == GO_PART).then_some(bytes));
                 super::bus::raises(self, node);
                 return true;
             }
@@ -503,8 +594,9 @@ impl ModelMachine {
             card.rx.writes.push_back(Write { at, take });
             return self.at(at, Due::Rx(node));
         }
+        let failed = self.cards[node].write_parts(&take);
         match fate {
-            Fate::Refuse(reason) => self.rx_refused(node, &take, reason),
+            Fate::Refuse(reason) => self.rx_refused(node, &take, failed.unwrap_or(reason)),
             Fate::Duplicate => {
                 self.outcome(node, Some(Reason::Sequence));
                 self.rx_answer(node, &take, None);
@@ -522,13 +614,16 @@ impl ModelMachine {
         while self.cards[node].rx.writes.front().is_some_and(|write| write.at <= now) {
             let write = self.cards[node].rx.writes.pop_front().expect("looked at");
             let take = write.take;
+            let failed = self.cards[node].write_parts(&take);
             let mut data = take.data();
+            data.drain(..data.len().min(take.moved()));
             data.truncate(take.header.length as usize);
             let (Fate::Write(addr) | Fate::Dma(addr) | Fate::Otf(addr)) = take.fate else {
                 unreachable!("only writes are waited for")
             };
             let written = self.cards[node].write_bytes(addr, &data);
             let refused = match (written, take.is_whole()) {
+                _ if failed.is_some() => failed,
                 (false, _) => Some(Reason::Bus),
                 (true, false) => Some(Reason::Length),
                 (true, true) => None,
@@ -623,6 +718,22 @@ fn asks(header: &Header) -> bool {
 }
 
 impl super::Card {
+    /// A packet's parts are written; why the first one that failed did.
+    fn write_parts(&mut self, take: &Take) -> Option<Reason> {
+        let (data, mut at, mut failed) = (take.data(), 0, None);
+        for &(addr, bytes) in &take.parts {
+            let part = &data[data.len().min(at)..data.len().min(at + bytes as usize)];
+            at += bytes as usize;
+            let reason = if !self.write_bytes(addr, part) {
+                Some(Reason::Bus)
+            } else {
+                (part.len() < bytes as usize).then_some(Reason::Length)
+            };
+            failed = failed.or(reason);
+        }
+        failed
+    }
+
     /// Bytes into memory or LLCM; false, and some may be written, where they do not fit.
     fn write_bytes(&mut self, addr: u32, data: &[u8]) -> bool {
         if addr >= LLCM_ADDR {

@@ -19,6 +19,8 @@ pub const CROSSING: u64 = 3;
 /// Core cycles from the matcher's offer to the look-up of the place that it found, for an INDIRECT and a MESSAGE.
 pub const MATCH_INDIRECT: u64 = 9;
 pub const MATCH_MESSAGE: u64 = 14;
+/// Core cycles from the look-up of a part until the packet stops anew.
+pub const PART: u64 = 4;
 /// Core cycles of a look-up that ends in LLCM, and of one through PATLB.
 pub const LOOKUP_LLCM: u64 = 3;
 pub const LOOKUP: u64 = 4;

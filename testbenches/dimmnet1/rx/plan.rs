@@ -1,5 +1,7 @@
 //! What a case sends, what the firmware does at each stop, and what must come of it.
 
+use std::collections::BTreeMap;
+
 use tsunagi::Addr;
 use tsunagi::dimmnet1::golden::rx::{Bus, Cause, Event, Go, Levels, Receiver, Stop, Told};
 use tsunagi::dimmnet1::golden::tlb::{Tlb, page_key, region_key};
@@ -16,6 +18,14 @@ pub enum Load {
     Full,
     /// Each when nothing of its predecessors is left, with other levels at the inputs.
     Single,
+}
+
+/// What packets come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mix {
+    All,
+    /// Mostly long ones that are taken in parts.
+    Parts,
 }
 
 /// A write to one of the TLBs.
@@ -45,8 +55,11 @@ pub struct Halt {
     pub done: Option<u32>,
 }
 
+/// Bytes written, by physical address.
+pub type Wrote = BTreeMap<u32, u8>;
+
 /// What an output must do next; where data were written for it, they must be visible by then.
-pub type Due<T> = (T, Option<(u32, Vec<u8>)>);
+pub type Due<T> = (T, Wrote);
 
 /// A packet, and all that must come of it.
 #[derive(Clone, Debug)]
@@ -58,7 +71,7 @@ pub struct Job {
     pub told: Vec<Due<Told>>,
     pub outcomes: Vec<Due<u32>>,
     pub otfs: Vec<(u16, u64, u8)>,
-    pub wrote: Option<(u32, Vec<u8>)>,
+    pub wrote: Wrote,
 }
 
 pub struct Plan {
@@ -138,6 +151,7 @@ impl Place {
 
 struct Maker<'a> {
     rng: &'a mut Rng,
+    mix: Mix,
     model: Receiver,
     tlb: Tlb,
     golden: Golden,
@@ -222,7 +236,7 @@ impl Maker<'_> {
         };
         let remote = place.remote(rng, length);
         let mut count = length.div_ceil(8).min(64 * 8);
-        match rng.below(16) {
+        match rng.below(if self.mix == Mix::Parts { 4 } else { 16 }) {
             0 => count = rng.below(count + 1),
             1 => count += rng.between(1, 12),
             _ => {}
@@ -237,7 +251,9 @@ impl Maker<'_> {
     fn packet(&mut self, place: &Place) -> Vec<u64> {
         let trap = pick(self.rng, &[16, 17, 18, 19, 20, 200]);
         let unknown = pick(self.rng, &[0, 6, 7, 9, 15]);
+        let parts = self.mix == Mix::Parts && self.rng.chance(3, 4);
         let mut words = match self.rng.below(32) {
+            _ if parts => self.long(place, trap),
             0..8 => self.long(place, regs::TYPE_PUSH),
             8..11 => self.short(place, regs::TYPE_PUSH),
             11..14 => self.long(place, regs::TYPE_PULL_REPLY),
@@ -308,6 +324,30 @@ impl Maker<'_> {
         if rng.chance(1, 6) {
             entries.push(Entry::Region([region_key(PGID, UNKNOWN) & !(1 << 63), 0, 0]));
         }
+        let left = stop.header[0] >> regs::HDR_W0_LENGTH_SHIFT;
+        let of_four = match self.mix {
+            Mix::Parts => 3,
+            Mix::All => 1 + u64::from(stop.more),
+        };
+        if rng.chance(of_four, 4) {
+            // Mostly to a place of its own.
+            if rng.chance(7, 8) {
+                header.push((2, [true; 2], place.remote(rng, self.span)));
+            }
+            let bytes = match rng.below(12) {
+                0 => rng.below(20),
+                1 => left / 8 * 8 + 8 * rng.below(3),
+                2 => rng.bits(),
+                _ => 8 * rng.between(1, 1 + left / 16),
+            };
+            return Halt {
+                stop,
+                header,
+                entries,
+                go: Go::Part(bytes as u16),
+                done: None,
+            };
+        }
         let go = match rng.below(16) {
             0..8 => Go::Continue,
             8 => Go::Drop,
@@ -351,14 +391,15 @@ impl Maker<'_> {
             told: Vec::new(),
             outcomes: Vec::new(),
             otfs: Vec::new(),
-            wrote: None,
+            wrote: Wrote::new(),
         };
         let events = self.model.take_events();
         let good = events.contains(&Event::Outcome(regs::REASON_NONE));
         for event in events {
             match event {
                 // Of data that were not accepted nobody is told that they are visible.
-                Event::Wrote { addr, bytes } => job.wrote = good.then_some((addr, bytes)),
+                Event::Wrote { .. } if !good => {}
+                Event::Wrote { addr, bytes } => job.wrote.extend((addr..).zip(bytes)),
                 Event::Answer(words) => job.answers.push((words, job.wrote.clone())),
                 Event::Told(told) => job.told.push((told, job.wrote.clone())),
                 Event::Outcome(reason) => job.outcomes.push((reason, job.wrote.clone())),
@@ -382,9 +423,10 @@ fn first_tables() -> Tlb {
     tlb
 }
 
-fn maker<'a>(rng: &'a mut Rng, memory: &Memory) -> Maker<'a> {
+fn maker<'a>(rng: &'a mut Rng, mix: Mix, memory: &Memory) -> Maker<'a> {
     Maker {
         rng,
+        mix,
         model: Receiver::default(),
         tlb: first_tables(),
         golden: Golden(memory.clone()),
@@ -400,7 +442,7 @@ const QUIET: Levels = Levels {
 };
 
 impl Plan {
-    pub fn new(rng: &mut Rng, load: Load, memory: &Memory, count: u64) -> Plan {
+    pub fn new(rng: &mut Rng, load: Load, mix: Mix, memory: &Memory, count: u64) -> Plan {
         let levels = |rng: &mut Rng| Levels {
             node: rng.below(64) as u16,
             cpu_runs: rng.chance(3, 4),
@@ -408,7 +450,7 @@ impl Plan {
             room: load == Load::Full || rng.chance(3, 4),
         };
         let common = levels(rng);
-        let mut maker = maker(rng, memory);
+        let mut maker = maker(rng, mix, memory);
         let mut jobs = Vec::new();
         for number in 0..count {
             let place = Place(number);
@@ -427,7 +469,7 @@ impl Plan {
 
     fn of(memory: &Memory, count: u64, words: impl Fn(u64) -> Vec<u64>) -> Plan {
         let mut rng = tsunagi::harness::seed::Seed(0).stream("nothing stops");
-        let mut maker = maker(&mut rng, memory);
+        let mut maker = maker(&mut rng, Mix::All, memory);
         let jobs = (0..count).map(|i| maker.job(words(i), QUIET, &Place(i))).collect();
         Plan {
             load: Load::Full,

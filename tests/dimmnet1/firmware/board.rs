@@ -121,7 +121,8 @@ impl Board {
         let [receiver, rdma] = self.stops.map(|stop| stop.map(|stop| u64::from(stop.cause)));
         let receiver = receiver.map_or(0, |cause| RX_STOP_STOPPED_MASK | cause << RX_STOP_CAUSE_SHIFT);
         let rdma = rdma.map_or(0, |cause| RX_STOP_RDMA_MASK | cause << RX_STOP_RDMA_CAUSE_SHIFT);
-        word | receiver | rdma
+        let more = self.stops[0].is_some_and(|stop| stop.more);
+        word | receiver | rdma | u64::from(more) << RX_STOP_MORE_SHIFT
     }
 
     fn host_before(&mut self, at: u32) {
@@ -157,6 +158,7 @@ impl Board {
             GO_CONTINUE => Go::Continue,
             GO_DROP => Go::Drop,
             GO_NACK => Go::Nack(reason as u32),
+            GO_PART => Go::Part((half >> RX_GO_BYTES_SHIFT) as u16),
             _ => Go::Dma(self.dma[0]),
         };
         if matches!(go, Go::Dma(_)) {
@@ -164,7 +166,7 @@ impl Board {
             let looks = self.looks.unwrap_or_else(|| self.rng.below(5));
             self.transfer = self.ends.map(|reason| Transfer { looks, reason });
         }
-        let continues = go == Go::Continue && who == Engine::Receiver;
+        let continues = matches!(go, Go::Continue | Go::Part(_)) && who == Engine::Receiver;
         self.ended.push(Outcome {
             header: continues.then_some(self.header),
             fill: self.fill.take(),

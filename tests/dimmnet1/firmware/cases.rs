@@ -146,7 +146,16 @@ pub fn rewrite(rng: &mut Rng, contract: &mut Contract) {
         let at = (share * SHARE + slot * SLOT) as usize;
         let place = |word: u32| at + word as usize;
         match slot % 3 {
-            0 => contract.write(at, address(rng)),
+            // A pointer, and a receive command.
+            0 => {
+                let length = among(rng, &[8, 64, 464], 1 << 16);
+                let kind = among(rng, &[CHAIN_KIND_WRITE.into()], 256);
+                let shape = length | rng.below(4) << CHAIN_SHAPE_COUNT_SHIFT | kind << CHAIN_SHAPE_KIND_SHIFT;
+                let next = among(rng, &[0, 3 * SLOT, 6 * SLOT], 1 << 32);
+                contract.write(at, address(rng));
+                contract.write(place(CHAIN_SHAPE), shape | rng.bits() & CHAIN_SHAPE_STRIDE_MASK);
+                contract.write(place(CHAIN_NEXT), rng.bits() & !CHAIN_NEXT_OFFSET_MASK | next);
+            }
             1 => {
                 let system = address(rng);
                 let pointer = if rng.chance(1, 3) { address(rng) } else { system };
@@ -192,6 +201,7 @@ pub fn stop(rng: &mut Rng) -> Stop {
         TYPE_SOFT,
         TYPE_SOFT,
         TYPE_SOFT,
+        TYPE_CHAIN,
     ];
     let kind = match rng.below(20) {
         0 => u64::from(TYPE_CHAIN) + rng.below(2),
@@ -226,6 +236,7 @@ pub fn stop(rng: &mut Rng) -> Stop {
             who,
             cause,
             key: rng.bits(),
+            more: false,
             header,
         };
     }
@@ -244,6 +255,7 @@ pub fn stop(rng: &mut Rng) -> Stop {
         who,
         cause,
         key,
+        more: false,
         header,
     }
 }

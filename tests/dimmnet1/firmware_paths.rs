@@ -2,7 +2,7 @@
 
 use tsunagi::dimmnet1::golden::packet::{Place, Reason};
 use tsunagi::dimmnet1::host::layout::{self, common};
-use tsunagi::dimmnet1::host::{CommError, Dimmnet1Sim, How, Message};
+use tsunagi::dimmnet1::host::{CommError, Command, Dimmnet1Sim, How, Message};
 use tsunagi::dimmnet1::params::Config;
 use tsunagi::dimmnet1::regs::*;
 use tsunagi::harness::backend::AnyBackend;
@@ -15,6 +15,7 @@ on_both! {
     an_indirect_write_goes_where_the_pointer_says
     bandwidth_of_long_sends
     messages_come_whole_and_in_order
+    a_chain_scatters_a_packet
     the_matcher_needs_no_processor
     without_a_processor_its_packets_are_refused
     pages_that_the_tlb_lacks_are_filled_in
@@ -65,6 +66,66 @@ fn an_indirect_write_goes_where_the_pointer_says(kind: Kind) {
             assert_eq!(sim.node(B).read(Addr(0x4008), 464), data, "{what}");
             println!("{what}: {}", time.take().unwrap());
         }
+    }
+}
+
+/// Two commands: 16 blocks of 16 bytes, 48 apart, then blocks of 24 bytes, one behind the other.
+fn a_chain_scatters_a_packet(kind: Kind) {
+    for (poll, matching, f_seq) in [
+        (false, false, false),
+        (true, false, true),
+        (false, true, false),
+        (false, true, true),
+    ] {
+        let mut config = Config::paper();
+        (config.poll, config.matching) = (poll, matching);
+        let mut sim = booted(kind, &config);
+        let data = bytes(400, 9);
+        sim.node(A).write(Addr(0), &data);
+        let first = Command {
+            to: Addr(0x4000),
+            length: 16,
+            count: 16,
+            stride: 48,
+            next: Some(3),
+        };
+        let second = Command {
+            to: Addr(0x5000),
+            length: 24,
+            count: 5,
+            stride: 24,
+            next: None,
+        };
+        sim.spawn(B, async move |node| {
+            node.set_command(1, first).await.unwrap();
+            node.set_command(3, second).await.unwrap();
+        });
+        let what = format!("poll {poll}, matching {matching}, f_seq {f_seq}");
+        let mut ends = sim.spawn(A, async move |node| {
+            node.compute(Picos::from_ns(9000)).await;
+            let message = node.chain_message(B, 1).numbered(f_seq);
+            let start = node.now();
+            node.send(&message, Addr(0), 376).await.unwrap();
+            let took = node.now() - start;
+            // The chain has 376 bytes.
+            (took, node.send(&message, Addr(0), 400).await)
+        });
+        sim.run(BOUND).unwrap_or_else(|error| panic!("{what}: {error}"));
+        for (block, bytes) in data[..256].chunks(16).enumerate() {
+            let at = Addr(0x4000 + 48 * block as u32);
+            assert_eq!(sim.node(B).read(at, 16), bytes, "{what}: block {block}");
+        }
+        assert_eq!(sim.node(B).read(Addr(0x5000), 120), data[256..376], "{what}");
+        let (took, refused) = ends.take().unwrap();
+        println!("{what}: {took}");
+        let told = matches!(
+            refused,
+            Err(CommError::Refused {
+                reason: Reason::Range,
+                ..
+            })
+        );
+        assert!(told, "{what}: {refused:?}");
     }
 }
 

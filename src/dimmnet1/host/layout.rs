@@ -65,6 +65,11 @@ pub mod common {
         base + 8 * u32::from(node.0)
     }
 
+    /// A receive command.
+    pub fn command(number: u32) -> u32 {
+        POINTERS.saturating_add(number.saturating_mul(super::firmware::COMMAND_BYTES))
+    }
+
     /// The cell of a source.
     pub fn cell(base: u32, source: crate::NodeId) -> u32 {
         base + 32 * u32::from(source.0)

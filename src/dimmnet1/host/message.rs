@@ -12,12 +12,25 @@ use super::layout::{self, SYSTEM_BYTES, common};
 use super::processor::Store;
 use super::{CommError, Message, Node};
 use crate::dimmnet1::firmware::{
-    CELL_FREE, CELL_OVERFLOW, CELL_POINTER, CELL_SYSTEM, SOFT_AREA, SOFT_NUMBER, SOFT_ROOM,
+    CELL_FREE, CELL_OVERFLOW, CELL_POINTER, CELL_SYSTEM, COMMAND_BYTES, SOFT_AREA, SOFT_NUMBER, SOFT_ROOM,
 };
 use crate::dimmnet1::golden::packet::Place;
-use crate::dimmnet1::regs::{LLCM, SIZE_BOTF, SIZE_PAGE, TYPE_MESSAGE, TYPE_SOFT};
+use crate::dimmnet1::regs::*;
 use crate::harness::cpu::at_rate;
 use crate::{Addr, NodeId};
+
+/// A receive command: blocks of memory, one behind the other in a packet's data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    pub to: Addr,
+    /// Bytes of a block, a multiple of 8.
+    pub length: u16,
+    pub count: u8,
+    /// From block to block.
+    pub stride: u32,
+    /// Number of the next command.
+    pub next: Option<u32>,
+}
 
 /// By node: messages sent to it, and taken from it.
 pub(super) struct Messages {
@@ -286,6 +299,38 @@ impl Node {
         let (node, src) = (self.id(), source);
         done.map(|word| (word >> 32) as u32)
             .ok_or(CommError::NoMessage { node, src })
+    }
+
+    /// A packet that a chain of `dst` scatters, from receive command `number` on. The rest is as of
+    /// [`send`](Node::send).
+    pub fn chain_message(&self, dst: NodeId, number: u32) -> Message {
+        Message {
+            kind: TYPE_CHAIN,
+            ..Message::push(dst, Place::new(layout::COMMON, common::command(number).into()))
+        }
+    }
+
+    /// Puts a receive command of this node into number `number`. It takes the room of three pointers, from number
+    /// 3 * `number` on.
+    ///
+    /// # Errors
+    /// No such command.
+    pub async fn set_command(&self, number: u32, command: Command) -> Result<(), CommError> {
+        let offset = common::command(number);
+        if offset > common::POINTERS_END - COMMAND_BYTES {
+            let bytes = COMMAND_BYTES as u8;
+            return Err(CommError::NoWord { offset, bytes });
+        }
+        let shape = u64::from(command.length) << CHAIN_SHAPE_LENGTH_SHIFT
+            | u64::from(command.count) << CHAIN_SHAPE_COUNT_SHIFT
+            | u64::from(CHAIN_KIND_WRITE) << CHAIN_SHAPE_KIND_SHIFT
+            | u64::from(command.stride) << CHAIN_SHAPE_STRIDE_SHIFT;
+        let place = Place::new(layout::MEMORY, command.to.0.into()).word();
+        let next = command.next.map_or(u32::MAX, common::command);
+        for (word, value) in [(CHAIN_PLACE, place), (CHAIN_SHAPE, shape), (CHAIN_NEXT, next.into())] {
+            self.processor.llcm_store(offset + word, value).await;
+        }
+        Ok(())
     }
 
     /// Puts a place in memory into pointer number `number` of this node, for remote indirect writes.

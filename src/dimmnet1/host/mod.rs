@@ -47,6 +47,7 @@ use std::rc::Rc;
 use self::barrier::Rounds;
 pub use self::barrier::{Barrier, MASTER};
 use self::layout::Layout;
+pub use self::message::Command;
 use self::message::Messages;
 use self::processor::Processor;
 use self::send::Sender;

@@ -291,7 +291,8 @@ fn types_that_must_not_come_are_refused(kind: Kind) {
     };
     let kinds = [0, 6, 7, 9, 15, 21, 64, 255];
     change_nothing(&mut rig, Reason::Type, kinds.map(|kind| filled(&of(kind))));
-    change_nothing(&mut rig, Reason::Firmware, [filled(&of(TYPE_CHAIN))]);
+    // A chain whose commands are not in LLCM.
+    change_nothing(&mut rig, Reason::Rights, [filled(&of(TYPE_CHAIN))]);
     // Packets to nodes and groups that are not there end in the switch.
     let away = [3, 5, 8, 63, 64, 0xffff].map(|dst| Header { dst, ..of(TYPE_PUSH) });
     let flags = HDR_W0_MULTICAST_MASK;

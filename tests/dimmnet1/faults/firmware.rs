@@ -219,7 +219,7 @@ fn stores_that_nothing_takes_are_counted(kind: Kind) {
     ];
     let text = format!(
         "        .equ COUNTED, {COUNTS}\n{}        sh   $t1, RX_DMA($gp)\n{}",
-        handler(&stores, 5),
+        handler(&stores, 6),
         handler(&[], GO_NACK | 9 << RX_GO_REASON_SHIFT)
     );
     let mut rig = with_handler(kind, &text);

@@ -178,16 +178,16 @@ fn seen_memory(dut: &impl Dimmnet1RxPorts) -> MemPortsIn {
 
 fn seen_stop(dut: &impl Dimmnet1RxPorts) -> Option<Stop> {
     let (cause, more) = if dut.mat_valid_o().is_set() {
-        (Cause::Match, dut.mat_more_o())
+        (Cause::Match, dut.mat_more_o().is_set())
     } else if dut.stop_valid_o().is_set() {
-        (Cause::Stop(dut.stop_cause_o().get() as u32), dut.stop_more_o())
+        (Cause::Stop(dut.stop_cause_o().get() as u32), dut.stop_more_o().is_set())
     } else {
         return None;
     };
     Some(Stop {
         cause,
         key: dut.stop_key_o().get(),
-        more: more.is_set(),
+        more,
         header: [0, 1, 2, 3, 4, 5].map(|word| dut.hdr_o().get_bits(64 * word, 64)),
     })
 }

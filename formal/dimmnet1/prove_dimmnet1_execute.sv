@@ -14,9 +14,10 @@
 // - A packet with F_SEQ that is accepted as it came has the number that is expected of its source: of one source, any.
 //
 // Assumed: what `dimmnet1_parse`'s proof says of a header; one response to each lookup; all is settled until the next
-// packet ends, or moves a part; a number changes only when another packet is settled; data end in a part only before the
-// next command is taken; header word 0 does not change in the cycle of a command. After a reset 64 cycles pass. With `Late` the proof begins after
-// them, which broken twins and cover goals need, because their search starts at the beginning.
+// packet ends, or moves a part; a number changes only when another packet is settled; data end in a part only before
+// the next command is taken; header word 0 does not change in the cycle of a command. After a reset 64 cycles pass.
+// With `Late` the proof begins after them, which broken twins and cover goals need, because their search starts at the
+// beginning.
 module prove_dimmnet1_execute #(
     parameter bit Late = 1'b0
 ) (
@@ -290,7 +291,8 @@ module prove_dimmnet1_execute #(
       if (!begun_q) begin
         after_a_reset :
         assume (!rst_i && !dut.clearing_q && state == Idle && !dut.req_q && !dut.open_q && !inside_q && !asked_q &&
-                !stood_q && !moving_q && !dut.moving_q && !calm_q && !u_request.waiting_q && dut.expected_mem_q[src_q] == number_q);
+                !stood_q && !moving_q && !dut.moving_q && !calm_q && !u_request.waiting_q &&
+                 dut.expected_mem_q[src_q] == number_q);
       end
     end
   end else begin : gen_power_up
@@ -371,7 +373,8 @@ module prove_dimmnet1_execute #(
       assert (!(dut.kind_q.otf && (state == Compare || state == Wait) && !dut.form_q) ||
               (len != '0 && len <= 16'd8 && int'(lane) + int'(len[3:0]) <= 8));
       waited :
-      assert (!((state >= Compare || (dut.resumed_q && early)) && (dut.kind_q.otf || dut.kind_q.pull) && !dut.drop_q && !dut.dma_q && !dut.mute_q) ||
+      assert (!((state >= Compare || (dut.resumed_q && early)) && (dut.kind_q.otf || dut.kind_q.pull) &&
+                !dut.drop_q && !dut.dma_q && !dut.mute_q) ||
               settled_i || (state == Act && dut.reason_q != '0));
       header_known : assert (state == Idle || (dut.whole_q == whole_q && (whole_q || (state < Act && !dut.resumed_q))));
       mute_ends : assert (!dut.mute_q || state == Idle || (state == Act && dut.reason_q != '0));

@@ -1,11 +1,12 @@
 // DIMMnet-1 receiver, last part: what becomes of each packet, in the order of the packets.
 //
 // Entry      `put_*`, one for each packet. `put_write_i`: its data are on their way, and `done_*` tells how that ends.
-//            Else `put_reason_i` is how it ended. Without `put_count_i` they are a part of a packet whose entry follows:
-//            the first part that failed is how the packet ends. `put_again_i`: a duplicate, which is counted with its reason and
-//            answered with ACK. `put_ask_i`: an answer leaves. `put_tell_i`: the slots are told instead, `put_nack_i`:
-//            as of a NACK. `put_count_i`: it has an outcome. `put_number_i`: it has the number SEQ that was expected of
-//            SRC; if it ends well, the number behind is expected next. `put_quiet_i`: a transfer of RX_GO DMA.
+//            Else `put_reason_i` is how it ended. Without `put_count_i` they are a part of a packet whose entry
+//            follows: the first part that failed is how the packet ends. `put_again_i`: a duplicate, which is counted
+//            with its reason and answered with ACK. `put_ask_i`: an answer leaves. `put_tell_i`: the slots are told
+//            instead, `put_nack_i`: as of a NACK. `put_count_i`: it has an outcome. `put_number_i`: it has the number
+//            SEQ that was expected of SRC; if it ends well, the number behind is expected next. `put_quiet_i`: a
+//            transfer of RX_GO DMA.
 // Answer     three words on `out_*`; then, or without one at once, all the rest in one cycle.
 // Latency    1 cycle from entry to the answer's first word, 1 word per cycle, no bubble.
 // Full       four entries, then `put_ready_o` is low.

@@ -131,7 +131,7 @@ pub const CONTROL_RECEIVE_MASK: u64 = 0x2;
 pub const CONTROL_POLL_SHIFT: u32 = 2;
 /// Bits 2 in place.
 pub const CONTROL_POLL_MASK: u64 = 0x4;
-/// dimmnet1_matcher, where it is there, does indirect writes, messages and chains.
+/// dimmnet1_matcher, if built in, does indirect writes, messages and chains.
 pub const CONTROL_MATCH_SHIFT: u32 = 3;
 /// Bits 3 in place.
 pub const CONTROL_MATCH_MASK: u64 = 0x8;
@@ -424,7 +424,7 @@ pub const CHAIN_SHAPE_STRIDE_MASK: u64 = 0xffffffff00000000;
 
 /// Receive command: The next command.
 pub const CHAIN_NEXT: u32 = 0x10;
-/// in the same region; data that are left behind the end of the region: RANGE.
+/// in the same region; data left behind the end of the region: RANGE.
 pub const CHAIN_NEXT_OFFSET_SHIFT: u32 = 0;
 /// Bits 31:0 in place.
 pub const CHAIN_NEXT_OFFSET_MASK: u64 = 0xffffffff;
@@ -571,7 +571,7 @@ pub const GO_DROP: u32 = 2;
 pub const GO_NACK: u32 = 3;
 /// Go: write the data at RX_DMA; no answer leaves; RX_STOP.DONE.
 pub const GO_DMA: u32 = 4;
-/// Go: CONTINUE, but stop anew behind BYTES bytes if more are left; LENGTH falls by BYTES.
+/// Go: CONTINUE, but stop anew behind BYTES if more are left; LENGTH falls by BYTES.
 pub const GO_PART: u32 = 5;
 
 /// Chain kinds: write the blocks now.

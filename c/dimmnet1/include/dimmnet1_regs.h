@@ -90,8 +90,7 @@
 #define DIMMNET1_CONTROL_RECEIVE_MASK 0x2ull
 #define DIMMNET1_CONTROL_POLL_SHIFT 2 /* stops do not interrupt the processor, which polls RX_STOP */
 #define DIMMNET1_CONTROL_POLL_MASK 0x4ull
-/* dimmnet1_matcher, where it is there, does indirect writes, messages and chains */
-#define DIMMNET1_CONTROL_MATCH_SHIFT 3
+#define DIMMNET1_CONTROL_MATCH_SHIFT 3 /* dimmnet1_matcher, if built in, does indirect writes, messages and chains */
 #define DIMMNET1_CONTROL_MATCH_MASK 0x8ull
 
 /* Registers: Longest stop of the receiver or of RDMA */
@@ -297,8 +296,7 @@
 
 /* Receive command: The next command */
 #define DIMMNET1_CHAIN_NEXT 0x10u
-/* in the same region; data that are left behind the end of the region: RANGE */
-#define DIMMNET1_CHAIN_NEXT_OFFSET_SHIFT 0
+#define DIMMNET1_CHAIN_NEXT_OFFSET_SHIFT 0 /* in the same region; data left behind the end of the region: RANGE */
 #define DIMMNET1_CHAIN_NEXT_OFFSET_MASK 0xFFFFFFFFull
 
 /* Header TLB entry: Header word 0: TYPE, flags and DST; OTF is always set, SRC and LENGTH are the hardware's. TYPE
@@ -390,7 +388,7 @@
 #define DIMMNET1_GO_DROP 2u /* the state becomes IDLE: the rest of the packet is dropped, and no answer leaves */
 #define DIMMNET1_GO_NACK 3u /* drop it and answer NACK with REASON, if it asks for an answer */
 #define DIMMNET1_GO_DMA 4u /* write the data at RX_DMA; no answer leaves; RX_STOP.DONE */
-#define DIMMNET1_GO_PART 5u /* CONTINUE, but stop anew behind BYTES bytes if more are left; LENGTH falls by BYTES */
+#define DIMMNET1_GO_PART 5u /* CONTINUE, but stop anew behind BYTES if more are left; LENGTH falls by BYTES */
 
 /* Chain kinds */
 #define DIMMNET1_CHAIN_KIND_WRITE 1u /* write the blocks now */

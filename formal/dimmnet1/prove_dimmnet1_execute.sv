@@ -225,7 +225,7 @@ module prove_dimmnet1_execute #(
     parted_q <= !load && (parted_q || part);
     over_q <= !part && (over_q || move_ended_i);
     moving_q <= (part || (moving_q && !move_ready_i)) && !rst_i;
-    calm_q   <= calm && !(put_valid && !part) && !rst_i;
+    calm_q <= calm && !(put_valid && !part) && !rst_i;
     changed_q <= !load && (changed_q || (standing && hdr_write_valid_i));
     room_q <= !load && (room_q || answers_room_i);
     // Lookups: under way, answered, and found to be allowed.

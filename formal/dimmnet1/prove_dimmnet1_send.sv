@@ -120,7 +120,7 @@ module prove_dimmnet1_send (
     group = word[dimmnet1_pkg::HdrW0MulticastLsb];
     mark = '0;
     mark[0] = entry ? word[7:0] != 8'(dimmnet1_pkg::TypeClosed) && !(asks(word) && group) :
-                      word[7:0] == 8'(dimmnet1_pkg::TypePush) || word[7:4] != '0;
+        word[7:0] == 8'(dimmnet1_pkg::TypePush) || word[7:4] != '0;
     mark[1] = entry ? asks(word) : word[dimmnet1_pkg::HdrW0AckReqLsb] && group;
     mark[6] = !entry && word[dimmnet1_pkg::HdrW0LengthLsb+:8] > 8'd208;
     mark[7] = !entry && word[dimmnet1_pkg::HdrW0LengthLsb+:16] >= 16'd512;
@@ -131,8 +131,11 @@ module prove_dimmnet1_send (
   logic refused_q, first_q;  // first: the window that was kicked before the other, when both are busy
   logic [63:0] word_q, entry_q;  // the followed words
   logic as_written;
-  assign as_written = dut.mem_q[{2'b00, of_q, at_q}] == marked(word_q, 1'b0) &&
-                      dut.mem_q[{1'b1, page_q, in_entry_q}] == marked(entry_q, 1'b1);
+  logic [71:0] word_marked, entry_marked;
+  assign word_marked = marked(word_q, 1'b0);
+  assign entry_marked = marked(entry_q, 1'b1);
+  assign as_written = dut.mem_q[{2'b00, of_q, at_q}] == word_marked &&
+                      dut.mem_q[{1'b1, page_q, in_entry_q}] == entry_marked;
   always_ff @(posedge clk_i) begin
     begun_q <= 1'b1;
     if (take && to_window && which == of_q && !busies[of_q] && store_addr_i[8:3] == at_q) begin
@@ -238,8 +241,7 @@ module prove_dimmnet1_send (
       busy_tells : assert (busy || (!out_valid && busies == '0 && head));
       // Invariants for induction.
       in_order :
-      assert (dut.busy_q == '0 || dut.refused_q ||
-              window == ((dut.have2_q && dut.kind2_q) ? window2 : dut.head_q));
+      assert (dut.busy_q == '0 || dut.refused_q || window == ((dut.have2_q && dut.kind2_q) ? window2 : dut.head_q));
       after_refusal :
       assert (!dut.refused_q || (!dut.have2_q && !dut.in_q && dut.head_q == !dut.refused_window_q &&
                                  dut.busy_q[dut.refused_window_q]));

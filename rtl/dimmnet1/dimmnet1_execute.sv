@@ -395,7 +395,7 @@ module dimmnet1_execute (
         if (go_valid_i && writable) begin
           case (go_what_i)
             3'(dimmnet1_pkg::GoContinue), 3'(dimmnet1_pkg::GoPart): begin
-              state_q <= Begin;
+              state_q   <= Begin;
               resumed_q <= 1'b1;
               if (go_what_i == 3'(dimmnet1_pkg::GoPart)) begin
                 part_q  <= fewer;

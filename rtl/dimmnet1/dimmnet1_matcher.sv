@@ -59,7 +59,7 @@ module dimmnet1_matcher (
 );
   typedef enum logic [2:0] {
     Idle,
-    Next,  // word 2 names the chain's next command
+    Next,   // word 2 names the chain's next command
     Look,   // the cell's address is asked for
     Wait,   // until it is there
     Read,   // the cell's words
@@ -101,7 +101,7 @@ module dimmnet1_matcher (
   // A command: the place of the next block in pointer_q, its length and the number of blocks in free_q, the stride in
   // limit_q, the next command in system_q.
   logic blocks, is_write;
-  assign blocks   = free_q[dimmnet1_pkg::ChainShapeCountLsb+:8] != '0;
+  assign blocks = free_q[dimmnet1_pkg::ChainShapeCountLsb+:8] != '0;
   assign is_write = free_q[dimmnet1_pkg::ChainShapeKindLsb+:8] == 8'(dimmnet1_pkg::ChainKindWrite);
   assign reads = state_q == Read && sent_q != words_q;
   assign ends = mat_rvalid_i && got_q + 2'd1 == words_q;

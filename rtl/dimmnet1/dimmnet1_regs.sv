@@ -118,8 +118,7 @@ module dimmnet1_regs (
   logic [5:0] keeps;
   logic is_node, is_pgid, is_patience, is_watchdog, is_mask;
   logic is_desc, is_windows, is_rdma, is_slot, is_status, is_control, is_call, is_time, is_count, is_other;
-  logic
-      is_rva, is_rva_bound, is_pa_key, is_pa_frame, is_flush, is_stop, is_rx_dma, is_key, is_build_go, stored;
+  logic is_rva, is_rva_bound, is_pa_key, is_pa_frame, is_flush, is_stop, is_rx_dma, is_key, is_build_go, stored;
   logic is_length, is_header, is_rx_go, is_rdma_go, unused_readable, unused_writable;
   assign {
       place,
@@ -218,10 +217,10 @@ module dimmnet1_regs (
 
   // ------------------------------------------------------------------------ registers in LUT RAM: what is read is here
   logic clearing_q, settle_q;
-  logic [ 3:0] clear_q;
-  logic [ 1:0] store;
+  logic [3:0] clear_q;
+  logic [1:0] store;
   logic [63:0] mask, kept, built;
-  assign mask = {{28{keeps[5]}}, {4{keeps[4]}}, {16{keeps[3]}}, {9{keeps[2]}}, {3{keeps[1]}}, 1'b1, {3{keeps[0]}}};
+  assign mask  = {{28{keeps[5]}}, {4{keeps[4]}}, {16{keeps[3]}}, {9{keeps[2]}}, {3{keeps[1]}}, 1'b1, {3{keeps[0]}}};
   assign store = (put && stored && takes) ? acc_half : '0;
 
   logic [1:0] build_index_q;

@@ -61,7 +61,7 @@ module dimmnet1_send (
   assign is_aotf = store_addr_i[20];
   assign is_htlb = !is_aotf && store_addr_i[14];
   assign is_kick = !is_aotf && !is_htlb && store_addr_i[12];
-  assign window = is_kick ? store_addr_i[3] : store_addr_i[9];
+  assign window  = is_kick ? store_addr_i[3] : store_addr_i[9];
   // One run of ones begins once.
   function automatic logic [1:0] ones(input logic [3:0] bits);  // {two or more, any}
     ones = {(bits[3] && bits[2:0] != '0) || (bits[2] && bits[1:0] != '0) || bits[1:0] == '1, bits != '0};

@@ -185,7 +185,7 @@ impl Contract {
             }
         }
         let at = self.cell(&header, COMMAND_BYTES)?;
-        let mut chain = Chain::begin(header.region() as u16, &self.llcm[at..])?;
+        let mut chain = Chain::begin(header.region(), &self.llcm[at..])?;
         let step = chain.step()?;
         self.chain = Some(chain);
         let Step::Block(place, bytes) = step else {

@@ -196,7 +196,8 @@ mod tests {
         let phases = Phases::of(&image(&config));
         for phase in Phase::ALL {
             let count = phases.0.values().filter(|known| **known == phase).count();
-            assert!((1..400).contains(&count), "{phase:?}: {count}");
+            let most = if phase == Phase::Routine { phases.0.len() } else { 40 };
+            assert!((1..most).contains(&count), "{phase:?}: {count} of {}", phases.0.len());
         }
         let transfer: Vec<u32> = phases
             .0

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::time::Duration;
 
 use crate::campaign::Campaign;
 use crate::harness::params::{Param, ParamError, Settings, Table as _};
@@ -59,6 +60,25 @@ pub struct Bench {
     pub network: &'static str,
     /// How fast that is simulated at two loads.
     pub runs: fn() -> [NetworkRun; 2],
+    /// A large machine of RTL at work.
+    pub whole: Option<Whole>,
+}
+
+/// A machine of RTL whose speed is measured.
+pub struct Whole {
+    /// What it is and does.
+    pub title: &'static str,
+    /// Runs it.
+    pub run: fn() -> Result<WholeRun, MachineError>,
+}
+
+/// What the run of a [`Whole`] took, without what came before its traffic.
+#[derive(Clone, Copy, Debug)]
+pub struct WholeRun {
+    /// Cycles of the clock of its cards.
+    pub cycles: u64,
+    /// CPU time, the programs' time included.
+    pub cpu: Duration,
 }
 
 /// The experiments of a machine. Each [`Subject`] has them.

@@ -60,6 +60,7 @@ const FACTS: Facts = Facts {
         workloads: [("PUT between 2 cells", "put"), ("GET between 2 cells", "get")],
         network: "torus of 16x16 routers",
         runs: || [0.05, 0.15].map(|load| torus_uniform(Torus::new(16, 16), load, 5_000, 1).network),
+        whole: None,
     }),
 };
 

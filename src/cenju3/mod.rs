@@ -81,6 +81,7 @@ const FACTS: Facts = Facts {
         workloads: [("DMA stream of 2 PEs", "stream"), ("CJrmwrite of 2 PEs", "rmwrite")],
         network: "network of 256 ports, 4x4 switches",
         runs: || [0.3, 0.6].map(|load| omega_uniform(load, 20_000, 1)),
+        whole: None,
     }),
     campaign: Some(&Cenju3),
 };

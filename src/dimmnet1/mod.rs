@@ -12,13 +12,14 @@ pub mod regs;
 pub mod repro;
 pub mod rtl;
 mod signals;
+mod speed;
 pub mod window;
 
 use verilated::Context;
 
 use crate::harness::params::Table as _;
 use crate::machine::{
-    Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave,
+    Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave, Whole,
 };
 use crate::net::bench::uniform;
 use crate::net::fabric::Fabric;
@@ -97,6 +98,10 @@ const FACTS: Facts = Facts {
         ],
         network: "switch of 16 ports",
         runs: || [0.3, 0.6].map(|load| uniform(network(), SWITCH_PORTS, HDR_W0_DST_SHIFT, (load, 20_000, 1))),
+        whole: Some(Whole {
+            title: "16 nodes, BOTF from all to all",
+            run: speed::all_to_all,
+        }),
     }),
     campaign: Some(&Dimmnet1),
 };

@@ -157,7 +157,7 @@ pub fn torus_uniform(torus: Torus, load: f64, cycles: u64, seed: u64) -> TorusRu
 }
 
 /// CPU time of this thread, where the system tells it; else time on the wall.
-fn cpu_time() -> Duration {
+pub fn cpu_time() -> Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     let told = fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanos = told.and_then(|text| text.split(' ').next()?.parse().ok());

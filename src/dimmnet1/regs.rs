@@ -466,7 +466,7 @@ pub const RVA_BASE_PAGE_MASK: u64 = 0xfffffff;
 pub const RVA_BASE_READ_SHIFT: u32 = 60;
 /// Bits 60 in place.
 pub const RVA_BASE_READ_MASK: u64 = 0x1000000000000000;
-/// PUSH is allowed.
+/// PUSH is allowed, and the data of a PULL from here.
 pub const RVA_BASE_WRITE_SHIFT: u32 = 61;
 /// Bits 61 in place.
 pub const RVA_BASE_WRITE_MASK: u64 = 0x2000000000000000;

@@ -606,7 +606,8 @@ impl ModelMachine {
             Some(left) if left == 0 || is_whole => {
                 let words = take.parts.last().map_or(0, |part| part.1 / WORD);
                 let behind = came.max(begun + self.core_cycles(words.into()));
-                let at = behind + self.core_cycles(timing::PART);
+                let more = if take.by_matcher { timing::PART } else { 0 };
+                let at = behind + self.core_cycles(more);
                 (at, State::Ends(at, take))
             }
             None if is_whole => (came, State::Ends(came, take)),

@@ -24,7 +24,8 @@ pub const MATCH_MESSAGE: u64 = 14;
 pub const MATCH_COMMAND: u64 = 11;
 pub const MATCH_NEXT: u64 = 1;
 pub const MATCH_BLOCK: u64 = 3;
-/// Core cycles from the cycle behind a part's last word until its packet goes on.
+/// Core cycles from the one behind a part's last word until the matcher's next part may go on. A stop begins in that
+/// one.
 pub const PART: u64 = 1;
 /// Core cycles of a look-up that ends in LLCM, and of one through PATLB.
 pub const LOOKUP_LLCM: u64 = 3;

@@ -54,7 +54,7 @@ parameters! {
     poll: bool = 0, "flag", 0 ..= 1, Paper, on [], from [],
         "The on-chip processor polls instead of being interrupted: the curve \"non-intr\" (sec. 4.2).";
     matching: bool = 0, "flag", 0 ..= 1, Design, on [], from [],
-        "Indirect writes and messages are matched in hardware (CONTROL.MATCH), not by the on-chip processor (sec. 6).";
+        "Indirect writes, messages and chains are served in hardware (CONTROL.MATCH), not by the processor (sec. 6).";
     f_seq: bool = 1, "flag", 0 ..= 1, Paper, on [], from [],
         "The library's packets carry sequence numbers that are checked; the paper measured both (sec. 4.2).";
 

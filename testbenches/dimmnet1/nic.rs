@@ -5,6 +5,7 @@ use std::slice;
 use support::this_test;
 use testbenches::rtl::*;
 use testbenches::{Cases, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
+use tsunagi::dimmnet1::firmware::COMMAND_BYTES;
 use tsunagi::dimmnet1::golden::packet::{
     Base, Header, Packet, PageEntry, Place, Reason, Region, Rights, Slot, cut, header_entry, put, word,
 };
@@ -1287,12 +1288,34 @@ fn the_host_gets_its_answers() {
     pass(this_test!(), |cases| host(&nic::<Dimmnet1Nic>(), cases));
 }
 
-/// With CONTROL.MATCH and no processor: indirect writes, messages until the system buffer is full, what is refused.
+/// Two receive commands: two blocks of 8 bytes, 24 apart, at `to`, and one of 16 bytes at `last`.
+fn chain(at: u32, to: Place, last: Place) -> [u64; 6] {
+    let shape = |length: u64, count: u64, stride: u64| {
+        put(CHAIN_SHAPE_LENGTH_MASK, length)
+            | put(CHAIN_SHAPE_COUNT_MASK, count)
+            | put(CHAIN_SHAPE_KIND_MASK, CHAIN_KIND_WRITE.into())
+            | put(CHAIN_SHAPE_STRIDE_MASK, stride)
+    };
+    let next = u64::from(at + COMMAND_BYTES);
+    [
+        to.word(),
+        shape(8, 2, 24),
+        next,
+        last.word(),
+        shape(16, 1, 0),
+        CHAIN_NEXT_OFFSET_MASK,
+    ]
+}
+
+/// With CONTROL.MATCH and no processor: indirect writes, messages until the system buffer is full, a chain, what is
+/// refused.
 pub fn matches(nic: &Nic, cases: &mut Cases) {
     const POINTER: u32 = 0x100;
     const CELL: u32 = LLCM_HALF - 16;
     const AREA: u32 = 0x1800;
     const SYSTEM: u32 = HALF + PAGE;
+    const COMMAND: u32 = 0x140;
+    const BLOCKS: u32 = HALF + 0x200;
     let main = |offset: u32| Place::new(MAIN, offset.into());
     for gated in [false, true] {
         cases.case(Start::Random1, format!("{} matches {gated}", nic.dut.name), |run| {
@@ -1304,6 +1327,8 @@ pub fn matches(nic: &Nic, cases: &mut Cases) {
             let on_card = |offset: u32| Place::new(ON_CARD, offset.into());
             let cell = [on_card(AREA).word(), free_and_limit(SYSTEM), system >> 32];
             store_all(&mut rig, 0, LLCM + CELL, &cell);
+            let commands = chain(COMMAND, main(BLOCKS), on_card(AREA + 64));
+            store_all(&mut rig, 0, LLCM + COMMAND, &commands);
             rig.settle(100)?;
             let mut sends = |kind, place, length: u32, refused| {
                 // Those of 8 bytes are short.
@@ -1327,14 +1352,22 @@ pub fn matches(nic: &Nic, cases: &mut Cases) {
             sends(TYPE_MESSAGE, on_card(SIZE_LLCM - 16), 8, Some(Reason::Range))?;
             sends(TYPE_INDIRECT, Place::new(99, 0), 8, Some(Reason::Unserved))?;
             sends(TYPE_BARRIER, cell, 8, Some(Reason::Unserved))?;
+            sends(TYPE_CHAIN, on_card(COMMAND), 32, None)?;
+            sends(TYPE_CHAIN, on_card(COMMAND), 40, Some(Reason::Range))?;
             has(&rig, Rule::Matches, HALF, &[[8; 8].as_slice(), &[40; 32]].concat())?;
             has(&rig, Rule::Matches, SYSTEM, &[11; 11])?;
             for word in 0..4 {
                 rig.reads(Rule::Matches, 0, LLCM + AREA + 8 * word, u64::from_le_bytes([32; 8]))?;
             }
+            for block in [0, 24] {
+                has(&rig, Rule::Matches, BLOCKS + block, &[40; 8])?;
+            }
+            for word in 8..10 {
+                rig.reads(Rule::Matches, 0, LLCM + AREA + 8 * word, u64::from_le_bytes([40; 8]))?;
+            }
             rig.reads(Rule::Matches, 0, LLCM + CELL, system)?;
             rig.reads(Rule::Matches, 0, LLCM + CELL + 8, free_and_limit(u32::MAX))?;
-            let refused = [(0, 4), (REASON_OVERFLOW, 1), (REASON_RIGHTS, 1), (REASON_RANGE, 1)];
+            let refused = [(0, 5), (REASON_OVERFLOW, 1), (REASON_RIGHTS, 1), (REASON_RANGE, 2)];
             counts(
                 &mut rig,
                 Rule::Matches,

@@ -2,7 +2,7 @@
 
 use tsunagi::dimmnet1::golden::packet::Place;
 use tsunagi::dimmnet1::host::layout::{self, common};
-use tsunagi::dimmnet1::host::{Barrier, Dimmnet1Sim, How, Message, Node};
+use tsunagi::dimmnet1::host::{Barrier, Command, Dimmnet1Sim, How, Message, Node};
 use tsunagi::dimmnet1::params::Config;
 use tsunagi::dimmnet1::regs::*;
 use tsunagi::harness::backend::AnyBackend;
@@ -127,6 +127,43 @@ fn in_what_the_matcher_serves() {
                 node.send_message(B, Addr(0), bytes).await.unwrap()
             })
         });
+    }
+}
+
+/// Blocks of one packet, by two commands: one word each, and whole bursts.
+#[test]
+fn in_chains() {
+    for matching in [false, true] {
+        let config = Config {
+            matching,
+            ..Config::paper()
+        };
+        for (how, bytes) in [(How::Botf, 448), (How::Rdma, 4096)] {
+            for block in [8, 24, 64, 1024] {
+                let what = format!("chain, matching {matching}, {how:?}, blocks of {block} B");
+                agree_on(&what, &config, |sim| {
+                    sim.spawn(B, async move |node| set_chain(&node, block).await);
+                    timed(sim, async move |node| {
+                        let message = node.chain_message(B, 0).by(how);
+                        node.send(&message, Addr(0), bytes).await.unwrap()
+                    })
+                });
+            }
+        }
+    }
+}
+
+/// Two commands in a circle, over the same place.
+async fn set_chain(node: &Node, block: u16) {
+    for number in [0, 1] {
+        let command = Command {
+            to: Addr(0x1_0000 + 0x1000 * number),
+            length: block,
+            count: 20,
+            stride: 0,
+            next: Some(1 - number),
+        };
+        node.set_command(number, command).await.unwrap();
     }
 }
 

@@ -72,7 +72,17 @@ fn figures_and_profile_are_drawn() {
         .collect();
     assert_eq!(
         plots,
-        ["fig2", "fig3", "fig4", "sec4.4", "sec6-indirect", "sec6-message"].into()
+        [
+            "fig2",
+            "fig3",
+            "fig4",
+            "sec4.4",
+            "sec6-indirect",
+            "sec6-message",
+            "sec6-chain",
+            "sec6-chain-rdma"
+        ]
+        .into()
     );
     let stacks: Vec<_> = outcomes().iter().flat_map(|outcome| &outcome.stacks).collect();
     assert_eq!(stacks.len(), 1);

@@ -37,7 +37,7 @@ enum {
     DN_ALIGN = -4,    /* not at a multiple of 8 bytes, or across a page of 4 KB, where the call forbids that */
     DN_NODE = -5,     /* no such node */
     DN_SIZE = -6,     /* 0 or fewer bytes, or more than a store, a packet or a place takes */
-    DN_LLCM = -7,     /* no such place in LLCM; no such pointer */
+    DN_LLCM = -7,     /* no such place in LLCM; no such pointer or command */
     DN_KIND = -8,     /* no such barrier */
     DN_REFUSED = -9,  /* the other card, its on-chip processor or this card refused a packet */
     DN_TIMEOUT = -10, /* the wait was longer than wait_bound; DNerror says for what */
@@ -48,7 +48,8 @@ enum {
 enum {
     DN_LLCM_BYTES = 3072, /* bytes of LLCM on each node that are the program's */
     DN_PACKET = 464,      /* most bytes of a packet from a window (paper, 4.2) */
-    DN_POINTERS = 256     /* pointers of each node for indirect writes */
+    DN_POINTERS = 256,    /* pointers of each node for indirect writes */
+    DN_COMMANDS = 85      /* receive commands of each node, in the room of the pointers */
 };
 
 /* Before DNrun, from the thread that calls it. */
@@ -118,6 +119,16 @@ int DNrdma_pull(int source_node, const void *src, void *dest, int bytes);
  * node's memory. */
 int DNset_pointer(int number, void *dest);
 int DNsend_indirect(int dest_node, const void *src, int number, int bytes);
+
+/* (t) Chains of receive commands (paper, 6: TS/1; the format is ours). Command `number` of this node, 0 to
+ * DN_COMMANDS - 1, names `count` blocks here, 1 to 255, of `length` bytes. The first is at `dest`, each next one
+ * `stride` bytes behind the beginning of the one before, or before it. All of them are at multiples of 8. The data
+ * behind them belong to command `next`; with `next` -1 there may be none. The command takes the room of pointers
+ * 3 * `number` to 3 * `number` + 2. It must not change while a packet is under way. A packet of at most DN_PACKET bytes
+ * goes to the blocks of the command that it names, one after the other. It is DN_REFUSED if it is longer than they are,
+ * or if a block crosses a page of 4 KB; then the blocks before may be written. On return all are in place. */
+int DNset_command(int number, void *dest, int length, int count, int stride, int next);
+int DNsend_chain(int dest_node, const void *src, int number, int bytes);
 
 /* (t) Message exchange (paper, 3.4.2, 4.2): the receiver's on-chip processor finds the place. DNsend_message returns
  * when the message is at the receiver. It waits until the message before, to the same node, was received. One

@@ -174,6 +174,22 @@ static void program(void *arg) {
     MUST(is_there(page, 100, previous, 4));
     for (int i = 0; i < DN_PACKET; i++) MUST(page[4096 - DN_PACKET + i] == expected(previous, 4, i));
 
+    /* Chains: 16 blocks of 8 bytes, 24 apart, and behind them 3 blocks of 16, each before the one before. */
+    memset(page, 0xee, 4096);
+    OK(DNset_command(DN_COMMANDS - 1, page, 8, 16, 24, 40));
+    OK(DNset_command(40, page + 1024, 16, 3, -32, -1));
+    fill(from, 176, 5);
+    OK(DNbarrier(DN_HOSTS));
+    OK(DNsend_chain(next, from, DN_COMMANDS - 1, 176));
+    OK(DNsend_chain(next, from, DN_COMMANDS - 1, 5)); /* the last word of a packet need not be full */
+    MUST(DNsend_chain(next, from, DN_COMMANDS - 1, 184) == DN_REFUSED);
+    OK(DNbarrier(DN_HOSTS));
+    for (int i = 0; i < 176; i++) {
+        int at = i < 128 ? 24 * (i / 8) + i % 8 : 1024 - 32 * ((i - 128) / 16) + i % 16;
+        MUST(page[at] == expected(previous, 5, i));
+        if (i < 128) MUST(page[at + 8] == 0xee && page[at + 16] == 0xee);
+    }
+
     /* Messages: through the system's buffer, once more than it holds; then with a posted area. */
     static const int messages[] = {1, DN_PACKET, 2000, MOST - 8, 1000, 10};
     for (int i = 0; i < 6; i++) {
@@ -226,6 +242,7 @@ fn every_call_does_what_the_header_says() {
         ["model", "2", "f_seq=1"],
         ["model", "4", "windows=1"],
         ["model", "16", "poll=1"],
+        ["model", "4", "matching=1"],
         ["rtl", "2", "f_seq=1"],
     ] {
         let out = program.run(&args);
@@ -319,6 +336,27 @@ static void misuse(void *arg) {
     EXPECT(DNsend_indirect(1, place, 0, 465), DN_SIZE, "465 bytes are more than the 464 of a window");
     EXPECT(DNsend_indirect(1, local, 0, 8), DN_POINTER, "DNsend_indirect: the source 0x");
     EXPECT(DNsend_indirect(2, place, 0, 8), DN_NODE, "DNsend_indirect: no node 2");
+
+    EXPECT(DNset_command(DN_COMMANDS, place, 8, 1, 8, -1), DN_LLCM, "no receive command 85: a node has 85");
+    EXPECT(DNset_command(-1, place, 8, 1, 8, -1), DN_LLCM, "DNset_command: no receive command -1");
+    EXPECT(DNset_command(0, place, 8, 1, 8, DN_COMMANDS), DN_LLCM, "no receive command 85");
+    EXPECT(DNset_command(0, place, 8, 1, 8, -2), DN_LLCM, "no receive command -2");
+    EXPECT(DNset_command(0, place, 0, 1, 8, -1), DN_SIZE, "blocks of 0 bytes: a block has 8 to 4096");
+    EXPECT(DNset_command(0, place, 4104, 1, 8, -1), DN_SIZE, "blocks of 4104 bytes");
+    EXPECT(DNset_command(0, place, 8, 0, 8, -1), DN_SIZE, "0 blocks: a command has 1 to 255");
+    EXPECT(DNset_command(0, place, 8, 256, 8, -1), DN_SIZE, "256 blocks");
+    EXPECT(DNset_command(0, place, 12, 1, 8, -1), DN_ALIGN, "blocks of 12 bytes, 8 apart: both must be multiples");
+    EXPECT(DNset_command(0, place, 8, 2, 12, -1), DN_ALIGN, "blocks of 8 bytes, 12 apart");
+    EXPECT(DNset_command(0, place + 4, 8, 1, 8, -1), DN_ALIGN, "DNset_command: the destination ");
+    EXPECT(DNset_command(0, local, 8, 1, 8, -1), DN_POINTER, "DNset_command: the destination 0x");
+    EXPECT(DNset_command(0, end, 8, 5, 8, -1), DN_POINTER, "block 5 of 8 bytes leaves the memory of DNalloc");
+    EXPECT(DNset_command(0, place, 8, 255, 2147483640, -1), DN_POINTER, "block 255 of 8 bytes leaves");
+    EXPECT(DNset_command(0, end, 8, 4, 8, -1), DN_OK, "");
+    EXPECT(DNsend_chain(1, place, 85, 8), DN_LLCM, "DNsend_chain: no receive command 85");
+    EXPECT(DNsend_chain(1, place, 0, 0), DN_SIZE, "DNsend_chain: a transfer of 0 bytes");
+    EXPECT(DNsend_chain(1, place, 0, 465), DN_SIZE, "465 bytes are more than the 464 of a window");
+    EXPECT(DNsend_chain(1, local, 0, 8), DN_POINTER, "DNsend_chain: the source 0x");
+    EXPECT(DNsend_chain(2, place, 0, 8), DN_NODE, "DNsend_chain: no node 2");
 
     EXPECT(DNsend_message(1, place, 0), DN_SIZE, "DNsend_message: a transfer of 0 bytes");
     EXPECT(DNsend_message(2, place, 8), DN_NODE, "DNsend_message: no node 2");
@@ -416,6 +454,8 @@ static void outside(void) {
     EXPECT(DNrdma_pull(0, NULL, NULL, 8), DN_OUTSIDE, "DNrdma_pull: ");
     EXPECT(DNset_pointer(0, NULL), DN_OUTSIDE, "DNset_pointer: ");
     EXPECT(DNsend_indirect(0, NULL, 0, 8), DN_OUTSIDE, "DNsend_indirect: ");
+    EXPECT(DNset_command(0, NULL, 8, 1, 8, -1), DN_OUTSIDE, "DNset_command: ");
+    EXPECT(DNsend_chain(0, NULL, 0, 8), DN_OUTSIDE, "DNsend_chain: ");
     EXPECT(DNsend_message(0, NULL, 8), DN_OUTSIDE, "DNsend_message: ");
     EXPECT(DNrecv(0, NULL, 8, NULL), DN_OUTSIDE, "DNrecv: ");
     EXPECT(DNpost_soft(0, NULL, 8), DN_OUTSIDE, "DNpost_soft: ");

@@ -40,9 +40,15 @@ struct Take {
     /// SEQ for its answer, where that is not its own.
     seq: Option<u32>,
     fate: Fate,
-    /// Bytes of the part under way, and the places and bytes of those before. LENGTH is what is left.
+    /// Bytes of the part to come, and the places and bytes of those before. LENGTH is what is left.
     part: Option<u32>,
     parts: Vec<(u32, u32)>,
+    /// Words of the last part that are to come, while it is under way, and when it began.
+    moving: Option<usize>,
+    begun: Picos,
+    /// Words of a chunk that a part left; whether it is the packet's last one.
+    held: usize,
+    ended: bool,
     /// The matcher began the last part, by this command.
     by_matcher: bool,
     chain: Option<Chain>,
@@ -52,6 +58,15 @@ impl Take {
     /// Bytes of the parts before.
     fn moved(&self) -> usize {
         self.parts.iter().map(|&(_, bytes)| bytes as usize).sum()
+    }
+
+    /// Where its data go now, if anywhere.
+    fn target(&self) -> Option<u32> {
+        match self.fate {
+            _ if self.moving.is_some() => self.parts.last().map(|part| part.0),
+            Fate::Write(addr) | Fate::Dma(addr) => Some(addr),
+            _ => None,
+        }
     }
 
     /// Its data as they came, whatever LENGTH says.
@@ -171,6 +186,7 @@ impl ModelMachine {
                     self.rx_begin(node, now, take)
                 }
                 State::Stops(at, take, cause, key) if at <= now => self.rx_stopped(node, take, cause, key),
+                State::Ends(at, take) if at <= now && take.moving.is_some() => self.rx_behind_part(node, take),
                 State::Ends(at, take) if at <= now => self.rx_end(node, take),
                 State::Drains(at, take) if at <= now => {
                     if !self.rx_drain(node, at, take) {
@@ -187,7 +203,7 @@ impl ModelMachine {
 
     fn rx_set(&mut self, node: usize, at: Picos, state: State) {
         self.cards[node].rx.state = state;
-        self.at(at, Due::Rx(node));
+        self.at(at.max(self.now), Due::Rx(node));
     }
 
     /// Takes the next chunk, if it is there; each frees its room as it is taken.
@@ -218,6 +234,10 @@ impl ModelMachine {
             fate: Fate::Drop,
             part: None,
             parts: Vec::new(),
+            moving: None,
+            begun: Picos::ZERO,
+            held: 0,
+            ended: false,
             by_matcher: false,
             chain: None,
         };
@@ -358,28 +378,40 @@ impl ModelMachine {
         self.rx_set(node, at, State::LooksUp(at, take));
     }
 
-    /// The place of a part is known. The model takes all data at the end, and the parts' time before.
+    /// The place of a part is known at this instant: its data are taken, and are written with all others at the end.
     fn rx_part(&mut self, node: usize, at: Picos, mut take: Take, addr: u32) {
         let bytes = take.part.take().expect("a part");
         take.parts.push((addr, bytes));
         take.header.length -= bytes;
-        let at = at + self.core_cycles(timing::PART);
+        take.moving = Some((bytes / WORD) as usize);
+        take.begun = at;
+        let from = at + self.core_cycles(timing::ACT);
+        self.rx_set(node, from, State::Drains(from, take));
+    }
+
+    /// A part's data have been taken. The matcher has looked for the next one meanwhile; the processor looks now.
+    fn rx_behind_part(&mut self, node: usize, mut take: Take) {
+        take.moving = None;
         if take.by_matcher {
-            self.rx_match(node, at, take);
+            let begun = take.begun;
+            self.rx_match(node, begun, take);
         } else {
-            self.rx_stop(node, at, take, (STOP_TYPE, 0));
+            let now = self.now;
+            self.rx_stop(node, now, take, (STOP_TYPE, 0));
         }
     }
 
-    /// The chain's next block, or its next command.
+    /// The chain's next block, or its next command, for a packet that was offered then.
     fn rx_chain(&mut self, node: usize, at: Picos, mut take: Take) {
         match take.chain.as_mut().map(Chain::step) {
             Some(Ok(Step::Block(place, bytes))) => {
                 take.header.place = Place::of(place);
+                let at = at + self.core_cycles(timing::MATCH_BLOCK);
                 self.rx_go_on(node, at, take, Some(bytes));
             }
             Some(Ok(Step::Command(place))) => {
                 (take.header.place, take.chain) = (Place::of(place), None);
+                let at = at + self.core_cycles(timing::MATCH_NEXT);
                 self.rx_match(node, at, take);
             }
             Some(Err(reason)) => {
@@ -410,7 +442,7 @@ impl ModelMachine {
                     match Chain::begin((header.place.word() >> HDR_W2_REGION_SHIFT) as u16, cell) {
                         Ok(chain) => {
                             take.chain = Some(chain);
-                            let at = now + self.core_cycles(timing::MATCH_MESSAGE);
+                            let at = now + self.core_cycles(timing::MATCH_COMMAND);
                             return self.rx_chain(node, at, take);
                         }
                         Err(reason) => Verdict::Nack(reason),
@@ -523,16 +555,18 @@ impl ModelMachine {
     /// The fate is known: the data are taken when those before have left, or there are none.
     fn rx_begin(&mut self, node: usize, at: Picos, take: Take) {
         let first = super::network::chunk_words(&take.packet, 0);
-        if first == take.packet.len() {
+        if first == take.packet.len() || take.ended && take.held == 0 {
             return self.rx_end(node, take);
         }
         self.rx_set(node, at, State::Drains(at, take));
     }
 
-    /// Takes a chunk of data, if one is there and has room behind those that wait; else false. No data leave before
-    /// `begun`.
-    fn rx_drain(&mut self, node: usize, begun: Picos, take: Take) -> bool {
-        let (now, next) = (self.now, self.network.down(node).front().map_or(0, |chunk| chunk.words));
+    /// Takes a chunk of data, or what a part needs of it, if one is there and has room behind those that wait; else
+    /// false. No data leave before `begun`.
+    fn rx_drain(&mut self, node: usize, begun: Picos, mut take: Take) -> bool {
+        let (now, front) = (self.now, self.network.down(node).front().map_or(0, |chunk| chunk.words));
+        let here = if take.held > 0 { take.held } else { front };
+        let next = here.min(take.moving.unwrap_or(here));
         let body = &mut self.cards[node].rx.body;
         while body.front().is_some_and(|leaves| *leaves <= now) {
             body.pop_front();
@@ -544,16 +578,18 @@ impl ModelMachine {
             self.rx_set(node, at, State::Drains(begun, take));
             return false;
         }
-        let Some(chunk) = self.rx_chunk(node) else {
-            self.cards[node].rx.state = State::Drains(begun, take);
-            return false;
-        };
-        let uses_memory = matches!(take.fate, Fate::Write(addr) | Fate::Dma(addr) if addr < LLCM_ADDR);
+        if take.held == 0 {
+            let Some(chunk) = self.rx_chunk(node) else {
+                self.cards[node].rx.state = State::Drains(begun, take);
+                return false;
+            };
+            (take.held, take.ended) = (chunk.words, chunk.is_last());
+        }
         let from = begun.max(self.cards[node].rx.moved);
-        let end = if uses_memory {
-            self.use_memory(node, from, chunk.words)
+        let end = if take.target().is_some_and(|addr| addr < LLCM_ADDR) {
+            self.use_memory(node, from, next)
         } else {
-            from + self.core_cycles(chunk.words as u64)
+            from + self.core_cycles(next as u64)
         };
         // Each word is taken as it comes; the last has come now.
         let came = now + self.core_cycles(1);
@@ -561,14 +597,23 @@ impl ModelMachine {
         let cycle = self.config.core_period;
         let rx = &mut self.cards[node].rx;
         rx.moved = end;
-        let words = (0..chunk.words as u64).rev();
+        let words = (0..next as u64).rev();
         rx.body.extend(words.map(|behind| end.saturating_sub(cycle * behind)));
-        let state = if chunk.is_last() {
-            State::Ends(came, take)
-        } else {
-            State::Drains(begun, take)
+        take.held -= next;
+        take.moving = take.moving.map(|words| words - next);
+        let is_whole = take.ended && take.held == 0;
+        let (at, state) = match take.moving {
+            Some(left) if left == 0 || is_whole => {
+                let words = take.parts.last().map_or(0, |part| part.1 / WORD);
+                let behind = came.max(begun + self.core_cycles(words.into()));
+                let more = if take.by_matcher { timing::PART } else { 0 };
+                let at = behind + self.core_cycles(more);
+                (at, State::Ends(at, take))
+            }
+            None if is_whole => (came, State::Ends(came, take)),
+            _ => (came, State::Drains(begun, take)),
         };
-        self.rx_set(node, came, state);
+        self.rx_set(node, at, state);
         true
     }
 
@@ -578,7 +623,8 @@ impl ModelMachine {
         (rx.state, rx.free) = (State::Idle, now);
         self.at(now, Due::Rx(node));
         let (fate, latency) = (take.fate, u64::from(self.config.mem_write_latency));
-        let words = take.packet.len().saturating_sub(take.header.words());
+        let before = take.header.words() + take.moved() / WORD as usize;
+        let words = take.packet.len().saturating_sub(before);
         let write = timing::WRITE + timing::BURST.min(words) as u64;
         let cycles = match fate {
             Fate::Otf(_) => timing::OTF,

@@ -19,8 +19,14 @@ pub const CROSSING: u64 = 3;
 /// Core cycles from the matcher's offer to the look-up of the place that it found, for an INDIRECT and a MESSAGE.
 pub const MATCH_INDIRECT: u64 = 9;
 pub const MATCH_MESSAGE: u64 = 14;
-/// Core cycles from the look-up of a part until the packet stops anew.
-pub const PART: u64 = 4;
+/// Core cycles from the offer of a CHAIN until its receive command is read; more of them for a command that the one
+/// before names; and those from the offer to the look-up of a block, if its command is there.
+pub const MATCH_COMMAND: u64 = 11;
+pub const MATCH_NEXT: u64 = 1;
+pub const MATCH_BLOCK: u64 = 3;
+/// Core cycles from the one behind a part's last word until the matcher's next part may go on. A stop begins in that
+/// one.
+pub const PART: u64 = 1;
 /// Core cycles of a look-up that ends in LLCM, and of one through PATLB.
 pub const LOOKUP_LLCM: u64 = 3;
 pub const LOOKUP: u64 = 4;

@@ -5,7 +5,7 @@ use super::profile::Profile;
 use super::{ENTRIES, Run};
 use crate::Picos;
 use crate::dimmnet1::Dimmnet1;
-use crate::dimmnet1::host::Barrier;
+use crate::dimmnet1::host::{Barrier, How};
 use crate::dimmnet1::params::Config;
 use crate::repro::lab::{self, Entry, Subject};
 use crate::repro::row::{BackendKind, Spec};
@@ -40,6 +40,15 @@ impl Way {
     }
 }
 
+/// How blocks of the first node's data reach places of the last one's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scatter {
+    /// One packet that a chain of the receiver scatters.
+    Chain(How),
+    /// A packet of a window for each block. The last one is answered.
+    Packets,
+}
+
 /// The scenario of one machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
@@ -47,6 +56,8 @@ pub enum What {
     PingPong { rounds: u32 },
     /// `count` blocking sends of `bytes`.
     Send { way: Way, bytes: u32, count: u32 },
+    /// `bytes` in blocks of `block`, which the last node's memory has room between.
+    Scatter { by: Scatter, bytes: u32, block: u32 },
     /// `count` reads of `bytes` of the last node's memory by RDMA.
     Pull { bytes: u32, count: u32 },
     /// `count` barriers; all nodes come at the same time.
@@ -70,6 +81,7 @@ impl Scenario {
                 let slow = if matches!(way, Way::Botf | Way::Rdma) { 1 } else { 8 };
                 u64::from(bytes.div_ceil(464) * count) * 100 * slow
             }
+            What::Scatter { bytes, block, .. } => u64::from(bytes / block) * 100,
             What::Pull { bytes, count } => u64::from(bytes.div_ceil(464) * count) * 100,
             What::Message { bytes, count } => u64::from(bytes.div_ceil(464) * count) * 800,
             What::Barrier { count, .. } => 500 * nodes * u64::from(count),

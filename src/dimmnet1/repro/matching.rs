@@ -2,8 +2,9 @@
 //! receiving side, and names TS/1's; it gives no number.
 
 use super::depends;
-use super::lab::{Lab, Way, What};
+use super::lab::{Lab, Scatter, Way, What};
 use super::steps;
+use crate::dimmnet1::host::How;
 use crate::dimmnet1::params::Config;
 use crate::repro::row::{Origin, Spec};
 use crate::repro::{Curve, Plot, least};
@@ -75,7 +76,93 @@ pub fn x6(lab: &mut Lab<'_>) {
             marks: Vec::new(),
         });
     }
+    chains(lab, &configs);
     steps::exchange(lab, &configs[1], "sec6");
+}
+
+/// Blocks that one packet of BOTF has room for, and one of RDMA.
+const BLOCKS: [f64; 8] = [8.0, 16.0, 32.0, 56.0, 64.0, 112.0, 224.0, SHORT];
+const SHORT: f64 = 448.0;
+const LONG_BLOCKS: [f64; 10] = [8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, WHOLE];
+const WHOLE: f64 = 4096.0;
+
+/// Blocks that a chain scatters, and what a host does without one: a packet for each.
+fn chains(lab: &mut Lab<'_>, configs: &[Config; 2]) {
+    for (id, how, xs, bytes) in [
+        ("chain", How::Botf, &BLOCKS[..], SHORT),
+        ("chain_rdma", How::Rdma, &LONG_BLOCKS, WHOLE),
+    ] {
+        let [firmware, hardware] = configs;
+        let mut curves = Vec::new();
+        for (by, name, config, scatter) in [
+            ("firmware", "chain, firmware", firmware, Scatter::Chain(how)),
+            ("hardware", "chain, in hardware", hardware, Scatter::Chain(how)),
+            ("packets", "windows, a block a packet", firmware, Scatter::Packets),
+        ] {
+            let point = |block: f64| {
+                let (by, bytes, block) = (scatter, bytes as u32, block as u32);
+                (config.clone(), What::Scatter { by, bytes, block })
+            };
+            let name = format!("{bytes} B scattered, {name}");
+            let curve = lab.curve_on(lab.backend(), &name, xs, "bandwidth", point);
+            lab.point_rows(&format!("sec6.{id}_{by}"), &curve, ("B", "MB/s"), &depends::both());
+            let row = format!("sec6.{id}_{by}_model");
+            lab.agrees(&row, &curve, "bandwidth", point, &depends::both());
+            curves.push(curve);
+        }
+        chain_gains(lab, id, &curves);
+        lab.outcome.plots.push(Plot {
+            id: if how == How::Botf {
+                "sec6-chain"
+            } else {
+                "sec6-chain-rdma"
+            },
+            title: format!("Section 6: {bytes} B scattered, by {how:?}"),
+            axes: ["bytes of a block", "MB/s"],
+            curves,
+            marks: Vec::new(),
+        });
+    }
+}
+
+/// What chains gain in hardware: over the firmware's, and over packets; and what they cost where there is one block.
+fn chain_gains(lab: &mut Lab<'_>, id: &str, curves: &[Curve]) {
+    let [firmware, hardware, packets] = curves else {
+        unreachable!("three curves are compared")
+    };
+    let over = |other: &Curve, blocks: std::ops::RangeInclusive<f64>| {
+        let pairs = hardware.points.iter().zip(&other.points);
+        least(pairs.filter(|pair| blocks.contains(&pair.0.0)).map(|(a, b)| a.1 / b.1))
+    };
+    for (name, what, bound, ours) in [
+        (
+            "gain",
+            "over firmware, any block, least",
+            1.02,
+            over(firmware, 0.0..=WHOLE),
+        ),
+        (
+            "gain_small",
+            "over firmware, blocks of 8 B",
+            3.0,
+            over(firmware, 8.0..=8.0),
+        ),
+        (
+            "over_packets",
+            "over packets, any block, least",
+            0.85,
+            over(packets, 0.0..=WHOLE),
+        ),
+        (
+            "over_packets_small",
+            "over packets, up to 64 B, least",
+            1.25,
+            over(packets, 0.0..=64.0),
+        ),
+    ] {
+        let spec = Spec::new(format!("sec6.{id}_{name}"), format!("chain: hardware {what}"), "");
+        lab.row(spec.within(bound, f64::INFINITY).depends(&depends::both()), ours);
+    }
 }
 
 /// What hardware gains: at all sizes, for one packet, and for many.

@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::lab::{Measurement, Scenario, Way, What};
+use super::lab::{Measurement, Scatter, Scenario, Way, What};
 use super::profile::Profile;
 use super::steps;
-use crate::dimmnet1::golden::packet::Place;
+use crate::dimmnet1::golden::packet::{Place, cut};
 use crate::dimmnet1::host::layout::{self, common};
-use crate::dimmnet1::host::{Barrier, BootError, CommError, Dimmnet1Sim, How, MASTER, Message, Node};
+use crate::dimmnet1::host::{Barrier, BootError, CommError, Command, Dimmnet1Sim, How, MASTER, Message, Node};
 use crate::dimmnet1::model::ModelMachine;
 use crate::dimmnet1::params::Config;
 use crate::dimmnet1::regs::{AOTF, SIZE_BOTF, SIZE_PAGE, TYPE_INDIRECT};
@@ -83,6 +83,7 @@ pub fn measure_with_wave(scenario: &Scenario, probe: &Probe) -> Result<Measureme
     let values = match *what {
         What::PingPong { rounds } => ping_pong(&mut sim, to, rounds)?,
         What::Send { way, bytes, count } => sends(&mut sim, to, (way, bytes, count))?,
+        What::Scatter { by, bytes, block } => scatters(&mut sim, to, (by, bytes, block))?,
         What::Pull { bytes, count } => pulls(&mut sim, to, bytes, count)?,
         What::Barrier { barrier, count } => barriers(&mut sim, barrier, count, &mut events)?,
         What::Message { bytes, count } => messages(&mut sim, to, bytes, count)?,
@@ -296,6 +297,78 @@ fn sends(sim: &mut Sim, to: NodeId, sends: Sends) -> Result<Vec<(&'static str, f
         ("send", span.as_us()),
         ("bandwidth", span.rate_mb_s(bytes.into())),
     ])
+}
+
+/// Blocks of `block` bytes, each followed by as many that stay.
+fn scatters(
+    sim: &mut Sim,
+    to: NodeId,
+    (by, bytes, block): (Scatter, u32, u32),
+) -> Result<Vec<(&'static str, f64)>, MeasureError> {
+    let (from, receiver, room) = (sim.node(FROM), sim.node(to), 2 * bytes);
+    let target = target(&receiver, room)?;
+    let data = pattern(bytes, 0);
+    let mut image = poison(&pattern(room, 1));
+    from.write(Addr(0), &data);
+    receiver.write(target, &image);
+    for (there, data) in image.chunks_mut(2 * block as usize).zip(data.chunks(block as usize)) {
+        there[..data.len()].copy_from_slice(data);
+    }
+    sim.spawn_checked(to, async move |node| {
+        post_blocks(&node, target, bytes / block, block).await
+    });
+    finish(sim, 0)?;
+    let span = timed(sim, FROM, bytes, async move |node| match by {
+        Scatter::Chain(how) => {
+            let numbered = how == How::Botf && node.config().f_seq;
+            let message = node.chain_message(to, 0).by(how).numbered(numbered);
+            node.send(&message, Addr(0), bytes).await
+        }
+        Scatter::Packets => send_blocks(node, to, target, (bytes, block)).await,
+    })?;
+    compare(&(by, bytes, block), &receiver.read(target, room), &image)?;
+    Ok(vec![
+        ("send", span.as_us()),
+        ("bandwidth", span.rate_mb_s(bytes.into())),
+    ])
+}
+
+/// Receive commands for so many blocks, from command 0 on.
+async fn post_blocks(node: &Node, target: Addr, blocks: u32, block: u32) -> Result<(), CommError> {
+    const MOST: u32 = u8::MAX as u32;
+    for (number, first) in (0..blocks).step_by(MOST as usize).enumerate() {
+        let number = number as u32;
+        let command = Command {
+            to: target.offset(2 * block * first),
+            length: block as u16,
+            count: MOST.min(blocks - first) as u8,
+            stride: 2 * block,
+            next: (first + MOST < blocks).then_some(number + 1),
+        };
+        node.set_command(number, command).await?;
+    }
+    Ok(())
+}
+
+/// A packet for each block; more of them for one that is longer than a window. They are written in their order, so the
+/// answer to the last one tells that all are there.
+async fn send_blocks(node: &Node, to: NodeId, target: Addr, (bytes, block): (u32, u32)) -> Result<(), CommError> {
+    let pieces = (0..bytes).step_by(block as usize).flat_map(|at| {
+        let there = target.offset(2 * at);
+        let pieces = cut(block, SIZE_BOTF, &[]);
+        pieces.map(move |piece| (Addr(at + piece.at), there.offset(piece.at), piece.bytes))
+    });
+    let mut pieces = pieces.peekable();
+    while let Some((src, there, bytes)) = pieces.next() {
+        let place = Place::new(layout::MEMORY, there.0.into());
+        if pieces.peek().is_some() {
+            node.botf_send(to, place, src, bytes).await?;
+        } else {
+            let last = Message::push(to, place).numbered(node.config().f_seq);
+            node.send(&last, src, bytes).await?;
+        }
+    }
+    Ok(())
 }
 
 fn pulls(sim: &mut Sim, to: NodeId, bytes: u32, count: u32) -> Result<Vec<(&'static str, f64)>, MeasureError> {

@@ -12,7 +12,7 @@ mod steps;
 
 use crate::repro::lab::{Entry, entry};
 use lab::Lab;
-pub use lab::{Measurement, Scenario, Way, What, quantity};
+pub use lab::{Measurement, Scatter, Scenario, Way, What, quantity};
 pub use measure::{MeasureError, finish, machine, measure, measure_with_wave};
 pub use profile::{Phase, Profile};
 

@@ -1,4 +1,4 @@
-//! X6: indirect writes and messages in hardware, beside the firmware's. The report recommends hardware for the
+//! X6: indirect writes, messages and chains in hardware, beside the firmware's. The report recommends hardware for the
 //! receiving side, and names TS/1's; it gives no number.
 
 use super::depends;

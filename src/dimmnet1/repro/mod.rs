@@ -40,7 +40,7 @@ const ENTRIES: &[Entry<Run>] = &[
     entry(
         "X6",
         "sections 3.2, 6",
-        "Indirect writes and messages in hardware",
+        "Indirect writes, messages and chains in hardware",
         matching::x6,
     ),
     entry("X7", "section 4.4", "Cycles of the on-chip processor", profiles::x7),

@@ -1,0 +1,1 @@
+//! Thread code of the message library.

@@ -76,9 +76,20 @@ impl Input {
         kind.level().min(self.queues.len() - 1)
     }
 
-    /// Can a packet be taken in, whatever it is?
-    pub fn has_room(&self) -> bool {
-        self.queues.iter().all(|queue| queue.tail.len() < self.half)
+    /// So many packets can be taken in, whatever they are.
+    pub fn free(&self) -> usize {
+        let free = |queue: &Queue| self.half - queue.tail.len();
+        self.queues.iter().map(free).min().unwrap_or_default()
+    }
+
+    /// Is it done at once, without a thread?
+    pub fn bypasses(&self, packet: &Packet, reply_room: bool) -> bool {
+        let allowed = match packet.kind.kind() {
+            TYPE_WRITE => self.write_bypass,
+            TYPE_READ => self.read_bypass && reply_room,
+            _ => false,
+        };
+        allowed && !packet.is_malformed() && self.map.is_public(packet.addr)
     }
 
     /// A packet arrives. `reply_room`: a place for an answer was reserved in the output buffer.
@@ -89,17 +100,13 @@ impl Input {
         if packet.is_malformed() {
             return Ok(Arrival::Refused(REASON_TYPE));
         }
-        let addr = packet.addr;
+        let Packet { addr, data, .. } = packet;
         if !self.map.is_public(addr) {
             return Ok(Arrival::Refused(REASON_RANGE));
         }
-        match packet.kind.kind() {
-            TYPE_WRITE if self.write_bypass => {
-                let data = packet.data;
-                return Ok(Arrival::Write { addr, data });
-            }
-            TYPE_READ if self.read_bypass && reply_room => return Ok(Arrival::Read { addr }),
-            _ => (),
+        if self.bypasses(&packet, reply_room) {
+            let is_write = packet.kind.kind() == TYPE_WRITE;
+            return Ok(if is_write { Arrival::Write { addr, data } } else { Arrival::Read { addr } });
         }
         let level = self.level(packet.kind);
         let queue = &mut self.queues[level];
@@ -215,7 +222,7 @@ mod tests {
         let mut sent = 0;
         let mut taken = Vec::new();
         for round in 0..200 {
-            if round % 3 != 0 && input.has_room() {
+            if round % 3 != 0 && input.free() > 0 {
                 assert_eq!(input.arrives(thread(sent), false), Ok(Arrival::Queued));
                 sent += 1;
             }
@@ -239,7 +246,7 @@ mod tests {
         for n in 0..8 {
             input.arrives(thread(n), false).unwrap();
         }
-        assert!(!input.has_room() && !input.is_fatal());
+        assert!(input.free() == 0 && !input.is_fatal());
         assert_eq!(input.arrives(thread(8), false), Err(InputError::Full));
         assert_eq!(input.spill(0), Ok((0x2000, [0x41, 4])));
         assert_eq!(input.spill(0), Ok((0x2002, [0x41, 5])));

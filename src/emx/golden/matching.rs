@@ -3,7 +3,7 @@
 use super::memory::Memory;
 use crate::emx::packet::Packet;
 use crate::emx::regs::{
-    LINK_CODE_MASK, MEM_DATA_MASK, MEM_TAG_SHIFT, REASON_OVERRUN, SIZE_ENTRY, TYPE_THREAD,
+    GLOBAL_PE_SHIFT, LINK_CODE_MASK, MEM_DATA_MASK, MEM_TAG_SHIFT, REASON_OVERRUN, SIZE_ENTRY, TYPE_THREAD,
 };
 
 /// How a thread begins.
@@ -31,8 +31,9 @@ pub fn take(packet: &Packet, memory: &mut Memory) -> Outcome {
     let Packet { addr, data, .. } = *packet;
     let kind = packet.kind.kind();
     if kind != TYPE_THREAD {
-        // The system frame's thread of this type.
-        return Outcome::Start(start(memory, 0, kind, data, addr));
+        // The system frame's thread of this type, which sees the tag, too.
+        let tagged = u32::from(packet.tag) << GLOBAL_PE_SHIFT | addr;
+        return Outcome::Start(start(memory, 0, kind, data, tagged));
     }
     let (frame, offset) = (packet.frame(), packet.offset());
     if !packet.kind.is_matching() {

@@ -2,6 +2,8 @@
 //!
 //! It is told which packet left by which output, and says whether that was legal and what left.
 
+use std::collections::VecDeque;
+
 use thiserror::Error;
 
 use super::route::{Path, channel_beyond};
@@ -44,15 +46,18 @@ pub struct Way {
 #[derive(Clone, Debug)]
 pub struct Switch {
     column: u32,
-    held: [[Option<Packet>; CHANNELS]; PORTS],
+    /// Places for each input and channel.
+    places: usize,
+    held: [[VecDeque<Packet>; CHANNELS]; PORTS],
     /// Forged packets that had no way.
     pub drained: u16,
 }
 
 impl Switch {
-    pub fn new(column: u32) -> Switch {
+    pub fn new(column: u32, places: u32) -> Switch {
         Switch {
             column,
+            places: places as usize,
             held: Default::default(),
             drained: 0,
         }
@@ -77,9 +82,9 @@ impl Switch {
         })
     }
 
-    /// Room for a packet: one each.
+    /// Room for a packet.
     pub fn has_room(&self, input: usize, channel: usize) -> bool {
-        self.held[input][channel].is_none()
+        self.held[input][channel].len() < self.places
     }
 
     /// A whole packet came.
@@ -91,18 +96,19 @@ impl Switch {
             self.drained = self.drained.saturating_add(1);
             return Ok(());
         }
-        match self.held[input][channel].replace(packet) {
-            None => Ok(()),
-            Some(_) => Err(SwitchError::NoRoom { input, channel }),
+        if !self.has_room(input, channel) {
+            return Err(SwitchError::NoRoom { input, channel });
         }
+        self.held[input][channel].push_back(packet);
+        Ok(())
     }
 
-    /// The packet of this input and channel left by `output`.
+    /// The first packet of this input and channel left by `output`.
     ///
     /// # Errors
     /// It did not stand there, or had to go elsewhere.
     pub fn leaves(&mut self, input: usize, channel: usize, output: usize) -> Result<Way, SwitchError> {
-        let packet = self.held[input][channel].take();
+        let packet = self.held[input][channel].pop_front();
         let packet = packet.ok_or(SwitchError::Nothing { input, channel })?;
         let way = self.way(&packet, channel);
         let own = way.map(|way| way.output);
@@ -114,13 +120,13 @@ impl Switch {
     pub fn offers(&self) -> impl Iterator<Item = (usize, usize, Way)> {
         let places = (0..PORTS).flat_map(|input| (0..CHANNELS).map(move |channel| (input, channel)));
         places.filter_map(|(input, channel)| {
-            let way = self.way(self.held[input][channel].as_ref()?, channel)?;
+            let way = self.way(self.held[input][channel].front()?, channel)?;
             Some((input, channel, way))
         })
     }
 
     pub fn is_empty(&self) -> bool {
-        self.held.iter().flatten().all(Option::is_none)
+        self.held.iter().flatten().all(VecDeque::is_empty)
     }
 }
 
@@ -137,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_packet_goes_its_way_alone() {
-        let mut switch = Switch::new(4);
+        let mut switch = Switch::new(4, 1);
         switch.arrives(0, 1, on(0b101)).unwrap();
         assert!(!switch.has_room(0, 1) && switch.has_room(0, 0));
         let refused = SwitchError::NoRoom { input: 0, channel: 1 };
@@ -153,7 +159,7 @@ mod tests {
 
     #[test]
     fn forged_paths_are_drained() {
-        let mut switch = Switch::new(4);
+        let mut switch = Switch::new(4, 1);
         switch.arrives(1, 0, on(0)).unwrap();
         switch.arrives(1, 2, on(0b10)).unwrap();
         assert_eq!((switch.drained, switch.is_empty()), (2, true));

@@ -1,31 +1,29 @@
 # mem_copyout(r4 src, r5 global dest, r6 words): writes a block to another PE's memory (paper, 3.2).
-# A function of its own: it has a frame, and is called and returns by packets to this PE (2.3).
+# It is called and returns by packets to this PE, as functions are (2.3). Its frame has a fixed place: a PE has one
+# program thread (3.1). Entry 1 of the caller's template is where it comes back.
+
+.equ    COPY_DEST, COPY + 8
+.equ    COPY_WORDS, COPY + 9
+.equ    COPY_BACK, COPY + 10            # continuation
+.equ    COPY_SRC_END, COPY + 11
+.equ    COPY_DEST_END, COPY + 12
 
 mem_copyout:
         st      ra, RA(fp)
-        frame   r9
-        li      r10, COPYOUT
-        st      r10, 0(r9)
-        st      r4, 8(r9)
-        st      r5, 9(r9)
-        st      r6, 10(r9)
         own     r11
-        add     r12, r11, r9
+        add     r12, r11, fp
         addi    r12, r12, 1
-        add     r13, r11, fp
-        addi    r13, r13, 1
-        send.end THREAD, r12, r13
+        st      r12, COPY_BACK(r0)
+        st      r5, COPY_DEST(r0)
+        st      r6, COPY_WORDS(r0)
+        addi    r12, r11, COPY + 8
+        send.end THREAD, r12, r4
 
 .align  2
 .template COPYOUT
-.entry  1                               # r1 = continuation
-        st      r1, 11(fp)
-        ld      r4, 8(fp)
-        ld      r5, 9(fp)
-        j       copy_begin
-.entry  2                               # r1 = words that are left: the thread had suspended itself
-        ld      r4, 12(fp)
-        ld      r5, 13(fp)
+.entry  1                               # r1 = words that are left: the thread had suspended itself
+        ld      r4, COPY_SRC_END(r0)
+        ld      r5, COPY_DEST_END(r0)
         sub     r4, r4, r1
         sub     r5, r5, r1
         move    r6, r1
@@ -40,21 +38,19 @@ copy_word:
         subi    r7, r7, 1
         bnez    r7, copy_word
         own     r8
-        add     r8, r8, fp
-        addi    r8, r8, 2
+        addi    r8, r8, COPY + 1
         send.end THREAD, r8, r6
-copy_begin:
-        ld      r6, 10(fp)
-        beqz    r6, copy_end
-        add     r9, r4, r6
-        st      r9, 12(fp)
-        add     r9, r5, r6
-        st      r9, 13(fp)
-        li      r7, CHUNK
-        j       copy_word
 copy_end:
-        ld      r1, 11(fp)
-        ld      r3, FREE_LIST(r0)
-        st      r3, 0(fp)
-        st      fp, FREE_LIST(r0)
+        ld      r1, COPY_BACK(r0)
         send.end THREAD, r1, r0
+.entry  8                               # r1 = src
+        move    r4, r1
+        ld      r5, COPY_DEST(r0)
+        ld      r6, COPY_WORDS(r0)
+        add     r3, r4, r6
+        st      r3, COPY_SRC_END(r0)
+        add     r3, r5, r6
+        st      r3, COPY_DEST_END(r0)
+        li      r7, CHUNK
+        bnez    r6, copy_word
+        j       copy_end

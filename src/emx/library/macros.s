@@ -1,21 +1,26 @@
 # What all sources use.
 
-# A frame's words behind its link. Entry 1 of every caller's template comes back from mem_copyout.
-.equ    RA, 2                           # of a routine that waits
-.equ    RESUME, 3                       # where pkt_input or word_recv goes on
-.equ    RA2, 4                          # of a routine that calls others
-.equ    ME, 8                           # the host's arguments: number of this PE among COUNT
+# A frame's words behind its link.
+.equ    RA, 2                           # where mem_copyout comes back to
+.equ    RESUME, 3                       # where pkt_input or word_recv comes back to
+.equ    RA2, 4                          # of a routine that calls these
+# The host's arguments.
+.equ    ME, 8                           # number of this PE among COUNT
 .equ    COUNT, 9
 .equ    N, 10                           # words of a block
 .equ    SRC, 11                         # blocks to be sent, 2^SHIFT words apart
 .equ    DST, 12                         # buffer for the blocks that come
 .equ    SHIFT, 13
 .equ    NEXT, 14                        # port of the next PE of a ring
-.equ    J, 16                           # the programs' variables
+.equ    PLACE, 15                       # this PE's block in everybody's buffer
+.equ    OWN, 5                          # this PE's port
+.equ    PARTNERS, 32                    # ports of the partners in a butterfly, then 0
+# The programs' variables.
+.equ    J, 16
 .equ    NODE, 17
 .equ    K, 18
 .equ    SUM, 19
-.equ    PARITY, 20
+.equ    SET, 20                         # pkt types of the butterfly: two sets by turns
 
 # \a = the address of this PE's word 0 in the global space.
 .macro own a

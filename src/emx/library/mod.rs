@@ -19,9 +19,11 @@ pub mod layout {
     /// Frame of the program.
     pub const MAIN: u32 = 0x80;
     /// First of the free frames.
-    pub const FREE_LIST: u32 = 0xc0;
+    pub const FREE_LIST: u32 = 0xff;
     /// Heads, tails and waiting frames of word messages, four words a type.
     pub const QUEUES: u32 = 0x100;
+    /// Frame of `mem_copyout`.
+    pub const COPY: u32 = 0x1c0;
     /// Frames to be allocated.
     pub const FRAMES: std::ops::Range<u32> = 0x200..0x1000;
     pub const CODE: u32 = 0x1000;
@@ -42,6 +44,7 @@ pub const TRAPS: [(&str, u32, &str); 5] = [
 
 /// The programs' variables in their frame, which the host writes.
 mod argument {
+    pub const OWN: u32 = 5;
     pub const ME: u32 = 8;
     pub const COUNT: u32 = 9;
     pub const N: u32 = 10;
@@ -49,6 +52,8 @@ mod argument {
     pub const DST: u32 = 12;
     pub const SHIFT: u32 = 13;
     pub const NEXT: u32 = 14;
+    pub const PLACE: u32 = 15;
+    pub const PARTNERS: u32 = 32;
 }
 
 /// Entry of a program where the host starts it.
@@ -132,6 +137,7 @@ pub fn image(config: &Config) -> Result<Image, Vec<AsmError>> {
         ("PORT", layout::PORT),
         ("FREE_LIST", layout::FREE_LIST),
         ("QUEUES", layout::QUEUES),
+        ("COPY", layout::COPY),
         ("CHUNK", chunk),
     ];
     let traps = TRAPS.map(|(name, code, _)| (name, code));
@@ -172,6 +178,7 @@ impl Run {
             (layout::SYSTEM, symbol("SYSTEM")),
             (layout::PORT, symbol("PORT_CODE")),
             (layout::MAIN, symbol(self.program.template())),
+            (layout::COPY, symbol("COPYOUT")),
         ]);
         let frames: Vec<u32> = layout::FRAMES.step_by(SIZE_FRAME as usize).collect();
         words.insert(layout::FREE_LIST, frames[0]);
@@ -182,6 +189,7 @@ impl Run {
         }
         let next = (pe + 1) % self.count;
         let arguments = [
+            (argument::OWN, global(pe, layout::PORT)),
             (argument::ME, pe),
             (argument::COUNT, self.count),
             (argument::N, self.words),
@@ -189,7 +197,11 @@ impl Run {
             (argument::DST, self.destination(0)),
             (argument::SHIFT, self.shift()),
             (argument::NEXT, global(next, layout::PORT)),
+            (argument::PLACE, self.destination(pe)),
         ];
+        let partners = (0u32..).take_while(|step| 1 << step < self.count);
+        let partner = |step: u32| (layout::MAIN + argument::PARTNERS + step, global(pe ^ 1 << step, layout::PORT));
+        words.extend(partners.map(partner));
         words.extend(arguments.map(|(at, value)| (layout::MAIN + at, value)));
         words
     }

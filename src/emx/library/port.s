@@ -83,6 +83,8 @@ wake:   st      r0, WAITER(r3)
         ld      r3, RESUME(fp)
         jr      r3
 
+# A frame that waits has RESUME: there it goes on, with the word in r2.
+
 # pkt_output(r4 port, r5 type, r6 word): not buffered.
 pkt_output:
         add     r3, r4, r5
@@ -90,17 +92,18 @@ pkt_output:
         send    RIGHT, r3, r6
         ret
 
-# r2 = pkt_input(r5 type).
+# r2 = pkt_exchange(r4 port, r5 type, r6 word): pkt_output, then pkt_input.
+pkt_exchange:
+        add     r3, r4, r5
+        addi    r3, r3, 1
+        send    RIGHT, r3, r6
+# r2 = pkt_input(r5 type); pkt_exchange goes on here.
 pkt_input:
-        st      ra, RA(fp)
-        li      r3, waited
-        st      r3, RESUME(fp)
-        own     r4
+        ld      r4, OWN(fp)
+        st      ra, RESUME(fp)
         add     r4, r4, r5
-        addi    r4, r4, PORT + 1
+        addi    r4, r4, 1
         send.end LEFT, r4, fp
-waited: ld      ra, RA(fp)
-        ret
 
 # word_send(r4 port, r5 type, r6 word): buffered.
 word_send:
@@ -123,7 +126,5 @@ word_recv:
         subi    r5, r5, 64
 1:      st      r5, HEAD(r3)
         ret
-2:      st      ra, RA(fp)
-        li      r4, waited
-        st      r4, RESUME(fp)
+2:      st      ra, RESUME(fp)
         st.end  fp, WAITER(r3)

@@ -9,52 +9,59 @@
 .endm
 
 # The block for PE r4 goes to this PE's place in its buffer.
-put_block:
-        st      ra, RA2(fp)
+.macro put_block
         ld      r9, SHIFT(fp)
-        ld      r6, N(fp)
-        ld      r3, ME(fp)
         slli    r5, r4, 22
-        sll     r3, r3, r9
-        add     r5, r5, r3
-        ld      r3, DST(fp)
+        ld      r3, PLACE(fp)
         add     r5, r5, r3
         sll     r4, r4, r9
         ld      r3, SRC(fp)
         add     r4, r4, r3
+        ld      r6, N(fp)
         call    mem_copyout
-        ld      ra, RA2(fp)
-        ret
+.endm
 
-# r2 = sum of r6 over all PEs; each step has a pkt type of its own, in two sets by turns.
+# The buffer goes to the next PE, and a pkt behind it.
+.macro put_next
+        ld      r5, NEXT(fp)
+        ld      r4, DST(fp)
+        subi    r5, r5, PORT
+        add     r5, r5, r4
+        ld      r6, N(fp)
+        call    mem_copyout
+        ld      r4, NEXT(fp)
+        li      r5, 0
+        li      r6, 1
+        call    pkt_output
+.endm
+
+# One step of a butterfly; r6 = sum so far, of which SUM is a copy.
+.macro butterfly step
+        ld      r4, PARTNERS + \step(fp)
+        beqz    r4, reduced
+        ld      r5, SET(fp)
+        addi    r5, r5, \step
+        call    pkt_exchange
+        ld      r6, SUM(fp)
+        add     r6, r6, r2
+        st      r6, SUM(fp)
+.endm
+
+# r2 = sum of r6 over all PEs.
 reduce:
         st      ra, RA2(fp)
         st      r6, SUM(fp)
-        ld      r3, PARITY(fp)
+        ld      r3, SET(fp)
         xori    r3, r3, 8
-        st      r3, PARITY(fp)
-        li      r10, 0
-        st      r10, K(fp)
-1:      ld      r4, ME(fp)
-        li      r3, 1
-        sll     r3, r3, r10
-        xor     r4, r4, r3
-        port_of
-        ld      r5, PARITY(fp)
-        add     r5, r5, r10
-        ld      r6, SUM(fp)
-        call    pkt_output
-        call    pkt_input
-        ld      r3, SUM(fp)
-        add     r2, r2, r3
-        st      r2, SUM(fp)
-        ld      r10, K(fp)
-        addi    r10, r10, 1
-        st      r10, K(fp)
-        li      r3, 1
-        sll     r3, r3, r10
-        ld      r4, COUNT(fp)
-        blt     r3, r4, 1b
+        st      r3, SET(fp)
+        butterfly 0
+        butterfly 1
+        butterfly 2
+        butterfly 3
+        butterfly 4
+        butterfly 5
+reduced:
+        move    r2, r6
         ld      ra, RA2(fp)
         ret
 
@@ -105,31 +112,16 @@ ring_word:
 .align  2
 program RING_BLOCK
         j       ring_block
-ring_send:
-        st      ra, RA2(fp)
-        ld      r5, NEXT(fp)
-        ld      r3, DST(fp)
-        addi    r5, r5, -PORT
-        add     r5, r5, r3
-        ld      r4, DST(fp)
-        ld      r6, N(fp)
-        call    mem_copyout
-        ld      r4, NEXT(fp)
-        li      r5, 0
-        li      r6, 1
-        call    pkt_output
-        ld      ra, RA2(fp)
-        ret
 ring_block:
         ld      r3, ME(fp)
         bnez    r3, 2f
-        call    ring_send
+        put_next
         li      r5, 0
         call    pkt_input
         done
 2:      li      r5, 0
         call    pkt_input
-        call    ring_send
+        put_next
         done
 
 # --- Complete exchange (4.2) -----------------------------------------------------------------------------------------
@@ -142,7 +134,7 @@ lex:    st      r10, J(fp)
         ld      r3, ME(fp)
         beq     r3, r10, 2f
         move    r4, r10
-        call    put_block
+        put_block
         ld      r4, J(fp)
         port_of
         li      r5, 0
@@ -168,35 +160,33 @@ lex:    st      r10, J(fp)
         andi    r5, r10, 15
 .endm
 
-.align  2
-program PEX
-        li      r10, 1
-        j       pex
-pex_send:
-        st      ra, SUM(fp)
+# The block for PE NODE, and a pkt behind it.
+.macro put_node
         ld      r4, NODE(fp)
-        call    put_block
+        put_block
         ld      r4, NODE(fp)
         port_of
         ld      r10, J(fp)
         step_type
         li      r6, 1
         call    pkt_output
-        ld      ra, SUM(fp)
-        ret
+.endm
+
+.align  2
+program PEX
+        li      r10, 1
+        j       pex
 pex:    st      r10, J(fp)
         ld      r3, ME(fp)
         xor     r4, r10, r3
         st      r4, NODE(fp)
         blt     r3, r4, 2f
-        call    pex_send
-        ld      r10, J(fp)
-        step_type
+        put_node
         call    pkt_input
         j       3f
 2:      step_type
         call    pkt_input
-        call    pex_send
+        put_node
 3:      ld      r10, J(fp)
         addi    r10, r10, 1
         ld      r3, COUNT(fp)
@@ -208,9 +198,7 @@ pex:    st      r10, J(fp)
 program REX
         ld      r10, COUNT(fp)
         j       rex
-rex_send:
-        st      ra, SUM(fp)
-        ld      r10, J(fp)
+.macro rex_send
 1:      st      r10, K(fp)
         ld      r3, ME(fp)
         add     r3, r3, r10
@@ -221,33 +209,32 @@ rex_send:
         sub     r7, r0, r5
         and     r4, r4, r7
         or      r4, r4, r3
-        call    put_block
+        put_block
         ld      r10, K(fp)
         subi    r10, r10, 1
         bnez    r10, 1b
         ld      r4, NODE(fp)
         port_of
-        ld      r5, PARITY(fp)
+        ld      r5, SET(fp)
         li      r6, 1
         call    pkt_output
-        ld      ra, SUM(fp)
-        ret
+.endm
 rex:    srli    r10, r10, 1
         beqz    r10, 5f
         st      r10, J(fp)
-        ld      r5, PARITY(fp)
+        ld      r5, SET(fp)
         addi    r5, r5, 1
-        st      r5, PARITY(fp)
+        st      r5, SET(fp)
         ld      r3, ME(fp)
         xor     r4, r3, r10
         st      r4, NODE(fp)
         blt     r3, r4, 2f
-        call    rex_send
-        ld      r5, PARITY(fp)
+        rex_send
         call    pkt_input
         j       3f
 2:      call    pkt_input
-        call    rex_send
+        ld      r10, J(fp)
+        rex_send
 3:      ld      r10, J(fp)
         j       rex
 5:      done
@@ -262,7 +249,7 @@ wex:    st      r10, J(fp)
         ld      r3, COUNT(fp)
         blt     r4, r3, 1f
         sub     r4, r4, r3
-1:      call    put_block
+1:      put_block
         ld      r10, J(fp)
         addi    r10, r10, 1
         ld      r3, COUNT(fp)
@@ -273,8 +260,8 @@ wex:    st      r10, J(fp)
 
 # --- Broadcast (4.3): of N words, or of one pkt where N is 0; each receiver answers -----------------------------------
 
-# The block at DST goes to PE r4, and a pkt behind it; comes back when that PE has answered.
-give:   st      ra, SUM(fp)
+# The block at DST goes to PE r4, and a pkt behind it; the PE answers.
+.macro give
         st      r4, NODE(fp)
         ld      r6, N(fp)
         beqz    r6, 1f
@@ -282,18 +269,17 @@ give:   st      ra, SUM(fp)
         ld      r4, DST(fp)
         add     r5, r5, r4
         call    mem_copyout
-1:      ld      r4, NODE(fp)
-        port_of
+        ld      r4, NODE(fp)
+1:      port_of
         li      r5, 0
         ld      r6, ME(fp)
         call    pkt_output
         li      r5, 1
         call    pkt_input
-        ld      ra, SUM(fp)
-        ret
+.endm
 
 # Waits for the block, and answers.
-get_it: st      ra, SUM(fp)
+.macro get_it
         li      r5, 0
         call    pkt_input
         move    r4, r2
@@ -301,8 +287,7 @@ get_it: st      ra, SUM(fp)
         li      r5, 1
         li      r6, 1
         call    pkt_output
-        ld      ra, SUM(fp)
-        ret
+.endm
 
 .align  2
 program LIB
@@ -310,15 +295,15 @@ program LIB
 lib:    ld      r3, ME(fp)
         bnez    r3, 2f
         li      r10, 1
-1:      st      r10, J(fp)
+4:      st      r10, J(fp)
         move    r4, r10
-        call    give
+        give
         ld      r10, J(fp)
         addi    r10, r10, 1
         ld      r3, COUNT(fp)
-        blt     r10, r3, 1b
+        blt     r10, r3, 4b
         done
-2:      call    get_it
+2:      get_it
         done
 
 .align  2
@@ -327,13 +312,13 @@ program REB
         j       reb
 reb:    st      r10, J(fp)
         ld      r3, ME(fp)
-        blt     r3, r10, 1f
+        blt     r3, r10, 3f
         slli    r4, r10, 1
         bge     r3, r4, 2f
-        call    get_it
+        get_it
         j       2f
-1:      add     r4, r3, r10
-        call    give
+3:      add     r4, r3, r10
+        give
 2:      ld      r10, J(fp)
         slli    r10, r10, 1
         ld      r3, COUNT(fp)
@@ -351,7 +336,7 @@ program REDUCTION
 .align  2
 program SHIFT_RIGHT
         j       shift
-shift:  call    ring_send
+shift:  put_next
         li      r5, 0
         call    pkt_input
         done

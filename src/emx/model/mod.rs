@@ -5,6 +5,8 @@
 
 mod pe;
 
+use std::collections::VecDeque;
+
 use thiserror::Error;
 
 use super::asm::Image;
@@ -66,7 +68,7 @@ struct Flit {
 /// A switch: its buffers, and until when its ports are taken.
 #[derive(Clone, Debug, Default)]
 struct Switch {
-    held: [[Option<Flit>; CHANNELS]; PORTS],
+    held: [[VecDeque<Flit>; CHANNELS]; PORTS],
     count: usize,
     inputs: [u64; PORTS],
     outputs: [u64; PORTS],
@@ -93,6 +95,8 @@ pub struct Machine {
     links: Vec<[(usize, usize); 2]>,
     order: Sequence,
     now: u64,
+    /// Packets that a switch holds for each input and channel.
+    places: usize,
     /// Cycles in which a packet stood before a PE without room.
     pub stalled: u64,
 }
@@ -114,6 +118,7 @@ impl Machine {
             links: numbers.clone().map(|pe| [link(pe, 0), link(pe, 1)]).collect(),
             order: Sequence::default(),
             now: 0,
+            places: config.channel_packets as usize,
             stalled: 0,
         }
     }
@@ -198,8 +203,9 @@ impl Machine {
     fn cycle(&mut self) -> Result<(), RunError> {
         self.now += 1;
         // What was free at the beginning of the cycle.
-        let free: Vec<[[bool; CHANNELS]; PORTS]> =
-            self.switches.iter().map(|switch| switch.held.map(|channels| channels.map(|flit| flit.is_none()))).collect();
+        let room = |flits: &VecDeque<Flit>| flits.len() < self.places;
+        let rooms = |switch: &Switch| switch.held.each_ref().map(|channels| channels.each_ref().map(room));
+        let free: Vec<[[bool; CHANNELS]; PORTS]> = self.switches.iter().map(rooms).collect();
         for at in 0..self.switches.len() {
             if self.switches[at].count > 0 {
                 self.switch(at, &free)?;
@@ -227,8 +233,8 @@ impl Machine {
 
     fn put(&mut self, at: usize, input: usize, channel: usize, flit: Flit) {
         let switch = &mut self.switches[at];
-        let before = switch.held[input][channel].replace(flit);
-        assert!(before.is_none(), "a packet without room");
+        assert!(switch.held[input][channel].len() < self.places, "a packet without room");
+        switch.held[input][channel].push_back(flit);
         switch.count += 1;
     }
 
@@ -240,7 +246,7 @@ impl Machine {
             }
             let Some(chosen) = self.choose(at, output, free) else { continue };
             let switch = &mut self.switches[at];
-            let flit = switch.held[chosen.input][chosen.channel].take().expect("it was chosen");
+            let flit = switch.held[chosen.input][chosen.channel].pop_front().expect("it was chosen");
             switch.count -= 1;
             switch.outputs[output] = self.now + PACKET;
             switch.inputs[chosen.input] = self.now + PACKET;
@@ -268,7 +274,7 @@ impl Machine {
         let mut stalls = false;
         for input in (0..PORTS).filter(|input| switch.inputs[*input] <= self.now) {
             for channel in (0..CHANNELS).map(|channel| (channel + switch.turn) % CHANNELS) {
-                let Some(flit) = &switch.held[input][channel] else { continue };
+                let Some(flit) = switch.held[input][channel].front() else { continue };
                 if flit.ready > self.now {
                     continue;
                 }

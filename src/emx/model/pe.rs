@@ -57,6 +57,8 @@ pub(super) struct Pe {
     /// Packets from the network, and when each is decided.
     arrivals: VecDeque<(Packet, u64)>,
     moving: Option<(Moving, u32)>,
+    /// Packets spilled since one came back.
+    turns: u32,
     fetching: Fetching,
     /// The start at hand, and from when on its first instruction can be fetched.
     start: Option<(Start, u64)>,
@@ -82,6 +84,7 @@ impl Pe {
             input: Input::new(config),
             arrivals: VecDeque::new(),
             moving: None,
+            turns: 0,
             fetching: Fetching::Idle,
             start: None,
             execute: Execute::default(),
@@ -143,7 +146,8 @@ impl Pe {
             if waits || !has_port {
                 self.executes += 1;
             } else if executes {
-                leaves = self.execute_one(now).or(leaves);
+                let may_inject = may_inject && leaves.is_none();
+                leaves = self.execute_one(now, may_inject).or(leaves);
             }
         } else if begins && has_port {
             self.begin(now);
@@ -220,7 +224,7 @@ impl Pe {
         }
     }
 
-    fn execute_one(&mut self, now: u64) -> Option<(Packet, u64)> {
+    fn execute_one(&mut self, now: u64, may_inject: bool) -> Option<(Packet, u64)> {
         let special = Special {
             pe: self.number,
             time: now as u32,
@@ -235,21 +239,22 @@ impl Pe {
         }
         match retired.did {
             Did::Tell(value) => self.told = Some((now, value)),
-            Did::Send(packet) => return self.send(packet, now),
+            Did::Send(packet) => return self.send(packet, now, may_inject),
             _ => (),
         }
         None
     }
 
-    fn send(&mut self, packet: Packet, now: u64) -> Option<(Packet, u64)> {
+    /// An empty output buffer lets a packet through.
+    fn send(&mut self, packet: Packet, now: u64, may_inject: bool) -> Option<(Packet, u64)> {
         self.counts.sent += 1;
         if u32::from(packet.pe) >= self.pes {
             self.refuse(REASON_NOWHERE);
-        } else if self.config.output_packets > 0 {
+        } else if may_inject && self.output.next().is_none() {
+            return Some((packet, now + 1));
+        } else {
             self.output.put(packet);
             self.offered.push_back(now + 1);
-        } else {
-            return Some((packet, now + 1));
         }
         None
     }
@@ -270,14 +275,16 @@ impl Pe {
         let full = self.input.is_fatal();
         let spill = levels().find(|level| self.input.wants_spill(*level) && !full);
         let refill = levels().find(|level| self.input.wants_refill(*level));
+        let refill_first = self.turns >= self.config.spill_turns && refill.is_some();
         self.moving = if bypass {
             Some((Moving::Bypass, 1))
-        } else if let Some(level) = spill {
+        } else if let Some(level) = spill.filter(|_| !refill_first) {
             // From here on it counts as in memory.
             let (at, words) = self.input.spill(level).expect("it wanted to");
             self.memory.write(at, words[0]);
             self.memory.write(at + 1, words[1]);
             self.counts.spilled += 1;
+            self.turns += 1;
             Some((Moving::Spill, 2))
         } else {
             refill.map(|level| (Moving::Refill(level), 2))
@@ -305,7 +312,10 @@ impl Pe {
                 }
             }
             Moving::Spill => (),
-            Moving::Refill(level) => _ = self.input.refill(level).expect("it wanted to"),
+            Moving::Refill(level) => {
+                self.input.refill(level).expect("it wanted to");
+                self.turns = 0;
+            }
         }
     }
 

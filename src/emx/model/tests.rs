@@ -129,7 +129,7 @@ fn tables() {
         (Program::Shift, 64, &[(1, 8.0), (10, 17.0), (100, 118.0)]),
         (Program::Scan, 64, &[(1, 205.0), (10, 218.0), (100, 348.0)]),
     ];
-    for (name, config) in [("EM-4", Config::paper()), ("EM-X at 12.5 MHz", em_x())] {
+    for (name, config) in [("EM-4", Config::paper()), ("EM-X at 12.5 MHz", em_x())].into_iter().take(std::env::var("BOTH").map_or(1, |_| 2)) {
         println!("{name}");
         let mut errors = Vec::new();
         for (program, count, cells) in rows {
@@ -142,13 +142,13 @@ fn tables() {
                         let (peak, stalled) = (machine.peak(), machine.stalled);
                         println!("{program:?} {words}: paper {paper} ours {us:.1} ({off:+.1} %) peak {peak} stalled {stalled}");
                     }
-                    Err(error) => println!("{program:?} {words}: {error}"),
+                    Err(error) => println!("{program:?} {words}: {:.90}", error.to_string()),
                 }
             }
         }
         println!("mean error {:.1} %", errors.iter().sum::<f64>() / errors.len() as f64);
     }
-    for words in [110, 120, 125, 128, 130, 135, 140] {
+    for words in [60, 80, 90, 110, 120, 130, 140] {
         let lex = Run { program: Program::Lex, count: 64, words };
         match run(&Config::paper(), lex) {
             Ok((_, _, machine)) => println!("lex {words}: peak {}", machine.peak()),

@@ -66,7 +66,15 @@ const PSEUDO: &[(&str, &[Field])] = {
 };
 
 const DIRECTIVES: [&str; 9] = [
-    ".align", ".endm", ".entry", ".equ", ".macro", ".org", ".space", ".template", ".word",
+    ".align",
+    ".endm",
+    ".entry",
+    ".equ",
+    ".macro",
+    ".org",
+    ".space",
+    ".template",
+    ".word",
 ];
 
 const RA: i64 = 14;
@@ -75,7 +83,10 @@ const FP: i64 = 15;
 /// The names that every source knows.
 fn names() -> impl Iterator<Item = (&'static str, u32)> {
     let kind = |kind: Kind| u32::from(kind.0);
-    let sides = [("LEFT", kind(Kind::matching(false))), ("RIGHT", kind(Kind::matching(true)))];
+    let sides = [
+        ("LEFT", kind(Kind::matching(false))),
+        ("RIGHT", kind(Kind::matching(true))),
+    ];
     let others = [
         ("THREAD", TYPE_THREAD),
         ("WRITE", TYPE_WRITE),
@@ -136,7 +147,10 @@ struct Assembler<'a> {
 /// All refusals, by file and line.
 pub fn assemble(sources: &[Source], equates: &BTreeMap<String, u32>) -> Result<Image, Vec<AsmError>> {
     let given = equates.iter().map(|(name, value)| (name.clone(), *value));
-    let symbols: BTreeMap<String, u32> = names().map(|(name, value)| (name.to_owned(), value)).chain(given).collect();
+    let symbols: BTreeMap<String, u32> = names()
+        .map(|(name, value)| (name.to_owned(), value))
+        .chain(given)
+        .collect();
     let mut assembler = Assembler {
         sources,
         defined: symbols.keys().map(|name| (name.clone(), None)).collect(),
@@ -458,7 +472,10 @@ impl Assembler<'_> {
 
     fn finish(mut self) -> Result<Image, Vec<AsmError>> {
         if self.open.is_some() {
-            let open = Refusal::Open { what: ".macro", end: ".endm" };
+            let open = Refusal::Open {
+                what: ".macro",
+                end: ".endm",
+            };
             self.errors.push((self.place, open));
         }
         let mut words = BTreeMap::new();
@@ -479,7 +496,10 @@ impl Assembler<'_> {
         let mut errors = std::mem::take(&mut self.errors);
         errors.sort_by_key(|(place, _)| *place);
         let located = |(place, refusal): (Place, Refusal)| AsmError {
-            file: self.sources.get(place.source).map_or(String::new(), |source| source.name.clone()),
+            file: self
+                .sources
+                .get(place.source)
+                .map_or(String::new(), |source| source.name.clone()),
             line: place.line,
             refusal,
         };
@@ -502,7 +522,9 @@ impl Assembler<'_> {
                     in_range(what, value, field.range())
                 };
                 let values: Vec<i64> = op.fields.iter().zip(values).map(value).collect::<Result<_, _>>()?;
-                Ok(Insn::new(op, *end, &values).expect("every operand is in range").encode())
+                Ok(Insn::new(op, *end, &values)
+                    .expect("every operand is in range")
+                    .encode())
             }
         }
     }
@@ -528,7 +550,10 @@ fn register(cursor: &mut Cursor) -> Result<Expr, Refusal> {
 
 fn numbered(name: &str) -> Option<i64> {
     let plain = !name.starts_with(['+', '0']) || name == "0";
-    name.parse::<u8>().ok().filter(|number| plain && *number < 16).map(i64::from)
+    name.parse::<u8>()
+        .ok()
+        .filter(|number| plain && *number < 16)
+        .map(i64::from)
 }
 
 /// Every line of the sources, with its words; `cycles` says what stands beside a word.
@@ -574,7 +599,12 @@ mod tests {
 
     fn words(text: &str) -> Vec<(u32, String)> {
         let image = assemble(&source(text), &BTreeMap::new()).unwrap_or_else(|errors| panic!("{errors:?}"));
-        let text = |(at, word)| (at, Insn::decode(word).map_or(format!("{word:#x}"), |insn| insn.text(at)));
+        let text = |(at, word)| {
+            (
+                at,
+                Insn::decode(word).map_or(format!("{word:#x}"), |insn| insn.text(at)),
+            )
+        };
         image.load().map(text).collect()
     }
 
@@ -617,7 +647,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        assert_eq!(refused("nop\n ad r1, r2, r3"), "t.s:2: `ad` is no instruction and no directive: did you mean `add`?");
+        assert_eq!(
+            refused("nop\n ad r1, r2, r3"),
+            "t.s:2: `ad` is no instruction and no directive: did you mean `add`?"
+        );
         assert_eq!(refused("add r1, r2, r16"), "t.s:1: `r16` where a register belongs");
         assert!(refused("ld r1, 70000(r2)").contains("offset 70000 does not fit"));
         assert!(refused("j nowhere").contains("`nowhere` is not defined"));
@@ -634,10 +667,17 @@ mod tests {
 
     #[test]
     fn the_listing_shows_cycles() {
-        let image = assemble(&source("l: ld r3, 0(r4)  # load\nbnez r3, l\nli r1, 0x12345"), &BTreeMap::new()).unwrap();
+        let image = assemble(
+            &source("l: ld r3, 0(r4)  # load\nbnez r3, l\nli r1, 0x12345"),
+            &BTreeMap::new(),
+        )
+        .unwrap();
         let text = listing(&image, |at| cycles(&image, false, at));
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[2].starts_with("00000000 ") && lines[2].contains("2  l: ld r3, 0(r4)  # load"), "{text}");
+        assert!(
+            lines[2].starts_with("00000000 ") && lines[2].contains("2  l: ld r3, 0(r4)  # load"),
+            "{text}"
+        );
         assert!(lines[3].contains("1/2  bnez r3, l"), "{text}");
         assert!(lines[5].contains("> ori r1, r1, 9029"), "{text}");
     }

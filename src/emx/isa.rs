@@ -177,7 +177,8 @@ impl Insn {
 
     pub fn encode(&self) -> u32 {
         let start = self.op.code << INSN_OP_SHIFT | u32::from(self.end) << INSN_END_SHIFT;
-        self.operands().fold(start, |word, (field, value)| word | field.insert(value))
+        self.operands()
+            .fold(start, |word, (field, value)| word | field.insert(value))
     }
 
     pub fn op(&self) -> &'static Op {
@@ -246,9 +247,8 @@ mod tests {
 
     #[test]
     fn texts() {
-        let text = |name: &str, end, values: &[i64]| {
-            Insn::new(Op::named(name).unwrap(), end, values).unwrap().text(0x1000)
-        };
+        let text =
+            |name: &str, end, values: &[i64]| Insn::new(Op::named(name).unwrap(), end, values).unwrap().text(0x1000);
         assert_eq!(text("ld", false, &[3, -1, 4]), "ld r3, -1(r4)");
         assert_eq!(text("send", true, &[1, 5, 3, 0]), "send.end 0x1, r5, r3");
         assert_eq!(text("bne", false, &[7, 0, -7]), "bne r7, r0, 0xff9");

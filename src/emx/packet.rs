@@ -163,7 +163,13 @@ mod tests {
         assert!(to(Kind(Kind::matching(false).0 | 1), 0x41).is_malformed());
         assert!(to(Kind::matching(false), 0x40).is_malformed());
         assert!(to(Kind(0x10), 0x41).is_malformed());
-        assert!(Packet { tag: 1, ..to(Kind::THREAD, 0x41) }.is_malformed());
+        assert!(
+            Packet {
+                tag: 1,
+                ..to(Kind::THREAD, 0x41)
+            }
+            .is_malformed()
+        );
         assert!(!to(Kind::matching(true), 0x41).is_malformed());
     }
 }

@@ -24,7 +24,7 @@ parameters! {
         "Half of the input buffer on chip: 8 packets a level.";
     channel_packets: u32 = 2, "packets", 1 ..= 4, Design, on [], from [],
         "Packets that a switch holds for each input and virtual channel.";
-    spill_turns: u32 = 2, "packets", 1 ..= 16, Calibrated, on ["tab2.lex_limit"], from [],
+    spill_turns: u32 = 3, "packets", 1 ..= 16, Calibrated, on ["tab2.lex_limit"], from [],
         "Packets that go to memory while one waits to come back: half of lex's burst piles up, as 130 words say.";
     host_wait: u32 = 64, "cycles", 1 ..= 1000, Design, on [], from [],
         "After so long the host goes first at the memory.";

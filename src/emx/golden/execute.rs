@@ -267,7 +267,9 @@ mod tests {
             ..Special::default()
         };
         while unit.is_running() {
-            let Ok(retired) = unit.step(&mut memory, special) else { break };
+            let Ok(retired) = unit.step(&mut memory, special) else {
+                break;
+            };
             cycles += retired.cycles(false);
             if let Did::Send(packet) = retired.did {
                 sent.push(packet);
@@ -278,13 +280,11 @@ mod tests {
 
     #[test]
     fn a_loop_and_its_cycles() {
-        let (_, memory, cycles, _) = run(
-            "addi r3, r0, 0
+        let (_, memory, cycles, _) = run("addi r3, r0, 0
              1: add r3, r3, r1
              subi r1, r1, 1
              bne r1, r0, 1b
-             st.end r3, 4(r2)",
-        );
+             st.end r3, 4(r2)");
         assert_eq!(memory.data(0x6004), 15);
         assert_eq!(cycles, 1 + 4 * 4 + 3 + 2);
     }
@@ -321,7 +321,10 @@ mod tests {
     fn faults_say_where() {
         let fault = |text: &str| run(text).0.fault().map(|fault| (fault.pc, fault.cause));
         assert_eq!(fault("nop"), Some((0x1001, Cause::Code)));
-        assert_eq!(fault("ld r3, 0x2000(r0)"), Some((0x1000, Cause::Address { addr: 0x2000 })));
+        assert_eq!(
+            fault("ld r3, 0x2000(r0)"),
+            Some((0x1000, Cause::Address { addr: 0x2000 }))
+        );
         assert_eq!(fault("jalr r0, -1(r0)"), Some((u32::MAX, Cause::Fetch)));
         assert_eq!(fault("trap 3"), Some((0x1000, Cause::Trap { code: 3 })));
         assert_eq!(fault("nop.end"), None);

@@ -9,17 +9,20 @@ use thiserror::Error;
 use super::memory::Map;
 use crate::emx::packet::{Kind, Packet};
 use crate::emx::params::Config;
-use crate::emx::regs::{
-    PKT_W0_PE_MASK, REASON_RANGE, REASON_TYPE, TYPE_READ, TYPE_WRITE,
-};
+use crate::emx::regs::{PKT_W0_PE_MASK, REASON_RANGE, REASON_TYPE, TYPE_READ, TYPE_WRITE};
 
 /// What becomes of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// The word is written, without a thread.
-    Write { addr: u32, data: u32 },
+    Write {
+        addr: u32,
+        data: u32,
+    },
     /// The word is read, and the answer goes to the output buffer.
-    Read { addr: u32 },
+    Read {
+        addr: u32,
+    },
     Queued,
     /// Code of Reasons.
     Refused(u32),
@@ -106,7 +109,11 @@ impl Input {
         }
         if self.bypasses(&packet, reply_room) {
             let is_write = packet.kind.kind() == TYPE_WRITE;
-            return Ok(if is_write { Arrival::Write { addr, data } } else { Arrival::Read { addr } });
+            return Ok(if is_write {
+                Arrival::Write { addr, data }
+            } else {
+                Arrival::Read { addr }
+            });
         }
         let level = self.level(packet.kind);
         let queue = &mut self.queues[level];

@@ -81,8 +81,14 @@ mod tests {
         let packet = |kind, addr| Packet::to(kind, global(0, addr), 7);
         let expected = |pc, r2, frame| Outcome::Start(Start { pc, r1: 7, r2, frame });
         let mut memory = memory();
-        assert_eq!(take(&packet(Kind::THREAD, 0x43), &mut memory), expected(0x110c, 0x43, 0x40));
-        assert_eq!(take(&packet(Kind::of(1), 0x6000), &mut memory), expected(0x1004, 0x6000, 0));
+        assert_eq!(
+            take(&packet(Kind::THREAD, 0x43), &mut memory),
+            expected(0x110c, 0x43, 0x40)
+        );
+        assert_eq!(
+            take(&packet(Kind::of(1), 0x6000), &mut memory),
+            expected(0x1004, 0x6000, 0)
+        );
     }
 
     #[test]

@@ -147,14 +147,19 @@ mod tests {
         assert_eq!(em_4.grant(ALL, true), Some(Client::Data));
         assert_eq!(em_x.grant(ALL, true), Some(Client::Input));
         assert_eq!(em_x.grant(ALL, false), Some(Client::Data));
-        assert_eq!(em_4.grant([false, false, true, true, false], true), Some(Client::Matching));
+        assert_eq!(
+            em_4.grant([false, false, true, true, false], true),
+            Some(Client::Matching)
+        );
         assert_eq!(em_4.grant([false; 5], true), None);
     }
 
     #[test]
     fn the_host_waits_a_bounded_time() {
         let mut arbiter = Arbiter::new(&Config::paper());
-        let granted: Vec<_> = (0..130).filter(|_| arbiter.grant(ALL, false) == Some(Client::Host)).collect();
+        let granted: Vec<_> = (0..130)
+            .filter(|_| arbiter.grant(ALL, false) == Some(Client::Host))
+            .collect();
         assert_eq!(granted, [64, 129]);
     }
 

@@ -202,7 +202,10 @@ mod tests {
             let mut all = Dependencies::default();
             for (from, to) in pairs(shape) {
                 let hops = walk(shape, from, to);
-                let channels: Vec<_> = hops.iter().map(|(at, out, vc, _)| (*vc, at.column, at.row, *out)).collect();
+                let channels: Vec<_> = hops
+                    .iter()
+                    .map(|(at, out, vc, _)| (*vc, at.column, at.row, *out))
+                    .collect();
                 for two in channels.windows(2) {
                     all.wait(two[0], two[1]);
                 }

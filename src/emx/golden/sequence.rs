@@ -18,11 +18,7 @@ pub enum OrderError {
     #[error("PE {} handled {packet} of PE {}, level {}, which was never sent", .pair.1, .pair.0, .pair.2)]
     Unsent { pair: Pair, packet: Packet },
     #[error("PE {} handled {packet} of PE {}, level {}, before {before}", .pair.1, .pair.0, .pair.2)]
-    Overtook {
-        pair: Pair,
-        packet: Packet,
-        before: Packet,
-    },
+    Overtook { pair: Pair, packet: Packet, before: Packet },
 }
 
 /// The packets under way.
@@ -72,7 +68,10 @@ mod tests {
         order.sent(2, sync);
         order.sent(1, sync);
         assert_eq!(order.handled(2, sync), Ok(()), "pairs do not wait for each other");
-        assert!(matches!(order.clone().handled(1, sync), Err(OrderError::Overtook { .. })));
+        assert!(matches!(
+            order.clone().handled(1, sync),
+            Err(OrderError::Overtook { .. })
+        ));
         assert_eq!(order.handled(1, write), Ok(()));
         assert_eq!(order.handled(1, sync), Ok(()));
         assert!(matches!(order.handled(1, sync), Err(OrderError::Unsent { .. })));

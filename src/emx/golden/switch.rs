@@ -150,11 +150,21 @@ mod tests {
         assert_eq!(switch.clone().arrives(0, 1, on(1)), Err(refused));
         let wrong = switch.clone().leaves(0, 1, 0);
         let own = Some(1);
-        assert_eq!(wrong, Err(SwitchError::Output { input: 0, output: 0, own }));
+        assert_eq!(
+            wrong,
+            Err(SwitchError::Output {
+                input: 0,
+                output: 0,
+                own
+            })
+        );
         let way = switch.leaves(0, 1, 1).unwrap();
         assert_eq!((way.output, way.channel, way.packet.pe), (1, 2, 0b10));
         assert!(switch.is_empty());
-        assert_eq!(switch.leaves(0, 1, 1), Err(SwitchError::Nothing { input: 0, channel: 1 }));
+        assert_eq!(
+            switch.leaves(0, 1, 1),
+            Err(SwitchError::Nothing { input: 0, channel: 1 })
+        );
     }
 
     #[test]

@@ -20,7 +20,7 @@
 .equ    NODE, 17
 .equ    K, 18
 .equ    SUM, 19
-.equ    SET, 20                         # pkt types of the butterfly: two sets by turns
+.equ    SET, 20                         # which of two sets of pkt types is next; in rex, the type
 
 # \a = the address of this PE's word 0 in the global space.
 .macro own a

@@ -39,7 +39,11 @@ pub const TRAPS: [(&str, u32, &str); 5] = [
     ("TRAP_TYPE", 2, "a message of a type that the port does not have"),
     ("TRAP_QUEUE", 3, "63 word messages of a type wait, and another came"),
     ("TRAP_USER", 4, "a packet of a user's type without a thread"),
-    ("TRAP_KIND", 5, "a READ asks for an answer of a kind that the handler does not have"),
+    (
+        "TRAP_KIND",
+        5,
+        "a READ asks for an answer of a kind that the handler does not have",
+    ),
 ];
 
 /// The programs' variables in their frame, which the host writes.
@@ -131,7 +135,11 @@ fn sources() -> Vec<Source> {
 /// What the assembler refuses.
 pub fn image(config: &Config) -> Result<Image, Vec<AsmError>> {
     // Without suspension a counter runs down from more than there is.
-    let chunk = if config.chunk == 0 { u32::from(u16::MAX) } else { config.chunk };
+    let chunk = if config.chunk == 0 {
+        u32::from(u16::MAX)
+    } else {
+        config.chunk
+    };
     let places = [
         ("CODE", layout::CODE),
         ("PORT", layout::PORT),
@@ -141,7 +149,10 @@ pub fn image(config: &Config) -> Result<Image, Vec<AsmError>> {
         ("CHUNK", chunk),
     ];
     let traps = TRAPS.map(|(name, code, _)| (name, code));
-    let equates = places.into_iter().chain(traps).map(|(name, value)| (name.to_owned(), value));
+    let equates = places
+        .into_iter()
+        .chain(traps)
+        .map(|(name, value)| (name.to_owned(), value));
     assemble(&sources(), &equates.collect())
 }
 
@@ -200,7 +211,12 @@ impl Run {
             (argument::PLACE, self.destination(pe)),
         ];
         let partners = (0u32..).take_while(|step| 1 << step < self.count);
-        let partner = |step: u32| (layout::MAIN + argument::PARTNERS + step, global(pe ^ 1 << step, layout::PORT));
+        let partner = |step: u32| {
+            (
+                layout::MAIN + argument::PARTNERS + step,
+                global(pe ^ 1 << step, layout::PORT),
+            )
+        };
         words.extend(partners.map(partner));
         words.extend(arguments.map(|(at, value)| (layout::MAIN + at, value)));
         words

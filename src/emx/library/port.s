@@ -92,12 +92,7 @@ pkt_output:
         send    RIGHT, r3, r6
         ret
 
-# r2 = pkt_exchange(r4 port, r5 type, r6 word): pkt_output, then pkt_input.
-pkt_exchange:
-        add     r3, r4, r5
-        addi    r3, r3, 1
-        send    RIGHT, r3, r6
-# r2 = pkt_input(r5 type); pkt_exchange goes on here.
+# r2 = pkt_input(r5 type).
 pkt_input:
         ld      r4, OWN(fp)
         st      ra, RESUME(fp)

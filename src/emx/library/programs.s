@@ -35,31 +35,43 @@
         call    pkt_output
 .endm
 
-# One step of a butterfly; r6 = sum so far, of which SUM is a copy.
-.macro butterfly step
+# One step of a butterfly by pkt messages of one type; SUM = sum so far.
+.macro butterfly step, type
         ld      r4, PARTNERS + \step(fp)
         beqz    r4, reduced
-        ld      r5, SET(fp)
-        addi    r5, r5, \step
-        call    pkt_exchange
-        ld      r6, SUM(fp)
+        addi    r3, r4, 1 + \type
+        send    RIGHT, r3, r6
+        li      r3, 1f
+        st      r3, RESUME(fp)
+        ld      r4, OWN(fp)
+        addi    r4, r4, 1 + \type
+        send.end LEFT, r4, fp
+1:      ld      r6, SUM(fp)
         add     r6, r6, r2
         st      r6, SUM(fp)
 .endm
 
-# r2 = sum of r6 over all PEs.
+# r2 = sum of r6 over all PEs. A PE may be one sum ahead of its partners, so two sets of types are used by turns.
 reduce:
         st      ra, RA2(fp)
         st      r6, SUM(fp)
         ld      r3, SET(fp)
-        xori    r3, r3, 8
-        st      r3, SET(fp)
-        butterfly 0
-        butterfly 1
-        butterfly 2
-        butterfly 3
-        butterfly 4
-        butterfly 5
+        xori    r4, r3, 1
+        st      r4, SET(fp)
+        bnez    r3, 2f
+        butterfly 0, 0
+        butterfly 1, 1
+        butterfly 2, 2
+        butterfly 3, 3
+        butterfly 4, 4
+        butterfly 5, 5
+        j       reduced
+2:      butterfly 0, 6
+        butterfly 1, 7
+        butterfly 2, 8
+        butterfly 3, 9
+        butterfly 4, 10
+        butterfly 5, 11
 reduced:
         move    r2, r6
         ld      ra, RA2(fp)
@@ -260,34 +272,34 @@ wex:    st      r10, J(fp)
 
 # --- Broadcast (4.3): of N words, or of one pkt where N is 0; each receiver answers -----------------------------------
 
-# The block at DST goes to PE r4, and a pkt behind it; the PE answers.
-.macro give
-        st      r4, NODE(fp)
+# The block at DST goes to the PE with port r4, and a pkt behind it; comes back when that PE has answered.
+give:   st      ra, RA2(fp)
         ld      r6, N(fp)
         beqz    r6, 1f
-        slli    r5, r4, 22
+        st      r4, NODE(fp)
+        subi    r5, r4, PORT
         ld      r4, DST(fp)
         add     r5, r5, r4
         call    mem_copyout
         ld      r4, NODE(fp)
-1:      port_of
-        li      r5, 0
-        ld      r6, ME(fp)
+1:      li      r5, 0
+        ld      r6, OWN(fp)
         call    pkt_output
         li      r5, 1
         call    pkt_input
-.endm
+        ld      ra, RA2(fp)
+        ret
 
 # Waits for the block, and answers.
-.macro get_it
+get_it: st      ra, RA2(fp)
         li      r5, 0
         call    pkt_input
         move    r4, r2
-        port_of
         li      r5, 1
         li      r6, 1
         call    pkt_output
-.endm
+        ld      ra, RA2(fp)
+        ret
 
 .align  2
 program LIB
@@ -297,33 +309,41 @@ lib:    ld      r3, ME(fp)
         li      r10, 1
 4:      st      r10, J(fp)
         move    r4, r10
-        give
+        port_of
+        call    give
         ld      r10, J(fp)
         addi    r10, r10, 1
         ld      r3, COUNT(fp)
         blt     r10, r3, 4b
         done
-2:      get_it
+2:      call    get_it
         done
+
+# One step of the tree: PEs below 2^step have the block, and give it to those 2^step above.
+.macro branch step
+        ld      r3, ME(fp)
+        ld      r4, PARTNERS + \step(fp)
+        beqz    r4, grown
+        li      r5, 1 << \step
+        blt     r3, r5, 2f
+        li      r5, 2 << \step
+        bge     r3, r5, 3f
+        call    get_it
+        j       3f
+2:      call    give
+3:
+.endm
 
 .align  2
 program REB
-        li      r10, 1
         j       reb
-reb:    st      r10, J(fp)
-        ld      r3, ME(fp)
-        blt     r3, r10, 3f
-        slli    r4, r10, 1
-        bge     r3, r4, 2f
-        get_it
-        j       2f
-3:      add     r4, r3, r10
-        give
-2:      ld      r10, J(fp)
-        slli    r10, r10, 1
-        ld      r3, COUNT(fp)
-        blt     r10, r3, reb
-        done
+reb:    branch  0
+        branch  1
+        branch  2
+        branch  3
+        branch  4
+        branch  5
+grown:  done
 
 # --- Operations on all PEs (4.4) --------------------------------------------------------------------------------------
 

@@ -106,7 +106,12 @@ impl Machine {
         let shape = Shape::new(config.row_bits);
         let numbers = 0..shape.pes();
         let place = |pe| shape.place(pe).expect("it is there");
-        let number = |at: Place| numbers.clone().position(|pe| place(pe) == at).expect("each place has a PE");
+        let number = |at: Place| {
+            numbers
+                .clone()
+                .position(|pe| place(pe) == at)
+                .expect("each place has a PE")
+        };
         let link = |pe, output| {
             let (to, input) = shape.link(place(pe), output);
             (number(to), input as usize)
@@ -131,9 +136,23 @@ impl Machine {
                 memory.host_write(addr, word.into());
             }
             let at = self.now + 1;
-            self.order.sent(pe, Packet { pe: pe as u16, ..run.start() });
-            self.receive(pe, pe as usize, Packet { pe: pe as u16, ..run.start() }, at)
-                .expect("the first packet has its turn");
+            self.order.sent(
+                pe,
+                Packet {
+                    pe: pe as u16,
+                    ..run.start()
+                },
+            );
+            self.receive(
+                pe,
+                pe as usize,
+                Packet {
+                    pe: pe as u16,
+                    ..run.start()
+                },
+                at,
+            )
+            .expect("the first packet has its turn");
         }
     }
 
@@ -195,7 +214,10 @@ impl Machine {
         });
         Err(RunError::Hang {
             cycles: self.now,
-            pes: numbered().filter(|(_, unit)| unit.told.is_none()).map(|(pe, _)| pe).collect(),
+            pes: numbered()
+                .filter(|(_, unit)| unit.told.is_none())
+                .map(|(pe, _)| pe)
+                .collect(),
             waiting: waiting.collect(),
         })
     }
@@ -244,9 +266,13 @@ impl Machine {
             if self.switches[at].outputs[output] > self.now {
                 continue;
             }
-            let Some(chosen) = self.choose(at, output, free) else { continue };
+            let Some(chosen) = self.choose(at, output, free) else {
+                continue;
+            };
             let switch = &mut self.switches[at];
-            let flit = switch.held[chosen.input][chosen.channel].pop_front().expect("it was chosen");
+            let flit = switch.held[chosen.input][chosen.channel]
+                .pop_front()
+                .expect("it was chosen");
             switch.count -= 1;
             switch.outputs[output] = self.now + PACKET;
             switch.inputs[chosen.input] = self.now + PACKET;
@@ -274,11 +300,16 @@ impl Machine {
         let mut stalls = false;
         for input in (0..PORTS).filter(|input| switch.inputs[*input] <= self.now) {
             for channel in (0..CHANNELS).map(|channel| (channel + switch.turn) % CHANNELS) {
-                let Some(flit) = switch.held[input][channel].front() else { continue };
+                let Some(flit) = switch.held[input][channel].front() else {
+                    continue;
+                };
                 if flit.ready > self.now {
                     continue;
                 }
-                let (goes, rest) = flit.path.next().map_or((OWN, Path::HERE), |(out, rest)| (out as usize, rest));
+                let (goes, rest) = flit
+                    .path
+                    .next()
+                    .map_or((OWN, Path::HERE), |(out, rest)| (out as usize, rest));
                 if goes != output {
                     continue;
                 }

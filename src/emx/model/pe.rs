@@ -100,7 +100,8 @@ impl Pe {
     /// Does nothing happen here before a packet comes?
     pub fn is_idle(&self) -> bool {
         let still = self.start.is_none() && matches!(self.fetching, Fetching::Idle) && self.moving.is_none();
-        let stopped = self.execute.fault().is_some() || (!self.execute.is_running() && still && self.input.depth() == 0);
+        let stopped =
+            self.execute.fault().is_some() || (!self.execute.is_running() && still && self.input.depth() == 0);
         stopped && self.arrivals.is_empty() && self.output.next().is_none()
     }
 
@@ -127,7 +128,11 @@ impl Pe {
         let executes = self.execute.is_running() && self.executes == now;
         let op = if executes { self.next_op() } else { 0 };
         let sends = op == OP_SEND && self.execute.fault().is_none();
-        let can_send = if self.config.output_packets > 0 { self.output.has_room() } else { may_inject };
+        let can_send = if self.config.output_packets > 0 {
+            self.output.has_room()
+        } else {
+            may_inject
+        };
         let waits = sends && !can_send;
         let begins = self.begins(now);
         let execution = if self.config.code_port {
@@ -300,7 +305,9 @@ impl Pe {
         }
         match what {
             Moving::Bypass => {
-                let Some((packet, _)) = self.arrivals.pop_front() else { return };
+                let Some((packet, _)) = self.arrivals.pop_front() else {
+                    return;
+                };
                 self.counts.bypassed += 1;
                 match self.input.arrives(packet, true) {
                     Ok(Arrival::Write { addr, data }) => self.memory.write(addr, data.into()),
@@ -321,7 +328,9 @@ impl Pe {
 
     /// What has arrived is queued, unless it passes by.
     fn decide(&mut self, now: u64) {
-        let Some((packet, at)) = self.arrivals.front().copied() else { return };
+        let Some((packet, at)) = self.arrivals.front().copied() else {
+            return;
+        };
         if at > now || self.moving.is_some_and(|(what, _)| what == Moving::Bypass) {
             return;
         }

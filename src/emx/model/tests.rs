@@ -56,7 +56,11 @@ fn all_exchanges_move_all_words() {
 #[test]
 fn sums_scans_and_broadcasts_are_right() {
     for config in [Config::paper(), em_x()] {
-        let what = |program, words| Run { program, count: 16, words };
+        let what = |program, words| Run {
+            program,
+            count: 16,
+            words,
+        };
         let (_, values, _) = run(&config, what(Program::Reduction, 0)).unwrap();
         assert_eq!(values, [120; 16]);
         for program in [Program::Lib, Program::Reb] {
@@ -111,48 +115,66 @@ fn an_operand_that_never_comes_is_named() {
     assert_eq!(waiting, [0, 1, 2, 3, 4].map(|pe| Waiting { pe, frame, offset: 1 }));
 }
 
-/// The paper's tables and ours, in us.
+/// The paper's tables in us: program, PEs, and words with the paper's value.
+const TABLES: [(Program, u32, &[(u32, f64)]); 12] = [
+    (Program::RingPkt, 5, &[(0, 10.24)]),
+    (Program::RingWord, 5, &[(0, 15.04)]),
+    (Program::RingBlock, 5, &[(1, 38.25), (10, 81.45), (100, 567.45)]),
+    (Program::Lex, 64, &[(1, 1634.0), (10, 2754.0), (100, 16639.0)]),
+    (Program::Pex, 64, &[(1, 1079.0), (10, 1990.0), (100, 12632.0)]),
+    (Program::Rex, 64, &[(1, 916.0), (10, 1823.0), (100, 12437.0)]),
+    (Program::Wex, 64, &[(1, 458.0), (10, 1018.0), (100, 12672.0)]),
+    (Program::Lib, 64, &[(0, 410.0), (1, 864.0), (10, 1453.0), (100, 6171.0)]),
+    (Program::Reb, 64, &[(0, 27.0), (1, 65.0), (10, 108.0), (100, 618.0)]),
+    (Program::Reduction, 64, &[(0, 15.0)]),
+    (Program::Shift, 64, &[(1, 8.0), (10, 17.0), (100, 118.0)]),
+    (Program::Scan, 64, &[(1, 205.0), (10, 218.0), (100, 348.0)]),
+];
+
+fn us(config: &Config, what: Run) -> String {
+    match run(config, what) {
+        Ok((cycles, _, machine)) => format!("{:.1} us, peak {}", cycles as f64 * 0.08, machine.peak()),
+        Err(error) => format!("{:.80}", error.to_string()),
+    }
+}
+
 #[test]
 #[ignore = "prints"]
 fn tables() {
-    let rows: [(Program, u32, &[(u32, f64)]); 12] = [
-        (Program::RingPkt, 5, &[(0, 10.24)]),
-        (Program::RingWord, 5, &[(0, 15.04)]),
-        (Program::RingBlock, 5, &[(1, 38.25), (10, 81.45), (100, 567.45)]),
-        (Program::Lex, 64, &[(1, 1634.0), (10, 2754.0), (100, 16639.0)]),
-        (Program::Pex, 64, &[(1, 1079.0), (10, 1990.0), (100, 12632.0)]),
-        (Program::Rex, 64, &[(1, 916.0), (10, 1823.0), (100, 12437.0)]),
-        (Program::Wex, 64, &[(1, 458.0), (10, 1018.0), (100, 12672.0)]),
-        (Program::Lib, 64, &[(0, 410.0), (1, 864.0), (10, 1453.0), (100, 6171.0)]),
-        (Program::Reb, 64, &[(0, 27.0), (1, 65.0), (10, 108.0), (100, 618.0)]),
-        (Program::Reduction, 64, &[(0, 15.0)]),
-        (Program::Shift, 64, &[(1, 8.0), (10, 17.0), (100, 118.0)]),
-        (Program::Scan, 64, &[(1, 205.0), (10, 218.0), (100, 348.0)]),
-    ];
-    for (name, config) in [("EM-4", Config::paper()), ("EM-X at 12.5 MHz", em_x())].into_iter().take(std::env::var("BOTH").map_or(1, |_| 2)) {
-        println!("{name}");
-        let mut errors = Vec::new();
-        for (program, count, cells) in rows {
-            for &(words, paper) in cells {
-                match run(&config, Run { program, count, words }) {
-                    Ok((cycles, _, machine)) => {
-                        let us = cycles as f64 * 0.08;
-                        let off = 100.0 * (us / paper - 1.0);
-                        errors.push(off.abs());
-                        let (peak, stalled) = (machine.peak(), machine.stalled);
-                        println!("{program:?} {words}: paper {paper} ours {us:.1} ({off:+.1} %) peak {peak} stalled {stalled}");
-                    }
-                    Err(error) => println!("{program:?} {words}: {:.90}", error.to_string()),
-                }
-            }
+    for (program, count, cells) in TABLES {
+        for &(words, paper) in cells {
+            let what = Run { program, count, words };
+            let (em_4, em_x) = (us(&Config::paper(), what), us(&em_x(), what));
+            println!("{program:?} {words}: paper {paper}; EM-4 {em_4}; EM-X at 12.5 MHz {em_x}");
         }
-        println!("mean error {:.1} %", errors.iter().sum::<f64>() / errors.len() as f64);
     }
-    for words in [60, 80, 90, 110, 120, 130, 140] {
-        let lex = Run { program: Program::Lex, count: 64, words };
-        match run(&Config::paper(), lex) {
-            Ok((_, _, machine)) => println!("lex {words}: peak {}", machine.peak()),
-            Err(error) => println!("lex {words}: {error}"),
+}
+
+#[test]
+#[ignore = "prints"]
+fn limits() {
+    let what = |program, words| Run {
+        program,
+        count: 64,
+        words,
+    };
+    for words in [125, 130, 135, 140] {
+        println!("lex {words}: {}", us(&Config::paper(), what(Program::Lex, words)));
+    }
+    let mut whole = Config::paper();
+    whole.chunk = 0;
+    let ring = Run {
+        count: 5,
+        ..what(Program::RingBlock, 100)
+    };
+    println!("never suspended, block of 100: {}", us(&whole, ring));
+    for program in [Program::Pex, Program::Wex] {
+        println!("never suspended, {program:?} 100: {}", us(&whole, what(program, 100)));
+        for (name, value) in EM_X {
+            let mut one = Config::paper();
+            one.set(name, value).unwrap();
+            // A READ passes by only where there is an output buffer.
+            println!("{program:?} 100 with {name}: {}", us(&one, what(program, 100)));
         }
     }
 }

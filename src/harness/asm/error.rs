@@ -61,11 +61,7 @@ pub enum Refusal {
     #[error("`{end}` is missing: `{what}` is open")]
     Open { what: &'static str, end: &'static str },
     #[error("macro `{name}` has {wanted} operands, {found} are given")]
-    Operands {
-        name: String,
-        wanted: usize,
-        found: usize,
-    },
+    Operands { name: String, wanted: usize, found: usize },
     #[error("macros are used more than {limit} deep: does one use itself?")]
     Nested { limit: u32 },
     #[error("the code before this entry has {over} instructions too many: put `j` in it and the rest elsewhere")]

@@ -34,7 +34,11 @@ pub fn listing(sources: &[Source], rows: impl Iterator<Item = Row>) -> String {
             while let Some(row) = rows.next_if(|row| row.place == place) {
                 let behind = row.text.map_or(String::new(), |text| format!("        > {text}"));
                 let columns = format!("{:08x} {:08x}", row.at, row.word);
-                print(&columns, &row.cycles.unwrap_or_default(), if shown { &behind } else { code });
+                print(
+                    &columns,
+                    &row.cycles.unwrap_or_default(),
+                    if shown { &behind } else { code },
+                );
                 shown = true;
             }
             if !shown {

@@ -233,11 +233,11 @@ impl Machine {
                 self.switch(at, &free)?;
             }
         }
-        for at in 0..self.pes.len() {
+        for (at, room) in free.iter().enumerate() {
             if self.pes[at].is_idle() {
                 continue;
             }
-            if let Some((packet, ready)) = self.pes[at].cycle(self.now, free[at][OWN][0]) {
+            if let Some((packet, ready)) = self.pes[at].cycle(self.now, room[OWN][0]) {
                 let from = at as u32;
                 self.order.sent(from, packet);
                 let path = self.shape.route(from, packet.pe.into()).expect("it was looked up");

@@ -115,8 +115,10 @@ fn an_operand_that_never_comes_is_named() {
     assert_eq!(waiting, [0, 1, 2, 3, 4].map(|pe| Waiting { pe, frame, offset: 1 }));
 }
 
-/// The paper's tables in us: program, PEs, and words with the paper's value.
-const TABLES: [(Program, u32, &[(u32, f64)]); 12] = [
+/// Program, PEs, and words with the paper's time in us.
+type Table = (Program, u32, &'static [(u32, f64)]);
+
+const TABLES: [Table; 12] = [
     (Program::RingPkt, 5, &[(0, 10.24)]),
     (Program::RingWord, 5, &[(0, 15.04)]),
     (Program::RingBlock, 5, &[(1, 38.25), (10, 81.45), (100, 567.45)]),

@@ -128,32 +128,25 @@ impl Machine {
         }
     }
 
-    /// Loads code and arguments, and starts the program on its PEs.
-    pub fn start(&mut self, run: &Run, image: &Image) {
+    /// Loads code and arguments of a program on its PEs.
+    pub fn load(&mut self, run: &Run, image: &Image) {
         for pe in 0..run.count {
             let memory = &mut self.pes[pe as usize].memory;
             for (addr, word) in image.load().chain(run.setup(image, pe)) {
                 memory.host_write(addr, word.into());
             }
-            let at = self.now + 1;
-            self.order.sent(
-                pe,
-                Packet {
-                    pe: pe as u16,
-                    ..run.start()
-                },
-            );
-            self.receive(
-                pe,
-                pe as usize,
-                Packet {
-                    pe: pe as u16,
-                    ..run.start()
-                },
-                at,
-            )
-            .expect("the first packet has its turn");
         }
+    }
+
+    /// Loads a program, and starts it on its PEs.
+    pub fn start(&mut self, run: &Run, image: &Image) {
+        self.load(run, image);
+        (0..run.count).for_each(|pe| self.inject(pe, run.start()));
+    }
+
+    /// The host gives a packet to a PE; one a cycle at most.
+    pub fn inject(&mut self, pe: u32, packet: Packet) {
+        self.pes[pe as usize].arrives(packet, self.now + 1);
     }
 
     pub fn word(&self, pe: u32, addr: u32) -> u32 {

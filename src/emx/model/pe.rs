@@ -163,10 +163,13 @@ impl Pe {
             _ => (),
         }
         self.decide(now);
-        if leaves.is_some() {
-            self.injected = Some(now);
+        let (packet, ready) = leaves?;
+        if u32::from(packet.pe) >= self.pes {
+            self.refuse(REASON_NOWHERE);
+            return None;
         }
-        leaves
+        self.injected = Some(now);
+        Some((packet, ready))
     }
 
     fn next_op(&self) -> u32 {
@@ -253,9 +256,7 @@ impl Pe {
     /// An empty output buffer lets a packet through.
     fn send(&mut self, packet: Packet, now: u64, may_inject: bool) -> Option<(Packet, u64)> {
         self.counts.sent += 1;
-        if u32::from(packet.pe) >= self.pes {
-            self.refuse(REASON_NOWHERE);
-        } else if may_inject && self.output.next().is_none() {
+        if may_inject && self.output.next().is_none() {
             return Some((packet, now + 1));
         } else {
             self.output.put(packet);

@@ -1,6 +1,11 @@
 use super::*;
-use crate::emx::library::{Program, image};
+use crate::emx::golden::execute::Cause;
+use crate::emx::library::{Program, image, layout};
+use crate::emx::packet::{Kind, global};
 use crate::emx::params::EM_X;
+use crate::emx::regs::{
+    REASON_NOWHERE, REASON_OVERRUN, REASON_RANGE, REASON_TYPE, TYPE_CALL, TYPE_FREE, TYPE_READ, TYPE_WRITE,
+};
 
 fn em_x() -> Config {
     let mut config = Config::paper();
@@ -113,6 +118,113 @@ fn an_operand_that_never_comes_is_named() {
     assert_eq!(pes[..5], [0, 1, 2, 3, 4]);
     let frame = 0x40;
     assert_eq!(waiting, [0, 1, 2, 3, 4].map(|pe| Waiting { pe, frame, offset: 1 }));
+}
+
+/// A machine with the library on its PEs, in which nothing runs.
+fn still(config: &Config) -> Machine {
+    let image = image(config).unwrap();
+    let mut machine = Machine::new(config);
+    let what = Run {
+        program: Program::RingPkt,
+        count: config.pes(),
+        words: 0,
+    };
+    machine.load(&what, &image);
+    machine
+}
+
+/// Gives packets to PE 1, one after the other, until nothing moves.
+fn give(machine: &mut Machine, packets: &[Packet]) -> Result<(), RunError> {
+    for packet in packets {
+        machine.inject(1, *packet);
+        match machine.run(1, 1000) {
+            Err(RunError::Hang { .. }) => (),
+            other => return other.map(|_| ()),
+        }
+    }
+    Ok(())
+}
+
+fn to(kind: u32, addr: u32, data: u32) -> Packet {
+    Packet::to(Kind::of(kind), global(1, addr), data)
+}
+
+#[test]
+fn far_memory_is_read_and_written() {
+    for config in [Config::paper(), em_x()] {
+        let mut machine = still(&config);
+        let read = Packet {
+            tag: TYPE_WRITE as u8,
+            ..to(TYPE_READ, 0x7000, global(79, 0x7001))
+        };
+        give(&mut machine, &[to(TYPE_WRITE, 0x7000, 77), read]).unwrap();
+        assert_eq!((machine.word(1, 0x7000), machine.word(79, 0x7001)), (77, 77));
+        let bypassed = if config.write_bypass { 2 } else { 0 };
+        assert_eq!(machine.counts(1).bypassed, bypassed);
+    }
+}
+
+#[test]
+fn frames_are_allocated_and_freed_until_none_is_left() {
+    let mut machine = still(&Config::paper());
+    // The frame's address comes as a word message of type 3.
+    let call = to(TYPE_CALL, layout::CODE, global(0, layout::PORT + 33 + 3));
+    let first = layout::FRAMES.start;
+    give(&mut machine, &[call]).unwrap();
+    assert_eq!(machine.word(0, layout::RINGS + 3 * 64), global(1, first));
+    assert_eq!(machine.word(1, first), layout::CODE);
+    give(&mut machine, &[to(TYPE_FREE, first, 0)]).unwrap();
+    assert_eq!(machine.word(1, layout::FREE_LIST), first);
+    let frames = layout::FRAMES.len() / SIZE_FRAME as usize;
+    give(&mut machine, &vec![call; frames]).unwrap();
+    let Err(RunError::Fault { pe: 1, fault }) = give(&mut machine, &[call]) else {
+        panic!("there was a frame more")
+    };
+    assert_eq!(fault.cause, Cause::Trap { code: 1 });
+}
+
+#[test]
+fn bad_packets_are_counted_and_the_next_is_unharmed() {
+    for config in [Config::paper(), em_x()] {
+        let mut machine = still(&config);
+        let half = Packet::to(Kind::matching(true), global(1, layout::PORT + 5), 1);
+        let nowhere = to(TYPE_READ, 0x7000, global(80, 0x7000));
+        let bad = [
+            to(9, 0x41, 0),
+            to(TYPE_WRITE, 0x2000, 0),
+            to(TYPE_WRITE, 0x1_0000, 0),
+            half,
+            half,
+            nowhere,
+        ];
+        give(&mut machine, &bad).unwrap();
+        let refused = machine.counts(1).refused;
+        let counted =
+            [REASON_TYPE, REASON_RANGE, REASON_OVERRUN, REASON_NOWHERE].map(|reason| refused[reason as usize]);
+        assert_eq!(counted, [1, 2, 1, 1]);
+        give(&mut machine, &[to(TYPE_WRITE, 0x7000, 5)]).unwrap();
+        assert_eq!(machine.word(1, 0x7000), 5);
+    }
+}
+
+#[test]
+fn threads_that_go_astray_say_where() {
+    let fault = |frame: u32, link: u32| {
+        let mut machine = still(&Config::paper());
+        machine.set_word(1, frame, link);
+        match give(&mut machine, &[to(0, frame + 1, 0)]) {
+            Err(RunError::Fault { pe: 1, fault }) => (fault.cause, fault.pc, fault.frame),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(fault(0x200, 0x7000), (Cause::Code, 0x7004, 0x200));
+    assert_eq!(fault(0x200, 1 << 22), (Cause::Fetch, u32::MAX, 0x200));
+    let mut machine = still(&Config::paper());
+    let unknown = Packet::to(Kind::THREAD, global(1, layout::PORT + 50), 0);
+    let Err(RunError::Fault { fault, .. }) = give(&mut machine, &[unknown]) else {
+        panic!("type 17 was taken")
+    };
+    assert_eq!(fault.cause, Cause::Trap { code: 2 });
 }
 
 /// Program, PEs, and words with the paper's time in us.

@@ -1,4 +1,7 @@
+use std::collections::BTreeMap;
+
 use super::*;
+use crate::emx::asm::{Source, assemble};
 use crate::emx::golden::execute::Cause;
 use crate::emx::library::{Program, image, layout};
 use crate::emx::packet::{Kind, global};
@@ -225,6 +228,89 @@ fn threads_that_go_astray_say_where() {
         panic!("type 17 was taken")
     };
     assert_eq!(fault.cause, Cause::Trap { code: 2 });
+}
+
+/// Each PE writes rounds of 12 words to another, and a word to PE 0; behind each round goes a sync, whose thread traps if
+/// it finds a word of an earlier round. Rounds count down.
+const SYNCS: &str = "
+        .org    0x1000
+        .template T
+        .entry  1
+        ld      r5, 8(fp)
+        li      r6, 12
+1:      send    WRITE, r5, r1
+        addi    r5, r5, 1
+        subi    r6, r6, 1
+        bnez    r6, 1b
+        ld      r5, 9(fp)
+        send    WRITE, r5, r1
+        ld      r5, 10(fp)
+        send    SYNC, r5, r1
+        subi    r1, r1, 1
+        beqz    r1, 2f
+        get     r8, PE
+        slli    r8, r8, 22
+        add     r8, r8, fp
+        addi    r8, r8, 1
+        send.end THREAD, r8, r1
+2:      tell.end r1
+        .entry  16
+        li      r5, 0x7000
+        li      r6, 12
+3:      ld      r7, 0(r5)
+        blt     r1, r7, 4f
+        addi    r5, r5, 1
+        subi    r6, r6, 1
+        bnez    r6, 3b
+        nop.end
+4:      trap    9
+        .org    0x1400
+        .template WRITES
+        .entry  1
+        st.end  r1, 0(r2)
+";
+
+fn syncs(config: &Config, sync: Kind) -> Result<u64, RunError> {
+    let source = Source {
+        name: "syncs.s".into(),
+        text: SYNCS.into(),
+    };
+    let image = assemble(&[source], &BTreeMap::from([("SYNC".into(), sync.0.into())])).unwrap();
+    let mut machine = Machine::new(config);
+    let rounds = 40;
+    for pe in 0..80 {
+        let to = (7 * pe + 3) % 80;
+        image.load().for_each(|(addr, word)| machine.set_word(pe, addr, word));
+        (0x7000..0x700c).for_each(|addr| machine.set_word(pe, addr, rounds + 1));
+        let words = [
+            (0, image.symbols["WRITES"]),
+            (0x80, image.symbols["T"]),
+            (0x88, global(to, 0x7000)),
+            (0x89, global(0, 0x7100 + pe)),
+            (0x8a, global(to, 0x90)),
+        ];
+        words.iter().for_each(|(addr, word)| machine.set_word(pe, *addr, *word));
+        machine.inject(pe, Packet::to(Kind::THREAD, 0x81, rounds));
+    }
+    Ok(machine.run(80, 1_000_000)?.0)
+}
+
+#[test]
+fn no_sync_is_handled_before_its_data() {
+    for (name, value) in EM_X {
+        let mut one = Config::paper();
+        one.set(name, value).unwrap();
+        syncs(&one, Kind::THREAD).unwrap_or_else(|error| panic!("with {name}: {error}"));
+    }
+    for config in [Config::paper(), em_x()] {
+        syncs(&config, Kind::THREAD).unwrap();
+    }
+    // On EM-X writes pass by, so even an urgent sync comes behind them; with levels alone it would not.
+    syncs(&em_x(), Kind::THREAD.urgent()).unwrap();
+    let mut levels = Config::paper();
+    levels.levels = 2;
+    let overtaken = syncs(&levels, Kind::THREAD.urgent());
+    assert!(matches!(overtaken, Err(RunError::Fault { fault, .. }) if fault.cause == Cause::Trap { code: 9 }));
 }
 
 /// Program, PEs, and words with the paper's time in us.

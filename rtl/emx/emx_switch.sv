@@ -10,9 +10,7 @@
 // Misuse     a path of zero and a fourth crossing of column 4: drained, counted by drained_o. Only forged paths have them.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no valid input is set.
 // Source     paper, 2.1: a 3x3 switch in each PE, circular omega, three banks of buffers. Path and channels are ours.
-module emx_switch
-  import emx_pkg::*;
-#(
+module emx_switch #(
     parameter int Packets = 2,  // that an input holds for each channel, 1 to 4
     localparam int W = 39
 ) (
@@ -50,24 +48,24 @@ module emx_switch
   assign in_vc = {2'd0, link_in_vc_i};
   assign in_last = {pe_in_last_i, link_in_last_i};
   for (genvar i = 0; i < 3; i++) begin : gen_in
-    logic [PktW0PeW-1:0] path;
+    logic [emx_pkg::PktW0PeW-1:0] path;
     logic here, none;
     logic [2:0] beyond;
-    assign path = came[i][PktW0PeLsb+:PktW0PeW];
-    assign here = path == PktW0PeW'(1);
-    assign beyond = {1'b0, in_vc[i]} + 3'(column_i == 3'(SizeColumns - 1));
-    assign none = path == '0 || (!here && beyond >= 3'(SizeChannels));
+    assign path = came[i][emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW];
+    assign here = path == emx_pkg::PktW0PeW'(1);
+    assign beyond = {1'b0, in_vc[i]} + 3'(column_i == 3'(emx_pkg::SizeColumns - 1));
+    assign none = path == '0 || (!here && beyond >= 3'(emx_pkg::SizeChannels));
     assign in_to[i] = here ? 2'd0 : beyond[1:0];
     assign in_out[i] = none ? '0 : here ? 3'b100 : path[0] ? 3'b010 : 3'b001;
     always_comb begin
       in_data[i] = came[i];
-      if (!in_last[i] && !here) in_data[i][PktW0PeLsb+:PktW0PeW] = path >> 1;
+      if (!in_last[i] && !here) in_data[i][emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW] = path >> 1;
     end
   end
 
   cut_through #(
       .N       (3),
-      .Channels(SizeChannels),
+      .Channels(emx_pkg::SizeChannels),
       .Packets (Packets),
       .W       (W)
   ) u_cut_through (

@@ -8,15 +8,17 @@
 module arbiter_lru #(
     parameter int N = 3  // 1 or more
 ) (
+    /* verilator lint_off UNUSEDSIGNAL */  // with N = 1
     input  logic         clk_i,
     input  logic         rst_i,
     input  logic [N-1:0] request_i,
     input  logic [N-1:0] block_i,
     input  logic [N-1:0] served_i,
+    /* verilator lint_on UNUSEDSIGNAL */
     output logic [N-1:0] first_o
 );
   // older[i][j]: j was served longer ago than i.
-  logic [N-1:0][N-1:0] older  /*verilator split_var*/;
+  logic [N-1:0][N-1:0] older;
   for (genvar i = 0; i < N; i++) begin : gen_row
     assign older[i][i] = 1'b0;
     for (genvar j = 0; j < i; j++) begin : gen_pair

@@ -57,7 +57,7 @@ module cut_through #(
   logic [N-1:0][Channels-1:0] open;  // of outputs
   // Per input, over outputs.
   logic [N-1:0][N-1:0] request, next, grant;
-  logic [N-1:0][1:0] to;
+  logic [N-1:0][  1:0] to;
   logic [N-1:0][W-1:0] word;
   logic [N-1:0] drained, in_busy;
 
@@ -95,11 +95,11 @@ module cut_through #(
     logic [W-1:0] data;
     logic second;  // word 0 is on the link, so word 1 is due
 
-    assign second = out_valid_o[o] && !out_last_o[o];
+    assign second  = out_valid_o[o] && !out_last_o[o];
     assign open[o] = second ? '0 : out_room_i[o];
     for (genvar i = 0; i < N; i++) begin : gen_from
-      assign wanted[i] = request[i][o];
-      assign coming[i] = next[i][o];
+      assign wanted[i]   = request[i][o];
+      assign coming[i]   = next[i][o];
       assign grant[i][o] = first[i];
     end
     arbiter_lru #(
@@ -140,7 +140,7 @@ module cut_through #(
     end
   end
 
-  logic [2:0] more;
+  logic [ 2:0] more;
   logic [16:0] count_d;
   always_comb begin
     more = '0;

@@ -15,25 +15,26 @@ module cut_through_input #(
     parameter int Packets = 2,
     parameter int W = 39
 ) (
-    input  logic                             clk_i,
-    input  logic                             rst_i,
-    input  logic                             valid_i,
-    input  logic [      1:0]                 vc_i,
-    input  logic [    W-1:0]                 data_i,
-    input  logic                             last_i,
-    input  logic [    N-1:0]                 out_i,
-    input  logic [      1:0]                 to_i,
-    output logic [Channels-1:0]              room_o,
-    input  logic [    N-1:0][Channels-1:0]   open_i,
-    output logic [    N-1:0]                 request_o,
-    output logic [    N-1:0]                 next_o,
-    output logic [      1:0]                 to_o,
-    input  logic                             grant_i,
-    output logic [    W-1:0]                 word_o,
-    output logic                             drained_o,
-    output logic                             busy_o
+    input  logic                              clk_i,
+    input  logic                              rst_i,
+    input  logic                              valid_i,
+    input  logic [         1:0]               vc_i,
+    input  logic [       W-1:0]               data_i,
+    input  logic                              last_i,
+    input  logic [       N-1:0]               out_i,
+    input  logic [         1:0]               to_i,
+    output logic [Channels-1:0]               room_o,
+    input  logic [       N-1:0][Channels-1:0] open_i,
+    output logic [       N-1:0]               request_o,
+    output logic [       N-1:0]               next_o,
+    output logic [         1:0]               to_o,
+    input  logic                              grant_i,
+    output logic [       W-1:0]               word_o,
+    output logic                              drained_o,
+    output logic                              busy_o
 );
   localparam int PtrW = Packets > 2 ? 2 : 1;
+  localparam int Slots = 1 << PtrW;
   localparam int CountW = $clog2(Packets + 1);
 
   logic head, good, arrive;
@@ -41,7 +42,7 @@ module cut_through_input #(
   logic [Channels-1:0] on, has, could, pick, take;
   // By channel, of its first packet: outputs, if they are open; channel beyond.
   logic [Channels-1:0][N-1:0] opens;
-  logic [Channels-1:0][1:0] tos;
+  logic [Channels-1:0][  1:0] tos;
   logic [Channels-1:0][PtrW-1:0] write_at, read_at;
 
   assign head = valid_i && !last_i;
@@ -51,7 +52,7 @@ module cut_through_input #(
   assign drained_o = head && !good;
 
   for (genvar v = 0; v < Channels; v++) begin : gen_channel
-    logic [2**PtrW-1:0][N+1:0] way_q;
+    logic [N+1:0] way_q[Slots];
     logic [PtrW-1:0] write_q, read_q;
     logic [CountW-1:0] count_q, count_d;
     logic [N-1:0] out, open;
@@ -61,8 +62,7 @@ module cut_through_input #(
     assign {out, tos[v]} = has[v] ? way_q[read_q] : {out_i & {N{on[v]}}, to_i};
     always_comb begin
       open = '0;
-      for (int o = 0; o < N; o++)
-        for (int c = 0; c < Channels; c++) if (tos[v] == 2'(c)) open[o] = open_i[o][c];
+      for (int o = 0; o < N; o++) for (int c = 0; c < Channels; c++) if (tos[v] == 2'(c)) open[o] = open_i[o][c];
     end
     assign opens[v] = out & open;
     assign could[v] = opens[v] != '0;
@@ -99,7 +99,7 @@ module cut_through_input #(
   );
 
   // Words: address {channel, packet, word}.
-  logic [W-1:0] ram[2**(PtrW+3)];
+  logic [W-1:0] ram[8*Slots];
   logic second_q, direct_q, keep_q;
   logic direct;
   logic [PtrW+1:0] slot, slot_q, kept_q;
@@ -125,13 +125,13 @@ module cut_through_input #(
     for (int v = 0; v < Channels; v++) if (vc_i == 2'(v)) fresh = {2'(v), write_at[v]};
   end
   always_ff @(posedge clk_i) begin
-    if (arrive || (valid_i && keep_q)) ram[head ? {fresh, 1'b0} : {kept_q, 1'b1}] <= data_i;
+    if (arrive || (valid_i && keep_q)) ram[head?{fresh, 1'b0} : {kept_q, 1'b1}] <= data_i;
     if (arrive) kept_q <= fresh;
     if (grant_i) {slot_q, direct_q} <= {slot, direct};
     if (rst_i) {second_q, keep_q} <= '0;
     else {second_q, keep_q} <= {grant_i, arrive};
   end
-  assign word_o = (second_q ? direct_q : direct) ? data_i : ram[second_q ? {slot_q, 1'b1} : {slot, 1'b0}];
+  assign word_o = (second_q ? direct_q : direct) ? data_i : ram[second_q?{slot_q, 1'b1} : {slot, 1'b0}];
   assign busy_o = second_q || has != '0;
 
 `ifdef TSUNAGI_ASSERT

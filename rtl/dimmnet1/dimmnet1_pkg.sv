@@ -34,10 +34,10 @@ package dimmnet1_pkg;
   // Registers: RDMA descriptor: word 0 of its packets
   localparam bit [23:0] RdmaWhat = 24'h1020;
 
-  // Registers: RDMA descriptor: local address, region and offset, in the space of PGID
+  // Registers: RDMA descriptor: local address as word 2 of a header, in the space of PGID
   localparam bit [23:0] RdmaLocal = 24'h1028;
 
-  // Registers: RDMA descriptor: remote address, region and offset
+  // Registers: RDMA descriptor: remote address as word 2 of a header
   localparam bit [23:0] RdmaRemote = 24'h1030;
 
   // Registers: RDMA descriptor: bytes and slot
@@ -146,10 +146,12 @@ package dimmnet1_pkg;
   // Registers: Header TLB: 64 entries of 32 bytes, one for each AOTF page: words HTLB
   localparam bit [23:0] HeaderTlb = 24'h4000;
 
-  // Registers: RVATLB: a write of 24 bytes' third word stores the entry: words RVA
+  // Registers: RVATLB: a write of 24 bytes' third word stores the entry: words RVA, in place of the one whose REGION ^
+  // PGID has the same low 6 bits
   localparam bit [23:0] Rvatlb = 24'h5000;
 
-  // Registers: PATLB: a write of the second word stores the entry: words PA
+  // Registers: PATLB: a write of the second word stores the entry: words PA, in place of the one whose PAGE ^ PGID has
+  // the same low 6 bits
   localparam bit [23:0] Patlb = 24'h5020;
 
   // Registers: A write makes all entries of RVATLB and PATLB invalid
@@ -185,7 +187,7 @@ package dimmnet1_pkg;
   // Registers: Physical address for RX_GO DMA, 8-byte aligned
   localparam bit [23:0] RxDma = 24'h6040;
 
-  // Registers: The virtual page that PATLB missed at the stop, or the region's key that RVATLB missed
+  // Registers: What PATLB or RVATLB missed at the stop: PA.KEY or RVA.KEY, with VALID
   localparam bit [23:0] RxPage = 24'h6048;
 
   // Registers: The virtual page and stamp, or region and stamp, that the RDMA engine waits for: PA.KEY or RVA.KEY

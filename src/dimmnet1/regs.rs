@@ -47,10 +47,10 @@ pub const WINDOWS_AOTF_MASK: u64 = 0x2000;
 /// ignored.
 pub const RDMA_WHAT: u32 = 0x1020;
 
-/// Registers: RDMA descriptor: local address, region and offset, in the space of PGID.
+/// Registers: RDMA descriptor: local address as word 2 of a header, in the space of PGID; OFFSET is 8-byte aligned.
 pub const RDMA_LOCAL: u32 = 0x1028;
 
-/// Registers: RDMA descriptor: remote address, region and offset.
+/// Registers: RDMA descriptor: remote address as word 2 of a header; OFFSET is 8-byte aligned.
 pub const RDMA_REMOTE: u32 = 0x1030;
 
 /// Registers: RDMA descriptor: bytes and slot; a write starts it. While the one before has not started, it is refused.
@@ -210,10 +210,12 @@ pub const CPU_ERRORS: u32 = 0x2198;
 /// Registers: Header TLB: 64 entries of 32 bytes, one for each AOTF page: words HTLB; the host writes, in any order.
 pub const HEADER_TLB: u32 = 0x4000;
 
-/// Registers: RVATLB: a write of 24 bytes' third word stores the entry: words RVA; its place follows from its key.
+/// Registers: RVATLB: a write of 24 bytes' third word stores the entry: words RVA, in place of the one whose REGION ^
+/// PGID has the same low 6 bits.
 pub const RVATLB: u32 = 0x5000;
 
-/// Registers: PATLB: a write of the second word stores the entry: words PA.
+/// Registers: PATLB: a write of the second word stores the entry: words PA, in place of the one whose PAGE ^ PGID has
+/// the same low 6 bits.
 pub const PATLB: u32 = 0x5020;
 
 /// Registers: A write makes all entries of RVATLB and PATLB invalid.
@@ -268,7 +270,7 @@ pub const RX_GO_REASON_MASK: u64 = 0xf0;
 /// Registers: Physical address for RX_GO DMA, 8-byte aligned.
 pub const RX_DMA: u32 = 0x6040;
 
-/// Registers: The virtual page that PATLB missed at the stop, or the region's key that RVATLB missed.
+/// Registers: What PATLB or RVATLB missed at the stop: PA.KEY or RVA.KEY, with VALID.
 pub const RX_PAGE: u32 = 0x6048;
 
 /// Registers: The virtual page and stamp, or region and stamp, that the RDMA engine waits for: PA.KEY or RVA.KEY.
@@ -298,7 +300,7 @@ pub const BUILD_GO_DATA_MASK: u64 = 0x1;
 /// Registers: SRAM of the processor, 16 KB, for the host while RUN is clear.
 pub const SRAM: u32 = 0x8000;
 
-/// Registers: Low-latency common memory, 16 KB.
+/// Registers: Low-latency common memory, 16 KB; the host stores any bytes of a word.
 pub const LLCM: u32 = 0x10000;
 
 /// Registers: 64 AOTF pages of 4 KB: a store of 1 to 8 adjacent bytes within 8 aligned ones is one packet.
@@ -364,7 +366,7 @@ pub const HDR_W1_SEQ_MASK: u64 = 0xffffffff00000000;
 
 /// Packet header: Header word 2: remote address; in ACK and NACK: STATUS.
 pub const HDR_W2: u32 = 0x10;
-/// bytes from the start of the region.
+/// bytes from the start of the region; in PUSH and PULL 8-byte aligned.
 pub const HDR_W2_OFFSET_SHIFT: u32 = 0;
 /// Bits 47:0 in place.
 pub const HDR_W2_OFFSET_MASK: u64 = 0xffffffffffff;
@@ -423,7 +425,7 @@ pub const RVA_BASE: u32 = 0x08;
 pub const RVA_BASE_PAGE_SHIFT: u32 = 0;
 /// Bits 27:0 in place.
 pub const RVA_BASE_PAGE_MASK: u64 = 0xfffffff;
-/// PULL is allowed.
+/// PULL is allowed, and PUSH by RDMA from here.
 pub const RVA_BASE_READ_SHIFT: u32 = 60;
 /// Bits 60 in place.
 pub const RVA_BASE_READ_MASK: u64 = 0x1000000000000000;

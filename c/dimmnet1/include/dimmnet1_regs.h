@@ -35,10 +35,10 @@
  * ignored */
 #define DIMMNET1_RDMA_WHAT 0x1020u
 
-/* Registers: RDMA descriptor: local address, region and offset, in the space of PGID */
+/* Registers: RDMA descriptor: local address as word 2 of a header, in the space of PGID; OFFSET is 8-byte aligned */
 #define DIMMNET1_RDMA_LOCAL 0x1028u
 
-/* Registers: RDMA descriptor: remote address, region and offset */
+/* Registers: RDMA descriptor: remote address as word 2 of a header; OFFSET is 8-byte aligned */
 #define DIMMNET1_RDMA_REMOTE 0x1030u
 
 /* Registers: RDMA descriptor: bytes and slot; a write starts it. While the one before has not started, it is refused */
@@ -149,10 +149,12 @@
 /* Registers: Header TLB: 64 entries of 32 bytes, one for each AOTF page: words HTLB; the host writes, in any order */
 #define DIMMNET1_HEADER_TLB 0x4000u
 
-/* Registers: RVATLB: a write of 24 bytes' third word stores the entry: words RVA; its place follows from its key */
+/* Registers: RVATLB: a write of 24 bytes' third word stores the entry: words RVA, in place of the one whose REGION ^
+ * PGID has the same low 6 bits */
 #define DIMMNET1_RVATLB 0x5000u
 
-/* Registers: PATLB: a write of the second word stores the entry: words PA */
+/* Registers: PATLB: a write of the second word stores the entry: words PA, in place of the one whose PAGE ^ PGID has
+ * the same low 6 bits */
 #define DIMMNET1_PATLB 0x5020u
 
 /* Registers: A write makes all entries of RVATLB and PATLB invalid */
@@ -189,7 +191,7 @@
 /* Registers: Physical address for RX_GO DMA, 8-byte aligned */
 #define DIMMNET1_RX_DMA 0x6040u
 
-/* Registers: The virtual page that PATLB missed at the stop, or the region's key that RVATLB missed */
+/* Registers: What PATLB or RVATLB missed at the stop: PA.KEY or RVA.KEY, with VALID */
 #define DIMMNET1_RX_PAGE 0x6048u
 
 /* Registers: The virtual page and stamp, or region and stamp, that the RDMA engine waits for: PA.KEY or RVA.KEY */
@@ -213,7 +215,7 @@
 /* Registers: SRAM of the processor, 16 KB, for the host while RUN is clear */
 #define DIMMNET1_SRAM 0x8000u
 
-/* Registers: Low-latency common memory, 16 KB */
+/* Registers: Low-latency common memory, 16 KB; the host stores any bytes of a word */
 #define DIMMNET1_LLCM 0x10000u
 
 /* Registers: 64 AOTF pages of 4 KB: a store of 1 to 8 adjacent bytes within 8 aligned ones is one packet */
@@ -253,7 +255,7 @@
 
 /* Packet header: Header word 2: remote address; in ACK and NACK: STATUS */
 #define DIMMNET1_HDR_W2 0x10u
-#define DIMMNET1_HDR_W2_OFFSET_SHIFT 0 /* bytes from the start of the region */
+#define DIMMNET1_HDR_W2_OFFSET_SHIFT 0 /* bytes from the start of the region; in PUSH and PULL 8-byte aligned */
 #define DIMMNET1_HDR_W2_OFFSET_MASK 0xFFFFFFFFFFFFull
 #define DIMMNET1_HDR_W2_REGION_SHIFT 48 /* region of the receiver in the space of PGID */
 #define DIMMNET1_HDR_W2_REGION_MASK 0xFFFF000000000000ull
@@ -297,7 +299,7 @@
 #define DIMMNET1_RVA_BASE 0x08u
 #define DIMMNET1_RVA_BASE_PAGE_SHIFT 0 /* virtual page of its first byte; with LLCM: offset in LLCM, 8-byte aligned */
 #define DIMMNET1_RVA_BASE_PAGE_MASK 0xFFFFFFFull
-#define DIMMNET1_RVA_BASE_READ_SHIFT 60 /* PULL is allowed */
+#define DIMMNET1_RVA_BASE_READ_SHIFT 60 /* PULL is allowed, and PUSH by RDMA from here */
 #define DIMMNET1_RVA_BASE_READ_MASK 0x1000000000000000ull
 #define DIMMNET1_RVA_BASE_WRITE_SHIFT 61 /* PUSH is allowed */
 #define DIMMNET1_RVA_BASE_WRITE_MASK 0x2000000000000000ull

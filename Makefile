@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help tools sim test synth formal coverage mutants gate fpga lint lint-rtl lint-rust format soak axi-peer rails
-.PHONY: farm farm-test bench regs docs clean distclean
+.PHONY: cpu-peer farm farm-test bench regs docs clean distclean
 
 # Only `tools` may use the network.
 OFFLINE := CARGO_NET_OFFLINE=true
@@ -93,6 +93,18 @@ farm-test: .tools/stamp ## kill nodes of a Slurm cluster on this machine amid a 
 
 axi-peer: .tools/stamp ## drive the AXI tops with an independent AXI, cocotbext-axi (ARGS='--seed N' repeats a run)
 	.tools/venv/bin/python testbenches/axi_peer/run.py --out $(OUT)/axi-peer $(ARGS)
+
+# The peers are in no other tool's environment: this goal alone installs them, from the network.
+.tools/cpu-peer/stamp: testbenches/cpu_peer/requirements.lock
+	@python3 -m venv .tools/cpu-peer
+	@.tools/cpu-peer/bin/python -m pip install --disable-pip-version-check --no-input --quiet --no-deps \
+		--only-binary :all: --require-hashes -r $<
+	@touch $@
+
+cpu-peer: .tools/cpu-peer/stamp ## the processor against Unicorn, its assembler against Keystone (ARGS='--seed N' repeats)
+	$(CARGO) build --quiet --package tsunagi --example r3000_trace --example r3000_asm
+	.tools/cpu-peer/bin/python testbenches/cpu_peer/run.py $(ARGS)
+	.tools/cpu-peer/bin/python testbenches/cpu_peer/asm.py $(ARGS)
 
 rails: .tools/stamp ## run all other checks on the commit; results in rails.json (ARGS='--stale', '--rail NAME')
 	$(CARGO) run --quiet --package rtl-flow -- rails $(ARGS)

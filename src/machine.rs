@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::time::Duration;
 
 use crate::campaign::Campaign;
 use crate::harness::params::{Param, ParamError, Settings, Table as _};
@@ -55,10 +56,29 @@ pub struct Facts {
 pub struct Bench {
     /// Scenarios that take `bytes` and `count`, each with a title.
     pub workloads: [(&'static str, &'static str); 2],
-    /// What the machine's network of 256 ports is called.
+    /// What the machine's largest network is called.
     pub network: &'static str,
     /// How fast that is simulated at two loads.
     pub runs: fn() -> [NetworkRun; 2],
+    /// A large machine of RTL at work.
+    pub whole: Option<Whole>,
+}
+
+/// A machine of RTL whose speed is measured.
+pub struct Whole {
+    /// What it is and does.
+    pub title: &'static str,
+    /// Runs it.
+    pub run: fn() -> Result<WholeRun, MachineError>,
+}
+
+/// What the run of a [`Whole`] took, without what came before its traffic.
+#[derive(Clone, Copy, Debug)]
+pub struct WholeRun {
+    /// Cycles of the clock of its cards.
+    pub cycles: u64,
+    /// CPU time, the programs' time included.
+    pub cpu: Duration,
 }
 
 /// The experiments of a machine. Each [`Subject`] has them.
@@ -259,6 +279,8 @@ pub struct Measured {
     pub without: Vec<(&'static str, &'static str)>,
     /// When the sending link carried its first word.
     pub first_word: Option<Picos>,
+    /// The program of the NIC's own processor, with the cycles of each line; `None` without such a processor.
+    pub listing: Option<String>,
 }
 
 /// A wave that `tsunagi wave` makes: a scenario of two nodes with these options.

@@ -6,6 +6,7 @@ module prove_stream_merge #(
     parameter int N = 3,
     parameter int W = 2,
     parameter bit Packets = 1'b1,
+    parameter int Home = -1,
     parameter int Which = 0  // the stream that is followed
 ) (
     input logic clk_i,
@@ -31,7 +32,8 @@ module prove_stream_merge #(
   stream_merge #(
       .N(N),
       .W(W),
-      .Packets(Packets)
+      .Packets(Packets),
+      .Home(Home)
   ) dut (
       .clk_i,
       .rst_i,

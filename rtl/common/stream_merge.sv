@@ -4,19 +4,20 @@
 //            every word is a packet and `in_last_i` is ignored. `out_from_o` is the stream of the word, one-hot.
 // Fairness   least recently served first. The first packet of a stream is passed over by at most N - 1 others, and by
 //            the words that are inside already.
-// Latency    2 cycles, 1 for the stream that was served last. 1 word per cycle, no bubble between packets, also of
-//            different streams.
+// Latency    2 cycles, 1 for the stream that has the turn already: the one that was served last, or Home. 1 word per
+//            cycle, no bubble between packets, also of different streams.
 // Full       holds two words; then `in_ready_o` is low.
 // Misuse     a stream that pauses inside a packet holds up all the others.
 // Reset      empties it, in mid-packet too.
-// busy_o     low when nothing is inside.
+// busy_o     low when nothing is inside. With Home, the cycle behind a reset must have its edge all the same.
 // Source     a matrix of ages, textbook. The turn is registered before the word is read, so the arbiter and the words'
 //            multiplexer are in different cycles. The turn stays until another stream requests it, so one stream alone
 //            loses nothing.
 module stream_merge #(
     parameter int N = 4,  // streams, >= 1
     parameter int W = 32,  // bits of a word, >= 1
-    parameter bit Packets = 1'b1  // 0: every word is a packet
+    parameter bit Packets = 1'b1,  // 0: every word is a packet
+    parameter int Home = -1  // stream that has the turn while none requests it; -1: the one that was served last
 ) (
     input logic clk_i,
     input logic rst_i,
@@ -36,6 +37,9 @@ module stream_merge #(
   end
   if (W < 1) begin : gen_bad_w
     stream_merge_W_must_be_at_least_1 u_bad ();
+  end
+  if (Home < -1 || Home >= N) begin : gen_bad_home
+    stream_merge_Home_must_be_a_stream u_bad ();
   end
 
   // Over streams: the one with the turn, one-hot; the one with the next turn.
@@ -66,8 +70,8 @@ module stream_merge #(
       end
     end
 
-    // The stream with the turn was served last: it is next only when no other requests.
-    assign next[i] = in_valid_i[i] && (in_valid_i & older) == '0;
+    // The stream with the turn counts as served last: it is next only when no other requests.
+    assign next[i] = (in_valid_i == '0) ? i == Home : in_valid_i[i] && (in_valid_i & older) == '0;
   end
 
   always_ff @(posedge clk_i) begin
@@ -75,7 +79,7 @@ module stream_merge #(
       turn_q   <= N'(1);
       inside_q <= 1'b0;
     end else begin
-      if (leave && in_valid_i != '0) turn_q <= next;
+      if (leave && next != '0) turn_q <= next;
       if (take) inside_q <= !last;
     end
   end

@@ -55,7 +55,7 @@ module crossbar #(
   // Over inputs.
   logic [N-1:0] head_valid_q, head_last_q, drop, ready_q;
   logic [N-1:0][W:0] word  /*verilator split_var*/;  // {last, data} of the word granted in the cycle before
-  logic [N-1:0] room, busy;  // over outputs
+  logic [N-1:0] room, more, busy;  // over outputs
 
   assign in_ready_o = ready_q;
 
@@ -137,6 +137,7 @@ module crossbar #(
       .request_i(request_q),
       .last_i   (lasts),
       .room_i   (room),
+      .more_i   (more),
       .grant_o  (grant),
       .granted_o(granted_q)
   );
@@ -154,6 +155,7 @@ module crossbar #(
         .granted_i(granted_to[o]),
         .word_i   (word),
         .room_o   (room[o]),
+        .more_o   (more[o]),
         .valid_o  (out_valid_o[o]),
         .ready_i  (out_ready_i[o]),
         .data_o   (out_data_o[o]),

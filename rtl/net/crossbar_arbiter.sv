@@ -2,8 +2,8 @@
 //
 // Handshake  `request_i`: per input, over outputs, the request of its first waiting word (one for all outputs, or one
 //            for each). `last_i`: that word ends its packet. `grant_o` answers in the same cycle, at most one input an
-//            output, and the word leaves at the edge. `granted_o` is `grant_o` a cycle later. An output gets no new
-//            grant in the cycle after its `room_i` is low.
+//            output, and the word leaves at the edge. `granted_o` is `grant_o` a cycle later. An output begins no
+//            packet in the cycle after its `room_i` is low, and goes on with none after its `more_i` is.
 // Fairness   the least recently served requester goes first, so a waiting one is passed over by at most N - 1 packets.
 //            An output stays with a packet until its last word.
 // Latency    grants in the cycle of the request; none for one cycle after reset.
@@ -18,6 +18,7 @@ module crossbar_arbiter #(
     input  logic [N-1:0][N-1:0] request_i,
     input  logic [N-1:0][N-1:0] last_i,
     input  logic [N-1:0]        room_i,
+    input  logic [N-1:0]        more_i,
     output logic [N-1:0][N-1:0] grant_o,
     output logic [N-1:0][N-1:0] granted_o
 );
@@ -62,7 +63,7 @@ module crossbar_arbiter #(
       end else begin
         granted_o[i] <= grant_o[i];
         lock_q <= lock_d;
-        hold_q <= lock_d & room_i;
+        hold_q <= lock_d & more_i;
       end
     end
   end

@@ -53,7 +53,7 @@ module crossbar_buffered #(
   logic [N-1:0][N-1:0] granted_to;
   logic [N-1:0][N-1:0][W:0] word;
   logic [N-1:0] waiting, ended;  // over inputs: some queue has a word; a packet without an output ended
-  logic [N-1:0] room, busy;  // over outputs
+  logic [N-1:0] room, more, busy;  // over outputs
 
   // Steps through 15 addresses: a shift register with feedback, a LUT instead of a counter's four.
   function automatic logic [3:0] next(input logic [3:0] address);
@@ -140,6 +140,7 @@ module crossbar_buffered #(
       .request_i(some_q),
       .last_i   (lasts),
       .room_i   (room),
+      .more_i   (more),
       .grant_o  (grant),
       .granted_o(granted_q)
   );
@@ -154,6 +155,7 @@ module crossbar_buffered #(
         .granted_i(granted_to[o]),
         .word_i   (word[o]),
         .room_o   (room[o]),
+        .more_o   (more[o]),
         .valid_o  (out_valid_o[o]),
         .ready_i  (out_ready_i[o]),
         .data_o   (out_data_o[o]),

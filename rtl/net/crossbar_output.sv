@@ -1,7 +1,8 @@
 // One output of a crossbar: its crosspoints, and the words on their way to the port.
 //
-// Handshake  the word of the input named in `granted_i` (one at most) comes in; it cannot be refused. `room_o` falls
-//            early enough for three more words in flight and one granted before the arbiter saw it. Out: AXI4-Stream
+// Handshake  the word of the input named in `granted_i` (one at most) comes in; it cannot be refused. `more_o` falls
+//            early enough for three more words in flight and one granted before the arbiter saw it, and `room_o` so
+//            early that a packet that then begins never waits within its first Whole words. Out: AXI4-Stream
 //            valid/ready/data/last; source_o names the input of the offered word.
 // Latency    a word that comes in is offered after the second edge. 1 word a cycle.
 // Full       14 words are inside.
@@ -11,6 +12,7 @@
 module crossbar_output #(
     parameter  int N       = 4,         // inputs, 2 or more
     parameter  int W       = 16,        // bits a word
+    parameter  int Whole   = 1,         // 1 to 4
     localparam int SourceW = $clog2(N)
 ) (
     input  logic                    clk_i,
@@ -18,6 +20,7 @@ module crossbar_output #(
     input  logic [      N-1:0]      granted_i,
     input  logic [      N-1:0][W:0] word_i,     // {last, data}
     output logic                    room_o,
+    output logic                    more_o,
     output logic                    valid_o,
     input  logic                    ready_i,
     output logic [      W-1:0]      data_o,
@@ -25,6 +28,10 @@ module crossbar_output #(
     output logic [SourceW-1:0]      source_o,
     output logic                    busy_o
 );
+  if (Whole < 1 || Whole > 4) begin : gen_bad_whole
+    crossbar_output_Whole_must_be_1_to_4 u_bad ();
+  end
+
   // crossed[i]: {source, last, data} at the first i crosspoints, ORed.
   logic [N:0][W+SourceW:0] crossed  /*verilator split_var*/;
   logic [W+SourceW:0] words_q[16];
@@ -48,7 +55,8 @@ module crossbar_output #(
   end
 
   assign take = valid_q && ready_i;
-  assign room_o = !(level_q[3] && (level_q[2] || level_q[1:0] == '1));
+  assign more_o = !(level_q[3] && (level_q[2] || level_q[1:0] == '1));
+  assign room_o = Whole > 1 ? !level_q[3] : more_o;
   assign {source_o, last_o, data_o} = words_q[read_q];
   assign valid_o = valid_q;
   assign busy_o = granted_i != '0 || cross_valid_q || valid_q;

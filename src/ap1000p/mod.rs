@@ -60,6 +60,7 @@ const FACTS: Facts = Facts {
         workloads: [("PUT between 2 cells", "put"), ("GET between 2 cells", "get")],
         network: "torus of 16x16 routers",
         runs: || [0.05, 0.15].map(|load| torus_uniform(Torus::new(16, 16), load, 5_000, 1).network),
+        whole: None,
     }),
 };
 
@@ -116,6 +117,7 @@ impl Machine for Ap1000p {
                 .into_iter()
                 .collect(),
             first_word: measured.first_word,
+            listing: None,
         })
     }
 

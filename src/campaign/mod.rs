@@ -180,6 +180,11 @@ pub trait Campaign: Sync {
     /// The case on machines that have fewer nodes and are otherwise the same, as far as that makes sense.
     fn fewer(&self, case: &Case) -> Vec<Case>;
 
+    /// Whether the timed model has the part that a fault needs: not a NIC to reset, and in general no flits to forge.
+    fn is_on_model(&self, fault: &Fault) -> bool {
+        !matches!(fault, Fault::NicResets(_) | Fault::Packet(_))
+    }
+
     /// Runs a case.
     ///
     /// # Errors
@@ -272,16 +277,19 @@ pub fn guarded(campaign: &dyn Campaign, case: &Case, on: On, probe: &Probe) -> R
     })
 }
 
-/// Runs a case on the RTL and on the timed model, which has no NIC to reset and no flits to forge. Every eighth case
-/// also runs without gating, which must be the same.
+/// Runs a case on the RTL, and on the timed model if that has all parts. Every eighth case also runs without gating,
+/// which must be the same.
 ///
 /// # Errors
 /// The first clause that is broken.
 pub fn check(campaign: &dyn Campaign, case: &Case) -> Result<Ran, Broken> {
     let none = Probe::default();
     let ran = guarded(campaign, case, On::Rtl, &none)?;
-    let rtl_only = |injection: &Injection| matches!(injection.fault, Fault::NicResets(_) | Fault::Packet(_));
-    if !case.faults.iter().any(rtl_only) {
+    if case
+        .faults
+        .iter()
+        .all(|injection| campaign.is_on_model(&injection.fault))
+    {
         guarded(campaign, case, On::Model, &none).map_err(|broken| Broken {
             what: format!("on the model: {}", broken.what),
             ..broken

@@ -215,6 +215,9 @@ pub struct RunArgs {
     pub backend: Backend,
     #[command(flatten)]
     pub set: Set,
+    /// Write the program of the NIC's processor to this file, with the cycles of each line
+    #[arg(long, value_name = "FILE")]
+    pub listing: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -8,7 +8,7 @@ use super::args::BenchArgs;
 use super::{CliError, run, table};
 use crate::harness::params::Settings;
 use crate::harness::wave::Probe;
-use crate::machine::Run;
+use crate::machine::{Run, Whole};
 use crate::net::bench::NetworkRun;
 use crate::repro::row::BackendKind;
 
@@ -16,9 +16,31 @@ use crate::repro::row::BackendKind;
 struct Bench {
     machines: Vec<Line>,
     networks: [Network; 2],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    whole: Option<Speed>,
 }
 
-/// A verilated network of 256 ports under uniform one-word packets.
+/// A large machine of RTL at work.
+#[derive(Serialize)]
+struct Speed {
+    workload: &'static str,
+    cycles: u64,
+    /// Simulated cycles per second of CPU time.
+    cycles_per_second: f64,
+}
+
+impl Speed {
+    fn of(whole: &Whole) -> Result<Speed, CliError> {
+        let run = (whole.run)()?;
+        Ok(Speed {
+            workload: whole.title,
+            cycles: run.cycles,
+            cycles_per_second: run.cycles as f64 / run.cpu.as_secs_f64(),
+        })
+    }
+}
+
+/// A verilated network under uniform one-word packets.
 #[derive(Serialize)]
 struct Network {
     /// Packets offered per cycle and port.
@@ -81,10 +103,12 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
         }
     }
     let networks = (bench.runs)().map(Network::from);
+    let whole = bench.whole.as_ref().map(Speed::of).transpose()?;
     if args.json {
         table::print_json(&Bench {
             machines: lines,
             networks,
+            whole,
         })?;
         return Ok(());
     }
@@ -120,5 +144,10 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
             &format!("{:.0}", network.cycles_per_second),
         ]);
     }
+    table::print(shown.trim_fmt())?;
+    let Some(whole) = whole else { return Ok(()) };
+    let mut shown = table::new(&["whole machine", "cycles", "cycles/s"], &[1, 2]);
+    let numbers = [whole.cycles.to_string(), format!("{:.0}", whole.cycles_per_second)];
+    shown.add_row([whole.workload, &numbers[0], &numbers[1]]);
     table::print(shown.trim_fmt())
 }

@@ -1,6 +1,7 @@
 //! `tsunagi run`: one scenario and its measurements.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use super::args::RunArgs;
 use super::{CliError, table};
@@ -17,6 +18,16 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         settings: &args.set.settings(),
         probe: &Probe::default(),
     })?;
+    if let Some(path) = &args.listing {
+        let none = || {
+            CliError::Usage(format!(
+                "--listing: {} has no processor on its NIC",
+                args.machine.name()
+            ))
+        };
+        let listing = measured.listing.as_ref().ok_or_else(none)?;
+        fs::write(path, listing).map_err(CliError::file("write", path))?;
+    }
     let mut notes = Vec::new();
     for (q, _) in measured.values.iter().filter(|(_, value)| !value.is_finite()) {
         let without = measured.without.iter().find(|(name, _)| *name == q.name);

@@ -56,4 +56,9 @@ pub enum EventKind {
     Irq {
         level: bool,
     },
+    /// The NIC's own processor retired the instruction at this address, or took an exception there.
+    Retire {
+        pc: u32,
+        trapped: bool,
+    },
 }

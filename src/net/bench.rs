@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use verilated::Context;
 
-use crate::net::fabric::{Fabric, Flit};
+use crate::net::fabric::{Fabric, Flit, SwitchUnit};
 use crate::net::topology::Omega;
 use crate::net::torus::{Class, Header, Torus};
 use crate::net::torus_fabric::TorusFabric;
@@ -34,19 +34,28 @@ impl NetworkRun {
     }
 }
 
-/// 256 ports, four columns of 4x4 crossbars of 16 bits: `cycles` cycles in which each port, with probability `load`,
-/// wishes to send a word to a port drawn uniformly; wishes wait in an unbounded queue. Panics where a word arrives at
-/// another port than it names.
-pub fn uniform(load: f64, cycles: u64, seed: u64) -> NetworkRun {
+/// 256 ports, four columns of 4x4 crossbars of 16 bits, under the traffic of [`uniform`].
+pub fn omega_uniform(load: f64, cycles: u64, seed: u64) -> NetworkRun {
     const PORTS: usize = 256;
     let context = Context::new();
-    let mut fabric = Fabric::new(Omega::new(4, 4), PORTS, |at, digit| {
-        units::crossbar(&context, at, digit)
-    });
-    (0..PORTS).for_each(|port| fabric.accept(port, true));
+    let make = |at, digit| units::crossbar(&context, at, digit);
+    let fabric = Fabric::new(Omega::new(4, 4), PORTS, make);
+    uniform(fabric, PORTS, 0, (load, cycles, seed))
+}
+
+/// A network of `ports` ports, at most 256, for `cycles` cycles in which each port, with probability `load`, wishes to
+/// send a word to a port drawn uniformly; wishes wait in an unbounded queue. The port is in the word's bits from
+/// `place` on. Panics where a word arrives at another port than it names.
+pub fn uniform<S: SwitchUnit>(
+    mut fabric: Fabric<S>,
+    ports: usize,
+    place: u32,
+    (load, cycles, seed): (f64, u64, u64),
+) -> NetworkRun {
+    (0..ports).for_each(|port| fabric.accept(port, true));
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let threshold = (load * f64::from(1 << 24)) as u32;
-    let mut waiting: Vec<VecDeque<u8>> = vec![VecDeque::new(); PORTS];
+    let mut waiting: Vec<VecDeque<u64>> = vec![VecDeque::new(); ports];
     let (mut offered, mut accepted) = (0, 0);
     let start = cpu_time();
     for _ in 0..cycles {
@@ -54,13 +63,13 @@ pub fn uniform(load: f64, cycles: u64, seed: u64) -> NetworkRun {
             let draw = random.next_u32();
             if draw >> 8 < threshold {
                 offered += 1;
-                queue.push_back(draw as u8);
+                queue.push_back(u64::from(draw & 0xFF) % ports as u64);
             }
             if let Some(to) = queue.front() {
                 fabric.inject(
                     port,
                     Flit {
-                        word: u64::from(*to),
+                        word: to << place,
                         last: true,
                     },
                 );
@@ -71,12 +80,12 @@ pub fn uniform(load: f64, cycles: u64, seed: u64) -> NetworkRun {
         }
         for port in fabric.shown() {
             let word = fabric.output(*port).expect("a shown word is there").word;
-            assert_eq!(word & 0xFF, *port as u64, "a word for another port");
+            assert_eq!(word >> place & 0xFF, *port as u64, "a word for another port");
             accepted += 1;
         }
         fabric.edge();
     }
-    let per_port = |n: u64| n as f64 / (cycles as f64 * PORTS as f64);
+    let per_port = |n: u64| n as f64 / (cycles as f64 * ports as f64);
     NetworkRun {
         cycles,
         offered: per_port(offered),
@@ -148,7 +157,7 @@ pub fn torus_uniform(torus: Torus, load: f64, cycles: u64, seed: u64) -> TorusRu
 }
 
 /// CPU time of this thread, where the system tells it; else time on the wall.
-fn cpu_time() -> Duration {
+pub fn cpu_time() -> Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     let told = fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanos = told.and_then(|text| text.split(' ').next()?.parse().ok());

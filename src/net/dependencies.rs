@@ -280,6 +280,57 @@ pub fn of_omega(shape: Omega) -> Dependencies<Resource<OmegaChannel>> {
     all
 }
 
+/// A channel of crossbars with multicast that stand in a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LineChannel {
+    In { switch: usize, port: usize },
+    Out { switch: usize, port: usize },
+    Link { from: usize, to: usize },
+}
+
+impl Display for LineChannel {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        match self {
+            LineChannel::In { switch, port } => write!(f, "switch {switch} input {port}"),
+            LineChannel::Out { switch, port } => write!(f, "switch {switch} output {port}"),
+            LineChannel::Link { from, to } => write!(f, "the link from switch {from} to {to}"),
+        }
+    }
+}
+
+/// How a crossbar sends the copies of a multicast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copies {
+    /// From a buffer that holds the whole of it, one packet after the other. Several go at once only where there is
+    /// room for all their words, so none waits for another.
+    Apart,
+    /// Word by word to all outputs, which are acquired in their order.
+    Together,
+}
+
+/// All dependencies of this number of crossbars, each with `ports` for nodes and a link to each neighbour; of one, of a
+/// crossbar alone. A packet goes to any nodes, never back over the link that it comes from.
+pub fn of_line(switches: usize, ports: usize, copies: Copies) -> Dependencies<Resource<LineChannel>> {
+    let mut all = Dependencies::default();
+    for switch in 0..switches {
+        let neighbours = [switch.checked_sub(1), Some(switch + 1).filter(|to| *to < switches)];
+        let neighbours = || neighbours.into_iter().flatten();
+        let nodes = (0..ports).map(|port| (LineChannel::In { switch, port }, None));
+        let links = neighbours().map(|from| (LineChannel::Link { from, to: switch }, Some(from)));
+        for (before, from) in nodes.chain(links) {
+            let onward = neighbours().filter(|to| Some(*to) != from);
+            let links = onward.map(|to| LineChannel::Link { from: switch, to });
+            let outs = (0..ports).map(|port| LineChannel::Out { switch, port });
+            let ways: Vec<_> = outs.chain(links).collect();
+            let at_once = if copies == Copies::Apart { 1 } else { ways.len() };
+            for ways in ways.chunks(at_once) {
+                all.goes_on(Resource::Room(before), ways, &[]);
+            }
+        }
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,8 +352,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn copies_apart_wait_in_no_circle() {
+        for (switches, ports) in [(1, 8), (1, 16), (2, 7), (3, 6)] {
+            let all = of_line(switches, ports, Copies::Apart);
+            all.acyclic()
+                .unwrap_or_else(|cycle| panic!("{switches} of {ports}:\n{cycle}"));
+        }
+    }
+
+    /// In one switch the order of its outputs is enough; over a link and back it is not.
+    #[test]
+    fn copies_together_are_rejected() {
+        assert_eq!(of_line(1, 8, Copies::Together).acyclic(), Ok(()));
+        rejected(
+            &of_line(2, 7, Copies::Together),
+            &["the hold of switch 0 output", "room beyond the link from switch 0 to 1"],
+        );
+    }
+
     /// Each hop of the printed circle is a dependency, and the last leads back.
-    fn rejected(all: &Dependencies<Resource<TorusChannel>>, says: &[&str]) {
+    fn rejected<C: Copy + Ord + Display + std::fmt::Debug>(all: &Dependencies<Resource<C>>, says: &[&str]) {
         let cycle = all.acyclic().expect_err("a cycle was planted");
         let hops = &cycle.0;
         for (i, hop) in hops.iter().enumerate() {

@@ -53,6 +53,8 @@ pub enum SwitchError {
     },
     #[error("{counted} packets counted as unroutable, {expected} were")]
     Unroutable { counted: u64, expected: u64 },
+    #[error("{counted} multicasts counted as too long, {expected} were")]
+    Refused { counted: u64, expected: u64 },
 }
 
 /// A word on its way, with the number of packets its output had finished when it could first compete.
@@ -67,6 +69,8 @@ struct Waiting {
 struct Input {
     /// Outputs of the packet being taken in, `None` between packets.
     taking: Option<Vec<usize>>,
+    /// The words so far of a multicast that is taken whole before any of them leaves.
+    multicast: Option<Vec<(u64, bool)>>,
     /// Words of this input inside the switch, one for each output they are for.
     inside: usize,
 }
@@ -79,9 +83,56 @@ struct Output {
     finished: u64,
 }
 
+/// Where a switch with multicast sends packets. A first word names a destination in bits 32 to 47, or with bit 10 set a
+/// group. With bit 12 set it says that the packet is short.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    /// Output of each destination.
+    pub routes: Vec<Option<usize>>,
+    /// Outputs of each group.
+    pub groups: Vec<Vec<usize>>,
+    /// Words of the longest multicast.
+    pub longest: usize,
+}
+
+impl Tables {
+    /// As after reset: each of the lowest destinations has its output, and group 0 is all.
+    pub fn new(radix: usize, longest: usize) -> Tables {
+        let group = |group| if group == 0 { (0..radix).collect() } else { vec![] };
+        Tables {
+            routes: (0..64).map(|to| (to < radix).then_some(to)).collect(),
+            groups: (0..16).map(group).collect(),
+            longest,
+        }
+    }
+
+    /// Words of the longest short multicast.
+    pub const SHORT: usize = 4;
+
+    fn is_multicast(word: u64) -> bool {
+        word >> 10 & 1 == 1
+    }
+
+    /// Whether this multicast is longer than it may be.
+    fn refuses(&self, words: &[(u64, bool)]) -> bool {
+        let is_short = words[0].0 >> 12 & 1 == 1;
+        words.len() > self.longest || is_short && words.len() > Tables::SHORT
+    }
+
+    fn outputs(&self, word: u64) -> Vec<usize> {
+        let to = (word >> 32 & 0xFFFF) as usize;
+        if Tables::is_multicast(word) {
+            return self.groups.get(to).cloned().unwrap_or_default();
+        }
+        self.routes.get(to).copied().flatten().into_iter().collect()
+    }
+}
+
 /// What a packet's first word says of its outputs.
 #[derive(Clone, Debug)]
 enum Routes {
+    /// Tables name them.
+    Tables(Tables),
     /// Bits from `shift` on name one of these.
     Digit { shift: usize, outputs: Vec<Option<usize>> },
     /// It is a [`Header`], at the router of a cell.
@@ -94,6 +145,7 @@ impl Routes {
     fn outputs(&self, input: usize, word: u64) -> Vec<usize> {
         let header = Header::of(word);
         match self {
+            Routes::Tables(tables) => tables.outputs(word),
             Routes::Digit { shift, outputs } => {
                 let named = (word >> shift) as usize & (outputs.len() - 1);
                 outputs[named].into_iter().collect()
@@ -138,6 +190,7 @@ pub struct GoldenSwitch {
     /// Words from input `i` to output `o`, at `i * radix + o`.
     queues: Vec<VecDeque<Waiting>>,
     unroutable: u64,
+    refused: u64,
 }
 
 impl GoldenSwitch {
@@ -171,6 +224,22 @@ impl GoldenSwitch {
         GoldenSwitch::routed(torus.cells() * NETWORK_INPUTS, Routes::Torus(torus), u64::MAX)
     }
 
+    /// A switch of `radix` ports with multicast, of which nothing is said on fairness.
+    pub fn multicast(radix: usize, tables: Tables) -> GoldenSwitch {
+        GoldenSwitch::routed(radix, Routes::Tables(tables), u64::MAX)
+    }
+
+    /// The tables of a switch that has some, for packets that it begins to take from now on.
+    ///
+    /// # Panics
+    /// Routes are not by tables.
+    pub fn tables(&mut self) -> &mut Tables {
+        match &mut self.routes {
+            Routes::Tables(tables) => tables,
+            routes => panic!("{routes:?} are no tables"),
+        }
+    }
+
     /// `outputs` has a power of two of entries.
     fn by_digit(radix: usize, shift: usize, outputs: Vec<Option<usize>>, bound: u64) -> GoldenSwitch {
         GoldenSwitch::routed(radix, Routes::Digit { shift, outputs }, bound)
@@ -184,6 +253,7 @@ impl GoldenSwitch {
             inputs: vec![
                 Input {
                     taking: None,
+                    multicast: None,
                     inside: 0
                 };
                 radix
@@ -191,20 +261,50 @@ impl GoldenSwitch {
             outputs: vec![Output::default(); radix],
             queues: vec![VecDeque::new(); radix * radix],
             unroutable: 0,
+            refused: 0,
         }
     }
 
     /// Input `input` took a word.
     pub fn took(&mut self, input: usize, word: u64, last: bool) {
-        let outputs = self.inputs[input].taking.take();
-        let outputs = outputs.unwrap_or_else(|| self.routes.outputs(input, word));
+        let from = &mut self.inputs[input];
+        let outputs = from.taking.take().unwrap_or_else(|| {
+            let multicast = matches!(self.routes, Routes::Tables(_)) && Tables::is_multicast(word);
+            from.multicast = multicast.then(Vec::new);
+            self.routes.outputs(input, word)
+        });
         self.unroutable += u64::from(last && outputs.is_empty());
-        for &output in &outputs {
+        match &mut from.multicast {
+            None => self.enters(input, &outputs, word, last),
+            Some(words) => {
+                words.push((word, last));
+                if last {
+                    let words = std::mem::take(words);
+                    self.enters_whole(input, &outputs, words);
+                }
+            }
+        }
+        self.inputs[input].taking = (!last).then_some(outputs);
+    }
+
+    /// A multicast is on its way, if it is not too long.
+    fn enters_whole(&mut self, input: usize, outputs: &[usize], words: Vec<(u64, bool)>) {
+        if self.tables().refuses(&words) {
+            self.refused += u64::from(!outputs.is_empty());
+            return;
+        }
+        for (word, last) in words {
+            self.enters(input, outputs, word, last);
+        }
+    }
+
+    /// A word of input `input` is on its way to these outputs.
+    fn enters(&mut self, input: usize, outputs: &[usize], word: u64, last: bool) {
+        for &output in outputs {
             let since = self.outputs[output].finished;
             self.queues[input * self.radix + output].push_back(Waiting { word, last, since });
             self.inputs[input].inside += 1;
         }
-        self.inputs[input].taking = (!last).then_some(outputs);
     }
 
     /// Output `output` sent a word that it took from input `source`.
@@ -264,6 +364,16 @@ impl GoldenSwitch {
     /// Packets taken so far that name no output.
     pub fn unroutable(&self) -> u64 {
         self.unroutable
+    }
+
+    /// Whether the switch counted the multicasts that were too long.
+    pub fn refused(&self, counted: u64) -> Result<(), SwitchError> {
+        let expected = self.refused;
+        if counted == expected {
+            Ok(())
+        } else {
+            Err(SwitchError::Refused { counted, expected })
+        }
     }
 
     /// At the end of a run: nothing is inside, and the switch counted what it could not route.
@@ -330,6 +440,41 @@ mod tests {
         // One that came the wrong way is drained.
         golden.took(Port::XPlus as usize * VCS, head, true);
         assert_eq!(golden.finish(1), Ok(()));
+    }
+
+    #[test]
+    fn a_multicast_leaves_whole_or_not_at_all() {
+        let mut golden = GoldenSwitch::multicast(3, Tables::new(3, 2));
+        golden.tables().groups[5] = vec![0, 2];
+        let to = |group: u64| group << 32 | 1 << 10;
+        golden.took(1, to(5), false);
+        assert!(matches!(
+            golden.clone().sent(2, 1, to(5), false),
+            Err(SwitchError::Nothing { .. })
+        ));
+        golden.took(1, 7, true);
+        for output in [2, 0] {
+            assert_eq!(golden.sent(output, 1, to(5), false), Ok(()));
+            assert_eq!(golden.sent(output, 1, 7, true), Ok(()));
+        }
+        for last in [false, false, true] {
+            golden.took(0, to(0), last);
+        }
+        for nowhere in [to(1), to(16), 64 << 32] {
+            golden.took(0, nowhere, true);
+        }
+        golden.tables().routes[63] = Some(1);
+        golden.took(0, 63 << 32, true);
+        assert_eq!(golden.sent(1, 0, 63 << 32, true), Ok(()));
+        assert_eq!(golden.finish(3), Ok(()));
+        assert_eq!(golden.refused(1), Ok(()));
+        assert_eq!(
+            golden.refused(0),
+            Err(SwitchError::Refused {
+                counted: 0,
+                expected: 1
+            })
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::plot;
 use crate::harness::backend::{Event, EventKind};
 use crate::repro::row::BackendKind;
-use crate::repro::{Breakdown, Item, Trace};
+use crate::repro::{Bar, Breakdown, Item, Stack, Trace};
 use crate::{NodeId, Picos};
 
 const WIDTH: f64 = 1000.0;
@@ -64,6 +64,58 @@ fn bar(b: &Breakdown, name: &str, y: f64, scale: f64, opacity: f64, of: fn(&Item
         }
         text x=(px(LEFT + total * scale + 8.0)) y=(y + 15.0) fill=(INK) { (format!("{total:.2} us")) }
     }
+}
+
+/// A bar for each total, its parts in the colours of the key, and a mark at the total to compare with.
+pub fn stack(s: &Stack) -> Markup {
+    let total = |bar: &Bar| bar.parts.iter().sum::<f64>();
+    let longest = s
+        .bars
+        .iter()
+        .map(|bar| total(bar).max(bar.beside.unwrap_or(0.0)))
+        .fold(0.0, f64::max);
+    let scale = (WIDTH - LEFT - 110.0) / longest.max(1e-9);
+    let key = 52.0 + 30.0 * s.bars.len() as f64;
+    html! {
+        svg viewBox=(format!("0 0 {WIDTH} {}", key + 20.0)) role="img" font-family="sans-serif" font-size="13" {
+            (title(&s.title))
+            @if s.bars.iter().any(|bar| bar.beside.is_some()) {
+                line x1=(WIDTH - 120.0) y1="4" x2=(WIDTH - 120.0) y2="22" stroke=(INK) stroke-width="2" {}
+                text x=(WIDTH - 110.0) y="18" fill=(INK) { "the source" }
+            }
+            @for (n, bar) in s.bars.iter().enumerate() {
+                @let y = 34.0 + 30.0 * n as f64;
+                text x=(LEFT - 12.0) y=(y + 15.0) text-anchor="end" fill=(SOFT) { (bar.name) }
+                @for (part, (start, width)) in stacked(bar).enumerate().filter(|part| part.1.1 > 0.0) {
+                    rect x=(px(LEFT + start * scale)) y=(y) width=(px(width * scale)) height="22"
+                        fill=(COLOURS[part % COLOURS.len()]) stroke="white" {
+                        title { (s.parts[part]) (format!(": {width:.1} {}", s.unit)) }
+                    }
+                }
+                @if let Some(beside) = bar.beside {
+                    @let x = px(LEFT + beside * scale);
+                    line x1=(x) y1=(y - 3.0) x2=(x) y2=(y + 25.0) stroke=(INK) stroke-width="2" {}
+                }
+                text x=(px(LEFT + total(bar) * scale + 8.0)) y=(y + 15.0) fill=(INK) {
+                    (format!("{:.0} {}", total(bar), s.unit))
+                }
+            }
+            @for (part, name) in s.parts.iter().enumerate() {
+                @let x = LEFT + 110.0 * part as f64;
+                rect x=(x) y=(key - 10.0) width="12" height="12" fill=(COLOURS[part % COLOURS.len()]) {}
+                text x=(x + 18.0) y=(key) fill=(INK) { (name) }
+            }
+        }
+    }
+}
+
+/// Start and width of each part.
+fn stacked(bar: &Bar) -> impl Iterator<Item = (f64, f64)> {
+    bar.parts.iter().scan(0.0, |at, width| {
+        let start = *at;
+        *at += width;
+        Some((start, *width))
+    })
 }
 
 fn title(text: &str) -> Markup {

@@ -126,6 +126,7 @@ fn section(experiment: Experiment, outcomes: &[Outcome]) -> Markup {
             @for id in plot_ids(&ours) { figure { (PreEscaped(plot::draw(&same_plot(&ours, id)))) } }
             @if let Some(outcome) = shown {
                 @for b in &outcome.breakdowns { figure { (diagram::breakdown(b)) } }
+                @for stack in &outcome.stacks { figure { (diagram::stack(stack)) } }
                 @for (n, t) in outcome.traces.iter().enumerate() {
                     figure { (diagram::time_space(t)) }
                     figure { (diagram::occupancy(&same_run(&ours, n))) }

@@ -77,6 +77,7 @@ pub struct Outcome {
     pub rows: Vec<Row>,
     pub plots: Vec<Plot>,
     pub breakdowns: Vec<Breakdown>,
+    pub stacks: Vec<Stack>,
     pub traces: Vec<Trace>,
 }
 
@@ -88,6 +89,7 @@ impl Outcome {
             rows: Vec::new(),
             plots: Vec::new(),
             breakdowns: Vec::new(),
+            stacks: Vec::new(),
             traces: Vec::new(),
         }
     }
@@ -192,6 +194,25 @@ pub struct Item {
     /// Whether the paper states it; else it is the remainder of the paper's total.
     pub is_stated: bool,
     pub ours_us: f64,
+}
+
+/// Totals side by side, each with its parts.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    pub title: String,
+    pub unit: &'static str,
+    /// Names of the parts.
+    pub parts: Vec<&'static str>,
+    pub bars: Vec<Bar>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Bar {
+    pub name: String,
+    /// In the order of the names.
+    pub parts: Vec<f64>,
+    /// A total to compare with.
+    pub beside: Option<f64>,
 }
 
 /// A record of a part of a run.

@@ -360,7 +360,7 @@ impl Row {
         match (self.paper, self.expected) {
             (Some(Paper::Value(value)), _) => format!("{} {unit}", number(value)),
             (Some(Paper::Range(low, high)), _) => format!("{} to {} {unit}", number(low), number(high)),
-            (None, Some(value)) => format!("({} {unit})", number(value)),
+            (None, Some(value)) => format!("({})", format!("{} {unit}", number(value)).trim_end()),
             (None, None) => String::new(),
         }
     }

@@ -296,7 +296,7 @@ fn of_fault(name: &str) -> Option<(usize, bool)> {
 
 /// The bits of a written word that its register keeps: its fields, within the limits of their descriptions.
 fn keeps(word: &Word, data: u32) -> u32 {
-    let fields: u32 = word.field.iter().map(|field| field.mask()).sum();
+    let fields = word.field.iter().map(|field| field.mask() as u32).sum();
     let data = data & if word.field.is_empty() { u32::MAX } else { fields };
     match word.name.as_str() {
         "CONTEXT_TABLE" => data & !(16 * 1024 - 1),

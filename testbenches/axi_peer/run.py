@@ -1,6 +1,6 @@
 """An independent AXI implementation drives our AXI: Verilator builds each top, cocotbext-axi drives it under cocotb.
 
-Prints the seed; --seed repeats a run. Last, twins of the NIC and of the cell with one broken bit must fail. Exit
+Prints the seed; --seed repeats a run. Last, twins of the NIC, the cell and the card with one broken bit must fail. Exit
 status 0: every result is as expected.
 """
 
@@ -22,9 +22,13 @@ TOPS = {
     "nic32": ("cenju3_nic_axi", "nic", {"BusW": 32}),
     "nic64": ("cenju3_nic_axi", "nic", {"BusW": 64, "BurstBeats": 16, "Outstanding": 2, "IdW": 3}),
     "cell": ("ap1000p_cell_axi", "cell", {"CoordW": 2, "MemW": 24}),
+    "card": ("dimmnet1_nic_axi", "card", {}),
     "window32": ("axi_slave", "window", {"AddrW": 16, "DataW": 32}),
     "window64": ("axi_slave", "window", {"AddrW": 16, "DataW": 64}),
 }
+
+# Folders of RTL that a machine's own uses.
+USES = {"dimmnet1": ["cenju3", "r3000"]}
 
 # A top, a part of an RTL file, and its replacement in the twin. It breaks bit 0 of the sixth word, or of the third
 # pair of words, of each written burst.
@@ -34,7 +38,7 @@ TWINS = {
         "({data_end, mem_data_strb_i, mem_data_data_i})",
         f"({{data_end, mem_data_strb_i, mem_data_data_i ^ DataW'(beat_q == 8'd{beat})}})",
     )
-    for top, beat in {"nic32": 5, "cell": 2}.items()
+    for top, beat in {"nic32": 5, "cell": 2, "card": 2}.items()
 }
 
 
@@ -55,9 +59,10 @@ def prepare_tools(folder):
 def sources(top, twin_folder):
     """Packages, the top, and the folders where Verilator finds the rest; the twin's folder first."""
     folders = [twin_folder] if twin_folder else []
-    machine = RTL / top.partition("_")[0]
-    folders += [RTL / "common", machine]
-    files = sorted(machine.glob("*_pkg.sv"))
+    machine = top.partition("_")[0]
+    own = [RTL / name for name in (*USES.get(machine, ()), machine)]
+    folders += [RTL / "common", *own]
+    files = [file for folder in own for file in sorted(folder.glob("*_pkg.sv"))]
     files.append(next(folder / f"{top}.sv" for folder in folders if (folder / f"{top}.sv").is_file()))
     return files, [arg for folder in folders for arg in ("-y", str(folder))]
 

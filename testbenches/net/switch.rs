@@ -47,7 +47,7 @@ pub fn fault(error: SwitchError) -> Fault {
         SwitchError::Mixed { .. } => Rule::Mixed,
         SwitchError::Unfair { .. } => Rule::Unfair,
         SwitchError::Left { .. } => Rule::Left,
-        SwitchError::Unroutable { .. } => Rule::Unroutable,
+        SwitchError::Unroutable { .. } | SwitchError::Refused { .. } => Rule::Unroutable,
     };
     rule.broken(error.to_string())
 }

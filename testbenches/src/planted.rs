@@ -61,7 +61,10 @@ impl Planted {
     /// # Panics
     /// No seed finds that the twin breaks this clause.
     pub fn breaks(&self, clause: Clause) {
-        let mut all = (1..=SEEDS).filter_map(|seed| self.broken(seed).map(|broken| (seed, broken)));
+        // Only every eighth seed runs without gating, too.
+        let step = if clause == Clause::Gate { 8 } else { 1 };
+        let seeds = (1..=SEEDS).map(|number| step * number);
+        let mut all = seeds.filter_map(|seed| self.broken(seed).map(|broken| (seed, broken)));
         let found = all.find(|(_, broken)| broken.clause == clause);
         let (seed, broken) = found.unwrap_or_else(|| panic!("no seed of {SEEDS} breaks {clause:?}"));
         println!("seed {seed}: {broken}");

@@ -60,6 +60,15 @@ const AP1000P: Shown = Shown {
     arrives: "cell1.ap1000p_cell.rx_valid_i",
     clocks: &[("clk_i", (20_000, 0))],
 };
+const DIMMNET1: Shown = Shown {
+    sends: "nic_0.dimmnet1_nic.link_tx_valid_o",
+    arrives: "nic_1.dimmnet1_nic.link_rx_valid_i",
+    clocks: &[
+        ("core_clk_i", (20_000, 0)),
+        ("link_clk_i", (16_000, 0)),
+        ("clk_i", (16_000, 0)),
+    ],
+};
 
 /// The number in the line of a save file that begins so.
 fn number<T: std::str::FromStr>(list: &str, begin: &str, word: usize) -> T {
@@ -87,6 +96,9 @@ fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
         ("ap1000p/stream", AP1000P),
         ("ap1000p/get", AP1000P),
         ("ap1000p/load", AP1000P),
+        ("dimmnet1/aotf", DIMMNET1),
+        ("dimmnet1/botf", DIMMNET1),
+        ("dimmnet1/stop", DIMMNET1),
     ];
     for (scenario, shown) in &scenarios {
         let stem = folder.path().join(scenario.replace('/', "-"));

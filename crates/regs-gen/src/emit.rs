@@ -74,7 +74,14 @@ pub fn sv(machine: &Machine, from: &str) -> String {
         let doc = format!("{}: {}", block.name, word.doc.split(';').next().unwrap_or_default());
         line!(out, "\n{}", comment("  //", "  //", &doc, ""));
         if !word.flat {
-            line!(out, "  localparam bit [7:0] {name} = 8'h{};", hex(word.offset, 2));
+            let last = block.word.iter().map(|word| word.offset).max().unwrap_or_default();
+            let bits = (u32::BITS - last.leading_zeros()).next_multiple_of(8).max(8);
+            line!(
+                out,
+                "  localparam bit [{}:0] {name} = {bits}'h{};",
+                bits - 1,
+                hex(word.offset, 2)
+            );
         }
         for field in &word.field {
             let field_name = camel(&field.name);
@@ -120,7 +127,8 @@ pub fn rust(machine: &Machine, from: &str) -> String {
             line!(out, "{}", comment("///", "///", &format!("{}.", field.doc), ""));
             line!(out, "pub const {name}_SHIFT: u32 = {};", field.lsb());
             line!(out, "/// Bits {} in place.", field.bits);
-            line!(out, "pub const {name}_MASK: u32 = {:#x};", field.mask());
+            let bits = if block.word_bits > 32 { 64 } else { 32 };
+            line!(out, "pub const {name}_MASK: u{bits} = {:#x};", field.mask());
         }
     });
     for set in &machine.constants {
@@ -174,7 +182,8 @@ pub fn c(machine: &Machine, from: &str) -> String {
         for field in &word.field {
             let shift = format!("#define {name}_{}_SHIFT {}", field.name, field.lsb());
             line!(out, "{}", define(&shift, &field.doc));
-            line!(out, "#define {name}_{}_MASK 0x{}u", field.name, hex(field.mask(), 1));
+            let long = if block.word_bits > 32 { "ull" } else { "u" };
+            line!(out, "#define {name}_{}_MASK 0x{:X}{long}", field.name, field.mask());
         }
     });
     for set in &machine.constants {

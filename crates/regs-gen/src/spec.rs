@@ -34,6 +34,7 @@ pub struct Block {
     /// Put before every name of the block; empty for the registers.
     #[serde(default)]
     pub prefix: String,
+    /// At most 64. Constants of masks have 64 bits where words have more than 32.
     pub word_bits: u32,
     /// Whether the package has the block, too; words that only software composes are left out.
     #[serde(default = "yes")]
@@ -132,8 +133,8 @@ impl Field {
     }
 
     /// The field's bits in place.
-    pub fn mask(&self) -> u32 {
-        (u32::MAX >> (32 - self.width())) << self.lsb()
+    pub fn mask(&self) -> u64 {
+        (u64::MAX >> (64 - self.width())) << self.lsb()
     }
 }
 
@@ -155,7 +156,7 @@ impl Machine {
                 if !matches!(word.access.as_str(), "" | "rw" | "ro" | "wo" | "w1c") {
                     return Err(format!("{name}: access {:?} must be rw, ro, wo or w1c", word.access));
                 }
-                if block.word_bits > 32 || word.offset % (block.word_bits / 8) != 0 {
+                if block.word_bits > 64 || word.offset % (block.word_bits / 8) != 0 {
                     return Err(format!("{name}: offset {:#x} is not word-aligned", word.offset));
                 }
                 let mut used = 0;

@@ -52,8 +52,8 @@ pub(crate) fn measure(job: &Job, probe: &Probe) -> Result<Measured, MachineError
     Ok(Measured {
         done: format!("{:#x} from node 0 to node 1", job.what),
         values: vec![(&LATENCY, stored.zip(interrupt).map_or(f64::NAN, latency))],
-        without: vec![],
         first_word: first(|event| matches!(event.kind, EventKind::TxFirst { .. })),
+        ..Measured::default()
     })
 }
 

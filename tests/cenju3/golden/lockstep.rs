@@ -103,7 +103,7 @@ fn watch(watches: &mut [Watch; 2], events: &[Event]) {
                 assert_eq!(flits[0], head);
                 w.recv.observe(RecvEvent::Arrives { flits })
             }
-            EventKind::RxLast { .. } | EventKind::Irq { .. } => Ok(()),
+            EventKind::RxLast { .. } | EventKind::Irq { .. } | EventKind::Retire { .. } => Ok(()),
         };
         checked.unwrap_or_else(|mismatch| panic!("{}, {}: {mismatch}", event.at, event.node));
     }

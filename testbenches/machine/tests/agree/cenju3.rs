@@ -1,8 +1,8 @@
-//! The composed machine and the machine as one RTL top do the same in every clock cycle.
+//! Cenju-3: DMA and messages between all.
 
 use support::cenju3::{Driver, FREE, pattern};
 use support::this_test;
-use testbenches_machine::SingleTop;
+use testbenches_machine::cenju3::SingleTop;
 use testbenches_machine::rtl::{Cenju3Machine, Cenju3MachineOpen, Cenju3MachineUnit, TwinMachineOpen};
 use tsunagi::cenju3::golden::packet::{Kind, ParcelHeader};
 use tsunagi::cenju3::params::Config;

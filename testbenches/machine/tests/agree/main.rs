@@ -1,0 +1,4 @@
+//! The composed machine and the machine as one RTL top do the same in every clock cycle.
+
+mod cenju3;
+mod dimmnet1;

@@ -1,0 +1,4 @@
+//! The on-chip processor: its instructions and its assembler.
+
+mod asm;
+mod isa;

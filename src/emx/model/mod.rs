@@ -1,0 +1,342 @@
+//! The timed golden machine: PEs and the network between them, cycle by cycle, on the golden models of the blocks.
+//!
+//! Times are those of the contract: a hop takes a cycle and a packet two cycles of a link; a thread begins three or four
+//! cycles after its packet. Where hardware has a choice (which of two packets goes first), the model has one of its own.
+
+mod pe;
+
+use std::collections::VecDeque;
+
+use thiserror::Error;
+
+use super::asm::Image;
+use super::golden::execute::Fault;
+use super::golden::route::{Path, Place, Shape, channel_beyond};
+use super::golden::sequence::{OrderError, Sequence};
+use super::library::Run;
+use super::packet::Packet;
+use super::params::Config;
+use super::regs::{SIZE_CHANNELS, SIZE_FRAME};
+
+pub use pe::Counts;
+use pe::Pe;
+
+const CHANNELS: usize = SIZE_CHANNELS as usize;
+/// Ports of a switch: two links and the PE.
+const PORTS: usize = 3;
+const OWN: usize = 2;
+/// Cycles that a packet takes a link.
+const PACKET: u64 = 2;
+
+/// Why a run ended without its result.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RunError {
+    #[error("PE {pe} halted: {fault}")]
+    Fault { pe: u32, fault: Fault },
+    #[error("PE {pe}: its memory holds {packets} packets, and another came")]
+    Fatal { pe: u32, packets: usize },
+    #[error("nothing moves after {cycles} cycles, and {} PEs have not ended; operands that wait: {waiting:?}", pes.len())]
+    Hang {
+        cycles: u64,
+        pes: Vec<u32>,
+        waiting: Vec<Waiting>,
+    },
+    #[error("not ended after {cycles} cycles")]
+    Limit { cycles: u64 },
+    #[error(transparent)]
+    Order(#[from] OrderError),
+}
+
+/// An operand without its partner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub pe: u32,
+    pub frame: u32,
+    pub offset: u32,
+}
+
+/// A packet in the network.
+#[derive(Clone, Copy, Debug)]
+struct Flit {
+    packet: Packet,
+    path: Path,
+    from: u32,
+    /// From when on it may go on.
+    ready: u64,
+}
+
+/// A switch: its buffers, and until when its ports are taken.
+#[derive(Clone, Debug, Default)]
+struct Switch {
+    held: [[VecDeque<Flit>; CHANNELS]; PORTS],
+    count: usize,
+    inputs: [u64; PORTS],
+    outputs: [u64; PORTS],
+    /// When an input was last served by an output.
+    served: [[u64; PORTS]; PORTS],
+    turn: usize,
+}
+
+/// Where a packet goes on.
+struct Move {
+    input: usize,
+    channel: usize,
+    output: usize,
+    beyond: usize,
+    rest: Path,
+}
+
+/// The machine.
+pub struct Machine {
+    shape: Shape,
+    pes: Vec<Pe>,
+    switches: Vec<Switch>,
+    /// By PE and output: the PE beyond, and its input.
+    links: Vec<[(usize, usize); 2]>,
+    order: Sequence,
+    now: u64,
+    /// Packets that a switch holds for each input and channel.
+    places: usize,
+    /// Cycles in which a packet stood before a PE without room.
+    pub stalled: u64,
+}
+
+impl Machine {
+    pub fn new(config: &Config) -> Machine {
+        let shape = Shape::new(config.row_bits);
+        let numbers = 0..shape.pes();
+        let place = |pe| shape.place(pe).expect("it is there");
+        let number = |at: Place| {
+            numbers
+                .clone()
+                .position(|pe| place(pe) == at)
+                .expect("each place has a PE")
+        };
+        let link = |pe, output| {
+            let (to, input) = shape.link(place(pe), output);
+            (number(to), input as usize)
+        };
+        Machine {
+            shape,
+            pes: numbers.clone().map(|pe| Pe::new(config, pe)).collect(),
+            switches: vec![Switch::default(); shape.pes() as usize],
+            links: numbers.clone().map(|pe| [link(pe, 0), link(pe, 1)]).collect(),
+            order: Sequence::default(),
+            now: 0,
+            places: config.channel_packets as usize,
+            stalled: 0,
+        }
+    }
+
+    /// Loads code and arguments of a program on its PEs.
+    pub fn load(&mut self, run: &Run, image: &Image) {
+        for pe in 0..run.count {
+            let memory = &mut self.pes[pe as usize].memory;
+            for (addr, word) in image.load().chain(run.setup(image, pe)) {
+                memory.host_write(addr, word.into());
+            }
+        }
+    }
+
+    /// Loads a program, and starts it on its PEs.
+    pub fn start(&mut self, run: &Run, image: &Image) {
+        self.load(run, image);
+        (0..run.count).for_each(|pe| self.inject(pe, run.start()));
+    }
+
+    /// The host gives a packet to a PE; one a cycle at most.
+    pub fn inject(&mut self, pe: u32, packet: Packet) {
+        self.pes[pe as usize].arrives(packet, self.now + 1);
+    }
+
+    pub fn word(&self, pe: u32, addr: u32) -> u32 {
+        self.pes[pe as usize].memory.data(addr)
+    }
+
+    pub fn set_word(&mut self, pe: u32, addr: u32, data: u32) {
+        self.pes[pe as usize].memory.write(addr, data.into());
+    }
+
+    pub fn counts(&self, pe: u32) -> Counts {
+        self.pes[pe as usize].counts
+    }
+
+    /// Most packets that the input buffer of a PE held at a time.
+    pub fn peak(&self) -> usize {
+        self.pes.iter().map(|pe| pe.input.peak).max().unwrap_or_default()
+    }
+
+    /// Runs until each of the first `count` PEs has told its result: the cycle of the last one, and all results.
+    ///
+    /// # Errors
+    /// A PE halted, nothing moves any more, or `limit` cycles have passed.
+    pub fn run(&mut self, count: u32, limit: u64) -> Result<(u64, Vec<u32>), RunError> {
+        let end = self.now + limit;
+        while self.now < end {
+            self.cycle()?;
+            let members = &self.pes[..count as usize];
+            if members.iter().all(|pe| pe.told.is_some()) {
+                let last = members.iter().filter_map(|pe| pe.told).map(|(at, _)| at).max();
+                let values = members.iter().filter_map(|pe| pe.told).map(|(_, value)| value);
+                return Ok((last.unwrap_or_default(), values.collect()));
+            }
+            self.check()?;
+        }
+        Err(RunError::Limit { cycles: limit })
+    }
+
+    fn check(&self) -> Result<(), RunError> {
+        for (pe, unit) in (0..).zip(&self.pes) {
+            if let Some(fault) = unit.execute.fault() {
+                return Err(RunError::Fault { pe, fault });
+            }
+            if unit.input.is_fatal() {
+                let packets = unit.input.spilled();
+                return Err(RunError::Fatal { pe, packets });
+            }
+        }
+        if self.pes.iter().any(|pe| !pe.is_idle()) || self.switches.iter().any(|switch| switch.count > 0) {
+            return Ok(());
+        }
+        let numbered = || (0..).zip(&self.pes);
+        let slots = numbered().flat_map(|(pe, unit)| unit.memory.waiting().map(move |addr| (pe, addr)));
+        let waiting = slots.map(|(pe, addr)| Waiting {
+            pe,
+            frame: addr & !(SIZE_FRAME - 1),
+            offset: addr & (SIZE_FRAME - 1),
+        });
+        Err(RunError::Hang {
+            cycles: self.now,
+            pes: numbered()
+                .filter(|(_, unit)| unit.told.is_none())
+                .map(|(pe, _)| pe)
+                .collect(),
+            waiting: waiting.collect(),
+        })
+    }
+
+    fn cycle(&mut self) -> Result<(), RunError> {
+        self.now += 1;
+        // What was free at the beginning of the cycle.
+        let room = |flits: &VecDeque<Flit>| flits.len() < self.places;
+        let rooms = |switch: &Switch| switch.held.each_ref().map(|channels| channels.each_ref().map(room));
+        let free: Vec<[[bool; CHANNELS]; PORTS]> = self.switches.iter().map(rooms).collect();
+        for at in 0..self.switches.len() {
+            if self.switches[at].count > 0 {
+                self.switch(at, &free)?;
+            }
+        }
+        for (at, room) in free.iter().enumerate() {
+            if self.pes[at].is_idle() {
+                continue;
+            }
+            if let Some((packet, ready)) = self.pes[at].cycle(self.now, room[OWN][0]) {
+                let from = at as u32;
+                self.order.sent(from, packet);
+                let path = self.shape.route(from, packet.pe.into()).expect("it was looked up");
+                let flit = Flit {
+                    packet,
+                    path,
+                    from,
+                    ready,
+                };
+                self.put(at, OWN, 0, flit);
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, at: usize, input: usize, channel: usize, flit: Flit) {
+        let switch = &mut self.switches[at];
+        assert!(switch.held[input][channel].len() < self.places, "a packet without room");
+        switch.held[input][channel].push_back(flit);
+        switch.count += 1;
+    }
+
+    /// Each output takes a packet, if one may go there.
+    fn switch(&mut self, at: usize, free: &[[[bool; CHANNELS]; PORTS]]) -> Result<(), RunError> {
+        for output in 0..PORTS {
+            if self.switches[at].outputs[output] > self.now {
+                continue;
+            }
+            let Some(chosen) = self.choose(at, output, free) else {
+                continue;
+            };
+            let switch = &mut self.switches[at];
+            let flit = switch.held[chosen.input][chosen.channel]
+                .pop_front()
+                .expect("it was chosen");
+            switch.count -= 1;
+            switch.outputs[output] = self.now + PACKET;
+            switch.inputs[chosen.input] = self.now + PACKET;
+            switch.served[output][chosen.input] = self.now;
+            switch.turn = (chosen.channel + 1) % CHANNELS;
+            if output == OWN {
+                self.receive(flit.from, at, flit.packet, self.now + 2)?;
+            } else {
+                let (to, input) = self.links[at][chosen.output];
+                let flit = Flit {
+                    path: chosen.rest,
+                    ready: self.now + 1,
+                    ..flit
+                };
+                self.put(to, input, chosen.beyond, flit);
+            }
+        }
+        Ok(())
+    }
+
+    /// The least recently served input with a packet that may go to this output now.
+    fn choose(&mut self, at: usize, output: usize, free: &[[[bool; CHANNELS]; PORTS]]) -> Option<Move> {
+        let switch = &self.switches[at];
+        let mut chosen: Option<Move> = None;
+        let mut stalls = false;
+        for input in (0..PORTS).filter(|input| switch.inputs[*input] <= self.now) {
+            for channel in (0..CHANNELS).map(|channel| (channel + switch.turn) % CHANNELS) {
+                let Some(flit) = switch.held[input][channel].front() else {
+                    continue;
+                };
+                if flit.ready > self.now {
+                    continue;
+                }
+                let (goes, rest) = flit
+                    .path
+                    .next()
+                    .map_or((OWN, Path::HERE), |(out, rest)| (out as usize, rest));
+                if goes != output {
+                    continue;
+                }
+                let beyond = channel_beyond(self.pes[at].column(), channel as u32).unwrap_or_default() as usize;
+                let room = if output == OWN {
+                    self.pes[at].has_room()
+                } else {
+                    let (to, input) = self.links[at][output];
+                    free[to][input][beyond]
+                };
+                stalls |= output == OWN && !room;
+                let older = |other: &Move| switch.served[output][input] < switch.served[output][other.input];
+                if room && chosen.as_ref().is_none_or(older) {
+                    chosen = Some(Move {
+                        input,
+                        channel,
+                        output,
+                        beyond,
+                        rest,
+                    });
+                }
+            }
+        }
+        self.stalled += u64::from(stalls);
+        chosen
+    }
+
+    /// A packet leaves the network. From here on queues keep its place.
+    fn receive(&mut self, from: u32, at: usize, packet: Packet, visible: u64) -> Result<(), RunError> {
+        self.order.handled(from, packet)?;
+        self.pes[at].arrives(packet, visible);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::emx::backend::Counts;
 use crate::emx::golden::execute::{Did, Execute, Special};
 use crate::emx::golden::input::{Arrival, Input};
 use crate::emx::golden::matching::{self, Outcome, Start};
@@ -28,21 +29,6 @@ enum Moving {
     Bypass,
     Spill,
     Refill(usize),
-}
-
-/// What a PE counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub sent: u64,
-    pub started: u64,
-    pub bypassed: u64,
-    pub spilled: u64,
-    /// Cycles in which a thread ran; of these, in which it waited to send.
-    pub busy: u64,
-    pub send_wait: u64,
-    pub instructions: u64,
-    /// Refused packets, by code of Reasons.
-    pub refused: [u64; 8],
 }
 
 /// A PE.
@@ -118,6 +104,7 @@ impl Pe {
     /// A cycle. `may_inject`: the switch has room for a packet of this PE. Gives the packet that goes there, and when the
     /// switch has it.
     pub fn cycle(&mut self, now: u64, may_inject: bool) -> Option<(Packet, u64)> {
+        self.counts.stalled += u64::from(!self.has_room());
         let may_inject = may_inject && self.injected.is_none_or(|at| at + 2 <= now);
         let mut leaves = None;
         if self.config.output_packets > 0 && may_inject && self.offered.front().is_some_and(|at| *at <= now) {

@@ -277,6 +277,8 @@ module emx_regs #(
     end
   end
 
+  logic unused_addr;
+  assign unused_addr = ^host_req_addr_i[2:0];
   assign busy_o = state_q != Idle || clearing_q || !host_req_ready_o || events_q != '0 || new_q != '0 ||
                   irq_o != ((status & mask_q) != '0) || depth_i > peak_q;
 endmodule

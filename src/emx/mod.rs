@@ -1,6 +1,7 @@
 //! ETL EM-4 and EM-X: packets of two words that start threads. See `docs/machines/emx.md`.
 
 pub mod asm;
+pub mod backend;
 pub mod golden;
 pub mod isa;
 pub mod library;
@@ -8,3 +9,4 @@ pub mod model;
 pub mod packet;
 pub mod params;
 pub mod regs;
+pub mod rtl;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::emx::backend::{Counts, Executed};
 use crate::emx::golden::execute::{Did, Execute, Special};
 use crate::emx::golden::input::{Arrival, Input};
 use crate::emx::golden::matching::{self, Outcome, Start};
@@ -30,21 +31,6 @@ enum Moving {
     Refill(usize),
 }
 
-/// What a PE counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub sent: u64,
-    pub started: u64,
-    pub bypassed: u64,
-    pub spilled: u64,
-    /// Cycles in which a thread ran; of these, in which it waited to send.
-    pub busy: u64,
-    pub send_wait: u64,
-    pub instructions: u64,
-    /// Refused packets, by code of Reasons.
-    pub refused: [u64; 8],
-}
-
 /// A PE.
 #[derive(Clone, Debug)]
 pub(super) struct Pe {
@@ -71,6 +57,9 @@ pub(super) struct Pe {
     injected: Option<u64>,
     pub told: Option<(u64, u32)>,
     pub counts: Counts,
+    /// By address; the instruction that executed last.
+    pub executed: Vec<Executed>,
+    last: u32,
 }
 
 impl Pe {
@@ -94,6 +83,8 @@ impl Pe {
             injected: None,
             told: None,
             counts: Counts::default(),
+            executed: Vec::new(),
+            last: 0,
         }
     }
 
@@ -118,6 +109,7 @@ impl Pe {
     /// A cycle. `may_inject`: the switch has room for a packet of this PE. Gives the packet that goes there, and when the
     /// switch has it.
     pub fn cycle(&mut self, now: u64, may_inject: bool) -> Option<(Packet, u64)> {
+        self.counts.stalled += u64::from(!self.has_room());
         let may_inject = may_inject && self.injected.is_none_or(|at| at + 2 <= now);
         let mut leaves = None;
         if self.config.output_packets > 0 && may_inject && self.offered.front().is_some_and(|at| *at <= now) {
@@ -148,6 +140,7 @@ impl Pe {
         if self.execute.is_running() {
             self.counts.busy += 1;
             self.counts.send_wait += u64::from(waits);
+            self.took_a_cycle(waits || executes, executes && !waits && has_port);
             if waits || !has_port {
                 self.executes += 1;
             } else if executes {
@@ -170,6 +163,21 @@ impl Pe {
         }
         self.injected = Some(now);
         Some((packet, ready))
+    }
+
+    /// A cycle of the instruction that waits or executes, or else of the one before it.
+    fn took_a_cycle(&mut self, is_next: bool, executes: bool) {
+        if is_next {
+            self.last = self.execute.pc();
+        }
+        let at = self.last as usize;
+        if at < self.memory.map.words as usize {
+            if at >= self.executed.len() {
+                self.executed.resize(at + 1, Executed::default());
+            }
+            self.executed[at].cycles += 1;
+            self.executed[at].times += u64::from(executes);
+        }
     }
 
     fn next_op(&self) -> u32 {

@@ -1,5 +1,7 @@
 //! What runs thread code: the timed model or the verilated PEs, behind one trait.
 
+use std::collections::BTreeMap;
+
 use thiserror::Error;
 
 use super::asm::Image;
@@ -67,6 +69,23 @@ pub struct Told {
     pub values: Vec<u32>,
 }
 
+/// What a PE did in a span of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Cycles in which a thread ran; of these, in which it waited to send.
+    pub busy: u32,
+    pub send_wait: u32,
+    /// Packets in the input buffer at the end, those in memory included.
+    pub depth: u32,
+}
+
+/// How often an instruction was executed, and the cycles that it took with all waiting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Executed {
+    pub times: u64,
+    pub cycles: u64,
+}
+
 /// A machine: PEs with their memories, and the network between them.
 pub trait Backend {
     /// PEs of the machine.
@@ -91,6 +110,17 @@ pub trait Backend {
 
     /// Most packets that the input buffer of a PE held at a time, those in memory included.
     fn peak(&mut self) -> usize;
+
+    /// Looks at all PEs every so many cycles, from now on.
+    fn watch(&mut self, every: u64);
+
+    /// What was seen, by time and by PE.
+    fn seen(&mut self) -> Vec<Vec<Seen>>;
+
+    /// The instructions that all PEs executed, by address; empty where that is not known.
+    fn executed(&self) -> BTreeMap<u32, Executed> {
+        BTreeMap::new()
+    }
 
     /// Loads code and arguments of a program on its PEs.
     fn load(&mut self, run: &Run, image: &Image) {

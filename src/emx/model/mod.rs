@@ -5,9 +5,9 @@
 
 mod pe;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use super::backend::{Backend, Counts, RunError, Told, Waiting};
+use super::backend::{Backend, Counts, Executed, RunError, Seen, Told, Waiting};
 use super::golden::route::{Path, Place, Shape, channel_beyond};
 use super::golden::sequence::Sequence;
 use super::packet::Packet;
@@ -65,6 +65,11 @@ pub struct Machine {
     now: u64,
     /// Packets that a switch holds for each input and channel.
     places: usize,
+    /// Cycles from one look at the PEs to the next, if they are looked at.
+    every: Option<u64>,
+    seen: Vec<Vec<Seen>>,
+    /// The counts at the last look.
+    before: Vec<Counts>,
 }
 
 impl Machine {
@@ -90,6 +95,9 @@ impl Machine {
             order: Sequence::default(),
             now: 0,
             places: config.channel_packets as usize,
+            every: None,
+            seen: Vec::new(),
+            before: Vec::new(),
         }
     }
 }
@@ -116,6 +124,9 @@ impl Backend for Machine {
         self.pes.iter_mut().for_each(|pe| pe.told = None);
         while self.now < begin + limit {
             self.cycle()?;
+            if self.every.is_some_and(|every| self.now.is_multiple_of(every)) {
+                self.look();
+            }
             let told = self.pes[..count as usize].iter().map(|pe| pe.told);
             if let Some(told) = told.collect::<Option<Vec<_>>>() {
                 let last = told.iter().map(|(at, _)| *at).max();
@@ -136,9 +147,40 @@ impl Backend for Machine {
     fn peak(&mut self) -> usize {
         self.pes.iter().map(|pe| pe.input.peak).max().unwrap_or_default()
     }
+
+    fn watch(&mut self, every: u64) {
+        self.every = Some(every);
+        self.before = self.pes.iter().map(|pe| pe.counts).collect();
+    }
+
+    fn seen(&mut self) -> Vec<Vec<Seen>> {
+        std::mem::take(&mut self.seen)
+    }
+
+    fn executed(&self) -> BTreeMap<u32, Executed> {
+        let mut all: BTreeMap<u32, Executed> = BTreeMap::new();
+        for (at, executed) in self.pes.iter().flat_map(|pe| (0..).zip(&pe.executed)) {
+            if executed.cycles > 0 {
+                let sum = all.entry(at).or_default();
+                sum.times += executed.times;
+                sum.cycles += executed.cycles;
+            }
+        }
+        all
+    }
 }
 
 impl Machine {
+    fn look(&mut self) {
+        let look = |(pe, before): (&Pe, &Counts)| Seen {
+            busy: (pe.counts.busy - before.busy) as u32,
+            send_wait: (pe.counts.send_wait - before.send_wait) as u32,
+            depth: pe.input.depth() as u32,
+        };
+        self.seen.push(self.pes.iter().zip(&self.before).map(look).collect());
+        self.before = self.pes.iter().map(|pe| pe.counts).collect();
+    }
+
     fn check(&self, count: u32) -> Result<(), RunError> {
         for (pe, unit) in (0..).zip(&self.pes) {
             if let Some(fault) = unit.execute.fault() {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::emx::backend::Counts;
+use crate::emx::backend::{Counts, Executed};
 use crate::emx::golden::execute::{Did, Execute, Special};
 use crate::emx::golden::input::{Arrival, Input};
 use crate::emx::golden::matching::{self, Outcome, Start};
@@ -57,6 +57,9 @@ pub(super) struct Pe {
     injected: Option<u64>,
     pub told: Option<(u64, u32)>,
     pub counts: Counts,
+    /// By address; the instruction that executed last.
+    pub executed: Vec<Executed>,
+    last: u32,
 }
 
 impl Pe {
@@ -80,6 +83,8 @@ impl Pe {
             injected: None,
             told: None,
             counts: Counts::default(),
+            executed: Vec::new(),
+            last: 0,
         }
     }
 
@@ -135,6 +140,7 @@ impl Pe {
         if self.execute.is_running() {
             self.counts.busy += 1;
             self.counts.send_wait += u64::from(waits);
+            self.took_a_cycle(waits || executes, executes && !waits && has_port);
             if waits || !has_port {
                 self.executes += 1;
             } else if executes {
@@ -157,6 +163,21 @@ impl Pe {
         }
         self.injected = Some(now);
         Some((packet, ready))
+    }
+
+    /// A cycle of the instruction that waits or executes, or else of the one before it.
+    fn took_a_cycle(&mut self, is_next: bool, executes: bool) {
+        if is_next {
+            self.last = self.execute.pc();
+        }
+        let at = self.last as usize;
+        if at < self.memory.map.words as usize {
+            if at >= self.executed.len() {
+                self.executed.resize(at + 1, Executed::default());
+            }
+            self.executed[at].cycles += 1;
+            self.executed[at].times += u64::from(executes);
+        }
     }
 
     fn next_op(&self) -> u32 {

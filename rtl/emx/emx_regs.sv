@@ -230,10 +230,12 @@ module emx_regs #(
   end
 
   // -------------------------------------------------------------------------------------------------------- the counters
-  // Events by place; each place is visited every 16 cycles, so five bits hold what comes between.
+  // Events by place; each place is visited in turn. The host goes first, in every fourth cycle at most: so five bits hold
+  // what comes between.
   logic [Counters+Reasons-1:0] events, events_q;
   logic [Counters+Reasons-1:0][4:0] new_q;
   logic [3:0] turn_q, place;
+  logic is_count;
   logic [4:0] recent;
   logic [CountW-1:0] counts_q[Places];
   always_comb begin
@@ -246,6 +248,7 @@ module emx_regs #(
       end
     end
   end
+  assign is_count = access && (is_counts || is_refusals || offset == emx_pkg::HostErrors);
   always_comb begin
     place = turn_q;
     if (access && is_counts) place = {1'b0, offset[5:3]};
@@ -263,7 +266,7 @@ module emx_regs #(
       turn_q <= '0;
       clearing_q <= 1'b1;
     end else begin
-      turn_q <= turn_q + 4'd1;
+      if (!is_count) turn_q <= turn_q + 4'd1;
       if (turn_q == '1) clearing_q <= 1'b0;
     end
     if (rst_i || clearing_q) begin

@@ -42,7 +42,11 @@ impl<P: EmxPeUnit> Composed<P> {
         let context = Context::new();
         let shape = Shape::new(P::ROW_BITS as u32);
         let place = |pe| shape.place(pe).expect("it is there");
-        let number = |at: Place| (0..shape.pes()).position(|pe| place(pe) == at).expect("each place has a PE");
+        let number = |at: Place| {
+            (0..shape.pes())
+                .position(|pe| place(pe) == at)
+                .expect("each place has a PE")
+        };
         let mut nodes: Vec<Node> = (0..shape.pes()).map(|_| Node::default()).collect();
         for pe in 0..nodes.len() {
             for output in 0..LINKS {

@@ -58,8 +58,12 @@ pub struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// An instruction was done.
-    Retire { pc: u32 },
-    Tell { value: u32 },
+    Retire {
+        pc: u32,
+    },
+    Tell {
+        value: u32,
+    },
     Link(Link),
 }
 
@@ -212,7 +216,9 @@ impl<H: Pes> Machine<H> {
     }
 
     fn stirs(&self) -> bool {
-        (0..).zip(&self.nodes).any(|(pe, node)| node.host.is_active() || self.pes.stirs(pe))
+        (0..)
+            .zip(&self.nodes)
+            .any(|(pe, node)| node.host.is_active() || self.pes.stirs(pe))
     }
 
     /// An edge of the clock.
@@ -267,9 +273,13 @@ impl<H: Pes> Machine<H> {
         }
     }
 
-    /// Goes on until the host has done all that it was asked for.
+    /// Goes on until the hosts have done all that they were asked for, and may begin again.
     fn settle(&mut self) {
-        while self.nodes.iter().any(|node| node.host.is_active()) {
+        let active = |machine: &Machine<H>| {
+            let mut all = (0..).zip(&machine.nodes);
+            all.any(|(pe, node)| node.host.is_active() || !machine.pes.host(pe).ready)
+        };
+        while active(self) {
             self.edge();
         }
     }
@@ -285,7 +295,9 @@ impl<H: Pes> Machine<H> {
             self.nodes[pe].host.put(Access::load(MEMORY + 8 * addr));
         }
         self.settle();
-        addrs.map(|_| self.nodes[pe].host.take().expect("it has settled")).collect()
+        addrs
+            .map(|_| self.nodes[pe].host.take().expect("it has settled"))
+            .collect()
     }
 
     /// The host gives each PE its packets: the first ones in the same cycle, which is the run's first.
@@ -355,7 +367,10 @@ impl<H: Pes> Machine<H> {
             _ => Cause::Trap { code: code << 15 >> 15 },
         };
         let pc = (fault & FAULT_PC_MASK) as u32;
-        RunError::Fault { pe, fault: Fault { pc, frame, cause } }
+        RunError::Fault {
+            pe,
+            fault: Fault { pc, frame, cause },
+        }
     }
 
     /// The operands that wait in a PE's memory.
@@ -368,7 +383,11 @@ impl<H: Pes> Machine<H> {
             }
             let words = self.load_words(pe, frame..frame + SIZE_FRAME);
             let waits = (0..).zip(words).filter(|(_, word)| word & MEM_PRESENT_MASK != 0);
-            all.extend(waits.map(|(offset, _)| Waiting { pe: pe as u32, frame, offset }));
+            all.extend(waits.map(|(offset, _)| Waiting {
+                pe: pe as u32,
+                frame,
+                offset,
+            }));
         }
         all
     }
@@ -380,7 +399,9 @@ impl<H: Pes> Backend for Machine<H> {
     }
 
     fn set_word(&mut self, pe: u32, addr: u32, data: u32) {
-        self.nodes[pe as usize].host.put(Access::store(MEMORY + 8 * addr, data.into()));
+        self.nodes[pe as usize]
+            .host
+            .put(Access::store(MEMORY + 8 * addr, data.into()));
     }
 
     fn word(&mut self, pe: u32, addr: u32) -> u32 {
@@ -456,7 +477,9 @@ impl<H: Pes> Backend for Machine<H> {
 
     fn executed(&self) -> BTreeMap<u32, Executed> {
         let all = (0..).zip(&self.executed);
-        all.filter(|(_, executed)| executed.times > 0).map(|(at, executed)| (at, *executed)).collect()
+        all.filter(|(_, executed)| executed.times > 0)
+            .map(|(at, executed)| (at, *executed))
+            .collect()
     }
 }
 

@@ -28,7 +28,9 @@ fn events(pes: impl Pes, config: &Config, programs: &[Program], count: u32) -> V
         let words = 13;
         let run = Run { program, count, words };
         machine.start(&run, &image);
-        machine.run(count, 1_000_000).unwrap_or_else(|error| panic!("{program:?}: {error}"));
+        machine
+            .run(count, 1_000_000)
+            .unwrap_or_else(|error| panic!("{program:?}: {error}"));
     }
     machine.take_events()
 }

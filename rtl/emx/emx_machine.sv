@@ -1,7 +1,7 @@
 // EM-4/EM-X, a whole machine as one top: PEs and the links between them.
 //
-// Ports      those of emx_pe, an element of a packed array for each PE, by number. `link_*_o` only show what the PEs give
-//            each other.
+// Ports      those of emx_pe, an element of a packed array for each PE, by number. `link_*_o` only show what the PEs
+//            give each other.
 // Network    a circular omega of 5 columns: output b of row r leads to row 2r + b of the next column, modulo the rows,
 //            and column 4 to column 0.
 // TIME       one counter for all PEs: cycles since reset.

@@ -4,10 +4,10 @@
 //                                    │  ▲
 //                        host ──► emx_regs
 //
-// Links      by the rule of room, as of cut_through: a packet begins in a cycle in which room of its channel is high, and
-//            its word 1 follows directly. Output b of row r leads to row 2r + b of the next column: see emx_network.
+// Links      by the rule of room, as of cut_through: a packet begins in a cycle in which room of its channel is high,
+//            and its word 1 follows directly. Output b of row r leads to row 2r + b of the next column: emx_network.
 // Host       registers and memory: see emx_regs, and docs/machines/emx-registers.md.
-// Numbers    pe_i is static from the last cycle of reset on. time_i, what GET TIME gives, is one counter of the machine.
+// Numbers    pe_i is static from the last cycle of reset on. time_i is what GET TIME gives: one counter of the machine.
 // Parameters those of the parts; seven of them make an EMC-Y of an EMC-R.
 // Shown      for measurements: state_o (0 idle, 1 a thread runs, 2 it waits to send, 3 halted) and depth_o of the cycle
 //            before; tell_* and ret_*, what a thread told and did in the cycle before.

@@ -3,10 +3,10 @@
 //   s_axil (registers and memory) ── axil_slave ── emx_pe ──> link_out, <── link_in
 //
 // Reset      `aresetn` is active low. Hold it for 8 cycles, for all PEs of a machine at once.
-// Host       AXI4-Lite of 64 bits, 16 MB: the map of docs/machines/emx-registers.md. A write takes whole words. A refused
-//            access gets SLVERR.
-// Links      by the rule of room, not AXI4-Stream: see emx_pe and cut_through. `pe` is static from the last cycle of reset
-//            on; emx_machine shows how PEs are joined.
+// Host       AXI4-Lite of 64 bits, 16 MB: the map of docs/machines/emx-registers.md. A write takes whole words. A
+//            refused access gets SLVERR.
+// Links      by the rule of room, not AXI4-Stream: see emx_pe and cut_through. `pe` is static from the last cycle of
+//            reset on; emx_machine shows how PEs are joined.
 // TIME       cycles since reset.
 // irq        high while a cause of STATUS is set that MASK lets through.
 // busy       while it is low and no input is valid, no clock edge changes anything but TIME. May be left open.

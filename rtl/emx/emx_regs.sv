@@ -4,14 +4,15 @@
 //            bits do not count. The map is that of regs.toml.
 // Latency    response 2 cycles after the request; of a memory word 3, or 4 for a read, and longer as others have the
 //            port; of SEND1 until the input buffer has room.
-// Refused    an offset that is none, a word beyond memory, a write to what is read-only or with partial strobes, SEND1 in
-//            FATAL: the response is an error, nothing changes, and HOST_ERRORS counts.
-// Counters   48 bits each in one memory. Events of a cycle are collected, and added in turn; what is read is exact up to
-//            two cycles before.
+// Refused    an offset that is none, a word beyond memory, a write to what is read-only or with partial strobes, SEND1
+//            in FATAL: the response is an error, nothing changes, and HOST_ERRORS counts.
+// Counters   48 bits each in one memory. Events of a cycle are collected, and added in turn; what is read is exact up
+//            to two cycles before.
 // Refusals   of input buffer, matching unit and path, at once too; each reason is of one of them. The first packet is
 //            kept, in this order.
 // STATUS     a cause that comes as it is cleared stays set. `irq_o` follows by a cycle.
-// Reset      all registers are 0; the counters are cleared in 16 cycles, in which nothing is counted and no request taken.
+// Reset      all registers are 0; the counters are cleared in 16 cycles. Until then nothing is counted, and no request
+//            taken.
 // busy_o     low when no further edge changes anything, as long as no input is valid.
 // Source     ours: the paper names no registers.
 module emx_regs #(
@@ -76,7 +77,7 @@ module emx_regs #(
   localparam int Places = 16;
   localparam int CountW = 48;
 
-  // ---------------------------------------------------------------------------------------------------- what is accessed
+  // -------------------------------------------------------------------------------------------------- what is accessed
   logic [2:0] state_q, state_d;
   logic write_q, whole_q;
   logic [23:3] addr_q;
@@ -131,7 +132,7 @@ module emx_regs #(
     if (is_memory) {known, writable} = {2{addr_q[22:3] >> AddrW == '0}};
   end
 
-  // --------------------------------------------------------------------------------------------------------- the access
+  // -------------------------------------------------------------------------------------------------------- the access
   logic is_send1, sends, refuses, stuck, put;
   assign is_send1 = offset == emx_pkg::Send1;
   assign refuses = write_q ? !writable || !whole_q : !known;
@@ -191,7 +192,7 @@ module emx_regs #(
     if (state_q == Word) host_rsp_rdata_o[39:0] <= mem_rdata_i;
   end
 
-  // ------------------------------------------------------------------------------------------------------- the registers
+  // ----------------------------------------------------------------------------------------------------- the registers
   logic [Causes-1:0] sticky_q, sets, clears;
   always_comb begin
     status = sticky_q;
@@ -229,9 +230,9 @@ module emx_regs #(
     end
   end
 
-  // -------------------------------------------------------------------------------------------------------- the counters
-  // Events by place; each place is visited in turn. The host goes first, in every fourth cycle at most: so five bits hold
-  // what comes between.
+  // ------------------------------------------------------------------------------------------------------ the counters
+  // Events by place; each place is visited in turn. The host goes first, in every fourth cycle at most: so five bits
+  // hold what comes between.
   logic [Counters+Reasons-1:0] events, events_q;
   logic [Counters+Reasons-1:0][4:0] new_q;
   logic [3:0] turn_q, place;

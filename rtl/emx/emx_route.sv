@@ -57,16 +57,19 @@ module emx_route #(
 
   logic known, refused_q;
   logic [9:0] pe;
+  logic [6:0] here, there;
   logic [W-1:0] data, first_q;
   logic [15:0] unused_drained;
   logic passing, unused_out;
   logic [1:0] out_vc, won;
 
+  assign here = emx_place_pkg::place_of(3'(RowBits), pe_i);
+  assign there = emx_place_pkg::place_of(3'(RowBits), pe);
   assign pe = in_data_i[emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW];
   assign known = int'(pe) < Pes;
   always_comb begin
     data = in_data_i;
-    if (!in_last_i) data[emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW] = path(emx_place_pkg::place_of(3'(RowBits), pe_i), emx_place_pkg::place_of(3'(RowBits), pe));
+    if (!in_last_i) data[emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW] = path(here, there);
   end
 
   cut_through #(

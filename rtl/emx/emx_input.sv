@@ -13,8 +13,8 @@
 // Full       FATAL: a spill is needed, and the level's ring in memory is full. It stays until reset, with `su_room_o` and
 //            `host_ready_o` low; nothing is lost.
 // Latency    1 cycle from word 1 to the offer, through an empty unit.
-// Host       a packet is taken where the switch's packets leave a place. After 15 of the switch's that went before it,
-//            the switch gets no room until it is in.
+// Host       a packet is taken where the switch's packets leave a place. After 14 of the switch's that went before it,
+//            and one that is on its way, the switch gets no room until it is in.
 // Paths      from the switch's word 1 and from `reply_ready_i` to the memory port, and from the switch to `host_ready_o`:
 //            the unit is a part of `emx_pe`, whose pins are flip-flops.
 // Reset      drops all packets, those in memory, too.
@@ -112,7 +112,7 @@ module emx_input #(
   assign passes = has_arrival && !refused && (may_write || may_read);
 
   // ---- queues
-  logic [Levels-1:0] level_in, level_out, in_valid, in_ready, out_valid, out_ready, full;
+  logic [Levels-1:0] level_in, level_out, in_valid, in_ready, out_valid, out_ready, short, full;
   logic [Levels-1:0] spill_want, spill_begin, spill_end, refill_want, refill_end, refill_valid;
   logic [Levels-1:0][77:0] out_packet, spill_packet;
   logic [Levels-1:0][LevelW-1:0] free;
@@ -133,6 +133,7 @@ module emx_input #(
         .out_ready_i(out_ready[g]),
         .out_packet_o(out_packet[g]),
         .free_o(free[g]),
+        .short_o(short[g]),
         .full_o(full[g]),
         .spill_want_o(spill_want[g]),
         .spill_begin_i(spill_begin[g]),
@@ -170,7 +171,7 @@ module emx_input #(
   assign refill_first = turns_q == TurnW'(SpillTurns) && refill_want != '0;
   always_comb begin
     chosen = Nothing;
-    if (passes && !reply_valid_o) chosen = Bypass;
+    if (passes && (may_write || !reply_valid_o)) chosen = Bypass;
     else if (spill_want != '0 && !fatal_q && !refill_first) chosen = Spill;
     else if (refill_want != '0) chosen = Refill;
   end
@@ -210,7 +211,7 @@ module emx_input #(
   assign least = (free[Levels-1] < free[0]) ? free[Levels-1] : free[0];
   assign expected = held_d + 2'(su_valid_i && !su_last_i);
   assign has_place = expected < 2'd2 && 4'(least) > 4'(expected);
-  assign host_overdue = host_valid_i && passed_q == '1;
+  assign host_overdue = host_valid_i && passed_q >= 4'd14;  // and one more is on its way
 
   // With the host's packet, one whose word 0 is on the pins, and one that begins in this cycle, two wait at most.
   logic [1:0] beside;
@@ -229,9 +230,9 @@ module emx_input #(
       word0_comes_q <= 1'b0;
       word1_comes_q <= '0;
       fatal_q <= 1'b0;
-      room_q <= 1'b0;
+      room_q <= 1'b1;
       passed_q <= '0;
-      host_free_q <= '0;
+      host_free_q <= LevelW'(HalfPackets);
       reply_valid_o <= 1'b0;
       refused_valid_o <= 1'b0;
       spilled_o <= 1'b0;
@@ -271,12 +272,7 @@ module emx_input #(
     refused_packet_o <= arrival;
   end
 
-  logic tail_short;
-  always_comb begin
-    tail_short = 1'b0;
-    for (int i = 0; i < Levels; i++) tail_short |= spill_want[i] || full[i];
-  end
-  assign urgent_o = tail_short || (held_q[1] && passes);
+  assign urgent_o = short != '0 || (held_q[1] && passes);
   assign su_room_o = room_q;
   assign fatal_o = fatal_q;
   assign reply_packet_o = {answer_q, 7'b0, mem_rdata_i[31:0]};

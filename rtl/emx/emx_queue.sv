@@ -7,7 +7,8 @@
 // Refill     `refill_want_o`: the head has two free places and the ring a packet. `refill_end_i`: its second word is
 //            asked for; `refill_valid_i`: the packet is here, in the next cycle.
 // free_o     free places of the tail, after this cycle's changes but for those that the clock edge has not seen.
-// full_o     a spill is wanted, and the ring is full.
+// short_o    the tail has at most one free place, and no packet moves up.
+// full_o     a further spill is wanted, and the ring is full.
 // Latency    1 cycle, through an empty queue.
 // Reset      empties it; the ring begins at its first place.
 // Source     paper, 2.2 and 4.2: packets that the buffer cannot hold go to memory. Halves and ring are ours.
@@ -25,6 +26,7 @@ module emx_queue #(
     input logic out_ready_i,
     output logic [77:0] out_packet_o,
     output logic [LevelW-1:0] free_o,
+    output logic short_o,
     output logic full_o,
     output logic spill_want_o,
     input logic spill_begin_i,
@@ -44,7 +46,7 @@ module emx_queue #(
 
   logic [SpillBits:0] ring_q;  // packets in the ring
   logic [SpillBits-1:0] in_q, out_q;
-  logic ring_empty, tail_valid, tail_ready, head_ready, moves, to_head, to_tail, wants;
+  logic ring_empty, tail_valid, tail_ready, head_ready, moves, to_head, to_tail, spilling_q;
   logic [LevelW-1:0] head_level, tail_level;
   logic [77:0] tail_packet;
 
@@ -92,9 +94,9 @@ module emx_queue #(
   );
 
   assign free_o = LevelW'(HalfPackets) - tail_level - LevelW'(to_tail && tail_ready);
-  assign wants = tail_level >= LevelW'(HalfPackets - 1) && !moves;
-  assign full_o = wants && ring_q[SpillBits];
-  assign spill_want_o = wants && !ring_q[SpillBits];
+  assign short_o = tail_level >= LevelW'(HalfPackets - 1) && !moves;
+  assign full_o = short_o && ring_q[SpillBits] && !(spilling_q && tail_level == LevelW'(HalfPackets - 1));
+  assign spill_want_o = short_o && !ring_q[SpillBits];
   assign refill_want_o = ring_q != '0 && head_level + LevelW'(refill_valid_i) <= LevelW'(HalfPackets - 2);
   assign spill_packet_o = tail_packet;
   assign spill_place_o = in_q;
@@ -103,10 +105,13 @@ module emx_queue #(
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       ring_q <= '0;
+      spilling_q <= 1'b0;
       in_q   <= '0;
       out_q  <= '0;
     end else begin
-      if (spill_begin_i != refill_end_i) ring_q <= spill_begin_i ? ring_q + (SpillBits + 1)'(1) : ring_q - (SpillBits + 1)'(1);
+      if (spill_begin_i && !refill_end_i) ring_q <= ring_q + (SpillBits + 1)'(1);
+      if (!spill_begin_i && refill_end_i) ring_q <= ring_q - (SpillBits + 1)'(1);
+      spilling_q <= spill_begin_i || (spilling_q && !spill_end_i);
       if (spill_end_i) in_q <= in_q + SpillBits'(1);
       if (refill_end_i) out_q <= out_q + SpillBits'(1);
     end

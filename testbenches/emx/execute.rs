@@ -13,7 +13,7 @@ use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::{Gaps, Source};
 use verilated::{Input as _, Port as _};
 
-use crate::rig::{Access, config, packet, value};
+use crate::rig::{Access, config, packet, value, word};
 
 rules!(
     /// A thread begins where none runs or one ends, and `run_i` allows it.
@@ -279,11 +279,6 @@ const CODE: u32 = 0x400;
 const END: u32 = 0x600;
 /// Words that loads and stores use, from the base in r3.
 const DATA: u32 = 0x680;
-
-fn word(op: u32, fields: [u32; 2], immediate: u32) -> u32 {
-    let [a, b] = fields;
-    op << INSN_OP_SHIFT | a << INSN_A_SHIFT | b << INSN_B_SHIFT | immediate & INSN_IMM_MASK
-}
 
 /// A random instruction at this address.
 fn instruction(rng: &mut Rng, addr: u32, map: &Map) -> u32 {

@@ -1,8 +1,12 @@
 //! What the benches of EM-4/EM-X share.
 
+use std::collections::VecDeque;
+
 use tsunagi::emx::packet::Packet;
 use tsunagi::emx::params::Config;
+use tsunagi::emx::regs::*;
 use tsunagi::harness::seed::Rng;
+use tsunagi::harness::stream::Pacer;
 use verilated::{Input, Port};
 
 /// Sets a port of 78 bits, or element `index` of an array of such; None: junk.
@@ -42,4 +46,62 @@ pub fn value(rng: &mut Rng) -> u32 {
 pub struct Access {
     pub addr: u32,
     pub write: Option<u64>,
+}
+
+/// An instruction with A and B, and IMM or what lies in its bits.
+pub fn word(op: u32, fields: [u32; 2], immediate: u32) -> u32 {
+    let [a, b] = fields;
+    op << INSN_OP_SHIFT | a << INSN_A_SHIFT | b << INSN_B_SHIFT | immediate & INSN_IMM_MASK
+}
+
+/// The switch's output: it begins a packet where there is room.
+pub struct Sender {
+    packets: VecDeque<Packet>,
+    pacer: Pacer,
+    /// On the link, and whether it is word 1.
+    now: Option<(Packet, bool)>,
+}
+
+impl Sender {
+    pub fn new(pacer: Pacer) -> Sender {
+        Sender {
+            packets: VecDeque::new(),
+            pacer,
+            now: None,
+        }
+    }
+
+    pub fn push(&mut self, packet: Packet) {
+        self.packets.push_back(packet);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty() && self.now.is_none()
+    }
+
+    /// The word on the link, and whether it is the last one.
+    pub fn word(&self) -> Option<(u64, bool)> {
+        let word = |(packet, second): (Packet, bool)| (packet.words()[usize::from(second)], second);
+        self.now.map(word)
+    }
+
+    /// The packet of which word 1 is on the link.
+    pub fn arrival(&self) -> Option<Packet> {
+        self.now.filter(|(_, second)| *second).map(|(packet, _)| packet)
+    }
+
+    /// The edge: was there room before it?
+    pub fn step(&mut self, room: bool) {
+        let goes = self.pacer.step();
+        self.now = match self.now {
+            Some((packet, false)) => Some((packet, true)),
+            _ if room && goes => self.packets.pop_front().map(|packet| (packet, false)),
+            _ => None,
+        };
+    }
+
+    /// A packet under way is lost.
+    pub fn reset(&mut self) {
+        self.now = None;
+    }
 }

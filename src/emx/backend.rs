@@ -112,10 +112,12 @@ pub trait Backend {
     fn peak(&mut self) -> usize;
 
     /// Looks at all PEs every so many cycles, from now on.
-    fn watch(&mut self, every: u64);
+    fn watch(&mut self, _every: u64) {}
 
-    /// What was seen, by time and by PE.
-    fn seen(&mut self) -> Vec<Vec<Seen>>;
+    /// What was seen, by time and by PE; empty where nobody looks.
+    fn seen(&mut self) -> Vec<Vec<Seen>> {
+        Vec::new()
+    }
 
     /// The instructions that all PEs executed, by address; empty where that is not known.
     fn executed(&self) -> BTreeMap<u32, Executed> {

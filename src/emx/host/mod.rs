@@ -13,6 +13,7 @@ use super::library::{self, ARGUMENTS, Run, Thread, layout};
 use super::params::{Config, Unsound};
 use super::rtl::NotBuilt;
 use crate::Picos;
+use crate::harness::wave::Probe;
 use crate::repro::row::BackendKind;
 
 /// Why the machine does not do what a host program asks.
@@ -66,6 +67,18 @@ impl Emx {
     /// # Errors
     /// As of [`new`](Emx::new), or what the assembler refuses, by file and line.
     pub fn with_code(config: &Config, kind: BackendKind, own: &[Source]) -> Result<Emx, HostError> {
+        Emx::made(config, kind, own, &Probe::default())
+    }
+
+    /// As [`new`](Emx::new); the RTL writes the wave of `probe`.
+    ///
+    /// # Errors
+    /// As of [`new`](Emx::new).
+    pub fn probed(config: &Config, kind: BackendKind, probe: &Probe) -> Result<Emx, HostError> {
+        Emx::made(config, kind, &[], probe)
+    }
+
+    fn made(config: &Config, kind: BackendKind, own: &[Source], _probe: &Probe) -> Result<Emx, HostError> {
         config.check()?;
         let image = library::image_with(config, own).map_err(HostError::Assembler)?;
         let mut machine = build(config, kind)?;

@@ -41,11 +41,9 @@ impl What {
 /// One machine and what is done on it.
 pub type Scenario = lab::Job<Config, What>;
 
-const QUANTITIES: [Quantity; 12] = [
+const QUANTITIES: [Quantity; 10] = [
     us("time", "start to the last PE's result"),
-    us("link", "the same, by PE"),
-    us("block", "the same, by block"),
-    us("word", "the same, by word that a PE sends"),
+    us("part", "the same, for one PE of a ring, one block or one exchange"),
     mb_s("bandwidth", "bytes over that time"),
     Quantity {
         name: "packets",

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::emx::asm::{Source, assemble};
 use crate::emx::golden::execute::Cause;
-use crate::emx::library::{Program, image, layout};
+use crate::emx::library::{Program, Run, image, layout};
 use crate::emx::packet::{Kind, global};
 use crate::emx::params::EM_X;
 use crate::emx::regs::{

@@ -12,6 +12,8 @@ use super::model;
 use super::packet::Packet;
 use super::params::Config;
 use super::rtl;
+use crate::Picos;
+use crate::harness::wave::Probe;
 use crate::repro::row::BackendKind;
 
 /// Why a run ended without its result.
@@ -95,6 +97,20 @@ pub trait Backend {
     fn set_word(&mut self, pe: u32, addr: u32, data: u32);
 
     fn word(&mut self, pe: u32, addr: u32) -> u32;
+
+    /// Words from an address on.
+    fn words(&mut self, pe: u32, addr: u32, count: u32) -> Vec<u32> {
+        (addr..addr + count).map(|addr| self.word(pe, addr)).collect()
+    }
+
+    /// The RTL writes the wave that is asked for, of the first run, which begins at time 0.
+    fn probe(&mut self, _period: Picos, _probe: &Probe) {}
+
+    /// The edge of the run, or of the wave, behind which PE 0 showed its first word on a link; not where only packets
+    /// are seen.
+    fn first_word(&self) -> Option<u64> {
+        None
+    }
 
     /// The host gives a packet to a PE as the next run begins.
     fn inject(&mut self, pe: u32, packet: Packet);

@@ -240,12 +240,7 @@ impl Machine for Emx {
     }
 
     fn sized(&self, nodes: u16) -> Vec<(&'static str, f64)> {
-        let row_bits = match nodes {
-            0..=5 => 0.0,
-            6..=20 => 2.0,
-            _ => 4.0,
-        };
-        vec![("row_bits", row_bits), ("used", nodes.into())]
+        vec![("used", nodes.into())]
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Measured, MachineError> {
@@ -261,7 +256,7 @@ impl Machine for Emx {
             done,
             values: values.into_iter().map(|(name, value)| (repro::quantity(name), value)).collect(),
             without: Vec::new(),
-            first_word: None,
+            first_word: m.first_word,
             listing: Some(repro::listing(&config, &m)),
         })
     }

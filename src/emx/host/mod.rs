@@ -78,10 +78,11 @@ impl Emx {
         Emx::made(config, kind, &[], probe)
     }
 
-    fn made(config: &Config, kind: BackendKind, own: &[Source], _probe: &Probe) -> Result<Emx, HostError> {
+    fn made(config: &Config, kind: BackendKind, own: &[Source], probe: &Probe) -> Result<Emx, HostError> {
         config.check()?;
         let image = library::image_with(config, own).map_err(HostError::Assembler)?;
         let mut machine = build(config, kind)?;
+        machine.probe(config.clock_period, probe);
         for pe in 0..config.pes() {
             image.load().for_each(|(addr, word)| machine.set_word(pe, addr, word));
         }
@@ -124,7 +125,7 @@ impl Emx {
     /// As of [`write`](Emx::write).
     pub fn read(&mut self, pe: u32, addr: u32, words: usize) -> Result<Vec<u32>, HostError> {
         self.check(pe, addr, words)?;
-        Ok((addr..).take(words).map(|addr| self.machine.word(pe, addr)).collect())
+        Ok(self.machine.words(pe, addr, words as u32))
     }
 
     fn check(&self, pe: u32, addr: u32, words: usize) -> Result<(), HostError> {

@@ -2,6 +2,7 @@
 
 use super::measure::{MeasureError, measure};
 use super::{ENTRIES, Run};
+use crate::Picos;
 use crate::emx::Emx;
 use crate::emx::backend::{Counts, Executed, Seen};
 use crate::emx::library::Program;
@@ -117,6 +118,8 @@ pub struct Measurement {
     /// Words that were checked, and those that were wrong.
     pub checked: u32,
     pub wrong: u32,
+    /// When PE 0 showed its first word on a link.
+    pub first_word: Option<Picos>,
     pub seen: Vec<Vec<Seen>>,
     pub executed: BTreeMap<u32, Executed>,
 }

@@ -123,7 +123,7 @@ fn carry(
 /// What a machine's threads did.
 fn finished(machine: &mut Emx, end: End) -> Measurement {
     let (cycles, time_us) = (machine.cycles(), machine.now().as_us());
-    let pes = machine.config().pes();
+    let (pes, period) = (machine.config().pes(), machine.config().clock_period);
     let machine = &mut *machine.machine;
     Measurement {
         end,
@@ -131,6 +131,7 @@ fn finished(machine: &mut Emx, end: End) -> Measurement {
         time_us,
         counts: counts(machine, pes),
         peak: machine.peak(),
+        first_word: machine.first_word().map(|edge| period * edge),
         seen: machine.seen(),
         executed: machine.executed(),
         ..Measurement::default()
@@ -199,40 +200,41 @@ fn fill(machine: &mut dyn Backend, run: &Run) {
 /// Words that were compared, and those that were wrong.
 fn compare(machine: &mut dyn Backend, run: &Run, values: &[u32]) -> (u32, u32) {
     let (mut checked, mut wrong) = (0, 0);
-    let mut check = |found: u32, expected: u32| {
-        checked += 1;
-        wrong += u32::from(found != expected);
+    let mut check = |found: &[u32], expected: &dyn Fn(u32) -> u32| {
+        checked += found.len() as u32;
+        wrong += (0..).zip(found).filter(|(at, found)| **found != expected(*at)).count() as u32;
     };
     let (count, words) = (run.count, run.words);
-    let pairs = || (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
     match run.program {
         Program::Lex | Program::Pex | Program::Rex | Program::RexClassic | Program::Wex => {
-            for (from, to) in pairs().filter(|(from, to)| from != to) {
+            for (from, to) in (0..count).flat_map(|from| (0..count).map(move |to| (from, to))) {
                 // Where the steps of classic rex left it.
                 let stays = run.program == Program::RexClassic && (from ^ to).count_ones() % 2 == 0;
                 let begin = if stays { run.source(from) } else { run.destination(from) };
-                (0..words).for_each(|at| check(machine.word(to, begin + at), word(from, to, at)));
+                if from != to {
+                    check(&machine.words(to, begin, words), &|at| word(from, to, at));
+                }
             }
         }
-        Program::RingBlock | Program::Lib | Program::Reb => {
+        Program::RingBlock | Program::Lib | Program::Reb | Program::Shift => {
             for pe in 0..count {
-                (0..words).for_each(|at| check(machine.word(pe, run.destination(0) + at), word(0, 0, at)));
-            }
-        }
-        Program::Shift => {
-            for pe in 0..count {
-                let from = (pe + count - 1) % count;
-                (0..words).for_each(|at| check(machine.word(pe, run.destination(0) + at), word(from, 0, at)));
+                let from = if run.program == Program::Shift { (pe + count - 1) % count } else { 0 };
+                check(&machine.words(pe, run.destination(0), words), &|at| word(from, 0, at));
             }
         }
         Program::Scan => {
-            let mut sum = 0u32;
-            for (pe, at) in (0..count).flat_map(|pe| (0..words).map(move |at| (pe, at))) {
-                sum += addend(pe, at);
-                check(machine.word(pe, run.destination(0) + at), sum);
+            let mut sum = 0;
+            for pe in 0..count {
+                let sums: Vec<u32> = (0..words)
+                    .map(|at| {
+                        sum += addend(pe, at);
+                        sum
+                    })
+                    .collect();
+                check(&machine.words(pe, run.destination(0), words), &|at| sums[at as usize]);
             }
         }
-        Program::Reduction => values.iter().for_each(|value| check(*value, count * (count - 1) / 2)),
+        Program::Reduction => check(values, &|_| count * (count - 1) / 2),
         Program::RingPkt | Program::RingWord => (),
     }
     (checked, wrong)

@@ -5,7 +5,7 @@ mod host;
 use std::collections::{BTreeMap, VecDeque};
 
 use thiserror::Error;
-use verilated::{Context, Input as _, Port as _, Verilated as _};
+use verilated::{Context, Input as _, Port as _, Verilated};
 
 use super::backend::{Backend, Counts, Executed, RunError, Seen, Told, Waiting};
 use super::golden::execute::{Cause, Fault};
@@ -13,6 +13,9 @@ use super::golden::route::{Place, Shape};
 use super::packet::Packet;
 use super::params::Config;
 use super::regs::*;
+use crate::Picos;
+use crate::harness::clock::Clock;
+use crate::harness::wave::{Probe, Trace};
 use crate::rtl::{Em4Pe, EmXPe, EmxPePorts as _, EmxPeUnit};
 use host::{Access, Host};
 
@@ -96,7 +99,13 @@ pub struct Machine<P> {
     executed: Vec<Executed>,
     every: Option<u64>,
     seen: Vec<Vec<Seen>>,
-    _context: Context,
+    context: Context,
+    /// The wave of the first run: the clock's period, and the last edge before it.
+    trace: Option<Trace>,
+    period: Picos,
+    traced: Option<u64>,
+    /// The first edge of the run behind which PE 0 showed a word on a link.
+    first_word: Option<u64>,
 }
 
 impl<P: EmxPeUnit> Machine<P> {
@@ -126,7 +135,11 @@ impl<P: EmxPeUnit> Machine<P> {
             executed: Vec::new(),
             every: None,
             seen: Vec::new(),
-            _context: context,
+            context,
+            trace: None,
+            period: Picos::ZERO,
+            traced: None,
+            first_word: None,
         };
         machine.reset();
         machine
@@ -165,10 +178,20 @@ impl<P: EmxPeUnit> Machine<P> {
     fn edge(&mut self) {
         self.now += 1;
         let time = self.now & u64::from(u32::MAX);
+        if let (Some(trace), Some(begin)) = (&mut self.trace, self.traced) {
+            // Every edge is shown, so none is left out.
+            self.nodes.iter_mut().for_each(|node| node.awake = true);
+            let at = self.period * (self.now - begin);
+            trace.before(at, || self.units.iter().map(|unit| unit as &dyn Verilated).collect());
+            self.context.set_time(at.0);
+        }
         for (unit, node) in self.units.iter().zip(&mut self.nodes).filter(|(_, node)| node.awake) {
             node.host.look(unit);
             unit.time_i().set(time);
             unit.rise(1);
+        }
+        if let Some(trace) = self.trace.as_mut().filter(|_| self.traced.is_some()) {
+            trace.after();
         }
         for pe in 0..self.nodes.len() {
             if self.nodes[pe].awake {
@@ -187,6 +210,9 @@ impl<P: EmxPeUnit> Machine<P> {
     fn carry(&mut self, pe: usize) {
         let unit = &self.units[pe];
         let (shown, room) = (unit.link_out_valid_o().get(), unit.link_in_room_o().get());
+        if pe == 0 && shown != 0 {
+            self.first_word.get_or_insert(self.now);
+        }
         if shown | self.nodes[pe].shown != 0 {
             let last = unit.link_out_last_o().get();
             for output in 0..LINKS {
@@ -281,6 +307,10 @@ impl<P: EmxPeUnit> Machine<P> {
         }
         // One edge offers the request, and the next one takes it.
         self.begin = self.now + 1;
+        self.first_word = None;
+        if self.trace.is_some() {
+            self.traced.get_or_insert(self.now);
+        }
     }
 
     fn look(&mut self) {
@@ -391,6 +421,20 @@ impl<P: EmxPeUnit> Backend for Machine<P> {
             self.check(count as usize)?;
         }
         Err(RunError::Limit { cycles: limit })
+    }
+
+    fn probe(&mut self, period: Picos, probe: &Probe) {
+        self.period = period;
+        self.trace = probe.request().map(|_| Trace::new(probe, &[("clk_i", Clock::new(period, Picos::ZERO))]));
+    }
+
+    fn first_word(&self) -> Option<u64> {
+        Some(self.first_word? - self.traced.unwrap_or(self.begin))
+    }
+
+    fn words(&mut self, pe: u32, addr: u32, count: u32) -> Vec<u32> {
+        let words = self.load_words(pe as usize, addr..addr + count);
+        words.into_iter().map(|word| (word & MEM_DATA_MASK) as u32).collect()
     }
 
     fn counts(&mut self, pe: u32) -> Counts {

@@ -127,6 +127,14 @@ pub trait Backend {
     /// Most packets that the input buffer of a PE held at a time, those in memory included.
     fn peak(&mut self) -> usize;
 
+    /// The host reads a word of a PE's memory over and over while threads run.
+    fn poll(&mut self, _pe: u32, _addr: u32) {}
+
+    /// Most cycles for which such a read has waited; not where nobody reads.
+    fn polled(&self) -> Option<u64> {
+        None
+    }
+
     /// Looks at all PEs every so many cycles, from now on.
     fn watch(&mut self, _every: u64) {}
 

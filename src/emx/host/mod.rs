@@ -84,7 +84,13 @@ impl Emx {
         let mut machine = build(config, kind)?;
         machine.probe(config.clock_period, probe);
         for pe in 0..config.pes() {
-            image.load().for_each(|(addr, word)| machine.set_word(pe, addr, word));
+            let quiet = Thread {
+                pe,
+                count: config.pes(),
+                ..Thread::default()
+            };
+            let words = image.load().chain(quiet.setup(&image, "PORT_CODE"));
+            words.for_each(|(addr, word)| machine.set_word(pe, addr, word));
         }
         Ok(Emx {
             machine,

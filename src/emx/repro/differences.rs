@@ -20,8 +20,7 @@ pub fn r6(lab: &mut Lab<'_>) {
         spec("block", "block of 100 words: time that suspension takes", "%").within(7.0, 13.0).says(),
         100.0 * (1.0 - ring(&whole) / ring(config)),
     );
-    let mut em_x = whole.em_x();
-    em_x.chunk = 0;
+    let em_x = whole.em_x();
     let all = |config: &Config, program| lab.measure(config, What::program(program, config.used, 100));
     let [with, without, taken] = [config, &whole, &em_x].map(|config| all(config, Program::Wex));
     let [pex, pex_without] = [config, &whole].map(|config| all(config, Program::Pex).us());
@@ -45,6 +44,12 @@ pub fn r6(lab: &mut Lab<'_>) {
     for (row, name, m) in [("wex_wrong", "wex", &with), ("wex_wrong_whole", "wex without suspension", &without)] {
         let what = format!("{name}: words that are missing when the barrier is over");
         lab.row(spec(row, &what, "").stated(0.0, 0.0), f64::from(m.wrong));
+    }
+    if lab.backend() == BackendKind::Model {
+        let polled = lab.measure(config, What::Polled { words: 100 }).polled;
+        let spec = Spec::new("sec4.5.host", "host reads a PE that sends a block: longest wait", "cycles");
+        let most = f64::from(config.host_wait) + 8.0;
+        lab.row(spec.within(0.0, most).depends(&["host_wait"]), polled.map_or(f64::NAN, |wait| wait as f64));
     }
     picture::map(lab, Program::Wex, "wex");
     picture::map(lab, Program::Pex, "pex");

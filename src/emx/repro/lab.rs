@@ -27,6 +27,8 @@ pub enum What {
         words: u32,
         every: u64,
     },
+    /// A block round a loop, while the host reads PE 0's memory.
+    Polled { words: u32 },
     /// All PEs write blocks to each other, each with a sync behind it that looks for the data.
     Syncs { urgent: bool },
     /// `count` blocks of `bytes` from one PE to another.
@@ -115,6 +117,8 @@ pub struct Measurement {
     /// Of all PEs.
     pub counts: Counts,
     pub peak: usize,
+    /// The host's longest wait in cycles, where that is known.
+    pub polled: Option<u64>,
     /// Words that were checked, and those that were wrong.
     pub checked: u32,
     pub wrong: u32,
@@ -159,6 +163,7 @@ impl Subject for Emx {
             What::Program { program, count, words } | What::Watched { program, count, words, .. } => {
                 (program, u64::from(count), u64::from(words.max(2)))
             }
+            What::Polled { words } => (Program::RingBlock, 5, words.into()),
             What::Syncs { .. } => (Program::Shift, 80, 4000),
             What::Carry { bytes, count, .. } => (Program::Shift, 2, u64::from(bytes * count / 4)),
         };

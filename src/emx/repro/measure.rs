@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use super::lab::{End, Measurement, Scenario, What};
+use super::lab::{End, LOOP, Measurement, Scenario, What};
 use crate::emx::asm::{self, Image, Source, assemble, cycles};
 use crate::emx::backend::{Backend, Counts, RunError, build};
 use crate::emx::carrier::transfer;
 use crate::emx::golden::execute::Cause;
 use crate::emx::host::{Emx, HostError};
-use crate::emx::library::{Program, Run, image};
+use crate::emx::library::{Program, Run, image, layout};
 use crate::emx::packet::{Kind, Packet, global};
 use crate::emx::params::Config;
 use crate::harness::wave::Probe;
@@ -59,6 +59,10 @@ pub fn measure_times(
             words,
             every,
         } => (Run { program, count, words }, Some(every)),
+        What::Polled { words } => {
+            let (program, count) = (Program::RingBlock, LOOP);
+            (Run { program, count, words }, None)
+        }
         What::Syncs { urgent } => return syncs(config, kind, urgent),
         What::Carry { from, to, bytes, count } => return carry(config, kind, (from, to), (bytes, count), probe),
     };
@@ -66,6 +70,9 @@ pub fn measure_times(
     machine.fits(&run)?;
     if let Some(every) = every {
         machine.machine.watch(every);
+    }
+    if matches!(what, What::Polled { .. }) {
+        machine.machine.poll(0, layout::BLOCKS);
     }
     let (mut checked, mut wrong) = (0, 0);
     let mut end = End::Result;
@@ -131,6 +138,7 @@ fn finished(machine: &mut Emx, end: End) -> Measurement {
         time_us,
         counts: counts(machine, pes),
         peak: machine.peak(),
+        polled: machine.polled(),
         first_word: machine.first_word().map(|edge| period * edge),
         seen: machine.seen(),
         executed: machine.executed(),

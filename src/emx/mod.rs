@@ -95,7 +95,11 @@ const SCENARIOS: &[Scenario] = &[
 const WAVES: &[Wave] = &[
     Wave::new("packet", "ring", &[("message", "packet")]),
     Wave::new("block", "ring", &[("message", "block"), ("bytes", "92")]),
-    Wave::new("exchange", "exchange", &[("bytes", "40"), ("count", "1"), ("exchange", "wex")]),
+    Wave::new(
+        "exchange",
+        "exchange",
+        &[("bytes", "40"), ("count", "1"), ("exchange", "wex")],
+    ),
 ];
 
 const FACTS: Facts = Facts {
@@ -163,7 +167,11 @@ fn what(run: &Run<'_>, config: &Config) -> (String, u32, What) {
             let (bytes, count) = (bytes(), run.number("count"));
             let (from, to) = (0, used - 1);
             let what = What::Carry { from, to, bytes, count };
-            (format!("{count} x block of {bytes} B from PE {from} to PE {to},"), count, what)
+            (
+                format!("{count} x block of {bytes} B from PE {from} to PE {to},"),
+                count,
+                what,
+            )
         }
         "exchange" => {
             let (bytes, count, way) = (bytes(), run.number("count"), run.option("exchange"));
@@ -180,7 +188,11 @@ fn what(run: &Run<'_>, config: &Config) -> (String, u32, What) {
         "broadcast" => {
             let (bytes, tree) = (bytes(), run.option("tree"));
             let chosen = if tree == "lib" { Program::Lib } else { Program::Reb };
-            (format!("Broadcast of {bytes} B to {used} PEs, {tree},"), 1, program(chosen, bytes))
+            (
+                format!("Broadcast of {bytes} B to {used} PEs, {tree},"),
+                1,
+                program(chosen, bytes),
+            )
         }
         "together" => {
             let (bytes, operation) = (bytes(), run.option("operation"));
@@ -189,7 +201,11 @@ fn what(run: &Run<'_>, config: &Config) -> (String, u32, What) {
                 "reduction" => (Program::Reduction, 0),
                 _ => (Program::Scan, bytes),
             };
-            (format!("{operation} of {used} PEs, {bytes} B each,"), 1, program(chosen, bytes))
+            (
+                format!("{operation} of {used} PEs, {bytes} B each,"),
+                1,
+                program(chosen, bytes),
+            )
         }
         other => unreachable!("this machine has no scenario `{other}`"),
     }
@@ -254,7 +270,10 @@ impl Machine for Emx {
         let values = quantities(&m, &config, parts, moved(&what, times));
         Ok(Measured {
             done,
-            values: values.into_iter().map(|(name, value)| (repro::quantity(name), value)).collect(),
+            values: values
+                .into_iter()
+                .map(|(name, value)| (repro::quantity(name), value))
+                .collect(),
             without: Vec::new(),
             first_word: m.first_word,
             listing: Some(repro::listing(&config, &m)),

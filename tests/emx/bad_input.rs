@@ -76,7 +76,11 @@ fn bad_packets_are_counted_and_legal_ones_go_on(kind: BackendKind) {
         send(&mut machine, global(far, layout::PORT + 5), 1, 3);
         send(&mut machine, global(far, layout::PORT + 5), 2, 3);
         assert_eq!(refused(&mut machine, far), [1, 0, 1, 0], "the port was overrun");
-        assert_eq!(machine.read(far, layout::PORT + 5, 1).unwrap(), [1], "the first operand is unharmed");
+        assert_eq!(
+            machine.read(far, layout::PORT + 5, 1).unwrap(),
+            [1],
+            "the first operand is unharmed"
+        );
         for nobody in [80, 1023] {
             send(&mut machine, global(nobody, 0x7000), 0, 0);
         }
@@ -92,13 +96,21 @@ fn a_far_access_outside_memory_is_refused(kind: BackendKind) {
         let far = 79;
         // Beyond memory, and among the packets that are spilled.
         for (what, addr) in [(0, 0x1_0000), (0, 0x2000), (1, 0x3f_ffff), (1, 0x2001)] {
-            machine.call("SENDS", &[vec![global(far, addr), global(0, 0x7001), what]]).unwrap();
+            machine
+                .call("SENDS", &[vec![global(far, addr), global(0, 0x7001), what]])
+                .unwrap();
             give(&mut machine, &[to(TYPE_WRITE, 0, 0x7fff, 1)]).unwrap();
         }
         assert_eq!(refused(&mut machine, far), [0, 4, 0, 0]);
-        assert_eq!(machine.read(0, 0x7001, 1).unwrap(), [0], "a READ outside memory has no answer");
+        assert_eq!(
+            machine.read(0, 0x7001, 1).unwrap(),
+            [0],
+            "a READ outside memory has no answer"
+        );
         machine.write(far, 0x7000, &[5]).unwrap();
-        machine.call("SENDS", &[vec![global(far, 0x7000), global(0, 0x7001), 1]]).unwrap();
+        machine
+            .call("SENDS", &[vec![global(far, 0x7000), global(0, 0x7001), 1]])
+            .unwrap();
         give(&mut machine, &[to(TYPE_WRITE, 0, 0x7fff, 1)]).unwrap();
         assert_eq!(machine.read(0, 0x7001, 1).unwrap(), [5]);
     }
@@ -201,7 +213,12 @@ fn a_host_is_told_what_is_wrong(kind: BackendKind) {
     memory.memory_bits = 15;
     let mut output = Config::paper();
     output.read_bypass = true;
-    for (config, says) in [(rows, "row_bits = 3"), (used, "5 PEs"), (memory, "memory_bits"), (output, "output_packets")] {
+    for (config, says) in [
+        (rows, "row_bits = 3"),
+        (used, "5 PEs"),
+        (memory, "memory_bits"),
+        (output, "output_packets"),
+    ] {
         let refused = Emx::new(&config, kind).err().expect(says).to_string();
         assert!(refused.contains(says), "{refused}");
     }
@@ -209,7 +226,10 @@ fn a_host_is_told_what_is_wrong(kind: BackendKind) {
         name: "own.s".into(),
         text: "nop\nsend 200, r1, r2".into(),
     };
-    let refused = Emx::with_code(&Config::paper(), kind, &[code]).err().expect("an error").to_string();
+    let refused = Emx::with_code(&Config::paper(), kind, &[code])
+        .err()
+        .expect("an error")
+        .to_string();
     assert!(refused.starts_with("own.s:2: kind 200 does not fit"), "{refused}");
     let mut machine = machine(&Config::paper(), kind);
     let long = Run {
@@ -224,7 +244,10 @@ fn a_host_is_told_what_is_wrong(kind: BackendKind) {
     };
     for (error, says) in [
         (machine.call("NONE", &[vec![]]).unwrap_err(), "no thread `NONE`"),
-        (machine.call("REB", &vec![vec![]; 81]).unwrap_err(), "the machine has 80"),
+        (
+            machine.call("REB", &vec![vec![]; 81]).unwrap_err(),
+            "the machine has 80",
+        ),
         (machine.call("REB", &[vec![0; 25]]).unwrap_err(), "25 arguments"),
         (machine.read(80, 0, 1).unwrap_err(), "no PE 80"),
         (machine.write(0, 0xffff, &[0, 0]).unwrap_err(), "0x10000 words"),

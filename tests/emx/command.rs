@@ -64,7 +64,17 @@ fn every_scenario_runs_on_the_rtl() {
 fn what_does_not_fit_or_overflows_is_an_error() {
     let (code, _, error) = tsunagi(&["run", "emx", "exchange", "--backend", "model", "--bytes", "4000"]);
     assert!(code == 2 && error.contains("do not fit"), "{error}");
-    let lex = ["run", "emx", "exchange", "--backend", "model", "--bytes", "600", "--exchange", "lex"];
+    let lex = [
+        "run",
+        "emx",
+        "exchange",
+        "--backend",
+        "model",
+        "--bytes",
+        "600",
+        "--exchange",
+        "lex",
+    ];
     let (code, _, error) = tsunagi(&lex);
     assert!(code == 4 && error.contains("overflows"), "{error}");
     let (code, _, error) = tsunagi(&["run", "emx", "ring", "--backend", "model", "--set", "row_bits=1"]);
@@ -80,11 +90,27 @@ fn files_of_any_size_are_carried_between_any_two() {
         // To itself, to the next one, and the farthest: 8 hops.
         for (from, to) in [("0", "0"), ("0", "1"), ("3", "79")] {
             let path = path.to_str().unwrap();
-            let args = ["send", path, "--machine", "emx", "--backend", "model", "--pes", "80", "--from", from, "--to", to];
+            let args = [
+                "send",
+                path,
+                "--machine",
+                "emx",
+                "--backend",
+                "model",
+                "--pes",
+                "80",
+                "--from",
+                from,
+                "--to",
+                to,
+            ];
             let (code, text, error) = tsunagi(&[&args[..], &["--json"]].concat());
             assert_eq!(code, 0, "{error}");
             let sent: Value = serde_json::from_str(&text).unwrap();
-            assert_eq!((sent["equal"].as_bool(), sent["bytes"].as_u64()), (Some(true), Some(bytes)));
+            assert_eq!(
+                (sent["equal"].as_bool(), sent["bytes"].as_u64()),
+                (Some(true), Some(bytes))
+            );
         }
     }
 }
@@ -102,7 +128,11 @@ fn a_listing_has_the_cycles_of_the_run() {
         found.unwrap_or_else(|| panic!("no `{code}` in\n{text}")).to_owned()
     };
     // Five PEs send 100 words each, in two cycles a word.
-    assert!(line("send    WRITE, r5, r3").contains(" 500x 1000 "), "{}", line("send    WRITE, r5, r3"));
+    assert!(
+        line("send    WRITE, r5, r3").contains(" 500x 1000 "),
+        "{}",
+        line("send    WRITE, r5, r3")
+    );
     // Code that did not run has the cycles that it would take.
     assert!(line("full:   trap    TRAP_QUEUE").contains(" 1  full:"), "{text}");
 }

@@ -28,10 +28,16 @@ fn rows() -> impl Iterator<Item = &'static Row> {
 
 #[test]
 fn every_check_is_met_or_its_miss_is_known() {
-    let failed: Vec<_> = rows().filter(|row| row.failed()).map(|row| (&row.row, row.ours)).collect();
+    let failed: Vec<_> = rows()
+        .filter(|row| row.failed())
+        .map(|row| (&row.row, row.ours))
+        .collect();
     assert!(failed.is_empty(), "{failed:?}");
     assert!(rows().filter(|row| row.pass == Some(true)).count() > 60);
-    let missed: BTreeSet<&str> = rows().filter(|row| row.is_missed()).map(|row| row.row.as_str()).collect();
+    let missed: BTreeSet<&str> = rows()
+        .filter(|row| row.is_missed())
+        .map(|row| row.row.as_str())
+        .collect();
     assert_eq!(missed, KNOWN.into(), "the page tells of these, and of no others");
 }
 
@@ -62,7 +68,9 @@ fn every_row_was_measured_and_has_a_name_of_its_own() {
 /// All cells of the tables are there, and nothing was fitted on them.
 #[test]
 fn the_papers_cells_are_predictions() {
-    let cells: Vec<&Row> = rows().filter(|row| row.row.starts_with("tab") && row.paper.is_some()).collect();
+    let cells: Vec<&Row> = rows()
+        .filter(|row| row.row.starts_with("tab") && row.paper.is_some())
+        .collect();
     assert_eq!(cells.len(), 32);
     for cell in cells {
         assert_eq!(cell.kind, Some(Kind::Prediction), "{}", cell.row);
@@ -75,7 +83,11 @@ fn the_papers_cells_are_predictions() {
         .sum();
     assert!((sum - 54_592.0).abs() < 0.5, "table 2 is copied: {sum}");
     let limit = rows().find(|row| row.row == "sec4.2.limit").expect("a row");
-    assert_eq!(limit.kind, Some(Kind::Calibrated), "the one number that a parameter was chosen for");
+    assert_eq!(
+        limit.kind,
+        Some(Kind::Calibrated),
+        "the one number that a parameter was chosen for"
+    );
 }
 
 #[test]
@@ -86,13 +98,20 @@ fn figures_and_pictures_are_drawn() {
     assert_eq!(all().flat_map(|outcome| &outcome.stacks).count(), 2);
     let courses: Vec<_> = all().flat_map(|outcome| &outcome.courses).collect();
     assert_eq!(courses.len(), 2);
-    let lex = courses.iter().find(|course| course.title.starts_with("Lex")).expect("a course");
+    let lex = courses
+        .iter()
+        .find(|course| course.title.starts_with("Lex"))
+        .expect("a course");
     let deepest = |curve: &tsunagi::repro::Curve| curve.points.iter().fold(0.0, |most, point| point.1.max(most));
     assert!(lex.curves.len() == 2 && deepest(&lex.curves[0]) < 4096.0 && deepest(&lex.curves[1]) > 4000.0);
     let maps: Vec<_> = all().flat_map(|outcome| &outcome.maps).collect();
     assert_eq!(maps.len(), 2);
     for map in maps {
-        assert!(map.cells.len() > 300 && map.cells.iter().all(|cells| cells.len() == 80), "{}", map.title);
+        assert!(
+            map.cells.len() > 300 && map.cells.iter().all(|cells| cells.len() == 80),
+            "{}",
+            map.title
+        );
         let states: BTreeSet<u8> = map.cells.iter().flatten().map(|cell| cell.state).collect();
         assert!(states.contains(&0) && states.contains(&1), "{}: {states:?}", map.title);
     }

@@ -94,7 +94,11 @@ pub unsafe extern "C" fn EMopen(code: *const c_char) -> c_int {
     };
     let opened = own.and_then(|own| {
         SETTINGS.with_borrow(|settings| {
-            let kind = if settings.rtl { BackendKind::Rtl } else { BackendKind::Model };
+            let kind = if settings.rtl {
+                BackendKind::Rtl
+            } else {
+                BackendKind::Model
+            };
             let mut machine = Emx::with_code(&settings.config, kind, &own).map_err(|e| e.to_string())?;
             machine.limit = settings.limit.0 / settings.config.clock_period.0;
             MACHINE.set(Some(machine));
@@ -153,7 +157,7 @@ pub unsafe extern "C" fn EMread(from: c_int, addr: u32, words: *mut u32, many: c
 }
 
 /// # Safety
-/// `thread` is NULL or a C string; `arguments` points to `pes * each` words, and `results` is NULL or has room for `pes`.
+/// `thread` is NULL or a C string; `arguments` points to `pes * each` words; `results` is NULL or has room for `pes`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn EMcall(
     thread: *const c_char,
@@ -167,7 +171,10 @@ pub unsafe extern "C" fn EMcall(
         let thread = unsafe { text(thread) }?;
         let (pes, each) = (count("PEs", pes)?, count("arguments", each)?);
         if pes > machine.config().pes() as usize {
-            return Err(format!("threads on {pes} PEs: the machine has {}", machine.config().pes()));
+            return Err(format!(
+                "threads on {pes} PEs: the machine has {}",
+                machine.config().pes()
+            ));
         }
         if each > 0 && arguments.is_null() {
             return Err("no arguments: NULL".into());

@@ -9,7 +9,10 @@ use support::root;
 const MACHINE: &str = "emx";
 
 fn example() -> Program {
-    Program::new(&fs::read_to_string(root().join("examples/c/oddeven.c")).unwrap(), MACHINE)
+    Program::new(
+        &fs::read_to_string(root().join("examples/c/oddeven.c")).unwrap(),
+        MACHINE,
+    )
 }
 
 fn sorts(backend: &str, sizes: &[&str]) {

@@ -1,9 +1,9 @@
 //! Host programs: they start a thread on each PE, with arguments, and wait for its result.
 //!
 //! Threads are those of the library or of the program's own code, which may call the library: `pkt_output`,
-//! `word_send`, `mem_copyout` and others. A thread begins at entry 2 of its template, in a frame at a fixed place. There
-//! it finds its number, the number of PEs and its arguments, from word `ARG` on. It ends with `done`, which tells the
-//! host register 2. The macro `program NAME` begins such a template.
+//! `word_send`, `mem_copyout` and others. A thread begins at entry 2 of its template, in a frame at a fixed place.
+//! There it finds its number, the number of PEs and its arguments, from word `ARG` on. It ends with `done`, which tells
+//! the host register 2. The macro `program NAME` begins such a template.
 
 use thiserror::Error;
 
@@ -35,9 +35,9 @@ pub enum HostError {
     Count(usize, u32),
     #[error("{0} arguments: a thread takes at most {ARGUMENTS}")]
     Arguments(usize),
-    #[error("{} pairs PEs by bits of their numbers, so it takes 2, 4, 8, .. PEs, and not {}", .0.program.template(), .0.count)]
+    #[error("{} pairs PEs bit by bit: it takes 2, 4, 8, .. of them, and not {}", .0.program.template(), .0.count)]
     Pairs(Run),
-    #[error("blocks of {words} words for {count} PEs do not fit into memory: set fewer", words = .0.words, count = .0.count)]
+    #[error("blocks of {} words for {} PEs do not fit into memory: set fewer", .0.words, .0.count)]
     TooLong(Run),
     #[error(transparent)]
     Run(#[from] RunError),
@@ -121,7 +121,9 @@ impl Emx {
     /// No such PE, or no such words.
     pub fn write(&mut self, pe: u32, addr: u32, words: &[u32]) -> Result<(), HostError> {
         self.check(pe, addr, words.len())?;
-        (addr..).zip(words).for_each(|(addr, word)| self.machine.set_word(pe, addr, *word));
+        (addr..)
+            .zip(words)
+            .for_each(|(addr, word)| self.machine.set_word(pe, addr, *word));
         Ok(())
     }
 

@@ -167,7 +167,9 @@ impl Pe {
             Some(Client::Matching) => self.fetch(now),
             Some(Client::Input) => self.moved(now),
             Some(Client::Host) => {
-                self.host = self.host.map(|(addr, since, longest)| (addr, now + 1, longest.max(now - since)));
+                self.host = self
+                    .host
+                    .map(|(addr, since, longest)| (addr, now + 1, longest.max(now - since)));
             }
             _ => (),
         }

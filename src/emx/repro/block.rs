@@ -54,7 +54,8 @@ pub fn r2(lab: &mut Lab<'_>) {
     let [one, ten, hundred] = [1, 10, 100].map(|words| us_per_link(lab, words));
     // As the printed line: through the blocks of 1 and of 100 words.
     let slope = (hundred - one) / 99.0;
-    let spec = |row: &str, what: &str, unit| Spec::new(format!("sec4.1.{row}"), what.to_owned(), unit).depends(&depends);
+    let spec =
+        |row: &str, what: &str, unit| Spec::new(format!("sec4.1.{row}"), what.to_owned(), unit).depends(&depends);
     lab.row(
         spec("slope", "block transfer: a word more", "us")
             .paper(1.07)
@@ -74,12 +75,16 @@ pub fn r2(lab: &mut Lab<'_>) {
     let spec_rate = spec("bandwidth", "bandwidth of one link", "MB/s").within(3.4, 4.3);
     lab.row(spec_rate.says().beside(4.0, "4 B over 1.07 us, about 4"), 4.0 / slope);
     lab.row(
-        spec("start_cm5", "start-up of the CM-5, 88 us, over ours", "").within(8.0, 16.0).says(),
+        spec("start_cm5", "start-up of the CM-5, 88 us, over ours", "")
+            .within(8.0, 16.0)
+            .says(),
         88.0 / (one - slope),
     );
     let cycle = lab.config().clock_period.as_us();
     lab.row(
-        spec("capacity", "packets of a link over those of a block transfer", "").within(5.5, 8.0).says(),
+        spec("capacity", "packets of a link over those of a block transfer", "")
+            .within(5.5, 8.0)
+            .says(),
         slope / (2.0 * cycle),
     );
     let ring = lab.ring(lab.config(), Program::RingBlock, 100);

@@ -139,7 +139,11 @@ impl Measurement {
     }
 
     pub fn us(&self) -> f64 {
-        if self.end == End::Result { self.time_us } else { f64::NAN }
+        if self.end == End::Result {
+            self.time_us
+        } else {
+            f64::NAN
+        }
     }
 }
 
@@ -160,9 +164,10 @@ impl Subject for Emx {
     /// Approximate cycles of PEs.
     fn cost(scenario: &Scenario) -> u64 {
         let (program, count, words) = match scenario.what {
-            What::Program { program, count, words } | What::Watched { program, count, words, .. } => {
-                (program, u64::from(count), u64::from(words.max(2)))
-            }
+            What::Program { program, count, words }
+            | What::Watched {
+                program, count, words, ..
+            } => (program, u64::from(count), u64::from(words.max(2))),
             What::Polled { words } => (Program::RingBlock, 5, words.into()),
             What::Syncs { .. } => (Program::Shift, 80, 4000),
             What::Carry { bytes, count, .. } => (Program::Shift, 2, u64::from(bytes * count / 4)),
@@ -220,7 +225,10 @@ impl Lab<'_> {
         let [rtl, model] = [BackendKind::Rtl, BackendKind::Model]
             .map(|backend| self.measure_on(backend, config, what.clone()).cycles());
         let spec = Spec::new(format!("{row}_model"), "golden model over RTL", "%");
-        self.row(spec.within(-AGREEMENT, AGREEMENT).depends(depends), (model / rtl - 1.0) * 100.0);
+        self.row(
+            spec.within(-AGREEMENT, AGREEMENT).depends(depends),
+            (model / rtl - 1.0) * 100.0,
+        );
     }
 }
 

@@ -121,10 +121,7 @@ fn carry(
         return Err(MeasureError::Wrong { what, wrong, checked });
     }
     let measurement = finished(&mut machine, End::Result);
-    Ok(Measurement {
-        checked,
-        ..measurement
-    })
+    Ok(Measurement { checked, ..measurement })
 }
 
 /// What a machine's threads did.
@@ -170,7 +167,10 @@ fn counts(machine: &mut dyn Backend, pes: u32) -> Counts {
         sum.send_wait += counts.send_wait;
         sum.stalled += counts.stalled;
         sum.instructions += counts.instructions;
-        sum.refused.iter_mut().zip(counts.refused).for_each(|(sum, one)| *sum += one);
+        sum.refused
+            .iter_mut()
+            .zip(counts.refused)
+            .for_each(|(sum, one)| *sum += one);
     }
     sum
 }
@@ -226,7 +226,11 @@ fn compare(machine: &mut dyn Backend, run: &Run, values: &[u32]) -> (u32, u32) {
         }
         Program::RingBlock | Program::Lib | Program::Reb | Program::Shift => {
             for pe in 0..count {
-                let from = if run.program == Program::Shift { (pe + count - 1) % count } else { 0 };
+                let from = if run.program == Program::Shift {
+                    (pe + count - 1) % count
+                } else {
+                    0
+                };
                 check(&machine.words(pe, run.destination(0), words), &|at| word(from, 0, at));
             }
         }
@@ -248,8 +252,8 @@ fn compare(machine: &mut dyn Backend, run: &Run, values: &[u32]) -> (u32, u32) {
     (checked, wrong)
 }
 
-/// Each PE writes rounds of 12 words to another, and a word to PE 0; behind each round goes a sync, whose thread traps if
-/// it finds a word of an earlier round. Rounds count down.
+/// Each PE writes rounds of 12 words to another, and a word to PE 0. Behind each round goes a sync, whose thread traps
+/// if it finds a word of an earlier round. Rounds count down.
 const SYNCS: &str = include_str!("syncs.s");
 const ROUNDS: u32 = 40;
 /// The code of that trap.

@@ -25,7 +25,17 @@ const ENTRIES: &[Entry<Run>] = &[
     entry("R3", "table 2, Fig. 3", "Complete exchange", tables::r3),
     entry("R4", "table 3, Fig. 4", "Broadcast", tables::r4),
     entry("R5", "table 4", "Reduction, shift and scan", tables::r5),
-    entry("R6", "section 4.5", "Suspension, and packets that wait", differences::r6),
-    entry("R7", "sections 2.3, 4.5", "EM-X against EM-4, switch by switch", differences::r7),
+    entry(
+        "R6",
+        "section 4.5",
+        "Suspension, and packets that wait",
+        differences::r6,
+    ),
+    entry(
+        "R7",
+        "sections 2.3, 4.5",
+        "EM-X against EM-4, switch by switch",
+        differences::r7,
+    ),
     entry("R8", "Fig. 1, section 2.4", "No sync before its data", differences::r8),
 ];

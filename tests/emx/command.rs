@@ -37,7 +37,7 @@ fn every_scenario(backend: &str, sizes: &[u32]) {
             for scenario in scenarios {
                 let rest = ["--backend", backend, "--set", &set];
                 if takes {
-                    let values = run(&[scenario, &rest[..]].concat());
+                    let values = run(&[*scenario, &rest[..]].concat());
                     let values = values.as_object().unwrap();
                     assert!(values["time"].as_f64() > Some(0.0) && values.len() > 6, "{values:?}");
                     assert!(values.values().all(|value| value.as_f64().is_some()), "{values:?}");
@@ -86,7 +86,7 @@ fn files_of_any_size_are_carried_between_any_two() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data");
     for bytes in [0, 1, 300_001] {
-        std::fs::write(&path, (0..bytes).map(|at| (at * 31 >> 3) as u8).collect::<Vec<_>>()).unwrap();
+        std::fs::write(&path, (0..bytes).map(|at| ((at * 31) >> 3) as u8).collect::<Vec<_>>()).unwrap();
         // To itself, to the next one, and the farthest: 8 hops.
         for (from, to) in [("0", "0"), ("0", "1"), ("3", "79")] {
             let path = path.to_str().unwrap();

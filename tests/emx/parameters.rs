@@ -27,7 +27,7 @@ const OTHERS: &[(&str, f64, Shown)] = &[
     ("host_wait", 9.0, polled),
     ("write_bypass", 1.0, wex),
     ("read_bypass", 1.0, read),
-    ("input_first", 1.0, wex),
+    ("input_first", 1.0, lex),
     ("code_port", 1.0, wex),
     ("levels", 2.0, urgent),
     ("output_packets", 8.0, wex),

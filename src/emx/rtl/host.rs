@@ -2,15 +2,11 @@
 
 use std::collections::VecDeque;
 
-use verilated::{Input as _, Port as _};
-
-use crate::rtl::{EmxPePorts as _, EmxPeUnit};
-
 /// An access of a register or of a word of memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    offset: u32,
-    store: Option<u64>,
+    pub offset: u32,
+    pub store: Option<u64>,
 }
 
 impl Access {
@@ -19,26 +15,31 @@ impl Access {
     }
 
     pub fn store(offset: u32, value: u64) -> Access {
-        Access {
-            offset,
-            store: Some(value),
-        }
+        let store = Some(value);
+        Access { offset, store }
+    }
+
+    /// A store writes whole words.
+    pub fn strobes(&self) -> u8 {
+        if self.store.is_some() { 0xff } else { 0 }
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Phase {
-    #[default]
-    Idle,
-    Offers,
-    /// The request was taken.
-    Waits,
+/// What the PE's port shows the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostPorts {
+    pub ready: bool,
+    /// Data, and whether the access was refused.
+    pub response: Option<(u64, bool)>,
 }
 
-#[derive(Default)]
+/// The host at a PE.
+#[derive(Debug, Default)]
 pub struct Host {
     queue: VecDeque<Access>,
-    phase: Phase,
+    /// The first access is offered, or was taken.
+    offers: bool,
+    waits: bool,
     answers: VecDeque<u64>,
 }
 
@@ -56,40 +57,24 @@ impl Host {
         !self.queue.is_empty()
     }
 
-    /// What happens at the edge that comes.
+    /// What it offers at the edge that comes.
+    pub fn offer(&mut self) -> Option<Access> {
+        self.offers = !self.waits && self.is_active();
+        self.queue.front().filter(|_| self.offers).copied()
+    }
+
+    /// The edge comes; before it the port shows this.
     ///
     /// # Panics
     /// The PE refuses the access.
-    #[inline]
-    pub fn look<P: EmxPeUnit>(&mut self, unit: &P) {
-        match self.phase {
-            Phase::Offers if unit.host_req_ready_o().is_set() => self.phase = Phase::Waits,
-            Phase::Waits if unit.host_rsp_valid_o().is_set() => {
-                let access = self.queue.pop_front().expect("it was asked for");
-                assert!(!unit.host_rsp_err_o().is_set(), "{access:x?} was refused");
-                if access.store.is_none() {
-                    self.answers.push_back(unit.host_rsp_rdata_o().get());
-                }
-                self.phase = Phase::Idle;
-            }
-            _ => (),
-        }
-    }
-
-    /// What the PE sees of it behind the edge.
-    #[inline]
-    pub fn drive<P: EmxPeUnit>(&mut self, unit: &P) {
-        match (self.phase, self.queue.front()) {
-            (Phase::Idle, Some(access)) => {
-                unit.host_req_valid_i().set_bool(true);
-                unit.host_req_write_i().set_bool(access.store.is_some());
-                unit.host_req_addr_i().set(access.offset.into());
-                unit.host_req_wdata_i().set(access.store.unwrap_or_default());
-                unit.host_req_wstrb_i().set(if access.store.is_some() { 0xff } else { 0 });
-                self.phase = Phase::Offers;
-            }
-            (Phase::Waits, _) => unit.host_req_valid_i().set_bool(false),
-            _ => (),
+    pub fn edge(&mut self, ports: HostPorts) {
+        if self.offers && ports.ready {
+            (self.offers, self.waits) = (false, true);
+        } else if let Some((value, refused)) = ports.response.filter(|_| self.waits) {
+            let access = self.queue.pop_front().expect("it was asked for");
+            assert!(!refused, "{access:x?} was refused");
+            self.answers.extend(access.store.is_none().then_some(value));
+            self.waits = false;
         }
     }
 }

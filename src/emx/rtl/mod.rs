@@ -1,46 +1,115 @@
-//! The verilated machine: PEs and the links between them, edge by edge. A PE that rests is not evaluated.
+//! The verilated machine: PEs, their hosts, and the links between them, edge by edge.
 
-mod host;
+mod composed;
+pub mod host;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use thiserror::Error;
-use verilated::{Context, Input as _, Port as _, Verilated};
+use verilated::{Context, Verilated};
 
 use super::backend::{Backend, Counts, Executed, RunError, Seen, Told, Waiting};
 use super::golden::execute::{Cause, Fault};
-use super::golden::route::{Place, Shape};
 use super::packet::Packet;
 use super::params::Config;
 use super::regs::*;
 use crate::Picos;
 use crate::harness::clock::Clock;
 use crate::harness::wave::{Probe, Trace};
-use crate::rtl::{Em4Pe, EmXPe, EmxPePorts as _, EmxPeUnit};
-use host::{Access, Host};
+use crate::rtl::{Em4Pe, Em4Pe5, EmXPe, EmXPe20, EmxPeUnit};
+pub use composed::Composed;
+use host::{Access, Host, HostPorts};
 
 /// The configuration asks for RTL that was not built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("no RTL was built for this configuration: EM-4 or EM-X as they are")]
+#[error("no RTL was built for this configuration: EM-4 of 80 or 5 PEs, EM-X of 80 or 20, else as they are")]
 pub struct NotBuilt;
 
-/// Bits of a link's word.
-const WORD: usize = 39;
-const LINKS: usize = 2;
-const CHANNELS: usize = SIZE_CHANNELS as usize;
-/// Edges in reset, and most edges until all is at rest behind it.
-const RESET: u32 = 4;
+/// Edges in reset, and edges until all is at rest behind it.
+const RESET: u32 = 8;
 const CLEARED: u32 = 64;
 /// Values of `state_o`.
 const RUNS: u64 = 1;
 const WAITS: u64 = 2;
+
+/// What a PE shows behind an edge of the cycle before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub state: u64,
+    /// Address of the instruction that was done.
+    pub retired: Option<u32>,
+    pub told: Option<u32>,
+    pub irq: bool,
+}
+
+/// A word on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub output: usize,
+    pub channel: u64,
+    pub word: u64,
+    pub last: bool,
+}
+
+/// What happened at a PE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub cycle: u64,
+    pub pe: usize,
+    pub kind: EventKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// An instruction was done.
+    Retire { pc: u32 },
+    Tell { value: u32 },
+    Link(Link),
+}
+
+/// The hardware of a machine: PEs with the links between them.
+pub trait Pes {
+    fn count(&self) -> usize;
+
+    /// The host is active there.
+    fn wake(&mut self, pe: usize);
+
+    /// Something happens there at the next edge.
+    fn stirs(&self, pe: usize) -> bool;
+
+    /// It was evaluated at the last edge: what it shows may have changed.
+    fn ran(&self, pe: usize) -> bool;
+
+    fn set_reset(&mut self, reset: bool);
+
+    /// An edge of the clock; `time` is what the PEs take for it.
+    fn edge(&mut self, time: u32);
+
+    fn shown(&self, pe: usize) -> Shown;
+
+    /// The words on the links that leave it.
+    fn links(&self, pe: usize) -> [Option<Link>; 2];
+
+    /// Packets in its input buffer.
+    fn depth(&self, pe: usize) -> u32;
+
+    fn host(&self, pe: usize) -> HostPorts;
+
+    fn drive_host(&mut self, pe: usize, offer: Option<Access>);
+
+    /// What a wave shows, and its context; not where there is no wave.
+    fn units(&self) -> Option<(&Context, Vec<&dyn Verilated>)> {
+        None
+    }
+}
 
 /// The machine of `config`.
 ///
 /// # Errors
 /// The configuration asks for RTL that was not built.
 pub fn build(config: &Config) -> Result<Box<dyn Backend>, NotBuilt> {
-    let sets: [fn(&Config) -> Option<Box<dyn Backend>>; 2] = [built::<Em4Pe>, built::<EmXPe>];
+    let sets: [fn(&Config) -> Option<Box<dyn Backend>>; 4] =
+        [built::<Em4Pe>, built::<EmXPe>, built::<Em4Pe5>, built::<EmXPe20>];
     sets.iter().find_map(|set| set(config)).ok_or(NotBuilt)
 }
 
@@ -63,23 +132,16 @@ fn built<P: EmxPeUnit + 'static>(config: &Config) -> Option<Box<dyn Backend>> {
         (P::FAST_SEND, config.fast_send.into()),
     ];
     let fits = asked.iter().all(|(built, asked)| *built == *asked as usize);
-    fits.then(|| Box::new(Machine::<P>::new()) as Box<dyn Backend>)
+    let machine = || Machine::new(Composed::<P>::new(true), 1 << P::ADDR_W, 1 << P::SPILL_BITS);
+    fits.then(|| Box::new(machine()) as Box<dyn Backend>)
 }
 
-/// What the machine keeps of a PE beside its hardware.
+/// What the machine keeps of a PE.
 #[derive(Default)]
 struct Node {
     host: Host,
     /// Packets that the host gives it as the next run begins.
     packets: VecDeque<Packet>,
-    awake: bool,
-    /// Where the outputs lead, and where the inputs come from: the PE and its input or output.
-    next: [(usize, usize); LINKS],
-    before: [(usize, usize); LINKS],
-    /// Links with a word for it, that it shows, and the room that it shows, as they were carried last.
-    incoming: u64,
-    shown: u64,
-    room: u64,
     /// Cycles of threads since an instruction was done.
     cycles: u64,
     instructions: u64,
@@ -87,55 +149,48 @@ struct Node {
     told: Option<(u64, u32)>,
 }
 
-/// PEs of type `P` and the links between them.
-pub struct Machine<P> {
-    units: Vec<P>,
+/// PEs with their hosts.
+pub struct Machine<H> {
+    pes: H,
     nodes: Vec<Node>,
-    /// Edges since reset, and before the first cycle of the run.
+    /// Words of a PE's memory, and packets that it holds at most.
+    words: u32,
+    packets: usize,
+    /// Edges since the reset, and those before the first cycle of the run.
     now: u64,
     begin: u64,
-    /// A PE has raised its interrupt: it halted, or has no memory for packets any more.
+    /// A PE has raised its interrupt: it halted, or its memory for packets is full.
     alarm: bool,
     executed: Vec<Executed>,
     every: Option<u64>,
     seen: Vec<Vec<Seen>>,
-    context: Context,
-    /// The wave of the first run: the clock's period, and the last edge before it.
+    events: Option<Vec<Event>>,
+    /// The wave of the first run: the clock's period, and the edges before it.
     trace: Option<Trace>,
     period: Picos,
     traced: Option<u64>,
-    /// The first edge of the run behind which PE 0 showed a word on a link.
+    /// Edges to the first one of the run behind which PE 0 showed a word on a link.
     first_word: Option<u64>,
 }
 
-impl<P: EmxPeUnit> Machine<P> {
-    /// The machine, reset.
+impl<H: Pes> Machine<H> {
+    /// The machine, reset; its PEs have so many words, of which `packets` packets take some.
     ///
     /// # Panics
     /// It does not come to rest.
-    pub fn new() -> Machine<P> {
-        let context = Context::new();
-        let shape = Shape::new(P::ROW_BITS as u32);
-        let place = |pe| shape.place(pe).expect("it is there");
-        let number = |at: Place| (0..shape.pes()).position(|pe| place(pe) == at).expect("each place has a PE");
-        let mut nodes: Vec<Node> = (0..shape.pes()).map(|_| Node::default()).collect();
-        for pe in 0..nodes.len() {
-            for output in 0..LINKS {
-                let (to, input) = shape.link(place(pe as u32), output as u32);
-                nodes[pe].next[output] = (number(to), input as usize);
-                nodes[number(to)].before[input as usize] = (pe, output);
-            }
-        }
+    pub fn new(pes: H, words: u32, packets: usize) -> Machine<H> {
         let mut machine = Machine {
-            units: (0..nodes.len()).map(|pe| P::named(&context, &format!("pe_{pe}"))).collect(),
-            nodes,
+            nodes: (0..pes.count()).map(|_| Node::default()).collect(),
+            pes,
+            words,
+            packets,
             now: 0,
             begin: 0,
             alarm: false,
             executed: Vec::new(),
             every: None,
             seen: Vec::new(),
-            context,
+            events: None,
             trace: None,
             period: Picos::ZERO,
             traced: None,
@@ -145,112 +200,91 @@ impl<P: EmxPeUnit> Machine<P> {
         machine
     }
 
+    /// Events are kept from now on.
+    pub fn record(&mut self) {
+        self.events = Some(Vec::new());
+    }
+
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.events.take().unwrap_or_default()
+    }
+
     fn reset(&mut self) {
-        for (pe, unit) in (0..).zip(&self.units) {
-            unit.pe_i().set(pe);
-            unit.host_rsp_ready_i().set_bool(true);
-            unit.rst_i().set_bool(true);
-        }
-        let edges = |machine: &mut Machine<P>, count| {
+        let edges = |machine: &mut Machine<H>, count| {
             for _ in 0..count {
-                machine.nodes.iter_mut().for_each(|node| node.awake = true);
+                (0..machine.nodes.len()).for_each(|pe| machine.pes.wake(pe));
                 machine.edge();
             }
         };
+        self.pes.set_reset(true);
         edges(self, RESET);
-        self.units.iter().for_each(|unit| unit.rst_i().set_bool(false));
+        self.pes.set_reset(false);
+        self.now = 0;
         edges(self, CLEARED);
         assert!(!self.stirs(), "the machine is busy {CLEARED} cycles after its reset");
-        let levels = 1 << STATUS_HALTED_SHIFT | 1 << STATUS_FATAL_SHIFT;
+        let levels = STATUS_HALTED_MASK | STATUS_FATAL_MASK;
         for node in &mut self.nodes {
             node.host.put(Access::store(MASK, levels));
             node.host.put(Access::store(CONTROL, CONTROL_RUN_MASK));
         }
         self.settle();
-        self.now = 0;
     }
 
     fn stirs(&self) -> bool {
-        self.nodes.iter().any(|node| node.awake)
+        (0..).zip(&self.nodes).any(|(pe, node)| node.host.is_active() || self.pes.stirs(pe))
     }
 
-    /// An edge of the clock, for all that do not rest.
+    /// An edge of the clock.
     fn edge(&mut self) {
+        for (pe, node) in self.nodes.iter_mut().enumerate() {
+            if node.host.is_active() {
+                self.pes.wake(pe);
+                let offer = node.host.offer();
+                self.pes.drive_host(pe, offer);
+                node.host.edge(self.pes.host(pe));
+            }
+        }
+        self.begin_of_wave();
+        self.pes.edge(self.now as u32);
         self.now += 1;
-        let time = self.now & u64::from(u32::MAX);
-        if let (Some(trace), Some(begin)) = (&mut self.trace, self.traced) {
-            // Every edge is shown, so none is left out.
-            self.nodes.iter_mut().for_each(|node| node.awake = true);
-            let at = self.period * (self.now - begin);
-            trace.before(at, || self.units.iter().map(|unit| unit as &dyn Verilated).collect());
-            self.context.set_time(at.0);
-        }
-        for (unit, node) in self.units.iter().zip(&mut self.nodes).filter(|(_, node)| node.awake) {
-            node.host.look(unit);
-            unit.time_i().set(time);
-            unit.rise(1);
-        }
         if let Some(trace) = self.trace.as_mut().filter(|_| self.traced.is_some()) {
             trace.after();
         }
-        for pe in 0..self.nodes.len() {
-            if self.nodes[pe].awake {
-                self.carry(pe);
-                self.watch_pe(pe);
-                self.nodes[pe].host.drive(&self.units[pe]);
-            }
+        if self.first_word.is_none() && self.pes.links(0).iter().any(Option::is_some) {
+            self.first_word = Some(self.now);
         }
-        for (unit, node) in self.units.iter().zip(&mut self.nodes) {
-            node.awake = node.incoming != 0 || node.host.is_active() || (node.awake && unit.busy_o().is_set());
+        for pe in 0..self.nodes.len() {
+            if self.pes.ran(pe) {
+                self.watch_pe(pe);
+            }
         }
     }
 
-    /// Carries what a PE shows its neighbours.
-    #[inline]
-    fn carry(&mut self, pe: usize) {
-        let unit = &self.units[pe];
-        let (shown, room) = (unit.link_out_valid_o().get(), unit.link_in_room_o().get());
-        if pe == 0 && shown != 0 {
-            self.first_word.get_or_insert(self.now);
-        }
-        if shown | self.nodes[pe].shown != 0 {
-            let last = unit.link_out_last_o().get();
-            for output in 0..LINKS {
-                let (to, input) = self.nodes[pe].next[output];
-                let (other, valid) = (&self.units[to], shown >> output & 1);
-                other.link_in_valid_i().set_bits(input, 1, valid);
-                self.nodes[to].incoming = self.nodes[to].incoming & !(1 << input) | valid << input;
-                if valid != 0 {
-                    let word = unit.link_out_data_o().get_bits(WORD * output, WORD);
-                    other.link_in_data_i().set_bits(WORD * input, WORD, word);
-                    other.link_in_vc_i().set_bits(2 * input, 2, unit.link_out_vc_o().get_bits(2 * output, 2));
-                    other.link_in_last_i().set_bits(input, 1, last >> output & 1);
-                }
-            }
-            self.nodes[pe].shown = shown;
-        }
-        if room != self.nodes[pe].room {
-            for input in 0..LINKS {
-                let (from, output) = self.nodes[pe].before[input];
-                let channels = room >> (CHANNELS * input) & ((1 << CHANNELS) - 1);
-                self.units[from].link_out_room_i().set_bits(CHANNELS * output, CHANNELS, channels);
-            }
-            self.nodes[pe].room = room;
+    /// The wave before the edge that comes.
+    fn begin_of_wave(&mut self) {
+        let (Some(trace), Some(begin)) = (&mut self.trace, self.traced) else {
+            return;
+        };
+        // Every edge is shown, so none is left out.
+        (0..self.nodes.len()).for_each(|pe| self.pes.wake(pe));
+        if let Some((context, units)) = self.pes.units() {
+            let at = self.period * (self.now + 1 - begin);
+            trace.before(at, || units);
+            context.set_time(at.0);
         }
     }
 
     /// What a PE did in the cycle before this edge.
     #[inline]
     fn watch_pe(&mut self, pe: usize) {
-        let (unit, node) = (&self.units[pe], &mut self.nodes[pe]);
-        let state = unit.state_o().get();
-        if matches!(state, RUNS | WAITS) {
+        let (shown, node) = (self.pes.shown(pe), &mut self.nodes[pe]);
+        if matches!(shown.state, RUNS | WAITS) {
             node.cycles += 1;
             node.seen.busy += 1;
-            node.seen.send_wait += u32::from(state == WAITS);
+            node.seen.send_wait += u32::from(shown.state == WAITS);
         }
-        if unit.ret_valid_o().is_set() {
-            let at = unit.ret_pc_o().get() as usize;
+        if let Some(pc) = shown.retired {
+            let at = pc as usize;
             if at >= self.executed.len() {
                 self.executed.resize(at + 1, Executed::default());
             }
@@ -258,16 +292,23 @@ impl<P: EmxPeUnit> Machine<P> {
             self.executed[at].cycles += std::mem::take(&mut node.cycles);
             node.instructions += 1;
         }
-        if unit.tell_valid_o().is_set() {
+        if let Some(value) = shown.told {
             // Its instruction was done in the cycle before.
-            node.told = Some((self.now - 1, unit.tell_data_o().get() as u32));
+            node.told = Some((self.now - 1, value));
         }
-        self.alarm |= unit.irq_o().is_set();
+        self.alarm |= shown.irq;
+        if let Some(events) = &mut self.events {
+            let retired = shown.retired.map(|pc| EventKind::Retire { pc });
+            let told = shown.told.map(|value| EventKind::Tell { value });
+            let links = self.pes.links(pe).into_iter().flatten().map(EventKind::Link);
+            let cycle = self.now;
+            let kinds = retired.into_iter().chain(told).chain(links);
+            events.extend(kinds.map(|kind| Event { cycle, pe, kind }));
+        }
     }
 
     /// Goes on until the host has done all that it was asked for.
     fn settle(&mut self) {
-        self.nodes.iter_mut().for_each(|node| node.awake |= node.host.is_active());
         while self.nodes.iter().any(|node| node.host.is_active()) {
             self.edge();
         }
@@ -303,10 +344,9 @@ impl<P: EmxPeUnit> Machine<P> {
                 }
                 node.host.put(Access::store(SEND1, packet.words()[1]));
             }
-            node.awake |= node.host.is_active();
         }
-        // One edge offers the request, and the next one takes it.
-        self.begin = self.now + 1;
+        // The next edge takes the request, and the packet comes in the cycle behind it.
+        self.begin = self.now;
         self.first_word = None;
         if self.trace.is_some() {
             self.traced.get_or_insert(self.now);
@@ -314,11 +354,11 @@ impl<P: EmxPeUnit> Machine<P> {
     }
 
     fn look(&mut self) {
-        let look = |(unit, node): (&P, &mut Node)| Seen {
-            depth: unit.depth_o().get() as u32,
+        let look = |(pe, node): (usize, &mut Node)| Seen {
+            depth: self.pes.depth(pe),
             ..std::mem::take(&mut node.seen)
         };
-        self.seen.push(self.units.iter().zip(&mut self.nodes).map(look).collect());
+        self.seen.push(self.nodes.iter_mut().enumerate().map(look).collect());
     }
 
     /// What keeps the run from its end.
@@ -326,7 +366,7 @@ impl<P: EmxPeUnit> Machine<P> {
         if self.alarm {
             self.alarm = false;
             for pe in 0..self.nodes.len() {
-                if self.units[pe].irq_o().is_set() {
+                if self.pes.shown(pe).irq {
                     return Err(self.trouble(pe));
                 }
             }
@@ -347,7 +387,7 @@ impl<P: EmxPeUnit> Machine<P> {
         let frame = self.load_register(pe, FRAME) as u32;
         let pe = pe as u32;
         if status & STATUS_HALTED_MASK == 0 {
-            let packets = 1 << P::SPILL_BITS;
+            let packets = self.packets;
             return RunError::Fatal { pe, packets };
         }
         let code = ((fault & FAULT_CODE_MASK) >> FAULT_CODE_SHIFT) as i32;
@@ -366,7 +406,7 @@ impl<P: EmxPeUnit> Machine<P> {
     fn waiting(&mut self, pe: usize) -> Vec<Waiting> {
         let held = self.load_register(pe, WAITING) as usize;
         let mut all = Vec::new();
-        for frame in (0..1 << P::ADDR_W).step_by(SIZE_FRAME as usize) {
+        for frame in (0..self.words).step_by(SIZE_FRAME as usize) {
             if all.len() >= held {
                 break;
             }
@@ -378,13 +418,7 @@ impl<P: EmxPeUnit> Machine<P> {
     }
 }
 
-impl<P: EmxPeUnit> Default for Machine<P> {
-    fn default() -> Machine<P> {
-        Machine::new()
-    }
-}
-
-impl<P: EmxPeUnit> Backend for Machine<P> {
+impl<H: Pes> Backend for Machine<H> {
     fn pes(&self) -> u32 {
         self.nodes.len() as u32
     }
@@ -423,18 +457,19 @@ impl<P: EmxPeUnit> Backend for Machine<P> {
         Err(RunError::Limit { cycles: limit })
     }
 
+    fn words(&mut self, pe: u32, addr: u32, count: u32) -> Vec<u32> {
+        let words = self.load_words(pe as usize, addr..addr + count);
+        words.into_iter().map(|word| (word & MEM_DATA_MASK) as u32).collect()
+    }
+
     fn probe(&mut self, period: Picos, probe: &Probe) {
         self.period = period;
-        self.trace = probe.request().map(|_| Trace::new(probe, &[("clk_i", Clock::new(period, Picos::ZERO))]));
+        let clock = ("clk_i", Clock::new(period, Picos::ZERO));
+        self.trace = probe.request().map(|_| Trace::new(probe, &[clock]));
     }
 
     fn first_word(&self) -> Option<u64> {
         Some(self.first_word? - self.traced.unwrap_or(self.begin))
-    }
-
-    fn words(&mut self, pe: u32, addr: u32, count: u32) -> Vec<u32> {
-        let words = self.load_words(pe as usize, addr..addr + count);
-        words.into_iter().map(|word| (word & MEM_DATA_MASK) as u32).collect()
     }
 
     fn counts(&mut self, pe: u32) -> Counts {
@@ -466,7 +501,7 @@ impl<P: EmxPeUnit> Backend for Machine<P> {
 
     fn peak(&mut self) -> usize {
         let peak = |pe| (self.load_register(pe, DEPTH) & DEPTH_PEAK_MASK) >> DEPTH_PEAK_SHIFT;
-        (0..self.units.len()).map(peak).max().unwrap_or_default() as usize
+        (0..self.nodes.len()).map(peak).max().unwrap_or_default() as usize
     }
 
     fn watch(&mut self, every: u64) {
@@ -483,3 +518,6 @@ impl<P: EmxPeUnit> Backend for Machine<P> {
         all.filter(|(_, executed)| executed.times > 0).map(|(at, executed)| (at, *executed)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

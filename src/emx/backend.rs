@@ -12,6 +12,8 @@ use super::model;
 use super::packet::Packet;
 use super::params::Config;
 use super::rtl;
+use crate::Picos;
+use crate::harness::wave::Probe;
 use crate::repro::row::BackendKind;
 
 /// Why a run ended without its result.
@@ -96,6 +98,20 @@ pub trait Backend {
 
     fn word(&mut self, pe: u32, addr: u32) -> u32;
 
+    /// Words from an address on.
+    fn words(&mut self, pe: u32, addr: u32, count: u32) -> Vec<u32> {
+        (addr..addr + count).map(|addr| self.word(pe, addr)).collect()
+    }
+
+    /// The RTL writes the wave that is asked for, of the first run, which begins at time 0.
+    fn probe(&mut self, _period: Picos, _probe: &Probe) {}
+
+    /// The edge of the run, or of the wave, behind which PE 0 showed its first word on a link; not where only packets
+    /// are seen.
+    fn first_word(&self) -> Option<u64> {
+        None
+    }
+
     /// The host gives a packet to a PE as the next run begins.
     fn inject(&mut self, pe: u32, packet: Packet);
 
@@ -111,11 +127,21 @@ pub trait Backend {
     /// Most packets that the input buffer of a PE held at a time, those in memory included.
     fn peak(&mut self) -> usize;
 
-    /// Looks at all PEs every so many cycles, from now on.
-    fn watch(&mut self, every: u64);
+    /// The host reads a word of a PE's memory over and over while threads run.
+    fn poll(&mut self, _pe: u32, _addr: u32) {}
 
-    /// What was seen, by time and by PE.
-    fn seen(&mut self) -> Vec<Vec<Seen>>;
+    /// Most cycles for which such a read has waited; not where nobody reads.
+    fn polled(&self) -> Option<u64> {
+        None
+    }
+
+    /// Looks at all PEs every so many cycles, from now on.
+    fn watch(&mut self, _every: u64) {}
+
+    /// What was seen, by time and by PE; empty where nobody looks.
+    fn seen(&mut self) -> Vec<Vec<Seen>> {
+        Vec::new()
+    }
 
     /// The instructions that all PEs executed, by address; empty where that is not known.
     fn executed(&self) -> BTreeMap<u32, Executed> {

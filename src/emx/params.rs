@@ -46,8 +46,6 @@ parameters! {
     chunk: u32 = 10, "words", 0 ..= 10000, Paper, on [], from [],
         "Words after which mem_copyout suspends its thread (sec. 4.5); 0: never.";
     messages: u32 = 17, "types", 1 ..= 31, Paper, on [], from [], "Message types of a port, 0 to 16 (sec. 3.1).";
-    classic_rex: bool = 0, "flag", 0 ..= 1, Design, on [], from [],
-        "Recursive exchange moves 32 blocks in each of its 6 steps, instead of each block once.";
 }
 
 /// Columns of the network: PEs of a loop.

@@ -95,7 +95,9 @@ fn step(span: f64) -> f64 {
 fn ticks((from, to): (f64, f64)) -> impl Iterator<Item = f64> {
     let step = step(to - from);
     let first = (from / step).ceil();
-    (0..).map(move |n| (first + f64::from(n)) * step).take_while(move |at| *at <= to)
+    (0..)
+        .map(move |n| (first + f64::from(n)) * step)
+        .take_while(move |at| *at <= to)
 }
 
 fn x_axis((from, to): (f64, f64), y: f64, unit: &str) -> Markup {
@@ -114,7 +116,10 @@ fn x_axis((from, to): (f64, f64), y: f64, unit: &str) -> Markup {
 pub fn course(course: &Course) -> Markup {
     let points = || course.curves.iter().flat_map(|curve| &curve.points);
     let of = |of: fn(&(f64, f64)) -> f64| points().map(of);
-    let (from, to) = (of(|p| p.0).fold(f64::INFINITY, f64::min), of(|p| p.0).fold(0.0, f64::max));
+    let (from, to) = (
+        of(|p| p.0).fold(f64::INFINITY, f64::min),
+        of(|p| p.0).fold(0.0, f64::max),
+    );
     let level = course.level.map_or(0.0, |level| level.0);
     let highest = of(|p| p.1).fold(level, f64::max) * 1.05;
     let (top, bottom) = (34.0, 334.0);
@@ -133,15 +138,15 @@ pub fn course(course: &Course) -> Markup {
             }
             text x=(LEFT - 70.0) y=(px(top + 5.0)) text-anchor="end" fill=(SOFT) { (course.axes[1]) }
             @if let Some((at, name)) = course.level {
-                line x1=(LEFT) y1=(px(y(at))) x2=(WIDTH - RIGHT) y2=(px(y(at))) stroke="#b07800" stroke-dasharray="4 3" {}
+                line x1=(LEFT) y1=(px(y(at))) x2=(WIDTH - RIGHT) y2=(px(y(at))) stroke="#b07800"
+                    stroke-dasharray="4 3" {}
                 text x=(LEFT + 8.0) y=(px(y(at) + 15.0)) fill="#b07800" { (name) }
             }
             @for (n, curve) in course.curves.iter().enumerate() {
-                @let colour = COLOURS[n % COLOURS.len()];
+                @let (colour, key) = (COLOURS[n % COLOURS.len()], top + 32.0 + 20.0 * n as f64);
                 polyline points=(line(&curve.points)) fill="none" stroke=(colour) stroke-width="1.6" {}
-                line x1=(LEFT + 20.0) y1=(top + 32.0 + 20.0 * n as f64) x2=(LEFT + 44.0) y2=(top + 32.0 + 20.0 * n as f64)
-                    stroke=(colour) stroke-width="2" {}
-                text x=(LEFT + 52.0) y=(top + 37.0 + 20.0 * n as f64) fill=(INK) { (curve.name) }
+                line x1=(LEFT + 20.0) y1=(key) x2=(LEFT + 44.0) y2=(key) stroke=(colour) stroke-width="2" {}
+                text x=(LEFT + 52.0) y=(key + 5.0) fill=(INK) { (curve.name) }
             }
             (x_axis((from, to), bottom, course.axes[0]))
         }
@@ -183,6 +188,9 @@ mod tests {
             level: Some((100.0, "full")),
         });
         assert!(drawn.into_string().contains("full"));
-        assert_eq!(ticks((0.0, 100.0)).collect::<Vec<_>>(), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
+        assert_eq!(
+            ticks((0.0, 100.0)).collect::<Vec<_>>(),
+            [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
+        );
     }
 }

@@ -1,9 +1,9 @@
 //! Host programs: they start a thread on each PE, with arguments, and wait for its result.
 //!
 //! Threads are those of the library or of the program's own code, which may call the library: `pkt_output`,
-//! `word_send`, `mem_copyout` and others. A thread begins at entry 2 of its template, in a frame at a fixed place. There
-//! it finds its number, the number of PEs and its arguments, from word `ARG` on. It ends with `done`, which tells the
-//! host register 2. The macro `program NAME` begins such a template.
+//! `word_send`, `mem_copyout` and others. A thread begins at entry 2 of its template, in a frame at a fixed place.
+//! There it finds its number, the number of PEs and its arguments, from word `ARG` on. It ends with `done`, which tells
+//! the host register 2. The macro `program NAME` begins such a template.
 
 use thiserror::Error;
 
@@ -13,6 +13,7 @@ use super::library::{self, ARGUMENTS, Run, Thread, layout};
 use super::params::{Config, Unsound};
 use super::rtl::NotBuilt;
 use crate::Picos;
+use crate::harness::wave::Probe;
 use crate::repro::row::BackendKind;
 
 /// Why the machine does not do what a host program asks.
@@ -34,9 +35,9 @@ pub enum HostError {
     Count(usize, u32),
     #[error("{0} arguments: a thread takes at most {ARGUMENTS}")]
     Arguments(usize),
-    #[error("{} pairs PEs by bits of their numbers, so it takes 2, 4, 8, .. PEs, and not {}", .0.program.template(), .0.count)]
+    #[error("{} pairs PEs bit by bit: it takes 2, 4, 8, .. of them, and not {}", .0.program.template(), .0.count)]
     Pairs(Run),
-    #[error("blocks of {words} words for {count} PEs do not fit into memory: set fewer", words = .0.words, count = .0.count)]
+    #[error("blocks of {} words for {} PEs do not fit into memory: set fewer", .0.words, .0.count)]
     TooLong(Run),
     #[error(transparent)]
     Run(#[from] RunError),
@@ -66,11 +67,30 @@ impl Emx {
     /// # Errors
     /// As of [`new`](Emx::new), or what the assembler refuses, by file and line.
     pub fn with_code(config: &Config, kind: BackendKind, own: &[Source]) -> Result<Emx, HostError> {
+        Emx::made(config, kind, own, &Probe::default())
+    }
+
+    /// As [`new`](Emx::new); the RTL writes the wave of `probe`.
+    ///
+    /// # Errors
+    /// As of [`new`](Emx::new).
+    pub fn probed(config: &Config, kind: BackendKind, probe: &Probe) -> Result<Emx, HostError> {
+        Emx::made(config, kind, &[], probe)
+    }
+
+    fn made(config: &Config, kind: BackendKind, own: &[Source], probe: &Probe) -> Result<Emx, HostError> {
         config.check()?;
         let image = library::image_with(config, own).map_err(HostError::Assembler)?;
         let mut machine = build(config, kind)?;
+        machine.probe(config.clock_period, probe);
         for pe in 0..config.pes() {
-            image.load().for_each(|(addr, word)| machine.set_word(pe, addr, word));
+            let quiet = Thread {
+                pe,
+                count: config.pes(),
+                ..Thread::default()
+            };
+            let words = image.load().chain(quiet.setup(&image, "PORT_CODE"));
+            words.for_each(|(addr, word)| machine.set_word(pe, addr, word));
         }
         Ok(Emx {
             machine,
@@ -101,7 +121,9 @@ impl Emx {
     /// No such PE, or no such words.
     pub fn write(&mut self, pe: u32, addr: u32, words: &[u32]) -> Result<(), HostError> {
         self.check(pe, addr, words.len())?;
-        (addr..).zip(words).for_each(|(addr, word)| self.machine.set_word(pe, addr, *word));
+        (addr..)
+            .zip(words)
+            .for_each(|(addr, word)| self.machine.set_word(pe, addr, *word));
         Ok(())
     }
 
@@ -111,7 +133,7 @@ impl Emx {
     /// As of [`write`](Emx::write).
     pub fn read(&mut self, pe: u32, addr: u32, words: usize) -> Result<Vec<u32>, HostError> {
         self.check(pe, addr, words)?;
-        Ok((addr..).take(words).map(|addr| self.machine.word(pe, addr)).collect())
+        Ok(self.machine.words(pe, addr, words as u32))
     }
 
     fn check(&self, pe: u32, addr: u32, words: usize) -> Result<(), HostError> {

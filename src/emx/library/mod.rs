@@ -255,7 +255,9 @@ impl Thread<'_> {
             (argument::NEXT, global((pe + 1) % self.count, layout::PORT)),
             (argument::PLACE, self.destination + (pe << self.shift)),
         ];
-        let variables = argument::VARIABLES.map(|at| (at, 0));
+        let variables = argument::VARIABLES
+            .chain(argument::PARTNERS..argument::ARG)
+            .map(|at| (at, 0));
         let partners = (0u32..).take_while(|step| 1 << step < self.count);
         let partners = partners.map(|step| (argument::PARTNERS + step, global(pe ^ 1 << step, layout::PORT)));
         let own = (argument::ARG..).zip(self.arguments.iter().copied());

@@ -148,6 +148,14 @@ impl Backend for Machine {
         self.pes.iter().map(|pe| pe.input.peak).max().unwrap_or_default()
     }
 
+    fn poll(&mut self, pe: u32, addr: u32) {
+        self.pes[pe as usize].poll(addr, self.now);
+    }
+
+    fn polled(&self) -> Option<u64> {
+        self.pes.iter().filter_map(Pe::polled).max()
+    }
+
     fn watch(&mut self, every: u64) {
         self.every = Some(every);
         self.before = self.pes.iter().map(|pe| pe.counts).collect();
@@ -220,7 +228,7 @@ impl Machine {
             }
         }
         for (at, room) in free.iter().enumerate() {
-            if self.pes[at].is_idle() {
+            if self.pes[at].is_idle() && self.pes[at].polled().is_none() {
                 continue;
             }
             if let Some((packet, ready)) = self.pes[at].cycle(self.now, room[OWN][0]) {

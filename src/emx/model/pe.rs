@@ -60,6 +60,8 @@ pub(super) struct Pe {
     /// By address; the instruction that executed last.
     pub executed: Vec<Executed>,
     last: u32,
+    /// The host reads this word over and over: since when, and its longest wait.
+    host: Option<(u32, u64, u64)>,
 }
 
 impl Pe {
@@ -85,6 +87,7 @@ impl Pe {
             counts: Counts::default(),
             executed: Vec::new(),
             last: 0,
+            host: None,
         }
     }
 
@@ -99,6 +102,16 @@ impl Pe {
     /// Room for one more packet from the network.
     pub fn has_room(&self) -> bool {
         self.arrivals.len() < 2 && self.input.free() > self.arrivals.len() && !self.input.is_fatal()
+    }
+
+    /// The host reads this word from now on.
+    pub fn poll(&mut self, addr: u32, now: u64) {
+        self.host = Some((addr, now + 1, 0));
+    }
+
+    /// The longest wait of the host.
+    pub fn polled(&self) -> Option<u64> {
+        Some(self.host?.2)
     }
 
     /// A packet comes, whose second word is visible in cycle `at`.
@@ -134,7 +147,7 @@ impl Pe {
         };
         self.start_moving(now);
         let matching = !matches!(self.fetching, Fetching::Idle);
-        let requests = [execution, false, matching, self.moving.is_some(), false];
+        let requests = [execution, false, matching, self.moving.is_some(), self.host.is_some()];
         let granted = self.arbiter.grant(requests, self.is_urgent());
         let has_port = !execution || granted == Some(Client::Data);
         if self.execute.is_running() {
@@ -153,6 +166,11 @@ impl Pe {
         match granted {
             Some(Client::Matching) => self.fetch(now),
             Some(Client::Input) => self.moved(now),
+            Some(Client::Host) => {
+                self.host = self
+                    .host
+                    .map(|(addr, since, longest)| (addr, now + 1, longest.max(now - since)));
+            }
             _ => (),
         }
         self.decide(now);

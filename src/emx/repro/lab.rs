@@ -2,6 +2,7 @@
 
 use super::measure::{MeasureError, measure};
 use super::{ENTRIES, Run};
+use crate::Picos;
 use crate::emx::Emx;
 use crate::emx::backend::{Counts, Executed, Seen};
 use crate::emx::library::Program;
@@ -26,6 +27,8 @@ pub enum What {
         words: u32,
         every: u64,
     },
+    /// A block round a loop, while the host reads PE 0's memory.
+    Polled { words: u32 },
     /// All PEs write blocks to each other, each with a sync behind it that looks for the data.
     Syncs { urgent: bool },
     /// `count` blocks of `bytes` from one PE to another.
@@ -41,11 +44,9 @@ impl What {
 /// One machine and what is done on it.
 pub type Scenario = lab::Job<Config, What>;
 
-const QUANTITIES: [Quantity; 12] = [
+const QUANTITIES: [Quantity; 10] = [
     us("time", "start to the last PE's result"),
-    us("link", "the same, by PE"),
-    us("block", "the same, by block"),
-    us("word", "the same, by word that a PE sends"),
+    us("part", "the same, for one PE of a ring, one block or one exchange"),
     mb_s("bandwidth", "bytes over that time"),
     Quantity {
         name: "packets",
@@ -116,9 +117,13 @@ pub struct Measurement {
     /// Of all PEs.
     pub counts: Counts,
     pub peak: usize,
+    /// The host's longest wait in cycles, where that is known.
+    pub polled: Option<u64>,
     /// Words that were checked, and those that were wrong.
     pub checked: u32,
     pub wrong: u32,
+    /// When PE 0 showed its first word on a link.
+    pub first_word: Option<Picos>,
     pub seen: Vec<Vec<Seen>>,
     pub executed: BTreeMap<u32, Executed>,
 }
@@ -134,7 +139,11 @@ impl Measurement {
     }
 
     pub fn us(&self) -> f64 {
-        if self.end == End::Result { self.time_us } else { f64::NAN }
+        if self.end == End::Result {
+            self.time_us
+        } else {
+            f64::NAN
+        }
     }
 }
 
@@ -155,9 +164,11 @@ impl Subject for Emx {
     /// Approximate cycles of PEs.
     fn cost(scenario: &Scenario) -> u64 {
         let (program, count, words) = match scenario.what {
-            What::Program { program, count, words } | What::Watched { program, count, words, .. } => {
-                (program, u64::from(count), u64::from(words.max(2)))
-            }
+            What::Program { program, count, words }
+            | What::Watched {
+                program, count, words, ..
+            } => (program, u64::from(count), u64::from(words.max(2))),
+            What::Polled { words } => (Program::RingBlock, 5, words.into()),
             What::Syncs { .. } => (Program::Shift, 80, 4000),
             What::Carry { bytes, count, .. } => (Program::Shift, 2, u64::from(bytes * count / 4)),
         };
@@ -214,7 +225,10 @@ impl Lab<'_> {
         let [rtl, model] = [BackendKind::Rtl, BackendKind::Model]
             .map(|backend| self.measure_on(backend, config, what.clone()).cycles());
         let spec = Spec::new(format!("{row}_model"), "golden model over RTL", "%");
-        self.row(spec.within(-AGREEMENT, AGREEMENT).depends(depends), (model / rtl - 1.0) * 100.0);
+        self.row(
+            spec.within(-AGREEMENT, AGREEMENT).depends(depends),
+            (model / rtl - 1.0) * 100.0,
+        );
     }
 }
 

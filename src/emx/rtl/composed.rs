@@ -1,6 +1,6 @@
 //! PEs as units of their own, with the links between them. A PE that rests is not evaluated.
 
-use verilated::{Context, Input as _, Port as _};
+use verilated::{Context, Input as _, Port as _, Verilated};
 
 use super::host::{Access, HostPorts};
 use super::{Link, Pes, Shown};
@@ -33,7 +33,7 @@ pub struct Composed<P> {
     units: Vec<P>,
     nodes: Vec<Node>,
     gated: bool,
-    _context: Context,
+    context: Context,
 }
 
 impl<P: EmxPeUnit> Composed<P> {
@@ -61,7 +61,7 @@ impl<P: EmxPeUnit> Composed<P> {
             units: (0..nodes.len()).map(unit).collect(),
             nodes,
             gated,
-            _context: context,
+            context,
         };
         for (pe, unit) in (0..).zip(&composed.units) {
             unit.pe_i().set(pe);
@@ -164,6 +164,11 @@ impl<P: EmxPeUnit> Pes for Composed<P> {
 
     fn links(&self, pe: usize) -> [Option<Link>; 2] {
         [link(&self.units[pe], 0), link(&self.units[pe], 1)]
+    }
+
+    fn units(&self) -> Option<(&Context, Vec<&dyn Verilated>)> {
+        let units = self.units.iter().map(|unit| unit as &dyn Verilated);
+        Some((&self.context, units.collect()))
     }
 
     fn depth(&self, pe: usize) -> u32 {

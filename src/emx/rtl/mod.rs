@@ -6,12 +6,16 @@ pub mod host;
 use std::collections::{BTreeMap, VecDeque};
 
 use thiserror::Error;
+use verilated::{Context, Verilated};
 
 use super::backend::{Backend, Counts, Executed, RunError, Seen, Told, Waiting};
 use super::golden::execute::{Cause, Fault};
 use super::packet::Packet;
 use super::params::Config;
 use super::regs::*;
+use crate::Picos;
+use crate::harness::clock::Clock;
+use crate::harness::wave::{Probe, Trace};
 use crate::rtl::{Em4Pe, Em4Pe5, EmXPe, EmXPe20, EmxPeUnit};
 pub use composed::Composed;
 use host::{Access, Host, HostPorts};
@@ -96,6 +100,11 @@ pub trait Pes {
     fn host(&self, pe: usize) -> HostPorts;
 
     fn drive_host(&mut self, pe: usize, offer: Option<Access>);
+
+    /// What a wave shows, and its context; not where there is no wave.
+    fn units(&self) -> Option<(&Context, Vec<&dyn Verilated>)> {
+        None
+    }
 }
 
 /// The machine of `config`.
@@ -160,6 +169,12 @@ pub struct Machine<H> {
     every: Option<u64>,
     seen: Vec<Vec<Seen>>,
     events: Option<Vec<Event>>,
+    /// The wave of the first run: the clock's period, and the edges before it.
+    trace: Option<Trace>,
+    period: Picos,
+    traced: Option<u64>,
+    /// Edges to the first one of the run behind which PE 0 showed a word on a link.
+    first_word: Option<u64>,
 }
 
 impl<H: Pes> Machine<H> {
@@ -180,6 +195,10 @@ impl<H: Pes> Machine<H> {
             every: None,
             seen: Vec::new(),
             events: None,
+            trace: None,
+            period: Picos::ZERO,
+            traced: None,
+            first_word: None,
         };
         machine.reset();
         machine
@@ -231,12 +250,33 @@ impl<H: Pes> Machine<H> {
                 node.host.edge(self.pes.host(pe));
             }
         }
+        self.begin_of_wave();
         self.pes.edge(self.now as u32);
         self.now += 1;
+        if let Some(trace) = self.trace.as_mut().filter(|_| self.traced.is_some()) {
+            trace.after();
+        }
+        if self.first_word.is_none() && self.pes.links(0).iter().any(Option::is_some) {
+            self.first_word = Some(self.now);
+        }
         for pe in 0..self.nodes.len() {
             if self.pes.ran(pe) {
                 self.watch_pe(pe);
             }
+        }
+    }
+
+    /// The wave before the edge that comes.
+    fn begin_of_wave(&mut self) {
+        let (Some(trace), Some(begin)) = (&mut self.trace, self.traced) else {
+            return;
+        };
+        // Every edge is shown, so none is left out.
+        (0..self.nodes.len()).for_each(|pe| self.pes.wake(pe));
+        if let Some((context, units)) = self.pes.units() {
+            let at = self.period * (self.now + 1 - begin);
+            trace.before(at, || units);
+            context.set_time(at.0);
         }
     }
 
@@ -319,6 +359,10 @@ impl<H: Pes> Machine<H> {
         }
         // The next edge takes the request, and the packet comes in the cycle behind it.
         self.begin = self.now;
+        self.first_word = None;
+        if self.trace.is_some() {
+            self.traced.get_or_insert(self.now);
+        }
     }
 
     fn look(&mut self) {
@@ -432,6 +476,21 @@ impl<H: Pes> Backend for Machine<H> {
             self.check(count as usize)?;
         }
         Err(RunError::Limit { cycles: limit })
+    }
+
+    fn words(&mut self, pe: u32, addr: u32, count: u32) -> Vec<u32> {
+        let words = self.load_words(pe as usize, addr..addr + count);
+        words.into_iter().map(|word| (word & MEM_DATA_MASK) as u32).collect()
+    }
+
+    fn probe(&mut self, period: Picos, probe: &Probe) {
+        self.period = period;
+        let clock = ("clk_i", Clock::new(period, Picos::ZERO));
+        self.trace = probe.request().map(|_| Trace::new(probe, &[clock]));
+    }
+
+    fn first_word(&self) -> Option<u64> {
+        Some(self.first_word? - self.traced.unwrap_or(self.begin))
     }
 
     fn counts(&mut self, pe: u32) -> Counts {

@@ -521,8 +521,9 @@ impl<H: Pes> Backend for Machine<H> {
     }
 
     fn peak(&mut self) -> usize {
+        let pes = self.nodes.len();
         let peak = |pe| (self.load_register(pe, DEPTH) & DEPTH_PEAK_MASK) >> DEPTH_PEAK_SHIFT;
-        (0..self.nodes.len()).map(peak).max().unwrap_or_default() as usize
+        (0..pes).map(peak).max().unwrap_or_default() as usize
     }
 
     fn watch(&mut self, every: u64) {

@@ -221,7 +221,7 @@ fn thread(kind: Kind, offset: u32, data: u32) -> Packet {
 
 /// From word 1 on the pins to the first instruction, in an empty PE.
 fn latency(unit: &Unit, cases: &mut Cases) {
-    let special = Packet::to(Kind::of(TYPE_USER5), global(1, 0x1234), 5);
+    let special = Packet::to(Kind::of(TYPE_USER5), global(1, 0x234), 5);
     let one = thread(Kind::THREAD, 1, 5);
     let two = thread(Kind::matching(true), 2, 5);
     for (name, packet, cycles) in [("special", special, 2), ("one", one, 3), ("two", two, 4)] {

@@ -273,7 +273,7 @@ fn free(unit: &Unit, cases: &mut Cases) {
             return Rule::Free.same("instructions", alone, beside);
         }
         // A thread of one instruction for each WRITE.
-        Rule::Free.same("instructions", alone.len() + 100, beside.len())
+        Rule::Hang.same("instructions", alone.len() + 100, beside.len())
     });
 }
 
@@ -394,13 +394,13 @@ fn each_twin_is_caught() {
             // The input buffer goes before the thread, urgent or not.
             (Free, &[], &|cases| checks(&unit::<TwinCoreFree>(), cases)),
             // A packet overtakes one that comes back from memory.
-            (Order, &[Hang, Memory], &|cases| checks(&unit::<TwinCoreOrder>(), cases)),
+            (Order, &[Hang, Memory], &|cases| traffic(&unit::<TwinCoreOrder>(), cases)),
             // Word 1 is that of the packet behind.
             (Send, &[], &|cases| checks(&unit::<TwinCoreSend>(), cases)),
             // A WRITE that waits writes what comes behind it.
             (Memory, &[], &|cases| checks(&unit::<TwinCoreMemory>(), cases)),
             // What is in memory stays there.
-            (Hang, &[Order], &|cases| checks(&unit::<TwinCoreHang>(), cases)),
+            (Hang, &[Order], &|cases| traffic(&unit::<TwinCoreHang>(), cases)),
         ],
     );
 }

@@ -523,6 +523,8 @@ struct Plan {
     gaps: Gaps,
     traffic: Traffic,
     resets: bool,
+    /// The host sends, too.
+    host: bool,
     /// Nothing is taken in this time, in which more comes than memory holds.
     stop: Option<u64>,
 }
@@ -542,7 +544,7 @@ fn exercise(run: &Run, unit: &Unit, plan: Plan) -> Result<(u64, Totals), Fault> 
     for _ in 0..PACKETS {
         sender.push(some_packet(&mut rng, &model.map, plan.traffic));
     }
-    let hosts = if plan.traffic == Traffic::All { 60 } else { 0 };
+    let hosts = if plan.host { 60 } else { 0 };
     let hosts: Vec<Packet> = (0..hosts)
         .map(|_| some_packet(&mut rng, &model.map, plan.traffic))
         .collect();
@@ -597,6 +599,7 @@ fn random(unit: &Unit, cases: &mut Cases) {
                 gaps,
                 traffic: Traffic::All,
                 resets,
+                host: true,
                 stop: None,
             };
             let params = format!("{} {gaps:?} resets {resets}", unit.dut.name);
@@ -614,6 +617,7 @@ fn full(unit: &Unit, cases: &mut Cases) {
             gaps,
             traffic: Traffic::Threads,
             resets: false,
+            host: false,
             stop: Some(2000),
         };
         cases.case(From::Random1, format!("{} full {gaps:?}", unit.dut.name), |run| {
@@ -631,6 +635,22 @@ fn full(unit: &Unit, cases: &mut Cases) {
     }
 }
 
+/// The host sends while the switch's packets take the places that spills make.
+fn host(unit: &Unit, cases: &mut Cases) {
+    for number in 0..4 {
+        let plan = Plan {
+            gaps: Gaps::None,
+            traffic: Traffic::Threads,
+            resets: false,
+            host: true,
+            stop: Some(60),
+        };
+        cases.case(From::Random1, format!("{} host {number}", unit.dut.name), |run| {
+            exercise(run, unit, plan).map(drop)
+        });
+    }
+}
+
 /// A packet every two cycles, where nothing waits.
 fn rate(unit: &Unit, cases: &mut Cases) {
     let Config {
@@ -643,6 +663,7 @@ fn rate(unit: &Unit, cases: &mut Cases) {
             gaps: Gaps::None,
             traffic,
             resets: false,
+            host: false,
             stop: None,
         };
         cases.case(From::Zero, format!("{} {traffic:?}", unit.dut.name), |run| {
@@ -658,6 +679,7 @@ fn rate(unit: &Unit, cases: &mut Cases) {
 fn checks(unit: &Unit, cases: &mut Cases) {
     random(unit, cases);
     full(unit, cases);
+    host(unit, cases);
     rate(unit, cases);
 }
 
@@ -682,8 +704,8 @@ fn each_twin_is_caught() {
             (Turns, &[], &|cases| checks(&unit::<TwinInputTurns>(), cases)),
             // A packet that goes while another is written is still counted.
             (Depth, late, &|cases| checks(&unit::<TwinInputDepth>(), cases)),
-            // One packet at a time.
-            (Room, &[Rate], &|cases| checks(&unit::<TwinInputRoom>(), cases)),
+            // One packet at a time; room comes back a cycle after the unit is at rest.
+            (Room, &[Rate, Gating], &|cases| checks(&unit::<TwinInputRoom>(), cases)),
             // A third packet comes where two wait.
             (Room, late, &|cases| checks(&unit::<TwinInputRegister>(), cases)),
             // The packet that goes to the last place is fatal.

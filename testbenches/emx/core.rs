@@ -355,7 +355,11 @@ fn traffic(unit: &Unit, cases: &mut Cases) {
                 })?;
                 let sent: Vec<u32> = rig.sent.iter().map(|packet| packet.data).collect();
                 Rule::Send.same("data of the packets", told, sent)?;
-                assert!(spills > 0 || gaps.at_source(), "{} {gaps:?}: nothing was spilled", unit.dut.name);
+                assert!(
+                    spills > 0 || gaps.at_source(),
+                    "{} {gaps:?}: nothing was spilled",
+                    unit.dut.name
+                );
                 for (addr, data) in &expected.written {
                     Rule::Memory.same(
                         format!("word {addr:#x}"),
@@ -394,7 +398,9 @@ fn each_twin_is_caught() {
             // The input buffer goes before the thread, urgent or not.
             (Free, &[], &|cases| checks(&unit::<TwinCoreFree>(), cases)),
             // A packet overtakes one that comes back from memory.
-            (Order, &[Hang, Memory], &|cases| traffic(&unit::<TwinCoreOrder>(), cases)),
+            (Order, &[Hang, Memory], &|cases| {
+                traffic(&unit::<TwinCoreOrder>(), cases)
+            }),
             // Word 1 is that of the packet behind.
             (Send, &[], &|cases| checks(&unit::<TwinCoreSend>(), cases)),
             // A WRITE that waits writes what comes behind it.

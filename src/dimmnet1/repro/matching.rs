@@ -88,9 +88,9 @@ const WHOLE: f64 = 4096.0;
 
 /// Blocks that a chain scatters, and what a host does without one: a packet for each.
 fn chains(lab: &mut Lab<'_>, configs: &[Config; 2]) {
-    for (id, how, xs, bytes) in [
-        ("chain", How::Botf, &BLOCKS[..], SHORT),
-        ("chain_rdma", How::Rdma, &LONG_BLOCKS, WHOLE),
+    for (id, plot, how, xs, bytes) in [
+        ("chain", "sec6-chain", How::Botf, &BLOCKS[..], SHORT),
+        ("chain_rdma", "sec6-chain-rdma", How::Rdma, &LONG_BLOCKS, WHOLE),
     ] {
         let [firmware, hardware] = configs;
         let mut curves = Vec::new();
@@ -112,12 +112,8 @@ fn chains(lab: &mut Lab<'_>, configs: &[Config; 2]) {
         }
         chain_gains(lab, id, &curves);
         lab.outcome.plots.push(Plot {
-            id: if how == How::Botf {
-                "sec6-chain"
-            } else {
-                "sec6-chain-rdma"
-            },
-            title: format!("Section 6: {bytes} B scattered, by {how:?}"),
+            id: plot,
+            title: format!("Section 6: {bytes} B scattered, the chain by one packet"),
             axes: ["bytes of a block", "MB/s"],
             curves,
             marks: Vec::new(),

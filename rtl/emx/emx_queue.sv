@@ -3,7 +3,8 @@
 // Packets    go to the head where neither the tail nor the ring holds one, else to the tail. On the chip they move up
 //            where the ring is empty. `in_ready_o`: the tail has a place, or the head takes the packet.
 // Spill      `spill_want_o`: the tail has at most one free place. From `spill_begin_i` on its first packet, shown as
-//            `spill_packet_o`, counts as in the ring; `spill_end_i` takes it from the tail.
+//            `spill_packet_o`, counts as in the ring, and a place of the tail is free: the tail has one more for it
+//            until `spill_end_i`.
 // Refill     `refill_want_o`: the head has two free places and the ring a packet. `refill_end_i`: its second word is
 //            asked for; `refill_valid_i`: the packet is here, in the next cycle.
 // free_o     free places of the tail, after this cycle's changes but for those that the clock edge has not seen.
@@ -48,6 +49,8 @@ module emx_queue #(
   logic [SpillBits-1:0] in_q, out_q;
   logic ring_empty, tail_valid, tail_ready, head_ready, moves, to_head, to_tail, spilling_q;
   logic [LevelW-1:0] head_level, tail_level;
+  logic [$clog2(HalfPackets+2)-1:0] tail_places;  // taken, with that of the packet that is spilled
+  logic unused_ready;
   logic [77:0] tail_packet;
 
   // A packet that was asked for is on its way to the head.
@@ -55,21 +58,23 @@ module emx_queue #(
   assign moves = ring_empty && tail_valid && head_ready;
   assign to_head = in_valid_i && ring_empty && !tail_valid && head_ready;
   assign to_tail = in_valid_i && !to_head;
+  assign tail_level = LevelW'(tail_places) - LevelW'(spilling_q);
+  assign tail_ready = tail_level != LevelW'(HalfPackets);
   assign in_ready_o = tail_ready || (ring_empty && !tail_valid && head_ready);
 
   fifo #(
       .W(78),
-      .Depth(HalfPackets)
+      .Depth(HalfPackets + 1)
   ) u_tail (
       .clk_i,
       .rst_i,
       .in_valid_i (to_tail && tail_ready),
-      .in_ready_o (tail_ready),
+      .in_ready_o (unused_ready),
       .in_data_i  (in_packet_i),
       .out_valid_o(tail_valid),
       .out_ready_i(moves || spill_end_i),
       .out_data_o (tail_packet),
-      .level_o    (tail_level)
+      .level_o    (tail_places)
   );
 
   logic [77:0] head_packet;
@@ -95,7 +100,7 @@ module emx_queue #(
 
   assign free_o = LevelW'(HalfPackets) - tail_level - LevelW'(to_tail && tail_ready);
   assign short_o = tail_level >= LevelW'(HalfPackets - 1) && !moves;
-  assign full_o = short_o && ring_q[SpillBits] && !(spilling_q && tail_level == LevelW'(HalfPackets - 1));
+  assign full_o = short_o && ring_q[SpillBits];
   assign spill_want_o = short_o && !ring_q[SpillBits];
   assign refill_want_o = ring_q != '0 && head_level + LevelW'(refill_valid_i) <= LevelW'(HalfPackets - 2);
   assign spill_packet_o = tail_packet;
@@ -122,6 +127,7 @@ module emx_queue #(
     if (!rst_i) begin
       assert (!refill_valid_i || head_ready);
       assert (!spill_end_i || tail_valid);
+      assert (tail_places != '0 || !spilling_q);
       assert (!refill_end_i || ring_q != '0);
     end
   end

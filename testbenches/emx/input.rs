@@ -460,9 +460,7 @@ impl Model {
     fn urgent(&mut self, inputs: &In, seen: &Out, short: bool, behind: bool) -> Result<(), Fault> {
         let passes = |packet: &Packet| self.input.bypasses(packet, inputs.reply_ready);
         let behind = behind && self.pending.front().is_some_and(passes);
-        // The packet that goes is in the tail until its second word is written.
-        let spills = self.moving.is_some_and(|moving| moving.words.is_some());
-        let may = short || spills || behind;
+        let may = short || behind;
         Rule::Prompt.holds(may || !seen.urgent, || "urgent without a cause".into())?;
         // On the chip packets move up one by one.
         let late = may && !seen.urgent;

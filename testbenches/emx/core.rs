@@ -92,7 +92,7 @@ fn seen(dut: &impl EmxCorePorts) -> Out {
 /// A unit under test.
 struct Unit {
     dut: Dut<In, Out>,
-    levels: i32,
+    levels: usize,
     bypass: bool,
 }
 
@@ -287,7 +287,7 @@ struct Expected {
 
 impl Expected {
     /// Packets with their effects. The first thread is long, so that others are spilled.
-    fn packets(&mut self, rng: &mut Rng, levels: i32) -> Vec<Packet> {
+    fn packets(&mut self, rng: &mut Rng, levels: usize) -> Vec<Packet> {
         let mut packets = vec![thread(Kind::THREAD, 3, 20)];
         for number in 0..400 {
             let urgent = levels == 2 && rng.chance(1, 3);

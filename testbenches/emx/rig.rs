@@ -10,19 +10,19 @@ use tsunagi::harness::stream::Pacer;
 use verilated::{Input, Port};
 
 /// Sets a port of 78 bits, or element `index` of an array of such; None: junk.
-pub fn set_packet(port: impl Input, index: usize, packet: Option<Packet>) {
+pub fn set_packet(port: &impl Input, index: usize, packet: Option<Packet>) {
     let [w0, w1] = packet.map_or([0x2a_dead_beef, 0x15_5bad_cafe], |packet| packet.words());
     port.set_bits(78 * index + 39, 39, w0);
     port.set_bits(78 * index, 39, w1);
 }
 
 /// A packet on a port of 78 bits.
-pub fn packet(port: impl Port) -> Packet {
+pub fn packet(port: &impl Port) -> Packet {
     Packet::of([port.get_bits(39, 39), port.get_bits(0, 39)])
 }
 
 /// The paper's configuration with the memory of a unit's parameters.
-pub fn config(memory_bits: i32, spill_bits: i32, levels: i32) -> Config {
+pub fn config(memory_bits: usize, spill_bits: usize, levels: usize) -> Config {
     Config {
         memory_bits: memory_bits as u32,
         spill_bits: spill_bits as u32,

@@ -684,7 +684,7 @@ fn checks(unit: &Unit, cases: &mut Cases) {
 #[test]
 fn each_twin_is_caught() {
     use Rule::*;
-    let late: &[Rule] = &[Refused, Bypass, Reply, Next, Spill, Depth, Room, Prompt];
+    let late: &[Rule] = &[Refused, Bypass, Reply, Next, Spill, Depth, Room, Prompt, Gating];
     each_is_caught(
         this_test!(),
         &[

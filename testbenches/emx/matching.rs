@@ -356,7 +356,9 @@ fn each_twin_is_caught() {
             (Access, &[], &|cases| checks(&matching::<TwinMatchingSide>(), cases)),
             // The bit changes before the memory is free.
             (Presence, &[], &|cases| checks(&matching::<TwinMatchingEarly>(), cases)),
-            (Refused, &[], &|cases| checks(&matching::<TwinMatchingRefused>(), cases)),
+            (Refused, &[Gating], &|cases| {
+                checks(&matching::<TwinMatchingRefused>(), cases)
+            }),
             // A refusal delays the next packet.
             (Latency, &[], &|cases| checks(&matching::<TwinMatchingPause>(), cases)),
             (Held, &[], &|cases| checks(&matching::<TwinMatchingHeld>(), cases)),

@@ -196,10 +196,10 @@ fn each_twin_is_caught() {
     each_is_caught(
         this_test!(),
         &[
-            // The thread's packet is stored where an answer comes.
-            (Packet, &[], &|cases| checks(&unit::<TwinOutputMixed>(), cases)),
+            // The thread's packet is stored where an answer comes: what stands on its pins.
+            (Packet, &[Gating], &|cases| checks(&unit::<TwinOutputMixed>(), cases)),
             // Word 1 is that of the packet behind.
-            (Packet, &[], &|cases| checks(&unit::<TwinOutputWord>(), cases)),
+            (Packet, &[Gating], &|cases| checks(&unit::<TwinOutputWord>(), cases)),
             // A packet begins without room.
             (Begin, &[], &|cases| checks(&unit::<TwinOutputRoom>(), cases)),
             // A packet takes a cycle more through the empty buffer.

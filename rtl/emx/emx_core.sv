@@ -66,6 +66,8 @@ module emx_core #(
     output logic [1:0][77:0] refused_packet_o,
     output logic [13:0] depth_o,
     output logic [15:0] held_o,
+    output logic sent_o,  // of threads
+    output logic started_o,
     output logic spilled_o,
     output logic bypassed_o,
     output logic fatal_o
@@ -251,5 +253,7 @@ module emx_core #(
       .host_present_i(host_mem_wdata_i[39]),
       .link_o(system_link)
   );
+  assign sent_o = send_valid[0] && send_ready[0];
+  assign started_o = start_valid && start_ready;
   assign busy_o = busy != '0;
 endmodule

@@ -34,21 +34,6 @@ module emx_route #(
   end
   localparam int Pes = emx_pkg::SizeColumns << RowBits;
 
-  // {row, column} of a number.
-  function automatic logic [6:0] place(input logic [9:0] pe);
-    logic [3:0] on;
-    logic [2:0] column;
-    on = '0;
-    column = 3'(pe);
-    for (int i = 1; i < (1 << RowBits); i++) begin
-      if (int'(pe) >= emx_pkg::SizeColumns * i) begin
-        on = 4'(i);
-        column = 3'(pe - 10'(emx_pkg::SizeColumns * i));
-      end
-    end
-    place = {emx_place_pkg::row_of(3'(RowBits), on, column), column};
-  endfunction
-
   function automatic logic [9:0] path(input logic [6:0] from, input logic [6:0] to);
     logic [3:0] row, mixed;
     int least, hops, free, at;
@@ -72,16 +57,19 @@ module emx_route #(
 
   logic known, refused_q;
   logic [9:0] pe;
+  logic [6:0] here, there;
   logic [W-1:0] data, first_q;
   logic [15:0] unused_drained;
   logic passing, unused_out;
   logic [1:0] out_vc, won;
 
+  assign here = emx_place_pkg::place_of(3'(RowBits), pe_i);
+  assign there = emx_place_pkg::place_of(3'(RowBits), pe);
   assign pe = in_data_i[emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW];
   assign known = int'(pe) < Pes;
   always_comb begin
     data = in_data_i;
-    if (!in_last_i) data[emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW] = path(place(pe_i), place(pe));
+    if (!in_last_i) data[emx_pkg::PktW0PeLsb+:emx_pkg::PktW0PeW] = path(here, there);
   end
 
   cut_through #(

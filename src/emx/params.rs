@@ -24,7 +24,7 @@ parameters! {
         "Half of the input buffer on chip: 8 packets a level.";
     channel_packets: u32 = 2, "packets", 1 ..= 4, Design, on [], from [],
         "Packets that a switch holds for each input and virtual channel.";
-    spill_turns: u32 = 3, "packets", 1 ..= 16, Calibrated, on ["tab2.lex_limit"], from [],
+    spill_turns: u32 = 3, "packets", 1 ..= 16, Calibrated, on ["sec4.2.limit"], from [],
         "Packets that go to memory while one waits to come back: half of lex's burst piles up, as 130 words say.";
     host_wait: u32 = 64, "cycles", 1 ..= 1000, Design, on [], from [],
         "After so long the host goes first at the memory.";
@@ -45,9 +45,7 @@ parameters! {
     // The library.
     chunk: u32 = 10, "words", 0 ..= 10000, Paper, on [], from [],
         "Words after which mem_copyout suspends its thread (sec. 4.5); 0: never.";
-    messages: u32 = 17, "types", 1 ..= 32, Paper, on [], from [], "Message types of a port, 0 to 16 (sec. 3.1).";
-    classic_rex: bool = 0, "flag", 0 ..= 1, Design, on [], from [],
-        "Recursive exchange moves 32 blocks in each of its 6 steps, instead of each block once.";
+    messages: u32 = 17, "types", 1 ..= 31, Paper, on [], from [], "Message types of a port, 0 to 16 (sec. 3.1).";
 }
 
 /// Columns of the network: PEs of a loop.
@@ -64,9 +62,47 @@ pub const EM_X: [(&str, f64); 7] = [
     ("fast_send", 1.0),
 ];
 
+/// Values within their ranges that together are no machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unsound {
+    #[error("row_bits = {0}: a machine has 5 PEs (row_bits=0), 20 (row_bits=2) or 80 (row_bits=4)")]
+    Rows(u32),
+    #[error("used = {used}, and row_bits = {row_bits} is a machine of {pes} PEs")]
+    Used { used: u32, row_bits: u32, pes: u32 },
+    #[error("memory_bits = {0}: the library's places are for 64 K words, memory_bits=16")]
+    Memory(u32),
+    #[error("read_bypass needs an output buffer: set output_packets")]
+    Output,
+}
+
 impl Config {
     pub fn pes(&self) -> u32 {
         COLUMNS << self.row_bits
+    }
+
+    /// The switches of EM-X, at this machine's clock.
+    ///
+    /// # Panics
+    /// One of the switches is no parameter.
+    pub fn em_x(&self) -> Config {
+        let mut config = self.clone();
+        for (name, value) in EM_X {
+            config.set(name, value).expect("a switch is a parameter");
+        }
+        config
+    }
+
+    /// # Errors
+    /// The values are no machine that can run the library.
+    pub fn check(&self) -> Result<(), Unsound> {
+        let (used, row_bits, pes) = (self.used, self.row_bits, self.pes());
+        match row_bits {
+            0 | 2 | 4 if used > pes => Err(Unsound::Used { used, row_bits, pes }),
+            0 | 2 | 4 if self.memory_bits != 16 => Err(Unsound::Memory(self.memory_bits)),
+            0 | 2 | 4 if self.read_bypass && self.output_packets == 0 => Err(Unsound::Output),
+            0 | 2 | 4 => Ok(()),
+            _ => Err(Unsound::Rows(row_bits)),
+        }
     }
 }
 

@@ -18,8 +18,8 @@ pub enum Cause {
     Code,
     #[error("an instruction beyond memory")]
     Fetch,
-    #[error("a load or store of {addr:#x}")]
-    Address { addr: u32 },
+    #[error("a load or store outside of what threads may touch")]
+    Address,
     #[error("trap {code}")]
     Trap { code: i32 },
 }
@@ -29,7 +29,7 @@ impl Cause {
         match self {
             Cause::Code => FAULT_CAUSE_CODE,
             Cause::Fetch => FAULT_CAUSE_FETCH,
-            Cause::Address { .. } => FAULT_CAUSE_ADDRESS,
+            Cause::Address => FAULT_CAUSE_ADDRESS,
             Cause::Trap { .. } => FAULT_CAUSE_TRAP,
         }
     }
@@ -161,7 +161,7 @@ impl Execute {
             code @ OP_ADD..=OP_SLTU => result = Some(alu(code, b, register(Field::C))),
             code @ OP_ADDI..=OP_SLTUI => result = Some(alu(code - OP_ADDI + OP_ADD, b, near(0, Field::Imm))),
             OP_LUI => result = Some(near(0, Field::Imm) << 16),
-            OP_LD | OP_ST if !reaches(addr) => return Err(Cause::Address { addr }),
+            OP_LD | OP_ST if !reaches(addr) => return Err(Cause::Address),
             OP_LD => {
                 did = Did::Load { addr };
                 result = Some(memory.data(addr));
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(fault("nop"), Some((0x1001, Cause::Code)));
         assert_eq!(
             fault("ld r3, 0x2000(r0)"),
-            Some((0x1000, Cause::Address { addr: 0x2000 }))
+            Some((0x1000, Cause::Address))
         );
         assert_eq!(fault("jalr r0, -1(r0)"), Some((u32::MAX, Cause::Fetch)));
         assert_eq!(fault("trap 3"), Some((0x1000, Cause::Trap { code: 3 })));

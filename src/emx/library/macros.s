@@ -15,6 +15,7 @@
 .equ    PLACE, 15                       # this PE's block in everybody's buffer
 .equ    OWN, 5                          # this PE's port
 .equ    PARTNERS, 32                    # ports of the partners in a butterfly, then 0
+.equ    ARG, 40                         # what the host gives to its own thread: ARG, ARG + 1, and so on
 # The programs' variables.
 .equ    J, 16
 .equ    NODE, 17

@@ -251,6 +251,87 @@ rex:    srli    r10, r10, 1
         j       rex
 5:      done
 
+# The classic way: in each step half of all blocks go to the partner, by way of whom they reach their owners. Block X
+# of the buffer is the one for PE X at first, and in the end the one from PE X. It moves between the buffers SRC and
+# DST, so nothing waits there that is still to be sent, if the partner is in the same step: the lower one says so.
+.macro classic_send
+        li      r10, 0
+6:      st      r10, K(fp)
+        ld      r3, ME(fp)
+        ld      r5, J(fp)
+        xor     r3, r3, r10
+        and     r4, r3, r5
+        beqz    r4, 8f                  # it stays
+        ld      r6, COUNT(fp)
+        sub     r6, r6, r5
+        sub     r6, r6, r5
+        and     r3, r3, r6              # the steps in which it moved: an even or odd number
+        srli    r4, r3, 4
+        xor     r3, r3, r4
+        srli    r4, r3, 2
+        xor     r3, r3, r4
+        srli    r4, r3, 1
+        xor     r3, r3, r4
+        andi    r3, r3, 1
+        ld      r7, SRC(fp)
+        ld      r8, DST(fp)
+        beqz    r3, 7f
+        move    r9, r7
+        move    r7, r8
+        move    r8, r9
+7:      ld      r9, SHIFT(fp)
+        sll     r4, r10, r9
+        add     r4, r4, r7
+        xor     r3, r10, r5
+        sll     r3, r3, r9
+        add     r3, r3, r8
+        ld      r5, NODE(fp)
+        slli    r5, r5, 22
+        add     r5, r5, r3
+        ld      r6, N(fp)
+        call    mem_copyout
+        ld      r10, K(fp)
+8:      addi    r10, r10, 1
+        ld      r3, COUNT(fp)
+        blt     r10, r3, 6b
+        ld      r4, NODE(fp)
+        port_of
+        ld      r5, SET(fp)
+        li      r6, 1
+        call    pkt_output
+.endm
+
+.align  2
+program REX_CLASSIC
+        ld      r10, COUNT(fp)
+        j       classic
+classic:
+        srli    r10, r10, 1
+        beqz    r10, 5f
+        st      r10, J(fp)
+        ld      r5, SET(fp)
+        addi    r5, r5, 1
+        st      r5, SET(fp)
+        ld      r3, ME(fp)
+        xor     r4, r3, r10
+        st      r4, NODE(fp)
+        blt     r3, r4, 2f
+        addi    r5, r5, 8
+        call    pkt_input
+        classic_send
+        call    pkt_input
+        j       3f
+2:      port_of
+        addi    r5, r5, 8
+        li      r6, 1
+        call    pkt_output
+        ld      r5, SET(fp)
+        call    pkt_input
+        classic_send
+3:      ld      r10, J(fp)
+        j       classic
+5:      done
+
 .align  2
 program WEX
         li      r10, 1
@@ -356,7 +437,17 @@ program REDUCTION
 .align  2
 program SHIFT_RIGHT
         j       shift
-shift:  put_next
+shift:  ld      r5, NEXT(fp)
+        ld      r4, SRC(fp)
+        ld      r3, DST(fp)
+        subi    r5, r5, PORT
+        add     r5, r5, r3
+        ld      r6, N(fp)
+        call    mem_copyout
+        ld      r4, NEXT(fp)
+        li      r5, 0
+        li      r6, 1
+        call    pkt_output
         li      r5, 0
         call    pkt_input
         done
@@ -400,3 +491,31 @@ scan:   ld      r4, DST(fp)
         subi    r6, r6, 1
         bnez    r6, 4b
         done
+
+# --- From one PE to another -------------------------------------------------------------------------------------------
+
+# The block at SRC of PE ARG goes to DST of PE ARG + 1, and a pkt behind it.
+.align  2
+program CARRY
+        j       carry
+carry:  ld      r3, ME(fp)
+        ld      r4, ARG(fp)
+        bne     r3, r4, 1f
+        ld      r5, ARG + 1(fp)
+        slli    r5, r5, 22
+        ld      r3, DST(fp)
+        add     r5, r5, r3
+        ld      r4, SRC(fp)
+        ld      r6, N(fp)
+        call    mem_copyout
+        ld      r4, ARG + 1(fp)
+        port_of
+        li      r5, 0
+        li      r6, 1
+        call    pkt_output
+1:      ld      r3, ME(fp)
+        ld      r4, ARG + 1(fp)
+        bne     r3, r4, 2f
+        li      r5, 0
+        call    pkt_input
+2:      done

@@ -5,20 +5,15 @@
 
 mod pe;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use thiserror::Error;
-
-use super::asm::Image;
-use super::golden::execute::Fault;
+use super::backend::{Backend, Counts, Executed, RunError, Seen, Told, Waiting};
 use super::golden::route::{Path, Place, Shape, channel_beyond};
-use super::golden::sequence::{OrderError, Sequence};
-use super::library::Run;
+use super::golden::sequence::Sequence;
 use super::packet::Packet;
 use super::params::Config;
 use super::regs::{SIZE_CHANNELS, SIZE_FRAME};
 
-pub use pe::Counts;
 use pe::Pe;
 
 const CHANNELS: usize = SIZE_CHANNELS as usize;
@@ -27,33 +22,6 @@ const PORTS: usize = 3;
 const OWN: usize = 2;
 /// Cycles that a packet takes a link.
 const PACKET: u64 = 2;
-
-/// Why a run ended without its result.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum RunError {
-    #[error("PE {pe} halted: {fault}")]
-    Fault { pe: u32, fault: Fault },
-    #[error("PE {pe}: its memory holds {packets} packets, and another came")]
-    Fatal { pe: u32, packets: usize },
-    #[error("nothing moves after {cycles} cycles, and {} PEs have not ended; operands that wait: {waiting:?}", pes.len())]
-    Hang {
-        cycles: u64,
-        pes: Vec<u32>,
-        waiting: Vec<Waiting>,
-    },
-    #[error("not ended after {cycles} cycles")]
-    Limit { cycles: u64 },
-    #[error(transparent)]
-    Order(#[from] OrderError),
-}
-
-/// An operand without its partner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    pub pe: u32,
-    pub frame: u32,
-    pub offset: u32,
-}
 
 /// A packet in the network.
 #[derive(Clone, Copy, Debug)]
@@ -97,8 +65,11 @@ pub struct Machine {
     now: u64,
     /// Packets that a switch holds for each input and channel.
     places: usize,
-    /// Cycles in which a packet stood before a PE without room.
-    pub stalled: u64,
+    /// Cycles from one look at the PEs to the next, if they are looked at.
+    every: Option<u64>,
+    seen: Vec<Vec<Seen>>,
+    /// The counts at the last look.
+    before: Vec<Counts>,
 }
 
 impl Machine {
@@ -124,68 +95,101 @@ impl Machine {
             order: Sequence::default(),
             now: 0,
             places: config.channel_packets as usize,
-            stalled: 0,
+            every: None,
+            seen: Vec::new(),
+            before: Vec::new(),
         }
     }
+}
 
-    /// Loads code and arguments of a program on its PEs.
-    pub fn load(&mut self, run: &Run, image: &Image) {
-        for pe in 0..run.count {
-            let memory = &mut self.pes[pe as usize].memory;
-            for (addr, word) in image.load().chain(run.setup(image, pe)) {
-                memory.host_write(addr, word.into());
-            }
-        }
+impl Backend for Machine {
+    fn pes(&self) -> u32 {
+        self.shape.pes()
     }
 
-    /// Loads a program, and starts it on its PEs.
-    pub fn start(&mut self, run: &Run, image: &Image) {
-        self.load(run, image);
-        (0..run.count).for_each(|pe| self.inject(pe, run.start()));
+    fn set_word(&mut self, pe: u32, addr: u32, data: u32) {
+        self.pes[pe as usize].memory.host_write(addr, data.into());
     }
 
-    /// The host gives a packet to a PE; one a cycle at most.
-    pub fn inject(&mut self, pe: u32, packet: Packet) {
-        self.pes[pe as usize].arrives(packet, self.now + 1);
-    }
-
-    pub fn word(&self, pe: u32, addr: u32) -> u32 {
+    fn word(&mut self, pe: u32, addr: u32) -> u32 {
         self.pes[pe as usize].memory.data(addr)
     }
 
-    pub fn set_word(&mut self, pe: u32, addr: u32, data: u32) {
-        self.pes[pe as usize].memory.write(addr, data.into());
+    fn inject(&mut self, pe: u32, packet: Packet) {
+        self.pes[pe as usize].arrives(packet, self.now + 1);
     }
 
-    pub fn counts(&self, pe: u32) -> Counts {
-        self.pes[pe as usize].counts
-    }
-
-    /// Most packets that the input buffer of a PE held at a time.
-    pub fn peak(&self) -> usize {
-        self.pes.iter().map(|pe| pe.input.peak).max().unwrap_or_default()
-    }
-
-    /// Runs until each of the first `count` PEs has told its result: the cycle of the last one, and all results.
-    ///
-    /// # Errors
-    /// A PE halted, nothing moves any more, or `limit` cycles have passed.
-    pub fn run(&mut self, count: u32, limit: u64) -> Result<(u64, Vec<u32>), RunError> {
-        let end = self.now + limit;
-        while self.now < end {
+    fn run(&mut self, count: u32, limit: u64) -> Result<Told, RunError> {
+        let begin = self.now;
+        self.pes.iter_mut().for_each(|pe| pe.told = None);
+        while self.now < begin + limit {
             self.cycle()?;
-            let members = &self.pes[..count as usize];
-            if members.iter().all(|pe| pe.told.is_some()) {
-                let last = members.iter().filter_map(|pe| pe.told).map(|(at, _)| at).max();
-                let values = members.iter().filter_map(|pe| pe.told).map(|(_, value)| value);
-                return Ok((last.unwrap_or_default(), values.collect()));
+            if self.every.is_some_and(|every| self.now.is_multiple_of(every)) {
+                self.look();
             }
-            self.check()?;
+            let told = self.pes[..count as usize].iter().map(|pe| pe.told);
+            if let Some(told) = told.collect::<Option<Vec<_>>>() {
+                let last = told.iter().map(|(at, _)| *at).max();
+                return Ok(Told {
+                    cycles: last.unwrap_or(begin) - begin,
+                    values: told.into_iter().map(|(_, value)| value).collect(),
+                });
+            }
+            self.check(count)?;
         }
         Err(RunError::Limit { cycles: limit })
     }
 
-    fn check(&self) -> Result<(), RunError> {
+    fn counts(&mut self, pe: u32) -> Counts {
+        self.pes[pe as usize].counts
+    }
+
+    fn peak(&mut self) -> usize {
+        self.pes.iter().map(|pe| pe.input.peak).max().unwrap_or_default()
+    }
+
+    fn poll(&mut self, pe: u32, addr: u32) {
+        self.pes[pe as usize].poll(addr, self.now);
+    }
+
+    fn polled(&self) -> Option<u64> {
+        self.pes.iter().filter_map(Pe::polled).max()
+    }
+
+    fn watch(&mut self, every: u64) {
+        self.every = Some(every);
+        self.before = self.pes.iter().map(|pe| pe.counts).collect();
+    }
+
+    fn seen(&mut self) -> Vec<Vec<Seen>> {
+        std::mem::take(&mut self.seen)
+    }
+
+    fn executed(&self) -> BTreeMap<u32, Executed> {
+        let mut all: BTreeMap<u32, Executed> = BTreeMap::new();
+        for (at, executed) in self.pes.iter().flat_map(|pe| (0..).zip(&pe.executed)) {
+            if executed.cycles > 0 {
+                let sum = all.entry(at).or_default();
+                sum.times += executed.times;
+                sum.cycles += executed.cycles;
+            }
+        }
+        all
+    }
+}
+
+impl Machine {
+    fn look(&mut self) {
+        let look = |(pe, before): (&Pe, &Counts)| Seen {
+            busy: (pe.counts.busy - before.busy) as u32,
+            send_wait: (pe.counts.send_wait - before.send_wait) as u32,
+            depth: pe.input.depth() as u32,
+        };
+        self.seen.push(self.pes.iter().zip(&self.before).map(look).collect());
+        self.before = self.pes.iter().map(|pe| pe.counts).collect();
+    }
+
+    fn check(&self, count: u32) -> Result<(), RunError> {
         for (pe, unit) in (0..).zip(&self.pes) {
             if let Some(fault) = unit.execute.fault() {
                 return Err(RunError::Fault { pe, fault });
@@ -207,10 +211,7 @@ impl Machine {
         });
         Err(RunError::Hang {
             cycles: self.now,
-            pes: numbered()
-                .filter(|(_, unit)| unit.told.is_none())
-                .map(|(pe, _)| pe)
-                .collect(),
+            pes: (0..count).filter(|pe| self.pes[*pe as usize].told.is_none()).collect(),
             waiting: waiting.collect(),
         })
     }
@@ -227,7 +228,7 @@ impl Machine {
             }
         }
         for (at, room) in free.iter().enumerate() {
-            if self.pes[at].is_idle() {
+            if self.pes[at].is_idle() && self.pes[at].polled().is_none() {
                 continue;
             }
             if let Some((packet, ready)) = self.pes[at].cycle(self.now, room[OWN][0]) {
@@ -290,7 +291,6 @@ impl Machine {
     fn choose(&mut self, at: usize, output: usize, free: &[[[bool; CHANNELS]; PORTS]]) -> Option<Move> {
         let switch = &self.switches[at];
         let mut chosen: Option<Move> = None;
-        let mut stalls = false;
         for input in (0..PORTS).filter(|input| switch.inputs[*input] <= self.now) {
             for channel in (0..CHANNELS).map(|channel| (channel + switch.turn) % CHANNELS) {
                 let Some(flit) = switch.held[input][channel].front() else {
@@ -313,7 +313,6 @@ impl Machine {
                     let (to, input) = self.links[at][output];
                     free[to][input][beyond]
                 };
-                stalls |= output == OWN && !room;
                 let older = |other: &Move| switch.served[output][input] < switch.served[output][other.input];
                 if room && chosen.as_ref().is_none_or(older) {
                     chosen = Some(Move {
@@ -326,13 +325,13 @@ impl Machine {
                 }
             }
         }
-        self.stalled += u64::from(stalls);
         chosen
     }
 
     /// A packet leaves the network. From here on queues keep its place.
     fn receive(&mut self, from: u32, at: usize, packet: Packet, visible: u64) -> Result<(), RunError> {
         self.order.handled(from, packet)?;
+        self.pes[at].counts.received += 1;
         self.pes[at].arrives(packet, visible);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::emx::backend::{Counts, Executed};
 use crate::emx::golden::execute::{Did, Execute, Special};
 use crate::emx::golden::input::{Arrival, Input};
 use crate::emx::golden::matching::{self, Outcome, Start};
@@ -30,21 +31,6 @@ enum Moving {
     Refill(usize),
 }
 
-/// What a PE counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub sent: u64,
-    pub started: u64,
-    pub bypassed: u64,
-    pub spilled: u64,
-    /// Cycles in which a thread ran; of these, in which it waited to send.
-    pub busy: u64,
-    pub send_wait: u64,
-    pub instructions: u64,
-    /// Refused packets, by code of Reasons.
-    pub refused: [u64; 8],
-}
-
 /// A PE.
 #[derive(Clone, Debug)]
 pub(super) struct Pe {
@@ -71,6 +57,11 @@ pub(super) struct Pe {
     injected: Option<u64>,
     pub told: Option<(u64, u32)>,
     pub counts: Counts,
+    /// By address; the instruction that executed last.
+    pub executed: Vec<Executed>,
+    last: u32,
+    /// The host reads this word over and over: since when, and its longest wait.
+    host: Option<(u32, u64, u64)>,
 }
 
 impl Pe {
@@ -94,6 +85,9 @@ impl Pe {
             injected: None,
             told: None,
             counts: Counts::default(),
+            executed: Vec::new(),
+            last: 0,
+            host: None,
         }
     }
 
@@ -110,6 +104,16 @@ impl Pe {
         self.arrivals.len() < 2 && self.input.free() > self.arrivals.len() && !self.input.is_fatal()
     }
 
+    /// The host reads this word from now on.
+    pub fn poll(&mut self, addr: u32, now: u64) {
+        self.host = Some((addr, now + 1, 0));
+    }
+
+    /// The longest wait of the host.
+    pub fn polled(&self) -> Option<u64> {
+        Some(self.host?.2)
+    }
+
     /// A packet comes, whose second word is visible in cycle `at`.
     pub fn arrives(&mut self, packet: Packet, at: u64) {
         self.arrivals.push_back((packet, at));
@@ -118,6 +122,7 @@ impl Pe {
     /// A cycle. `may_inject`: the switch has room for a packet of this PE. Gives the packet that goes there, and when the
     /// switch has it.
     pub fn cycle(&mut self, now: u64, may_inject: bool) -> Option<(Packet, u64)> {
+        self.counts.stalled += u64::from(!self.has_room());
         let may_inject = may_inject && self.injected.is_none_or(|at| at + 2 <= now);
         let mut leaves = None;
         if self.config.output_packets > 0 && may_inject && self.offered.front().is_some_and(|at| *at <= now) {
@@ -142,12 +147,13 @@ impl Pe {
         };
         self.start_moving(now);
         let matching = !matches!(self.fetching, Fetching::Idle);
-        let requests = [execution, false, matching, self.moving.is_some(), false];
+        let requests = [execution, false, matching, self.moving.is_some(), self.host.is_some()];
         let granted = self.arbiter.grant(requests, self.is_urgent());
         let has_port = !execution || granted == Some(Client::Data);
         if self.execute.is_running() {
             self.counts.busy += 1;
             self.counts.send_wait += u64::from(waits);
+            self.took_a_cycle(waits || executes, executes && !waits && has_port);
             if waits || !has_port {
                 self.executes += 1;
             } else if executes {
@@ -160,6 +166,11 @@ impl Pe {
         match granted {
             Some(Client::Matching) => self.fetch(now),
             Some(Client::Input) => self.moved(now),
+            Some(Client::Host) => {
+                self.host = self
+                    .host
+                    .map(|(addr, since, longest)| (addr, now + 1, longest.max(now - since)));
+            }
             _ => (),
         }
         self.decide(now);
@@ -170,6 +181,21 @@ impl Pe {
         }
         self.injected = Some(now);
         Some((packet, ready))
+    }
+
+    /// A cycle of the instruction that waits or executes, or else of the one before it.
+    fn took_a_cycle(&mut self, is_next: bool, executes: bool) {
+        if is_next {
+            self.last = self.execute.pc();
+        }
+        let at = self.last as usize;
+        if at < self.memory.map.words as usize {
+            if at >= self.executed.len() {
+                self.executed.resize(at + 1, Executed::default());
+            }
+            self.executed[at].cycles += 1;
+            self.executed[at].times += u64::from(executes);
+        }
     }
 
     fn next_op(&self) -> u32 {

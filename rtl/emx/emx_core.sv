@@ -1,14 +1,15 @@
 // EM-4/EM-X PE without its switch and its registers: input buffer, matching, execution, output buffer and memory.
 //
-// Network    `su_*` from the switch, `out_*` to `emx_route`; both by the rule of room: a packet begins in a cycle in which
-//            room is high, and its word 1 follows directly.
-// Host       packets (`host_*`), and the memory (`host_mem_*`): a request is taken where ready is high, and what was read
-//            is there in the next cycle, with the presence bit above.
+// Network    `su_*` from the switch, `out_*` to `emx_route`; both by the rule of room: a packet begins in a cycle in
+//            which room is high, and its word 1 follows directly.
+// Host       packets (`host_*`), and the memory (`host_mem_*`): a request is taken where ready is high, and what was
+//            read is there in the next cycle, with the presence bit above.
 // Parameters those of the parts; seven of them make an EMC-Y of an EMC-R.
 // Latency    with an empty PE and a free port the first instruction executes 3 cycles after word 1 is visible; with
 //            matching 4, of a special packet 2.
 // Full       packets go to memory; FATAL when that is full. See `emx_input`.
-// Paths      from the switch's word 1, `out_room_i` and the host's request to the outputs: `emx_route` has the register.
+// Paths      from the switch's word 1, `out_room_i` and the host's request to the outputs: `emx_route` has the
+//            register.
 // Reset      drops all but the memory.
 // busy_o     low when nothing is inside and no thread runs.
 // Source     paper, 2.1 and 2.2.

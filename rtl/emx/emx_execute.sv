@@ -1,12 +1,14 @@
-// Execution unit of EM-4/EM-X (EXU): runs a thread from its start to the instruction that ends it, without interruption.
+// Execution unit of EM-4/EM-X (EXU): runs a thread from its start to the instruction that ends it, without
+// interruption.
 //
 // Stages     fetch and execute. The word that was fetched executes in the next cycle, while the next one is fetched.
-// Start      taken in a cycle in which no thread runs or one ends; it loads r1, r2 and fp (r15). The other registers keep
-//            what the thread before left. `run_i` low: no thread begins.
+// Start      taken in a cycle in which no thread runs or one ends; it loads r1, r2 and fp (r15). The other registers
+//            keep what the thread before left. `run_i` low: no thread begins.
 // Cycles     1; LD and ST 2; SEND 2, or 1 with FastSend; a jump that is taken 2. The end of a thread costs nothing.
 // Waiting    LD and ST for the data port, SEND for `send_ready_i`, both while the offer holds; then nothing is fetched.
 //            Otherwise a running thread asks for the fetch port in each cycle, as the paper's EM-4 keeps its memory.
-// Data port  a request is taken where `mem_ready_i` is high; what was read is there in the next cycle. A store has tag 0.
+// Data port  a request is taken where `mem_ready_i` is high; what was read is there in the next cycle. A store has
+//            tag 0.
 // Faults     no instruction, one or a load or store outside what threads may touch, TRAP: the instruction changes
 //            nothing, and no instruction follows until reset. `fault_o` is a level.
 // Paths      from what was fetched to both ports and to SEND, and from `send_ready_i` and the start to the fetch: the

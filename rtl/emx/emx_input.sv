@@ -7,16 +7,16 @@
 // Bypass     a WRITE is one access; a READ is one, begun where `reply_ready_i` is high, and its answer follows in the
 //            next cycle. A READ without a place for its answer is queued.
 // Queues     one a level (`emx_queue`); `next_*` offers level 1 first, so an offer may change before it is taken.
-// Memory     in this order: the pair of accesses under way, the arrival's bypass, spill, refill; after SpillTurns spills
-//            a refill that waits goes before the next one. A request is taken where `mem_ready_i` is high.
+// Memory     in this order: the pair of accesses under way, the arrival's bypass, spill, refill; after SpillTurns
+//            spills a refill that waits goes before the next one. A request is taken where `mem_ready_i` is high.
 // urgent_o   the tail of a level has one place or none, or an arrival waits behind a bypass.
-// Full       FATAL: a spill is needed, and the level's ring in memory is full. It stays until reset, with `su_room_o` and
-//            `host_ready_o` low; nothing is lost.
+// Full       FATAL: a spill is needed, and the level's ring in memory is full. It stays until reset, with `su_room_o`
+//            and `host_ready_o` low; nothing is lost.
 // Latency    1 cycle from word 1 to the offer, through an empty unit.
 // Host       a packet is taken where the switch's packets leave a place. After 14 of the switch's that went before it,
 //            and one that is on its way, the switch gets no room until it is in.
-// Paths      from the switch's word 1 and from `reply_ready_i` to the memory port, and from the switch to `host_ready_o`:
-//            the unit is a part of `emx_pe`, whose pins are flip-flops.
+// Paths      from the switch's word 1 and from `reply_ready_i` to the memory port, and from the switch to
+//            `host_ready_o`: the unit is a part of `emx_pe`, whose pins are flip-flops.
 // Reset      drops all packets, those in memory, too.
 // busy_o     low when no packet is inside or in memory, and no pulse is out.
 // Source     paper, 2.2, 2.3, 4.2, 4.5; order, room and SpillTurns are ours.

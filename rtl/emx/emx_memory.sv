@@ -1,4 +1,5 @@
-// Memory of an EM-4/EM-X PE and its one port (MCU): words of 39 bits, the presence bits beside them, and who goes first.
+// Memory of an EM-4/EM-X PE and its one port (MCU): words of 39 bits, the presence bits beside them, and who goes
+// first.
 //
 // Clients    0 loads and stores, 1 fetch, 2 matching, 3 input buffer, 4 host. A request is taken where `req_ready_o` is
 //            high, at most one in a cycle; what was read is on `rdata_o` in the next cycle.
@@ -6,9 +7,9 @@
 //            HostWait cycles goes before all, once.
 // CodePort   the fetch has a port of its own and is always ready. `fetch_data_o` is then from that port: a word that is
 //            written in the cycle of its fetch is the old one.
-// Presence   a memory of one bit a word, at the host's address where the host is served, else at `pres_addr_i`, which is
-//            read in each cycle and written where `pres_write_i` is high. A write of data leaves it as it is, but for
-//            the host's.
+// Presence   a memory of one bit a word, at the host's address where the host is served, else at `pres_addr_i`, which
+//            is read in each cycle and written where `pres_write_i` is high. A write of data leaves it as it is, but
+//            for the host's.
 // link_o     word 0: it follows each write of it. It is read by nothing else in the cycle of a special packet.
 // Addresses  lower AddrW bits count; the clients refuse the others.
 // Reset      does not clear the memory, nor the copy of word 0.

@@ -1,14 +1,14 @@
 // Output buffer of EM-4/EM-X (OBU): packets of threads and answers of the input buffer, on their way to the network.
 //
 // Producers  0: the execution unit, 1: the input buffer's answers. A packet is 78 bits, word 0 above. Both speak
-//            valid/ready. An answer goes before a thread's packet of the same cycle. `in_ready_o[1]` promises a place in
-//            the next cycle: one place is kept for answers where there are any (ReadBypass).
+//            valid/ready. An answer goes before a thread's packet of the same cycle. `in_ready_o[1]` promises a place
+//            in the next cycle: one place is kept for answers where there are any (ReadBypass).
 // Output     two words, the second one directly behind the first. A packet begins where `out_room_i` is high and no
 //            word 1 is due: whoever takes it loads it into a register at the end of that cycle.
 // Latency    0 through an empty buffer, for the execution unit; 1 through the buffer. 2 cycles a packet, first in first
 //            out.
-// Full       `in_ready_o` is low with OutputPackets packets. OutputPackets 0: there is no buffer, and a thread hands its
-//            packet over where `out_room_i` is high.
+// Full       `in_ready_o` is low with OutputPackets packets. OutputPackets 0: there is no buffer, and a thread hands
+//            its packet over where `out_room_i` is high.
 // Paths      from producer 0 to the output, and from `out_room_i` to the output, and without a buffer to `in_ready_o`;
 //            the unit is a part of `emx_pe`, whose pins are flip-flops.
 // Reset      drops what is inside, in mid-flight too.

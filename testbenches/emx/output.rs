@@ -64,7 +64,7 @@ struct Unit {
 fn unit<U: EmxOutputUnit + 'static>() -> Unit {
     Unit {
         dut: Dut::of::<U>(set, seen),
-        depth: U::OUTPUT_PACKETS as usize,
+        depth: U::OUTPUT_PACKETS,
         replies: U::READ_BYPASS,
     }
 }

@@ -1086,16 +1086,40 @@ fn withdrawn(dut: &Dut<In, Out>, cases: &mut Cases) {
     });
 }
 
+/// An access of the host and a store are refused in the same cycle: both count.
+fn refused_at_once(dut: &Dut<In, Out>, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} refused at once", dut.name), |run| {
+        let mut rig = Rig::new(run, dut, Gaps::None)?;
+        let before = rig.read(r::HOST_ERRORS)?;
+        let mut offer = Some(Access {
+            offset: r::WINDOWS,
+            write: Some((0, 0xff)),
+        });
+        for _ in 0..10 {
+            rig.pulses.store_error = true;
+            if rig.tick(offer, None)?.taken {
+                offer = None;
+            }
+        }
+        let counted = rig.read(r::HOST_ERRORS)? - before;
+        Rule::Answer.same("ten stores and a write to a read-only register", 11, counted)
+    });
+}
+
 fn checks(dut: &Dut<In, Out>, cases: &mut Cases) {
     traffic(dut, cases);
     watchdog(dut, cases);
     latency(dut, cases);
     withdrawn(dut, cases);
+    refused_at_once(dut, cases);
 }
 
 #[test]
 fn accesses_are_the_models() {
-    pass(this_test!(), |cases| traffic(&dut::<Dimmnet1Bus>(), cases));
+    pass(this_test!(), |cases| {
+        traffic(&dut::<Dimmnet1Bus>(), cases);
+        refused_at_once(&dut::<Dimmnet1Bus>(), cases);
+    });
 }
 
 #[test]

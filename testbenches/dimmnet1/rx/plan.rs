@@ -325,6 +325,9 @@ impl Maker<'_> {
             entries.push(Entry::Region([region_key(PGID, UNKNOWN) & !(1 << 63), 0, 0]));
         }
         let left = stop.header[0] >> regs::HDR_W0_LENGTH_SHIFT;
+        // Its data may end within a part, also while the next command already waits.
+        let data = self.span.saturating_sub(48);
+        let short = (1..left).contains(&data);
         let of_four = match self.mix {
             Mix::Parts => 3,
             Mix::All => 1 + u64::from(stop.more),
@@ -338,6 +341,7 @@ impl Maker<'_> {
                 0 => rng.below(20),
                 1 => left / 8 * 8 + 8 * rng.below(3),
                 2 => rng.bits(),
+                3..8 if short => data + 8 * rng.below(3),
                 _ => 8 * rng.between(1, 1 + left / 16),
             };
             return Halt {
@@ -349,6 +353,7 @@ impl Maker<'_> {
             };
         }
         let go = match rng.below(16) {
+            0..6 if short && stop.more => Go::Dma(place.in_memory() as u32),
             0..8 => Go::Continue,
             8 => Go::Drop,
             9..11 => Go::Nack(rng.below(12) as u32),

@@ -1,0 +1,9 @@
+//! A PE of EM-4/EM-X, block by block: what surrounds a block is the testbench.
+
+mod core;
+mod execute;
+mod input;
+mod matching;
+mod memory;
+mod output;
+mod rig;

@@ -287,7 +287,7 @@ pub const SPECIAL_TIME: u32 = 1;
 /// Special registers: packets in the input buffer and in memory.
 pub const SPECIAL_DEPTH: u32 = 2;
 
-/// Reasons: unknown type, MATCH with a type that has none or with offset 0, or TAG without READ.
+/// Reasons: unknown type, MATCH with a type that has none or with offset 0, SIDE without MATCH, or TAG without READ.
 pub const REASON_TYPE: u32 = 1;
 /// Reasons: ADDR beyond memory, or among the spilled packets.
 pub const REASON_RANGE: u32 = 2;

@@ -187,7 +187,8 @@
 #define EMX_SPECIAL_DEPTH 2u /* packets in the input buffer and in memory */
 
 /* Reasons */
-#define EMX_REASON_TYPE 1u /* unknown type, MATCH with a type that has none or with offset 0, or TAG without READ */
+/* unknown type, MATCH with a type that has none or with offset 0, SIDE without MATCH, or TAG without READ */
+#define EMX_REASON_TYPE 1u
 #define EMX_REASON_RANGE 2u /* ADDR beyond memory, or among the spilled packets */
 #define EMX_REASON_OVERRUN 3u /* an operand of the same side waits already */
 #define EMX_REASON_NOWHERE 4u /* there is no PE of this number; counted at the sender */

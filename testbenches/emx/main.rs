@@ -6,4 +6,5 @@ mod input;
 mod matching;
 mod memory;
 mod output;
+mod pe_axi;
 mod rig;

@@ -93,8 +93,8 @@ module emx_execute #(
   logic [31:0] bank_q[16];
   logic [31:0] r1_q, r2_q, fp_q;
   logic [31:0] a, b, c, immediate;
-  function automatic logic [31:0] operand(input logic [3:0] index, input logic [31:0] from_bank,
-                                          input logic [31:0] r1, input logic [31:0] r2, input logic [31:0] fp);
+  function automatic logic [31:0] operand(input logic [3:0] index, input logic [31:0] from_bank, input logic [31:0] r1,
+                                          input logic [31:0] r2, input logic [31:0] fp);
     unique case (index)
       4'd0: operand = '0;
       4'd1: operand = r1;

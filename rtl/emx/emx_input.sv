@@ -86,9 +86,9 @@ module emx_input #(
   assign held_d = held_q + 2'(comes) - 2'(decided);
 
   // ---- what becomes of it
-  logic [3:0] kind;
+  logic [ 3:0] kind;
   logic [21:0] addr;
-  logic [6:0] tag;
+  logic [ 6:0] tag;
   logic side, matching, is_thread, malformed, is_public, may_write, may_read, passes, refused;
   assign addr = arrival[39+emx_pkg::PktW0AddrLsb+:emx_pkg::PktW0AddrW];
   assign kind = arrival[39+emx_pkg::PktW0TypeLsb+:emx_pkg::PktW0TypeW];
@@ -166,8 +166,8 @@ module emx_input #(
   logic [TurnW-1:0] turns_q;
   logic word0_comes_q, fatal_q;
   logic [Levels-1:0] word1_comes_q, this_level;
-  assign pick_spill = !spill_want[0];
-  assign pick_refill = !refill_want[0];
+  assign pick_spill   = !spill_want[0];
+  assign pick_refill  = !refill_want[0];
   assign refill_first = turns_q == TurnW'(SpillTurns) && refill_want != '0;
   always_comb begin
     chosen = Nothing;
@@ -192,7 +192,7 @@ module emx_input #(
   logic [21:0] ring_addr;
   logic unused;
   assign unused = ^leaving[70:61];  // the receiver is not kept in memory
-  assign leaving = spill_packet[(Levels == 1) ? 0 : 32'(op_level)];
+  assign leaving = spill_packet[(Levels==1)?0 : 32'(op_level)];
   assign place = (op == Spill) ? spill_place[(Levels == 1) ? 0 : 32'(op_level)] :
                                  refill_place[(Levels == 1) ? 0 : 32'(op_level)];
   assign ring_addr = SpillBase + 22'({op_level && Levels != 1, place, second_access_q});

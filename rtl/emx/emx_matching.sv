@@ -60,7 +60,7 @@ module emx_matching (
   // ---- the packet
   logic [21:0] addr, frame;
   logic [31:0] data;
-  logic [3:0] kind;
+  logic [ 3:0] kind;
   logic matching, side, special;
   assign packet = (state_q == Idle) ? next_packet_i : packet_q;
   assign addr = packet[39+emx_pkg::PktW0AddrLsb+:emx_pkg::PktW0AddrW];

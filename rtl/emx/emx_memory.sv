@@ -62,8 +62,8 @@ module emx_memory #(
 
   always_comb begin
     grant = requests & (~requests + 5'd1);
-    if (InputFirst && urgent_i && requests[Input]) grant = 5'b1 << Input;
-    if (host_first && requests[Host]) grant = 5'b1 << Host;
+    if (InputFirst && urgent_i && requests[Input]) grant = 5'd1 << Input;
+    if (host_first && requests[Host]) grant = 5'd1 << Host;
   end
   always_comb begin
     req_ready_o = grant;
@@ -77,7 +77,7 @@ module emx_memory #(
     addr  = '0;
     wdata = '0;
     for (int i = 0; i < 5; i++) begin
-      addr  |= req_addr_i[i] & {22{grant[i]}};
+      addr |= req_addr_i[i] & {22{grant[i]}};
       wdata |= req_wdata_i[i] & {39{grant[i]}};
     end
   end

@@ -7,7 +7,7 @@ module emx_public #(
     parameter int SpillBits = 12,  // packets of a level that memory holds, as a power of two, 4..12
     parameter int Levels = 1  // priorities, 1 or 2
 ) (
-    input  logic [31:0] addr_i,
+    input logic [31:0] addr_i,
     output logic public_o
 );
   localparam bit [31:0] Words = 32'd1 << AddrW;

@@ -111,8 +111,8 @@ module emx_queue #(
     if (rst_i) begin
       ring_q <= '0;
       spilling_q <= 1'b0;
-      in_q   <= '0;
-      out_q  <= '0;
+      in_q <= '0;
+      out_q <= '0;
     end else begin
       if (spill_begin_i && !refill_end_i) ring_q <= ring_q + (SpillBits + 1)'(1);
       if (!spill_begin_i && refill_end_i) ring_q <= ring_q - (SpillBits + 1)'(1);

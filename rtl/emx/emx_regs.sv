@@ -18,8 +18,8 @@
 module emx_regs #(
     parameter int AddrW = 16  // words of memory, as a power of two, 14..20
 ) (
-    input logic clk_i,
-    input logic rst_i,
+    input  logic clk_i,
+    input  logic rst_i,
     output logic busy_o,
 
     input logic host_req_valid_i,
@@ -122,7 +122,7 @@ module emx_regs #(
       emx_pkg::Refused0: short_word[38:0] = refused_q[77:39];
       emx_pkg::Refused1: short_word[38:0] = refused_q[38:0];
       emx_pkg::Depth: begin
-        short_word[emx_pkg::DepthNowLsb+:14] = depth_i;
+        short_word[emx_pkg::DepthNowLsb+:14]  = depth_i;
         short_word[emx_pkg::DepthPeakLsb+:14] = peak_q;
       end
       emx_pkg::Waiting: short_word[15:0] = held_i;

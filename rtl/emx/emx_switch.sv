@@ -7,7 +7,8 @@
 // Order      packets of one sender to one receiver do not overtake each other.
 // Full       see cut_through. The channels (channel, column) rise along a path, so packets never wait in a circle;
 //            src/emx/golden/route.rs proves it over the same paths.
-// Misuse     a path of zero and a fourth crossing of column 4: drained, counted by drained_o. Only forged paths have them.
+// Misuse     a path of zero and a fourth crossing of column 4: drained, counted by drained_o. Only forged paths have
+//            them.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no valid input is set.
 // Source     paper, 2.1: a 3x3 switch in each PE, circular omega, three banks of buffers. Path and channels are ours.
 module emx_switch #(

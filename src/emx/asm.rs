@@ -4,7 +4,7 @@
 //! and `1f`. `.end` behind an instruction's name ends the thread. Directives:
 //!
 //! - `.org .space .align .word .equ`, as in the assembler of `r3000`.
-//! - `.template NAME`: a code segment begins here. `.entry OFFSET`: what follows is what a packet to this offset starts.
+//! - `.template NAME`: a code segment begins here. `.entry OFFSET`: a packet to this offset starts what follows.
 //! - `.macro NAME a, b` … `.endm`: in its body `\a` stands for an operand, `\@` for a number of its own in each use.
 //!
 //! `li` takes one instruction where the value is known and allows it, or is an address of the image.
@@ -629,7 +629,8 @@ mod tests {
     #[test]
     fn macros_are_put_in() {
         let found = words(
-            ".macro put a, ab\n1: st \\a, \\ab(fp)\nbnez \\a, 1b\n.endm\n.macro twice a\nput \\a, 3\nput \\a, 4\n.endm\ntwice r5",
+            ".macro put a, ab\n1: st \\a, \\ab(fp)\nbnez \\a, 1b\n.endm\n\
+             .macro twice a\nput \\a, 3\nput \\a, 4\n.endm\ntwice r5",
         );
         let texts: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
         let expected = ["st r5, 3(r15)", "bne r5, r0, 0x0", "st r5, 4(r15)", "bne r5, r0, 0x2"];

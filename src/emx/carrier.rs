@@ -10,6 +10,7 @@ use crate::machine::{Carrier, MachineError, Route, poison};
 /// Bytes of a window: source and destination lie one behind the other.
 const WINDOW: u32 = 4 * ((1 << layout::MEMORY_BITS) - layout::BLOCKS) / 2;
 
+/// Carries files from one PE to another by `mem_copyout`.
 pub struct EmxCarrier {
     machine: Emx,
     from: u32,

@@ -129,6 +129,7 @@ pub static OPS: &[Op] = &[
 ];
 
 impl Op {
+    /// The instruction of this name; none: there is none.
     pub fn named(name: &str) -> Option<&'static Op> {
         OPS.iter().find(|op| op.name == name)
     }
@@ -175,12 +176,14 @@ impl Insn {
         })
     }
 
+    /// Its word.
     pub fn encode(&self) -> u32 {
         let start = self.op.code << INSN_OP_SHIFT | u32::from(self.end) << INSN_END_SHIFT;
         self.operands()
             .fold(start, |word, (field, value)| word | field.insert(value))
     }
 
+    /// What it does, without operands.
     pub fn op(&self) -> &'static Op {
         self.op
     }

@@ -24,8 +24,10 @@ pub fn global(pe: u32, addr: u32) -> u32 {
 pub struct Kind(pub u8);
 
 impl Kind {
+    /// Type THREAD of level 0, one operand.
     pub const THREAD: Kind = Kind(TYPE_THREAD as u8);
 
+    /// A type of [`regs`](super::regs), of level 0.
     pub fn of(kind: u32) -> Kind {
         Kind(kind as u8)
     }
@@ -40,18 +42,22 @@ impl Kind {
         Kind(self.0 | 1 << (PKT_W0_LEVEL_SHIFT - KIND_SHIFT))
     }
 
+    /// The code of its type.
     pub fn kind(self) -> u32 {
         u32::from(self.0) & (PKT_W0_TYPE_MASK >> KIND_SHIFT) as u32
     }
 
+    /// Its priority, 0 or 1.
     pub fn level(self) -> usize {
         usize::from(self.0 >> (PKT_W0_LEVEL_SHIFT - KIND_SHIFT) & 1)
     }
 
+    /// Does its thread need two operands?
     pub fn is_matching(self) -> bool {
         self.0 >> (PKT_W0_MATCH_SHIFT - KIND_SHIFT) & 1 != 0
     }
 
+    /// Of two operands, is it the right one?
     pub fn is_right(self) -> bool {
         self.0 >> (PKT_W0_SIDE_SHIFT - KIND_SHIFT) & 1 != 0
     }
@@ -80,11 +86,13 @@ impl Packet {
         }
     }
 
+    /// Both words of 39 bits, as on a link.
     pub fn words(&self) -> [u64; 2] {
         let w0 = u64::from(self.kind.0) << KIND_SHIFT | u64::from(global(self.pe.into(), self.addr));
         [w0, u64::from(self.tag) << PKT_W1_TAG_SHIFT | u64::from(self.data)]
     }
 
+    /// From both words; further bits do not count.
     pub fn of(words: [u64; 2]) -> Packet {
         let [w0, w1] = words;
         Packet {
@@ -101,6 +109,7 @@ impl Packet {
         self.addr & !(SIZE_FRAME - 1)
     }
 
+    /// Its word within the frame.
     pub fn offset(&self) -> u32 {
         self.addr & (SIZE_FRAME - 1)
     }

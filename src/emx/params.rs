@@ -76,6 +76,7 @@ pub enum Unsound {
 }
 
 impl Config {
+    /// PEs of the machine.
     pub fn pes(&self) -> u32 {
         COLUMNS << self.row_bits
     }

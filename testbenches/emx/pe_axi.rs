@@ -65,13 +65,19 @@ fn set(dut: &impl EmxPeAxiPorts, inputs: &In) {
         dut.link_in_valid().set_bits(link, 1, word.is_some().into());
         dut.link_in_data().set_bits(39 * link, 39, data);
         dut.link_in_last().set_bits(link, 1, last.into());
-        dut.link_out_room().set_bits(3 * link, 3, if inputs.room[link] { 7 } else { 0 });
+        dut.link_out_room()
+            .set_bits(3 * link, 3, if inputs.room[link] { 7 } else { 0 });
     }
     set_s_axil!(dut, &inputs.axi);
 }
 
 fn seen(dut: &impl EmxPeAxiPorts) -> Out {
-    let word = |link: usize| (dut.link_out_data().get_bits(39 * link, 39), dut.link_out_last().bit(link));
+    let word = |link: usize| {
+        (
+            dut.link_out_data().get_bits(39 * link, 39),
+            dut.link_out_last().bit(link),
+        )
+    };
     Out {
         irq: dut.irq().is_set(),
         busy: dut.busy().is_set(),
@@ -126,7 +132,10 @@ impl<'a> Rig<'a> {
     }
 
     fn reset(&mut self) {
-        let inputs = In { reset: true, ..In::default() };
+        let inputs = In {
+            reset: true,
+            ..In::default()
+        };
         for _ in 0..8 {
             self.edge(&inputs, true);
         }
@@ -251,7 +260,11 @@ fn accesses(rig: &mut Rig, count: u32) -> Result<(), Fault> {
     let (mut mask, mut send0, mut errors) = (0, 0, 0);
     for _ in 0..count {
         let (at, value) = (rig.rng.below(8) as u32, rig.rng.bits());
-        let strobes = if rig.rng.chance(1, 6) { rig.rng.below(255) as u8 } else { 0xff };
+        let strobes = if rig.rng.chance(1, 6) {
+            rig.rng.below(255) as u8
+        } else {
+            0xff
+        };
         let addr = match rig.rng.below(8) {
             0 => MASK,
             1 => SEND0,
@@ -280,7 +293,11 @@ fn accesses(rig: &mut Rig, count: u32) -> Result<(), Fault> {
                 SEND0 => send0,
                 _ => words.get(&addr).copied().unwrap_or_default(),
             };
-            Rule::Access.same(format!("read of {addr:#x}"), (want, !good), (value, resp == Resp::SlvErr))?;
+            Rule::Access.same(
+                format!("read of {addr:#x}"),
+                (want, !good),
+                (value, resp == Resp::SlvErr),
+            )?;
         }
     }
     let counted = rig.read(HOST_ERRORS)?;
@@ -329,7 +346,11 @@ fn traffic(rig: &mut Rig, count: u32) -> Result<(), Fault> {
     load(rig)?;
     let (mut wanted, mut told) = (Vec::new(), false);
     for _ in 0..count {
-        let (packet, leaves) = if rig.rng.chance(1, 2) { starts(&mut rig.rng) } else { passes(&mut rig.rng) };
+        let (packet, leaves) = if rig.rng.chance(1, 2) {
+            starts(&mut rig.rng)
+        } else {
+            passes(&mut rig.rng)
+        };
         let here = leaves[0] >> PKT_W0_TYPE_SHIFT == 0;
         told |= here;
         wanted.push(leaves);
@@ -349,7 +370,11 @@ fn traffic(rig: &mut Rig, count: u32) -> Result<(), Fault> {
         }
     }
     rig.rest()?;
-    let mut left: Vec<[u64; 2]> = rig.left.drain(..).map(|[first, second]| [first & !PKT_W0_PE_MASK, second]).collect();
+    let mut left: Vec<[u64; 2]> = rig
+        .left
+        .drain(..)
+        .map(|[first, second]| [first & !PKT_W0_PE_MASK, second])
+        .collect();
     wanted.sort_unstable();
     left.sort_unstable();
     Rule::Links.same("packets that left", wanted, left)?;
@@ -432,7 +457,9 @@ fn each_twin_is_caught() {
             // Packets leave without room.
             (Links, &[], &|cases| checks(&unit::<TwinPeAxiRoom>(), cases)),
             // There is no reset but that at the begin.
-            (Reset, &[Access, Gating, Links], &|cases| checks(&unit::<TwinPeAxiReset>(), cases)),
+            (Reset, &[Access, Gating, Links], &|cases| {
+                checks(&unit::<TwinPeAxiReset>(), cases)
+            }),
             // TIME counts by two.
             (Time, &[], &|cases| checks(&unit::<TwinPeAxiTime>(), cases)),
         ],

@@ -25,6 +25,7 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Its code in FAULT.
     pub fn code(self) -> u32 {
         match self {
             Cause::Code => FAULT_CAUSE_CODE,
@@ -96,18 +97,22 @@ pub struct Execute {
 }
 
 impl Execute {
+    /// Does a thread run?
     pub fn is_running(&self) -> bool {
         self.running
     }
 
+    /// Why and where execution halted.
     pub fn fault(&self) -> Option<Fault> {
         self.fault
     }
 
+    /// Frame of the thread that runs, or ran last.
     pub fn frame(&self) -> u32 {
         self.frame
     }
 
+    /// Address of the next instruction.
     pub fn pc(&self) -> u32 {
         self.pc
     }
@@ -321,10 +326,7 @@ mod tests {
     fn faults_say_where() {
         let fault = |text: &str| run(text).0.fault().map(|fault| (fault.pc, fault.cause));
         assert_eq!(fault("nop"), Some((0x1001, Cause::Code)));
-        assert_eq!(
-            fault("ld r3, 0x2000(r0)"),
-            Some((0x1000, Cause::Address))
-        );
+        assert_eq!(fault("ld r3, 0x2000(r0)"), Some((0x1000, Cause::Address)));
         assert_eq!(fault("jalr r0, -1(r0)"), Some((u32::MAX, Cause::Fetch)));
         assert_eq!(fault("trap 3"), Some((0x1000, Cause::Trap { code: 3 })));
         assert_eq!(fault("nop.end"), None);

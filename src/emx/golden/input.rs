@@ -64,6 +64,7 @@ pub struct Input {
 }
 
 impl Input {
+    /// Empty.
     pub fn new(config: &Config) -> Input {
         Input {
             map: Map::of(config),
@@ -140,6 +141,7 @@ impl Input {
         self.queues[level].tail.len() + 1 >= self.half
     }
 
+    /// May a packet come back from memory?
     pub fn wants_refill(&self, level: usize) -> bool {
         let queue = &self.queues[level];
         !queue.ring.is_empty() && queue.head.len() + 2 <= self.half

@@ -1,4 +1,5 @@
-//! Golden model of `emx_matching`: a packet becomes the start of a thread, waits in memory for its partner, or is refused.
+//! Golden model of `emx_matching`: a packet becomes the start of a thread, waits in memory for its partner, or is
+//! refused.
 
 use super::memory::Memory;
 use crate::emx::packet::Packet;

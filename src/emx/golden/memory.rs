@@ -37,6 +37,7 @@ impl Map {
         }
     }
 
+    /// May packets and threads touch this word?
     pub fn is_public(&self, addr: u32) -> bool {
         addr < self.words && !self.spill.contains(&addr)
     }
@@ -55,6 +56,7 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// All words are 0.
     pub fn new(map: Map) -> Memory {
         let words = vec![0; map.words as usize];
         Memory { map, words }
@@ -70,6 +72,7 @@ impl Memory {
         self.words[addr as usize] & (MEM_DATA_MASK | MEM_TAG_MASK)
     }
 
+    /// Does an operand wait here?
     pub fn is_present(&self, addr: u32) -> bool {
         self.words[addr as usize] & MEM_PRESENT_MASK != 0
     }
@@ -80,6 +83,7 @@ impl Memory {
         self.words[addr as usize] = kept | word & !MEM_PRESENT_MASK;
     }
 
+    /// Sets or clears the presence bit; the word stays.
     pub fn set_present(&mut self, addr: u32, present: bool) {
         let word = self.word(addr);
         self.words[addr as usize] = if present { word | MEM_PRESENT_MASK } else { word };
@@ -90,6 +94,7 @@ impl Memory {
         self.words[addr as usize]
     }
 
+    /// All 40 bits.
     pub fn host_write(&mut self, addr: u32, word: u64) {
         self.words[addr as usize] = word & (MEM_DATA_MASK | MEM_TAG_MASK | MEM_PRESENT_MASK);
     }
@@ -110,6 +115,7 @@ pub struct Arbiter {
 }
 
 impl Arbiter {
+    /// Nobody waits.
     pub fn new(config: &Config) -> Arbiter {
         Arbiter {
             input_first: config.input_first,

@@ -20,6 +20,7 @@ impl Output {
         }
     }
 
+    /// May a packet be put in?
     pub fn has_room(&self) -> bool {
         self.packets.len() < self.depth
     }
@@ -31,6 +32,7 @@ impl Output {
         self.packets.push_back(packet);
     }
 
+    /// The packet that leaves next.
     pub fn next(&self) -> Option<&Packet> {
         self.packets.front()
     }

@@ -1,7 +1,7 @@
 //! Golden model of `emx_route`: the network's shape, numbers of PEs, and the path from one to another.
 //!
-//! A circular omega network: 5 columns of rows, as many as a power of two; a PE in every switch. Output b of row r leads
-//! to row 2r + b of the next column, modulo the rows, and column 4 to column 0.
+//! A circular omega network: 5 columns of rows, as many as a power of two; a PE in every switch. Output b of row r
+//! leads to row 2r + b of the next column, modulo the rows, and column 4 to column 0.
 
 use crate::emx::regs::{SIZE_CHANNELS, SIZE_COLUMNS};
 
@@ -25,6 +25,7 @@ pub struct Place {
 pub struct Path(pub u16);
 
 impl Path {
+    /// No hop is left.
     pub const HERE: Path = Path(1);
 
     /// The next hop's output, and the path behind it; none: here, or no path at all.
@@ -46,10 +47,12 @@ impl Shape {
         Shape { row_bits }
     }
 
+    /// Rows of the network.
     pub fn rows(self) -> u32 {
         1 << self.row_bits
     }
 
+    /// PEs, one in each switch.
     pub fn pes(self) -> u32 {
         COLUMNS << self.row_bits
     }
@@ -82,6 +85,7 @@ impl Shape {
         (to, input)
     }
 
+    /// Hops of the shortest path.
     pub fn distance(self, from: Place, to: Place) -> u32 {
         let least = (to.column + COLUMNS - from.column) % COLUMNS;
         let reaches = |hops: u32| {

@@ -54,6 +54,7 @@ pub struct Switch {
 }
 
 impl Switch {
+    /// Empty; `places` is packets of each input and channel.
     pub fn new(column: u32, places: u32) -> Switch {
         Switch {
             column,
@@ -125,6 +126,7 @@ impl Switch {
         })
     }
 
+    /// Holds it no packet?
     pub fn is_empty(&self) -> bool {
         self.held.iter().flatten().all(VecDeque::is_empty)
     }

@@ -101,6 +101,7 @@ impl Emx {
         })
     }
 
+    /// The parameters of the machine.
     pub fn config(&self) -> &Config {
         &self.config
     }

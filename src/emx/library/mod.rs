@@ -92,6 +92,7 @@ pub enum Program {
 }
 
 impl Program {
+    /// All of them.
     pub const ALL: [Program; 13] = [
         Program::RingPkt,
         Program::RingWord,

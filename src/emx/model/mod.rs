@@ -1,7 +1,8 @@
 //! The timed golden machine: PEs and the network between them, cycle by cycle, on the golden models of the blocks.
 //!
-//! Times are those of the contract: a hop takes a cycle and a packet two cycles of a link; a thread begins three or four
-//! cycles after its packet. Where hardware has a choice (which of two packets goes first), the model has one of its own.
+//! Times are those in the headers of the RTL: a hop takes a cycle and a packet two cycles of a link; a thread begins
+//! three or four cycles after its packet. Where hardware has a choice (which of two packets goes first), the model has
+//! one of its own.
 
 mod pe;
 
@@ -73,6 +74,10 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// PEs at rest, with empty memories.
+    ///
+    /// # Panics
+    /// `row_bits` is none of 0, 2 and 4.
     pub fn new(config: &Config) -> Machine {
         let shape = Shape::new(config.row_bits);
         let numbers = 0..shape.pes();

@@ -65,6 +65,7 @@ pub(super) struct Pe {
 }
 
 impl Pe {
+    /// At rest, with empty memory.
     pub fn new(config: &Config, number: u32) -> Pe {
         Pe {
             number,
@@ -119,8 +120,8 @@ impl Pe {
         self.arrivals.push_back((packet, at));
     }
 
-    /// A cycle. `may_inject`: the switch has room for a packet of this PE. Gives the packet that goes there, and when the
-    /// switch has it.
+    /// A cycle. `may_inject`: the switch has room for a packet of this PE. Gives the packet that goes there, and when
+    /// the switch has it.
     pub fn cycle(&mut self, now: u64, may_inject: bool) -> Option<(Packet, u64)> {
         self.counts.stalled += u64::from(!self.has_room());
         let may_inject = may_inject && self.injected.is_none_or(|at| at + 2 <= now);

@@ -230,8 +230,8 @@ fn threads_that_go_astray_say_where() {
     assert_eq!(fault.cause, Cause::Trap { code: 2 });
 }
 
-/// Each PE writes rounds of 12 words to another, and a word to PE 0; behind each round goes a sync, whose thread traps if
-/// it finds a word of an earlier round. Rounds count down.
+/// Each PE writes rounds of 12 words to another, and a word to PE 0; behind each round goes a sync, whose thread traps
+/// if it finds a word of an earlier round. Rounds count down.
 const SYNCS: &str = "
         .org    0x1000
         .template T

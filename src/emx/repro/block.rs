@@ -13,6 +13,7 @@ const SIZES: [u32; 24] = [
 /// Share by which the line may differ (our choice).
 const SHARE: f64 = 0.15;
 
+/// Time of a block of so many words to the next PE, us: a fifth of a round trip.
 pub fn us_per_link(lab: &Lab<'_>, words: u32) -> f64 {
     lab.ring(lab.config(), Program::RingBlock, words).us() / f64::from(LOOP)
 }

@@ -36,6 +36,7 @@ impl Cell {
         self
     }
 
+    /// What runs for it.
     pub fn what(&self, config: &Config) -> What {
         let on_loop = matches!(self.program, Program::RingPkt | Program::RingWord | Program::RingBlock);
         let count = if on_loop { LOOP } else { config.used };
@@ -55,6 +56,7 @@ impl Cell {
 /// Share by which a cell may differ: the digest's, and so ours.
 const SHARE: f64 = 0.2;
 
+/// The cells of the paper's tables (tables 1 to 4).
 pub const CELLS: [Cell; 32] = [
     cell("tab1.packet", "round trip of a packet", Program::RingPkt, 0, 10.24),
     cell("tab1.word", "round trip of a word", Program::RingWord, 0, 15.04),

@@ -36,6 +36,7 @@ pub enum What {
 }
 
 impl What {
+    /// A program on the first `count` PEs.
     pub fn program(program: Program, count: u32, words: u32) -> What {
         What::Program { program, count, words }
     }
@@ -138,6 +139,7 @@ impl Measurement {
         }
     }
 
+    /// Time, us; not a number where the program had no result.
     pub fn us(&self) -> f64 {
         if self.end == End::Result {
             self.time_us
@@ -189,10 +191,12 @@ impl Subject for Emx {
 }
 
 impl Lab<'_> {
+    /// A run on the backend of this lab.
     pub fn measure(&self, config: &Config, what: What) -> Measurement {
         self.measure_on(self.backend(), config, what)
     }
 
+    /// A run on this backend.
     pub fn measure_on(&self, backend: BackendKind, config: &Config, what: What) -> Measurement {
         let config = config.clone();
         self.ask(Scenario { backend, config, what })
@@ -209,6 +213,7 @@ impl Lab<'_> {
         self.measure(config, What::program(program, LOOP, words))
     }
 
+    /// A value at each of these abscissas.
     pub fn curve(&self, name: &str, xs: &[u32], value: impl Fn(u32) -> f64) -> Curve {
         Curve {
             name: name.into(),

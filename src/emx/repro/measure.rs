@@ -16,6 +16,7 @@ use crate::emx::params::Config;
 use crate::harness::wave::Probe;
 use crate::repro::row::BackendKind;
 
+/// A run without a measurement.
 #[derive(Debug, Error)]
 pub enum MeasureError {
     #[error(transparent)]

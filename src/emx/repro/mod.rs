@@ -14,6 +14,7 @@ use lab::Lab;
 pub use lab::{End, Measurement, Scenario, What, quantity};
 pub use measure::{MeasureError, Overflow, listing, measure, measure_times};
 
+/// The source of all rows.
 pub const PAPER: &str = "Sato, Kodama, Sakai, Yamaguchi: Implementation of Message Passing by RICA in the EM-4/X (in \
      Japanese)";
 

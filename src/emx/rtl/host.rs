@@ -10,10 +10,12 @@ pub struct Access {
 }
 
 impl Access {
+    /// A load of the word at this byte offset.
     pub fn load(offset: u32) -> Access {
         Access { offset, store: None }
     }
 
+    /// A store of the whole word at this byte offset.
     pub fn store(offset: u32, value: u64) -> Access {
         let store = Some(value);
         Access { offset, store }
@@ -44,6 +46,7 @@ pub struct Host {
 }
 
 impl Host {
+    /// Queues an access behind the others.
     pub fn put(&mut self, access: Access) {
         self.queue.push_back(access);
     }
@@ -53,6 +56,7 @@ impl Host {
         self.answers.pop_front()
     }
 
+    /// Is an access queued or under way?
     pub fn is_active(&self) -> bool {
         !self.queue.is_empty()
     }

@@ -59,6 +59,7 @@ pub struct Event {
     pub kind: EventKind,
 }
 
+/// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// An instruction was done.
@@ -209,6 +210,7 @@ impl<H: Pes> Machine<H> {
         self.events = Some(Vec::new());
     }
 
+    /// The events since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         self.events.take().unwrap_or_default()
     }

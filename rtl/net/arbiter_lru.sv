@@ -1,7 +1,7 @@
 // Selects the least recently served of N requesters, in the same cycle.
 //
-// Handshake  `first_o`: at most one of `request_i`, none if an older one of `block_i` stands in its way. `served_i`: who
-//            was served at this edge. Requesters block, too: `block_i` contains `request_i`.
+// Handshake  `first_o`: at most one of `request_i`, none if an older one of `block_i` stands in its way. `served_i`:
+//            who was served at this edge. Requesters block, too: `block_i` contains `request_i`.
 // Latency    none: `first_o` is a function of `request_i`, `block_i` and flip-flops. It is a part of units, not a unit.
 // Fairness   who waits is passed over by each other one at most once.
 // Source     a matrix of ages, textbook.

@@ -1,25 +1,25 @@
 // N x N switch for packets of two words, with virtual channels: one cycle a hop.
 //
-// Purpose    carries packets from inputs to the outputs that are named beside them. It knows no addresses: what wraps it
-//            gives output and channel beyond with word 0, as functions of the word.
+// Purpose    carries packets from inputs to the outputs that are named beside them. It knows no addresses: what wraps
+//            it gives output and channel beyond with word 0, as functions of the word.
 // Handshake  room instead of ready. A sender may load word 0 of a packet of channel v into its link register at the end
 //            of a cycle in which in_room_o[v] is high. Word 1, with `last`, follows in the next cycle without asking.
 //            The next packet may be begun two cycles after the one before. Outputs likewise. in_out_i (one-hot) and
 //            in_to_i (channel beyond) are valid with word 0. All outputs come from flip-flops; won_o is the input of
 //            the word on out_data_o.
-// Latency    word 0 on an input's link in a cycle is on the output's link in the next one, if the output is free and has
-//            room. An input and an output each carry a packet in two cycles, all of them at once.
+// Latency    word 0 on an input's link in a cycle is on the output's link in the next one, if the output is free and
+//            has room. An input and an output each carry a packet in two cycles, all of them at once.
 // Order      packets of an input, a channel and an output leave in the order in which they came.
-// Full       a packet begins only where all of it has room beyond, so none stands on an output. Each input holds `Packets`
-//            packets a channel; then its room is low. Room rises in the cycle after word 0 has left.
+// Full       a packet begins only where all of it has room beyond, so none stands on an output. Each input holds
+//            `Packets` packets a channel; then its room is low. Room rises in the cycle after word 0 has left.
 // Fairness   an output takes the least recently served input, an input the least recently served channel that could go.
 //            An output waits for an older input that is about to end another packet: who is out of step is not starved.
 // Misuse     drained, and counted by drained_o, which saturates: a packet without an output, without room, or on or for
 //            a channel that does not exist. Word 1 that does not follow directly, and several outputs: assertions only.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no in_valid_i is set. Both ends
 //            of a link are reset together: under reset room is high, and nothing is taken.
-// Source     EM-4: 3x3, a word and a hop a cycle, virtual cut-through, three banks of buffers against deadlock. Organisation,
-//            arbitration and the depth of buffers are our own.
+// Source     EM-4: 3x3, a word and a hop a cycle, virtual cut-through, three banks of buffers against deadlock.
+//            Organisation, arbitration and the depth of buffers are our own.
 module cut_through #(
     parameter int N = 3,  // inputs and outputs, 1 to 4
     parameter int Channels = 3,  // of a link, 1 to 4

@@ -1,7 +1,7 @@
 """An independent AXI implementation drives our AXI: Verilator builds each top, cocotbext-axi drives it under cocotb.
 
-Prints the seed; --seed repeats a run. Last, twins, each broken in one place, must fail. Exit status 0: every result is as
-expected.
+Prints the seed; --seed repeats a run. Last, twins, each broken in one place, must fail. Exit status 0: every result is
+as expected.
 """
 
 import argparse

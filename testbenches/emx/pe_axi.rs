@@ -1,4 +1,5 @@
-//! The PE behind AXI: accesses, packets and resets at its pins, with the protocol watched and idle edges left out.
+//! The PE behind AXI, and `emx_pe` in it: accesses, packets and resets at its pins, with the protocol watched and idle
+//! edges left out.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -16,8 +16,8 @@ pub struct Row {
     pub cycles: Option<String>,
 }
 
-/// Every line of the sources, with its words, which stand in the order of the lines. A line's words behind its first are
-/// shown as instructions.
+/// Every line of the sources, with its words, which stand in the order of the lines. A line's words behind its first
+/// are shown as instructions.
 pub fn listing(sources: &[Source], rows: impl Iterator<Item = Row>) -> String {
     let mut rows = rows.peekable();
     let mut text = String::new();

@@ -23,10 +23,7 @@ pub enum RunError {
     Fault { pe: u32, fault: Fault },
     #[error("PE {pe}: its memory holds {packets} packets, and another came")]
     Fatal { pe: u32, packets: usize },
-    #[error(
-        "nothing moves after {cycles} cycles, and {} PEs have not ended; operands that wait: {waiting:?}",
-        pes.len()
-    )]
+    #[error("nothing moves after {cycles} cycles, and {} PEs have not ended; operands that wait: {waiting:?}", pes.len())]
     Hang {
         cycles: u64,
         pes: Vec<u32>,

@@ -301,79 +301,71 @@ COPY = (
 )
 
 
-@cocotb.test()
-async def random_data_take_every_way(dut):
-    """At least BYTES, by host, WRITE, READ and threads: no stalls, a stalling host, stalling links, both."""
-    bench = Bench(dut)
-    await bench.start()
-    chance = rng("data")
-    image = [chance.getrandbits(40) for _ in range(DATA_WORDS)]
-    await bench.store(DATA, image)
-    done = {"store": 0, "load": 0, "write": 0, "read": 0, "copy": 0}
-    total = 0
+class Data:
+    """What the tests' data must be, and each way to move some words of it."""
 
-    def value(at):
-        return get("Memory word", "WORD", "DATA", image[at])
+    def __init__(self, bench):
+        self.bench = bench
+        self.chance = rng("data")
+        self.image = [self.chance.getrandbits(40) for _ in range(DATA_WORDS)]
 
-    def written(at, data):
-        present = get("Memory word", "WORD", "PRESENT", image[at])
-        image[at] = put("Memory word", "WORD", DATA=data, PRESENT=present)
+    def raw(self, at=0, count=DATA_WORDS):
+        return b"".join(word.to_bytes(8, "little") for word in self.image[at : at + count])
 
-    def raw(at, count):
-        return b"".join(word.to_bytes(8, "little") for word in image[at : at + count])
+    def _value(self, at):
+        return get("Memory word", "WORD", "DATA", self.image[at])
 
-    for host_stalls, link_stalls in ((False, False), (True, False), (False, True), (True, True)):
-        bench.stall(host_stalls, link_stalls)
-        moved = 0
-        while moved < (BYTES + 3) // 4 or min(done.values()) == 0:
-            kind = chance.choice(list(done))
-            count = chance.randint(1, 12 if kind in ("read", "copy") else 64)
-            at = chance.randrange(DATA_WORDS - count)
-            places = range(at, at + count)
-            if kind == "store":
-                image[at : at + count] = [chance.getrandbits(40) for _ in places]
-                await bench.store(DATA + at, image[at : at + count])
-            elif kind == "load":
-                same("a read of memory", await bench.load(DATA + at, count), raw(at, count))
-            elif kind == "write":
-                for place in places:
-                    data = chance.getrandbits(32)
-                    words = arrived(packet(DATA + place, data, kind="WRITE"))
-                    bench.links.send(words, chance.randrange(LINKS), chance.randrange(CHANNELS))
-                    written(place, data)
-                await bench.rest()
-            elif kind == "read":
-                wanted = {}
-                for place in places:
-                    receiver, addr = chance.choice([pe for pe in PLACES if pe != bench.pe]), chance.randrange(WORDS)
-                    tag = chance.getrandbits(7) if PARAMS.get("ReadBypass") else 0
-                    words = arrived(packet(DATA + place, to(receiver, addr), tag=tag, kind="READ"))
-                    bench.links.send(words, chance.randrange(LINKS))
-                    answer = tag << 32 | addr, value(place)
-                    wanted.setdefault(receiver, []).append(answer)
-                await bench.rest()
-                compare(bench.arrivals(), wanted, ordered=False)
-            else:
-                receiver, target = chance.choice(list(PLACES)), DATA + chance.randrange(DATA_WORDS - count)
-                if receiver == bench.pe and abs(target - DATA - at) < count:
-                    continue  # its own source
-                await bench.thread(FRAME, CODE2, COPY, (DATA + at, count))
-                await bench.inject(packet(FRAME + 1, to(receiver, target)))
-                check("what a thread tells", await bench.told(), to(receiver, target + count))
-                await bench.rest()
-                sent = [(put("Packet", "W0", TYPE=TYPE["WRITE"], ADDR=target + i), value(at + i)) for i in range(count)]
-                if receiver == bench.pe:
-                    sent = []
-                    for place in places:
-                        written(target - DATA + place - at, value(place))
-                compare(bench.arrivals(), {receiver: sent} if sent else {})
-            done[kind] += 1
-            moved += 8 * count
-        same("memory", await bench.load(DATA, DATA_WORDS), raw(0, DATA_WORDS))
-        total += moved
-    check("refusals", await bench.host.read("STATUS"), 0)
-    assert total >= BYTES
-    say(f"{total} bytes moved: {done}")
+    def _written(self, at, data):
+        present = get("Memory word", "WORD", "PRESENT", self.image[at])
+        self.image[at] = put("Memory word", "WORD", DATA=data, PRESENT=present)
+
+    def _send(self, words):
+        self.bench.links.send(arrived(words), self.chance.randrange(LINKS), self.chance.randrange(CHANNELS))
+
+    async def store(self, at, count):
+        self.image[at : at + count] = [self.chance.getrandbits(40) for _ in range(count)]
+        await self.bench.store(DATA + at, self.image[at : at + count])
+
+    async def load(self, at, count):
+        same("a read of memory", await self.bench.load(DATA + at, count), self.raw(at, count))
+
+    async def write(self, at, count):
+        """By packets from the neighbours."""
+        for place in range(at, at + count):
+            data = self.chance.getrandbits(32)
+            self._send(packet(DATA + place, data, kind="WRITE"))
+            self._written(place, data)
+        await self.bench.rest()
+
+    async def read(self, at, count):
+        """For answers to other PEs."""
+        wanted = {}
+        for place in range(at, at + count):
+            receiver = self.chance.choice([pe for pe in PLACES if pe != self.bench.pe])
+            addr, tag = self.chance.randrange(WORDS), self.chance.getrandbits(7) if PARAMS.get("ReadBypass") else 0
+            self._send(packet(DATA + place, to(receiver, addr), tag, "READ"))
+            wanted.setdefault(receiver, []).append((tag << 32 | addr, self._value(place)))
+        await self.bench.rest()
+        compare(self.bench.arrivals(), wanted, ordered=False)
+
+    async def copy(self, at, count):
+        """By a thread to any PE."""
+        bench = self.bench
+        receiver, target = self.chance.choice(list(PLACES)), self.chance.randrange(DATA_WORDS - count)
+        if abs(target - at) < count:
+            target = at  # no part of its own source
+        await bench.thread(FRAME, CODE2, COPY, (DATA + at, count))
+        await bench.inject(packet(FRAME + 1, to(receiver, DATA + target)))
+        check("what a thread tells", await bench.told(), to(receiver, DATA + target + count))
+        await bench.rest()
+        values = [self._value(place) for place in range(at, at + count)]
+        if receiver == bench.pe:
+            for place, value in enumerate(values, target):
+                self._written(place, value)
+            values = []
+        kind = put("Packet", "W0", TYPE=TYPE["WRITE"])
+        sent = [(kind + DATA + place, value) for place, value in enumerate(values, target)]
+        compare(bench.arrivals(), {receiver: sent} if sent else {})
 
 
 def compare(found, wanted, ordered=True):
@@ -385,6 +377,31 @@ def compare(found, wanted, ordered=True):
     check("receivers", sorted(by_receiver), sorted(wanted))
     for receiver, words in wanted.items():
         check(f"packets to PE {receiver}", order(by_receiver[receiver]), order(words))
+
+
+@cocotb.test()
+async def random_data_take_every_way(dut):
+    """At least BYTES, by host, WRITE, READ and threads: no stalls, a stalling host, stalling links, both."""
+    bench = Bench(dut)
+    await bench.start()
+    data = Data(bench)
+    await bench.store(DATA, data.image)
+    done = {way.__name__: 0 for way in (data.store, data.load, data.write, data.read, data.copy)}
+    total = 0
+    for host_stalls, link_stalls in ((False, False), (True, False), (False, True), (True, True)):
+        bench.stall(host_stalls, link_stalls)
+        moved = 0
+        while moved < (BYTES + 3) // 4 or min(done.values()) == 0:
+            way = data.chance.choice(list(done))
+            count = data.chance.randint(1, 12 if way in ("read", "copy") else 64)
+            await getattr(data, way)(data.chance.randrange(DATA_WORDS - count), count)
+            done[way] += 1
+            moved += 8 * count
+        same("memory", await bench.load(DATA, DATA_WORDS), data.raw())
+        total += moved
+    check("STATUS", await bench.host.read("STATUS"), 0)
+    assert total >= BYTES
+    say(f"{total} bytes moved: {done}")
 
 
 @cocotb.test()

@@ -267,7 +267,7 @@ module emx_regs #(
       turn_q <= '0;
       clearing_q <= 1'b1;
     end else begin
-      if (!is_count) turn_q <= turn_q + 4'd1;
+      if (!is_count && (clearing_q || new_q != '0)) turn_q <= turn_q + 4'd1;
       if (turn_q == '1) clearing_q <= 1'b0;
     end
     if (rst_i || clearing_q) begin

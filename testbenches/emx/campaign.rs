@@ -54,15 +54,15 @@ twins! {
     // Links that stall.
     packets_go_without_room: TwinPeSoakRoom, [Assertion, Loss, Hang, Memory, Order];
     // Neighbours' packets.
-    a_fourth_crossing_is_made: TwinPeSoakCrossing, [Report, Assertion, Hang];
+    urgent_ones_of_no_form_are_taken: TwinPeSoakForged, [Report, Memory, Hang, Assertion];
     // A host that reads between the two words of a packet that comes back from memory.
     a_spilled_packet_mixes: TwinPeSoakSpill, [Memory, Report, Hang, Loss, Order, Assertion];
     // Illegal packets.
     addresses_outside_memory_are_not_told: TwinPeSoakRange, [Report];
     receivers_that_are_not_there_are_not_told: TwinPeSoakNowhere, [Report];
-    second_operands_start_threads: TwinPeSoakOverrun, [Report, Memory, Hang];
+    second_operands_start_threads: TwinPeSoakOverrun, [Report, Memory, Hang, Afterwards];
     // Matching, and reads that pass by.
-    operands_stay: TwinPeSoakPresent, [Report, Memory, Hang, Assertion];
+    operands_stay: TwinPeSoakPresent, [Report, Memory, Hang, Assertion, Afterwards];
     answers_are_dropped: TwinPeSoakReply, [Memory, Loss, Assertion, Hang];
     // A reset at any moment.
     packets_outlast_a_reset: TwinPeSoakReset, [Assertion, Hang, Report];

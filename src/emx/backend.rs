@@ -1,6 +1,7 @@
 //! What runs thread code: the timed model or the verilated PEs, behind one trait.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 
 use thiserror::Error;
 
@@ -11,8 +12,9 @@ use super::library::Run;
 use super::model;
 use super::packet::Packet;
 use super::params::Config;
-use super::rtl;
+use super::rtl::{self, Event};
 use crate::Picos;
+use crate::harness::backend::Doing;
 use crate::harness::wave::Probe;
 use crate::repro::row::BackendKind;
 
@@ -23,7 +25,11 @@ pub enum RunError {
     Fault { pe: u32, fault: Fault },
     #[error("PE {pe}: its memory holds {packets} packets, and another came")]
     Fatal { pe: u32, packets: usize },
-    #[error("nothing moves after {cycles} cycles, and {} PEs have not ended; operands that wait: {waiting:?}", pes.len())]
+    #[error(
+        "nothing moves after {cycles} cycles; {} have not ended; {}",
+        listed("PE", "PEs", pes),
+        listed("operand waits", "operands wait", waiting)
+    )]
     Hang {
         cycles: u64,
         pes: Vec<u32>,
@@ -35,12 +41,38 @@ pub enum RunError {
     Order(#[from] OrderError),
 }
 
+/// How many there are, and the first of them.
+fn listed(one: &str, many: &str, all: &[impl Display]) -> String {
+    const SHOWN: usize = 8;
+    let named: Vec<String> = all.iter().take(SHOWN).map(ToString::to_string).collect();
+    let what = if all.len() == 1 { one } else { many };
+    let more = all.len().saturating_sub(SHOWN);
+    let more = if more > 0 {
+        format!("; and {more} more")
+    } else {
+        String::new()
+    };
+    let names = if all.is_empty() {
+        String::new()
+    } else {
+        format!(" ({}{more})", named.join("; "))
+    };
+    format!("{} {what}{names}", all.len())
+}
+
 /// An operand without its partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
     pub pe: u32,
     pub frame: u32,
     pub offset: u32,
+}
+
+impl Display for Waiting {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let Waiting { pe, frame, offset } = self;
+        write!(f, "PE {pe}, frame {frame:#x}, offset {offset}")
+    }
 }
 
 /// What a PE counted.
@@ -88,6 +120,28 @@ pub struct Executed {
     pub cycles: u64,
 }
 
+/// A packet that a neighbour sends on a link into a PE, between two of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forged {
+    /// Of the links into the PE.
+    pub input: u8,
+    pub channel: u8,
+    /// The second one ends it.
+    pub words: [u64; 2],
+}
+
+/// What happens around a PE, and for how many cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// Its links stand still, both ways.
+    Links(u64),
+    /// The host reads its memory over and over.
+    Reads(u64),
+    /// CONTROL.RUN is clear.
+    Stops(u64),
+    Packet(Forged),
+}
+
 /// A machine: PEs with their memories, and the network between them.
 pub trait Backend {
     /// PEs of the machine.
@@ -133,6 +187,31 @@ pub trait Backend {
     /// Most cycles for which such a read has waited; not where nobody reads.
     fn polled(&self) -> Option<u64> {
         None
+    }
+
+    /// Something happens around a PE so many cycles after the next run begins. A run goes on until it has ended, unless
+    /// its results are there. False where this backend has no such part.
+    fn trouble(&mut self, _cycle: u64, _pe: u32, _trouble: Trouble) -> bool {
+        false
+    }
+
+    /// Resets all PEs, at any moment: memory stays, and nothing else. Gives what this PE was doing; none where this
+    /// backend has no reset.
+    fn reset(&mut self, _pe: u32) -> Option<Doing> {
+        None
+    }
+
+    /// What PEs were doing when trouble came, by the names that the campaign uses; empty where that is not known.
+    fn met(&mut self) -> Vec<(Trouble, Doing)> {
+        Vec::new()
+    }
+
+    /// Keeps what happens at all ports from now on.
+    fn record(&mut self) {}
+
+    /// What has been kept.
+    fn events(&mut self) -> Vec<Event> {
+        Vec::new()
     }
 
     /// Looks at all PEs every so many cycles, from now on.

@@ -2,6 +2,7 @@
 
 pub mod asm;
 pub mod backend;
+pub mod campaign;
 mod carrier;
 pub mod golden;
 pub mod host;
@@ -19,7 +20,8 @@ use std::time::Instant;
 
 use crate::harness::params::Table as _;
 use crate::machine::{
-    Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave,
+    Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave, Whole,
+    WholeRun,
 };
 use crate::net::bench::NetworkRun;
 use crate::repro::row::BackendKind;
@@ -118,8 +120,12 @@ const FACTS: Facts = Facts {
         workloads: [("blocks between 2 PEs", "block"), ("exchange of 2 PEs", "exchange")],
         network: "80 PEs, exchange by writes and in pairs",
         runs: || [Program::Wex, Program::Pex].map(traffic),
+        whole: Some(Whole {
+            title: "80 PEs of EM-X, exchange by writes",
+            run: whole,
+        }),
     }),
-    campaign: None,
+    campaign: Some(&Emx),
 };
 
 /// All of the largest machine under the traffic of an exchange of 10 words.
@@ -143,6 +149,19 @@ fn traffic(program: Program) -> NetworkRun {
         accepted: per_port(counts.iter().map(|counts| counts.received).sum()),
         cpu: begin.elapsed(),
     }
+}
+
+/// The same traffic by writes on the RTL of EM-X.
+fn whole() -> Result<WholeRun, MachineError> {
+    let config = Config::paper().em_x();
+    let mut machine = host::Emx::new(&config, BackendKind::Rtl)?;
+    let (program, count, words) = (Program::Wex, config.used, 10);
+    let begin = Instant::now();
+    machine.run(&library::Run { program, count, words })?;
+    Ok(WholeRun {
+        cycles: machine.cycles(),
+        cpu: begin.elapsed(),
+    })
 }
 
 /// The description of a run, and what is done `count` times.

@@ -1,5 +1,6 @@
 //! A PE of EM-4/EM-X, block by block: what surrounds a block is the testbench.
 
+mod campaign;
 mod core;
 mod execute;
 mod input;

@@ -16,7 +16,7 @@ use crate::backends::{both_machines, machine, on_both, with_code};
 
 on_both!(bad_packets_are_counted_and_legal_ones_go_on an_operand_that_never_comes_is_named
     packet_4097_is_fatal_and_named a_thread_that_runs_off_its_code_halts frames_are_exhausted
-    a_far_access_outside_memory_is_refused a_host_is_told_what_is_wrong);
+    a_far_access_outside_memory_is_refused a_host_is_told_what_is_wrong a_reset_mends_what_has_stopped);
 
 fn to(kind: u32, pe: u32, addr: u32, data: u32) -> Packet {
     Packet::to(Kind::of(kind), global(pe, addr), data)
@@ -131,12 +131,15 @@ fn an_operand_that_never_comes_is_named(kind: BackendKind) {
             panic!("{hang}")
         };
         assert_eq!(*pes, [0, 1]);
-        let half = |pe, kind| Waiting {
+        let half = |pe, kind: u32| Waiting {
             pe,
             frame: layout::PORT,
             offset: 1 + kind,
         };
         assert_eq!(*waiting, [half(0, 3), half(1, 16)]);
+        let text = hang.to_string();
+        let said = "2 operands wait (PE 0, frame 0x40, offset 4; PE 1, frame 0x40, offset 17)";
+        assert!(text.ends_with(said), "{text}");
     }
 }
 
@@ -202,6 +205,55 @@ fn frames_are_exhausted(kind: BackendKind) {
         panic!("there was a frame more")
     };
     assert_eq!(fault.cause, Cause::Trap { code: 1 });
+}
+
+/// A PE that has halted, one whose memory is full of packets, and operands that wait: behind a reset all is as ever.
+fn a_reset_mends_what_has_stopped(kind: BackendKind) {
+    let stops = "
+        .align  2
+        program STOPS
+        ld      r3, ME(fp)
+        ld      r5, ARG(fp)
+        beqz    r5, 1f
+        subi    r5, r5, 1
+        beqz    r5, 2f
+        bnez    r3, 3f
+0:      j       0b                      # it never ends, and the others send
+1:      bnez    r3, 4f
+        trap    99
+2:      call    pkt_input               # nobody sends
+4:      done
+3:      li      r4, PORT + 34
+        li      r6, 1400
+5:      send    THREAD, r4, r6
+        subi    r6, r6, 1
+        bnez    r6, 5b
+        done
+";
+    for config in both_machines() {
+        let mut machine = with_code(&config, kind, stops);
+        // On EM-4 the packets stand in the network, where nothing fails.
+        let ends: &[u32] = if config.code_port { &[0, 1, 2] } else { &[0, 1] };
+        for what in ends {
+            let error = machine.call("STOPS", &vec![vec![*what]; 5]).unwrap_err();
+            let HostError::Run(error) = &error else {
+                panic!("{error}")
+            };
+            let is_it = match what {
+                0 => matches!(error, RunError::Fault { pe: 0, fault } if fault.cause == Cause::Trap { code: 99 }),
+                1 => matches!(error, RunError::Hang { waiting, .. } if waiting.len() == 5),
+                _ => matches!(error, RunError::Fatal { pe: 0, packets: 4096 }),
+            };
+            assert!(is_it, "{error}");
+            machine.reset(0).expect("both can be reset");
+            let all = vec![vec![]; 16];
+            assert_eq!(
+                machine.call("REDUCTION", &all).unwrap(),
+                vec![120; 16],
+                "behind {error}"
+            );
+        }
+    }
 }
 
 fn a_host_is_told_what_is_wrong(kind: BackendKind) {

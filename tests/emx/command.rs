@@ -1,6 +1,7 @@
 //! The machine at the command: scenarios, data, listing.
 
 use serde_json::Value;
+use tsunagi::emx::params::EM_X;
 
 fn tsunagi(args: &[&str]) -> (i32, String, String) {
     support::command::run(env!("CARGO_BIN_EXE_tsunagi"), args)
@@ -81,36 +82,57 @@ fn what_does_not_fit_or_overflows_is_an_error() {
     assert!(code == 2 && error.contains("row_bits = 1"), "{error}");
 }
 
+/// The machines of 5 and of 20 PEs; EM-X as it is built.
+#[test]
+fn smaller_machines_run_too() {
+    let switches = EM_X.map(|(name, value)| format!("{name}={value}"));
+    let em_x: Vec<&str> = switches.iter().flat_map(|switch| ["--set", switch.as_str()]).collect();
+    for scenario in [ANY[2], ANY[3], ANY[6]] {
+        for (backend, size, used, rest) in [
+            ("model", "row_bits=0", "used=5", &[][..]),
+            ("model", "row_bits=2", "used=19", &[]),
+            ("rtl", "row_bits=0", "used=3", &[]),
+            ("rtl", "row_bits=2", "used=20", &em_x),
+        ] {
+            let given = ["--backend", backend, "--set", size, "--set", used];
+            let values = run(&[scenario, &given, rest].concat());
+            assert!(values["time"].as_f64() > Some(0.0), "{values}");
+        }
+    }
+    let (code, _, error) = tsunagi(&["run", "emx", "ring", "--set", "row_bits=2", "--set", "used=20"]);
+    assert!(code == 2 && error.contains("no RTL was built"), "{error}");
+}
+
 #[test]
 fn files_of_any_size_are_carried_between_any_two() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data");
-    for bytes in [0, 1, 300_001] {
+    for (backend, bytes) in [
+        ("model", 0),
+        ("model", 1),
+        ("model", 300_001),
+        ("rtl", 0),
+        ("rtl", 1),
+        ("rtl", 3001),
+    ] {
         std::fs::write(&path, (0..bytes).map(|at| ((at * 31) >> 3) as u8).collect::<Vec<_>>()).unwrap();
+        let send = [
+            "send",
+            path.to_str().unwrap(),
+            "--machine",
+            "emx",
+            "--pes",
+            "80",
+            "--json",
+        ];
         // To itself, to the next one, and the farthest: 8 hops.
         for (from, to) in [("0", "0"), ("0", "1"), ("3", "79")] {
-            let path = path.to_str().unwrap();
-            let args = [
-                "send",
-                path,
-                "--machine",
-                "emx",
-                "--backend",
-                "model",
-                "--pes",
-                "80",
-                "--from",
-                from,
-                "--to",
-                to,
-            ];
-            let (code, text, error) = tsunagi(&[&args[..], &["--json"]].concat());
+            let route = ["--backend", backend, "--from", from, "--to", to];
+            let (code, text, error) = tsunagi(&[&send[..], &route].concat());
             assert_eq!(code, 0, "{error}");
             let sent: Value = serde_json::from_str(&text).unwrap();
-            assert_eq!(
-                (sent["equal"].as_bool(), sent["bytes"].as_u64()),
-                (Some(true), Some(bytes))
-            );
+            let is = (sent["equal"].as_bool(), sent["bytes"].as_u64());
+            assert_eq!(is, (Some(true), Some(bytes)), "{backend}, from {from} to {to}");
         }
     }
 }

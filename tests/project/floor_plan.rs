@@ -64,6 +64,10 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "testbenches/dimmnet1/campaign.rs: no module",
         "broken cards in the fault campaign",
     ),
+    (
+        "testbenches/emx/campaign.rs: no module",
+        "broken PEs in the fault campaign",
+    ),
     ("testbenches/dimmnet1/rig.rs: no module", "benches share it"),
     ("cenju3_machine: no bench", "`testbenches/machine` runs it"),
     ("cenju3_machine: no golden model", "its blocks have theirs"),

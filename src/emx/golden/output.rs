@@ -25,6 +25,11 @@ impl Output {
         self.packets.len() < self.depth
     }
 
+    /// The same beside an answer that has its place already.
+    pub fn has_more_room(&self) -> bool {
+        self.packets.len() + 1 < self.depth
+    }
+
     /// # Panics
     /// It has no room.
     pub fn put(&mut self, packet: Packet) {
@@ -54,7 +59,9 @@ mod tests {
             data,
             ..Packet::default()
         };
+        assert!(output.has_more_room());
         output.put(packet(1));
+        assert!(output.has_room() && !output.has_more_room());
         output.put(packet(2));
         assert!(!output.has_room());
         assert_eq!(output.take().map(|p| p.data), Some(1));

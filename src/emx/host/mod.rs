@@ -11,8 +11,10 @@ use super::asm::{AsmError, Image, Source};
 use super::backend::{Backend, RunError, build};
 use super::library::{self, ARGUMENTS, Run, Thread, layout};
 use super::params::{Config, Unsound};
+use super::regs::SIZE_FRAME;
 use super::rtl::NotBuilt;
 use crate::Picos;
+use crate::harness::backend::Doing;
 use crate::harness::wave::Probe;
 use crate::repro::row::BackendKind;
 
@@ -42,6 +44,9 @@ pub enum HostError {
     #[error(transparent)]
     Run(#[from] RunError),
 }
+
+/// First words of a frame in which operands of a function may wait.
+const SLOTS: u32 = 8;
 
 /// A machine with the library on all PEs.
 pub struct Emx {
@@ -80,25 +85,54 @@ impl Emx {
 
     fn made(config: &Config, kind: BackendKind, own: &[Source], probe: &Probe) -> Result<Emx, HostError> {
         config.check()?;
-        let image = library::image_with(config, own).map_err(HostError::Assembler)?;
         let mut machine = build(config, kind)?;
         machine.probe(config.clock_period, probe);
+        Emx::on(config, machine, own)
+    }
+
+    /// Loads a machine that was made otherwise.
+    ///
+    /// # Errors
+    /// What the assembler refuses, by file and line.
+    pub fn on(config: &Config, machine: Box<dyn Backend>, own: &[Source]) -> Result<Emx, HostError> {
+        let image = library::image_with(config, own).map_err(HostError::Assembler)?;
+        let mut emx = Emx {
+            machine,
+            image,
+            config: config.clone(),
+            cycles: 0,
+            limit: 100_000_000,
+        };
+        emx.load();
+        Ok(emx)
+    }
+
+    /// Puts the code and an idle thread's frame into all PEs.
+    fn load(&mut self) {
+        let (machine, image, config) = (&mut self.machine, &self.image, &self.config);
         for pe in 0..config.pes() {
             let quiet = Thread {
                 pe,
                 count: config.pes(),
                 ..Thread::default()
             };
-            let words = image.load().chain(quiet.setup(&image, "PORT_CODE"));
+            let words = image.load().chain(quiet.setup(image, "PORT_CODE"));
             words.for_each(|(addr, word)| machine.set_word(pe, addr, word));
         }
-        Ok(Emx {
-            machine,
-            image,
-            config: config.clone(),
-            cycles: 0,
-            limit: 100_000_000,
-        })
+    }
+
+    /// Resets all PEs, and loads them again: no operand of theirs waits any more. Gives what this PE was doing; none:
+    /// the machine has no reset.
+    pub fn reset(&mut self, pe: u32) -> Option<Doing> {
+        let doing = self.machine.reset(pe)?;
+        for pe in 0..self.config.pes() {
+            let frames = layout::FRAMES.step_by(SIZE_FRAME as usize);
+            let slots = frames.flat_map(|frame| frame..frame + SLOTS);
+            let slots = slots.chain(layout::PORT..layout::MAIN);
+            slots.for_each(|addr| self.machine.set_word(pe, addr, 0));
+        }
+        self.load();
+        Some(doing)
     }
 
     /// The parameters of the machine.

@@ -8,12 +8,13 @@ mod pe;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::backend::{Backend, Counts, Executed, RunError, Seen, Told, Waiting};
+use super::backend::{Backend, Counts, Executed, RunError, Seen, Told, Trouble, Waiting};
 use super::golden::route::{Path, Place, Shape, channel_beyond};
 use super::golden::sequence::Sequence;
 use super::packet::Packet;
 use super::params::Config;
 use super::regs::{SIZE_CHANNELS, SIZE_FRAME};
+use crate::harness::backend::Doing;
 
 use pe::Pe;
 
@@ -55,6 +56,9 @@ struct Move {
     rest: Path,
 }
 
+/// Trouble of a PE begins, or ends.
+type Change = (u64, usize, Trouble, bool);
+
 /// The machine.
 pub struct Machine {
     shape: Shape,
@@ -71,6 +75,12 @@ pub struct Machine {
     seen: Vec<Vec<Seen>>,
     /// The counts at the last look.
     before: Vec<Counts>,
+    /// Trouble of the next run, by cycle; and what is to come.
+    planned: Vec<(u64, usize, Trouble)>,
+    changes: Vec<Change>,
+    /// By PE: troubles that hold its links, and that stop its threads.
+    held: Vec<u32>,
+    stopped: Vec<u32>,
 }
 
 impl Machine {
@@ -103,6 +113,10 @@ impl Machine {
             every: None,
             seen: Vec::new(),
             before: Vec::new(),
+            planned: Vec::new(),
+            changes: Vec::new(),
+            held: vec![0; shape.pes() as usize],
+            stopped: vec![0; shape.pes() as usize],
         }
     }
 }
@@ -127,7 +141,11 @@ impl Backend for Machine {
     fn run(&mut self, count: u32, limit: u64) -> Result<Told, RunError> {
         let begin = self.now;
         self.pes.iter_mut().for_each(|pe| pe.told = None);
+        for (cycle, pe, trouble) in std::mem::take(&mut self.planned) {
+            self.change((begin + cycle, pe, trouble, true));
+        }
         while self.now < begin + limit {
+            self.troubles();
             self.cycle()?;
             if self.every.is_some_and(|every| self.now.is_multiple_of(every)) {
                 self.look();
@@ -161,6 +179,22 @@ impl Backend for Machine {
         self.pes.iter().filter_map(Pe::polled).max()
     }
 
+    fn trouble(&mut self, cycle: u64, pe: u32, trouble: Trouble) -> bool {
+        self.planned.push((cycle, pe as usize, trouble));
+        true
+    }
+
+    fn reset(&mut self, _pe: u32) -> Option<Doing> {
+        let fresh = (0..).zip(&mut self.pes).map(|(number, pe)| pe.reset(number)).collect();
+        self.pes = fresh;
+        self.switches.fill(Switch::default());
+        self.order = Sequence::default();
+        (self.planned, self.changes) = (Vec::new(), Vec::new());
+        self.held.fill(0);
+        self.stopped.fill(0);
+        Some(Doing::default())
+    }
+
     fn watch(&mut self, every: u64) {
         self.every = Some(every);
         self.before = self.pes.iter().map(|pe| pe.counts).collect();
@@ -184,6 +218,43 @@ impl Backend for Machine {
 }
 
 impl Machine {
+    fn change(&mut self, change: Change) {
+        let place = self.changes.partition_point(|other| other.0 <= change.0);
+        self.changes.insert(place, change);
+    }
+
+    /// Trouble begins and ends in the cycle that comes.
+    fn troubles(&mut self) {
+        while self.changes.first().is_some_and(|change| change.0 <= self.now) {
+            let (_, pe, trouble, begins) = self.changes.remove(0);
+            let step = |count: &mut u32| *count = if begins { *count + 1 } else { *count - 1 };
+            let span = match trouble {
+                Trouble::Links(span) => {
+                    step(&mut self.held[pe]);
+                    span
+                }
+                Trouble::Stops(span) => {
+                    step(&mut self.stopped[pe]);
+                    self.pes[pe].runs(self.stopped[pe] == 0);
+                    span
+                }
+                Trouble::Reads(span) => {
+                    if begins {
+                        self.pes[pe].poll(0, self.now);
+                    } else {
+                        self.pes[pe].rests();
+                    }
+                    span
+                }
+                // The model has no links for others' packets.
+                Trouble::Packet(_) => continue,
+            };
+            if begins {
+                self.change((self.now + span, pe, trouble, false));
+            }
+        }
+    }
+
     fn look(&mut self) {
         let look = |(pe, before): (&Pe, &Counts)| Seen {
             busy: (pe.counts.busy - before.busy) as u32,
@@ -203,6 +274,9 @@ impl Machine {
                 let packets = unit.input.spilled();
                 return Err(RunError::Fatal { pe, packets });
             }
+        }
+        if !self.changes.is_empty() {
+            return Ok(());
         }
         if self.pes.iter().any(|pe| !pe.is_idle()) || self.switches.iter().any(|switch| switch.count > 0) {
             return Ok(());
@@ -316,7 +390,7 @@ impl Machine {
                     self.pes[at].has_room()
                 } else {
                     let (to, input) = self.links[at][output];
-                    free[to][input][beyond]
+                    self.held[at] == 0 && self.held[to] == 0 && free[to][input][beyond]
                 };
                 let older = |other: &Move| switch.served[output][input] < switch.served[output][other.input];
                 if room && chosen.as_ref().is_none_or(older) {

@@ -11,7 +11,7 @@ use crate::emx::golden::output::Output;
 use crate::emx::isa::Insn;
 use crate::emx::packet::Packet;
 use crate::emx::params::Config;
-use crate::emx::regs::{OP_LD, OP_SEND, OP_ST, REASON_NOWHERE, SIZE_COLUMNS, TYPE_THREAD};
+use crate::emx::regs::{OP_LD, OP_SEND, OP_ST, REASON_NOWHERE, SIZE_COLUMNS, TYPE_READ, TYPE_THREAD};
 
 /// What the matching unit does.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +60,8 @@ pub(super) struct Pe {
     /// By address; the instruction that executed last.
     pub executed: Vec<Executed>,
     last: u32,
+    /// CONTROL.RUN.
+    run: bool,
     /// The host reads this word over and over: since when, and its longest wait.
     host: Option<(u32, u64, u64)>,
 }
@@ -88,8 +90,16 @@ impl Pe {
             counts: Counts::default(),
             executed: Vec::new(),
             last: 0,
+            run: true,
             host: None,
         }
+    }
+
+    /// The same PE, reset: its memory stays.
+    pub fn reset(&mut self, number: u32) -> Pe {
+        let fresh = Pe::new(&self.config, number);
+        let memory = std::mem::replace(&mut self.memory, fresh.memory.clone());
+        Pe { memory, ..fresh }
     }
 
     /// Does nothing happen here before a packet comes?
@@ -108,6 +118,16 @@ impl Pe {
     /// The host reads this word from now on.
     pub fn poll(&mut self, addr: u32, now: u64) {
         self.host = Some((addr, now + 1, 0));
+    }
+
+    /// The host reads no more.
+    pub fn rests(&mut self) {
+        self.host = None;
+    }
+
+    /// The host sets CONTROL.RUN, or clears it: no thread begins.
+    pub fn runs(&mut self, run: bool) {
+        self.run = run;
     }
 
     /// The longest wait of the host.
@@ -134,10 +154,11 @@ impl Pe {
         let executes = self.execute.is_running() && self.executes == now;
         let op = if executes { self.next_op() } else { 0 };
         let sends = op == OP_SEND && self.execute.fault().is_none();
-        let can_send = if self.config.output_packets > 0 {
-            self.output.has_room()
-        } else {
-            may_inject
+        self.start_moving(now);
+        let can_send = match self.config.output_packets {
+            0 => may_inject,
+            _ if self.answers() => self.output.has_more_room(),
+            _ => self.output.has_room(),
         };
         let waits = sends && !can_send;
         let begins = self.begins(now);
@@ -146,7 +167,6 @@ impl Pe {
         } else {
             (self.execute.is_running() && !waits) || begins
         };
-        self.start_moving(now);
         let matching = !matches!(self.fetching, Fetching::Idle);
         let requests = [execution, false, matching, self.moving.is_some(), self.host.is_some()];
         let granted = self.arbiter.grant(requests, self.is_urgent());
@@ -248,7 +268,7 @@ impl Pe {
     /// Can the first instruction of the start at hand be fetched?
     fn begins(&self, now: u64) -> bool {
         let ready = self.start.is_some_and(|(_, ready)| ready <= now);
-        ready && !self.execute.is_running() && self.execute.fault().is_none() && now + 1 >= self.executes
+        ready && self.run && !self.execute.is_running() && self.execute.fault().is_none() && now + 1 >= self.executes
     }
 
     fn begin(&mut self, now: u64) {
@@ -295,6 +315,12 @@ impl Pe {
     fn is_urgent(&self) -> bool {
         let waits = self.arrivals.len() > 1 && matches!(self.moving, Some((Moving::Bypass, _)));
         self.input.free() <= 1 || waits
+    }
+
+    /// The input buffer reads a word for an answer, whose place in the output buffer nobody may take.
+    fn answers(&self) -> bool {
+        let is_read = |(packet, _): &(Packet, u64)| packet.kind.kind() == TYPE_READ;
+        matches!(self.moving, Some((Moving::Bypass, _))) && self.arrivals.front().is_some_and(is_read)
     }
 
     /// The input buffer selects what it does next at the port.

@@ -7,18 +7,30 @@ use std::collections::VecDeque;
 pub struct Access {
     pub offset: u32,
     pub store: Option<u64>,
+    /// Nobody looks at the answer.
+    idle: bool,
 }
 
 impl Access {
     /// A load of the word at this byte offset.
     pub fn load(offset: u32) -> Access {
-        Access { offset, store: None }
+        let (store, idle) = (None, false);
+        Access { offset, store, idle }
+    }
+
+    /// A load whose answer is thrown away.
+    pub fn glance(offset: u32) -> Access {
+        let idle = true;
+        Access {
+            idle,
+            ..Access::load(offset)
+        }
     }
 
     /// A store of the whole word at this byte offset.
     pub fn store(offset: u32, value: u64) -> Access {
-        let store = Some(value);
-        Access { offset, store }
+        let (store, idle) = (Some(value), false);
+        Access { offset, store, idle }
     }
 
     /// A store writes whole words.
@@ -77,7 +89,8 @@ impl Host {
         } else if let Some((value, refused)) = ports.response.filter(|_| self.waits) {
             let access = self.queue.pop_front().expect("it was asked for");
             assert!(!refused, "{access:x?} was refused");
-            self.answers.extend(access.store.is_none().then_some(value));
+            let kept = access.store.is_none() && !access.idle;
+            self.answers.extend(kept.then_some(value));
             self.waits = false;
         }
     }

@@ -8,12 +8,13 @@ use std::collections::{BTreeMap, VecDeque};
 use thiserror::Error;
 use verilated::{Context, Verilated};
 
-use super::backend::{Backend, Counts, Executed, RunError, Seen, Told, Waiting};
+use super::backend::{Backend, Counts, Executed, Forged, RunError, Seen, Told, Trouble, Waiting};
 use super::golden::execute::{Cause, Fault};
 use super::packet::Packet;
 use super::params::Config;
 use super::regs::*;
 use crate::Picos;
+use crate::harness::backend::Doing;
 use crate::harness::clock::Clock;
 use crate::harness::wave::{Probe, Trace};
 use crate::rtl::{Em4Pe, Em4Pe5, EmXPe, EmXPe20, EmxPeUnit};
@@ -102,6 +103,19 @@ pub trait Pes {
 
     fn drive_host(&mut self, pe: usize, offer: Option<Access>);
 
+    /// No packet begins on a PE's links any more, either way, or again.
+    fn hold(&mut self, _pe: usize, _held: bool) {}
+
+    /// A neighbour begins to send a packet to a PE. False: another one is under way there.
+    fn forge(&mut self, _pe: usize, _forged: Forged) -> bool {
+        true
+    }
+
+    /// The edge comes: packets of neighbours go on. False: none is under way there.
+    fn forges(&mut self, _pe: usize) -> bool {
+        false
+    }
+
     /// What a wave shows, and its context; not where there is no wave.
     fn units(&self) -> Option<(&Context, Vec<&dyn Verilated>)> {
         None
@@ -113,13 +127,21 @@ pub trait Pes {
 /// # Errors
 /// The configuration asks for RTL that was not built.
 pub fn build(config: &Config) -> Result<Box<dyn Backend>, NotBuilt> {
-    let sets: [fn(&Config) -> Option<Box<dyn Backend>>; 4] =
-        [built::<Em4Pe>, built::<EmXPe>, built::<Em4Pe5>, built::<EmXPe20>];
-    sets.iter().find_map(|set| set(config)).ok_or(NotBuilt)
+    build_with(config, None, true)
+}
+
+/// The same; lines that are not valid carry junk of this seed. With `gated` false, every PE is evaluated at every edge.
+///
+/// # Errors
+/// As of [`build`].
+pub fn build_with(config: &Config, junk: Option<u64>, gated: bool) -> Result<Box<dyn Backend>, NotBuilt> {
+    type Set = fn(&Config, Option<u64>, bool) -> Option<Box<dyn Backend>>;
+    let sets: [Set; 4] = [built::<Em4Pe>, built::<EmXPe>, built::<Em4Pe5>, built::<EmXPe20>];
+    sets.iter().find_map(|set| set(config, junk, gated)).ok_or(NotBuilt)
 }
 
 /// The machine of these PEs, if their parameters are those of `config`.
-fn built<P: EmxPeUnit + 'static>(config: &Config) -> Option<Box<dyn Backend>> {
+pub fn built<P: EmxPeUnit + 'static>(config: &Config, junk: Option<u64>, gated: bool) -> Option<Box<dyn Backend>> {
     let asked = [
         (P::ROW_BITS, config.row_bits),
         (P::ADDR_W, config.memory_bits),
@@ -137,7 +159,14 @@ fn built<P: EmxPeUnit + 'static>(config: &Config) -> Option<Box<dyn Backend>> {
         (P::FAST_SEND, config.fast_send.into()),
     ];
     let fits = asked.iter().all(|(built, asked)| *built == *asked as usize);
-    let machine = || Machine::new(Composed::<P>::new(true), 1 << P::ADDR_W, 1 << P::SPILL_BITS);
+    let machine = || {
+        let pes = Composed::<P>::new(gated);
+        let pes = match junk {
+            Some(seed) => pes.with_junk(seed),
+            None => pes,
+        };
+        Machine::new(pes, 1 << P::ADDR_W, 1 << P::SPILL_BITS)
+    };
     fits.then(|| Box::new(machine()) as Box<dyn Backend>)
 }
 
@@ -152,6 +181,22 @@ struct Node {
     instructions: u64,
     seen: Seen,
     told: Option<(u64, u32)>,
+    /// Troubles under way that hold its links, and that stop its threads.
+    holds: u32,
+    stops: u32,
+    /// Until when the host reads its memory.
+    reads: u64,
+    forges: bool,
+}
+
+/// Where the host reads while it only keeps the memory busy.
+const GLANCE: u32 = MEMORY;
+
+/// What the machine will do around a PE.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Begins(Trouble),
+    Ends(Trouble),
 }
 
 /// PEs with their hosts.
@@ -161,9 +206,14 @@ pub struct Machine<H> {
     /// Words of a PE's memory, and packets that it holds at most.
     words: u32,
     packets: usize,
-    /// Edges since the reset, and those before the first cycle of the run.
+    /// Edges, those before the last reset ended, and those before the first cycle of the run.
     now: u64,
+    awake: u64,
     begin: u64,
+    /// Trouble of the next run, by cycle; and what is to come, by edge.
+    planned: Vec<(u64, usize, Trouble)>,
+    changes: Vec<(u64, usize, Change)>,
+    met: Vec<(Trouble, Doing)>,
     /// A PE has raised its interrupt: it halted, or its memory for packets is full.
     alarm: bool,
     executed: Vec<Executed>,
@@ -190,7 +240,11 @@ impl<H: Pes> Machine<H> {
             words,
             packets,
             now: 0,
+            awake: 0,
             begin: 0,
+            planned: Vec::new(),
+            changes: Vec::new(),
+            met: Vec::new(),
             alarm: false,
             executed: Vec::new(),
             every: None,
@@ -225,7 +279,7 @@ impl<H: Pes> Machine<H> {
         self.pes.set_reset(true);
         edges(self, RESET);
         self.pes.set_reset(false);
-        self.now = 0;
+        self.awake = self.now;
         edges(self, CLEARED);
         assert!(!self.stirs(), "the machine is busy {CLEARED} cycles after its reset");
         let levels = STATUS_HALTED_MASK | STATUS_FATAL_MASK;
@@ -253,7 +307,7 @@ impl<H: Pes> Machine<H> {
             }
         }
         self.begin_of_wave();
-        self.pes.edge(self.now as u32);
+        self.pes.edge((self.now - self.awake) as u32);
         self.now += 1;
         if let Some(trace) = self.trace.as_mut().filter(|_| self.traced.is_some()) {
             trace.after();
@@ -266,6 +320,95 @@ impl<H: Pes> Machine<H> {
                 self.watch_pe(pe);
             }
         }
+    }
+
+    /// Trouble begins and ends at the edge that comes.
+    fn troubles(&mut self) {
+        let now = self.now;
+        let due = |(at, ..): &(u64, usize, Change)| *at <= now;
+        while self.changes.first().is_some_and(due) {
+            let (_, pe, change) = self.changes.remove(0);
+            match change {
+                Change::Begins(trouble) => self.begins(pe, trouble),
+                Change::Ends(trouble) => self.ends(pe, trouble),
+            }
+        }
+        for pe in 0..self.nodes.len() {
+            let node = &mut self.nodes[pe];
+            if node.forges {
+                node.forges = self.pes.forges(pe);
+            }
+            if node.reads > now && !node.host.is_active() {
+                node.host.put(Access::glance(GLANCE));
+            }
+        }
+    }
+
+    fn change(&mut self, at: u64, pe: usize, change: Change) {
+        let place = self.changes.partition_point(|(other, ..)| *other <= at);
+        self.changes.insert(place, (at, pe, change));
+    }
+
+    /// What a PE does: a word leaves it, packets wait in it, a thread runs.
+    fn doing(&self, pe: usize) -> Doing {
+        Doing {
+            sends: self.pes.links(pe).iter().any(Option::is_some),
+            receives: self.pes.depth(pe) > 0,
+            memory: matches!(self.pes.shown(pe).state, RUNS | WAITS),
+        }
+    }
+
+    fn begins(&mut self, pe: usize, trouble: Trouble) {
+        let doing = self.doing(pe);
+        let node = &mut self.nodes[pe];
+        let span = match trouble {
+            Trouble::Links(span) => {
+                node.holds += 1;
+                self.pes.hold(pe, true);
+                span
+            }
+            Trouble::Stops(span) => {
+                node.stops += 1;
+                node.host.put(Access::store(CONTROL, 0));
+                span
+            }
+            Trouble::Reads(span) => {
+                node.reads = node.reads.max(self.now + span);
+                span
+            }
+            Trouble::Packet(forged) => {
+                if !self.pes.forge(pe, forged) {
+                    return self.change(self.now + 1, pe, Change::Begins(trouble));
+                }
+                node.forges = true;
+                // It has come when it is handled.
+                1
+            }
+        };
+        self.met.push((trouble, doing));
+        self.change(self.now + span, pe, Change::Ends(trouble));
+    }
+
+    fn ends(&mut self, pe: usize, trouble: Trouble) {
+        let node = &mut self.nodes[pe];
+        match trouble {
+            Trouble::Links(_) => {
+                node.holds -= 1;
+                self.pes.hold(pe, node.holds > 0);
+            }
+            Trouble::Stops(_) => {
+                node.stops -= 1;
+                if node.stops == 0 {
+                    node.host.put(Access::store(CONTROL, CONTROL_RUN_MASK));
+                }
+            }
+            Trouble::Reads(_) | Trouble::Packet(_) => (),
+        }
+    }
+
+    /// No trouble is under way or to come.
+    fn is_calm(&self) -> bool {
+        self.changes.is_empty() && self.nodes.iter().all(|node| !node.forges)
     }
 
     /// The wave before the edge that comes.
@@ -361,6 +504,9 @@ impl<H: Pes> Machine<H> {
         }
         // The next edge takes the request, and the packet comes in the cycle behind it.
         self.begin = self.now;
+        for (cycle, pe, trouble) in std::mem::take(&mut self.planned) {
+            self.change(self.begin + cycle, pe, Change::Begins(trouble));
+        }
         self.first_word = None;
         if self.trace.is_some() {
             self.traced.get_or_insert(self.now);
@@ -385,7 +531,7 @@ impl<H: Pes> Machine<H> {
                 }
             }
         }
-        if self.stirs() {
+        if self.stirs() || !self.is_calm() {
             return Ok(());
         }
         let cycles = self.now - self.begin;
@@ -462,6 +608,7 @@ impl<H: Pes> Backend for Machine<H> {
         self.give_packets();
         self.nodes.iter_mut().for_each(|node| node.told = None);
         while self.now < self.begin + limit {
+            self.troubles();
             self.edge();
             let cycle = self.now.saturating_sub(self.begin);
             if self.every.is_some_and(|every| cycle > 0 && cycle.is_multiple_of(every)) {
@@ -493,6 +640,35 @@ impl<H: Pes> Backend for Machine<H> {
 
     fn first_word(&self) -> Option<u64> {
         Some(self.first_word? - self.traced.unwrap_or(self.begin))
+    }
+
+    fn trouble(&mut self, cycle: u64, pe: u32, trouble: Trouble) -> bool {
+        self.planned.push((cycle, pe as usize, trouble));
+        true
+    }
+
+    fn reset(&mut self, pe: u32) -> Option<Doing> {
+        let doing = self.doing(pe as usize);
+        for (pe, node) in self.nodes.iter_mut().enumerate() {
+            *node = Node::default();
+            self.pes.drive_host(pe, None);
+        }
+        (self.planned, self.changes) = (Vec::new(), Vec::new());
+        self.alarm = false;
+        Machine::reset(self);
+        Some(doing)
+    }
+
+    fn met(&mut self) -> Vec<(Trouble, Doing)> {
+        std::mem::take(&mut self.met)
+    }
+
+    fn record(&mut self) {
+        Machine::record(self);
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        self.take_events()
     }
 
     fn counts(&mut self, pe: u32) -> Counts {

@@ -5,5 +5,8 @@ mod execute;
 mod input;
 mod matching;
 mod memory;
+mod network;
 mod output;
 mod rig;
+mod route;
+mod switch;

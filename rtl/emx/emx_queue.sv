@@ -15,7 +15,7 @@
 // Source     paper, 2.2 and 4.2: packets that the buffer cannot hold go to memory. Halves and ring are ours.
 module emx_queue #(
     parameter int HalfPackets = 4,  // packets of a half, 2..8
-    parameter int SpillBits = 12,  // packets of the ring, as a power of two
+    parameter int SpillBits = 12,  // the ring holds 1 << SpillBits packets
     localparam int LevelW = $clog2(HalfPackets + 1)
 ) (
     input logic clk_i,

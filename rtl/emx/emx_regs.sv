@@ -2,8 +2,8 @@
 //
 // Host       one access at a time: request, then response, each valid/ready. Addresses are of bytes; their lowest three
 //            bits do not count. The map is that of regs.toml.
-// Latency    response 2 cycles after the request; of a memory word 3, or 4 for a read, and longer as others have the
-//            port; of SEND1 until the input buffer has room.
+// Latency    response 2 cycles after the request; of a memory word that is read 3, and longer as others have the port;
+//            of SEND1 until the input buffer has room. The next request is taken 2 cycles after the response.
 // Refused    an offset that is none, a word beyond memory, a write to what is read-only or with partial strobes, SEND1
 //            in FATAL: the response is an error, nothing changes, and HOST_ERRORS counts.
 // Counters   48 bits each in one memory. Events of a cycle are collected, and added in turn; what is read is exact up
@@ -65,6 +65,9 @@ module emx_regs #(
     input logic [2:0][3:0] refused_reason_i,
     input logic [2:0][77:0] refused_packet_i
 );
+  if (AddrW < 14 || AddrW > 20) begin : gen_bad_addr
+    emx_regs_AddrW_must_be_14_to_20 u_bad ();
+  end
   localparam bit [2:0] Idle = 3'd0;
   localparam bit [2:0] Access = 3'd1;
   localparam bit [2:0] Word = 3'd2;  // a memory word was read

@@ -14,6 +14,7 @@
 //            `Packets` packets a channel; then its room is low. Room rises in the cycle after word 0 has left.
 // Fairness   an output takes the least recently served input, an input the least recently served channel that could go.
 //            An output waits for an older input that is about to end another packet: who is out of step is not starved.
+//            After a reset lower numbers go first.
 // Misuse     drained, and counted by drained_o, which saturates: a packet without an output, without room, or on or for
 //            a channel that does not exist. Word 1 that does not follow directly, and several outputs: assertions only.
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no in_valid_i is set. Both ends

@@ -5,12 +5,11 @@ use testbenches::gate::Pair;
 use testbenches::rtl::*;
 use testbenches::{Cases, Dut, Fault, Rule as _, Run, Start as From, each_is_caught, pass, rules};
 use tsunagi::emx::golden::output::Output;
-use tsunagi::emx::packet::{Kind, Packet};
-use tsunagi::harness::seed::Rng;
+use tsunagi::emx::packet::Packet;
 use tsunagi::harness::stream::{Gaps, Pacer, Source};
 use verilated::{Input as _, Port as _};
 
-use crate::rig::set_packet;
+use crate::rig::{set_packet, some_packet};
 
 rules!(
     /// Both words of each packet, in order; answers before packets of their cycle.
@@ -120,16 +119,6 @@ impl Model {
             return Rule::Packet.same("word 0", Some((w0, false)), seen.word);
         }
         Rule::Packet.same("word 1", second.map(|word| (word, true)), seen.word)
-    }
-}
-
-fn some_packet(rng: &mut Rng) -> Packet {
-    Packet {
-        kind: Kind(rng.below(1 << 7) as u8),
-        pe: rng.below(1 << 10) as u16,
-        addr: rng.below(1 << 22) as u32,
-        tag: rng.below(1 << 7) as u8,
-        data: rng.bits() as u32,
     }
 }
 

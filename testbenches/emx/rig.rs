@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tsunagi::emx::packet::Packet;
+use tsunagi::emx::packet::{Kind, Packet};
 use tsunagi::emx::params::Config;
 use tsunagi::emx::regs::*;
 use tsunagi::harness::seed::Rng;
@@ -103,5 +103,53 @@ impl Sender {
     /// A packet under way is lost.
     pub fn reset(&mut self) {
         self.now = None;
+    }
+}
+
+/// The sender of a link: word 1 of a packet follows its word 0.
+#[derive(Clone)]
+pub struct Feed<T> {
+    /// On the link, and whether it is word 1.
+    now: Option<(T, bool)>,
+}
+
+impl<T> Default for Feed<T> {
+    fn default() -> Feed<T> {
+        Feed { now: None }
+    }
+}
+
+impl<T: Copy> Feed<T> {
+    pub fn now(&self) -> Option<(T, bool)> {
+        self.now
+    }
+
+    /// The packet of which word 0 is on the link.
+    pub fn first(&self) -> Option<T> {
+        self.now.filter(|(_, second)| !second).map(|(packet, _)| packet)
+    }
+
+    /// The packet of which word 1 is on the link.
+    pub fn second(&self) -> Option<T> {
+        self.now.filter(|(_, second)| *second).map(|(packet, _)| packet)
+    }
+
+    /// The edge: where no word 1 is due, `next` may begin.
+    pub fn step(&mut self, next: impl FnOnce() -> Option<T>) {
+        self.now = match self.now {
+            Some((packet, false)) => Some((packet, true)),
+            _ => next().map(|packet| (packet, false)),
+        };
+    }
+}
+
+/// A packet of any form.
+pub fn some_packet(rng: &mut Rng) -> Packet {
+    Packet {
+        kind: Kind(rng.below(1 << 7) as u8),
+        pe: rng.below(1 << 10) as u16,
+        addr: rng.below(1 << 22) as u32,
+        tag: rng.below(1 << 7) as u8,
+        data: rng.bits() as u32,
     }
 }

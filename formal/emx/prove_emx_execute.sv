@@ -144,6 +144,8 @@ module prove_emx_execute #(
     if (!rst_i) begin
       executes_where_it_may : assert (!ret_valid || allowed(ret_pc));
       touches_where_it_may : assert (!mem_valid || allowed(mem_addr));
+      all_of_the_address :
+      assert (!(mem_valid && dut.addr[31:22] != '0) && !(dut.done && dut.pc_q[31:22] != '0));
       none_begins_in_a_thread :
       assert (!(start_q && thread_q) || (ret_valid && ret_insn[25]));
       ends_with_end_or_fault :

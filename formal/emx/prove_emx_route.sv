@@ -6,7 +6,7 @@
 // - A packet for nobody is not sent. It is reported once, as it came.
 //
 // The hops are written here on their own: output b of row r leads to row 2r + b of the next column.
-// Assumed: the sender keeps the rule of room; the PE's number is one of a PE, and never changes.
+// Assumed: a packet comes where there is room, as `emx_output` sends it; the PE's number is one of a PE, and never changes.
 module prove_emx_route #(
     parameter int RowBits = 4
 ) (
@@ -19,7 +19,6 @@ module prove_emx_route #(
     input logic mark_i
 );
   localparam int Pes = 5 << RowBits;
-  localparam int PeW = 10;
 
   logic [9:0] pe_q;
   always_ff @(posedge clk_i) pe_q <= pe_q;
@@ -48,7 +47,7 @@ module prove_emx_route #(
   power_up u_power_up (.*);
 
   // ------------------------------------------------------------------------------------------- in, out, and their words
-  logic head, known, push, pop, inside_q, out_inside_q, room_q, out_room_q, unknown_q, refused_q, follow;
+  logic head, known, push, pop, inside_q, out_inside_q, out_room_q, unknown_q, refused_q, follow;
   logic [38:0] word0_q, out_word0_q;
   logic [77:0] refused_packet_q;
   logic [1:0] count, ahead;
@@ -60,7 +59,6 @@ module prove_emx_route #(
   always_ff @(posedge clk_i) begin
     inside_q <= head && !rst_i;
     out_inside_q <= out_valid && !out_last && !rst_i;
-    room_q <= in_room && !rst_i;
     out_room_q <= out_room_i && !rst_i;
     unknown_q <= head && !known && !rst_i;
     refused_q <= unknown_q && !rst_i;
@@ -111,9 +109,9 @@ module prove_emx_route #(
       .word_o(word)
   );
 
-  // ------------------------------------------------------------------- registers: one packet at most is inside at a time
+  // ------------------------------------------------------------------- registers
   logic level, coming, out_head, read_at, second, direct, keep;
-  logic [38:0] ram0, ram1, word1_q;
+  logic [38:0] ram0, ram1, word1_q, before0_q, before1_q;
   logic [3:0] slot, kept;
   logic [2:0] way;
   assign level = dut.u_cut_through.gen_in[0].u_input.gen_channel[0].count_q;
@@ -131,16 +129,18 @@ module prove_emx_route #(
   always_ff @(posedge clk_i) begin
     if (head && known) due_q <= in_data_i[31:22];
     if (coming) word1_q <= in_data_i;
+    before0_q <= word0_q;
+    before1_q <= coming ? in_data_i : word1_q;
   end
-  function automatic logic sound(input logic [38:0] now, input logic [38:0] was);
-    sound = {now[38:32], now[21:0]} == {was[38:32], was[21:0]} && arrives(here_at, to_at, now[31:22]);
+  function automatic logic same(input logic [38:0] now, input logic [38:0] was);
+    same = {now[38:32], now[21:0]} == {was[38:32], was[21:0]};
   endfunction
 
   always_ff @(posedge clk_i) begin
     a_pe : assume (int'(pe_q) < Pes);
     if (!rst_i) begin
       word_1_behind_word_0 : assume (inside_q == (in_valid_i && in_last_i));
-      begins_with_room : assume (!head || room_q);
+      begins_with_room : assume (!head || in_room);
       words_together : assert (out_inside_q == (out_valid && out_last));
       room_was_there : assert (!(out_valid && !out_last) || out_room_q);
       leads_there : assert (!(out_valid && !out_last) || arrives(here_at, to_at, out_data[31:22]));
@@ -148,8 +148,8 @@ module prove_emx_route #(
       refused_as_it_came : assert (!nowhere || nowhere_packet == refused_packet_q);
       busy_tells : assert (busy || (count == '0 && !out_valid && !nowhere && !unknown_q));
       // Invariants for induction.
-      room_tells : assert (in_room == !level && !(room_q && !inside_q && (level || out_head)));
-      one_inside : assert (2'(level) + 2'(out_head) + 2'(out_inside_q) <= 2'd1);
+      room_tells : assert (in_room == !level);
+      one_inside : assert (!(level && out_head) && (!(level && out_inside_q) || coming));
       alive : assert (count + 2'(coming) == 2'(level) + 2'(out_head) + 2'(out_inside_q));
       phases :
       assert ((!out_head || dut.u_cut_through.gen_out[0].from_q) && second == out_head && keep == coming && (!out_head || direct == coming));
@@ -157,12 +157,15 @@ module prove_emx_route #(
       assert (dut.u_cut_through.gen_in[0].u_input.gen_channel[0].write_q == (read_at ^ level) &&
               (!level || way == 3'b100) && (!out_head || direct || slot == 4'(!read_at)) &&
               (!coming || !level || kept == 4'(read_at)));
-      word_stored : assert (!level || sound(ram0, word0_q));
-      word_shown : assert (!out_head || sound(out_data, word0_q));
-      word_went : assert (!out_inside_q || sound(out_word0_q, word0_q));
+      word_stored : assert (!level || (same(ram0, word0_q) && arrives(here_at, to_at, ram0[31:22])));
+      word_shown : assert (!out_head || same(out_data, word0_q));
+      word_went : assert (!out_inside_q || same(out_word0_q, before0_q));
       second_stored : assert (coming || !(level || (out_head && !direct)) || ram1 == word1_q);
-      second_shown : assert (!out_inside_q || out_data == word1_q);
-      followed : assert (!follow || (ahead == '0 && word == {word0_q[38:32], 10'd0, word0_q[21:0], word1_q}));
+      second_shown : assert (!out_inside_q || out_data == before1_q);
+      followed :
+      assert (!follow || (ahead == '0 && word == (out_inside_q ?
+              {before0_q[38:32], 10'd0, before0_q[21:0], before1_q} :
+              {word0_q[38:32], 10'd0, word0_q[21:0], word1_q})));
       reports : assert (dut.refused_q == unknown_q && (!unknown_q || dut.first_q == word0_q) &&
               (!unknown_q || (inside_q && !level && !out_head)));
       // The claims are not vacuous.

@@ -237,7 +237,7 @@ module prove_emx_path #(
   assign here_data = next_valid && next_packet[39+:22] == DataAt;
   assign here_sync = next_valid && next_packet[39+:22] == SyncAt;
   for (genvar i = 0; i < 3; i++) begin : gen_head
-    assign head[i] = begins_i[i] && !inside_q[i] && vc_i[i] <= 2'd2 && in_room_q[i][vc_i[i]];
+    assign head[i] = i != 1 && begins_i[i] && !inside_q[i] && vc_i[i] <= 2'd2 && in_room_q[i][vc_i[i]];
   end
   always_ff @(posedge clk_i) begin
     inside_q <= rst_i ? '0 : head;

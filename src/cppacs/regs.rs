@@ -345,7 +345,7 @@ pub const FIELD_EXTENT_SIZE_MASK: u64 = 0xffffffff00000000;
 
 /// Communication field: Where its receive flag stands.
 pub const FIELD_FLAG: u32 = 0x10;
-/// physical address of 8 bytes in the layout of Receive flag, a multiple of 8.
+/// physical address of a Receive flag, a multiple of 8.
 pub const FIELD_FLAG_ADDRESS_SHIFT: u32 = 0;
 /// Bits 31:0 in place.
 pub const FIELD_FLAG_ADDRESS_MASK: u64 = 0xffffffff;
@@ -544,7 +544,7 @@ pub const KIND_WRITE: u32 = 0;
 pub const KIND_REPLY: u32 = 1;
 /// Kinds: request: bytes of a field; acknowledge channel.
 pub const KIND_GET: u32 = 2;
-/// Kinds: request: 8 bytes become OPERAND, the old ones are the answer; acknowledge channel.
+/// Kinds: request: 8 bytes become OPERAND, the old ones are the answer; likewise.
 pub const KIND_SWAP: u32 = 3;
 /// Kinds: the same, if they are COMPARE; the answer is the old value anyhow.
 pub const KIND_CSWAP: u32 = 4;
@@ -557,7 +557,7 @@ pub const SEND_TCW: u32 = 1;
 pub const SEND_KIND: u32 = 2;
 /// Send reasons: 0, no multiple of 8, or too long for kind and channel.
 pub const SEND_LENGTH: u32 = 3;
-/// Send reasons: an offset, element or step is no multiple of 8, or the TCW is strided where it must not be.
+/// Send reasons: an offset, element or step is no multiple of 8, or a stride where none may be.
 pub const SEND_SHAPE: u32 = 4;
 /// Send reasons: source or send flag outside the process's area.
 pub const SEND_AREA: u32 = 5;
@@ -576,7 +576,7 @@ pub const SEND_MEMORY: u32 = 11;
 
 /// Receive reasons: CONTROL.ACCEPT was clear.
 pub const RECV_CLOSED: u32 = 0;
-/// Receive reasons: length, kind or channel that cannot be, or more or fewer words than the header says.
+/// Receive reasons: a header that cannot be, or more or fewer words than it says.
 pub const RECV_FORM: u32 = 1;
 /// Receive reasons: the destination is not this node.
 pub const RECV_ELSEWHERE: u32 = 2;

@@ -213,8 +213,7 @@
 
 /* Communication field: Where its receive flag stands */
 #define CPPACS_FIELD_FLAG 0x10u
-/* physical address of 8 bytes in the layout of Receive flag, a multiple of 8 */
-#define CPPACS_FIELD_FLAG_ADDRESS_SHIFT 0
+#define CPPACS_FIELD_FLAG_ADDRESS_SHIFT 0 /* physical address of a Receive flag, a multiple of 8 */
 #define CPPACS_FIELD_FLAG_ADDRESS_MASK 0xFFFFFFFFull
 
 /* Transmission control word: What it is */
@@ -365,7 +364,7 @@
 #define CPPACS_KIND_WRITE 0u /* data for a field */
 #define CPPACS_KIND_REPLY 1u /* answer to a request, data for a field of who asked; data channel */
 #define CPPACS_KIND_GET 2u /* request: bytes of a field; acknowledge channel */
-#define CPPACS_KIND_SWAP 3u /* request: 8 bytes become OPERAND, the old ones are the answer; acknowledge channel */
+#define CPPACS_KIND_SWAP 3u /* request: 8 bytes become OPERAND, the old ones are the answer; likewise */
 #define CPPACS_KIND_CSWAP 4u /* the same, if they are COMPARE; the answer is the old value anyhow */
 
 /* Send reasons */
@@ -373,8 +372,7 @@
 #define CPPACS_SEND_TCW 1u /* no TCW of this number, or not VALID */
 #define CPPACS_SEND_KIND 2u /* no such kind, or not on this channel, or the kick names another channel */
 #define CPPACS_SEND_LENGTH 3u /* 0, no multiple of 8, or too long for kind and channel */
-/* an offset, element or step is no multiple of 8, or the TCW is strided where it must not be */
-#define CPPACS_SEND_SHAPE 4u
+#define CPPACS_SEND_SHAPE 4u /* an offset, element or step is no multiple of 8, or a stride where none may be */
 #define CPPACS_SEND_AREA 5u /* source or send flag outside the process's area */
 #define CPPACS_SEND_RIGHT 6u /* no right of this number, or not VALID */
 #define CPPACS_SEND_OWNER 7u /* the right is another process's */
@@ -385,7 +383,7 @@
 
 /* Receive reasons */
 #define CPPACS_RECV_CLOSED 0u /* CONTROL.ACCEPT was clear */
-#define CPPACS_RECV_FORM 1u /* length, kind or channel that cannot be, or more or fewer words than the header says */
+#define CPPACS_RECV_FORM 1u /* a header that cannot be, or more or fewer words than it says */
 #define CPPACS_RECV_ELSEWHERE 2u /* the destination is not this node */
 #define CPPACS_RECV_FIELD 3u /* no such field, or it is not ENABLED */
 #define CPPACS_RECV_KEY 4u /* another key than the field's */

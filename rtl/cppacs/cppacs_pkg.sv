@@ -22,8 +22,6 @@ package cppacs_pkg;
   localparam bit [23:0] Control = 24'h08;
   localparam int ControlSendLsb = 0;
   localparam int ControlSendW = 1;
-  localparam int ControlAcceptLsb = 1;
-  localparam int ControlAcceptW = 1;
 
   // Registers: What is under way
   localparam bit [23:0] Status = 24'h10;
@@ -380,7 +378,6 @@ package cppacs_pkg;
   localparam int SendMemory = 11;
 
   // Receive reasons
-  localparam int RecvClosed = 0;
   localparam int RecvForm = 1;
   localparam int RecvElsewhere = 2;
   localparam int RecvField = 3;

@@ -36,10 +36,6 @@ pub const CONTROL: u32 = 0x08;
 pub const CONTROL_SEND_SHIFT: u32 = 0;
 /// Bits 0 in place.
 pub const CONTROL_SEND_MASK: u64 = 0x1;
-/// messages reach fields; while clear they are drained and counted as CLOSED.
-pub const CONTROL_ACCEPT_SHIFT: u32 = 1;
-/// Bits 1 in place.
-pub const CONTROL_ACCEPT_MASK: u64 = 0x2;
 
 /// Registers: What is under way.
 pub const STATUS: u32 = 0x10;
@@ -574,8 +570,6 @@ pub const SEND_REPLY: u32 = 10;
 /// Send reasons: memory reported an error; what was under way was ended as given up.
 pub const SEND_MEMORY: u32 = 11;
 
-/// Receive reasons: CONTROL.ACCEPT was clear.
-pub const RECV_CLOSED: u32 = 0;
 /// Receive reasons: a header that cannot be, or more or fewer words than it says.
 pub const RECV_FORM: u32 = 1;
 /// Receive reasons: the destination is not this node.

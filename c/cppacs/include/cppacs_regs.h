@@ -22,8 +22,6 @@
 #define CPPACS_CONTROL 0x08u
 #define CPPACS_CONTROL_SEND_SHIFT 0 /* kicks are served; while clear the worm under way ends, and kicks wait */
 #define CPPACS_CONTROL_SEND_MASK 0x1ull
-#define CPPACS_CONTROL_ACCEPT_SHIFT 1 /* messages reach fields; while clear they are drained and counted as CLOSED */
-#define CPPACS_CONTROL_ACCEPT_MASK 0x2ull
 
 /* Registers: What is under way */
 #define CPPACS_STATUS 0x10u
@@ -382,7 +380,6 @@
 #define CPPACS_SEND_MEMORY 11u /* memory reported an error; what was under way was ended as given up */
 
 /* Receive reasons */
-#define CPPACS_RECV_CLOSED 0u /* CONTROL.ACCEPT was clear */
 #define CPPACS_RECV_FORM 1u /* a header that cannot be, or more or fewer words than it says */
 #define CPPACS_RECV_ELSEWHERE 2u /* the destination is not this node */
 #define CPPACS_RECV_FIELD 3u /* no such field, or it is not ENABLED */

@@ -5,7 +5,8 @@
 //   other thread begins before.
 // - With `run_i` low no thread begins. The one under way goes on.
 // - A fault has a cause. Behind it nothing is asked for, sent, retired or begun until reset, and its record stays.
-// - SEND sends once, a load or store is one access, and both hold their offers. While SEND waits, neither port is asked.
+// - SEND sends once, a load or store is one access, and both hold their offers. While SEND waits, neither port is
+//   asked.
 //
 // Nothing is assumed of the code.
 module prove_emx_execute #(
@@ -138,7 +139,8 @@ module prove_emx_execute #(
     {known_q, expected_q} <= {known, expected};
   end
   // The address of what executes, unless the last one jumps.
-  assign {known, expected} = start_q ? {1'b1, start_pc_q} : ret_valid ? {!jumps, ret_pc + 22'd1} : {known_q, expected_q};
+  assign {known, expected} = start_q ? {1'b1, start_pc_q} :
+                             ret_valid ? {!jumps, ret_pc + 22'd1} : {known_q, expected_q};
 
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin

@@ -1,4 +1,5 @@
-// `emx_matching` starts each pair of operands once, each other packet once, and refuses a second operand of the same side.
+// `emx_matching` starts each pair of operands once, each other packet once, and refuses a second operand of the same
+// side.
 //
 // - An operand whose slot is empty is written there and starts nothing. Its partner empties the slot and starts the
 //   thread with the left operand in r1 and the right one in r2. One of the same side is refused, with its packet.
@@ -162,7 +163,7 @@ module prove_emx_matching (
     else if (due_q != None && mem_ready_i && start_ready_i) stays_q <= stays_q + 2'd1;
   end
 
-  // --------------------------------------------------------------------------------------------------------- the claims
+  // -------------------------------------------------------------------------------------------------------- the claims
   localparam int Idle = 0;
   localparam int Slot = 1;
   localparam int Meet = 2;
@@ -206,7 +207,8 @@ module prove_emx_matching (
       begins_it : assert (!(state == Begin || state == Ready) || due_q == Start || due_q == Other);
       begins_none : assert (state != Begin || (!special && reads_q && read_at_q == {addr[21:6], 6'b0}));
       slot_known :
-      assert (state != Meet || !here || (dut.present == kept_present_q && (!dut.present || dut.slot[32:0] == kept_q[32:0])));
+      assert (state != Meet || !here ||
+              (dut.present == kept_present_q && (!dut.present || dut.slot[32:0] == kept_q[32:0])));
       fresh_is_read : assert (!(state == Meet && here && dut.fresh_q) || (reads_slot_q && looks_q));
       not_yet :
       assert (!here_q || state == Begin || state == Ready || refused_valid ||

@@ -6,7 +6,8 @@
 // - A packet for nobody is not sent. It is reported once, as it came.
 //
 // The hops are written here on their own: output b of row r leads to row 2r + b of the next column.
-// Assumed: a packet comes where there is room, as `emx_output` sends it; the PE's number is one of a PE, and never changes.
+// Assumed: a packet comes where there is room, as `emx_output` sends it; the PE's number is one of a PE, and never
+// changes.
 module prove_emx_route #(
     parameter int RowBits = 4
 ) (
@@ -46,7 +47,7 @@ module prove_emx_route #(
   );
   power_up u_power_up (.*);
 
-  // ------------------------------------------------------------------------------------------- in, out, and their words
+  // ------------------------------------------------------------------------------------------ in, out, and their words
   logic head, known, push, pop, inside_q, out_inside_q, out_room_q, unknown_q, refused_q, follow;
   logic [38:0] word0_q, out_word0_q;
   logic [77:0] refused_packet_q;
@@ -152,7 +153,8 @@ module prove_emx_route #(
       one_inside : assert (!(level && out_head) && (!(level && out_inside_q) || coming));
       alive : assert (count + 2'(coming) == 2'(level) + 2'(out_head) + 2'(out_inside_q));
       phases :
-      assert ((!out_head || dut.u_cut_through.gen_out[0].from_q) && second == out_head && keep == coming && (!out_head || direct == coming));
+      assert ((!out_head || dut.u_cut_through.gen_out[0].from_q) && second == out_head &&
+              keep == coming && (!out_head || direct == coming));
       places :
       assert (dut.u_cut_through.gen_in[0].u_input.gen_channel[0].write_q == (read_at ^ level) &&
               (!level || way == 3'b100) && (!out_head || direct || slot == 4'(!read_at)) &&

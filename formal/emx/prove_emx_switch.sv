@@ -1,4 +1,5 @@
-// `emx_switch` carries each packet whole to the output that its path names, once, in the order of its input and channel.
+// `emx_switch` carries each packet whole to the output that its path names, once, in the order of its input and
+// channel.
 //
 // - Word 1 follows directly behind word 0, at every output. A packet begins only where there was room for it.
 // - At an output it has the rest of its path, and the channel that its column makes. Nothing else of it changes.
@@ -181,7 +182,8 @@ module prove_emx_switch #(
         assign ram1[i][v][s] = dut.u_cut_through.gen_in[i].u_input.ram[{2'(v), PtrW'(s), 1'b1}];
         always_ff @(posedge clk_i)
           if (!rst_i && taken) begin
-            stored_way : assert ((way[i][v][s][4:2] == 3'd1 || way[i][v][s][4:2] == 3'd2 || way[i][v][s][4:2] == 3'd4) &&
+            stored_way :
+            assert ((way[i][v][s][4:2] == 3'd1 || way[i][v][s][4:2] == 3'd2 || way[i][v][s][4:2] == 3'd4) &&
                                  way[i][v][s][1:0] <= 2'd2 && (!way[i][v][s][4] || way[i][v][s][1:0] == '0));
             stored_mark : assert (ram0[i][v][s][0] == (from_q == 2'(i) && vc_q == 2'(v)));
           end
@@ -201,7 +203,9 @@ module prove_emx_switch #(
       if (!rst_i) begin
         one_source : assert ((source[i] & (source[i] - 3'd1)) == '0 && (source[i] != '0) == out_head[i]);
         goes_on : assert (second[i] == goes[i]);
-        one_way_each : assert (!(source[0][i] && source[1][i]) && !(source[0][i] && source[2][i]) && !(source[1][i] && source[2][i]));
+        one_way_each :
+        assert (!(source[0][i] && source[1][i]) && !(source[0][i] && source[2][i]) &&
+                !(source[1][i] && source[2][i]));
         keeps : assert (!keep[i] || inside_q[i]);
         direct_comes : assert (!(second[i] && direct[i]) || inside_q[i]);
       end

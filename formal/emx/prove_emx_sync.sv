@@ -1,12 +1,14 @@
-// No sync is handled before its data: a packet that comes to `emx_input` behind a WRITE is decided only when that is done.
+// No sync is handled before its data: a packet that comes to `emx_input` behind a WRITE is decided only when that is
+// done.
 //
-// - With WriteBypass the WRITE stands in memory, as it came, before the later packet goes into a queue, of whatever level.
+// - With WriteBypass the WRITE stands in memory, as it came, before the later packet goes into a queue, of whatever
+//   level.
 // - Without, the WRITE goes into the queue before it.
 // - Each of the two is done once.
 //
-// This is the end of the way from one PE to another, for ever. That the two come in the order in which they were sent is
-// claimed by the proofs of `emx_output`, `emx_route` and `emx_switch`; that a queue keeps its order, across the spill, by
-// that of `emx_input`.
+// This is the end of the way from one PE to another, for ever. That the two come in the order in which they were sent
+// is claimed by the proofs of `emx_output`, `emx_route` and `emx_switch`; that a queue keeps its order, across the
+// spill, by that of `emx_input`.
 // Two bits of word 1 mark the two packets, and all others have none: `emx_input` does not look at them. Free: all other
 // packets, the port, when a packet is taken. Assumed: the switch keeps the rule of room.
 module prove_emx_sync #(
@@ -114,7 +116,7 @@ module prove_emx_sync #(
     is_sync = packet[76:71] == 6'(emx_pkg::TypeThread) && packet[38:32] == '0 && open(packet[60:39]);
   endfunction
 
-  // --------------------------------------------------------------------------------------------------------- the queues
+  // -------------------------------------------------------------------------------------------------------- the queues
   logic [1:0] op;
   logic op_level;
   assign op = dut.op_q;
@@ -144,7 +146,7 @@ module prove_emx_sync #(
   assign access = mem_valid && mem_ready_i;
   assign in_rings = int'(mem_addr) >= Base && int'(mem_addr) < Base + Words;
 
-  // --------------------------------------------------------------------------------------- the two packets, by their places
+  // ---------------------------------------------------------------------------------- the two packets, by their places
   // 0: the WRITE, 1: the packet behind it. `came`, and then: among the arrivals, with so many ahead; done.
   logic [1:0] mark, came_q, waits_q, done_q, waits;
   logic [1:0][1:0] ahead_q, ahead;
@@ -152,7 +154,8 @@ module prove_emx_sync #(
   logic written, queued;  // the WRITE, that passes by; a packet that goes into a queue
   assign written = access && mem_write && !in_rings && mem_wdata[1:0] == 2'b01;
   assign queued = (dut.in_valid & dut.in_ready) != '0;
-  assign mark = {sync_i && comes && came_q == 2'b01 && is_sync(incoming), data_i && comes && came_q == '0 && is_data(incoming)};
+  assign mark = {sync_i && comes && came_q == 2'b01 && is_sync(incoming),
+                 data_i && comes && came_q == '0 && is_data(incoming)};
   for (genvar k = 0; k < 2; k++) begin : gen_packet
     assign waits[k] = waits_q[k] || mark[k];
     assign packet[k] = mark[k] ? incoming : packet_q[k];

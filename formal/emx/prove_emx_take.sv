@@ -1,7 +1,8 @@
-// `emx_input` takes packets from the network whatever becomes of those that it holds: it waits for the memory port alone.
+// `emx_input` takes packets from the network whatever becomes of those that it holds: it waits for the memory port
+// alone.
 //
-// - While the port is free, the host waits for nothing and the ring is not full, room is low for at most `Low` cycles in
-//   a row: whether or not packets are taken from the queue, and whether or not answers find a place to be sent.
+// - While the port is free, the host waits for nothing and the ring is not full, room is low for at most `Low` cycles
+//   in a row: whether or not packets are taken from the queue, and whether or not answers find a place to be sent.
 // - So a thread that waits to send, and an output buffer that is full, never keep a packet in the network.
 //
 // Assumed: the switch keeps the rule of room.

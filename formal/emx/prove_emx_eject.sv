@@ -86,7 +86,7 @@ module prove_emx_eject #(
     assign goes[i] = ((source[0] | source[1] | source[2]) >> i) & 1'b1;
     always_ff @(posedge clk_i) begin
       inside_q[i] <= head[i] && !rst_i;
-      room_q[i] <= rst_i ? '0 : in_room[i];
+      room_q[i]   <= rst_i ? '0 : in_room[i];
       if (!rst_i) begin
         word_1_behind_word_0 : assume (inside_q[i] == (in_valid[i] && in_last[i]));
         begins_with_room : assume (!head[i] || (in_vc[i] <= 2'd2 && room_q[i][in_vc[i]]));
@@ -102,7 +102,7 @@ module prove_emx_eject #(
       for (genvar s = 0; s < Slots; s++) begin : gen_slot
         logic [4:0] way;
         logic taken;
-        assign way = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[s];
+        assign way   = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[s];
         assign taken = 3'(PtrW'(PtrW'(s) - read_at)) < level[i][v];
         always_ff @(posedge clk_i)
           if (!rst_i && taken) begin

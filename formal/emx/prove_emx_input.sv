@@ -49,7 +49,7 @@ module prove_emx_input #(
   logic [77:0] next_packet, reply_packet, refused_packet;
   logic [21:0] mem_addr;
   logic [38:0] mem_wdata, mem_rdata;
-  logic [3:0] reason;
+  logic [ 3:0] reason;
   logic [13:0] depth;
   logic spilled, bypassed, fatal;
   emx_input #(
@@ -114,7 +114,7 @@ module prove_emx_input #(
   assign incoming = last ? {word0_q, su_data_i} : host_packet_i;
   always_ff @(posedge clk_i) begin
     inside_q <= head && !rst_i;
-    room_q <= su_room && !rst_i;
+    room_q   <= su_room && !rst_i;
     if (head) word0_q <= su_data_i;
     if (!rst_i) begin
       word_1_behind_word_0 : assume (inside_q == last);
@@ -149,7 +149,7 @@ module prove_emx_input #(
   );
 
   // What becomes of a packet.
-  logic [3:0] kind;
+  logic [ 3:0] kind;
   logic [21:0] addr;
   logic match, side, bad_type, bad_range, is_write, is_read, queued;
   assign addr = arrival[39+:22];
@@ -200,9 +200,9 @@ module prove_emx_input #(
   logic [CountW-1:0] count2, ahead2;
   logic [67:0] word2;
   // The head of level 1 goes before that of level 0.
-  assign pop2 = next_valid && next_ready_i && (Levels == 1 || (heads[Levels-1] != '0) == level_q);
+  assign pop2   = next_valid && next_ready_i && (Levels == 1 || (heads[Levels-1] != '0) == level_q);
   assign queued = dut.decided && !bad_type && !bad_range && !access_passes;
-  assign push2 = queued && (Levels == 1 || arrival[77] == level_q);
+  assign push2  = queued && (Levels == 1 || arrival[77] == level_q);
   stream_track #(
       .W(68),
       .Capacity(Most),
@@ -281,7 +281,7 @@ module prove_emx_input #(
   end
   logic [38:0] found0;  // what was read of the front of the ring
   assign found0 = dut.word0_comes_q ? mem_rdata : dut.refill_word0_q;
-  assign here = op_level == g;
+  assign here   = op_level == g;
 
   logic [77:0] found1;  // among those that came
   always_comb begin

@@ -29,7 +29,7 @@ module prove_emx_memory #(
   localparam int Host = 4;
 
   logic busy, pres;
-  logic [4:0] ready;
+  logic [ 4:0] ready;
   logic [38:0] rdata;
   logic [31:0] fetch_data, link;
 

@@ -44,7 +44,7 @@ module prove_emx_sync #(
   logic [77:0] next_packet, reply_packet, refused_packet;
   logic [21:0] mem_addr;
   logic [38:0] mem_wdata;
-  logic [3:0] reason;
+  logic [ 3:0] reason;
   logic [13:0] depth;
   logic spilled, bypassed, fatal;
   emx_input #(
@@ -143,7 +143,7 @@ module prove_emx_sync #(
   end
 
   logic access, in_rings;
-  assign access = mem_valid && mem_ready_i;
+  assign access   = mem_valid && mem_ready_i;
   assign in_rings = int'(mem_addr) >= Base && int'(mem_addr) < Base + Words;
 
   // ---------------------------------------------------------------------------------- the two packets, by their places
@@ -154,20 +154,21 @@ module prove_emx_sync #(
   logic written, queued;  // the WRITE, that passes by; a packet that goes into a queue
   assign written = access && mem_write && !in_rings && mem_wdata[1:0] == 2'b01;
   assign queued = (dut.in_valid & dut.in_ready) != '0;
-  assign mark = {sync_i && comes && came_q == 2'b01 && is_sync(incoming),
-                 data_i && comes && came_q == '0 && is_data(incoming)};
+  assign mark = {
+    sync_i && comes && came_q == 2'b01 && is_sync(incoming), data_i && comes && came_q == '0 && is_data(incoming)
+  };
   for (genvar k = 0; k < 2; k++) begin : gen_packet
-    assign waits[k] = waits_q[k] || mark[k];
+    assign waits[k]  = waits_q[k] || mark[k];
     assign packet[k] = mark[k] ? incoming : packet_q[k];
-    assign ahead[k] = mark[k] ? dut.held_q : ahead_q[k];
+    assign ahead[k]  = mark[k] ? dut.held_q : ahead_q[k];
     always_ff @(posedge clk_i) begin
       packet_q[k] <= packet[k];
-      ahead_q[k] <= ahead[k] - 2'(dut.decided);
+      ahead_q[k]  <= ahead[k] - 2'(dut.decided);
       if (rst_i) {came_q[k], waits_q[k], done_q[k]} <= '0;
       else begin
-        came_q[k] <= came_q[k] || mark[k];
+        came_q[k]  <= came_q[k] || mark[k];
         waits_q[k] <= waits[k] && !(dut.decided && ahead[k] == '0);
-        done_q[k] <= done_q[k] || ((k == 0 && WriteBypass) ? written : queued && dut.arrival[k]);
+        done_q[k]  <= done_q[k] || ((k == 0 && WriteBypass) ? written : queued && dut.arrival[k]);
       end
     end
     always_ff @(posedge clk_i)

@@ -33,7 +33,7 @@ module prove_emx_take #(
   logic [77:0] next_packet, reply_packet, refused_packet;
   logic [21:0] mem_addr;
   logic [38:0] mem_wdata;
-  logic [3:0] reason;
+  logic [ 3:0] reason;
   logic [13:0] depth;
   logic spilled, bypassed, fatal;
   emx_input #(
@@ -116,8 +116,7 @@ module prove_emx_take #(
   end
 
   logic [Low:0] low_q;
-  always_ff @(posedge clk_i)
-    low_q <= rst_i ? '0 : {low_q[Low-1:0], !su_room && mem_ready_i && !host_valid_i && !fatal};
+  always_ff @(posedge clk_i) low_q <= rst_i ? '0 : {low_q[Low-1:0], !su_room && mem_ready_i && !host_valid_i && !fatal};
 
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin

@@ -1,7 +1,9 @@
-// Ejection does not depend on injection, nor on the links: `emx_switch` passes a packet for its PE on when the PE has room.
+// Ejection does not depend on injection, nor on the links: `emx_switch` passes a packet for its PE on when the PE has
+// room.
 //
-// - A packet for the PE that is first of its channel waits, while the PE has room, only for packets that go: of `Idle` + 1
-//   cycles in a row in which it could go, in one a packet begins at some output, and at the PE's if the links are stuck.
+// - A packet for the PE that is first of its channel waits, while the PE has room, only for packets that go: of `Idle`
+//   + 1 cycles in a row in which it could go, in one a packet begins at some output, and at the PE's if the links are
+//   stuck.
 // - So it cannot wait for room on a link, for a packet that is injected, or for one that waits itself.
 //
 // Who goes first is by age: who was served is the youngest, so those that go before are few. This is not claimed here.
@@ -84,7 +86,7 @@ module prove_emx_eject #(
     assign goes[i] = ((source[0] | source[1] | source[2]) >> i) & 1'b1;
     always_ff @(posedge clk_i) begin
       inside_q[i] <= head[i] && !rst_i;
-      room_q[i] <= rst_i ? '0 : in_room[i];
+      room_q[i]   <= rst_i ? '0 : in_room[i];
       if (!rst_i) begin
         word_1_behind_word_0 : assume (inside_q[i] == (in_valid[i] && in_last[i]));
         begins_with_room : assume (!head[i] || (in_vc[i] <= 2'd2 && room_q[i][in_vc[i]]));
@@ -100,7 +102,7 @@ module prove_emx_eject #(
       for (genvar s = 0; s < Slots; s++) begin : gen_slot
         logic [4:0] way;
         logic taken;
-        assign way = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[s];
+        assign way   = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].way_q[s];
         assign taken = 3'(PtrW'(PtrW'(s) - read_at)) < level[i][v];
         always_ff @(posedge clk_i)
           if (!rst_i && taken) begin
@@ -112,7 +114,8 @@ module prove_emx_eject #(
       always_ff @(posedge clk_i)
         if (!rst_i) begin
           places :
-          assert (int'(level[i][v]) <= Packets && PtrW'(dut.u_cut_through.gen_in[i].u_input.gen_channel[v].write_q - read_at) ==
+          assert (int'(level[i][v]) <= Packets &&
+                  PtrW'(dut.u_cut_through.gen_in[i].u_input.gen_channel[v].write_q - read_at) ==
                   PtrW'(level[i][v]));
           if (i != Pe || v == 0) begin
             room_tells : assert (in_room[i][v] == (int'(level[i][v]) < Packets));
@@ -137,7 +140,7 @@ module prove_emx_eject #(
       end
   end
 
-  // Cycles in a row in which a packet for the PE stood first, the PE had room, and nothing went, to the PE or to a link.
+  // Cycles in a row in which a packet for the PE stood first, the PE had room, and nothing went anywhere.
   logic could_q;
   logic [Idle:0] idle_q;
   logic idle;

@@ -5,7 +5,8 @@
 //   other thread begins before.
 // - With `run_i` low no thread begins. The one under way goes on.
 // - A fault has a cause. Behind it nothing is asked for, sent, retired or begun until reset, and its record stays.
-// - SEND sends once, a load or store is one access, and both hold their offers. While SEND waits, neither port is asked.
+// - SEND sends once, a load or store is one access, and both hold their offers. While SEND waits, neither port is
+//   asked.
 //
 // Nothing is assumed of the code.
 module prove_emx_execute #(
@@ -37,7 +38,7 @@ module prove_emx_execute #(
   logic [38:0] mem_wdata;
   logic [77:0] send_packet;
   logic [31:0] tell_data, ret_insn;
-  logic [3:0] cause;
+  logic [ 3:0] cause;
   logic [16:0] code;
 
   emx_execute #(
@@ -97,10 +98,10 @@ module prove_emx_execute #(
   logic start, reset_q, thread_q, fault_q, start_q, known, known_q;
   logic [21:0] expected, expected_q;
   logic [21:0] frame_q;
-  logic [3:0] cause_q;
+  logic [ 3:0] cause_q;
   logic [21:0] fault_pc_q;
   logic [16:0] code_q;
-  logic [5:0] op;
+  logic [ 5:0] op;
   logic jumps, sends, moves;
   assign start = start_valid_i && start_ready;
   assign op = ret_insn[31:26];
@@ -124,32 +125,30 @@ module prove_emx_execute #(
     frame_q <= start ? start_frame_i : frame;
     if (start) start_pc_q <= start_pc_i;
     waited_q <= send_valid && !send_ready_i && !rst_i;
-    asked_q <= mem_valid && !mem_ready_i && !rst_i;
+    asked_q  <= mem_valid && !mem_ready_i && !rst_i;
     packet_q <= send_packet;
-    addr_q <= mem_addr;
-    wdata_q <= mem_wdata;
+    addr_q   <= mem_addr;
+    wdata_q  <= mem_wdata;
     if (mem_valid) store_q <= mem_write;
     if (rst_i) begin
       {sent_q, moved_q} <= '0;
     end else begin
-      sent_q <= send_valid && send_ready_i || (sent_q && !ret_valid);
+      sent_q  <= send_valid && send_ready_i || (sent_q && !ret_valid);
       moved_q <= mem_valid && mem_ready_i || (moved_q && !ret_valid);
     end
     {known_q, expected_q} <= {known, expected};
   end
   // The address of what executes, unless the last one jumps.
-  assign {known, expected} = start_q ? {1'b1, start_pc_q} : ret_valid ? {!jumps, ret_pc + 22'd1} : {known_q, expected_q};
+  assign {known, expected} = start_q ? {1'b1, start_pc_q} :
+                             ret_valid ? {!jumps, ret_pc + 22'd1} : {known_q, expected_q};
 
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       executes_where_it_may : assert (!ret_valid || allowed(ret_pc));
       touches_where_it_may : assert (!mem_valid || allowed(mem_addr));
-      all_of_the_address :
-      assert (!(mem_valid && dut.addr[31:22] != '0) && !(dut.done && dut.pc_q[31:22] != '0));
-      none_begins_in_a_thread :
-      assert (!(start_q && thread_q) || (ret_valid && ret_insn[25]));
-      ends_with_end_or_fault :
-      assert (reset_q || !thread_q || thread || fault || (ret_valid && ret_insn[25]));
+      all_of_the_address : assert (!(mem_valid && dut.addr[31:22] != '0) && !(dut.done && dut.pc_q[31:22] != '0));
+      none_begins_in_a_thread : assert (!(start_q && thread_q) || (ret_valid && ret_insn[25]));
+      ends_with_end_or_fault : assert (reset_q || !thread_q || thread || fault || (ret_valid && ret_insn[25]));
       goes_on_while_it_runs : assert (!(thread_q && thread && !start_q && ret_valid) || !ret_insn[25] || jumps);
       begins_only_if_it_may : assert (!start_ready || run_i);
       runs_from_a_start : assert (reset_q || !thread || thread_q || start_q);
@@ -158,8 +157,7 @@ module prove_emx_execute #(
       fault_of_a_thread : assert (!fault || fault_q || thread_q);
       nothing_behind_a_fault :
       assert (!fault || !(mem_valid || fetch_valid || send_valid || ret_valid || start_ready || thread));
-      fault_stays :
-      assert (reset_q || !fault_q || (fault && {cause, fault_pc, code} == {cause_q, fault_pc_q, code_q}));
+      fault_stays : assert (reset_q || !fault_q || (fault && {cause, fault_pc, code} == {cause_q, fault_pc_q, code_q}));
       frame_of_the_thread : assert (reset_q || frame == frame_q);
       sends_once : assert (!(send_valid && sent_q) || ret_valid);
       sent_if_send : assert (!ret_valid || sent_q == sends);

@@ -1,8 +1,8 @@
-// `emx_input` handles packets in the order in which they came: each is refused, done at once, or queued, in order across
-// the spill to memory, and none is lost.
+// `emx_input` handles packets in the order in which they came: each is refused, done at once, or queued, in order
+// across the spill to memory, and none is lost.
 //
-// - Arrivals are decided strictly in order, each once. A packet that is malformed or out of range is refused, as it came
-//   and with its reason, and no other is.
+// - Arrivals are decided strictly in order, each once. A packet that is malformed or out of range is refused, as it
+//   came and with its reason, and no other is.
 // - A WRITE that passes by is written in the cycle in which it is decided: before a later packet is queued. With
 //   WriteBypass none is queued. A READ that passes by is answered in the next cycle, with a place that was promised.
 // - Packets of a level are offered in the order in which they were queued, as they came but for the receiver's number,
@@ -49,7 +49,7 @@ module prove_emx_input #(
   logic [77:0] next_packet, reply_packet, refused_packet;
   logic [21:0] mem_addr;
   logic [38:0] mem_wdata, mem_rdata;
-  logic [3:0] reason;
+  logic [ 3:0] reason;
   logic [13:0] depth;
   logic spilled, bypassed, fatal;
   emx_input #(
@@ -104,7 +104,7 @@ module prove_emx_input #(
       .data_i (host_packet_i)
   );
 
-  // ------------------------------------------------------------------------------------- the switch, and what came from it
+  // --------------------------------------------------------------------------------- the switch, and what came from it
   logic head, last, inside_q, room_q, comes;
   logic [38:0] word0_q;
   logic [77:0] incoming;
@@ -114,7 +114,7 @@ module prove_emx_input #(
   assign incoming = last ? {word0_q, su_data_i} : host_packet_i;
   always_ff @(posedge clk_i) begin
     inside_q <= head && !rst_i;
-    room_q <= su_room && !rst_i;
+    room_q   <= su_room && !rst_i;
     if (head) word0_q <= su_data_i;
     if (!rst_i) begin
       word_1_behind_word_0 : assume (inside_q == last);
@@ -149,7 +149,7 @@ module prove_emx_input #(
   );
 
   // What becomes of a packet.
-  logic [3:0] kind;
+  logic [ 3:0] kind;
   logic [21:0] addr;
   logic match, side, bad_type, bad_range, is_write, is_read, queued;
   assign addr = arrival[39+:22];
@@ -162,7 +162,7 @@ module prove_emx_input #(
                     (arrival[38:32] != '0 && !is_read);
   assign bad_range = int'(addr) >= (1 << AddrW) || (int'(addr) >= Base && int'(addr) < Base + Words);
 
-  // ---------------------------------------------------------------------------------------------- the memory of the rings
+  // ------------------------------------------------------------------------------------------- the memory of the rings
   logic access, in_rings, pair_q, ring_read_q, spill_q, refill_q, bypass_read_q, bypass_q, offered_q, spilt_q;
   logic [21:0] at_q;
   logic [38:0] ring_mem[1<<IndexW];
@@ -184,7 +184,7 @@ module prove_emx_input #(
     if (rst_i) pair_q <= 1'b0;
   end
 
-  // --------------------------------------------------------------------------------------------------- one level's queue
+  // ------------------------------------------------------------------------------------------------- one level's queue
   logic level_q;
   always_ff @(posedge clk_i) level_q <= level_q;
 
@@ -200,9 +200,9 @@ module prove_emx_input #(
   logic [CountW-1:0] count2, ahead2;
   logic [67:0] word2;
   // The head of level 1 goes before that of level 0.
-  assign pop2 = next_valid && next_ready_i && (Levels == 1 || (heads[Levels-1] != '0) == level_q);
+  assign pop2   = next_valid && next_ready_i && (Levels == 1 || (heads[Levels-1] != '0) == level_q);
   assign queued = dut.decided && !bad_type && !bad_range && !access_passes;
-  assign push2 = queued && (Levels == 1 || arrival[77] == level_q);
+  assign push2  = queued && (Levels == 1 || arrival[77] == level_q);
   stream_track #(
       .W(68),
       .Capacity(Most),
@@ -221,7 +221,7 @@ module prove_emx_input #(
       .word_o(word2)
   );
 
-  // ---------------------------------------------------------------------------------------------------------- registers
+  // --------------------------------------------------------------------------------------------------------- registers
   logic [1:0] op;
   logic second, op_level;
   assign op = dut.op_q;
@@ -256,7 +256,8 @@ module prove_emx_input #(
         spills_a_packet : assert (!spilling[g] || (ring[g] != '0 && tails[g] != '0));
         spill_under_way : assert (spilling[g] == (op == Spill && op_level == 1'(g)));
         refill_has_room :
-        assert (!(op == Refill && op_level == 1'(g)) || (ring[g] != '0 && int'(heads[g]) + int'(comes_back[g]) <= Half - 2));
+        assert (!(op == Refill && op_level == 1'(g)) ||
+                (ring[g] != '0 && int'(heads[g]) + int'(comes_back[g]) <= Half - 2));
         returns_to_room : assert (!comes_back[g] || int'(heads[g]) <= Half - 2);
         tail_has_room : assert (int'(tails[g]) - int'(spilling[g]) <= Half && int'(heads[g]) <= Half);
       end
@@ -280,7 +281,7 @@ module prove_emx_input #(
   end
   logic [38:0] found0;  // what was read of the front of the ring
   assign found0 = dut.word0_comes_q ? mem_rdata : dut.refill_word0_q;
-  assign here = op_level == g;
+  assign here   = op_level == g;
 
   logic [77:0] found1;  // among those that came
   always_comb begin
@@ -289,7 +290,7 @@ module prove_emx_input #(
     if (decided_q && ahead1 == '0) found1 = arrival_q;
   end
 
-  // ---------------------------------------------------------------------------------------------------------- the claims
+  // -------------------------------------------------------------------------------------------------------- the claims
   logic fatal_q, limit_q, full_q, refused_q, type_q;
   logic [4:0] passed_q;
   always_ff @(posedge clk_i) begin
@@ -309,11 +310,14 @@ module prove_emx_input #(
       assert (refused_valid == refused_q && (!refused_q || (refused_packet == arrival_q &&
               int'(reason) == (type_q ? emx_pkg::ReasonType : emx_pkg::ReasonRange))));
       passes_by_as_it_came :
-      assert (!(mem_valid && !in_rings) || (!bad_type && !bad_range && mem_addr == addr && (mem_write ? WriteBypass && is_write &&
+      assert (!(mem_valid && !in_rings) || (!bad_type && !bad_range && mem_addr == addr &&
+              (mem_write ? WriteBypass && is_write &&
               mem_wdata == {7'b0, arrival[31:0]} : ReadBypass && is_read && reply_ready_i)));
       decided_with_its_access : assert (!access_passes || dut.decided);
       no_write_is_queued : assert (!(WriteBypass && queued && is_write));
-      answered : assert (reply_valid == bypass_read_q && (!reply_valid || (offered_q && reply_packet == {tag_q, 7'b0, mem_rdata[31:0]})));
+      answered :
+      assert (reply_valid == bypass_read_q && (!reply_valid ||
+              (offered_q && reply_packet == {tag_q, 7'b0, mem_rdata[31:0]})));
       bypass_told : assert (bypassed == bypass_q);
       in_pairs :
       assert (!(mem_valid && (in_rings ? pair_q : 1'b0)) || (mem_addr == at_q + 22'd1 && mem_write == spill_q));
@@ -328,8 +332,11 @@ module prove_emx_input #(
       host_in_turn : assert (passed_q <= 5'd15);
       busy_tells : assert (busy || !(inside_q || count1 != '0 || count2 != '0 || refused_valid || reply_valid));
       // Invariants for induction.
-      op_possible : assert (op != 2'd1 && (op != 2'd0 || !second) && second == pair_q && (!second || {spill_q, refill_q} == {op == Spill, op == Refill}));
-      pair_at : assert (!second || at_q == 22'(Base) + 22'({op_level, op == Spill ? in_at[op_level] : out_at[op_level], 1'b0}));
+      op_possible :
+      assert (op != 2'd1 && (op != 2'd0 || !second) && second == pair_q &&
+              (!second || {spill_q, refill_q} == {op == Spill, op == Refill}));
+      pair_at :
+      assert (!second || at_q == 22'(Base) + 22'({op_level, op == Spill ? in_at[op_level] : out_at[op_level], 1'b0}));
       reads_first : assert (!dut.word0_comes_q || (op == Refill && second && ring_read_q));
       reads_second : assert (comes_back == '0 || (ring_read_q && (comes_back & (comes_back - Levels'(1))) == '0));
       arrivals_counted : assert (int'(count1) == int'(dut.held_q) + int'(decided_q) && dut.held_q <= 2'd2);
@@ -341,7 +348,8 @@ module prove_emx_input #(
       in_line : assert (!follow2 || kept(found) == word2);
       first_word_spilled :
       assert (!(follow2 && op == Spill && here && second && at == in_ring) ||
-              ({ring_mem[IndexW'({g, in_at[g], 1'b0})][38:32], ring_mem[IndexW'({g, in_at[g], 1'b0})][21:0]} == word2[67:39]));
+              ({ring_mem[IndexW'({g, in_at[g], 1'b0})][38:32],
+                ring_mem[IndexW'({g, in_at[g], 1'b0})][21:0]} == word2[67:39]));
       first_word_read :
       assert (!(follow2 && op == Refill && here && second && at == 0) || {found0[38:32], found0[21:0]} == word2[67:39]);
       passed : assert (dut.passed_q == passed_q[3:0]);

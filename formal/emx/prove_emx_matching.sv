@@ -1,4 +1,5 @@
-// `emx_matching` starts each pair of operands once, each other packet once, and refuses a second operand of the same side.
+// `emx_matching` starts each pair of operands once, each other packet once, and refuses a second operand of the same
+// side.
 //
 // - An operand whose slot is empty is written there and starts nothing. Its partner empties the slot and starts the
 //   thread with the left operand in r1 and the right one in r2. One of the same side is refused, with its packet.
@@ -78,7 +79,7 @@ module prove_emx_matching (
   logic [31:0] partner_q, system_q;
   logic [38:0] kept_q;
   logic [21:0] addr;
-  logic [3:0] kind;
+  logic [ 3:0] kind;
   logic match, side, special;
   assign take = next_valid_i && next_ready;
   assign go = mem_valid && mem_ready_i;
@@ -96,7 +97,7 @@ module prove_emx_matching (
     if (take) due = !match ? Start : !here ? Other : !waits_q ? Store : side_q == side ? Refuse : Start;
   end
   assign begins = start_valid && start_ready_i;
-  assign ends = begins || write || refused_valid;
+  assign ends   = begins || write || refused_valid;
 
   // The memory as it is, at the slot; elsewhere any.
   logic reads_slot_q, looks_q, was_present_q, reset_q, reads_q;
@@ -123,7 +124,7 @@ module prove_emx_matching (
   logic [31:0] link_q, link;
   assign link = reads_q ? mem_rdata[31:0] : link_q;
   always_ff @(posedge clk_i) begin
-    link_q <= link;
+    link_q   <= link;
     packet_q <= packet;
     if (take) system_q <= system_link_i;
     if (take && here && !waits_q) {side_q, data_q} <= {side, packet[31:0]};
@@ -153,7 +154,7 @@ module prove_emx_matching (
   end
 
   logic [15:0] held_q;
-  logic [1:0] stays_q;  // cycles in which nothing kept it
+  logic [ 1:0] stays_q;  // cycles in which nothing kept it
   always_ff @(posedge clk_i) begin
     if (rst_i) held_q <= '0;
     else held_q <= held_q + 16'(write) - 16'(go && !mem_write && match && mem_addr == {addr[21:6], 6'b0});
@@ -162,7 +163,7 @@ module prove_emx_matching (
     else if (due_q != None && mem_ready_i && start_ready_i) stays_q <= stays_q + 2'd1;
   end
 
-  // --------------------------------------------------------------------------------------------------------- the claims
+  // -------------------------------------------------------------------------------------------------------- the claims
   localparam int Idle = 0;
   localparam int Slot = 1;
   localparam int Meet = 2;
@@ -206,7 +207,8 @@ module prove_emx_matching (
       begins_it : assert (!(state == Begin || state == Ready) || due_q == Start || due_q == Other);
       begins_none : assert (state != Begin || (!special && reads_q && read_at_q == {addr[21:6], 6'b0}));
       slot_known :
-      assert (state != Meet || !here || (dut.present == kept_present_q && (!dut.present || dut.slot[32:0] == kept_q[32:0])));
+      assert (state != Meet || !here ||
+              (dut.present == kept_present_q && (!dut.present || dut.slot[32:0] == kept_q[32:0])));
       fresh_is_read : assert (!(state == Meet && here && dut.fresh_q) || (reads_slot_q && looks_q));
       not_yet :
       assert (!here_q || state == Begin || state == Ready || refused_valid ||
@@ -231,8 +233,7 @@ module prove_emx_matching (
       assert (state != Ready || (dut.pc_q == pc && (special || read_at_q == {addr[21:6], 6'b0}) &&
               dut.frame_q == (special ? '0 : {addr[21:6], 6'b0}) &&
               (due_q == Other || (dut.r1_q == r1 && dut.r2_q == r2))));
-      so_far :
-      assert (!(state == Slot || state == Link || due_q == None) || stays_q == '0);
+      so_far : assert (!(state == Slot || state == Link || due_q == None) || stays_q == '0);
       so_far_met : assert (state != Meet || stays_q <= 2'd1);
       // The claims are not vacuous.
       a_pair : cover (begins && here && due == Start);

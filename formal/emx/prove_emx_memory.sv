@@ -29,7 +29,7 @@ module prove_emx_memory #(
   localparam int Host = 4;
 
   logic busy, pres;
-  logic [4:0] ready;
+  logic [ 4:0] ready;
   logic [38:0] rdata;
   logic [31:0] fetch_data, link;
 
@@ -59,7 +59,7 @@ module prove_emx_memory #(
   );
   power_up u_power_up (.*);
 
-  // --------------------------------------------------------------------------------------------------- who goes, and who
+  // ------------------------------------------------------------------------------------------------- who goes, and who
   logic [4:0] asks, goes;  // for the one port
   int waited_q;  // cycles of the host
   logic overdue, urgent;

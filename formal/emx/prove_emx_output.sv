@@ -23,7 +23,7 @@ module prove_emx_output #(
   localparam int CountW = $clog2(Most + 2);
 
   logic busy, out_valid, out_last, follow;
-  logic [1:0] ready;
+  logic [ 1:0] ready;
   logic [38:0] out_data;
   logic [CountW-1:0] count, ahead;
   logic [77:0] word;

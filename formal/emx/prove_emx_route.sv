@@ -6,7 +6,8 @@
 // - A packet for nobody is not sent. It is reported once, as it came.
 //
 // The hops are written here on their own: output b of row r leads to row 2r + b of the next column.
-// Assumed: a packet comes where there is room, as `emx_output` sends it; the PE's number is one of a PE, and never changes.
+// Assumed: a packet comes where there is room, as `emx_output` sends it; the PE's number is one of a PE, and never
+// changes.
 module prove_emx_route #(
     parameter int RowBits = 4
 ) (
@@ -46,16 +47,16 @@ module prove_emx_route #(
   );
   power_up u_power_up (.*);
 
-  // ------------------------------------------------------------------------------------------- in, out, and their words
+  // ------------------------------------------------------------------------------------------ in, out, and their words
   logic head, known, push, pop, inside_q, out_inside_q, out_room_q, unknown_q, refused_q, follow;
   logic [38:0] word0_q, out_word0_q;
   logic [77:0] refused_packet_q;
   logic [1:0] count, ahead;
   logic [77:0] word;
-  assign head = in_valid_i && !in_last_i;
+  assign head  = in_valid_i && !in_last_i;
   assign known = int'(in_data_i[31:22]) < Pes;
-  assign push = in_valid_i && in_last_i && !unknown_q;
-  assign pop = out_valid && out_last;
+  assign push  = in_valid_i && in_last_i && !unknown_q;
+  assign pop   = out_valid && out_last;
   always_ff @(posedge clk_i) begin
     inside_q <= head && !rst_i;
     out_inside_q <= out_valid && !out_last && !rst_i;
@@ -81,7 +82,7 @@ module prove_emx_route #(
         row = 4'({row, rest[0]} & 5'((1 << RowBits) - 1));
         if (column == 3'd4) crossed = crossed + 2'd1;
         column = column == 3'd4 ? '0 : column + 3'd1;
-        rest = rest >> 1;
+        rest   = rest >> 1;
       end
     end
     arrives = rest == 10'd1 && {row, column} == to && crossed <= 2'd2;
@@ -89,7 +90,7 @@ module prove_emx_route #(
   logic [6:0] here_at, to_at;
   logic [9:0] due_q;  // the receiver of the packet in `way_q`
   assign here_at = emx_place_pkg::place_of(3'(RowBits), pe_q);
-  assign to_at = emx_place_pkg::place_of(3'(RowBits), due_q);
+  assign to_at   = emx_place_pkg::place_of(3'(RowBits), due_q);
 
   // Without the path, which the claim above is about.
   stream_track #(
@@ -123,7 +124,7 @@ module prove_emx_route #(
   assign slot = 4'(dut.u_cut_through.gen_in[0].u_input.slot_q);
   assign kept = 4'(dut.u_cut_through.gen_in[0].u_input.kept_q);
   assign ram0 = dut.u_cut_through.gen_in[0].u_input.ram[{2'd0, read_at, 1'b0}];
-  assign ram1 = dut.u_cut_through.gen_in[0].u_input.ram[{2'd0, level ? read_at : !read_at, 1'b1}];
+  assign ram1 = dut.u_cut_through.gen_in[0].u_input.ram[{2'd0, level?read_at : !read_at, 1'b1}];
   assign coming = inside_q && !unknown_q;
   assign out_head = out_valid && !out_last;
   always_ff @(posedge clk_i) begin
@@ -152,7 +153,8 @@ module prove_emx_route #(
       one_inside : assert (!(level && out_head) && (!(level && out_inside_q) || coming));
       alive : assert (count + 2'(coming) == 2'(level) + 2'(out_head) + 2'(out_inside_q));
       phases :
-      assert ((!out_head || dut.u_cut_through.gen_out[0].from_q) && second == out_head && keep == coming && (!out_head || direct == coming));
+      assert ((!out_head || dut.u_cut_through.gen_out[0].from_q) && second == out_head &&
+              keep == coming && (!out_head || direct == coming));
       places :
       assert (dut.u_cut_through.gen_in[0].u_input.gen_channel[0].write_q == (read_at ^ level) &&
               (!level || way == 3'b100) && (!out_head || direct || slot == 4'(!read_at)) &&
@@ -166,7 +168,8 @@ module prove_emx_route #(
       assert (!follow || (ahead == '0 && word == (out_inside_q ?
               {before0_q[38:32], 10'd0, before0_q[21:0], before1_q} :
               {word0_q[38:32], 10'd0, word0_q[21:0], word1_q})));
-      reports : assert (dut.refused_q == unknown_q && (!unknown_q || dut.first_q == word0_q) &&
+      reports :
+      assert (dut.refused_q == unknown_q && (!unknown_q || dut.first_q == word0_q) &&
               (!unknown_q || (inside_q && !level && !out_head)));
       // The claims are not vacuous.
       longest : cover (out_valid && !out_last && out_data[31:22] >= 10'd1 << (RowBits + 4));

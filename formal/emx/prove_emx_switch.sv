@@ -1,4 +1,5 @@
-// `emx_switch` carries each packet whole to the output that its path names, once, in the order of its input and channel.
+// `emx_switch` carries each packet whole to the output that its path names, once, in the order of its input and
+// channel.
 //
 // - Word 1 follows directly behind word 0, at every output. A packet begins only where there was room for it.
 // - At an output it has the rest of its path, and the channel that its column makes. Nothing else of it changes.
@@ -115,10 +116,10 @@ module prove_emx_switch #(
   // --------------------------------------------------------------------------------------------- the followed packets
   logic push, pop, leave, follow, on_link, second_q, mine_q;
   logic [CountW-1:0] count, ahead;
-  logic [1:0] via;
+  logic [ 1:0] via;
   logic [42:0] word;
   logic [38:0] word1_q;  // of the followed one
-  logic [2:0] lost;
+  logic [ 2:0] lost;
   logic [16:0] lost_q;
   assign push = head[from_q] && mine[from_q] && routed[from_q];
   assign pop  = out_mine != '0;
@@ -141,14 +142,14 @@ module prove_emx_switch #(
   );
   assign leave = pop && follow && ahead == '0;
   assign lost  = head & ~routed;
-  logic [1:0] via_q;
+  logic [ 1:0] via_q;
   logic [38:0] due_q;
   always_ff @(posedge clk_i) begin
     second_q <= push && mark_i && !follow && !rst_i;  // its word 1 comes now
     if (second_q) word1_q <= in_data[from_q];
     mine_q <= leave && !rst_i;  // its word 1 goes now
-    via_q <= via;
-    due_q <= second_q ? in_data[from_q] : word1_q;
+    via_q  <= via;
+    due_q  <= second_q ? in_data[from_q] : word1_q;
     if (rst_i) lost_q <= '0;
     else if (!lost_q[16]) lost_q <= lost_q + 17'(lost[0]) + 17'(lost[1]) + 17'(lost[2]);
   end
@@ -164,11 +165,11 @@ module prove_emx_switch #(
   for (genvar i = 0; i < 3; i++) begin : gen_state
     assign second[i] = dut.u_cut_through.gen_in[i].u_input.second_q;
     assign direct[i] = dut.u_cut_through.gen_in[i].u_input.direct_q;
-    assign keep[i] = dut.u_cut_through.gen_in[i].u_input.keep_q;
-    assign slot[i] = dut.u_cut_through.gen_in[i].u_input.slot_q;
-    assign kept[i] = dut.u_cut_through.gen_in[i].u_input.kept_q;
+    assign keep[i]   = dut.u_cut_through.gen_in[i].u_input.keep_q;
+    assign slot[i]   = dut.u_cut_through.gen_in[i].u_input.slot_q;
+    assign kept[i]   = dut.u_cut_through.gen_in[i].u_input.kept_q;
     assign source[i] = out_head[i] ? dut.u_cut_through.gen_out[i].from_q : '0;
-    assign goes[i] = ((source[0] | source[1] | source[2]) >> i) & 1'b1;
+    assign goes[i]   = ((source[0] | source[1] | source[2]) >> i) & 1'b1;
     for (genvar v = 0; v < 3; v++) begin : gen_level
       assign level[i][v] = 3'(dut.u_cut_through.gen_in[i].u_input.gen_channel[v].count_q);
       assign read_at[i][v] = dut.u_cut_through.gen_in[i].u_input.gen_channel[v].read_q;
@@ -181,15 +182,15 @@ module prove_emx_switch #(
         assign ram1[i][v][s] = dut.u_cut_through.gen_in[i].u_input.ram[{2'(v), PtrW'(s), 1'b1}];
         always_ff @(posedge clk_i)
           if (!rst_i && taken) begin
-            stored_way : assert ((way[i][v][s][4:2] == 3'd1 || way[i][v][s][4:2] == 3'd2 || way[i][v][s][4:2] == 3'd4) &&
+            stored_way :
+            assert ((way[i][v][s][4:2] == 3'd1 || way[i][v][s][4:2] == 3'd2 || way[i][v][s][4:2] == 3'd4) &&
                                  way[i][v][s][1:0] <= 2'd2 && (!way[i][v][s][4] || way[i][v][s][1:0] == '0));
             stored_mark : assert (ram0[i][v][s][0] == (from_q == 2'(i) && vc_q == 2'(v)));
           end
       end
       always_ff @(posedge clk_i)
         if (!rst_i) begin
-          places :
-          assert (int'(level[i][v]) <= Packets && PtrW'(write_at[i][v] - read_at[i][v]) == PtrW'(level[i][v]));
+          places : assert (int'(level[i][v]) <= Packets && PtrW'(write_at[i][v] - read_at[i][v]) == PtrW'(level[i][v]));
           if (i != Pe || v == 0) begin
             room_tells : assert (in_room[i][v] == (int'(level[i][v]) < Packets));
           end else begin
@@ -201,7 +202,8 @@ module prove_emx_switch #(
       if (!rst_i) begin
         one_source : assert ((source[i] & (source[i] - 3'd1)) == '0 && (source[i] != '0) == out_head[i]);
         goes_on : assert (second[i] == goes[i]);
-        one_way_each : assert (!(source[0][i] && source[1][i]) && !(source[0][i] && source[2][i]) && !(source[1][i] && source[2][i]));
+        one_way_each :
+        assert (!(source[0][i] && source[1][i]) && !(source[0][i] && source[2][i]) && !(source[1][i] && source[2][i]));
         keeps : assert (!keep[i] || inside_q[i]);
         direct_comes : assert (!(second[i] && direct[i]) || inside_q[i]);
       end
@@ -230,8 +232,7 @@ module prove_emx_switch #(
       second_goes :
       assert (!leave || (direct[from_q] ? second_q : !second_q && slot[from_q][PtrW+1:PtrW] == vc_q &&
               ram1[from_q][vc_q][slot[from_q][PtrW-1:0]] == word1_q));
-      written_once :
-      assert (!stored || second_q || !(keep[from_q] && kept[from_q] == {vc_q, at}));
+      written_once : assert (!stored || second_q || !(keep[from_q] && kept[from_q] == {vc_q, at}));
       none_is_written : assert (!leave || direct[from_q] || !(keep[from_q] && kept[from_q] == slot[from_q]));
       second_once : assert (!second_q || (follow && inside_q[from_q]));
       slot_is_free : assert (!leave || direct[from_q] || slot[from_q][PtrW-1:0] == read_at[from_q][vc_q] - PtrW'(1));

@@ -1,7 +1,8 @@
-// `emx_input` takes packets from the network whatever becomes of those that it holds: it waits for the memory port alone.
+// `emx_input` takes packets from the network whatever becomes of those that it holds: it waits for the memory port
+// alone.
 //
-// - While the port is free, the host waits for nothing and the ring is not full, room is low for at most `Low` cycles in
-//   a row: whether or not packets are taken from the queue, and whether or not answers find a place to be sent.
+// - While the port is free, the host waits for nothing and the ring is not full, room is low for at most `Low` cycles
+//   in a row: whether or not packets are taken from the queue, and whether or not answers find a place to be sent.
 // - So a thread that waits to send, and an output buffer that is full, never keep a packet in the network.
 //
 // Assumed: the switch keeps the rule of room.
@@ -32,7 +33,7 @@ module prove_emx_take #(
   logic [77:0] next_packet, reply_packet, refused_packet;
   logic [21:0] mem_addr;
   logic [38:0] mem_wdata;
-  logic [3:0] reason;
+  logic [ 3:0] reason;
   logic [13:0] depth;
   logic spilled, bypassed, fatal;
   emx_input #(
@@ -115,8 +116,7 @@ module prove_emx_take #(
   end
 
   logic [Low:0] low_q;
-  always_ff @(posedge clk_i)
-    low_q <= rst_i ? '0 : {low_q[Low-1:0], !su_room && mem_ready_i && !host_valid_i && !fatal};
+  always_ff @(posedge clk_i) low_q <= rst_i ? '0 : {low_q[Low-1:0], !su_room && mem_ready_i && !host_valid_i && !fatal};
 
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin

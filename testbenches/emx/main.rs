@@ -7,6 +7,7 @@ mod matching;
 mod memory;
 mod network;
 mod output;
+mod regs;
 mod rig;
 mod route;
 mod switch;

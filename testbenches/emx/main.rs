@@ -9,6 +9,7 @@ mod memory;
 mod network;
 mod output;
 mod pe_axi;
+mod regs;
 mod rig;
 mod route;
 mod switch;

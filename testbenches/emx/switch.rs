@@ -642,7 +642,7 @@ fn each_twin_is_caught() {
             // A path of zero is one to link 0.
             (Drained, &[], &|cases| checks(&emx_switch::<TwinSwitchNowhere>(), cases)),
             // What is for the PE waits until the PE may send.
-            (Eject, &[Begin], &|cases| {
+            (Eject, &[Begin, Turn], &|cases| {
                 checks(&emx_switch::<TwinSwitchEject>(), cases)
             }),
         ],

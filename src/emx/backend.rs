@@ -157,6 +157,11 @@ pub trait Backend {
         (addr..addr + count).map(|addr| self.word(pe, addr)).collect()
     }
 
+    /// The same words of each PE.
+    fn words_of_all(&mut self, addr: u32, count: u32) -> Vec<Vec<u32>> {
+        (0..self.pes()).map(|pe| self.words(pe, addr, count)).collect()
+    }
+
     /// The RTL writes the wave that is asked for, of the first run, which begins at time 0.
     fn probe(&mut self, _period: Picos, _probe: &Probe) {}
 

@@ -1,4 +1,4 @@
-//! What one PE can do to the traffic of others: each kind of flood delays a block by no more than the page's table says.
+//! What one PE can do to the traffic of others: no flood delays a block by more than the page's table says.
 
 use tsunagi::emx::host::{Emx, Place};
 use tsunagi::emx::library::layout;

@@ -35,7 +35,7 @@ pub(super) enum Command {
     Write { to: u32, at: u32, value: u32 },
     /// `block TO WORDS FROM AT`: from the sources to the sender's window.
     Block { to: u32, words: u32, from: u32, at: u32 },
-    /// `read OF FROM AT`, `reads OF PACKETS FROM AT`: a word of another's sources, once or oftener, to AT of its own reads.
+    /// `read OF FROM AT`, `reads OF PACKETS FROM AT`: a word of another's sources, once or oftener, to AT of its reads.
     Read { of: u32, packets: u32, from: u32, at: u32 },
     /// `add TO PACKETS VALUE`, `urgent TO PACKETS VALUE`: so many packets, each of which adds the value.
     Add {

@@ -145,8 +145,10 @@ pub(super) fn judge(machine: &mut Loaded, expected: &Expected, told: &[u32]) -> 
         return Err(Broken::new(Clause::Report, what));
     }
     let mut all = Counts::default();
-    for pe in 0..machine.config().pes() {
-        memory(machine, expected, pe)?;
+    let used = machine.machine.words_of_all(MEMORY, PROGRAM - MEMORY);
+    let halves = machine.machine.words_of_all(HALVES + 1, MOST_PES);
+    for (pe, now) in (0..).zip(used.iter().zip(&halves)) {
+        memory(expected, pe, now)?;
         messages(machine, expected, pe)?;
         let counts = machine.machine.counts(pe);
         let refused = REASONS.map(|reason| counts.refused[reason as usize]);
@@ -170,13 +172,11 @@ pub(super) fn judge(machine: &mut Loaded, expected: &Expected, told: &[u32]) -> 
     Ok(())
 }
 
-fn memory(machine: &mut Loaded, expected: &Expected, pe: u32) -> Result<(), Broken> {
-    let mut judged: Vec<u32> = (MEMORY..PROGRAM).filter(|addr| *addr != SERVE).collect();
-    judged.extend(HALVES + 1..HALVES + 1 + MOST_PES);
-    let mut now = machine.machine.words(pe, MEMORY, PROGRAM - MEMORY);
-    now.remove((SERVE - MEMORY) as usize);
-    now.extend(machine.machine.words(pe, HALVES + 1, MOST_PES));
-    for (addr, is) in judged.into_iter().zip(now) {
+/// The words of a PE as they are now: those that programs use, and operands that never meet.
+fn memory(expected: &Expected, pe: u32, (used, halves): (&Vec<u32>, &Vec<u32>)) -> Result<(), Broken> {
+    let used = (MEMORY..).zip(used).filter(|(addr, _)| *addr != SERVE);
+    let now = used.chain((HALVES + 1..).zip(halves));
+    for (addr, &is) in now {
         let was = if addr < MEMORY { 0 } else { expected.before(pe, addr) };
         let fits = match expected.words[pe as usize].get(&addr) {
             Some(values) => values.contains(&is),

@@ -632,6 +632,17 @@ impl<H: Pes> Backend for Machine<H> {
         words.into_iter().map(|word| (word & MEM_DATA_MASK) as u32).collect()
     }
 
+    fn words_of_all(&mut self, addr: u32, count: u32) -> Vec<Vec<u32>> {
+        for node in &mut self.nodes {
+            (addr..addr + count).for_each(|addr| node.host.put(Access::load(MEMORY + 8 * addr)));
+        }
+        self.settle();
+        let word = |host: &mut Host| (host.take().expect("it has settled") & MEM_DATA_MASK) as u32;
+        let all = self.nodes.iter_mut();
+        all.map(|node| (0..count).map(|_| word(&mut node.host)).collect())
+            .collect()
+    }
+
     fn probe(&mut self, period: Picos, probe: &Probe) {
         self.period = period;
         let clock = ("clk_i", Clock::new(period, Picos::ZERO));

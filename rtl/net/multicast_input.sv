@@ -151,7 +151,7 @@ module multicast_input #(
   logic [N+2:0] out_q;
   // A turn begins with the next word, and it is not the packet's first. The turn at the way out has to end.
   logic begins_q, again_q, wait_q;
-  logic [N-1:0] due, lowest, ask, left_q, left, reached;
+  logic [N-1:0] due, lowest, ask, asked, left_q, left, reached;
   logic go, step, more, several, back, room_q;
   // The word that left in the cycle before: of a turn with several outputs, its last.
   logic copied_q, ended_q;
@@ -161,6 +161,7 @@ module multicast_input #(
   assign more = read_q != seen;
   assign due = again_q ? left_q : looked_q[N-1:0];
   assign ask = looked_q[N+1] ? due : lowest;
+  assign asked = N'({ask, ask} >> (N - Own));  // output 0 lowest
   assign several = begins_q ? due != lowest : out_q[N+2];
   assign reached = N'({granted_i, granted_i} >> Own);
   assign left = left_q & ~reached;
@@ -175,7 +176,7 @@ module multicast_input #(
     if (step) begin
       fetched_q <= control_q[read_q];
       looked_q <= fetched_q;
-      out_q <= {several, several && !begins_q, looked_q[N], begins_q ? N'({ask, ask} >> (N - Own)) : out_q[N-1:0]};
+      out_q <= {several, several && !begins_q, looked_q[N], begins_q ? asked : out_q[N-1:0]};
     end
     if (copied_q) left_q <= left;
     else if (begins_q && !wait_q) left_q <= due;

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use regex::Regex;
 use verilated_build::Toolchain;
 
 use crate::fpga::Board;
@@ -46,6 +48,7 @@ pub fn run(flow: &Flow, args: &Args) -> Outcome {
         Err(e) => errors.push(e),
     }
     errors.extend(structure(flow, &[of("v"), of("sv")].concat(), &designs).err());
+    errors.extend(of("sv").iter().filter_map(|path| casts(path).err()));
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -146,6 +149,56 @@ fn error(line: &str) -> Option<Found> {
     let mut parts = rest.splitn(3, ':');
     let (path, number, text) = (parts.next()?, parts.next()?, parts.next()?);
     Some((path.rsplit('/').next()?.into(), number.parse().ok()?, text.into()))
+}
+
+/// Casts that are chosen inside a concatenation: `{a, b ? N'(c) : d}`. Where `c` is wider than N, Yosys's own front end
+/// (0.70) makes room for all of it, and `a` is lost.
+fn casts(path: &Path) -> Result<(), FlowError> {
+    let source = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
+    let found: Vec<String> = cast_lines(&source)
+        .into_iter()
+        .map(|line| {
+            format!(
+                "{}:{line}: a cast chosen by `?` inside a concatenation; name it first",
+                path.display()
+            )
+        })
+        .collect();
+    if found.is_empty() {
+        return Ok(());
+    }
+    Err(FlowError::Finding {
+        tool: "rtl-flow",
+        what: "what Yosys misreads".into(),
+        text: found.join("\n"),
+    })
+}
+
+/// The lines with such casts. A cast of a number is none.
+fn cast_lines(source: &str) -> BTreeSet<usize> {
+    let cast = Regex::new(r"[?:]\s*\w+'\(\s*[^\s\d]").expect("a sound pattern");
+    let code: Vec<&str> = source
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect();
+    let code = code.join("\n");
+    let mut open = Vec::new();
+    let mut lines = BTreeSet::new();
+    for (at, sign) in code.char_indices() {
+        match sign {
+            '{' => open.push(at),
+            '}' => {
+                let begin = open.pop().unwrap_or(at);
+                let inside = &code[begin..at];
+                if inside.contains('?') {
+                    let line = |found: regex::Match| code[..begin + found.start()].matches('\n').count() + 1;
+                    lines.extend(cast.find_iter(inside).map(line));
+                }
+            }
+            _ => {}
+        }
+    }
+    lines
 }
 
 fn structure(flow: &Flow, files: &[PathBuf], designs: &[Entry]) -> Result<(), FlowError> {

@@ -130,6 +130,22 @@ fn a_latch_is_found() {
     assert!(said.contains("yosys check -assert over block"), "{said}");
 }
 
+/// Yosys 0.70 drops what stands before such a cast.
+#[test]
+fn a_cast_that_is_chosen_inside_a_concatenation_is_found() {
+    let said = finding(
+        "assign data_o = data_q",
+        "assign data_o = {data_q[3], data_q[2] ? 3'(data_q) : 3'd0}",
+    );
+    assert!(said.contains("rtl/block.sv:9: a cast chosen by `?`"), "{said}");
+    let number = CLEAN.replace(
+        "assign data_o = data_q",
+        "assign data_o = {data_q[3], data_q[2] ? data_q[2:0] : 3'(0)}",
+    );
+    let output = lint(&number, PROOF, UNITS);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 #[test]
 fn a_loop_is_found() {
     let said = finding("assign data_o = data_q", "assign data_o = data_q & ~data_o");

@@ -174,9 +174,9 @@ fn casts(path: &Path) -> Result<(), FlowError> {
     })
 }
 
-/// The lines with such casts. A cast of a number is none.
+/// The lines with casts in a concatenation that has a `?`. A cast of a number is none.
 fn cast_lines(source: &str) -> BTreeSet<usize> {
-    let cast = Regex::new(r"[?:]\s*\w+'\(\s*[^\s\d]").expect("a sound pattern");
+    let cast = Regex::new(r"\w'\(\s*[^\s\d]").expect("a sound pattern");
     let code: Vec<&str> = source
         .lines()
         .map(|line| line.split("//").next().unwrap_or_default())

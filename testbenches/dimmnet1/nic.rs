@@ -1426,7 +1426,7 @@ fn each_twin_is_caught() {
                 plain(&nic::<TwinCardPlainStores>(), cases)
             }),
             // Answers do not reach the slots.
-            (Hang, &[Carries], &|cases| carries(&nic::<TwinCardAnswers>(), cases)),
+            (Carries, &[Hang], &|cases| carries(&nic::<TwinCardAnswers>(), cases)),
         ],
     );
 }

@@ -151,8 +151,8 @@ fn error(line: &str) -> Option<Found> {
     Some((path.rsplit('/').next()?.into(), number.parse().ok()?, text.into()))
 }
 
-/// Casts that choose between values inside a concatenation: `{a, b ? N'(c) : d}`. Where `c` is wider than N, Yosys's own
-/// front end (0.70) makes room for all of it, and `a` is lost.
+/// Casts that are chosen inside a concatenation: `{a, b ? N'(c) : d}`. Where `c` is wider than N, Yosys's own front end
+/// (0.70) makes room for all of it, and `a` is lost.
 fn casts(path: &Path) -> Result<(), FlowError> {
     let source = fs::read_to_string(path).map_err(|e| FlowError::io(path, e))?;
     let found: Vec<String> = cast_lines(&source)
@@ -174,9 +174,9 @@ fn casts(path: &Path) -> Result<(), FlowError> {
     })
 }
 
-/// The lines with such casts. A cast of a number is none.
+/// The lines with casts in a concatenation that has a `?`. A cast of a number is none.
 fn cast_lines(source: &str) -> BTreeSet<usize> {
-    let cast = Regex::new(r"[?:]\s*\w+'\(\s*[^\s\d]").expect("a sound pattern");
+    let cast = Regex::new(r"\w'\(\s*[^\s\d]").expect("a sound pattern");
     let code: Vec<&str> = source
         .lines()
         .map(|line| line.split("//").next().unwrap_or_default())

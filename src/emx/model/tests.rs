@@ -174,7 +174,7 @@ fn frames_are_allocated_and_freed_until_none_is_left() {
     let call = to(TYPE_CALL, layout::CODE, global(0, layout::PORT + 33 + 3));
     let first = layout::FRAMES.start;
     give(&mut machine, &[call]).unwrap();
-    assert_eq!(machine.word(0, layout::RINGS + 3 * 64), global(1, first));
+    assert_eq!(machine.word(0, layout::RINGS + 3 * layout::RING), global(1, first));
     assert_eq!(machine.word(1, first), layout::CODE);
     give(&mut machine, &[to(TYPE_FREE, first, 0)]).unwrap();
     assert_eq!(machine.word(1, layout::FREE_LIST), first);

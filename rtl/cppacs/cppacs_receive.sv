@@ -130,7 +130,7 @@ module cppacs_receive #(
   assign bad[5] = left == '0 || left > element;
   assign bad[6] = in_data_i[2:0] != '0;
 
-  logic in_head, head_end;
+  logic in_head, head_end, turn;
   assign in_head  = state_q == Head;
   assign head_end = n_q == (strided_q ? 3'd6 : 3'd4);
 
@@ -162,7 +162,7 @@ module cppacs_receive #(
       n_q <= n_q + 3'd1;
     end
     if (take) sum_q <= sum_q + in_data_i;
-    if (rst_i || state_q == End) begin
+    if (rst_i || turn) begin
       n_q <= '0;
       form_q <= 1'b0;
       runt_q <= 1'b0;
@@ -207,7 +207,7 @@ module cppacs_receive #(
     end
     if (gone_i && (asked_q || looked_q)) gone_q <= 1'b1;
     if (shut_valid_o && (asked_q || looked_q)) gone_q <= 1'b1;  // by the worm before, of the same field
-    if (rst_i || state_q == End) begin
+    if (rst_i || turn) begin
       wants_q  <= 1'b0;
       asked_q  <= 1'b0;
       looked_q <= 1'b0;
@@ -265,11 +265,10 @@ module cppacs_receive #(
   end
 
   // ------------------------------------------------------------------------------------------------------- runs, words
-  logic job_q, job_ready, runs_stop, runs_busy, run_valid, run_take, run_bad, run_last, unused_left;
+  logic job_q, job_ready, runs_stop, runs_busy, run_valid, run_take, run_bad, run_last;
   logic in_body, active, amid, run_end, gives_up, bounds, last_run_q;
   logic [31:0] run_addr;
   logic [20:0] run_bytes;
-  logic [18:0] run_left;
   cppacs_runs u_runs (
       .clk_i,
       .rst_i,
@@ -290,12 +289,10 @@ module cppacs_receive #(
       .run_addr_o(run_addr),
       .run_bytes_o(run_bytes),
       .run_last_o(run_last),
-      .run_bad_o(run_bad),
-      .run_left_o(run_left)
+      .run_bad_o(run_bad)
   );
-  assign unused_left = ^run_left;
 
-  logic store_run, store_ready, turn, old_done, old_err, store_busy;
+  logic store_run, store_ready, old_done, old_err, store_busy;
   cppacs_store #(
       .BurstBeats (BurstBeats),
       .Outstanding(Outstanding)
@@ -339,10 +336,9 @@ module cppacs_receive #(
   assign runs_stop = gives_up || (in_body && take && in_last_i);
   assign in_ready_o = in_head || state_q == Last || state_q == Drain || (store_ready && in_body && !gives_up);
 
-  logic accepted_q, sum_ok, sum_not;
+  logic accepted_q, sum_ok;
   logic [3:0] reason_q, reason_d;
-  assign sum_ok  = in_data_i == sum_q;
-  assign sum_not = in_data_i == ~sum_q;
+  assign sum_ok = in_data_i == sum_q;
 
   always_comb begin
     state_d  = state_q;
@@ -380,11 +376,14 @@ module cppacs_receive #(
       if (take) begin
         state_d = in_last_i ? End : Drain;
         if (!in_last_i) reason_d = Form;
-        else if (sum_not) reason_d = 4'(cppacs_pkg::RecvGivenUp);
         else if (!sum_ok) reason_d = 4'(cppacs_pkg::RecvSum);
       end
       Drain: if (take && in_last_i) state_d = End;
-      default: if (!settles) state_d = Head;  // End
+      default: begin  // End
+        if (!settles) state_d = Head;
+        // The sum holds all words now: with its complement as the last one it is all ones.
+        if (reason_q == 4'(cppacs_pkg::RecvSum) && &sum_q) reason_d = 4'(cppacs_pkg::RecvGivenUp);
+      end
     endcase
   end
 
@@ -451,8 +450,8 @@ module cppacs_receive #(
   always_ff @(posedge clk_i) begin
     settle_q <= settle_d;
     if (turn) begin
-      settle_reason_q <= reason_q;
-      settle_shut_q <= accepted_q && (reason_q == Form || reason_q == 4'(cppacs_pkg::RecvSum));
+      settle_reason_q <= reason_d;
+      settle_shut_q <= accepted_q && (reason_d == Form || reason_d == 4'(cppacs_pkg::RecvSum));
       settle_accepted_q <= accepted_q;
       settle_gone_q <= accepted_q && (gone_q || gone_i);
       settle_last_q <= last_q;

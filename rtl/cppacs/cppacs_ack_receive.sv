@@ -90,7 +90,7 @@ module cppacs_ack_receive (
 
   // ---------------------------------------------------------------------------------------------------------- the worm
   // All its words stand in `worm`; what checks need is in registers, too.
-  logic take, takes, last_q, notify_q, form_q, long_q, elsewhere_q, equal_q;
+  logic take, takes, told, last_q, notify_q, form_q, long_q, elsewhere_q, equal_q;
   logic [3:0] n_q, read_q;
   logic [2:0] kind_q, kind;
   logic [12:0] src_q, same;
@@ -137,7 +137,7 @@ module cppacs_ack_receive (
       sum_q   <= sum_q + in_data_i;
       equal_q <= in_data_i == sum_q;
     end
-    if (rst_i || state_q == Report) begin
+    if (rst_i || told) begin
       n_q <= '0;
       sum_q <= '0;
       src_q <= '0;
@@ -206,7 +206,7 @@ module cppacs_ack_receive (
 
   // -------------------------------------------------------------------------------------------------------------- states
   logic [3:0] reason_q, reason_d;
-  logic shut_q, told, memory, job_valid_q, second_q, flagged;
+  logic shut_q, memory, job_valid_q, second_q, flagged;
   logic [2:0] k_q;
   logic [3:0] pause_q;  // cycles until a refusal may be told
   assign told = state_q == Report && (reason_q == Sound || pause_q == '0);

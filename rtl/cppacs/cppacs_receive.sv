@@ -461,7 +461,8 @@ module cppacs_receive #(
       settle_kind_q <= kind_q;
     end else begin
       if (gone_i && settle_accepted_q) settle_gone_q <= 1'b1;
-      if ((settle_q == Wait && settle_reason_q == Sound && old_err) || (settle_q == Flag && done_err_i)) begin
+      if ((settle_q == Wait && settle_reason_q == Sound && old_err) ||
+          (settle_q == Flag && done_valid_i && done_err_i)) begin
         settle_reason_q <= Memory;
         settle_shut_q   <= 1'b1;
       end

@@ -5,17 +5,17 @@ use std::collections::VecDeque;
 use support::this_test;
 use testbenches::mem::Server;
 use testbenches::rtl::*;
-use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules, set_write_ports};
+use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, pass, rules, set_write_ports};
 use tsunagi::cppacs::golden::entry::Field;
 use tsunagi::cppacs::golden::message::RecvReason;
 use tsunagi::cppacs::golden::receive::{Outcome, Ring, receive};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryTiming};
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};
-use tsunagi::{Addr, Cycle};
+use tsunagi::Cycle;
 use verilated::{Input as _, Port as _};
 
-use crate::worms::{self, FIELDS, HERE, KEYS};
+use crate::worms::{self, HERE, KEYS};
 
 rules!(
     /// Words land where they should and nowhere else, in the right bursts.
@@ -323,6 +323,8 @@ impl World {
 
     /// The edge after the cycle with these inputs. Whether all is done.
     fn step(&mut self, cycle: u64, out: &Out) -> Result<bool, Fault> {
+        let empty = self.worms.is_empty();
+        Rule::Rest.holds(out.busy || empty, || "it rests with work inside".into())?;
         self.look_monitor.step(out.looks.then_some(&out.field), self.inputs.look_ready)?;
         self.server.step(cycle, &mut self.memory, &out.mem)?;
         self.told += u64::from(out.word);
@@ -356,9 +358,7 @@ impl World {
         if self.hard.ring && self.rng.chance(1, 60) && self.ring.tail != self.fields[0].1 {
             self.ring.tail += 1;
         }
-        let inside = !self.worms.is_empty();
-        Rule::Rest.holds(out.busy || !inside, || "it rests with work inside".into())?;
-        Ok(!inside && self.list.is_empty())
+        Ok(self.worms.is_empty() && self.list.is_empty())
     }
 
     /// A field's entry changes: whoever has looked it up finds it gone.

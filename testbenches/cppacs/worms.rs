@@ -1,7 +1,7 @@
 //! Worms for the benches of the receivers: mostly sound, each kind of broken one now and then.
 
 use tsunagi::cppacs::golden::entry::Field;
-use tsunagi::cppacs::golden::message::{Header, Kind, sum};
+use tsunagi::cppacs::golden::message::{Header, Kind, Request, sum};
 use tsunagi::cppacs::golden::runs::Stride;
 use tsunagi::cppacs::regs::*;
 use tsunagi::harness::seed::Rng;
@@ -58,9 +58,9 @@ fn stride(rng: &mut Rng) -> Stride {
     Stride {
         element: 8 * element,
         left: 8 * rng.between(1, element.into()) as u32,
-        step: 8 * match rng.below(12) {
-            0 => rng.bits() as u32,
-            _ => rng.between(1, 40) as u32,
+        step: match rng.below(12) {
+            0 => rng.bits() as u32 & !7,
+            _ => 8 * rng.between(1, 40) as u32,
         },
     }
 }
@@ -184,4 +184,51 @@ pub fn steady(bytes: u32, element: u32, count: usize) -> Vec<Vec<u32>> {
         header.worm(&(0..bytes / 4).collect::<Vec<_>>())
     };
     (0..count).map(one).collect()
+}
+
+/// A worm of the acknowledge channel.
+pub fn ack(rng: &mut Rng) -> Vec<u32> {
+    let kind = [Kind::Write, Kind::Write, Kind::Get, Kind::Swap, Kind::Cswap][rng.below(5) as usize];
+    let request = Request {
+        field: rng.below(1024) as u32,
+        key: rng.bits() as u32,
+        offset: rng.bits() as u32,
+        length: match kind {
+            Kind::Get if rng.chance(1, 8) => SIZE_WORM - 8 * rng.below(2) as u32,
+            Kind::Get => bytes(rng),
+            _ => 8,
+        },
+        operand: rng.bits(),
+        compare: rng.bits(),
+    };
+    let length = if kind.is_request() { SIZE_ACK } else { 8 * rng.between(1, 4) as u32 };
+    let reach = if kind.is_request() { request.length } else { length };
+    let payload: Vec<u32> = (0..length / 4).map(|_| rng.bits() as u32).collect();
+    let mut words = request.words();
+    match rng.below(30) {
+        0 => words[3] = 0,
+        1 => words[3] ^= 1 << rng.below(32),
+        _ => {}
+    }
+    let header = Header {
+        to: HERE,
+        mask: 0,
+        channel: Channel::Ack,
+        kind,
+        last: rng.chance(5, 6),
+        notify: rng.chance(1, 3),
+        src: place(rng),
+        field: rng.below(u64::from(FIELDS) + 1) as u32,
+        key: KEYS + u32::from(rng.chance(1, 12)),
+        offset: 8 * if rng.chance(1, 6) {
+            (EXTENT.saturating_sub(reach) / 8 + rng.below(8) as u32).saturating_sub(6)
+        } else {
+            rng.below(u64::from(EXTENT) / 16) as u32
+        },
+        length,
+        worm: 0,
+        stride: None,
+    };
+    let words = header.worm(if kind.is_request() { &words } else { &payload });
+    if rng.chance(2, 3) { words } else { broken(rng, words) }
 }

@@ -1,8 +1,11 @@
 //! Golden models of the RTL blocks, each under the name of its block, and the formats and pure functions that they
 //! share: messages, TCWs, table entries, runs and worms.
 
+pub mod ack_receive;
+pub mod answers;
 pub mod entry;
 pub mod message;
+pub mod receive;
 pub mod runs;
 pub mod tcw;
 pub mod worms;

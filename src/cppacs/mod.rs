@@ -1,0 +1,5 @@
+//! Tsukuba CP-PACS: remote DMA over a hyper-crossbar. See `docs/machines/cppacs-contract.md`.
+
+pub mod golden;
+pub mod params;
+pub mod regs;

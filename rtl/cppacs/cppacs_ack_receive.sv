@@ -89,7 +89,7 @@ module cppacs_ack_receive (
   state_t state_q, state_d;
 
   // ---------------------------------------------------------------------------------------------------------- the worm
-  // All its words stand in `worm`; what checks need is in registers, too.
+  // All its words stand in `worm`; what checks need is in registers, too. Behind them the old value of a SWAP comes.
   logic take, takes, told, last_q, notify_q, form_q, long_q, elsewhere_q, equal_q;
   logic [3:0] n_q, read_q;
   logic [2:0] kind_q, kind;
@@ -107,7 +107,9 @@ module cppacs_ack_receive (
   assign same = ~(in_data_i[12:0] ^ place_i);
 
   always_ff @(posedge clk_i) begin
-    if (takes) worm[n_q] <= in_data_i;
+    if (takes || data_valid_i) worm[n_q] <= takes ? in_data_i : data_i;
+    if (state_q == Sum) n_q <= 4'd14;
+    if (data_valid_i) n_q <= 4'd15;
     if (take) begin
       case (n_q)
         4'd0: begin
@@ -300,48 +302,40 @@ module cppacs_ack_receive (
     end
   end
 
-  // Of an answer: F1, F2, OFFSET, LENGTH; of GET then SIZE, SOURCE, BASE; F0. The old value came before them.
-  logic value_valid_q, value_high_q;
-  logic [31:0] value_q;
+  // Of an answer: F1, F2, OFFSET, LENGTH; the old value, or SIZE, SOURCE and BASE; F0.
+  logic gets;
   logic [12:0] place_q;
+  assign gets = kind_q == Get;
   always_comb begin
     case (k_q)
       3'd0: {ask_index_o, answer_read} = {cppacs_desc_pkg::F1, 4'd5};
       3'd1: {ask_index_o, answer_read} = {cppacs_desc_pkg::F2, 4'd6};
       3'd2: {ask_index_o, answer_read} = {cppacs_desc_pkg::Offset, 4'd7};
       3'd3: {ask_index_o, answer_read} = {cppacs_desc_pkg::Length, 4'd8};
-      3'd4: {ask_index_o, answer_read} = {cppacs_desc_pkg::Size, 4'd8};
-      3'd5: {ask_index_o, answer_read} = {cppacs_desc_pkg::Source, 4'd1};
+      3'd4: {ask_index_o, answer_read} = gets ? {cppacs_desc_pkg::Size, 4'd8} : {cppacs_desc_pkg::Flag, 4'd14};
+      3'd5: {ask_index_o, answer_read} = {gets ? cppacs_desc_pkg::Source : cppacs_desc_pkg::What, 4'd15};
       3'd6: {ask_index_o, answer_read} = {cppacs_desc_pkg::Base, 4'd1};
       default: {ask_index_o, answer_read} = {cppacs_desc_pkg::F0, 4'd1};
     endcase
     ask_data_o = word;
     case (k_q)
       3'd0: ask_data_o = {6'b0, word[9:0], 3'b0, place_q};
-      3'd5: ask_data_o = '0;
+      3'd5: if (gets) ask_data_o = '0;
       3'd6: ask_data_o = addr;
       3'd7: begin
         ask_data_o = 32'(word[12:0]);
         ask_data_o[cppacs_pkg::MsgF0KindLsb+:3] = 3'(cppacs_pkg::KindReply);
-        ask_data_o[cppacs_desc_pkg::F0ImmediateLsb] = kind_q != Get;
+        ask_data_o[cppacs_desc_pkg::F0ImmediateLsb] = !gets;
       end
       default: ;
     endcase
-    if (value_valid_q) begin
-      ask_index_o = value_high_q ? cppacs_desc_pkg::What : cppacs_desc_pkg::Flag;
-      ask_data_o  = value_q;
-    end
   end
-  assign ask_valid_o = state_q == Answer || value_valid_q;
+  assign ask_valid_o = state_q == Answer;
 
   always_ff @(posedge clk_i) begin
     place_q <= place_i;
-    value_q <= data_i;
-    value_valid_q <= data_valid_i && !rst_i;
-    if (takes) value_high_q <= 1'b0;
-    else if (value_valid_q) value_high_q <= 1'b1;
     if (state_q != Answer) k_q <= '0;
-    else k_q <= (k_q == 3'd3 && kind_q != Get) ? 3'd7 : k_q + 3'd1;
+    else k_q <= (k_q == 3'd5 && !gets) ? 3'd7 : k_q + 3'd1;
   end
 
   assign count_valid_o = state_q == Count && !gone_q;
@@ -353,5 +347,5 @@ module cppacs_ack_receive (
   assign src_o = src_q;
   assign kind_o = kind_q;
   assign reason_o = reason_q;
-  assign busy_o = !takes || n_q != '0 || words_o || value_valid_q || pause_q != '0;
+  assign busy_o = !takes || n_q != '0 || words_o || pause_q != '0;
 endmodule

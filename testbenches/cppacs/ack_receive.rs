@@ -460,7 +460,10 @@ impl World {
     fn answers(&mut self, out: &Out) -> Result<(), Fault> {
         let Some(word) = out.ask else { return Ok(()) };
         let worm = self.worm.as_mut().ok_or_else(|| Rule::Answer.broken("of nothing"))?;
-        let asks = worm.step.as_ref().is_some_and(|step| matches!(step.act, Ok(Act::Answer(_))));
+        let asks = match worm.step.as_ref().map(|step| &step.act) {
+            Some(Ok(Act::Answer(ask))) => matches!(ask.source, From::Bytes { .. }) || worm.acted == Some(false),
+            _ => false,
+        };
         Rule::Answer.holds(asks, || format!("{word:x?} for {:x?}", worm.step))?;
         worm.asked.push(word);
         Ok(())
@@ -527,8 +530,7 @@ impl World {
         let sound = ended.3 == 0;
         Rule::Notify.same("the interrupt", sound && step.notifies, out.notifies)?;
         if !sound {
-            let starts = worm.asked.iter().any(|(index, _)| *index == 0);
-            return Rule::Answer.holds(!starts, || "to what was refused".into());
+            return Rule::Answer.holds(worm.asked.is_empty(), || "to what was refused".into());
         }
         match &step.act {
             Ok(Act::Answer(ask)) => Self::check_answer(&worm, ask),

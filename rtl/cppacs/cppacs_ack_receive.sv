@@ -162,7 +162,10 @@ module cppacs_ack_receive (
   // ------------------------------------------------------------------------------------------------------------ lookups
   logic behind_q;  // the count has grown: the second lookup, and the flag
   logic gone_q, open, enabled_q, writes_q, reads_q, atomics_q;
-  logic [31:0] field_key_q, base_q, size_q, flag_q, count_q, addr;
+  logic [28:0] size_q;  // in units of 8 bytes
+  logic [31:0] field_key_q, base_q, flag_q, count_q, addr;
+  logic [2:0] unused_size;
+  assign unused_size = look_second_i[cppacs_pkg::FieldExtentSizeLsb+:3];
 
   assign open = !takes && state_q != Sum;
   assign open_o = open;
@@ -178,7 +181,7 @@ module cppacs_ack_receive (
       atomics_q <= look_first_i[cppacs_pkg::FieldStateAtomicLsb];
       field_key_q <= look_first_i[cppacs_pkg::FieldStateKeyLsb+:32];
       base_q <= look_second_i[cppacs_pkg::FieldExtentBaseLsb+:32];
-      size_q <= look_second_i[cppacs_pkg::FieldExtentSizeLsb+:32];
+      size_q <= look_second_i[cppacs_pkg::FieldExtentSizeLsb+3+:29];
     end
     if (look_for_i && behind_q) begin
       flag_q  <= look_flag_i;
@@ -199,7 +202,7 @@ module cppacs_ack_receive (
   always_comb begin
     verdict = Sound;
     if (gone_q) verdict = 4'(cppacs_pkg::RecvGone);
-    if (past > {1'b0, size_q[31:3]}) verdict = 4'(cppacs_pkg::RecvBounds);
+    if (past > {1'b0, size_q}) verdict = 4'(cppacs_pkg::RecvBounds);
     if (request && !ask_room_i) verdict = 4'(cppacs_pkg::RecvFull);
     if (!allowed) verdict = 4'(cppacs_pkg::RecvRights);
     if (field_key_q != key_q) verdict = 4'(cppacs_pkg::RecvKey);

@@ -379,13 +379,14 @@ module cppacs_receive #(
         else if (!sum_ok) reason_d = 4'(cppacs_pkg::RecvSum);
       end
       Drain: if (take && in_last_i) state_d = End;
-      default: begin  // End
-        if (!settles) state_d = Head;
-        // The sum holds all words now: with its complement as the last one it is all ones.
-        if (reason_q == 4'(cppacs_pkg::RecvSum) && &sum_q) reason_d = 4'(cppacs_pkg::RecvGivenUp);
-      end
+      default: if (!settles) state_d = Head;  // End
     endcase
   end
+
+  // In End the sum holds all words: with its complement as the last one it is all ones.
+  logic is_sum, given_up;
+  assign is_sum   = reason_q == 4'(cppacs_pkg::RecvSum);
+  assign given_up = is_sum && &sum_q;
 
   always_ff @(posedge clk_i) begin
     state_q  <= state_d;
@@ -450,8 +451,8 @@ module cppacs_receive #(
   always_ff @(posedge clk_i) begin
     settle_q <= settle_d;
     if (turn) begin
-      settle_reason_q <= reason_d;
-      settle_shut_q <= accepted_q && (reason_d == Form || reason_d == 4'(cppacs_pkg::RecvSum));
+      settle_reason_q <= given_up ? 4'(cppacs_pkg::RecvGivenUp) : reason_q;
+      settle_shut_q <= accepted_q && !given_up && (reason_q == Form || is_sum);
       settle_accepted_q <= accepted_q;
       settle_gone_q <= accepted_q && (gone_q || gone_i);
       settle_last_q <= last_q;

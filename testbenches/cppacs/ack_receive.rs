@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use support::this_test;
 use testbenches::rtl::*;
-use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, pass, rules};
+use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
 use tsunagi::cppacs::golden::ack_receive::{AckStep, Act, Ask, Source as From, ack_receive};
 use tsunagi::cppacs::golden::entry::Field;
 use tsunagi::cppacs::golden::message::{Kind, RecvReason};
@@ -546,16 +546,14 @@ impl World {
 
     /// The unit was reset.
     fn reset(&mut self) {
+        if std::mem::take(&mut self.begun) > 0 {
+            self.list.pop_front();
+        }
         self.source.reset();
         self.source.stop();
         for word in flat(&self.list) {
             self.source.push(word);
         }
-        if self.begun > 0 {
-            self.list.pop_front();
-            self.source.stop();
-        }
-        self.begun = 0;
         self.worm = None;
         self.under = Under::default();
         self.monitors = Default::default();
@@ -605,4 +603,29 @@ fn checks(dut: &Dut<In, Out>, cases: &mut Cases) {
 #[test]
 fn worms_are_done_as_the_model_says() {
     pass(this_test!(), |cases| checks(&dut::<CppacsAckReceive>(), cases));
+}
+
+#[test]
+fn each_twin_is_caught() {
+    use Rule::*;
+    each_is_caught(
+        this_test!(),
+        &[
+            (Job, &[], &|cases| checks(&dut::<TwinAckOrder>(), cases)),
+            (Outcome, &[Job, Answer], &|cases| checks(&dut::<TwinAckSum>(), cases)),
+            (Answer, &[], &|cases| checks(&dut::<TwinAckTo>(), cases)),
+            (Answer, &[Outcome], &|cases| checks(&dut::<TwinAckRead>(), cases)),
+            (Job, &[Outcome, Answer], &|cases| checks(&dut::<TwinAckFull>(), cases)),
+            (Outcome, &[Answer, Job], &|cases| checks(&dut::<TwinAckBounds>(), cases)),
+            (Count, &[], &|cases| checks(&dut::<TwinAckLast>(), cases)),
+            (Shut, &[], &|cases| checks(&dut::<TwinAckShut>(), cases)),
+            (Notify, &[], &|cases| checks(&dut::<TwinAckNotify>(), cases)),
+            (Order, &[], &|cases| checks(&dut::<TwinAckTurn>(), cases)),
+            (Words, &[], &|cases| checks(&dut::<TwinAckWords>(), cases)),
+            (Rest, &[], &|cases| checks(&dut::<TwinAckRest>(), cases)),
+            (Path, &[], &|cases| checks(&dut::<TwinAckPath>(), cases)),
+            (Protocol, &[], &|cases| checks(&dut::<TwinAckJob>(), cases)),
+            (Hang, &[], &|cases| checks(&dut::<TwinAckHang>(), cases)),
+        ],
+    );
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use support::this_test;
 use testbenches::mem::Server;
 use testbenches::rtl::*;
-use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, pass, rules, set_write_ports};
+use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules, set_write_ports};
 use tsunagi::cppacs::golden::entry::Field;
 use tsunagi::cppacs::golden::message::RecvReason;
 use tsunagi::cppacs::golden::receive::{Outcome, Ring, receive};
@@ -664,4 +664,31 @@ fn worms_are_received_as_the_model_says() {
 #[test]
 fn one_word_per_cycle() {
     pass(this_test!(), |cases| rate(&dut::<CppacsReceive>(), cases));
+}
+
+#[test]
+fn each_twin_is_caught() {
+    use Rule::*;
+    each_is_caught(
+        this_test!(),
+        &[
+            (Write, &[], &|cases| checks(&dut::<TwinReceiveLeft>(), cases)),
+            (Write, &[], &|cases| checks(&dut::<TwinReceiveSlot>(), cases)),
+            (Outcome, &[Write], &|cases| checks(&dut::<TwinReceiveKey>(), cases)),
+            (Outcome, &[], &|cases| checks(&dut::<TwinReceiveTail>(), cases)),
+            (Outcome, &[], &|cases| checks(&dut::<TwinReceiveGone>(), cases)),
+            (Early, &[], &|cases| checks(&dut::<TwinReceiveEarly>(), cases)),
+            (Count, &[], &|cases| checks(&dut::<TwinReceiveLast>(), cases)),
+            (Count, &[], &|cases| checks(&dut::<TwinReceiveFlag>(), cases)),
+            (Shut, &[], &|cases| checks(&dut::<TwinReceiveShut>(), cases)),
+            (Notify, &[], &|cases| checks(&dut::<TwinReceiveNotify>(), cases)),
+            (Order, &[], &|cases| checks(&dut::<TwinReceiveTurn>(), cases)),
+            (Words, &[], &|cases| checks(&dut::<TwinReceiveWords>(), cases)),
+            (Rest, &[], &|cases| checks(&dut::<TwinReceiveRest>(), cases)),
+            (Path, &[], &|cases| checks(&dut::<TwinReceivePath>(), cases)),
+            (Protocol, &[], &|cases| checks(&dut::<TwinReceiveJob>(), cases)),
+            (Rate, &[], &|cases| checks(&dut::<TwinReceiveRate>(), cases)),
+            (Hang, &[], &|cases| checks(&dut::<TwinReceiveHang>(), cases)),
+        ],
+    );
 }

@@ -127,7 +127,7 @@ fn broken(rng: &mut Rng, mut words: Vec<u32>) -> Vec<u32> {
             words = summed(words);
         }
         3 => {
-            words[2] ^= 1 << rng.below(32);
+            words[2] ^= 1 << rng.below(40).min(31);
             words = summed(words);
         }
         4 => {

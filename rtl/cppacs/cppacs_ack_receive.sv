@@ -255,7 +255,7 @@ module cppacs_ack_receive (
         else if (request) state_d = Answer;
         else state_d = last_q ? Turn : Report;
       end
-      Answer: if (k_q == 3'd7) state_d = Report;
+      Answer: if (k_q == 3'd6) state_d = Report;
       Turn: if (!other_settling_i) state_d = Count;
       Count: begin
         state_d = gone_q ? Report : Look;
@@ -305,7 +305,7 @@ module cppacs_ack_receive (
     end
   end
 
-  // Of an answer: F1, F2, OFFSET, LENGTH; the old value, or SIZE, SOURCE and BASE; F0.
+  // Of an answer: F1, F2, OFFSET, LENGTH; the old value, or SIZE and BASE; F0.
   logic gets;
   logic [12:0] place_q;
   assign gets = kind_q == Get;
@@ -316,16 +316,14 @@ module cppacs_ack_receive (
       3'd2: {ask_index_o, answer_read} = {cppacs_desc_pkg::Offset, 4'd7};
       3'd3: {ask_index_o, answer_read} = {cppacs_desc_pkg::Length, 4'd8};
       3'd4: {ask_index_o, answer_read} = gets ? {cppacs_desc_pkg::Size, 4'd8} : {cppacs_desc_pkg::Flag, 4'd14};
-      3'd5: {ask_index_o, answer_read} = {gets ? cppacs_desc_pkg::Source : cppacs_desc_pkg::What, 4'd15};
-      3'd6: {ask_index_o, answer_read} = {cppacs_desc_pkg::Base, 4'd1};
+      3'd5: {ask_index_o, answer_read} = {gets ? cppacs_desc_pkg::Base : cppacs_desc_pkg::What, 4'd15};
       default: {ask_index_o, answer_read} = {cppacs_desc_pkg::F0, 4'd1};
     endcase
     ask_data_o = word;
     case (k_q)
       3'd0: ask_data_o = {6'b0, word[9:0], 3'b0, place_q};
-      3'd5: if (gets) ask_data_o = '0;
-      3'd6: ask_data_o = addr;
-      3'd7: begin
+      3'd5: if (gets) ask_data_o = addr;
+      3'd6: begin
         ask_data_o = 32'(word[12:0]);
         ask_data_o[cppacs_pkg::MsgF0KindLsb+:3] = 3'(cppacs_pkg::KindReply);
         ask_data_o[cppacs_desc_pkg::F0ImmediateLsb] = !gets;
@@ -338,7 +336,7 @@ module cppacs_ack_receive (
   always_ff @(posedge clk_i) begin
     place_q <= place_i;
     if (state_q != Answer) k_q <= '0;
-    else k_q <= (k_q == 3'd5 && !gets) ? 3'd7 : k_q + 3'd1;
+    else k_q <= k_q + 3'd1;
   end
 
   assign count_valid_o = state_q == Count && !gone_q;

@@ -4,10 +4,11 @@
 // F0         as in the message, with LAST 0. REASON is 0, or the send reason for which nothing is sent; then F0, FLAG
 //            and WHAT alone count. FLAGGED: the send flag at FLAG is written. IMMEDIATE (data channel): the payload is
 //            the two words at FLAG and WHAT.
-// Data       transfers of fetch: F0 to F2, OFFSET, LENGTH (bytes in all), FLAG, WHAT, BASE, SIZE (of the area), SOURCE
-//            (offset in it); with STRIDED also ELEMENT, STEP and SOURCE_STEP, all in bytes. Answers: F0 to F2, OFFSET,
-//            LENGTH; then BASE, SIZE and SOURCE as above, or with IMMEDIATE the words at FLAG and WHAT.
-// Ack        F0 to F2, OFFSET, LENGTH, FLAG, WHAT; WRITE: ADDRESS of its data; requests: PAYLOAD and the 7 indices behind.
+// Data       F0 to F2, OFFSET, LENGTH (bytes in all), BASE (address of the first byte), SIZE (from there to the end of the
+//            area). Transfers of fetch have also FLAG and WHAT; with STRIDED ELEMENT, STEP and SOURCE_STEP, all in
+//            bytes. Answers with IMMEDIATE have the words at FLAG and WHAT instead of BASE and SIZE.
+// Ack        F0 to F2, OFFSET, LENGTH, FLAG, WHAT; WRITE: ADDRESS of its data; requests: PAYLOAD and the 7 indices
+//            behind it.
 // Source     ours.
 package cppacs_desc_pkg;
   // No module needs all of them.
@@ -33,7 +34,6 @@ package cppacs_desc_pkg;
   localparam int WhatProcessW = 3;
   localparam bit [3:0] Base = 4'd9;
   localparam bit [3:0] Size = 4'd10;
-  localparam bit [3:0] Source = 4'd11;
   localparam bit [3:0] SourceStep = 4'd12;
 
   // Acknowledge channel

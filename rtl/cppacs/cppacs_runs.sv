@@ -121,8 +121,8 @@ module cppacs_runs #(
 `ifdef TSUNAGI_ASSERT
   always_ff @(posedge clk_i) begin
     if (!rst_i && job_valid_i) begin
-      assert (job_bytes_i != '0 && job_bytes_i[2:0] == '0 && job_offset_i[2:0] == '0 && job_step_i[2:0] == '0);
-      assert (!job_strided_i || (job_element_i != '0 && (Whole || job_left_i != '0)));
+      assert (job_bytes_i != '0 && job_bytes_i[2:0] == '0 && job_offset_i[2:0] == '0);
+      assert (!job_strided_i || (job_element_i != '0 && job_step_i[2:0] == '0 && (Whole || job_left_i != '0)));
     end
   end
 `endif

@@ -57,7 +57,6 @@ module cppacs_send (
     output logic [15:0] refused_tcw_o,
     output logic [3:0] refused_reason_o
 );
-  import cppacs_desc_pkg::*;
   localparam int UnitsWorm = cppacs_pkg::SizeWorm / 8;
   localparam int UnitsBroadcast = cppacs_pkg::SizeBroadcast / 8;
 
@@ -75,27 +74,26 @@ module cppacs_send (
   assign take = room && here;
   assign index = answers_q ? answer_index_i : desc_index_i;
   assign word = answers_q ? answer_data_i : desc_data_i;
-  assign begins = take && index == F0;
-  assign starts = begins && word[F0ReasonLsb+:F0ReasonW] == '0 && !word[F0ImmediateLsb];
+  assign begins = take && index == cppacs_desc_pkg::F0;
+  assign starts = begins && word[cppacs_desc_pkg::F0ReasonLsb+:cppacs_desc_pkg::F0ReasonW] == '0 && !word[cppacs_desc_pkg::F0ImmediateLsb];
 
   logic strided_in_q, job_ready;
-  logic [31:0] base_in_q, size_in_q, source_in_q, step_in_q;
+  logic [31:0] base_in_q, size_in_q, step_in_q;
   logic [20:0] bytes_in_q;
   logic [18:0] element_in_q;
   always_ff @(posedge clk_i) begin
     if (take) begin
-      if (index == F0) strided_in_q <= word[cppacs_pkg::MsgF0StridedLsb];
-      if (index == Length) bytes_in_q <= word[20:0];
-      if (index == Element) element_in_q <= word[18:0];
-      if (index == Base) base_in_q <= word;
-      if (index == Size) size_in_q <= word;
-      if (index == Source) source_in_q <= word;
-      if (index == SourceStep) step_in_q <= word;
+      if (index == cppacs_desc_pkg::F0) strided_in_q <= word[cppacs_pkg::MsgF0StridedLsb];
+      if (index == cppacs_desc_pkg::Length) bytes_in_q <= word[20:0];
+      if (index == cppacs_desc_pkg::Element) element_in_q <= word[18:0];
+      if (index == cppacs_desc_pkg::Base) base_in_q <= word;
+      if (index == cppacs_desc_pkg::Size) size_in_q <= word;
+      if (index == cppacs_desc_pkg::SourceStep) step_in_q <= word;
     end
     if (rst_i) begin
       {answers_q, inside_q, wait_q, bank_q, banks_q} <= '0;
     end else begin
-      if (take) inside_q <= index != F0;
+      if (take) inside_q <= index != cppacs_desc_pkg::F0;
       // The other stream has the next turn if it has a word.
       if ((begins || (!inside_q && !here)) && there) answers_q <= !answers_q;
       if (begins) bank_q <= !bank_q;
@@ -120,7 +118,7 @@ module cppacs_send (
       .job_valid_i  (wait_q),
       .job_ready_o  (job_ready),
       .job_base_i   (base_in_q),
-      .job_offset_i (source_in_q),
+      .job_offset_i (32'd0),
       .job_limit_i  (size_in_q),
       .job_bytes_i  (bytes_in_q),
       .job_strided_i(strided_in_q),
@@ -206,7 +204,7 @@ module cppacs_send (
   logic [11:0] worm_q;
   logic [3:0] reason, reason_q;
 
-  assign reason = ram_q[F0ReasonLsb+:F0ReasonW];
+  assign reason = ram_q[cppacs_desc_pkg::F0ReasonLsb+:cppacs_desc_pkg::F0ReasonW];
   assign refused = state_q == HaveF0 && reason != '0;
   assign first = worm_q == '0;
   assign last = ram_q[cppacs_pkg::MsgF0MaskLsb+:cppacs_pkg::MsgF0MaskW] != '0 ?
@@ -227,11 +225,11 @@ module cppacs_send (
   always_comb begin
     state_d = state_q;
     wants = 1'b1;
-    at = F0;
+    at = cppacs_desc_pkg::F0;
     case (state_q)
       Idle: begin
         wants = 1'b0;
-        at = Length;
+        at = cppacs_desc_pkg::Length;
         if (banks_q[0]) state_d = HaveLength;
       end
       HaveLength: begin
@@ -240,49 +238,49 @@ module cppacs_send (
       end
       HaveF0: begin
         wants = !refused;
-        at = refused ? Flag : F1;
+        at = refused ? cppacs_desc_pkg::Flag : cppacs_desc_pkg::F1;
         state_d = refused ? HaveFlag : HaveF1;
       end
       HaveF1: begin
-        at = F2;
+        at = cppacs_desc_pkg::F2;
         state_d = HaveF2;
       end
       HaveF2: begin
-        at = Offset;
+        at = cppacs_desc_pkg::Offset;
         state_d = HaveOffset;
       end
       HaveOffset: begin
-        at = Element;
+        at = cppacs_desc_pkg::Element;
         state_d = HaveElement;
       end
       HaveElement: begin
-        at = strided_q ? Step : Flag;
+        at = strided_q ? cppacs_desc_pkg::Step : cppacs_desc_pkg::Flag;
         state_d = strided_q ? HaveStep : Data;
       end
       HaveStep: begin
-        at = Step;
+        at = cppacs_desc_pkg::Step;
         state_d = HaveStep2;
       end
       HaveStep2: begin
-        at = Flag;
+        at = cppacs_desc_pkg::Flag;
         state_d = Data;
       end
       Data: begin
-        at = What;
+        at = cppacs_desc_pkg::What;
         if (half_q && left_q == 14'd1) state_d = Sum;
       end
       Sum: begin
-        at = (last_q || fill_q) ? Flag : F0;
+        at = (last_q || fill_q) ? cppacs_desc_pkg::Flag : cppacs_desc_pkg::F0;
         state_d = (last_q || fill_q) ? HaveFlag : HaveF0;
       end
       HaveFlag: begin
         wants = 1'b0;
-        at = job_busy_q ? Flag : What;
+        at = job_busy_q ? cppacs_desc_pkg::Flag : cppacs_desc_pkg::What;
         if (!job_busy_q) state_d = HaveWhat;
       end
       default: begin
         wants = 1'b0;
-        at = Length;
+        at = cppacs_desc_pkg::Length;
         state_d = banks_q[1] ? HaveLength : Idle;
       end
     endcase
@@ -305,19 +303,16 @@ module cppacs_send (
       Sum: word_d = sum_q ^ {32{fill_q}};
       default: word_d = ram_q;
     endcase
-    ahead = '0;
-    if (unit && wrap) ahead = gap_q;
-    if (!is_data) ahead = ram_q[31:3];
+    ahead = ram_q[31:3];
+    if (is_data) ahead = gap_q & {29{wrap}};
   end
 
   always_ff @(posedge clk_i) begin
     if (emit) word_q <= word_d;
     if (emit && is_data && !immediate_q && (!come || data_err_i || fill_q)) word_q <= '0;
     if (emit) word_last_q <= state_q == Sum;
-    if (word_valid_q && skid_ready) begin
-      sum_q <= sum_q + word_q;
-      if (word_last_q) sum_q <= '0;
-    end
+    if (word_last_q) sum_q <= '0;
+    else if (word_valid_q && skid_ready) sum_q <= sum_q + word_q;
     if (state_q == HaveLength) begin
       rest_q <= ram_q[20:3];
       offset_q <= '0;
@@ -328,12 +323,12 @@ module cppacs_send (
       masked_q <= ram_q[cppacs_pkg::MsgF0MaskLsb+:cppacs_pkg::MsgF0MaskW] != '0;
       strided_q <= ram_q[cppacs_pkg::MsgF0StridedLsb];
       reply_q <= ram_q[cppacs_pkg::MsgF0KindLsb+:cppacs_pkg::MsgF0KindW] == 3'(cppacs_pkg::KindReply);
-      immediate_q <= ram_q[F0ImmediateLsb];
-      flagged_q <= ram_q[F0FlaggedLsb];
+      immediate_q <= ram_q[cppacs_desc_pkg::F0ImmediateLsb];
+      flagged_q <= ram_q[cppacs_desc_pkg::F0FlaggedLsb];
       reason_q <= reason;
       last_q <= last;
     end
-    if ((state_q == HaveOffset && emit && first) || unit) offset_q <= offset_q + ahead + 29'(unit && !wrap);
+    if ((state_q == HaveOffset && emit && first) || unit) offset_q <= offset_q + ahead + 29'(is_data && !wrap);
     if (state_q == HaveElement) begin
       element_q <= ram_q[18:3];
       if (first) element_left_q <= ram_q[18:3];
@@ -355,15 +350,15 @@ module cppacs_send (
     if (pop && note_last) ended_q <= 1'b1;
 
     if (state_q == HaveFlag && !job_busy_q) job_addr_o <= ram_q;
-    if (free) job_data_o <= {16'd0, ram_q[WhatTcwLsb+:WhatTcwW]};
+    if (free) job_data_o <= {16'd0, ram_q[cppacs_desc_pkg::WhatTcwLsb+:cppacs_desc_pkg::WhatTcwW]};
     else if (job_take_i) job_data_o <= {23'd0, result_q};
     if (free) result_q <= (reason_q == '0) ? 9'(cppacs_pkg::ResultSent) : 9'(cppacs_pkg::ResultRefused) | 9'(reason_q);
-    refused_process_o <= ram_q[WhatProcessLsb+:WhatProcessW];
-    refused_tcw_o <= ram_q[WhatTcwLsb+:WhatTcwW];
+    refused_process_o <= ram_q[cppacs_desc_pkg::WhatProcessLsb+:cppacs_desc_pkg::WhatProcessW];
+    refused_tcw_o <= ram_q[cppacs_desc_pkg::WhatTcwLsb+:cppacs_desc_pkg::WhatTcwW];
     refused_reason_o <= reason_q;
     if (rst_i) begin
       state_q <= Idle;
-      sum_q <= '0;
+      word_last_q <= 1'b1;
       {word_valid_q, job_valid_q, job_busy_q} <= '0;
       {sent_o, words_o, answered_o, refused_o} <= '0;
     end else begin

@@ -480,11 +480,7 @@ impl World {
         let f0 = ask.to.word() | (Kind::Reply as u32) << MSG_F0_KIND_SHIFT;
         let f0 = match ask.source {
             From::Bytes { address, bytes } => {
-                let at = words[9].unwrap_or(0).wrapping_add(words[11].unwrap_or(0));
-                Rule::Answer.same("address", address, at)?;
-                want.push((4, bytes));
-                let inside = u64::from(words[11].unwrap_or(0)) + u64::from(bytes) <= words[10].unwrap_or(0).into();
-                Rule::Answer.holds(inside, || format!("SIZE {:x?}", words[10]))?;
+                want.extend([(4, bytes), (9, address), (10, bytes)]);
                 f0
             }
             From::Old { .. } => {
@@ -498,7 +494,7 @@ impl World {
         }
         Rule::Answer.holds(worm.asked.last().is_some_and(|(index, _)| *index == 0), || "F0 is not the last".into())?;
         let starts = worm.asked.iter().filter(|(index, _)| *index == 0).count();
-        Rule::Answer.holds(starts == 1 && worm.asked.len() <= 8, || format!("{:x?}", worm.asked))
+        Rule::Answer.holds(starts == 1 && worm.asked.len() == 7, || format!("{:x?}", worm.asked))
     }
 
     fn ends(&mut self, cycle: u64, out: &Out) -> Result<(), Fault> {

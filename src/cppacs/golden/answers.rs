@@ -7,7 +7,7 @@ pub type Word = (u32, u32);
 
 /// The word of a descriptor that comes last.
 const F0: u32 = 0;
-/// Words of the longest answer.
+/// Words of an answer, and one to spare.
 pub const ANSWER_WORDS: usize = 8;
 
 /// The queue.

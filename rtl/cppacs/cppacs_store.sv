@@ -67,7 +67,7 @@ module cppacs_store #(
   assign unused_bits = {run_addr_i[2:0], run_bytes_i[20:17], run_bytes_i[1:0]};
 
   // ---------------------------------------------------------------------------------------------- words into the buffer
-  // The present word, the first of its burst (below the block that it shares with all of it), the words left - 1.
+  // The present word, the first of its burst (below the block that it shares with all of it), the words left.
   logic active_q, amid_q, end_q, load, take, run_end, burst_end, buffer_ready, note_ready;
   logic [29:0] word_q;
   logic [BeatW-1:0] base_q;
@@ -86,12 +86,12 @@ module cppacs_store #(
   always_ff @(posedge clk_i) begin
     if (load) begin
       word_q <= run_addr_i[31:2];
-      left_q <= run_bytes_i[16:2] - 15'd1;
+      left_q <= run_bytes_i[16:2];
       end_q  <= 1'b0;
     end else if (take) begin
       word_q <= word_q + 30'd1;
       left_q <= left_q - 15'd1;
-      end_q  <= left_q == 15'd1;
+      end_q  <= left_q == 15'd2;
     end
     if (load) base_q <= run_addr_i[2+:BeatW];
     else if (take && burst_end) base_q <= '0;

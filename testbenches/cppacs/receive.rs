@@ -74,7 +74,8 @@ struct Out {
     shuts: bool,
     open: bool,
     mem: MemPortsIn,
-    job: Option<(u32, u32)>,
+    job: Option<u32>,
+    job_data: u32,
     settling: bool,
     notifies: bool,
     ended: Option<Ended>,
@@ -131,7 +132,8 @@ fn seen(dut: &impl CppacsReceivePorts) -> Out {
             wr_rsp_ready: dut.mem_rsp_ready_o().is_set(),
             ..MemPortsIn::default()
         },
-        job: job.then(|| (get(dut.job_addr_o()), get(dut.job_data_o()))),
+        job: job.then(|| get(dut.job_addr_o())),
+        job_data: get(dut.job_data_o()),
         settling: dut.settling_o().is_set(),
         notifies: dut.notify_valid_o().is_set(),
         ended: (received || refused).then(|| {
@@ -223,7 +225,7 @@ struct World {
     second: bool,
     gone_next: bool,
     job: Job,
-    job_monitor: Monitor<(u32, u32)>,
+    job_monitor: Monitor<u32>,
     look_monitor: Monitor<u32>,
     other: u64,
     refused_at: Option<u64>,
@@ -299,9 +301,9 @@ impl World {
             self.asked = None;
         }
         let job = &mut self.job;
-        let takes = job.open && job.taken < 2 && go[1];
-        let ready = job.open && !job.ready && job.taken == 2 && go[1];
-        let ends = job.open && job.ready && go[1];
+        let ready = job.open && !job.ready && go[1];
+        let takes = job.ready && job.taken < 2 && go[1];
+        let ends = job.taken == 2 && go[1];
         let done = ends.then(|| self.hard.faults && self.rng.chance(1, 8));
         self.inputs = In {
             word: self.source.offer().copied(),
@@ -351,7 +353,7 @@ impl World {
         self.ends(cycle, out)?;
         self.takes(cycle, out);
         self.looks(cycle, out)?;
-        self.jobs(cycle, out)?;
+        self.jobs(out)?;
         if cycle >= self.other && !out.settling && self.rng.chance(1, 40) && self.hard.gaps.at_sink() {
             self.other = cycle + 1 + self.rng.between(1, 30);
         }
@@ -495,10 +497,8 @@ impl World {
         Ok(())
     }
 
-    fn jobs(&mut self, _: u64, out: &Out) -> Result<(), Fault> {
-        // The data change when a word was taken.
-        let first = out.job.map(|(addr, data)| (addr, if self.job.taken == 0 { data } else { 0 }));
-        self.job_monitor.step(first.as_ref(), self.inputs.job_ready || self.inputs.job_take)?;
+    fn jobs(&mut self, out: &Out) -> Result<(), Fault> {
+        self.job_monitor.step(out.job.as_ref(), self.inputs.job_ready)?;
         let job = &mut self.job;
         if self.inputs.done.is_some() {
             let worm = self.worms.front_mut().expect("it has a job");
@@ -507,14 +507,11 @@ impl World {
             return Ok(());
         }
         if self.inputs.job_take {
-            let (_, data) = out.job.ok_or_else(|| Rule::Protocol.broken("the job is withdrawn"))?;
             job.taken += 1;
-            self.worms.front_mut().expect("it has a job").flag.push(data);
+            self.worms.front_mut().expect("it has a job").flag.push(out.job_data);
         }
-        if self.inputs.job_ready {
-            job.ready = true;
-        }
-        if let Some((addr, _)) = out.job
+        job.ready |= self.inputs.job_ready;
+        if let Some(addr) = out.job
             && !job.open
         {
             let worm = self.worms.front().ok_or_else(|| Rule::Count.broken("a flag of nothing"))?;

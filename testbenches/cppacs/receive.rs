@@ -357,7 +357,8 @@ impl World {
         if cycle >= self.other && !out.settling && self.rng.chance(1, 40) && self.hard.gaps.at_sink() {
             self.other = cycle + 1 + self.rng.between(1, 30);
         }
-        if self.hard.ring && self.rng.chance(1, 60) && self.ring.tail != self.fields[0].1 {
+        let looks = self.asked.is_some() || self.inputs.found.is_some();
+        if self.hard.ring && !looks && self.rng.chance(1, 60) && self.ring.tail != self.fields[0].1 {
             self.ring.tail += 1;
         }
         Ok(self.worms.is_empty() && self.list.is_empty())
@@ -671,10 +672,10 @@ fn each_twin_is_caught() {
         &[
             (Write, &[], &|cases| checks(&dut::<TwinReceiveLeft>(), cases)),
             (Write, &[], &|cases| checks(&dut::<TwinReceiveSlot>(), cases)),
-            (Outcome, &[Write], &|cases| checks(&dut::<TwinReceiveKey>(), cases)),
+            (Write, &[Outcome], &|cases| checks(&dut::<TwinReceiveKey>(), cases)),
             (Outcome, &[], &|cases| checks(&dut::<TwinReceiveTail>(), cases)),
-            (Outcome, &[], &|cases| checks(&dut::<TwinReceiveGone>(), cases)),
-            (Early, &[], &|cases| checks(&dut::<TwinReceiveEarly>(), cases)),
+            (Outcome, &[Count], &|cases| checks(&dut::<TwinReceiveGone>(), cases)),
+            (Early, &[Write], &|cases| checks(&dut::<TwinReceiveEarly>(), cases)),
             (Count, &[], &|cases| checks(&dut::<TwinReceiveLast>(), cases)),
             (Count, &[], &|cases| checks(&dut::<TwinReceiveFlag>(), cases)),
             (Shut, &[], &|cases| checks(&dut::<TwinReceiveShut>(), cases)),

@@ -2,7 +2,13 @@
 //! share: messages, TCWs, table entries, runs and worms.
 
 pub mod entry;
+pub mod fetch;
+pub mod kicks;
+pub mod link;
 pub mod message;
 pub mod runs;
+pub mod send;
+pub mod tables;
 pub mod tcw;
+pub mod words;
 pub mod worms;

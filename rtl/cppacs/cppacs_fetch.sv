@@ -192,7 +192,9 @@ module cppacs_fetch (
 
   logic reply_asks;
   logic [9:0] reply_index_q;
-  assign reply_asks = state_q == Read && tell_q == TellKey && right_q && looked_q;
+  // Not before the word that names the field has come.
+  assign reply_asks = state_q == Read && tell_q == TellKey && right_q && looked_q &&
+      (done_q || (word_q[3] && word_q != 4'd8));
   always_ff @(posedge clk_i) begin
     if (come && word_q == 4'd0) index_q <= job_data_i[9:0];
     if (come && word_q == 4'd8) reply_index_q <= job_data_i[9:0];
@@ -337,7 +339,7 @@ module cppacs_fetch (
     if (copies) out_q <= {job_data_i[31:3] + (area_base_i[31:3] & {29{adds}}), job_data_i[2:0]};
     else out_q <= told_word;
     index_out_q <= copies ? index : index_d;
-    if (state_q == Idle) begin
+    if (state_q == Idle && can != '0) begin
       ack_q <= pick;
       process_q <= next_process_i[pick];
       tcw_q <= next_tcw_i[pick];
@@ -402,5 +404,5 @@ module cppacs_fetch (
   assign desc_valid_o[0] = give_q;
   assign {desc_index_o[0], desc_data_o[0]} = word_out_q;
 
-  assign busy_o = state_q != Idle || out_valid_q || !data_empty || can != '0;
+  assign busy_o = state_q != Idle || out_valid_q || !data_empty;
 endmodule

@@ -8,7 +8,7 @@
 //            right when `look_right_i`: `look_first_o` is PLACE, `look_flag_o` its SIZE. An index that does not exist
 //            gives ENABLED or VALID 0. Bits that the layout does not have are as they were written.
 // Order      a lookup sees all host writes that were done, and all counts and shuts that were given, before it was
-//            taken. Counts, shuts and the host go first, then the ports, the lowest number first.
+//            taken. Counts, shuts and the host go first, then the ports in turn.
 // Latency    6 cycles from lookup to result if nothing else is under way; a lookup each 5 cycles.
 // Count      `count_valid_i` adds 1 to the count of field `count_index_i`, `shut_valid_i` clears its ENABLED. Always
 //            taken; a channel gives one of the two, and the next one 16 cycles later or more.
@@ -63,12 +63,13 @@ module cppacs_tables #(
     cppacs_tables_Fields_must_be_a_power_of_two_from_16_to_1024 u_bad ();
   end
 
-  // --------------------------------------------------------------------------------------- what is to be done, by whom  // Step 0 selects it, and then its entry. In step 1 the memories are read, in step 2 once more, for the second word of
+  // --------------------------------------------------------------------------------------- what is to be done, by whom
+  // Step 0 selects it, and then its entry. In step 1 the memories are read, in step 2 once more, for the second word of
   // a lookup; in step 3 they are written.
   logic init_q, picked_q, begins, host, right_q, at_right_q, is_host_q;
   logic [1:0] step_q, count_q, shut_q, told, is_told_q;
   logic [1:0][9:0] count_at_q;
-  logic [2:0] look_q, look, is_look_q;
+  logic [2:0] look_q, fresh, pool, look, is_look_q, served_q;  // served: in this round
   logic [2:0][9:0] look_at_q;
   logic [9:0] at, at_q;
   logic [IndexW:0] next;  // to be cleared
@@ -76,7 +77,9 @@ module cppacs_tables #(
   assign begins = step_q == 2'd0 && picked_q;
   assign told   = count_q | shut_q;
   assign host   = host_valid_i && !host_done_o && told == '0;
-  assign look   = (host || told != '0) ? 3'd0 : look_q & (~look_q + 3'd1);
+  assign fresh  = look_q & ~served_q;
+  assign pool   = (fresh != '0) ? fresh : look_q;
+  assign look   = (host || told != '0) ? 3'd0 : pool & (~pool + 3'd1);
   assign next   = {at_right_q, at_q[IndexW-1:0]} + (IndexW + 1)'(1);
   always_comb begin
     at = host_index_i & {10{is_host_q}};
@@ -96,11 +99,12 @@ module cppacs_tables #(
       is_told_q <= {told[1] && !told[0], told[0]};
       is_host_q <= host;
       is_look_q <= look;
+      if (look != '0) served_q <= ((fresh != '0) ? served_q : '0) | look;
     end
     if (rst_i) begin
       {init_q, picked_q, step_q} <= 4'b1000;
       {at_right_q, at_q} <= '0;
-      {count_q, shut_q, look_q} <= '0;
+      {count_q, shut_q, look_q, served_q} <= '0;
     end else begin
       init_q   <= init_q && next != '0;
       picked_q <= step_q == 2'd0 && !picked_q && !init_q && (host || {told, look_q} != '0);
@@ -120,8 +124,11 @@ module cppacs_tables #(
   logic [63:0] wide;
   logic [31:0] narrow, count, added_q;
   logic valid, write, first_write, state_write, extent_write, narrow_write, is_extent, is_narrow;
+  logic allows;
   logic [IndexW-1:0] slot;
+  logic [IndexW:0] entry;
   assign slot = at_q[IndexW-1:0];
+  assign entry = {at_right_q, slot};
   // Where the host's word stands.
   assign is_extent = host_word_i == 2'd1 && !host_right_i;
   assign is_narrow = host_word_i[1] || (host_word_i[0] && host_right_i);
@@ -129,21 +136,19 @@ module cppacs_tables #(
   assign first_write = write && host_word_i == 2'd0;
   assign state_write = first_write && !host_right_i;
   assign extent_write = write && is_extent;
+  assign allows = host_right_i ? host_wdata_i[Valid] : host_wdata_i[cppacs_pkg::FieldStateEnabledLsb];
   assign narrow_write = write && is_narrow && host_word_i != 2'd3;
 
   always_ff @(posedge clk_i) begin
-    wide   <= wide_q[{step_q[1]||(is_host_q&&is_extent), at_right_q, slot}];
-    narrow <= narrow_q[{at_right_q, slot}];
+    wide   <= wide_q[{step_q[1]||(is_host_q&&is_extent), entry}];
+    narrow <= narrow_q[entry];
     count  <= counts_q[slot];
-    valid  <= valids_q[{at_right_q, slot}];
-    if (first_write || extent_write) wide_q[{is_extent, at_right_q, slot}] <= host_wdata_i;
-    if (narrow_write) narrow_q[{at_right_q, slot}] <= host_wdata_i[31:0];
+    valid  <= valids_q[entry];
+    if (first_write || extent_write) wide_q[{is_extent, entry}] <= host_wdata_i;
+    if (narrow_write) narrow_q[entry] <= host_wdata_i[31:0];
     if (state_write || (step_q == 2'd3 && (is_told_q & count_q) != '0)) counts_q[slot] <= added_q;
     if (init_q || first_write || (step_q == 2'd3 && (is_told_q & shut_q) != '0))
-      valids_q[{
-        at_right_q, slot
-      }] <= !init_q && is_host_q &&
-          (host_right_i ? host_wdata_i[Valid] : host_wdata_i[cppacs_pkg::FieldStateEnabledLsb]);
+      valids_q[entry] <= allows && !init_q && is_host_q;
   end
 
   // ------------------------------------------------------------------------------------------------------- the answers

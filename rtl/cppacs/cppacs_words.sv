@@ -4,7 +4,7 @@
 // Job        READ and WRITE: `job_words_i` (1..16) words of 32 bits from `job_addr_i` on, a multiple of 4. SWAP and
 //            CSWAP: 2 words, a multiple of 8. `job_valid_i` and what goes with it hold until `job_ready_o`: then the
 //            job begins. A client gives the next one after `done_valid_o`.
-// Data in    `job_data_i` is the next word that is needed, from `job_valid_i` on. In a cycle with `data_take_o` it is
+// Data in    `data_i` is the next word that is needed, from `job_valid_i` on. In a cycle with `data_take_o` it is
 //            used, and the next one stands there in the cycle after. WRITE: all its words. SWAP: the new value. CSWAP:
 //            the value that is compared, then the new one, each low word first; the new one is not taken if the
 //            comparison fails.
@@ -30,7 +30,7 @@ module cppacs_words (
     input logic [4:0][1:0] job_op_i,  // 0 READ, 1 WRITE, 2 SWAP, 3 CSWAP
     input logic [4:0][31:0] job_addr_i,
     input logic [4:0][4:0] job_words_i,
-    input logic [4:0][31:0] job_data_i,
+    input logic [4:0][31:0] data_i,
     output logic [4:0] data_take_o,
     output logic [4:0] data_valid_o,
     output logic [31:0] data_o,
@@ -100,7 +100,7 @@ module cppacs_words (
     for (int i = 0; i < 5; i++) begin
       op |= job_op_i[i] & {2{who_q[i]}};
       addr |= job_addr_i[i] & {32{who_q[i]}};
-      data |= job_data_i[i] & {32{who_q[i]}};
+      data |= data_i[i] & {32{who_q[i]}};
       words |= job_words_i[i][3:0] & {4{who_q[i]}};
     end
   end

@@ -4,8 +4,14 @@
 pub mod ack_receive;
 pub mod answers;
 pub mod entry;
+pub mod fetch;
+pub mod kicks;
+pub mod link;
 pub mod message;
 pub mod receive;
 pub mod runs;
+pub mod send;
+pub mod tables;
 pub mod tcw;
+pub mod words;
 pub mod worms;

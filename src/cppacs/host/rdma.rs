@@ -9,6 +9,7 @@ use crate::cppacs::golden::tcw::{MOST_ELEMENT, Tcw};
 use crate::cppacs::regs::*;
 use crate::harness::cpu::Level;
 use crate::harness::exec::{First, race};
+use crate::harness::memory::Memory;
 use crate::net::hyper::Channel;
 use crate::{Addr, NodeId, Picos};
 
@@ -644,6 +645,14 @@ impl Node {
             src: at(RFLAG_SRC),
             count: at(RFLAG_COUNT),
         }
+    }
+
+    /// When so many transfers have come into a field, as nobody's processor sees it: without cost and bound.
+    pub async fn flagged(&self, field: &Field, count: u32) -> Picos {
+        let flag = layout::flag(field.index) + RFLAG_COUNT;
+        let comes = move |memory: &Memory| word(memory, flag).wrapping_sub(count) < 1 << 31;
+        self.host().watch("a receive flag", comes).await;
+        self.now()
     }
 
     /// Spins until so many transfers have come into a field since it was made.

@@ -461,6 +461,25 @@ impl Backend for ModelMachine {
     }
 }
 
+/// Cycles that worms of so many words wait for each other in the network when all nodes send at once, each to its
+/// place.
+pub fn conflicts(config: &Config, to: &[Option<Place>], words: u64) -> u64 {
+    let mut network = Network::new(config);
+    for (node, to) in to.iter().enumerate() {
+        let Some(to) = to else { continue };
+        let (f0, worm) = (to.word(), Rc::new(()));
+        let parcel = Parcel {
+            f0,
+            words,
+            drain: words,
+            worm,
+        };
+        network.send(0, node, Channel::Data, parcel, 0);
+    }
+    while network.take(u64::MAX).is_some() {}
+    network.stalled
+}
+
 /// Whether a kind needs one of a field's permissions, and has it.
 fn is_allowed(field: &Field, kind: Kind) -> bool {
     match kind {

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
 
+use crate::net::hyper::{self, Axis, Grid, Outputs, Place, route};
 use crate::net::topology::{Omega, SwitchAt};
 use crate::net::torus::{Cell, Class, Header, Port, Torus, Way};
 
@@ -19,6 +20,8 @@ pub enum Resource<C> {
     Hold(C),
     /// Room for a word in the buffer beyond a channel.
     Room(C),
+    /// That no other broadcast has the crossbar, of which a channel is the first way out.
+    Broadcast(C),
     /// Room in the queue of replies of the cell of this number.
     Replies(usize),
     /// The memory of the cell of this number: what arrives is written there, and queues spill to it.
@@ -49,6 +52,7 @@ impl<C: Display> Display for Resource<C> {
         match self {
             Resource::Hold(channel) => write!(f, "the hold of {channel}"),
             Resource::Room(channel) => write!(f, "room beyond {channel}"),
+            Resource::Broadcast(channel) => write!(f, "the broadcasts by {channel}"),
             Resource::Replies(cell) => write!(f, "the reply queue of cell {cell}"),
             Resource::Memory(cell) => write!(f, "the memory of cell {cell}"),
         }
@@ -331,6 +335,145 @@ pub fn of_line(switches: usize, ports: usize, copies: Copies) -> Dependencies<Re
     all
 }
 
+/// A link of a hyper-crossbar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HyperLink {
+    /// Between a node's processor and its exchanger.
+    In(Place),
+    Out(Place),
+    /// Between a node's exchanger and the crossbar of its line along an axis.
+    Up(Place, Axis),
+    Down(Place, Axis),
+}
+
+/// A virtual channel of a hyper-crossbar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HyperChannel {
+    pub link: HyperLink,
+    pub channel: hyper::Channel,
+}
+
+impl Display for HyperChannel {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let channel = self.channel;
+        match self.link {
+            HyperLink::In(at) => write!(f, "{at} into the network, {channel:?}"),
+            HyperLink::Out(at) => write!(f, "{at} out of the network, {channel:?}"),
+            HyperLink::Up(at, axis) => write!(f, "{at} to its crossbar along {axis:?}, {channel:?}"),
+            HyperLink::Down(at, axis) => write!(f, "{at} from its crossbar along {axis:?}, {channel:?}"),
+        }
+    }
+}
+
+/// How a crossbar sends a broadcast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broadcasts {
+    /// It begins where all outputs have room for the whole of it, so it never waits. Until then it holds nothing, but
+    /// no other worm begins.
+    Whole,
+    /// Word by word, each where all outputs have room for it.
+    WordByWord,
+}
+
+/// All dependencies of a hyper-crossbar, from its routing function at each node for each input, mask and side on which
+/// a destination can lie. Worms of the acknowledge channel may ask for answers, which go by the data channel.
+pub fn of_hyper(grid: Grid, broadcasts: Broadcasts) -> Dependencies<Resource<HyperChannel>> {
+    let mut all = Dependencies::default();
+    for (at, channel) in grid.places().flat_map(|at| hyper::Channel::ALL.map(|channel| (at, channel))) {
+        for (port, f0) in hyper::Port::ALL.into_iter().flat_map(|port| sides(grid, at, channel).map(move |f0| (port, f0))) {
+            let before = port.axis().map_or(HyperLink::In(at), |axis| HyperLink::Down(at, axis));
+            if let Some(to) = hyper::turn(grid, at, port, f0) {
+                let way = to.axis().map_or(HyperLink::Out(at), |axis| HyperLink::Up(at, axis));
+                let [before, way] = [before, way].map(|link| HyperChannel { link, channel });
+                all.goes_on(Resource::Room(before), &[way], &behind(grid, at, channel, f0, broadcasts));
+            }
+        }
+        for axis in Axis::ALL.into_iter().filter(|&axis| grid.along(axis) > 1) {
+            crosses(&mut all, grid, (at, axis, channel), broadcasts);
+        }
+    }
+    for (number, at) in grid.places().enumerate() {
+        let channel = |link, channel| HyperChannel { link, channel };
+        let (replies, memory) = (Resource::Replies(number), Resource::Memory(number));
+        for arrives in hyper::Channel::ALL {
+            all.wait(Resource::Room(channel(HyperLink::Out(at), arrives)), memory);
+        }
+        all.wait(Resource::Room(channel(HyperLink::Out(at), hyper::Channel::Ack)), replies);
+        all.wait(replies, memory);
+        all.goes_on(replies, &[channel(HyperLink::In(at), hyper::Channel::Data)], &[]);
+    }
+    all
+}
+
+/// First words for each mask, and for each axis the node's own coordinate, another one, and one that the grid has not.
+fn sides(grid: Grid, at: Place, channel: hyper::Channel) -> impl Iterator<Item = u32> {
+    let side = move |to: Place, axis: Axis, side: u32| {
+        let (own, line) = (at.along(axis), grid.along(axis));
+        to.moved(axis, [own, (own + 1) % line, line][side as usize])
+    };
+    // A coordinate of 16 does not fit into four bits.
+    let fits = |to: &Place| Place::of(to.word()) == *to;
+    let places = (0..27).map(move |n| {
+        let sides = [n % 3, n / 3 % 3, n / 9];
+        Axis::ALL.into_iter().zip(sides).fold(at, |to, (axis, n)| side(to, axis, n))
+    });
+    let masks = move |to: Place| (0..8).map(move |mask| to.word() | mask << route::MASK);
+    let word = move |f0: u32| f0 | (channel as u32) << route::CHANNEL;
+    places.filter(fits).flat_map(masks).map(word)
+}
+
+/// The copies of a worm that comes by way of a node. Word by word, its words come only as there is room for all.
+fn behind(
+    grid: Grid,
+    at: Place,
+    channel: hyper::Channel,
+    f0: u32,
+    broadcasts: Broadcasts,
+) -> Vec<(HyperChannel, bool)> {
+    let axes = Axis::ALL
+        .into_iter()
+        .filter(|&axis| broadcasts == Broadcasts::WordByWord && axis.is_masked(f0));
+    let copies = axes.flat_map(|axis| (0..grid.along(axis)).map(move |to| HyperLink::Down(at.moved(axis, to), axis)));
+    copies.map(|link| (HyperChannel { link, channel }, false)).collect()
+}
+
+/// The dependencies of worms that come from a node to the crossbar along an axis.
+fn crosses(
+    all: &mut Dependencies<Resource<HyperChannel>>,
+    grid: Grid,
+    (at, axis, channel): (Place, Axis, hyper::Channel),
+    broadcasts: Broadcasts,
+) {
+    let way = |to| HyperChannel {
+        link: HyperLink::Down(at.moved(axis, to), axis),
+        channel,
+    };
+    let link = HyperLink::Up(at, axis);
+    let before = Resource::Room(HyperChannel { link, channel });
+    let crossbar = Resource::Broadcast(way(0));
+    let to = |to| at.moved(axis, to).word() | (channel as u32) << route::CHANNEL;
+    let masks = (0..8).map(|mask| to(at.along(axis)) | mask << route::MASK);
+    for f0 in (0..=grid.along(axis)).map(to).chain(masks) {
+        match hyper::outputs(grid, axis, f0) {
+            Outputs::Drained => {}
+            Outputs::One(to) => {
+                all.wait(before, crossbar);
+                all.goes_on(before, &[way(to)], &behind(grid, at, channel, f0, broadcasts));
+            }
+            Outputs::All(line) => {
+                all.wait(before, crossbar);
+                let ways: Vec<_> = (0..line).map(way).collect();
+                match broadcasts {
+                    Broadcasts::Whole => ways.iter().for_each(|way| all.goes_on(crossbar, &[*way], &[])),
+                    Broadcasts::WordByWord => {
+                        all.goes_on(before, &ways, &behind(grid, at, channel, f0, broadcasts));
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -368,6 +511,29 @@ mod tests {
         rejected(
             &of_line(2, 7, Copies::Together),
             &["the hold of switch 0 output", "room beyond the link from switch 0 to 1"],
+        );
+    }
+
+    fn hyper(x: u32, y: u32, z: u32, broadcasts: Broadcasts) -> Dependencies<Resource<HyperChannel>> {
+        of_hyper(Grid { x, y, z }, broadcasts)
+    }
+
+    #[test]
+    fn no_hyper_crossbar_has_a_cycle() {
+        let small = (0..64).map(|n| (n % 4 + 1, n / 4 % 4 + 1, n / 16 + 1));
+        for (x, y, z) in small.chain([(8, 17, 8), (8, 17, 16)]) {
+            let all = hyper(x, y, z, Broadcasts::Whole).acyclic();
+            all.unwrap_or_else(|cycle| panic!("{x} x {y} x {z}:\n{cycle}"));
+        }
+    }
+
+    /// Two broadcasts that meet in two crossbars in opposite order; along one axis they meet in one only.
+    #[test]
+    fn broadcasts_word_by_word_are_rejected() {
+        assert_eq!(hyper(4, 1, 1, Broadcasts::WordByWord).acyclic(), Ok(()));
+        rejected(
+            &hyper(2, 2, 1, Broadcasts::WordByWord),
+            &["from its crossbar along X, Data", "from its crossbar along Y, Data"],
         );
     }
 

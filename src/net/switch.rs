@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use thiserror::Error;
 
+use super::hyper::{self, Axis, Channel, Grid, Place};
 use super::topology::Omega;
 use super::torus::{Cell, Class, Header, Port, Torus, VCS, Way};
 
@@ -55,6 +56,8 @@ pub enum SwitchError {
     Unroutable { counted: u64, expected: u64 },
     #[error("{counted} multicasts counted as too long, {expected} were")]
     Refused { counted: u64, expected: u64 },
+    #[error("{counted} broadcasts counted as cut, {expected} were")]
+    Cut { counted: u64, expected: u64 },
 }
 
 /// A word on its way, with the number of packets its output had finished when it could first compete.
@@ -73,6 +76,10 @@ struct Input {
     multicast: Option<Vec<(u64, bool)>>,
     /// Words of this input inside the switch, one for each output they are for.
     inside: usize,
+    /// Words so far of the packet being taken in.
+    words: usize,
+    /// The packet being taken in was cut.
+    drains_rest: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -139,6 +146,39 @@ enum Routes {
     Router(Torus, Cell),
     /// It is a [`Header`], in the whole torus.
     Torus(Torus),
+    /// It routes in a hyper-crossbar, at the exchanger of a node.
+    Exchanger(Grid, Place),
+    /// The same at a crossbar, which cuts a broadcast after `longest` words.
+    HyperCrossbar { grid: Grid, axis: Axis, longest: usize },
+    /// The same in the whole network.
+    Hyper(Grid),
+}
+
+/// Channels of each link of a hyper-crossbar.
+const CHANNELS: usize = Channel::ALL.len();
+
+/// A port and a channel of a switch of a hyper-crossbar, as a port of a [`GoldenSwitch`].
+pub fn hyper_port(port: usize, channel: Channel) -> usize {
+    port * CHANNELS + channel as usize
+}
+
+/// The mask of a first word of a hyper-crossbar; the values that it has together with the channel.
+const MASKS: u32 = 7 << hyper::route::MASK;
+const KINDS: usize = 16;
+
+/// The input of [`GoldenSwitch::hyper`] by which a node sends a worm with this first word: only what has the same
+/// channel and mask stays in order. The output by which a node gets it is that of no mask.
+pub fn hyper_input(node: usize, f0: u32) -> usize {
+    node * KINDS + (f0 >> hyper::route::MASK) as usize % KINDS
+}
+
+/// Who gets a worm with this first word; nobody, if it is drained.
+fn receivers(grid: Grid, f0: u32) -> impl Iterator<Item = Place> {
+    let to = Place::of(f0);
+    let is_meant = move |place: Place, axis: Axis| axis.is_masked(f0) || place.along(axis) == to.along(axis);
+    grid.places()
+        .filter(move |_| Channel::of(f0) == Channel::Data || f0 & MASKS == 0)
+        .filter(move |place| Axis::ALL.iter().all(|axis| is_meant(*place, *axis)))
 }
 
 impl Routes {
@@ -161,7 +201,41 @@ impl Routes {
                     .map(|cell| network_output(torus.number(*cell), header.class))
                     .collect()
             }
+            Routes::Hyper(grid) => {
+                let to = receivers(*grid, word as u32);
+                to.map(|place| hyper_input(grid.number(place) as usize, word as u32 & !MASKS))
+                    .collect()
+            }
+            Routes::Exchanger(..) | Routes::HyperCrossbar { .. } => {
+                let (port, channel) = (input / CHANNELS, Channel::ALL[input % CHANNELS]);
+                if Channel::of(word as u32) != channel {
+                    return vec![];
+                }
+                let ports = self.hyper_ports(port, word as u32);
+                ports.into_iter().map(|port| hyper_port(port, channel)).collect()
+            }
         }
+    }
+
+    /// Where a switch of a hyper-crossbar lets out a worm with this first word.
+    fn hyper_ports(&self, port: usize, f0: u32) -> Vec<usize> {
+        match *self {
+            Routes::Exchanger(grid, at) => {
+                let way = hyper::turn(grid, at, hyper::Port::ALL[port], f0);
+                way.into_iter().map(|port| port as usize).collect()
+            }
+            Routes::HyperCrossbar { grid, axis, .. } => match hyper::outputs(grid, axis, f0) {
+                hyper::Outputs::Drained => vec![],
+                hyper::Outputs::One(to) => vec![to as usize],
+                hyper::Outputs::All(line) => (0..line as usize).collect(),
+            },
+            _ => unreachable!("no switch of a hyper-crossbar"),
+        }
+    }
+
+    /// Whether a packet for these outputs ends with its word of this number, from 1 on, and the rest is drained.
+    fn cuts(&self, outputs: &[usize], words: usize) -> bool {
+        matches!(self, Routes::HyperCrossbar { longest, .. } if outputs.len() > 1 && words == *longest)
     }
 }
 
@@ -191,6 +265,7 @@ pub struct GoldenSwitch {
     queues: Vec<VecDeque<Waiting>>,
     unroutable: u64,
     refused: u64,
+    cut: u64,
 }
 
 impl GoldenSwitch {
@@ -224,6 +299,25 @@ impl GoldenSwitch {
         GoldenSwitch::routed(torus.cells() * NETWORK_INPUTS, Routes::Torus(torus), u64::MAX)
     }
 
+    /// The exchanger of a node of a hyper-crossbar, with [`hyper_port`]s. See [`GoldenSwitch::new`].
+    pub fn exchanger(grid: Grid, at: Place, bound: u64) -> GoldenSwitch {
+        let radix = hyper::Port::ALL.len() * CHANNELS;
+        GoldenSwitch::routed(radix, Routes::Exchanger(grid, at), bound)
+    }
+
+    /// A crossbar of a hyper-crossbar, with [`hyper_port`]s. It cuts broadcasts after `longest` words. See
+    /// [`GoldenSwitch::new`].
+    pub fn hyper_crossbar(grid: Grid, axis: Axis, longest: usize, bound: u64) -> GoldenSwitch {
+        let radix = grid.along(axis) as usize * CHANNELS;
+        GoldenSwitch::routed(radix, Routes::HyperCrossbar { grid, axis, longest }, bound)
+    }
+
+    /// A whole hyper-crossbar as one switch of all its nodes, with [`hyper_input`]s, of which nothing is said on
+    /// fairness. Worms that it drains are for nobody.
+    pub fn hyper(grid: Grid) -> GoldenSwitch {
+        GoldenSwitch::routed(grid.nodes() as usize * KINDS, Routes::Hyper(grid), u64::MAX)
+    }
+
     /// A switch of `radix` ports with multicast, of which nothing is said on fairness.
     pub fn multicast(radix: usize, tables: Tables) -> GoldenSwitch {
         GoldenSwitch::routed(radix, Routes::Tables(tables), u64::MAX)
@@ -254,7 +348,9 @@ impl GoldenSwitch {
                 Input {
                     taking: None,
                     multicast: None,
-                    inside: 0
+                    inside: 0,
+                    words: 0,
+                    drains_rest: false,
                 };
                 radix
             ],
@@ -262,17 +358,31 @@ impl GoldenSwitch {
             queues: vec![VecDeque::new(); radix * radix],
             unroutable: 0,
             refused: 0,
+            cut: 0,
         }
     }
 
     /// Input `input` took a word.
     pub fn took(&mut self, input: usize, word: u64, last: bool) {
         let from = &mut self.inputs[input];
+        if from.drains_rest {
+            from.drains_rest = !last;
+            return;
+        }
         let outputs = from.taking.take().unwrap_or_else(|| {
             let multicast = matches!(self.routes, Routes::Tables(_)) && Tables::is_multicast(word);
             from.multicast = multicast.then(Vec::new);
             self.routes.outputs(input, word)
         });
+        from.words += 1;
+        if !last && self.routes.cuts(&outputs, from.words) {
+            (from.drains_rest, from.words) = (true, 0);
+            self.cut += 1;
+            return self.enters(input, &outputs, word, true);
+        }
+        if last {
+            from.words = 0;
+        }
         self.unroutable += u64::from(last && outputs.is_empty());
         match &mut from.multicast {
             None => self.enters(input, &outputs, word, last),
@@ -373,6 +483,16 @@ impl GoldenSwitch {
             Ok(())
         } else {
             Err(SwitchError::Refused { counted, expected })
+        }
+    }
+
+    /// Whether the switch counted the broadcasts that it cut.
+    pub fn cut(&self, counted: u64) -> Result<(), SwitchError> {
+        let expected = self.cut;
+        if counted == expected {
+            Ok(())
+        } else {
+            Err(SwitchError::Cut { counted, expected })
         }
     }
 
@@ -492,6 +612,55 @@ mod tests {
         }
         let nobody = Header::to(Cell { x: 0, y: 2 }, Class::Request);
         golden.took(network_input(0, nobody), nobody.word(), true);
+        assert_eq!(golden.finish(1), Ok(()));
+    }
+
+    const GRID: Grid = Grid { x: 2, y: 3, z: 1 };
+    const ALL_X: u64 = 1 << hyper::route::MASK;
+
+    #[test]
+    fn an_exchanger_turns_or_drains() {
+        let at = Place { x: 1, y: 0, z: 0 };
+        let mut golden = GoldenSwitch::exchanger(GRID, at, 3);
+        let ports = |from: hyper::Port, to: hyper::Port| [from, to].map(|port| hyper_port(port as usize, Channel::Data));
+        let [x, y] = ports(hyper::Port::X, hyper::Port::Y);
+        let onward = Place { y: 2, ..at }.word().into();
+        golden.took(x, onward, false);
+        golden.took(x, 7, true);
+        assert_eq!(golden.sent(y, x, onward, false), Ok(()));
+        assert_eq!(golden.sent(y, x, 7, true), Ok(()));
+        // It has crossed X elsewhere; F0 names the other channel.
+        golden.took(x, 0, true);
+        golden.took(hyper_port(0, Channel::Ack), onward, true);
+        assert_eq!(golden.finish(2), Ok(()));
+    }
+
+    #[test]
+    fn a_broadcast_that_is_too_long_is_cut() {
+        let mut golden = GoldenSwitch::hyper_crossbar(GRID, Axis::X, 2, 3);
+        for (n, last) in [false, false, false, true].into_iter().enumerate() {
+            golden.took(0, ALL_X + n as u64, last);
+        }
+        golden.took(0, ALL_X, true);
+        for output in [0, 1].map(|port| hyper_port(port, Channel::Data)) {
+            assert_eq!(golden.sent(output, 0, ALL_X, false), Ok(()));
+            assert_eq!(golden.sent(output, 0, ALL_X + 1, true), Ok(()));
+            assert_eq!(golden.sent(output, 0, ALL_X, true), Ok(()));
+        }
+        assert_eq!((golden.finish(0), golden.cut(1)), (Ok(()), Ok(())));
+        assert_eq!(golden.cut(0), Err(SwitchError::Cut { counted: 0, expected: 1 }));
+    }
+
+    #[test]
+    fn a_hyper_crossbar_delivers_by_what_is_said() {
+        let mut golden = GoldenSwitch::hyper(GRID);
+        let f0 = ALL_X as u32 | Place { x: 0, y: 1, z: 0 }.word();
+        let from = hyper_input(4, f0);
+        golden.took(from, f0.into(), true);
+        for node in [2, 3] {
+            assert_eq!(golden.sent(hyper_input(node, 0), from, f0.into(), true), Ok(()));
+        }
+        golden.took(hyper_input(0, 3), Place { x: 2, y: 0, z: 0 }.word().into(), true);
         assert_eq!(golden.finish(1), Ok(()));
     }
 

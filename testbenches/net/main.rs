@@ -7,6 +7,7 @@ mod cenju3_switch;
 mod crossbar;
 mod crossbar_multicast;
 mod dimmnet1_switch;
+mod hxb;
 mod omega;
 mod switch;
 mod sync_tree;

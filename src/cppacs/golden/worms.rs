@@ -48,6 +48,11 @@ pub fn cut(descriptor: &Descriptor, src: Place) -> Cuts {
 }
 
 impl Cuts {
+    /// No worm follows.
+    pub fn is_over(&self) -> bool {
+        self.bytes == 0 || self.is_over
+    }
+
     fn stride(&self, step: impl Fn(Strides) -> u32) -> Option<Stride> {
         self.descriptor.strides.map(|strides| Stride {
             element: strides.element,
@@ -86,7 +91,7 @@ impl Iterator for Cuts {
     type Item = Cut;
 
     fn next(&mut self) -> Option<Cut> {
-        if self.bytes == 0 || self.is_over {
+        if self.is_over() {
             return None;
         }
         let d = self.descriptor;

@@ -1,0 +1,143 @@
+// `hxb_arbiter` lets words go one by one at each input and output, by worms, fairly, and where it can.
+//
+// - An input sends one word at most in a cycle, and an output gets one. Each goes only where its output has room.
+// - From first word to last no other worm of its channel goes to its output.
+// - In a channel's own cycle each output with room gets a word of it, if one waits that may go. So neither channel can
+//   keep the other from more than every second cycle, and in a cycle of its own none can be kept from going at all.
+// - A waiting worm is passed over by at most N - 1 worms of its channel.
+//
+// Assumed: a head stands until it goes, and all words of a worm are for one output.
+module prove_hxb_arbiter #(
+    parameter int N = 2
+) (
+    input logic clk_i,
+    input logic rst_i,
+    input logic [1:0][N-1:0] one_i,
+    input logic [1:0][N-1:0] last_i,
+    input logic [1:0][N-1:0][1:0] to_i,
+    input logic [1:0][N-1:0] room_i,
+    input logic closed_i,
+    input logic hush_i,
+    // Any input and channel, and any output: what is claimed of these holds for each.
+    input logic watch_channel_i,
+    input logic [1:0] watch_i,
+    input logic [1:0] output_i
+);
+  localparam int ToW = $clog2(N);
+  logic [1:0][N-1:0] go;
+  logic [1:0][N-1:0][N-1:0] way;
+  logic [1:0][N-1:0][ToW-1:0] to;
+  logic [N-1:0] open;
+  logic data_first;
+
+  for (genvar c = 0; c < 2; c++) begin : gen_channel
+    for (genvar i = 0; i < N; i++) begin : gen_input
+      assign to[c][i]  = ToW'(to_i[c][i]);
+      assign way[c][i] = N'(1) << to[c][i];
+    end
+  end
+
+  hxb_arbiter #(
+      .N(N)
+  ) dut (
+      .clk_i,
+      .rst_i,
+      .one_i,
+      .last_i,
+      .way_i       (way),
+      .to_i        (to),
+      .room_i,
+      .closed_i,
+      .hush_i,
+      .go_o        (go),
+      .open_o      (open),
+      .data_first_o(data_first)
+  );
+  power_up u_power_up (.*);
+
+  logic [1:0][N-1:0] one_q, last_q, stay_q, open_q;
+  logic [1:0][N-1:0][ToW-1:0] to_q;
+  logic channel_q;
+  logic [1:0] watch_q, output_q;
+  logic ran_q = 1'b0;
+  assign open_q = dut.open_q;
+  always_ff @(posedge clk_i) begin
+    ran_q <= 1'b1;
+    one_q <= one_i;
+    last_q <= last_i;
+    to_q <= to;
+    stay_q <= one_i & ~go & {2 * N{!rst_i}};
+    {channel_q, watch_q, output_q} <= {watch_channel_i, watch_i, output_i};
+    watch_stays : assume (!ran_q || {channel_q, watch_q, output_q} == {watch_channel_i, watch_i, output_i});
+    watch_exists : assume (int'(watch_i) < N && int'(output_i) < N);
+  end
+  for (genvar c = 0; c < 2; c++) begin : gen_rules
+    for (genvar i = 0; i < N; i++) begin : gen_head
+      always_ff @(posedge clk_i) begin
+        exists : assume (int'(to_i[c][i]) < N);
+        head_stands : assume (!stay_q[c][i] || (one_i[c][i] && last_i[c][i] == last_q[c][i]));
+        worm_stays : assume (!(stay_q[c][i] || open_q[c][i]) || to[c][i] == to_q[c][i]);
+      end
+    end
+  end
+
+  // What goes to the output, by channel; who is inside a worm to it; who waits for it and may go.
+  logic [1:0][N-1:0] goes, inside, waits;
+  always_comb begin
+    for (int c = 0; c < 2; c++) begin
+      for (int i = 0; i < N; i++) begin
+        goes[c][i] = go[c][i] && to[c][i] == ToW'(output_i);
+        inside[c][i] = open_q[c][i] && to[c][i] == ToW'(output_i);
+        waits[c][i] = one_i[c][i] && to[c][i] == ToW'(output_i);
+      end
+    end
+  end
+  function automatic logic several(input logic [N-1:0] set);
+    several = (set & (set - N'(1))) != '0;
+  endfunction
+
+  // The worm at the head of the watched input, and the worms of others that began or were inside meanwhile.
+  logic [N-1:0] waits_now, begins, older, passed_q;
+  logic mine, c;
+  assign c = watch_channel_i;
+  assign mine = waits[c][watch_i] && !open_q[c][watch_i];
+  assign older = dut.older[c][watch_i];
+  always_comb begin
+    waits_now = '0;
+    begins = '0;
+    for (int i = 0; i < N; i++) if (goes[c][i] && !open_q[c][i]) begins[i] = 1'b1;
+  end
+  logic twice;
+  assign twice = (begins & passed_q) != '0;
+  always_ff @(posedge clk_i) begin
+    if (rst_i || !mine || go[c][watch_i]) passed_q <= '0;
+    else passed_q <= passed_q | begins;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      one_of_an_input : assert ((go[0] & go[1]) == '0);
+      one_to_an_output : assert (!several(goes[0]) && !several(goes[1]) && !(goes[0] != '0 && goes[1] != '0));
+      only_waiting : assert ((go & ~one_i) == '0);
+      with_room : assert (goes[0] == '0 || room_i[0][output_i]);
+      acks_with_room : assert (goes[1] == '0 || room_i[1][output_i]);
+      unmixed : assert (inside[0] == '0 || (goes[0] & ~inside[0]) == '0);
+      acks_unmixed : assert (inside[1] == '0 || (goes[1] & ~inside[1]) == '0);
+      closes : assert (!closed_i || (goes[0] & ~inside[0]) == '0);
+      data_in_own_cycle : assert (!data_first || !room_i[0][output_i] || goes[0] != '0 ||
+          (inside[0] == '0 ? waits[0] == '0 || closed_i : (waits[0] & inside[0]) == '0));
+      acks_in_own_cycle : assert (data_first || !room_i[1][output_i] || goes[1] != '0 ||
+          (inside[1] == '0 ? waits[1] == '0 : (waits[1] & inside[1]) == '0));
+      hushed : assert (!(hush_i && data_first) || go[1] == '0);
+      passed_once : assert (!mine || !twice);
+      // Invariants for induction.
+      one_inside : assert (!several(inside[0]) && !several(inside[1]));
+      passed_are_younger : assert (!mine || (passed_q & older) == '0);
+      in_order : assert (!(dut.older[c][0][1] && dut.older[c][1][N-1] && dut.older[c][N-1][0]) || N == 2);
+      in_order_back : assert (!(dut.older[c][1][0] && dut.older[c][N-1][1] && dut.older[c][0][N-1]) || N == 2);
+      // The claims are not vacuous.
+      both : cover (goes[0] != '0 && go[1] != '0);
+      passes : cover (mine && passed_q != '0 && go[c][watch_i]);
+    end
+  end
+endmodule

@@ -581,7 +581,7 @@ module cppacs_nia #(
       .job_op_i(job_op),
       .job_addr_i(job_addr),
       .job_words_i(job_words),
-      .job_data_i(job_data),
+      .data_i(job_data),
       .data_take_o(job_take),
       .data_valid_o(data_valid),
       .data_o(data),

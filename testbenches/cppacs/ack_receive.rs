@@ -617,7 +617,7 @@ fn each_twin_is_caught() {
             (Order, &[], &|cases| checks(&dut::<TwinAckTurn>(), cases)),
             (Words, &[], &|cases| checks(&dut::<TwinAckWords>(), cases)),
             (Rest, &[], &|cases| checks(&dut::<TwinAckRest>(), cases)),
-            (Path, &[], &|cases| checks(&dut::<TwinAckPath>(), cases)),
+            (Path, &[Hang], &|cases| checks(&dut::<TwinAckPath>(), cases)),
             (Protocol, &[], &|cases| checks(&dut::<TwinAckJob>(), cases)),
             (Hang, &[], &|cases| checks(&dut::<TwinAckHang>(), cases)),
         ],

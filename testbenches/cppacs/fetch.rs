@@ -213,7 +213,7 @@ impl World {
         let kick = Kick {
             process,
             channel: Channel::ALL[rng.below(2) as usize],
-            tcw: if rng.chance(1, 16) { rng.below(1 << 16) as u32 } else { rng.below(registers.tcw_count.into()) as u32 },
+            tcw: if rng.chance(1, 16) { registers.tcw_count.min(65_535) } else { rng.below(registers.tcw_count.into()) as u32 },
         };
         let mut tcw = self.sound(rng, kick, right, registers);
         if rng.chance(1, 2) {
@@ -580,7 +580,7 @@ fn each_twin_is_caught() {
         this_test!(),
         &[
             // The reply's key is the right's.
-            (Descriptor, &[], &|cases| checks(&fetch::<TwinFetchKey>(), cases)),
+            (Descriptor, &[Reason], &|cases| checks(&fetch::<TwinFetchKey>(), cases)),
             // A sum wraps in LIMIT, or in AREA.
             (Reason, &[], &|cases| checks(&fetch::<TwinFetchLimit>(), cases)),
             (Reason, &[Flag, Descriptor], &|cases| checks(&fetch::<TwinFetchArea>(), cases)),

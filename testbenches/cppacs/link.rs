@@ -331,14 +331,14 @@ fn each_twin_is_caught() {
             (Returned, &[Order, Hang], &|cases| checks(&link::<TwinLinkReturned>(), cases)),
             (Turn, &[], &|cases| checks(&link::<TwinLinkTurn>(), cases)),
             (Stall, &[], &|cases| checks(&link::<TwinLinkStall>(), cases)),
-            (Latency, &[Rate], &|cases| checks(&link::<TwinLinkLate>(), cases)),
+            (Latency, &[Rate, Rest, Turn], &|cases| checks(&link::<TwinLinkLate>(), cases)),
             // A word every other cycle.
             (Rate, &[], &|cases| checks(&link::<TwinLinkBubble>(), cases)),
-            (Rest, &[Hang, Returned], &|cases| checks(&link::<TwinLinkRest>(), cases)),
+            (Rest, &[Hang, Returned, Order], &|cases| checks(&link::<TwinLinkRest>(), cases)),
             (Path, &[Order, Hang], &|cases| checks(&link::<TwinLinkPath>(), cases)),
             (Protocol, &[Order, Hang, Returned], &|cases| checks(&link::<TwinLinkOver>(), cases)),
-            // A credit is lost when a word goes in the same cycle.
-            (Hang, &[Stall, Turn, Rate], &|cases| checks(&link::<TwinLinkLost>(), cases)),
+            // A worm's last word gives no credit.
+            (Hang, &[Latency], &|cases| checks(&link::<TwinLinkLost>(), cases)),
         ],
     );
 }

@@ -683,7 +683,7 @@ fn each_twin_is_caught() {
             (Order, &[], &|cases| checks(&dut::<TwinReceiveTurn>(), cases)),
             (Words, &[], &|cases| checks(&dut::<TwinReceiveWords>(), cases)),
             (Rest, &[], &|cases| checks(&dut::<TwinReceiveRest>(), cases)),
-            (Path, &[], &|cases| checks(&dut::<TwinReceivePath>(), cases)),
+            (Path, &[Hang], &|cases| checks(&dut::<TwinReceivePath>(), cases)),
             (Protocol, &[], &|cases| checks(&dut::<TwinReceiveJob>(), cases)),
             (Rate, &[], &|cases| checks(&dut::<TwinReceiveRate>(), cases)),
             (Hang, &[], &|cases| checks(&dut::<TwinReceiveHang>(), cases)),

@@ -1,0 +1,468 @@
+//! `cppacs_nia` with its link looped back, and `cppacs_machine`: whole transfers, from the kick to the flags.
+
+use support::this_test;
+use testbenches::mem::Server;
+use testbenches::rtl::*;
+use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules};
+use tsunagi::cppacs::golden::entry::{Field, Process, Right, node_word};
+use tsunagi::cppacs::golden::message::Kind;
+use tsunagi::cppacs::golden::tcw::Tcw;
+use tsunagi::cppacs::regs::*;
+use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryTiming};
+use tsunagi::net::hyper::{Grid, Place};
+use tsunagi::{Addr, Cycle};
+use verilated::{Input as _, Port as _};
+
+rules!(
+    /// Data, flags and old values are in memory when the transfer is complete.
+    Data
+    /// Counters tell what passed.
+    Counts
+    /// The first word leaves soon after the kick; then a word per cycle.
+    Rate
+    /// It is at rest when all is done.
+    Rest
+    /// Every transfer ends, and every access of the host.
+    Hang
+);
+
+/// An access of the host's: address, and what is written.
+type Access = (u32, Option<u64>);
+
+/// Inputs of a node.
+#[derive(Clone, Default)]
+struct NodeIn {
+    access: Option<Access>,
+    mem: MemPortsOut,
+}
+
+/// Outputs of a node.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct NodeOut {
+    ready: bool,
+    response: Option<(u64, bool)>,
+    mem: MemPortsIn,
+    busy: bool,
+    /// A word on the link from the NIA, where it shows: channel, data, last.
+    link: Option<(bool, u32, bool)>,
+    credit: u32,
+}
+
+#[derive(Default)]
+struct In {
+    nodes: Vec<NodeIn>,
+    link: Option<(bool, u32, bool)>,
+    credit: u32,
+}
+
+#[derive(Debug, PartialEq)]
+struct Out {
+    nodes: Vec<NodeOut>,
+    network_busy: bool,
+}
+
+fn request(access: Option<Access>) -> (bool, u32, u64) {
+    let (addr, data) = access.unwrap_or((0x1_fff8, Some(!0)));
+    (data.is_some(), addr, data.unwrap_or(0))
+}
+
+fn set_nia(dut: &impl CppacsNiaPorts, inputs: &In) {
+    let Some(node) = inputs.nodes.first() else { return };
+    let (write, addr, data) = request(node.access);
+    dut.host_req_valid_i().set_bool(node.access.is_some());
+    dut.host_req_write_i().set_bool(write);
+    dut.host_req_addr_i().set(addr.into());
+    dut.host_req_wdata_i().set(data);
+    dut.host_req_wstrb_i().set(0xff);
+    dut.host_rsp_ready_i().set_bool(true);
+    dut.barrier_waiting_i().set_bool(false);
+    dut.barrier_release_i().set_bool(false);
+    dut.drained_i().set(0);
+    let mem = &node.mem;
+    dut.mem_rd_cmd_ready_i().set_bool(mem.rd_cmd_ready);
+    dut.mem_rd_data_valid_i().set_bool(mem.rd_data_valid);
+    dut.mem_rd_data_data_i().set(mem.rd_data_data & 0xffff_ffff);
+    dut.mem_rd_data_last_i().set_bool(mem.rd_data_last);
+    dut.mem_rd_data_err_i().set_bool(mem.rd_data_err);
+    dut.mem_wr_cmd_ready_i().set_bool(mem.wr_cmd_ready);
+    dut.mem_wr_data_ready_i().set_bool(mem.wr_data_ready);
+    dut.mem_wr_rsp_valid_i().set_bool(mem.wr_rsp_valid);
+    dut.mem_wr_rsp_err_i().set_bool(mem.wr_rsp_err);
+    let (channel, data, last) = inputs.link.unwrap_or((true, 0xdead, true));
+    dut.link_in_valid_i().set_bool(inputs.link.is_some());
+    dut.link_in_channel_i().set_bool(channel);
+    dut.link_in_data_i().set(data.into());
+    dut.link_in_last_i().set_bool(last);
+    dut.link_out_credit_i().set(inputs.credit.into());
+}
+
+fn seen_nia(dut: &impl CppacsNiaPorts) -> Out {
+    let word = || {
+        let (data, last) = (dut.link_out_data_o().get() as u32, dut.link_out_last_o().is_set());
+        (dut.link_out_channel_o().is_set(), data, last)
+    };
+    let response = || (dut.host_rsp_rdata_o().get(), dut.host_rsp_err_o().is_set());
+    let node = NodeOut {
+        ready: dut.host_req_ready_o().is_set(),
+        response: dut.host_rsp_valid_o().is_set().then(response),
+        mem: MemPortsIn {
+            rd_cmd_valid: dut.mem_rd_cmd_valid_o().is_set(),
+            rd_cmd_addr: dut.mem_rd_cmd_addr_o().get() as u32,
+            rd_cmd_len: dut.mem_rd_cmd_len_o().get() as u8,
+            rd_data_ready: dut.mem_rd_data_ready_o().is_set(),
+            wr_cmd_valid: dut.mem_wr_cmd_valid_o().is_set(),
+            wr_cmd_addr: dut.mem_wr_cmd_addr_o().get() as u32,
+            wr_cmd_len: dut.mem_wr_cmd_len_o().get() as u8,
+            wr_data_valid: dut.mem_wr_data_valid_o().is_set(),
+            wr_data_data: dut.mem_wr_data_data_o().get(),
+            wr_data_strb: dut.mem_wr_data_strb_o().get() as u8,
+            wr_data_last: dut.mem_wr_data_last_o().is_set(),
+            wr_rsp_ready: dut.mem_wr_rsp_ready_o().is_set(),
+        },
+        busy: dut.busy_o().is_set(),
+        link: dut.link_out_valid_o().is_set().then(word),
+        credit: dut.link_in_credit_o().get() as u32,
+    };
+    Out {
+        nodes: vec![node],
+        network_busy: false,
+    }
+}
+
+fn nia<U: CppacsNiaUnit + 'static>() -> Dut<In, Out> {
+    Dut::of::<U>(set_nia, seen_nia)
+}
+
+// ------------------------------------------------------------------------------------------------------------- the rig
+
+/// Bytes of a node's memory.
+const SIZE: u32 = 1 << 20;
+/// Process 1: its area, and its TCWs.
+const AREA_AT: u32 = 0x2_0000;
+const AREA_BYTES: u32 = 0x8_0000;
+const TCWS_AT: u32 = 0x1000;
+/// Fields are in the upper half of the area; their flags are here.
+const FLAGS: u32 = 0x8000;
+/// The send flag's offset in the area.
+const SENT: u32 = 0x10;
+const KEY: u32 = 0xc0de_0001;
+const FIELD_BYTES: u32 = 0x2_0000;
+
+/// A node's memory and what the host wants of it.
+struct Node {
+    memory: Memory,
+    server: Server,
+    access: Option<Access>,
+    response: Option<(u64, bool)>,
+    asked: bool,
+}
+
+/// Nodes under way, with the link of a single one looped back.
+struct Rig<'a> {
+    bench: Bench<'a, In, Out>,
+    nodes: Vec<Node>,
+    /// What comes back over the loop: words and credits of the last cycle.
+    loop_back: bool,
+    link: Option<(bool, u32, bool)>,
+    credit: u32,
+    /// Cycles of the first and the last word on the link.
+    first: Option<u64>,
+    last: u64,
+    busy: bool,
+}
+
+impl<'a> Rig<'a> {
+    fn new(run: &Run<'a>, dut: &Dut<In, Out>, nodes: usize) -> Result<Rig<'a>, Fault> {
+        let timing = MemoryTiming {
+            read_latency: Cycle(8),
+            write_latency: Cycle(8),
+            ..MemoryTiming::IDEAL
+        };
+        let node = |_| Node {
+            memory: Memory::new(SIZE as usize),
+            server: Server::new(run, timing, 4, false),
+            access: None,
+            response: None,
+            asked: false,
+        };
+        let mut rig = Rig {
+            bench: Bench::new(run, dut),
+            nodes: (0..nodes).map(node).collect(),
+            loop_back: nodes == 1,
+            link: None,
+            credit: 0,
+            first: None,
+            last: 0,
+            busy: true,
+        };
+        for _ in 0..4 {
+            rig.bench.reset(&In {
+                nodes: vec![NodeIn::default(); nodes],
+                ..In::default()
+            })?;
+        }
+        Ok(rig)
+    }
+
+    fn step(&mut self) -> Result<(), Fault> {
+        let cycle = self.bench.cycle();
+        let one = |node: &mut Node| NodeIn {
+            access: node.access.filter(|_| !node.asked),
+            mem: node.server.ports(),
+        };
+        let inputs = In {
+            nodes: self.nodes.iter_mut().map(one).collect(),
+            link: self.link.take(),
+            credit: std::mem::take(&mut self.credit),
+        };
+        let out = self.bench.step(&inputs)?;
+        self.busy = out.network_busy || out.nodes.iter().any(|node| node.busy);
+        for (node, seen) in self.nodes.iter_mut().zip(&out.nodes) {
+            node.server.step(cycle, &mut node.memory, &seen.mem)?;
+            node.asked |= node.access.is_some() && seen.ready;
+            if seen.response.is_some() {
+                node.response = seen.response;
+            }
+        }
+        if self.loop_back {
+            (self.link, self.credit) = (out.nodes[0].link, out.nodes[0].credit);
+            if self.link.is_some() {
+                self.first = self.first.or(Some(cycle));
+                self.last = cycle;
+            }
+        }
+        Ok(())
+    }
+
+    /// An access of the host's. Its answer, and whether it is an error.
+    fn access(&mut self, node: usize, access: Access) -> Result<(u64, bool), Fault> {
+        (self.nodes[node].access, self.nodes[node].asked, self.nodes[node].response) = (Some(access), false, None);
+        for _ in 0..3000 {
+            self.step()?;
+            if let Some(response) = self.nodes[node].response.take() {
+                self.nodes[node].access = None;
+                return Ok(response);
+            }
+        }
+        Err(Rule::Hang.broken(format!("{access:x?} has no answer")))
+    }
+
+    fn write(&mut self, node: usize, addr: u32, data: u64) -> Result<(), Fault> {
+        let (_, error) = self.access(node, (addr, Some(data)))?;
+        Rule::Hang.holds(!error, || format!("a write to {addr:x} is refused"))
+    }
+
+    fn read(&mut self, node: usize, addr: u32) -> Result<u64, Fault> {
+        let (data, error) = self.access(node, (addr, None))?;
+        Rule::Hang.holds(!error, || format!("a read of {addr:x} is refused"))?;
+        Ok(data)
+    }
+
+    fn word(&self, node: usize, at: u32) -> u32 {
+        let bytes = self.nodes[node].memory.read(Addr(at), 4).expect("it is inside");
+        u32::from_le_bytes(bytes.try_into().expect("four bytes"))
+    }
+
+    fn put(&mut self, node: usize, at: u32, words: &[u32]) {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert!(self.nodes[node].memory.write(Addr(at), &bytes), "it is inside");
+    }
+
+    fn words(&self, node: usize, at: u32, count: u32) -> Vec<u32> {
+        (0..count).map(|i| self.word(node, at + 4 * i)).collect()
+    }
+
+    /// Registers and entries: field f of each node begins at an offset of its area; right d, of process 1, is for field
+    /// 2 of node d; right 8 + d for field 3.
+    fn set_up(&mut self, grid: Grid) -> Result<(), Fault> {
+        let nodes = self.nodes.len();
+        for n in 0..nodes {
+            self.write(n, NODE, node_word(grid, grid.place(n as u32)))?;
+            let process = Process {
+                area: AREA_AT,
+                area_bytes: AREA_BYTES,
+                tcws: TCWS_AT,
+                tcw_count: 16,
+            };
+            let [area, tcws] = process.words();
+            self.write(n, AREA + 16, area)?;
+            self.write(n, TCWS + 16, tcws)?;
+            for f in 2..4 {
+                let field = Field {
+                    enabled: true,
+                    write: true,
+                    read: true,
+                    atomic: true,
+                    flagged: true,
+                    owner: 1,
+                    key: KEY + f,
+                    base: field_at(f),
+                    size: FIELD_BYTES,
+                    flag: FLAGS + 8 * f,
+                };
+                let [state, extent, flag] = field.words();
+                self.write(n, FIELDS + 32 * f + 8, extent)?;
+                self.write(n, FIELDS + 32 * f + 16, flag)?;
+                self.write(n, FIELDS + 32 * f, state)?;
+            }
+            for d in 0..2 * nodes as u32 {
+                let (to, field) = (d % nodes as u32, 2 + d / nodes as u32);
+                let right = Right {
+                    place: grid.place(to),
+                    mask: 0,
+                    field,
+                    owner: 1,
+                    valid: true,
+                    key: KEY + field,
+                    size: FIELD_BYTES,
+                };
+                let [place, limit] = right.words();
+                self.write(n, RIGHTS + 16 * d + 8, limit)?;
+                self.write(n, RIGHTS + 16 * d, place)?;
+            }
+            self.write(n, CONTROL, CONTROL_SEND_MASK)?;
+        }
+        Ok(())
+    }
+
+    /// Kicks a TCW of process 1 and waits until field `field` of a node has counted `count` transfers. Gives the cycle
+    /// of the kick and that of the flag.
+    fn transfer(&mut self, from: usize, tcw: &Tcw, to: usize, field: u32, count: u32) -> Result<(u64, u64), Fault> {
+        self.put(from, TCWS_AT + SIZE_TCW * 5, &tcw.words());
+        self.first = None;
+        let kick = 5 | u64::from(tcw.channel) << KICK_CHANNEL_SHIFT;
+        let begin = self.bench.cycle();
+        self.write(from, KICK + SIZE_PAGE, kick)?;
+        for _ in 0..60_000 {
+            if self.word(to, FLAGS + 8 * field + 4) == count {
+                return Ok((begin, self.bench.cycle()));
+            }
+            self.step()?;
+        }
+        let kicks = self.read(from, KICKS + SIZE_PAGE)?;
+        let first = self.read(to, RECEIVE_FIRST)?;
+        Err(Rule::Hang.broken(format!("{tcw:x?} does not come: KICKS {kicks:x}, RECEIVE_FIRST {first:x}")))
+    }
+
+    /// Waits until nothing moves.
+    fn rest(&mut self) -> Result<(), Fault> {
+        for _ in 0..3000 {
+            self.step()?;
+            if !self.busy {
+                return Ok(());
+            }
+        }
+        Err(Rule::Rest.broken("it is busy without end"))
+    }
+}
+
+/// Physical address of a field.
+fn field_at(field: u32) -> u32 {
+    AREA_AT + AREA_BYTES - (4 - field) * FIELD_BYTES
+}
+
+fn plain(kind: Kind, channel: u32, right: u32, length: u32) -> Tcw {
+    Tcw {
+        valid: true,
+        right,
+        kind: kind as u32,
+        channel,
+        flagged: true,
+        source: 0x100,
+        length,
+        offset: 0x40,
+        send_flag: SENT,
+        reply_field: 3,
+        reply_offset: 0x80,
+        operand: 0x1111_2222_3333_4444,
+        compare: 0,
+        ..Tcw::parse(&[0; 16])
+    }
+}
+
+const ONE: Grid = Grid { x: 1, y: 1, z: 1 };
+
+/// Eight bytes go out and come back.
+fn first_transfer(dut: &Dut<In, Out>, cases: &mut Cases) {
+    cases.from_each(&Start::ALL, format!("{} 8 bytes", dut.name), |run| {
+        let mut rig = Rig::new(run, dut, 1)?;
+        rig.set_up(ONE)?;
+        rig.put(0, AREA_AT + 0x100, &[0xaaaa_0001, 0xbbbb_0002]);
+        let (kick, flag) = rig.transfer(0, &plain(Kind::Write, 0, 0, 8), 0, 2, 1)?;
+        let first = rig.first.unwrap_or(0);
+        println!("8 bytes: kick to first word {}, to the flag {}", first - kick, flag - kick);
+        Rule::Data.same("data", vec![0xaaaa_0001, 0xbbbb_0002], rig.words(0, field_at(2) + 0x40, 2))?;
+        Rule::Data.same("flag", vec![0, 1], rig.words(0, FLAGS + 16, 2))?;
+        rig.rest()?;
+        Rule::Data.same("send flag", vec![5, 1], rig.words(0, AREA_AT + SENT, 2))?;
+        Rule::Rate.holds(first - kick <= 60 + 8, || format!("{} cycles to the first word", first - kick))?;
+        for (count, want) in [(COUNT_SENT, 1), (COUNT_RECEIVED, 1), (COUNT_WORDS, 2), (COUNT_WORDS_IN, 2)] {
+            let got = rig.read(0, COUNTS + 8 * count)?;
+            Rule::Counts.same(format!("COUNTS {count}"), want, got)?;
+        }
+        Ok(())
+    });
+}
+
+/// Longer ones, strided ones, and the acknowledge channel with its answers.
+fn transfers(dut: &Dut<In, Out>, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} transfers", dut.name), |run| {
+        let mut rng = run.rng("data");
+        let mut rig = Rig::new(run, dut, 1)?;
+        rig.set_up(ONE)?;
+        let data: Vec<u32> = (0..0x4100).map(|_| rng.bits() as u32).collect();
+        rig.put(0, AREA_AT + 0x100, &data);
+        rig.transfer(0, &plain(Kind::Write, 0, 0, 0x1_0008), 0, 2, 1)?;
+        let words = u64::from(rig.last - rig.first.unwrap_or(0));
+        println!("65,544 bytes: {words} cycles on the link");
+        Rule::Rate.holds(words <= 0x4002 + 12 + 64, || format!("{words} cycles"))?;
+        Rule::Data.same("long", data[..0x4002].to_vec(), rig.words(0, field_at(2) + 0x40, 0x4002))?;
+        let strided = Tcw {
+            strided: true,
+            element: 16,
+            source_step: 24,
+            step: 40,
+            offset: 0x1_8000,
+            ..plain(Kind::Write, 0, 0, 64)
+        };
+        rig.transfer(0, &strided, 0, 2, 2)?;
+        for i in 0..4 {
+            let (from, to) = (6 * i as usize, field_at(2) + 0x1_8000 + 40 * i);
+            Rule::Data.same("an element", data[from..from + 4].to_vec(), rig.words(0, to, 4))?;
+        }
+        rig.transfer(0, &plain(Kind::Write, 1, 0, 32), 0, 2, 3)?;
+        Rule::Data.same("short", data[..8].to_vec(), rig.words(0, field_at(2) + 0x40, 8))?;
+        rig.transfer(0, &plain(Kind::Get, 1, 0, 256), 0, 3, 1)?;
+        let got = rig.words(0, field_at(2) + 0x40, 64);
+        Rule::Data.same("GET", got, rig.words(0, field_at(3) + 0x80, 64))?;
+        let old = rig.words(0, field_at(2) + 0x40, 2);
+        rig.transfer(0, &plain(Kind::Swap, 1, 0, 8), 0, 3, 2)?;
+        Rule::Data.same("the old value", old, rig.words(0, field_at(3) + 0x80, 2))?;
+        Rule::Data.same("the new value", vec![0x3333_4444, 0x1111_2222], rig.words(0, field_at(2) + 0x40, 2))?;
+        let compare = Tcw {
+            compare: 0x1111_2222_3333_4444,
+            operand: 7,
+            ..plain(Kind::Cswap, 1, 0, 8)
+        };
+        rig.transfer(0, &compare, 0, 3, 3)?;
+        Rule::Data.same("the new value", vec![7, 0], rig.words(0, field_at(2) + 0x40, 2))?;
+        rig.transfer(0, &compare, 0, 3, 4)?;
+        Rule::Data.same("the old value", vec![7, 0], rig.words(0, field_at(3) + 0x80, 2))?;
+        rig.rest()
+    });
+}
+
+fn checks(dut: &Dut<In, Out>, cases: &mut Cases) {
+    first_transfer(dut, cases);
+    transfers(dut, cases);
+}
+
+#[test]
+fn eight_bytes_come_back() {
+    pass(this_test!(), |cases| first_transfer(&nia::<CppacsNia>(), cases));
+}
+
+#[test]
+fn every_kind_of_transfer_comes_back() {
+    pass(this_test!(), |cases| transfers(&nia::<CppacsNia>(), cases));
+}

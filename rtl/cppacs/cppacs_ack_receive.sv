@@ -1,8 +1,8 @@
 // CP-PACS NIA, receiver of the acknowledge channel: short messages are written, requests are answered.
 //
 // Input      worms, of any content. Each is stored whole, 14 words at most, before anything is done.
-// Checks     in this order: FORM (more than 14 words), GIVEN_UP, SUM, FORM, ELSEWHERE, FIELD, KEY, RIGHTS, FULL, BOUNDS.
-//            A worm that fails changes nothing.
+// Checks     in this order: FORM (more than 14 words), GIVEN_UP, SUM, FORM, ELSEWHERE, FIELD, KEY, RIGHTS, FULL,
+//            BOUNDS. A worm that fails changes nothing.
 // WRITE      its words are written by the words unit; with LAST the field's count grows, then its flag is written.
 //            `settling_o` and `other_settling_i` keep count and flag of the two receivers together.
 // GET        an answer that reads the bytes. SWAP, CSWAP: done in memory, then an answer with the old value. An answer
@@ -159,7 +159,7 @@ module cppacs_ack_receive (
   assign is_asked = !request || (asked_q[2:0] == '0 && !asked_high_q &&
                                  (kind_q == Get ? (asked_q[15:0] == '0) == asked_q[16] : asked_q[16:3] == 14'd1));
 
-  // ------------------------------------------------------------------------------------------------------------ lookups
+  // ----------------------------------------------------------------------------------------------------------- lookups
   logic behind_q;  // the count has grown: the second lookup, and the flag
   logic gone_q, open, enabled_q, writes_q, reads_q, atomics_q;
   logic [28:0] size_q;  // in units of 8 bytes
@@ -209,7 +209,7 @@ module cppacs_ack_receive (
     if (!enabled_q) verdict = 4'(cppacs_pkg::RecvField);
   end
 
-  // -------------------------------------------------------------------------------------------------------------- states
+  // ------------------------------------------------------------------------------------------------------------ states
   logic [3:0] reason_q, reason_d;
   logic shut_q, memory, job_valid_q, second_q, flagged;
   logic [2:0] k_q;
@@ -283,7 +283,7 @@ module cppacs_ack_receive (
     end
   end
 
-  // ------------------------------------------------------------------------------------------------------- words to send
+  // ----------------------------------------------------------------------------------------------------- words to send
   // Of a job: WRITE the payload; SWAP the new value; CSWAP the value that is compared, then the new one; a flag SRC and
   // the count.
   logic [31:0] word;

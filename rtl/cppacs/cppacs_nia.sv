@@ -94,7 +94,7 @@ module cppacs_nia #(
   logic [12:0] busy;
   assign busy_o = busy != '0;
 
-  // -------------------------------------------------------------------------------------------------- registers, tables
+  // ------------------------------------------------------------------------------------------------- registers, tables
   logic kick_valid, kick_channel, kick_refused, table_valid, table_write, table_right, table_done, run;
   logic [2:0] kick_process, tcw_process;
   logic [15:0] kick_tcw, waiting_answers;
@@ -244,7 +244,7 @@ module cppacs_nia #(
       .gone_o(gone)
   );
 
-  // --------------------------------------------------------------------------------------------------- kicks to senders
+  // -------------------------------------------------------------------------------------------------- kicks to senders
   logic [1:0] next_valid, next_take;
   logic [1:0][2:0] next_process;
   logic [1:0][15:0] next_tcw;
@@ -430,7 +430,7 @@ module cppacs_nia #(
       .stall_o(stall)
   );
 
-  // ---------------------------------------------------------------------------------------------------------- receivers
+  // --------------------------------------------------------------------------------------------------------- receivers
   // Clients of memory: 0 the words unit, 1 what reads or writes long runs.
   logic [1:0] wr_cmd_valid, wr_cmd_ready, wr_valid, wr_ready, wr_last, wr_rsp_valid, wr_rsp_ready;
   logic [1:0][31:0] wr_cmd_addr, wr_data;
@@ -564,7 +564,7 @@ module cppacs_nia #(
       .waiting_o(waiting_answers)
   );
 
-  // ------------------------------------------------------------------------------------------------------------- memory
+  // ------------------------------------------------------------------------------------------------------------ memory
   logic [1:0] rd_cmd_valid, rd_cmd_ready, rd_valid, rd_ready;
   logic [1:0][31:0] rd_cmd_addr;
   logic [1:0][7:0] rd_cmd_len;

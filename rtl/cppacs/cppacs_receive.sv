@@ -173,7 +173,7 @@ module cppacs_receive #(
     end
   end
 
-  // --------------------------------------------------------------------------------------------------- lookups, verdict
+  // -------------------------------------------------------------------------------------------------- lookups, verdict
   // The worm before, which settles, may look its field up, too; it goes first. Only a worm for the same field, but not
   // for field 0, whose count matters, may look while it settles.
   logic wants_q, asked_q, looked_q, look_mine, look_may, mine_q, gone_q, settles, settle_asks;
@@ -402,7 +402,7 @@ module cppacs_receive #(
     end else job_q <= (job_q && !job_ready && !runs_stop) || (state_d == Body && !in_body);
   end
 
-  // -------------------------------------------------------------------------------------- the worm before, till it ends
+  // ------------------------------------------------------------------------------------- the worm before, till it ends
   typedef enum logic [2:0] {
     Idle,
     Wait,

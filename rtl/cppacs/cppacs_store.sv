@@ -3,13 +3,13 @@
 // Run        {address, bytes}, both multiples of 8. One is taken when the one before has all its words.
 // Input      words of the run. A word with `in_last_i` is the message's last: the run is given up behind it.
 //            `drop_i`, while `amid_o` is low: the run is given up.
-// Memory     write commands {addr, len = beats - 1}, cut where the address is a multiple of BurstBeats words. A burst is
-//            collected before it is announced: memory never waits for the network. Its data follow its command. At most
-//            Outstanding collected bursts await their responses.
+// Memory     write commands {addr, len = beats - 1}, cut where the address is a multiple of BurstBeats words. A burst
+//            is collected before it is announced: memory never waits for the network. Its data follow its command. At
+//            most Outstanding collected bursts await their responses.
 // Amid       a burst is begun and not collected. `end_o`: the next word ends the run.
-// Message    `turn_i`, while `old_done_o`: what was collected till now belongs to a message that ended. `old_done_o`: it
-//            has all its responses. `old_err_o`: one of them was an error; cleared by `turn_i`.
-// Latency    2 cycles from a burst's last word to its memory command. 1 word per cycle, no bubble between runs of 2
+// Message    `turn_i`, while `old_done_o`: what was collected till now belongs to a message that ended. `old_done_o`:
+//            it has all its responses. `old_err_o`: one of them was an error; cleared by `turn_i`.
+// Latency    1 cycle from a burst's last word to its memory command. 1 word per cycle, no bubble between runs of 2
 //            words, if memory responds within Outstanding - 1 bursts.
 // Full       with Outstanding collected bursts `in_ready_o` is low.
 // Reset      drops everything; the memory must forget its bursts, too.
@@ -66,7 +66,7 @@ module cppacs_store #(
   logic [8:0] unused_bits;
   assign unused_bits = {run_addr_i[2:0], run_bytes_i[20:17], run_bytes_i[1:0]};
 
-  // ---------------------------------------------------------------------------------------------- words into the buffer
+  // --------------------------------------------------------------------------------------------- words into the buffer
   // The present word, the first of its burst (below the block that it shares with all of it), the words left.
   logic active_q, amid_q, end_q, load, take, run_end, burst_end, buffer_ready, note_ready;
   logic [29:0] word_q;
@@ -122,7 +122,7 @@ module cppacs_store #(
       .level_o    (unused_level)
   );
 
-  // ----------------------------------------------------------------------------------------- collected bursts to memory
+  // ---------------------------------------------------------------------------------------- collected bursts to memory
   logic note_valid, unused_note_ready, announce, data_done;
   logic [29:0] note_word;
   logic [BeatW-1:0] note_beats;

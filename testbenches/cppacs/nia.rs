@@ -43,9 +43,6 @@ struct NodeOut {
     response: Option<(u64, bool)>,
     mem: MemPortsIn,
     busy: bool,
-    /// A word on the link from the NIA, where it shows: channel, data, last.
-    link: Option<(bool, u32, bool)>,
-    credit: u32,
 }
 
 #[derive(Default)]
@@ -59,6 +56,9 @@ struct In {
 struct Out {
     nodes: Vec<NodeOut>,
     network_busy: bool,
+    /// A word on the link from the NIA, where it shows: channel, data, last; and the credits that it gives back.
+    link: Option<(bool, u32, bool)>,
+    credit: u32,
 }
 
 fn request(access: Option<Access>) -> (bool, u32, u64) {
@@ -66,28 +66,65 @@ fn request(access: Option<Access>) -> (bool, u32, u64) {
     (data.is_some(), addr, data.unwrap_or(0))
 }
 
+/// Drives host and memory of node `$n`; the ports of a machine are arrays over nodes.
+macro_rules! set_node {
+    ($dut:expr, $n:expr, $node:expr) => {{
+        let (dut, n, node): (_, usize, &NodeIn) = ($dut, $n, $node);
+        let (write, addr, data) = request(node.access);
+        dut.host_req_valid_i().set_bits(n, 1, node.access.is_some().into());
+        dut.host_req_write_i().set_bits(n, 1, write.into());
+        dut.host_req_addr_i().set_bits(17 * n, 17, addr.into());
+        dut.host_req_wdata_i().set_bits(64 * n, 64, data);
+        dut.host_req_wstrb_i().set_bits(8 * n, 8, 0xff);
+        dut.host_rsp_ready_i().set_bits(n, 1, 1);
+        let mem = &node.mem;
+        dut.mem_rd_cmd_ready_i().set_bits(n, 1, mem.rd_cmd_ready.into());
+        dut.mem_rd_data_valid_i().set_bits(n, 1, mem.rd_data_valid.into());
+        dut.mem_rd_data_data_i().set_bits(32 * n, 32, mem.rd_data_data & 0xffff_ffff);
+        dut.mem_rd_data_last_i().set_bits(n, 1, mem.rd_data_last.into());
+        dut.mem_rd_data_err_i().set_bits(n, 1, mem.rd_data_err.into());
+        dut.mem_wr_cmd_ready_i().set_bits(n, 1, mem.wr_cmd_ready.into());
+        dut.mem_wr_data_ready_i().set_bits(n, 1, mem.wr_data_ready.into());
+        dut.mem_wr_rsp_valid_i().set_bits(n, 1, mem.wr_rsp_valid.into());
+        dut.mem_wr_rsp_err_i().set_bits(n, 1, mem.wr_rsp_err.into());
+    }};
+}
+
+/// Host and memory of node `$n`, as the unit drives them.
+macro_rules! seen_node {
+    ($dut:expr, $n:expr) => {{
+        let (dut, n): (_, usize) = ($dut, $n);
+        let bit = |port: &dyn verilated::Port| port.get_bits(n, 1) != 0;
+        let response = (dut.host_rsp_rdata_o().get_bits(64 * n, 64), bit(dut.host_rsp_err_o()));
+        NodeOut {
+            ready: bit(dut.host_req_ready_o()),
+            response: bit(dut.host_rsp_valid_o()).then_some(response),
+            mem: MemPortsIn {
+                rd_cmd_valid: bit(dut.mem_rd_cmd_valid_o()),
+                rd_cmd_addr: dut.mem_rd_cmd_addr_o().get_bits(32 * n, 32) as u32,
+                rd_cmd_len: dut.mem_rd_cmd_len_o().get_bits(8 * n, 8) as u8,
+                rd_data_ready: bit(dut.mem_rd_data_ready_o()),
+                wr_cmd_valid: bit(dut.mem_wr_cmd_valid_o()),
+                wr_cmd_addr: dut.mem_wr_cmd_addr_o().get_bits(32 * n, 32) as u32,
+                wr_cmd_len: dut.mem_wr_cmd_len_o().get_bits(8 * n, 8) as u8,
+                wr_data_valid: bit(dut.mem_wr_data_valid_o()),
+                wr_data_data: dut.mem_wr_data_data_o().get_bits(32 * n, 32),
+                wr_data_strb: dut.mem_wr_data_strb_o().get_bits(4 * n, 4) as u8,
+                wr_data_last: bit(dut.mem_wr_data_last_o()),
+                wr_rsp_ready: bit(dut.mem_wr_rsp_ready_o()),
+            },
+            busy: bit(dut.busy_o()),
+        }
+    }};
+}
+
 fn set_nia(dut: &impl CppacsNiaPorts, inputs: &In) {
-    let Some(node) = inputs.nodes.first() else { return };
-    let (write, addr, data) = request(node.access);
-    dut.host_req_valid_i().set_bool(node.access.is_some());
-    dut.host_req_write_i().set_bool(write);
-    dut.host_req_addr_i().set(addr.into());
-    dut.host_req_wdata_i().set(data);
-    dut.host_req_wstrb_i().set(0xff);
-    dut.host_rsp_ready_i().set_bool(true);
+    for node in &inputs.nodes {
+        set_node!(dut, 0, node);
+    }
     dut.barrier_waiting_i().set_bool(false);
     dut.barrier_release_i().set_bool(false);
     dut.drained_i().set(0);
-    let mem = &node.mem;
-    dut.mem_rd_cmd_ready_i().set_bool(mem.rd_cmd_ready);
-    dut.mem_rd_data_valid_i().set_bool(mem.rd_data_valid);
-    dut.mem_rd_data_data_i().set(mem.rd_data_data & 0xffff_ffff);
-    dut.mem_rd_data_last_i().set_bool(mem.rd_data_last);
-    dut.mem_rd_data_err_i().set_bool(mem.rd_data_err);
-    dut.mem_wr_cmd_ready_i().set_bool(mem.wr_cmd_ready);
-    dut.mem_wr_data_ready_i().set_bool(mem.wr_data_ready);
-    dut.mem_wr_rsp_valid_i().set_bool(mem.wr_rsp_valid);
-    dut.mem_wr_rsp_err_i().set_bool(mem.wr_rsp_err);
     let (channel, data, last) = inputs.link.unwrap_or((true, 0xdead, true));
     dut.link_in_valid_i().set_bool(inputs.link.is_some());
     dut.link_in_channel_i().set_bool(channel);
@@ -101,32 +138,31 @@ fn seen_nia(dut: &impl CppacsNiaPorts) -> Out {
         let (data, last) = (dut.link_out_data_o().get() as u32, dut.link_out_last_o().is_set());
         (dut.link_out_channel_o().is_set(), data, last)
     };
-    let response = || (dut.host_rsp_rdata_o().get(), dut.host_rsp_err_o().is_set());
-    let node = NodeOut {
-        ready: dut.host_req_ready_o().is_set(),
-        response: dut.host_rsp_valid_o().is_set().then(response),
-        mem: MemPortsIn {
-            rd_cmd_valid: dut.mem_rd_cmd_valid_o().is_set(),
-            rd_cmd_addr: dut.mem_rd_cmd_addr_o().get() as u32,
-            rd_cmd_len: dut.mem_rd_cmd_len_o().get() as u8,
-            rd_data_ready: dut.mem_rd_data_ready_o().is_set(),
-            wr_cmd_valid: dut.mem_wr_cmd_valid_o().is_set(),
-            wr_cmd_addr: dut.mem_wr_cmd_addr_o().get() as u32,
-            wr_cmd_len: dut.mem_wr_cmd_len_o().get() as u8,
-            wr_data_valid: dut.mem_wr_data_valid_o().is_set(),
-            wr_data_data: dut.mem_wr_data_data_o().get(),
-            wr_data_strb: dut.mem_wr_data_strb_o().get() as u8,
-            wr_data_last: dut.mem_wr_data_last_o().is_set(),
-            wr_rsp_ready: dut.mem_wr_rsp_ready_o().is_set(),
-        },
-        busy: dut.busy_o().is_set(),
+    Out {
+        nodes: vec![seen_node!(dut, 0)],
+        network_busy: false,
         link: dut.link_out_valid_o().is_set().then(word),
         credit: dut.link_in_credit_o().get() as u32,
-    };
-    Out {
-        nodes: vec![node],
-        network_busy: false,
     }
+}
+
+fn set_machine(dut: &impl CppacsMachinePorts, inputs: &In) {
+    for (n, node) in inputs.nodes.iter().enumerate() {
+        set_node!(dut, n, node);
+    }
+}
+
+fn seen_machine(dut: &impl CppacsMachinePorts) -> Out {
+    Out {
+        nodes: (0..dut.busy_o().width()).map(|n| seen_node!(dut, n)).collect(),
+        network_busy: dut.network_busy_o().is_set(),
+        link: None,
+        credit: 0,
+    }
+}
+
+fn machine<U: CppacsMachineUnit + 'static>() -> Dut<In, Out> {
+    Dut::of::<U>(set_machine, seen_machine)
 }
 
 fn nia<U: CppacsNiaUnit + 'static>() -> Dut<In, Out> {
@@ -225,7 +261,7 @@ impl<'a> Rig<'a> {
             }
         }
         if self.loop_back {
-            (self.link, self.credit) = (out.nodes[0].link, out.nodes[0].credit);
+            (self.link, self.credit) = (out.link, out.credit);
             if self.link.is_some() {
                 self.first = self.first.or(Some(cycle));
                 self.last = cycle;
@@ -325,23 +361,31 @@ impl<'a> Rig<'a> {
         Ok(())
     }
 
-    /// Kicks a TCW of process 1 and waits until field `field` of a node has counted `count` transfers. Gives the cycle
-    /// of the kick and that of the flag.
-    fn transfer(&mut self, from: usize, tcw: &Tcw, to: usize, field: u32, count: u32) -> Result<(u64, u64), Fault> {
+    /// Kicks a TCW of process 1. Gives the cycle.
+    fn kick(&mut self, from: usize, tcw: &Tcw) -> Result<u64, Fault> {
         self.put(from, TCWS_AT + SIZE_TCW * 5, &tcw.words());
         self.first = None;
-        let kick = 5 | u64::from(tcw.channel) << KICK_CHANNEL_SHIFT;
         let begin = self.bench.cycle();
+        let kick = 5 | u64::from(tcw.channel) << KICK_CHANNEL_SHIFT;
         self.write(from, KICK + SIZE_PAGE, kick)?;
+        Ok(begin)
+    }
+
+    /// Waits until a field of a node has counted so many transfers. Gives the cycle.
+    fn arrived(&mut self, node: usize, field: u32, count: u32) -> Result<u64, Fault> {
         for _ in 0..60_000 {
-            if self.word(to, FLAGS + 8 * field + 4) == count {
-                return Ok((begin, self.bench.cycle()));
+            if self.word(node, FLAGS + 8 * field + 4) == count {
+                return Ok(self.bench.cycle());
             }
             self.step()?;
         }
-        let kicks = self.read(from, KICKS + SIZE_PAGE)?;
-        let first = self.read(to, RECEIVE_FIRST)?;
-        Err(Rule::Hang.broken(format!("{tcw:x?} does not come: KICKS {kicks:x}, RECEIVE_FIRST {first:x}")))
+        let first = self.read(node, RECEIVE_FIRST)?;
+        Err(Rule::Hang.broken(format!("transfer {count} does not come to node {node}: RECEIVE_FIRST {first:x}")))
+    }
+
+    /// Both, one after the other.
+    fn transfer(&mut self, from: usize, tcw: &Tcw, to: usize, field: u32, count: u32) -> Result<(u64, u64), Fault> {
+        Ok((self.kick(from, tcw)?, self.arrived(to, field, count)?))
     }
 
     /// Waits until nothing moves.
@@ -452,6 +496,93 @@ fn transfers(dut: &Dut<In, Out>, cases: &mut Cases) {
     });
 }
 
+const CUBE: Grid = Grid { x: 2, y: 2, z: 2 };
+/// A right of each node for field 2 of all.
+const ALL: u32 = 100;
+
+/// Node 0 sends to each node; then all send at once, to all neighbours; a broadcast; a barrier.
+fn cube(dut: &Dut<In, Out>, cases: &mut Cases) {
+    cases.case(Start::Random1, format!("{} cube", dut.name), |run| {
+        let mut rng = run.rng("data");
+        let mut rig = Rig::new(run, dut, 8)?;
+        rig.set_up(CUBE)?;
+        let mut data = Vec::new();
+        for n in 0..8 {
+            data.push((0..0x100).map(|_| rng.bits() as u32).collect::<Vec<u32>>());
+            rig.put(n, AREA_AT + 0x100, &data[n]);
+        }
+        let mut counts = [0; 8];
+        for to in 0..8 {
+            counts[to] += 1;
+            let (kick, flag) = rig.transfer(0, &plain(Kind::Write, 0, to as u32, 8), to, 2, counts[to])?;
+            println!("8 bytes from node 0 to {to}: {} cycles", flag - kick);
+            Rule::Data.same("data", data[0][..2].to_vec(), rig.words(to, field_at(2) + 0x40, 2))?;
+        }
+        for step in [1, 2, 4, 7, 3] {
+            for n in 0..8 {
+                let tcw = plain(Kind::Write, 0, (n ^ step) as u32, 1024);
+                rig.kick(n, &tcw)?;
+            }
+            for n in 0..8 {
+                counts[n] += 1;
+                rig.arrived(n, 2, counts[n])?;
+                let from = n ^ step;
+                Rule::Data.same("data", data[from].clone(), rig.words(n, field_at(2) + 0x40, 0x100))?;
+                let src = CUBE.place(from as u32).word();
+                Rule::Data.same("SRC", src, rig.word(n, FLAGS + 16))?;
+            }
+        }
+        rig.transfer(7, &plain(Kind::Get, 1, 0, 512), 7, 3, 1)?;
+        Rule::Data.same("GET", rig.words(0, field_at(2) + 0x40, 128), rig.words(7, field_at(3) + 0x80, 128))?;
+        broadcast(&mut rig, &data[5], &mut counts)?;
+        barrier(&mut rig)?;
+        rig.rest()
+    });
+}
+
+/// Node 5 sends to all nodes, itself included.
+fn broadcast(rig: &mut Rig, data: &[u32], counts: &mut [u32; 8]) -> Result<(), Fault> {
+    let right = Right {
+        place: Place::default(),
+        mask: 7,
+        field: 2,
+        owner: 1,
+        valid: true,
+        key: KEY + 2,
+        size: FIELD_BYTES,
+    };
+    let [place, limit] = right.words();
+    rig.write(5, RIGHTS + 16 * ALL + 8, limit)?;
+    rig.write(5, RIGHTS + 16 * ALL, place)?;
+    rig.kick(5, &plain(Kind::Write, 0, ALL, 1024))?;
+    for (n, count) in counts.iter_mut().enumerate() {
+        *count += 1;
+        rig.arrived(n, 2, *count)?;
+        Rule::Data.same("a copy", data.to_vec(), rig.words(n, field_at(2) + 0x40, 0x100))?;
+    }
+    Ok(())
+}
+
+/// No node is released before the last one arrives.
+fn barrier(rig: &mut Rig) -> Result<(), Fault> {
+    for n in 0..8 {
+        rig.write(n, BARRIER, BARRIER_MEMBER_MASK)?;
+    }
+    for n in 0..8 {
+        let before = rig.read(0, BARRIER)?;
+        Rule::Data.same("releases", 0, before >> BARRIER_COUNT_SHIFT)?;
+        rig.write(n, BARRIER, BARRIER_MEMBER_MASK | BARRIER_ARRIVE_MASK)?;
+    }
+    for _ in 0..20 {
+        rig.step()?;
+    }
+    for n in 0..8 {
+        let after = rig.read(n, BARRIER)?;
+        Rule::Data.same("releases", 1, after >> BARRIER_COUNT_SHIFT)?;
+    }
+    Ok(())
+}
+
 fn checks(dut: &Dut<In, Out>, cases: &mut Cases) {
     first_transfer(dut, cases);
     transfers(dut, cases);
@@ -465,4 +596,24 @@ fn eight_bytes_come_back() {
 #[test]
 fn every_kind_of_transfer_comes_back() {
     pass(this_test!(), |cases| transfers(&nia::<CppacsNia>(), cases));
+}
+
+#[test]
+fn eight_nodes_send_to_one_another() {
+    pass(this_test!(), |cases| cube(&machine::<CppacsMachine>(), cases));
+}
+
+#[test]
+fn each_twin_is_caught() {
+    use Rule::*;
+    each_is_caught(
+        this_test!(),
+        &[
+            (Data, &[Hang], &|cases| checks(&nia::<TwinNiaAtomic>(), cases)),
+            (Counts, &[], &|cases| checks(&nia::<TwinNiaWords>(), cases)),
+            (Rate, &[], &|cases| checks(&nia::<TwinNiaRate>(), cases)),
+            (Rest, &[], &|cases| checks(&nia::<TwinNiaRest>(), cases)),
+            (Hang, &[], &|cases| checks(&nia::<TwinNiaHang>(), cases)),
+        ],
+    );
 }

@@ -275,23 +275,24 @@ module cppacs_regs #(
   // fetch AREA and TCWS once more.
   (* ram_style = "block", no_rw_check *) logic [63:0] kept_q[32];
   (* ram_style = "block", no_rw_check *) logic [31:0] counters_q[64];
-  (* ram_style = "block", no_rw_check *) logic [35:0] kicks_q[8];
+  (* ram_style = "block", no_rw_check *) logic [35:0] kicks_q[16];
   (* ram_style = "block", no_rw_check *) logic [63:0] areas_q[8];
   (* ram_style = "block", no_rw_check *) logic [48:0] tcws_q[8];
+  localparam bit [4:0] Nothing = 5'd2;  // a word of it that is always 0, as counter 0 is, and the kicks of process 8
   logic [63:0] kept, kept_d, area;
   logic [22:0] notify_q2;
   logic [48:0] tcws;
   logic [31:0] counter;
   logic [35:0] kicks;
   logic [ 4:0] kept_at;
-  logic [2:0] kicks_at, kicks_at_q;
+  logic [3:0] kicks_at, kicks_at_q;
   logic kept_write, full;
   logic [5:0] cause_q;
   assign full = counter[15:0] == '1 && counter_at_q < 6'(cppacs_pkg::Counts >> 3);
-  assign kicks_at = state_q == Act ? kick_process_o : told[18:16];
+  assign kicks_at = state_q == Act ? {!is_page, kick_process_o} : {1'b0, told[18:16]};
 
   always_comb begin
-    kept_at = {is_process, addr_q[6:3]};
+    kept_at = is_kept ? {is_process, addr_q[6:3]} : Nothing;
     kept_d = wdata_q;
     kept_write = act_write && is_kept;
     if (is_send) begin
@@ -316,13 +317,13 @@ module cppacs_regs #(
     notify_q2 <= notify_what_q[slot_q==SlotNotify1];
     kept <= kept_q[kept_at];
     if (kept_write) kept_q[kept_at] <= kept_d;
-    counter <= counters_q[state_q==Act?low : counter_at];
+    counter <= counters_q[state_q==Act?(is_counter?low : 6'd0) : counter_at];
     if (is_event || clear_q)
       counters_q[clear_q?clear_at_q : counter_at_q] <= clear_q || full ? {32{!clear_q}} & counter : counter + 32'(add_q);
     kicks <= kicks_q[kicks_at];
     kicks_at_q <= kicks_at;
     if (is_send || clear_q)
-      kicks_q[clear_q?clear_at_q[2:0] : kicks_at_q] <= clear_q ? '0 : {told_q[22:19], told_q[15:0], kicks[15:0] + 16'd1};
+      kicks_q[clear_q?clear_at_q[3:0] : kicks_at_q] <= clear_q ? '0 : {told_q[22:19], told_q[15:0], kicks[15:0] + 16'd1};
     area <= areas_q[process_i];
     tcws <= tcws_q[process_i];
     if (clear_q || (act_write && is_process && !addr_q[3]))
@@ -341,7 +342,7 @@ module cppacs_regs #(
   // ----------------------------------------------------------------------------------- causes, barrier, and what is read
   logic [5:0] mask_q, cleared;
   logic [31:0] releases_q;
-  logic [63:0] live;
+  logic [63:0] live, live_q;
   assign cleared = act_write && is_low && low == 6'd3 ? wdata_q[5:0] : '0;
   always_ff @(posedge clk_i) begin
     if (act_write && is_low) begin
@@ -383,13 +384,14 @@ module cppacs_regs #(
       end
       default: live[15:0] = drained_i;
     endcase
-    if (!is_live) live = '0;
+    if (is_page) live = {51'd0, room_i[1], 3'd0, room_i[0]};
+    else if (!is_live) live = '0;
   end
   always_ff @(posedge clk_i) begin
+    live_q <= live;
+    // What was not read is 0.
     if (state_q == Table) host_rsp_rdata_o <= table_rdata_i;
-    if (state_q == Have)
-      host_rsp_rdata_o <= live | (kept & {64{is_kept}}) | {32'd0, counter & {32{is_counter}}} |
-          ({12'd0, kicks, 3'd0, room_i[1], 3'd0, room_i[0]} & {64{is_page}});
+    else if (state_q == Have) host_rsp_rdata_o <= live_q | kept | {12'd0, kicks, 16'd0} | {32'd0, counter};
   end
 
   assign busy_o = any || step_q || clear_q || state_q != Idle || kick_valid_o || barrier_arrive_o ||

@@ -193,12 +193,12 @@ module cppacs_ack_receive (
   end
 
   logic allowed;
-  logic [13:0] units;  // of 8 bytes
+  logic [13:0] eights;  // units of 8 bytes
   logic [29:0] past;
   logic [3:0] verdict;
   assign allowed = !request ? writes_q : kind_q == Get ? reads_q : atomics_q;
-  assign units = request ? asked_q[16:3] : length_q[16:3];
-  assign past = {1'b0, offset_q[31:3]} + 30'(units);
+  assign eights = request ? asked_q[16:3] : length_q[16:3];
+  assign past = {1'b0, offset_q[31:3]} + 30'(eights);
   always_comb begin
     verdict = Sound;
     if (gone_q) verdict = 4'(cppacs_pkg::RecvGone);

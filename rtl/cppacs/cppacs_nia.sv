@@ -41,8 +41,8 @@ module cppacs_nia #(
 
     output logic barrier_member_o,
     output logic barrier_arrive_o,
-    input logic barrier_waiting_i,
-    input logic barrier_release_i,
+    input  logic barrier_waiting_i,
+    input  logic barrier_release_i,
 
     output logic mem_rd_cmd_valid_o,
     input logic mem_rd_cmd_ready_i,
@@ -78,7 +78,7 @@ module cppacs_nia #(
     input logic link_in_last_i,
     output logic [1:0] link_in_credit_o,
 
-    output logic [12:0] place_o,  // of this node, and the highest coordinates of the grid, for the exchanger
+    output logic [12:0] place_o,   // of this node, and the highest coordinates of the grid, for the exchanger
     output logic [12:0] last_o,
     input  logic [15:0] drained_i
 );
@@ -104,8 +104,8 @@ module cppacs_nia #(
   logic [1:0] table_word;
   logic [63:0] table_wdata, table_rdata;
   logic [31:0] ring_tail, area_base, area_size, tcw_base;
-  logic [4:0] ring_slot_log;
-  logic [3:0] ring_slots_log;
+  logic [ 4:0] ring_slot_log;
+  logic [ 3:0] ring_slots_log;
   logic [16:0] tcw_count;
 
   // By channel: 0 data, 1 acknowledge.
@@ -246,7 +246,7 @@ module cppacs_nia #(
 
   // -------------------------------------------------------------------------------------------------- kicks to senders
   logic [1:0] next_valid, next_take;
-  logic [1:0][2:0] next_process;
+  logic [1:0][ 2:0] next_process;
   logic [1:0][15:0] next_tcw;
 
   cppacs_kicks #(
@@ -276,7 +276,7 @@ module cppacs_nia #(
   logic [31:0] data;
   logic data_err, done_err, unused_data_err;
   logic [1:0] desc_valid, desc_ready;
-  logic [1:0][3:0] desc_index;
+  logic [1:0][ 3:0] desc_index;
   logic [1:0][31:0] desc_data;
   assign unused_data_err = data_err;
 

@@ -87,8 +87,8 @@ module cppacs_nia_axi #(
 
     output logic barrier_member_o,
     output logic barrier_arrive_o,
-    input logic barrier_waiting_i,
-    input logic barrier_release_i,
+    input  logic barrier_waiting_i,
+    input  logic barrier_release_i,
 
     output logic link_out_valid_o,
     output logic link_out_channel_o,

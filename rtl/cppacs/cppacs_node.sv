@@ -30,8 +30,8 @@ module cppacs_node #(
 
     output logic barrier_member_o,
     output logic barrier_arrive_o,
-    input logic barrier_waiting_i,
-    input logic barrier_release_i,
+    input  logic barrier_waiting_i,
+    input  logic barrier_release_i,
 
     output logic mem_rd_cmd_valid_o,
     input logic mem_rd_cmd_ready_i,

@@ -29,8 +29,8 @@ module cppacs_receive #(
 
     input logic [12:0] place_i,
     input logic [31:0] ring_tail_i,
-    input logic [4:0] ring_slot_log_i,
-    input logic [3:0] ring_slots_log_i,
+    input logic [ 4:0] ring_slot_log_i,
+    input logic [ 3:0] ring_slots_log_i,
 
     input logic in_valid_i,
     output logic in_ready_o,
@@ -101,7 +101,7 @@ module cppacs_receive #(
   logic take, last_q, strided_q, notify_q, elsewhere_q, form_q, runt_q, later_q;
   logic [2:0] n_q, kind_q;
   logic [12:0] src_q;
-  logic [9:0] field_q;
+  logic [ 9:0] field_q;
   logic [31:0] key_q, offset_q, step_q, sum_q;
   logic [16:0] length_q;
   logic [15:0] element_q, left_q;
@@ -378,7 +378,7 @@ module cppacs_receive #(
         if (!in_last_i) reason_d = Form;
         else if (!sum_ok) reason_d = 4'(cppacs_pkg::RecvSum);
       end
-      Drain: if (take && in_last_i) state_d = End;
+      Drain:   if (take && in_last_i) state_d = End;
       default: if (!settles) state_d = Head;  // End
     endcase
   end
@@ -415,10 +415,10 @@ module cppacs_receive #(
   } settle_t;
   settle_t settle_q, settle_d;
   logic settle_last_q, settle_notify_q, settle_accepted_q, settle_gone_q, settle_shut_q, second_q, told, job_valid_q;
-  logic [3:0] settle_reason_q;
+  logic [ 3:0] settle_reason_q;
   logic [12:0] settle_src_q;
-  logic [9:0] settle_field_q;
-  logic [2:0] settle_kind_q;
+  logic [ 9:0] settle_field_q;
+  logic [ 2:0] settle_kind_q;
   logic [31:0] flag_q, flag_count_q;
   logic [3:0] pause_q;  // cycles until a refusal may be told
 
@@ -441,8 +441,7 @@ module cppacs_receive #(
       Count: settle_d = settle_gone_q ? Report : Look;
       Look: if (look_ready_i) settle_d = Looked;
       Looked:
-      if (look_for_i)
-        settle_d = (look_first_i[cppacs_pkg::FieldStateFlaggedLsb] && !settle_gone_q) ? Flag : Report;
+      if (look_for_i) settle_d = (look_first_i[cppacs_pkg::FieldStateFlaggedLsb] && !settle_gone_q) ? Flag : Report;
       Flag: if (done_valid_i) settle_d = Report;
       default: if (told) settle_d = Idle;  // Report
     endcase

@@ -208,7 +208,10 @@ struct World {
 fn flat(list: &VecDeque<Vec<u32>>) -> Vec<(u32, bool)> {
     let of_worm = |worm: &Vec<u32>| {
         let last = worm.len() - 1;
-        worm.iter().enumerate().map(|(i, &word)| (word, i == last)).collect::<Vec<_>>()
+        worm.iter()
+            .enumerate()
+            .map(|(i, &word)| (word, i == last))
+            .collect::<Vec<_>>()
     };
     list.iter().flat_map(of_worm).collect()
 }
@@ -352,7 +355,10 @@ impl World {
         }
         let entry = self.entry(out.field);
         self.asked = Some((cycle + 4 + self.rng.below(6), entry));
-        let worm = self.worm.as_mut().ok_or_else(|| Rule::Outcome.broken("a lookup for nothing"))?;
+        let worm = self
+            .worm
+            .as_mut()
+            .ok_or_else(|| Rule::Outcome.broken("a lookup for nothing"))?;
         if worm.counted {
             worm.second = Some(entry);
         } else {
@@ -404,7 +410,11 @@ impl World {
         }
         if self.inputs.job_take {
             let (job, words) = self.under.job.as_ref().expect("it was taken of a job");
-            Rule::Job.same(format!("word {} of {job:x?}", self.under.taken), words[self.under.taken], out.job_data)?;
+            Rule::Job.same(
+                format!("word {} of {job:x?}", self.under.taken),
+                words[self.under.taken],
+                out.job_data,
+            )?;
             self.written += u64::from(job.0 == WRITE && !self.worm.as_ref().is_some_and(|worm| worm.counted));
             self.under.taken += 1;
             // A comparison that fails takes no new value.
@@ -417,7 +427,9 @@ impl World {
         if let Some(job) = out.job
             && self.under.job.is_none()
         {
-            let due = self.due().ok_or_else(|| Rule::Job.broken(format!("{job:x?} for nothing")))?;
+            let due = self
+                .due()
+                .ok_or_else(|| Rule::Job.broken(format!("{job:x?} for nothing")))?;
             let (want, words, old) = due;
             Rule::Job.same("the job", want, job)?;
             let flag = self.worm.as_ref().is_some_and(|worm| worm.counted);
@@ -490,7 +502,9 @@ impl World {
         for (index, data) in want {
             Rule::Answer.same(format!("word {index}"), Some(data), words[index])?;
         }
-        Rule::Answer.holds(worm.asked.last().is_some_and(|(index, _)| *index == 0), || "F0 is not the last".into())?;
+        Rule::Answer.holds(worm.asked.last().is_some_and(|(index, _)| *index == 0), || {
+            "F0 is not the last".into()
+        })?;
         let starts = worm.asked.iter().filter(|(index, _)| *index == 0).count();
         Rule::Answer.holds(starts == 1 && worm.asked.len() == 7, || format!("{:x?}", worm.asked))
     }
@@ -504,8 +518,14 @@ impl World {
             Rule::Order.holds(far, || "refusals too close".into())?;
             self.refused_at = Some(cycle);
         }
-        let worm = self.worm.take().ok_or_else(|| Rule::Outcome.broken("an end of nothing"))?;
-        let step = worm.step.clone().ok_or_else(|| Rule::Outcome.broken("an end before the lookup"))?;
+        let worm = self
+            .worm
+            .take()
+            .ok_or_else(|| Rule::Outcome.broken("an end of nothing"))?;
+        let step = worm
+            .step
+            .clone()
+            .ok_or_else(|| Rule::Outcome.broken("an end before the lookup"))?;
         let base = match &step.act {
             Err(reason) => *reason as u32,
             Ok(_) if worm.error => RECV_MEMORY,

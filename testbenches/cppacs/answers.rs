@@ -90,7 +90,9 @@ fn exercise(run: &Run, dut: &Dut<In, Out>, answers: usize, gaps: Gaps, reset: Op
         let out = bench.step(&inputs).map_err(|fault| fault.at(cycle))?;
         let at = |fault: Fault| fault.at(cycle);
         Rule::Room.same("room", room, out.room).map_err(at)?;
-        Rule::Waiting.same("waiting", model.waiting(), out.waiting).map_err(at)?;
+        Rule::Waiting
+            .same("waiting", model.waiting(), out.waiting)
+            .map_err(at)?;
         Rule::Rest.same("busy", !model.is_empty(), out.busy).map_err(at)?;
         room = model.has_room();
         if let Some(word) = sink.step(out.answer).map_err(|error| at(error.into()))? {
@@ -139,7 +141,9 @@ fn each_twin_is_caught() {
             (Waiting, &[], &|cases| checks(&dut::<TwinAnswersWaiting>(), 4, cases)),
             (Rest, &[], &|cases| checks(&dut::<TwinAnswersRest>(), 4, cases)),
             (Path, &[Waiting], &|cases| checks(&dut::<TwinAnswersPath>(), 4, cases)),
-            (Protocol, &[Words, Waiting], &|cases| checks(&dut::<TwinAnswersOffer>(), 4, cases)),
+            (Protocol, &[Words, Waiting], &|cases| {
+                checks(&dut::<TwinAnswersOffer>(), 4, cases)
+            }),
         ],
     );
 }

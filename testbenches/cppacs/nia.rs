@@ -80,7 +80,8 @@ macro_rules! set_node {
         let mem = &node.mem;
         dut.mem_rd_cmd_ready_i().set_bits(n, 1, mem.rd_cmd_ready.into());
         dut.mem_rd_data_valid_i().set_bits(n, 1, mem.rd_data_valid.into());
-        dut.mem_rd_data_data_i().set_bits(32 * n, 32, mem.rd_data_data & 0xffff_ffff);
+        dut.mem_rd_data_data_i()
+            .set_bits(32 * n, 32, mem.rd_data_data & 0xffff_ffff);
         dut.mem_rd_data_last_i().set_bits(n, 1, mem.rd_data_last.into());
         dut.mem_rd_data_err_i().set_bits(n, 1, mem.rd_data_err.into());
         dut.mem_wr_cmd_ready_i().set_bits(n, 1, mem.wr_cmd_ready.into());
@@ -272,7 +273,11 @@ impl<'a> Rig<'a> {
 
     /// An access of the host's. Its answer, and whether it is an error.
     fn access(&mut self, node: usize, access: Access) -> Result<(u64, bool), Fault> {
-        (self.nodes[node].access, self.nodes[node].asked, self.nodes[node].response) = (Some(access), false, None);
+        (
+            self.nodes[node].access,
+            self.nodes[node].asked,
+            self.nodes[node].response,
+        ) = (Some(access), false, None);
         for _ in 0..3000 {
             self.step()?;
             if let Some(response) = self.nodes[node].response.take() {
@@ -380,7 +385,9 @@ impl<'a> Rig<'a> {
             self.step()?;
         }
         let first = self.read(node, RECEIVE_FIRST)?;
-        Err(Rule::Hang.broken(format!("transfer {count} does not come to node {node}: RECEIVE_FIRST {first:x}")))
+        Err(Rule::Hang.broken(format!(
+            "transfer {count} does not come to node {node}: RECEIVE_FIRST {first:x}"
+        )))
     }
 
     /// Both, one after the other.
@@ -434,13 +441,28 @@ fn first_transfer(dut: &Dut<In, Out>, cases: &mut Cases) {
         rig.put(0, AREA_AT + 0x100, &[0xaaaa_0001, 0xbbbb_0002]);
         let (kick, flag) = rig.transfer(0, &plain(Kind::Write, 0, 0, 8), 0, 2, 1)?;
         let first = rig.first.unwrap_or(0);
-        println!("8 bytes: kick to first word {}, to the flag {}", first - kick, flag - kick);
-        Rule::Data.same("data", vec![0xaaaa_0001, 0xbbbb_0002], rig.words(0, field_at(2) + 0x40, 2))?;
+        println!(
+            "8 bytes: kick to first word {}, to the flag {}",
+            first - kick,
+            flag - kick
+        );
+        Rule::Data.same(
+            "data",
+            vec![0xaaaa_0001, 0xbbbb_0002],
+            rig.words(0, field_at(2) + 0x40, 2),
+        )?;
         Rule::Data.same("flag", vec![0, 1], rig.words(0, FLAGS + 16, 2))?;
         rig.rest()?;
         Rule::Data.same("send flag", vec![5, 1], rig.words(0, AREA_AT + SENT, 2))?;
-        Rule::Rate.holds(first - kick <= 60 + 8, || format!("{} cycles to the first word", first - kick))?;
-        for (count, want) in [(COUNT_SENT, 1), (COUNT_RECEIVED, 1), (COUNT_WORDS, 2), (COUNT_WORDS_IN, 2)] {
+        Rule::Rate.holds(first - kick <= 60 + 8, || {
+            format!("{} cycles to the first word", first - kick)
+        })?;
+        for (count, want) in [
+            (COUNT_SENT, 1),
+            (COUNT_RECEIVED, 1),
+            (COUNT_WORDS, 2),
+            (COUNT_WORDS_IN, 2),
+        ] {
             let got = rig.read(0, COUNTS + 8 * count)?;
             Rule::Counts.same(format!("COUNTS {count}"), want, got)?;
         }
@@ -460,7 +482,11 @@ fn transfers(dut: &Dut<In, Out>, cases: &mut Cases) {
         let words = u64::from(rig.last - rig.first.unwrap_or(0));
         println!("65,544 bytes: {words} cycles on the link");
         Rule::Rate.holds(words <= 0x4002 + 12 + 64, || format!("{words} cycles"))?;
-        Rule::Data.same("long", data[..0x4002].to_vec(), rig.words(0, field_at(2) + 0x40, 0x4002))?;
+        Rule::Data.same(
+            "long",
+            data[..0x4002].to_vec(),
+            rig.words(0, field_at(2) + 0x40, 0x4002),
+        )?;
         let strided = Tcw {
             strided: true,
             element: 16,
@@ -482,7 +508,11 @@ fn transfers(dut: &Dut<In, Out>, cases: &mut Cases) {
         let old = rig.words(0, field_at(2) + 0x40, 2);
         rig.transfer(0, &plain(Kind::Swap, 1, 0, 8), 0, 3, 2)?;
         Rule::Data.same("the old value", old, rig.words(0, field_at(3) + 0x80, 2))?;
-        Rule::Data.same("the new value", vec![0x3333_4444, 0x1111_2222], rig.words(0, field_at(2) + 0x40, 2))?;
+        Rule::Data.same(
+            "the new value",
+            vec![0x3333_4444, 0x1111_2222],
+            rig.words(0, field_at(2) + 0x40, 2),
+        )?;
         let compare = Tcw {
             compare: 0x1111_2222_3333_4444,
             operand: 7,
@@ -533,7 +563,11 @@ fn cube(dut: &Dut<In, Out>, cases: &mut Cases) {
             }
         }
         rig.transfer(7, &plain(Kind::Get, 1, 0, 512), 7, 3, 1)?;
-        Rule::Data.same("GET", rig.words(0, field_at(2) + 0x40, 128), rig.words(7, field_at(3) + 0x80, 128))?;
+        Rule::Data.same(
+            "GET",
+            rig.words(0, field_at(2) + 0x40, 128),
+            rig.words(7, field_at(3) + 0x80, 128),
+        )?;
         broadcast(&mut rig, &data[5], &mut counts)?;
         barrier(&mut rig)?;
         rig.rest()

@@ -6,13 +6,13 @@ use support::this_test;
 use testbenches::mem::Server;
 use testbenches::rtl::*;
 use testbenches::{Bench, Cases, Dut, Fault, Rule as _, Run, Start, each_is_caught, pass, rules, set_write_ports};
+use tsunagi::Cycle;
 use tsunagi::cppacs::golden::entry::Field;
 use tsunagi::cppacs::golden::message::RecvReason;
 use tsunagi::cppacs::golden::receive::{Outcome, Ring, receive};
 use tsunagi::harness::memory::{MemPortsIn, MemPortsOut, Memory, MemoryTiming};
 use tsunagi::harness::seed::Rng;
 use tsunagi::harness::stream::{Gaps, Monitor, Pacer, Source};
-use tsunagi::Cycle;
 use verilated::{Input as _, Port as _};
 
 use crate::worms::{self, HERE, KEYS};
@@ -238,7 +238,10 @@ struct World {
 fn flat(list: &VecDeque<Vec<u32>>) -> Vec<(u32, bool)> {
     let of_worm = |worm: &Vec<u32>| {
         let last = worm.len() - 1;
-        worm.iter().enumerate().map(|(i, &word)| (word, i == last)).collect::<Vec<_>>()
+        worm.iter()
+            .enumerate()
+            .map(|(i, &word)| (word, i == last))
+            .collect::<Vec<_>>()
     };
     list.iter().flat_map(of_worm).collect()
 }
@@ -327,7 +330,8 @@ impl World {
     fn step(&mut self, cycle: u64, out: &Out) -> Result<bool, Fault> {
         let empty = self.worms.is_empty();
         Rule::Rest.holds(out.busy || empty, || "it rests with work inside".into())?;
-        self.look_monitor.step(out.looks.then_some(&out.field), self.inputs.look_ready)?;
+        self.look_monitor
+            .step(out.looks.then_some(&out.field), self.inputs.look_ready)?;
         self.server.step(cycle, &mut self.memory, &out.mem)?;
         self.told += u64::from(out.word);
         self.memory_writes(out)?;
@@ -369,7 +373,11 @@ impl World {
         if let Some((entry, _)) = self.fields.get_mut(field as usize) {
             change(entry);
         }
-        let named = |worm: &&mut Worm| worm.outcome.as_ref().is_some_and(|outcome| outcome.named.field == field);
+        let named = |worm: &&mut Worm| {
+            worm.outcome
+                .as_ref()
+                .is_some_and(|outcome| outcome.named.field == field)
+        };
         for worm in self.worms.iter_mut().filter(named) {
             worm.gone = worm.gone.or(Some((cycle, true)));
         }
@@ -417,7 +425,10 @@ impl World {
             return Ok(());
         }
         let ring = self.ring;
-        let worm = self.worms.iter_mut().find(|worm| worm.outcome.is_none() && worm.taken >= 2);
+        let worm = self
+            .worms
+            .iter_mut()
+            .find(|worm| worm.outcome.is_none() && worm.taken >= 2);
         let worm = worm.ok_or_else(|| Rule::Outcome.broken("a lookup for nothing"))?;
         let outcome = receive(&worm.words, HERE, &entry.0, entry.1, ring);
         Rule::Outcome.same("field", outcome.named.field, out.field)?;
@@ -481,7 +492,10 @@ impl World {
         Rule::Order.holds(out.settling && !self.inputs.other, || "a count amid the other's".into())?;
         let worm = self.worms.front_mut().ok_or_else(|| Rule::Count.broken("nothing"))?;
         Rule::Early.holds(worm.due.is_empty() && worm.seen == worm.responded, || "a count".into())?;
-        let outcome = worm.outcome.as_ref().ok_or_else(|| Rule::Count.broken("before the lookup"))?;
+        let outcome = worm
+            .outcome
+            .as_ref()
+            .ok_or_else(|| Rule::Count.broken("before the lookup"))?;
         let may = worm.gone.is_none_or(|(at, certain)| cycle <= at + 1 || !certain);
         Rule::Count.holds(outcome.completes && !worm.counted && !worm.error && may, || {
             format!("it counts {outcome:x?}")
@@ -515,7 +529,10 @@ impl World {
         if let Some(addr) = out.job
             && !job.open
         {
-            let worm = self.worms.front().ok_or_else(|| Rule::Count.broken("a flag of nothing"))?;
+            let worm = self
+                .worms
+                .front()
+                .ok_or_else(|| Rule::Count.broken("a flag of nothing"))?;
             let flagged = worm.second.filter(|(entry, _)| entry.flagged);
             let (entry, _) = flagged.ok_or_else(|| Rule::Count.broken("a flag that is not due"))?;
             Rule::Count.same("address of the flag", entry.flag, addr)?;
@@ -537,14 +554,19 @@ impl World {
         let worm = self.worms.pop_front().filter(|worm| worm.taken == worm.words.len());
         let worm = worm.ok_or_else(|| Rule::Outcome.broken("an end of nothing"))?;
         self.ended += 1;
-        let outcome = worm.outcome.ok_or_else(|| Rule::Outcome.broken("an end before the lookup"))?;
+        let outcome = worm
+            .outcome
+            .ok_or_else(|| Rule::Outcome.broken("an end before the lookup"))?;
         Rule::Early.holds(worm.seen == worm.responded, || "an end".into())?;
         let gone = worm.gone.filter(|_| outcome.accepted);
         Rule::Early.holds(worm.due.is_empty() || gone.is_some(), || {
             format!("{} bursts are missing", worm.due.len())
         })?;
         let failed = worm.error || worm.flag_error == Some(true);
-        let base = outcome.refused.or(failed.then_some(RecvReason::Memory)).map_or(0, |reason| reason as u32);
+        let base = outcome
+            .refused
+            .or(failed.then_some(RecvReason::Memory))
+            .map_or(0, |reason| reason as u32);
         let is_gone = RecvReason::Gone as u32;
         let fits = match gone {
             None => ended.3 == base,
@@ -566,7 +588,9 @@ impl World {
             Rule::Count.same("counted", outcome.completes, worm.counted)?;
         }
         let flagged = sound && worm.second.is_some_and(|(entry, _)| entry.flagged);
-        Rule::Count.holds(flagged == (sound && worm.flag_error.is_some()), || "the flag is missing".into())?;
+        Rule::Count.holds(flagged == (sound && worm.flag_error.is_some()), || {
+            "the flag is missing".into()
+        })?;
         if let Some((_, count)) = worm.second.filter(|_| flagged) {
             Rule::Count.same("the flag", vec![named.src.word(), count], worm.flag)?;
         }
@@ -621,7 +645,12 @@ fn traffic(dut: &Dut<In, Out>, cases: &mut Cases) {
     for gaps in Gaps::ALL {
         for (faults, gone) in [(false, false), (true, false), (false, true)] {
             for ring in [false, true] {
-                let hard = Hardship { gaps, faults, gone, ring };
+                let hard = Hardship {
+                    gaps,
+                    faults,
+                    gone,
+                    ring,
+                };
                 let resets = gaps == Gaps::Both && !faults;
                 cases.case(Start::Random1, format!("{} {hard:?}", dut.name), |run| {
                     let mut rng = run.rng("worms");
@@ -637,15 +666,19 @@ fn traffic(dut: &Dut<In, Out>, cases: &mut Cases) {
 /// Words are taken one per cycle: long worms, short ones of one transfer, and the shortest runs.
 fn rate(dut: &Dut<In, Out>, cases: &mut Cases) {
     for (bytes, element, count, stall) in [(4096, 0, 1, 12), (992, 0, 8, 12), (512, 8, 4, 12)] {
-        cases.case(Start::Zero, format!("{} {count} worms of {bytes} bytes", dut.name), |run| {
-            let list = worms::steady(bytes, element, count);
-            let words: u64 = list.iter().map(|worm| worm.len() as u64).sum();
-            let mut world = World::new(run, EASY, list);
-            exercise(run, dut, &mut world, None)?;
-            let cycles = world.span.1 - world.span.0.unwrap_or(0) + 1;
-            let most = words + stall * count as u64;
-            Rule::Rate.holds(cycles <= most, || format!("{cycles} cycles, more than {most}"))
-        });
+        cases.case(
+            Start::Zero,
+            format!("{} {count} worms of {bytes} bytes", dut.name),
+            |run| {
+                let list = worms::steady(bytes, element, count);
+                let words: u64 = list.iter().map(|worm| worm.len() as u64).sum();
+                let mut world = World::new(run, EASY, list);
+                exercise(run, dut, &mut world, None)?;
+                let cycles = world.span.1 - world.span.0.unwrap_or(0) + 1;
+                let most = words + stall * count as u64;
+                Rule::Rate.holds(cycles <= most, || format!("{cycles} cycles, more than {most}"))
+            },
+        );
     }
 }
 

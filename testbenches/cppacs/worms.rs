@@ -69,7 +69,9 @@ fn stride(rng: &mut Rng) -> Stride {
 pub fn any(rng: &mut Rng) -> Vec<u32> {
     let kind = if rng.chance(1, 6) { Kind::Reply } else { Kind::Write };
     let length = bytes(rng);
-    let field = rng.below(u64::from(FIELDS) + 1).min(if rng.chance(1, 2) { 3 } else { 99 }) as u32;
+    let field = rng
+        .below(u64::from(FIELDS) + 1)
+        .min(if rng.chance(1, 2) { 3 } else { 99 }) as u32;
     let near = rng.below(u64::from(EXTENT) / 2) as u32;
     let header = Header {
         to: HERE,
@@ -201,7 +203,11 @@ pub fn ack(rng: &mut Rng) -> Vec<u32> {
         operand: rng.bits(),
         compare: rng.bits(),
     };
-    let length = if kind.is_request() { SIZE_ACK } else { 8 * rng.between(1, 4) as u32 };
+    let length = if kind.is_request() {
+        SIZE_ACK
+    } else {
+        8 * rng.between(1, 4) as u32
+    };
     let reach = if kind.is_request() { request.length } else { length };
     let payload: Vec<u32> = (0..length / 4).map(|_| rng.bits() as u32).collect();
     let mut words = request.words();

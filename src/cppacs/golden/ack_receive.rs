@@ -11,7 +11,11 @@ use super::receive::Named;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     /// These words are written. With `completes` the field's count grows, then its flag is written.
-    Write { address: u32, words: Vec<u32>, completes: bool },
+    Write {
+        address: u32,
+        words: Vec<u32>,
+        completes: bool,
+    },
     Answer(Ask),
 }
 
@@ -86,7 +90,10 @@ pub fn ack_receive(words: &[u32], place: Place, field: impl Fn(u32) -> Field, ro
 
 fn act(header: &Header, payload: &[u32], place: Place, field: &Field, room: bool) -> Result<Act, RecvReason> {
     let fails = |is_wrong: bool, reason: RecvReason| if is_wrong { Err(reason) } else { Ok(()) };
-    let request = payload.try_into().map(|words: &[u32; 8]| Request::of(words)).unwrap_or_default();
+    let request = payload
+        .try_into()
+        .map(|words: &[u32; 8]| Request::of(words))
+        .unwrap_or_default();
     let asks = header.kind.is_request();
     fails(asks && !is_asked(header.kind, &request), RecvReason::Form)?;
     fails(header.to != place, RecvReason::Elsewhere)?;

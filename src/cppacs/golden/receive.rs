@@ -96,9 +96,13 @@ fn is_here(header: &Header, place: Place) -> bool {
 /// The checks of a header against the entry of its field. The ring's bounds are the last.
 fn check(words: &[u32], place: Place, field: &Field, count: u32, ring: Ring) -> Result<Header, RecvReason> {
     let first = words.first().copied().unwrap_or(0);
-    let header = words.get(..header_words(first)).filter(|header| words.len() > header.len());
+    let header = words
+        .get(..header_words(first))
+        .filter(|header| words.len() > header.len());
     let header = header.and_then(|header| Header::parse(header).ok());
-    let header = header.filter(|header| header.channel == Channel::Data).ok_or(RecvReason::Form)?;
+    let header = header
+        .filter(|header| header.channel == Channel::Data)
+        .ok_or(RecvReason::Form)?;
     let in_ring = ring.takes(&header);
     let fails = |is_wrong: bool, reason: RecvReason| if is_wrong { Err(reason) } else { Ok(()) };
     fails(
@@ -120,7 +124,11 @@ pub fn receive(words: &[u32], place: Place, field: &Field, count: u32, ring: Rin
         Ok(header) => header,
         Err(reason) => return Outcome::refused(words, reason),
     };
-    let offset = if ring.takes(&header) { ring.slot(count) } else { header.offset };
+    let offset = if ring.takes(&header) {
+        ring.slot(count)
+    } else {
+        header.offset
+    };
     let head = header.words().len();
     let mut payload = &words[head..];
     let mut outcome = Outcome {
@@ -133,7 +141,9 @@ pub fn receive(words: &[u32], place: Place, field: &Field, count: u32, ring: Rin
             return outcome;
         };
         let (data, rest) = payload.split_at(payload.len().min(run.bytes as usize / 4));
-        outcome.writes.push((field.base.wrapping_add(run.offset), data.to_vec()));
+        outcome
+            .writes
+            .push((field.base.wrapping_add(run.offset), data.to_vec()));
         payload = rest;
         if payload.is_empty() {
             outcome.shuts = true; // its last word was none of the sum

@@ -28,10 +28,13 @@ module prove_cppacs_ack_receive (
     input logic ask_room_i,
     input logic other_settling_i
 );
+  localparam bit [3:0] Take = 4'd0;
+  localparam bit [3:0] Sum = 4'd1;
   localparam bit [3:0] Looked = 4'd3;
   localparam bit [3:0] Verdict = 4'd4;
   localparam bit [3:0] Job = 4'd5;
   localparam bit [3:0] Answer = 4'd6;
+  localparam bit [3:0] Report = 4'd9;
 
   logic busy, in_ready, look_valid, count_valid, shut_valid, open, job_valid, ask_valid, settling, notify, refused;
   logic received, words;
@@ -93,11 +96,11 @@ module prove_cppacs_ack_receive (
 
   // What was so when the worm was judged.
   logic [3:0] state;
-  logic room_q, sound_q, other_q, acts;
-  logic [32:0] base_end, job_end;
+  logic room_q, sound_q, other_q, acts, named;
   logic [29:0] end_q;
   assign state = dut.state_q;
   assign acts  = (state == Job && !dut.behind_q) || state == Answer;
+  assign named = (state == Take || state == Sum) ? dut.n_q >= 4'd2 : state != Report;
   always_ff @(posedge clk_i) begin
     if (state == Verdict) begin
       room_q  <= ask_room_i;
@@ -122,8 +125,8 @@ module prove_cppacs_ack_receive (
       room_was_seen : assert (!(acts && dut.request) || room_q);
       sound_was_seen : assert (!acts || sound_q);
       inside_was_seen : assert (!acts || end_q <= {1'b0, dut.size_q});
-      source_stays : assert (!(acts && dut.request) || dut.worm[1][12:0] == dut.src_q);
-      old_value_behind : assert (!acts || dut.n_q >= 4'd14);
+      source_stays : assert (!named || dut.worm[1][12:0] == dut.src_q);
+      old_value_behind : assert (state == Take || state == Sum || state == Report || dut.n_q >= 4'd14);
       // The claims are not vacuous.
       answers : cover (ask_valid && ask_index == cppacs_desc_pkg::F0);
       counts : cover (count_valid);

@@ -21,8 +21,6 @@ rules!(
     Worms
     /// Send flags tell how a transfer ended, in order.
     Flags
-    /// A flag does not come before the last word was read.
-    Early
     /// Refused and broken transfers are told.
     Refused
     /// Transfers and answers alternate.
@@ -445,11 +443,6 @@ impl<'a> Rig<'a> {
             let want = self.flags.pop_front().map(|(addr, words)| (Some(addr), words.to_vec()));
             Rule::Flags.same("flag", want, Some(got))?;
         }
-        // A transfer with a flag has read all its words when its job is there.
-        if seen.job.is_some() {
-            let is_read = self.reader.packets.is_empty() || self.worms.iter().any(|worms| !worms.is_empty());
-            Rule::Early.holds(is_read, || "data are still to come".into())?;
-        }
         Ok(())
     }
 
@@ -583,12 +576,15 @@ fn each_twin_is_caught() {
             (Worms, &[], &|cases| checks(&send::<TwinSendSum>(), cases)),
             // The next worm begins with a whole element.
             (Worms, &[], &|cases| checks(&send::<TwinSendLeft>(), cases)),
-            // Another worm follows the broken one.
-            (Worms, &[Hang, Turn, Flags, Refused], &|cases| checks(&send::<TwinSendGoesOn>(), cases)),
+            // The rest of a broken transfer comes into the next one.
+            (Worms, &[Hang, Turn, Flags, Refused, Counts], &|cases| checks(&send::<TwinSendGoesOn>(), cases)),
+            // A refusal is told as sent.
             (Flags, &[], &|cases| checks(&send::<TwinSendFlag>(), cases)),
             (Refused, &[Flags], &|cases| checks(&send::<TwinSendReason>(), cases)),
             (Turn, &[Hang], &|cases| checks(&send::<TwinSendTurn>(), cases)),
+            (Latency, &[Hang, Rate, Turn], &|cases| checks(&send::<TwinSendLate>(), cases)),
             (Rate, &[Latency], &|cases| checks(&send::<TwinSendBubble>(), cases)),
+            (Protocol, &[Worms, Hang, Rate], &|cases| checks(&send::<TwinSendOver>(), cases)),
             (Counts, &[], &|cases| checks(&send::<TwinSendCounts>(), cases)),
             (Rest, &[], &|cases| checks(&send::<TwinSendRest>(), cases)),
             (Path, &[Worms, Hang], &|cases| checks(&send::<TwinSendPath>(), cases)),

@@ -1,6 +1,7 @@
 //! Golden models of the RTL blocks, each under the name of its block, and the formats and pure functions that they
 //! share: messages, TCWs, table entries, runs and worms.
 
+pub mod ack_send;
 pub mod entry;
 pub mod fetch;
 pub mod kicks;

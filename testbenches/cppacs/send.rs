@@ -314,6 +314,7 @@ struct Rig<'a> {
     row: [usize; 2],
     gap: u64,
     most_gap: u64,
+    idle: u64,
 }
 
 impl<'a> Rig<'a> {
@@ -345,6 +346,7 @@ impl<'a> Rig<'a> {
             row: [0; 2],
             gap: 0,
             most_gap: 0,
+            idle: 0,
         };
         for (side, list) in lists.into_iter().enumerate() {
             list.into_iter().for_each(|transfer| rig.expect(side, transfer));
@@ -416,6 +418,7 @@ impl<'a> Rig<'a> {
         if let Some((word, last)) = self.sink.step(seen.word)? {
             if !self.worm.is_empty() || now > 60 {
                 self.most_gap = self.most_gap.max(self.gap - 1);
+                self.idle += self.gap - 1;
             }
             self.gap = 0;
             self.worm.push(word);
@@ -508,6 +511,7 @@ fn rate(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
     let worms = plain(&mut rng, 1, 9920);
     let mut rig = Rig::new(run, dut, Gaps::None, [vec![worms], Vec::new()])?;
     rig.finish()?;
+    Rule::Rate.holds(rig.idle <= 20, || format!("{} idle cycles in 10 worms", rig.idle))?;
     Rule::Rate.holds(rig.most_gap <= 2, || format!("{} cycles between worms", rig.most_gap))?;
     let transfers: Vec<Transfer> = (0..20).map(|_| plain(&mut rng, 0, 512)).collect();
     let mut rig = Rig::new(run, dut, Gaps::None, [transfers, Vec::new()])?;

@@ -458,7 +458,7 @@ fn each_twin_is_caught() {
             (Lookup, &[Count, Reset], &|cases| checks(&tables::<TwinTablesStale>(), cases)),
             // SIZE of a right that is no entry's.
             (Lookup, &[Reset], &|cases| checks(&tables::<TwinTablesExists>(), cases)),
-            (Host, &[], &|cases| checks(&tables::<TwinTablesHost>(), cases)),
+            (Host, &[Lookup], &|cases| checks(&tables::<TwinTablesHost>(), cases)),
             // STATE leaves the count.
             (Count, &[], &|cases| checks(&tables::<TwinTablesCount>(), cases)),
             (Gone, &[], &|cases| checks(&tables::<TwinTablesGone>(), cases)),

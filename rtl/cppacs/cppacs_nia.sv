@@ -238,7 +238,7 @@ module cppacs_nia #(
       .look_count_o(look_count),
       .count_valid_i(count_valid),
       .shut_valid_i(shut),
-      .count_index_i(field),
+      .told_index_i(field),
       .open_i(open),
       .open_index_i(field),
       .gone_o(gone)

@@ -10,7 +10,7 @@
 // Order      a lookup sees all host writes that were done, and all counts and shuts that were given, before it was
 //            taken. Counts, shuts and the host go first, then the ports in turn.
 // Latency    6 cycles from lookup to result if nothing else is under way; a lookup each 5 cycles.
-// Count      `count_valid_i` adds 1 to the count of field `count_index_i`, `shut_valid_i` clears its ENABLED. Always
+// Count      `count_valid_i` adds 1 to the count of field `told_index_i`, `shut_valid_i` clears its ENABLED. Always
 //            taken; a channel gives one of the two, and the next one 16 cycles later or more.
 // Gone       `open_i` with `open_index_i`: the channel has a message for this field under way; from the cycle after
 //            `look_for_o` on. A host write of STATE of an open field makes `gone_o` pulse, with `host_done_o`.
@@ -47,7 +47,7 @@ module cppacs_tables #(
 
     input logic [1:0] count_valid_i,
     input logic [1:0] shut_valid_i,
-    input logic [1:0][9:0] count_index_i,  // of either
+    input logic [1:0][9:0] told_index_i,  // of either
     input logic [1:0] open_i,
     input logic [1:0][9:0] open_index_i,
     output logic [1:0] gone_o
@@ -90,7 +90,7 @@ module cppacs_tables #(
   assign look_ready_o = ~look_q;
 
   always_ff @(posedge clk_i) begin
-    for (int c = 0; c < 2; c++) if (!told[c]) count_at_q[c] <= count_index_i[c];
+    for (int c = 0; c < 2; c++) if (!told[c]) count_at_q[c] <= told_index_i[c];
     for (int p = 0; p < 3; p++) if (!look_q[p]) look_at_q[p] <= look_index_i[p];
     if (!look_q[2]) right_q <= look_right_i;
     if (init_q) {at_right_q, at_q} <= {next[IndexW], 10'(next[IndexW-1:0])};

@@ -88,7 +88,7 @@ fn set(dut: &impl CppacsTablesPorts, inputs: &In) {
     for c in 0..2 {
         dut.count_valid_i().set_bits(c, 1, inputs.count[c].into());
         dut.shut_valid_i().set_bits(c, 1, inputs.shut[c].into());
-        dut.count_index_i().set_bits(10 * c, 10, inputs.at[c] as u64);
+        dut.told_index_i().set_bits(10 * c, 10, inputs.at[c] as u64);
         dut.open_i().set_bits(c, 1, inputs.open[c].is_some().into());
         dut.open_index_i().set_bits(10 * c, 10, inputs.open[c].unwrap_or(1) as u64);
     }
@@ -258,7 +258,7 @@ impl<'a> Rig<'a> {
                 inputs.at[c] = at;
                 inputs.shut[c] = self.rng.chance(1, 6);
                 inputs.count[c] = !inputs.shut[c];
-                self.wait[c] = 16;
+                self.wait[c] = if self.dense { 40 } else { 16 };
             }
         }
         inputs
@@ -458,14 +458,14 @@ fn each_twin_is_caught() {
             (Lookup, &[Count, Reset], &|cases| checks(&tables::<TwinTablesStale>(), cases)),
             // SIZE of a right that is no entry's.
             (Lookup, &[Reset], &|cases| checks(&tables::<TwinTablesExists>(), cases)),
-            (Host, &[], &|cases| checks(&tables::<TwinTablesHost>(), cases)),
+            (Host, &[Lookup], &|cases| checks(&tables::<TwinTablesHost>(), cases)),
             // STATE leaves the count.
             (Count, &[], &|cases| checks(&tables::<TwinTablesCount>(), cases)),
             (Gone, &[], &|cases| checks(&tables::<TwinTablesGone>(), cases)),
             // Entry 0 is not cleared.
             (Reset, &[Lookup], &|cases| checks(&tables::<TwinTablesReset>(), cases)),
             (Latency, &[], &|cases| checks(&tables::<TwinTablesLate>(), cases)),
-            (Rest, &[], &|cases| checks(&tables::<TwinTablesRest>(), cases)),
+            (Rest, &[Hang], &|cases| checks(&tables::<TwinTablesRest>(), cases)),
             (Path, &[], &|cases| checks(&tables::<TwinTablesPath>(), cases)),
             (Hang, &[Latency], &|cases| checks(&tables::<TwinTablesStuck>(), cases)),
         ],

@@ -2,6 +2,7 @@
 //! share: messages, TCWs, table entries, runs and worms.
 
 pub mod ack_receive;
+pub mod ack_send;
 pub mod answers;
 pub mod entry;
 pub mod fetch;

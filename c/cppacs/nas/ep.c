@@ -25,7 +25,7 @@ void ep(const struct nas_job *job, struct nas_result *result) {
         sums[1] += y;
     }
     nas_compute(job->compute_us / job->nodes);
-    ep_sum(job, sums, 2 + CIRCLES);
+    nas_sum(job, sums, 2 + CIRCLES);
 
     result->count = 3;
     result->value[0] = sums[0];

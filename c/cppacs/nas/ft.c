@@ -158,7 +158,7 @@ void ft(const struct nas_job *job, struct nas_result *result) {
         result->value[2 * step - 1] = sum.im;
     }
     result->count = 2 * STEPS;
-    ft_sum(links, result->value, result->count);
+    nas_sum(job, result->value, result->count);
     ft_close(links);
     free(planes), free(start);
 }

@@ -20,10 +20,6 @@ void ft_transpose(struct ft_links *links) {
     (void)links;
 }
 
-void ft_sum(struct ft_links *links, double *values, int count) {
-    (void)links, (void)values, (void)count;
-}
-
 void ft_close(struct ft_links *links) {
     free(links->blocks);
     free(links);

@@ -8,7 +8,7 @@ void nas_compute(double us) {
 }
 
 int main(int argc, char **argv) {
-    struct nas_job job = {argc == 3 ? argv[2][0] : 0, 0, 1, 0};
+    struct nas_job job = {argc == 3 ? argv[2][0] : 0, 0, 1, NULL, 0};
     struct nas_result result = {0, {0}};
     const char *refused = argc == 3 ? nas_refuses(argv[1], job.class, 1) : "usage: nas-serial KERNEL CLASS";
     if (refused) {

@@ -2,7 +2,7 @@
  * What the four kernels share. They are written from the report RNR-94-007 and the published parameters.
  *
  * The numerics of a kernel stand in one file: ep.c, cg.c, ft.c, mg.c. What it needs of other nodes is declared in
- * links.h, and one file for each kernel and version has it: ep_serial.c, ep_rdma.c, ep_pvm.c and so on. No variable of
+ * links.h, and a file for each version has it: cg_serial.c, cg_rdma.c, cg_pvm.c and so on. No variable of
  * the kernels is global, for all nodes of an RDMA program share one address space.
  */
 #ifndef NAS_H
@@ -16,6 +16,7 @@
 struct nas_job {
     char class; /* S, W or A */
     int node, nodes;
+    const int *tasks;  /* PVM's number of each node's task; NULL in other versions */
     double compute_us; /* what the whole kernel takes on one node; each node is charged its part */
 };
 

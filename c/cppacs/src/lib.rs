@@ -140,12 +140,16 @@ fn bytes(what: &str, bytes: usize) -> Result<u32> {
 impl Descriptors {
     fn field(&self, field: c_int) -> Result<(perfect::Field, u32)> {
         let found = usize::try_from(field).ok().and_then(|i| self.fields.get(i));
-        found.copied().ok_or_else(|| Code::Field.why(format!("no field {field}")))
+        found
+            .copied()
+            .ok_or_else(|| Code::Field.why(format!("no field {field}")))
     }
 
     fn right(&self, right: c_int) -> Result<perfect::Right> {
         let found = usize::try_from(right).ok().and_then(|i| self.rights.get(i));
-        found.copied().ok_or_else(|| Code::Right.why(format!("no right {right}")))
+        found
+            .copied()
+            .ok_or_else(|| Code::Right.why(format!("no right {right}")))
     }
 }
 
@@ -214,7 +218,10 @@ pub extern "C" fn CPfield_create(at: *mut c_void, size: usize, number: c_int) ->
             let holds = |a: &Area| (a.addr.0..a.addr.0 + a.bytes).contains(&at.0);
             let area = node.has.borrow().areas.iter().copied().find(holds);
             let area = area.ok_or_else(|| Code::Pointer.why("the field does not lie in memory of CPobject"))?;
-            let field = node.library.create_field(&area, at.0 - area.addr.0, size, named).await?;
+            let field = node
+                .library
+                .create_field(&area, at.0 - area.addr.0, size, named)
+                .await?;
             Ok(keep(&mut node.has.borrow_mut().fields, (field, 0)))
         })
     })

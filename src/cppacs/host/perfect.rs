@@ -73,6 +73,8 @@ pub struct Perfect {
 
 struct Shared {
     word: Picos,
+    /// On the data and on the acknowledge channel.
+    transfers: [u64; 2],
     agenda: Agenda<Picos, Due>,
     ends: Vec<End>,
 }
@@ -99,11 +101,12 @@ struct FieldEntry {
 }
 
 enum Due {
-    Read(Transfer, Rc<Cell<bool>>, Picos),
+    Read(Transfer, Rc<Cell<bool>>),
     Arrive(Delivery),
 }
 
 struct Transfer {
+    number: u64,
     from: NodeId,
     source: Strided,
     to: NodeId,
@@ -118,10 +121,12 @@ struct Delivery {
     elements: Vec<(Addr, Vec<u8>)>,
 }
 
+/// Data on their way, from the kick on; the source is read when the last word has left.
 struct Coming {
+    number: u64,
     length: Picos,
     arrival: Picos,
-    delivery: Delivery,
+    delivery: Option<Delivery>,
 }
 
 impl Perfect {
@@ -136,6 +141,7 @@ impl Perfect {
         };
         let shared = Shared {
             word: config.clock_period,
+            transfers: [0; 2],
             agenda: Agenda::default(),
             ends: (0..nodes).map(|_| end()).collect(),
         };
@@ -160,16 +166,21 @@ impl Perfect {
         (sim, nodes)
     }
 
+    /// How many transfers were started, on the data and on the acknowledge channel.
+    pub fn transfers(&self) -> [u64; 2] {
+        self.shared.borrow().transfers
+    }
+
     fn handle(&mut self, at: Picos, due: Due) {
         let mut shared = self.shared.borrow_mut();
         match due {
-            Due::Read(transfer, done, length) => {
+            Due::Read(transfer, done) => {
                 done.set(true);
                 shared.ends[transfer.from.index()].signal.notify();
                 let delivery = shared.delivery(&transfer, &self.memories[transfer.from.index()]);
                 match transfer.channel {
                     Channel::Ack => shared.agenda.put(at + LATENCY, Due::Arrive(delivery)),
-                    Channel::Data => shared.queue(at + LATENCY, length, delivery),
+                    Channel::Data => shared.fill(transfer.number, delivery),
                 }
             }
             Due::Arrive(delivery) => shared.arrive(delivery, &mut self.memories),
@@ -201,15 +212,27 @@ impl Shared {
     }
 
     /// Data use the memory port one after the other.
-    fn queue(&mut self, arrival: Picos, length: Picos, delivery: Delivery) {
-        let coming = &mut self.ends[delivery.to.index()].coming;
-        let free = coming.back().map_or(Picos::ZERO, |last| last.arrival);
-        let arrival = arrival.max(free + length);
-        coming.push_back(Coming {
+    fn queue(&mut self, to: NodeId, number: u64, arrival: Picos, length: Picos) {
+        let coming = &mut self.ends[to.index()].coming;
+        let at = coming.partition_point(|c| c.arrival <= arrival);
+        let new = Coming {
+            number,
             length,
             arrival,
-            delivery,
-        });
+            delivery: None,
+        };
+        coming.insert(at, new);
+        let mut free = at.checked_sub(1).map_or(Picos::ZERO, |before| coming[before].arrival);
+        for later in coming.iter_mut().skip(at) {
+            later.arrival = later.arrival.max(free + later.length);
+            free = later.arrival;
+        }
+    }
+
+    fn fill(&mut self, number: u64, delivery: Delivery) {
+        let mut coming = self.ends[delivery.to.index()].coming.iter_mut();
+        let coming = coming.find(|c| c.number == number).expect("it comes after it was read");
+        coming.delivery = Some(delivery);
     }
 
     fn arrive(&mut self, delivery: Delivery, memories: &mut [Memory]) {
@@ -264,7 +287,7 @@ impl Backend for Perfect {
         for node in 0..self.memories.len() {
             while shared.ends[node].coming.front().is_some_and(|c| c.arrival <= to) {
                 let coming = shared.ends[node].coming.pop_front().expect("looked at");
-                shared.arrive(coming.delivery, &mut self.memories);
+                shared.arrive(coming.delivery.expect("read before"), &mut self.memories);
             }
         }
     }
@@ -459,14 +482,18 @@ impl Transport for Node {
         }
         let mut shared = self.shared.borrow_mut();
         let (length, now, sent) = (shared.length(bytes), self.host.now(), Rc::new(Cell::new(false)));
+        shared.transfers[channel as usize] += 1;
         let start = match channel {
             Channel::Data => now.max(shared.ends[node.index()].free),
             Channel::Ack => now,
         };
+        let number = shared.transfers[0];
         if channel == Channel::Data {
             shared.ends[node.index()].free = start + length;
+            shared.queue(right.to, number, start + length + LATENCY, length);
         }
         let transfer = Transfer {
+            number,
             from: node,
             source: from,
             to: right.to,
@@ -474,9 +501,7 @@ impl Transport for Node {
             offset,
             channel,
         };
-        shared
-            .agenda
-            .put(start + length, Due::Read(transfer, sent.clone(), length));
+        shared.agenda.put(start + length, Due::Read(transfer, sent.clone()));
         Ok(Sent(sent))
     }
 

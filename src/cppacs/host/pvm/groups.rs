@@ -13,6 +13,8 @@ struct Group {
     /// By instance; a place that was left is given out again, the lowest first.
     members: Vec<Option<NodeId>>,
     frozen: bool,
+    /// Members that left it when it was frozen; the others know them by heart.
+    left: Vec<NodeId>,
     waiting: Option<Barrier>,
 }
 
@@ -76,12 +78,14 @@ impl Groups {
     pub fn leave(&self, name: &str, task: NodeId) -> Result<(), PvmError> {
         self.group(name, |group| {
             let instance = group.instance(task).ok_or(PvmError::NotInGroup)?;
-            group.members[instance] = None;
+            if group.frozen {
+                group.left.push(task);
+            } else {
+                group.members[instance] = None;
+            }
             Ok(())
         })?;
-        self.0
-            .borrow_mut()
-            .retain(|_, group| group.members.iter().any(Option::is_some));
+        self.0.borrow_mut().retain(|_, group| !group.is_empty());
         Ok(())
     }
 
@@ -99,7 +103,10 @@ impl Groups {
     }
 
     pub fn instance(&self, name: &str, task: NodeId) -> Result<usize, PvmError> {
-        self.group(name, |group| group.instance(task).ok_or(PvmError::NotInGroup))
+        let is = |member: &Option<NodeId>| *member == Some(task);
+        self.group(name, |group| {
+            group.members.iter().position(is).ok_or(PvmError::NotInGroup)
+        })
     }
 
     /// In order of instance.
@@ -144,7 +151,14 @@ impl Groups {
 }
 
 impl Group {
+    /// Of a task that is in it.
     fn instance(&self, task: NodeId) -> Option<usize> {
-        self.members.iter().position(|&member| member == Some(task))
+        let there = self.members.iter().position(|&member| member == Some(task));
+        there.filter(|_| !self.left.contains(&task))
+    }
+
+    fn is_empty(&self) -> bool {
+        let mut there = self.members.iter().flatten();
+        there.all(|task| self.left.contains(task))
     }
 }

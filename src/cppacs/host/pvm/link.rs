@@ -21,7 +21,6 @@ const NAME: &str = "pvm";
 /// Number of the field for acknowledgements; those for data have the number of their source.
 const ACKS: u16 = u16::MAX;
 
-
 /// Before each piece in its area.
 struct Header {
     tag: i32,
@@ -45,16 +44,7 @@ impl Header {
             sequence,
             encoding,
         } = *self;
-        [
-            tag as u32,
-            0,
-            bytes,
-            piece,
-            pieces,
-            piece_bytes,
-            sequence,
-            encoding,
-        ]
+        [tag as u32, 0, bytes, piece, pieces, piece_bytes, sequence, encoding]
     }
 
     fn parse(bytes: &[u8]) -> Header {
@@ -145,10 +135,12 @@ impl<T: Transport> Link<T> {
         let config = transport.config().clone();
         let node = transport.host().node();
         let bytes = area_bytes(config.pvm_area, config.pvm_buffers, tasks);
-        let fault = |why: T::Error| CallError::from(Fault::Library {
-            node,
-            why: Arc::new(why),
-        });
+        let fault = |why: T::Error| {
+            CallError::from(Fault::Library {
+                node,
+                why: Arc::new(why),
+            })
+        };
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let area = transport.object(NAME, bytes).await.map_err(fault)?;
         let link = Link {
@@ -170,7 +162,9 @@ impl<T: Transport> Link<T> {
                 Some(field.map_err(fault)?)
             });
         }
-        let acks = transport.create_field(&area, link.acks(0), 8 * tasks as u32, ACKS).await;
+        let acks = transport
+            .create_field(&area, link.acks(0), 8 * tasks as u32, ACKS)
+            .await;
         acks.map_err(fault)?;
         Ok((Rc::new(link), fields))
     }
@@ -232,6 +226,8 @@ impl<T: Transport> Link<T> {
         self.transport.work(config.pvm_send_cost).await;
         for piece in 0..pieces {
             let bytes = &data[piece * room..data.len().min((piece + 1) * room)];
+            let sequence = self.peer(to, |peer| peer.sent.get());
+            self.wait_for_ack(to, sequence).await?;
             let area = if piece == 0 && in_area {
                 self.reuse(0).await;
                 0
@@ -243,7 +239,6 @@ impl<T: Transport> Link<T> {
                 self.transport.host().write(at, bytes);
                 area
             };
-            let sequence = self.peer(to, |peer| peer.sent.get());
             let header = Header {
                 tag,
                 bytes: data.len() as u32,
@@ -255,7 +250,6 @@ impl<T: Transport> Link<T> {
             };
             let words: Vec<u8> = header.words().iter().flat_map(|w| w.to_le_bytes()).collect();
             self.transport.host().write(self.send_area(area), &words);
-            self.wait_for_ack(to, sequence).await?;
             self.kick(to, area, sequence, bytes.len() as u32).await?;
         }
         Ok(())
@@ -307,10 +301,15 @@ impl<T: Transport> Link<T> {
         let (config, host) = (self.transport.config(), self.transport.host());
         self.transport.work(config.receive_poll).await;
         let taken = self.peer(from, |peer| peer.taken.get());
-        let at = self.area.addr.offset(self.from(from) + taken % self.buffers() * self.stride());
+        let at = self
+            .area
+            .addr
+            .offset(self.from(from) + taken % self.buffers() * self.stride());
         let header = Header::parse(&host.read(at, HEADER));
         assert_eq!(header.sequence, taken, "pieces come in order");
-        self.transport.occupy(span(config.copy_extra, header.piece_bytes as usize)).await;
+        self.transport
+            .occupy(span(config.copy_extra, header.piece_bytes as usize))
+            .await;
         let bytes = host.read(at.offset(HEADER), header.piece_bytes);
         let whole = self.peer(from, |peer| {
             peer.taken.set(taken + 1);
@@ -336,7 +335,10 @@ impl<T: Transport> Link<T> {
         let from = self.area.addr.offset(self.acks(1) + 8 * u32::from(to.0));
         host.write(from, &u64::from(taken).to_le_bytes());
         let offset = 8 * u32::from(self.node().0);
-        let sent = self.transport.send(Strided::whole(from, 8), &right, offset, Channel::Ack).await;
+        let sent = self
+            .transport
+            .send(Strided::whole(from, 8), &right, offset, Channel::Ack)
+            .await;
         let sent = sent.map_err(|e| self.fault(e))?;
         self.peer(to, |peer| *peer.acked.borrow_mut() = Some(sent));
         Ok(())

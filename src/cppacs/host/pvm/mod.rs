@@ -9,6 +9,8 @@ mod inbox;
 pub mod link;
 pub mod process;
 pub mod task;
+#[cfg(test)]
+mod tests;
 pub mod wire;
 
 use std::cell::{Cell, RefCell};
@@ -46,6 +48,16 @@ pub trait Loader<T: Transport> {
     fn start(&self, name: &str, args: &[String], task: Task<T>) -> Result<Running, PvmError>;
 }
 
+impl<T, F> Loader<T> for F
+where
+    T: Transport,
+    F: Fn(&str, &[String], Task<T>) -> Result<Running, PvmError>,
+{
+    fn start(&self, name: &str, args: &[String], task: Task<T>) -> Result<Running, PvmError> {
+        self(name, args, task)
+    }
+}
+
 /// What is known of a task.
 struct Entry<T: Transport> {
     task: Task<T>,
@@ -72,9 +84,7 @@ pub struct Machine<T: Transport> {
 /// Why a run ended badly.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    #[error(
-        "{bytes} B of memory for {nodes} nodes' areas, {left} B are there: set mem_bytes, pvm_area or fewer nodes"
-    )]
+    #[error("{bytes} B of memory for {nodes} nodes' areas, {left} B are there: set mem_bytes, pvm_area or fewer nodes")]
     Memory { nodes: usize, bytes: u64, left: u64 },
     #[error("{}{sim}", hang_lines(waits))]
     Sim { waits: Vec<String>, sim: SimError },

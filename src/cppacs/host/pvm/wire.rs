@@ -5,11 +5,11 @@
 
 use std::io::{self, Read, Write};
 
+use super::HOST;
 use super::error::{CallError, Fault, PvmError};
 use super::task::Task;
-use super::HOST;
-use crate::cppacs::host::transport::Transport;
 use crate::Picos;
+use crate::cppacs::host::transport::Transport;
 
 macro_rules! calls {
     ($($name:ident = $number:literal, $args:literal, $says:literal;)*) => {
@@ -115,7 +115,11 @@ fn text(bytes: &[u8]) -> Result<&str, PvmError> {
 
 fn microseconds(bytes: &[u8]) -> Result<Picos, PvmError> {
     let us = f64::from_le_bytes(bytes.try_into().map_err(|_| PvmError::BadParam)?);
-    if (0.0..=1e12).contains(&us) { Ok(Picos::from_us(us)) } else { Err(PvmError::BadParam) }
+    if (0.0..=1e12).contains(&us) {
+        Ok(Picos::from_us(us))
+    } else {
+        Err(PvmError::BadParam)
+    }
 }
 
 /// Makes the call for the task. An error of PVM is the answer.
@@ -134,8 +138,16 @@ pub async fn serve<T: Transport>(task: &Task<T>, request: &Request) -> Result<An
         *number = i32::from_le_bytes(*bytes);
     }
     let answer = match call {
-        Call::Hello | Call::Now | Call::Compute | Call::Exit | Call::Siblings | Call::Tasks | Call::There
-        | Call::Kill | Call::Spawn | Call::Catch => serve_task(task, call, numbers, bytes).await,
+        Call::Hello
+        | Call::Now
+        | Call::Compute
+        | Call::Exit
+        | Call::Siblings
+        | Call::Tasks
+        | Call::There
+        | Call::Kill
+        | Call::Spawn
+        | Call::Catch => serve_task(task, call, numbers, bytes).await,
         Call::Join | Call::Leave | Call::GroupTask | Call::Instance | Call::Members | Call::Barrier => {
             serve_group(task, call, numbers, bytes).await
         }
@@ -206,7 +218,10 @@ async fn serve_task<T: Transport>(task: &Task<T>, call: Call, [a, _]: [i32; 2], 
             number(0)
         }
         _ => {
-            let mut words = bytes.split(|&byte| byte == 0).map(text).collect::<Result<Vec<_>, _>>()?;
+            let mut words = bytes
+                .split(|&byte| byte == 0)
+                .map(text)
+                .collect::<Result<Vec<_>, _>>()?;
             words.pop();
             let (name, args) = words.split_first().ok_or(PvmError::BadParam)?;
             let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();

@@ -91,6 +91,11 @@
 #define PvmMboxFirstAvail 8
 #define PvmMboxReadAndDelete 16
 #define PvmMboxWaitForInfo 32
+#define PVMNORESETCLASS "###_PVM_NO_RESET_###"
+#define PVMHOSTERCLASS "###_PVM_HOSTER_###"
+#define PVMTASKERCLASS "###_PVM_TASKER_###"
+#define PVMTRACERCLASS "###_PVM_TRACER_###"
+#define PVMRMCLASS "###_PVM_RM_###"
 
 /* results */
 #define PvmOk 0
@@ -202,7 +207,8 @@ int pvm_trecv(int tid, int msgtag, struct timeval *wait);
 int pvm_precv(int tid, int msgtag, void *p, int count, int type, int *from, int *tag, int *length);
 
 /* groups */
-int pvm_joingroup(char *group), pvm_lvgroup(char *group), pvm_gsize(char *group), pvm_freezegroup(char *group, int size);
+int pvm_joingroup(char *group), pvm_lvgroup(char *group), pvm_gsize(char *group);
+int pvm_freezegroup(char *group, int size);
 int pvm_gettid(char *group, int instance), pvm_getinst(char *group, int tid), pvm_barrier(char *group, int count);
 int pvm_bcast(char *group, int msgtag);
 int pvm_reduce(void (*combine)(int *type, void *into, void *data, int *count, int *info), void *data, int count,

@@ -100,8 +100,9 @@ static double dot(const double *x, const double *y, int n) {
 static const double *multiply(const struct matrix *a, const double *x, struct cg_links *links, double us) {
     double *product = cg_vector(links);
     for (int row = a->first; row < a->end; row++) {
+        const int *start = a->start + row - a->first;
         double sum = 0;
-        for (int k = a->start[row - a->first]; k < a->start[row - a->first + 1]; k++) sum += a->value[k] * x[a->column[k]];
+        for (int k = start[0]; k < start[1]; k++) sum += a->value[k] * x[a->column[k]];
         product[row] = sum;
     }
     nas_compute(us);

@@ -129,7 +129,8 @@ void ft(const struct nas_job *job, struct nas_result *result) {
     a.planes = a.nz / job->nodes;
     a.first_x = a.columns * job->node;
     a.first_z = a.planes * job->node;
-    for (int i = 0; i < LONGEST; i++) a.roots[i] = (struct number){cos(2 * PI * i / LONGEST), sin(2 * PI * i / LONGEST)};
+    for (int i = 0; i < LONGEST; i++)
+        a.roots[i] = (struct number){cos(2 * PI * i / LONGEST), sin(2 * PI * i / LONGEST)};
 
     const double us = job->compute_us / job->nodes / (2 * (STEPS + 1)); /* of half a transformation */
     const int block = 2 * a.columns * a.ny * a.planes;

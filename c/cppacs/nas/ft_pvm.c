@@ -27,12 +27,13 @@ double *ft_blocks(struct ft_links *links) {
 void ft_transpose(struct ft_links *links) {
     const int me = links->job->node, nodes = links->job->nodes;
     for (int bit = 1; bit < nodes; bit *= 2) {
-        const int theirs = ~me & bit, partner = links->job->tasks[me ^ bit];
+        const int partner = links->job->tasks[me ^ bit], run = bit * links->block;
+        double *theirs = links->blocks + (long)(~me & bit) * links->block;
         pvm_initsend(PvmDataRaw);
-        for (int j = theirs; j < nodes; j += 2 * bit) pvm_pkdouble(links->blocks + (long)j * links->block, bit * links->block, 1);
+        for (int k = 0; k < nodes / (2 * bit); k++) pvm_pkdouble(theirs + 2L * k * run, run, 1);
         pvm_send(partner, TAG);
         pvm_recv(partner, TAG);
-        for (int j = theirs; j < nodes; j += 2 * bit) pvm_upkdouble(links->blocks + (long)j * links->block, bit * links->block, 1);
+        for (int k = 0; k < nodes / (2 * bit); k++) pvm_upkdouble(theirs + 2L * k * run, run, 1);
     }
 }
 

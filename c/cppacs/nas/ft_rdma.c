@@ -53,7 +53,8 @@ void ft_transpose(struct ft_links *links) {
             CPsend_strided(from, bytes, nodes / (2 * bit), 2 * bytes, links->right[turn][i], 0, bytes));
         nas_done(CPwait(links->field[turn][i], 1, NAS_WAIT));
         nas_done(CPwait_sent(sent));
-        for (int k = 0; k < nodes / (2 * bit); k++) memcpy(from + 2 * k * run, links->landing[turn][i] + k * run, bytes);
+        for (int k = 0; k < nodes / (2 * bit); k++)
+            memcpy(from + 2 * k * run, links->landing[turn][i] + k * run, bytes);
     }
     links->turn = !turn;
 }

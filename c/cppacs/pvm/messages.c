@@ -244,9 +244,10 @@ int pvm_trecv(int tid, int msgtag, struct timeval *wait) {
 
 int stub_item(int type) {
     static const unsigned char SIZES[] = {
-        [PVM_STR] = 1, [PVM_BYTE] = 1, [PVM_SHORT] = sizeof(short), [PVM_INT] = sizeof(int), [PVM_FLOAT] = sizeof(float),
-        [PVM_CPLX] = 2 * sizeof(float), [PVM_DOUBLE] = sizeof(double), [PVM_DCPLX] = 2 * sizeof(double),
-        [PVM_LONG] = sizeof(long), [PVM_USHORT] = sizeof(short), [PVM_UINT] = sizeof(int), [PVM_ULONG] = sizeof(long),
+        [PVM_STR] = 1, [PVM_BYTE] = 1, [PVM_SHORT] = sizeof(short), [PVM_INT] = sizeof(int),
+        [PVM_FLOAT] = sizeof(float), [PVM_CPLX] = 2 * sizeof(float), [PVM_DOUBLE] = sizeof(double),
+        [PVM_DCPLX] = 2 * sizeof(double), [PVM_LONG] = sizeof(long), [PVM_USHORT] = sizeof(short),
+        [PVM_UINT] = sizeof(int), [PVM_ULONG] = sizeof(long),
     };
     return type < PVM_STR || type > PVM_ULONG ? PvmBadParam : SIZES[type];
 }

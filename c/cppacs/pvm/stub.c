@@ -94,6 +94,11 @@ int gettimeofday(struct timeval *restrict tv, void *restrict zone) {
     return 0;
 }
 
+/* Programs of PVM that measure call it. */
+void pvmgetclock(struct timeval *tv) {
+    gettimeofday(tv, NULL);
+}
+
 time_t time(time_t *at) {
     time_t now = (time_t)(picoseconds() / 1000000000000);
     if (at) *at = now;
@@ -138,9 +143,17 @@ char *pvm_strerror(int error) {
 int stub_result(const char *name, int result) {
     if (result < 0) {
         last_error = result;
-        if (options[PvmAutoErr]) fprintf(stderr, "libpvm [t%x]: pvm_%s(): %s\n", pvm_mytid(), name, pvm_strerror(result));
+        if (options[PvmAutoErr])
+            fprintf(stderr, "libpvm [t%x]: pvm_%s(): %s\n", pvm_mytid(), name, pvm_strerror(result));
     }
     return result;
+}
+
+/* Programs of PVM report by it. */
+int lpvmerr(const char *text, int error) {
+    last_error = error;
+    fprintf(stderr, "libpvm [t%x]: %s: %s\n", pvm_mytid(), text, pvm_strerror(error));
+    return error;
 }
 
 int pvm_perror(char *text) {

@@ -123,6 +123,7 @@ struct Delivery {
 
 /// Data on their way, from the kick on; the source is read when the last word has left.
 struct Coming {
+    from: NodeId,
     number: u64,
     length: Picos,
     arrival: Picos,
@@ -211,11 +212,13 @@ impl Shared {
         }
     }
 
-    /// Data use the memory port one after the other.
-    fn queue(&mut self, to: NodeId, number: u64, arrival: Picos, length: Picos) {
+    /// Data use the memory port one after the other, those of one source in order.
+    fn queue(&mut self, from: NodeId, to: NodeId, number: u64, arrival: Picos, length: Picos) {
         let coming = &mut self.ends[to.index()].coming;
-        let at = coming.partition_point(|c| c.arrival <= arrival);
+        let behind = coming.iter().rposition(|c| c.from == from).map_or(0, |last| last + 1);
+        let at = coming.partition_point(|c| c.arrival <= arrival).max(behind);
         let new = Coming {
+            from,
             number,
             length,
             arrival,
@@ -490,7 +493,7 @@ impl Transport for Node {
         let number = shared.transfers[0];
         if channel == Channel::Data {
             shared.ends[node.index()].free = start + length;
-            shared.queue(right.to, number, start + length + LATENCY, length);
+            shared.queue(node, right.to, number, start + length + LATENCY, length);
         }
         let transfer = Transfer {
             number,

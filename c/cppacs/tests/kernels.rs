@@ -2,9 +2,20 @@
 
 mod support;
 
+use std::cell::Cell;
 use std::process::Output;
+use std::rc::Rc;
 
 use support::{Made, text};
+use tsunagi::Picos;
+use tsunagi::cppacs::host::perfect::{Node, Perfect};
+use tsunagi::cppacs::host::pvm::error::{CallError, Fault, PvmError};
+use tsunagi::cppacs::host::pvm::task::Task;
+use tsunagi::cppacs::host::pvm::{Pvm, Running};
+use tsunagi::cppacs::host::transport::Transport as _;
+use tsunagi::cppacs::kernels::{Class, Job, run_pvm, run_rdma};
+use tsunagi::cppacs::params::Config;
+use tsunagi::harness::params::Table as _;
 
 const KERNELS: [&str; 4] = ["ep", "cg", "ft", "mg"];
 
@@ -84,16 +95,85 @@ fn rdma_and_pvm_kernels_of_class_w() {
     }
 }
 
+/// Seconds of node 0, of the traffic alone.
+fn traffic(job: Job, by_pvm: bool) -> f64 {
+    let (mut sim, nodes) = Perfect::machine(&Config::paper(), job.nodes);
+    let time = Rc::new(Cell::new(Picos::ZERO));
+    let note = |node: u16, took: Picos, time: &Cell<Picos>| {
+        if node == 0 {
+            time.set(took);
+        }
+    };
+    let limit = Picos::from_us(1e12);
+    if by_pvm {
+        let out = time.clone();
+        let load = move |_: &str, _: &[String], task: Task<Node>| -> Result<Running, PvmError> {
+            let out = out.clone();
+            Ok(Box::pin(async move {
+                let took = run_pvm(&task, &job).await.map_err(|error| match error {
+                    CallError::Fault(fault) => fault,
+                    CallError::Pvm(error) => Fault::Program {
+                        task: task.tid(),
+                        why: error.to_string(),
+                    },
+                })?;
+                note(task.node().0, took, &out);
+                Ok(())
+            }))
+        };
+        let tasks = job.nodes;
+        let pvm = Pvm::start(nodes, Box::new(load), "traffic", &[], tasks).unwrap();
+        pvm.run(&mut sim, limit).unwrap();
+    } else {
+        for node in nodes {
+            let out = time.clone();
+            node.host().clone().spawn("traffic", async move {
+                let took = run_rdma(&node, &job).await.unwrap();
+                note(node.host().node().0, took, &out);
+            });
+        }
+        sim.run(limit).unwrap();
+    }
+    time.get().as_us() / 1e6
+}
+
+fn seconds(out: &Output) -> f64 {
+    let said = text(&out.stdout);
+    let last = said.lines().last().expect("the time").trim_end_matches(" s");
+    last.parse().expect("a number")
+}
+
+/// What tables 3 to 6 are measured with takes the same time as the programs, but for when PVM's tasks begin.
+#[test]
+fn traffic_alone_takes_as_long_as_the_kernels() {
+    let made = Made::new("nas");
+    for kernel in KERNELS {
+        let job = Job {
+            kernel: kernel.parse().unwrap(),
+            class: Class::S,
+            nodes: 8,
+            compute_us: 1e5,
+        };
+        let mut run = std::process::Command::new(made.path("nas-rdma"));
+        let out = run.args([kernel, "S", "2", "2", "2", "1e5"]).output().unwrap();
+        let (program, alone) = (seconds(&out), traffic(job, false));
+        println!("{kernel} RDMA: program {program} s, traffic alone {alone} s");
+        assert!((program - alone).abs() < 2e-6, "{kernel} RDMA: {program} and {alone} s");
+        let out = made.pvm(&["--nodes", "8"], "nas-pvm", &[kernel, "S", "8", "1e5"]);
+        let (program, alone) = (seconds(&out), traffic(job, true));
+        println!("{kernel} PVM: program {program} s, traffic alone {alone} s");
+        assert!(
+            (program / alone - 1.0).abs() < 0.01,
+            "{kernel} PVM: {program} and {alone} s"
+        );
+    }
+}
+
 /// A run is like the other, in its times, too; computing is charged to each node for its part.
 #[test]
 fn times_are_always_the_same() {
     let made = Made::new("nas");
-    let seconds = |us: &str| {
-        let out = made.pvm(&["--nodes", "4"], "nas-pvm", &["cg", "S", "4", us]);
-        let said = text(&out.stdout);
-        let last = said.lines().last().unwrap().trim_end_matches(" s").to_owned();
-        last.parse::<f64>().unwrap()
-    };
+    let seconds = |us: &str| seconds(&made.pvm(&["--nodes", "4"], "nas-pvm", &["cg", "S", "4", us]));
     let (none, some) = (seconds("0"), seconds("4e6"));
     assert_eq!(seconds("0").to_bits(), none.to_bits());
     assert!((some - none - 1.0).abs() < 0.01, "{none} s and {some} s");

@@ -297,7 +297,7 @@ mod tests {
     fn the_volume_is_the_plans() {
         let sum = |kernel, nodes| -> f64 {
             let job = job(kernel, Class::W, nodes);
-            let bytes = job.steps().iter().map(|step| match *step {
+            let bytes = job.steps().into_iter().map(|step| match step {
                 Step::Vector(n) => f64::from(n * NUMBER) * (nodes - 1) as f64 / nodes as f64,
                 Step::Transpose(block) => f64::from(block) * nodes as f64 / 2.0 * f64::from(nodes.ilog2()),
                 Step::Faces(_, bytes) => 2.0 * f64::from(bytes),

@@ -1,14 +1,12 @@
 //! The programs of Debian's package pvm-examples (3.4.6-5), where it is installed or its folder of documentation is
 //! named by `TSUNAGI_PVM_EXAMPLES`. They are no part of this project; `apt-get install pvm-examples` brings them.
 
-mod support;
-
 use std::env;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use support::{Made, text};
+use crate::support::{Made, text};
 
 const COMPILER: [&str; 2] = ["-std=gnu89", "-w"];
 

@@ -1,12 +1,10 @@
 //! The NAS kernels give the published values: alone, with RDMA, and with PVM.
 
-mod support;
-
 use std::cell::Cell;
 use std::process::Output;
 use std::rc::Rc;
 
-use support::{Made, text};
+use crate::support::{Made, text};
 use tsunagi::Picos;
 use tsunagi::cppacs::host::perfect::{Node, Perfect};
 use tsunagi::cppacs::host::pvm::error::{CallError, Fault, PvmError};
@@ -15,7 +13,6 @@ use tsunagi::cppacs::host::pvm::{Pvm, Running};
 use tsunagi::cppacs::host::transport::Transport as _;
 use tsunagi::cppacs::kernels::{Class, Job, run_pvm, run_rdma};
 use tsunagi::cppacs::params::Config;
-use tsunagi::harness::params::Table as _;
 
 const KERNELS: [&str; 4] = ["ep", "cg", "ft", "mg"];
 

@@ -1,8 +1,6 @@
 //! Programs of PVM, compiled by the system's `cc`: each call, what the paper leaves out, and misuse.
 
-mod support;
-
-use support::{Made, text};
+use crate::support::{Made, text};
 
 const STRICT: [&str; 5] = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", "-O1"];
 

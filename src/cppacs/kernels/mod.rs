@@ -37,6 +37,8 @@ pub struct Job {
     pub nodes: usize,
     /// What all of it takes on one node, in us; each node is charged its part.
     pub compute_us: f64,
+    /// What a node of CG spends on each peer of an exchange beside the library's calls; the paper's program does.
+    pub peer_us: f64,
 }
 
 /// What a node does next. Sizes are in bytes.
@@ -267,6 +269,7 @@ mod tests {
             class,
             nodes,
             compute_us: 1e6,
+            peer_us: 0.0,
         }
     }
 

@@ -81,6 +81,7 @@ impl<T: Transport> Run<'_, T> {
         let others: Vec<i32> = (1..nodes).map(|i| node((self.me + i) % nodes)).collect();
         self.send(&others, TAG, part(self.me), 1).await?;
         for from in (1..nodes).map(|i| (self.me + nodes - i) % nodes) {
+            self.task.compute(computing(self.job.peer_us)).await;
             self.receive(node(from), TAG, part(from), 1).await?;
         }
         Ok(())

@@ -153,6 +153,7 @@ impl<T: Transport> Run<'_, T> {
         let [start, end] = [0, 1].map(|i| self.job.first(self.me + i) * NUMBER);
         let whole = self.job.vector() as u32 * NUMBER;
         for to in (1..nodes).map(|i| (self.me + i) % nodes) {
+            self.node.work(computing(self.job.peer_us)).await;
             let right = self.rights[turn][to].as_ref().expect("another node");
             self.send(turn as u32 * whole + start, end - start, right, start)
                 .await?;

@@ -36,6 +36,7 @@ pub(super) struct Message {
 const ASK_FIELD: u32 = 1;
 const ASK_KEY: u32 = 2;
 const ANSWER: u32 = 3;
+const GREET: u32 = 4;
 const MESSAGE_BYTES: u32 = 64;
 /// An asker tries so often, and waits so long each time.
 const TRIES: u32 = 4;
@@ -84,8 +85,8 @@ pub(super) struct Made {
 
 #[derive(Default)]
 struct State {
-    /// Names of objects, and where the next one begins in the area.
-    objects: BTreeSet<String>,
+    /// Objects by their offset in the area, and where the next one begins.
+    objects: BTreeMap<u32, String>,
     top: u32,
     fields: BTreeMap<(String, u16), Made>,
     free_fields: Vec<u32>,
@@ -284,6 +285,7 @@ impl Kernel {
                     ..message
                 }
             }
+            GREET => message,
             // Nobody but kernels has a right for the ring.
             _ => return,
         };
@@ -382,6 +384,16 @@ impl Kernel {
         Ok((found != 0).then_some(Made { index, key, size }))
     }
 
+    /// A message to the kernel of a node that changes nothing there, and its answer.
+    pub async fn greet(&self, to: u32) -> Result<(), RdmaError> {
+        self.ask(to, GREET, "greet", 0).await.map(drop)
+    }
+
+    /// The object that begins at this offset of the area.
+    pub fn object_at(&self, offset: u32) -> Option<String> {
+        self.state.borrow().objects.get(&offset).cloned()
+    }
+
     fn new_key(&self) -> u32 {
         let mut state = self.state.borrow_mut();
         state.keys += 1;
@@ -408,12 +420,11 @@ impl Kernel {
         if bytes == 0 || bytes > room {
             return Err(RdmaError::Memory { node, bytes, room });
         }
-        if !state.objects.insert(name.to_owned()) {
-            return Err(RdmaError::Twice {
-                node,
-                name: name.into(),
-            });
+        if state.objects.values().any(|taken| taken == name) {
+            let name = name.into();
+            return Err(RdmaError::Twice { node, name });
         }
+        state.objects.insert(top, name.to_owned());
         state.top = (top + bytes).next_multiple_of(64).min(self.area_bytes());
         Ok(top)
     }

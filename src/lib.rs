@@ -4,6 +4,7 @@ pub mod ap1000p;
 pub mod campaign;
 pub mod cenju3;
 pub mod cli;
+pub mod cppacs;
 pub mod dimmnet1;
 pub mod emx;
 pub mod harness;

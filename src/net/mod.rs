@@ -4,6 +4,7 @@ pub mod bench;
 pub mod cut_through;
 pub mod dependencies;
 pub mod fabric;
+pub mod hyper;
 pub mod link;
 pub mod switch;
 pub mod topology;

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use thiserror::Error;
 
+use super::layout;
 use super::transport::{Area, Channel, Strided, Transport};
 use crate::cppacs::params::Config;
 use crate::harness::agenda::Agenda;
@@ -20,8 +21,8 @@ use crate::{Addr, NodeId, Picos};
 const LATENCY: Picos = Picos(3_000_000);
 /// Header and sum of a worm.
 const OVERHEAD: u64 = 24;
-/// What the kernel keeps at the start of memory: its TCWs, and a ring of 128 slots of 4 KB.
-pub const KERNEL_BYTES: u32 = 0x9_0000;
+/// What the kernel and the library keep at the start of memory.
+pub const KERNEL_BYTES: u32 = layout::AREA + layout::OBJECTS;
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PerfectError {

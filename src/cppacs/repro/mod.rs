@@ -1,0 +1,28 @@
+//! The experiments of the paper on PVM for CP-PACS, each on verilated RTL and on the timed golden model: RDMA, network,
+//! broadcast and conflicts.
+
+mod lab;
+mod measure;
+mod network;
+mod pvm;
+mod rdma;
+
+use crate::repro::lab::{Entry, entry};
+use lab::Lab;
+pub use lab::{Measurement, Pattern, Scenario, What, quantity};
+pub use measure::{MeasureError, machine, measure, measure_with_wave};
+
+/// The source of all rows.
+pub const PAPER: &str = "Matsubara, Hattori, Itakura, Boku, Nakamura, Nakazawa: Implementation PVM on CP-PACS (in \
+     Japanese)";
+
+type Run = fn(&mut Lab<'_>);
+
+const ENTRIES: &[Entry<Run>] = &[
+    entry("F3", "Fig. 3", "Time of RDMA and of PVM by size", rdma::f3),
+    entry("T1", "table 1", "Throughput of PVM", pvm::t1),
+    entry("B2", "section 5", "One buffer against two", pvm::b2),
+    entry("N1", "section 2", "Latency and throughput of the network", network::n1),
+    entry("N2", "section 2", "A broadcast against one to one", network::n2),
+    entry("N3", "section 2", "Traffic without conflicts", network::n3),
+];

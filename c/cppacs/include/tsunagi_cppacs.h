@@ -26,19 +26,20 @@ extern "C" {
 enum {
     CP_OK = 0,
     CP_OUTSIDE = -1,  /* called outside a program of CPrun */
-    CP_SETTING = -2,  /* no such parameter, grid, program or time */
+    CP_SETTING = -2,  /* no such backend, parameter, grid, program or time; together no machine */
     CP_POINTER = -3,  /* not in memory of CPobject */
     CP_NODE = -5,     /* no such node */
-    CP_LENGTH = -6,   /* no multiple of 8 bytes, or nothing, or more than the field takes */
-    CP_FIELD = -8,    /* no such field; a field that leaves its object; no field left */
+    CP_LENGTH = -6,   /* no multiple of 8 bytes, or nothing, or more than the object or field has */
+    CP_FIELD = -8,    /* no such field, or the hardware shut it; no field, right or TCW left */
     CP_RIGHT = -9,    /* no such right */
     CP_TIMEOUT = -11, /* the field, or the transfers, did not come in time */
+    CP_REFUSED = -12, /* the hardware refused it */
     CP_HANG = -13,    /* the time of CPlimit is over, or nothing can happen any more */
     CP_MEMORY = -14   /* no memory left, or the name is taken */
 };
 
-/* Before CPrun. CPset: one parameter, as "mem_bytes=4194304". CPlimit: simulated time after which the machine hangs. */
-int CPset(const char *assignment), CPlimit(double us);
+/* Before CPrun. CPbackend: "model" (the golden model, the default) or "rtl" (verilated RTL). CPset: one parameter, as "mem_bytes=4194304". CPlimit: simulated time after which the machine hangs. */
+int CPbackend(const char *name), CPset(const char *assignment), CPlimit(double us);
 
 /* Runs the program on a grid of x * y * z nodes until all copies have returned. */
 int CPrun(int x, int y, int z, void (*program)(void *), void *arg);

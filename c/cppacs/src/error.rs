@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::fmt;
 
 use c_programs::Outside;
-use tsunagi::cppacs::host::perfect::PerfectError;
+use tsunagi::cppacs::host::RdmaError;
 
 /// `CP_OK` and the errors of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,7 @@ pub enum Code {
     Field = -8,
     Right = -9,
     Timeout = -11,
+    Refused = -12,
     Hang = -13,
     Memory = -14,
 }
@@ -57,14 +58,17 @@ impl From<Outside> for Error {
     }
 }
 
-impl From<PerfectError> for Error {
-    fn from(error: PerfectError) -> Error {
+impl From<RdmaError> for Error {
+    fn from(error: RdmaError) -> Error {
+        use RdmaError::*;
         let code = match error {
-            PerfectError::Memory { .. } | PerfectError::Taken { .. } => Code::Memory,
-            PerfectError::Field { .. } | PerfectError::Fields { .. } => Code::Field,
-            PerfectError::Nobody { .. } => Code::Timeout,
-            PerfectError::Length { .. } | PerfectError::Bounds { .. } => Code::Length,
-            PerfectError::Node { .. } => Code::Node,
+            NoNode { .. } => Code::Node,
+            Name { .. } | Twice { .. } | Memory { .. } => Code::Memory,
+            NoRoom { .. } | Shut { .. } => Code::Field,
+            Outside { .. } | Shape { .. } | TooLong { .. } => Code::Length,
+            NoFlag { .. } => Code::Right,
+            NoField { .. } | Silent { .. } | Timeout { .. } | Barrier { .. } => Code::Timeout,
+            Refused { .. } => Code::Refused,
         };
         code.why(error)
     }

@@ -9,11 +9,15 @@ use std::rc::Rc;
 use std::thread::LocalKey;
 
 use c_programs::{Program, Refusals, Settings, fail, in_program, run, span, text};
-use tsunagi::cppacs::host::perfect::{self, Perfect};
-use tsunagi::cppacs::host::transport::{Area, Channel, Strided, Transport as _};
+use tsunagi::cppacs::host::transport::{Area, Channel, Strided, Transport};
+use tsunagi::cppacs::host::{CppacsSim, Field, Node as Library, Right, Sent, layout};
+use tsunagi::cppacs::model::ModelMachine;
 use tsunagi::cppacs::params::Config;
+use tsunagi::cppacs::rtl;
+use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::{First, Host, race};
 use tsunagi::harness::params::Table as _;
+use tsunagi::harness::wave::Probe;
 use tsunagi::{NodeId, Picos};
 
 use crate::error::{Code, Error, Result, code};
@@ -25,7 +29,7 @@ type Link = c_programs::Link<Cppacs>;
 /// A node, and what its program has descriptors for.
 #[derive(Clone)]
 struct Node {
-    library: perfect::Node,
+    library: Library,
     has: Rc<RefCell<Descriptors>>,
 }
 
@@ -33,9 +37,9 @@ struct Node {
 struct Descriptors {
     areas: Vec<Area>,
     /// With the transfers that were waited for.
-    fields: Vec<(perfect::Field, u32)>,
-    rights: Vec<perfect::Right>,
-    sent: Vec<perfect::Sent>,
+    fields: Vec<(Field, u32)>,
+    rights: Vec<Right>,
+    sent: Vec<Sent>,
 }
 
 thread_local! {
@@ -47,7 +51,7 @@ thread_local! {
 impl c_programs::Machine for Cppacs {
     const PREFIX: &'static str = "CP";
     const NODE: &'static str = "node";
-    const START: u32 = perfect::KERNEL_BYTES;
+    const START: u32 = layout::AREA;
     type Node = Node;
 
     fn host(node: &Node) -> &Host {
@@ -68,6 +72,16 @@ impl c_programs::Machine for Cppacs {
 /// The code of a call outside a program; keeps the reason of a failure.
 fn status(call: &str, result: Result<()>) -> c_int {
     code(result.inspect_err(|error| fail(call, error)))
+}
+
+/// # Safety
+/// `name` is NULL or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn CPbackend(name: *const c_char) -> c_int {
+    // SAFETY: the caller's promise.
+    let name = unsafe { text(name) };
+    let set = name.and_then(|name| SETTINGS.with_borrow_mut(|s| s.set_backend(name)));
+    status("CPbackend", set.map_err(|e| Code::Setting.why(e)))
 }
 
 /// # Safety
@@ -105,19 +119,25 @@ pub extern "C" fn CPrun(
             let set = config.set(name, f64::from(nodes));
             set.map_err(|e| Code::Setting.why(e))?;
         }
-        let nodes = (config.x * config.y * config.z) as usize;
-        let (mut sim, machine) = Perfect::machine(&config, nodes);
-        let refusals = Refusals::default();
-        for library in machine {
-            let host = library.host().clone();
-            let has = Rc::default();
-            let name = format!("program of node {}", host.node().0);
-            host.spawn(name, run::<Cppacs>(Node { library, has }, program, refusals.clone()));
+        if settings.rtl {
+            let machine = rtl::build(&config, &Probe::default()).map_err(|e| Code::Setting.why(e))?;
+            simulate(machine, &config, settings.limit, program)
+        } else {
+            simulate(ModelMachine::new(&config), &config, settings.limit, program)
         }
-        let ran = sim.run(settings.limit);
-        ran.map_err(|hang| Code::Hang.why(refusals.explain(hang)))
     });
     status("CPrun", result)
+}
+
+fn simulate<B: Backend + 'static>(backend: B, config: &Config, limit: Picos, program: Program) -> Result<()> {
+    let mut sim = CppacsSim::new(backend, config).map_err(|e| Code::Setting.why(e))?;
+    let refusals = Refusals::default();
+    sim.spawn_all(|library| {
+        let has = Rc::default();
+        run::<Cppacs>(Node { library, has }, program, refusals.clone())
+    });
+    let ran = sim.run(limit);
+    ran.map_err(|hang| Code::Hang.why(refusals.explain(hang)))
 }
 
 // ---- within a program
@@ -138,17 +158,17 @@ fn bytes(what: &str, bytes: usize) -> Result<u32> {
 }
 
 impl Descriptors {
-    fn field(&self, field: c_int) -> Result<(perfect::Field, u32)> {
+    fn field(&self, field: c_int) -> Result<(Field, u32)> {
         let found = usize::try_from(field).ok().and_then(|i| self.fields.get(i));
         found
-            .copied()
+            .cloned()
             .ok_or_else(|| Code::Field.why(format!("no field {field}")))
     }
 
-    fn right(&self, right: c_int) -> Result<perfect::Right> {
+    fn right(&self, right: c_int) -> Result<Right> {
         let found = usize::try_from(right).ok().and_then(|i| self.rights.get(i));
         found
-            .copied()
+            .cloned()
             .ok_or_else(|| Code::Right.why(format!("no right {right}")))
     }
 }
@@ -198,7 +218,7 @@ pub unsafe extern "C" fn CPobject(name: *const c_char, size: usize) -> *mut c_vo
         let name = unsafe { text(name) }.map_err(|e| Code::Memory.why(e))?.to_owned();
         let size = bytes("an object", size)?;
         let made = link.ask(move |node| async move {
-            let area = node.library.object(&name, size).await?;
+            let area = Transport::object(&node.library, &name, size).await?;
             node.has.borrow_mut().areas.push(area);
             let memory = node.library.host().memory(|m| m.as_mut_ptr() as usize);
             Ok::<_, Error>(memory + area.addr.0 as usize)
@@ -218,10 +238,7 @@ pub extern "C" fn CPfield_create(at: *mut c_void, size: usize, number: c_int) ->
             let holds = |a: &Area| (a.addr.0..a.addr.0 + a.bytes).contains(&at.0);
             let area = node.has.borrow().areas.iter().copied().find(holds);
             let area = area.ok_or_else(|| Code::Pointer.why("the field does not lie in memory of CPobject"))?;
-            let field = node
-                .library
-                .create_field(&area, at.0 - area.addr.0, size, named)
-                .await?;
+            let field = Transport::create_field(&node.library, &area, at.0 - area.addr.0, size, named).await?;
             Ok(keep(&mut node.has.borrow_mut().fields, (field, 0)))
         })
     })
@@ -238,7 +255,7 @@ pub unsafe extern "C" fn CPright_get(node: c_int, name: *const c_char, number: c
         let number = u16::try_from(number).map_err(|_| Code::Field.why(format!("number {number}")))?;
         let wait = span(wait_us).map_err(|e| Code::Setting.why(e))?;
         link.ask(move |node| async move {
-            let right = node.library.get_sendright(NodeId(to), &name, number, wait).await?;
+            let right = Transport::get_sendright(&node.library, NodeId(to), &name, number, wait).await?;
             Ok(keep(&mut node.has.borrow_mut().rights, right))
         })
     })
@@ -279,7 +296,7 @@ fn send(link: &Link, from: *const c_void, shape: [usize; 4], right: c_int, offse
     let offset = bytes("an offset", offset)?;
     link.ask(move |node| async move {
         let right = node.has.borrow().right(right)?;
-        let sent = node.library.send(from, &right, offset, Channel::Data).await?;
+        let sent = Transport::send(&node.library, from, &right, offset, Channel::Data).await?;
         Ok(keep(&mut node.has.borrow_mut().sent, sent))
     })
 }
@@ -292,7 +309,7 @@ pub extern "C" fn CPwait_sent(sent: c_int) -> c_int {
                 .ok()
                 .and_then(|i| node.has.borrow().sent.get(i).cloned());
             let sent = found.ok_or_else(|| Code::Right.why(format!("no transfer {sent}")))?;
-            node.library.wait_sent(&sent).await;
+            Transport::wait_sent(&node.library, &sent).await;
             Ok(())
         })
     })

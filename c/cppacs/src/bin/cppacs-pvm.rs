@@ -5,13 +5,23 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use tsunagi::Picos;
-use tsunagi::cppacs::host::perfect::Perfect;
 use tsunagi::cppacs::host::pvm::process::Processes;
 use tsunagi::cppacs::host::pvm::{Pvm, RunError};
+use tsunagi::cppacs::host::{BootError, CppacsSim};
+use tsunagi::cppacs::model::ModelMachine;
 use tsunagi::cppacs::params::Config;
+use tsunagi::cppacs::{grid, rtl};
+use tsunagi::harness::backend::AnyBackend;
 use tsunagi::harness::params::{ParamError, Table as _};
+use tsunagi::harness::wave::Probe;
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Model,
+    Rtl,
+}
 
 /// Runs a program of PVM, linked with libpvm3.a, on a simulated CP-PACS.
 #[derive(Parser)]
@@ -22,6 +32,9 @@ struct Args {
     /// Starts so many equal tasks without a parent; 1: the program may spawn others
     #[arg(long, default_value_t = 1)]
     tasks: u16,
+    /// The golden model, or verilated RTL
+    #[arg(long, value_enum, default_value_t = Kind::Model)]
+    backend: Kind,
     /// Changes a parameter of the machine
     #[arg(long = "set", value_name = "NAME=VALUE")]
     set: Vec<String>,
@@ -47,6 +60,10 @@ enum Failure {
     #[error("no socket for the programs: {0}")]
     Socket(io::Error),
     #[error(transparent)]
+    NotBuilt(#[from] rtl::NotBuilt),
+    #[error(transparent)]
+    Boot(#[from] BootError),
+    #[error(transparent)]
     Run(#[from] RunError),
 }
 
@@ -70,16 +87,25 @@ fn run(args: &Args) -> Result<i32, Failure> {
         return Err(Failure::Limit(args.limit));
     }
     let mut config = Config::paper();
+    let (x, y, z) = grid(nodes.into());
+    for (name, nodes) in [("x", x), ("y", y), ("z", z)] {
+        config.set(name, nodes.into())?;
+    }
     args.set.iter().try_for_each(|text| config.set_assignment(text))?;
     let program = fs::canonicalize(&args.program).map_err(|e| Failure::Program(args.program.clone(), e))?;
     let folder = tempfile::tempdir().map_err(Failure::Socket)?;
     let processes = Processes::new(folder.path(), search(&program), Box::new(io::stdout()));
     let processes = processes.map_err(Failure::Socket)?;
     let status = processes.status();
-    let (mut sim, machine) = Perfect::machine(&config, nodes.into());
+    let machine: AnyBackend = match args.backend {
+        Kind::Model => Box::new(ModelMachine::new(&config)),
+        Kind::Rtl => rtl::build(&config, &Probe::default())?,
+    };
+    let mut machine = CppacsSim::new(machine, &config)?;
+    let (sim, nodes) = machine.parts();
     let name = program.to_string_lossy();
-    let pvm = Pvm::start(machine, Box::new(processes), &name, &args.args, tasks.into())?;
-    pvm.run(&mut sim, Picos::from_us(args.limit))?;
+    let pvm = Pvm::start(nodes, Box::new(processes), &name, &args.args, tasks.into())?;
+    pvm.run(sim, Picos::from_us(args.limit))?;
     Ok(status())
 }
 

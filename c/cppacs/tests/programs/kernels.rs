@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use crate::support::{Made, text};
 use tsunagi::Picos;
-use tsunagi::cppacs::host::perfect::{Node, Perfect};
 use tsunagi::cppacs::host::pvm::error::{CallError, Fault, PvmError};
 use tsunagi::cppacs::host::pvm::task::Task;
 use tsunagi::cppacs::host::pvm::{Pvm, Running};
-use tsunagi::cppacs::host::transport::Transport as _;
+use tsunagi::cppacs::host::{CppacsSim, Node};
 use tsunagi::cppacs::kernels::{Class, Job, run_pvm, run_rdma};
+use tsunagi::cppacs::model::ModelMachine;
 use tsunagi::cppacs::params::Config;
 
 const KERNELS: [&str; 4] = ["ep", "cg", "ft", "mg"];
@@ -94,7 +94,14 @@ fn rdma_and_pvm_kernels_of_class_w() {
 
 /// Seconds of node 0, of the traffic alone.
 fn traffic(job: Job, by_pvm: bool) -> f64 {
-    let (mut sim, nodes) = Perfect::machine(&Config::paper(), job.nodes);
+    let config = Config {
+        x: 2,
+        y: 2,
+        z: 2,
+        ..Config::paper()
+    };
+    let mut machine = CppacsSim::new(ModelMachine::new(&config), &config).unwrap();
+    let (sim, nodes) = machine.parts();
     let time = Rc::new(Cell::new(Picos::ZERO));
     let note = |node: u16, took: Picos, time: &Cell<Picos>| {
         if node == 0 {
@@ -120,7 +127,7 @@ fn traffic(job: Job, by_pvm: bool) -> f64 {
         };
         let tasks = job.nodes;
         let pvm = Pvm::start(nodes, Box::new(load), "traffic", &[], tasks).unwrap();
-        pvm.run(&mut sim, limit).unwrap();
+        pvm.run(sim, limit).unwrap();
     } else {
         for node in nodes {
             let out = time.clone();

@@ -283,7 +283,7 @@ fn hangs_and_bad_starts_are_reported() {
         ),
         (
             vec!["--nodes", "1024"],
-            "cppacs-pvm: 67289152 B of memory for 1024 nodes' areas, 66519040 B are there",
+            "cppacs-pvm: 67289152 B of memory for 1024 nodes' areas, 66322432 B are there",
         ),
     ] {
         let out = made.pvm(&options, "waits", &[]);

@@ -56,6 +56,28 @@ impl Made {
         assert!(out.status.success(), "{name}: {}", text(&out.stderr));
     }
 
+    /// Compiles a program with the native library, by the words in its header.
+    pub fn compile_native(&self, name: &str, source: &str) {
+        let file = self.path(&format!("{name}.c"));
+        fs::write(&file, source).expect("written");
+        let header = package().join("include/tsunagi_cppacs.h");
+        let header = fs::read_to_string(header).expect("a header");
+        let command = header.lines().find_map(|line| line.strip_prefix(" *     cc "));
+        let mut cc = Command::new("cc");
+        cc.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O1"]);
+        for word in command.expect("the header says how to compile").split(' ') {
+            match word {
+                "program.c" => cc.arg(&file),
+                "program" => cc.arg(self.path(name)),
+                "c/cppacs/include" => cc.arg(package().join("include")),
+                "target/debug/libtsunagi_cppacs.a" => cc.arg(library()),
+                _ => cc.arg(word),
+            };
+        }
+        let out = cc.output().expect("cc runs");
+        assert!(out.status.success(), "{name}: {}", text(&out.stderr));
+    }
+
     /// Runs a program by the launcher, with these options of it.
     pub fn pvm(&self, options: &[&str], program: &str, args: &[&str]) -> Output {
         let mut run = Command::new(env!("CARGO_BIN_EXE_cppacs-pvm"));

@@ -21,7 +21,7 @@ use self::error::{CallError, Fault, PvmError, Result};
 use self::groups::Groups;
 use self::link::{Link, area_bytes};
 use self::task::Task;
-use super::perfect::KERNEL_BYTES;
+use super::layout;
 use super::transport::Transport;
 use crate::harness::backend::Backend;
 use crate::harness::exec::{First, Sim, SimError, race};
@@ -112,7 +112,7 @@ impl<T: Transport> Pvm<T> {
         assert!((1..=nodes.len()).contains(&tasks), "a task needs a node");
         let config = nodes[0].config();
         let bytes = area_bytes(config.pvm_area, config.pvm_buffers, nodes.len());
-        let left = u64::from(config.mem_bytes - KERNEL_BYTES);
+        let left = u64::from(config.mem_bytes - layout::AREA);
         if bytes > left {
             let nodes = nodes.len();
             return Err(RunError::Memory { nodes, bytes, left });

@@ -9,7 +9,8 @@
 void ep(const struct nas_job *job, struct nas_result *result) {
     const uint64_t pairs = (uint64_t)1 << (job->class == 'S' ? 24 : job->class == 'W' ? 25 : 28);
     const uint64_t first = pairs * job->node / job->nodes, end = pairs * (job->node + 1) / job->nodes;
-    double sums[2 + CIRCLES] = {0}, *counts = sums + 2; /* of the deviates x and y; of pairs in each ring */
+    struct sum_links *links = sum_open(job);
+    double sums[NAS_VALUES] = {0}, *counts = sums + 2; /* of the deviates x and y; of pairs in each ring */
     uint64_t seed = SEED;
 
     nas_random(&seed, nas_power(NAS_MULTIPLIER, 2 * first));
@@ -25,7 +26,8 @@ void ep(const struct nas_job *job, struct nas_result *result) {
         sums[1] += y;
     }
     nas_compute(job->compute_us / job->nodes);
-    nas_sum(job, sums, 2 + CIRCLES);
+    sum_up(links, sums);
+    sum_close(links);
 
     result->count = 3;
     result->value[0] = sums[0];

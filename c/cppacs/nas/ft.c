@@ -135,6 +135,7 @@ void ft(const struct nas_job *job, struct nas_result *result) {
     const double us = job->compute_us / job->nodes / (2 * (STEPS + 1)); /* of half a transformation */
     const int block = 2 * a.columns * a.ny * a.planes;
     struct ft_links *links = ft_open(job, block);
+    struct sum_links *sums = sum_open(job);
     struct number *blocks = (struct number *)ft_blocks(links);
     struct number *planes = nas_memory(points(&a), sizeof *planes), *start = nas_memory(points(&a), sizeof *start);
 
@@ -159,7 +160,8 @@ void ft(const struct nas_job *job, struct nas_result *result) {
         result->value[2 * step - 1] = sum.im;
     }
     result->count = 2 * STEPS;
-    nas_sum(job, result->value, result->count);
+    sum_up(sums, result->value);
+    sum_close(sums);
     ft_close(links);
     free(planes), free(start);
 }

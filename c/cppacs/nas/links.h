@@ -7,8 +7,11 @@
 
 #include "nas.h"
 
-/* The sums over all nodes, on node 0. Once a run. */
-void nas_sum(const struct nas_job *job, double *values, int count);
+/* Sums over all nodes, NAS_VALUES of them, on node 0. Once a run. */
+struct sum_links;
+struct sum_links *sum_open(const struct nas_job *job);
+void sum_up(struct sum_links *links, double *values);
+void sum_close(struct sum_links *links);
 
 /* A vector of n elements, of which node i computes those from n * i / nodes on. */
 struct cg_links;

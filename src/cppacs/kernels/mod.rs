@@ -46,7 +46,7 @@ pub struct Job {
 enum Step {
     Compute(f64),
     /// All get the sums on node 0.
-    Sum(u32),
+    Sum,
     /// All exchange their parts of a vector of so many elements.
     Vector(u32),
     /// Each block of so many bytes goes to its node, by a butterfly.
@@ -133,7 +133,7 @@ impl Job {
     fn steps(&self) -> Vec<Step> {
         let own = self.compute_us / self.nodes as f64;
         match self.kernel {
-            Kernel::Ep => vec![Step::Compute(own), Step::Sum(SUMS)],
+            Kernel::Ep => vec![Step::Compute(own), Step::Sum],
             Kernel::Cg => {
                 let products = 15 * 26;
                 let each = [
@@ -146,7 +146,7 @@ impl Job {
                 let half = Step::Compute(own / 14.0);
                 let each = [half, Step::Transpose(self.block()), half];
                 let transforms = (0..7).flat_map(|_| each);
-                transforms.chain([Step::Sum(SUMS)]).collect()
+                transforms.chain([Step::Sum]).collect()
             }
             Kernel::Mg => Multigrid::new(self).steps(),
         }

@@ -1,6 +1,6 @@
 //! The kernels' traffic by PVM, as `c/cppacs/nas/*_pvm.c` has it.
 
-use super::{Job, NUMBER, Step, computing};
+use super::{Job, NUMBER, SUMS, Step, computing};
 use crate::NodeId;
 use crate::Picos;
 use crate::cppacs::host::pvm::error::Result;
@@ -39,7 +39,7 @@ impl<T: Transport> Run<'_, T> {
     async fn step(&self, step: Step) -> Result<()> {
         match step {
             Step::Compute(us) => self.task.compute(computing(us)).await,
-            Step::Sum(bytes) => self.sum(bytes).await?,
+            Step::Sum => self.sum().await?,
             Step::Vector(_) => self.vector().await?,
             Step::Transpose(block) => self.transpose(block).await?,
             Step::Faces(axis, bytes) => self.faces(axis, bytes).await?,
@@ -65,12 +65,12 @@ impl<T: Transport> Run<'_, T> {
         Ok(())
     }
 
-    async fn sum(&self, bytes: u32) -> Result<()> {
+    async fn sum(&self) -> Result<()> {
         if self.me > 0 {
-            return self.send(&[node(0)], TAG, bytes, 1).await;
+            return self.send(&[node(0)], TAG, SUMS, 1).await;
         }
         for from in 1..self.job.nodes {
-            self.receive(node(from), TAG, bytes, 1).await?;
+            self.receive(node(from), TAG, SUMS, 1).await?;
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! The kernels' traffic by RDMA, as `c/cppacs/nas/*_rdma.c` has it.
 
-use super::{Job, Kernel, NUMBER, Step, computing, largest};
+use super::{Job, Kernel, NUMBER, SUMS, Step, computing, largest};
 use crate::cppacs::host::transport::{Area, Channel, Strided, Transport};
-use crate::{NodeId, Picos};
+use crate::{Addr, NodeId, Picos};
 
 /// A field of this node, with the transfers that were taken out of it, and the right for the other node's.
 struct Pair<T: Transport> {
@@ -16,7 +16,8 @@ struct Run<'a, T: Transport> {
     job: &'a Job,
     me: usize,
     area: Area,
-    /// CG: by turn; FT and MG's blocks: by turn and bit; MG's faces: by axis, side, turn.
+    sums: Area,
+    /// The last one: of the sums. Before it, CG: by turn; FT and MG's blocks: by turn and bit; MG's faces: by axis, side, turn.
     pairs: Vec<Pair<T>>,
     /// CG: rights by turn and node.
     rights: Vec<Vec<Option<T::Right>>>,
@@ -28,6 +29,10 @@ struct Run<'a, T: Transport> {
 }
 
 const FACES: usize = 12;
+const NONE: Area = Area {
+    addr: Addr(0),
+    bytes: 0,
+};
 
 /// Does a node's part; the simulated time it took.
 ///
@@ -41,10 +46,8 @@ pub async fn run<T: Transport>(node: &T, job: &Job) -> Result<Picos, T::Error> {
         node,
         job,
         me: node.host().node().index(),
-        area: Area {
-            addr: crate::Addr(0),
-            bytes: 0,
-        },
+        area: NONE,
+        sums: NONE,
         pairs: Vec::new(),
         rights: Vec::new(),
         turn: 0,
@@ -54,15 +57,18 @@ pub async fn run<T: Transport>(node: &T, job: &Job) -> Result<Picos, T::Error> {
         block,
     };
     match job.kernel {
-        Kernel::Ep => (),
+        Kernel::Ep => run.open_sums().await?,
         Kernel::Cg => run.open_vectors().await?,
-        Kernel::Ft => run.open_landings().await?,
+        Kernel::Ft => {
+            run.open_landings().await?;
+            run.open_sums().await?;
+        }
         Kernel::Mg => run.open_faces().await?,
     }
     for step in steps {
         match step {
             Step::Compute(us) => node.work(computing(us)).await,
-            Step::Sum(bytes) => run.sum(bytes).await?,
+            Step::Sum => run.sum().await?,
             Step::Vector(_) => run.vector().await?,
             Step::Transpose(block) => run.transpose(block).await?,
             Step::Faces(axis, bytes) => run.faces(axis, bytes).await?,
@@ -115,17 +121,28 @@ impl<T: Transport> Run<'_, T> {
         self.node.work(self.node.config().receive_poll).await;
     }
 
-    async fn sum(&mut self, bytes: u32) -> Result<(), T::Error> {
-        let nodes = self.job.nodes as u32;
-        self.object("sum", nodes * bytes).await?;
-        if self.me > 0 {
-            let (right, at) = (self.right(0, "sum", 0).await?, self.me as u32 * bytes);
-            let sent = self.send(at, bytes, &right, at).await?;
-            self.node.wait_sent(&sent).await;
+    async fn open_sums(&mut self) -> Result<(), T::Error> {
+        let bytes = self.job.nodes as u32 * SUMS;
+        self.sums = self.node.object("sum", bytes).await?;
+        let field = self.node.create_field(&self.sums, 0, bytes, 0).await?;
+        let right = match self.me {
+            0 => None,
+            _ => Some(self.right(0, "sum", 0).await?),
+        };
+        let (field, taken) = (Some(field), 0);
+        self.pairs.push(Pair { field, right, taken });
+        Ok(())
+    }
+
+    async fn sum(&mut self) -> Result<(), T::Error> {
+        let (pair, at) = (self.pairs.len() - 1, self.me as u32 * SUMS);
+        let Some(right) = self.pairs[pair].right.clone() else {
+            self.wait(pair, self.job.nodes as u32 - 1).await;
             return Ok(());
-        }
-        self.field(0, nodes * bytes, 0).await?;
-        self.wait(self.pairs.len() - 1, nodes - 1).await;
+        };
+        let from = Strided::whole(self.sums.addr.offset(at), SUMS);
+        let sent = self.node.send(from, &right, at, Channel::Data).await?;
+        self.node.wait_sent(&sent).await;
         Ok(())
     }
 

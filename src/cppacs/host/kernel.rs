@@ -297,15 +297,15 @@ impl Kernel {
     pub async fn answers(self: Rc<Kernel>) {
         loop {
             let (to, message) = self.outgoing.pop().await;
-            // Who gets no answer asks again.
-            let _ = self.tell(to, &message).await;
+            // A program that computes must not hold it up. Who gets no answer asks again.
+            let _ = self.tell(Level::Handler, to, &message).await;
         }
     }
 
     /// Sends a message of normal mode.
-    async fn tell(&self, to: u32, message: &Message) -> Result<(), RdmaError> {
+    async fn tell(&self, level: Level, to: u32, message: &Message) -> Result<(), RdmaError> {
         let _turn = self.sending.hold().await;
-        self.cpu.work(Level::User, self.config.send_setup).await;
+        self.cpu.work(level, self.config.send_setup).await;
         let right = entry::Right {
             place: self.config.grid().place(to),
             owner: KERNEL,
@@ -314,7 +314,7 @@ impl Kernel {
             size: u32::MAX,
             ..entry::Right::default()
         };
-        self.write_right(Level::User, 0, &right).await;
+        self.write_right(level, 0, &right).await;
         let tcw = Tcw {
             valid: true,
             notify: true,
@@ -328,7 +328,7 @@ impl Kernel {
         host.write(Addr(layout::KERNEL_TCWS), &words(&tcw.words()));
         let flag = layout::KERNEL_AREA + layout::KERNEL_FLAG;
         host.write(Addr(flag), &[0; 8]);
-        self.store(Level::User, KICK + SIZE_PAGE * KERNEL, 0).await;
+        self.store(level, KICK + SIZE_PAGE * KERNEL, 0).await;
         host.watch("the kernel's send flag", move |memory| {
             word(memory, flag + SFLAG_RESULT) != 0
         })
@@ -355,7 +355,7 @@ impl Kernel {
             ..Message::default()
         };
         for _ in 0..TRIES {
-            self.tell(to, &message).await?;
+            self.tell(Level::User, to, &message).await?;
             let end = self.host().now() + PATIENCE;
             loop {
                 if let Some(answer) = self.state.borrow_mut().answers.remove(&serial) {

@@ -274,13 +274,16 @@ fn short_messages_do_not_wait_behind_long_ones() {
     assert!(us < 40.0, "{us} us");
 }
 
-/// Their messages come one right behind the other: the second takes the next slot of the ring, not the same one.
+/// Their messages come one right behind the other: the second takes the next slot of the ring, not the same one. The
+/// node's program computes meanwhile.
 #[test]
 fn a_kernel_that_all_ask_at_once_answers_all() {
     let mut sim = sim(2, 2, 2);
     sim.spawn_checked(A, async |node| {
         let area = node.object("data", 64)?;
-        node.create_field(&area, 0, 64, 3, Allow::WRITE).await.map(drop)
+        node.create_field(&area, 0, 64, 3, Allow::WRITE).await?;
+        node.compute(Picos::from_us(1e5)).await;
+        Ok::<_, RdmaError>(())
     });
     let ask = |n| {
         sim.spawn(NodeId(n), async |node| {

@@ -66,6 +66,9 @@ int CPsend(const void *from, size_t bytes, int right, size_t offset);
 int CPsend_strided(const void *from, size_t element, size_t count, size_t from_step, int right, size_t offset,
                    size_t step);
 
+/* How many transfers that makes: one, unless it is more than 1 MB, or its elements are 512 KB or more. */
+unsigned CPtransfers(size_t element, size_t count);
+
 /* (t) Waits until the memory of a transfer may be written again. */
 int CPwait_sent(int sent);
 

@@ -49,11 +49,11 @@ void ft_transpose(struct ft_links *links) {
         const int bit = 1 << i, theirs = ~links->job->node & bit;
         const uint64_t run = (uint64_t)bit * links->block, bytes = run * sizeof(double);
         double *from = links->blocks + (uint64_t)theirs * links->block;
-        const int sent = nas_done(
-            CPsend_strided(from, bytes, nodes / (2 * bit), 2 * bytes, links->right[turn][i], 0, bytes));
-        nas_done(CPwait(links->field[turn][i], 1, NAS_WAIT));
+        const int runs = nodes / (2 * bit);
+        const int sent = nas_done(CPsend_strided(from, bytes, runs, 2 * bytes, links->right[turn][i], 0, bytes));
+        nas_done(CPwait(links->field[turn][i], CPtransfers(bytes, runs), NAS_WAIT));
         nas_done(CPwait_sent(sent));
-        for (int k = 0; k < nodes / (2 * bit); k++)
+        for (int k = 0; k < runs; k++)
             memcpy(from + 2 * k * run, links->landing[turn][i] + k * run, bytes);
     }
     links->turn = !turn;

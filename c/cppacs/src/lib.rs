@@ -18,7 +18,7 @@ use tsunagi::harness::backend::Backend;
 use tsunagi::harness::exec::{First, Host, race};
 use tsunagi::harness::params::Table as _;
 use tsunagi::harness::wave::Probe;
-use tsunagi::{NodeId, Picos};
+use tsunagi::{Addr, NodeId, Picos};
 
 use crate::error::{Code, Error, Result, code};
 
@@ -296,9 +296,26 @@ fn send(link: &Link, from: *const c_void, shape: [usize; 4], right: c_int, offse
     let offset = bytes("an offset", offset)?;
     link.ask(move |node| async move {
         let right = node.has.borrow().right(right)?;
-        let sent = Transport::send(&node.library, from, &right, offset, Channel::Data).await?;
+        let mut sent = None;
+        for (part, at) in from.transfers() {
+            let offset = offset.saturating_add(at);
+            sent = Some(Transport::send(&node.library, part, &right, offset, Channel::Data).await?);
+        }
+        let sent = sent.ok_or_else(|| Code::Length.why("no element"))?;
         Ok(keep(&mut node.has.borrow_mut().sent, sent))
     })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn CPtransfers(element: usize, count: usize) -> c_uint {
+    let (Ok(element), Ok(count)) = (u32::try_from(element), u32::try_from(count)) else {
+        return 0;
+    };
+    let shape = Strided {
+        count,
+        ..Strided::whole(Addr(0), element)
+    };
+    shape.transfers().len() as c_uint
 }
 
 #[unsafe(no_mangle)]

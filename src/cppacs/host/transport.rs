@@ -20,6 +20,10 @@ pub enum Channel {
     Ack,
 }
 
+/// Most bytes of a transfer, and of its elements if there is more than one.
+const MOST: u32 = 1 << 20;
+const MOST_ELEMENT: u32 = 1 << 19;
+
 /// Elements of equal size, equally far apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strided {
@@ -43,6 +47,38 @@ impl Strided {
 
     pub fn bytes(&self) -> u64 {
         u64::from(self.element) * u64::from(self.count)
+    }
+
+    /// The transfers that it takes, each with how far behind the first one its data go. A TCW has at most 1 MB, in
+    /// elements of less than 512 KB.
+    pub fn transfers(self) -> Vec<(Strided, u32)> {
+        let by = if self.element < MOST_ELEMENT {
+            MOST / self.element.max(1)
+        } else {
+            1
+        };
+        let part = |first: u32| {
+            let count = by.min(self.count - first);
+            let addr = self.addr.offset(first * self.steps.0);
+            (Strided { addr, count, ..self }, first * self.steps.1)
+        };
+        let parts = (0..self.count).step_by(by as usize).map(part);
+        let cut = |(part, at): (Strided, u32)| {
+            let pieces = if part.count == 1 {
+                part.element.div_ceil(MOST)
+            } else {
+                1
+            };
+            let piece = move |n: u32| match pieces {
+                1 => (part, at),
+                _ => {
+                    let bytes = (part.element - n * MOST).min(MOST);
+                    (Strided::whole(part.addr.offset(n * MOST), bytes), at + n * MOST)
+                }
+            };
+            (0..pieces.max(1)).map(piece)
+        };
+        parts.flat_map(cut).collect()
     }
 }
 
@@ -108,4 +144,32 @@ pub trait Transport: Clone + 'static {
 
     /// A message of normal mode to the kernel of a node, which has handled it at the end.
     async fn normal(&self, to: NodeId);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_tcw_cannot_hold_is_cut() {
+        let lengths = |element: u32, count: u32| -> Vec<(u64, u32)> {
+            let (addr, steps) = (Addr(0), (2 * element, element));
+            let whole = Strided {
+                addr,
+                element,
+                count,
+                steps,
+            };
+            whole
+                .transfers()
+                .into_iter()
+                .map(|(part, at)| (part.bytes(), at))
+                .collect()
+        };
+        assert_eq!(lengths(8, 3), [(24, 0)]);
+        assert_eq!(lengths(1 << 18, 8), [(1 << 20, 0), (1 << 20, 1 << 20)]);
+        assert_eq!(lengths(1 << 19, 2), [(1 << 19, 0), (1 << 19, 1 << 19)]);
+        assert_eq!(lengths(5 << 18, 1), [(1 << 20, 0), (1 << 18, 1 << 20)]);
+        assert_eq!(lengths(0, 1), [(0, 0)]);
+    }
 }

@@ -203,9 +203,13 @@ impl<T: Transport> Run<'_, T> {
                 steps: (2 * element, element),
             };
             let right = self.pairs[pair].right.clone().expect("a partner");
-            let sent = self.node.send(from, &right, 0, Channel::Data).await?;
-            self.wait(pair, 1).await;
-            self.node.wait_sent(&sent).await;
+            let mut sent = None;
+            let transfers = from.transfers();
+            for &(part, at) in &transfers {
+                sent = Some(self.node.send(part, &right, at, Channel::Data).await?);
+            }
+            self.wait(pair, transfers.len() as u32).await;
+            self.node.wait_sent(&sent.expect("at least one")).await;
         }
         self.turn = 1 - self.turn;
         Ok(())

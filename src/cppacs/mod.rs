@@ -4,6 +4,7 @@
 mod carrier;
 pub mod golden;
 pub mod host;
+pub mod lines;
 pub mod model;
 pub mod params;
 pub mod regs;
@@ -95,7 +96,7 @@ fn what(run: &Run<'_>) -> (String, What) {
 }
 
 /// The grid of so many nodes that is nearest to a cube; X and Z have up to 16 of them, Y up to 17.
-fn grid(nodes: u32) -> (u32, u32, u32) {
+pub fn grid(nodes: u32) -> (u32, u32, u32) {
     let sides = |most: u32| (1..=most).filter(move |side| nodes.is_multiple_of(*side));
     let grids = sides(16).flat_map(|x| sides(17).map(move |y| (x, y)));
     let whole = grids.filter(|(x, y)| nodes.is_multiple_of(x * y) && nodes / (x * y) <= 16);

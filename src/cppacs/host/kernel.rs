@@ -36,6 +36,7 @@ pub(super) struct Message {
 const ASK_FIELD: u32 = 1;
 const ASK_KEY: u32 = 2;
 const ANSWER: u32 = 3;
+const GREET: u32 = 4;
 const MESSAGE_BYTES: u32 = 64;
 /// An asker tries so often, and waits so long each time.
 const TRIES: u32 = 4;
@@ -84,8 +85,8 @@ pub(super) struct Made {
 
 #[derive(Default)]
 struct State {
-    /// Names of objects, and where the next one begins in the area.
-    objects: BTreeSet<String>,
+    /// Objects by their offset in the area, and where the next one begins.
+    objects: BTreeMap<u32, String>,
     top: u32,
     fields: BTreeMap<(String, u16), Made>,
     free_fields: Vec<u32>,
@@ -284,6 +285,7 @@ impl Kernel {
                     ..message
                 }
             }
+            GREET => message,
             // Nobody but kernels has a right for the ring.
             _ => return,
         };
@@ -295,15 +297,15 @@ impl Kernel {
     pub async fn answers(self: Rc<Kernel>) {
         loop {
             let (to, message) = self.outgoing.pop().await;
-            // Who gets no answer asks again.
-            let _ = self.tell(to, &message).await;
+            // A program that computes must not hold it up. Who gets no answer asks again.
+            let _ = self.tell(Level::Handler, to, &message).await;
         }
     }
 
     /// Sends a message of normal mode.
-    async fn tell(&self, to: u32, message: &Message) -> Result<(), RdmaError> {
+    async fn tell(&self, level: Level, to: u32, message: &Message) -> Result<(), RdmaError> {
         let _turn = self.sending.hold().await;
-        self.cpu.work(Level::User, self.config.send_setup).await;
+        self.cpu.work(level, self.config.send_setup).await;
         let right = entry::Right {
             place: self.config.grid().place(to),
             owner: KERNEL,
@@ -312,7 +314,7 @@ impl Kernel {
             size: u32::MAX,
             ..entry::Right::default()
         };
-        self.write_right(Level::User, 0, &right).await;
+        self.write_right(level, 0, &right).await;
         let tcw = Tcw {
             valid: true,
             notify: true,
@@ -326,7 +328,7 @@ impl Kernel {
         host.write(Addr(layout::KERNEL_TCWS), &words(&tcw.words()));
         let flag = layout::KERNEL_AREA + layout::KERNEL_FLAG;
         host.write(Addr(flag), &[0; 8]);
-        self.store(Level::User, KICK + SIZE_PAGE * KERNEL, 0).await;
+        self.store(level, KICK + SIZE_PAGE * KERNEL, 0).await;
         host.watch("the kernel's send flag", move |memory| {
             word(memory, flag + SFLAG_RESULT) != 0
         })
@@ -353,7 +355,7 @@ impl Kernel {
             ..Message::default()
         };
         for _ in 0..TRIES {
-            self.tell(to, &message).await?;
+            self.tell(Level::User, to, &message).await?;
             let end = self.host().now() + PATIENCE;
             loop {
                 if let Some(answer) = self.state.borrow_mut().answers.remove(&serial) {
@@ -382,6 +384,16 @@ impl Kernel {
         Ok((found != 0).then_some(Made { index, key, size }))
     }
 
+    /// A message to the kernel of a node that changes nothing there, and its answer.
+    pub async fn greet(&self, to: u32) -> Result<(), RdmaError> {
+        self.ask(to, GREET, "greet", 0).await.map(drop)
+    }
+
+    /// The object that begins at this offset of the area.
+    pub fn object_at(&self, offset: u32) -> Option<String> {
+        self.state.borrow().objects.get(&offset).cloned()
+    }
+
     fn new_key(&self) -> u32 {
         let mut state = self.state.borrow_mut();
         state.keys += 1;
@@ -408,12 +420,11 @@ impl Kernel {
         if bytes == 0 || bytes > room {
             return Err(RdmaError::Memory { node, bytes, room });
         }
-        if !state.objects.insert(name.to_owned()) {
-            return Err(RdmaError::Twice {
-                node,
-                name: name.into(),
-            });
+        if state.objects.values().any(|taken| taken == name) {
+            let name = name.into();
+            return Err(RdmaError::Twice { node, name });
         }
+        state.objects.insert(top, name.to_owned());
         state.top = (top + bytes).next_multiple_of(64).min(self.area_bytes());
         Ok(top)
     }

@@ -34,7 +34,11 @@
 
 mod kernel;
 pub mod layout;
+mod native;
+pub mod perfect;
+pub mod pvm;
 mod rdma;
+pub mod transport;
 
 #[cfg(test)]
 mod tests;
@@ -200,6 +204,11 @@ impl<B: Backend + 'static> CppacsSim<B> {
     /// As of [`Sim::run`].
     pub fn run(&mut self, bound: Picos) -> Result<(), SimError> {
         self.sim.run(self.sim.now() + bound)
+    }
+
+    /// The simulation and all nodes, for a library that runs programs of its own.
+    pub fn parts(&mut self) -> (&mut Sim<B>, Vec<Node>) {
+        (&mut self.sim, self.nodes.clone())
     }
 
     /// The backend, between runs: its events, its memories.

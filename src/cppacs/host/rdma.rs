@@ -200,6 +200,10 @@ fn check_within(offset: u32, bytes: u32, size: u32) -> Result<(), RdmaError> {
 }
 
 impl Area {
+    pub(super) fn at(name: String, offset: u32, bytes: u32) -> Area {
+        Area { name, offset, bytes }
+    }
+
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -225,6 +229,10 @@ impl Area {
 }
 
 impl Span {
+    pub(super) fn at(offset: u32, bytes: u32) -> Span {
+        Span { offset, bytes }
+    }
+
     pub fn bytes(&self) -> u32 {
         self.bytes
     }
@@ -645,6 +653,15 @@ impl Node {
             src: at(RFLAG_SRC),
             count: at(RFLAG_COUNT),
         }
+    }
+
+    /// Waits until a transfer comes into any field.
+    pub(super) async fn any_flag_changes(&self) {
+        let bytes = 8 * self.config().fields as usize;
+        let flags = move |memory: &Memory| memory.read(Addr(layout::FLAGS), bytes).map(<[u8]>::to_vec);
+        let before = self.host().memory(|memory| flags(memory)).expect("the flags");
+        let differs = move |memory: &Memory| memory.read(Addr(layout::FLAGS), bytes) != Some(&before[..]);
+        self.host().watch("any receive flag", differs).await;
     }
 
     /// When so many transfers have come into a field, as nobody's processor sees it: without cost and bound.

@@ -273,3 +273,28 @@ fn short_messages_do_not_wait_behind_long_ones() {
     let ((), us) = both(a, b);
     assert!(us < 40.0, "{us} us");
 }
+
+/// Their messages come one right behind the other: the second takes the next slot of the ring, not the same one. The
+/// node's program computes meanwhile.
+#[test]
+fn a_kernel_that_all_ask_at_once_answers_all() {
+    let mut sim = sim(2, 2, 2);
+    sim.spawn_checked(A, async |node| {
+        let area = node.object("data", 64)?;
+        node.create_field(&area, 0, 64, 3, Allow::WRITE).await?;
+        node.compute(Picos::from_us(1e5)).await;
+        Ok::<_, RdmaError>(())
+    });
+    let ask = |n| {
+        sim.spawn(NodeId(n), async |node| {
+            let start = node.now();
+            node.get_sendright(To::Node(A), "data", 3, BOUND).await?;
+            Ok::<_, RdmaError>((node.now() - start).as_us())
+        })
+    };
+    let mut asked: Vec<_> = (1..8).map(ask).collect();
+    sim.run(Picos::from_us(1e6)).expect("the programs end");
+    for us in asked.iter_mut().map(|asked| asked.take().expect("it ended")) {
+        assert!(us.expect("a right") < 100.0);
+    }
+}

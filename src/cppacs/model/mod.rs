@@ -428,6 +428,11 @@ impl Backend for ModelMachine {
     }
 
     fn inject(&mut self, node: NodeId, fault: &Fault) -> bool {
+        if let Fault::MemoryStalls(span) = fault {
+            let until = (self.instant + *span).0.div_ceil(self.config.clock_period.0);
+            self.network.stand(self.now, node.index(), until);
+            return true;
+        }
         let Fault::Packet(words) = fault else { return false };
         let worm: Worm = words.iter().map(|&word| word as u32).collect();
         let Some(&f0) = worm.first() else { return false };

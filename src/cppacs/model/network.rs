@@ -75,6 +75,8 @@ struct Flight<W> {
 #[derive(Clone, Debug, Default)]
 struct Output {
     owner: Option<usize>,
+    /// Its worm's last word passes then, if that is later than was foreseen.
+    late: u64,
     waiting: Vec<usize>,
     served: Served,
 }
@@ -129,12 +131,24 @@ pub struct Network<W> {
     /// By node and axis; only those of position 0 are used.
     crossbars: Vec<Crossbar>,
     signals: VecDeque<(u64, Signal<W>)>,
+    /// By node: until when its receiver of the data channel stands still, and what its worm holds until when.
+    stands: Vec<u64>,
+    receiving: Vec<Vec<(usize, u64)>>,
     /// Cycles that heads waited for outputs, all together.
     pub stalled: u64,
     /// Worms that had no way, by node of the exchanger, and in crossbars.
     pub drained: Vec<u32>,
     pub drained_in_crossbars: u32,
     pub cut: u32,
+}
+
+/// When the last word of a worm that is not held up any more passes each output that it holds, the last one first. It
+/// waits for room as its first words did.
+fn ends(held: &[Held]) -> impl Iterator<Item = (usize, u64)> {
+    held.iter().rev().scan(0u64, |behind, held| {
+        *behind = held.end.max(behind.saturating_sub(held.room));
+        Some((held.output, *behind))
+    })
 }
 
 impl Served {
@@ -169,6 +183,8 @@ impl<W> Network<W> {
             outputs: vec![Output::default(); 18 * nodes],
             crossbars: vec![Crossbar::default(); 3 * nodes],
             signals: VecDeque::new(),
+            stands: vec![0; nodes],
+            receiving: vec![Vec::new(); nodes],
             stalled: 0,
             drained: vec![0; nodes],
             drained_in_crossbars: 0,
@@ -305,13 +321,22 @@ impl<W> Network<W> {
         }
     }
 
-    /// The last word's way is free: says when it passes each output. It waits for room as its first ones did.
+    /// The last word's way is free: says when it passes each output.
     fn settle(&mut self, held: &mut Vec<Held>) {
-        let mut behind = 0u64;
-        for held in held.drain(..).rev() {
-            let end = held.end.max(behind.saturating_sub(held.room));
-            self.agenda.put(end, Due::Free(held.input, Some(held.output)));
-            behind = end;
+        let ends: Vec<(usize, u64)> = ends(held).collect();
+        for (held, (output, end)) in held.drain(..).rev().zip(ends) {
+            self.agenda.put(end, Due::Free(held.input, Some(output)));
+        }
+    }
+
+    /// The receiver of a node's data channel stands still until then: its worm, and what it holds, come later.
+    pub fn stand(&mut self, now: u64, node: usize, until: u64) {
+        let begin = self.stands[node].max(now);
+        self.stands[node] = until.max(begin);
+        let span = until.saturating_sub(begin);
+        for (output, end) in self.receiving[node].iter_mut().filter(|(_, end)| *end > now) {
+            *end += span;
+            self.outputs[*output].late = *end;
         }
     }
 
@@ -384,6 +409,11 @@ impl<W> Network<W> {
         match element {
             Element::Receiver => {
                 let worm = parcel.worm;
+                if channel == Channel::Data {
+                    let last = held.last_mut().expect("the receiver");
+                    last.end = last.end.max(self.stands[node].max(now) + least);
+                    self.receiving[node] = ends(&held).collect();
+                }
                 self.settle(&mut held);
                 self.signals.push_back((now, Signal::Began { node, channel, worm }));
                 return;
@@ -450,6 +480,11 @@ impl<W> Network<W> {
     /// A worm's last word has passed.
     fn free(&mut self, input: Option<usize>, output: Option<usize>) {
         if let Some(output) = output {
+            let late = self.outputs[output].late;
+            if late > self.now {
+                self.agenda.put(late, Due::Free(input, Some(output)));
+                return;
+            }
             self.outputs[output].owner = None;
             let (element, node, channel) = self.element(output);
             match element {
@@ -731,6 +766,32 @@ mod tests {
                 assert!(at_left > 4000 && at_left < 6100, "{at_left}");
             }
         }
+    }
+
+    #[test]
+    fn a_receiver_that_stands_holds_up_what_comes() {
+        let grid = Grid { x: 2, y: 1, z: 1 };
+        let f0 = grid.place(1).word();
+        let mut net = network(grid);
+        let parcel = |worm| Parcel {
+            f0,
+            words: 2000,
+            drain: 2000,
+            worm: Rc::new(worm),
+        };
+        net.send(0, 0, Channel::Data, parcel(0), 0);
+        assert!(net.take(100).is_some_and(|(at, _)| at == 13));
+        net.stand(100, 1, 600);
+        net.stand(300, 1, 500);
+        let (mut left, mut ended) = (0, 0);
+        while let Some((at, signal)) = net.take(u64::MAX) {
+            match signal {
+                Signal::Left { .. } => left = at,
+                Signal::Ended { .. } => ended = at,
+                Signal::Began { .. } => {}
+            }
+        }
+        assert_eq!((left, ended), (2500, 2513));
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(super) struct Receiver {
     current: Option<Result<Place, RecvReason>>,
     /// Worms of the data channel whose writes are under way.
     writing: u32,
+    /// Those of them that go into the ring: the next one takes the slot behind theirs.
+    ringing: u32,
     /// Worms of the acknowledge channel that are being acted on.
     pub ack_worms: u32,
     /// Answers that have room in the queue and are not in it yet.
@@ -34,6 +36,7 @@ struct Place {
     /// Its bytes begin there in place of the header's OFFSET.
     offset: u32,
     limit: u32,
+    in_ring: bool,
 }
 
 impl Receiver {
@@ -78,7 +81,7 @@ impl ModelMachine {
         let slot_log = (nia.ring & RING_SLOT_LOG_MASK) >> RING_SLOT_LOG_SHIFT;
         if header.field == 0 && slot_log != 0 {
             let slots_log = (nia.ring & RING_SLOTS_LOG_MASK) >> RING_SLOTS_LOG_SHIFT;
-            let count = nia.fields[0].count;
+            let count = nia.fields[0].count.wrapping_add(nia.receiver.ringing);
             if header.stride.is_some() || !header.last || header.worm > 0 {
                 return Err(RecvReason::Form);
             }
@@ -95,6 +98,7 @@ impl ModelMachine {
                 generation,
                 offset,
                 limit,
+                in_ring: true,
             });
         }
         if header.stride.is_none() && !field.has(header.offset, header.length) {
@@ -107,6 +111,7 @@ impl ModelMachine {
             generation,
             offset,
             limit,
+            in_ring: false,
         })
     }
 
@@ -136,6 +141,7 @@ impl ModelMachine {
             Err(reason) => return self.nias[node].note_refused(&worm, reason),
         };
         self.nias[node].receiver.writing += 1;
+        self.nias[node].receiver.ringing += u32::from(place.in_ring);
         // Short worms end before their field is known.
         let known = (timing::HEADER + 2).saturating_sub(worm.len() as u64);
         let delay = known + timing::COLLECT + self.write_latency();
@@ -153,6 +159,7 @@ impl ModelMachine {
         let at = header_words(worm[0]);
         let nia = &mut self.nias[node];
         nia.receiver.writing -= 1;
+        nia.receiver.ringing -= u32::from(place.in_ring);
         let is_gone = nia.fields[header.field as usize].generation != generation;
         let payload_end = at + header.length as usize / 4;
         let data = &worm[at..payload_end.min(worm.len() - 1)];

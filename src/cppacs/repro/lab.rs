@@ -23,6 +23,8 @@ pub enum What {
     Broadcast { bytes: u32 },
     /// GETs one after the other.
     Get { bytes: u32, count: u32 },
+    /// The same by PVM between two tasks, the second round of two.
+    Pvm { bytes: u32 },
     /// Worms of all nodes at once, step after step: how long they wait for each other.
     Conflicts(Pattern),
 }
@@ -43,7 +45,7 @@ pub enum Pattern {
 /// One machine and what is done on it.
 pub type Scenario = lab::Job<Config, What>;
 
-const QUANTITIES: [Quantity; 9] = [
+const QUANTITIES: [Quantity; 11] = [
     us("time", "a transfer, from its call to the end of the wait"),
     us("way", "from the kick to the receive flag, without software"),
     mb_s(
@@ -64,6 +66,16 @@ const QUANTITIES: [Quantity; 9] = [
     Quantity {
         name: "worms",
         what: "worms sent on the data channel",
+        unit: "",
+    },
+    Quantity {
+        name: "pieces",
+        what: "worms of data of one message",
+        unit: "",
+    },
+    Quantity {
+        name: "acks",
+        what: "acknowledgements of one message",
         unit: "",
     },
     Quantity {
@@ -124,6 +136,7 @@ impl Subject for Cppacs {
             What::PingPong { bytes, rounds } => (bytes, 2 * rounds),
             What::Stream { bytes, count } | What::Get { bytes, count } => (bytes, count),
             What::Broadcast { bytes } => (bytes, 1),
+            What::Pvm { bytes } => (bytes, 8),
             What::Conflicts(_) => return 1000 * nodes,
         };
         let worms = u64::from(count) * u64::from(1 + bytes / 65_536);

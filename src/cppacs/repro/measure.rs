@@ -1,6 +1,8 @@
 //! One scenario on one machine: programs run, the far end checks the data, and flags give the times.
 
 use super::lab::{Measurement, Pattern, Scenario, What};
+use super::pvm;
+use crate::cppacs::host::pvm::RunError;
 use crate::cppacs::host::{Allow, Area, BootError, CppacsSim, Field, How, Node, RdmaError, Right, TcwId, To, Transfer};
 use crate::cppacs::model::{ModelMachine, conflicts};
 use crate::cppacs::params::Config;
@@ -13,7 +15,7 @@ use crate::net::hyper::{Axis, Grid, Place};
 use crate::repro::row::BackendKind;
 use crate::{NodeId, Picos};
 
-type Sim = CppacsSim<AnyBackend>;
+pub(super) type Sim = CppacsSim<AnyBackend>;
 
 /// A run without a measurement.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +28,8 @@ pub enum MeasureError {
     Sim(#[from] SimError),
     #[error(transparent)]
     Rdma(#[from] RdmaError),
+    #[error(transparent)]
+    Pvm(#[from] RunError),
     #[error("{what}: the data of {node} differ from the sender's, first at byte {at}")]
     Corrupt { what: String, node: NodeId, at: usize },
 }
@@ -66,12 +70,20 @@ pub fn measure_with_wave(scenario: &Scenario, probe: &Probe) -> Result<Measureme
         return count_conflicts(*backend, config, *pattern);
     }
     let mut sim = Sim::new(machine(*backend, config, probe)?, config)?;
+    if let What::Pvm { bytes } = *what {
+        let mut values = pvm::ping_pong(&mut sim, bytes)?;
+        values.extend(counters(&mut sim)?);
+        return Ok(Measurement {
+            values,
+            first_word: None,
+        });
+    }
     let (bytes, to) = match *what {
         What::Broadcast { bytes } => (bytes, To::Broadcast(7, last(&sim))),
         What::PingPong { bytes, .. } | What::Stream { bytes, .. } | What::Get { bytes, .. } => {
             (bytes, To::Node(last(&sim)))
         }
-        What::Conflicts(_) => unreachable!("it has no programs"),
+        What::Pvm { .. } | What::Conflicts(_) => unreachable!("they have programs of their own, or none"),
     };
     let parts = prepare(&mut sim, bytes, to)?;
     sim.backend_mut().record(true);
@@ -86,7 +98,7 @@ pub fn measure_with_wave(scenario: &Scenario, probe: &Probe) -> Result<Measureme
             let all: Vec<NodeId> = (0..sim.nodes() as u16).map(NodeId).collect();
             stream(&mut sim, &parts, 1, &all)?
         }
-        What::Conflicts(_) => unreachable!("it has no programs"),
+        What::Pvm { .. } | What::Conflicts(_) => unreachable!("they have programs of their own, or none"),
     };
     let events = sim.backend_mut().take_events();
     let is_first = |kind| matches!(kind, EventKind::TxFirst { .. });
@@ -168,7 +180,7 @@ fn check(sim: &Sim, part: &Part, node: NodeId, what: &str) -> Result<(), Measure
     }
 }
 
-type Values = Vec<(&'static str, f64)>;
+pub(super) type Values = Vec<(&'static str, f64)>;
 
 fn ping_pong(sim: &mut Sim, parts: &[Part], bytes: u32, rounds: u32) -> Result<Values, MeasureError> {
     let to = last(sim);

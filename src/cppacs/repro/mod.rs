@@ -4,6 +4,7 @@
 mod lab;
 mod measure;
 mod network;
+mod pvm;
 mod rdma;
 
 use crate::repro::lab::{Entry, entry};
@@ -18,7 +19,9 @@ pub const PAPER: &str = "Matsubara, Hattori, Itakura, Boku, Nakamura, Nakazawa: 
 type Run = fn(&mut Lab<'_>);
 
 const ENTRIES: &[Entry<Run>] = &[
-    entry("F3", "Fig. 3", "Time of an RDMA by size", rdma::f3),
+    entry("F3", "Fig. 3", "Time of RDMA and of PVM by size", rdma::f3),
+    entry("T1", "table 1", "Throughput of PVM", pvm::t1),
+    entry("B2", "section 5", "One buffer against two", pvm::b2),
     entry("N1", "section 2", "Latency and throughput of the network", network::n1),
     entry("N2", "section 2", "A broadcast against one to one", network::n2),
     entry("N3", "section 2", "Traffic without conflicts", network::n3),

@@ -47,12 +47,15 @@ pub fn f3(lab: &mut Lab<'_>) {
     for (row, bytes) in [("fig3.rdma_8", 8), ("fig3.rdma_1k", 1024), ("fig3.rdma_64k", 65_536)] {
         lab.agrees(row, &config, What::PingPong { bytes, rounds: ROUNDS }, "time", &all);
     }
+    let pvm = |lab: &Lab<'_>, bytes| lab.measure(&config, What::Pvm { bytes }).get("time");
+    ratios(lab, &us, &pvm);
     let time = lab.curve("RDMA", &SIZES, |bytes| us(lab, bytes));
+    let by_pvm = lab.curve("PVM", &SIZES, |bytes| pvm(lab, bytes));
     let rate = lab.curve("RDMA", &SIZES, |bytes| f64::from(bytes) / us(lab, bytes));
     lab.outcome.courses.push(Course {
-        title: "Fig. 3: time of an RDMA by size".into(),
+        title: "Fig. 3: time of RDMA and PVM by size".into(),
         axes: ["transfer size, KB", "us"],
-        curves: vec![time],
+        curves: vec![time, by_pvm],
         level: None,
     });
     lab.outcome.courses.push(Course {
@@ -61,4 +64,38 @@ pub fn f3(lab: &mut Lab<'_>) {
         curves: vec![rate],
         level: Some((300.0, "a link")),
     });
+}
+
+/// PVM's times, and over RDMA's.
+fn ratios(lab: &mut Lab<'_>, rdma: &impl Fn(&Lab<'_>, u32) -> f64, pvm: &impl Fn(&Lab<'_>, u32) -> f64) {
+    let depends = super::pvm::depends();
+    let ratio = |lab: &Lab<'_>, kb: u32| pvm(lab, 1024 * kb) / rdma(lab, 1024 * kb);
+    let spec = |row: &str, what: &str, unit| Spec::new(format!("fig3.{row}"), what.to_owned(), unit).depends(&depends);
+    let [one, thousand] = [1024, 1_048_576].map(|bytes| pvm(lab, bytes));
+    lab.row(spec("pvm_1k", "PVM, 1 KB", "us").paper(54.0).within(53.0, 54.5), one);
+    lab.row(spec("pvm_1mb", "PVM, 1 MB", "ms").within(9.0, 9.2), thousand / 1e3);
+    let short = ratio(lab, 1);
+    lab.row(
+        spec("ratio_1k", "PVM over RDMA, 1 KB", "").paper(3.0).within(2.5, 3.5),
+        short,
+    );
+    let long = ratio(lab, 1024);
+    lab.row(
+        spec("ratio_1mb", "PVM over RDMA, 1 MB", "")
+            .paper(1.3)
+            .within(1.25, 1.35),
+        long,
+    );
+    let [four, sixteen, sixty_four] = [4, 16, 64].map(|kb| ratio(lab, kb));
+    let falls = f64::from(u8::from(four > sixteen && sixteen > sixty_four));
+    lab.row(
+        spec("ratio_falls", "the ratio falls from 4 KB to 64 KB", "").within(1.0, 1.0),
+        falls,
+    );
+    let rest = [64, 256, 1024].map(|kb| ratio(lab, kb));
+    let most = crate::repro::greatest(rest.into_iter());
+    lab.row(
+        spec("ratio_rest", "the ratio from 64 KB on, greatest", "").within(1.25, 1.45),
+        most,
+    );
 }

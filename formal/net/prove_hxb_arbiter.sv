@@ -82,12 +82,12 @@ module prove_hxb_arbiter #(
   end
 
   // What goes to the output, by channel; who is inside a worm to it; who waits for it and may go.
-  logic [1:0][N-1:0] goes, inside, waits;
+  logic [1:0][N-1:0] goes, held, waits;
   always_comb begin
     for (int c = 0; c < 2; c++) begin
       for (int i = 0; i < N; i++) begin
         goes[c][i] = go[c][i] && to[c][i] == ToW'(output_i);
-        inside[c][i] = open_q[c][i] && to[c][i] == ToW'(output_i);
+        held[c][i] = open_q[c][i] && to[c][i] == ToW'(output_i);
         waits[c][i] = one_i[c][i] && to[c][i] == ToW'(output_i);
       end
     end
@@ -96,14 +96,13 @@ module prove_hxb_arbiter #(
     several = (set & (set - N'(1))) != '0;
   endfunction
 
-  // The worm at the head of the watched input, and the worms of others that began or were inside meanwhile.
-  logic [N-1:0] waits_now, begins, older, passed_q;
+  // The worm at the head of the watched input, and the worms of others that began meanwhile.
+  logic [N-1:0] begins, older, passed_q;
   logic mine, c;
   assign c = watch_channel_i;
   assign mine = waits[c][watch_i] && !open_q[c][watch_i];
   assign older = dut.older[c][watch_i];
   always_comb begin
-    waits_now = '0;
     begins = '0;
     for (int i = 0; i < N; i++) if (goes[c][i] && !open_q[c][i]) begins[i] = 1'b1;
   end
@@ -121,17 +120,17 @@ module prove_hxb_arbiter #(
       only_waiting : assert ((go & ~one_i) == '0);
       with_room : assert (goes[0] == '0 || room_i[0][output_i]);
       acks_with_room : assert (goes[1] == '0 || room_i[1][output_i]);
-      unmixed : assert (inside[0] == '0 || (goes[0] & ~inside[0]) == '0);
-      acks_unmixed : assert (inside[1] == '0 || (goes[1] & ~inside[1]) == '0);
-      closes : assert (!closed_i || (goes[0] & ~inside[0]) == '0);
+      unmixed : assert (held[0] == '0 || (goes[0] & ~held[0]) == '0);
+      acks_unmixed : assert (held[1] == '0 || (goes[1] & ~held[1]) == '0);
+      closes : assert (!closed_i || (goes[0] & ~held[0]) == '0);
       data_in_own_cycle : assert (!data_first || !room_i[0][output_i] || goes[0] != '0 ||
-          (inside[0] == '0 ? waits[0] == '0 || closed_i : (waits[0] & inside[0]) == '0));
+          (held[0] == '0 ? waits[0] == '0 || closed_i : (waits[0] & held[0]) == '0));
       acks_in_own_cycle : assert (data_first || !room_i[1][output_i] || goes[1] != '0 ||
-          (inside[1] == '0 ? waits[1] == '0 : (waits[1] & inside[1]) == '0));
+          (held[1] == '0 ? waits[1] == '0 : (waits[1] & held[1]) == '0));
       hushed : assert (!(hush_i && data_first) || go[1] == '0);
       passed_once : assert (!mine || !twice);
       // Invariants for induction.
-      one_inside : assert (!several(inside[0]) && !several(inside[1]));
+      one_inside : assert (!several(held[0]) && !several(held[1]));
       passed_are_younger : assert (!mine || (passed_q & older) == '0);
       in_order : assert (!(dut.older[c][0][1] && dut.older[c][1][N-1] && dut.older[c][N-1][0]) || N == 2);
       in_order_back : assert (!(dut.older[c][1][0] && dut.older[c][N-1][1] && dut.older[c][0][N-1]) || N == 2);

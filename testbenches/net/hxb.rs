@@ -418,6 +418,11 @@ impl<'a> Peers<'a> {
         self.queues.iter().flatten().map(VecDeque::len).sum()
     }
 
+    /// All credits of the outputs have gone back.
+    fn rests(&self) -> bool {
+        self.waiting.iter().flatten().all(|&words| words == 0)
+    }
+
     fn finish(&self, seen: &Out) -> Result<(), Fault> {
         self.golden.finish(seen.drained).map_err(fault)?;
         self.golden.cut(seen.cut).map_err(fault)
@@ -436,7 +441,7 @@ fn exercise(placed: &mut Placed, switch: &Switch, plan: &Plan, rng: &dyn Fn(&str
         let seen = placed.seen();
         let links = peers.step(&seen.links).map_err(|fault| fault.at(cycle))?;
         placed.step(links);
-        let done = peers.left() == 0 && peers.finish(&seen).is_ok();
+        let done = peers.left() == 0 && peers.rests() && peers.finish(&seen).is_ok();
         quiet = if done { quiet + 1 } else { 0 };
         if quiet > 100 {
             return Rule::Rest.holds(!seen.busy, || format!("cycle {cycle}: still busy"));
@@ -554,10 +559,10 @@ pub fn gating(switch: &Switch, grid: Grid, at: Place, cases: &mut Cases) {
                     credits[port][channel] += (seen.credits[port] >> channel & 1) as usize;
                 }
                 if let Some(word) = seen.words[port] {
-                    waiting.push((cycle + rng.below(50), port, word.channel));
+                    waiting.push((cycle + rng.below(12), port, word.channel));
                 }
                 let channel = rng.below(2) as usize;
-                if cycle % 400 < 60 && credits[port][channel] > 0 && rng.chance(1, 2) {
+                if cycle % 400 < 60 && credits[port][channel] > 0 && rng.chance(1, 6) {
                     credits[port][channel] -= 1;
                     let mask = if channel == 0 { rng.below(8) as u32 & rng.below(8) as u32 } else { 0 };
                     let to = if rng.chance(1, 8) { Place { x: 15, y: 31, z: 15 } } else { at };
@@ -595,23 +600,31 @@ fn each_twin_is_caught() {
             (Rate, &[Unfair, Hang], &|cases| {
                 exchanger::checks(&exchanger::<TwinHxbStarves>(), cases)
             }),
-            (Rate, &[Latency], &|cases| exchanger::checks(&exchanger::<TwinHxbTurns>(), cases)),
-            (Protocol, &[], &|cases| exchanger::checks(&exchanger::<TwinHxbCredit>(), cases)),
+            (Rate, &[Latency, Unfair], &|cases| {
+                exchanger::checks(&exchanger::<TwinHxbTurns>(), cases)
+            }),
+            // Counters that wrap have no credits at all.
+            (Protocol, &[Hang, Rest], &|cases| {
+                exchanger::checks(&exchanger::<TwinHxbCredit>(), cases)
+            }),
+            (Left, &[Latency, Rate], &|cases| {
+                exchanger::checks(&exchanger::<TwinHxbLost>(), cases)
+            }),
             (Unfair, &[], &|cases| exchanger::checks(&exchanger::<TwinHxbUnfair>(), cases)),
             (Drained, &[], &|cases| exchanger::checks(&exchanger::<TwinHxbDrained>(), cases)),
             (Drained, &[], &|cases| exchanger::counts(&exchanger::<TwinHxbCount>(), cases)),
             (Word, &[], &|cases| exchanger::checks(&exchanger::<TwinHxbWord>(), cases)),
             // The sender knows of a place before it is free.
-            (Word, &[Nothing, Mixed, Left, Hang, Drained, Rest], &|cases| {
+            (Word, &[Nothing, Mixed, Left, Hang, Drained, Rest, Rate], &|cases| {
                 exchanger::checks(&exchanger::<TwinHxbEarly>(), cases)
             }),
             (Rest, &[], &|cases| exchanger::checks(&exchanger::<TwinHxbBusy>(), cases)),
             (Gating, &[], &|cases| exchanger::checks(&exchanger::<TwinHxbRest>(), cases)),
             (Rest, &[], &|cases| exchanger::checks(&exchanger::<TwinHxbHasty>(), cases)),
-            (Left, &[Word], &|cases| crossbar::checks(&crossbar::<TwinHxbCopy>(), cases)),
+            (Word, &[Rate], &|cases| crossbar::checks(&crossbar::<TwinHxbCopy>(), cases)),
             (Protocol, &[], &|cases| crossbar::checks(&crossbar::<TwinHxbRoom>(), cases)),
             (Latency, &[], &|cases| crossbar::checks(&crossbar::<TwinHxbLate>(), cases)),
-            (Hang, &[Left, Rest, Rate, Latency], &|cases| {
+            (Hang, &[Left, Rest, Rate, Latency, Unfair], &|cases| {
                 crossbar::checks(&crossbar::<TwinHxbHolds>(), cases)
             }),
             (Unfair, &[], &|cases| crossbar::checks(&crossbar::<TwinHxbFirst>(), cases)),

@@ -49,7 +49,6 @@ impl Unit {
 
 /// The switches of a network: exchangers by the numbers of their nodes, crossbars by axis and line.
 struct Network {
-    grid: Grid,
     exchangers: Vec<Unit>,
     crossbars: Vec<Unit>,
     /// The crossbar's number and position, of each node and axis with more than one node.
@@ -60,7 +59,6 @@ impl Network {
     fn new(run: &Run, grid: Grid, node: &Switch, lines: &[&Switch; 3]) -> Network {
         let context = run.context();
         let mut network = Network {
-            grid,
             exchangers: Vec::new(),
             crossbars: Vec::new(),
             lines: vec![[None; 3]; grid.nodes() as usize],

@@ -102,7 +102,7 @@ module prove_hxb_arbiter #(
       assign mine  = one_i[c][i] && !open_q[c][i];
       assign older = dut.older[c][i];
       for (genvar j = 0; j < N; j++) begin : gen_rival
-        assign begins[j] = go[c][j] && !open_q[c][j] && to[c][j] == to[c][i];
+        assign begins[j] = j != i && go[c][j] && !open_q[c][j] && to[c][j] == to[c][i];
       end
       always_ff @(posedge clk_i) begin
         if (rst_i || !mine || go[c][i]) passed_q[c][i] <= '0;

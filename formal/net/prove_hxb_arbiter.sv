@@ -18,9 +18,7 @@ module prove_hxb_arbiter #(
     input logic [1:0][N-1:0] room_i,
     input logic closed_i,
     input logic hush_i,
-    // Any input and channel, and any output: what is claimed of these holds for each.
-    input logic watch_channel_i,
-    input logic [1:0] watch_i,
+    // Any output: what is claimed of it holds for each.
     input logic [1:0] output_i
 );
   localparam int ToW = $clog2(N);
@@ -57,8 +55,7 @@ module prove_hxb_arbiter #(
 
   logic [1:0][N-1:0] one_q, last_q, stay_q, open_q;
   logic [1:0][N-1:0][ToW-1:0] to_q;
-  logic channel_q;
-  logic [1:0] watch_q, output_q;
+  logic [1:0] output_q;
   logic ran_q = 1'b0;
   assign open_q = dut.open_q;
   always_ff @(posedge clk_i) begin
@@ -67,9 +64,9 @@ module prove_hxb_arbiter #(
     last_q <= last_i;
     to_q <= to;
     stay_q <= one_i & ~go & {2 * N{!rst_i}};
-    {channel_q, watch_q, output_q} <= {watch_channel_i, watch_i, output_i};
-    watch_stays : assume (!ran_q || {channel_q, watch_q, output_q} == {watch_channel_i, watch_i, output_i});
-    watch_exists : assume (int'(watch_i) < N && int'(output_i) < N);
+    output_q <= output_i;
+    output_stays : assume (!ran_q || output_q == output_i);
+    output_exists : assume (int'(output_i) < N);
   end
   for (genvar c = 0; c < 2; c++) begin : gen_rules
     for (genvar i = 0; i < N; i++) begin : gen_head
@@ -82,12 +79,12 @@ module prove_hxb_arbiter #(
   end
 
   // What goes to the output, by channel; who is inside a worm to it; who waits for it and may go.
-  logic [1:0][N-1:0] goes, inside, waits;
+  logic [1:0][N-1:0] goes, held, waits;
   always_comb begin
     for (int c = 0; c < 2; c++) begin
       for (int i = 0; i < N; i++) begin
         goes[c][i] = go[c][i] && to[c][i] == ToW'(output_i);
-        inside[c][i] = open_q[c][i] && to[c][i] == ToW'(output_i);
+        held[c][i] = open_q[c][i] && to[c][i] == ToW'(output_i);
         waits[c][i] = one_i[c][i] && to[c][i] == ToW'(output_i);
       end
     end
@@ -96,22 +93,37 @@ module prove_hxb_arbiter #(
     several = (set & (set - N'(1))) != '0;
   endfunction
 
-  // The worm at the head of the watched input, and the worms of others that began or were inside meanwhile.
-  logic [N-1:0] waits_now, begins, older, passed_q;
-  logic mine, c;
-  assign c = watch_channel_i;
-  assign mine = waits[c][watch_i] && !open_q[c][watch_i];
-  assign older = dut.older[c][watch_i];
-  always_comb begin
-    waits_now = '0;
-    begins = '0;
-    for (int i = 0; i < N; i++) if (goes[c][i] && !open_q[c][i]) begins[i] = 1'b1;
+  // By channel and input, for a worm that waits at the head: the inputs whose worms passed it.
+  logic [1:0][N-1:0][N-1:0] passed_q;
+  for (genvar c = 0; c < 2; c++) begin : gen_fair
+    for (genvar i = 0; i < N; i++) begin : gen_waits
+      logic mine;
+      logic [N-1:0] begins, older;
+      assign mine  = one_i[c][i] && !open_q[c][i];
+      assign older = dut.older[c][i];
+      for (genvar j = 0; j < N; j++) begin : gen_rival
+        assign begins[j] = j != i && go[c][j] && !open_q[c][j] && to[c][j] == to[c][i];
+      end
+      always_ff @(posedge clk_i) begin
+        if (rst_i || !mine || go[c][i]) passed_q[c][i] <= '0;
+        else passed_q[c][i] <= passed_q[c][i] | begins;
+        if (!rst_i) begin
+          passed_once : assert (!mine || (begins & passed_q[c][i]) == '0);
+          passed_are_younger : assert (!mine || (passed_q[c][i] & older) == '0);
+          passes : cover (mine && passed_q[c][i] != '0 && go[c][i]);
+        end
+      end
+    end
   end
-  logic twice;
-  assign twice = (begins & passed_q) != '0;
-  always_ff @(posedge clk_i) begin
-    if (rst_i || !mine || go[c][watch_i]) passed_q <= '0;
-    else passed_q <= passed_q | begins;
+  for (genvar c = 0; c < 2; c++) begin : gen_order
+    if (N == 3) begin : gen_three
+      always_ff @(posedge clk_i) begin
+        if (!rst_i) begin
+          in_order : assert (!(dut.older[c][0][1] && dut.older[c][1][2] && dut.older[c][2][0]));
+          in_order_back : assert (!(dut.older[c][1][0] && dut.older[c][2][1] && dut.older[c][0][2]));
+        end
+      end
+    end
   end
 
   always_ff @(posedge clk_i) begin
@@ -121,23 +133,18 @@ module prove_hxb_arbiter #(
       only_waiting : assert ((go & ~one_i) == '0);
       with_room : assert (goes[0] == '0 || room_i[0][output_i]);
       acks_with_room : assert (goes[1] == '0 || room_i[1][output_i]);
-      unmixed : assert (inside[0] == '0 || (goes[0] & ~inside[0]) == '0);
-      acks_unmixed : assert (inside[1] == '0 || (goes[1] & ~inside[1]) == '0);
-      closes : assert (!closed_i || (goes[0] & ~inside[0]) == '0);
+      unmixed : assert (held[0] == '0 || (goes[0] & ~held[0]) == '0);
+      acks_unmixed : assert (held[1] == '0 || (goes[1] & ~held[1]) == '0);
+      closes : assert (!closed_i || (goes[0] & ~held[0]) == '0);
       data_in_own_cycle : assert (!data_first || !room_i[0][output_i] || goes[0] != '0 ||
-          (inside[0] == '0 ? waits[0] == '0 || closed_i : (waits[0] & inside[0]) == '0));
+          (held[0] == '0 ? waits[0] == '0 || closed_i : (waits[0] & held[0]) == '0));
       acks_in_own_cycle : assert (data_first || !room_i[1][output_i] || goes[1] != '0 ||
-          (inside[1] == '0 ? waits[1] == '0 : (waits[1] & inside[1]) == '0));
+          (held[1] == '0 ? waits[1] == '0 : (waits[1] & held[1]) == '0));
       hushed : assert (!(hush_i && data_first) || go[1] == '0);
-      passed_once : assert (!mine || !twice);
       // Invariants for induction.
-      one_inside : assert (!several(inside[0]) && !several(inside[1]));
-      passed_are_younger : assert (!mine || (passed_q & older) == '0);
-      in_order : assert (!(dut.older[c][0][1] && dut.older[c][1][N-1] && dut.older[c][N-1][0]) || N == 2);
-      in_order_back : assert (!(dut.older[c][1][0] && dut.older[c][N-1][1] && dut.older[c][0][N-1]) || N == 2);
+      one_inside : assert (!several(held[0]) && !several(held[1]));
       // The claims are not vacuous.
       both : cover (goes[0] != '0 && go[1] != '0);
-      passes : cover (mine && passed_q != '0 && go[c][watch_i]);
     end
   end
 endmodule

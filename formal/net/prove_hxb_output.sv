@@ -106,6 +106,7 @@ module prove_hxb_output #(
           dut.gen_channel[1].one_q == (dut.gen_channel[1].count_q == 1));
       whole_flag : assert (whole == (int'(dut.gen_channel[0].count_q) > Whole));
       on_its_way : assert (dut.granted_q == from_q && dut.sent_q == went_q[0]);
+      one_on_its_way : assert ((from_q & (from_q - N'(1))) == '0 && went_q[0] == (from_q != '0));
       its_marks : assert (!went_q[0] ||
           {dut.sent_channel_q, dut.sent_last_q, dut.sent_source_q} == {channel_q[0], last_q[0], source_q[0]});
       // The claims are not vacuous.

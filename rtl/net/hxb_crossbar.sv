@@ -8,8 +8,8 @@
 // Broadcast  its head asks. Of those that ask, the least recently served becomes the holder; from then on no data worm
 //            is begun at any output. It begins when no output is inside a data worm and each has BroadcastWords
 //            credits, so nothing can stop it. Each of its words goes to all outputs in one cycle. Where acknowledge
-//            words wait anywhere, they and it have alternate cycles, so all copies are equal. After it, each input whose
-//            worm to one output waited begins that before there is a next holder.
+//            words wait anywhere, they and it have alternate cycles, so all copies are equal. After it, each input
+//            whose worm to one output waited begins that before there is a next holder.
 // Deadlock   there is none: a broadcast that waits holds no output, and one that holds outputs never waits
 //            (formal/net/prove_hxb_crossbar.sv, src/net/dependencies.rs).
 // Fairness   see hxb_arbiter: a waiting worm is passed over by at most N - 1 others and, each time, a broadcast.
@@ -185,12 +185,15 @@ module hxb_crossbar #(
   for (genvar o = 0; o < N; o++) begin : gen_out
     logic [N-1:0] grants, ack_grants;
     logic [1:0] rooms;
+    logic is_ack, is_last;
     for (genvar i = 0; i < N; i++) begin : gen_from
       assign grants[i] = (go[0][i] && way[0][i][o]) || all_go[i];
       assign ack_grants[i] = go[1][i] && way[1][i][o];
     end
     assign room[0][o] = rooms[0];
     assign room[1][o] = rooms[1];
+    assign is_ack = ack_grants != '0;
+    assign is_last = ((grants & lasts) | (ack_grants & last[1])) != '0;
     hxb_output #(
         .N      (N),
         .Credits(Room),
@@ -199,8 +202,8 @@ module hxb_crossbar #(
         .clk_i    (clk_i),
         .rst_i    (rst_i),
         .grant_i  (grants | ack_grants),
-        .channel_i(ack_grants != '0),
-        .last_i   (((grants & lasts) | (ack_grants & last[1])) != '0),
+        .channel_i(is_ack),
+        .last_i   (is_last),
         .data_i   (data),
         .room_o   (rooms),
         .whole_o  (whole[o]),

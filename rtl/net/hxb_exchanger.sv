@@ -16,8 +16,8 @@
 // Misuse     drained: a worm with a coordinate of a crossed axis that is neither meant nor the own one, with another
 //            channel in F0 than that of its link, or with a mask on the acknowledge channel. drained_o counts them, and
 //            saturates. A word sent without a credit overwrites the words waiting in its channel.
-// busy_o     0 after an edge: nothing is inside, and further edges change nothing while no in_valid_i or out_credit_i is
-//            set.
+// busy_o     0 after an edge: nothing is inside, and further edges change nothing while no in_valid_i or out_credit_i
+//            is set.
 // Source     docs/machines/cppacs-contract.md. Grid, fixed routing and wormholes are the paper's; the virtual channels
 //            are a patent's of the machine's maker; the rest is ours.
 module hxb_exchanger #(
@@ -127,12 +127,15 @@ module hxb_exchanger #(
   for (genvar o = 0; o < 4; o++) begin : gen_out
     logic [3:0] grants, ack_grants;
     logic [1:0] rooms;
+    logic is_ack, is_last;
     for (genvar i = 0; i < 4; i++) begin : gen_from
       assign grants[i] = go[0][i] && way[0][i][o];
       assign ack_grants[i] = go[1][i] && way[1][i][o];
     end
     assign room[0][o] = rooms[0];
     assign room[1][o] = rooms[1];
+    assign is_ack = ack_grants != '0;
+    assign is_last = ((grants & last[0]) | (ack_grants & last[1])) != '0;
     hxb_output #(
         .N         (4),
         .Credits   (o == 0 ? PuRoom : 16),
@@ -142,8 +145,8 @@ module hxb_exchanger #(
         .clk_i    (clk_i),
         .rst_i    (rst_i),
         .grant_i  (grants | ack_grants),
-        .channel_i(ack_grants != '0),
-        .last_i   (((grants & last[0]) | (ack_grants & last[1])) != '0),
+        .channel_i(is_ack),
+        .last_i   (is_last),
         .data_i   (data),
         .room_o   (rooms),
         .whole_o  (unused_whole[o]),

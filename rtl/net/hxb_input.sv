@@ -1,10 +1,10 @@
 // One input of a switch of the hyper-crossbar: the words of two channels, of which one goes in a cycle.
 //
 // Handshake  link in: a word comes with in_valid_i, on a channel (0 data, 1 acknowledge). Its sender needs a credit of
-//            the channel: Room of data, 16 of acknowledge, after reset. in_credit_o pulses in the cycle after a word has
-//            left. in_way_i: the outputs of the word on the link if it begins a worm; none: the worm is drained, and
-//            drained_o pulses at its last word. Heads, by channel: see hxb_queue; one_o and all_o ask. take_i (one at
-//            most) says in the same cycle that a channel's word goes; data_o is that word in the next cycle. drop_i
+//            the channel: Room of data, 16 of acknowledge, after reset. in_credit_o pulses in the cycle after a word
+//            has left. in_way_i: the outputs of the word on the link if it begins a worm; none: the worm is drained,
+//            and drained_o pulses at its last word. Heads, by channel: see hxb_queue; one_o and all_o ask. take_i (one
+//            at most) says in the same cycle that a channel's word goes; data_o is that word in the next cycle. drop_i
 //            takes a word of the data channel away and shows it nowhere.
 // Latency    a word on the link at one edge is at the head two edges later; with Room = 496, on the data channel,
 //            three. 1 word a cycle.

@@ -1,13 +1,13 @@
 // One output of a switch of the hyper-crossbar: its crosspoints, its link, and the credits beyond.
 //
-// Handshake  grant_i (one at most): the word of this input goes, on channel_i; it is in data_i of that input in the next
-//            cycle. room_o, by channel: a word may go in this cycle. whole_o: Whole data words may, if no other data word
-//            goes meanwhile. Link out: valid_o with channel_o, data_o, last_o, and source_o, the input. A pulse of
-//            credit_i returns a credit, which may be used in the next cycle.
+// Handshake  grant_i (one at most): the word of this input goes, on channel_i; it is in data_i of that input in the
+//            next cycle. room_o, by channel: a word may go in this cycle. whole_o: Whole data words may, if no other
+//            data word goes meanwhile. Link out: valid_o with channel_o, data_o, last_o, and source_o, the input. A
+//            pulse of credit_i returns a credit, which may be used in the next cycle.
 // Latency    granted at one edge, on the link after the next one. 1 word a cycle.
 // busy_o     a word is on its way, or a credit is about to be counted.
-// Source     docs/machines/cppacs-contract.md. Each crosspoint is a flip-flop with its own reset, as in crossbar_output.
-//            The credits are counted a cycle late, so no counter stands behind a grant.
+// Source     docs/machines/cppacs-contract.md. Each crosspoint is a flip-flop with its own reset, as in
+//            crossbar_output. The credits are counted a cycle late, so no counter stands behind a grant.
 module hxb_output #(
     parameter int N = 4,  // inputs, 2 or more
     parameter int Credits = 16,  // of data, 4 or more

@@ -1,10 +1,10 @@
 // One channel of an hxb_input: the order of its words, and what is known of the one at the head.
 //
-// Purpose    keeps for each word whether it ends its worm, and its worm's outputs; the words themselves stand in a memory
-//            of the input, at the same addresses.
+// Purpose    keeps for each word whether it ends its worm, and its worm's outputs; the words themselves stand in a
+//            memory of the input, at the same addresses.
 // Handshake  push_i: a word comes to address free_o. way_i are its outputs: none, one, or all. pop_i: the word at the
-//            head leaves. Of that word: valid_o; one_o and all_o, for one output or for all; way_o its outputs, to_o the
-//            number of the one, last_o, at_o its address. way_o and to_o hold while there is no word.
+//            head leaves. Of that word: valid_o; one_o and all_o, for one output or for all; way_o its outputs, to_o
+//            the number of the one, last_o, at_o its address. way_o and to_o hold while there is no word.
 // Latency    pushed at one edge, at the head after the next one (Deep: two later). Then 1 word a cycle.
 // Full       the parent pushes no word that has no place: Words are inside.
 // busy_o     a word is inside.

@@ -1,8 +1,8 @@
 // Routing function of an exchanger of the hyper-crossbar, by a worm's first word: X before Y before Z.
 //
 // Handshake  combinational. f0_i is the first word, channel_i the link's channel; place and far_i (the axis has more
-//            than one node; over {Z, Y, X}) are the exchanger's. way_o is the output, over {Z, Y, X, PU}; none: the worm
-//            has to be drained.
+//            than one node; over {Z, Y, X}) are the exchanger's. way_o is the output, over {Z, Y, X, PU}; none: the
+//            worm has to be drained.
 // Source     docs/machines/cppacs-contract.md, Routing; src/net/hyper.rs is the same function. rtl/cppacs/regs.toml has
 //            the fields of F0.
 module hxb_turn #(

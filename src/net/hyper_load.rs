@@ -89,7 +89,9 @@ mod tests {
     /// Tori of all nodes; of the smaller ones many share links, 9 x 13 for one.
     #[test]
     fn tori_of_all_nodes_share_nothing() {
-        let whole: Vec<_> = shapes().filter(|(columns, rows)| columns * rows == GRID.nodes()).collect();
+        let whole: Vec<_> = shapes()
+            .filter(|(columns, rows)| columns * rows == GRID.nodes())
+            .collect();
         assert_eq!(whole.len(), 8);
         assert!(whole.into_iter().all(|shape| steps(shape, true) == 1));
         assert!(steps((9, 13), true) > 1);

@@ -5,6 +5,7 @@ pub mod cut_through;
 pub mod dependencies;
 pub mod fabric;
 pub mod hyper;
+pub mod hyper_load;
 pub mod link;
 pub mod switch;
 pub mod topology;

@@ -622,7 +622,8 @@ mod tests {
     fn an_exchanger_turns_or_drains() {
         let at = Place { x: 1, y: 0, z: 0 };
         let mut golden = GoldenSwitch::exchanger(GRID, at, 3);
-        let ports = |from: hyper::Port, to: hyper::Port| [from, to].map(|port| hyper_port(port as usize, Channel::Data));
+        let ports =
+            |from: hyper::Port, to: hyper::Port| [from, to].map(|port| hyper_port(port as usize, Channel::Data));
         let [x, y] = ports(hyper::Port::X, hyper::Port::Y);
         let onward = Place { y: 2, ..at }.word().into();
         golden.took(x, onward, false);
@@ -648,7 +649,13 @@ mod tests {
             assert_eq!(golden.sent(output, 0, ALL_X, true), Ok(()));
         }
         assert_eq!((golden.finish(0), golden.cut(1)), (Ok(()), Ok(())));
-        assert_eq!(golden.cut(0), Err(SwitchError::Cut { counted: 0, expected: 1 }));
+        assert_eq!(
+            golden.cut(0),
+            Err(SwitchError::Cut {
+                counted: 0,
+                expected: 1
+            })
+        );
     }
 
     #[test]

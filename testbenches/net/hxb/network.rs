@@ -32,7 +32,9 @@ impl Unit {
     }
 
     fn edge(&self, reset: bool) {
-        let Unit { grid, at, ref links, .. } = *self;
+        let Unit {
+            grid, at, ref links, ..
+        } = *self;
         let unit = self.instance.verilated();
         let port = unit.ports().iter().find(|port| port.name == "rst_i").expect("a reset");
         unit.set_flag(port, reset);
@@ -49,7 +51,6 @@ impl Unit {
 
 /// The switches of a network: exchangers by the numbers of their nodes, crossbars by axis and line.
 struct Network {
-    grid: Grid,
     exchangers: Vec<Unit>,
     crossbars: Vec<Unit>,
     /// The crossbar's number and position, of each node and axis with more than one node.
@@ -60,7 +61,6 @@ impl Network {
     fn new(run: &Run, grid: Grid, node: &Switch, lines: &[&Switch; 3]) -> Network {
         let context = run.context();
         let mut network = Network {
-            grid,
             exchangers: Vec::new(),
             crossbars: Vec::new(),
             lines: vec![[None; 3]; grid.nodes() as usize],
@@ -147,7 +147,12 @@ fn worms(grid: Grid, node: usize, channel: usize, traffic: Traffic, rng: &mut Rn
             let first = f0(to, mask, channel) | (node as u32) << 20;
             let data = if left + 1 == length { first } else { rng.bits() as u32 };
             let (last, source) = (left == 0, 0);
-            words.push_back(Word { channel, data, last, source });
+            words.push_back(Word {
+                channel,
+                data,
+                last,
+                source,
+            });
         }
     }
     words
@@ -321,7 +326,11 @@ fn shifts(cases: &mut Cases) {
                 }
                 let send = |number: usize| {
                     let first = cycle % 10 == 0;
-                    let data = if first { f0(to(number as u32), 0, 0) } else { cycle as u32 };
+                    let data = if first {
+                        f0(to(number as u32), 0, 0)
+                    } else {
+                        cycle as u32
+                    };
                     Word {
                         channel: 0,
                         data,
@@ -329,7 +338,9 @@ fn shifts(cases: &mut Cases) {
                         source: 0,
                     }
                 };
-                let sent: Vec<_> = (0..back.len()).map(|number| (Some(send(number)), back[number])).collect();
+                let sent: Vec<_> = (0..back.len())
+                    .map(|number| (Some(send(number)), back[number]))
+                    .collect();
                 network.step(&sent);
                 back = seen.iter().map(|(word, _)| u64::from(word.is_some())).collect();
             }

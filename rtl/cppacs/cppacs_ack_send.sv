@@ -1,11 +1,13 @@
 // CP-PACS NIA, sender of the acknowledge channel: each transfer is one short worm.
 //
-// Transfers  descriptors of `cppacs_desc_pkg`, a word a cycle. `desc_ready_o` is high until the last word, and again when
+// Transfers  descriptors of `cppacs_desc_pkg`, a word a cycle. `desc_ready_o` is high until the last word, and again
+//            when
 //            all of the transfer is done.
 // WRITE      reads its data, 2 to 8 words, and then sends. A memory error: nothing is sent, the reason is MEMORY.
 // Requests   8 words of payload, of the descriptor.
 // Memory     client 2 of the words unit: reads, and the send flag after the worm's last word, or for a refusal.
-// Latency    3 cycles from the descriptor's last word to F0 at `out`, with a read 6 more and the read. One word a cycle.
+// Latency    3 cycles from the descriptor's last word to F0 at `out`, with a read 6 more and the read. One word a
+//            cycle.
 // Full       one transfer at a time.
 // busy_o     low when nothing is inside.
 // Source     the channel: US patent 5,892,923 of the family; formats are ours.

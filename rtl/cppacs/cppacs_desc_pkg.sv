@@ -4,7 +4,8 @@
 // F0         as in the message, with LAST 0. REASON is 0, or the send reason for which nothing is sent; then F0, FLAG
 //            and WHAT alone count. FLAGGED: the send flag at FLAG is written. IMMEDIATE (data channel): the payload is
 //            the two words at FLAG and WHAT.
-// Data       F0 to F2, OFFSET, LENGTH (bytes in all), BASE (address of the first byte), SIZE (from there to the end of the
+// Data       F0 to F2, OFFSET, LENGTH (bytes in all), BASE (address of the first byte), SIZE (from there to the end
+//            of the
 //            area). Transfers of fetch have also FLAG and WHAT; with STRIDED ELEMENT, STEP and SOURCE_STEP, all in
 //            bytes. Answers with IMMEDIATE have the words at FLAG and WHAT instead of BASE and SIZE.
 // Ack        F0 to F2, OFFSET, LENGTH, FLAG, WHAT; WRITE: ADDRESS of its data; requests: PAYLOAD and the 7 indices

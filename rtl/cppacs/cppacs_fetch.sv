@@ -5,11 +5,13 @@
 //            when its sender is ready. So a kick waits for one fetch of the other channel at most.
 // TCW        one burst of 16 words, by client 3 of the words unit; each word is used as it comes. Where the process's
 //            table has no such TCW nothing is read.
-// Process    `process_o`; in the next cycle `area_*_i` and `tcw_*_i` are that process's. SIZE of areas, fields and rights
+// Process    `process_o`; in the next cycle `area_*_i` and `tcw_*_i` are that process's. SIZE of areas, fields and
+//            rights
 //            is a multiple of 8.
 // Lookups    port 2 of cppacs_tables.
 // Descriptor of cppacs_desc_pkg, by channel. `desc_ready_i[1]` is high when the acknowledge sender takes a whole one.
-// Checks     in this order: TCW (its number), MEMORY, TCW (VALID), KIND, SHAPE, LENGTH, AREA, RIGHT, OWNER, KIND (MASK on
+// Checks     in this order: TCW (its number), MEMORY, TCW (VALID), KIND, SHAPE, LENGTH, AREA, RIGHT, OWNER, KIND
+//            (MASK on
 //            the acknowledge channel), NOWHERE, LIMIT, REPLY. The first one that fails is the reason. What a kind does
 //            not use is not looked at. Sums have 33 bits.
 // Latency    3 cycles from kick to job; 4 from the burst's end to the descriptor's last word. An idle NIA's first word
@@ -85,7 +87,7 @@ module cppacs_fetch (
 
   logic out_valid_q;
 
-  // -------------------------------------------------------------------------------------------------------------- kicks
+  // ------------------------------------------------------------------------------------------------------------- kicks
   logic ack_q, turn_q, data_empty, pick;
   logic [ 1:0] can;
   logic [ 2:0] process_q;
@@ -95,7 +97,7 @@ module cppacs_fetch (
   assign next_take_o = (state_q == Take) ? {ack_q, !ack_q} : 2'd0;
   assign process_o = process_q;
 
-  // ---------------------------------------------------------------------------------------------- the TCW, word by word
+  // --------------------------------------------------------------------------------------------- the TCW, word by word
   // In units of 8 bytes where only these count.
   logic come, strided_q, flagged_q, notify_q, valid_q, request, beyond_q;
   logic [2:0] kind_q;
@@ -180,7 +182,7 @@ module cppacs_fetch (
     if (job_done_i) {memory_bad_q, done_q} <= {job_err_i, 1'b1};
   end
 
-  // ------------------------------------------------------------------------------------------------- rights and replies
+  // ------------------------------------------------------------------------------------------------ rights and replies
   logic [31:0] place_q, key_q;
   logic looks_q, looked_q, right_q, reply_bad_q, counted_q;
   logic [9:0] index_q;
@@ -219,7 +221,7 @@ module cppacs_fetch (
     end
   end
 
-  // --------------------------------------------------------------------------------------------------------- the reason
+  // -------------------------------------------------------------------------------------------------------- the reason
   logic nowhere;
   logic [3:0] reason;
   assign nowhere =
@@ -242,7 +244,7 @@ module cppacs_fetch (
     else reason = '0;
   end
 
-  // ----------------------------------------------------------------------------------------------------- the descriptor
+  // ---------------------------------------------------------------------------------------------------- the descriptor
   logic copies, adds, tells, told;
   logic [3:0] index, index_d, index_out_q;
   logic [31:0] told_word, out_q;

@@ -90,7 +90,8 @@ module cppacs_kicks #(
         .level_o    (unused_level)
     );
 
-    (* ram_style = "block", no_rw_check *) logic [15:0] tcw_q[8*KickDepth];  // no slot is read in the cycle of its write
+    // No slot is read in the cycle of its write
+    (* ram_style = "block", no_rw_check *) logic [15:0] tcw_q[8*KickDepth];
     logic [15:0] next_q;
     logic [SlotW-1:0] slot;
     assign slot = has ? first + others + SlotW'(1) : first;

@@ -13,7 +13,8 @@
 module cppacs_link #(
     parameter int Credits = 16,  // words of data that the exchanger's buffer takes, 2..1023
     parameter int AckCredits = 16,  // the same of the acknowledge channel
-    parameter int Room = 32  // words of the NIA's own buffer, for each channel: the exchanger's PuRoom, power of two, 8..1024
+    // Words of the NIA's own buffer, for each channel: the exchanger's PuRoom, power of two, 8..1024
+    parameter int Room = 32
 ) (
     input  logic clk_i,
     input  logic rst_i,

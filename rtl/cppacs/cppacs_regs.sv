@@ -2,7 +2,8 @@
 //
 // Host       one access at a time: request, then response, 8 cycles later or, for tables, 32. After a refused kick or
 //            access the next request may wait for 24 more. Nothing that the network does holds it up.
-// Misuse     an access to an offset that does not exist, a write to a read-only register or with partial strobes, a read
+// Misuse     an access to an offset that does not exist, a write to a read-only register or with partial strobes, a
+//            read
 //            of KICK, and ARRIVE without MEMBER or while WAITING get `host_rsp_err_o`, change nothing, and are counted.
 // Process    `area_*_o` and `tcw_*_o` are those of `process_i`, a cycle later.
 // Refusals   a pulse with what was refused: of the kicks in the cycle after `kick_valid_o`; of each sender and receiver
@@ -100,7 +101,7 @@ module cppacs_regs #(
     cppacs_regs_Rights_and_Fields_must_be_16_to_1024 u_bad ();
   end
 
-  // --------------------------------------------------------------------------------------------------- the host's access
+  // ------------------------------------------------------------------------------------------------- the host's access
   typedef enum logic [2:0] {
     Idle,
     Decode,
@@ -270,7 +271,7 @@ module cppacs_regs #(
     end
   end
 
-  // ------------------------------------------------------------------------------------------- registers and the counters
+  // ---------------------------------------------------------------------------------------- registers and the counters
   // What the host wrote, and what events leave; counters; of each process's kicks {reason, TCW, number of refusals}; for
   // fetch AREA and TCWS once more.
   (* ram_style = "block", no_rw_check *) logic [63:0] kept_q[32];
@@ -339,7 +340,7 @@ module cppacs_regs #(
   assign {area_size_o, area_base_o} = area;
   assign {tcw_count_o, tcw_base_o}  = tcws;
 
-  // ----------------------------------------------------------------------------------- causes, barrier, and what is read
+  // --------------------------------------------------------------------------------- causes, barrier, and what is read
   logic [5:0] mask_q, cleared;
   logic [31:0] releases_q;
   logic [63:0] live, live_q;

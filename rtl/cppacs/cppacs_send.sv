@@ -60,7 +60,7 @@ module cppacs_send (
   localparam int UnitsWorm = cppacs_pkg::SizeWorm / 8;
   localparam int UnitsBroadcast = cppacs_pkg::SizeBroadcast / 8;
 
-  // -------------------------------------------------------------------------------------------------------- descriptors
+  // ------------------------------------------------------------------------------------------------------- descriptors
   // Words of both streams go to a bank of the memory, and those for the reading side also to registers.
   logic answers_q, inside_q, room, here, there, take, free, wait_q, bank_q;
   logic [ 1:0] banks_q;  // in use
@@ -105,7 +105,7 @@ module cppacs_send (
   logic job_busy_q, job_valid_q;  // a send flag is written
   logic [8:0] result_q;
 
-  // ------------------------------------------------------------------------------------------------------------ reading
+  // ----------------------------------------------------------------------------------------------------------- reading
   // A note for each packet: it is the transfer's last one; there is none, for its run is outside.
   logic runs_busy, run_valid, run_last, run_bad, note_ready, note_valid, note_last, note_bad, pop;
   logic [4:0] note_level;
@@ -149,7 +149,7 @@ module cppacs_send (
       .level_o    (note_level)
   );
 
-  // -------------------------------------------------------------------------------------------------------------- worms
+  // ------------------------------------------------------------------------------------------------------------- worms
   // States are named after the word that the memory gives: in Fx the word x of the header leaves.
   typedef enum logic [3:0] {
     Idle,

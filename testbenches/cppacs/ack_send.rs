@@ -83,10 +83,19 @@ fn set(dut: &impl CppacsAckSendPorts, inputs: &In) {
 }
 
 fn seen(dut: &impl CppacsAckSendPorts) -> Out {
-    let job = || (dut.job_op_o().get() as u32, dut.job_addr_o().get() as u32, dut.job_words_o().get() as u32);
+    let job = || {
+        (
+            dut.job_op_o().get() as u32,
+            dut.job_addr_o().get() as u32,
+            dut.job_words_o().get() as u32,
+        )
+    };
     let refused = || {
-        let [process, tcw, reason] =
-            [dut.refused_process_o().get(), dut.refused_tcw_o().get(), dut.refused_reason_o().get()];
+        let [process, tcw, reason] = [
+            dut.refused_process_o().get(),
+            dut.refused_tcw_o().get(),
+            dut.refused_reason_o().get(),
+        ];
         (process as u32, tcw as u32, reason as u32)
     };
     Out {
@@ -122,7 +131,12 @@ impl Transfer {
     fn parts(&self) -> Vec<Part> {
         let d = &self.what;
         let length = d.request.map_or(d.length, |_| SIZE_ACK);
-        let mut parts = vec![(1, SRC.word() | d.field << MSG_F1_FIELD_SHIFT), (2, d.key), (3, d.offset), (4, length)];
+        let mut parts = vec![
+            (1, SRC.word() | d.field << MSG_F1_FIELD_SHIFT),
+            (2, d.key),
+            (3, d.offset),
+            (4, length),
+        ];
         match d.request {
             Some(request) => parts.extend((5..).zip(request.words())),
             None => parts.push((15, d.base.wrapping_add(d.source))),
@@ -165,7 +179,11 @@ fn transfer(rng: &mut Rng) -> Transfer {
         base,
         size: 1 << 20,
         source: 8 * rng.below(100) as u32,
-        length: if kind == Kind::Write { 8 * rng.between(1, 4) as u32 } else { 8 },
+        length: if kind == Kind::Write {
+            8 * rng.between(1, 4) as u32
+        } else {
+            8
+        },
         strides: None,
         flag: rng.chance(1, 2).then_some(flag),
         value: None,
@@ -212,7 +230,10 @@ impl<'a> Rig<'a> {
         }
         let mut rig = Rig {
             bench,
-            source: Source::new(list.iter().flat_map(Transfer::parts), run.pacer(gaps.at_source(), "desc")),
+            source: Source::new(
+                list.iter().flat_map(Transfer::parts),
+                run.pacer(gaps.at_source(), "desc"),
+            ),
             current: VecDeque::new(),
             worms: VecDeque::new(),
             flags: VecDeque::new(),
@@ -247,7 +268,11 @@ impl<'a> Rig<'a> {
             self.worms.extend(worm);
         }
         if let Some(flag) = d.flag {
-            let result = if reason == 0 { RESULT_SENT } else { RESULT_REFUSED + reason };
+            let result = if reason == 0 {
+                RESULT_SENT
+            } else {
+                RESULT_REFUSED + reason
+            };
             self.flags.push_back((flag, [d.tcw, result]));
         }
         if reason != 0 {
@@ -362,12 +387,18 @@ fn latency(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
         while !rig.source.is_empty() {
             rig.step()?;
         }
-        let reads = if transfer.what.request.is_some() { 0 } else { 9 + u64::from(transfer.what.length / 4) };
+        let reads = if transfer.what.request.is_some() {
+            0
+        } else {
+            9 + u64::from(transfer.what.length / 4)
+        };
         for cycle in 0.. {
             if rig.step()?.word.is_some() {
                 break;
             }
-            Rule::Latency.holds(cycle < 1 + reads + u64::from(reads > 0), || format!("no word after {cycle} cycles"))?;
+            Rule::Latency.holds(cycle < 1 + reads + u64::from(reads > 0), || {
+                format!("no word after {cycle} cycles")
+            })?;
         }
         rig.finish()?;
     }
@@ -389,7 +420,9 @@ fn reset(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
 
 fn checks(dut: &Dut<In, Out>, cases: &mut Cases) {
     for gaps in Gaps::ALL {
-        cases.case(Start::Random1, format!("{} {gaps:?}", dut.name), |run| traffic(run, dut, gaps));
+        cases.case(Start::Random1, format!("{} {gaps:?}", dut.name), |run| {
+            traffic(run, dut, gaps)
+        });
     }
     cases.case(Start::Random2, format!("{} reset", dut.name), |run| reset(run, dut));
     cases.case(Start::Zero, format!("{} latency", dut.name), |run| latency(run, dut));
@@ -410,13 +443,17 @@ fn each_twin_is_caught() {
             (Worms, &[], &|cases| checks(&ack_send::<TwinAckSendSum>(), cases)),
             (Read, &[Worms], &|cases| checks(&ack_send::<TwinAckSendRead>(), cases)),
             (Flags, &[], &|cases| checks(&ack_send::<TwinAckSendFlag>(), cases)),
-            (Refused, &[Flags], &|cases| checks(&ack_send::<TwinAckSendReason>(), cases)),
+            (Refused, &[Flags], &|cases| {
+                checks(&ack_send::<TwinAckSendReason>(), cases)
+            }),
             (Counts, &[], &|cases| checks(&ack_send::<TwinAckSendCounts>(), cases)),
             (Latency, &[], &|cases| checks(&ack_send::<TwinAckSendLate>(), cases)),
             (Rate, &[], &|cases| checks(&ack_send::<TwinAckSendBubble>(), cases)),
             (Rest, &[], &|cases| checks(&ack_send::<TwinAckSendRest>(), cases)),
             (Path, &[Hang], &|cases| checks(&ack_send::<TwinAckSendPath>(), cases)),
-            (Protocol, &[Worms], &|cases| checks(&ack_send::<TwinAckSendOver>(), cases)),
+            (Protocol, &[Worms], &|cases| {
+                checks(&ack_send::<TwinAckSendOver>(), cases)
+            }),
             // A refusal without a flag never ends.
             (Hang, &[], &|cases| checks(&ack_send::<TwinAckSendStuck>(), cases)),
         ],

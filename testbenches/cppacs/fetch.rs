@@ -154,9 +154,17 @@ impl World {
         let processes: Vec<Process> = (0..8)
             .map(|_| Process {
                 area: (rng.bits() as u32) & !63,
-                area_bytes: if rng.chance(1, 4) { !7 } else { 8 * rng.between(1, 400_000) as u32 },
+                area_bytes: if rng.chance(1, 4) {
+                    !7
+                } else {
+                    8 * rng.between(1, 400_000) as u32
+                },
                 tcws: (rng.bits() as u32) & !63,
-                tcw_count: if rng.chance(1, 4) { 65_536 } else { rng.between(1, 60_000) as u32 },
+                tcw_count: if rng.chance(1, 4) {
+                    65_536
+                } else {
+                    rng.between(1, 60_000) as u32
+                },
             })
             .collect();
         let right = |rng: &mut Rng| Right {
@@ -170,7 +178,11 @@ impl World {
             owner: rng.below(3) as u32,
             valid: rng.chance(7, 8),
             key: rng.bits() as u32,
-            size: if rng.chance(1, 4) { !7 } else { 8 * rng.between(1, 300_000) as u32 },
+            size: if rng.chance(1, 4) {
+                !7
+            } else {
+                8 * rng.between(1, 300_000) as u32
+            },
         };
         let rights: Vec<Right> = (0..ENTRIES).map(|_| right(rng)).collect();
         let field = |rng: &mut Rng| Field {
@@ -178,7 +190,11 @@ impl World {
             owner: rng.below(3) as u32,
             key: rng.bits() as u32,
             base: (rng.bits() as u32) & !7,
-            size: if rng.chance(1, 4) { !7 } else { 8 * rng.between(1, 20_000) as u32 },
+            size: if rng.chance(1, 4) {
+                !7
+            } else {
+                8 * rng.between(1, 20_000) as u32
+            },
             flag: (rng.bits() as u32) & !7,
             ..Field::default()
         };
@@ -208,12 +224,20 @@ impl World {
 
     fn case(&self, rng: &mut Rng) -> Case {
         let right = rng.below(ENTRIES as u64) as usize;
-        let process = if rng.chance(15, 16) { self.rights[right].owner } else { rng.below(8) as u32 };
+        let process = if rng.chance(15, 16) {
+            self.rights[right].owner
+        } else {
+            rng.below(8) as u32
+        };
         let registers = self.fetch.processes[process as usize];
         let kick = Kick {
             process,
             channel: Channel::ALL[rng.below(2) as usize],
-            tcw: if rng.chance(1, 16) { registers.tcw_count.min(65_535) } else { rng.below(registers.tcw_count.into()) as u32 },
+            tcw: if rng.chance(1, 16) {
+                registers.tcw_count.min(65_535)
+            } else {
+                rng.below(registers.tcw_count.into()) as u32
+            },
         };
         let mut tcw = self.sound(rng, kick, right, registers);
         if rng.chance(1, 2) {
@@ -227,7 +251,11 @@ impl World {
     /// A TCW that is refused only for what its right or its reply's field says.
     fn sound(&self, rng: &mut Rng, kick: Kick, right: usize, process: Process) -> Tcw {
         let is_ack = kick.channel == Channel::Ack;
-        let kind = if is_ack { [KIND_WRITE, KIND_GET, KIND_SWAP, KIND_CSWAP][rng.below(4) as usize] } else { KIND_WRITE };
+        let kind = if is_ack {
+            [KIND_WRITE, KIND_GET, KIND_SWAP, KIND_CSWAP][rng.below(4) as usize]
+        } else {
+            KIND_WRITE
+        };
         let strided = !is_ack && rng.chance(1, 3);
         let (size, area) = (self.rights[right].size, process.area_bytes);
         let most = match (kind, is_ack) {
@@ -236,14 +264,30 @@ impl World {
             (KIND_GET, _) => 65_536,
             _ => 8,
         };
-        let most = if kind == KIND_WRITE { most.min(size).min(area) } else { most.min(size) };
-        let length = if rng.chance(1, 4) { most } else { 8 + units(rng, u64::from(most / 8)) };
-        let element = if rng.chance(1, 6) { 524_280.min(area) } else { 8 + units(rng, u64::from(length.min(area) / 8)) };
+        let most = if kind == KIND_WRITE {
+            most.min(size).min(area)
+        } else {
+            most.min(size)
+        };
+        let length = if rng.chance(1, 4) {
+            most
+        } else {
+            8 + units(rng, u64::from(most / 8))
+        };
+        let element = if rng.chance(1, 6) {
+            524_280.min(area)
+        } else {
+            8 + units(rng, u64::from(length.min(area) / 8))
+        };
         let element = element.min(524_280);
         let first = if strided { element } else { length };
         let end = |rng: &mut Rng, all: u32, part: u32| {
             let room = all.saturating_sub(part);
-            if rng.chance(1, 3) { room } else { units(rng, u64::from(room / 8) + 1) }
+            if rng.chance(1, 3) {
+                room
+            } else {
+                units(rng, u64::from(room / 8) + 1)
+            }
         };
         let reply = rng.below(ENTRIES as u64) as usize;
         Tcw {
@@ -254,7 +298,11 @@ impl World {
             notify: rng.chance(1, 2),
             flagged: rng.chance(1, 2),
             strided,
-            source: if kind == KIND_WRITE { end(rng, area, first) } else { rng.bits() as u32 },
+            source: if kind == KIND_WRITE {
+                end(rng, area, first)
+            } else {
+                rng.bits() as u32
+            },
             length,
             offset: end(rng, size, if strided { 8 } else { length }),
             send_flag: end(rng, area, 8),
@@ -284,7 +332,9 @@ impl World {
             9 => tcw.length = [0, odd, 40, 16, 65_544, (1 << 20) + 8, 1 << 31][rng.below(7) as usize],
             10 => tcw.source = tcw.source.wrapping_add(8 << rng.below(29)),
             11 => tcw.offset = tcw.offset.wrapping_add(8 << rng.below(29)),
-            12 => tcw.send_flag = [process.area_bytes & !7, !7, process.area_bytes.wrapping_sub(8)][rng.below(3) as usize],
+            12 => {
+                tcw.send_flag = [process.area_bytes & !7, !7, process.area_bytes.wrapping_sub(8)][rng.below(3) as usize]
+            }
             13 => tcw.strided = !tcw.strided,
             14 => tcw.reply_field = [16, 1 << 10 | tcw.reply_field, 1 << 31][rng.below(3) as usize],
             15 => tcw.reply_offset = tcw.reply_offset.wrapping_add(8 << rng.below(29)),
@@ -309,7 +359,12 @@ fn due(what: &Result<Descriptor, Refusal>, channel: usize) -> (Vec<Part>, u32, u
         Ok(d) => d,
     };
     let length = d.request.map_or(d.length, |_| SIZE_ACK);
-    parts.extend([(1, SRC.word() | d.field << MSG_F1_FIELD_SHIFT), (2, d.key), (3, d.offset), (4, length)]);
+    parts.extend([
+        (1, SRC.word() | d.field << MSG_F1_FIELD_SHIFT),
+        (2, d.key),
+        (3, d.offset),
+        (4, length),
+    ]);
     match (channel, d.request) {
         (0, _) => parts.extend([(9, d.base.wrapping_add(d.source)), (10, d.size - d.source)]),
         (_, Some(request)) => parts.extend((5..).zip(request.words())),
@@ -397,7 +452,12 @@ impl<'a> Rig<'a> {
         for c in 0..2 {
             self.shown[c] |= self.offers[c].step();
         }
-        let kicks = [0, 1].map(|c: usize| self.world.cases[c].front().filter(|_| self.shown[c]).map(|case| case.kick));
+        let kicks = [0, 1].map(|c: usize| {
+            self.world.cases[c]
+                .front()
+                .filter(|_| self.shown[c])
+                .map(|case| case.kick)
+        });
         self.job.wait = self.job.wait.saturating_sub(1);
         let moves = self.job.open && self.job.wait == 0 && self.pause.step();
         let data = if moves { self.job.words.pop_front() } else { None };
@@ -462,7 +522,9 @@ impl<'a> Rig<'a> {
     }
 
     fn took(&mut self, c: usize) -> Result<(), Fault> {
-        Rule::Waits.holds(self.taken[c].is_empty(), || format!("a descriptor of channel {c} waits"))?;
+        Rule::Waits.holds(self.taken[c].is_empty(), || {
+            format!("a descriptor of channel {c} waits")
+        })?;
         let both = self.shown[1 - c] && !self.world.cases[1 - c].is_empty();
         self.row[c] += 1;
         self.row[1 - c] = 0;
@@ -504,7 +566,9 @@ impl<'a> Rig<'a> {
         }
         let took = now - self.ended;
         let is_plain = !self.slow && c == 0 && self.world.fetch.address(case.kick).is_some();
-        Rule::Latency.holds(took <= 4 || !is_plain, || format!("F0 comes {took} cycles after the burst"))
+        Rule::Latency.holds(took <= 4 || !is_plain, || {
+            format!("F0 comes {took} cycles after the burst")
+        })
     }
 
     fn finish(&mut self) -> Result<(), Fault> {
@@ -561,7 +625,9 @@ fn reset(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
 fn checks(dut: &Dut<In, Out>, cases: &mut Cases) {
     for gaps in Gaps::ALL {
         for start in Start::RANDOM {
-            cases.case(start, format!("{} {gaps:?}", dut.name), |run| Rig::new(run, dut, gaps, 400)?.finish());
+            cases.case(start, format!("{} {gaps:?}", dut.name), |run| {
+                Rig::new(run, dut, gaps, 400)?.finish()
+            });
         }
     }
     cases.case(Start::Random1, format!("{} reset", dut.name), |run| reset(run, dut));
@@ -583,18 +649,24 @@ fn each_twin_is_caught() {
             (Descriptor, &[Reason], &|cases| checks(&fetch::<TwinFetchKey>(), cases)),
             // A sum wraps in LIMIT, or in AREA.
             (Reason, &[], &|cases| checks(&fetch::<TwinFetchLimit>(), cases)),
-            (Reason, &[Flag, Descriptor], &|cases| checks(&fetch::<TwinFetchArea>(), cases)),
+            (Reason, &[Flag, Descriptor], &|cases| {
+                checks(&fetch::<TwinFetchArea>(), cases)
+            }),
             (Reason, &[], &|cases| checks(&fetch::<TwinFetchOwner>(), cases)),
             // The kick's channel does not count.
             (Reason, &[], &|cases| checks(&fetch::<TwinFetchChannel>(), cases)),
             (Flag, &[], &|cases| checks(&fetch::<TwinFetchFlag>(), cases)),
-            (Read, &[Reason, Flag, Latency], &|cases| checks(&fetch::<TwinFetchRead>(), cases)),
+            (Read, &[Reason, Flag, Latency], &|cases| {
+                checks(&fetch::<TwinFetchRead>(), cases)
+            }),
             (Turn, &[], &|cases| checks(&fetch::<TwinFetchTurn>(), cases)),
             (Waits, &[], &|cases| checks(&fetch::<TwinFetchWaits>(), cases)),
             (Latency, &[], &|cases| checks(&fetch::<TwinFetchLate>(), cases)),
             (Rest, &[], &|cases| checks(&fetch::<TwinFetchRest>(), cases)),
             (Path, &[], &|cases| checks(&fetch::<TwinFetchPath>(), cases)),
-            (Protocol, &[Descriptor, Reason, Hang, Flag], &|cases| checks(&fetch::<TwinFetchOver>(), cases)),
+            (Protocol, &[Descriptor, Reason, Hang, Flag], &|cases| {
+                checks(&fetch::<TwinFetchOver>(), cases)
+            }),
             (Hang, &[], &|cases| checks(&fetch::<TwinFetchStuck>(), cases)),
         ],
     );

@@ -154,7 +154,8 @@ fn traffic(run: &Run, dut: &Dut<In, Out>, traffic: Traffic) -> Result<(), Fault>
         }
         quiet += 1;
         for c in 0..2 {
-            if let Some((process, tcw)) = sinks[c].step(seen.next[c]).map_err(|error| at(error.into()))? {            (quiet, taken[c][process]) = (0, cycle);
+            if let Some((process, tcw)) = sinks[c].step(seen.next[c]).map_err(|error| at(error.into()))? {
+                (quiet, taken[c][process]) = (0, cycle);
                 let want = model.first(c, process);
                 Rule::Order.same("kick", want, Some(tcw)).map_err(at)?;
                 let next = model.next(c, process);
@@ -162,11 +163,12 @@ fn traffic(run: &Run, dut: &Dut<In, Out>, traffic: Traffic) -> Result<(), Fault>
                     .holds(next.is_ok(), || format!("{next:?} on channel {c}"))
                     .map_err(at)?;
             }
-        }        if let Some((process, channel, tcw)) = inputs.kick {
+        }
+        if let Some((process, channel, tcw)) = inputs.kick {
             kicked = Some((process as usize, channel, tcw));
             (quiet, left, wait) = (0, left - 1, 4);
         }
-if left == 0 && model.waiting() == 0 && quiet > 20 {
+        if left == 0 && model.waiting() == 0 && quiet > 20 {
             return Ok(());
         }
     }
@@ -186,10 +188,7 @@ fn latency(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
         })?;
         bench.step(&In::default())?;
         let take = [channel == 0, channel == 1];
-        let seen = bench.step(&In {
-            take,
-            ..In::default()
-        })?;
+        let seen = bench.step(&In { take, ..In::default() })?;
         Rule::Latency.holds(seen.next[channel].is_some(), || "no kick after 2 cycles".into())?;
         for _ in 0..4 {
             bench.step(&In::default())?;
@@ -227,16 +226,22 @@ fn each_twin_is_caught() {
             // A kick goes to the slot before.
             (Order, &[Fair, Hang], &|cases| checks(&kicks::<TwinKicksSlot>(), cases)),
             // Who has more kicks goes on.
-            (Fair, &[Hang, Order, Room], &|cases| checks(&kicks::<TwinKicksFair>(), cases)),
+            (Fair, &[Hang, Order, Room], &|cases| {
+                checks(&kicks::<TwinKicksFair>(), cases)
+            }),
             (Room, &[], &|cases| checks(&kicks::<TwinKicksRoom>(), cases)),
             (Latency, &[], &|cases| checks(&kicks::<TwinKicksLate>(), cases)),
-            (Rest, &[Latency, Room], &|cases| checks(&kicks::<TwinKicksRest>(), cases)),
+            (Rest, &[Latency, Room], &|cases| {
+                checks(&kicks::<TwinKicksRest>(), cases)
+            }),
             (Path, &[], &|cases| checks(&kicks::<TwinKicksPath>(), cases)),
             (Protocol, &[Order, Fair, Hang, Room, Refused], &|cases| {
                 checks(&kicks::<TwinKicksOver>(), cases)
             }),
             // A process with two kicks serves one.
-            (Hang, &[Room, Refused], &|cases| checks(&kicks::<TwinKicksStuck>(), cases)),
+            (Hang, &[Room, Refused], &|cases| {
+                checks(&kicks::<TwinKicksStuck>(), cases)
+            }),
         ],
     );
 }

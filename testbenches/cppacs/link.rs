@@ -136,7 +136,8 @@ struct Rig<'a> {
 impl<'a> Rig<'a> {
     fn new(run: &Run<'a>, dut: &Dut<In, Out>, gaps: Gaps, counts: [usize; 4]) -> Result<Rig<'a>, Fault> {
         let mut rng = run.rng("words");
-        let mut words = |count: usize| -> Vec<Word> { (0..count).map(|_| (rng.bits() as u32, rng.chance(1, 8))).collect() };
+        let mut words =
+            |count: usize| -> Vec<Word> { (0..count).map(|_| (rng.bits() as u32, rng.chance(1, 8))).collect() };
         let mut bench = Bench::new(run, dut);
         for _ in 0..2 {
             bench.reset(&In::default())?;
@@ -202,7 +203,11 @@ impl<'a> Rig<'a> {
         let could = [0, 1].map(|c: usize| self.inputs.words[c].is_some() && self.out.credits(c) > 0);
         let went = [0, 1].map(|c: usize| self.inputs.words[c].is_some() && seen.ready[c]);
         for c in 0..2 {
-            self.passed[c] = if could[c] && !went[c] { self.passed[c] + usize::from(went[1 - c]) } else { 0 };
+            self.passed[c] = if could[c] && !went[c] {
+                self.passed[c] + usize::from(went[1 - c])
+            } else {
+                0
+            };
             Rule::Turn.holds(self.passed[c] < 2, || format!("channel {c} is passed over"))?;
         }
         self.stalled = self.inputs.words != [None; 2] && could == [false; 2];
@@ -279,7 +284,9 @@ fn speed(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
         let counts = [0, 1, 2, 3].map(|i| if i == stream { 100 } else { 0 });
         let mut rig = Rig::new(run, dut, Gaps::None, counts)?;
         let took = rig.finish()?;
-        Rule::Rate.holds(took <= 108, || format!("100 words of stream {stream} take {took} cycles"))?;
+        Rule::Rate.holds(took <= 108, || {
+            format!("100 words of stream {stream} take {took} cycles")
+        })?;
     }
     for stream in 0..40 {
         let mut rig = Rig::new(run, dut, Gaps::None, [0; 4])?;
@@ -325,19 +332,31 @@ fn each_twin_is_caught() {
     each_is_caught(
         this_test!(),
         &[
-            (Order, &[Returned, Hang], &|cases| checks(&link::<TwinLinkOrder>(), cases)),
+            (Order, &[Returned, Hang], &|cases| {
+                checks(&link::<TwinLinkOrder>(), cases)
+            }),
             // A credit is taken only for the data channel.
-            (Credits, &[Stall, Turn], &|cases| checks(&link::<TwinLinkCredits>(), cases)),
+            (Credits, &[Stall, Turn], &|cases| {
+                checks(&link::<TwinLinkCredits>(), cases)
+            }),
             // The credit is for the arrival.
-            (Returned, &[Order, Hang], &|cases| checks(&link::<TwinLinkReturned>(), cases)),
+            (Returned, &[Order, Hang], &|cases| {
+                checks(&link::<TwinLinkReturned>(), cases)
+            }),
             (Turn, &[], &|cases| checks(&link::<TwinLinkTurn>(), cases)),
             (Stall, &[], &|cases| checks(&link::<TwinLinkStall>(), cases)),
-            (Latency, &[Rate, Rest, Turn], &|cases| checks(&link::<TwinLinkLate>(), cases)),
+            (Latency, &[Rate, Rest, Turn], &|cases| {
+                checks(&link::<TwinLinkLate>(), cases)
+            }),
             // A word every other cycle.
             (Rate, &[], &|cases| checks(&link::<TwinLinkBubble>(), cases)),
-            (Rest, &[Hang, Returned, Order], &|cases| checks(&link::<TwinLinkRest>(), cases)),
+            (Rest, &[Hang, Returned, Order], &|cases| {
+                checks(&link::<TwinLinkRest>(), cases)
+            }),
             (Path, &[Order, Hang], &|cases| checks(&link::<TwinLinkPath>(), cases)),
-            (Protocol, &[Order, Hang, Returned], &|cases| checks(&link::<TwinLinkOver>(), cases)),
+            (Protocol, &[Order, Hang, Returned], &|cases| {
+                checks(&link::<TwinLinkOver>(), cases)
+            }),
             // A worm's last word gives no credit.
             (Hang, &[Latency], &|cases| checks(&link::<TwinLinkLost>(), cases)),
         ],

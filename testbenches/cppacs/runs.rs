@@ -97,7 +97,9 @@ impl Job {
             Ok(run) => (Some((self.base.wrapping_add(run.offset), run.bytes)), run.last),
             Err(_) => (None, true),
         };
-        runs(self.offset, self.bytes, self.stride, self.limit).map(to_offer).collect()
+        runs(self.offset, self.bytes, self.stride, self.limit)
+            .map(to_offer)
+            .collect()
     }
 }
 
@@ -129,7 +131,11 @@ fn job(rng: &mut Rng, is_whole: bool) -> Job {
         1 => 0,
         _ => element.wrapping_add(units(rng, 4)) - 8,
     };
-    let left = if is_whole { element } else { 8 * rng.between(1, u64::from(element / 8)) as u32 };
+    let left = if is_whole {
+        element
+    } else {
+        8 * rng.between(1, u64::from(element / 8)) as u32
+    };
     Job {
         base: (rng.bits() as u32) & !7,
         offset,
@@ -169,8 +175,13 @@ fn traffic(run: &Run, (dut, is_whole): &(Dut<In, Out>, bool), gaps: Gaps, stops:
         let seen = bench.step_gated(&inputs, |seen| still && !seen.busy, rng.chance(1, 2))?;
         let at = |fault: Fault| fault.at(cycle);
         if let Some(got) = sink.step(seen.run).map_err(|error| at(error.into()))? {
-            let rule = if due.is_empty() && stops { Rule::Stop } else { Rule::Runs };
-            rule.holds(!due.is_empty(), || format!("a run {got:x?} too many")).map_err(at)?;
+            let rule = if due.is_empty() && stops {
+                Rule::Stop
+            } else {
+                Rule::Runs
+            };
+            rule.holds(!due.is_empty(), || format!("a run {got:x?} too many"))
+                .map_err(at)?;
             check_run(due.first(), got).map_err(at)?;
             due.remove(0);
         }
@@ -181,7 +192,11 @@ fn traffic(run: &Run, (dut, is_whole): &(Dut<In, Out>, bool), gaps: Gaps, stops:
         } else if let Some(job) = source.step(seen.ready) {
             due.extend(job.offers());
         }
-        idle = if source.is_empty() && due.is_empty() { idle + 1 } else { 0 };
+        idle = if source.is_empty() && due.is_empty() {
+            idle + 1
+        } else {
+            0
+        };
         if idle > 20 {
             return Ok(());
         }
@@ -245,19 +260,33 @@ fn each_twin_is_caught() {
         this_test!(),
         &[
             // The last run is not cut.
-            (Runs, &[Bad, Rate, Stop, Hang], &|cases| checks(&unit::<TwinRunsUncut>(), cases)),
+            (Runs, &[Bad, Rate, Stop, Hang], &|cases| {
+                checks(&unit::<TwinRunsUncut>(), cases)
+            }),
             // The step counts from the end of the element.
-            (Runs, &[Bad, Rate, Stop], &|cases| checks(&unit::<TwinRunsStep>(), cases)),
+            (Runs, &[Bad, Rate, Stop], &|cases| {
+                checks(&unit::<TwinRunsStep>(), cases)
+            }),
             // A sum wraps.
-            (Bad, &[Runs, Rate, Stop, Hang], &|cases| checks(&unit::<TwinRunsWraps>(), cases)),
-            (Bad, &[Runs, Rate, Stop], &|cases| checks(&unit::<TwinRunsLimit>(), cases)),
+            (Bad, &[Runs, Rate, Stop, Hang], &|cases| {
+                checks(&unit::<TwinRunsWraps>(), cases)
+            }),
+            (Bad, &[Runs, Rate, Stop], &|cases| {
+                checks(&unit::<TwinRunsLimit>(), cases)
+            }),
             (Rate, &[], &|cases| checks(&unit::<TwinRunsLate>(), cases)),
-            (Stop, &[Protocol, Runs, Bad], &|cases| checks(&unit::<TwinRunsStop>(), cases)),
+            (Stop, &[Protocol, Runs, Bad], &|cases| {
+                checks(&unit::<TwinRunsStop>(), cases)
+            }),
             (Rest, &[], &|cases| checks(&unit::<TwinRunsRest>(), cases)),
             (Path, &[], &|cases| checks(&unit::<TwinRunsPath>(), cases)),
-            (Protocol, &[Runs, Bad, Hang, Rate], &|cases| checks(&unit::<TwinRunsOver>(), cases)),
+            (Protocol, &[Runs, Bad, Hang, Rate], &|cases| {
+                checks(&unit::<TwinRunsOver>(), cases)
+            }),
             // A bad run is the last one, but the job goes on.
-            (Hang, &[Runs, Bad, Rate, Stop], &|cases| checks(&unit::<TwinRunsGoesOn>(), cases)),
+            (Hang, &[Runs, Bad, Rate, Stop], &|cases| {
+                checks(&unit::<TwinRunsGoesOn>(), cases)
+            }),
         ],
     );
 }

@@ -115,7 +115,11 @@ fn seen(dut: &impl CppacsSendPorts) -> Out {
         read: (dut.read_valid_o().is_set()).then(|| (dut.read_addr_o().get() as u32, dut.read_bytes_o().get() as u32)),
         data_ready: dut.data_ready_o().is_set(),
         job: dut.job_valid_o().is_set().then(|| dut.job_addr_o().get() as u32),
-        job_data: if dut.job_valid_o().is_set() { 0 } else { dut.job_data_o().get() as u32 },
+        job_data: if dut.job_valid_o().is_set() {
+            0
+        } else {
+            dut.job_data_o().get() as u32
+        },
         word: (dut.out_valid_o().is_set()).then(|| (dut.out_data_o().get() as u32, dut.out_last_o().is_set())),
         sending: dut.sending_o().is_set(),
         sent: dut.sent_o().is_set(),
@@ -191,8 +195,16 @@ impl Transfer {
         let base = self.what.base;
         let (worms, sent) = worms(&self.what, SRC, |run| {
             let addresses = (0..run.bytes / 4).map(|word| base.wrapping_add(run.offset + 4 * word));
-            let words: Vec<u32> = addresses.clone().take_while(|&addr| !is_fault(addr)).map(word_at).collect();
-            if words.len() as u32 * 4 < run.bytes { Err((words, BusError)) } else { Ok(words) }
+            let words: Vec<u32> = addresses
+                .clone()
+                .take_while(|&addr| !is_fault(addr))
+                .map(word_at)
+                .collect();
+            if words.len() as u32 * 4 < run.bytes {
+                Err((words, BusError))
+            } else {
+                Ok(words)
+            }
         });
         (worms, sent.reason)
     }
@@ -204,7 +216,11 @@ impl Transfer {
 
 fn transfer(rng: &mut Rng, is_answer: bool, long: bool) -> Transfer {
     let units = |rng: &mut Rng, most: u64| 8 * rng.between(1, most) as u32;
-    let mask = if !is_answer && rng.chance(1, 4) { rng.between(1, 7) as u32 } else { 0 };
+    let mask = if !is_answer && rng.chance(1, 4) {
+        rng.between(1, 7) as u32
+    } else {
+        0
+    };
     let value = (is_answer && rng.chance(1, 3)).then(|| rng.bits());
     let length = match rng.below(6) {
         _ if value.is_some() => 8,
@@ -222,8 +238,18 @@ fn transfer(rng: &mut Rng, is_answer: bool, long: bool) -> Transfer {
     let source = units(rng, 20);
     let first = strides.map_or(length, |strides| strides.element.max(strides.element.min(length)));
     // Mostly large enough for all; a strided one may leave the area.
-    let size = source + first + if strides.is_some() && rng.chance(3, 4) { 3 * length + 8000 } else { 0 };
-    let base = if rng.chance(1, 12) { FAULTS.start - source - units(rng, 40) } else { (rng.bits() as u32) & 0x7ff_ffc0 | 0x10_0000 };
+    let size = source
+        + first
+        + if strides.is_some() && rng.chance(3, 4) {
+            3 * length + 8000
+        } else {
+            0
+        };
+    let base = if rng.chance(1, 12) {
+        FAULTS.start - source - units(rng, 40)
+    } else {
+        (rng.bits() as u32) & 0x7ff_ffc0 | 0x10_0000
+    };
     let what = Descriptor {
         process: rng.below(8) as u32,
         tcw: rng.below(1 << 16) as u32,
@@ -244,7 +270,11 @@ fn transfer(rng: &mut Rng, is_answer: bool, long: bool) -> Transfer {
         value,
         request: None,
     };
-    let refused = if !is_answer && rng.chance(1, 8) { rng.between(1, 11) as u32 } else { 0 };
+    let refused = if !is_answer && rng.chance(1, 8) {
+        rng.between(1, 11) as u32
+    } else {
+        0
+    };
     Transfer { what, refused }
 }
 
@@ -326,7 +356,8 @@ impl<'a> Rig<'a> {
         let parts = |list: &[Transfer]| -> Vec<Part> { list.iter().flat_map(Transfer::parts).collect() };
         let mut rig = Rig {
             bench,
-            sources: [0, 1].map(|i: usize| Source::new(parts(&lists[i]), run.pacer(gaps.at_source(), ["desc", "answer"][i]))),
+            sources: [0, 1]
+                .map(|i: usize| Source::new(parts(&lists[i]), run.pacer(gaps.at_source(), ["desc", "answer"][i]))),
             due: Default::default(),
             worms: Default::default(),
             flags: VecDeque::new(),
@@ -360,7 +391,11 @@ impl<'a> Rig<'a> {
         let reason = reason.map_or(transfer.refused, |reason| reason as u32);
         let d = transfer.what;
         if let Some(flag) = d.flag {
-            let result = if reason == 0 { RESULT_SENT } else { RESULT_REFUSED + reason };
+            let result = if reason == 0 {
+                RESULT_SENT
+            } else {
+                RESULT_REFUSED + reason
+            };
             self.flags.push_back((flag, [d.tcw, result]));
         }
         if reason != 0 && !transfer.is_answer() {
@@ -413,6 +448,8 @@ impl<'a> Rig<'a> {
         }
         if let Some(got) = seen.refused {
             Rule::Refused.same("refused", self.refused.pop_front(), Some(got))?;
+            // A refused transfer has its turn, too.
+            self.row = [0; 2];
         }
         self.gap += 1;
         if let Some((word, last)) = self.sink.step(seen.word)? {
@@ -455,7 +492,9 @@ impl<'a> Rig<'a> {
         let want = self.worms[side].pop_front();
         if want.as_ref() != Some(&worm) {
             let short = |worm: &[u32]| format!("{} words, {:x?}", worm.len(), &worm[..worm.len().min(12)]);
-            let at = want.as_ref().and_then(|want| want.iter().zip(&worm).position(|(a, b)| a != b));
+            let at = want
+                .as_ref()
+                .and_then(|want| want.iter().zip(&worm).position(|(a, b)| a != b));
             let what = format!("{}, not {:?}, word {at:?}", short(&worm), want.as_deref().map(short));
             return Err(Rule::Worms.broken(what));
         }
@@ -463,7 +502,9 @@ impl<'a> Rig<'a> {
         self.row[side] += usize::from(ends);
         self.row[1 - side] = 0;
         let waits = self.worms[1 - side].len() > 3;
-        Rule::Turn.holds(self.row[side] < 4 || !waits || self.slow(), || format!("{side} goes on"))
+        Rule::Turn.holds(self.row[side] < 4 || !waits || self.slow(), || {
+            format!("{side} goes on")
+        })
     }
 
     /// The sources pause, so there need not be two transfers to alternate.
@@ -483,7 +524,11 @@ impl<'a> Rig<'a> {
             }
             self.step()?;
         }
-        Err(Rule::Hang.broken(format!("{} and {} worms are due", self.worms[0].len(), self.worms[1].len())))
+        Err(Rule::Hang.broken(format!(
+            "{} and {} worms are due",
+            self.worms[0].len(),
+            self.worms[1].len()
+        )))
     }
 }
 
@@ -494,7 +539,10 @@ fn list(rng: &mut Rng, count: usize, is_answer: bool, long: bool) -> Vec<Transfe
 fn traffic(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, long: bool) -> Result<(), Fault> {
     let mut rng = run.rng("transfers");
     let (transfers, answers) = if long { (6, 2) } else { (60, 40) };
-    let lists = [list(&mut rng, transfers, false, long), list(&mut rng, answers, true, long)];
+    let lists = [
+        list(&mut rng, transfers, false, long),
+        list(&mut rng, answers, true, long),
+    ];
     Rig::new(run, dut, gaps, lists)?.finish()
 }
 
@@ -516,7 +564,9 @@ fn rate(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
     let transfers: Vec<Transfer> = (0..20).map(|_| plain(&mut rng, 0, 512)).collect();
     let mut rig = Rig::new(run, dut, Gaps::None, [transfers, Vec::new()])?;
     rig.finish()?;
-    Rule::Rate.holds(rig.most_gap <= 4, || format!("{} cycles between transfers", rig.most_gap))?;
+    Rule::Rate.holds(rig.most_gap <= 4, || {
+        format!("{} cycles between transfers", rig.most_gap)
+    })?;
     for _ in 0..10 {
         let mut rig = Rig::new(run, dut, Gaps::None, [Vec::new(), Vec::new()])?;
         let transfer = plain(&mut rng, 0, 64);
@@ -558,7 +608,9 @@ fn checks(dut: &Dut<In, Out>, cases: &mut Cases) {
         let params = format!("{} {gaps:?}", dut.name);
         cases.case(Start::Random1, &params, |run| traffic(run, dut, gaps, false));
     }
-    cases.case(Start::Random2, format!("{} long", dut.name), |run| traffic(run, dut, Gaps::None, true));
+    cases.case(Start::Random2, format!("{} long", dut.name), |run| {
+        traffic(run, dut, Gaps::None, true)
+    });
     cases.case(Start::Random1, format!("{} reset", dut.name), |run| reset(run, dut));
     cases.case(Start::Zero, format!("{} rate", dut.name), |run| rate(run, dut));
 }
@@ -581,14 +633,20 @@ fn each_twin_is_caught() {
             // The next worm begins with a whole element.
             (Worms, &[], &|cases| checks(&send::<TwinSendLeft>(), cases)),
             // The rest of a broken transfer comes into the next one.
-            (Worms, &[Hang, Turn, Flags, Refused, Counts], &|cases| checks(&send::<TwinSendGoesOn>(), cases)),
+            (Worms, &[Hang, Turn, Flags, Refused, Counts], &|cases| {
+                checks(&send::<TwinSendGoesOn>(), cases)
+            }),
             // A refusal is told as sent.
             (Flags, &[], &|cases| checks(&send::<TwinSendFlag>(), cases)),
             (Refused, &[Flags], &|cases| checks(&send::<TwinSendReason>(), cases)),
             (Turn, &[Hang], &|cases| checks(&send::<TwinSendTurn>(), cases)),
-            (Latency, &[Hang, Rate, Turn], &|cases| checks(&send::<TwinSendLate>(), cases)),
+            (Latency, &[Hang, Rate, Turn], &|cases| {
+                checks(&send::<TwinSendLate>(), cases)
+            }),
             (Rate, &[Latency], &|cases| checks(&send::<TwinSendBubble>(), cases)),
-            (Protocol, &[Worms, Hang, Rate], &|cases| checks(&send::<TwinSendOver>(), cases)),
+            (Protocol, &[Worms, Hang, Rate], &|cases| {
+                checks(&send::<TwinSendOver>(), cases)
+            }),
             (Counts, &[], &|cases| checks(&send::<TwinSendCounts>(), cases)),
             (Rest, &[], &|cases| checks(&send::<TwinSendRest>(), cases)),
             (Path, &[Worms, Hang], &|cases| checks(&send::<TwinSendPath>(), cases)),

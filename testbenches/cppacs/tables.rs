@@ -84,13 +84,15 @@ fn set(dut: &impl CppacsTablesPorts, inputs: &In) {
         let index = look.map_or(3, |(index, _)| index as u64);
         dut.look_index_i().set_bits(10 * port, 10, index);
     }
-    dut.look_right_i().set_bool(inputs.looks[2].is_some_and(|(_, right)| right));
+    dut.look_right_i()
+        .set_bool(inputs.looks[2].is_some_and(|(_, right)| right));
     for c in 0..2 {
         dut.count_valid_i().set_bits(c, 1, inputs.count[c].into());
         dut.shut_valid_i().set_bits(c, 1, inputs.shut[c].into());
         dut.told_index_i().set_bits(10 * c, 10, inputs.at[c] as u64);
         dut.open_i().set_bits(c, 1, inputs.open[c].is_some().into());
-        dut.open_index_i().set_bits(10 * c, 10, inputs.open[c].unwrap_or(1) as u64);
+        dut.open_index_i()
+            .set_bits(10 * c, 10, inputs.open[c].unwrap_or(1) as u64);
     }
 }
 
@@ -195,7 +197,10 @@ impl<'a> Rig<'a> {
     /// Writes all words that have no reset.
     fn prepare(&mut self) -> Result<(), Fault> {
         self.rest()?;
-        for (right, index, word) in (0..RIGHTS).map(|i| (true, i, 1)).chain((0..12).map(|i| (false, i / 2, 1 + i % 2))) {
+        for (right, index, word) in (0..RIGHTS)
+            .map(|i| (true, i, 1))
+            .chain((0..12).map(|i| (false, i / 2, 1 + i % 2)))
+        {
             let host = Host {
                 write: Some(0),
                 right,
@@ -214,7 +219,11 @@ impl<'a> Rig<'a> {
             return None;
         }
         let right = rng.chance(1, 3);
-        let (index, word) = if right { (rng.below(16), rng.below(2)) } else { (rng.below(6), rng.below(4)) };
+        let (index, word) = if right {
+            (rng.below(16), rng.below(2))
+        } else {
+            (rng.below(6), rng.below(4))
+        };
         // Only bits that the layout has.
         let value = match (right, word) {
             (true, _) => Right::of([rng.bits(), rng.bits()]).words()[word as usize],
@@ -238,9 +247,16 @@ impl<'a> Rig<'a> {
             }
         }
         for port in 0..3 {
-            if self.looks[port].is_none() && self.asked[port].is_none() && self.rng.chance(1, if self.dense { 1 } else { 9 }) {
+            if self.looks[port].is_none()
+                && self.asked[port].is_none()
+                && self.rng.chance(1, if self.dense { 1 } else { 9 })
+            {
                 let right = port == 2 && self.rng.chance(1, 2);
-                let index = if self.rng.chance(1, 10) { 16 + self.rng.below(20) } else { self.rng.below(6) };
+                let index = if self.rng.chance(1, 10) {
+                    16 + self.rng.below(20)
+                } else {
+                    self.rng.below(6)
+                };
                 self.looks[port] = Some((index as usize, right));
             }
         }
@@ -267,7 +283,16 @@ impl<'a> Rig<'a> {
     /// Tables as they may be, with and without the access under way.
     fn versions(&self) -> Vec<Tables> {
         let mut after = self.model.clone();
-        if let Some((Host { write: Some(value), right, index, word }, _)) = self.host {
+        if let Some((
+            Host {
+                write: Some(value),
+                right,
+                index,
+                word,
+            },
+            _,
+        )) = self.host
+        {
             after.write(right, index, word, value);
         }
         vec![self.model.clone(), after]
@@ -313,11 +338,17 @@ impl<'a> Rig<'a> {
                 _ => false,
             };
             if !asked.may.contains(&got) {
-                let rule = if asked.may.iter().any(is_count) { Rule::Count } else { Rule::Lookup };
+                let rule = if asked.may.iter().any(is_count) {
+                    Rule::Count
+                } else {
+                    Rule::Lookup
+                };
                 return Err(rule.broken(format!("{:?}: {got:x?}, not one of {:x?}", asked.at, asked.may)));
             }
             let took = cycle - asked.cycle;
-            Rule::Latency.holds(took <= 100 || !self.settled, || format!("port {port} waits for {took} cycles"))?;
+            Rule::Latency.holds(took <= 100 || !self.settled, || {
+                format!("port {port} waits for {took} cycles")
+            })?;
         }
         self.watch_host(seen, cycle)?;
         for c in 0..2 {
@@ -345,7 +376,9 @@ impl<'a> Rig<'a> {
             let done = self.host.take();
             let (host, since) = done.ok_or_else(|| Rule::Hang.broken("the host did not ask"))?;
             let took = cycle - since;
-            Rule::Latency.holds(took <= 24 || !self.settled, || format!("the host waits for {took} cycles"))?;
+            Rule::Latency.holds(took <= 24 || !self.settled, || {
+                format!("the host waits for {took} cycles")
+            })?;
             match host.write {
                 Some(value) => {
                     let ends = self.model.write(host.right, host.index, host.word, value);
@@ -359,7 +392,8 @@ impl<'a> Rig<'a> {
                         (false, 0) => !Field::of([want, 0, 0]).enabled,
                         _ => false,
                     };
-                    let same = want == rdata || (is_off && host.word == 0 && (want ^ rdata) & if host.right { 1 << 31 } else { 1 } == 0);
+                    let same = want == rdata
+                        || (is_off && host.word == 0 && (want ^ rdata) & if host.right { 1 << 31 } else { 1 } == 0);
                     let known = false;
                     Rule::Host.holds(same || known, || format!("{host:x?}: {rdata:x}, not {want:x}"))?;
                 }
@@ -409,7 +443,13 @@ fn after_reset(rig: &mut Rig) -> Result<(), Fault> {
             }
             rig.looks[2] = Some((index, right));
             while rig.looks[2].is_some() || rig.asked[2].is_some() {
-                rig.step(true).map_err(|fault| if fault.rule == "Lookup" { Rule::Reset.broken(fault.what) } else { fault })?;
+                rig.step(true).map_err(|fault| {
+                    if fault.rule == "Lookup" {
+                        Rule::Reset.broken(fault.what)
+                    } else {
+                        fault
+                    }
+                })?;
             }
         }
     }
@@ -455,7 +495,9 @@ fn each_twin_is_caught() {
         this_test!(),
         &[
             // The lookup's index is the one before.
-            (Lookup, &[Count, Reset], &|cases| checks(&tables::<TwinTablesStale>(), cases)),
+            (Lookup, &[Count, Reset], &|cases| {
+                checks(&tables::<TwinTablesStale>(), cases)
+            }),
             // SIZE of a right that is no entry's.
             (Lookup, &[Reset], &|cases| checks(&tables::<TwinTablesExists>(), cases)),
             (Host, &[Lookup], &|cases| checks(&tables::<TwinTablesHost>(), cases)),

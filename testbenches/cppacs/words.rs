@@ -58,7 +58,9 @@ struct Out {
 fn set(dut: &impl CppacsWordsPorts, inputs: &In) {
     for (client, job) in inputs.jobs.iter().enumerate() {
         dut.job_valid_i().set_bits(client, 1, job.is_some().into());
-        let (op, addr, words) = job.as_ref().map_or((2, 0x40, 2), |job| (job.op as u64, job.addr, job.words));
+        let (op, addr, words) = job
+            .as_ref()
+            .map_or((2, 0x40, 2), |job| (job.op as u64, job.addr, job.words));
         dut.job_op_i().set_bits(2 * client, 2, op);
         dut.job_addr_i().set_bits(32 * client, 32, addr.into());
         dut.job_words_i().set_bits(5 * client, 5, words.into());
@@ -142,7 +144,11 @@ impl Client {
 
 fn job(rng: &mut Rng, memory: &Memory) -> Job {
     let op = [Op::Read, Op::Write, Op::Swap, Op::Cswap][rng.below(4) as usize];
-    let words = if matches!(op, Op::Swap | Op::Cswap) { 2 } else { rng.between(1, 16) as u32 };
+    let words = if matches!(op, Op::Swap | Op::Cswap) {
+        2
+    } else {
+        rng.between(1, 16) as u32
+    };
     let addr = 8 * rng.below(u64::from(BYTES / 8 - 8)) as u32;
     let count = match op {
         Op::Read => 0,
@@ -252,7 +258,9 @@ impl<'a> Rig<'a> {
             if number == who {
                 (client.offers, client.begun, client.passed) = (false, true, 0);
             } else if client.offers {
-                Rule::Fair.holds(client.passed >> who & 1 == 0, || format!("client {number} is passed over"))?;
+                Rule::Fair.holds(client.passed >> who & 1 == 0, || {
+                    format!("client {number} is passed over")
+                })?;
                 client.passed |= 1 << who;
             }
         }
@@ -262,7 +270,11 @@ impl<'a> Rig<'a> {
     fn done(&mut self, who: usize, err: bool) -> Result<(), Fault> {
         let client = &mut self.clients[who];
         let job = client.jobs.remove(0);
-        let got = if err { Err(BusError) } else { Ok(std::mem::take(&mut client.words)) };
+        let got = if err {
+            Err(BusError)
+        } else {
+            Ok(std::mem::take(&mut client.words))
+        };
         client.words.clear();
         let want = perform(&mut self.memories[1], &job);
         Rule::Jobs.same(format!("{job:x?}"), want, got)?;
@@ -299,7 +311,9 @@ fn latency(run: &Run, dut: &Dut<In, Out>) -> Result<(), Fault> {
         rig.step()?;
         rig.step()?;
         let seen = rig.step()?.memory;
-        Rule::Latency.holds(seen.rd_cmd_valid || seen.wr_cmd_valid, || "no command after 2 cycles".into())?;
+        Rule::Latency.holds(seen.rd_cmd_valid || seen.wr_cmd_valid, || {
+            "no command after 2 cycles".into()
+        })?;
         rig.finish()?;
     }
     Ok(())
@@ -338,7 +352,9 @@ fn each_twin_is_caught() {
             (Jobs, &[Hang], &|cases| checks(&words::<TwinWordsCswap>(), cases)),
             // The high words count alone.
             (Jobs, &[], &|cases| checks(&words::<TwinWordsLow>(), cases)),
-            (Serial, &[Jobs, Hang, Fair], &|cases| checks(&words::<TwinWordsTwice>(), cases)),
+            (Serial, &[Jobs, Hang, Fair], &|cases| {
+                checks(&words::<TwinWordsTwice>(), cases)
+            }),
             (Fair, &[], &|cases| checks(&words::<TwinWordsFair>(), cases)),
             // Done before the response.
             (Response, &[Jobs, Hang, Serial, Rest, Protocol], &|cases| {
@@ -347,7 +363,9 @@ fn each_twin_is_caught() {
             (Latency, &[], &|cases| checks(&words::<TwinWordsLate>(), cases)),
             (Rest, &[Serial], &|cases| checks(&words::<TwinWordsRest>(), cases)),
             (Path, &[], &|cases| checks(&words::<TwinWordsPath>(), cases)),
-            (Protocol, &[Jobs, Hang, Response], &|cases| checks(&words::<TwinWordsOver>(), cases)),
+            (Protocol, &[Jobs, Hang, Response], &|cases| {
+                checks(&words::<TwinWordsOver>(), cases)
+            }),
             (Hang, &[Latency], &|cases| checks(&words::<TwinWordsStuck>(), cases)),
         ],
     );

@@ -24,12 +24,7 @@ impl Fetch {
     ///
     /// # Errors
     /// It is refused.
-    pub fn take(
-        &self,
-        kick: Kick,
-        tcw: Result<[u32; 16], BusError>,
-        tables: &Tables,
-    ) -> Result<Descriptor, Refusal> {
+    pub fn take(&self, kick: Kick, tcw: Result<[u32; 16], BusError>, tables: &Tables) -> Result<Descriptor, Refusal> {
         let refusal = |reason, flag| Refusal {
             process: kick.process,
             tcw: kick.tcw,

@@ -60,5 +60,9 @@ pub fn perform(memory: &mut Memory, job: &Job) -> Result<Vec<u32>, BusError> {
         .zip(new)
         .map(|(&addr, &word)| write(memory, addr, word))
         .collect();
-    written.iter().all(|&is_written| is_written).then_some(old).ok_or(BusError)
+    written
+        .iter()
+        .all(|&is_written| is_written)
+        .then_some(old)
+        .ok_or(BusError)
 }

@@ -4,6 +4,7 @@
 mod carrier;
 pub mod golden;
 pub mod host;
+pub mod kernels;
 pub mod lines;
 pub mod model;
 pub mod params;

@@ -65,7 +65,8 @@ parameters! {
     // PVM.
     pvm_area: u32 = 32768, "B", 1024 ..= 65472, Design, on [], from [],
         "Data of a send area and of one receive area; 64 KB go in two parts or more (sec. 6.1).";
-    pvm_buffers: u32 = 2, "areas", 1 ..= 2, Paper, on [], from [], "Receive areas of a pair: double buffering (sec. 5).";
+    pvm_buffers: u32 = 2, "areas", 1 ..= 2, Paper, on [], from [],
+        "Receive areas of a pair: double buffering (sec. 5).";
     pvm_send_cost: Picos = 10, "us", 0 ..= 1000, Calibrated, on ["table1"], from [],
         "Tags and buffers of a send, on top of the RDMA.";
     pvm_recv_cost: Picos = 12, "us", 0 ..= 1000, Calibrated, on ["table1"], from [],

@@ -741,7 +741,7 @@ mod tests {
 
     #[test]
     fn a_long_worm_holds_what_is_behind_its_head() {
-        // Node 0 sends to 3, which is busy with 1's worm; the worm of 0 reaches into its exchanger, so its next one waits.
+        // Node 0 sends to 3, which is busy with 2's worm; a long worm of 0 stands as far back as its own link.
         let grid = Grid { x: 2, y: 2, z: 1 };
         let f0 = grid.place(3).word();
         for (words, left) in [(100, 100), (2000, 4000 + 13 + 9 - 16)] {

@@ -5,6 +5,7 @@ pub mod campaign;
 pub mod cenju3;
 pub mod cli;
 pub mod dimmnet1;
+pub mod emx;
 pub mod harness;
 mod ids;
 pub mod machine;

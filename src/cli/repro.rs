@@ -238,6 +238,9 @@ fn print(outcome: &Outcome) -> Result<(), CliError> {
         ]);
     }
     table::print(shown.trim_fmt())?;
+    for (row, reason) in outcome.rows.iter().filter_map(|r| Some((&r.row, r.reason?))) {
+        table::print(format!("{row} is missed: {reason}"))?;
+    }
     if !values.is_empty() {
         table::print(format!(
             "--json and the report also show values without bounds ({}), mostly points of curves",
@@ -261,7 +264,7 @@ fn brief(machine: &dyn Machine, rows: &[&Row], left: Option<&Left>) -> String {
             summary.predictions()
         ),
     )];
-    let missed = rows.iter().filter(|r| r.failed());
+    let missed = rows.iter().filter(|r| r.is_missed());
     lines.extend(missed.take(MISSED).map(|r| ("  missed", against(r))));
     let worst = summary
         .worst

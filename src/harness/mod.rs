@@ -2,6 +2,7 @@
 //! verilated units.
 
 pub mod agenda;
+pub mod asm;
 pub mod axi;
 pub mod backend;
 pub mod check;

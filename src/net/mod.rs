@@ -1,6 +1,7 @@
 //! Golden switches, topologies and routing; fabrics composed of verilated switches.
 
 pub mod bench;
+pub mod cut_through;
 pub mod dependencies;
 pub mod fabric;
 pub mod link;

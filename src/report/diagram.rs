@@ -8,14 +8,14 @@ use crate::repro::row::BackendKind;
 use crate::repro::{Bar, Breakdown, Item, Stack, Trace};
 use crate::{NodeId, Picos};
 
-const WIDTH: f64 = 1000.0;
-const LEFT: f64 = 150.0;
-const RIGHT: f64 = 20.0;
-const COLOURS: [&str; 7] = [
+pub(super) const WIDTH: f64 = 1000.0;
+pub(super) const LEFT: f64 = 150.0;
+pub(super) const RIGHT: f64 = 20.0;
+pub(super) const COLOURS: [&str; 7] = [
     "#1f5fb4", "#cc5500", "#228b54", "#943fa0", "#b4283c", "#5a6473", "#b9a14a",
 ];
-const INK: &str = "#1c2330";
-const SOFT: &str = "#5b6676";
+pub(super) const INK: &str = "#1c2330";
+pub(super) const SOFT: &str = "#5b6676";
 
 /// The paper's bar above ours, each item in its colour, with the values below.
 pub fn breakdown(b: &Breakdown) -> Markup {
@@ -118,11 +118,11 @@ fn stacked(bar: &Bar) -> impl Iterator<Item = (f64, f64)> {
     })
 }
 
-fn title(text: &str) -> Markup {
+pub(super) fn title(text: &str) -> Markup {
     html! { text x="4" y="18" font-size="16" font-weight="600" fill=(INK) { (text) } }
 }
 
-fn px(v: f64) -> String {
+pub(super) fn px(v: f64) -> String {
     format!("{v:.1}")
 }
 

@@ -1,6 +1,7 @@
 //! The report: one self-contained HTML file that fetches nothing.
 
 mod diagram;
+mod map;
 mod plot;
 mod table;
 
@@ -127,6 +128,8 @@ fn section(experiment: Experiment, outcomes: &[Outcome]) -> Markup {
             @if let Some(outcome) = shown {
                 @for b in &outcome.breakdowns { figure { (diagram::breakdown(b)) } }
                 @for stack in &outcome.stacks { figure { (diagram::stack(stack)) } }
+                @for course in &outcome.courses { figure { (map::course(course)) } }
+                @for map in &outcome.maps { figure { (map::draw(map)) } }
                 @for (n, t) in outcome.traces.iter().enumerate() {
                     figure { (diagram::time_space(t)) }
                     figure { (diagram::occupancy(&same_run(&ours, n))) }

@@ -27,7 +27,10 @@ fn table(outcomes: &[&Outcome], rows: &[&Row]) -> Markup {
             }
             @for row in rows {
                 tr {
-                    td { (row.quantity) span.id { (row.row) } }
+                    td {
+                        (row.quantity) span.id { (row.row) }
+                        @if let Some(reason) = reason(outcomes, &row.row) { span.id { "missed: " (reason) } }
+                    }
                     td.n { (row.paper_text()) }
                     @for o in outcomes { (cells(o, &row.row)) }
                     td.n { (row.bounds_text()) }
@@ -45,9 +48,15 @@ fn cells(outcome: &Outcome, name: &str) -> Markup {
         return html! { td {} td {} };
     };
     html! {
-        td.n.ok[row.pass == Some(true)].bad[row.failed()] { (number(row.ours)) " " (row.unit) }
+        td.n.ok[row.pass == Some(true)].bad[row.is_missed()] { (number(row.ours)) " " (row.unit) }
         td.n { (row.difference_text()) }
     }
+}
+
+/// Why a row is missed, where that is known.
+fn reason(outcomes: &[&Outcome], name: &str) -> Option<&'static str> {
+    let rows = outcomes.iter().flat_map(|o| &o.rows).filter(|r| r.row == name);
+    rows.filter_map(|r| r.reason).next()
 }
 
 /// Up to six parameters in full, more of them folded.

@@ -79,6 +79,8 @@ pub struct Outcome {
     pub breakdowns: Vec<Breakdown>,
     pub stacks: Vec<Stack>,
     pub traces: Vec<Trace>,
+    pub courses: Vec<Course>,
+    pub maps: Vec<Map>,
 }
 
 impl Outcome {
@@ -91,6 +93,8 @@ impl Outcome {
             breakdowns: Vec::new(),
             stacks: Vec::new(),
             traces: Vec::new(),
+            courses: Vec::new(),
+            maps: Vec::new(),
         }
     }
 }
@@ -213,6 +217,40 @@ pub struct Bar {
     pub parts: Vec<f64>,
     /// A total to compare with.
     pub beside: Option<f64>,
+}
+
+/// Curves over a linear axis: of time, mostly.
+#[derive(Clone, Debug)]
+pub struct Course {
+    pub title: String,
+    /// Quantity and unit of x and y.
+    pub axes: [&'static str; 2],
+    pub curves: Vec<Curve>,
+    /// A level that is worth a line, and what it is.
+    pub level: Option<(f64, &'static str)>,
+}
+
+/// What all nodes of a machine did: a row for each node, a cell for each span of time.
+#[derive(Clone, Debug)]
+pub struct Map {
+    pub title: String,
+    /// What a row is: `PE`.
+    pub node: &'static str,
+    /// The span of a cell.
+    pub span: Picos,
+    /// What a node can do, by the cells' states; the first is doing nothing.
+    pub states: &'static [&'static str],
+    /// What the cells' level counts.
+    pub level: &'static str,
+    /// By time, then by node.
+    pub cells: Vec<Vec<Cell>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// What the node did for most of the span.
+    pub state: u8,
+    pub level: u32,
 }
 
 /// A record of a part of a run.

@@ -30,18 +30,19 @@ class Memory(MemoryRegion):
 
 
 class Host:
-    """A machine's registers over AXI4-Lite, by their names."""
+    """A machine's registers over AXI4-Lite, by their names, each of some bytes."""
 
-    def __init__(self, dut, formats):
+    def __init__(self, dut, formats, bytes_=4):
         self.axi = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axil"), dut.aclk, dut.aresetn, reset_active_level=False)
         self._offsets = formats.offsets("Registers")
+        self._bytes = bytes_
 
     async def write(self, register, value):
-        answer = await self.axi.write(self._offsets[register], value.to_bytes(4, "little"))
+        answer = await self.axi.write(self._offsets[register], value.to_bytes(self._bytes, "little"))
         assert answer.resp == AxiResp.OKAY, f"{register} refuses {value:#x}"
 
-    async def read(self, register):
-        answer = await self.axi.read(self._offsets[register], 4)
+    async def read(self, register, at=0):
+        answer = await self.axi.read(self._offsets[register] + at, self._bytes)
         assert answer.resp == AxiResp.OKAY, f"{register} refuses to be read"
         return int.from_bytes(answer.data, "little")
 

@@ -1,10 +1,12 @@
 """The shared part of the tests."""
 
+import json
 import os
 import random
 
 SEED = int(os.environ["AXI_PEER_SEED"])
 BYTES = int(os.environ["AXI_PEER_BYTES"])
+PARAMS = json.loads(os.environ["AXI_PEER_PARAMS"])  # of the top
 
 
 def rng(name):
@@ -33,3 +35,8 @@ def same(what, got, want):
         at = next((i for i, (g, w) in enumerate(zip(got, want)) if g != w), min(len(got), len(want)))
         raise AssertionError(f"{what}: byte {at:#x} differs: {got[at : at + 4].hex()} for {want[at : at + 4].hex()}")
     return len(want)
+
+
+def check(what, got, want):
+    """Compares two values."""
+    assert got == want, f"{what} differs: {got}, not {want}"

@@ -1,10 +1,11 @@
 """An independent AXI implementation drives our AXI: Verilator builds each top, cocotbext-axi drives it under cocotb.
 
-Prints the seed; --seed repeats a run. Last, twins of the NIC, the cell and the card with one broken bit must fail. Exit
-status 0: every result is as expected.
+Prints the seed; --seed repeats a run. Last, twins, each broken in one place, must fail. Exit status 0: every result is
+as expected.
 """
 
 import argparse
+import json
 import os
 import random
 import sys
@@ -23,23 +24,37 @@ TOPS = {
     "nic64": ("cenju3_nic_axi", "nic", {"BusW": 64, "BurstBeats": 16, "Outstanding": 2, "IdW": 3}),
     "cell": ("ap1000p_cell_axi", "cell", {"CoordW": 2, "MemW": 24}),
     "card": ("dimmnet1_nic_axi", "card", {}),
+    "em4": ("emx_pe_axi", "pe", {"RowBits": 2, "AddrW": 14, "SpillBits": 4}),
+    "emx": (
+        "emx_pe_axi",
+        "pe",
+        {"RowBits": 4, "AddrW": 14, "SpillBits": 4, "Levels": 2, "OutputPackets": 8}
+        | dict.fromkeys(("WriteBypass", "ReadBypass", "InputFirst", "CodePort", "FastSend"), 1),
+    ),
     "window32": ("axi_slave", "window", {"AddrW": 16, "DataW": 32}),
     "window64": ("axi_slave", "window", {"AddrW": 16, "DataW": 64}),
 }
 
 # Folders of RTL that a machine's own uses.
-USES = {"dimmnet1": ["cenju3", "r3000"]}
+USES = {"dimmnet1": ["cenju3", "r3000"], "emx": ["net"]}
 
-# A top, a part of an RTL file, and its replacement in the twin. It breaks bit 0 of the sixth word, or of the third
-# pair of words, of each written burst.
-TWINS = {
-    top: (
-        "axi_write_master.sv",
-        "({data_end, mem_data_strb_i, mem_data_data_i})",
-        f"({{data_end, mem_data_strb_i, mem_data_data_i ^ DataW'(beat_q == 8'd{beat})}})",
-    )
-    for top, beat in {"nic32": 5, "cell": 2, "card": 2}.items()
-}
+# Each: a top, an RTL file, a part of it, and its replacement in the twin.
+TWINS = [
+    # Bit 0 of the sixth word, or of the third pair of words, of each written burst.
+    *(
+        (
+            top,
+            "common/axi_write_master.sv",
+            "({data_end, mem_data_strb_i, mem_data_data_i})",
+            f"({{data_end, mem_data_strb_i, mem_data_data_i ^ DataW'(beat_q == 8'd{beat})}})",
+        )
+        for top, beat in {"nic32": 5, "cell": 2, "card": 2}.items()
+    ),
+    # Bit 0 of a word of memory that the host writes; the response to what is refused; the channel beyond the seam.
+    ("em4", "emx/emx_regs.sv", "= wdata_q[39:0];", "= wdata_q[39:0] ^ 40'(addr_q[16:3] == 14'h2105);"),
+    ("em4", "emx/emx_pe_axi.sv", ".host_rsp_err_i(rsp_err)", ".host_rsp_err_i(1'b0)"),
+    ("emx", "emx/emx_switch.sv", "here ? 2'd0 : beyond[1:0];", "here ? 2'd0 : in_vc[i];"),
+]
 
 
 def prepare_tools(folder):
@@ -77,7 +92,7 @@ def failures(results):
 def run(name, folder, args, twin_folder=None):
     """Builds and runs one top; returns the failures and the number of tests."""
     top, tests, params = TOPS[name]
-    build_folder = folder / (name if twin_folder is None else f"{name}-twin")
+    build_folder = folder / (name if twin_folder is None else f"{twin_folder.name}-twin")
     files, search = sources(top, twin_folder)
     runner = get_runner("verilator")
     runner.build(
@@ -92,6 +107,7 @@ def run(name, folder, args, twin_folder=None):
         log_file=build_folder.with_suffix(".build.log"),
     )
     environment = {"AXI_PEER_SEED": str(args.seed), "AXI_PEER_BYTES": str(args.bytes), "COCOTB_LOG_LEVEL": "WARNING"}
+    environment["AXI_PEER_PARAMS"] = json.dumps(params)
     results = runner.test(
         hdl_toplevel=top,
         test_module=f"{tests}_peer",
@@ -107,14 +123,13 @@ def run(name, folder, args, twin_folder=None):
     return failures(results)
 
 
-def make_twin(top, folder):
+def make_twin(file, good, bad, folder):
     """A folder with the one file that differs."""
-    file, good, bad = TWINS[top]
-    text = (RTL / "common" / file).read_text()
+    text = (RTL / file).read_text()
     if text.count(good) != 1:
         sys.exit(f"axi-peer: {file} has `{good}` {text.count(good)} times, not once: update TWINS in {__file__}")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / file).write_text(text.replace(good, bad))
+    (folder / Path(file).name).write_text(text.replace(good, bad))
     return folder
 
 
@@ -125,7 +140,7 @@ def main():
     least = "minimum bytes through each top (default %(default)s)"
     parser.add_argument("--bytes", type=int, default=64 * 1024, help=least)
     parser.add_argument("--out", type=Path, default=HERE.parent.parent / "out" / "axi-peer", help="working folder")
-    parser.add_argument("--only", choices=TOPS, help="one top, and its twin if it has one")
+    parser.add_argument("--only", choices=TOPS, help="one top, and its twins")
     args = parser.parse_args()
     print(f"axi-peer: seed {args.seed} (make axi-peer ARGS='--seed {args.seed}' repeats it)", flush=True)
     args.out = args.out.resolve()
@@ -138,8 +153,10 @@ def main():
         passed += count - len(texts)
         for text in texts:
             print(f"{name}: FAILED: {text.strip()}", file=sys.stderr)
-    for name in [name for name in TWINS if args.only in (None, name)]:
-        texts, _ = run(name, args.out, args, make_twin(name, args.out / "twin" / name))
+    for number, (name, *change) in enumerate(TWINS):
+        if args.only not in (None, name):
+            continue
+        texts, _ = run(name, args.out, args, make_twin(*change, args.out / "twin" / f"{name}-{number}"))
         caught = bool(texts) and all("differs" in text for text in texts)
         verdict = "fails, as it must" if caught else f"must fail with a difference, but gives: {texts}"
         print(f"{name} (twin): {verdict}", flush=True)

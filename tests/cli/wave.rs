@@ -70,6 +70,12 @@ const DIMMNET1: Shown = Shown {
     ],
 };
 
+const EMX: Shown = Shown {
+    sends: "pe_0.emx_pe.link_out_valid_o",
+    arrives: "pe_1.emx_pe.link_in_valid_i",
+    clocks: &[("clk_i", (80_000, 0))],
+};
+
 /// The number in the line of a save file that begins so.
 fn number<T: std::str::FromStr>(list: &str, begin: &str, word: usize) -> T {
     let line = list.lines().find_map(|line| line.strip_prefix(begin));
@@ -99,6 +105,9 @@ fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
         ("dimmnet1/aotf", DIMMNET1),
         ("dimmnet1/botf", DIMMNET1),
         ("dimmnet1/stop", DIMMNET1),
+        ("emx/packet", EMX),
+        ("emx/block", EMX),
+        ("emx/exchange", EMX),
     ];
     for (scenario, shown) in &scenarios {
         let stem = folder.path().join(scenario.replace('/', "-"));

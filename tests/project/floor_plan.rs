@@ -64,6 +64,10 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "testbenches/dimmnet1/campaign.rs: no module",
         "broken cards in the fault campaign",
     ),
+    (
+        "testbenches/emx/campaign.rs: no module",
+        "broken PEs in the fault campaign",
+    ),
     ("testbenches/dimmnet1/rig.rs: no module", "benches share it"),
     ("cenju3_machine: no bench", "`testbenches/machine` runs it"),
     ("cenju3_machine: no golden model", "its blocks have theirs"),
@@ -105,6 +109,21 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("testbenches/common/junk.rs: no module", "all benches at random states"),
     ("testbenches/net/any.rs: no module", "all switches under random packets"),
     ("testbenches/net/switch.rs: no module", "benches share it"),
+    ("cut_through: no golden model", "the golden switch of `src/net`"),
+    ("emx_core: no golden model", "its blocks have theirs"),
+    ("emx_machine: no bench", "`testbenches/machine` runs it"),
+    ("emx_machine: no golden model", "its blocks have theirs"),
+    ("emx_network: no golden model", "switch and path have theirs"),
+    (
+        "emx_pe: no golden model",
+        "its blocks have theirs; `model` is the machine's",
+    ),
+    ("emx_pe_axi: no golden model", "AXI around the PE"),
+    (
+        "emx_regs: no golden model",
+        "`regs.toml` says it, and the bench reads it",
+    ),
+    ("testbenches/emx/rig.rs: no module", "benches share it"),
 ];
 
 /// A Rust file: its path and its header.

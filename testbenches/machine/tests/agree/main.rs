@@ -2,3 +2,4 @@
 
 mod cenju3;
 mod dimmnet1;
+mod emx;

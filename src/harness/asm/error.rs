@@ -58,6 +58,16 @@ pub enum Refusal {
     TooLarge { limit: u32, over: u32 },
     #[error("`.org` leads back from {at:#x} to {to:#x}: sort the parts by address")]
     Back { at: u32, to: u32 },
+    #[error("`{end}` is missing: `{what}` is open")]
+    Open { what: &'static str, end: &'static str },
+    #[error("macro `{name}` has {wanted} operands, {found} are given")]
+    Operands { name: String, wanted: usize, found: usize },
+    #[error("macros are used more than {limit} deep: does one use itself?")]
+    Nested { limit: u32 },
+    #[error("the code before this entry has {over} instructions too many: put `j` in it and the rest elsewhere")]
+    Entry { over: u32 },
+    #[error("`{name}` belongs behind `.template`")]
+    NoTemplate { name: &'static str },
     #[error("operand missing: {what} belongs here")]
     Missing { what: &'static str },
     #[error("`{found}` where {what} belongs")]

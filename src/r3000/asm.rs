@@ -9,39 +9,17 @@
 //! - An expression that C and the GNU assembler read differently is refused.
 //! - `div` and `divu` have two operands, as in the manual, and only divide.
 
-mod error;
-mod expr;
-mod listing;
-
 use std::collections::BTreeMap;
 
 use super::isa::{Field, Insn, OPS, Op, REGISTERS};
-use expr::{Cursor, Expr, Scope, in_range};
+use crate::harness::asm::expr::{self, Cursor, Expr, Scope, in_range};
+use crate::harness::asm::listing::{self, Row};
+use crate::harness::asm::{self, STATEMENT_BYTES};
 
-pub use error::{AsmError, Refusal};
-pub use listing::listing;
+pub use crate::harness::asm::{AsmError, Place, Refusal, Source};
 
 /// The processor's SRAM.
 pub const SRAM_BYTES: u32 = 16 << 10;
-
-/// The longest statement: an expression of any length would overflow the stack.
-const STATEMENT_BYTES: usize = 1000;
-
-/// A file of source text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    pub name: String,
-    pub text: String,
-}
-
-/// A line of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// Which of the sources.
-    pub source: usize,
-    /// 1 is the first.
-    pub line: usize,
-}
 
 /// What to load into the SRAM.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,8 +136,7 @@ pub fn assemble(sources: &[Source], equates: &BTreeMap<String, u32>) -> Result<I
 
 impl Assembler<'_> {
     fn line(&mut self, text: &str) {
-        let code = text.split('#').next().and_then(|text| text.split("//").next());
-        for statement in code.unwrap_or_default().split(';') {
+        for statement in asm::statements(text) {
             if let Err(refusal) = self.statement(statement) {
                 self.errors.push((self.place, refusal));
             }
@@ -569,9 +546,21 @@ fn numbered(name: &str) -> Option<i64> {
 /// The instruction or directive that looks most like `name`.
 fn nearest(name: &str) -> Option<&'static str> {
     let pseudo = PSEUDO.iter().map(|(name, _)| *name);
-    let known = OPS.iter().map(|op| op.name).chain(pseudo).chain(DIRECTIVES);
-    let distance = |known: &&str| strsim::damerau_levenshtein(name, known);
-    known
-        .min_by_key(distance)
-        .filter(|known| distance(known) <= 2 && distance(known) < name.len())
+    asm::nearest(name, OPS.iter().map(|op| op.name).chain(pseudo).chain(DIRECTIVES))
+}
+
+/// Every line of the sources, with its words; `cycles` says what stands beside a word.
+pub fn listing(image: &Image, cycles: impl Fn(u32) -> Option<String>) -> String {
+    let addresses = (0..).step_by(4);
+    let words = addresses.zip(&image.words).zip(&image.places);
+    let rows = words.filter_map(|((at, word), place)| {
+        Some(Row {
+            place: (*place)?,
+            at,
+            word: *word,
+            text: Insn::decode(*word).map(|insn| insn.text(at)),
+            cycles: cycles(at),
+        })
+    });
+    listing::listing(&image.sources, rows)
 }

@@ -6,7 +6,7 @@ use super::error::Refusal;
 
 /// The rest of a statement.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     rest: &'a str,
     /// Operands around this place.
     depth: u32,
@@ -53,6 +53,11 @@ impl<'a> Cursor<'a> {
         Some(label)
     }
 
+    /// All that is left.
+    pub fn rest(&self) -> &'a str {
+        self.rest
+    }
+
     pub fn is_end(&self) -> bool {
         self.rest.is_empty()
     }
@@ -85,7 +90,7 @@ impl<'a> Cursor<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Expr {
+pub(crate) enum Expr {
     Value(i64),
     Symbol(String),
     Unary(Unary, Box<Expr>),
@@ -93,7 +98,7 @@ pub(super) enum Expr {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Unary {
+pub(crate) enum Unary {
     Minus,
     Not,
     /// The upper half, one more where `%lo` is negative.
@@ -120,7 +125,7 @@ fn is_mixed(outer: &str, inner: &str) -> bool {
 
 /// What names stand for at a place of the source.
 #[derive(Default)]
-pub(super) struct Scope {
+pub(crate) struct Scope {
     /// The address of the next byte.
     pub at: u32,
     pub symbols: BTreeMap<String, i64>,
@@ -255,11 +260,11 @@ impl Scope {
 }
 
 /// The value as a word.
-pub(super) fn word(value: i64) -> Result<u32, Refusal> {
+pub(crate) fn word(value: i64) -> Result<u32, Refusal> {
     in_range("value", value, i32::MIN.into()..=u32::MAX.into()).map(|value| value as u32)
 }
 
-pub(super) fn in_range(what: &'static str, value: i64, range: std::ops::RangeInclusive<i64>) -> Result<i64, Refusal> {
+pub(crate) fn in_range(what: &'static str, value: i64, range: std::ops::RangeInclusive<i64>) -> Result<i64, Refusal> {
     if range.contains(&value) {
         return Ok(value);
     }
@@ -267,12 +272,12 @@ pub(super) fn in_range(what: &'static str, value: i64, range: std::ops::RangeInc
     Err(Refusal::Range { what, value, low, high })
 }
 
-pub(super) fn is_name(word: &str) -> bool {
+pub(crate) fn is_name(word: &str) -> bool {
     let first = |c: char| c.is_alphabetic() || matches!(c, '_' | '.');
     word.starts_with(first) && word != "." && !word.contains(['$', '%'])
 }
 
-pub(super) fn is_local(word: &str) -> bool {
+pub(crate) fn is_local(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 

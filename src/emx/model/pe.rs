@@ -1,0 +1,406 @@
+//! One PE of the timed model: the golden models of its blocks, and when each of them does what.
+
+use std::collections::VecDeque;
+
+use crate::emx::backend::{Counts, Executed};
+use crate::emx::golden::execute::{Did, Execute, Special};
+use crate::emx::golden::input::{Arrival, Input};
+use crate::emx::golden::matching::{self, Outcome, Start};
+use crate::emx::golden::memory::{Arbiter, Client, Map, Memory};
+use crate::emx::golden::output::Output;
+use crate::emx::isa::Insn;
+use crate::emx::packet::Packet;
+use crate::emx::params::Config;
+use crate::emx::regs::{OP_LD, OP_SEND, OP_ST, REASON_NOWHERE, SIZE_COLUMNS, TYPE_READ, TYPE_THREAD};
+
+/// What the matching unit does.
+#[derive(Clone, Copy, Debug)]
+enum Fetching {
+    Idle,
+    /// Looks whether the partner is there.
+    Slot(Packet),
+    /// Reads the link, or stores the operand: its last access.
+    Last(Packet),
+}
+
+/// What the input buffer does at the memory port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moving {
+    Bypass,
+    Spill,
+    Refill(usize),
+}
+
+/// A PE.
+#[derive(Clone, Debug)]
+pub(super) struct Pe {
+    number: u32,
+    pes: u32,
+    config: Config,
+    pub memory: Memory,
+    arbiter: Arbiter,
+    pub input: Input,
+    /// Packets from the network, and when each is decided.
+    arrivals: VecDeque<(Packet, u64)>,
+    moving: Option<(Moving, u32)>,
+    /// Packets spilled since one came back.
+    turns: u32,
+    fetching: Fetching,
+    /// The start at hand, and from when on its first instruction can be fetched.
+    start: Option<(Start, u64)>,
+    pub execute: Execute,
+    /// When the next instruction executes; with no thread, when the first one of the next can.
+    executes: u64,
+    output: Output,
+    /// Since when the output buffer's packets are there.
+    offered: VecDeque<u64>,
+    injected: Option<u64>,
+    pub told: Option<(u64, u32)>,
+    pub counts: Counts,
+    /// By address; the instruction that executed last.
+    pub executed: Vec<Executed>,
+    last: u32,
+    /// CONTROL.RUN.
+    run: bool,
+    /// The host reads this word over and over: since when, and its longest wait.
+    host: Option<(u32, u64, u64)>,
+}
+
+impl Pe {
+    /// At rest, with empty memory.
+    pub fn new(config: &Config, number: u32) -> Pe {
+        Pe {
+            number,
+            pes: config.pes(),
+            config: config.clone(),
+            memory: Memory::new(Map::of(config)),
+            arbiter: Arbiter::new(config),
+            input: Input::new(config),
+            arrivals: VecDeque::new(),
+            moving: None,
+            turns: 0,
+            fetching: Fetching::Idle,
+            start: None,
+            execute: Execute::default(),
+            executes: 0,
+            output: Output::new(config.output_packets),
+            offered: VecDeque::new(),
+            injected: None,
+            told: None,
+            counts: Counts::default(),
+            executed: Vec::new(),
+            last: 0,
+            run: true,
+            host: None,
+        }
+    }
+
+    /// The same PE, reset: its memory stays.
+    pub fn reset(&mut self, number: u32) -> Pe {
+        let fresh = Pe::new(&self.config, number);
+        let memory = std::mem::replace(&mut self.memory, fresh.memory.clone());
+        Pe { memory, ..fresh }
+    }
+
+    /// Does nothing happen here before a packet comes?
+    pub fn is_idle(&self) -> bool {
+        let still = self.start.is_none() && matches!(self.fetching, Fetching::Idle) && self.moving.is_none();
+        let stopped =
+            self.execute.fault().is_some() || (!self.execute.is_running() && still && self.input.depth() == 0);
+        stopped && self.arrivals.is_empty() && self.output.next().is_none()
+    }
+
+    /// Room for one more packet from the network.
+    pub fn has_room(&self) -> bool {
+        self.arrivals.len() < 2 && self.input.free() > self.arrivals.len() && !self.input.is_fatal()
+    }
+
+    /// The host reads this word from now on.
+    pub fn poll(&mut self, addr: u32, now: u64) {
+        self.host = Some((addr, now + 1, 0));
+    }
+
+    /// The host reads no more.
+    pub fn rests(&mut self) {
+        self.host = None;
+    }
+
+    /// The host sets CONTROL.RUN, or clears it: no thread begins.
+    pub fn runs(&mut self, run: bool) {
+        self.run = run;
+    }
+
+    /// The longest wait of the host.
+    pub fn polled(&self) -> Option<u64> {
+        Some(self.host?.2)
+    }
+
+    /// A packet comes, whose second word is visible in cycle `at`.
+    pub fn arrives(&mut self, packet: Packet, at: u64) {
+        self.arrivals.push_back((packet, at));
+    }
+
+    /// A cycle. `may_inject`: the switch has room for a packet of this PE. Gives the packet that goes there, and when
+    /// the switch has it.
+    pub fn cycle(&mut self, now: u64, may_inject: bool) -> Option<(Packet, u64)> {
+        self.counts.stalled += u64::from(!self.has_room());
+        let may_inject = may_inject && self.injected.is_none_or(|at| at + 2 <= now);
+        let mut leaves = None;
+        if self.config.output_packets > 0 && may_inject && self.offered.front().is_some_and(|at| *at <= now) {
+            self.offered.pop_front();
+            leaves = self.output.take().map(|packet| (packet, now + 1));
+        }
+        self.take_next(now);
+        let executes = self.execute.is_running() && self.executes == now;
+        let op = if executes { self.next_op() } else { 0 };
+        let sends = op == OP_SEND && self.execute.fault().is_none();
+        self.start_moving(now);
+        let can_send = match self.config.output_packets {
+            0 => may_inject,
+            _ if self.answers() => self.output.has_more_room(),
+            _ => self.output.has_room(),
+        };
+        let waits = sends && !can_send;
+        let begins = self.begins(now);
+        let execution = if self.config.code_port {
+            executes && matches!(op, OP_LD | OP_ST)
+        } else {
+            (self.execute.is_running() && !waits) || begins
+        };
+        let matching = !matches!(self.fetching, Fetching::Idle);
+        let requests = [execution, false, matching, self.moving.is_some(), self.host.is_some()];
+        let granted = self.arbiter.grant(requests, self.is_urgent());
+        let has_port = !execution || granted == Some(Client::Data);
+        if self.execute.is_running() {
+            self.counts.busy += 1;
+            self.counts.send_wait += u64::from(waits);
+            self.took_a_cycle(waits || executes, executes && !waits && has_port);
+            if waits || !has_port {
+                self.executes += 1;
+            } else if executes {
+                let may_inject = may_inject && leaves.is_none();
+                leaves = self.execute_one(now, may_inject).or(leaves);
+            }
+        } else if begins && has_port {
+            self.begin(now);
+        }
+        match granted {
+            Some(Client::Matching) => self.fetch(now),
+            Some(Client::Input) => self.moved(now),
+            Some(Client::Host) => {
+                self.host = self
+                    .host
+                    .map(|(addr, since, longest)| (addr, now + 1, longest.max(now - since)));
+            }
+            _ => (),
+        }
+        self.decide(now);
+        let (packet, ready) = leaves?;
+        if u32::from(packet.pe) >= self.pes {
+            self.refuse(REASON_NOWHERE);
+            return None;
+        }
+        self.injected = Some(now);
+        Some((packet, ready))
+    }
+
+    /// A cycle of the instruction that waits or executes, or else of the one before it.
+    fn took_a_cycle(&mut self, is_next: bool, executes: bool) {
+        if is_next {
+            self.last = self.execute.pc();
+        }
+        let at = self.last as usize;
+        if at < self.memory.map.words as usize {
+            if at >= self.executed.len() {
+                self.executed.resize(at + 1, Executed::default());
+            }
+            self.executed[at].cycles += 1;
+            self.executed[at].times += u64::from(executes);
+        }
+    }
+
+    fn next_op(&self) -> u32 {
+        let pc = self.execute.pc();
+        let reaches = self.memory.map.is_public(pc);
+        let insn = reaches.then(|| Insn::decode(self.memory.data(pc))).flatten();
+        insn.map_or(0, |insn| insn.op().code)
+    }
+
+    /// The matching unit takes a packet; a special one needs no access.
+    fn take_next(&mut self, now: u64) {
+        if !matches!(self.fetching, Fetching::Idle) || self.start.is_some() || self.input.next().is_none() {
+            return;
+        }
+        let packet = self.input.take().expect("there is one");
+        if packet.kind.kind() != TYPE_THREAD {
+            self.match_it(&packet, now);
+        } else if packet.kind.is_matching() {
+            self.fetching = Fetching::Slot(packet);
+        } else {
+            self.fetching = Fetching::Last(packet);
+        }
+    }
+
+    /// The matching unit has the port.
+    fn fetch(&mut self, now: u64) {
+        match self.fetching {
+            Fetching::Slot(packet) => self.fetching = Fetching::Last(packet),
+            Fetching::Last(packet) => {
+                self.fetching = Fetching::Idle;
+                self.match_it(&packet, now + 1);
+            }
+            Fetching::Idle => (),
+        }
+    }
+
+    fn match_it(&mut self, packet: &Packet, ready: u64) {
+        match matching::take(packet, &mut self.memory) {
+            Outcome::Start(start) => self.start = Some((start, ready)),
+            Outcome::Waits => (),
+            Outcome::Refused(reason) => self.refuse(reason),
+        }
+    }
+
+    fn refuse(&mut self, reason: u32) {
+        self.counts.refused[reason as usize] += 1;
+    }
+
+    /// Can the first instruction of the start at hand be fetched?
+    fn begins(&self, now: u64) -> bool {
+        let ready = self.start.is_some_and(|(_, ready)| ready <= now);
+        ready && self.run && !self.execute.is_running() && self.execute.fault().is_none() && now + 1 >= self.executes
+    }
+
+    fn begin(&mut self, now: u64) {
+        if let Some((start, _)) = self.start.take() {
+            self.execute.start(&start);
+            self.counts.started += 1;
+            self.executes = now + 1;
+        }
+    }
+
+    fn execute_one(&mut self, now: u64, may_inject: bool) -> Option<(Packet, u64)> {
+        let special = Special {
+            pe: self.number,
+            time: now as u32,
+            depth: self.input.depth() as u32,
+        };
+        let retired = self.execute.step(&mut self.memory, special).ok()?;
+        self.counts.instructions += 1;
+        self.executes = now + u64::from(retired.cycles(self.config.fast_send));
+        // The next thread's first instruction is fetched in place of this one's next.
+        if retired.ended && self.begins(now) {
+            self.begin(now);
+        }
+        match retired.did {
+            Did::Tell(value) => self.told = Some((now, value)),
+            Did::Send(packet) => return self.send(packet, now, may_inject),
+            _ => (),
+        }
+        None
+    }
+
+    /// An empty output buffer lets a packet through.
+    fn send(&mut self, packet: Packet, now: u64, may_inject: bool) -> Option<(Packet, u64)> {
+        self.counts.sent += 1;
+        if may_inject && self.output.next().is_none() {
+            return Some((packet, now + 1));
+        } else {
+            self.output.put(packet);
+            self.offered.push_back(now + 1);
+        }
+        None
+    }
+
+    fn is_urgent(&self) -> bool {
+        let waits = self.arrivals.len() > 1 && matches!(self.moving, Some((Moving::Bypass, _)));
+        self.input.free() <= 1 || waits
+    }
+
+    /// The input buffer reads a word for an answer, whose place in the output buffer nobody may take.
+    fn answers(&self) -> bool {
+        let is_read = |(packet, _): &(Packet, u64)| packet.kind.kind() == TYPE_READ;
+        matches!(self.moving, Some((Moving::Bypass, _))) && self.arrivals.front().is_some_and(is_read)
+    }
+
+    /// The input buffer selects what it does next at the port.
+    fn start_moving(&mut self, now: u64) {
+        if self.moving.is_some() {
+            return;
+        }
+        let levels = || 0..self.config.levels as usize;
+        let arrival = self.arrivals.front().filter(|(_, at)| *at <= now);
+        let bypass = arrival.is_some_and(|(packet, _)| self.input.bypasses(packet, self.output.has_room()));
+        let full = self.input.is_fatal();
+        let spill = levels().find(|level| self.input.wants_spill(*level) && !full);
+        let refill = levels().find(|level| self.input.wants_refill(*level));
+        let refill_first = self.turns >= self.config.spill_turns && refill.is_some();
+        self.moving = if bypass {
+            Some((Moving::Bypass, 1))
+        } else if let Some(level) = spill.filter(|_| !refill_first) {
+            // From here on it counts as in memory.
+            let (at, words) = self.input.spill(level).expect("it wanted to");
+            self.memory.write(at, words[0]);
+            self.memory.write(at + 1, words[1]);
+            self.counts.spilled += 1;
+            self.turns += 1;
+            Some((Moving::Spill, 2))
+        } else {
+            refill.map(|level| (Moving::Refill(level), 2))
+        };
+    }
+
+    /// The input buffer had the port.
+    fn moved(&mut self, now: u64) {
+        let Some((what, left)) = self.moving else { return };
+        self.moving = Some((what, left - 1)).filter(|(_, left)| *left > 0);
+        if self.moving.is_some() {
+            return;
+        }
+        match what {
+            Moving::Bypass => {
+                let Some((packet, _)) = self.arrivals.pop_front() else {
+                    return;
+                };
+                self.counts.bypassed += 1;
+                match self.input.arrives(packet, true) {
+                    Ok(Arrival::Write { addr, data }) => self.memory.write(addr, data.into()),
+                    Ok(Arrival::Read { addr }) => {
+                        self.output.put(packet.answer(self.memory.data(addr)));
+                        self.offered.push_back(now + 2);
+                    }
+                    other => panic!("{packet} was to pass by, and became {other:?}"),
+                }
+            }
+            Moving::Spill => (),
+            Moving::Refill(level) => {
+                self.input.refill(level).expect("it wanted to");
+                self.turns = 0;
+            }
+        }
+    }
+
+    /// What has arrived is queued, unless it passes by.
+    fn decide(&mut self, now: u64) {
+        let Some((packet, at)) = self.arrivals.front().copied() else {
+            return;
+        };
+        if at > now || self.moving.is_some_and(|(what, _)| what == Moving::Bypass) {
+            return;
+        }
+        if self.input.bypasses(&packet, self.output.has_room()) || self.input.free() == 0 {
+            return;
+        }
+        self.arrivals.pop_front();
+        match self.input.arrives(packet, false) {
+            Ok(Arrival::Refused(reason)) => self.refuse(reason),
+            Ok(_) => (),
+            Err(error) => panic!("PE {}: {error}", self.number),
+        }
+    }
+
+    /// Its column in the network.
+    pub fn column(&self) -> u32 {
+        self.number % SIZE_COLUMNS
+    }
+}

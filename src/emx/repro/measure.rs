@@ -231,8 +231,13 @@ fn arrived(run: &Run) -> Vec<(u32, u32, Vec<u32>)> {
                 .collect()
         }
         Program::Scan => {
-            let sum = |pe, at| (0..=pe).map(|pe| addend(pe, at)).sum();
-            let sums = |pe| (0..words).map(|at| sum(pe, at)).collect();
+            // Over the vectors of all PEs, one behind the other.
+            let mut sum = 0;
+            let mut add = |pe, at| {
+                sum += addend(pe, at);
+                sum
+            };
+            let mut sums = |pe| (0..words).map(|at| add(pe, at)).collect();
             (0..count).map(|pe| (pe, run.destination(0), sums(pe))).collect()
         }
         Program::Reduction | Program::RingPkt | Program::RingWord => Vec::new(),

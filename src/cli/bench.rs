@@ -88,7 +88,7 @@ struct Flat {
 
 impl Bench {
     fn lines(&self, machine: &'static str) -> impl Iterator<Item = Flat> {
-        let flat = |workload, backend| Flat {
+        let flat = move |workload, backend| Flat {
             machine,
             workload,
             backend,

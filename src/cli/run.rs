@@ -52,7 +52,7 @@ pub fn run(args: &RunArgs) -> Result<(), CliError> {
         }
     }
     if args.format.csv {
-        let line = |(q, value): &(Quantity, f64)| Line {
+        let line = |(q, value): &(&Quantity, f64)| Line {
             name: q.name,
             value: *value,
             unit: q.unit,

@@ -67,8 +67,10 @@ module emx_pe #(
     output logic [21:0] ret_pc_o,
     output logic [31:0] ret_insn_o
 );
+  // Taken in reset, so that a simulation does not work the place out in each cycle.
+  logic [9:0] pe_q;
   logic [6:0] place;
-  assign place = emx_place_pkg::place_of(3'(RowBits), pe_i);
+  always_ff @(posedge clk_i) if (rst_i) {pe_q, place} <= {pe_i, emx_place_pkg::place_of(3'(RowBits), pe_i)};
 
   logic [3:0] busy;
   logic run;
@@ -122,7 +124,7 @@ module emx_pe #(
   ) u_route (
       .clk_i,
       .rst_i,
-      .pe_i,
+      .pe_i(pe_q),
       .in_valid_i(out_valid),
       .in_data_i(out_data),
       .in_last_i(out_last),
@@ -155,7 +157,7 @@ module emx_pe #(
       .rst_i,
       .busy_o(busy[2]),
       .run_i(run),
-      .pe_i,
+      .pe_i(pe_q),
       .time_i,
       .su_valid_i(su_valid),
       .su_data_i(su_data),
@@ -227,7 +229,7 @@ module emx_pe #(
       .host_rsp_rdata_o,
       .host_rsp_err_o,
       .irq_o,
-      .pe_i,
+      .pe_i(pe_q),
       .column_i(place[2:0]),
       .row_i(place[6:3]),
       .run_o(run),

@@ -172,7 +172,8 @@ module prove_emx_execute #(
       busy_tells : assert (busy || !(thread || ret_valid || tell_valid));
       // Invariants for induction.
       runs : assert (thread == dut.running_q && fault == dut.halted_q);
-      pc_known : assert (!thread || !known || dut.pc_q == expected && dut.leap_q == '0);
+      pc_known : assert (!thread || !known || (dut.pc_q == expected && dut.leap_q == '0));
+      leaps_between : assert (!dut.have_q || dut.leap_q == '0);
       of_its_kind : assert (!dut.second_q || (dut.sound && !dut.fresh_q && (dut.send || dut.load || dut.store)));
       not_done : assert (!(dut.second_q && ret_valid));
       sent_known : assert (sent_q == ((dut.second_q && dut.send) || (ret_valid && sends)));

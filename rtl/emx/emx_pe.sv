@@ -124,7 +124,7 @@ module emx_pe #(
   ) u_route (
       .clk_i,
       .rst_i,
-      .pe_i(pe_q),
+      .pe_i,
       .in_valid_i(out_valid),
       .in_data_i(out_data),
       .in_last_i(out_last),

@@ -19,12 +19,13 @@ package emx_place_pkg;
     rest = {1'b0, pe[6:4]};
     for (int i = 3; i >= 0; i--) begin
       rest = {rest[2:0], pe[i]};
+      on[i] = rest >= 4'd5;
       case (rest)
-        4'd5: {on[i], rest} = {1'b1, 4'd0};
-        4'd6: {on[i], rest} = {1'b1, 4'd1};
-        4'd7: {on[i], rest} = {1'b1, 4'd2};
-        4'd8: {on[i], rest} = {1'b1, 4'd3};
-        4'd9: {on[i], rest} = {1'b1, 4'd4};
+        4'd5: rest = 4'd0;
+        4'd6: rest = 4'd1;
+        4'd7: rest = 4'd2;
+        4'd8: rest = 4'd3;
+        4'd9: rest = 4'd4;
         default: ;
       endcase
     end

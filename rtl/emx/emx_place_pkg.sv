@@ -18,7 +18,7 @@ package emx_place_pkg;
     on = '0;
     rest = {1'b0, pe[6:4]};
     for (int i = 3; i >= 0; i--) begin
-      rest = {rest[2:0], pe[i]};
+      rest  = {rest[2:0], pe[i]};
       on[i] = rest >= 4'd5;
       case (rest)
         4'd5: rest = 4'd0;

@@ -2,7 +2,8 @@
 // taken.
 //
 // Parts      one adder, whose second operand can be inverted, serves sums, differences, comparisons and addresses. One
-//            shifter moves to the right; for a shift to the left by n it takes 31 - n, and the word stands 31 bits higher.
+//            shifter moves to the right; for a shift to the left by n it takes 31 - n, and the word stands 31 bits
+//            higher.
 // Latency    none: combinational.
 // Source     our own instruction set (regs.toml, Operations).
 module emx_alu (

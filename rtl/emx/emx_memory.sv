@@ -75,8 +75,8 @@ module emx_memory #(
   logic [21:0] addr, pres_addr;
   logic [38:0] wdata;
   logic write, pres_write;
-  // One of four in two LUTs of four inputs: `nearer` is of the first two, or says which of the other two. A fetch writes
-  // nothing.
+  // One of four in two LUTs of four inputs: `nearer` is of the first two, or says which of the other two. A fetch only
+  // reads.
   logic far, other;
   logic [21:0] nearer_addr;
   logic [38:0] nearer;

@@ -6,8 +6,8 @@
 //            of SEND1 until the input buffer has room. The next request is taken 2 cycles after the response.
 // Refused    an offset that is none, a word beyond memory, a write to what is read-only or with partial strobes, SEND1
 //            in FATAL: the response is an error, nothing changes, and HOST_ERRORS counts.
-// Counters   48 bits each in one memory, but the lowest five of each in flip-flops as well. These count at once, and the
-//            memory follows in turn; what is read is exact up to two cycles before.
+// Counters   48 bits each in one memory, but the lowest five of each in flip-flops as well. These count at once, and
+//            the memory follows in turn; what is read is exact up to two cycles before.
 // Refusals   of input buffer, matching unit and path, at once too; each reason is of one of them. The first packet is
 //            kept, in this order.
 // Reads      each register has flip-flops of its own that take its word, or zero where another is read: the answer is
@@ -85,7 +85,7 @@ module emx_regs #(
   localparam int CountW = 48;
   localparam int LowW = 5;
 
-  // ---------------------------------------------------------------------------------------- the request, as it is taken
+  // --------------------------------------------------------------------------------------- the request, as it is taken
   logic [Registers-1:0] named;  // by offset in words
   logic is_memory, is_counts, is_refusals, saturates, known, writable, refuses;
   always_comb begin
@@ -220,7 +220,7 @@ module emx_regs #(
   end
 
   // ------------------------------------------------------------------------------------------------------ the counters
-  // The low bits of each are a code that counts with a shift. With the difference of its value to the memory's low bits,
+  // The low bits of each are a code that counts with a shift. With its difference to the memory's low bits, the
   // memory has the whole count again. Each cycle with an event goes on by a place but where the host reads, in every
   // fourth at most: between two visits of a place there are fewer events than the low bits tell apart.
   function automatic logic [LowW-1:0] next(input logic [LowW-1:0] code);

@@ -2,7 +2,7 @@
 //
 // Purpose    in word 0, PE becomes {1, outputs}, the next hop's in bit 0; PE = 1 is here. Word 1 passes as it is. The
 //            path is a function of sender and receiver, so packets of a pair keep their order.
-// Handshake  room, as of cut_through with one channel, on both sides. pe_i is the own number in the last cycle of reset.
+// Handshake  room, as of cut_through with one channel, on both sides. pe_i, the own number, is taken in reset.
 // Latency    one cycle; a packet in two cycles.
 // Full       one packet waits here, its word 0 in the register that will show it; then in_room_o is low.
 // Misuse     a receiver that does not exist: both words are taken, and nowhere_o pulses with the packet, word 0 above.

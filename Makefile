@@ -15,7 +15,7 @@ FIRST ?=
 BOARD ?= ulx3s
 
 # A machine's test program, its benches, the package of its C library and its folders have the machine's name.
-MACHINES := $(filter-out common,$(notdir $(wildcard c/*)))
+MACHINES := $(filter-out common,$(patsubst c/%/Cargo.toml,%,$(wildcard c/*/Cargo.toml)))
 ifneq ($(filter-out $(MACHINES),$(MACHINE)),)
 $(error MACHINE=$(MACHINE): no such machine; known: $(MACHINES))
 endif

@@ -58,7 +58,9 @@ pub struct Bench {
     pub workloads: [(&'static str, &'static str); 2],
     /// What the machine's largest network is called.
     pub network: &'static str,
-    /// How fast that is simulated at two loads.
+    /// What it carries in each of two runs.
+    pub traffic: [&'static str; 2],
+    /// How fast it is simulated in these.
     pub runs: fn() -> [NetworkRun; 2],
     /// A large machine of RTL at work.
     pub whole: Option<Whole>,

@@ -23,7 +23,7 @@
 module emx_input #(
     parameter int AddrW = 16,  // words of memory, as a power of two, 14..20
     parameter int SpillBits = 12,  // packets of a level that memory holds, as a power of two, 4..12
-    parameter int Levels = 1,  // priorities, 1 or 2
+    parameter int Levels = 1,  // priorities, 1..2
     parameter int HalfPackets = 4,  // packets in each half of a queue, 2..8
     parameter int SpillTurns = 3,  // spills while a refill waits, 1..16
     parameter bit WriteBypass = 1'b0,  // a WRITE takes no thread

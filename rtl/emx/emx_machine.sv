@@ -8,7 +8,7 @@
 // busy_o     per PE. While all are low and no input is valid, no edge changes anything but TIME.
 // Source     paper, 2.1 and 2.2.
 module emx_machine #(
-    parameter int RowBits = 0,  // 0, 2 or 4: 5, 20 or 80 PEs
+    parameter int RowBits = 0,  // 0, 2 or 4 (5, 20, 80 PEs)
     parameter int AddrW = 16,
     parameter int SpillBits = 12,
     parameter int Levels = 1,

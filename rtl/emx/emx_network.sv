@@ -10,7 +10,7 @@
 // busy_o     0 after an edge: nothing is inside, and further edges change nothing while no in_valid_i is set.
 // Source     paper, 2.1; see emx_switch and emx_route.
 module emx_network #(
-    parameter  int RowBits = 2,                                // 0, 2 or 4: 5, 20 or 80 PEs
+    parameter  int RowBits = 2,                                // 0, 2 or 4 (5, 20, 80 PEs)
     parameter  int Packets = 2,                                // of a switch's input, for each channel, 1 to 4
     localparam int Rows    = 1 << RowBits,
     localparam int Pes     = emx_pkg::SizeColumns << RowBits,

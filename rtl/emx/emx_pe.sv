@@ -15,7 +15,7 @@
 // busy_o     0 after an edge: further edges change nothing while no input is valid.
 // Source     paper, 2.1 and 2.2.
 module emx_pe #(
-    parameter int RowBits = 4,  // 0, 2 or 4: a machine of 5, 20 or 80 PEs
+    parameter int RowBits = 4,  // 0, 2 or 4 (a machine of 5, 20, 80 PEs)
     parameter int AddrW = 16,
     parameter int SpillBits = 12,
     parameter int Levels = 1,

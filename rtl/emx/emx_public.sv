@@ -5,7 +5,7 @@
 module emx_public #(
     parameter int AddrW = 16,  // words of memory, as a power of two, 14..20
     parameter int SpillBits = 12,  // packets of a level that memory holds, as a power of two, 4..12
-    parameter int Levels = 1  // priorities, 1 or 2
+    parameter int Levels = 1  // priorities, 1..2
 ) (
     input logic [31:0] addr_i,
     output logic public_o

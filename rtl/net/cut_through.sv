@@ -60,9 +60,10 @@ module cut_through #(
   logic [N-1:0][N-1:0] request, next, grant;
   logic [N-1:0][  1:0] to;
   logic [N-1:0][W-1:0] word;
-  logic [N-1:0] drained, in_busy;
+  logic [N-1:0] granted, drained, in_busy;
 
   for (genvar i = 0; i < N; i++) begin : gen_in
+    assign granted[i] = grant[i] != '0;
     cut_through_input #(
         .N       (N),
         .Channels(Channels),
@@ -82,7 +83,7 @@ module cut_through #(
         .request_o(request[i]),
         .next_o   (next[i]),
         .to_o     (to[i]),
-        .grant_i  (grant[i] != '0),
+        .grant_i  (granted[i]),
         .word_o   (word[i]),
         .drained_o(drained[i]),
         .busy_o   (in_busy[i])
@@ -91,7 +92,7 @@ module cut_through #(
 
   for (genvar o = 0; o < N; o++) begin : gen_out
     // Over inputs.
-    logic [N-1:0] wanted, coming, first, from, from_q;
+    logic [N-1:0] wanted, coming, either, first, from, from_q;
     logic [1:0] beyond;
     logic [W-1:0] data;
     logic second;  // word 0 is on the link, so word 1 is due
@@ -103,13 +104,14 @@ module cut_through #(
       assign coming[i]   = next[i][o];
       assign grant[i][o] = first[i];
     end
+    assign either = wanted | coming;
     arbiter_lru #(
         .N(N)
     ) u_arbiter (
         .clk_i    (clk_i),
         .rst_i    (rst_i),
         .request_i(wanted),
-        .block_i  (wanted | coming),
+        .block_i  (either),
         .served_i (first),
         .first_o  (first)
     );

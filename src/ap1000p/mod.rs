@@ -15,7 +15,7 @@ mod signals;
 
 use crate::harness::params::Table as _;
 use crate::machine::{Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Wave};
-use crate::net::bench::torus_uniform;
+use crate::net::bench::{UNIFORM, torus_uniform};
 use crate::net::torus::Torus;
 use params::Config;
 use repro::MeasureError;
@@ -59,6 +59,7 @@ const FACTS: Facts = Facts {
     bench: Some(Bench {
         workloads: [("PUT between 2 cells", "put"), ("GET between 2 cells", "get")],
         network: "torus of 16x16 routers",
+        traffic: UNIFORM,
         runs: || [0.05, 0.15].map(|load| torus_uniform(Torus::new(16, 16), load, 5_000, 1).network),
         whole: None,
     }),

@@ -17,7 +17,7 @@ use crate::harness::params::Table as _;
 use crate::machine::{
     Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave,
 };
-use crate::net::bench::omega_uniform;
+use crate::net::bench::{UNIFORM, omega_uniform};
 use host::BootError;
 use params::Config;
 use repro::{AtEnd, MeasureError, What};
@@ -80,6 +80,7 @@ const FACTS: Facts = Facts {
     bench: Some(Bench {
         workloads: [("DMA stream of 2 PEs", "stream"), ("CJrmwrite of 2 PEs", "rmwrite")],
         network: "network of 256 ports, 4x4 switches",
+        traffic: UNIFORM,
         runs: || [0.3, 0.6].map(|load| omega_uniform(load, 20_000, 1)),
         whole: None,
     }),

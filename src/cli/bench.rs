@@ -40,9 +40,10 @@ impl Speed {
     }
 }
 
-/// A verilated network under uniform one-word packets.
+/// A verilated network under traffic.
 #[derive(Serialize)]
 struct Network {
+    traffic: &'static str,
     /// Packets offered per cycle and port.
     offered: f64,
     accepted: f64,
@@ -50,9 +51,10 @@ struct Network {
     cycles_per_second: f64,
 }
 
-impl From<NetworkRun> for Network {
-    fn from(run: NetworkRun) -> Network {
+impl Network {
+    fn of(traffic: &'static str, run: NetworkRun) -> Network {
         Network {
+            traffic,
             offered: run.offered,
             accepted: run.accepted,
             cycles_per_second: run.cycles_per_second(),
@@ -102,7 +104,11 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
             });
         }
     }
-    let networks = (bench.runs)().map(Network::from);
+    let [first, second] = (bench.runs)();
+    let networks = [
+        Network::of(bench.traffic[0], first),
+        Network::of(bench.traffic[1], second),
+    ];
     let whole = bench.whole.as_ref().map(Speed::of).transpose()?;
     if args.json {
         table::print_json(&Bench {
@@ -138,7 +144,7 @@ pub fn bench(args: &BenchArgs) -> Result<(), CliError> {
     for network in &networks {
         let (offered, accepted) = (format!("{:.3}", network.offered), format!("{:.3}", network.accepted));
         shown.add_row([
-            "uniform one-word packets",
+            network.traffic,
             &offered,
             &accepted,
             &format!("{:.0}", network.cycles_per_second),

@@ -21,7 +21,7 @@ use crate::harness::params::Table as _;
 use crate::machine::{
     Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave, Whole,
 };
-use crate::net::bench::uniform;
+use crate::net::bench::{UNIFORM, uniform};
 use crate::net::fabric::Fabric;
 use crate::net::topology::Omega;
 use crate::rtl::Dimmnet1Switch16;
@@ -97,6 +97,7 @@ const FACTS: Facts = Facts {
             ("messages between 2 nodes", "message"),
         ],
         network: "switch of 16 ports",
+        traffic: UNIFORM,
         runs: || [0.3, 0.6].map(|load| uniform(network(), SWITCH_PORTS, HDR_W0_DST_SHIFT, (load, 20_000, 1))),
         whole: Some(Whole {
             title: "16 nodes, BOTF from all to all",

@@ -16,6 +16,9 @@ use crate::net::torus_fabric::TorusFabric;
 use crate::net::units;
 use crate::rtl::TorusRouter;
 
+/// The traffic of [`uniform`] and of [`torus_uniform`], in two runs.
+pub const UNIFORM: [&str; 2] = ["uniform one-word packets"; 2];
+
 /// What a run gave.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkRun {

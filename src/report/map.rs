@@ -50,13 +50,13 @@ fn key(map: &Map) -> Markup {
     let levels = ["1", "4", "16", "64", "256", "1024"];
     html! {
         @for (n, name) in map.states.iter().enumerate() {
-            @let x = LEFT + 120.0 * n as f64;
+            @let x = LEFT + 135.0 * n as f64;
             rect x=(x) y="29" width="12" height="12" fill=(STATES[n.min(STATES.len() - 1)]) stroke="#d0d6de" {}
             text x=(x + 18.0) y="40" fill=(INK) { (name) }
         }
-        text x="640" y="40" fill=(INK) text-anchor="end" { (map.level) }
+        text x="725" y="40" fill=(INK) text-anchor="end" { (map.level) }
         @for (n, from) in levels.iter().enumerate() {
-            @let x = 650.0 + 55.0 * n as f64;
+            @let x = 735.0 + 42.0 * n as f64;
             rect x=(x) y="29" width="12" height="12" fill=(LEVELS[n]) {}
             text x=(x + 16.0) y="40" fill=(SOFT) { (from) }
         }
@@ -122,7 +122,7 @@ pub fn course(course: &Course) -> Markup {
     );
     let level = course.level.map_or(0.0, |level| level.0);
     let highest = of(|p| p.1).fold(level, f64::max) * 1.05;
-    let (top, bottom) = (34.0, 334.0);
+    let (top, bottom) = (52.0, 352.0);
     let x = |at: f64| LEFT + (WIDTH - LEFT - RIGHT) * (at - from) / (to - from).max(1e-9);
     let y = |at: f64| bottom - (bottom - top) * at / highest.max(1e-9);
     let line = |points: &[(f64, f64)]| {
@@ -140,13 +140,13 @@ pub fn course(course: &Course) -> Markup {
             @if let Some((at, name)) = course.level {
                 line x1=(LEFT) y1=(px(y(at))) x2=(WIDTH - RIGHT) y2=(px(y(at))) stroke="#b07800"
                     stroke-dasharray="4 3" {}
-                text x=(LEFT + 8.0) y=(px(y(at) + 15.0)) fill="#b07800" { (name) }
+                text x=(WIDTH - RIGHT - 8.0) y=(px(y(at) + 15.0)) text-anchor="end" fill="#b07800" { (name) }
             }
             @for (n, curve) in course.curves.iter().enumerate() {
-                @let (colour, key) = (COLOURS[n % COLOURS.len()], top + 32.0 + 20.0 * n as f64);
+                @let (colour, key) = (COLOURS[n % COLOURS.len()], LEFT + 180.0 * n as f64);
                 polyline points=(line(&curve.points)) fill="none" stroke=(colour) stroke-width="1.6" {}
-                line x1=(LEFT + 20.0) y1=(key) x2=(LEFT + 44.0) y2=(key) stroke=(colour) stroke-width="2" {}
-                text x=(LEFT + 52.0) y=(key + 5.0) fill=(INK) { (curve.name) }
+                line x1=(key) y1="35" x2=(key + 24.0) y2="35" stroke=(colour) stroke-width="2" {}
+                text x=(key + 32.0) y="40" fill=(INK) { (curve.name) }
             }
             (x_axis((from, to), bottom, course.axes[0]))
         }

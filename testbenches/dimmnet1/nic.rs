@@ -1073,13 +1073,13 @@ fn go(rig: &mut Rig, what: u32, reason: u32, want: &[Vec<u64>]) -> Result<(), Fa
     sent(rig, Rule::Stops, want)
 }
 
-/// Programs, the host and the watchdog end stops.
-pub fn stops(nic: &Nic, gated: bool, cases: &mut Cases) {
+/// Programs, the host and the watchdog end stops. These bits of CONTROL are set, too.
+pub fn stops(nic: &Nic, gated: bool, control: u64, cases: &mut Cases) {
     let setup = Setup { gated, ..OPEN };
     for (name, program, flags) in [("polls", POLLS, CONTROL_POLL_MASK), ("waits", WAITS, 0)] {
         cases.case(Start::Random1, format!("{} {name} {gated}", nic.dut.name), |run| {
             let mut rig = start(run, nic, setup)?;
-            runs(&mut rig, program, flags)?;
+            runs(&mut rig, program, flags | control)?;
             rig.pass(5)?;
             for round in 1..4 {
                 let header = indirect(8 * round);
@@ -1225,9 +1225,20 @@ fn retires(nic: &Nic, cases: &mut Cases) {
 fn stops_end() {
     pass(this_test!(), |cases| {
         retires(&nic::<Dimmnet1Nic>(), cases);
-        stops(&nic::<Dimmnet1Nic>(), false, cases);
-        stops(&nic::<Dimmnet1Nic>(), true, cases);
+        stops(&nic::<Dimmnet1Nic>(), false, 0, cases);
+        stops(&nic::<Dimmnet1Nic>(), true, 0, cases);
     });
+}
+
+/// A card without a matcher leaves all to its processor, whatever CONTROL.MATCH says.
+fn plain(nic: &Nic, cases: &mut Cases) {
+    stops(nic, false, CONTROL_MATCH_MASK, cases);
+    carries(nic, cases);
+}
+
+#[test]
+fn without_a_matcher_all_is_left_to_the_processor() {
+    pass(this_test!(), |cases| plain(&nic::<Dimmnet1NicPlain>(), cases));
 }
 
 /// Accesses of the host that are refused, stores that are lost, and packets that wait.
@@ -1394,7 +1405,7 @@ fn each_twin_is_caught() {
             // Each packet counts as accepted.
             (Refuses, &[], &|cases| refuses(&nic::<TwinCardOutcome>(), cases)),
             // What the processor gives as its reason does not reach the receiver.
-            (Stops, &[], &|cases| stops(&nic::<TwinCardReason>(), false, cases)),
+            (Stops, &[], &|cases| stops(&nic::<TwinCardReason>(), false, 0, cases)),
             // A cell may be in memory.
             (Matches, &[Hang], &|cases| matches(&nic::<TwinCardCell>(), cases)),
             // A store of the host to LLCM changes its whole word.
@@ -1409,8 +1420,13 @@ fn each_twin_is_caught() {
             (Protocol, &[Carries, Hang], &|cases| {
                 carries(&nic::<TwinCardLink>(), cases)
             }),
+            // Where no matcher is built in, one ends each stop, or stores all the time.
+            (Stops, &[], &|cases| plain(&nic::<TwinCardPlainGoes>(), cases)),
+            (Hang, &[Stops, Carries], &|cases| {
+                plain(&nic::<TwinCardPlainStores>(), cases)
+            }),
             // Answers do not reach the slots.
-            (Hang, &[Carries], &|cases| carries(&nic::<TwinCardAnswers>(), cases)),
+            (Carries, &[Hang], &|cases| carries(&nic::<TwinCardAnswers>(), cases)),
         ],
     );
 }

@@ -238,7 +238,9 @@ fn bad_packets_and_memory_errors_are_answered() {
 
 #[test]
 fn stops_end() {
-    pass(this_test!(), |cases| stops(&nic_axi::<Dimmnet1NicAxi>(), true, cases));
+    pass(this_test!(), |cases| {
+        stops(&nic_axi::<Dimmnet1NicAxi>(), true, 0, cases)
+    });
 }
 
 #[test]

@@ -203,7 +203,7 @@ impl Model {
             Some(Due::Refuse(_)) => true,
             Some(Due::Start(_)) => inputs.start_ready,
         };
-        match self.due.pop_front_if(|_| goes) {
+        match goes.then(|| self.due.pop_front()).flatten() {
             Some(Due::Settle(_, present)) => {
                 self.held = if present {
                     self.held.wrapping_add(1)

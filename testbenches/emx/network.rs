@@ -201,7 +201,7 @@ fn exercise(run: &Run, network: &Network, traffic: Traffic, gaps: Gaps, resets: 
     let mut bench = Pair::new(run, &network.dut);
     let mut model = Model::new(pes);
     let mut feeds = vec![Feed::default(); pes as usize];
-    let mut pacers =
+    let pacers =
         |pauses, name: &str| -> Vec<Pacer> { (0..pes).map(|pe| run.pacer(pauses, &format!("{name} {pe}"))).collect() };
     let mut sources = pacers(gaps.at_source(), "source");
     let mut sinks = pacers(gaps.at_sink(), "sink");

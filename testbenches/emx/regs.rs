@@ -522,7 +522,7 @@ fn some_request(rng: &mut Rng, model: &Model) -> Request {
         7..9 => REFUSALS + BYTES * rng.below(COUNTERS.into()) as u32,
         9..12 => COUNTS + BYTES * rng.below(COUNTERS.into()) as u32,
         12 => MEMORY + BYTES * rng.below(model.words.into()) as u32,
-        13 => MEMORY + BYTES * (rng.below(4) as u32).wrapping_add(model.words - 2) & 0xff_ffff,
+        13 => (MEMORY + BYTES * (rng.below(4) as u32).wrapping_add(model.words - 2)) & 0xff_ffff,
         14 => rng.below(0x200) as u32,
         _ => rng.below(1 << 24) as u32,
     };

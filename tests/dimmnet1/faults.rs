@@ -1,6 +1,7 @@
 //! Faults and forgeries on whole machines: from a host, from the network, and in the firmware. Each is refused and
 //! reported as the registers say, changes nothing else, and legal traffic afterwards is as ever.
 
+mod availability;
 mod barriers;
 mod firmware;
 mod hosts;

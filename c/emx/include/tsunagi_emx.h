@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* The first word of a PE's memory that is the program's, and the first one behind it. */
-enum { EM_BLOCKS = 0x6800, EM_WORDS = 0x10000 };
+enum { EM_BLOCKS = 0x7000, EM_WORDS = 0x10000 };
 
 /* Most arguments of a thread. */
 enum { EM_ARGUMENTS = 24 };

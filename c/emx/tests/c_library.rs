@@ -111,5 +111,5 @@ fn misuse_is_refused_with_its_reason() {
         assert!(line.starts_with(begin), "`{line}` where `{begin}` belongs");
     }
     // The hang names the place: type 3 of the port.
-    assert!(lines[19].contains("frame: 64, offset: 4"), "{}", lines[19]);
+    assert!(lines[19].contains("PE 0, frame 0x40, offset 4"), "{}", lines[19]);
 }

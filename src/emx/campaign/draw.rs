@@ -258,10 +258,12 @@ pub(super) fn storm(rng: &mut Rng, own: u64, used: u64) -> Vec<String> {
 
 /// A packet of a neighbour as it stands in a case: two words, then its input and channel.
 fn forged(rng: &mut Rng) -> Fault {
+    // A word of memory as often as one beyond.
+    let words = [1 << 16, 1 << 22][rng.below(2) as usize];
     let mut packet = Packet {
         kind: Kind(rng.below(128) as u8),
         pe: rng.below(NUMBERS) as u16,
-        addr: rng.below(1 << 22) as u32,
+        addr: rng.below(words) as u32,
         tag: rng.below(128) as u8,
         data: rng.bits() as u32,
     };

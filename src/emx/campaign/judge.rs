@@ -205,10 +205,11 @@ fn messages(machine: &mut Loaded, expected: &Expected, pe: u32) -> Result<(), Br
             continue;
         }
         let (ring, tail) = (
-            layout::RINGS + 64 * kind,
+            layout::RINGS + layout::RING * kind,
             machine.machine.word(pe, layout::QUEUES + 4 * kind + 1),
         );
-        for word in machine.machine.words(pe, ring, tail.saturating_sub(ring).min(64)) {
+        let count = tail.saturating_sub(ring).min(layout::RING);
+        for word in machine.machine.words(pe, ring, count) {
             let from = word >> 16;
             let next = left.get_mut(from as usize).and_then(Vec::pop);
             if next != Some(word) {

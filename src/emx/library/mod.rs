@@ -29,17 +29,19 @@ pub mod layout {
     /// Frames to be allocated.
     pub const FRAMES: std::ops::Range<u32> = 0x200..0x1000;
     pub const CODE: u32 = 0x1000;
-    /// Rings of word messages, 64 words a type.
+    /// Rings of word messages, one a type.
     pub const RINGS: u32 = 0x6000;
+    /// Words of a ring: in lex all other PEs may send one before the receiver takes the first.
+    pub const RING: u32 = 128;
     /// The programs' blocks.
-    pub const BLOCKS: u32 = 0x6800;
+    pub const BLOCKS: u32 = 0x7000;
 }
 
 /// What the library's traps mean, by code.
 pub const TRAPS: [(&str, u32, &str); 5] = [
     ("TRAP_FRAMES", 1, "no frame is left"),
     ("TRAP_TYPE", 2, "a message of a type that the port does not have"),
-    ("TRAP_QUEUE", 3, "63 word messages of a type wait, and another came"),
+    ("TRAP_QUEUE", 3, "127 word messages of a type wait, and another came"),
     ("TRAP_USER", 4, "a packet of a user's type without a thread"),
     (
         "TRAP_KIND",
@@ -195,6 +197,7 @@ pub fn image_with(config: &Config, own: &[Source]) -> Result<Image, Vec<AsmError
         ("PORT", layout::PORT),
         ("FREE_LIST", layout::FREE_LIST),
         ("QUEUES", layout::QUEUES),
+        ("RING", layout::RING),
         ("COPY", layout::COPY),
         ("CHUNK", chunk),
     ];
@@ -241,7 +244,7 @@ impl Thread<'_> {
         words.insert(layout::FREE_LIST, frames[0]);
         words.extend(frames.windows(2).map(|two| (two[0], two[1])));
         for kind in 0..32 {
-            let (queue, ring) = (layout::QUEUES + 4 * kind, layout::RINGS + 64 * kind);
+            let (queue, ring) = (layout::QUEUES + 4 * kind, layout::RINGS + layout::RING * kind);
             words.extend([(queue, ring), (queue + 1, ring)]);
         }
         let pe = self.pe;

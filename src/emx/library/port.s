@@ -1,6 +1,6 @@
 # What the port's threads do (paper, 3.1).
 
-# A type's queue: words HEAD and TAIL point into its ring of 64 words, aligned; WAITER is the frame that waits, or 0.
+# A type's queue: words HEAD and TAIL point into its ring of RING words, aligned; WAITER is the frame that waits, or 0.
 .equ    HEAD, 0
 .equ    TAIL, 1
 .equ    WAITER, 2
@@ -13,9 +13,9 @@ word_arrived:
         ld      r6, HEAD(r3)
         st      r1, 0(r5)
         addi    r5, r5, 1
-        andi    r7, r5, 63
+        andi    r7, r5, RING - 1
         bnez    r7, 1f
-        subi    r5, r5, 64
+        subi    r5, r5, RING
 1:      beq     r5, r6, full
         st.end  r5, TAIL(r3)
 full:   trap    TRAP_QUEUE
@@ -58,9 +58,9 @@ word_recv:
         beq     r5, r6, 2f
         ld      r2, 0(r5)
         addi    r5, r5, 1
-        andi    r7, r5, 63
+        andi    r7, r5, RING - 1
         bnez    r7, 1f
-        subi    r5, r5, 64
+        subi    r5, r5, RING
 1:      st      r5, HEAD(r3)
         ret
 2:      st      ra, RESUME(fp)

@@ -174,7 +174,7 @@ fn frames_are_allocated_and_freed_until_none_is_left() {
     let call = to(TYPE_CALL, layout::CODE, global(0, layout::PORT + 33 + 3));
     let first = layout::FRAMES.start;
     give(&mut machine, &[call]).unwrap();
-    assert_eq!(machine.word(0, layout::RINGS + 3 * 64), global(1, first));
+    assert_eq!(machine.word(0, layout::RINGS + 3 * layout::RING), global(1, first));
     assert_eq!(machine.word(1, first), layout::CODE);
     give(&mut machine, &[to(TYPE_FREE, first, 0)]).unwrap();
     assert_eq!(machine.word(1, layout::FREE_LIST), first);
@@ -230,45 +230,8 @@ fn threads_that_go_astray_say_where() {
     assert_eq!(fault.cause, Cause::Trap { code: 2 });
 }
 
-/// Each PE writes rounds of 12 words to another, and a word to PE 0; behind each round goes a sync, whose thread traps
-/// if it finds a word of an earlier round. Rounds count down.
-const SYNCS: &str = "
-        .org    0x1000
-        .template T
-        .entry  1
-        ld      r5, 8(fp)
-        li      r6, 12
-1:      send    WRITE, r5, r1
-        addi    r5, r5, 1
-        subi    r6, r6, 1
-        bnez    r6, 1b
-        ld      r5, 9(fp)
-        send    WRITE, r5, r1
-        ld      r5, 10(fp)
-        send    SYNC, r5, r1
-        subi    r1, r1, 1
-        beqz    r1, 2f
-        get     r8, PE
-        slli    r8, r8, 22
-        add     r8, r8, fp
-        addi    r8, r8, 1
-        send.end THREAD, r8, r1
-2:      tell.end r1
-        .entry  16
-        li      r5, 0x7000
-        li      r6, 12
-3:      ld      r7, 0(r5)
-        blt     r1, r7, 4f
-        addi    r5, r5, 1
-        subi    r6, r6, 1
-        bnez    r6, 3b
-        nop.end
-4:      trap    9
-        .org    0x1400
-        .template WRITES
-        .entry  1
-        st.end  r1, 0(r2)
-";
+/// Rounds of writes, each with a sync behind it, whose thread traps if it finds a word of an earlier round.
+const SYNCS: &str = include_str!("../repro/syncs.s");
 
 fn syncs(config: &Config, sync: Kind) -> Result<u64, RunError> {
     let source = Source {
@@ -311,70 +274,4 @@ fn no_sync_is_handled_before_its_data() {
     levels.levels = 2;
     let overtaken = syncs(&levels, Kind::THREAD.urgent());
     assert!(matches!(overtaken, Err(RunError::Fault { fault, .. }) if fault.cause == Cause::Trap { code: 9 }));
-}
-
-/// Program, PEs, and words with the paper's time in us.
-type Table = (Program, u32, &'static [(u32, f64)]);
-
-const TABLES: [Table; 12] = [
-    (Program::RingPkt, 5, &[(0, 10.24)]),
-    (Program::RingWord, 5, &[(0, 15.04)]),
-    (Program::RingBlock, 5, &[(1, 38.25), (10, 81.45), (100, 567.45)]),
-    (Program::Lex, 64, &[(1, 1634.0), (10, 2754.0), (100, 16639.0)]),
-    (Program::Pex, 64, &[(1, 1079.0), (10, 1990.0), (100, 12632.0)]),
-    (Program::Rex, 64, &[(1, 916.0), (10, 1823.0), (100, 12437.0)]),
-    (Program::Wex, 64, &[(1, 458.0), (10, 1018.0), (100, 12672.0)]),
-    (Program::Lib, 64, &[(0, 410.0), (1, 864.0), (10, 1453.0), (100, 6171.0)]),
-    (Program::Reb, 64, &[(0, 27.0), (1, 65.0), (10, 108.0), (100, 618.0)]),
-    (Program::Reduction, 64, &[(0, 15.0)]),
-    (Program::Shift, 64, &[(1, 8.0), (10, 17.0), (100, 118.0)]),
-    (Program::Scan, 64, &[(1, 205.0), (10, 218.0), (100, 348.0)]),
-];
-
-fn us(config: &Config, what: Run) -> String {
-    match run(config, what) {
-        Ok((cycles, _, mut machine)) => format!("{:.1} us, peak {}", cycles as f64 * 0.08, machine.peak()),
-        Err(error) => format!("{:.80}", error.to_string()),
-    }
-}
-
-#[test]
-#[ignore = "prints"]
-fn tables() {
-    for (program, count, cells) in TABLES {
-        for &(words, paper) in cells {
-            let what = Run { program, count, words };
-            let (em_4, em_x) = (us(&Config::paper(), what), us(&em_x(), what));
-            println!("{program:?} {words}: paper {paper}; EM-4 {em_4}; EM-X at 12.5 MHz {em_x}");
-        }
-    }
-}
-
-#[test]
-#[ignore = "prints"]
-fn limits() {
-    let what = |program, words| Run {
-        program,
-        count: 64,
-        words,
-    };
-    for words in [125, 130, 135, 140] {
-        println!("lex {words}: {}", us(&Config::paper(), what(Program::Lex, words)));
-    }
-    let mut whole = Config::paper();
-    whole.chunk = 0;
-    let ring = Run {
-        count: 5,
-        ..what(Program::RingBlock, 100)
-    };
-    println!("never suspended, block of 100: {}", us(&whole, ring));
-    for program in [Program::Pex, Program::Wex] {
-        println!("never suspended, {program:?} 100: {}", us(&whole, what(program, 100)));
-        for (name, value) in EM_X {
-            let mut one = Config::paper();
-            one.set(name, value).unwrap();
-            // A READ passes by only where there is an output buffer.
-            println!("{program:?} 100 with {name}: {}", us(&one, what(program, 100)));
-        }
-    }
 }

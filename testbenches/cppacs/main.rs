@@ -6,6 +6,7 @@ mod answers;
 mod fetch;
 mod kicks;
 mod link;
+mod load;
 mod nia;
 mod receive;
 mod runs;

@@ -9,6 +9,7 @@ mod link;
 mod load;
 mod nia;
 mod receive;
+mod regs;
 mod runs;
 mod send;
 mod tables;

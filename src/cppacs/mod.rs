@@ -12,6 +12,7 @@ pub mod regs;
 pub mod repro;
 pub mod rtl;
 
+use crate::harness::backend::HostReq;
 use crate::harness::params::Table as _;
 use crate::machine::{Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value};
 use params::Config;
@@ -105,6 +106,15 @@ pub fn grid(nodes: u32) -> (u32, u32, u32) {
         .map(|(x, y)| (x, y, nodes / (x * y)))
         .min_by_key(|&(x, y, z)| (x + y + z, z, y));
     nearest.unwrap_or((nodes, 1, 1))
+}
+
+/// Bytes of the NIA's window.
+const WINDOW: u64 = 1 << 17;
+
+/// An access of a whole register of the window. The bus refuses any other; the NIA never sees it.
+fn is_whole(req: HostReq) -> bool {
+    let HostReq { addr, bytes, .. } = req;
+    bytes == 8 && addr.is_multiple_of(8) && addr < WINDOW
 }
 
 impl Machine for Cppacs {

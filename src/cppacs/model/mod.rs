@@ -22,6 +22,7 @@ use std::rc::Rc;
 use super::golden::entry::{Field, Process, Right};
 use super::golden::message::{Kind, RecvReason};
 use super::golden::tcw::{Kick, SendReason};
+use super::is_whole;
 use super::params::Config;
 use super::regs::*;
 use crate::harness::agenda::Agenda;
@@ -409,6 +410,10 @@ impl Backend for ModelMachine {
             self.nias[at].host.is_none(),
             "{node}: an access before the last one's answer was taken"
         );
+        if !is_whole(req) {
+            self.nias[at].host = Some(Access::Answered(HostRsp { value: 0, error: true }));
+            return;
+        }
         self.nias[at].host = Some(Access::Asked);
         self.after(timing::HOST, move |m| m.access(at, req));
     }

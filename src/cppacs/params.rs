@@ -36,9 +36,9 @@ parameters! {
         "Requests whose answers wait; a power of two.";
     burst_beats: u32 = 16, "words", 4 ..= 64, Design, on [], from [], "Longest burst of memory; a power of two.";
     outstanding: u32 = 4, "bursts", 2 ..= 16, Design, on [], from [], "Bursts under way at a time.";
-    memory_read_latency: u32 = 38, "cycles", 0 ..= 1000, Calibrated, on ["latency.public"], from [clock_period],
+    memory_read_latency: u32 = 32, "cycles", 0 ..= 1000, Calibrated, on ["latency.public"], from [clock_period],
         "Read command to first word; with the write's it makes the published 3 us of an RDMA's way.";
-    memory_write_latency: u32 = 38, "cycles", 0 ..= 1000, Calibrated, on ["latency.public"], from [clock_period],
+    memory_write_latency: u32 = 26, "cycles", 0 ..= 1000, Calibrated, on ["latency.public"], from [clock_period],
         "Last word of a burst to its response.";
 
     // The node's software.

@@ -369,8 +369,9 @@ impl ModelMachine {
         if self.nias.iter().any(|nia| nia.is_member && !nia.is_waiting) {
             return;
         }
-        let stages = self.nias.len().next_power_of_two().ilog2().max(1);
-        self.after(timing::BARRIER_STAGE * u64::from(stages), |m| {
+        let nodes = self.nias.len() as u64;
+        let levels = (1..).find(|&levels| timing::BARRIER_RADIX.pow(levels) >= nodes).expect("a level");
+        self.after(timing::BARRIER + timing::BARRIER_LEVEL * u64::from(levels), |m| {
             for nia in m.nias.iter_mut().filter(|nia| nia.is_waiting) {
                 nia.is_waiting = false;
                 nia.releases = nia.releases.wrapping_add(1);

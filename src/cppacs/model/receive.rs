@@ -16,6 +16,8 @@ use crate::net::hyper::Channel;
 pub(super) struct Receiver {
     /// The data channel's worm: where it goes, or why not.
     current: Option<Result<Place, RecvReason>>,
+    /// When it came.
+    since: u64,
     /// Worms of the data channel whose writes are under way.
     writing: u32,
     /// Those of them that go into the ring: the next one takes the slot behind theirs.
@@ -59,17 +61,27 @@ impl ModelMachine {
         let words = worm.len() as u64;
         let header = match Header::parse(worm.get(..header_words(worm[0])).unwrap_or(&[])) {
             Ok(header) if header.channel == Channel::Data && header.stride.is_some() => header,
-            _ => return words + timing::RECEIVE,
+            _ => return words + self.store_stalls(words) + timing::RECEIVE,
         };
         let written = runs(0, header.length, header.stride, u32::MAX);
         let cycles = self.run_cycles(written.flatten().map(|run| run.bytes / 4), self.write_latency());
         words.max(header_words(worm[0]) as u64 + cycles + 1) + timing::RECEIVE
     }
 
+    /// Cycles that so many contiguous words wait for bursts that have no response yet.
+    fn store_stalls(&self, words: u64) -> u64 {
+        let (burst, outstanding) = (u64::from(self.config.burst_beats), u64::from(self.config.outstanding));
+        let one = 2 * burst + u64::from(self.config.memory_write_latency) + timing::SETTLE;
+        let rounds = (words / burst).saturating_sub(1) / outstanding;
+        rounds * one.saturating_sub(outstanding * burst)
+    }
+
     /// A worm's header has come to the data channel's receiver.
     pub(super) fn begun(&mut self, node: usize, worm: &Rc<Worm>) {
         let place = self.look_up(node, worm);
-        self.nias[node].receiver.current = Some(place);
+        let now = self.now;
+        let receiver = &mut self.nias[node].receiver;
+        (receiver.current, receiver.since) = (Some(place), now);
     }
 
     /// Where a worm of the data channel goes.
@@ -143,9 +155,17 @@ impl ModelMachine {
         self.nias[node].receiver.writing += 1;
         self.nias[node].receiver.ringing += u32::from(place.in_ring);
         // Short worms end before their field is known.
-        let known = (timing::HEADER + 2).saturating_sub(worm.len() as u64);
-        let delay = known + timing::COLLECT + self.write_latency();
+        let known = (self.nias[node].receiver.since + timing::HEADER).saturating_sub(self.now);
+        let delay = known + timing::COLLECT + self.last_burst(&place) + self.write_latency();
         self.after(delay, move |m| m.written(node, &place, &worm, is_cut));
+    }
+
+    /// Words of the last burst of what goes to a place.
+    fn last_burst(&self, place: &Place) -> u64 {
+        let (header, burst) = (&place.header, self.config.burst_beats);
+        let bytes = header.stride.map_or(header.length, |stride| stride.element.min(header.length));
+        let end = place.field.base.wrapping_add(place.offset).wrapping_add(header.length) / 4;
+        u64::from((bytes / 4).min(end.wrapping_sub(1) % burst + 1))
     }
 
     /// The writes of a worm are done: what the sum says of them, the count, the flag.
@@ -209,7 +229,9 @@ impl ModelMachine {
         match field.flagged {
             true => {
                 let (addr, data) = (field.flag, vec![src, count]);
-                self.job(node, client, Op::Write { addr, data }, move |m, _| tell(m));
+                self.after(timing::COUNT, move |m| {
+                    m.job(node, client, Op::Write { addr, data }, move |m, _| tell(m));
+                });
             }
             false => tell(self),
         }

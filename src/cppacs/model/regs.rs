@@ -65,11 +65,17 @@ impl ModelMachine {
             nia.host_errors = (nia.host_errors + 1).min(0xffff);
             nia.cause |= CAUSE_HOST_MASK;
         }
+        let cycles = match register {
+            _ if done.is_none() => timing::ANSWER_REFUSED,
+            Some(Register::Right(..) | Register::Field(..)) => timing::ANSWER_TABLE,
+            Some(Register::Kick(_)) => timing::ANSWER_KICK,
+            _ => timing::ANSWER,
+        };
         let rsp = HostRsp {
             value: done.unwrap_or(0),
             error: done.is_none(),
         };
-        self.after(timing::ANSWER, move |m| m.nias[node].host = Some(Access::Answered(rsp)));
+        self.after(cycles, move |m| m.nias[node].host = Some(Access::Answered(rsp)));
     }
 
     fn read(&self, node: usize, register: Register) -> Option<u64> {

@@ -59,13 +59,15 @@ impl ModelMachine {
     /// Cycles that a node's receiver needs for a worm.
     pub(super) fn drain(&self, worm: &[u32]) -> u64 {
         let words = worm.len() as u64;
+        let is_last = u64::from(worm[0] & MSG_F0_LAST_MASK != 0);
+        let idle = timing::RECEIVE + is_last * timing::RECEIVE_LAST;
         let header = match Header::parse(worm.get(..header_words(worm[0])).unwrap_or(&[])) {
             Ok(header) if header.channel == Channel::Data && header.stride.is_some() => header,
-            _ => return words + self.store_stalls(words) + timing::RECEIVE,
+            _ => return words + self.store_stalls(words) + idle,
         };
         let written = runs(0, header.length, header.stride, u32::MAX);
         let cycles = self.run_cycles(written.flatten().map(|run| run.bytes / 4), self.write_latency());
-        words.max(header_words(worm[0]) as u64 + cycles + 1) + timing::RECEIVE
+        words.max(header_words(worm[0]) as u64 + cycles + 1) + idle
     }
 
     /// Cycles that so many contiguous words wait for bursts that have no response yet.
@@ -160,12 +162,11 @@ impl ModelMachine {
         self.after(delay, move |m| m.written(node, &place, &worm, is_cut));
     }
 
-    /// Words of the last burst of what goes to a place.
+    /// Words that are still to be written when the last one has come: a burst, which was collected.
     fn last_burst(&self, place: &Place) -> u64 {
-        let (header, burst) = (&place.header, self.config.burst_beats);
+        let header = &place.header;
         let bytes = header.stride.map_or(header.length, |stride| stride.element.min(header.length));
-        let end = place.field.base.wrapping_add(place.offset).wrapping_add(header.length) / 4;
-        u64::from((bytes / 4).min(end.wrapping_sub(1) % burst + 1))
+        u64::from((bytes / 4).min(self.config.burst_beats))
     }
 
     /// The writes of a worm are done: what the sum says of them, the count, the flag.

@@ -35,12 +35,13 @@ pub const SUM: u64 = 7;
 pub const SEND_ACK: u64 = 4;
 pub const SEND_REQUEST: u64 = 14;
 /// From the end of a worm to the next one of the transfer, and of another transfer.
-pub const NEXT_WORM: u64 = 2;
+pub const NEXT_WORM: u64 = 0;
 pub const NEXT_TRANSFER: u64 = 3;
 /// From a header's first word until its field is looked up, and data are written.
 pub const HEADER: u64 = 18;
-/// Idle cycles of the receiver between worms.
-pub const RECEIVE: u64 = 2;
+/// Cycles that the receiver takes no word for each worm, and more for the last one of a transfer.
+pub const RECEIVE: u64 = 10;
+pub const RECEIVE_LAST: u64 = 2;
 /// From the end of a worm to its last write command.
 pub const COLLECT: u64 = 1;
 /// From a burst's last word in memory until its place is free, without the memory's latency.

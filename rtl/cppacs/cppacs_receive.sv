@@ -11,9 +11,11 @@
 //            is written by the words unit, then `notify_valid_o` pulses. `settling_o` and `other_settling_i` keep count
 //            and flag of the two receivers together, so a flag never goes back.
 // Ring       field 0, while `ring_slot_log_i` is not 0: the worm goes to the slot that the count says.
-// Latency    8 cycles from a header's last word to the first word taken behind it, 10 with a stride, 22 for the ring.
-//            1 word per cycle. 2 cycles from a worm's last word to the next one's first, if the worm before has all its
-//            responses. The lookup of a worm for the same field (not 0) overlaps the responses of the worm before.
+// Parts      Words come through a FIFO of 32. Before it a worm's header is taken out, and its field looked up; behind it
+//            its words are written; then it settles: it waits for its responses, and counts. A worm for the field of
+//            those before it, but 0, is looked up while they are under way; any other when they have ended.
+// Latency    1 word per cycle, 1 cycle between worms; so the next header is looked up while words of the worm before
+//            leave the FIFO. 11 cycles from a header's last word to the first word written, 15 more for the ring.
 // Full       `in_ready_o` is low. It waits for memory, for the tables, and for the other receiver's flag, only.
 // Refused    `refused_valid_o` pulses once in 16 cycles at most.
 // Reset      drops everything; the memory must forget its bursts, too.
@@ -85,20 +87,19 @@ module cppacs_receive #(
   localparam bit [3:0] Form = 4'(cppacs_pkg::RecvForm);
   localparam bit [3:0] Gone = 4'(cppacs_pkg::RecvGone);
   localparam bit [3:0] Memory = 4'(cppacs_pkg::RecvMemory);
+  localparam bit [3:0] BadSum = 4'(cppacs_pkg::RecvSum);
   localparam bit [3:0] Sound = 4'd0;
 
   // ------------------------------------------------------------------------------------------------------- the header
-  typedef enum logic [2:0] {
+  typedef enum logic [1:0] {
     Head,
-    Check,
-    Slot,
-    Body,
-    Last,
-    Drain,
-    End
-  } state_t;
-  state_t state_q, state_d;
-  logic take, last_q, strided_q, notify_q, elsewhere_q, form_q, runt_q, later_q;
+    Pass,
+    Sum,
+    Full
+  } head_t;
+  head_t head_q, head_d;
+  logic take, clear, fifo_ready, last_q, strided_q, notify_q, elsewhere_q, form_q, runt_q, later_q;
+  logic ready_q, free;  // a header is complete; it is not needed any more
   logic [2:0] n_q, kind_q;
   logic [12:0] src_q;
   logic [ 9:0] field_q;
@@ -106,6 +107,9 @@ module cppacs_receive #(
   logic [16:0] length_q;
   logic [15:0] element_q, left_q;
 
+  logic held_q, held_last_q, held_sums_q;  // a word on its way into the FIFO
+  logic [31:0] held_word_q;
+  assign in_ready_o = head_q == Head || (head_q == Pass && (!held_q || fifo_ready));
   assign take = in_valid_i && in_ready_o;
 
   // A destination along an axis that is in MASK is every coordinate.
@@ -131,10 +135,22 @@ module cppacs_receive #(
   assign bad[6] = in_data_i[2:0] != '0;
 
   logic in_head, head_end, turn;
-  assign in_head  = state_q == Head;
+  assign in_head  = head_q == Head;
   assign head_end = n_q == (strided_q ? 3'd6 : 3'd4);
 
+  always_comb begin
+    head_d = head_q;
+    case (head_q)
+      Head: if (take && (in_last_i || head_end)) head_d = in_last_i ? Full : Pass;
+      Pass: if (take && in_last_i) head_d = Sum;
+      Sum: if (fifo_ready) head_d = (ready_q && !free) ? Full : Head;
+      default: if (free) head_d = Head;  // Full
+    endcase
+  end
+  assign clear = !in_head && head_d == Head;
+
   always_ff @(posedge clk_i) begin
+    head_q <= head_d;
     if (in_head && take) begin
       if (n_q == 3'd0) begin
         kind_q <= kind;
@@ -161,8 +177,14 @@ module cppacs_receive #(
       runt_q <= in_last_i;
       n_q <= n_q + 3'd1;
     end
-    if (take) sum_q <= sum_q + in_data_i;
-    if (rst_i || turn) begin
+    if (take) begin
+      sum_q <= sum_q + in_data_i;
+      held_sums_q <= in_data_i == sum_q;
+      held_last_q <= in_last_i;
+      held_word_q <= in_data_i;
+    end
+    if (rst_i || clear) begin
+      head_q <= Head;
       n_q <= '0;
       form_q <= 1'b0;
       runt_q <= 1'b0;
@@ -171,22 +193,56 @@ module cppacs_receive #(
       field_q <= '0;
       strided_q <= 1'b0;
     end
+    if (rst_i) begin
+      ready_q <= 1'b0;
+      held_q  <= 1'b0;
+    end else begin
+      ready_q <= (in_head && head_d != Head) || (ready_q && !free);
+      held_q  <= (take && !in_head) || (held_q && !fifo_ready);
+    end
   end
 
+  // With a word come: it is the sum of those before it; it is their complement, so that the sum of all is all ones.
+  logic word_valid, word_ready, word_take, word_last, word_sums, word_inverts;
+  logic [31:0] word;
+  logic [ 5:0] unused_level;
+  fifo_bram #(
+      .W(35),
+      .Depth(32)
+  ) u_words (
+      .clk_i,
+      .rst_i,
+      .in_valid_i (held_q),
+      .in_ready_o (fifo_ready),
+      .in_data_i  ({held_sums_q, &sum_q, held_last_q, held_word_q}),
+      .out_valid_o(word_valid),
+      .out_ready_i(word_ready),
+      .out_data_o ({word_sums, word_inverts, word_last, word}),
+      .level_o    (unused_level)
+  );
+
   // -------------------------------------------------------------------------------------------------- lookups, verdict
-  // The worm before, which settles, may look its field up, too; it goes first. Only a worm for the same field, but not
-  // for field 0, whose count matters, may look while it settles.
-  logic wants_q, asked_q, looked_q, look_mine, look_may, mine_q, gone_q, settles, settle_asks;
-  logic [9:0] settle_field;
+  // Worms that are written and that settle are for `open_q`.
+  typedef enum logic [2:0] {
+    Check,
+    Slot,
+    Body,
+    Last,
+    Drain,
+    End
+  } state_t;
+  state_t state_q, state_d;
+  logic wants_q, asked_q, looked_q, look_mine, look_may, mine_q, gone_q, settles, settle_asks, begins;
+  logic [9:0] open_q;
   logic enabled_q, write_q;
   logic [31:0] field_key_q, base_q, size_q;
   logic [12:0] count_q;
 
-  assign look_may = wants_q && (!settles || (field_q == settle_field && field_q != '0));
+  assign look_may = wants_q && ((state_q == Check && !settles) || (field_q == open_q && field_q != '0));
   assign look_valid_o = settle_asks || look_may;
   assign look_mine = look_may && !settle_asks;
-  assign field_o = settles ? settle_field : field_q;
-  assign open_o = settles || wants_q || asked_q || looked_q;
+  assign field_o = look_mine ? field_q : open_q;
+  assign open_o = settles || state_q != Check || wants_q || asked_q || looked_q;
 
   always_ff @(posedge clk_i) begin
     if (in_head && take && n_q == 3'd1) wants_q <= 1'b1;
@@ -194,6 +250,7 @@ module cppacs_receive #(
       wants_q <= 1'b0;
       asked_q <= 1'b1;
     end
+    if ((look_mine && look_ready_i) || begins) open_q <= field_q;
     if (look_valid_o && look_ready_i) mine_q <= look_mine;
     if (look_for_i && mine_q) begin
       asked_q <= 1'b0;
@@ -205,9 +262,9 @@ module cppacs_receive #(
       size_q <= look_second_i[cppacs_pkg::FieldExtentSizeLsb+:32];
       count_q <= look_count_i[12:0];
     end
-    if (gone_i && (asked_q || looked_q)) gone_q <= 1'b1;
-    if (shut_valid_o && (asked_q || looked_q)) gone_q <= 1'b1;  // by the worm before, of the same field
-    if (rst_i || turn) begin
+    // `shut_valid_o`: by a worm before, of the same field.
+    if ((gone_i || shut_valid_o) && (asked_q || looked_q)) gone_q <= 1'b1;
+    if (rst_i || free) begin
       wants_q  <= 1'b0;
       asked_q  <= 1'b0;
       looked_q <= 1'b0;
@@ -308,10 +365,10 @@ module cppacs_receive #(
       .active_o(active),
       .amid_o(amid),
       .end_o(run_end),
-      .in_valid_i(in_valid_i && in_body && !gives_up),
+      .in_valid_i(word_valid && in_body && !gives_up),
       .in_ready_o(store_ready),
-      .in_data_i,
-      .in_last_i,
+      .in_data_i(word),
+      .in_last_i(word_last),
       .turn_i(turn),
       .old_done_o(old_done),
       .old_err_o(old_err),
@@ -329,30 +386,27 @@ module cppacs_receive #(
   );
 
   // A message whose field is gone writes the burst that it has begun, and no other.
+  logic lost_q, accepted_q, job_end;
+  logic [3:0] reason_q, reason_d;
   assign in_body = state_q == Body;
-  assign gives_up = in_body && gone_q && !amid;
+  assign gives_up = in_body && lost_q && !amid;
   assign bounds = in_body && run_valid && run_bad && !active && !gives_up;
   assign run_take = in_body && !gives_up && (run_bad ? !active : store_run);
-  assign runs_stop = gives_up || (in_body && take && in_last_i);
-  assign in_ready_o = in_head || state_q == Last || state_q == Drain || (store_ready && in_body && !gives_up);
+  assign runs_stop = gives_up || (in_body && word_take && word_last);
+  assign word_ready = state_q == Last || state_q == Drain || (store_ready && in_body && !gives_up);
+  assign word_take = word_valid && word_ready;
 
-  logic accepted_q, sum_ok;
-  logic [3:0] reason_q, reason_d;
-  assign sum_ok = in_data_i == sum_q;
+  // A worm of one word has no field. It waits for the one before, whose field is still open.
+  assign begins = state_q == Check && ready_q && (looked_q || (runt_q && n_q == 3'd1 && !settles));
+  assign job_end = job_q && (job_ready || runs_stop);
+  assign free = job_end || (begins && (runt_q || verdict != Sound)) || (state_q == Slot && state_d == Drain);
 
   always_comb begin
     state_d  = state_q;
     reason_d = reason_q;
     case (state_q)
-      Head:
-      if (take) begin
-        if (in_last_i && n_q == '0) begin
-          state_d  = End;
-          reason_d = Form;
-        end else if (in_last_i || head_end) state_d = Check;
-      end
       Check:
-      if (looked_q) begin
+      if (begins) begin
         reason_d = verdict;
         if (runt_q) state_d = End;
         else if (verdict != Sound) state_d = Drain;
@@ -368,38 +422,43 @@ module cppacs_receive #(
         state_d  = Drain;
         reason_d = 4'(cppacs_pkg::RecvBounds);
       end else if (gives_up) state_d = Drain;
-      else if (take && in_last_i) begin
+      else if (word_take && word_last) begin
         state_d  = End;
         reason_d = Form;
-      end else if (take && run_end && last_run_q) state_d = Last;
+      end else if (word_take && run_end && last_run_q) state_d = Last;
       Last:
-      if (take) begin
-        state_d = in_last_i ? End : Drain;
-        if (!in_last_i) reason_d = Form;
-        else if (!sum_ok) reason_d = 4'(cppacs_pkg::RecvSum);
+      if (word_take) begin
+        state_d = word_last ? End : Drain;
+        if (!word_last) reason_d = Form;
+        else if (!word_sums) reason_d = word_inverts ? 4'(cppacs_pkg::RecvGivenUp) : BadSum;
       end
-      Drain:   if (take && in_last_i) state_d = End;
-      default: if (!settles) state_d = Head;  // End
+      Drain:   if (word_take && word_last) state_d = End;
+      default: if (!settles) state_d = Check;  // End
     endcase
   end
 
-  // In End the sum holds all words: with its complement as the last one it is all ones.
-  logic is_sum, given_up;
-  assign is_sum   = reason_q == 4'(cppacs_pkg::RecvSum);
-  assign given_up = is_sum && &sum_q;
-
+  logic ends_last_q, ends_notify_q;
+  logic [12:0] ends_src_q;
+  logic [ 2:0] ends_kind_q;
   always_ff @(posedge clk_i) begin
     state_q  <= state_d;
     reason_q <= reason_d;
+    if (begins) begin
+      ends_last_q <= last_q;
+      ends_notify_q <= notify_q;
+      ends_src_q <= src_q;
+      ends_kind_q <= kind_q;
+      lost_q <= gone_q || gone_i || shut_valid_o;
+    end else if (gone_i || shut_valid_o) lost_q <= 1'b1;
     if (run_take && run_valid) last_run_q <= run_last;
-    if (state_q == Head) accepted_q <= 1'b0;
-    else if (state_d == Body) accepted_q <= 1'b1;
-    words_o <= take && in_body;
+    if (state_q == Check) accepted_q <= 1'b0;
+    else if (in_body) accepted_q <= 1'b1;
+    words_o <= word_take && in_body;
     if (rst_i) begin
-      state_q <= Head;
+      state_q <= Check;
       job_q   <= 1'b0;
       words_o <= 1'b0;
-    end else job_q <= (job_q && !job_ready && !runs_stop) || (state_d == Body && !in_body);
+    end else job_q <= (job_q && !job_end) || (state_d == Body && !in_body);
   end
 
   // ------------------------------------------------------------------------------------- the worm before, till it ends
@@ -417,14 +476,12 @@ module cppacs_receive #(
   logic settle_last_q, settle_notify_q, settle_accepted_q, settle_gone_q, settle_shut_q, second_q, told, job_valid_q;
   logic [ 3:0] settle_reason_q;
   logic [12:0] settle_src_q;
-  logic [ 9:0] settle_field_q;
   logic [ 2:0] settle_kind_q;
   logic [31:0] flag_q, flag_count_q;
   logic [3:0] pause_q;  // cycles until a refusal may be told
 
   assign settles = settle_q != Idle;
   assign turn = state_q == End && !settles;
-  assign settle_field = settle_field_q;
   assign settle_asks = settle_q == Look;
   assign settling_o = settle_q == Turn || settle_q == Count || settle_q == Look || settle_q == Looked ||
                       settle_q == Flag;
@@ -450,15 +507,14 @@ module cppacs_receive #(
   always_ff @(posedge clk_i) begin
     settle_q <= settle_d;
     if (turn) begin
-      settle_reason_q <= given_up ? 4'(cppacs_pkg::RecvGivenUp) : reason_q;
-      settle_shut_q <= accepted_q && !given_up && (reason_q == Form || is_sum);
+      settle_reason_q <= reason_q;
+      settle_shut_q <= accepted_q && (reason_q == Form || reason_q == BadSum);
       settle_accepted_q <= accepted_q;
-      settle_gone_q <= accepted_q && (gone_q || gone_i);
-      settle_last_q <= last_q;
-      settle_notify_q <= notify_q && last_q;
-      settle_src_q <= src_q;
-      settle_field_q <= field_q;
-      settle_kind_q <= kind_q;
+      settle_gone_q <= accepted_q && (lost_q || gone_i);
+      settle_last_q <= ends_last_q;
+      settle_notify_q <= ends_notify_q && ends_last_q;
+      settle_src_q <= ends_src_q;
+      settle_kind_q <= ends_kind_q;
     end else begin
       if (gone_i && settle_accepted_q) settle_gone_q <= 1'b1;
       if ((settle_q == Wait && settle_reason_q == Sound && old_err) ||
@@ -497,9 +553,10 @@ module cppacs_receive #(
   assign notify_valid_o = received_o && settle_notify_q;
   assign shut_valid_o = refused_valid_o && settle_shut_q;
   assign src_o = settle_src_q;
-  assign ended_field_o = settle_field_q;
+  assign ended_field_o = open_q;
   assign kind_o = settle_kind_q;
   assign reason_o = settle_reason_q;
 
-  assign busy_o = !in_head || n_q != '0 || settles || store_busy || runs_busy || words_o || pause_q != '0;
+  assign busy_o = !in_head || n_q != '0 || ready_q || state_q != Check || settles || store_busy || runs_busy ||
+                  words_o || pause_q != '0;
 endmodule

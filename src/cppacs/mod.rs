@@ -11,10 +11,11 @@ pub mod params;
 pub mod regs;
 pub mod repro;
 pub mod rtl;
+mod signals;
 
 use crate::harness::backend::HostReq;
 use crate::harness::params::Table as _;
-use crate::machine::{Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value};
+use crate::machine::{Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave};
 use params::Config;
 use repro::{MeasureError, What};
 
@@ -56,17 +57,23 @@ const SCENARIOS: &[Scenario] = &[
     Scenario::new("get", &[GET_BYTES, Opt::count("GETs one after the other", 1, "GETs")]),
 ];
 
+const WAVES: &[Wave] = &[
+    Wave::new("rdma", "rdma", &[("bytes", "256"), ("count", "1")]),
+    Wave::new("ping-pong", "ping-pong", &[("bytes", "8"), ("count", "1")]),
+    Wave::new("get", "get", &[("bytes", "64"), ("count", "1")]),
+];
+
 const FACTS: Facts = Facts {
     title: "CP-PACS",
     paper: repro::PAPER,
     next: "--experiment N1 --set memory_read_latency=60",
     shortened: &[],
     scenarios: SCENARIOS,
-    waves: &[],
+    waves: WAVES,
     shown: Shown {
-        nodes: ["node_0", "node_1"],
+        nodes: ["nia_0", "nia_1"],
         unit: "cppacs_nia",
-        signals: &[],
+        signals: signals::SIGNALS,
     },
     bench: None,
     campaign: None,

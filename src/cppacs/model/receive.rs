@@ -59,23 +59,30 @@ impl ModelMachine {
     /// Cycles that a node's receiver needs for a worm.
     pub(super) fn drain(&self, worm: &[u32]) -> u64 {
         let words = worm.len() as u64;
-        let is_last = u64::from(worm[0] & MSG_F0_LAST_MASK != 0);
-        let idle = timing::RECEIVE + is_last * timing::RECEIVE_LAST;
         let header = match Header::parse(worm.get(..header_words(worm[0])).unwrap_or(&[])) {
             Ok(header) if header.channel == Channel::Data && header.stride.is_some() => header,
-            _ => return words + self.store_stalls(words) + idle,
+            Ok(header) => return words + self.store_stalls(&header) + timing::RECEIVE,
+            Err(_) => return words + timing::RECEIVE,
         };
         let written = runs(0, header.length, header.stride, u32::MAX);
         let cycles = self.run_cycles(written.flatten().map(|run| run.bytes / 4), self.write_latency());
-        words.max(header_words(worm[0]) as u64 + cycles + 1) + idle
+        words.max(header_words(worm[0]) as u64 + cycles + 1) + timing::RECEIVE
     }
 
-    /// Cycles that so many contiguous words wait for bursts that have no response yet.
-    fn store_stalls(&self, words: u64) -> u64 {
+    /// Cycles that contiguous words wait for bursts that have no response yet. Bursts begin where an address is a
+    /// multiple of theirs.
+    fn store_stalls(&self, header: &Header) -> u64 {
         let (burst, outstanding) = (u64::from(self.config.burst_beats), u64::from(self.config.outstanding));
-        let one = 2 * burst + u64::from(self.config.memory_write_latency) + timing::SETTLE;
-        let rounds = (words / burst).saturating_sub(1) / outstanding;
-        rounds * one.saturating_sub(outstanding * burst)
+        let latency = u64::from(self.config.memory_write_latency) + timing::SETTLE;
+        let lost = |words: u64| (2 * words + latency).saturating_sub(outstanding * words);
+        let (begin, words) = (u64::from(header.offset / 4) % burst, u64::from(header.length / 4));
+        if words <= outstanding * burst {
+            return 0;
+        }
+        let first = (burst - begin) % burst;
+        let (whole, last) = ((words - first) / burst, (words - first) % burst);
+        let short: u64 = [first, last].into_iter().filter(|&words| words > 0).map(lost).sum();
+        (short + whole.saturating_sub(outstanding) * lost(burst)) / outstanding
     }
 
     /// A worm's header has come to the data channel's receiver.

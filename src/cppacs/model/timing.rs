@@ -39,11 +39,10 @@ pub const NEXT_WORM: u64 = 0;
 pub const NEXT_TRANSFER: u64 = 3;
 /// From a header's first word until its field is looked up, and data are written.
 pub const HEADER: u64 = 18;
-/// Cycles that the receiver takes no word for each worm, and more for the last one of a transfer.
-pub const RECEIVE: u64 = 10;
-pub const RECEIVE_LAST: u64 = 2;
+/// Cycles that the receiver takes no word for each worm.
+pub const RECEIVE: u64 = 1;
 /// From the end of a worm to its last write command.
-pub const COLLECT: u64 = 1;
+pub const COLLECT: u64 = 4;
 /// From a burst's last word in memory until its place is free, without the memory's latency.
 pub const SETTLE: u64 = 5;
 /// From the last response of a transfer to its flag: the count, and a second look at the field.

@@ -12,10 +12,13 @@ pub mod regs;
 pub mod repro;
 pub mod rtl;
 mod signals;
+mod speed;
 
 use crate::harness::backend::HostReq;
 use crate::harness::params::Table as _;
-use crate::machine::{Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave};
+use crate::machine::{
+    Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave, Whole,
+};
 use params::Config;
 use repro::{MeasureError, What};
 
@@ -75,7 +78,16 @@ const FACTS: Facts = Facts {
         unit: "cppacs_nia",
         signals: signals::SIGNALS,
     },
-    bench: None,
+    bench: Some(Bench {
+        workloads: [("RDMA between 2 nodes", "rdma"), ("GET between 2 nodes", "get")],
+        network: "hyper-crossbar of 4x4x8 nodes",
+        traffic: ["worms of 16 words", "worms of 262 words"],
+        runs: || [16, 262].map(speed::network),
+        whole: Some(Whole {
+            title: "128 nodes, RDMA from all to all",
+            run: || speed::all_to_all(speed::GRID),
+        }),
+    }),
     campaign: None,
 };
 

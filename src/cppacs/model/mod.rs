@@ -370,7 +370,9 @@ impl ModelMachine {
             return;
         }
         let nodes = self.nias.len() as u64;
-        let levels = (1..).find(|&levels| timing::BARRIER_RADIX.pow(levels) >= nodes).expect("a level");
+        let levels = (1..)
+            .find(|&levels| timing::BARRIER_RADIX.pow(levels) >= nodes)
+            .expect("a level");
         self.after(timing::BARRIER + timing::BARRIER_LEVEL * u64::from(levels), |m| {
             for nia in m.nias.iter_mut().filter(|nia| nia.is_waiting) {
                 nia.is_waiting = false;

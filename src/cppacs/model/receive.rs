@@ -172,7 +172,9 @@ impl ModelMachine {
     /// Words that are still to be written when the last one has come: a burst, which was collected.
     fn last_burst(&self, place: &Place) -> u64 {
         let header = &place.header;
-        let bytes = header.stride.map_or(header.length, |stride| stride.element.min(header.length));
+        let bytes = header
+            .stride
+            .map_or(header.length, |stride| stride.element.min(header.length));
         u64::from((bytes / 4).min(self.config.burst_beats))
     }
 

@@ -224,10 +224,7 @@ impl ModelMachine {
         worm.push(if sending.failed.is_some() { !sum } else { sum });
         let read = match sending.descriptor.value {
             Some(_) => now - timing::SUM,
-            None => {
-                first.max(read_before)
-                    + self.run_cycles(runs.iter().map(|run| run.bytes / 4), self.read_latency())
-            }
+            None => first.max(read_before) + self.run_cycles(runs.iter().map(|run| run.bytes / 4), self.read_latency()),
         };
         self.leave(node, Channel::Data, worm, read + timing::SUM);
     }

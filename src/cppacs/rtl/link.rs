@@ -127,12 +127,7 @@ impl Link {
 
     /// An edge towards the exchanger, which gives `returned` back: the word that goes, and the NIA's credits.
     #[inline]
-    pub fn outgoing(
-        &mut self,
-        own: Option<Word>,
-        returned: u64,
-        event: impl FnMut(EventKind),
-    ) -> (Option<Word>, u64) {
+    pub fn outgoing(&mut self, own: Option<Word>, returned: u64, event: impl FnMut(EventKind)) -> (Option<Word>, u64) {
         let mut credits = 0;
         for (channel, lane) in self.lanes.iter_mut().enumerate() {
             if returned >> channel & 1 != 0 && lane.given_back() {
@@ -206,7 +201,10 @@ mod tests {
             link.settle();
             went
         };
-        assert_eq!(edge(&mut link, Some(word(0, 1, false)), 0), (Some(word(0, 1, false)), 0));
+        assert_eq!(
+            edge(&mut link, Some(word(0, 1, false)), 0),
+            (Some(word(0, 1, false)), 0)
+        );
         link.forge(0, [7, 8].into_iter());
         // The worm of the NIA's is under way, so the forged one waits.
         assert_eq!(edge(&mut link, None, 0), (None, 0));

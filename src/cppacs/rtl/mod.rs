@@ -30,11 +30,7 @@ pub enum NotBuilt {
     #[error("{nodes} nodes: the barrier is built for {}", barrier::MOST)]
     Nodes { nodes: u32 },
     #[error("{name} = {value}: the RTL is built with {built}; the golden model takes others")]
-    Setting {
-        name: &'static str,
-        value: f64,
-        built: f64,
-    },
+    Setting { name: &'static str, value: f64, built: f64 },
 }
 
 fn lines() -> String {
@@ -116,12 +112,27 @@ pub fn machine<H: Hardware>(hardware: H, config: &Config) -> RtlMachine<H> {
 /// # Errors
 /// The grid asks for RTL that was not built.
 pub fn conflicts(config: &Config, steps: &[Vec<Option<Place>>], words: u32) -> Result<u64, NotBuilt> {
+    let (stalled, _) = stepped(config, steps, words)?;
+    Ok(stalled)
+}
+
+/// All cycles of the same.
+///
+/// # Errors
+/// The grid asks for RTL that was not built.
+pub fn cycles(config: &Config, steps: &[Vec<Option<Place>>], words: u32) -> Result<u64, NotBuilt> {
+    let (_, cycles) = stepped(config, steps, words)?;
+    Ok(cycles)
+}
+
+fn stepped(config: &Config, steps: &[Vec<Option<Place>>], words: u32) -> Result<(u64, u64), NotBuilt> {
     let grid = config.grid();
     let mut network = Network::new(&Context::new(), grid)?;
     for node in 0..grid.nodes() {
         network.place(node as usize, grid.place(node), grid.place(grid.nodes() - 1));
     }
-    Ok(steps.iter().map(|to| network.conflicts(grid, to, words)).sum())
+    let all = steps.iter().map(|to| network.step(grid, to, words));
+    Ok(all.fold((0, 0), |sum, step| (sum.0 + step.0, sum.1 + step.1)))
 }
 
 /// A NIA with its host's port and its link.
@@ -355,7 +366,9 @@ impl<N: CppacsNiaUnit> Hardware for Composed<N> {
     fn forge(&mut self, node: usize, words: &[u64]) -> bool {
         let Some(&first) = words.first() else { return false };
         let channel = Channel::of(first as u32) as usize;
-        self.nias[node].link.forge(channel, words.iter().map(|&word| word as u32));
+        self.nias[node]
+            .link
+            .forge(channel, words.iter().map(|&word| word as u32));
         true
     }
 
@@ -380,7 +393,11 @@ impl<N: CppacsNiaUnit> Hardware for Composed<N> {
                 lines.extend(is_so.then(|| format!("{node}: {what}")));
             }
         }
-        lines.extend(self.network.is_carrying().then(|| "words are in the network".to_owned()));
+        lines.extend(
+            self.network
+                .is_carrying()
+                .then(|| "words are in the network".to_owned()),
+        );
         lines
     }
 }

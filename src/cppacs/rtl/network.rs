@@ -245,7 +245,10 @@ impl Network {
             gated: true,
         };
         for reset in [true, false] {
-            network.elements.iter().for_each(|element| element.switch.set_reset(reset));
+            network
+                .elements
+                .iter()
+                .for_each(|element| element.switch.set_reset(reset));
             (0..RESET).for_each(|_| network.edge());
         }
         Ok(network)
@@ -302,7 +305,10 @@ impl Network {
 
     /// The same of all exchangers and crossbars.
     pub fn drained_anywhere(&self) -> u32 {
-        self.elements.iter().map(|element| u32::from(element.switch.drained())).sum()
+        self.elements
+            .iter()
+            .map(|element| u32::from(element.switch.drained()))
+            .sum()
     }
 
     /// The next edge may change something.
@@ -344,11 +350,12 @@ impl Network {
         }
     }
 
-    /// Cycles that worms of so many words wait for each other when all nodes send at once, each to its place.
+    /// All nodes send worms of so many words at once, each to its place: the cycles that they wait for each other, and
+    /// the cycles until the last one has come.
     ///
     /// # Panics
     /// A worm does not come.
-    pub fn conflicts(&mut self, grid: Grid, to: &[Option<Place>], words: u32) -> u64 {
+    pub fn step(&mut self, grid: Grid, to: &[Option<Place>], words: u32) -> (u64, u64) {
         let mut places = vec![ROOM; self.nodes];
         let mut sent = vec![0; self.nodes];
         let (mut sources, mut stalled) = (vec![0; self.nodes], 0);
@@ -356,7 +363,7 @@ impl Network {
         for cycle in 0.. {
             assert!(cycle < 1000 * u64::from(words), "{under_way} worms do not come");
             if under_way == 0 {
-                return stalled;
+                return (stalled, cycle);
             }
             for node in 0..self.nodes {
                 places[node] += (self.returned[node] & 1) as u32;

@@ -3,13 +3,19 @@
 use std::sync::OnceLock;
 
 use crate::machine::Machine;
-use crate::{ap1000p, cenju3, dimmnet1, emx};
+use crate::{ap1000p, cenju3, cppacs, dimmnet1, emx};
 
 /// Machines of one command.
 pub type Machines = &'static [&'static dyn Machine];
 
 /// One line a machine.
-pub const ALL: Machines = &[&cenju3::Cenju3, &ap1000p::Ap1000p, &dimmnet1::Dimmnet1, &emx::Emx];
+pub const ALL: Machines = &[
+    &cenju3::Cenju3,
+    &ap1000p::Ap1000p,
+    &dimmnet1::Dimmnet1,
+    &emx::Emx,
+    &cppacs::Cppacs,
+];
 
 static REGISTERED: OnceLock<Machines> = OnceLock::new();
 

@@ -11,9 +11,14 @@ pub mod params;
 pub mod regs;
 pub mod repro;
 pub mod rtl;
+mod signals;
+mod speed;
 
+use crate::harness::backend::HostReq;
 use crate::harness::params::Table as _;
-use crate::machine::{Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value};
+use crate::machine::{
+    Bench, Carrier, Facts, Machine, MachineError, Measured, Opt, Route, Run, Scenario, Shown, Value, Wave, Whole,
+};
 use params::Config;
 use repro::{MeasureError, What};
 
@@ -55,19 +60,34 @@ const SCENARIOS: &[Scenario] = &[
     Scenario::new("get", &[GET_BYTES, Opt::count("GETs one after the other", 1, "GETs")]),
 ];
 
+const WAVES: &[Wave] = &[
+    Wave::new("rdma", "rdma", &[("bytes", "256"), ("count", "1")]),
+    Wave::new("ping-pong", "ping-pong", &[("bytes", "8"), ("count", "1")]),
+    Wave::new("get", "get", &[("bytes", "64"), ("count", "1")]),
+];
+
 const FACTS: Facts = Facts {
     title: "CP-PACS",
     paper: repro::PAPER,
     next: "--experiment N1 --set memory_read_latency=60",
     shortened: &[],
     scenarios: SCENARIOS,
-    waves: &[],
+    waves: WAVES,
     shown: Shown {
-        nodes: ["node_0", "node_1"],
+        nodes: ["nia_0", "nia_1"],
         unit: "cppacs_nia",
-        signals: &[],
+        signals: signals::SIGNALS,
     },
-    bench: None,
+    bench: Some(Bench {
+        workloads: [("RDMA between 2 nodes", "rdma"), ("GET between 2 nodes", "get")],
+        network: "hyper-crossbar of 4x4x8 nodes",
+        traffic: ["worms of 16 words", "worms of 262 words"],
+        runs: || [16, 262].map(speed::network),
+        whole: Some(Whole {
+            title: "128 nodes, RDMA from all to all",
+            run: || speed::all_to_all(speed::GRID),
+        }),
+    }),
     campaign: None,
 };
 
@@ -105,6 +125,15 @@ pub fn grid(nodes: u32) -> (u32, u32, u32) {
         .map(|(x, y)| (x, y, nodes / (x * y)))
         .min_by_key(|&(x, y, z)| (x + y + z, z, y));
     nearest.unwrap_or((nodes, 1, 1))
+}
+
+/// Bytes of the NIA's window.
+const WINDOW: u64 = 1 << 17;
+
+/// An access of a whole register of the window. The bus refuses any other; the NIA never sees it.
+fn is_whole(req: HostReq) -> bool {
+    let HostReq { addr, bytes, .. } = req;
+    bytes == 8 && addr.is_multiple_of(8) && addr < WINDOW
 }
 
 impl Machine for Cppacs {

@@ -20,7 +20,7 @@ parameters! {
     clock_period: Picos = 13.334, "ns", 4 ..= 1000, Design, on [], from [word_bytes],
         "Clock period: 75 MHz, so 32 bits a cycle are the paper's 300 MB/s.";
     word_bytes: u32 = 4, "B", 4 ..= 4, Design, on [], from [], "Words of a link and of the NIA's memory port.";
-    room: u32 = 512, "words", 288 ..= 1024, Design, on [], from [],
+    room: u32 = 496, "words", 288 ..= 1024, Design, on [], from [],
         "Data words that an exchanger holds behind each crossbar: a whole broadcast worm, and more.";
     ack_room: u32 = 16, "words", 16 ..= 64, Design, on [], from [],
         "The same of the acknowledge channel, and of both at other inputs: a whole worm.";
@@ -36,9 +36,9 @@ parameters! {
         "Requests whose answers wait; a power of two.";
     burst_beats: u32 = 16, "words", 4 ..= 64, Design, on [], from [], "Longest burst of memory; a power of two.";
     outstanding: u32 = 4, "bursts", 2 ..= 16, Design, on [], from [], "Bursts under way at a time.";
-    memory_read_latency: u32 = 38, "cycles", 0 ..= 1000, Calibrated, on ["latency.public"], from [clock_period],
+    memory_read_latency: u32 = 32, "cycles", 0 ..= 1000, Calibrated, on ["latency.public"], from [clock_period],
         "Read command to first word; with the write's it makes the published 3 us of an RDMA's way.";
-    memory_write_latency: u32 = 38, "cycles", 0 ..= 1000, Calibrated, on ["latency.public"], from [clock_period],
+    memory_write_latency: u32 = 26, "cycles", 0 ..= 1000, Calibrated, on ["latency.public"], from [clock_period],
         "Last word of a burst to its response.";
 
     // The node's software.

@@ -75,6 +75,11 @@ const EMX: Shown = Shown {
     arrives: "pe_1.emx_pe.link_in_valid_i",
     clocks: &[("clk_i", (80_000, 0))],
 };
+const CPPACS: Shown = Shown {
+    sends: "nia_0.cppacs_nia.link_out_valid_o",
+    arrives: "nia_1.cppacs_nia.link_in_valid_i",
+    clocks: &[("clk_i", (13_334, 0))],
+};
 
 /// The number in the line of a save file that begins so.
 fn number<T: std::str::FromStr>(list: &str, begin: &str, word: usize) -> T {
@@ -108,6 +113,9 @@ fn every_listed_signal_is_in_the_wave_and_both_formats_agree() {
         ("emx/packet", EMX),
         ("emx/block", EMX),
         ("emx/exchange", EMX),
+        ("cppacs/rdma", CPPACS),
+        ("cppacs/ping-pong", CPPACS),
+        ("cppacs/get", CPPACS),
     ];
     for (scenario, shown) in &scenarios {
         let stem = folder.path().join(scenario.replace('/', "-"));

@@ -22,6 +22,7 @@ use std::rc::Rc;
 use super::golden::entry::{Field, Process, Right};
 use super::golden::message::{Kind, RecvReason};
 use super::golden::tcw::{Kick, SendReason};
+use super::is_whole;
 use super::params::Config;
 use super::regs::*;
 use crate::harness::agenda::Agenda;
@@ -368,8 +369,11 @@ impl ModelMachine {
         if self.nias.iter().any(|nia| nia.is_member && !nia.is_waiting) {
             return;
         }
-        let stages = self.nias.len().next_power_of_two().ilog2().max(1);
-        self.after(timing::BARRIER_STAGE * u64::from(stages), |m| {
+        let nodes = self.nias.len() as u64;
+        let levels = (1..)
+            .find(|&levels| timing::BARRIER_RADIX.pow(levels) >= nodes)
+            .expect("a level");
+        self.after(timing::BARRIER + timing::BARRIER_LEVEL * u64::from(levels), |m| {
             for nia in m.nias.iter_mut().filter(|nia| nia.is_waiting) {
                 nia.is_waiting = false;
                 nia.releases = nia.releases.wrapping_add(1);
@@ -409,6 +413,10 @@ impl Backend for ModelMachine {
             self.nias[at].host.is_none(),
             "{node}: an access before the last one's answer was taken"
         );
+        if !is_whole(req) {
+            self.nias[at].host = Some(Access::Answered(HostRsp { value: 0, error: true }));
+            return;
+        }
         self.nias[at].host = Some(Access::Asked);
         self.after(timing::HOST, move |m| m.access(at, req));
     }

@@ -454,11 +454,12 @@ impl<W> Network<W> {
 
     /// Cycles through an exchanger or crossbar, from link to link.
     fn latency(&self, input: usize) -> u64 {
-        match self.element(input).0 {
-            Element::Exchanger(Port::Pu) => timing::EXCHANGER_PU,
-            Element::Exchanger(_) => timing::EXCHANGER,
-            Element::Crossbar(_) => timing::CROSSBAR,
-            Element::Receiver | Element::Source => 0,
+        match self.element(input) {
+            (Element::Exchanger(Port::Pu), ..) => timing::EXCHANGER_PU,
+            (Element::Exchanger(_), _, Channel::Data) => timing::EXCHANGER,
+            (Element::Exchanger(_), _, Channel::Ack) => timing::EXCHANGER_ACK,
+            (Element::Crossbar(_), ..) => timing::CROSSBAR,
+            (Element::Receiver | Element::Source, ..) => 0,
         }
     }
 

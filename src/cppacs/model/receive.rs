@@ -16,6 +16,8 @@ use crate::net::hyper::Channel;
 pub(super) struct Receiver {
     /// The data channel's worm: where it goes, or why not.
     current: Option<Result<Place, RecvReason>>,
+    /// When it came.
+    since: u64,
     /// Worms of the data channel whose writes are under way.
     writing: u32,
     /// Those of them that go into the ring: the next one takes the slot behind theirs.
@@ -59,17 +61,36 @@ impl ModelMachine {
         let words = worm.len() as u64;
         let header = match Header::parse(worm.get(..header_words(worm[0])).unwrap_or(&[])) {
             Ok(header) if header.channel == Channel::Data && header.stride.is_some() => header,
-            _ => return words + timing::RECEIVE,
+            Ok(header) => return words + self.store_stalls(&header) + timing::RECEIVE,
+            Err(_) => return words + timing::RECEIVE,
         };
         let written = runs(0, header.length, header.stride, u32::MAX);
         let cycles = self.run_cycles(written.flatten().map(|run| run.bytes / 4), self.write_latency());
         words.max(header_words(worm[0]) as u64 + cycles + 1) + timing::RECEIVE
     }
 
+    /// Cycles that contiguous words wait for bursts that have no response yet. Bursts begin where an address is a
+    /// multiple of theirs.
+    fn store_stalls(&self, header: &Header) -> u64 {
+        let (burst, outstanding) = (u64::from(self.config.burst_beats), u64::from(self.config.outstanding));
+        let latency = u64::from(self.config.memory_write_latency) + timing::SETTLE;
+        let lost = |words: u64| (2 * words + latency).saturating_sub(outstanding * words);
+        let (begin, words) = (u64::from(header.offset / 4) % burst, u64::from(header.length / 4));
+        if words <= outstanding * burst {
+            return 0;
+        }
+        let first = (burst - begin) % burst;
+        let (whole, last) = ((words - first) / burst, (words - first) % burst);
+        let short: u64 = [first, last].into_iter().filter(|&words| words > 0).map(lost).sum();
+        (short + whole.saturating_sub(outstanding) * lost(burst)) / outstanding
+    }
+
     /// A worm's header has come to the data channel's receiver.
     pub(super) fn begun(&mut self, node: usize, worm: &Rc<Worm>) {
         let place = self.look_up(node, worm);
-        self.nias[node].receiver.current = Some(place);
+        let now = self.now;
+        let receiver = &mut self.nias[node].receiver;
+        (receiver.current, receiver.since) = (Some(place), now);
     }
 
     /// Where a worm of the data channel goes.
@@ -143,9 +164,18 @@ impl ModelMachine {
         self.nias[node].receiver.writing += 1;
         self.nias[node].receiver.ringing += u32::from(place.in_ring);
         // Short worms end before their field is known.
-        let known = (timing::HEADER + 2).saturating_sub(worm.len() as u64);
-        let delay = known + timing::COLLECT + self.write_latency();
+        let known = (self.nias[node].receiver.since + timing::HEADER).saturating_sub(self.now);
+        let delay = known + timing::COLLECT + self.last_burst(&place) + self.write_latency();
         self.after(delay, move |m| m.written(node, &place, &worm, is_cut));
+    }
+
+    /// Words that are still to be written when the last one has come: a burst, which was collected.
+    fn last_burst(&self, place: &Place) -> u64 {
+        let header = &place.header;
+        let bytes = header
+            .stride
+            .map_or(header.length, |stride| stride.element.min(header.length));
+        u64::from((bytes / 4).min(self.config.burst_beats))
     }
 
     /// The writes of a worm are done: what the sum says of them, the count, the flag.
@@ -209,7 +239,9 @@ impl ModelMachine {
         match field.flagged {
             true => {
                 let (addr, data) = (field.flag, vec![src, count]);
-                self.job(node, client, Op::Write { addr, data }, move |m, _| tell(m));
+                self.after(timing::COUNT, move |m| {
+                    m.job(node, client, Op::Write { addr, data }, move |m, _| tell(m));
+                });
             }
             false => tell(self),
         }

@@ -26,7 +26,7 @@ enum Register {
 
 /// What is there, if anything is.
 fn decode(offset: u64, rights: usize, fields: usize) -> Option<Register> {
-    let at = u32::try_from(offset).ok().filter(|at| at.is_multiple_of(8))?;
+    let at = u32::try_from(offset).ok()?;
     let within = |base: u32, bytes: usize| at.checked_sub(base).map(|at| at as usize).filter(|&at| at < bytes);
     let registers = [
         within(SEND_REFUSALS, 128).map(|at| Register::SendRefusals(at / 8)),
@@ -50,7 +50,7 @@ impl ModelMachine {
     /// Does an access of the host, and answers it.
     pub(super) fn access(&mut self, node: usize, req: HostReq) {
         let nia = &self.nias[node];
-        let register = decode(req.addr, nia.rights.len(), nia.fields.len()).filter(|_| req.bytes == 8);
+        let register = decode(req.addr, nia.rights.len(), nia.fields.len());
         let done = match (register, req.write) {
             (None, _) => None,
             (Some(register), None) => self.read(node, register),
@@ -65,11 +65,17 @@ impl ModelMachine {
             nia.host_errors = (nia.host_errors + 1).min(0xffff);
             nia.cause |= CAUSE_HOST_MASK;
         }
+        let cycles = match register {
+            _ if done.is_none() => timing::ANSWER_REFUSED,
+            Some(Register::Right(..) | Register::Field(..)) => timing::ANSWER_TABLE,
+            Some(Register::Kick(_)) => timing::ANSWER_KICK,
+            _ => timing::ANSWER,
+        };
         let rsp = HostRsp {
             value: done.unwrap_or(0),
             error: done.is_none(),
         };
-        self.after(timing::ANSWER, move |m| m.nias[node].host = Some(Access::Answered(rsp)));
+        self.after(cycles, move |m| m.nias[node].host = Some(Access::Answered(rsp)));
     }
 
     fn read(&self, node: usize, register: Register) -> Option<u64> {

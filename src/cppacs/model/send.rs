@@ -41,8 +41,9 @@ pub(super) struct Sender {
     pub answers: VecDeque<(Descriptor, u64)>,
     current: Option<Sending>,
     was_answer: bool,
-    /// When the last worm's data were read.
+    /// When the last worm's data were read, and words of others that memory has read since.
     read: u64,
+    pub passed_over: u64,
 }
 
 impl Sender {
@@ -161,7 +162,7 @@ impl ModelMachine {
     pub(super) fn answer(&mut self, node: usize, descriptor: Descriptor) {
         let now = self.now;
         self.nias[node].sender.answers.push_back((descriptor, now));
-        self.send(node, timing::SEND);
+        self.send(node, timing::SEND_ANSWER);
     }
 
     /// Begins the next transfer of the data channel, its first worm in so many cycles. Answers and descriptors
@@ -189,7 +190,8 @@ impl ModelMachine {
             failed: None,
         });
         // Its reads follow those of the transfer before.
-        self.after(delay, move |m| m.send_worm(node, since + timing::SEND));
+        let begin = if is_answer { timing::SEND_ANSWER } else { timing::SEND };
+        self.after(delay, move |m| m.send_worm(node, since + begin));
         self.fetch(node);
     }
 
@@ -197,6 +199,7 @@ impl ModelMachine {
     fn send_worm(&mut self, node: usize, since: u64) {
         let (now, first) = (self.now, since + self.read_latency());
         let nia = &mut self.nias[node];
+        let read_before = nia.sender.read + std::mem::take(&mut nia.sender.passed_over);
         let sending = nia.sender.current.as_mut().expect("a transfer");
         let Cut { header, runs, is_bad } = sending.cuts.next().expect("another worm");
         let value = sending
@@ -220,13 +223,10 @@ impl ModelMachine {
         let sum = sum(&worm);
         worm.push(if sending.failed.is_some() { !sum } else { sum });
         let read = match sending.descriptor.value {
-            Some(_) => now,
-            None => {
-                first.max(nia.sender.read).max(now)
-                    + self.run_cycles(runs.iter().map(|run| run.bytes / 4), self.read_latency())
-            }
+            Some(_) => now - timing::SUM,
+            None => first.max(read_before) + self.run_cycles(runs.iter().map(|run| run.bytes / 4), self.read_latency()),
         };
-        self.leave(node, Channel::Data, worm, read + 1);
+        self.leave(node, Channel::Data, worm, read + timing::SUM);
     }
 
     /// Cycles of runs of so many words: a run shorter than a burst leaves the port idle while bursts are under way.
@@ -253,7 +253,7 @@ impl ModelMachine {
     pub(super) fn sent(&mut self, node: usize) {
         let now = self.now;
         let nia = &mut self.nias[node];
-        nia.sender.read = now - 1;
+        nia.sender.read = now - timing::SUM;
         let Some(sending) = &mut nia.sender.current else {
             return self.send(node, timing::NEXT_TRANSFER);
         };

@@ -116,9 +116,13 @@ impl ModelMachine {
         let (op, then) = words.jobs[client].pop_front().expect("a job");
         let cycles = match &op {
             Op::Read { words, .. } => read + u64::from(*words),
-            Op::Write { data, .. } => data.len() as u64 + write,
-            Op::Swap { .. } | Op::Cswap { .. } => read + 2 + 2 + write,
+            Op::Write { data, .. } => timing::WRITE + data.len() as u64 + write,
+            Op::Swap { .. } | Op::Cswap { .. } => read + 2 + timing::WRITE + 2 + write,
         };
+        // The sender's reads wait for them at the same port.
+        if let Op::Read { words, .. } = &op {
+            self.nias[node].sender.passed_over += u64::from(*words);
+        }
         self.after(timing::WORDS + cycles, move |m| {
             let nia = &mut m.nias[node];
             nia.words.is_busy = false;

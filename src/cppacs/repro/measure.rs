@@ -368,11 +368,11 @@ fn steps(grid: Grid, pattern: Pattern) -> Vec<Vec<Option<Place>>> {
 }
 
 fn count_conflicts(backend: BackendKind, config: &Config, pattern: Pattern) -> Result<Measurement, MeasureError> {
-    if backend == BackendKind::Rtl {
-        return Err(NotBuilt.into());
-    }
     let steps = steps(config.grid(), pattern);
-    let stalled: u64 = steps.iter().map(|to| conflicts(config, to, WORM)).sum();
+    let stalled: u64 = match backend {
+        BackendKind::Model => steps.iter().map(|to| conflicts(config, to, WORM)).sum(),
+        BackendKind::Rtl => rtl::conflicts(config, &steps, WORM as u32)?,
+    };
     Ok(Measurement {
         values: vec![("stalled", stalled as f64), ("steps", steps.len() as f64)],
         first_word: None,

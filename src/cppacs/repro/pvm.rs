@@ -144,13 +144,15 @@ pub fn b2(lab: &mut Lab<'_>) {
     let sizes = [64, 256, 1024];
     for kb in sizes {
         for (row, config, (low, high)) in [("two", &config, (106.0, f64::INFINITY)), ("one", &one, (85.0, 95.0))] {
-            let rate = lab.measure(config, What::Pvm { bytes: 1024 * kb }).get("bandwidth");
+            let what = What::Pvm { bytes: 1024 * kb };
+            let rate = lab.measure(config, what).get("bandwidth");
             let spec = Spec::new(
                 format!("sec5.{row}_{kb}"),
                 format!("PVM with {row} of areas, {kb} KB"),
                 "MB/s",
             );
             lab.row(spec.within(low, high).depends(&depends), rate);
+            lab.agrees(&format!("sec5.{row}_{kb}"), config, what, "bandwidth", &depends);
         }
     }
     if lab.backend() == BackendKind::Model {

@@ -174,11 +174,14 @@ module prove_cppacs_receive (
       then_a_header : assert (!ended_q || dut.head_q != Pass);
       one_field : assert (!(look_valid && (settle != '0 || state != Check)) || field == dut.open_q);
       // Invariants for induction.
-      waited_for : assert (looks_q == (dut.asked_q || settle == Looked));
+      waited_for : assert (looks_q == (dut.asked_q || settle == Looked) && !(dut.asked_q && settle == Looked));
       mine : assert (!looks_q || dut.mine_q == (settle != Looked));
       looked_once : assert (!(dut.looked_q && (dut.asked_q || dut.wants_q)) && !(dut.asked_q && dut.wants_q));
       looks_for_a_header : assert (!(dut.wants_q || dut.asked_q || dut.looked_q) ||
                                    (dut.n_q >= 3'd2 && (dut.ready_q || dut.head_q == Head)));
+      head_counts : assert (dut.head_q != Head ||
+          (!dut.runt_q && (dut.n_q == '0 || dut.n_q <= (dut.strided_q ? 3'd6 : 3'd4))));
+      held_in_a_worm : assert (dut.held_q ? dut.head_q == Pass || dut.head_q == 2'd2 : dut.head_q != 2'd2);
       accepted_is_right : assert (!accepted || right_q);
       job_is_looked : assert (!(dut.job_q || state == Slot) || (dut.ready_q && sound));
       header_is_kept : assert (!dut.ready_q || dut.head_q != Head);
@@ -191,6 +194,7 @@ module prove_cppacs_receive (
       bad_run_is_last : assert (!(dut.run_valid && dut.run_bad) || dut.run_last);
       none_behind_the_last : assert (!(state == Body && dut.u_store.active_q && dut.last_run_q) ||
                                      !(dut.run_valid || dut.u_runs.active_q || dut.job_q));
+      done_behind_wait : assert (dut.old_done || settle == 3'd1);
       store_in_body : assert (!dut.u_store.active_q || state == Body);
 `ifdef TSUNAGI_ASSERT
       same_memory : assert (u_memory.written_q == dut.u_store.u_memory.written_q);

@@ -145,7 +145,8 @@ module prove_cppacs_receive (
 
   // Of the worm whose header was taken last by the writing side: its key was right.
   logic [2:0] state, settle;
-  logic sound, right_q, accepted, amid, ended_q, other_q, looks_q;
+  // And whether it, and the one that settles, ends a transfer, and whether that one has counted.
+  logic sound, right_q, accepted, amid, ended_q, other_q, looks_q, last_q, settled_last_q, counted_q;
   assign state = dut.state_q;
   assign settle = dut.settle_q;
   assign sound = dut.looked_q && dut.enabled_q && dut.field_key_q == dut.key_q;
@@ -154,7 +155,10 @@ module prove_cppacs_receive (
   always_ff @(posedge clk_i) begin
     ended_q <= in_valid_i && in_ready && in_last_i && !rst_i;
     other_q <= other_settling_i;
-    if (dut.begins) right_q <= sound;
+    if (dut.begins) {right_q, last_q} <= {sound, dut.last_q};
+    if (dut.turn) settled_last_q <= last_q;
+    if (dut.turn) counted_q <= 1'b0;
+    else if (count_valid) counted_q <= 1'b1;
     if (rst_i) looks_q <= 1'b0;
     else looks_q <= (look_valid && look_ready_i) || (looks_q && !look_for_i);
   end
@@ -168,9 +172,9 @@ module prove_cppacs_receive (
       of_its_field : assert (!(dut.job_q && dut.job_ready) || sound);
       no_bad_run : assert (!dut.u_store.load || (dut.run_valid && !dut.run_bad));
       counts_what_is_there : assert (!count_valid || (dut.old_done && dut.settle_reason_q == '0 && !dut.old_err));
-      counts_transfers : assert (!count_valid || (dut.settle_last_q && !dut.settle_gone_q));
+      counts_transfers : assert (!count_valid || (settled_last_q && !dut.settle_gone_q));
       counts_alone : assert (!count_valid || !other_q);
-      flag_behind_count : assert (!job_valid || settle == Flag);
+      flag_behind_count : assert (!job_valid || (settle == Flag && counted_q));
       then_a_header : assert (!ended_q || dut.head_q != Pass);
       one_field : assert (!(look_valid && (settle != '0 || state != Check)) || field == dut.open_q);
       // Invariants for induction.
@@ -186,6 +190,9 @@ module prove_cppacs_receive (
       job_is_looked : assert (!(dut.job_q || state == Slot) || (dut.ready_q && sound));
       header_is_kept : assert (!dut.ready_q || dut.head_q != Head);
       job_in_body : assert (!dut.job_q || state == Body);
+      last_is_kept : assert ((state == Check || dut.ends_last_q == last_q) &&
+                             (settle == '0 || dut.settle_last_q == settled_last_q));
+      counted_first : assert (settle < 3'd4 || settle > Flag || counted_q);
       settled : assert (!amid || (dut.old_done && dut.settle_last_q && !dut.old_err));
       sound_or_gone : assert (!(settle == Turn || settle == Count) || dut.settle_gone_q || dut.settle_reason_q == '0);
       runs_in_body : assert (state == Body || !(dut.run_valid || dut.u_runs.active_q || dut.job_q));

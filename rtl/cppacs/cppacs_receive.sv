@@ -17,7 +17,7 @@
 // Latency    1 word per cycle, 1 cycle between worms; so the next header is looked up while words of the worm before
 //            leave the FIFO. 11 cycles from a header's last word to the first word written, 15 more for the ring.
 // Full       `in_ready_o` is low. It waits for memory, for the tables, and for the other receiver's flag, only.
-// Refused    `refused_valid_o` pulses once in 16 cycles at most.
+// Refused    `refused_valid_o` pulses once in 32 cycles at most.
 // Reset      drops everything; the memory must forget its bursts, too.
 // busy_o     low when nothing is inside.
 // Source     paper, section 3: fields, rights, flag behind the data. Checks, formats and the ring are ours.
@@ -476,7 +476,7 @@ module cppacs_receive #(
   logic [12:0] settle_src_q;
   logic [ 2:0] settle_kind_q;
   logic [31:0] flag_q, flag_count_q;
-  logic [3:0] pause_q;  // cycles until a refusal may be told
+  logic [4:0] pause_q;  // cycles until a refusal may be told
 
   assign settles = settle_q != Idle;
   assign turn = state_q == End && !settles;
@@ -538,7 +538,7 @@ module cppacs_receive #(
     end else begin
       job_valid_q <= settle_d == Flag && (settle_q != Flag || (job_valid_q && !job_ready_i));
       if (refused_valid_o) pause_q <= '1;
-      else if (pause_q != '0) pause_q <= pause_q - 4'd1;
+      else if (pause_q != '0) pause_q <= pause_q - 5'd1;
     end
   end
 

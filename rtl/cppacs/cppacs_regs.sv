@@ -91,8 +91,8 @@ module cppacs_regs #(
   localparam bit [3:0] SlotRecv0 = 4'd9;
   localparam bit [3:0] SlotSend0 = 4'd10;
   localparam bit [3:0] SlotHost = 4'd11;
-  localparam bit [3:0] SlotSend1 = 4'd12;
-  localparam bit [3:0] SlotRecv1 = 4'd13;
+  localparam bit [3:0] SlotRecv1 = 4'd12;
+  localparam bit [3:0] SlotSend1 = 4'd13;
   localparam bit [3:0] SlotNotify0 = 4'd14;
   localparam bit [3:0] SlotNotify1 = 4'd15;
 
@@ -184,7 +184,8 @@ module cppacs_regs #(
   always_ff @(posedge clk_i) kick_valid_o <= act_write && is_page && !rst_i;
 
   // ------------------------------------------------------------------------------------- events, one a cycle, in turn
-  // In a slot's cycle the memories are read, in the next one they are written.
+  // In a slot's cycle the memories are read, in the next one they are written, counters in the one behind that. So three
+  // slots lie between two that may count the same.
   logic [3:0] slot_q, done_slot_q;
   logic stall, step_q, any;
   logic [7:0][4:0] counts_q;
@@ -197,7 +198,7 @@ module cppacs_regs #(
   logic [22:0] told, told_q, received;
   logic [29:0] came_q;
 
-  assign stall = state_q == Wait || state_q == Act || clear_q;
+  assign stall = state_q == Decode || state_q == Wait || state_q == Act || clear_q;
   assign any   = {counts_q, send_q, recv_q, notify_q, kick_pend_q, host_pend_q} != '0;
   always_comb begin
     counter_at = 6'(cppacs_pkg::Counts >> 3) + 6'(slot_q);
@@ -298,7 +299,10 @@ module cppacs_regs #(
   logic [35:0] kicks;
   logic [ 4:0] kept_at;
   logic [3:0] kicks_at, kicks_at_q;
-  logic kept_write, full;
+  logic kept_write, full, event_q;
+  logic [4:0] more_q;
+  logic [5:0] count_at_q;
+  logic [31:0] count_q;
   logic [5:0] cause_q;
   assign full = counter[15:0] == '1 && counter_at_q < 6'(cppacs_pkg::Counts >> 3);
   assign kicks_at = state_q == Act ? {!is_page, kick_process_o} : {1'b0, told[18:16]};
@@ -330,13 +334,16 @@ module cppacs_regs #(
     kept <= kept_q[kept_at];
     if (kept_write) kept_q[kept_at] <= kept_d;
     counter <= counters_q[state_q==Act?(is_counter?low : 6'd0) : counter_at];
-    if (is_event || clear_q)
-      counters_q[clear_q?clear_at_q : counter_at_q] <= counter + 32'(add_q & {5{!full}});
+    event_q <= is_event;
+    more_q <= add_q & {5{!full}};
+    count_at_q <= counter_at_q;
+    count_q <= counter;
+    if (event_q || clear_q) counters_q[clear_q?clear_at_q : count_at_q] <= count_q + 32'(more_q);
     kicks <= kicks_q[kicks_at];
     kicks_at_q <= kicks_at;
     if (is_send || clear_q)
       kicks_q[clear_q?clear_at_q[3:0] : kicks_at_q] <= {told_q[22:19], told_q[15:0], kicks[15:0] + 16'(is_send)};
-    if (rst_i || clear_q) {counter, kicks} <= '0;
+    if (rst_i || clear_q) {counter, kicks, event_q, more_q, count_q} <= '0;
     area <= areas_q[process_i];
     tcws <= tcws_q[process_i];
     if (clear_q || (act_write && is_process && !addr_q[3])) areas_q[clear_q?clear_at_q[2:0] : addr_q[6:4]] <= wdata_q;
@@ -407,6 +414,6 @@ module cppacs_regs #(
     if (state_q == Decode) host_rsp_rdata_o <= '0;
   end
 
-  assign busy_o = any || step_q || clear_q || state_q != Idle || kick_valid_o || barrier_arrive_o ||
-      irq_o != ((cause_q & mask_q) != '0);
+  assign busy_o = any || step_q || event_q || clear_q || state_q != Idle || kick_valid_o ||
+      barrier_arrive_o || irq_o != ((cause_q & mask_q) != '0);
 endmodule

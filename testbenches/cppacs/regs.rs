@@ -560,7 +560,9 @@ fn each_twin_is_caught() {
                 checks(&dut::<TwinCppacsRegsArrive>(), cases)
             }),
             // AREA and TCWS of the first processes lie on other registers.
-            (Read, &[Event], &|cases| checks(&dut::<TwinCppacsRegsRead>(), cases)),
+            (Read, &[Event, Table], &|cases| {
+                checks(&dut::<TwinCppacsRegsRead>(), cases)
+            }),
             // Nobody arrives.
             (Barrier, &[], &|cases| checks(&dut::<TwinCppacsRegsAlone>(), cases)),
             // Writing any bit of CAUSE clears all.

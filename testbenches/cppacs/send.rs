@@ -656,7 +656,7 @@ fn each_twin_is_caught() {
                 checks(&send::<TwinCppacsSendReason>(), cases)
             }),
             (Turn, &[Hang], &|cases| checks(&send::<TwinCppacsSendTurn>(), cases)),
-            (Latency, &[Hang, Rate, Turn], &|cases| {
+            (Latency, &[Hang, Rate, Turn, Worms], &|cases| {
                 checks(&send::<TwinCppacsSendLate>(), cases)
             }),
             (Rate, &[Latency], &|cases| {
@@ -666,7 +666,7 @@ fn each_twin_is_caught() {
                 checks(&send::<TwinCppacsSendOver>(), cases)
             }),
             (Counts, &[], &|cases| checks(&send::<TwinCppacsSendCounts>(), cases)),
-            (Rest, &[], &|cases| checks(&send::<TwinCppacsSendRest>(), cases)),
+            (Rest, &[Refused], &|cases| checks(&send::<TwinCppacsSendRest>(), cases)),
             (Path, &[Worms, Hang], &|cases| {
                 checks(&send::<TwinCppacsSendPath>(), cases)
             }),

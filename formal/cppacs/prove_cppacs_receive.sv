@@ -181,17 +181,18 @@ module prove_cppacs_receive (
       waited_for : assert (looks_q == (dut.asked_q || settle == Looked) && !(dut.asked_q && settle == Looked));
       mine : assert (!looks_q || dut.mine_q == (settle != Looked));
       looked_once : assert (!(dut.looked_q && (dut.asked_q || dut.wants_q)) && !(dut.asked_q && dut.wants_q));
-      looks_for_a_header : assert (!(dut.wants_q || dut.asked_q || dut.looked_q) ||
+      looks_for_a_header :
+      assert (!(dut.wants_q || dut.asked_q || dut.looked_q) ||
                                    (dut.n_q >= 3'd2 && (dut.ready_q || dut.head_q == Head)));
-      head_counts : assert (dut.head_q != Head ||
-          (!dut.runt_q && (dut.n_q == '0 || dut.n_q <= (dut.strided_q ? 3'd6 : 3'd4))));
+      head_counts :
+      assert (dut.head_q != Head || (!dut.runt_q && (dut.n_q == '0 || dut.n_q <= (dut.strided_q ? 3'd6 : 3'd4))));
       held_in_a_worm : assert (dut.held_q ? dut.head_q == Pass || dut.head_q == 2'd2 : dut.head_q != 2'd2);
       accepted_is_right : assert (!accepted || right_q);
       job_is_looked : assert (!(dut.job_q || state == Slot) || (dut.ready_q && sound));
       header_is_kept : assert (!dut.ready_q || dut.head_q != Head);
       job_in_body : assert (!dut.job_q || state == Body);
-      last_is_kept : assert ((state == Check || dut.ends_last_q == last_q) &&
-                             (settle == '0 || dut.settle_last_q == settled_last_q));
+      last_is_kept :
+      assert ((state == Check || dut.ends_last_q == last_q) && (settle == '0 || dut.settle_last_q == settled_last_q));
       counted_first : assert (settle < 3'd4 || settle > Flag || counted_q);
       settled : assert (!amid || (dut.old_done && dut.settle_last_q && !dut.old_err));
       sound_or_gone : assert (!(settle == Turn || settle == Count) || dut.settle_gone_q || dut.settle_reason_q == '0);
@@ -199,7 +200,8 @@ module prove_cppacs_receive (
       job_comes_first : assert (!dut.job_q || !(dut.run_valid || dut.u_runs.active_q || dut.u_store.active_q));
       last_run_ends : assert (!(dut.run_valid && dut.run_last) || !dut.u_runs.active_q);
       bad_run_is_last : assert (!(dut.run_valid && dut.run_bad) || dut.run_last);
-      none_behind_the_last : assert (!(state == Body && dut.u_store.active_q && dut.last_run_q) ||
+      none_behind_the_last :
+      assert (!(state == Body && dut.u_store.active_q && dut.last_run_q) ||
                                      !(dut.run_valid || dut.u_runs.active_q || dut.job_q));
       done_behind_wait : assert (dut.old_done || settle == 3'd1);
       store_in_body : assert (!dut.u_store.active_q || state == Body);
@@ -207,22 +209,26 @@ module prove_cppacs_receive (
       same_memory : assert (u_memory.written_q == dut.u_store.u_memory.written_q);
 `endif
       goes_if_announced : assert (dut.u_store.data_go == (dut.u_store.announced_q != '0));
-      all_are_somewhere : assert (17'(dut.u_store.all_q) ==
+      all_are_somewhere :
+      assert (17'(dut.u_store.all_q) ==
           17'(u_memory.written_q) + 17'(dut.u_store.announced_q) + 17'(dut.u_store.u_note.level_q) &&
           dut.u_store.all_q <= 2'd2);
-      in_range : assert (dut.u_store.u_buffer.level_q <= 5'd16 && dut.u_store.u_note.level_q <= 7'd64 &&
+      in_range :
+      assert (dut.u_store.u_buffer.level_q <= 5'd16 && dut.u_store.u_note.level_q <= 7'd64 &&
                          dut.u_words.level_q <= 7'd64);
       room_for_one : assert (dut.u_store.note_ready == (dut.u_store.all_q != 2'd2));
-      checked_words : assert (dut.form_q || dut.runt_q ||
+      checked_words :
+      assert (dut.form_q || dut.runt_q ||
           ((dut.n_q <= 3'd4 || (dut.length_q != '0 && dut.length_q[2:0] == '0)) &&
            (dut.n_q <= 3'd3 || dut.offset_q[2:0] == '0) && (dut.n_q <= 3'd6 || dut.step_q[2:0] == '0) &&
            (dut.n_q <= 3'd5 || (dut.left_q != '0 && dut.left_q <= dut.element_q))));
       whole_header : assert (!dut.ready_q || dut.runt_q || dut.n_q == (dut.strided_q ? 3'd7 : 3'd5));
       job_is_checked : assert (!(dut.job_q || state == Slot) || (!dut.form_q && !dut.runt_q));
       runs_rest : assert (!dut.u_runs.active_q || dut.u_runs.rest_q != '0);
-      runs_size : assert (!(dut.u_runs.active_q && dut.u_runs.strided_q) ||
-                          (dut.u_runs.element_q != '0 && dut.u_runs.size != '0));
-      runs_bytes : assert (!dut.u_runs.check_q || (dut.u_runs.active_q && dut.u_runs.bytes_q != '0 &&
+      runs_size :
+      assert (!(dut.u_runs.active_q && dut.u_runs.strided_q) || (dut.u_runs.element_q != '0 && dut.u_runs.size != '0));
+      runs_bytes :
+      assert (!dut.u_runs.check_q || (dut.u_runs.active_q && dut.u_runs.bytes_q != '0 &&
           dut.u_runs.bytes_q == (dut.u_runs.cut ? 18'(dut.u_runs.size) : dut.u_runs.rest_q) &&
           dut.u_runs.last_q == !dut.u_runs.cut));
       runs_offer : assert (!dut.run_valid || (dut.run_bytes != '0 && {dut.run_bytes[2:0], dut.run_addr[2:0]} == '0));

@@ -77,7 +77,8 @@ module prove_cppacs_runs #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       some_bytes : assume (!job_valid_i || (job_bytes_i != '0 && job_bytes_i[2:0] == '0));
-      whole_units : assume (!job_valid_i || (job_offset_i[2:0] == '0 && job_element_i[2:0] == '0 &&
+      whole_units :
+      assume (!job_valid_i || (job_offset_i[2:0] == '0 && job_element_i[2:0] == '0 &&
           job_left_i[2:0] == '0 && job_step_i[2:0] == '0));
       some_element : assume (!job_valid_i || (job_element_i[18:3] != '0 && job_left_i[18:3] != '0));
       inside_the_limit : assert (!run_valid || run_bad || over <= {1'b0, limit_q});
@@ -92,7 +93,8 @@ module prove_cppacs_runs #(
       rest_is_left : assert (!dut.active_q || (dut.rest_q == left_q && left_q != '0));
       element_is_some : assert (!(dut.active_q && dut.strided_q) || dut.element_q != '0);
       size_is_some : assert (!(dut.active_q && dut.strided_q) || dut.size != '0);
-      checked : assert (!dut.check_q || (dut.active_q && dut.bytes_q != '0 &&
+      checked :
+      assert (!dut.check_q || (dut.active_q && dut.bytes_q != '0 &&
           dut.bytes_q == (dut.cut ? 18'(dut.size) : dut.rest_q) && dut.last_q == !dut.cut &&
           dut.addr_q == dut.base_q + dut.start_q[28:0]));
       // The claims are not vacuous.

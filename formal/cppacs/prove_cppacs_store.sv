@@ -104,7 +104,8 @@ module prove_cppacs_store (
       same_memory : assert (u_memory.written_q == dut.u_memory.written_q);
 `endif
       goes_if_announced : assert (dut.data_go == (dut.announced_q != '0));
-      all_are_somewhere : assert (17'(dut.all_q) ==
+      all_are_somewhere :
+      assert (17'(dut.all_q) ==
           17'(u_memory.written_q) + 17'(dut.announced_q) + 17'(dut.u_note.level_q) && dut.all_q <= 2'd2);
       in_range : assert (dut.u_buffer.level_q <= 5'd16 && dut.u_note.level_q <= 7'd64);
       room_for_one : assert (dut.note_ready == (dut.all_q != 2'd2));

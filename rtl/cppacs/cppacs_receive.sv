@@ -11,8 +11,8 @@
 //            is written by the words unit, then `notify_valid_o` pulses. `settling_o` and `other_settling_i` keep count
 //            and flag of the two receivers together, so a flag never goes back.
 // Ring       field 0, while `ring_slot_log_i` is not 0: the worm goes to the slot that the count says.
-// Parts      Words come through a FIFO of 64. Before it a worm's header is taken out, and its field looked up; behind it
-//            its words are written; then it settles: it waits for its responses, and counts. A worm for the field of
+// Parts      Words come through a FIFO of 64. Before it a worm's header is taken out, and its field looked up; behind
+//            it its words are written; then it settles: it waits for its responses, and counts. A worm for the field of
 //            those before it, but 0, is looked up while they are under way; any other when they have ended.
 // Latency    1 word per cycle, 1 cycle between worms; so the next header is looked up while words of the worm before
 //            leave the FIFO. 11 cycles from a header's last word to the first word written, 15 more for the ring.

@@ -197,7 +197,8 @@ module cppacs_send (
   );
 
   // Of the transfer: what is left of it, and where it goes, in units of 8 bytes. Of the worm: what is left.
-  logic masked_q, strided_q, flagged_q, immediate_q, reply_q, last_q, last, is_short, half_q, wrap, unit, first, refused;
+  logic masked_q, strided_q, flagged_q, immediate_q, reply_q, last_q, last, is_short, half_q, wrap;
+  logic unit, first, refused;
   logic [17:0] rest_q;
   logic [13:0] length, left_q;
   logic [28:0] offset_q, gap_q, ahead;

@@ -546,6 +546,8 @@ impl World {
         let Some(ended) = out.ended else {
             return Rule::Notify.holds(!out.notifies, || "without an end".into());
         };
+        // A refusal that had to keep its distance was decided before.
+        let paused = !out.received && self.refused_at.is_some_and(|at| cycle < at + 36);
         if !out.received {
             let far = self.refused_at.is_none_or(|at| cycle >= at + 32);
             Rule::Order.holds(far, || "refusals too close".into())?;
@@ -568,10 +570,11 @@ impl World {
             .or(failed.then_some(RecvReason::Memory))
             .map_or(0, |reason| reason as u32);
         let is_gone = RecvReason::Gone as u32;
+        let late = if paused { 32 } else { 0 };
         let fits = match gone {
             None => ended.3 == base,
             Some((at, certain)) => {
-                ended.3 == is_gone || (ended.3 == base && (!certain || worm.counted || cycle <= at + 3))
+                ended.3 == is_gone || (ended.3 == base && (!certain || worm.counted || cycle <= at + 3 + late))
             }
         };
         let Outcome { named, .. } = &outcome;

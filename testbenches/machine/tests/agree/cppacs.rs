@@ -3,8 +3,7 @@
 use support::this_test;
 use testbenches_machine::cppacs::SingleTop;
 use testbenches_machine::rtl::{CppacsMachineTop, CppacsMachineUnit, TwinCppacsMachineLines};
-use tsunagi::cppacs::host::rdma::{Allow, How, RdmaError};
-use tsunagi::cppacs::host::{CppacsSim, Node, To};
+use tsunagi::cppacs::host::{Allow, CppacsSim, How, Node, RdmaError, To};
 use tsunagi::cppacs::params::Config;
 use tsunagi::cppacs::rtl::{Machine, machine};
 use tsunagi::harness::backend::{Backend as _, Event};

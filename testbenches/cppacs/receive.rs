@@ -712,7 +712,7 @@ fn each_twin_is_caught() {
             (Write, &[Outcome], &|cases| {
                 checks(&dut::<TwinCppacsReceiveKey>(), cases)
             }),
-            (Write, &[Outcome], &|cases| {
+            (Write, &[Outcome, Hang], &|cases| {
                 checks(&dut::<TwinCppacsReceiveTail>(), cases)
             }),
             (Outcome, &[Count], &|cases| {

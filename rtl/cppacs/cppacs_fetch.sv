@@ -6,14 +6,12 @@
 // TCW        one burst of 16 words, by client 3 of the words unit; each word is used as it comes. Where the process's
 //            table has no such TCW nothing is read.
 // Process    `process_o`; in the next cycle `area_*_i` and `tcw_*_i` are that process's. SIZE of areas, fields and
-//            rights
-//            is a multiple of 8.
+//            rights is a multiple of 8.
 // Lookups    port 2 of cppacs_tables.
 // Descriptor of cppacs_desc_pkg, by channel. `desc_ready_i[1]` is high when the acknowledge sender takes a whole one.
 // Checks     in this order: TCW (its number), MEMORY, TCW (VALID), KIND, SHAPE, LENGTH, AREA, RIGHT, OWNER, KIND
-//            (MASK on
-//            the acknowledge channel), NOWHERE, LIMIT, REPLY. The first one that fails is the reason. What a kind does
-//            not use is not looked at. Sums have 33 bits.
+//            (MASK on the acknowledge channel), NOWHERE, LIMIT, REPLY. The first one that fails is the reason. What a
+//            kind does not use is not looked at. Sums have 33 bits.
 // Latency    3 cycles from kick to job; 4 from the burst's end to the descriptor's last word. An idle NIA's first word
 //            leaves 39 cycles and a read of memory after the host's write.
 // Full       kicks wait.
@@ -67,19 +65,16 @@ module cppacs_fetch (
     Ask,
     Read
   } state_e;
-  // The words that a descriptor has beside those of the TCW, in this order.
-  typedef enum logic [2:0] {
-    TellWhat,
-    TellSize,
-    TellF1,
-    TellF2,
-    TellKey,
-    TellLength,
-    TellF4,
-    TellF0
-  } tell_e;
+  // The words that a descriptor has beside those of the TCW, in this order; one bit each.
+  localparam int TellWhat = 0;
+  localparam int TellSize = 1;
+  localparam int TellF1 = 2;
+  localparam int TellF2 = 3;
+  localparam int TellKey = 4;
+  localparam int TellF4 = 5;
+  localparam int TellF0 = 6;
+  logic [6:0] tell_q, tell_d;
   state_e state_q;
-  tell_e  tell_q;
   logic [29:0] limit_free, reply_free;
   logic unused;  // sizes and addresses are multiples
   assign unused = ^{area_base_i[2:0], area_size_i[2:0], tcw_base_i[5:0], look_second_i[34:0], look_flag_i[2:0],
@@ -107,7 +102,8 @@ module cppacs_fetch (
   logic [28:0] room_q, right_size_q, reply_size_q;
   logic kind_bad_q, shape_bad_q, length_bad_q, source_bad_q, flag_bad_q, flag_off_q, memory_bad_q, done_q;
   logic is_source_q, is_flag_q, is_first_q;
-  logic [31:0] most;
+  logic [3:0] above;  // LENGTH is above 8, SizeAck, SizeWorm, SizeTransfer
+  logic too_long;
   assign come = job_data_valid_i;
   assign request = kind_q != 3'(cppacs_pkg::KindWrite);
 
@@ -117,10 +113,17 @@ module cppacs_fetch (
     if ((word_q == 4'd3 && !strided_q) || word_q == 4'd9) x = length_q;
     if ((word_q == 4'd3 && strided_q) || word_q == 4'd4) x = 29'd1;
     case (kind_q)
-      3'(cppacs_pkg::KindWrite): most = ack_q ? 32'(cppacs_pkg::SizeAck) : 32'(cppacs_pkg::SizeTransfer);
-      3'(cppacs_pkg::KindGet): most = 32'(cppacs_pkg::SizeWorm);
-      default: most = 32'd8;
+      3'(cppacs_pkg::KindWrite): too_long = ack_q ? above[1] : above[3];
+      3'(cppacs_pkg::KindGet): too_long = above[2];
+      default: too_long = above[0];
     endcase
+  end
+  // Each is a power of two, and LENGTH is a multiple of 8, or bad anyhow.
+  for (genvar i = 0; i < 4; i++) begin : gen_above
+    localparam int Most = (i == 0) ? 8 : (i == 1) ? cppacs_pkg::SizeAck :
+        (i == 2) ? cppacs_pkg::SizeWorm : cppacs_pkg::SizeTransfer;
+    localparam int Log = $clog2(Most);
+    assign above[i] = job_data_i[31:Log+1] != '0 || (job_data_i[Log] && job_data_i[Log-1:0] != '0);
   end
   assign sum_d = {1'b0, job_data_i[31:3]} + {1'b0, x};
   assign room  = {1'b0, area_size_i[31:3]} - sum_q;
@@ -160,7 +163,7 @@ module cppacs_fetch (
         end
         4'd2: begin
           length_q <= job_data_i[31:3];
-          length_bad_q <= odd || job_data_i[31:3] == '0 || job_data_i > most;
+          length_bad_q <= odd || job_data_i[31:3] == '0 || too_long;
         end
         4'd3: limit_sum_q <= sum_d;
         4'd4: flag_off_q <= odd;
@@ -195,7 +198,7 @@ module cppacs_fetch (
   logic reply_asks;
   logic [9:0] reply_index_q;
   // Not before the word that names the field has come.
-  assign reply_asks = state_q == Read && tell_q == TellKey && right_q && looked_q &&
+  assign reply_asks = state_q == Read && tell_q[TellKey] && right_q && looked_q &&
       (done_q || (word_q[3] && word_q != 4'd8));
   always_ff @(posedge clk_i) begin
     if (come && word_q == 4'd0) index_q <= job_data_i[9:0];
@@ -258,7 +261,7 @@ module cppacs_fetch (
         index = ack_q ? cppacs_desc_pkg::AckAddress : cppacs_desc_pkg::Base;
         adds  = 1'b1;
       end
-      4'd2: index = cppacs_desc_pkg::Length;
+      4'd2: index = (ack_q && request) ? cppacs_desc_pkg::AckPayload + 4'd3 : cppacs_desc_pkg::Length;
       4'd3: index = cppacs_desc_pkg::Offset;
       4'd4: begin
         index = ack_q ? cppacs_desc_pkg::AckFlag : cppacs_desc_pkg::Flag;
@@ -277,65 +280,36 @@ module cppacs_fetch (
         copies = come && !ack_q;
       end
       4'd8, 4'd9, 4'd10, 4'd11, 4'd12, 4'd13: begin
-        index  = (word_q == 4'd8) ? cppacs_desc_pkg::AckPayload : (word_q == 4'd9) ? cppacs_desc_pkg::AckPayload + 4'd2 : word_q - 4'd1;
+        index  = word_q - 4'd1;
+        if (word_q == 4'd8) index = cppacs_desc_pkg::AckPayload;
+        if (word_q == 4'd9) index = cppacs_desc_pkg::AckPayload + 4'd2;
         copies = come && ack_q && request;
       end
       default: copies = 1'b0;
     endcase
   end
 
+  logic flags;
+  assign flags = flagged_q && valid_q && !flag_off_q && !flag_bad_q && !memory_bad_q && counted_q;
   always_comb begin
     tells = state_q == Read && !copies && (word_q[3] || done_q || !counted_q);
-    index_d = cppacs_desc_pkg::F1;
-    told_word = '0;
-    case (tell_q)
-      TellWhat: begin
-        index_d   = ack_q ? cppacs_desc_pkg::AckWhat : cppacs_desc_pkg::What;
-        told_word = {13'd0, process_q, tcw_q};
-      end
-      TellSize: begin
-        index_d   = cppacs_desc_pkg::Size;
-        told_word = {room_q, 3'd0};
-      end
-      TellF1: begin
-        told_word = {6'd0, place_q[25:16], 3'd0, place_i};
-        tells = tells && looked_q;
-      end
-      TellF2: begin
-        index_d   = cppacs_desc_pkg::F2;
-        told_word = key_q;
-      end
-      TellKey: begin
-        index_d = cppacs_desc_pkg::AckPayload + 4'd1;
-        told_word = key_q;
-        tells = tells && looked_q && !right_q;
-      end
-      TellLength: begin
-        index_d   = cppacs_desc_pkg::AckPayload + 4'd3;
-        told_word = {length_q, 3'd0};
-      end
-      TellF4: begin
-        index_d   = cppacs_desc_pkg::Length;
-        told_word = 32'(cppacs_pkg::SizeAck);
-      end
-      default: begin
-        index_d = cppacs_desc_pkg::F0;
-        told_word = {
-          reason,
-          flagged_q && valid_q && !flag_off_q && !flag_bad_q && !memory_bad_q && counted_q,
-          4'd0,
-          notify_q,
-          strided_q,
-          1'b0,
-          kind_q,
-          ack_q,
-          place_q[15:0]
-        };
-        tells = tells && (done_q || !counted_q);
-      end
-    endcase
+    if ((tell_q[TellF1] && !looked_q) || (tell_q[TellKey] && !(looked_q && !right_q))) tells = 1'b0;
+    if (tell_q[TellF0] && !(done_q || !counted_q)) tells = 1'b0;
+    index_d = ({4{tell_q[TellWhat]}} & (ack_q ? cppacs_desc_pkg::AckWhat : cppacs_desc_pkg::What)) |
+        ({4{tell_q[TellSize]}} & cppacs_desc_pkg::Size) | ({4{tell_q[TellF1]}} & cppacs_desc_pkg::F1) |
+        ({4{tell_q[TellF2]}} & cppacs_desc_pkg::F2) | ({4{tell_q[TellKey]}} & (cppacs_desc_pkg::AckPayload + 4'd1)) |
+        ({4{tell_q[TellF4]}} & cppacs_desc_pkg::Length) | ({4{tell_q[TellF0]}} & cppacs_desc_pkg::F0);
+    told_word = ({32{tell_q[TellWhat]}} & {13'd0, process_q, tcw_q}) | ({32{tell_q[TellSize]}} & {room_q, 3'd0}) |
+        ({32{tell_q[TellF1]}} & {6'd0, place_q[25:16], 3'd0, place_i}) |
+        ({32{tell_q[TellF2] || tell_q[TellKey]}} & key_q) |
+        ({32{tell_q[TellF4]}} & 32'(cppacs_pkg::SizeAck)) |
+        ({32{tell_q[TellF0]}} & {reason, flags, 4'd0, notify_q, strided_q, 1'b0, kind_q, ack_q, place_q[15:0]});
+    tell_d = tell_q << 1;
+    if (tell_q[TellWhat] && !counted_q) tell_d = 7'd1 << TellF0;
+    else if (tell_q[TellWhat] && ack_q) tell_d = 7'd1 << TellF1;
+    if (tell_q[TellF2] && !(request && ack_q)) tell_d = 7'd1 << TellF0;
   end
-  assign told = tells && tell_q == TellF0;
+  assign told = tells && tell_q[TellF0];
 
   always_ff @(posedge clk_i) begin
     if (copies) out_q <= {job_data_i[31:3] + (area_base_i[31:3] & {29{adds}}), job_data_i[2:0]};
@@ -364,18 +338,12 @@ module cppacs_fetch (
         end
         Locate: state_q <= Ask;
         Ask: begin
-          tell_q <= TellWhat;
+          tell_q <= 7'd1 << TellWhat;
           if (!counted_q || job_ready_i) state_q <= Read;
         end
         default: if (told) state_q <= Idle;
       endcase
-      if (tells) begin
-        case (tell_q)
-          TellWhat: tell_q <= !counted_q ? TellF0 : (ack_q ? TellF1 : TellSize);
-          TellF2:   tell_q <= (request && ack_q) ? TellKey : TellF0;
-          default:  tell_q <= tell_e'(3'(tell_q) + 3'd1);
-        endcase
-      end
+      if (tells) tell_q <= tell_d;
     end
   end
   assign job_valid_o = state_q == Ask && counted_q;

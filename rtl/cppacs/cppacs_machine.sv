@@ -2,6 +2,7 @@
 //
 // Host, memory  the ports of cppacs_nia, an element of a packed array for each node. Node n is at x = n mod X,
 //            y = n / X mod Y, z = n / X / Y; NODE of each must say so before anything is sent.
+// link_*     per node, for those who watch: the links between NIA and exchanger.
 // Crossbars  one for each line of more than one node.
 // busy_o     per node; `network_busy_o` of crossbars and tree. While all are low and no input is valid, no edge changes
 //            anything.
@@ -56,7 +57,16 @@ module cppacs_machine #(
     output logic [Nodes-1:0] mem_wr_data_last_o,
     input logic [Nodes-1:0] mem_wr_rsp_valid_i,
     output logic [Nodes-1:0] mem_wr_rsp_ready_o,
-    input logic [Nodes-1:0] mem_wr_rsp_err_i
+    input logic [Nodes-1:0] mem_wr_rsp_err_i,
+
+    output logic [Nodes-1:0] link_out_valid_o,
+    output logic [Nodes-1:0] link_out_channel_o,
+    output logic [Nodes-1:0][31:0] link_out_data_o,
+    output logic [Nodes-1:0] link_out_last_o,
+    output logic [Nodes-1:0] link_in_valid_o,
+    output logic [Nodes-1:0] link_in_channel_o,
+    output logic [Nodes-1:0][31:0] link_in_data_o,
+    output logic [Nodes-1:0] link_in_last_o
 );
   if (X < 1 || X > 2 || Y < 1 || Y > 2 || Z < 1 || Z > 2) begin : gen_bad_grid
     cppacs_machine_sides_must_be_1_or_2 u_bad ();
@@ -125,7 +135,15 @@ module cppacs_machine #(
         .out_channel_o(to_channel[n]),
         .out_data_o(to_data[n]),
         .out_last_o(to_last[n]),
-        .out_credit_i(to_credit[n])
+        .out_credit_i(to_credit[n]),
+        .link_out_valid_o(link_out_valid_o[n]),
+        .link_out_channel_o(link_out_channel_o[n]),
+        .link_out_data_o(link_out_data_o[n]),
+        .link_out_last_o(link_out_last_o[n]),
+        .link_in_valid_o(link_in_valid_o[n]),
+        .link_in_channel_o(link_in_channel_o[n]),
+        .link_in_data_o(link_in_data_o[n]),
+        .link_in_last_o(link_in_last_o[n])
     );
   end
 

@@ -4,7 +4,7 @@
 //             │                      └── ack_send ──┤
 //             └── tables             ┌── receive ───┤
 //                        answers ────┴── ack_receive┘
-//   memory ── muxes ── words (TCWs, flags, short messages, atomics), dma_read of send, store of receive
+//   memory ── muxes ── words (TCWs, flags, short messages, atomics), load of send, store of receive
 //
 // Host       the window of docs/machines/cppacs-registers.md, as cppacs_regs.
 // Memory     one read and one write port of 32 bits, as mem_read_mux and mem_write_mux.
@@ -569,8 +569,7 @@ module cppacs_nia #(
   logic [1:0][31:0] rd_cmd_addr;
   logic [1:0][7:0] rd_cmd_len;
   logic [31:0] rd_data;
-  logic rd_last, rd_err, words_busy, read_busy, unused_next;
-  logic [1:0] unused_keep;
+  logic rd_last, rd_err, words_busy, read_busy;
 
   cppacs_words u_words (
       .clk_i,
@@ -611,10 +610,8 @@ module cppacs_nia #(
       .wr_rsp_err_i(wr_rsp_err)
   );
 
-  dma_read #(
-      .DataW(32),
-      .LenW(21),
-      .BurstBeats(BurstBeats),
+  cppacs_load #(
+      .BurstBeats (BurstBeats),
       .Outstanding(Outstanding)
   ) u_read (
       .clk_i,
@@ -622,7 +619,6 @@ module cppacs_nia #(
       .busy_o(read_busy),
       .cmd_valid_i(read_valid),
       .cmd_ready_o(read_ready),
-      .next_o(unused_next),
       .cmd_addr_i(read_addr),
       .cmd_bytes_i(read_bytes),
       .mem_cmd_valid_o(rd_cmd_valid[1]),
@@ -637,7 +633,6 @@ module cppacs_nia #(
       .out_valid_o(read_data_valid),
       .out_ready_i(read_data_ready),
       .out_data_o(read_data),
-      .out_keep_o(unused_keep),
       .out_last_o(read_data_last),
       .out_err_o(read_data_err)
   );

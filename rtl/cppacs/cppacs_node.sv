@@ -65,7 +65,17 @@ module cppacs_node #(
     output logic [2:0] out_channel_o,
     output logic [2:0][31:0] out_data_o,
     output logic [2:0] out_last_o,
-    input logic [2:0][1:0] out_credit_i
+    input logic [2:0][1:0] out_credit_i,
+
+    // The link between NIA and exchanger, for those who watch.
+    output logic link_out_valid_o,
+    output logic link_out_channel_o,
+    output logic [31:0] link_out_data_o,
+    output logic link_out_last_o,
+    output logic link_in_valid_o,
+    output logic link_in_channel_o,
+    output logic [31:0] link_in_data_o,
+    output logic link_in_last_o
 );
   logic nia_busy, exchanger_busy;
   assign busy_o = nia_busy || exchanger_busy;
@@ -77,6 +87,12 @@ module cppacs_node #(
   logic [12:0] place, last;
   logic [15:0] drained;
   logic [3:0][1:0] unused_source;
+  assign {link_out_valid_o, link_out_channel_o, link_out_data_o, link_out_last_o} = {
+    to_valid, to_channel, to_data, to_last
+  };
+  assign {link_in_valid_o, link_in_channel_o, link_in_data_o, link_in_last_o} = {
+    from_valid, from_channel, from_data, from_last
+  };
 
   cppacs_nia #(
       .Rights(Rights),

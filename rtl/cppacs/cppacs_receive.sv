@@ -11,7 +11,7 @@
 //            is written by the words unit, then `notify_valid_o` pulses. `settling_o` and `other_settling_i` keep count
 //            and flag of the two receivers together, so a flag never goes back.
 // Ring       field 0, while `ring_slot_log_i` is not 0: the worm goes to the slot that the count says.
-// Parts      Words come through a FIFO of 32. Before it a worm's header is taken out, and its field looked up; behind it
+// Parts      Words come through a FIFO of 64. Before it a worm's header is taken out, and its field looked up; behind it
 //            its words are written; then it settles: it waits for its responses, and counts. A worm for the field of
 //            those before it, but 0, is looked up while they are under way; any other when they have ended.
 // Latency    1 word per cycle, 1 cycle between worms; so the next header is looked up while words of the worm before
@@ -205,10 +205,10 @@ module cppacs_receive #(
   // With a word come: it is the sum of those before it; it is their complement, so that the sum of all is all ones.
   logic word_valid, word_ready, word_take, word_last, word_sums, word_inverts;
   logic [31:0] word;
-  logic [ 5:0] unused_level;
+  logic [ 6:0] unused_level;
   fifo_bram #(
       .W(35),
-      .Depth(32)
+      .Depth(64)
   ) u_words (
       .clk_i,
       .rst_i,
@@ -299,24 +299,22 @@ module cppacs_receive #(
   // In Slot `k_q` counts the bits of LENGTH, from bit 3 on. Until it is SLOT_LOG the slot's number is shifted to its
   // place. A length is too long if it has a bit above SLOT_LOG, or that bit and a lower one.
   logic [4:0] k_q;
-  logic bit_k, low_q, long_d;
+  logic bit_k, low_q, long_d, shifts;
+  assign shifts = state_q == Slot && k_q < ring_slot_log_i;
   assign bit_k  = length_q[k_q];
   assign long_d = long_q || (bit_k && k_q >= ring_slot_log_i && (k_q != ring_slot_log_i || low_q));
 
   always_ff @(posedge clk_i) begin
-    if (in_head && take && n_q == 3'd3) offset_q <= in_data_i;
+    if ((in_head && take && n_q == 3'd3) || (ring && (state_q == Check || shifts)))
+      offset_q <= !ring ? in_data_i : shifts ? {offset_q[30:0], 1'b0} : 32'({count_q[11:0] & slot_mask, 3'b0});
     if (state_q == Check) begin
-      if (state_d == Slot) offset_q <= 32'({count_q[11:0] & slot_mask, 3'b0});
       k_q <= 5'd3;
       low_q <= 1'b0;
       long_q <= 1'b0;
     end
     if (state_q == Slot) begin
       k_q <= k_q + 5'd1;
-      if (k_q < ring_slot_log_i) begin
-        offset_q <= {offset_q[30:0], 1'b0};
-        low_q <= low_q || bit_k;
-      end
+      if (shifts) low_q <= low_q || bit_k;
       long_q <= long_d;
     end
   end

@@ -2,8 +2,7 @@
 //
 // Host       one access at a time: request, then response, 8 cycles later or, for tables, 32. After a refused kick or
 //            access the next request may wait for 24 more. Nothing that the network does holds it up.
-// Misuse     an access to an offset that does not exist, a write to a read-only register or with partial strobes, a
-//            read
+// Misuse     an access to an offset that does not exist, a write to a read-only register or with partial strobes, a read
 //            of KICK, and ARRIVE without MEMBER or while WAITING get `host_rsp_err_o`, change nothing, and are counted.
 // Process    `area_*_o` and `tcw_*_o` are those of `process_i`, a cycle later.
 // Refusals   a pulse with what was refused: of the kicks in the cycle after `kick_valid_o`; of each sender and receiver
@@ -156,6 +155,7 @@ module cppacs_regs #(
       write_q <= host_req_write_i;
       partial_q <= host_req_wstrb_i != '1;
     end
+    if (rst_i) wdata_q <= '0;  // what clears AREA and TCWS
     if (state_q == Decode) err_q <= !sound;
     if (rst_i) state_q <= Idle;
     else begin
@@ -166,7 +166,7 @@ module cppacs_regs #(
         Act: state_q <= write_q && !is_page ? Respond : Have;
         Have: state_q <= write_q ? Kicked : Respond;
         Kicked: state_q <= Respond;  // now its refusal is known
-        Table: if (table_done_i) state_q <= Respond;
+        Table: if (table_done_i) state_q <= Wait;
         default: if (host_rsp_ready_i) state_q <= Idle;
       endcase
     end
@@ -193,9 +193,9 @@ module cppacs_regs #(
   logic [1:0][29:0] recv_what_q;
   logic [5:0] counter_at, counter_at_q;
   logic [4:0] add, add_q;
-  logic is_told, is_told_q, is_event, is_send, is_recv, is_notify;
-  logic [22:0] told, told_q;
-  logic [29:0] recv, recv_word_q;
+  logic is_told, is_told_q, is_event, is_send, is_recv, is_notify, second, of_notify;
+  logic [22:0] told, told_q, received;
+  logic [29:0] came_q;
 
   assign stall = state_q == Wait || state_q == Act || clear_q;
   assign any   = {counts_q, send_q, recv_q, notify_q, kick_pend_q, host_pend_q} != '0;
@@ -203,8 +203,7 @@ module cppacs_regs #(
     counter_at = 6'(cppacs_pkg::Counts >> 3) + 6'(slot_q);
     add = counts_q[slot_q[2:0]];
     is_told = 1'b0;
-    told = {4'd0, kick_process_o, kick_tcw_o};
-    recv = recv_what_q[slot_q==SlotRecv1];
+    told = slot_q == SlotKick ? {4'd0, kick_process_o, kick_tcw_o} : send_what_q[slot_q==SlotSend1];
     case (slot_q)
       SlotKick: begin
         counter_at = 6'(cppacs_pkg::SendRefusals >> 3);
@@ -212,13 +211,12 @@ module cppacs_regs #(
         is_told = kick_pend_q;
       end
       SlotSend0, SlotSend1: begin
-        told = send_what_q[slot_q==SlotSend1];
         counter_at = 6'(cppacs_pkg::SendRefusals >> 3) + 6'(told[22:19]);
         add = 5'(send_q[slot_q==SlotSend1]);
         is_told = send_q[slot_q==SlotSend1];
       end
       SlotRecv0, SlotRecv1: begin
-        counter_at = 6'(cppacs_pkg::ReceiveRefusals >> 3) + 6'(recv[29:26]);
+        counter_at = 6'(cppacs_pkg::ReceiveRefusals >> 3) + 6'(recv_what_q[slot_q==SlotRecv1][29:26]);
         add = 5'(recv_q[slot_q==SlotRecv1]);
       end
       SlotHost: begin
@@ -229,15 +227,25 @@ module cppacs_regs #(
       default: ;
     endcase
   end
+  // Field and source of what was received or refused.
+  assign second = slot_q == SlotNotify1 || slot_q == SlotRecv1;
+  assign of_notify = slot_q == SlotNotify0 || slot_q == SlotNotify1;
+  assign received = of_notify ? notify_what_q[second] : recv_what_q[second][22:0];
+
   assign is_event  = step_q && add_q != '0;
   assign is_send   = step_q && is_told_q;
   assign is_recv   = is_event && (done_slot_q == SlotRecv0 || done_slot_q == SlotRecv1);
   assign is_notify = is_event && (done_slot_q == SlotNotify0 || done_slot_q == SlotNotify1);
 
+  // A worm has 8 cycles at least, but words and stalls may come in each cycle.
   for (genvar k = 0; k < 8; k++) begin : gen_count
+    localparam int Bits = (k == cppacs_pkg::CountWords || k == cppacs_pkg::CountWordsIn ||
+                           k == cppacs_pkg::CountStalls) ? 5 : 3;
+    logic [Bits-1:0] left;
+    assign left = counts_q[k][Bits-1:0] & {Bits{!(slot_q == 4'(k) && !stall)}};
     always_ff @(posedge clk_i) begin
       if (rst_i) counts_q[k] <= '0;
-      else counts_q[k] <= 5'(count_i[k]) + ((slot_q == 4'(k) && !stall) ? 5'd0 : counts_q[k]);
+      else counts_q[k] <= 5'(left + Bits'(count_i[k]));
     end
   end
 
@@ -255,8 +263,12 @@ module cppacs_regs #(
     is_told_q <= is_told;
     told_q <= told;
     counter_at_q <= counter_at;
-    recv_word_q <= recv;
+    came_q <= {recv_what_q[second][29:23] & {7{!of_notify}}, received};
     done_slot_q <= slot_q;
+    // While the host has the memories, and while they are cleared, events add nothing to what is written.
+    if (rst_i || stall) {add_q, told_q, came_q} <= '0;
+    else if (!is_told) told_q <= '0;
+    if (!(of_notify || slot_q == SlotRecv0 || slot_q == SlotRecv1)) came_q <= '0;
     if (rst_i) begin
       {slot_q, step_q, kick_pend_q, host_pend_q} <= '0;
       {send_q, recv_q, notify_q} <= '0;
@@ -281,7 +293,6 @@ module cppacs_regs #(
   (* ram_style = "block", no_rw_check *) logic [48:0] tcws_q[8];
   localparam bit [4:0] Nothing = 5'd2;  // a word of it that is always 0, as counter 0 is, and the kicks of process 8
   logic [63:0] kept, kept_d, area;
-  logic [22:0] notify_q2;
   logic [48:0] tcws;
   logic [31:0] counter;
   logic [35:0] kicks;
@@ -292,45 +303,45 @@ module cppacs_regs #(
   assign full = counter[15:0] == '1 && counter_at_q < 6'(cppacs_pkg::Counts >> 3);
   assign kicks_at = state_q == Act ? {!is_page, kick_process_o} : {1'b0, told[18:16]};
 
+  // The host's word, or an event's: SEND_FIRST, RECEIVE_FIRST, NOTIFIED.
+  logic [63:0] event_word;
+  assign event_word = {28'd0, came_q[29:26], 1'b0, came_q[25:23], 2'd0, came_q[22:13], 3'd0, came_q[12:0]} |
+                      {36'd0, told_q[22:19], 5'd0, told_q[18:0]};
+  assign kept_d = (wdata_q & {64{act_write}}) | event_word;
   always_comb begin
     kept_at = is_kept ? {is_process, addr_q[6:3]} : Nothing;
-    kept_d = wdata_q;
     kept_write = act_write && is_kept;
     if (is_send) begin
       kept_at = 5'(cppacs_pkg::SendFirst >> 3);
-      kept_d = {36'd0, told_q[22:19], 5'd0, told_q[18:0]};
       kept_write = !cause_q[cppacs_pkg::CauseSendRefusedLsb];
     end
     if (is_recv) begin
       kept_at = 5'(cppacs_pkg::ReceiveFirst >> 3);
-      kept_d = {28'd0, recv_word_q[29:26], 1'b0, recv_word_q[25:23], 2'd0, recv_word_q[22:13], 3'd0, recv_word_q[12:0]};
       kept_write = !cause_q[cppacs_pkg::CauseReceiveRefusedLsb];
     end
     if (is_notify) begin
       kept_at = 5'(cppacs_pkg::Notified >> 3);
-      kept_d = {38'd0, notify_q2[22:13], 3'd0, notify_q2[12:0]};
       kept_write = 1'b1;
     end
-    if (clear_q) {kept_at, kept_d, kept_write} = {clear_at_q[4:0], 64'd0, 1'b1};
+    if (clear_q) {kept_at, kept_write} = {clear_at_q[4:0], 1'b1};
   end
 
   always_ff @(posedge clk_i) begin
-    notify_q2 <= notify_what_q[slot_q==SlotNotify1];
     kept <= kept_q[kept_at];
     if (kept_write) kept_q[kept_at] <= kept_d;
     counter <= counters_q[state_q==Act?(is_counter?low : 6'd0) : counter_at];
     if (is_event || clear_q)
-      counters_q[clear_q?clear_at_q : counter_at_q] <= clear_q || full ? {32{!clear_q}} & counter : counter + 32'(add_q);
+      counters_q[clear_q?clear_at_q : counter_at_q] <= counter + 32'(add_q & {5{!full}});
     kicks <= kicks_q[kicks_at];
     kicks_at_q <= kicks_at;
     if (is_send || clear_q)
-      kicks_q[clear_q?clear_at_q[3:0] : kicks_at_q] <= clear_q ? '0 : {told_q[22:19], told_q[15:0], kicks[15:0] + 16'd1};
+      kicks_q[clear_q?clear_at_q[3:0] : kicks_at_q] <= {told_q[22:19], told_q[15:0], kicks[15:0] + 16'(is_send)};
+    if (rst_i || clear_q) {counter, kicks} <= '0;
     area <= areas_q[process_i];
     tcws <= tcws_q[process_i];
-    if (clear_q || (act_write && is_process && !addr_q[3]))
-      areas_q[clear_q?clear_at_q[2:0] : addr_q[6:4]] <= wdata_q & {64{!clear_q}};
+    if (clear_q || (act_write && is_process && !addr_q[3])) areas_q[clear_q?clear_at_q[2:0] : addr_q[6:4]] <= wdata_q;
     if (clear_q || (act_write && is_process && addr_q[3]))
-      tcws_q[clear_q?clear_at_q[2:0] : addr_q[6:4]] <= wdata_q[48:0] & {49{!clear_q}};
+      tcws_q[clear_q?clear_at_q[2:0] : addr_q[6:4]] <= wdata_q[48:0];
     if (rst_i) {clear_q, clear_at_q} <= {1'b1, 6'd0};
     else begin
       clear_q <= clear_q && clear_at_q != '1;
@@ -389,10 +400,11 @@ module cppacs_regs #(
     else if (!is_live) live = '0;
   end
   always_ff @(posedge clk_i) begin
-    live_q <= live;
+    if (state_q == Table) live_q <= table_rdata_i;
+    else if (!is_table) live_q <= live;
     // What was not read is 0.
-    if (state_q == Table) host_rsp_rdata_o <= table_rdata_i;
-    else if (state_q == Have) host_rsp_rdata_o <= live_q | kept | {12'd0, kicks, 16'd0} | {32'd0, counter};
+    if (state_q == Have) host_rsp_rdata_o <= live_q | kept | {12'd0, kicks, 16'd0} | {32'd0, counter};
+    if (state_q == Decode) host_rsp_rdata_o <= '0;
   end
 
   assign busy_o = any || step_q || clear_q || state_q != Idle || kick_valid_o || barrier_arrive_o ||

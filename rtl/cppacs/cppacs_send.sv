@@ -3,7 +3,7 @@
 // Transfers  descriptors of `cppacs_desc_pkg`, from fetch (`desc`) and from the answers (`answer`), a word a cycle. The
 //            two alternate, transfer by transfer. One waits while another is sent, and its memory is read ahead.
 // Worms      of 65,536 bytes, the last one shorter; with MASK of 992. A strided transfer is cut anywhere at 8 bytes.
-// Memory     `read` are commands to dma_read, `data` its packets, one a run of the source. At most 16 are under way.
+// Memory     `read` are commands to cppacs_load, `data` its packets, one a run of the source. At most 16 are under way.
 // Broken     a run outside the area, or a memory error: the worm is filled with zeros to its length, its sum is
 //            complemented, and no further worm of the transfer is sent. All its commands are still read.
 // Flag       client 4 of the words unit, with the transfer's end or refusal.
@@ -75,7 +75,8 @@ module cppacs_send (
   assign index = answers_q ? answer_index_i : desc_index_i;
   assign word = answers_q ? answer_data_i : desc_data_i;
   assign begins = take && index == cppacs_desc_pkg::F0;
-  assign starts = begins && word[cppacs_desc_pkg::F0ReasonLsb+:cppacs_desc_pkg::F0ReasonW] == '0 && !word[cppacs_desc_pkg::F0ImmediateLsb];
+  assign starts = begins && !word[cppacs_desc_pkg::F0ImmediateLsb] &&
+      word[cppacs_desc_pkg::F0ReasonLsb+:cppacs_desc_pkg::F0ReasonW] == '0;
 
   logic strided_in_q, job_ready;
   logic [31:0] base_in_q, size_in_q, step_in_q;
@@ -196,10 +197,13 @@ module cppacs_send (
   );
 
   // Of the transfer: what is left of it, and where it goes, in units of 8 bytes. Of the worm: what is left.
-  logic masked_q, strided_q, flagged_q, immediate_q, reply_q, last_q, last, half_q, wrap, unit, first, refused;
+  logic masked_q, strided_q, flagged_q, immediate_q, reply_q, last_q, last, is_short, half_q, wrap, unit, first, refused;
   logic [17:0] rest_q;
   logic [13:0] length, left_q;
   logic [28:0] offset_q, gap_q, ahead;
+  logic [29:0] offset_d;
+  logic unused_carry;
+  assign unused_carry = offset_d[0];
   logic [15:0] element_q, element_left_q;
   logic [11:0] worm_q;
   logic [3:0] reason, reason_q;
@@ -207,8 +211,9 @@ module cppacs_send (
   assign reason = ram_q[cppacs_desc_pkg::F0ReasonLsb+:cppacs_desc_pkg::F0ReasonW];
   assign refused = state_q == HaveF0 && reason != '0;
   assign first = worm_q == '0;
-  assign last = ram_q[cppacs_pkg::MsgF0MaskLsb+:cppacs_pkg::MsgF0MaskW] != '0 ?
-      rest_q <= 18'(UnitsBroadcast) : rest_q <= 18'(UnitsWorm);
+  assign last = rest_q[17:14] == '0 && (!rest_q[13] || rest_q[12:0] == '0) &&
+      (ram_q[cppacs_pkg::MsgF0MaskLsb+:cppacs_pkg::MsgF0MaskW] == '0 || is_short);
+  assign is_short = rest_q[13:7] == '0 && rest_q[6:0] <= 7'(UnitsBroadcast);
   assign length = last_q ? rest_q[13:0] : (masked_q ? 14'(UnitsBroadcast) : 14'(UnitsWorm));
 
   // A word of payload is of memory, of the descriptor, or 0 when the transfer is broken. Then the rest is read in vain.
@@ -220,7 +225,6 @@ module cppacs_send (
   assign come = data_valid_i && data_ready_o;
   assign pop = (come && data_last_i) || (bad && (fill_q ? !ended_q : is_data));
   assign unit = is_data && emit && half_q;
-  assign wrap = strided_q && element_left_q == 16'd1;
 
   always_comb begin
     state_d = state_q;
@@ -303,8 +307,9 @@ module cppacs_send (
       Sum: word_d = sum_q ^ {32{fill_q}};
       default: word_d = ram_q;
     endcase
-    ahead = ram_q[31:3];
-    if (is_data) ahead = gap_q & {29{wrap}};
+    // A unit further; from an element's last one over the gap, too.
+    ahead = is_data ? gap_q & {29{wrap}} : ram_q[31:3];
+    offset_d = {offset_q, is_data} + {ahead, 1'b1};
   end
 
   always_ff @(posedge clk_i) begin
@@ -328,15 +333,16 @@ module cppacs_send (
       reason_q <= reason;
       last_q <= last;
     end
-    if ((state_q == HaveOffset && emit && first) || unit) offset_q <= offset_q + ahead + 29'(is_data && !wrap);
+    if ((state_q == HaveOffset && emit && first) || unit) offset_q <= offset_d[29:1];
     if (state_q == HaveElement) begin
       element_q <= ram_q[18:3];
       if (first) element_left_q <= ram_q[18:3];
       left_q <= length;
       half_q <= 1'b0;
     end
-    if (state_q == HaveStep) gap_q <= ram_q[31:3] - 29'(element_q) + 29'd1;
+    if (state_q == HaveStep) gap_q <= ram_q[31:3] - 29'(element_q);
     if (is_data && emit) half_q <= !half_q;
+    wrap <= strided_q && element_left_q == 16'd1;  // a unit has two words, so it is in time
     if (unit) begin
       rest_q <= rest_q - 18'd1;
       left_q <= left_q - 14'd1;

@@ -9,7 +9,7 @@
 // Amid       a burst is begun and not collected. `end_o`: the next word ends the run.
 // Message    `turn_i`, while `old_done_o`: what was collected till now belongs to a message that ended. `old_done_o`:
 //            it has all its responses. `old_err_o`: one of them was an error; cleared by `turn_i`.
-// Latency    1 cycle from a burst's last word to its memory command. 1 word per cycle, no bubble between runs of 2
+// Latency    2 cycles from a burst's last word to its memory command. 1 word per cycle, no bubble between runs of 2
 //            words, if memory responds within Outstanding - 1 bursts.
 // Full       with Outstanding collected bursts `in_ready_o` is low.
 // Reset      drops everything; the memory must forget its bursts, too.
@@ -126,10 +126,10 @@ module cppacs_store #(
   logic note_valid, unused_note_ready, announce, data_done;
   logic [29:0] note_word;
   logic [BeatW-1:0] note_beats;
-  logic [CountW-1:0] unused_notes;
-  fifo #(
+  logic [6:0] unused_notes;
+  fifo_bram #(
       .W(30 + BeatW),
-      .Depth(Outstanding)
+      .Depth(64)
   ) u_note (
       .clk_i,
       .rst_i,

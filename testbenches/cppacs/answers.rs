@@ -136,13 +136,17 @@ fn each_twin_is_caught() {
     each_is_caught(
         this_test!(),
         &[
-            (Words, &[], &|cases| checks(&dut::<TwinAnswersIndex>(), 4, cases)),
-            (Room, &[], &|cases| checks(&dut::<TwinAnswersRoom>(), 4, cases)),
-            (Waiting, &[], &|cases| checks(&dut::<TwinAnswersWaiting>(), 4, cases)),
-            (Rest, &[], &|cases| checks(&dut::<TwinAnswersRest>(), 4, cases)),
-            (Path, &[Waiting], &|cases| checks(&dut::<TwinAnswersPath>(), 4, cases)),
+            (Words, &[], &|cases| checks(&dut::<TwinCppacsAnswersIndex>(), 4, cases)),
+            (Room, &[], &|cases| checks(&dut::<TwinCppacsAnswersRoom>(), 4, cases)),
+            (Waiting, &[], &|cases| {
+                checks(&dut::<TwinCppacsAnswersWaiting>(), 4, cases)
+            }),
+            (Rest, &[], &|cases| checks(&dut::<TwinCppacsAnswersRest>(), 4, cases)),
+            (Path, &[Waiting], &|cases| {
+                checks(&dut::<TwinCppacsAnswersPath>(), 4, cases)
+            }),
             (Protocol, &[Words, Waiting], &|cases| {
-                checks(&dut::<TwinAnswersOffer>(), 4, cases)
+                checks(&dut::<TwinCppacsAnswersOffer>(), 4, cases)
             }),
         ],
     );

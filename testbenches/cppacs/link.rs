@@ -333,32 +333,34 @@ fn each_twin_is_caught() {
         this_test!(),
         &[
             (Order, &[Returned, Hang], &|cases| {
-                checks(&link::<TwinLinkOrder>(), cases)
+                checks(&link::<TwinCppacsLinkOrder>(), cases)
             }),
             // A credit is taken only for the data channel.
             (Credits, &[Stall, Turn], &|cases| {
-                checks(&link::<TwinLinkCredits>(), cases)
+                checks(&link::<TwinCppacsLinkCredits>(), cases)
             }),
             // The credit is for the arrival.
             (Returned, &[Order, Hang], &|cases| {
-                checks(&link::<TwinLinkReturned>(), cases)
+                checks(&link::<TwinCppacsLinkReturned>(), cases)
             }),
-            (Turn, &[], &|cases| checks(&link::<TwinLinkTurn>(), cases)),
-            (Stall, &[], &|cases| checks(&link::<TwinLinkStall>(), cases)),
+            (Turn, &[], &|cases| checks(&link::<TwinCppacsLinkTurn>(), cases)),
+            (Stall, &[], &|cases| checks(&link::<TwinCppacsLinkStall>(), cases)),
             (Latency, &[Rate, Rest, Turn], &|cases| {
-                checks(&link::<TwinLinkLate>(), cases)
+                checks(&link::<TwinCppacsLinkLate>(), cases)
             }),
             // A word every other cycle.
-            (Rate, &[], &|cases| checks(&link::<TwinLinkBubble>(), cases)),
+            (Rate, &[], &|cases| checks(&link::<TwinCppacsLinkBubble>(), cases)),
             (Rest, &[Hang, Returned, Order], &|cases| {
-                checks(&link::<TwinLinkRest>(), cases)
+                checks(&link::<TwinCppacsLinkRest>(), cases)
             }),
-            (Path, &[Order, Hang], &|cases| checks(&link::<TwinLinkPath>(), cases)),
+            (Path, &[Order, Hang], &|cases| {
+                checks(&link::<TwinCppacsLinkPath>(), cases)
+            }),
             (Protocol, &[Order, Hang, Returned], &|cases| {
-                checks(&link::<TwinLinkOver>(), cases)
+                checks(&link::<TwinCppacsLinkOver>(), cases)
             }),
             // A worm's last word gives no credit.
-            (Hang, &[Latency], &|cases| checks(&link::<TwinLinkLost>(), cases)),
+            (Hang, &[Latency], &|cases| checks(&link::<TwinCppacsLinkLost>(), cases)),
         ],
     );
 }

@@ -704,24 +704,32 @@ fn each_twin_is_caught() {
     each_is_caught(
         this_test!(),
         &[
-            (Write, &[], &|cases| checks(&dut::<TwinReceiveLeft>(), cases)),
-            (Write, &[], &|cases| checks(&dut::<TwinReceiveSlot>(), cases)),
-            (Write, &[Outcome], &|cases| checks(&dut::<TwinReceiveKey>(), cases)),
-            (Write, &[Outcome], &|cases| checks(&dut::<TwinReceiveTail>(), cases)),
-            (Outcome, &[Count], &|cases| checks(&dut::<TwinReceiveGone>(), cases)),
-            (Early, &[Write], &|cases| checks(&dut::<TwinReceiveEarly>(), cases)),
-            (Count, &[], &|cases| checks(&dut::<TwinReceiveLast>(), cases)),
-            (Count, &[], &|cases| checks(&dut::<TwinReceiveFlag>(), cases)),
-            (Shut, &[], &|cases| checks(&dut::<TwinReceiveShut>(), cases)),
-            (Notify, &[], &|cases| checks(&dut::<TwinReceiveNotify>(), cases)),
-            (Order, &[], &|cases| checks(&dut::<TwinReceiveTurn>(), cases)),
-            (Words, &[], &|cases| checks(&dut::<TwinReceiveWords>(), cases)),
-            (Rest, &[], &|cases| checks(&dut::<TwinReceiveRest>(), cases)),
-            (Path, &[], &|cases| checks(&dut::<TwinReceivePath>(), cases)),
-            (Protocol, &[], &|cases| checks(&dut::<TwinReceiveJob>(), cases)),
-            (Rate, &[], &|cases| checks(&dut::<TwinReceiveRate>(), cases)),
-            (Rate, &[], &|cases| checks(&dut::<TwinReceiveAhead>(), cases)),
-            (Hang, &[], &|cases| checks(&dut::<TwinReceiveHang>(), cases)),
+            (Write, &[], &|cases| checks(&dut::<TwinCppacsReceiveLeft>(), cases)),
+            (Write, &[], &|cases| checks(&dut::<TwinCppacsReceiveSlot>(), cases)),
+            (Write, &[Outcome], &|cases| {
+                checks(&dut::<TwinCppacsReceiveKey>(), cases)
+            }),
+            (Write, &[Outcome], &|cases| {
+                checks(&dut::<TwinCppacsReceiveTail>(), cases)
+            }),
+            (Outcome, &[Count], &|cases| {
+                checks(&dut::<TwinCppacsReceiveGone>(), cases)
+            }),
+            (Early, &[Write], &|cases| {
+                checks(&dut::<TwinCppacsReceiveEarly>(), cases)
+            }),
+            (Count, &[], &|cases| checks(&dut::<TwinCppacsReceiveLast>(), cases)),
+            (Count, &[], &|cases| checks(&dut::<TwinCppacsReceiveFlag>(), cases)),
+            (Shut, &[], &|cases| checks(&dut::<TwinCppacsReceiveShut>(), cases)),
+            (Notify, &[], &|cases| checks(&dut::<TwinCppacsReceiveNotify>(), cases)),
+            (Order, &[], &|cases| checks(&dut::<TwinCppacsReceiveTurn>(), cases)),
+            (Words, &[], &|cases| checks(&dut::<TwinCppacsReceiveWords>(), cases)),
+            (Rest, &[], &|cases| checks(&dut::<TwinCppacsReceiveRest>(), cases)),
+            (Path, &[], &|cases| checks(&dut::<TwinCppacsReceivePath>(), cases)),
+            (Protocol, &[], &|cases| checks(&dut::<TwinCppacsReceiveJob>(), cases)),
+            (Rate, &[], &|cases| checks(&dut::<TwinCppacsReceiveRate>(), cases)),
+            (Rate, &[], &|cases| checks(&dut::<TwinCppacsReceiveAhead>(), cases)),
+            (Hang, &[], &|cases| checks(&dut::<TwinCppacsReceiveHang>(), cases)),
         ],
     );
 }

@@ -627,30 +627,38 @@ fn each_twin_is_caught() {
         this_test!(),
         &[
             // LAST in every worm.
-            (Worms, &[], &|cases| checks(&send::<TwinSendLast>(), cases)),
+            (Worms, &[], &|cases| checks(&send::<TwinCppacsSendLast>(), cases)),
             // The sum without F0.
-            (Worms, &[], &|cases| checks(&send::<TwinSendSum>(), cases)),
+            (Worms, &[], &|cases| checks(&send::<TwinCppacsSendSum>(), cases)),
             // The next worm begins with a whole element.
-            (Worms, &[], &|cases| checks(&send::<TwinSendLeft>(), cases)),
+            (Worms, &[], &|cases| checks(&send::<TwinCppacsSendLeft>(), cases)),
             // The rest of a broken transfer comes into the next one.
             (Worms, &[Hang, Turn, Flags, Refused, Counts], &|cases| {
-                checks(&send::<TwinSendGoesOn>(), cases)
+                checks(&send::<TwinCppacsSendGoesOn>(), cases)
             }),
             // A refusal is told as sent.
-            (Flags, &[], &|cases| checks(&send::<TwinSendFlag>(), cases)),
-            (Refused, &[Flags], &|cases| checks(&send::<TwinSendReason>(), cases)),
-            (Turn, &[Hang], &|cases| checks(&send::<TwinSendTurn>(), cases)),
+            (Flags, &[], &|cases| checks(&send::<TwinCppacsSendFlag>(), cases)),
+            (Refused, &[Flags], &|cases| {
+                checks(&send::<TwinCppacsSendReason>(), cases)
+            }),
+            (Turn, &[Hang], &|cases| checks(&send::<TwinCppacsSendTurn>(), cases)),
             (Latency, &[Hang, Rate, Turn], &|cases| {
-                checks(&send::<TwinSendLate>(), cases)
+                checks(&send::<TwinCppacsSendLate>(), cases)
             }),
-            (Rate, &[Latency], &|cases| checks(&send::<TwinSendBubble>(), cases)),
+            (Rate, &[Latency], &|cases| {
+                checks(&send::<TwinCppacsSendBubble>(), cases)
+            }),
             (Protocol, &[Worms, Hang, Rate], &|cases| {
-                checks(&send::<TwinSendOver>(), cases)
+                checks(&send::<TwinCppacsSendOver>(), cases)
             }),
-            (Counts, &[], &|cases| checks(&send::<TwinSendCounts>(), cases)),
-            (Rest, &[], &|cases| checks(&send::<TwinSendRest>(), cases)),
-            (Path, &[Worms, Hang], &|cases| checks(&send::<TwinSendPath>(), cases)),
-            (Hang, &[Rate, Worms], &|cases| checks(&send::<TwinSendStuck>(), cases)),
+            (Counts, &[], &|cases| checks(&send::<TwinCppacsSendCounts>(), cases)),
+            (Rest, &[], &|cases| checks(&send::<TwinCppacsSendRest>(), cases)),
+            (Path, &[Worms, Hang], &|cases| {
+                checks(&send::<TwinCppacsSendPath>(), cases)
+            }),
+            (Hang, &[Rate, Worms], &|cases| {
+                checks(&send::<TwinCppacsSendStuck>(), cases)
+            }),
         ],
     );
 }

@@ -10,6 +10,7 @@ pub mod kicks;
 pub mod link;
 pub mod message;
 pub mod receive;
+pub mod regs;
 pub mod runs;
 pub mod send;
 pub mod tables;

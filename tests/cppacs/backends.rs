@@ -70,8 +70,12 @@ pub fn run_all<T: 'static, F: Future<Output = Result<T, RdmaError>> + 'static>(
 ) -> Vec<T> {
     let programs = sim.spawn_all(program);
     sim.run(BOUND).unwrap_or_else(|error| panic!("{error}"));
-    let ended = programs.into_iter().map(|mut program| program.take().expect("it ended"));
-    ended.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{error}"))
+    let ended = programs
+        .into_iter()
+        .map(|mut program| program.take().expect("it ended"));
+    ended
+        .collect::<Result<_, _>>()
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Transfers of all kinds between all nodes.
@@ -108,7 +112,10 @@ fn seen(machine: AnyBackend, config: &Config) -> (Vec<Event>, Vec<Vec<u8>>) {
         let mut backend = sim.backend_mut();
         let memory = backend.memory(NodeId(node));
         // In front of the area, kernels' messages stand in the order in which they came.
-        memory.read(Addr(layout::AREA), memory.size() - layout::AREA as usize).unwrap().to_vec()
+        memory
+            .read(Addr(layout::AREA), memory.size() - layout::AREA as usize)
+            .unwrap()
+            .to_vec()
     };
     (events, (0..nodes).map(memory).collect())
 }
@@ -116,7 +123,12 @@ fn seen(machine: AnyBackend, config: &Config) -> (Vec<Event>, Vec<Vec<u8>>) {
 #[test]
 fn what_rests_is_left_out_and_junk_is_not_looked_at() {
     for config in [config(2, 1, 1), config(2, 2, 1)] {
-        let of = |junk, gated| seen(rtl::build_with(&config, &Probe::default(), junk, gated).unwrap(), &config);
+        let of = |junk, gated| {
+            seen(
+                rtl::build_with(&config, &Probe::default(), junk, gated).unwrap(),
+                &config,
+            )
+        };
         let plain = of(None, true);
         assert!(plain.0.len() > 100, "{} events", plain.0.len());
         for (junk, gated) in [(Some(7), true), (None, false), (Some(8), false)] {

@@ -40,7 +40,10 @@ fn fields_descriptors_lengths_and_nodes(kind: BackendKind) {
             node.destroy_field(field).await?;
             node.barrier(BOUND).await?;
             let waited = node.wait(&gone, 2, Picos::from_us(300.0)).await;
-            assert!(matches!(waited, Err(RdmaError::Timeout { had: 1, count: 2, .. })), "{waited:?}");
+            assert!(
+                matches!(waited, Err(RdmaError::Timeout { had: 1, count: 2, .. })),
+                "{waited:?}"
+            );
             return Ok(());
         }
         let none = NodeId(2);
@@ -71,7 +74,10 @@ fn fields_descriptors_lengths_and_nodes(kind: BackendKind) {
         node.modify_tcw(&tcw, beyond).await?;
         let sent = node.kick(&tcw).await?;
         let (node_a, result) = (A, RESULT_REFUSED + SEND_LIMIT);
-        assert_eq!(node.wait_sent(sent).await, Err(RdmaError::Refused { node: node_a, result }));
+        assert_eq!(
+            node.wait_sent(sent).await,
+            Err(RdmaError::Refused { node: node_a, result })
+        );
         node.send(area.all(), &right, 0, How::default()).await?;
         node.barrier(BOUND).await?;
         node.barrier(BOUND).await?;
@@ -90,7 +96,12 @@ fn a_transfer_beyond_64_kb_comes_as_several_worms(kind: BackendKind) {
         let fill = if node.id() == A { 7 } else { 0 };
         node.write(&area.all(), &vec![fill; bytes as usize]);
         let right = node.get_sendright(To::Node(B), "data", 1, BOUND).await?;
-        let worms = async || node.host().load((COUNTS + 8 * COUNT_RECEIVED).into(), 8).await.expect("a counter");
+        let worms = async || {
+            node.host()
+                .load((COUNTS + 8 * COUNT_RECEIVED).into(), 8)
+                .await
+                .expect("a counter")
+        };
         node.barrier(BOUND).await?;
         let before = worms().await;
         node.barrier(BOUND).await?;
@@ -138,7 +149,10 @@ fn a_receive_that_nobody_sends_to(kind: BackendKind) {
         Ok(())
     });
     let said = ran.expect_err("nobody sends").to_string();
-    assert!(said.contains("t40002 waits for a message of t40001 with tag 42"), "{said}");
+    assert!(
+        said.contains("t40002 waits for a message of t40001 with tag 42"),
+        "{said}"
+    );
 }
 
 fn a_message_and_its_ends(kind: BackendKind) {

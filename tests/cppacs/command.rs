@@ -24,7 +24,10 @@ fn every_scenario_runs_on_both_backends() {
                 assert_eq!(code, 0, "{args:?}: {error}");
                 let values: Value = serde_json::from_str(&text).expect("an object");
                 let values = values.as_object().unwrap();
-                assert!(values.len() > 3 && values["refused"].as_f64() == Some(0.0), "{values:?}");
+                assert!(
+                    values.len() > 3 && values["refused"].as_f64() == Some(0.0),
+                    "{values:?}"
+                );
                 assert!(values.values().all(|value| value.as_f64().is_some()), "{values:?}");
             }
         }

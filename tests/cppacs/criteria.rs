@@ -65,7 +65,11 @@ fn kinds_follow_from_the_parameters() {
 fn model_and_rtl_agree_within_2_percent() {
     let all = measured(&["F3", "T1", "B2", "N1", "N2", "N3"], BackendKind::Rtl);
     let rows: Vec<&Row> = all.iter().flat_map(|outcome| &outcome.rows).collect();
-    let bad: Vec<_> = rows.iter().filter(|row| is_bad(row)).map(|row| (&row.row, row.ours)).collect();
+    let bad: Vec<_> = rows
+        .iter()
+        .filter(|row| is_bad(row))
+        .map(|row| (&row.row, row.ours))
+        .collect();
     assert!(bad.is_empty(), "{bad:?}");
     let compared = rows.iter().filter(|row| row.row.ends_with("_model"));
     assert!(compared.count() > 15);

@@ -64,7 +64,9 @@ impl Rig {
     }
 
     fn load(&mut self, node: NodeId, offset: u32) -> u64 {
-        let loaded = run(&mut self.sim, node, async move |node| node.host().load(offset.into(), 8).await);
+        let loaded = run(&mut self.sim, node, async move |node| {
+            node.host().load(offset.into(), 8).await
+        });
         loaded.unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -198,7 +200,8 @@ impl Rig {
             }
             let sent = node.send(area.span(at, 0x2000)?, &right, at, How::FLAGGED).await?;
             node.wait_sent(sent).await?;
-            node.send(area.span(at + 0x2000, 32)?, &right, at + 0x2000, How::ACK).await?;
+            node.send(area.span(at + 0x2000, 32)?, &right, at + 0x2000, How::ACK)
+                .await?;
             // Nobody writes there.
             node.get(&right, 0x1_8000, &field, 0x1_f000, 0x800).await?;
             Ok(node.read(&area.span(0x1_f000, 0x800)?))
@@ -212,7 +215,10 @@ impl Rig {
             let at = 0x4000 * usize::from(own);
             expected[at..at + 0x2020].copy_from_slice(&contents(NodeId(own))[at..at + 0x2020]);
             let got = &ended[usize::from(own)];
-            assert!(*got == contents(B)[0x1_8000..0x1_8800], "{what}: a GET brought something else");
+            assert!(
+                *got == contents(B)[0x1_8000..0x1_8800],
+                "{what}: a GET brought something else"
+            );
         }
         assert!(ended[B.index()] == expected, "{what}: legal transfers did not come");
         for (node, part) in (0..).map(NodeId).zip(&self.parts) {

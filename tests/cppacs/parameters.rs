@@ -70,7 +70,13 @@ fn nodes(config: &Config) -> String {
 }
 
 fn rdma(config: &Config) -> String {
-    shown(config, What::Stream { bytes: 65_536, count: 3 })
+    shown(
+        config,
+        What::Stream {
+            bytes: 65_536,
+            count: 3,
+        },
+    )
 }
 
 fn ping_pong(config: &Config) -> String {
@@ -83,7 +89,11 @@ fn pvm(config: &Config) -> String {
 
 /// Broadcasts of all nodes at once.
 fn broadcasts(config: &Config) -> String {
-    let mut sim = booted(&Config { x: 4, y: 2, ..config.clone() });
+    let mut sim = booted(&Config {
+        x: 4,
+        y: 2,
+        ..config.clone()
+    });
     run_all(&mut sim, async |node| {
         let area = node.object("all:data", 65_536)?;
         let field = node.create_field(&area, 0, 65_536, 0, Allow::WRITE).await?;
@@ -97,7 +107,12 @@ fn broadcasts(config: &Config) -> String {
 
 /// All send to one node at once, with long worms and short ones behind them.
 fn crowd(config: &Config) -> String {
-    let mut sim = booted(&Config { x: 2, y: 2, z: 2, ..config.clone() });
+    let mut sim = booted(&Config {
+        x: 2,
+        y: 2,
+        z: 2,
+        ..config.clone()
+    });
     let times = run_all(&mut sim, async |node| {
         let area = node.object("data", 4096)?;
         node.create_field(&area, 0, 4096, 0, Allow::WRITE).await?;
@@ -147,14 +162,21 @@ fn fields(config: &Config) -> String {
 
 fn kicks(config: &Config) -> String {
     let mut sim = booted(config);
-    let kicks = run(&mut sim, A, async |node| node.host().load((KICKS + SIZE_PAGE).into(), 8).await);
+    let kicks = run(&mut sim, A, async |node| {
+        node.host().load((KICKS + SIZE_PAGE).into(), 8).await
+    });
     format!("{}", kicks.expect("a register") & KICKS_ROOM_MASK)
 }
 
 /// All ask one node for a worm each.
 fn askers(config: &Config) -> String {
     let wait_bound = Picos::from_us(10_000.0);
-    let mut sim = booted(&Config { x: 4, y: 2, wait_bound, ..config.clone() });
+    let mut sim = booted(&Config {
+        x: 4,
+        y: 2,
+        wait_bound,
+        ..config.clone()
+    });
     let got = run_all(&mut sim, async |node| {
         let area = node.object("data", 65_536)?;
         let field = node.create_field(&area, 0, 65_536, 0, Allow::ALL).await?;
@@ -171,8 +193,13 @@ fn refused(config: &Config) -> String {
     run_all(&mut sim, async |node| {
         let area = node.object("data", 64)?;
         let field = node.create_field(&area, 0, 64, 0, Allow::WRITE).await?;
-        let right = node.get_sendright(To::Node(NodeId(1 - node.id().0)), "data", 0, BOUND).await?;
-        assert!(matches!(node.get(&right, 0, &field, 0, 64).await, Err(RdmaError::Timeout { .. })));
+        let right = node
+            .get_sendright(To::Node(NodeId(1 - node.id().0)), "data", 0, BOUND)
+            .await?;
+        assert!(matches!(
+            node.get(&right, 0, &field, 0, 64).await,
+            Err(RdmaError::Timeout { .. })
+        ));
         Ok(())
     });
     format!("{}", sim.now())
@@ -219,7 +246,13 @@ fn each_parameter_moves_something() {
 
 #[test]
 fn values_outside_their_ranges_are_refused() {
-    for (name, value) in [("x", 0.0), ("y", 18.0), ("mem_bytes", 1024.0), ("room", 200.0), ("pvm_buffers", 3.0)] {
+    for (name, value) in [
+        ("x", 0.0),
+        ("y", 18.0),
+        ("mem_bytes", 1024.0),
+        ("room", 200.0),
+        ("pvm_buffers", 3.0),
+    ] {
         assert!(Config::paper().set(name, value).is_err(), "{name} = {value}");
     }
 }

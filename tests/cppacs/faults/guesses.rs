@@ -27,7 +27,9 @@ fn a_million_keys_are_guessed_in_vain(kind: BackendKind) {
             rig.forge(&Header { key, length, ..header }.worm(&[1, 2]));
         }
         // A worm has 8 words, and a few cycles.
-        run(&mut rig.sim, A, async move |node| node.compute(Picos::from_ns(each * 200)).await);
+        run(&mut rig.sim, A, async move |node| {
+            node.compute(Picos::from_ns(each * 200)).await
+        });
     }
     run(&mut rig.sim, A, async |node| node.compute(Picos::from_us(1000.0)).await);
     assert_eq!(rig.refused(RECV_KEY), ALL);

@@ -43,12 +43,23 @@ fn a_field_that_is_destroyed_in_the_middle_of_a_message(kind: BackendKind) {
     });
     assert_eq!(sent, Ok(()));
     let (then, later) = destroyed.take().expect("it ended").expect("it was there");
-    let came = then.iter().zip(contents(A)).take_while(|(have, sent)| *have == sent).count();
+    let came = then
+        .iter()
+        .zip(contents(A))
+        .take_while(|(have, sent)| *have == sent)
+        .count();
     // The model writes a worm when it has ended.
-    assert!((came > 0 || kind == BackendKind::Model) && came < 0x1_0000, "{came} bytes came before");
+    assert!(
+        (came > 0 || kind == BackendKind::Model) && came < 0x1_0000,
+        "{came} bytes came before"
+    );
     assert!(then[came + 64..] == contents(B)[came + 64..]);
     assert!(then == later, "nothing is written when destroy_field has returned");
-    assert_eq!((rig.refused(RECV_GONE), rig.refused(RECV_FIELD)), (1, 1), "its worm, and the one behind");
+    assert_eq!(
+        (rig.refused(RECV_GONE), rig.refused(RECV_FIELD)),
+        (1, 1),
+        "its worm, and the one behind"
+    );
     rig.make_again();
     rig.sim.node(B).write(&area.all(), &contents(B));
     rig.legal("a field that was destroyed");
@@ -59,15 +70,51 @@ fn forged_worms(kind: BackendKind) {
     let header = rig.header();
     let data = [1, 2, 3, 4];
     for (what, header, reason) in [
-        ("another key", Header { key: header.key ^ 1 << 31, ..header }, RECV_KEY),
+        (
+            "another key",
+            Header {
+                key: header.key ^ 1 << 31,
+                ..header
+            },
+            RECV_KEY,
+        ),
         ("no key", Header { key: 0, ..header }, RECV_KEY),
         ("no field", Header { field: 300, ..header }, RECV_FIELD),
-        ("beyond the field", Header { offset: BYTES - 8, ..header }, RECV_BOUNDS),
-        ("an offset that wraps", Header { offset: 0xffff_fff8, ..header }, RECV_BOUNDS),
+        (
+            "beyond the field",
+            Header {
+                offset: BYTES - 8,
+                ..header
+            },
+            RECV_BOUNDS,
+        ),
+        (
+            "an offset that wraps",
+            Header {
+                offset: 0xffff_fff8,
+                ..header
+            },
+            RECV_BOUNDS,
+        ),
         ("an odd offset", Header { offset: 4, ..header }, RECV_FORM),
         ("no length", Header { length: 0, ..header }, RECV_FORM),
-        ("a REPLY that nobody asked for", Header { kind: Kind::Reply, key: 5, ..header }, RECV_KEY),
-        ("a GET on the data channel", Header { kind: Kind::Get, ..header }, RECV_FORM),
+        (
+            "a REPLY that nobody asked for",
+            Header {
+                kind: Kind::Reply,
+                key: 5,
+                ..header
+            },
+            RECV_KEY,
+        ),
+        (
+            "a GET on the data channel",
+            Header {
+                kind: Kind::Get,
+                ..header
+            },
+            RECV_FORM,
+        ),
     ] {
         let mut words = [header.words(), data.into()].concat();
         words.push(sum(&words));
@@ -100,7 +147,9 @@ fn a_worm_whose_sum_is_wrong(kind: BackendKind) {
     let came = rig.sim.node(B).read(&rig.parts[1].area.all());
     assert!(came[16..] == contents(B)[16..]);
     let field = rig.parts[1].field.clone();
-    let told = run(&mut rig.sim, B, async move |node| node.wait(&field, 1, Picos::from_us(100.0)).await);
+    let told = run(&mut rig.sim, B, async move |node| {
+        node.wait(&field, 1, Picos::from_us(100.0)).await
+    });
     assert!(matches!(error(told), RdmaError::Shut { number: 0, .. }));
     let before = rig.refused(RECV_FIELD);
     rig.forge(&header.worm(&[9; 4]));
@@ -118,16 +167,28 @@ fn what_a_field_does_not_allow(kind: BackendKind) {
     rig.destroy();
     let area = rig.parts[1].area.clone();
     let closed = Allow::default();
-    let made = run(&mut rig.sim, B, async move |node| node.create_field(&area, 0, BYTES, 0, closed).await);
+    let made = run(&mut rig.sim, B, async move |node| {
+        node.create_field(&area, 0, BYTES, 0, closed).await
+    });
     rig.parts[1].field = made.expect("there is room");
-    let right = run(&mut rig.sim, A, async |node| node.get_sendright(To::Node(B), "data", 0, BOUND).await);
+    let right = run(&mut rig.sim, A, async |node| {
+        node.get_sendright(To::Node(B), "data", 0, BOUND).await
+    });
     let right = right.expect("a right");
     let field = rig.parts[0].field.clone();
     let (own, get, swap) = (rig.parts[0].area.clone(), right.clone(), right.clone());
     let before = rig.refused(RECV_RIGHTS);
-    run(&mut rig.sim, A, async move |node| node.send(own.span(0, 64)?, &right, 0, How::default()).await).expect("sent");
-    let got = run(&mut rig.sim, A, async move |node| node.get(&get, 0, &field, 0, 64).await);
-    assert!(matches!(error(got), RdmaError::Timeout { .. }), "a refused request has no answer");
+    run(&mut rig.sim, A, async move |node| {
+        node.send(own.span(0, 64)?, &right, 0, How::default()).await
+    })
+    .expect("sent");
+    let got = run(&mut rig.sim, A, async move |node| {
+        node.get(&get, 0, &field, 0, 64).await
+    });
+    assert!(
+        matches!(error(got), RdmaError::Timeout { .. }),
+        "a refused request has no answer"
+    );
     let swapped = run(&mut rig.sim, A, async move |node| node.swap(&swap, 0, 1).await);
     assert!(matches!(error(swapped), RdmaError::Timeout { .. }));
     rig.rest();

@@ -7,6 +7,7 @@ use tsunagi::cppacs::host::{Allow, How, RdmaError, To};
 use tsunagi::cppacs::params::{Config, PARAMS};
 use tsunagi::cppacs::regs::{KICKS, KICKS_ROOM_MASK, SIZE_PAGE};
 use tsunagi::cppacs::repro::{Scenario, What, measure};
+use tsunagi::harness::faults::Fault;
 use tsunagi::repro::row::BackendKind;
 use tsunagi::{NodeId, Picos};
 
@@ -22,7 +23,7 @@ const OTHERS: &[(&str, f64, Shown)] = &[
     ("z", 2.0, nodes),
     ("mem_bytes", 1_048_576.0, nodes),
     ("clock_period", 20.0, rdma),
-    ("room", 288.0, broadcasts),
+    ("room", 288.0, held_up),
     ("ack_room", 64.0, crowd),
     ("rights", 16.0, rights),
     ("fields", 32.0, fields),
@@ -87,22 +88,23 @@ fn pvm(config: &Config) -> String {
     shown(config, What::Pvm { bytes: 65_536 })
 }
 
-/// Broadcasts of all nodes at once.
-fn broadcasts(config: &Config) -> String {
-    let mut sim = booted(&Config {
-        x: 4,
-        y: 2,
-        ..config.clone()
-    });
-    run_all(&mut sim, async |node| {
-        let area = node.object("all:data", 65_536)?;
-        let field = node.create_field(&area, 0, 65_536, 0, Allow::WRITE).await?;
-        let right = node.get_sendright(To::Broadcast(7, A), "all:data", 0, BOUND).await?;
+/// When a worm has left its node, while memory at the other end stands still.
+fn held_up(config: &Config) -> String {
+    let mut sim = booted(config);
+    let times = run_all(&mut sim, async |node| {
+        let area = node.object("data", 2048)?;
+        node.create_field(&area, 0, 2048, 0, Allow::WRITE).await?;
+        let right = node.get_sendright(To::Node(B), "data", 0, BOUND).await?;
         node.barrier(BOUND).await?;
-        node.send(area.all(), &right, 0, How::default()).await?;
-        node.wait(&field, 8, BOUND).await.map(drop)
+        if node.id() == B {
+            assert!(node.host().inject(&Fault::MemoryStalls(Picos::from_us(200.0))));
+            return Ok(String::new());
+        }
+        let sent = node.send(area.all(), &right, 0, How::FLAGGED).await?;
+        node.wait_sent(sent).await?;
+        Ok(node.now().to_string())
     });
-    format!("{}", sim.now())
+    times.concat()
 }
 
 /// All send to one node at once, with long worms and short ones behind them.

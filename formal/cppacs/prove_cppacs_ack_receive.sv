@@ -109,7 +109,7 @@ module prove_cppacs_ack_receive (
     other_q <= other_settling_i;
   end
   // In units of 8 bytes from the field's base, in 30 bits.
-  assign end_q = {1'b0, dut.offset_q[31:3]} + 30'(dut.eights);
+  assign end_q = {1'b0, dut.offset_q[31:3]} + 30'(dut.request ? dut.asked_q[16:3] : dut.length_q[16:3]);
 
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin

@@ -145,7 +145,8 @@ module prove_cppacs_receive (
 
   // Of the worm whose header was taken last by the writing side: its key was right.
   logic [2:0] state, settle;
-  logic sound, right_q, accepted, amid, ended_q, other_q, looks_q;
+  // And whether it, and the one that settles, ends a transfer, and whether that one has counted.
+  logic sound, right_q, accepted, amid, ended_q, other_q, looks_q, last_q, settled_last_q, counted_q;
   assign state = dut.state_q;
   assign settle = dut.settle_q;
   assign sound = dut.looked_q && dut.enabled_q && dut.field_key_q == dut.key_q;
@@ -154,7 +155,10 @@ module prove_cppacs_receive (
   always_ff @(posedge clk_i) begin
     ended_q <= in_valid_i && in_ready && in_last_i && !rst_i;
     other_q <= other_settling_i;
-    if (dut.begins) right_q <= sound;
+    if (dut.begins) {right_q, last_q} <= {sound, dut.last_q};
+    if (dut.turn) settled_last_q <= last_q;
+    if (dut.turn) counted_q <= 1'b0;
+    else if (count_valid) counted_q <= 1'b1;
     if (rst_i) looks_q <= 1'b0;
     else looks_q <= (look_valid && look_ready_i) || (looks_q && !look_for_i);
   end
@@ -168,50 +172,63 @@ module prove_cppacs_receive (
       of_its_field : assert (!(dut.job_q && dut.job_ready) || sound);
       no_bad_run : assert (!dut.u_store.load || (dut.run_valid && !dut.run_bad));
       counts_what_is_there : assert (!count_valid || (dut.old_done && dut.settle_reason_q == '0 && !dut.old_err));
-      counts_transfers : assert (!count_valid || (dut.settle_last_q && !dut.settle_gone_q));
+      counts_transfers : assert (!count_valid || (settled_last_q && !dut.settle_gone_q));
       counts_alone : assert (!count_valid || !other_q);
-      flag_behind_count : assert (!job_valid || settle == Flag);
+      flag_behind_count : assert (!job_valid || (settle == Flag && counted_q));
       then_a_header : assert (!ended_q || dut.head_q != Pass);
       one_field : assert (!(look_valid && (settle != '0 || state != Check)) || field == dut.open_q);
       // Invariants for induction.
-      waited_for : assert (looks_q == (dut.asked_q || settle == Looked));
+      waited_for : assert (looks_q == (dut.asked_q || settle == Looked) && !(dut.asked_q && settle == Looked));
       mine : assert (!looks_q || dut.mine_q == (settle != Looked));
       looked_once : assert (!(dut.looked_q && (dut.asked_q || dut.wants_q)) && !(dut.asked_q && dut.wants_q));
-      looks_for_a_header : assert (!(dut.wants_q || dut.asked_q || dut.looked_q) ||
+      looks_for_a_header :
+      assert (!(dut.wants_q || dut.asked_q || dut.looked_q) ||
                                    (dut.n_q >= 3'd2 && (dut.ready_q || dut.head_q == Head)));
+      head_counts :
+      assert (dut.head_q != Head || (!dut.runt_q && (dut.n_q == '0 || dut.n_q <= (dut.strided_q ? 3'd6 : 3'd4))));
+      held_in_a_worm : assert (dut.held_q ? dut.head_q == Pass || dut.head_q == 2'd2 : dut.head_q != 2'd2);
       accepted_is_right : assert (!accepted || right_q);
       job_is_looked : assert (!(dut.job_q || state == Slot) || (dut.ready_q && sound));
       header_is_kept : assert (!dut.ready_q || dut.head_q != Head);
       job_in_body : assert (!dut.job_q || state == Body);
+      last_is_kept :
+      assert ((state == Check || dut.ends_last_q == last_q) && (settle == '0 || dut.settle_last_q == settled_last_q));
+      counted_first : assert (settle < 3'd4 || settle > Flag || counted_q);
       settled : assert (!amid || (dut.old_done && dut.settle_last_q && !dut.old_err));
       sound_or_gone : assert (!(settle == Turn || settle == Count) || dut.settle_gone_q || dut.settle_reason_q == '0);
       runs_in_body : assert (state == Body || !(dut.run_valid || dut.u_runs.active_q || dut.job_q));
       job_comes_first : assert (!dut.job_q || !(dut.run_valid || dut.u_runs.active_q || dut.u_store.active_q));
       last_run_ends : assert (!(dut.run_valid && dut.run_last) || !dut.u_runs.active_q);
       bad_run_is_last : assert (!(dut.run_valid && dut.run_bad) || dut.run_last);
-      none_behind_the_last : assert (!(state == Body && dut.u_store.active_q && dut.last_run_q) ||
+      none_behind_the_last :
+      assert (!(state == Body && dut.u_store.active_q && dut.last_run_q) ||
                                      !(dut.run_valid || dut.u_runs.active_q || dut.job_q));
+      done_behind_wait : assert (dut.old_done || settle == 3'd1);
       store_in_body : assert (!dut.u_store.active_q || state == Body);
 `ifdef TSUNAGI_ASSERT
       same_memory : assert (u_memory.written_q == dut.u_store.u_memory.written_q);
 `endif
       goes_if_announced : assert (dut.u_store.data_go == (dut.u_store.announced_q != '0));
-      all_are_somewhere : assert (17'(dut.u_store.all_q) ==
+      all_are_somewhere :
+      assert (17'(dut.u_store.all_q) ==
           17'(u_memory.written_q) + 17'(dut.u_store.announced_q) + 17'(dut.u_store.u_note.level_q) &&
           dut.u_store.all_q <= 2'd2);
-      in_range : assert (dut.u_store.u_buffer.level_q <= 5'd16 && dut.u_store.u_note.level_q <= 7'd64 &&
+      in_range :
+      assert (dut.u_store.u_buffer.level_q <= 5'd16 && dut.u_store.u_note.level_q <= 7'd64 &&
                          dut.u_words.level_q <= 7'd64);
       room_for_one : assert (dut.u_store.note_ready == (dut.u_store.all_q != 2'd2));
-      checked_words : assert (dut.form_q || dut.runt_q ||
+      checked_words :
+      assert (dut.form_q || dut.runt_q ||
           ((dut.n_q <= 3'd4 || (dut.length_q != '0 && dut.length_q[2:0] == '0)) &&
            (dut.n_q <= 3'd3 || dut.offset_q[2:0] == '0) && (dut.n_q <= 3'd6 || dut.step_q[2:0] == '0) &&
            (dut.n_q <= 3'd5 || (dut.left_q != '0 && dut.left_q <= dut.element_q))));
       whole_header : assert (!dut.ready_q || dut.runt_q || dut.n_q == (dut.strided_q ? 3'd7 : 3'd5));
       job_is_checked : assert (!(dut.job_q || state == Slot) || (!dut.form_q && !dut.runt_q));
       runs_rest : assert (!dut.u_runs.active_q || dut.u_runs.rest_q != '0);
-      runs_size : assert (!(dut.u_runs.active_q && dut.u_runs.strided_q) ||
-                          (dut.u_runs.element_q != '0 && dut.u_runs.size != '0));
-      runs_bytes : assert (!dut.u_runs.check_q || (dut.u_runs.active_q && dut.u_runs.bytes_q != '0 &&
+      runs_size :
+      assert (!(dut.u_runs.active_q && dut.u_runs.strided_q) || (dut.u_runs.element_q != '0 && dut.u_runs.size != '0));
+      runs_bytes :
+      assert (!dut.u_runs.check_q || (dut.u_runs.active_q && dut.u_runs.bytes_q != '0 &&
           dut.u_runs.bytes_q == (dut.u_runs.cut ? 18'(dut.u_runs.size) : dut.u_runs.rest_q) &&
           dut.u_runs.last_q == !dut.u_runs.cut));
       runs_offer : assert (!dut.run_valid || (dut.run_bytes != '0 && {dut.run_bytes[2:0], dut.run_addr[2:0]} == '0));

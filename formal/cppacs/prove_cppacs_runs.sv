@@ -54,13 +54,13 @@ module prove_cppacs_runs #(
   // Of the run on offer: its job's base and limit, its offset, and what is left of the job behind it. Of the job: what
   // has not been offered.
   logic [28:0] base_q, limit_q, start_q;
-  logic [17:0] left_q, behind_q;
+  logic [17:0] left_q, before_q, behind_q;
   logic load, give;
   assign load = job_valid_i && job_ready && !stop_i;
   assign give = dut.give && !stop_i;
   always_ff @(posedge clk_i) begin
     if (dut.give) {base_q, limit_q, start_q} <= {dut.base_q, dut.limit_q, dut.start_q[28:0]};
-    if (dut.give) behind_q <= left_q - dut.bytes_q;
+    if (dut.give) {before_q, behind_q} <= {left_q, left_q - dut.bytes_q};
     if (load) left_q <= job_bytes_i[20:3];
     else if (give) left_q <= left_q - dut.bytes_q;
   end
@@ -77,12 +77,14 @@ module prove_cppacs_runs #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       some_bytes : assume (!job_valid_i || (job_bytes_i != '0 && job_bytes_i[2:0] == '0));
-      whole_units : assume (!job_valid_i || (job_offset_i[2:0] == '0 && job_element_i[2:0] == '0 &&
+      whole_units :
+      assume (!job_valid_i || (job_offset_i[2:0] == '0 && job_element_i[2:0] == '0 &&
           job_left_i[2:0] == '0 && job_step_i[2:0] == '0));
       some_element : assume (!job_valid_i || (job_element_i[18:3] != '0 && job_left_i[18:3] != '0));
       inside_the_limit : assert (!run_valid || run_bad || over <= {1'b0, limit_q});
       at_its_address : assert (!run_valid || run_bad || run_addr == {base_q + start_q, 3'd0});
       not_empty : assert (!run_valid || run_bytes[20:3] != '0);
+      no_more_than_the_job : assert (!run_valid || run_bytes[20:3] <= before_q);
       the_last_one_ends_it : assert (!(run_valid && run_last && !run_bad) || behind_q == '0);
       another_follows : assert (!(run_valid && !run_last) || behind_q != '0);
       bad_is_last : assert (!(run_valid && run_bad) || run_last);
@@ -91,7 +93,8 @@ module prove_cppacs_runs #(
       rest_is_left : assert (!dut.active_q || (dut.rest_q == left_q && left_q != '0));
       element_is_some : assert (!(dut.active_q && dut.strided_q) || dut.element_q != '0);
       size_is_some : assert (!(dut.active_q && dut.strided_q) || dut.size != '0);
-      checked : assert (!dut.check_q || (dut.active_q && dut.bytes_q != '0 &&
+      checked :
+      assert (!dut.check_q || (dut.active_q && dut.bytes_q != '0 &&
           dut.bytes_q == (dut.cut ? 18'(dut.size) : dut.rest_q) && dut.last_q == !dut.cut &&
           dut.addr_q == dut.base_q + dut.start_q[28:0]));
       // The claims are not vacuous.

@@ -70,7 +70,7 @@ module prove_cppacs_store (
   );
 
   // The run's first word, and the first behind it. A burst is noted with its last word: from `first` on.
-  logic [30:0] start_q, end_q, first, beats;
+  logic [30:0] start_q, end_q, next_q, first, beats;  // next: the first that is not noted
   logic noted, amid_q;
   assign noted = dut.take && dut.burst_end;
   assign first = {1'b0, dut.word_q[29:2], dut.base_q};
@@ -79,7 +79,8 @@ module prove_cppacs_store (
     if (dut.load) begin
       start_q <= {1'b0, run_addr_i[31:2]};
       end_q   <= {1'b0, run_addr_i[31:2]} + 31'(run_bytes_i[20:2]);
-    end
+      next_q  <= {1'b0, run_addr_i[31:2]};
+    end else if (noted) next_q <= {1'b0, dut.word_q} + 31'd1;
   end
 
   always_ff @(posedge clk_i) begin
@@ -92,18 +93,19 @@ module prove_cppacs_store (
       words_are_there : assume (!dut.data_go || dut.unused_valid);
       from_its_start : assert (!noted || first >= start_q);
       to_its_end : assert (!noted || first + beats <= end_q);
-      unbroken : assert (!noted || first + beats == {1'b0, dut.word_q} + 31'd1);
+      unbroken : assert (!noted || (first == next_q && first + beats == {1'b0, dut.word_q} + 31'd1));
       // Invariants for induction.
       word_inside : assert (!active || ({1'b0, dut.word_q} >= start_q && {1'b0, dut.word_q} < end_q));
       left_is_left : assert (!active || ({1'b0, dut.word_q} + 31'(dut.left_q) == end_q && end_q <= 31'h4000_0000));
       some_left : assert (!active || dut.left_q != '0);
       ends_with_one : assert (!active || dut.end_q == (dut.left_q == 15'd1));
-      begun : assert (!active || (dut.base_q <= dut.word_q[1:0] && first >= start_q));
+      begun : assert (!active || (dut.base_q <= dut.word_q[1:0] && first >= start_q && first == next_q));
 `ifdef TSUNAGI_ASSERT
       same_memory : assert (u_memory.written_q == dut.u_memory.written_q);
 `endif
       goes_if_announced : assert (dut.data_go == (dut.announced_q != '0));
-      all_are_somewhere : assert (17'(dut.all_q) ==
+      all_are_somewhere :
+      assert (17'(dut.all_q) ==
           17'(u_memory.written_q) + 17'(dut.announced_q) + 17'(dut.u_note.level_q) && dut.all_q <= 2'd2);
       in_range : assert (dut.u_buffer.level_q <= 5'd16 && dut.u_note.level_q <= 7'd64);
       room_for_one : assert (dut.note_ready == (dut.all_q != 2'd2));

@@ -12,7 +12,7 @@
 // Latency    10 cycles from the last word to the job or the first word of the answer.
 // Full       one worm at a time; `in_ready_o` is low until it has ended. It waits for memory, for the tables, and for
 //            the other receiver's flag, only.
-// Refused    `refused_valid_o` pulses once in 16 cycles at most.
+// Refused    `refused_valid_o` pulses once in 32 cycles at most.
 // Reset      drops everything.
 // busy_o     low when nothing is inside.
 // Source     short messages and remote reads are ours; fields and flags: paper, section 3.
@@ -213,7 +213,7 @@ module cppacs_ack_receive (
   logic [3:0] reason_q, reason_d;
   logic shut_q, memory, job_valid_q, second_q, flagged;
   logic [2:0] k_q;
-  logic [3:0] pause_q;  // cycles until a refusal may be told
+  logic [4:0] pause_q;  // cycles until a refusal may be told
   assign told = state_q == Report && (reason_q == Sound || pause_q == '0);
   assign memory = state_q == Job && done_valid_i && done_err_i;
   assign flagged = look_first_i[cppacs_pkg::FieldStateFlaggedLsb];
@@ -279,7 +279,7 @@ module cppacs_ack_receive (
       job_valid_q <= state_d == Job && (state_q != Job || (job_valid_q && !job_ready_i));
       words_o <= job_take_i && !behind_q && !request;
       if (refused_valid_o) pause_q <= '1;
-      else if (pause_q != '0) pause_q <= pause_q - 4'd1;
+      else if (pause_q != '0) pause_q <= pause_q - 5'd1;
     end
   end
 

@@ -280,7 +280,7 @@ module cppacs_fetch (
         copies = come && !ack_q;
       end
       4'd8, 4'd9, 4'd10, 4'd11, 4'd12, 4'd13: begin
-        index  = word_q - 4'd1;
+        index = word_q - 4'd1;
         if (word_q == 4'd8) index = cppacs_desc_pkg::AckPayload;
         if (word_q == 4'd9) index = cppacs_desc_pkg::AckPayload + 4'd2;
         copies = come && ack_q && request;

@@ -111,6 +111,7 @@ module cppacs_kicks #(
         leave_q <= (valid_q && next_take_i[c]) || (leave_q && !leave);
       end
       room_o[c] <= some_q[room_process_i] ? 5'({~others_q[room_process_i]}) : 5'(KickDepth);
+      if (rst_i) room_o[c] <= 5'(KickDepth);
     end
 
     assign next_valid_o[c] = valid_q;

@@ -5,8 +5,8 @@
 //            Outstanding bursts await data, and 16 are inside. A burst is asked for when all its words have room: a
 //            slow sink never holds the bus.
 // Output     words of a command with `out_last_o` at the last one; `out_err_o`: memory reported an error for the word.
-// Latency    2 cycles from command to memory command, 2 from memory's word to output. 1 word per cycle, no bubble between
-//            commands of 2 words, if memory's latency is at most (Outstanding - 1) bursts.
+// Latency    2 cycles from command to memory command, 2 from memory's word to output. 1 word per cycle, no bubble
+//            between commands of 2 words, if memory's latency is at most (Outstanding - 1) bursts.
 // Full       a command is taken when the one before has all its bursts asked for.
 // Reset      drops everything; the memory must forget its bursts, too.
 // busy_o     low when nothing is inside or outstanding.
@@ -119,13 +119,13 @@ module cppacs_load #(
   ) u_buffer (
       .clk_i,
       .rst_i,
-      .in_valid_i (take),
-      .in_ready_o (buffer_ready),
-      .in_data_i  ({mem_data_err_i, mem_data_last_i, mem_data_last_i && note_final, mem_data_data_i}),
+      .in_valid_i(take),
+      .in_ready_o(buffer_ready),
+      .in_data_i ({mem_data_err_i, mem_data_last_i, mem_data_last_i && note_final, mem_data_data_i}),
       .out_valid_o,
       .out_ready_i,
-      .out_data_o ({out_err_o, burst_end, out_last_o, out_data_o}),
-      .level_o    (unused_level)
+      .out_data_o({out_err_o, burst_end, out_last_o, out_data_o}),
+      .level_o   (unused_level)
   );
   assign gone = out_valid_o && out_ready_i && burst_end;
   always_ff @(posedge clk_i) begin

@@ -11,13 +11,13 @@
 //            is written by the words unit, then `notify_valid_o` pulses. `settling_o` and `other_settling_i` keep count
 //            and flag of the two receivers together, so a flag never goes back.
 // Ring       field 0, while `ring_slot_log_i` is not 0: the worm goes to the slot that the count says.
-// Parts      Words come through a FIFO of 64. Before it a worm's header is taken out, and its field looked up; behind it
-//            its words are written; then it settles: it waits for its responses, and counts. A worm for the field of
+// Parts      Words come through a FIFO of 64. Before it a worm's header is taken out, and its field looked up; behind
+//            it its words are written; then it settles: it waits for its responses, and counts. A worm for the field of
 //            those before it, but 0, is looked up while they are under way; any other when they have ended.
 // Latency    1 word per cycle, 1 cycle between worms; so the next header is looked up while words of the worm before
 //            leave the FIFO. 11 cycles from a header's last word to the first word written, 15 more for the ring.
 // Full       `in_ready_o` is low. It waits for memory, for the tables, and for the other receiver's flag, only.
-// Refused    `refused_valid_o` pulses once in 16 cycles at most.
+// Refused    `refused_valid_o` pulses once in 32 cycles at most.
 // Reset      drops everything; the memory must forget its bursts, too.
 // busy_o     low when nothing is inside.
 // Source     paper, section 3: fields, rights, flag behind the data. Checks, formats and the ring are ours.
@@ -476,7 +476,7 @@ module cppacs_receive #(
   logic [12:0] settle_src_q;
   logic [ 2:0] settle_kind_q;
   logic [31:0] flag_q, flag_count_q;
-  logic [3:0] pause_q;  // cycles until a refusal may be told
+  logic [4:0] pause_q;  // cycles until a refusal may be told
 
   assign settles = settle_q != Idle;
   assign turn = state_q == End && !settles;
@@ -538,7 +538,7 @@ module cppacs_receive #(
     end else begin
       job_valid_q <= settle_d == Flag && (settle_q != Flag || (job_valid_q && !job_ready_i));
       if (refused_valid_o) pause_q <= '1;
-      else if (pause_q != '0) pause_q <= pause_q - 4'd1;
+      else if (pause_q != '0) pause_q <= pause_q - 5'd1;
     end
   end
 

@@ -2,8 +2,8 @@
 //
 // Host       one access at a time: request, then response, 8 cycles later or, for tables, 32. After a refused kick or
 //            access the next request may wait for 24 more. Nothing that the network does holds it up.
-// Misuse     an access to an offset that does not exist, a write to a read-only register or with partial strobes, a read
-//            of KICK, and ARRIVE without MEMBER or while WAITING get `host_rsp_err_o`, change nothing, and are counted.
+// Misuse     an access to an offset that does not exist, a write to a read-only register or with partial strobes, a
+//            read of KICK, and ARRIVE without MEMBER or while WAITING get `host_rsp_err_o`, change nothing, and are counted.
 // Process    `area_*_o` and `tcw_*_o` are those of `process_i`, a cycle later.
 // Refusals   a pulse with what was refused: of the kicks in the cycle after `kick_valid_o`; of each sender and receiver
 //            (0 data, 1 acknowledge), and of each `notify`, at most one each 32 cycles.
@@ -91,8 +91,8 @@ module cppacs_regs #(
   localparam bit [3:0] SlotRecv0 = 4'd9;
   localparam bit [3:0] SlotSend0 = 4'd10;
   localparam bit [3:0] SlotHost = 4'd11;
-  localparam bit [3:0] SlotSend1 = 4'd12;
-  localparam bit [3:0] SlotRecv1 = 4'd13;
+  localparam bit [3:0] SlotRecv1 = 4'd12;
+  localparam bit [3:0] SlotSend1 = 4'd13;
   localparam bit [3:0] SlotNotify0 = 4'd14;
   localparam bit [3:0] SlotNotify1 = 4'd15;
 
@@ -130,7 +130,8 @@ module cppacs_regs #(
   assign is_low = addr_q[16:9] == '0;
   assign is_process = addr_q[16:7] == 10'(cppacs_pkg::Area >> 7);
   assign is_counter = is_low && ((low >= 6'd16 && low < 6'd56) || low == 6'd10);
-  assign is_kept = is_process || (is_low && (low == 6'd0 || low == 6'd1 || low == 6'd4 || (low >= 6'd6 && low <= 6'd9)));
+  assign is_kept = is_process ||
+      (is_low && (low == 6'd0 || low == 6'd1 || low == 6'd4 || (low >= 6'd6 && low <= 6'd9)));
   assign is_live = is_low && (low == 6'd2 || low == 6'd3 || low == 6'd5 || low == 6'd11);
   assign readable = is_table || is_counter || is_kept || is_live || (is_page && addr_q[3]);
   assign writable = is_table || is_process || (is_page && !addr_q[3]) ||
@@ -184,7 +185,8 @@ module cppacs_regs #(
   always_ff @(posedge clk_i) kick_valid_o <= act_write && is_page && !rst_i;
 
   // ------------------------------------------------------------------------------------- events, one a cycle, in turn
-  // In a slot's cycle the memories are read, in the next one they are written.
+  // In a slot's cycle the memories are read, in the next one they are written, counters in the one behind that. So
+  // three slots lie between two that may count the same.
   logic [3:0] slot_q, done_slot_q;
   logic stall, step_q, any;
   logic [7:0][4:0] counts_q;
@@ -197,7 +199,7 @@ module cppacs_regs #(
   logic [22:0] told, told_q, received;
   logic [29:0] came_q;
 
-  assign stall = state_q == Wait || state_q == Act || clear_q;
+  assign stall = state_q == Decode || state_q == Wait || state_q == Act || clear_q;
   assign any   = {counts_q, send_q, recv_q, notify_q, kick_pend_q, host_pend_q} != '0;
   always_comb begin
     counter_at = 6'(cppacs_pkg::Counts >> 3) + 6'(slot_q);
@@ -232,9 +234,9 @@ module cppacs_regs #(
   assign of_notify = slot_q == SlotNotify0 || slot_q == SlotNotify1;
   assign received = of_notify ? notify_what_q[second] : recv_what_q[second][22:0];
 
-  assign is_event  = step_q && add_q != '0;
-  assign is_send   = step_q && is_told_q;
-  assign is_recv   = is_event && (done_slot_q == SlotRecv0 || done_slot_q == SlotRecv1);
+  assign is_event = step_q && add_q != '0;
+  assign is_send = step_q && is_told_q;
+  assign is_recv = is_event && (done_slot_q == SlotRecv0 || done_slot_q == SlotRecv1);
   assign is_notify = is_event && (done_slot_q == SlotNotify0 || done_slot_q == SlotNotify1);
 
   // A worm has 8 cycles at least, but words and stalls may come in each cycle.
@@ -284,8 +286,8 @@ module cppacs_regs #(
   end
 
   // ---------------------------------------------------------------------------------------- registers and the counters
-  // What the host wrote, and what events leave; counters; of each process's kicks {reason, TCW, number of refusals}; for
-  // fetch AREA and TCWS once more.
+  // What the host wrote, and what events leave; counters; of each process's kicks {reason, TCW, number of refusals};
+  // for fetch AREA and TCWS once more.
   (* ram_style = "block", no_rw_check *) logic [63:0] kept_q[32];
   (* ram_style = "block", no_rw_check *) logic [31:0] counters_q[64];
   (* ram_style = "block", no_rw_check *) logic [35:0] kicks_q[16];
@@ -298,8 +300,11 @@ module cppacs_regs #(
   logic [35:0] kicks;
   logic [ 4:0] kept_at;
   logic [3:0] kicks_at, kicks_at_q;
-  logic kept_write, full;
-  logic [5:0] cause_q;
+  logic kept_write, full, event_q;
+  logic [ 4:0] more_q;
+  logic [ 5:0] count_at_q;
+  logic [31:0] count_q;
+  logic [ 5:0] cause_q;
   assign full = counter[15:0] == '1 && counter_at_q < 6'(cppacs_pkg::Counts >> 3);
   assign kicks_at = state_q == Act ? {!is_page, kick_process_o} : {1'b0, told[18:16]};
 
@@ -330,13 +335,16 @@ module cppacs_regs #(
     kept <= kept_q[kept_at];
     if (kept_write) kept_q[kept_at] <= kept_d;
     counter <= counters_q[state_q==Act?(is_counter?low : 6'd0) : counter_at];
-    if (is_event || clear_q)
-      counters_q[clear_q?clear_at_q : counter_at_q] <= counter + 32'(add_q & {5{!full}});
+    event_q <= is_event;
+    more_q <= add_q & {5{!full}};
+    count_at_q <= counter_at_q;
+    count_q <= counter;
+    if (event_q || clear_q) counters_q[clear_q?clear_at_q : count_at_q] <= count_q + 32'(more_q);
     kicks <= kicks_q[kicks_at];
     kicks_at_q <= kicks_at;
     if (is_send || clear_q)
       kicks_q[clear_q?clear_at_q[3:0] : kicks_at_q] <= {told_q[22:19], told_q[15:0], kicks[15:0] + 16'(is_send)};
-    if (rst_i || clear_q) {counter, kicks} <= '0;
+    if (rst_i || clear_q) {counter, kicks, event_q, more_q, count_q} <= '0;
     area <= areas_q[process_i];
     tcws <= tcws_q[process_i];
     if (clear_q || (act_write && is_process && !addr_q[3])) areas_q[clear_q?clear_at_q[2:0] : addr_q[6:4]] <= wdata_q;
@@ -407,6 +415,6 @@ module cppacs_regs #(
     if (state_q == Decode) host_rsp_rdata_o <= '0;
   end
 
-  assign busy_o = any || step_q || clear_q || state_q != Idle || kick_valid_o || barrier_arrive_o ||
-      irq_o != ((cause_q & mask_q) != '0);
+  assign busy_o = any || step_q || event_q || clear_q || state_q != Idle || kick_valid_o ||
+      barrier_arrive_o || irq_o != ((cause_q & mask_q) != '0);
 endmodule

@@ -197,12 +197,13 @@ module cppacs_send (
   );
 
   // Of the transfer: what is left of it, and where it goes, in units of 8 bytes. Of the worm: what is left.
-  logic masked_q, strided_q, flagged_q, immediate_q, reply_q, last_q, last, is_short, half_q, wrap, unit, first, refused;
+  logic masked_q, strided_q, flagged_q, immediate_q, reply_q, last_q, last, is_short, half_q, wrap;
+  logic unit, first, refused;
   logic [17:0] rest_q;
   logic [13:0] length, left_q;
   logic [28:0] offset_q, gap_q, ahead;
   logic [29:0] offset_d;
-  logic unused_carry;
+  logic unused_carry, offset_comes_q, step_comes_q;
   assign unused_carry = offset_d[0];
   logic [15:0] element_q, element_left_q;
   logic [11:0] worm_q;
@@ -307,9 +308,9 @@ module cppacs_send (
       Sum: word_d = sum_q ^ {32{fill_q}};
       default: word_d = ram_q;
     endcase
-    // A unit further; from an element's last one over the gap, too.
-    ahead = is_data ? gap_q & {29{wrap}} : ram_q[31:3];
-    offset_d = {offset_q, is_data} + {ahead, 1'b1};
+    // A unit further; from an element's last one over the gap, too. OFFSET and STEP come a cycle later, as they leave.
+    ahead = offset_comes_q ? word_q[31:3] : gap_q & {29{wrap}};
+    offset_d = {offset_q, !offset_comes_q} + {ahead, 1'b1};
   end
 
   always_ff @(posedge clk_i) begin
@@ -333,14 +334,14 @@ module cppacs_send (
       reason_q <= reason;
       last_q <= last;
     end
-    if ((state_q == HaveOffset && emit && first) || unit) offset_q <= offset_d[29:1];
+    if (offset_comes_q || unit) offset_q <= offset_d[29:1];
     if (state_q == HaveElement) begin
       element_q <= ram_q[18:3];
       if (first) element_left_q <= ram_q[18:3];
       left_q <= length;
       half_q <= 1'b0;
     end
-    if (state_q == HaveStep) gap_q <= ram_q[31:3] - 29'(element_q);
+    if (step_comes_q) gap_q <= word_q[31:3] - 29'(element_q);
     if (is_data && emit) half_q <= !half_q;
     wrap <= strided_q && element_left_q == 16'd1;  // a unit has two words, so it is in time
     if (unit) begin
@@ -365,13 +366,15 @@ module cppacs_send (
     if (rst_i) begin
       state_q <= Idle;
       word_last_q <= 1'b1;
-      {word_valid_q, job_valid_q, job_busy_q} <= '0;
+      {word_valid_q, job_valid_q, job_busy_q, offset_comes_q, step_comes_q} <= '0;
       {sent_o, words_o, answered_o, refused_o} <= '0;
     end else begin
       state_q <= state_d;
       word_valid_q <= emit || (word_valid_q && !skid_ready);
       job_valid_q <= (free && flagged_q) || (job_valid_q && !job_ready_i);
       job_busy_q <= (free && flagged_q) || (job_busy_q && !job_done_i);
+      offset_comes_q <= state_q == HaveOffset && emit && first;
+      step_comes_q <= state_q == HaveStep2 && emit;
       sent_o <= state_q == Sum && emit;
       words_o <= is_data && emit;
       answered_o <= free && reply_q;

@@ -514,7 +514,7 @@ impl World {
             return Rule::Notify.holds(!out.notifies, || "without an end".into());
         };
         if !out.received {
-            let far = self.refused_at.is_none_or(|at| cycle >= at + 16);
+            let far = self.refused_at.is_none_or(|at| cycle >= at + 32);
             Rule::Order.holds(far, || "refusals too close".into())?;
             self.refused_at = Some(cycle);
         }

@@ -145,7 +145,7 @@ fn each_twin_is_caught() {
             (Path, &[Waiting], &|cases| {
                 checks(&dut::<TwinCppacsAnswersPath>(), 4, cases)
             }),
-            (Protocol, &[Words, Waiting], &|cases| {
+            (Protocol, &[Words, Waiting, Rest], &|cases| {
                 checks(&dut::<TwinCppacsAnswersOffer>(), 4, cases)
             }),
         ],

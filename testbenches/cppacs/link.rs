@@ -195,11 +195,11 @@ impl<'a> Rig<'a> {
     }
 
     fn watch(&mut self, seen: &Out) -> Result<(), Fault> {
-        Rule::Stall.same("stall", self.stalled, seen.stall)?;
         if let Some((channel, word)) = seen.link {
             self.out.sent(channel, word).map_err(broken)?;
             self.held[channel] += 1;
         }
+        Rule::Stall.same("stall", self.stalled, seen.stall)?;
         let could = [0, 1].map(|c: usize| self.inputs.words[c].is_some() && self.out.credits(c) > 0);
         let went = [0, 1].map(|c: usize| self.inputs.words[c].is_some() && seen.ready[c]);
         for c in 0..2 {

@@ -8,6 +8,7 @@ mod kicks;
 mod link;
 mod load;
 mod nia;
+mod nia_axi;
 mod receive;
 mod regs;
 mod runs;

@@ -173,15 +173,15 @@ fn nia<U: CppacsNiaUnit + 'static>() -> Dut<In, Out> {
 // ------------------------------------------------------------------------------------------------------------- the rig
 
 /// Bytes of a node's memory.
-const SIZE: u32 = 1 << 20;
+pub(crate) const SIZE: u32 = 1 << 20;
 /// Process 1: its area, and its TCWs.
-const AREA_AT: u32 = 0x2_0000;
+pub(crate) const AREA_AT: u32 = 0x2_0000;
 const AREA_BYTES: u32 = 0x8_0000;
-const TCWS_AT: u32 = 0x1000;
+pub(crate) const TCWS_AT: u32 = 0x1000;
 /// Fields are in the upper half of the area; their flags are here.
-const FLAGS: u32 = 0x8000;
+pub(crate) const FLAGS: u32 = 0x8000;
 /// The send flag's offset in the area.
-const SENT: u32 = 0x10;
+pub(crate) const SENT: u32 = 0x10;
 const KEY: u32 = 0xc0de_0001;
 const FIELD_BYTES: u32 = 0x2_0000;
 
@@ -313,57 +313,13 @@ impl<'a> Rig<'a> {
         (0..count).map(|i| self.word(node, at + 4 * i)).collect()
     }
 
-    /// Registers and entries: field f of each node begins at an offset of its area; right d, of process 1, is for field
-    /// 2 of node d; right 8 + d for field 3.
     fn set_up(&mut self, grid: Grid) -> Result<(), Fault> {
         let nodes = self.nodes.len();
-        for n in 0..nodes {
-            self.write(n, NODE, node_word(grid, grid.place(n as u32)))?;
-            let process = Process {
-                area: AREA_AT,
-                area_bytes: AREA_BYTES,
-                tcws: TCWS_AT,
-                tcw_count: 16,
-            };
-            let [area, tcws] = process.words();
-            self.write(n, AREA + 16, area)?;
-            self.write(n, TCWS + 16, tcws)?;
-            for f in 2..4 {
-                let field = Field {
-                    enabled: true,
-                    write: true,
-                    read: true,
-                    atomic: true,
-                    flagged: true,
-                    owner: 1,
-                    key: KEY + f,
-                    base: field_at(f),
-                    size: FIELD_BYTES,
-                    flag: FLAGS + 8 * f,
-                };
-                let [state, extent, flag] = field.words();
-                self.write(n, FIELDS + 32 * f + 8, extent)?;
-                self.write(n, FIELDS + 32 * f + 16, flag)?;
-                self.write(n, FIELDS + 32 * f, state)?;
-            }
-            for d in 0..2 * nodes as u32 {
-                let (to, field) = (d % nodes as u32, 2 + d / nodes as u32);
-                let right = Right {
-                    place: grid.place(to),
-                    mask: 0,
-                    field,
-                    owner: 1,
-                    valid: true,
-                    key: KEY + field,
-                    size: FIELD_BYTES,
-                };
-                let [place, limit] = right.words();
-                self.write(n, RIGHTS + 16 * d + 8, limit)?;
-                self.write(n, RIGHTS + 16 * d, place)?;
-            }
-            self.write(n, CONTROL, CONTROL_SEND_MASK)?;
-        }
-        Ok(())
+        (0..nodes).try_for_each(|n| {
+            settings(grid, n, nodes)
+                .into_iter()
+                .try_for_each(|(addr, data)| self.write(n, addr, data))
+        })
     }
 
     /// Kicks a TCW of process 1. Gives the cycle.
@@ -407,12 +363,59 @@ impl<'a> Rig<'a> {
     }
 }
 
+/// What the registers and tables of node `n` are set to: field f of each node begins at an offset of its area; right d,
+/// of process 1, is for field 2 of node d; right `nodes` + d for field 3.
+pub(crate) fn settings(grid: Grid, n: usize, nodes: usize) -> Vec<(u32, u64)> {
+    let process = Process {
+        area: AREA_AT,
+        area_bytes: AREA_BYTES,
+        tcws: TCWS_AT,
+        tcw_count: 16,
+    };
+    let [area, tcws] = process.words();
+    let place = node_word(grid, grid.place(n as u32));
+    let mut writes = vec![(NODE, place), (AREA + 16, area), (TCWS + 16, tcws)];
+    for f in 2..4 {
+        let field = Field {
+            enabled: true,
+            write: true,
+            read: true,
+            atomic: true,
+            flagged: true,
+            owner: 1,
+            key: KEY + f,
+            base: field_at(f),
+            size: FIELD_BYTES,
+            flag: FLAGS + 8 * f,
+        };
+        let [state, extent, flag] = field.words();
+        let at = FIELDS + 32 * f;
+        writes.extend([(at + 8, extent), (at + 16, flag), (at, state)]);
+    }
+    for d in 0..2 * nodes as u32 {
+        let (to, field) = (d % nodes as u32, 2 + d / nodes as u32);
+        let right = Right {
+            place: grid.place(to),
+            mask: 0,
+            field,
+            owner: 1,
+            valid: true,
+            key: KEY + field,
+            size: FIELD_BYTES,
+        };
+        let [place, limit] = right.words();
+        writes.extend([(RIGHTS + 16 * d + 8, limit), (RIGHTS + 16 * d, place)]);
+    }
+    writes.push((CONTROL, CONTROL_SEND_MASK));
+    writes
+}
+
 /// Physical address of a field.
-fn field_at(field: u32) -> u32 {
+pub(crate) fn field_at(field: u32) -> u32 {
     AREA_AT + AREA_BYTES - (4 - field) * FIELD_BYTES
 }
 
-fn plain(kind: Kind, channel: u32, right: u32, length: u32) -> Tcw {
+pub(crate) fn plain(kind: Kind, channel: u32, right: u32, length: u32) -> Tcw {
     Tcw {
         valid: true,
         right,
@@ -431,7 +434,7 @@ fn plain(kind: Kind, channel: u32, right: u32, length: u32) -> Tcw {
     }
 }
 
-const ONE: Grid = Grid { x: 1, y: 1, z: 1 };
+pub(crate) const ONE: Grid = Grid { x: 1, y: 1, z: 1 };
 
 /// Eight bytes go out and come back.
 fn first_transfer(dut: &Dut<In, Out>, cases: &mut Cases) {

@@ -547,7 +547,7 @@ impl World {
             return Rule::Notify.holds(!out.notifies, || "without an end".into());
         };
         if !out.received {
-            let far = self.refused_at.is_none_or(|at| cycle >= at + 16);
+            let far = self.refused_at.is_none_or(|at| cycle >= at + 32);
             Rule::Order.holds(far, || "refusals too close".into())?;
             self.refused_at = Some(cycle);
         }
@@ -663,8 +663,8 @@ fn traffic(dut: &Dut<In, Out>, cases: &mut Cases) {
     }
 }
 
-/// Words are taken one per cycle, and one cycle is between worms: long ones, and those of one transfer, in longer and in
-/// the shortest runs.
+/// Words are taken one per cycle, and one cycle is between worms: long ones, and those of one transfer, in longer and
+/// in the shortest runs.
 fn rate(dut: &Dut<In, Out>, cases: &mut Cases) {
     for (bytes, element, count) in [(4096, 0, 1), (992, 0, 8), (512, 8, 4)] {
         cases.case(

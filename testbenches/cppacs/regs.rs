@@ -334,8 +334,10 @@ impl<'a> World<'a> {
     fn check(&mut self, inputs: &In, out: &Out) -> Result<(), Fault> {
         if let Some(kick) = out.kick {
             self.kicks.push(kick);
-            // A full queue tells so in the next cycle.
-            if self.rng.chance(1, 4) {
+            // A full queue tells so in the next cycle. Refusals close to each other may be told in any order.
+            let now = self.bench.cycle();
+            if self.quiet[0][0] <= now && self.rng.chance(1, 2) {
+                self.quiet[0] = [now + EVENT + 4; 2];
                 self.next.kick_refused = true;
                 self.model.send_refused(kick.0, kick.2, SEND_QUEUE);
             }
@@ -557,6 +559,12 @@ fn each_twin_is_caught() {
             (Error, &[Barrier], &|cases| {
                 checks(&dut::<TwinCppacsRegsArrive>(), cases)
             }),
+            // AREA and TCWS of the first processes lie on other registers.
+            (Read, &[Event, Table], &|cases| {
+                checks(&dut::<TwinCppacsRegsRead>(), cases)
+            }),
+            // Nobody arrives.
+            (Barrier, &[], &|cases| checks(&dut::<TwinCppacsRegsAlone>(), cases)),
             // Writing any bit of CAUSE clears all.
             (Event, &[Interrupt], &|cases| {
                 checks(&dut::<TwinCppacsRegsClear>(), cases)

@@ -532,8 +532,22 @@ impl<'a> Rig<'a> {
     }
 }
 
+/// Transfers of any kind. Each list but the answers' has one whose worms are cut amid an element.
 fn list(rng: &mut Rng, count: usize, is_answer: bool, long: bool) -> Vec<Transfer> {
-    (0..count).map(|_| transfer(rng, is_answer, long)).collect()
+    let mut list: Vec<Transfer> = (0..count).map(|_| transfer(rng, is_answer, long)).collect();
+    if !is_answer {
+        let cut = &mut list[count / 2];
+        let what = &mut cut.what;
+        let strides = Strides {
+            element: 24,
+            source_step: 40,
+            step: 48,
+        };
+        cut.refused = 0;
+        (what.mask, what.length, what.strides) = (1, 2400, Some(strides));
+        (what.base, what.source, what.size) = (0x10_0000, 16, 1 << 16);
+    }
+    list
 }
 
 fn traffic(run: &Run, dut: &Dut<In, Out>, gaps: Gaps, long: bool) -> Result<(), Fault> {
@@ -642,7 +656,7 @@ fn each_twin_is_caught() {
                 checks(&send::<TwinCppacsSendReason>(), cases)
             }),
             (Turn, &[Hang], &|cases| checks(&send::<TwinCppacsSendTurn>(), cases)),
-            (Latency, &[Hang, Rate, Turn], &|cases| {
+            (Latency, &[Hang, Rate, Turn, Worms], &|cases| {
                 checks(&send::<TwinCppacsSendLate>(), cases)
             }),
             (Rate, &[Latency], &|cases| {
@@ -652,7 +666,7 @@ fn each_twin_is_caught() {
                 checks(&send::<TwinCppacsSendOver>(), cases)
             }),
             (Counts, &[], &|cases| checks(&send::<TwinCppacsSendCounts>(), cases)),
-            (Rest, &[], &|cases| checks(&send::<TwinCppacsSendRest>(), cases)),
+            (Rest, &[Refused], &|cases| checks(&send::<TwinCppacsSendRest>(), cases)),
             (Path, &[Worms, Hang], &|cases| {
                 checks(&send::<TwinCppacsSendPath>(), cases)
             }),

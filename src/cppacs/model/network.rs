@@ -144,8 +144,9 @@ pub struct Network<W> {
 
 /// When the last word of a worm that is not held up any more passes each output that it holds, the last one first. It
 /// waits for room as its first words did.
-fn ends(held: &[Held]) -> impl Iterator<Item = (usize, u64)> {
-    held.iter().rev().scan(0u64, |behind, held| {
+/// `behind`: when it passes where it is now, if that is known.
+fn ends(held: &[Held], behind: u64) -> impl Iterator<Item = (usize, u64)> {
+    held.iter().rev().scan(behind, |behind, held| {
         *behind = held.end.max(behind.saturating_sub(held.room));
         Some((held.output, *behind))
     })
@@ -300,7 +301,7 @@ impl<W> Network<W> {
     fn go_on(&mut self, parcel: Parcel<W>, mut held: Vec<Held>, input: usize, latency: u64, is_cut: bool) {
         let last = *held.last().expect("an output");
         if parcel.words <= last.room {
-            self.settle(&mut held);
+            self.settle(&mut held, 0);
         }
         let flight = Flight {
             ready: self.now + latency,
@@ -321,9 +322,9 @@ impl<W> Network<W> {
         }
     }
 
-    /// The last word's way is free: says when it passes each output.
-    fn settle(&mut self, held: &mut Vec<Held>) {
-        let ends: Vec<(usize, u64)> = ends(held).collect();
+    /// The last word's way is free, up to `behind`: says when it passes each output.
+    fn settle(&mut self, held: &mut Vec<Held>, behind: u64) {
+        let ends: Vec<(usize, u64)> = ends(held, behind).collect();
         for (held, (output, end)) in held.drain(..).rev().zip(ends) {
             self.agenda.put(end, Due::Free(held.input, Some(output)));
         }
@@ -412,9 +413,9 @@ impl<W> Network<W> {
                 if channel == Channel::Data {
                     let last = held.last_mut().expect("the receiver");
                     last.end = last.end.max(self.stands[node].max(now) + least);
-                    self.receiving[node] = ends(&held).collect();
+                    self.receiving[node] = ends(&held, 0).collect();
                 }
-                self.settle(&mut held);
+                self.settle(&mut held, 0);
                 self.signals.push_back((now, Signal::Began { node, channel, worm }));
                 return;
             }
@@ -474,7 +475,7 @@ impl<W> Network<W> {
         let flight = self.begin(input);
         let end = flight.end.max(now + flight.parcel.words);
         let mut held = std::mem::take(&mut flight.held);
-        self.settle(&mut held);
+        self.settle(&mut held, end);
         self.agenda.put(end, Due::Free(Some(input), None));
     }
 
@@ -599,7 +600,7 @@ impl<W> Network<W> {
             ..flight.parcel.clone()
         };
         self.cut += u32::from(is_cut_here);
-        self.settle(&mut held);
+        self.settle(&mut held, end);
         for (&output, &input_behind) in outputs.iter().zip(behind) {
             self.outputs[output].owner = Some(input);
             let copy = Flight {

@@ -15,7 +15,7 @@ pub const BROADCAST_WORDS: u64 = 256;
 pub const HOST: u64 = 1;
 pub const ANSWER: u64 = 5;
 pub const ANSWER_KICK: u64 = 6;
-pub const ANSWER_TABLE: u64 = 8;
+pub const ANSWER_TABLE: u64 = 10;
 pub const ANSWER_REFUSED: u64 = 2;
 /// From a kick to the words unit.
 pub const KICK: u64 = 8;
@@ -33,7 +33,7 @@ pub const SEND_ANSWER: u64 = 17;
 pub const SUM: u64 = 7;
 /// From there on for the sender of the acknowledge channel: with data of memory from the last word on, and without.
 pub const SEND_ACK: u64 = 4;
-pub const SEND_REQUEST: u64 = 14;
+pub const SEND_REQUEST: u64 = 13;
 /// From the end of a worm to the next one of the transfer, and of another transfer.
 pub const NEXT_WORM: u64 = 0;
 pub const NEXT_TRANSFER: u64 = 3;
@@ -42,7 +42,7 @@ pub const HEADER: u64 = 18;
 /// Cycles that the receiver takes no word for each worm.
 pub const RECEIVE: u64 = 1;
 /// From the end of a worm to its last write command.
-pub const COLLECT: u64 = 4;
+pub const COLLECT: u64 = 5;
 /// From a burst's last word in memory until its place is free, without the memory's latency.
 pub const SETTLE: u64 = 5;
 /// From the last response of a transfer to its flag: the count, and a second look at the field.

@@ -147,16 +147,14 @@ struct Nia<N> {
 
 impl<N: CppacsNiaUnit> Nia<N> {
     fn new(unit: N) -> Nia<N> {
-        let nia = Nia {
+        unit.host_rsp_ready_i().set_bool(true);
+        Nia {
             unit,
             host: Exchange::Idle,
             link: Link::new(),
             place: (0, 0),
             drained: 0,
-        };
-        nia.unit.host_rsp_ready_i().set_bool(true);
-        nia.unit.host_req_wstrb_i().set(0xff);
-        nia
+        }
     }
 
     /// Runs until the tables are cleared.
@@ -190,6 +188,7 @@ impl<N: CppacsNiaUnit> Nia<N> {
             unit.host_req_write_i().set_bool(req.write.is_some());
             unit.host_req_addr_i().set(req.addr);
             unit.host_req_wdata_i().set(req.write.unwrap_or(0));
+            unit.host_req_wstrb_i().set(0xff);
         }
         let response = unit.host_rsp_valid_o().is_set().then(|| HostRsp {
             value: unit.host_rsp_rdata_o().get(),

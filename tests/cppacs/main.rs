@@ -1,0 +1,8 @@
+//! CP-PACS: criteria, both backends, bad input, attacks, parameters, the command.
+
+mod backends;
+mod bad_input;
+mod command;
+mod criteria;
+mod faults;
+mod parameters;

@@ -493,7 +493,7 @@ impl Kernel {
         self.store(Level::User, FIELDS + 32 * index + FIELD_STATE, 0).await;
         loop {
             let status = self.load(Level::User, STATUS).await;
-            let is_of_field = (status & STATUS_FIELD_MASK) >> STATUS_FIELD_SHIFT == index.into();
+            let is_of_field = (status & STATUS_FIELD_MASK) >> STATUS_FIELD_SHIFT == u64::from(index);
             if status & STATUS_RECEIVING_MASK == 0 || !is_of_field {
                 break;
             }

@@ -59,7 +59,7 @@ const FACTS: Facts = Facts {
     title: "CP-PACS",
     paper: repro::PAPER,
     next: "--experiment N1 --set memory_read_latency=60",
-    shortened: &["T3", "T4", "T6"],
+    shortened: &["T3", "T4"],
     scenarios: SCENARIOS,
     waves: &[],
     shown: Shown {

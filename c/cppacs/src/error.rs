@@ -70,7 +70,7 @@ impl From<RdmaError> for Error {
             NoRoom { what: "TCW", .. } | NoFlag { .. } => Code::Tcw,
             NoRoom { what: "send right", .. } => Code::Right,
             NoRoom { .. } | Shut { .. } => Code::Field,
-            Shape { offset, .. } if offset % 8 != 0 => Code::Align,
+            Shape { offset, .. } if !offset.is_multiple_of(8) => Code::Align,
             Outside { .. } | Shape { .. } | TooLong { .. } => Code::Length,
             NoField { .. } | Silent { .. } | Timeout { .. } | Barrier { .. } => Code::Timeout,
             Refused { .. } => Code::Refused,

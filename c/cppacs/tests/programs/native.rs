@@ -119,7 +119,7 @@ fn data_arrive_and_misuse_has_its_code() {
         "-3 CPsend: the source 0x",
         "-9 CPsend: no right 77",
         "-8 CPwait: no field 77",
-        "-11 CPwait: node0: field 0 of `area` has 0 of 1 transfers",
+        "-11 CPwait: PE 0: field 0 of `area` has 0 of 1 transfers",
         "0 ",
         "0 ",
         "-10 CPwait_sent: no transfer -3",
@@ -271,7 +271,7 @@ static void program(void *arg) {
         say(CPwait_sent(CPkick(tcw)));
     } else {
         CPcompute(3e7);
-        say(CPwait(field, 4, 1e6));
+        say(CPwait(field, 3, 1e6));
     }
     CPbarrier(1e8);
     say(CPtime() < 0);
@@ -294,28 +294,28 @@ fn what_cannot_be_is_refused_by_name() {
         "-6 CPfield_create: ",
         "-2 CPsend: how 0x8: the bits are 0x7",
         "-4 CPsend: the source at ",
-        "-4 CPsend: 4 and 8: offsets",
+        "-4 CPsend: 4100 and 8: offsets",
         "-6 CPsend: ",
         "-6 CPsend: 40 bytes: a TCW has at most 1048576, one of the acknowledge channel 32",
         "-7 CPsend_strided: steps of 12 and 8 B: they are multiples of 8",
         "-3 CPsend_strided: the source leaves",
-        "-11 CPget: node0: field 0 of `area` has 0 of 1 transfers",
+        "-11 CPget: PE 0: field 0 of `area` has 0 of 1 transfers",
         "-6 CPget: ",
-        "-11 CPswap: node0: field 0 of `library:reply` has 0 of 1 transfers",
+        "-11 CPswap: PE 0: field 0 of `library:reply` has 0 of 1 transfers",
         "-3 CPswap: no value",
         "-5 CPright_get: no node -1",
         "-5 CPright_get: no node 524289",
         "-6 CPtcw_make: ",
         "-10 CPtcw_modify: no TCW 9",
         "-10 CPkick: no TCW -1",
-        "-10 CPwait_sent: node0: a send was started without a flag",
-        "-10 CPcheck_sent: node0: a send was started without a flag",
+        "-10 CPwait_sent: PE 0: a send was started without a flag",
+        "-10 CPcheck_sent: PE 0: a send was started without a flag",
         "-8 CPwait_any: no fields",
-        "-11 CPwait_any: node0: field 0 of `area` has 0 of 1 transfers",
-        "-11 CPbarrier: node0: the barrier is not released",
+        "-11 CPwait_any: PE 0: field 0 of `area` has 0 of 1 transfers",
+        "-11 CPbarrier: PE 0: the barrier is not released",
         "-6 CPpurge: ",
         "0 ",
-        "-12 CPwait_sent: node0: the NIA refused a TCW, result ",
+        "-12 CPwait_sent: PE 0: the NIA refused a TCW, result ",
         "0 ",
         "0 ",
         "0 ",

@@ -19,6 +19,7 @@ fn run(options: &[&str], programs: &[(&str, &str)]) -> (Option<i32>, String, Str
 fn a_receive_that_nobody_sends_to_is_a_hang() {
     const PARENT: &str = r#"
 #include <pvm3.h>
+#include <stddef.h>
 int main(void) {
     int child;
     pvm_spawn("child", NULL, 0, "", 1, &child);
@@ -74,12 +75,12 @@ fn messages_have_their_bounds() {
 #define CHECK(what) do if (!(what)) printf("line %d: %s\n", __LINE__, #what), exit(1); while (0)
 int main(void) {
     int child, numbers[3] = {1, 2, 3}, got[4] = {0};
-    char *big = calloc(1, 3 << 20), word[8] = "as it is";
+    char *big = calloc(1, 7 << 19), word[8] = "as it is";
     pvm_setopt(PvmAutoErr, 0);
     CHECK(pvm_spawn("child", NULL, 0, "", 1, &child) == 1);
     pvm_initsend(PvmDataRaw);
-    CHECK(pvm_pkbyte(big, 3 << 20, 1) == PvmNoMem);
-    CHECK(pvm_pkint(numbers, 3, 1) == 0 && pvm_pkbyte(big, 3 << 20, 1) == PvmNoMem);
+    CHECK(pvm_pkbyte(big, 7 << 19, 1) == PvmNoMem);
+    CHECK(pvm_pkint(numbers, 3, 1) == 0 && pvm_pkbyte(big, 7 << 19, 1) == PvmNoMem);
     CHECK(pvm_send(child, 1) == 0 && pvm_recv(child, 2) > 0);
     CHECK(pvm_upkint(got, 4, 1) == PvmNoData && got[0] == 0);
     CHECK(pvm_upkint(got, 2, 2) == 0 && got[0] == 1 && got[2] == 2);
@@ -204,6 +205,7 @@ int main(void) {
 "#;
     const CHILD: &str = r#"
 #include <pvm3.h>
+#include <stddef.h>
 int main(void) {
     int tid, said;
     pvm_setopt(PvmAutoErr, 0);

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use crate::support::{Made, text};
 
 /// Starter calls exit() without a number, which no compiler takes that knows the function.
-const COMPILER: [&str; 3] = ["-std=gnu89", "-w", "-fno-builtin"];
+const COMPILER: [&str; 3] = ["-std=gnu89", "-w", "-fno-builtin-exit"];
 
 /// Those that need contexts, mailboxes, message handlers, or a task that spawns again.
 const MISSING: [&str; 14] = [

@@ -270,7 +270,7 @@ static void program(void *arg) {
         CPright_free(right);
         say(CPwait_sent(CPkick(tcw)));
     } else {
-        CPcompute(3e7);
+        CPcompute(5e4);
         say(CPwait(field, 3, 1e6));
     }
     CPbarrier(1e8);

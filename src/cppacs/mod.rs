@@ -70,7 +70,7 @@ const FACTS: Facts = Facts {
     title: "CP-PACS",
     paper: repro::PAPER,
     next: "--experiment N1 --set memory_read_latency=60",
-    shortened: &[],
+    shortened: &["T3", "T4"],
     scenarios: SCENARIOS,
     waves: WAVES,
     shown: Shown {

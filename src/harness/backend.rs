@@ -126,6 +126,12 @@ pub trait Backend {
         false
     }
 
+    /// Adds the nodes whose memory, interrupt line or answer the hardware may have changed since it was last asked.
+    /// False where it does not know: any may have changed.
+    fn take_changed(&mut self, _nodes: &mut Vec<NodeId>) -> bool {
+        false
+    }
+
     /// The node's main memory (untimed: the caller charges the CPU's time).
     fn memory(&mut self, node: NodeId) -> &mut Memory;
 
@@ -181,6 +187,10 @@ impl Backend for AnyBackend {
 
     fn inject(&mut self, node: NodeId, fault: &Fault) -> bool {
         (**self).inject(node, fault)
+    }
+
+    fn take_changed(&mut self, nodes: &mut Vec<NodeId>) -> bool {
+        (**self).take_changed(nodes)
     }
 
     fn memory(&mut self, node: NodeId) -> &mut Memory {

@@ -110,6 +110,8 @@ impl<B: Backend + 'static> Sim<B> {
             irqs: RefCell::default(),
             masked: RefCell::new(vec![Picos::ZERO; nodes]),
             conditions: RefCell::default(),
+            watching: RefCell::new(vec![Vec::new(); nodes]),
+            changed: RefCell::default(),
             serial: Cell::new(0),
             programs: Cell::new(0),
             failed: RefCell::default(),
@@ -166,6 +168,9 @@ impl<B: Backend + 'static> Sim<B> {
     /// The first program of [`Host::spawn_checked`] that gave up, at once: who waits for what it did not do is no hang.
     /// A hang, when nothing can happen any more or `deadline` passes.
     pub fn run(&mut self, deadline: Picos) -> Result<(), SimError> {
+        // Whatever was done to the backend between runs.
+        let all = (0..self.nodes()).map(|node| NodeId(node as u16));
+        self.core.changed.borrow_mut().extend(all);
         loop {
             self.core.run_ready();
             if let Some(failure) = self.core.failed.take() {
@@ -348,6 +353,7 @@ impl Host {
         let masked = |masked: &mut Vec<Picos>| masked[self.node.index()] = masked[self.node.index()].max(end);
         masked(&mut self.core.masked.borrow_mut());
         self.delay_until(end).await;
+        self.core.note_change(self.node);
     }
 
     /// Waits until `met` holds for the node's memory; looked at whenever the hardware or a program has done something.
@@ -362,7 +368,11 @@ impl Host {
             waker: None,
         }));
         self.core.conditions.borrow_mut().insert(serial, condition.clone());
-        let _cancel = OnDrop(|| drop(self.core.conditions.borrow_mut().remove(&serial)));
+        self.core.watching.borrow_mut()[node.index()].push(serial);
+        let _cancel = OnDrop(|| {
+            self.core.conditions.borrow_mut().remove(&serial);
+            self.core.watching.borrow_mut()[node.index()].retain(|&watch| watch != serial);
+        });
         poll_fn(|cx| {
             let mut condition = condition.borrow_mut();
             if condition.met || (condition.test)(&mut *self.core.backend.borrow_mut()) {
@@ -380,7 +390,9 @@ impl Host {
     /// # Panics
     /// Part of it is outside the memory.
     pub fn read(&self, addr: Addr, bytes: u32) -> Vec<u8> {
-        self.memory(|memory| memory.read(addr, bytes as usize).map(<[u8]>::to_vec))
+        let mut backend = self.core.backend.borrow_mut();
+        let read = backend.memory(self.node).read(addr, bytes as usize);
+        read.map(<[u8]>::to_vec)
             .unwrap_or_else(|| panic!("{}: a read of {bytes} bytes at {addr}", self.node))
     }
 
@@ -396,6 +408,7 @@ impl Host {
 
     /// Reads or writes the node's memory, in no time: the caller charges the CPU for it. Not to be nested.
     pub fn memory<R>(&self, f: impl FnOnce(&mut Memory) -> R) -> R {
+        self.core.note_change(self.node);
         f(self.core.backend.borrow_mut().memory(self.node))
     }
 
@@ -510,6 +523,17 @@ struct Condition {
     waker: Option<Waker>,
 }
 
+impl Condition {
+    fn look(&mut self, backend: &mut dyn Backend) {
+        if !self.met && (self.test)(backend) {
+            self.met = true;
+            if let Some(waker) = self.waker.take() {
+                waker.wake();
+            }
+        }
+    }
+}
+
 struct Access {
     req: HostReq,
     answer: Option<HostRsp>,
@@ -583,6 +607,10 @@ struct Core {
     /// By node: no interrupt is seen before this instant.
     masked: RefCell<Vec<Picos>>,
     conditions: RefCell<BTreeMap<u64, Rc<RefCell<Condition>>>>,
+    /// By node: the conditions on its memory.
+    watching: RefCell<Vec<Vec<u64>>>,
+    /// Nodes that programs may have changed since the hardware was last asked.
+    changed: RefCell<Vec<NodeId>>,
     serial: Cell<u64>,
     /// Programs not yet done.
     programs: Cell<usize>,
@@ -680,12 +708,60 @@ impl Core {
         self.accesses.set(self.accesses.get() + 1);
     }
 
-    /// Takes responses of the hardware, and looks at interrupt lines and watched memory.
-    fn ask_hardware(&self) {
-        if self.accesses.get() > 0 {
-            self.take_answers();
+    /// A program may have written the node's memory, or sees its interrupts again.
+    fn note_change(&self, node: NodeId) {
+        let mut changed = self.changed.borrow_mut();
+        if changed.last() != Some(&node) {
+            changed.push(node);
         }
+    }
+
+    /// Takes responses of the hardware, and looks at interrupt lines and watched memory: at those that may have
+    /// changed, where the backend knows them, else at all.
+    fn ask_hardware(&self) {
+        let mut changed = self.changed.take();
+        if self.backend.borrow_mut().take_changed(&mut changed) {
+            changed.sort_unstable();
+            changed.dedup();
+            self.look_at(&changed);
+        } else {
+            self.look_at_all();
+        }
+        changed.clear();
+        self.changed.replace(changed);
+    }
+
+    fn look_at_all(&self) {
+        if self.accesses.get() > 0 {
+            for (node, port) in self.ports.borrow_mut().iter_mut().enumerate() {
+                self.take_answers(NodeId(node as u16), port);
+            }
+        }
+        self.look_at_interrupts();
         let mut backend = self.backend.borrow_mut();
+        for condition in self.conditions.borrow().values() {
+            condition.borrow_mut().look(&mut *backend);
+        }
+    }
+
+    fn look_at(&self, nodes: &[NodeId]) {
+        for &node in nodes {
+            self.take_answers(node, &mut self.ports.borrow_mut()[node.index()]);
+        }
+        if nodes.iter().any(|&node| self.backend.borrow().irq(node)) {
+            self.look_at_interrupts();
+        }
+        let (watching, conditions) = (self.watching.borrow(), self.conditions.borrow());
+        let mut serials: Vec<u64> = nodes.iter().flat_map(|node| watching[node.index()].clone()).collect();
+        serials.sort_unstable();
+        let mut backend = self.backend.borrow_mut();
+        for serial in serials {
+            conditions[&serial].borrow_mut().look(&mut *backend);
+        }
+    }
+
+    fn look_at_interrupts(&self) {
+        let backend = self.backend.borrow();
         let (masked, now) = (self.masked.borrow(), self.now.get());
         self.irqs.borrow_mut().retain(|wait| {
             let high = backend.irq(wait.node) && masked[wait.node.index()] <= now;
@@ -694,34 +770,22 @@ impl Core {
             }
             !high
         });
-        for condition in self.conditions.borrow().values() {
-            let mut condition = condition.borrow_mut();
-            if !condition.met && (condition.test)(&mut *backend) {
-                condition.met = true;
-                if let Some(waker) = condition.waker.take() {
-                    waker.wake();
-                }
-            }
-        }
     }
 
-    fn take_answers(&self) {
+    fn take_answers(&self, node: NodeId, port: &mut VecDeque<Rc<RefCell<Access>>>) {
         let mut backend = self.backend.borrow_mut();
-        for (node, port) in self.ports.borrow_mut().iter_mut().enumerate() {
-            let node = NodeId(node as u16);
-            while !port.is_empty()
-                && let Some(rsp) = backend.host_take(node)
-            {
-                let done = port.pop_front().expect("not empty");
-                self.accesses.set(self.accesses.get() - 1);
-                let mut done = done.borrow_mut();
-                done.answer = Some(rsp);
-                if let Some(waker) = done.waker.take() {
-                    waker.wake();
-                }
-                if let Some(next) = port.front() {
-                    backend.host_start(node, next.borrow().req);
-                }
+        while !port.is_empty()
+            && let Some(rsp) = backend.host_take(node)
+        {
+            let done = port.pop_front().expect("not empty");
+            self.accesses.set(self.accesses.get() - 1);
+            let mut done = done.borrow_mut();
+            done.answer = Some(rsp);
+            if let Some(waker) = done.waker.take() {
+                waker.wake();
+            }
+            if let Some(next) = port.front() {
+                backend.host_start(node, next.borrow().req);
             }
         }
     }

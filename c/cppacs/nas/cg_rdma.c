@@ -27,7 +27,7 @@ struct cg_links *cg_open(const struct nas_job *job, int n) {
     links->vector[0] = nas_object(NAME, 2 * bytes);
     links->vector[1] = links->vector[0] + n;
     for (int i = 0; i < 2; i++) {
-        links->field[i] = nas_done(CPfield_create(links->vector[i], bytes, i));
+        links->field[i] = nas_done(CPfield_create(links->vector[i], bytes, i, CP_WRITE));
         links->right[i] = nas_memory(job->nodes, sizeof(int));
     }
     for (int i = 0; i < 2; i++)
@@ -45,7 +45,7 @@ void cg_gather(struct cg_links *links) {
     const uint64_t offset = first(links, me) * sizeof(double), end = first(links, me + 1) * sizeof(double);
     for (int i = 1; i < nodes; i++) {
         const int right = links->right[now][(me + i) % nodes];
-        nas_done(CPsend(links->vector[now] + first(links, me), end - offset, right, offset));
+        nas_done(CPsend(links->vector[now] + first(links, me), end - offset, right, offset, 0));
     }
     nas_done(CPwait(links->field[now], nodes - 1, NAS_WAIT));
     links->next = !now;

@@ -29,7 +29,7 @@ struct ft_links *ft_open(const struct nas_job *job, int block) {
     double *landing = links->blocks + (uint64_t)job->nodes * block;
     for (int i = 0; i < 2 * bits; i++, landing += half) {
         links->landing[i / bits][i % bits] = landing;
-        links->field[i / bits][i % bits] = nas_done(CPfield_create(landing, half * sizeof(double), i));
+        links->field[i / bits][i % bits] = nas_done(CPfield_create(landing, half * sizeof(double), i, CP_WRITE));
     }
     for (int i = 0; i < 2 * bits; i++) {
         const int partner = job->node ^ 1 << i % bits;
@@ -49,8 +49,8 @@ void ft_transpose(struct ft_links *links) {
         const int bit = 1 << i, theirs = ~links->job->node & bit;
         const uint64_t run = (uint64_t)bit * links->block, bytes = run * sizeof(double);
         double *from = links->blocks + (uint64_t)theirs * links->block;
-        const int runs = nodes / (2 * bit);
-        const int sent = nas_done(CPsend_strided(from, bytes, runs, 2 * bytes, links->right[turn][i], 0, bytes));
+        const int runs = nodes / (2 * bit), right = links->right[turn][i];
+        const int sent = nas_done(CPsend_strided(from, bytes, runs, 2 * bytes, right, 0, bytes, CP_FLAG));
         nas_done(CPwait(links->field[turn][i], CPtransfers(bytes, runs), NAS_WAIT));
         nas_done(CPwait_sent(sent));
         for (int k = 0; k < runs; k++)

@@ -24,11 +24,11 @@ static void open_fields(struct mg_links *links, const int shape[3], int bits) {
     const uint64_t face = links->largest_face, blocks = (uint64_t)links->job->nodes * links->largest_block;
     for (int i = 0; i < FACES; i++) {
         double *at = links->faces + (FACES + i) * face;
-        links->face_field[i] = nas_done(CPfield_create(at, face * sizeof(double), i));
+        links->face_field[i] = nas_done(CPfield_create(at, face * sizeof(double), i, CP_WRITE));
     }
     for (int i = 0; i < 2 * bits; i++) {
         double *at = links->blocks + i / bits * blocks;
-        links->block_field[i] = nas_done(CPfield_create(at, blocks * sizeof(double), FACES + i));
+        links->block_field[i] = nas_done(CPfield_create(at, blocks * sizeof(double), FACES + i, CP_WRITE));
     }
     for (int i = 0; i < FACES; i++) {
         const int to = mg_neighbour(links->job, shape, i / 4, i / 2 % 2);
@@ -66,7 +66,7 @@ double *mg_face(struct mg_links *links, int axis, int side) {
 void mg_faces(struct mg_links *links, int axis, int count, const double *came[2]) {
     for (int side = 0; side < 2; side++) {
         const int right = links->face_right[place(links, axis, side)];
-        nas_done(CPsend(mg_face(links, axis, side), count * sizeof(double), right, 0));
+        nas_done(CPsend(mg_face(links, axis, side), count * sizeof(double), right, 0, 0));
     }
     for (int side = 0; side < 2; side++) {
         nas_done(CPwait(links->face_field[place(links, axis, side)], 1, NAS_WAIT));
@@ -87,7 +87,7 @@ void mg_gather(struct mg_links *links, int count) {
     for (int i = 0; i < bits; i++) {
         const int mine = links->job->node & -(1 << i), at = links->gathers % 2 * bits + i;
         const uint64_t offset = (uint64_t)mine * count, bytes = ((uint64_t)count << i) * sizeof(double);
-        nas_done(CPsend(blocks + offset, bytes, links->block_right[at], offset * sizeof(double)));
+        nas_done(CPsend(blocks + offset, bytes, links->block_right[at], offset * sizeof(double), 0));
         nas_done(CPwait(links->block_field[at], 1, NAS_WAIT));
     }
     links->gathers++;

@@ -17,7 +17,7 @@ struct sum_links *sum_open(const struct nas_job *job) {
     struct sum_links *links = nas_memory(1, sizeof *links);
     links->job = job;
     links->parts = nas_object(NAME, job->nodes * BYTES);
-    links->field = nas_done(CPfield_create(links->parts, job->nodes * BYTES, 0));
+    links->field = nas_done(CPfield_create(links->parts, job->nodes * BYTES, 0, CP_WRITE));
     if (job->node > 0) links->right = nas_done(CPright_get(0, NAME, 0, NAS_WAIT));
     return links;
 }
@@ -27,7 +27,7 @@ void sum_up(struct sum_links *links, double *values) {
     double *mine = links->parts + node * NAS_VALUES;
     if (node > 0) {
         memcpy(mine, values, BYTES);
-        nas_done(CPwait_sent(nas_done(CPsend(mine, BYTES, links->right, node * BYTES))));
+        nas_done(CPwait_sent(nas_done(CPsend(mine, BYTES, links->right, node * BYTES, CP_FLAG))));
         return;
     }
     nas_done(CPwait(links->field, nodes - 1, NAS_WAIT));

@@ -12,7 +12,10 @@ use crate::{Addr, NodeId, Picos};
 
 impl Node {
     /// Bytes at a physical address, as the library names them.
-    fn span_at(&self, addr: Addr, bytes: u32) -> Result<Span, RdmaError> {
+    ///
+    /// # Errors
+    /// They are not all in the area.
+    pub fn span_at(&self, addr: Addr, bytes: u32) -> Result<Span, RdmaError> {
         let (offset, size) = (addr.0.wrapping_sub(layout::AREA), self.kernel.area_bytes());
         let is_there = u64::from(offset) + u64::from(bytes) <= size.into();
         is_there

@@ -471,7 +471,7 @@ impl Transport for Node {
     async fn send(&self, from: Strided, right: &Right, offset: u32, channel: Channel) -> Result<Sent, PerfectError> {
         self.work(self.config.send_setup + self.config.syscall).await;
         let (node, bytes) = (self.host.node(), from.bytes());
-        if bytes == 0 || bytes % 8 != 0 {
+        if bytes == 0 || !bytes.is_multiple_of(8) {
             return Err(PerfectError::Length { node, bytes });
         }
         let last = u64::from(from.count - 1) * u64::from(from.steps.1) + u64::from(from.element);

@@ -124,27 +124,37 @@ pub struct Arrived {
     pub count: u32,
 }
 
+/// How often a TCW was kicked, and whether the last time with a flag.
+#[derive(Clone, Copy, Debug, Default)]
+struct TcwUse {
+    count: u32,
+    is_flagged: bool,
+}
+
 /// What the library of a node keeps.
 #[derive(Debug)]
 pub(super) struct Library {
     /// The next TCW of a send, and how often each was used.
     next: Cell<u32>,
-    uses: RefCell<Vec<u32>>,
+    uses: RefCell<Vec<TcwUse>>,
     free: RefCell<Vec<u32>>,
     /// Kicks of each channel that the NIA has room for, as far as we know.
     room: [Cell<u32>; 2],
     /// Where answers of atomics go.
     reply: RefCell<Option<(Area, Field)>>,
+    /// The count of releases at a barrier that this node has come to and not left: the wait's bound was over.
+    at_barrier: Cell<Option<u64>>,
 }
 
 impl Default for Library {
     fn default() -> Library {
         Library {
             next: Cell::new(0),
-            uses: RefCell::new(vec![0; layout::ALL_TCWS as usize]),
+            uses: RefCell::new(vec![TcwUse::default(); layout::ALL_TCWS as usize]),
             free: RefCell::new((layout::SEND_TCWS..layout::ALL_TCWS).rev().collect()),
             room: Default::default(),
             reply: RefCell::default(),
+            at_barrier: Cell::new(None),
         }
     }
 }
@@ -595,16 +605,19 @@ impl Node {
             .write(Addr(layout::tcw(number)), &kernel::words(&tcw.words()));
     }
 
-    /// Kicks, once the NIA has room for a kick.
+    /// Kicks, once the NIA has room for a kick. A flag is for one transfer at a time, so the last one's must be there.
     async fn fire(&self, number: u32, tcw: &Tcw) -> Sent {
-        let use_of_it = {
-            let uses = &mut self.library.uses.borrow_mut()[number as usize];
-            *uses += 1;
-            *uses
+        let flag = layout::AREA + layout::send_flag(number);
+        let (use_of_it, was_flagged) = {
+            let TcwUse { count, is_flagged } = &mut self.library.uses.borrow_mut()[number as usize];
+            *count += 1;
+            (*count, std::mem::replace(is_flagged, tcw.flagged))
         };
-        let flag = Addr(layout::AREA + layout::send_flag(number));
+        if was_flagged {
+            self.flag_comes(number).await;
+        }
         if tcw.flagged {
-            self.host().write(flag, &[0; 8]);
+            self.host().write(Addr(flag), &[0; 8]);
         }
         let (page, room) = (KICK + SIZE_PAGE * USER, &self.library.room[tcw.channel as usize]);
         while room.get() == 0 {
@@ -631,18 +644,36 @@ impl Node {
     pub async fn wait_sent(&self, sent: Sent) -> Result<(), RdmaError> {
         let node = self.id();
         let use_of_it = sent.flag.ok_or(RdmaError::NoFlag { node })?;
-        if self.library.uses.borrow()[sent.tcw as usize] != use_of_it {
+        if self.library.uses.borrow()[sent.tcw as usize].count != use_of_it {
             // The TCW was used again, so it was done with.
             return Ok(());
         }
-        let at = layout::AREA + layout::send_flag(sent.tcw) + SFLAG_RESULT;
-        self.host()
-            .watch("a send flag", move |memory| word(memory, at) != 0)
-            .await;
-        match self.host().memory(|memory| word(memory, at)) {
+        match self.flag_comes(sent.tcw).await {
             RESULT_SENT => Ok(()),
             result => Err(RdmaError::refused(node, result)),
         }
+    }
+
+    /// Waits for the send flag of a TCW: its result.
+    async fn flag_comes(&self, tcw: u32) -> u32 {
+        let at = layout::AREA + layout::send_flag(tcw) + SFLAG_RESULT;
+        let comes = move |memory: &Memory| word(memory, at) != 0;
+        self.host().watch("a send flag", comes).await;
+        self.host().memory(|memory| word(memory, at))
+    }
+
+    /// Looks whether the data of a send were read: an access.
+    ///
+    /// # Errors
+    /// As of [`wait_sent`](Node::wait_sent).
+    pub async fn check_sent(&self, sent: Sent) -> Result<bool, RdmaError> {
+        self.compute(self.config().access).await;
+        let at = layout::AREA + layout::send_flag(sent.tcw) + SFLAG_RESULT;
+        let is_last = Some(self.library.uses.borrow()[sent.tcw as usize].count) == sent.flag;
+        if is_last && self.host().memory(|memory| word(memory, at)) == 0 {
+            return Ok(false);
+        }
+        self.wait_sent(sent).await.map(|()| true)
     }
 
     /// What has come into a field so far, without looking twice.
@@ -740,22 +771,32 @@ impl Node {
         is_open.then_some(()).ok_or(RdmaError::Shut { node, name, number })
     }
 
-    /// The barrier of all nodes, in hardware.
+    /// The barrier of all nodes, in hardware. Who came and was not let go within the bound is still there: the next call
+    /// waits on.
     ///
     /// # Errors
     /// It is not released within the bound.
     pub async fn barrier(&self, bound: Picos) -> Result<(), RdmaError> {
-        let end = self.now() + bound;
-        let before = self.kernel.load(Level::User, BARRIER).await >> BARRIER_COUNT_SHIFT;
-        self.kernel
-            .store(Level::User, BARRIER, BARRIER_MEMBER_MASK | BARRIER_ARRIVE_MASK)
-            .await;
-        while self.kernel.load(Level::User, BARRIER).await >> BARRIER_COUNT_SHIFT == before {
+        let (end, at_barrier) = (self.now() + bound, &self.library.at_barrier);
+        let releases = async || self.kernel.load(Level::User, BARRIER).await >> BARRIER_COUNT_SHIFT;
+        let before = match at_barrier.get() {
+            Some(before) => before,
+            None => {
+                let before = releases().await;
+                self.kernel
+                    .store(Level::User, BARRIER, BARRIER_MEMBER_MASK | BARRIER_ARRIVE_MASK)
+                    .await;
+                before
+            }
+        };
+        at_barrier.set(Some(before));
+        while releases().await == before {
             if self.now() >= end {
                 return Err(RdmaError::Barrier { node: self.id() });
             }
             self.host().delay(BARRIER_POLL).await;
         }
+        at_barrier.set(None);
         Ok(())
     }
 }

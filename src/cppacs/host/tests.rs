@@ -68,7 +68,7 @@ fn data_go_there_and_come_by_get() {
     let bytes = 3 << 20;
     let a = move |node: Node| async move {
         let (area, field, right) = pair(&node, bytes, Allow::ALL).await?;
-        let data: Vec<u8> = (0..bytes).map(|at| (at * 7 >> 3) as u8).collect();
+        let data: Vec<u8> = (0..bytes).map(|at| ((at * 7) >> 3) as u8).collect();
         node.write(&area.all(), &data);
         let sent = node.send(area.span(0, bytes)?, &right, 0, How::FLAGGED).await?;
         node.wait_sent(sent).await?;

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub use self::pvm::run as run_pvm;
-pub use self::rdma::run as run_rdma;
+pub use self::rdma::{bytes as rdma_bytes, run as run_rdma};
 use crate::Picos;
 
 /// A kernel of the paper's Table 2.
@@ -29,7 +29,7 @@ pub enum Class {
 }
 
 /// A run of one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Job {
     pub kernel: Kernel,
     pub class: Class,
@@ -39,6 +39,8 @@ pub struct Job {
     pub compute_us: f64,
     /// What a node of CG spends on each peer of an exchange beside the library's calls; the paper's program does.
     pub peer_us: f64,
+    /// What PVM's packing and unpacking take more than a copy in cache, in ns a byte.
+    pub uncached: f64,
 }
 
 /// What a node does next. Sizes are in bytes.
@@ -127,6 +129,20 @@ impl Job {
         let (step, n) = (shape[..axis].iter().product::<usize>(), shape[axis]);
         let at = node / step % n;
         node - at * step + (at + if higher { 1 } else { n - 1 }) % n * step
+    }
+
+    /// Messages of all nodes, nearly: a measure of a run's work.
+    pub fn messages(&self) -> u64 {
+        let (nodes, bits) = (self.nodes as u64, u64::from(self.nodes.ilog2()));
+        let of = |step: Step| match step {
+            Step::Compute(_) => 0,
+            Step::Sum => 1,
+            Step::Vector(_) => nodes - 1,
+            Step::Transpose(_) | Step::Blocks(_) => bits,
+            Step::Faces(..) => 2,
+        };
+        // Each has a right for each other.
+        nodes * (nodes + self.steps().into_iter().map(of).sum::<u64>())
     }
 
     /// What each node does, in order.
@@ -270,6 +286,7 @@ mod tests {
             nodes,
             compute_us: 1e6,
             peer_us: 0.0,
+            uncached: 0.0,
         }
     }
 

@@ -54,6 +54,7 @@ impl<T: Transport> Run<'_, T> {
         for _ in 0..parts {
             self.task.pack(&vec![0; part as usize], false).await?;
         }
+        self.miss(part * parts).await;
         self.task.mcast(to, tag).await
     }
 
@@ -62,7 +63,14 @@ impl<T: Transport> Run<'_, T> {
         for _ in 0..parts {
             self.task.unpack(part as usize, false).await?;
         }
+        self.miss(part * parts).await;
         Ok(())
+    }
+
+    /// What was computed meanwhile has taken the data's place in the cache.
+    async fn miss(&self, bytes: u32) {
+        let us = self.job.uncached * f64::from(bytes) / 1e3;
+        self.task.compute(computing(us)).await;
     }
 
     async fn sum(&self) -> Result<()> {

@@ -17,7 +17,8 @@ struct Run<'a, T: Transport> {
     me: usize,
     area: Area,
     sums: Area,
-    /// The last one: of the sums. Before it, CG: by turn; FT and MG's blocks: by turn and bit; MG's faces: by axis, side, turn.
+    /// The last one: of the sums. Before it, CG: by turn; FT and MG's blocks: by turn and bit; MG's faces: by axis, side,
+    /// turn.
     pairs: Vec<Pair<T>>,
     /// CG: rights by turn and node.
     rights: Vec<Vec<Option<T::Right>>>,
@@ -33,6 +34,30 @@ const NONE: Area = Area {
     addr: Addr(0),
     bytes: 0,
 };
+
+/// Bytes of a node's objects.
+pub fn bytes(job: &Job) -> u64 {
+    let sums = u64::from(SUMS) * job.nodes as u64;
+    match job.kernel {
+        Kernel::Ep => sums,
+        Kernel::Ft => object_bytes(job) + sums,
+        Kernel::Cg | Kernel::Mg => object_bytes(job),
+    }
+}
+
+/// Of the object that is not for sums.
+fn object_bytes(job: &Job) -> u64 {
+    let nodes = job.nodes as u64;
+    match job.kernel {
+        Kernel::Ep => 0,
+        Kernel::Cg => 2 * job.vector() as u64 * u64::from(NUMBER),
+        Kernel::Ft => nodes * u64::from(job.block()) * (1 + u64::from(job.nodes.ilog2())),
+        Kernel::Mg => {
+            let (face, block) = largest(&job.steps());
+            2 * FACES as u64 * u64::from(face) + 2 * nodes * u64::from(block)
+        }
+    }
+}
 
 /// Does a node's part; the simulated time it took.
 ///
@@ -83,7 +108,8 @@ impl<T: Transport> Run<'_, T> {
         self.job.nodes.ilog2() as usize
     }
 
-    async fn object(&mut self, name: &str, bytes: u32) -> Result<(), T::Error> {
+    async fn object(&mut self, name: &str) -> Result<(), T::Error> {
+        let bytes = u32::try_from(object_bytes(self.job)).unwrap_or(u32::MAX);
         self.area = self.node.object(name, bytes).await?;
         Ok(())
     }
@@ -148,7 +174,7 @@ impl<T: Transport> Run<'_, T> {
 
     async fn open_vectors(&mut self) -> Result<(), T::Error> {
         let (bytes, nodes) = (self.job.vector() as u32 * NUMBER, self.job.nodes);
-        self.object("cg", 2 * bytes).await?;
+        self.object("cg").await?;
         for turn in 0..2 {
             self.field(turn * bytes, bytes, turn as usize).await?;
         }
@@ -182,7 +208,7 @@ impl<T: Transport> Run<'_, T> {
 
     async fn open_landings(&mut self) -> Result<(), T::Error> {
         let (all, bits) = (self.job.nodes as u32 * self.job.block(), self.bits());
-        self.object("ft", all + bits as u32 * all).await?;
+        self.object("ft").await?;
         for i in 0..2 * bits {
             self.field(all + i as u32 * (all / 2), all / 2, i).await?;
         }
@@ -226,7 +252,7 @@ impl<T: Transport> Run<'_, T> {
 
     async fn open_faces(&mut self) -> Result<(), T::Error> {
         let (bits, all) = (self.bits(), self.job.nodes as u32 * self.block);
-        self.object("mg", self.blocks_at(2)).await?;
+        self.object("mg").await?;
         for i in 0..FACES {
             // Without neighbours there are no faces, and no field is empty.
             self.field(self.face_at(FACES + i), self.face, i).await?;

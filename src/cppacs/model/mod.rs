@@ -17,6 +17,7 @@ mod tests;
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::ops::{Deref, DerefMut, Index, IndexMut};
 use std::rc::Rc;
 
 use super::golden::entry::{Field, Process, Right};
@@ -232,6 +233,53 @@ impl Nia {
     }
 }
 
+/// All nodes, and which of them may have changed: those that were asked for to be changed.
+struct Nias {
+    nias: Vec<Nia>,
+    changed: Vec<NodeId>,
+    is_changed: Vec<bool>,
+}
+
+impl Deref for Nias {
+    type Target = [Nia];
+
+    fn deref(&self) -> &[Nia] {
+        &self.nias
+    }
+}
+
+impl DerefMut for Nias {
+    fn deref_mut(&mut self) -> &mut [Nia] {
+        for node in 0..self.nias.len() {
+            self.note(node);
+        }
+        &mut self.nias
+    }
+}
+
+impl Index<usize> for Nias {
+    type Output = Nia;
+
+    fn index(&self, node: usize) -> &Nia {
+        &self.nias[node]
+    }
+}
+
+impl IndexMut<usize> for Nias {
+    fn index_mut(&mut self, node: usize) -> &mut Nia {
+        self.note(node);
+        &mut self.nias[node]
+    }
+}
+
+impl Nias {
+    fn note(&mut self, node: usize) {
+        if !std::mem::replace(&mut self.is_changed[node], true) {
+            self.changed.push(NodeId(node as u16));
+        }
+    }
+}
+
 /// A [`Backend`]: the golden model of the machine.
 pub struct ModelMachine {
     config: Config,
@@ -239,7 +287,7 @@ pub struct ModelMachine {
     now: u64,
     instant: Picos,
     agenda: Agenda<u64, Due>,
-    nias: Vec<Nia>,
+    nias: Nias,
     network: Network<Worm>,
     events: Option<Vec<Event>>,
 }
@@ -247,11 +295,17 @@ pub struct ModelMachine {
 impl ModelMachine {
     /// The machine of `config` after reset, at time 0.
     pub fn new(config: &Config) -> ModelMachine {
+        let nodes = config.grid().nodes();
+        let nias = Nias {
+            nias: (0..nodes).map(|_| Nia::new(config)).collect(),
+            changed: Vec::new(),
+            is_changed: vec![false; nodes as usize],
+        };
         ModelMachine {
             now: 0,
             instant: Picos::ZERO,
             agenda: Agenda::default(),
-            nias: (0..config.grid().nodes()).map(|_| Nia::new(config)).collect(),
+            nias,
             network: Network::new(config),
             events: None,
             config: config.clone(),
@@ -422,11 +476,10 @@ impl Backend for ModelMachine {
     }
 
     fn host_take(&mut self, node: NodeId) -> Option<HostRsp> {
-        let host = &mut self.nias[node.index()].host;
-        let Some(Access::Answered(rsp)) = *host else {
+        let Some(Access::Answered(rsp)) = self.nias[node.index()].host else {
             return None;
         };
-        *host = None;
+        self.nias[node.index()].host = None;
         Some(rsp)
     }
 
@@ -450,8 +503,17 @@ impl Backend for ModelMachine {
         true
     }
 
+    fn take_changed(&mut self, nodes: &mut Vec<NodeId>) -> bool {
+        for node in self.nias.changed.drain(..) {
+            self.nias.is_changed[node.index()] = false;
+            nodes.push(node);
+        }
+        true
+    }
+
     fn memory(&mut self, node: NodeId) -> &mut Memory {
-        &mut self.nias[node.index()].memory
+        // The caller knows that it changes it.
+        &mut self.nias.nias[node.index()].memory
     }
 
     fn record(&mut self, on: bool) {

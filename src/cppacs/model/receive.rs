@@ -313,8 +313,8 @@ impl ModelMachine {
         let ensure = |holds: bool, reason| if holds { Ok(()) } else { Err(reason) };
         let is_get = header.kind == Kind::Get;
         let most = if is_get { SIZE_WORM } else { 8 };
-        let is_length = (8..=most).contains(&request.length) && request.length % 8 == 0;
-        ensure(is_length && request.offset % 8 == 0, RecvReason::Form)?;
+        let is_length = (8..=most).contains(&request.length) && request.length.is_multiple_of(8);
+        ensure(is_length && request.offset.is_multiple_of(8), RecvReason::Form)?;
         ensure(field.has(header.offset, request.length), RecvReason::Bounds)?;
         let nia = &mut self.nias[node];
         let room = nia.sender.answers.len() + nia.receiver.promised < self.config.answers as usize;

@@ -4,6 +4,7 @@ use super::measure::{MeasureError, measure};
 use super::{ENTRIES, Run};
 use crate::Picos;
 use crate::cppacs::Cppacs;
+use crate::cppacs::kernels::Job;
 use crate::cppacs::params::Config;
 use crate::repro::lab::{self, Entry, Subject};
 use crate::repro::row::{BackendKind, Spec};
@@ -27,6 +28,8 @@ pub enum What {
     Pvm { bytes: u32 },
     /// Worms of all nodes at once, step after step: how long they wait for each other.
     Conflicts(Pattern),
+    /// A kernel's traffic by RDMA or by PVM.
+    Kernel { job: Job, by_pvm: bool },
 }
 
 /// Who sends to whom at once.
@@ -138,6 +141,15 @@ impl Subject for Cppacs {
             What::Broadcast { bytes } => (bytes, 1),
             What::Pvm { bytes } => (bytes, 8),
             What::Conflicts(_) => return 1000 * nodes,
+            What::Kernel { job, by_pvm } => {
+                let messages = job.messages() * if by_pvm { 3 } else { 1 };
+                return messages
+                    * if scenario.backend == BackendKind::Model {
+                        2
+                    } else {
+                        1000 * nodes
+                    };
+            }
         };
         let worms = u64::from(count) * u64::from(1 + bytes / 65_536);
         match scenario.backend {

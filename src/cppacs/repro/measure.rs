@@ -1,7 +1,7 @@
 //! One scenario on one machine: programs run, the far end checks the data, and flags give the times.
 
 use super::lab::{Measurement, Pattern, Scenario, What};
-use super::pvm;
+use super::{kernels, pvm};
 use crate::cppacs::host::pvm::RunError;
 use crate::cppacs::host::{Allow, Area, BootError, CppacsSim, Field, How, Node, RdmaError, Right, TcwId, To, Transfer};
 use crate::cppacs::model::{ModelMachine, conflicts};
@@ -78,12 +78,20 @@ pub fn measure_with_wave(scenario: &Scenario, probe: &Probe) -> Result<Measureme
             first_word: None,
         });
     }
+    if let What::Kernel { job, by_pvm } = *what {
+        return Ok(Measurement {
+            values: kernels::run(&mut sim, job, by_pvm)?,
+            first_word: None,
+        });
+    }
     let (bytes, to) = match *what {
         What::Broadcast { bytes } => (bytes, To::Broadcast(7, last(&sim))),
         What::PingPong { bytes, .. } | What::Stream { bytes, .. } | What::Get { bytes, .. } => {
             (bytes, To::Node(last(&sim)))
         }
-        What::Pvm { .. } | What::Conflicts(_) => unreachable!("they have programs of their own, or none"),
+        What::Pvm { .. } | What::Conflicts(_) | What::Kernel { .. } => {
+            unreachable!("they have programs of their own, or none")
+        }
     };
     let parts = prepare(&mut sim, bytes, to)?;
     sim.backend_mut().record(true);
@@ -98,7 +106,9 @@ pub fn measure_with_wave(scenario: &Scenario, probe: &Probe) -> Result<Measureme
             let all: Vec<NodeId> = (0..sim.nodes() as u16).map(NodeId).collect();
             stream(&mut sim, &parts, 1, &all)?
         }
-        What::Pvm { .. } | What::Conflicts(_) => unreachable!("they have programs of their own, or none"),
+        What::Pvm { .. } | What::Conflicts(_) | What::Kernel { .. } => {
+            unreachable!("they have programs of their own, or none")
+        }
     };
     let events = sim.backend_mut().take_events();
     let is_first = |kind| matches!(kind, EventKind::TxFirst { .. });

@@ -158,6 +158,7 @@ fn traffic_alone_takes_as_long_as_the_kernels() {
             nodes: 8,
             compute_us: 1e5,
             peer_us: 0.0,
+            uncached: 0.0,
         };
         let mut run = std::process::Command::new(made.path("nas-rdma"));
         let out = run.args([kernel, "S", "2", "2", "2", "1e5"]).output().unwrap();

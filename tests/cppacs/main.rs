@@ -5,4 +5,6 @@ mod bad_input;
 mod command;
 mod criteria;
 mod faults;
+mod kernels;
 mod parameters;
+mod scale;

@@ -69,7 +69,7 @@ impl Ring {
 
     /// Offset in the field of the next message.
     fn slot(&self, count: u32) -> u32 {
-        count % (1 << self.slots_log) << self.slot_log
+        (count % (1 << self.slots_log)) << self.slot_log
     }
 }
 

@@ -67,10 +67,11 @@ module emx_pe #(
     output logic [21:0] ret_pc_o,
     output logic [31:0] ret_insn_o
 );
-  // Taken in reset, so that a simulation does not work the place out in each cycle.
+  // Taken in reset; so do the switch and the route.
   logic [9:0] pe_q;
-  logic [6:0] place;
-  always_ff @(posedge clk_i) if (rst_i) {pe_q, place} <= {pe_i, emx_place_pkg::place_of(3'(RowBits), pe_i)};
+  logic [6:0] place, place_d;
+  assign place_d = emx_place_pkg::place_of(3'(RowBits), pe_i);
+  always_ff @(posedge clk_i) if (rst_i) {pe_q, place} <= {pe_i, place_d};
 
   logic [3:0] busy;
   logic run;
@@ -96,7 +97,7 @@ module emx_pe #(
   ) u_switch (
       .clk_i,
       .rst_i,
-      .column_i(place[2:0]),
+      .column_i(place_d[2:0]),
       .link_in_valid_i,
       .link_in_vc_i,
       .link_in_data_i,
@@ -124,7 +125,7 @@ module emx_pe #(
   ) u_route (
       .clk_i,
       .rst_i,
-      .pe_i(pe_q),
+      .pe_i,
       .in_valid_i(out_valid),
       .in_data_i(out_data),
       .in_last_i(out_last),

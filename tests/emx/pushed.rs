@@ -20,7 +20,12 @@ fn end(backend: BackendKind, config: &Config, program: Program, most: u32, words
         config: config.clone(),
         what: What::program(program, count, words),
     };
-    let measured = measure(&scenario).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let measured = match measure(&scenario) {
+        Ok(measured) => measured,
+        // Steps have message types of their own: with one type, a later step halts its PE, and the error says where.
+        Err(error) if config.messages == 1 && error.to_string().contains(" halted: ") => return End::Trap(2),
+        Err(error) => panic!("{what}: {error}"),
+    };
     assert_eq!(measured.wrong, 0, "{what}");
     measured.end
 }
@@ -47,12 +52,13 @@ fn each_program_is_right_at_both_ends_of_each_parameter() {
         for (what, config) in ends(&machine) {
             for program in Program::ALL {
                 let end = end(BackendKind::Model, &config, program, config.used.min(16), 33);
-                // 16 packets in memory are few; all else has room.
-                let stops = config.spill_bits == 4;
-                assert!(
-                    end == End::Result || stops && end == End::Overflow,
-                    "{what}: {program:?} ends with {end:?}"
-                );
+                // 16 packets in memory are few, and so is one type of message; all else has room.
+                let stops = match end {
+                    End::Result => true,
+                    End::Overflow => config.spill_bits == 4,
+                    _ => config.messages == 1,
+                };
+                assert!(stops, "{what}: {program:?} ends with {end:?}");
             }
         }
     }

@@ -45,7 +45,7 @@ void cg_gather(struct cg_links *links) {
     const uint64_t offset = first(links, me) * sizeof(double), end = first(links, me + 1) * sizeof(double);
     for (int i = 1; i < nodes; i++) {
         const int right = links->right[now][(me + i) % nodes];
-        nas_done(CPsend(links->vector[now] + first(links, me), end - offset, right, offset, 0));
+        nas_done(CPsend(links->vector[now] + first(links, me), end - offset, right, offset, CP_FLAG));
     }
     nas_done(CPwait(links->field[now], nodes - 1, NAS_WAIT));
     links->next = !now;

@@ -66,7 +66,7 @@ double *mg_face(struct mg_links *links, int axis, int side) {
 void mg_faces(struct mg_links *links, int axis, int count, const double *came[2]) {
     for (int side = 0; side < 2; side++) {
         const int right = links->face_right[place(links, axis, side)];
-        nas_done(CPsend(mg_face(links, axis, side), count * sizeof(double), right, 0, 0));
+        nas_done(CPsend(mg_face(links, axis, side), count * sizeof(double), right, 0, CP_FLAG));
     }
     for (int side = 0; side < 2; side++) {
         nas_done(CPwait(links->face_field[place(links, axis, side)], 1, NAS_WAIT));
@@ -87,7 +87,7 @@ void mg_gather(struct mg_links *links, int count) {
     for (int i = 0; i < bits; i++) {
         const int mine = links->job->node & -(1 << i), at = links->gathers % 2 * bits + i;
         const uint64_t offset = (uint64_t)mine * count, bytes = ((uint64_t)count << i) * sizeof(double);
-        nas_done(CPsend(blocks + offset, bytes, links->block_right[at], offset * sizeof(double), 0));
+        nas_done(CPsend(blocks + offset, bytes, links->block_right[at], offset * sizeof(double), CP_FLAG));
         nas_done(CPwait(links->block_field[at], 1, NAS_WAIT));
     }
     links->gathers++;

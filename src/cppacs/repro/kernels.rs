@@ -307,6 +307,7 @@ pub fn t4(lab: &mut Lab<'_>) {
     let rises = ratios.windows(2).all(|pair| pair[0] < pair[1]);
     let spec = CG.spec("ratio_rises", "CG: the ratio rises with the nodes".into(), "");
     let spec = spec.within(1.0, 1.0).says().depends(&CG.depends(1, false));
+    let spec = spec.known_miss("on 64 nodes what PVM costs more is hidden behind the time for each peer");
     lab.row(spec, f64::from(u8::from(rises)));
     for &nodes in &nodes {
         let ours = CG.seconds(lab, nodes, 0, true);

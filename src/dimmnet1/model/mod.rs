@@ -86,8 +86,8 @@ struct Card {
     memory: Memory,
     /// When the bus of the memory is free.
     memory_free: Picos,
-    /// When the youngest bursts of each [`Way`] end: writes with their responses, reads with the latency of the one that
-    /// takes their place.
+    /// When the youngest bursts of each [`Way`] end: writes with their responses, reads with the latency of the one
+    /// that takes their place.
     under_way: [VecDeque<Picos>; 2],
     llcm: Vec<u8>,
     regs: Regs,
